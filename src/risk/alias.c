@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other paths that a file has because a link leads to it: with .vscode leading to tools/vscode, an
- * editor reads tools/vscode/tasks.json as .vscode/tasks.json. Links are looked for where tools
- * look: at the top, and in directories whose name begins with a dot.
+ * Other paths that a file has because of a link: if .vscode links to tools/vscode, an editor reads
+ * tools/vscode/tasks.json as .vscode/tasks.json. Links are looked for where tools look: at the top,
+ * and in directories whose name begins with a dot.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct search {
 	size_t entries;
 };
 
-/* Does any severe rule cover a link of this name? */
+/* Does a rule that is high or critical cover a link of this name? */
 static bool matters(struct ga_look *k, const char *path)
 {
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
@@ -33,7 +33,7 @@ static bool matters(struct ga_look *k, const char *path)
 	return severe;
 }
 
-/* Where the link at `path` ends, over other links; NULL: nowhere in the project. */
+/* Where the link at `path` leads in the end, following further links; NULL: out of the project. */
 static char *end_of(struct search *s, const char *path, const struct ga_entry *link)
 {
 	cleanup_free char *at = ga_strdup(path);
@@ -75,7 +75,7 @@ static void look_through(struct search *s, const struct ga_oid *tree, int depth)
 	struct ga_error err = GA_ERROR_INIT;
 	size_t before = s->path.len;
 
-	/* what cannot be read is told of where it is changed */
+	/* a tree that cannot be read is flagged where something in it changes */
 	if (ga_tree_level_read(s->k->repo, tree, &level, &err)) {
 		ga_error_release(&err);
 		return;
@@ -98,7 +98,7 @@ void ga_look_aliases(struct ga_look *k)
 	const struct ga_oid *const trees[] = { k->old_tree, k->new_tree };
 	const struct ga_change top = { .path = (char *)(uintptr_t)"" };
 
-	/* what it reads in passing is about no change; who looks at one sets it before */
+	/* no change is looked at yet, but reading blobs can fire a rule, which needs one */
 	/* cppcheck-suppress autoVariables */
 	k->c = &top;
 	for (size_t i = 0; i < GA_NELEMS(trees); i++) {

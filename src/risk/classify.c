@@ -10,7 +10,7 @@
 #include "ga/quote.h"
 #include "internal.h"
 
-enum { FACT_RANK = 1000 }; /* above any pattern's */
+enum { FACT_RANK = 1000 }; /* higher than that of any pattern */
 
 /* ---- what fired on one change -------------------------------------------- */
 
@@ -146,7 +146,7 @@ static bool better(const struct ga_pending *a, const struct ga_pending *b)
 
 	if (a->severity != b->severity)
 		return a->severity > b->severity;
-	/* what reads it is worse than what it is called (ga_flag_is_severe_in_place()) */
+	/* being read by a tool is worse than an odd name (see ga_flag_is_severe_in_place()) */
 	if (name != !strcmp(b->rule->category, "filename"))
 		return !name;
 	if (a->rule->editor != b->rule->editor)
@@ -154,15 +154,16 @@ static bool better(const struct ga_pending *a, const struct ga_pending *b)
 	return a->rank > b->rank;
 }
 
-/* A file is many things by its name, and one flag says so. Predicates each found something of their
- * own, and so did what makes a rule critical on this host. */
+/* Does the rule go into the flag of another? Several path rules can fire on one name, and one flag
+ * says so. A predicate found something of its own, and so did a rule that is critical because of
+ * this host. */
 static bool merges(const struct ga_pending *p)
 {
 	return p->rank && !p->host;
 }
 
-/* Of the path rules of one category one says enough. */
-static bool drowned(const struct ga_look *k, size_t i)
+/* Of the path rules of one category only the best makes a flag: is this another? */
+static bool is_outdone(const struct ga_look *k, size_t i)
 {
 	const struct ga_pending *p = &k->v[i];
 
@@ -179,7 +180,7 @@ static bool drowned(const struct ga_look *k, size_t i)
 	return false;
 }
 
-/* The path rule in whose flag the others are said; NULL: none fired. */
+/* The path rule in whose flag the others go; NULL: none fired. */
 static const struct ga_pending *leading(const struct ga_look *k)
 {
 	const struct ga_pending *lead = NULL;
@@ -196,14 +197,14 @@ static void add_reason(struct ga_buf *b, const struct ga_pending *p)
 		    p->detail ? p->detail : "");
 }
 
-/* Rules that make no flag of their own: the leading one's reason says those that add something to
- * it, and names all of them. */
+/* Collect the rules that make no flag of their own: the ids of all of them, and the reasons of
+ * those that say something more than the leading one. */
 static void gather_others(const struct ga_look *k, const struct ga_pending *lead,
 			  struct ga_buf *more, struct ga_strv *ids)
 {
 	for (size_t i = 0; i < k->n; i++) {
 		const struct ga_pending *p = &k->v[i];
-		bool lost = drowned(k, i);
+		bool lost = is_outdone(k, i);
 
 		if (p == lead || (!merges(p) && !lost))
 			continue;
@@ -223,13 +224,14 @@ void ga_look_forget(struct ga_look *k)
 	k->n = 0;
 }
 
-/* A path without either version is a name only. */
+/* A path with neither version is only a name (ga_classify_path()), and not removed. */
 static bool is_removed(const struct ga_change *c)
 {
 	return c->new.mode == GA_MODE_NONE && c->old.mode != GA_MODE_NONE;
 }
 
-/* Drop what is configured to be no matter. What is critical, or the host's own state says, is. */
+/* Drop flags of paths that are configured to be allowed, unless critical or due to the host's
+ * state. */
 static void drop_allowed(struct ga_look *k)
 {
 	size_t out = 0;
@@ -245,8 +247,8 @@ static void drop_allowed(struct ga_look *k)
 	k->n = out;
 }
 
-/* Move what fired into the flags. */
-static void settle(struct ga_look *k, struct ga_flags *ret)
+/* Make flags of what fired on the current change. */
+static void make_flags(struct ga_look *k, struct ga_flags *ret)
 {
 	bool removed = is_removed(k->c);
 	const struct ga_pending *lead;
@@ -260,7 +262,7 @@ static void settle(struct ga_look *k, struct ga_flags *ret)
 		const struct ga_pending *p = &k->v[i];
 		cleanup_buf struct ga_buf reason = GA_BUF_INIT;
 
-		if (p != lead && (merges(p) || drowned(k, i)))
+		if (p != lead && (merges(p) || is_outdone(k, i)))
 			continue;
 		ga_buf_adds(&reason, removed ? "removed: " : "");
 		add_reason(&reason, p);
@@ -292,13 +294,13 @@ static bool starts_like_script(struct ga_look *k)
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	if (k->c->new.mode == GA_MODE_NONE || k->c->new.mode == GA_MODE_EXEC)
-		return true; /* a name only: nothing says it is none */
+		return true; /* without content, it may be one */
 	if (k->c->new.mode != GA_MODE_FILE)
 		return k->c->new.mode == GA_MODE_LINK;
 	return ga_look_blob(k, &k->c->new, 1 << 20, &b) != 0 || !strncmp(b.ptr, "#!", 2);
 }
 
-/* The conditions that patterns alone cannot say. */
+/* Exceptions to rules that patterns alone cannot express. */
 static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct ga_hits *hits)
 {
 	static const char *const templates[] = { ".example", ".sample", ".template", ".dist",
@@ -347,7 +349,7 @@ static void look_at_path(struct ga_look *k, bool removed)
 	}
 }
 
-/* The same path by way of a link: what is severe about that. */
+/* Fire the rules that are high or critical for the path that a link gives the file. */
 static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const char *rest)
 {
 	cleanup_free char *path = *rest ? ga_path_join(a->link, rest) : ga_strdup(a->link);
@@ -384,9 +386,9 @@ static void fire_fact(void *arg, const struct ga_host_fact *f)
 	bool removed = is_removed(k->c);
 	struct ga_pending *p;
 
-	/* What is gone is not run, but somebody relied on it. */
+	/* a removed file cannot run, but the host relied on it */
 	ga_look_fire_as(k, f->rule, removed ? GA_HIGH : GA_CRITICAL, ga_strdup(f->reason));
-	/* Says more than any pattern of its category. */
+	/* it says more than any pattern of its category */
 	p = pending_of(k, ga_rule_find(f->rule));
 	p->rank = FACT_RANK;
 	p->host = true;
@@ -440,10 +442,11 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 		ga_look_filtered(k);
 		ga_look_content(k);
 	}
-	settle(k, ret);
+	make_flags(k, ret);
 }
 
-/* Returns an index of its own if there is none yet. */
+/* Have `k` use these facts. Returns the index that had to be made for them, which the caller frees,
+ * or NULL. */
 static struct ga_fact_index *know(struct ga_look *k, const struct ga_host_facts *h)
 {
 	struct ga_fact_index *own = NULL;
@@ -517,7 +520,7 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	}
 	look_at_facts(&k);
 	ga_look_names(&k);
-	settle(&k, ret);
+	make_flags(&k, ret);
 	ga_fact_index_free(index);
 	ga_matcher_free(own);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names that are one name where case, or how a character is composed, does not count. Only new
- * paths can bring that about, so only the directories above those are read, each once: changes are
+ * Names that are the same to a file system that ignores case, or how a character is composed. Only
+ * new paths can collide, so only the directories above those are read, each once: changes are
  * sorted, and a stack holds the directories above the current one.
  */
 #include <string.h>
@@ -12,13 +12,13 @@
 
 enum { DEPTH_MAX = 1024 };
 
-#define FEW 8 /* names are looked through as fast as looked up */
+#define FEW 8 /* so few names are compared one by one as fast as by an index */
 
-/* One directory of the new tree, its names by their folded form. */
+/* One directory of the new tree, and the common forms of its names. */
 struct level {
 	struct ga_tree_level tree;
-	struct ga_buf forms;    /* with a NUL behind each */
-	struct ga_strmap index; /* of more than FEW */
+	struct ga_buf forms;    /* a NUL after each */
+	struct ga_strmap index; /* form -> number of the name, if there are more than FEW */
 };
 
 struct stack {
@@ -43,7 +43,7 @@ static void stack_release(struct stack *s)
 	ga_buf_release(&s->form);
 }
 
-/* What all names have in common that some system takes for this one. */
+/* The common form of a name: all names that some file system takes for this one have the same. */
 static void add_common_form(struct stack *s, const char *name, struct ga_buf *out)
 {
 	ga_buf_clear(&s->folded);
@@ -51,7 +51,7 @@ static void add_common_form(struct stack *s, const char *name, struct ga_buf *ou
 	ga_risk_decompose(out, s->folded.ptr);
 }
 
-/* Are two such names one already where only case counts? */
+/* Do the names differ only in case? */
 static bool same_letters(const char *a, const char *b)
 {
 	cleanup_buf struct ga_buf x = GA_BUF_INIT, y = GA_BUF_INIT;
@@ -83,7 +83,7 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 	return 0;
 }
 
-/* A neighbour of `name` that means the same; NULL: there is none. */
+/* Another name in the directory with the same common form; NULL: there is none. */
 static const char *twin(struct stack *s, const struct level *l, const char *name)
 {
 	const char *form, *other;
@@ -125,7 +125,8 @@ static size_t shared(const char *before, const char *path)
 	return n;
 }
 
-/* Go down to the file, and look for twins of what was not looked at for `before`. */
+/* Go down to the file, and look for twins of each component; the first `known` levels were looked
+ * at for the path before. */
 static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c, size_t known,
 		   struct ga_flags *ret, struct ga_error *err)
 {

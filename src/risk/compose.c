@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Spellings of one character. What HFS+ and most people take for one name need not be the same
- * code points: an accented letter is one, or a letter and a mark. Of the scripts for which this
- * matters in names; Hangul by its arithmetic; forms of ASCII for East Asian typesetting.
+ * Characters that can be spelt in several ways. Names that HFS+ and most people take for the same
+ * need not have the same code points: an accented letter can be one, or a letter and a mark. Covers
+ * the scripts for which this matters in names, Hangul (computed), and full-width forms of ASCII.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,7 @@ struct marks {
 	size_t n;
 };
 
-/* Marks of one letter come in any order. */
+/* Marks of one letter can come in any order: put them in that of their code points. */
 static void flush_marks(struct ga_buf *out, struct marks *m)
 {
 	for (size_t i = 1; i < m->n; i++)

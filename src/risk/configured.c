@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths that somebody configured: flagged more than rules would, or less.
+ * Paths that are configured to be flagged more severely than rules would have it, or not at all.
  */
 #include <string.h>
 
@@ -8,14 +8,14 @@
 #include "ga/wildmatch.h"
 #include "internal.h"
 
-/* The rules of the table that patterns fire. The most severe first: one is enough to say. */
+/* The rules that such patterns fire, the most severe first: only one of them is reported. */
 static const char *const kinds[] = { "configured-block", "configured-hold", "configured-add" };
 
 struct ga_configured {
 	struct ga_rule *rules;      /* one for each pattern; its id is that of the kind */
-	struct ga_strv patterns;    /* of these, as rules have them */
+	struct ga_strv patterns;    /* of these rules, in the form of the table's */
 	struct ga_matcher *matcher;
-	struct ga_strv allow;       /* as ga_wildmatch() has them */
+	struct ga_strv allow;       /* patterns for ga_wildmatch() */
 };
 
 void ga_risk_paths_release(struct ga_risk_paths *p)
@@ -33,8 +33,8 @@ static const char *beneath(const char *pattern)
 	return pattern[strlen(pattern) - 1] == '/' ? "**" : "";
 }
 
-/* Names are folded before they are held against it, so it is too, unless that would make another
- * pattern of it: with [:class:], or a component of nothing but what is dropped. */
+/* Fold a pattern, as the names that it is matched with are folded, unless that would change what it
+ * means: if it has a bracket, or a component of nothing but characters that folding drops. */
 static char *fold_pattern(const char *pattern)
 {
 	cleanup_free char *all = ga_strf("%s%s", pattern, beneath(pattern));
@@ -92,7 +92,7 @@ void ga_configured_free(struct ga_configured *x)
 	free(x);
 }
 
-/* The pattern that counts: of the most severe kind the first. NULL: none covers the path. */
+/* The pattern that counts: the first one of the most severe kind. NULL: none covers the path. */
 static const struct ga_rule *find(const struct ga_configured *x, const char *folded, bool link)
 {
 	const struct ga_rule *first = NULL;
@@ -120,7 +120,7 @@ bool ga_look_is_allowed(const struct ga_look *k, const struct ga_rule *rule)
 {
 	const struct ga_configured *x = k->host ? k->host->configured : NULL;
 
-	/* the name as it is: what is only like an allowed one is another file on most systems */
+	/* not folded: a name that only resembles an allowed one is another file on most systems */
 	for (size_t i = 0; x && i < x->allow.n; i++)
 		if (strcmp(rule->id, kinds[0]) != 0 && strcmp(rule->id, kinds[1]) != 0 &&
 		    ga_wildmatch(x->allow.v[i], k->c->path, false))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Letters of other scripts that most fonts draw like a Latin one. Greek letters that formulas
- * stand beside Latin ones (alpha, nu, rho) are left out.
+ * Letters of other scripts that most fonts draw like a Latin one. Greek letters that are common
+ * beside Latin ones in formulas (alpha, nu, rho) are left out.
  */
 #include "internal.h"
 
@@ -9,7 +9,7 @@ char ga_lookalike(uint32_t c)
 {
 	static const struct {
 		uint32_t from;
-		const char *latin; /* what it and those behind it look like; '.': nothing */
+		const char *latin; /* what `from` and the next ones look like; '.': nothing */
 	} runs[] = {
 		{ 0x391, "AB..EZH.IK.MN.O" }, { 0x3a1, "P..TY.X" }, { 0x3b9, "i" },
 		{ 0x3bf, "o" }, { 0x3f2, "c" }, { 0x3f3, "j" }, { 0x3f9, "C" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a file is and what was added to it. Everything is scanned once, by hand:
- * no pattern language, so no pattern can be made slow.
+ * What a file is, and what was added to it. It is scanned by hand and not by regular expressions,
+ * so that no content can make it slow.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static bool is_binary(const struct ga_buf *b)
 	return memchr(b->ptr, '\0', b->len < HEAD ? b->len : HEAD) != NULL;
 }
 
-/* Bytes that text in no usual encoding has many of. */
+/* Does it have many bytes that text in a usual encoding has not? */
 static bool is_garbled(const struct ga_buf *b)
 {
 	size_t n = b->len < HEAD ? b->len : HEAD, odd = 0;
@@ -59,7 +59,8 @@ static bool is_garbled(const struct ga_buf *b)
 	return odd * 20 > n;
 }
 
-/* Is it called what such files are? A script may begin like one, and is run all the same. */
+/* Does it have a media file's name? A script may begin with the bytes of one and run all the same.
+ */
 static bool is_called_media(const char *base)
 {
 	static const char names[] = "png jpg jpeg gif webp ico cur bmp tif tiff avif heic woff "
@@ -70,7 +71,7 @@ static bool is_called_media(const char *base)
 	return dot && ga_has_word(names, dot + 1);
 }
 
-/* What a picture has behind its end, if that can be told: what other programs would read. */
+/* What other programs would read behind the end of a picture, as far as that can be found; NULL. */
 static const char *behind_media(const struct ga_buf *b)
 {
 	static const char png_end[] = { 0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82' };
@@ -96,7 +97,7 @@ static void check_binary(struct ga_look *k, const struct ga_buf *b)
 	ga_look_fire(k, "binary-blob", behind ? ga_strdup(behind) : NULL);
 }
 
-/* Scripts in documents are expected where a project keeps its pages. */
+/* A new document with scripts in it is expected only where a project keeps its pages. */
 static void check_document(struct ga_look *k)
 {
 	static const char dirs[] = "docs doc web www public static assets site html templates "
@@ -107,7 +108,7 @@ static void check_document(struct ga_look *k)
 
 	if (k->c->old.mode != GA_MODE_NONE || !ga_look_fired(k, "active-document"))
 		return;
-	/* a file of a tool's, which its rule says more of */
+	/* if it is a tool's file, the rule about that says more */
 	for (size_t i = 0; i < k->n; i++)
 		if (k->v[i].rank && k->v[i].severity >= GA_MEDIUM)
 			return;
@@ -168,7 +169,7 @@ static void check_exec(struct ga_look *k, const struct ga_buf *text)
 		ga_look_fire(k, "path-shadow-bin", NULL);
 }
 
-/* With the LFS filter on the host, a checkout fetches what is not there yet. */
+/* If the host has the LFS filter, checking out a pointer fetches an object that is not there. */
 static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 {
 	static const struct {
@@ -189,7 +190,7 @@ static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 		ga_look_fire(k, "lfs-pointer-change", NULL);
 		return;
 	}
-	/* one that only git-lfs understands is one whose object nobody has looked for */
+	/* if only git-lfs can parse it, nobody has looked for its object: it counts as absent */
 	if (k->host->lfs_store && ga_lfs_parse(text->ptr, text->len, &p))
 		have = ga_lfs_look(k->host->lfs_store, &p);
 	ga_look_fire_as(k, "lfs-pointer-change", as[have].severity, ga_strdup(as[have].reason));
@@ -221,7 +222,7 @@ static void check_minified(struct ga_look *k, const struct ga_buf *text)
 		ga_look_fire(k, "minified", ga_strf("%zu bytes a line", text->len / lines));
 }
 
-/* A lock file that changes alone: nobody asked for other packages. */
+/* A lock file that changes without its manifest: nobody asked for other packages. */
 static void check_lock(struct ga_look *k)
 {
 	static const char *const pairs[][2] = {
@@ -237,13 +238,13 @@ static void check_lock(struct ga_look *k)
 	};
 	const char *manifest = NULL;
 
-	/* each of them has a rule of its own */
+	/* a path rule covers each of them: if nothing fired it is none */
 	for (size_t i = 0; k->n && i < GA_NELEMS(pairs); i++)
 		if (!strcmp(k->base, pairs[i][0]))
 			manifest = pairs[i][1];
 	if (!manifest || k->c->old.mode == GA_MODE_NONE)
 		return;
-	/* In a workspace the manifest may be that of any member. */
+	/* in a workspace, the manifest of any member will do */
 	for (size_t i = 0; !k->names_listed && i < k->changes->n; i++) {
 		const char *base = ga_path_base(k->changes->v[i].path);
 
@@ -305,7 +306,8 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
 }
 
-/* A NUL makes no file another one for most of what reads it: a shell, git, a parser of settings. */
+/* A file with a NUL in it. Shells, git and parsers of settings read it all the same, so that what
+ * they would read is checked as text. */
 static void check_with_nul(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
@@ -341,7 +343,7 @@ void ga_look_content(struct ga_look *k)
 	}
 	if (r)
 		return;
-	/* An old version that is too long or unreadable leaves everything as added. */
+	/* without the old version, too long or unreadable, everything counts as added */
 	if (is_regular(&k->c->old) && ga_look_blob(k, &k->c->old, CONTENT_MAX, &old) != 0)
 		ga_buf_clear(&old);
 	check_document(k);

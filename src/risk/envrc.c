@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What direnv loads again without asking, because an .envrc that the user allowed
- * names it; and what it runs, on every entering of the directory, like a hook.
+ * What direnv loads without asking, because an .envrc that the user has allowed names it, and what
+ * that runs: whenever the directory is entered, like a hook.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void envrc_line(const char *dir, char *line, struct ga_host_facts *h)
 	static const struct {
 		const char *command;
 		bool dir;
-		const char *without; /* what it means without a word behind it */
+		const char *without; /* the file it means without an argument, or NULL */
 	} commands[] = {
 		{ "source_env", false, NULL },       { "source_env_if_exists", false, NULL },
 		{ "source_up", false, "../.envrc" }, { "source_up_if_exists", false, "../.envrc" },
@@ -86,7 +86,7 @@ static void envrc_line(const char *dir, char *line, struct ga_host_facts *h)
 			add_words(h, dir, rest, commands[i].dir, commands[i].without);
 }
 
-/* What the .envrc text in directory `dir` ("" for the root) loads again by itself. */
+/* Add what the text of an .envrc in `dir` ("" for the root) loads by itself. */
 static void envrc_facts(const char *dir, const char *text, struct ga_host_facts *h)
 {
 	cleanup_free char *copy = ga_strdup(text);
@@ -120,7 +120,8 @@ int ga_envrc_read(struct ga_gather *g, int workfd, const char *dir)
 	return ga_scan_text(g, &s, text.ptr);
 }
 
-/* From the top down: what is not there has nothing in it. */
+/* Read the .envrc files of the directories above a path, from the top down to one that is missing.
+ */
 static int read_above(struct ga_gather *g, int workfd, const char *path, struct ga_strmap *seen)
 {
 	for (size_t n = 1; path[n - 1]; n++) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Facts about the host: a list without doubles, and an index to look changed paths up in.
+ * Facts about the host: a list without duplicates, and an index to look up changed paths.
  */
 #include <string.h>
 
 #include "internal.h"
 
 struct ga_fact_index {
-	struct ga_strmap exact, above, dirs; /* of the list: paths, what is above, directories */
-	struct ga_strmap raised;             /* rule id -> index in `raised_by` */
-	struct ga_strv keys;                 /* the folded paths that keys are parts of */
+	/* of facts, by folded path: of files; of all directories above; of directories */
+	struct ga_strmap exact, above, dirs;
+	struct ga_strmap raised; /* rule id -> index in `raised_by` */
+	struct ga_strv keys;     /* owns the paths that the keys point into */
 };
 
 void ga_host_facts_release(struct ga_host_facts *h)
@@ -62,7 +63,7 @@ void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, cons
 	ga_strmap_add(&h->by_path, f->path, strlen(f->path), (uint32_t)h->n++);
 }
 
-/* ---- to look paths up ---------------------------------------------------------- */
+/* ---- the index ------------------------------------------------------------------ */
 
 void ga_fact_index_free(struct ga_fact_index *x)
 {
@@ -88,7 +89,7 @@ static void add_fact(struct ga_fact_index *x, const struct ga_host_fact *f, uint
 	ga_strmap_add(f->dir ? &x->dirs : &x->exact, key, strlen(key), at);
 	for (const char *p = key; (p = strchr(p, '/')); p++)
 		ga_strmap_add(&x->above, key, (size_t)(p - key), at);
-	/* A directory's own name, given to something else. */
+	/* something else may be put in the place of the directory itself */
 	if (f->dir && *key)
 		ga_strmap_add(&x->above, key, strlen(key), at);
 }
@@ -129,7 +130,7 @@ void ga_facts_on(const struct ga_host_facts *h, const struct ga_fact_index *x, c
 	for (size_t i = 1; i <= len; i++)
 		if (folded[i] == '/' || !folded[i])
 			tell(h, &x->dirs, folded, i, fn, arg);
-	/* A change is no directory: where one was on the way, something else is now. */
+	/* a changed path is never a directory: one that was there on the way is replaced */
 	if (!removed)
 		tell(h, &x->above, folded, len, fn, arg);
 }

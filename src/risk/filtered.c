@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that a filter of the host's configuration converts, which does not run inside. What an
- * agent commits of one may be what the filter is to keep out of commits. gitattributes(5) says
- * which they are: by the attributes of the tree before, of the one after or of the one that the
- * session started from, since the agent can change them. Each file of attributes becomes a list of
- * patterns as in a .gitignore, in which those are taken that ask for such a filter, and those taken
- * back that ask for none of them.
+ * Files that the host's git would convert by a filter, which does not run inside: an agent may have
+ * committed just what the filter is meant to keep out of commits. Which files these are is decided
+ * as in gitattributes(5), by the attributes of the old tree, of the new one, or of the one that the
+ * session started from, since the agent can change them. Each file of attributes is translated to
+ * patterns as in a .gitignore: a pattern whose attributes name such a filter becomes one that
+ * matches, and one that names another filter, or none, one with '!'.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -18,22 +18,24 @@
 #include "ga/strmap.h"
 #include "internal.h"
 
-#define ATTRIBUTES_MAX ((size_t)1 << 20) /* of one file of a tree's; a longer one is about all */
-#define PASSES_MAX 4 /* over the macros: each may use one that is defined behind it */
+#define ATTRIBUTES_MAX ((size_t)1 << 20) /* size of a file of attributes; a longer one covers all */
+#define PASSES_MAX 4 /* over the macros, since one may use another that is defined after it */
 
-enum said { SAID_NOTHING, SAID_NONE, SAID_FILTER }; /* what is more counts more */
+/* What attributes say of a filter: nothing; not one of ours; one of ours. The greater one counts.
+ */
+enum said { SAID_NOTHING, SAID_NONE, SAID_FILTER };
 
 struct ga_filter_rules {
 	const struct ga_oid *tree;
-	int user;                     /* where the user's own lie, of directories where the tree
-				       * has none; or -1 */
-	struct ga_strmap macros;      /* what each says, up to twice: the more counts ... */
-	struct ga_strv names;         /* ... and what its keys point into */
-	struct ga_ignore files;       /* the user's file, then down the tree to where we are */
-	struct ga_ignore info;        /* info/attributes, which decides before all of them */
+	int user;                     /* directory with the user's own .gitattributes, for those
+				       * that the tree does not have; or -1 */
+	struct ga_strmap macros;      /* name -> enum said, up to twice for each ... */
+	struct ga_strv names;         /* ... and the names, which its keys point into */
+	struct ga_ignore files;       /* the user's file, then those on the way down the tree */
+	struct ga_ignore info;        /* info/attributes, which overrides all of these */
 	struct filter_dir {
 		char *path;
-		size_t mark; /* depth of `files` before its own */
+		size_t mark; /* number of `files` before its own was added */
 	} *dirs;
 	size_t n_dirs, cap_dirs;
 };
@@ -80,7 +82,8 @@ int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const str
 
 /* ---- lines ------------------------------------------------------------------ */
 
-/* There may be as many as an agent likes. Of contradictions the filter counts. */
+/* By a map, since an agent can define any number of macros. If it is defined twice, a filter
+ * counts. */
 static enum said macro_says(const struct ga_filter_rules *x, const char *name)
 {
 	enum said all = SAID_NOTHING;
@@ -102,7 +105,7 @@ static enum said word_says(const struct ga_filter_rules *x, const struct ga_strv
 	return macro_says(x, word);
 }
 
-/* Of several words the last one counts. */
+/* The last word that says anything counts. */
 static enum said words_say(const struct ga_filter_rules *x, const struct ga_strv *filters,
 			   char *words)
 {
@@ -118,8 +121,8 @@ static enum said words_say(const struct ga_filter_rules *x, const struct ga_strv
 	return all;
 }
 
-/* Cut a line behind its pattern, and return what follows. NULL: there is no pattern. `*ret` NULL:
- * it is in quotes, and may be about anything. */
+/* Cut a line after its pattern, `*ret`, and return what follows; NULL: there is none. `*ret` is
+ * NULL if the pattern is in quotes, and then counts as any. */
 static char *cut_pattern(char *line, const char **ret)
 {
 	char *p = line + strspn(line, " \t\r");
@@ -155,14 +158,14 @@ static void add_pattern(struct ga_buf *ret, const char *pattern, enum said says)
 {
 	if (!pattern && says == SAID_FILTER)
 		ga_buf_adds(ret, "*\n");
-	/* what git makes nothing of, or of directories only */
+	/* patterns that git rejects here, or that match only directories */
 	if (!pattern || *pattern == '!' || pattern[strlen(pattern) - 1] == '/')
 		return;
 	ga_buf_addf(ret, "%s%s\n", says == SAID_FILTER ? "" : "!", pattern);
 }
 
-/* One file of attributes as patterns. Where lines contradict each other about a macro, or one takes
- * a macro back, the filter counts. Only the user's files and the top of a tree define macros. */
+/* Translate a file of attributes to patterns, and note the macros that it defines, which only the
+ * user's files and the one at the top of a tree can do. */
 static void translate(struct ga_filter_rules *x, const struct ga_strv *filters, const char *text,
 		      struct ga_buf *ret)
 {
@@ -227,7 +230,7 @@ static void leave(struct ga_filter_rules *x)
 	free(d->path);
 }
 
-/* All but the macros. */
+/* Drop all that was read but the macros. */
 static void forget(struct ga_filter_rules *x)
 {
 	while (x->n_dirs)
@@ -246,7 +249,7 @@ static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid 
 	x->tree = tree;
 	x->user = tree == &k->host->attributes_tree && k->host->attributes_dir
 			  ? open(k->host->attributes_dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	/* again: a macro may be used before the line that says what it is */
+	/* read it again as long as macros are found: one may be used before it is defined */
 	do {
 		known = x->names.n;
 		forget(x);
@@ -254,7 +257,7 @@ static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid 
 		enter(k, x, "", 0);
 		push(x, filters, &x->info, NULL, k->host->info_attributes);
 	} while (x->names.n != known && pass++ < PASSES_MAX);
-	if (x->names.n != known) /* more than a person nests: it is about all */
+	if (x->names.n != known) /* nested deeper than any person would: let it cover all */
 		ga_ignore_push(&x->info, NULL, "*\n", 2);
 	return x;
 }
@@ -271,7 +274,7 @@ static void rules_free(struct ga_filter_rules *x)
 	free(x);
 }
 
-/* Cheap for paths that come sorted. */
+/* Is the path one for a filter? Cheap if paths come sorted. */
 static bool covers(struct ga_look *k, struct ga_filter_rules *x, const char *path)
 {
 	enum ga_ignore_verdict v;

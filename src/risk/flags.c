@@ -2,7 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ga/quote.h"
 #include "internal.h"
+
+enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */
 
 bool ga_has_word(const char *list, const char *word)
 {
@@ -12,6 +15,15 @@ bool ga_has_word(const char *list, const char *word)
 		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
 			return true;
 	return false;
+}
+
+void ga_risk_quote_start(struct ga_buf *out, const char *s)
+{
+	size_t n = strlen(s);
+
+	ga_quote_add(out, s, n > QUOTED_MAX ? QUOTED_MAX : n);
+	if (n > QUOTED_MAX)
+		ga_buf_adds(out, "...");
 }
 
 void ga_flag_release(struct ga_flag *f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Why no normalisation form: every pattern is ASCII, and of the code points that
- * NFC turns into ASCII letters there is one, KELVIN SIGN, which is lowered below.
+ * Names are not normalised to NFC here: all patterns are ASCII, and the only code point that NFC
+ * turns into an ASCII letter is KELVIN SIGN, which lower() takes care of.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 	while (n && *s != ':') {
 		size_t plain = 0, len;
 
-		/* most there is needs no folding */
+		/* most characters need no folding */
 		while (plain < n && is_folded(s[plain]))
 			plain++;
 		if (plain) {
@@ -82,7 +82,6 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 			continue;
 		}
 		len = ga_utf8_decode(s, n, &c);
-
 		if (!len) {
 			ga_buf_addch(out, *s);
 			len = 1;

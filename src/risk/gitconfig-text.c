@@ -8,7 +8,7 @@
 #include "ga/buf.h"
 #include "known.h"
 
-enum { NAME_BYTES_MAX = 1000 }; /* of a section: it is repeated for each of its variables */
+enum { NAME_BYTES_MAX = 1000 }; /* of a section, whose name is copied for each of its variables */
 
 struct reader {
 	const char *p, *end;
@@ -17,7 +17,7 @@ struct reader {
 	void *arg;
 };
 
-/* The end of the text is the end of a line. */
+/* The next character, CR LF being one LF. At the end of the text, the end of a line. */
 static char next(struct reader *r)
 {
 	if (r->p == r->end)
@@ -58,13 +58,13 @@ static void report(struct reader *r, const char *name, const char *value)
 	r->each(r->arg, &v);
 }
 
-/* A carriage return is one to git, too, unless the line ends there: next() has made it one. */
+/* A carriage return counts as a blank, as for git; one at the end of a line next() has removed. */
 static bool is_blank(char c)
 {
 	return is_space(c) && c != '\n';
 }
 
-/* What follows a blank in a header: "sub"], whose first character is still to be read. */
+/* Read what follows a blank in a header: "sub"]. */
 static bool subsection(struct reader *r)
 {
 	char c;
@@ -84,7 +84,7 @@ static bool subsection(struct reader *r)
 	return next(r) == ']';
 }
 
-/* Behind the opening bracket, to what is behind the closing one. */
+/* Read a header, after its opening bracket. */
 static bool header(struct reader *r)
 {
 	char c;
@@ -117,12 +117,12 @@ static char unescaped(char c)
 	}
 }
 
-/* To the end of its line, the last one if it goes on. Carriage returns are kept where git strips
- * them: what reads the value might not. */
+/* Read a value to the end of its line, or the last of its lines if it is continued. Carriage
+ * returns are kept where git strips them, since what reads the value might not strip them. */
 static bool value(struct reader *r, struct ga_buf *out)
 {
 	bool quoted = false, comment = false;
-	size_t kept = 0; /* of `out`, without blanks at its end */
+	size_t kept = 0; /* length of `out` without the blanks at its end */
 	char c;
 
 	while ((c = next(r)) != '\n' || quoted) {
@@ -213,7 +213,8 @@ bool ga_known_config(const struct ga_buf *text,
 		} else {
 			ok = variable(&r, c);
 		}
-		/* git would read nothing of it then; another reader may */
+		/* git would reject the file then, but another reader may go on with the next line
+		 */
 		if (!ok && r.p[-1] != '\n')
 			skip_line(&r);
 	}

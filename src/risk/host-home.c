@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the user's own leads into the project although it is no part of git: start-up files that
- * are links to it, directories of it on PATH, services that start something there.
+ * What leads from the user's own environment into the project, besides git: start-up files that are
+ * links to it, directories of it on PATH, services that start something there.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ void ga_gather_home(struct ga_gather *g)
 
 /* ---- links in the home directory ------------------------------------------------ */
 
-/* Whatever is read or run by itself, if one of these leads into the project. */
+/* Files that are read or run without being asked for. */
 static const char *const home_files[] = {
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
 	".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".oh-my-zsh", ".inputrc",
@@ -59,7 +59,7 @@ static void gather_links(struct ga_gather *g)
 		cleanup_free char *what = ga_strf("~/%s leads to it", home_files[i]);
 		struct stat st;
 
-		/* a project that is the home directory itself has rules for these names */
+		/* if the project is the home directory itself, rules cover these names */
 		if (!stat(path, &st))
 			ga_gather_path(g, path, S_ISDIR(st.st_mode), rule, what);
 	}
@@ -75,7 +75,8 @@ static void gather_search_path(struct ga_gather *g)
 		size_t n = strcspn(p, ":");
 		cleanup_free char *dir = ga_strndup(p, n), *full = NULL;
 
-		/* a relative one is looked up where one stands: mostly at the top */
+		/* a relative entry depends on the current directory: taken to be the project's root
+		 */
 		full = dir[0] == '/' ? ga_strdup(dir) : ga_path_join(g->info->workdir, dir);
 		if (!n || !strcmp(dir, ".") || !strcmp(full, g->info->workdir))
 			ga_gather_raise(g, "path-shadow-bin", "what looks into PATH");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The words of a text of the host's, and which of them name something in the
- * project. No shell is understood here: a variable's value is unknown, so a path
- * behind one is taken for each place it may mean.
+ * Finding words in a text of the host's that name something in the project. This is no shell:
+ * values of variables are not known, so a path that begins with one is taken for each place it may
+ * mean.
  */
 #include "host.h"
 
@@ -17,14 +17,14 @@ enum { LIST_MAX = 2000000 };
 struct word {
 	const char *s;
 	size_t n;
-	bool command; /* stands where a shell would take a command */
-	bool value;   /* what an assignment gives; the command may come behind it */
-	bool unknown; /* behind something whose value is not known here */
+	bool command; /* it is where a shell expects a command */
+	bool value;   /* it is the value of an assignment; a command may follow */
+	bool unknown; /* it follows something whose value is not known */
 };
 
 static const char delimiters[] = " \t\"'`;&|()<>=,:{}[]!\r\n\\";
 
-/* Words behind which a command comes. */
+/* Words that a command follows. */
 static bool introduces(const struct word *w)
 {
 	static const char *const words[] = { "then", "do", "else", "if", "elif", "while", "until",
@@ -158,7 +158,7 @@ static int completed(struct ga_gather *g, const struct ga_scan *s, const char *p
 	return 0;
 }
 
-/* One that a hook names: its tools may be called there. */
+/* Note a directory that a hook names: tools that it calls may run there. */
 static void directory(struct ga_gather *g, const struct ga_scan *s, const char *path)
 {
 	if (ga_strv_has(&g->dirs, path))
@@ -196,7 +196,7 @@ static int place(struct ga_gather *g, const struct ga_scan *s, const char *line,
 			fact(g, s, plain, true);
 		return 0;
 	}
-	/* What is not there yet is what an agent would add; a bare word is no path. */
+	/* a file that is not there yet may be added by an agent; but a bare word is no path */
 	if (kind == GA_KIND_FILE || slash)
 		fact(g, s, plain, false);
 	if (kind == GA_KIND_NONE && slash && s->hook && completed(g, s, plain))
@@ -251,7 +251,7 @@ static int look_at_word(struct ga_gather *g, const struct ga_scan *s, const char
 			return 0; /* a file of the system */
 		unknown = true;
 	}
-	/* Wherever "../../x" starts from, it is meant to arrive in the project. */
+	/* wherever "../../x" is relative to, assume that it is meant to be in the project */
 	for (;;) {
 		if (path[0] == '/')
 			path++;
@@ -273,7 +273,7 @@ static int look_at_word(struct ga_gather *g, const struct ga_scan *s, const char
 	return place(g, s, line, path, unknown, slash);
 }
 
-/* A comment runs nothing, and what is printed only looks like a command, unless one follows. */
+/* Skip comments, and lines that only print, unless a command follows on the line. */
 static bool skipped(const char *line)
 {
 	line += strspn(line, " \t");

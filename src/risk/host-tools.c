@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A hook calls a build or package tool, and that runs what its own files name: recipes of a
- * makefile, scripts of a package. These files are the host's, read from its working tree,
- * as are the hooks themselves.
+ * If a hook calls a build or package tool, that runs what its own files name: recipes of a
+ * makefile, scripts of a package. These files are read from the host's working tree, as hooks are.
  */
 #include "host.h"
 
@@ -17,8 +16,8 @@ static const char reached[] = "host-hook-reached";
 enum kind {
 	RECIPES, /* of a makefile: its commands, and other makefiles it includes */
 	ENTRIES, /* YAML: lines that say what is run */
-	WHOLE,   /* next to all of it is commands */
-	SCRIPTS, /* JSON: those of "scripts" that something names */
+	WHOLE,   /* nearly all of it is commands */
+	SCRIPTS, /* JSON: the members of "scripts" that something names */
 };
 
 static const struct {
@@ -41,7 +40,8 @@ static const struct {
 
 static int read_input(struct ga_gather *g, const char *dir, const char *name, enum kind kind);
 
-/* Commands of a tool's file: what they name is reached, and what these scripts name in turn. */
+/* Scan the commands of a tool's file: what they name, and what scripts that they name do, is
+ * reached. */
 static int scan_commands(struct ga_gather *g, const char *dir, const char *file, const char *text)
 {
 	cleanup_free char *shown = ga_quote(file);
@@ -74,7 +74,7 @@ static int follow_includes(struct ga_gather *g, const char *dir, const char *lin
 	return 0;
 }
 
-/* Lists of sources are values too: what looks like a command is taken for one. */
+/* Does a variable's value look like a command? Lists of sources are values too. */
 static bool assigns_command(const char *line)
 {
 	static const char *const marks[] = { "$(shell", "./", "sh ", "python", "perl ", "node ",
@@ -139,7 +139,7 @@ static bool names(const char *text, const char *word)
 	return false;
 }
 
-/* Is the script called by its name, around another that is, or by an installation? */
+/* Is the script called: by its name, before or after one that is, or by an installation? */
 static bool called(const char *texts, const char *script)
 {
 	static const char *const installing[] = { "preinstall", "postinstall", "prepare",
@@ -170,7 +170,7 @@ static int scan_script(struct ga_gather *g, const char *dir, const char *file, c
 	return 0;
 }
 
-/* Take note of a file, or a script of one, that is to be read. Returns false for one too many. */
+/* Note that a file, or a script of one, is read. False: too many are. */
 static bool count_input(struct ga_gather *g, const char *key)
 {
 	if (g->inputs.n >= GA_INPUTS_MAX) {
@@ -181,7 +181,7 @@ static bool count_input(struct ga_gather *g, const char *key)
 	return true;
 }
 
-/* One that is called may call others, in any order. */
+/* Scan the scripts of a manifest that are called, until no more are: each may call others. */
 static int scan_manifest(struct ga_gather *g, const char *dir, const char *file, const char *text)
 {
 	json_error_t ignored;
@@ -208,7 +208,8 @@ static int scan_manifest(struct ga_gather *g, const char *dir, const char *file,
 
 /* ---- all of them ---------------------------------------------------------------------- */
 
-/* A manifest is looked at each time: by now something may name more of its scripts. */
+/* Read a tool's file once; but a manifest each time, since more of its scripts may be named by now.
+ */
 static int read_input(struct ga_gather *g, const char *dir, const char *name, enum kind kind)
 {
 	cleanup_free char *path = ga_path_resolve(dir, name);

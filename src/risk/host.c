@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Only files of the host are read here: its git configuration, its hooks, and in
- * its working tree what those name. Nothing a session wrote is looked at.
+ * What the host's own state makes critical. Only files of the host are read: its git configuration,
+ * its hooks, and in its working tree what those name. Nothing a session wrote is looked at.
  */
 #include "host.h"
 
@@ -22,7 +22,7 @@
 
 enum { HOOK_MAX = 256 << 10, LINKS_MAX = 40, FACTS_MAX = 8192 };
 
-/* One fact about everything. */
+/* Add a fact that covers every path. */
 static void facts_cut(struct ga_host_facts *h, const char *rule, const char *why)
 {
 	ga_host_facts_add(h, "", true, rule,
@@ -127,7 +127,7 @@ static const char *below_workdir(const struct ga_gather *g, const char *path)
 	return below;
 }
 
-/* Does every path count for this rule, and is there no room for saying more? */
+/* Does every path count for this rule already, and is there no room for more facts? */
 static bool is_full(const struct ga_gather *g, const char *rule)
 {
 	return g->h->n >= FACTS_MAX && ga_host_facts_have(g->h, "", true, rule);
@@ -142,7 +142,7 @@ static void add_fact(struct ga_gather *g, const char *path, bool dir, const char
 		ga_gather_cut(g, rule, what);
 }
 
-/* Move from `at` by one component. Returns the link's target if that is a link. */
+/* Move `at` on by one component. If that is a link, note it, stay, and return its target. */
 static char *step(struct ga_gather *g, struct ga_buf *at, const char *part, const char *rule,
 		  const char *what)
 {
@@ -232,7 +232,7 @@ static bool begins_with(const char *s, const char *start)
 	return !strncasecmp(s, start, strlen(start));
 }
 
-/* Values that are data and never name a file of the project to be read. */
+/* Values that never name a file of the project. */
 static bool is_data(const char *key)
 {
 	return begins_with(key, "user.") || begins_with(key, "branch.") ||
@@ -338,8 +338,8 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	ga_gather_path(g, path, false, "host-hook-reached", what);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return 0;
-	/* Of a longer file, the beginning: hooks of this size are programs, which have their
-	 * names anywhere. */
+	/* Only the beginning of a longer file is read. Hooks of that size are binary programs, in
+	 * which nothing would be found anyway; a script of that size is cut (see below). */
 	for (;;) {
 		char *to = ga_buf_reserve(&text, 65536);
 		ssize_t n = read(fd, to, 65536);
@@ -363,8 +363,8 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	return ga_scan_text(g, &s, text.ptr);
 }
 
-/* A hook of the guard's (`git agent guard`), which names nothing of the project; or the directory
- * that it has for a while, whose scripts run those of the user's (agent.hooksPath). */
+/* Is it a hook of `git agent guard`, which names nothing of the project, or (`dirfd` -1) the
+ * directory of such hooks, which run those of the user that agent.hooksPath names? */
 static bool is_guard(const struct ga_gather *g, int dirfd, const char *name)
 {
 	cleanup_free char *own = ga_path_join(g->info->commondir, "git-agent");
@@ -402,7 +402,7 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 	return r;
 }
 
-/* Every hook directory a value names: which one counts may depend on conditions. */
+/* Scan each hook directory that any value names: which one counts may depend on conditions. */
 static int scan_hook_dirs(struct ga_gather *g, const struct ga_gitconfig *c)
 {
 	cleanup_free char *own = ga_path_join(g->info->commondir, "hooks");
@@ -431,7 +431,7 @@ static int scan_hook_dirs(struct ga_gather *g, const struct ga_gitconfig *c)
 	return 0;
 }
 
-/* Scripts that hooks name, one step: what those name is not followed further. */
+/* Scan scripts that hooks name. Scripts that these name in turn are not read. */
 static int scan_scripts(struct ga_gather *g)
 {
 	for (; g->scripts_read < g->scripts.n; g->scripts_read++) {
@@ -520,7 +520,7 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 	return 0;
 }
 
-/* A hook of a superproject may run what is in its submodule. */
+/* Add the facts of a superproject: its hooks may run what is in the submodule. */
 static int gather_around(struct ga_repo *r, struct ga_host_facts *h, struct ga_error *err)
 {
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig config = GA_GITCONFIG_INIT;

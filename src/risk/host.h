@@ -14,47 +14,48 @@ struct ga_gather {
 	char *home;          /* what "~" means to git; NULL: there is none */
 	bool have_tree;      /* HEAD is born */
 	struct ga_oid tree;  /* HEAD's */
-	struct ga_strv scripts; /* relative paths of scripts hooks name: read one step further */
-	size_t scripts_read;
+	struct ga_strv scripts; /* relative paths of scripts that hooks name; they are read too */
+	size_t scripts_read;    /* how many of them were */
 	struct ga_strv dirs;    /* directories that hooks name: tools may run there */
-	struct ga_strv inputs;  /* files of tools that were read, and which of their scripts */
-	struct ga_buf texts;    /* of the hooks, and of what they call */
-	struct ga_changes all;  /* HEAD's files, once listed */
+	struct ga_strv inputs;  /* tools' files that were read, and "FILE: SCRIPT" of manifests */
+	struct ga_buf texts;    /* all text that was scanned, for names of scripts of manifests */
+	struct ga_changes all;  /* HEAD's files, once `listed` */
 	struct ga_strmap by_base; /* last component -> index in `all` */
 	bool listed;
-	struct ga_strv tails; /* what was looked for by its last parts, and for which rule ... */
-	struct ga_strmap tails_seen; /* ... so that it is done once */
-	const char *cwd; /* where scripts and tools are started besides the root, or NULL */
+	struct ga_strv tails; /* ends of paths that were searched for, with the rule ... */
+	struct ga_strmap tails_seen; /* ... so that each is searched for once */
+	const char *cwd; /* directory where scripts and tools may run, besides the root; or NULL */
 	struct ga_error *err;
 };
 
-/* What is followed and read at most; the last is bytes of a file. What is more is not passed over
- * in silence: ga_gather_cut(). */
+/* Limits on what is followed and read; the last is bytes of a file. What is beyond is not ignored
+ * in silence: see ga_gather_cut(). */
 enum { GA_SCRIPTS_MAX = 512, GA_DIRS_MAX = 64, GA_INPUTS_MAX = 512, GA_HOST_TEXT_MAX = 4 << 20 };
 
 /* What a text is, for the scanner. */
 struct ga_scan {
 	const char *what; /* for the reason: "the hook 'pre-commit'"; quoted */
 	const char *rule;
-	bool hook;        /* shell, run by git itself: its tools and directories count */
-	bool command;     /* one command of the configuration, not lines of a script */
-	bool deeper;      /* scripts it names are read as well */
-	const char *dir;  /* where paths may start besides the root, or NULL */
+	bool hook;        /* it is shell that git runs: tools and directories it names count */
+	bool command;     /* it is one command of the configuration, not lines of a script */
+	bool deeper;      /* scripts that it names are read as well */
+	const char *dir;  /* directory that paths may be relative to, besides the root; or NULL */
 };
 
 void ga_gather_release(struct ga_gather *g);
 /* Find HEAD's tree, if there is one. */
 int ga_gather_tree(struct ga_gather *g);
 
-/* Follow the scripts that were found, and what tools read that are called, until there is nothing
- * new. */
+/* Read the scripts that were found, and the files of tools that are called, until nothing new is
+ * found. */
 int ga_gather_reached(struct ga_gather *g);
 
-/* Read `dir`/.envrc of the host's working tree, open as `workfd`: what it loads, names and runs. */
+/* Read `dir`/.envrc of the host's working tree (`workfd`), and add what it loads, names and runs.
+ */
 int ga_envrc_read(struct ga_gather *g, int workfd, const char *dir);
 
-/* Find in a text of the host's what names something in the project. Returns -1
- * with g->err set if the repository cannot be read. */
+/* Add what a text of the host's names in the project. Returns -1 with g->err set if the repository
+ * cannot be read. */
 int ga_scan_text(struct ga_gather *g, const struct ga_scan *s, const char *text);
 
 /* Follow `path` (absolute) component by component on the host's file system. Each
@@ -62,27 +63,28 @@ int ga_scan_text(struct ga_gather *g, const struct ga_scan *s, const char *text)
 void ga_gather_path(struct ga_gather *g, const char *path, bool dir, const char *rule,
 		    const char *what);
 
-/* Something is not followed to its end, and `why` says what: any path may be meant, so every one
- * counts. `why` is quoted. */
+/* Something is not followed to its end, as `why` (quoted) says. It may name any path, so a fact is
+ * added that covers all. */
 void ga_gather_cut(struct ga_gather *g, const char *rule, const char *why);
 
-/* Read a file of the host's working tree, links followed. Returns false if there is none; one that
- * is too long, or cannot be read, is what ga_gather_cut() is for. */
+/* Read a file of the host's working tree, following links. False if there is none, or it cannot be
+ * read to its end, for which ga_gather_cut() is called. */
 bool ga_gather_read(struct ga_gather *g, const char *path, const char *rule, struct ga_buf *out);
 
-/* Raise one rule; `by` says what runs such files. */
+/* Make a rule critical; `by` says what runs such files. */
 void ga_gather_raise(struct ga_gather *g, const char *rule, const char *by);
 
-/* host-home.c: where "~" is, and what of the user's own, outside the project, leads into it: links
- * in the home directory, PATH, units of systemd. */
+/* host-home.c: find the home directory. */
 void ga_gather_home(struct ga_gather *g);
+/* Add what leads into the project from outside of it: links in the home directory, PATH, units of
+ * systemd. */
 void ga_gather_environment(struct ga_gather *g);
 
-/* Raise the rules of a tool. */
+/* If `word` is a tool, raise its rules. `next`: the word after it, or NULL; `what` calls it. */
 void ga_gather_tool(struct ga_gather *g, const char *word, const char *next, const char *what);
 
-/* Read the files of the tools that were raised, for what they run. May find more scripts, and
- * more tools. */
+/* Read the files of the tools whose rules were raised, for what they run. May find more scripts,
+ * and more tools. */
 int ga_gather_inputs(struct ga_gather *g);
 
 /* Is there such a file or directory, in HEAD or in the working tree? */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What capture left behind: not in any tree, and executed from where it lies all the same.
+ * What capture left behind: it is in no tree, but can be executed from where it lies.
  */
 #include <string.h>
 #include <sys/stat.h>
 
 #include "internal.h"
 
-/* Directories that editors and builds run programs from, or feed on. */
+/* Directories that editors and builds run programs from, or read. */
 static bool is_executed(const char *name, size_t n)
 {
 	static const char names[] =

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makefiles, CMake, containers and scripts: formats nobody but their own tool can parse, searched
- * for what tells most. Only where lists of files are all that changes is a rule lowered.
+ * Makefiles, CMake, containers and scripts. Only their own tools can parse these, so they are
+ * searched for words that say most. A rule is lowered only if nothing but lists of files changes.
  */
 #include <string.h>
 #include <strings.h>
 
 #include "known.h"
 
-/* Which of the words does the text have, without regard to case? */
+/* Add to `ret` the words that the text has, in upper or lower case. */
 static void find_words(const char *text, const char *const *words, size_t n, struct ga_strv *ret)
 {
 	for (size_t i = 0; i < n; i++)
@@ -46,7 +46,7 @@ void ga_known_container(const struct ga_known *f)
 
 /* ---- make ----------------------------------------------------------------------------- */
 
-/* Targets with their recipes: "target\nrecipe lines". */
+/* Rules of a makefile: each "target\nprerequisites and recipe". */
 struct makefile {
 	struct ga_strv rules;
 	struct ga_buf rule;
@@ -122,7 +122,8 @@ static bool ends_in(const char *s, size_t n, const char *end)
 	return n >= len && !memcmp(s + n - len, end, len);
 }
 
-/* The words of "NAME = words" or "+=", of which make would expand none; NULL: something else. */
+/* The words of "NAME = words" or "NAME += words", if make would expand nothing in them; else NULL.
+ */
 static const char *list_value(const char *line, size_t *ret_name)
 {
 	static const char word_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -146,7 +147,7 @@ static bool is_file_list(const char *line)
 
 	if (!list_value(line, &n))
 		return false;
-	/* these are targets, which make builds before all others */
+	/* not a mere list: make builds these before all else */
 	if (n == strlen("BUILT_SOURCES") && !memcmp(line, "BUILT_SOURCES", n))
 		return false;
 	for (size_t i = 0; i < GA_NELEMS(ends); i++)
@@ -154,18 +155,18 @@ static bool is_file_list(const char *line)
 	return known;
 }
 
-/* All but the lists of files, in order; lines as make reads them, what a backslash continues made
- * one. */
+/* A Makefile.am without its lists of files; lines continued by a backslash are joined, as make
+ * does. */
 struct rest {
 	struct ga_buf all, line;
-	struct ga_strv tests; /* "NAME WHERE WORD" of the lists of tests */
-	struct ga_strv lists; /* the names of those */
-	size_t conditions;    /* lines so far that begin, turn or end one */
+	struct ga_strv tests; /* "NAME CONDITIONS WORD" for each word of a list of tests */
+	struct ga_strv lists; /* the names of these lists */
+	size_t conditions;    /* how many lines so far begin, turn or end a condition */
 };
 
-/* Words of a list of tests, if nothing but files of test directories is in it: who may change these
- * has no more from naming one. False: it is no such list, or says which may fail, or throws away
- * what the list had before. */
+/* Take the words of a list of tests, if it names nothing but files in test directories: whoever can
+ * change these gains nothing by naming one. False: it is no such list, or it says which tests may
+ * fail, or it drops what the list had before. */
 static bool add_tests(struct rest *r, const char *line)
 {
 	size_t n, before = r->tests.n;
@@ -187,14 +188,14 @@ static bool add_tests(struct rest *r, const char *line)
 	for (char *w = strtok_r(words, " \t", &save); ok && w; w = strtok_r(NULL, " \t", &save)) {
 		ok = (!strncmp(w, "tests/", 6) || !strncmp(w, "test/", 5)) && !strstr(w, "..") &&
 		     !strchr(w, '@');
-		/* with the list's name, and the conditions it stands behind: on another one, or
-		 * under others, it may be run by nothing */
+		/* with the name of the list and the conditions before it: if it moves to another
+		 * list, or under another condition, it may not be run any more */
 		ga_strv_pushf(&r->tests, "%s %zu %s", name, r->conditions, w);
 	}
 	return ok && r->tests.n > before;
 }
 
-/* Of automake or of make. */
+/* Is it a condition, of automake or of make? */
 static bool is_condition(const char *line)
 {
 	static const char *const words[] = { "if", "else", "endif", "ifeq", "ifneq", "ifdef",
@@ -235,7 +236,7 @@ static bool rest_line(void *arg, char *line)
 	return true;
 }
 
-/* Is no test less on the list? */
+/* Are all tests of `a` still in `b`? */
 static bool keeps_tests(struct rest *a, struct rest *b)
 {
 	ga_strv_sort_unique(&b->tests);
@@ -280,7 +281,7 @@ void ga_known_script(const struct ga_known *f)
 
 	if (!direct)
 		return;
-	/* that it became one says as much */
+	/* unless "exec-bit-added" says so already */
 	if (!ga_look_fired(f->k, "exec-bit-added"))
 		ga_look_say(f->k, "scripts-by-convention", GA_HIGH,
 			    ga_strdup("can be started directly"));

@@ -9,7 +9,7 @@
 
 /* ---- VS Code ------------------------------------------------------------------ */
 
-/* Colours, sizes and blanks: nothing is run or hidden by them. */
+/* Settings of colours, sizes and blanks, by which nothing can be run or hidden. */
 static const char *const harmless_settings[] = {
 	"workbench.colorCustomizations", "workbench.colorTheme", "workbench.iconTheme",
 	"editor.tabSize", "editor.indentSize", "editor.insertSpaces", "editor.detectIndentation",
@@ -20,7 +20,7 @@ static const char *const harmless_settings[] = {
 	"files.insertFinalNewline", "files.trimFinalNewlines", "files.trimTrailingWhitespace",
 };
 
-/* Parts of names of settings that choose programs, arguments or what needs no question. */
+/* Is it a setting that chooses programs or arguments, or what is done without asking? */
 static bool telling_setting(const char *key)
 {
 	static const char *const parts[] = { "path", "command", "args", "interpreter",
@@ -34,7 +34,8 @@ static bool telling_setting(const char *key)
 	return false;
 }
 
-/* Sort what changed between two objects of settings: *harmless stays true if all of it is. */
+/* Add what changed between two objects of settings to `changed`, and what of it matters to
+ * `telling`. `*harmless` stays true if all of it is harmless. */
 static void sort_settings(const json_t *a, const json_t *b, bool top, struct ga_strv *telling,
 			  struct ga_strv *changed, bool *harmless)
 {
@@ -46,7 +47,7 @@ static void sort_settings(const json_t *a, const json_t *b, bool top, struct ga_
 		const json_t *is = json_object_get(b, keys.v[i]);
 		bool objects = (!was || json_is_object(was)) && (!is || json_is_object(is));
 
-		/* "[c]": settings for files of one language; there is no more in one of another */
+		/* "[c]": settings for files of one language, which cannot be nested */
 		if (top && keys.v[i][0] == '[' && objects) {
 			sort_settings(was, is, false, telling, changed, harmless);
 			continue;
@@ -58,7 +59,7 @@ static void sort_settings(const json_t *a, const json_t *b, bool top, struct ga_
 	}
 }
 
-/* Say what changed, or lower. A new file with nothing in it is what its name makes it. */
+/* Say what changed, or lower the rules. Nothing is done about a new file with nothing in it. */
 static void judge_settings(const struct ga_known *f, const json_t *a, const json_t *b,
 			   const char *rule, const char *lowered)
 {
@@ -88,7 +89,7 @@ void ga_known_vscode_settings(const struct ga_known *f)
 		judge_settings(f, a, b, "vscode-settings", "vscode-settings vscode-other");
 }
 
-/* What the tasks of an object do by themselves. */
+/* Say which tasks start by themselves, and whether any runs out of sight. */
 static void say_tasks(struct ga_look *k, const char *rule, const json_t *tasks)
 {
 	cleanup_strv struct ga_strv start = GA_STRV_INIT;
@@ -144,13 +145,13 @@ void ga_known_workspace(const struct ga_known *f)
 
 /* ---- JetBrains ------------------------------------------------------------------ */
 
-/* Names of all components; false: not of the plain form the IDEs write. */
+/* List the names of all components; false: the file is not in the plain form that IDEs write. */
 static bool list_components(const struct ga_buf *text, struct ga_strv *ret)
 {
 	static const char start[] = "<component";
 	const char *p = text->ptr, *end = p + text->len;
 
-	/* an inspection's template can hold one, which the IDE evaluates */
+	/* the template of an inspection can hold a script, which the IDE runs */
 	if (strstr(p, "script"))
 		return false;
 	if (strstr(p, "<!") || strlen(p) != text->len || text->len > GA_KNOWN_MAX)

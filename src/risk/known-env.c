@@ -50,7 +50,7 @@ void ga_known_dotenv(const struct ga_known *f)
 					 "0123456789_";
 
 	for (const char *line = f->added->ptr; line && *line;) {
-		/* a line ends at '\r' as well for some that read it */
+		/* to some readers a line also ends at '\r' */
 		const char *next = strpbrk(line, "\r\n");
 		const char *p = line + strspn(line, " \t");
 		bool quoted;
@@ -80,7 +80,7 @@ void ga_known_version(const struct ga_known *f)
 	static const char *const words[] = { "/", "\\", ":", "..", "system" };
 	const char *value = f->text->ptr + strspn(f->text->ptr, " \t\n");
 
-	/* nvm's names for long-term releases are the one slash with a meaning. */
+	/* a slash is harmless only in nvm's names of long-term releases */
 	if (!strncmp(value, "lts/", 4))
 		value += 4;
 	for (size_t i = 0; i < GA_NELEMS(words); i++)
@@ -92,7 +92,7 @@ void ga_known_version(const struct ga_known *f)
 
 /* ---- settings of package managers -------------------------------------------------------- */
 
-/* The name that a line of INI, TOML, YAML or .yarnrc sets, or the element of XML that it opens. */
+/* The name that a line of INI, TOML, YAML or .yarnrc sets, or the XML element that it opens. */
 static char *setting_of(const char *line)
 {
 	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -41,8 +41,8 @@ void ga_known_attributes(const struct ga_known *f)
 
 		if (!word || word[0] == '#')
 			continue;
-		/* The first word is a pattern, unless a quoted one had blanks: harmless, the rest
-		 * of it is looked at as attributes then. */
+		/* the first word is the pattern; the rest of a quoted one with blanks is taken for
+		 * attributes, which does no harm */
 		while ((word = strtok_r(NULL, " \t\r", &words)))
 			check_attribute(f->k, word);
 	}
@@ -138,8 +138,8 @@ static bool runs_something(const char *section, const char *name)
 	return false;
 }
 
-/* The variables that run something, and all values of each: which of several counts, and whether
- * one does away with those before, depends on the variable. */
+/* The variables that can run something, each with all its values: it depends on the variable which
+ * of several counts, and whether one overrides those before it. */
 struct config {
 	struct ga_strv names;
 	struct ga_buf *values; /* parallel */
@@ -176,7 +176,7 @@ static void add_variable(void *arg, const struct ga_known_variable *v)
 		ga_strv_push(&c->names, name);
 		ga_strmap_add(&c->index, c->names.v[i], strlen(name), (uint32_t)i);
 	}
-	/* so that no value is two others */
+	/* escaped, so that one value cannot look like two */
 	for (const char *p = v->value ? v->value : ""; *p; p++) {
 		if (*p == '\n' || *p == '\\')
 			ga_buf_addch(&c->values[i], '\\');
@@ -184,7 +184,7 @@ static void add_variable(void *arg, const struct ga_known_variable *v)
 	}
 }
 
-/* Does it say of the variable what the other one says? */
+/* Does it have these values for the variable? */
 static bool config_has(const struct config *c, const char *name, const char *values)
 {
 	int32_t node = ga_strmap_first(&c->index, name, strlen(name));
@@ -198,7 +198,7 @@ void ga_known_gitconfig(const struct ga_known *f)
 	cleanup_strv struct ga_strv new = GA_STRV_INIT;
 	cleanup_free char *list = NULL;
 
-	/* what is missing of the old one counts as new */
+	/* if the old one is not read to its end, the rest counts as new */
 	(void)ga_known_config(f->old, add_variable, &a);
 	if (!ga_known_config(f->text, add_variable, &b)) {
 		ga_look_say(f->k, "gitconfig-file", GA_CRITICAL, ga_strdup("too long to be read"));

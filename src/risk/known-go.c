@@ -7,9 +7,9 @@
 #include "known.h"
 
 struct mod {
-	struct ga_strv lines; /* "directive arguments", blanks made single */
-	char *block;          /* the directive of the block we are in */
-	bool odd;
+	struct ga_strv lines; /* "directive arguments", with single blanks */
+	char *block;          /* the directive of the current block, or NULL */
+	bool odd;             /* something was not understood */
 };
 
 static void mod_release(struct mod *m)
@@ -18,7 +18,7 @@ static void mod_release(struct mod *m)
 	free(m->block);
 }
 
-/* `s` without blanks around and with one between words. */
+/* Append the words of `s` with single blanks between them. */
 static void put_words(struct ga_buf *out, char *s)
 {
 	char *save = NULL;
@@ -36,7 +36,7 @@ static bool mod_line(void *arg, char *line)
 	struct mod *m = arg;
 	char *comment = strstr(line, "//");
 
-	/* what is in quotes may look like a comment */
+	/* a string may have what looks like a comment */
 	m->odd |= strpbrk(line, "\"`") || strstr(line, "/*");
 	if (comment)
 		*comment = '\0';
@@ -69,7 +69,7 @@ static bool mod_read(const struct ga_buf *text, struct mod *ret)
 	return !ret->odd && !ret->block;
 }
 
-/* What only one of the sorted lists has. */
+/* Add what only `v` has, after `mark`; `other` is sorted. */
 static void only_in(const struct ga_strv *v, const struct ga_strv *other, char mark,
 		    struct ga_strv *ret)
 {

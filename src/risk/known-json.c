@@ -9,8 +9,8 @@ void ga_known_json_release(json_t **j)
 	json_decref(*j);
 }
 
-/* Past a comment at `p`; NULL: there is none, or it does not end. Editors end one at either
- * character that ends a line. */
+/* The end of a comment at `p`; NULL: there is none, or it does not end. For editors a line comment
+ * ends at a carriage return too. */
 static const char *past_comment(const char *p, const char *end)
 {
 	const char *close;
@@ -36,7 +36,7 @@ static const char *past_string(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* What is left without comments, and without a comma that only a bracket follows. */
+/* Remove comments, and commas before a closing bracket. */
 static void strip(const struct ga_buf *text, struct ga_buf *out)
 {
 	const char *p = text->ptr, *end = p + text->len;
@@ -73,7 +73,7 @@ json_t *ga_known_json(const struct ga_buf *text, bool comments)
 		return json_object();
 	if (text->len > GA_KNOWN_MAX)
 		return NULL;
-	/* to some editors U+2028 and U+2029 end a comment, to others they do not */
+	/* U+2028 and U+2029 end a comment for some editors, and not for others */
 	if (comments && (memmem(text->ptr, text->len, "\xe2\x80\xa8", 3) ||
 			 memmem(text->ptr, text->len, "\xe2\x80\xa9", 3)))
 		return NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lock files: from where packages come, and what proves that they are the same.
+ * Lock files: where packages come from, and the checksums that prove that they are the same.
  */
 #include <string.h>
 
 #include "known.h"
 
-/* What lines of a lock file say, whatever its format. */
+/* What the lines of a lock file say, in whatever format. */
 struct lock {
-	struct ga_strv hosts;    /* of https addresses */
-	size_t sources, proofs;  /* lines that name an address, and a checksum */
-	bool plain, local, git, script;
+	struct ga_strv hosts;    /* of https URLs */
+	size_t sources, proofs;  /* lines with such a URL, and with a checksum */
+	bool plain, local, git, script; /* anything by http, from a file, from git, that runs one */
 };
 
 static void lock_release(struct lock *l)
@@ -71,7 +71,7 @@ void ga_known_lock(const struct ga_known *f)
 	const char *what = NULL;
 
 	if (!strstr(f->k->base, "lock") && strcmp(f->k->base, "npm-shrinkwrap.json") != 0)
-		return; /* the rules are about manifests, too */
+		return; /* the rules cover manifests too */
 	read_lock(f->old, &was);
 	read_lock(f->text, &is);
 	read_lock(f->added, &added);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Jupyter notebooks: cells are code, outputs are what came of it.
+ * Jupyter notebooks: cells are code, outputs are the results of running it.
  */
 #include <string.h>
 
 #include "known.h"
 
-/* Forms that are shown as they are. Others are run or rendered by the page that shows them. */
+/* Are all outputs in forms that are shown as they are, not run or rendered by the page? */
 static bool is_plain_output(const json_t *outputs)
 {
 	static const char *const plain[] = { "text/plain", "image/png", "image/jpeg", "image/gif" };
@@ -22,7 +22,7 @@ static bool is_plain_output(const json_t *outputs)
 	return true;
 }
 
-/* Take from every cell what running it leaves; false: this is no notebook. */
+/* Remove the results of running from each cell; false: this is no notebook. */
 static bool strip_outputs(json_t *notebook)
 {
 	json_t *cells = json_object_get(notebook, "cells"), *cell;

@@ -14,12 +14,9 @@ static void fire_value(struct ga_look *k, const char *where, const char *key, co
 {
 	cleanup_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 	struct ga_buf b = GA_BUF_INIT;
-	size_t n = text ? strlen(text) : 0;
 
 	ga_buf_addf(&b, "%s%s: ", where, key);
-	ga_quote_add(&b, text ? text : "", n > 100 ? 100 : n);
-	if (n > 100)
-		ga_buf_adds(&b, "...");
+	ga_risk_quote_start(&b, text ? text : "");
 	ga_look_fire(k, "npm-manifest-lifecycle", ga_buf_steal(&b));
 }
 
@@ -34,7 +31,7 @@ static void compare_keys(struct ga_look *k, const json_t *old, const json_t *new
 	}
 }
 
-/* What installing or committing runs by itself. */
+/* Keys that have installing or committing run something. */
 static void check_lifecycle(struct ga_look *k, const json_t *old, const json_t *new)
 {
 	static const char *const scripts[] = { "preinstall", "install", "postinstall",
@@ -48,7 +45,7 @@ static void check_lifecycle(struct ga_look *k, const json_t *old, const json_t *
 	compare_keys(k, old, new, "", keys, GA_NELEMS(keys));
 }
 
-/* Does a version say where code is, instead of which one is wanted? */
+/* Is a version a path to code, instead of the version wanted? */
 static bool is_local(const char *value)
 {
 	static const char *const forms[] = { "file:*", "link:*", "portal:*", "patch:*", "./*",
@@ -57,7 +54,7 @@ static bool is_local(const char *value)
 	return GA_KNOWN_IN(value, forms);
 }
 
-/* Entries of a map whose keys are packages, and whose values became paths. */
+/* Fire for entries of a map from packages whose values have become paths. */
 static void check_map(struct ga_look *k, const json_t *old, const json_t *new, const char *where)
 {
 	const char *key;

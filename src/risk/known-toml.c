@@ -6,7 +6,7 @@
 
 #include "known.h"
 
-/* Keys that differ; false: one version is not understood. */
+/* List the keys that differ; false: one of the versions is not understood. */
 static bool changed_keys(const struct ga_known *f, struct ga_strv *ret)
 {
 	cleanup_strv struct ga_strv a = GA_STRV_INIT, b = GA_STRV_INIT;
@@ -42,7 +42,7 @@ static void judge(const struct ga_known *f, const char *rule, const char *const 
 
 void ga_known_pyproject(const struct ga_known *f)
 {
-	/* a table's own name stands for its being there */
+	/* the name of a table stands for the table being there at all */
 	static const char *const harmless[] = {
 		"project", "project.version", "project.description", "project.authors",
 		"project.maintainers", "project.keywords", "project.classifiers",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Workflows of GitHub, Gitea and Forgejo: what gives a job more than it had.
+ * Workflows of GitHub, Gitea and Forgejo: what gives a job more power than it had.
  */
 #include <string.h>
 #include <strings.h>
@@ -10,7 +10,7 @@
 
 static const char *const triggers[] = { "pull_request_target", "workflow_run" };
 
-/* "owner/name@<commit>", a path of this repository, or an image by its digest. */
+/* Is it "owner/name@<commit>", a path of this repository, or an image by its digest? */
 static bool is_pinned(const char *uses)
 {
 	const char *at = strrchr(uses, '@');
@@ -26,8 +26,9 @@ static bool is_pinned(const char *uses)
 
 /* ---- expressions ----------------------------------------------------------------- */
 
-/* A name and what is taken of it: "a.b", "a['b']", "A [ 'b' ]" are the same. NULL in `ret_of`:
- * all of it is meant, or what is found by computing. */
+/* Find the next name and the member that is taken of it: "a.b", "a['b']" and "A [ 'b' ]" are the
+ * same. `*ret_of` NULL: all of it is meant, or a member that is computed. Returns where to go on;
+ * NULL: there is no more. */
 static const char *next_name(const char *p, const char *end, char **ret_name, char **ret_of)
 {
 	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -55,8 +56,8 @@ static const char *next_name(const char *p, const char *end, char **ret_name, ch
 	return p;
 }
 
-/* What an expression reads that matters: secrets, and, with `command`, the text of an event, which
- * anybody may have written. */
+/* Add what matters of what an expression reads: secrets, and, with `command`, the text of an event,
+ * which anybody may have written. */
 static void add_expression(const char *p, const char *end, bool command, struct ga_strv *ret)
 {
 	for (;;) {
@@ -77,7 +78,7 @@ static void add_expressions(const char *key, const char *text, struct ga_strv *r
 {
 	bool command = !strcmp(key, "run") || !strcmp(key, "script");
 
-	/* it is one without being marked */
+	/* "if" is an expression even without "${{" */
 	if (!strcmp(key, "if"))
 		add_expression(text, text + strlen(text), false, ret);
 	for (const char *p = text; (p = strstr(p, "${{"));) {
@@ -90,7 +91,7 @@ static void add_expressions(const char *key, const char *text, struct ga_strv *r
 	}
 }
 
-/* ---- what is in one ---------------------------------------------------------------- */
+/* ---- a workflow -------------------------------------------------------------------- */
 
 static void add_text(const char *key, const char *text, struct ga_strv *ret)
 {
@@ -111,7 +112,7 @@ static void add_text(const char *key, const char *text, struct ga_strv *ret)
 	add_expressions(key, text, ret);
 }
 
-/* `key` is that of the node, or of the list it is in. Nested no deeper than the parser allows. */
+/* `key` is that of the node, or of the list it is in. It nests no deeper than the parser allows. */
 static void add_findings(const struct ga_yaml *y, const char *key, struct ga_strv *ret)
 {
 	if (y->kind == GA_YAML_TEXT) {
@@ -157,9 +158,9 @@ void ga_known_workflow(const struct ga_known *f)
 	cleanup_free char *list = NULL;
 
 	if (!strstr(f->k->base, ".y"))
-		return; /* an action's own scripts */
+		return; /* not a workflow, but a script of an action */
 	if (!read_workflow(f->text, &is)) {
-		/* a service may read it all the same, triggers and secrets spelt in any way */
+		/* the service may understand it all the same, and what it does is not known then */
 		say_high(f->k, "is in no form that is understood here");
 		return;
 	}

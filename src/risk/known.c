@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which file is of which kind.
+ * Which files are of which known kind, and what their looks share.
  */
 #include "known.h"
 
 #include <string.h>
 
-#include "ga/path.h"
-#include "ga/quote.h"
-
 enum { LIST_SHOWN = 5 };
 
 void ga_look_known(const struct ga_known *f)
 {
-	/* By name, or by a rule that fired on the path; both must hold where both are given. */
+	/* Selected by base name, by a rule that fired on the path, or by both if both are given. */
 	static const struct {
 		const char *base, *rules;
 		void (*look)(const struct ga_known *f);
@@ -67,14 +64,9 @@ char *ga_known_list(const struct ga_strv *names)
 	struct ga_buf b = GA_BUF_INIT;
 
 	for (size_t i = 0; i < names->n && i < LIST_SHOWN; i++) {
-		const char *name = names->v[i];
-		size_t n = strlen(name);
-
 		if (i)
 			ga_buf_adds(&b, ", ");
-		ga_quote_add(&b, name, n > 100 ? 100 : n);
-		if (n > 100)
-			ga_buf_adds(&b, "...");
+		ga_risk_quote_start(&b, names->v[i]);
 	}
 	if (names->n > LIST_SHOWN)
 		ga_buf_addf(&b, " and %zu more", names->n - LIST_SHOWN);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files whose syntax is known well enough to say more than their name does. Each look gets both
- * versions, says what changed on the rules that fired on the path, and lowers these where all
- * that changed is on a list of what is harmless. What cannot be parsed, in either version, is left
- * as it was: lists of harmless things are only ever compared with what was understood.
+ * Files whose syntax is known well enough to say more than their names do. Each function gets both
+ * versions, adds what changed to the rules that fired on the path, and lowers these if all that
+ * changed is on a list of what is harmless. If either version cannot be parsed, the rules stay as
+ * they are: nothing counts as harmless unless it was understood.
  */
 #ifndef GA_RISK_KNOWN_H
 #define GA_RISK_KNOWN_H
@@ -12,7 +12,7 @@
 
 #include "internal.h"
 
-#define GA_KNOWN_MAX ((size_t)1 << 20) /* of a file that is parsed */
+#define GA_KNOWN_MAX ((size_t)1 << 20) /* bytes of a file that is parsed */
 
 struct ga_known {
 	struct ga_look *k;
@@ -65,33 +65,32 @@ struct ga_known_variable {
 	const char *name;          /* in lower case; NULL: this is a header */
 	const char *value;         /* without quotes; NULL: none is given */
 };
-/* Call for each header and each variable behind one, in order. What git would not parse is skipped
- * to the end of the line. What `v` points to is gone afterwards. Returns false if it is not read to
- * its end: it is longer than GA_KNOWN_MAX, or a header is longer than any that is meant. */
+/* Call `each` for each header and each variable after it, in order. What git would not parse is
+ * skipped to the end of the line. `v` is valid during the call only. Returns false if the text is
+ * not read to its end, as it is longer than GA_KNOWN_MAX, or has an absurdly long header. */
 bool ga_known_config(const struct ga_buf *text,
 		     void (*each)(void *arg, const struct ga_known_variable *v), void *arg);
 
 /* ---- JSON (known-json.c) ---------------------------------------------------- */
 
-/* An object, each of its keys once; NULL: it is none. With `comments`, comments and commas
- * before a closing bracket are taken for what editors take them for. Nothing at all is an empty
- * object. */
+/* Parse an object without duplicate keys; NULL: it is none. With `comments`, comments and commas
+ * before a closing bracket are allowed, as editors do. An empty text is an empty object. */
 json_t *ga_known_json(const struct ga_buf *text, bool comments);
 #define cleanup_json cleanup_(ga_known_json_release)
 void ga_known_json_release(json_t **j);
-/* The same text but for white space; order counts. Both may be NULL. */
+/* Are they the same? The order of keys counts. Either may be NULL. */
 bool ga_known_json_same(const json_t *a, const json_t *b);
 /* Keys whose values are not the same in both objects. */
 void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
 
 /* ---- TOML (toml.c) ------------------------------------------------------------ */
 
-/* Every value of the document as "table.key = VALUE", VALUE as written without comments, line ends
- * and blanks around; sorted. Of tables in an array each has its number behind its name. This is no
- * parser: types are not looked at. Returns false if anything is not as expected, and for tables
- * below those of an array, of which one would have to know the place. */
+/* List every value of the document as "table.key = VALUE", sorted. VALUE is as written, but for
+ * comments, line ends and blanks. A table in an array has its number after its name. This is no
+ * parser: types are not looked at. Returns false if anything is not as expected, and for a table
+ * below one of an array, as its name does not say which. */
 bool ga_toml_list(const struct ga_buf *text, struct ga_strv *ret);
-/* The values that only one of the lists has; keys alone, sorted, each once. */
+/* List the keys whose values only one of the lists has, sorted, each once. */
 void ga_toml_changed(const struct ga_strv *a, const struct ga_strv *b, struct ga_strv *ret);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Secrets that a commit would make known: by the scanner that finds them before a session starts
- * (ga/secret.h). No value is kept or shown.
+ * Secrets that a commit would publish, found by the scanner that also looks for them before a
+ * session starts (ga/secret.h). No value is kept or shown.
  */
 #include <string.h>
 
 #include "ga/secret.h"
 #include "internal.h"
 
-/* What is a secret wherever it stands, and what is one at times. */
+/* Marks of what is surely a secret, wherever it is, and of what often is one. */
 enum {
 	SURE = GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWK | GA_MARK_PGP_SECRET,
 	LIKELY = GA_MARK_KEY_LOCKED | GA_MARK_LOGIN,
@@ -26,7 +26,7 @@ static void check_content(struct ga_look *k, const struct ga_buf *old,
 	if (!found.bits)
 		return;
 	ga_secret_look(k->c->path, old->ptr, old->len, &was);
-	/* what the old version has, too, is no news */
+	/* nothing new if the old version has it too */
 	if ((was.bits & found.bits) == found.bits && ga_secret_within(is, &was))
 		return;
 	reason = ga_secret_reason(&found);

@@ -9,7 +9,7 @@
 #include "ga/strv.h"
 #include "internal.h"
 
-/* Linux gives up beyond this, so no link that works is longer. */
+/* Linux follows no link with a longer target. */
 enum { TARGET_MAX = 4096, STEPS_MAX = 100, DEPTH_MAX = 64 };
 
 /* Does the way from the link's directory leave the root, or pass through a link? */
@@ -25,7 +25,7 @@ static bool escapes(struct ga_look *k, const char *dir, const char *target)
 
 		free(at);
 		at = next;
-		/* each step is looked up from the top: one that takes so many goes nowhere good */
+		/* bounded, since each step is looked up from the root */
 		if (!at || ++steps > STEPS_MAX)
 			return true;
 		if (!p[n])
@@ -46,7 +46,7 @@ static bool into_system(const char *target)
 	while (*target == '/')
 		target++;
 	plain = ga_path_resolve("", target);
-	if (!plain) /* ".." above the root stays there */
+	if (!plain) /* it goes above the root, where ".." is the root itself */
 		return strstr(target, "proc") || strstr(target, "dev");
 	for (size_t i = 0; i < GA_NELEMS(roots); i++)
 		if (ga_path_inside(plain, roots[i]))
@@ -76,7 +76,7 @@ static void check_target(struct ga_look *k, const char *target)
 		ga_look_fire(k, "symlink-escapes", ga_strf("-> %s", shown));
 	if (k->link_covered)
 		ga_look_fire(k, "symlink-special-name", ga_strf("-> %s", shown));
-	/* Every link shows its target: on the most telling flag, else on this one. */
+	/* the target of every link is shown: by one of these flags, or else by this one */
 	if (!ga_look_fired(k, "symlink-into-git") && !ga_look_fired(k, "symlink-proc-dev") &&
 	    !ga_look_fired(k, "symlink-absolute") && !ga_look_fired(k, "symlink-escapes") &&
 	    !ga_look_fired(k, "symlink-special-name"))
@@ -179,7 +179,7 @@ void ga_look_repository(struct ga_look *k)
 		}
 	if (!found && !strcmp(k->base, "config"))
 		found = config_text(k);
-	/* Or it is what was missing: the first thing beneath objects or refs. */
+	/* or the path is what was missing: the first one below objects or refs */
 	for (const char *p = k->c->path, *slash; !found && (slash = strchr(p, '/'));
 	     p = slash + 1) {
 		size_t n = (size_t)(slash - p);

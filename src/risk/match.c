@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each pattern is filed under one literal piece of itself: a last component, an
- * extension, a directory, or the first byte of the last component. A path is
- * looked up by its own pieces, and only patterns found there are matched. The
- * few patterns without such a piece are searched for, by the longest text that they have.
+ * Each pattern is filed under one literal piece of it: the last component, an extension, a
+ * directory, or the first byte of the last component. A path is looked up by its own pieces, and
+ * only patterns filed under these are matched. The few patterns without such a piece are tried on
+ * every path that has their longest literal text.
  */
 #include <string.h>
 
@@ -18,12 +18,12 @@ struct pattern {
 	char *glob;
 	const struct ga_rule *rule;
 	unsigned rank;
-	bool exact;   /* its place in the index decides, nothing is left to match */
-	bool on_base; /* matched against the last component */
-	bool link;    /* holds for a link only: the pattern covers something beneath */
-	bool partial; /* ... but not everything beneath */
-	char *must;   /* literal text that what matches has; NULL: it was found by such */
-	uint64_t letters; /* of that */
+	bool exact;   /* being found in the index means that it matches */
+	bool on_base; /* matched with the last component only */
+	bool link;    /* for links only: it is the beginning of a pattern of paths below ... */
+	bool partial; /* ... and that does not cover all paths below */
+	char *must;   /* literal text that a matching path has; NULL: it is filed under such */
+	uint64_t letters; /* letters_of() that text */
 };
 
 struct ga_matcher {
@@ -66,7 +66,7 @@ static bool file_by_dir(struct ga_matcher *m, const char *body, uint32_t index)
 	return best != NULL;
 }
 
-/* The longest stretch without a wildcard; what follows a bracket is not looked at. */
+/* The longest piece without a wildcard, before the first bracket. */
 static char *longest_literal(const char *body)
 {
 	const char *best = body;
@@ -86,7 +86,7 @@ static char *longest_literal(const char *body)
 	return ga_strndup(best, best_len);
 }
 
-/* A set of the bytes of a text, in which some count as one. */
+/* The set of bytes in a text. Bytes that differ only in the upper two bits share a place. */
 static uint64_t letters_of(const char *s)
 {
 	uint64_t set = 0;
@@ -145,14 +145,14 @@ static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const cha
 	p = &m->v[m->n];
 	*p = (struct pattern){ .rule = rule, .link = link, .partial = partial };
 	p->on_base = !anchored && !memchr(body, '/', n);
-	/* The index borrows its keys from the glob, behind the prefix put here. */
+	/* the keys of the index point into the glob, after the prefix that is put here */
 	p->glob = ga_strf("%s%.*s", anchored || p->on_base ? "" : "**/", (int)n, body);
 	p->rank = rank_of(p->glob);
 	file_pattern(m, p, p->glob + (anchored || p->on_base ? 0 : 3), anchored);
 	m->n++;
 }
 
-/* One pattern without braces, already in lower case. */
+/* Add a pattern without braces, in lower case, and for links each directory on the way to it. */
 static void add_pattern(struct ga_matcher *m, const struct ga_rule *rule, const char *pattern)
 {
 	bool anchored = pattern[0] == '/';
@@ -167,7 +167,7 @@ static void add_pattern(struct ga_matcher *m, const struct ga_rule *rule, const 
 	}
 }
 
-/* Write out the first pair of braces, once for each alternative, and go on. */
+/* Expand the first pair of braces into its alternatives, and then each of these. */
 static void expand(struct ga_matcher *m, const struct ga_rule *rule, const char *pattern)
 {
 	const char *open = strchr(pattern, '{'), *close = open ? strchr(open, '}') : NULL;
@@ -217,7 +217,6 @@ struct ga_matcher *ga_matcher_new(void)
 {
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
-
 	struct ga_matcher *m = ga_matcher_of(rules, n);
 
 	m->secrets = ga_secret_names_new(NULL, NULL);
@@ -254,11 +253,11 @@ struct search {
 	const char *path, *base;
 	bool link;
 	struct ga_hits *ret;
-	uint64_t *seen; /* patterns that were tried */
+	uint64_t *seen; /* set of patterns that were tried */
 };
 
-/* A pattern found at one piece of the path is found at each like it: once is enough, or a path
- * of a thousand times the same directory takes a million times as long. */
+/* Was the pattern tried before? It is found once for each equal piece of the path, and a path of
+ * the same directory a thousand times would take a million times as long. */
 static bool seen_before(struct search *s, uint32_t index)
 {
 	uint64_t bit = (uint64_t)1 << (index % 64), *word = &s->seen[index / 64];
@@ -304,7 +303,7 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret)
 {
 	uint64_t here[SEEN_HERE / 64] = { 0 }, letters = letters_of(folded);
-	/* what somebody configures can be more than the rules of the table are */
+	/* configured patterns can be more than those of the table */
 	cleanup_free uint64_t *seen = m->n > SEEN_HERE ? ga_calloc(m->n / 64 + 1, sizeof(*seen))
 						       : NULL;
 	struct search s = { .m = m, .path = folded, .base = folded, .link = link, .ret = ret,
@@ -318,7 +317,7 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		try_filed(&s, &m->firsts, s.base, 1);
 	for (const char *dot = strchr(s.base, '.'); dot; dot = strchr(dot + 1, '.'))
 		try_filed(&s, &m->exts, dot, strlen(dot));
-	/* most lack a letter */
+	/* most of these have a letter that the path lacks */
 	for (size_t i = 0; i < m->n_rest; i++)
 		if (!(m->v[m->rest[i]].letters & ~letters))
 			try_pattern(&s, m->rest[i]);

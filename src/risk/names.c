@@ -30,8 +30,8 @@ static bool starts_with_short_name(const char *s, size_t n)
 	return false;
 }
 
-/* What means a git file although it is not written like one. */
-/* Can it be one? Most names are told apart by a look. */
+/* Could a file system take the name for one of git's files? A quick look that rules out most names.
+ */
 static bool maybe_alias(const char *s, size_t n)
 {
 	bool odd = n && s[0] == '.';
@@ -109,7 +109,7 @@ static bool invisible(uint32_t c)
 
 enum { LATIN = 1, OTHER_SCRIPT = 2 };
 
-/* Latin, or one of the scripts whose letters look like Latin ones; 0: no letter of these. */
+/* Is it a Latin letter, or one of a script with letters that look Latin? 0: neither. */
 static int script_of(uint32_t c)
 {
 	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
@@ -136,7 +136,7 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 		}
 		control |= c < 0x20 || (c >= 0x7f && c <= 0x9f);
 		hidden |= invisible(c);
-		/* A word ends at anything that is no letter: "тест.py" mixes nothing. */
+		/* anything but a letter ends a word: "тест.py" is not mixed */
 		scripts = script_of(c) ? scripts | script_of(c) : 0;
 		mixed |= scripts == (LATIN | OTHER_SCRIPT);
 	}
@@ -152,7 +152,7 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-unicode-collision", s, n);
 }
 
-/* Put the Latin letter in the place of each that looks like one. Was there any? */
+/* Append `s` with each letter that looks Latin replaced by the Latin one. True: there was one. */
 static bool put_latin(struct ga_buf *out, const char *s)
 {
 	size_t n = strlen(s);
@@ -175,8 +175,8 @@ static bool put_latin(struct ga_buf *out, const char *s)
 	return any;
 }
 
-/* A name in letters that look like those of a file which other rules are about. Capitals look
- * like others than their small letters do, so both are asked. */
+/* Does the path look like one that a high or critical rule covers? Replaced both before and after
+ * folding, since a capital need not look like the same Latin letter as its small form. */
 static void check_lookalike(struct ga_look *k)
 {
 	cleanup_buf struct ga_buf seen = GA_BUF_INIT, folded = GA_BUF_INIT, plain = GA_BUF_INIT;
@@ -203,8 +203,8 @@ static void check_lookalike(struct ga_look *k)
 		}
 }
 
-/* File names that a framework's router prescribes; an editor given one as a
- * command would do nothing with it. */
+/* Is it a file name that a web framework's router prescribes? As an editor's "+command" it would do
+ * nothing. */
 static bool router_name(const char *s, size_t n)
 {
 	static const char *const prefixes[] = { "+page", "+layout", "+server", "+error" };
@@ -226,8 +226,8 @@ static void check_option(struct ga_look *k, const char *s, size_t n)
 			ga_quote(part));
 }
 
-/* Brackets, braces and "$name" are what routers of web frameworks name files
- * with; what substitutes, separates or redirects has no such use. */
+/* Routers of web frameworks use brackets, braces and "$name" in file names. Characters that
+ * substitute, separate or redirect have no such use. */
 static void check_shell(struct ga_look *k, const char *s, size_t n)
 {
 	cleanup_free char *part = NULL;
@@ -263,7 +263,7 @@ static void check_double_ext(struct ga_look *k)
 		ga_look_fire(k, "name-double-ext", NULL);
 }
 
-/* Nothing in it that one of the checks below could mind, but for names of devices. */
+/* Is it a name that none of the checks of new names can object to? */
 static bool plain_name(const char *s, size_t n)
 {
 	static const char devices[] = "acnlp"; /* what they begin with */

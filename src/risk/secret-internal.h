@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two halves of the look at a file's content share.
+ * What the files that look for secrets in content share.
  */
 #ifndef GA_SECRET_INTERNAL_H
 #define GA_SECRET_INTERNAL_H
 
 #include "ga/secret.h"
 
-/* Take note of a value, as a fingerprint in which carriage returns do not count. */
+/* Set a mark, and note the value that it is for by a fingerprint, which ignores carriage returns.
+ */
 void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n);
-/* secret-lines.c: names with values, URLs with passwords. `code`: of a source file. */
+/* secret-lines.c: look for names with values, and URLs with passwords. `code`: in a source file. */
 void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
-/* Does it look drawn by lot: long, and of many different characters? */
+/* Does it look random: long, and of many different characters? */
 bool secret_random(const char *p, size_t n);
 bool secret_is_word(char c); /* [A-Za-z0-9_] */
 /* "a GitHub token" */

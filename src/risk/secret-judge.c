@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What name and content together say of a file.
+ * Judging whether a file is a secret, by its name and its content together.
  */
 #include <string.h>
 
 #include "secret-internal.h"
 
-/* What a file is called a secret for by its content alone. */
+/* Marks of content that make a file a secret whatever its name: surely, and at all. */
 #define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)
 #define HIT (LIVE | GA_MARK_KEY_LOCKED | GA_MARK_LOGIN | GA_MARK_SECRET)
 
@@ -21,7 +21,7 @@ static const char *found(const struct ga_secret *s)
 {
 	uint32_t bits = s->bits;
 
-	/* of the rest the name is all that is said */
+	/* for the lower tiers only the rule's own reason is given */
 	if (s->tier <= GA_TIER_NOTE)
 		return NULL;
 	if (bits & GA_MARK_SERVICE_ACCOUNT)
@@ -59,7 +59,7 @@ static enum ga_tier pem_tier(const char *path, uint32_t bits)
 {
 	enum ga_tier t = key_tier(bits);
 
-	/* a key without any form: 32 bytes for a cipher, say */
+	/* a key that has no format, such as 32 bytes for a cipher */
 	if (t == GA_TIER_NONE && (bits & GA_MARK_OPAQUE) && ends(path, ".key"))
 		t = GA_TIER_WARN;
 	return t;
@@ -71,7 +71,7 @@ static enum ga_tier k8s_tier(uint32_t bits)
 		return GA_TIER_NONE;
 	if (bits & GA_MARK_KUBE_SECRET)
 		return GA_TIER_WARN;
-	/* "client-key-data" is a key in base64, "token" one */
+	/* "client-key-data" has a key in base64, "token" a token */
 	return bits & (HIT | GA_MARK_RANDOM) ? GA_TIER_BLOCK : GA_TIER_NONE;
 }
 
@@ -113,7 +113,8 @@ static bool is_picture(const char *path)
 	return ends_in(path, list);
 }
 
-/* A shell's values stand there as they are; otherwise it is source like any other. */
+/* Source files in the wider sense: also scripts of shells, whose values are plain text, and
+ * pictures. */
 static bool is_source(const char *path)
 {
 	static const char *const list[] = { ".sh", ".bash", ".zsh", ".fish", ".snap", NULL };
@@ -121,8 +122,8 @@ static bool is_source(const char *path)
 	return ga_secret_is_code(path) || ends_in(path, list) || is_picture(path);
 }
 
-/* A name that says little: only what looks drawn by lot counts, and in source files, where names
- * are everything's, only what is a token by its form. */
+/* For a name that says little. In source files, where anything can have such a name, only what
+ * looks random or is a login counts, besides what is surely a key or token. */
 static enum ga_tier generic_tier(const char *path, uint32_t bits)
 {
 	uint32_t enough = GA_MARK_RANDOM | GA_MARK_LOGIN | GA_MARK_OPAQUE | GA_MARK_KEY_LOCKED;
@@ -183,13 +184,13 @@ static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, ui
 	return r->tier;
 }
 
-/* A solana key is a list of numbers, a mnemonic is words: what is neither is no wallet. */
+/* Is the file a wallet by its name alone? "id.json", of Solana, is too common a name for that. */
 static bool is_wallet(const char *path)
 {
 	return !ends(path, "id.json");
 }
 
-/* Is the file text, where it is what its name says? */
+/* Is a file text if it is what its name says? */
 static bool is_text(enum ga_secret_check check)
 {
 	switch (check) {
@@ -214,7 +215,7 @@ static bool is_text(enum ga_secret_check check)
 	return false;
 }
 
-/* What one rule makes of the file. What was not seen could have been a key. */
+/* The tier that one rule gives the file. Content that was not seen (`marks` NULL) may be a key. */
 static enum ga_tier judge_one(const struct ga_secret_rule *r, const char *path,
 			      const struct ga_secret_marks *marks)
 {
@@ -228,7 +229,7 @@ static enum ga_tier judge_one(const struct ga_secret_rule *r, const char *path,
 	if (r->check == GA_CHECK_WALLET && !is_wallet(path) && !(bits & (HIT | GA_MARK_KEYSTORE)))
 		return GA_TIER_NONE;
 	t = tier_of(r, path, bits);
-	/* a name that says little, of something of which little can be said */
+	/* neither the name nor the binary content says much */
 	if (r->check == GA_CHECK_GENERIC && (bits & GA_MARK_BINARY) && !is_source(path) && !t)
 		t = GA_TIER_NOTE;
 	return t;
@@ -250,7 +251,7 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		     const struct ga_secret_marks *marks, struct ga_secret *ret)
 {
 	uint32_t bits = marks ? marks->bits : 0;
-	/* keys and tokens are what they are wherever they stand, and what is not seen may be one */
+	/* keys and tokens are secrets in any file, and content that was not seen may be one */
 	bool live = marks ? bits & (GA_MARK_KEY | GA_MARK_TOKEN) : name->content;
 	const struct ga_secret_rule *note = NULL;
 
@@ -259,7 +260,7 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		const struct ga_secret_rule *r = name->rules[i];
 		enum ga_tier t = judge_one(r, path, marks);
 
-		/* the user's word needs no second opinion */
+		/* the user has configured it: nothing else counts */
 		if (!r->patterns) {
 			*ret = (struct ga_secret){ .tier = r->tier, .rule = r, .bits = bits,
 						   .token = marks ? marks->token : 0,
@@ -273,7 +274,8 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 			ret->rule = r;
 		}
 	}
-	/* one that says it is encrypted, or public, knows more than one that sees a likely name */
+	/* a rule that knows the file to be encrypted, or public, overrides one that only knows a
+	 * likely name */
 	if (note && !live) {
 		ret->tier = GA_TIER_NOTE;
 		ret->rule = note;

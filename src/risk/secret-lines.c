@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names with values behind them, as INI, YAML, JSON, XML, dotenv, shell and source files have
- * them; URLs with a password. No syntax is parsed: a name, '=' or ':', a value. Each value is
- * looked at once, to its end or VALUE_MAX.
+ * Names with values, as INI, YAML, JSON, XML, dotenv, shell and source files have them, and URLs
+ * with a password. No syntax is parsed: a name, '=' or ':', and a value is all that is looked for.
+ * Each value is looked at once, up to VALUE_MAX bytes.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 
 /* ---- randomness ---------------------------------------------------------------- */
 
-/* Hundredths of the binary logarithm of a small number. */
+/* The binary logarithm of a small number, in hundredths. */
 static unsigned log2_of(unsigned n)
 {
 	unsigned whole = 0, frac = 0;
@@ -25,7 +25,7 @@ static unsigned log2_of(unsigned n)
 
 	for (unsigned k = n; k > 1; k >>= 1)
 		whole++;
-	x = ((uint64_t)n << 32) >> whole; /* 1.0 to 2.0, with 32 bits behind the point */
+	x = ((uint64_t)n << 32) >> whole; /* 1.0 to 2.0, with 32 bits after the point */
 	for (unsigned bit = 1 << 9; bit; bit >>= 1) {
 		x = (x >> 8) * (x >> 8) >> 16;
 		if (x >> 33) {
@@ -48,12 +48,12 @@ bool secret_random(const char *p, size_t n)
 	/* Shannon's entropy: log2 n - sum of c log2 c, over n */
 	for (size_t i = 0; i < GA_NELEMS(count); i++)
 		bits += count[i] > 1 ? count[i] * log2_of(count[i]) : 0;
-	/* of few characters no more can be had */
+	/* few characters cannot have more entropy: 14 of them have log2 14 bits each at most */
 	return (unsigned)n * log2_of((unsigned)n) - bits >=
 	       (unsigned)n * (n < 14 ? RANDOM_BITS - 30 : RANDOM_BITS);
 }
 
-/* ---- what stands in place of a value --------------------------------------------- */
+/* ---- placeholders ---------------------------------------------------------------- */
 
 static char lowered(char c)
 {
@@ -121,7 +121,8 @@ bool ga_secret_placeholder(const char *p, size_t n)
 
 /* ---- names ------------------------------------------------------------------------ */
 
-/* Without what parts words: "client-secret", "client_secret" and "clientSecret" are one. */
+/* A name without separators, in lower case: "client-secret", "client_secret" and "clientSecret" are
+ * the same. */
 static size_t squeeze(const char *p, size_t n, char *out)
 {
 	size_t k = 0;
@@ -143,7 +144,7 @@ static bool ends(const char *s, size_t n, const char *with)
 	return n >= k && !memcmp(s + n - k, with, k);
 }
 
-/* Is it what a secret is called? */
+/* Is it a name that secrets have? */
 static bool names_secret(const char *p, size_t n)
 {
 	static const char *const last[] = {
@@ -201,8 +202,8 @@ static bool find_name(const char *line, const char *at, struct pair *ret)
 	return end > p;
 }
 
-/* The value behind it, up to the end of the line, a closing quote or what ends a word. Without
- * quotes only a blank ends one of less than `least` bytes. */
+/* The value from `p` on, up to the end of the line, the closing quote or what ends a word. Without
+ * quotes, the first `least` bytes can only be ended by a blank. */
 static bool find_value(const char *p, const char *end, size_t least, struct pair *ret)
 {
 	char quote = 0;
@@ -230,7 +231,7 @@ static bool find_value(const char *p, const char *end, size_t least, struct pair
 	return n > 0;
 }
 
-/* Code that makes a value: a call, an index, a dotted name. */
+/* Is it code that gives the value: a call, an index, a dotted name? */
 static bool is_code(const struct pair *v)
 {
 	bool dotted = false;
@@ -287,7 +288,7 @@ static void look_at_pair(const struct pair *v, bool code, struct ga_secret_marks
 
 /* ---- URLs, headers, XML --------------------------------------------------------------- */
 
-/* At "://": "user:password@" behind it. */
+/* At "://": look for "user:password@" after it. */
 static void look_at_url(const char *p, const char *end, struct ga_secret_marks *m)
 {
 	const char *user = p + 3, *colon = NULL;
@@ -329,7 +330,7 @@ static void look_at_header(const char *p, const char *end, struct ga_secret_mark
 
 struct line {
 	const char *p, *end;
-	const char *upto; /* what lies before it was a value already */
+	const char *upto; /* the end of the last value: nothing before it is looked at again */
 	bool code;
 	struct ga_secret_marks *m;
 };
@@ -355,7 +356,8 @@ static bool word_before(const char *line, const char *at, const char *word)
 	return (size_t)(end - line) >= n && begins(end - n, n, word);
 }
 
-/* Where nothing is code, a password may begin with anything: "PASSWORD=a,b". */
+/* Outside of code a password may begin with what would end a word, as in "PASSWORD=a,b": find such
+ * a value again, to the next blank. */
 static bool find_rest(const struct line *l, const char *at, struct pair *v)
 {
 	if (!l->code && *at == '=' && !v->quoted && v->n_value < SECRET_MIN &&
@@ -364,7 +366,7 @@ static bool find_rest(const struct line *l, const char *at, struct pair *v)
 	return v->n_value > 0;
 }
 
-/* At a separator. */
+/* Look at the separator `at`: '=', ':' or '>'. */
 static void look_at(struct line *l, const char *at)
 {
 	struct pair v;

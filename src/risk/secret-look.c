@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys and tokens that are known by their form, and files that are known by their structure.
- * Every byte is looked at a bounded number of times, whatever stands there.
+ * Whatever the content, every byte is looked at a bounded number of times.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "secret-internal.h"
 
-#define KEY_BYTES_MIN 64   /* less than that between the marks is documentation */
+#define KEY_BYTES_MIN 64   /* with less between BEGIN and END it is documentation */
 #define LABEL_MAX 100
 #define HEADERS_MAX 8      /* "Proc-Type: ..." and the like */
 #define OPAQUE_MAX 4096
@@ -35,7 +35,7 @@ void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size
 
 bool ga_secret_within(const struct ga_secret_marks *a, const struct ga_secret_marks *b)
 {
-	/* more than could be remembered, or none by which to compare */
+	/* there are none to compare, or more than could be remembered */
 	if (!a->n_prints || a->n_prints == GA_SECRET_PRINTS_MAX)
 		return false;
 	for (size_t i = 0; i < a->n_prints; i++) {
@@ -62,7 +62,7 @@ static bool starts(const struct span *s, const char *with)
 	return (size_t)(s->end - s->p) >= n && !memcmp(s->p, with, n);
 }
 
-/* Blanks, and in JSON or a shell's string the two characters that stand for a newline. */
+/* Skip blanks, and the two characters that mean a newline in JSON or a shell's string. */
 static void skip_blank(struct span *s)
 {
 	while (s->p < s->end) {
@@ -75,7 +75,7 @@ static void skip_blank(struct span *s)
 	}
 }
 
-/* "Name: value" lines between mark and body. Says whether one of them means a passphrase. */
+/* Skip "Name: value" lines before the body of a key. True: one says that it has a passphrase. */
 static bool skip_headers(struct span *s)
 {
 	bool locked = false;
@@ -101,7 +101,7 @@ static bool is_base64(char c)
 	return secret_is_word(c) || c == '+' || c == '/' || c == '=' || c == '-';
 }
 
-/* The body behind a mark: how much of it is there, up to what cannot be of it. */
+/* Skip the body of a key, which begins at `*ret_first`; returns its number of characters. */
 static size_t body_of(struct span *s, const char **ret_first)
 {
 	size_t n = 0;
@@ -116,7 +116,7 @@ static size_t body_of(struct span *s, const char **ret_first)
 	return n;
 }
 
-/* OpenSSH's own form says in its first bytes whether there is a passphrase. */
+/* The first bytes of OpenSSH's own format say whether there is a passphrase. */
 static bool openssh_locked(const char *body, const char *end)
 {
 	static const char form[] = "b3BlbnNzaC1rZXktdjEAAAAA", open[] = "BG5vbmU";
@@ -149,7 +149,7 @@ static void look_at_pem(struct span s, struct ga_secret_marks *m)
 	locked = memmem(label, n, "ENCRYPTED", 9) != NULL;
 	locked |= skip_headers(&s);
 	body = body_of(&s, &first);
-	/* cut off by our own limit is as good as an end */
+	/* it may be cut off by our own limit, which counts as an end */
 	whole = s.p == s.end || starts(&s, "-----END");
 	if (body < KEY_BYTES_MIN || !whole)
 		return;
@@ -174,8 +174,8 @@ static void look_for_keys(const char *p, size_t n, struct ga_secret_marks *m)
 	}
 }
 
-/* DER: a sequence that begins with a small integer and goes on like a private key does.
- * Certificates and public keys begin otherwise. */
+/* Is it a private key in DER: a sequence that begins with a small integer, and goes on as these do?
+ * Certificates and public keys begin differently. */
 static bool is_der_key(const unsigned char *p, size_t n)
 {
 	size_t head;
@@ -188,7 +188,7 @@ static bool is_der_key(const unsigned char *p, size_t n)
 	return strchr("\x30\x02\x04", p[head + 3]) != NULL && p[head + 3] != 0;
 }
 
-/* The first packet of binary OpenPGP: tag 5 or 7 is a secret key. */
+/* Is the first packet of binary OpenPGP a secret key (tag 5 or 7)? */
 static bool is_pgp_secret(const unsigned char *p, size_t n)
 {
 	unsigned tag = p[0] & 0x40 ? p[0] & 0x3f : (p[0] >> 2) & 0xf;
@@ -203,7 +203,7 @@ enum set { WORD, DASHED, DOTTED, HEX, ALNUM, BASE32, BECH32 };
 struct form {
 	const char *prefix;
 	enum set set;
-	size_t min, max; /* characters behind the prefix */
+	size_t min, max; /* characters after the prefix */
 	const char *name;
 };
 
@@ -300,7 +300,7 @@ static bool in_set(enum set set, char c)
 	return false;
 }
 
-/* "xxxxxxxx", "EXAMPLE": what documentation puts behind the prefix. */
+/* Is it what documentation puts after the prefix, such as "xxxxxxxx" or "EXAMPLE"? */
 static bool is_example(const char *p, size_t n)
 {
 	static const char *const words[] = { "EXAMPLE", "example", "xxxxxx", "XXXXXX", "000000",
@@ -353,15 +353,15 @@ static size_t jwt_at(const struct span *s, struct ga_secret_marks *m)
 	}
 	if (dots != 2 || n < 40 || room - first < 3 || memcmp(s->p + first, "eyJ", 3))
 		return 0;
-	/* of jwt.io's own first page */
+	/* the well-known example of jwt.io is none */
 	if (memmem(s->p, n, "SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c", 43))
 		return n;
 	secret_met(m, GA_MARK_JWT, s->p, n);
 	return n;
 }
 
-/* The first two bytes of what is looked for: of each first one a set of second ones, which takes
- * some that differ only in their upper bits for one. */
+/* The first two bytes of what is looked for: for each first byte a set of second ones, in which
+ * those that differ only in the upper three bits share a place. */
 struct begins {
 	uint32_t second[256];
 };
@@ -382,7 +382,7 @@ static void look_for_tokens(const char *p, size_t n, struct ga_secret_marks *m)
 {
 	struct begins begins = { { 0 } };
 	struct span s = { p, p + n };
-	bool within = false; /* a word that began before */
+	bool within = false; /* are we within a word? */
 
 	for (size_t i = 0; i < GA_NELEMS(forms); i++)
 		add_begin(&begins, forms[i].prefix);
@@ -432,7 +432,7 @@ static void look_at_structure(const char *p, size_t n, struct ga_secret_marks *m
 		m->bits |= GA_MARK_KUBE_SECRET;
 }
 
-/* A file that is one word: a password or token by itself. */
+/* Is the file nothing but one word that looks random: a password or token? */
 static void look_at_whole(const char *p, size_t n, struct ga_secret_marks *m)
 {
 	while (n && strchr(" \t\r\n", p[n - 1]) && p[n - 1])
@@ -448,7 +448,7 @@ static void look_at_whole(const char *p, size_t n, struct ga_secret_marks *m)
 		secret_met(m, GA_MARK_OPAQUE, p, n);
 }
 
-/* What is committed of a file that is in clear when git checks it out. */
+/* Is it what git has stored of a file that a filter decrypts at checkout? */
 static bool is_filtered(const char *p, size_t n)
 {
 	static const char crypt[] = "\0GITCRYPT", salted[] = "U2FsdGVkX1";
@@ -461,7 +461,8 @@ static void look_at_text(const char *path, const char *p, size_t n, struct ga_se
 {
 	look_for_keys(p, n, m);
 	look_for_tokens(p, n, m);
-	/* keys and tokens are text wherever they stand; names with values are not */
+	/* keys and tokens can be text in a binary file; names with values are not looked for there
+	 */
 	if (memchr(p, 0, n)) {
 		m->bits |= GA_MARK_BINARY;
 		return;
@@ -472,15 +473,16 @@ static void look_at_text(const char *path, const char *p, size_t n, struct ga_se
 	look_at_structure(p, n, m);
 }
 
-/* UTF-16, by its byte order mark, as UTF-8. Halves of a pair are taken for characters: nothing
- * that is looked for has any. */
+/* Look at UTF-16, told by its byte order mark, as UTF-8. Surrogates are taken for characters, since
+ * nothing that is looked for has any. */
 static void look_at_wide(const char *path, const unsigned char *p, size_t n,
 			 struct ga_secret_marks *m)
 {
 	unsigned high = p[0] == 0xfe ? 0 : 1;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	/* two bytes become three at most, and none is left in memory that was given back */
+	/* two bytes become three at most: with that reserved no copy of it is left in freed memory
+	 */
 	(void)ga_buf_reserve(&text, n / 2 * 3);
 	for (size_t i = 2; i + 1 < n; i += 2)
 		ga_risk_put(&text, (uint32_t)p[i + high] << 8 | p[i + 1 - high]);

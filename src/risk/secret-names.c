@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The table of rules about secrets, its patterns compiled, and what a name says besides.
+ * What a file's name says about secrets: the table of rules, with its patterns compiled, and
+ * whether it is the name of an example, a fixture or a copy.
  */
 #include <string.h>
 
@@ -49,7 +50,7 @@ struct ga_secret_names {
 	struct ga_hits hits;
 };
 
-/* A list in the form rules have it: a directory covers what is in it. */
+/* Patterns of a setting in the form of a rule's; a directory covers what is in it. */
 static char *join(const struct ga_strv *patterns)
 {
 	struct ga_buf b = GA_BUF_INIT;
@@ -141,7 +142,7 @@ static void add_rule(struct ga_secret_name *ret, const struct ga_secret_rule *r)
 	ret->content |= needs_content(r);
 }
 
-/* The most specific pattern first; of equals the rule that stands first. */
+/* The most specific pattern first; among equals, the rule that comes first in the table. */
 static int by_rank(const void *a, const void *b)
 {
 	const struct ga_hit *x = a, *y = b;
@@ -151,7 +152,7 @@ static int by_rank(const void *a, const void *b)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-/* Rules that cover `folded`; returns whether the user allows it. */
+/* Find the rules that cover `folded`. True: the user allows it. */
 static bool find(struct ga_secret_names *n, const char *folded, struct ga_secret_name *ret)
 {
 	const struct ga_rule *more = n->rules + GA_NELEMS(rules);
@@ -177,7 +178,8 @@ static bool find(struct ga_secret_names *n, const char *folded, struct ga_secret
 	return allowed;
 }
 
-/* What editors and people call a copy of a file: the length without what was added, 0: none. */
+/* If it is a name that editors or people give a copy of a file, the length of the original's name;
+ * 0: it is not. */
 static size_t stem_of(const char *name, size_t n)
 {
 	static const char *const ends[] = { ".bak",  ".old",  ".orig", ".save", ".swp",
@@ -190,13 +192,13 @@ static size_t stem_of(const char *name, size_t n)
 		if (n > k && !strcmp(name + n - k, ends[i]))
 			return n - k;
 	}
-	/* of an editor's history: name_20240131235959 */
+	/* in the history of an editor: name_20240131235959 */
 	if (n > 15 && name[n - 15] == '_' && strspn(name + n - 14, "0123456789") == 14)
 		return n - 15;
 	return 0;
 }
 
-/* The path that `folded` is a copy of, as the names of copies go; NULL: of none. */
+/* The path that `folded` is a copy of, judging by its name; NULL: it is no copy. */
 static const char *original(struct ga_secret_names *n, const char *folded)
 {
 	const char *base = ga_path_base(folded);

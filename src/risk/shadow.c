@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * New modules of Python with the name of another one, and packages of Node in the tree.
+ * New files that shadow others: Python modules with the name of another one, and Node packages.
  */
 #include <ctype.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "ga/path.h"
 #include "known.h"
 
-/* Modules that come with Python and that programs import. */
+/* Modules that come with Python, and that programs import. */
 static const char stdlib[] =
 	"abc argparse array ast asyncio base64 bdb binascii bisect builtins bz2 calendar cmath cmd "
 	"code codecs collections colorsys compileall concurrent configparser contextlib "
@@ -26,7 +26,7 @@ static const char stdlib[] =
 	"tracemalloc tty turtle types typing unicodedata unittest urllib uuid venv warnings wave "
 	"weakref webbrowser wsgiref xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
 
-/* Directories that a program of theirs, or one started at the top, imports from first. */
+/* Is it a directory that a program in it, or one started at the root, imports from first? */
 static bool is_search_path(const char *dir)
 {
 	static const char *const dirs[] = { "", "src", "bin", "scripts", "tools" };
@@ -37,7 +37,7 @@ static bool is_search_path(const char *dir)
 	return false;
 }
 
-/* The module that a path of Python is at the top of such a directory, or NULL. */
+/* The module that a Python file in such a directory is, or NULL. */
 static char *module_of(const char *path)
 {
 	const char *base = ga_path_base(path);
@@ -55,7 +55,7 @@ static char *module_of(const char *path)
 	return is_search_path(dir) ? ga_strndup(base, n - 3) : NULL;
 }
 
-/* Note the package that a requirement begins with; in letters that count. */
+/* Note the package that a requirement begins with, by its normalised name. */
 static void add_required(struct ga_look *k, const char *s)
 {
 	static const char name_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -74,7 +74,7 @@ static bool required_line(void *arg, char *line)
 	return true;
 }
 
-/* Each string of a list in TOML. */
+/* Note each string of a list in TOML. */
 static void add_list(struct ga_look *k, const char *value)
 {
 	for (const char *p = value; (p = strpbrk(p, "\"'")); p++) {

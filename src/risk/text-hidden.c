@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a coding agent reads in a file and a person who looks at the rendered page does not.
+ * What a coding agent reads in a file, but a person who looks at the rendered page does not see.
  */
 #include <string.h>
 
-#include "ga/quote.h"
 #include "text.h"
 
-/* Words of somebody who wants something done, concealed or overridden. */
+/* Does it have words that ask for something to be done, concealed or overridden? */
 static bool is_directive(const char *text)
 {
 	static const char *const words[] = {
@@ -28,20 +27,18 @@ static bool is_directive(const char *text)
 static void fire(struct ga_look *k, const char *what, const char *text)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	size_t n = strlen(text);
 
 	ga_buf_addf(&b, "%s: ", what);
-	ga_quote_add(&b, text, n > 100 ? 100 : n);
-	if (n > 100)
-		ga_buf_adds(&b, "...");
-	/* what shows in it is medium, as little as it is meant for agents */
+	ga_risk_quote_start(&b, text);
+	/* an issue template is not meant for agents: its visible text is only medium */
 	if (ga_look_fired(k, "issue-templates"))
 		ga_look_fire_as(k, "hidden-instruction", GA_HIGH, ga_buf_steal(&b));
 	else
 		ga_look_fire(k, "hidden-instruction", ga_buf_steal(&b));
 }
 
-/* The inside of the next comment from `*pos`; one that does not end goes to the end of the text. */
+/* The content of the next comment from `*pos`; one that is not closed goes to the end of the text.
+ */
 static const char *next_comment(const struct ga_buf *text, size_t *pos, size_t *ret_n)
 {
 	const char *start = memmem(text->ptr + *pos, text->len - *pos, "<!--", 4), *end;
@@ -57,7 +54,7 @@ static const char *next_comment(const struct ga_buf *text, size_t *pos, size_t *
 	return start;
 }
 
-/* A comment as a whole: what is new in it may be a line that begins none. */
+/* Check comments as a whole: of one that changed, the new lines need not be those that begin it. */
 static void check_comments(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_strmap struct ga_strmap known = GA_STRMAP_INIT;
@@ -77,7 +74,7 @@ static void check_comments(struct ga_look *k, const struct ga_buf *old, const st
 	}
 }
 
-/* A definition that nothing refers to is not rendered. */
+/* Is it a link definition as used for comments? One that nothing refers to is not rendered. */
 static bool is_definition(const char *line)
 {
 	static const char *const forms[] = { "[//]: #", "[comment]: #", "[comment]: <>", "[#]: #" };
@@ -88,7 +85,7 @@ static bool is_definition(const char *line)
 	return false;
 }
 
-/* Keys of a front matter that let the agent run something. */
+/* Is it a key of a front matter that lets the agent run something? */
 static bool is_front_matter(const char *line)
 {
 	static const char *const keys[] = { "hooks:", "allowed-tools:", "mcpServers:",

@@ -23,7 +23,7 @@ static bool is_hidden(uint32_t c)
 	       c == 0x3164 || c == 0xffa0 || (c >= 0xfe00 && c <= 0xfe0e);
 }
 
-/* Joiners shape letters in some scripts and emoji; beside ASCII they only hide. */
+/* Joiners shape letters of some scripts, and emoji; next to ASCII they have no use but to hide. */
 static bool is_stray_joiner(uint32_t c, uint32_t before, const char *next)
 {
 	return (c == 0x200c || c == 0x200d) &&
@@ -41,8 +41,8 @@ static bool in_token(char c)
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* Is the word around byte `at` Latin but for letters that only look it? *ret_end is where it, or
- * the part of it that is looked at, ends. */
+/* Is the word around byte `at` Latin, except for letters that only look Latin? `*ret_end` is where
+ * the word ends, or the part of it that is looked at. */
 static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
 {
 	size_t from = at, to = at, len;
@@ -129,8 +129,8 @@ static const char *const weakeners[] = {
 static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
 static const char *const other_marks[] = { "://", "<<<<<<< ", ">>>>>>> ", "//go:generate", "#cgo" };
 
-/* Which three bytes begin one of the words above: most lines hold none, and need
- * no closer look. One bit for each value of a hash of three lowered bytes. */
+/* A set of the first three bytes of the words above, by a hash of them in lower case. Most lines
+ * have none of these, and need no closer look. */
 struct ga_sieve {
 	unsigned char bits[1 << 11];
 };
@@ -195,7 +195,7 @@ static bool has_any(const char *line, const char *const *words, size_t n)
 }
 #define HAS_ANY(line, words) has_any((line), (words), GA_NELEMS(words))
 
-/* Is what stands at `p`, behind a pipe, an interpreter? */
+/* Is the command at `p`, after a pipe, an interpreter? */
 static bool is_interpreter(const char *p)
 {
 	static const char *const names[] = { "sh", "bash", "zsh", "dash", "ksh", "fish", "python",
@@ -284,7 +284,7 @@ static unsigned log2_256(unsigned v)
 	return whole * 256 + part;
 }
 
-/* Is what stands there without a blank as good as random: more than 5.5 bits a byte? */
+/* Do RUN_LOOKED_AT bytes look random: do they have more than 5.5 bits of entropy each? */
 static bool random_run(const char *s)
 {
 	unsigned seen[256] = { 0 }, sum = 0;
@@ -338,7 +338,7 @@ static bool go_command(const char *line)
 	return !strncmp(line, "#cgo", 4);
 }
 
-/* Which of the rules for certain files apply to this one. */
+/* Which of the rules about certain kinds of files apply to this one. */
 struct kind {
 	bool go, tsconfig, instructions;
 };
@@ -366,15 +366,10 @@ static struct kind kind_of(const struct ga_look *k)
 static void fire_quoting(struct ga_look *k, const char *rule, const char *line)
 {
 	struct ga_buf b = GA_BUF_INIT;
-	size_t n;
 
 	if (ga_look_fired(k, rule))
 		return; /* the first line stands for all */
-	line += strspn(line, " \t");
-	n = strlen(line);
-	ga_quote_add(&b, line, n > 100 ? 100 : n);
-	if (n > 100)
-		ga_buf_adds(&b, "...");
+	ga_risk_quote_start(&b, line + strspn(line, " \t"));
 	ga_look_fire(k, rule, ga_buf_steal(&b));
 }
 
@@ -394,7 +389,7 @@ static void check_words(struct ga_look *k, const struct kind *is, const char *li
 		fire_quoting(k, "ts-plugins", line);
 }
 
-/* Does a shell go on reading in the next line? */
+/* Does a shell continue the command in the next line? */
 static bool goes_on(const char *line, size_t n)
 {
 	while (n && strchr(" \t\r", line[n - 1]))
@@ -402,7 +397,7 @@ static bool goes_on(const char *line, size_t n)
 	return n && (line[n - 1] == '\\' || line[n - 1] == '|');
 }
 
-/* Put the lines behind it that belong to a command in front of which it was broken. */
+/* Append the lines that continue the command. */
 static void join_lines(struct ga_buf *line, const struct ga_buf *added, size_t next)
 {
 	for (int i = 0; i < JOINED_LINES && next < added->len; i++) {
@@ -496,7 +491,7 @@ void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct
 		check_modeline(k, old, start, (size_t)(end - start));
 		end = nl ? nl : s;
 	}
-	/* Emacs looks for its list of variables in the last 3000 characters. */
+	/* Emacs looks for a list of variables in the last 3000 characters */
 	tail = text->len > 3000 ? text->ptr + text->len - 3000 : text->ptr;
 	tail = strstr(tail, "Local Variables:");
 	if (tail && (strstr(tail, "eval:") || strstr(tail, "compile-command:")) &&

@@ -9,14 +9,14 @@
 
 /* Characters that deceive a reader or a terminal. */
 void ga_text_characters(struct ga_look *k, const struct ga_buf *added);
-/* Lines that load, hide, send or weaken. `added` holds no NUL. */
+/* Lines that download and run, hide, or send something, or weaken checks. `added` holds no NUL. */
 void ga_text_lines(struct ga_look *k, const struct ga_buf *added);
 /* Do coding agents read the file as instructions, by what fired on its path? */
 bool ga_text_is_for_agents(const struct ga_look *k);
-/* In such a file, what a rendered page does not show. `added` holds no NUL. */
+/* If they do: instructions that a rendered page does not show. `added` holds no NUL. */
 void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text,
 		    const struct ga_buf *added);
-/* Settings an editor takes from the file's own first and last lines. */
+/* Settings that an editor takes from the first and last lines of the file. */
 void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * TOML, as far as it takes to compare two documents value by value. A value is skipped over, not
- * read: what counts is where it ends and that its text is the same.
+ * TOML, as far as it takes to compare two documents value by value. Values are not parsed: it only
+ * matters where they end, and whether their text is the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@ enum { VALUES_MAX = 20000, DEPTH_MAX = 64, NAME_BYTES_MAX = 1000 };
 
 struct toml {
 	const char *p, *end;
-	struct ga_buf table;      /* its name, with a '.' behind it if there is one */
-	struct ga_strv arrays;    /* tables in arrays, each as often as it came */
+	struct ga_buf table;      /* name of the current table with a '.' after it; or "" */
+	struct ga_strv arrays;    /* names of tables in arrays, each as often as it occurred */
 	struct ga_strv *ret;
 };
 
@@ -32,7 +32,7 @@ static void skip_comment(struct toml *t)
 			t->p++;
 }
 
-/* To the next line, if nothing but a comment is left of this one. */
+/* Go to the next line, if nothing but a comment is left of this one. */
 static bool end_line(struct toml *t)
 {
 	skip_blanks(t);
@@ -44,9 +44,9 @@ static bool end_line(struct toml *t)
 	return *t->p++ == '\n';
 }
 
-/* Up to the closing quote. What could stand bare is the same name without quotes; what holds dots
- * or blanks keeps them. An escape would have to be read to know the name, and with quotes inside
- * one name could be two. */
+/* Append the part of a name up to the closing quote, without quotes if it could be bare. False if
+ * it has an escape, which would have to be read to know the name, or a quote, which could make one
+ * name look like two. */
 static bool put_quoted(struct toml *t, struct ga_buf *name, const char *close)
 {
 	cleanup_free char *part = ga_strndup(t->p + 1, (size_t)(close - t->p) - 1);
@@ -77,7 +77,7 @@ static bool put_part(struct toml *t, struct ga_buf *name)
 	return t->p > start;
 }
 
-/* A name of parts with dots between; no name is another's. */
+/* Append a name of parts with dots between. Different names never become the same. */
 static bool put_name(struct toml *t, struct ga_buf *name)
 {
 	for (;;) {
@@ -119,7 +119,7 @@ static bool put_string(struct toml *t, struct ga_buf *out)
 	return false;
 }
 
-/* One value to its end: a line's, or the last bracket's. */
+/* Append a value, up to the end of the line or its last closing bracket. */
 static bool put_value(struct toml *t, struct ga_buf *out)
 {
 	char open[DEPTH_MAX];
@@ -164,13 +164,13 @@ static bool pair(struct toml *t)
 	skip_blanks(t);
 	if (!put_value(t, &value) || t->ret->n == VALUES_MAX)
 		return false;
-	/* a table in one line is not what its name alone would be */
+	/* told apart from a table of that name with a header */
 	ga_buf_addf(&line, "%s = %s", value.ptr[0] == '{' ? ".{}" : "", value.ptr);
 	ga_strv_push(t->ret, line.ptr);
 	return end_line(t);
 }
 
-/* A table below one of an array is that of the last one before it: its name does not tell which. */
+/* A table below one of an array belongs to the last one before it, which its name does not say. */
 static bool below_array(const struct toml *t)
 {
 	for (size_t i = 0; i < t->arrays.n; i++) {
@@ -201,7 +201,7 @@ static bool header(struct toml *t)
 		ga_strv_push(&t->arrays, t->table.ptr);
 		ga_buf_addf(&t->table, "#%zu", same);
 	}
-	/* a table with nothing in it is something as well */
+	/* an empty table counts too */
 	ga_strv_pushf(t->ret, "%s = {}", t->table.ptr);
 	ga_buf_addch(&t->table, '.');
 	return end_line(t);

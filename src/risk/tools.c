@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which rules' files a tool reads or runs, for tools that hooks call.
+ * For tools that hooks call: the rules about files that a tool reads or runs.
  */
 #include <string.h>
 

@@ -11,8 +11,8 @@ enum {
 	MANY_FILES = 2000,
 	MANY_LINES = 50000,
 	MANY_BYTES = 50 << 20,
-	FEW_DELETED = 10,    /* too few to be much of anything */
-	DELETED_SHARE = 5,   /* one in so many is much */
+	FEW_DELETED = 10,    /* fewer are never many */
+	DELETED_SHARE = 5,   /* one in five or more of all files are many */
 };
 
 static void flag(struct ga_flags *ret, const char *id, char *detail)
@@ -24,8 +24,8 @@ static void flag(struct ga_flags *ret, const char *id, char *detail)
 	free(detail);
 }
 
-/* Files of the old tree, or more than `max`: counting ends there, so that this costs no more than
- * the change itself. What cannot be read was flagged where it was looked at. */
+/* Count the files of the old tree; SIZE_MAX: more than `max`, so that counting costs no more than
+ * the change itself, or it cannot be read, which was flagged elsewhere. */
 static size_t count_files(struct ga_look *k, size_t max)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;

@@ -106,7 +106,7 @@ test_expect_success TTY 'TT-04: names, contents and reasons reach the terminal e
 '
 
 test_expect_success TTY 'nothing to decide about, and accepting what nothing is said of' '
-	cd r && git agent start -q --name empty -- true && walk empty expect="nothing was decided" exit=0 && git agent start -q --name plain -- sh -c "echo p >p" && walk plain expect="(1/1) accept p" send="y\r" expect="do it" send="y\r" expect="no flag was among it" exit=0 && git agent land --dry-run plain
+	cd r && git agent start -q --name empty -- true && walk empty expect="nothing was decided" exit=0 && git agent start -q --name plain -- sh -c "echo p >p" && walk plain expect="(1/1) accept p" send="y\r" expect="do it" send="y\r" expect="no flag was among these" exit=0 && git agent land --dry-run plain
 '
 
 test_expect_success TTY 'interactive.diffFilter shows what is asked about, line by line, where there are colours' '
