@@ -7,9 +7,9 @@
 #include "ga/parse.h"
 #include "review-internal.h"
 
-/* More commits than a person could look at; reading them stays bounded. */
+/* More commits than a person could look at: a bound on reading them. */
 #define COMMITS_MAX 100000
-/* 31 December 9999: what a four-digit year can show */
+/* 31 December 9999: the last day with a four-digit year */
 #define SECONDS_MAX 253402300799
 
 void review_commits_release(struct review_commits *c)
@@ -124,7 +124,7 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *
 		return 0;
 	if (ga_commit_read(repo, &r->held, &c, err))
 		return -1;
-	/* against its parent, not the tip: the branch may have moved on since */
+	/* compared with its parent, not with the tip: the branch may have moved since */
 	if (ga_commit_tree(repo, c.n_parents ? &c.parents[0] : &r->base, ret_old, err))
 		return -1;
 	*ret_new = c.tree;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The diff for a pager. The only escape sequences in it are our own: those of the palette.
+ * The diff as text for a pager. The only escape sequences in it are those of the palette.
  */
 #include "ga/diff.h"
 #include "review-diff.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The diff: which files, in which order, how much of each. Every byte that comes from a blob or a
- * name goes through the quoting functions before a form (diff-text.c, html.c) has it.
+ * The diff: which files, in which order, and how much of each. Every byte that comes from a blob or
+ * a name goes through the quoting functions before a form (diff-text.c, html.c) gets it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,15 +13,15 @@
 #include "ga/refs.h"
 #include "review-diff.h"
 
-/* Of one file, and of one file that is binary but flagged. */
+/* Bytes shown of one file, and of one that is binary but flagged. */
 #define FILE_SHOWN ((size_t)1 << 20)
 #define BINARY_SHOWN ((size_t)16 << 10)
-/* Blanks in a row that push what follows them off a screen. */
+/* So many blanks in a row push what follows them off the screen. */
 #define BLANK_RUN 64
-/* How long a program of the user's may take for a file. */
+/* How long a diff program of the user may take for one file. */
 #define PROGRAM_MS 10000
 
-/* Bytes of the blank at `s`, in any script; 0: it is none. */
+/* Length in bytes of the blank (of any script) at `s`; 0: there is none. */
 static size_t blank_at(const char *s, size_t n)
 {
 	uint32_t c;
@@ -31,8 +31,8 @@ static size_t blank_at(const char *s, size_t n)
 	return len && ga_is_blank(c) ? len : 0;
 }
 
-/* A long run of blanks inside a line is written as its length: code behind a
- * thousand spaces is where nobody looks. Trailing blanks hide nothing. */
+/* A long run of blanks inside a line is written as its length: nobody would see code that follows a
+ * thousand spaces. Trailing blanks hide nothing. */
 static void add_text(struct ga_buf *out, const char *s, size_t n)
 {
 	while (n) {
@@ -60,7 +60,7 @@ static void put_line(struct review_diff *d, enum review_line kind, const char *s
 	d->form->line(d, kind, safe);
 }
 
-/* Takes over `safe`. */
+/* Frees `safe`. */
 static void put_own(struct review_diff *d, enum review_line kind, char *safe)
 {
 	put_line(d, kind, safe);
@@ -74,12 +74,12 @@ static enum review_line kind_of(char c)
 	return c == '+' ? REVIEW_NEW : c == '-' ? REVIEW_OLD : REVIEW_CONTEXT;
 }
 
-/* Escape hunks line by line, at most about `max` bytes; says what it cut. */
+/* Put hunks, escaped line by line, up to about `max` bytes, and then how many lines were cut. */
 static void put_hunks(struct review_diff *d, const struct ga_buf *hunks, size_t max)
 {
 	const char *p = hunks->ptr, *end = p + hunks->len;
 	size_t stop = d->shown + max, rest = 0;
-	/* git puts a header of its own before them */
+	/* output of git begins with a header of its own */
 	bool head = !strncmp(p, "diff --git ", 11);
 
 	while (p < end) {
@@ -141,8 +141,8 @@ static void put_file_header(struct review_diff *d, const struct ga_change *c, bo
 	}
 }
 
-/* As git shows it, with the programs of the user's configuration. Where one fails git says nothing
- * of that file: so do we, but for `err`. One that hangs is waited for once. */
+/* Put the file as git shows it, with the programs of the user's configuration. If one fails, put
+ * nothing: what git wrote may be incomplete. After one that hung none is started again. */
 static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t max,
 		      struct ga_error *err)
 {
@@ -168,7 +168,7 @@ static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t m
 	g.out = &out;
 	g.timeout_ms = PROGRAM_MS;
 	if (d->hung)
-		return ga_fail(err, GA_EFATAL, "one took too long for a file before");
+		return ga_fail(err, GA_EFATAL, "one took too long for an earlier file");
 	began = ga_now_ms();
 	if (ga_git_ok(d->repo, &g, err)) {
 		d->hung = ga_now_ms() - began >= PROGRAM_MS;
@@ -182,7 +182,7 @@ static void put_failed(struct review_diff *d, const struct ga_error *failed)
 {
 	cleanup_free char *why = ga_escape(failed->msg);
 
-	put_own(d, REVIEW_NOTE, ga_strf("shown without programs of yours: %s", why));
+	put_own(d, REVIEW_NOTE, ga_strf("shown without your diff programs: %s", why));
 }
 
 static void put_too_long(struct review_diff *d, const struct ga_change *c)
@@ -211,7 +211,7 @@ static int put_contents(struct review_diff *d, const struct ga_change *c, bool f
 	if (kind < 0)
 		return -1;
 	if (kind == 1 && flagged) {
-		/* nothing flagged stays out of sight for a NUL byte in it */
+		/* a NUL byte must not hide the content of a flagged file */
 		max = BINARY_SHOWN < room ? BINARY_SHOWN : room;
 		if (ga_diff_hunks(d->repo, &c->old, &c->new, true, &hunks, err) < 0)
 			return -1;
@@ -245,6 +245,7 @@ int review_diff_file(struct review_diff *d, const struct ga_change *c, bool flag
 
 /* ---- a list of changes -------------------------------------------------- */
 
+/* Put the changes to paths in `first` (NULL: none), which are flagged, and then the others. */
 static int put_changes(struct review_diff *d, const struct ga_changes *changes,
 		       const struct ga_strv *first, struct ga_error *err)
 {
@@ -316,8 +317,8 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 	return 0;
 }
 
-/* What is not on the branch either but comes with landing: the agent's changes to
- * paths whose uncommitted state it had started from. */
+/* What is not on the branch either but landing brings: the agent's changes to files that had
+ * uncommitted changes of the user when it started. */
 static int put_left_out(struct review_diff *d, const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes some = GA_CHANGES_INIT;
@@ -327,7 +328,7 @@ static int put_left_out(struct review_diff *d, const struct ga_report *r, struct
 	if (!some.n)
 		return 0;
 	d->form->section(d, "left out of the branch: changes on top of your uncommitted work");
-	/* all of them unusual: shown even when binary */
+	/* all of them as if flagged: shown even if binary */
 	return put_changes(d, &some, &r->left_out, err);
 }
 
@@ -337,7 +338,7 @@ int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_
 	cleanup_strv struct ga_strv first = GA_STRV_INIT;
 	int rc;
 
-	/* flags are sorted: the worst come first here too */
+	/* flags are sorted, so the files with the worst come first */
 	for (size_t i = 0; i < r->n_flags; i++)
 		ga_strv_push(&first, r->flags[i].path);
 	if (review_trees(d->repo, r, &d->old_tree, &d->new_tree, err) ||

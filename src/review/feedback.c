@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was rejected, for the agent to read: patches that `git apply` takes, with remarks between
- * them. Not for a terminal: the bytes are those of the files.
+ * What was rejected, for the agent to read: patches that `git apply` takes, with the user's remarks
+ * between them. Not for a terminal: the bytes are those of the files, not escaped.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ void ga_remarks_add(struct ga_remarks *r, const char *path, const char *text)
 	ga_strv_push(&r->texts, text);
 }
 
-/* A name in a patch. A space ends it for some that read one. */
+/* A name in a patch. One with a space is quoted: some readers of patches take it for the end. */
 static char *patch_name(const char *side, const char *path)
 {
 	cleanup_buf struct ga_buf name = GA_BUF_INIT;
@@ -46,7 +46,8 @@ static void put_header(struct ga_buf *out, const struct ga_change *c, bool hunks
 			    c->new.mode ? b : "/dev/null");
 }
 
-/* A file that became a link, or a submodule, is one removed and one made, as in git's patches. */
+/* Did a file become a link or a submodule, or the reverse? A patch removes one and adds the other,
+ * as git's do. */
 static bool changes_type(const struct ga_change *c)
 {
 	return c->old.mode && c->new.mode && (c->old.mode & 0170000) != (c->new.mode & 0170000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The journal of a session as rows of a table.
+ * The journal of a session as a table.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define EVENTS_SHOWN 500
 #define VALUES_SHOWN 20
 
-/* "command" of anything that ran is a line to be read; the rest are a name and values. */
+/* The "command" of an event as a command line; other lists are put value by value. */
 static void put_command(struct ga_buf *out, const json_t *list)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * The review as one page: no network, no script, nothing to be fetched. What the agent could have
- * chosen is the content of elements only, escaped twice: as for a terminal, so that nothing in it
- * hides or turns, and as HTML. Names of elements, attributes and their values are ours. Should
- * something slip through all the same, the page's own policy lets nothing run or load: only this
- * style, by its hash.
+ * The review as one HTML page, without scripts and with nothing to be fetched. Text that the agent
+ * could have chosen stands in the content of elements only, never in tags or attributes. It is
+ * escaped twice: as for a terminal, so that nothing in it is invisible or changes the direction of
+ * writing, and then as HTML. Should something slip through all the same, the page's policy allows
+ * nothing but the style below, by its hash.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -19,11 +19,11 @@
 #include "review-diff.h"
 
 #define COMMITS_SHOWN 200
-#define FLAGS_SHOWN 2000 /* of those that do not block */
+#define FLAGS_SHOWN 2000 /* of the flags that do not block; the others are all shown */
 #define FILES_SHOWN 2000
 #define LEFT_SHOWN 200
 #define DIFF_SHOWN ((size_t)16 << 20)
-/* More files than that are folded, but for flagged ones. */
+/* Files after so many are folded, unless they are flagged. */
 #define OPEN_FILES 50
 
 static const char style[] =
@@ -47,7 +47,7 @@ static const char style[] =
 
 /* ---- text ---------------------------------------------------------------- */
 
-/* Text that is escaped for a terminal already. */
+/* Put text that is escaped for a terminal already. */
 static void put_safe(struct ga_buf *out, const char *safe)
 {
 	for (const char *p = safe; *p; p++) {
@@ -225,7 +225,7 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r, const struc
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
 
-		/* these stand at their place */
+		/* these stand beside their place, in put_left() */
 		if (ga_report_flag_of_place(f))
 			continue;
 		if (!ga_report_flag_blocks(f) && ++minor > FLAGS_SHOWN) {
@@ -317,7 +317,7 @@ static void put_notes(struct ga_buf *out, const char *title, const struct ga_str
 	for (size_t i = 0; i < notes->n; i++) {
 		cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
-		/* quoted where they were made */
+		/* they were quoted when they were made, but the report is input */
 		ga_quote_add_text(&safe, notes->v[i], strcspn(notes->v[i], "\n"));
 		ga_buf_adds(out, "<li>");
 		put_safe(out, safe.ptr);
@@ -358,9 +358,9 @@ static int put_files(struct ga_repo *repo, const struct ga_changes *changes, str
 /* ---- the diff ------------------------------------------------------------ */
 
 struct page {
-	struct review_diff diff; /* first: a form gets this */
+	struct review_diff diff; /* first: the functions of a form get a pointer to it */
 	const struct ga_report *report;
-	struct ga_strmap flags;  /* those of a path, to stand above its diff */
+	struct ga_strmap flags;  /* indices of flags by path: they stand above its diff */
 	bool in_pre;
 };
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files that make the page share.
+ * Shared by the files that make the HTML page.
  */
 #ifndef GA_REVIEW_HTML_H
 #define GA_REVIEW_HTML_H
 
 #include "review-internal.h"
 
-/* Bytes of anybody's, as the content of an element: as one line, as words of a command line. */
+/* Put bytes that anybody may have chosen as the content of an element: on one line, or as the words
+ * of a command line. */
 void html_put_bytes(struct ga_buf *out, const char *s, size_t n);
 void html_put_words(struct ga_buf *out, const struct ga_strv *words);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a user can decide about.
+ * The list of changes that a user can accept or reject.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@ void ga_review_items_release(struct ga_review_items *l)
 	*l = (struct ga_review_items){NULL, 0, 0};
 }
 
-/* Which paths are in it; keys are those of the list. */
+/* Add a change to the list, and its path to `seen`, whose keys are the list's own strings. */
 static void add(struct ga_review_items *l, struct ga_strmap *seen, const struct ga_change *c,
 		enum ga_review_where where, bool flagged)
 {
@@ -41,7 +41,8 @@ static void lists_release(struct lists *l)
 	ga_changes_release(&l->left_out);
 }
 
-/* Where a flagged path is; held back counts more than what the branch has of it. */
+/* Add the change to a flagged path, from where it is. What is held back comes before what the
+ * branch has of the same path. */
 static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, const struct lists *l,
 			const struct ga_report_flag *f)
 {
@@ -66,7 +67,7 @@ static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, con
 			return;
 		}
 	}
-	/* what was rejected is not there any more */
+	/* already decided, and what was rejected is nowhere any more */
 	if (f->verdict != GA_VERDICT_OPEN || ga_report_flag_of_place(f))
 		return;
 	add(ret, seen, &none, GA_REVIEW_ELSEWHERE, true);

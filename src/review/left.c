@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was left behind: a line for each place, and all of it file by file.
+ * What was left behind in the session: a line for each place, or all of it file by file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "ga/risk.h"
 #include "review-internal.h"
 
-/* "1.5 MiB" */
+/* As "1.5 MiB". */
 static void put_size(struct ga_buf *out, uint64_t bytes)
 {
 	cleanup_free char *text = ga_size_about(bytes);
@@ -60,7 +60,7 @@ void review_left_flags_release(struct review_left_flags *f)
 	free(f->v);
 }
 
-/* The first flag whose path is not before `path`. */
+/* Index of the first flag whose path does not sort before `path`. */
 static size_t first_flag(const struct review_left_flags *f, const char *path)
 {
 	size_t from = 0, to = f->n;
@@ -76,7 +76,8 @@ static size_t first_flag(const struct review_left_flags *f, const char *path)
 	return from;
 }
 
-/* The next flag at or beneath a place, from `*pos` (begin with SIZE_MAX); NULL: no more. */
+/* The next flag of `place` or a path below it, after `*pos` (first SIZE_MAX); NULL: no more. Paths
+ * below it do not follow it at once in the order of bytes: "a-b" comes between "a" and "a/b". */
 static const struct ga_report_flag *next_flag(const struct review_left_flags *f, const char *place,
 					      size_t *pos)
 {
@@ -108,7 +109,7 @@ static void add_flag(struct ga_flags *ret, const struct ga_report_flag *f)
 	ga_strv_extend(&ret->v[ret->n++].also, &f->also);
 }
 
-/* Take over those that are not there yet from `from` on. */
+/* Move the flags of `more` to `ret`, except for those that `ret` has at `from` or after it. */
 static void add_new(struct ga_flags *ret, size_t from, struct ga_flags *more)
 {
 	for (size_t i = 0; i < more->n; i++) {
@@ -127,7 +128,7 @@ static int compare_place(const void *key, const void *place)
 	return strcmp(key, ((const struct ga_left *)place)->path);
 }
 
-/* The first line that is not before `path`. */
+/* Index of the first line whose path does not sort before `path`. */
 static size_t first_line(const struct ga_left_list *l, const char *path)
 {
 	size_t from = 0, to = l->n;
@@ -143,7 +144,8 @@ static size_t first_line(const struct ga_left_list *l, const char *path)
 	return from;
 }
 
-/* One line of the report: what was flagged at and beneath it, and what it is itself. */
+/* Flags of one line of the report: those stored for its path and paths below it, and those that its
+ * own name and kind deserve. */
 static void flags_of_line(const struct review_left_flags *stored, const struct ga_left *line,
 			  struct ga_flags *ret)
 {
@@ -156,7 +158,8 @@ static void flags_of_line(const struct review_left_flags *stored, const struct g
 	while ((f = next_flag(stored, line->path, &pos))) {
 		const struct ga_flag *last = ret->n > from ? &ret->v[ret->n - 1] : NULL;
 
-		/* what was judged by its content says more than its name, and stands before it */
+		/* of two with the same rule and path the first stays: it was judged by content, and
+		 * so says more than the one by name */
 		if (last && !strcmp(last->rule, f->id) && !strcmp(last->path, f->path))
 			continue;
 		add_flag(ret, f);
@@ -167,7 +170,7 @@ static void flags_of_line(const struct review_left_flags *stored, const struct g
 	add_new(ret, from, &of_itself);
 }
 
-/* A place: a line, or a directory that stands for several of them. */
+/* Flags of a place: a line of the report, or a directory that stands for several lines. */
 static void flags_of_place(const struct ga_report *r, const struct review_left_flags *stored,
 			   const char *place, struct ga_flags *ret)
 {
@@ -200,7 +203,7 @@ void review_place_flags(const struct ga_report *r, const struct review_left_flag
 	ret->n = n;
 }
 
-/* `of` is the path of the line above, which is not said again. */
+/* Name the flag's path unless it is `of`, the path of the line above. */
 static void put_flag(struct ga_buf *out, int indent, bool colour, const struct ga_flag *f,
 		     const char *of)
 {
@@ -213,7 +216,7 @@ static void put_flag(struct ga_buf *out, int indent, bool colour, const struct g
 	ga_buf_adds(out, ": ");
 	ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
 	ga_buf_adds(out, " [");
-	/* out of a report, which may be of anywhere */
+	/* escaped because it was read from a stored report */
 	ga_quote_add(out, f->rule, strlen(f->rule));
 	ga_buf_addf(out, "]%s%s\n", same ? "" : " ", same ? "" : q);
 }
@@ -261,7 +264,7 @@ static json_t *place_flags_json(const struct ga_report *r, const struct review_l
 
 /* ---- flags of files ----------------------------------------------------------- */
 
-/* Does a file lie in a directory that a line of the report stands for? */
+/* Does a file lie in a directory that has a line in the report? */
 static bool in_place(const struct ga_report *r, const char *path)
 {
 	cleanup_free char *dir = ga_strdup(path);
@@ -274,8 +277,8 @@ static bool in_place(const struct ga_report *r, const char *path)
 	return false;
 }
 
-/* What was stored of exactly this path and cannot be found again from its name: what judged its
- * content, and whose rules hide it. */
+/* Add the flags stored for exactly this path that its name would not give again: those about its
+ * content, and the one that tells whose rules make it ignored. */
 static void stored_of(const struct review_left_flags *stored, const char *path,
 		      struct ga_flags *ret)
 {
@@ -286,7 +289,7 @@ static void stored_of(const struct review_left_flags *stored, const char *path,
 			add_flag(ret, stored->v[i]);
 }
 
-/* What is said of a place is not said of each file in it again. */
+/* Flags of one file. What is said of a place is not repeated for each file in it. */
 static void flags_of(const struct ga_report *r, const struct review_left_flags *stored,
 		     const struct ga_left_file *f, const struct ga_host_facts *facts,
 		     struct ga_flags *ret)

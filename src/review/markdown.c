@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for a pull request or an issue. Whoever renders it looks for names of people,
- * numbers of issues, links and HTML in everything but code, and takes a table apart at every
- * bar. So what an agent could have chosen is code, without the two characters that mean
- * something there.
+ * The report in Markdown, for a pull request or an issue. Forges turn names of people, numbers of
+ * issues, links and HTML into links and markup everywhere but in code, and split a table's row at
+ * every bar. So all text that an agent could have chosen is put as code, in which the two
+ * characters with a meaning there, bar and backtick, are escaped.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -17,9 +17,9 @@
 #define FILES_SHOWN 100
 #define LEFT_SHOWN 20
 #define NOTES_SHOWN 20
-/* Forges refuse more in one comment. */
+/* Bytes in all: forges refuse longer comments. */
 #define ALL_SHOWN ((size_t)48 << 10)
-/* Of one name or reason. */
+/* Bytes of one name or reason. */
 #define CODE_MAX 300
 
 static void put_bytes(struct ga_buf *out, const char *s, size_t n)
@@ -31,7 +31,7 @@ static void put_bytes(struct ga_buf *out, const char *s, size_t n)
 			ga_buf_addch(out, s[i]);
 }
 
-/* Escaped text as code on one line. */
+/* Put the first line of text that is escaped for a terminal as code. */
 static void put_code(struct ga_buf *out, const char *safe)
 {
 	size_t n = strcspn(safe, "\n"), max = CODE_MAX;
@@ -59,7 +59,7 @@ static void put_text(struct ga_buf *out, const char *s)
 	put_code(out, safe.len ? safe.ptr : "\"\"");
 }
 
-/* Our own words, or code where they hold what somebody would make a link of. */
+/* Put our own words as text, or as code if a forge would make a link of something in them. */
 static void put_words(struct ga_buf *out, const char *s, size_t n)
 {
 	cleanup_free char *words = ga_strndup(s, n);
@@ -75,7 +75,7 @@ static void put_words(struct ga_buf *out, const char *s, size_t n)
 	}
 }
 
-/* What the rule says in words, what was found as code: only that is the agent's. */
+/* Put the words of the rule as text, and what was found as code: only that is the agent's. */
 static void put_reason(struct ga_buf *out, const struct ga_report_flag *f)
 {
 	static const char removed[] = "removed: ";
@@ -212,7 +212,7 @@ static void put_files(struct ga_buf *out, const struct ga_diff_stat *stat)
 	put_more(out, n - i, n - i == 1 ? "file" : "files");
 }
 
-/* What would run from a place or be loaded, each rule once. */
+/* Flags of what would run or be loaded from a place, each rule once. */
 static void put_place_flags(struct ga_buf *out, const struct ga_report *r,
 			    const struct review_left_flags *stored, const char *place)
 {

@@ -8,7 +8,7 @@
 #include "ga/parse.h"
 #include "ga/quote.h"
 
-/* A value has at most so many words: each attribute and its opposite, and two colours. */
+/* No value needs more words: each attribute and its opposite, and two colours. */
 #define WORDS_MAX 16
 
 static const struct {
@@ -24,7 +24,7 @@ static const char *const colours[] = { "black",   "red",  "green", "yellow",
 
 struct value {
 	char *out;
-	size_t len, n;   /* of `out`; codes in it */
+	size_t len, n;   /* length of `out`; number of codes in it */
 	unsigned n_colours;
 };
 
@@ -41,7 +41,7 @@ static void put(struct value *v, const char *code)
 
 static bool put_attribute(struct value *v, const char *word, size_t n)
 {
-	/* git looks at the case of these, and not at that of colours */
+	/* as in git, case matters for attributes but not for colours */
 	bool off = n > 2 && !strncmp(word, "no", 2);
 	char code[16];
 
@@ -84,7 +84,7 @@ static bool parse_rgb(const char *word, size_t n, unsigned rgb[3])
 	return true;
 }
 
-/* Its code as a foreground: 30 to 37, 90 to 97, 39; 0: none at all. */
+/* A colour's code as foreground: 30 to 37, 90 to 97, or 39; 0 for one that needs no code. */
 static bool parse_name(const char *word, size_t n, unsigned *ret)
 {
 	bool bright = n > 6 && !strncasecmp(word, "bright", 6);
@@ -189,7 +189,7 @@ int ga_palette_read(const struct ga_gitconfig *c, struct ga_palette *ret, struct
 			cleanup_free char *q = ga_escape(v);
 
 			(void)ga_fail(err, GA_EFATAL,
-				      "'%s' of git's configuration is no colour: '%s'",
+				      "'%s' in git's configuration is not a colour: '%s'",
 				      slots[i].key, q);
 			return ga_hint(err, "'git config --show-origin %s' says where it is set",
 				       slots[i].key);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What only commits on the way have: one of the agent's brought it, a later one took it away.
+ * Flagged content that only commits between base and tip have: one of the agent's commits brought
+ * it, and a later one removed it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "ga/report.h"
 
 #define PAST_SCANNED 100000  /* commits */
-#define PAST_LOOKUPS 200000  /* entries looked up in them */
+#define PAST_LOOKUPS 200000  /* paths looked up in them, in all */
 
 void ga_past_release(struct ga_past *p)
 {
@@ -17,12 +18,12 @@ void ga_past_release(struct ga_past *p)
 	*p = (struct ga_past)GA_PAST_INIT;
 }
 
-/* What the path of a flag is before and behind all commits. */
+/* What the path of a flag is at the base and at the tip. */
 struct ends {
 	struct ga_entry base, tip;
 };
 
-/* Flags of what the tip does not have; returns how many. */
+/* Mark the flags whose content the tip does not have as unknown; returns how many, or -1. */
 static int list_gone(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *tip,
 		     struct ga_past *p, struct ends *ends, struct ga_error *err)
 {
@@ -48,7 +49,8 @@ static int list_gone(struct ga_repo *repo, const struct ga_report *r, const stru
 	return n;
 }
 
-/* Only one of the versions that a path had on the way has a flag of a rule: any counts. */
+/* Note `commit` for each marked flag whose path it has. A report names a rule once for a path, with
+ * one of the versions that the path had, so a commit counts with any but those of base and tip. */
 static int look(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *commit,
 		const struct ends *ends, struct ga_past *p, struct ga_error *err)
 {
@@ -111,7 +113,7 @@ bool ga_past_any(const struct ga_past_flag *p)
 void ga_past_text(const struct ga_past_flag *p, struct ga_buf *out)
 {
 	if (p->unknown)
-		ga_buf_adds(out, "not at the tip, maybe in commits on the way, which are too many");
+		ga_buf_adds(out, "not at the tip; maybe in commits on the way: too many to read");
 	else if (p->others)
 		ga_buf_adds(out, "in no commit as it is; other versions in commits on the way:");
 	else

@@ -12,7 +12,7 @@ static const char *status_name(const struct ga_change *c)
 		return "added";
 	if (c->new.mode == GA_MODE_NONE)
 		return "deleted";
-	/* file, symlink, submodule: one became another; the executable bit is no type */
+	/* a file, symlink or submodule became another of these; the executable bit is not a type */
 	return (c->old.mode & 0170000) != (c->new.mode & 0170000) ? "typechange" : "modified";
 }
 

@@ -122,7 +122,7 @@ static int get_bytes(const json_t *o, const char *key, char **ret, struct ga_err
 	return 0;
 }
 
-/* null is the zero id */
+/* null stands for the zero id */
 static int get_oid(const json_t *o, const char *key, struct ga_oid *ret, struct ga_error *err)
 {
 	const json_t *v = json_object_get(o, key);
@@ -219,7 +219,7 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (!json_is_boolean(held))
 		return damaged(err, "held");
 	f->held = json_is_true(held);
-	/* reports did not always have these */
+	/* reports of earlier versions do not have these */
 	f->left = json_is_true(json_object_get(o, "left"));
 	if (json_object_get(o, "also") && get_strv(o, "also", &f->also, err))
 		return -1;
@@ -281,7 +281,7 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (get_strv(o, "command", &r->command, err) || get_strv(o, "notes", &r->notes, err) ||
 	    get_strv(o, "left_out", &r->left_out, err))
 		return -1;
-	/* reports did not always have these */
+	/* reports of earlier versions do not have these */
 	if (json_object_get(o, "checks") && get_checks(o, &r->checks, err))
 		return -1;
 	if (json_object_get(o, "limits") && get_strv(o, "limits", &r->limits, err))
@@ -291,7 +291,7 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 	if (json_object_get(o, "unkept_more") &&
 	    get_count(o, "unkept_more", &r->unkept_more, err))
 		return -1;
-	/* these are looked for in the user's working tree */
+	/* these paths will be opened in the user's working tree */
 	for (size_t i = 0; i < r->left_out.n; i++)
 		if (!ga_path_relative_ok(r->left_out.v[i]))
 			return damaged(err, "left_out");

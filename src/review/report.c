@@ -8,7 +8,7 @@
 #include "ga/strmap.h"
 #include "review-internal.h"
 
-/* A report lists what is unusual, so this is far more than any honest one has. */
+/* A report lists what is unusual: no honest one comes near this. */
 #define REPORT_MAX ((size_t)64 << 20)
 
 static const char *const verdict_names[] = {
@@ -57,7 +57,7 @@ bool ga_report_says_nothing(const struct ga_report *r)
 	       !r->left_out.n && !r->notes.n && !r->limits.n;
 }
 
-/* Flags meet by what the verdict binds to. */
+/* Two flags are the same if all that a verdict binds to is: path, rule and entry. */
 static int cmp_identity(const struct ga_report_flag *a, const struct ga_report_flag *b)
 {
 	int c = strcmp(a->path, b->path);
@@ -103,7 +103,7 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 	struct ga_report_flag key = { .id = id, .path = at, .entry = *entry };
 	struct ga_report_flag *found = NULL;
 
-	/* most severe first is what they are sorted by */
+	/* they are sorted by severity first, which the caller does not know */
 	for (int sev = GA_CRITICAL; r->n_flags && !found && sev >= GA_LOW; sev--) {
 		key.severity = (enum ga_severity)sev;
 		found = bsearch(&key, r->flags, r->n_flags, sizeof(*r->flags), cmp_order);
@@ -128,9 +128,8 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool
 	ga_strv_extend(&r->flags[r->n_flags - 1].also, &f->also);
 }
 
-/* The new flag says the same as one there was. Reason and severity are those of
- * now: the host may have changed since. What was accepted as less severe was not
- * accepted. */
+/* The report has the same flag already. It gets the new one's reason and severity: the host may
+ * have changed since. A verdict on a less severe flag does not hold for the more severe one. */
 static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held, bool left)
 {
 	if (f->severity > have->severity)
@@ -152,7 +151,7 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 
 	for (size_t i = 0; held_paths && i < held_paths->n; i++)
 		ga_strmap_add(&held_ones, held_paths->v[i], strlen(held_paths->v[i]), 0);
-	/* searched by halves, so that many thousands of flags stay quick */
+	/* sorted for bsearch(), so that many thousands of flags stay quick */
 	sort_flags(r, cmp_identity_v);
 	n_old = r->n_flags;
 	for (size_t i = 0; i < f->n; i++) {
@@ -178,7 +177,7 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 	add_flags(r, f, held_paths, false);
 }
 
-/* Is a flag of its rule and path among those in `by_path`? */
+/* Is a flag with the rule and path of `f` among those in `by_path`? */
 static bool has_rule(const struct ga_report *r, const struct ga_strmap *by_path,
 		     const struct ga_report_flag *f)
 {
@@ -194,7 +193,7 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 {
 	cleanup_strmap struct ga_strmap by_path = GA_STRMAP_INIT;
 
-	/* one of each rule: a path may have been another in each of many commits */
+	/* one for each path and rule: a path may have had many versions, with a flag each */
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (!has_rule(r, &by_path, &r->flags[i]))
 			ga_strmap_add(&by_path, r->flags[i].path, strlen(r->flags[i].path),
@@ -282,7 +281,7 @@ int ga_report_write(struct ga_repo *repo, const struct ga_report *r, const char 
 	if (strlen(text) > REPORT_MAX) {
 		(void)ga_fail(err, GA_EFATAL, "the report of session '%s' is too long",
 			      r->session);
-		/* whatever it is full of is about files */
+		/* all that can be long in a report is about files */
 		return ga_hint(err, "'git agent -c limits.capture.entries=1000 capture %s' looks "
 				    "at fewer files, and leaves the rest in the session",
 			       r->session);
@@ -328,7 +327,7 @@ int ga_report_read_at(struct ga_repo *repo, const struct ga_session *s,
 	if (read_text(repo, commit, &text, err) || ga_report_decode(text.ptr, text.len, &r, err))
 		return -1;
 	if (strcmp(r.session, s->name) != 0)
-		return ga_fail(err, GA_EFATAL, "it is of another session");
+		return ga_fail(err, GA_EFATAL, "it belongs to another session");
 	ga_report_release(ret);
 	*ret = r;
 	r = (struct ga_report)GA_REPORT_INIT;
@@ -346,7 +345,7 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 		return rc;
 	if (ga_report_read_at(repo, s, &commit, ret, err)) {
 		(void)ga_error_wrap(err, "the report of session '%s' is damaged", s->name);
-		return ga_hint(err, "'git log %s' shows former ones", ref);
+		return ga_hint(err, "'git log %s' shows earlier ones", ref);
 	}
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the renderings share.
+ * Shared by the renderings of a report.
  */
 #ifndef GA_REVIEW_INTERNAL_H
 #define GA_REVIEW_INTERNAL_H
@@ -14,7 +14,7 @@
 #include "ga/repo.h"
 #include "ga/report.h"
 
-/* One commit as a listing shows it; raw bytes. */
+/* One commit as listings show it; raw bytes, not escaped. */
 struct review_commit {
 	struct ga_oid id;
 	char *author;  /* "Name <mail>" */
@@ -31,17 +31,18 @@ void review_commits_release(struct review_commits *c);
 int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,
 			struct review_commits *ret, struct ga_error *err);
 
-/* Into the order that all flags of a report are in, and are searched by. */
+/* Sort the flags into the order that a report keeps them in and searches them by. */
 void review_sort_flags(struct ga_report *r);
 
-/* Why there are no numbers of lines. */
+/* Why there are no line counts. */
 const char *review_no_lines(const struct ga_diff_lines *l);
 
 /* The trees a report compares: `ret_new` is that of the tip, or of the base when there is none. */
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err);
 
-/* What the held commit has beyond its parent, and the trees of both; empty if nothing is held. */
+/* What the commit that holds back changes has beyond its parent, and the trees of both; empty if
+ * nothing is held back. */
 int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
 
@@ -52,10 +53,10 @@ int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 
 /* "accepted", "held back", "open" ... */
 const char *review_flag_state(const struct ga_report_flag *f);
-/* The commits on the way that have it: an array of ids. New reference. */
+/* The commits on the way that have the flag's content: an array of ids. New reference. */
 json_t *review_past_json(const struct ga_past_flag *p);
 
-/* What all flags have in JSON; more may be added behind it. */
+/* The members that all flags have in JSON; the caller may add more. */
 json_t *review_flag_json(const char *id, enum ga_severity s, const char *category,
 			 const struct ga_strv *also, const char *path_or_null,
 			 const char *reason);
@@ -67,17 +68,17 @@ struct review_left_flags {
 };
 void review_left_flags(const struct ga_report *r, struct review_left_flags *ret);
 void review_left_flags_release(struct review_left_flags *f);
-/* What would run from such a place, or be loaded: each rule once, the worst first. */
+/* The high and critical flags of a place: each rule once, the worst first. */
 void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
 			const char *place, struct ga_flags *ret);
-/* A line for each of at most `max` places, and for each of its flags; returns how many places
- * there are. */
+/* Put a line for each of at most `max` places, with a line for each of its flags; returns how many
+ * places there are. */
 size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, size_t max);
 
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 
 enum review_colour review_severity_colour(enum ga_severity s);
-/* Append text in a colour; `colour` false: plain. The text is trusted (escaped before). */
+/* Append text in a colour; plain if `colour` is false. The text must be escaped already. */
 void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text);
 
 #endif

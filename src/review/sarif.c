@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The flags as a SARIF 2.1.0 log, for whatever shows findings beside code: one run, a
- * rule for each id that fired, a result for each flag but those of places left behind.
+ * The flags as a SARIF 2.1.0 log, for tools that show findings beside code: one run, a rule for
+ * each id that fired, a result for each flag except those of places left behind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void set(json_t *o, const char *key, json_t *value)
 	(void)json_object_set_new(o, key, value);
 }
 
-/* In a message braces are for arguments and brackets for links. */
+/* In SARIF messages braces stand for arguments and brackets for links: both are escaped. */
 static json_t *message(const char *s)
 {
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT, text = GA_BUF_INIT;
@@ -45,7 +45,7 @@ static json_t *message(const char *s)
 	return json_pack("{s:s}", "text", text.ptr);
 }
 
-/* Any bytes, relative to the top of the project. */
+/* A path of any bytes as a URI relative to the top of the project. */
 static char *uri(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -62,7 +62,6 @@ static char *uri(const char *path)
 
 /* ---- rules ---------------------------------------------------------------- */
 
-/* Ids that fired, each once, by name. */
 static int compare_ids(const void *a, const void *b)
 {
 	const struct ga_report_flag *const *x = a, *const *y = b;
@@ -71,7 +70,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 struct rules {
-	const struct ga_report_flag **v; /* one flag of each */
+	const struct ga_report_flag **v; /* one flag for each id, sorted by id */
 	size_t n;
 };
 
@@ -101,7 +100,7 @@ static json_t *rule_json(const struct ga_report_flag *f)
 {
 	const struct ga_rule *rule = ga_rule_find(f->id);
 	enum ga_severity s = rule ? rule->severity : f->severity;
-	/* one of a former version says what it said then */
+	/* a rule that this version does not have: what the flag says */
 	const char *reason = rule ? rule->reason : f->reason;
 	json_t *o = json_object();
 
@@ -129,7 +128,7 @@ static json_t *driver_json(const struct rules *rules)
 
 /* ---- results ---------------------------------------------------------------- */
 
-/* A file as a whole; whoever shows it wants a line. */
+/* Flags are about whole files; tools that show them want a line. */
 static json_t *location_json(const char *path)
 {
 	cleanup_free char *at = uri(path);
@@ -140,12 +139,12 @@ static json_t *location_json(const char *path)
 
 static json_t *suppression_json(enum ga_verdict v)
 {
-	/* one without a status counts as accepted, and editions of the schema differ in the
-	 * name of that member */
+	/* without a status: that counts as accepted, and editions of the schema differ in the
+	 * member's name */
 	return json_pack("{s:s,s:s}", "kind", "external", "justification", ga_verdict_name(v));
 }
 
-/* What was found, and that it is in commits on the way only. */
+/* The reason, and whether only commits on the way have it. */
 static json_t *finding(const struct ga_report_flag *f, const struct ga_past_flag *past)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -163,7 +162,7 @@ static json_t *result_json(const struct ga_report_flag *f, const struct ga_past_
 {
 	const struct ga_report_flag **at = bsearch(&f, rules->v, rules->n, sizeof(*rules->v),
 						   compare_ids);
-	/* what the verdict binds to */
+	/* the fingerprint is what a verdict binds to */
 	cleanup_free char *where = uri(f->path);
 	cleanup_free char *print = ga_strf("%s %06o %s %s", f->id, f->entry.mode,
 					   GA_HEX(&f->entry.oid), where);
@@ -173,7 +172,7 @@ static json_t *result_json(const struct ga_report_flag *f, const struct ga_past_
 	set(o, "ruleIndex", json_integer((json_int_t)(at - rules->v)));
 	set(o, "level", json_string(severities[f->severity].level));
 	set(o, "message", finding(f, past));
-	/* one about the session as a whole is nowhere */
+	/* a flag about the session as a whole has no location */
 	if (*f->path)
 		(void)json_array_append_new(locations, location_json(f->path));
 	set(o, "locations", locations);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The report for a terminal. Columns that need alignment hold only our own words
- * and numbers and come first; names of the agent's come last and escaped, so that
- * no name can push anything about.
+ * The report for a terminal. Aligned columns come first and hold only our own words and numbers;
+ * names that the agent chose come last and escaped, so that no name can shift anything.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -76,7 +75,7 @@ static void put_command(const struct text *t, const struct ga_strv *argv)
 		ga_buf_adds(&line, q);
 	}
 	ga_buf_adds(t->out, "  command  ");
-	/* not for copying from here: escapes count for more */
+	/* escaped as a whole: safe to show matters more than being able to copy it */
 	ga_quote_add(t->out, line.ptr, line.len);
 	ga_buf_addch(t->out, '\n');
 }
@@ -165,8 +164,7 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f,
 	add_path(t, *f->path ? f->path : ".");
 	ga_buf_adds(t->out, flag_mark(f));
 	ga_buf_adds(t->out, "\n        ");
-	/* the reason was quoted where it was made; once more costs nothing but is
-	 * for one line only */
+	/* it was quoted when it was made, but the report is input; and one line of it only */
 	ga_quote_add_text(t->out, f->reason, strcspn(f->reason, "\n"));
 	ga_buf_adds(t->out, " [");
 	ga_quote_add(t->out, f->id, strlen(f->id));
@@ -178,7 +176,7 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f,
 	ga_buf_addch(t->out, '\n');
 }
 
-/* All flags of one severity. Those that block are all shown, however many. */
+/* The flags of one severity. Those that block are all shown, however many. */
 static void put_severity(const struct text *t, const struct ga_report *r,
 			 const struct ga_past *past, enum ga_severity sev)
 {
@@ -273,7 +271,7 @@ static void put_notes(const struct text *t, const struct ga_strv *notes)
 	heading(t, "notes");
 	for (size_t i = 0; i < notes->n; i++) {
 		ga_buf_adds(t->out, "  ");
-		/* quoted where they were made */
+		/* they were quoted when they were made, but the report is input */
 		ga_quote_add_text(t->out, notes->v[i], strcspn(notes->v[i], "\n"));
 		ga_buf_addch(t->out, '\n');
 	}
@@ -308,7 +306,7 @@ static void put_file(const struct text *t, const struct ga_change *c, const stru
 	ga_buf_addch(t->out, '\n');
 }
 
-/* Each is read for its line, and all of them for the last one. */
+/* Every file is read even if it is not shown, for the sum in the last line. */
 static int put_files(const struct text *t, struct ga_repo *repo, const struct ga_changes *changes,
 		     struct ga_out *out, struct ga_error *err)
 {
@@ -364,7 +362,7 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 	} else if (s->state != GA_STATE_LANDED && (n_files || r->left_out.n)) {
 		ga_buf_addf(t->out, "next: git agent land %s\n", s->name);
 	} else if (r->limits.n) {
-		/* what has landed is not captured anew */
+		/* a session that has landed cannot be captured again, only resumed */
 		ga_buf_addf(t->out, "next: git agent %s %s, with other limits\n",
 			    s->state == GA_STATE_LANDED ? "resume" : "capture", s->name);
 	} else if (r->unkept.n) {
@@ -373,7 +371,7 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 	} else if (s->state == GA_STATE_LANDED) {
 		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
 	} else if (s->submodules.n && r->notes.n) {
-		/* theirs are reports of their own, which the notes name */
+		/* submodules have reports of their own, which the notes name */
 		ga_buf_adds(t->out, "next: nothing to land here\n");
 	} else {
 		ga_buf_addf(t->out, "next: nothing to land; git agent drop %s\n", s->name);

@@ -27,7 +27,7 @@ void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret)
 
 		if (!ga_check_parse(checks->v[i], &c))
 			continue;
-		/* made safe where it was made; once more costs nothing */
+		/* it is safe already; escaping it again costs nothing */
 		text = ga_check_text(&c);
 		ga_quote_add_text(&safe, text, strlen(text));
 		ga_strv_push(ret, safe.ptr);

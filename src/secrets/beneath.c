@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A link to a directory gives all that lies in there another path: with ".ssh" leading to "keys",
- * "keys/work" is ".ssh/work" to whoever asks for that. A link of a secret file's name is no
- * secret by itself if it leads to a directory: nobody can read that as a file.
+ * A link to a directory gives every file below that directory a second path: if ".ssh" leads to
+ * "keys", then "keys/work" can be opened as ".ssh/work" too, and is judged by that name. The link
+ * itself is not a secret, even if its name is a secret file's: a directory cannot be read as a
+ * file.
  */
 #include "secrets.h"
 
@@ -10,22 +11,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/clock.h"
-#include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 
 #define DEPTH_MAX 100
-#define BENEATH_MAX 100000 /* files of one such directory */
+#define BENEATH_MAX 100000 /* entries looked at below one link */
 
 struct beneath {
 	struct finder *f;
-	const char *link, *dir; /* where that leads */
-	bool tree;
+	const char *link, *dir; /* the link, and the directory that it leads to */
+	bool tree;              /* as of finder_way() */
 	const struct ga_strmap *places;
-	struct ga_buf rest;     /* of the path, behind both */
+	struct ga_buf rest;     /* the path below `link`, and below `dir` */
 	size_t entries;
 	struct ga_error *err;
 };
@@ -40,7 +39,7 @@ static bool has_room(struct beneath *b)
 	return room;
 }
 
-/* The file or link at `b->rest`. */
+/* Look at the file or link at `b->rest`. */
 static int look_at(struct beneath *b, bool is_link)
 {
 	cleanup_free char *as = ga_path_join(b->link, b->rest.ptr), *to = NULL;
@@ -52,6 +51,7 @@ static int look_at(struct beneath *b, bool is_link)
 	return to ? finder_target(b->f, as, to, b->places, b->err) : 0;
 }
 
+/* Look at what the commit has there. */
 static int look_through_tree(struct beneath *b)
 {
 	const struct ga_exposure_opts *o = b->f->o;
@@ -100,21 +100,16 @@ static int look_at_entry(struct beneath *b, int dir, const char *name, unsigned 
 	return rc;
 }
 
-/* What lies there now. */
+/* Look at what the working tree has there. */
 static int look_through(struct beneath *b, unsigned depth)
 {
 	cleanup_free char *path = ga_path_join(b->dir, b->rest.ptr);
-	int fd = ga_openat_beneath(b->f->work, path,
-				   O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOFOLLOW, 0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = finder_opendir(b->f, path, O_NOFOLLOW);
 	struct dirent *e;
 	int rc = 0;
 
-	if (!d) {
-		if (fd >= 0)
-			(void)close(fd);
+	if (!d)
 		return 0;
-	}
 	if (depth > DEPTH_MAX)
 		b->f->ret->incomplete = true;
 	while (!rc && depth <= DEPTH_MAX && (errno = 0, e = readdir(d))) {

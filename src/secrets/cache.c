@@ -2,9 +2,9 @@
  *
  * NUL-separated records, one file for each working tree:
  *
- *     MAGIC, what rules there are, the working tree
- *     "t" TREE, then for each path in it with a secret: "c" PATH, VERDICT, and "l" PATH for links
- *     "d" PATH, STAT, then "e" NAME for files, "s" NAME for directories, "."
+ *     MAGIC, a fingerprint of rules and options, the working tree
+ *     "t" TREE, then "c" PATH, VERDICT for each secret in it and "l" PATH for each link
+ *     "d" PATH, STAT, then "e" NAME for each file and "s" NAME for each directory in it, "."
  *     "f" PATH, STAT, VERDICT
  *     ""
  */
@@ -21,7 +21,7 @@
 
 #define MAGIC "git-agent secrets 3"
 #define CACHE_MAX ((size_t)64 << 20)
-#define TICK 2 /* seconds: no file system tells times apart worse than that */
+#define TICK 2 /* seconds: the coarsest time stamps that a file system has */
 
 /* ---- verdicts as text ----------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ static bool parse_verdict(const char *p, struct ga_secret *ret)
 	return true;
 }
 
-/* ---- what a file or directory is, as text ---------------------------------------- */
+/* ---- the state of a file or directory as text -------------------------------------- */
 
 static void stat_text(const struct stat *st, char *out, size_t n)
 {
@@ -81,20 +81,21 @@ static void stat_text(const struct stat *st, char *out, size_t n)
 		       (long long)st->st_ctim.tv_sec, st->st_ctim.tv_nsec);
 }
 
-static bool settled(const struct secrets_cache *c, const struct stat *st)
+/* Would a change that happens after this show in its time stamps? */
+static bool would_show_change(const struct secrets_cache *c, const struct stat *st)
 {
 	return st->st_mtim.tv_sec < c->now - TICK && st->st_ctim.tv_sec < c->now - TICK;
 }
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* Index the records; false if the file is not whole. */
+/* Index the records; false if the file was cut short. */
 static bool index_records(struct secrets_cache *c, size_t pos)
 {
 	const char *rec;
 
 	while ((rec = ga_buf_next0(&c->old, &pos))) {
-		/* no tag with a name is empty */
+		/* every other record has a tag, so only the last one is empty */
 		if (!*rec)
 			return pos == c->old.len;
 		if (*rec == 't')
@@ -149,7 +150,8 @@ void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *
 	c->tree = 0;
 }
 
-/* Replaced by one rename, and not waited for: a file cut short by a power cut is recognised. */
+/* One rename replaces the file. It is not synced: a file that a power cut made short is recognised
+ * by its missing end. */
 static void store(struct secrets_cache *c)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -178,8 +180,8 @@ void secrets_cache_close(struct secrets_cache *c)
 	free(c->workdir);
 }
 
-/* The record behind `path`, if it is of something that still is the same; `*pos` is what
- * follows. */
+/* Find the record of `path`; false if there is none, or `st` is not what was recorded. `*pos` is
+ * then the record after STAT. */
 static bool find(const struct secrets_cache *c, const struct ga_strmap *map, const char *path,
 		 const struct stat *st, size_t *pos)
 {
@@ -256,7 +258,7 @@ static void add_head(struct secrets_cache *c, char tag, const char *path, const 
 void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s)
 {
-	if (!c->path || !settled(c, st))
+	if (!c->path || !would_show_change(c, st))
 		return;
 	add_head(c, 'f', path, st);
 	add_verdict(&c->new, s);
@@ -265,7 +267,7 @@ void secrets_cache_add_file(struct secrets_cache *c, const char *path, const str
 void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
 			   const struct ga_strv *files, const struct ga_strv *dirs)
 {
-	if (!c->path || !settled(c, st))
+	if (!c->path || !would_show_change(c, st))
 		return;
 	add_head(c, 'd', path, st);
 	for (size_t i = 0; i < files->n; i++) {

@@ -11,7 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-#define LINES_MAX ((size_t)16 << 20) /* of a file that may differ in its line ends only */
+#define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */
 
 /* ---- values ------------------------------------------------------------------- */
 
@@ -60,7 +60,7 @@ size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *
 	     i = f->at.nodes[i].next) {
 		struct ga_exposed *e = &x->v[f->at.nodes[i].value];
 
-		/* what is committed at a path is not what lies there */
+		/* the committed version of a path and the one in the working tree are two things */
 		if ((e->as == GA_EXPOSED_COMMITTED && !e->clear) != (as == GA_EXPOSED_COMMITTED))
 			continue;
 		if (e->secret.tier < s->tier)
@@ -123,7 +123,7 @@ bool finder_named_link(struct finder *f, const char *path)
 	return ga_secret_named_link(f->names, path);
 }
 
-/* Its beginning. False if it could not be read. */
+/* Read the beginning of a file into `f->content`; false if that failed. */
 static bool read_head(struct finder *f, int fd)
 {
 	size_t got = 0;
@@ -155,7 +155,7 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 
 	if (name->content)
 		fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-	/* what cannot be read here may be readable inside: the worst is assumed */
+	/* what cannot be read here may be readable inside: assume the worst */
 	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino || !read_head(f, fd)) {
 		*ret_marks = (struct ga_secret_marks){ .bits = 0 };
 		ga_secret_judge(name, as, NULL, ret);
@@ -174,6 +174,7 @@ static void look_at(struct finder *f, const char *path, const struct ga_secret_n
 
 	if (!secrets_cache_file(&f->cache, path, st, &s))
 		finder_judge(f, path, st, path, name, &s, &marks);
+	/* the new cache starts empty, so what came from the old one is added too */
 	secrets_cache_add_file(&f->cache, path, st, &s);
 	finder_note_twin(f, st, &s);
 	if (s.tier != GA_TIER_NONE)
@@ -209,7 +210,7 @@ void finder_filtered(struct finder *f, const char *path)
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !finder_named(f, path, &name))
 		return;
 	finder_judge(f, path, &st, path, &name, &s, &marks);
-	/* locked here, so it is in base trees */
+	/* still encrypted in the working tree, and so in base trees too */
 	if (s.tier == GA_TIER_NONE || marks.bits & GA_MARK_FILTERED)
 		return;
 	finder_note_twin(f, &st, &s);
@@ -217,9 +218,9 @@ void finder_filtered(struct finder *f, const char *path)
 	f->ret->v[f->ret->n - 1].clear = true;
 }
 
-/* ---- tracked, and changed ----------------------------------------------------------- */
+/* ---- tracked files with changes ------------------------------------------------------- */
 
-/* Are they one text, but for how lines end? */
+/* Are they the same text apart from CRLF and LF? */
 static bool same_lines(const struct ga_buf *a, const struct ga_buf *b)
 {
 	size_t i = 0, k = 0;
@@ -253,7 +254,7 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 	return same;
 }
 
-/* What is new in a tracked file: a secret that the commit has as well is the commit's. */
+/* A changed tracked file. A secret that the committed version has too was counted there. */
 static int changed_file(struct finder *f, const char *path, struct ga_error *err)
 {
 	cleanup_close int fd = -1;
@@ -287,7 +288,8 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 	return 0;
 }
 
-/* Tracked files that git does not look at: `update-index --assume-unchanged`, `--skip-worktree`. */
+/* Tracked files that `git update-index --assume-unchanged` or `--skip-worktree` keeps git from
+ * looking at: "ls-files -v" gives them a lower-case letter or "S". */
 static int find_unwatched(struct finder *f, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-vz", NULL };
@@ -311,8 +313,8 @@ static int find_unwatched(struct finder *f, struct ga_error *err)
 	return 0;
 }
 
-/* What only a session over the working tree itself sees: repositories in it, files too large to be
- * carried. */
+/* What only a session over the working tree itself sees: repositories inside it, and files too
+ * large to be carried into another session. */
 static int find_apart(struct finder *f, const struct ga_strv *paths, struct ga_error *err)
 {
 	struct stat st;

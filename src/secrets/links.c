@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Links of a secret's name. What they lead to in the project is the secret: programs open it by
- * that name, whatever its own says. Other links on the way are followed as the kernel follows them.
- * What lies in a directory that one leads to has that name before its own (beneath.c).
+ * Symbolic links with the name of a secret. The file in the project that such a link leads to is
+ * the secret, whatever its own name: programs open it through the link. Links in the target's path
+ * are followed as the kernel follows them. For a link to a directory see beneath.c.
  */
 #include "secrets.h"
 
@@ -16,10 +16,10 @@
 #include "ga/path.h"
 
 #define LINKS_MAX 100000
-#define HOPS_MAX 40 /* as the kernel has it: no program gets further */
+#define HOPS_MAX 40 /* the kernel's limit: no program gets further */
 #define TEXT_MAX 4096
-#define LOOK_COST 4096 /* of a file in bytes, however short it is */
-#define WAYS_MS 3000   /* for all that are in the working tree, and for those of the commit */
+#define LOOK_COST 4096 /* bytes charged for each file on top of its size */
+#define WAYS_MS 3000   /* for the links in the working tree, and again for those of the commit */
 
 void finder_note_link(struct finder *f, struct ga_strv *links, const char *path)
 {
@@ -33,13 +33,13 @@ void finder_note_link(struct finder *f, struct ga_strv *links, const char *path)
 
 struct way {
 	struct finder *f;
-	bool tree;     /* what is committed counts more than what lies there */
-	char *at;      /* so far, no link on the way to it */
-	char *rest;    /* what is left to go */
+	bool tree;     /* the commit's version of a path comes before the working tree's */
+	char *at;      /* the path so far, with all links resolved */
+	char *rest;    /* the components still to be followed */
 	unsigned hops;
 };
 
-/* What the link at `path` says; NULL: it is none. */
+/* The text of the link at `path`; NULL: it is not a link. */
 static char *read_link(const struct way *w, const char *path)
 {
 	const struct ga_exposure_opts *o = w->f->o;
@@ -60,7 +60,7 @@ static char *read_link(const struct way *w, const char *path)
 	return n > 0 ? ga_strndup(text, (size_t)n) : NULL;
 }
 
-/* An absolute path as one of the project; NULL: it lies elsewhere. */
+/* Make an absolute path relative to the top of the project; NULL: it lies outside. */
 static char *in_project(const struct way *w, const char *path)
 {
 	const char *top = ga_repo_info(w->f->o->repo)->workdir, *rel = ga_path_below(path, top);
@@ -74,7 +74,7 @@ static char *in_project(const struct way *w, const char *path)
 	return rel ? ga_strdup(rel) : NULL;
 }
 
-/* Go on with `path` from the top, and then what was left; false: it lies outside. */
+/* Follow the absolute path `path` from the top of the project; false: it lies outside. */
 static bool start_over(struct way *w, const char *path)
 {
 	cleanup_free char *to = in_project(w, path);
@@ -94,7 +94,7 @@ static void go_to(struct way *w, char *path)
 	w->at = path;
 }
 
-/* One component. False: it leads nowhere in the project. */
+/* Follow one component; false: it leads out of the project, or through too many links. */
 static bool step(struct way *w)
 {
 	cleanup_free char *rest = w->rest, *name = NULL, *next = NULL, *text = NULL, *full = NULL;
@@ -150,7 +150,7 @@ char *finder_way(struct finder *f, const char *link, bool tree)
 	return NULL;
 }
 
-/* ---- what they are of --------------------------------------------------------------- */
+/* ---- what they lead to -------------------------------------------------------------- */
 
 static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga_exposed_as as)
 {
@@ -158,7 +158,7 @@ static void add_places(struct ga_strmap *m, const struct ga_strv *paths, enum ga
 		ga_strmap_add(m, paths->v[i], strlen(paths->v[i]), as);
 }
 
-/* What of the working tree sessions are shown, besides what is committed. */
+/* What sessions are shown of the working tree besides what is committed. */
 static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
 {
 	if (!o->scan)
@@ -171,7 +171,7 @@ static void list_places(const struct ga_exposure_opts *o, struct ga_strmap *ret)
 		add_places(ret, &o->scan->apart, GA_EXPOSED_UNTRACKED);
 }
 
-/* Is it, or a directory above it, one of them? */
+/* Is `path`, or a directory above it, in the map? */
 static bool find_place(const struct ga_strmap *m, const char *path, enum ga_exposed_as *ret)
 {
 	for (size_t n = strlen(path); n; n--) {
@@ -187,13 +187,13 @@ static bool find_place(const struct ga_strmap *m, const char *path, enum ga_expo
 
 struct target {
 	const char *link, *path;
-	struct ga_secret_name name; /* the link's */
+	struct ga_secret_name name;  /* of the link */
 	bool tracked;
-	struct ga_oid oid;          /* `tracked`: what is committed */
-	struct finder_version there;
+	struct ga_oid oid;           /* of the committed version, if `tracked` ... */
+	struct finder_version there; /* ... and what is in it */
 };
 
-/* Is what is committed encrypted by a filter of git's? */
+/* Is the committed version encrypted by a git filter? */
 static bool is_locked(const struct target *t)
 {
 	return t->tracked && t->there.secret.bits & GA_MARK_FILTERED;
@@ -217,7 +217,7 @@ static int look_at_committed(struct finder *f, struct target *t, struct ga_error
 	return 0;
 }
 
-/* As far as there is time for it. */
+/* Judge the file by its content while `f->left` lasts, then by its name: the worst. */
 static void judge(struct finder *f, const struct target *t, const struct stat *st,
 		  struct finder_version *ret)
 {
@@ -251,7 +251,7 @@ static void look_at_file(struct finder *f, const struct target *t, enum ga_expos
 		return;
 	finder_note_twin(f, &st, &here.secret);
 	i = finder_raise(f, t->path, &here.secret, t->tracked ? GA_EXPOSED_MODIFIED : as);
-	/* base trees have it in clear, too */
+	/* git decrypted it here, so it decrypts it in base trees too */
 	if (locked) {
 		f->ret->v[i].as = GA_EXPOSED_COMMITTED;
 		f->ret->v[i].clear = true;
@@ -268,7 +268,7 @@ int finder_target(struct finder *f, const char *link, const char *to,
 		return 0;
 	if (look_at_committed(f, &t, err))
 		return -1;
-	/* of the rest no session is shown anything */
+	/* sessions see nothing of the other files in the working tree */
 	if (find_place(places, to, &as) || (f->o->scan && f->o->live) ||
 	    is_locked(&t))
 		look_at_file(f, &t, as);
@@ -310,7 +310,7 @@ int finder_links(struct finder *f, struct ga_error *err)
 	if (!f->links.n && !f->tree_links.n)
 		return 0;
 	list_places(f->o, &places);
-	/* the user's first: a commit may have as many, and as slow ones, as somebody likes */
+	/* the user's links first: somebody's commit may have any number of links that take long */
 	f->until = ga_now_ms() + WAYS_MS;
 	if (look_at_all(f, &f->links, false, &places, err) ||
 	    look_at_all(f, &f->tree_links, false, &places, err))

@@ -1,43 +1,45 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of this folder share.
+ * Shared by the files of this folder: a cache of verdicts, and the search for secrets.
  */
 #ifndef SECRETS_H
 #define SECRETS_H
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "ga/exposure.h"
 #include "ga/oidmap.h"
 #include "ga/strmap.h"
 
-/* ---- what was seen before (cache.c) -------------------------------------------- */
+/* ---- the cache of verdicts (cache.c) -------------------------------------------- */
 
-/* A file, by its times, size and inode, and a directory by the same, are what they were. What was
- * changed only just now is not remembered: it could change again within the same tick. */
+/* A file or directory counts as unchanged while its times, size, mode and inode are the same. One
+ * that changed just now is not recorded: it could change again within the same tick of the clock.
+ */
 struct secrets_cache {
-	char *path;      /* NULL: nothing is kept */
+	char *path;      /* NULL: nothing is read or kept */
 	char *workdir;
-	bool dry;        /* nothing is written */
-	struct ga_buf old, new;
-	struct ga_strmap files, dirs; /* offset in `old` of what follows the path */
-	size_t tree;     /* the same of the tree's id; 0: none */
+	bool dry;        /* do not write it back */
+	struct ga_buf old, new;       /* what was read; what will be written */
+	struct ga_strmap files, dirs; /* offsets in `old` behind the records of paths */
+	size_t tree;     /* offset in `old` of the tree's id; 0: none */
 	int64_t now;     /* seconds */
 };
 void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *o);
-/* Write it if it is not the same; failing is no loss. */
+/* Write the new records if they differ from the old; errors are ignored: it is only a cache. */
 void secrets_cache_close(struct secrets_cache *c);
 
 bool secrets_cache_file(const struct secrets_cache *c, const char *path, const struct stat *st,
 			struct ga_secret *ret);
 void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s);
-/* The entries of a directory that matter: first names of files, then of directories. */
+/* The entries of a directory that have to be looked at: files and directories. */
 bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const struct stat *st,
 		       struct ga_strv *files, struct ga_strv *dirs);
 void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
 			   const struct ga_strv *files, const struct ga_strv *dirs);
-/* The tree that was looked at before, what was in it, and its links of a secret's name. */
+/* The tree looked at last, the secrets in it, and its links with the name of a secret. */
 bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
 			struct ga_exposure *ret, struct ga_strv *ret_links);
 void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
@@ -55,86 +57,91 @@ struct finder {
 	struct ga_exposure *ret;
 	struct ga_buf content;
 	int work;                      /* the working tree */
-	size_t entries;                /* looked at in directories */
-	uint64_t left;                 /* bytes that may be read of objects and of what links
-					* lead to: a few can stand for any number of files */
+	size_t entries;                /* of directories, looked at so far */
+	uint64_t left;                 /* bytes that may still be read of objects and of link
+					* targets: a few of them can have any number of paths */
 	int64_t until;                 /* when to stop following links */
-	struct ga_strv links;          /* of a secret's name, in the working tree ... */
-	struct ga_strv tree_links;     /* ... and in the tree */
-	struct ga_strv unwatched;      /* tracked, but git does not look at them */
+	struct ga_strv links;          /* with a secret's name, in the working tree ... */
+	struct ga_strv tree_links;     /* ... and in the commit */
+	struct ga_strv unwatched;      /* tracked files that git was told not to look at */
 	struct finder_twin {
 		dev_t dev;
 		ino_t ino;
 		struct ga_secret secret;
-	} *twins;                      /* live secrets with several names */
+	} *twins;                      /* live secrets with several hard links */
 	size_t n_twins, cap_twins;
 	struct finder_blob {
 		uint32_t bits;
 		unsigned token;
-	} *blobs;                      /* that were looked at ... */
+	} *blobs;                      /* what was found in blobs ... */
 	size_t n_blobs, cap_blobs;
-	struct ga_oidmap blob_at[2];   /* ... not as code, and as such */
-	struct ga_strmap at;           /* places of paths in `ret`, up to `n_at` */
+	struct ga_oidmap blob_at[2];   /* ... by id: read as [0] other files, [1] source code */
+	struct ga_strmap at;           /* indices in `ret` by path, of the first `n_at` */
 	size_t n_at;
 };
 void finder_release(struct finder *f);
 
-/* One version of a file, looked at. */
+/* What was found in one version of a file. */
 struct finder_version {
 	struct ga_secret secret;
 	struct ga_secret_marks marks;
 };
 /* Does a rule cover the name? */
 bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
-/* Does one cover the name of a link, or paths that begin with it? */
+/* Does a rule cover the name of a link, or paths below it? */
 bool finder_named_link(struct finder *f, const char *path);
 void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
 		 enum ga_exposed_as as);
-/* What is at `path` is a secret whatever its name says: add it, or say so where it is found
- * already. Returns its place in `f->ret`. */
+/* `path` is a secret for a reason besides its own name: add it, or raise the entry that it has
+ * already to this tier. Returns the entry's index in `f->ret`. */
 size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *s,
 		    enum ga_exposed_as as);
-/* Judge the regular file `path` (`st`) of the working tree as if it were called `as`, which
- * `name` is of. */
+/* Judge the regular file `path` (`st`) of the working tree as if it were called `as`; `name` is
+ * finder_named() of `as`. */
 void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
 		  const struct ga_secret_name *name, struct ga_secret *ret,
 		  struct ga_secret_marks *ret_marks);
 
-/* walk.c: what lies in an ignored directory. */
+/* walk.c: look through an ignored directory. */
 void finder_walk(struct finder *f, const char *dir);
-/* find.c: one file of the working tree. */
+/* Open a directory of the working tree, with more `flags` for open(); NULL: that failed. */
+DIR *finder_opendir(struct finder *f, const char *path, int flags);
+/* Is the entry `e` of `dir` a directory? */
+bool finder_is_dir(int dir, const struct dirent *e);
+/* find.c: look at one file of the working tree. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 
-/* Is what lies at `path` of the working tree the commit's: no worse than `oid` is there, and
- * nothing that would be new in it, or the same but for how lines end? */
+/* Does the file at `path` of the working tree hold no secret beyond those of its committed version
+ * `oid`: its tier is no worse and every secret in it is there too, or they differ in line ends
+ * only? */
 bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid *oid,
 			 const struct finder_version *here, const struct finder_version *there);
 
-/* The same of one whose committed form is encrypted. */
+/* Look at a file whose committed version is encrypted. */
 void finder_filtered(struct finder *f, const char *path);
 
-/* links.c: take note of a link of a secret's name, in `links`; look at what they lead to. */
+/* links.c: note a link with a secret's name in `links`; look at what all of them lead to. */
 void finder_note_link(struct finder *f, struct ga_strv *links, const char *path);
 int finder_links(struct finder *f, struct ga_error *err);
-/* The path in the project of what a link leads to; NULL: there is none. With `tree`, what is
- * committed counts more than what lies there. */
+/* The path in the project that a link leads to; NULL: it leads elsewhere. With `tree`, the commit's
+ * version of a path comes before the working tree's. */
 char *finder_way(struct finder *f, const char *link, bool tree);
-/* Look at the file `to`, which has the name `link` as well. `places`: what of the working tree
- * sessions are shown. */
+/* Look at the file `to`, which can be opened as `link` as well. `places`: what sessions are shown
+ * of the working tree. */
 int finder_target(struct finder *f, const char *link, const char *to,
 		  const struct ga_strmap *places, struct ga_error *err);
-/* beneath.c: the same of all files in `dir`, if it is one. */
+/* beneath.c: the same for all files below `dir`, if that is a directory. */
 int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
 		   const struct ga_strmap *places, struct ga_error *err);
 
-/* twins.c: take note of a file that may have several names; find the others. */
+/* twins.c: note a live secret that has several hard links; find the others. */
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
 void finder_twins(struct finder *f, const struct ga_scan *scan);
 
-/* tree.c: committed files. */
+/* tree.c: look at committed files. */
 int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
-/* Judge a blob at `path`; `ret_marks` may be NULL. One that is asked for again without them is
- * not read again. Beyond `f->left` the worst is assumed, and `f->ret` is incomplete. */
+/* Judge a blob at `path`. Without `ret_marks` (NULL) a blob that was read before is not read again.
+ * Once `f->left` is used up the worst is assumed, and `f->ret` is incomplete. */
 void finder_blob(struct finder *f, const char *path, const struct ga_oid *oid,
 		 const struct ga_secret_name *name, struct ga_secret *ret,
 		 struct ga_secret_marks *ret_marks);

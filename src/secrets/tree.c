@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is committed: one tree, known from what changed since the last; all of history; and the
- * repository's own configuration.
+ * Committed files: those of one tree, of which only what changed since the last one is read; those
+ * of all history; and the repository's own configuration.
  */
 #include "secrets.h"
 
@@ -11,10 +11,11 @@
 
 #define TREE_MAX 5000000
 #define BLOB_MAX ((uint64_t)64 << 20)
-#define BLOB_COST 4096 /* of one in bytes, however short it is */
+#define BLOB_COST 4096 /* bytes charged for each blob on top of its size */
 #define HISTORY_MAX ((size_t)1 << 30)
 
-/* Of a live secret by its name it matters, too, whether it is encrypted. */
+/* Does the verdict depend on the content? Of a name that blocks by itself too: the file may be
+ * encrypted by a filter. */
 static bool is_read(const struct ga_secret_name *name)
 {
 	bool live = name->content;
@@ -24,7 +25,7 @@ static bool is_read(const struct ga_secret_name *name)
 	return live;
 }
 
-/* Read it into `f->content`; false if that cannot be, or there is no more time for it. */
+/* Read it into `f->content`; false if that failed, or it is longer than what may be read. */
 static bool read_blob(struct finder *f, const struct ga_oid *oid)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -40,7 +41,7 @@ static bool read_blob(struct finder *f, const struct ga_oid *oid)
 	return !rc;
 }
 
-/* What is in a blob, which may be that of any number of paths. */
+/* Look at the content of a blob and remember it: any number of paths can have the same blob. */
 static bool look_into(struct finder *f, const char *path, const struct ga_oid *oid,
 		      struct ga_secret_marks *ret)
 {
@@ -95,7 +96,7 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 		secrets_add(ret, path, &s, GA_EXPOSED_COMMITTED);
 }
 
-/* What was found in the tree before, without what has changed. */
+/* Take over what was found in the last tree at paths that did not change since. */
 static void keep_unchanged(struct finder *f, const struct ga_exposure *before,
 			   const struct ga_strv *links, const struct ga_changes *changes,
 			   struct ga_exposure *ret)
@@ -135,13 +136,13 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 		return -1;
 	for (size_t i = 0; i < changes.n; i++)
 		look_at(f, changes.v[i].path, &changes.v[i].new, &found);
-	/* what was not looked at must not be remembered as all there is */
+	/* an incomplete search must not be remembered as a complete one */
 	if (!f->ret->incomplete)
 		secrets_cache_add_tree(&f->cache, tree, &found, &f->tree_links);
 	for (size_t i = 0; i < found.n; i++) {
 		const struct ga_exposed *x = &found.v[i];
 
-		/* whether it is open here can change at any time */
+		/* the working tree's version may be decrypted or not, at any time */
 		if (x->secret.bits & GA_MARK_FILTERED)
 			finder_filtered(f, x->path);
 		else
@@ -154,11 +155,12 @@ int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *er
 
 struct history {
 	struct finder f;
-	struct ga_strv seen; /* "ID PATH" looked at, for each only once */
-	struct ga_strmap map;
+	struct ga_strv seen; /* "ID PATH" of what was looked at ... */
+	struct ga_strmap map; /* ... to be found quickly */
 };
 
-/* Is the same blob at the same path in the tree that sessions stand on? Then it is no history. */
+/* Does the tree that sessions start from have the same blob at the same path? Then it was counted
+ * there, not as history. */
 static int in_tree(struct history *h, const char *path, const struct ga_oid *oid,
 		   struct ga_error *err)
 {
@@ -195,7 +197,7 @@ static int look_at_version(struct history *h, const char *path, const char *id,
 	return 0;
 }
 
-/* Records of `git log --raw -z`: ":MODE MODE ID ID S", PATH. Of a merge one for each parent. */
+/* Records of `git log --raw -z`: ":MODE MODE ID ID S", PATH; of a merge one for each parent. */
 static int read_log(struct history *h, const struct ga_buf *log, struct ga_error *err)
 {
 	const char *rec, *path;
@@ -217,7 +219,7 @@ static int read_log(struct history *h, const struct ga_buf *log, struct ga_error
 	return 0;
 }
 
-/* One path may have had many versions: the worst of them is told. */
+/* A path may have had many versions: keep the worst of each. */
 static void thin_out(struct ga_exposure *x)
 {
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
@@ -247,7 +249,7 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 					      NULL };
 	cleanup_exposure struct ga_exposure found = GA_EXPOSURE_INIT;
 	cleanup_buf struct ga_buf log = GA_BUF_INIT;
-	/* all of it was asked for */
+	/* the user asked for all of it: no bound on what is read */
 	struct history h = { .f = { .o = o, .ret = &found, .work = -1, .content = GA_BUF_INIT,
 				    .left = UINT64_MAX } };
 	struct ga_git g = GA_GIT_INIT;
@@ -283,7 +285,8 @@ void ga_exposure_config(const struct ga_gitconfig *c, struct ga_exposure *ret)
 
 		if ((strcmp(it->scope, "local") && strcmp(it->scope, "worktree")) || !last)
 			continue;
-		/* "git agent secrets" is no place to learn what else is configured */
+		/* the last part of the key only: the output must not tell what else is configured
+		 */
 		ga_buf_addf(&text, "%s = %s\n", last + 1, it->value);
 	}
 	if (!text.len || !ga_secret_named(names, ".git/config", &name))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A live secret that has more than one name: under the others it is one, too. Every file that is
- * shown has to be looked at for that, so it is done only if there is such a secret.
+ * Other hard links of live secrets are secrets too, whatever their names. To find them, every file
+ * that sessions are shown has to be looked at, so this is done only if a secret has several links.
  */
 #include "secrets.h"
 
@@ -9,9 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
-
-#include "ga/fd.h"
 
 #define DEPTH_MAX 100
 
@@ -32,7 +29,7 @@ static int by_inode(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-/* The file `name` in `dir`, which is `path`. */
+/* Look at the file `name` in `dir`; `path` is its full path. */
 static void look_at(struct finder *f, int dir, const char *name, const char *path,
 		    enum ga_exposed_as as)
 {
@@ -54,15 +51,6 @@ static void look_at(struct finder *f, int dir, const char *name, const char *pat
 	(void)finder_raise(f, path, &s, as);
 }
 
-static bool is_dir(int dir, const struct dirent *e)
-{
-	struct stat st;
-
-	if (e->d_type != DT_UNKNOWN)
-		return e->d_type == DT_DIR;
-	return !fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
-}
-
 static void walk(struct finder *f, struct ga_buf *path, unsigned depth);
 
 static void look_through(struct finder *f, DIR *d, struct ga_buf *path, unsigned depth)
@@ -76,7 +64,7 @@ static void look_through(struct finder *f, DIR *d, struct ga_buf *path, unsigned
 		if (++f->entries > FINDER_ENTRIES_MAX)
 			break;
 		ga_buf_addf(path, "/%s", e->d_name);
-		if (is_dir(dirfd(d), e))
+		if (finder_is_dir(dirfd(d), e))
 			walk(f, path, depth + 1);
 		else
 			look_at(f, dirfd(d), e->d_name, path->ptr, GA_EXPOSED_IGNORED);
@@ -88,14 +76,10 @@ static void look_through(struct finder *f, DIR *d, struct ga_buf *path, unsigned
 
 static void walk(struct finder *f, struct ga_buf *path, unsigned depth)
 {
-	int fd = depth > DEPTH_MAX ? -1 :
-		 ga_openat_beneath(f->work, path->ptr, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = depth > DEPTH_MAX ? NULL : finder_opendir(f, path->ptr, 0);
 
 	if (!d) {
 		f->ret->incomplete = true;
-		if (fd >= 0)
-			(void)close(fd);
 		return;
 	}
 	look_through(f, d, path, depth);

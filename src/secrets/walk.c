@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ignored directories of the user's, which sessions share. Read by descriptor; links to
+ * Ignored directories of the user, which sessions share. They are read by descriptor; links to
  * directories are not followed.
  */
 #include "secrets.h"
@@ -30,13 +30,24 @@ bool ga_exposure_skips(const char *name)
 
 struct walk {
 	struct finder *f;
-	struct ga_buf path; /* of the directory at hand */
+	struct ga_buf path; /* of the directory being looked through */
 	unsigned depth;
 };
 
 static void walk(struct walk *w);
 
-static bool is_dir(int dir, const struct dirent *e)
+DIR *finder_opendir(struct finder *f, const char *path, int flags)
+{
+	int fd = ga_openat_beneath(f->work, path,
+				   O_RDONLY | O_DIRECTORY | O_NONBLOCK | flags, 0);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!d && fd >= 0)
+		(void)close(fd);
+	return d;
+}
+
+bool finder_is_dir(int dir, const struct dirent *e)
 {
 	struct stat st;
 
@@ -45,7 +56,7 @@ static bool is_dir(int dir, const struct dirent *e)
 	return !fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
-/* With "/NAME" behind the directory's path; shorten to the returned length again. */
+/* Append "/NAME" to the directory's path; the caller shortens it again to the returned length. */
 static size_t extend(struct walk *w, const char *name)
 {
 	size_t before = w->path.len;
@@ -55,20 +66,15 @@ static size_t extend(struct walk *w, const char *name)
 	return before;
 }
 
-/* Sort the entries of the directory into those that matter. */
+/* List the entries of the directory that have to be looked at. */
 static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, bool *ret_cut)
 {
-	int fd = ga_openat_beneath(w->f->work, w->path.ptr, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
-				   0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = finder_opendir(w->f, w->path.ptr, 0);
 	struct ga_secret_name name;
 	struct dirent *e;
 
-	if (!d) {
-		if (fd >= 0)
-			(void)close(fd);
+	if (!d)
 		return -1;
-	}
 	while ((errno = 0, e = readdir(d))) {
 		size_t before;
 
@@ -76,7 +82,7 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, boo
 			continue;
 		if (++w->f->entries > FINDER_ENTRIES_MAX)
 			break;
-		if (is_dir(dirfd(d), e)) {
+		if (finder_is_dir(dirfd(d), e)) {
 			if (w->f->o->all_dirs || !ga_exposure_skips(e->d_name))
 				ga_strv_push(dirs, e->d_name);
 			continue;
@@ -87,13 +93,13 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, boo
 			ga_strv_push(files, e->d_name);
 		ga_buf_truncate(&w->path, before);
 	}
-	/* what was not listed to its end must not be remembered as all there is */
+	/* an incomplete list must not be remembered as a complete one */
 	*ret_cut = e || errno;
 	(void)closedir(d);
 	return 0;
 }
 
-/* Of a repository in there its configuration matters, and nothing else. */
+/* Of a repository in there, only its configuration is looked at. */
 static void look_at_git(struct walk *w)
 {
 	size_t before = extend(w, ".git/config");
@@ -121,7 +127,7 @@ static void walk_into(struct walk *w, const char *name)
 	ga_buf_truncate(&w->path, before);
 }
 
-/* One that has not changed costs one call. */
+/* A directory that has not changed is not read again: one fstatat() and the cache tell. */
 static void walk(struct walk *w)
 {
 	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;
@@ -129,7 +135,7 @@ static void walk(struct walk *w)
 	bool cut = false;
 	struct stat st;
 
-	/* gone, or a link by now: then it is not shared either */
+	/* gone, or replaced by a link: then sessions do not share it either */
 	if (fstatat(w->f->work, w->path.ptr, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 		return;
 	if (!secrets_cache_dir(cache, w->path.ptr, &st, &files, &dirs) &&

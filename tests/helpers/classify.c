@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * All rules on many changed paths, for `make bench`: in the repository of the current directory,
- * to which nothing is written.
+ * Applies all rules to many changed paths, for `make bench`. The repository is that of the current
+ * directory; nothing is written to it.
  *
  *     classify COUNT
  *
- * Files of a few kinds are added, each with the same short text. Prints how many flags that gives,
- * and what ga_classify() alone took of the processor, in milliseconds.
+ * The change adds COUNT files of a few kinds, all with the same short text. Prints the number of
+ * flags, and the processor time of ga_classify() alone in milliseconds.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * deny CALL=ERRNO... [-- COMMAND...]: run it where these system calls fail, with ENOSYS as on
- * kernels that do not have them, EPERM as under filters of containers, or another error. A
- * CALL with ":USER" counts only if its first argument has CLONE_NEWUSER in it, one with ":NODEV"
- * (mount) if its fourth has MS_NODEV. Without a command:
- * succeed if the first call fails so here.
+ * deny CALL=ERRNO... [-- COMMAND...]: run the command with these system calls failing: with ENOSYS
+ * as on kernels without them, with EPERM as under the filters of containers, or with another
+ * error. A CALL with ":USER" fails only if its first argument has CLONE_NEWUSER set, one with
+ * ":NODEV" (mount) only if its fourth has MS_NODEV. Without a command: exit 0 if the first call
+ * fails with that error already.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -38,7 +38,7 @@ static const struct {
 } errors[] = { { "EPERM", EPERM },   { "ENOSYS", ENOSYS }, { "EACCES", EACCES },
 	       { "EINVAL", EINVAL }, { "ENOSPC", ENOSPC }, { "ENODEV", ENODEV } };
 
-/* Of calls of this kind alone. */
+/* Restricts a denial to calls with one flag in an argument. */
 static const struct only {
 	const char *word;
 	unsigned arg, bit;
@@ -47,7 +47,7 @@ static const struct only {
 struct rule {
 	long nr;
 	int e;
-	const struct only *only; /* NULL: all */
+	const struct only *only; /* NULL: all calls fail */
 };
 
 static bool parse(const char *arg, struct rule *r)

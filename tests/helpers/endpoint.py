@@ -15,10 +15,9 @@
 #     {"run": COMMAND}                         a shell command
 #     {"say": TEXT}                            the end of its turn
 #
-# Paths are absolute, as most agents want them. Which step is next is told by how many results of
-# tools a request brings along, so that a request that is sent again gets the same answer. Every
-# request is written to DIRECTORY/log, one JSON object in a line, without its headers but for
-# whether a key came with it.
+# Paths are absolute, as most agents want them. The number of tool results in a request tells which step
+# is next, so a request that is repeated gets the same answer. Every request is written to DIRECTORY/log,
+# one JSON object a line, without its headers, but with whether a key came with it.
 import json
 import sys
 import threading

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded into git-agent and the git it starts: the n-th call that writes to a file system
- * fails. The count is one for all processes, in a file.
+ * Preloaded into git-agent and the git processes that it starts: makes the n-th call that writes
+ * to a file system fail. All processes count together, in a file.
  *
  *     FAILWRITE_COUNT=FILE   a file of at least 8 bytes: the count so far
  *     FAILWRITE_AT=N         the call that fails (0: none, only count)
  *     FAILWRITE_ERRNO=E      with this error
  *     FAILWRITE_STICKY=1     and every one after it fails as well, as on a full disk
  *
- * Pipes, terminals and /proc are no file systems here. What libc writes on its own account
- * (stdio, mkstemp) is counted where it is opened. Removing a name or changing a mode or a time
- * needs no space: it fails where the disk does (EIO) or nothing can be written any more (EROFS).
+ * Pipes, terminals and /proc do not count. What libc writes by itself (stdio, mkstemp) is counted
+ * when it is opened. Removing a name or changing a mode or a time needs no space: such calls fail
+ * only with the errors of a broken disk (EIO) and of a read-only file system (EROFS).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ __attribute__((constructor)) static void begin(void)
 	void *map;
 	int fd;
 
-	/* stage and bwrap make what lies in memory only, in namespaces of their own */
+	/* stage and bwrap write to memory only, in namespaces of their own */
 	if (!path || (strcmp(program_invocation_short_name, "git-agent") != 0 &&
 		      strcmp(program_invocation_short_name, "git") != 0))
 		return;
@@ -83,7 +83,7 @@ static bool fails(void)
 	return true;
 }
 
-/* Of a call that needs no space. */
+/* The same for a call that needs no space. */
 static bool change_fails(void)
 {
 	if (!is_turn() || (with != EIO && with != EROFS))
@@ -129,7 +129,7 @@ static bool path_change_fails(const char *path)
 	return on_disk(path) && change_fails();
 }
 
-/* The function this one stands in front of. */
+/* Find libc's function that ours replaces. */
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
 #define WRAP(cond, ret, name, params, args)        \

@@ -2,9 +2,9 @@
  *
  *     flagcommits REPOSITORY COMMIT COUNT
  *
- * The newest COUNT commits that COMMIT reaches and that have one parent, each against that:
- * lines "commit ID SUBJECT", "path PATH" for each it changes, and "flag SEVERITY RULE PATH" for what
- * the rules say of it, on a host that has neither hooks nor drivers.
+ * Compares the newest COUNT commits that COMMIT reaches and that have one parent with that parent,
+ * and prints for each "commit ID SUBJECT", "path PATH" for each changed path and "flag SEVERITY
+ * RULE PATH" for each flag, as on a host without hooks and drivers.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static int run(const char *dir, const char *rev, size_t count, struct ga_error *
 
 	if (!ga_oid_parse(rev, strlen(rev), &tip))
 		return ga_fail(err, GA_EUSAGE, "a commit is named by its id");
-	/* gathered of nothing: so that rules are compiled once */
+	/* facts of an empty host, gathered once so that the rules are compiled once */
 	if (ga_repo_open(dir, &r, err) || ga_host_facts_gather(r, &config, NULL, &facts, err) ||
 	    ga_rev_list(r, &tip, 1, NULL, 0, 10000000, &ids, &n, err))
 		return -1;

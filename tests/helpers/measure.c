@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Times two commands, one after the other, as often as asked, so that what else
- * the machine does meets both alike. A "%" at the end of a word becomes the number
- * of the round. Standard output is /dev/null, and standard input too, but for the
- * second command with --input.
+ * Times two commands in turn, ROUNDS times, so that whatever else the machine does affects both
+ * alike. A "%" at the end of a word is replaced by the number of the round. Standard input and
+ * output are /dev/null, except for the second command's input with --input.
  *
  *     measure ROUNDS COMMAND... --against [--input FILE] COMMAND...
  *             [--before COMMAND...] [--after COMMAND...]
  *     measure --memory COMMAND...
  *
- * Prints three numbers for each of the two, in microseconds: median, least and
- * ninth decile. The last two are run before and after each round and not timed. A
- * command that fails ends it with exit status 1. With --memory the command is run once, and two
- * numbers are printed: the most memory that it and all below it had at one time, in KiB, resident
- * and no file's (RssAnon, looked up every two milliseconds; not RssShmem, which is what is mapped of
- * files where the session lies on a tmpfs; what a process shares with the one it was forked from
- * counts for both), and the time it took, in microseconds.
+ * Prints three numbers for each of the two, in microseconds: median, least and ninth decile. The
+ * commands of --before and --after run before and after each round and are not timed. If a command
+ * fails, the exit status is 1. With --memory the command runs once, and two numbers are printed:
+ * the most memory that it and its descendants had at one time, in KiB, and its time in
+ * microseconds. The memory is RssAnon, read every two milliseconds; pages that a process shares
+ * with its parent since fork() count for both. RssShmem is left out: it has mapped files if the
+ * session lies on a tmpfs.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -90,7 +89,7 @@ static void print(uint64_t *us, size_t n)
 		     (unsigned long long)us[n * 9 / 10]);
 }
 
-/* A short file of /proc, or nothing: who is looked at may be gone by now. */
+/* Read a short file of /proc; empty if the process is gone by now. */
 static void read_proc(const char *path, char *ret, size_t max)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -110,7 +109,7 @@ static uint64_t kib_of(const char *status, const char *name)
 
 static uint64_t memory_below(const char *pid);
 
-/* Of the children of one thread, and all below them. */
+/* Memory of the children of one thread and of all their descendants. */
 static uint64_t memory_of_children(const char *path)
 {
 	char children[4096], *rest = children, *pid;
@@ -147,7 +146,7 @@ static uint64_t memory_below(const char *pid)
 	return kib;
 }
 
-/* The most there is below a child of ours, until that is over. */
+/* The most memory that a child and its descendants have until the child ends. */
 static int watch(pid_t child, uint64_t *ret_most)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };

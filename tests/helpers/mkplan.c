@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkplan STAGE BWRAP ARG...: run the stage with standard input as its plan, print the
- * status record, if there is one, as "STEP ERRNO OBJECT" on
- * standard error, and exit as the stage or bwrap did. Descriptor 7 and the
- * others that the shell left open are not kept unless named in MKPLAN_KEEP
+ * mkplan STAGE BWRAP ARG...: run the stage with standard input as its plan, print the status
+ * record, if there is one, as "STEP ERRNO OBJECT" on standard error, and exit as the stage or
+ * bwrap did. Descriptors from 7 that the shell left open are closed, except those in MKPLAN_KEEP
  * ("7 8").
  */
 #include <errno.h>

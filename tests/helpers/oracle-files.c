@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the agent of the oracle does to files, and the plain copy of what it saw.
+ * What the oracle's agent does to files, and the plain copy of all that it saw.
  */
 #include "oracle.h"
 
@@ -147,7 +147,7 @@ static void append(struct work *w, const char *p)
 	put(p, t, strlen(t), O_APPEND);
 }
 
-/* Shorter, longer with a hole, or beyond what is read at once. */
+/* Make a file shorter, longer with a hole, or longer than what is read at once. */
 static void cut(struct work *w, const char *p)
 {
 	static const off_t sizes[] = { 4097, (1 << 20) + 1 };
@@ -170,7 +170,7 @@ static void change_mode(struct work *w, const char *p)
 	if (S_ISDIR(st.st_mode)) {
 		(void)chmod(p, w->wild && chance(w, 20) ? 0555 : 0755);
 	} else if (w->wild && chance(w, 15) && access(".gitattributes", F_OK)) {
-		/* what git inside cannot open it cannot convert */
+		/* git in the sandbox cannot convert a file that it cannot open */
 		w->closed = !chmod(p, 0);
 	} else {
 		(void)chmod(p, modes[pick(w, GA_NELEMS(modes))]);
@@ -210,7 +210,7 @@ static void become_file(struct work *w, const char *p)
 	create(w, p);
 }
 
-/* All files are touched, since attributes change what becomes of those that are. */
+/* Touch all files: a change of attributes shows only in files that are read again. */
 static void edit_attributes(struct work *w)
 {
 	note(w, "write", ".gitattributes", "* text=auto");
@@ -316,7 +316,7 @@ void work_plainly(struct work *w)
 
 void work_at_files(struct work *w)
 {
-	/* copies: asking for another path may move those met before */
+	/* copies: picking another path may move the earlier ones in memory */
 	cleanup_free char *p = ga_strdup(some_path(w)), *q = ga_strdup(some_path(w));
 
 	switch (pick(w, 12)) {
@@ -352,7 +352,7 @@ void work_at_files(struct work *w)
 
 /* ---- the copy ------------------------------------------------------------ */
 
-/* Open what its mode forbids; no content of it changes by that. */
+/* Give read access where the mode forbids it; the content stays the same. */
 static int open_anyway(int at, const char *name, const struct stat *st, int flags)
 {
 	int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the agent of the oracle does with git.
+ * What the oracle's agent does with git.
  */
 #include "oracle.h"
 
@@ -90,7 +90,7 @@ static void untrack(struct work *w)
 	commit(w, chance(w, 50) ? "-a" : "-q");
 }
 
-/* Other branches, and back again or not. */
+/* Switch to another branch, and back again or not. */
 static void branch(struct work *w)
 {
 	cleanup_free char *name = ga_strf("%s%u", chance(w, 30) ? "topic/" : "side", w->serial++);
@@ -107,7 +107,7 @@ static void branch(struct work *w)
 		(void)run(w, "git", "merge", "-q", "-m", "merge", name, NULL);
 }
 
-/* What a conflict leaves is left, now and then. */
+/* Now and then leave a conflict as it is. */
 static void rebase(struct work *w)
 {
 	(void)run(w, "git", "stash", "-q", "-u", NULL);

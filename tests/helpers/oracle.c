@@ -42,7 +42,7 @@ static void write_file(const char *path, const char *s)
 
 /* ---- the user ------------------------------------------------------------ */
 
-/* What this repository is like beyond its files. */
+/* Properties of the repository besides its files. */
 static void configure(struct work *w)
 {
 	if (chance(w, 12))
@@ -59,8 +59,8 @@ static void configure(struct work *w)
 	}
 }
 
-/* Ignored files of the user's are shown and not captured, and an ignored directory is
- * shared although it is empty. */
+/* The user's ignored files are shown but not captured, and an ignored directory is shared even if
+ * it is empty. */
 static void drop_ignored(struct work *w)
 {
 	(void)run(w, "git", "clean", "-qffdX", NULL);
@@ -96,8 +96,8 @@ static void dirty(struct work *w)
 	drop_ignored(w);
 }
 
-/* What tools leave: rules that ignore themselves, in no tree, and shown to the agent. Nothing else
- * that is ignored is left, as above. */
+/* Ignore rules that ignore themselves, as tools leave them: in no tree, but shown to the agent. All
+ * other ignored files are removed, as above. */
 static void own_rules(struct work *w)
 {
 	static const char *const dirs[] = { "d", "f", "lib", "one" };
@@ -137,7 +137,7 @@ static int agent(struct work *w, const char *dir)
 
 	if (mkdir(dir, 0755) || !(w->log = fopen(log, "we")))
 		return 1;
-	/* to find by halves what went wrong: the same work, but not all of it */
+	/* for bisecting a failure: the same work, but only the first part of it */
 	if (given)
 		steps = (unsigned)strtoul(given, NULL, 10);
 	look_around(w);
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		w.state = strtoull(argv[2], NULL, 10) * 0x2545f4914f6cdd1du;
 	(void)umask(022);
-	/* ids that depend on the seed alone */
+	/* so that commit ids depend on the seed alone */
 	(void)setenv("GIT_AUTHOR_DATE", "1600000000 +0000", 1);
 	(void)setenv("GIT_COMMITTER_DATE", "1600000000 +0000", 1);
 	if (!strcmp(verb, "base") && argc == 3) {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
- * Drives a program on a pseudo terminal, one step after the other, each with a
- * deadline. What the program writes is copied to standard output. Exits 0 when every
- * step came true, else 1 with the step that did not on standard error.
+ * Drives a program on a pseudo terminal in steps, each with a deadline. The program's output is
+ * copied to standard output. Exits 0 if every step succeeded, else 1 with the step that failed on
+ * standard error.
  *
  *     ptydrive STEP... -- COMMAND [ARG...]
  *
- *     expect=TEXT     TEXT comes, behind what the step before matched
+ *     expect=TEXT     wait for TEXT in the output, after what the last expect matched
  *     send=TEXT       type it; \r \n \t \e \\ and \xNN are understood here and in expect
- *     resize=RxC      change the size of the window; as the first step what it begins with (24x80)
+ *     resize=RxC      change the window's size; as the first step: the initial one (24x80)
  *     signal=NAME     INT, TERM, HUP, TSTP, CONT, WINCH, KILL, STOP, SEGV, ABRT or USR1, to the program itself
- *     mode=raw|cooked wait until the terminal is in it
+ *     mode=raw|cooked wait until the terminal is in this mode
  *     sleep=MS
- *     within=S        the deadline of the steps behind it (first: 10)
- *     sh=COMMAND      have a shell run it, to success; $PTYDRIVE_PID is the program's
+ *     within=S        the deadline of the following steps in seconds (default 10)
+ *     sh=COMMAND      run it in a shell, which must succeed; $PTYDRIVE_PID is the program's id
  *     close           hang up: close our end
- *     exit=N          the program ends with exit status N, or 128 + signal
+ *     exit=N          wait until the program ends with exit status N, or 128 + signal
  *
- * After the last step the program is killed if it still runs. Of what no step expected, only
- * the last MiB is remembered.
+ * After the last step the program is killed if it still runs. Of output that no step expected,
+ * only the last MiB is kept.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ struct drive {
 	int status;
 	int64_t patience; /* milliseconds */
 	struct ga_buf seen;
-	size_t matched; /* up to here of `seen` */
+	size_t matched; /* length of the part of `seen` that steps have matched */
 };
 
 static int64_t now_ms(void)
@@ -98,7 +98,7 @@ static void forget(struct drive *d)
 	d->matched = d->matched > old ? d->matched - old : 0;
 }
 
-/* Take what comes within `ms`; false when nothing did. */
+/* Read the output that comes within `ms`; false if none did. */
 static bool pump(struct drive *d, int ms)
 {
 	struct pollfd p = { .fd = d->master, .events = POLLIN };
@@ -109,7 +109,7 @@ static bool pump(struct drive *d, int ms)
 		return false;
 	n = read(d->master, buf, sizeof(buf));
 	if (n <= 0) {
-		/* nobody has the other end open: it may still come back */
+		/* nobody has the other end open now; it may be opened again */
 		(void)poll(NULL, 0, 5);
 		return false;
 	}
@@ -146,7 +146,7 @@ static bool step_expect(struct drive *d, const char *arg)
 			d->matched = (size_t)(at - d->seen.ptr) + want.len;
 			return true;
 		}
-		/* no need to look there again */
+		/* what was searched once need not be searched again */
 		if (want.len && d->seen.len - d->matched >= want.len)
 			d->matched = d->seen.len - want.len + 1;
 		if (now_ms() >= end)
@@ -155,7 +155,7 @@ static bool step_expect(struct drive *d, const char *arg)
 	}
 }
 
-/* A program that takes its time to read must not block us out of its output. */
+/* A program that reads slowly must not keep us from reading its output. */
 static bool step_send(struct drive *d, const char *arg)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -217,7 +217,7 @@ static bool step_mode(struct drive *d, const char *arg)
 	while (now_ms() < end) {
 		struct termios t;
 
-		/* on Linux the master answers for the other end */
+		/* on Linux tcgetattr() of the master gives the other end's modes */
 		if (!tcgetattr(d->master, &t) && !(t.c_lflag & ICANON) == !want &&
 		    !(t.c_lflag & ISIG) == !want)
 			return true;
@@ -238,7 +238,7 @@ static bool step_sleep(struct drive *d, const char *arg)
 	return true;
 }
 
-/* What the program writes meanwhile waits. */
+/* The program's output is not read meanwhile. */
 static bool step_sh(struct drive *d, const char *arg)
 {
 	char pid[16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * rmtree PATH: remove a tree the way sessions are removed.
+ * rmtree PATH: remove a tree with the function that removes sessions.
  */
 #include <fcntl.h>
 #include <stdio.h>

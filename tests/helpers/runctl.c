@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs a command in a sandbox whose description is made here by hand, without a
- * repository: for the tests of src/run and src/init.
+ * Runs a command in a sandbox that is described here by hand, without a repository: for the tests
+ * of src/run and src/init.
  *
  *     runctl session DIR CMD...     as `git agent start` would; its exit status
  *     runctl unfiltered DIR CMD...  the same without the terminal filter
@@ -9,10 +9,10 @@
  *                                   without a terminal; "status N" on standard error
  *     runctl hold DIR               launch, print "PID PIDNS", wait for end of input, finish, and
  *                                   say whether it was "alive" before and "gone" after
- *     runctl leader DIR             kill what leads a terminal session while its command, stopped,
- *                                   is not executed yet; then as hold, without waiting
+ *     runctl leader DIR             kill the leader of a terminal session before it has executed
+ *                                   its command; then as hold, without waiting
  *     runctl deaf DIR CMD...        session, while process 1 is stopped
- *     runctl bench DIR N            N times launch, true, finish; milliseconds: total, of each
+ *     runctl bench DIR N            N times launch, true, finish; print milliseconds: total, each
  *
  * DIR is made if it is missing. The sandbox's home is /home/user, its project
  * /home/user/project (DIR/upper outside). TEST_BUILDDIR holds the programs.
@@ -220,7 +220,7 @@ static int hold(struct place *p, char **argv, int *ret, struct ga_error *err)
 	return 0;
 }
 
-/* The one child of a process, once there is one. */
+/* Wait until a process has a child, and return it. */
 static pid_t child_of(pid_t pid)
 {
 	cleanup_free char *path = ga_strf("/proc/%d/task/%d/children", (int)pid, (int)pid);
@@ -239,7 +239,7 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-/* A request whose payload does not end: its reader has not executed anything yet. */
+/* Send a request whose payload does not end: the process that reads it executes nothing yet. */
 static int ask(const struct ga_sandbox *sb, int slave, int *ret_payload, struct ga_error *err)
 {
 	const struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = 77, .flags = GA_SPAWN_TTY };
@@ -268,7 +268,7 @@ static int leader(struct place *p, char **argv, int *ret, struct ga_error *err)
 	first = child_of(ga_run_pid(sb));
 	(void)kill(child_of(first), SIGSTOP);
 	(void)kill(first, SIGKILL);
-	/* it is reaped, and its child is the next of pid 1's */
+	/* once it is reaped, its child is pid 1's next one */
 	while (child_of(ga_run_pid(sb)) == first)
 		;
 	(void)close(ga_steal_fd(&sb->ctl));

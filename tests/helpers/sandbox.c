@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * sandbox STAGE OPTION... -- COMMAND ARG...: start the sandbox that a
- * description stands for, with COMMAND as its pid 1, its standard streams the
- * caller's. Options: --dir D (holds stage, upper, work, git; made if missing), --project P,
- * --home H, --home-source S, --lower L, --shared REL=LOWER, --object O, --ro R, --no-network,
- * --find COMMAND (tools for it from $PATH), --fd N (kept open), --print
- * (plan and arguments, one word a line, instead of starting), --time.
+ * sandbox STAGE OPTION... -- COMMAND ARG...: start the sandbox that the options describe, with
+ * COMMAND as its pid 1 and the caller's standard streams. Options: --dir D (holds stage, upper,
+ * work, git; made if missing), --project P, --home H, --home-source S, --lower L, --shared
+ * REL=LOWER, --object O, --ro R, --no-network, --find COMMAND (tools for it from $PATH), --fd N
+ * (kept open), --print (plan and arguments, one word a line, instead of starting), --time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +58,7 @@ static void set_dir(struct ga_spec *s, const char *dir)
 
 static void add_shared(struct ga_spec *s, const char *arg)
 {
-	static size_t cap; /* of the one spec there is */
+	static size_t cap; /* static: there is one spec only */
 	const char *eq = strchr(arg, '=');
 	cleanup_free char *parent = ga_path_parent(s->upper), *name = NULL, *dir = NULL;
 	struct ga_shared *sh;

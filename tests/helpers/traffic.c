@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- *     traffic serve ADDRESS               print a port, then serve what follows
- *     traffic bulk ADDRESS PORT MIB       send that much: MiB a second, until the server has all
- *     traffic ping ADDRESS PORT COUNT     a byte there and back: the median in microseconds
- *     traffic open ADDRESS PORT COUNT     connect, a byte there and back, close: the same
- *     traffic many ADDRESS PORT COUNT     so many at once, a byte there and back on each: how many
+ *     traffic serve ADDRESS             print a port, then serve the other commands on it
+ *     traffic bulk ADDRESS PORT MIB     send so much; prints MiB a second until the server has all
+ *     traffic ping ADDRESS PORT COUNT   a byte there and back; prints the median in microseconds
+ *     traffic open ADDRESS PORT COUNT   the same, with a new connection for each byte
+ *     traffic many ADDRESS PORT COUNT   so many connections at once, a byte there and back on each;
+ *                                       prints how many worked
  *
- * What the relay of a network is measured with; ADDRESS is IPv4.
+ * Measures the relay of a network; ADDRESS is IPv4.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -63,7 +64,8 @@ static void send_all(int fd, const char *p, size_t n)
 	}
 }
 
-/* 'b': all until its end, and then a byte back; 'e': each byte back. */
+/* Serve one connection: 'b' reads all until its end and sends a byte back; 'e' sends each byte
+ * back. */
 static void serve_one(int fd)
 {
 	ssize_t k;

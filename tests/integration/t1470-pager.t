@@ -99,7 +99,7 @@ test_expect_success 'colours are those of git: when, and which' '
 	git -c color.ui=always -c color.diff=never agent review s >../out && ! grep -F "$esc" ../out &&
 	git -c color.diff=always -c color.diff.new="bold #ff8000 ul" -c color.diff.old="brightred 235" -c color.diff.meta=normal -c color.diff.frag="" -c color.diff.context=dim agent review s >../out &&
 	grep -F "${esc}[1;38;2;255;128;0;4m+three${esc}[m" ../out && grep -F "${esc}[91;48;5;235m-3${esc}[m" ../out && grep "^diff --git a/a b/a$" ../out && grep "^@@" ../out && grep -F "${esc}[2m 1${esc}[m" ../out &&
-	test_expect_code 128 git -c color.diff=always -c color.diff.new=greenish agent review s >../out 2>../err && grep "color.diff.new.* is no colour: .greenish." ../err && test ! -s ../out &&
+	test_expect_code 128 git -c color.diff=always -c color.diff.new=greenish agent review s >../out 2>../err && grep "color.diff.new.* is not a colour: .greenish." ../err && test ! -s ../out &&
 	git -c color.diff=always -c color.diff.new="blue blink" agent diff s >../out && grep -F -e "${esc}[34;5m+three" -e "${esc}[5;34m+three" ../out
 '
 
@@ -154,15 +154,15 @@ test_expect_success 'textconv and external diffs run when they are asked for, an
 test_expect_success 'a program that fails costs no other file its place: its own is shown without it, which is said' '
 	cd r && printf "#!/bin/sh\necho half; printf \"no \\033[31mgood\" >&2; exit 3\n" >../bin/fails && chmod +x ../bin/fails && printf "a diff=f\n" >.git/info/attributes &&
 	for how in "textconv --textconv" "command --ext-diff"; do
-		git config "diff.f.${how% *}" "$HOME/bin/fails" && git agent review "${how#* }" s >../out && grep "^+three$" ../out && ! grep half ../out && grep -c "^shown without programs of yours: " ../out >../n && echo 1 >../want && test_cmp ../want ../n &&
+		git config "diff.f.${how% *}" "$HOME/bin/fails" && git agent review "${how#* }" s >../out && grep "^+three$" ../out && ! grep half ../out && grep -c "^shown without your diff programs: " ../out >../n && echo 1 >../want && test_cmp ../want ../n &&
 		grep "^+.*echo evil" ../out && grep "^diff --git a/z b/z" ../out && ! LC_ALL=C grep "$(printf "\033")" ../out && git config --remove-section diff.f || { cat ../out; exit 1; }
 	done && rm .git/info/attributes
 '
 
 test_expect_success 'one that hangs is not waited for, for one file or for all' '
 	cd r && printf "#!/bin/sh\necho \$\$ >>$HOME/hung\nexec sleep 600\n" >../bin/hangs && chmod +x ../bin/hangs && echo "* diff=f" >.git/info/attributes && for how in "textconv --textconv" "command --ext-diff"; do
-		rm -f ../hung && git config "diff.f.${how% *}" "$HOME/bin/hangs" && timeout 120 git agent review "${how#* }" s >../out && grep "^+three$" ../out && grep "^+.*echo evil" ../out && grep -c "^shown without programs of yours: " ../out >../n && test "$(cat ../n)" -gt 2 &&
-		grep "^shown without programs of yours: .*10" ../out && grep "^shown without programs of yours: one took too long for a file before$" ../out && test "$(wc -l <../hung)" = 1 && kill "$(cat ../hung)" && git config --remove-section diff.f || { cat ../out; exit 1; }
+		rm -f ../hung && git config "diff.f.${how% *}" "$HOME/bin/hangs" && timeout 120 git agent review "${how#* }" s >../out && grep "^+three$" ../out && grep "^+.*echo evil" ../out && grep -c "^shown without your diff programs: " ../out >../n && test "$(cat ../n)" -gt 2 &&
+		grep "^shown without your diff programs: .*10" ../out && grep "^shown without your diff programs: one took too long for an earlier file$" ../out && test "$(wc -l <../hung)" = 1 && kill "$(cat ../hung)" && git config --remove-section diff.f || { cat ../out; exit 1; }
 	done && rm .git/info/attributes
 '
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034
 #
-# For tests of what a hostile agent does: repositories, sessions that must end, and
-# what no session may leave behind. Sourced after test-lib.sh.
+# For tests of hostile agents: repositories, sessions that must come to an end, and checks for what no
+# session may leave behind. Sourced after test-lib.sh.
 
-# A repository NAME with one commit; COMMANDS make more of it.
+# make_repo NAME [COMMANDS]: a repository with one commit, in which the commands' files are too
 make_repo() {
 	git init -q "$1" && (cd "$1" && echo a >a && mkdir d && echo x >d/x && eval "${2:-:}" &&
 		git add -A && git commit -qm base)
 }
 
-# attack NAME COMMANDS: a session that must come to its end, soon.
+# attack NAME COMMANDS: run a session, which must end in time and be captured
 attack() {
 	timeout 180 git agent start --name "$1" -- sh -c "$2" >../out 2>../err </dev/null
 	attack_rc=$?
@@ -19,13 +19,13 @@ attack() {
 	git agent list | grep -q "^$1 .*captured"
 }
 
-# Nothing of a capture may stay behind in the repository.
+# The object store of the repository is whole, and has no temporary files of a capture.
 clean_store() {
 	! find .git \( -name "*.keep" -o -name "tmp_*" -o -name "*.lock" ! -name capture.lock \) | grep . &&
 	git fsck --strict 2>&1 | (! grep -E "error|missing|fatal")
 }
 
-# No byte that a terminal acts upon, and none that is not UTF-8.
+# harmless FILE...: they are UTF-8 without any character that a terminal acts upon
 harmless() {
 	python3 - "$@" <<-\END
 	import sys, unicodedata

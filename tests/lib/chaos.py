@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
 # Sessions of one repository, started, killed, captured, landed and dropped at random by as many
-# threads as run at once: python3 chaos.py REPO SEED AT_ONCE ROUNDS. What a session wrote it says in
-# the agents' home after it wrote it, so what must not get lost is known whatever is killed.
+# threads as run at once: python3 chaos.py REPO SEED AT_ONCE ROUNDS. A session notes in the agents'
+# home what it wrote, after it wrote it: so whatever is killed, it is known what must not get lost.
 import json
 import os
 import random
@@ -19,7 +19,7 @@ os.makedirs(said, exist_ok=True)
 land_lock = threading.Lock()  # landing moves HEAD, one at a time as for a person
 problems, landed, counts, lock = [], [], {}, threading.Lock()
 
-# Files by file, some in commits, some not; and says so.
+# Writes one file after the other, commits some of them, and notes each.
 WORK = r"""
 mkdir -p "dir-$1"; i=0
 while [ $i -lt "$2" ]; do
@@ -60,7 +60,7 @@ def written(name):
 
 
 def family(top):
-    """All that descends from a process, itself included."""
+    """A process and all that descend from it."""
     children = {}
     for p in os.listdir("/proc"):
         if not p.isdigit():
@@ -80,7 +80,7 @@ def family(top):
 
 
 def kill_one(r, p, name, n):
-    """Somewhere from its first moments to after its last word."""
+    """Kill something of a session at any moment from its first to after its end."""
     until, moment = r.randrange(-10, n + 1), r.random() * 0.3
     if until < 0:
         time.sleep(moment)
@@ -102,7 +102,7 @@ def kill_one(r, p, name, n):
 
 
 def captured(name):
-    """After whatever happened: everything said is on the branch, or there is no session."""
+    """Whatever happened, all that was noted is on the branch, or there is no session."""
     rc, out, err = agent("capture", name)
     said_now = written(name)
     rc_list, listed, err_list = agent("list", "--json")

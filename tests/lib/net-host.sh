@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2016
 #
-# A host of its own for a test of the network: namespaces in which the test runs whole, with the
-# addresses and names below on lo and in /etc/hosts, every port free for anybody, and nothing else to
-# be reached. But for the last two lines these are other machines': packets to them come back,
-# and a server can stand on them, but no interface has them. Names that are not there are asked of 192.0.2.10. Included before test-lib.sh, by a test that is run as `sh FILE`.
+# A host of its own for a test of the network: runs the whole test in namespaces where only the
+# addresses below can be reached, /etc/hosts has the names below, and anybody can listen on any port.
+# All addresses but those of the last two lines stand for other machines: they are routed to lo, so
+# that servers can listen on them, but no interface has them. Other names are asked of 192.0.2.10.
+# Included before test-lib.sh, by a test that is run as `sh FILE`.
 #
 #     192.0.2.10       web.example.org git.example.org db.example.org a.wild.example.net b.c.wild.example.net
 #     2001:db8::10     six.example.org
@@ -15,7 +16,7 @@
 #     2001:db8:5::5    own6.example.org
 
 if [ -z "${GA_NET_HOST-}" ]; then
-	# where the names are: a file that is removed cannot be mounted on
+	# the file that will be /etc/hosts; kept, because nothing can be mounted on a removed file
 	GA_NET_HOST=${TEST_RESULTS:=${TEST_BUILDDIR:?}/tests/results}/${0##*/}.hosts
 	export GA_NET_HOST
 	mkdir -p "$TEST_RESULTS" || exit 1
@@ -46,8 +47,8 @@ if [ -z "${GA_NET_HOST-}" ]; then
 		echo nameserver 192.0.2.10 >"$GA_NET_HOST.resolv" && chmod 644 "$GA_NET_HOST.resolv" &&
 		resolv=$(readlink -m /etc/resolv.conf) && { [ -e "$resolv" ] || { mkdir -p "${resolv%/*}" && : >"$resolv"; }; } &&
 		mount --bind "$GA_NET_HOST.resolv" "$resolv" || exit'
-	# Who may not make one where root is root finds the files of root to be nobody's, and state directories
-	# beneath them refused: so there the root directory and the one for scratch are the user's own.
+	# In an ordinary user's namespace root's files belong to nobody, and git-agent refuses state
+	# directories below them. So there the root directory and the scratch directory are the user's own.
 	net_root=
 	[ "$(id -u)" = 0 ] || {
 		# shellcheck source=tests/lib/scratch.sh
@@ -75,7 +76,7 @@ $net_root"
 		echo "1..0 # SKIP no network of its own can be made here: $(echo "$net_why" | head -1)"
 		exit 0
 	}
-	# Rights are for the setup only.
+	# the capabilities were for the setup only
 	exec "$@" sh -c "$net_setup"'
 		exec setpriv --ambient-caps=-all --inh-caps=-all /bin/sh "$0"' "$0"
 fi

@@ -15,7 +15,7 @@ test_lazy_prereq CURL 'command -v curl && command -v openssl'
 test_lazy_prereq MUSL 'command -v musl-gcc'
 test_lazy_prereq GO 'command -v go'
 
-# Servers that refuse to be root's are somebody else's.
+# Some servers refuse to run as root: run these as another user.
 as_server() {
 	if [ "$(id -u)" = 0 ]; then
 		setpriv --reuid nobody --regid nogroup --clear-groups "$@"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# scratch_base: the directory in which to make scratch directories. On a real
-# file system, as sessions need one: an overlay cannot hold the upper layer of
-# another, and tmpfs can only since Linux 6.6.
+# scratch_base: print the directory in which to make scratch directories. It is on a real file system
+# if there is one, because sessions need that: an overlay cannot hold the upper layer of another, and
+# tmpfs can only since Linux 6.6.
 scratch_base() {
 	[ -z "${GIT_AGENT_TEST_TMPDIR-}" ] || {
 		echo "$GIT_AGENT_TEST_TMPDIR"

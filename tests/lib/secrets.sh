@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034
 #
-# A project with secrets, for the tests that find them and those that look for them inside.
+# A project with secrets, for tests that list them and tests that look for them in the sandbox.
 
-# put together here, so that no scanner stumbles over this file
+# joined here, so that secret scanners find nothing in this file
 T="gh""p_a8Kd0LmZq3RtYv7XwB2nC5pQ9sUeJ4hG6fTi"
 K="gh""p_Zk3Vb7Nq1Ws9Xe5Dc8Rf2Tg6Yh4Uj0Mi1OpL"
 pem() {
@@ -12,7 +12,7 @@ pem() {
 	printf -- '-----END RSA PRIVATE %s-----\n' KEY
 }
 
-# project DIR: secrets in every state, and things that are none
+# project DIR: a repository with secrets in every state, and with files that only look like some
 project() {
 	git init -q "$1" && cd "$1" && mkdir -p config src cache/deep/.git cache/node_modules/x &&
 	printf ".env*\ncache/\n" >.gitignore && echo a >a && echo "production: {}" >config/database.yml &&
@@ -22,12 +22,12 @@ project() {
 	pem >server.key && echo "token: $T" >>config/database.yml && echo "# more" >>config/application.yml && echo dump >new.sql
 }
 
-# in_objects REPO: is one of the two live ones in anything git stores?
+# in_objects REPO: is the secret $T in any object that git stores?
 in_objects() {
 	git -C "$1" cat-file --batch-all-objects --batch-check="%(objectname)" | git -C "$1" cat-file --batch | grep -a "$T"
 }
 
-# line PATH: what the list says of it
+# line PATH: the line about it in the list that ../out has
 line() {
 	grep -F "  $1: " ../out
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh disable=SC2034
 #
-# For tests with submodules: repositories below $HOME, to be sourced behind test-lib.sh.
+# For tests with submodules: repositories below $HOME. Sourced after test-lib.sh.
 
 git config --global protocol.file.allow always
 
-# Two commits at NAME.
+# make_repo NAME: a repository with two commits
 make_repo() {
 	git init -q "$1" && (
 		cd "$1" && echo one >a && mkdir d && echo two >d/b && git add -A && git commit -qm first &&
@@ -13,9 +13,9 @@ make_repo() {
 	)
 }
 
-# A superproject at NAME with the repository SUB as its submodule at vendor/lib.
+# make_super NAME SUB: a repository with $HOME/SUB as its submodule at vendor/lib
 make_super() {
 	make_repo "$1" && git -C "$1" submodule --quiet add "$HOME/$2" vendor/lib && git -C "$1" commit -qm submodule
 }
 
-L=vendor/lib # where it is
+L=vendor/lib # where the submodule is

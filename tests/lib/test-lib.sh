@@ -8,10 +8,9 @@
 #     test_expect_success 'name' 'commands && joined && by && and'
 #     test_done
 #
-# The commands of a test run in a subshell with the scratch directory as the
-# current one; variables do not outlive it, files do. Standard output and error
-# go to the log in tests/results. Everything a test makes lies in the scratch
-# directory, kept when a test failed.
+# The commands of each test run in a subshell, in the directory $HOME below the scratch directory
+# $TRASH: the next test sees the files that they make, but not the variables. Their output goes to the
+# log in tests/results. The scratch directory is kept if a test failed.
 
 : "${TEST_SRCDIR:?run tests by make check}" "${TEST_BUILDDIR:?}" "${TEST_RESULTS:=$TEST_BUILDDIR/tests/results}"
 
@@ -37,9 +36,10 @@ TERM=dumb
 PATH=$TEST_BUILDDIR:$PATH
 GIT_CONFIG_NOSYSTEM=1
 GIT_AGENT=$TEST_BUILDDIR/git-agent # not exported: tests run `git agent`, from PATH
-# Of a build with sanitizers: a finding is a signal, no status a command might have meant.
-# The leak checker is a tracer, and finds nobody to trace in a sandbox or under strace; limits
-# are for the programs to set. tests/run-one.sh has said where findings are kept.
+# In builds with sanitizers a finding ends the program by a signal, which no test takes for an exit
+# status that was meant. The leak checker is off: it traces the process, which fails in a sandbox and
+# under strace. Limits on core dumps are left to the programs. tests/run-one.sh has set where findings
+# are kept.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}abort_on_error=1:detect_leaks=0:disable_coredump=0
 UBSAN_OPTIONS=${UBSAN_OPTIONS:+$UBSAN_OPTIONS:}abort_on_error=1:print_stacktrace=1
 export TRASH HOME LC_ALL TZ TERM PATH GIT_CONFIG_NOSYSTEM ASAN_OPTIONS UBSAN_OPTIONS
@@ -94,12 +94,12 @@ test_expect_success() {
 	fi
 }
 
-# Run at the end of the current test, however it ends.
+# test_when_finished COMMANDS: run them at the end of the current test, however it ends
 test_when_finished() {
 	test_cleanup="$*; $test_cleanup"
 }
 
-# Failure as designed: not a signal, not a sanitizer, not "command not found".
+# test_must_fail COMMAND...: it fails by itself, not by a signal or because it cannot be run
 test_must_fail() {
 	"$@"
 	test_rc=$?
@@ -128,7 +128,7 @@ test_cmp() {
 	diff -u "$1" "$2"
 }
 
-# Wait up to a deadline for a condition that must come true.
+# test_wait_for COMMANDS: wait until they succeed; fails if they do not within the deadline
 test_wait_for() {
 	test_n=0
 	until eval "$1"; do
@@ -141,7 +141,7 @@ test_wait_for() {
 	done
 }
 
-# An empty repository NAME in the current directory.
+# test_repo NAME: an empty repository in the current directory
 test_repo() {
 	git init -q "$1"
 }
@@ -178,11 +178,11 @@ test_lazy_prereq GITLFS 'git lfs version'
 test_lazy_prereq STRACE 'strace -f true'
 test_lazy_prereq TTY '"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- tty'
 test_lazy_prereq USERNS 'unshare -Urm true'
-# memory that sanitizers take is not ours to bound
+# for tests that bound the memory of a program: sanitizers take much more
 test_lazy_prereq UNSANITIZED '! grep -q __asan_init "$TEST_BUILDDIR/git-agent-main"'
 
-# Everything in the file needs a sandbox: skip it as a whole, or fail where
-# sandboxes must work.
+# For a file of tests that all need a sandbox: skip it as a whole where none can be started, or fail if
+# GIT_AGENT_TEST_REQUIRE says that sandboxes must work here.
 require_sandbox() {
 	test_have_prereq SANDBOX && return 0
 	case " ${GIT_AGENT_TEST_REQUIRE-} " in

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 #
-# For tests of landing beside uncommitted work: states of files, as words.
+# For tests of landing beside uncommitted work: states of files, written as words.
 
-# A state of files is a list of words, and so is a change of one. What is not named is as in the
-# commit all begin with:
+# A state of all files, or a change of it, is a list of words. A file that is not named is as in the
+# first commit, $base:
 #     NAME@           nine lines, 1 to 9
 #     NAME@2A8M       the same, with A in line 2 and M in line 8
-#     NAME=TEXT       that one line, or nothing
-#     NAME%@          with carriage returns
+#     NAME=TEXT       one line, or an empty file without TEXT
+#     NAME%@          as NAME@, with carriage returns
 #     NAME*@ NAME*=   executable
 #     NAME>TARGET     a link
-#     -NAME           none
+#     -NAME           no such file
 base='f@ g@ d/h@ old@ run*@ link>f .gitignore=*.ign'
 
-# entries WORDS: "mode content-id name" of the state, one a line
+# the functions that read words: as text, because a session's command has them too
 words='
 content() {
 	case $1 in
@@ -53,7 +53,7 @@ put() {
 '
 eval "$words"
 
-# state WORDS: what all files are, the base with these changes
+# state WORDS: "MODE ID NAME" of all files, one a line: $base with these changes
 state() {
 	for w in $base "$@"; do
 		case $w in
@@ -66,7 +66,7 @@ state() {
 	done | awk '{ is[$1] = $2 " " $3 } END { for (p in is) if (is[p] !~ /^none/) print is[p], p }' | sort -k3
 }
 
-# the same of the working tree, the index and HEAD
+# the same as they are in the working tree, in the index and in HEAD
 work_is() {
 	find . -name .git -prune -o ! -type d -print | sed 's,^\./,,' | while read -r p; do
 		if [ -L "$p" ]; then
@@ -83,7 +83,7 @@ head_is() {
 	git ls-tree -r HEAD | sed 's/^\([0-9]*\) [a-z]* \([0-9a-f]*\)	/\1 \2 /' | sort -k3
 }
 
-# All that landing and undoing may touch.
+# everything that landing and undoing may touch, as text to be compared
 picture() {
 	git symbolic-ref -q HEAD
 	git rev-parse HEAD
@@ -100,7 +100,7 @@ begin() {
 	rm -rf r && git init -q r && cd r && eval "put $(printf "'%s' " $base)" && git add -A && git commit -qm base
 }
 
-# A number that no cell had before.
+# print the next number: each call gives another
 count() {
 	echo $(($(cat "$HOME/count" 2>/dev/null || echo 0) + 1)) >"$HOME/count"
 	cat "$HOME/count"

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Functions that are not called here, and what is used in their place.
+# Functions that the code must not call, and what it calls in their place.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 count=0 failed=0
-# never NAMES PLACES REASON: none of the functions is called in the code of
-# src and include, PLACES (a pattern of paths, or -) excepted
+# never NAMES PLACES REASON: the code of src and include calls none of the functions, except in PLACES
+# (a pattern of paths, or -)
 never() {
 	count=$((count + 1))
 	found=$(code | grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\(" | grep -v -E "^($2)")
@@ -19,7 +19,7 @@ never() {
 	fi
 }
 
-# "path:line: text" of all code, without comments and the content of strings
+# all code as "path:line: text", without comments and the content of strings
 code() {
 	for f in src/*/*.[ch] include/ga/*.h; do
 		awk -v f="$f" '{

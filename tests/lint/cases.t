@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The case table of docs/capture.md, the tags in the code and the tests say the same.
+# The case table of docs/capture.md, the tags in the code and the tests have the same cases.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 real=tests/integration/t4000-cases.t hand=tests/unit/test-upper-cells.c
 
 . tests/lib/lint.sh
 
-# Each as "id|outcome"
+# each case as "id|outcome"
 table=$(awk -F' *[|] *' '
 	$3 == "BASE-NONE" { for (i = 3; i < NF; i++) base[i] = $i; next }
 	$2 ~ /^UP-[A-Z]+$/ { for (i = 3; i < NF; i++) print $2 "/" base[i] "|" $i }' docs/capture.md)
@@ -52,7 +52,7 @@ result 'no cell is tested twice in one file' "$(
 	echo "$in_hand" | cut -d'|' -f1 | sort | uniq -d
 )"
 
-# matches TAG ID: a star stands for every kind
+# matches TAG ID: a star in the tag stands for any kind
 matches() {
 	case $2 in
 	# shellcheck disable=SC2254

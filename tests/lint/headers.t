@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every header compiles alone, and twice.
+# Every header compiles without others before it, and when it is included twice.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 count=0 failed=0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What runs as the user's hook is POSIX sh that shellcheck has nothing to say of.
+# The scripts that run as the user's hooks are POSIX sh without a warning from shellcheck.
 cd "${TEST_SRCDIR:?}" || exit 1
 . tests/lib/lint.sh
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Includes go one way. Which folder owns a header is read from the table in
-# docs/architecture.md; which folder may include whose headers is here.
+# Includes go one way. The table in docs/architecture.md says which folder owns a header; the lists
+# below say which folders may include its headers.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 allowed='
@@ -121,7 +121,7 @@ result 'the headers of libraries' "$(
 	done
 )"
 
-# What people run is small: it loads none of what git-agent-main is linked with for libgit2.
+# The program that people run starts fast: it loads none of the libraries that libgit2 needs.
 result 'git-agent does not need libgit2' "$(
 	readelf -d "$TEST_BUILDDIR/git-agent" 2>&1 | grep -i 'git2\|cannot\|no such'
 	readelf -d "$TEST_BUILDDIR/git-agent-main" | grep -q git2 || echo 'git-agent-main does not either'

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The manual has a page for each command, and each page the options that the program's own table
-# has, as `git agent COMMAND -h` prints it. What docs/completion completes is asked of the same tables
-# by tests/integration/t5010-completion.t.
+# The manual has a page for each command, with the options that `git agent COMMAND -h` prints from the
+# program's own table. tests/integration/t5010-completion.t compares the completion with that table.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
@@ -11,7 +10,7 @@ cd "${TEST_SRCDIR:?}" || exit 1
 agent=${TEST_BUILDDIR:?}/git-agent
 commands=$("$agent" -h | sed -n 's/^    \([a-z-]*\) .*/\1/p')
 
-# "--name", a letter or "-", and whether there is a value, of what -h and of what a page says
+# each option as "--name", its letter or "-", and whether it takes a value: from -h, and from a page
 of_help() {
 	"$agent" "$1" -h | sed -n -E 's/^    (-(.), |    )--([a-z0-9-]+)( [^ ]+)?( .*)?$/--\3:\2:\4/p' |
 		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' | sort
@@ -82,7 +81,7 @@ result 'nothing stands on the line behind the end of a quotation or reference' "
 
 if command -v mandoc >/dev/null; then
 	result 'mandoc finds nothing wrong with a page' "$(
-		# it cannot know of pages that are not installed, nor of our section names
+		# what it cannot know: pages that are not installed, and our section names
 		mandoc -T lint -W warning docs/man/*.[157] "$TEST_BUILDDIR"/docs/man/git-agent-security.7 2>&1 |
 			grep -v -e 'referenced manual not found' -e 'unusual Xr' -e 'lower case character in document title' -e 'sections out of conventional order'
 	)"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What is built elsewhere has all there is: every file is in a distribution, and packages hold what
-# is installed.
+# Builds elsewhere have all they need: every file of the repository is in the distribution, and the
+# packages hold all that is installed.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
 
-# tests/fuzz/corpus goes as a whole; what is only for a clone stays there
+# tests/fuzz/corpus is distributed as a whole; files of use only in a clone are not
 result 'every file is in Makefile.am' "$(
 	find src include hooks docs tests -type f \( -name '*.[ch157]' -o -name '*.def' -o -name '*.t' -o -name '*.sh' -o -name '*.py' \
 		-o -name '*.md' -o -name '*.txt' -o -name '*.awk' -o -path 'hooks/*' -o -path 'docs/*' \) |
@@ -22,7 +22,7 @@ result 'every file is in Makefile.am' "$(
 		done
 )"
 
-# its own directories, which need not be the user's
+# directories for Nix, so that it needs none of the user
 nix=$(mktemp -d)
 trap 'rm -rf "$nix"' EXIT
 result 'the spec and the Nix expression parse, where there is what reads them' "$(

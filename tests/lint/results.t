@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A test in shell is the last of its commands: what one before it says counts if "&&" joins them. Where that
-# is forgotten behind a here document, what a script in it asserts is asked of nobody.
+# A test in shell has the exit status of its last command: that of one before it counts only if "&&" joins
+# them. If the "&&" is forgotten at a here document, a failed assertion in its script goes unnoticed.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh

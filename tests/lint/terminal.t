@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The table of the terminal filter and that of docs/terminal.md have the same rows in the same
-# order, and every row a reason.
+# The tables of the terminal filter and of docs/terminal.md have the same rows in the same order, and
+# every row has a reason.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
 
-# kind, name, verdict of each; rows that share them count once
+# kind, name and verdict of each row; rows with the same three count once
 coded=$(sed -n 's/^	{ GA_TERM_\([A-Z0-9]*\), "\([^"]*\)", GA_TERM_\([A-Z]*\),.*/\1 \2 \3/p' \
 	src/run/termfilter-rules.c | awk '!seen[$0]++')
 documented=$(sed 's/\\|//g' docs/terminal.md | awk -F' *[|] *' '$3 != "" && ($5 == "passes" || $5 == "dropped" || $5 == "replaced" || $5 == "asks") {

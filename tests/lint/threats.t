@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Every attack on the layers (OV), on git (GT), on the terminal (TT), from inside the sandbox (SB), on the network (NW), by what
-# stays (PS) and on what it all rests on (RS) that docs/threats.md lists
-# has a test with its id in the name, and every such name is of one that is listed.
+# Every attack that docs/threats.md lists has a test with its id in the name, and every id in the name of
+# a test is listed there: attacks on the layers (OV), on git (GT), on the terminal (TT), from inside the
+# sandbox (SB), on the network (NW), by what stays behind (PS) and on what it all rests on (RS).
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
 
 listed=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*/\1/p' docs/threats.md)
 untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*| not tested: .*/\1/p' docs/threats.md)
-# In shell the name of the test has it, in C that of the function.
+# in shell the test's name has the id, in C the function's
 named=$(
 	{
 		grep -hE '^[[:space:]]*test_expect_success' tests/integration/*.t
@@ -39,7 +39,7 @@ result 'a test is of an attack that is listed, and what is said not to be tested
 	done
 )"
 
-# The other way of opening is taken through the same attacks.
+# the other way of opening files goes through the same attacks
 result 'the attacks on the layers are done a second time without openat2' "$(
 	for of in t3000-attacks t3100-layers t4000-cases; do
 		grep -l "openat2=" tests/integration/*without-openat2.t | xargs grep -l "integration/$of.t" | grep -q . || echo "$of is not"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What every text of the tree keeps to.
+# Rules that every text of the repository keeps to.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
