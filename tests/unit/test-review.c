@@ -253,7 +253,7 @@ static void on_the_ref(void **state)
 	SH("ref", "git update-ref refs/agent/s2/report refs/agent/s1/report");
 	free(t.s.name);
 	t.s.name = ga_strdup("s2");
-	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "of another session");
+	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "belongs to another session");
 	SH("ref", "git update-ref refs/agent/s2/report onto");
 	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "damaged: it has no report.json");
 	SH("ref", "git update-ref -d refs/agent/s2/report");
