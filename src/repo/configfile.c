@@ -9,7 +9,7 @@ static int add(const git_config_entry *e, void *payload)
 {
 	struct ga_gitconfig *c = payload;
 
-	/* of another file, which libgit2 reads as well */
+	/* from an included file: libgit2 follows includes */
 	if (e->include_depth)
 		return 0;
 	GA_GROW(c->v, c->n, c->cap);

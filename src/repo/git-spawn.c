@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git with the environment and configuration that ours run with. Calls nothing of libgit2's, so
- * that a program without it can start one.
+ * Starting git with the environment and configuration that our commands run with. Calls no function
+ * of libgit2, so that a program that is not linked with it can start git.
  */
 #include "repo-internal.h"
 
@@ -11,15 +11,15 @@
 #include "ga/path.h"
 #include "ga/process.h"
 
-/* Forced on every command but the user's own. */
+/* Forced on every command but the user's own (`user_hooks`). */
 static const char *const forced_config[] = {
 	"core.hooksPath=/dev/null",
 	"core.fsmonitor=false",
 	"core.untrackedCache=false",
-	/* an id is looked for among the names of refs otherwise, in six places each */
+	/* otherwise each object id is looked up as the name of a ref, in six places */
 	"core.warnAmbiguousRefs=false",
-	/* milliseconds: deleting a ref waits for all others that delete one, and git's second is
-	 * not enough on a busy machine */
+	/* milliseconds: whoever deletes a ref waits for all others that do, and git's default of
+	 * one second is not enough on a busy machine */
 	"core.packedRefsTimeout=10000",
 	"core.splitIndex=false",
 	"index.sparse=false",
@@ -42,8 +42,8 @@ static const char *const always_config[] = {
 	NULL,
 };
 
-/* `git -c` takes what is before the first "=" for the name of a setting, --config-env what is
- * before the last; names that people give may have one. */
+/* `git -c` splits its argument at the first "=", --config-env at the last. The name of a hook may
+ * contain one, so those settings are set to false by --config-env, from this variable. */
 #define FALSE_ENV "GIT_AGENT_FALSE"
 
 static const char *const forced_env[] = {
@@ -52,30 +52,29 @@ static const char *const forced_env[] = {
 	NULL,
 };
 
-/* GIT_NO_LAZY_FETCH is known to git 2.45 and newer; a list of allowed protocols
- * that allows none stops the older ones. */
+/* Only git 2.45 and newer know GIT_NO_LAZY_FETCH; older ones are stopped by an empty list of
+ * allowed protocols. */
 static const char *const no_fetch_env[] = {
 	"GIT_NO_LAZY_FETCH=1",
 	"GIT_ALLOW_PROTOCOL=",
 	NULL,
 };
 
-/* What a GIT_* variable must begin with to be inherited by our own commands.
- * GIT_CONFIG_ holds the places of configuration files, and what `git -c` was
- * given on the command line that started us. */
+/* Prefixes of the GIT_* variables that our own commands inherit. GIT_CONFIG_* name configuration
+ * files, and hold what `git -c` was given on the command line that started us. */
 static const char *const kept_env[] = {
 	"GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_CONFIG_", "GIT_EXEC_PATH=", "GIT_TRACE",
 	"GIT_TEMPLATE_DIR=", "GIT_CEILING_DIRECTORIES=", "GIT_ATTR_NOSYSTEM=",
 	"GIT_PROGRESS_DELAY=", NULL,
 };
 
-/* Added where a command may speak to a remote. */
+/* Inherited as well by commands that may contact a remote (`lazy_fetch`). */
 static const char *const kept_fetch_env[] = {
 	"GIT_SSH", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "GIT_ASKPASS=", "GIT_CURL_", NULL,
 };
 
-/* Variables that describe one repository: never inherited, not even by the
- * user's own commands, which get the repository named by us. */
+/* Variables that describe one repository are never inherited, not even by the user's own commands:
+ * we name the repository. */
 static const char *const local_env[] = {
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_CONFIG=", "GIT_OBJECT_DIRECTORY=", "GIT_DIR=",
 	"GIT_WORK_TREE=", "GIT_IMPLICIT_WORK_TREE=", "GIT_GRAFT_FILE=", "GIT_INDEX_FILE=",
@@ -119,8 +118,7 @@ static void push_all(struct ga_strv *sv, const char *const *list)
 		ga_strv_push(sv, *list);
 }
 
-/* An entry of GIT_ALTERNATE_OBJECT_DIRECTORIES, which is split at colons
- * unless the entry is C-quoted. */
+/* An entry of GIT_ALTERNATE_OBJECT_DIRECTORIES, C-quoted, since git splits others at colons. */
 static char *alternate_entry(const char *path)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -159,7 +157,7 @@ static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga
 		ga_strv_pushf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alt);
 	}
 	ga_strv_push(env, "GIT_TERMINAL_PROMPT=0");
-	/* objects are what they are, to libgit2 as well: what is checked is what is merged */
+	/* no replace refs, which libgit2 ignores, too: what is checked must be what is merged */
 	ga_strv_push(env, "GIT_NO_REPLACE_OBJECTS=1");
 	if (!g->user_hooks)
 		push_all(env, forced_env);
@@ -174,8 +172,8 @@ static void push_config(struct ga_strv *argv, const char *const *list)
 		ga_strv_push_many(argv, "-c", *list, NULL);
 }
 
-/* core.hooksPath is about hooks that are files. Those that configuration defines have a switch by
- * name, and since git 2.55 one by event as well, which holds wherever they are defined. */
+/* core.hooksPath only concerns hooks that are files. Hooks defined in configuration can be switched
+ * off by name and, since git 2.55, also by event, wherever they are defined. */
 static void push_no_hooks(struct ga_strv *argv, const struct ga_repo *r)
 {
 	for (const char *const *e = ga_hook_events; *e; e++) {

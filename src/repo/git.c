@@ -8,7 +8,7 @@
 
 #define LINE_MAX_SHOWN 300
 
-/* Git sees what is on the disk. */
+/* The batch is flushed first: git only sees what is on the disk. */
 static int begin(const struct ga_repo *r, const struct ga_git *g, struct ga_buf *dropped,
 		 struct ga_process_job **ret, struct ga_error *err)
 {
@@ -36,7 +36,8 @@ char *ga_git_last_line(const struct ga_buf *b)
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *end = b->ptr + b->len, *start, *lock = strstr(b->ptr, ".lock'");
 
-	/* behind a lock that is taken comes, after an empty line, advice that does not name it */
+	/* git's message about a taken lock is followed by an empty line and advice without its
+	 * name */
 	if (lock && strstr(lock, "\n\n") == strchr(lock, '\n'))
 		end = lock + strcspn(lock, "\n");
 	while (end > b->ptr && strchr(" \t\r\n", end[-1]))

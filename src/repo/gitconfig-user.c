@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files that git's configuration names, and who the user is.
+ * The user's files that git's configuration names, and the user's identity.
  */
 #include "repo-internal.h"
 
@@ -16,7 +16,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-/* Where git looks when nothing is configured. */
+/* The place where git looks if nothing is configured. */
 static char *default_user_file(const char *name)
 {
 	const char *home = ga_env_get("HOME"), *xdg = ga_env_get("XDG_CONFIG_HOME");
@@ -26,8 +26,8 @@ static char *default_user_file(const char *name)
 	return home ? ga_strf("%s/.config/git/%s", home, name) : NULL;
 }
 
-/* The value as git expands it; it fails where git would refuse to do anything at all,
- * as for a user who does not exist. */
+/* Let git expand the value. Fails where git would refuse to do anything at all, for example because
+ * of a user who does not exist. */
 static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, struct ga_error *err)
 {
 	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };
@@ -38,7 +38,7 @@ static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, st
 	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return ga_error_wrap(err, "cannot tell what '%s' names", key);
-	*ret = ga_buf_steal(&out); /* what comes behind the NUL is nothing */
+	*ret = ga_buf_steal(&out); /* the string ends at the NUL that git printed */
 	return 0;
 }
 
@@ -101,8 +101,8 @@ const char *ga_system_attributes(void)
 
 /* ---- identity ---------------------------------------------------------------- */
 
-/* Would git take this name or address as it is? It strips punctuation at both
- * ends and drops angle brackets and newlines. */
+/* Would git use this name or address unchanged? It strips punctuation from both ends and drops
+ * angle brackets and newlines. */
 static bool is_plain(const char *s)
 {
 	static const char crud[] = " \t.,:;<>\"\\'";
@@ -116,7 +116,7 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-/* git says what the identity is, unless it is the plain everyday case. */
+/* Asks git, unless name and address are plain and in the configuration, as they usually are. */
 int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
 		     struct ga_error *err)
 {

@@ -21,8 +21,8 @@ void ga_gitconfig_release(struct ga_gitconfig *c)
 	*c = (struct ga_gitconfig)GA_GITCONFIG_INIT;
 }
 
-/* With -z: scope NUL origin NUL key LF value NUL, and no LF for a key that was
- * written without '='. */
+/* Format: scope NUL origin NUL key LF value NUL, without LF and value for a key written without
+ * '='. */
 int ga_gitconfig_parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err)
 {
 	const char *scope, *origin, *entry, *nl;
@@ -82,7 +82,7 @@ static int begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct
 	g.out = &l->out;
 	g.out_max = CONFIG_MAX;
 	g.errout = &l->errout;
-	/* what we force on git's other commands is not the user's configuration */
+	/* without the configuration forced on other commands: it is not the user's */
 	if (ga_git_spawn(r, &g, false, NULL, &l->job, err)) {
 		load_free(l);
 		return -1;
@@ -98,7 +98,7 @@ struct ga_gitconfig_load *ga_gitconfig_guess(const char *workdir)
 	const struct ga_repo guess = { .info.gitdir = gitdir };
 	struct ga_gitconfig_load *ret = NULL;
 
-	/* a failure is met again, and told, when it is done for good */
+	/* a failure will recur, and be reported, in ga_gitconfig_begin() */
 	return begin(&guess, &ret, &ignored) ? NULL : ret;
 }
 
@@ -203,7 +203,7 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 	if (!it)
 		return def;
 	if (!it->has_value)
-		return true; /* `[core] bare` alone says yes */
+		return true; /* a key without '=', as in `[core] bare`, means true */
 	if (ga_parse_bool(it->value, &b))
 		return b;
 	return ga_parse_i64(it->value, &n) ? n != 0 : def;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The configuration of a private git dir: made from an allowlist, since host
- * configuration holds credentials, commands and paths that are not the agent's.
+ * The configuration of a private git dir: made from an allowlist, since the configuration of the
+ * host has credentials, commands and paths that are not for the agent.
  */
 #include "gitdir-internal.h"
 
@@ -10,7 +10,7 @@
 
 #include "ga/path.h"
 
-/* Copied as they are. Nothing here names a command, a key or a file. */
+/* Settings copied unchanged. None of them names a command, a key or a file. */
 static const char *const copied[] = {
 	"author.email", "author.name", "branch.autosetuprebase", "commit.cleanup",
 	"committer.email", "committer.name", "core.abbrev", "core.autocrlf",
@@ -23,7 +23,7 @@ static const char *const copied[] = {
 	"pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
 };
 
-/* Of the user's own file, for repositories that agents make. */
+/* Settings copied from the user's own configuration file for repositories that agents make. */
 static const char *const at_home[] = {
 	"author.email", "author.name", "committer.email", "committer.name", "diff.algorithm",
 	"diff.renames", "init.defaultbranch", "merge.conflictstyle", "merge.ff", "pull.ff",
@@ -56,7 +56,7 @@ static void add_escaped(struct ga_buf *out, const char *s, bool newlines)
 	}
 }
 
-/* One setting under a heading of its own: longer than by hand, never wrong. */
+/* Append one setting with a section header of its own: longer than by hand, but never wrong. */
 static void add_setting(struct ga_buf *out, const char *key, const char *value)
 {
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
@@ -81,15 +81,15 @@ static void add_setting(struct ga_buf *out, const char *key, const char *value)
 	ga_buf_addch(out, '\n');
 }
 
-/* The address without what opens it: no user or password for HTTP, no password
- * for others ("git@" is part of an ssh address), no query. NULL: not to be shown. */
+/* The URL without what gives access: for HTTP and FTP no user, password, query or fragment, for
+ * others no password ("git@" is part of an ssh URL). NULL: it must not be shown. */
 char *ga_gitdir_public_url(const char *url)
 {
 	const char *host = strstr(url, "://"), *end, *at = NULL, *colon = NULL, *p;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	bool http = !strncasecmp(url, "http", 4) || !strncasecmp(url, "ftp", 3);
 
-	p = strstr(url, "::"); /* a remote helper: its address is a command or worse */
+	p = strstr(url, "::"); /* a remote helper: what follows may be a command */
 	if (p && (!host || p < host) && !memchr(url, '/', (size_t)(p - url)))
 		return NULL;
 	if (!host)
@@ -120,7 +120,8 @@ static void add_url(struct ga_buf *out, const char *key, const char *url)
 		add_setting(out, key, shown);
 }
 
-/* Commands of the host's: LFS's, whose program does nothing else, and those the user named. */
+/* Is it the command of a filter that runs inside: LFS's, whose program does nothing else, or one
+ * that the user named? */
 static bool is_filter_inside(const char *key, const char *last, const struct ga_strv *filters)
 {
 	cleanup_free char *name = ga_gitconfig_filter(key);
@@ -156,8 +157,8 @@ static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it,
 		add_url(out, it->key, value);
 }
 
-/* An identity that is not in the configuration (environment, the system's user
- * data) is written down, or the agent could not commit. */
+/* Write down an identity that is not in the configuration (but in the environment, or the system's
+ * user database): without it the agent could not commit. */
 static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_buf *out)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -167,7 +168,7 @@ static void add_identity(const struct ga_repo *r, const struct ga_gitconfig *c, 
 	if (ga_gitconfig_get(c, "user.name") && ga_gitconfig_get(c, "user.email"))
 		return;
 	if (ga_repo_identity(r, c, &who, &ignored))
-		return; /* there is none: git says so inside as it would outside */
+		return; /* there is none: git inside will say so, as it does outside */
 	open = strrchr(who, '<');
 	close = strrchr(who, '>');
 	if (!open || !close || open > close || open == who)
@@ -185,7 +186,7 @@ void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, boo
 
 	ga_buf_addf(out, "[core]\n\trepositoryformatversion = %d\n\tbare = false\n"
 			 "\tlogallrefupdates = true\n", promisor ? 1 : 0);
-	/* what the overlay changes without changing content: inode, ctime, device */
+	/* the overlay changes inode, ctime and device of files whose content stays the same */
 	ga_buf_adds(out, "\tcheckStat = minimal\n\ttrustctime = false\n");
 	for (size_t i = 0; i < c->n; i++)
 		add_item(out, &c->v[i], filters);

@@ -18,10 +18,11 @@
 #define SHALLOW_MAX ((size_t)256 << 20)
 #define PACKED_MAX ((size_t)256 << 20)
 
-/* How far untouched() looks before it calls anything changed. */
+/* Limits when looking through refs/; beyond them it counts as changed. */
 #define MAX_ENTRIES 256
 #define MAX_DEPTH 24
-/* How far ga_gitdir_has_trap() does: work on a large history leaves many loose objects. */
+/* Limits of ga_gitdir_has_trap(), beyond which there is a trap. Work on a large history leaves many
+ * loose objects. */
 #define MAX_TRAP_ENTRIES 2000000
 #define MAX_TRAP_DEPTH 64
 
@@ -51,13 +52,13 @@ static int write_at(int at, const char *path, const struct ga_buf *b, struct ga_
 	return write_parents(at, path, err) ? -1 : write_file(at, path, b, err);
 }
 
-/* A git dir being made: `at` is the layer that is written, `below` the template it will lie
- * on (-1: none). */
+/* A git dir being made: `at` is the layer that is written, `below` the template over which it will
+ * be mounted (-1: none). */
 struct writer {
 	int at, below;
 };
 
-static bool read_left(int at, const char *path, size_t max, struct ga_buf *ret)
+static bool read_regular(int at, const char *path, size_t max, struct ga_buf *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
@@ -71,7 +72,7 @@ static bool content_is(int at, const char *path, const struct ga_buf *want)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return read_left(at, path, want->len, &b) && b.len == want->len &&
+	return read_regular(at, path, want->len, &b) && b.len == want->len &&
 	       !memcmp(b.ptr, want->ptr, b.len);
 }
 
@@ -80,7 +81,8 @@ static bool is_below(const struct writer *w, const char *path)
 	return w->below >= 0 && !faccessat(w->below, path, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Only what the template does not have like this: a new file costs ten times a look at one. */
+/* Write a file unless the template has it with this content: creating one takes ten times as long
+ * as looking at one. */
 static int put(const struct writer *w, const char *path, const struct ga_buf *b,
 	       struct ga_error *err)
 {
@@ -89,7 +91,7 @@ static int put(const struct writer *w, const char *path, const struct ga_buf *b,
 	return write_at(w->at, path, b, err);
 }
 
-/* `path` ends in a slash. */
+/* Create a directory unless the template has it. `path` ends in a slash. */
 static int put_dir(const struct writer *w, const char *path, struct ga_error *err)
 {
 	return is_below(w, path) ? 0 : write_parents(w->at, path, err);
@@ -97,7 +99,8 @@ static int put_dir(const struct writer *w, const char *path, struct ga_error *er
 
 /* ---- the host's files -------------------------------------------------------------- */
 
-/* One that is not there, or empty, is not made, unless it hides the template's. */
+/* Copy a file of the host. One that is missing or empty is not created, unless it has to hide the
+ * template's. */
 static int put_host_file(const struct writer *w, const char *from, const char *to, bool *ret_there,
 			 struct ga_error *err)
 {
@@ -109,7 +112,8 @@ static int put_host_file(const struct writer *w, const char *from, const char *t
 	return b.len || is_below(w, to) ? put(w, to, &b, err) : 0;
 }
 
-/* info/exclude after core.excludesFile: the later pattern wins, as it does for git. */
+/* info/exclude follows core.excludesFile: the last pattern that matches wins, so it takes
+ * precedence, as it does on the host. */
 static int put_excludes(const struct writer *w, const struct ga_repo *r,
 			const struct ga_gitconfig *c, struct ga_error *err)
 {
@@ -138,9 +142,9 @@ static int put_rules(const struct writer *w, const struct ga_repo *r, const stru
 	return put_host_file(w, user, GA_GITDIR_ATTRIBUTES, ret_attributes, err);
 }
 
-/* ---- what all on a base have alike --------------------------------------------------- */
+/* ---- what all on a base have in common ----------------------------------------------- */
 
-/* So that HEAD@{1} and `git reflog` work from the first commit on. */
+/* The log of HEAD, so that HEAD@{1} and `git reflog` work from the first commit on. */
 static int put_log(const struct writer *w, const struct ga_repo *r, const struct ga_gitdir_spec *s,
 		   struct ga_error *err)
 {
@@ -210,7 +214,7 @@ int ga_gitdir_template(const struct ga_repo *r, const char *dir, const struct ga
 		       : 0;
 }
 
-/* ---- what is the session's ----------------------------------------------------------- */
+/* ---- the session's own part ---------------------------------------------------------- */
 
 static void head_text(const char *branch, struct ga_buf *b)
 {
@@ -225,8 +229,8 @@ static bool is_sorted(const struct ga_refs *refs)
 	return true;
 }
 
-/* The session's branch is among them: a file of its own would need three directories. No
- * claim about peeled tags is made: git looks at those itself. */
+/* The session's branch is among the packed refs: a file of its own would need three directories.
+ * The header does not claim that tags are peeled: git looks at those itself. */
 static void packed_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
 {
 	bool own = false;
@@ -246,7 +250,7 @@ static void packed_text(const struct ga_gitdir_spec *s, struct ga_buf *b)
 	}
 }
 
-/* The id the bytes would have as a blob, which nobody writes; NULL on failure. */
+/* The id that the bytes would have as a blob, as a line; nothing is written. NULL on failure. */
 static char *digest(const struct ga_buf *b)
 {
 	struct ga_oid oid;
@@ -258,7 +262,7 @@ static char *digest(const struct ga_buf *b)
 	return ga_strf("%s\n", GA_HEX(&oid));
 }
 
-/* Beside the git dir, out of the agent's reach: what its packed refs were. */
+/* Record the digest of packed-refs beside the git dir, out of the agent's reach. */
 static int write_seal(const char *dir, const struct ga_buf *packed, struct ga_error *err)
 {
 	cleanup_free char *path = ga_strf("%s.refs", dir), *text = digest(packed);
@@ -282,8 +286,8 @@ static int write_refs(int at, const char *dir, const struct ga_gitdir_spec *s,
 	       write_file(at, "HEAD", &head, err) ? -1 : 0;
 }
 
-/* Not in the template: a `shallow` without content is not the same as none, so there
- * would be no way back. */
+/* Not part of the template: an empty `shallow` is not the same as none, so a session without one
+ * could not hide it. */
 static int write_shallow(int at, const struct ga_repo *r, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(r->info.commondir, "shallow");
@@ -312,7 +316,7 @@ int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *templat
 	return 0;
 }
 
-/* ---- what is left of it ---------------------------------------------------------------- */
+/* ---- what the agent left --------------------------------------------------------------- */
 
 static bool packed_refs_are_as_sealed(int at, const char *dir)
 {
@@ -321,13 +325,14 @@ static bool packed_refs_are_as_sealed(int at, const char *dir)
 	cleanup_buf struct ga_buf seal = GA_BUF_INIT, b = GA_BUF_INIT;
 
 	if (ga_read_file_at(AT_FDCWD, path, 4096, &seal, &ignored) ||
-	    !read_left(at, "packed-refs", PACKED_MAX, &b))
+	    !read_regular(at, "packed-refs", PACKED_MAX, &b))
 		return false;
 	now = digest(&b);
 	return now && !strcmp(now, seal.ptr);
 }
 
-/* Directories, and nothing else; no directory at all is what the template's is seen through. */
+/* Does `path` contain nothing but directories? It may be missing itself: then the template's is
+ * seen through the overlay, unchanged. */
 static bool only_dirs(int at, const char *path, unsigned depth, unsigned *left)
 {
 	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
@@ -364,7 +369,7 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 	if (at < 0)
 		return -1;
 	head_text(branch, &head);
-	/* other working trees have heads of their own, reftables have all refs in them */
+	/* further working trees have a HEAD each, and a reftable holds all refs */
 	if (!fstatat(at, "worktrees", &st, AT_SYMLINK_NOFOLLOW) ||
 	    !fstatat(at, "reftable", &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
@@ -372,7 +377,7 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 	       only_dirs(at, "refs", 0, &left);
 }
 
-/* An entry of refs/: branches, of remotes too, or the stash. */
+/* Is this entry of refs/ the directory of branches, that of remote branches, or the stash? */
 static bool is_branches(int refs, const char *name)
 {
 	static const char *const dirs[] = { ".", "..", "heads", "remotes" };
@@ -386,7 +391,7 @@ static bool is_branches(int refs, const char *name)
 	return !strcmp(name, "stash") && S_ISREG(st.st_mode);
 }
 
-/* Is there no ref in a file of its own but branches, of remotes too, and the stash? */
+/* Are branches, remote branches and the stash the only refs that are files of their own? */
 static bool only_branches_loose(int at)
 {
 	cleanup_close int fd = openat(at, "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -443,7 +448,7 @@ static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)
 			continue;
 		}
 		sub = openat(dirfd(d), e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		/* the descriptor is the callee's, which closes it */
+		/* the called function closes the descriptor */
 		found = sub < 0 || depth >= MAX_TRAP_DEPTH ||
 			trap_at(sub, refs || (!depth && !strcmp(e->d_name, "refs")), depth + 1,
 				left);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hooks that git's configuration defines (hook.NAME.event, git 2.54), which core.hooksPath does
- * not switch off.
+ * Hooks that are defined in git's configuration (hook.NAME.event, since git 2.54), which
+ * core.hooksPath does not switch off.
  */
 #include <string.h>
 
 #include "repo-internal.h"
 
-/* "hook.NAME.event", as often as a name has events */
+/* Add the "hook.NAME.enabled" of a "hook.NAME.event", which a hook has once for each of its
+ * events. */
 static int take(const git_config_entry *e, void *payload)
 {
 	static const char before[] = "hook.", behind[] = ".event";

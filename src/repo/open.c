@@ -15,7 +15,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-/* How deep alternates of alternates are followed, and how many in all. */
+/* How deep alternates may be nested, and how many there may be in all. */
 #define ALTERNATES_DEPTH 8
 #define ALTERNATES_MAX 64
 #define SMALL_FILE ((size_t)1 << 20)
@@ -41,14 +41,13 @@ int ga_fail_git(struct ga_error *err, const char *fmt, ...)
 	return ga_fail(err, GA_EFATAL, "%s: %s", msg, why.ptr);
 }
 
-/* Debian's libgit2 parses the whole bundle of certificate authorities in the first
- * git_libgit2_init() (mbedTLS): 5 ms, more than all else a warm start does, for
- * network functions that are never called here. Without a descriptor to be had it
- * cannot open the bundle and goes on. Should some other libgit2 need a file,
- * the call after this one gives it one.
+/* Call git_libgit2_init() while no descriptor can be had. Debian's libgit2 (with mbedTLS) parses
+ * the whole bundle of certificate authorities there: 5 ms, more than everything else in a warm
+ * start, for network functions that are never called here. If it cannot open the bundle it goes on
+ * without. A libgit2 that does need a file gets it in the call after this one.
  *
- * The limit is the process's: once, since when a second repository is opened a thread may be
- * opening files (ga/sync.h). */
+ * The limit is that of the whole process, so this is done once: when a second repository is opened,
+ * a thread may be opening files (ga/sync.h). */
 static void init_without_files(void)
 {
 	struct rlimit old, none;
@@ -72,9 +71,9 @@ int ga_library_begin(struct ga_error *err)
 	(void)pthread_once(&once, init_without_files);
 	if (git_libgit2_init() < 0)
 		return ga_fail_git(err, "cannot initialise libgit2");
-	/* What the extensions change (config.worktree, missing objects) is left to git itself.
-	 * Objects are synced before they get their names: a loose one that a crash
-	 * left empty would be taken for written ever after. */
+	/* What these extensions change (config.worktree, missing objects) is left to git itself.
+	 * Objects are synced before they get their names: a loose one that a crash left empty would
+	 * count as present ever after. */
 	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, GA_NELEMS(extensions)) ||
 	    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1)) {
 		(void)ga_fail_git(err, "cannot set up libgit2");
@@ -101,7 +100,7 @@ static char *real_path(const char *path, struct ga_error *err)
 
 /* ---- why a repository cannot be opened ---------------------------------- */
 
-/* The directory all working trees share, from a git dir libgit2 may refuse. */
+/* The common git dir of a git dir that libgit2 may refuse. */
 static char *find_commondir(const char *gitdir)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -221,8 +220,8 @@ static int fill_info(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
-/* Refs made in process are not waited for, see ga_ref_create(). libgit2 looks at the
- * setting when it opens the ref database. */
+/* Refs written in process are not synced, see ga_ref_create(). libgit2 reads this setting when it
+ * opens the ref database. */
 static int open_refs(struct ga_repo *r, struct ga_error *err)
 {
 	git_refdb *db = NULL;
@@ -277,7 +276,7 @@ void ga_repo_free(struct ga_repo *r)
 		return;
 	git_odb_free(r->odb);
 	git_repository_free(r->repo);
-	ga_batch_free(r->batch); /* the last of them may still ask it */
+	ga_batch_free(r->batch); /* after the object database, whose backend it is */
 	free(r->info.workdir);
 	free(r->info.gitdir);
 	free(r->info.commondir);
@@ -300,7 +299,8 @@ const struct ga_repo_info *ga_repo_info(const struct ga_repo *r)
 
 /* ---- object directories ---------------------------------------------------- */
 
-/* A line of info/alternates may be C-quoted, as git itself may write it. */
+/* Unquote a line of info/alternates, which may be C-quoted: git itself may write it so. False if it
+ * is not. */
 static bool unquote(const char *s, struct ga_buf *out)
 {
 	static const char from[] = "abfnrtv\\\"", to[] = "\a\b\f\n\r\t\v\\\"";
@@ -348,7 +348,7 @@ static int add_alternate(const char *dir, const char *line, unsigned depth, stru
 	return add_object_dir(path, depth + 1, ret, err);
 }
 
-/* Missing directories are passed over, as git does. */
+/* Add an object directory and its alternates. Missing ones are skipped, as git does. */
 static int add_object_dir(const char *path, unsigned depth, struct ga_strv *ret,
 			  struct ga_error *err)
 {

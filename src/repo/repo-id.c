@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The name of a repository: <common git dir>/git-agent/id holds 16 hex digits
- * and, on the lines behind, the common git dir they were given to. A repository
- * that was moved keeps its name; one that was copied gets a new one.
+ * The id of a repository: <common git dir>/git-agent/id has 16 hex digits and, on the lines after
+ * them, the common git dir that they were made for. A repository that was moved keeps its id; one
+ * that was copied gets a new one.
  */
 #include "repo-internal.h"
 
@@ -32,7 +32,7 @@ static void id_file_release(struct id_file *f)
 	f->owner = NULL;
 }
 
-/* Returns 1 if there is none, or it is not what we write. */
+/* Returns 1 if there is none, or it does not look like ours. */
 static int read_id(const char *commondir, struct id_file *ret, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(commondir, "git-agent/id");
@@ -52,8 +52,8 @@ static int read_id(const char *commondir, struct id_file *ret, struct ga_error *
 	return 0;
 }
 
-/* Does the directory the id was written for still exist, with the same id, and
- * is it another one than ours? A bind mount shows one directory at two paths. */
+/* Does the directory that the id was written for still exist, with the same id, and is it another
+ * one than ours? A bind mount shows one directory at two paths. */
 static bool owner_lives(const struct id_file *f, const char *commondir)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -90,8 +90,8 @@ static bool is_ours(const struct id_file *f, const char *commondir)
 	return f->owner && !strcmp(f->owner, commondir);
 }
 
-/* The slow way, once in a repository's life: under a lock, since two first
- * sessions may start at once. */
+/* Make an id, or correct the directory it is for: needed once, and after a move. Under a lock,
+ * since two first sessions may start at once. */
 static int settle_id(const char *commondir, struct id_file *f, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(commondir, "git-agent");

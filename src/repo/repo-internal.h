@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of src/repo share: the handle itself, and libgit2's errors
- * and ids turned into ours.
+ * Shared by the files of src/repo: the handle itself, and the conversion of libgit2's errors and
+ * ids into ours.
  */
 #ifndef GA_REPO_INTERNAL_H
 #define GA_REPO_INTERNAL_H
 
 #include <git2.h>
-#if __has_include(<git2/sys/errors.h>) /* where git_error_clear() went with 1.9 */
+#if __has_include(<git2/sys/errors.h>) /* has git_error_clear() since 1.9 */
 #include <git2/sys/errors.h>
 #endif
 #include <string.h>
@@ -17,30 +17,32 @@
 #include "ga/process.h"
 #include "ga/repo.h"
 
-/* git_libgit2_init(), without what only functions of the network need, which takes milliseconds. */
+/* git_libgit2_init() with the options we need, and without the milliseconds it takes to set up
+ * network functions. Pair it with git_libgit2_shutdown(). */
 int ga_library_begin(struct ga_error *err);
 
 struct ga_repo {
 	git_repository *repo;
 	git_odb *odb;
 	struct ga_repo_info info;
-	/* the object directory of an import being checked, whose objects this handle
-	 * and git run for it see; NULL without one; belongs to the import */
+	/* the object directory of an import being checked, whose string it is; NULL: none. The
+	 * handle reads through it; git commands about the new commits get it as `object_dir` */
 	const char *quarantine;
-	struct ga_batch *batch; /* NULL before the first ga_batch_begin() */
-	struct ga_tree_slots *trees; /* tree-find.c; or NULL */
-	struct ga_strv hooks_off; /* settings that are false where none that it defines is to run */
+	struct ga_batch *batch; /* NULL before the first one */
+	struct ga_tree_slots *trees; /* the cache of tree-find.c, or NULL */
+	struct ga_strv hooks_off; /* settings to set to false so that no hook defined in
+				   * configuration runs */
 };
 
-/* Fail with ": " and libgit2's last message behind ours. To be called right
- * after the libgit2 function that failed. Returns -1. */
+/* Fail with our message, ": " and libgit2's last one. To be called right after the libgit2 function
+ * that failed. Returns -1. */
 int ga_fail_git(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* ga_repo_open(), but nothing is written there: without an id. */
+/* ga_repo_open() without the id, so that nothing is written there. */
 int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *err);
 
-/* Lines of both, without what they begin and end with alike: those that a comparison has to look
- * at. None where one is empty: nothing is searched then (diff.c). */
+/* The lines, of both together, between their common beginning and end: those that a comparison has
+ * to look at. 0 if one of them is empty, where there is nothing to search (diff.c). */
 size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b);
 
 /* Fill `info->id` (repo-id.c). */
@@ -51,18 +53,18 @@ void ga_tree_slots_free(struct ga_tree_slots *t);
 /* Fill `r->hooks_off` (hooks.c). */
 int ga_hooks_find(struct ga_repo *r, struct ga_error *err);
 
-/* Say why a git command ended with a status that is not 0. Returns -1. */
+/* Fail with the reason why a git command ended with a status other than 0. Returns -1. */
 int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
 		  struct ga_error *err);
 
-/* Start it, and no more (git-spawn.c): objects that wait in memory (ga_batch_begin()) it does not
- * see. Without `with_config` there is no forced configuration; the environment is the same.
- * Standard error goes to `dropped` unless `g` says where; NULL: it must say. */
+/* Only start it (git-spawn.c): it does not see objects that wait in memory (ga_batch_begin()).
+ * Without `with_config` no configuration is forced; the environment is the same. Standard error
+ * goes to `dropped` unless `g` says where; `dropped` may be NULL only if `g` does. */
 int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_config,
 		 struct ga_buf *dropped, struct ga_process_job **ret, struct ga_error *err);
 
-/* Take apart what `git config -z --list --show-scope --show-origin` printed. On failure
- * `ret` holds what came before and is the caller's to release. */
+/* Parse what `git config -z --list --show-scope --show-origin` printed. On failure `ret` holds what
+ * was parsed before; the caller releases it. */
 int ga_gitconfig_parse(const struct ga_buf *out, struct ga_gitconfig *ret, struct ga_error *err);
 
 static inline git_oid ga_to_git_oid(const struct ga_oid *oid)
