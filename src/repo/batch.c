@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Objects that wait in memory until all of a result are there, or are never to be anywhere else.
- * libgit2 finds them by a backend of ours; writing does not go through it, nor what we read
- * ourselves.
+ * Batches: objects that wait in memory until a result is complete, or that never reach the disk.
+ * libgit2 finds them through a backend of ours, which is for reading only; ga_tree_open() looks
+ * here itself.
  */
 #include "objects-internal.h"
 
@@ -10,25 +10,25 @@
 
 #include "ga/oidmap.h"
 
-/* Beyond that objects are written as they come. */
+/* Limits of a batch; further objects are written at once. */
 #define BATCH_OBJECTS ((size_t)2048)
 #define BATCH_BYTES ((size_t)4 << 20)
-/* So few are written loose, as git itself would: packs are a burden in number. */
+/* Up to this many are written loose, as git itself would: many small packs are a burden. */
 #define LOOSE_MAX 24
 
 struct ga_batch {
-	git_odb_backend backend; /* first, as libgit2 gives us this back */
+	git_odb_backend backend; /* must be first: callbacks are given a pointer to it */
 	bool open;
-	bool stays;              /* nothing of it ever goes to the disk */
-	bool hidden;             /* from libgit2, while it writes what is here */
-	struct ga_oidmap index;  /* place of an id in `v` */
-	struct ga_packed *v;     /* what is written stays readable from here */
+	bool stays;              /* nothing in it is ever written to the disk */
+	bool hidden;             /* from libgit2, while it writes these objects */
+	struct ga_oidmap index;  /* from an id to its position in `v` */
+	struct ga_packed *v;     /* objects stay here, readable, after they are written */
 	size_t n, cap, bytes;
-	size_t written;          /* how many of them are on the disk */
+	size_t written;          /* how many of `v`, from the first, are on the disk */
 	struct ga_strv keeps;
 };
 
-/* ---- what libgit2 reads ------------------------------------------------------- */
+/* ---- the backend for libgit2 -------------------------------------------------- */
 
 static const struct ga_packed *find(const git_odb_backend *b, const git_oid *id)
 {
@@ -126,7 +126,7 @@ static int begin(struct ga_repo *r, bool stays, struct ga_error *err)
 		b->backend.exists = backend_exists;
 		b->backend.freshen = backend_freshen;
 		b->backend.free = backend_free;
-		/* asked first */
+		/* the highest priority: it is asked before libgit2's own backends */
 		if (git_odb_add_backend(r->odb, &b->backend, 100)) {
 			free(b);
 			return ga_fail_git(err, "cannot keep objects in memory");
@@ -186,7 +186,7 @@ static int write_loose(const struct ga_repo *r, struct ga_batch *b, struct ga_er
 {
 	int rc = 0;
 
-	/* libgit2 writes nothing that is found somewhere: here */
+	/* libgit2 does not write an object that any backend has */
 	b->hidden = true;
 	for (size_t i = b->written; !rc && i < b->n; i++) {
 		git_oid id;
@@ -280,7 +280,7 @@ int ga_batch_import(struct ga_repo *r, const void *data, size_t n, struct ga_err
 		p += sizeof(h);
 		if (!is_type(h.type) || h.n > (uint64_t)(end - p))
 			return ga_fail(err, GA_EFATAL, "objects were handed over in part");
-		/* its name is what it holds, whoever says so */
+		/* the id is computed from the content, not believed */
 		if (git_odb_hash(&id, p, h.n, (git_object_t)h.type))
 			return ga_fail_git(err, "cannot hash an object");
 		oid = ga_from_git_oid(&id);

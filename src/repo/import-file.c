@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that git itself reads from trees, and `git fsck` therefore judges by what is in them. Git
- * is asked, by a pack of the one file and a tree that names it: so whatever the git that is here
+ * Files that git itself reads from trees, and whose content `git fsck` therefore checks. The
+ * installed git is asked, by a pack of the one file and a tree that names it, so that what this git
  * refuses is refused, and nothing else.
  */
 #include "objects-internal.h"
@@ -19,11 +19,11 @@
 #include "ga/sha.h"
 
 #define PATIENCE_MS 60000
-/* In .gitattributes git minds lines of 2048 bytes, and 100 MiB. What is far from that is
- * not worth a process. */
+/* In .gitattributes git refuses lines of 2048 bytes, and 100 MiB in all. A file that is far from
+ * these limits is not worth a process. */
 #define LONG_LINE 1024
 #define LONG_FILE ((size_t)1 << 20)
-#define PROBE_MAX ((uint64_t)64 << 20) /* written to see whether anything can be */
+#define PROBE_MAX ((uint64_t)64 << 20) /* bytes written at most to see whether any can be */
 
 static bool has_long_line(const char *p, size_t n)
 {
@@ -39,8 +39,9 @@ static bool has_long_line(const char *p, size_t n)
 	return false;
 }
 
-/* libgit2 knows the short names that NTFS may give it. Nearly all names are done with after
- * their first byte; what HFS leaves out is never ASCII. */
+/* Does `name` mean `plain` on some file system? libgit2 knows the short names that NTFS may make of
+ * it. Nearly all names are dismissed by their first byte; characters that HFS+ ignores are never
+ * ASCII. */
 static bool means(const char *name, const char *plain, git_path_gitfile which)
 {
 	size_t n = strlen(name);
@@ -111,7 +112,7 @@ static int make_pack(const char *name, const char *data, size_t n, struct ga_buf
 static int ask(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
 	       struct ga_error *err)
 {
-	/* it is ours, and holds two objects */
+	/* generous: the pack is ours, and holds two objects */
 	static const struct ga_import_limits l = {
 		.max_pack_bytes = 1 << 30, .max_object_bytes = 1 << 30, .max_total_bytes = 1 << 30,
 		.max_objects = 2, .timeout_ms = PATIENCE_MS,
@@ -137,7 +138,8 @@ int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *er
 int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,
 			 char **ret_reason, struct ga_error *err)
 {
-	/* not as it is written: what git makes of other spellings differs between versions */
+	/* under its plain name: which other spellings are recognised differs between versions of
+	 * git */
 	const char *plain = ga_name_means_gitmodules(name) ? ".gitmodules" : ".gitattributes";
 	cleanup_buf struct ga_buf pack = GA_BUF_INIT;
 	cleanup_free char *first = NULL;
@@ -148,7 +150,7 @@ int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, 
 	rc = ask(r, &pack, &first, err);
 	if (rc != 1)
 		return rc;
-	/* a disk that fails is not the file's doing: what git has against that, it says twice */
+	/* a failing disk must not count against the file: git's objection must be the same twice */
 	if (ga_import_probe(r, pack.len, err))
 		return -1;
 	rc = ask(r, &pack, ret_reason, err);

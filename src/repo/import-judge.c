@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `git index-pack --strict` lets pass and we do not: modes that fsck only
- * mentions, names that mean ".git" or a special file on some file system, a
- * commit's headers that a terminal would act upon.
+ * What `git index-pack --strict` accepts and we refuse: modes that fsck only mentions, names that
+ * mean ".git" or a special file on some file system, headers of commits with characters that a
+ * terminal would act upon.
  */
 #include "objects-internal.h"
 
@@ -18,7 +18,7 @@
 
 /* ---- trees -------------------------------------------------------------------- */
 
-/* As bytes: a mode such as "0100644" is the same number and another tree. */
+/* Compared as text: a mode such as "0100644" is the same number, but makes another tree. */
 static bool mode_ok(const char *p)
 {
 	static const char *const modes[] = { "100644 ", "100755 ", "120000 ", "40000 ", "160000 " };
@@ -42,7 +42,7 @@ static const char *judge_name(const struct ga_tree_item *it)
 		return "the name of a parent directory";
 	if (ga_path_component_is_dotgit(it->name, it->len))
 		return "a name that stands for .git";
-	/* git refuses the first and reads through none of them, other tools do */
+	/* git refuses only the first and follows none of them, but other tools follow them */
 	if (ga_canonical_mode(it->mode) != GA_MODE_LINK)
 		return NULL;
 	for (size_t i = 0; i < GA_NELEMS(special); i++)
@@ -90,8 +90,9 @@ static bool has_control(const char *p, size_t n)
 	return false;
 }
 
-/* Other headers go on in lines that begin with a blank; in these that would be part of a
- * name or an id to some readers, and nothing to git, which lets it pass. */
+/* Is this a header that must not be continued? A line that begins with a blank continues the header
+ * before it. After these, some readers would take it for part of a name or an id, while git ignores
+ * it and accepts the commit. */
 static bool is_one_line(const char *line, size_t n)
 {
 	static const char *const names[] = { "tree ", "parent ", "author ", "committer " };
@@ -102,8 +103,8 @@ static bool is_one_line(const char *line, size_t n)
 	return false;
 }
 
-/* Names and mail addresses may hold control characters: git does not mind, and
- * the commits are rewritten with them escaped. No other header has a reason to. */
+/* Names and mail addresses may contain control characters: git accepts them, and they are escaped
+ * when the commits are rewritten. No other header has a reason to. */
 static const char *judge_header(const char *line, size_t n, size_t *parents)
 {
 	if (n > 7 && !memcmp(line, "parent ", 7))
@@ -121,7 +122,7 @@ char *ga_import_judge_commit(const char *p, size_t n)
 
 	if (n > COMMIT_MAX)
 		return ga_strdup("a commit is too large");
-	/* what follows a NUL is part of the id, and nobody sees it */
+	/* what follows a NUL counts for the id, but nobody sees it */
 	if (memchr(p, '\0', n))
 		return ga_strdup("a commit has a NUL");
 	while (!bad && p < end && *p != '\n') {

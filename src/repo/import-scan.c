@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pack is looked through before git is given it: `git index-pack` would
- * inflate whatever it is told to, so that a kilobyte costs minutes and
- * gigabytes. Each entry says how large it is, and each delta how large its result;
- * that is added up, and no entry is inflated beyond what it says.
+ * Checking a pack before git is given it: `git index-pack` would inflate whatever it is told to, so
+ * that a kilobyte could cost minutes and gigabytes. Each entry declares its size, and each delta
+ * also that of its result; these are added up, and no entry is inflated beyond the size it
+ * declares.
  */
 #include "objects-internal.h"
 
@@ -20,7 +20,7 @@
 
 #define CHUNK ((size_t)64 << 10)
 #define TRAILER 20
-/* How much of a delta holds its two sizes. */
+/* Bytes at the start of a delta that its two sizes fit into. */
 #define DELTA_HEAD 20
 
 enum { TYPE_COMMIT = 1, TYPE_TREE, TYPE_BLOB, TYPE_TAG, TYPE_OFS_DELTA = 6, TYPE_REF_DELTA };
@@ -29,7 +29,7 @@ struct scan {
 	int fd;
 	const struct ga_import_limits *l;
 	int64_t deadline;
-	uint64_t left;           /* not read yet, without the trailer */
+	uint64_t left;           /* bytes not read yet, without the trailer */
 	uint64_t total;
 	const char *reason;      /* set on refusal ... */
 	enum ga_import_over over; /* ... with the limit behind it */
@@ -52,7 +52,7 @@ static bool beyond(struct scan *s, enum ga_import_over which, const char *reason
 	return refuse(s, reason);
 }
 
-/* All of these: false if there is an error or a refusal. */
+/* This and the functions below return false on an error or a refusal. */
 static bool fill(struct scan *s)
 {
 	size_t want = s->left < CHUNK ? (size_t)s->left : CHUNK;
@@ -138,13 +138,13 @@ static bool add_size(struct scan *s, uint64_t size)
 {
 	if (size > s->l->max_object_bytes)
 		return beyond(s, GA_IMPORT_OBJECT_BYTES, "an object is too large");
-	/* neither sum can overflow: each size is bounded first */
+	/* no overflow: each is within its limit here */
 	s->total += size;
 	return s->total <= s->l->max_total_bytes ||
 	       beyond(s, GA_IMPORT_TOTAL_BYTES, "the objects are too large together");
 }
 
-/* The second of the two sizes a delta begins with: of its result. */
+/* Add the size of a delta's result, the second of the two sizes that it begins with. */
 static bool delta_result(struct scan *s, const unsigned char *p, size_t n)
 {
 	uint64_t size = 0;

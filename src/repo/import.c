@@ -18,10 +18,11 @@
 #include "ga/quote.h"
 
 #define CHUNK ((size_t)64 << 10)
-/* Of an object that is parsed: a tree of a million entries fits. */
+/* Greatest size of a tree or commit: a tree of a million entries fits. */
 #define TREE_MAX ((size_t)64 << 20)
 
-/* Of git: of its own, for each object, and the largest that it makes deltas of. */
+/* git's memory: for itself, and for each object; and the size of the largest object that it makes
+ * deltas of. */
 #define MEMORY_MIN ((uint64_t)256 << 20)
 #define MEMORY_OBJECT 512
 #define WHOLE_MAX ((uint64_t)512 << 20)
@@ -32,7 +33,7 @@ struct ga_import {
 	int64_t deadline;
 	enum ga_import_over over;
 	struct ga_quarantine *q;
-	git_odb *saved; /* the handle's own while it reads through the quarantine */
+	git_odb *saved; /* the handle's own database, while it reads through the quarantine */
 	int64_t progress_delay_ms;
 };
 
@@ -71,7 +72,7 @@ enum ga_import_over ga_import_over(const struct ga_import *im)
 	return im->over;
 }
 
-/* Refuse for a limit. Returns 1. */
+/* Refuse because a limit was exceeded. Returns 1. */
 static int beyond(struct ga_import *im, enum ga_import_over which, const char *reason,
 		  char **ret_reason)
 {
@@ -90,8 +91,8 @@ static int late(struct ga_import *im, char **ret_reason)
 	return beyond(im, GA_IMPORT_TIME, GA_IMPORT_LATE, ret_reason);
 }
 
-/* The handle gets its own object database back: one that has a vanished
- * directory among its alternates could no longer look for new objects. */
+/* Give the handle its own object database back: one that has a removed directory among its
+ * alternates could no longer look for new objects. */
 static void restore_odb(struct ga_import *im)
 {
 	if (!im->saved)
@@ -114,7 +115,7 @@ void ga_import_free(struct ga_import *im)
 
 /* ---- the stream ------------------------------------------------------------------- */
 
-/* Wait for bytes, or the end. Returns 0, 1 when time is up, -1 with errno. */
+/* Wait for bytes or the end of the stream. Returns 0, 1 when time is up, -1 with errno. */
 static int wait_for(int fd, int64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -160,7 +161,7 @@ static int spool(struct ga_import *im, int from, int to, uint64_t *ret_size, cha
 	return 0;
 }
 
-/* What fsck says about an object comes first; that it failed comes last. */
+/* The first line has what fsck says about an object, the last only that git failed. */
 static char *first_complaint(const struct ga_buf *errout)
 {
 	static const char mark[] = "error: ";
@@ -174,9 +175,8 @@ static char *first_complaint(const struct ga_buf *errout)
 	return ga_buf_steal(&out);
 }
 
-/* Run git in the quarantine. Whatever makes it fail is a reason to refuse what
- * it was given: with a time limit hit as with bad objects, the caller goes on
- * without these commits, and loses nothing. */
+/* Run git with the quarantine as its object directory. Any failure is a reason to refuse: whether
+ * time is up or objects are bad, the caller goes on without these commits and loses nothing. */
 static int run_git(struct ga_import *im, const struct ga_git *what, char **ret_reason)
 {
 	struct ga_git g = *what;
@@ -293,7 +293,7 @@ static int judge_all(struct ga_import *im, char **ret_reason, struct ga_error *e
 	return w.reason ? 1 : rc ? -1 : 0;
 }
 
-/* ---- what hangs together ---------------------------------------------------------------- */
+/* ---- connectivity and size -------------------------------------------------------------- */
 
 static int attach_odb(struct ga_import *im, struct ga_error *err)
 {
@@ -371,7 +371,7 @@ static const char *too_much(const struct ga_tree_size *size, const struct ga_tre
 	return "has directories nested too deep";
 }
 
-/* What reads these commits later makes lists of paths: it has to be able to. */
+/* Limit the paths of the new commits: later readers make lists of them in memory. */
 static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 			   const struct ga_oid *base, char **ret_reason, struct ga_error *err)
 {
@@ -409,8 +409,8 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 	return 0;
 }
 
-/* As fetch and receive-pack do it: whatever is reachable is looked up. In a
- * partial clone what the promisor owes is no gap. */
+/* Check connectivity as fetch and receive-pack do: everything reachable is looked up. In a partial
+ * clone objects that the promisor remote owes do not count as missing. */
 static int check_connected(struct ga_import *im, const struct ga_buf *revs, char **ret_reason)
 {
 	const char *args[] = { "rev-list", "--objects", "--quiet", "--stdin", NULL, NULL };

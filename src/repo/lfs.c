@@ -16,7 +16,8 @@
 
 /* ---- pointers ----------------------------------------------------------- */
 
-/* What git-lfs looks for before it parses: its own name and those it had before. */
+/* git-lfs looks for its name, or one that it had before, before it parses; and no pointer is
+ * without an oid. */
 bool ga_lfs_is_pointer(const char *text, size_t n)
 {
 	static const char *const names[] = { "git-lfs", "git-media", "hawser" };
@@ -58,7 +59,7 @@ static bool parse_oid(const char *value, struct ga_lfs_pointer *p)
 	return true;
 }
 
-/* "key value" of any line but the first. Others than these two belong to extensions. */
+/* Parse "key value", any line but the first. Keys other than these two belong to extensions. */
 static bool parse_line(const char *line, struct ga_lfs_pointer *p, bool *sized)
 {
 	if (!strncmp(line, "oid ", 4))
@@ -124,7 +125,8 @@ enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
 	return S_ISREG(st.st_mode) && (uint64_t)st.st_size == p->size ? GA_LFS_HERE : GA_LFS_ODD;
 }
 
-/* The next bytes. -1: a bad block under what the agent left, as good as absent. */
+/* Read some bytes. -1 is a bad block beneath what the agent left: for callers the file is as good
+ * as absent. */
 static ssize_t read_some(int fd, unsigned char *chunk, size_t n)
 {
 	ssize_t got;
@@ -135,7 +137,7 @@ static ssize_t read_some(int fd, unsigned char *chunk, size_t n)
 	return got;
 }
 
-/* Are these the bytes that the pointer says? */
+/* Does the file have the size and SHA-256 that the pointer names? */
 static bool has_sum(int fd, const struct ga_lfs_pointer *p)
 {
 	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
@@ -145,7 +147,7 @@ static bool has_sum(int fd, const struct ga_lfs_pointer *p)
 	ssize_t n;
 
 	ga_sha256_init(&sum);
-	/* one byte too many is enough to know */
+	/* one byte more than there should be is asked for, to notice a longer file */
 	while ((n = read_some(fd, chunk, left < CHUNK ? (size_t)left + 1 : CHUNK)) > 0) {
 		if ((uint64_t)n > left)
 			return false;
@@ -163,7 +165,7 @@ static bool was_written(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_sec != b->st_ctim.tv_sec || a->st_ctim.tv_nsec != b->st_ctim.tv_nsec;
 }
 
-/* 1: it is not what it was when it was summed. */
+/* Returns 1 if the file is not what it was when its checksum was computed. */
 static int copy(int from, int to, const struct stat *summed, struct ga_error *err)
 {
 	cleanup_free unsigned char *chunk = ga_malloc(CHUNK);
@@ -183,7 +185,8 @@ static int copy(int from, int to, const struct stat *summed, struct ga_error *er
 	return n || left || fstat(from, &now) || was_written(summed, &now);
 }
 
-/* mkdir -p for the object, naming what has to be synced for it to be found again. */
+/* Create the directories of the object. Those that must be synced for it to be found after a crash
+ * are added to `dirs`. */
 static int make_dirs(const char *store, const char *object, struct ga_strv *dirs,
 		     struct ga_error *err)
 {
@@ -193,7 +196,7 @@ static int make_dirs(const char *store, const char *object, struct ga_strv *dirs
 	if (ga_mkdir_p(dir, 0777, err) || ga_mkdir_p(tmp, 0777, err))
 		return -1;
 	ga_strv_push(dirs, dir);
-	for (unsigned i = 0; i < 4; i++) { /* "xx", "objects", the store, what that is in */
+	for (unsigned i = 0; i < 4; i++) { /* "xx", "objects", the store and its parent */
 		char *up = ga_path_parent(dirs->v[dirs->n - 1]);
 
 		ga_strv_take(dirs, up);
@@ -201,7 +204,7 @@ static int make_dirs(const char *store, const char *object, struct ga_strv *dirs
 	return 0;
 }
 
-/* Never over what is there: it is the user's. */
+/* Give it its name, but never replace a file that is there: it is the user's. */
 static int put(const char *store, const char *object, const char *tmp, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(store, object), *q = NULL;
@@ -216,7 +219,7 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 	       struct ga_error *err)
 {
 	cleanup_free char *object = ga_lfs_object(p->oid);
-	/* git-lfs removes what is left behind under such a name, in an hour */
+	/* git-lfs removes files with such names that were left behind, after an hour */
 	cleanup_free char *tmp = ga_strf("%s/tmp/%s-XXXXXX", store, p->oid);
 	cleanup_close int to = -1;
 	mode_t mask = umask(0);
@@ -224,7 +227,7 @@ int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct
 	int rc;
 
 	(void)umask(mask);
-	/* before a byte is written: an agent can offer as much as it likes */
+	/* checked before a byte is written: an agent can offer any amount */
 	if (fstat(fd, &st) || !has_sum(fd, p))
 		return 1;
 	if (make_dirs(store, object, dirs, err))

@@ -40,9 +40,9 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 	return 0;
 }
 
-/* Only reading that it is there is not enough: a `git gc` that runs now would remove an old
- * unreferenced one. Where its time cannot be renewed (another user's file, a
- * read-only alternate) it is written again, as git does. */
+/* That the object exists is not enough: a `git gc` running now would remove it if it is old and
+ * unreferenced. So its mtime is renewed; where that is not possible (another user's file, a
+ * read-only alternate) the object is written again, as git does. */
 bool ga_odb_has(const struct ga_repo *r, const git_oid *id)
 {
 	size_t n = git_odb_num_backends(r->odb);
@@ -66,7 +66,7 @@ int ga_blob_read(struct ga_repo *r, const struct ga_oid *oid, size_t max, struct
 	git_object_t type;
 	size_t size;
 
-	/* the header first: what is too long is never inflated */
+	/* the header first, so that an object that is too long is never inflated */
 	if (git_odb_read_header(&size, &type, r->odb, &id))
 		return ga_fail_git(err, "cannot read object %s", GA_HEX(oid));
 	if (type == GIT_OBJECT_BLOB && size > max)
@@ -113,7 +113,7 @@ int ga_blob_id(int fd, struct ga_oid *ret, struct ga_error *err)
 	char path[64];
 	git_oid id;
 
-	/* the only way to have libgit2 read a file that is open already */
+	/* libgit2 has no other way to hash a file that is open already */
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (git_odb_hashfile(&id, path, GIT_OBJECT_BLOB))
 		return ga_fail_git(err, "cannot hash a file");
@@ -133,14 +133,14 @@ void ga_commit_release(struct ga_commit *c)
 	*c = (struct ga_commit){ 0 };
 }
 
-/* One header with its continuation lines, which begin with a space: the whole
- * of it in `raw`, with the last newline, and where its value starts. */
+/* One header with its continuation lines, which begin with a space: `raw` is all of it, with the
+ * last newline; `value` is what follows the name, without that newline. */
 struct header {
 	const char *raw, *value;
 	size_t raw_len, value_len;
 };
 
-/* Returns false at the blank line, and at the end of a commit without one. */
+/* Returns false at the blank line that ends the headers, and at the end of a commit without one. */
 static bool next_header(const char **p, const char *end, struct header *h)
 {
 	const char *nl, *space;
@@ -172,8 +172,8 @@ static bool is_header(const struct header *h, const char *name)
 	return h->raw_len > n && !memcmp(h->raw, name, n) && h->raw[n] == ' ';
 }
 
-/* What could not be written again as it is: a line that is cut short or has a NUL, a name that
- * is missing or goes on in a second line. */
+/* These two refuse what could not be written again unchanged: a line that is cut short or has a
+ * NUL, and a name that is missing or continued on a second line. */
 static bool is_whole(const struct header *h)
 {
 	return h->raw[h->raw_len - 1] == '\n' && !memchr(h->raw, '\0', h->raw_len);

@@ -13,7 +13,7 @@
 
 #define FANOUT 256
 
-/* Where each object of `v` came to lie, sorted by id. */
+/* Where an object is in the pack, and the CRC of its bytes there. Sorted by id for the index. */
 struct place {
 	const struct ga_packed *o;
 	uint32_t at, crc;
@@ -50,8 +50,8 @@ static void add_sum(struct ga_buf *b)
 	ga_buf_add(b, sum, sizeof(sum));
 }
 
-/* A stream of zlib's that is not compressed (RFC 1950, RFC 1951): a header, blocks of at most
- * 65535 bytes with their length and its complement, the checksum. */
+/* Append data as a zlib stream without compression (RFC 1950, RFC 1951): a header, blocks of at
+ * most 65535 bytes, each with its length and the complement of that, and the checksum. */
 static void add_stored(struct ga_buf *b, const void *data, size_t n)
 {
 	enum { BLOCK_MAX = 0xffff };
@@ -91,8 +91,8 @@ static void add_deflated(struct ga_buf *b, z_stream *z, const struct ga_packed *
 	b->len += room - z->avail_out;
 }
 
-/* Ids, which trees are made of, cannot be made smaller; where they are those of a former tree,
- * that is for git to find when it repacks. */
+/* Trees are not compressed: they are mostly ids, which cannot be made smaller. What they share with
+ * earlier trees git finds when it repacks. */
 static void add_object(struct ga_buf *b, z_stream *z, const struct ga_packed *o)
 {
 	unsigned char h[GA_PACK_HEADER_MAX];
@@ -104,8 +104,8 @@ static void add_object(struct ga_buf *b, z_stream *z, const struct ga_packed *o)
 		add_deflated(b, z, o);
 }
 
-/* As a new loose object of git's; but for small ones with a small window, as a new page of memory
- * takes longer than to deflate one of them. */
+/* Compress as git does a new loose object, but with a small window if all objects are small: a new
+ * page of memory takes longer than deflating one of them. */
 static void begin_deflate(z_stream *z, const struct ga_packed *v, size_t n)
 {
 	enum { SMALL_BITS = 12, SMALL_MEMORY = 6, MEMORY = 8 };

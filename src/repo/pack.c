@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pack under construction. The first objects wait in memory: a handful is written loose, as
- * git itself would, and more of them go into the batch that is open. Beyond that a pack stream is
- * written to a file, without deltas, and libgit2's indexer reads it back at the end: what it
- * indexes is what is on disk.
+ * One pack under construction. The first objects wait in memory: a handful is written loose, as git
+ * itself would, and more go into the batch if one is open. Beyond that a pack stream without deltas
+ * is written to a file, and at the end read back by libgit2's indexer, so that what is indexed is
+ * what is on the disk.
  *
- * Files too large for memory are hashed by libgit2 while they are deflated: its
- * object streams compute the id on the way to a backend, and ours is the pack.
+ * Files too large for memory are hashed by libgit2 while they are deflated: its object streams
+ * compute the id of what they pass on to a backend, and that backend is the pack.
  */
 #include "objects-internal.h"
 
@@ -39,16 +39,16 @@ struct ga_pack {
 	struct ga_oidmap have;
 	struct ga_packed *pending;
 	size_t n_pending, cap_pending, pending_bytes;
-	/* from here on only once there are too many of them */
+	/* the rest is used once there are too many for memory */
 	struct ga_quarantine *q;
-	char *name;          /* of the stream's file */
+	char *name;          /* path of the stream's file */
 	int fd;
 	uint32_t count;
-	uint64_t size;       /* written and buffered */
+	uint64_t size;       /* bytes written and buffered */
 	unsigned char *out;
 	size_t out_len;
 	z_stream z;
-	/* what libgit2 writes streamed objects to */
+	/* for large files: what libgit2 streams them into */
 	git_odb *sink;
 	git_odb_backend backend;
 	git_odb_stream stream;
@@ -58,7 +58,7 @@ int ga_pack_begin(struct ga_repo *r, struct ga_pack **ret, struct ga_error *err)
 {
 	struct ga_pack *p;
 
-	/* once here, so that looking for an object need not look at the disk anew */
+	/* refreshed once, so that looking for an object does not scan the disk each time */
 	if (git_odb_refresh(r->odb))
 		return ga_fail_git(err, "cannot read the object database");
 	p = ga_calloc(1, sizeof(*p));
@@ -108,7 +108,7 @@ static int flush(struct ga_pack *p)
 	return n ? ga_write_full(p->fd, p->out, n) : 0;
 }
 
-/* Returns 0 or -1 with errno, as all that works on the stream. */
+/* Append to the stream. Returns 0 or -1 with errno, like the other functions that write to it. */
 static int put(struct ga_pack *p, const void *data, size_t n)
 {
 	const unsigned char *s = data;
@@ -127,7 +127,7 @@ static int put(struct ga_pack *p, const void *data, size_t n)
 	return 0;
 }
 
-/* Deflate straight into the buffer. */
+/* Deflate directly into the buffer. `last`: this is the end of the object. */
 static int put_deflated(struct ga_pack *p, const void *data, size_t n, bool last)
 {
 	const unsigned char *s = data;
@@ -168,7 +168,7 @@ static int put_header(struct ga_pack *p, git_object_t type, uint64_t size)
 	return put(p, h, n);
 }
 
-/* Take back what was written since `size`, an object that is not wanted. */
+/* Remove what was written since `size`: an object that is not wanted. */
 static int rewind_to(struct ga_pack *p, uint64_t size)
 {
 	if (flush(p) || ftruncate(p->fd, (off_t)size) || lseek(p->fd, (off_t)size, SEEK_SET) < 0)
@@ -214,7 +214,7 @@ static int open_stream(struct ga_pack *p, struct ga_error *err)
 
 /* ---- adding ----------------------------------------------------------------- */
 
-/* Is there a reason not to write it? If not, it is ours from here on. */
+/* Is the object in the repository or this pack already? If not, record that this pack has it. */
 static bool known(struct ga_pack *p, const git_oid *id)
 {
 	struct ga_oid oid = ga_from_git_oid(id);
@@ -318,7 +318,7 @@ static int open_sink(struct ga_pack *p, struct ga_error *err)
 	return 0;
 }
 
-/* Up to `n` bytes; less only at the end of the file. Returns -1 with errno. */
+/* Read `n` bytes, less only at the end of the file. Returns -1 with errno. */
 static ssize_t read_full(int fd, char *buf, size_t n)
 {
 	size_t have = 0;
@@ -381,15 +381,15 @@ static int stream_blob(struct ga_pack *p, int fd, uint64_t size, git_oid *ret,
 		return ga_fail_git(err, "cannot stream an object");
 	rc = stream_bytes(s, fd, size, err);
 	git_error_clear();
-	/* of a collision it only sets the error */
+	/* if it detects a collision it returns 0 but sets the error */
 	if (!rc && (git_odb_stream_finalize_write(ret, s) || ga_collided()))
 		rc = ga_fail_git(err, "cannot stream an object");
 	git_odb_stream_free(s);
 	return rc;
 }
 
-/* Its id is known only after it is written: one that was not needed is cut off
- * again, and so is one whose file did not hold still. */
+/* The id is known only once the object is written. If it was not needed, or its file changed
+ * meanwhile, it is removed again. */
 static int add_streamed(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
 			struct ga_error *err)
 {
@@ -427,7 +427,7 @@ int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid 
 
 	if (size > STREAM_FROM)
 		return add_streamed(p, fd, size, ret, err);
-	/* one byte more tells a file that grew */
+	/* one byte more, to notice a file that grew */
 	buf = ga_malloc((size_t)size + 1);
 	got = read_full(fd, buf, (size_t)size + 1);
 	if (got < 0)
@@ -451,8 +451,8 @@ static int append(git_indexer *ix, struct ga_sha *sum, const void *data, size_t 
 	return 0;
 }
 
-/* The header says how many objects follow, which is known only now: it is
- * replaced on the way, and the checksum computed of what goes past. */
+/* Feed the indexer. The header says how many objects follow, which is known only now: it is
+ * replaced on the way, and the checksum computed over what is passed on. */
 static int feed(struct ga_pack *p, git_indexer *ix, struct ga_error *err)
 {
 	cleanup_free char *buf = ga_malloc(OUT_SIZE);
@@ -486,7 +486,7 @@ static int index_stream(struct ga_pack *p, struct ga_error *err)
 
 	if (flush(p))
 		return fail_write(err, errno);
-	/* pack and index are synced when they are moved to where they count */
+	/* not synced here, but when pack and index are moved into the repository */
 	rc = git_indexer_options_init(&opts, GIT_INDEXER_OPTIONS_VERSION) ||
 	     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 0) ||
 	     git_indexer_new(&ix, p->q->packs, 0444, NULL, &opts);
@@ -501,7 +501,7 @@ static int index_stream(struct ga_pack *p, struct ga_error *err)
 	return rc;
 }
 
-/* Into the batch, or loose. */
+/* Write the objects that wait in memory: into the batch, or loose. */
 static int write_pending(struct ga_pack *p, struct ga_error *err)
 {
 	bool later = ga_batch_has_room(p->r, p->n_pending, p->pending_bytes);

@@ -16,8 +16,9 @@
 #include "ga/trace.h"
 
 #define PREFIX "tmp_objdir-git-agent-"
-#define KEEP_TEXT "git-agent\n" /* what our .keep files hold; git and users write other things */
-#define MAX_TRIES 100 /* to make one before a sweep takes it away */
+#define KEEP_TEXT "git-agent\n" /* the content of our .keep files; git and users write other
+				 * things */
+#define MAX_TRIES 100 /* to get hold of one before a sweep removes it */
 
 /* ---- making and removing ---------------------------------------------------- */
 
@@ -29,8 +30,8 @@ static int fail_make(const struct ga_quarantine *q, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
 }
 
-/* A directory of a new name, locked. Returns 1 if a sweep was faster than the lock. Where
- * nothing can be locked no sweep can take the lock either. */
+/* Make a directory with a new name and lock it. Returns 1 if a sweep removed it before it was
+ * locked. Where nothing can be locked it stays unlocked: no sweep gets a lock there either. */
 static int make_locked(struct ga_quarantine *q, struct ga_error *err)
 {
 	cleanup_error struct ga_error unlockable = GA_ERROR_INIT;
@@ -82,8 +83,8 @@ void ga_quarantine_free(struct ga_quarantine *q)
 
 	if (!q)
 		return;
-	/* without a lock the directory was never made, or is somebody else's by now; most often
-	 * all has been moved out of it */
+	/* without a descriptor the directory was never made, or may be somebody else's by now;
+	 * usually it is empty, all packs having been moved out */
 	if (q->lock >= 0 && (rmdir(q->packs) || rmdir(q->path)))
 		(void)ga_rmtree_at(AT_FDCWD, q->path, &ignored);
 	ga_cleanup_closep(&q->lock);
@@ -93,7 +94,7 @@ void ga_quarantine_free(struct ga_quarantine *q)
 	free(q);
 }
 
-/* Its owner holds a lock, if it is alive. */
+/* Remove a quarantine that can be locked: an owner that is alive holds a lock. */
 static void sweep_one(int objects, const char *name)
 {
 	cleanup_close int fd = openat(objects, name,
@@ -133,7 +134,8 @@ static int fail_move(struct move *m, const char *name)
 	return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot write '%s'", q);
 }
 
-/* Some file systems, NFS among them, can only be asked first whether the name is free. */
+/* Rename without replacing. Some file systems, NFS among them, cannot: there, check first whether
+ * the name is free. */
 static int rename_new(struct move *m, const char *name)
 {
 	if (!renameat2(m->src, name, m->dst, name, RENAME_NOREPLACE))
@@ -147,10 +149,10 @@ static int rename_new(struct move *m, const char *name)
 	return renameat(m->src, name, m->dst, name);
 }
 
-/* The .keep comes before the pack it protects: from a git that runs at the same time, so it
- * need not outlive a power cut. One that is there already
- * belongs to somebody else, and stays when ours would be removed. Ours has its text before it has
- * its name: what is empty may be the user's, and would never be swept. */
+/* The .keep file is made before the pack that it protects. It protects it from a git that runs at
+ * the same time, so it need not survive a power cut. One that exists belongs to somebody else, and
+ * must stay when ours is removed. Ours gets its content before its name: an empty one may be the
+ * user's, and would never be swept. */
 static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 {
 	if (ga_write_new(m->src, name, KEEP_TEXT, strlen(KEEP_TEXT), 0444, m->err))
@@ -161,11 +163,11 @@ static int make_keep(struct move *m, const char *name, struct ga_strv *keeps)
 	return 0;
 }
 
-/* In the order in which they are moved: a pack without an index is not looked at. */
+/* In the order in which they are moved: git ignores a pack that has no index yet. */
 static const char *const suffixes[] = { ".pack", ".rev", ".idx" };
 enum { N_SUFFIXES = GA_NELEMS(suffixes) };
 
-/* The disk is told of all before it is waited for. */
+/* Start writing all files to the disk before waiting for any. */
 static int sync_pack(struct move *m, char *const *names, const int *fds)
 {
 	for (size_t i = 0; i < N_SUFFIXES; i++)
@@ -177,7 +179,7 @@ static int sync_pack(struct move *m, char *const *names, const int *fds)
 	return 0;
 }
 
-/* A pack's name is the checksum of its bytes: one of this name is this one. */
+/* A pack is named after the checksum of its bytes: one that exists under this name is the same. */
 static int rename_pack(struct move *m, char *const *names, const int *fds)
 {
 	for (size_t i = 0; i < N_SUFFIXES; i++)
@@ -190,7 +192,7 @@ static int open_pack(struct move *m, char *const *names, int *fds)
 {
 	for (size_t i = 0; i < N_SUFFIXES; i++) {
 		fds[i] = openat(m->src, names[i], O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		/* the second is written by some versions only */
+		/* only some versions write the second */
 		if (fds[i] < 0 && !(i == 1 && errno == ENOENT))
 			return fail_move(m, names[i]);
 	}
@@ -262,7 +264,7 @@ int ga_quarantine_move(struct ga_quarantine *q, struct ga_strv *keeps, struct ga
 		return fail_move(&m, ".");
 	if (!move_all(&m, q->packs, keeps))
 		return 0;
-	/* packs that are in already hold nothing anybody refers to: gc's business */
+	/* packs that were moved already hold nothing that is referred to; `git gc` removes them */
 	while (keeps->n > had) {
 		(void)unlink(keeps->v[--keeps->n]);
 		free(keeps->v[keeps->n]);
