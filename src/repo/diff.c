@@ -13,10 +13,10 @@ void ga_diff_stat_release(struct ga_diff_stat *s)
 	*s = (struct ga_diff_stat)GA_DIFF_STAT_INIT;
 }
 
-/* A comparison and the bytes it points into. */
+/* A comparison, and the buffers it points into. */
 struct patch {
 	struct ga_buf old, new;
-	size_t lines; /* that may differ */
+	size_t lines; /* lines that may differ, of both sides */
 	git_patch *patch;
 };
 #define PATCH_INIT                                                                                 \
@@ -31,7 +31,7 @@ static void patch_release(struct patch *p)
 	ga_buf_release(&p->new);
 }
 
-/* One side of a change. Returns 2 if it is too long. */
+/* Read one side of a change. Returns 2 if it is too long. */
 static int read_side(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
 		     struct ga_error *err)
 {
@@ -70,9 +70,9 @@ size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
 	       count_newlines(b->ptr + head, b->ptr + b->len - tail);
 }
 
-/* libgit2 consults attributes and drivers of the working tree for blobs of a
- * repository, but for plain buffers it has no repository to look at. Returns
- * 1 for binary content, 2 for a side that is too long, or too many lines. */
+/* Compare the two sides as buffers: for blobs of a repository libgit2 would consult attributes and
+ * drivers of the working tree. Returns 1 for binary content, 2 for a side that is too long or too
+ * many lines. */
 static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		      bool as_text, struct patch *p, struct ga_error *err)
 {
@@ -166,7 +166,7 @@ static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 	case GIT_DIFF_LINE_ADD_EOFNL:
 	case GIT_DIFF_LINE_DEL_EOFNL:
 		break;
-	default: /* the file header, which the caller makes */
+	default: /* the file header: callers have their own */
 		return 0;
 	}
 	ga_buf_add(out, line->content, line->content_len);

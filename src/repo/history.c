@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions about history go to git: libgit2 before 1.7 knows nothing of
- * shallow clones and fails at their edge, and git has commit graphs. But for the one that
- * is asked of every session, and has a short answer.
+ * Questions about history are put to git: libgit2 before 1.7 knows nothing of shallow clones and
+ * fails at their boundary, and git has commit graphs. Only short walks, which mostly give the
+ * answer, are done here.
  */
 #include "objects-internal.h"
 
@@ -11,7 +11,7 @@
 
 #include "ga/path.h"
 
-/* Whether a session's branch stands on a commit is mostly told by its own few. */
+/* Whether a session's branch stands on a commit is mostly decided by its own few commits. */
 #define NEAR_COMMITS 64
 
 bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc)
@@ -20,7 +20,7 @@ bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const stru
 	struct ga_oid queue[NEAR_COMMITS] = { *desc };
 	size_t n = 1;
 
-	/* parents are other ones there than a commit says */
+	/* in a shallow clone, or with grafts, commits have other parents than they say */
 	if (r->info.shallow || !access(grafts, F_OK))
 		return false;
 	for (size_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga
 	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
-	/* an id that is not there makes it fail */
+	/* git fails if the commit does not exist */
 	*ret = !status && !out.len;
 	return 0;
 }
@@ -169,10 +169,10 @@ static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret
 	return 0;
 }
 
-#define MAX_LINE 256 /* commits: about as long as git takes to start */
+#define MAX_LINE 256 /* commits: reading them takes about as long as starting git */
 
-/* Do first parents alone lead from `tip` to `hide`? Then they are the list, newest first. 1: it
- * is not that simple, or not to be seen from here. */
+/* If only commits with one parent lead from `tip` to `hide`, list them, newest first. Returns 1 if
+ * it is not that simple, or cannot be seen from here. */
 static int straight_line(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
 			 struct ga_oid *v, size_t *ret_n)
 {

@@ -16,12 +16,12 @@ void ga_hunks_release(struct ga_hunks *h)
 
 /* ---- reading ------------------------------------------------------------ */
 
-/* Where the next line of each version is. */
+/* The next line of each version, counted from 0. */
 struct place {
 	size_t old, new;
 };
 
-static bool number(const char **p, size_t *ret)
+static bool parse_number(const char **p, size_t *ret)
 {
 	size_t n = 0;
 
@@ -36,16 +36,17 @@ static bool number(const char **p, size_t *ret)
 	return true;
 }
 
-/* "A,B" or "A", from 1; of no lines it names the one before them. */
-static bool range(const char **p, size_t *ret_at)
+/* Parse "A,B" or "A": the first line, counted from 1, and the number of lines. If that is 0, A is
+ * the line before them. */
+static bool parse_range(const char **p, size_t *ret_at)
 {
 	size_t at, n = 1;
 
-	if (!number(p, &at))
+	if (!parse_number(p, &at))
 		return false;
 	if (**p == ',') {
 		(*p)++;
-		if (!number(p, &n))
+		if (!parse_number(p, &n))
 			return false;
 	}
 	if (n && !at)
@@ -54,15 +55,15 @@ static bool range(const char **p, size_t *ret_at)
 	return true;
 }
 
-static bool header(const char *p, struct place *ret)
+static bool parse_header(const char *p, struct place *ret)
 {
 	if (strncmp(p, "@@ -", 4) != 0)
 		return false;
 	p += 4;
-	if (!range(&p, &ret->old) || strncmp(p, " +", 2) != 0)
+	if (!parse_range(&p, &ret->old) || strncmp(p, " +", 2) != 0)
 		return false;
 	p += 2;
-	return range(&p, &ret->new) && !strncmp(p, " @@", 3);
+	return parse_range(&p, &ret->new) && !strncmp(p, " @@", 3);
 }
 
 static void begin_hunk(struct ga_hunks *h, size_t at)
@@ -79,7 +80,7 @@ static void begin_edit(struct ga_hunks *h, const struct place *here, size_t at)
 	h->v[h->n - 1].n++;
 }
 
-/* One line of a hunk. `*in`: the last one was changed. */
+/* Take one line of a hunk. `*in`: the line before it is part of an edit. */
 static bool add_line(struct ga_hunks *h, size_t at, size_t len, struct place *here, bool *in)
 {
 	char kind = h->text.ptr[at];
@@ -88,7 +89,7 @@ static bool add_line(struct ga_hunks *h, size_t at, size_t len, struct place *he
 	if (!h->n)
 		return false;
 	if (kind == '\\') {
-		/* about the line before it */
+		/* "\ No newline at end of file", about the line before it */
 		if (*in)
 			h->edits[h->n_edits - 1].len += len;
 		return true;
@@ -127,7 +128,7 @@ int ga_hunks_parse(struct ga_hunks *h)
 
 		if (*p == '@') {
 			in = false;
-			if (!header(p, &here))
+			if (!parse_header(p, &here))
 				return -1;
 			begin_hunk(h, at);
 		} else if (!add_line(h, at, len, &here, &in)) {
@@ -139,7 +140,7 @@ int ga_hunks_parse(struct ga_hunks *h)
 	return 0;
 }
 
-static bool parted(const struct ga_entry *e)
+static bool has_lines(const struct ga_entry *e)
 {
 	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC || e->mode == GA_MODE_NONE;
 }
@@ -149,7 +150,7 @@ int ga_hunks_read(struct ga_repo *r, const struct ga_entry *old, const struct ga
 {
 	int rc;
 
-	if (!parted(old) || !parted(new))
+	if (!has_lines(old) || !has_lines(new))
 		return 1;
 	rc = ga_diff_hunks(r, old, new, false, &ret->text, err);
 	if (rc)
@@ -197,14 +198,15 @@ void ga_hunks_edit_text(const struct ga_hunks *h, const struct ga_hunk *hunk, si
 	ga_buf_add(out, text + from, to - from);
 }
 
-/* A text, line by line. */
-struct lines {
+/* A position in a text. */
+struct position {
 	const char *at, *end;
 	size_t n; /* lines before `at` */
 };
 
-/* To line `n`; where that is. NULL if there are fewer lines, or it is behind. */
-static const char *go_to(struct lines *l, size_t n)
+/* Move to line `n` and return where it begins. NULL if there are fewer lines, or it was passed
+ * already. */
+static const char *go_to(struct position *l, size_t n)
 {
 	while (l->n < n && l->at < l->end) {
 		const char *nl = memchr(l->at, '\n', (size_t)(l->end - l->at));
@@ -218,8 +220,8 @@ static const char *go_to(struct lines *l, size_t n)
 int ga_hunks_undo(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
 		  const struct ga_buf *new, struct ga_buf *out)
 {
-	struct lines was = { old->ptr, old->ptr + old->len, 0 };
-	struct lines is = { new->ptr, new->ptr + new->len, 0 };
+	struct position was = { old->ptr, old->ptr + old->len, 0 };
+	struct position is = { new->ptr, new->ptr + new->len, 0 };
 	size_t start = out->len;
 	const char *done = new->ptr;
 

@@ -5,9 +5,9 @@
 
 /* Longer files are not merged by lines. */
 #define MERGE_MAX ((size_t)32 << 20)
-/* Nor are those of which more lines may differ: what that takes grows with their square. */
+/* Nor are files of which more lines may differ: the time it takes grows with their square. */
 #define MERGE_LINES ((size_t)1000000)
-/* Where git looks for a NUL to call a file binary. */
+/* Git takes a file for binary if there is a NUL in its first 8000 bytes. */
 #define BINARY_PEEK ((size_t)8000)
 
 static bool is_file(const struct ga_entry *e)
@@ -15,7 +15,7 @@ static bool is_file(const struct ga_entry *e)
 	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
-/* Returns 1 for what lines mean nothing in. */
+/* Read one side. Returns 1 if it is too long or binary. */
 static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
 		     struct ga_error *err)
 {
@@ -34,7 +34,8 @@ static bool spend(uint64_t *left, uint64_t cost)
 	return *left > 0;
 }
 
-/* All of base, ours and theirs. Returns 1 as well if too much differs, or is to be read. */
+/* Read base, ours and theirs. Returns 1 as well if too many lines differ, or `*left` does not
+ * suffice. */
 static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], uint64_t *left,
 		      struct ga_buf text[3], struct ga_error *err)
 {
@@ -105,11 +106,10 @@ int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
 		*ret = *theirs;
 		return 0;
 	}
-	/* of two new files nothing tells what belongs to both */
+	/* without a file as base nothing tells which lines belong to both */
 	if (!is_file(base) || !is_file(ours) || !is_file(theirs))
 		return 1;
-	/* a file is executable or not: two sides that differ from each other do not
-	 * both differ from the base */
+	/* a file is executable or not, so two sides that differ cannot both differ from the base */
 	e.mode = base->mode == ours->mode ? theirs->mode : ours->mode;
 	if (ga_oid_equal(&base->oid, &ours->oid)) {
 		e.oid = theirs->oid;
@@ -132,7 +132,7 @@ int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct 
 
 /* ---- is it in already? ------------------------------------------------------------- */
 
-/* Do the lines of `ours` stay what they are? Where both changed some, `lenient` takes ours. */
+/* Does merging leave `ours` as it is? For lines that both changed, `lenient` takes ours. */
 static int lines_stay(const struct ga_buf text[3], bool lenient, struct ga_error *err)
 {
 	git_merge_file_input base = { 0 }, ours = { 0 }, theirs = { 0 };
@@ -158,7 +158,7 @@ static int content_stays(struct ga_repo *r, const struct ga_entry *side[3], bool
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
 	int rc = read_texts(r, side, NULL, text, err);
 
-	/* in bytes nobody can tell what is whose */
+	/* what cannot be compared by lines counts as unchanged only if `lenient` */
 	if (rc >= 0)
 		rc = rc ? lenient : lines_stay(text, lenient, err);
 	for (size_t i = 0; i < 3; i++)
@@ -175,7 +175,7 @@ int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct 
 		return 1;
 	if (ga_entry_equal(base, ours) || !is_file(ours) || !is_file(theirs))
 		return 0;
-	/* a new file that was changed on its way */
+	/* both added the file, with different content: ours may be theirs, changed later */
 	if (base->mode == GA_MODE_NONE)
 		return lenient;
 	if (!is_file(base) || (base->mode != theirs->mode && ours->mode != theirs->mode))

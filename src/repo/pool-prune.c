@@ -14,10 +14,11 @@
 #include "pool-internal.h"
 
 #define KEY_MAX ((size_t)64 << 20)
-#define GONE ".gone-" /* a base that is being removed: of no number, so nobody looks at it */
+#define GONE ".gone-" /* prefix of a base that is being removed: the name is no number, so nobody
+		       * uses it */
 
-/* Why a base is of no use any more, or NULL. Its exclusive lock is held. */
-static char *why_not(int dir, int lock, time_t unused_since)
+/* Why a base may be removed, or NULL. Its exclusive lock is held. */
+static char *why_removable(int dir, int lock, time_t unused_since)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf key = GA_BUF_INIT;
@@ -40,8 +41,8 @@ static char *why_not(int dir, int lock, time_t unused_since)
 	return ga_strf("not used for %lld days", (long long)((time(NULL) - st.st_mtime) / 86400));
 }
 
-/* Rename, so that nothing takes a half for a base, and remove. */
-static int away(int bases, const char *name, struct ga_error *err)
+/* Rename it first, so that nobody takes half of it for a base, and remove it. */
+static int remove_base(int bases, const char *name, struct ga_error *err)
 {
 	cleanup_free char *gone = ga_strf(GONE "%s", name);
 
@@ -62,14 +63,14 @@ static int prune_one(int bases, const char *name, time_t unused_since, bool dry,
 	cleanup_free char *why = NULL;
 	int rc;
 
-	/* without a lock it was begun this moment, or nothing was */
+	/* without a lock file it is only just being made, or is no base */
 	if (lock < 0)
 		return 0;
 	rc = ga_flock(lock, true, false, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	why = why_not(dir, lock, unused_since);
-	rc = why && !dry ? away(bases, name, err) : 0;
+	why = why_removable(dir, lock, unused_since);
+	rc = why && !dry ? remove_base(bases, name, err) : 0;
 	ga_funlock(lock);
 	if (rc || !why)
 		return rc;
@@ -96,7 +97,7 @@ int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct g
 			ga_strv_push(&all, e->d_name);
 	(void)closedir(d);
 	ga_strv_sort_unique(&all);
-	/* nobody chooses one meanwhile */
+	/* held so that nobody chooses a base meanwhile */
 	lock = openat(bases, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock < 0 || ga_flock(lock, true, true, err) < 0)
 		return lock < 0 ? ga_fail_errno(err, GA_EFATAL, errno,

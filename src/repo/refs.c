@@ -13,8 +13,8 @@
 #include "ga/sync.h"
 
 #define NAME_MAX_LEN 200
-/* 2100-01-01: `git gc` expires entries by their time, and these are to stay for
- * as long as their log does. */
+/* 2100-01-01: `git gc` expires entries of reflogs by their time, and these must stay as long as the
+ * log. */
 #define PIN_TIME 4102444800LL
 
 /* ---- reading ---------------------------------------------------------------- */
@@ -50,12 +50,11 @@ static int compare_refs(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Refs that resolve to nothing are passed over: a broken one of the user's must
- * not keep anybody from seeing the others. */
+/* Refs that do not resolve are skipped: one broken ref of the user's must not hide the others. */
 static void add_ref(struct ga_repo *r, const git_reference *ref, struct ga_refs *l)
 {
 	const char *name = git_reference_name(ref);
-	/* of most it is known by now: looked up by name, each would be read once more */
+	/* known for all but symbolic refs: a look-up by name would read each once more */
 	const git_oid *target = git_reference_target(ref);
 	git_oid id;
 
@@ -73,7 +72,7 @@ int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, str
 	git_reference *ref;
 	int rc;
 
-	/* no ref has these in its name */
+	/* no name of a ref has these characters */
 	if (strpbrk(prefix, "*?[\\")) {
 		ga_refs_release(ret);
 		return 0;
@@ -98,7 +97,7 @@ int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, str
 
 /* ---- names ------------------------------------------------------------------ */
 
-static bool shown_as_it_is(const char *name)
+static bool needs_no_quoting(const char *name)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -108,19 +107,18 @@ static bool shown_as_it_is(const char *name)
 
 static bool component_ok(const char *p, size_t n)
 {
-	/* one that begins with '-' is fine for git, less so for what a person types */
+	/* git allows a '-' at the beginning, but people type these names as arguments */
 	if (!n || *p == '.' || *p == '-' || ga_path_component_is_dotgit(p, n))
 		return false;
 	return n < 5 || memcmp(p + n - 5, ".lock", 5) != 0;
 }
 
-/* The rules of git-check-ref-format; libgit2 has them too, but not without a
- * repository at hand. */
+/* The rules of git-check-ref-format(1), and more of our own. */
 bool ga_ref_name_ok(const char *name)
 {
 	size_t len = strlen(name);
 
-	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || !shown_as_it_is(name) ||
+	if (strncmp(name, "refs/", 5) || len > NAME_MAX_LEN || !needs_no_quoting(name) ||
 	    strpbrk(name, " ~^:?*[\\") || strstr(name, "..") || strstr(name, "@{") ||
 	    name[len - 1] == '.')
 		return false;
@@ -161,17 +159,17 @@ void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 
 static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
 {
-	/* the ref named, never what a symbolic one points to */
+	/* the named ref itself, not what a symbolic one points to */
 	ga_buf_add0(out, "option no-deref");
 	ga_buf_adds(out, ga_oid_is_zero(&v->new) ? "delete " : "update ");
 	ga_buf_add0(out, v->name);
 	if (!ga_oid_is_zero(&v->new))
 		ga_buf_add0(out, GA_HEX(&v->new));
-	/* an empty field: whatever there is */
+	/* an empty field: any old value */
 	ga_buf_add0(out, v->has_old ? GA_HEX(&v->old) : "");
 }
 
-/* Is `name` in the way of `wanted`, or the reverse: one a directory of the other? */
+/* Do the two exclude each other, one being a directory of the other? */
 static bool overlap(const char *name, const char *wanted)
 {
 	size_t n = strlen(name), w = strlen(wanted);
@@ -203,8 +201,8 @@ static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, co
 	return NULL;
 }
 
-/* Git's own message about a file where a directory is needed says little about
- * what to do. Returns -1 with an error, or 0 if that was not the reason. */
+/* Replace git's message about a file where a directory is needed, which says little about what to
+ * do. Returns -1 with an error, or 0 if that was not the reason. */
 static int explain_conflict(struct ga_repo *r, const struct ga_ref_updates *u,
 			    struct ga_error *err)
 {
@@ -242,8 +240,8 @@ static void add_lock(const struct ga_repo *r, const char *name, struct ga_buf *o
 	ga_buf_addf(out, " %s", q);
 }
 
-/* What a crash of the machine, or a disk that took nothing any more, left of an update is in the
- * way of every later one. Whether another git holds it just now nobody can tell but the user. */
+/* A lock that a crash of the machine, or a full disk, left behind is in the way of every later
+ * update. Only the user can tell whether another git holds it just now. */
 static void explain_locks(const struct ga_repo *r, const struct ga_ref_updates *u,
 			  struct ga_error *err)
 {
@@ -262,8 +260,8 @@ static bool has_path(const struct ga_strv *known, const char *path)
 	return known && ga_strv_find(known, path) >= 0;
 }
 
-/* The file of a ref, and the directories it is in, up to one that was there: above it nothing is
- * new. */
+/* Add the file of a ref and the directories it is in, up to one that existed before: above it
+ * nothing is new. */
 static void add_written(const char *dir, const char *name, const struct ga_strv *known,
 			struct ga_strv *ret)
 {
@@ -281,8 +279,9 @@ static void add_written(const char *dir, const char *name, const struct ga_strv 
 	}
 }
 
-/* Git leaves that to the file system by default, and a ref that a power cut left empty is in
- * its way. Of a log it takes no more than its last lines, which nothing stands on. */
+/* Sync the refs that were updated, which git by default leaves to the file system: one that a power
+ * cut left empty would be in the way. A reflog loses at most its last lines to a power cut, and
+ * nothing depends on them. */
 static struct ga_sync_beside *sync_updated(const struct ga_repo *r, const struct ga_ref_updates *u,
 					   const struct ga_strv *others,
 					   const struct ga_strv *known)
@@ -323,8 +322,8 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 {
 	const char *const args[] = { "update-ref", "--create-reflog", "-m", reason, "-z",
 				     "--stdin", NULL };
-	/* git gives up after a tenth of a second: less than another git may need that has the lock,
-	 * and has to wait for its turn or the disk */
+	/* milliseconds: git's default of 100 is less than another git that has the lock may need,
+	 * which waits for its turn or the disk */
 	static const char *const patience[] = { "core.filesRefLockTimeout=5000", NULL };
 	struct ga_refs_job *j = ga_calloc(1, sizeof(*j));
 	struct ga_git g = GA_GIT_INIT;
@@ -352,8 +351,8 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 	return 0;
 }
 
-/* prepare takes every lock and compares every old value before commit changes anything. What
- * ends before commit, ours or git, changes nothing. */
+/* prepare takes every lock and compares every old value before commit changes anything. If we or
+ * git end before commit, nothing is changed. */
 static void format_all(const struct ga_ref_updates *u, struct ga_buf *in)
 {
 	ga_buf_add0(in, "start");
@@ -363,14 +362,14 @@ static void format_all(const struct ga_ref_updates *u, struct ga_buf *in)
 	ga_buf_add0(in, "commit");
 }
 
-/* Git says that it is done before it ends; nobody need wait for that. */
+/* Returns when git says that it has committed; its end need not be waited for. */
 static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	int done, status;
 
 	format_all(u, &in);
-	/* a git that is gone says why itself */
+	/* if git is gone, its own message says why */
 	if (ga_write_full(j->in, in.ptr, in.len) && errno != EPIPE)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write to git");
 	(void)close(ga_steal_fd(&j->in));
@@ -381,7 +380,7 @@ static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct 
 	       ga_git_failed("update-ref", status, &j->errout, err);
 }
 
-/* One deletion is all or nothing without git. */
+/* A single deletion is atomic without git. */
 bool ga_refs_need_git(const struct ga_ref_updates *u)
 {
 	return u->n > 1 || (u->n && !(u->v[0].has_old && ga_oid_is_zero(&u->v[0].new)));
@@ -437,7 +436,7 @@ char *ga_ref_upstream(const struct ga_repo *r, const char *branch)
 	git_buf name = GIT_BUF_INIT;
 	char *ret = NULL;
 
-	/* whatever is wrong with how it is configured, nothing follows it */
+	/* a broken configuration counts as no upstream */
 	if (!git_branch_upstream_name(&name, r->repo, branch))
 		ret = ga_strdup(name.ptr);
 	git_buf_dispose(&name);
@@ -462,13 +461,13 @@ int ga_ref_create(struct ga_repo *r, const char *name, const struct ga_oid *oid,
 	return rc ? ga_fail_git(err, "cannot make ref '%s'", q) : 0;
 }
 
-/* Directories left empty would be in the way of a ref of their name; libgit2
- * leaves those of logs, and of refs that were packed. */
+/* Remove directories left empty, which would be in the way of a ref with their name: libgit2 leaves
+ * those of logs, and of refs that were packed. */
 static void remove_empty(const char *dir, const char *name)
 {
 	cleanup_free char *at = ga_path_parent(name);
 
-	/* "refs" and what is right below it stay */
+	/* "refs" and the directories directly below it stay */
 	while (!strncmp(at, "refs/", 5) && strchr(at + 5, '/')) {
 		cleanup_free char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
 
@@ -501,7 +500,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 	if (rc)
 		return ga_fail_git(err, "cannot read ref '%s'", q);
 	has = git_reference_target(ref);
-	/* the deletion compares with what was looked up, under the ref's lock */
+	/* the deletion compares the value with the one looked up, under the ref's lock */
 	if (!has || !git_oid_equal(has, &id))
 		rc = GIT_EMODIFIED;
 	else
@@ -515,7 +514,7 @@ int ga_ref_delete(struct ga_repo *r, const char *name, const struct ga_oid *old,
 	return 0;
 }
 
-/* `name` below `dir`, and the directories up to "refs", which may all be new. */
+/* Add `name` below `dir`, and its directories up to "refs", which may all be new. */
 static void add_paths(const char *dir, const char *name, struct ga_strv *ret)
 {
 	cleanup_free char *at = ga_strdup(name);
@@ -554,8 +553,8 @@ int ga_reflog_pin(struct ga_repo *r, const char *name, const struct ga_oid *oids
 			    GA_HEX(&from), GA_HEX(&oids[i]), PIN_TIME);
 		from = oids[i];
 	}
-	/* not by libgit2, which makes an empty log first and then replaces it: the replacing
-	 * makes the file system begin to write at once */
+	/* not by libgit2, which makes an empty log and then replaces it: replacing makes the file
+	 * system begin to write at once */
 	if (ga_mkdir_p(dir, 0777, err) ||
 	    ga_write_new(AT_FDCWD, path, b.ptr, b.len, 0666, err)) {
 		cleanup_free char *q = ga_escape(name);

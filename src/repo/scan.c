@@ -32,7 +32,7 @@ struct scan {
 	struct ga_scan *ret;
 	uint64_t max_untracked;
 	bool ignored_only;
-	bool look;         /* only to tell: nothing is made of it */
+	bool look;         /* for display only: unmerged paths are fine */
 	int workdir;
 };
 
@@ -44,7 +44,7 @@ static void skip(struct ga_scan *s, const char *path, const char *why)
 	ga_strv_pushf(&s->skipped, "%s: %s", q, why);
 }
 
-/* After `n` space-separated fields comes the path, which may hold anything. */
+/* The path after `n` space-separated fields, which may have any bytes; NULL if there is none. */
 static const char *after_fields(const char *rec, unsigned n)
 {
 	while (n--) {
@@ -56,7 +56,8 @@ static const char *after_fields(const char *rec, unsigned n)
 	return *rec ? rec : NULL;
 }
 
-/* Can git read it as content? Says why not in `*ret_why`. */
+/* Can git read it as content, or is it gone? If not, `*ret_why` says why. If it is gone or cannot
+ * be examined, `*ret_why` is NULL and `*st` not filled. */
 static bool can_carry(const struct scan *sc, const char *path, struct stat *st,
 		      const char **ret_why)
 {
@@ -130,7 +131,7 @@ static int unmerged(const char *path, struct ga_error *err)
 	return ga_hint(err, "resolve it, or start with --dirty ignore");
 }
 
-/* One record of porcelain v2. Headers ("# ...") are not asked for. */
+/* Add one record of porcelain v2. Headers ("# ...") are not asked for. */
 static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 {
 	const char *path = NULL;
@@ -265,8 +266,8 @@ int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
 
 /* ---- the cache ------------------------------------------------------------- */
 
-/* A repository has one state directory for all its working trees: the file is
- * named after the working tree, whose path it repeats. */
+/* A repository has one state directory for all its working trees, so the file is named after a hash
+ * of the path of the working tree, and contains that path. */
 static char *cache_path(const struct ga_repo *r, const char *state_dir)
 {
 	uint64_t h = 14695981039346656037u; /* FNV-1a */
@@ -297,7 +298,7 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 	add_list(&b, 'f', &s->ignored_files);
 	add_list(&b, 's', &s->submodules);
 	ga_buf_add0(&b, "end");
-	/* writing costs two syncs: not for the same again */
+	/* writing costs two syncs, so not if nothing changed */
 	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, &ignored) && old.len == b.len &&
 	    !memcmp(old.ptr, b.ptr, b.len))
 		return 0;
@@ -341,11 +342,11 @@ static bool load_cache(const struct ga_repo *r, const char *state_dir, struct ga
 		else if (*rec == 's')
 			add_if_there(workdir, &ret->submodules, rec + 1, S_IFDIR);
 	}
-	return false; /* cut short */
+	return false; /* no "end": it was cut short */
 }
 
-/* One that is missing from the list would be an empty directory to an agent, without a word. Who
- * has none does not read an index for it. */
+/* A submodule that is missing from the list would be an empty directory for the agent, without
+ * anybody being told. The index is only read if there may be submodules. */
 static int refresh_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
 	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -371,7 +372,7 @@ int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *re
 		ga_scan_release(&s);
 		if (scan_into(r, &sc, err))
 			return -1;
-		/* a dry run has no state directory to leave it in */
+		/* a dry run has no state directory to keep it in */
 		if (!stat(state_dir, &st) && ga_scan_cache_store(r, state_dir, &s, err))
 			return -1;
 	}

@@ -36,7 +36,7 @@ static void tmp_index_release(struct tmp_index *t)
 	t->path = NULL;
 }
 
-/* What a killed process left here. */
+/* Remove what killed processes left. */
 static void sweep(const char *dir)
 {
 	time_t old = time(NULL) - STALE_SECONDS;
@@ -71,14 +71,14 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	t->path = ga_path_join(dir, name);
 	src = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (src < 0 && errno == ENOENT)
-		return 0; /* nothing was ever added: git begins with an empty one */
+		return 0; /* there is none yet: git begins with an empty one */
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (src < 0 || at < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot copy the index");
 	return ga_copy_fd_to(src, at, name, err);
 }
 
-/* Lists are searched sorted, so that many paths stay cheap. */
+/* A binary search, so that many paths stay cheap. */
 static bool contains(const struct ga_strv *sorted, const char *path)
 {
 	return ga_strv_find(sorted, path) >= 0;
@@ -91,8 +91,8 @@ static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
 	ga_strv_sort_unique(to);
 }
 
-/* Is `path` gone from the working tree? A symlink in place of one of its directories
- * counts: git removes what was below it, but `update-index` refuses to look there. */
+/* Is `path` gone from the working tree? It counts as gone if one of its directories is a symlink
+ * now: git takes what was below that as removed, but `update-index` refuses to look there. */
 static bool is_gone(int worktree, const char *path)
 {
 	cleanup_close int fd = ga_openat_beneath(worktree, path, O_PATH | O_NOFOLLOW, 0);
@@ -100,7 +100,7 @@ static bool is_gone(int worktree, const char *path)
 	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 }
 
-/* Lines of `git update-index --index-info`; mode 0 removes. */
+/* Give lines to `git update-index --index-info`; mode 0 removes. */
 static int change_index(struct ga_repo *r, const char *index, const struct ga_buf *lines,
 			struct ga_error *err)
 {
@@ -116,7 +116,7 @@ static int change_index(struct ga_repo *r, const char *index, const struct ga_bu
 	return ga_git_ok(r, &g, err);
 }
 
-/* Take what is gone out of the index; the rest of `paths` goes to `ret`. */
+/* Remove what is gone from the index; the rest of `paths` goes to `ret`. */
 static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const char *index,
 		       struct ga_strv *ret, struct ga_error *err)
 {
@@ -137,8 +137,8 @@ static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const cha
 	return change_index(r, index, &in, err);
 }
 
-/* The refs of a start get to the disk, and so must what they lead to: git leaves its objects to
- * the system. Many are waited for together. */
+/* The refs of a start are synced, so what they lead to must be, too; git by default leaves objects
+ * to the file system. `batch` waits for many together. */
 static const char *const synced[] = { "core.fsync=loose-object,pack,pack-metadata",
 				      "core.fsyncMethod=batch", NULL };
 
@@ -175,7 +175,7 @@ static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct g
 	return ga_git_ok(r, &g, err);
 }
 
-/* What HEAD has at the excluded paths, whatever was staged there. */
+/* Put HEAD's entries back at the excluded paths, whatever was staged there. */
 static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 			    const struct ga_strv *exclude, const struct ga_oid *head,
 			    const char *index, struct ga_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which submodules a repository has, as its index says, and whose it is itself. What
- * `.gitmodules` says of them counts for nothing: anybody may have written that.
+ * The submodules of a repository, as its index has them, and the repository that it is a submodule
+ * of. `.gitmodules` is not believed: anybody may have written it.
  */
 #include "repo-internal.h"
 
@@ -14,7 +14,7 @@
 
 #define OUTPUT_MAX ((size_t)4 << 30)
 
-/* A split index has entries elsewhere: git puts them together. */
+/* A split index has entries in another file: git puts them together. */
 static int gitlinks_by_git(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-z", "--stage", NULL };
@@ -58,8 +58,8 @@ int ga_repo_gitlinks(struct ga_repo *r, struct ga_strv *ret, struct ga_error *er
 	return 0;
 }
 
-/* The nearest directory above that is a repository. Only a `.git` counts, which no merge can
- * bring: git itself would also take a directory that looks like a bare one. */
+/* The nearest directory above with a `.git`. Nothing else counts, since no merge can bring that;
+ * git itself would also take a directory that looks like a bare repository. */
 static char *find_above(const char *workdir)
 {
 	cleanup_free char *dir = ga_path_parent(workdir);
@@ -83,7 +83,7 @@ int ga_repo_superproject(struct ga_repo *r, struct ga_repo **ret, struct ga_erro
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *above = NULL;
 
-	/* one that cannot be opened is none to git either, or none we could know anything of */
+	/* one that cannot be opened is none for git either, or none that we could look into */
 	if (!dir || ga_repo_open_as_is(dir, &above, &odd) || strcmp(above->info.workdir, dir) != 0)
 		return 1;
 	if (ga_repo_gitlinks(above, &paths, err))

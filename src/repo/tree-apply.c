@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes applied to a tree: one recursion down the changed paths.
- * git_tree_create_updated() of libgit2 cannot turn a file into a directory, and
- * reads and writes one path at a time.
+ * Applying changes to a tree, in one recursion down the changed paths. git_tree_create_updated() of
+ * libgit2 cannot turn a file into a directory, and reads and writes one path at a time.
  */
 #include "objects-internal.h"
 
@@ -17,27 +16,27 @@ struct apply {
 	struct ga_error *err;
 };
 
-/* What the changes say about one name of a directory. A name may be both: the
- * file goes, and the first paths of a directory come. */
+/* The changes to one name in a directory. There may be both kinds: a file is deleted, and the first
+ * paths of a directory of its name are added. */
 struct group {
 	const char *name;
 	size_t len;
-	const struct ga_change *leaf;  /* of the name itself, or NULL */
-	const struct ga_change *below; /* the first of those beneath it */
+	const struct ga_change *leaf;  /* the change of the name itself, or NULL */
+	const struct ga_change *below; /* the first of the changes beneath it */
 	size_t n_below;
-	struct ga_tree_item base;      /* what the name is now; `len` 0: nothing */
-	size_t place;                  /* of that among what comes out */
+	struct ga_tree_item base;      /* the entry of that name so far; `len` 0: none */
+	size_t place;                  /* position of `base` among the items */
 };
 
 struct items {
-	struct ga_tree_item *v; /* `len` 0: nothing came in its place */
+	struct ga_tree_item *v; /* `len` 0: its name got no entry in this place */
 	size_t n, cap;
 };
 
 static int apply_level(struct apply *a, const struct ga_oid *base, const struct ga_change *v,
 		       size_t n, size_t off, struct ga_oid *ret, bool *ret_empty);
 
-/* ---- what is asked for ---------------------------------------------------- */
+/* ---- the changes ---------------------------------------------------------- */
 
 static int compare_names(const char *a, size_t an, const char *b, size_t bn)
 {
@@ -54,9 +53,9 @@ static int compare_groups(const void *x, const void *y)
 	return c ? c : (a->leaf == NULL) - (b->leaf == NULL);
 }
 
-/* Sorted by path, everything beneath one directory is together; but between
- * "a" and "a/b" there may be "a-c", so the two halves of a name meet only after
- * sorting by name. */
+/* Sorted by path, all changes beneath one directory are next to each other; but between "a" and
+ * "a/b" there may be "a-c", so the two groups of a name meet only after sorting by name, and are
+ * joined then. */
 static struct group *make_groups(const struct ga_change *v, size_t n, size_t off, size_t *ret_n)
 {
 	struct group *g = NULL;
@@ -102,7 +101,7 @@ static int compare_key(const void *k, const void *e)
 	return compare_names(it->name, it->len, g->name, g->len);
 }
 
-/* ---- what comes out ------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------- */
 
 static int compare_items(const void *x, const void *y)
 {
@@ -118,7 +117,8 @@ static void add_item(struct items *out, const struct ga_tree_item *it)
 	out->v[out->n++] = *it;
 }
 
-/* In the place of what had the name, if it sorts there: a file before "a.c", a directory behind. */
+/* Put an entry in the place of the one that had its name, if it sorts there: a file "a" sorts
+ * before "a.c", a directory "a" after it. */
 static void put_item(struct items *out, const struct group *g, const struct ga_tree_item *it)
 {
 	if (g->base.len && ga_item_is_tree(it) == ga_item_is_tree(&g->base))
@@ -134,7 +134,7 @@ static int both_file_and_directory(struct apply *a, const struct group *g)
 	return ga_fail(a->err, GA_EFATAL, "'%s' cannot be a file and a directory", q);
 }
 
-/* The entry one name gets, if any. */
+/* Add the entry that one name gets, if any. */
 static int apply_group(struct apply *a, const struct group *g, size_t off, struct items *out)
 {
 	bool is_tree = g->base.len && ga_item_is_tree(&g->base), empty = true;
@@ -152,13 +152,13 @@ static int apply_group(struct apply *a, const struct group *g, size_t off, struc
 	} else if (!empty) {
 		put_item(out, g, &it);
 	} else if (!g->leaf && g->base.len && !is_tree) {
-		/* nothing came in place of the file */
+		/* the changes beneath it added nothing: the file stays */
 		put_item(out, g, &g->base);
 	}
 	return 0;
 }
 
-/* "%o ", of which a tree has many. */
+/* Append "%o ", without ga_buf_addf(): a tree has many. */
 static void add_mode(struct ga_buf *b, uint32_t mode)
 {
 	char digits[16], *p = digits + sizeof(digits);
@@ -197,7 +197,7 @@ static void drop_empty(struct items *out)
 	out->n = kept;
 }
 
-/* Most often it is, but for a name that is new, and the trees of odd old tools. */
+/* Usually so, but not with new names, or in trees made by odd old tools. */
 static bool is_sorted(const struct items *out)
 {
 	for (size_t i = 1; i < out->n; i++)
@@ -233,8 +233,8 @@ static int merge_level(struct apply *a, struct ga_tree_reader *base, struct grou
 	return 0;
 }
 
-/* `off`: how much of each path names the directory this is about. Its depth
- * is bounded by check(). An empty result is written only at the root. */
+/* Apply changes to one directory, whose path is the first `off` bytes of theirs. The depth of the
+ * recursion is bounded by check(). An empty tree is written only for the root. */
 static int apply_level(struct apply *a, const struct ga_oid *base, const struct ga_change *v,
 		       size_t n, size_t off, struct ga_oid *ret, bool *ret_empty)
 {
@@ -264,7 +264,7 @@ static bool mode_ok(uint32_t mode)
 	       mode == GA_MODE_LINK || mode == GA_MODE_GITLINK;
 }
 
-/* Of a deletion, too: the recursion goes down whatever there is to delete. */
+/* Deletions count, too: the recursion follows their paths as well. */
 static bool depth_ok(const char *path)
 {
 	size_t depth = 1;
@@ -289,8 +289,8 @@ static bool path_ok(const char *path)
 	}
 }
 
-/* Callers have their own idea of what may be committed and say so in their own
- * words; whatever they let pass, a tree that git would refuse is not written. */
+/* Callers have rules of their own for what may be committed, and their own messages. Whatever they
+ * let pass, no tree is written that git would refuse. */
 static int check(const struct ga_changes *c, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->n; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One name of a tree. Large trees that are asked again are kept, with where their entries begin: to
- * read a directory once for each of its files takes too long.
+ * Looking up one name in a tree. A large tree that is asked a second time is cached, with the
+ * offsets of its entries: reading a directory once for each of its files takes too long.
  */
 #include "objects-internal.h"
 
@@ -10,18 +10,18 @@
 #include "ga/path.h"
 
 #define SLOTS 8
-/* Smaller ones are read from their beginning each time. */
+/* Smaller trees are read from their beginning each time. */
 #define LARGE ((size_t)4096)
-/* Of all of them together; of a single one any. */
+/* Bytes of all cached trees together; a single one may have more. */
 #define KEPT_MAX ((size_t)128 << 20)
 
 struct ga_tree_slots {
 	struct slot {
 		struct ga_oid oid;
 		uint64_t used;   /* 0: free */
-		char *bytes;     /* NULL: it was asked for once */
+		char *bytes;     /* NULL: looked up only once so far */
 		size_t n_bytes;
-		uint32_t *at;    /* where entries begin */
+		uint32_t *at;    /* offsets of its entries */
 		size_t n;
 	} v[SLOTS];
 	uint64_t now;
@@ -51,7 +51,8 @@ static struct slot *find_slot(struct ga_tree_slots *t, const struct ga_oid *oid)
 	return NULL;
 }
 
-/* For a tree that is asked for the first time, which says nothing of a second one. */
+/* Note a tree that is asked for the first time. It is not cached yet: there may be no second
+ * time. */
 static void take_slot(struct ga_repo *r, const struct ga_oid *oid)
 {
 	struct slot *oldest;
@@ -90,7 +91,8 @@ static int compare(const struct ga_tree_item *a, const struct ga_tree_item *b)
 				ga_item_is_tree(b));
 }
 
-/* False: it is not as git sorts them, or broken, or too long, and has to be read as it is. */
+/* Cache a tree. False if its entries are not in git's order, or it is malformed or too long; then
+ * it has to be read from its beginning. */
 static bool fill_slot(struct slot *s, const char *bytes, const char *end)
 {
 	struct ga_tree_item it, last = { .len = 0 };
@@ -130,7 +132,7 @@ static bool search(const struct slot *s, const char *name, size_t len, uint32_t 
 		if (ga_tree_next(&p, s->bytes + s->n_bytes, ret) != 1)
 			GA_BUG("a tree that was read cannot be read");
 		c = compare(&key, ret);
-		/* one of the other kind may sort the same, but has another name */
+		/* an entry of the other kind may compare equal, but its name has another length */
 		if (!c)
 			return ret->len == len;
 		if (c < 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Trees are read from their bytes: libgit2's own parser refuses some that are
- * in old repositories, and building its objects costs more than the walk.
+ * Reading trees from their bytes: libgit2's own parser refuses some that old repositories have, and
+ * building its objects takes longer than walking the bytes.
  */
 #include "objects-internal.h"
 
@@ -130,14 +130,15 @@ int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path
 struct diff {
 	struct ga_repo *r;
 	struct ga_changes *out;
-	struct ga_buf path;      /* of the directory, with its slash */
+	struct ga_buf path;      /* path of the directory, with a slash at its end */
 	size_t max;              /* SIZE_MAX: no limit */
-	struct ga_tree_size *size; /* only measure, up to `limit`; else NULL */
+	struct ga_tree_size *size; /* not NULL: only measure, up to `limit` */
 	const struct ga_tree_size *limit;
 };
 
-/* Nothing in `err`: the caller knows. */
-static int measured(struct diff *d, const struct ga_tree_item *it)
+/* Count a path. Returns -1 beyond a limit, without an error: that is how ga_tree_measure() tells it
+ * from a failure. */
+static int count_path(struct diff *d, const struct ga_tree_item *it)
 {
 	struct ga_tree_size *s = d->size;
 	uint64_t len = d->path.len + it->len;
@@ -160,9 +161,9 @@ static int diff_below(struct diff *d, const struct ga_tree_item *name, const str
 	int rc;
 
 	if (d->size) {
-		/* a tree of nothing but empty trees takes its time too */
+		/* directories count, too: a tree of nothing but empty trees takes time as well */
 		d->size->depth = depth > d->size->depth ? depth : d->size->depth;
-		if (depth >= GA_TREE_DEPTH_MAX || measured(d, name))
+		if (depth >= GA_TREE_DEPTH_MAX || count_path(d, name))
 			return -1;
 	}
 	if (depth >= GA_TREE_DEPTH_MAX)
@@ -195,7 +196,7 @@ static int diff_item(struct diff *d, const struct ga_tree_item *old,
 	if (ga_entry_equal(&a, &b))
 		return 0;
 	if (d->size)
-		return measured(d, any);
+		return count_path(d, any);
 	if (d->out->n >= d->max)
 		return ga_fail(err, GA_EFATAL, "a tree has more than %zu entries", d->max);
 	ga_buf_add(&d->path, any->name, any->len);
@@ -204,8 +205,8 @@ static int diff_item(struct diff *d, const struct ga_tree_item *old,
 	return 0;
 }
 
-/* A file and a directory of one name sort apart, and so come out as a deletion
- * and additions without further ado. */
+/* A file and a directory of one name sort apart, so they come out as a deletion and additions
+ * without special treatment. */
 static int diff_level(struct diff *d, const struct ga_oid *old, const struct ga_oid *new,
 		      unsigned depth, struct ga_error *err)
 {

@@ -20,7 +20,7 @@ static int parse(const char *data, size_t n, struct ga_tree_level *ret)
 	size_t cap = 0;
 	int rc;
 
-	/* the names stay where they are: the object is copied once as a whole */
+	/* the object is copied once as a whole, and names point into the copy */
 	ret->names = ga_memdup(data, n);
 	p = ret->names;
 	while ((rc = ga_tree_next(&p, ret->names + n, &it)) > 0) {
@@ -61,7 +61,7 @@ int ga_tree_level_read(struct ga_repo *r, const struct ga_oid *oid, struct ga_tr
 		ga_tree_level_release(ret);
 		return ga_fail(err, GA_EFATAL, "tree %s is malformed", GA_HEX(oid));
 	}
-	/* git's order is this one but where a directory's name begins another's */
+	/* git's order differs only where the name of a directory begins another name */
 	if (!is_sorted(ret))
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_name);
 	return 0;
