@@ -83,7 +83,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		return -1;
 	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
 		return 0;
-	/* which paths were shown at all is what the checkout itself says */
+	/* which paths were shown at all can only be told from the checkout itself */
 	if (s->live) {
 		l->o.lower = s->project;
 		return 0;
@@ -112,24 +112,24 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 	return 0;
 }
 
-/* 1 if it is needed again with converted content. */
+/* Returns 1 if it has to be repeated with converted content. */
 static int read_upper(struct capture *c, struct layers *l, bool convert, struct ga_error *err)
 {
 	int rc = convert ? clean(c, &l->o, err) : 0;
 
-	/* a mounted layer must not be read for good: git inside may still write to it */
+	/* the result must not be read from a mounted layer: git inside could still write to it */
 	close_inside(c);
 	return rc ? rc : ga_upper_capture(c->e->repo, &l->o, &c->upper, err);
 }
 
-/* The agent's commits are there, so they are kept, and all else stays in the session. Without
- * commits there is nothing to keep, and the session is as it was; nor is anything taken back that a
- * capture before this one could read. */
+/* Reading took too long. If the agent's commits were taken they are kept, and all else stays in the
+ * session. Without commits there is nothing to keep, and the session stays as it was; so does one
+ * that was captured before, since nothing that could be read then is taken back. */
 static int upper_late(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *note = NULL;
 
-	/* what the reader wrote is nobody's any more */
+	/* what the killed reader wrote belongs to nobody */
 	ga_import_sweep(c->e->repo);
 	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->from) ||
 	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->held))
@@ -142,7 +142,7 @@ static int upper_late(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* What a result will need. Should it fail here, it is done again when it is needed. */
+/* Prepare what a result will need. Whatever fails here is tried again when it is needed. */
 struct spare_time {
 	struct capture *c;
 	struct outcome *o;
@@ -153,8 +153,8 @@ static void prepare_result(void *payload)
 	cleanup_error struct ga_error no_facts = GA_ERROR_INIT, no_refs = GA_ERROR_INIT;
 	struct spare_time *t = payload;
 
-	/* first what is ours to do: the reader, git and a thread are more than most machines run
-	 * at once, and neither of the last two is waited for soon */
+	/* our own work first: the reader, git and a thread are more than most machines run at once,
+	 * and the last two are not waited for soon */
 	(void)need_facts(t->c, t->o, &no_facts);
 	(void)need_refs(t->c, t->o, &no_refs);
 	sync_early(t->c, t->o);
@@ -182,7 +182,7 @@ static int take_upper(struct capture *c, struct outcome *o, struct ga_error *err
 	return 0;
 }
 
-/* Nobody knows what is in it, but that it is there. */
+/* Its content is unknown, but it is there. */
 static void shared_late(struct capture *c, const char *path)
 {
 	cleanup_free char *q = ga_quote(path);
@@ -217,8 +217,8 @@ static int count_shared(struct capture *c, struct outcome *o, struct ga_error *e
 
 /* ---- live sessions ----------------------------------------------------- */
 
-/* The layers stand on the directory itself, not on its name. Devices are numbered anew when the
- * machine starts. */
+/* Was the project directory itself replaced? The layers stand on the directory, not on its name.
+ * Device numbers are not the same after a reboot. */
 static bool root_was_replaced(const struct ga_session *s)
 {
 	cleanup_free char *boot = ga_boot_id();
@@ -230,8 +230,8 @@ static bool root_was_replaced(const struct ga_session *s)
 	       (s->boot && !strcmp(boot, s->boot) && st.st_dev != s->live_dev);
 }
 
-/* With the working tree itself beneath the layers, what the user did meanwhile
- * showed inside; the result still stands on the base. Say so. */
+/* With the working tree itself beneath the layers, what the user changed meanwhile showed inside,
+ * while the result is still based on the base. Say so. */
 static int check_live(struct capture *c, struct ga_error *err)
 {
 	cleanup_(ga_scan_release) struct ga_scan scan = GA_SCAN_INIT;
@@ -271,9 +271,9 @@ static int check_live(struct capture *c, struct ga_error *err)
 
 /* ---- submodules --------------------------------------------------------- */
 
-/* `rm -rf` of a submodule, which fails at its mount points when everything else is gone. That
- * is no commit that deletes all there is, and to git an empty directory is one that was not
- * checked out. */
+/* `rm -rf` of a submodule fails at its mount points after everything else is gone. That must not
+ * become a commit that deletes everything; for git, too, an empty directory is a submodule that was
+ * not checked out. */
 static int check_emptied(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -285,7 +285,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 	if (all.n)
 		return 0;
 	c->upper.tree = c->base_tree;
-	ga_strv_release(&c->notes); /* of a git dir that cannot be read */
+	ga_strv_release(&c->notes); /* these are about a git dir that cannot be read */
 	ga_strv_release(&c->unkept);
 	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it "
 		     "is left as it was ('git rm --cached' and a commit inside remove one)");
@@ -294,7 +294,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 
 /* ---- a checkout that was narrowed ---------------------------------------- */
 
-/* The agent's index counts for nothing: what is not there was deleted. To the agent it was not. */
+/* The agent's index does not count: what is not there was deleted. To the agent it was not. */
 static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -350,7 +350,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 				      .committer = o->committer,
 				      .session = c->s->name };
 
-	/* nothing was done: nothing stands on the carried work either */
+	/* nothing was done, so nothing is based on the carried work either */
 	if (ga_oid_equal(&o->history, &c->s->base) && !c->s->resumed)
 		return ga_commit_tree(c->e->repo, &c->under, &o->rewrite.full, err);
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
@@ -364,8 +364,8 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	return 0;
 }
 
-/* Is there anything rules could be asked about? What the host has that makes paths
- * dangerous is not gathered for a session that did nothing. */
+/* Is there anything that rules could apply to? What the host has that makes paths dangerous is not
+ * gathered for a session that did nothing. */
 static bool met_anything(const struct capture *c)
 {
 	bool commits = !ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base);
@@ -395,7 +395,7 @@ static int explain(const struct ga_capture_env *e, struct ga_error *err)
 {
 	if (!ga_explain_full(err, ga_repo_info(e->repo)->commondir))
 		return -1;
-	/* deeper down nobody knows that it can simply be done again */
+	/* the hint from deeper down does not know that this can simply be repeated */
 	free(err->hint);
 	err->hint = NULL;
 	return ga_hint(err, "free some space first");
@@ -411,7 +411,7 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 
 	if (begin(&c, e, s, err))
 		return explain(e, err);
-	/* what a killed capture left may be what the disk is full of */
+	/* what a killed capture left may be what fills the disk */
 	ga_import_sweep(e->repo);
 	lock = ga_capture_lock_keeps(c.e->repo, err);
 	rc = lock < 0 || ga_fault_stop("capture:begin", err) || ga_batch_begin(e->repo, err) ||
@@ -433,7 +433,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	cleanup_close int lock = -1;
 	int rc;
 
-	/* only what the layers need to be found: a peek changes no session */
+	/* only what is needed to find the layers: a peek changes no session */
 	copy.name = ga_strdup(s->name);
 	copy.dir = ga_strdup(s->dir);
 	copy.project = ga_strdup(s->project);
@@ -461,7 +461,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 		return explain(e, err);
 	if (c.upper.met)
 		ga_strv_extend(notes, &c.upper.notes);
-	/* reachable from nothing, and needed for as long as one command runs */
+	/* reachable from nothing, and needed only while this command runs */
 	if (c.upper.keep)
 		(void)unlink(c.upper.keep);
 	*ret_tree = c.upper.tree;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the agent's commits claim: anybody can write any name and any date there, and
- * a reader of `git log` takes them for what they say.
+ * What the agent's commits claim: anybody can write any name and any date there, and readers of
+ * `git log` believe them.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "ga/session.h"
 #include "result.h"
 
-#define SLACK (24 * 60 * 60) /* seconds: a clock may be wrong by a time zone */
+#define SLACK (24 * 60 * 60) /* seconds: a clock may be off by a time zone */
 
 /* "Name <mail> seconds zone" */
 struct who {
@@ -28,7 +28,7 @@ static struct who parse_who(const char *raw)
 	cleanup_free char *seconds = ga_strndup(at, strcspn(at, " "));
 	struct who w = { raw, len, 0 };
 
-	/* what is no number makes no claim; git's own checks refuse it */
+	/* a date that is no number claims nothing; git's own checks refuse it */
 	(void)ga_parse_i64(seconds, &w.at);
 	return w;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bringing over what the agent committed: all of it at once; and where that is refused, so much of
- * it as is not. What one ref leads to must not cost the others.
+ * Fetching what the agent committed: all of it at once or, if that is refused, as much of it as is
+ * not. What one ref leads to must not cost the others.
  */
 #include <string.h>
 #include <unistd.h>
@@ -13,17 +13,17 @@
 #include "ga/quote.h"
 #include "ga/rewrite.h"
 
-#define MAX_NAMED 10 /* refs, in notes */
-#define MAX_TRIES 20 /* to find which of them are refused */
+#define MAX_NAMED 10 /* refs named in notes */
+#define MAX_TRIES 20 /* attempts to find out which of them are refused */
 
 struct fetching {
 	struct capture *c;
 	const struct ga_buf *known; /* "^ID" lines of commits */
-	struct ga_oid *theirs;      /* what is not the agent's, the base the first of them */
+	struct ga_oid *theirs;      /* commits that are not the agent's, the base first */
 	size_t n_theirs;
-	uint64_t files, bytes;      /* of the private git dir */
-	unsigned tries;             /* that are left */
-	bool limit;                 /* the last one was refused for a limit */
+	uint64_t files, bytes;      /* files in the private git dir, and their bytes */
+	unsigned tries;             /* attempts left */
+	bool limit;                 /* the last attempt was refused because of a limit */
 	size_t named;               /* refs that were given up */
 };
 
@@ -47,7 +47,8 @@ static int measure(struct fetching *f, struct ga_error *err)
 	return 0;
 }
 
-/* Git inside gets no more than is left for all of it. Returns 1 if that is nothing. */
+/* Set the time for git inside, at most what is left for the import. Returns 1 if that is
+ * nothing. */
 static int allow_packing(struct fetching *f, char **ret_reason)
 {
 	struct capture *c = f->c;
@@ -63,13 +64,14 @@ static int allow_packing(struct fetching *f, char **ret_reason)
 	return 0;
 }
 
-/* Have everything that the tips reach and the host has not packed, and take it. */
+/* Have git inside pack everything that the tips reach and the host does not have, and import it. */
 static int export(struct fetching *f, const struct ga_buf *in, const struct ga_oid *tips, size_t n,
 		  char **ret_reason, struct ga_error *err)
 {
-	/* --local leaves out what comes from the host's own objects. Chains of deltas are as long
-	 * as the agent likes, and each look at the end of one goes through all of it: they are cut
-	 * where git itself ends them, and no bitmap has them copied as they are */
+	/* --local leaves out what comes from the host's own objects. An agent can make chains of
+	 * deltas as long as it likes, and each access to the end of one goes through all of it:
+	 * they are cut to the length that git itself uses, and without bitmaps they are not copied
+	 * as they are. */
 	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs",
 					    "--stdout", "--local", "--window=0", "--depth=50",
 					    "--no-use-bitmap-index", "-q", NULL };
@@ -95,7 +97,7 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	return take_pack(c, fd, tips, n, f->theirs, f->n_theirs, ret_reason, err);
 }
 
-/* Whatever becomes a ref of ours is printed as it is by `git log --all`. */
+/* `git log --all` prints whatever becomes a ref of ours as it is. */
 static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
 {
 	size_t cleaned;
@@ -109,7 +111,7 @@ static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct 
 	return 0;
 }
 
-/* 1: refused. */
+/* Fetch these tips, which are replaced by what they were rewritten to. Returns 1 if refused. */
 static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_reason,
 		 struct ga_error *err)
 {
@@ -177,7 +179,7 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 	}
 }
 
-/* The others, if they are many, with one note. */
+/* Beyond a few, those given up are noted together. */
 static void note_given_up(struct fetching *f)
 {
 	size_t more = f->named > MAX_NAMED ? f->named - MAX_NAMED : 0;
@@ -209,8 +211,8 @@ static void forget_given_up(struct capture *c)
 
 static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct ga_error *err);
 
-/* All together were refused. Parts may each be within a limit that all are beyond: that is no
- * reason to take these. */
+/* All of these together were refused. After a limit was met the halves are not tried: each may be
+ * within a limit that all together exceed, which is no reason to take them. */
 static int fetch_halves(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			struct ga_error *err)
 {
@@ -231,7 +233,7 @@ static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct
 	return rc > 0 ? fetch_halves(f, tips, n, reason, err) : rc;
 }
 
-/* What matters most is tried first: HEAD, then branches and the stash, then what is on neither. */
+/* Try what matters most first: HEAD, then branches and the stash, then what is on neither. */
 static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			  struct ga_error *err)
 {
@@ -249,7 +251,7 @@ static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, co
 		       : 0;
 }
 
-/* A branch of the user's that the agent merged is not its work: no limit counts that. */
+/* A branch of the user's that the agent merged is not its work, and does not count for limits. */
 static void find_theirs(struct fetching *f, const struct ga_refs *host)
 {
 	const struct capture *c = f->c;
@@ -284,7 +286,7 @@ int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga
 	begin_import(c);
 	rc = fetch(&f, tips, n, &reason, err);
 	if (rc > 0) {
-		/* a stash that takes for ever is to leave HEAD some of it */
+		/* a stash that takes all the time must leave some for HEAD */
 		begin_import(c);
 		rc = fetch_by_worth(&f, tips, n, reason, err);
 	}

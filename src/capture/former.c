@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the runs before this one published: it is still on the branch, and nothing of it is looked
- * at again. Its flags are in the report that belongs to it.
+ * What earlier runs of the session published: it is still on the branch, and is not looked at
+ * again. Its flags are in the report that was made then.
  */
 #include "ga/objects.h"
 #include "result.h"
 
-/* Against each parent: a merge has what it brings in flags of its own. */
+/* Flag a commit against each of its parents: a merge gets flags of its own for what it brings. */
 static int flag_commit(struct capture *c, const struct outcome *o, const struct ga_oid *id,
 		       struct ga_report *r, struct ga_error *err)
 {
@@ -28,7 +28,7 @@ static int flag_commit(struct capture *c, const struct outcome *o, const struct 
 	return 0;
 }
 
-/* Without the report there are no verdicts either: all is asked once more. */
+/* Without the report there are no verdicts either: the user is asked about everything again. */
 static int flag_anew(struct capture *c, const struct outcome *o, struct ga_report *r,
 		     struct ga_error *err)
 {
@@ -63,7 +63,8 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 		return flag_anew(c, o, r, err);
 	if (ga_oid_is_zero(&former.tip))
 		return 0;
-	/* not where the user has rewritten them, and `git gc` has removed what was there before */
+	/* not if the user has rewritten its commits and `git gc` has removed what was there
+	 * before */
 	rc = ga_commit_here(c->e->repo, &former.tip, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->under, err);

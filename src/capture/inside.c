@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git inside the sandbox, over files and configuration the agent wrote.
+ * Git inside the sandbox, over files and configuration that the agent wrote.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,20 +13,21 @@
 #include "ga/fd.h"
 #include "ga/import.h"
 
-/* How long git inside may take is what honest work of that size does on a slow machine that
- * is busy with other things. For scale: two busy cores took 8 s for 50 000 small files of
- * text; LFS that does not stay in memory starts processes for each file. */
-#define STEP_MS 60000ull  /* for all commands of a step, whatever there is to do: the limit is set
-			   * in units of that, so to speak, and all else goes with it */
-#define PER_FILE_MS 20ull /* and more for each file ... */
-#define PER_MIB_MS 200ull /* ... and for what they hold: it is hashed and deflated */
-#define MOST 10u          /* times a step: a file that is one hole says it holds what it likes */
+/* git inside may take as long as honest work of that size does on a slow and busy machine. For
+ * scale: two busy cores took 8 s for 50 000 small text files; LFS, if it does not stay in memory,
+ * starts processes for each file. */
+#define STEP_MS 60000ull  /* for all commands of a step, whatever there is to do, if git_time is
+			   * this long; the times below scale with git_time */
+#define PER_FILE_MS 20ull /* in addition, for each file ... */
+#define PER_MIB_MS 200ull /* ... and for its content, which is hashed and deflated */
+#define MOST 10u          /* times a step: a file that is one hole can have any size */
 
-/* Of one command: a million paths with their ids, several times over. Packs may be as long as
- * an import takes. */
+/* Greatest output of one command: a million paths with their ids, several times over. A pack may be
+ * as large as an import allows. */
 #define MAX_OUTPUT ((size_t)256 << 20)
 
-#define PACK_SLACK ((size_t)1 << 20) /* of a pack that is too long, so that this is seen by it */
+#define PACK_SLACK ((size_t)1 << 20) /* so much more of a pack is read, so that it is seen to be too
+				      * large */
 
 void close_inside(struct capture *c)
 {
@@ -39,7 +40,7 @@ void allow_inside(struct capture *c, uint64_t files, uint64_t bytes)
 	uint64_t step = c->e->limits->git_time * 1000, most = (MOST - 1) * STEP_MS;
 	uint64_t mib = bytes >> 20, more;
 
-	/* bounded one by one: no sum of theirs overflows */
+	/* each is bounded first, so that their sum does not overflow */
 	more = (files < most ? files : most) * PER_FILE_MS + (mib < most ? mib : most) * PER_MIB_MS;
 	c->allowed_ms = (unsigned)(step + (more < most ? more : most) * step / STEP_MS);
 	c->left_ms = c->allowed_ms;
@@ -90,7 +91,7 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 					    (size_t)c->e->limits->pack_size + PACK_SLACK };
 
 	c->words = false;
-	/* the time for it is not git's: a base tree may have to be made first */
+	/* not counted as git's time: a base tree may have to be made first */
 	if (!c->sandbox && c->e->open_sandbox(c->e->payload, &c->sandbox, err))
 		return ga_error_wrap(err, "cannot run git inside");
 	for (size_t i = 0; c->e->sandbox_env && c->e->sandbox_env[i]; i++)
@@ -103,8 +104,8 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 
 static void git_argv(const struct inside *x, struct ga_strv *argv)
 {
-	/* They would run with the agent's own rights in a sandbox that nobody looks at:
-	 * no danger, but no use either. */
+	/* These would run with the agent's rights in a sandbox that nobody looks at: no danger, but
+	 * of no use either. */
 	ga_strv_push_many(argv, "git", "-c", "core.fsmonitor=false", "-c",
 			  "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", NULL);
 	for (size_t i = 0; x->args[i]; i++)
@@ -153,7 +154,8 @@ int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *er
 		       line ? line : "no message");
 }
 
-/* A path has 256 bytes on average at most, and a history changes each 25 times. */
+/* Assumes that a path has at most 256 bytes on average, and that a history changes each path 25
+ * times. */
 void ga_capture_import_limits(const struct ga_limits *l, struct ga_import_limits *ret)
 {
 	*ret = (struct ga_import_limits){
@@ -181,7 +183,7 @@ unsigned import_left(const struct capture *c)
 	return now < c->until ? (unsigned)(c->until - now) : 0;
 }
 
-/* Which of the user's limits the import was over; false: none of them. */
+/* The user's limit that the import exceeded; false: none. */
 static bool limit_of(enum ga_import_over over, enum ga_limit *ret)
 {
 	static const enum ga_limit limits[] = {
@@ -231,7 +233,7 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 		rc = ga_import_check(im, tips, n_tips, hide, n_hide, ret_reason, err);
 	if (!rc)
 		rc = ga_import_migrate(im, &c->keeps, err);
-	/* before what it wrote is removed */
+	/* asked before what it wrote is removed */
 	if (rc == 1 && ga_disk_full(ga_repo_info(c->e->repo)->commondir))
 		rc = ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
 	*ret_over = rc == 1 && ga_import_over(im) != GA_IMPORT_WITHIN;
@@ -241,7 +243,7 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 	return rc;
 }
 
-/* Can what a pack holds be written where objects are? */
+/* Can as much as the pack has be written to the object directory? */
 static int probe_objects(const struct capture *c, int fd, struct ga_error *err)
 {
 	off_t size = lseek(fd, 0, SEEK_END);
@@ -251,9 +253,9 @@ static int probe_objects(const struct capture *c, int fd, struct ga_error *err)
 	return 0;
 }
 
-/* Git refuses objects that are bad and objects it cannot write by the same exit status, and its
- * words name what the agent wrote. What is refused twice, where as much can be written, is
- * the agent's doing. */
+/* git fails with the same exit status for bad objects and for objects that it cannot write, and its
+ * messages contain the agent's words. So a pack is the agent's doing only if it is refused twice
+ * and as much can be written. */
 int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,
 	      const struct ga_oid *hide, size_t n_hide, char **ret_reason, struct ga_error *err)
 {
@@ -265,7 +267,7 @@ int take_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tip
 	rc = try_pack(c, fd, tips, n_tips, hide, n_hide, &over, &first, err);
 	if (rc != 1)
 		return rc;
-	/* what is over a limit was refused by us */
+	/* a limit is our own refusal: nothing to try again */
 	if (over)
 		*ret_reason = ga_steal(&first);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A .keep beside a pack stops a concurrent `git repack -ad` from dropping what no
- * ref reaches yet. One that outlives its capture would stop every repack for good.
+ * A .keep file beside a pack stops a concurrent `git repack -ad` from dropping what no ref reaches
+ * yet. One that outlives its capture would keep the pack out of every repack for good.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,8 +40,8 @@ void sweep_keeps(struct capture *c, int lock)
 {
 	cleanup_error struct ga_error busy = GA_ERROR_INIT;
 
-	/* only now: until its refs exist, those of a capture that was cut short and is
-	 * done again protect what it finds there and does not write anew */
+	/* not earlier: a capture that is done again after it was cut short does not write anew what
+	 * it finds in such packs, and until its refs exist only these files protect that */
 	if (!ga_flock(lock, true, false, &busy))
 		ga_keeps_sweep(c->e->repo);
 }

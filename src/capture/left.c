@@ -14,7 +14,7 @@ struct left_job {
 	const struct ga_session *s;
 	const struct ga_left_list *lines;
 	const struct ga_strv *only;
-	struct ga_strv tracked;   /* what lies in ignored directories and is in the result */
+	struct ga_strv tracked;   /* paths in ignored directories that are in the result */
 	const struct ga_limits *limits;
 	uint64_t entries, path_bytes;
 	struct ga_buf path;
@@ -23,7 +23,7 @@ struct left_job {
 
 /* ---- layers ----------------------------------------------------------------- */
 
-/* The layer that has what is at `path`, and how the path goes on in it. */
+/* The layer that has `path`, and the rest of the path within it. */
 static char *layer_of(const struct ga_session *s, const char *path, const char **ret_rest)
 {
 	for (size_t i = 0; i < s->shared.n; i++) {
@@ -125,7 +125,7 @@ static void list_path(struct left_job *j, const char *path)
 		list_below(j, fd, 0);
 		return;
 	}
-	/* no directory, or none that is reached without a link */
+	/* no directory, or reached only through a link */
 	fd = ga_left_open(j->s, path, O_PATH | O_NOFOLLOW);
 	if (fd >= 0 && !fstat(fd, &st))
 		found_file(j, &st);
@@ -172,7 +172,7 @@ static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_o
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	struct ga_oid tree;
 
-	/* a branch that was merged and deleted may be gone with its objects */
+	/* a branch that was merged and deleted may be gone together with its objects */
 	if (ga_oid_is_zero(commit) || ga_commit_tree(r, commit, &tree, &gone))
 		return;
 	for (size_t i = 0; i < j->lines->n; i++) {
@@ -193,7 +193,7 @@ static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_o
 	}
 }
 
-/* A directory can be ignored and hold what is tracked: that was captured. */
+/* An ignored directory may contain tracked files: these were captured. */
 static int find_tracked(struct ga_repo *r, struct left_job *j, struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(j->s, "carried");

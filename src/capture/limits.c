@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was kept away by a limit of the user's, and how to bring it.
+ * What a limit of the user's kept out, and how to get it.
  */
 #include <string.h>
 
@@ -21,8 +21,8 @@ static bool is_met(uint64_t met, unsigned i)
 	return met >> i & 1;
 }
 
-/* How to bring what these limits keep away, as one line. What the repository's file lowered cannot
- * be raised by the user's: only for once. */
+/* How to get what these limits keep out, as one line. A limit that the repository's file lowered
+ * cannot be raised in the user's file, only on the command line. */
 static char *remedy_of(const struct capture *c, uint64_t met)
 {
 	cleanup_buf struct ga_buf raise = GA_BUF_INIT, once = GA_BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Submodules as the superproject sees them: each was captured before, in its own
- * repository. Its commits are never looked at here, only whether they are there.
+ * Submodules as the superproject sees them. Each was captured before, in its own repository: its
+ * commits are not examined here, only whether they exist.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "ga/oidmap.h"
 #include "ga/quote.h"
 
-#define MAX_ASKED 1000 /* ids of one submodule that its repository is asked about */
+#define MAX_ASKED 1000 /* most ids that one submodule's repository is asked about */
 
 void ga_links_release(struct ga_links *l)
 {
@@ -38,7 +38,7 @@ static void note(struct capture *c, const struct ga_link *l)
 		      safe.ptr, c->s->name);
 }
 
-/* What `git add` of the submodule would record, had all in it been committed. */
+/* Record what `git add` of each submodule would, had everything in it been committed. */
 int take_links(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -63,8 +63,8 @@ int take_links(struct capture *c, struct ga_error *err)
 	return ga_tree_apply(c->e->repo, NULL, &tree, &changes, &c->upper.tree, err);
 }
 
-/* Would whoever merges the superproject find the commit in the submodule's repository, on
- * something that was checked? */
+/* Would somebody who merges the superproject find the commit in the submodule's repository, on a
+ * branch whose content was checked? */
 static int is_published(struct ga_repo *sub, const struct ga_link *l, const struct ga_oid *was,
 			const struct ga_oid *oid, bool *ret, struct ga_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The commit the tool makes of what the agent did not commit itself.
+ * The commit that the tool makes of what the agent did not commit itself.
  */
 #include <string.h>
 #include <time.h>
@@ -11,13 +11,13 @@
 
 int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	/* the session's end, not now: done again, the commits are the same */
+	/* the session's end, not now, so that a repeated capture makes the same commits */
 	time_t at = c->s->finished ? (time_t)c->s->finished : time(NULL);
 
 	return ga_repo_signature(c->e->repo, c->e->config, at, &o->committer, err);
 }
 
-/* On one line, whatever the words hold: a trailer ends with its line. */
+/* The command on one line, whatever its words contain: a trailer ends with its line. */
 static char *one_line_command(const struct ga_strv *command)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -35,8 +35,8 @@ static char *one_line_command(const struct ga_strv *command)
 	return ga_buf_steal(&b);
 }
 
-/* What is held back, or stands on the user's uncommitted work, does not stay in this
- * commit: no number then, rather than a wrong one. */
+/* This commit loses what is held back or stands on the user's uncommitted work: then no number is
+ * given, rather than a wrong one. */
 static void add_subject(const struct capture *c, const struct ga_changes *changes,
 			const struct ga_flags *flags, const struct ga_host_facts *facts,
 			struct ga_buf *m)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Commits of the agent's that are on no branch: on a tag, in an older stash, on the HEAD of another
- * working tree, under an operation that was not finished. Git goes on from each of them, so each
- * is work; only what the agent itself took off everything (a reset, a dropped stash) is not.
+ * working tree, in an unfinished operation. git goes on from each of them, so each is work; only
+ * what the agent itself took off everything (a reset, a dropped stash) is not.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -19,13 +19,13 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
-#define MAX_FOUND 10000 /* candidates: most are on a branch after all */
-#define MAX_HOST 10000  /* refs of the host named to git inside: with more, it is asked as well */
-#define MAX_NAMED 10    /* of those kept, in the note */
-#define MAX_TREES 1000  /* working trees besides the one shown, and whatever else lies among them */
-#define PSEUDO_MAX ((size_t)64 << 10) /* bytes of such a file: more merges at once than git takes */
+#define MAX_FOUND 10000 /* candidates: most turn out to be on a branch */
+#define MAX_HOST 10000  /* refs of the host told to git inside; with more, the host is asked, too */
+#define MAX_NAMED 10    /* of those kept, in a note */
+#define MAX_TREES 1000  /* entries in the directory of further working trees */
+#define PSEUDO_MAX ((size_t)64 << 10) /* bytes of such a file: more merge heads than git takes */
 
-/* What git itself names by a file of its git dir. */
+/* Commits that git itself keeps in a file of its git dir. */
 static const struct {
 	const char *file, *name;
 } pseudo[] = {
@@ -42,7 +42,7 @@ static int open_git_dir(const struct capture *c)
 	return open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* By descriptor: the agent can have put a link in place of any directory on the way. */
+/* Opened by descriptor: the agent may have put a symlink in place of any directory on the way. */
 static bool is_there(int dir, const char *name)
 {
 	cleanup_close int fd = dir < 0 ? -1 : ga_openat_beneath(dir, name, O_PATH | O_NOFOLLOW, 0);
@@ -51,7 +51,7 @@ static bool is_there(int dir, const char *name)
 	return fd >= 0 && !fstat(fd, &st) && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 }
 
-/* What is going on in this git dir, or NULL. */
+/* The operation in progress in this git dir, or NULL. */
 static const char *operation(int dir)
 {
 	static const struct {
@@ -63,7 +63,7 @@ static const char *operation(int dir)
 		{ "MERGE_HEAD", "a merge" },
 		{ "CHERRY_PICK_HEAD", "a cherry-pick" },
 		{ "REVERT_HEAD", "a revert" },
-		/* the next of several, once one was committed by hand */
+		/* several of which one was committed by hand, before the next */
 		{ "sequencer/todo", "cherry-picks or reverts" },
 		{ "BISECT_LOG", "a bisection" },
 	};
@@ -87,12 +87,12 @@ bool left_unfinished(const struct capture *c, const char **ret)
 struct others {
 	struct capture *c;
 	const struct ga_refs *theirs; /* the host's refs, sorted by name */
-	struct ga_strv tags;   /* of the agent's: the first few */
+	struct ga_strv tags;   /* the agent's tags, the first few */
 	size_t n_tags;
-	struct ga_refs found;  /* candidates, with the names they are to have */
-	struct ga_oidmap host; /* what refs of the host's name */
-	bool more;             /* than MAX_FOUND */
-	bool failed;           /* git inside did not say all */
+	struct ga_refs found;  /* candidates, with the names they will have */
+	struct ga_oidmap host; /* what the host's refs point to */
+	bool more;             /* there are more than MAX_FOUND */
+	bool failed;           /* git inside did not answer completely */
 };
 
 static void others_release(struct others *x)
@@ -123,7 +123,7 @@ static void found_nth(struct others *x, const struct ga_oid *oid, const char *ki
 	found(x, oid, kind, number);
 }
 
-/* What git inside says, if anything. */
+/* Ask git inside. `*ret_said`: it answered. */
 static int ask_all(struct others *x, const char *const *args, const struct ga_buf *in,
 		   struct ga_buf *out, bool *ret_said, struct ga_error *err)
 {
@@ -143,7 +143,7 @@ static int ask_all(struct others *x, const char *const *args, const struct ga_bu
 	return 0;
 }
 
-/* What it cannot say costs no more than that. */
+/* The same; no answer counts as an empty one, and is noted in `failed`. */
 static int ask(struct others *x, const char *const *args, const struct ga_buf *in,
 	       struct ga_buf *out, struct ga_error *err)
 {
@@ -164,7 +164,7 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
 	struct others x = { .c = c };
 
 	*ret = false;
-	/* the file stays when git shows everything again */
+	/* the file remains when git shows everything again, so git is asked */
 	if (ga_gitconfig_bool(c->e->config, "core.sparsecheckout", false) ||
 	    !is_there(dir, "info/sparse-checkout") || ga_gitdir_has_trap(path))
 		return 0;
@@ -175,7 +175,7 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
 	return 0;
 }
 
-/* The next line of `out` from `*pos`, without its end; NULL behind the last. */
+/* The next line of `out` from `*pos`, without its newline; NULL at the end. */
 static const char *next_line(const struct ga_buf *out, size_t *pos, size_t *ret_n)
 {
 	const char *line = out->ptr + *pos, *nl;
@@ -202,8 +202,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* A tag that the agent made or moved. What it names may be on a branch, which is all that is kept
- * of it then. */
+/* Note a tag that the agent made or moved. If the commit that it names is on a branch, only that is
+ * kept of it. */
 static void add_tag(struct others *x, char *name, const struct ga_oid *oid)
 {
 	const char *tag = ga_path_below(name, "refs/tags");
@@ -231,7 +231,7 @@ static void note_tags(const struct others *x)
 					    "taken: %s", b.ptr);
 }
 
-/* Not those of remotes: what was fetched is somebody else's, and there. */
+/* Remote branches are not among them: what was fetched is somebody else's, and is there. */
 static int find_refs(struct others *x, struct ga_error *err)
 {
 	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
@@ -258,7 +258,7 @@ static int find_refs(struct others *x, struct ga_error *err)
 	return 0;
 }
 
-/* The first one of either is kept anyway: the stash, and our own HEAD. */
+/* The first of both lists, the newest stash and our own HEAD, is kept anyway. */
 static int find_in_list(struct others *x, const char *const *args, const char *before,
 			const char *kind, struct ga_error *err)
 {
@@ -278,7 +278,7 @@ static int find_in_list(struct others *x, const char *const *args, const char *b
 	return 0;
 }
 
-/* `kind`: what their names begin with. */
+/* `kind`: the beginning of their names. */
 static void find_pseudo(struct others *x, int dir, const char *kind)
 {
 	for (size_t i = 0; dir >= 0 && i < GA_NELEMS(pseudo); i++) {
@@ -296,7 +296,7 @@ static void find_pseudo(struct others *x, int dir, const char *kind)
 			x->failed = true;
 			continue;
 		}
-		/* a merge of several has a line for each */
+		/* a merge of several heads has a line for each */
 		while ((line = next_line(&text, &pos, &n))) {
 			cleanup_free char *more = nth ? ga_strf("-%zu", nth + 1) : NULL;
 			cleanup_free char *name = ga_strf("%s%s", pseudo[i].name, more ? more : "");
@@ -310,7 +310,7 @@ static void find_pseudo(struct others *x, int dir, const char *kind)
 	}
 }
 
-/* What is under way in the working tree that git calls `name`. */
+/* Find what is unfinished in the working tree that git calls `name`. */
 static void find_in_tree(struct others *x, int trees, const char *name, size_t *told)
 {
 	cleanup_close int dir = ga_openat_beneath(trees, name, O_RDONLY | O_DIRECTORY, 0);
@@ -326,7 +326,7 @@ static void find_in_tree(struct others *x, int trees, const char *name, size_t *
 	}
 }
 
-/* Git has a directory for each working tree that the agent added, wherever that is. */
+/* git has a directory for each working tree that the agent added, wherever that is. */
 static void find_in_trees(struct others *x, int git_dir)
 {
 	int trees = ga_openat_beneath(git_dir, "worktrees", O_RDONLY | O_DIRECTORY, 0);
@@ -345,7 +345,7 @@ static void find_in_trees(struct others *x, int git_dir)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
 			ga_strv_push(&names, e->d_name);
 	x->more |= e != NULL;
-	/* as the file system has them is no order */
+	/* the order of the file system must not matter */
 	ga_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
 		find_in_tree(x, trees, names.v[i], &told);
@@ -378,7 +378,7 @@ static int find_all(struct others *x, struct ga_error *err)
 
 /* ---- which of them there are ------------------------------------------------ */
 
-/* Those that are no commits, nor tags of one, are nothing that git goes on from. */
+/* Replace tags by their commits and drop what is no commit: git goes on from nothing else. */
 static int peel(struct others *x, struct ga_error *err)
 {
 	static const char *const args[] = { "cat-file", "--batch-check=%(objectname) %(objecttype)",
@@ -405,8 +405,9 @@ static int peel(struct others *x, struct ga_error *err)
 	return 0;
 }
 
-/* What these reach, and neither a branch, the stash, a remote nor a ref of the host's does: the
- * agent can have removed any of these inside. */
+/* List what the candidates reach and neither a branch, the stash, a remote branch nor a ref of the
+ * host does. Refs of the host are given by id, since the agent can have removed any of them
+ * inside. */
 static int list_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,
 		      struct ga_oidmap *ret, struct ga_error *err)
 {
@@ -430,7 +431,8 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	ga_buf_add(&in, known->ptr, known->len);
 	if (ask_all(x, args, &in, &out, &said, err))
 		return -1;
-	/* one with a hole below it is enough for git to say nothing of any: then all are tried */
+	/* one that reaches a missing object is enough for git to list nothing: then all are
+	 * tried */
 	for (size_t i = 0; !said && i < x->found.n; i++)
 		(void)ga_oidmap_add(ret, &x->found.v[i].oid, 0);
 	while ((line = next_line(&out, &pos, &n))) {
@@ -442,7 +444,8 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	return 0;
 }
 
-/* Git inside was not named all refs of the host's: what these reach is not the agent's either. */
+/* If git inside was not told all refs of the host, drop what the others reach: it is not the
+ * agent's either. */
 static int find_on_host(struct others *x, const struct ga_refs *host,
 			const struct ga_oidmap *alone, struct ga_oidmap *ret,
 			struct ga_error *err)
@@ -505,7 +508,7 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 	note_tags(&x);
 	if (!x.failed && !x.more)
 		return 0;
-	/* what could not be read is not gone */
+	/* what could not be read may still be there */
 	c->unread = true;
 	note_unkept(c, "not all that the agent left on tags, in stashes or in other working trees "
 		       "could be read");

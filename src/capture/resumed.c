@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is different when a session was resumed: its layers stand on the base they always stood on,
- * its history on the branch as it was then. In between is what was held back, or stands on the
- * user's uncommitted work: in the layers, and in no commit.
+ * What is different when a session was resumed: its layers stand on the base they always had, its
+ * history on the branch as it was at the resume. The difference between the two, what was held back
+ * or stands on the user's uncommitted work, is in the layers but in no commit.
  */
 #include "capture-internal.h"
 #include "ga/objects.h"
 #include "ga/refs.h"
 
-/* What the layers showed when it was resumed and its commits do not have counts as tracked while
- * they leave it alone: ignore rules do not take away what is held back. */
+/* What the layers showed at the resume and the agent's commits lack counts as tracked unless they
+ * changed the path: otherwise ignore rules could take away what is held back. */
 static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;
@@ -23,7 +23,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 
 		if (s->new.mode == GA_MODE_NONE)
 			continue;
-		/* a directory it took the place of, too */
+		/* this compares a directory that it replaced, too */
 		if (ga_tree_entry(r, &c->from_tree, s->path, &was, err) ||
 		    ga_tree_entry(r, tree, s->path, &e, err))
 			return -1;
@@ -56,7 +56,7 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	rc = ga_ref_read(c->e->repo, c->s->onto_ref, users, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* whatever became of it, a branch of the user's that leads nowhere is in nobody's way */
+	/* a branch of the user's whose commit is missing, for whatever reason, does not matter */
 	rc = ga_commit_here(c->e->repo, users, err);
 	if (rc > 0)
 		*ret = users;

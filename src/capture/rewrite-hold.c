@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Holding back: no commit of the published history has a value of a critical
- * path that the host did not have before, not even for a while, since `git
- * rebase` and `git bisect` check out every one of them.
+ * Holding back: no commit of the published history has a value of a critical path that the host did
+ * not have before, not even temporarily, since `git rebase` and `git bisect` check out every
+ * commit.
  */
 #include "rewrite-internal.h"
 
@@ -15,14 +15,15 @@ struct hold {
 	struct ga_rewrite *ret;
 	struct ga_strv always;       /* opts.hold_always, sorted */
 	struct ga_oid onto_tree;
-	struct ga_strmap seen;       /* "rule path" of the flags in `ret`, severities ... */
-	struct ga_strv seen_keys;    /* ... which it borrows from here */
-	struct ga_flags final;       /* onto -> everything */
+	struct ga_strmap seen;       /* from "rule path" of flags in `ret` to their severities
+				      * ... */
+	struct ga_strv seen_keys;    /* ... with keys that are owned by this */
+	struct ga_flags final;       /* from `onto` to everything */
 	const struct node *tip;
 	/* of the node being worked on */
 	struct node *n;
-	struct ga_strv critical;     /* what it changes and may not */
-	bool have_ref;               /* reference_parent() is asked once */
+	struct ga_strv critical;     /* paths that it changes and may not */
+	bool have_ref;               /* `ref` is set: reference_parent() looks once */
 	const struct ga_oid *ref;
 };
 
@@ -38,7 +39,7 @@ static void copy_flag(struct ga_flags *to, const struct ga_flag *f)
 	ga_strv_extend(&to->v[to->n++].also, &f->also);
 }
 
-/* Has the flag's rule been told of for its path, no less severe than this? */
+/* Is there a flag of this rule and path already, no less severe? */
 static bool told(const struct hold *h, const char *key, enum ga_severity s)
 {
 	for (int32_t i = ga_strmap_first(&h->seen, key, strlen(key)); i >= 0;
@@ -48,8 +49,8 @@ static bool told(const struct hold *h, const char *key, enum ga_severity s)
 	return false;
 }
 
-/* Each path once for a rule: that of the final tree, which comes first, or of the
- * commit that had it; and again where it was more severe on the way. */
+/* Add flags, each path once for a rule: the flag of the final tree, which comes first, or of the
+ * commit that had it; and once more if it was more severe in between. */
 static void add_flags(struct hold *h, const struct ga_flags *from)
 {
 	for (size_t i = 0; i < from->n; i++) {
@@ -88,7 +89,7 @@ static int classify(struct hold *h, const struct ga_oid *old, const struct ga_oi
 
 /* ---- what a parent has ---------------------------------------------------------------- */
 
-/* The tree of a parent as the agent had it, and its node unless the host knows it. */
+/* The tree of a parent as the agent had it, and its node, or NULL if the host knows the parent. */
 static int parent_tree(struct hold *h, const struct ga_oid *id, struct ga_oid *ret,
 		       struct node **ret_node, struct ga_error *err)
 {
@@ -100,7 +101,7 @@ static int parent_tree(struct hold *h, const struct ga_oid *id, struct ga_oid *r
 	return ga_commit_tree(h->g->r, id, ret, err);
 }
 
-/* The value of a path in what a parent became. */
+/* The value of a path in what a parent was rewritten to. */
 static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *path,
 			   struct ga_entry *ret, struct ga_error *err)
 {
@@ -118,7 +119,7 @@ static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *
 	return file_entry(h->g->r, &tree, path, ret, err);
 }
 
-/* Does a parent that the host knows have this value? 1 yes. */
+/* Does a parent that the host knows have this value? Returns 1 if so. */
 static int host_has(struct hold *h, const char *path, const struct ga_entry *value,
 		    struct ga_error *err)
 {
@@ -139,9 +140,9 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 	return 0;
 }
 
-/* Which parent says what a path has to be instead: the first the host knows,
- * else the first. One that `onto` has long left behind would turn back what
- * came since, in paths that the agent did not touch either. */
+/* The parent whose value a held path gets: the first that the host knows, else the first. A parent
+ * that `onto` has long left behind is passed over: its values would revert what came since, in
+ * paths that the agent did not touch. */
 static int reference_parent(struct hold *h, const struct ga_oid **ret, struct ga_error *err)
 {
 	const struct ga_commit *c = &h->n->c;
@@ -172,8 +173,8 @@ static int reference_parent(struct hold *h, const struct ga_oid **ret, struct ga
 
 /* ---- one commit -------------------------------------------------------------------------- */
 
-/* Flags of a merge that a parent known to the host has just so are that
- * parent's business. */
+/* Drop the flags of a merge for values that a parent known to the host has as well: these are not
+ * new. */
 static int drop_known(struct hold *h, struct ga_flags *flags, struct ga_error *err)
 {
 	size_t out = 0;
@@ -194,8 +195,8 @@ static int drop_known(struct hold *h, struct ga_flags *flags, struct ga_error *e
 	return rc < 0 ? -1 : 0;
 }
 
-/* What nobody changed, committed because git inside took it for changed: it has no filter that
- * would tell. The user knows what is in it. */
+/* Drop the flags of content that nobody changed, but that was committed because git inside took it
+ * for changed, lacking the filter that would tell. The user knows that content. */
 static int drop_shown(struct hold *h, struct ga_flags *flags, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
@@ -229,7 +230,7 @@ static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_er
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
-	/* the most frequent case, one commit: known already */
+	/* the most frequent case, a single commit: classified already */
 	if (old && ga_oid_equal(old, &h->onto_tree) &&
 	    ga_oid_equal(&h->n->c.tree, &h->tip->c.tree)) {
 		if (ga_tree_diff(h->g->r, old, &h->n->c.tree, &changes, err))
@@ -287,7 +288,7 @@ static int hold_critical(struct hold *h, const char *path, const struct ga_entry
 	return 0;
 }
 
-/* Would this value be held if the commit stood on `onto` directly? */
+/* Would this value be held back if the commit were directly on `onto`? */
 static int still_critical(struct hold *h, const char *path, const struct ga_entry *is,
 			  struct ga_error *err)
 {
@@ -311,8 +312,8 @@ static int still_critical(struct hold *h, const char *path, const struct ga_entr
 	return 0;
 }
 
-/* A path that a parent had held: it stays so while the commit leaves it alone,
- * and while what the commit makes of it is no better. */
+/* A path that was held in a parent stays held as long as the commit leaves it alone, or changes it
+ * to something that is no better. */
 static int hold_inherited(struct hold *h, const char *path, const struct ga_entry *is,
 			  struct ga_changes *over, struct ga_error *err)
 {
@@ -358,7 +359,7 @@ static void gather_candidates(struct hold *h, struct ga_strv *ret)
 	ga_strv_sort_unique(ret);
 }
 
-/* All that it may not change, and all that its parents had held. */
+/* Consider all paths that the commit may not change and all that were held in its parents. */
 static int hold_whole(struct hold *h, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes over = GA_CHANGES_INIT;
@@ -375,7 +376,8 @@ static int hold_whole(struct hold *h, struct ga_error *err)
 	return 0;
 }
 
-/* Of the paths that the only parent had held those that it changes. 1: that does not do. */
+/* Consider, of the paths held in the only parent, just those that the commit changes. Returns 1 if
+ * that is not enough. */
 static int hold_changes(struct hold *h, const struct node *p, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes over = GA_CHANGES_INIT, changes = GA_CHANGES_INIT;
@@ -424,7 +426,8 @@ static int hold_node(struct hold *h, struct ga_error *err)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* Drop those of what the user's own branch has just so: brought by a rebase or a merge there. */
+/* Drop the flags of values that the user's own branch has as well: brought by a rebase or a merge
+ * there. */
 static int drop_users(struct range *g, struct ga_flags *flags, struct ga_error *err)
 {
 	struct ga_oid tree;
@@ -463,7 +466,7 @@ int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
 	       drop_users(g, ret, err) ? -1 : 0;
 }
 
-/* What was published before is in the flags as well. */
+/* Add the flags of what was published before. */
 static int flag_all(struct hold *h, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;

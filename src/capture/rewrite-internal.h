@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two steps of rewriting share: a range of commits in memory, each
- * with what becomes of it.
+ * Shared by the two steps of rewriting: a range of commits in memory, each with what it becomes.
  */
 #ifndef GA_REWRITE_INTERNAL_H
 #define GA_REWRITE_INTERNAL_H
@@ -20,26 +19,27 @@ struct node {
 	 * New trees cannot be read before the pack is in: this says what is in
 	 * them. Never NULL; often shared with a parent; empty again once all children were seen. */
 	const struct ga_changes *over;
-	struct over_list *list; /* ... which that is in; NULL: in none, for there are no paths */
-	bool differs;           /* there were some */
-	size_t children;        /* in the range, to come */
+	struct over_list *list; /* ... the list that it is in; NULL: there are no paths */
+	bool differs;           /* there were such paths */
+	size_t children;        /* in the range, not yet done */
 };
 
 struct stand {
 	struct ga_oid work, on;
-	struct ga_changes carried; /* from `work` to `on`, once it was needed ... */
+	struct ga_changes carried; /* from `work` to `on`, loaded when first needed ... */
 	struct ga_oid work_tree, on_tree;
 	bool have_carried;
-	struct replayed {          /* of each of these, what a commit had and what it became */
+	struct replayed {          /* for each of these, what a commit had and what it became */
 		struct ga_entry is, want;
 		bool known, left_out, summed;
 	} *replayed;
-	struct origins *origins;   /* ... and once it was asked what is made of it; or NULL */
+	struct origins *origins;   /* ... and content that was made from it, once that was asked
+				    * for; or NULL */
 	struct ga_oid empty;       /* the empty blob */
 };
 
-/* Commits to be mapped, parents first. What is not among them is known to the
- * host and stays as it is. */
+/* The commits to be mapped, parents first. All others are known to the host and stay as they
+ * are. */
 struct range {
 	struct ga_repo *r;
 	const struct ga_rewrite_opts *o;
@@ -50,43 +50,44 @@ struct range {
 	size_t n;
 	struct ga_oidmap index;
 	uint64_t merges; /* what is left of opts.merges */
-	size_t n_unsure; /* of ga_rewrite.unsure, when each was there once */
+	size_t n_unsure; /* size of ga_rewrite.unsure when it last had no duplicates */
 };
 
 /* The node of a commit, or NULL if it is known to the host. */
 struct node *range_find(const struct range *g, const struct ga_oid *id);
 /* Which of the range's stands the commit is, plus one; 0: none. */
 size_t find_stand(const struct range *g, const struct ga_oid *id);
-/* What a file of the commit's tree is; a directory counts as nothing. */
+/* The entry of a file in a commit's tree; a directory counts as none. */
 int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 	       struct ga_entry *ret, struct ga_error *err);
 
 /* ---- rewrite-over.c: the lists of the nodes ------------------------------------------ */
 
-/* Close values over collisions: a file that stays where the commit has a directory takes
- * the place of all that is in it, and the reverse. What gives way is added
- * to `over` as deleted; `*ret_any`: there was any. */
+/* Close values over collisions: a file that keeps its place although the commit has a directory
+ * there displaces all that is in it, and the reverse. What is displaced is added to `over` as
+ * deleted; `*ret_any`: there was any. */
 int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
 			  bool *ret_any, struct ga_error *err);
-/* Take the list over, or share the first parent's if it says the same. */
+/* Give the node this list, or its first parent's if that is the same. Takes `over`. */
 void set_over(const struct range *g, struct node *n, struct ga_changes *over, bool collided);
 void share_over(struct node *n, const struct node *with);
 void leave_over(struct node *n);
-/* Are there values in the list because of others? Then it is to be made anew for each commit. */
+/* Does the list have values because of others? Then it has to be made anew for each commit. */
 bool over_collided(const struct node *n);
-/* Does any changed path lie above or beneath one of the list? Then there may be collisions. */
+/* Is any changed path above or beneath one of the list? Then there may be collisions. */
 bool over_meets(const struct ga_changes *over, const struct ga_changes *changes);
-/* The parent's list, with `fresh` for what the commit changed. */
+/* Give the node its parent's list, with `fresh` for the paths that the commit changed. */
 void follow_over(const struct range *g, struct node *n, const struct node *p,
 		 const struct ga_changes *changes, const struct ga_changes *fresh);
-/* Before a step; and after each commit of it: what no child needs any more goes. */
+/* To be called before a step, and after each commit of it: lists that no child needs any more are
+ * freed. */
 void count_children(struct range *g);
 void leave_parents(const struct range *g, const struct node *n);
 
-/* Write what `n` becomes with its list, its parents mapped and `c.tree` as its tree. */
+/* Write the commit that `n` becomes, with `over` applied to `c.tree` and its parents mapped. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
 
-/* Carry the range over off its stands: fills left_out and unsure. */
+/* Carry the range over from its stands; fills left_out and unsure. */
 int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
 
 /* ---- rewrite-origin.c: what is made of the user's work ------------------------------ */
@@ -94,15 +95,16 @@ int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
 void origins_free(struct origins *o);
 struct origin_query {
 	const struct ga_entry *is;
-	const struct ga_entry *was; /* what the path had before, whose lines are its own */
+	const struct ga_entry *was; /* what the path had before: those lines are its own */
 	size_t but;                 /* the carried path that it is itself; SIZE_MAX: none */
-	bool followed;              /* it was the user's work in a parent: a line of that will do */
+	bool followed;              /* in a parent it was the user's work: then one line of that
+				     * suffices */
 };
-/* Is it a carried file under another name? 1 yes; 2 nobody knows, for there is too much to compare.
- * What is found is an origin of more. */
+/* Is it a carried file under another name? Returns 1 if so, 2 if there is too much to compare. What
+ * is found is an origin from then on. */
 int judge_origin(struct range *g, struct stand *s, const struct origin_query *q,
 		 struct ga_error *err);
-/* The host has that content in a commit: it is nobody's secret. */
+/* Record that the host has this content in a commit, so that it is nobody's secret. */
 int origin_is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
 		    struct ga_error *err);
 
@@ -111,9 +113,9 @@ int origin_is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
 struct line {
 	uint64_t hash;
 	uint32_t len; /* of its bytes */
-	bool says;    /* more than brackets and blanks */
+	bool says;    /* it has more than brackets and blanks */
 };
-/* Of a text, sorted by hash. */
+/* The lines of a text, sorted by hash. */
 struct lines {
 	struct line *v;
 	size_t n;
@@ -121,17 +123,18 @@ struct lines {
 };
 void lines_release(struct lines *l);
 #define cleanup_lines cleanup_(lines_release)
-/* Returns 1, with no lines, for what is binary (then `bytes` were read) or longer than `max`. */
+/* Returns 1, without lines, if the blob is binary (`bytes` is its size then) or longer than
+ * `max`. */
 int lines_read(struct ga_repo *r, const struct ga_oid *blob, size_t max, struct lines *ret,
 	       struct ga_error *err);
-/* Is half of the longer one in the other, as git counts renames? */
+/* Is half of the longer text in the other, by git's measure for renames? */
 bool lines_similar(const struct lines *a, const struct lines *b);
-/* Those of `to` that `from` does not have and that say anything, each once. */
+/* The lines of `to` that `from` does not have and that say anything, each once. */
 void lines_added(const struct lines *from, const struct lines *to, struct lines *ret);
-/* Is any line of `of` in `in` and not in `but`? */
+/* Is any line of `of` also in `in`, and not in `but`? */
 bool lines_any(const struct lines *of, const struct lines *in, const struct lines *but);
 
-/* The flags of all that `tree` has and opts.since has not. */
+/* Get the flags of everything that `tree` has and opts.since does not. */
 int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
 	       struct ga_error *err);
 

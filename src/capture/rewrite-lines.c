@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Texts as git compares them to find renames: the bytes of equal lines count, wherever these are.
+ * Texts compared as git does to find renames: by the bytes of equal lines, wherever in the text
+ * they are.
  */
 #include "rewrite-internal.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* What git looks at to call a file binary, and where it cuts a long line. */
+/* Where git looks for a NUL to call a file binary, and where it splits a long line. */
 #define BINARY_PEEK ((size_t)8000)
 #define LINE_MAX_BYTES ((size_t)64)
 
@@ -26,7 +27,7 @@ static uint64_t hash(const char *p, size_t n)
 	return h;
 }
 
-/* Brackets and blank lines are in every file, and nobody's. */
+/* Does the line have more than brackets and blanks, which are in every file and nobody's? */
 static bool says_anything(const char *p, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -51,7 +52,7 @@ static size_t count_blanks(const char *p, size_t n)
 	return i;
 }
 
-/* Without the blanks at both ends of a line: what is moved is indented anew. */
+/* Lines are compared without the blanks at both ends: code that is moved is indented anew. */
 static void split(const char *p, size_t n, struct lines *ret)
 {
 	size_t cap = 0, len, end, lead;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The user's uncommitted work under another name: files that the agent moved or copied. What a file
- * is made of is told as git tells renames and copies, with what was carried as the only origins.
+ * was made from is determined as git detects renames and copies, with only the carried files as
+ * possible origins.
  */
 #include "rewrite-internal.h"
 
@@ -9,10 +10,10 @@
 
 #include "ga/sha.h"
 
-/* Longer ones, and binary ones, are known by their exact content alone. */
+/* Longer files, and binary ones, are recognised only by their exact content. */
 #define TEXT_MAX ((size_t)4 << 20)
-/* What is compared, read and kept in memory of one stand: then it is told that it was too much. git
- * compares as many pairs by itself (diff.renameLimit). */
+/* Limits, for one stand, on what is compared, read and kept in memory; beyond them the answer is
+ * that there is too much. git by itself compares as many pairs (diff.renameLimit). */
 #define PAIRS_MAX ((uint64_t)1000000)
 #define BYTES_MAX ((uint64_t)256 << 20)
 #define LINES_MAX ((uint64_t)8 << 20)
@@ -22,8 +23,8 @@
  * under another name. */
 struct origin {
 	struct ga_oid blob;
-	struct lines lines; /* of a text */
-	size_t of;          /* carried path */
+	struct lines lines; /* if it is a text */
+	size_t of;          /* index of the carried path */
 };
 
 struct origins {
@@ -31,16 +32,16 @@ struct origins {
 	size_t n, cap;
 	struct work {
 		struct lines added, removed; /* by the user, since HEAD's version */
-	} *works;                            /* of each carried path */
+	} *works;                            /* for each carried path */
 	size_t n_works;
 	size_t longest;
-	struct ga_oidmap exact;  /* origins by content */
-	struct ga_oidmap judged; /* what was compared, and with what came of it: 0 or 2 */
-	struct ga_oidmap known;  /* ... or the host has committed */
+	struct ga_oidmap exact;  /* origins by their content */
+	struct ga_oidmap judged; /* comparisons made, and their result: 0 or 2 */
+	struct ga_oidmap known;  /* what the host has committed */
 	bool have_known;
 	uint64_t pairs, bytes;   /* compared and read so far ... */
-	uint64_t carried, kept;  /* ... bytes of what was carried, and lines in memory */
-	bool partial;            /* the lines of some origins were too much */
+	uint64_t carried, kept;  /* ... bytes read of carried files, and lines in memory */
+	bool partial;            /* some origins have no lines, as there were too many */
 };
 
 void origins_free(struct origins *o)
@@ -73,7 +74,7 @@ static bool has_content(const struct ga_entry *e)
 
 /* ---- what the user has -------------------------------------------------------------- */
 
-/* Takes `lines` over. */
+/* Takes ownership of `lines`. */
 static void add_origin(struct origins *o, const struct ga_oid *blob, size_t of, struct lines *lines)
 {
 	if (!ga_oidmap_add(&o->exact, blob, o->n)) {
@@ -116,7 +117,7 @@ static int add_carried(struct range *g, struct stand *s, size_t i, struct ga_err
 	struct work *w = &s->origins->works[i];
 	int rc;
 
-	/* only its mode is the user's, or the content is nothing */
+	/* only the mode is the user's, or there is no content */
 	if (!has_content(&c->old) || ga_oid_equal(&c->old.oid, &c->new.oid) ||
 	    ga_oid_equal(&c->old.oid, &s->empty))
 		return 0;
@@ -148,7 +149,8 @@ static int need_origins(struct range *g, struct stand *s, struct ga_error *err)
 
 /* ---- whose is it? ------------------------------------------------------------------- */
 
-/* Is that content in the commit that is published on? Asked only of what seems to be the user's. */
+/* Is that content in the commit that is published on? Only asked about what seems to be the
+ * user's. */
 static int is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
 		    struct ga_error *err)
 {
@@ -165,7 +167,7 @@ static int is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
 	return ga_oidmap_get(&o->known, blob, NULL);
 }
 
-/* Is there anything of the user's change in it? A copy of HEAD's version is as similar. */
+/* Is anything of the user's change in it? A copy of HEAD's version would be just as similar. */
 static bool shows_work(const struct work *w, const struct lines *lines, const struct lines *own)
 {
 	if (w->added.n)
@@ -173,7 +175,8 @@ static bool shows_work(const struct work *w, const struct lines *lines, const st
 	return w->removed.n && !lines_any(&w->removed, lines, own);
 }
 
-/* By lines. 1: it is the user's, `*ret_of`; 2: nobody knows, for it is too much. */
+/* Compare by lines. Returns 1 if it is the user's, made from `*ret_of`; 2 if there is too much to
+ * tell. */
 static int compare(struct origins *o, const struct origin_query *q, const struct lines *lines,
 		   const struct lines *own, size_t *ret_of)
 {
@@ -208,10 +211,10 @@ static int judge_text(struct range *g, struct origins *o, const struct origin_qu
 	if (!rc && is_file(q->was) &&
 	    lines_read(g->r, &q->was->oid, TEXT_MAX, &own, err) < 0)
 		rc = -1;
-	/* binary content takes a part of that, for it is only read */
+	/* binary content counts less, since it is only read */
 	o->bytes += lines.n ? lines.bytes : lines.bytes / 4;
 	o->bytes += own.bytes;
-	/* what was the user's, and cannot be read by lines any more, may still be */
+	/* what was the user's may still be, now that it cannot be compared by lines */
 	if (rc)
 		return rc < 0 ? -1 : q->followed ? 2 : 0;
 	rc = compare(o, q, &lines, &own, &of);
@@ -220,7 +223,7 @@ static int judge_text(struct range *g, struct origins *o, const struct origin_qu
 	return rc;
 }
 
-/* All that the answer depends on, as one id. */
+/* A hash of everything that the answer depends on. */
 static struct ga_oid sum_of(const struct origin_query *q)
 {
 	const struct ga_oid none = { { 0 } };
@@ -238,8 +241,8 @@ static struct ga_oid sum_of(const struct origin_query *q)
 	return ret;
 }
 
-/* Each question is asked once, not for each commit that has the file: what is found to be the
- * user's is known by its content from then on, and the rest was published with that answer. */
+/* Ask each question once, not for each commit that has the file: what is found to be the user's is
+ * recognised by its content afterwards, and everything else was published with that answer. */
 static int judge_once(struct range *g, struct origins *o, const struct origin_query *q,
 		      struct ga_error *err)
 {
@@ -301,7 +304,7 @@ int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
 int origin_is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
 		    struct ga_error *err)
 {
-	/* first what is there, which is listed only into an empty map */
+	/* load it first, since only an empty map is filled with what the host has */
 	if (need_origins(g, s, err) || is_known(g, s, blob, err) < 0)
 		return -1;
 	(void)ga_oidmap_add(&s->origins->known, blob, 0);

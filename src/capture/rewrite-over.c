@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In what the tree that is written for a commit differs from the commit's own: a list of values for
- * each, which it mostly has from its parent.
+ * How the tree written for a commit differs from the commit's own: a list of values for each
+ * commit, which mostly is its parent's.
  */
 #include "rewrite-internal.h"
 
@@ -9,7 +9,7 @@
 
 #include "ga/path.h"
 
-/* Files in one directory that gives way to a file. */
+/* Greatest number of files in a directory that is displaced by a file. */
 #define BENEATH_MAX ((size_t)10000000)
 
 int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
@@ -22,7 +22,7 @@ int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 	return 0;
 }
 
-/* The file of `tree` that is an ancestor of `path`, if there is one. */
+/* Add the file of `tree` that is an ancestor of `path`, if any, as deleted. */
 static int find_file_above(struct range *g, const struct ga_oid *tree, const char *path,
 			   struct ga_changes *out, struct ga_error *err)
 {
@@ -43,7 +43,7 @@ static int find_file_above(struct range *g, const struct ga_oid *tree, const cha
 	return 0;
 }
 
-/* All files that `tree` has beneath `path`. */
+/* Add all files that `tree` has beneath `path`, as deleted. */
 static int find_files_below(struct range *g, const struct ga_oid *tree, const char *path,
 			    struct ga_changes *out, struct ga_error *err)
 {
@@ -65,8 +65,8 @@ static int find_files_below(struct range *g, const struct ga_oid *tree, const ch
 	return 0;
 }
 
-/* Values that come from several parents may collide with each other: then the
- * file stays, and what would be beneath it goes. True if any did. */
+/* Resolve collisions between values that come from several parents: the file stays, and what would
+ * be beneath it goes. True if there were any. */
 static bool settle(struct ga_changes *over)
 {
 	bool any = false;
@@ -100,7 +100,7 @@ static void drop_idle(struct ga_changes *c)
 	c->n = out;
 }
 
-/* Drop later entries of one path. */
+/* Of several entries for one path, keep the first. */
 static void unique(struct ga_changes *c)
 {
 	size_t out = 0;
@@ -142,8 +142,8 @@ int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_
 
 /* ---- lists ------------------------------------------------------------------------------ */
 
-/* Shared by commits, each of which counts for as long as it has children to come: with thousands of
- * paths and thousands of commits all of them would not fit. */
+/* Shared by commits, each of which counts as a user as long as it has children to come: a list for
+ * each would not fit into memory with thousands of paths and thousands of commits. */
 struct over_list {
 	struct ga_changes c;
 	size_t users;
@@ -234,7 +234,7 @@ void leave_parents(const struct range *g, const struct node *n)
 
 /* ---- from a parent's -------------------------------------------------------------------- */
 
-/* Has the sorted list a path that is above this one or beneath it? */
+/* Does the sorted list have a path above or beneath this one? */
 static bool has_related(const struct ga_changes *list, const char *path)
 {
 	cleanup_free char *below = ga_strf("%s/", path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a commit says about itself reaches a terminal by `git log`, which prints
- * it as it is, in the encoding it claims to have.
+ * Cleaning what a commit says about itself: `git log` prints it on a terminal as it is, in the
+ * encoding that it claims to have.
  */
 #include "rewrite-internal.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- headers ------------------------------------------------------------------- */
 
-/* One header of `extra` with its continuation lines. */
+/* The length of one header in `extra`, with its continuation lines. */
 static size_t header_len(const char *p)
 {
 	const char *s = p;
@@ -58,8 +58,8 @@ void drop_signatures(struct ga_commit *c)
 
 enum encoding { ENC_UTF8, ENC_BYTES, ENC_OTHER };
 
-/* Encodings in which each byte below 0x80 is itself, so that a look at the
- * bytes finds control characters. In UTF-7 or ISO-2022 it would not. */
+/* ENC_BYTES are encodings in which each byte below 0x80 stands for itself, so that control
+ * characters can be found in the bytes. In UTF-7 or ISO-2022 they cannot. */
 static enum encoding encoding_of(const struct ga_commit *c)
 {
 	static const char *const name[] = { "encoding", NULL };
@@ -89,7 +89,8 @@ static bool is_control(unsigned char c, const char *next, bool text)
 	return c < 0x20 || c == 0x7f;
 }
 
-/* At a byte of valid UTF-8: U+0080-009F, and what turns the direction of text. */
+/* At the start of a character of valid UTF-8: is it one of U+0080-009F, or one that changes the
+ * direction of text? */
 static bool is_wide_control(const unsigned char *p)
 {
 	if (p[0] == 0xc2)
@@ -135,7 +136,7 @@ bool clean_commit(struct ga_commit *c)
 	if (enc != ENC_OTHER && !has_control(c->message, enc, true) &&
 	    !has_control(c->author, enc, false) && !has_control(c->committer, enc, false))
 		return false;
-	/* what comes out is UTF-8, whatever it was called */
+	/* the result is UTF-8, whatever the encoding was called */
 	escape(&c->message, true);
 	escape(&c->author, false);
 	escape(&c->committer, false);

@@ -77,8 +77,8 @@ static void add_oid(struct oids *l, const struct ga_oid *oid)
 	l->v[l->n++] = *oid;
 }
 
-/* What the host knows: what its refs reach, but for those this tool made of
- * other agents' work. */
+/* What the host knows: what its refs reach, except for those that this tool made from the work of
+ * agents. */
 static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
@@ -169,7 +169,7 @@ int write_node(struct range *g, struct node *n, struct ga_error *err)
 	return rc ? -1 : ga_pack_add_commit(g->pack, &c, &n->new_id, err);
 }
 
-/* Let the pack in, so that what was written can be read. */
+/* Move the pack in, so that what was written can be read. */
 static int finish_pack(struct range *g, struct ga_strv *keeps, struct ga_error *err)
 {
 	char *keep = NULL;
@@ -182,7 +182,7 @@ static int finish_pack(struct range *g, struct ga_strv *keeps, struct ga_error *
 	return 0;
 }
 
-/* What was written becomes what the next step starts from. */
+/* Make what was written the input of the next step. */
 static int advance(struct range *g, struct ga_error *err)
 {
 	ga_oidmap_release(&g->index);
@@ -195,7 +195,7 @@ static int advance(struct range *g, struct ga_error *err)
 		n->id = n->new_id;
 		n->differs = false;
 		leave_over(n);
-		/* two commits may have become one: then the first stands for both */
+		/* two commits may have become one: the first then represents both */
 		(void)ga_oidmap_add(&g->index, &n->id, i);
 	}
 	return 0;
@@ -230,7 +230,7 @@ static char *held_message(const struct range *g, const struct ga_rewrite *ret)
 	return ga_buf_steal(&m);
 }
 
-/* A child of what is published, with everything. */
+/* Write a child of what is published that has everything. */
 static int write_held(struct range *g, const struct node *tip, struct ga_rewrite *ret,
 		      struct ga_error *err)
 {
@@ -245,8 +245,8 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	return ga_pack_add_commit(g->pack, &c, &ret->held, err);
 }
 
-/* Commits the agent made empty are its own affair; those that were emptied, all of
- * them, say nothing, and their branch would look like work that can be merged. */
+/* Commits that the agent made empty are its own affair. But if holding back emptied all of them
+ * there is nothing to publish, and their branch would look like work that can be merged. */
 static int changes_anything(struct range *g, const struct ga_oid *since, bool *ret,
 			    struct ga_error *err)
 {
@@ -260,7 +260,7 @@ static int changes_anything(struct range *g, const struct ga_oid *since, bool *r
 	return 0;
 }
 
-/* Is that of what the agent left uncommitted which may be published nothing? */
+/* Is nothing left of the commit of what the agent left uncommitted? */
 static int is_emptied(struct range *g, const struct node *tip, bool *ret, struct ga_error *err)
 {
 	const struct node *p = range_find(g, &tip->c.parents[0]);
@@ -295,8 +295,8 @@ static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct g
 	return finish_pack(g, &ret->keeps, err);
 }
 
-/* The agent's tip is nothing of its own: its base, or a commit the host had. The
- * flags are still of use to whoever is to merge it. */
+/* The agent's tip is nothing of its own, but its base or a commit that the host had. The flags are
+ * still of use to whoever will merge it. */
 static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
 	ret->tip = mapped(g, g->o->tip);

@@ -56,7 +56,8 @@ void rules_sort(struct rules *ru)
 		qsort(ru->over, ru->n_over, sizeof(*ru->over), by_dir);
 }
 
-/* The user's own, in no tree: what tools write into the directories that they make. */
+/* Push the user's own .gitignore, which is in no tree: tools write such files into directories that
+ * they make. */
 static int push_users(struct rules *ru, const char *dir, const char *file, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's uncommitted work as commits. A session that goes on has a new one each time, and what
- * the agent had made on an earlier one is still in its git dir: none of them is ever published.
+ * The commits of the user's uncommitted work. Each resume of a session makes a new one, and what
+ * the agent built on earlier ones is still in its git dir: none of them may ever be published.
  */
 #include "capture-internal.h"
 #include "ga/objects.h"
@@ -22,7 +22,7 @@ static void add_stand(struct capture *c, const struct ga_oid *work, const struct
 	add_known(c, work);
 }
 
-/* Made by a resume: the first parent is what the branch was then. */
+/* Add one that a resume made: its first parent is the branch's commit then. */
 static int add_later(struct capture *c, const struct ga_oid *work, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit commit = { .parents = NULL };
@@ -60,7 +60,7 @@ bool is_stand(const struct capture *c, const struct ga_oid *oid)
 	return ga_oid_equal(oid, &c->from);
 }
 
-/* Later ones have the first as an ancestor. */
+/* The first one is enough: it is an ancestor of the later ones. */
 int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_error *err)
 {
 	const struct ga_oid *work = &c->s->base;
@@ -70,7 +70,7 @@ int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_err
 	    ga_oid_equal(tip, &c->under))
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, work, tip, err);
-	/* where the user put it, it is */
+	/* published already, if the user put it there */
 	if (rc > 0 && !(rc = ga_is_ancestor(c->e->repo, work, &c->under, err))) {
 		(void)ga_fail(err, GA_EFATAL, "the agent's commits stand on your uncommitted work "
 			      "(commit %s): publishing them would publish that", GA_HEX(work));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Paths the walk over the upper does not meet, since the agent changed nothing
- * but its index there.
+ * Paths that the walk over the upper does not meet, since the agent changed only its index there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +11,7 @@
 #include "ga/path.h"
 #include "upper-internal.h"
 
-/* Does what lies beneath the upper show at `path`? A whiteout, a file or a link on the way
+/* Is what lies beneath the upper visible at `path`? A whiteout, a file or a symlink on the way
  * hides it, and so does an opaque directory. */
 static bool shows_through(int upper, const char *path)
 {
@@ -34,7 +33,7 @@ static bool shows_through(int upper, const char *path)
 		if (m.opaque)
 			return false;
 	}
-	/* the upper's own word, the walk has heard */
+	/* if the upper itself has an entry, the walk has met it */
 	return at >= 0 && fstatat(at, p, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
 }
 
@@ -49,12 +48,12 @@ static bool lies_between(int extras, int upper, const struct ga_strv *shared, co
 			return true;
 	if (extras < 0)
 		return false;
-	/* a live tree has the base's directories too */
+	/* if `extras` is a live tree it has the base's directories, too */
 	fd = ga_openat_beneath(extras, path, O_PATH | O_NOFOLLOW, 0);
 	return fd >= 0 && !fstat(fd, &st) && !S_ISDIR(st.st_mode) && shows_through(upper, path);
 }
 
-/* Does something that stays behind leave what was known at `path` in its place? */
+/* Does something that stays behind leave what was there before at `path`? */
 static bool stood_at(const struct walk *w, const char *path)
 {
 	cleanup_buf struct ga_buf at = GA_BUF_INIT;
@@ -73,20 +72,20 @@ static bool stood_at(const struct walk *w, const char *path)
 	}
 }
 
-/* Does the walk come to `path` no earlier than to the directory `at`? */
+/* Does the walk reach `path` at or after the directory `at`? */
 static bool is_behind(const char *path, const char *at)
 {
 	while (*path && *path == *at) {
 		path++;
 		at++;
 	}
-	/* in it; else by the names of the first level where the two differ, of which one may be
-	 * the other's beginning */
+	/* in it, or else compared by the names in the first directory where the two differ; one
+	 * name may be the other's beginning */
 	return !*at || (*at != '/' && *path != '/' && (unsigned char)*path > (unsigned char)*at) ||
 	       (*at == '/' && *path && *path != '/');
 }
 
-/* One path that the agent's commits changed and the walk did not. */
+/* Decide about one path that the commits of the agent changed and the walk did not meet. */
 static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret_take,
 		 struct ga_entry *ret_new)
 {
@@ -94,31 +93,31 @@ static int unmet(struct walk *w, const struct ga_change *c, int upper, bool *ret
 
 	*ret_take = false;
 	*ret_new = c->new;
-	/* it could not be taken as it is now: as it was committed last it can */
+	/* its present content could not be taken, but what was committed last can */
 	if (stood_at(w, c->path) || (w->stopped_at && is_behind(c->path, w->stopped_at))) {
 		*ret_take = true;
 		return 0;
 	}
-	/* a submodule moved to another commit, or dropped: that is all there is to see of it */
+	/* a submodule moved to another commit, or dropped: nothing else of it can be seen */
 	if (c->old.mode == GA_MODE_GITLINK) {
 		*ret_take = !entry_is_content(&c->new);
 		return 0;
 	}
-	/* dropped from the index, still in the working tree: untracked, so that it
-	 * is kept or not as its being ignored says */
+	/* dropped from the index but still in the working tree: untracked, so that it is kept
+	 * unless it is ignored */
 	if (c->new.mode == GA_MODE_NONE) {
 		if (rules_ignored(&w->overrides, c->path, &ignored, w->err))
 			return -1;
 		*ret_take = ignored;
 		return 0;
 	}
-	/* added by force: an ignored file of the user's that the sandbox showed */
+	/* an ignored file of the user's that the sandbox showed, added by force */
 	if (c->old.mode == GA_MODE_NONE && entry_is_content(&c->new))
 		*ret_take = lies_between(w->extras_fd, upper, w->o->shared, c->path);
 	return 0;
 }
 
-/* The walk says so itself of what it meets. */
+/* Note a .gitignore that was too long, unless the walk has done so. */
 static void note_rules(struct walk *w)
 {
 	const uint64_t bit = (uint64_t)1 << GA_LIMIT_RULES_SIZE;
@@ -150,7 +149,7 @@ int add_unmet(struct walk *w)
 	met = all->n;
 	for (size_t i = 0; i < diff.n; i++) {
 		const struct ga_change *c = &diff.v[i];
-		/* only what was sorted is searched: what is added here is met once */
+		/* only the sorted part is searched: each path added here comes up just once */
 		struct ga_changes before = { all->v, met, met };
 		struct ga_entry new;
 		bool take;

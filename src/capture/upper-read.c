@@ -34,7 +34,7 @@ int read_names(int fd, size_t max, struct ga_strv *names)
 	if (!rc && errno)
 		rc = -1;
 	(void)closedir(d);
-	/* the order of a directory is the file system's: results must not depend on it */
+	/* the order is that of the file system, and results must not depend on it */
 	ga_strv_sort_unique(names);
 	return rc;
 }
@@ -47,7 +47,7 @@ void marks_release(struct marks *m)
 
 static void one_mark(int fd, const char *name, struct marks *m)
 {
-	/* The whole of what overlayfs (6.x, userxattr) leaves on an upper of ours. */
+	/* All that overlayfs (6.x, userxattr) leaves on an upper of ours. */
 	static const char *const usual[] = { "origin", "impure", "uuid", "nlink", "protattr",
 					     "upper" };
 	static const char prefix[] = "user.overlay.", escaped[] = "overlay.";
@@ -96,9 +96,9 @@ void read_marks(int fd, struct marks *m)
 		one_mark(fd, buf + i, m);
 }
 
-/* Git takes a directory for a repository of its own when its `.git` is one, or
- * a file that points to one. Ours is a look at names: nothing is opened as a
- * repository, and a link may lead to one. */
+/* git takes a directory for a repository of its own if its `.git` is one, or is a file that points
+ * to one. This only looks at names: nothing is opened as a repository, and a symlink may lead to
+ * one. */
 bool holds_repository(int fd)
 {
 	static const char *const parts[] = { "HEAD", "objects", "refs" };
@@ -141,7 +141,7 @@ bool attributes_convert(const char *text, size_t n)
 		for (size_t i = 0; i < GA_NELEMS(words); i++) {
 			size_t w = strlen(words[i]);
 
-			/* a pattern that reads like one only costs time */
+			/* a pattern that looks like an attribute only costs time */
 			if (len >= w && !memcmp(word, words[i], w) && (len == w || word[w] == '='))
 				return true;
 		}
@@ -151,7 +151,7 @@ bool attributes_convert(const char *text, size_t n)
 
 bool name_is_bad(const char *name, mode_t type)
 {
-	/* where a backslash separates, "a\\.git" holds a ".git" too */
+	/* where a backslash is a separator, "a\\.git" contains ".git", too */
 	for (const char *p = name;;) {
 		size_t n = strcspn(p, "\\");
 
@@ -161,8 +161,8 @@ bool name_is_bad(const char *name, mode_t type)
 			break;
 		p += n + 1;
 	}
-	/* As a link it would have a file anywhere read for it. As a directory it makes no
-	 * sense to git, and `git fsck` refuses the tree. */
+	/* As a symlink it would make git read a file anywhere. As a directory it makes no sense to
+	 * git, and `git fsck` refuses the tree. */
 	return (type != S_IFREG && ga_name_means_gitmodules(name)) ||
 	       (type == S_IFDIR && ga_name_means_gitattributes(name));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One visit of every entry of an upper layer. What each kind of entry means is
- * the case tables in docs/capture.md; the tags in brackets are their cells.
+ * Visiting every entry of an upper layer once. What each kind of entry means is in the tables of
+ * docs/capture.md; the tags in brackets name their cells.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ void walk_note(struct walk *w, const char *what)
 	ga_strv_pushf(&w->res->notes, "%s: %s", q, what);
 }
 
-/* Said with its key and value. */
+/* Note a limit, with its key and value. */
 static void note_limit(struct walk *w, enum ga_limit which, const char *what)
 {
 	cleanup_free char *value = ga_limit_text(w->limits, which);
@@ -72,8 +72,8 @@ static size_t enter(struct walk *w, const char *name)
 
 /* ---- what is gone ------------------------------------------------------ */
 
-/* A sparse checkout does not show every path of the base: what was never there
- * cannot have been removed. */
+/* A sparse checkout does not show every path of the base: what was not shown cannot have been
+ * removed. */
 static bool was_shown(const struct walk *w, const char *path)
 {
 	cleanup_close int fd = -1;
@@ -92,10 +92,10 @@ static void remove_one(struct walk *w, const char *path, const struct ga_entry *
 		(void)ga_changes_add(&w->res->changes, path, base, &none);
 }
 
-/* The base's entry at the current path is no longer there: what it was, at the path
- * ([UP-WH/BASE-REG] [UP-WH/BASE-EXE] [UP-WH/BASE-LNK] [UP-WH/BASE-GITLINK]) or with all
- * below it ([UP-WH/BASE-DIR]), and nothing where it had none ([UP-WH/BASE-NONE]
- * [UP-WH/BASE-IGN]). The same for [UP-XWH/BASE-ANY]. */
+/* The base's entry at the current path is gone: record that it was removed, for the path
+ * ([UP-WH/BASE-REG] [UP-WH/BASE-EXE] [UP-WH/BASE-LNK] [UP-WH/BASE-GITLINK]) or everything below it
+ * ([UP-WH/BASE-DIR]); nothing if the base had none ([UP-WH/BASE-NONE] [UP-WH/BASE-IGN]). The same
+ * for [UP-XWH/BASE-ANY]. */
 int walk_removed(struct walk *w, const struct ga_entry *base)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -123,8 +123,8 @@ static bool is_whiteout(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(0, 0);
 }
 
-/* Count what lies in a directory without looking at it any closer. Its depth is
- * bounded like the walk's, and what is deeper is said. */
+/* Count what is in a directory without looking any closer. Depth is limited as in the walk; what is
+ * deeper is noted. */
 static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count, uint64_t *bytes)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -158,7 +158,7 @@ static void count_below(struct walk *w, int fd, unsigned depth, uint64_t *count,
 		if (sub >= 0)
 			count_below(w, sub, depth + 1, count, bytes);
 		else
-			*count += 1; /* nobody can say what is in it */
+			*count += 1; /* its content is unknown */
 	}
 }
 
@@ -171,7 +171,7 @@ void walk_count(struct walk *w, int fd)
 		walk_left(w, GA_LEFT_IGNORED, count, bytes);
 }
 
-/* Count what lies in the current entry, a directory; false if it cannot be opened. */
+/* Count what is in the current entry, a directory; false if it cannot be opened. */
 static bool count_dir(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
 		      uint64_t *count, uint64_t *bytes)
 {
@@ -183,7 +183,7 @@ static bool count_dir(struct walk *w, const struct walk_dir *d, const struct wal
 	return fd >= 0;
 }
 
-/* The current entry, whatever it is, stays: one line for all of it. */
+/* The current entry, of any kind, stays behind: one line for all of it. */
 static void stays(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
 		  enum ga_left_kind kind, bool even_empty)
 {
@@ -199,7 +199,7 @@ static void stays(struct walk *w, const struct walk_dir *d, const struct walk_it
 		walk_left(w, kind, count, bytes);
 }
 
-/* Why the current path is ignored by the result's rules, and was not by the base's. */
+/* Why the rules of the result ignore the current path, which those of the base did not. */
 static char *newly_ignored_by(const struct walk *w, bool is_dir)
 {
 	cleanup_free char *was = ga_ignore_reason(&w->base, w->path.ptr, is_dir);
@@ -230,8 +230,8 @@ static void rules_too_long(struct walk *w, const char *name)
 	ga_buf_truncate(&w->path, len);
 }
 
-/* The text of a file of rules that a tree has in this directory. Links are not
- * followed, as git does not. `out` may stay empty. */
+/* Append the text of a file of rules that a tree has in this directory. Symlinks are not followed,
+ * as in git. It may append nothing. */
 static int read_rules(struct walk *w, const struct ga_tree_level *level, const char *name,
 		      struct ga_buf *out)
 {
@@ -246,7 +246,7 @@ static int read_rules(struct walk *w, const struct ga_tree_level *level, const c
 	return rc < 0 ? -1 : 0;
 }
 
-/* The same of the upper's own file, which is a regular one by `st`. */
+/* The same for the upper's own file, a regular file according to `st`. */
 static void read_own_rules(struct walk *w, const struct walk_dir *d, const char *name,
 			   const struct stat *st, struct ga_buf *out)
 {
@@ -270,8 +270,8 @@ static bool in_upper(const struct walk_dir *d, const char *name, struct stat *st
 	return !fstatat(d->fd, name, st, AT_SYMLINK_NOFOLLOW);
 }
 
-/* The same of what lies beneath the upper, whether it shows or not: the base's, and where that has
- * none, the user's own. */
+/* The same for what lies beneath the upper, visible or not: the base's file or, if it has none, the
+ * user's own. */
 static int read_rules_beneath(struct walk *w, const struct walk_dir *d, const char *name,
 			      struct ga_buf *out)
 {
@@ -312,9 +312,8 @@ static int push_rules(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
-/* Content that git would convert has to go through git: stop before the first
- * blob. What is tracked counts even where the file is gone, since git falls back to
- * its index for attributes. */
+/* Content that git would convert has to go through git: stop before the first blob is written.
+ * Tracked attributes count even if the file is gone, since git falls back to its index. */
 static int check_attributes(struct walk *w, const struct walk_dir *d)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -339,8 +338,8 @@ static int check_attributes(struct walk *w, const struct walk_dir *d)
 	return 0;
 }
 
-/* Git inside reads the .gitattributes on the way to each file. At a fifo it would wait for ever;
- * of what it cannot open it takes what its index has instead. */
+/* git inside reads the .gitattributes on the way to each file. At a fifo it would block for ever;
+ * for one that it cannot open it uses the version in its index. */
 static void note_attributes(const struct walk *w, struct walk_dir *d)
 {
 	struct stat st;
@@ -351,8 +350,8 @@ static void note_attributes(const struct walk *w, struct walk_dir *d)
 	d->unsure |= S_ISREG(st.st_mode) && !readable_inside(d, &st);
 }
 
-/* [UP-OPQ/BASE-DIR]: what the base has here and the upper has not is gone; if the walk ended at a
- * limit, as far as it came: `end` is the name it was at, or NULL. */
+/* [UP-OPQ/BASE-DIR]: what the base has here and the upper does not is removed; if the walk stopped
+ * at a limit, only up to there: `end` is the name that it stopped at, else NULL. */
 static int remove_hidden(struct walk *w, const struct walk_dir *d, const char *end)
 {
 	for (size_t i = 0, k = 0; i < d->base.n; i++) {
@@ -375,7 +374,7 @@ static int remove_hidden(struct walk *w, const struct walk_dir *d, const char *e
 	return 0;
 }
 
-/* Do the paths of what is in the directory fit in what all may have? */
+/* Add the paths of a directory's entries: are all paths together within the limit? */
 static bool paths_fit(struct walk *w, const struct ga_strv *names)
 {
 	uint64_t max = PATHS_MAX(w->limits);
@@ -425,7 +424,7 @@ static int walk_names(struct walk *w, struct walk_dir *d)
 	return rc ? -1 : 0;
 }
 
-/* `d` says where it lies; the rest is read here. */
+/* `d` says which directory it is; the rest is read here. */
 static int walk_one(struct walk *w, struct walk_dir *d)
 {
 	read_marks(d->fd, &d->marks);
@@ -445,13 +444,13 @@ static int walk_one(struct walk *w, struct walk_dir *d)
 	return walk_names(w, d);
 }
 
-/* Does the index of the agent's HEAD, or else the base, have paths in it? */
+/* Does the tree of the agent's HEAD or, without one, the base have paths in this directory? */
 static bool is_tracked_dir(const struct walk *w, const struct walk_item *it)
 {
 	return (w->o->tracked ? it->tracked.mode : it->base.mode) == GA_MODE_TREE;
 }
 
-/* A directory that the walk goes into. */
+/* Descend into a directory. */
 static int go_down(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
 		   bool ignored)
 {
@@ -509,7 +508,7 @@ static int visit_dir(struct walk *w, const struct walk_dir *d, const struct walk
 
 		if (!count_dir(w, d, it, &count, &bytes) || count)
 			walk_ignored(w, d->ignored, count, bytes, true); /* [ignored] */
-		/* [UP-DIR/BASE-IGN] [UP-OPQ/BASE-IGN]; and what was a file is none any more */
+		/* [UP-DIR/BASE-IGN] [UP-OPQ/BASE-IGN]; and a file that the base had here is gone */
 		return walk_removed(w, &it->base);
 	}
 	/* [UP-DIR/BASE-NONE] [UP-OPQ/BASE-NONE] [UP-DIR/BASE-DIR] [UP-MODE/BASE-DIR] */
@@ -545,10 +544,10 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		stays(w, d, it, GA_LEFT_NAME, true); /* [name] */
 		return walk_removed(w, &it->base);
 	}
-	/* [moving]: half a copy, and all it is of is where it was */
+	/* [moving]: half a copy of a directory that is still whole where it was */
 	if (type == S_IFDIR && !own_dir &&
 	    !strncmp(it->name, GA_CTL_MOVING, strlen(GA_CTL_MOVING))) {
-		/* anybody can call a directory so */
+		/* an agent can give any directory such a name */
 		if (w->odd++ < LIMITS_NAMED)
 			walk_note(w, "is what was left when the sandbox was killed while it "
 				     "renamed a directory");
@@ -572,7 +571,7 @@ static int visit(struct walk *w, struct walk_dir *d, const char *name)
 	int rc = 0;
 
 	if (fstatat(d->fd, name, &it.st, AT_SYMLINK_NOFOLLOW)) {
-		/* while an agent runs an entry may go between two calls */
+		/* while an agent runs, an entry may disappear between two calls */
 		if (errno != ENOENT)
 			walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
 	} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The child and its parent are one program: numbers travel as they lie in
- * memory, strings with their length. The reader checks bounds all the same, since
- * a child can be ended in the middle of a record.
+ * The result on its way from the child. Both are the same program, so numbers are passed as they
+ * are in memory, and strings with their length. The reader still checks bounds, since a child can
+ * be killed in the middle of a record.
  */
 #include <string.h>
 
@@ -40,7 +40,8 @@ int wire_get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret)
 	return get(b, pos, ret, sizeof(*ret));
 }
 
-/* A count of records of at least `least` bytes each: bounded by what is there. */
+/* Read a count of records of at least `least` bytes each, which bounds it by the bytes there
+ * are. */
 static int get_count(const struct ga_buf *b, size_t *pos, size_t least, uint64_t *ret)
 {
 	return wire_get_u64(b, pos, ret) || *ret > (b->len - *pos) / least ? -1 : 0;
