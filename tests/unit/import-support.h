@@ -12,11 +12,13 @@
 #include "ga/import.h"
 
 /* Each case has two repositories: "host", with one commit, and "agent", a copy
- * with objects of its own, as the private git dir of a session has them. */
+ * with objects of its own, as the private git dir of a session has them. Both are
+ * copies of one that is made once. */
 static inline void make_pair(const char *dir)
 {
-	SH(dir, "rm -rf host agent pack; git init -q host; cd host; seq 1 2000 >f; mkdir d;"
-		"echo x >d/x; git add .; git commit -qm base; cp -a . ../agent");
+	SH(dir, "rm -rf host agent pack; test -e ../pair || { git init -q --template= ../pair; cd ../pair;"
+		"seq 1 2000 >f; mkdir d; echo x >d/x; git add .; git commit -qm base; cd \"$OLDPWD\"; };"
+		"cp -a ../pair host; cp -a ../pair agent");
 }
 
 /* The helpers of the scripts below: `tree` makes a tree object of raw lines

@@ -23,8 +23,9 @@
 #include "ga/fd.h"
 #include "ga/process.h"
 
-/* The scratch directory of this program; every test makes its own beneath. */
-static char scratch[] = "/var/tmp/ga-test.XXXXXX";
+/* The scratch directory of this program, in GIT_AGENT_TEST_TMPDIR as those of tests in shell are; every test
+ * makes its own beneath. */
+static char scratch[4096];
 
 static inline int scratch_setup(void **state)
 {
@@ -34,20 +35,20 @@ static inline int scratch_setup(void **state)
 		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_AUTHOR_NAME",
 		"GIT_AUTHOR_EMAIL", "EMAIL",
 	};
-	char cwd[sizeof(scratch)];
+	const char *in = getenv("GIT_AGENT_TEST_TMPDIR");
 	FILE *f;
 
 	(void)state;
-	if (!mkdtemp(scratch))
+	if (snprintf(scratch, sizeof(scratch), "%s/ga-test.XXXXXX", in && *in ? in : "/var/tmp") >=
+	    (int)sizeof(scratch) || !mkdtemp(scratch))
 		return -1;
-	(void)snprintf(cwd, sizeof(cwd), "%s", scratch);
 	for (size_t i = 0; i < GA_NELEMS(unset); i++)
 		(void)unsetenv(unset[i]);
 	(void)setenv("HOME", scratch, 1);
 	(void)setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	(void)setenv("LC_ALL", "C", 1);
 	(void)setenv("TZ", "UTC", 1);
-	if (chdir(cwd))
+	if (chdir(scratch))
 		return -1;
 	f = fopen(".gitconfig", "we");
 	if (!f)
