@@ -12,6 +12,10 @@ unset GA_TEST_ROUNDS
 case $t in
 */test-rewrite-carry) GA_TEST_ROUNDS=100 ;; # commits
 */test-termfilter) GA_TEST_ROUNDS=2000 ;; # random sequences
+*/test-risk-work) GA_TEST_ROUNDS=1000 ;; # paths of ten thousand
+*/test-rewrite-origin) GA_TEST_ROUNDS=1 ;; # not what is about its number
+*/test-ignore) GA_TEST_ROUNDS=15 ;; # repositories of 60
+*/test-snapshot) GA_TEST_ROUNDS=4 ;; # repositories of 12
 esac
 export GA_TEST_ROUNDS
 
@@ -36,6 +40,9 @@ status=0
 CMOCKA_MESSAGE_OUTPUT=TAP LD_PRELOAD=$TEST_BUILDDIR/build/gates/pidfd.so \
 	timeout 300 valgrind -q --leak-check=no --error-exitcode=99 "$t" >"$log" 2>&1 </dev/null || status=$?
 ! grep -qE '^==[0-9]+== +(at|by) ' "$log" || fail "valgrind found something"
+for name in $(sed -n 's/^\(not \)*ok [0-9]* # SKIP //p' "$log"); do
+	echo "valgrind: not $name of $t, whose number takes minutes"
+done
 [ "$status" != 0 ] || exit 0
 results=$(grep -cE '^(not )?ok ' "$log")
 plan=$(sed -n 's/^1\.\.//p' "$log")

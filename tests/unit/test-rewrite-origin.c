@@ -11,12 +11,20 @@
 #define CARRIED C "carried; git update-ref refs/agent/base HEAD;"
 #define DONE C "done; git update-ref refs/agent/x HEAD"
 
+/* For what is about its number: not where GA_TEST_ROUNDS asks for less, as under valgrind. */
+static void all_of_it(void)
+{
+	if (getenv("GA_TEST_ROUNDS"))
+		skip();
+}
+
 /* More pairs than are compared: what is not exactly the user's is published and named. */
 static void too_much_is_named(void **state)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
+	all_of_it();
 	SH("much", HEADED "for i in $(seq 1010); do echo work $i >u$i; done;" CARRIED
 	   "for i in $(seq 1001); do echo $i >a$i; done; cp u7 z;" DONE);
 	w = run("much", "refs/agent/base", "onto", "refs/agent/x", NULL);
@@ -33,6 +41,7 @@ static void too_much_on_the_way(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
+	all_of_it();
 	SH("muchway", HEADED "for i in $(seq 1010); do echo work $i >u$i; done;" CARRIED
 	   "for i in $(seq 1001); do echo $i >a$i; done;" C "1; rm a*; echo ok >ok;" DONE);
 	w = run("muchway", "refs/agent/base", "onto", "refs/agent/x", NULL);
@@ -47,6 +56,7 @@ static void compared_once(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
+	all_of_it();
 	SH("once", "git init -q; seq 1 20 >f; for i in $(seq 300); do echo $i >a$i; done; git add .;"
 	   "git commit -qm head; git tag onto; git checkout -q --detach;"
 	   "for i in $(seq 1010); do echo work $i >u$i; done;" CARRIED
@@ -80,6 +90,7 @@ static void too_much_of_the_users(void **state)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	(void)state;
+	all_of_it();
 	SH("users", HEADED "sed -i 1s/.*/WORK/ f; seq 400000 >0; for i in $(seq 22); do "
 	   "sed 1s/.*/$i/ 0 >0$i; done;" CARRIED
 	   "sed -i 20s/.*/agent/ f; cp 07 a; sed 9s/.*/x/ 07 >b; echo c >c;" DONE);
