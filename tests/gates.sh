@@ -12,16 +12,16 @@
 #     analyzer     src, compiled with gcc's -fanalyzer, warnings being errors
 #     clang        everything, compiled by clang, warnings being errors; replays of the fuzzers' corpora
 #     valgrind     unit tests: reads and writes that are not theirs, leaks
-#     sanitizers   unit tests, replays and some whole sessions with those of addresses and of undefined behaviour
+#     sanitizers   unit tests, replays and $sessions (or SANITIZER_TESTS) with those of addresses and of undefined
+#                  behaviour, and which lines outside src/cli they reach
 #     packages     a Debian package that lintian finds no error in, and an RPM spec that parses
-#     coverage     lines outside src/cli that COVERAGE_TESTS reach: unit tests, replays, and of the others $covering
 set -u
 : "${TEST_SRCDIR:?run by make gates}" "${TEST_BUILDDIR:?}"
 # The one that takes longest, and beside it the others, those first that are soonest done
-all='coverage shell cppcheck clang-tidy packages analyzer clang valgrind sanitizers'
+all='sanitizers shell cppcheck clang-tidy packages analyzer clang valgrind'
 # Those that reach most for their time (docs/testing.md)
-covering='t1000-session t1465-html t1500-capture t1660-gc t1670-drop t1680-remote t1700-left t1750-submodules
-	t1860-land t1861-land-later t1865-land-work t1870-resume t1890-guard t1900-secrets t2010-terminal t2030-record t2050-attach
+sessions='t1000-session t1465-html t1500-capture t1660-gc t1670-drop t1680-remote t1700-left t1750-submodules
+	t1860-land t1861-land-later t1865-land-work t1870-resume t1890-guard t1900-secrets t2000-run t2010-terminal t2030-record t2050-attach
 	t2100-home t2200-trust t2210-shown t2220-init t2310-ignored t2400-agents t2510-network-servers t3420-refresh'
 # Those that take longest under valgrind: begun first, so that none is left over at the end
 slow='rewrite-origin rewrite-carry import risk-work risk-known risk-host termfilter pack land tree'
@@ -95,13 +95,6 @@ gate_valgrind() {
 		xargs -P"$jobs" -n1 sh "$TEST_SRCDIR/tests/gates/valgrind.sh"
 }
 
-gate_sanitizers() {
-	# shellcheck disable=SC2046
-	build sanitizers --enable-sanitizers CFLAGS='-g -O1' &&
-		check tests/integration/t1000-session.t tests/integration/t1500-capture.t tests/integration/t1860-land.t \
-			tests/integration/t2000-run.t $(names UNIT_TESTS) $(names FUZZ_TESTS)
-}
-
 # Of a file that several programs are made of, the one that reached most of it. Not of src/init: it is
 # process 1 of a sandbox, where there is nothing to write counts to.
 count_lines() {
@@ -130,13 +123,14 @@ count_lines() {
 		}'
 }
 
-# That a test fails is for `make check` to say; some measure the program, which this build has made slow.
-# Those that wait most come first: unit tests, which wait least, fill in at the end.
-gate_coverage() {
-	need gcov && build coverage --enable-coverage || return 1
+# Both in one build: what is run once tells of faults and of lines. Those that wait most come first: unit
+# tests, which wait least, fill in at the end.
+gate_sanitizers() {
+	need gcov && build sanitizers --enable-sanitizers --enable-coverage CFLAGS='-g -O1' || return 1
 	# shellcheck disable=SC2086,SC2046
-	check ${COVERAGE_TESTS:-$(printf 'tests/integration/%s.t ' $covering) $(names UNIT_TESTS) $(names FUZZ_TESTS)}
-	count_lines "${COVERAGE_BAR:-85}"
+	check ${SANITIZER_TESTS:-$(printf 'tests/integration/%s.t ' $sessions) $(names UNIT_TESTS) $(names FUZZ_TESTS)}
+	status=$?
+	count_lines "${COVERAGE_BAR:-85}" && return "$status"
 }
 
 # one GATE: what it says, when it has ended
@@ -144,7 +138,7 @@ one() {
 	began=$(date +%s)
 	rm -rf "${work:?}/$1" "$work/$1.log"
 	if (case $1 in
-	shell | packages | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers | coverage)
+	shell | packages | cppcheck | clang-tidy | analyzer | clang | valgrind | sanitizers)
 		"gate_$(echo "$1" | tr - _)" ;;
 	*) echo "there is no gate '$1'" && false ;;
 	esac) >"$work/$1.log" 2>&1; then
