@@ -4,6 +4,10 @@
 # Run tests under prove and close with one line of sums, last on standard
 # output: "N passed, N failed, N skipped". A program that dies or gives no plan
 # counts as one failure.
+#
+# Those in TEST_FIRST are begun first: what takes long does not stand alone at the end then. Of those in
+# TEST_EITHER, which say the same whoever runs them, TEST_HALF=0 and TEST_HALF=1 take every other one, for
+# two users who run the tests. tests/results/seconds says how long each took, the longest first.
 export TEST_BUILDDIR TEST_SRCDIR
 TEST_RESULTS=$TEST_BUILDDIR/tests/results
 export TEST_RESULTS
@@ -11,6 +15,24 @@ rm -rf "$TEST_RESULTS"
 mkdir -p "$TEST_RESULTS" || exit 2
 CMOCKA_MESSAGE_OUTPUT=TAP
 export CMOCKA_MESSAGE_OUTPUT
+
+# those of "$@" that are run, one a line
+chosen() {
+	{
+		for t in ${TEST_FIRST-}; do
+			case " $* " in *" $t "*) echo "$t" ;; esac
+		done
+		printf '%s\n' "$@"
+	} | awk -v half="${TEST_HALF-}" -v either="${TEST_EITHER-}" '
+		BEGIN { for (n = split(either, e, " "); n; n--) is[e[n]] = 1; n = 0 }
+		!seen[$0]++ && (half == "" || !($0 in is) || n++ % 2 == half)'
+}
+case ${TEST_HALF-} in
+'' | 0 | 1) ;;
+*) echo "TEST_HALF is 0 or 1, not '$TEST_HALF'" >&2 && exit 2 ;;
+esac
+# shellcheck disable=SC2046 # names of tests have no blanks
+set -- $(chosen "$@")
 
 st=0
 (cd "$TEST_SRCDIR" && "${PROVE:-prove}" -j "${TEST_JOBS:-2}" \
@@ -31,6 +53,8 @@ count() {
 			}' "$f"
 	done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }'
 }
+sort -rn "$TEST_RESULTS"/*.seconds >"$TEST_RESULTS/seconds"
+
 # What they said went by when they ended: once more, where whoever reads only the end of a log finds it.
 # The beginning and the end of each, since what failed first says most, and of at most twenty.
 repeat() {

@@ -32,5 +32,20 @@ result 'what a test that failed said is at the end of a run, its beginning and i
 	rm -rf "$d"
 )"
 
+result 'two halves are all that is run, what is to be run by both is in both, and what takes long is begun first' "$(
+	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
+	for t in a b c d e f; do
+		printf "%s\n" "echo 1..1" "echo ok 1 - $t" >"$d/tests/$t.t"
+	done
+	run() { # HALF: what is run, in this order
+		TEST_HALF=$1 TEST_FIRST='tests/e.t tests/none.t tests/b.t' TEST_EITHER='tests/b.t tests/c.t tests/e.t tests/f.t' \
+			TEST_JOBS=1 TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh tests/a.t tests/b.t tests/c.t tests/d.t tests/e.t tests/f.t >"$d/out" 2>&1
+		echo "$? $(sed -n 's,^tests/\(.\)\.t \.\.* ok$,\1,p' "$d/out" | xargs) $(cat "$d/tests/results/seconds" | wc -l)"
+	}
+	{ run '' && run 0 && run 1 && run 2 | cut -d' ' -f1; } >"$d/ran" 2>/dev/null
+	printf '0 %s\n' 'e b a c d f 6' 'e a c d 4' 'b a d f 4' | sed '$a2' | diff - "$d/ran"
+	rm -rf "$d"
+)"
+
 echo "1..$count"
 exit $failed
