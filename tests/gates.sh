@@ -48,7 +48,8 @@ build() {
 names() { # VARIABLE of Makefile.am: the names in its list
 	sed -n "/^$1 = /,/[^\\\\]\$/p" "$TEST_SRCDIR/Makefile.am" | grep -o 'tests/[a-z/A-Z0-9._-]*'
 }
-check() { make -k -s "-j$jobs" check TEST_JOBS="$jobs" T="$*"; }
+# Sessions wait for half of their time.
+check() { make -k -s "-j$jobs" check TEST_JOBS="$((2 * jobs))" T="$*"; }
 
 gate_shell() {
 	need shellcheck && cd "$TEST_SRCDIR" &&
