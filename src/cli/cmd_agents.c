@@ -239,7 +239,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_agents = {
 	.name = "agents",
 	.usage = "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
-	.summary = "install agents into their home, and list those that are known",
+	.summary = "list the known agents, and install them into their home",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -98,7 +98,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_attach = {
 	.name = "attach",
 	.usage = "[--terminal-filter on|off] [-q] [NAME]",
-	.summary = "show a session without a terminal on this one; Ctrl-\\ d leaves it",
+	.summary = "connect this terminal to a detached session; Ctrl-\\ d leaves it",
 	.opts = cli_terminal_opts,
 	.n_opts = CLI_TERMINAL_OPTS,
 	.opts_size = sizeof(struct cli_terminal_options),

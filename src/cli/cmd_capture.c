@@ -100,7 +100,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_capture = {
 	.name = "capture",
 	.usage = "[-q] [-v] [NAME]",
-	.summary = "finish an interrupted session, or one that a limit cut short",
+	.summary = "capture an interrupted session, or one that a limit cut short",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -91,7 +91,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_config = {
 	.name = "config",
 	.usage = "[--json] [--origin] | --schema",
-	.summary = "show the settings and where they come from",
+	.summary = "show the settings in effect and their origin",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

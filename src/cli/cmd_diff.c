@@ -68,7 +68,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_diff = {
 	.name = "diff",
 	.usage = "[--held] [NAME]",
-	.summary = "show a session's changes, also while it runs",
+	.summary = "show the changes of a session, also while it runs",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -281,7 +281,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_doctor = {
 	.name = "doctor",
 	.usage = "[--deep] [--json]",
-	.summary = "check that sessions can run on this machine",
+	.summary = "check whether sessions can run on this machine",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

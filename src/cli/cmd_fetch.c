@@ -149,7 +149,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_fetch = {
 	.name = "fetch",
 	.usage = "[--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
-	.summary = "bring sessions of a remote, to be reviewed and landed here",
+	.summary = "fetch sessions from a remote, to review and land them here",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

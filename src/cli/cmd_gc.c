@@ -212,7 +212,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_gc = {
 	.name = "gc",
 	.usage = "[--dry-run] [--json]",
-	.summary = "clear away sessions that have landed, old trash and unused base trees",
+	.summary = "remove landed sessions, old trash and unused base trees",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

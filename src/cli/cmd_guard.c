@@ -101,7 +101,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_guard = {
 	.name = "guard",
 	.usage = "[on | off | status [--json]]",
-	.summary = "hold high paths back too, and keep plain git from bringing them",
+	.summary = "hold back high flags too, and keep plain git from merging what is undecided",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

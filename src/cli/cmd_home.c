@@ -337,7 +337,7 @@ const struct cli_command cli_home = {
 	.name = "home",
 	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
 		 "                      reset [--delete] [--dry-run]]",
-	.summary = "show the agents' home, what changed in it, bring a login, or begin a new one",
+	.summary = "show the agents' home and its changes, import a login, or reset it",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

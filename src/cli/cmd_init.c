@@ -331,7 +331,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_init = {
 	.name = "init",
 	.usage = "[--force | --print]",
-	.summary = "write a file of settings to begin with",
+	.summary = "write a .agentdev.yaml to start from",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

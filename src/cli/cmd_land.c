@@ -315,7 +315,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_land = {
 	.name = "land",
 	.usage = "[OPTIONS] [NAME] [-- PATH...]",
-	.summary = "merge a session's branch into the branch you are on, or take that back",
+	.summary = "merge the branch of a session into the current branch, or undo that",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -332,7 +332,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_log = {
 	.name = "log",
 	.usage = "[--text | --replay [--speed N] [--max-idle SECONDS] | --json] [NAME]",
-	.summary = "show what happened in a session, or its terminal again",
+	.summary = "show what happened in a session, or replay its terminal",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -86,7 +86,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_push = {
 	.name = "push",
 	.usage = "[--held] [--force] [REMOTE] NAME",
-	.summary = "push a session to a remote, to be reviewed elsewhere",
+	.summary = "push a session to a remote, for review elsewhere",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

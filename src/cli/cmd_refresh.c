@@ -51,7 +51,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_refresh = {
 	.name = "refresh",
 	.usage = "[-q] NAME...",
-	.summary = "show running sessions what was replaced in shared directories",
+	.summary = "make changes in shared directories visible to running sessions",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

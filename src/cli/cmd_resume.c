@@ -94,7 +94,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_resume = {
 	.name = "resume",
 	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
-	.summary = "go on with a session that was captured",
+	.summary = "run an agent again in a session that was captured",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

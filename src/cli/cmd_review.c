@@ -422,7 +422,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_review = {
 	.name = "review",
 	.usage = "[OPTIONS] [NAME [PATH...]]",
-	.summary = "show what a session did, flagged paths first; accept or reject them",
+	.summary = "review the changes of a session, and accept or reject flagged paths",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

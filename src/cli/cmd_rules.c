@@ -386,7 +386,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_rules = {
 	.name = "rules",
 	.usage = "[--json] [explain PATH...]",
-	.summary = "list the rules that flag changes; say which fire on a path",
+	.summary = "list the rules that flag changes, or those that apply to a path",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -195,7 +195,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_secrets = {
 	.name = "secrets",
 	.usage = "[--all] [--history] [--json] [PATH...]",
-	.summary = "show the secrets in the project, and which of them a session would see",
+	.summary = "list secrets in the project, and whether a session would see them",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -307,7 +307,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_shim = {
 	.name = "shim",
 	.usage = "[install [NAME...] | remove [NAME...] | status [--json]]",
-	.summary = "have agents start in a sandbox by their own names",
+	.summary = "make agents start in a sandbox when they are called by name",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -130,7 +130,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_stop = {
 	.name = "stop",
 	.usage = "[--timeout TIME] [-f] [-q] NAME...",
-	.summary = "end running sessions; what they did is captured",
+	.summary = "end running sessions and capture their work",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

@@ -268,7 +268,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_trust = {
 	.name = "trust",
 	.usage = "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
-	.summary = "allow what a repository's settings loosen",
+	.summary = "allow settings of a repository that loosen the sandbox",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),
