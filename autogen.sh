@@ -34,14 +34,10 @@ as_root() {
 	fi
 }
 
-# What is needed, by the test that tells whether it is there.
-missing() {
-	for prog in cc make autoconf automake pkg-config git bwrap prove python3 strace pgrep pre-commit $servers; do
+# What is missing, by the test that tells whether it is there: first of what the build cannot do without.
+missing_to_build() {
+	for prog in cc make autoconf automake pkg-config git bwrap prove python3; do
 		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
-	done
-	# a python3 of the user's own may come before the system's
-	for mod in jsonschema yaml; do
-		python3 -c "import $mod" 2>/dev/null || /usr/bin/python3 -c "import $mod" 2>/dev/null || echo "python3-$mod"
 	done
 	for lib in libgit2 yaml-0.1 libseccomp jansson nettle zlib cmocka; do
 		pkg-config --exists "$lib" 2>/dev/null || echo "$lib"
@@ -49,6 +45,16 @@ missing() {
 	echo 'int main(void){return 0;}' >conftest-$$.c
 	cc -static -o conftest-$$ conftest-$$.c 2>/dev/null || echo static-libc
 	rm -f conftest-$$.c conftest-$$
+}
+missing() {
+	missing_to_build
+	for prog in strace pgrep pre-commit $servers; do
+		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
+	done
+	# a python3 of the user's own may come before the system's
+	for mod in jsonschema yaml; do
+		python3 -c "import $mod" 2>/dev/null || /usr/bin/python3 -c "import $mod" 2>/dev/null || echo "python3-$mod"
+	done
 }
 
 # The package that brings it: NAME:apt:dnf:pacman
@@ -103,6 +109,14 @@ install_deps() {
 	for name in $need; do
 		list="$list $(echo "$packages" | awk -F: -v n="$name" -v c="$column" '$1 == n { print $c }')"
 	done
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null 2>&1; then
+		if [ -n "$(missing_to_build)" ]; then
+			echo "autogen.sh: root is needed to install:$list" >&2
+			exit 1
+		fi
+		echo "autogen.sh: not installed, for lack of root; tests that need it are skipped:$list"
+		return 0
+	fi
 	echo "installing:$list"
 	# the lists of names are meant to be split
 	# shellcheck disable=SC2086

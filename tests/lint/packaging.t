@@ -30,6 +30,30 @@ result 'the spec and the Nix expression parse, where there is what reads them' "
 	! command -v nix-instantiate >/dev/null || NIX_STATE_DIR=$nix/state NIX_STORE_DIR=$nix/store NIX_LOG_DIR=$nix/log nix-instantiate --parse docs/packaging/default.nix 2>&1 >/dev/null | grep -v '^warning: '
 )"
 
+# A machine of which only these programs are known, and on which nobody becomes root.
+stubs=$(mktemp -d)
+trap 'rm -rf "$nix" "$stubs"' EXIT
+mkdir "$stubs/bin" "$stubs/src"
+cp autogen.sh "$stubs/src"
+for prog in cc make autoconf automake pkg-config git bwrap prove python3 pgrep pre-commit apt-get autoreconf; do
+	printf '#!/bin/sh\n' >"$stubs/bin/$prog"
+done
+printf '#!/bin/sh\necho 1000\n' >"$stubs/bin/id"
+printf '#!/bin/sh\necho configured\n' >"$stubs/src/configure"
+chmod +x "$stubs"/bin/* "$stubs/src/configure"
+for prog in awk cat dirname mkdir rm sh tr; do
+	ln -s "$(command -v "$prog")" "$stubs/bin/$prog"
+done
+deps() { PATH=$stubs/bin "$stubs/src/autogen.sh" --deps 2>&1; }
+
+result 'without root, only what the build cannot do without stops it' "$(
+	[ "$(deps)" = "autogen.sh: not installed, for lack of root; tests that need it are skipped: strace
+configured" ] || deps
+	rm "$stubs/bin/bwrap"
+	! deps >/dev/null || echo 'it went on without bwrap'
+	[ "$(deps)" = "autogen.sh: root is needed to install: bubblewrap strace" ] || deps
+)"
+
 version=$(sed -n 's/^AC_INIT(\[git-agent\], \[\(.*\)\])/\1/p' configure.ac)
 result 'packages have the version of configure.ac' "$(
 	[ -n "$version" ] || echo "no version"
