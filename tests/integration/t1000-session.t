@@ -320,7 +320,11 @@ assert \"...\" in line and \"/.envrc\" in line and \"Makefile\" in line, line" &
 
 test_expect_success '--help opens the manual page, and prints the usage where there is none' '
 	mkdir -p man/man1 && cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
-	if command -v man; then MANPATH="$HOME/man" MANPAGER=cat PAGER=cat git agent land --help >out && grep "GIT-AGENT-LAND(1)" out; fi &&
+	if command -v man; then
+		MANPATH="$HOME/man" && MANPAGER=cat && PAGER=cat && export MANPATH MANPAGER PAGER &&
+		git agent --help >out && grep "GIT-AGENT(1)" out &&
+		for page in start land agents; do git agent $page --help >out && grep "GIT-AGENT-$(echo $page | tr a-z A-Z)(1)" out || exit 1; done
+	fi &&
 	MANPATH="$HOME/none" git agent land --help >out && grep "^usage: git agent land" out
 '
 
