@@ -118,7 +118,7 @@ static void check_limits(struct cli *c, struct checks *k)
 	}
 	doctor_add(k, "limits", true, text.ptr,
 		   all ? NULL : "systemd's manager for your user, or a control group delegated to "
-				"you, keeps all of them (agentdev.yaml(5))");
+				"you, would keep all of them (agentdev.yaml(5))");
 }
 
 static bool check_bwrap(struct cli *c, struct checks *k)

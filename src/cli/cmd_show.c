@@ -116,7 +116,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_list("submodules", &s->submodules, true);
 	print_list("kept out", &s->masked, true);
 	print_list("left out", &s->skipped, false);
-	print_list("limits", &s->limits, true);
+	print_list("limits", &s->limits, false);
 	(void)printf("%-12s %s\n", "network", s->network ? s->network : "host");
 	if (running)
 		print_list("published", &s->published, true);

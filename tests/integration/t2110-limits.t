@@ -190,7 +190,7 @@ test_expect_success NOT_ROOT 'a manager without a bus cannot be asked: memory is
 	END
 	if test_have_prereq CGROUP; then exit 0; fi
 	(unset DBUS_SESSION_BUS_ADDRESS; PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/nobus; export PATH XDG_RUNTIME_DIR
-	git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" >../out && echo 1048576 >../want && test_cmp ../want ../out && git agent show s | grep "memory 1GiB rlimit" &&
+	git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" >../out && echo 1048576 >../want && test_cmp ../want ../out && git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
 	test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err && grep "^hint: .*with its bus" ../err && test ! -e "$HOME/asked-nobody")
 '
 
