@@ -17,7 +17,7 @@
 
 const struct cli_opt cli_terminal_opts[CLI_TERMINAL_OPTS] = {
 	{ "terminal-filter", 0, CLI_VALUE, "on|off",
-	  "sequences that reach beyond the terminal's window: on (default) drops them, or off",
+	  "whether to drop escape sequences that reach beyond the window (default: on)",
 	  offsetof(struct cli_terminal_options, filter) },
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors",
 	  offsetof(struct cli_terminal_options, quiet) },

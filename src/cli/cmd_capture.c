@@ -13,7 +13,7 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
-	{ "verbose", 'v', CLI_FLAG, NULL, "say how far it is, terminal or not",
+	{ "verbose", 'v', CLI_FLAG, NULL, "show the progress, even if not on a terminal",
 	  offsetof(struct options, verbose) },
 };
 

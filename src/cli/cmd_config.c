@@ -13,7 +13,7 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
-	{ "origin", 0, CLI_FLAG, NULL, "say where each value comes from",
+	{ "origin", 0, CLI_FLAG, NULL, "add the origin of each value",
 	  offsetof(struct options, origin) },
 	{ "schema", 0, CLI_FLAG, NULL, "print a JSON Schema of the files, for editors",
 	  offsetof(struct options, schema) },

@@ -11,7 +11,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "held", 0, CLI_FLAG, NULL, "with what is held back", offsetof(struct options, held) },
+	{ "held", 0, CLI_FLAG, NULL, "include what is held back", offsetof(struct options, held) },
 };
 
 static int page(struct cli *c, const struct ga_oid *old, const struct ga_oid *new,

@@ -25,7 +25,7 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
-	{ "deep", 0, CLI_FLAG, NULL, "try in real sessions what an agent might, and say what held",
+	{ "deep", 0, CLI_FLAG, NULL, "also try attacks in real sessions, and report what held",
 	  offsetof(struct options, deep) },
 };
 

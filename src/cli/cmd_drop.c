@@ -18,7 +18,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "force", 'f', CLI_FLAG, NULL, "drop work that was not landed",
+	{ "force", 'f', CLI_FLAG, NULL, "drop work that has not landed",
 	  offsetof(struct options, force) },
 	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },

@@ -16,7 +16,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "dry-run", 'n', CLI_FLAG, NULL, "say what the remote has, and do nothing",
+	{ "dry-run", 'n', CLI_FLAG, NULL, "list what the remote has, and do nothing",
 	  offsetof(struct options, dry_run) },
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
 };

@@ -23,7 +23,7 @@ static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
 	{ "dry-run", 'n', CLI_FLAG, NULL, "reset: say what would be done, and do nothing",
 	  offsetof(struct options, dry_run) },
-	{ "delete", 0, CLI_FLAG, NULL, "reset: remove it for good, rather than put it aside",
+	{ "delete", 0, CLI_FLAG, NULL, "reset: remove it for good instead of setting it aside",
 	  offsetof(struct options, remove) },
 	{ "yes", 'y', CLI_FLAG, NULL, "import: do not ask", offsetof(struct options, yes) },
 };

@@ -24,7 +24,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "force", 'f', CLI_FLAG, NULL, "replace one that is there",
+	{ "force", 'f', CLI_FLAG, NULL, "replace an existing file",
 	  offsetof(struct options, force) },
 	{ "print", 0, CLI_FLAG, NULL, "write it to standard output",
 	  offsetof(struct options, print) },

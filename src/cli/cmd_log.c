@@ -27,11 +27,11 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "text", 0, CLI_FLAG, NULL, "what the terminal showed, as plain text",
+	{ "text", 0, CLI_FLAG, NULL, "print what the terminal showed, as plain text",
 	  offsetof(struct options, text) },
-	{ "replay", 0, CLI_FLAG, NULL, "show it again, in the time it took",
+	{ "replay", 0, CLI_FLAG, NULL, "play the recordings at their original speed",
 	  offsetof(struct options, replay) },
-	{ "speed", 0, CLI_VALUE, "N", "with --replay: so many times as fast",
+	{ "speed", 0, CLI_VALUE, "N", "with --replay: play N times as fast",
 	  offsetof(struct options, speed) },
 	{ "max-idle", 0, CLI_VALUE, "SECONDS", "with --replay: the longest pause",
 	  offsetof(struct options, max_idle) },

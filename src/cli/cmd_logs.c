@@ -13,7 +13,7 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "service", 0, CLI_VALUE, "SERVICE",
-	  "all that a service wrote, also of a session that has ended",
+	  "print the output of a service, also of a session that has ended",
 	  offsetof(struct options, service) },
 	{ "follow", 'f', CLI_FLAG, NULL, "go on until the session ends",
 	  offsetof(struct options, follow) },

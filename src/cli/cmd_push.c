@@ -15,9 +15,9 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "held", 0, CLI_FLAG, NULL, "push what is held back as well, on a ref of its own",
+	{ "held", 0, CLI_FLAG, NULL, "also push what is held back, on a ref of its own",
 	  offsetof(struct options, held) },
-	{ "force", 'f', CLI_FLAG, NULL, "replace the branch that is there",
+	{ "force", 'f', CLI_FLAG, NULL, "replace the branch on the remote",
 	  offsetof(struct options, force) },
 };
 

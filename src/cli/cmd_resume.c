@@ -15,7 +15,7 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "feedback", 0, CLI_LIST, "FILE",
-	  "give the agent these bytes to read, at $GIT_AGENT_FEEDBACK (repeatable)",
+	  "give the agent this file to read, at $GIT_AGENT_FEEDBACK (repeatable)",
 	  offsetof(struct options, feedback) },
 	CLI_RUN_OPTS(struct options, run),
 };

@@ -19,9 +19,9 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "all", 'a', CLI_FLAG, NULL,
-	  "with what may hold a secret (T3), and directories that package managers fill",
+	  "include what may hold a secret (T3), and directories that package managers fill",
 	  offsetof(struct options, all) },
-	{ "history", 0, CLI_FLAG, NULL, "look through all commits, stashes and logs of refs, too",
+	{ "history", 0, CLI_FLAG, NULL, "also search all commits, stashes and reflogs",
 	  offsetof(struct options, history) },
 	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
 };

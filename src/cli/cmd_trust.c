@@ -22,7 +22,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "show", 0, CLI_FLAG, NULL, "say what it lets agents do, and ask nothing",
+	{ "show", 0, CLI_FLAG, NULL, "show what it allows agents to do, and do not ask",
 	  offsetof(struct options, show) },
 	{ "list", 0, CLI_FLAG, NULL, "list what is trusted in this repository",
 	  offsetof(struct options, list) },

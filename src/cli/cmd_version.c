@@ -11,7 +11,7 @@ struct options {
 
 static const struct cli_opt opts[] = {
 	{ "json", 0, CLI_FLAG, NULL, "print JSON", offsetof(struct options, json) },
-	{ "build", 0, CLI_FLAG, NULL, "say as well what it was built with",
+	{ "build", 0, CLI_FLAG, NULL, "also print what it was built with",
 	  offsetof(struct options, build) },
 };
 

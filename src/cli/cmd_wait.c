@@ -12,7 +12,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "timeout", 0, CLI_VALUE, "TIME", "give up after that (exit status 124)",
+	{ "timeout", 0, CLI_VALUE, "TIME", "give up after this time (exit status 124)",
 	  offsetof(struct options, timeout) },
 };
 

@@ -5,6 +5,8 @@
 #include "ga/nearest.h"
 #include "ga/quote.h"
 
+#define HELP_COLUMN 28 /* where -h says what an option does */
+
 static const struct cli_opt *find_long(const struct cli_command *cmd, const char *name, size_t n)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++)
@@ -115,7 +117,11 @@ static void print_help(const struct cli_command *cmd)
 			"%c%c%s--%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
 			o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
 
-		(void)printf("    %-28s %s\n", left, o->help);
+		/* as git has it: what does not fit beside its option stands below */
+		if (strlen(left) > HELP_COLUMN)
+			(void)printf("    %s\n    %*s %s\n", left, HELP_COLUMN, "", o->help);
+		else
+			(void)printf("    %-*s %s\n", HELP_COLUMN, left, o->help);
 	}
 }
 

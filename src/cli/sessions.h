@@ -111,30 +111,30 @@ struct cli_run_options {
 	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)", \
 	  offsetof(type, in.expose) },                                                  \
 	{ "network", 0, CLI_VALUE, "host|allow|none",                                   \
-	  "what it can reach: host (all that you can), allow (what is listed), none",   \
+	  "what the session can reach: all that you can (default), what is listed, or nothing", \
 	  offsetof(type, in.net.mode) },                                                \
 	{ "allow", 0, CLI_LIST, "HOST:PORT",                                            \
-	  "it can reach this, besides what is listed: --network allow (repeatable)",    \
+	  "let the session reach this; implies --network allow (repeatable)",           \
 	  offsetof(type, in.net.allow) },                                               \
 	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",                \
 	  offsetof(type, in.net.none) },                                                \
-	{ "no-services", 0, CLI_FLAG, NULL, "without the commands of 'services'",       \
+	{ "no-services", 0, CLI_FLAG, NULL, "skip the commands of 'services'",          \
 	  offsetof(type, in.no_services) },                                             \
-	{ "no-finish", 0, CLI_FLAG, NULL, "without those of 'finish'",                  \
+	{ "no-finish", 0, CLI_FLAG, NULL, "skip those of 'finish'",                     \
 	  offsetof(type, in.no_finish) },                                               \
 	{ "detach", 'd', CLI_FLAG, NULL,                                                \
-	  "go on without this terminal: print the name and return",                     \
+	  "run in the background: print the session's name and return",                 \
 	  offsetof(type, in.detach) },                                                  \
 	{ "message", 'm', CLI_VALUE, "MSG",                                             \
-	  "message of the commit made of what the agent leaves uncommitted",            \
+	  "message of the commit with what the agent leaves uncommitted",               \
 	  offsetof(type, in.message) },                                                 \
 	{ "terminal-filter", 0, CLI_VALUE, "on|off",                                    \
-	  "sequences that reach beyond the terminal's window: on (default) drops them, or off", \
+	  "whether to drop escape sequences that reach beyond the window (default: on)", \
 	  offsetof(type, in.filter) },                                                  \
-	{ "untrusted", 0, CLI_FLAG, NULL, "leave out what needs trust in .agentdev.yaml", \
+	{ "untrusted", 0, CLI_FLAG, NULL, "leave out settings in .agentdev.yaml that need trust", \
 	  offsetof(type, in.untrusted) },                                               \
 	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(type, in.quiet) },  \
-	{ "verbose", 'v', CLI_FLAG, NULL, "say how far long steps are, terminal or not", \
+	{ "verbose", 'v', CLI_FLAG, NULL, "show progress, even if not on a terminal",   \
 	  offsetof(type, in.verbose) }
 
 /* Apply them to `conf`, and add them to `ret` as KEY=VALUE. If none was given, those in `former`

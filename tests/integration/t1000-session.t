@@ -278,7 +278,8 @@ test_expect_success 'every command has -h, every listing --json' '
 	cd r &&
 	for c in start list show diff review land drop capture config doctor version
 	do
-		git agent $c -h >../out && grep "^usage: git agent $c" ../out || return 1
+		git agent $c -h >../out && grep "^usage: git agent $c" ../out &&
+		! grep "^    ....--" ../out | grep -vE "^.{32} [^ ]|^    ....--[^ ]+( [^ ]+)?\$" || return 1
 	done &&
 	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
 	git agent show --json work 2>/dev/null; git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
