@@ -79,7 +79,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return -1;
 	name = ga_strdup(s.name);
 	if (how == GA_LIVE_DETACHED && !o->quiet)
-		cli_note("agent/%s: goes on; 'git agent attach %s' comes back", name, name);
+		cli_note("agent/%s: still runs; 'git agent attach %s' returns to it", name, name);
 	if (how == GA_LIVE_TAKEN)
 		cli_note("agent/%s: was attached to another terminal", name);
 	if (how == GA_LIVE_DETACHED || how == GA_LIVE_TAKEN)

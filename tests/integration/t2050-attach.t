@@ -29,7 +29,7 @@ test_expect_success 'one that says nothing, and one that goes on saying somethin
 
 test_expect_success 'what is typed arrives, Ctrl-\ d leaves, the session goes on, and coming back shows the screen' '
 	repo r && start_shell s &&
-	$pty expect="in> " mode=raw send="echo one-\$((1+1))\r" expect=one-2 send="$detach" expect="goes on" exit=0 mode=cooked -- git agent attach s &&
+	$pty expect="in> " mode=raw send="echo one-\$((1+1))\r" expect=one-2 send="$detach" expect="still runs" exit=0 mode=cooked -- git agent attach s &&
 	git agent list | grep "^s .*detached" &&
 	$pty expect=one-2 send="echo again-\$((2+2))\r" expect=again-4 send="$detach" exit=0 mode=cooked -- git agent attach agent/s
 '
@@ -40,7 +40,7 @@ test_expect_success 'Ctrl-\ twice is one for the program, and another key behind
 '
 
 test_expect_success 'a key as terminals write it that were asked for all of them' '
-	cd r && $pty expect="in> " send="\e[92;5u" send="\e[100u" expect="goes on" exit=0 -- git agent attach s
+	cd r && $pty expect="in> " send="\e[92;5u" send="\e[100u" expect="still runs" exit=0 -- git agent attach s
 '
 
 test_expect_success 'the size is that of the terminal, follows it, and the program draws anew' '
@@ -95,7 +95,7 @@ undone='\e[?1000l\e[?2004l\e[?25h\e[?1049l\e[m'
 test_expect_success 'TT-03: the filter is between, the modes are undone on leaving, and there again on coming back' '
 	cd r && cp ../attack . && git add attack && git commit -qm attack && git agent start -qd -n modes -- sh -c "printf \"\\033[?1049h\\033[?1000h\\033[?2004h\\033[?25l\\033[31m\"; cat attack; cat" &&
 	for i in 1 2; do
-		$pty expect="\e[?1049h" expect="\e[?1000h" expect=abcd send="$detach" expect="$undone" expect="goes on" exit=0 mode=cooked -- git agent attach modes >../out && ! grep eHh4 ../out || exit 1
+		$pty expect="\e[?1049h" expect="\e[?1000h" expect=abcd send="$detach" expect="$undone" expect="still runs" exit=0 mode=cooked -- git agent attach modes >../out && ! grep eHh4 ../out || exit 1
 	done &&
 	$pty expect="a\e]52;c;eHh4\x07b" send="$detach" expect="$undone" exit=0 -- git agent attach --terminal-filter=off modes
 '
