@@ -15,6 +15,12 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, build) },
 };
 
+#ifdef __clang__
+#define COMPILER __VERSION__ /* names itself */
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
 /* What configure found, and where it was told to install. */
 static const struct {
 	const char *what, *value;
@@ -25,7 +31,7 @@ static const struct {
 	{ "nettle", GA_VERSION_NETTLE },
 	{ "libyaml", GA_VERSION_YAML },
 	{ "zlib", GA_VERSION_ZLIB },
-	{ "compiler", __VERSION__ },
+	{ "compiler", COMPILER },
 	{ "programs", GA_LIBEXECDIR },
 };
 
