@@ -5,7 +5,7 @@
 # **strong** and [links].
 BEGIN {
 	split("THE PROMISE;ATTACKS", section, ";")
-	print ".Dd November 22, 2026\n.Dt GIT-AGENT-SECURITY 7\n.Os\n.Sh NAME\n.Nm git-agent-security"
+	print ".Dd November 25, 2026\n.Dt GIT-AGENT-SECURITY 7\n.Os\n.Sh NAME\n.Nm git-agent-security"
 	print ".Nd what is promised of a session, and what is not"
 }
 
