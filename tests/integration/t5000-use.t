@@ -91,7 +91,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 		"flags_by_severity flags_by_verdict incomplete run".split())
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
-	assert list(load("build")) == ["version", "build"] and list(load("build")["build"]) == "libgit2 libseccomp jansson libyaml zlib compiler programs".split()
+	assert list(load("build")) == ["version", "build"] and list(load("build")["build"]) == "libgit2 libseccomp jansson nettle libyaml zlib compiler programs".split()
 	assert any(c in load("build")["build"]["compiler"] for c in ("gcc ", "lang ")), load("build")
 	assert all(list(o) == "key value number origin file line column repository left_out description".split() for o in load("config"))
 	assert set(load("land")) == set("session dry_run landed nothing uncommitted rest commit brought not_brought ignored ignored_flags".split()), load("land")
