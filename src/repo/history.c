@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ga/path.h"
+#include "ga/refs.h"
 
 /* Whether a session's branch stands on a commit is mostly decided by its own few commits. */
 #define NEAR_COMMITS 64
@@ -55,6 +56,33 @@ int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_
 	if (status > 1)
 		return ga_fail(err, GA_EFATAL, "cannot tell whether %s is an ancestor of %s", a, d);
 	return status == 0;
+}
+
+/* What ga_is_on_branch() excludes, as git reads its patterns. */
+static bool is_sessions(const char *name, const char *space)
+{
+	const char *below = name + strlen(space);
+
+	if (!strcmp(space, "refs/heads/"))
+		return !strncmp(below, "agent/", strlen("agent/"));
+	return !strcmp(space, "refs/remotes/") && strstr(below, "/agent/");
+}
+
+int ga_is_tip(struct ga_repo *r, const struct ga_oid *oid, bool *ret, struct ga_error *err)
+{
+	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
+
+	*ret = false;
+	for (size_t i = 0; i < GA_NELEMS(spaces) && !*ret; i++) {
+		cleanup_refs struct ga_refs l = GA_REFS_INIT;
+
+		if (ga_refs_list(r, spaces[i], &l, err))
+			return -1;
+		for (size_t k = 0; k < l.n && !*ret; k++)
+			*ret = ga_oid_equal(&l.v[k].oid, oid) &&
+			       !is_sessions(l.v[k].name, spaces[i]);
+	}
+	return 0;
 }
 
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,

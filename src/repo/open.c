@@ -14,6 +14,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 
 /* How deep alternates may be nested, and how many there may be in all. */
 #define ALTERNATES_DEPTH 8
@@ -436,8 +437,39 @@ static int peel_to_commit(struct ga_repo *r, const struct ga_oid *oid, const cha
 	return 0;
 }
 
+/* Is it the name of one ref, in the places where git looks, and of no other? Returns 1 if not, or
+ * where git has to say. */
+static int resolve_name(struct ga_repo *r, const char *rev, struct ga_oid *ret)
+{
+	static const char *const places[][2] = {
+		{ "refs/", "" }, { "refs/tags/", "" }, { "refs/heads/", "" },
+		{ "refs/remotes/", "" }, { "refs/remotes/", "/HEAD" },
+	};
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    "_/.-";
+	cleanup_free char *file = ga_path_join(r->info.gitdir, rev);
+	unsigned found = 0;
+
+	/* FETCH_HEAD and its like, and refs by their whole name, are files there, or may be */
+	if (!*rev || *rev == '-' || rev[strspn(rev, plain)] || strstr(rev, "..") ||
+	    !strncmp(rev, "refs/", 5) || !access(file, F_OK))
+		return 1;
+	for (size_t i = 0; i < GA_NELEMS(places); i++) {
+		cleanup_free char *name = ga_strf("%s%s%s", places[i][0], rev, places[i][1]);
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		struct ga_oid oid;
+		int rc = ga_ref_read(r, name, &oid, &ignored);
+
+		if (rc < 0)
+			return 1;
+		if (!rc && !found++)
+			*ret = oid;
+	}
+	return found != 1;
+}
+
 /* What people type is git's business: @{u}, :/text, describe names, ambiguity.
- * Only the two forms with nothing to interpret are done here. */
+ * Only the forms with nothing to interpret are done here. */
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(rev);
@@ -458,7 +490,7 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 		}
 		return rc ? -1 : peel_to_commit(r, &oid, q, ret, err);
 	}
-	if (ga_oid_parse(rev, strlen(rev), &oid))
+	if (ga_oid_parse(rev, strlen(rev), &oid) || !resolve_name(r, rev, &oid))
 		return peel_to_commit(r, &oid, q, ret, err);
 	g.args = args;
 	g.out = &out;

@@ -68,10 +68,12 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS,
 					      GA_TRASH_REFS, NULL };
 	bool users, agents;
-	int rc = ga_is_ancestor(r, commit, head, err);
+	int rc = ga_is_tip(r, commit, &users, err);
 
-	if (rc)
-		return rc;
+	if (!rc && !users)
+		rc = ga_is_ancestor(r, commit, head, err);
+	if (rc || users)
+		return rc < 0 ? -1 : 1;
 	if (ga_is_on_branch(r, commit, NULL, false, &users, err))
 		return -1;
 	if (users)

@@ -249,6 +249,59 @@ static void names(void **state)
 	assert_false(ga_ref_name_ok(longest.ptr));
 }
 
+/* What is a tip of the user's is one that git finds on them, and no session's is. */
+static void tips(void **state)
+{
+	static const struct {
+		const char *ref;
+		bool users;
+	} cases[] = {
+		{ "refs/heads/agent/x", false }, { "refs/heads/agent/x/y", false },
+		{ "refs/remotes/o/agent/x", false }, { "refs/remotes/o/p/agent/x", false },
+		{ "refs/agent/x/base", false },
+		{ "refs/heads/agents", true }, { "refs/heads/a/agent/x", true },
+		{ "refs/remotes/o/agents", true }, { "refs/tags/agent/x", true },
+	};
+	cleanup_repo struct ga_repo *r = make("tips");
+
+	(void)state;
+	SH("tips", "git reset -q --hard HEAD~");
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		bool tip, on;
+
+		SH("tips", "git update-ref '%s' %s", cases[i].ref, GA_HEX(&two));
+		OK(ga_is_tip(r, &two, &tip, &err));
+		OK(ga_is_on_branch(r, &two, NULL, false, &on, &err));
+		if (tip != cases[i].users || on != cases[i].users)
+			fail_msg("%s: a tip %d, on a branch %d", cases[i].ref, tip, on);
+		SH("tips", "git update-ref -d '%s'", cases[i].ref);
+	}
+}
+
+/* A name is what git takes it for, of several refs too; that of one is found without git. */
+static void resolved_as_git_does(void **state)
+{
+	static const char *const names[] = { "main", "heads/main", "tags/tag", "origin/main",
+					     "origin", "twice", "ORIG_HEAD", "abcdef" };
+	cleanup_repo struct ga_repo *r = make("resolve");
+	cleanup_free char *trace = in_scratch("resolve-trace"), *asked = NULL;
+
+	(void)state;
+	SH("resolve", "git branch twice HEAD~; git tag twice; git tag tag HEAD~; git tag abcdef HEAD~;"
+		      "git update-ref ORIG_HEAD HEAD~; git update-ref refs/remotes/origin/main HEAD~;"
+		      "git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main");
+	for (size_t i = 0; i < GA_NELEMS(names); i++) {
+		struct ga_oid want = OID("resolve", "git rev-parse '%s' 2>/dev/null", names[i]), oid;
+
+		assert_int_equal(setenv("GIT_TRACE", trace, 1), 0);
+		OK(ga_repo_resolve(r, names[i], &oid, &err));
+		assert_int_equal(unsetenv("GIT_TRACE"), 0);
+		assert_string_equal(GA_HEX(&oid), GA_HEX(&want));
+	}
+	asked = sh(".", "sed -n 's/.*end-of-options //p' resolve-trace");
+	assert_string_equal(asked, "twice\nORIG_HEAD");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +313,8 @@ int main(void)
 		cmocka_unit_test(one_in_process),
 		cmocka_unit_test(pinned_objects_survive_gc),
 		cmocka_unit_test(names),
+		cmocka_unit_test(tips),
+		cmocka_unit_test(resolved_as_git_does),
 	};
 
 	return cmocka_run_group_tests_name("refs", tests, scratch_setup, scratch_teardown);
