@@ -13,10 +13,12 @@
 #include "ga/quote.h"
 #include "index-file.h"
 
+/* Files to check out from which on several workers are sooner done than one. */
+#define WORKERS_FROM 1000
+
 /* All names and ids of attribute files in an index: if they differ, files that
  * did not change may still have to be written differently. */
-static int attribute_sources(const char *index, struct ga_buf *ret, bool *below_top,
-			     struct ga_error *err)
+static int attribute_sources(const char *index, struct ga_buf *ret, struct ga_error *err)
 {
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
 	struct ga_index_entry e;
@@ -28,7 +30,6 @@ static int attribute_sources(const char *index, struct ga_buf *ret, bool *below_
 		if (!strcmp(ga_path_base(e.path), ".gitattributes")) {
 			ga_buf_add(ret, e.oid.id, GA_OID_RAWSZ);
 			ga_buf_add0(ret, e.path);
-			*below_top = *below_top || strchr(e.path, '/');
 		}
 	return rc < 0 ? -1 : 0;
 }
@@ -89,28 +90,22 @@ static bool encodes_below_top(const struct checkout *c)
 	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
 }
 
-/* -m writes what differs between index and `commit`, and looks at no other file.
- * --reset looks at the stat data of every file and writes those anew that are not what
- * the index says: so it repairs what a crash of the machine cut short. */
-static int read_tree(const struct checkout *c, enum ga_base_way way, bool one_worker,
-		     struct ga_error *err)
+static int run_git(const struct checkout *c, const char *const *args, const char *index_name,
+		   bool one_worker, bool progress, struct ga_error *err)
 {
-	bool progress = c->o->progress && way == GA_WAY_WHOLE;
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
-	cleanup_free char *index = ga_path_join(c->dir, "index");
-	cleanup_strv struct ga_strv args = GA_STRV_INIT, config = GA_STRV_INIT;
+	cleanup_free char *index = ga_path_join(c->dir, index_name);
+	cleanup_strv struct ga_strv config = GA_STRV_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	ga_strv_push_many(&args, "read-tree", way == GA_WAY_MOVE ? "-m" : "--reset", "-u", NULL);
-	if (progress)
-		ga_strv_push(&args, "-v");
-	ga_strv_push(&args, GA_HEX(c->commit));
 	/* as in the private git dirs: mtimes are changed by us, and with them ctimes */
 	ga_strv_push_many(&config, "core.checkStat=minimal", "core.trustctime=false",
+			  /* in others an entry says what differs from the one before */
+			  "index.version=2",
 			  one_worker ? "checkout.workers=1" : "checkout.workers=0", NULL);
 	if (!c->o->trusted && without_filters(c->o->config, &config, err))
 		return -1;
-	g.args = (const char *const *)args.v;
+	g.args = args;
 	g.config = (const char *const *)config.v;
 	g.work_tree = tree;
 	g.index_file = index;
@@ -120,9 +115,23 @@ static int read_tree(const struct checkout *c, enum ga_base_way way, bool one_wo
 	return ga_git_ok(c->r, &g, err);
 }
 
+/* It looks at the stat data of every file and writes those anew that are not what the index says:
+ * so it repairs what a crash of the machine cut short. */
+static int read_tree(const struct checkout *c, bool progress, bool one_worker,
+		     struct ga_error *err)
+{
+	const char *const args[] = { "read-tree", "--reset", "-u", GA_HEX(c->commit),
+				     progress ? "-v" : NULL, NULL };
+
+	return run_git(c, args, "index", one_worker, progress, err);
+}
+
 static int make_empty(const char *dir, struct ga_error *err)
 {
-	static const char *const parts[] = { "tree", "git", "index", "index.lock", "index.new" };
+	static const char *const parts[] = {
+		"tree", "git", "index", "index.lock", "index.new", GA_BASE_COME,
+		GA_BASE_COME ".lock",
+	};
 	cleanup_free char *q = ga_escape(dir);
 	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -157,7 +166,7 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 
 	if (make_empty(c->dir, err))
 		return -1;
-	if (read_tree(c, GA_WAY_WHOLE, encodes_below_top(c), err)) {
+	if (read_tree(c, c->o->progress, encodes_below_top(c), err)) {
 		/* most often no space: give it back */
 		(void)make_empty(c->dir, &ignored);
 		return -1;
@@ -165,28 +174,61 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 	return 0;
 }
 
-static int checkout_move(const struct checkout *c, enum ga_base_way way, struct ga_error *err)
+/* Git writes what comes as it would with an index of everything: it reads attributes from the
+ * tree. */
+static int check_out_come(const struct checkout *c, struct ga_base_plan *p, struct ga_error *err)
 {
-	cleanup_error struct ga_error first = GA_ERROR_INIT;
-	cleanup_free char *index = ga_path_join(c->dir, "index");
-	cleanup_free char *tree = ga_path_join(c->dir, "tree");
-	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
-	bool below_top = false;
+	static const char *const args[] = { "checkout", "-q", "--", ".", NULL };
+	/* later than every file, or git would read again what it wrote */
+	const struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT },
+					{ .tv_sec = time(NULL) + 86400 } };
+	cleanup_free char *index = ga_path_join(c->dir, GA_BASE_COME);
 
-	/* the root has the mode of the user's, who may have made it read-only */
-	(void)chmod(tree, 0755);
-	if (make_git_empty(c->dir, err) || attribute_sources(index, &before, &below_top, err))
+	if (!p->n_come)
+		return 0;
+	ga_index_end(&p->come, p->n_come);
+	if ((unlink(index) && errno != ENOENT) ||
+	    ga_write_new(AT_FDCWD, index, p->come.ptr, p->come.len, 0644, err) ||
+	    utimensat(AT_FDCWD, index, ts, 0))
 		return -1;
-	/* A file that is not as the index says stops -m, which was not to be. Whether the commit
-	 * brings encodings is not asked: other attributes than before, and all is written anew. */
-	if ((way == GA_WAY_REPAIR || read_tree(c, way, below_top, &first)) &&
-	    read_tree(c, GA_WAY_REPAIR, encodes_below_top(c), err))
-		return -1;
-	if (attribute_sources(index, &after, &below_top, err))
+	/* starting others costs more than few files do */
+	return run_git(c, args, GA_BASE_COME, p->below_top || p->n_come < WORKERS_FROM, false, err);
+}
+
+/* All of it looked at by git. */
+static int checkout_over(const struct checkout *c, struct ga_error *err)
+{
+	cleanup_free char *index = ga_path_join(c->dir, "index");
+	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
+
+	if (attribute_sources(index, &before, err) ||
+	    read_tree(c, false, encodes_below_top(c), err) || attribute_sources(index, &after, err))
 		return -1;
 	if (before.len == after.len && !memcmp(before.ptr, after.ptr, before.len))
 		return 0;
 	return checkout_whole(c, err);
+}
+
+/* Returns 1 if it was done by the plan. */
+static int checkout_move(const struct checkout *c, enum ga_base_way way, struct ga_base_plan *p,
+			 struct ga_error *err)
+{
+	bool partial = ga_gitconfig_get(c->o->config, "extensions.partialclone") != NULL;
+	cleanup_error struct ga_error first = GA_ERROR_INIT;
+	cleanup_free char *tree = ga_path_join(c->dir, "tree");
+
+	/* the root has the mode of the user's, who may have made it read-only */
+	(void)chmod(tree, 0755);
+	if (make_git_empty(c->dir, err))
+		return -1;
+	/* which files are left out is git's to say */
+	if (way == GA_WAY_REPAIR || ga_gitconfig_bool(c->o->config, "core.sparsecheckout", false) ||
+	    !ga_base_plan_move(c->r, c->dir, c->commit, partial, p))
+		return checkout_over(c, err);
+	if (p->attributes)
+		return checkout_whole(c, err);
+	/* whatever was wrong, git says it again if it still is */
+	return check_out_come(c, p, &first) ? checkout_over(c, err) : 1;
 }
 
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
@@ -195,11 +237,14 @@ int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct 
 	const struct checkout c = { .r = r, .dir = dir, .lock = lock, .commit = commit, .o = o };
 	const struct ga_gitdir_spec spec = { .base = commit, .config = o->config,
 					     .object_paths = o->object_paths };
+	cleanup_(ga_base_plan_release) struct ga_base_plan plan = GA_BASE_PLAN_INIT;
 	cleanup_free char *git = ga_path_join(dir, "git");
 	time_t since = time(NULL);
+	int rc;
 
-	if (way == GA_WAY_WHOLE ? checkout_whole(&c, err) : checkout_move(&c, way, err))
+	rc = way == GA_WAY_WHOLE ? checkout_whole(&c, err) : checkout_move(&c, way, &plan, err);
+	if (rc < 0)
 		return -1;
-	return ga_base_settle(r, dir, since, err) || ga_gitdir_template(r, git, &spec, err) ? -1
-											   : 0;
+	return ga_base_settle(r, dir, since, rc ? &plan : NULL, err) ||
+			       ga_gitdir_template(r, git, &spec, err) ? -1 : 0;
 }

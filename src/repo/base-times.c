@@ -23,14 +23,17 @@
 
 struct settle {
 	int tree, work;              /* root of the base tree and of the user's */
-	struct ga_index base, user;
+	struct ga_index base, come, user; /* the tree's, what comes into it, the user's */
+	const struct ga_base_plan *plan;  /* NULL: `base` is all */
+	size_t gone;                 /* where in it: the next entry of `base` that is not taken */
 	struct ga_index_entry entry; /* the user's entry the merge stands at */
-	bool have_entry;
+	bool have_entry, there;      /* there is one; it is of the path that is settled */
 	time_t user_written;         /* when the user's index was written */
 	time_t since, now;
 	uint32_t newest;             /* mtime among the base's entries */
-	struct ga_buf bytes;         /* the base's index, to be written back */
-	struct ga_buf young;         /* offsets (size_t) of entries that are; see note_young() */
+	int out;                     /* the new index */
+	struct ga_buf bytes;         /* of it, not written yet */
+	struct ga_sha sum;           /* of those that are */
 	struct ga_buf last_dir;      /* the directory last visited, with a trailing slash */
 };
 
@@ -38,10 +41,11 @@ static void settle_release(struct settle *s)
 {
 	ga_cleanup_closep(&s->tree);
 	ga_cleanup_closep(&s->work);
+	ga_cleanup_closep(&s->out);
 	ga_index_release(&s->base);
+	ga_index_release(&s->come);
 	ga_index_release(&s->user);
 	ga_buf_release(&s->bytes);
-	ga_buf_release(&s->young);
 	ga_buf_release(&s->last_dir);
 }
 
@@ -54,7 +58,7 @@ static bool user_index_says_same(const struct settle *s, const struct ga_index_e
 {
 	const struct ga_index_entry *u = &s->entry;
 
-	if (!s->have_entry || strcmp(u->path, e->path) || u->stage || u->intent_to_add)
+	if (!s->there || u->stage || u->intent_to_add)
 		return false;
 	return ga_oid_equal(&u->oid, &e->oid) && u->mode == e->mode && u->size &&
 	       u->size == (uint32_t)st->st_size && u->mtime == (uint32_t)st->st_mtim.tv_sec &&
@@ -106,26 +110,15 @@ static bool same_as_users(const struct settle *s, const struct ga_index_entry *e
 
 /* ---- one entry ------------------------------------------------------------------ */
 
-static void put32(unsigned char *p, uint32_t v)
-{
-	p[0] = (unsigned char)(v >> 24);
-	p[1] = (unsigned char)(v >> 16);
-	p[2] = (unsigned char)(v >> 8);
-	p[3] = (unsigned char)v;
-}
-
-static unsigned char *at_entry(struct settle *s, const struct ga_index_entry *e, size_t field)
-{
-	return (unsigned char *)s->bytes.ptr + e->offset + field;
-}
-
 /* Both indexes are in the same order. A damaged one of the user's ends here. */
 static void advance_user(struct settle *s, const char *path)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	int c = -1;
 
-	while (s->have_entry && strcmp(s->entry.path, path) < 0)
+	while (s->have_entry && (c = strcmp(s->entry.path, path)) < 0)
 		s->have_entry = !ga_index_next(&s->user, &s->entry, &ignored);
+	s->there = s->have_entry && !c;
 }
 
 /* Written by this checkout, or touched by the user since the last one. */
@@ -135,12 +128,12 @@ static bool needs_time(const struct settle *s, const struct ga_index_entry *e)
 		return false;
 	if ((time_t)e->mtime >= s->since - 1)
 		return true;
-	return s->have_entry && !strcmp(s->entry.path, e->path) &&
-	       ga_oid_equal(&s->entry.oid, &e->oid) &&
+	return s->there && ga_oid_equal(&s->entry.oid, &e->oid) &&
 	       (s->entry.mtime != e->mtime || s->entry.mtime_ns != e->mtime_ns);
 }
 
-static int carry_time(struct settle *s, struct ga_index_entry *e, struct ga_error *err)
+/* `to`: the entry that will be written. */
+static int carry_time(struct settle *s, struct ga_index_entry *e, size_t to, struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
@@ -155,43 +148,34 @@ static int carry_time(struct settle *s, struct ga_index_entry *e, struct ga_erro
 	}
 	e->mtime = (uint32_t)st.st_mtim.tv_sec;
 	e->mtime_ns = (uint32_t)st.st_mtim.tv_nsec;
-	put32(at_entry(s, e, GA_INDEX_MTIME), e->mtime);
-	put32(at_entry(s, e, GA_INDEX_MTIME + 4), e->mtime_ns);
+	ga_index_put32(s->bytes.ptr + to + GA_INDEX_MTIME, e->mtime);
+	ga_index_put32(s->bytes.ptr + to + GA_INDEX_MTIME + 4, e->mtime_ns);
 	return 0;
 }
 
-/* The template is trusted by its stat data, whole seconds and size only. A file
- * that has the mtime an agent's next write may get is marked there in git's own way,
- * by size 0: such entries are compared by content. The second of margin is
- * for the kernel's coarser clock. Nobody writes into the tree itself: its own index keeps the
- * size, or the next move would find the file changed. */
-static void note_young(struct settle *s, const struct ga_index_entry *e)
+/* The index is trusted by its stat data, whole seconds and size only. A file that has the mtime an
+ * agent's next write may get is marked in git's own way, by size 0: such entries are compared by
+ * content. The second of margin is for the kernel's coarser clock. */
+static void mark_young(struct settle *s, const struct ga_index_entry *e, size_t to)
 {
 	if ((time_t)e->mtime >= s->now - 1)
-		ga_buf_add(&s->young, &e->offset, sizeof(e->offset));
+		ga_index_put32(s->bytes.ptr + to + GA_INDEX_SIZE, 0);
 	if (e->mtime > s->newest)
 		s->newest = e->mtime;
-}
-
-static void mark_young(struct settle *s)
-{
-	for (size_t i = 0; i < s->young.len; i += sizeof(size_t)) {
-		size_t offset;
-
-		memcpy(&offset, s->young.ptr + i, sizeof(offset));
-		put32((unsigned char *)s->bytes.ptr + offset + GA_INDEX_SIZE, 0);
-	}
 }
 
 static void carry_dir_time(const struct settle *s, const char *dir)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
-	struct stat st;
+	struct stat st, own;
 
-	if (fstatat(s->work, dir, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
+	/* in a sparse one the directory may not be there */
+	if (fstatat(s->work, dir, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode) ||
+	    fstatat(s->tree, dir, &own, AT_SYMLINK_NOFOLLOW))
 		return;
 	ts[1] = st.st_mtim;
-	(void)utimensat(s->tree, dir, ts, AT_SYMLINK_NOFOLLOW); /* sparse: may not be there */
+	if (own.st_mtim.tv_sec != ts[1].tv_sec || own.st_mtim.tv_nsec != ts[1].tv_nsec)
+		(void)utimensat(s->tree, dir, ts, AT_SYMLINK_NOFOLLOW);
 }
 
 /* Every directory once: entries below one follow each other. */
@@ -199,6 +183,9 @@ static void visit_dirs(struct settle *s, const char *path)
 {
 	size_t same = 0, i;
 
+	if (!strncmp(path, s->last_dir.ptr, s->last_dir.len) &&
+	    !strchr(path + s->last_dir.len, '/'))
+		return;
 	for (i = 0; i < s->last_dir.len && path[i] && path[i] == s->last_dir.ptr[i]; i++)
 		if (path[i] == '/')
 			same = i + 1;
@@ -213,70 +200,132 @@ static void visit_dirs(struct settle *s, const char *path)
 	ga_buf_add(&s->last_dir, path, same);
 }
 
+static int cannot_write(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+}
+
+static int write_out(struct settle *s, struct ga_error *err)
+{
+	ga_sha_add(&s->sum, s->bytes.ptr, s->bytes.len);
+	if (ga_write_full(s->out, s->bytes.ptr, s->bytes.len))
+		return cannot_write("index.new", err);
+	ga_buf_clear(&s->bytes);
+	return 0;
+}
+
+static int settle_entry(struct settle *s, const struct ga_index *ix, struct ga_index_entry *e,
+			struct ga_error *err)
+{
+	size_t to;
+
+	if (s->bytes.len > CHUNK && write_out(s, err))
+		return -1;
+	to = s->bytes.len;
+	ga_buf_add(&s->bytes, ix->map + e->offset, e->len);
+	advance_user(s, e->path);
+	if (needs_time(s, e) && carry_time(s, e, to, err))
+		return -1;
+	visit_dirs(s, e->path);
+	if (e->mode == GA_MODE_GITLINK)
+		carry_dir_time(s, e->path);
+	else if (!e->skip_worktree)
+		mark_young(s, e, to);
+	return 0;
+}
+
+/* The next of `base` that stays; 1 at the end. */
+static int next_of_base(struct settle *s, struct ga_index_entry *ret, struct ga_error *err)
+{
+	int rc = ga_index_next(&s->base, ret, err);
+
+	while (!rc && s->plan && s->gone < s->plan->gone.len) {
+		size_t at;
+
+		memcpy(&at, s->plan->gone.ptr + s->gone, sizeof(at));
+		if (at != ret->offset)
+			break;
+		s->gone += sizeof(at);
+		rc = ga_index_next(&s->base, ret, err);
+	}
+	return rc;
+}
+
+/* Both in the order of paths, which no two share. */
 static int settle_entries(struct settle *s, struct ga_error *err)
 {
-	struct ga_index_entry e;
-	int rc;
+	struct ga_index_entry a, b;
+	int end_a = next_of_base(s, &a, err), end_b = 1;
 
-	ga_buf_add(&s->bytes, s->base.map, s->base.len);
-	while (!(rc = ga_index_next(&s->base, &e, err))) {
-		advance_user(s, e.path);
-		if (needs_time(s, &e) && carry_time(s, &e, err))
+	if (s->come.map)
+		end_b = ga_index_next(&s->come, &b, err);
+	while (end_a == 0 || end_b == 0) {
+		if (end_a < 0 || end_b < 0)
 			return -1;
-		visit_dirs(s, e.path);
-		if (e.mode == GA_MODE_GITLINK)
-			carry_dir_time(s, e.path);
-		else if (!e.skip_worktree)
-			note_young(s, &e);
+		if (end_b || (!end_a && strcmp(a.path, b.path) < 0)) {
+			if (settle_entry(s, &s->base, &a, err))
+				return -1;
+			end_a = next_of_base(s, &a, err);
+		} else {
+			if (settle_entry(s, &s->come, &b, err))
+				return -1;
+			end_b = ga_index_next(&s->come, &b, err);
+		}
 	}
-	return rc < 0 ? -1 : 0;
+	return end_a < 0 || end_b < 0 ? -1 : 0;
 }
 
 /* ---- putting it together ----------------------------------------------------------- */
 
-/* Whole and under its name, or not at all. */
-static int write_bytes(struct settle *s, const char *dir, const char *name, struct ga_error *err)
+/* Beginning and version are those of `base`. */
+static int begin_index(struct settle *s, const char *dir, struct ga_error *err)
 {
-	cleanup_free char *path = ga_path_join(dir, name), *new = ga_path_join(dir, "index.new");
-	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
-	cleanup_close int fd = -1;
-	struct ga_sha sum;
-	size_t n = s->bytes.len - GA_SHA1_RAWSZ;
+	cleanup_free char *new = ga_path_join(dir, "index.new");
+	uint32_t n = s->base.n + s->come.n;
 
-	ga_sha1_init(&sum);
-	ga_sha_add(&sum, s->bytes.ptr, n);
-	ga_sha_end(&sum, (unsigned char *)s->bytes.ptr + n);
-	/* past the newest entry, or git would compare that by content each time */
-	ts[1].tv_sec = s->now > (time_t)s->newest ? s->now : (time_t)s->newest + 1;
+	if (s->plan)
+		n -= (uint32_t)(s->plan->gone.len / sizeof(size_t));
 	(void)unlink(new);
-	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0 || ga_write_full(fd, s->bytes.ptr, s->bytes.len) || futimens(fd, ts) ||
-	    rename(new, path)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
-	}
+	s->out = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (s->out < 0)
+		return cannot_write(new, err);
+	ga_sha1_init(&s->sum);
+	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
+	ga_index_put32(s->bytes.ptr + GA_INDEX_COUNT, n);
 	return 0;
 }
 
-/* The tree's own, and the template of private git dirs: one file where they are the same. */
-static int write_index(struct settle *s, const char *dir, struct ga_error *err)
+static int end_index(struct settle *s, struct ga_error *err)
 {
+	const char *trees = s->plan ? s->plan->trees.ptr : NULL;
+	size_t n = s->plan ? s->plan->trees.len : 0;
+	unsigned char sum[GA_SHA1_RAWSZ];
+
+	if (!trees)
+		trees = (const char *)ga_index_extension(&s->base, "TREE", &n);
+	if (trees)
+		ga_index_add_extension(&s->bytes, "TREE", trees, n);
+	if (write_out(s, err))
+		return -1;
+	ga_sha_end(&s->sum, sum);
+	return ga_write_full(s->out, sum, sizeof(sum)) ? cannot_write("index.new", err) : 0;
+}
+
+/* Whole and under its name, or not at all; and in the template of private git dirs. */
+static int put_index(const struct settle *s, const char *dir, struct ga_error *err)
+{
+	cleanup_free char *new = ga_path_join(dir, "index.new");
 	cleanup_free char *index = ga_path_join(dir, "index");
 	cleanup_free char *git = ga_path_join(dir, "git/index");
+	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 
-	if (write_bytes(s, dir, "index", err))
-		return -1;
-	if (s->young.len) {
-		mark_young(s);
-		return write_bytes(s, dir, "git/index", err);
-	}
-	if ((unlink(git) && errno != ENOENT) || link(index, git)) {
-		cleanup_free char *q = ga_escape(git);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
-	}
-	return 0;
+	/* past the newest entry, or git would compare that by content each time */
+	ts[1].tv_sec = s->now > (time_t)s->newest ? s->now : (time_t)s->newest + 1;
+	if (futimens(s->out, ts) || rename(new, index))
+		return cannot_write(index, err);
+	return (unlink(git) && errno != ENOENT) || link(index, git) ? cannot_write(git, err) : 0;
 }
 
 static int carry_root(const struct settle *s, struct ga_error *err)
@@ -296,6 +345,7 @@ static int open_settle(const struct ga_repo *r, const char *dir, struct settle *
 		       struct ga_error *err)
 {
 	cleanup_free char *tree = ga_path_join(dir, "tree"), *index = ga_path_join(dir, "index");
+	cleanup_free char *come = ga_path_join(dir, GA_BASE_COME);
 	cleanup_free char *users = ga_path_join(r->info.gitdir, "index");
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct stat st;
@@ -308,7 +358,7 @@ static int open_settle(const struct ga_repo *r, const char *dir, struct settle *
 	rc = ga_index_open(index, &s->base, err);
 	if (rc > 0)
 		return ga_fail(err, GA_EFATAL, "git read-tree wrote no index");
-	if (rc)
+	if (rc || (s->plan && s->plan->n_come && ga_index_open(come, &s->come, err)))
 		return -1;
 	/* the user's is a help only: without it, files are compared */
 	if (!stat(users, &st) && !ga_index_open(users, &s->user, &ignored)) {
@@ -318,18 +368,22 @@ static int open_settle(const struct ga_repo *r, const char *dir, struct settle *
 	return 0;
 }
 
-int ga_base_settle(const struct ga_repo *r, const char *dir, time_t since, struct ga_error *err)
+int ga_base_settle(const struct ga_repo *r, const char *dir, time_t since,
+		   const struct ga_base_plan *plan_or_null, struct ga_error *err)
 {
+	cleanup_free char *come = ga_path_join(dir, GA_BASE_COME);
 	cleanup_(settle_release) struct settle s = {
-		.tree = -1, .work = -1, .base = GA_INDEX_INIT, .user = GA_INDEX_INIT,
-		.since = since, .bytes = GA_BUF_INIT, .young = GA_BUF_INIT,
-		.last_dir = GA_BUF_INIT,
+		.tree = -1, .work = -1, .out = -1, .base = GA_INDEX_INIT, .come = GA_INDEX_INIT,
+		.user = GA_INDEX_INIT, .plan = plan_or_null, .since = since,
+		.bytes = GA_BUF_INIT, .last_dir = GA_BUF_INIT,
 	};
 
 	if (open_settle(r, dir, &s, err))
 		return -1;
 	s.now = time(NULL);
-	if (settle_entries(&s, err) || write_index(&s, dir, err))
+	if (begin_index(&s, dir, err) || settle_entries(&s, err) || end_index(&s, err) ||
+	    put_index(&s, dir, err))
 		return -1;
+	(void)unlink(come);
 	return carry_root(&s, err);
 }

@@ -12,11 +12,13 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/repo.h"
+#include "ga/sha.h"
 
 #define HEADER 12
 #define TRAILER GA_OID_RAWSZ
 #define FLAG_ASSUME_UNCHANGED 0x8000u
 #define FLAG_EXTENDED 0x4000u
+#define FLAG_LENGTH 0xfffu /* of the path, or as much as that */
 #define XFLAG_SKIP_WORKTREE 0x4000u
 #define XFLAG_INTENT_TO_ADD 0x2000u
 
@@ -41,6 +43,13 @@ void ga_index_release(struct ga_index *ix)
 		(void)munmap(map.out, ix->len);
 	ga_buf_release(&ix->path);
 	*ix = (struct ga_index)GA_INDEX_INIT;
+}
+
+void ga_index_rewind(struct ga_index *ix)
+{
+	ix->pos = HEADER;
+	ix->i = 0;
+	ga_buf_clear(&ix->path);
 }
 
 static int damaged(struct ga_error *err)
@@ -79,8 +88,8 @@ int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err)
 	if (rc)
 		return rc;
 	ix.version = be32(ix.map + 4);
-	ix.n = be32(ix.map + 8);
-	ix.pos = HEADER;
+	ix.n = be32(ix.map + GA_INDEX_COUNT);
+	ga_index_rewind(&ix);
 	if (memcmp(ix.map, "DIRC", 4) || ix.version < 2 || ix.version > 4)
 		return damaged(err);
 	*ret = ix;
@@ -110,29 +119,32 @@ static bool read_prefix(struct ga_index *ix, size_t end)
 	return true;
 }
 
-static bool read_path(struct ga_index *ix, size_t start, size_t end)
+/* `n`: how long it is, or longer if that is FLAG_LENGTH. NULL: the file is damaged. */
+static const char *read_path(struct ga_index *ix, size_t start, size_t n, size_t end)
 {
+	const char *path = (const char *)ix->map + ix->pos;
 	const unsigned char *nul;
 
-	if (ix->version == 4) {
-		if (!read_prefix(ix, end))
-			return false;
-	} else {
-		ga_buf_clear(&ix->path);
-	}
-	nul = memchr(ix->map + ix->pos, 0, end - ix->pos);
+	if (ix->version == 4 && !read_prefix(ix, end))
+		return NULL;
+	if (ix->version != 4 && n < FLAG_LENGTH && n < end - ix->pos && !path[n])
+		nul = ix->map + ix->pos + n;
+	else
+		nul = memchr(ix->map + ix->pos, 0, end - ix->pos);
 	if (!nul)
-		return false;
-	ga_buf_add(&ix->path, ix->map + ix->pos, (size_t)(nul - (ix->map + ix->pos)));
+		return NULL;
+	if (ix->version == 4) {
+		ga_buf_add(&ix->path, ix->map + ix->pos, (size_t)(nul - (ix->map + ix->pos)));
+		path = ix->path.ptr;
+	}
 	ix->pos = (size_t)(nul - ix->map) + 1;
 	if (ix->version != 4) /* 1 to 8 NULs end an entry at a multiple of 8 from its start */
 		ix->pos = start + (((ix->pos - 1 - start) + 8) & ~(size_t)7);
 	/* in a split index, an entry that replaces a shared one has no name */
-	return ix->pos <= end;
+	return ix->pos <= end ? path : NULL;
 }
 
-/* NULL if there is none; `n` bytes otherwise. Known once all entries were passed. */
-static const unsigned char *find_extension(const struct ga_index *ix, const char *name, size_t *n)
+const unsigned char *ga_index_extension(const struct ga_index *ix, const char *name, size_t *n)
 {
 	size_t at = ix->pos, end = ix->len - TRAILER;
 
@@ -157,10 +169,10 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	size_t n;
 
 	if (ix->i == ix->n) {
-		ix->split = find_extension(ix, "link", &n) != NULL;
+		ix->split = ga_index_extension(ix, "link", &n) != NULL;
 		return 1;
 	}
-	if (end < start || end - start < GA_INDEX_FLAGS + 5)
+	if (end < start || end - start < GA_INDEX_FLAGS + 4)
 		return damaged(err);
 	flags = be16(e + GA_INDEX_FLAGS);
 	ix->pos = start + GA_INDEX_FLAGS + 2;
@@ -168,10 +180,12 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 		xflags = be16(e + GA_INDEX_FLAGS + 2);
 		ix->pos += 2;
 	}
-	if (!read_path(ix, start, end))
+	ret->path = read_path(ix, start, flags & FLAG_LENGTH, end);
+	if (!ret->path)
 		return damaged(err);
 	ix->i++;
 	ret->offset = start;
+	ret->len = ix->pos - start;
 	ret->mtime = be32(e + GA_INDEX_MTIME);
 	ret->mtime_ns = be32(e + GA_INDEX_MTIME + 4);
 	ret->mode = be32(e + GA_INDEX_MODE);
@@ -183,8 +197,63 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	ret->assume_unchanged = (flags & FLAG_ASSUME_UNCHANGED) != 0;
 	ix->intended |= ret->intent_to_add;
 	ix->hidden |= ret->skip_worktree || ret->assume_unchanged;
-	ret->path = ix->path.ptr;
 	return 0;
+}
+
+/* ---- writing one ------------------------------------------------------------------- */
+
+void ga_index_put32(char *at, uint32_t v)
+{
+	const unsigned char b[4] = { (unsigned char)(v >> 24), (unsigned char)(v >> 16),
+				     (unsigned char)(v >> 8), (unsigned char)v };
+
+	memcpy(at, b, sizeof(b));
+}
+
+void ga_index_begin(struct ga_buf *out)
+{
+	static const char header[HEADER] = "DIRC\0\0\0\2";
+
+	ga_buf_clear(out);
+	ga_buf_add(out, header, HEADER);
+}
+
+void ga_index_add(struct ga_buf *out, const char *path, const struct ga_entry *e)
+{
+	static const char pad[8];
+	size_t n = strlen(path), at = out->len;
+	char fixed[GA_INDEX_FLAGS + 2] = { 0 };
+	size_t flags = n < FLAG_LENGTH ? n : FLAG_LENGTH;
+
+	ga_index_put32(fixed + GA_INDEX_MODE, e->mode);
+	memcpy(fixed + GA_INDEX_OID, e->oid.id, GA_OID_RAWSZ);
+	fixed[GA_INDEX_FLAGS] = (char)(flags >> 8);
+	fixed[GA_INDEX_FLAGS + 1] = (char)(flags & 0xff);
+	ga_buf_add(out, fixed, sizeof(fixed));
+	ga_buf_add(out, path, n);
+	ga_buf_add(out, pad, 8 - (out->len - at) % 8);
+}
+
+void ga_index_add_extension(struct ga_buf *out, const char *name, const void *p, size_t n)
+{
+	char size[4];
+
+	ga_index_put32(size, (uint32_t)n);
+	ga_buf_add(out, name, 4);
+	ga_buf_add(out, size, sizeof(size));
+	ga_buf_add(out, p, n);
+}
+
+void ga_index_end(struct ga_buf *out, uint32_t n)
+{
+	unsigned char sum[GA_SHA1_RAWSZ];
+	struct ga_sha s;
+
+	ga_index_put32(out->ptr + GA_INDEX_COUNT, n);
+	ga_sha1_init(&s);
+	ga_sha_add(&s, out->ptr, out->len);
+	ga_sha_end(&s, sum);
+	ga_buf_add(out, sum, sizeof(sum));
 }
 
 /* ---- the tree it is ---------------------------------------------------------------- */
@@ -224,7 +293,7 @@ bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret)
 
 	if (!pass_entries(ix))
 		return false;
-	tree = find_extension(ix, "TREE", &n);
+	tree = ga_index_extension(ix, "TREE", &n);
 	return tree && parse_root(tree, n, ix->n, ret);
 }
 
