@@ -71,6 +71,9 @@ struct checkout {
 	int lock;
 	const struct ga_oid *commit;
 	const struct ga_base_opts *o;
+	time_t since;
+	struct ga_base_plan plan;
+	struct ga_base_settle *settle; /* what follows, once it is begun */
 };
 
 /* Git with several checkout workers forgets the encoding that a .gitattributes below the top
@@ -90,8 +93,9 @@ static bool encodes_below_top(const struct checkout *c)
 	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
 }
 
-static int run_git(const struct checkout *c, const char *const *args, const char *index_name,
-		   bool one_worker, bool progress, struct ga_error *err)
+static int begin_git(const struct checkout *c, const char *const *args, const char *index_name,
+		     bool one_worker, bool progress, struct ga_buf *errout,
+		     struct ga_process_job **ret, struct ga_error *err)
 {
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 	cleanup_free char *index = ga_path_join(c->dir, index_name);
@@ -112,7 +116,18 @@ static int run_git(const struct checkout *c, const char *const *args, const char
 	g.lazy_fetch = c->o->trusted;
 	g.keep_fd = c->lock;
 	g.show_stderr = progress;
-	return ga_git_ok(c->r, &g, err);
+	g.errout = errout;
+	return ga_git_begin(c->r, &g, ret, err);
+}
+
+static int end_git(struct ga_process_job *job, const char *const *args, const struct ga_buf *errout,
+		   struct ga_error *err)
+{
+	int status;
+
+	if (ga_process_end(job, &status, err))
+		return -1;
+	return status ? ga_git_failed(args[0], status, errout, err) : 0;
 }
 
 /* It looks at the stat data of every file and writes those anew that are not what the index says:
@@ -123,7 +138,11 @@ static int read_tree(const struct checkout *c, bool progress, bool one_worker,
 	const char *const args[] = { "read-tree", "--reset", "-u", GA_HEX(c->commit),
 				     progress ? "-v" : NULL, NULL };
 
-	return run_git(c, args, "index", one_worker, progress, err);
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	struct ga_process_job *job;
+
+	return begin_git(c, args, "index", one_worker, progress, &errout, &job, err) ||
+	       end_git(job, args, &errout, err) ? -1 : 0;
 }
 
 static int make_empty(const char *dir, struct ga_error *err)
@@ -174,25 +193,49 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 	return 0;
 }
 
-/* Git writes what comes as it would with an index of everything: it reads attributes from the
- * tree. */
-static int check_out_come(const struct checkout *c, struct ga_base_plan *p, struct ga_error *err)
+static int write_come(struct checkout *c, struct ga_error *err)
 {
-	static const char *const args[] = { "checkout", "-q", "--", ".", NULL };
 	/* later than every file, or git would read again what it wrote */
 	const struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT },
 					{ .tv_sec = time(NULL) + 86400 } };
-	cleanup_free char *index = ga_path_join(c->dir, GA_BASE_COME);
+	cleanup_free char *path = ga_path_join(c->dir, GA_BASE_COME);
+	struct ga_base_plan *p = &c->plan;
 
-	if (!p->n_come)
-		return 0;
 	ga_index_end(&p->come, p->n_come);
-	if ((unlink(index) && errno != ENOENT) ||
-	    ga_write_new(AT_FDCWD, index, p->come.ptr, p->come.len, 0644, err) ||
-	    utimensat(AT_FDCWD, index, ts, 0))
+	if (unlink(path) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove an old index");
+	if (ga_write_new(AT_FDCWD, path, p->come.ptr, p->come.len, 0644, err))
 		return -1;
+	return utimensat(AT_FDCWD, path, ts, 0)
+		       ? ga_fail_errno(err, GA_EFATAL, errno, "cannot set the time of an index")
+		       : 0;
+}
+
+/* Git writes what comes as it would with an index of everything: it reads attributes from the
+ * tree. Meanwhile the rest of the index is gone through. */
+static int check_out_come(struct checkout *c, struct ga_error *err)
+{
+	static const char *const args[] = { "checkout", "-q", "--", ".", NULL };
+	const struct ga_base_plan *p = &c->plan;
 	/* starting others costs more than few files do */
-	return run_git(c, args, GA_BASE_COME, p->below_top || p->n_come < WORKERS_FROM, false, err);
+	bool one_worker = p->below_top || p->n_come < WORKERS_FROM;
+	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
+	struct ga_process_job *job = NULL;
+	int rc;
+
+	if (p->n_come && (write_come(c, err) || begin_git(c, args, GA_BASE_COME, one_worker, false,
+							  &errout, &job, err)))
+		return -1;
+	rc = ga_base_settle_begin(c->r, c->dir, c->since, p, &c->settle, err);
+	if (job && !rc)
+		return end_git(job, args, &errout, err);
+	if (job) {
+		cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+		/* nobody else may write before it is through */
+		(void)end_git(job, args, &errout, &second);
+	}
+	return rc;
 }
 
 /* All of it looked at by git. */
@@ -209,9 +252,7 @@ static int checkout_over(const struct checkout *c, struct ga_error *err)
 	return checkout_whole(c, err);
 }
 
-/* Returns 1 if it was done by the plan. */
-static int checkout_move(const struct checkout *c, enum ga_base_way way, struct ga_base_plan *p,
-			 struct ga_error *err)
+static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_error *err)
 {
 	bool partial = ga_gitconfig_get(c->o->config, "extensions.partialclone") != NULL;
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
@@ -223,28 +264,38 @@ static int checkout_move(const struct checkout *c, enum ga_base_way way, struct 
 		return -1;
 	/* which files are left out is git's to say */
 	if (way == GA_WAY_REPAIR || ga_gitconfig_bool(c->o->config, "core.sparsecheckout", false) ||
-	    !ga_base_plan_move(c->r, c->dir, c->commit, partial, p))
+	    !ga_base_plan_move(c->r, c->dir, c->commit, partial, &c->plan))
 		return checkout_over(c, err);
-	if (p->attributes)
+	if (c->plan.attributes)
 		return checkout_whole(c, err);
+	if (!check_out_come(c, &first))
+		return 0;
 	/* whatever was wrong, git says it again if it still is */
-	return check_out_come(c, p, &first) ? checkout_over(c, err) : 1;
+	ga_base_settle_free(c->settle);
+	c->settle = NULL;
+	return checkout_over(c, err);
+}
+
+static void checkout_release(struct checkout *c)
+{
+	ga_base_settle_free(c->settle);
+	ga_base_plan_release(&c->plan);
 }
 
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
 		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err)
 {
-	const struct checkout c = { .r = r, .dir = dir, .lock = lock, .commit = commit, .o = o };
+	cleanup_(checkout_release) struct checkout c = {
+		.r = r, .dir = dir, .lock = lock, .commit = commit, .o = o, .since = time(NULL),
+		.plan = GA_BASE_PLAN_INIT,
+	};
 	const struct ga_gitdir_spec spec = { .base = commit, .config = o->config,
 					     .object_paths = o->object_paths };
-	cleanup_(ga_base_plan_release) struct ga_base_plan plan = GA_BASE_PLAN_INIT;
 	cleanup_free char *git = ga_path_join(dir, "git");
-	time_t since = time(NULL);
-	int rc;
 
-	rc = way == GA_WAY_WHOLE ? checkout_whole(&c, err) : checkout_move(&c, way, &plan, err);
-	if (rc < 0)
+	if (way == GA_WAY_WHOLE ? checkout_whole(&c, err) : checkout_move(&c, way, err))
 		return -1;
-	return ga_base_settle(r, dir, since, rc ? &plan : NULL, err) ||
-			       ga_gitdir_template(r, git, &spec, err) ? -1 : 0;
+	if (!c.settle && ga_base_settle_begin(r, dir, c.since, NULL, &c.settle, err))
+		return -1;
+	return ga_base_settle_end(c.settle, err) || ga_gitdir_template(r, git, &spec, err) ? -1 : 0;
 }

@@ -16,12 +16,19 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/sha.h"
 #include "index-file.h"
 
 #define CHUNK ((size_t)64 << 10)
 
-struct settle {
+/* An entry that git is still to say the stat data of. */
+struct coming {
+	size_t to;                   /* where it will be */
+	struct ga_index_entry user;  /* the user's of that path, if it is `there` */
+	bool there;
+};
+
+struct ga_base_settle {
+	char *dir;
 	int tree, work;              /* root of the base tree and of the user's */
 	struct ga_index base, come, user; /* the tree's, what comes into it, the user's */
 	const struct ga_base_plan *plan;  /* NULL: `base` is all */
@@ -31,29 +38,36 @@ struct settle {
 	time_t user_written;         /* when the user's index was written */
 	time_t since, now;
 	uint32_t newest;             /* mtime among the base's entries */
-	int out;                     /* the new index */
-	struct ga_buf bytes;         /* of it, not written yet */
-	struct ga_sha sum;           /* of those that are */
-	struct ga_buf last_dir;      /* the directory last visited, with a trailing slash */
+	struct ga_buf bytes;         /* the index, to be written */
+	uint32_t n;                  /* entries in it */
+	struct coming *v;
+	size_t n_coming, cap;
+	struct ga_buf dirs;          /* every directory, as records */
+	struct ga_buf last_dir;      /* the last of them, with a trailing slash */
 };
 
-static void settle_release(struct settle *s)
+void ga_base_settle_free(struct ga_base_settle *s)
 {
+	if (!s)
+		return;
+	free(s->dir);
 	ga_cleanup_closep(&s->tree);
 	ga_cleanup_closep(&s->work);
-	ga_cleanup_closep(&s->out);
 	ga_index_release(&s->base);
 	ga_index_release(&s->come);
 	ga_index_release(&s->user);
 	ga_buf_release(&s->bytes);
+	free(s->v);
+	ga_buf_release(&s->dirs);
 	ga_buf_release(&s->last_dir);
+	free(s);
 }
 
 /* ---- is it the user's file? --------------------------------------------------- */
 
 /* git's own test: the user's index has this blob there, and the file has not
  * been touched since. An entry as young as the index itself says nothing. */
-static bool user_index_says_same(const struct settle *s, const struct ga_index_entry *e,
+static bool user_index_says_same(const struct ga_base_settle *s, const struct ga_index_entry *e,
 				 const struct stat *st)
 {
 	const struct ga_index_entry *u = &s->entry;
@@ -66,7 +80,7 @@ static bool user_index_says_same(const struct settle *s, const struct ga_index_e
 	       (time_t)u->mtime < s->user_written;
 }
 
-static bool same_link(const struct settle *s, const char *path)
+static bool same_link(const struct ga_base_settle *s, const char *path)
 {
 	char a[4096], b[4096];
 	ssize_t n = readlinkat(s->tree, path, a, sizeof(a));
@@ -75,7 +89,7 @@ static bool same_link(const struct settle *s, const char *path)
 	       !memcmp(a, b, (size_t)n);
 }
 
-static bool same_bytes(const struct settle *s, const char *path)
+static bool same_bytes(const struct ga_base_settle *s, const char *path)
 {
 	static const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	cleanup_close int a = openat(s->tree, path, flags), b = openat(s->work, path, flags);
@@ -97,7 +111,7 @@ static bool same_bytes(const struct settle *s, const char *path)
 	}
 }
 
-static bool same_as_users(const struct settle *s, const struct ga_index_entry *e,
+static bool same_as_users(const struct ga_base_settle *s, const struct ga_index_entry *e,
 			  const struct stat *st)
 {
 	if (S_ISLNK(st->st_mode) != (e->mode == GA_MODE_LINK))
@@ -111,7 +125,7 @@ static bool same_as_users(const struct settle *s, const struct ga_index_entry *e
 /* ---- one entry ------------------------------------------------------------------ */
 
 /* Both indexes are in the same order. A damaged one of the user's ends here. */
-static void advance_user(struct settle *s, const char *path)
+static void advance_user(struct ga_base_settle *s, const char *path)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int c = -1;
@@ -122,7 +136,7 @@ static void advance_user(struct settle *s, const char *path)
 }
 
 /* Written by this checkout, or touched by the user since the last one. */
-static bool needs_time(const struct settle *s, const struct ga_index_entry *e)
+static bool needs_time(const struct ga_base_settle *s, const struct ga_index_entry *e)
 {
 	if (e->skip_worktree || e->mode == GA_MODE_GITLINK)
 		return false;
@@ -133,7 +147,8 @@ static bool needs_time(const struct settle *s, const struct ga_index_entry *e)
 }
 
 /* `to`: the entry that will be written. */
-static int carry_time(struct settle *s, struct ga_index_entry *e, size_t to, struct ga_error *err)
+static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
+		      struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
@@ -156,7 +171,7 @@ static int carry_time(struct settle *s, struct ga_index_entry *e, size_t to, str
 /* The index is trusted by its stat data, whole seconds and size only. A file that has the mtime an
  * agent's next write may get is marked in git's own way, by size 0: such entries are compared by
  * content. The second of margin is for the kernel's coarser clock. */
-static void mark_young(struct settle *s, const struct ga_index_entry *e, size_t to)
+static void mark_young(struct ga_base_settle *s, const struct ga_index_entry *e, size_t to)
 {
 	if ((time_t)e->mtime >= s->now - 1)
 		ga_index_put32(s->bytes.ptr + to + GA_INDEX_SIZE, 0);
@@ -164,7 +179,7 @@ static void mark_young(struct settle *s, const struct ga_index_entry *e, size_t 
 		s->newest = e->mtime;
 }
 
-static void carry_dir_time(const struct settle *s, const char *dir)
+static void carry_dir_time(const struct ga_base_settle *s, const char *dir)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st, own;
@@ -179,7 +194,7 @@ static void carry_dir_time(const struct settle *s, const char *dir)
 }
 
 /* Every directory once: entries below one follow each other. */
-static void visit_dirs(struct settle *s, const char *path)
+static void note_dirs(struct ga_base_settle *s, const char *path)
 {
 	size_t same = 0, i;
 
@@ -191,53 +206,50 @@ static void visit_dirs(struct settle *s, const char *path)
 			same = i + 1;
 	for (i = same; path[i]; i++)
 		if (path[i] == '/') {
-			cleanup_free char *dir = ga_strndup(path, i);
-
-			carry_dir_time(s, dir);
+			ga_buf_add(&s->dirs, path, i);
+			ga_buf_addch(&s->dirs, '\0');
 			same = i + 1;
 		}
 	ga_buf_clear(&s->last_dir);
 	ga_buf_add(&s->last_dir, path, same);
 }
 
-static int cannot_write(const char *path, struct ga_error *err)
-{
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
-}
-
-static int write_out(struct settle *s, struct ga_error *err)
-{
-	ga_sha_add(&s->sum, s->bytes.ptr, s->bytes.len);
-	if (ga_write_full(s->out, s->bytes.ptr, s->bytes.len))
-		return cannot_write("index.new", err);
-	ga_buf_clear(&s->bytes);
-	return 0;
-}
-
-static int settle_entry(struct settle *s, const struct ga_index *ix, struct ga_index_entry *e,
+/* Its stat data is known. */
+static int settle_known(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 			struct ga_error *err)
 {
-	size_t to;
-
-	if (s->bytes.len > CHUNK && write_out(s, err))
-		return -1;
-	to = s->bytes.len;
-	ga_buf_add(&s->bytes, ix->map + e->offset, e->len);
-	advance_user(s, e->path);
 	if (needs_time(s, e) && carry_time(s, e, to, err))
 		return -1;
-	visit_dirs(s, e->path);
-	if (e->mode == GA_MODE_GITLINK)
-		carry_dir_time(s, e->path);
-	else if (!e->skip_worktree)
+	if (e->mode != GA_MODE_GITLINK && !e->skip_worktree)
 		mark_young(s, e, to);
 	return 0;
 }
 
+static void note_coming(struct ga_base_settle *s, size_t to)
+{
+	GA_GROW(s->v, s->n_coming, s->cap);
+	s->v[s->n_coming++] = (struct coming){ to, s->entry, s->there };
+}
+
+static int settle_entry(struct ga_base_settle *s, const struct ga_index *ix,
+			struct ga_index_entry *e, struct ga_error *err)
+{
+	size_t to = s->bytes.len;
+
+	ga_buf_add(&s->bytes, ix->map + e->offset, e->len);
+	s->n++;
+	advance_user(s, e->path);
+	note_dirs(s, e->path);
+	if (e->mode == GA_MODE_GITLINK)
+		ga_buf_add0(&s->dirs, e->path);
+	if (ix == &s->base)
+		return settle_known(s, e, to, err);
+	note_coming(s, to);
+	return 0;
+}
+
 /* The next of `base` that stays; 1 at the end. */
-static int next_of_base(struct settle *s, struct ga_index_entry *ret, struct ga_error *err)
+static int next_of_base(struct ga_base_settle *s, struct ga_index_entry *ret, struct ga_error *err)
 {
 	int rc = ga_index_next(&s->base, ret, err);
 
@@ -254,7 +266,7 @@ static int next_of_base(struct settle *s, struct ga_index_entry *ret, struct ga_
 }
 
 /* Both in the order of paths, which no two share. */
-static int settle_entries(struct settle *s, struct ga_error *err)
+static int settle_entries(struct ga_base_settle *s, struct ga_error *err)
 {
 	struct ga_index_entry a, b;
 	int end_a = next_of_base(s, &a, err), end_b = 1;
@@ -277,58 +289,86 @@ static int settle_entries(struct settle *s, struct ga_error *err)
 	return end_a < 0 || end_b < 0 ? -1 : 0;
 }
 
-/* ---- putting it together ----------------------------------------------------------- */
-
-/* Beginning and version are those of `base`. */
-static int begin_index(struct settle *s, const char *dir, struct ga_error *err)
+/* What git has checked out by now: entry for entry what it was given. */
+static int settle_coming(struct ga_base_settle *s, struct ga_error *err)
 {
-	cleanup_free char *new = ga_path_join(dir, "index.new");
-	uint32_t n = s->base.n + s->come.n;
+	cleanup_free char *path = ga_path_join(s->dir, GA_BASE_COME);
+	struct ga_index_entry e;
+	int rc = 0;
 
-	if (s->plan)
-		n -= (uint32_t)(s->plan->gone.len / sizeof(size_t));
-	(void)unlink(new);
-	s->out = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (s->out < 0)
-		return cannot_write(new, err);
-	ga_sha1_init(&s->sum);
-	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
-	ga_index_put32(s->bytes.ptr + GA_INDEX_COUNT, n);
+	ga_index_release(&s->come);
+	if (s->n_coming && ga_index_open(path, &s->come, err))
+		return -1;
+	for (size_t i = 0; i < s->n_coming; i++) {
+		size_t to = s->v[i].to;
+		char *at = s->bytes.ptr + to;
+
+		rc = ga_index_next(&s->come, &e, err);
+		if (rc < 0)
+			return -1;
+		if (rc || strcmp(e.path, at + GA_INDEX_FLAGS + 2) != 0)
+			break;
+		memcpy(at, s->come.map + e.offset, GA_INDEX_FLAGS);
+		s->entry = s->v[i].user;
+		s->there = s->v[i].there;
+		if (settle_known(s, &e, to, err))
+			return -1;
+	}
+	if (rc || s->come.i != s->n_coming)
+		return ga_fail(err, GA_EFATAL, "git checked out other files than it was to");
 	return 0;
 }
 
-static int end_index(struct settle *s, struct ga_error *err)
+static void settle_dirs(const struct ga_base_settle *s)
+{
+	const char *dir;
+	size_t pos = 0;
+
+	while ((dir = ga_buf_next0(&s->dirs, &pos)))
+		carry_dir_time(s, dir);
+}
+
+/* ---- putting it together ----------------------------------------------------------- */
+
+static int cannot_write(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+}
+
+static void end_index(struct ga_base_settle *s)
 {
 	const char *trees = s->plan ? s->plan->trees.ptr : NULL;
 	size_t n = s->plan ? s->plan->trees.len : 0;
-	unsigned char sum[GA_SHA1_RAWSZ];
 
 	if (!trees)
 		trees = (const char *)ga_index_extension(&s->base, "TREE", &n);
 	if (trees)
 		ga_index_add_extension(&s->bytes, "TREE", trees, n);
-	if (write_out(s, err))
-		return -1;
-	ga_sha_end(&s->sum, sum);
-	return ga_write_full(s->out, sum, sizeof(sum)) ? cannot_write("index.new", err) : 0;
+	ga_index_end(&s->bytes, s->n);
 }
 
 /* Whole and under its name, or not at all; and in the template of private git dirs. */
-static int put_index(const struct settle *s, const char *dir, struct ga_error *err)
+static int put_index(const struct ga_base_settle *s, struct ga_error *err)
 {
-	cleanup_free char *new = ga_path_join(dir, "index.new");
-	cleanup_free char *index = ga_path_join(dir, "index");
-	cleanup_free char *git = ga_path_join(dir, "git/index");
+	cleanup_free char *new = ga_path_join(s->dir, "index.new");
+	cleanup_free char *index = ga_path_join(s->dir, "index");
+	cleanup_free char *git = ga_path_join(s->dir, "git/index");
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
+	cleanup_close int fd = -1;
 
 	/* past the newest entry, or git would compare that by content each time */
 	ts[1].tv_sec = s->now > (time_t)s->newest ? s->now : (time_t)s->newest + 1;
-	if (futimens(s->out, ts) || rename(new, index))
+	(void)unlink(new);
+	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0 || ga_write_full(fd, s->bytes.ptr, s->bytes.len) || futimens(fd, ts) ||
+	    rename(new, index))
 		return cannot_write(index, err);
 	return (unlink(git) && errno != ENOENT) || link(index, git) ? cannot_write(git, err) : 0;
 }
 
-static int carry_root(const struct settle *s, struct ga_error *err)
+static int carry_root(const struct ga_base_settle *s, struct ga_error *err)
 {
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st;
@@ -341,11 +381,11 @@ static int carry_root(const struct settle *s, struct ga_error *err)
 	return 0;
 }
 
-static int open_settle(const struct ga_repo *r, const char *dir, struct settle *s,
-		       struct ga_error *err)
+static int open_settle(const struct ga_repo *r, struct ga_base_settle *s, struct ga_error *err)
 {
-	cleanup_free char *tree = ga_path_join(dir, "tree"), *index = ga_path_join(dir, "index");
-	cleanup_free char *come = ga_path_join(dir, GA_BASE_COME);
+	cleanup_free char *tree = ga_path_join(s->dir, "tree");
+	cleanup_free char *index = ga_path_join(s->dir, "index");
+	cleanup_free char *come = ga_path_join(s->dir, GA_BASE_COME);
 	cleanup_free char *users = ga_path_join(r->info.gitdir, "index");
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct stat st;
@@ -360,6 +400,9 @@ static int open_settle(const struct ga_repo *r, const char *dir, struct settle *
 		return ga_fail(err, GA_EFATAL, "git read-tree wrote no index");
 	if (rc || (s->plan && s->plan->n_come && ga_index_open(come, &s->come, err)))
 		return -1;
+	/* room for all at once; beginning and version are those of `base` */
+	(void)ga_buf_reserve(&s->bytes, s->base.len + s->come.len);
+	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
 	/* the user's is a help only: without it, files are compared */
 	if (!stat(users, &st) && !ga_index_open(users, &s->user, &ignored)) {
 		s->user_written = st.st_mtim.tv_sec;
@@ -368,22 +411,38 @@ static int open_settle(const struct ga_repo *r, const char *dir, struct settle *
 	return 0;
 }
 
-int ga_base_settle(const struct ga_repo *r, const char *dir, time_t since,
-		   const struct ga_base_plan *plan_or_null, struct ga_error *err)
+int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
+			 const struct ga_base_plan *plan_or_null, struct ga_base_settle **ret,
+			 struct ga_error *err)
 {
-	cleanup_free char *come = ga_path_join(dir, GA_BASE_COME);
-	cleanup_(settle_release) struct settle s = {
-		.tree = -1, .work = -1, .out = -1, .base = GA_INDEX_INIT, .come = GA_INDEX_INIT,
-		.user = GA_INDEX_INIT, .plan = plan_or_null, .since = since,
-		.bytes = GA_BUF_INIT, .last_dir = GA_BUF_INIT,
-	};
+	struct ga_base_settle *s = ga_calloc(1, sizeof(*s));
 
-	if (open_settle(r, dir, &s, err))
+	*s = (struct ga_base_settle){
+		.dir = ga_strdup(dir), .tree = -1, .work = -1, .base = GA_INDEX_INIT,
+		.come = GA_INDEX_INIT, .user = GA_INDEX_INIT, .plan = plan_or_null,
+		.since = since, .now = time(NULL), .bytes = GA_BUF_INIT, .dirs = GA_BUF_INIT,
+		.last_dir = GA_BUF_INIT,
+	};
+	if (open_settle(r, s, err) || settle_entries(s, err)) {
+		ga_base_settle_free(s);
 		return -1;
-	s.now = time(NULL);
-	if (begin_index(&s, dir, err) || settle_entries(&s, err) || end_index(&s, err) ||
-	    put_index(&s, dir, err))
+	}
+	*ret = s;
+	return 0;
+}
+
+int ga_base_settle_end(struct ga_base_settle *s, struct ga_error *err)
+{
+	cleanup_free char *come = ga_path_join(s->dir, GA_BASE_COME);
+
+	/* what git wrote meanwhile may be younger than the beginning */
+	s->now = time(NULL);
+	if (settle_coming(s, err))
+		return -1;
+	settle_dirs(s);
+	end_index(s);
+	if (put_index(s, err))
 		return -1;
 	(void)unlink(come);
-	return carry_root(&s, err);
+	return carry_root(s, err);
 }

@@ -55,10 +55,15 @@ int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct 
 
 /* What git is given as an index when it checks out what comes, and leaves with their stat data. */
 #define GA_BASE_COME "index.come"
-/* After a checkout that began at `since`: carry the user's mtimes over where the
- * content is the same, write them into `dir`/index and put that into `dir`/git. With a plan,
- * `dir`/index is still that of the commit before, and what came is in GA_BASE_COME. */
-int ga_base_settle(const struct ga_repo *r, const char *dir, time_t since,
-		   const struct ga_base_plan *plan_or_null, struct ga_error *err);
+/* Of a checkout that began at `since`: carry the user's mtimes over where the content is the same,
+ * write them into `dir`/index and put that into `dir`/git. With a plan, `dir`/index is that of the
+ * commit before, and it begins while git checks out what is in GA_BASE_COME; the end is after that,
+ * and frees nothing. */
+struct ga_base_settle;
+int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
+			 const struct ga_base_plan *plan_or_null, struct ga_base_settle **ret,
+			 struct ga_error *err);
+int ga_base_settle_end(struct ga_base_settle *s, struct ga_error *err);
+void ga_base_settle_free(struct ga_base_settle *s); /* NULL is fine */
 
 #endif
