@@ -269,6 +269,28 @@ static void filters_that_fail(void **state)
 	move_to("fails", "two", "read-tree --reset");
 }
 
+/* Whatever version of an index the user has git write. */
+static void versions_of_the_index(void **state)
+{
+	(void)state;
+	SH("four", "git init -q; git config index.version 4; git config feature.manyFiles true; mkdir d;"
+		   "echo 1 >d/f; echo 2 >d/file;" TWO_COMMITS);
+	move_to("four", "one", "read-tree --reset");
+	move_to("four", "two", "git checkout");
+}
+
+/* What is missing git fetches at once where it does the whole; what is here needs no such care. */
+static void partial_clones(void **state)
+{
+	(void)state;
+	SH("full", "git init -q; git config uploadpack.allowFilter true; mkdir d; echo 1 >d/f;"
+		   TWO_COMMITS "; git reset -q --hard one");
+	SH(".", "git clone -q --filter=blob:none \"file://$PWD/full\" partial");
+	move_to("partial", "one", "read-tree --reset");
+	move_to("partial", "two", "read-tree --reset");
+	move_to("partial", "one", "git checkout");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +300,8 @@ int main(void)
 		cmocka_unit_test(the_first_second),
 		cmocka_unit_test(names_git_refuses),
 		cmocka_unit_test(filters_that_fail),
+		cmocka_unit_test(versions_of_the_index),
+		cmocka_unit_test(partial_clones),
 	};
 
 	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
