@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Which content a filter of the host's is for, and what becomes of that on which it did not run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "clean-internal.h"
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+
+/* ---- which it is for ------------------------------------------------------ */
+
+bool runs_inside(const struct clean *cl, const char *filter)
+{
+	if (!strcmp(filter, "lfs"))
+		return cl->lfs;
+	/* git splits "-c key=value" at the first '=' */
+	return cl->c->e->risk && !strchr(filter, '=') &&
+	       ga_strv_has(&cl->c->e->risk->filters, filter);
+}
+
+static bool host_defines(const struct capture *c, const char *filter)
+{
+	char *keys[] = { ga_strf("filter.%s.clean", filter),
+				      ga_strf("filter.%s.process", filter) };
+	bool defined = false;
+
+	for (size_t i = 0; i < GA_NELEMS(keys); i++) {
+		const char *command = ga_gitconfig_get(c->e->config, keys[i]);
+
+		defined |= command && *command;
+		free(keys[i]);
+	}
+	return defined;
+}
+
+/* The filter of each of these. Output: path NUL "filter" NUL value NUL, again and again, in the
+ * order asked. */
+static int ask_filters(struct clean *cl, const struct ga_strv *files, bool closed,
+		       struct ga_error *err)
+{
+	static const char *const args[] = { "check-attr", "-z", "--stdin", "filter", NULL };
+	cleanup_buf struct ga_buf paths = GA_BUF_INIT, out = GA_BUF_INIT;
+	size_t pos = 0;
+
+	for (size_t i = 0; i < files->n; i++)
+		ga_buf_add0(&paths, files->v[i]);
+	if (files->n && clean_git(cl, args, &paths, &out, -1, err))
+		return -1;
+	for (size_t i = 0; i < files->n; i++) {
+		const char *path = ga_buf_next0(&out, &pos);
+		const char *attr = path ? ga_buf_next0(&out, &pos) : NULL;
+		const char *value = attr ? ga_buf_next0(&out, &pos) : NULL;
+
+		if (!value || strcmp(path, files->v[i]) != 0)
+			return ga_fail(err, GA_EFATAL, "git inside did not tell the filter of "
+				       "each file");
+		if (!strcmp(value, "unspecified") || !strcmp(value, "unset") ||
+		    !strcmp(value, "set") || !host_defines(cl->c, value))
+			continue;
+		ga_strv_push(&cl->filtered, path);
+		if (closed || !runs_inside(cl, value))
+			ga_strv_push(&cl->unfiltered, path);
+		else if (!strcmp(value, "lfs"))
+			cl->c->lfs = true;
+	}
+	return 0;
+}
+
+int find_filtered(struct clean *cl, struct ga_error *err)
+{
+	if (ask_filters(cl, &cl->files.open, false, err) ||
+	    ask_filters(cl, &cl->files.closed, true, err))
+		return -1;
+	ga_strv_sort_unique(&cl->filtered);
+	cl->asked = true;
+	return 0;
+}
+
+/* ---- what no filter ran on ---------------------------------------------- */
+
+/* Some filter is configured, for whatever files. */
+static bool host_filters(const struct capture *c)
+{
+	const struct ga_gitconfig *conf = c->e->config;
+	bool found = false;
+
+	for (size_t i = 0; i < conf->n && !found; i++) {
+		cleanup_free char *name = ga_gitconfig_filter(conf->v[i].key);
+
+		found = name && host_defines(c, name);
+	}
+	return found;
+}
+
+void take_unsure(struct clean *cl)
+{
+	struct capture *c = cl->c;
+	const struct ga_strv *unsure = &cl->files.unsure;
+
+	if (!host_filters(c))
+		return;
+	ga_strv_extend(&c->unfiltered, &cl->files.barred);
+	for (size_t i = 0; i < unsure->n; i++)
+		if (ga_strv_find(&cl->filtered, unsure->v[i]) < 0)
+			ga_strv_push(&c->unfiltered, unsure->v[i]);
+}
+
+void take_all_unfiltered(struct clean *cl)
+{
+	struct capture *c = cl->c;
+
+	ga_strv_release(&c->unfiltered);
+	if (cl->asked) {
+		ga_strv_extend(&c->unfiltered, &cl->filtered);
+	} else if (host_filters(c)) {
+		ga_strv_extend(&c->unfiltered, &cl->files.open);
+		ga_strv_extend(&c->unfiltered, &cl->files.closed);
+	}
+}
+
+static int open_in(const char *dir, const char *path)
+{
+	cleanup_close int at = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return at < 0 ? -1 : ga_openat_beneath(at, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK |
+						    O_NOCTTY, 0);
+}
+
+/* What shows beneath the upper: a checkout, or a copy of the user's, which his filters have been
+ * through, the other way. `*ret` -1: nothing that can be read. */
+static int open_beneath(struct capture *c, const char *path, int *ret, struct ga_error *err)
+{
+	cleanup_free char *extras = c->s->live ? ga_strdup(c->s->project)
+					       : ga_path_join(c->s->dir, "extras");
+	const char *base;
+
+	*ret = open_in(extras, path);
+	if (*ret >= 0 || c->s->live || (errno != ENOENT && errno != ENOTDIR))
+		return 0;
+	if (c->e->open_base(c->e->payload, &base, err))
+		return -1;
+	*ret = open_in(base, path);
+	return 0;
+}
+
+static int is_untouched(struct clean *cl, const char *path, bool *ret, struct ga_error *err)
+{
+	cleanup_close int ours = open_in(cl->o->upper, path), theirs = -1;
+
+	if (open_beneath(cl->c, path, &theirs, err))
+		return -1;
+	*ret = ours >= 0 && theirs >= 0 && ga_same_content(ours, theirs);
+	return 0;
+}
+
+int shows_beneath(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
+		  struct ga_error *err)
+{
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+	struct capture *c = payload;
+	cleanup_close int fd = -1;
+	struct ga_oid id;
+
+	if (open_beneath(c, path, &fd, err))
+		return -1;
+	*ret = fd >= 0 && !ga_blob_id(fd, &id, &unreadable) && ga_oid_equal(&id, blob);
+	return 0;
+}
+
+int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_entry *entries,
+		    struct ga_error *err)
+{
+	struct capture *c = cl->c;
+
+	for (size_t i = 0; i < cl->unfiltered.n; i++) {
+		const char *path = cl->unfiltered.v[i];
+		ssize_t at = ga_strv_find(files, path);
+		struct ga_entry published;
+		bool same;
+
+		if (at < 0) { /* closed: nothing was made of it */
+			ga_strv_push(&c->unfiltered, path);
+			continue;
+		}
+		if (is_untouched(cl, path, &same, err) ||
+		    ga_tree_entry(c->e->repo, &c->from_tree, path, &published, err))
+			return -1;
+		if (same && ga_tree_entry(c->e->repo, &c->base_tree, path, &entries[at], err))
+			return -1;
+		/* of what a filter did not run on for the agent either no rule says that its
+		 * commits have it */
+		if (!entries[at].mode ||
+		    (same ? ga_strv_find(&cl->failed, path) >= 0
+			  : !ga_oid_equal(&entries[at].oid, &published.oid)))
+			ga_strv_push(&c->unfiltered, path);
+	}
+	return 0;
+}
