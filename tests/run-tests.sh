@@ -65,7 +65,7 @@ repeat() {
 		[ "$shown" -le 20 ] || continue
 		echo "==== ${f%.rc}: exit status $rc"
 		grep "^not ok" "${f%.rc}.tap" | head -n 20
-		awk '{ line[NR] = substr($0, 1, 1000) }
+		awk '{ line[NR] = length($0) > 1000 ? substr($0, 1, 1000) " [...]" : $0 }
 			END {
 				for (i = 1; i <= NR; i++) {
 					if (i <= 100 || i > NR - 100) print line[i]
