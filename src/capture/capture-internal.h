@@ -42,6 +42,8 @@ struct capture {
 				       * base (resumed.c) */
 	struct ga_refs heads;         /* what else it has: GA_HEADS and the name of a branch, or
 				       * GA_OTHERS and what is on none (others.c) */
+	struct ga_refs standing;      /* its branches that need no ref: the session's, and those on
+				       * commits that are here; sorted by name */
 	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
 	bool headless;                /* its HEAD names no commit */

@@ -24,6 +24,7 @@ static void capture_release(struct capture *c)
 	ga_strv_release(&c->notes);
 	ga_strv_release(&c->unkept);
 	ga_refs_release(&c->heads);
+	ga_refs_release(&c->standing);
 	ga_buf_release(&c->excludes);
 	ga_buf_release(&c->attributes);
 	ga_buf_release(&c->info_attributes);

@@ -18,6 +18,7 @@
 
 #define MAX_NAMED 10    /* of those, and of those that cannot be, in notes */
 #define MAX_KNOWN 10000 /* commits named to git as being on the host already, and asked about */
+#define ONE_COMMIT "its work is one commit, if any file differs from its base"
 
 /* What git inside said about its refs. */
 struct inside_refs {
@@ -286,7 +287,8 @@ static int find_known(struct capture *c, const struct inside_refs *in,
 	return ga_find_on_branches(c->e->repo, ask, n, &c->from, c->e->limits->history, ret, err);
 }
 
-/* Which branches inside are the agent's; the ids of the others go to `known`. */
+/* Which branches inside are the agent's; the ids of the others go to `known`. One that HEAD stands
+ * on has a name of its own all the same, but for the session's, on which all of it is published. */
 static int sort_out(struct capture *c, const struct inside_refs *in, const struct ga_refs *host,
 		    struct ga_buf *known, struct ga_error *err)
 {
@@ -299,19 +301,21 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 		return -1;
 	for (size_t i = 0; i < in->refs.n; i++) {
 		const struct ga_ref *r = &in->refs.v[i];
+		bool at_head = in->has_head && ga_oid_equal(&r->oid, &in->head);
 		bool is = is_stand(c, &r->oid) || ga_oidmap_get(&there, &r->oid, NULL) ||
 			  ga_oidmap_get(&on_branch, &r->oid, NULL);
 
-		if (!strcmp(r->name, "refs/stash"))
+		if (!strcmp(r->name, "refs/stash")) {
 			c->stash = r->oid;
-		else if (in->has_head && ga_oid_equal(&r->oid, &in->head))
-			continue;
-		else if (is && n_known++ < MAX_KNOWN)
-			ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
-		else if (!is && c->heads.n + odd < max)
+		} else if (is || (at_head && !strcmp(r->name, c->s->branch))) {
+			add_ref(&c->standing, r->name, strlen(r->name), &r->oid);
+			if (!at_head && n_known++ < MAX_KNOWN)
+				ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
+		} else if (c->heads.n + odd < max) {
 			keep_head(c, r->name + strlen("refs/"), &r->oid, &odd);
-		else if (!is)
+		} else {
 			more++;
+		}
 	}
 	note_odd(c, "branches", odd);
 	if (more) {
@@ -363,8 +367,8 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return -1;
 	c->related = rc;
 	if (!rc)
-		ga_strv_pushf(&c->notes, "the agent rewrote %s: its work is one commit, its own "
-			      "commits are kept beside it", c->s->resumed
+		ga_strv_pushf(&c->notes, "the agent rewrote %s: " ONE_COMMIT "; its own commits "
+			      "are kept beside it", c->s->resumed
 			      ? "commits that are published" : "history below its base");
 	return 0;
 }
@@ -376,8 +380,7 @@ void refuse_history(struct capture *c, const char *reason)
 	cleanup_free char *note = NULL;
 
 	ga_quote_add(&q, reason, strlen(reason));
-	note = ga_strf("the agent's commits were not taken (%s): its work is one commit, "
-		      "if any file differs from its base", q.ptr);
+	note = ga_strf("the agent's commits were not taken (%s): " ONE_COMMIT, q.ptr);
 	note_unkept(c, note);
 	c->unread = true;
 	c->head = (struct ga_oid){ { 0 } };
@@ -457,7 +460,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 	if (in.has_head)
 		c->head = in.head;
 	else
-		ga_strv_push(&c->notes, "the agent's HEAD names no commit: its work is one commit");
+		ga_strv_push(&c->notes, "the agent's HEAD names no commit: " ONE_COMMIT);
 	if (take_others(c, &host, &known, err))
 		return -1;
 	if (fetch_commits(c, &host, &known, err))

@@ -58,6 +58,21 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 /* Fill the report, keeping verdicts given before, and write it as an object. */
 int make_report(struct capture *c, struct outcome *o, struct ga_error *err);
 
+/* What is done to the refs (plan.c). */
+struct plan {
+	struct ga_ref_updates u;
+	struct ga_strv stand; /* these have their value already, but may not be on the disk yet */
+};
+#define PLAN_INIT { GA_REF_UPDATES_INIT, GA_STRV_INIT }
+void plan_release(struct plan *p);
+/* Is there to be a branch? Not when nothing was changed, nor for commits of which
+ * nothing may be on it. */
+bool anything(const struct capture *c, const struct outcome *o);
+/* What is in the way of new refs is off its place when this returns. */
+int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct ga_error *err);
+/* A session that did nothing has its base and no more, which nobody need wait for. */
+bool has_result(const struct capture *c, const struct plan *p);
+
 /* All refs together, then .keep files and worktree entry, then the state. */
 int publish(struct capture *c, struct outcome *o, struct ga_error *err);
 

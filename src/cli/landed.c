@@ -9,8 +9,29 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/land.h"
+#include "ga/objects.h"
 #include "ga/refs.h"
 #include "sessions.h"
+
+/* Is the commit on what the session is published as, or was before something was held back? That
+ * goes with the branch. */
+static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
+{
+	static const char *const kinds[] = { "orig", "carried" };
+	bool does;
+
+	if (ga_oid_is_zero(&s->tip))
+		return false;
+	does = ga_is_near_ancestor(r, oid, &s->tip);
+	for (size_t i = 0; i < GA_NELEMS(kinds) && !does; i++) {
+		cleanup_free char *name = ga_session_ref(s, kinds[i]);
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		struct ga_oid tip;
+
+		does = !ga_ref_read(r, name, &tip, &ignored) && ga_is_near_ancestor(r, oid, &tip);
+	}
+	return does;
+}
 
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
@@ -23,7 +44,8 @@ int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error
 
 		if (ga_refs_list(r, prefix, &refs, err))
 			return -1;
-		any = refs.n;
+		for (size_t k = 0; k < refs.n && !any; k++)
+			any = !goes_along(r, s, &refs.v[k].oid);
 	}
 	return any;
 }

@@ -59,6 +59,23 @@ test_expect_success 'other branches, a stash, a detached HEAD, a tag of its own'
 	git log -1 --format=%s older | grep first
 '
 
+test_expect_success 'a branch that HEAD stands on keeps its name, also when what is on it has been published' '
+	make_repo athead && cd athead && git branch mine && git agent start --name h -- sh -c "git branch at-base; git switch -q -c feature; echo 1 >one; git add one; git commit -qm one; git branch second" 2>../err &&
+	grep "note: the agent.s branch feature is kept on refs/agent/h/heads/" ../err && grep "note: the agent.s branch second is kept" ../err &&
+	heads() { git for-each-ref --format="%(refname:lstrip=4) %(objectname)" refs/agent/h/heads; } && tip=$(git rev-parse agent/h) && heads >../got && printf "%s $tip\n" feature second >../want && test_cmp ../want ../got &&
+	git agent resume -q h -- sh -c "echo 2 >two; git add two; git commit -qm two; git branch -q -D second; git branch third agent/h~1" && heads >../got && echo "feature $tip" >../want && test_cmp ../want ../got &&
+	git agent resume -q h -- git branch -q -f feature mine && ! heads | grep . &&
+	git agent start -q --name own -- sh -c "echo 1 >one; git add one; git commit -qm one" && ! git for-each-ref refs/agent/own/heads | grep . &&
+	git agent start -q --name g -- sh -c "git switch -q -c topic; echo g >g; git add g; git commit -qm g; echo rest >rest" && git agent land g && git agent gc | grep "^session g:"
+'
+
+test_expect_success 'commits of which no file is another: no commit is promised' '
+	make_repo nofile "git commit -q --allow-empty -m first; echo 2 >2" && cd nofile && git agent start --name amended -- git commit -q --amend -m other 2>../err &&
+	grep "note: the agent rewrote history below its base: its work is one commit, if any file differs from its base; its own commits are kept" ../err && ! git rev-parse -q --verify agent/amended &&
+	test "$(git log -1 --format=%s refs/agent/amended/orig)" = other && git agent start --name unborn -- git symbolic-ref HEAD refs/heads/nowhere 2>../err &&
+	grep "note: the agent.s HEAD names no commit: its work is one commit, if any file differs from its base$" ../err && ! git rev-parse -q --verify agent/unborn
+'
+
 test_expect_success 'work on no branch: tags, older stashes, other working trees, what was under way' '
 	make_repo alone "git commit -q --allow-empty -m first; git tag -am t theirs; git tag plain" && cd alone && git agent start --name t -- sh -c "
 		git checkout -q --detach && echo d >det && git add det && git commit -qm tagged && git tag -am annotated v1 && git switch -q agent/t

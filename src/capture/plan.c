@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What a capture does to refs: the branch, what is beside it, and what an earlier capture left
+ * there that the agent has no more.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "result.h"
+
+bool anything(const struct capture *c, const struct outcome *o)
+{
+	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->onto);
+}
+
+void plan_release(struct plan *p)
+{
+	ga_ref_updates_release(&p->u);
+	ga_strv_release(&p->stand);
+}
+
+bool has_result(const struct capture *c, const struct plan *p)
+{
+	cleanup_free char *base = ga_session_ref(c->s, "base");
+	bool has = false;
+
+	for (size_t i = 0; i < p->u.n; i++)
+		has |= !ga_oid_is_zero(&p->u.v[i].new);
+	for (size_t i = 0; i < p->stand.n; i++)
+		has |= strcmp(p->stand.v[i], base) != 0;
+	return has;
+}
+
+/* Bring `name` from what it is now to `new` (zero: gone). */
+static int update_to(struct capture *c, struct plan *p, const char *name,
+		     const struct ga_oid *new, struct ga_error *err)
+{
+	static const struct ga_oid zero;
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, name, &old, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc)
+		old = zero;
+	if (!ga_oid_equal(&old, new))
+		ga_ref_updates_add(&p->u, name, &old, ga_oid_is_zero(new) ? NULL : new);
+	else if (!ga_oid_is_zero(new))
+		ga_strv_push(&p->stand, name);
+	return 0;
+}
+
+static int hint_rename(const struct capture *c, struct ga_error *err)
+{
+	cleanup_free char *word = ga_quote_shell(ga_repo_info(c->e->repo)->workdir);
+
+	/* of a submodule the user is told while standing in the superproject */
+	return ga_hint(err, "rename it: git%s%s branch -m agent/%s NEW-NAME",
+		       c->s->within ? " -C " : "", c->s->within ? word : "", c->s->name);
+}
+
+/* The branch is the session's as long as it stands where the session put it. */
+static int update_branch(struct capture *c, const struct outcome *o, struct plan *p,
+			 struct ga_error *err)
+{
+	static const struct ga_oid none;
+	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
+	const struct ga_oid *known[] = { &c->under, &c->s->onto, &c->s->base, &c->s->tip,
+					 &o->former_tip, new };
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
+
+	if (rc < 0)
+		return -1;
+	for (size_t i = 0; !rc && i <= GA_NELEMS(known); i++) {
+		if (i == GA_NELEMS(known)) {
+			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
+				      c->s->branch);
+			return hint_rename(c, err);
+		}
+		if (ga_oid_equal(known[i], &old))
+			break;
+	}
+	return update_to(c, p, c->s->branch, new, err);
+}
+
+/* Is `oid` the agent's own of an earlier run, or of a capture that read more of this one, and
+ * reached by nothing that is published? */
+static int is_only_here(struct capture *c, const struct outcome *o, const struct ga_oid *oid,
+			struct ga_error *err)
+{
+	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->under;
+	int rc;
+
+	if ((!c->s->resumed && !c->unread) || ga_oid_is_zero(oid))
+		return 0;
+	rc = ga_is_ancestor(c->e->repo, oid, tip, err);
+	return rc < 0 ? -1 : !rc;
+}
+
+static bool is_planned(const struct plan *p, const char *ref)
+{
+	for (size_t i = 0; i < p->u.n; i++)
+		if (!strcmp(p->u.v[i].name, ref))
+			return true;
+	return false;
+}
+
+/* What is on `name` by now gives way to `new`, which need not stand on it: it stays on a ref of its
+ * own. */
+static int keep_earlier(struct capture *c, const struct outcome *o, struct plan *p,
+			const char *name, const struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_free char *kind = NULL, *ref = NULL;
+	struct ga_oid old;
+	int rc = ga_ref_read(c->e->repo, name, &old, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	rc = ga_oid_equal(&old, new) ? 0 : is_only_here(c, o, &old, err);
+	if (rc > 0 && !ga_oid_is_zero(new)) {
+		rc = ga_is_ancestor(c->e->repo, &old, new, err);
+		rc = rc < 0 ? -1 : !rc;
+	}
+	if (rc <= 0)
+		return rc;
+	kind = ga_strf("earlier/%s", GA_HEX(&old));
+	ref = ga_session_ref(c->s, kind);
+	/* several may have stood on it, and once is enough */
+	return is_planned(p, ref) ? 0 : update_to(c, p, ref, &old, err);
+}
+
+static bool is_head(const struct capture *c, const char *name)
+{
+	for (size_t i = 0; i < c->heads.n; i++)
+		if (!strcmp(c->heads.v[i].name, name))
+			return true;
+	return false;
+}
+
+/* The session's own branch, as it is called among them. */
+static const char *own_branch(const struct capture *c)
+{
+	return c->s->branch + strlen("refs/");
+}
+
+/* What an operation that was not finished stands on: a resume ends that, not the agent, and the
+ * other working trees as well, which were in a /tmp that is gone. */
+static bool is_of_an_operation(const char *name)
+{
+	const char *other = name + strlen(GA_OTHERS);
+
+	return !strncmp(name, GA_OTHERS, strlen(GA_OTHERS)) &&
+	       (!strchr(other, '/') || !strncmp(other, "worktrees/", 10));
+}
+
+/* It stands where a new one is a directory, or the reverse: no transaction of git's does both, so
+ * it goes before. `keep`: not without a ref of its own, if nothing else has it. */
+static int give_way(struct capture *c, const struct outcome *o, const struct ga_ref *had,
+		    bool keep, struct ga_error *err)
+{
+	cleanup_(plan_release) struct plan first = PLAN_INIT;
+	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
+	static const struct ga_oid none;
+
+	if (keep && keep_earlier(c, o, &first, had->name, &none, err))
+		return -1;
+	ga_ref_updates_add(&first.u, had->name, &had->oid, NULL);
+	return ga_refs_update(c->e->repo, &first.u, reason, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ga_ref *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* The agent has it as it was kept, though what is on it has been published since. */
+static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
+{
+	cleanup_free char *full = ga_strf("refs/%s", name);
+	const struct ga_ref key = { .name = full };
+	const struct ga_ref *is = c->standing.n ? bsearch(&key, c->standing.v, c->standing.n,
+							  sizeof(key), by_name) : NULL;
+
+	return is && ga_oid_equal(&is->oid, oid);
+}
+
+/* What a former capture kept and the agent has no more. `clashing`: what is in the way of others,
+ * and nothing else. */
+static int remove_heads(struct capture *c, const struct outcome *o, struct plan *p,
+			const char *kind, bool clashing, struct ga_error *err)
+{
+	cleanup_free char *prefix = ga_session_ref(c->s, kind);
+	cleanup_refs struct ga_refs had = GA_REFS_INIT;
+
+	if (ga_refs_list(c->e->repo, prefix, &had, err))
+		return -1;
+	for (size_t i = 0; i < had.n; i++) {
+		const char *name = had.v[i].name + strlen(prefix) - strlen(kind);
+		/* left behind by an agent that went on elsewhere, it was not removed by the agent:
+		 * the resume put it on something else */
+		bool left = !strcmp(name, own_branch(c)) || is_of_an_operation(name);
+		int rc;
+
+		if (is_head(c, name) || clashes_with_head(c, name) != clashing)
+			continue;
+		if (clashing) {
+			if (give_way(c, o, &had.v[i], left || c->unread, err))
+				return -1;
+			continue;
+		}
+		/* what could not be read is not gone */
+		if (c->unread || still_stands(c, name, &had.v[i].oid))
+			continue;
+		rc = left ? is_only_here(c, o, &had.v[i].oid, err) : 0;
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			ga_ref_updates_add(&p->u, had.v[i].name, &had.v[i].oid, NULL);
+	}
+	return 0;
+}
+
+static int update_heads(struct capture *c, const struct outcome *o, struct plan *p,
+			struct ga_error *err)
+{
+	/* first: what it keeps is then there for the others too */
+	if (remove_heads(c, o, p, GA_HEADS, true, err) ||
+	    remove_heads(c, o, p, GA_OTHERS, true, err))
+		return -1;
+	for (size_t i = 0; i < c->heads.n; i++) {
+		const struct ga_ref *head = &c->heads.v[i];
+		cleanup_free char *name = ga_session_ref(c->s, head->name);
+
+		/* which of two of this name it was then, nobody knows */
+		bool keep = c->unread || !strcmp(head->name, own_branch(c)) ||
+			    is_of_an_operation(head->name);
+
+		if ((keep && keep_earlier(c, o, p, name, &head->oid, err)) ||
+		    update_to(c, p, name, &head->oid, err))
+			return -1;
+	}
+	return remove_heads(c, o, p, GA_HEADS, false, err) ||
+	       remove_heads(c, o, p, GA_OTHERS, false, err) ? -1 : 0;
+}
+
+int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct ga_error *err)
+{
+	/* history the agent itself turned its back on is kept whole instead */
+	bool strayed = !ga_oid_is_zero(&c->head) && !c->related;
+	const struct {
+		const char *what;
+		const struct ga_oid *oid;
+	} refs[] = {
+		{ "base", &c->s->base },
+		{ "held", &o->rewrite.held },
+		{ "carried", &o->rewrite.carried },
+		{ "orig", strayed ? &c->head : &o->rewrite.orig },
+		{ "stash", &c->stash },
+		{ "report", &o->report_id },
+	};
+
+	if (update_branch(c, o, p, err) || update_heads(c, o, p, err))
+		return -1;
+	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
+		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
+		/* what could not be read is not gone, nor are the commits of an earlier run, for
+		 * which nothing was held this time */
+		bool orig = !strcmp(refs[i].what, "orig");
+		bool keep = (c->unread && (orig || refs[i].oid == &c->stash)) ||
+			    (c->s->resumed && orig);
+
+		if (keep && ga_oid_is_zero(refs[i].oid))
+			continue;
+		if (keep && keep_earlier(c, o, p, name, refs[i].oid, err))
+			return -1;
+		if (update_to(c, p, name, refs[i].oid, err))
+			return -1;
+	}
+	return 0;
+}
