@@ -11,10 +11,10 @@
 
 struct node {
 	struct ga_oid id;
-	struct ga_commit c;
+	struct ga_commit c; /* without its texts, which can be long: writing it reads them */
 	struct ga_oid new_id, new_tree;
 	size_t stand; /* of range.stands, the latest that it stands on, plus one; 0: on none */
-	bool changed; /* its texts are not what was read */
+	bool unclean; /* its texts are to be made safe to show */
 	/* Paths whose value in the new tree is not that of c.tree, with that value; sorted.
 	 * New trees cannot be read before the pack is in: this says what is in
 	 * them. Never NULL; often shared with a parent; empty again once all children were seen. */
@@ -49,6 +49,7 @@ struct range {
 	struct node *v;
 	size_t n;
 	struct ga_oidmap index;
+	bool texts; /* are looked at, to be made safe to show */
 	uint64_t merges; /* what is left of opts.merges */
 	size_t n_unsure; /* size of ga_rewrite.unsure when it last had no duplicates */
 };

@@ -90,6 +90,23 @@ static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 	return 0;
 }
 
+/* What there is of a commit until it is written. */
+static int read_node(struct range *g, struct node *n, const struct ga_oid *id,
+		     struct ga_error *err)
+{
+	cleanup_commit struct ga_commit c = { .parents = NULL };
+
+	if (ga_commit_read(g->r, id, &c, err))
+		return -1;
+	ga_commit_release(&n->c);
+	n->id = *id;
+	n->c.tree = c.tree;
+	n->c.n_parents = c.n_parents;
+	n->c.parents = ga_steal(&c.parents);
+	n->unclean = g->texts && clean_commit(&c);
+	return 0;
+}
+
 /* What the agent's history stands on is the user's, and no part of it. */
 static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *err)
 {
@@ -97,9 +114,8 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 
 	if (find_stand(g, id))
 		return 0;
-	if (ga_commit_read(g->r, id, &n->c, err))
+	if (read_node(g, n, id, err))
 		return -1;
-	n->id = *id;
 	n->new_tree = n->c.tree;
 	leave_over(n);
 	(void)ga_oidmap_add(&g->index, id, g->n++);
@@ -142,31 +158,42 @@ static struct ga_oid mapped(const struct range *g, const struct ga_oid *id)
 	return p ? p->new_id : *to;
 }
 
+/* With its texts, but for what no longer holds. */
+static int write_commit(struct range *g, struct node *n, const struct ga_oid *parents,
+			struct ga_error *err)
+{
+	cleanup_commit struct ga_commit c = { .parents = NULL };
+
+	if (ga_commit_read(g->r, &n->id, &c, err))
+		return -1;
+	if (n->unclean)
+		(void)clean_commit(&c);
+	drop_signatures(&c);
+	for (size_t i = 0; i < c.n_parents; i++)
+		c.parents[i] = parents[i];
+	c.tree = n->new_tree;
+	return ga_pack_add_commit(g->pack, &c, &n->new_id, err);
+}
+
 int write_node(struct range *g, struct node *n, struct ga_error *err)
 {
-	struct ga_commit c = n->c;
+	const struct ga_commit *c = &n->c;
 	cleanup_free struct ga_oid *parents = NULL;
-	cleanup_free char *extra = NULL;
-	bool same = !n->changed;
-	int rc;
+	bool same = !n->unclean;
 
-	parents = ga_calloc(c.n_parents ? c.n_parents : 1, sizeof(*parents));
-	for (size_t i = 0; i < c.n_parents; i++) {
-		parents[i] = mapped(g, &c.parents[i]);
-		same &= ga_oid_equal(&parents[i], &c.parents[i]);
+	parents = ga_calloc(c->n_parents ? c->n_parents : 1, sizeof(*parents));
+	for (size_t i = 0; i < c->n_parents; i++) {
+		parents[i] = mapped(g, &c->parents[i]);
+		same &= ga_oid_equal(&parents[i], &c->parents[i]);
 	}
 	if (same && !n->over->n) {
 		n->new_id = n->id;
-		n->new_tree = n->c.tree;
+		n->new_tree = c->tree;
 		return 0;
 	}
-	c.parents = parents;
-	c.extra = ga_strdup(c.extra);
-	drop_signatures(&c);
-	extra = c.extra;
-	rc = ga_tree_apply(g->r, g->pack, &n->c.tree, n->over, &c.tree, err);
-	n->new_tree = c.tree;
-	return rc ? -1 : ga_pack_add_commit(g->pack, &c, &n->new_id, err);
+	if (ga_tree_apply(g->r, g->pack, &c->tree, n->over, &n->new_tree, err))
+		return -1;
+	return write_commit(g, n, parents, err);
 }
 
 /* Move the pack in, so that what was written can be read. */
@@ -189,10 +216,8 @@ static int advance(struct range *g, struct ga_error *err)
 	for (size_t i = 0; i < g->n; i++) {
 		struct node *n = &g->v[i];
 
-		ga_commit_release(&n->c);
-		if (ga_commit_read(g->r, &n->new_id, &n->c, err))
+		if (read_node(g, n, &n->new_id, err))
 			return -1;
-		n->id = n->new_id;
 		n->differs = false;
 		leave_over(n);
 		/* two commits may have become one: the first then represents both */
@@ -342,10 +367,8 @@ static int rewrite_texts(struct range *g, const struct ga_oid *known, size_t n_k
 	*ret_cleaned = 0;
 	if (range_load(g, tips, n_tips, known, n_known, err))
 		return -1;
-	for (size_t i = 0; i < g->n; i++) {
-		g->v[i].changed = clean_commit(&g->v[i].c);
-		*ret_cleaned += g->v[i].changed;
-	}
+	for (size_t i = 0; i < g->n; i++)
+		*ret_cleaned += g->v[i].unclean;
 	if (!*ret_cleaned)
 		return 0;
 	if (ga_pack_begin(g->r, &g->pack, err))
@@ -367,7 +390,7 @@ int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_kno
 		     struct ga_strv *keeps, struct ga_error *err)
 {
 	const struct ga_rewrite_opts o = { .base = known, .onto = known };
-	struct range g = { .r = r, .o = &o };
+	struct range g = { .r = r, .o = &o, .texts = true };
 	int rc = rewrite_texts(&g, known, n_known, tips, n_tips, ret_cleaned, keeps, err);
 
 	range_release(&g);

@@ -149,6 +149,31 @@ static void many_commits_and_paths(void **state)
 #endif
 }
 
+/* A message of four megabytes takes four kilobytes of a pack: they are read one at a time. */
+static void long_messages(void **state)
+{
+	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
+	struct rusage before, after;
+
+	(void)state;
+	SH("longmsg", "git init -q; echo k >keep; git add .; git commit -qm head; git tag onto;"
+	   "git checkout -q --detach; echo w >work; git add .;" C "work;"
+	   "git update-ref refs/agent/base HEAD; from=$(git rev-parse HEAD);"
+	   "(for i in $(seq 25); do printf 'commit refs/agent/x\\ncommitter A <a@b> 1700000000 +0000\\n"
+	   "data 4000000\\n'; printf '%%08d' $i; head -c 3999991 /dev/zero | tr '\\0' m; echo;"
+	   "test $i != 1 || echo \"from $from\"; printf 'M 100644 inline n\\ndata 4\\n%%04d\\n' $i;"
+	   "done) | git fast-import --quiet --force");
+	assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+	w = run("longmsg", "refs/agent/base", "onto", "refs/agent/x", NULL);
+	assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+	assert_out("longmsg", "git rev-list --count onto..refs/agent/tip; git show refs/agent/tip:n; "
+		   "git log --format=%B refs/agent/base..refs/agent/x | md5sum >a; "
+		   "git log --format=%B onto..refs/agent/tip | md5sum | cmp - a", "25\n0025");
+#ifndef __SANITIZE_ADDRESS__
+	assert_in_range((after.ru_maxrss - before.ru_maxrss) / 1024, 0, 60);
+#endif
+}
+
 /* Left out on the way, but not at the end: nothing to tell. */
 static void left_out_only_for_a_while(void **state)
 {
@@ -219,6 +244,8 @@ static void earlier_work_stays_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first: what others took counts for nothing then */
+		cmocka_unit_test(long_messages),
 		cmocka_unit_test(carried_work_stays_out),
 		cmocka_unit_test(inseparable_is_left_out),
 		cmocka_unit_test(moved_within_a_file),
