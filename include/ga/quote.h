@@ -20,6 +20,9 @@ bool ga_utf8_valid(const char *s, size_t n);
  * if the bytes are no valid UTF-8. */
 size_t ga_utf8_decode(const char *s, size_t n, uint32_t *ret);
 
+/* How many of the `n` bytes to show where `max` are enough: no character is cut in two. */
+size_t ga_utf8_cut(const char *s, size_t n, size_t max);
+
 /* Does this code point look like a space, in any script? Tab counts. */
 bool ga_is_blank(uint32_t c);
 

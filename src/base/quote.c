@@ -80,6 +80,18 @@ bool ga_utf8_valid(const char *s, size_t n)
 	return true;
 }
 
+size_t ga_utf8_cut(const char *s, size_t n, size_t max)
+{
+	size_t at = max;
+
+	if (n <= max)
+		return n;
+	/* of what is no UTF-8, none of these three need be a beginning */
+	while (at && max - at < 3 && ((unsigned char)s[at] & 0xc0) == 0x80)
+		at--;
+	return ((unsigned char)s[at] & 0xc0) == 0x80 ? max : at;
+}
+
 static void add_control(struct ga_buf *out, unsigned char c)
 {
 	switch (c) {

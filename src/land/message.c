@@ -9,6 +9,7 @@
 #include "land-internal.h"
 
 #define SUBJECTS 100 /* of commits, in one message */
+#define SUBJECT_MAX ((size_t)1000) /* of one of these: it is as long as the agent likes */
 #define COMMITS_MAX 1000000
 
 /* "Squash agent/NAME" and the subjects, which are the agent's words: safe to show. */
@@ -22,12 +23,15 @@ static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *e
 		return -1;
 	for (size_t i = 0; i < n && i < SUBJECTS; i++) {
 		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+		size_t len, shown;
 
 		if (ga_commit_read(l->repo, &commits[i], &c, err))
 			return -1;
+		len = strcspn(c.message, "\n");
+		shown = ga_utf8_cut(c.message, len, SUBJECT_MAX);
 		ga_buf_adds(ret, "* ");
-		ga_quote_add_text(ret, c.message, strcspn(c.message, "\n"));
-		ga_buf_addch(ret, '\n');
+		ga_quote_add_text(ret, c.message, shown);
+		ga_buf_adds(ret, shown < len ? "...\n" : "\n");
 	}
 	if (n > SUBJECTS)
 		ga_buf_addf(ret, "* and %zu more\n", n - SUBJECTS);

@@ -5,10 +5,13 @@
 
 #include "ga/objects.h"
 #include "ga/parse.h"
+#include "ga/quote.h"
 #include "review-internal.h"
 
 /* More commits than a person could look at: a bound on reading them. */
 #define COMMITS_MAX 100000
+/* Bytes of a name or a subject: agents can make these megabytes long, at little cost in a pack */
+#define TEXT_MAX ((size_t)1000)
 /* 31 December 9999: the last day with a four-digit year */
 #define SECONDS_MAX 253402300799
 
@@ -57,16 +60,23 @@ static char *iso_date(const char *when)
 		       tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, zone, zone + 3);
 }
 
+static char *bounded(const char *text, size_t n)
+{
+	size_t shown = ga_utf8_cut(text, n, TEXT_MAX);
+	cleanup_free char *cut = ga_strndup(text, shown);
+
+	return ga_strf("%s%s", cut, shown < n ? "..." : "");
+}
+
 static void describe(const struct ga_commit *c, struct review_commit *ret)
 {
 	const char *end = strrchr(c->author, '>'), *m = c->message;
 
-	ret->author =
-	    end ? ga_strndup(c->author, (size_t)(end - c->author) + 1) : ga_strdup(c->author);
+	ret->author = bounded(c->author, end ? (size_t)(end - c->author) + 1 : strlen(c->author));
 	ret->date = end && end[1] == ' ' ? iso_date(end + 2) : NULL;
 	while (*m == '\n')
 		m++;
-	ret->subject = ga_strndup(m, strcspn(m, "\n"));
+	ret->subject = bounded(m, strcspn(m, "\n"));
 }
 
 int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const struct ga_oid *tip,

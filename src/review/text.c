@@ -13,6 +13,7 @@
 #include "review-internal.h"
 
 #define COMMITS_SHOWN 20
+#define SUBJECT_SHOWN ((size_t)200) /* bytes */
 #define MINOR_FLAGS_SHOWN 20 /* of each of low and medium */
 #define FILES_SHOWN 200
 #define LEFT_SHOWN 20
@@ -125,9 +126,12 @@ static void put_commits(const struct text *t, const struct review_commits *c)
 	if (first)
 		ga_buf_addf(t->out, "  ... %zu earlier ones, then\n", first);
 	for (size_t i = first; i < c->n; i++) {
+		const char *subject = c->v[i].subject;
+		size_t n = strlen(subject), shown = ga_utf8_cut(subject, n, SUBJECT_SHOWN);
+
 		ga_buf_addf(t->out, "  %.12s ", GA_HEX(&c->v[i].id));
-		ga_quote_add(t->out, c->v[i].subject, strnlen(c->v[i].subject, 200));
-		ga_buf_addch(t->out, '\n');
+		ga_quote_add(t->out, subject, shown);
+		ga_buf_adds(t->out, shown < n ? "...\n" : "\n");
 	}
 }
 

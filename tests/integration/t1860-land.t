@@ -27,6 +27,16 @@ test_expect_success 'squashed: one commit of the user'\''s, with the subjects of
 	done && git agent start -q --name t -- sh -c "echo t >t" && git agent land --squash -m "in my words" t && test "$(git log -1 --format=%B)" = "in my words"
 '
 
+test_expect_success 'a subject and a name as long as the agent likes: cut where they are shown, and said' '
+	make_repo long && cd long && git agent start -q --name l -- sh -c "x=\$(printf %02000d 0); printf \"s%s\n\nbody\n\" \$x | git -c user.name=n\$x commit -q --allow-empty -F -; echo w >w" &&
+	git agent review --json l | python3 -c "
+import json, sys
+c = json.load(sys.stdin)[\"commits\"][0]
+assert c[\"subject\"] == \"s\" + 999 * \"0\" + \"...\" and c[\"author\"] == \"n\" + 999 * \"0\" + \"...\", c" &&
+	git agent review --stat l >../out && grep "^  [0-9a-f]* s0\{199\}\.\.\.\$" ../out &&
+	git agent land --squash l && git log -1 --format=%B | grep "^\* s0\{999\}\.\.\.\$"
+'
+
 test_expect_success 'moved on, where that can be; else refused and nothing touched' '
 	make_repo ff && cd ff && git agent start -q --name f -- sh -c "$work" && git agent start -q --name g -- sh -c "echo g >g" &&
 	git agent land --ff-only f && test "$(git rev-parse HEAD)" = "$(git rev-parse agent/f)" && test -e rest &&

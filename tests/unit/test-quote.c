@@ -232,6 +232,22 @@ static void as_git(void **state)
 	}
 }
 
+static void cut_between_characters(void **state)
+{
+	(void)state;
+	assert_int_equal(ga_utf8_cut("abc", 3, 3), 3);
+	assert_int_equal(ga_utf8_cut("abc", 3, 2), 2);
+	assert_int_equal(ga_utf8_cut("abc", 3, 0), 0);
+	assert_int_equal(ga_utf8_cut("a\xc3\xbc", 3, 2), 1);
+	assert_int_equal(ga_utf8_cut("\xc3\xbc", 2, 1), 0);
+	for (size_t max = 1; max < 5; max++)
+		assert_int_equal(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, max), 1);
+	assert_int_equal(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, 5), 5);
+	/* no UTF-8: anywhere will do, and not far from there */
+	assert_int_equal(ga_utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+	assert_int_equal(ga_utf8_cut("\x80\x80", 2, 1), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +260,7 @@ int main(void)
 		cmocka_unit_test(shell_words),
 		cmocka_unit_test(base64),
 		cmocka_unit_test(as_git),
+		cmocka_unit_test(cut_between_characters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
