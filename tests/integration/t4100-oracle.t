@@ -129,7 +129,7 @@ check_heads() {
 		refs/stash) kind=stash ;;
 		*) kind=heads/${name#refs/heads/} ;;
 		esac
-		[ "$id" != "$head" ] || [ "$kind" = stash ] || continue
+		[ "$id" != "$head" ] || [ "$name" != "refs/heads/agent/s$seed" ] || continue
 		[ "$(ref "agent/s$seed/$kind")" = "$id" ] && continue
 		git -C "$repo" merge-base --is-ancestor "$id" "$base" 2>/dev/null ||
 			bad "$name was $id, and is $(ref "agent/s$seed/$kind")" || return 1
