@@ -94,10 +94,11 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 /* Does `is`, which was merged to be without them, contain any line that the file `with` has and
  * `without` lacks? (A merge by lines takes a line that was moved within a file for one removed and
  * another one added.) Returns 1 if so, or if the files are too long to tell or no text; 0 if not,
- * or if one of the three is no file. */
+ * or if one of the three is no file. For one of many: the bytes that are read are taken off
+ * `*left`; if that is not enough it becomes 0, and 1 is returned. NULL: no limit. */
 int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
 		     const struct ga_entry *without, const struct ga_entry *is,
-		     struct ga_error *err);
+		     uint64_t *left, struct ga_error *err);
 
 /* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent's
  * becomes a ref of any kind. Commits that `tips` reach and the host's refs (as above) do not, and

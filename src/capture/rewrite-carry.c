@@ -53,7 +53,7 @@ static int merge_path(struct range *g, struct stand *s, size_t i, const struct g
 		rc = ga_merge_entry_within(g->r, &carried->old, &carried->new, is, left, want, err);
 	/* a merge by lines takes one that was moved for two: one gone, one of the agent's */
 	if (!rc)
-		rc = ga_rewrite_shows(g->r, &carried->old, &carried->new, want, err);
+		rc = ga_rewrite_shows(g->r, &carried->old, &carried->new, want, NULL, err);
 	if (rc == 1)
 		*want = carried->new;
 	return rc;

@@ -281,7 +281,7 @@ int judge_origin(struct range *g, struct stand *s, const struct origin_query *q,
 
 int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
 		     const struct ga_entry *without, const struct ga_entry *is,
-		     struct ga_error *err)
+		     uint64_t *left, struct ga_error *err)
 {
 	cleanup_lines struct lines a = { 0 }, b = { 0 }, in = { 0 }, added = { 0 };
 	const struct lines none = { 0 };
@@ -290,11 +290,19 @@ int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
 	if (!is_file(with) || !is_file(without) || !is_file(is) ||
 	    ga_oid_equal(&with->oid, &without->oid) || ga_oid_equal(&is->oid, &without->oid))
 		return 0;
+	if (left && !*left)
+		return 1;
 	rc = lines_read(r, &with->oid, TEXT_MAX, &a, err);
 	if (!rc)
 		rc = lines_read(r, &without->oid, TEXT_MAX, &b, err);
 	if (!rc)
 		rc = lines_read(r, &is->oid, TEXT_MAX, &in, err);
+	if (left) {
+		uint64_t cost = (uint64_t)a.bytes + b.bytes + in.bytes;
+
+		rc = rc < 0 ? -1 : rc || cost > *left;
+		*left -= cost < *left ? cost : *left;
+	}
 	if (rc)
 		return rc;
 	lines_added(&b, &a, &added);

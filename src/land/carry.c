@@ -18,7 +18,10 @@
 #include "ga/sync.h"
 #include "carry.h"
 
-#define COMPARED_MAX 10000
+/* What telling files from each other by their lines may take: bytes that are read, and so many for
+ * each two at least. */
+#define COMPARED_MAX ((uint64_t)256 << 20)
+#define COMPARED_EACH ((uint64_t)32 << 10)
 #define PUT_NAME "put" /* in the note, on its way */
 
 void land_carries_release(struct land_carries *c)
@@ -108,14 +111,18 @@ bool land_carry_may_be(struct land *l, const char *path, const struct ga_entry *
 		       const struct ga_entry *made)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	uint64_t left = l->compared < COMPARED_MAX ? COMPARED_MAX - l->compared : 0, began = left;
 	struct ga_entry onto;
+	bool may;
 
-	/* without lines of its own there is nothing to know it by */
-	return l->compared++ >= COMPARED_MAX ||
-	       ga_tree_entry(l->repo, &l->onto_tree, path, &onto, &ignored) ||
-	       (made->mode != GA_MODE_FILE && made->mode != GA_MODE_EXEC) ||
-	       ga_rewrite_shows(l->repo, had, &onto, had, &ignored) != 1 ||
-	       ga_rewrite_shows(l->repo, had, &onto, made, &ignored) != 0;
+	/* without lines of its own there is nothing to know it by; what is too much to look for
+	 * may be there */
+	may = ga_tree_entry(l->repo, &l->onto_tree, path, &onto, &ignored) ||
+	      (made->mode != GA_MODE_FILE && made->mode != GA_MODE_EXEC) ||
+	      ga_rewrite_shows(l->repo, had, &onto, had, &left, &ignored) != 1 ||
+	      ga_rewrite_shows(l->repo, had, &onto, made, &left, &ignored) != 0;
+	l->compared += COMPARED_EACH + began - left;
+	return may;
 }
 
 /* ---- what is there ------------------------------------------------------ */
@@ -411,6 +418,8 @@ int land_carry_write(struct land *l, struct ga_error *err)
 	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
 	if (!planned.n)
 		return 0;
+	/* it is the same again, but for what could not be written */
+	l->compared = 0;
 	root = land_open_root(l->repo, err);
 	note = root < 0 ? -1 : land_note_open(l, err);
 	part = note < 0 ? NULL : land_note_part(note, err);

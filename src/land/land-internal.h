@@ -92,7 +92,7 @@ struct land {
 	struct ga_strv conflicted; /* these paths */
 	struct ga_changes changes; /* head_tree -> merged */
 	struct ga_oid onto_tree, base_tree, carried_tree; /* for left-out paths */
-	unsigned compared;         /* so many of them with each other */
+	uint64_t compared;         /* what that took, of COMPARED_MAX */
 	struct land_carries carries;
 	const struct ga_strv *tracked; /* by git, sorted; NULL: what head_tree has */
 	struct ga_index_marks marks;

@@ -43,7 +43,7 @@ int work_commits(struct ga_repo *r, struct work_path *p, enum work_may may, stru
 
 	/* nor is a line of it committed that the agent moved within the file */
 	if (!rc)
-		rc = ga_rewrite_shows(r, &p->had, &p->head, &p->to_commit, err);
+		rc = ga_rewrite_shows(r, &p->had, &p->head, &p->to_commit, NULL, err);
 	if (rc > 0)
 		p->to_commit = p->head;
 	return rc;

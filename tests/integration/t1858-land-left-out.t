@@ -133,6 +133,11 @@ test_expect_success 'moved by the agent, and written to meanwhile: the file that
 	session "put f@8M" "git mv f moved; put g@2A" && printf "#!/bin/sh\necho x >moved\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && git agent land $s 2>../out && cat ../out && grep "not brought: moved: it was changed meanwhile" ../out && grep "not brought: f: it is there under another name, which is not brought" ../out && put f@8M9U && git agent land --undo $s && content f@8M9U | test_cmp - f && test "$(cat moved)" = x && content g@ | test_cmp - g
 '
 
+test_expect_success 'what is too much to tell from each other by its lines stays, as it may be there' '
+	begin && for i in 1 2 3 4; do seq -f "line $i number of %.0f" 150000 >big$i && put own$i@ || exit 1; done && git add -A && git commit -qm big && for i in 1 2 3 4; do echo "my own uncommitted line of big $i" >>big$i && echo "my own uncommitted line of own $i" >>own$i || exit 1; done && s=s$(count) && git agent start -q --name $s -- sh -c "$words for i in 1 2 3 4; do git mv own\$i moved\$i; rm big\$i; done; put g@2A" && for i in 1 2 3 4; do echo in the way >moved$i || exit 1; done && git commit -q --allow-empty -m mine &&
+	git agent land $s 2>../out; cat ../out; grep "not brought: moved1: " ../out && test ! -e big1 && test -e big4 && grep "not brought: big4: it is there under another name, which is not brought" ../out && content g@2A | test_cmp - g
+'
+
 # ---- as git converts it
 
 test_expect_success 'line ends that are kept as they are committed, whatever git would make of a new file' '
