@@ -271,27 +271,32 @@ static int classify_beside(struct land *l, const struct ga_host_facts *facts,
 	       ga_classify(l->repo, facts, &was, &is, c, ret, err) ? -1 : 0;
 }
 
-/* Was the same accepted of the path as the agent had it? A verdict on what is critical is one on
- * these bytes and no others. */
-static bool is_known(const struct land *l, const struct ga_flag *f)
+/* The same flag of the path as the agent had it, if that was accepted. A verdict on what is
+ * critical is one on these bytes and no others. */
+static const struct ga_report_flag *find_accepted(const struct land *l, const struct ga_flag *f)
 {
-	for (size_t i = 0; f->severity < GA_CRITICAL && i < l->report->n_flags; i++) {
+	for (size_t i = 0; i < l->report->n_flags; i++) {
 		const struct ga_report_flag *have = &l->report->flags[i];
 
 		if (have->verdict == GA_VERDICT_ACCEPTED && have->severity >= f->severity &&
 		    !strcmp(have->id, f->rule) && !strcmp(have->path, f->path) &&
 		    !strcmp(have->reason, f->reason))
-			return true;
+			return have;
 	}
-	return false;
+	return NULL;
 }
 
-static void forget_known(const struct land *l, struct ga_flags *found)
+/* What is asked once more goes to `again`. */
+static void forget_known(const struct land *l, struct ga_flags *found, struct ga_strv *again)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < found->n; i++) {
-		if (is_known(l, &found->v[i]))
+		const struct ga_report_flag *have = find_accepted(l, &found->v[i]);
+
+		if (have && found->v[i].severity >= GA_CRITICAL)
+			ga_strv_push(again, have->path);
+		if (have && found->v[i].severity < GA_CRITICAL)
 			ga_flag_release(&found->v[i]);
 		else
 			found->v[n++] = found->v[i];
@@ -299,8 +304,21 @@ static void forget_known(const struct land *l, struct ga_flags *found)
 	found->n = n;
 }
 
+/* Why, of what somebody has accepted a moment ago. */
+static int say_again(struct ga_strv *again, struct ga_error *err)
+{
+	cleanup_free char *list = NULL, *msg = ga_steal(&err->msg);
+
+	ga_strv_sort_unique(again);
+	list = land_list(again);
+	err->msg = ga_strf("%s; accepted as the agent has it, but another here, with lines of "
+			   "yours: %s", msg, list);
+	return -1;
+}
+
 int land_check_beside(struct land *l, struct ga_error *err)
 {
+	cleanup_strv struct ga_strv again = GA_STRV_INIT;
 	cleanup_(ga_host_facts_release) struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_(looked_release) struct looked k = { .past = GA_PAST_INIT };
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
@@ -321,6 +339,8 @@ int land_check_beside(struct land *l, struct ga_error *err)
 	for (size_t i = 0; i < LAND_BESIDES; i++)
 		if (classify_beside(l, &facts, &l->beside[i], &found, err))
 			return -1;
-	forget_known(l, &found);
-	return found.n ? judge(l, &found, &k, err) : 0;
+	forget_known(l, &found, &again);
+	if (!found.n || !judge(l, &found, &k, err))
+		return 0;
+	return again.n && err->code == GA_EFLAGS ? say_again(&again, err) : -1;
 }

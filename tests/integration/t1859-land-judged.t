@@ -103,9 +103,9 @@ test_expect_success 'and before a conflict that was resolved is gone on with' '
 test_expect_success 'what was accepted is not asked again for uncommitted lines of the same file' '
 	sections wn : && sed -i "s/\"name\": \"x\"/\"name\": \"y\"/" package.json && git agent land wn && grep -c "postinstall\|\"y\"" package.json | grep -x 2
 '
-test_expect_success 'but where it is critical: that verdict was on the agent'\''s bytes' '
+test_expect_success 'but where it is critical: that verdict was on the agent'\''s bytes, which is said' '
 	edited wv "sed -i \"s/echo h/echo agent/\" tool.sh" && git reset -q --soft HEAD~ && git restore --staged tool.sh && git rev-parse HEAD >../head && test_expect_code 3 git agent land wv && git agent review --accept wv tool.sh && for dry in --dry-run ""; do
-		test_expect_code 3 git agent land $dry wv 2>../err && cat ../err && grep "where it lands: 1 critical$" ../err || exit 1
+		test_expect_code 3 git agent land $dry wv 2>../err && cat ../err && grep "agent/wv would raise new flags where it lands: 1 critical; accepted as the agent has it, but another here, with lines of yours: tool.sh$" ../err || exit 1
 	done && ! grep agent tool.sh && test_cmp /dev/null ../ran && git agent review --accept wv tool.sh && git agent land wv && grep agent tool.sh && grep user tool.sh
 '
 
