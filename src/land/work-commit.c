@@ -55,12 +55,71 @@ static int run_hook(struct land *l, const char *index, const char *const *words,
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
 
+/* Is all that HEAD came to since of the index that the hook was given, and not all of it in the
+ * user's? There each such path would be as before, as if they had staged that. 1 yes. */
+static int is_of_index(struct land *l, const char *index, const struct ga_oid *head,
+		       struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	struct ga_oid tree, given, own;
+	bool behind = false;
+	int rc = ga_is_ancestor(l->repo, &l->head, head, err);
+
+	if (rc <= 0)
+		return rc;
+	if (ga_commit_tree(l->repo, head, &tree, err) || land_index_tree(l, index, &given, err) ||
+	    land_index_tree(l, NULL, &own, err) ||
+	    ga_tree_diff(l->repo, &l->head_tree, &tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		struct ga_entry in_given, in_own;
+
+		if (ga_tree_entry(l->repo, &given, all.v[i].path, &in_given, err) ||
+		    ga_tree_entry(l->repo, &own, all.v[i].path, &in_own, err))
+			return -1;
+		if (!ga_entry_equal(&in_given, &all.v[i].new))
+			return 0;
+		behind |= !ga_entry_equal(&in_own, &all.v[i].new);
+	}
+	return behind;
+}
+
+/* The branch moved while a hook ran. What the hook committed of the landing is taken off it, and
+ * the user's index fits it again; what they committed themselves stays. */
+static int fail_moved(struct land *l, const char *index, const char *hook, struct ga_error *err)
+{
+	cleanup_free char *why = ga_strf("reset: what the %s hook committed", hook);
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc = ga_repo_head(l->repo, &head, &branch, err);
+
+	if (rc)
+		return rc < 0 ? -1 : land_check_stays(l, err);
+	rc = is_of_index(l, index, &head, err);
+	if (rc < 0 || (rc > 0 && land_move_head(l, why, &l->head, &head, err))) {
+		(void)ga_error_wrap(err, "your branch moved to %.10s while your %s hook ran",
+				    GA_HEX(&head), hook);
+		return ga_hint(err, "'git log %.10s..' shows what is there, 'git reset --soft "
+			       "%.10s' goes back", GA_HEX(&l->head), GA_HEX(&l->head));
+	}
+	if (rc)
+		(void)ga_fail(err, GA_ELOSE, "your %s hook committed %.10s, which was taken back: "
+			      "nothing was touched", hook, GA_HEX(&head));
+	else
+		(void)ga_fail(err, GA_ELOSE, "your branch moved to %.10s while your %s hook ran: "
+			      "nothing was touched", GA_HEX(&head), hook);
+	return ga_hint(err, "land again, or, if that hook commits each time, 'git -c "
+		       "core.hooksPath=/dev/null agent land %s'", l->s->name);
+}
+
 static int must(struct land *l, const char *index, const char *const *words, struct ga_error *err)
 {
 	int status;
 
 	if (run_hook(l, index, words, &status, err))
 		return -1;
+	if (!land_stays(l))
+		return fail_moved(l, index, words[0], err);
 	if (!status)
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "your %s hook refused the commit: nothing was touched",
