@@ -33,6 +33,46 @@ const char *land_index_entry(const char *s, struct ga_entry *ret)
 	return s ? s + 1 : NULL;
 }
 
+bool land_raw_entry(const char *line, bool old, struct ga_entry *ret)
+{
+	const char *mode = line + (old ? 1 : 8);
+
+	if (strlen(line) <= 16 + 2 * GA_OID_HEXSZ ||
+	    !ga_oid_parse(line + (old ? 15 : 16 + GA_OID_HEXSZ), GA_OID_HEXSZ, &ret->oid))
+		return false;
+	ret->mode = 0;
+	for (; *mode >= '0' && *mode <= '7'; mode++)
+		ret->mode = ret->mode << 3 | (uint32_t)(*mode - '0');
+	return true;
+}
+
+int land_staged(struct land *l, const char *where, const char *tree, struct ga_changes *ret,
+		struct ga_error *err)
+{
+	const char *args[] = { where, "diff-index", "--cached", "--raw", "--no-abbrev", "-z",
+			       "--no-renames", "--no-ext-diff", "HEAD", "--", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *line, *path;
+	size_t pos = 0;
+
+	g.args = where ? args : args + 1;
+	g.work_tree = tree;
+	g.out = &out;
+	if (ga_git_ok(l->repo, &g, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos))) {
+		struct ga_entry old, new;
+
+		if (!land_raw_entry(line, true, &old) || !land_raw_entry(line, false, &new))
+			return ga_fail(err, GA_EFATAL, "git diff-index printed no change");
+		if (line[strlen(line) - 1] != 'U')
+			(void)ga_changes_add(ret, path, &old, &new);
+	}
+	ga_changes_sort(ret);
+	return 0;
+}
+
 const char *land_index_marked(const char *s, struct ga_entry *ret)
 {
 	return s[0] && s[1] == ' ' ? land_index_entry(s + 2, ret) : NULL;

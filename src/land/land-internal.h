@@ -319,6 +319,8 @@ bool land_has_options(struct land *l);
 int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_error *err);
 int land_options_put_away(struct land *l, struct ga_error *err);
 int land_options_check_left(struct land *l, struct ga_error *err);
+/* What git makes of HEAD by them, without conflicts: it merges once more, elsewhere. Sorted. */
+int land_options_merge(struct land *l, struct ga_changes *ret, struct ga_error *err);
 
 /* on-the-way.c: refuse what these commits, one id a line, would come upon as they are made again
  * one by one, also where a later one takes back what an earlier one did: uncommitted changes in
@@ -491,6 +493,13 @@ char *land_index_file(const struct land *l);
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
 /* A line of it: "mode id stage TAB path". The path, NULL for no such line. */
 const char *land_index_entry(const char *line, struct ga_entry *ret);
+/* A line of `git diff-index --raw --no-abbrev -z` or of diff-tree, ":mode mode id id letter": what
+ * the path was, or becomes. */
+bool land_raw_entry(const char *line, bool old, struct ga_entry *ret);
+/* What is staged, from HEAD on, but for what has conflicts: in that working tree, of the git
+ * directory that the option `where` names (NULL: the user's). Sorted. */
+int land_staged(struct land *l, const char *where, const char *tree, struct ga_changes *ret,
+		struct ga_error *err);
 /* A line of `git ls-files -s -v`: a letter for what the entry is marked with, a blank, that line.
  * And what the letter says: skip-worktree, assume-unchanged; it can be both. */
 const char *land_index_marked(const char *line, struct ga_entry *ret);

@@ -16,18 +16,6 @@
 #include "ga/treelevel.h"
 #include "in-the-way.h"
 
-/* A line of `git diff-tree --raw -z`, ":mode mode id id letter": what the path becomes. */
-static bool parse_raw(const char *line, struct ga_entry *ret)
-{
-	if (strlen(line) <= 16 + 2 * GA_OID_HEXSZ ||
-	    !ga_oid_parse(line + 16 + GA_OID_HEXSZ, GA_OID_HEXSZ, &ret->oid))
-		return false;
-	ret->mode = 0;
-	for (const char *s = line + 8; *s >= '0' && *s <= '7'; s++)
-		ret->mode = ret->mode << 3 | (uint32_t)(*s - '0');
-	return true;
-}
-
 /* To `l->changes`, each path once. What is there already is not written again; and until something
  * else is, it stays what it is, but for a submodule that any of the commits has a file for. */
 static void add_touched(struct land *l, const struct ga_change *c, const struct ga_entry *is)
@@ -135,7 +123,7 @@ static int find_touched(struct land *l, const struct ga_buf *commits, struct ga_
 	if (land_ask_git(l, args, NULL, commits, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos))) {
-		if (!parse_raw(line, &e))
+		if (!land_raw_entry(line, false, &e))
 			return ga_fail(err, GA_EFATAL, "git diff-tree printed no change");
 		(void)ga_changes_add(&writes, path, &none, &e);
 	}

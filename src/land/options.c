@@ -8,6 +8,7 @@
  * merge that git leaves to the user.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -159,4 +160,62 @@ int land_options_check_left(struct land *l, struct ga_error *err)
 	if (l->opts->how == GA_LAND_SQUASH)
 		(void)unlink(message);
 	return -1;
+}
+
+/* ---- the same once more ------------------------------------------------------------------- */
+
+/* A git directory as a linked working tree has one: with a HEAD of its own, which is as the user's,
+ * and all else the repository's. */
+static int make_gitdir(struct land *l, const char *dir, struct ga_error *err)
+{
+	cleanup_free char *head = ga_path_join(dir, "HEAD"), *ref = NULL, *line = NULL;
+	cleanup_free char *common = ga_path_join(dir, "commondir");
+	const char *commondir = ga_repo_info(l->repo)->commondir;
+	struct ga_oid oid;
+	int rc = ga_repo_head(l->repo, &oid, &ref, err);
+
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "this branch has no commit");
+	line = ref ? ga_strf("ref: %s\n", ref) : ga_strf("%s\n", GA_HEX(&oid));
+	return ga_mkdir_p(dir, 0700, err) ||
+	       ga_write_new(AT_FDCWD, head, line, strlen(line), 0600, err) ||
+	       ga_write_new(AT_FDCWD, common, commondir, strlen(commondir), 0600, err) ? -1 : 0;
+}
+
+/* There, and in a working tree that has nothing but what it writes. */
+static int merge_in(struct land *l, const char *dir, struct ga_changes *ret, struct ga_error *err)
+{
+	cleanup_free char *gitdir = ga_path_join(dir, "git"), *tree = ga_path_join(dir, "tree");
+	cleanup_free char *where = ga_strf("--git-dir=%s", gitdir);
+	bool squash = l->opts->how == GA_LAND_SQUASH;
+	const char *const fill[] = { where, "read-tree", "HEAD", NULL };
+	const char *const merge[] = { where, "merge", "-s", "ort", squash ? "--ff" : "--no-ff",
+				      squash ? "--squash" : "--no-squash", "--no-commit",
+				      "--no-autostash", "--quiet", GA_HEX(&l->tip), NULL };
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	if (make_gitdir(l, gitdir, err) || ga_mkdir_p(tree, 0700, err))
+		return -1;
+	g.work_tree = tree;
+	g.args = fill;
+	if (ga_git_ok(l->repo, &g, err))
+		return -1;
+	g.args = merge;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	/* 1: with conflicts */
+	if (status > 1)
+		return ga_fail(err, GA_EFATAL,
+			       "git cannot merge once more, to tell what it staged");
+	return land_staged(l, where, tree, ret, err);
+}
+
+int land_options_merge(struct land *l, struct ga_changes *ret, struct ga_error *err)
+{
+	cleanup_free char *dir = ga_strf("%s/merge.%d", l->s->dir, (int)getpid());
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	int rc = ga_rmtree_at(AT_FDCWD, dir, err) || merge_in(l, dir, ret, err) ? -1 : 0;
+
+	return ga_rmtree_at(AT_FDCWD, dir, rc ? &second : err) || rc ? -1 : 0;
 }

@@ -93,33 +93,50 @@ static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
 	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
 }
 
-/* What else than what is brought hooks that git runs, or the user, have staged meanwhile, from
- * HEAD as it is now. Of an index with conflicts that cannot be told: nothing. By options of the
- * user's git may have merged into other files that were there than was looked at. */
+/* By options of the user's git may have merged into other files that were there than was looked
+ * at: what it makes of these it makes again. */
+static int drop_merged(struct land *l, struct ga_changes *others, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = *others, made = GA_CHANGES_INIT;
+
+	*others = (struct ga_changes)GA_CHANGES_INIT;
+	if (land_options_merge(l, &made, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *c = &all.v[i], *of = ga_changes_find(&made, c->path);
+
+		if (!of || !ga_entry_equal(&of->new, &c->new))
+			(void)ga_changes_add(others, c->path, &c->old, &c->new);
+	}
+	return 0;
+}
+
+/* What else than what is brought hooks that git runs, or the user, have staged meanwhile. Where git
+ * committed what it merged it staged no more of it. */
 static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *err)
 {
-	bool options = land_has_options(l);
 	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *branch = NULL;
-	struct ga_oid head, tree, index, tip;
+	struct ga_oid head, tree, tip;
+	bool merged = false;
 
-	if (land_index_tree(l, NULL, &index, &ignored))
-		return 0;
 	if (ga_repo_head(l->repo, &head, &branch, err) ||
 	    ga_commit_tree(l->repo, &head, &tree, err) ||
-	    ga_tree_diff(l->repo, &tree, &index, &staged, err) ||
+	    land_staged(l, NULL, ga_repo_info(l->repo)->workdir, &staged, err) ||
 	    ga_commit_tree(l->repo, &l->tip, &tip, err) ||
 	    ga_tree_diff(l->repo, &tree, &tip, &all, err))
 		return -1;
 	for (size_t i = 0; i < staged.n; i++) {
 		const struct ga_change *c = &staged.v[i];
 
-		if (!brings(&l->changes, c) && !is_of_tip(&all, c) &&
-		    (!options || c->old.mode == GA_MODE_NONE))
-			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
+		if (brings(&l->changes, c) || is_of_tip(&all, c))
+			continue;
+		(void)ga_changes_add(ret, c->path, &c->old, &c->new);
+		merged |= c->old.mode != GA_MODE_NONE;
 	}
-	return 0;
+	return merged && ga_oid_equal(&head, &l->head) && land_has_options(l)
+		       ? drop_merged(l, ret, err)
+		       : 0;
 }
 
 /* What each was, or became, is what the index has. */

@@ -98,6 +98,26 @@ for how in --squash --merge; do
 		begin && s=h$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n" && put g@2M && git commit -qam earlier && hooked && { meanwhile merge "$user" $how $s; test $? = 2; } && grep "your branch moved meanwhile, and what git made of agent/$s there was taken back" ../err && test "$(git log -1 --format=%s)" = users-own && stays && test -z "$(git status --porcelain)"
 	'
 done
+# With options of the branch for merges git may write to files that nobody looked at: those go, what was staged besides stays.
+for how in --squash '--squash --no-commit'; do
+	test_expect_success "$how: and what git merged by options of the branch goes, what a hook staged of other files stays" '
+		begin && put d/f@8Z && git add d/f && git commit -qm d && s=h$(count) && git agent start -q --name $s -- sh -c "$words put f@2A" && put g@2M && git commit -qam mine && git config branch.main.mergeoptions "-X subtree=d" && picture >../before && printf "%s\n" "#!/bin/sh" "$words put old@5S; git add old; put old@5S8F" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
+		GIT_AGENT_FAULT=land:made:fail test_expect_code 128 git agent land $how $s 2>../err; cat ../err; grep "git made of it what cannot be read, which was taken back" ../err && rm .git/hooks/* && git show :old >../is && content old@5S | test_cmp - ../is && content old@5S8F | test_cmp - old && content d/f@8Z | test_cmp - d/f && test "$(git diff --cached --name-only)" = old && git reset -q && put old@ && picture >../after && test_cmp ../before ../after && ls -d "$HOME"/.local/state/git-agent/*/sessions/$s/merge* 2>/dev/null | test_cmp /dev/null -
+	'
+done
+# atgit COMMANDS ARG...: they run when git has merged, and nobody has looked at what
+atgit() {
+	commands=$1 && shift
+	GIT_AGENT_FAULT=land:git:stop git-agent "$@" 2>../err & pid=$!
+	test_wait_for "grep \"^State:.T\" /proc/$pid/status" && eval "$commands"
+	kill -CONT $pid
+	wait $pid
+}
+for how in --merge --squash; do
+	test_expect_success "$how: what is staged when git has left a conflict stays staged, where that is taken back" '
+		begin && s=h$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@2A" && git mv f moved && put moved@9C && git commit -qam renamed && git config branch.main.mergeoptions "-X find-renames=99%" && picture >../before && { atgit "git ls-files -u >../unmerged; put old@5S d/h@5S new=mine; git add old d/h new; put d/h@5S8F" land $how $s; test $? = 2; } && cat ../err && test -s ../unmerged && grep "otherwise than was checked: .* f, " ../err && git ls-files -u | test_cmp /dev/null - && git show :old >../is && content old@5S | test_cmp - ../is && content old@5S | test_cmp - old && git show :d/h >../is && content d/h@5S | test_cmp - ../is && content d/h@5S8F | test_cmp - d/h && test "$(git diff --cached --name-only | tr "\n" " ")" = "d/h new old " && content new=mine | test_cmp - new && git reset -q && rm new && put old@ d/h@ && picture >../after && test_cmp ../before ../after
+	'
+done
 test_expect_success 'a rebase that stops: the commit of the user below what it made stays' '
 	begin && git agent start -q --name low -- sh -c "$words put f@2A; git commit -qam one; put z=z; git add z; git commit -qm two" && put g@2M && git commit -qam earlier && echo "z filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true &&
 	{ meanwhile cherry-pick "$user" --rebase low; test $? -gt 0; } && test "$(git log -1 --format=%s)" = users-own && test "$(cat mine)" = user && content f@ | test_cmp - f && test ! -e .git/sequencer
