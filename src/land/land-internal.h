@@ -163,6 +163,9 @@ int land_check_on_head(struct land *l, struct ga_error *err);
  * it, also where it is resolved and committed by hand. */
 int land_is_made_again(struct land *l, const struct ga_oid *commit, const struct ga_oid *of,
 		       const struct ga_oid *at, struct ga_error *err);
+/* Is anything between l->head and `head` of somebody else than the authors of l->picks? 1 yes: the
+ * user committed it while a rebase waited for them. */
+int land_has_own(struct land *l, const struct ga_oid *head, struct ga_error *err);
 /* The hint where HEAD is elsewhere by now: `why`, and how one goes back to where git began. */
 int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
 /* What git is told in the user's working tree, and what it is when git did not begin. */
@@ -424,6 +427,8 @@ int land_remove(int root, const char *path, const struct land_look *over, struct
  * then. */
 #define LAND_NOTE_RESOLVED "resolved"
 #define LAND_NOTE_MADE "made"
+/* Or that HEAD, where commits of the user's own came in between: they are not to be undone. */
+#define LAND_NOTE_OWN "own"
 /* The directory of this landing's note: a descriptor. */
 int land_note_open(const struct land *l, struct ga_error *err);
 /* The name for parts of files, which is noted before it is used, so that what a crash leaves can be
@@ -445,6 +450,7 @@ int land_note_left(struct land *l, const char *path, struct ga_error *err);
  * nothing else tells what was made from what the user committed since. */
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 int land_note_made(struct land *l, struct ga_error *err);
+int land_note_own(struct land *l, struct ga_error *err);
 /* It came to its end, if one was noted: the note stays below those of the next ones, whatever comes
  * of them. */
 int land_note_done(struct land *l, struct ga_error *err);

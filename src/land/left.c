@@ -150,6 +150,7 @@ static int finish_rebase(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL, *hint = NULL, *back = NULL;
 	struct ga_oid tree;
+	int own;
 
 	if (judge_resolved(l, &tree, err) || land_rebase_continue(l, err) ||
 	    ga_repo_head(l->repo, &l->ret->commit, &branch, err) ||
@@ -158,7 +159,10 @@ static int finish_rebase(struct land *l, struct ga_error *err)
 	hint = ga_strf("it has not landed; 'git agent land %s' lands it anew", l->s->name);
 	back = ga_strf("its commits are made: 'git reset --keep %.10s' goes back, 'git agent land "
 		       "%s' notes them", GA_HEX(&l->head), l->s->name);
-	return land_check_brought(l, &tree, hint, err) || judge(l, &tree, back, err) ? -1 : 0;
+	if (land_check_brought(l, &tree, hint, err) || judge(l, &tree, back, err))
+		return -1;
+	own = land_has_own(l, &l->ret->commit, err);
+	return own < 0 || (own && land_note_own(l, err)) ? -1 : 0;
 }
 
 /* It brings something, and is known for the user's when it is committed. */

@@ -84,6 +84,34 @@ static bool is_pick(const struct picks *p, const struct ga_commit *c)
 	return false;
 }
 
+/* Of what was resolved the message may be any. */
+static bool is_of_picks(const struct picks *p, const struct ga_commit *c)
+{
+	for (size_t i = 0; i < p->authors.n; i++)
+		if (!strcmp(p->authors.v[i], author(c)))
+			return true;
+	return false;
+}
+
+int land_has_own(struct land *l, const struct ga_oid *head, struct ga_error *err)
+{
+	cleanup_(picks_release) struct picks picks = { GA_STRV_INIT, GA_STRV_INIT };
+	struct ga_oid at = *head;
+
+	if (picks_read(l, &picks, err))
+		return -1;
+	while (!ga_oid_equal(&at, &l->head)) {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+
+		if (ga_commit_read(l->repo, &at, &c, err))
+			return -1;
+		if (c.n_parents != 1 || !is_of_picks(&picks, &c))
+			return 1;
+		at = c.parents[0];
+	}
+	return 0;
+}
+
 /* Nothing is committed by the merge itself. */
 static bool is_staged(const struct land *l)
 {

@@ -445,6 +445,11 @@ int land_note_made(struct land *l, struct ga_error *err)
 		       : 0;
 }
 
+int land_note_own(struct land *l, struct ga_error *err)
+{
+	return note_id(l, LAND_NOTE_OWN, &l->ret->commit, err);
+}
+
 int land_note_left(struct land *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_LEFT, l->notes, l->note);

@@ -12,7 +12,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/trace.h"
-#include "land-internal.h"
+#include "rebase.h"
 
 /* Where a directory was renamed git would move what commits add to it, to paths that none of them
  * names, and nobody looked at. */
@@ -72,139 +72,6 @@ static int is_empty(struct land *l, struct ga_error *err)
 	if (ga_git_run(l->repo, &g, &status, err))
 		return -1;
 	return status == 0;
-}
-
-/* ---- where git stopped -------------------------------------------------------------- */
-
-static char *sequencer_file(const struct land *l, const char *name)
-{
-	cleanup_free char *path = ga_strf("sequencer/%s", name);
-
-	return ga_path_join(ga_repo_info(l->repo)->gitdir, path);
-}
-
-/* 1: of several there are none. */
-static int read_todo(struct land *l, struct ga_buf *ret, struct ga_error *err)
-{
-	cleanup_free char *file = sequencer_file(l, "todo");
-
-	if (access(file, F_OK) && errno == ENOENT)
-		return 1;
-	return ga_read_file_at(AT_FDCWD, file, LAND_TODO_MAX, ret, err) ? -1 : 0;
-}
-
-/* The first of those that are still to be made, the one at which it stopped among them. 1: of
- * several there are none. */
-static int read_next(struct land *l, struct ga_oid *ret, struct ga_error *err)
-{
-	const char *args[] = { "rev-parse", "--quiet", "--verify", NULL, NULL };
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_free char *id = NULL;
-	int rc = read_todo(l, &b, err);
-	size_t n;
-
-	if (rc)
-		return rc;
-	if (strncmp(b.ptr, "pick ", 5) != 0)
-		return ga_fail(err, GA_EFATAL, "cannot tell at which commit git stopped");
-	n = strcspn(b.ptr + 5, " \n");
-	id = ga_strf("%.*s^{commit}", (int)n, b.ptr + 5);
-	args[3] = id;
-	return land_ask_id(l, args, ret, err)
-		       ? err->msg ? -1 : ga_fail(err, GA_EFATAL, "cannot tell at which commit git "
-						 "stopped")
-		       : 0;
-}
-
-/* Where that is noted of this working tree: git's own list says neither whether the first was
- * begun, nor what HEAD was when it was not, and is gone once the last is committed. */
-#define LEFT "left"
-struct stopped {
-	struct ga_oid at, next, began; /* HEAD then, that commit, and HEAD before the first */
-	bool left;                     /* to the user, and not just not begun */
-};
-
-static char *stopped_file(const struct land *l)
-{
-	return land_own_file(l, "stopped");
-}
-
-static int note_stopped(struct land *l, const struct ga_oid *next, bool left, struct ga_error *err)
-{
-	cleanup_free char *file = stopped_file(l), *branch = NULL;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	struct ga_oid at;
-
-	if (ga_repo_head(l->repo, &at, &branch, err))
-		return err->msg ? -1 : ga_fail(err, GA_EFATAL, "this branch has no commit");
-	ga_buf_add0(&b, GA_HEX(&at));
-	ga_buf_add0(&b, GA_HEX(next));
-	ga_buf_add0(&b, GA_HEX(&l->head));
-	ga_buf_add0(&b, left ? LEFT : "");
-	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
-}
-
-/* False: nothing that can be read. */
-static bool read_stopped(const struct land *l, struct stopped *ret)
-{
-	struct ga_oid *const ids[] = { &ret->at, &ret->next, &ret->began };
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	cleanup_free char *file = stopped_file(l);
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	const char *s;
-	size_t pos = 0;
-
-	if (ga_read_file_at(AT_FDCWD, file, 200, &b, &none))
-		return false;
-	for (size_t i = 0; i < GA_NELEMS(ids); i++) {
-		s = ga_buf_next0(&b, &pos);
-		if (!s || !ga_oid_parse(s, strlen(s), ids[i]))
-			return false;
-	}
-	s = ga_buf_next0(&b, &pos);
-	ret->left = s && !strcmp(s, LEFT);
-	return s;
-}
-
-/* What became of the first of those that are still to be made. */
-enum next {
-	NEXT_NONE,  /* there is none, or nobody can tell whether it was made */
-	NEXT_STOPS, /* git left it to the user, in a state of its own */
-	NEXT_TO_DO, /* git could not begin it, or the user took that state back ... */
-	NEXT_DONE,  /* ... or committed it: git, going on, takes it for that either way */
-};
-
-/* Fills `began` where git has no state to read that from. */
-static int find_next(struct land *l, struct ga_oid *next, enum next *ret, struct ga_oid *began,
-		     struct ga_error *err)
-{
-	cleanup_free char *branch = NULL;
-	struct stopped stopped;
-	struct ga_oid head;
-	int rc = land_read_ref(l, "CHERRY_PICK_HEAD", next, err), listed;
-
-	*ret = rc ? NEXT_NONE : NEXT_STOPS;
-	if (rc <= 0 || ga_repo_operation(l->repo))
-		return rc < 0 ? -1 : 0;
-	listed = read_next(l, next, err);
-	if (listed < 0 || !read_stopped(l, &stopped) ||
-	    (!listed && !ga_oid_equal(next, &stopped.next)))
-		return listed < 0 ? -1 : 0;
-	rc = ga_repo_head(l->repo, &head, &branch, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	*next = stopped.next;
-	*began = stopped.began;
-	if (ga_oid_equal(&head, &stopped.at)) {
-		/* without a list the user gave it up */
-		*ret = listed ? NEXT_NONE : NEXT_TO_DO;
-		return 0;
-	}
-	/* of one that was not begun what is there since is somebody's own */
-	rc = stopped.left ? land_is_made_again(l, &head, next, &stopped.at, err) : 0;
-	if (rc > 0)
-		*ret = NEXT_DONE;
-	return rc < 0 ? -1 : 0;
 }
 
 /* What making that commit again on `l->head_tree` writes, where that can be told path by path,
@@ -324,7 +191,7 @@ static int fail_later(struct land *l, const struct ga_oid *pick, struct ga_error
 	rc = take_pick_back(l, pick, &failed);
 	more = rc ? failed.msg : "";
 	sep = rc ? "; " : "";
-	if (note_stopped(l, pick, false, &unwritten))
+	if (rebase_note_stopped(l, pick, false, &unwritten))
 		return ga_hint(err, "what you resolved is committed; %s%s%s; 'git cherry-pick "
 			       "%.10s', then 'git cherry-pick --continue', goes on", more, sep,
 			       unwritten.msg, GA_HEX(pick));
@@ -338,7 +205,7 @@ static int fail_stopped(struct land *l, const struct ga_oid *only, struct ga_err
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
 	struct ga_oid pick = *only;
 
-	if (read_next(l, &pick, &unread) < 0)
+	if (rebase_next(l, &pick, &unread) < 0)
 		return ga_hint(err, "%s; 'git log %s..' shows what is committed, and 'git "
 			       "cherry-pick --abort' goes back", unread.msg, GA_HEX(&l->head));
 	return l->later ? fail_later(l, &pick, err) : fail_first(l, &pick, err);
@@ -377,13 +244,13 @@ static int fail_conflict(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid next;
-	int rc = read_next(l, &next, &ignored);
+	int rc = rebase_next(l, &next, &ignored);
 
 	/* there is no list of a single one */
 	if (rc > 0)
 		rc = land_read_ref(l, "CHERRY_PICK_HEAD", &next, &ignored);
 	if (!rc)
-		(void)note_stopped(l, &next, true, &ignored);
+		(void)rebase_note_stopped(l, &next, true, &ignored);
 	return land_fail_left(l, err);
 }
 
@@ -463,32 +330,13 @@ static int check_unstaged(struct land *l, struct ga_error *err)
 				      err) : 0;
 }
 
-/* Those that are still to be made, but for the one at which git stopped, if it began that: ids. */
-static int list_later(struct land *l, bool begun, struct ga_buf *ret, struct ga_error *err)
-{
-	static const char *const args[] = { "rev-list", "--no-walk=unsorted", "--stdin", NULL };
-	cleanup_buf struct ga_buf todo = GA_BUF_INIT, ids = GA_BUF_INIT;
-	int rc = read_todo(l, &todo, err);
-
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	for (const char *s = todo.ptr; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-		if (strncmp(s, "pick ", 5) != 0)
-			continue;
-		if (!begun)
-			ga_buf_addf(&ids, "%.*s\n", (int)strcspn(s + 5, " \n"), s + 5);
-		begun = false;
-	}
-	return ids.len ? land_ask_git(l, args, NULL, &ids, ret, err) : 0;
-}
-
 /* They find what the user did since git stopped. */
 static int check_later(struct land *l, bool begun, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf commits = GA_BUF_INIT;
 	struct ga_oid tree;
 
-	if (list_later(l, begun, &commits, err))
+	if (rebase_list_later(l, begun, &commits, err))
 		return -1;
 	return commits.len && (land_index_tree(l, NULL, &tree, err) ||
 			       land_check_on_the_way(l, &tree, &commits, err)) ? -1 : 0;
@@ -499,12 +347,13 @@ static int go_on_later(struct land *l, struct ga_error *err)
 	static const char *const args[] = { PICK, "--continue", NULL };
 	static const struct ga_oid none;
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_free char *todo = sequencer_file(l, "todo");
+	cleanup_free char *todo = rebase_file(l, "todo");
 	struct ga_oid next, began;
 	int status = 0, rc;
 	enum next is;
 
-	if (find_next(l, &next, &is, &began, err) || (is != NEXT_STOPS && check_unstaged(l, err)) ||
+	if (rebase_find_next(l, &next, &is, &began, err) ||
+	    (is != NEXT_STOPS && check_unstaged(l, err)) ||
 	    check_later(l, is != NEXT_TO_DO, err))
 		return -1;
 	if (is == NEXT_TO_DO) {
@@ -529,7 +378,7 @@ static int go_on_later(struct land *l, struct ga_error *err)
 
 int land_rebase_continue(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *stopped = stopped_file(l);
+	cleanup_free char *stopped = rebase_stopped_file(l);
 
 	l->later = true;
 	if (look_at_names(l, err) || go_on_later(l, err))
@@ -545,19 +394,36 @@ static int fail_not_back(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git reset --keep %s' goes back", GA_HEX(&l->head));
 }
 
+/* What the user committed besides what they resolved would go as well. */
+static int check_own(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc = ga_repo_head(l->repo, &head, &branch, err) || list(l, err)
+			 ? -1
+			 : land_has_own(l, &head, err);
+
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_ELOSE, "you have committed something else since it was begun");
+	return ga_hint(err, "'git agent land --continue %s' goes on; 'git cherry-pick --quit', "
+		       "then 'git reset --keep %.10s', goes back before that as well",
+		       l->s->name, GA_HEX(&l->head));
+}
+
 int land_rebase_abort(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "cherry-pick", "--abort", NULL };
-	cleanup_free char *branch = NULL, *stopped = stopped_file(l);
+	cleanup_free char *branch = NULL, *stopped = rebase_stopped_file(l);
 	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid next, head, to;
 	enum next is;
 
-	if (find_next(l, &next, &is, &to, err))
+	if (rebase_find_next(l, &next, &is, &to, err))
 		return -1;
 	/* git would stay where HEAD is by now */
 	if (is != NEXT_STOPS) {
-		if (check_unstaged(l, err) || go_back(l, err) || quit(l, err))
+		if (check_own(l, err) || check_unstaged(l, err) || go_back(l, err) || quit(l, err))
 			return -1;
 		(void)unlink(stopped);
 		return 0;
@@ -578,69 +444,11 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 
 int land_rebase_check_free(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *todo = sequencer_file(l, "todo");
+	cleanup_free char *todo = rebase_file(l, "todo");
 
 	if (access(todo, F_OK) && errno == ENOENT)
 		return 0;
 	(void)ga_fail(err, GA_ELOSE, "a cherry-pick is in progress in this working tree");
 	return ga_hint(err, "finish or abort it ('git agent land --continue' or --abort, if it is "
 		       "a landing), then land again");
-}
-
-/* ---- is it one of ours? -------------------------------------------------------------- */
-
-/* Where HEAD was before the first of several. */
-static int read_head(struct land *l, struct ga_error *err)
-{
-	cleanup_free char *file = sequencer_file(l, "head");
-	cleanup_error struct ga_error none = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-
-	if (ga_read_file_at(AT_FDCWD, file, 100, &b, &none))
-		return 0;
-	ga_buf_chomp(&b);
-	return ga_oid_parse(b.ptr, b.len, &l->head)
-		   ? 0
-		   : ga_fail(err, GA_EFATAL, "cannot tell where the rebase began");
-}
-
-/* Is `last` the last one, or the only one, which is `at`? Anything else is a cherry-pick of the
- * user's. */
-static int ends_with(struct land *l, const struct ga_oid *at, const struct ga_oid *last,
-		     struct ga_error *err)
-{
-	cleanup_buf struct ga_buf ids = GA_BUF_INIT;
-	struct ga_oid id = *at;
-
-	if (list_later(l, false, &ids, err))
-		return -1;
-	if (ids.len > GA_OID_HEXSZ &&
-	    !ga_oid_parse(ids.ptr + ids.len - GA_OID_HEXSZ - 1, GA_OID_HEXSZ, &id))
-		return 0;
-	return ga_oid_equal(&id, last);
-}
-
-int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
-		     struct ga_error *err)
-{
-	struct ga_oid oid, began;
-	enum next is;
-	int rc;
-
-	if (find_next(l, &oid, &is, &began, err))
-		return -1;
-	if (is == NEXT_NONE || ga_oid_is_zero(tip))
-		return 0;
-	rc = ends_with(l, &oid, last, err);
-	if (rc > 0)
-		rc = ga_is_ancestor(l->repo, &oid, tip, err);
-	if (rc <= 0)
-		return rc;
-	rc = ga_is_ancestor(l->repo, &oid, &l->head, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (is == NEXT_STOPS)
-		return read_head(l, err) ? -1 : 1;
-	l->head = began;
-	return 1;
 }

@@ -43,7 +43,7 @@ static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 /* Nothing else may have happened on the branch. Where nothing was merged it stayed where it was. */
 static int check_head(struct land *l, const struct undo *u, struct ga_error *err)
 {
-	struct ga_oid made;
+	struct ga_oid made, own;
 	const struct ga_oid *want = u->by_path                              ? &u->commit
 				    : undo_noted(u, LAND_NOTE_MADE, &made) ? &made
 				    : ga_oid_is_zero(&l->s->landed)        ? &u->head
@@ -61,6 +61,13 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 
 		return ga_fail(err, GA_ELOSE, "agent/%s landed on '%s', and you are not there",
 			       l->s->name, q);
+	}
+	if (undo_noted(u, LAND_NOTE_OWN, &own) && ga_oid_equal(&l->head, &own)) {
+		(void)ga_fail(err, GA_ELOSE, "commits of yours are among those of agent/%s, as "
+			      "you made them while it waited", l->s->name);
+		return ga_hint(err, "'git log %.10s..' shows them all; 'git reset --keep %.10s' "
+			       "goes back before them, 'git revert' takes single ones out",
+			       GA_HEX(&u->head), GA_HEX(&u->head));
 	}
 	if (ga_oid_equal(&l->head, want) || (u->begun && ga_oid_equal(&l->head, &u->head)))
 		return 0;

@@ -79,8 +79,21 @@ test_expect_success '--abort goes back over it' '
 test_expect_success 'the next one cannot be begun: nothing is passed over' '
 	by_hand cn && eval "$broken" && test_must_fail git agent land --continue cn 2>../err && grep "^hint: what you resolved is committed; see to that" ../err && test_must_fail git agent land --continue cn && eval "$mended" && git agent land --continue cn && finished cn
 '
-test_expect_success 'with a commit of the user on top it is theirs to go on, as no --undo may take that' '
-	by_hand cu && git commit -q --allow-empty -m users-own && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c cu 2>../err && grep "no landing of agent/cu was left" ../err && picture >../after && test_cmp ../before ../after || return 1; done && GIT_EDITOR=: git cherry-pick --continue && git log --format=%s HEAD~4.. >../log && printf "three\ntwo\nusers-own\none\n" | test_cmp - ../log
+test_expect_success 'with a commit of the user on top: --continue goes on with the others, and nothing takes it back but by name' '
+	by_hand cu && began=$(git rev-parse --short=10 HEAD^) && put own=mine && git add own && git commit -qm users-own && put u=u && picture >../before && test_expect_code 2 git agent land --abort cu 2>../err; cat ../err; grep "you have committed something else since it was begun$" ../err && picture >../after && test_cmp ../before ../after &&
+	git agent land --continue cu && git log --format=%s HEAD~4.. >../log && printf "three\ntwo\nusers-own\none\n" | test_cmp - ../log && content f@2R9B | test_cmp - f && content g@2A | test_cmp - g && test ! -e .git/sequencer && git agent list | grep "^cu .*landed" &&
+	picture >../before && test_expect_code 2 git agent land --undo cu 2>../err; cat ../err; grep "commits of yours are among those of agent/cu" ../err && picture >../after && test_cmp ../before ../after && eval "$(sed -n "s/^hint: .*; .\(git reset --keep $began\). goes back before them.*/\1/p" ../err)" && picture >../after && test_cmp ../start ../after
+'
+test_expect_success 'as is said, it goes back over such a commit' '
+	by_hand cw && put own=mine && git add own && git commit -qm users-own && test_expect_code 2 git agent land --abort cw 2>../err; eval "$(sed -n "s/^hint: .*; .\(git cherry-pick --quit\)., then .\(git reset --keep [0-9a-f]*\)., goes back.*/\1 \&\& \2/p" ../err)" && picture >../after && test_cmp ../start ../after && test_expect_code 4 git agent land --rebase cw && git agent land --abort cw && picture >../after && test_cmp ../start ../after
+'
+test_expect_success 'it is known as the user'\''s own also where another commit conflicts after it' '
+	begin && git agent start -q --name co -- sh -c "$words put f@2A; git commit -qam one; put f@2A9B; git commit -qam two" && put f@2M9N && git commit -qam mine && test_expect_code 4 git agent land --rebase co && put f@2R9N && git commit -qam resolved && git commit -q --allow-empty -m users-own && test_expect_code 4 git agent land --continue co && put f@2R9R && git add f && git agent land --continue co && test "$(git log --format=%s HEAD~3..)" = "two
+users-own
+resolved" && test_expect_code 2 git agent land --undo co 2>../err; cat ../err; grep "commits of yours are among those of agent/co" ../err
+'
+test_expect_success 'of what is no commit made of it there is no telling' '
+	by_hand cz && git commit -q --amend --no-edit --reset-author --date=@1 && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c cz 2>../err && grep "no landing of agent/cz was left" ../err && picture >../after && test_cmp ../before ../after || return 1; done
 '
 test_expect_success 'given back to before it: it is made again, not passed over' '
 	resolved cr && eval "$mended" && git reset -q --hard && put d/h@9U && test ! -e .git/CHERRY_PICK_HEAD && test_expect_code 4 git agent land --continue cr && put f@2R && git add f && git agent land --continue cr && finished cr
@@ -90,7 +103,7 @@ for commits in '' 'put a=new; git add a; git commit -qm zero;'; do
 		begin && s=l$(count) && git agent start -q --name $s -- sh -c "$words $commits put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && put u=u && picture >../start && test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && GIT_EDITOR=: git commit -q && test ! -e .git/sequencer && git agent land --continue $s && content f@2R | test_cmp - f && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../start ../after &&
 		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && GIT_EDITOR=: git commit -q && git agent land --abort $s && picture >../after && test_cmp ../start ../after &&
 		test_expect_code 4 git agent land --rebase $s && git cherry-pick --abort && picture >../after && test_cmp ../start ../after && for c in --continue --abort; do test_expect_code 128 git agent land $c $s || return 1; done && picture >../after && test_cmp ../start ../after &&
-		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && git commit -qm resolved && git commit -q --allow-empty -m users-own && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c $s || return 1; done && picture >../after && test_cmp ../before ../after
+		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && git commit -qm resolved && git commit -q --allow-empty -m users-own && picture >../before && test_expect_code 2 git agent land --abort $s && picture >../after && test_cmp ../before ../after && git agent land --continue $s && git agent list | grep "^$s .*landed" && test_expect_code 2 git agent land --undo $s && picture >../after && test_cmp ../before ../after
 	'
 done
 test_expect_success 'gone on by git cherry-pick --continue, which stops at another: as ever' '
