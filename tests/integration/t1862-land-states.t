@@ -18,6 +18,9 @@ untracked='put mine=m d/mine=m k.ign=i'
 staged='put g@5M s=s; git add g s; put g@5M8M; git rm -q --cached run'
 way='put new=mine'
 ignored_way='put new=mine; echo new >.git/info/exclude'
+back_way='put old=mine'
+ignored_back='put old=mine; echo old >.git/info/exclude'
+back_changed='put f@2A8M'
 conflicted='put g@2X; git stash -q; put g@2Y; git commit -qm y g; ! git stash pop -q'
 merging='git merge -q --no-commit --no-ff side2'
 rebasing='! git rebase -q side'
@@ -115,6 +118,9 @@ undo() {
 undo clean undone
 undo dirty undone
 undo untracked undone
+undo back_way 2 'git does not track would be overwritten: old'
+undo ignored_back 2 'git does not track would be overwritten: old'
+undo back_changed 2 'uncommitted changes would be overwritten: f'
 undo staged 2 'staged changes are in the way: g, run, s'
 undo conflicted 2 'your branch has moved'
 undo merging 2 'a merge is in progress'
