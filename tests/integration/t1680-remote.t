@@ -36,6 +36,12 @@ test_expect_success 'fetched, reviewed and landed there, with ids as they were; 
 	cd ../push.here && git agent list | grep "^w .*captured" && git fetch -q && git agent review --reject w .envrc && git agent list | grep "^w .*landed" && cd ../push.there && git agent land --undo w && git agent land w && git agent gc | grep "^session w" && git agent drop --restore w && git agent drop w
 '
 
+test_expect_success 'uncommitted work that a session began with is pushed in no object' '
+	team carried && cd carried.here && sed -i "s/^10\$/my own edit/" a && echo "my own file" >own && git agent start -q --name c -- sh -c "sed -i \"s/^my .*/&, and agent/\" a; echo by-agent >>b; git commit -qam one; echo more >>own; echo e >.envrc; echo all: >Makefile; echo n >n" && git grep -q "my own edit, and agent" refs/agent/c/carried -- a && git agent push --held c &&
+	git -C ../carried.git for-each-ref --format="%(refname)" >../got && grep -x refs/agent/c/held ../got && ! grep carried ../got && git -C ../carried.git cat-file --batch-all-objects --batch >../all && grep -a -x by-agent ../all && ! grep -a "own edit\|own file" ../all &&
+	test "$(git -C ../carried.git show agent/c:n)" = n && cd ../carried.there && git agent fetch origin && git agent review --reject c .envrc && git agent review --accept c Makefile && git agent land c && test "$(sed -n 10p a)" = 10 && test "$(tail -n 1 b)" = by-agent && test ! -e own
+'
+
 test_expect_success 'what can not be done with one that has no layers is said; what can, works' '
 	team cmds && cd cmds.here && git agent start -q --name c -- sh -c "$work" && git agent push c && cd ../cmds.there && git agent fetch origin c 2>../err && git agent show c && git agent capture c && git agent review --left-behind c && git agent review --format=json c >/dev/null && git agent review --format=markdown c >/dev/null &&
 	test_expect_code 125 git agent resume c -- true 2>../err && grep "was fetched from .origin.: it can go on only where it was started" ../err && agent_refs >../before && git agent drop --force c && test -z "$(agent_refs)" && git agent drop --restore c && agent_refs | test_cmp ../before - &&
