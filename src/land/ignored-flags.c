@@ -113,8 +113,8 @@ static char *executed_place(const struct land *l, const char *path)
 static int flag_file(struct places *p, size_t i, const struct ga_host_facts *facts, char **place,
 		     struct ga_error *err)
 {
-	const struct ga_left_file *f = &p->l->ignored.v[i];
-	const struct ga_entry *e = &p->l->ignored_will[i];
+	const struct ga_left_file *f = &p->l->ignored.files.v[i];
+	const struct ga_entry *e = &p->l->ignored.will[i];
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	bool config = false, executed = false;
 
@@ -190,7 +190,7 @@ static int flag_places(struct land *l, const struct ga_host_facts *facts, const 
 	cleanup_free char *place = NULL;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < l->ignored.n; i++)
+	for (size_t i = 0; !rc && i < l->ignored.files.n; i++)
 		rc = flag_file(&p, i, facts, &place, err);
 	if (!rc)
 		rc = flag_hidden(&p, err);

@@ -39,11 +39,11 @@ static int count_named(struct land *l, struct ga_error *err)
 		const char *path = l->opts->ignored->v[i];
 		uint64_t count = 0, bytes = 0;
 
-		for (size_t k = 0; k < l->ignored.n; k++) {
-			if (!ga_path_inside(l->ignored.v[k].path, path))
+		for (size_t k = 0; k < l->ignored.files.n; k++) {
+			if (!ga_path_inside(l->ignored.files.v[k].path, path))
 				continue;
 			count++;
-			bytes += l->ignored.v[k].bytes;
+			bytes += l->ignored.files.v[k].bytes;
 		}
 		if (!count) {
 			cleanup_free char *q = ga_escape(path);
@@ -210,15 +210,15 @@ static int add_all(struct land *l, int root, struct ga_pack *p, struct ga_error 
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < l->ignored.n; i++) {
-		const struct ga_left_file *f = &l->ignored.v[i];
+	for (size_t i = 0; i < l->ignored.files.n; i++) {
+		const struct ga_left_file *f = &l->ignored.files.v[i];
 		const char *why = kind_refused(f);
 		int rc;
 
 		if (why)
 			return refuse_one(f->path, why, err);
-		rc = S_ISLNK(f->mode) ? add_link(l, root, p, f, &l->ignored_will[i], err)
-				      : add_file(l, p, f, &total, &l->ignored_will[i], err);
+		rc = S_ISLNK(f->mode) ? add_link(l, root, p, f, &l->ignored.will[i], err)
+				      : add_file(l, p, f, &total, &l->ignored.will[i], err);
 		if (rc)
 			return -1;
 	}
@@ -238,8 +238,9 @@ static int check_flags(struct land *l, int root, struct ga_error *err)
 		return -1;
 	if (add_all(l, root, p, err))
 		goto fail;
-	for (size_t i = 0; i < l->ignored.n; i++)
-		(void)ga_changes_add(&changes, l->ignored.v[i].path, &none, &l->ignored_will[i]);
+	for (size_t i = 0; i < l->ignored.files.n; i++)
+		(void)ga_changes_add(&changes, l->ignored.files.v[i].path, &none,
+				     &l->ignored.will[i]);
 	ga_changes_sort(&changes);
 	if (ga_tree_apply(l->repo, p, &l->merged, &changes, &tree, err) ||
 	    ga_tree_apply(l->repo, p, NULL, &changes, &only, err) ||
@@ -297,16 +298,16 @@ static int check_here(struct land *l, int root, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv differ = GA_STRV_INIT, blocked = GA_STRV_INIT;
 
-	for (size_t i = 0; i < l->ignored.n; i++) {
-		const char *path = l->ignored.v[i].path;
+	for (size_t i = 0; i < l->ignored.files.n; i++) {
+		const char *path = l->ignored.files.v[i].path;
 		enum here here;
 
-		if (look_here(root, path, &l->ignored_will[i], &here, err))
+		if (look_here(root, path, &l->ignored.will[i], &here, err))
 			return -1;
 		/* what cannot be read cannot be kept either, and stops there */
-		(void)land_look_here(root, path, &l->ignored_seen[i]);
+		(void)land_look_here(root, path, &l->ignored.seen[i]);
 		if (here == HERE_SAME)
-			l->ignored_had[i] = l->ignored_will[i];
+			l->ignored.had[i] = l->ignored.will[i];
 		else if (here == HERE_BLOCKED)
 			ga_strv_push(&blocked, path);
 		else if (here == HERE_OTHER)
@@ -329,12 +330,12 @@ int land_ignored_check(struct land *l, struct ga_error *err)
 	if (!l->opts->ignored || !l->opts->ignored->n)
 		return 0;
 	if (ga_left_behind(l->repo, l->s, l->opts->limits, &l->report->left, l->opts->ignored,
-			   &l->ignored, err) ||
+			   &l->ignored.files, err) ||
 	    count_named(l, err))
 		return -1;
-	l->ignored_had = ga_calloc(l->ignored.n, sizeof(*l->ignored_had));
-	l->ignored_will = ga_calloc(l->ignored.n, sizeof(*l->ignored_will));
-	l->ignored_seen = ga_calloc(l->ignored.n, sizeof(*l->ignored_seen));
+	l->ignored.had = ga_calloc(l->ignored.files.n, sizeof(*l->ignored.had));
+	l->ignored.will = ga_calloc(l->ignored.files.n, sizeof(*l->ignored.will));
+	l->ignored.seen = ga_calloc(l->ignored.files.n, sizeof(*l->ignored.seen));
 	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
@@ -398,19 +399,19 @@ static int copy_link(struct land *l, int root, int dir, const char *tmp, const c
  * since. */
 static int check_seen(struct land *l, int root, size_t i, struct ga_error *err)
 {
-	const char *path = l->ignored.v[i].path;
+	const char *path = l->ignored.files.v[i].path;
 	cleanup_free char *q = ga_escape(path);
 	struct land_look is;
 
-	return land_look_here(root, path, &is) && land_look_equal(&is, &l->ignored_seen[i])
+	return land_look_here(root, path, &is) && land_look_equal(&is, &l->ignored.seen[i])
 		       ? 0
 		       : ga_fail(err, GA_ELOSE, "cannot bring '%s': it was changed meanwhile", q);
 }
 
 static int write_one(struct land *l, int root, size_t i, const char *part, struct ga_error *err)
 {
-	const char *path = l->ignored.v[i].path;
-	const struct ga_entry *will = &l->ignored_will[i];
+	const char *path = l->ignored.files.v[i].path;
+	const struct ga_entry *will = &l->ignored.will[i];
 	cleanup_close int dir = land_open_parent(root, path);
 	cleanup_free char *q = ga_escape(path);
 	int rc;
@@ -433,7 +434,7 @@ static void note_left(struct land *l, size_t i, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-	if (err->code == GA_ELOSE && land_note_left(l, l->ignored.v[i].path, &second))
+	if (err->code == GA_ELOSE && land_note_left(l, l->ignored.files.v[i].path, &second))
 		(void)ga_hint(err, "%s", second.msg);
 }
 
@@ -443,15 +444,15 @@ int land_ignored_write(struct land *l, struct ga_error *err)
 	cleanup_free char *part = NULL;
 	json_t *o;
 
-	if (!l->ignored.n)
+	if (!l->ignored.files.n)
 		return 0;
 	root = land_open_root(l->repo, err);
 	note = root < 0 ? -1 : land_note_open(l, err);
 	part = note < 0 ? NULL : land_note_part(note, err);
 	if (!part)
 		return -1;
-	for (size_t i = 0; i < l->ignored.n; i++)
-		if (!ga_entry_equal(&l->ignored_had[i], &l->ignored_will[i]) &&
+	for (size_t i = 0; i < l->ignored.files.n; i++)
+		if (!ga_entry_equal(&l->ignored.had[i], &l->ignored.will[i]) &&
 		    write_one(l, root, i, part, err)) {
 			note_left(l, i, err);
 			return ga_hint(err, "what came before it is here; landing again goes on");

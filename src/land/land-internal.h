@@ -111,9 +111,11 @@ struct land {
 	unsigned killed;           /* this one stays until that is written; 0: none */
 	char *instead;             /* what to do, once what git did is taken back; or NULL */
 	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
-	struct ga_left_files ignored;
-	struct ga_entry *ignored_had, *ignored_will; /* of each, here and in the session */
-	struct land_look *ignored_seen;              /* and how it stood here */
+	struct {
+		struct ga_left_files files;
+		struct ga_entry *had, *will; /* of each, here and in the session */
+		struct land_look *seen;      /* and how it stood here */
+	} ignored;
 };
 
 /* The refs of a session as they are now; zero where there is none. A branch that is
@@ -149,11 +151,8 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 		       struct ga_error *err);
 /* HEAD when it is committed: what hooks of the user's made of it is theirs. */
 int land_read_result(struct land *l, struct ga_error *err);
-/* made.c: HEAD, and where git began, which is below what it made: l->head, unless somebody
- * committed between our look and git. */
-int land_began_at(struct land *l, struct ga_oid *ret_head, struct ga_oid *ret,
-		  struct ga_error *err);
-/* Go back to there, as land_go_back() does; refused where the user committed on top. */
+/* made.c: go back to where git began, which is l->head unless somebody committed between our look
+ * and git, as land_go_back() does; refused where the user committed on top. */
 int land_take_made(struct land *l, const char *how, struct ga_error *err);
 /* Fills ret->commit. Where git did not begin at l->head what it made is taken back, and that is an
  * error. The same of the one commit ret->commit, which stays. */

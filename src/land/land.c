@@ -28,12 +28,12 @@ static void land_release(struct land *l)
 	land_ask_staged_abandon(l);
 	ga_buf_release(&l->picks);
 	land_work_release(l);
-	ga_left_files_release(&l->ignored);
+	ga_left_files_release(&l->ignored.files);
 	ga_strv_release(&l->hidden);
 	ga_strv_release(&l->marked);
-	free(l->ignored_had);
-	free(l->ignored_will);
-	free(l->ignored_seen);
+	free(l->ignored.had);
+	free(l->ignored.will);
+	free(l->ignored.seen);
 	free(l->notes);
 	free(l->instead);
 }

@@ -163,7 +163,9 @@ static int walk(struct land *l, struct ga_oid *at, struct ga_error *err)
 	return 0;
 }
 
-int land_began_at(struct land *l, struct ga_oid *ret_head, struct ga_oid *ret, struct ga_error *err)
+/* HEAD, and where git began, which is below what it made. */
+static int began_at(struct land *l, struct ga_oid *ret_head, struct ga_oid *ret,
+		    struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	int rc = ga_repo_head(l->repo, ret_head, &branch, err);
@@ -185,7 +187,7 @@ int land_hint_moved(struct land *l, const char *why, struct ga_error *err)
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
 	struct ga_oid head, began;
 
-	if (land_began_at(l, &head, &began, &unread))
+	if (began_at(l, &head, &began, &unread))
 		return ga_hint(err, "%s; %s", why, unread.msg);
 	if (ga_oid_equal(&head, &began))
 		return ga_hint(err, "%s; see 'git status'", why);
@@ -248,7 +250,7 @@ int land_take_made(struct land *l, const char *how, struct ga_error *err)
 	struct ga_oid head;
 	int rc;
 
-	if (land_began_at(l, &head, &there.head, err))
+	if (began_at(l, &head, &there.head, err))
 		return -1;
 	rc = is_staged(l) && !ga_oid_equal(&head, &l->head) ? is_committed(l, &head, err) : 0;
 	if (rc)
@@ -275,7 +277,7 @@ int land_check_made(struct land *l, const char *how, struct ga_error *err)
 {
 	struct ga_oid began;
 
-	if (land_began_at(l, &l->ret->commit, &began, err))
+	if (began_at(l, &l->ret->commit, &began, err))
 		return ga_hint(err, "what git made of it stays, and nobody looked at it; "
 			       "'git reset %s %s' goes back", how, GA_HEX(&l->head));
 	if (ga_oid_equal(&began, &l->head))

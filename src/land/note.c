@@ -161,10 +161,10 @@ static int add_files(struct note *n, struct ga_error *err)
 
 	if (add_work(n, err) || add_carries(n, err))
 		return -1;
-	for (size_t i = 0; i < l->ignored.n; i++)
-		if (!ga_entry_equal(&l->ignored_had[i], &l->ignored_will[i]) &&
-		    add_file(n, l->ignored.v[i].path, mode_of(l->ignored_will[i].mode),
-			     &l->ignored_will[i].oid, err))
+	for (size_t i = 0; i < l->ignored.files.n; i++)
+		if (!ga_entry_equal(&l->ignored.had[i], &l->ignored.will[i]) &&
+		    add_file(n, l->ignored.files.v[i].path, mode_of(l->ignored.will[i].mode),
+			     &l->ignored.will[i].oid, err))
 			return -1;
 	return add_before(n, err);
 }
