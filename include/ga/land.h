@@ -127,7 +127,7 @@ bool ga_land_waits(struct ga_repo *r, struct ga_session *s);
 /* Give it up instead: everything is restored to its state before the landing, as by `git merge
  * --abort`. The same for a landing that was killed, except that what git was doing then is git's to
  * take back. GA_ELOSE, with nothing touched, if files made since are in the way of a rebase that
- * goes back. */
+ * goes back, or commits that the user made meanwhile; then ga_land_undo() is refused too. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* Take the last landing of a session back: HEAD's branch, index and working tree as they were,
