@@ -72,10 +72,13 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	 * deltas as long as it likes, and each access to the end of one goes through all of it:
 	 * they are cut to the length that git itself uses, and without bitmaps they are not copied
 	 * as they are. */
-	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs",
-					    "--stdout", "--local", "--window=0", "--depth=50",
-					    "--no-use-bitmap-index", "-q", NULL };
 	struct capture *c = f->c;
+	/* what the promisor remote still has is fetched when somebody needs it */
+	const char *const args[] = {
+		"-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs", "--stdout", "--local",
+		"--window=0", "--depth=50", "--no-use-bitmap-index", "-q",
+		ga_repo_is_partial(c->e->repo) ? "--exclude-promisor-objects" : NULL, NULL
+	};
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
 	struct inside x = INSIDE_INIT;

@@ -252,19 +252,6 @@ static int checkout_over(const struct checkout *c, struct ga_error *err)
 	return checkout_whole(c, err);
 }
 
-/* One that git cloned with a filter: newer ones name the remote only. */
-static bool is_partial(const struct ga_gitconfig *c)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		const char *key = c->v[i].key, *last = strrchr(key, '.');
-
-		if (!strcmp(key, "extensions.partialclone") ||
-		    (!strncmp(key, "remote.", 7) && !strcmp(last, ".promisor")))
-			return true;
-	}
-	return false;
-}
-
 static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_error *err)
 {
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
@@ -276,7 +263,7 @@ static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_err
 		return -1;
 	/* which files are left out is git's to say */
 	if (way == GA_WAY_REPAIR || ga_gitconfig_bool(c->o->config, "core.sparsecheckout", false) ||
-	    !ga_base_plan_move(c->r, c->dir, c->commit, is_partial(c->o->config), &c->plan))
+	    !ga_base_plan_move(c->r, c->dir, c->commit, ga_repo_is_partial(c->r), &c->plan))
 		return checkout_over(c, err);
 	if (c->plan.attributes)
 		return checkout_whole(c, err);

@@ -331,19 +331,6 @@ static int check_tips(struct ga_import *im, const struct ga_oid *tips, size_t n,
 	return 0;
 }
 
-static bool has_promisor(struct ga_repo *r)
-{
-	git_config *c = NULL;
-	git_buf b = GIT_BUF_INIT;
-	bool yes = false;
-
-	if (!git_repository_config_snapshot(&c, r->repo))
-		yes = !git_config_get_string_buf(&b, c, "extensions.partialclone");
-	git_buf_dispose(&b);
-	git_config_free(c);
-	return yes;
-}
-
 static int new_commits(struct ga_import *im, const struct ga_buf *revs, struct ga_buf *ret,
 		       char **ret_reason)
 {
@@ -416,7 +403,7 @@ static int check_connected(struct ga_import *im, const struct ga_buf *revs, char
 	const char *args[] = { "rev-list", "--objects", "--quiet", "--stdin", NULL, NULL };
 	struct ga_git g = GA_GIT_INIT;
 
-	if (has_promisor(im->r))
+	if (ga_repo_is_partial(im->r))
 		args[4] = "--exclude-promisor-objects";
 	g.args = args;
 	g.in = revs->ptr;

@@ -531,3 +531,29 @@ const char *ga_repo_operation(const struct ga_repo *r)
 	}
 	return "unknown operation";
 }
+
+static int take_promisor(const git_config_entry *e, void *payload)
+{
+	bool *ret = payload;
+	int promisor;
+
+	/* the extension names the remote */
+	if (!strncmp(e->name, "extensions.", 11))
+		*ret = true;
+	else if (!git_config_parse_bool(&promisor, e->value))
+		*ret = *ret || promisor;
+	return 0;
+}
+
+/* Older versions of git set the extension, newer ones the remote's key alone. */
+bool ga_repo_is_partial(const struct ga_repo *r)
+{
+	static const char keys[] = "^(extensions\\.partialclone|remote\\..*\\.promisor)$";
+	git_config *c = NULL;
+	bool yes = false;
+
+	if (!git_repository_config_snapshot(&c, r->repo))
+		(void)git_config_foreach_match(c, keys, take_promisor, &yes);
+	git_config_free(c);
+	return yes;
+}

@@ -104,6 +104,16 @@ test_expect_success 'a partial clone' '
 	git clone -q --filter=blob:none "file://$(pwd)/promisor" partial && cd partial && one_session s
 '
 
+# nobody has the old content of `a` here, and nobody needs it
+test_expect_success 'a commit in a partial clone that refers to what was never fetched' '
+	make_repo owes && cd owes && echo later >a && git commit -qam later && git config uploadpack.allowFilter true && cd .. &&
+	git clone -q --filter=blob:none "file://$(pwd)/owes" owed && cd owed &&
+	git config --get-regexp "promisor|partialclone" >../found && grep "^remote.origin.promisor true" ../found &&
+	git agent start --name s -- sh -c "git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back)" 2>../err &&
+	! grep "not taken" ../err && git log --format=%s HEAD..agent/s | grep -x back &&
+	git rev-list --objects --missing=print HEAD~1 | grep "^?$(git rev-parse HEAD~1:a)"
+'
+
 test_expect_success 'objects borrowed from alternates' '
 	make_repo lender && git clone -q --shared lender borrower && cd borrower &&
 	echo more >more && git add more && git commit -qm more &&
