@@ -149,7 +149,7 @@ static int make_empty(const char *dir, struct ga_error *err)
 {
 	static const char *const parts[] = {
 		"tree", "git", "index", "index.lock", "index.new", GA_BASE_COME,
-		GA_BASE_COME ".lock",
+		GA_BASE_COME_LOCK,
 	};
 	cleanup_free char *q = ga_escape(dir);
 	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -55,6 +55,7 @@ int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct 
 
 /* What git is given as an index when it checks out what comes, and leaves with their stat data. */
 #define GA_BASE_COME "index.come"
+#define GA_BASE_COME_LOCK "index.come.lock" /* git's, while it writes that */
 /* Of a checkout that began at `since`: carry the user's mtimes over where the content is the same,
  * write them into `dir`/index and put that into `dir`/git. With a plan, `dir`/index is that of the
  * commit before, and it begins while git checks out what is in GA_BASE_COME; the end is after that,
