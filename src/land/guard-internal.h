@@ -7,10 +7,10 @@
 /* <commondir>/git-agent/guard; caller frees. */
 char *guard_dir(const struct ga_repo *r);
 
-/* How they are installed as things stand. */
+/* How the hooks are installed now. */
 enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitconfig *c,
 				  bool *ret_elsewhere);
-/* Install them; take them away, whatever way they were. Both can be repeated. */
+/* Install the hooks; remove them, however they were installed. Both can be repeated. */
 int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err);
 int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err);
 

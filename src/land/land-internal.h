@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the files of src/land share.
+ * What the files of src/land share. Two words beyond those of ga/land.h: the note of a landing is
+ * what it records beside the session before it touches anything, for undoing it (note.c); a marked
+ * path is one whose index entry is assume-unchanged or skip-worktree.
  */
 #ifndef GA_LAND_INTERNAL_H
 #define GA_LAND_INTERNAL_H
@@ -22,37 +24,38 @@
 /* A path to be brought into the working tree without a commit. */
 struct land_carry {
 	char *path;
-	bool moved, gone;     /* it has work of another name; or goes, and may be there then */
-	bool away;            /* such a one that is not brought */
-	struct ga_entry was, made; /* what the agent began with, and made of it */
-	struct ga_entry had;  /* what the working tree has, as git would store it */
-	struct ga_entry will; /* what it gets; the same as `had`: nothing to do */
-	struct ga_buf seen;   /* the file's bytes as read, if there was one ... */
+	bool moved, gone;     /* land_carry_is_moved(), land_carry_is_gone() */
+	bool away;            /* moved, and not brought */
+	struct ga_entry was, made; /* what the agent began with, and what it made of it */
+	struct ga_entry had;  /* the file in the working tree, as git would store it */
+	struct ga_entry will; /* what it becomes; equal to `had`: nothing to do */
+	struct ga_buf seen;   /* its bytes and stat when it was read, if there is a file ... */
 	struct stat st;
-	struct ga_buf bytes;  /* ... and what is written */
+	struct ga_buf bytes;  /* ... and the bytes to write */
 };
 struct land_carries {
 	struct land_carry *v;
 	size_t n, cap;
 };
 
-/* What of the user's is in the way of l->changes. */
+/* The user's files that l->changes could affect, by what they are (in-the-way.c). */
 struct land_found {
-	struct ga_strv all;      /* tracked paths that are staged or changed at all, sorted */
-	struct ga_strv staged;   /* in the index differs from HEAD: wherever, as git has it */
-	struct ga_strv intended; /* added in intent only */
+	struct ga_strv all;      /* all tracked paths with changes, staged or not; sorted */
+	struct ga_strv staged;   /* the index differs from HEAD; any path, since git refuses to
+				  * merge then */
+	struct ga_strv intended; /* intent-to-add (git add -N) */
 	struct ga_strv unmerged;
-	struct ga_strv changed;  /* not staged, and would be overwritten */
-	struct ga_strv hidden;   /* changed, not in the way, and git was told not to look */
-	struct ga_strv marked;   /* each that git was told not to look at, behind the letter that
-				  * `git ls-files -v` has for it */
-	struct ga_strv files;    /* not tracked, where a file is to come */
-	struct ga_strv blocked;  /* not tracked, in the way otherwise */
-	struct ga_strv filled;   /* submodules that become files, with something in them */
+	struct ga_strv changed;  /* changed, not staged, and would be overwritten */
+	struct ga_strv hidden;   /* marked and changed, but not one that would be overwritten */
+	struct ga_strv marked;   /* all marked paths that are in the working tree, each behind its
+				  * letter in `git ls-files -v` */
+	struct ga_strv files;    /* untracked files at the very path where a file is to come */
+	struct ga_strv blocked;  /* untracked files above or beneath such a path */
+	struct ga_strv filled;   /* submodules that files replace, and that are not empty */
 };
 void land_found_release(struct land_found *f);
 
-/* How a file stands in the working tree: its bytes as they are, not as git would store them. */
+/* A file in the working tree: its bytes as they are, not as git would store them. */
 struct land_look {
 	mode_t mode; /* type and permissions; 0: nothing is there */
 	struct ga_oid oid;
@@ -60,7 +63,8 @@ struct land_look {
 
 struct work;
 
-/* Where lines of the session's come beside lines of the user's. */
+/* Where a landing can put lines of the session's into a file that has uncommitted lines of the
+ * user's; indices of land.beside. */
 enum land_beside {
 	LAND_COMMITTED,
 	LAND_STAGED,
@@ -75,63 +79,74 @@ struct land {
 	struct ga_report *report;
 	const struct ga_land_opts *opts;
 	struct ga_land_result *ret;
-	struct ga_gitconfig config; /* of the caller's, if that gave one */
+	struct ga_gitconfig config; /* the caller's own, if opts->config is set */
 	struct ga_oid head, head_tree;
-	struct ga_oid held;       /* zero if nothing is */
+	struct ga_oid held;       /* what is held back; zero: nothing */
 	bool merge;               /* there is something to merge */
-	bool rest;                /* and something that was not asked for */
-	struct ga_oid tip;        /* what is merged */
-	bool moved;               /* the session's own commits are not in it, and have landed */
-	struct ga_oid merged;     /* the tree that gives, conflict markers and all */
-	bool rebase;              /* its commits are made again ... */
-	bool listed;              /* ... these, one id a line ... */
+	bool rest;                /* more is left to land: paths that were not asked for, later
+				   * commits */
+	struct ga_oid tip;        /* the commit that is merged */
+	bool moved;               /* it lacks the session's own commits, which have landed before */
+	struct ga_oid merged;     /* the resulting tree, with conflict markers if there are
+				   * conflicts */
+	bool rebase;              /* the branch's commits are applied again, by cherry-pick */
+	bool listed;              /* `picks` is filled: one id a line */
 	struct ga_buf picks;
-	bool later;               /* ... and some of that the user resolved */
-	bool unplain;             /* ... and have paths on the way that no terminal gets */
+	bool later;               /* a rebase is being continued: what the user resolved stays */
+	bool unplain;             /* the picks touch names that must not go to a terminal as is */
 	bool conflicts;
-	struct ga_strv conflicted; /* these paths */
+	struct ga_strv conflicted; /* the paths that have them, sorted */
 	struct ga_changes changes; /* head_tree -> merged */
-	struct ga_oid onto_tree, base_tree, carried_tree; /* for left-out paths */
-	uint64_t compared;         /* what that took, of COMPARED_MAX */
+	struct ga_oid onto_tree, base_tree, carried_tree; /* for left-out paths:
+							   * land_carry_changes() */
+	uint64_t compared;         /* bytes compared for land_carry_may_be(), of at most
+				    * COMPARED_MAX */
 	struct land_carries carries;
-	const struct ga_strv *tracked; /* by git, sorted; NULL: what head_tree has */
+	const struct ga_strv *tracked; /* paths that count as tracked, sorted; NULL: those of
+					* head_tree */
 	struct ga_index_marks marks;
-	struct timespec looked;        /* when git was asked what is changed */
-	bool unstaged;                 /* the index says itself that nothing is staged */
-	struct ga_process_job *staged; /* git, asked whether anything is; NULL: it was not */
-	struct ga_buf staged_why;      /* its messages, which nobody looks at */
-	struct work *work;         /* path by path, beside uncommitted work; NULL: git does it */
-	/* What it makes of paths, where that is neither as merged nor as the agent had it. */
+	struct timespec looked;        /* before git was asked what is changed */
+	bool unstaged;                 /* the tree recorded in the index is HEAD's: nothing is
+					* staged */
+	struct ga_process_job *staged; /* git, which tells whether anything is; NULL: not asked */
+	struct ga_buf staged_why;      /* its messages, which are not used */
+	struct work *work;         /* the plan for landing path by path; NULL: git merges */
+	/* Results for paths where they are neither the merged version nor the agent's. */
 	struct ga_changes beside[LAND_BESIDES];
-	struct ga_strv hidden;     /* what a merge of git's that stops would put back */
-	struct ga_strv marked;     /* as of land_found: those, and others */
-	bool hidden_lost;          /* and that could not be taken back: the note has it */
-	char *notes;               /* what undoing goes by ... */
-	unsigned note;             /* ... and which of it is about this landing */
-	unsigned killed;           /* this one stays until that is written; 0: none */
-	char *instead;             /* what to do, once what git did is taken back; or NULL */
-	bool rest_only;            /* it has landed: nothing but ignored paths is brought */
+	struct ga_strv hidden;     /* as in land_found; git would put these back to HEAD where its
+				    * merge stops */
+	struct ga_strv marked;     /* as in land_found */
+	bool hidden_lost;          /* some of `hidden` could not be restored: the note has the only
+				    * copy */
+	char *notes;               /* the directory of the session's notes; NULL: not known yet
+				    * ... */
+	unsigned note;             /* ... and the number of this landing's */
+	unsigned killed;           /* the note of a killed landing, kept until this one's is
+				    * written; 0: none */
+	char *instead;             /* a hint, given once what git did is taken back; or NULL */
+	bool rest_only;            /* the session has landed: only ignored paths are brought */
 	struct {
 		struct ga_left_files files;
-		struct ga_entry *had, *will; /* of each, here and in the session */
-		struct land_look *seen;      /* and how it stood here */
+		struct ga_entry *had, *will; /* of each file: what is here, and what the session
+					      * has */
+		struct land_look *seen;      /* what is here, when it was checked */
 	} ignored;
 };
 
-/* The refs of a session as they are now; zero where there is none. A branch that is
- * gone although the session has it is an error, unless it has landed. */
+/* The refs of a session as they are now; zero where there is none. A branch that is missing is an
+ * error if the session has commits, unless it has landed. */
 struct land_refs {
 	struct ga_oid branch, held, report;
 };
 int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_refs *ret,
 		   struct ga_error *err);
 
-/* One landing at a time in a working tree: git merges of two would mix. Returns a descriptor that
- * is the lock, -1 if somebody else has it. */
+/* Lock the working tree: two landings at once would mix up what git does there. Returns the lock, a
+ * descriptor, or -1; also if another process holds it. */
 int land_begin(struct ga_repo *r, struct ga_error *err);
 
-/* Refuse a branch that was put back, by hand, to before commits of the session's; and say so of one
- * that was put elsewhere. */
+/* Refuse a branch that was moved back by hand, to before the session's last commit.
+ * land_fail_moved() only fails, with the error for a branch that lacks commits of the session's. */
 int land_check_moved_back(struct ga_repo *r, const struct ga_session *s,
 			  const struct ga_oid *branch, struct ga_error *err);
 int land_fail_moved(const struct ga_session *s, struct ga_error *err);
@@ -139,352 +154,366 @@ int land_fail_moved(const struct ga_session *s, struct ga_error *err);
 /* Names for a message: the first few, quoted, then how many more. Caller frees. */
 char *land_list(const struct ga_strv *paths);
 
-/* merge.c: what merging would give (fills merge, merged, conflicts, changes), whether it can be
- * done in the way that was asked for, and doing it. */
+/* merge.c: compute the merge (fills merge, merged, conflicts, conflicted, changes); check that it
+ * can be done as `opts->how` says; do it. */
 int land_preview(struct land *l, struct ga_error *err);
 int land_check_how(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
-/* May it go to a terminal as it is? */
+/* Can the path be shown on a terminal without quoting? */
 bool land_is_plain(const char *path);
-/* Refuse a result that is what there was before: it would count as landed. */
+/* Fail if the result `tree` is HEAD's: nothing was brought, and the session must not count as
+ * landed. */
 int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,
 		       struct ga_error *err);
-/* HEAD when it is committed: what hooks of the user's made of it is theirs. */
+/* Set ret->commit to HEAD once git has committed, whatever hooks of the user's made of it. */
 int land_read_result(struct land *l, struct ga_error *err);
-/* made.c: go back to where git began, which is l->head unless somebody committed between our look
- * and git, as land_go_back() does; refused where the user committed on top. */
+/* made.c: go back as land_go_back() does, to where git began. That is l->head, unless somebody
+ * committed between our check and git's start. Refused if somebody, or a hook, committed on top of
+ * what git made. */
 int land_take_made(struct land *l, const char *how, struct ga_error *err);
-/* Fills ret->commit. Where git did not begin at l->head what it made is taken back, and that is an
- * error. The same of the one commit ret->commit, which stays. */
+/* Set ret->commit to HEAD. If git did not begin at l->head, what it made is taken back, and this
+ * fails. land_check_on_head() fails if the parent of ret->commit is not l->head, and leaves that
+ * commit in place. */
 int land_check_made(struct land *l, const char *how, struct ga_error *err);
 int land_check_on_head(struct land *l, struct ga_error *err);
-/* Is `commit` that one made again, on top of `at`? 1 yes. Git keeps the author and when they wrote
- * it, also where it is resolved and committed by hand. */
+/* Is `commit` the commit `of` applied again, on top of `at`? 1 yes. Told by the author's address
+ * and date, which git keeps even if the commit was resolved and made by hand. */
 int land_is_made_again(struct land *l, const struct ga_oid *commit, const struct ga_oid *of,
 		       const struct ga_oid *at, struct ga_error *err);
-/* Is anything between l->head and `head` of somebody else than the authors of l->picks? 1 yes: the
+/* Is any commit after l->head up to `head` not by an author of l->picks, or a merge? 1 yes: the
  * user committed it while a rebase waited for them. */
 int land_has_own(struct land *l, const struct ga_oid *head, struct ga_error *err);
-/* The hint where HEAD is elsewhere by now: `why`, and how one goes back to where git began. */
+/* Add the hint for a HEAD that has moved: `why`, and how to go back to where git began. */
 int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
-/* What git is told in the user's working tree, and what it is when git did not begin. */
+/* Run one git command in the user's working tree, with their hooks and, if opts->edit, their
+ * editor. Its messages go to the terminal, or to `why` if they could name paths that need
+ * quoting. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
-/* What git says is wrong, shown safely. Caller frees. */
+/* The first line of git's messages that is not advice, quoted. Caller frees. */
 char *land_first_line(const struct ga_buf *why);
 
-/* message.c: that of the commit, as it was given or as it is made. */
+/* message.c: the message of the commit: the one given, or one made from the session. */
 int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err);
 
-/* Files that git was told not to look at, and that are changed, may have so many bytes together. */
+/* The most bytes that marked files with changes may have together. */
 #define LAND_HIDDEN_MAX ((uint64_t)1 << 30)
-/* hidden.c: are l->hidden no more than that? Keep them in the note, on the disk before git begins.
- * Put back those that are as l->head_tree has them, or are gone; where one is neither that nor as
- * it was, that is an error which names its copy, and l->hidden_lost: then the note must stay.
- * Settling does that and, when all are as they were, removes the copies. With nothing kept in
- * the note there is nothing to do. */
+/* hidden.c: check that l->hidden are no more than that. Copy them into the note and onto the disk,
+ * before git begins. Put back those that git wrote as in l->head_tree, or removed: a file that is
+ * neither that nor what it was is an error, which names its copy, and sets l->hidden_lost: the note
+ * must stay then. Settle: put back, and remove the copies once all are as they were. The last two
+ * do nothing if the note has none. */
 int land_check_hidden(struct land *l, struct ga_error *err);
 int land_keep_hidden(struct land *l, struct ga_error *err);
 int land_put_hidden_back(struct land *l, struct ga_error *err);
 int land_settle_hidden(struct land *l, struct ga_error *err);
-/* marks.c: take the marks of l->marked, but for l->hidden, off the index before git begins, and set
- * all of them again: with nothing to be set there is nothing to do. The note has them as well, of a
- * landing that is gone on with those that are still to be set, and before it is undone those count
- * as marked that the index does not have any more. */
+/* marks.c: take the marks of l->marked, except l->hidden, off the index before git begins, after
+ * writing a list of all of them beside the session; set them again by that list. Without any,
+ * neither does anything. The note has the marks as well: of a landing that is continued, those that
+ * are still to be set. Before it is undone, those of paths that the index lacks by now are added to
+ * l->marked. */
 int land_note_marks(struct land *l, struct ga_error *err);
 int land_unmark(struct land *l, struct ga_error *err);
 int land_unmark_gone(struct land *l, struct ga_error *err);
-/* Before git goes on: take off those of the index as well as it is now, but of files that are
- * changed, and keep in the list what is still to be set. */
+/* Before git continues: take off the marks that the index has now, except those of changed files,
+ * and keep in the list what is still to be set. */
 int land_unmark_left(struct land *l, struct ga_error *err);
-/* Refuse a list of another working tree that is still there. */
+/* Fail if another working tree, which still exists, has such a list. */
 int land_check_marks_elsewhere(struct land *l, struct ga_error *err);
 int land_mark_again(struct land *l, struct ga_error *err);
-/* restore.c: put these back, and what else git had done of l->changes, from l->head_tree, when it
- * stopped without a state of its own. What cannot be is named by the error. */
+/* restore.c: after git stopped without a state of its own: put back l->hidden, and whatever else
+ * git had done of l->changes, to l->head_tree. The error names what could not be restored. */
 int land_restore(struct land *l, struct ga_error *err);
-/* Branch, index and files back to l->head by `git reset`, unless that would overwrite files that
- * git does not track: hooks and filters, or the user, may have made some since. What they staged
- * since, and is none of what l->changes or the tip bring, stays staged. The hint says how it is
- * done by hand. */
+/* `git reset HOW` to l->head, unless that would overwrite untracked files, which hooks, filters or
+ * the user may have made since. What was staged since stays staged, unless it is part of l->changes
+ * or of the tip. The hint says how to do it by hand. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err);
-/* Does the file or link stand there as git writes it, or, unless `whole`, as it begins to? Execute
- * bits do not matter. */
+/* Is the file or link at `path` what git writes for `e`, or, unless `whole`, the beginning of that?
+ * Execute bits do not matter. */
 bool land_is_written(struct land *l, int root, const char *path, const struct ga_entry *e,
 		     bool whole);
-/* Is an open file that, with what attributes of the path have git do: filters, line ends,
- * encodings? */
+/* The same for an open file and a blob, with what the path's attributes have git do: filters, line
+ * ends, encodings. */
 bool land_is_rendered(struct land *l, int fd, const char *path, const struct ga_oid *oid,
 		      bool whole);
 
-#define LAND_TODO_MAX ((size_t)64 << 20) /* git's list of commits that are still to be made */
-/* rebase.c: the same by making commits again. */
+#define LAND_TODO_MAX ((size_t)64 << 20) /* of sequencer/todo, git's list of the commits still to
+					  * apply */
+/* rebase.c: land_merge() by applying the commits again. */
 int land_rebase(struct land *l, struct ga_error *err);
-/* Before that: is something of the user's in the way of any of them? */
+/* Before that: fail if something of the user's is in the way of any of these commits. */
 int land_rebase_check_way(struct land *l, struct ga_error *err);
 int land_rebase_continue(struct land *l, struct ga_error *err);
-/* Is it commits of that tip that are being made again, up to `last`? 1 yes; fills head. */
+/* Is a rebase of the commits of `tip`, up to `last`, waiting here? 1 yes; fills l->head with where
+ * it began. */
 int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
 		     struct ga_error *err);
-/* Give that up. And refuse to begin where git is at one already. */
+/* Give such a rebase up; refuse to begin one while git has a cherry-pick in progress. */
 int land_rebase_abort(struct land *l, struct ga_error *err);
 int land_rebase_check_free(struct land *l, struct ga_error *err);
 
-/* left.c: git began and left it to the user, which is said: a conflict, or the commit was refused.
- * Is what was left this landing (fills tip, head, head_tree, rebase)? And its commit. */
+/* left.c: fail because git left the merge to the user, saying why: conflicts, or a refused commit.
+ * Fail unless what waits here is this landing (fills tip, head, head_tree, changes, rebase, rest);
+ * make its commit; list the paths in conflict. */
 int land_fail_left(struct land *l, struct ga_error *err);
-/* Why there is no commit of what is all resolved. */
+/* Why there is no commit although nothing is in conflict. */
 const char *land_why_uncommitted(const struct land *l);
 int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
-/* left-note.c: what is brought is noted before git begins, which may leave it: by the time that the
- * user finishes it the branch may be elsewhere. Each working tree has a note of its own. */
+/* left-note.c: what is brought is recorded before git begins, as git may leave it to the user and
+ * the branch may have moved when they finish. Each working tree has its own record. */
 struct land_left {
 	char *worktree;      /* as of land_worktree() */
 	bool rebase;
 	struct ga_oid tip;
-	struct ga_oid last;  /* of the commits that are made again */
+	struct ga_oid last;  /* the last of the commits that are applied again; zero: none */
 };
 void land_left_release(struct land_left *left);
 int land_left_note(struct land *l, struct ga_error *err);
 void land_left_forget(struct land *l);
-/* 1: nothing was noted. */
+/* 1: there is no record. */
 int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err);
-/* One that is still there to be finished, in any working tree, or in any other than this. 1: there
- * is none. And refuse one. */
+/* Find a landing that still waits to be finished, in any working tree or in any other than this
+ * one. 1: there is none. land_left_check_none() fails if there is one. */
 int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
 		   struct ga_error *err);
 int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
-/* common.c: the one id that git prints for `args`, or for a ref of this working tree. 1: it has
- * none to print. */
+/* common.c: the id that git prints for `args`, or that a ref has in this working tree. 1: git
+ * prints none. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
-/* Was git told that permissions mean nothing here (core.fileMode)? Asks git. */
+/* Is core.fileMode false, so that permissions are no difference? Asks git. */
 bool land_ignores_modes(struct land *l);
-/* Refuse an operation of git's in progress; `then` is what to do when it is over. */
+/* Fail if git has an operation in progress; the hint says to do `then` after it. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
-/* What the repository calls this working tree: "" is the main one. Of `l` while it lives. */
+/* The name of this working tree in the repository; "" is the main one. Borrowed from `l`. */
 const char *land_worktree(const struct land *l);
-/* Of one that is called so, where its git directory and the files are; NULL: it is not there any
- * more, as git would have it. Caller frees. */
+/* The git directory of the working tree of that name, and where its files are; NULL: it does not
+ * exist any more, by the same signs as for git. Caller frees. */
 char *land_worktree_gitdir(const struct land *l, const char *worktree);
 char *land_worktree_path(const struct land *l, const char *worktree);
-/* The file of the session that is of this working tree, as each has its own of that name. And which
- * have one. Caller frees. */
+/* The file NAME in the session's directory of which each working tree has its own: the path of this
+ * one's (caller frees), and the names of all working trees that have one. */
 char *land_own_file(const struct land *l, const char *name);
 int land_worktrees_with(const struct land *l, const char *name, struct ga_strv *ret,
 			struct ga_error *err);
-/* Is HEAD still where it was when this began? And refuse to go on where it is not. */
+/* Is HEAD still at l->head? The second fails if not. */
 bool land_stays(const struct land *l);
 int land_check_stays(const struct land *l, struct ga_error *err);
-/* Move HEAD's branch, or HEAD where it is on none; files and index stay. */
+/* Move HEAD's branch, or a detached HEAD; files and index stay as they are. */
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err);
 
-/* paths.c: only what was asked for (narrows changes, conflicted, merged; fills rest). */
+/* paths.c: keep only what opts->paths ask for (narrows changes, conflicted, merged; fills rest). */
 int land_narrow(struct land *l, struct ga_error *err);
 bool land_is_wanted(const struct land *l, const char *path);
 
-/* flags.c: GA_EFLAGS while some block: of what is merged, and, when that was planned, of what comes
- * of it beside lines of the user's. */
+/* flags.c: GA_EFLAGS while flags block: of what is merged; and, once that is planned, of files
+ * where it comes to stand beside uncommitted lines of the user's. */
 int land_check_flags(struct land *l, struct ga_error *err);
 int land_check_beside(struct land *l, struct ga_error *err);
-/* Add what was found to the stored report, so that it can be decided about. */
+/* Store the report with what was found, so that it can be decided. Open rejected flags again that
+ * were found again. */
 int land_store_report(struct land *l, struct ga_error *err);
 void land_reopen(struct ga_report *r, const struct ga_flags *found);
-/* converts.c: would git make other bytes of these as it adds them, by attributes that take no
- * command; could attributes have it convert any of the changed paths otherwise? */
+/* converts.c: would git, adding these bytes, store others because of line ends or $Id$? Could
+ * filters or encodings convert any of the changed paths? */
 bool land_bytes_convert(const struct ga_buf *b);
 bool land_may_convert(struct land *l, int root);
-/* in-the-way.c: look for what is in the way; unmerged paths and what is `blocked` or `filled` are
- * refused at once. Whether anything is staged can be asked before, so that git finds out beside
+/* in-the-way.c: find what is in the way; unmerged paths, and what is `blocked` or `filled`, are
+ * refused at once. Git can be asked earlier whether anything is staged, to run in parallel with
  * other work. */
 int land_ask_staged(struct land *l, struct ga_error *err);
 void land_ask_staged_abandon(struct land *l);
 int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err);
-/* Refuse anything; fills hidden, marked. */
+/* Refuse whatever is in the way; fills l->hidden and l->marked. */
 int land_check_worktree(struct land *l, struct ga_error *err);
-/* A directory stands where a file is to come. Is there anything in it that l->head_tree does not
- * have? 1 and a name in `ret`. */
+/* A directory stands where a file is to come. Does it contain anything that is not tracked
+ * (l->head_tree, or l->tracked)? 1, with a name in `ret`. */
 int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
 			 struct ga_error *err);
 
-/* options.c: are there options of the user's that git is going to go by? */
+/* options.c: will git follow options that the user configured for merges into this branch
+ * (branch.NAME.mergeoptions)? */
 bool land_has_options(struct land *l);
-/* What stands where git could put a file of the session's by options of the user's for
- * merges. 1: they name strategies, and something is uncommitted, which git would take out of the
- * working tree and put back from a stash between them: its permissions would be others. And refuse
- * a merge that git left, other than what was judged: it is to be taken back, and l->instead says
- * what to do. */
+/* Find what stands where git could put a file of the session's because of these options.
+ * land_options_put_away(): 1: they name strategies and something is uncommitted, which git would
+ * stash and restore between them, losing its permissions. land_options_check_left(): fail if git
+ * left a merge other than the one that was checked; the caller takes it back and gives l->instead
+ * as hint. */
 int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_error *err);
 int land_options_put_away(struct land *l, struct ga_error *err);
 int land_options_check_left(struct land *l, struct ga_error *err);
-/* What git makes of HEAD by them, without conflicts: it merges once more, elsewhere. Sorted. */
+/* What git makes of HEAD with these options, except conflicts; merges again, in a directory of
+ * ours. Sorted. */
 int land_options_merge(struct land *l, struct ga_changes *ret, struct ga_error *err);
 
-/* on-the-way.c: refuse what these commits, one id a line, would come upon as they are made again
- * one by one, also where a later one takes back what an earlier one did: uncommitted changes in
- * what they touch, and what stands where `tree`, that of the index, has nothing. Git itself
- * overwrites ignored files, and where it stops what stood there before may look like what it
- * wrote. */
+/* on-the-way.c: fail if anything is in the way of these commits, one id a line, as they are applied
+ * one by one, even where a later one reverts an earlier one: uncommitted changes to what they
+ * touch, and files where `tree`, that of the index, has none. Git itself overwrites ignored files;
+ * and where it stops, what stood there could not be told from what it wrote. */
 int land_check_on_the_way(struct land *l, const struct ga_oid *tree, const struct ga_buf *commits,
 			  struct ga_error *err);
-/* Refuse files that the index does not have, where going back to that tree puts some: git
- * overwrites ignored ones there. */
+/* Refuse untracked files that stand where going back to the tree `to` puts some: git overwrites
+ * ignored ones. */
 int land_check_way_back(struct land *l, const struct ga_oid *to, struct ga_error *err);
 
-/* work-plan.c: what landing beside uncommitted work gives, refused where it cannot be (fills
- * l->work); doing it (work-apply.c); and why a file could not be brought (carry.c). */
+/* work-plan.c: plan a landing beside uncommitted work, or refuse it (fills l->work); do it
+ * (work-apply.c); record why a file could not be brought (carry.c). */
 int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *err);
-/* Could a path that is on no branch be committed now? 1 yes. */
+/* Is any left-out path to be landed this way: could it be committed now, or is it a symlink? 1
+ * yes. */
 int land_work_wanted(struct land *l, struct ga_error *err);
 int land_work_apply(struct land *l, struct ga_error *err);
 void land_work_release(struct land *l);
 void land_carry_refuse(struct land *l, const char *path, const char *why);
 #define LAND_CARRY_APART "it is there under another name, which is not brought"
-/* They are left out no more. Sorts them. */
+/* Remove these from s->left_out. Sorts `paths`. */
 void land_carry_done(struct land *l, struct ga_strv *paths);
 
-/* What 'exit 2' says. */
+/* Fail with GA_ELOSE: "WHAT: PATHS", and the hint. */
 int land_refuse(const struct ga_strv *paths, const char *what, const char *hint,
 		struct ga_error *err);
 
-/* ignored.c: the same for ignored paths. */
+/* ignored.c: check the ignored paths that are to be brought, then copy them. */
 int land_ignored_check(struct land *l, struct ga_error *err);
 int land_ignored_write(struct land *l, struct ga_error *err);
-/* ignored-flags.c: run the rules on them and add what they say to the report: `tree` is what would
- * be there with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something
- * severe was not accepted. */
+/* ignored-flags.c: run the rules on these and add what they find to the report: `tree` is the
+ * result with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something high
+ * or critical is not accepted. */
 int land_ignored_judge(struct land *l, const struct ga_oid *tree, const struct ga_oid *only,
 		       const struct ga_changes *changes, struct ga_error *err);
 
-/* files.c: something to read that stands at a path: a file, or the target of a link. */
+/* files.c: the file or link at a path, opened for reading. */
 struct land_here {
 	mode_t mode; /* type and permissions; 0: nothing is there */
-	int fd;      /* of a file */
+	int fd;      /* -1: no file */
 	uint64_t size;
 	char target[PATH_MAX];
 };
-/* Returns 1 for anything else, and for what cannot be read. */
+/* Returns 1 for anything that is neither, or cannot be read. */
 int land_open_here(int root, const char *path, struct land_here *ret);
 void land_here_release(struct land_here *h);
 int land_open_root(const struct ga_repo *r, struct ga_error *err);
 
 bool land_dir_here(int root, const char *path);
-/* Can files be made, and taken away, in that directory, or where it would have to be made? */
+/* Can files be created and removed in that directory or, if it is missing, can it be made? */
 bool land_may_write(int root, const char *dir);
 
-/* False for what cannot be looked at. A directory is no file: nothing. */
+/* False if it cannot be read. A directory counts as nothing. */
 bool land_look_here(int root, const char *path, struct land_look *ret);
-/* Permissions but for the owner's right to execute are no difference: an umask may do that. */
+/* Equal in type, bytes and the owner's execute bit; an umask may change the other permissions. */
 bool land_look_equal(const struct land_look *a, const struct land_look *b);
-/* Whatever they are, as where git was told not to go by them (land_ignores_modes()). */
+/* Equal in type and bytes: for land_ignores_modes(). */
 bool land_look_same(const struct land_look *a, const struct land_look *b);
 
-/* Permissions of a file that replaces another: who may read that one may read it, and execute it
- * if it is executable. */
+/* Permissions for a file that replaces another: whoever could read that one can read it, and
+ * execute it if it is executable. */
 mode_t land_perms(const struct stat *st, bool exec);
-/* Open the directory of `path` beneath `root`, making what is missing. -1 with errno. */
+/* Open the directory of `path` beneath `root`, creating what is missing. -1 with errno. */
 int land_open_parent(int root, const char *path);
-/* A copy of the file or link `name` in `from`, made as `part` beside where it goes. It gets the
- * permissions of `mode` unless there are none; of a link the file may hold the target. */
+/* What land_put() copies: the file or link `name` in `from`, first made as `part` beside its place.
+ * It gets the permissions in `mode` unless those are 0; a symlink's target may be a file's
+ * content. */
 struct land_copy {
 	int from;
 	const char *name;
 	mode_t mode;
 	const char *part;
 };
-/* Put it at `path`: what stands there goes when the copy is whole, a directory with nothing but
- * directories in it too. Where that is not `over` any more, unless NULL, nothing is touched:
- * GA_ELOSE. What somebody writes in the moment between that look and the rename goes. */
+/* Put it at `path`, replacing what is there once the copy is complete, a directory too if there are
+ * only directories in it. GA_ELOSE, with nothing touched, if what is there is not `over` (NULL:
+ * anything). A write by somebody else between that check and the rename is lost. */
 int land_put(const struct land_copy *c, int root, const char *path, const struct land_look *over,
 	     struct ga_error *err);
-/* Away with such a part that was left when writing `path` was cut short. */
+/* Remove such a part, left when writing `path` was interrupted. */
 void land_sweep(int root, const char *path, const char *part);
-/* Away with what is there, as before if it is `over`, and with directories that are empty then.
- * Nothing there is fine. */
+/* Remove what is at `path` if it is `over`, as above, and directories that become empty. Nothing
+ * there is no error. */
 int land_remove(int root, const char *path, const struct land_look *over, struct ga_error *err);
 
 #define LAND_NOTES "undo" /* in the directory of the session */
-#define LAND_NOTE_MAX ((size_t)64 << 20) /* any file of one */
+#define LAND_NOTE_MAX ((size_t)64 << 20) /* of any file in a note */
 #define LAND_NOTE_MAGIC "git-agent landing 3"
-/* Beside the record: what a landing beside uncommitted work noted, and the inode of the lock of the
- * index that it took; of any, that it came to its end, by itself (empty) or because the user went
- * on without it. */
+/* Files of a note beside its record. "work": what a landing beside uncommitted work adds to it.
+ * "lock": the inode of the index lock that it took. "done": the landing came to its end, by itself
+ * (empty) or because the user went on without it. */
 #define LAND_NOTE_WORK "work"
 #define LAND_NOTE_HIDDEN "hidden" /* hidden.c */
 #define LAND_NOTE_LOCK "lock"
 #define LAND_NOTE_DONE "done"
-/* The name of what is only a part of a file yet, in any directory. */
+/* The name under which files are written before they are renamed into place, in any directory. */
 #define LAND_NOTE_PART "part"
-/* Files of the record that were not written, since somebody had changed them: paths that end in
- * NUL. */
+/* Files of the record that were not written, since somebody had changed them: paths, each ended by
+ * a NUL. */
 #define LAND_NOTE_LEFT "left"
-/* And of a merge that the user resolved, the tree that is committed; of any that git made, HEAD
- * then. */
+/* The tree that is committed of a merge that the user resolved; HEAD after any merge of git's. */
 #define LAND_NOTE_RESOLVED "resolved"
 #define LAND_NOTE_MADE "made"
-/* Or that HEAD, where commits of the user's own came in between: they are not to be undone. */
+/* That HEAD, if commits of the user's own are among those of a rebase: it is not to be undone
+ * then. */
 #define LAND_NOTE_OWN "own"
-/* The directory of this landing's note: a descriptor. */
+/* Open the directory of this landing's note. A descriptor. */
 int land_note_open(const struct land *l, struct ga_error *err);
-/* The name for parts of files, which is noted before it is used, so that what a crash leaves can be
- * told from the user's files. Caller frees; NULL on failure. To read it only: NULL where there is
+/* That name, which is recorded before it is used, so that what a crash leaves behind can be told
+ * from the user's files. Caller frees; NULL on failure. The second only reads it: NULL if there is
  * none. */
 char *land_note_part(int note, struct ga_error *err);
 char *land_note_read_part(int note);
-/* Make the directory of the next note (fills notes, note). */
+/* Make the directory of this landing's note, if there is none yet (fills notes, note). */
 int land_note_dir(struct land *l, struct ga_error *err);
-/* Entries of the index that will be on nothing else go on a ref. */
+/* Keep staged entries that the landing replaces in the index on a ref, as nothing else refers to
+ * them. */
 int land_keep_staged(struct land *l, struct ga_error *err);
-/* Note what is there, before anything is touched (fills notes, note). Where nothing was touched in
- * the end the note before it is the note again. */
+/* Write the note, before anything is touched (fills notes, note). If in the end nothing was
+ * touched, it is removed, and the one before it is the last one again. */
 int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
-/* This one was left as it is, so undoing leaves it, too. */
+/* Record that this file was not written, so that undoing leaves it, too. */
 int land_note_left(struct land *l, const char *path, struct ga_error *err);
-/* Before it is committed, and before the session says that it landed: should that not come about,
- * nothing else tells what was made from what the user committed since. */
+/* Record what is about to be committed; HEAD, before the session is saved as landed. If a crash
+ * comes in between, nothing else tells what the landing made from what the user committed since. */
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 int land_note_made(struct land *l, struct ga_error *err);
 int land_note_own(struct land *l, struct ga_error *err);
-/* It came to its end, if one was noted: the note stays below those of the next ones, whatever comes
- * of them. */
+/* Record that the landing came to its end, if it has a note: it stays below later ones, whatever
+ * becomes of them. */
 int land_note_done(struct land *l, struct ga_error *err);
-/* The directory notes are in; the last one's number, 0 if there is none; and away with one. */
+/* The directory that the notes are in; the number of the last, 0 if there is none; remove one. */
 char *land_notes(const struct ga_session *s);
 int land_note_last(const char *notes, unsigned *ret, struct ga_error *err);
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err);
 /* The ref of land_keep_staged(). Caller frees. */
 char *land_note_ref(const struct land *l, unsigned n);
 
-/* recover.c: put what the last note says back, whatever of it was done: for a landing that failed
- * on the way. */
+/* recover.c: restore what the last note says, however much of the landing was done: for one that
+ * failed on the way. */
 int land_take_back(struct land *l, struct ga_error *err);
-/* Take back one that was killed, if there is one: 1. Of one that went on by itself since, the note
- * is settled. Of one that was killed while git was at work what hidden.c kept is put back, and it
- * is 2 if HEAD is where it was and git left nothing to be gone on with. With `only_look` that
- * there is one is an error, and so is always that nobody can tell whether there is. */
+/* Take back a landing that was killed, if there is one: 1. If the user has gone on since, its note
+ * is marked as done. If git was at work on it, the files that hidden.c kept are put back, and 2 is
+ * returned if HEAD is where it was and git has no operation in progress. With `only_look` such a
+ * landing is an error. It always is one if nobody can tell whether there is such a landing, or if
+ * it was on a branch, or in a working tree, where the user is not now. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
-/* Refuse one of another session that was killed in this working tree, where nothing else happened
- * since: what it has half done is nothing to land on, nor to undo beside. For who has the lock of
+/* Fail if a landing of another session was killed in this working tree and nothing happened since:
+ * nothing may land on, or be undone beside, what it left half done. The caller has the lock of
  * land_begin(). */
 int land_check_others(const struct land *l, struct ga_error *err);
-/* What is there arrived otherwise, and HEAD is about to be noted as what brought it: no note of an
- * earlier landing is what undoing that could go by, unless it is of one that brought just this.
- * They stay, with the copies they have, below a note of nothing. */
+/* The session's work arrived in another way, and HEAD is about to be recorded as the landing.
+ * Undoing that must not use the note of an earlier landing, unless it is of the one that made HEAD:
+ * so a note without a record is put above them. They stay, with the copies that they have. */
 int land_forget_earlier(struct land *l, struct ga_error *err);
 
-/* Run git in the working tree, on the index `index` (NULL: the user's). */
+/* Run git in the working tree, on the index file `index` (NULL: the user's). */
 int land_ask_git(struct land *l, const char *const *args, const char *index,
 		 const struct ga_buf *in, struct ga_buf *out, struct ga_error *err);
 
-/* scratch.c: on `index`, which is a file of ours: put entries in it, lines as of
- * land_scratch_line(); what git stores of files of the working tree as it adds them to that, by
- * which it decides about line ends, as `git ls-files -s -z` says it; and what it writes of all that
- * is in it, beneath `dir`. 1, and an error: git says no to one of them, and stopped. */
+/* scratch.c: on `index`, a file of ours: add entries, in lines of land_scratch_line(); add files of
+ * the working tree, converted as git does given these entries, and list them as `git ls-files -s
+ * -z` does; write out all that is in it, beneath `dir`. The last two return 1, with an error, if
+ * git fails, which it does at the first file that it cannot convert. */
 void land_scratch_line(struct ga_buf *lines, const struct ga_entry *e, const char *path);
 int land_scratch_fill(struct land *l, const char *index, const struct ga_buf *lines,
 		      struct ga_error *err);
@@ -492,47 +521,50 @@ int land_scratch_read(struct land *l, const char *index, const struct ga_buf *pa
 		      struct ga_buf *ret, struct ga_error *err);
 int land_scratch_write(struct land *l, const char *index, const char *dir, struct ga_error *err);
 
-/* index.c: where the user's index is, and what `git ls-files` says of one (NULL: the user's), as
- * one id. */
+/* index.c: the file of the user's index; the content of an index (NULL: the user's) as one id, that
+ * of what `git ls-files -s` prints. */
 char *land_index_file(const struct land *l);
 int land_index_id(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
-/* A line of it: "mode id stage TAB path". The path, NULL for no such line. */
+/* Parse a line of that, "mode id stage TAB path". Returns the path, or NULL. */
 const char *land_index_entry(const char *line, struct ga_entry *ret);
-/* A line of `git diff-index --raw --no-abbrev -z` or of diff-tree, ":mode mode id id letter": what
- * the path was, or becomes. */
+/* Parse a line of `git diff-index --raw --no-abbrev -z` or of diff-tree, ":mode mode id id letter":
+ * what the path was, or what it becomes. */
 bool land_raw_entry(const char *line, bool old, struct ga_entry *ret);
-/* What is staged, from HEAD on, but for what has conflicts: in that working tree, of the git
- * directory that the option `where` names (NULL: the user's). Sorted. */
+/* What is staged against HEAD, except conflicts: in the working tree `tree` whose git directory the
+ * option `where` names (NULL: the user's). Sorted. */
 int land_staged(struct land *l, const char *where, const char *tree, struct ga_changes *ret,
 		struct ga_error *err);
-/* A line of `git ls-files -s -v`: a letter for what the entry is marked with, a blank, that line.
- * And what the letter says: skip-worktree, assume-unchanged; it can be both. */
+/* Parse a line of `git ls-files -s -v`: a letter for the entry's marks, a blank, a line as above.
+ * The letter stands for skip-worktree, assume-unchanged, both, or neither. */
 const char *land_index_marked(const char *line, struct ga_entry *ret);
 bool land_is_skipped(char letter);
 bool land_is_assumed(char letter);
-/* The tree that is committed of it. */
+/* The tree of an index (NULL: the user's). */
 int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struct ga_error *err);
-/* Lock it as git does, noted in `note`, so that nobody else's lock is ever removed. */
+/* Lock the user's index as git does. The lock is recorded in `note`, so that nobody else's is ever
+ * removed. */
 int land_lock_index(struct land *l, int note, struct ga_error *err);
-/* Before git merges, which would leave a merge of nothing where it cannot write the index. */
+/* Fail if the index is locked. Git, unable to write the index, would leave a merge in progress that
+ * has merged nothing. */
 int land_check_unlocked(struct land *l, struct ga_error *err);
 void land_unlock_index(struct land *l, int note);
-/* The file becomes the index, which is locked, and is not any more. */
+/* Make `file` the index, which is locked; that unlocks it. */
 int land_install_index(struct land *l, int note, const char *file, struct ga_error *err);
 
-/* carry.c: decide about all left-out paths before anything is touched, then write. */
+/* carry.c: decide about all left-out paths before anything is touched, then write them. */
 int land_carry_decide(struct land *l, struct ga_error *err);
 int land_carry_write(struct land *l, struct ga_error *err);
 void land_carries_release(struct land_carries *c);
-/* The agent's changes to left-out paths that are still to be brought. */
+/* The agent's changes to the paths that are still left out (fills onto_tree, base_tree,
+ * carried_tree). */
 int land_carry_changes(struct land *l, struct ga_changes *ret, struct ga_error *err);
-/* Of one of these: is it left out for what it has of the user's work under another name, and was
- * none itself? 1 yes. */
+/* Is such a path left out only because it contains uncommitted work of the user's that had another
+ * name, and had none of its own? 1 yes. */
 int land_carry_is_moved(struct land *l, const struct ga_change *c, struct ga_error *err);
-/* Or does it take away a file with uncommitted work, which may be there under another name? */
+/* Does the change remove a file with uncommitted work? That may be under another name then. */
 bool land_carry_is_gone(const struct ga_entry *had, const struct ga_entry *made);
-/* Can it be there as that, which was left out for what it has of another name? Not where no line of
- * its uncommitted work is in it. `had` is what the agent began with. */
+/* Can that work, of the removed file `path`, be in `made`, a file that is moved in that sense? No
+ * if none of its uncommitted lines is there. `had` is what the agent began with. */
 bool land_carry_may_be(struct land *l, const char *path, const struct ga_entry *had,
 		       const struct ga_entry *made);
 
