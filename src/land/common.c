@@ -32,7 +32,7 @@ int land_refs_read(struct ga_repo *r, const struct ga_session *s, struct land_re
 	if (read_ref(r, s->branch, &ret->branch, err) || read_ref(r, held, &ret->held, err) ||
 	    read_ref(r, report, &ret->report, err))
 		return -1;
-	/* a branch that has landed is there to be deleted */
+	/* a branch that has landed may be deleted */
 	if (!ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&ret->branch) &&
 	    s->state != GA_STATE_LANDED) {
 		(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
@@ -139,8 +139,9 @@ static bool is_missing(const char *path)
 	return access(path, F_OK) && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* Any but the main one says where its ".git" is, from its git directory on where it is so
- * configured. What is locked is away for a while. */
+/* A linked working tree's git directory names its ".git" in the file "gitdir", perhaps relative to
+ * that directory. One that is missing but locked still exists, as on a disk that is not
+ * attached. */
 static char *linked_path(const char *gitdir)
 {
 	cleanup_free char *file = ga_path_join(gitdir, "gitdir"), *dir = NULL, *real = NULL;
@@ -166,7 +167,8 @@ static char *linked_path(const char *gitdir)
 	return ga_steal(real ? &real : &dir);
 }
 
-/* The main one is where the repository is, unless that is a submodule's. */
+/* The main working tree is where ".git" is. A git directory by another name is a submodule's, and
+ * stands for it. */
 char *land_worktree_path(const struct land *l, const char *worktree)
 {
 	cleanup_free char *gitdir = land_worktree_gitdir(l, worktree);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing from its beginning to its end: what must hold, then what is done. Until run() nothing
- * of the user's is touched.
+ * A landing from beginning to end: what must hold (prepare()), then what is done (run()). Before
+ * run() nothing of the user's is touched.
  */
 #include "ga/land.h"
 
@@ -79,8 +79,9 @@ static int read_head(struct land *l, struct ga_error *err)
 	return ga_commit_tree(l->repo, &l->head, &l->head_tree, err);
 }
 
-/* A branch that was moved away from the session's own commits is no landing of them, unless they
- * are there already. One that was written anew, and has something to land, is the user's. */
+/* A branch that lacks the session's last commit does not land it: refused, unless that commit has
+ * arrived already. A branch that was rewritten and has something to merge is the user's own
+ * version, and lands. */
 static int check_moved(struct land *l, struct ga_error *err)
 {
 	int rc = ga_branch_lacks(l->repo, l->s, &l->tip, err);
@@ -95,14 +96,14 @@ static int check_moved(struct land *l, struct ga_error *err)
 	return rc > 0 ? land_fail_moved(l->s, err) : rc;
 }
 
-/* What is merged: the branch as it is now. Commits the user added to it come along;
- * the rules run on the result, whatever is in it. */
+/* The branch is merged as it is now, with commits that the user added: the rules run on the result,
+ * whatever is in it. */
 static int read_tip(struct land *l, struct ga_error *err)
 {
 	struct land_refs refs;
 
 	l->merged = l->head_tree;
-	/* its branch has arrived, and may be gone by now */
+	/* the branch has arrived, and may be deleted by now */
 	if (l->rest_only)
 		return 0;
 	if (land_refs_read(l->repo, l->s, &refs, err))
@@ -113,12 +114,12 @@ static int read_tip(struct land *l, struct ga_error *err)
 	l->tip = refs.branch;
 	if (land_ask_staged(l, err))
 		return -1;
-	/* of what HEAD has already a merge makes nothing */
+	/* land_preview() finds nothing to merge if HEAD has all of it already */
 	return land_preview(l, err) || check_moved(l, err) || land_narrow(l, err) ? -1 : 0;
 }
 
-/* A session without a report is one in which nothing happened; one that has
- * something to land must have been looked at. */
+/* A session has no report if nothing happened in it. If it has something to land all the same,
+ * nobody has checked that. */
 static int check_report(struct land *l, struct ga_error *err)
 {
 	if (l->report->session || (!l->merge && !l->s->left_out.n) || l->rest_only)
@@ -128,7 +129,7 @@ static int check_report(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
 }
 
-/* What is left in a state of git's. */
+/* What leaves a state of git's, and so needs git's own merge: the word for it, or NULL. */
 static const char *needs_git(const struct land *l)
 {
 	if (l->opts->how == GA_LAND_REBASE)
@@ -136,8 +137,8 @@ static const char *needs_git(const struct land *l)
 	return l->opts->no_commit ? "left uncommitted" : NULL;
 }
 
-/* With nothing in its way git can do what the plan cannot; what is on no branch comes without a
- * commit then. */
+/* Plan to land path by path, so that left-out paths can be committed: 1. 0: the plan is refused; as
+ * nothing is in its way, git merges, and left-out paths come without a commit. */
 static int plan_wanted(struct land *l, const struct land_found *f, struct ga_error *err)
 {
 	cleanup_error struct ga_error refused = GA_ERROR_INIT;
@@ -155,8 +156,7 @@ static int plan_wanted(struct land *l, const struct land_found *f, struct ga_err
 	return 0;
 }
 
-/* Git merges, unless something of the user's is in its way, or a path can be committed that the
- * branch does not have. */
+/* Git merges, unless something of the user's is in its way, or a left-out path can be committed. */
 static int choose(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
@@ -190,7 +190,7 @@ static int choose(struct land *l, struct ga_error *err)
 	return rc < 0 ? -1 : land_check_hidden(l, err);
 }
 
-/* Is there something to merge, or are some of the paths that are on no branch to be brought? */
+/* Is there something to merge, or can opts->paths name left-out paths? */
 static bool wants_work(const struct land *l)
 {
 	return l->merge || (l->opts->paths && l->s->left_out.n && !l->rest_only);
@@ -209,7 +209,7 @@ static int prepare(struct land *l, struct ga_error *err)
 	    check_report(l, err))
 		return -1;
 	more = !l->rest_only && (l->merge || l->s->left_out.n || !ga_oid_is_zero(&l->held));
-	/* what came by plain git is no longer ours to stop */
+	/* what arrived by plain git is no longer ours to stop */
 	if (more && l->report->session && land_check_flags(l, err))
 		return -1;
 	if ((wants_work(l) && choose(l, err)) || land_ignored_check(l, err))
@@ -250,7 +250,7 @@ static int finish_work(struct land *l, struct ga_error *err)
 	return land_ignored_write(l, err);
 }
 
-/* The user's to commit; what comes as uncommitted edits comes after that. */
+/* The user makes the commit. Left-out paths are brought by landing again after that. */
 static int leave_uncommitted(struct land *l)
 {
 	land_note_forget(l);
@@ -259,7 +259,7 @@ static int leave_uncommitted(struct land *l)
 	return 0;
 }
 
-/* Git did not bring it. The note goes, unless it has what is nowhere else. */
+/* Git did not bring it. The note goes, unless it has the only copy of something. */
 static int give_up(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error lost = GA_ERROR_INIT;
@@ -277,12 +277,12 @@ static int give_up(struct land *l, struct ga_error *err)
 
 static int run(struct land *l, struct ga_error *err)
 {
-	/* merged by other means before: that counts as landed too */
+	/* the tip may have been merged by other means: that counts as landed too */
 	bool arrived = !ga_oid_is_zero(&l->tip) && l->s->state != GA_STATE_LANDED;
 
 	l->ret->commit = l->head;
 	l->ret->rest = l->rest;
-	/* what was asked for may have landed before, and the rest have not */
+	/* the paths that were asked for may have landed before, and others not */
 	l->ret->nothing = !(l->work ? l->work->n : l->merge) && !l->ret->brought.n &&
 			  !l->ret->not_brought.n && !l->ret->ignored.n;
 	if (l->opts->dry_run) {
@@ -318,7 +318,7 @@ static int run(struct land *l, struct ga_error *err)
 	if (((l->merge || arrived || l->ret->brought.n) && record(l, err)) ||
 	    land_note_done(l, err))
 		return -1;
-	/* last: what a file in the way stops here has landed and is noted */
+	/* last: if a file is in the way here, all else has landed, and that is recorded */
 	return land_ignored_write(l, err);
 }
 
@@ -337,7 +337,7 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		rc = land_check_others(&l, err);
 	if (rc >= 0)
 		rc = prepare(&l, err);
-	/* made for looking into it, and nothing came of it */
+	/* planning made a note, and nothing comes of it */
 	if (l.work && (rc || o->dry_run))
 		land_note_forget(&l);
 	if (!rc)
@@ -346,8 +346,9 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	return rc;
 }
 
-/* What is uncommitted is brought by what git was told to merge, not by all that tells HEAD from the
- * tip: the user may have committed since the session began. */
+/* Left-out paths are decided about by what the merge changes (land_preview()), not by all
+ * differences between HEAD and the tip (l->changes, here): those include what the user committed
+ * since the session began. */
 static int decide_carried(struct land *l, struct ga_error *err)
 {
 	struct land begun = { .repo = l->repo, .s = l->s, .head = l->head,
@@ -362,7 +363,7 @@ static int decide_carried(struct land *l, struct ga_error *err)
 	ga_changes_release(&l->changes);
 	ga_strv_release(&begun.conflicted);
 	l->changes = all;
-	/* what is committed is not judged yet */
+	/* what is to be committed is not checked yet */
 	l->merged = (struct ga_oid){{0}};
 	if (!rc || err->code != GA_EFLAGS)
 		return rc;
@@ -373,14 +374,14 @@ static int decide_carried(struct land *l, struct ga_error *err)
 		       l->s->name, l->s->name);
 }
 
-/* The commit of a merge that conflicted, or was refused, and what comes after it. */
+/* Make the commit of a merge that conflicted or was refused, and do what comes after it. */
 static int finish(struct land *l, struct ga_error *err)
 {
 	l->merge = true;
 	if (check_state(l->s, err) || land_check_left(l, err) || check_report(l, err) ||
 	    ga_gitconfig_load(l->repo, &l->config, err))
 		return -1;
-	/* what is uncommitted comes with the last of it */
+	/* left-out paths are brought when nothing else is left to land */
 	if (!l->rest && decide_carried(l, err))
 		return -1;
 	if (land_note(l, err) || land_note_marks(l, err) ||
@@ -388,8 +389,8 @@ static int finish(struct land *l, struct ga_error *err)
 		land_note_forget(l);
 		return -1;
 	}
-	/* from here on it is committed, and the note says where HEAD was; what commits that were
-	 * made again came to was read with them */
+	/* from here on it is committed, and the note says where HEAD was; for a rebase
+	 * land_finish() has read the result already */
 	if (!l->rebase && land_read_result(l, err))
 		return -1;
 	if (!l->rebase && land_check_on_head(l, err)) {

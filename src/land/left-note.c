@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What git is told to bring, noted beside the session before it begins: words that end in NUL. It
- * goes when git is done, and where the user finished it by hand it is of nothing that waits. The
- * session may wait in another working tree as well.
+ * What git is told to bring, recorded beside the session before git begins: words that end in NUL.
+ * The record is removed when git is done; if it stays because the user finished by hand, it matches
+ * nothing that waits. Another working tree can have a landing of the session waiting as well.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ int land_left_read(const struct land *l, struct land_left *ret, struct ga_error 
 
 /* ---- does it wait? --------------------------------------------------------------------- */
 
-/* A word that git has in a file of its own: an id, which may be cut short, or nothing. */
+/* Is a word from a file of git's this id, possibly abbreviated? */
 static bool is_id(const char *word, size_t n, const struct ga_oid *oid)
 {
 	return n && !strncmp(word, GA_HEX(oid), n);
@@ -122,7 +122,7 @@ static bool has_id(const char *gitdir, const char *name, const struct ga_oid *oi
 	       is_id(b.ptr, strcspn(b.ptr, "\n"), oid);
 }
 
-/* Are commits made again up to that one? Of a single one git has no list. */
+/* Is git applying commits of which that is the last? For a single commit it has no list. */
 static bool picks_to(const char *gitdir, const struct ga_oid *last)
 {
 	cleanup_free char *file = ga_path_join(gitdir, "sequencer/todo");
@@ -140,7 +140,7 @@ static bool picks_to(const char *gitdir, const struct ga_oid *last)
 	return is_id(id, strcspn(id, " \n"), last);
 }
 
-/* Git's own files, since it may be another working tree than this one. */
+/* By git's own files, since it may be another working tree than this one. */
 static bool waits(const struct land *l, const struct land_left *left)
 {
 	cleanup_free char *gitdir = land_worktree_gitdir(l, left->worktree);

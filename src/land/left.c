@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing that git left to the user, in an ordinary state of git's: said so, gone on with, or
- * given up.
+ * A landing that git left to the user, in an ordinary state of git's: telling the user, continuing
+ * it, giving it up.
  */
 #include <string.h>
 
@@ -26,22 +26,21 @@ int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 	return 0;
 }
 
-/* There were conflicts, and git itself left none (rerere.autoupdate). Of commits that are made
- * again nobody knows which have some. */
+/* Did git resolve all conflicts there were (rerere.autoupdate)? In a rebase nobody knows which
+ * commits had any. */
 static bool is_resolved(const struct land *l)
 {
 	return l->rebase ? ga_gitconfig_bool(&l->config, "rerere.autoupdate", false)
 			 : l->conflicts;
 }
 
-/* Of commits that are made again l->head is where the first of them began. */
+/* In a rebase l->head is where the first commit began, so HEAD has moved anyway. */
 const char *land_why_uncommitted(const struct land *l)
 {
 	return l->rebase || land_stays(l) ? "a hook or signing refused it"
 					  : "you, or a hook of yours, committed meanwhile";
 }
 
-/* git began the merge and left it: a conflict, or the commit was refused. */
 int land_fail_left(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
@@ -84,8 +83,8 @@ static int fail_none(struct land *l, struct ga_error *err)
 	return ga_hint(err, "not in this working tree; one was in %s", q);
 }
 
-/* Is it a merge of what this session had then, or has now, that is in progress, or are its commits
- * made again? Of those nobody could tell otherwise which of them were to come. */
+/* Is the operation in progress a merge of the session's branch, as it was then or is now, or a
+ * rebase of its commits? For a rebase only the record tells which commits were to come. */
 static int check_left(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
@@ -108,7 +107,7 @@ static int check_left(struct land *l, struct ga_error *err)
 	}
 	if (rc <= 0)
 		return rc < 0 ? -1 : fail_none(l, err);
-	/* what came to the branch since has not landed */
+	/* commits that came to the branch since have not landed */
 	rc = ga_oid_is_zero(&refs.branch) || ga_oid_equal(&l->tip, &refs.branch)
 		     ? ga_branch_lacks(l->repo, l->s, &l->tip, err)
 		     : 1;
@@ -116,8 +115,8 @@ static int check_left(struct land *l, struct ga_error *err)
 	return rc < 0 ? -1 : 0;
 }
 
-/* What is resolved was looked at by nobody, and what was accepted, or rejected, may be another
- * since it began. */
+/* Nobody has checked what the user resolved; and since the landing began, other things may have
+ * been accepted or rejected. */
 static int judge(struct land *l, const struct ga_oid *tree, const char *hint, struct ga_error *err)
 {
 	struct ga_changes all = l->changes;
@@ -145,7 +144,7 @@ static int judge_resolved(struct land *l, struct ga_oid *ret_tree, struct ga_err
 	return land_index_tree(l, NULL, ret_tree, err) || judge(l, ret_tree, hint, err) ? -1 : 0;
 }
 
-/* Commits that were resolved to what is there are left out, and that may be all of them. */
+/* Commits that the user resolved to no change are left out, and that may be all of them. */
 static int finish_rebase(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL, *hint = NULL, *back = NULL;
@@ -165,7 +164,7 @@ static int finish_rebase(struct land *l, struct ga_error *err)
 	return own < 0 || (own && land_note_own(l, err)) ? -1 : 0;
 }
 
-/* It brings something, and is known for the user's when it is committed. */
+/* Check that it brings something, and record its tree, by which the commit is recognized. */
 static int check_resolved(struct land *l, struct ga_error *err)
 {
 	struct ga_oid tree;
@@ -211,7 +210,7 @@ int land_check_left(struct land *l, struct ga_error *err)
 	    ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
 	    ga_commit_tree(l->repo, &l->tip, &tip_tree, err))
 		return -1;
-	/* for what git says: are these names that may go to a terminal? */
+	/* whether git's messages may go to the terminal is told by these names */
 	return ga_tree_diff(l->repo, &l->head_tree, &tip_tree, &l->changes, err);
 }
 
@@ -231,7 +230,8 @@ static int abort_left(struct land *l, struct ga_error *err)
 	return ga_git_ok(l->repo, &g, err);
 }
 
-/* What the user marked since goes with what git puts back, but for the list. */
+/* Git drops the marks of files that it restores, also those that the user set since: the list keeps
+ * them. */
 static int abort_marked(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;

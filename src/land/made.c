@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Did git begin where we looked? It takes HEAD as it finds it, and the user may have committed in
- * between: that is told by what it made. What is taken back is that, and nothing below it.
+ * Did git begin at the HEAD that was checked? It takes HEAD as it finds it, and the user may have
+ * committed in between: what git made tells where it began. Only that is ever taken back, and
+ * nothing below it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "ga/path.h"
 #include "land-internal.h"
 
-/* What git keeps of commits that it makes again: address and second of the author, and the subject,
+/* What git keeps of a commit that it applies again: the author's address and date, and the subject,
  * to which a hook may add. */
 struct picks {
 	struct ga_strv authors, subjects;
@@ -24,7 +25,7 @@ static void picks_release(struct picks *p)
 	ga_strv_release(&p->subjects);
 }
 
-/* The name is in the encoding of its commit. */
+/* From the address on: the name is in the commit's own encoding. */
 static const char *author(const struct ga_commit *c)
 {
 	const char *address = strrchr(c->author, '<');
@@ -43,13 +44,13 @@ int land_is_made_again(struct land *l, const struct ga_oid *commit, const struct
 	       !strcmp(author(&is), author(&was));
 }
 
-/* In another than the usual one, which git makes of it, or made it of. */
+/* Not in UTF-8: git converts the message as it applies the commit, or did so before. */
 static bool is_encoded(const struct ga_commit *c)
 {
 	return !strncmp(c->extra, "encoding ", 9) || strstr(c->extra, "\nencoding ");
 }
 
-/* As far as any commit made of it has it. */
+/* The part that every commit made of it has: nothing, if that may be converted. */
 static char *subject(const struct ga_commit *c)
 {
 	size_t n = is_encoded(c) ? 0 : strcspn(c->message, "\n");
@@ -84,7 +85,7 @@ static bool is_pick(const struct picks *p, const struct ga_commit *c)
 	return false;
 }
 
-/* Of what was resolved the message may be any. */
+/* By its author alone: if the user resolved it, the message can be any. */
 static bool is_of_picks(const struct picks *p, const struct ga_commit *c)
 {
 	for (size_t i = 0; i < p->authors.n; i++)
@@ -112,7 +113,7 @@ int land_has_own(struct land *l, const struct ga_oid *head, struct ga_error *err
 	return 0;
 }
 
-/* Nothing is committed by the merge itself. */
+/* The merge itself commits nothing. */
 static bool is_staged(const struct land *l)
 {
 	return l->opts->how == GA_LAND_SQUASH || l->opts->no_commit;
@@ -128,8 +129,8 @@ static bool is_made(const struct land *l, const struct ga_commit *c, const struc
 	return l->rebase ? is_pick(p, c) : is_merge(l, c);
 }
 
-/* Git still has the merge as one that waits when a hook runs after it, so what that commits looks
- * like another: then git made the one below, and the one on top is the hook's. */
+/* While a hook runs after the merge commit, git still has MERGE_HEAD, so that a commit of the
+ * hook's looks like the merge, too. The merge is the lower one then, and `*at` stays above it. */
 static int below_merge(struct land *l, const struct ga_commit *top, struct ga_oid *at,
 		       struct ga_error *err)
 {
@@ -142,7 +143,7 @@ static int below_merge(struct land *l, const struct ga_commit *top, struct ga_oi
 	return 0;
 }
 
-/* Below the commits on top that git made. */
+/* Move `*at` below the commits on top that git made. */
 static int walk(struct land *l, struct ga_oid *at, struct ga_error *err)
 {
 	cleanup_(picks_release) struct picks picks = { GA_STRV_INIT, GA_STRV_INIT };
@@ -194,8 +195,8 @@ int land_hint_moved(struct land *l, const char *why, struct ga_error *err)
 	return ga_hint(err, "%s; 'git reset --keep %s' goes back", why, GA_HEX(&began));
 }
 
-/* Of what was to be the session's commits nobody has looked at what is there: it may be that they
- * are no more to be known, as where a hook wrote their messages. */
+/* Check the tree of HEAD if nobody has: what is there may be the session's commits, which cannot be
+ * recognized if, for instance, a hook rewrote their messages. */
 static int judge_top(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
@@ -232,7 +233,7 @@ static int fail_on_top(struct land *l, struct ga_error *err)
 		       "flagged", GA_HEX(&l->head), l->s->name);
 }
 
-/* All that was staged is in a commit by now, as where a hook of the user's committed it. */
+/* Is all that was staged in HEAD by now, as when a hook of the user's committed it? 1 yes. */
 static int is_committed(struct land *l, const struct ga_oid *head, struct ga_error *err)
 {
 	struct ga_oid index, tree;
@@ -244,7 +245,7 @@ static int is_committed(struct land *l, const struct ga_oid *head, struct ga_err
 
 int land_take_made(struct land *l, const char *how, struct ga_error *err)
 {
-	/* git leaves it, and the next commit of the user's would begin with it */
+	/* git leaves it, and the user's next commit message would begin with it */
 	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
 	struct land there = *l;
 	struct ga_oid head;

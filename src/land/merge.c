@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The merge itself: git's, first in memory, then in the user's working tree.
+ * The merge itself, by git: first in memory, then in the user's working tree.
  */
 #include <string.h>
 #include <unistd.h>
@@ -12,9 +12,8 @@
 #include "land-internal.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
-#define GAVE_UP 2 /* and of a merge that no strategy came to an end with */
+#define GAVE_UP 2 /* and for a merge that no strategy could handle */
 
-/* The first line that is not advice. */
 char *land_first_line(const struct ga_buf *why)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
@@ -38,8 +37,8 @@ char *land_first_line(const struct ga_buf *why)
  * them are the user's own, nothing of the branch is checked out yet. */
 static int merge_in_memory(struct land *l, struct ga_error *err)
 {
-	/* by the names that git merge has for them: files are called by these where a directory
-	 * is in their place */
+	/* named as git merge names them: where a directory takes the place of a file, the file is
+	 * renamed after its side */
 	const char *ours = land_stays(l) ? "HEAD" : GA_HEX(&l->head);
 	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
 				     ours, GA_HEX(&l->tip), NULL };
@@ -79,14 +78,14 @@ static int merge_in_memory(struct land *l, struct ga_error *err)
 
 int land_preview(struct land *l, struct ga_error *err)
 {
-	/* nobody has committed since: there is nothing to merge with */
+	/* the tip contains HEAD: the result is its tree */
 	bool ahead = ga_is_near_ancestor(l->repo, &l->head, &l->tip);
 
 	if (ahead ? ga_commit_tree(l->repo, &l->tip, &l->merged, err) : merge_in_memory(l, err))
 		return -1;
 	if (ga_tree_diff(l->repo, &l->head_tree, &l->merged, &l->changes, err))
 		return -1;
-	/* squashed, cherry-picked or done again by hand: all of it is there */
+	/* false if it was squashed, cherry-picked or done again by hand: all of it is there */
 	l->merge = l->changes.n || l->conflicts;
 	return 0;
 }
@@ -99,7 +98,7 @@ bool land_is_plain(const char *path)
 	return !strcmp(q.ptr, path);
 }
 
-/* May git's own messages, which name paths as they are, go to a terminal? */
+/* Can git's messages, which name paths unquoted, go to a terminal? */
 static bool names_are_plain(const struct land *l)
 {
 	for (size_t i = 0; i < l->changes.n; i++)
@@ -108,9 +107,9 @@ static bool names_are_plain(const struct land *l)
 	return !l->unplain;
 }
 
-/* Where git gives a merge up it resets the whole working tree and applies a stash of what was
- * uncommitted: these files are others, with what its filters make of the bytes. "" or what is to
- * be said of that. */
+/* When git gives a merge up, it resets the whole working tree and restores uncommitted changes from
+ * a stash: it writes those files anew, through its filters. Returns what to tell the user about
+ * that, or "". */
 static char *written_anew(struct land *l)
 {
 	static const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
@@ -149,8 +148,8 @@ static int fail_stopped(struct land *l, bool gave_up, struct ga_error *err)
 		       failed.hint ? failed.hint : "see 'git status'", anew);
 }
 
-/* git did not begin, or could not write what it had to. The working tree was looked at before, so
- * this is a race or something only git knows. */
+/* Git did not begin, or could not write something. The working tree was checked before, so this is
+ * a race, or something that only git knows. */
 static int fail_refused(struct land *l, int status, const struct ga_buf *why, struct ga_error *err)
 {
 	cleanup_free char *line = land_first_line(why);
@@ -160,7 +159,7 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 	return fail_stopped(l, status == GAVE_UP, err);
 }
 
-/* git staged what it could of a squash, and left it. */
+/* Git staged what it could of a squash, and stopped. */
 static int fail_squash(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
@@ -168,7 +167,7 @@ static int fail_squash(struct land *l, struct ga_error *err)
 
 	if (land_unmerged(l, &paths, err))
 		return -1;
-	/* with rerere.autoupdate */
+	/* rerere.autoupdate has resolved and staged everything */
 	if (!paths.n) {
 		(void)ga_fail(err, GA_ECONFLICT, "git resolved the conflicts of agent/%s as "
 			      "before (rerere), and did not commit that", l->s->name);
@@ -181,7 +180,6 @@ static int fail_squash(struct land *l, struct ga_error *err)
 			    "back");
 }
 
-/* One git command that brings the branch, or a part of that. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err)
 {
@@ -212,12 +210,12 @@ static int run_git(struct land *l, const char *const *args, int *ret_status, str
 
 #define STOPPED "Automatic merge went well; stopped before committing as requested"
 
-/* A merge that is to be left uncommitted. Git says so of it, with --quiet as well, which would be
- * about a commit that we make: all it says but that line is passed on. */
+/* Run a merge that git leaves uncommitted. Git says that it does, even with --quiet, which would
+ * mislead where we make the commit: that line is dropped, and the rest passed on. */
 static int run_staging(struct land *l, const char *const *args, int *ret_status,
 		       struct ga_buf *why, struct ga_error *err)
 {
-	/* as the line is above, in whatever language the user has it */
+	/* English, so that the line is the one above */
 	static const char *const env[] = { "GIT_EDITOR=:", "LANGUAGE=en", NULL };
 	struct ga_git g = GA_GIT_INIT;
 
@@ -247,7 +245,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	/* the last look before git takes HEAD as it finds it */
+	/* the last check: git takes HEAD as it finds it */
 	if (land_check_stays(l, err))
 		return -1;
 	if ((stages ? run_staging(l, args, &status, &why, err)
@@ -263,7 +261,7 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 		return fail_stopped(l, status == GAVE_UP, err);
 	if (ga_repo_operation(l->repo))
 		return land_fail_left(l, err);
-	/* of a squash there is no sign but what is unmerged */
+	/* a squash leaves no sign but unmerged paths */
 	if (l->opts->how == GA_LAND_SQUASH && l->conflicts && status == 1)
 		return fail_squash(l, err);
 	return fail_refused(l, status, &why, err);
@@ -280,8 +278,8 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 	return ga_hint(err, "%s", hint);
 }
 
-/* It is what was checked, or is checked now: options and strategies that are configured for the
- * branch, and commits made one by one, can give something else. */
+/* The result is what was checked, or is checked now: options that are configured for the branch,
+ * and commits applied one by one, can give something else. */
 static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error *err)
 {
 	struct ga_changes planned = l->changes;
@@ -299,13 +297,14 @@ static int check_tree(struct land *l, const struct ga_oid *tree, struct ga_error
 		ga_changes_release(&planned);
 		return 0;
 	}
-	/* taking it back leaves what hooks staged, which is in none of these */
+	/* taking it back leaves what hooks staged, which it knows by not being in the planned
+	 * changes */
 	ga_changes_release(&l->changes);
 	l->changes = planned;
 	return -1;
 }
 
-/* By git, which keeps what is uncommitted elsewhere. */
+/* Taken back by git, which keeps uncommitted changes elsewhere. */
 static int take_back(struct land *l, const char *how, const char *what, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
@@ -318,7 +317,7 @@ static int take_back(struct land *l, const char *how, const char *what, struct g
 	return -1;
 }
 
-/* `unread`: there was no reading what it is. What nobody looked at does not stay either. */
+/* `unread`: the result could not be read. What cannot be checked is taken back as well. */
 static int judge(struct land *l, const struct ga_oid *tree, bool unread, const char *how,
 		 struct ga_error *err)
 {
@@ -393,7 +392,7 @@ static int squash(struct land *l, struct ga_error *err)
 static int merge_commit(struct land *l, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf message = GA_BUF_INIT;
-	/* what the user's configuration says otherwise (merge.ff, pull.twohead) would give another
+	/* explicit, since the user's configuration (merge.ff, pull.twohead) could ask for another
 	 * result than the one that was checked */
 	const char *args[] = { "merge", "-s", "ort", "--no-ff",
 			       l->opts->no_commit ? "--no-commit" : "--commit", "--no-squash",

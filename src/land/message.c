@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The message of the commit, as it was given or as it is made.
+ * The message of the commit: the one given, or one made from the session.
  */
 #include <string.h>
 
@@ -9,10 +9,10 @@
 #include "land-internal.h"
 
 #define SUBJECTS 100 /* of commits, in one message */
-#define SUBJECT_MAX ((size_t)1000) /* of one of these: it is as long as the agent likes */
+#define SUBJECT_MAX ((size_t)1000) /* bytes of each: the agent can make it as long as it likes */
 #define COMMITS_MAX 1000000
 
-/* "Squash agent/NAME" and the subjects, which are the agent's words: safe to show. */
+/* "Squash agent/NAME" and the subjects, which are the agent's words, and escaped. */
 static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *commits = NULL;
@@ -63,7 +63,7 @@ static bool ends_in_trailers(const struct ga_buf *m)
 	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
 }
 
-/* What was checked was all of it. */
+/* Not for opts->paths: the checks ran on all of it. */
 static void add_checks(const struct land *l, struct ga_buf *ret)
 {
 	if (!l->report || !l->report->checks.n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading what a landing noted (note.c). It is in the session's directory, where nothing but the
- * program writes, and is taken for what it is all the same: words, each checked.
+ * Reading the note of a landing (note.c). It is in the session's directory, where only this program
+ * writes, but every word is checked all the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -92,7 +92,7 @@ static bool parse(const struct ga_buf *b, struct undo *u)
 	return pos == b->len;
 }
 
-/* Is it in the note? 1; 0: no; -1: nobody knows. */
+/* Is there a file of that name in the note? 1 yes; 0 no; -1: nobody can tell. */
 static int has(int dir, const char *name, struct ga_error *err)
 {
 	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -146,7 +146,7 @@ static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 	    !next_oid(&b, &pos, &u->index_after) || pos != b.len)
 		return ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
 	done = has(u->dir, LAND_NOTE_DONE, err);
-	/* killed on the way? */
+	/* was it killed on the way? */
 	if (!(l->s->state == GA_STATE_LANDED && ga_oid_equal(&l->s->landed, &u->commit)) ||
 	    ga_oid_equal(&u->commit, &u->head))
 		u->begun |= !done;
@@ -165,7 +165,7 @@ static int open_note(const char *dir, struct undo *u, struct ga_error *err)
 	return errno == ENOENT ? 1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
 }
 
-/* What nobody knows may be. */
+/* True also if nobody can tell. */
 static bool may_have(int dir, const char *name)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -206,8 +206,8 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
 }
 
-/* Without a record a landing did not get far enough to touch anything, unless that is what it says
- * (recover.c). 1: there is none; 2: it says that none below it counts. */
+/* A landing whose note has no record did not touch anything, unless the note is there to bar those
+ * below it (recover.c). 1: there is no record; 2: it bars them. */
 static int open_record(const struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note);
@@ -241,7 +241,7 @@ int undo_read_interrupted(struct land *l, struct undo *u, struct ga_error *err)
 
 	if (rc)
 		return rc < 0 ? -1 : 1;
-	/* of one that came to its end it is empty */
+	/* empty: it came to its end by itself */
 	if (!fstatat(u->dir, LAND_NOTE_DONE, &st, AT_SYMLINK_NOFOLLOW) && !st.st_size)
 		return 1;
 	return read_record(l, u, err);

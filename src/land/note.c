@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a landing notes before it touches anything: where HEAD was, and the files that are going to
- * be written without a commit, as they are. Not in the repository, whose objects other sessions
- * can read: a directory of the session's, "undo/NUMBER", the highest being the last one. In it are
- * "record", words that end in NUL (put_state(), add_file()), and what stood at file number i
- * as "i".
+ * What a landing notes before it touches anything: where HEAD was, and what stands where it is
+ * going to write files without a commit. This is not in the repository, whose objects other
+ * sessions can read, but in a directory of the session's, "undo/NUMBER"; the highest number is the
+ * last. In it are "record", words that end in NUL (put_state(), add_file()), and what stood at file
+ * number i as "i".
  */
 #include <dirent.h>
 #include <errno.h>
@@ -48,11 +48,11 @@ struct note {
 	int root;
 	int dir;
 	struct ga_buf record;
-	struct ga_strv made; /* on the disk before the record is */
-	struct ga_strv dirs; /* and the directories it is in */
+	struct ga_strv made; /* files that have to be on the disk before the record */
+	struct ga_strv dirs; /* and the directories above the note */
 	size_t n;
 	struct ga_strv paths;
-	struct undo before; /* of a landing that was killed, with which this one goes on ... */
+	struct undo before; /* the note of a killed landing, which this one takes over ... */
 	unsigned killed;    /* ... its number; 0: there is none */
 };
 
@@ -67,13 +67,13 @@ static void put_oid(struct ga_buf *b, const struct ga_oid *oid)
 	ga_buf_add0(b, GA_HEX(oid));
 }
 
-/* Keep what is there. */
+/* Copy what is at the path into the note, under the next number. */
 static int keep(struct note *n, const char *path, mode_t *ret_mode, struct ga_error *err)
 {
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
 	cleanup_free char *name = ga_strf("%zu", n->n++), *q = ga_escape(path);
 
-	/* files of a directory go on their own */
+	/* a directory that makes way is no error: its files are paths of their own */
 	if (land_open_here(n->root, path, &h) && !(n->l->work && land_dir_here(n->root, path)))
 		return ga_fail(err, GA_ELOSE, "'%s' cannot be read, to be kept for undoing", q);
 	*ret_mode = h.mode;
@@ -114,7 +114,7 @@ static int add_carries(struct note *n, struct ga_error *err)
 	return 0;
 }
 
-/* In the order of the paths: number i is the i-th that is written. */
+/* Number i is the i-th path that is written: work_check_meanwhile() relies on that. */
 static int add_work(struct note *n, struct ga_error *err)
 {
 	const struct work *w = n->l->work;
@@ -126,7 +126,8 @@ static int add_work(struct note *n, struct ga_error *err)
 	return 0;
 }
 
-/* What the landing before had written when it was killed is not written again. */
+/* Take over from the note of the killed landing the files that it had written, which are not
+ * written again. */
 static int add_before(struct note *n, struct ga_error *err)
 {
 	ga_strv_sort_unique(&n->paths);
@@ -225,7 +226,7 @@ char *land_note_ref(const struct land *l, unsigned n)
 	return ga_session_ref(l->s, kind);
 }
 
-/* At once for who reads it: what is half removed would be taken for another. */
+/* Renamed first: to a reader, a note that is half removed would be a different one. */
 int land_note_remove(struct land *l, unsigned n, struct ga_error *err)
 {
 	cleanup_close int at = open(l->notes, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -244,7 +245,8 @@ int land_note_remove(struct land *l, unsigned n, struct ga_error *err)
 	return at < 0 ? 0 : ga_rmtree_at(at, NOTE_GONE, err);
 }
 
-/* Of a landing that was killed: what nobody can tell may be. */
+/* Does the note, of a landing that was killed, have the only copy of something? True if nobody can
+ * tell. */
 static bool has_only_copies(const struct land *l, unsigned n)
 {
 	struct land of = { .repo = l->repo, .s = l->s, .notes = l->notes, .note = n };
@@ -256,8 +258,9 @@ static bool has_only_copies(const struct land *l, unsigned n)
 	return rc < 0 || (!rc && (undo_only_copies(&of, &u, &only, &ignored) || only.n));
 }
 
-/* Does the note tell of what still stands, so that it can be undone after the next? Without a
- * record it tells of nothing, unless that is what it says (recover.c). */
+/* Is the note needed: can its landing be undone once the next is, or does it have the only copy of
+ * something? A note without a record is not, unless it is there to bar those below it
+ * (recover.c). */
 static bool stands(const struct land *l, unsigned n)
 {
 	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, n);
@@ -268,7 +271,7 @@ static bool stands(const struct land *l, unsigned n)
 	return l->s->state == GA_STATE_LANDED || !access(done, F_OK) || has_only_copies(l, n);
 }
 
-/* Those before this one, unless what they tell of still stands. */
+/* Remove the last notes, down to the first that is needed, and take the number after that. */
 static int choose_number(struct land *l, struct ga_error *err)
 {
 	unsigned last;
@@ -279,7 +282,7 @@ static int choose_number(struct land *l, struct ga_error *err)
 		if (land_note_remove(l, last, err))
 			return -1;
 	l->note = last + 1;
-	/* the ref of one that somebody removed by hand, because it could not be read */
+	/* its ref may be there if somebody removed an unreadable note by hand */
 	return land_note_remove(l, l->note, err);
 }
 
@@ -377,7 +380,7 @@ int land_keep_staged(struct land *l, struct ga_error *err)
 	       ga_ref_create(l->repo, ref, &commit, "agent: landing", err) ? -1 : 0;
 }
 
-/* With a record it is a note: last, and on the disk with all it tells of. */
+/* The record makes it a note: it is written last, once all that it refers to is on the disk. */
 static int write_record(struct note *n, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
@@ -393,7 +396,8 @@ static int write_record(struct note *n, struct ga_error *err)
 	return ga_sync_beside_end(beside, rc ? &second : err) || rc ? -1 : 0;
 }
 
-/* What was merged by then is there, and there would be nothing else to say where HEAD was. */
+/* If a killed landing merged what there is to merge, nothing but its note says where HEAD was
+ * before. */
 static int find_killed(struct note *n, struct ga_error *err)
 {
 	struct land *l = n->l;

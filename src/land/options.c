@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the user has configured for merges of the branch they are on (branch.NAME.mergeoptions) can
- * have git merge otherwise than was judged in memory, which knows none of it: not follow a file
- * that was renamed, take a side, another strategy. What comes of that as a whole is judged when it
- * is there (merge.c). Here is what cannot wait until then: files that git would write on the way,
- * uncommitted work that it would put away for as long as it tries one strategy after another, and a
- * merge that git leaves to the user.
+ * The user can configure options for merges into the branch that they are on
+ * (branch.NAME.mergeoptions). By these git can merge differently from the merge in memory, which
+ * knows none of them: not follow a renamed file, take one side, use another strategy. The result as
+ * a whole is checked when it is there (merge.c). This is for what cannot wait until then: files
+ * that git would write on the way, uncommitted work that it would stash while it tries one strategy
+ * after another, and a merge that git leaves to the user.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "ga/refs.h"
 #include "in-the-way.h"
 
-/* The key, where something is configured and git is going to go by it; or NULL. Caller frees. */
+/* The key, if it is set and git will follow it, or NULL. Caller frees. */
 static char *find(struct land *l)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -65,8 +65,8 @@ int land_options_in_the_way(struct land *l, struct land_found *f, struct ga_erro
 
 /* ---- strategies --------------------------------------------------------------------------- */
 
-/* "-s ours", "-nsours", "--strategy=ours", shortened as git has it. Of what only looks so, as it
- * is in the value of another option, that is said in vain. */
+/* "-s ours", "-nsours", "--strategy=ours", abbreviated as git allows. What only looks like it, as
+ * the value of another option, counts too, which errs on the safe side. */
 static bool is_strategy(const char *word)
 {
 	size_t n = strcspn(word, "=");
@@ -75,7 +75,7 @@ static bool is_strategy(const char *word)
 		return false;
 	if (word[1] == '-')
 		return n >= strlen("--str") && !strncmp(word, "--strategy", n);
-	/* those that the rest is the value of */
+	/* letters of options whose value is the rest of the word */
 	word += 1 + strcspn(word + 1, "sXmFS");
 	return *word == 's';
 }
@@ -115,8 +115,8 @@ int land_options_put_away(struct land *l, struct ga_error *err)
 
 /* ---- a merge that was left ---------------------------------------------------------------- */
 
-/* What git merged by itself, and not to what was judged; and what it could not merge, which nobody
- * was told of. */
+/* Paths that git merged, but not to what was checked; and paths that it could not merge, which was
+ * not expected. */
 static int find_otherwise(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
 	const char *const args[] = { "diff-index", "--cached", "--name-only", "--no-renames",
@@ -138,7 +138,7 @@ static int find_otherwise(struct land *l, struct ga_strv *ret, struct ga_error *
 
 int land_options_check_left(struct land *l, struct ga_error *err)
 {
-	/* git leaves it, and the next commit of the user's would begin with it */
+	/* git leaves it, and the user's next commit message would begin with it */
 	cleanup_free char *message = ga_path_join(ga_repo_info(l->repo)->gitdir, "SQUASH_MSG");
 	cleanup_free char *key = find(l), *list = NULL, *setting = NULL, *word = NULL;
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
@@ -164,8 +164,8 @@ int land_options_check_left(struct land *l, struct ga_error *err)
 
 /* ---- the same once more ------------------------------------------------------------------- */
 
-/* A git directory as a linked working tree has one: with a HEAD of its own, which is as the user's,
- * and all else the repository's. */
+/* A git directory like that of a linked working tree: it has a HEAD of its own, equal to the
+ * user's, and all else is the repository's. */
 static int make_gitdir(struct land *l, const char *dir, struct ga_error *err)
 {
 	cleanup_free char *head = ga_path_join(dir, "HEAD"), *ref = NULL, *line = NULL;
@@ -182,7 +182,7 @@ static int make_gitdir(struct land *l, const char *dir, struct ga_error *err)
 	       ga_write_new(AT_FDCWD, common, commondir, strlen(commondir), 0600, err) ? -1 : 0;
 }
 
-/* There, and in a working tree that has nothing but what it writes. */
+/* Merge there, in a working tree that has nothing but what git writes. */
 static int merge_in(struct land *l, const char *dir, struct ga_changes *ret, struct ga_error *err)
 {
 	cleanup_free char *gitdir = ga_path_join(dir, "git"), *tree = ga_path_join(dir, "tree");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where a rebase stopped, by what git says of that and by what is noted beside the session, and
- * whether it is one of a landing.
+ * Where a rebase stopped, by git's files and by what is recorded beside the session, and whether it
+ * is that of a landing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "ga/path.h"
 #include "rebase.h"
 
-#define BY_HAND_MAX 1000 /* commits of the user's since git stopped */
+#define BY_HAND_MAX 1000 /* commits of the user's since git stopped, at most */
 
 char *rebase_file(const struct land *l, const char *name)
 {
@@ -22,7 +22,7 @@ char *rebase_file(const struct land *l, const char *name)
 	return ga_path_join(ga_repo_info(l->repo)->gitdir, path);
 }
 
-/* 1: of several there are none. */
+/* 1: git has no list. */
 static int read_todo(struct land *l, struct ga_buf *ret, struct ga_error *err)
 {
 	cleanup_free char *file = rebase_file(l, "todo");
@@ -53,12 +53,13 @@ int rebase_next(struct land *l, struct ga_oid *ret, struct ga_error *err)
 		       : 0;
 }
 
-/* Where that is noted of this working tree: git's own list says neither whether the first was
- * begun, nor what HEAD was when it was not, and is gone once the last is committed. */
+/* What is recorded for this working tree. Git's own list tells neither whether its first commit was
+ * begun, nor what HEAD was if it was not, and is gone once the last is committed. */
 #define LEFT "left"
 struct stopped {
-	struct ga_oid at, next, began; /* HEAD then, that commit, and HEAD before the first */
-	bool left;                     /* to the user, and not just not begun */
+	struct ga_oid at, next, began; /* HEAD when git stopped, the next commit, HEAD before the
+					* first */
+	bool left;                     /* git left it to the user; false: git could not begin it */
 };
 
 char *rebase_stopped_file(const struct land *l)
@@ -81,7 +82,7 @@ int rebase_note_stopped(struct land *l, const struct ga_oid *next, bool left, st
 	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
-/* False: nothing that can be read. */
+/* False: there is none that can be read. */
 static bool read_stopped(const struct land *l, struct stopped *ret)
 {
 	struct ga_oid *const ids[] = { &ret->at, &ret->next, &ret->began };
@@ -103,7 +104,7 @@ static bool read_stopped(const struct land *l, struct stopped *ret)
 	return s;
 }
 
-/* The first that is on top of `at`, which HEAD is beyond: 1; 0: nobody can tell which. */
+/* Move `*head` down to the commit whose parent is `at`: 1; 0: nobody can tell which that is. */
 static int read_above(struct land *l, const struct ga_oid *at, struct ga_oid *head,
 		      struct ga_error *err)
 {
@@ -142,12 +143,12 @@ int rebase_find_next(struct land *l, struct ga_oid *next, enum next *ret, struct
 	*next = stopped.next;
 	*began = stopped.began;
 	if (ga_oid_equal(&head, &stopped.at)) {
-		/* without a list the user gave it up */
+		/* if the list is gone, the user gave it up */
 		*ret = listed ? NEXT_NONE : NEXT_TO_DO;
 		return 0;
 	}
-	/* of one that was not begun what is there since is somebody's own, and so is what is there
-	 * besides */
+	/* if git had not begun it, commits made since are the user's own; so is one that is not
+	 * `next` applied again */
 	rc = stopped.left ? read_above(l, &stopped.at, &head, err) : 0;
 	if (rc > 0)
 		rc = land_is_made_again(l, &head, next, &stopped.at, err);
@@ -176,7 +177,7 @@ int rebase_list_later(struct land *l, bool begun, struct ga_buf *ret, struct ga_
 
 /* ---- is it one of ours? -------------------------------------------------------------- */
 
-/* Where HEAD was before the first of several. */
+/* Where HEAD was before the first commit, if there are several. */
 static int read_head(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *file = rebase_file(l, "head");
@@ -191,8 +192,8 @@ static int read_head(struct land *l, struct ga_error *err)
 		   : ga_fail(err, GA_EFATAL, "cannot tell where the rebase began");
 }
 
-/* Is `last` the last one, or the only one, which is `at`? Anything else is a cherry-pick of the
- * user's. */
+/* Is `last` the last commit of git's list or, if that is empty, `at`? Anything else is a
+ * cherry-pick of the user's. */
 static int ends_with(struct land *l, const struct ga_oid *at, const struct ga_oid *last,
 		     struct ga_error *err)
 {

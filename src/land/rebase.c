@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The session's commits made again on HEAD, by git cherry-pick: the user stays on their branch, and
- * a conflict is in an ordinary state of git's.
+ * The session's commits applied again on HEAD, by git cherry-pick: the user stays on their branch,
+ * and a conflict leaves an ordinary state of git's.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,12 +14,12 @@
 #include "ga/trace.h"
 #include "rebase.h"
 
-/* Where a directory was renamed git would move what commits add to it, to paths that none of them
- * names, and nobody looked at. */
+/* Where a directory was renamed, git would move files that commits add to it, to paths that none of
+ * them names and nobody has checked. */
 #define PICK "-c", "merge.directoryRenames=false", "cherry-pick"
 
-/* Those that `git rebase` would take: no merges, and none that is there already. For that git
- * compares all that either side has alone, so it is asked once. */
+/* The commits that `git rebase` would take: no merges, and none whose patch HEAD has. For that git
+ * compares all commits that only one side has, so it is asked once. */
 static int list(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *range = ga_strf("%s...%s", GA_HEX(&l->head), GA_HEX(&l->tip));
@@ -38,7 +38,8 @@ static int list(struct land *l, struct ga_error *err)
 	return 0;
 }
 
-/* Before git is run: it names what it cannot write, also where a later commit takes that away. */
+/* Before git runs: its messages name files that it cannot write, even if a later commit removes
+ * them. */
 static int look_at_names(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "diff-tree", "--stdin", "--no-commit-id", "--root",
@@ -60,7 +61,7 @@ int land_rebase_check_way(struct land *l, struct ga_error *err)
 	return list(l, err) || land_check_on_the_way(l, &l->head_tree, &l->picks, err) ? -1 : 0;
 }
 
-/* Nothing is left of the commit on top of HEAD: 1. */
+/* Is nothing left of the commit that is being applied to HEAD? 1 yes. */
 static int is_empty(struct land *l, struct ga_error *err)
 {
 	const char *const args[] = { "diff-index", "--cached", "--quiet", "HEAD", NULL };
@@ -74,8 +75,8 @@ static int is_empty(struct land *l, struct ga_error *err)
 	return status == 0;
 }
 
-/* What making that commit again on `l->head_tree` writes, where that can be told path by path,
- * goes before what all of them would. */
+/* Put into l->changes what applying this commit on l->head_tree writes, as far as that can be told
+ * path by path, in place of what all commits together make of those paths. */
 static int add_pick(struct land *l, const struct ga_oid *pick, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = { .n_parents = 0 };
@@ -113,7 +114,7 @@ static int add_pick(struct land *l, const struct ga_oid *pick, struct ga_error *
 	return 0;
 }
 
-/* Takes away what git wrote of the commit at which it stopped; those before it stay. */
+/* Take back what git wrote of the commit at which it stopped; the commits before it stay. */
 static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_error *err)
 {
 	struct land here = { .repo = l->repo, .s = l->s, .opts = l->opts, .tip = l->tip,
@@ -136,15 +137,16 @@ static int take_pick_back(struct land *l, const struct ga_oid *pick, struct ga_e
 	return rc;
 }
 
-/* Back to where it began, over the commits that were made, if the files let it. What is given up
- * has no options: what the user committed since goes as well, as with git. */
+/* Go back to where the rebase began, dropping the commits that were made, unless files are in the
+ * way. An abort, which has no opts, has checked the commits made since (check_own()), and drops all
+ * of them. */
 static int go_back(struct land *l, struct ga_error *err)
 {
 	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* files that were put back are others, with the same bytes; it fails where one is changed,
-	 * which does not matter */
+	/* restored files are new ones with the same bytes, which git could take for changed; the
+	 * refresh fails if any file is changed, which does not matter */
 	(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
 	return l->opts ? land_take_made(l, "--merge", err) : land_go_back(l, "--merge", err);
 }
@@ -160,7 +162,7 @@ static int quit(struct land *l, struct ga_error *err)
 	return status ? ga_fail(err, GA_EFATAL, "git cherry-pick --quit failed") : 0;
 }
 
-/* Nothing of it was the user's yet. */
+/* Git stopped before the user resolved anything: take all of it back. */
 static int fail_first(struct land *l, const struct ga_oid *pick, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT, second = GA_ERROR_INIT;
@@ -199,7 +201,7 @@ static int fail_later(struct land *l, const struct ga_oid *pick, struct ga_error
 		       "--continue %s' goes on, or --abort goes back", more, sep, l->s->name);
 }
 
-/* It stopped, and not at a commit that could be resolved; or could not be run to its end. */
+/* Git stopped, but not at a commit that the user could resolve; or it was not run to its end. */
 static int fail_stopped(struct land *l, const struct ga_oid *only, struct ga_error *err)
 {
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
@@ -225,7 +227,8 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why,
 
 /* ---- going on ------------------------------------------------------------------------ */
 
-/* One command of git's that makes commits. What came before it failed is to be taken back. */
+/* Run a git command that makes commits. If it could not be run, and left no state to continue from,
+ * what was done is taken back. */
 static int pick(struct land *l, const char *const *args, const struct ga_buf *in,
 		const struct ga_oid *only, int *ret_status, struct ga_buf *why,
 		struct ga_error *err)
@@ -239,14 +242,14 @@ static int pick(struct land *l, const char *const *args, const struct ga_buf *in
 		       : fail_stopped(l, only, err);
 }
 
-/* To be known again when the user has committed it by hand: then git has no state. */
+/* Record the commit: if the user commits it by hand, git has no state left to tell which it was. */
 static int fail_conflict(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid next;
 	int rc = rebase_next(l, &next, &ignored);
 
-	/* there is no list of a single one */
+	/* git has no list for a single commit */
 	if (rc > 0)
 		rc = land_read_ref(l, "CHERRY_PICK_HEAD", &next, &ignored);
 	if (!rc)
@@ -254,8 +257,8 @@ static int fail_conflict(struct land *l, struct ga_error *err)
 	return land_fail_left(l, err);
 }
 
-/* On to the end, over commits of which nothing is left, as a rebase does. `only`: the one commit
- * there is, zero for several. */
+/* Go on to the end, skipping commits of which nothing is left, as a rebase does. `only`: the
+ * commit, if there is but one; zero: there are several. */
 static int go_on(struct land *l, int status, const struct ga_oid *only, struct ga_buf *why,
 		 struct ga_error *err)
 {
@@ -300,8 +303,8 @@ int land_rebase(struct land *l, struct ga_error *err)
 	return go_on(l, status, &only, &why, err);
 }
 
-/* The commit that git could not begin is made alone first: its own --continue takes it for one
- * that somebody committed by hand. */
+/* Apply the commit that git could not begin alone, first: git's --continue would take it for
+ * committed by hand, and skip it. */
 static int make_next(struct land *l, const struct ga_oid *next, int *ret_status, struct ga_buf *why,
 		     struct ga_error *err)
 {
@@ -311,7 +314,8 @@ static int make_next(struct land *l, const struct ga_oid *next, int *ret_status,
 	return pick(l, args, NULL, next, ret_status, why, err);
 }
 
-/* What is staged since git stopped is the user's, and taking back what git did would take it. */
+/* What was staged since git stopped is the user's, and would be lost if what git did had to be
+ * taken back. */
 static int check_unstaged(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "diff-index", "--cached", "--name-only", "--no-renames",
@@ -330,7 +334,8 @@ static int check_unstaged(struct land *l, struct ga_error *err)
 				      err) : 0;
 }
 
-/* They find what the user did since git stopped. */
+/* Is anything in the way of the commits to come? The user may have changed files since git
+ * stopped. */
 static int check_later(struct land *l, bool begun, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf commits = GA_BUF_INIT;
@@ -367,7 +372,7 @@ static int go_on_later(struct land *l, struct ga_error *err)
 		return 0;
 	if (is == NEXT_STOPS) {
 		rc = is_empty(l, err);
-		/* resolved to what is there */
+		/* resolved to no change */
 		if (rc)
 			return rc < 0 ? -1 : go_on(l, 1, &none, &why, err);
 	}
@@ -394,7 +399,7 @@ static int fail_not_back(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git reset --keep %s' goes back", GA_HEX(&l->head));
 }
 
-/* What the user committed besides what they resolved would go as well. */
+/* Fail if the user committed anything besides what they resolved: it would be dropped as well. */
 static int check_own(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
@@ -421,7 +426,7 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 
 	if (rebase_find_next(l, &next, &is, &to, err))
 		return -1;
-	/* git would stay where HEAD is by now */
+	/* git's own --abort would leave HEAD where it is */
 	if (is != NEXT_STOPS) {
 		if (check_own(l, err) || check_unstaged(l, err) || go_back(l, err) || quit(l, err))
 			return -1;
@@ -435,7 +440,7 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	g.user_hooks = true;
 	if (ga_git_ok(l->repo, &g, err) || ga_repo_head(l->repo, &head, &branch, err))
 		return -1;
-	/* which git only warns of */
+	/* git only warns of that */
 	if (!ga_oid_equal(&head, &l->head))
 		return fail_not_back(l, err);
 	(void)unlink(stopped);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Landings that did not come to their end. Beside uncommitted work one that failed on the way is
- * taken back at once, one that was killed by whoever comes next. Of one that git was at work on
- * only the files come back that git was told not to look at.
+ * Landings that did not come to their end. One beside uncommitted work is taken back: at once if it
+ * failed on the way, by the next command if it was killed. One that git was at work on is git's to
+ * abort or continue; only marked files that git may have overwritten are restored here.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "ga/refs.h"
 #include "undo.h"
 
-#define WENT_ON "the user went on\n" /* what says so */
+#define WENT_ON "the user went on\n" /* what the file says then */
 
 int land_take_back(struct land *failed, struct ga_error *err)
 {
@@ -28,8 +28,8 @@ int land_take_back(struct land *failed, struct ga_error *err)
 
 enum since {
 	SINCE_NOTHING,  /* HEAD is where a landing that was killed began, or where it was going */
-	SINCE_SWITCHED, /* the branch is, and the user is on another */
-	SINCE_ELSEWHERE, /* or may be, in another working tree */
+	SINCE_SWITCHED, /* its branch is, but the user is on another */
+	SINCE_ELSEWHERE, /* HEAD or the branch is, in another working tree */
 	SINCE_WENT_ON,
 };
 
@@ -38,7 +38,8 @@ static bool is_its(const struct undo *u, const struct ga_oid *head)
 	return ga_oid_equal(head, &u->head) || ga_oid_equal(head, &u->commit);
 }
 
-/* Where another working tree is, and what takes it back there. */
+/* The hint for another working tree: where it is, and the command that takes the landing back
+ * there. */
 static int hint_there(const struct land *l, const struct undo *u, const char *how,
 		      struct ga_error *err)
 {
@@ -52,7 +53,7 @@ static int hint_there(const struct land *l, const struct undo *u, const char *ho
 
 int undo_check_here(const struct land *l, const struct undo *u, struct ga_error *err)
 {
-	/* a merge alone is the same wherever its branch is checked out now */
+	/* a merge alone can be undone wherever its branch is checked out now */
 	if (!strcmp(u->worktree, land_worktree(l)) || (*u->ref && !u->n && !u->by_path))
 		return 0;
 	(void)ga_fail(err, GA_ELOSE, "agent/%s landed in another working tree", l->s->name);
@@ -66,8 +67,8 @@ static int fail_elsewhere(const struct land *l, const struct undo *u, struct ga_
 	return hint_there(l, u, "--abort", err);
 }
 
-/* In the other working tree, if that is there still. Where the branch is does not matter to who is
- * not on it. */
+/* For a landing in another working tree: by HEAD there, if it still exists, or by the branch that
+ * HEAD was on, if the user has switched since. */
 static int find_since_there(struct land *l, const struct undo *u, enum since *ret,
 			    struct ga_error *err)
 {
@@ -160,7 +161,7 @@ int undo_hidden(struct land *l, struct undo *u, struct ga_error *err)
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&l->head, &u->head);
 }
 
-/* What else git had done is git's to go on with or give up, if it left anything of that. */
+/* Only these files: if git left a state, it is git's to continue or abort the rest. */
 static int put_back(struct land *l, struct undo *u, struct ga_error *err)
 {
 	int rc = undo_hidden(l, u, err);
@@ -170,7 +171,8 @@ static int put_back(struct land *l, struct undo *u, struct ga_error *err)
 	return ga_repo_operation(l->repo) ? 0 : land_note_remove(l, l->note, err) ? -1 : 2;
 }
 
-/* What is half done, and cannot be taken back, is nothing to land on. */
+/* The note cannot be read. That is an error if the landing may be half done: nothing may land on
+ * that. */
 static int unread(const struct land *l, const struct undo *u, struct ga_error *err)
 {
 	cleanup_free char *dir = l->note ? ga_strf("%s/%u", l->notes, l->note)
@@ -219,7 +221,7 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 
 /* ---- of other sessions ---------------------------------------------------------------- */
 
-/* Most have come to their end, which is to be seen without reading more of them. */
+/* Most landings have come to their end, which shows without reading their notes. */
 static bool may_be_half_done(const char *notes)
 {
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
@@ -233,7 +235,8 @@ static bool may_be_half_done(const char *notes)
 	return access(done, F_OK) || !access(begun, F_OK);
 }
 
-/* Here, and nothing happened since? What cannot be read is for who asks about that session. */
+/* Was it in this working tree, and has nothing happened since? What cannot be read is reported to
+ * whoever asks about that session. */
 static bool is_half_done(struct land *l, const struct undo *u)
 {
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
@@ -288,7 +291,7 @@ int land_check_others(const struct land *l, struct ga_error *err)
 
 /* ---- what came of it -------------------------------------------------------------------- */
 
-/* What merging the tip into HEAD of then gives: 0; 1: nothing that git could commit. */
+/* Merge the tip into the HEAD of then: 0; 1: it conflicts, so git could not have committed that. */
 static int merge_again(const struct land *now, const struct undo *u, struct ga_oid *ret,
 		       struct ga_error *err)
 {
@@ -303,7 +306,7 @@ static int merge_again(const struct land *now, const struct undo *u, struct ga_o
 	return rc;
 }
 
-/* Does HEAD have what was going to be committed, and nothing else? 1 yes. */
+/* Is HEAD's tree what was going to be committed? 1 yes. */
 static int is_merge(const struct land *now, const struct undo *u, struct ga_error *err)
 {
 	struct ga_oid tree;
@@ -315,8 +318,8 @@ static int is_merge(const struct land *now, const struct undo *u, struct ga_erro
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&tree, &now->head_tree);
 }
 
-/* Of several commits that were made again nobody can tell, and what has anything else in it is the
- * user's. */
+/* Without a record of HEAD afterwards, several commits of a rebase cannot be recognized, and a
+ * commit with anything else in it is the user's. */
 int undo_is_made(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit c = { .n_parents = 0 };
@@ -348,14 +351,14 @@ int undo_read_killed(struct land *of, struct undo *u, unsigned *ret, struct ga_e
 
 	*ret = l.note;
 	free(l.notes);
-	/* what cannot be read stays, below the next one */
+	/* a note that cannot be read stays, below the next one */
 	if (rc || u->by_path || u->begun || u->hidden || ga_oid_equal(&u->head, &of->head))
 		return 0;
 	return undo_is_made(of, u, err);
 }
 
-/* A note of nothing is the last one from here on, as long as the session is there. What is in those
- * before it may be the user's, and nowhere else. */
+/* Add a note without a record, which bars those below it as long as the session exists. They stay,
+ * since they may have the only copies of files of the user's. */
 static int bar(const struct land *l, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note + 1);
@@ -376,7 +379,7 @@ int land_forget_earlier(struct land *of, struct ga_error *err)
 	if (rc < 0)
 		rc = l.note ? 0 : ga_error_move(err, &unreadable);
 	else if (!rc)
-		/* one of paths says itself where HEAD has to be */
+		/* a landing path by path records itself where HEAD has to be */
 		rc = u.by_path ? 1 : undo_is_made(of, &u, err);
 	if (!rc)
 		rc = bar(&l, err);
@@ -394,7 +397,8 @@ static int fail_only(const struct land *l, const struct ga_strv *paths, struct g
 		       "%s' moves it to the trash", q, l->s->name);
 }
 
-/* The user went on after it. */
+/* Fail if the landing of note l->note was interrupted and the note has the only copy of something;
+ * the user went on after it. */
 static int check_copies(struct land *l, struct ga_error *err)
 {
 	cleanup_(undo_release) struct undo u = UNDO_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where git stops half way without a state of its own: what it had written by then is taken away
- * again, what it put back to HEAD though it was not to look there is as it was. What cannot be told
- * from the user's own stays, and is named.
+ * For when git stops half way without a state of its own: remove what it had written by then, and
+ * restore marked files that it put back to HEAD although it was told not to look there. What cannot
+ * be told from the user's own files stays, and is named.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 /* ---- written by git ------------------------------------------------------------------ */
 
-/* Byte by byte, as long as `fd` is; with `whole` that is all of it. */
+/* Is all of `fd` the beginning of `other` or, with `whole`, all of it? */
 static bool begins_like(int fd, int other, bool whole)
 {
 	char a[1 << 14], b[sizeof(a)];
@@ -74,7 +74,8 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 
 /* ---- what is staged ------------------------------------------------------------------ */
 
-/* Under that name, or another, as where a directory was renamed. */
+/* Does `all` have what is staged, at its path or, as when git follows a renamed directory, at
+ * another? */
 static bool brings(const struct ga_changes *all, const struct ga_change *c)
 {
 	if (ga_changes_find(all, c->path))
@@ -85,7 +86,8 @@ static bool brings(const struct ga_changes *all, const struct ga_change *c)
 	return false;
 }
 
-/* What the user's commits since changed is in there as well: git's only as the tip has it. */
+/* `all` leads from HEAD to the tip, so it includes what the user's own commits changed: only what
+ * is staged as at the tip is git's. */
 static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
 {
 	const struct ga_change *of = ga_changes_find(all, c->path);
@@ -93,8 +95,8 @@ static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
 	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
 }
 
-/* By options of the user's git may have merged into other files that were there than was looked
- * at: what it makes of these it makes again. */
+/* With options of the user's (options.c), git may have merged into files that the checked merge
+ * does not change. Merging again tells what it staged there, which is removed from `others`. */
 static int drop_merged(struct land *l, struct ga_changes *others, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = *others, made = GA_CHANGES_INIT;
@@ -111,8 +113,8 @@ static int drop_merged(struct land *l, struct ga_changes *others, struct ga_erro
 	return 0;
 }
 
-/* What else than what is brought hooks that git runs, or the user, have staged meanwhile. Where git
- * committed what it merged it staged no more of it. */
+/* Find what hooks, or the user, have staged meanwhile besides what is brought. Once git has
+ * committed the merge, none of it is merely staged. */
 static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
@@ -139,7 +141,7 @@ static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *
 		       : 0;
 }
 
-/* What each was, or became, is what the index has. */
+/* Set the index to what each path was, or became. */
 static int stage(struct land *l, const struct ga_changes *others, bool became,
 		 struct ga_error *err)
 {
@@ -156,7 +158,7 @@ static int stage(struct land *l, const struct ga_changes *others, bool became,
 	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
 }
 
-/* Each by its object, since the file may have more than was staged of it. */
+/* By its object, since the file may have more changes than were staged. */
 static int stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
@@ -192,7 +194,8 @@ static int fail_in_the_way(const char *then, struct ga_error *err)
 static int reset(struct land *l, const char *how, struct ga_error *err)
 {
 	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
-	/* of the user's there may be more in the way by the time they do that */
+	/* after a rebase with --keep, as by the time the user does it, more of theirs may be in the
+	 * way */
 	cleanup_free char *then = ga_strf("'git reset %s %s' goes back",
 					  l->rebase ? "--keep" : how, GA_HEX(&l->head));
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
@@ -214,7 +217,8 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 	return ga_hint(err, "%s", then);
 }
 
-/* Git would take what else is staged with what it staged itself. */
+/* Git would drop what else is staged together with what it staged itself, so that is unstaged
+ * before and staged again after. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
@@ -230,11 +234,11 @@ int land_go_back(struct land *l, const char *how, struct ga_error *err)
 
 /* What is to be done about the paths of the landing. */
 struct taking {
-	bool any_mode;         /* permissions are no difference */
+	bool any_mode;         /* land_ignores_modes() */
 	bool asked;            /* git could say ... */
 	struct ga_strv dirty;  /* ... which tracked paths it finds changed, sorted, */
-	struct ga_strv marked; /* and which it was told not to look at */
-	struct ga_strv modules; /* submodules, each with a directory where it is */
+	struct ga_strv marked; /* and which are marked */
+	struct ga_strv modules; /* submodules that have a directory */
 	struct ga_strv remove, back, lost;
 };
 
@@ -248,7 +252,8 @@ static void taking_release(struct taking *t)
 	ga_strv_release(&t->lost);
 }
 
-/* Each line of what git answers, of which the path begins at `at`. */
+/* List the paths that git prints, which begin at `at` in each line; with `marked`, only those whose
+ * letter stands for a mark. */
 static int list(struct land *l, const char *const *args, size_t at, bool marked,
 		struct ga_strv *ret)
 {
@@ -267,7 +272,8 @@ static int list(struct land *l, const char *const *args, size_t at, bool marked,
 	return 0;
 }
 
-/* A filter that fails, which may be why git stopped, may keep it from answering. */
+/* Git may be unable to answer: a filter that fails, perhaps the very reason why it stopped, can
+ * prevent it. */
 static void ask(struct land *l, struct taking *t)
 {
 	static const char *const dirty[] = { "status", "--porcelain=v1", "-z", "--no-renames",
@@ -282,8 +288,8 @@ static void ask(struct land *l, struct taking *t)
 		   (!l->marks.hidden || !list(l, marked, 2, true, &t->marked));
 }
 
-/* Of a tracked file git knows when it wrote it last; of one that it was told not to look at, the
- * bytes tell. */
+/* For a tracked file `git status` tells; for a marked one, which it does not look at, the bytes
+ * do. */
 static bool is_as_before(struct land *l, int root, const struct ga_change *c,
 			 const struct land_look *is, const struct taking *t)
 {
@@ -300,13 +306,13 @@ static bool is_as_before(struct land *l, int root, const struct ga_change *c,
 		land_is_written(l, root, c->path, &c->old, true));
 }
 
-/* Nothing of the user's was in the way, so what is new there, or else than it was, is git's if it
- * is what git was to write. */
+/* Nothing of the user's was in the way before git began, so a file that is new or changed is git's
+ * if it contains what git was to write. */
 static void look(struct land *l, int root, const struct ga_change *c, struct taking *t)
 {
 	struct land_look is;
 
-	/* git leaves submodules alone, unless a file comes there */
+	/* git leaves submodules alone, unless a file replaces them */
 	if (c->old.mode == GA_MODE_GITLINK && land_dir_here(root, c->path))
 		ga_strv_push(&t->modules, c->path);
 	else if (c->old.mode == GA_MODE_GITLINK && !way_replaces(&c->old, &c->new))
@@ -321,7 +327,8 @@ static void look(struct land *l, int root, const struct ga_change *c, struct tak
 		ga_strv_push(c->old.mode == GA_MODE_NONE ? &t->remove : &t->back, c->path);
 }
 
-/* May git put a file there? It would take away a directory, or what stands on the way to it. */
+/* Can git put a file there without removing anything? It would remove a directory, and whatever
+ * stands where the path needs one. */
 static bool is_free(int root, const char *path)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -337,7 +344,7 @@ static bool is_free(int root, const char *path)
 	return !land_dir_here(root, path);
 }
 
-/* What was there before, by git from its index, which is as it was. */
+/* Restore what was there from git's index, which is as it was. */
 static int check_out(struct land *l, int root, struct taking *t, struct ga_error *err)
 {
 	static const char *const args[] = { "checkout-index", "-f", "-q", "-z", "--stdin", NULL };
@@ -352,7 +359,8 @@ static int check_out(struct land *l, int root, struct taking *t, struct ga_error
 	return paths.len ? land_ask_git(l, args, NULL, &paths, NULL, err) : 0;
 }
 
-/* All is looked at first: attributes among the files say how git wrote the others. */
+/* All files are looked at before any is touched: attributes among them say how git wrote the
+ * others. */
 static int take_written(struct land *l, int root, struct ga_error *err)
 {
 	cleanup_(taking_release) struct taking t = { .asked = false };
@@ -363,8 +371,8 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 	for (size_t i = 0; i < t.remove.n; i++)
 		if (land_remove(root, t.remove.v[i], NULL, err))
 			return -1;
-	/* with what was put there the directory goes, which a submodule is where it is not
-	 * checked out */
+	/* when a file is removed its empty directory goes as well, which can be that of a submodule
+	 * that is not checked out */
 	for (size_t i = 0; i < t.modules.n; i++)
 		if (!land_dir_here(root, t.modules.v[i]))
 			ga_strv_push(&t.back, t.modules.v[i]);
@@ -376,7 +384,7 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 
 /* ---- all of it --------------------------------------------------------------------- */
 
-/* Nothing was staged before, so what is now is of the merge, or somebody's. */
+/* Nothing was staged before, so what is staged now is from the merge, or from somebody since. */
 static int take_staged(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -391,13 +399,13 @@ static int restore(struct land *l, struct ga_error *err)
 {
 	cleanup_close int root = land_open_root(l->repo, err);
 
-	/* whoever committed meanwhile is not to be taken back */
+	/* commits that somebody made meanwhile are not to be taken back */
 	if (root >= 0 && !land_check_stays(l, err) && !take_staged(l, err) &&
 	    !ga_fault_stop("land:restore", err) && !take_written(l, root, err))
 		return 0;
 	if (err->code == GA_ELOSE)
 		return -1;
-	/* it broke off, as on a full disk: nobody knows which are not */
+	/* it broke off, as on a full disk: nobody knows which are not as they were */
 	free(err->hint);
 	err->hint = NULL;
 	(void)ga_error_wrap(err, "files may not be as they were");
@@ -408,7 +416,7 @@ int land_restore(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-	/* first: what else fails does not matter to these */
+	/* first, so that these are restored whatever else fails */
 	if (!land_put_hidden_back(l, err))
 		return restore(l, err);
 	return restore(l, &second) ? ga_error_wrap(err, "%s", second.msg) : -1;

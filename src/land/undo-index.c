@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index where a landing beside uncommitted work is taken back: nothing else may have been
- * staged since. Marks of its entries, assume-unchanged and skip-worktree, are the user's to set and
- * to take off at any time, and stay as they are now.
+ * The index when a landing beside uncommitted work is undone: nothing else may have been staged
+ * since. Marks (assume-unchanged, skip-worktree) can be set and cleared by the user at any time, so
+ * they stay as they are now.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static int read_entries(struct land *l, const char *index, struct ga_strv *ret,
 	return 0;
 }
 
-/* The paths of those that are not in `other`. */
+/* The paths of entries that are not in `other`. */
 static void add_paths(const struct ga_strv *entries, const struct ga_strv *other,
 		      struct ga_strv *ret)
 {
@@ -53,7 +53,7 @@ static void add_paths(const struct ga_strv *entries, const struct ga_strv *other
 	}
 }
 
-/* What tells the index from one that is in the note. */
+/* The paths in which the index differs from one in the note. */
 static int compare(struct land *l, const char *name, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv is = GA_STRV_INIT, was = GA_STRV_INIT;
@@ -67,7 +67,8 @@ static int compare(struct land *l, const char *name, struct ga_strv *ret, struct
 	return 0;
 }
 
-/* Undoing that was begun may have put the index back already. */
+/* An interrupted undo may have restored the index already: name the differences from whichever it
+ * is closer to. */
 static int fail_changed(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv landed = GA_STRV_INIT, back = GA_STRV_INIT;
@@ -131,8 +132,8 @@ static int read_marks(struct land *l, const char *index, struct marks *ret, stru
 	return 0;
 }
 
-/* An option of `git update-index` for those that are in `one` and not in `other`, of what both
- * indexes have. */
+/* Run `git update-index` with `option` for the paths that are in `one`, not in `other`, and in the
+ * other index at all. */
 static int mark(struct land *l, const char *index, const char *option, const struct ga_strv *one,
 		const struct ga_strv *other, const struct ga_strv *all, struct ga_error *err)
 {

@@ -25,8 +25,8 @@ bool undo_stands(int root, const char *path, const struct land_look *want)
 
 /* ---- taking it back ---------------------------------------------------------------- */
 
-/* Killed before the session said where it landed, and said to have landed by who looked since: is
- * HEAD what came of it? 1 yes. */
+/* The landing was killed before the session recorded it, and was found to have arrived since: is
+ * HEAD its result? 1 yes. */
 static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	struct land_refs refs;
@@ -40,7 +40,7 @@ static int is_made(struct land *l, const struct undo *u, struct ga_error *err)
 	return undo_is_made(l, u, err);
 }
 
-/* Nothing else may have happened on the branch. Where nothing was merged it stayed where it was. */
+/* Nothing else may have happened on the branch. If nothing was merged, HEAD stayed where it was. */
 static int check_head(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	struct ga_oid made, own;
@@ -85,7 +85,7 @@ static bool is_equal(const struct undo *u, const struct land_look *a, const stru
 	return u->any_mode ? land_look_same(a, b) : land_look_equal(a, b);
 }
 
-/* Is what stands there what the note has of it? */
+/* Is it what the note has a copy of? */
 static bool is_as_before(const struct undo *u, size_t i, const struct land_look *is)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -98,7 +98,7 @@ static bool is_as_before(const struct undo *u, size_t i, const struct land_look 
 	return is_equal(u, is, &was);
 }
 
-/* Put back by a try that got no further, or not touched yet. */
+/* Restored by an undo that got no further, or not touched yet. */
 bool undo_is_back(int root, const struct undo *u, size_t i)
 {
 	struct land_look is;
@@ -106,8 +106,8 @@ bool undo_is_back(int root, const struct undo *u, size_t i)
 	return land_look_here(root, u->files[i].path, &is) && is_as_before(u, i, &is);
 }
 
-/* May what stands there make way for what there was before? As it was brought; or as it was
- * before; or nothing, since it was moved away. Anything else is somebody's. */
+/* Can what is there be replaced by what was there before? It can be as it was brought, or as it was
+ * before, or gone since the user moved it away. Anything else is somebody's. */
 static bool may_go(int root, const struct undo *u, size_t i, struct land_look *ret_is)
 {
 	const struct undo_file *f = &u->files[i];
@@ -124,7 +124,7 @@ static bool goes(const struct undo *u, const char *path)
 	return false;
 }
 
-/* Something that is no directory stands where the path needs one, and it did not come with the
+/* Find what is no directory but stands where the path needs one, and did not come with the
  * landing. */
 static int find_above(struct land *l, const struct undo *u, int root, const char *path,
 		      struct ga_strv *ret, struct ga_error *err)
@@ -148,7 +148,7 @@ static int find_above(struct land *l, const struct undo *u, int root, const char
 	return 0;
 }
 
-/* Where a directory has to make way, only what came with the landing may be in it. */
+/* A directory that has to make way may contain only what came with the landing. */
 static int check_places(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 			struct ga_error *err)
 {
@@ -186,7 +186,7 @@ static int check_files(struct land *l, const struct undo *u, int root, struct ga
 	return u->by_path ? undo_check_index(l, u, err) : land_check_worktree(l, err);
 }
 
-/* Branch, index and working tree by git, which keeps what is uncommitted elsewhere. */
+/* Branch, index and working tree, by git, which keeps uncommitted changes elsewhere. */
 static int reset(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	const char *const args[] = { "reset", "--quiet", "--keep", GA_HEX(&u->head), NULL };
@@ -206,8 +206,8 @@ void undo_sweep(int root, const struct undo *u)
 		land_sweep(root, u->files[i].path, part);
 }
 
-/* Git and hooks of the user's were at work since it was asked, and the user may have been: 1 if it
- * is somebody's by now. */
+/* Git, hooks and the user may have changed the file since it was checked: 1 if it is somebody's by
+ * now. */
 static int put_back(int root, const struct undo *u, size_t i, const char *part,
 		    struct ga_error *err)
 {
@@ -229,8 +229,8 @@ static int put_back(int root, const struct undo *u, size_t i, const char *part,
 	return 1;
 }
 
-/* What was not there goes first: it may stand where a directory was. What is somebody's stays:
- * to `changed`. */
+/* Files that were not there before are removed first: one may stand where a directory was. What is
+ * somebody's by now stays, and goes on `changed`. */
 static int put_all_back(int root, const struct undo *u, struct ga_strv *changed,
 			struct ga_error *err)
 {
@@ -253,8 +253,8 @@ static int put_all_back(int root, const struct undo *u, struct ga_strv *changed,
 	return 0;
 }
 
-/* The session is what it was before, and the note before is the note. What was made in it since
- * has not landed, and stays. */
+/* The session becomes what it was, and the note before this one is the last again. What the session
+ * made since stays, and has not landed. */
 static int settle(struct land *l, struct undo *u, struct ga_error *err)
 {
 	json_t *o;
@@ -272,7 +272,8 @@ static int settle(struct land *l, struct undo *u, struct ga_error *err)
 	return land_note_remove(l, l->note, err);
 }
 
-/* It does not look whether files that were only touched are changed. */
+/* `git reset --keep` takes files for changed that were only touched, so the index is refreshed
+ * first. */
 static int reset_marked(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
@@ -289,7 +290,7 @@ static int reset_marked(struct land *l, const struct undo *u, struct ga_error *e
 	return land_mark_again(l, rc ? &second : err) || rc ? -1 : 0;
 }
 
-/* Branch, index and files that git takes back, then those it knows nothing of. */
+/* What git takes back: branch, index and files; then the files that it knows nothing of. */
 static int by_git(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 		  struct ga_error *err)
 {
@@ -297,7 +298,7 @@ static int by_git(struct land *l, const struct undo *u, int root, struct ga_strv
 	       put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ? -1 : 0;
 }
 
-/* Files, index, HEAD, each as it was. */
+/* Path by path: files, index, HEAD, in this order. */
 static int by_path(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 		   struct ga_error *err)
 {
@@ -312,13 +313,13 @@ static int by_path(struct land *l, const struct undo *u, int root, struct ga_str
 		   : land_move_head(l, why, &u->head, &l->head, err);
 }
 
-/* From here on it may be half done, and whoever comes next goes on with it: what can be in the way
- * is asked before. */
+/* Check all that can be in the way: after this the undo may be interrupted half way, and whichever
+ * command comes next completes it. */
 static int begin(struct land *l, struct undo *u, int root, struct ga_error *err)
 {
 	if (check_head(l, u, err))
 		return -1;
-	/* locked before it is looked at: nothing is staged in between */
+	/* locked before it is checked, so that nothing is staged in between */
 	if (u->by_path) {
 		land_unlock_index(l, u->dir);
 		if (land_lock_index(l, u->dir, err))
@@ -329,7 +330,7 @@ static int begin(struct land *l, struct undo *u, int root, struct ga_error *err)
 	return u->begun ? 0 : ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err);
 }
 
-/* All else is as it was, and the note stays for these. */
+/* Everything else is as it was; for these the note stays. */
 static int check_changed(const struct ga_strv *changed, struct ga_error *err)
 {
 	return changed->n ? land_refuse(changed, "all but these was taken back, as they changed "
@@ -344,21 +345,22 @@ int undo_take_back(struct land *l, struct undo *u, struct ga_error *err)
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 
 	u->any_mode = land_ignores_modes(l);
-	/* first: the lock that is noted is of that index */
+	/* first: the lock that is recorded is that of the index there */
 	if (root < 0 || undo_check_here(l, u, err))
 		return -1;
 	if (begin(l, u, root, err) ||
 	    (u->by_path ? by_path(l, u, root, &changed, err)
 			: by_git(l, u, root, &changed, err)) ||
 	    check_changed(&changed, err)) {
-		/* what is in the way is put right with git; the next try looks at all of it anew */
+		/* the user needs git to remove what is in the way; the next try checks all of it
+		 * again */
 		land_unlock_index(l, u->dir);
 		return -1;
 	}
 	return settle(l, u, err);
 }
 
-/* What is there of earlier landings may have copies of the user's files. */
+/* Notes of earlier landings, which may have copies of the user's files, are named. */
 static int fail_none(const struct land *l, struct ga_error *err)
 {
 	cleanup_free char *q = ga_quote(l->notes), *kept = NULL;
@@ -374,7 +376,8 @@ static int fail_none(const struct land *l, struct ga_error *err)
 		       GA_HEX(at), GA_HEX(at), kept);
 }
 
-/* It never came about. 1; 0: it did. */
+/* Git was killed at work. 1: HEAD and index are as before, so there is nothing more to undo; 0: it
+ * has merged. */
 static int undo_killed(struct land *l, struct undo *u, struct ga_error *err)
 {
 	int rc = land_check_operation(l, "undo", err) ? -1 : undo_hidden(l, u, err);
