@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Was a commit made of the session's work, though it does not say so, and lines were changed on the
- * way? By content alone, so it takes what hardly two people write by chance: many lines, and nearly
- * all that the session adds to each file, in one commit that adds them there.
+ * Was a commit made from the session's work, with lines changed on the way and without saying so?
+ * This is told by content alone, so it takes what two people hardly write by chance: many lines,
+ * and nearly all that the session adds to each file, added by one commit.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "look.h"
 
 #define LINE_BYTES 8  /* a line with fewer, not counting blanks, could be anybody's */
-#define LINES_MIN 10  /* of the session's are in the commit ... */
-#define MISSING_OF 8  /* ... and of those of each file at most one of so many is not */
+#define LINES_MIN 10  /* lines of the session's that the commit must have */
+#define MISSING_OF 8  /* at most one in so many of a file's lines may be missing */
 
 static bool says_something(const char *p, const char *end)
 {
@@ -23,7 +23,7 @@ static bool says_something(const char *p, const char *end)
 	return n >= LINE_BYTES;
 }
 
-/* The lines that a comparison adds and that say something, each once. */
+/* Collect the lines that a comparison adds and that are long enough to tell by, each once. */
 static void add_lines(const struct ga_hunks *h, struct ga_strmap *ret)
 {
 	for (size_t i = 0; i < h->n_edits; i++) {
@@ -52,7 +52,8 @@ static size_t count_missing(const struct ga_strmap *own, const struct ga_strmap 
 	return n;
 }
 
-/* One path, which the commit took from `before` to `after`. `*lines` counts those it has. */
+/* One path, which the commit changed from `before` to `after`. `*lines` is increased by the number
+ * of the session's lines that it adds. */
 static int path_alike(struct ga_repo *r, const struct ga_change *c, const struct ga_entry *before,
 		      const struct ga_entry *after, size_t *lines, struct ga_error *err)
 {
@@ -66,7 +67,7 @@ static int path_alike(struct ga_repo *r, const struct ga_change *c, const struct
 	rc = ga_hunks_read(r, &c->old, &c->new, &own, err);
 	if (!rc)
 		add_lines(&own, &want);
-	/* nothing to tell it by: then it is there as it is, or not */
+	/* no line to recognize it by: then the change has to be there exactly */
 	if (rc >= 0 && !want.n)
 		return ga_merge_is_in(r, &c->old, after, &c->new, false, err);
 	if (rc < 0 || (c->old.mode == GA_MODE_NONE && after->mode != c->new.mode))
@@ -80,7 +81,7 @@ static int path_alike(struct ga_repo *r, const struct ga_change *c, const struct
 	return missing <= want.n / MISSING_OF;
 }
 
-/* The entry of a file there; of a directory, none. */
+/* The entry at the path; a directory counts as none. */
 static int entry(struct look *l, const struct ga_oid *tree, const char *path, struct ga_entry *ret,
 		 struct ga_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that come back as uncommitted edits, between working tree and blobs: by the user's own
- * attributes and filters, before anything was merged.
+ * Conversion of files that come back as uncommitted edits, from working tree to blob and back, by
+ * the user's own attributes and filters as they are before anything is merged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +42,7 @@ static int fill_anew(struct land *l, const char *index, const struct ga_buf *lin
 	return land_scratch_fill(l, index, lines, err);
 }
 
-/* Git stops at the first that it cannot convert: that one is found by halves. */
+/* Git stops at the first file that it cannot convert: bisect to find out which one that is. */
 static int by_halves(struct carry_all *a, struct carry_one *const *v, size_t n,
 		     int some(struct carry_all *a, struct carry_one *const *v, size_t n,
 			      struct ga_error *err),
@@ -58,7 +58,7 @@ static int by_halves(struct carry_all *a, struct carry_one *const *v, size_t n,
 		       ? -1 : 0;
 }
 
-/* As git adds them. 1: it cannot, one of them at least. */
+/* Find what `git add` would store for them. 1: at least one cannot be converted. */
 static int clean_some(struct carry_all *a, struct carry_one *const *v, size_t n,
 		      struct ga_error *err)
 {
@@ -102,7 +102,7 @@ int carry_clean(struct carry_all *a, struct ga_error *err)
 	return n && read_index(a, err) ? -1 : by_halves(a, v, n, clean_some, err);
 }
 
-/* Attributes that come would count for what is written with them, and for themselves. */
+/* A .gitattributes written together with other files would apply to them, and to itself. */
 static bool has_attributes(const struct carry_one *o)
 {
 	return !strcmp(ga_path_base(o->want->path), ".gitattributes");
@@ -132,7 +132,7 @@ static int smudge_alone(struct land *l, struct carry_one *o, struct ga_error *er
 	return 0;
 }
 
-/* As git checks them out. */
+/* Write them as git checks them out. 1: at least one cannot be converted. */
 static int smudge_some(struct carry_all *a, struct carry_one *const *v, size_t n,
 		       struct ga_error *err)
 {

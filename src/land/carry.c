@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Changes of the agent that stand on the user's uncommitted work. They come back as
- * uncommitted edits: a three-way merge by path of what the session started from,
- * what the working tree has now, and what the agent made of it.
+ * The agent's changes to files with uncommitted work of the user's. They come back as uncommitted
+ * edits: for each path, a three-way merge of what the session started from, what the working tree
+ * has now, and what the agent made of it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +18,11 @@
 #include "ga/sync.h"
 #include "carry.h"
 
-/* What telling files from each other by their lines may take: bytes that are read, and so many for
- * each two at least. */
+/* What telling files apart by their lines may cost: the bytes that are read, and what each
+ * comparison costs at least. */
 #define COMPARED_MAX ((uint64_t)256 << 20)
 #define COMPARED_EACH ((uint64_t)32 << 10)
-#define PUT_NAME "put" /* in the note, on its way */
+#define PUT_NAME "put" /* a file in the note, before it is copied to its path */
 
 void land_carries_release(struct land_carries *c)
 {
@@ -53,7 +53,7 @@ void land_carry_refuse(struct land *l, const char *path, const char *why)
 	if (!ga_tree_entry(l->repo, &l->carried_tree, path, &e, &ignored) &&
 	    e.mode == GA_MODE_NONE)
 		ga_strv_pushf(&l->ret->not_brought, "%s: %s; the agent removed it", q, why);
-	/* a name that cannot be shown as it is cannot be typed from here either */
+	/* a name that has to be quoted cannot be copied into a command as it is shown */
 	else if (!strcmp(q, path))
 		ga_strv_pushf(&l->ret->not_brought, "%s: %s; 'git show %s' has the agent's version",
 			      q, why, word);
@@ -115,8 +115,8 @@ bool land_carry_may_be(struct land *l, const char *path, const struct ga_entry *
 	struct ga_entry onto;
 	bool may;
 
-	/* without lines of its own there is nothing to know it by; what is too much to look for
-	 * may be there */
+	/* assume yes if the uncommitted work has no lines of its own to recognize it by, or if
+	 * there is too much to compare */
 	may = ga_tree_entry(l->repo, &l->onto_tree, path, &onto, &ignored) ||
 	      (made->mode != GA_MODE_FILE && made->mode != GA_MODE_EXEC) ||
 	      ga_rewrite_shows(l->repo, had, &onto, had, &left, &ignored) != 1 ||
@@ -135,7 +135,8 @@ static uint32_t file_mode(struct land *l, const struct stat *st, const struct ga
 	return st->st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
 }
 
-/* Read what stands at the path: 0 read (perhaps nothing there), else a reason. */
+/* Read what stands at the path. Returns NULL if that worked (`*there`: something is there), else
+ * the reason why not. */
 static const char *look(int root, struct land_carry *c, struct ga_buf *ret, struct stat *st,
 			bool *there)
 {
@@ -165,7 +166,7 @@ static bool is_file(const struct ga_entry *e)
 	return e->mode == GA_MODE_NONE || e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
-/* Is the path one of l->changes, or a directory with any of them? */
+/* Is the path in l->changes, or is it a directory above one of them? */
 static bool has_changes(const struct land *l, const char *path)
 {
 	cleanup_free char *within = ga_strf("%s/", path);
@@ -185,8 +186,8 @@ static bool has_changes(const struct land *l, const char *path)
 	       !strncmp(l->changes.v[from].path, within, strlen(within));
 }
 
-/* What git is about to merge changes it as well, or puts a file where a directory has to be, or the
- * other way round: somebody put that on the branch since, or an earlier run did. */
+/* Does git's own merge change the path as well, or put a file where a directory has to be, or the
+ * other way round? Then somebody put that on the branch since, or an earlier run did. */
 static bool is_merged(const struct land *l, const char *path)
 {
 	if (!l->merge)
@@ -233,7 +234,8 @@ static int merge_all(struct carry_all *a, struct ga_error *err)
 	return 0;
 }
 
-/* A file stays as long as what the agent made of it under another name does not come. */
+/* A file that the agent removed stays while a file that may be the same one under another name is
+ * not brought. */
 static bool stays(struct land *l, struct land_carry *c)
 {
 	bool apart = false;
@@ -250,7 +252,8 @@ static bool stays(struct land *l, struct land_carry *c)
 	return true;
 }
 
-/* What goes last: so they are looked at, and written. */
+/* List removals last, which is the order of deciding and of writing: whether a file may go depends
+ * on the others. */
 static void list_all(struct carry_all *a)
 {
 	struct land_carries *list = &a->l->carries;
@@ -331,7 +334,7 @@ int land_carry_decide(struct land *l, struct ga_error *err)
 	if (!a.wanted.n)
 		return 0;
 	list_all(&a);
-	/* somebody who only looks may be beside us */
+	/* a dry run takes no lock and may be at work at the same time */
 	a.dir = ga_strf("%s/carry.%d", l->s->dir, (int)getpid());
 	if (ga_rmtree_at(AT_FDCWD, a.dir, err) || ga_mkdir_p(a.dir, 0700, err) ||
 	    look_at_all(&a, err) || carry_clean(&a, err) || merge_all(&a, err) ||
@@ -355,7 +358,7 @@ static mode_t perms(const struct land_carry *c)
 	return (exec ? 0777 : 0666) & ~mask;
 }
 
-/* By way of the note. */
+/* Write the bytes to a file in the note first, which land_put() then copies to the path. */
 static int put(int root, int note, const struct land_carry *c, const struct land_look *over,
 	       const char *part)
 {
@@ -370,7 +373,7 @@ static int put(int root, int note, const struct land_carry *c, const struct land
 	return rc;
 }
 
-/* NULL, or why it could not be written. */
+/* Returns NULL, or why it could not be written. */
 static const char *write_one(int root, int note, struct land_carry *c, const char *part)
 {
 	cleanup_buf struct ga_buf now = GA_BUF_INIT;
@@ -382,7 +385,7 @@ static const char *write_one(int root, int note, struct land_carry *c, const cha
 
 	if (!land_look_here(root, c->path, &over))
 		return "it cannot be read";
-	/* hooks of the merge, or the user, may have been here since */
+	/* a hook that the merge ran, or the user, may have changed it since */
 	why = look(root, c, &now, &st, &there);
 	if (why)
 		return why;
@@ -418,7 +421,7 @@ int land_carry_write(struct land *l, struct ga_error *err)
 	l->ret->brought = (struct ga_strv)GA_STRV_INIT;
 	if (!planned.n)
 		return 0;
-	/* it is the same again, but for what could not be written */
+	/* the same comparisons are made again, now knowing what could not be written */
 	l->compared = 0;
 	root = land_open_root(l->repo, err);
 	note = root < 0 ? -1 : land_note_open(l, err);

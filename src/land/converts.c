@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether git might take a file for changed that stands there byte by byte as it was committed: it
- * does where it would convert those bytes, as it adds them, to others.
+ * Might git take a file for changed whose bytes are those that were committed? It does if adding it
+ * would convert these bytes to others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +16,14 @@
 #define ATTRIBUTES ".gitattributes"
 #define ATTRIBUTES_MAX ((size_t)1 << 20)
 
-/* Line ends and $Id$, which are all that attributes can change without a command or an encoding. */
+/* A CR or $Id$: attributes change nothing else without a command or an encoding. */
 bool land_bytes_convert(const struct ga_buf *b)
 {
 	return b->len && (memchr(b->ptr, '\r', b->len) || memmem(b->ptr, b->len, "$Id", 3));
 }
 
-/* A filter or an encoding, under whatever name: a macro is defined in one of the files too. */
+/* Does it name a filter or an encoding, in whatever way? A macro has to be defined in one of these
+ * files, too. */
 static bool names_one(const struct ga_buf *b)
 {
 	return b->len && (memmem(b->ptr, b->len, "filter", 6) ||
@@ -44,7 +45,7 @@ static bool named_by_user(struct land *l)
 	       (user && ga_user_file_read(user, ATTRIBUTES_MAX, &b, &ignored)) || names_one(&b);
 }
 
-/* Without the file git goes by the one in the index. */
+/* If the file is missing, git uses the one in the index. */
 static bool named_in(struct land *l, int root, const char *dir)
 {
 	cleanup_free char *path = *dir ? ga_path_join(dir, ATTRIBUTES) : ga_strdup(ATTRIBUTES);

@@ -9,7 +9,7 @@
 
 enum match { NOT, BENEATH, EXACT };
 
-/* What was given, to be found among many: "." and "dir/" mean everything beneath. */
+/* Index the paths that were given, as there may be many. "." and "dir/" mean everything beneath. */
 static void index_given(const struct decision *d, const struct ga_strv *given,
 			struct ga_strmap *ret)
 {
@@ -28,7 +28,7 @@ static void index_given(const struct decision *d, const struct ga_strv *given,
 	}
 }
 
-/* Flags of the session as a whole have no path. */
+/* The path of a flag on the session as a whole is empty. */
 static enum match match(const struct decision *d, const struct ga_strmap *given, const char *path)
 {
 	size_t n = strlen(path);
@@ -67,7 +67,7 @@ bool decide_accepts(const struct decision *d, const char *path, const struct ga_
 	       !is_blocked(d, path, e);
 }
 
-/* The same, and remember what was not named. */
+/* The same; a path that is meant but not accepted is remembered with the reason. */
 static bool may_accept(struct decision *d, const char *path, const struct ga_entry *e, bool grave)
 {
 	if (decide_accepts(d, path, e, grave))
@@ -97,7 +97,7 @@ static void choose_accepted(struct decision *d)
 		if (held)
 			ga_strv_push(&d->bring, f->path);
 	}
-	/* held without a flag of its own: for standing in the way of one that has */
+	/* held without a flag of its own, because it collides with a path that has one */
 	for (size_t i = 0; i < d->held.n; i++) {
 		const char *path = d->held.v[i].path;
 
@@ -112,7 +112,7 @@ static bool rejects(const struct decision *d, const char *path)
 	return match(d, &d->rejects, path) != NOT;
 }
 
-/* What only commits on the way have cannot be taken back by one more: those stay open. */
+/* A commit on top cannot take back what only earlier commits have: flags on that stay open. */
 static int reject_flags(struct decision *d, struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
@@ -129,7 +129,7 @@ static int reject_flags(struct decision *d, struct ga_error *err)
 	return 0;
 }
 
-/* Any path the session changed, flagged or not. */
+/* Any path that the session changed can be rejected, flagged or not. */
 static int choose_rejected(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -203,7 +203,7 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	ga_strv_sort_unique(&d->by_name);
 	for (size_t i = 0; i < d->report->n_flags; i++)
 		n_chosen += d->verdict[i] != GA_VERDICT_OPEN;
-	/* with all of them it stays open, as what is critical does */
+	/* with `accept_all` a blocked flag just stays open, as critical ones do */
 	if (d->blocked.n && !d->what->accept_all)
 		return fail_blocked(d, err);
 	if (!d->any && !d->what->accept_all && !d->what->n_hunks)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rejecting parts of files. What is left is content nobody has judged yet: the rules run on it, and
- * what they find is decided about anew.
+ * Rejecting edits of files. What is left of a file is content that nobody has judged yet: the rules
+ * run on it, and what they find is decided about anew.
  */
 #include <string.h>
 
@@ -19,7 +19,7 @@ static int fail_moved(const struct ga_change *c, struct ga_error *err)
 	return ga_hint(err, "review it again");
 }
 
-/* Is it still what the parts were counted in? */
+/* Is the file still what the edits were counted in? */
 static int check_same(struct decision *d, const struct ga_hunk_choice *h, struct ga_error *err)
 {
 	const struct ga_change *held = ga_changes_find(&d->held, h->change.path);
@@ -42,7 +42,7 @@ static int read_version(struct decision *d, const struct ga_entry *e, struct ga_
 	int rc = e->mode == GA_MODE_NONE ?
 			 0 : ga_blob_read(d->repo, &e->oid, GA_DIFF_BLOB_MAX, out, err);
 
-	/* it was compared a moment ago */
+	/* it was short enough to be compared a moment ago */
 	return rc == 1 ? ga_fail(err, GA_EFATAL, "a version of a file is too long") : rc;
 }
 
@@ -82,7 +82,7 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 		return -1;
 	if (rc || hunks.n_edits != h->n)
 		return fail_moved(&h->change, err);
-	/* without any of its lines a new file is none, and so it is with one that went */
+	/* a new or deleted file of which every edit is rejected is rejected as a whole */
 	if (all(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode)) {
 		ga_strv_push(h->held ? &d->give_up : &d->restore, path);
 		return 0;
@@ -95,7 +95,7 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 	return 0;
 }
 
-/* What was said of the file as it was is over; it was not accepted like that. */
+/* Flags on the file as it was are rejected, since that version was not accepted. */
 static void judge(struct decision *d, const char *path)
 {
 	const struct ga_strmap *m = &d->flagged;

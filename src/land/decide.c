@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts made true. Everything is computed first, objects are written next, and one
- * transaction of refs makes it true.
+ * Carries out verdicts. Everything is computed first, objects are written next, and then a single
+ * transaction of refs makes it take effect.
  */
 #include <string.h>
 #include <time.h>
@@ -55,7 +55,7 @@ static int changed_since(const char *path, struct ga_error *err)
 	return ga_hint(err, "reject it, or take that change off the branch first");
 }
 
-/* Add the three-way of one held change onto `tree` to `out`. 1: both changed it. */
+/* Add the result of merging one held change onto `tree` to `out`. 1: both changed the path. */
 static int merge_held(struct decision *d, const struct ga_oid *tree, const struct ga_change *c,
 		      struct ga_changes *out, struct ga_error *err)
 {
@@ -64,7 +64,7 @@ static int merge_held(struct decision *d, const struct ga_oid *tree, const struc
 
 	if (ga_tree_entry(d->repo, tree, c->path, &ours, err))
 		return -1;
-	/* a directory there is no version of the file: it goes if the file comes */
+	/* a directory there is no version of the file; the file replaces it */
 	if (ours.mode == GA_MODE_TREE)
 		ours = (struct ga_entry){0};
 	rc = ga_merge_entry(d->repo, &c->old, &ours, &c->new, &merged, err);
@@ -97,7 +97,7 @@ static int entry_of_file(struct decision *d, const struct ga_oid *tree, const ch
 	return 0;
 }
 
-/* Whole paths, and files of which only parts go. */
+/* List the paths that are restored, and files of which only some edits are undone. */
 static int list_undone(struct decision *d, struct ga_changes *out, struct ga_error *err)
 {
 	for (size_t i = 0; i < d->restore.n; i++) {
@@ -115,9 +115,8 @@ static int list_undone(struct decision *d, struct ga_changes *out, struct ga_err
 	return 0;
 }
 
-/* A file in place of a directory, or the other way round, takes more with it than
- * was named. What is held for that very reason comes along; anything else was not
- * decided about. */
+/* A file in place of a directory, or the other way round, changes more paths than were named. A
+ * path that is held for that very reason comes along; about any other one nobody has decided. */
 static int check_extent(struct decision *d, const struct ga_oid *old, const struct ga_oid *new,
 			bool accept, struct ga_error *err)
 {
@@ -154,7 +153,7 @@ static bool undone(const struct decision *d, const char *path)
 	return has(&d->restore, path) || has(&d->give_up, path) || has(&d->unlist, path);
 }
 
-/* What becomes of a flag; open: nothing new. */
+/* The verdict that this decision gives a flag; open: none. */
 static enum ga_verdict judged(const struct decision *d, size_t flag)
 {
 	return undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED : d->verdict[flag];
@@ -212,7 +211,7 @@ static int write_commit(struct decision *d, const struct ga_oid *tree, const str
 	return ga_commit_write(d->repo, &c, ret, err);
 }
 
-/* One commit more on the branch, if there is anything for it. */
+/* Add a commit to the branch, if it changes anything. */
 static int add_commit(struct decision *d, const struct ga_changes *changes, enum ga_verdict v,
 		      struct ga_error *err)
 {
@@ -231,7 +230,7 @@ static int add_commit(struct decision *d, const struct ga_changes *changes, enum
 	return write_commit(d, &tree, &parent, text, &d->new_tip, err);
 }
 
-/* What was rejected goes first, what was held back comes on top of that. */
+/* First the commit that undoes what was rejected, then the one that brings what was held back. */
 static int make_tip(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT, bring = GA_CHANGES_INIT;
@@ -246,7 +245,7 @@ static int make_tip(struct decision *d, struct ga_error *err)
 
 /* ---- what stays held ---------------------------------------------------- */
 
-/* What stays, as changes to the new tip. 1: one of them was also changed on the branch. */
+/* What stays held, as changes to the new tip. 1: one of them was also changed on the branch. */
 static int carry_held(struct decision *d, const struct ga_changes *stay, struct ga_changes *ret,
 		      struct ga_error *err)
 {
@@ -258,9 +257,9 @@ static int carry_held(struct decision *d, const struct ga_changes *stay, struct 
 	return rc;
 }
 
-/* A child of the new tip. Where that would take the place of what the branch made of a path,
- * it stays on what it stood on: only so can it still be told, when that path's turn comes, that
- * both changed it. */
+/* Write the new `held` as a child of the new tip. If that would replace what the branch made of a
+ * path, it stays a child of the commit it was on: only that way can it still be told later that
+ * both changed the path. */
 static int write_held(struct decision *d, const struct ga_changes *stay, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
@@ -296,7 +295,7 @@ static int make_held(struct decision *d, struct ga_error *err)
 	return stay.n ? write_held(d, &stay, err) : 0;
 }
 
-/* ---- making it true ----------------------------------------------------- */
+/* ---- carrying it out ---------------------------------------------------- */
 
 static void remove_all(struct ga_strv *from, const struct ga_strv *what)
 {
@@ -309,7 +308,7 @@ static void remove_all(struct ga_strv *from, const struct ga_strv *what)
 	*from = rest;
 }
 
-/* A report as it will be; the one given changes only once the refs have. */
+/* The report as it will be. The one that was given changes only once the refs have. */
 static int make_report(struct decision *d, struct ga_report *ret, struct ga_error *err)
 {
 	cleanup_free char *text = ga_report_encode(d->report);
@@ -332,7 +331,7 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 	return 0;
 }
 
-/* Moving a branch beneath a working tree would make its files look edited. */
+/* Moving a branch that is checked out would make the files there look edited. */
 static int check_free(struct decision *d, struct ga_error *err)
 {
 	return ga_oid_equal(&d->new_tip, &d->tip) ? 0 : ga_worktree_check_free(d->repo, d->s, err);
@@ -445,7 +444,7 @@ static int read_all(struct decision *d, struct ga_error *err)
 	return ga_tree_diff(d->repo, &d->under_tree, &held.tree, &d->held, err);
 }
 
-/* Of what was left out, too. */
+/* Add the left-out paths that are rejected to d->undone. */
 static int list_left_out(struct decision *d, struct ga_error *err)
 {
 	cleanup_free char *base_ref = ga_session_ref(d->s, "base"),
@@ -474,7 +473,7 @@ static int list_left_out(struct decision *d, struct ga_error *err)
 	return 0;
 }
 
-/* From what there is afterwards to what the agent had. */
+/* List what was rejected, from each path as it is afterwards to what the agent had. */
 static int list_rejected(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT;

@@ -27,7 +27,7 @@ int land_open_root(const struct ga_repo *r, struct ga_error *err)
 	return fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the working tree") : fd;
 }
 
-/* A link on the way is one, whatever it leads to. */
+/* Does the error mean that nothing is there? ELOOP: a symlink above it, which is not followed. */
 static bool is_nowhere(int error)
 {
 	return error == ENOENT || error == ENOTDIR || error == ELOOP;
@@ -74,7 +74,7 @@ bool land_may_write(int root, const char *dir)
 
 		if (!faccessat(root, self, W_OK | X_OK, AT_EACCESS))
 			return true;
-		/* what stands in the way of a directory is another matter */
+		/* ENOENT: made in the one above; ENOTDIR: a file there is refused elsewhere */
 		if ((errno != ENOENT && errno != ENOTDIR) || !*at)
 			return errno != EACCES && errno != EPERM && errno != EROFS;
 		up = ga_path_parent(at);
@@ -150,7 +150,8 @@ static int copy_link(const char *target, size_t n, int dir, const char *tmp, str
 	return symlinkat(text, dir, tmp) ? ga_fail_errno(err, GA_EFATAL, errno, "symlink") : 0;
 }
 
-/* A copy of the file or link `name` in `from`, as `tmp`. */
+/* Copy the file or link `name` in `from` to `tmp` in `dir`. For a link (by `mode`) the file may
+ * hold the target. */
 static int copy(int from, const char *name, int dir, const char *tmp, mode_t mode,
 		struct ga_error *err)
 {
@@ -171,7 +172,7 @@ static int copy(int from, const char *name, int dir, const char *tmp, mode_t mod
 		   : 0;
 }
 
-/* Directories that are empty now go, as git has it. */
+/* Remove the directories above the path that are empty now, as git does. */
 static void remove_empty(int root, const char *path)
 {
 	for (cleanup_free char *dir = ga_path_parent(path), *up = NULL; *dir;) {
@@ -188,8 +189,8 @@ static void remove_empty(int root, const char *path)
 	}
 }
 
-/* A directory that has nothing but directories in it. A file in one of them stays, and so do those
- * that it is in. */
+/* Remove a directory that contains nothing but directories. If a file is in one of them, that
+ * stays, and so do the directories above it. */
 static int remove_hollow(int at, const char *name, unsigned depth)
 {
 	struct dirent *e;
@@ -213,7 +214,7 @@ static int remove_hollow(int at, const char *name, unsigned depth)
 	return rc || unlinkat(at, name, AT_REMOVEDIR) ? -1 : 0;
 }
 
-/* Git, too, has such a directory make way. */
+/* Rename the copy into place. Git, too, removes a directory without files that is in the way. */
 static int settle(int dir, const char *tmp, const char *name)
 {
 	if (!renameat(dir, tmp, dir, name))

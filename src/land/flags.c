@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The rules have the last word: on what the report says is open, and on what would be there after
- * the landing, with the host as it is now.
+ * The rules have the last word: on the flags that are open in the report, and on what would be
+ * there after the landing, with the host as it is now.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ int land_store_report(struct land *l, struct ga_error *err)
 	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
 }
 
-/* A rejected flag that fires again: somebody brought the content back. */
+/* A rejected flag that fires again is opened again: somebody brought the content back. */
 void land_reopen(struct ga_report *r, const struct ga_flags *found)
 {
 	for (size_t i = 0; i < found->n; i++) {
@@ -46,7 +46,7 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 	if (ga_host_facts_gather(l->repo, &l->config, l->opts->risk, &facts, err) ||
 	    ga_classify(l->repo, &facts, &l->head_tree, &l->merged, &l->changes, ret, err))
 		return -1;
-	/* what comes as uncommitted edits runs just as well */
+	/* uncommitted edits get run just like what is committed */
 	if (land_carry_changes(l, &carried, err))
 		return -1;
 	if (!carried.n)
@@ -57,7 +57,7 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 /* What was found out about each flag of the report. */
 struct looked {
 	struct ga_past past;
-	bool *lands; /* what it is about is what comes */
+	bool *lands; /* its entry is part of what lands */
 };
 
 static void looked_release(struct looked *k)
@@ -78,8 +78,8 @@ static bool is_beside(const struct land *l, const struct ga_report_flag *f)
 	return false;
 }
 
-/* Is the entry in what is committed, or comes as uncommitted edits? It can be none of the tip's and
- * none of its commits': one that has lines of the user's as well. */
+/* For each flag: is its entry in what is committed, or does it come as an uncommitted edit? One
+ * that has lines of the user's as well is in no commit of the branch (is_beside()). */
 static int find_landing(struct land *l, struct looked *k, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
@@ -103,14 +103,14 @@ static int find_landing(struct land *l, struct looked *k, struct ga_error *err)
 	return 0;
 }
 
-/* Have only commits on the way what it is about, so that their sum does not? Earlier versions of
- * what lands are no reason to think so. */
+/* Is what the flag is about only in single commits and not in their sum? A flagged entry that lands
+ * does not count, even if there are earlier versions of it. */
 static bool is_on_the_way(const struct looked *k, size_t flag)
 {
 	return k->past.v[flag].n && !k->lands[flag];
 }
 
-/* Does it have to do with what lands? `k` is NULL where that was not looked at: then it may. */
+/* Does the flag concern what lands? If that was not looked into (`k` is NULL), it may. */
 static bool concerns(const struct land *l, size_t flag, const struct looked *k)
 {
 	const char *path = l->report->flags[flag].path;
@@ -121,8 +121,8 @@ static bool concerns(const struct land *l, size_t flag, const struct looked *k)
 	       ga_changes_find(&l->changes, path);
 }
 
-/* Of a part only what is in it counts, and what would block it because of where it lands. What only
- * commits on the way have is in no sum of them. */
+/* When only a part lands, only flags that concern it count, among them those raised by where it
+ * lands. What is only in single commits is not in their sum, the squash. */
 static bool blocks(const struct land *l, size_t flag, const struct looked *looked_or_null)
 {
 	const struct ga_report_flag *f = &l->report->flags[flag];
@@ -140,7 +140,7 @@ static bool any_blocks(const struct land *l, const struct looked *looked_or_null
 	return false;
 }
 
-/* 1: some block. Only then it is worth looking into commits. */
+/* 1: a flag blocks. Only if one might are the commits looked into. */
 static int look_open(struct land *l, struct looked *k, struct ga_error *err)
 {
 	if (!any_blocks(l, NULL))
@@ -178,7 +178,7 @@ static int fail_open(struct land *l, const struct looked *k, const char *what, s
 				    "the way have" : "");
 }
 
-/* What the rules found where it lands. */
+/* Add to the report what the rules found where it lands, and refuse if any of it blocks. */
 static int judge(struct land *l, const struct ga_flags *found, struct looked *k,
 		 struct ga_error *err)
 {
@@ -207,7 +207,7 @@ int land_check_flags(struct land *l, struct ga_error *err)
 
 /* ---- beside lines of the user's ------------------------------------------------------ */
 
-/* From one state of the path to another, unless what comes of it was judged. */
+/* Add a change of the path, unless its result was judged already. */
 static void add_beside(struct ga_changes *ret, const struct work_path *p,
 		       const struct ga_entry *old, const struct ga_entry *new,
 		       const struct ga_entry *judged)
@@ -271,8 +271,8 @@ static int classify_beside(struct land *l, const struct ga_host_facts *facts,
 	       ga_classify(l->repo, facts, &was, &is, c, ret, err) ? -1 : 0;
 }
 
-/* The same flag of the path as the agent had it, if that was accepted. A verdict on what is
- * critical is one on these bytes and no others. */
+/* The accepted flag that says the same of the agent's version of the path, or NULL. For a critical
+ * flag that is not enough: its verdict is about these bytes and no others. */
 static const struct ga_report_flag *find_accepted(const struct land *l, const struct ga_flag *f)
 {
 	for (size_t i = 0; i < l->report->n_flags; i++) {
@@ -286,7 +286,8 @@ static const struct ga_report_flag *find_accepted(const struct land *l, const st
 	return NULL;
 }
 
-/* What is asked once more goes to `again`. */
+/* Drop the flags that were accepted on the agent's version. Critical ones stay, and their paths go
+ * to `again`. */
 static void forget_known(const struct land *l, struct ga_flags *found, struct ga_strv *again)
 {
 	size_t n = 0;
@@ -304,7 +305,7 @@ static void forget_known(const struct land *l, struct ga_flags *found, struct ga
 	found->n = n;
 }
 
-/* Why, of what somebody has accepted a moment ago. */
+/* Say why something that was accepted a moment ago is asked about again. */
 static int say_again(struct ga_strv *again, struct ga_error *err)
 {
 	cleanup_free char *list = NULL, *msg = ga_steal(&err->msg);

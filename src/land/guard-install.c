@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Where the hooks go. No file of the user's is changed, and none is added where others could see
- * it: links in the repository's own hook directory if that is what git uses and it has no such
- * hooks; else a directory of ours, named by core.hooksPath for the time being, in which every hook
- * runs that of the user's by its own path, as husky, lefthook, pre-commit and others have to be.
+ * it. If git runs hooks that its configuration names, ours are added there; else they are symlinks
+ * in the repository's own hook directory, if git uses that one and it has no such hooks; else
+ * core.hooksPath names a directory of ours for the time being, in which every hook runs the user's
+ * by its own path, as husky, lefthook, pre-commit and others require.
  */
 #include "guard-internal.h"
 
@@ -24,12 +25,12 @@
 #include "ga/quote.h"
 #include "ga/trace.h"
 
-/* Of ga_hook_events, ours. */
+/* Those of ga_hook_events that the guard has hooks for. */
 static const char *const own_hooks[] = { "reference-transaction", "pre-push", "post-merge" };
 
 #define SCRIPT_MAX ((size_t)1 << 20)
 
-/* Is there, in our directory, if the hook directory was not before. */
+/* A file in our directory: it exists if the hook directory was made for the links. */
 #define MADE "made"
 
 /* The files of hooks/. */
@@ -73,7 +74,7 @@ static int set_config(struct ga_repo *r, const char *key, const char *value_or_n
 	g.errout = &why;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
-	/* 5: it was not set */
+	/* 5: the key was not set */
 	if (status && (value_or_null || status != 5)) {
 		cleanup_free char *line = ga_git_last_line(&why);
 
@@ -87,7 +88,7 @@ int ga_guard_set(struct ga_repo *r, const struct ga_gitconfig *c, bool on, struc
 {
 	bool outside = false;
 
-	/* what says so elsewhere, for all repositories, is not ours to change */
+	/* a value in another scope, for all repositories, is not ours to change */
 	for (size_t i = 0; i < c->n; i++)
 		if (!strcmp(c->v[i].key, "agent.guard") && strcmp(c->v[i].scope, "local") != 0)
 			outside = true;
@@ -111,7 +112,7 @@ static bool has_links(const struct ga_repo *r)
 	return true;
 }
 
-/* The last value of a key in one scope (NULL: any but those of `not`). */
+/* The last value of a key in one scope (NULL: in any) that is not `not_value`. */
 static const char *value_in(const struct ga_gitconfig *c, const char *key, const char *scope,
 			    const char *not_value)
 {
@@ -160,8 +161,8 @@ enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitco
 	return GA_GUARD_HOOKS;
 }
 
-/* The hook directory in use without ours. A relative one stays so: git
- * runs hooks where that counts from. */
+/* The hook directory that git would use without ours. A relative path stays relative: git runs
+ * hooks in the directory that it is relative to. */
 static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, char **ret,
 			    struct ga_error *err)
 {
@@ -181,7 +182,7 @@ static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, cha
 			     : ga_path_join(ga_repo_info(r)->commondir, "hooks");
 		return 0;
 	}
-	/* git knows whose home that is */
+	/* git expands "~" and "~user" */
 	pair = ga_strf("agent.hooksPath=%s", value);
 	config[0] = pair;
 	g.args = args;
@@ -202,7 +203,8 @@ static char *from_worktree(const struct ga_repo *r, const char *path)
 
 /* ---- the scripts ---------------------------------------------------------------------- */
 
-/* The text, with what it finds out for itself where it was put by hand said instead. */
+/* The text of a script with its `data=` and `former=` lines, by which a script installed by hand
+ * finds these out itself, replaced by the actual values. */
 static char *filled(const char *text, const char *data, const char *former)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -248,7 +250,7 @@ static int put_scripts(struct ga_repo *r, struct ga_error *err)
 
 	if (dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the guard's directory");
-	/* which two of the others read */
+	/* two of the hooks read this file */
 	if (put_script(dir, "news", "news", data, "", err))
 		return -1;
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
@@ -257,9 +259,9 @@ static int put_scripts(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
-/* ---- what is not ours in it ------------------------------------------------------------ */
+/* ---- files of others in our directories ------------------------------------------------ */
 
-/* Neither a link nor one of the scripts, all of which begin alike. */
+/* Is it neither a link nor one of the scripts? Those all begin with the same lines. */
 static bool is_foreign(int dir, const char *name)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -272,7 +274,8 @@ static bool is_foreign(int dir, const char *name)
 		strncmp(have.ptr, text, (size_t)(end - text)) != 0);
 }
 
-/* To where the user's hooks are, if there is no such one. A link of ours to it makes room. */
+/* Move a file to where the user's hooks are, unless one of its name is there. A link of ours that
+ * points to it makes room. */
 static int give_back(const char *from, const char *to, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(to), *q = ga_escape(from), *there = NULL;
@@ -291,8 +294,8 @@ static int give_back(const char *from, const char *to, struct ga_error *err)
 	return ga_hint(err, "move it there yourself, or remove it");
 }
 
-/* What somebody's tool has written into one of our directories is theirs: such a tool asks git
- * where hooks go. */
+/* A tool that asks git where hooks go may have written into one of our directories: such files are
+ * the user's. */
 static int give_back_from(const char *dir, const char *to, bool own_only, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv foreign = GA_STRV_INIT;
@@ -332,7 +335,7 @@ static int give_back_all(struct ga_repo *r, const struct ga_gitconfig *c, struct
 
 /* ---- by configuration ------------------------------------------------------------------ */
 
-/* Has this git hooks by configuration? */
+/* Does this git run hooks that its configuration names (2.54 and newer)? */
 static int has_hook_events(struct ga_repo *r, struct ga_error *err)
 {
 	static const char *const args[] = { "version", NULL };
@@ -384,7 +387,7 @@ static int remove_events(struct ga_repo *r, const struct ga_gitconfig *c, struct
 
 /* ---- by links ---------------------------------------------------------------------------- */
 
-/* Is the repository's own hook directory in use, and has it none of these? */
+/* Does git use the repository's own hook directory, and has that none of these hooks? */
 static bool is_free(const struct ga_repo *r, const struct ga_gitconfig *c)
 {
 	if (ga_gitconfig_get(c, "core.hookspath"))
@@ -400,7 +403,8 @@ static bool is_free(const struct ga_repo *r, const struct ga_gitconfig *c)
 	return true;
 }
 
-/* Without a template there is no hook directory; then it goes again with the links. */
+/* A repository made without a template has no hook directory; one that is made here is removed
+ * again with the links. */
 static int make_hook_directory(struct ga_repo *r, const char *dir, struct ga_error *err)
 {
 	cleanup_free char *made = own_hook(r, MADE);
@@ -429,7 +433,7 @@ static int install_links(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
-/* Whatever they are called by now: some tools give another name to what is in their way. */
+/* Remove our links, whatever they are called by now: some tools rename hooks in their way. */
 static void remove_links(struct ga_repo *r)
 {
 	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
@@ -446,15 +450,15 @@ static void remove_links(struct ga_repo *r)
 	}
 	if (d)
 		(void)closedir(d);
-	/* unless somebody has put something else there */
+	/* fails if somebody has put something else there */
 	if (!unlink(made))
 		(void)rmdir(dir);
 }
 
 /* ---- by a directory ------------------------------------------------------------------------ */
 
-/* A link that leads nowhere is no hook to git, and costs nothing; one that the user adds meanwhile
- * is run through it. */
+/* To git a dangling link is no hook, and it costs nothing; a hook that the user adds meanwhile is
+ * run through it. */
 static int put_link(int dir, const char *name, const char *target, struct ga_error *err)
 {
 	char is[PATH_MAX];
@@ -467,8 +471,8 @@ static int put_link(int dir, const char *name, const char *target, struct ga_err
 	return 0;
 }
 
-/* What the user has runs by its own path, behind ours; what the user has not is not there
- * either. */
+/* A hook that the user has is run by its own path, after ours. For one that neither has, the link
+ * dangles, as if there were none. */
 static int fill_in(struct ga_repo *r, int dir, const char *former, const char *name,
 		   struct ga_error *err)
 {
@@ -507,7 +511,7 @@ static int install_directory(struct ga_repo *r, const struct ga_gitconfig *c, st
 		return -1;
 	if (is_directory(r, c))
 		return 0;
-	/* before it is replaced: it is the user's */
+	/* kept before it is replaced, because it is the user's */
 	return (local && set_config(r, "agent.hooksPath", local, err)) ||
 	       ga_fault_stop("guard:kept", err) || set_config(r, "core.hooksPath", own, err)
 		       ? -1 : 0;
@@ -523,7 +527,7 @@ static int remove_directory(struct ga_repo *r, const struct ga_gitconfig *c, str
 	return local ? set_config(r, "agent.hooksPath", NULL, err) : 0;
 }
 
-/* ---- either --------------------------------------------------------------------------------- */
+/* ---- installing and removing ---------------------------------------------------------------- */
 
 int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
@@ -536,7 +540,7 @@ int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_err
 	how = guard_installed(r, c, &elsewhere);
 	if (how == GA_GUARD_HOOKS && !elsewhere)
 		return 0;
-	/* all of them, or none */
+	/* links are of use only if all three are there and git uses that directory */
 	remove_links(r);
 	if (how == GA_GUARD_DIRECTORY)
 		return install_directory(r, c, err);
@@ -545,7 +549,7 @@ int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_err
 		return -1;
 	if (rc)
 		return how == GA_GUARD_CONFIG ? 0 : install_events(r, err);
-	/* another git than the one they were for: it would not run them */
+	/* they were for a newer git; this one would not run them */
 	if (how == GA_GUARD_CONFIG && remove_events(r, c, err))
 		return -1;
 	return is_free(r, c) ? install_links(r, err) : install_directory(r, c, err);

@@ -31,7 +31,7 @@ char *guard_dir(const struct ga_repo *r)
 /* ---- what is undecided ------------------------------------------------------------ */
 
 struct undecided {
-	struct ga_strv lines;   /* as `git ls-tree -r` shows them */
+	struct ga_strv lines;   /* entries, as `git ls-tree -r` prints them */
 	struct ga_strv paths;
 	struct ga_strv commits;
 	size_t flags, sessions;
@@ -44,7 +44,7 @@ static void undecided_release(struct undecided *u)
 	ga_strv_release(&u->commits);
 }
 
-/* What goes is in no tree that could be asked for it. */
+/* A deleted path is in no tree, so there is nothing that the hooks could look for. */
 static void add_entry(struct undecided *u, const struct ga_report_flag *f)
 {
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
@@ -59,7 +59,7 @@ static void add_entry(struct undecided *u, const struct ga_report_flag *f)
 	ga_strv_push(&u->paths, f->path);
 }
 
-/* The commits that were not published because of what they have. */
+/* Add the commits that were not published because of what they contain. */
 static int add_commits(struct ga_repo *r, const struct ga_session *s, struct undecided *u,
 		       struct ga_error *err)
 {
@@ -88,8 +88,8 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 	return 0;
 }
 
-/* Commits of the branch that have what its tip has not: who takes the tip takes them as well, if
- * they are there. */
+/* Add the commits of the branch that contain what blocks but is not in the tip: whoever merges the
+ * tip gets them as well. None if the tip is not in the repository. */
 static int add_past(struct ga_repo *r, const struct ga_report *report, struct undecided *u,
 		    struct ga_error *err)
 {
@@ -115,7 +115,7 @@ static int add_session(struct ga_repo *r, const char *state_dir, const char *nam
 	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
 	size_t before = u->flags;
 
-	/* what cannot be read has its own error, wherever it is asked for */
+	/* a session that cannot be read is reported by whatever command asks for it */
 	if (ga_session_load(state_dir, name, &s, &damaged) ||
 	    ga_report_read(r, &s, &report, &damaged))
 		return 0;
@@ -149,7 +149,7 @@ static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,
 
 /* ---- files --------------------------------------------------------------------------- */
 
-/* Unless it is that already. */
+/* Write a file, unless it has that content already. */
 static int put(int dir, const char *name, const struct ga_buf *b, mode_t mode,
 	       struct ga_error *err)
 {
@@ -214,7 +214,7 @@ static int settle(struct ga_repo *r, const struct ga_gitconfig *c, const char *d
 		return 0;
 	if (!wanted)
 		return guard_remove(r, c, err) || remove_files(dir, err) ? -1 : 0;
-	/* what to look for first, and then who does */
+	/* first the lists, then the hooks that read them */
 	return ga_mkdir_p(dir, 0700, err) || put_files(dir, u, err) || guard_install(r, c, err)
 		       ? -1 : 0;
 }
@@ -228,7 +228,7 @@ int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, stru
 	cleanup_close int fd = -1;
 	bool on;
 
-	/* another process may be at it: what holds is what there is once it is done */
+	/* another process may be doing the same: read everything after it is done */
 	if ((change && lock(r, &fd, err)) || ga_gitconfig_load(r, &c, err))
 		return -1;
 	on = ga_gitconfig_bool(&c, "agent.guard", false);
@@ -239,7 +239,7 @@ int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, stru
 	if (!ret)
 		return 0;
 	*ret = (struct ga_guard){ .on = on, .undecided = u.flags, .sessions = u.sessions };
-	/* as it is now */
+	/* read again, as it may just have been changed */
 	ga_gitconfig_release(&c);
 	if (ga_gitconfig_load(r, &c, err))
 		return -1;

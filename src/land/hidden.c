@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that git was told not to look at: what was changed in them is nowhere else, and git takes
- * them back to HEAD where it stops in certain places. So they are kept beside the note before it
- * begins, file number i as "hidden-i", and "hidden" lists them: whoever comes after a landing that
- * was killed can put them back. The list is on the disk when git begins, and goes when all of them
- * are as they were.
+ * Files that git was told not to look at and that are changed. Their content is nowhere else, and
+ * git resets them to HEAD if it stops at certain points. So they are copied into the note before
+ * git begins, file number i as "hidden-i", and listed in "hidden", so that they can be put back
+ * even after a landing that was killed. The list is on the disk when git begins, and is removed
+ * when all of them are as they were.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ int land_check_hidden(struct land *l, struct ga_error *err)
 	return 0;
 }
 
-/* A copy, and what it is. The target of a link is one of a file. */
+/* Copy a file into the note and tell what it is. The target of a link is copied as a file. */
 static int keep(int root, int note, const char *path, const char *name, struct land_look *ret,
 		struct ga_error *err)
 {
@@ -200,8 +200,8 @@ static int read_list(const struct land *l, int note, struct list *ret, struct ga
 
 /* ---- putting back -------------------------------------------------------------------- */
 
-/* Is it what git puts there? Anything else is somebody's, a part of that too: long after git was
- * killed it may be what they left of it. */
+/* Is it what git writes there for HEAD? Anything else is somebody's, even a part of that: long
+ * after git was killed it may be what they left of it. */
 static bool is_heads(struct land *l, int root, const char *path)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -219,7 +219,7 @@ static bool is_whole(int note, const char *name, const struct kept *k)
 	       ga_oid_equal(&copy.oid, &k->was.oid);
 }
 
-/* True: it is as it was. */
+/* Returns true if the file is as it was. */
 static bool put_back(struct land *l, int root, int note, size_t i, const struct kept *k,
 		     const char *part, struct ga_strv *put)
 {
@@ -243,7 +243,7 @@ static bool put_back(struct land *l, int root, int note, size_t i, const struct 
 	return true;
 }
 
-/* What has to be said of one: where its copy is. */
+/* Name a file that could not be put back, and where its copy is. */
 static void say_lost(struct ga_buf *out, size_t nth, const char *dir, size_t i,
 		     const struct kept *k)
 {
@@ -283,11 +283,11 @@ static int put_all_back(struct land *l, int note, const struct list *list, struc
 			say_lost(&names, lost++, dir, i, &list->v[i]);
 	if (lost)
 		return fail_lost(l, &names, lost, err);
-	/* their copies go */
+	/* synced, as their copies may be removed next */
 	return ga_sync_paths(&put, err);
 }
 
-/* Reads and puts back; 1: nothing was kept. */
+/* Read the list and put the files back. 1: nothing was kept. */
 static int back(struct land *l, int note, struct list *list, struct ga_error *err)
 {
 	cleanup_free char *dir = note_dir(l), *q = ga_quote_shell(dir);
@@ -332,7 +332,7 @@ int land_settle_hidden(struct land *l, struct ga_error *err)
 	rc = back(l, note, &list, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* first: without it the others are nothing */
+	/* the list first: without it the copies mean nothing */
 	if (unlinkat(note, LAND_NOTE_HIDDEN, 0))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove the list of what was "
 				     "kept");

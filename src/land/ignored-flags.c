@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What rules say of ignored files that are to be brought: of each by its content, as of what is
- * on a branch, and of the places where they lay, as the list of what was left behind does.
+ * What the rules say of ignored files that are to be brought: of each file by its content, as for
+ * what is on a branch, and of the places they lie in, as in the list of what was left behind.
  */
 #include <string.h>
 
@@ -59,14 +59,14 @@ static int judge(struct land *l, const struct ga_flags *found, struct ga_error *
 	return fail_open(l, critical, high, &paths, err);
 }
 
-/* What the list of what was left behind says of places is said here as well: of a directory its
- * verdict binds to all that is brought of it. */
+/* Flags on places, which the list of what was left behind has as well. Here the verdict on a
+ * directory binds to all that is brought of it. */
 struct places {
 	struct land *l;
-	const struct ga_oid *only; /* tree of nothing but what is brought */
+	const struct ga_oid *only; /* a tree of what is brought and nothing else */
 	struct ga_flags *found;
-	struct ga_strv keys;       /* "RULE PATH" ... */
-	struct ga_strmap seen;     /* ... once each */
+	struct ga_strv keys;       /* "RULE PATH" of each that was flagged ... */
+	struct ga_strmap seen;     /* ... for looking one up */
 };
 
 static int flag_place(struct places *p, const char *rule, const char *path, const char *detail,
@@ -86,8 +86,8 @@ static int flag_place(struct places *p, const char *rule, const char *path, cons
 	return 0;
 }
 
-/* The topmost of the directories above a file, as far up as was asked for, that programs are run
- * from; or the file itself. */
+/* The topmost directory from which programs are run, of those above a file that lie at or beneath a
+ * path that was asked for; or the file itself if there is none. */
 static char *executed_place(const struct land *l, const char *path)
 {
 	for (size_t n = 1; n <= strlen(path); n++) {
@@ -108,8 +108,8 @@ static char *executed_place(const struct land *l, const char *path)
 	return ga_strdup(path);
 }
 
-/* One file: what its name says was found with its content. In a place that is flagged as a whole
- * one verdict is enough for lying there. */
+/* One file. Rules on its name ran together with those on its content; here it is about its place
+ * and permissions. In a place that is flagged as a whole no file needs a flag for lying there. */
 static int flag_file(struct places *p, size_t i, const struct ga_host_facts *facts, char **place,
 		     struct ga_error *err)
 {
@@ -137,7 +137,7 @@ static int flag_file(struct places *p, size_t i, const struct ga_host_facts *fac
 	return flag_place(p, "ignored-executables", *place, NULL, err);
 }
 
-/* Where only the session's own rules hide something, and some of it is brought. */
+/* Flag what only ignore rules of the session's own hide, if some of it is brought. */
 static int flag_hidden(struct places *p, struct ga_error *err)
 {
 	static const char rule[] = "ignore-rules-source";
@@ -166,7 +166,7 @@ static int flag_hidden(struct places *p, struct ga_error *err)
 	return 0;
 }
 
-/* What nothing else is said of is flagged as what it is. */
+/* Flag whatever was asked for and has no other flag as an ignored file. */
 static int flag_rest(struct places *p, struct ga_error *err)
 {
 	const struct ga_strv *named = p->l->opts->ignored;

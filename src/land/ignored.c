@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ignored files of a session, brought as files. They come from layers an agent wrote: opened
- * beneath them without following a link, made into blobs, judged as these, and copied only if
- * they still are what was judged.
+ * Ignored files of a session, brought as files. They come from layers that an agent wrote: each is
+ * opened beneath its layer without following a link, made into a blob, judged as that, and copied
+ * only if it still is what was judged.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 #include "ga/quote.h"
 #include "land-internal.h"
 
-#define TARGET_MAX 4096 /* of a link: Linux follows none that is longer */
-#define GITS_FILE ((size_t)16 << 20) /* one that git reads from trees is no longer */
+#define TARGET_MAX 4096 /* bytes of a link's target: Linux follows none that is longer */
+#define GITS_FILE ((size_t)16 << 20) /* greatest size of a file that git reads from trees */
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
 
 static int refuse_one(const char *path, const char *why, struct ga_error *err)
@@ -83,8 +83,8 @@ static const char *kind_refused(const struct ga_left_file *f)
 
 /* ---- links ------------------------------------------------------------------ */
 
-/* A link that is brought may go up from its own directory, a real one, and then down. ".." behind
- * a name would go up from wherever that name leads. */
+/* A link that is brought may go up from its own directory, which is a real one, and then down. A
+ * ".." after a name would go up from wherever that name leads. */
 static const char *link_refused(const char *path, const char *target)
 {
 	size_t depth = 0;
@@ -109,7 +109,7 @@ static const char *link_refused(const char *path, const char *target)
 	}
 }
 
-/* And no link of the user's on its way may lead out either. */
+/* Does the target lead out through a link of the user's? */
 static bool leads_out(int root, const char *path, const char *target)
 {
 	cleanup_free char *at = ga_path_parent(path), *whole = NULL;
@@ -125,7 +125,7 @@ static bool leads_out(int root, const char *path, const char *target)
 	return *whole && ga_leads_out(root, whole);
 }
 
-/* Read a link of the session's. */
+/* Read the target of a link in the session, or refuse the link. */
 static int read_link(struct land *l, int root, const char *path, struct ga_buf *ret,
 		     struct ga_error *err)
 {
@@ -146,7 +146,7 @@ static int read_link(struct land *l, int root, const char *path, struct ga_buf *
 
 /* ---- as blobs --------------------------------------------------------------- */
 
-/* As capture does: what git would call broken is in no tree, not even for a moment. */
+/* As in capture: content that git would call broken gets into no tree, not even for a moment. */
 static int check_gits(struct land *l, int fd, const char *path, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -225,7 +225,7 @@ static int add_all(struct land *l, int root, struct ga_pack *p, struct ga_error 
 	return 0;
 }
 
-/* Rules look at trees: at that of the landing, with these files in it. */
+/* The rules judge trees, here that of the landing with these files in it. */
 static int check_flags(struct land *l, int root, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -246,7 +246,7 @@ static int check_flags(struct land *l, int root, struct ga_error *err)
 	    ga_tree_apply(l->repo, p, NULL, &changes, &only, err) ||
 	    ga_pack_commit(p, &keep, err))
 		goto fail;
-	/* read now, and of no use to anybody later */
+	/* the objects are needed only for the rules, so nothing has to keep them */
 	if (keep)
 		(void)unlink(keep);
 	free(keep);
@@ -304,7 +304,8 @@ static int check_here(struct land *l, int root, struct ga_error *err)
 
 		if (look_here(root, path, &l->ignored.will[i], &here, err))
 			return -1;
-		/* what cannot be read cannot be kept either, and stops there */
+		/* a file that cannot be read cannot be kept in the note either, and stops the
+		 * landing there */
 		(void)land_look_here(root, path, &l->ignored.seen[i]);
 		if (here == HERE_SAME)
 			l->ignored.had[i] = l->ignored.will[i];
@@ -344,7 +345,7 @@ int land_ignored_check(struct land *l, struct ga_error *err)
 
 /* ---- copying ---------------------------------------------------------------- */
 
-/* Under its name, which nobody has taken meanwhile unless that is allowed. */
+/* Rename the copy into place; without --force only if nobody took the name meanwhile. */
 static int settle(struct land *l, int dir, const char *tmp, const char *name)
 {
 	if (l->opts->force)
@@ -353,7 +354,7 @@ static int settle(struct land *l, int dir, const char *tmp, const char *name)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;
-	/* not every file system can; a new link never replaces anything */
+	/* not every file system supports that; link(2) never replaces anything either */
 	if (linkat(dir, tmp, dir, name, 0))
 		return -1;
 	return unlinkat(dir, tmp, 0);
@@ -373,7 +374,7 @@ static int copy_file(struct land *l, int dir, const char *tmp, const char *path,
 	made = openat(dir, tmp, READ_FLAGS | O_CLOEXEC);
 	if (made >= 0 && ga_blob_id(made, &oid, err))
 		return -1;
-	/* a mode without reading for its owner cannot be looked at: it was not made so */
+	/* a copy that its owner may not read is not what was judged, which could be read */
 	if (made < 0 || !ga_oid_equal(&oid, &will->oid))
 		return refuse_one(path, "it changed while it was looked at", err);
 	return 0;
@@ -395,8 +396,7 @@ static int copy_link(struct land *l, int root, int dir, const char *tmp, const c
 	return 0;
 }
 
-/* What the note has a copy of is what is overwritten; hooks, or the user, may have been here
- * since. */
+/* Only what the note has a copy of may be overwritten; hooks or the user may have changed it. */
 static int check_seen(struct land *l, int root, size_t i, struct ga_error *err)
 {
 	const char *path = l->ignored.files.v[i].path;
@@ -429,7 +429,7 @@ static int write_one(struct land *l, int root, size_t i, const char *part, struc
 	return rc;
 }
 
-/* What stands there is somebody's, for undoing as well. */
+/* What stands there is somebody else's, so undoing must leave it as well. */
 static void note_left(struct land *l, size_t i, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;

@@ -17,7 +17,7 @@
 #include "ga/treelevel.h"
 #include "in-the-way.h"
 
-/* A conflict may leave the file as HEAD has it; giving it up puts it there all the same. */
+/* A conflict may leave the file as HEAD has it, but giving the merge up writes it all the same. */
 static bool conflict_overwrites(const struct land *l, const char *path)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -56,11 +56,11 @@ static bool is_unmerged(char x, char y)
 	return x == 'U' || y == 'U' || (x == y && (x == 'A' || x == 'D'));
 }
 
-/* To look at more than that takes longer than git's own look at the whole working tree. */
+/* Beyond these limits git's own look at the whole working tree is faster. */
 #define LOOK_FILES 200
 #define LOOK_BYTES ((uint64_t)8 << 20)
 
-/* Does the file stand there byte by byte as HEAD has it, and is that what git would see? */
+/* Is the file exactly what `c->old` says, content and mode, and would git see it as that? */
 static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budget)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -83,9 +83,9 @@ static bool is_as_committed(int root, const struct ga_change *c, uint64_t *budge
 	       ga_oid_equal(&oid, &c->old.oid) && !land_bytes_convert(&b);
 }
 
-/* Each has a budget of its own. Of one that is too large for that line ends are not looked for,
- * since all of it is in HEAD; and what is too large to be kept, should git come upon it, is not
- * read. */
+/* Is a file that git was told not to look at unchanged? Each has a budget of its own. If one is too
+ * large for that, its line ends do not matter: all of its bytes are those that git has. What is
+ * also too large to be kept in the note is not read. */
 static bool is_left_alone(int root, const struct ga_change *c)
 {
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
@@ -100,7 +100,7 @@ static bool is_left_alone(int root, const struct ga_change *c)
 	       land_look_equal(&is, &was);
 }
 
-/* Is it left out of a sparse checkout? */
+/* Does a sparse checkout leave it out? */
 static bool is_absent(int root, const char *path, const struct ga_entry *e)
 {
 	struct land_look here;
@@ -109,7 +109,7 @@ static bool is_absent(int root, const char *path, const struct ga_entry *e)
 					  : land_look_here(root, path, &here) && !here.mode;
 }
 
-/* A line of `git ls-files -v -s`. What a submodule has checked out is in nobody's way. */
+/* Handle a line of `git ls-files -v -s`. What a submodule has checked out is in nobody's way. */
 static void add_hidden(struct land *l, int root, const char *line, struct land_found *f)
 {
 	bool skipped = land_is_skipped(*line);
@@ -157,8 +157,8 @@ static int tracked(struct land *l, const char *path, struct ga_error *err)
 	return e.mode != GA_MODE_NONE && e.mode != GA_MODE_TREE;
 }
 
-/* Staged and changed tracked paths, by git: it knows the index, filters and what counts as
- * changed. */
+/* Ask git for the staged and changed tracked paths: it knows the index, the filters and what counts
+ * as changed. */
 static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_error *err)
 {
 	const char *const args[] = { "status", "--porcelain=v1", "-z", "--no-renames",
@@ -191,8 +191,8 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 	return 0;
 }
 
-/* A directory that stands where the merge puts a file. All that is tracked in it may be as much as
- * it likes: the first that is not ends the look. */
+/* A look into a directory that stands where the merge puts a file. Any number of tracked files may
+ * be in it; the first one that is not tracked ends the look. */
 struct below {
 	struct land *l;
 	int root;
@@ -208,7 +208,7 @@ static int fail_unread(const char *path, struct ga_error *err)
 	return ga_hint(err, "make that possible, or move it away, then go on");
 }
 
-/* Closed again by then: there may be more on the way down than can be open at once. */
+/* The directory is closed again on return: there may be more levels than descriptors. */
 static int list_names(int root, const char *path, struct ga_strv *ret, struct ga_error *err)
 {
 	int fd = ga_openat_beneath(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
@@ -233,7 +233,7 @@ static int list_names(int root, const char *path, struct ga_strv *ret, struct ga
 static int untracked_below(struct below *b, const char *path, const struct ga_oid *tree,
 			   struct ga_error *err);
 
-/* One entry of it, of which git has `e`. 1: it, or something in it, is not tracked. */
+/* An entry of such a directory; git has `e` for it. 1: it, or something in it, is not tracked. */
 static int untracked_entry(struct below *b, const char *child, const struct ga_entry *e,
 			   struct ga_error *err)
 {
@@ -246,8 +246,7 @@ static int untracked_entry(struct below *b, const char *child, const struct ga_e
 	return 1;
 }
 
-/* `tree` is what git has of the directory; NULL: nothing, or l->tracked says it. Each is read
- * once. */
+/* `tree` is what git has of it; NULL: nothing, or l->tracked says what. Each tree is read once. */
 static int untracked_below(struct below *b, const char *path, const struct ga_oid *tree,
 			   struct ga_error *err)
 {
@@ -277,7 +276,7 @@ int land_untracked_below(struct land *l, int root, const char *path, struct ga_s
 	return untracked_below(&b, path, e.mode == GA_MODE_TREE ? &e.oid : NULL, err);
 }
 
-/* Something that is no directory stands where the path needs one. */
+/* Find an untracked file that stands where the path needs a directory. */
 static int parent_in_the_way(struct land *l, int root, const char *path, struct ga_strv *ret,
 			     struct ga_error *err)
 {
@@ -316,7 +315,7 @@ int way_added(struct land *l, int root, const char *path, struct land_found *f,
 	return land_untracked_below(l, root, path, &f->blocked, err) < 0 ? -1 : 0;
 }
 
-/* Git leaves what a submodule has checked out, whatever becomes of its entry. */
+/* Does the path become a submodule that is checked out there already? Git leaves it alone. */
 static bool is_checked_out(int root, const struct ga_change *c)
 {
 	cleanup_free char *git = ga_path_join(c->path, ".git");
@@ -333,8 +332,8 @@ bool way_replaces(const struct ga_entry *old, const struct ga_entry *new)
 	       new->mode != GA_MODE_NONE;
 }
 
-/* Empty, as it is where it is not checked out, it makes way. What else stands there is the user's,
- * and git does not look at it where it was told so. */
+/* An empty directory, which is all there is of a submodule that is not checked out, makes way.
+ * Anything in it is the user's, and git does not look at it if it was told not to. */
 int way_submodule(struct land *l, int root, const char *path, struct land_found *f,
 		  struct ga_error *err)
 {
@@ -374,7 +373,7 @@ int way_untracked(struct land *l, struct land_found *f, struct ga_error *err)
 	return 0;
 }
 
-/* ---- nothing is ------------------------------------------------------------------ */
+/* ---- nothing in the way ---------------------------------------------------------- */
 
 int land_ask_staged(struct land *l, struct ga_error *err)
 {
@@ -401,7 +400,7 @@ void land_ask_staged_abandon(struct land *l)
 	ga_buf_release(&l->staged_why);
 }
 
-/* For certain; what git could not answer is for the closer look as well. */
+/* True only if that is certain. If git could not answer, a closer look is taken. */
 static bool nothing_staged(struct land *l)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -411,8 +410,8 @@ static bool nothing_staged(struct land *l)
 	return l->unstaged || (job && !ga_process_end(job, &status, &ignored) && !status);
 }
 
-/* Nothing of the user's is in the way, which is nearly always so and can be told without a look at
- * each file of the working tree. False where there is any doubt. */
+/* Is it certain that nothing of the user's is in the way? That is nearly always so, and can be told
+ * without a look at each file of the working tree. False if there is any doubt. */
 static bool is_clear(struct land *l, const struct land_found *f)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -462,7 +461,7 @@ int way_refuse_blocked(struct land_found *f, struct ga_error *err)
 	return f->blocked.n ? way_refuse_untracked(&f->blocked, err) : 0;
 }
 
-/* Where git could not make files, or take them away, it would stop half way. */
+/* In a directory where git cannot create or remove files, it would stop half way. */
 static int check_writable(struct land *l, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv closed = GA_STRV_INIT;
@@ -488,7 +487,7 @@ static int check_writable(struct land *l, struct ga_error *err)
 
 int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 {
-	/* that of files */
+	/* the clock that file times come from */
 	(void)clock_gettime(CLOCK_REALTIME_COARSE, &l->looked);
 	if (way_untracked(l, f, err) || land_options_in_the_way(l, f, err) ||
 	    (l->marks.hidden && way_hidden(l, f, err)) ||
@@ -525,7 +524,7 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 		return land_refuse(&f.staged, "staged changes are in the way",
 				   "commit them, or unstage them with 'git restore --staged', "
 				   "then go on", err);
-	/* git would forget that */
+	/* git would forget the intention */
 	if (f.intended.n)
 		return land_refuse(&f.intended, "paths are intended to be added",
 				   "commit them, or 'git reset' them, then go on", err);

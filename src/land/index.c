@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The user's index: told apart by what git says of it, and replaced as git does, under its lock.
+ * The user's index: compared by what git says of it, and replaced as git does it, under its lock.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ int land_index_tree(struct land *l, const char *index, struct ga_oid *ret, struc
 		   : ga_fail(err, GA_EFATAL, "git write-tree printed no object id");
 }
 
-/* In the note of the landing, which file it is. */
+/* Note in the landing's note which file the lock is, by its inode. */
 static int note_lock(int lock, int note, struct ga_error *err)
 {
 	cleanup_free char *text = NULL;
@@ -121,8 +121,8 @@ static int note_lock(int lock, int note, struct ga_error *err)
 	if (fstat(lock, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
 	text = ga_strf("%llu", (unsigned long long)st.st_ino);
-	/* of one before this, that was killed; a power cut takes the lock with it, or this is of
-	 * no use */
+	/* of a landing that was killed; not synced: a power cut loses the lock as well, or else
+	 * this note is of no use */
 	if (unlinkat(note, LAND_NOTE_LOCK, 0) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note the lock");
 	return ga_write_new(note, LAND_NOTE_LOCK, text, strlen(text), 0600, err);
@@ -154,12 +154,12 @@ int land_lock_index(struct land *l, int note, struct ga_error *err)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the index");
 	if (!note_lock(fd, note, err))
 		return 0;
-	/* a lock that nobody knows for ours would stay */
+	/* without the note nobody would know that the lock is ours, and it would stay */
 	(void)unlink(lock);
 	return -1;
 }
 
-/* It is gone, and another git's next lock may be a file of the same number. */
+/* The lock is gone, and another git's next one may get the same inode number. */
 static void forget_lock(int note)
 {
 	(void)unlinkat(note, LAND_NOTE_LOCK, 0);
@@ -195,8 +195,8 @@ static int copy_index(const char *file, int lock, struct ga_error *err)
 	return 0;
 }
 
-/* With the time of the one it was: a newer one would vouch for files that changed in the second in
- * which it was written. */
+/* The index keeps the time of the file that it is copied from: with a newer one, git would trust
+ * its entries of files that changed within the second in which that file was written. */
 int land_install_index(struct land *l, int note, const char *file, struct ga_error *err)
 {
 	cleanup_free char *index = land_index_file(l), *lock = ga_strf("%s.lock", index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has the work of a session arrived, wherever it could have? Which tips it has, which places there
- * are, and the answer kept until one of them moves.
+ * Has the work of a session arrived, wherever it could have? Lists the tips that it has and the
+ * places where they could be, and keeps the answer until one of these moves.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "ga/refs.h"
 #include "look.h"
 
-#define VERDICT_FILE "arrived"     /* what was found last, and of what */
+#define VERDICT_FILE "arrived"     /* the last answer, after what it depends on */
 
 static const char *const how_names[] = {
 	[GA_LANDED_NOT] = "not",
@@ -36,7 +36,8 @@ void ga_arrival_release(struct ga_arrival *a)
 
 /* ---- where it could be ---------------------------------------------------------------- */
 
-/* What the superproject's HEAD names of this submodule. 1: nothing that is here. */
+/* The commit that the superproject's HEAD has for this submodule. 1: none, or it is not in this
+ * repository. */
 static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_repo struct ga_repo *super = NULL;
@@ -60,9 +61,8 @@ static int pointer(struct ga_repo *r, struct ga_oid *ret, struct ga_error *err)
 	return rc < 0 ? -1 : !rc;
 }
 
-/* HEAD, unless the user is looking at the session's own branch, or at its tip on no branch. Being
- * on no branch is how git leaves a submodule: then what counts is what the superproject names.
- * 1: nothing. */
+/* HEAD, unless it is on the session's own branch, or detached at its tip. Git leaves a submodule
+ * detached: then what the superproject names counts. 1: there is no such commit. */
 static int here(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		struct ga_oid *ret, char **ret_branch, struct ga_error *err)
 {
@@ -94,8 +94,8 @@ static int add_ref(struct ga_repo *r, struct ga_refs *l, const char *name, struc
 	return rc < 0 ? -1 : 0;
 }
 
-/* HEAD; the branch the session started from; what follows the upstreams of both, and the first
- * branch of `origin`, for what was merged on a forge. */
+/* HEAD; the branch the session started from; and for what was merged on a forge, the
+ * remote-tracking refs of the upstreams of both, and the first branch of `origin`. */
 static int list_places(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		       struct ga_refs *ret, struct ga_error *err)
 {
@@ -116,8 +116,8 @@ static int list_places(struct ga_repo *r, const struct ga_session *s, const stru
 	       add_ref(r, ret, "refs/remotes/origin/HEAD", err) ? -1 : 0;
 }
 
-/* The branch, and what became of it where it was pushed: commits on top are a fix-up of somebody's,
- * and may have been squashed with it. */
+/* The branch, and what became of it where it was pushed: commits on top of it are somebody's
+ * fix-ups, and may have been squashed with it. */
 static int list_tips(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 		     struct ga_refs *ret, struct ga_error *err)
 {
@@ -137,7 +137,7 @@ static void add_key(struct ga_buf *b, const struct ga_refs *l)
 	ga_buf_addch(b, '\n');
 }
 
-/* What the answer depends on, after what was decided before. */
+/* All that the answer depends on, apart from what ga_arrived() looks at first. */
 static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 		     const struct ga_refs *places, struct ga_buf *ret)
 {
@@ -148,7 +148,7 @@ static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 	add_key(ret, places);
 }
 
-/* The answer of the last time, if nothing has moved: "HOW WHERE" behind the key. */
+/* Read the last answer, if nothing has moved since: "HOW WHERE" after the key. */
 static bool recall(const struct ga_session *s, const struct ga_buf *key, struct ga_arrival *ret)
 {
 	cleanup_free char *path = ga_path_join(s->dir, VERDICT_FILE);
@@ -173,7 +173,7 @@ static bool recall(const struct ga_session *s, const struct ga_buf *key, struct 
 	return false;
 }
 
-/* Of no importance: what cannot be noted is found out again. */
+/* Failure does not matter: an answer that cannot be kept is found out again. */
 static void remember(const struct ga_session *s, const struct ga_buf *key,
 		     const struct ga_arrival *a)
 {
@@ -189,7 +189,8 @@ static void remember(const struct ga_session *s, const struct ga_buf *key,
 
 /* ---- all together ------------------------------------------------------------------------ */
 
-/* One tip, everywhere. A place that has it undone is the last word. 1: that was said. */
+/* Look for one tip in all places. The first place that has it, or that had it and has it undone,
+ * decides. 1: there was one. */
 static int look_everywhere(struct look *l, const struct ga_refs *places, struct ga_arrival *ret,
 			   struct ga_error *err)
 {
@@ -213,7 +214,7 @@ static int look_everywhere(struct look *l, const struct ga_refs *places, struct 
 	return 0;
 }
 
-/* The commit that `land` made, on a branch that nobody is on. */
+/* Is the commit that `land` made on any other branch, remote branch or tag? */
 static int look_elsewhere(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *tip,
 			  struct ga_arrival *ret, struct ga_error *err)
 {
@@ -227,7 +228,7 @@ static int look_elsewhere(struct ga_repo *r, const struct ga_session *s, const s
 	return 0;
 }
 
-/* What is at a tip, or at what became of it on a remote. */
+/* Look for the tip of the branch, then for what became of it on a remote. */
 static int look_for(struct ga_repo *r, const struct ga_session *s, const struct ga_refs *tips,
 		    const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
@@ -236,7 +237,7 @@ static int look_for(struct ga_repo *r, const struct ga_session *s, const struct 
 	for (size_t i = 0; !rc && i < tips->n; i++) {
 		cleanup_(look_release) struct look l = { .r = r, .s = s };
 
-		/* not what was pushed, with more on top: somebody else's */
+		/* a ref that is not the branch with more on top is somebody else's */
 		if (i)
 			rc = ga_is_ancestor(r, &tips->v[0].oid, &tips->v[i].oid, err);
 		if (rc < 0)
@@ -266,7 +267,7 @@ int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct 
 	return rc < 0 ? -1 : !rc;
 }
 
-/* The branch was put somewhere else by hand: the session's own commits have to be there as well. */
+/* The branch was moved elsewhere by hand: the session's own commits have to have arrived, too. */
 static int look_for_own(struct ga_repo *r, const struct ga_session *s,
 			const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
@@ -301,7 +302,7 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	struct ga_oid tip;
 	int rc;
 
-	/* what is held is on no branch, and what stands on uncommitted work on no commit */
+	/* no branch has what is held back, and no commit what stands on uncommitted work */
 	if (s->left_out.n || !ga_oid_is_zero(&s->held))
 		return 0;
 	rc = ga_ref_read(r, s->branch, &tip, err);

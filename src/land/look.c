@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Has the work arrived in a commit, by whatever way? Said only of what is there: a commit that
- * names the session, or looks like it, is no proof. In this order: the tip is an ancestor; merging
- * it would change nothing, now or at some commit since, or would but for lines that were changed on
- * the way; each of its commits is there by its patch id, or by its author, date and subject with
- * lines changed on the way. And what was taken back since is not there.
+ * Has the work arrived in a commit, in whatever way? Only what is there counts: that a commit names
+ * the session, or looks like it, is no proof. In this order: the tip is an ancestor; merging it
+ * would change nothing, now or at some commit since, or only lines that were changed on the way;
+ * each of its commits is there by its patch id, or by its author, date and subject with lines
+ * changed on the way. What was taken back since has not arrived.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,10 +13,11 @@
 #include "ga/refs.h"
 #include "look.h"
 
-#define SCAN_COMMITS 2000          /* of the destination are looked at, the newest ... */
-#define SCAN_PATHS 64              /* ... those that touch these many paths */
-#define SCAN_LOOKUPS 200000        /* entries looked up for all of that */
-#define OWN_COMMITS 1000           /* of the session */
+#define SCAN_COMMITS 2000          /* newest commits of the destination that are looked at */
+#define SCAN_PATHS 64              /* of these only those that touch the changed paths, unless there
+				    * are more paths than this */
+#define SCAN_LOOKUPS 200000        /* tree entries that are looked up for one tip */
+#define OWN_COMMITS 1000           /* commits of the session that are compared one by one */
 #define GIT_MS 20000
 
 void look_release(struct look *l)
@@ -38,7 +39,7 @@ int look_begin(struct look *l, const struct ga_oid *tip, struct ga_error *err)
 		return -1;
 	rc = ga_rev_list_bounded(l->r, tip, 1, &l->s->onto, 1, OWN_COMMITS, &l->own, &l->n_own,
 				 err);
-	/* too many to be held against anything one by one */
+	/* too many to be compared one by one */
 	if (rc == 1)
 		l->n_own = 0;
 	return rc < 0 ? -1 : 0;
@@ -46,12 +47,12 @@ int look_begin(struct look *l, const struct ga_oid *tip, struct ga_error *err)
 
 /* ---- what a tree has --------------------------------------------------------------- */
 
-/* Does the tree have each of these changes, alone or under others? `back`: are all of them
- * undone instead? */
+/* Does the tree contain each of these changes, whatever else was changed there? `back`: are all of
+ * them undone instead? */
 static int tree_has(struct look *l, const struct ga_changes *changes, const struct ga_oid *tree,
 		    bool back, bool lenient, struct ga_error *err)
 {
-	/* what changes nothing has arrived nowhere by that */
+	/* a session that changes nothing has not arrived because of that */
 	int rc = changes->n > 0;
 
 	for (size_t i = 0; rc > 0 && i < changes->n; i++) {
@@ -83,7 +84,7 @@ static int commit_has(struct look *l, const struct ga_changes *changes, const st
 
 /* ---- what came since --------------------------------------------------------------- */
 
-/* The commits of `at` that the tip lacks and that touch its paths, newest first. */
+/* The commits that `at` reaches and the tip does not, and that touch its paths, newest first. */
 static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **ret, size_t *ret_n,
 		      struct ga_error *err)
 {
@@ -104,7 +105,7 @@ static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **r
 	g.env = literal;
 	g.out = &out;
 	g.timeout_ms = GIT_MS;
-	/* what takes too long is not known, and so not said to have landed */
+	/* if git takes too long nothing is known, and so nothing is said to have landed */
 	if (ga_git_run(l->r, &g, &status, &slow))
 		status = 1;
 	for (const char *p = out.ptr; !status && n < SCAN_COMMITS && strlen(p) > GA_OID_HEXSZ;
@@ -116,8 +117,8 @@ static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **r
 	return 0;
 }
 
-/* Does the message say what it was made of, as that of `git merge --squash` does ("commit ID"), or
- * that of our own squash? */
+/* Does the message say that the commit was made of the branch, as that of `git merge --squash` does
+ * ("commit ID"), or that of our own squash? */
 static bool names_it(const struct look *l, const struct ga_commit *c)
 {
 	cleanup_free char *git = ga_strf("\ncommit %s\n", GA_HEX(&l->tip));
@@ -127,7 +128,7 @@ static bool names_it(const struct look *l, const struct ga_commit *c)
 	       (strstr(c->message, git) || !strncmp(c->message, own, strlen(own)));
 }
 
-/* Is all of it in this commit; or with lines changed, and the commit was made of it? */
+/* Does the commit contain all of the work? With lines changed that counts if it was made of it. */
 static int commit_is(struct look *l, const struct ga_commit *c, enum ga_landed_how *ret,
 		     struct ga_error *err)
 {
@@ -146,7 +147,7 @@ static int commit_is(struct look *l, const struct ga_commit *c, enum ga_landed_h
 	return rc < 0 ? -1 : 0;
 }
 
-/* At some commit since, whatever became of it there. */
+/* Was it in any of these commits, whatever became of it since? */
 static int scan(struct look *l, const struct ga_oid *v, size_t n, enum ga_landed_how *ret,
 		struct ga_error *err)
 {
@@ -161,7 +162,7 @@ static int scan(struct look *l, const struct ga_oid *v, size_t n, enum ga_landed
 
 /* ---- commit by commit ---------------------------------------------------------------- */
 
-/* What a commit of the session changes; none of it: *ret is empty. 1 for a merge. */
+/* What a commit of the session changes. 1: it has not exactly one parent. */
 static int own_changes(struct look *l, const struct ga_commit *c, struct ga_changes *ret,
 		       struct ga_error *err)
 {
@@ -173,7 +174,8 @@ static int own_changes(struct look *l, const struct ga_commit *c, struct ga_chan
 	       ga_tree_diff(l->r, &tree, &c->tree, ret, err) ? -1 : 0;
 }
 
-/* Those that `git cherry` finds the patch of: their ids, with a newline behind each. */
+/* The session's commits of which `git cherry` finds the patch in `at`: their ids, with a newline
+ * after each. */
 static void equivalents(struct look *l, const struct ga_oid *at, struct ga_buf *ret)
 {
 	const char *const args[] = { "cherry", GA_HEX(at), GA_HEX(&l->tip), GA_HEX(&l->s->onto),
@@ -201,7 +203,7 @@ static bool same_commit(const struct ga_commit *a, const struct ga_commit *b)
 	       !strncmp(a->message, b->message, n);
 }
 
-/* Was this commit applied again, with lines changed where they collided? */
+/* Was this commit applied again, with lines changed where it conflicted? */
 static int applied(struct look *l, const struct ga_commit *own, const struct ga_changes *changes,
 		   const struct ga_oid *v, size_t n, struct ga_error *err)
 {
@@ -239,7 +241,7 @@ static int one_by_one(struct look *l, const struct ga_oid *at, const struct ga_o
 		if (ga_commit_read(l->r, &l->own[i], &c, err))
 			return -1;
 		rc = own_changes(l, &c, &changes, err);
-		/* what a merge resolved is in none of its commits */
+		/* what was resolved in a merge is in no other commit */
 		if (rc)
 			return rc < 0 ? -1 : 0;
 		any += changes.n;
@@ -260,7 +262,7 @@ static int one_by_one(struct look *l, const struct ga_oid *at, const struct ga_o
 int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bool *ret_back,
 	    struct ga_error *err)
 {
-	/* what `land` brought counts by its commit, whatever became of its lines */
+	/* what `land` brought has arrived where its commit is, whatever became of its lines */
 	bool ours = l->s->state == GA_STATE_LANDED && !ga_oid_is_zero(&l->s->landed) &&
 		    ga_oid_equal(&l->tip, &l->s->tip);
 	cleanup_free struct ga_oid *since = NULL;
@@ -295,7 +297,8 @@ int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bo
 
 /* ---- what it had before ------------------------------------------------------------------- */
 
-/* What a place was when the session began, as its dates say. 1: it has nothing as old. */
+/* The commit that a place was at when the session began, by the dates of its commits. 1: none is
+ * that old. */
 static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret,
 		     struct ga_error *err)
 {
@@ -313,7 +316,7 @@ static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret
 	return ga_oid_parse(out.ptr, GA_OID_HEXSZ, ret) ? 0 : 1;
 }
 
-/* Is that where the branch is that the session began on? */
+/* Is that the tip of the branch that the session began on? */
 static int began_on(struct look *l, const struct ga_oid *at, struct ga_error *err)
 {
 	struct ga_oid oid;
@@ -329,13 +332,13 @@ int look_had(struct look *l, const struct ga_oid *at, struct ga_error *err)
 	bool back;
 	int rc;
 
-	/* when it began where it came from is not known */
+	/* when a fetched session began is not known */
 	if (l->s->remote || !l->s->started)
 		return 0;
 	rc = as_it_was(l, at, &then, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	/* commits of the session's may have older dates: the branch it began on had none of them */
+	/* commits of the session may be older; the branch that it began on had none of them */
 	rc = began_on(l, at, err);
 	if (rc > 0)
 		rc = ga_is_ancestor(l->r, &then, &l->tip, err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Marks of the index, assume-unchanged and skip-worktree: git forgets the first where it writes the
- * file, and takes a marked file that was only touched for a changed one. So they are taken off
- * files that are as committed before git begins, and set again when it is done. Until then a list
- * of them is on the disk beside the session: whoever comes after one that was killed, or that git
- * left with conflicts, sets them. Of those that were set while git waits for the user it says on
- * what, so that the user can take them off. Another list is in the note, for files that are not
- * there any more when the landing is undone.
+ * The marks of the index, assume-unchanged and skip-worktree. Git forgets the first when it writes
+ * the file, and takes a marked file that was merely touched for a changed one. So before git begins
+ * they are taken off the files that are as committed, and afterwards they are set again. Meanwhile
+ * a list of them is on the disk beside the session, so that they can be set even after a landing
+ * that was killed, or that git left with conflicts. If marks are set while git waits for the user,
+ * the list says on which content, so that the user can take them off. Another list is in the note,
+ * for files that do not exist any more when the landing is undone.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 #define LIST_MAX ((size_t)256 << 20)
 
 struct mark {
-	char letter;       /* as `git ls-files -v` has it */
-	struct ga_oid set; /* it was set again on this; zero: it is to be set */
+	char letter;       /* as `git ls-files -v` prints it */
+	struct ga_oid set; /* the blob it was set again on; zero: it is to be set */
 	char *path;
 };
 struct marks {
@@ -48,7 +48,7 @@ static void add(struct marks *m, char letter, const char *path, const struct ga_
 	m->v[m->n++] = (struct mark){ .letter = letter, .set = *set, .path = ga_strdup(path) };
 }
 
-/* None of these is set, as they are in struct land. */
+/* Add marks as struct land has them; none of them is set. */
 static void add_all(struct marks *m, const struct ga_strv *marked)
 {
 	static const struct ga_oid none;
@@ -57,13 +57,13 @@ static void add_all(struct marks *m, const struct ga_strv *marked)
 		add(m, *marked->v[i], marked->v[i] + 1, &none);
 }
 
-/* Each working tree has an index of its own. */
+/* Each working tree has an index of its own, and so a list of its own. */
 static char *pending_file(const struct land *l)
 {
 	return land_own_file(l, "marks");
 }
 
-/* Of a rebase that stopped there may be commits to come, which git has nothing else to say of. */
+/* Does git wait for the user? Its list of commits may be all that tells of a stopped rebase. */
 static bool is_to_go_on(const struct land *l)
 {
 	cleanup_free char *todo = ga_path_join(ga_repo_info(l->repo)->gitdir, "sequencer/todo");
@@ -146,8 +146,8 @@ int land_note_marks(struct land *l, struct ga_error *err)
 /* ---- in the index -------------------------------------------------------------------- */
 
 struct index {
-	struct marks entries;    /* it has these, sorted, `set` being what they are ... */
-	struct ga_strv unmerged; /* ... and these */
+	struct marks entries;    /* sorted; `set` is the id of the entry */
+	struct ga_strv unmerged; /* paths with conflicts */
 };
 
 static void index_release(struct index *i)
@@ -196,7 +196,7 @@ static int read_index(struct land *l, struct index *ret, struct ga_error *err)
 	return 0;
 }
 
-/* An option of `git update-index` for those that are of its kind, and in the index. */
+/* Run `git update-index` with an option on those marks that are of its kind and in the index. */
 static int update(struct land *l, const char *option, const struct marks *m, bool of_kind(char c),
 		  const struct index *index, struct ga_error *err)
 {
@@ -245,7 +245,7 @@ int land_unmark_gone(struct land *l, struct ga_error *err)
 
 	if (rc < 0 || (!rc && read_index(l, &index, err)))
 		return -1;
-	/* of those that are there the index says what the user wants */
+	/* if a path is in the index, its entry says what the user wants */
 	for (size_t i = 0; i < noted.n; i++)
 		if (!find(&index, noted.v[i].path))
 			ga_strv_take(&l->marked,
@@ -275,8 +275,8 @@ int land_unmark_left(struct land *l, struct ga_error *err)
 
 /* ---- set again ----------------------------------------------------------------------- */
 
-/* Of those that were set and are not any more on the same content the user took them off; what git
- * wrote since is to be marked anew. True: it is to be set. */
+/* Is the mark to be set? If it was set and is gone on the same content, the user took it off, and
+ * m->letter loses it; what git wrote since is marked anew. */
 static bool is_due(struct mark *m, const struct mark *is)
 {
 	bool skip = land_is_skipped(m->letter), assume = land_is_assumed(m->letter);
@@ -291,7 +291,7 @@ static bool is_due(struct mark *m, const struct mark *is)
 	return false;
 }
 
-/* `due` are set now; of the list those stay that the user did not take off. */
+/* `due` receives the marks that are to be set now; those that the user took off leave the list. */
 static void sort_out(struct marks *list, const struct index *index, struct marks *due)
 {
 	size_t n = 0;
@@ -328,7 +328,7 @@ static int set_again(struct land *l, const char *file, struct ga_strv *ret_unmer
 	for (size_t i = 0; ret_unmerged && i < list.n; i++)
 		if (ga_strv_find(&index.unmerged, list.v[i].path) >= 0)
 			ga_strv_push(ret_unmerged, list.v[i].path);
-	/* what git left to be resolved is marked when it is */
+	/* paths with conflicts are marked once they are resolved */
 	if (index.unmerged.n || is_to_go_on(l))
 		return write_list(file, &list, err);
 	return unlink(file) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot remove the list of "

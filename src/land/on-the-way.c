@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the user's commits would come upon that are made again one by one, and what going back
- * from the middle of that would. Nothing is touched here.
+ * What of the user's would be in the way of commits that are made again one by one, and of going
+ * back from the middle of that. Nothing is touched here.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -16,8 +16,9 @@
 #include "ga/treelevel.h"
 #include "in-the-way.h"
 
-/* To `l->changes`, each path once. What is there already is not written again; and until something
- * else is, it stays what it is, but for a submodule that any of the commits has a file for. */
+/* Add the path to l->changes, once, unless the commit writes what the tree has already. Both
+ * entries are the one that the tree has, since that is there until a commit writes another; but the
+ * new one is a file if any of the commits puts one in place of a submodule. */
 static void add_touched(struct land *l, const struct ga_change *c, const struct ga_entry *is)
 {
 	size_t n = l->changes.n;
@@ -32,8 +33,9 @@ static void add_touched(struct land *l, const struct ga_change *c, const struct 
 		l->changes.v[n - 1].new = c->new;
 }
 
-/* HEAD has `e` at the first `n` bytes of the path of `c`. Where that is of another kind than what
- * comes, or one is a file and the other a directory, both cannot be: to l->conflicted. */
+/* The tree has `e` at the first `n` bytes of the path of `c`. If that is of another type than what
+ * comes, or one is a file and the other a directory, both cannot be there: the path goes to
+ * l->conflicted. */
 static void add_apart(struct land *l, const struct ga_change *c, size_t n, const struct ga_entry *e)
 {
 	bool above = c->path[n] != '\0';
@@ -44,9 +46,8 @@ static void add_apart(struct land *l, const struct ga_change *c, size_t n, const
 	ga_strv_take(&l->conflicted, ga_strndup(c->path, n));
 }
 
-/* The changes of `w`, which is sorted, from `*i` on, as far as they are in the directory that is
- * `tree`, the first `skip` bytes of their paths. Each tree is read once, however many of them it
- * has. */
+/* Handle the changes of `w`, which is sorted, from `*i` on that lie in the directory `tree`; its
+ * path is the first `skip` bytes of theirs. Each tree is read once, however many of them it has. */
 static int add_beneath(struct land *l, const struct ga_oid *tree, const struct ga_changes *w,
 		       size_t skip, size_t *i, struct ga_error *err)
 {
@@ -75,15 +76,16 @@ static int add_beneath(struct land *l, const struct ga_oid *tree, const struct g
 	return 0;
 }
 
-/* Git follows files that HEAD renamed: what the commits change of one they change under its new
- * name. Told as git does it, of the first of them; goes on `writes`, which is sorted. */
+/* Git follows renames of HEAD's: what the commits change in a file is changed under its new name.
+ * As git does for the first of the commits, look for renames from its parent to HEAD, and add the
+ * new names to `writes`, which is sorted. */
 static int add_renamed(struct land *l, const struct ga_buf *commits, struct ga_changes *writes,
 		       struct ga_error *err)
 {
 	cleanup_free char *first = ga_strndup(commits->ptr, strcspn(commits->ptr, "\n"));
 	cleanup_free char *base = ga_strf("%s^", first);
 	const char *const parent[] = { "rev-parse", "--quiet", "--verify", base, NULL };
-	/* as far as git looks when it merges */
+	/* git's default limit on renames when it merges */
 	const char *const args[] = { "diff-tree", "-r", "-z", "-M", "-l7000", "--diff-filter=R",
 				     "--name-status", base, GA_HEX(&l->head_tree), NULL };
 	struct ga_entry none = { .mode = GA_MODE_NONE }, any = { .mode = GA_MODE_FILE };
@@ -108,7 +110,7 @@ static int add_renamed(struct land *l, const struct ga_buf *commits, struct ga_c
 	return 0;
 }
 
-/* What each of the commits, one id a line, writes or takes away. */
+/* Find what each of the commits, one id a line, writes or removes. */
 static int find_touched(struct land *l, const struct ga_buf *commits, struct ga_error *err)
 {
 	static const char *const args[] = { "diff-tree", "--stdin", "-r", "--root",
@@ -156,8 +158,8 @@ static int changed_in_the_way(struct land *l, struct land_found *f, struct ga_er
 	return 0;
 }
 
-/* Does git call a side so when it makes one of these commits again, "HEAD" or by the commit's id
- * and subject? A number may follow. */
+/* Is this what git calls a side when it makes one of these commits again: "HEAD", or the id and
+ * subject of the commit? A number may follow. */
 static bool is_label(const char *s, const struct ga_buf *commits)
 {
 	size_t n = 0;
@@ -188,8 +190,8 @@ static int add_beside(struct land *l, const char *path, const char *name, struct
 	return 0;
 }
 
-/* Where a file and a directory meet git puts the file beside it, as NAME~SIDE, over what it does
- * not track there. */
+/* Where a file and a directory collide, git writes the file beside the directory, as NAME~SIDE,
+ * even over an untracked file. */
 static int beside_in_the_way(struct land *l, int root, const char *path,
 			     const struct ga_buf *commits, struct land_found *f,
 			     struct ga_error *err)
@@ -256,15 +258,16 @@ int land_check_on_the_way(struct land *of, const struct ga_oid *tree, const stru
 	ga_strv_extend(&f.files, &f.blocked);
 	ga_strv_sort_unique(&f.files);
 	ga_strv_sort_unique(&f.changed);
-	/* in the middle of it a commit would be taken for the one that is made, and a stash of all
-	 * would take what was resolved; one of what git was told not to look at takes nothing */
+	/* the hint names no commit, which in the middle of a rebase would be taken for the one that
+	 * is made again, and no stash of everything, which would take what was resolved; a stash of
+	 * a file that git was told not to look at takes nothing, so its mark has to go first */
 	return rc || (f.filled.n && way_refuse_blocked(&f, err))
 		       ? -1
 		       : way_refuse_overwritten(&f, marked ? UNMARK PUT_AWAY : PUT_AWAY, err);
 }
 
-/* A line of `git diff-index --raw -z`, and the path. Git leaves submodules alone, unless the tree
- * has a file there: whatever the user has in a directory by then, it takes that away. */
+/* Handle a line of `git diff-index --raw -z` and its path. Git leaves submodules alone, unless the
+ * tree has a file there: then it removes whatever the user has in that directory. */
 static int entry_in_the_way(struct land *l, int root, const char *line, const char *path,
 			    struct land_found *f, struct ga_error *err)
 {
@@ -278,7 +281,7 @@ static int entry_in_the_way(struct land *l, int root, const char *line, const ch
 		       : way_added(l, root, path, f, err);
 }
 
-/* Of the paths that the tree has, and the index has not or else. */
+/* Look at the paths that the tree has and the index has not, or has otherwise. */
 static int entries_in_the_way(struct land *l, const struct ga_oid *tree, struct land_found *f,
 			      struct ga_error *err)
 {

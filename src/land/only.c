@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the note of a landing that was interrupted has of the user's, and nothing else has any more.
- * Of one that came to its end nothing is asked: what it merged is in what it made.
+ * Which of the user's files only the note of an interrupted landing still has. This is not asked
+ * about a landing that came to its end: what it merged is in what it made.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -11,20 +11,20 @@
 #include "ga/refs.h"
 #include "undo.h"
 
-/* Where else it may be. */
+/* Where else a file may be. */
 struct places {
 	struct land *l;
 	const struct undo *u;
 	int root;
 	struct ga_oid trees[3]; /* where the landing began; HEAD and the branch as they are now */
-	size_t n, began;        /* the first `began` are of the first kind */
+	size_t n, began;        /* the first `began` are where the landing began */
 };
 
 static void add_place(struct places *p, const struct ga_oid *commit)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* one that is gone has nothing */
+	/* a commit that is gone has nothing */
 	if (!ga_commit_tree(p->l->repo, commit, &p->trees[p->n], &ignored))
 		p->n++;
 }
@@ -43,7 +43,7 @@ static void find_places(struct places *p)
 		add_place(p, &oid);
 }
 
-/* Is the entry what was copied as file `i`, as git would write it? */
+/* Is the entry the content that was copied as file `i`, or would git write that content for it? */
 static bool is_copy(struct places *p, size_t i, const struct ga_entry *e)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -58,7 +58,7 @@ static bool is_copy(struct places *p, size_t i, const struct ga_entry *e)
 	       (!S_ISLNK(f->had) && land_is_rendered(p->l, copy, f->path, &e->oid, true));
 }
 
-/* Is it what the landing made of that file? */
+/* Is the entry what the landing made of that file? */
 static bool is_made(struct places *p, size_t i, const struct ga_entry *e)
 {
 	const struct undo_file *f = &p->u->files[i];
@@ -97,7 +97,7 @@ static bool is_in_trees(struct places *p, const struct ga_change *c)
 	return false;
 }
 
-/* What was staged and in the working tree as well is asked about there. */
+/* Is the staged content also what the working tree had? Then it is looked for as that file. */
 static bool is_file(struct places *p, const struct ga_change *c)
 {
 	for (size_t i = 0; i < p->u->n; i++)
@@ -125,7 +125,7 @@ static int read_index(struct places *p, struct ga_changes *ret, struct ga_error 
 	return 0;
 }
 
-/* Entries of the index that a ref keeps. */
+/* Find staged entries, which a ref keeps, that are nowhere else. */
 static int find_staged(struct places *p, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, index = GA_CHANGES_INIT;

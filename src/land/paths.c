@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Landing a part.
+ * Landing only some paths (ga_land_opts.paths).
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void keep_wanted(struct land *l, struct ga_strv *paths)
 	*paths = wanted;
 }
 
-/* Each has to name something: a wrong one would be missed. */
+/* Each path has to name something: if a misspelt one were ignored nobody might notice. */
 static int check_named(struct land *l, struct ga_error *err)
 {
 	for (size_t i = 0; i < l->opts->paths->n; i++) {
@@ -43,7 +43,7 @@ static int check_named(struct land *l, struct ga_error *err)
 			any = ga_path_inside(l->changes.v[k].path, path);
 		for (size_t k = 0; k < l->s->left_out.n && !any; k++)
 			any = ga_path_inside(l->s->left_out.v[k], path);
-		/* held back: it has flags, which are in its way */
+		/* a held-back path has flags, which refuse the landing */
 		for (size_t k = 0; k < l->report->n_flags && !any; k++)
 			any = ga_path_inside(l->report->flags[k].path, path);
 		if (any)
@@ -56,7 +56,8 @@ static int check_named(struct land *l, struct ga_error *err)
 	return 0;
 }
 
-/* A file comes where another would have to become a directory, which was not asked for. */
+/* Refuse a path that needs a directory where HEAD has a file, if what the session made of that file
+ * was not asked for. */
 static int check_above(struct land *l, const char *path, struct ga_error *err)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What came of a landing, for programs.
+ * The result of a landing, and its JSON.
  */
 #include "ga/json.h"
 #include "ga/land.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files by way of an index of our own: git knows what it stores of one, and what it writes of what
- * is stored, by the attributes and filters of the user's. Many of them at once: a process for each
- * would take longer than all it does.
+ * Converts files by way of an index of our own: git knows what it stores for a file, and what it
+ * writes for what is stored, by the user's attributes and filters. Many files at once, since a
+ * process for each would take longer than all that it does.
  */
 #include <string.h>
 

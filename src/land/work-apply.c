@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing beside uncommitted work is done: files, index, HEAD, in this order, after all of it was
- * noted. What fails on the way is taken back at once; what is killed, by the next landing, --abort
- * or --undo (undo.c).
+ * Carries out a landing beside uncommitted work: files, index, HEAD, in this order, after
+ * everything was noted. A failure on the way is taken back at once; after a kill, the next landing,
+ * --abort or --undo does that (undo.c).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int check_index(struct land *l, struct ga_error *err)
 	return ga_hint(err, "land again");
 }
 
-/* 0: those it was written with. */
+/* 0: keep those that git wrote it with. */
 static mode_t perms(const struct work_path *p)
 {
 	if (!S_ISREG(p->st.st_mode) || p->to_work.mode == GA_MODE_LINK)
@@ -40,7 +40,7 @@ static mode_t perms(const struct work_path *p)
 
 /* ---- doing it ---------------------------------------------------------------------- */
 
-/* What somebody changed since it was looked at is not for us to take back either. */
+/* What somebody changed since it was looked at must stay when this landing is taken back. */
 static int fail_file(struct land *l, const struct work_path *p, struct ga_error *err)
 {
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
@@ -81,7 +81,7 @@ static int install_index(struct land *l, int note, struct ga_error *err)
 	cleanup_free char *name = ga_path_join(l->work->dir, "index.new");
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	/* it fails where something is changed, which does not matter */
+	/* it fails if a file is changed, which does not matter */
 	(void)land_ask_git(l, args, name, NULL, NULL, &ignored);
 	if (land_install_index(l, note, name, err))
 		return -1;
@@ -100,7 +100,7 @@ static int move_head(struct land *l, struct ga_error *err)
 
 /* ---- all of it --------------------------------------------------------------------- */
 
-/* What undoing needs to know beside the files. */
+/* Note what undoing has to know besides the files. */
 static int note_work(struct land *l, struct ga_error *err)
 {
 	cleanup_free char *file = ga_path_join(l->work->dir, LAND_NOTE_WORK);
@@ -113,7 +113,7 @@ static int note_work(struct land *l, struct ga_error *err)
 	ga_buf_add0(&b, GA_HEX(&l->work->commit));
 	ga_buf_add0(&b, GA_HEX(&before));
 	ga_buf_add0(&b, GA_HEX(&after));
-	/* on the disk with the record */
+	/* land_note() syncs it with the record */
 	return ga_write_new(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
@@ -124,7 +124,7 @@ static int prepare(struct land *l, struct ga_error *err)
 	       ga_fault_stop("land:noted", err) ? -1 : 0;
 }
 
-/* The last moment at which nothing has happened yet. */
+/* Lock the index and check for the last time, while nothing is touched yet. */
 static int begin(struct land *l, int root, int note, struct ga_error *err)
 {
 	if (land_lock_index(l, note, err) || land_check_stays(l, err) || check_index(l, err) ||

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Does what a landing beside uncommitted work makes fit where it goes? In index and working tree
- * nothing may be above or beneath it that stays. And is what stands there still what the plan was
- * made of? Hooks and the editor run in between, and the user is at work.
+ * Does the result of a landing beside uncommitted work fit where it goes? In index and working
+ * tree, nothing that stays may be above or beneath it. And is what stands there still what the plan
+ * was made of? Hooks and the editor run in between, and the user is at work.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -19,7 +19,7 @@ void work_see(struct work *w, int root)
 		w->v[i].is_seen = land_look_here(root, w->v[i].path, &w->v[i].seen);
 }
 
-/* What the note kept is all that can be lost: it is the same. */
+/* Are the file and the note's copy of it as seen? Only what the note has may be overwritten. */
 static bool is_as_seen(const struct work_path *p, int root, int note, size_t nth)
 {
 	cleanup_free char *name = ga_strf("%zu", nth);
@@ -37,7 +37,7 @@ static bool goes(const struct work_path *p)
 	return p && work_is_written(p) && !p->to_work.mode;
 }
 
-/* What stands on the way to the path where a directory has to be, and stays. */
+/* Find a file above the path, where a directory has to be, that is not removed. */
 static void find_above(struct work *w, int root, const char *path, struct ga_strv *ret)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -55,11 +55,11 @@ static void find_above(struct work *w, int root, const char *path, struct ga_str
 	}
 }
 
-/* What is in the way of the files that are written, and stays. */
+/* Find what is in the way of the files to be written and is not removed. */
 static int find_in_the_way(struct land *of, int root, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv going = GA_STRV_INIT;
-	/* beneath a directory these alone may be */
+	/* only these may be beneath a directory that a file replaces */
 	struct land l = { .repo = of->repo, .tracked = &going };
 	struct work *w = of->work;
 
@@ -96,7 +96,7 @@ int work_check_meanwhile(struct land *l, int root, int note, struct ga_error *er
 
 /* ---- what was decided ------------------------------------------------------------------ */
 
-/* Is an entry above it in the index that is going to be? Such a one would go, and what is staged
+/* Will the index have an entry above this one? Adding this one would remove it, and what is staged
  * in it. */
 static bool is_under_entry(struct work *w, const struct work_path *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The commit of a landing beside uncommitted work. Hooks run as git merge and git commit run them,
- * but before anything was touched, on an index of their own that holds what is committed.
+ * but before anything is touched, on an index of their own that holds what is committed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,8 +55,9 @@ static int run_hook(struct land *l, const char *index, const char *const *words,
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
 
-/* Is all that HEAD came to since of the index that the hook was given, and not all of it in the
- * user's? There each such path would be as before, as if they had staged that. 1 yes. */
+/* Does all that HEAD gained come from the index that the hook was given, and does the user's index
+ * lack some of it? In that index, such a path would look as if the user had staged its old content.
+ * 1 yes. */
 static int is_of_index(struct land *l, const char *index, const struct ga_oid *head,
 		       struct ga_error *err)
 {
@@ -84,8 +85,8 @@ static int is_of_index(struct land *l, const char *index, const struct ga_oid *h
 	return behind;
 }
 
-/* The branch moved while a hook ran. What the hook committed of the landing is taken off it, and
- * the user's index fits it again; what they committed themselves stays. */
+/* The branch moved while a hook ran. What the hook committed of the landing is taken off the
+ * branch, so that the user's index fits it again; what the user committed stays. */
 static int fail_moved(struct land *l, const char *index, const char *hook, struct ga_error *err)
 {
 	cleanup_free char *why = ga_strf("reset: what the %s hook committed", hook);
@@ -127,8 +128,8 @@ static int must(struct land *l, const char *index, const char *const *words, str
 	return ga_hint(err, "see to what it says, then land again");
 }
 
-/* A hook that adds to the commit would add what nobody looked at, and what is not in the working
- * tree. */
+/* Refuse a hook that changes what is committed: it would add what nobody looked at, and what is not
+ * in the working tree. */
 static int before_commit(struct land *l, const char *index, struct ga_error *err)
 {
 	const char *const read[] = { "read-tree", GA_HEX(&l->work->tree), NULL };
@@ -146,7 +147,7 @@ static int before_commit(struct land *l, const char *index, struct ga_error *err
 
 /* ---- the message ------------------------------------------------------------------- */
 
-/* The editor git would take, the way git runs it. */
+/* Run the editor that git would use, in the way that git runs it. */
 static int edit(struct land *l, const char *file, struct ga_error *err)
 {
 	static const char *const config[] = {
@@ -185,7 +186,7 @@ static int strip(struct land *l, struct ga_buf *message, struct ga_error *err)
 	return 0;
 }
 
-/* As git has it: in a file where hooks and editors look for it. */
+/* The message goes through the file that git uses, where hooks and editors look for it. */
 static int make_message(struct land *l, const char *index, struct ga_buf *message,
 			struct ga_error *err)
 {
@@ -256,7 +257,7 @@ int work_commit(struct land *l, struct ga_error *err)
 		w->commit = l->tip;
 		return 0;
 	}
-	/* a merge says where it came from even where it changes nothing */
+	/* a merge commit records where it came from even if it changes nothing */
 	if (ga_oid_equal(&w->tree, &l->head_tree) && !is_merge(l))
 		return 0;
 	return before_commit(l, index, err) || make_message(l, index, &message, err) ||

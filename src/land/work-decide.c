@@ -6,7 +6,7 @@
 #include "ga/rewrite.h"
 #include "work.h"
 
-/* Three-way merge, telling whether it took lines. 1: they overlap. */
+/* Three-way merge; sets p->lines if lines had to be merged. 1: the changes overlap. */
 static int merge(struct ga_repo *r, struct work_path *p, const struct ga_entry *base,
 		 const struct ga_entry *ours, const struct ga_entry *theirs, struct ga_entry *ret,
 		 struct ga_error *err)
@@ -19,7 +19,8 @@ static int merge(struct ga_repo *r, struct work_path *p, const struct ga_entry *
 	return rc;
 }
 
-/* The agent's change on top of `ours`, by what the agent started from if that can be told. */
+/* The agent's change on top of `ours`: merged from what the agent started from, if that is known,
+ * else from HEAD to what is committed. */
 static int change(struct ga_repo *r, struct work_path *p, const struct ga_entry *ours,
 		  struct ga_entry *ret, struct ga_error *err)
 {
@@ -28,8 +29,8 @@ static int change(struct ga_repo *r, struct work_path *p, const struct ga_entry 
 	return rc > 0 ? merge(r, p, &p->head, ours, &p->to_commit, ret, err) : rc;
 }
 
-/* Is it more than this path that conflicts: a file that was renamed, or that is where the other has
- * a directory? Then what git could not merge is not what the agent did to this path alone. */
+/* Does more than this path conflict: a file that was renamed, or one where the other side has a
+ * directory? Then what git could not merge is not what the agent did to this path alone. */
 static bool conflicts_elsewhere(const struct work_path *p, const struct ga_entry *from,
 				const struct ga_entry *to)
 {
@@ -41,7 +42,7 @@ int work_commits(struct ga_repo *r, struct work_path *p, enum work_may may, stru
 	bool commit = p->carried && may >= (p->moved ? WORK_MAY_ALL : WORK_MAY);
 	int rc = commit ? merge(r, p, &p->had, &p->head, &p->made, &p->to_commit, err) : 1;
 
-	/* nor is a line of it committed that the agent moved within the file */
+	/* an uncommitted line that the agent moved within the file is not to be committed either */
 	if (!rc)
 		rc = ga_rewrite_shows(r, &p->had, &p->head, &p->to_commit, NULL, err);
 	if (rc > 0)
@@ -49,7 +50,7 @@ int work_commits(struct ga_repo *r, struct work_path *p, enum work_may may, stru
 	return rc;
 }
 
-/* A path git could not merge, or that is on no branch. */
+/* A path that git could not merge, or that is left out of the branch. */
 static int decide_apart(struct ga_repo *r, struct work_path *p, enum work_may may,
 			struct ga_error *err)
 {
@@ -59,10 +60,10 @@ static int decide_apart(struct ga_repo *r, struct work_path *p, enum work_may ma
 
 	if (rc < 0)
 		return -1;
-	/* without uncommitted work it is an ordinary conflict */
+	/* if the file has no uncommitted work it is an ordinary conflict */
 	if (p->conflict && (conflicts_elsewhere(p, from, to) ||
 			    (rc && !p->carried && ga_entry_equal(&p->work, &p->head)))) {
-		/* which is git's to leave, once that is out of its way */
+		/* git leaves that to the user, once no untracked file is in its way */
 		p->hurdle = p->untracked ? WORK_UNTRACKED : WORK_CONFLICT;
 		return 0;
 	}
@@ -81,7 +82,7 @@ static int decide_index(struct ga_repo *r, struct work_path *p, struct ga_error 
 	else if (ga_entry_equal(&p->index, &p->head))
 		p->to_index = p->to_commit;
 	else if (ga_entry_equal(&p->index, &p->work))
-		p->to_index = p->to_work; /* all of it was staged */
+		p->to_index = p->to_work; /* everything in the working tree was staged */
 	else
 		rc = change(r, p, &p->index, &p->to_index, err);
 	if (rc > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What landing beside uncommitted work gives: all paths it concerns, as they are and as they will
+ * What a landing beside uncommitted work gives: all paths it concerns, as they are and as they will
  * be. Nothing of the user's is touched.
  */
 #include <string.h>
@@ -27,7 +27,7 @@ void land_work_release(struct land *l)
 
 /* ---- what the agent started from ------------------------------------------------- */
 
-/* Where the branches parted; 1: nowhere, or there is no telling. */
+/* Where the branches parted. 1: they have no merge base, or several. */
 static int merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err)
 {
 	const char *const args[] = { "merge-base", "--all", GA_HEX(&l->head), GA_HEX(&l->tip),
@@ -37,10 +37,10 @@ static int merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err)
 }
 
 struct from {
-	bool known;                 /* the branches parted where the session began */
-	bool carried;               /* ... on uncommitted work */
-	struct ga_oid onto;         /* where they parted; zero: there is no telling */
-	struct ga_oid base, made;   /* the uncommitted work, and what the agent made of it */
+	bool known;                 /* HEAD and the branch parted where the session began ... */
+	bool carried;               /* ... and that was on uncommitted work */
+	struct ga_oid onto;         /* tree of where they parted; zero: not known */
+	struct ga_oid base, made;   /* trees: the uncommitted work, and what the agent made of it */
 	struct ga_oid tip;
 };
 
@@ -50,7 +50,7 @@ static int read_from(struct land *l, struct from *f, struct ga_error *err)
 	struct ga_oid parted, carried;
 	int rc;
 
-	/* nothing of it could be on a branch */
+	/* without a branch there is nothing to compare */
 	if (ga_oid_is_zero(&l->tip))
 		return 0;
 	rc = merge_base(l, &parted, err);
@@ -78,14 +78,14 @@ static int read_entry(struct land *l, const struct ga_oid *tree, const char *pat
 		return 0;
 	if (ga_tree_entry(l->repo, tree, path, ret, err))
 		return -1;
-	/* a directory is the files in it */
+	/* a directory counts as nothing: the files in it have paths of their own */
 	if (ret->mode == GA_MODE_TREE)
 		*ret = (struct ga_entry){ .mode = GA_MODE_NONE };
 	return 0;
 }
 
-/* Does the branch still have what was made of this path, apart from the uncommitted work? Then the
- * agent's own view of it can be gone by. */
+/* Does the branch still have what the agent made of this path, without the uncommitted work? Then
+ * its change can be merged from what the agent itself saw. */
 static int find_carried(struct land *l, const struct from *f, struct work_path *p,
 			struct ga_error *err)
 {
@@ -116,7 +116,7 @@ static struct work_path *add(struct work *w, const char *path)
 	return p;
 }
 
-/* Among the first `n`, which are sorted. */
+/* Find a path among the first `n`, which are sorted. */
 static struct work_path *find(struct work *w, size_t n, const char *path)
 {
 	for (size_t lo = 0, hi = n; lo < hi;) {
@@ -172,7 +172,7 @@ static int add_left_out(struct land *l, struct work *w, const struct ga_change *
 	return moved < 0 ? -1 : read_entry(l, &l->head_tree, c->path, &p->head, err);
 }
 
-/* What git merged, what it could not merge, and what is on no branch. */
+/* Collect the paths that git merged, those it could not merge, and those left out of the branch. */
 static int gather(struct land *l, struct work *w, const struct ga_changes *left_out,
 		  struct ga_error *err)
 {
@@ -193,7 +193,7 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 			p = add(w, l->conflicted.v[i]);
 		p->conflict = true;
 	}
-	/* of a path that conflicts and is left out as well there is one, too */
+	/* a path that conflicts may be left out as well; it is listed once */
 	n = w->n;
 	qsort(w->v, n, sizeof(*w->v), by_path);
 	for (size_t i = 0; i < left_out->n; i++) {
@@ -211,7 +211,7 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 			return -1;
 		if (moved)
 			(void)ga_changes_add(&w->away, c->path, &c->old, &c->new);
-		/* on the branch as well: somebody put it there since, or an earlier run did */
+		/* the branch has it as well: somebody put it there since, or an earlier run did */
 		if (p)
 			land_carry_refuse(l, p->path, "the branch has another version");
 	}
@@ -239,15 +239,14 @@ static int find_from(struct land *l, struct work *w, struct ga_error *err)
 	return 0;
 }
 
-/* ---- may it be? -------------------------------------------------------------------- */
+/* ---- can it land? ------------------------------------------------------------------ */
 
-/* The user's own ways of merging are git's to follow; a rule that only says "text" is no other
- * way. */
+/* Only git can run a merge driver of the user's; "text" names a built-in one. */
 static int find_drivers(struct land *l, struct work *w, struct ga_error *err)
 {
 	static const char *const args[] = { "check-attr", "-z", "--stdin", "merge", NULL };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
-	/* for paths that no rule is about */
+	/* it applies to paths without the attribute */
 	bool named = ga_gitconfig_get(&l->config, "merge.default");
 	const char *path;
 	size_t pos = 0;
@@ -269,13 +268,13 @@ static int find_drivers(struct land *l, struct work *w, struct ga_error *err)
 	return 0;
 }
 
-/* git would go by these when it writes the others. */
+/* Is an attributes file written? Git would apply it when it writes the other files. */
 static bool converts(const struct work_path *p)
 {
 	return !strcmp(ga_path_base(p->path), ".gitattributes") && work_is_written(p);
 }
 
-/* Something else stands there, which `git status` does not show. */
+/* Does something else stand in place of a marked submodule, which `git status` does not show? */
 static bool is_hidden(const struct work_path *p)
 {
 	return (p->flagged_skip || p->flagged_valid) && p->index.mode == GA_MODE_GITLINK &&
@@ -328,7 +327,7 @@ static int refuse(const struct work *w, struct ga_error *err)
 	return 0;
 }
 
-/* What is on no branch never stops the rest: it waits. */
+/* A left-out path never stops the rest: it is left for later. */
 static void pass_over(struct land *l, struct work_path *p, const char *why)
 {
 	land_carry_refuse(l, p->path, why);
@@ -339,7 +338,7 @@ static void pass_over(struct land *l, struct work_path *p, const char *why)
 	p->carried = false;
 }
 
-/* Is the file that goes perhaps one of these, which do not come? */
+/* May the file that is removed be one of these under another name, which are not brought? */
 static bool may_be_any(struct land *l, const struct work_path *p, const struct ga_changes *away)
 {
 	for (size_t i = 0; i < away->n; i++)
@@ -348,7 +347,7 @@ static bool may_be_any(struct land *l, const struct work_path *p, const struct g
 	return false;
 }
 
-/* A file that the agent gave another name goes as far as that one comes. */
+/* A renamed file is removed only as far as the file of the new name is brought or committed. */
 static void keep_together(struct land *l, struct work *w)
 {
 	cleanup_changes struct ga_changes uncommitted = GA_CHANGES_INIT;
@@ -410,7 +409,7 @@ static int decide(struct land *l, struct work *w, enum work_may may, struct ga_e
 	return refuse(w, err) || work_check_place(l, err) ? -1 : 0;
 }
 
-/* Does HEAD have all the uncommitted work that the session began with? 1 yes. */
+/* Does HEAD by now have all the uncommitted work that the session began with? 1 yes. */
 static int all_is_committed(struct land *l, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -467,7 +466,7 @@ int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *
 	return find_may(l, w, &may, err) || decide(l, w, may, err) ? -1 : 0;
 }
 
-/* Beside a merge of git's none is brought (carry.c): path by path it is. */
+/* carry.c, beside a merge of git's, brings no symlinks; path by path they are brought. */
 static bool is_symlink(const struct work_path *p)
 {
 	return p->had.mode == GA_MODE_LINK || p->made.mode == GA_MODE_LINK;

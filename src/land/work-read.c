@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What index and working tree have of the paths that are to land. An index is read by git.
+ * What index and working tree have at the paths that are to land. It is git that reads an index.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static int fail_listing(struct ga_error *err)
 	return ga_fail(err, GA_EFATAL, "cannot understand what git ls-files says");
 }
 
-/* It is none of the paths. Those above and beneath it cannot be in one index with it. */
+/* The entry is none of the paths. Mark those above and beneath it: an index cannot have both. */
 static void mark_beside(struct work *w, const char *entry)
 {
 	size_t n = strlen(entry);
@@ -69,7 +69,7 @@ static int read_index(struct land *l, const struct ga_strv *intended, struct ga_
 
 /* ---- the working tree -------------------------------------------------------------- */
 
-/* What git makes of the file, without keeping it: only to see whether it is the same. */
+/* The id that git would store the file as. Nothing is stored, as it is only compared. */
 static int hash(struct land *l, int root, struct work_path *p, struct ga_error *err)
 {
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
@@ -95,7 +95,7 @@ static int hash(struct land *l, int root, struct work_path *p, struct ga_error *
 	return ga_oid_parse(out.ptr, out.len, &p->work.oid) ? 0 : fail_listing(err);
 }
 
-/* What stands there: 1 a file or link that git has to read, 0 it is known. */
+/* Look at what stands there. 1: a file or link that git has to read; 0: its state is known. */
 static int look(struct land *l, int root, struct work_path *p, struct ga_error *err)
 {
 	cleanup_close int fd = ga_openat_beneath(root, p->path, O_PATH | O_NOFOLLOW, 0);
@@ -129,8 +129,8 @@ static int look(struct land *l, int root, struct work_path *p, struct ga_error *
 	return hash(l, root, p, err);
 }
 
-/* git reads them into an index of its own, which begins with what the user's has: that decides
- * about line ends and, where the file system has none, about modes. */
+/* Git reads them into an index of ours that begins with the user's entries: these decide about line
+ * ends and, on a file system without modes, about modes. */
 static int read_files(struct land *l, const struct ga_buf *known, const struct ga_buf *paths,
 		      struct ga_error *err)
 {
@@ -156,7 +156,7 @@ static int read_files(struct land *l, const struct ga_buf *known, const struct g
 	return 0;
 }
 
-/* Git found it unchanged. Was it touched since, by a filter of another file perhaps? */
+/* Git found it unchanged. Was it touched since, perhaps by a filter that ran for another file? */
 static bool is_touched(const struct land *l, int root, const char *path)
 {
 	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0);
@@ -204,7 +204,7 @@ int work_read(struct land *l, const struct land_found *f, const struct ga_strv *
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at the index");
 	for (size_t i = 0; i < l->work->n; i++)
 		l->work->v[i].intended = ga_strv_has(&f->intended, l->work->v[i].path);
-	/* before git reads it: what is written later goes by that */
+	/* before git reads the files: this is what must still be there when they are written */
 	work_see(l->work, root);
 	return read_index(l, &f->intended, err) || read_work(l, root, dirty, err) ? -1 : 0;
 }

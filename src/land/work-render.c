@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files and index as they will be, written beside the note: git knows how.
+ * Writes the files and the index as they will be into the note's directory; git does it, since it
+ * knows how.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static int copy_index(struct land *l, const char *name, struct ga_error *err)
 	return ga_copy_fd_to(src, dir, name, err);
 }
 
-/* update-index makes new entries, without what the user said of the old ones. */
+/* update-index makes new entries without the marks of the old ones, so these are set again. */
 static int flag(struct land *l, const char *index, const char *word, const struct ga_buf *paths,
 		struct ga_error *err)
 {
