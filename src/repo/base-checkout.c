@@ -13,11 +13,11 @@
 #include "ga/quote.h"
 #include "index-file.h"
 
-/* Files to check out from which on several workers are sooner done than one. */
+/* Number of files from which several checkout workers are faster than one. */
 #define WORKERS_FROM 1000
 
-/* All names and ids of attribute files in an index: if they differ, files that
- * did not change may still have to be written differently. */
+/* Get all names and ids of attribute files in an index: if these change, files that did not change
+ * may still have to be written differently. */
 static int attribute_sources(const char *index, struct ga_buf *ret, struct ga_error *err)
 {
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
@@ -34,8 +34,8 @@ static int attribute_sources(const char *index, struct ga_buf *ret, struct ga_er
 	return rc < 0 ? -1 : 0;
 }
 
-/* No command of the host runs for agent content: each driver it defines is
- * emptied, and none is required. */
+/* For agent content no command of the host may run: every filter driver that the host defines gets
+ * empty commands and is not required. */
 static int without_filters(const struct ga_gitconfig *c, struct ga_strv *config,
 			   struct ga_error *err)
 {
@@ -73,12 +73,12 @@ struct checkout {
 	const struct ga_base_opts *o;
 	time_t since;
 	struct ga_base_plan plan;
-	struct ga_base_settle *settle; /* what follows, once it is begun */
+	struct ga_base_settle *settle; /* the settling of times, once it has begun */
 };
 
-/* Git with several checkout workers forgets the encoding that a .gitattributes below the top
- * names once it has left that directory (2.39: memory that was freed): such files then are
- * written as they are, or git crashes. Where that could be, one worker does it. */
+/* With several checkout workers, git (2.39) uses freed memory for a working-tree-encoding that a
+ * .gitattributes below the top sets, once it has left that directory: such files are written
+ * unconverted, or git crashes. Where that is possible, one worker is used. */
 static bool encodes_below_top(const struct checkout *c)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -102,9 +102,9 @@ static int begin_git(const struct checkout *c, const char *const *args, const ch
 	cleanup_strv struct ga_strv config = GA_STRV_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	/* as in the private git dirs: mtimes are changed by us, and with them ctimes */
+	/* as in the private git dirs, because setting mtimes changes ctimes, too */
 	ga_strv_push_many(&config, "core.checkStat=minimal", "core.trustctime=false",
-			  /* in others an entry says what differs from the one before */
+			  /* version 4 stores each path as the difference from the one before */
 			  "index.version=2",
 			  one_worker ? "checkout.workers=1" : "checkout.workers=0", NULL);
 	if (!c->o->trusted && without_filters(c->o->config, &config, err))
@@ -130,8 +130,8 @@ static int end_git(struct ga_process_job *job, const char *const *args, const st
 	return status ? ga_git_failed(args[0], status, errout, err) : 0;
 }
 
-/* It looks at the stat data of every file and writes those anew that are not what the index says:
- * so it repairs what a crash of the machine cut short. */
+/* git checks the stat data of every file and writes those again that do not match the index: so
+ * this also repairs what a crash of the machine left half written. */
 static int read_tree(const struct checkout *c, bool progress, bool one_worker,
 		     struct ga_error *err)
 {
@@ -164,7 +164,7 @@ static int make_empty(const char *dir, struct ga_error *err)
 	return 0;
 }
 
-/* The template of the commit it stood on before. */
+/* Remove the template for private git dirs, which is that of the previous commit. */
 static int make_git_empty(const char *dir, struct ga_error *err)
 {
 	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -186,7 +186,7 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 	if (make_empty(c->dir, err))
 		return -1;
 	if (read_tree(c, c->o->progress, encodes_below_top(c), err)) {
-		/* most often no space: give it back */
+		/* the usual reason is a full disk: free the space */
 		(void)make_empty(c->dir, &ignored);
 		return -1;
 	}
@@ -195,7 +195,8 @@ static int checkout_whole(const struct checkout *c, struct ga_error *err)
 
 static int write_come(struct checkout *c, struct ga_error *err)
 {
-	/* later than every file, or git would read again what it wrote */
+	/* newer than any file that git writes: otherwise git takes these for racily clean, and
+	 * reads them again before it writes this index */
 	const struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT },
 					{ .tv_sec = time(NULL) + 86400 } };
 	cleanup_free char *path = ga_path_join(c->dir, GA_BASE_COME);
@@ -211,13 +212,13 @@ static int write_come(struct checkout *c, struct ga_error *err)
 		       : 0;
 }
 
-/* Git writes what comes as it would with an index of everything: it reads attributes from the
- * tree. Meanwhile the rest of the index is gone through. */
+/* Let git check out what comes. That gives the same files as with an index of everything, as git
+ * reads attributes from the tree. Meanwhile the rest of the index is settled. */
 static int check_out_come(struct checkout *c, struct ga_error *err)
 {
 	static const char *const args[] = { "checkout", "-q", "--", ".", NULL };
 	const struct ga_base_plan *p = &c->plan;
-	/* starting others costs more than few files do */
+	/* for few files, starting workers costs more than it saves */
 	bool one_worker = p->below_top || p->n_come < WORKERS_FROM;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	struct ga_process_job *job = NULL;
@@ -232,13 +233,13 @@ static int check_out_come(struct checkout *c, struct ga_error *err)
 	if (job) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
-		/* nobody else may write before it is through */
+		/* nobody else may write before git has ended */
 		(void)end_git(job, args, &errout, &second);
 	}
 	return rc;
 }
 
-/* All of it looked at by git. */
+/* Let git check every file. */
 static int checkout_over(const struct checkout *c, struct ga_error *err)
 {
 	cleanup_free char *index = ga_path_join(c->dir, "index");
@@ -257,11 +258,11 @@ static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_err
 	cleanup_error struct ga_error first = GA_ERROR_INIT;
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 
-	/* the root has the mode of the user's, who may have made it read-only */
+	/* the root has the mode of the user's, which may be read-only */
 	(void)chmod(tree, 0755);
 	if (make_git_empty(c->dir, err))
 		return -1;
-	/* which files are left out is git's to say */
+	/* with sparse patterns, only git knows which files it leaves out */
 	if (way == GA_WAY_REPAIR || ga_gitconfig_bool(c->o->config, "core.sparsecheckout", false) ||
 	    !ga_base_plan_move(c->r, c->dir, c->commit, ga_repo_is_partial(c->r), &c->plan))
 		return checkout_over(c, err);
@@ -269,7 +270,7 @@ static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_err
 		return checkout_whole(c, err);
 	if (!check_out_come(c, &first))
 		return 0;
-	/* whatever was wrong, git says it again if it still is */
+	/* if the cause remains, git reports it now */
 	ga_base_settle_free(c->settle);
 	c->settle = NULL;
 	return checkout_over(c, err);

@@ -12,7 +12,7 @@ void ga_base_key_release(struct ga_base_key *k)
 	ga_buf_release(&k->text);
 }
 
-/* Configuration that changes what a checkout writes. */
+/* Does this key of the configuration change what a checkout writes? */
 static bool shapes_checkout(const char *key)
 {
 	static const char *const keys[] = {
@@ -29,7 +29,7 @@ static bool shapes_checkout(const char *key)
 	return false;
 }
 
-/* The file's content as a record of its own; a missing file is an empty one. */
+/* Add the file's content as a record of its own; a missing file counts as empty. */
 static int add_file(struct ga_base_key *k, const char *path, struct ga_error *err)
 {
 	ga_buf_add0(&k->text, path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What brings a base tree from one commit to another, at the cost of what differs. Its index says
- * which files it has, and what git noted there of directories ("TREE", gitformat-index(5)) which
- * trees they are: a directory that is the same tree in the new commit is not looked into. Where
- * anything is not as expected, git is to look at every file.
+ * Bringing a base tree from one commit to another at the cost of what differs. Its index lists the
+ * files it has, and the index extension "TREE" (gitformat-index(5)) gives the tree ids of their
+ * directories: a directory that is the same tree in the new commit is not descended into. If
+ * anything is not as expected, git has to check every file instead.
  */
 #include "pool-internal.h"
 
@@ -20,28 +20,29 @@
 #include "objects-internal.h"
 
 #define ATTRIBUTES ".gitattributes"
-#define ATTRIBUTES_MAX ((size_t)100 << 20) /* git reads no larger one */
+#define ATTRIBUTES_MAX ((size_t)100 << 20) /* git ignores larger ones */
 
-/* What the index says of a directory. They stand in its order: each before those in it. */
+/* An entry of "TREE", for one directory. They are in the order of the extension: each before those
+ * of its subdirectories. */
 struct noted {
 	const char *name;
-	size_t start, end;   /* of this and all in it, in the extension */
-	size_t next;         /* the first that is not in it */
-	size_t entries;      /* of the index that are in it */
+	size_t start, end;   /* bytes of it and its subdirectories in the extension */
+	size_t next;         /* index of the first that is not within it */
+	size_t entries;      /* number of index entries within it */
 	struct ga_oid oid;
 };
 
 struct move {
 	struct ga_repo *r;
 	struct ga_index ix;
-	struct ga_index_entry e; /* where the walk stands in it; `more` is false at its end */
+	struct ga_index_entry e; /* the index entry reached; `more` is false at the end */
 	bool more;
-	const char *trees;       /* the extension */
+	const char *trees;       /* the extension "TREE" */
 	size_t trees_len;
 	struct noted *v;
 	size_t n, cap;
 	struct ga_buf path;
-	bool partial;            /* a partial clone: not every object is here */
+	bool partial;            /* a partial clone, which may lack objects */
 	struct ga_base_plan *plan;
 };
 
@@ -61,15 +62,16 @@ void ga_base_plan_release(struct ga_base_plan *p)
 
 /* ---- what stands there ------------------------------------------------------------ */
 
-/* The files git is going to read attributes from: it takes them from its index when it checks out a
- * whole commit, and there a filter has not been over them. */
+/* Is this file in the tree exactly the committed blob? git reads attributes from the files in the
+ * tree when it checks out only some, but from its index when it checks out a whole commit; the two
+ * may differ if a filter converted the file. */
 static bool is_as_committed(int tree, const struct ga_index_entry *e)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	git_oid id;
 
-	/* git reads attributes through no link */
+	/* git does not follow a symlink to attributes */
 	if (e->mode == GA_MODE_LINK || e->mode == GA_MODE_GITLINK)
 		return true;
 	return !ga_read_beneath(tree, e->path, ATTRIBUTES_MAX, &b, &ignored) &&
@@ -88,7 +90,7 @@ static bool is_plain(const struct ga_index_entry *e)
 	       e->mode != GA_MODE_TREE;
 }
 
-/* Is it an index of nothing but checked-out files? */
+/* Check that the index has nothing but checked-out files. */
 static int look_over(struct move *m, int tree)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -105,7 +107,7 @@ static int look_over(struct move *m, int tree)
 			return -1;
 	}
 	m->trees = (const char *)ga_index_extension(&m->ix, "TREE", &m->trees_len);
-	/* only in version 2 is the path of an entry always at the same place in it */
+	/* only in version 2 is the path always at the same offset in its entry */
 	return rc < 0 || m->ix.split || m->ix.version != 2 || !m->trees ? -1 : 0;
 }
 
@@ -121,7 +123,8 @@ static bool take_number(const char *text, size_t len, size_t *at, char stop, siz
 	return *at > begin && *at < len && text[(*at)++] == stop;
 }
 
-/* One directory and all in it. A number below zero, of one that git knows nothing of, is none. */
+/* Read the entry of a directory and those of its subdirectories. Fails at a negative count, with
+ * which git marks a directory whose tree it no longer knows. */
 static int read_noted(struct move *m, size_t *at, unsigned depth)
 {
 	const char *name = m->trees + *at, *nul = memchr(name, '\0', m->trees_len - *at);
@@ -155,7 +158,7 @@ static int by_tree_order(const void *a, const void *b)
 	return ga_path_tree_cmp(x->name, strlen(x->name), true, y->name, strlen(y->name), true);
 }
 
-/* The directories right in `was`, in the order of trees. */
+/* Get the immediate subdirectories of `was`, in the order of tree objects. */
 static const struct noted **noted_in(const struct move *m, const struct noted *was, size_t *ret_n)
 {
 	size_t end = was ? was->next : 0, n = 0, first = was ? (size_t)(was - m->v) + 1 : 0;
@@ -189,14 +192,14 @@ static void drop(struct move *m)
 	advance(m);
 }
 
-/* What the new tree has none of. */
+/* Drop the entries before the current path: the new tree has none of these. */
 static void drop_before_path(struct move *m)
 {
 	while (m->more && strcmp(m->e.path, m->path.ptr) < 0)
 		drop(m);
 }
 
-/* All of a directory that is the same. */
+/* Keep all `n` entries of a directory that is the same. */
 static int keep_below_path(struct move *m, size_t n)
 {
 	for (; n; n--) {
@@ -226,7 +229,8 @@ static int take_file(struct move *m, const struct ga_entry *new)
 											      : 0;
 }
 
-/* What is to be noted of the directories in one, which come in another order. */
+/* The "TREE" entries of one directory's subdirectories. They are made in the order of tree objects
+ * and sorted before they are written: the extension has an order of its own. */
 struct pieces {
 	struct ga_buf bytes;
 	struct piece {
@@ -241,7 +245,7 @@ static void pieces_release(struct pieces *p)
 	free(p->v);
 }
 
-/* Git's: the shorter name first. */
+/* The extension's order: the shorter name first. */
 static int by_noted_order(const void *a, const void *b, void *bytes)
 {
 	const char *x = (const char *)bytes + ((const struct piece *)a)->start;
@@ -266,7 +270,7 @@ static void note(struct pieces *p, const char *name, size_t entries, const struc
 static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
 		    const struct noted *was, unsigned depth, struct ga_buf *out, size_t *entries);
 
-/* `was`: what was noted of a directory of that name, or NULL. */
+/* `was`: the old "TREE" entry of that directory, or NULL. */
 static int take_subdir(struct move *m, const struct ga_tree_item *it, const struct noted *was,
 		       unsigned depth, struct pieces *p, size_t *entries)
 {
@@ -333,7 +337,7 @@ static int take_dir(struct move *m, const char *name, const struct ga_oid *oid,
 
 	if (depth > GA_TREE_DEPTH_MAX || ga_tree_open(m->r, oid, &t, &ignored))
 		return -1;
-	/* git does not look again at the names of an index it is given */
+	/* git does not verify the names in an index that it is given */
 	bad = ga_import_judge_tree(t.p, (size_t)(t.end - t.p));
 	if (bad)
 		return -1;
@@ -367,7 +371,7 @@ static int take_tree(struct move *m, const struct ga_oid *commit)
 
 /* ---- making room --------------------------------------------------------------------- */
 
-/* Directories that are empty now are none of git's. */
+/* Remove directories that have become empty: git has none. */
 static void remove_empty(int tree, const char *path)
 {
 	cleanup_free char *dir = ga_path_parent(path);
@@ -380,7 +384,7 @@ static void remove_empty(int tree, const char *path)
 	}
 }
 
-/* The tree is git's work and nobody else's; still, nothing is followed out of it. */
+/* Only git wrote to the tree; even so, no symlink is followed out of it. */
 static int remove_path(int tree, const char *path)
 {
 	cleanup_free char *dir = ga_path_parent(path);
@@ -388,7 +392,7 @@ static int remove_path(int tree, const char *path)
 				      fcntl(tree, F_DUPFD_CLOEXEC, 0);
 	const char *name = ga_path_base(path);
 
-	/* a submodule's is an empty directory */
+	/* a submodule is an empty directory here */
 	if (at < 0 || (unlinkat(at, name, 0) &&
 		       (errno != EISDIR || unlinkat(at, name, AT_REMOVEDIR))))
 		return -1;
@@ -406,7 +410,7 @@ static int remove_gone(const struct move *m, int tree)
 		path = (const char *)m->ix.map + at + GA_INDEX_FLAGS + 2;
 		if (remove_path(tree, path))
 			return -1;
-		/* in the order of paths: what is left of a directory is seen at its end */
+		/* paths are sorted, so a directory is checked once, after its last file */
 		if (last && strncmp(last, path, (size_t)(ga_path_base(last) - last)) != 0)
 			remove_empty(tree, last);
 		last = path;

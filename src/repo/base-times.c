@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The times of a base tree. Build tools compare them: a file that is the user's
- * byte for byte must be as old as the user's, or everything in a shared build
- * directory would be built again.
+ * The mtimes of a base tree. Build tools compare them: a file that equals the user's byte for byte
+ * must have the mtime of the user's, or everything in a shared build directory would be built
+ * again.
  */
 #include "pool-internal.h"
 
@@ -20,30 +20,31 @@
 
 #define CHUNK ((size_t)64 << 10)
 
-/* An entry that git is still to say the stat data of. */
+/* An entry whose stat data git has yet to supply. */
 struct coming {
-	size_t to;                   /* where it will be */
-	struct ga_index_entry user;  /* the user's of that path, if it is `there` */
+	size_t to;                   /* its offset in `bytes` */
+	struct ga_index_entry user;  /* the user's entry for that path, if `there` */
 	bool there;
 };
 
 struct ga_base_settle {
 	char *dir;
-	int tree, work;              /* root of the base tree and of the user's */
-	struct ga_index base, come, user; /* the tree's, what comes into it, the user's */
-	const struct ga_base_plan *plan;  /* NULL: `base` is all */
-	size_t gone;                 /* where in it: the next entry of `base` that is not taken */
-	struct ga_index_entry entry; /* the user's entry the merge stands at */
-	bool have_entry, there;      /* there is one; it is of the path that is settled */
+	int tree, work;              /* roots of the base tree and of the user's working tree */
+	struct ga_index base, come, user; /* indexes: the tree's, of what comes, the user's */
+	const struct ga_base_plan *plan;  /* NULL: nothing comes or goes */
+	size_t gone;                 /* offset in plan->gone: the next entry of `base` to be
+				      * skipped */
+	struct ga_index_entry entry; /* the entry reached in the user's index */
+	bool have_entry, there;      /* there is one; it has the path being settled */
 	time_t user_written;         /* when the user's index was written */
 	time_t since, now;
 	uint32_t newest;             /* mtime among the base's entries */
-	struct ga_buf bytes;         /* the index, to be written */
-	uint32_t n;                  /* entries in it */
+	struct ga_buf bytes;         /* the new index */
+	uint32_t n;                  /* number of its entries */
 	struct coming *v;
 	size_t n_coming, cap;
-	struct ga_buf dirs;          /* every directory, as records */
-	struct ga_buf last_dir;      /* the last of them, with a trailing slash */
+	struct ga_buf dirs;          /* every directory, each ended by NUL */
+	struct ga_buf last_dir;      /* the directory of the last path, with a trailing slash */
 };
 
 void ga_base_settle_free(struct ga_base_settle *s)
@@ -65,8 +66,9 @@ void ga_base_settle_free(struct ga_base_settle *s)
 
 /* ---- is it the user's file? --------------------------------------------------- */
 
-/* git's own test: the user's index has this blob there, and the file has not
- * been touched since. An entry as young as the index itself says nothing. */
+/* Is the user's file the same by git's own test: does the user's index have this blob at the path,
+ * and has the file not been touched since? An entry with an mtime no older than the index itself
+ * proves nothing. */
 static bool user_index_says_same(const struct ga_base_settle *s, const struct ga_index_entry *e,
 				 const struct stat *st)
 {
@@ -124,7 +126,8 @@ static bool same_as_users(const struct ga_base_settle *s, const struct ga_index_
 
 /* ---- one entry ------------------------------------------------------------------ */
 
-/* Both indexes are in the same order. A damaged one of the user's ends here. */
+/* Advance in the user's index, which has the same order, to `path`. A damaged one counts as
+ * ended. */
 static void advance_user(struct ga_base_settle *s, const char *path)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -135,7 +138,7 @@ static void advance_user(struct ga_base_settle *s, const char *path)
 	s->there = s->have_entry && !c;
 }
 
-/* Written by this checkout, or touched by the user since the last one. */
+/* Was the file written by this checkout, or touched by the user since the last one? */
 static bool needs_time(const struct ga_base_settle *s, const struct ga_index_entry *e)
 {
 	if (e->skip_worktree || e->mode == GA_MODE_GITLINK)
@@ -146,7 +149,7 @@ static bool needs_time(const struct ga_base_settle *s, const struct ga_index_ent
 	       (s->entry.mtime != e->mtime || s->entry.mtime_ns != e->mtime_ns);
 }
 
-/* `to`: the entry that will be written. */
+/* `to`: offset of the entry in the new index. */
 static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 		      struct ga_error *err)
 {
@@ -168,9 +171,10 @@ static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t
 	return 0;
 }
 
-/* The index is trusted by its stat data, whole seconds and size only. A file that has the mtime an
- * agent's next write may get is marked in git's own way, by size 0: such entries are compared by
- * content. The second of margin is for the kernel's coarser clock. */
+/* git inside compares only the size and the whole seconds of the mtime with the index
+ * (core.checkStat=minimal). A file with an mtime that a write of the agent's could also give it is
+ * marked as git itself marks such files, by size 0: then git compares its content. One second is
+ * added because the kernel's clock for files lags behind. */
 static void mark_young(struct ga_base_settle *s, const struct ga_index_entry *e, size_t to)
 {
 	if ((time_t)e->mtime >= s->now - 1)
@@ -184,7 +188,7 @@ static void carry_dir_time(const struct ga_base_settle *s, const char *dir)
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	struct stat st, own;
 
-	/* in a sparse one the directory may not be there */
+	/* with sparse patterns the directory may be missing */
 	if (fstatat(s->work, dir, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode) ||
 	    fstatat(s->tree, dir, &own, AT_SYMLINK_NOFOLLOW))
 		return;
@@ -193,7 +197,7 @@ static void carry_dir_time(const struct ga_base_settle *s, const char *dir)
 		(void)utimensat(s->tree, dir, ts, AT_SYMLINK_NOFOLLOW);
 }
 
-/* Every directory once: entries below one follow each other. */
+/* Record each directory of the path once: paths in the same directory follow each other. */
 static void note_dirs(struct ga_base_settle *s, const char *path)
 {
 	size_t same = 0, i;
@@ -214,7 +218,7 @@ static void note_dirs(struct ga_base_settle *s, const char *path)
 	ga_buf_add(&s->last_dir, path, same);
 }
 
-/* Its stat data is known. */
+/* Settle an entry whose stat data is known. */
 static int settle_known(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 			struct ga_error *err)
 {
@@ -248,7 +252,7 @@ static int settle_entry(struct ga_base_settle *s, const struct ga_index *ix,
 	return 0;
 }
 
-/* The next of `base` that stays; 1 at the end. */
+/* Get the next entry of `base` that is kept. Returns 1 at the end. */
 static int next_of_base(struct ga_base_settle *s, struct ga_index_entry *ret, struct ga_error *err)
 {
 	int rc = ga_index_next(&s->base, ret, err);
@@ -265,7 +269,7 @@ static int next_of_base(struct ga_base_settle *s, struct ga_index_entry *ret, st
 	return rc;
 }
 
-/* Both in the order of paths, which no two share. */
+/* Merge the entries of `base` and `come`: both are sorted by path, and have no path in common. */
 static int settle_entries(struct ga_base_settle *s, struct ga_error *err)
 {
 	struct ga_index_entry a, b;
@@ -289,7 +293,7 @@ static int settle_entries(struct ga_base_settle *s, struct ga_error *err)
 	return end_a < 0 || end_b < 0 ? -1 : 0;
 }
 
-/* What git has checked out by now: entry for entry what it was given. */
+/* Settle what git has checked out: its index has, entry for entry, the paths it was given. */
 static int settle_coming(struct ga_base_settle *s, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(s->dir, GA_BASE_COME);
@@ -349,7 +353,8 @@ static void end_index(struct ga_base_settle *s)
 	ga_index_end(&s->bytes, s->n);
 }
 
-/* Whole and under its name, or not at all; and in the template of private git dirs. */
+/* Put the index in place, whole or not at all, and link it into the template of private git
+ * dirs. */
 static int put_index(const struct ga_base_settle *s, struct ga_error *err)
 {
 	cleanup_free char *new = ga_path_join(s->dir, "index.new");
@@ -358,7 +363,7 @@ static int put_index(const struct ga_base_settle *s, struct ga_error *err)
 	struct timespec ts[2] = { { .tv_nsec = UTIME_OMIT }, { 0, 0 } };
 	cleanup_close int fd = -1;
 
-	/* past the newest entry, or git would compare that by content each time */
+	/* newer than every entry, or git would compare the newest by content each time */
 	ts[1].tv_sec = s->now > (time_t)s->newest ? s->now : (time_t)s->newest + 1;
 	(void)unlink(new);
 	fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -400,10 +405,10 @@ static int open_settle(const struct ga_repo *r, struct ga_base_settle *s, struct
 		return ga_fail(err, GA_EFATAL, "git read-tree wrote no index");
 	if (rc || (s->plan && s->plan->n_come && ga_index_open(come, &s->come, err)))
 		return -1;
-	/* room for all at once; beginning and version are those of `base` */
+	/* allocate once; the new index begins like `base`, with its version */
 	(void)ga_buf_reserve(&s->bytes, s->base.len + s->come.len);
 	ga_buf_add(&s->bytes, s->base.map, s->base.pos);
-	/* the user's is a help only: without it, files are compared */
+	/* the user's index only saves work: without it files are compared */
 	if (!stat(users, &st) && !ga_index_open(users, &s->user, &ignored)) {
 		s->user_written = st.st_mtim.tv_sec;
 		s->have_entry = !ga_index_next(&s->user, &s->entry, &ignored);
@@ -435,7 +440,7 @@ int ga_base_settle_end(struct ga_base_settle *s, struct ga_error *err)
 {
 	cleanup_free char *come = ga_path_join(s->dir, GA_BASE_COME);
 
-	/* what git wrote meanwhile may be younger than the beginning */
+	/* git may have written files since ga_base_settle_begin() */
 	s->now = time(NULL);
 	if (settle_coming(s, err))
 		return -1;

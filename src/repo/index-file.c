@@ -18,7 +18,7 @@
 #define TRAILER GA_OID_RAWSZ
 #define FLAG_ASSUME_UNCHANGED 0x8000u
 #define FLAG_EXTENDED 0x4000u
-#define FLAG_LENGTH 0xfffu /* of the path, or as much as that */
+#define FLAG_LENGTH 0xfffu /* length of the path, or this if it is longer */
 #define XFLAG_SKIP_WORKTREE 0x4000u
 #define XFLAG_INTENT_TO_ADD 0x2000u
 
@@ -58,7 +58,7 @@ static int damaged(struct ga_error *err)
 	return ga_hint(err, "see what 'git status' says");
 }
 
-/* git replaces an index by rename, so a mapping cannot be cut short. */
+/* git replaces an index by rename, so a mapped one is not truncated. */
 static int map_file(const char *path, struct ga_index *ix, struct ga_error *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -97,7 +97,8 @@ int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err)
 	return 0;
 }
 
-/* Version 4 strips what the path shares with the one before. */
+/* Version 4 stores how many bytes to remove from the end of the previous path, and what to
+ * append. */
 static bool read_prefix(struct ga_index *ix, size_t end)
 {
 	size_t strip = 0;
@@ -119,7 +120,8 @@ static bool read_prefix(struct ga_index *ix, size_t end)
 	return true;
 }
 
-/* `n`: how long it is, or longer if that is FLAG_LENGTH. NULL: the file is damaged. */
+/* `n`: its length, or FLAG_LENGTH if it is that long or longer. Returns NULL if the file is
+ * damaged. */
 static const char *read_path(struct ga_index *ix, size_t start, size_t n, size_t end)
 {
 	const char *path = (const char *)ix->map + ix->pos;
@@ -140,7 +142,7 @@ static const char *read_path(struct ga_index *ix, size_t start, size_t n, size_t
 	ix->pos = (size_t)(nul - ix->map) + 1;
 	if (ix->version != 4) /* 1 to 8 NULs end an entry at a multiple of 8 from its start */
 		ix->pos = start + (((ix->pos - 1 - start) + 8) & ~(size_t)7);
-	/* in a split index, an entry that replaces a shared one has no name */
+	/* may be empty: in a split index, an entry that replaces a shared one has no name */
 	return ix->pos <= end ? path : NULL;
 }
 
@@ -258,7 +260,7 @@ void ga_index_end(struct ga_buf *out, uint32_t n)
 
 /* ---- the tree it is ---------------------------------------------------------------- */
 
-/* Past all entries. False if one of them is in no tree, or where that cannot be told. */
+/* Read all entries. Returns false if one of them can be in no tree, or if that is not known. */
 static bool pass_entries(struct ga_index *ix)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -271,8 +273,9 @@ static bool pass_entries(struct ga_index *ix)
 	return a_tree && rc > 0 && !ix->split;
 }
 
-/* Of the root: an empty name, the number of entries below it, that of its directories, its id. No
- * number below zero is one of a tree that is not known any more. */
+/* Parse the root's entry in "TREE": an empty name, NUL, the number of index entries within it, that
+ * of its subdirectories, and its id. If git no longer knows its tree the first number is negative,
+ * and does not match. */
 static bool parse_root(const unsigned char *p, size_t n, uint32_t entries, struct ga_oid *ret)
 {
 	cleanup_free char *want = ga_strf("%" PRIu32 " ", entries);
@@ -305,7 +308,7 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret,
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	int rc = ga_index_open(path, &ix, &ignored);
 	bool told = !rc && ga_index_tree(&ix, ret);
-	/* what was not read may be anything; with no index there is nothing */
+	/* entries that were not read may be anything; without an index there are none */
 	bool all = rc > 0 || (!rc && ix.i == ix.n && !ix.split);
 
 	if (ret_marks_or_null) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reading an index file entry by entry, without libgit2 (which refuses split
- * and sparse ones) and without a process: gitlinks, and the stat data git keeps.
- * Indexes are written by git; those of base trees alone are put together here, of what
- * git wrote and what it is to check out.
+ * Reading an index file entry by entry, without libgit2 (which refuses split and sparse ones) and
+ * without a process: gitlinks, and the stat data that git recorded. Indexes are written by git,
+ * except those of base trees: these are composed of entries that git wrote and entries that it has
+ * yet to check out.
  */
 #ifndef GA_INDEX_FILE_H
 #define GA_INDEX_FILE_H
@@ -19,24 +19,25 @@
 struct ga_index {
 	const unsigned char *map;
 	size_t len;
-	size_t pos;           /* where the next entry begins */
+	size_t pos;           /* offset of the next entry */
 	uint32_t version, n, i;
-	bool split;           /* known at the end: entries of a shared index are missing here */
-	bool intended, hidden; /* entries so far are intended to be added; not looked for */
-	struct ga_buf path;   /* of the entry last read, in version 4 */
+	bool split;           /* known at the end: entries are missing that a shared index has */
+	bool intended, hidden; /* some entry so far is intended to be added; some is skip-worktree
+				* or assumed unchanged */
+	struct ga_buf path;   /* in version 4, that of the entry last read */
 };
 #define GA_INDEX_INIT { .path = GA_BUF_INIT }
 
 struct ga_index_entry {
-	size_t offset, len;   /* of the entry in the file: its stat data is at the front */
+	size_t offset, len;   /* of the entry in the file; it begins with the stat data */
 	uint32_t mtime, mtime_ns, mode, size;
 	struct ga_oid oid;
 	unsigned stage;
 	bool skip_worktree, intent_to_add, assume_unchanged;
-	const char *path;     /* until the next call */
+	const char *path;     /* valid until the next call */
 };
 
-/* Where fields are within the file, and within an entry (gitformat-index(5)). */
+/* Offsets of fields in the file (the count) and in an entry (gitformat-index(5)). */
 enum {
 	GA_INDEX_COUNT = 8,
 	GA_INDEX_MTIME = 8,
@@ -48,20 +49,22 @@ enum {
 
 /* Returns 1 if there is no such file. */
 int ga_index_open(const char *path, struct ga_index *ret, struct ga_error *err);
-/* Returns 1 at the end, -1 if the file is damaged. */
+/* Get the next entry. Returns 1 at the end, -1 if the file is damaged. */
 int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_error *err);
-/* Right after it was opened: is it a tree, as git noted in it when it last knew? Not with entries
- * that are unmerged or intended to be added, nor where the tree is not known any more. */
+/* Get the tree that the index amounts to, as git recorded it there. To be called right after
+ * ga_index_open(). Returns false if entries are unmerged or intended to be added, or if git no
+ * longer knew the tree. */
 bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret);
-/* An extension; NULL if there is none. Known once all entries were passed. */
+/* The content of an extension, or NULL if there is none. To be called once all entries were
+ * read. */
 const unsigned char *ga_index_extension(const struct ga_index *ix, const char *name, size_t *n);
-/* Back to the first entry. */
+/* Start again from the first entry. */
 void ga_index_rewind(struct ga_index *ix);
 void ga_index_release(struct ga_index *ix);
 #define cleanup_index cleanup_(ga_index_release)
 
-/* Put an index together, of version 2: its beginning, entries in the order of their paths (whose
- * stat data is of no file), extensions, and its end, with the number of entries. */
+/* Compose an index of version 2: its beginning; entries sorted by path, with all stat data 0;
+ * extensions; and its end, with the number of entries. */
 void ga_index_begin(struct ga_buf *out);
 void ga_index_add(struct ga_buf *out, const char *path, const struct ga_entry *e);
 void ga_index_add_extension(struct ga_buf *out, const char *name, const void *p, size_t n);

@@ -18,15 +18,15 @@
 #define SMALL_FILE ((size_t)64 << 20)
 #define MAX_TRIES 100
 
-/* What one call is after. */
+/* What one call of ga_base_acquire() looks for. */
 struct want {
 	struct ga_repo *r;
 	const struct ga_base_opts *o;
 	const struct ga_oid *commit;
 	struct ga_base_key key;
 	char *bases;           /* <state>/bases */
-	struct ga_buf stand;   /* the content of a fitting `commit` file */
-	struct ga_buf making;  /* the content of a fitting `making` file */
+	struct ga_buf stand;   /* what `commit` holds in a base that fits */
+	struct ga_buf making;  /* what `making` holds while one is made */
 };
 
 static void want_release(struct want *w)
@@ -37,14 +37,14 @@ static void want_release(struct want *w)
 	free(w->bases);
 }
 
-/* How one base looks from the outside. */
+/* What a base is good for, as far as its files tell; the best comes first. */
 enum fit {
-	FIT_EXACT,      /* stands there */
-	FIT_MAKING,     /* somebody is bringing it there */
-	FIT_REPAIR,     /* stood there when the machine went down: to be looked over */
-	FIT_MOVE,       /* stands elsewhere, same rules */
-	FIT_INCOMPLETE, /* nothing in it is worth keeping */
-	FIT_RULES,      /* of this working tree, but by other rules */
+	FIT_EXACT,      /* is what is wanted */
+	FIT_MAKING,     /* is being made into that, or was when its maker died */
+	FIT_REPAIR,     /* has the commit, but from another boot: each file has to be checked */
+	FIT_MOVE,       /* has another commit, with the same rules */
+	FIT_INCOMPLETE, /* has no complete checkout */
+	FIT_RULES,      /* is of this working tree, but made with other rules */
 	FIT_NONE,
 };
 
@@ -83,14 +83,15 @@ static bool file_is(int dir, const char *name, const struct ga_buf *want)
 	       !memcmp(b.ptr, want->ptr, b.len);
 }
 
-/* By rename, so that nobody reads half of it, but without a sync: a base does
- * not outlive its boot unchecked anyway, and a sync would wait for the whole checkout. */
+/* Written by rename, so that nobody reads half of it, but without a sync: that would wait for the
+ * whole checkout to reach the disk, and a base from another boot is checked before it is used
+ * anyway. */
 static int write_small(int dir, const char *name, const struct ga_buf *b, struct ga_error *err)
 {
 	cleanup_free char *tmp = ga_strf("%s.new", name);
 	cleanup_close int fd = -1;
 
-	/* the lock is ours, and with it this name */
+	/* only the holder of the lock, which we are, uses this name */
 	(void)unlinkat(dir, tmp, 0);
 	fd = openat(dir, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || ga_write_full(fd, b->ptr, b->len) || renameat(dir, tmp, dir, name))
@@ -118,7 +119,7 @@ static bool stands(int dir, const struct want *w)
 	return file_is(dir, "commit", &w->stand) && file_is(dir, "key", &w->key.text);
 }
 
-/* "<commit>\n<boot id>\n" */
+/* `commit` is "<commit>\n<boot id>\n". */
 static enum fit fit_of_complete(const struct want *w, const struct ga_buf *commit)
 {
 	const size_t id = GA_OID_HEXSZ + 1;
@@ -160,8 +161,8 @@ static int by_worth(const void *a, const void *b)
 	return x->n < y->n ? -1 : 1;
 }
 
-/* Every base, the most useful first; of those to be moved the youngest, which
- * is likely the nearest. */
+/* List all bases, the most useful first; of those with another commit the youngest, which is likely
+ * to differ least. */
 static int list(const struct want *w, struct pool *p, struct ga_error *err)
 {
 	DIR *d = opendir(w->bases);
@@ -205,8 +206,8 @@ static int open_lock(int dir, const char *name, struct ga_error *err)
 	return fd;
 }
 
-/* Stand on base `n`: a shared lock, and only then the last look. Returns 1 if it
- * is not (or no longer) what we want. */
+/* Take a shared lock on base `n`, and only then check that it is what is wanted. Returns 1 if it is
+ * not, or no longer. */
 static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base *ret,
 		    struct ga_error *err)
 {
@@ -223,7 +224,7 @@ static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base 
 		return rc;
 	if (!stands(dir, w))
 		return 1;
-	/* ga_base_prune() goes by when it was last used */
+	/* the lock's mtime tells ga_base_prune() when the base was last used */
 	(void)futimens(lock, NULL);
 	ret->tree = ga_strf("%s/%u/tree", w->bases, n);
 	ret->git = ga_strf("%s/%u/git", w->bases, n);
@@ -233,8 +234,8 @@ static int stand_on(const struct want *w, unsigned n, bool wait, struct ga_base 
 
 /* ---- making -------------------------------------------------------------------------- */
 
-/* A base taken for change: the exclusive lock is held, `commit` is gone and
- * `making` says what it will be. */
+/* A base taken for change: its exclusive lock is held, `commit` is removed, and `making` says what
+ * it is going to be. */
 struct taken {
 	unsigned n;
 	int dir, lock;
@@ -244,7 +245,7 @@ struct taken {
 
 static void taken_release(struct taken *t)
 {
-	/* what git started and left running may have the descriptor still */
+	/* programs that git left running may still have the descriptor, and with it the lock */
 	if (t->lock >= 0)
 		ga_funlock(t->lock);
 	ga_cleanup_closep(&t->dir);
@@ -270,7 +271,7 @@ static int take(const struct want *w, unsigned n, enum fit fit, struct taken *re
 	rc = ga_flock(t.lock, true, false, err);
 	if (rc)
 		return rc;
-	/* from here on nobody takes it for complete; a crash leaves it so */
+	/* from here on nobody takes it for complete, not even if we crash */
 	if (unlinkat(t.dir, "commit", 0) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot take a base tree");
 	if (write_small(t.dir, "making", &w->making, err))
@@ -304,8 +305,8 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 	return ret->lock < 0 ? ga_fail(err, GA_EFATAL, "cannot take a new base tree") : 0;
 }
 
-/* With the pool's lock held: find a base that stands there (returns 0), one that is
- * being made (2, `*ret_n`), or take one to be made (1). */
+/* To be called with the pool's lock held. Returns 0 if a base was found and locked, 1 if one was
+ * taken that has to be made, 2 if base `*ret_n` is being made by another process. */
 static int choose(const struct want *w, struct ga_base *ret, struct taken *taken, unsigned *ret_n,
 		  struct ga_error *err)
 {
@@ -363,14 +364,14 @@ static int prepare(struct want *w, const char *state_dir, const struct ga_gitcon
 	if (ga_mkdir_p(w->bases, 0700, err) ||
 	    ga_base_key_make(w->r, c, w->o->trusted, &w->key, err))
 		return -1;
-	/* where there is no boot id, no boot is told from another */
+	/* without a boot id, a base of an earlier boot cannot be recognised */
 	ga_buf_addf(&w->stand, "%s\n%s\n", GA_HEX(w->commit), boot);
 	ga_buf_add(&w->making, w->stand.ptr, w->stand.len);
 	ga_buf_add(&w->making, w->key.text.ptr, w->key.text.len);
 	return 0;
 }
 
-/* The everyday case, without the pool's lock. */
+/* Look for a base that can be used as it is, which is the usual case, without the pool's lock. */
 static int find_standing(const struct want *w, struct ga_base *ret, struct ga_error *err)
 {
 	cleanup_(pool_release) struct pool p = { 0 };
@@ -399,8 +400,9 @@ static int choose_locked(const struct want *w, struct ga_base *ret, struct taken
 	return choose(w, ret, taken, ret_n, err);
 }
 
-/* Turning an exclusive lock into a shared one lets go of it for a moment, in
- * which the base may be taken away: hence the look after, and another try. */
+/* An exclusive lock cannot be made a shared one without letting go of it for a moment, in which the
+ * base may be changed or removed. So stand_on() checks it again, and if it is gone everything is
+ * tried again. */
 static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *err)
 {
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
