@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which content a filter of the host's is for, and what becomes of that on which it did not run.
+ * Which files a filter of the host's should convert, and what becomes of those that it did not.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,8 +37,8 @@ static bool host_defines(const struct capture *c, const char *filter)
 	return defined;
 }
 
-/* The filter of each of these. Output: path NUL "filter" NUL value NUL, again and again, in the
- * order asked. */
+/* Ask for the filter of each of these files. The output repeats path NUL "filter" NUL value NUL, in
+ * the order asked. */
 static int ask_filters(struct clean *cl, const struct ga_strv *files, bool closed,
 		       struct ga_error *err)
 {
@@ -82,7 +82,7 @@ int find_filtered(struct clean *cl, struct ga_error *err)
 
 /* ---- what no filter ran on ---------------------------------------------- */
 
-/* Some filter is configured, for whatever files. */
+/* Is any filter configured, for whatever files? */
 static bool host_filters(const struct capture *c)
 {
 	const struct ga_gitconfig *conf = c->e->config;
@@ -130,8 +130,9 @@ static int open_in(const char *dir, const char *path)
 						    O_NOCTTY, 0);
 }
 
-/* What shows beneath the upper: a checkout, or a copy of the user's, which his filters have been
- * through, the other way. `*ret` -1: nothing that can be read. */
+/* Open what the layers beneath the upper show at a path: a file that git checked out, or a copy of
+ * the user's; the user's filters have converted either from its blob. `*ret` is -1 if there is none
+ * that can be read. */
 static int open_beneath(struct capture *c, const char *path, int *ret, struct ga_error *err)
 {
 	cleanup_free char *extras = c->s->live ? ga_strdup(c->s->project)
@@ -182,7 +183,7 @@ int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_ent
 		struct ga_entry published;
 		bool same;
 
-		if (at < 0) { /* closed: nothing was made of it */
+		if (at < 0) { /* closed: git inside could not convert it */
 			ga_strv_push(&c->unfiltered, path);
 			continue;
 		}
@@ -191,8 +192,8 @@ int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_ent
 			return -1;
 		if (same && ga_tree_entry(c->e->repo, &c->base_tree, path, &entries[at], err))
 			return -1;
-		/* of what a filter did not run on for the agent either no rule says that its
-		 * commits have it */
+		/* where the filter did not run for the agent, either, its commits may have the
+		 * unfiltered content, and no rule flags that */
 		if (!entries[at].mode ||
 		    (same ? ga_strv_find(&cl->failed, path) >= 0
 			  : !ga_oid_equal(&entries[at].oid, &published.oid)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Content that git converts on the way in (end of line, ident, encodings, LFS) is
- * converted by git, inside the sandbox: with the files and attributes of the
- * agent, the host's configuration and a git dir of our own in /tmp, so that nothing
- * the agent wrote into its private one counts. What comes out is ids and a pack.
+ * Content that git converts when it is added (ends of lines, ident, encodings, LFS) is converted by
+ * git inside the sandbox: with the files and attributes of the agent, the host's configuration, and
+ * a git dir of our own in /tmp, so that nothing the agent wrote into its private one counts. What
+ * comes out is ids and a pack.
  */
 #include <string.h>
 
@@ -15,13 +15,13 @@
 #include "ga/quote.h"
 #include "ga/sandbox.h"
 
-#define CLEAN_DIR "/tmp/git-agent-clean.git" /* the sandbox's own /tmp, fresh with it */
-#define MAX_TRIES 100 /* to find the files that git cannot convert */
-#define MAX_NAMED 20  /* of these */
+#define CLEAN_DIR "/tmp/git-agent-clean.git" /* in the /tmp of the sandbox, which is new */
+#define MAX_TRIES 100 /* attempts to find the files that git cannot convert */
+#define MAX_NAMED 20  /* of these files, in notes */
 #define CLEAN_ATTRIBUTES CLEAN_DIR "/attributes"
 #define CLEAN_INFO CLEAN_DIR "/info"
 
-/* Keys of the host's configuration that shape content. */
+/* Keys of the host's configuration that change what git makes of content. */
 static const char *const shaping[] = { "core.autocrlf", "core.eol", "core.ignorecase" };
 
 bool config_converts(const struct capture *c)
@@ -65,7 +65,7 @@ static int make_env(struct clean *cl, struct ga_error *err)
 	ga_strv_push_many(&cl->env, "GIT_DIR=" CLEAN_DIR, "GIT_INDEX_FILE=" CLEAN_DIR "/index",
 			  NULL);
 	ga_strv_pushf(&cl->env, "GIT_WORK_TREE=%s", cl->c->s->project);
-	/* the host's are handed over, below */
+	/* the host's attributes are copied inside, see prepare() */
 	ga_strv_push(&cl->env, "GIT_ATTR_NOSYSTEM=1");
 	return 0;
 }
@@ -76,7 +76,8 @@ static void add_config(struct clean *cl, const char *key, const char *value)
 	ga_strv_pushf(&cl->config, "%s=%s", key, value);
 }
 
-/* One that fails is an error inside, whatever it is outside: git would take the file as it is. */
+/* Pass a command of a filter on, and make the filter required inside, whether it is on the host or
+ * not: if it failed, git would otherwise take the file unconverted. */
 static void add_filter(struct clean *cl, const struct ga_gitconfig_item *it)
 {
 	cleanup_free char *name = ga_gitconfig_filter(it->key), *required = NULL;
@@ -96,7 +97,8 @@ static void make_config(struct clean *cl)
 
 	ga_strv_push_many(&cl->config, "-c", "core.safecrlf=false", "-c",
 			  "core.attributesFile=" CLEAN_ATTRIBUTES, "-c", "core.bare=false", NULL);
-	/* modes are decided outside; here they would only cost an lstat more */
+	/* core.fileMode is not among them: modes are decided outside, and here it would only cost
+	 * one more lstat */
 	for (size_t i = 0; i < GA_NELEMS(shaping); i++)
 		if (ga_gitconfig_get(conf, shaping[i]))
 			add_config(cl, shaping[i], ga_gitconfig_get(conf, shaping[i]));
@@ -104,7 +106,7 @@ static void make_config(struct clean *cl)
 		add_filter(cl, &conf->v[i]);
 }
 
-/* The arguments of one command, ended by NULL, behind the configuration. */
+/* The configuration, followed by the arguments of one command; ended by NULL. */
 static const char *const *command(struct clean *cl, const char *const *args)
 {
 	ga_strv_release(&cl->args);
@@ -128,8 +130,8 @@ int clean_git(struct clean *cl, const char *const *args, const struct ga_buf *in
 	return run_inside_ok(cl->c, &x, err);
 }
 
-/* The host's files are two: the system's and the user's count less than what is in the tree, the
- * repository's more. */
+/* The host's attributes go into two files, as those of the system and the user yield to what the
+ * tree has, while those of the repository (info/attributes) override it. */
 static int put_attributes(struct capture *c, const struct ga_buf *text, const char *script,
 			  struct ga_error *err)
 {
@@ -152,8 +154,8 @@ static int prepare(struct clean *cl, struct ga_error *err)
 		"init", "-q", "--bare", "--template=", CLEAN_DIR, NULL
 	};
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
-	/* what is tracked has a say: git leaves ends of lines alone where its index has
-	 * the like, and takes attributes from there that the files lack */
+	/* git needs an index of what is tracked: it leaves ends of lines alone in a file that has
+	 * CRLF there already, and takes from it attributes that are not among the files */
 	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->from_tree
 								    : &cl->c->head_tree;
 	char hex[GA_OID_HEXSZ + 1];
@@ -179,7 +181,7 @@ static int prepare(struct clean *cl, struct ga_error *err)
 
 /* ---- ids out, blobs out ------------------------------------------------ */
 
-/* "<mode> <id> <stage>\t<path>" */
+/* Parse "<mode> <id> <stage>\t<path>", as `ls-files -s` prints it. */
 static bool parse_staged(const char *rec, struct ga_entry *ret, const char **ret_path)
 {
 	static const struct {
@@ -199,8 +201,8 @@ static bool parse_staged(const char *rec, struct ga_entry *ret, const char **ret
 	       !memcmp(rec + 7 + GA_OID_HEXSZ, " 0\t", 3);
 }
 
-/* Which blob git made of each file, in the order of the files; none where it could make none,
- * though its index still has what is tracked there. */
+/* Get the blob that git made of each file, in the order of the files. A file that git could not
+ * convert gets none, though the index may still have the blob that was tracked there. */
 static int read_index(struct clean *cl, const struct ga_strv *files, struct ga_entry *entries,
 		      struct ga_error *err)
 {
@@ -217,7 +219,7 @@ static int read_index(struct clean *cl, const struct ga_strv *files, struct ga_e
 		ssize_t at;
 
 		if (!parse_staged(rec, &e, &path))
-			continue; /* a link, a submodule */
+			continue; /* a symlink or a submodule */
 		at = ga_strv_find(files, path);
 		if (at >= 0 && ga_strv_find(&cl->failed, path) < 0)
 			entries[at] = e;
@@ -225,7 +227,7 @@ static int read_index(struct clean *cl, const struct ga_strv *files, struct ga_e
 	return 0;
 }
 
-/* A file without an entry is taken as it is. */
+/* Set the entries of converted files. A file without one is taken as it is. */
 static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_error *err)
 {
 	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));
@@ -247,8 +249,8 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 	return 0;
 }
 
-/* Bring over the blobs that the base does not have at their path, which for most
- * files of a text repository is all that differs. */
+/* Import the blobs that the base does not have at their path, which are few in most repositories of
+ * texts. */
 static int take_blobs(struct clean *cl, struct ga_error *err)
 {
 	static const char *const args[] = { "-c", GA_IMPORT_PIECEWISE, "pack-objects",
@@ -284,7 +286,7 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 	return rc;
 }
 
-/* An id is only a claim until its blob is here. */
+/* An id from inside is only a claim: check that its blob has been imported. */
 static int verify(struct capture *c, struct ga_error *err)
 {
 	for (size_t i = 0; i < c->cleaned_paths.n; i++) {
@@ -316,9 +318,9 @@ static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from,
 	return run_inside(cl->c, &x, ret_status, err);
 }
 
-/* Git stops at the first file it cannot convert (bytes that are no UTF-16, a filter
- * that fails), and then has taken none: halve until it is found. What `tries` do not
- * reach is taken as it is too. */
+/* git stops at the first file that it cannot convert (bytes that are not UTF-16, a filter that
+ * fails), and then has added none: so halve the list until that file is found. Files that are not
+ * reached within `tries` are taken as they are, too. */
 static int add_files(struct clean *cl, const struct ga_strv *files, size_t from, size_t n,
 		     unsigned *tries, struct ga_error *err)
 {
@@ -358,7 +360,7 @@ static void note_failed(struct clean *cl)
 			      cl->failed.n - MAX_NAMED);
 }
 
-/* 1: it cannot. */
+/* Returns 1 if git inside cannot do it, with the reason in `err`. */
 static int convert(struct clean *cl, struct ga_error *err)
 {
 	const struct ga_strv *files = &cl->files.open;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The agent's own commits. Its private git dir is looked at by git inside the
- * sandbox only; what comes out is text, parsed strictly, and a pack.
+ * The agent's own commits. Only git inside the sandbox reads its private git dir; what comes out is
+ * text, parsed strictly, and a pack.
  */
 #include <string.h>
 
@@ -16,11 +16,12 @@
 #include "ga/rewrite.h"
 #include "ga/sandbox.h"
 
-#define MAX_NAMED 10    /* of those, and of those that cannot be, in notes */
-#define MAX_KNOWN 10000 /* commits named to git as being on the host already, and asked about */
+#define MAX_NAMED 10    /* branches in notes: of those kept, and of those that cannot be */
+#define MAX_KNOWN 10000 /* commits that git is told are on the host already, and that it is asked
+			 * about */
 #define ONE_COMMIT "its work is one commit, if any file differs from its base"
 
-/* What git inside said about its refs. */
+/* What git inside said about the refs of the private git dir. */
 struct inside_refs {
 	struct ga_oid head;
 	bool has_head;
@@ -38,7 +39,7 @@ static void add_ref(struct ga_refs *l, const char *name, size_t n, const struct 
 	l->v[l->n++] = (struct ga_ref){ ga_strndup(name, n), *oid };
 }
 
-/* A branch or the stash itself: the patterns given to git also match what is below. */
+/* Is it a branch or the stash itself? The patterns given to git also match what is below. */
 static bool is_wanted(const char *name, size_t n)
 {
 	const size_t heads = strlen("refs/heads/");
@@ -47,7 +48,7 @@ static bool is_wanted(const char *name, size_t n)
 	       (n == strlen("refs/stash") && !memcmp(name, "refs/stash", n));
 }
 
-/* What is below the stash is found with what is on no branch (others.c). */
+/* Refs below the stash are found with those on no branch (others.c). */
 static bool is_below_stash(const char *name, size_t n)
 {
 	const size_t stash = strlen("refs/stash/");
@@ -55,7 +56,7 @@ static bool is_below_stash(const char *name, size_t n)
 	return n > stash && !memcmp(name, "refs/stash/", stash);
 }
 
-/* "<id> <name>", nothing else. */
+/* Parse "<id> <name>", and nothing else. */
 static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 {
 	const size_t skip = GA_OID_HEXSZ + 1;
@@ -93,11 +94,11 @@ void note_unkept(struct capture *c, const char *note)
 	ga_strv_push(&c->unkept, note);
 }
 
-/* Refs that nothing can be made of. */
+/* Refs that cannot be used. */
 struct bad_refs {
 	struct ga_buf names; /* the first few, for people */
 	size_t n;
-	bool more;            /* than are counted: git's messages about them were cut */
+	bool more;            /* there are more than `n`: git's messages about them were cut off */
 };
 
 static void bad_release(struct bad_refs *bad)
@@ -116,8 +117,8 @@ static void add_bad(struct bad_refs *bad, const char *name)
 	ga_buf_addf(&bad->names, "%s%s", bad->names.len ? ", " : ": ", q);
 }
 
-/* Git says of such a ref that it passes it over, and goes on. Of what it says in all, only the
- * beginning is kept: there an end is a line's. */
+/* Find the refs that git ignored: it warns about each and continues. Only the beginning of its
+ * messages is kept; if that does not end with a newline, they were cut off. */
 static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
 {
 	static const char *const says[] = { "warning: ignoring broken ref ",
@@ -137,7 +138,8 @@ static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
 		}
 }
 
-/* Asked for the kind of an object, for-each-ref ends at the first that is not there. */
+/* Drop refs to anything but commits. for-each-ref cannot be asked about that: it would stop at the
+ * first object that is missing. */
 static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct bad_refs *bad,
 				    struct ga_error *err)
 {
@@ -190,7 +192,7 @@ static void note_bad(struct capture *c, const struct bad_refs *bad, bool more)
 		c->unkept_more += bad->n - 1;
 }
 
-/* One that nothing can be made of costs no other. */
+/* Read the refs. One that cannot be used does not affect the others. */
 static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error *err)
 {
 	static const char *const args[] = { "for-each-ref", "--format=%(objectname) %(refname)",
@@ -230,9 +232,9 @@ bool clashes_with_head(const struct capture *c, const char *name)
 	return false;
 }
 
-/* Can this branch be a ref of ours, beside those met before? A packed-refs file
- * written by hand can hold a name twice, or one that is a directory of another, which
- * no transaction takes. */
+/* Can this branch be kept as a ref of the session, beside those kept so far? A packed-refs file
+ * written by hand can have a name twice, or one that is a directory of another, which no ref
+ * transaction accepts. */
 static bool can_keep(const struct capture *c, const char *name)
 {
 	cleanup_free char *ref = ga_session_ref(c->s, name);
@@ -250,7 +252,7 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 		add_ref(&c->heads, name, strlen(name), oid);
 		return;
 	}
-	/* what an earlier capture kept of it stays */
+	/* so what an earlier capture kept of it is not removed */
 	c->unread = true;
 	if ((*odd)++ >= MAX_NAMED)
 		return;
@@ -273,8 +275,9 @@ void note_odd(struct capture *c, const char *what, size_t odd)
 	c->unkept_more += odd - MAX_NAMED - 1;
 }
 
-/* Which of its branches stand on commits of the host's, and are no refs there (any more)? Not by
- * our own refs, or a capture that was cut short would not be done again. */
+/* Find branches of the agent's on commits that refs of the host reach, though none points to them
+ * any more. Refs of sessions do not count: a capture that was cut short may have made them, and
+ * what they reach has still to be captured. */
 static int find_known(struct capture *c, const struct inside_refs *in,
 		      const struct ga_oidmap *host, struct ga_oidmap *ret, struct ga_error *err)
 {
@@ -287,8 +290,9 @@ static int find_known(struct capture *c, const struct inside_refs *in,
 	return ga_find_on_branches(c->e->repo, ask, n, &c->from, c->e->limits->history, ret, err);
 }
 
-/* Which branches inside are the agent's; the ids of the others go to `known`. One that HEAD stands
- * on has a name of its own all the same, but for the session's, on which all of it is published. */
+/* Divide the branches inside into the agent's and others, whose ids are added to `known`. A branch
+ * at HEAD's commit is kept under its own name like any other, except the session's branch, on which
+ * all of that is published anyway. */
 static int sort_out(struct capture *c, const struct inside_refs *in, const struct ga_refs *host,
 		    struct ga_buf *known, struct ga_error *err)
 {
@@ -348,7 +352,7 @@ static int was_touched(struct capture *c, struct ga_error *err)
 	return rc < 0 ? -1 : !rc;
 }
 
-/* What the fetched tip is to us. */
+/* Find the tree of the fetched tip, and whether the tip is based on `from`. */
 static int judge_head(struct capture *c, struct ga_error *err)
 {
 	int rc;
@@ -357,8 +361,8 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return 0;
 	if (ga_commit_tree(c->e->repo, &c->head, &c->head_tree, err))
 		return -1;
-	/* a submodule is there to be moved, to an older commit as well; what stands on that is
-	 * as good as on the base */
+	/* a submodule's HEAD may be moved to any commit, even an older one: what is based on that
+	 * is as good as what is based on the base */
 	c->related = c->s->within != NULL;
 	if (c->related)
 		return 0;
@@ -373,7 +377,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	return 0;
 }
 
-/* A refusal costs the agent its history and nothing else. */
+/* Go on without the agent's history: only that is lost by a refusal. */
 void refuse_history(struct capture *c, const char *reason)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -386,7 +390,7 @@ void refuse_history(struct capture *c, const char *reason)
 	c->head = (struct ga_oid){ { 0 } };
 }
 
-/* Work that is not on the branch: nobody would look for it otherwise. */
+/* Name work that is not on the branch, where otherwise nobody would look for it. */
 static void name_others(struct capture *c)
 {
 	size_t n = 0;
@@ -410,7 +414,7 @@ static void name_others(struct capture *c)
 			      c->s->name);
 }
 
-/* Ask git inside about its refs. 1: it cannot be asked, and why. */
+/* Ask git inside about HEAD and refs. Returns 1 if that is not possible, with the reason. */
 static int ask(struct capture *c, struct inside_refs *in, char **ret_reason, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(c->s->dir, "git");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What capture reads of the user's own files: patterns, and whether something
- * stands where the branch would put a file.
+ * What a capture reads of the user's own files: patterns, and whether there is something where the
+ * branch would put a file.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -41,8 +41,8 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 	    add_file(user_attributes, &c->attributes, err) ||
 	    add_file(attributes, &c->info_attributes, err))
 		return -1;
-	/* others (diff, merge, export) have no say in what content becomes; once something has,
-	 * all lines count: "binary" says that there is nothing to convert */
+	/* other attributes (diff, merge, export) do not affect conversion; but if any line does,
+	 * all are needed: "binary" says that there is nothing to convert */
 	c->host_converts = attributes_convert(c->attributes.ptr, c->attributes.len) ||
 			   attributes_convert(c->info_attributes.ptr, c->info_attributes.len);
 	return 0;
@@ -54,7 +54,7 @@ struct look {
 	int project;
 	struct ga_oid head_tree;
 	bool has_head;
-	struct ga_buf missing; /* a directory that is not there: nothing below it is */
+	struct ga_buf missing; /* a directory that does not exist, so nothing beneath it does */
 };
 
 static bool is_content(const struct ga_entry *e)
@@ -83,9 +83,9 @@ static int tracked_above(struct capture *c, const struct look *l, const char *pa
 	return 0;
 }
 
-/* Has the user's directory any file that HEAD does not have there? `e` is what it has: a tree,
- * nothing, or a commit, of which git knows nothing that is beneath. Ends with the first, however
- * many there are of those. */
+/* Does the user's directory have a file that HEAD does not have there? `e` is HEAD's entry for the
+ * directory: a tree, nothing, or a submodule, of whose content git knows nothing. Ends at the first
+ * such file, however many there are. */
 static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, bool *ret,
 			   struct ga_error *err)
 {
@@ -93,7 +93,7 @@ static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, 
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *f;
 
-	/* what cannot be read may be anything */
+	/* what cannot be read counts as untracked */
 	*ret = !d;
 	if (!d && fd >= 0)
 		(void)close(fd);
@@ -110,7 +110,7 @@ static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, 
 		if (below < 0)
 			*ret = is.mode == GA_MODE_NONE ||
 			       (errno != ENOTDIR && errno != ELOOP && errno != ENOENT);
-		/* in the place of a file it was put there by the user, and git asks for that */
+		/* git itself objects if the user put a directory in place of a file of HEAD's */
 		else if (!is_content(&is))
 			rc = holds_untracked(c, below, &is, ret, err);
 	}
@@ -119,7 +119,7 @@ static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, 
 	return rc;
 }
 
-/* Does a file in the place of what stands there take away what git does not have? */
+/* Would putting a file in place of what is there remove anything that git does not have? */
 static int is_untracked(struct capture *c, const struct look *l, int fd, const char *path,
 			bool *ret, struct ga_error *err)
 {
@@ -129,14 +129,14 @@ static int is_untracked(struct capture *c, const struct look *l, int fd, const c
 	if (l->has_head && ga_tree_entry(c->e->repo, &l->head_tree, path, &e, err))
 		return -1;
 	*ret = e.mode == GA_MODE_NONE;
-	/* tracked by now: then it is git's business to see the conflict */
+	/* if it is tracked by now, git itself notices the conflict */
 	if (fstat(fd, &st) || !S_ISDIR(st.st_mode) ||
 	    (e.mode != GA_MODE_TREE && e.mode != GA_MODE_GITLINK))
 		return 0;
 	return holds_untracked(c, fd, &e, ret, err);
 }
 
-/* Is there anything at the path that git would not see as tracked? */
+/* Is there anything at the path that git does not track? */
 static int stands_untracked(struct capture *c, struct look *l, const char *path, bool *ret,
 			    struct ga_error *err)
 {
@@ -149,7 +149,7 @@ static int stands_untracked(struct capture *c, struct look *l, const char *path,
 		return 0;
 	fd = ga_openat_beneath(l->project, path, O_PATH | O_NOFOLLOW, 0);
 	if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
-		/* behind a link or a file of the user's: a merge would have to replace that */
+		/* beneath a symlink or a file of the user's, which a merge would have to replace */
 		if (tracked_above(c, l, path, &above, err))
 			return -1;
 		*ret = !above;
@@ -173,7 +173,7 @@ static int would_overwrite(struct capture *c, struct look *l, struct rules *ru, 
 	return *ret || l->project < 0 ? 0 : stands_untracked(c, l, path, ret, err);
 }
 
-/* Said once, if the walk has not. */
+/* Note the limit, unless the walk has done so. */
 static void note_rules(struct capture *c)
 {
 	if (!(c->met >> GA_LIMIT_RULES_SIZE & 1))
@@ -221,13 +221,13 @@ static int find_overwritten(struct capture *c, const struct ga_strv *paths, stru
 
 /* ---- what is new in a history -------------------------------------------------- */
 
-/* Commits, parents first; and each path once that one of them has and `from` has not. */
+/* The commits visited, parents first, and each path that one of them has and `from` has not. */
 struct history {
 	struct ga_repo *r;
 	const struct ga_oid *from;
-	struct ga_oid *trees; /* of the commits so far */
+	struct ga_oid *trees; /* of the commits visited */
 	struct ga_oidmap index;
-	struct ga_strmap seen; /* the paths of these, which it borrows: */
+	struct ga_strmap seen; /* the paths found; its keys belong to: */
 	struct ga_strv paths;
 };
 
@@ -256,8 +256,8 @@ static int add_new(struct history *h, const struct ga_change *c, bool since_from
 	return 0;
 }
 
-/* Since its first parent, if that was looked at: a long history is not to be compared with its
- * beginning again and again. */
+/* Compare a commit with its first parent, if that was visited, else with `from`: comparing each
+ * commit of a long history with `from` would take too long. */
 static int add_commit(struct history *h, const struct ga_oid *id, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;

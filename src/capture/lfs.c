@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * LFS objects made in the session are brought into the user's store, where a checkout
- * of the branch looks for them. Which ones is what the pointers among the agent's
- * changes say; whose bytes they are is what their sum says. Done before rules are asked: a
- * pointer without its object is critical to a host with git-lfs.
+ * LFS objects made in the session are stored in the user's store, where a checkout of the branch
+ * looks for them. The pointers among the agent's changes say which ones; an object is taken only if
+ * its SHA-256 is the pointer's. This is done before rules are applied: a pointer without its object
+ * is critical to a host with git-lfs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,13 +25,13 @@
 struct lfs {
 	struct capture *c;
 	char *store;
-	int git, upper;          /* where the session may have objects; -1: not there */
-	struct ga_oidmap seen;   /* blobs looked at, and what they replaced */
-	struct ga_strv dirs;     /* to be synced */
-	uint64_t bytes;          /* read so far, whether they were stored or not */
-	size_t unnamed;          /* pointers left without an object and without a note */
+	int git, upper;          /* directories where the session may have objects; -1: none */
+	struct ga_oidmap seen;   /* blobs that were looked at, or that a change replaced */
+	struct ga_strv dirs;     /* directories to be synced */
+	uint64_t bytes;          /* bytes read so far, whether they were stored or not */
+	size_t unnamed;          /* pointers without an object for which there is no note */
 	size_t noted;
-	bool broken;             /* the store takes nothing */
+	bool broken;             /* the store cannot be written to */
 };
 
 static void lfs_release(struct lfs *l)
@@ -59,10 +59,11 @@ static void note(struct lfs *l, const char *path, const char *what)
 
 /* ---- one object --------------------------------------------------------- */
 
-/* Why there is none, worst first. */
+/* Why an object was not taken. */
 enum why { NOT_THERE, CLOSED, NOT_IT };
 
-/* 0: stored. 1: it is not there, cannot be opened, or is not a file of that size with that sum. */
+/* Returns 0 if it was stored, 1 if it is not there, cannot be opened, or is not a file of that size
+ * with that sum. */
 static int take_from(struct lfs *l, int dir, const char *name, const struct ga_lfs_pointer *p,
 		     enum why *why, struct ga_error *err)
 {
@@ -81,13 +82,13 @@ static int take_from(struct lfs *l, int dir, const char *name, const struct ga_l
 	*why = NOT_IT;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != p->size)
 		return 1;
-	/* what is invented is read to its end as well, and one file can have many names */
+	/* a forged object is read to its end, too, and one file can have many names */
 	l->bytes += p->size;
 	return ga_lfs_add(l->store, p, fd, &l->dirs, err);
 }
 
-/* git-lfs inside has put it into the private git dir. What capture itself had made a pointer
- * of is still the file. */
+/* git-lfs inside put the object into the private git dir. If capture itself had the pointer made,
+ * the file in the upper layer still is the object. */
 static int find_object(struct lfs *l, const char *path, const struct ga_lfs_pointer *p,
 		       struct ga_error *err)
 {
@@ -100,7 +101,8 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	enum why why, also;
 	int rc = take_from(l, l->git, name, p, &why, err);
 
-	/* at the path there is the pointer itself, most often */
+	/* most often the file at the path is the pointer itself, so the note says what is wrong in
+	 * the git dir */
 	if (rc == 1)
 		rc = take_from(l, l->upper, path, p, &also, err);
 	if (rc == 1)
@@ -108,8 +110,9 @@ static int find_object(struct lfs *l, const char *path, const struct ga_lfs_poin
 	return rc < 0 ? -1 : 0;
 }
 
-/* A store that takes nothing costs the objects, which stay in the session, and not
- * the work. A full or broken disk is another matter: done again, all of it is there. */
+/* If the store cannot be written to, only the objects are not stored: they stay in the session, and
+ * the work is captured. A full or broken disk is an error instead, because a capture that is
+ * repeated later gets everything. */
 static int explain(struct lfs *l, struct ga_error *inner, struct ga_error *err)
 {
 	const char *common = ga_repo_info(l->c->e->repo)->commondir;
@@ -177,7 +180,7 @@ static int look_between(struct lfs *l, const struct ga_oid *old, const struct ga
 
 	if (ga_tree_diff(l->c->e->repo, old, new, &changes, err))
 		return -1;
-	/* what was only moved was the host's before */
+	/* content that was only moved or replaced is on the host already */
 	for (size_t i = 0; i < changes.n; i++)
 		if (changes.v[i].old.mode != GA_MODE_NONE)
 			(void)ga_oidmap_add(&l->seen, &changes.v[i].old.oid, 0);
@@ -196,7 +199,7 @@ static int look_at_commit(struct lfs *l, const struct ga_oid *id, struct ga_erro
 
 	if (ga_commit_read(r, id, &commit, err))
 		return -1;
-	/* at the edge of a shallow clone there is a parent, but not here */
+	/* at the edge of a shallow clone the parent is named but missing */
 	if (commit.n_parents && ga_commit_tree(r, &commit.parents[0], &old, &shallow))
 		old = l->c->base_tree;
 	return look_between(l, commit.n_parents ? &old : NULL, &commit.tree, err);
@@ -227,7 +230,7 @@ static int open_dir(const struct capture *c, const char *name)
 	return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Nobody used LFS: then no blob is looked at for it. */
+/* Was LFS used? Otherwise no blob has to be read to find pointers. */
 static bool may_have_objects(const struct lfs *l)
 {
 	cleanup_close int fd = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a capture does to refs: the branch, what is beside it, and what an earlier capture left
- * there that the agent has no more.
+ * What a capture does to refs: the branch, the session's other refs, and those that an earlier
+ * capture made for what the agent no longer has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ bool has_result(const struct capture *c, const struct plan *p)
 	return has;
 }
 
-/* Bring `name` from what it is now to `new` (zero: gone). */
+/* Plan to change `name` from its current value to `new` (zero: remove it). */
 static int update_to(struct capture *c, struct plan *p, const char *name,
 		     const struct ga_oid *new, struct ga_error *err)
 {
@@ -56,12 +56,12 @@ static int hint_rename(const struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *word = ga_quote_shell(ga_repo_info(c->e->repo)->workdir);
 
-	/* of a submodule the user is told while standing in the superproject */
+	/* for a submodule this is shown in the superproject */
 	return ga_hint(err, "rename it: git%s%s branch -m agent/%s NEW-NAME",
 		       c->s->within ? " -C " : "", c->s->within ? word : "", c->s->name);
 }
 
-/* The branch is the session's as long as it stands where the session put it. */
+/* The branch belongs to the session as long as it has a value that the session gave it. */
 static int update_branch(struct capture *c, const struct outcome *o, struct plan *p,
 			 struct ga_error *err)
 {
@@ -86,8 +86,8 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 	return update_to(c, p, c->s->branch, new, err);
 }
 
-/* Is `oid` the agent's own of an earlier run, or of a capture that read more of this one, and
- * reached by nothing that is published? */
+/* Is `oid` work of the agent's from an earlier run, or from a capture that could read more of this
+ * run, that nothing published reaches? */
 static int is_only_here(struct capture *c, const struct outcome *o, const struct ga_oid *oid,
 			struct ga_error *err)
 {
@@ -108,8 +108,8 @@ static bool is_planned(const struct plan *p, const char *ref)
 	return false;
 }
 
-/* What is on `name` by now gives way to `new`, which need not stand on it: it stays on a ref of its
- * own. */
+/* If `new` replaces a value of `name` that it is not based on, and that nothing else has, keep the
+ * old value on a ref of its own. */
 static int keep_earlier(struct capture *c, const struct outcome *o, struct plan *p,
 			const char *name, const struct ga_oid *new, struct ga_error *err)
 {
@@ -128,7 +128,7 @@ static int keep_earlier(struct capture *c, const struct outcome *o, struct plan 
 		return rc;
 	kind = ga_strf("earlier/%s", GA_HEX(&old));
 	ref = ga_session_ref(c->s, kind);
-	/* several may have stood on it, and once is enough */
+	/* several refs may have had it, and one is enough */
 	return is_planned(p, ref) ? 0 : update_to(c, p, ref, &old, err);
 }
 
@@ -140,14 +140,15 @@ static bool is_head(const struct capture *c, const char *name)
 	return false;
 }
 
-/* The session's own branch, as it is called among them. */
+/* The name that the session's own branch has among the heads. */
 static const char *own_branch(const struct capture *c)
 {
 	return c->s->branch + strlen("refs/");
 }
 
-/* What an operation that was not finished stands on: a resume ends that, not the agent, and the
- * other working trees as well, which were in a /tmp that is gone. */
+/* Is it a commit of an unfinished operation, or of another working tree? It is not the agent that
+ * ends these but a resume, after which the other working trees are missing, too: they were in a
+ * /tmp that is gone. */
 static bool is_of_an_operation(const char *name)
 {
 	const char *other = name + strlen(GA_OTHERS);
@@ -156,8 +157,9 @@ static bool is_of_an_operation(const char *name)
 	       (!strchr(other, '/') || !strncmp(other, "worktrees/", 10));
 }
 
-/* It stands where a new one is a directory, or the reverse: no transaction of git's does both, so
- * it goes before. `keep`: not without a ref of its own, if nothing else has it. */
+/* A new ref is to be a directory where `had` is a ref, or the reverse. No ref transaction of git's
+ * does both, so `had` is removed first. `keep`: if nothing else has its value, that is kept on a
+ * ref of its own. */
 static int give_way(struct capture *c, const struct outcome *o, const struct ga_ref *had,
 		    bool keep, struct ga_error *err)
 {
@@ -178,7 +180,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The agent has it as it was kept, though what is on it has been published since. */
+/* Is the ref that was kept still a branch of the agent's with the same value, though that has been
+ * published since? */
 static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
 {
 	cleanup_free char *full = ga_strf("refs/%s", name);
@@ -189,8 +192,8 @@ static bool still_stands(const struct capture *c, const char *name, const struct
 	return is && ga_oid_equal(&is->oid, oid);
 }
 
-/* What a former capture kept and the agent has no more. `clashing`: what is in the way of others,
- * and nothing else. */
+/* Remove refs that an earlier capture made for what the agent no longer has. `clashing`: those
+ * whose names clash with new ones, and only those. */
 static int remove_heads(struct capture *c, const struct outcome *o, struct plan *p,
 			const char *kind, bool clashing, struct ga_error *err)
 {
@@ -201,8 +204,8 @@ static int remove_heads(struct capture *c, const struct outcome *o, struct plan 
 		return -1;
 	for (size_t i = 0; i < had.n; i++) {
 		const char *name = had.v[i].name + strlen(prefix) - strlen(kind);
-		/* left behind by an agent that went on elsewhere, it was not removed by the agent:
-		 * the resume put it on something else */
+		/* these were not removed by the agent: the resume moved the one, and ended the
+		 * other */
 		bool left = !strcmp(name, own_branch(c)) || is_of_an_operation(name);
 		int rc;
 
@@ -213,7 +216,7 @@ static int remove_heads(struct capture *c, const struct outcome *o, struct plan 
 				return -1;
 			continue;
 		}
-		/* what could not be read is not gone */
+		/* what could not be read may still be there */
 		if (c->unread || still_stands(c, name, &had.v[i].oid))
 			continue;
 		rc = left ? is_only_here(c, o, &had.v[i].oid, err) : 0;
@@ -228,7 +231,7 @@ static int remove_heads(struct capture *c, const struct outcome *o, struct plan 
 static int update_heads(struct capture *c, const struct outcome *o, struct plan *p,
 			struct ga_error *err)
 {
-	/* first: what it keeps is then there for the others too */
+	/* first, so that what this keeps is known to the steps after it */
 	if (remove_heads(c, o, p, GA_HEADS, true, err) ||
 	    remove_heads(c, o, p, GA_OTHERS, true, err))
 		return -1;
@@ -236,7 +239,7 @@ static int update_heads(struct capture *c, const struct outcome *o, struct plan 
 		const struct ga_ref *head = &c->heads.v[i];
 		cleanup_free char *name = ga_session_ref(c->s, head->name);
 
-		/* which of two of this name it was then, nobody knows */
+		/* two refs of this name, of different runs, may be different things */
 		bool keep = c->unread || !strcmp(head->name, own_branch(c)) ||
 			    is_of_an_operation(head->name);
 
@@ -250,7 +253,7 @@ static int update_heads(struct capture *c, const struct outcome *o, struct plan 
 
 int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct ga_error *err)
 {
-	/* history the agent itself turned its back on is kept whole instead */
+	/* history that the agent abandoned is kept as a whole */
 	bool strayed = !ga_oid_is_zero(&c->head) && !c->related;
 	const struct {
 		const char *what;
@@ -268,8 +271,8 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 		return -1;
 	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
-		/* what could not be read is not gone, nor are the commits of an earlier run, for
-		 * which nothing was held this time */
+		/* what could not be read may still be there; and the commits of an earlier run
+		 * stay, although nothing was held back this time */
 		bool orig = !strcmp(refs[i].what, "orig");
 		bool keep = (c->unread && (orig || refs[i].oid == &c->stash)) ||
 			    (c->s->resumed && orig);

@@ -24,7 +24,7 @@ void outcome_release(struct outcome *o)
 	free(o->committer);
 	ga_host_facts_release(&o->facts);
 	ga_refs_abandon(o->refs);
-	/* something else failed, and was told */
+	/* something else failed, and that is reported */
 	(void)ga_sync_beside_end(o->syncing_early, &ignored);
 	(void)ga_sync_beside_end(o->syncing, &ignored);
 	ga_strv_release(&o->early);
@@ -36,7 +36,7 @@ void outcome_release(struct outcome *o)
 
 /* ---- what must be held whatever the rules say -------------------------- */
 
-/* Every commit counts, not only the last: a rebase checks each of them out. */
+/* All commits count, not only the last: a rebase checks each of them out. */
 int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *commits = NULL;
@@ -71,7 +71,7 @@ static void note_paths(struct ga_strv *notes, const char *what, const struct ga_
 	ga_strv_push(notes, b.ptr);
 }
 
-/* No rule fires on these: nothing else would say that they are held back. */
+/* No rule flags these, so nothing else would say that they are held back. */
 static void note_in_the_way(const struct capture *c, const struct outcome *o,
 			    struct ga_strv *notes)
 {
@@ -92,7 +92,8 @@ static void note_in_the_way(const struct capture *c, const struct outcome *o,
 	note_paths(notes, "held back, since no filter of yours ran on what was taken", &unfiltered);
 }
 
-/* A line stands for a directory with all below it, or for one file. */
+/* Does the line in the list of what is left stand for a directory with everything in it, or for a
+ * file? */
 static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 {
 	cleanup_close int fd = -1;
@@ -103,8 +104,8 @@ static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 	return fd >= 0;
 }
 
-/* Rules on paths that are in no tree. Nothing a merge could bring: they are told where these are
- * listed, as severe as they are there. */
+/* Apply rules to paths that stay in the session. No merge can bring these, but they are flagged in
+ * the list of them, with the severity they would have on the branch. */
 static void flag_left(const struct capture *c, const struct outcome *o, struct ga_report *r)
 {
 	const struct ga_left_list *left = &c->upper.left;
@@ -129,15 +130,15 @@ static void flag_inodes(const struct capture *c, const struct ga_strv *paths, co
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct ga_change *change = ga_changes_find(&c->upper.changes, paths->v[i]);
 
-		/* no commit has what was odd about the file: it is told, and in nobody's way */
+		/* no commit can have this property of the file, so the flag only informs */
 		if (change)
 			ga_flags_add_rule(ret, rule, GA_MEDIUM, paths->v[i], &change->new,
 					  "the branch has the file without that");
 	}
 }
 
-/* A flag that is there again on the very same content was judged already. What was rejected, and
- * so gone, and came back when the session was resumed, was not. */
+/* Keep the verdict on a flag whose content has not changed, unless that was rejected, and so
+ * removed, and is there again because the session was resumed. */
 static void keep_verdicts(struct ga_report *r, const struct ga_report *former, bool resumed)
 {
 	for (size_t i = 0; i < r->n_flags; i++) {
@@ -151,7 +152,7 @@ static void keep_verdicts(struct ga_report *r, const struct ga_report *former, b
 	}
 }
 
-/* What is left out of the branch comes with a landing all the same, as uncommitted edits. */
+/* Flag what is left out of the branch, too: a landing brings it as uncommitted changes. */
 static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
@@ -226,7 +227,7 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 		keep_verdicts(o->report, &former, c->s->resumed != 0);
 		o->former_tip = former.tip;
 	}
-	/* its objects are three files to wait for */
+	/* writing it would mean to wait for three files to be synced */
 	if (have && ga_report_says_nothing(o->report))
 		return 0;
 	return ga_report_write(c->e->repo, o->report, o->committer, have ? NULL : &parent,
@@ -269,13 +270,13 @@ void sync_early(struct capture *c, struct outcome *o)
 		return;
 	ga_ref_paths(c->e->repo, base, &all);
 	ga_ref_paths(c->e->repo, c->s->branch, &all);
-	/* what `git pack-refs` took away is new when it comes again */
+	/* a file that `git pack-refs` removed is new if it is written again */
 	for (size_t i = 0; i < all.n; i++)
 		if (!access(all.v[i], F_OK))
 			ga_strv_push(&o->early, all.v[i]);
 	ga_strv_sort_unique(&o->early);
 	ga_strv_extend(&paths, &o->early);
-	/* nobody waits for it */
+	/* nobody is waiting for this sync */
 	o->syncing_early = ga_sync_beside(&paths, 1);
 }
 
@@ -291,7 +292,7 @@ int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 	return o->refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &o->refs, err);
 }
 
-/* Objects first, then what points to them. */
+/* Get objects to the disk first, then the refs that point to them. */
 static int update_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_(plan_release) struct plan p = PLAN_INIT;

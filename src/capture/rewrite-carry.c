@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Off the user's uncommitted work: what the agent's history stands on (`base`)
- * differs from what the published one is to stand on (`onto`) in the paths the
- * user had changed. Those need thought, and what the agent made of them under other names
- * (rewrite-origin.c); everything else of a commit's tree is taken as it is.
+ * Removing the user's uncommitted work from the agent's history: what that is based on (`base`)
+ * differs from what the published history is to be based on (`onto`) in the paths that the user had
+ * changed. Each of these is merged on its own, and files that the agent made from them under other
+ * names are found (rewrite-origin.c) and left out; the rest of a commit's tree is taken as it is.
  */
 #include "rewrite-internal.h"
 
 #include <stdint.h>
 
-/* In all commits but the last, as of ga_merge_entry_within(). */
+/* What the merges of all commits but the last may cost together, as in ga_merge_entry_within(). */
 #define MERGES ((uint64_t)4 << 30)
 
 static void add_unsure(struct range *g, struct ga_rewrite *ret, const char *path)
 {
 	ga_strv_push(&ret->unsure, path);
-	/* each was there once when there were half as many: said for each commit that has it */
+	/* the path is added for each commit that has it, so duplicates are removed whenever the
+	 * list has doubled */
 	if (ret->unsure.n < 2 * g->n_unsure + 1000)
 		return;
 	ga_strv_sort_unique(&ret->unsure);
@@ -24,7 +25,8 @@ static void add_unsure(struct range *g, struct ga_rewrite *ret, const char *path
 
 /* ---- what the user had changed ------------------------------------------------------- */
 
-/* Is what came to a carried path the user's work of another one? */
+/* Was the new content of a carried path made from the user's work at another path? Returns 1 if
+ * so. */
 static int came_from_another(struct range *g, struct stand *s, size_t i, const struct ga_entry *is,
 			     struct ga_rewrite *ret, struct ga_error *err)
 {
@@ -40,8 +42,9 @@ static int came_from_another(struct range *g, struct stand *s, size_t i, const s
 	return rc == 2 ? 0 : rc;
 }
 
-/* What becomes of a path that the commit has so. What it did to it since `base`, done to what it is
- * in `onto`; 1: the two cannot be told apart. */
+/* Merge a carried path: apply what the commit did to it since `base` to the value in `onto`.
+ * Returns 1 if the agent's changes cannot be separated from the user's; `want` is the value in
+ * `onto` then. */
 static int merge_path(struct range *g, struct stand *s, size_t i, const struct ga_entry *is,
 		      uint64_t *left, struct ga_entry *want, struct ga_rewrite *ret,
 		      struct ga_error *err)
@@ -51,7 +54,8 @@ static int merge_path(struct range *g, struct stand *s, size_t i, const struct g
 
 	if (!rc)
 		rc = ga_merge_entry_within(g->r, &carried->old, &carried->new, is, left, want, err);
-	/* a merge by lines takes one that was moved for two: one gone, one of the agent's */
+	/* a merge by lines sees a line that was moved as one removed and one that the agent
+	 * added */
 	if (!rc)
 		rc = ga_rewrite_shows(g->r, &carried->old, &carried->new, want, NULL, err);
 	if (rc == 1)
@@ -59,7 +63,7 @@ static int merge_path(struct range *g, struct stand *s, size_t i, const struct g
 	return rc;
 }
 
-/* Replay one path. What cannot be told apart is left out. */
+/* Replay one path; if it cannot be separated it is left out. */
 static int replay_path(struct range *g, const struct node *n, struct stand *s, size_t i,
 		       struct ga_changes *over, struct ga_rewrite *ret, struct ga_error *err)
 {
@@ -68,11 +72,11 @@ static int replay_path(struct range *g, const struct node *n, struct stand *s, s
 	bool last = n == &g->v[g->n - 1];
 	struct ga_entry is;
 
-	/* A directory in its place: what the commit put there collides with the
-	 * file, or stands beside its absence. */
+	/* A directory in its place counts as a deletion here; if the path becomes a file all the
+	 * same, what the directory has collides with that. */
 	if (file_entry(g->r, &n->c.tree, carried->path, &is, err))
 		return -1;
-	/* most often it is what another commit had */
+	/* most often the value is the same as in the previous commit */
 	if (!was->known || !ga_entry_equal(&was->is, &is)) {
 		int rc = merge_path(g, s, i, &is, last ? NULL : &g->merges, &was->want, ret, err);
 
@@ -80,13 +84,14 @@ static int replay_path(struct range *g, const struct node *n, struct stand *s, s
 			return -1;
 		was->is = is;
 		was->left_out = rc;
-		/* for want of means: the last one is looked at whatever it takes */
+		/* it may have failed only because `merges` is used up, which does not limit the
+		 * last commit */
 		was->known = !rc || last || g->merges;
 		if (!was->known && !was->summed)
 			ga_strv_push(&ret->summed, carried->path);
 		was->summed |= !was->known;
 	}
-	/* what counts as left out is what the last commit lacks */
+	/* only what the last commit lacks counts as left out */
 	if (was->left_out && last)
 		ga_strv_push(&ret->left_out, carried->path);
 	if (!ga_entry_equal(&was->want, &is))
@@ -94,8 +99,8 @@ static int replay_path(struct range *g, const struct node *n, struct stand *s, s
 	return 0;
 }
 
-/* What is left out besides: the user's work under other names; and what gives way to a file of
- * `onto`, which was not asked for by anybody's merge. */
+/* Add the other paths that are left out: the user's work under other names, and paths that give way
+ * to a file of `onto` with which they collide, although no merge decided that. */
 static void add_collisions(const struct ga_changes *over, const struct ga_changes *carried,
 			   struct ga_strv *left_out)
 {
@@ -106,7 +111,7 @@ static void add_collisions(const struct ga_changes *over, const struct ga_change
 
 /* ---- under other names -------------------------------------------------------------- */
 
-/* Had a parent in the range left the path out? */
+/* Did a parent in the range leave the path out? */
 static bool is_followed(const struct range *g, const struct node *n, const char *path)
 {
 	for (size_t i = 0; i < n->c.n_parents; i++) {
@@ -123,7 +128,7 @@ static bool is_hosts(const struct range *g, const struct ga_oid *parent)
 	return !range_find(g, parent) && !find_stand(g, parent);
 }
 
-/* Has a parent of the host's the path just so? 1 yes. */
+/* Does a parent that the host knows have this value at the path? Returns 1 if so. */
 static int host_has(struct range *g, const struct node *n, const struct ga_change *c,
 		    struct ga_error *err)
 {
@@ -142,8 +147,8 @@ static int host_has(struct range *g, const struct node *n, const struct ga_chang
 	return 0;
 }
 
-/* One path that is no carried one. What cannot be told for there is too much is named, and left out
- * where it was before. */
+/* Judge a path that was not carried. If there is too much to compare it is noted as unsure, or left
+ * out if it was left out before. */
 static int judge_made(struct range *g, const struct node *n, struct stand *s,
 		      const struct ga_change *c, struct ga_changes *over, struct ga_rewrite *ret,
 		      struct ga_error *err)
@@ -168,7 +173,7 @@ static int judge_made(struct range *g, const struct node *n, struct stand *s,
 
 /* ---- one commit --------------------------------------------------------------------- */
 
-/* All there is in it. */
+/* Carry over everything in the commit's tree. */
 static int carry_whole(struct range *g, struct node *n, struct stand *s, struct ga_rewrite *ret,
 		       struct ga_error *err)
 {
@@ -192,7 +197,7 @@ static int carry_whole(struct range *g, struct node *n, struct stand *s, struct 
 	return 0;
 }
 
-/* A parent that all but what the commit changes can be had from, or NULL. */
+/* A parent from which everything can be taken that the commit does not change, or NULL. */
 static const struct node *reference(const struct range *g, const struct node *n)
 {
 	const struct node *ret = NULL;
@@ -200,7 +205,8 @@ static const struct node *reference(const struct range *g, const struct node *n)
 	for (size_t i = 0; i < n->c.n_parents; i++) {
 		const struct node *p = range_find(g, &n->c.parents[i]);
 
-		/* what the host has just so is known from then on, whatever a parent made of it */
+		/* with a parent that the host knows, any value may be one that the host has,
+		 * whatever another parent was rewritten to */
 		if (is_hosts(g, &n->c.parents[i]))
 			return NULL;
 		if (!ret && p && p->stand == n->stand && !over_collided(p))
@@ -209,7 +215,7 @@ static const struct node *reference(const struct range *g, const struct node *n)
 	return ret;
 }
 
-/* One path that the commit changes. */
+/* Carry over one path that the commit changes. */
 static int carry_change(struct range *g, const struct node *n, struct stand *s,
 			const struct ga_change *c, struct ga_changes *over,
 			struct ga_rewrite *ret, struct ga_error *err)
@@ -227,7 +233,7 @@ static int carry_change(struct range *g, const struct node *n, struct stand *s,
 						      judge_made(g, n, s, &made, over, ret, err);
 }
 
-/* Only what it changes. 1: that does not do. */
+/* Carry over only what the commit changes since the parent `p`. Returns 1 if that is not enough. */
 static int carry_changes(struct range *g, struct node *n, const struct node *p, struct stand *s,
 			 struct ga_rewrite *ret, struct ga_error *err)
 {
@@ -252,7 +258,7 @@ static int carry_changes(struct range *g, struct node *n, const struct node *p, 
 static int carry_node(struct range *g, struct node *n, struct stand *s, struct ga_rewrite *ret,
 		      struct ga_error *err)
 {
-	/* of the last one, all that is left out is told */
+	/* for the last commit, everything that is left out has to be listed */
 	const struct node *p = n == &g->v[g->n - 1] ? NULL : reference(g, n);
 	int rc = p ? carry_changes(g, n, p, s, ret, err) : 1;
 
@@ -266,8 +272,8 @@ static int carry_node(struct range *g, struct node *n, struct stand *s, struct g
 
 /* ---- all of them -------------------------------------------------------------------- */
 
-/* What a commit stands on. A merge has the latest work of the user's, and one on none may have
- * been put together in a working tree that shows that. */
+/* Choose the stand that a commit is based on. For a merge it is the latest; a commit that is based
+ * on none may have been made in a working tree that shows the latest. */
 static struct stand *choose_stand(struct range *g, struct node *n)
 {
 	for (size_t i = 0; i < n->c.n_parents; i++) {
@@ -293,7 +299,7 @@ static int need_carried(struct range *g, struct stand *s, struct ga_error *err)
 	return 0;
 }
 
-/* Nobody has all that was done to these. */
+/* Remove paths from `summed` that are left out: of these not even the tip has everything. */
 static void drop_left_out(struct ga_rewrite *ret)
 {
 	size_t out = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shared by the two steps of rewriting: a range of commits in memory, each with what it becomes.
+ * What the two steps of rewriting share: a range of commits in memory, each with what it becomes.
  */
 #ifndef GA_REWRITE_INTERNAL_H
 #define GA_REWRITE_INTERNAL_H
@@ -13,15 +13,16 @@ struct node {
 	struct ga_oid id;
 	struct ga_commit c; /* without its texts, which can be long: writing it reads them */
 	struct ga_oid new_id, new_tree;
-	size_t stand; /* of range.stands, the latest that it stands on, plus one; 0: on none */
-	bool unclean; /* its texts are to be made safe to show */
-	/* Paths whose value in the new tree is not that of c.tree, with that value; sorted.
-	 * New trees cannot be read before the pack is in: this says what is in
-	 * them. Never NULL; often shared with a parent; empty again once all children were seen. */
+	size_t stand; /* index in range.stands, plus one, of the latest that it is based on; 0: of
+		       * none */
+	bool unclean; /* its texts have to be made safe to show */
+	/* The paths whose value in the new tree differs from that in c.tree, with the new value;
+	 * sorted. New trees cannot be read before the pack is complete: this tells what they
+	 * contain. Never NULL; often shared with a parent; emptied once no child needs it. */
 	const struct ga_changes *over;
-	struct over_list *list; /* ... the list that it is in; NULL: there are no paths */
-	bool differs;           /* there were such paths */
-	size_t children;        /* in the range, not yet done */
+	struct over_list *list; /* the shared list that has `over`; NULL if that is empty */
+	bool differs;           /* `over` had any paths */
+	size_t children;        /* number of children in the range that are still to be done */
 };
 
 struct stand {
@@ -29,7 +30,8 @@ struct stand {
 	struct ga_changes carried; /* from `work` to `on`, loaded when first needed ... */
 	struct ga_oid work_tree, on_tree;
 	bool have_carried;
-	struct replayed {          /* for each of these, what a commit had and what it became */
+	struct replayed {          /* for each of `carried`: what a commit had, and what that
+				    * became */
 		struct ga_entry is, want;
 		bool known, left_out, summed;
 	} *replayed;
@@ -49,7 +51,7 @@ struct range {
 	struct node *v;
 	size_t n;
 	struct ga_oidmap index;
-	bool texts; /* are looked at, to be made safe to show */
+	bool texts; /* texts are checked, and made safe to show */
 	uint64_t merges; /* what is left of opts.merges */
 	size_t n_unsure; /* size of ga_rewrite.unsure when it last had no duplicates */
 };

@@ -77,7 +77,7 @@ static void add_oid(struct oids *l, const struct ga_oid *oid)
 	l->v[l->n++] = *oid;
 }
 
-/* What the host knows: what its refs reach, except for those that this tool made from the work of
+/* What the host knows is what its refs reach, except for those that this tool made from the work of
  * agents. */
 static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 {
@@ -90,7 +90,7 @@ static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
 	return 0;
 }
 
-/* What there is of a commit until it is written. */
+/* Read a commit into its node, without the texts. */
 static int read_node(struct range *g, struct node *n, const struct ga_oid *id,
 		     struct ga_error *err)
 {
@@ -107,7 +107,8 @@ static int read_node(struct range *g, struct node *n, const struct ga_oid *id,
 	return 0;
 }
 
-/* What the agent's history stands on is the user's, and no part of it. */
+/* Add a commit to the range, unless it is one of the stands: these are the user's work, not the
+ * agent's. */
 static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *err)
 {
 	struct node *n = &g->v[g->n];
@@ -158,7 +159,8 @@ static struct ga_oid mapped(const struct range *g, const struct ga_oid *id)
 	return p ? p->new_id : *to;
 }
 
-/* With its texts, but for what no longer holds. */
+/* Write the commit that the node becomes, with its texts, which are made safe to show, and without
+ * signatures, which no longer hold. */
 static int write_commit(struct range *g, struct node *n, const struct ga_oid *parents,
 			struct ga_error *err)
 {
@@ -209,7 +211,7 @@ static int finish_pack(struct range *g, struct ga_strv *keeps, struct ga_error *
 	return 0;
 }
 
-/* Make what was written the input of the next step. */
+/* Make the commits that this step wrote the input of the next. */
 static int advance(struct range *g, struct ga_error *err)
 {
 	ga_oidmap_release(&g->index);
@@ -320,8 +322,8 @@ static int step_hold(struct range *g, bool any, struct ga_rewrite *ret, struct g
 	return finish_pack(g, &ret->keeps, err);
 }
 
-/* The agent's tip is nothing of its own, but its base or a commit that the host had. The flags are
- * still of use to whoever will merge it. */
+/* The agent has no commit of its own: its tip is the base or a commit that the host knew. The flags
+ * still help whoever will merge it. */
 static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
 	ret->tip = mapped(g, g->o->tip);

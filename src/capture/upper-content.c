@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What becomes a blob: regular files and links of an upper layer.
+ * What becomes a blob: regular files and symlinks of an upper layer.
  */
 #include <errno.h>
 #include <limits.h>
@@ -11,19 +11,19 @@
 #include "ga/quote.h"
 #include "upper-internal.h"
 
-#define SMALL_FILE (1u << 20) /* read as a whole */
-/* Of the files that git reads from trees: how long one may be, and about how many git is asked.
- * An honest one has some kilobytes, and a vendored tree a few hundred of them. */
+#define SMALL_FILE (1u << 20) /* up to this size, read into memory */
+/* For files that git itself reads from trees: the greatest size of one, and about how many git is
+ * asked. A genuine one has some kilobytes, and a vendored tree has some hundred of them. */
 #define GITS_FILE ((uint64_t)16 << 20)
 #define MAX_JUDGED 1000
 
-/* The base counts what it tracks, unless the agent's own commits say otherwise:
- * a path they dropped (`git rm --cached`) is untracked, as `git add` sees it. */
+/* Does the path count as tracked? What the base has does, unless the agent's commits dropped it
+ * (`git rm --cached`): then it is untracked for `git add`, too. */
 static bool counts(const struct walk *w, const struct walk_item *it)
 {
 	const struct ga_entry *e = w->o->tracked ? &it->tracked : &it->base;
 
-	/* a submodule's too: a file in its place is a change of it */
+	/* a submodule counts, too: a file in its place changes it */
 	return entry_is_content(e) || e->mode == GA_MODE_GITLINK;
 }
 
@@ -52,8 +52,8 @@ static const struct ga_entry *cleaned(const struct walk *w)
 	return at < 0 ? NULL : &w->o->cleaned_entries[at];
 }
 
-/* [limit]: by what stat says, before a byte is read; a hole is as long as it says
- * ([UP-SPARSE/BASE-ANY]). */
+/* [limit]: decided by the size from stat, before a byte is read; for a sparse file that includes
+ * its holes ([UP-SPARSE/BASE-ANY]). */
 static bool over_limit(struct walk *w, const struct stat *st)
 {
 	uint64_t size = (uint64_t)st->st_size;
@@ -82,8 +82,8 @@ static int read_whole(struct walk *w, int fd, const struct stat *st)
 	return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read '%s' of the upper layer", q);
 }
 
-/* [refused]: a tree that holds it, `git fsck` would call broken, and many a server would
- * not take it. */
+/* [refused]: with this in a tree, `git fsck` would report it as broken, and many servers would
+ * reject a push of it. */
 static int refuse(struct walk *w, const struct walk_item *it, const char *why)
 {
 	cleanup_free char *q = ga_quote(w->path.ptr);
@@ -95,8 +95,8 @@ static int refuse(struct walk *w, const struct walk_item *it, const char *why)
 	return 1;
 }
 
-/* [refused]: git would not read an object that libgit2 says was made to collide with another
- * one. Any other failure is an error. */
+/* [refused]: libgit2 says that this object was made to collide with another one, and git would not
+ * read it. Any other failure is an error. */
 static int refuse_collision(struct walk *w, const struct walk_item *it)
 {
 	if (!ga_saw_collision())
@@ -105,7 +105,7 @@ static int refuse_collision(struct walk *w, const struct walk_item *it)
 	return refuse(w, it, "it was made to have the id of another one");
 }
 
-/* The blob of an open regular file; 1 if it stays behind. */
+/* Add the blob of an open regular file. Returns 1 if the file stays behind. */
 static int take_blob(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
 {
 	const struct ga_entry *clean = cleaned(w);
@@ -125,7 +125,7 @@ static int take_blob(struct walk *w, int fd, const struct walk_item *it, struct 
 	return rc ? refuse_collision(w, it) : 0;
 }
 
-/* Ask git about the content in `w->data`, once. */
+/* Ask git about the content in `w->data`, once for each content. */
 static int judge(struct walk *w, const struct walk_item *it, const struct ga_oid *oid)
 {
 	struct ga_oidmap *judged = &w->judged[ga_name_means_gitmodules(it->name)];
@@ -144,7 +144,7 @@ static int judge(struct walk *w, const struct walk_item *it, const struct ga_oid
 	return rc ? refuse(w, it, why) : 0;
 }
 
-/* The blob of a file that git itself reads from trees; 1 if it stays behind. */
+/* Add the blob of a file that git itself reads from trees. Returns 1 if the file stays behind. */
 static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct ga_oid *ret)
 {
 	const struct ga_entry *clean = cleaned(w);
@@ -162,7 +162,8 @@ static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct 
 		return rc < 0 ? -1 : refuse(w, it, "it is too long for one of its name");
 	if (ga_blob_id_of(w->data.ptr, w->data.len, &oid, w->err))
 		return refuse_collision(w, it);
-	/* what is there already was the user's, or came with the agent's commits */
+	/* content that is tracked already was the user's, or came with the agent's commits, which
+	 * were checked */
 	if (!ga_oid_equal(&oid, &it->base.oid) && !ga_oid_equal(&oid, &it->tracked.oid) &&
 	    ga_import_minds_file(it->name, w->data.ptr, w->data.len)) {
 		rc = judge(w, it, &oid);
@@ -172,9 +173,8 @@ static int take_gits(struct walk *w, int fd, const struct walk_item *it, struct 
 	return ga_pack_add_blob(w->pack, w->data.ptr, w->data.len, ret, w->err);
 }
 
-/* [UP-MODE/BASE-REG] [UP-MODE/BASE-EXE]: of all of a file's mode only its owner's
- * executable bit is kept, and where core.fileMode is off not even that: the tracked one
- * stands. */
+/* [UP-MODE/BASE-REG] [UP-MODE/BASE-EXE]: of a file's mode only the owner's executable bit is kept.
+ * With core.fileMode off not even that is: the tracked mode stays. */
 static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
 {
 	const struct ga_entry *known = entry_is_content(&it->tracked) ? &it->tracked : &it->base;
@@ -198,7 +198,7 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 	return ga_pack_add_blob(w->pack, target, (size_t)n, ret, w->err);
 }
 
-/* What is odd about a changed file and no tree can say. */
+/* Record what a tree cannot express about a changed file. */
 static void note_inode(struct walk *w, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode) && (st->st_mode & (S_ISUID | S_ISGID)))
@@ -209,7 +209,8 @@ static void note_inode(struct walk *w, const struct stat *st)
 
 static int add_content(struct walk *w, const struct walk_item *it, const struct ga_entry *new)
 {
-	/* [UP-REG/BASE-DIR] [UP-LNK/BASE-DIR], and of whatever else is no directory */
+	/* [UP-REG/BASE-DIR] [UP-LNK/BASE-DIR], and the same for the other kinds that are no
+	 * directory */
 	if (it->base.mode == GA_MODE_TREE) {
 		static const struct ga_entry none = { 0 };
 
@@ -219,9 +220,9 @@ static int add_content(struct walk *w, const struct walk_item *it, const struct 
 		note_inode(w, &it->st);
 		return 0;
 	}
-	/* [UP-SAME/BASE-ANY]: copied up, touched, written with what was there. Else what it is now:
-	 * [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY] [UP-CLOSED/BASE-ANY]
-	 * [UP-OWNER/BASE-ANY] */
+	/* [UP-SAME/BASE-ANY]: copied up, touched, or written with the same content. Otherwise the
+	 * path has what it is now: [UP-REG/BASE-ANY] [UP-LNK/BASE-ANY] [UP-HARD/BASE-ANY]
+	 * [UP-CLOSED/BASE-ANY] [UP-OWNER/BASE-ANY] */
 	if (!ga_entry_equal(&it->base, new)) {
 		(void)ga_changes_add(&w->res->changes, w->path.ptr, &it->base, new);
 		note_inode(w, &it->st);
@@ -229,7 +230,7 @@ static int add_content(struct walk *w, const struct walk_item *it, const struct 
 	return 0;
 }
 
-/* What git inside could open by name: the sandbox holds no capability. */
+/* git inside has no capabilities, so modes decide what it can open by name. */
 bool readable_inside(const struct walk_dir *d, const struct stat *st)
 {
 	return !d->closed && (st->st_mode & S_IRUSR);
@@ -253,7 +254,8 @@ static void list_file(struct walk *w, const struct walk_dir *d, const struct sta
 	l->bytes += (uint64_t)st->st_size;
 }
 
-/* Open the regular file; 1 if it stays behind or is a whiteout (all said and done). */
+/* Open the regular file. Returns 1 if it stays behind or is a whiteout, either of which is dealt
+ * with here. */
 static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item *it, int *ret)
 {
 	cleanup_close int fd = openat(d->fd, it->name, WALK_OPEN_FLAGS);
@@ -261,7 +263,7 @@ static int open_file(struct walk *w, const struct walk_dir *d, struct walk_item 
 	bool odd, white;
 
 	if (fd < 0 && errno == ENOENT)
-		return 1; /* gone since it was listed: while an agent runs */
+		return 1; /* removed since it was listed, by an agent that is running */
 	if (fd < 0 || fstat(fd, &it->st) || !S_ISREG(it->st.st_mode)) {
 		walk_left(w, GA_LEFT_UNREADABLE, 1, (uint64_t)it->st.st_size); /* [unreadable] */
 		return 1;

@@ -17,7 +17,7 @@
 #include "ga/quote.h"
 #include "upper-internal.h"
 
-#define MAX_ANSWER ((size_t)2 << 30) /* of the child: some 10 million changes */
+#define MAX_ANSWER ((size_t)2 << 30) /* of the child's answer: some 10 million changes */
 #define CHUNK ((size_t)64 << 10)
 #define PIPE_SIZE (512 << 10)
 
@@ -47,7 +47,7 @@ void ga_upper_files_release(struct ga_upper_files *f)
 /* ---- the child --------------------------------------------------------- */
 
 enum answer { ANSWER_OK, ANSWER_CONVERT, ANSWER_FAILED };
-#define ANSWER_END '.' /* the last byte of a whole one */
+#define ANSWER_END '.' /* the last byte of a complete answer */
 
 static void child(work_fn *fn, void *arg, int fd) __attribute__((noreturn));
 static void child(work_fn *fn, void *arg, int fd)
@@ -57,11 +57,11 @@ static void child(work_fn *fn, void *arg, int fd)
 	unsigned char answer = ANSWER_FAILED;
 	int rc = 0;
 
-	/* Root reads everything as it is, and would read less in a namespace that
-	 * maps but one id. */
+	/* Root can read everything anyway, but not in a user namespace that maps a single id: the
+	 * owners of most files are not mapped there. */
 	if (geteuid())
 		rc = ga_ns_enter_user(&err);
-	/* after the change of credentials, which forgets it */
+	/* after the change of credentials, since that clears it */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!rc)
 		rc = fn(arg, &out, &err);
@@ -74,7 +74,7 @@ static void child(work_fn *fn, void *arg, int fd)
 	ga_buf_addch(&out, ANSWER_END);
 	if (ga_write_full(fd, &answer, 1) || ga_write_full(fd, out.ptr, out.len))
 		_exit(1);
-	/* before the end, which takes its time */
+	/* now, so that the parent has the answer before we exit, which takes a while */
 	(void)close(fd);
 	_exit(0);
 }
@@ -96,7 +96,7 @@ static int reap(pid_t pid, struct ga_error *err)
 	return 0;
 }
 
-/* All that comes until the end. GA_UPPER_LATE if that does not come in time. */
+/* Read everything until the end of file. Returns GA_UPPER_LATE if that does not come in time. */
 static int read_answer(int fd, int64_t deadline, struct ga_buf *ret, struct ga_error *err)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -134,7 +134,7 @@ int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct 
 
 	if (pipe2(fds, O_CLOEXEC))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
-	/* so that the child can end without us; with less it waits */
+	/* so that the child can write its answer and exit without waiting for us */
 	(void)fcntl(fds[0], F_SETPIPE_SZ, PIPE_SIZE);
 	in = fds[0];
 	out = fds[1];
@@ -148,7 +148,7 @@ int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct 
 	if (j->meanwhile) {
 		int64_t before = ga_now_ms();
 
-		/* ours, not the reader's */
+		/* the time this took is not the reader's */
 		j->meanwhile(j->payload);
 		deadline += ga_now_ms() - before;
 	}
@@ -196,8 +196,7 @@ static int open_layer(const char *path, struct ga_error *err)
 	return fd;
 }
 
-/* A session that wrote nothing needs nobody to read it: that takes no rights and
- * opens nothing. */
+/* Is the layer of a session that wrote nothing? Then no child is needed to read it. */
 static bool nothing_in(const char *layer)
 {
 	int fd = open(layer, WALK_OPEN_FLAGS | O_DIRECTORY);
@@ -237,7 +236,7 @@ static void walk_release(struct walk *w)
 		(void)close(w->extras_fd);
 }
 
-/* The tree and its objects; 1 if content must be converted first. */
+/* Make the tree and its objects. Returns 1 if content must be converted first. */
 static int finish(struct walk *w)
 {
 	struct ga_upper_result *res = w->res;
@@ -343,7 +342,7 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 		*ret = (struct ga_upper_result){ .tree = *o->base_tree };
 		return 0;
 	}
-	/* what it has in memory then is its own */
+	/* so that what the child has in memory is only what it adds itself */
 	if (ga_batch_flush(r, err))
 		return -1;
 	rc = in_child(&child, &answer, &pos, err);
