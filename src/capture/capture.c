@@ -130,7 +130,7 @@ static int upper_late(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *note = NULL;
 
-	/* what the killed reader wrote belongs to nobody */
+	/* remove what the killed reader wrote to the object store */
 	ga_import_sweep(c->e->repo);
 	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->from) ||
 	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->held))
@@ -286,7 +286,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 	if (all.n)
 		return 0;
 	c->upper.tree = c->base_tree;
-	ga_strv_release(&c->notes); /* these are about a git dir that cannot be read */
+	ga_strv_release(&c->notes); /* these only say that the git dir cannot be read */
 	ga_strv_release(&c->unkept);
 	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it "
 		     "is left as it was ('git rm --cached' and a commit inside remove one)");
@@ -295,7 +295,8 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 
 /* ---- a checkout that was narrowed ---------------------------------------- */
 
-/* The agent's index does not count: what is not there was deleted. To the agent it was not. */
+/* Note what a narrowed (sparse) checkout of the agent's hid: the agent's index does not count, so
+ * these files count as deleted, although the agent did not delete them. */
 static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
@@ -396,7 +397,7 @@ static int explain(const struct ga_capture_env *e, struct ga_error *err)
 {
 	if (!ga_explain_full(err, ga_repo_info(e->repo)->commondir))
 		return -1;
-	/* the hint from deeper down does not know that this can simply be repeated */
+	/* the hint given so far does not say that this command can simply be repeated */
 	free(err->hint);
 	err->hint = NULL;
 	return ga_hint(err, "free some space first");

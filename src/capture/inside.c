@@ -233,7 +233,7 @@ static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t
 		rc = ga_import_check(im, tips, n_tips, hide, n_hide, ret_reason, err);
 	if (!rc)
 		rc = ga_import_migrate(im, &c->keeps, err);
-	/* asked before what it wrote is removed */
+	/* before ga_import_free() removes what was written, which gives the space back */
 	if (rc == 1 && ga_disk_full(ga_repo_info(c->e->repo)->commondir))
 		rc = ga_fail(err, GA_EFATAL, "no space left for the agent's objects");
 	*ret_over = rc == 1 && ga_import_over(im) != GA_IMPORT_WITHIN;

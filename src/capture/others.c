@@ -63,7 +63,7 @@ static const char *operation(int dir)
 		{ "MERGE_HEAD", "a merge" },
 		{ "CHERRY_PICK_HEAD", "a cherry-pick" },
 		{ "REVERT_HEAD", "a revert" },
-		/* several of which one was committed by hand, before the next */
+		/* one of several was committed by hand, and the next is yet to come */
 		{ "sequencer/todo", "cherry-picks or reverts" },
 		{ "BISECT_LOG", "a bisection" },
 	};
@@ -164,7 +164,7 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
 	struct others x = { .c = c };
 
 	*ret = false;
-	/* the file remains when git shows everything again, so git is asked */
+	/* the file remains after `git sparse-checkout disable`, so git is asked */
 	if (ga_gitconfig_bool(c->e->config, "core.sparsecheckout", false) ||
 	    !is_there(dir, "info/sparse-checkout") || ga_gitdir_has_trap(path))
 		return 0;

@@ -23,7 +23,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 
 		if (s->new.mode == GA_MODE_NONE)
 			continue;
-		/* this compares a directory that it replaced, too */
+		/* if this replaced a directory, that is compared, too */
 		if (ga_tree_entry(r, &c->from_tree, s->path, &was, err) ||
 		    ga_tree_entry(r, tree, s->path, &e, err))
 			return -1;

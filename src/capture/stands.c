@@ -70,7 +70,7 @@ int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_err
 	    ga_oid_equal(tip, &c->under))
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, work, tip, err);
-	/* published already, if the user put it there */
+	/* if the branch that is published on has it, the user published it */
 	if (rc > 0 && !(rc = ga_is_ancestor(c->e->repo, work, &c->under, err))) {
 		(void)ga_fail(err, GA_EFATAL, "the agent's commits stand on your uncommitted work "
 			      "(commit %s): publishing them would publish that", GA_HEX(work));
