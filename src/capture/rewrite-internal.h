@@ -82,8 +82,8 @@ bool over_meets(const struct ga_changes *over, const struct ga_changes *changes)
 /* Give the node its parent's list, with `fresh` for the paths that the commit changed. */
 void follow_over(const struct range *g, struct node *n, const struct node *p,
 		 const struct ga_changes *changes, const struct ga_changes *fresh);
-/* To be called before a step, and after each commit of it: lists that no child needs any more are
- * freed. */
+/* count_children() is called before a step, leave_parents() after each commit of it: this frees
+ * lists that no child needs any more. */
 void count_children(struct range *g);
 void leave_parents(const struct range *g, const struct node *n);
 
@@ -103,8 +103,8 @@ struct origin_query {
 	bool followed;              /* in a parent it was the user's work: then one line of that
 				     * suffices */
 };
-/* Is it a carried file under another name? Returns 1 if so, 2 if there is too much to compare. What
- * is found is an origin from then on. */
+/* Is it a carried file under another name? Returns 1 if so, 2 if there is too much to compare. A
+ * file that is found counts as an origin itself from then on. */
 int judge_origin(struct range *g, struct stand *s, const struct origin_query *q,
 		 struct ga_error *err);
 /* Record that the host has this content in a commit, so that it is nobody's secret. */
@@ -141,7 +141,7 @@ bool lines_any(const struct lines *of, const struct lines *in, const struct line
 int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
 	       struct ga_error *err);
 
-/* Hold back what is critical. Flags of what the commits themselves change go to `ret`. */
+/* Hold back what is critical. Flags of changes made by single commits are added to `ret`. */
 int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
 
 /* Make a commit's texts safe to show. True if anything had to be changed. */

@@ -252,7 +252,7 @@ static void taken_release(struct taken *t)
 	ga_cleanup_closep(&t->lock);
 }
 
-/* Returns 1 if a session stands on it. */
+/* Take base `n`, to change it. Returns 1 if a session uses it. */
 static int take(const struct want *w, unsigned n, enum fit fit, struct taken *ret,
 		struct ga_error *err)
 {
