@@ -95,7 +95,7 @@ test_expect_success 'the manual says of each key what a repository may' '
 	    about = [i for i in items[1:] if k["key"] in re.split(r" , | ", i.split("\n")[0])]
 	    assert about, k["key"]
 	    text = " ".join(about[0].split())
-	    if k["repository"] == "never": assert "Not in a repository\u0027s file" in man[man.index("It Cm " + about[0].split("\n")[0]):][:4000], k["key"]
+	    if k["repository"] == "never": assert "User\u0027s file only" in man[man.index("It Cm " + about[0].split("\n")[0]):][:4000], k["key"]
 	    # in its own words, or in those about several keys behind it
 	    if k["repository"] == "trust": assert "trust" in man[man.index("It Cm " + about[0].split("\n")[0]):][:4000], k["key"]
 	EOF
