@@ -183,7 +183,7 @@ test_expect_success 'OV-13: a session that fills the disk is ended before it is 
 	grep "session incomplete: it was ended when less than $least were free" ../err && test "$(git show agent/filler:kept)" = w &&
 	git agent show --json filler | grep "ended when less than" && git agent drop --force filler &&
 	test_expect_code 125 git agent -c disk_free=16TiB start --name never -- true 2>../err &&
-	grep "less than 16TiB are free" ../err && grep "hint: .*disk_free" ../err && test_must_fail git agent show never
+	grep "less than 16TiB is free" ../err && grep "hint: .*disk_free" ../err && test_must_fail git agent show never
 '
 
 test_expect_success ROOT 'RS-03: no space left during capture: said, nothing lost, the next try works' '
