@@ -128,7 +128,7 @@ test_expect_success 'a command that is not there: refused before, or nothing los
 test_expect_success 'refused, with one line and what to do' '
 	cd r && line() { cat ../err && test "$(grep -vc warning ../err)" -le 2 && grep -v "^hint" ../err | grep "$1" && { test -z "$2" || grep "^hint: .*$2" ../err; }; } &&
 	test_expect_code 125 git agent resume nosuch -- true 2>../err && line "there is no session .nosuch." list &&
-	test_expect_code 125 git agent -c disk_free=16TiB resume good -- true 2>../err && line "less than 16TiB are free" disk_free &&
+	test_expect_code 125 git agent -c disk_free=16TiB resume good -- true 2>../err && line "less than 16TiB is free" disk_free &&
 	git worktree add -q ../elsewhere main -b elsewhere && (cd ../elsewhere && test_expect_code 125 git agent resume good -- true 2>../err) && line "belongs to the working tree" "cd " && git worktree remove ../elsewhere &&
 	git agent start -q --name drop -- sh -c "echo 1 >one" && git agent drop -q --force drop 2>/dev/null; git agent drop --force drop; test_expect_code 125 git agent resume drop -- true 2>../err && line "there is no session .drop." &&
 	git agent start -q --name gone -- sh -c "echo 1 >one" && rm -rf "$HOME"/.local/state/git-agent/*/sessions/gone/upper && test_expect_code 125 git agent resume gone -- true 2>../err && line "layers of session .gone. are gone" "start --base agent/gone" &&
