@@ -202,7 +202,9 @@ static int make_message(struct land *l, const char *index, struct ga_buf *messag
 	if (unlink(file) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write the message");
 	if (ga_write_new(AT_FDCWD, file, message->ptr, message->len, 0666, err) ||
-	    must(l, index, prepare, err) || (l->opts->edit && edit(l, file, err)) ||
+	    must(l, index, prepare, err) ||
+	    /* what was committed from the editor is no hook's, and stays */
+	    (l->opts->edit && (edit(l, file, err) || land_check_stays(l, err))) ||
 	    must(l, index, check, err))
 		return -1;
 	ga_buf_clear(message);
