@@ -120,7 +120,7 @@ test_expect_success 'a supervisor that is killed takes everything along, and its
 	repo killed && git agent start -qd -n k -- sh -c "echo x >f; setsid sleep 1000 & $hold" && test_wait_for "git agent shell k -- test -e f" &&
 	pid=$(running k "run[\"supervisor\"]") && kill -KILL $pid && test_wait_for "! ours" && test -S "$(dir_of k)/control" &&
 	git agent list 2>../err | grep "^k .*captured" && grep "was interrupted" ../err && test "$(git show agent/k:f)" = x &&
-	test_expect_code 128 git agent wait k 2>../err && grep "nobody knows" ../err &&
+	test_expect_code 128 git agent wait k 2>../err && grep "ended is not known" ../err &&
 	git agent resume -qd k -- sh -c "echo y >g; $hold" && git agent stop -q k && test "$(git show agent/k:g)" = y && test ! -e "$(dir_of k)/control"
 '
 
