@@ -130,7 +130,7 @@ test_expect_success 'refused, with one line and what to do' '
 	test_expect_code 125 git agent resume nosuch -- true 2>../err && line "there is no session .nosuch." list &&
 	test_expect_code 125 git agent -c disk_free=16TiB resume good -- true 2>../err && line "less than 16TiB is free" disk_free &&
 	git worktree add -q ../elsewhere main -b elsewhere && (cd ../elsewhere && test_expect_code 125 git agent resume good -- true 2>../err) && line "belongs to the working tree" "cd " && git worktree remove ../elsewhere &&
-	git agent start -q --name drop -- sh -c "echo 1 >one" && git agent drop -q --force drop 2>/dev/null; git agent drop --force drop; test_expect_code 125 git agent resume drop -- true 2>../err && line "there is no session .drop." &&
+	git agent start -q --name drop -- sh -c "echo 1 >one" && git agent drop --force drop && test_expect_code 125 git agent resume drop -- true 2>../err && line "there is no session .drop." &&
 	git agent start -q --name gone -- sh -c "echo 1 >one" && rm -rf "$HOME"/.local/state/git-agent/*/sessions/gone/upper && test_expect_code 125 git agent resume gone -- true 2>../err && line "layers of session .gone. are gone" "start --base agent/gone" &&
 	git agent start -q --name dam -- sh -c "echo 1 >one" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/dam) && echo garbage >"$dir/session" && rm -f "$dir/session.old" && test_expect_code 125 git agent resume dam -- true 2>../err && line "state file" "drop --force dam" && git agent drop --force dam &&
 	cd .. && mv r moved && cd moved && test_expect_code 125 git agent resume good -- true 2>../err && line "is not at .*/r. any more" "start --base agent/good" && cd .. && mv moved r && cd r && git agent resume -q good -- true
