@@ -38,7 +38,7 @@ test_expect_success 'what has landed goes to the trash, by whatever way, and wha
 '
 
 test_expect_success 'one of which nobody can tell whether its landing was interrupted stays, and that is said' '
-	make_repo tell && cd tell && git agent start -q --name t -- sh -c "echo t >t" && echo mine >>a && git add a && git agent land t && : >"$(state)/sessions/t/undo/1/record" && : >"$(state)/sessions/t/undo/1/begun" && git agent gc >../out 2>../err; cat ../err && test ! -s ../out && grep "session .t. has landed and stays: a landing of agent/t may have been left half done" ../err && grep "rm -r $(state)/sessions/t/undo/1" ../err
+	make_repo tell && cd tell && git agent start -q --name t -- sh -c "echo t >t" && echo mine >>a && git add a && git agent land t && : >"$(state)/sessions/t/undo/1/record" && : >"$(state)/sessions/t/undo/1/begun" && git agent gc >../out 2>../err && cat ../err && test ! -s ../out && grep "session .t. has landed and stays: a landing of agent/t may have been left half done" ../err && grep "rm -r $(state)/sessions/t/undo/1" ../err
 '
 
 test_expect_success 'one of which a limit kept something away stays, landed or not' '
@@ -50,7 +50,7 @@ test_expect_success 'never one that runs, was interrupted, or whose branch is ch
 	make_repo run && cd run && git agent start -q --name out -- sh -c "echo o >o" && git merge -q agent/out && git switch -q agent/out && git agent gc 2>../err && grep "stays: its branch is checked out" ../err && git switch -q main &&
 	{ "$GIT_AGENT" start -q --name busy -- sh -c "echo b >b; git add b; git commit -qm b; while test ! -e go; do sleep 0.1; done" & pid=$!; } &&
 	test_wait_for "git agent list | grep \"^busy .*running\"" && git agent gc >../out && grep "session out" ../out && ! grep busy ../out && git agent list | grep "^busy .*running" && test -n "$(ls "$(state)/bases")" &&
-	kill -9 $pid; wait $pid; git agent gc; test -e "$(state)/sessions/busy" && git agent list 2>/dev/null | grep "^busy .*captured"
+	kill -9 $pid && test_expect_code 137 wait $pid && git agent gc && test -e "$(state)/sessions/busy" && git agent list 2>/dev/null | grep "^busy .*captured"
 '
 
 test_expect_success 'trash older than 14 days goes for good, with its refs; the rest stays' '
