@@ -40,7 +40,7 @@ test_expect_success GPG 'by gpg, with a key of the user'\''s' '
 '
 
 test_expect_success SSHKEY 'by ssh, with a key of the user'\''s' '
-	test -e key || ssh-keygen -q -t ed25519 -N "" -f key
+	{ test -e key || ssh-keygen -q -t ed25519 -N "" -f key; } &&
 	echo "author@example.com,committer@example.com $(cat key.pub)" >allowed && git config --global gpg.format ssh && git config --global user.signingKey "$PWD/key.pub" && git config --global gpg.ssh.allowedSignersFile "$PWD/allowed" &&
 	every_way ssh && test "$(git log -1 --format=%G?)" = G && cd .. && refused nossh "$PWD/none.pub"
 '
