@@ -50,7 +50,7 @@ test_expect_success 'a commit taken off' '
 test_expect_success 'on another base: nothing of that is turned back' '
 	git clone -q r rb && cd rb && git agent start -q --name reb -- sh -c "$agent" && echo m >mainline && echo all: >Makefile && echo changed >b && git rm -q d/f && git add -A && git commit -qm main &&
 	on reb "git rebase -q main" && goes_on reb "echo 3 >three" && git diff --name-only main agent/reb >../got && printf "long\none\ns/x\nthree\ntwo\n" >../want && test_cmp ../want ../got &&
-	git agent land --dry-run reb 2>../err; test $? = 3 && grep ": 1 critical$" ../err && git agent review --reject reb .envrc && held="" goes_on reb && git agent land reb && test -e three
+	test_expect_code 3 git agent land --dry-run reb 2>../err && grep ": 1 critical$" ../err && git agent review --reject reb .envrc && held="" goes_on reb && git agent land reb && test -e three
 '
 
 test_expect_success 'content that git converts' '
@@ -99,10 +99,10 @@ test_expect_success 'on uncommitted work: what was done to the branch is done to
 '
 
 test_expect_success 'moved while it runs: said, and nothing is lost' '
-	cd r && { git agent resume top -- sh -c "echo late >late; touch \$HOME/up; while test ! -e \$HOME/go; do sleep 0.1; done" 2>../err; echo $? >../rc; } &
-	cd r && test_wait_for "test -e $HOME/aihome/up" && git worktree list | grep sessions/top && test_must_fail git branch -D agent/top && test_must_fail git checkout -q agent/top &&
-	git update-ref refs/heads/agent/top main && touch "$HOME/aihome/go" && wait
-	test_wait_for "test -s ../rc" && test "$(cat ../rc)" = 128 && grep "was moved while the session ran" ../err && git branch -m agent/top elsewhere 2>/dev/null; git update-ref -d refs/heads/agent/top; git agent capture top && git show agent/top:late
+	cd r && { { git agent resume top -- sh -c "echo late >late; touch \$HOME/up; while test ! -e \$HOME/go; do sleep 0.1; done" 2>../err; echo $? >../rc; } & } &&
+	test_wait_for "test -e $HOME/aihome/up" && git worktree list | grep sessions/top && test_must_fail git branch -D agent/top && test_must_fail git checkout -q agent/top &&
+	git update-ref refs/heads/agent/top main && touch "$HOME/aihome/go" && wait &&
+	test_wait_for "test -s ../rc" && test "$(cat ../rc)" = 128 && grep "was moved while the session ran" ../err && git branch -m agent/top elsewhere 2>/dev/null && git update-ref -d refs/heads/agent/top && git agent capture top && git show agent/top:late
 '
 
 test_expect_success 'on uncommitted work that is committed by now, the branch on top of it: goes on, and what the agent did in it is published' '
