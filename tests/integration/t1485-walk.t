@@ -24,7 +24,7 @@ print(*sorted(f["path"] + ":" + f["verdict"] for f in json.load(sys.stdin)["flag
 
 test_expect_success 'a repository, and sessions with a bit of everything' '
 	git init -q r && cd r && seq 40 >a && echo b >b && printf "all:\n\techo ok\n" >Makefile && git add -A && git commit -qm base &&
-	cat >../work <<-\EOF
+	cat >../work <<-\EOF &&
 	sed -i -e 3s/3/three/ -e 5s/5/five/ -e 30s/30/thirty/ a
 	printf "all:\n\techo mine\n" >Makefile
 	echo evil >.envrc
