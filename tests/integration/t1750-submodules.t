@@ -242,8 +242,8 @@ test_expect_success 'attack: nothing of its git dir is run or read, and no other
 		done
 		printf \"[submodule \\\"$L\\\"]\n\tpath = $L\n\turl = ../victim\n\tupdate = !$t\n[submodule \\\"../../victim\\\"]\n\tpath = ../victim\n\turl = x\n\" >.gitmodules
 		mv $L/.git $L/x; rm -rf $L/.git; echo gitdir: $HOME/victim/.git >$L/.git; printf \"* filter=x\n\" >$L/.gitattributes
-		echo $HOME/victim/.git/objects >$L/.git/objects/info/alternates; echo k >$L/k; echo k >k" 2>../err;
-	git agent capture t; git agent list && git agent show t && git agent review t >/dev/null && git agent diff t >/dev/null && git -C $L agent review t >/dev/null &&
+		echo $HOME/victim/.git/objects >$L/.git/objects/info/alternates; echo k >$L/k; echo k >k" 2>../err &&
+	git agent capture t && git agent list && git agent show t && git agent review t >/dev/null && git agent diff t >/dev/null && git -C $L agent review t >/dev/null &&
 	test_must_fail git agent land t && git status --porcelain && git -C $L status --porcelain && test ! -e "$TRASH/ran" &&
 	git -C ../victim for-each-ref >../after && test_cmp ../before ../after && test_cmp ../config1 .git/config && test_cmp ../config2 .git/modules/$L/config &&
 	git -C $L cat-file -e agent/t:k && ! git ls-tree -r --name-only agent/t | grep victim
