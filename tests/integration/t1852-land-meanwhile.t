@@ -102,9 +102,9 @@ test_expect_success 'so does one with very many directories in each other' '
 '
 
 test_expect_success NOT_ROOT 'what cannot be looked into is no untracked file, and stays' '
-	begin && git agent start -q --name dark -- sh -c "rm -r d; echo f >d" && git agent review --accept-all --critical dark && mkdir d/dark && chmod 0 d/dark && for how in --merge --rebase; do
-		test_expect_code 2 git agent land $how dark 2>../err && cat ../err && grep "cannot look into .d/dark., which would be overwritten" ../err || exit 1
-	done; rc=$?; chmod 700 d/dark && test $rc = 0 && test -f d/h && git agent land dark && test -f d
+	begin && git agent start -q --name dark -- sh -c "rm -r d; echo f >d" && git agent review --accept-all --critical dark && mkdir d/dark && chmod 0 d/dark && test_when_finished "chmod -f 700 d/dark" && for how in --merge --rebase; do
+		test_expect_code 2 git agent land $how dark 2>../err && cat ../err && grep "cannot look into .d/dark., which would be overwritten" ../err || return 1
+	done && chmod 700 d/dark && test -f d/h && git agent land dark && test -f d
 '
 
 # ---- killed between a file and its name
@@ -132,7 +132,7 @@ test_expect_success 'nor of what comes back to uncommitted work' '
 '
 
 test_expect_success 'where writing fails all is as it was, and none stays' '
-	begin && git agent start -q --name fa -- sh -c "$words put f@2A n=n" && put f@8M && picture >../before && GIT_AGENT_FAULT=land:part:fail test_expect_code 128 git agent land fa; git agent land --abort fa; find . -name ".git-agent.*" >../left && test ! -s ../left && picture >../after && test_cmp ../before ../after
+	begin && git agent start -q --name fa -- sh -c "$words put f@2A n=n" && put f@8M && picture >../before && GIT_AGENT_FAULT=land:part:fail test_expect_code 128 git agent land fa && test_expect_code 128 git agent land --abort fa 2>../err && grep "no landing of agent/fa was left" ../err && find . -name ".git-agent.*" >../left && test ! -s ../left && picture >../after && test_cmp ../before ../after
 '
 
 test_done
