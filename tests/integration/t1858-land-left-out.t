@@ -113,7 +113,7 @@ test_expect_success 'the same where the moved one cannot come, with all that lan
 	session "put f@8M g@5N" "git mv f moved; rm g; put run*@2A" && put moved=mine && picture >../before && git agent land $s 2>../out && cat ../out && grep "not brought: f: it is there under another name" ../out && grep "not brought: moved: it overlaps" ../out && test "$(grep -c "not brought" ../out)" = 2 && test ! -e g && test -e f && undone
 '
 test_expect_success 'a file that has nothing of its own to know it by stays' '
-	session "rm f; seq 8 >f; put g@5M" "git mv f moved; rm g" && git agent land $s -- f 2>../out; cat ../out; test -e f && seq 8 | test_cmp - f
+	session "rm f; seq 8 >f; put g@5M" "git mv f moved; rm g" && git agent land $s -- f 2>../out && cat ../out && test -e f && seq 8 | test_cmp - f
 '
 
 # ---- after a conflict
@@ -135,7 +135,7 @@ test_expect_success 'moved by the agent, and written to meanwhile: the file that
 
 test_expect_success 'what is too much to tell from each other by its lines stays, as it may be there' '
 	begin && for i in 1 2 3 4; do seq -f "line $i number of %.0f" 150000 >big$i && put own$i@ || exit 1; done && git add -A && git commit -qm big && for i in 1 2 3 4; do echo "my own uncommitted line of big $i" >>big$i && echo "my own uncommitted line of own $i" >>own$i || exit 1; done && s=s$(count) && git agent start -q --name $s -- sh -c "$words for i in 1 2 3 4; do git mv own\$i moved\$i; rm big\$i; done; put g@2A" && for i in 1 2 3 4; do echo in the way >moved$i || exit 1; done && git commit -q --allow-empty -m mine &&
-	git agent land $s 2>../out; cat ../out; grep "not brought: moved1: " ../out && test ! -e big1 && test -e big4 && grep "not brought: big4: it is there under another name, which is not brought" ../out && content g@2A | test_cmp - g
+	git agent land $s 2>../out && cat ../out && grep "not brought: moved1: " ../out && test ! -e big1 && test -e big4 && grep "not brought: big4: it is there under another name, which is not brought" ../out && content g@2A | test_cmp - g
 '
 
 # ---- as git converts it
@@ -152,12 +152,12 @@ test_expect_success 'files of many kinds at once: each as git has it, but for th
 	EOF
 	git config filter.mark.clean "sed s/^S//" && git config filter.mark.smudge "sed s/^/S/" && git config filter.unsmudged.clean cat && git config filter.unsmudged.smudge false && git config filter.unsmudged.required true && git config filter.never.smudge "touch ../never; cat" &&
 	sed -i s/^/S/ f && sed -i "s/$/$(printf "\r")/" g && content run*@2M | iconv -f UTF-8 -t UTF-16LE >run && git commit -q --allow-empty -m mine &&
-	for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done; cat ../out &&
+	for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done && cat ../out &&
 	grep "not brought: old: git cannot convert it" ../out && test "$(grep -c "not brought" ../out)" = 1 &&
 	content f@2M3A | sed s/^/S/ | test_cmp - f && content g%@2M3A | test_cmp - g && content run*@2M3A | iconv -f UTF-8 -t UTF-16LE | test_cmp - run && test -x run && content old@2M | test_cmp - old && content w/x@2M3A | test_cmp - w/x && test ! -e ../never && find ../.local -path "*/work/*" -prune -o -name "carry.*" -print >../left && test_cmp /dev/null ../left
 '
 test_expect_success 'one that git cannot read stays, and the others come' '
-	session "put f@2M g@2M d/h=mine run*@2M old@2M" "put f@2M3A g@2M3A d/h=theirs run*@2M3A old@2M3A" && git commit -q --allow-empty -m mine && echo "d/h filter=bad" >.git/info/attributes && git config filter.bad.clean false && git config filter.bad.required true && for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done; cat ../out &&
+	session "put f@2M g@2M d/h=mine run*@2M old@2M" "put f@2M3A g@2M3A d/h=theirs run*@2M3A old@2M3A" && git commit -q --allow-empty -m mine && echo "d/h filter=bad" >.git/info/attributes && git config filter.bad.clean false && git config filter.bad.required true && for i in 1 2 3; do git agent land $s 2>../out && break || git agent review --accept-all --critical $s || return 1; done && cat ../out &&
 	grep "not brought: d/h: git cannot convert it" ../out && test "$(grep -c "not brought" ../out)" = 1 && are "f@2M3A g@2M3A d/h=mine run*@2M3A old@2M3A" "" ""
 '
 test_expect_success 'thousands of them take seconds' '
