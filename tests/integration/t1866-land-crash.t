@@ -33,7 +33,7 @@ beside() {
 	h=$1 commit=$2 code=$3
 	test_expect_success "a $h hook that commits ($commit, $code) beside uncommitted work: taken back, and said" '
 		begin && s=b$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n -old" && put f@8M g@5M && git add g && rm -f ../once && printf "#!/bin/sh\ntest ! -e ../once || exit 0; touch ../once; %s; git rev-parse HEAD >../made; exit %s\n" "$commit" $code >.git/hooks/$h && chmod +x .git/hooks/$h && picture >../before && case $h in pre-commit) how=--squash ;; *) how=--merge ;; esac &&
-		test_expect_code 2 git agent land $how $s 2>../err; cat ../err; grep "your $h hook committed $(cut -c1-10 ../made), which was taken back: nothing was touched$" ../err && grep "^hint: land again, or, if that hook commits each time, .git -c core.hooksPath=/dev/null agent land $s.$" ../err && test "$(cat ../made)" != "$(git rev-parse HEAD)" && picture >../after && test_cmp ../before ../after && git reflog | grep "what the $h hook committed" && git agent list | grep "^$s .*captured" &&
+		test_expect_code 2 git agent land $how $s 2>../err && cat ../err && grep "your $h hook committed $(cut -c1-10 ../made), which was taken back: nothing was touched$" ../err && grep "^hint: land again, or, if that hook commits each time, .git -c core.hooksPath=/dev/null agent land $s.$" ../err && test "$(cat ../made)" != "$(git rev-parse HEAD)" && picture >../after && test_cmp ../before ../after && git reflog | grep "what the $h hook committed" && git agent list | grep "^$s .*captured" &&
 		git agent land $how $s && content f@2A8M | test_cmp - f && content g@5M | test_cmp - g && test "$(git diff --cached --name-only)" = g && git agent list | grep "^$s .*landed" && git agent land --undo $s && picture >../after && test_cmp ../before ../after
 	'
 }
@@ -46,12 +46,12 @@ test_expect_success 'as is said, without hooks it lands' '
 	begin && git agent start -q --name off -- sh -c "$words put f@2A" && put f@8M && printf "#!/bin/sh\ngit commit -q --no-verify --allow-empty -m hooks-own\n" >.git/hooks/commit-msg && chmod +x .git/hooks/commit-msg && for i in 1 2; do test_expect_code 2 git agent land off 2>../err || exit 1; done && eval "$(sed -n "s/^hint: .*, or, if that hook commits each time, .\(git -c .* agent land off\).$/\1/p" ../err)" && content f@2A8M | test_cmp - f && git agent list | grep "^off .*landed"
 '
 test_expect_success 'what a hook commits of the user'\''s own index stays, and is said' '
-	begin && git agent start -q --name own -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && printf "#!/bin/sh\ntest ! -e ../once || exit 0; touch ../once; unset GIT_INDEX_FILE; git commit -q --no-verify -m hooks-own\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && rm -f ../once && test_expect_code 2 git agent land own 2>../err; cat ../err; grep "your branch moved to $(git rev-parse --short=10 HEAD) while your pre-merge-commit hook ran: nothing was touched$" ../err && test "$(git log -1 --format=%s)" = hooks-own && git show HEAD:g >../is && content g@5M | test_cmp - ../is && test "$(git status --porcelain)" = " M f" && content f@8M | test_cmp - f && git agent land own && content f@2A8M | test_cmp - f
+	begin && git agent start -q --name own -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && printf "#!/bin/sh\ntest ! -e ../once || exit 0; touch ../once; unset GIT_INDEX_FILE; git commit -q --no-verify -m hooks-own\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && rm -f ../once && test_expect_code 2 git agent land own 2>../err && cat ../err && grep "your branch moved to $(git rev-parse --short=10 HEAD) while your pre-merge-commit hook ran: nothing was touched$" ../err && test "$(git log -1 --format=%s)" = hooks-own && git show HEAD:g >../is && content g@5M | test_cmp - ../is && test "$(git status --porcelain)" = " M f" && content f@8M | test_cmp - f && git agent land own && content f@2A8M | test_cmp - f
 '
 
 test_expect_success 'what is edited while the message is, or by a hook, is not overwritten' '
 	begin && git agent start -q --name while -- sh -c "$words put f@2A g@2A old@2A" && put f@8M && printf "#!/bin/sh\nfor p in f g; do test ! -e ../more-\$p || echo more >>\$p; done\n" >../editor && chmod +x ../editor && for p in f g; do
-		touch ../more-$p && GIT_EDITOR="$PWD/../editor" test_expect_code 2 git agent land --edit while 2>../err; cat ../err; grep "files changed meanwhile: $p" ../err && test "$(tail -n 1 $p)" = more && ! grep A f && rm ../more-$p && cp ../editor .git/hooks/commit-msg && touch ../more-$p && test_expect_code 2 git agent land while 2>../err; cat ../err; grep "files changed meanwhile: $p" ../err && test "$(tail -n 2 $p)" = "more
+		touch ../more-$p && GIT_EDITOR="$PWD/../editor" test_expect_code 2 git agent land --edit while 2>../err && cat ../err && grep "files changed meanwhile: $p" ../err && test "$(tail -n 1 $p)" = more && ! grep A f && rm ../more-$p && cp ../editor .git/hooks/commit-msg && touch ../more-$p && test_expect_code 2 git agent land while 2>../err && cat ../err && grep "files changed meanwhile: $p" ../err && test "$(tail -n 2 $p)" = "more
 more" && ! grep A f && rm ../more-$p .git/hooks/commit-msg && put f@8M g@ || return 1
 	done && git agent land while && content f@2A8M | test_cmp - f
 '
@@ -156,7 +156,7 @@ test_expect_success 'killed, and gone on by hand without what it was beside: it 
 	git agent drop --force only && git agent drop --restore only && asks only "$says"
 '
 test_expect_success 'the same of what git merged, and of line ends: in HEAD it is as git has it' '
-	begin && printf "f text eol=crlf\n" >.gitattributes && git add . && git commit -qm attr && rm f && git checkout -q f && git agent start -q --name crlf -- sh -c "$words put g@2A; sed -i s,2,A, f" && git update-index --refresh; put g@8M && sed -i s,8,M, f && { GIT_AGENT_FAULT=land:files:kill git agent land crlf; test $? = 137; } && rm -f .git/index.lock && file f | grep CRLF && git add f g && git commit -qm hand && git agent drop crlf
+	begin && printf "f text eol=crlf\n" >.gitattributes && git add . && git commit -qm attr && rm f && git checkout -q f && git agent start -q --name crlf -- sh -c "$words put g@2A; sed -i s,2,A, f" && git update-index --refresh && put g@8M && sed -i s,8,M, f && { GIT_AGENT_FAULT=land:files:kill git agent land crlf; test $? = 137; } && rm -f .git/index.lock && file f | grep CRLF && git add f g && git commit -qm hand && git agent drop crlf
 '
 
 test_expect_success 'killed when all was done: it has landed, and can be undone' '
