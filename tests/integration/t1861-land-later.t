@@ -37,7 +37,7 @@ test_expect_success 'what the user staged since is not taken for what git did' '
 	done && git restore --staged . && rm mine && put d/h@9U && eval "$mended" && git agent land --continue t && finished t
 '
 test_expect_success '--abort goes back to where it began' '
-	stopped a && eval "$mended" && git agent land --abort a && picture >../after && test_cmp ../start ../after && test ! -e .git/sequencer && git agent land --merge a; test $? = 4 && git agent land --abort a
+	stopped a && eval "$mended" && git agent land --abort a && picture >../after && test_cmp ../start ../after && test ! -e .git/sequencer && test_expect_code 4 git agent land --merge a && git agent land --abort a
 '
 test_expect_success 'going on conflicts: resolved, and gone on with, as ever' '
 	begin && git agent start -q --name x -- sh -c "$words put f@2A; git commit -qam one; put a=new z=z; git add -A; git commit -qm two; put f@2A9B; git commit -qam three" && put f@2M && git commit -qam mine && picture >../start && test_expect_code 4 git agent land --rebase x && put f@2R9C && git add f && eval "$broken" && test_must_fail git agent land --continue x 2>../err && eval "$mended" && test_expect_code 4 git agent land --continue x 2>../err && cat ../err && grep "conflicts in f" ../err && test -e z && put f@2R9D && git add f && git agent land --continue x && git agent list | grep "^x .*landed" && content f@2R9D | test_cmp - f && git log --format=%s | grep -c -x -e one -e two -e three | grep -x 3 && git agent land --undo x && picture >../after && test_cmp ../start ../after
@@ -80,17 +80,17 @@ test_expect_success 'the next one cannot be begun: nothing is passed over' '
 	by_hand cn && eval "$broken" && test_must_fail git agent land --continue cn 2>../err && grep "^hint: what you resolved is committed; see to that" ../err && test_must_fail git agent land --continue cn && eval "$mended" && git agent land --continue cn && finished cn
 '
 test_expect_success 'with a commit of the user on top: --continue goes on with the others, and nothing takes it back but by name' '
-	by_hand cu && began=$(git rev-parse --short=10 HEAD^) && put own=mine && git add own && git commit -qm users-own && put u=u && picture >../before && test_expect_code 2 git agent land --abort cu 2>../err; cat ../err; grep "you have committed something else since it was begun$" ../err && picture >../after && test_cmp ../before ../after &&
+	by_hand cu && began=$(git rev-parse --short=10 HEAD^) && put own=mine && git add own && git commit -qm users-own && put u=u && picture >../before && test_expect_code 2 git agent land --abort cu 2>../err && cat ../err && grep "you have committed something else since it was begun$" ../err && picture >../after && test_cmp ../before ../after &&
 	git agent land --continue cu && git log --format=%s HEAD~4.. >../log && printf "three\ntwo\nusers-own\none\n" | test_cmp - ../log && content f@2R9B | test_cmp - f && content g@2A | test_cmp - g && test ! -e .git/sequencer && git agent list | grep "^cu .*landed" &&
-	picture >../before && test_expect_code 2 git agent land --undo cu 2>../err; cat ../err; grep "commits of yours are among those of agent/cu" ../err && picture >../after && test_cmp ../before ../after && eval "$(sed -n "s/^hint: .*; .\(git reset --keep $began\). goes back before them.*/\1/p" ../err)" && picture >../after && test_cmp ../start ../after
+	picture >../before && test_expect_code 2 git agent land --undo cu 2>../err && cat ../err && grep "commits of yours are among those of agent/cu" ../err && picture >../after && test_cmp ../before ../after && eval "$(sed -n "s/^hint: .*; .\(git reset --keep $began\). goes back before them.*/\1/p" ../err)" && picture >../after && test_cmp ../start ../after
 '
 test_expect_success 'as is said, it goes back over such a commit' '
-	by_hand cw && put own=mine && git add own && git commit -qm users-own && test_expect_code 2 git agent land --abort cw 2>../err; eval "$(sed -n "s/^hint: .*; .\(git cherry-pick --quit\)., then .\(git reset --keep [0-9a-f]*\)., goes back.*/\1 \&\& \2/p" ../err)" && picture >../after && test_cmp ../start ../after && test_expect_code 4 git agent land --rebase cw && git agent land --abort cw && picture >../after && test_cmp ../start ../after
+	by_hand cw && put own=mine && git add own && git commit -qm users-own && test_expect_code 2 git agent land --abort cw 2>../err && eval "$(sed -n "s/^hint: .*; .\(git cherry-pick --quit\)., then .\(git reset --keep [0-9a-f]*\)., goes back.*/\1 \&\& \2/p" ../err)" && picture >../after && test_cmp ../start ../after && test_expect_code 4 git agent land --rebase cw && git agent land --abort cw && picture >../after && test_cmp ../start ../after
 '
 test_expect_success 'it is known as the user'\''s own also where another commit conflicts after it' '
 	begin && git agent start -q --name co -- sh -c "$words put f@2A; git commit -qam one; put f@2A9B; git commit -qam two" && put f@2M9N && git commit -qam mine && test_expect_code 4 git agent land --rebase co && put f@2R9N && git commit -qam resolved && git commit -q --allow-empty -m users-own && test_expect_code 4 git agent land --continue co && put f@2R9R && git add f && git agent land --continue co && test "$(git log --format=%s HEAD~3..)" = "two
 users-own
-resolved" && test_expect_code 2 git agent land --undo co 2>../err; cat ../err; grep "commits of yours are among those of agent/co" ../err
+resolved" && test_expect_code 2 git agent land --undo co 2>../err && cat ../err && grep "commits of yours are among those of agent/co" ../err
 '
 test_expect_success 'of what is no commit made of it there is no telling' '
 	by_hand cz && git commit -q --amend --no-edit --reset-author --date=@1 && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c cz 2>../err && grep "no landing of agent/cz was left" ../err && picture >../after && test_cmp ../before ../after || return 1; done
