@@ -88,7 +88,7 @@ test_expect_success 'killed: --continue has nothing to go on with, and puts them
 '
 
 test_expect_success 'killed before git began, or when they were kept but not listed yet: nothing is lost' '
-	session b "$mark; put old=mine" && picture >../before && { GIT_AGENT_FAULT=land:kept:kill git agent land b; test $? = 137; } && test -e "$(note b)/hidden" && picture >../after && test_cmp ../before ../after && put old=else && git agent land --abort b 2>../err; cat ../err; grep "old (kept as $(note b)/hidden-0)" ../err && content old=else | test_cmp - old && rm -r "$(note b)" && git agent land b && content old=else | test_cmp - old
+	session b "$mark; put old=mine" && picture >../before && { GIT_AGENT_FAULT=land:kept:kill git agent land b; test $? = 137; } && test -e "$(note b)/hidden" && picture >../after && test_cmp ../before ../after && put old=else && test_expect_code 2 git agent land --abort b 2>../err && cat ../err && grep "old (kept as $(note b)/hidden-0)" ../err && content old=else | test_cmp - old && rm -r "$(note b)" && git agent land b && content old=else | test_cmp - old
 '
 
 test_expect_success 'killed, and edited since, if only by leaving lines out: that stays, and so does the copy' '
