@@ -102,7 +102,7 @@ test_expect_success 'files and directories come with the landing; set-id bits do
 	cd r && test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err && cat ../err && grep "(1 critical, 1 high): build/sub, build/sub/run\$" ../err &&
 	test ! -e src && git agent review --stat x >../out && grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
 	git agent review --accept x build/sub/run && test_expect_code 3 git agent land --with-ignored build/sub x && git agent review --accept x build/sub &&
-	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen --with-ignored src x 2>../err; cat ../err; grep "ignored: src (2 files)" ../err && test "$(cat one.log)" = l && test "$(stat -c %a build/sub/run)" = 755 &&
+	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen --with-ignored src x 2>../err && cat ../err && grep "ignored: src (2 files)" ../err && test "$(cat one.log)" = l && test "$(stat -c %a build/sub/run)" = 755 &&
 	test "$(cat gen/new)" = new && test "$(tail -n 1 gen/keep)" = more && test -e src/two.log && test -e src/three.log &&
 	test ! -e build/o && test -z "$(git status --porcelain)" && git agent list | grep "^x .*landed"
 '
