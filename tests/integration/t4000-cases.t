@@ -185,7 +185,7 @@ while IFS='|' read -r name commands; do
 	n=$((n + 1))
 	{ cat moves-head && echo "{ $commands; } || echo failed >&2" && cat moves-tail; } >"$HOME/aihome/move"
 	test_expect_success OPENAT2 "renamed: $name" '
-		cd m && git agent start -q --name "m$n" -- sh "$HOME/move" >../tree 2>../err; cat ../err; ! grep -e "^ren" -e "^was renamed" -e "^failed" ../err &&
+		cd m && { git agent start -q --name "m$n" -- sh "$HOME/move" >../tree 2>../err || { cat ../err; exit 1; }; } && cat ../err && ! grep -e "^ren" -e "^was renamed" -e "^failed" ../err &&
 		got=$(git rev-parse -q --verify "refs/agent/m$n/held^{tree}" || git rev-parse -q --verify "agent/m$n^{tree}" || git rev-parse "main^{tree}") &&
 		grep -E "^[0-9a-f]{40}\$" ../tree && { test "$(tail -n 1 ../tree)" = "$got" || { git diff-tree -r --name-status main "$got"; exit 1; }; } &&
 		git status --porcelain >../status && test ! -s ../status && test "$(cat mods/pkg/lib/f target/debug/o ws/mods/w | tr "\n" " ")" = "v1 old w "
