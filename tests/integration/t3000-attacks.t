@@ -79,7 +79,7 @@ test_expect_success 'OV-05 OV-06 OV-08 OV-11 GT-02: swaps, special files, closed
 	attack s "rm a; ln -s /etc/passwd a; rm -r d; ln -s / d; mkfifo p; git init -q sub; echo 1 >sub/f; mkdir s2; echo gitdir: /x >s2/.git
 		mkdir .GIT; echo 1 >.GIT/config; mkdir -p v/objects v/refs; echo ref: refs/heads/x >v/HEAD; printf \"[core]\nfsmonitor = touch \$HOME/ran\n\" >v/config
 		cp /bin/true b; chmod 6755 b; mkdir z; echo 0 >z/f; chmod 000 z/f z" &&
-	git ls-tree -r refs/agent/s/held >../all 2>/dev/null; git ls-tree -r agent/s >>../all; ! grep -i "[[:blank:]]\.git/\|sub/\|s2/" ../all &&
+	git ls-tree -r refs/agent/s/held >../all && git ls-tree -r agent/s >>../all && ! grep -i "[[:blank:]]\.git/\|sub/\|s2/" ../all &&
 	! grep -v "^100644\|^100755\|^120000" ../all && grep "z/f" ../all && ! git ls-tree -r agent/s | grep "v/config" &&
 	git agent review s >../text && harmless ../text && test ! -e "$HOME/aihome/ran" && clean_store
 '
@@ -128,7 +128,7 @@ test_expect_success 'RV-01 RV-02 RV-03 GT-13: other spellings, links and come-an
 	make_repo flags "mkdir .vscode scripts && echo {} >.vscode/settings.json && echo echo >scripts/run.sh" && cd flags &&
 	mkdir -p .git/hooks && printf "#!/bin/sh\nsh scripts/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
 	attack f1 "echo e >.ENVRC; echo e >\".envrc \"; echo e >\"\$(printf \".env\342\200\214rc\")\"; mkdir .VSCode; echo {} >.VSCode/tasks.json; chmod +x scripts/run.sh" &&
-	git diff --name-only HEAD agent/f1 >../got; test ! -s ../got &&
+	test_must_fail git rev-parse -q --verify refs/heads/agent/f1 && git rev-parse -q --verify refs/agent/f1/held &&
 	attack f2 "rm -r .vscode scripts; mkdir z; echo {} >z/tasks.json; ln -s z .vscode; mkdir s2; echo evil >s2/run.sh; ln -s s2 scripts" &&
 	! git ls-tree -r agent/f2 | grep "^120000" &&
 	attack f3 "echo e >.envrc; git add .envrc; git commit -qm 1; git rm -qf .envrc; git commit -qm 2; git switch -qc s; echo e >.envrc; git add .envrc; git commit -qm 3
