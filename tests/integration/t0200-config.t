@@ -34,7 +34,7 @@ test_expect_success 'without any file: the defaults, which as a file are the sam
 '
 
 test_expect_success 'every key with its default and range is in the manual, limits in docs/capture.md' '
-	repo docs && git agent config --json >../json && python3 - "$TEST_SRCDIR" <<-\EOF
+	repo docs && git agent config --json >../json && python3 - "$TEST_SRCDIR" <<-\EOF &&
 	import json, sys
 	man = open(sys.argv[1] + "/docs/man/agentdev.yaml.5").read()
 	doc = open(sys.argv[1] + "/docs/capture.md").read()
@@ -51,7 +51,7 @@ test_expect_success 'every key with its default and range is in the manual, limi
 	        least, most = text[1].split(", ")
 	        print(k["key"], least.strip(), most.strip(), file=open("../ranges", "a"))
 	EOF
-	test $? = 0 && while read -r key least most
+	while read -r key least most
 	do
 		git agent -c $key=$least config >../out && git agent -c $key=$most config >../out && grep ": $most\$" ../out &&
 		test_expect_code 129 git agent -c $key=0 config && { git agent -c "$key=9${most}" config 2>../err; test $? = 129; } && grep "takes a .* from $least to $most, not" ../err || exit 1
@@ -122,7 +122,7 @@ test_expect_success 'one that is no file, too long or wrong: refused, and which 
 '
 
 test_expect_success 'where there is no repository or no commit, the settings of the user' '
-	rm -f "$conf"; user "dirty: refuse\n" && mkdir no && cd no && test "$(git agent config 2>../err | head -1)" = "dirty: refuse" && grep "not in a git repository" ../err &&
+	rm -f "$conf" && user "dirty: refuse\n" && mkdir no && cd no && test "$(git agent config 2>../err | head -1)" = "dirty: refuse" && grep "not in a git repository" ../err &&
 	git init -q . && printf "dirty: carry\n" >.agentdev.yaml && test "$(git agent config 2>../err | head -1)" = "dirty: refuse" && test ! -s ../err
 '
 
