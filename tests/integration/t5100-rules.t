@@ -94,7 +94,7 @@ test_expect_success 'links, fifos and odd names are looked at and not followed' 
 
 test_expect_success 'a file in place of a directory, and the other way round' '
 	cd r && git stash -q -u && mv Makefile m && mkdir Makefile && echo x >Makefile/run.sh && rm -rf sub && echo x >sub &&
-	git agent rules explain Makefile Makefile/run.sh sub >../out; cat ../out && grep "^Makefile (a directory" ../out &&
+	git agent rules explain Makefile Makefile/run.sh sub >../out && cat ../out && grep "^Makefile (a directory" ../out &&
 	grep "scripts-by-convention" ../out && rm -r Makefile sub && mv m Makefile && mkdir sub && git stash pop -q
 '
 
