@@ -51,7 +51,7 @@ schema_python=$(command -v python3)
 "$schema_python" -c "import jsonschema, yaml" 2>/dev/null || schema_python=/usr/bin/python3
 test_lazy_prereq JSONSCHEMA '"$schema_python" -c "import jsonschema, yaml"'
 test_expect_success JSONSCHEMA 'the schema is one, takes what is taken, and refuses what is plainly wrong' '
-	tree editors && git agent config --schema >../schema.json && git agent config >../values && git agent init --print >../printed && uncomment ../printed ../suggested && "$schema_python" -W ignore - <<-\EOF
+	tree editors && git agent config --schema >../schema.json && git agent config >../values && git agent init --print >../printed && uncomment ../printed ../suggested && "$schema_python" -W ignore - <<-\EOF &&
 	import json, yaml, jsonschema
 	schema = json.load(open("../schema.json"))
 	jsonschema.Draft7Validator.check_schema(schema)
@@ -73,17 +73,17 @@ test_expect_success JSONSCHEMA 'the schema is one, takes what is taken, and refu
 	walk(schema["properties"], "")
 	json.dump(sorted(keys), open("../keys", "w"))
 	EOF
-	test $? = 0 && git agent config --json | python3 -c "import json, sys; assert json.load(open(\"../keys\")) == sorted(k[\"key\"] for k in json.load(sys.stdin))"
+	git agent config --json | python3 -c "import json, sys; assert json.load(open(\"../keys\")) == sorted(k[\"key\"] for k in json.load(sys.stdin))"
 '
 
 test_expect_success 'which keys need trust, and what is left out for want of it, is in the JSON and behind the values' '
-	tree left ".agentdev.yaml=secrets: {mode: warn, add: [x]}\n" && git agent config --origin 2>../err | grep "^  mode: mask # default; .agentdev.yaml needs trust\$" && grep "left out: .git agent trust. shows it" ../err && git agent config --json 2>/dev/null >../json && python3 - <<-\EOF
+	tree left ".agentdev.yaml=secrets: {mode: warn, add: [x]}\n" && git agent config --origin 2>../err | grep "^  mode: mask # default; .agentdev.yaml needs trust\$" && grep "left out: .git agent trust. shows it" ../err && git agent config --json 2>/dev/null >../json && python3 - <<-\EOF &&
 	import json
 	k = {k["key"]: k for k in json.load(open("../json"))}
 	assert k["secrets.mode"]["left_out"] and not k["secrets.add"]["left_out"] and k["secrets.add"]["origin"] == "repository"
 	assert [k[n]["repository"] for n in ("home", "dirty", "secrets.mode", "mounts.ro")] == ["never", "stricter", "tighten", "trust"]
 	EOF
-	test $? = 0 && git agent trust -y && git agent config --origin | grep "^  mode: warn # .agentdev.yaml:1\$"
+	git agent trust -y && git agent config --origin | grep "^  mode: warn # .agentdev.yaml:1\$"
 '
 
 test_expect_success 'the manual says of each key what a repository may' '
@@ -99,7 +99,6 @@ test_expect_success 'the manual says of each key what a repository may' '
 	    # in its own words, or in those about several keys behind it
 	    if k["repository"] == "trust": assert "trust" in man[man.index("It Cm " + about[0].split("\n")[0]):][:4000], k["key"]
 	EOF
-	test $? = 0
 '
 
 test_done
