@@ -27,10 +27,10 @@ test_expect_success 'OV-18 RS-06: each session sees exactly its base while the h
 			git log --oneline | wc -l >\$HOME/n-$n
 			git fsck --connectivity-only || echo LEAK >leak
 			echo changed-$n >f$n; echo mine >new-$n; git add -A; git commit -qm \"work $n\"; echo rest >rest-$n" &
-	done
-	for n in 1 2 3 4 5 6; do test_wait_for "test -e $HOME/aihome/up-$n" || exit 1; done
+	done &&
+	for n in 1 2 3 4 5 6; do test_wait_for "test -e $HOME/aihome/up-$n" || exit 1; done &&
 	git agent list >../list &&
-	git switch -q other && echo edit >f3 && echo untracked >u && git branch -D main 2>/dev/null; git branch main other~1
+	git switch -q other && echo edit >f3 && echo untracked >u && git branch -D main && git branch main other~1 &&
 	git -c gc.pruneExpire=now gc -q --prune=now && git repack -adq && git pack-refs --all &&
 	touch "$HOME/aihome/go" && wait &&
 	test "$(grep -c running ../list)" = 6 &&
@@ -46,20 +46,21 @@ test_expect_success 'OV-18 RS-06: each session sees exactly its base while the h
 '
 
 test_expect_success 'a commit deleted and pruned on the host stays alive for its session' '
-	cd r && git stash -q -u && git switch -q -c doomed && echo d >doomed && git add doomed && git commit -qm doomed &&
+	test_when_finished "touch \"$HOME/aihome/go-d\"; wait" &&
+	{ cd r && git stash -q -u && git switch -q -c doomed && echo d >doomed && git add doomed && git commit -qm doomed &&
 	git agent start --name d -- sh -c "
 		touch \$HOME/up-d; while ! test -e \$HOME/go-d; do sleep 0.05; done
-		git cat-file -e HEAD:doomed && git log -1 --format=%s && echo x >x && git add x && git commit -qm onit" >../out &
+		git cat-file -e HEAD:doomed && git log -1 --format=%s && echo x >x && git add x && git commit -qm onit" >../out & } &&
 	test_wait_for "test -e $HOME/aihome/up-d" &&
 	cd r && git switch -q other && git branch -qD doomed && git reflog expire --expire=now --all --expire-unreachable=now &&
-	git -c gc.pruneExpire=now gc -q --prune=now
-	touch "$HOME/aihome/go-d"; wait
+	git -c gc.pruneExpire=now gc -q --prune=now &&
+	touch "$HOME/aihome/go-d" && wait $! &&
 	git cat-file -e agent/d:doomed && git log -1 --format=%s agent/d | grep onit && git fsck --connectivity-only
 '
 
 test_expect_success 'RS-05: ten at once get ten names and ten right branches' '
 	cd r &&
-	for i in 1 2 3 4 5 6 7 8 9 10; do git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" & done; wait
+	for i in 1 2 3 4 5 6 7 8 9 10; do git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" & done && wait &&
 	for i in 1 2 3 4 5 6 7 8 9 10
 	do
 		test "$(git cat-file blob agent/sh-$i:who)" = sh-$i || exit 1
