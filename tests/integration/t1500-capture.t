@@ -133,7 +133,7 @@ test_expect_success 'a merge of several that was not finished: each is kept' '
 
 test_expect_success 'not all could be read, and one of an earlier run is in the way of a new one' '
 	make_repo way && cd way && git agent start -q --name w -- sh -c "git tag x \$(git commit-tree -m first HEAD^{tree})" && first=$(git rev-parse refs/agent/w/others/refs/tags/x) &&
-	GIT_AGENT_FAULT=capture:before-refs:kill git agent resume -q w -- sh -c "git tag -d x; git tag x/y \$(git commit-tree -m second HEAD^{tree}); git rev-parse HEAD:a >.git/refs/heads/blob; echo n >a"
+	{ GIT_AGENT_FAULT=capture:before-refs:kill git agent resume -q w -- sh -c "git tag -d x; git tag x/y \$(git commit-tree -m second HEAD^{tree}); git rev-parse HEAD:a >.git/refs/heads/blob; echo n >a"; test $? = 137; } &&
 	git agent capture w && git agent show w | grep "not all of the agent.s branches could be read" && test "$(git show agent/w:a)" = n &&
 	test "$(git log -1 --format=%s refs/agent/w/others/refs/tags/x/y)" = second && test "$(git rev-parse "refs/agent/w/earlier/$first")" = "$first"
 '
@@ -212,7 +212,7 @@ without="without() { o=\$(git rev-parse \$1) && rm -f .git/objects/\$(echo \$o |
 test_expect_success 'refs that nothing can be made of cost no other, and are named' '
 	make_repo badrefs && cd badrefs && git agent start --name r -- sh -c "$without
 		for i in 1 2 3; do git switch -q -c side\$i agent/r; echo \$i >s; git add s; git commit -qm side\$i; done; git switch -q -c gone; git commit -q --allow-empty -m gone; without HEAD >/dev/null; git symbolic-ref HEAD refs/heads/agent/r
-		cd .git/refs/heads; echo garbage >garbage; : >empty; git rev-parse side1 >a..b; git tag -am t t side1; git rev-parse t >tag; git rev-parse HEAD: >tree; cd - >/dev/null; git reset -q --hard; echo h >h; git add h; git commit -qm head" 2>../err; cat ../err
+		cd .git/refs/heads; echo garbage >garbage; : >empty; git rev-parse side1 >a..b; git tag -am t t side1; git rev-parse t >tag; git rev-parse HEAD: >tree; cd - >/dev/null; git reset -q --hard; echo h >h; git add h; git commit -qm head" 2>../err && cat ../err &&
 	test "$(git log -1 --format=%s agent/r)" = head && for i in 1 2 3; do test "$(git log -1 --format=%s refs/agent/r/heads/side$i)" = side$i || exit 1; done &&
 	git agent show r | grep "note: not all of the agent.s branches could be read: " >../note && for n in garbage empty a..b gone tag tree; do grep " $n\(,\|$\)" ../note || exit 1; done && ! grep "side\|agent/r[, ]" ../note
 '
@@ -220,7 +220,7 @@ test_expect_success 'refs that nothing can be made of cost no other, and are nam
 test_expect_success 'a branch with a hole below it, or that git refuses, costs no other, HEAD neither' '
 	make_repo holes && cd holes && evil="git update-ref refs/heads/evil \$(git commit-tree -m evil \$({ printf \"100644 .git\\0\"; git rev-parse HEAD:a | perl -ne \"print pack(q(H40), \\\$_)\"; } | git hash-object -w --stdin --literally -t tree))" &&
 	git agent start --name h -- sh -c "$without
-		for i in 1 2 3 4; do git switch -q -c side\$i agent/h; echo \$i >s\$i; git add s\$i; git commit -qm side\$i; git tag tag\$i \$(git commit-tree -p HEAD -m tag\$i HEAD:); done; without side2: && $evil && git switch -q agent/h && echo h >h && git add h && git commit -qm head" 2>../err; cat ../err
+		for i in 1 2 3 4; do git switch -q -c side\$i agent/h; echo \$i >s\$i; git add s\$i; git commit -qm side\$i; git tag tag\$i \$(git commit-tree -p HEAD -m tag\$i HEAD:); done; without side2: && $evil && git switch -q agent/h && echo h >h && git add h && git commit -qm head" 2>../err && cat ../err &&
 	test "$(git log -1 --format=%s agent/h)" = head && for i in 1 3 4; do test "$(git log -1 --format=%s refs/agent/h/heads/side$i)" = side$i && test "$(git log -1 --format=%s refs/agent/h/others/refs/tags/tag$i)" = tag$i || exit 1; done && git agent show h >../show && ! grep "one commit" ../show &&
 	grep "note: the agent.s branch side2 was not taken, and stays in the session (" ../show && grep "note: the agent.s branch evil was not taken, and stays in the session (.*hasDotgit" ../show && grep "note: what the agent committed on no branch (refs/tags/tag2) was not taken" ../show &&
 	git for-each-ref --format="%(objectname)" | xargs git rev-list --objects >/dev/null && test_expect_code 2 git agent drop h && git agent capture h && git agent show h >../again && test_cmp ../show ../again
@@ -228,10 +228,10 @@ test_expect_success 'a branch with a hole below it, or that git refuses, costs n
 
 test_expect_success 'a HEAD that git refuses costs no branch; one with a hole in its history no tag' '
 	make_repo badhead && cd badhead && git agent start --name h -- sh -c "$without
-		git switch -q -c side && echo s >s && git add s && git commit -qm side && git switch -q agent/h && echo h >h && git add h && git commit -qm head && cp -r .git/objects /tmp && without HEAD: && echo w >w" 2>../err; cat ../err
+		git switch -q -c side && echo s >s && git add s && git commit -qm side && git switch -q agent/h && echo h >h && git add h && git commit -qm head && cp -r .git/objects /tmp && without HEAD: && echo w >w" 2>../err && cat ../err &&
 	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err && test "$(git rev-list --count HEAD..agent/h)" = 1 && test "$(git show agent/h:h agent/h:w)" = "$(printf "h\nw")" && test "$(git log -1 --format=%s refs/agent/h/heads/side)" = side &&
 	git agent start --name t -- sh -c "$without
-		git tag good \$(git commit-tree -p HEAD -m good HEAD:) && git commit -q --allow-empty -m gone && git commit -q --allow-empty -m top && without HEAD~1 && echo w >w" 2>../err; cat ../err
+		git tag good \$(git commit-tree -p HEAD -m good HEAD:) && git commit -q --allow-empty -m gone && git commit -q --allow-empty -m top && without HEAD~1 && echo w >w" 2>../err && cat ../err &&
 	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err && test "$(git log -1 --format=%s refs/agent/t/others/refs/tags/good)" = good && test "$(git show agent/t:w)" = w
 '
 
@@ -258,7 +258,7 @@ test_expect_success 'more broken refs than git is heard about: not counted as if
 '
 
 test_expect_success 'more than a limit allows is not taken in parts, but for HEAD' '
-	make_repo parts && cd parts && git agent -c limits.capture.commits=5 start --name p -- sh -c "for i in 1 2 3 4; do git switch -q -c side\$i agent/p; for k in 1 2; do git commit -q --allow-empty -m \$i.\$k; done; done; git switch -q agent/p; git commit -q --allow-empty -m head" 2>../err; cat ../err
+	make_repo parts && cd parts && git agent -c limits.capture.commits=5 start --name p -- sh -c "for i in 1 2 3 4; do git switch -q -c side\$i agent/p; for k in 1 2; do git commit -q --allow-empty -m \$i.\$k; done; done; git switch -q agent/p; git commit -q --allow-empty -m head" 2>../err && cat ../err &&
 	test "$(git log -1 --format=%s agent/p)" = head && ! git for-each-ref refs/agent/p/heads | grep . && test "$(grep -c "note: the agent.s branch side. was not taken, and stays in the session (.*limits.capture.commits" ../err)" = 4 &&
 	git agent capture p && test "$(git for-each-ref refs/agent/p/heads | wc -l)" = 4
 '
@@ -272,7 +272,7 @@ test_expect_success 'packs that keep git busy outside get a time for all of them
 	case " \$* " in *" index-pack "*) echo x >>$PWD/../slow-git/n; test \$(wc -l <$PWD/../slow-git/n) -le 3 || sleep 15;; esac
 	exec $real "\$@"
 	EOF
-	chmod +x ../slow-git/git && PATH=$PWD/../slow-git:$PATH "$GIT_AGENT" -c limits.capture.git_time=2 capture s 2>../err; cat ../err; cat ../slow-git/n
+	chmod +x ../slow-git/git && PATH=$PWD/../slow-git:$PATH "$GIT_AGENT" -c limits.capture.git_time=2 capture s 2>../err && cat ../err ../slow-git/n &&
 	test "$(git log -1 --format=%s agent/s)" = head && ! git for-each-ref refs/agent/s/heads refs/agent/s/others | grep . && git agent show s >../show &&
 	for what in "agent.s branch evil" "agent.s branch side" "no branch (refs/tags/alone)"; do grep "note: .*$what was not taken, and stays in the session (checking the commits took too long (limits.capture.git_time: 2s))" ../show || exit 1; done &&
 	test "$(wc -l <../slow-git/n)" -le 5 && grep "note: for what is beyond a limit, raise limits.capture.git_time in .*git agent capture s" ../show &&
@@ -357,7 +357,7 @@ test_expect_success 'captured in another working tree of the repository, or wher
 test_expect_success 'captured in another working tree: the HEAD, files and configuration of its own count' '
 	make_repo whose && cd whose && git config extensions.worktreeConfig true && git worktree add -q ../whose-wt && git -C ../whose-wt config --worktree core.fileMode false &&
 	cd ../whose-wt && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name o -- sh -c "echo 1 >f; echo 1 >g; chmod +x a"; test $? = 137; } && echo mine >f && echo mine >g && git add g && git commit -qm g &&
-	cd ../whose && echo mine >g && git add g && git commit -qm other && git rm -q g && git commit -qm gone && git agent capture o 2>../err; cat ../err
+	cd ../whose && echo mine >g && git add g && git commit -qm other && git rm -q g && git commit -qm gone && git agent capture o 2>../err && cat ../err &&
 	git agent show o >../show && grep "note: held back, .*: f\$" ../show && test "$(git ls-tree agent/o a | cut -c1-6)" = 100644 &&
 	cd ../whose-wt && { GIT_AGENT_FAULT=capture:begin:kill git agent start --live --name l -- sh -c "echo 1 >h"; test $? = 137; } && echo seen >a && cd ../whose && git agent capture l && git agent show l | grep "note: the working tree changed while the session ran on it" &&
 	cd ../whose-wt && { GIT_AGENT_FAULT=capture:begin:kill git agent start --live --name k -- sh -c "echo 1 >i"; test $? = 137; } && rm .git && cd ../whose && git agent capture k && git agent show k | grep "note: whether the working tree changed .* is not known" && test "$(git cat-file blob agent/k:i)" = 1
@@ -411,8 +411,8 @@ test_expect_success 'a commit the agent made empty stays; one of names no tree m
 '
 
 test_expect_success 'GT-07: an untracked file of the user'\''s is not written over by a merge' '
-	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &
-	wait; cd unt && echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
+	make_repo unt && cd unt && git agent start --dirty ignore --name u -- sh -c "echo theirs >same; echo ok >ok" >/dev/null &&
+	echo mine >same && git agent start --dirty ignore --name u2 -- sh -c "echo theirs >same; echo ok >ok2" &&
 	test "$(git diff --name-only HEAD agent/u2)" = ok2 && test "$(git show refs/agent/u2/held:same)" = theirs &&
 	git merge -q agent/u2 && test "$(cat same)" = mine
 '
@@ -557,17 +557,18 @@ test_expect_success 'an agent that has git say the disk is full is not believed'
 '
 
 test_expect_success 'nothing of a session is lost when its branch was moved: said, and done after a rename' '
-	make_repo moved && cd moved && git agent start --name mv -- sh -c "echo 1 >1; touch \$HOME/mv-up; while test -e \$HOME/mv-up; do sleep 0.1; done" 2>../err &
+	{ make_repo moved && cd moved && git agent start --name mv -- sh -c "echo 1 >1; touch \$HOME/mv-up; while test -e \$HOME/mv-up; do sleep 0.1; done" 2>../err & } &&
 	test_wait_for "test -e $HOME/aihome/mv-up" && cd moved &&
-	git update-ref refs/heads/agent/mv "$(git commit-tree -m mine HEAD^{tree})" && rm "$HOME/aihome/mv-up"; wait
+	git update-ref refs/heads/agent/mv "$(git commit-tree -m mine HEAD^{tree})" && rm "$HOME/aihome/mv-up" && test_expect_code 128 wait $! &&
 	grep "was moved" ../err && grep "hint: .*git branch -m agent/mv" ../err &&
 	git branch -m agent/mv mine && git agent capture mv && test "$(git cat-file blob agent/mv:1)" = 1
 '
 
 test_expect_success 'looking at a running session changes nothing' '
-	make_repo peek && cd peek && git agent start --name p -- sh -c "echo 1 >new; touch \$HOME/p-up; while test -e \$HOME/p-up; do sleep 0.1; done" &
-	test_wait_for "test -e $HOME/aihome/p-up" && cd peek && git agent diff p >../got; git for-each-ref >../refs1; git agent diff p >/dev/null
-	git for-each-ref >../refs2; rm "$HOME/aihome/p-up"; wait
+	test_when_finished "rm -f \"$HOME/aihome/p-up\"; wait" &&
+	{ make_repo peek && cd peek && git agent start --name p -- sh -c "echo 1 >new; touch \$HOME/p-up; while test -e \$HOME/p-up; do sleep 0.1; done" & } &&
+	test_wait_for "test -e $HOME/aihome/p-up" && cd peek && git agent diff p >../got && git for-each-ref >../refs1 && git agent diff p >/dev/null &&
+	git for-each-ref >../refs2 && rm "$HOME/aihome/p-up" && wait $! &&
 	grep "^+1" ../got && test_cmp ../refs1 ../refs2 && ! find .git/objects -name "*.keep" | grep .
 '
 
