@@ -180,15 +180,15 @@ test_expect_success 'OV-17: ignoring everything hides nothing and takes nothing'
 	attack i "echo \"*\" >.git/info/exclude; git config core.excludesFile /tmp/all; echo \"*\" >/tmp/all; echo n >n; mkdir -p node_modules/.bin; echo p >node_modules/.bin/p; echo k >>a" &&
 	changed i "M\ta\nA\tn\nA\tnode_modules/.bin/p\n" &&
 	attack j "echo \"*\" >.gitignore; echo n >n; mkdir -p .venv/bin; echo p >.venv/bin/python; echo k >>a" &&
-	git diff --name-only HEAD refs/agent/j/held >../got 2>/dev/null || git diff --name-only HEAD agent/j >../got
+	{ git diff --name-only HEAD refs/agent/j/held >../got 2>/dev/null || git diff --name-only HEAD agent/j >../got; } &&
 	git agent review j >../text && grep "\.gitignore" ../text && grep "newly ignored.* n$\|newly ignored: n" ../text && git agent show j | grep "left behind: .venv" &&
 	grep "^a$" ../got && git merge -q agent/j && test ! -e n && test ! -e .venv
 '
 
 test_expect_success 'OV-18: what the user does meanwhile is neither lost nor brought back' '
 	make_repo under "echo 1 >f1 && echo 2 >f2" && cd under && git branch other &&
-	git agent start --name u -- sh -c "touch \$HOME/u-up; while test -e \$HOME/u-up; do sleep 0.05; done; cat a >seen; echo w >w; echo 3 >>f2" &
-	test_wait_for "test -e $HOME/aihome/u-up" && cd under && echo host >a && rm f1 && echo new >new && git switch -q other 2>/dev/null; git commit -qam host; rm "$HOME/aihome/u-up"; wait
+	{ git agent start --name u -- sh -c "touch \$HOME/u-up; while test -e \$HOME/u-up; do sleep 0.05; done; cat a >seen; echo w >w; echo 3 >>f2" & } &&
+	test_wait_for "test -e $HOME/aihome/u-up" && echo host >a && rm f1 && echo new >new && git switch -q other && git commit -qam host && rm "$HOME/aihome/u-up" && wait $! &&
 	git diff --no-renames --name-status refs/agent/u/base agent/u >../got && printf "M\tf2\nA\tseen\nA\tw\n" >../want && test_cmp ../want ../got &&
 	test "$(git cat-file blob agent/u:seen)" = a && test "$(cat a)" = host && test ! -e f1
 '
