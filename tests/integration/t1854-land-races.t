@@ -13,8 +13,8 @@ real=$PATH wrapped=$PWD/bin:$PATH
 meanwhile() {
 	WHEN=$1 MEANWHILE=$2 && shift 2 && export WHEN MEANWHILE && touch ../go && PATH=$wrapped && { git-agent land "$@" 2>../err; rc=$?; PATH=$real; } && cat ../err && test ! -e ../go && return $rc
 }
-user='echo user >mine && git add mine && git commit -qm users-own'
-flagged='echo user >mine && echo all: >Makefile && git add -A && git commit -qm users-own'
+user='echo user >mine && git add mine && git commit -q --date=@1000000000 -m users-own'
+flagged='echo user >mine && echo all: >Makefile && git add -A && git commit -q --date=@1000000000 -m users-own'
 
 # ---- a commit between look and merge
 
@@ -30,7 +30,7 @@ for how in --merge --squash '--merge --no-commit' '--squash --no-commit' --rebas
 done
 # between SUBJECT: two commits are made again, and when that one is there the user commits
 between() {
-	begin && git agent start -q --name $2 -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && printf '#!/bin/sh\ntest "$(git log -1 --format=%%s)" != %s || git commit -q --allow-empty -m users-own\n' $1 >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && test_expect_code 2 git agent land --rebase $2 2>../err; cat ../err; rm .git/hooks/post-commit && test "$(git log -1 --format=%s)" = users-own && picture >../before && test_must_fail git agent land --undo $2 && picture >../after && test_cmp ../before ../after
+	begin && git agent start -q --name $2 -- sh -c "$words put f@2A; git commit -qam one; put n=n; git add n; git commit -qm two" && put g@2M && git commit -qam earlier && printf '#!/bin/sh\ntest "$(git log -1 --format=%%s)" != %s || git commit -q --allow-empty --date=@1000000000 -m users-own\n' $1 >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && test_expect_code 2 git agent land --rebase $2 2>../err; cat ../err; rm .git/hooks/post-commit && test "$(git log -1 --format=%s)" = users-own && picture >../before && test_must_fail git agent land --undo $2 && picture >../after && test_cmp ../before ../after
 }
 test_expect_success 'a rebase of which the user commits in between: nothing of theirs goes' '
 	between one mid && grep "your branch moved meanwhile, and what git made of agent/mid there was taken back" ../err && test ! -e n && test "$(git log -1 --format=%s HEAD^)" = one
@@ -51,7 +51,7 @@ test_expect_success 'one whose subjects a hook writes anew: nothing is taken bac
 	rewritten anew "git commit -qam one" && eval "$hook" && test_expect_code 2 git agent land --rebase anew 2>../err && cat ../err && grep "your branch moved while agent/anew was brought, and nothing was taken back of that$" ../err && test -e n && git agent land anew && git agent list | grep "^anew .*landed"
 '
 test_expect_success 'the same where there is something else than was looked at: that is looked at' '
-	rewritten judged "git commit -qam one" && eval "$hook" && { meanwhile cherry-pick "echo all: >Makefile && git add -A && git commit -qm users-own" --rebase judged; test $? = 3; } && grep "your branch moved while agent/judged was brought, and nothing was taken back of that: agent/judged would raise new flags where it lands: 1 high" ../err && grep "hint: .*git agent review judged" ../err && test -e n && git agent review --stat judged | grep "^  high (1)"
+	rewritten judged "git commit -qam one" && eval "$hook" && { meanwhile cherry-pick "echo all: >Makefile && git add -A && git commit -q --date=@1000000000 -m users-own" --rebase judged; test $? = 3; } && grep "your branch moved while agent/judged was brought, and nothing was taken back of that: agent/judged would raise new flags where it lands: 1 high" ../err && grep "hint: .*git agent review judged" ../err && test -e n && git agent review --stat judged | grep "^  high (1)"
 '
 test_expect_success 'what git made cannot be read: how one goes back is said' '
 	begin && git agent start -q --name odd -- sh -c "$words put f@2A" && git commit -q --allow-empty -m mine && git rev-parse HEAD >../head && printf "#!/bin/sh\ngit rev-parse HEAD >../made\nprintf %%040d 1 >.git/refs/heads/main\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && picture >../before && test_expect_code 128 git agent land odd 2>../err && cat ../err && grep "hint: what git made of it stays, and nobody looked at it; .git reset --keep $(cat ../head). goes back" ../err && cp ../made .git/refs/heads/main && git reset -q --keep "$(cat ../head)" && picture >../after && test_cmp ../before ../after
@@ -123,7 +123,7 @@ test_expect_success 'a rebase that stops: the commit of the user below what it m
 	{ meanwhile cherry-pick "$user" --rebase low; test $? -gt 0; } && test "$(git log -1 --format=%s)" = users-own && test "$(cat mine)" = user && content f@ | test_cmp - f && test ! -e .git/sequencer
 '
 test_expect_success 'a squash that the user commits before is committed on top of that: it stays, and is none to be undone' '
-	begin && git agent start -q --name sq -- sh -c "$words put f@2A; git commit -qam one" && put g@2M && git commit -qam earlier && { meanwhile "commit --quiet -m" "echo user >mine && git add mine && git commit -qm users-own --only mine" --squash sq; test $? = 2; } && grep "your branch moved while agent/sq was brought, and nothing was taken back of that" ../err && test "$(git log -1 --format=%s HEAD^)" = users-own && git agent land sq && git agent list | grep "^sq .*landed" && picture >../before && test_must_fail git agent land --undo sq && picture >../after && test_cmp ../before ../after
+	begin && git agent start -q --name sq -- sh -c "$words put f@2A; git commit -qam one" && put g@2M && git commit -qam earlier && { meanwhile "commit --quiet -m" "echo user >mine && git add mine && git commit -q --date=@1000000000 -m users-own --only mine" --squash sq; test $? = 2; } && grep "your branch moved while agent/sq was brought, and nothing was taken back of that" ../err && test "$(git log -1 --format=%s HEAD^)" = users-own && git agent land sq && git agent list | grep "^sq .*landed" && picture >../before && test_must_fail git agent land --undo sq && picture >../after && test_cmp ../before ../after
 '
 
 # ---- a hook that commits
