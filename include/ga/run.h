@@ -40,12 +40,12 @@ int ga_run_begin(const struct ga_spec *s, const struct ga_run_paths *p, struct g
 		 struct ga_error *err);
 
 /* The same for a program that executes another one at once: a child process, which the caller does
- * not wait for, collects what the stage is told. One thread. ga_run_told(), in either program,
+ * not wait for, collects what the stage is told. One thread. ga_run_wait_told(), in either program,
  * waits for that child; it returns false if the stage was not told everything, in which case
  * ga_run_begin() will fail for the same reason. */
 int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
 			struct ga_sandbox **ret, struct ga_error *err);
-bool ga_run_told(struct ga_sandbox *sb);
+bool ga_run_wait_told(struct ga_sandbox *sb);
 
 /* For a program that begins a sandbox and then executes another program, which continues with it:
  * append one word that describes the sandbox to that program. From now on its descriptors stay open
@@ -54,7 +54,7 @@ int ga_run_hand_over(struct ga_sandbox *sb, struct ga_buf *ret, struct ga_error 
 /* In that other program: from such a word, what ga_run_begin_beside() returned. */
 int ga_run_take_over(const char *word, struct ga_sandbox **ret, struct ga_error *err);
 
-/* Have the agents' home, which must exist, mounted. Call it after ga_run_told(). */
+/* Have the agents' home, which must exist, mounted. Call it after ga_run_wait_told(). */
 int ga_run_home(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error *err);
 
 /* Have the project, which must exist with all its layers, mounted; returns while the layers are

@@ -96,14 +96,14 @@ struct ga_session {
 	struct ga_oid view;      /* the tree that the layers show, as far as it was captured ... */
 	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */
 	/* set by resume; zero before the first */
-	struct ga_oid from;      /* the base of the agent's history from now on: `under`, or the
-				  * user's uncommitted work on top of it */
-	struct ga_oid under;     /* the branch at the time of the resume: new commits are published
-				  * on it */
-	struct ga_oid former;    /* the report on what `under` has; zero: none. An ancestor of the
-				  * one on refs/agent/<name>/report */
+	struct ga_oid agent_base; /* the base of the agent's history from now on: `branch_base`, or
+				   * the user's uncommitted work on top of it */
+	struct ga_oid branch_base; /* the branch at the time of the resume: new commits are
+				    * published on it */
+	struct ga_oid base_report; /* the report on what `branch_base` has; zero: none. An ancestor
+				    * of the one on refs/agent/<name>/report */
 	uint64_t resumed;        /* time of the last resume */
-	struct ga_strv again;    /* the command it was resumed with, if not its own */
+	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
 	/* Set while the layers are prepared for a resume: the trees they are being brought to, else
 	 * zero. Meanwhile they show something between `view` and `bring`, none of which is the
 	 * agent's work. */
@@ -119,10 +119,10 @@ struct ga_session {
 };
 #define GA_SESSION_INIT { .exit_status = -1 }
 void ga_session_release(struct ga_session *s);
-/* The current base of the agent's history, and that of the published one (see `from` and
- * `under`). */
-const struct ga_oid *ga_session_from(const struct ga_session *s);
-const struct ga_oid *ga_session_under(const struct ga_session *s);
+/* The current base of the agent's history, and that of the published one: also of a session that
+ * was never resumed, unlike the fields. */
+const struct ga_oid *ga_session_agent_base(const struct ga_session *s);
+const struct ga_oid *ga_session_branch_base(const struct ga_session *s);
 #define cleanup_session cleanup_(ga_session_release)
 
 /* Is it [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", without "..", at most

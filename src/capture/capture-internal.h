@@ -22,12 +22,14 @@ struct capture {
 	unsigned left_ms;             /* ... and what is left of it */
 	int64_t until;                /* deadline of imports, as ga_now_ms() */
 	struct ga_oid base_tree;      /* tree of the base, beneath the layers */
-	struct ga_oid from, under;    /* commits that history stands on, and is published on ... */
-	struct ga_oid from_tree;      /* ... and the first one's tree */
+	struct ga_oid agent_base;     /* the commit that history stands on ... */
+	struct ga_oid agent_base_tree; /* ... and its tree */
+	struct ga_oid branch_base;    /* the commit that it is published on */
 	struct ga_stand *stands;      /* further commits that parts of it may stand on (stands.c) */
 	size_t n_stands, cap_stands;
-	struct ga_oid *known;         /* `from`, `under` and the work of all stands: what they reach
-				       * has nothing of the agent's that was not looked at */
+	struct ga_oid *known;         /* `agent_base`, `branch_base` and the work of all stands:
+				       * what they reach has nothing of the agent's that was not
+				       * looked at */
 	size_t n_known, cap_known;
 	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
 	struct ga_strv notes;         /* for people, quoted */

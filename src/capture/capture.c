@@ -41,9 +41,9 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 	c->s = s;
 	if (ga_commit_tree(e->repo, &s->base, &c->base_tree, err))
 		return -1;
-	c->from = *ga_session_from(s);
-	c->under = *ga_session_under(s);
-	if (ga_commit_tree(e->repo, &c->from, &c->from_tree, err))
+	c->agent_base = *ga_session_agent_base(s);
+	c->branch_base = *ga_session_branch_base(s);
+	if (ga_commit_tree(e->repo, &c->agent_base, &c->agent_base_tree, err))
 		return -1;
 	return read_host_patterns(c, err);
 }
@@ -132,7 +132,7 @@ static int upper_late(struct capture *c, struct ga_error *err)
 
 	/* remove what the killed reader wrote to the object store */
 	ga_import_sweep(c->e->repo);
-	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->from) ||
+	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->agent_base) ||
 	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->held))
 		return fail_late(c, err);
 	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
@@ -300,7 +300,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	const struct ga_oid *was = ga_oid_is_zero(&c->head) ? &c->from_tree : &c->head_tree;
+	const struct ga_oid *was = ga_oid_is_zero(&c->head) ? &c->agent_base_tree : &c->head_tree;
 	size_t n = 0;
 
 	if (!narrowed)
@@ -336,14 +336,14 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->related && !ga_oid_is_zero(&c->head);
 	struct ga_oid users;
-	struct ga_rewrite_opts ro = { .base = &c->from,
-				      .onto = &c->under,
+	struct ga_rewrite_opts ro = { .base = &c->agent_base,
+				      .onto = &c->branch_base,
 				      .stands = c->stands,
 				      .n_stands = c->n_stands,
 				      .since = &c->s->onto,
 				      .tip = &o->history,
 				      .rest = o->made_rest,
-				      .fresh = !own || ga_oid_equal(&c->head, &c->from),
+				      .fresh = !own || ga_oid_equal(&c->head, &c->agent_base),
 				      .facts = &o->facts,
 				      .known = &o->rest,
 				      .hold_always = &o->hold_always,
@@ -354,7 +354,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 
 	/* nothing was done, so nothing is based on the carried work either */
 	if (ga_oid_equal(&o->history, &c->s->base) && !c->s->resumed)
-		return ga_commit_tree(c->e->repo, &c->under, &o->rewrite.full, err);
+		return ga_commit_tree(c->e->repo, &c->branch_base, &o->rewrite.full, err);
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
 	    find_users(c, &users, &ro.users, err))
 		return -1;
@@ -441,8 +441,8 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	copy.project = ga_strdup(s->project);
 	copy.base = s->base;
 	copy.onto = s->onto;
-	copy.from = s->from;
-	copy.under = s->under;
+	copy.agent_base = s->agent_base;
+	copy.branch_base = s->branch_base;
 	copy.view = s->view;
 	copy.resumed = s->resumed;
 	copy.live = s->live;

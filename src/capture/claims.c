@@ -73,12 +73,12 @@ int note_claims(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free char *first = NULL;
 	size_t n;
 
-	if (!c->related || ga_oid_equal(&c->head, &c->from))
+	if (!c->related || ga_oid_equal(&c->head, &c->agent_base))
 		return 0;
 	if (ga_session_host_refs(c->e->repo, &host, err))
 		return -1;
 	hide = ga_calloc(host.n + 1, sizeof(*hide));
-	hide[0] = c->from;
+	hide[0] = c->agent_base;
 	for (size_t i = 0; i < host.n; i++)
 		hide[i + 1] = host.v[i].oid;
 	if (list_history(c, &c->head, 1, hide, host.n + 1, &commits, &n, err))

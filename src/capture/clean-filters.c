@@ -188,7 +188,7 @@ int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_ent
 			continue;
 		}
 		if (is_untouched(cl, path, &same, err) ||
-		    ga_tree_entry(c->e->repo, &c->from_tree, path, &published, err))
+		    ga_tree_entry(c->e->repo, &c->agent_base_tree, path, &published, err))
 			return -1;
 		if (same && ga_tree_entry(c->e->repo, &c->base_tree, path, &entries[at], err))
 			return -1;

@@ -156,7 +156,7 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
 	/* git needs an index of what is tracked: it leaves ends of lines alone in a file that has
 	 * CRLF there already, and takes from it attributes that are not among the files */
-	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->from_tree
+	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->agent_base_tree
 								    : &cl->c->head_tree;
 	char hex[GA_OID_HEXSZ + 1];
 	const char *const read_tree[] = { "read-tree", ga_oid_hex(tracked, hex), NULL };

@@ -287,7 +287,8 @@ static int find_known(struct capture *c, const struct inside_refs *in,
 	for (size_t i = 0; i < in->refs.n && n < MAX_KNOWN; i++)
 		if (!ga_oidmap_get(host, &in->refs.v[i].oid, NULL))
 			ask[n++] = in->refs.v[i].oid;
-	return ga_find_on_branches(c->e->repo, ask, n, &c->from, c->e->limits->history, ret, err);
+	return ga_find_on_branches(c->e->repo, ask, n, &c->agent_base,
+				   c->e->limits->history, ret, err);
 }
 
 /* Divide the branches inside into the agent's and others, whose ids are added to `known`. A branch
@@ -335,7 +336,7 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret)
 {
 	size_t n = 0;
 
-	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->from))
+	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->agent_base))
 		ret[n++] = &c->head;
 	if (!ga_oid_is_zero(&c->stash))
 		ret[n++] = &c->stash;
@@ -352,7 +353,7 @@ static int was_touched(struct capture *c, struct ga_error *err)
 	return rc < 0 ? -1 : !rc;
 }
 
-/* Find the tree of the fetched tip, and whether the tip is based on `from`. */
+/* Find the tree of the fetched tip, and whether the tip is based on that of the session. */
 static int judge_head(struct capture *c, struct ga_error *err)
 {
 	int rc;
@@ -366,7 +367,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	c->related = c->s->within != NULL;
 	if (c->related)
 		return 0;
-	rc = ga_is_ancestor(c->e->repo, &c->from, &c->head, err);
+	rc = ga_is_ancestor(c->e->repo, &c->agent_base, &c->head, err);
 	if (rc < 0)
 		return -1;
 	c->related = rc;
@@ -449,7 +450,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 		rc = rc < 0 ? rc : 1;
 	}
 	if (rc <= 0) {
-		c->head = c->from;
+		c->head = c->agent_base;
 		return rc < 0 ? -1 : judge_head(c, err);
 	}
 	rc = ask(c, &in, &reason, err);

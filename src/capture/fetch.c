@@ -128,7 +128,7 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 		tips[i] = *from[i];
 		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
 	}
-	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->from));
+	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->agent_base));
 	ga_buf_add(&in, f->known->ptr, f->known->len);
 	f->tries -= f->tries > 0;
 	c->met = 0;

@@ -39,7 +39,7 @@ static int flag_anew(struct capture *c, const struct outcome *o, struct ga_repor
 	size_t n;
 
 	if (find_users(c, &hide[1], &users, err) ||
-	    list_history(c, &c->under, 1, hide, users ? 2 : 1, &commits, &n, err))
+	    list_history(c, &c->branch_base, 1, hide, users ? 2 : 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (flag_commit(c, o, &commits[i], &anew, err))
@@ -57,9 +57,9 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
 	int rc;
 
-	if (!c->s->resumed || ga_oid_is_zero(&c->s->former))
+	if (!c->s->resumed || ga_oid_is_zero(&c->s->base_report))
 		return 0;
-	if (ga_report_read_at(c->e->repo, c->s, &c->s->former, &former, &damaged))
+	if (ga_report_read_at(c->e->repo, c->s, &c->s->base_report, &former, &damaged))
 		return flag_anew(c, o, r, err);
 	if (ga_oid_is_zero(&former.tip))
 		return 0;
@@ -67,7 +67,7 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 	 * before */
 	rc = ga_commit_here(c->e->repo, &former.tip, err);
 	if (rc > 0)
-		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->under, err);
+		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->branch_base, err);
 	if (rc > 0)
 		ga_report_add_former(r, &former);
 	return rc < 0 ? -1 : 0;

@@ -41,7 +41,7 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 			const struct ga_flags *flags, const struct ga_host_facts *facts,
 			struct ga_buf *m)
 {
-	bool all = ga_oid_equal(&c->from, &c->under);
+	bool all = ga_oid_equal(&c->agent_base, &c->branch_base);
 
 	for (size_t i = 0; all && i < flags->n; i++)
 		all = !ga_flag_holds(facts, &flags->v[i]);
@@ -59,7 +59,7 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 static int make_message(struct capture *c, struct outcome *o, const struct ga_oid *from,
 			struct ga_buf *m, struct ga_error *err)
 {
-	cleanup_free char *command = one_line_command(c->s->again.n ? &c->s->again
+	cleanup_free char *command = one_line_command(c->s->resumed_with.n ? &c->s->resumed_with
 								     : &c->s->command);
 	struct ga_changes *changes = &o->rest.changes;
 	struct ga_flags *flags = &o->rest.flags;
@@ -82,8 +82,8 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->related && !ga_oid_is_zero(&c->head);
-	struct ga_oid parent = own ? c->head : c->from;
-	struct ga_oid from = own ? c->head_tree : c->from_tree;
+	struct ga_oid parent = own ? c->head : c->agent_base;
+	struct ga_oid from = own ? c->head_tree : c->agent_base_tree;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 	struct ga_commit commit = { .tree = c->upper.tree, .parents = &parent, .n_parents = 1,
 				    .author = o->committer, .committer = o->committer,

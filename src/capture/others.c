@@ -459,8 +459,8 @@ static int find_on_host(struct others *x, const struct ga_refs *host,
 	for (size_t i = 0; i < x->found.n; i++)
 		if (ga_oidmap_get(alone, &x->found.v[i].oid, NULL))
 			ask[n++] = x->found.v[i].oid;
-	return ga_find_on_branches(x->c->e->repo, ask, n, &x->c->from, x->c->e->limits->history,
-				   ret, err);
+	return ga_find_on_branches(x->c->e->repo, ask, n, &x->c->agent_base,
+				   x->c->e->limits->history, ret, err);
 }
 
 static int keep_alone(struct others *x, const struct ga_refs *host, const struct ga_buf *known,

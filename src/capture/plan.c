@@ -67,7 +67,7 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 {
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
-	const struct ga_oid *known[] = { &c->under, &c->s->onto, &c->s->base, &c->s->tip,
+	const struct ga_oid *known[] = { &c->branch_base, &c->s->onto, &c->s->base, &c->s->tip,
 					 &o->former_tip, new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
@@ -91,7 +91,7 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 static int is_only_here(struct capture *c, const struct outcome *o, const struct ga_oid *oid,
 			struct ga_error *err)
 {
-	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->under;
+	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->branch_base;
 	int rc;
 
 	if ((!c->s->resumed && !c->unread) || ga_oid_is_zero(oid))

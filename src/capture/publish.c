@@ -42,9 +42,9 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n;
 
-	if (list_history(c, &o->history, 1, &c->from, 1, &commits, &n, err))
+	if (list_history(c, &o->history, 1, &c->agent_base, 1, &commits, &n, err))
 		return -1;
-	if (find_in_the_way(c, commits, n, &c->from_tree, &o->hold_always, err) ||
+	if (find_in_the_way(c, commits, n, &c->agent_base_tree, &o->hold_always, err) ||
 	    hold_links(c, commits, n, &o->hold_always, err))
 		return -1;
 	ga_strv_extend(&o->hold_always, &c->unfiltered);
@@ -255,7 +255,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 		return 0;
 	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
 		return -1;
-	o->facts.attributes_tree = c->from_tree;
+	o->facts.attributes_tree = c->agent_base_tree;
 	o->facts.attributes_dir = ga_strdup(c->s->project);
 	o->have_facts = true;
 	return 0;

@@ -15,7 +15,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;
 	struct ga_repo *r = c->e->repo;
 
-	if (ga_tree_diff(r, &c->from_tree, &c->s->view, &shown, err))
+	if (ga_tree_diff(r, &c->agent_base_tree, &c->s->view, &shown, err))
 		return -1;
 	for (size_t i = 0; i < shown.n; i++) {
 		const struct ga_change *s = &shown.v[i];
@@ -24,7 +24,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 		if (s->new.mode == GA_MODE_NONE)
 			continue;
 		/* if this replaced a directory, that is compared, too */
-		if (ga_tree_entry(r, &c->from_tree, s->path, &was, err) ||
+		if (ga_tree_entry(r, &c->agent_base_tree, s->path, &was, err) ||
 		    ga_tree_entry(r, tree, s->path, &e, err))
 			return -1;
 		if (ga_entry_equal(&e, &was))
@@ -40,7 +40,7 @@ int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_er
 	*ret = NULL;
 	if (!own && !c->s->resumed)
 		return 0;
-	c->tracked_tree = own ? c->head_tree : c->from_tree;
+	c->tracked_tree = own ? c->head_tree : c->agent_base_tree;
 	*ret = &c->tracked_tree;
 	return c->s->resumed ? add_uncommitted(c, &c->tracked_tree, err) : 0;
 }

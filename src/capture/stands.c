@@ -15,7 +15,7 @@ static void add_known(struct capture *c, const struct ga_oid *oid)
 
 static void add_stand(struct capture *c, const struct ga_oid *work, const struct ga_oid *on)
 {
-	if (ga_oid_equal(work, &c->from))
+	if (ga_oid_equal(work, &c->agent_base))
 		return;
 	GA_GROW(c->stands, c->n_stands, c->cap_stands);
 	c->stands[c->n_stands++] = (struct ga_stand){ *work, *on };
@@ -39,8 +39,8 @@ int find_stands(struct capture *c, struct ga_error *err)
 	cleanup_free char *prefix = ga_session_ref(c->s, "stood/");
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
-	add_known(c, &c->from);
-	add_known(c, &c->under);
+	add_known(c, &c->agent_base);
+	add_known(c, &c->branch_base);
 	if (ga_oid_equal(&c->s->base, &c->s->onto))
 		return 0;
 	add_stand(c, &c->s->base, &c->s->onto);
@@ -57,7 +57,7 @@ bool is_stand(const struct capture *c, const struct ga_oid *oid)
 	for (size_t i = 0; i < c->n_stands; i++)
 		if (ga_oid_equal(&c->stands[i].work, oid))
 			return true;
-	return ga_oid_equal(oid, &c->from);
+	return ga_oid_equal(oid, &c->agent_base);
 }
 
 /* The first one is enough: it is an ancestor of the later ones. */
@@ -67,11 +67,11 @@ int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_err
 	int rc;
 
 	if (ga_oid_equal(work, &c->s->onto) || ga_oid_is_zero(tip) ||
-	    ga_oid_equal(tip, &c->under))
+	    ga_oid_equal(tip, &c->branch_base))
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, work, tip, err);
 	/* if the branch that is published on has it, the user published it */
-	if (rc > 0 && !(rc = ga_is_ancestor(c->e->repo, work, &c->under, err))) {
+	if (rc > 0 && !(rc = ga_is_ancestor(c->e->repo, work, &c->branch_base, err))) {
 		(void)ga_fail(err, GA_EFATAL, "the agent's commits stand on your uncommitted work "
 			      "(commit %s): publishing them would publish that", GA_HEX(work));
 		return ga_hint(err, "they do so by a branch or tag of yours: 'git for-each-ref "

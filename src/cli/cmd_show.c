@@ -93,7 +93,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 
 		(void)printf("%-12s %s\n", "fetched from", q);
 	}
-	print_command("resumed with", &s->again);
+	print_command("resumed with", &s->resumed_with);
 	(void)printf("%-12s %s\n", "project", project);
 	(void)printf("%-12s %s\n", "branch", s->branch + sizeof("refs/heads/") - 1);
 	print_oid("onto", &s->onto);

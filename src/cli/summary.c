@@ -132,7 +132,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 					      : json_null());
 	(void)json_object_set_new(j, "resumed",
 				  s->resumed ? json_integer((json_int_t)s->resumed) : json_null());
-	(void)json_object_set_new(j, "resumed_with", ga_json_strv(&s->again));
+	(void)json_object_set_new(j, "resumed_with", ga_json_strv(&s->resumed_with));
 	(void)json_object_set_new(j, "exit_status",
 				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
 	(void)json_object_set_new(j, "run", live_json(peer));

@@ -173,7 +173,7 @@ static void put_summary(struct ga_buf *out, const struct ga_session *s, const st
 	ga_buf_addf(out, "</h1>\n<table>\n<tr><th>state</th><td>%s</td></tr>\n",
 		    ga_state_name(s->state));
 	put_command(out, "command", &r->command);
-	put_command(out, "resumed with", &s->again);
+	put_command(out, "resumed with", &s->resumed_with);
 	put_oid(out, "base", &r->base);
 	if (branch) {
 		put_row(out, "started on");

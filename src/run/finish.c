@@ -95,7 +95,7 @@ static void end_teller(struct ga_sandbox *sb)
 {
 	if (sb->teller > 0)
 		(void)kill(sb->teller, SIGKILL);
-	(void)ga_run_told(sb);
+	(void)ga_run_wait_told(sb);
 }
 
 void ga_run_finish(struct ga_sandbox *sb)

@@ -514,7 +514,7 @@ int ga_run_begin_beside(const struct ga_spec *s, const struct ga_run_paths *p,
 	return 0;
 }
 
-bool ga_run_told(struct ga_sandbox *sb)
+bool ga_run_wait_told(struct ga_sandbox *sb)
 {
 	int st = 0;
 

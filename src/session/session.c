@@ -64,18 +64,18 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->checks);
 	ga_strv_release(&s->remarks);
 	ga_strv_release(&s->left_out);
-	ga_strv_release(&s->again);
+	ga_strv_release(&s->resumed_with);
 	*s = (struct ga_session)GA_SESSION_INIT;
 }
 
-const struct ga_oid *ga_session_from(const struct ga_session *s)
+const struct ga_oid *ga_session_agent_base(const struct ga_session *s)
 {
-	return ga_oid_is_zero(&s->from) ? &s->base : &s->from;
+	return ga_oid_is_zero(&s->agent_base) ? &s->base : &s->agent_base;
 }
 
-const struct ga_oid *ga_session_under(const struct ga_session *s)
+const struct ga_oid *ga_session_branch_base(const struct ga_session *s)
 {
-	return ga_oid_is_zero(&s->under) ? &s->onto : &s->under;
+	return ga_oid_is_zero(&s->branch_base) ? &s->onto : &s->branch_base;
 }
 
 static bool name_char(char c)

@@ -110,7 +110,7 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	ga_json_set_oid(j, "base", &s->base);
 	ga_json_set_oid(j, "onto", &s->onto);
 	if (st->resumed)
-		ga_json_set_oid(j, "from", &s->under);
+		ga_json_set_oid(j, "from", &s->branch_base);
 	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
 	if (st->cwd)
 		ga_json_set_bytes(j, "cwd", st->cwd);

@@ -313,7 +313,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 		start_note_guess(e);
 	if (other || (st->sandbox && (!same || strcmp(st->spec.project, project) ||
 				      st->spec.nested != e->nested ||
-				      !ga_run_told(st->sandbox)))) {
+				      !ga_run_wait_told(st->sandbox)))) {
 		ga_run_finish(st->sandbox);
 		st->sandbox = NULL;
 		ga_spec_release(&st->spec);

@@ -367,7 +367,7 @@ static bool has_news(const struct inside *x, const struct start_point *p)
 	const struct ga_session *s = &x->st->session;
 
 	return p->bring.n || !ga_oid_is_zero(&s->bring) ||
-	       !ga_oid_equal(&p->under, ga_oid_is_zero(&s->tip) ? &s->onto : &s->tip);
+	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->tip) ? &s->onto : &s->tip);
 }
 
 /* ---- the private git dir ------------------------------------------------------------- */
@@ -418,7 +418,7 @@ static int keeps_index(struct inside *x, const struct start_point *p, struct ga_
 	ga_buf_chomp(&name);
 	ga_buf_chomp(&at);
 	return !strcmp(name.ptr, x->st->session.branch) &&
-	       !strcmp(at.ptr, ga_oid_hex(&p->from, hex));
+	       !strcmp(at.ptr, ga_oid_hex(&p->agent_base, hex));
 }
 
 static int move_git(struct inside *x, const struct start_point *p, struct ga_error *err)
@@ -428,7 +428,7 @@ static int move_git(struct inside *x, const struct start_point *p, struct ga_err
 	char hex[GA_OID_HEXSZ + 1];
 	const char *const head[] = { "symbolic-ref", "-m", "resume", "HEAD", s->branch, NULL };
 	const char *const ref[] = { "update-ref", "-m", "resume", s->branch,
-				    ga_oid_hex(&p->from, hex), NULL };
+				    ga_oid_hex(&p->agent_base, hex), NULL };
 	int keep;
 
 	/* it fails if there is no rebase, which is fine; HEAD stays where it is */

@@ -11,19 +11,19 @@ int start_keep_stand(struct ga_start_env *e, const struct ga_session *s, struct 
 	cleanup_free char *prefix = ga_session_ref(s, "stood/"), *name = NULL, *reason = NULL;
 	cleanup_refs struct ga_refs had = GA_REFS_INIT;
 
-	if (ga_oid_is_zero(&s->from) || ga_oid_equal(&s->from, &s->base) ||
-	    ga_oid_equal(&s->from, &s->under))
+	if (ga_oid_is_zero(&s->agent_base) || ga_oid_equal(&s->agent_base, &s->base) ||
+	    ga_oid_equal(&s->agent_base, &s->branch_base))
 		return 0;
 	if (ga_refs_list(e->repo, prefix, &had, err))
 		return -1;
 	/* a resume that was killed may have done it */
 	for (size_t i = 0; i < had.n; i++)
-		if (ga_oid_equal(&had.v[i].oid, &s->from))
+		if (ga_oid_equal(&had.v[i].oid, &s->agent_base))
 			return 0;
 	/* numbered, so that the names say which is later */
 	name = ga_strf("%s%06zu", prefix, had.n + 1);
 	reason = ga_strf("agent: resume %s", s->name);
-	ga_ref_updates_add(&u, name, NULL, &s->from);
+	ga_ref_updates_add(&u, name, NULL, &s->agent_base);
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 

@@ -88,7 +88,7 @@ int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
 	/* what the session was shown before stays visible: it has seen it */
 	ga_strv_extend(&s->exposed, o->expose);
 	ga_strv_sort_unique(&s->exposed);
-	if (start_look_again(e, o, s, &p->under, b, err))
+	if (start_look_again(e, o, s, &p->branch_base, b, err))
 		return -1;
 	ga_strv_extend(&s->masked_objects, &b->objects);
 	ga_strv_sort_unique(&s->masked_objects);

@@ -147,7 +147,7 @@ static int find_full(struct ga_start_env *e, const struct ga_session *s, struct 
 	cleanup_free char *path = NULL;
 	int rc = ga_ref_read(e->repo, ref, &oid, err);
 
-	if (rc < 0 || ga_commit_tree(e->repo, &p->under, &tip, err))
+	if (rc < 0 || ga_commit_tree(e->repo, &p->branch_base, &tip, err))
 		return -1;
 	p->full = tip;
 	if (rc)
@@ -216,7 +216,7 @@ static int carry(struct ga_start_env *e, const struct ga_session *s, const struc
 
 	if (ga_commit_tree(e->repo, &s->onto, &onto, err) ||
 	    ga_commit_tree(e->repo, &s->base, &base, err) ||
-	    ga_commit_tree(e->repo, &p->under, &under, err) ||
+	    ga_commit_tree(e->repo, &p->branch_base, &under, err) ||
 	    ga_tree_diff(e->repo, &onto, &under, &done, err))
 		return -1;
 	for (size_t i = 0; i < done.n; i++) {
@@ -241,7 +241,7 @@ static int carry(struct ga_start_env *e, const struct ga_session *s, const struc
 static int make_from(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		     struct ga_error *err)
 {
-	struct ga_oid parents[] = { p->under, s->base };
+	struct ga_oid parents[] = { p->branch_base, s->base };
 	cleanup_free char *who = NULL;
 	char message[] = MESSAGE, extra[] = "";
 	struct ga_commit c = { .parents = parents, .n_parents = GA_NELEMS(parents),
@@ -251,19 +251,19 @@ static int make_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	    ga_repo_signature(e->repo, &e->config, time(NULL), &who, err))
 		return -1;
 	c.author = c.committer = who;
-	return ga_commit_write(e->repo, &c, &p->from, err);
+	return ga_commit_write(e->repo, &c, &p->agent_base, err);
 }
 
 int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct start_point *ret,
 		     struct ga_error *err)
 {
-	if (ga_worktree_check_free(e->repo, s, err) || find_branch(e, s, &ret->under, err) ||
+	if (ga_worktree_check_free(e->repo, s, err) || find_branch(e, s, &ret->branch_base, err) ||
 	    find_full(e, s, ret, err) || find_view(e, s, ret, err) ||
-	    start_find_former(e, s, &ret->former, err))
+	    start_find_former(e, s, &ret->base_report, err))
 		return -1;
-	ret->from = ret->under;
+	ret->agent_base = ret->branch_base;
 	if (ga_oid_equal(&s->base, &s->onto))
 		return 0;
-	ret->from = s->base;
-	return ga_oid_equal(&ret->under, &s->onto) ? 0 : make_from(e, s, ret, err);
+	ret->agent_base = s->base;
+	return ga_oid_equal(&ret->branch_base, &s->onto) ? 0 : make_from(e, s, ret, err);
 }

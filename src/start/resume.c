@@ -139,9 +139,9 @@ static int choose_command(const struct ga_start_env *e, const struct ga_start_op
 		start_make_argv(e, o->argv, o->argc, false, st);
 	else
 		start_make_argv(e, s->command.v, s->command.n, true, st);
-	ga_strv_release(&s->again);
+	ga_strv_release(&s->resumed_with);
 	for (size_t i = 0; i < o->argc; i++)
-		ga_strv_push(&s->again, o->argv[i]);
+		ga_strv_push(&s->resumed_with, o->argv[i]);
 	return 0;
 }
 
@@ -153,9 +153,9 @@ static void fill_session(const struct ga_start_opts *o, const struct start_point
 	s->message = o->message ? ga_strdup(o->message) : NULL;
 	free(s->incomplete);
 	s->incomplete = NULL;
-	s->under = p->under;
-	s->from = p->from;
-	s->former = p->former;
+	s->branch_base = p->branch_base;
+	s->agent_base = p->agent_base;
+	s->base_report = p->base_report;
 	s->view = p->view;
 	s->full = p->full;
 	s->bring = s->bring_full = (struct ga_oid){ 0 };
@@ -173,7 +173,7 @@ static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	cleanup_free char *name = ga_session_ref(s, "from");
 	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
 
-	ga_ref_updates_add(&u, name, NULL, &s->from);
+	ga_ref_updates_add(&u, name, NULL, &s->agent_base);
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
@@ -182,7 +182,7 @@ static void describe(const struct ga_start_env *e, const struct start_base *b,
 {
 	char hex[GA_OID_HEXSZ + 1];
 
-	(void)ga_oid_hex(&p->under, hex);
+	(void)ga_oid_hex(&p->branch_base, hex);
 	hex[10] = '\0';
 	ga_strv_pushf(&st->banner, "goes on from %s", hex);
 	if (p->bring.n)

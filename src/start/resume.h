@@ -13,9 +13,9 @@
 int start_anew_hint(const struct ga_session *s, struct ga_error *err);
 /* resume-point.c: where a session goes on. */
 struct start_point {
-	struct ga_oid under;   /* its branch; without one, the commit that it would stand on */
-	struct ga_oid from;    /* the commit that its private HEAD is put on */
-	struct ga_oid former;  /* the report there is; zero: none */
+	struct ga_oid branch_base; /* its branch; without one, the commit that it would stand on */
+	struct ga_oid agent_base; /* the commit that its private HEAD is put on */
+	struct ga_oid base_report; /* the report there is; zero: none */
 	struct ga_oid view;    /* tree that its layers are to show ... */
 	struct ga_oid full;    /* ... and the same without the user's uncommitted work */
 	struct ga_oid was, was_full; /* the same two as they are now, or after `again` */

@@ -93,10 +93,10 @@ static void fill(struct ga_session *s)
 	ga_strv_push(&s->left_out, " leading and trailing ");
 	s->view.id[0] = 1;
 	s->full.id[0] = 2;
-	s->from.id[0] = 3;
-	s->under.id[0] = 4;
+	s->agent_base.id[0] = 3;
+	s->branch_base.id[0] = 4;
 	s->resumed = 1234567890124;
-	ga_strv_push(&s->again, "bash");
+	ga_strv_push(&s->resumed_with, "bash");
 	ga_strv_push(&s->exposed, "/home/u/.env");
 }
 
@@ -133,10 +133,10 @@ static void round_trip(void **state)
 		assert_string_equal(t.command.v[i], s.command.v[i]);
 	assert_string_equal(t.left_out.v[0], s.left_out.v[0]);
 	assert_true(ga_oid_equal(&t.view, &s.view) && ga_oid_equal(&t.full, &s.full));
-	assert_true(ga_oid_equal(ga_session_from(&t), &s.from));
-	assert_true(ga_oid_equal(ga_session_under(&t), &s.under));
+	assert_true(ga_oid_equal(ga_session_agent_base(&t), &s.agent_base));
+	assert_true(ga_oid_equal(ga_session_branch_base(&t), &s.branch_base));
 	assert_int_equal(t.resumed, s.resumed);
-	assert_string_equal(t.again.v[0], "bash");
+	assert_string_equal(t.resumed_with.v[0], "bash");
 	assert_string_equal(t.exposed.v[0], "/home/u/.env");
 	assert_string_equal(t.dir, s.dir);
 
