@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "ga/buf.h"
+#include "ga/strv.h"
 
 /* Valid UTF-8 without surrogates, overlong forms or code points over 10FFFF. */
 bool ga_utf8_valid(const char *s, size_t n);
@@ -48,6 +49,8 @@ char *ga_escape(const char *s);
 /* A word of a POSIX shell command line that is shown for copying: bare if it is plain, else in
  * single quotes. The caller frees it. */
 char *ga_quote_shell(const char *s);
+/* The same for all words of a command, with blanks in between. */
+char *ga_quote_shell_words(const struct ga_strv *words);
 
 /* Append `s` as git writes it between double quotes in listings and patches (core.quotePath): for
  * programs, not for a terminal. Returns whether anything was escaped: if not, git leaves the quotes

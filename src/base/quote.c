@@ -210,6 +210,18 @@ char *ga_quote_shell(const char *s)
 	return ga_buf_steal(&out);
 }
 
+char *ga_quote_shell_words(const struct ga_strv *words)
+{
+	struct ga_buf line = GA_BUF_INIT;
+
+	for (size_t i = 0; i < words->n; i++) {
+		cleanup_free char *q = ga_quote_shell(words->v[i]);
+
+		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
+	}
+	return ga_buf_steal(&line);
+}
+
 bool ga_quote_git_add(struct ga_buf *out, const char *s)
 {
 	static const char named[] = "\a\b\t\n\v\f\r\"\\", letters[] = "abtnvfr\"\\";

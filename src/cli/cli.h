@@ -146,6 +146,11 @@ int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int
 char *cli_resolve_path(const struct cli *c, const char *path,
 		       bool (*known)(const void *where, const char *path), const void *where);
 
+/* A path of the command line, absolute or from the current directory, as one from the top of the
+ * working tree; NULL if it is that itself, or not beneath it. Textual: nothing need be there. Caller
+ * frees. */
+char *cli_path_from_top(const struct ga_repo *r, const char *path);
+
 /* The agents' home that a start here would use; sets home_mode and use in the context. Outside of a
  * repository the user's settings decide, and home_mode `project` is an error. Caller frees. */
 int cli_find_home(struct cli *c, char **ret, struct ga_error *err);
@@ -192,8 +197,6 @@ char *cli_fit(const char *s, size_t room);
 
 /* "3 files", "1 file". Caller frees. */
 char *cli_count(size_t n, const char *singular, const char *plural);
-/* A command line with each word quoted for a shell; still to be escaped. Caller frees. */
-char *cli_shell_words(const struct ga_strv *words);
 /* A time in the user's zone, as in "2026-01-31 12:00:00 +0100"; "" for what is none. */
 #define CLI_TIME_MAX 64
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX]);

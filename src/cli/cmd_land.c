@@ -241,23 +241,12 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 	return 0;
 }
 
-/* A path from the root of the working tree, taken from the current directory as git does; NULL if
- * it is the root, or not beneath it. */
-static char *from_root(const struct cli *c, const char *path)
-{
-	cleanup_free char *cwd = getcwd(NULL, 0), *plain = without_slashes(path);
-	const char *prefix = cwd ? ga_path_below(cwd, ga_repo_info(c->env.repo)->workdir) : NULL;
-	cleanup_free char *ret = prefix ? ga_path_resolve(prefix, plain) : NULL;
-
-	return ret && ga_path_relative_ok(ret) ? ga_steal(&ret) : NULL;
-}
-
-/* The paths after "--", as they are from the root of the working tree. */
+/* The paths after "--", as they are from the top of the working tree. */
 static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_strv *ret,
 		      struct ga_error *err)
 {
 	for (size_t i = 1; i < argc; i++) {
-		char *path = from_root(c, argv[i]);
+		char *path = cli_path_from_top(c->env.repo, argv[i]);
 		cleanup_free char *q = ga_escape(argv[i]);
 
 		if (!path)

@@ -122,7 +122,7 @@ static void put_command(struct ga_buf *out, const json_t *list)
 	cleanup_free char *line = NULL;
 
 	ga_json_words(list, &words);
-	line = cli_shell_words(&words);
+	line = ga_quote_shell_words(&words);
 	/* a shell must still read it: only what must not be shown is escaped */
 	ga_quote_add_text(out, line, strnlen(line, VALUE_BYTES));
 	for (size_t k = 0; k < out->len; k++)

@@ -137,25 +137,6 @@ static int32_t next_flag(const struct explain *e, int32_t node)
 	return e->by_path.nodes[node].next;
 }
 
-/* A path from the top of the working tree, taken from the current directory as git does. NULL with
- * `err` if it leads out of that. */
-static char *from_top(const struct explain *e, const char *path, struct ga_error *err)
-{
-	const char *root = ga_repo_info(e->repo)->workdir, *below;
-	cleanup_free char *cwd = getcwd(NULL, 0), *q = NULL;
-	char *full = NULL;
-
-	below = path[0] == '/' ? ga_path_below(path, root) : cwd ? ga_path_below(cwd, root) : NULL;
-	if (below && *path)
-		full = ga_path_resolve(path[0] == '/' ? "" : below, path[0] == '/' ? below : path);
-	if (full && *full)
-		return full;
-	free(full);
-	q = ga_escape(path);
-	(void)ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
-	return NULL;
-}
-
 /* The file in the working tree as an entry, its content written to the objects in memory. 1: there
  * is none, or a directory (`*ret_state`). */
 static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
@@ -324,10 +305,13 @@ static int print(const struct explain *e, const struct options *o, struct ga_err
 
 static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 {
-	struct explained x = { .path = from_top(e, arg, err) };
+	struct explained x = { .path = cli_path_from_top(e->repo, arg) };
 
-	if (!x.path)
-		return -1;
+	if (!x.path) {
+		cleanup_free char *q = ga_escape(arg);
+
+		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
+	}
 	if (ga_strmap_first(&e->seen, x.path, strlen(x.path)) >= 0) {
 		free(x.path);
 		return 0;

@@ -54,7 +54,7 @@ static void print_flags(const struct ga_report *r)
 
 static void print_command(const char *label, const struct ga_strv *command)
 {
-	cleanup_free char *line = cli_shell_words(command), *q = ga_quote(line);
+	cleanup_free char *line = ga_quote_shell_words(command), *q = ga_quote(line);
 
 	if (command->n)
 		(void)printf("%-12s %s\n", label, q);

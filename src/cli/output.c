@@ -15,18 +15,6 @@ char *cli_count(size_t n, const char *singular, const char *plural)
 	return ga_strf("%zu %s", n, n == 1 ? singular : plural);
 }
 
-char *cli_shell_words(const struct ga_strv *words)
-{
-	struct ga_buf line = GA_BUF_INIT;
-
-	for (size_t i = 0; i < words->n; i++) {
-		cleanup_free char *q = ga_quote_shell(words->v[i]);
-
-		ga_buf_addf(&line, "%s%s", i ? " " : "", q);
-	}
-	return ga_buf_steal(&line);
-}
-
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX])
 {
 	struct tm tm;

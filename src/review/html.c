@@ -90,13 +90,9 @@ static void put_path(struct ga_buf *out, const char *path)
 
 void html_put_words(struct ga_buf *out, const struct ga_strv *words)
 {
-	for (size_t i = 0; i < words->n; i++) {
-		cleanup_free char *q = ga_quote_shell(words->v[i]);
+	cleanup_free char *line = ga_quote_shell_words(words);
 
-		if (i)
-			ga_buf_addch(out, ' ');
-		html_put_bytes(out, q, strlen(q));
-	}
+	html_put_bytes(out, line, strlen(line));
 }
 
 static void put_severity(struct ga_buf *out, enum ga_severity s)

@@ -66,18 +66,11 @@ static char *plural(size_t n, const char *one, const char *many)
 
 static void put_command(const struct text *t, const struct ga_strv *argv)
 {
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	cleanup_free char *line = ga_quote_shell_words(argv);
 
-	for (size_t i = 0; i < argv->n; i++) {
-		cleanup_free char *q = ga_quote_shell(argv->v[i]);
-
-		if (i)
-			ga_buf_addch(&line, ' ');
-		ga_buf_adds(&line, q);
-	}
 	ga_buf_adds(t->out, "  command  ");
 	/* escaped as a whole: safe to show matters more than being able to copy it */
-	ga_quote_add(t->out, line.ptr, line.len);
+	ga_quote_add(t->out, line, strlen(line));
 	ga_buf_addch(t->out, '\n');
 }
 

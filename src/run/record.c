@@ -269,16 +269,11 @@ static void add_member(struct ga_recorder *r, const char *key, const char *value
 
 static void make_header(struct ga_recorder *r, const struct ga_record_opts *o)
 {
-	cleanup_buf struct ga_buf command = GA_BUF_INIT;
+	cleanup_free char *command = ga_quote_shell_words(o->command);
 
-	for (size_t i = 0; i < o->command->n; i++) {
-		cleanup_free char *q = ga_quote_shell(o->command->v[i]);
-
-		ga_buf_addf(&command, "%s%s", i ? " " : "", q);
-	}
 	ga_buf_addf(&r->header, "\"timestamp\": %" PRIu64, (uint64_t)time(NULL));
 	add_member(r, "title", o->title);
-	add_member(r, "command", command.ptr);
+	add_member(r, "command", command);
 	for (size_t i = 0; o->envp[i]; i++) {
 		if (strncmp(o->envp[i], "TERM=", 5) != 0 || strlen(o->envp[i]) > 100)
 			continue;

@@ -37,7 +37,7 @@ test_expect_success 'a part: one commit of those paths, undone by name; the sess
 	git agent land --dry-run q -- d f && picture >../after && test_cmp ../before ../after && (cd d && git agent land -m "some of it" q -- . ../f 2>../../err) && grep "agent/q: landed in part" ../err &&
 	test "$(git log -1 --format=%s)" = "some of it" && ! git rev-parse -q --verify HEAD^2 && state f@2A8M d/h@2A d/n=n >../want && work_is >../is && test_cmp ../want ../is && state f@2A d/h@2A d/n=n >../want && head_is >../is && test_cmp ../want ../is && index_is >../is && test_cmp ../want ../is &&
 	git agent list | grep "^q .*captured" && git agent land --undo q && picture >../after && test_cmp ../before ../after &&
-	git agent land q -- d && picture >../one && git agent land --json q -- f g >../json && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"landed\"] and o[\"rest\"]" <../json && git agent land -- old && git agent list | grep "^q .*landed" && git log -1 --format=%B | grep -x "\* old" &&
+	git agent land q -- d && picture >../one && git agent land --json q -- f g >../json && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"landed\"] and o[\"rest\"]" <../json && git agent land -- "$PWD/old" && git agent list | grep "^q .*landed" && git log -1 --format=%B | grep -x "\* old" &&
 	git agent land --undo q && git agent list | grep "^q .*captured" && git agent land --undo q && picture >../after && test_cmp ../one ../after && git agent land --undo q && picture >../after && test_cmp ../before ../after &&
 	git agent land q -- f && git checkout -q f && git agent land q && state f@2A g@2A d/h@2A d/n=n -old >../want && head_is >../is && test_cmp ../want ../is && git agent list | grep "^q .*landed"
 '
