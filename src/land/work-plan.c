@@ -195,7 +195,8 @@ static int gather(struct land *l, struct work *w, const struct ga_changes *left_
 	}
 	/* a path that conflicts may be left out as well; it is listed once */
 	n = w->n;
-	qsort(w->v, n, sizeof(*w->v), by_path);
+	if (n)
+		qsort(w->v, n, sizeof(*w->v), by_path);
 	for (size_t i = 0; i < left_out->n; i++) {
 		const struct ga_change *c = &left_out->v[i];
 		struct work_path *p = find(w, n, c->path);

@@ -160,7 +160,8 @@ int ga_home_measure(const char *dir, const struct ga_presets *own, struct ga_hom
 	fd = open_home(dir, err);
 	if (fd < 0 || walk(&w, fd, "", err))
 		return -1;
-	qsort(ret->v, ret->n, sizeof(*ret->v), by_bytes);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_bytes);
 	ret->unreadable = w.unreadable;
 	return 0;
 }

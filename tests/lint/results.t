@@ -32,6 +32,30 @@ result 'what a test that failed said is at the end of a run, its beginning and i
 	rm -rf "$d"
 )"
 
+# By the flags of configure.ac, where the compiler has them: clang has one runtime, with one log.
+result 'what either sanitizer finds in a process that nobody watches fails the run' "$(
+	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
+	flags='-fsanitize=address,undefined -fno-sanitize-recover=all'
+	echo 'int main(void) { return 0; }' >"$d/none.c"
+	for more in -static-libubsan '' none; do
+		"${CC:-cc}" $flags $more -o "$d/none" "$d/none.c" 2>/dev/null && break
+	done
+	if [ "$more" != none ]; then
+		echo '#include <limits.h>
+		int main(int n, char **v) { char b[8]; (void)v; b[n * 7] = 1; return (b[n * 7] + INT_MAX) < n; }' >"$d/undefined.c"
+		echo '#include <stdlib.h>
+		int main(int n, char **v) { char *b = malloc((size_t)n * 8); (void)v; free(b); return b[n]; }' >"$d/address.c"
+		for kind in address undefined; do
+			"${CC:-cc}" -w $flags $more -o "$d/$kind" "$d/$kind.c" || echo "cannot be compiled: $kind"
+			printf "%s\n" "echo 1..1" "$d/$kind 2>/dev/null; echo ok 1 - nobody watched" >"$d/tests/$kind.t"
+			! TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh tests/$kind.t >"$d/out" 2>&1 || echo "it passed: $kind"
+			tail -n 1 "$d/out" | grep -vx "1 passed, 1 failed, 0 skipped"
+			grep -q "runtime error\|AddressSanitizer" "$d/out" || echo "not in it: what it found, $kind"
+		done
+	fi
+	rm -rf "$d"
+)"
+
 result 'two halves are all that is run, what is to be run by both is in both, and what takes long is begun first' "$(
 	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
 	for t in a b c d e f; do
