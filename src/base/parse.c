@@ -168,3 +168,28 @@ char *ga_size_about(uint64_t bytes)
 		tenths /= 1024;
 	return ga_strf("%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[u]);
 }
+
+bool ga_parse_version(const char *s, const char *name, struct ga_version *ret)
+{
+	cleanup_free char *major = NULL, *minor = NULL;
+	struct ga_version v;
+
+	if (strncmp(s, name, strlen(name)) != 0 || s[strlen(name)] != ' ')
+		return false;
+	s += strlen(name) + 1;
+	major = ga_strndup(s, strspn(s, "0123456789"));
+	s += strlen(major);
+	if (*s++ != '.')
+		return false;
+	minor = ga_strndup(s, strspn(s, "0123456789"));
+	if (!ga_parse_u64(major, UINT32_MAX, &v.major) ||
+	    !ga_parse_u64(minor, UINT32_MAX, &v.minor))
+		return false;
+	*ret = v;
+	return true;
+}
+
+bool ga_version_before(const struct ga_version *v, uint64_t major, uint64_t minor)
+{
+	return v->major < major || (v->major == major && v->minor < minor);
+}

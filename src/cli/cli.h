@@ -103,6 +103,8 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 void cli_release(const struct cli_command *cmd, void *opts);
 /* Show the command's manual page as `git help` does; false if man cannot. */
 bool cli_manual(const struct cli_command *cmd);
+/* The same, and what -h prints where man cannot. */
+void cli_help(const struct cli_command *cmd);
 
 /* Print what could stand in place of the last of `n` words, one candidate a line, for
  * docs/completion. It captures and changes nothing, and reports no error. */

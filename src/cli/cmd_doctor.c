@@ -10,6 +10,7 @@
 #include "doctor.h"
 #include "ga/fd.h"
 #include "ga/json.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"
@@ -47,22 +48,37 @@ void doctor_add_error(struct checks *k, const char *check, const struct ga_error
 	doctor_add(k, check, false, err->msg, err->hint);
 }
 
+/* what landing needs: git merge-tree --write-tree */
+#define GIT_MAJOR 2
+#define GIT_MINOR 38
+
 static void check_git(struct checks *k)
 {
+	static const char install[] = "git must be installed and on the PATH";
 	const char *const argv[] = { "git", "--version", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_free char *old = NULL;
+	struct ga_version v;
 	int status;
 
 	p.argv = argv;
 	p.out = &out;
 	if (ga_process_run(&p, &status, &err)) {
+		(void)ga_hint(&err, install);
 		doctor_add_error(k, "git", &err);
 		return;
 	}
 	ga_buf_chomp(&out);
-	doctor_add(k, "git", status == 0, out.ptr, status ? "install git" : NULL);
+	if (status || !ga_parse_version(out.ptr, "git version", &v)) {
+		doctor_add(k, "git", false, "'git --version' prints no version", install);
+		return;
+	}
+	if (ga_version_before(&v, GIT_MAJOR, GIT_MINOR))
+		old = ga_strf("%s is too old: %d.%d is needed", out.ptr, GIT_MAJOR, GIT_MINOR);
+	doctor_add(k, "git", !old, old ? old : out.ptr,
+		   old ? "install a newer git, or put one first in PATH" : NULL);
 }
 
 static void check_kernel(struct checks *k)

@@ -68,6 +68,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
+	cleanup_free char *only = NULL;
 	struct printer w = { .text = GA_RECORD_TEXT_INIT, .line = GA_BUF_INIT };
 	const struct ga_live_watch watch = { .follow = o->follow, .output = output,
 					     .missed = missed, .payload = &w };
@@ -76,7 +77,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)ret_status;
 	if (o->service)
 		return show_service(c, o, argc ? argv[0] : NULL, err);
-	rc = cli_pick_live(c, argc ? argv[0] : NULL, CLI_COME_UP_MS, &s, &lock, &peer, err);
+	if (!argc && cli_only_running(c, &only, err))
+		return -1;
+	rc = cli_pick_live(c, argc ? argv[0] : only, CLI_COME_UP_MS, &s, &lock, &peer, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {

@@ -3,6 +3,8 @@
 
 #include "cli.h"
 #include "ga/json.h"
+#include "ga/path.h"
+#include "ga/quote.h"
 
 struct options {
 	bool json;
@@ -21,7 +23,7 @@ static const struct cli_opt opts[] = {
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* What configure found, and where it was told to install. */
+/* What configure found. */
 static const struct {
 	const char *what, *value;
 } build[] = {
@@ -32,24 +34,36 @@ static const struct {
 	{ "libyaml", GA_VERSION_YAML },
 	{ "zlib", GA_VERSION_ZLIB },
 	{ "compiler", COMPILER },
-	{ "programs", GA_LIBEXECDIR },
 };
 
-static json_t *build_json(void)
+/* The directory of the programs that sessions start. */
+#define PROGRAMS "programs"
+
+static json_t *build_json(const char *programs)
 {
 	json_t *j = json_object();
 
 	for (size_t i = 0; i < GA_NELEMS(build); i++)
 		ga_json_set_bytes(j, build[i].what, build[i].value);
+	ga_json_set_bytes(j, PROGRAMS, programs);
 	return j;
+}
+
+static void print_build(const char *programs)
+{
+	cleanup_free char *q = ga_escape(programs);
+
+	for (size_t i = 0; i < GA_NELEMS(build); i++)
+		(void)printf("%-10s %s\n", build[i].what, build[i].value);
+	(void)printf("%-10s %s\n", PROGRAMS, q);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
 	const struct options *o = p;
+	cleanup_free char *programs = ga_path_parent(c->env.init);
 
-	(void)c;
 	(void)argc;
 	(void)argv;
 	(void)ret_status;
@@ -57,12 +71,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
 
 		if (o->build)
-			(void)json_object_set_new(j, "build", build_json());
+			(void)json_object_set_new(j, "build", build_json(programs));
 		return cli_print_json(j, err);
 	}
 	(void)printf("git-agent version %s\n", PACKAGE_VERSION);
-	for (size_t i = 0; o->build && i < GA_NELEMS(build); i++)
-		(void)printf("%-10s %s\n", build[i].what, build[i].value);
+	if (o->build)
+		print_build(programs);
 	return 0;
 }
 

@@ -16,12 +16,6 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, timeout) },
 };
 
-/* Does it run by itself, not as a part of a superproject's session? */
-static bool is_running(const struct ga_session *s, bool running)
-{
-	return running && cli_has_running_state(s) && !s->within;
-}
-
 static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, struct ga_error *err)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
@@ -55,7 +49,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	deadline = ms < 0 ? 0 : ga_now_ms() + ms;
 	for (size_t i = 0; i < argc; i++)
 		ga_strv_push(&names, argv[i]);
-	if (!argc && cli_sessions_where(c, is_running, &names, err))
+	if (!argc && cli_sessions_where(c, cli_runs, &names, err))
 		return -1;
 	for (size_t i = 0; i < names.n; i++)
 		if (wait_for(c, names.v[i], ga_poll_timeout(deadline),

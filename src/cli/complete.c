@@ -272,6 +272,10 @@ void cli_complete(struct cli *c, const struct cli_command *const *commands, size
 				say("", ga_config_key(i), "=", ga_config_help(i));
 			return;
 		}
+	if (n - skip == 1)
+		say("", "help", "", "show the manual page of a command");
+	if (n - skip == 2 && !strcmp(words[skip], "help")) /* by their names too */
+		skip++;
 	for (size_t i = 0; i < n_commands; i++) {
 		if (n - skip == 1)
 			say("", commands[i]->name, "", commands[i]->summary);

@@ -110,16 +110,39 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 	}
 }
 
+bool cli_runs(const struct ga_session *s, bool running)
+{
+	return running && cli_has_running_state(s) && !s->within;
+}
+
+int cli_only_running(struct cli *c, char **ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (cli_sessions_where(c, cli_runs, &names, err))
+		return -1;
+	*ret = names.n == 1 ? ga_strdup(names.v[0]) : NULL;
+	return 0;
+}
+
 int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		     struct ga_live_peer *peer, struct ga_error *err)
 {
+	cleanup_free char *only = NULL;
 	cleanup_close int lock = -1;
-	int rc = cli_pick_live(c, name, CLI_COME_UP_MS, ret, &lock, peer, err);
+	int rc;
 
+	if (!name) {
+		if (cli_only_running(c, &only, err))
+			return -1;
+		name = only;
+	}
+	rc = cli_pick_live(c, name, CLI_COME_UP_MS, ret, &lock, peer, err);
 	if (rc <= 0)
 		return rc;
 	if (rc == 2)
-		return ga_fail(err, GA_EFATAL, "session '%s' does not come up", name);
+		return ga_fail(err, GA_EFATAL, "session '%s' does not come up",
+			       name ? name : "");
 	(void)ga_fail(err, GA_EFATAL, "session '%s' does not run: it is %s", ret->name,
 		      ga_state_name(ret->state));
 	return ga_hint(err, "'git agent resume %s' goes on with it", ret->name);

@@ -39,7 +39,8 @@ static void usage(FILE *f)
 		    "agent/NAME.\n\n", f);
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
 		(void)fprintf(f, "    %-10s %s\n", commands[i]->name, commands[i]->summary);
-	(void)fputs("\n'git agent COMMAND -h' shows a command's options.\n", f);
+	(void)fputs("\n'git agent COMMAND -h' shows a command's options, "
+		    "'git agent help COMMAND' its manual page.\n", f);
 }
 
 static int unknown_command(const char *name, struct ga_error *err)
@@ -54,6 +55,22 @@ static int unknown_command(const char *name, struct ga_error *err)
 	if (near)
 		return ga_hint(err, "did you mean 'git agent %s'?", near);
 	return ga_hint(err, "'git agent -h' lists the commands");
+}
+
+/* git agent help [COMMAND] */
+static int help(size_t argc, char **argv, struct ga_error *err)
+{
+	const struct cli_command *cmd = argc ? find_command(argv[0]) : NULL;
+
+	if (argc && !cmd)
+		return unknown_command(argv[0], err);
+	if (argc > 1)
+		return ga_fail(err, GA_EUSAGE, "too many arguments");
+	if (cmd)
+		cli_help(cmd);
+	else
+		usage(stdout);
+	return 0;
 }
 
 /* Take over what git-agent has begun. The variables that say so are removed: no child must see
@@ -100,7 +117,9 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 		*ret_status = ga_error_status(GA_EUSAGE);
 		return 0;
 	}
-	if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help") || !strcmp(argv[0], "help")) {
+	if (!strcmp(argv[0], "help"))
+		return help(argc - 1, argv + 1, err);
+	if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help")) {
 		usage(stdout);
 		return 0;
 	}

@@ -125,6 +125,12 @@ static void print_help(const struct cli_command *cmd)
 	}
 }
 
+void cli_help(const struct cli_command *cmd)
+{
+	if (!cli_manual(cmd))
+		print_help(cmd);
+}
+
 int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***argv,
 	      struct ga_error *err)
 {
@@ -152,7 +158,9 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 			continue;
 		}
 		if (!strcmp(v[in], "-h") || !strcmp(v[in], "--help")) {
-			if (v[in][1] != '-' || !cli_manual(cmd))
+			if (v[in][1] == '-')
+				cli_help(cmd);
+			else
 				print_help(cmd);
 			return 1;
 		}

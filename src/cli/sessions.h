@@ -202,7 +202,11 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret);
 /* Does its state say that it runs or is about to? True of what does run only if its lock is held.
  */
 bool cli_has_running_state(const struct ga_session *s);
-/* Pick a session that must be running, and connect to it. */
+/* For cli_sessions_where(): does it run by itself, not as a part of a superproject's session? */
+bool cli_runs(const struct ga_session *s, bool running);
+/* The name of the only session that runs, or NULL if there is none or several. Caller frees. */
+int cli_only_running(struct cli *c, char **ret, struct ga_error *err);
+/* Pick a session that must be running, and connect to it; `name` NULL: the only one. */
 int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		     struct ga_live_peer *peer, struct ga_error *err);
 /* Wait until a session has ended and was captured; `peer` may be connected to it. Returns 1 or 2 of

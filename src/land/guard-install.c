@@ -341,22 +341,13 @@ static int has_hook_events(struct ga_repo *r, struct ga_error *err)
 	static const char *const args[] = { "version", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
-	cleanup_free char *major = NULL, *minor = NULL;
-	const char *rest;
-	uint64_t a, b;
+	struct ga_version v;
 
 	g.args = args;
 	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return -1;
-	if (strncmp(out.ptr, "git version ", 12) != 0)
-		return 0;
-	rest = out.ptr + 12;
-	major = ga_strndup(rest, strcspn(rest, "."));
-	rest += strlen(major) + (rest[strlen(major)] != '\0');
-	minor = ga_strndup(rest, strspn(rest, "0123456789"));
-	return ga_parse_u64(major, UINT64_MAX, &a) && ga_parse_u64(minor, UINT64_MAX, &b) &&
-	       (a > 2 || (a == 2 && b >= 54));
+	return ga_parse_version(out.ptr, "git version", &v) && !ga_version_before(&v, 2, 54);
 }
 
 static int install_events(struct ga_repo *r, struct ga_error *err)

@@ -33,13 +33,18 @@ int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_proc
 char *ga_git_last_line(const struct ga_buf *b)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
+	static const char unread[] = "fatal: Could not read from remote repository.";
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *end = b->ptr + b->len, *start, *lock = strstr(b->ptr, ".lock'");
+	const char *remote = strstr(b->ptr, unread);
 
 	/* git's message about a taken lock is followed by an empty line and advice without its
 	 * name */
 	if (lock && strstr(lock, "\n\n") == strchr(lock, '\n'))
 		end = lock + strcspn(lock, "\n");
+	/* so is that about a remote, and what went wrong with it stands before */
+	if (remote)
+		end = remote > b->ptr ? remote : remote + strlen(unread);
 	while (end > b->ptr && strchr(" \t\r\n", end[-1]))
 		end--;
 	for (start = end; start > b->ptr && start[-1] != '\n' && start[-1] != '\r';)

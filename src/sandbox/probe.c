@@ -38,31 +38,13 @@ static int check_file(const char *path, struct ga_error *err)
 	return 0;
 }
 
-static bool parse_version(const char *text, uint64_t *major, uint64_t *minor)
-{
-	static const char name[] = "bubblewrap ";
-	cleanup_free char *a = NULL, *b = NULL;
-	size_t n;
-
-	if (strncmp(text, name, strlen(name)))
-		return false;
-	text += strlen(name);
-	n = strspn(text, "0123456789");
-	if (text[n] != '.')
-		return false;
-	a = ga_strndup(text, n);
-	text += n + 1;
-	b = ga_strndup(text, strspn(text, "0123456789"));
-	return ga_parse_u64(a, 1000000, major) && ga_parse_u64(b, 1000000, minor);
-}
-
 static int check_version_of(const char *path, struct ga_error *err)
 {
 	const char *const argv[] = { path, "--version", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	cleanup_free char *q = ga_escape(path), *shown = NULL;
-	uint64_t major, minor;
+	struct ga_version v;
 	int status;
 
 	p.argv = argv;
@@ -73,10 +55,10 @@ static int check_version_of(const char *path, struct ga_error *err)
 		return ga_error_wrap(err, "cannot run '%s'", q);
 	ga_buf_chomp(&out);
 	shown = ga_quote(out.ptr);
-	if (status || !parse_version(out.ptr, &major, &minor))
+	if (status || !ga_parse_version(out.ptr, "bubblewrap", &v))
 		return ga_fail(err, GA_ESTART, "'%s' does not say which version it is: %s", q,
 			       shown);
-	if (major > MIN_MAJOR || minor >= MIN_MINOR)
+	if (!ga_version_before(&v, MIN_MAJOR, MIN_MINOR))
 		return 0;
 	(void)ga_fail(err, GA_ESTART, "'%s' is too old (%s): bubblewrap %d.%d is needed", q, shown,
 		      MIN_MAJOR, MIN_MINOR);

@@ -75,6 +75,7 @@ static int download(struct fetch *f, const char *dir, const struct ga_import_lim
 	int status;
 
 	g.args = args;
+	g.work_tree = ga_repo_info(f->r)->workdir;
 	g.object_dir = dir;
 	g.config = config;
 	g.errout = &why;

@@ -87,6 +87,7 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 	int status;
 
 	g.args = args;
+	g.work_tree = ga_repo_info(r)->workdir; /* from where a relative address leads */
 	g.out = &out;
 	g.out_max = LIST_MAX;
 	g.errout = &why;

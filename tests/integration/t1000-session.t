@@ -319,14 +319,18 @@ assert \"...\" in line and \"/.envrc\" in line and \"Makefile\" in line, line" &
 	$pty resize=24x400 exit=0 -- git agent show o >../out && grep "flagged: .*$long/.envrc" ../out
 '
 
-test_expect_success '--help opens the manual page, and prints the usage where there is none' '
+test_expect_success '--help and help open the manual page, and print the usage where there is none' '
 	mkdir -p man/man1 && cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
 	if command -v man; then
 		MANPATH="$HOME/man" && MANPAGER=cat && PAGER=cat && export MANPATH MANPAGER PAGER &&
 		git agent --help >out && grep "GIT-AGENT(1)" out &&
-		for page in start land agents; do git agent $page --help >out && grep "GIT-AGENT-$(echo $page | tr a-z A-Z)(1)" out || exit 1; done
+		for page in start land agents; do
+			git agent $page --help >out && grep "GIT-AGENT-$(echo $page | tr a-z A-Z)(1)" out && git agent help $page | test_cmp out - || exit 1
+		done
 	fi &&
-	MANPATH="$HOME/none" git agent land --help >out && grep "^usage: git agent land" out
+	MANPATH="$HOME/none" && export MANPATH && git agent land --help >out && grep "^usage: git agent land" out && git agent help land | test_cmp out - &&
+	git agent -h >out && git agent help | test_cmp out - &&
+	test_expect_code 129 git agent help lnad 2>err && grep "did you mean .git agent land" err && test_expect_code 129 git agent help land x
 '
 
 test_done

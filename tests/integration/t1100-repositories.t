@@ -177,4 +177,14 @@ test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
 	test_expect_code 1 env PATH="$HOME/bin" git-agent doctor >../out && grep "FAIL bubblewrap.*0.8" ../out
 '
 
+test_expect_success 'doctor: no git, one that does not say its version, and one that is too old to land' '
+	mkdir g && ln -s "$(command -v bwrap)" g/bwrap && ln -s "$(command -v git-agent)" g/ &&
+	for t in sh grep; do ln -s "$(command -v $t)" g/; done &&
+	test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out && grep -A1 "^FAIL git " out | grep "must be installed" &&
+	for v in "git version 2.37.9:is too old: 2.38 is needed" "git:prints no version"; do
+		printf "#!/bin/sh\necho \"%s\"\n" "${v%%:*}" >g/git && chmod +x g/git &&
+		test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out && grep "^FAIL git .*${v#*:}" out || exit 1
+	done && printf "#!/bin/sh\necho git version 2.38.0.rc1\n" >g/git && env PATH="$HOME/g" git-agent doctor >out; grep "^ok   git " out
+'
+
 test_done

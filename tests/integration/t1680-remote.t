@@ -167,6 +167,12 @@ do
 	'
 done
 
+test_expect_success 'a relative address leads from the working tree, and what is wrong with a remote is said' '
+	team rel && cd rel.here && git agent start -q --name w -- sh -c "echo w >w" && git agent push w && cd ../rel.there && git remote set-url origin ../rel.git && mkdir -p deep &&
+	(cd deep && git agent fetch --dry-run origin >../../out && git agent fetch origin) && grep "^w " ../out && git cat-file -e agent/w:w &&
+	git remote set-url origin ../nowhere.git && test_expect_code 128 git agent fetch origin 2>../err && grep "cannot ask remote .origin.: .*nowhere.git.* does not appear to be a git repository" ../err
+'
+
 test_expect_success 'a remote that is this repository itself costs nothing of what is held back' '
 	git init -q self && cd self && echo a >a && git add a && git commit -qm base && git switch -q -c follows --track main && git config branch.follows.remote && git agent start -q --name self -- sh -c "echo e >.envrc; echo b >b" && git for-each-ref >../want && git cat-file -e refs/agent/self/held:.envrc &&
 	test_expect_code 128 git agent push self 2>../err && grep "push to .origin" ../err && git remote add me "$PWD/.git" && for remote in . me "$PWD" "file://$PWD"; do

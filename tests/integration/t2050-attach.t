@@ -55,6 +55,13 @@ test_expect_success 'its end ends us, with its status and what it did' '
 	test "$(git show agent/ends:f)" = x
 '
 
+test_expect_success 'without a name, attach and logs take the only one that runs' '
+	repo only && git agent start -q -n over -- true && start_shell here && git agent logs >../out && grep "in>" ../out &&
+	$pty expect="in> " send="$detach" expect="git agent attach here" exit=0 -- git agent attach &&
+	start_shell there && test_expect_code 129 git agent logs 2>../err && grep "3 sessions: say which" ../err &&
+	git agent stop -qf here there && test_expect_code 129 git agent logs 2>../err
+'
+
 test_expect_success 'all of the output arrives before its end' '
 	cd r && git agent start -qd -n much -- sh -c "read a; seq 1 30000; echo THE-END" && $pty mode=raw send="\r" expect=THE-END exit=0 -- git agent attach much >../out && grep 30000 ../out
 '

@@ -75,7 +75,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	git agent doctor --json >../doctor.json && git agent version --json >../version.json && git agent version --build --json >../build.json && git agent config --json >../config.json &&
 	git agent review --accept-all --critical j && git agent land --json j >../land.json &&
 	python3 - <<-\EOF
-	import base64, json
+	import base64, json, os
 	def load(name): return json.load(open("../%s.json" % name))
 	def path(o): return {("path" if k == "path_b64" else k) for k in o}
 	r = load("review")
@@ -92,10 +92,39 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
 	assert list(load("build")) == ["version", "build"] and list(load("build")["build"]) == "libgit2 libseccomp jansson nettle libyaml zlib compiler programs".split()
+	assert os.path.exists(load("build")["build"]["programs"] + "/git-agent-stage"), load("build")
 	assert any(c in load("build")["build"]["compiler"] for c in ("gcc ", "lang ")), load("build")
 	assert all(list(o) == "key value number origin file line column repository left_out description".split() for o in load("config"))
 	assert set(load("land")) == set("session dry_run landed nothing uncommitted rest commit brought not_brought ignored ignored_flags".split()), load("land")
 	EOF
+'
+
+# the first table below a heading that is a command has the keys of what that prints
+cat >documented.py <<\EOF
+import json, re, subprocess, sys
+checked = []
+for part in re.split(r"^## ", open(sys.argv[1]).read(), flags=re.M)[1:]:
+    head, text = part.split("\n", 1)
+    command = re.match(r"`(git agent [^`]*)`", head)[1]
+    rows = re.search(r"^\| key \| type \| meaning \|\n\|---\|---\|---\|\n((?:\|.*\n)+)", text, re.M)
+    table = re.search(r"^\|.*$", text, re.M)
+    if not rows or table.start() != rows.start():
+        continue
+    want = [k for row in rows[1].splitlines() for k in re.findall(r"`([a-z_]+)`", row.split("|")[1])]
+    command = command.replace(" [NAME]", " j").replace(" [PATH...]", "").replace(" PATH...", " .envrc")
+    out = subprocess.run(command.split() + ["--dry-run"] * (command.split()[2] in ("gc", "land")), stdout=subprocess.PIPE, check=True).stdout
+    got = json.loads(out)
+    got = got if isinstance(got, list) else [got]
+    assert got, command
+    for o in got:
+        assert [k[:-4] if k.endswith("_b64") else k for k in o] == want, (command, list(o), want)
+    checked.append(command.split()[2])
+print(*checked)
+EOF
+
+test_expect_success 'keys come in the order that is documented' '
+	cd keys && printf "TOKEN=gh%s\n" p_a8Kd0LmZq3RtYv7XwB2nC5pQ9sUeJ4hG6fTi >.env && python3 ../documented.py "$TEST_SRCDIR/docs/json.md" >../checked &&
+	echo review review land list gc agents home guard rules rules secrets config trust | test_cmp - ../checked
 '
 
 test_expect_success 'exit statuses tell what to do' '

@@ -111,6 +111,8 @@ git agent home diff t.
 git agent home import cla.
 git agent guard o.
 git agent rules e.
+git agent help dr.
+git agent hel.
 git agent -c limits.mem.
 git agent -c dirty=refuse diff --h.
 EOF
@@ -134,6 +136,8 @@ tab tub
 claude
 off on
 explain
+drop
+help
 limits.memory=
 --held
 EOF

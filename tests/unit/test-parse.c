@@ -252,6 +252,33 @@ static void thousandths(void **state)
 	}
 }
 
+static void versions(void **state)
+{
+	static const struct {
+		const char *s;
+		bool ok, old; /* before 2.38 */
+	} cases[] = {
+		{ "git version 2.38", true, false }, { "git version 2.37.9", true, true },
+		{ "git version 2.39.5 (Apple Git-154)", true, false },
+		{ "git version 2.100.0", true, false }, { "git version 1.40", true, true },
+		{ "git version 3.0.rc1", true, false }, { "git version 2.38\n", true, false },
+		{ "git version 2", false, false }, { "git version 2.", false, false },
+		{ "git version .38", false, false }, { "git version v2.38", false, false },
+		{ "git version  2.38", false, false }, { "git versions 2.38", false, false },
+		{ "git 2.38", false, false }, { "git version 2.99999999999", false, false },
+		{ "", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_version v = { 0, 0 };
+
+		if (ga_parse_version(cases[i].s, "git version", &v) != cases[i].ok ||
+		    (cases[i].ok && ga_version_before(&v, 2, 38) != cases[i].old))
+			fail_msg("'%s'", cases[i].s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +290,7 @@ int main(void)
 		cmocka_unit_test(booleans),
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(times),
+		cmocka_unit_test(versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
