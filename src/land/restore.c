@@ -191,6 +191,49 @@ static int fail_in_the_way(const char *then, struct ga_error *err)
 	return -1;
 }
 
+/* The files that going back to the tree `to` changes, and that have uncommitted changes. Git names
+ * one of them at most. */
+static int find_changed(struct land *l, const struct ga_oid *to, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	static const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
+					    "--ignore-submodules=dirty", "-z", NULL };
+	cleanup_changes struct ga_changes goes = GA_CHANGES_INIT;
+	cleanup_free char *branch = NULL;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_oid head, tree;
+	const char *path;
+	size_t pos = 0;
+
+	if (ga_repo_head(l->repo, &head, &branch, err) ||
+	    ga_commit_tree(l->repo, &head, &tree, err) ||
+	    ga_tree_diff(l->repo, &tree, to, &goes, err) ||
+	    land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		if (ga_changes_find(&goes, path))
+			ga_strv_push(ret, path);
+	return 0;
+}
+
+/* `why`: git's messages, if they were not shown. */
+static int fail_reset(struct land *l, const struct ga_oid *to, const struct ga_buf *why,
+		      const char *then, struct ga_error *err)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
+	cleanup_free char *line = land_first_line(why), *hint = NULL;
+
+	if (!find_changed(l, to, &changed, &unread) && changed.n) {
+		hint = ga_strf("'git stash push -- FILE' puts one away; then %s", then);
+		return land_refuse(&changed, "git cannot go back to where it began over "
+				   "uncommitted changes", hint, err);
+	}
+	(void)ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s", *line ? ": " : "",
+		      line);
+	return ga_hint(err, "%s", then);
+}
+
 static int reset(struct land *l, const char *how, struct ga_error *err)
 {
 	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
@@ -199,7 +242,6 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 	cleanup_free char *then = ga_strf("'git reset %s %s' goes back",
 					  l->rebase ? "--keep" : how, GA_HEX(&l->head));
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_free char *line = NULL;
 	struct ga_oid to;
 	int status;
 
@@ -209,12 +251,7 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 		return fail_in_the_way(then, err);
 	if (land_run_git(l, args, NULL, 0, &status, &why, err))
 		return ga_hint(err, "%s", then);
-	if (!status)
-		return 0;
-	line = land_first_line(&why);
-	(void)ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s", *line ? ": " : "",
-		      line);
-	return ga_hint(err, "%s", then);
+	return status ? fail_reset(l, &to, &why, then, err) : 0;
 }
 
 /* Git would drop what else is staged together with what it staged itself, so that is unstaged
