@@ -399,18 +399,25 @@ static int fail_not_back(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git reset --keep %s' goes back", GA_HEX(&l->head));
 }
 
-/* Fail if the user committed anything besides what they resolved: it would be dropped as well. */
-static int check_own(struct land *l, struct ga_error *err)
+/* Fail if the user committed anything besides what they resolved: it would be dropped as well, also
+ * by git's own --abort, which takes whatever it went on from for its own. */
+static int check_own(struct land *l, enum next is, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	struct ga_oid head;
 	int rc = ga_repo_head(l->repo, &head, &branch, err) || list(l, err)
 			 ? -1
-			 : land_has_own(l, &head, err);
+			 : ga_is_ancestor(l->repo, &l->head, &head, err);
 
+	if (rc > 0)
+		rc = land_has_own(l, &head, err);
 	if (rc <= 0)
 		return rc;
 	(void)ga_fail(err, GA_ELOSE, "you have committed something else since it was begun");
+	if (is == NEXT_STOPS)
+		return ga_hint(err, "'git agent land --continue %s' goes on once it is resolved; "
+			       "'git cherry-pick --abort' goes back before that as well",
+			       l->s->name);
 	return ga_hint(err, "'git agent land --continue %s' goes on; 'git cherry-pick --quit', "
 		       "then 'git reset --keep %.10s', goes back before that as well",
 		       l->s->name, GA_HEX(&l->head));
@@ -424,11 +431,11 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	struct ga_oid next, head, to;
 	enum next is;
 
-	if (rebase_find_next(l, &next, &is, &to, err))
+	if (rebase_find_next(l, &next, &is, &to, err) || check_own(l, is, err))
 		return -1;
 	/* git's own --abort would leave HEAD where it is */
 	if (is != NEXT_STOPS) {
-		if (check_own(l, err) || check_unstaged(l, err) || go_back(l, err) || quit(l, err))
+		if (check_unstaged(l, err) || go_back(l, err) || quit(l, err))
 			return -1;
 		(void)unlink(stopped);
 		return 0;

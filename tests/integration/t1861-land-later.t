@@ -92,6 +92,10 @@ test_expect_success 'it is known as the user'\''s own also where another commit 
 users-own
 resolved" && test_expect_code 2 git agent land --undo co 2>../err && cat ../err && grep "commits of yours are among those of agent/co" ../err
 '
+test_expect_success 'nor does --abort drop it there; what is said goes back over it' '
+	begin && git agent start -q --name cd -- sh -c "$words put f@2A; git commit -qam one; put f@2A9B; git commit -qam two" && put f@2M9N && git commit -qam mine && picture >../start && test_expect_code 4 git agent land --rebase cd && put f@2R9N && git commit -qam resolved && put own=mine && git add own && git commit -q --date=@1000000000 -m users-own && test_expect_code 4 git agent land --continue cd && picture >../before && test_expect_code 2 git agent land --abort cd 2>../err && cat ../err && grep "you have committed something else since it was begun$" ../err && picture >../after && test_cmp ../before ../after && content own=mine | test_cmp - own &&
+	eval "$(sed -n "s/^hint: .*; .\(git cherry-pick --abort\). goes back.*/\1/p" ../err)" && picture >../after && test_cmp ../start ../after && test_expect_code 4 git agent land --rebase cd && put f@2R9N && git commit -qam resolved && test_expect_code 4 git agent land --continue cd && git agent land --abort cd && picture >../after && test_cmp ../start ../after
+'
 test_expect_success 'of what is no commit made of it there is no telling' '
 	by_hand cz && git commit -q --amend --no-edit --reset-author --date=@1 && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c cz 2>../err && grep "no landing of agent/cz was left" ../err && picture >../after && test_cmp ../before ../after || return 1; done
 '
