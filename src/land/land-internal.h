@@ -93,7 +93,7 @@ struct land {
 	bool listed;              /* `picks` is filled: one id a line */
 	struct ga_buf picks;
 	bool later;               /* a rebase is being continued: what the user resolved stays */
-	bool unplain;             /* the picks touch names that must not go to a terminal as is */
+	bool unplain;             /* what git says of the picks must not go to a terminal as is */
 	bool conflicts;
 	struct ga_strv conflicted; /* the paths that have them, sorted */
 	struct ga_changes changes; /* head_tree -> merged */
@@ -159,8 +159,10 @@ char *land_list(const struct ga_strv *paths);
 int land_preview(struct land *l, struct ga_error *err);
 int land_check_how(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
-/* Can the path be shown on a terminal without quoting? */
+/* Can the path be shown on a terminal without quoting? And what git may repeat of a file that is
+ * brought there: only that of attributes is more than its path. */
 bool land_is_plain(const char *path);
+bool land_says_plain(struct land *l, const char *path, const struct ga_entry *e);
 /* Fail if the result `tree` is HEAD's: nothing was brought, and the session must not count as
  * landed. */
 int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,

@@ -43,16 +43,18 @@ static int list(struct land *l, struct ga_error *err)
 static int look_at_names(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "diff-tree", "--stdin", "--no-commit-id", "--root",
-					    "-r", "--no-renames", "--name-only", "-z", NULL };
+					    "-r", "--no-renames", "--raw", "--no-abbrev", "-z",
+					    NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
+	const char *line, *path;
+	struct ga_entry e;
 	size_t pos = 0;
 
 	if (list(l, err) ||
 	    (l->picks.len && land_ask_git(l, args, NULL, &l->picks, &out, err)))
 		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		l->unplain |= !land_is_plain(path);
+	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos)))
+		l->unplain |= !land_raw_entry(line, false, &e) || !land_says_plain(l, path, &e);
 	return 0;
 }
 
