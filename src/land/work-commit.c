@@ -55,9 +55,9 @@ static int run_hook(struct land *l, const char *index, const char *const *words,
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
 
-/* Does all that HEAD gained come from the index that the hook was given, and does the user's index
- * lack some of it? In that index, such a path would look as if the user had staged its old content.
- * 1 yes. */
+/* Does all that HEAD gained come from the index that the hook was given, as that was then or is now,
+ * and does the user's index lack some of it? In that index, such a path would look as if the user
+ * had staged its old content. 1 yes. */
 static int is_of_index(struct land *l, const char *index, const struct ga_oid *head,
 		       struct ga_error *err)
 {
@@ -73,12 +73,14 @@ static int is_of_index(struct land *l, const char *index, const struct ga_oid *h
 	    ga_tree_diff(l->repo, &l->head_tree, &tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
-		struct ga_entry in_given, in_own;
+		struct ga_entry planned, in_given, in_own;
 
-		if (ga_tree_entry(l->repo, &given, all.v[i].path, &in_given, err) ||
+		if (ga_tree_entry(l->repo, &l->work->tree, all.v[i].path, &planned, err) ||
+		    ga_tree_entry(l->repo, &given, all.v[i].path, &in_given, err) ||
 		    ga_tree_entry(l->repo, &own, all.v[i].path, &in_own, err))
 			return -1;
-		if (!ga_entry_equal(&in_given, &all.v[i].new))
+		if (!ga_entry_equal(&planned, &all.v[i].new) &&
+		    !ga_entry_equal(&in_given, &all.v[i].new))
 			return 0;
 		behind |= !ga_entry_equal(&in_own, &all.v[i].new);
 	}
