@@ -290,6 +290,8 @@ int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct g
 bool land_ignores_modes(struct land *l);
 /* Fail if git has an operation in progress; the hint says to do `then` after it. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
+/* Does git wait for the user? Its list of commits may be all that tells of a stopped rebase. */
+bool land_is_to_go_on(const struct land *l);
 /* The name of this working tree in the repository; "" is the main one. Borrowed from `l`. */
 const char *land_worktree(const struct land *l);
 /* The git directory of the working tree of that name, and where its files are; NULL: it does not

@@ -69,6 +69,16 @@ int land_fail_left(struct land *l, struct ga_error *err)
 			    "to go back", l->s->name);
 }
 
+/* Is nothing left to the user here, not even what a squash leaves, which is staged or in conflict? */
+static bool is_settled(struct land *l)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	struct ga_oid index, head;
+
+	return !land_is_to_go_on(l) && !land_index_tree(l, NULL, &index, &unread) &&
+	       !ga_commit_tree(l->repo, &l->head, &head, &unread) && ga_oid_equal(&index, &head);
+}
+
 static int fail_none(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
@@ -77,7 +87,10 @@ static int fail_none(struct land *l, struct ga_error *err)
 
 	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
 	if (land_left_find(l, true, &left, &unread))
-		return ga_hint(err, "'git status' tells what is in progress");
+		return is_settled(l)
+			       ? ga_hint(err, "nothing is in progress here; 'git agent land %s' lands "
+					 "it, or notes that you have committed it", l->s->name)
+			       : ga_hint(err, "'git status' tells what is in progress");
 	path = land_worktree_path(l, left.worktree);
 	q = ga_quote_shell(path ? path : left.worktree);
 	return ga_hint(err, "not in this working tree; one was in %s", q);

@@ -110,6 +110,10 @@ for commits in '' 'put a=new; git add a; git commit -qm zero;'; do
 		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && git commit -qm resolved && git commit -q --allow-empty --date=@1000000000 -m users-own && picture >../before && test_expect_code 2 git agent land --abort $s && picture >../after && test_cmp ../before ../after && git agent land --continue $s && git agent list | grep "^$s .*landed" && test_expect_code 2 git agent land --undo $s && picture >../after && test_cmp ../before ../after
 	'
 done
+test_expect_success 'a merge that the user committed by git: nothing waits, and what is said notes it' '
+	begin && git agent start -q --name bg -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && test_expect_code 4 git agent land bg && put f@2R && git commit -qam resolved && for c in --continue --abort; do test_expect_code 128 git agent land $c bg 2>../err && grep "^hint: nothing is in progress here; .git agent land bg. " ../err || return 1; done && git agent land bg && git agent list | grep "^bg .*landed" &&
+	begin && git agent start -q --name sg -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && test_expect_code 4 git agent land --squash sg && for c in --continue --abort; do test_expect_code 128 git agent land $c sg 2>../err && grep "^hint: .git status. tells what is in progress" ../err && put f@2R && git add f || return 1; done
+'
 test_expect_success 'gone on by git cherry-pick --continue, which stops at another: as ever' '
 	begin && git agent start -q --name ct -- sh -c "$words put f@2A; git commit -qam one; put a=new; git add a; git commit -qm two; put f@2A9B; git commit -qam three; put z=z; git add z; git commit -qm four" && put f@2M9N && git commit -qam mine && picture >../start && for c in --abort --continue; do
 		test_expect_code 4 git agent land --rebase ct && put f@2R9N && git add f && { GIT_EDITOR=: git cherry-pick --continue || :; } && test -e a && test -e .git/CHERRY_PICK_HEAD && git checkout -q --theirs f && put f@2R9B && git add f && git agent land $c ct || return 1
