@@ -227,20 +227,42 @@ int land_check_left(struct land *l, struct ga_error *err)
 	return ga_tree_diff(l->repo, &l->head_tree, &tip_tree, &l->changes, err);
 }
 
-static int abort_left(struct land *l, struct ga_error *err)
+static int abort_merge(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "merge", "--abort", NULL };
 	struct ga_git g = GA_GIT_INIT;
 
-	if (l->rebase)
-		return land_rebase_abort(l, err);
-	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
-	    land_check_way_back(l, &l->head_tree, err))
+	if (land_check_way_back(l, &l->head_tree, err))
 		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
 	return ga_git_ok(l->repo, &g, err);
+}
+
+/* What was staged while it waited stays, unless it is part of the merge: users who resolve a
+ * conflict may add all they have. */
+static int abort_left(struct land *l, struct ga_error *err)
+{
+	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
+	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	struct land there = { .repo = l->repo, .s = l->s, .head = l->head, .tip = l->tip,
+			      .opts = &merge, .merge = true };
+	int rc;
+
+	if (l->rebase)
+		return land_rebase_abort(l, err);
+	rc = ga_gitconfig_load(there.repo, &there.config, err) ||
+			     ga_commit_tree(there.repo, &there.head, &there.head_tree, err) ||
+			     land_preview(&there, err) || land_set_aside(&there, &others, err)
+		     ? -1
+		     : abort_merge(&there, err);
+	if (land_stage_again(&there, &others, err))
+		rc = -1;
+	ga_gitconfig_release(&there.config);
+	ga_changes_release(&there.changes);
+	ga_strv_release(&there.conflicted);
+	return rc;
 }
 
 /* Git drops the marks of files that it restores, also those that the user set since: the list keeps

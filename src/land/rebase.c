@@ -425,23 +425,13 @@ static int check_own(struct land *l, enum next is, struct ga_error *err)
 		       l->s->name, GA_HEX(&l->head));
 }
 
-int land_rebase_abort(struct land *l, struct ga_error *err)
+static int abort_pick(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "cherry-pick", "--abort", NULL };
-	cleanup_free char *branch = NULL, *stopped = rebase_stopped_file(l);
+	cleanup_free char *branch = NULL;
 	struct ga_git g = GA_GIT_INIT;
-	struct ga_oid next, head, to;
-	enum next is;
+	struct ga_oid head, to;
 
-	if (rebase_find_next(l, &next, &is, &to, err) || check_own(l, is, err))
-		return -1;
-	/* git's own --abort would leave HEAD where it is */
-	if (is != NEXT_STOPS) {
-		if (check_unstaged(l, err) || go_back(l, err) || quit(l, err))
-			return -1;
-		(void)unlink(stopped);
-		return 0;
-	}
 	if (ga_commit_tree(l->repo, &l->head, &to, err) || land_check_way_back(l, &to, err))
 		return -1;
 	g.args = args;
@@ -450,10 +440,46 @@ int land_rebase_abort(struct land *l, struct ga_error *err)
 	if (ga_git_ok(l->repo, &g, err) || ga_repo_head(l->repo, &head, &branch, err))
 		return -1;
 	/* git only warns of that */
-	if (!ga_oid_equal(&head, &l->head))
-		return fail_not_back(l, err);
-	(void)unlink(stopped);
-	return 0;
+	return ga_oid_equal(&head, &l->head) ? 0 : fail_not_back(l, err);
+}
+
+/* What was staged while it waited stays, unless it is part of the commit at which git stopped. */
+static int abort_stopped(struct land *l, const struct ga_oid *next, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	cleanup_free char *branch = NULL;
+	struct land here = *l;
+	int rc = -1;
+
+	here.changes = (struct ga_changes)GA_CHANGES_INIT;
+	here.conflicted = (struct ga_strv)GA_STRV_INIT;
+	if (!ga_repo_head(l->repo, &here.head, &branch, err) &&
+	    !ga_commit_tree(l->repo, &here.head, &here.head_tree, err) &&
+	    !land_preview(&here, err) && !add_pick(&here, next, err) &&
+	    !land_set_aside(&here, &others, err))
+		rc = abort_pick(l, err);
+	ga_changes_release(&here.changes);
+	ga_strv_release(&here.conflicted);
+	return land_stage_again(l, &others, err) ? -1 : rc;
+}
+
+int land_rebase_abort(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *stopped = rebase_stopped_file(l);
+	struct ga_oid next, began;
+	enum next is;
+	int rc;
+
+	if (rebase_find_next(l, &next, &is, &began, err) || check_own(l, is, err))
+		return -1;
+	/* git's own --abort would leave HEAD where it is */
+	if (is == NEXT_STOPS)
+		rc = abort_stopped(l, &next, err);
+	else
+		rc = check_unstaged(l, err) || go_back(l, err) || quit(l, err) ? -1 : 0;
+	if (!rc)
+		(void)unlink(stopped);
+	return rc;
 }
 
 int land_rebase_check_free(struct land *l, struct ga_error *err)

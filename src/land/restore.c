@@ -158,8 +158,13 @@ static int stage(struct land *l, const struct ga_changes *others, bool became,
 	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
 }
 
+int land_set_aside(struct land *l, struct ga_changes *ret, struct ga_error *err)
+{
+	return find_others(l, ret, err) || stage(l, ret, false, err) ? -1 : 0;
+}
+
 /* By its object, since the file may have more changes than were staged. */
-static int stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err)
+int land_stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv named = GA_STRV_INIT;
@@ -254,17 +259,15 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 	return status ? fail_reset(l, &to, &why, then, err) : 0;
 }
 
-/* Git would drop what else is staged together with what it staged itself, so that is unstaged
- * before and staged again after. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
 	int rc;
 
-	if (find_others(l, &others, err) || stage(l, &others, false, err))
+	if (land_set_aside(l, &others, err))
 		return -1;
 	rc = reset(l, how, err);
-	return stage_again(l, &others, err) || rc ? -1 : 0;
+	return land_stage_again(l, &others, err) || rc ? -1 : 0;
 }
 
 /* ---- taking it away ------------------------------------------------------------------ */

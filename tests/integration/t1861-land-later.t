@@ -240,6 +240,14 @@ back "$gone" 'rm -f old'
 back 'git rm -q old; put old/x=x; git add -A; git commit -qm one; put f@2A old/y=y; git add -A; git commit -qm two' 'test -e old/y'
 back 'git rm -q old; put old/x=x; git add -A; git commit -qm one; put f@2A old/y=y; git add -A; git commit -qm two' 'put old/z=mine' old/z
 back 'git rm -q k/a; git commit -qm one; put f@2A k=k; git add -A; git commit -qm two' 'test -f k'
+# What was uncommitted before is added as well by whoever resolves a conflict with "git add -A".
+for how in --merge '--merge --no-commit' --rebase '--rebase twice'; do
+	test_expect_success "given up, $how: what the user staged while it waited is there, and staged" '
+		begin && git mv d/h d/was && git commit -qm moved && s=k$(count) && git agent start -q --name $s -- sh -c "$words put n=n; git add n; git commit -qm zero; put f@2A d/was@2A; git commit -qam one; put f@2A9A -n; git commit -qam two" && git mv d/was d/is && { test "$how" = "--merge --no-commit" || put f@2M9M; } && git commit -qam mine && put old@8U g@8U u=untracked && picture >../before &&
+		{ git agent land ${how%twice} $s; :; } && case $how in --merge) put f@2R ;; *twice) put f@2R9M && git add f && GIT_EDITOR=: git cherry-pick --continue; put f@2R9R ;; --rebase) put f@2R9M ;; esac && put g@5S8U new=precious && git add -A && put g@5S8F && test "$(git diff --cached --name-only | tr "\n" " ")" != "g new old u " &&
+		git agent land --abort $s && git status --short && test "$(git diff --cached --name-only | tr "\n" " ")" = "g new old u " && git show :g >../is && content g@5S8U | test_cmp - ../is && content g@5S8F | test_cmp - g && content old@8U | test_cmp - old && content u=untracked | test_cmp - u && content new=precious | test_cmp - new && test ! -e n && git reset -q && rm new && put g@8U && picture >../after && test_cmp ../before ../after
+	'
+done
 test_expect_success 'given up: a submodule that the stopped commit took away is no file of the user' '
 	begin && git init -q sub && git -C sub commit -q --allow-empty -m s && git -c advice.addEmbeddedRepo=false add sub && git commit -qm sub && git agent start -q --name sub -- sh -c "$words git rm -q --cached sub; put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && git agent review --accept-all --critical sub && picture >../start && for how in rebase merge; do
 		test_expect_code 4 git agent land --$how sub && put sub/x=mine && git agent land --abort sub && content x=mine | test_cmp - sub/x && rm sub/x && picture >../after && test_cmp ../start ../after || return 1
