@@ -230,10 +230,15 @@ int land_restore(struct land *l, struct ga_error *err);
  * the user may have made since. What was staged since stays staged, unless it is part of l->changes
  * or of the tip. The hint says how to do it by hand. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err);
-/* Git would drop what else is staged together with what it staged itself. Unstage the former before
- * git goes back, which leaves it in the files; stage it again after. */
-int land_set_aside(struct land *l, struct ga_changes *ret, struct ga_error *err);
-int land_stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err);
+/* What else is staged than what git did. Git would drop both; so it is unstaged before git goes
+ * back, which leaves it in the files, and staged again after. */
+struct land_aside {
+	struct ga_changes staged;
+	struct ga_strv intended; /* those of them that are intent-to-add */
+};
+void land_aside_release(struct land_aside *a);
+int land_set_aside(struct land *l, struct land_aside *ret, struct ga_error *err);
+int land_stage_again(struct land *l, const struct land_aside *a, struct ga_error *err);
 /* Is the file or link at `path` what git writes for `e`, or, unless `whole`, the beginning of that?
  * Execute bits do not matter. */
 bool land_is_written(struct land *l, int root, const char *path, const struct ga_entry *e,

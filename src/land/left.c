@@ -245,7 +245,7 @@ static int abort_merge(struct land *l, struct ga_error *err)
 static int abort_left(struct land *l, struct ga_error *err)
 {
 	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
-	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	cleanup_(land_aside_release) struct land_aside aside = { .staged = GA_CHANGES_INIT };
 	struct land there = { .repo = l->repo, .s = l->s, .head = l->head, .tip = l->tip,
 			      .opts = &merge, .merge = true };
 	int rc;
@@ -254,10 +254,10 @@ static int abort_left(struct land *l, struct ga_error *err)
 		return land_rebase_abort(l, err);
 	rc = ga_gitconfig_load(there.repo, &there.config, err) ||
 			     ga_commit_tree(there.repo, &there.head, &there.head_tree, err) ||
-			     land_preview(&there, err) || land_set_aside(&there, &others, err)
+			     land_preview(&there, err) || land_set_aside(&there, &aside, err)
 		     ? -1
 		     : abort_merge(&there, err);
-	if (land_stage_again(&there, &others, err))
+	if (land_stage_again(&there, &aside, err))
 		rc = -1;
 	ga_gitconfig_release(&there.config);
 	ga_changes_release(&there.changes);

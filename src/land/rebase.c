@@ -446,7 +446,7 @@ static int abort_pick(struct land *l, struct ga_error *err)
 /* What was staged while it waited stays, unless it is part of the commit at which git stopped. */
 static int abort_stopped(struct land *l, const struct ga_oid *next, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	cleanup_(land_aside_release) struct land_aside aside = { .staged = GA_CHANGES_INIT };
 	cleanup_free char *branch = NULL;
 	struct land here = *l;
 	int rc = -1;
@@ -456,11 +456,11 @@ static int abort_stopped(struct land *l, const struct ga_oid *next, struct ga_er
 	if (!ga_repo_head(l->repo, &here.head, &branch, err) &&
 	    !ga_commit_tree(l->repo, &here.head, &here.head_tree, err) &&
 	    !land_preview(&here, err) && !add_pick(&here, next, err) &&
-	    !land_set_aside(&here, &others, err))
+	    !land_set_aside(&here, &aside, err))
 		rc = abort_pick(l, err);
 	ga_changes_release(&here.changes);
 	ga_strv_release(&here.conflicted);
-	return land_stage_again(l, &others, err) ? -1 : rc;
+	return land_stage_again(l, &aside, err) ? -1 : rc;
 }
 
 int land_rebase_abort(struct land *l, struct ga_error *err)

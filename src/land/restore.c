@@ -141,8 +141,8 @@ static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *
 		       : 0;
 }
 
-/* Set the index to what each path was, or became. */
-static int stage(struct land *l, const struct ga_changes *others, bool became,
+/* Set the index to what each path was; with `but`, to what it became, except these. */
+static int stage(struct land *l, const struct ga_changes *others, const struct ga_strv *but,
 		 struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
@@ -150,32 +150,75 @@ static int stage(struct land *l, const struct ga_changes *others, bool became,
 
 	for (size_t i = 0; i < others->n; i++) {
 		const struct ga_change *c = &others->v[i];
-		const struct ga_entry *e = became ? &c->new : &c->old;
+		const struct ga_entry *e = but ? &c->new : &c->old;
 
+		if (but && ga_strv_find(but, c->path) >= 0)
+			continue;
 		ga_buf_addf(&in, "%o %s\t", e->mode, GA_HEX(&e->oid));
 		ga_buf_add0(&in, c->path);
 	}
 	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
 }
 
-int land_set_aside(struct land *l, struct ga_changes *ret, struct ga_error *err)
+void land_aside_release(struct land_aside *a)
 {
-	return find_others(l, ret, err) || stage(l, ret, false, err) ? -1 : 0;
+	ga_changes_release(&a->staged);
+	ga_strv_release(&a->intended);
+}
+
+/* To git diff-index they are staged, and empty. */
+static int find_intended(struct land *l, struct ga_strv *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "diff-files", "--ita-invisible-in-index",
+					    "--diff-filter=A", "--name-only", "--no-ext-diff",
+					    "-z", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+int land_set_aside(struct land *l, struct land_aside *ret, struct ga_error *err)
+{
+	return find_others(l, &ret->staged, err) ||
+	       (ret->staged.n && find_intended(l, &ret->intended, err)) ||
+	       stage(l, &ret->staged, NULL, err) ? -1 : 0;
+}
+
+/* The index can have that only by git add. */
+static int intend_again(struct land *l, const struct land_aside *a, struct ga_error *err)
+{
+	static const char *const args[] = { "--literal-pathspecs", "add", "--intent-to-add",
+					    "--force", "--pathspec-from-file=-",
+					    "--pathspec-file-nul", NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+
+	for (size_t i = 0; i < a->staged.n; i++)
+		if (ga_strv_find(&a->intended, a->staged.v[i].path) >= 0)
+			ga_buf_add0(&in, a->staged.v[i].path);
+	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
 }
 
 /* By its object, since the file may have more changes than were staged. */
-int land_stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err)
+int land_stage_again(struct land *l, const struct land_aside *a, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv named = GA_STRV_INIT;
 	cleanup_free char *list = NULL;
 
-	if (!others->n ||
-	    (!ga_fault_stop("land:stage", &failed) && !stage(l, others, true, &failed)))
+	if (!a->staged.n ||
+	    (!ga_fault_stop("land:stage", &failed) &&
+	     !stage(l, &a->staged, &a->intended, &failed) && !intend_again(l, a, &failed)))
 		return 0;
-	for (size_t i = 0; i < others->n; i++)
-		ga_strv_take(&named, ga_strf("%s %s", GA_HEX(&others->v[i].new.oid),
-					     others->v[i].path));
+	for (size_t i = 0; i < a->staged.n; i++)
+		ga_strv_take(&named, ga_strf("%s %s", GA_HEX(&a->staged.v[i].new.oid),
+					     a->staged.v[i].path));
 	list = land_list(&named);
 	if (!err->msg)
 		(void)ga_error_move(err, &failed);
@@ -261,13 +304,13 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 
 int land_go_back(struct land *l, const char *how, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	cleanup_(land_aside_release) struct land_aside aside = { .staged = GA_CHANGES_INIT };
 	int rc;
 
-	if (land_set_aside(l, &others, err))
+	if (land_set_aside(l, &aside, err))
 		return -1;
 	rc = reset(l, how, err);
-	return land_stage_again(l, &others, err) || rc ? -1 : 0;
+	return land_stage_again(l, &aside, err) || rc ? -1 : 0;
 }
 
 /* ---- taking it away ------------------------------------------------------------------ */
