@@ -230,6 +230,10 @@ int land_restore(struct land *l, struct ga_error *err);
  * the user may have made since. What was staged since stays staged, unless it is part of l->changes
  * or of the tip. The hint says how to do it by hand. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err);
+/* Fail since git did not go back to the tree `to`, saying `why`: name the files with uncommitted
+ * changes that are in its way. The hint says how they are put away, and what to do then. */
+int land_fail_back(struct land *l, const struct ga_oid *to, const struct ga_buf *why,
+		   const char *away, const char *then, struct ga_error *err);
 /* What else is staged than what git did. Git would drop both; so it is unstaged before git goes
  * back, which leaves it in the files, and staged again after. */
 struct land_aside {
@@ -259,6 +263,10 @@ int land_rebase_continue(struct land *l, struct ga_error *err);
  * it began. */
 int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
 		     struct ga_error *err);
+/* left.c: run the command of git's that gives up what waits and goes back to the tree `to`, unless
+ * that would overwrite untracked files. */
+int land_abort_by(struct land *l, const char *command, const struct ga_oid *to,
+		  struct ga_error *err);
 /* Give such a rebase up; refuse to begin one while git has a cherry-pick in progress. */
 int land_rebase_abort(struct land *l, struct ga_error *err);
 int land_rebase_check_free(struct land *l, struct ga_error *err);

@@ -227,17 +227,32 @@ int land_check_left(struct land *l, struct ga_error *err)
 	return ga_tree_diff(l->repo, &l->head_tree, &tip_tree, &l->changes, err);
 }
 
-static int abort_merge(struct land *l, struct ga_error *err)
+int land_abort_by(struct land *l, const char *command, const struct ga_oid *to,
+		  struct ga_error *err)
 {
-	static const char *const args[] = { "merge", "--abort", NULL };
+	const char *const args[] = { command, "--abort", NULL };
+	cleanup_free char *then = ga_strf("'git agent land --abort %s' goes back", l->s->name);
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
+	int status;
 
-	if (land_check_way_back(l, &l->head_tree, err))
+	if (land_check_way_back(l, to, err))
 		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
-	return ga_git_ok(l->repo, &g, err);
+	g.errout = &why;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	/* with conflicts in the index, git stashes nothing */
+	return status ? land_fail_back(l, to, &why, "move them away", then, err) : 0;
+}
+
+/* The user may have begun a merge that is none for us, as of histories with nothing in common. */
+static int preview(struct land *l, struct ga_error *err)
+{
+	return land_preview(l, err) ? ga_hint(err, "'git merge --abort' goes back, and drops all "
+					      "that is staged") : 0;
 }
 
 /* What was staged while it waited stays, unless it is part of the merge: users who resolve a
@@ -254,9 +269,9 @@ static int abort_left(struct land *l, struct ga_error *err)
 		return land_rebase_abort(l, err);
 	rc = ga_gitconfig_load(there.repo, &there.config, err) ||
 			     ga_commit_tree(there.repo, &there.head, &there.head_tree, err) ||
-			     land_preview(&there, err) || land_set_aside(&there, &aside, err)
+			     preview(&there, err) || land_set_aside(&there, &aside, err)
 		     ? -1
-		     : abort_merge(&there, err);
+		     : land_abort_by(&there, "merge", &there.head_tree, err);
 	if (land_stage_again(&there, &aside, err))
 		rc = -1;
 	ga_gitconfig_release(&there.config);

@@ -427,17 +427,12 @@ static int check_own(struct land *l, enum next is, struct ga_error *err)
 
 static int abort_pick(struct land *l, struct ga_error *err)
 {
-	static const char *const args[] = { "cherry-pick", "--abort", NULL };
 	cleanup_free char *branch = NULL;
-	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid head, to;
 
-	if (ga_commit_tree(l->repo, &l->head, &to, err) || land_check_way_back(l, &to, err))
-		return -1;
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
-	if (ga_git_ok(l->repo, &g, err) || ga_repo_head(l->repo, &head, &branch, err))
+	if (ga_commit_tree(l->repo, &l->head, &to, err) ||
+	    land_abort_by(l, "cherry-pick", &to, err) ||
+	    ga_repo_head(l->repo, &head, &branch, err))
 		return -1;
 	/* git only warns of that */
 	return ga_oid_equal(&head, &l->head) ? 0 : fail_not_back(l, err);

@@ -239,41 +239,54 @@ static int fail_in_the_way(const char *then, struct ga_error *err)
 	return -1;
 }
 
-/* The files that going back to the tree `to` changes, and that have uncommitted changes. Git names
- * one of them at most. */
-static int find_changed(struct land *l, const struct ga_oid *to, struct ga_strv *ret,
-			struct ga_error *err)
+static int list_paths(struct land *l, const char *const *args, struct ga_strv *ret,
+		      struct ga_error *err)
 {
-	static const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
-					    "--ignore-submodules=dirty", "-z", NULL };
-	cleanup_changes struct ga_changes goes = GA_CHANGES_INIT;
-	cleanup_free char *branch = NULL;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_oid head, tree;
 	const char *path;
 	size_t pos = 0;
 
-	if (ga_repo_head(l->repo, &head, &branch, err) ||
-	    ga_commit_tree(l->repo, &head, &tree, err) ||
-	    ga_tree_diff(l->repo, &tree, to, &goes, err) ||
-	    land_ask_git(l, args, NULL, NULL, &out, err))
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
 		return -1;
 	while ((path = ga_buf_next0(&out, &pos)))
-		if (ga_changes_find(&goes, path))
-			ga_strv_push(ret, path);
+		ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
 	return 0;
 }
 
-/* `why`: git's messages, if they were not shown. */
-static int fail_reset(struct land *l, const struct ga_oid *to, const struct ga_buf *why,
-		      const char *then, struct ga_error *err)
+/* The files that going back to the tree `to` changes, and that are not as the index has them. Git
+ * names one of them at most. */
+static int find_changed(struct land *l, const struct ga_oid *to, struct ga_strv *ret,
+			struct ga_error *err)
 {
-	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	static const char *const changed[] = { "diff-files", "--name-only", "--diff-filter=u",
+					       "--no-ext-diff", "--no-renames",
+					       "--ignore-submodules=dirty", "-z", NULL };
+	const char *const goes[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u",
+				     "--no-ext-diff", "--no-renames", "-z", GA_HEX(to), "--",
+				     NULL };
+	cleanup_strv struct ga_strv all = GA_STRV_INIT, go = GA_STRV_INIT;
+
+	if (list_paths(l, changed, &all, err) || list_paths(l, goes, &go, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_strv_find(&go, all.v[i]) >= 0)
+			ga_strv_push(ret, all.v[i]);
+	return 0;
+}
+
+int land_fail_back(struct land *l, const struct ga_oid *to, const struct ga_buf *why,
+		   const char *away, const char *then, struct ga_error *err)
+{
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_error struct ga_error unread = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
 	cleanup_free char *line = land_first_line(why), *hint = NULL;
 
+	/* what was only touched is not changed */
+	(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
 	if (!find_changed(l, to, &changed, &unread) && changed.n) {
-		hint = ga_strf("'git stash push -- FILE' puts one away; then %s", then);
+		hint = ga_strf("%s, then %s", away, then);
 		return land_refuse(&changed, "git cannot go back to where it began over "
 				   "uncommitted changes", hint, err);
 	}
@@ -299,7 +312,8 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 		return fail_in_the_way(then, err);
 	if (land_run_git(l, args, NULL, 0, &status, &why, err))
 		return ga_hint(err, "%s", then);
-	return status ? fail_reset(l, &to, &why, then, err) : 0;
+	return status ? land_fail_back(l, &to, &why, "'git stash push -- FILE' puts one away", then,
+				       err) : 0;
 }
 
 int land_go_back(struct land *l, const char *how, struct ga_error *err)

@@ -68,7 +68,7 @@ test_expect_success 'as it was staged, where the file has something else' '
 '
 # away FILE HEAD: what the hint in ../err says is done for that file: it is put away, and git goes back to that commit
 away() {
-	eval "$(sed -n "s/^hint: .*git cannot go back to where it began over uncommitted changes: $1; .\(git stash push -- \)FILE. puts one away; then .\(git reset --keep $2\). goes back$/\1$1 \&\& \2/p" ../err)" && git show "stash@{0}:$1" >../is && echo user | test_cmp - ../is && git rev-parse HEAD >../is && echo "$2" | test_cmp - ../is && git stash drop -q
+	eval "$(sed -n "s/^hint: .*git cannot go back to where it began over uncommitted changes: $1; .\(git stash push -- \)FILE. puts one away, then .\(git reset --keep $2\). goes back$/\1$1 \&\& \2/p" ../err)" && git show "stash@{0}:$1" >../is && echo user | test_cmp - ../is && git rev-parse HEAD >../is && echo "$2" | test_cmp - ../is && git stash drop -q
 }
 test_expect_success 'also where git cannot go back: what is in its way is named, and how one goes back' '
 	staging stuck "put old@5S; git add old; put old@5S8F" && git reset -q --hard && printf "%s\n" "#!/bin/sh" "$words put old@5S; git add old; put old@5S8F" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge "echo user >f; false" && { git agent land --rebase stuck 2>../err; test $? -gt 0; } && cat ../err && git show :old >../is && content old@5S | test_cmp - ../is && content old@5S8F | test_cmp - old && echo user | test_cmp - f && test ! -e .git/sequencer &&
