@@ -37,8 +37,10 @@ static bool is_resolved(const struct land *l)
 /* In a rebase l->head is where the first commit began, so HEAD has moved anyway. */
 const char *land_why_uncommitted(const struct land *l)
 {
-	return l->rebase || land_stays(l) ? "a hook or signing refused it"
-					  : "you, or a hook of yours, committed meanwhile";
+	if (!l->rebase && !land_stays(l))
+		return "you, or a hook of yours, committed meanwhile";
+	return l->opts && l->opts->edit ? "the editor, a hook or signing refused it"
+					: "a hook or signing refused it";
 }
 
 int land_fail_left(struct land *l, struct ga_error *err)

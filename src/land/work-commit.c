@@ -173,13 +173,18 @@ static int edit(struct land *l, const char *file, struct ga_error *err)
 	return status ? ga_fail(err, GA_EFATAL, "the editor failed: nothing was touched") : 0;
 }
 
-static int strip(struct land *l, struct ga_buf *message, struct ga_error *err)
+/* As git does it (commit.cleanup). The editor was given no text of git's, which scissors would cut
+ * off. */
+static int clean_up(struct land *l, struct ga_buf *message, struct ga_error *err)
 {
-	const char *const args[] = { "stripspace", l->opts->edit ? "--strip-comments" : NULL,
-				     NULL };
+	const char *how = ga_gitconfig_get(&l->config, "commit.cleanup");
+	bool comments = !how || !strcmp(how, "default") ? l->opts->edit : !strcmp(how, "strip");
+	const char *const args[] = { "stripspace", comments ? "--strip-comments" : NULL, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (land_ask_git(l, args, NULL, message, &out, err))
+	if (how && !strcmp(how, "verbatim"))
+		ga_buf_add(&out, message->ptr, message->len);
+	else if (land_ask_git(l, args, NULL, message, &out, err))
 		return -1;
 	if (!out.len)
 		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");
@@ -210,9 +215,8 @@ static int make_message(struct land *l, const char *index, struct ga_buf *messag
 	    must(l, index, check, err))
 		return -1;
 	ga_buf_clear(message);
-	return ga_read_file_at(AT_FDCWD, file, MESSAGE_MAX, message, err) || strip(l, message, err)
-		   ? -1
-		   : 0;
+	return ga_read_file_at(AT_FDCWD, file, MESSAGE_MAX, message, err) ||
+	       clean_up(l, message, err) ? -1 : 0;
 }
 
 /* ---- the commit -------------------------------------------------------------------- */

@@ -62,6 +62,24 @@ test_expect_success 'the message in the editor, for each way that has one' '
 	picture >../before && GIT_EDITOR=false && test_expect_code 128 git agent land -e e && picture >../after && test_cmp ../before ../after && test_expect_code 129 git agent land -e --ff-only e
 '
 
+test_expect_success 'an editor that fails is told of where git has merged already' '
+	begin && git agent start -q --name ef -- sh -c "$words put f@2A" && git commit -q --allow-empty -m m && GIT_EDITOR=false && export GIT_EDITOR && for how in --merge --squash; do
+		test_expect_code 4 git agent land -e $how ef 2>../err && grep "not committed: the editor, a hook or signing refused it" ../err && git reset -q --merge || return 1
+	done
+'
+# What git does by commit.cleanup, without the editor and with it, is done beside uncommitted work as well.
+for cleanup in '' default strip whitespace verbatim; do
+	test_expect_success "a message is cleaned up as git does it, with commit.cleanup${cleanup:+=}$cleanup" '
+		begin && s=w$(count) && git agent start -q --name $s -- sh -c "$words put f@2A" && git commit -q --allow-empty -m m && { test -z "$cleanup" || git config commit.cleanup "$cleanup"; } && printf "subject \n\n\n# a comment\nbody\n\n\n" >../text && GIT_EDITOR="cp ../text" && export GIT_EDITOR && message() {
+			git agent land "$@" $s && git cat-file commit HEAD | sed "1,/^\$/d" | awk 1 >../$f.message && git agent land --undo $s
+		} && for how in --merge --squash; do
+			for edit in "" -e; do
+				f=git && message $how $edit -m "$(cat ../text)" && put f@8M && f=beside && message $how $edit -m "$(cat ../text)" && put f@ && test_cmp ../git.message ../beside.message || return 1
+			done
+		done
+	'
+done
+
 test_expect_success 'the way is configured, by the user and not by a repository' '
 	mkdir -p "$HOME/.config/git-agent" && echo "land: squash" >"$HOME/.config/git-agent/config.yaml" && test_when_finished "rm $HOME/.config/git-agent/config.yaml" && begin && git agent start -q --name w -- sh -c "$words $two" &&
 	git commit -q --allow-empty -m meanwhile && git agent land w && test "$(git log -1 --format=%s)" = "Squash agent/w" && git agent land --undo w && git agent land --merge w && git rev-parse -q --verify HEAD^2 && git agent land --undo w &&
