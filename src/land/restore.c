@@ -74,29 +74,18 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 
 /* ---- what is staged ------------------------------------------------------------------ */
 
-/* Does `all` have what is staged, at its path or, as when git follows a renamed directory, at
- * another? */
-static bool brings(const struct ga_changes *all, const struct ga_change *c)
-{
-	if (ga_changes_find(all, c->path))
-		return true;
-	for (size_t i = 0; c->new.mode != GA_MODE_NONE && i < all->n; i++)
-		if (ga_oid_equal(&all->v[i].new.oid, &c->new.oid))
-			return true;
-	return false;
-}
-
 /* `all` leads from HEAD to the tip, so it includes what the user's own commits changed: only what
  * is staged as at the tip is git's. */
 static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
 {
 	const struct ga_change *of = ga_changes_find(all, c->path);
 
-	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
+	return of && ga_entry_equal(&of->new, &c->new);
 }
 
 /* With options of the user's (options.c), git may have merged into files that the checked merge
- * does not change. Merging again tells what it staged there, which is removed from `others`. */
+ * does not change, or put some elsewhere. Merging again tells what it staged there, which is removed
+ * from `others`. */
 static int drop_merged(struct land *l, struct ga_changes *others, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = *others, made = GA_CHANGES_INIT;
@@ -120,7 +109,6 @@ static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *
 	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
 	cleanup_free char *branch = NULL;
 	struct ga_oid head, tree, tip;
-	bool merged = false;
 
 	if (ga_repo_head(l->repo, &head, &branch, err) ||
 	    ga_commit_tree(l->repo, &head, &tree, err) ||
@@ -131,12 +119,10 @@ static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *
 	for (size_t i = 0; i < staged.n; i++) {
 		const struct ga_change *c = &staged.v[i];
 
-		if (brings(&l->changes, c) || is_of_tip(&all, c))
-			continue;
-		(void)ga_changes_add(ret, c->path, &c->old, &c->new);
-		merged |= c->old.mode != GA_MODE_NONE;
+		if (!ga_changes_find(&l->changes, c->path) && !is_of_tip(&all, c))
+			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
 	}
-	return merged && ga_oid_equal(&head, &l->head) && land_has_options(l)
+	return ret->n && ga_oid_equal(&head, &l->head) && land_has_options(l)
 		       ? drop_merged(l, ret, err)
 		       : 0;
 }

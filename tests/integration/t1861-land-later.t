@@ -248,6 +248,11 @@ for how in --merge '--merge --no-commit' --rebase '--rebase twice'; do
 		git agent land --abort $s && git status --short && test "$(git diff --cached --name-only | tr "\n" " ")" = "g new old u " && git show :g >../is && content g@5S8U | test_cmp - ../is && content g@5S8F | test_cmp - g && content old@8U | test_cmp - old && content u=untracked | test_cmp - u && content new=precious | test_cmp - new && test ! -e n && git reset -q && rm new && put g@8U && picture >../after && test_cmp ../before ../after
 	'
 done
+test_expect_success 'given up: a file of the user that is like one of the session is none of it' '
+	for how in --merge --rebase; do
+		begin && s=k$(count) && git agent start -q --name $s -- sh -c "$words put f@2A lib/e=; git add -A; git commit -qm one" && put f@2M && git commit -qam mine && put pkg/e= && { test_expect_code 4 git agent land $how $s; } && put f@2R && git add -A && git agent land --abort $s && git status --porcelain >../is && echo "A  pkg/e" | test_cmp - ../is && test -e pkg/e && test ! -e lib || return 1
+	done
+'
 test_expect_success 'given up: what is intended to be added still is' '
 	for how in --merge --rebase; do
 		begin && s=k$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && { test_expect_code 4 git agent land $how $s; } && put new=precious "[a-z]w=x" x.ign=i && git add -N -f new ":(literal)[a-z]w" x.ign && git agent land --abort $s && git status --porcelain >../is && printf " A [a-z]w\n A new\n A x.ign\n" | test_cmp - ../is && content new=precious | test_cmp - new || return 1
