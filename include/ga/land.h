@@ -125,9 +125,10 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 /* Is such a landing waiting to be finished in this working tree? False if that cannot be read. */
 bool ga_land_waits(struct ga_repo *r, struct ga_session *s);
 /* Give it up instead: everything is restored to its state before the landing, as by `git merge
- * --abort`. The same for a landing that was killed, except that what git was doing then is git's to
- * take back. GA_ELOSE, with nothing touched, if files made since are in the way of a rebase that
- * goes back, or commits that the user made meanwhile; then ga_land_undo() is refused too. */
+ * --abort`, except that what was staged meanwhile and is none of it stays staged. The same for a
+ * landing that was killed, except that what git was doing then is git's to take back. GA_ELOSE,
+ * with nothing touched, if files made since are in the way of a rebase that goes back, or commits
+ * that the user made meanwhile; then ga_land_undo() is refused too. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* Take the last landing of a session back: HEAD's branch, index and working tree as they were,

@@ -260,7 +260,7 @@ static void say_left(const struct cli *c, const struct options *o, struct ga_ses
 	if (!open)
 		cli_note("  next: git agent land %s%s",
 			 ga_land_waits(c->env.repo, s) ? "--continue " : "", s->name);
-	else if (o->accept_all)
+	else if (o->accept_all && !o->critical)
 		cli_note("  next: git agent review %s; --critical with --accept-all accepts these "
 			 "too", s->name);
 	else

@@ -120,6 +120,13 @@ int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 	return ga_hint(err, "finish or abort it, then %s", then);
 }
 
+bool land_is_to_go_on(const struct land *l)
+{
+	cleanup_free char *todo = ga_path_join(ga_repo_info(l->repo)->gitdir, "sequencer/todo");
+
+	return ga_repo_operation(l->repo) || !access(todo, F_OK);
+}
+
 const char *land_worktree(const struct land *l)
 {
 	const struct ga_repo_info *info = ga_repo_info(l->repo);

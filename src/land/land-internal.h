@@ -93,7 +93,7 @@ struct land {
 	bool listed;              /* `picks` is filled: one id a line */
 	struct ga_buf picks;
 	bool later;               /* a rebase is being continued: what the user resolved stays */
-	bool unplain;             /* the picks touch names that must not go to a terminal as is */
+	bool unplain;             /* what git says of the picks must not go to a terminal as is */
 	bool conflicts;
 	struct ga_strv conflicted; /* the paths that have them, sorted */
 	struct ga_changes changes; /* head_tree -> merged */
@@ -159,8 +159,10 @@ char *land_list(const struct ga_strv *paths);
 int land_preview(struct land *l, struct ga_error *err);
 int land_check_how(struct land *l, struct ga_error *err);
 int land_merge(struct land *l, struct ga_error *err);
-/* Can the path be shown on a terminal without quoting? */
+/* Can the path be shown on a terminal without quoting? And what git may repeat of a file that is
+ * brought there: only that of attributes is more than its path. */
 bool land_is_plain(const char *path);
+bool land_says_plain(struct land *l, const char *path, const struct ga_entry *e);
 /* Fail if the result `tree` is HEAD's: nothing was brought, and the session must not count as
  * landed. */
 int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hint,
@@ -228,6 +230,19 @@ int land_restore(struct land *l, struct ga_error *err);
  * the user may have made since. What was staged since stays staged, unless it is part of l->changes
  * or of the tip. The hint says how to do it by hand. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err);
+/* Fail since git did not go back to the tree `to`, saying `why`: name the files with uncommitted
+ * changes that are in its way. The hint says how they are put away, and what to do then. */
+int land_fail_back(struct land *l, const struct ga_oid *to, const struct ga_buf *why,
+		   const char *away, const char *then, struct ga_error *err);
+/* What else is staged than what git did. Git would drop both; so it is unstaged before git goes
+ * back, which leaves it in the files, and staged again after. */
+struct land_aside {
+	struct ga_changes staged;
+	struct ga_strv intended; /* those of them that are intent-to-add */
+};
+void land_aside_release(struct land_aside *a);
+int land_set_aside(struct land *l, struct land_aside *ret, struct ga_error *err);
+int land_stage_again(struct land *l, const struct land_aside *a, struct ga_error *err);
 /* Is the file or link at `path` what git writes for `e`, or, unless `whole`, the beginning of that?
  * Execute bits do not matter. */
 bool land_is_written(struct land *l, int root, const char *path, const struct ga_entry *e,
@@ -248,6 +263,10 @@ int land_rebase_continue(struct land *l, struct ga_error *err);
  * it began. */
 int land_rebase_left(struct land *l, const struct ga_oid *tip, const struct ga_oid *last,
 		     struct ga_error *err);
+/* left.c: run the command of git's that gives up what waits and goes back to the tree `to`, unless
+ * that would overwrite untracked files. */
+int land_abort_by(struct land *l, const char *command, const struct ga_oid *to,
+		  struct ga_error *err);
 /* Give such a rebase up; refuse to begin one while git has a cherry-pick in progress. */
 int land_rebase_abort(struct land *l, struct ga_error *err);
 int land_rebase_check_free(struct land *l, struct ga_error *err);
@@ -288,6 +307,8 @@ int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct g
 bool land_ignores_modes(struct land *l);
 /* Fail if git has an operation in progress; the hint says to do `then` after it. */
 int land_check_operation(struct land *l, const char *then, struct ga_error *err);
+/* Does git wait for the user? Its list of commits may be all that tells of a stopped rebase. */
+bool land_is_to_go_on(const struct land *l);
 /* The name of this working tree in the repository; "" is the main one. Borrowed from `l`. */
 const char *land_worktree(const struct land *l);
 /* The git directory of the working tree of that name, and where its files are; NULL: it does not

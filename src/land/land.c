@@ -129,11 +129,14 @@ static int check_report(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
 }
 
-/* What leaves a state of git's, and so needs git's own merge: the word for it, or NULL. */
+/* What leaves a state of git's, or is a check of git's, and so needs git's own merge: the word for
+ * it, or NULL. */
 static const char *needs_git(const struct land *l)
 {
 	if (l->opts->how == GA_LAND_REBASE)
 		return "rebased";
+	if (ga_gitconfig_bool(&l->config, "merge.verifysignatures", false))
+		return "verified (merge.verifySignatures)";
 	return l->opts->no_commit ? "left uncommitted" : NULL;
 }
 
@@ -167,7 +170,7 @@ static int choose(struct land *l, struct ga_error *err)
 	rc = f.staged.n || f.intended.n || f.changed.n || f.files.n || l->opts->paths;
 	if (!rc)
 		rc = land_options_put_away(l, err);
-	if (!rc) {
+	if (!rc && !needs_git(l)) {
 		rc = land_work_wanted(l, err);
 		if (rc > 0)
 			rc = plan_wanted(l, &f, err);

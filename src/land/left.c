@@ -37,8 +37,10 @@ static bool is_resolved(const struct land *l)
 /* In a rebase l->head is where the first commit began, so HEAD has moved anyway. */
 const char *land_why_uncommitted(const struct land *l)
 {
-	return l->rebase || land_stays(l) ? "a hook or signing refused it"
-					  : "you, or a hook of yours, committed meanwhile";
+	if (!l->rebase && !land_stays(l))
+		return "you, or a hook of yours, committed meanwhile";
+	return l->opts && l->opts->edit ? "the editor, a hook or signing refused it"
+					: "a hook or signing refused it";
 }
 
 int land_fail_left(struct land *l, struct ga_error *err)
@@ -69,6 +71,16 @@ int land_fail_left(struct land *l, struct ga_error *err)
 			    "to go back", l->s->name);
 }
 
+/* Is nothing left to the user here, not even what a squash leaves, which is staged or in conflict? */
+static bool is_settled(struct land *l)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	struct ga_oid index, head;
+
+	return !land_is_to_go_on(l) && !land_index_tree(l, NULL, &index, &unread) &&
+	       !ga_commit_tree(l->repo, &l->head, &head, &unread) && ga_oid_equal(&index, &head);
+}
+
 static int fail_none(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
@@ -77,7 +89,10 @@ static int fail_none(struct land *l, struct ga_error *err)
 
 	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
 	if (land_left_find(l, true, &left, &unread))
-		return ga_hint(err, "'git status' tells what is in progress");
+		return is_settled(l)
+			       ? ga_hint(err, "nothing is in progress here; 'git agent land %s' lands "
+					 "it, or notes that you have committed it", l->s->name)
+			       : ga_hint(err, "'git status' tells what is in progress");
 	path = land_worktree_path(l, left.worktree);
 	q = ga_quote_shell(path ? path : left.worktree);
 	return ga_hint(err, "not in this working tree; one was in %s", q);
@@ -214,20 +229,57 @@ int land_check_left(struct land *l, struct ga_error *err)
 	return ga_tree_diff(l->repo, &l->head_tree, &tip_tree, &l->changes, err);
 }
 
-static int abort_left(struct land *l, struct ga_error *err)
+int land_abort_by(struct land *l, const char *command, const struct ga_oid *to,
+		  struct ga_error *err)
 {
-	static const char *const args[] = { "merge", "--abort", NULL };
+	const char *const args[] = { command, "--abort", NULL };
+	cleanup_free char *then = ga_strf("'git agent land --abort %s' goes back", l->s->name);
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
+	int status;
 
-	if (l->rebase)
-		return land_rebase_abort(l, err);
-	if (ga_commit_tree(l->repo, &l->head, &l->head_tree, err) ||
-	    land_check_way_back(l, &l->head_tree, err))
+	if (land_check_way_back(l, to, err))
 		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
-	return ga_git_ok(l->repo, &g, err);
+	g.errout = &why;
+	if (ga_git_run(l->repo, &g, &status, err))
+		return -1;
+	/* with conflicts in the index, git stashes nothing */
+	return status ? land_fail_back(l, to, &why, "move them away", then, err) : 0;
+}
+
+/* The user may have begun a merge that is none for us, as of histories with nothing in common. */
+static int preview(struct land *l, struct ga_error *err)
+{
+	return land_preview(l, err) ? ga_hint(err, "'git merge --abort' goes back, and drops all "
+					      "that is staged") : 0;
+}
+
+/* What was staged while it waited stays, unless it is part of the merge: users who resolve a
+ * conflict may add all they have. */
+static int abort_left(struct land *l, struct ga_error *err)
+{
+	static const struct ga_land_opts merge = { .how = GA_LAND_MERGE };
+	cleanup_(land_aside_release) struct land_aside aside = { .staged = GA_CHANGES_INIT };
+	struct land there = { .repo = l->repo, .s = l->s, .head = l->head, .tip = l->tip,
+			      .opts = &merge, .merge = true };
+	int rc;
+
+	if (l->rebase)
+		return land_rebase_abort(l, err);
+	rc = ga_gitconfig_load(there.repo, &there.config, err) ||
+			     ga_commit_tree(there.repo, &there.head, &there.head_tree, err) ||
+			     preview(&there, err) || land_set_aside(&there, &aside, err)
+		     ? -1
+		     : land_abort_by(&there, "merge", &there.head_tree, err);
+	if (land_stage_again(&there, &aside, err))
+		rc = -1;
+	ga_gitconfig_release(&there.config);
+	ga_changes_release(&there.changes);
+	ga_strv_release(&there.conflicted);
+	return rc;
 }
 
 /* Git drops the marks of files that it restores, also those that the user set since: the list keeps

@@ -63,14 +63,6 @@ static char *pending_file(const struct land *l)
 	return land_own_file(l, "marks");
 }
 
-/* Does git wait for the user? Its list of commits may be all that tells of a stopped rebase. */
-static bool is_to_go_on(const struct land *l)
-{
-	cleanup_free char *todo = ga_path_join(ga_repo_info(l->repo)->gitdir, "sequencer/todo");
-
-	return ga_repo_operation(l->repo) || !access(todo, F_OK);
-}
-
 static char *note_file(const struct land *l)
 {
 	return ga_strf("%s/%u/marks", l->notes, l->note);
@@ -329,7 +321,7 @@ static int set_again(struct land *l, const char *file, struct ga_strv *ret_unmer
 		if (ga_strv_find(&index.unmerged, list.v[i].path) >= 0)
 			ga_strv_push(ret_unmerged, list.v[i].path);
 	/* paths with conflicts are marked once they are resolved */
-	if (index.unmerged.n || is_to_go_on(l))
+	if (index.unmerged.n || land_is_to_go_on(l))
 		return write_list(file, &list, err);
 	return unlink(file) ? ga_fail_errno(err, GA_EFATAL, errno, "cannot remove the list of "
 					    "marks") : 0;

@@ -6,13 +6,16 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/import.h"
 #include "ga/objects.h"
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 #include "land-internal.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
 #define GAVE_UP 2 /* and for a merge that no strategy could handle */
+#define ATTRIBUTES_MAX ((size_t)1 << 20)
 
 char *land_first_line(const struct ga_buf *why)
 {
@@ -98,11 +101,31 @@ bool land_is_plain(const char *path)
 	return !strcmp(q.ptr, path);
 }
 
+/* Git says which attributes it does not understand, in the words of the file. */
+static bool attributes_are_plain(struct land *l, const struct ga_entry *e)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, q = GA_BUF_INIT;
+
+	if (e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC)
+		return true;
+	if (ga_blob_read(l->repo, &e->oid, ATTRIBUTES_MAX, &text, &ignored))
+		return false;
+	ga_quote_add_text(&q, text.ptr, text.len);
+	return q.len == text.len && !memcmp(q.ptr, text.ptr, q.len);
+}
+
+bool land_says_plain(struct land *l, const char *path, const struct ga_entry *e)
+{
+	return land_is_plain(path) && (!ga_name_means_gitattributes(ga_path_base(path)) ||
+				       attributes_are_plain(l, e));
+}
+
 /* Can git's messages, which name paths unquoted, go to a terminal? */
-static bool names_are_plain(const struct land *l)
+static bool messages_are_plain(struct land *l)
 {
 	for (size_t i = 0; i < l->changes.n; i++)
-		if (!land_is_plain(l->changes.v[i].path))
+		if (!land_says_plain(l, l->changes.v[i].path, &l->changes.v[i].new))
 			return false;
 	return !l->unplain;
 }
@@ -189,7 +212,7 @@ int land_run_git(struct land *l, const char *const *args, const void *in, size_t
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
-	g.show_stderr = names_are_plain(l);
+	g.show_stderr = messages_are_plain(l);
 	g.errout = g.show_stderr ? NULL : why;
 	g.in = in;
 	g.in_len = n;
@@ -226,7 +249,7 @@ static int run_staging(struct land *l, const char *const *args, int *ret_status,
 	g.env = env;
 	if (ga_git_run(l->repo, &g, ret_status, err))
 		return -1;
-	if (!names_are_plain(l))
+	if (!messages_are_plain(l))
 		return 0;
 	for (const char *s = why->ptr; *s;) {
 		size_t n = strcspn(s, "\n"), whole = n + (s[n] == '\n');

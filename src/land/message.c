@@ -10,18 +10,19 @@
 
 #define SUBJECTS 100 /* of commits, in one message */
 #define SUBJECT_MAX ((size_t)1000) /* bytes of each: the agent can make it as long as it likes */
+#define SUBJECTS_MAX ((size_t)64 << 10) /* of them together: the message is an argument of git's */
 #define COMMITS_MAX 1000000
 
 /* "Squash agent/NAME" and the subjects, which are the agent's words, and escaped. */
 static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *commits = NULL;
-	size_t n = 0;
+	size_t n = 0, i;
 
 	ga_buf_addf(ret, "Squash agent/%s\n\n", l->s->name);
 	if (ga_rev_list(l->repo, &l->tip, 1, &l->head, 1, COMMITS_MAX, &commits, &n, err))
 		return -1;
-	for (size_t i = 0; i < n && i < SUBJECTS; i++) {
+	for (i = 0; i < n && i < SUBJECTS && ret->len < SUBJECTS_MAX; i++) {
 		cleanup_commit struct ga_commit c = { .n_parents = 0 };
 		size_t len, shown;
 
@@ -33,8 +34,8 @@ static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *e
 		ga_quote_add_text(ret, c.message, shown);
 		ga_buf_adds(ret, shown < len ? "...\n" : "\n");
 	}
-	if (n > SUBJECTS)
-		ga_buf_addf(ret, "* and %zu more\n", n - SUBJECTS);
+	if (n > i)
+		ga_buf_addf(ret, "* and %zu more\n", n - i);
 	return 0;
 }
 
@@ -76,8 +77,13 @@ static void add_checks(const struct land *l, struct ga_buf *ret)
 
 int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
 {
-	if (l->opts->message)
-		ga_buf_adds(ret, l->opts->message);
+	const char *given = l->opts->message;
+
+	/* unless it is still to be edited, git would leave what it merged uncommitted */
+	if (given && !l->opts->edit && !given[strspn(given, " \t\r\n\v\f")])
+		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");
+	if (given)
+		ga_buf_adds(ret, given);
 	else if (l->opts->paths)
 		part_message(l, ret);
 	else if (l->opts->how != GA_LAND_SQUASH)

@@ -43,16 +43,18 @@ static int list(struct land *l, struct ga_error *err)
 static int look_at_names(struct land *l, struct ga_error *err)
 {
 	static const char *const args[] = { "diff-tree", "--stdin", "--no-commit-id", "--root",
-					    "-r", "--no-renames", "--name-only", "-z", NULL };
+					    "-r", "--no-renames", "--raw", "--no-abbrev", "-z",
+					    NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
+	const char *line, *path;
+	struct ga_entry e;
 	size_t pos = 0;
 
 	if (list(l, err) ||
 	    (l->picks.len && land_ask_git(l, args, NULL, &l->picks, &out, err)))
 		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		l->unplain |= !land_is_plain(path);
+	while ((line = ga_buf_next0(&out, &pos)) && (path = ga_buf_next0(&out, &pos)))
+		l->unplain |= !land_raw_entry(line, false, &e) || !land_says_plain(l, path, &e);
 	return 0;
 }
 
@@ -399,52 +401,80 @@ static int fail_not_back(struct land *l, struct ga_error *err)
 	return ga_hint(err, "'git reset --keep %s' goes back", GA_HEX(&l->head));
 }
 
-/* Fail if the user committed anything besides what they resolved: it would be dropped as well. */
-static int check_own(struct land *l, struct ga_error *err)
+/* Fail if the user committed anything besides what they resolved: it would be dropped as well, also
+ * by git's own --abort, which takes whatever it went on from for its own. */
+static int check_own(struct land *l, enum next is, struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
 	struct ga_oid head;
 	int rc = ga_repo_head(l->repo, &head, &branch, err) || list(l, err)
 			 ? -1
-			 : land_has_own(l, &head, err);
+			 : ga_is_ancestor(l->repo, &l->head, &head, err);
 
+	if (rc > 0)
+		rc = land_has_own(l, &head, err);
 	if (rc <= 0)
 		return rc;
 	(void)ga_fail(err, GA_ELOSE, "you have committed something else since it was begun");
+	if (is == NEXT_STOPS)
+		return ga_hint(err, "'git agent land --continue %s' goes on once it is resolved; "
+			       "'git cherry-pick --abort' goes back before that as well",
+			       l->s->name);
 	return ga_hint(err, "'git agent land --continue %s' goes on; 'git cherry-pick --quit', "
 		       "then 'git reset --keep %.10s', goes back before that as well",
 		       l->s->name, GA_HEX(&l->head));
 }
 
-int land_rebase_abort(struct land *l, struct ga_error *err)
+static int abort_pick(struct land *l, struct ga_error *err)
 {
-	static const char *const args[] = { "cherry-pick", "--abort", NULL };
-	cleanup_free char *branch = NULL, *stopped = rebase_stopped_file(l);
-	struct ga_git g = GA_GIT_INIT;
-	struct ga_oid next, head, to;
-	enum next is;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head, to;
 
-	if (rebase_find_next(l, &next, &is, &to, err))
-		return -1;
-	/* git's own --abort would leave HEAD where it is */
-	if (is != NEXT_STOPS) {
-		if (check_own(l, err) || check_unstaged(l, err) || go_back(l, err) || quit(l, err))
-			return -1;
-		(void)unlink(stopped);
-		return 0;
-	}
-	if (ga_commit_tree(l->repo, &l->head, &to, err) || land_check_way_back(l, &to, err))
-		return -1;
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
-	if (ga_git_ok(l->repo, &g, err) || ga_repo_head(l->repo, &head, &branch, err))
+	if (ga_commit_tree(l->repo, &l->head, &to, err) ||
+	    land_abort_by(l, "cherry-pick", &to, err) ||
+	    ga_repo_head(l->repo, &head, &branch, err))
 		return -1;
 	/* git only warns of that */
-	if (!ga_oid_equal(&head, &l->head))
-		return fail_not_back(l, err);
-	(void)unlink(stopped);
-	return 0;
+	return ga_oid_equal(&head, &l->head) ? 0 : fail_not_back(l, err);
+}
+
+/* What was staged while it waited stays, unless it is part of the commit at which git stopped. */
+static int abort_stopped(struct land *l, const struct ga_oid *next, struct ga_error *err)
+{
+	cleanup_(land_aside_release) struct land_aside aside = { .staged = GA_CHANGES_INIT };
+	cleanup_free char *branch = NULL;
+	struct land here = *l;
+	int rc = -1;
+
+	here.changes = (struct ga_changes)GA_CHANGES_INIT;
+	here.conflicted = (struct ga_strv)GA_STRV_INIT;
+	if (!ga_repo_head(l->repo, &here.head, &branch, err) &&
+	    !ga_commit_tree(l->repo, &here.head, &here.head_tree, err) &&
+	    !land_preview(&here, err) && !add_pick(&here, next, err) &&
+	    !land_set_aside(&here, &aside, err))
+		rc = abort_pick(l, err);
+	ga_changes_release(&here.changes);
+	ga_strv_release(&here.conflicted);
+	return land_stage_again(l, &aside, err) ? -1 : rc;
+}
+
+int land_rebase_abort(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *stopped = rebase_stopped_file(l);
+	struct ga_oid next, began;
+	enum next is;
+	int rc;
+
+	if (rebase_find_next(l, &next, &is, &began, err) || check_own(l, is, err))
+		return -1;
+	/* git's own --abort would leave HEAD where it is */
+	if (is == NEXT_STOPS)
+		rc = abort_stopped(l, &next, err);
+	else
+		rc = check_unstaged(l, err) || go_back(l, err) || quit(l, err) ? -1 : 0;
+	if (!rc)
+		(void)unlink(stopped);
+	return rc;
 }
 
 int land_rebase_check_free(struct land *l, struct ga_error *err)

@@ -74,29 +74,18 @@ bool land_is_written(struct land *l, int root, const char *path, const struct ga
 
 /* ---- what is staged ------------------------------------------------------------------ */
 
-/* Does `all` have what is staged, at its path or, as when git follows a renamed directory, at
- * another? */
-static bool brings(const struct ga_changes *all, const struct ga_change *c)
-{
-	if (ga_changes_find(all, c->path))
-		return true;
-	for (size_t i = 0; c->new.mode != GA_MODE_NONE && i < all->n; i++)
-		if (ga_oid_equal(&all->v[i].new.oid, &c->new.oid))
-			return true;
-	return false;
-}
-
 /* `all` leads from HEAD to the tip, so it includes what the user's own commits changed: only what
  * is staged as at the tip is git's. */
 static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
 {
 	const struct ga_change *of = ga_changes_find(all, c->path);
 
-	return of ? ga_entry_equal(&of->new, &c->new) : brings(all, c);
+	return of && ga_entry_equal(&of->new, &c->new);
 }
 
 /* With options of the user's (options.c), git may have merged into files that the checked merge
- * does not change. Merging again tells what it staged there, which is removed from `others`. */
+ * does not change, or put some elsewhere. Merging again tells what it staged there, which is removed
+ * from `others`. */
 static int drop_merged(struct land *l, struct ga_changes *others, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = *others, made = GA_CHANGES_INIT;
@@ -120,7 +109,6 @@ static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *
 	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, all = GA_CHANGES_INIT;
 	cleanup_free char *branch = NULL;
 	struct ga_oid head, tree, tip;
-	bool merged = false;
 
 	if (ga_repo_head(l->repo, &head, &branch, err) ||
 	    ga_commit_tree(l->repo, &head, &tree, err) ||
@@ -131,18 +119,16 @@ static int find_others(struct land *l, struct ga_changes *ret, struct ga_error *
 	for (size_t i = 0; i < staged.n; i++) {
 		const struct ga_change *c = &staged.v[i];
 
-		if (brings(&l->changes, c) || is_of_tip(&all, c))
-			continue;
-		(void)ga_changes_add(ret, c->path, &c->old, &c->new);
-		merged |= c->old.mode != GA_MODE_NONE;
+		if (!ga_changes_find(&l->changes, c->path) && !is_of_tip(&all, c))
+			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
 	}
-	return merged && ga_oid_equal(&head, &l->head) && land_has_options(l)
+	return ret->n && ga_oid_equal(&head, &l->head) && land_has_options(l)
 		       ? drop_merged(l, ret, err)
 		       : 0;
 }
 
-/* Set the index to what each path was, or became. */
-static int stage(struct land *l, const struct ga_changes *others, bool became,
+/* Set the index to what each path was; with `but`, to what it became, except these. */
+static int stage(struct land *l, const struct ga_changes *others, const struct ga_strv *but,
 		 struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
@@ -150,27 +136,75 @@ static int stage(struct land *l, const struct ga_changes *others, bool became,
 
 	for (size_t i = 0; i < others->n; i++) {
 		const struct ga_change *c = &others->v[i];
-		const struct ga_entry *e = became ? &c->new : &c->old;
+		const struct ga_entry *e = but ? &c->new : &c->old;
 
+		if (but && ga_strv_find(but, c->path) >= 0)
+			continue;
 		ga_buf_addf(&in, "%o %s\t", e->mode, GA_HEX(&e->oid));
 		ga_buf_add0(&in, c->path);
 	}
 	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
 }
 
+void land_aside_release(struct land_aside *a)
+{
+	ga_changes_release(&a->staged);
+	ga_strv_release(&a->intended);
+}
+
+/* To git diff-index they are staged, and empty. */
+static int find_intended(struct land *l, struct ga_strv *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "diff-files", "--ita-invisible-in-index",
+					    "--diff-filter=A", "--name-only", "--no-ext-diff",
+					    "-z", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+int land_set_aside(struct land *l, struct land_aside *ret, struct ga_error *err)
+{
+	return find_others(l, &ret->staged, err) ||
+	       (ret->staged.n && find_intended(l, &ret->intended, err)) ||
+	       stage(l, &ret->staged, NULL, err) ? -1 : 0;
+}
+
+/* The index can have that only by git add. */
+static int intend_again(struct land *l, const struct land_aside *a, struct ga_error *err)
+{
+	static const char *const args[] = { "--literal-pathspecs", "add", "--intent-to-add",
+					    "--force", "--pathspec-from-file=-",
+					    "--pathspec-file-nul", NULL };
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+
+	for (size_t i = 0; i < a->staged.n; i++)
+		if (ga_strv_find(&a->intended, a->staged.v[i].path) >= 0)
+			ga_buf_add0(&in, a->staged.v[i].path);
+	return in.len ? land_ask_git(l, args, NULL, &in, NULL, err) : 0;
+}
+
 /* By its object, since the file may have more changes than were staged. */
-static int stage_again(struct land *l, const struct ga_changes *others, struct ga_error *err)
+int land_stage_again(struct land *l, const struct land_aside *a, struct ga_error *err)
 {
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv named = GA_STRV_INIT;
 	cleanup_free char *list = NULL;
 
-	if (!others->n ||
-	    (!ga_fault_stop("land:stage", &failed) && !stage(l, others, true, &failed)))
+	if (!a->staged.n ||
+	    (!ga_fault_stop("land:stage", &failed) &&
+	     !stage(l, &a->staged, &a->intended, &failed) && !intend_again(l, a, &failed)))
 		return 0;
-	for (size_t i = 0; i < others->n; i++)
-		ga_strv_take(&named, ga_strf("%s %s", GA_HEX(&others->v[i].new.oid),
-					     others->v[i].path));
+	for (size_t i = 0; i < a->staged.n; i++)
+		ga_strv_take(&named, ga_strf("%s %s", GA_HEX(&a->staged.v[i].new.oid),
+					     a->staged.v[i].path));
 	list = land_list(&named);
 	if (!err->msg)
 		(void)ga_error_move(err, &failed);
@@ -191,6 +225,62 @@ static int fail_in_the_way(const char *then, struct ga_error *err)
 	return -1;
 }
 
+static int list_paths(struct land *l, const char *const *args, struct ga_strv *ret,
+		      struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+/* The files that going back to the tree `to` changes, and that are not as the index has them. Git
+ * names one of them at most. */
+static int find_changed(struct land *l, const struct ga_oid *to, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	static const char *const changed[] = { "diff-files", "--name-only", "--diff-filter=u",
+					       "--no-ext-diff", "--no-renames",
+					       "--ignore-submodules=dirty", "-z", NULL };
+	const char *const goes[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u",
+				     "--no-ext-diff", "--no-renames", "-z", GA_HEX(to), "--",
+				     NULL };
+	cleanup_strv struct ga_strv all = GA_STRV_INIT, go = GA_STRV_INIT;
+
+	if (list_paths(l, changed, &all, err) || list_paths(l, goes, &go, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_strv_find(&go, all.v[i]) >= 0)
+			ga_strv_push(ret, all.v[i]);
+	return 0;
+}
+
+int land_fail_back(struct land *l, const struct ga_oid *to, const struct ga_buf *why,
+		   const char *away, const char *then, struct ga_error *err)
+{
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_error struct ga_error unread = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
+	cleanup_free char *line = land_first_line(why), *hint = NULL;
+
+	/* what was only touched is not changed */
+	(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
+	if (!find_changed(l, to, &changed, &unread) && changed.n) {
+		hint = ga_strf("%s, then %s", away, then);
+		return land_refuse(&changed, "git cannot go back to where it began over "
+				   "uncommitted changes", hint, err);
+	}
+	(void)ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s", *line ? ": " : "",
+		      line);
+	return ga_hint(err, "%s", then);
+}
+
 static int reset(struct land *l, const char *how, struct ga_error *err)
 {
 	const char *const args[] = { "reset", "--quiet", how, GA_HEX(&l->head), NULL };
@@ -199,7 +289,6 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 	cleanup_free char *then = ga_strf("'git reset %s %s' goes back",
 					  l->rebase ? "--keep" : how, GA_HEX(&l->head));
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_free char *line = NULL;
 	struct ga_oid to;
 	int status;
 
@@ -209,25 +298,19 @@ static int reset(struct land *l, const char *how, struct ga_error *err)
 		return fail_in_the_way(then, err);
 	if (land_run_git(l, args, NULL, 0, &status, &why, err))
 		return ga_hint(err, "%s", then);
-	if (!status)
-		return 0;
-	line = land_first_line(&why);
-	(void)ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s", *line ? ": " : "",
-		      line);
-	return ga_hint(err, "%s", then);
+	return status ? land_fail_back(l, &to, &why, "'git stash push -- FILE' puts one away", then,
+				       err) : 0;
 }
 
-/* Git would drop what else is staged together with what it staged itself, so that is unstaged
- * before and staged again after. */
 int land_go_back(struct land *l, const char *how, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes others = GA_CHANGES_INIT;
+	cleanup_(land_aside_release) struct land_aside aside = { .staged = GA_CHANGES_INIT };
 	int rc;
 
-	if (find_others(l, &others, err) || stage(l, &others, false, err))
+	if (land_set_aside(l, &aside, err))
 		return -1;
 	rc = reset(l, how, err);
-	return stage_again(l, &others, err) || rc ? -1 : 0;
+	return land_stage_again(l, &aside, err) || rc ? -1 : 0;
 }
 
 /* ---- taking it away ------------------------------------------------------------------ */

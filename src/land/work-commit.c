@@ -55,9 +55,9 @@ static int run_hook(struct land *l, const char *index, const char *const *words,
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
 
-/* Does all that HEAD gained come from the index that the hook was given, and does the user's index
- * lack some of it? In that index, such a path would look as if the user had staged its old content.
- * 1 yes. */
+/* Does all that HEAD gained come from the index that the hook was given, as that was then or is now,
+ * and does the user's index lack some of it? In that index, such a path would look as if the user
+ * had staged its old content. 1 yes. */
 static int is_of_index(struct land *l, const char *index, const struct ga_oid *head,
 		       struct ga_error *err)
 {
@@ -73,12 +73,14 @@ static int is_of_index(struct land *l, const char *index, const struct ga_oid *h
 	    ga_tree_diff(l->repo, &l->head_tree, &tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
-		struct ga_entry in_given, in_own;
+		struct ga_entry planned, in_given, in_own;
 
-		if (ga_tree_entry(l->repo, &given, all.v[i].path, &in_given, err) ||
+		if (ga_tree_entry(l->repo, &l->work->tree, all.v[i].path, &planned, err) ||
+		    ga_tree_entry(l->repo, &given, all.v[i].path, &in_given, err) ||
 		    ga_tree_entry(l->repo, &own, all.v[i].path, &in_own, err))
 			return -1;
-		if (!ga_entry_equal(&in_given, &all.v[i].new))
+		if (!ga_entry_equal(&planned, &all.v[i].new) &&
+		    !ga_entry_equal(&in_given, &all.v[i].new))
 			return 0;
 		behind |= !ga_entry_equal(&in_own, &all.v[i].new);
 	}
@@ -171,13 +173,18 @@ static int edit(struct land *l, const char *file, struct ga_error *err)
 	return status ? ga_fail(err, GA_EFATAL, "the editor failed: nothing was touched") : 0;
 }
 
-static int strip(struct land *l, struct ga_buf *message, struct ga_error *err)
+/* As git does it (commit.cleanup). The editor was given no text of git's, which scissors would cut
+ * off. */
+static int clean_up(struct land *l, struct ga_buf *message, struct ga_error *err)
 {
-	const char *const args[] = { "stripspace", l->opts->edit ? "--strip-comments" : NULL,
-				     NULL };
+	const char *how = ga_gitconfig_get(&l->config, "commit.cleanup");
+	bool comments = !how || !strcmp(how, "default") ? l->opts->edit : !strcmp(how, "strip");
+	const char *const args[] = { "stripspace", comments ? "--strip-comments" : NULL, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	if (land_ask_git(l, args, NULL, message, &out, err))
+	if (how && !strcmp(how, "verbatim"))
+		ga_buf_add(&out, message->ptr, message->len);
+	else if (land_ask_git(l, args, NULL, message, &out, err))
 		return -1;
 	if (!out.len)
 		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");
@@ -208,9 +215,8 @@ static int make_message(struct land *l, const char *index, struct ga_buf *messag
 	    must(l, index, check, err))
 		return -1;
 	ga_buf_clear(message);
-	return ga_read_file_at(AT_FDCWD, file, MESSAGE_MAX, message, err) || strip(l, message, err)
-		   ? -1
-		   : 0;
+	return ga_read_file_at(AT_FDCWD, file, MESSAGE_MAX, message, err) ||
+	       clean_up(l, message, err) ? -1 : 0;
 }
 
 /* ---- the commit -------------------------------------------------------------------- */

@@ -499,8 +499,7 @@ int land_work_wanted(struct land *l, struct ga_error *err)
 {
 	int rc;
 
-	if (l->opts->how == GA_LAND_FF_ONLY || l->opts->how == GA_LAND_REBASE ||
-	    l->opts->no_commit || l->conflicts || !l->s->left_out.n)
+	if (l->opts->how == GA_LAND_FF_ONLY || l->conflicts || !l->s->left_out.n)
 		return 0;
 	l->work = ga_calloc(1, sizeof(*l->work));
 	rc = find_wanted(l, l->work, err);

@@ -119,8 +119,9 @@ static int look(struct land *l, int root, struct work_path *p, struct ga_error *
 			p->work = p->index;
 		return 0;
 	}
+	/* neither a commit nor a stash has a fifo or a device */
 	if (!S_ISREG(p->st.st_mode) && !S_ISLNK(p->st.st_mode)) {
-		p->hurdle = WORK_EDITED;
+		p->hurdle = WORK_UNTRACKED;
 		return 0;
 	}
 	if (p->index.mode != GA_MODE_NONE || p->left_out || p->intended)

@@ -41,7 +41,7 @@ test_expect_success 'each list does at capture what it is for' '
 test_expect_success 'what is held back is accepted as anything else, what is refused is not' '
 	cd lists && test_expect_code 3 git agent review --accept l key 2>../err && grep "risk.block of your settings refuses key" ../err && grep "^hint: .*review --reject l" ../err &&
 	test_expect_code 3 git agent review --accept l new.sql key && ! on_branch l new.sql && git agent review --accept l sql/a.sql && git agent review --accept l new.sql && on_branch l new.sql &&
-	git agent review --accept-all --critical l 2>../err && grep "1 open flag left" ../err && test "$(git show agent/l:key)" = k && test_expect_code 3 git agent land l &&
+	git agent review --accept-all --critical l 2>../err && grep "1 open flag left" ../err && grep "^  next: git agent review l$" ../err && test "$(git show agent/l:key)" = k && test_expect_code 3 git agent land l &&
 	test_expect_code 3 git agent review --accept --hunk 1 l key && git agent review --reject l key && git agent land l && test "$(cat key)" = k && test "$(cat new.sql)" = new && grep more Makefile && git agent drop l
 '
 

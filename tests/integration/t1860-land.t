@@ -37,6 +37,17 @@ assert c[\"subject\"] == \"s\" + 999 * \"0\" + \"...\" and c[\"author\"] == \"n\
 	git agent land --squash l && git log -1 --format=%B | grep "^\* s0\{999\}\.\.\.\$"
 '
 
+test_expect_success 'so many subjects that git could not be given all of them: the others are counted' '
+	make_repo many && cd many && git agent start -q --name m -- sh -c "x=\$(printf \"\\342\\200\\213%.0s\" \$(seq 700)); for i in \$(seq 110); do echo \$i >w; git add w; git commit -qm \"\$i \$x\"; done" &&
+	git agent land --squash m && git log -1 --format=%B >../out && head -n 1 ../out | grep -x "Squash agent/m" && test "$(grep -c "^\* [0-9]* " ../out)" -lt 110 && echo "* and $((110 - $(grep -c "^\* [0-9]* " ../out))) more" >../want && grep "^\* and" ../out | test_cmp ../want - && test "$(cat w)" = 110 && test -z "$(git status --porcelain)" && git agent land --undo m && test ! -e w
+'
+
+test_expect_success 'an empty message: refused before anything is touched, whichever way' '
+	make_repo empty && cd empty && git agent start -q --name e -- sh -c "$work" && for how in --merge --squash --no-commit; do
+		test_expect_code 128 git agent land -m " " $how e 2>../err && grep "the message is empty: nothing was touched$" ../err && test -z "$(git status --porcelain)" && test ! -e rest && test ! -e .git/MERGE_HEAD && test -z "$(find "$HOME/.local/state" -path "*/e/undo/*")" || return 1
+	done && test_expect_code 128 git agent land -m "" e -- rest 2>../err && grep "the message is empty: nothing was touched$" ../err && test ! -e rest && GIT_EDITOR="echo words >" git agent land -m "" -e e && test "$(git log -1 --format=%s)" = words
+'
+
 test_expect_success 'moved on, where that can be; else refused and nothing touched' '
 	make_repo ff && cd ff && git agent start -q --name f -- sh -c "$work" && git agent start -q --name g -- sh -c "echo g >g" &&
 	git agent land --ff-only f && test "$(git rev-parse HEAD)" = "$(git rev-parse agent/f)" && test -e rest &&

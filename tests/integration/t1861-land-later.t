@@ -92,6 +92,10 @@ test_expect_success 'it is known as the user'\''s own also where another commit 
 users-own
 resolved" && test_expect_code 2 git agent land --undo co 2>../err && cat ../err && grep "commits of yours are among those of agent/co" ../err
 '
+test_expect_success 'nor does --abort drop it there; what is said goes back over it' '
+	begin && git agent start -q --name cd -- sh -c "$words put f@2A; git commit -qam one; put f@2A9B; git commit -qam two" && put f@2M9N && git commit -qam mine && picture >../start && test_expect_code 4 git agent land --rebase cd && put f@2R9N && git commit -qam resolved && put own=mine && git add own && git commit -q --date=@1000000000 -m users-own && test_expect_code 4 git agent land --continue cd && picture >../before && test_expect_code 2 git agent land --abort cd 2>../err && cat ../err && grep "you have committed something else since it was begun$" ../err && picture >../after && test_cmp ../before ../after && content own=mine | test_cmp - own &&
+	eval "$(sed -n "s/^hint: .*; .\(git cherry-pick --abort\). goes back.*/\1/p" ../err)" && picture >../after && test_cmp ../start ../after && test_expect_code 4 git agent land --rebase cd && put f@2R9N && git commit -qam resolved && test_expect_code 4 git agent land --continue cd && git agent land --abort cd && picture >../after && test_cmp ../start ../after
+'
 test_expect_success 'of what is no commit made of it there is no telling' '
 	by_hand cz && git commit -q --amend --no-edit --reset-author --date=@1 && picture >../before && for c in --continue --abort; do test_expect_code 128 git agent land $c cz 2>../err && grep "no landing of agent/cz was left" ../err && picture >../after && test_cmp ../before ../after || return 1; done
 '
@@ -106,6 +110,10 @@ for commits in '' 'put a=new; git add a; git commit -qm zero;'; do
 		test_expect_code 4 git agent land --rebase $s && put f@2R && git add f && git commit -qm resolved && git commit -q --allow-empty --date=@1000000000 -m users-own && picture >../before && test_expect_code 2 git agent land --abort $s && picture >../after && test_cmp ../before ../after && git agent land --continue $s && git agent list | grep "^$s .*landed" && test_expect_code 2 git agent land --undo $s && picture >../after && test_cmp ../before ../after
 	'
 done
+test_expect_success 'a merge that the user committed by git: nothing waits, and what is said notes it' '
+	begin && git agent start -q --name bg -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && test_expect_code 4 git agent land bg && put f@2R && git commit -qam resolved && for c in --continue --abort; do test_expect_code 128 git agent land $c bg 2>../err && grep "^hint: nothing is in progress here; .git agent land bg. " ../err || return 1; done && git agent land bg && git agent list | grep "^bg .*landed" &&
+	begin && git agent start -q --name sg -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && test_expect_code 4 git agent land --squash sg && for c in --continue --abort; do test_expect_code 128 git agent land $c sg 2>../err && grep "^hint: .git status. tells what is in progress" ../err && put f@2R && git add f || return 1; done
+'
 test_expect_success 'gone on by git cherry-pick --continue, which stops at another: as ever' '
 	begin && git agent start -q --name ct -- sh -c "$words put f@2A; git commit -qam one; put a=new; git add a; git commit -qm two; put f@2A9B; git commit -qam three; put z=z; git add z; git commit -qm four" && put f@2M9N && git commit -qam mine && picture >../start && for c in --abort --continue; do
 		test_expect_code 4 git agent land --rebase ct && put f@2R9N && git add f && { GIT_EDITOR=: git cherry-pick --continue || :; } && test -e a && test -e .git/CHERRY_PICK_HEAD && git checkout -q --theirs f && put f@2R9B && git add f && git agent land $c ct || return 1
@@ -232,6 +240,33 @@ back "$gone" 'rm -f old'
 back 'git rm -q old; put old/x=x; git add -A; git commit -qm one; put f@2A old/y=y; git add -A; git commit -qm two' 'test -e old/y'
 back 'git rm -q old; put old/x=x; git add -A; git commit -qm one; put f@2A old/y=y; git add -A; git commit -qm two' 'put old/z=mine' old/z
 back 'git rm -q k/a; git commit -qm one; put f@2A k=k; git add -A; git commit -qm two' 'test -f k'
+# What was uncommitted before is added as well by whoever resolves a conflict with "git add -A".
+for how in --merge '--merge --no-commit' --rebase '--rebase twice'; do
+	test_expect_success "given up, $how: what the user staged while it waited is there, and staged" '
+		begin && git mv d/h d/was && git commit -qm moved && s=k$(count) && git agent start -q --name $s -- sh -c "$words put n=n; git add n; git commit -qm zero; put f@2A d/was@2A; git commit -qam one; put f@2A9A -n; git commit -qam two" && git mv d/was d/is && { test "$how" = "--merge --no-commit" || put f@2M9M; } && git commit -qam mine && put old@8U g@8U u=untracked && picture >../before &&
+		{ git agent land ${how%twice} $s; :; } && case $how in --merge) put f@2R ;; *twice) put f@2R9M && git add f && GIT_EDITOR=: git cherry-pick --continue; put f@2R9R ;; --rebase) put f@2R9M ;; esac && put g@5S8U new=precious && git add -A && put g@5S8F && test "$(git diff --cached --name-only | tr "\n" " ")" != "g new old u " &&
+		git agent land --abort $s && git status --short && test "$(git diff --cached --name-only | tr "\n" " ")" = "g new old u " && git show :g >../is && content g@5S8U | test_cmp - ../is && content g@5S8F | test_cmp - g && content old@8U | test_cmp - old && content u=untracked | test_cmp - u && content new=precious | test_cmp - new && test ! -e n && git reset -q && rm new && put g@8U && picture >../after && test_cmp ../before ../after
+	'
+done
+test_expect_success 'given up: a file of the user that is like one of the session is none of it' '
+	for how in --merge --rebase; do
+		begin && s=k$(count) && git agent start -q --name $s -- sh -c "$words put f@2A lib/e=; git add -A; git commit -qm one" && put f@2M && git commit -qam mine && put pkg/e= && { test_expect_code 4 git agent land $how $s; } && put f@2R && git add -A && git agent land --abort $s && git status --porcelain >../is && echo "A  pkg/e" | test_cmp - ../is && test -e pkg/e && test ! -e lib || return 1
+	done
+'
+test_expect_success 'given up: what is intended to be added still is' '
+	for how in --merge --rebase; do
+		begin && s=k$(count) && git agent start -q --name $s -- sh -c "$words put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && { test_expect_code 4 git agent land $how $s; } && put new=precious "[a-z]w=x" x.ign=i && git add -N -f new ":(literal)[a-z]w" x.ign && git agent land --abort $s && git status --porcelain >../is && printf " A [a-z]w\n A new\n A x.ign\n" | test_cmp - ../is && content new=precious | test_cmp - new || return 1
+	done
+'
+for how in --merge '--merge --no-commit' --rebase; do
+	test_expect_success "given up, $how: what was edited since of what git merged is in the way, which is said, and how to go on" '
+		begin && s=k$(count) && git agent start -q --name $s -- sh -c "$words put f@2A n=n old@2A; git add n; git commit -qam one" && { test "$how" = "--merge --no-commit" || put f@2M; } && git commit -q --allow-empty -am mine && picture >../start && { git agent land $how $s; :; } && echo more >>n && put old@2A8E g@5U && touch run && picture >../before && test_expect_code 2 git agent land --abort $s 2>../err && cat ../err && grep "git cannot go back to where it began over uncommitted changes: n, old$" ../err && picture >../after && test_cmp ../before ../after &&
+		mv n old .. && eval "$(sed -n "s/^hint: move them away, then .\(git agent land --abort $s\). goes back$/\1/p" ../err)" && content g@5U | test_cmp - g && put g@ && picture >../after && test_cmp ../start ../after
+	'
+done
+test_expect_success 'given up: a merge by hand with nothing in common is left to git' '
+	begin && git agent start -q --name ur -- sh -c "$words put f@2A; git commit -qam one" && git checkout -q --orphan alone && git rm -qrf . && put f@2M && git add f && git commit -qm alone && test_must_fail git merge --allow-unrelated-histories agent/ur && picture >../before && test_must_fail git agent land --abort ur 2>../err && cat ../err && grep "^hint: .git merge --abort. goes back" ../err && picture >../after && test_cmp ../before ../after
+'
 test_expect_success 'given up: a submodule that the stopped commit took away is no file of the user' '
 	begin && git init -q sub && git -C sub commit -q --allow-empty -m s && git -c advice.addEmbeddedRepo=false add sub && git commit -qm sub && git agent start -q --name sub -- sh -c "$words git rm -q --cached sub; put f@2A; git commit -qam one" && put f@2M && git commit -qam mine && git agent review --accept-all --critical sub && picture >../start && for how in rebase merge; do
 		test_expect_code 4 git agent land --$how sub && put sub/x=mine && git agent land --abort sub && content x=mine | test_cmp - sub/x && rm sub/x && picture >../after && test_cmp ../start ../after || return 1
@@ -247,7 +282,7 @@ test_expect_success 'a later commit cannot be begun, and all are git'\''s: as it
 	begin && git agent start -q --name f -- sh -c "$words $agent" && git commit -q --allow-empty -m mine && put d/h@9U u=u && git update-index --assume-unchanged run && put "run*=r" && eval "$broken" && picture >../before && test_must_fail git agent land --rebase f 2>../err && cat ../err && grep "hint: nothing was committed, and files are as they were" ../err && picture >../after && test_cmp ../before ../after && test ! -e .git/sequencer && eval "$mended" && git agent land --rebase f && git agent land --undo f && picture >../after && test_cmp ../before ../after
 '
 test_expect_success 'the same where git cannot go back: that is said, and how' '
-	begin && git agent start -q --name b -- sh -c "$words $agent" && git commit -q --allow-empty -m mine && git rev-parse HEAD >../head && eval "$broken" && git config filter.bad.smudge "echo user >f; false" && test_must_fail git agent land --rebase b 2>../err && cat ../err && grep "^hint: files are not as they were: f; .*; .git reset --keep $(cat ../head). goes back" ../err && echo user | test_cmp - f && git checkout -q f && git reset -q --keep "$(cat ../head)" && test -z "$(git status --porcelain)"
+	begin && git agent start -q --name b -- sh -c "$words $agent" && git commit -q --allow-empty -m mine && git rev-parse HEAD >../head && eval "$broken" && git config filter.bad.smudge "echo user >f; false" && test_must_fail git agent land --rebase b 2>../err && cat ../err && grep "^hint: files are not as they were: f; git cannot go back to where it began over uncommitted changes: f; .git stash push -- FILE. puts one away, then .git reset --keep $(cat ../head). goes back" ../err && echo user | test_cmp - f && git checkout -q f && git reset -q --keep "$(cat ../head)" && test -z "$(git status --porcelain)"
 '
 test_expect_success 'git cannot be run to its end: what it made is taken back' '
 	begin && git agent start -q --name e -- sh -c "$words $agent" && git commit -q --allow-empty -m mine && put u=u && picture >../before && GIT_AGENT_FAULT=land:pick:fail test_expect_code 128 git agent land --rebase e 2>../err && cat ../err && grep "stopped at .land:pick" ../err && grep "hint: nothing was committed, and files are as they were" ../err && picture >../after && test_cmp ../before ../after &&

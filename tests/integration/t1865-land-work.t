@@ -63,6 +63,8 @@ cell 'executable there, changed here' agent='"f*@"' user='git agent review --acc
 cell 'executable here, staged' agent=f@2A user='put "f*@"; git add f; put "f*@5M"' work='f*@2A5M' index='f*@2A' head=f@2A
 cell 'untracked in the way, the same' agent=new=x user='put new=x g@5M' work='new=x g@5M' index=new=x head=new=x
 cell 'untracked in the way, another' agent=new=x user='put new=y' no='git does not track would be overwritten: new'
+cell 'a fifo in the way' agent=new=x user='mkfifo new' no='git does not track would be overwritten: new'
+cell 'a fifo in the place of a file' agent=f@2A user='rm f; mkfifo f; put g@5M' no='git does not track would be overwritten: f'
 cell 'untracked directory in the way' agent=new=x user='put new/y=y' no='git does not track would be overwritten: new/y'
 cell 'untracked file where a directory comes' agent=new/x=x user='put new=y' no='git does not track would be overwritten: new'
 cell 'intended to be added, the same' agent=new=x user='put new=x; git add -N new' work=new=x index=new=x head=new=x

@@ -42,6 +42,7 @@ for h in pre-commit pre-merge-commit prepare-commit-msg commit-msg; do
 done
 beside commit-msg 'git commit -q --no-verify -m hooks-own; git commit -q --no-verify --allow-empty -m more' 0
 beside pre-commit 'git commit -q --no-verify -m hooks-own' 1
+beside pre-commit 'git commit -q --no-verify -m hooks-own; git update-index --cacheinfo 100644,$(git hash-object -w g),f' 0
 test_expect_success 'as is said, without hooks it lands' '
 	begin && git agent start -q --name off -- sh -c "$words put f@2A" && put f@8M && printf "#!/bin/sh\ngit commit -q --no-verify --allow-empty -m hooks-own\n" >.git/hooks/commit-msg && chmod +x .git/hooks/commit-msg && for i in 1 2; do test_expect_code 2 git agent land off 2>../err || exit 1; done && eval "$(sed -n "s/^hint: .*, or, if that hook commits each time, .\(git -c .* agent land off\).$/\1/p" ../err)" && content f@2A8M | test_cmp - f && git agent list | grep "^off .*landed"
 '

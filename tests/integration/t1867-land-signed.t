@@ -45,4 +45,11 @@ test_expect_success SSHKEY 'by ssh, with a key of the user'\''s' '
 	every_way ssh && test "$(git log -1 --format=%G?)" = G && cd .. && refused nossh "$PWD/none.pub"
 '
 
+# What git does not do as the user asked it to is not done without git: nobody would have looked at the signature.
+test_expect_success 'with merge.verifySignatures nothing lands that has none, beside uncommitted work neither' '
+	begin && put old@8M && git agent start -q --name verify -- sh -c "$words put f@2A old@2A8M" && git commit -qam old && git config merge.verifySignatures true && for how in --merge --squash; do
+		picture >../before && test_expect_code 128 git agent land $how verify 2>../err && cat ../err && grep "does not have a GPG signature" ../err && picture >../after && test_cmp ../before ../after && put f@8M g@5M && git add g && picture >../before && test_expect_code 2 git agent land $how verify 2>../err && cat ../err && grep "with uncommitted changes in the way agent/verify cannot be verified (merge.verifySignatures)$" ../err && picture >../after && test_cmp ../before ../after && git reset -q && put f@ g@ || return 1
+	done && put f@8M && git agent land verify -- f && content f@2A8M | test_cmp - f && git agent land --undo verify && git -c merge.verifySignatures=false agent land verify && content f@2A8M | test_cmp - f && content old@2A8M | test_cmp - old
+'
+
 test_done

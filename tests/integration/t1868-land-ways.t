@@ -62,6 +62,24 @@ test_expect_success 'the message in the editor, for each way that has one' '
 	picture >../before && GIT_EDITOR=false && test_expect_code 128 git agent land -e e && picture >../after && test_cmp ../before ../after && test_expect_code 129 git agent land -e --ff-only e
 '
 
+test_expect_success 'an editor that fails is told of where git has merged already' '
+	begin && git agent start -q --name ef -- sh -c "$words put f@2A" && git commit -q --allow-empty -m m && GIT_EDITOR=false && export GIT_EDITOR && for how in --merge --squash; do
+		test_expect_code 4 git agent land -e $how ef 2>../err && grep "not committed: the editor, a hook or signing refused it" ../err && git reset -q --merge || return 1
+	done
+'
+# What git does by commit.cleanup, without the editor and with it, is done beside uncommitted work as well.
+for cleanup in '' default strip whitespace verbatim; do
+	test_expect_success "a message is cleaned up as git does it, with commit.cleanup${cleanup:+=}$cleanup" '
+		begin && s=w$(count) && git agent start -q --name $s -- sh -c "$words put f@2A" && git commit -q --allow-empty -m m && { test -z "$cleanup" || git config commit.cleanup "$cleanup"; } && printf "subject \n\n\n# a comment\nbody\n\n\n" >../text && GIT_EDITOR="cp ../text" && export GIT_EDITOR && message() {
+			git agent land "$@" $s && git cat-file commit HEAD | sed "1,/^\$/d" | awk 1 >../$f.message && git agent land --undo $s
+		} && for how in --merge --squash; do
+			for edit in "" -e; do
+				f=git && message $how $edit -m "$(cat ../text)" && put f@8M && f=beside && message $how $edit -m "$(cat ../text)" && put f@ && test_cmp ../git.message ../beside.message || return 1
+			done
+		done
+	'
+done
+
 test_expect_success 'the way is configured, by the user and not by a repository' '
 	mkdir -p "$HOME/.config/git-agent" && echo "land: squash" >"$HOME/.config/git-agent/config.yaml" && test_when_finished "rm $HOME/.config/git-agent/config.yaml" && begin && git agent start -q --name w -- sh -c "$words $two" &&
 	git commit -q --allow-empty -m meanwhile && git agent land w && test "$(git log -1 --format=%s)" = "Squash agent/w" && git agent land --undo w && git agent land --merge w && git rev-parse -q --verify HEAD^2 && git agent land --undo w &&
@@ -125,6 +143,15 @@ test_expect_success 'rebased: subjects of the session'\''s reach no terminal une
 test_expect_success 'nor do names that a later commit takes away, also where it is gone on with' '
 	begin && git agent start -q --name nam -- sh -c "$words put f@2A; git commit -qam one; n=\$(printf \"bad\\033[31m\\302\\233\\342\\200\\256x\"); echo bad >\"\$n\"; git add -A; git commit -qm two; git rm -q \"\$n\"; put g@2A; git commit -qam three" && echo "bad* filter=bad" >.git/info/attributes && git config filter.bad.smudge false && git config filter.bad.required true && git agent review --accept-all --critical nam && test_must_fail git agent land --rebase nam 2>../err && shown && grep "git refused to merge agent/nam" ../err &&
 	put f@2C && git commit -qam c && test_expect_code 4 git agent land --rebase nam && put f@2X && git add f && test_must_fail git agent land --continue nam 2>../err && shown && grep "git refused to make the next commit of agent/nam" ../err && git agent land --abort nam
+'
+test_expect_success 'nor does what git says of attributes, whichever way, nor of those that a later commit takes away' '
+	bytes="\\033[31m\\302\\233\\342\\200\\256" && for how in --merge --squash --rebase --ff-only; do
+		begin && a=a$(count) && git agent start -q --name $a -- sh -c "$words printf \"*.x ${bytes}x\\n*.y working-tree-encoding=UTF-$bytes\\n\" >.gitattributes; put n.x=x n.y=y; git -c core.attributesFile=/dev/null add .gitattributes; git add n.x; git commit -qm one" >../out 2>&1 && git cat-file blob agent/$a:.gitattributes >../is && LC_ALL=C grep "$(printf "\033")" ../is && { test $how = --ff-only || git commit -q --allow-empty -m c; } && git agent review --accept-all $a && git agent land $how $a 2>../err && shown && git agent list | grep "^$a .*landed" || return 1
+	done &&
+	begin && git agent start -q --name ato -- sh -c "$words printf \"*.x ${bytes}x\\n\" >.gitattributes; put n.x=x; git add .; git commit -qm one; git rm -q .gitattributes; put n.x=y; git commit -qam two" >../out 2>&1 && git agent review --accept-all ato && git commit -q --allow-empty -m c && git agent land --rebase ato 2>../err && shown && content n.x=y | test_cmp - n.x
+'
+test_expect_success 'what a hook says is shown beside attributes that have nothing of that' '
+	begin && git agent start -q --name atp -- sh -c "$words printf \"*.x text\\n\" >.gitattributes; put n.x=x; git add .; git commit -qm one" && git agent review --accept-all atp && printf "#!/bin/sh\necho the hook >&2\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge && git agent land atp 2>../err && grep "^the hook$" ../err
 '
 
 # A file where the other side has a directory is put beside it, by the name of its side.
