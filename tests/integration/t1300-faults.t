@@ -86,22 +86,18 @@ test_expect_success 'a capture done again gives the same commits, and knows how 
 '
 
 test_expect_success 'RS-01: the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
-	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
-	test_wait_for "test -e $HOME/aihome/up9" && cd r &&
-	pid=$(pgrep -f "[g]it-agent start --name kill9") && kill -9 $pid && wait 2>/dev/null
-	git agent list 2>../err >../list; grep "interrupted" ../err &&
+	cd r && { git-agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up9" && kill -9 $pid && test_expect_code 137 wait $pid &&
+	git agent list 2>../err >../list && grep "interrupted" ../err &&
 	test_wait_for "! pgrep -f \"sleep 1000\" -u $(id -u) >/dev/null" &&
 	same_result kill9
 '
 
 test_expect_success 'a lock that a git holds or a power cut left: waited for and removed, or named, with what to do' '
 	cd r && { GIT_AGENT_FAULT=capture:before-refs:kill git agent start --name locked -- sh -c "$agent"; test $? = 137; } &&
-	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && : >"$lock" && : >"$two" || exit 1
-	(while test -e "$two"; do : >"$lock"; chmod 600 "$lock"; sleep 0.05; done) &
-	busy=$!
-	test_expect_code 128 git agent capture locked 2>../err
-	rc=$?
-	rm "$two" && wait $busy && test $rc = 0 && grep "cannot update refs: .*$lock" ../err &&
+	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && test_when_finished "rm -f \"$two\"" && : >"$lock" && : >"$two" &&
+	{ while test -e "$two"; do : >"$lock"; chmod 600 "$lock"; sleep 0.05; done & } && busy=$! &&
+	test_expect_code 128 git agent capture locked 2>../err && rm "$two" && wait $busy && grep "cannot update refs: .*$lock" ../err &&
 	grep "^hint: if no other git is at work in this repository: rm .*$lock; .*git agent capture locked" ../err &&
 	test -e "$lock" && git agent capture locked && same_result locked && test ! -e "$lock"
 '
@@ -178,8 +174,8 @@ test_expect_success ROOT 'OV-23: an upper on a file system that cannot hold one'
 
 test_expect_success 'OV-13: a session that fills the disk is ended before it is full, and captured' '
 	cd r && free=$(df -B1 --output=avail "$HOME" | tail -n 1) && least=$(((free >> 20) - 400))MiB &&
-	git agent -c disk_free=$least start --name filler -- sh -c "echo w >kept; fallocate -l 800M \$HOME/filler; sleep 1000" 2>../err &&
-	rm "$HOME/aihome/filler"
+	test_expect_code 129 git agent -c disk_free=$least start --name filler -- sh -c "echo w >kept; fallocate -l 800M \$HOME/filler; sleep 1000" 2>../err &&
+	rm "$HOME/aihome/filler" &&
 	grep "session incomplete: it was ended when less than $least were free" ../err && test "$(git show agent/filler:kept)" = w &&
 	git agent show --json filler | grep "ended when less than" && git agent drop --force filler &&
 	test_expect_code 125 git agent -c disk_free=16TiB start --name never -- true 2>../err &&
