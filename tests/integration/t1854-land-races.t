@@ -68,7 +68,7 @@ test_expect_success 'as it was staged, where the file has something else' '
 '
 test_expect_success 'also where git cannot go back' '
 	staging stuck "put old@5S; git add old; put old@5S8F" && git reset -q --hard && printf "%s\n" "#!/bin/sh" "$words put old@5S; git add old; put old@5S8F" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && echo "n filter=bad" >.git/info/attributes && git config filter.bad.smudge "echo user >f; false" && { git agent land --rebase stuck 2>../err; test $? -gt 0; } && cat ../err && grep "^hint: files are not as they were: f; .*; .git reset --keep $(cat ../head). goes back" ../err && git show :old >../is && content old@5S | test_cmp - ../is && content old@5S8F | test_cmp - old &&
-	git cherry-pick --quit; git checkout -q f && git reset -q --keep "$(cat ../head)" && put old@ && picture >../after && test_cmp ../before ../after
+	git cherry-pick --quit && git checkout -q f && git reset -q --keep "$(cat ../head)" && put old@ && picture >../after && test_cmp ../before ../after
 '
 test_expect_success 'where it cannot be staged again that is named, by its object' '
 	GIT_AGENT_FAULT=land:stage:fail && export GIT_AGENT_FAULT && staging named "put old@5S; git add old; put old@5S8F" && id=$(content old@5S | git hash-object --stdin) && grep "^hint: .*what was staged meanwhile is not staged any more: .$id old.: stopped at .land:stage.: .*; .git cat-file blob ID. shows what that was, .git add. stages files again$" ../err && git cat-file blob $id >../is && content old@5S | test_cmp - ../is && content old@5S8F | test_cmp - old
