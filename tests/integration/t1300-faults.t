@@ -33,7 +33,7 @@ do
 		cd r && n=k-'$name' &&
 		{ GIT_AGENT_FAULT='$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
 		git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result $n &&
-		git agent list 2>../err && test ! -s err
+		git agent list 2>../err && test ! -s ../err
 	'
 
 	test_expect_success "an error during capture at $name: said, and repeated on demand" '
@@ -45,6 +45,16 @@ do
 		git agent capture $n && same_result $n
 	'
 done
+
+# An ordinary user cannot look into a process that has made a user namespace.
+test_expect_success ROOT 'the lock goes with whoever is killed: the reader of what the agent wrote, which may end later, has let go of it' '
+	cd r && { GIT_AGENT_FAULT=capture:answered:stop git-agent start -q --name answered -- sh -c "$agent" & } && pid=$! &&
+	test_when_finished "kill -9 $pid || :" &&
+	test_wait_for "grep -sl \"^State:.T\" \$(sed \"s,[0-9][0-9]*,/proc/&/status,g\" /proc/$pid/task/$pid/children) >../stopped" &&
+	fds=$(dirname "$(cat ../stopped)")/fd && ls -l "$fds" >../fds && grep "pipe:" ../fds && ! grep "/lock\$" ../fds &&
+	ls -l /proc/$pid/fd | grep "/sessions/answered/lock\$" && kill -9 $pid && test_expect_code 137 wait $pid &&
+	git agent list 2>../err && grep "interrupted; capturing" ../err && same_result answered
+'
 
 # not_synced NAME PREFIX: twice, since the refs stand when it is done again
 not_synced() {
@@ -113,7 +123,7 @@ test_expect_success 'a state file damaged beyond repair: named, with what to do,
 	echo garbage >"$dir/session" && rm -f "$dir/session.old" &&
 	test_expect_code 128 git agent list >../list 2>../err && grep good ../list && grep "hint: .*git agent drop --force k-tree" ../err &&
 	test_expect_code 128 git agent list --json >../list && python3 -c "import json; assert [s for s in json.load(open(\"../list\")) if s[\"name\"] == \"good\"]" &&
-	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s err
+	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s ../err
 '
 
 test_expect_success 'a state file that is gone: named, with what to do, and the name stays taken' '
@@ -122,7 +132,7 @@ test_expect_success 'a state file that is gone: named, with what to do, and the 
 	grep "state file of session .k-upper. is gone" ../err && grep "hint: .*git agent drop --force k-upper" ../err &&
 	test_expect_code 128 git agent show k-upper 2>../err && grep "is gone" ../err &&
 	test_expect_code 125 git agent start --name k-upper true && test -e "$dir/upper/two" &&
-	git agent drop --force k-upper && git agent list 2>../err && test ! -s err
+	git agent drop --force k-upper && git agent list 2>../err && test ! -s ../err
 '
 
 test_expect_success ROOT 'no space left at the start: said, with what to do, nothing remains' '
