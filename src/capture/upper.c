@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "ga/ns.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/trace.h"
 #include "upper-internal.h"
 
 #define MAX_ANSWER ((size_t)2 << 30) /* of the child's answer: some 10 million changes */
@@ -74,7 +76,12 @@ static void child(work_fn *fn, void *arg, int fd)
 	ga_buf_addch(&out, ANSWER_END);
 	if (ga_write_full(fd, &answer, 1) || ga_write_full(fd, out.ptr, out.len))
 		_exit(1);
-	/* now, so that the parent has the answer before we exit, which takes a while */
+	/* Now, so that the parent has the answer before we exit, which takes a while. Before it all
+	 * others: should the parent be killed meanwhile, the session's lock is not held by us. */
+	if (fd > 3)
+		(void)syscall(SYS_close_range, 3u, (unsigned)fd - 1, 0u);
+	(void)syscall(SYS_close_range, (unsigned)fd + 1, ~0u, 0u);
+	(void)ga_fault("capture:answered");
 	(void)close(fd);
 	_exit(0);
 }

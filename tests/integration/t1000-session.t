@@ -245,7 +245,7 @@ test_expect_success 'from within .git: in the root of the project' '
 test_expect_success '--dry-run makes nothing' '
 	cd r &&
 	git for-each-ref >../before && git agent list | cut -c1-20 >../l1 &&
-	git agent start --dry-run --name dry -- claude-nothing 2>../err; grep "not found on PATH" ../err &&
+	test_expect_code 125 git agent start --dry-run --name dry -- claude-nothing 2>../err && grep "not found on PATH" ../err &&
 	git agent start --dry-run --name dry -- sh -c true >../out && grep "agent/dry" ../out &&
 	git for-each-ref >../after && test_cmp ../before ../after && git agent list | cut -c1-20 >../l2 && test_cmp ../l1 ../l2
 '
@@ -282,7 +282,8 @@ test_expect_success 'every command has -h, every listing --json' '
 		! grep "^    ....--" ../out | grep -vE "^.{32} [^ ]|^    ....--[^ ]+( [^ ]+)?\$" || return 1
 	done &&
 	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
-	git agent show --json work 2>/dev/null; git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
+	git agent show --json old | python3 -c "import json,sys; assert json.load(sys.stdin)[\"name\"] == \"old\"" &&
+	git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
 	git agent version --json | grep version
 '
 

@@ -66,13 +66,13 @@ test_expect_success 'who is asked for a session while another command waits for 
 	test_wait_for "git agent shell s -- test -e ready" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/s) && pid=$(git config -f "$dir/session" session.pid) &&
 	{ nice -n 19 python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && hold=$! && test_wait_for "test -e ../held" &&
 	locked=":$(stat -c %i "$dir/lock") " && kill -9 "$sup" && test_wait_for "! grep \"$locked\" /proc/locks" && { git agent list >../list & } && list=$! && test_wait_for "grep \"$locked\" /proc/locks" &&
-	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5; touch ../go; wait $capture && wait $list; git show agent/s:f | grep -x 2
+	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5 && touch ../go && wait $capture && wait $list && git show agent/s:f | grep -x 2
 '
 
 test_expect_success 'one that another command captures is waited for, however long that takes' '
 	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name slow -- sh -c "echo 4 >f"; test $? = 137; } &&
 	{ GIT_AGENT_FAULT=capture:imported:stop git-agent list >../list & } && list=$! && test_wait_for "grep -q \"^State:.T\" /proc/$list/status" &&
-	{ git agent capture slow 2>../err & } && capture=$! && test_wait_for "grep \"being captured by another command\" ../err"; kill -CONT $list; wait $capture && wait $list && git show agent/slow:f | grep -x 4
+	{ git agent capture slow 2>../err & } && capture=$! && test_wait_for "grep \"being captured by another command\" ../err" && kill -CONT $list && wait $capture && wait $list && git show agent/slow:f | grep -x 4
 '
 
 test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '

@@ -33,7 +33,7 @@ do
 		cd r && n=k-'$name' &&
 		{ GIT_AGENT_FAULT='$point':kill git agent start --name $n -- sh -c "$agent"; test $? = 137; } &&
 		git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result $n &&
-		git agent list 2>../err && test ! -s err
+		git agent list 2>../err && test ! -s ../err
 	'
 
 	test_expect_success "an error during capture at $name: said, and repeated on demand" '
@@ -45,6 +45,16 @@ do
 		git agent capture $n && same_result $n
 	'
 done
+
+# An ordinary user cannot look into a process that has made a user namespace.
+test_expect_success ROOT 'the lock goes with whoever is killed: the reader of what the agent wrote, which may end later, has let go of it' '
+	cd r && { GIT_AGENT_FAULT=capture:answered:stop git-agent start -q --name answered -- sh -c "$agent" & } && pid=$! &&
+	test_when_finished "kill -9 $pid || :" &&
+	test_wait_for "grep -sl \"^State:.T\" \$(sed \"s,[0-9][0-9]*,/proc/&/status,g\" /proc/$pid/task/$pid/children) >../stopped" &&
+	fds=$(dirname "$(cat ../stopped)")/fd && ls -l "$fds" >../fds && grep "pipe:" ../fds && ! grep "/lock\$" ../fds &&
+	ls -l /proc/$pid/fd | grep "/sessions/answered/lock\$" && kill -9 $pid && test_expect_code 137 wait $pid &&
+	git agent list 2>../err && grep "interrupted; capturing" ../err && same_result answered
+'
 
 # not_synced NAME PREFIX: twice, since the refs stand when it is done again
 not_synced() {
@@ -86,22 +96,18 @@ test_expect_success 'a capture done again gives the same commits, and knows how 
 '
 
 test_expect_success 'RS-01: the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
-	cd r && git agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" &
-	test_wait_for "test -e $HOME/aihome/up9" && cd r &&
-	pid=$(pgrep -f "[g]it-agent start --name kill9") && kill -9 $pid && wait 2>/dev/null
-	git agent list 2>../err >../list; grep "interrupted" ../err &&
+	cd r && { git-agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up9" && kill -9 $pid && test_expect_code 137 wait $pid &&
+	git agent list 2>../err >../list && grep "interrupted" ../err &&
 	test_wait_for "! pgrep -f \"sleep 1000\" -u $(id -u) >/dev/null" &&
 	same_result kill9
 '
 
 test_expect_success 'a lock that a git holds or a power cut left: waited for and removed, or named, with what to do' '
 	cd r && { GIT_AGENT_FAULT=capture:before-refs:kill git agent start --name locked -- sh -c "$agent"; test $? = 137; } &&
-	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && : >"$lock" && : >"$two" || exit 1
-	(while test -e "$two"; do : >"$lock"; chmod 600 "$lock"; sleep 0.05; done) &
-	busy=$!
-	test_expect_code 128 git agent capture locked 2>../err
-	rc=$?
-	rm "$two" && wait $busy && test $rc = 0 && grep "cannot update refs: .*$lock" ../err &&
+	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && test_when_finished "rm -f \"$two\"" && : >"$lock" && : >"$two" &&
+	{ while test -e "$two"; do : >"$lock"; chmod 600 "$lock"; sleep 0.05; done & } && busy=$! &&
+	test_expect_code 128 git agent capture locked 2>../err && rm "$two" && wait $busy && grep "cannot update refs: .*$lock" ../err &&
 	grep "^hint: if no other git is at work in this repository: rm .*$lock; .*git agent capture locked" ../err &&
 	test -e "$lock" && git agent capture locked && same_result locked && test ! -e "$lock"
 '
@@ -117,7 +123,7 @@ test_expect_success 'a state file damaged beyond repair: named, with what to do,
 	echo garbage >"$dir/session" && rm -f "$dir/session.old" &&
 	test_expect_code 128 git agent list >../list 2>../err && grep good ../list && grep "hint: .*git agent drop --force k-tree" ../err &&
 	test_expect_code 128 git agent list --json >../list && python3 -c "import json; assert [s for s in json.load(open(\"../list\")) if s[\"name\"] == \"good\"]" &&
-	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s err
+	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s ../err
 '
 
 test_expect_success 'a state file that is gone: named, with what to do, and the name stays taken' '
@@ -126,7 +132,7 @@ test_expect_success 'a state file that is gone: named, with what to do, and the 
 	grep "state file of session .k-upper. is gone" ../err && grep "hint: .*git agent drop --force k-upper" ../err &&
 	test_expect_code 128 git agent show k-upper 2>../err && grep "is gone" ../err &&
 	test_expect_code 125 git agent start --name k-upper true && test -e "$dir/upper/two" &&
-	git agent drop --force k-upper && git agent list 2>../err && test ! -s err
+	git agent drop --force k-upper && git agent list 2>../err && test ! -s ../err
 '
 
 test_expect_success ROOT 'no space left at the start: said, with what to do, nothing remains' '
@@ -178,8 +184,8 @@ test_expect_success ROOT 'OV-23: an upper on a file system that cannot hold one'
 
 test_expect_success 'OV-13: a session that fills the disk is ended before it is full, and captured' '
 	cd r && free=$(df -B1 --output=avail "$HOME" | tail -n 1) && least=$(((free >> 20) - 400))MiB &&
-	git agent -c disk_free=$least start --name filler -- sh -c "echo w >kept; fallocate -l 800M \$HOME/filler; sleep 1000" 2>../err &&
-	rm "$HOME/aihome/filler"
+	test_expect_code 129 git agent -c disk_free=$least start --name filler -- sh -c "echo w >kept; fallocate -l 800M \$HOME/filler; sleep 1000" 2>../err &&
+	rm "$HOME/aihome/filler" &&
 	grep "session incomplete: it was ended when less than $least were free" ../err && test "$(git show agent/filler:kept)" = w &&
 	git agent show --json filler | grep "ended when less than" && git agent drop --force filler &&
 	test_expect_code 125 git agent -c disk_free=16TiB start --name never -- true 2>../err &&

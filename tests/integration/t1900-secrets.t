@@ -12,14 +12,14 @@ test_expect_success 'each is listed by what it is to git, with the rule and with
 	line cache/deep/.env.bak | grep "^T1  masked  ignored .*, in a copy" && line cache/deep/.git/config | grep "^T1  masked" && line server.key | grep "^T1  masked  untracked .*: a private key (sec-pem)\$" &&
 	line config/database.yml | grep "^T1  masked  modified " && line config/application.yml | grep "^T1  seen    committed " && test "$(grep -c application.yml ../out)" = 1 &&
 	! grep -E "node_modules|env.example|new.sql" ../out && ! grep -E "$T|$K|MIIE" ../out ../err && grep "note: 1 more that may hold one" ../err && grep "committed" ../err &&
-	git agent secrets --all >../out; line new.sql | grep "^T3  seen    untracked" && line cache/node_modules/x/.env | grep "^T1  seen" && line .env | grep "^T1  masked" &&
+	test_expect_code 1 git agent secrets --all >../out && line new.sql | grep "^T3  seen    untracked" && line cache/node_modules/x/.env | grep "^T1  seen" && line .env | grep "^T1  masked" &&
 	git agent secrets server.key cache >../out && test "$(wc -l <../out)" = 3 && cd cache && git agent secrets deep/.env.bak >../../out && test "$(wc -l <../../out)" = 1 &&
 	test_expect_code 1 git agent secrets .env.local && git agent secrets ../a
 '
 
 test_expect_success 'JSON, and names of any byte' '
 	cd r && odd=$(printf "cache/odd\n\377\033[m.env") && echo "TOKEN=$T" >"$odd" && test_expect_code 1 git agent secrets --json --all >../json && ! grep -E "$T|$K" ../json &&
-	python3 - ../json <<-\EOT
+	python3 - ../json <<-\EOT &&
 	import base64, json, sys
 	l = json.load(open(sys.argv[1]))
 	assert all(list(o)[1:] == ["tier", "rule", "reason", "state", "session"] for o in l), l
@@ -30,7 +30,7 @@ test_expect_success 'JSON, and names of any byte' '
 	assert names[b"cache/node_modules/x/.env"]["session"] == "seen"
 	assert {o["state"] for o in l} == {"ignored", "modified", "committed", "untracked"}, l
 	EOT
-	test $? = 0 && git agent secrets >../out; ! grep "$(printf "\033")" ../out && grep -F "\"cache/odd\\n\\xff\\e[m.env\"" ../out && rm "$odd"
+	test_expect_code 1 git agent secrets >../out && ! grep "$(printf "\033")" ../out && grep -F "\"cache/odd\\n\\xff\\e[m.env\"" ../out && rm "$odd"
 '
 
 test_expect_success 'what was seen is remembered for the user alone, without values, and seen again when it changes' '
@@ -44,7 +44,7 @@ test_expect_success 'what was seen is remembered for the user alone, without val
 
 test_expect_success 'with a conflict in the tree, in a repository without a commit, and nothing to say' '
 	git init -q c && cd c && git agent secrets >../out && test ! -s ../out && echo 1 >f && git add f && git commit -qm 1 && git checkout -qb o && echo 2 >f && git commit -qam 2 && git checkout -q main && echo 3 >f && git commit -qam 3 &&
-	test_must_fail git merge -q o && pem >k.pem && git agent secrets >../out && line k.pem && git agent -c secrets.mode=warn secrets >../out; test $? = 1 && line k.pem | grep "^T1  seen"
+	test_must_fail git merge -q o && pem >k.pem && git agent secrets >../out && line k.pem && test_expect_code 1 git agent -c secrets.mode=warn secrets >../out && line k.pem | grep "^T1  seen"
 '
 
 test_expect_success 'history: other commits, stashes and logs of refs, the worst version of each path' '

@@ -103,8 +103,8 @@ test_expect_success 'input nobody reads does not hold a session' '
 
 test_expect_success 'what a command leaves running is not waited for, and ends' '
 	timeout 20 $runctl session $box sh -c "sleep 1000 & echo done" >out && grep done out &&
-	timeout 20 $runctl session $box sh -c "yes & sleep 0.1; echo done; exit 4" >/dev/null
-	[ $? = 4 ] && timeout 20 $runctl exec $box sh -c "sleep 1000 & echo done" >out && grep done out
+	test_expect_code 4 timeout 20 $runctl session $box sh -c "yes & sleep 0.1; echo done; exit 4" >/dev/null &&
+	timeout 20 $runctl exec $box sh -c "sleep 1000 & echo done" >out && grep done out
 '
 
 test_expect_success 'all output of a command arrives, however slow its reader is' '
@@ -114,20 +114,16 @@ test_expect_success 'all output of a command arrives, however slow its reader is
 
 for sig in INT TERM QUIT HUP; do
 	test_expect_success "SIG$sig is handed to the command" '
-		rm -f out
-		env --default-signal=$sig $runctl session $box sh -c "
+		rm -f out && { env --default-signal=$sig $runctl session $box sh -c "
 			trap \"echo caught; exit 9\" $sig; echo ready
-			while :; do sleep 0.05; done" >out &
-		pid=$! && test_wait_for "grep -q ready out" && kill -$sig $pid
-		wait $pid
-		[ $? = 9 ] && grep caught out
+			while :; do sleep 0.05; done" >out & } && pid=$! &&
+		test_wait_for "grep -q ready out" && kill -$sig $pid && test_expect_code 9 wait $pid && grep caught out
 	'
 done
 
 test_expect_success 'an ignored SIGHUP stays ignored' '
-	rm -f out
-	(trap "" HUP; exec $runctl session $box sh -c "echo ready; sleep 1; echo end") >out &
-	pid=$! && test_wait_for "grep -q ready out" && kill -HUP $pid && wait $pid && grep end out
+	rm -f out && { (trap "" HUP; exec $runctl session $box sh -c "echo ready; sleep 1; echo end") >out & } && pid=$! &&
+	test_wait_for "grep -q ready out" && kill -HUP $pid && wait $pid && grep end out
 '
 
 test_expect_success 'a limit on output and on time' '

@@ -326,8 +326,8 @@ test_expect_success 'a malformed plan is refused' '
 '
 
 test_expect_success 'a plan is carried out as it comes, and refused when it ends early' '
-	cd m && mkfifo slow && test_when_finished "rm -f slow" || exit 1
-	{ "$mkplan" "$stage" /usr/bin/env true <slow 2>err; echo "$?" >code; } &
+	cd m && mkfifo slow && test_when_finished "rm -f slow" &&
+	{ { "$mkplan" "$stage" /usr/bin/env true <slow 2>err; echo "$?" >code; } & } &&
 	exec 9>slow && printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/none" home >&9 &&
 	wait && exec 9>&- && grep "^source 2 $PWD/none$" err && test "$(cat code)" = 125 &&
 	test_expect_code 125 plan bind-rw "$PWD/src" home && grep "^plan 22 end$" err
@@ -354,10 +354,10 @@ test_expect_success 'below the root a place to mount on is made, and nowhere els
 '
 
 test_expect_success 'what is attached after bwrap was started shows inside, and then the tie is cut' '
-	cd m && mkdir -p src/d says && mkfifo slow && test_when_finished "rm -f slow" || exit 1
+	cd m && mkdir -p src/d says && mkfifo slow && test_when_finished "rm -f slow" &&
 	{ "$mkplan" "$stage" "$(command -v bwrap)" --unshare-user --unshare-pid --dev-bind "$PWD/st/root" / --proc /proc \
 		/bin/sh -c "test ! -e /p && echo >/says/up; until test -e /p/f; do sleep 0.1; done; cat /p/f >/says/seen
-			while grep -q master: /proc/self/mountinfo; do sleep 0.1; done; echo >/says/cut" <slow 2>err; } &
+			while grep -q master: /proc/self/mountinfo; do sleep 0.1; done; echo >/says/cut" <slow 2>err & } &&
 	exec 9>slow && printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro /usr root/usr symlink usr/bin root/bin \
 		symlink usr/lib root/lib symlink usr/lib64 root/lib64 bind-rw "$PWD/says" root/says dir 0755 root/proc sandbox >&9 &&
 	test_wait_for "test -e says/up" && printf "%s\\0" bind-ro "$PWD/src" home move home root/p >&9 &&

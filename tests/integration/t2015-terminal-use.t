@@ -59,7 +59,7 @@ test_expect_success TMUX 'a window that is closed ends the session, which is cap
 
 # each of them sends SIGHUP: the kernel, the shell to its jobs, and the kernel at the end of the shell
 test_expect_success 'RS-02: so does a terminal with a shell in it, and nobody else is needed to capture' '
-	$pty expect="in> " send="git agent start -q --name hup -- sh -c \"echo kept >kept; echo rea\\\"\\\"dy; exec sleep 1000\"\\r" expect=ready close -- env PS1="in> " bash --norc --noprofile -i
+	$pty expect="in> " send="git agent start -q --name hup -- sh -c \"echo kept >kept; echo rea\\\"\\\"dy; exec sleep 1000\"\\r" expect=ready close -- env PS1="in> " bash --norc --noprofile -i &&
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/hup) && test_wait_for "grep -q \"event.:.captured\" $dir/journal.jsonl" && ! grep interrupted "$dir/journal.jsonl" && test "$(git show agent/hup:kept)" = kept
 '
 
@@ -103,7 +103,7 @@ test_expect_success 'a supervisor that is stopped and continued: SIGSTOP, SIGTST
 # ---- without a terminal, or with half of one
 
 test_expect_success 'no terminal at all: no descriptor of it, and none that controls' '
-	setsid -w git agent start -q --name none -- sh -c "tty; [ -t 1 ] || echo no; (: </dev/tty) 2>/dev/null || echo none; cat; echo err >&2; exit 3" </dev/null >../out 2>../err; test $? = 3 &&
+	test_expect_code 3 setsid -w git agent start -q --name none -- sh -c "tty; [ -t 1 ] || echo no; (: </dev/tty) 2>/dev/null || echo none; cat; echo err >&2; exit 3" </dev/null >../out 2>../err &&
 	printf "not a tty\nno\nnone\n" >../want && test_cmp ../want ../out && echo err >../want && test_cmp ../want ../err
 '
 

@@ -59,10 +59,8 @@ test_expect_success 'what git-agent did not tell the stage git-agent-main tells 
 '
 
 test_expect_success 'while a command runs, with processes of its own' '
-	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & echo ready; ./linger 1000" \
-		>out </dev/null &
-	pid=$! && test_wait_for "grep -q ready out" && left && kill -KILL $pid
-	wait $pid
+	{ $runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & echo ready; ./linger 1000" >out </dev/null & } && pid=$! &&
+	test_wait_for "grep -q ready out" && left && kill -KILL $pid && test_expect_code 137 wait $pid &&
 	test_wait_for "! left >/dev/null"
 '
 

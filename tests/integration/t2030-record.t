@@ -76,8 +76,8 @@ for b in \"\\u20ac\\U0001f600\\u00e4\".encode() + b\"\\xf0\\x9f.\\xe2\": os.writ
 '
 
 test_expect_success 'at its limit a recording ends, and says so; the session goes on' '
-	cd r && git agent -c limits.transcript=64KiB start -q --name full -- sh -c "printf \"\033[?25l\"; seq 1 100000; echo x >x; exit 3" >../out
-	test $? = 3 && test "$(grep -c . ../out)" = 100000 && test "$(git show agent/full:x)" = x &&
+	cd r && test_expect_code 3 git agent -c limits.transcript=64KiB start -q --name full -- sh -c "printf \"\033[?25l\"; seq 1 100000; echo x >x; exit 3" >../out &&
+	test "$(grep -c . ../out)" = 100000 && test "$(git show agent/full:x)" = x &&
 	file="$(dir full)/transcript.cast" && test "$(stat -c %s "$file")" -le 65536 && test "$(stat -c %s "$file")" -gt 50000 &&
 	cast full m | grep "reached 64KiB (limits.transcript)" && cast full o | tail -c 8 | grep "?25h" &&
 	git agent log --json full | grep "\"event\":\"recording\",\"file\":\"transcript.cast\",\"stopped\":\"it reached 64KiB" &&
@@ -106,7 +106,7 @@ test_expect_success STRACE 'a file that cannot be written, or made, ends the rec
 
 test_expect_success ROOT 'a full disk: what is there of the recording is whole lines' '
 	mkdir small && mount -t tmpfs -o size=4m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" && cd r &&
-	XDG_STATE_HOME="$HOME/small" git agent -c disk_free=0 start -q --name filled -- sh -c "seq 1 1000000; exit 5" >../out 2>../err; test $? = 5 && test "$(grep -c . ../out)" = 1000000 &&
+	test_expect_code 5 env XDG_STATE_HOME="$HOME/small" git agent -c disk_free=0 start -q --name filled -- sh -c "seq 1 1000000; exit 5" >../out 2>../err && test "$(grep -c . ../out)" = 1000000 &&
 	file=$(echo "$HOME"/small/git-agent/*/sessions/filled/transcript.cast) && python3 ../cast.py "$file" o >../got && test "$(stat -c %s "$file")" -gt 1000000 &&
 	XDG_STATE_HOME="$HOME/small" git agent log --json filled | grep "could not be written: No space left"
 '
@@ -160,7 +160,7 @@ test_expect_success 'the journal: start, mounts, limits, exit, flags, verdicts, 
 '
 
 test_expect_success 'for people: a line for an event, its fields below, everything escaped' '
-	cd r && git agent start -q --name esc -- sh -c "echo e >e; exit 7" "$(printf "a\033]52;c;x\007\nb\342\200\256c\377")" >/dev/null; git agent log esc >../out &&
+	cd r && test_expect_code 7 git agent start -q --name esc -- sh -c "echo e >e; exit 7" "$(printf "a\033]52;c;x\007\nb\342\200\256c\377")" >/dev/null && git agent log esc >../out &&
 	grep "^20[0-9-]* [0-9:]* +0000  start\$" ../out && grep "^    status  *7\$" ../out && grep "^    command  *sh -c .*]52" ../out && grep "u{202e}" ../out && grep "^    mounts  *$HOME (from $HOME/aihome, mode rw)\$" ../out &&
 	! LC_ALL=C grep "$(printf "[\033\007\377]")" ../out && ! grep "^b" ../out
 '

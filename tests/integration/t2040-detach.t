@@ -30,7 +30,7 @@ test_expect_success 'wait --timeout gives up, another waits to the end and exits
 	cd first && test_expect_code 124 git agent wait --timeout 0 sh-1 2>../err && grep "still runs" ../err &&
 	{ { git agent wait agent/sh-1; echo $? >../status; } & } && waiter=$! && { git agent shell sh-1 -- touch end || :; } && wait $waiter && test "$(cat ../status)" = 7 &&
 	test "$(git show agent/sh-1:f)" = x && git agent list | grep "^sh-1 .*captured" &&
-	git agent wait sh-1; test $? = 7
+	test_expect_code 7 git agent wait sh-1
 '
 
 test_expect_success 'wait for all, and for none' '

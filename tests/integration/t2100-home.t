@@ -162,7 +162,7 @@ test_expect_success 'SB-03, PS-03: they stay hidden when the host puts another f
 '
 
 test_expect_success ROOT_USERNS 'where something is mounted beside one it is covered all the same, and what may show later is said' '
-	fresh && mkdir -p "$HOME/.nvm/mnt" && echo SECRET >"$HOME/.nvm/.npmrc" && echo beside >"$HOME/.nvm/beside" && cd p && unshare -Urm sh -c "mount -t tmpfs none ~/.nvm/mnt && git agent start -n loose -- sh -c \"cat ~/.nvm/.npmrc ~/.nvm/beside; echo b >a\"" >../out 2>../err; cat ../out ../err; echo beside >../want && test_cmp ../want ../out &&
+	fresh && mkdir -p "$HOME/.nvm/mnt" && echo SECRET >"$HOME/.nvm/.npmrc" && echo beside >"$HOME/.nvm/beside" && cd p && unshare -Urm sh -c "mount -t tmpfs none ~/.nvm/mnt && git agent start -n loose -- sh -c \"cat ~/.nvm/.npmrc ~/.nvm/beside; echo b >a\"" >../out 2>../err && cat ../out ../err && echo beside >../want && test_cmp ../want ../out &&
 	grep "something is mounted in .~/.nvm., .* shows inside" ../err && git agent show loose | grep "something is mounted in .~/.nvm." && git agent start -n tight -- sh -c "echo c >a" 2>../err && ! grep "something is mounted" ../err
 '
 

@@ -18,7 +18,7 @@ ids() {
 }
 
 test_expect_success 'SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-10 SB-11 SB-12 SB-13 SB-14 SB-15 SB-16 SB-17 SB-19 SB-20 SB-22 TT-01 TT-02 PS-02 PS-03 PS-04 PS-06 PS-08: held in sessions of this machine' '
-	git agent doctor --deep --json >json; cat json
+	git agent doctor --deep --json >json && cat json &&
 	python3 - "$all SB-04 SB-20 PS-01 PS-02 PS-04 PS-06 PS-08 RS-01" <<-\END
 	import json, sys
 	got = {c["check"]: c for c in json.load(open("json"))}
@@ -64,7 +64,7 @@ test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held
 	subprocess.call([sys.argv[1], "token=0123token", "socket=sock", "abstract=probe-test-%d" % os.getpid(),
 		"key=x", "pidns=%d" % os.stat("/proc/self/ns/pid").st_ino, "hidden=" + os.getcwd(), "program=" + os.getcwd() + "/probe"])
 	END
-	rm -f ../.npmrc; cd .. && cat out && test "$(wc -l <out)" = "$(echo $all | wc -w)" &&
+	rm ../.npmrc && cd .. && cat out && test "$(wc -l <out)" = "$(echo $all | wc -w)" &&
 	bwrap --unshare-user --unshare-pid --as-pid-1 --dev-bind / / --proc /proc sh -c "src/probe token=x socket=x; true" >bare && cat bare &&
 	{ ids failed; grep "^SB-15.failed" bare | cut -f1; } | sort -u >got && echo $all | tr " " "\n" | sort >want && test_cmp want got
 '
@@ -74,7 +74,7 @@ test_expect_success ROOT 'as root: nothing that others cannot read, nothing of /
 		find /etc /usr/local/etc /opt -xdev -type f ! -perm -o+r -size +0 2>/dev/null
 		find /proc/sys -type f -writable
 		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do dd if=/dev/null of=\$f conv=notrunc 2>/dev/null && echo \$f; done
-		cat /proc/1/environ /proc/1/mem; readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd; cat /proc/1/fdinfo/*; true" </dev/null >../out 2>/dev/null; cd .. && test_cmp /dev/null out
+		cat /proc/1/environ /proc/1/mem; readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd; cat /proc/1/fdinfo/*; true" </dev/null >../out 2>/dev/null && cd .. && test_cmp /dev/null out
 '
 
 # A mount whose files are somebody else's takes a root that is that of the machine, and a file system that knows such mounts.
@@ -84,12 +84,12 @@ test_lazy_prereq IDMAP '
 
 test_expect_success IDMAP 'as root: nor what is put into the place of such a file, or comes to be, while a session runs' '
 	make_repo meanwhile && mkdir etc && test_when_finished "rm -rf etc" && cp -a /etc/. etc && mkdir etc/closed &&
-	chmod 700 etc/closed && echo open >etc/open && (umask 077 && echo first >etc/secret) && cd meanwhile &&
-	unshare -m sh -c "mount --bind ../etc /etc && exec git agent start -q -- sh -c \"
+	chmod 700 etc/closed && echo open >etc/open && (umask 077 && echo first >etc/secret) &&
+	{ cd meanwhile && unshare -m sh -c "mount --bind ../etc /etc && exec git agent start -q -- sh -c \"
 		cat /etc/open /etc/secret; while ! test -e /etc/ready; do sleep 0.1; done
-		cat /etc/open /etc/secret /etc/new /etc/closed/new; ls -A /etc/closed; stat -c %u:%g /etc/open /etc/new\"" </dev/null >../out 2>../err &
+		cat /etc/open /etc/secret /etc/new /etc/closed/new; ls -A /etc/closed; stat -c %u:%g /etc/open /etc/new\"" </dev/null >../out 2>../err & } && pid=$! &&
 	test_wait_for "grep -q open out" && (umask 077 && echo second >etc/put && mv etc/put etc/secret && echo third | tee etc/new >etc/closed/new) &&
-	echo again >etc/put && mv etc/put etc/open && >etc/ready && wait && cat err &&
+	echo again >etc/put && mv etc/put etc/open && >etc/ready && wait $pid && cat err &&
 	printf "open\nagain\n65534:65534\n65534:65534\n" >want && test_cmp want out && grep -c "Permission denied" err | grep -x 2
 '
 

@@ -120,11 +120,11 @@ test_expect_success 'reset: put aside or removed, whatever its modes' '
 '
 
 test_expect_success 'reset: not while a session runs, of whatever repository' '
-	mode shared && project k || exit 1
-	git agent start -q -- sh -c "echo up >~/up; while test ! -e ~/stop; do sleep 0.05; done" &
+	mode shared && project k && test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
+	{ git agent start -q -- sh -c "echo up >~/up; while test ! -e ~/stop; do sleep 0.05; done" & } && pid=$! &&
 	test_wait_for "test -e $HOME/aihome/up" && cd "$HOME/j" && test_expect_code 2 git agent home reset 2>err && grep "a session is running" err && test_expect_code 2 git agent home reset --delete &&
-	git agent home | grep "^used  by a session" && test -e "$HOME/aihome/up"
-	rc=$? && touch "$HOME/aihome/stop" && wait && test $rc = 0 && git agent home reset --delete && test ! -e "$HOME/aihome"
+	git agent home | grep "^used  by a session" && test -e "$HOME/aihome/up" &&
+	touch "$HOME/aihome/stop" && wait $pid && git agent home reset --delete && test ! -e "$HOME/aihome"
 '
 
 test_expect_success 'a start waits for who has the lock of all homes, and is not refused' '

@@ -19,27 +19,27 @@ ended() {
 }
 
 test_expect_success 'RS-04: time: ended as by a hang-up, then hard; what was done is captured' '
-	repo time && git agent -c limits.time=1s start --name t -- sh -c "echo x >x; trap \"echo bye >bye; exit 3\" HUP; while :; do sleep 0.1; done" 2>../err &&
-	test $? = 3; grep "agent/t: limits: time 1s watch" ../err && git show agent/t:x && git show agent/t:bye && ended t "after 1s (limits.time)" &&
+	repo time && test_expect_code 3 git agent -c limits.time=1s start --name t -- sh -c "echo x >x; trap \"echo bye >bye; exit 3\" HUP; while :; do sleep 0.1; done" 2>../err &&
+	grep "agent/t: limits: time 1s watch" ../err && git show agent/t:x && git show agent/t:bye && ended t "after 1s (limits.time)" &&
 	git agent show --json t | python3 -c "
 import json, sys
 assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(sys.stdin)[\"limits\"]"
 '
 
 test_expect_success 'of a session that is resumed, as they are now' '
-	cd time && git agent -c limits.time=2s resume t sleep 100 2>../err; grep "limits: time 2s watch" ../err && ended t "after 2s (limits.time)" &&
+	cd time && test_expect_code 129 git agent -c limits.time=2s resume t sleep 100 2>../err && grep "limits: time 2s watch" ../err && ended t "after 2s (limits.time)" &&
 	git agent resume -q t true && git agent show --json t >../json && ! grep "\"time\"" ../json && grep "\"incomplete\": null" ../json
 '
 
 test_expect_success 'RS-04: output, to a pipe and to a file' '
-	repo output && git agent -c limits.output=1MiB start -q --name o -- yes >../out; ended o "more than 1MiB (limits.output)" &&
+	repo output && test_expect_code 129 git agent -c limits.output=1MiB start -q --name o -- yes >../out && ended o "more than 1MiB (limits.output)" &&
 	git agent -c limits.output=1MiB start -q --name fits -- head -c 1000000 /dev/zero >../out && test "$(wc -c <../out)" = 1000000 && test -z "$(git agent show fits | grep incomplete)"
 '
 
 for where in big d/e/big closed/big shared/big; do
 	test_expect_success "RS-04: upper: $where" '
 		rm -rf upper && repo upper && mkdir shared && echo shared/ >.gitignore && git add .gitignore && git commit -qm shared && touch shared/x &&
-		git agent -c limits.upper=3MiB start -q --name u -- sh -c "mkdir -p d/e closed; head -c 1000000 /dev/urandom >small; head -c 4000000 /dev/urandom >'$where'; chmod 000 closed; sleep 100"
+		test_expect_code 129 git agent -c limits.upper=3MiB start -q --name u -- sh -c "mkdir -p d/e closed; head -c 1000000 /dev/urandom >small; head -c 4000000 /dev/urandom >'$where'; chmod 000 closed; sleep 100" &&
 		ended u "took more than 3MiB (limits.upper)" &&
 		git agent -c limits.upper=3MiB start -q --name fits -- sh -c "head -c 2000000 /dev/urandom >a; for i in 1 2 3 4; do ln a b\$i; done; mkdir z; chmod 0 z; sleep 2.5" && test -z "$(git agent show fits | grep incomplete)"
 	'
@@ -74,10 +74,10 @@ test_expect_success 'RS-01 who measures the layers ends with the supervisor, and
 '
 
 test_expect_success 'RS-04: upper: too deep to be measured' '
-	repo deep && git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
+	repo deep && test_expect_code 129 git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
 import os, time
 for i in range(500): os.mkdir(\"d\"); os.chdir(\"d\")
-time.sleep(100)"
+time.sleep(100)" &&
 	ended d "more than 400 directories deep (limits.upper)"
 '
 
@@ -153,6 +153,8 @@ print(sum(os.waitpid(p, 0)[1] == 9 for p in pids))" >../out && test "$(cat ../ou
 '
 
 test_lazy_prereq SYSTEMD 'systemd-run $([ "$(id -u)" = 0 ] || echo --user) -q --scope true'
+# an ordinary user, with none of those
+test_lazy_prereq NO_CGROUP 'test_have_prereq NOT_ROOT && ! test_have_prereq CGROUP'
 if [ "$(id -u)" = 0 ]; then of= ; else of=--user; fi
 export of
 test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its as well, when it takes controllers from its own' '
@@ -165,7 +167,7 @@ test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its a
 	systemctl $of stop ga-other-$$ && systemctl $of daemon-reload && sleep 1 && cat "$dir/cpu.max" "$dir/memory.max" && grep "^50000 " "$dir/cpu.max" && grep 209715200 "$dir/memory.max"
 '
 
-test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it refuses nothing starts' '
+test_expect_success NO_CGROUP 'systemd is asked where it is there, and when it refuses nothing starts' '
 	mkdir -p bin run/systemd && : >run/systemd/private && : >run/bus && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo scope &&
 	#!/bin/sh
 	printf "%s\n" "$@" >"$HOME/asked"
@@ -174,7 +176,6 @@ test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it re
 	echo "Call failed: no thanks" >&2
 	exit 1
 	END
-	if test_have_prereq CGROUP; then exit 0; fi
 	mkdir evil && printf "#!/bin/sh\ntouch %s\n" "$HOME/planted" >evil/busctl && chmod +x evil/busctl &&
 	PATH=evil:$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
 	cat ../err && grep "systemd did not limit the session: .Call failed: no thanks" ../err && grep "^hint: .*systemd-run --user --scope" ../err && git agent list >../out && test_cmp /dev/null ../out &&
@@ -182,20 +183,19 @@ test_expect_success NOT_ROOT 'systemd is asked where it is there, and when it re
 	test ! -e "$HOME/planted" && : >"$HOME/old" && : >"$HOME/all" && PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err && cat ../err && grep "no thanks" ../err && grep -c OOMPolicy ../all >../n && echo 1 >../want && test_cmp ../want ../n && grep -v OOMPolicy ../all | grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
 '
 
-test_expect_success NOT_ROOT 'a manager without a bus cannot be asked: memory is kept by rlimit, and that is said' '
+test_expect_success NO_CGROUP 'a manager without a bus cannot be asked: memory is kept by rlimit, and that is said' '
 	mkdir -p bin nobus/systemd && : >nobus/systemd/private && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo nobus-repo &&
 	#!/bin/sh
 	: >"$HOME/asked-nobody"
 	exit 1
 	END
-	if test_have_prereq CGROUP; then exit 0; fi
 	(unset DBUS_SESSION_BUS_ADDRESS; PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/nobus; export PATH XDG_RUNTIME_DIR
 	git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" >../out && echo 1048576 >../want && test_cmp ../want ../out && git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
 	test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err && grep "^hint: .*with its bus" ../err && test ! -e "$HOME/asked-nobody")
 '
 
 test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '
-	repo lower && printf "limits: {time: 1s}\n" >.agentdev.yaml && git add -A && git commit -qm t && git agent start -q --name r -- sleep 100; ended r "limits.time" &&
+	repo lower && printf "limits: {time: 1s}\n" >.agentdev.yaml && git add -A && git commit -qm t && test_expect_code 129 git agent start -q --name r -- sleep 100 && ended r "limits.time" &&
 	printf "limits: {tasks: 0}\n" >.agentdev.yaml && git add -A && git commit -qm t && test_expect_code 125 git agent start -- true 2>../err && grep ".limits.tasks. needs trust" ../err
 '
 

@@ -46,7 +46,7 @@ for mode in shared project overlay; do
 		case '$mode' in
 		shared) targets="/oldroot$canary /proc/self/root$canary /proc/self/cwd ../../../canary ../../canary ../canary .. . / $canary $canary/p nowhere $HOME/w" ;;
 		*) targets="/proc/self/root$canary ../canary $canary nowhere" ;;
-		esac
+		esac &&
 		for place in w/p w .local/bin .local .nvm; do
 			for target in $targets "$place"; do
 				{ test ! -e "$home" || chmod -R u+rwx "$home"; } && rm -rf "$home" && mkdir -p -m 700 "$home" &&
@@ -66,13 +66,12 @@ test_expect_success 'SB-04: other things in place of a mount point' '
 
 # An earlier session's layer, as nothing inside could make it: mount points are busy there.
 test_expect_success 'SB-04: a link in the project in place of a mount point, above one, or of the git dir' '
-	cd "$HOME/w/p" && no_home && git agent start -q --name u -- sh -c "echo 1 >x" && upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) && test -e "$upper/x" && chmod -R u+rwx "${upper%/*}/work" && rm -rf "${upper%/*}/work" && cp -a "${upper%/*}" ../kept || exit 1
+	cd "$HOME/w/p" && no_home && git agent start -q --name u -- sh -c "echo 1 >x" && upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) && test -e "$upper/x" && chmod -R u+rwx "${upper%/*}/work" && rm -rf "${upper%/*}/work" && cp -a "${upper%/*}" ../kept &&
 	for place in .git pkg pkg/node_modules; do
 		for target in "$canary" "/proc/self/root$canary" .. ../../../../../../../canary nowhere; do
-			rm -rf "$upper/$place" && mkdir -p "$(dirname "$upper/$place")" && ln -s "$target" "$upper/$place" && timeout 60 git agent resume -q u -- true >out 2>err
-			rc=$?
-			test $rc = 125 -o $rc = 128 && test "$(grep -c "^git-agent: " err)" = 1 && unharmed || { echo "failed: $place -> $target: $rc"; cat err; exit 1; }
-			chmod -R u+rwx "${upper%/*}" && rm -rf "${upper%/*}" && cp -a ../kept "${upper%/*}"
+			rm -rf "$upper/$place" && mkdir -p "$(dirname "$upper/$place")" && ln -s "$target" "$upper/$place" && { timeout 60 git agent resume -q u -- true >out 2>err; rc=$?; } &&
+			{ test $rc = 125 || test $rc = 128; } && test "$(grep -c "^git-agent: " err)" = 1 && unharmed || { echo "failed: $place -> $target: $rc"; cat err; exit 1; }
+			chmod -R u+rwx "${upper%/*}" && rm -rf "${upper%/*}" && cp -a ../kept "${upper%/*}" || exit 1
 		done
 	done && git agent resume -q u -- sh -c "cat pkg/node_modules/m x" >out && printf "m\n1\n" | cmp - out
 '
@@ -96,29 +95,26 @@ test_expect_success 'SB-04 PS-02: directories and links swapped in a loop while 
 		        libc.renameat2(-100, d.encode(), -100, links[d].encode(), 2)
 		        libc.renameat2(-100, d.encode(), -100, links[d].encode(), 2)
 	EOF
-	sed -i "s,CANARY,\"$canary\"," "$HOME/q/swap.py" && { (cd "$HOME/q" && timeout 300 git agent start -q -- python3 swap.py) & } && test_wait_for "test -e $HOME/aihome/up" && mv "$TRASH/.nvm" "$HOME" && mv "$TRASH/bin" "$HOME/.local" || exit 1
-	good=0 refused=0 lost=0 failed=
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sed -i "s,CANARY,\"$canary\"," "$HOME/q/swap.py" && test_when_finished "touch \"$HOME/aihome/stop\"; wait" && { (cd "$HOME/q" && timeout 300 git agent start -q -- python3 swap.py) & } && swap=$! && test_wait_for "test -e $HOME/aihome/up" && mv "$TRASH/.nvm" "$HOME" && mv "$TRASH/bin" "$HOME/.local" &&
+	good=0 refused=0 lost=0 failed= && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		right_or_refused
 		held=$?
 		case $rc in 0) good=$((good + 1)) ;; 125) refused=$((refused + 1)) ;; *) lost=$((lost + 1)) held=0 ;; esac
 		test $held = 0 && test $rc != 124 || { failed="$failed $i:$rc"; cat out err; }
-	done
-	touch "$HOME/aihome/stop" && wait
+	done && touch "$HOME/aihome/stop" && wait $swap &&
 	echo "right $good, refused $refused, taken away $lost, failed:$failed" | tee "$TRASH/counts" && test -z "$failed" && test $((good + refused + lost)) = 20 && unharmed && ! (cd "$canary" && ls new p/new)
 '
 
 # ---- mount points ------------------------------------------------------------------------------
 
 test_expect_success 'mount points in the home: marked, 0555, not removed by accident by another session, nor by us' '
-	rm -f "$conf" && cd "$HOME/w/p" && no_home && rm -f "$HOME/q/swap.py" || exit 1
-	git agent start -q -- sh -c "touch ~/up; while test ! -e ~/stop; do sleep 0.05; done; cat a ~/.nvm/id ~/.local/bin/id" >out &
+	rm -f "$conf" && cd "$HOME/w/p" && no_home && rm -f "$HOME/q/swap.py" && test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
+	{ git agent start -q -- sh -c "touch ~/up; while test ! -e ~/stop; do sleep 0.05; done; cat a ~/.nvm/id ~/.local/bin/id" >out & } && pid=$! &&
 	test_wait_for "test -e $HOME/aihome/up" && for d in w/p .nvm .local/bin; do
 		test "$(stat -c %a "$HOME/aihome/$d")" = 555 && test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1
 	done && (cd "$HOME/q" && git agent start -q -- sh -c "! rm -rf ~/w ~/.local 2>/dev/null && test -e ~/w/p/.git-agent-mount-point" && test_expect_code 2 git agent home reset && git agent gc && git agent home) &&
-	for d in w/p .nvm .local/bin; do test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1; done
-	rc=$?
-	touch "$HOME/aihome/stop" && wait && test $rc = 0 && printf "a\nnvm\nbin\n" | cmp - out
+	for d in w/p .nvm .local/bin; do test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1; done &&
+	touch "$HOME/aihome/stop" && wait $pid && printf "a\nnvm\nbin\n" | cmp - out
 '
 
 # ---- a shared directory is one --------------------------------------------------------------------

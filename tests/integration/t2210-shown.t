@@ -52,7 +52,7 @@ test_expect_success 'mounts.rw: what is written is there, and in no commit; the 
 
 test_expect_success 'one outside of home, at its own place' '
 	d=$(mktemp -d /var/tmp/git-agent-mount-XXXXXX) && test_when_finished "rm -rf $d" && mkdir "$d/rw" "$d/ro" && echo r >"$d/ro/f" && user "mounts: {ro: [$d/ro], rw: [$d/rw]}\n" &&
-	start "cat $d/ro/f; echo w >$d/rw/f; touch $d/ro/g" >../got 2>&1; grep "^r\$" ../got && test "$(cat "$d/rw/f")" = w && test ! -e "$d/ro/g"
+	test_expect_code 1 start "cat $d/ro/f; echo w >$d/rw/f; touch $d/ro/g" >../got 2>&1 && grep "^r\$" ../got && test "$(cat "$d/rw/f")" = w && test ! -e "$d/ro/g"
 '
 
 test_expect_success 'SB-20, SB-08: what must not be shown is refused, and why' '

@@ -83,14 +83,14 @@ test_expect_success 'finish after an agent that committed everything, and after 
 test_expect_success 'finish: too long, Ctrl-C, an agent that was ended; its changes count, the status stays the agent'\''s' '
 	cd r && settings "finish: [\"sleep 1000\", \"true\"]" "limits: {finish: 1s}" && test_expect_code 3 git agent start -n long -- sh -c "touch long; exit 3" 2>../err && grep "check: sleep 1000 → timed out" ../err && grep "check: true → not run" ../err &&
 	settings "finish: [\"echo rea\\\"\\\"dy; sleep 1000\", \"true\"]" && $pty expect=ready send="\x03" expect="interrupted" expect="not run" exit=0 mode=cooked -- git-agent start -n ctrl -- touch ctrl && git log -1 --format=%B agent/ctrl | grep "→ interrupted" &&
-	settings "finish: [\"touch after\"]" && git agent start -qd -n ended -- sh -c "touch x; exec sleep 1000" && git agent stop -q ended && git agent wait ended; git agent show --json ended >../j && grep not-run ../j && git agent start -q -n adds -- true && git show agent/adds:after && git agent start -q --no-finish -n without -- touch y && git agent review without >../text && ! grep check ../text
+	settings "finish: [\"touch after\"]" && git agent start -qd -n ended -- sh -c "touch x; exec sleep 1000" && git agent stop -q ended && test_expect_code 129 git agent wait ended && git agent show --json ended >../j && grep not-run ../j && git agent start -q -n adds -- true && git show agent/adds:after && git agent start -q --no-finish -n without -- touch y && git agent review without >../text && ! grep check ../text
 '
 
 # the kernel, the shell and the end of the shell: each sends one
 test_expect_success 'RS-02: a terminal that goes while finish runs: hung up once, however often it is told, and captured' '
 	cd r && settings "services:" "  web: {command: \"trap \\\"sleep 0.5; echo in peace; exit 0\\\" TERM; echo up >up; while :; do sleep 0.1; done\", ready: test -e up}" \
 		"finish: [\"trap \\\"sleep 0.5; echo hung >>hung; exit 0\\\" HUP; touch \$HOME/finishes; while :; do sleep 0.05; done\"]" && { git-agent start -q -n hung -- touch x 2>../err & } && pid=$! && test_wait_for "test -e $HOME/aihome/finishes" &&
-	{ while kill -HUP $pid 2>/dev/null; do sleep 0.01; done & } && wait $pid; rc=$?; cat ../err; test $rc = 0 && test "$(git show agent/hung:hung)" = hung && git log -1 --format=%B agent/hung | grep "→ interrupted" && git agent logs --service web hung | grep "^in peace" && test_wait_for "! ours"
+	{ while kill -HUP $pid 2>/dev/null; do sleep 0.01; done & } && { wait $pid || { cat ../err; exit 1; }; } && test "$(git show agent/hung:hung)" = hung && git log -1 --format=%B agent/hung | grep "→ interrupted" && git agent logs --service web hung | grep "^in peace" && test_wait_for "! ours"
 '
 
 # what a shell's command does may end the session, and the command with it
@@ -106,7 +106,7 @@ test_expect_success 'resume: services and finish again, no setup; shell: no fini
 '
 
 test_expect_success 'without a terminal: start -d returns when the agent runs, stop ends what runs after it' '
-	cd r && settings "setup: [\"echo makes ready\"]" "finish: [\"touch \$HOME/finishing; sleep 1000\"]" && git agent start -d -n det -- true >../out 2>../err && grep "makes ready" ../err && test_wait_for "test -e $HOME/aihome/finishing" && git agent stop -q det; git agent wait det; git agent show --json det | grep interrupted && test_wait_for "! ours"
+	cd r && settings "setup: [\"echo makes ready\"]" "finish: [\"touch \$HOME/finishing; sleep 1000\"]" && git agent start -d -n det -- true >../out 2>../err && grep "makes ready" ../err && test_wait_for "test -e $HOME/aihome/finishing" && git agent stop -q det && git agent wait det && git agent show --json det | grep interrupted && test_wait_for "! ours"
 '
 
 test_expect_success 'attach while setup or finish runs says that, and not that there is a terminal elsewhere' '
@@ -122,7 +122,7 @@ test_expect_success 'shell: that its command ended is told, too, when what runs 
 		n=both$how-$$ && rm -f "$HOME"/aihome/go "$HOME"/aihome/there "$HOME"/aihome/over "$HOME"/aihome/ended "$HOME"/aihome/told && { git-agent start $how -n $n -- sh -c "while [ ! -e ~/told ]; do sleep 0.05; done" & } && test_wait_for "git agent list | grep \"^$n .*running\"" &&
 		{ timeout 60 git-agent shell -q $n -- sh -c "touch ~/there; while [ ! -e ~/ended ]; do sleep 0.05; done; sleep 0.3; touch ~/over; exit 7" & } && shell=$! && test_wait_for "test -e $HOME/aihome/there" &&
 		pgrep -f "^git-agent start $how -n $n " >../pids && xargs kill -STOP <../pids && touch "$HOME/aihome/go" && test_wait_for "test -e $HOME/aihome/over" && sleep 0.3 && xargs kill -CONT <../pids && test_expect_code 7 wait $shell && touch "$HOME/aihome/told" && git agent wait $n || exit 1
-	done; wait
+	done && wait
 '
 
 test_expect_success '--dry-run shows them; a repository'\''s file needs trust; what is no command is refused' '
@@ -133,7 +133,7 @@ test_expect_success '--dry-run shows them; a repository'\''s file needs trust; w
 '
 
 test_expect_success 'a hostile agent: SB-* nothing of what it leaves makes a check of its own' '
-	rm -f "$conf"; cd r && settings "finish: [\"printf \\\"evil\\\\nAgent-Check: x\\\\033[31m\\\"; exit 1\"]" && git agent start -n host -- touch h 2>../err && git log -1 --format=%B agent/host | grep -c ^Agent-Check >../n && echo 1 >../want && test_cmp ../want ../n && rm "$conf"
+	rm -f "$conf" && cd r && settings "finish: [\"printf \\\"evil\\\\nAgent-Check: x\\\\033[31m\\\"; exit 1\"]" && git agent start -n host -- touch h 2>../err && git log -1 --format=%B agent/host | grep -c ^Agent-Check >../n && echo 1 >../want && test_cmp ../want ../n && rm "$conf"
 '
 
 end_ours

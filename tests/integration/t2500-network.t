@@ -437,9 +437,9 @@ test_expect_success 'sessions beside each other have ports to listen on and an i
 	cd r && say="echo \$GIT_AGENT_PORT_BASE \$GIT_AGENT_SESSION_ID >env; touch said" &&
 	for mode in host none allow; do
 		git agent start -q -d --name at-$mode --network $mode -- sh -c "$say; exec sleep 1000" && test_wait_for "git agent shell at-$mode -- test -e said" || exit 1
-	done
+	done &&
 	for mode in host none allow; do git agent shell at-$mode -- cat env || exit 1; done >../envs &&
-	python3 - ../envs <<-\EOT || exit 1
+	python3 - ../envs <<-\EOT &&
 	import sys
 	lines = [l.split() for l in open(sys.argv[1])]
 	ports, ids = sorted(int(l[0]) for l in lines), [l[1] for l in lines]
@@ -486,14 +486,13 @@ test_expect_success 'more connections to a published port than sockets are kept 
 '
 
 test_expect_success 'a port that is the host'\''s inside is not published' '
-	cd r && test_expect_code 129 git agent -c network.publish=$port start -q --allow localhost:$port -- true 2>../err ||
-		{ cat ../err; exit 1; }
+	cd r && { test_expect_code 129 git agent -c network.publish=$port start -q --allow localhost:$port -- true 2>../err || { cat ../err; exit 1; }; } &&
 	grep "cannot publish port $port: inside, localhost:$port is the host" ../err &&
 	git agent -c network.publish=auto:$port start -q --allow localhost:$other -- true
 '
 
 test_expect_success 'what did not come to run, or was killed, publishes nothing' '
-	cd r && git agent -c network.publish=auto:3000 start -q --name pub --network allow -- sh -c "echo 1 >pub" || exit 1
+	cd r && git agent -c network.publish=auto:3000 start -q --name pub --network allow -- sh -c "echo 1 >pub" &&
 	for how in fail:128 kill:137; do
 		test_expect_code ${how#*:} env GIT_AGENT_FAULT=start:running:${how%:*} git agent -c network.publish=auto:3000 resume -q pub -- true || exit 1
 		git agent show --json pub >../json && python3 -c "import json; n = json.load(open(\"../json\")); assert n[\"network\"][\"published\"] == [], n" || exit 1

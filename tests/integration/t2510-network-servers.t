@@ -30,8 +30,7 @@ allowed() {
 # ---- PostgreSQL ---------------------------------------------------------------
 
 test_expect_success POSTGRES 'psql over TCP to localhost and to a named host, and over the unix socket' '
-	postgres_start || { cat initdb.log "$TRASH/pg/log"; exit 1; }
-	test_when_finished postgres_stop
+	{ postgres_start || { cat initdb.log "$TRASH/pg/log"; exit 1; }; } && test_when_finished postgres_stop &&
 	login="port=5432 user=agent password=secret dbname=postgres" &&
 	allowed localhost:5432 psql "host=localhost $login" -Atc "create table t as select generate_series(1, 50000) as n, repeat(md5(random()::text), 20) as s" &&
 	psql "host=127.0.0.1 $login" -Atc "select * from t order by n" >want && test "$(wc -l <want)" = 50000 &&
@@ -71,9 +70,9 @@ test_expect_success SSHD 'ssh to a named host, and git over it' '
 		PasswordAuthentication no
 		PermitRootLogin yes
 	EOF
-	"$(command -v sshd)" -f "$TRASH/ssh/config" -E "$TRASH/ssh/log" && test_when_finished "kill \$(cat \"$TRASH/ssh/pid\")" && test_wait_for "test -s ssh/pid" || exit 1
-	ssh="ssh -F none -i $HOME/keys/id -o UserKnownHostsFile=$HOME/keys/known -o StrictHostKeyChecking=yes -o IdentitiesOnly=yes -l $(id -un)"
-	allowed git.example.org:22 $ssh git.example.org "echo from the host; cat" </dev/null >out || { cat ssh/log; exit 1; }
+	"$(command -v sshd)" -f "$TRASH/ssh/config" -E "$TRASH/ssh/log" && test_when_finished "kill \$(cat \"$TRASH/ssh/pid\")" && test_wait_for "test -s ssh/pid" &&
+	ssh="ssh -F none -i $HOME/keys/id -o UserKnownHostsFile=$HOME/keys/known -o StrictHostKeyChecking=yes -o IdentitiesOnly=yes -l $(id -un)" &&
+	{ allowed git.example.org:22 $ssh git.example.org "echo from the host; cat" </dev/null >out || { cat ssh/log; exit 1; }; } &&
 	test "$(cat out)" = "from the host" && git clone -q --bare "$HOME/p" remote.git &&
 	GIT_SSH_COMMAND="$ssh" && export GIT_SSH_COMMAND && allowed git.example.org:22 sh -c "GIT_SSH_COMMAND=\"$ssh\" git clone -q ssh://git.example.org$TRASH/remote.git /tmp/c && cd /tmp/c && echo new >new && git add new && git -c user.name=A -c user.email=a@example.com commit -qm new && GIT_SSH_COMMAND=\"$ssh\" git push -q origin HEAD:pushed" &&
 	test "$(git -C remote.git show pushed:new)" = new &&
@@ -83,8 +82,8 @@ test_expect_success SSHD 'ssh to a named host, and git over it' '
 # ---- HTTPS --------------------------------------------------------------------
 
 test_expect_success CURL 'https to a named host: the certificate is checked from end to end' '
-	certificates && web_start 192.0.2.10 443 tls || exit 1
-	print="openssl s_client -connect web.example.org:443 -servername web.example.org -CAfile"
+	certificates && web_start 192.0.2.10 443 tls &&
+	print="openssl s_client -connect web.example.org:443 -servername web.example.org -CAfile" &&
 	test "$(allowed web.example.org:443 curl -sS --cacert "$HOME/ca.pem" https://web.example.org/a)" = "served GET web.example.org /a 0" &&
 	test_expect_code 60 allowed web.example.org:443 curl -sS https://web.example.org/ &&
 	allowed web.example.org:443 sh -c "echo | $print $HOME/ca.pem 2>/dev/null | openssl x509 -noout -fingerprint -sha256" >inside &&
@@ -95,17 +94,17 @@ test_expect_success CURL 'https to a named host: the certificate is checked from
 '
 
 test_expect_success CURL 'a wildcard: by the proxy that the environment names, over CONNECT, SOCKS, and for http:// too' '
-	certificates && web_start 192.0.2.10 443 tls && plain=$web_pid && web_start 192.0.2.10 80 || exit 1
-	wild="*.wild.example.net:443 *.wild.example.net:80"
-	cat >"$HOME/aihome/ways" <<-EOF
+	certificates && web_start 192.0.2.10 443 tls && plain=$web_pid && web_start 192.0.2.10 80 &&
+	wild="*.wild.example.net:443 *.wild.example.net:80" &&
+	cat >"$HOME/aihome/ways" <<-EOF &&
 		for name in a.wild.example.net b.c.wild.example.net A.Wild.Example.NET; do
 			for how in "" "--socks5-hostname 127.0.0.53:3128" "--socks4a 127.0.0.53:3128" "-x socks5h://127.0.0.53:3128" "-p"; do
 				curl -sS \$how --cacert "$HOME/ca.pem" "https://\$name/x" | grep -ix "served GET \$name /x 0" || { echo "failed: \$name \$how"; exit 1; }
 			done
 		done
 	EOF
-	allowed "$wild" sh "$HOME/ways" || exit 1
-	test "$(allowed "$wild" curl -sS "http://a.wild.example.net/x?y" -H "Host: db.example.org" -d 12345)" = "served POST a.wild.example.net /x?y 5" || exit 1
+	allowed "$wild" sh "$HOME/ways" &&
+	test "$(allowed "$wild" curl -sS "http://a.wild.example.net/x?y" -H "Host: db.example.org" -d 12345)" = "served POST a.wild.example.net /x?y 5" &&
 	# the name is in no table inside, and so nothing leads there but the proxy
 	test_expect_code 2 allowed "$wild" getent hosts a.wild.example.net &&
 	test_must_fail allowed "$wild" curl -sS --noproxy "*" https://a.wild.example.net/ 2>err && grep -i "resolve" err &&
@@ -114,7 +113,7 @@ test_expect_success CURL 'a wildcard: by the proxy that the environment names, o
 '
 
 test_expect_success NGINX 'nginx: many requests on one connection' '
-	certificates && mkdir -p ngx/www && chmod 711 ngx ngx/www && seq 100000 >ngx/www/f && cat >ngx/conf <<-EOF || exit 1
+	certificates && mkdir -p ngx/www && chmod 711 ngx ngx/www && seq 100000 >ngx/www/f && cat >ngx/conf <<-EOF &&
 		daemon on; pid $TRASH/ngx/pid; error_log $TRASH/ngx/log;
 		events {}
 		http {
@@ -123,7 +122,7 @@ test_expect_success NGINX 'nginx: many requests on one connection' '
 			server { listen 192.0.2.10:8443 ssl http2; ssl_certificate $TRASH/web.pem; ssl_certificate_key $TRASH/web.key; root $TRASH/ngx/www; }
 		}
 	EOF
-	nginx -c "$TRASH/ngx/conf" -p "$TRASH/ngx" && test_when_finished "kill \$(cat \"$TRASH/ngx/pid\")" || { cat ngx/log; exit 1; }
+	{ nginx -c "$TRASH/ngx/conf" -p "$TRASH/ngx" || { cat ngx/log; exit 1; }; } && test_when_finished "kill \$(cat \"$TRASH/ngx/pid\")" &&
 	allowed web.example.org:8443 sh -c "curl -sS --cacert $HOME/ca.pem $(yes "https://web.example.org:8443/f" | head -20 | tr "\n" " ") | cksum" >got &&
 	for i in $(seq 20); do cat ngx/www/f; done | cksum >want && test_cmp want got
 '
@@ -151,7 +150,7 @@ EOF_CLIENT
 git -C "$HOME/p" add client.py && git -C "$HOME/p" commit -qm client
 
 test_expect_success 'each side is closed on its own, whatever was sent arrives, 500 at once' '
-	echo_start 192.0.2.10 7000 || exit 1
+	echo_start 192.0.2.10 7000 &&
 	test "$(allowed web.example.org:7000 python3 client.py web.example.org 7000 1 5000000)" = "ok 1" &&
 	test "$(allowed web.example.org:7000 python3 client.py web.example.org 7000 500 4000)" = "ok 500" &&
 	test "$(allowed web.example.org:6990-7010 python3 client.py web.example.org 7000 3 4)" = "ok 3" &&
@@ -159,7 +158,7 @@ test_expect_success 'each side is closed on its own, whatever was sent arrives, 
 '
 
 test_expect_success 'IPv6: a name, a literal, and localhost where the server has one of the two' '
-	echo_start 2001:db8::10 7000 && echo_start ::1 7001 && echo_start 127.0.0.1 7002 || exit 1
+	echo_start 2001:db8::10 7000 && echo_start ::1 7001 && echo_start 127.0.0.1 7002 &&
 	test "$(allowed six.example.org:7000 python3 client.py six.example.org 7000 2 4)" = "ok 2" &&
 	test "$(allowed "[2001:db8::10]:7000" python3 client.py 2001:db8::10 7000 2 4)" = "ok 2" &&
 	test "$(allowed localhost:7001-7002 python3 client.py localhost 7001 2 4)" = "ok 2" &&

@@ -222,9 +222,7 @@ test_expect_success 'NW-04: an empty list is nothing, and not all' '
 '
 
 test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and nothing else by any spelling, protocol or name' '
-	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out || exit 1
-	all_heard >heard || exit 1
-	cat out heard
+	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out && all_heard >heard && cat out heard &&
 	# all that the host heard of: the two that are listed, never a datagram
 	! not_looked_up heard | grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
 	grep -qx "tcp 192.0.2.10 443" heard && grep -qx "tcp 127.0.0.1 7001" heard &&
@@ -235,38 +233,28 @@ test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and not
 '
 
 test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address that is not listed: rebinding' '
-	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out || exit 1
-	all_heard >heard || exit 1
-	cat out heard
-	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard || exit 1
+	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out && all_heard >heard && cat out heard &&
+	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard &&
 	# an internal name may be listed, and leads there; a wildcard does not
-	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out || exit 1
-	all_heard >heard || exit 1
-	cat out heard
+	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out && all_heard >heard && cat out heard &&
 	! not_looked_up heard | grep -vx -e "tcp 10.1.2.3 80" -e "tcp 192.0.2.10 443" && grep -qx "tcp 10.1.2.3 80" heard &&
 	# what is listed by its address is what was asked for
-	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out || exit 1
-	all_heard >heard || exit 1
-	cat out heard
+	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out && all_heard >heard && cat out heard &&
 	printf "tcp 169.254.169.254 80\ntcp ::1 22\n" | test_cmp - heard
 '
 
 test_expect_success 'NW-03: nor to this machine by another of its addresses' '
-	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out || exit 1
-	all_heard >heard || exit 1
-	cat out heard
-	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard || exit 1
+	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out && all_heard >heard && cat out heard &&
+	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard &&
 	in_session --name own --allow own.example.org:80 -- python3 -c "
 import socket
 try:
     print(socket.create_connection((\"own.example.org\", 80), 20).recv(9))
 except ConnectionResetError:
-    print(\"reset\")" >out && echo reset | test_cmp - out || exit 1
+    print(\"reset\")" >out && echo reset | test_cmp - out &&
 	git -C "$HOME/p" agent log --json own | grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" &&
-	git -C "$HOME/p" agent show own >shown && grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDRESS:PORT\$" shown && ! grep -e "--allow own" shown && git -C "$HOME/p" agent show --json own | python3 -c "import json, sys; n = json.load(sys.stdin)[\"network\"]; assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n" || exit 1
-	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out || exit 1
-	all_heard >heard || exit 1
-	cat out heard
+	git -C "$HOME/p" agent show own >shown && grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDRESS:PORT\$" shown && ! grep -e "--allow own" shown && git -C "$HOME/p" agent show --json own | python3 -c "import json, sys; n = json.load(sys.stdin)[\"network\"]; assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n" &&
+	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out && all_heard >heard && cat out heard &&
 	echo "tcp 198.51.100.5 80" | test_cmp - heard && grep -aq "^proxy0 own.example.org 80" out
 '
 
@@ -342,24 +330,24 @@ EOF_FORGE
 test_expect_success 'NW-06: a host that is listed can be read and, with no key of the user, not written; what an agent brings a key for is named' '
 	mkdir forge && for who in user attacker; do
 		git init -q --bare forge/$who/r.git && git -C forge/$who/r.git config http.receivepack true || exit 1
-	done
-	python3 forge.py & forge=$!
-	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"; git config --global --unset credential.helper" && test_wait_for "test -e forge.ready" || exit 1
-	at=git.example.org:8080
+	done &&
+	{ python3 forge.py & } && forge=$! &&
+	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"; git config --global --unset credential.helper" && test_wait_for "test -e forge.ready" &&
+	at=git.example.org:8080 &&
 	# all the ways in which the user has the key
 	git config --global credential.helper store && echo "http://user:user-token@$at" >"$HOME/.git-credentials" && printf "machine git.example.org login user password user-token\n" >"$HOME/.netrc" && chmod 600 "$HOME/.netrc" "$HOME/.git-credentials" &&
 	export GH_TOKEN=user-token GITHUB_TOKEN=user-token GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" && printf "#!/bin/sh\necho user-token\n" >askpass && chmod +x askpass &&
-	git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD:refs/heads/main && grep "git-receive-pack.* user-token\$" forge.log || exit 1
-	: >forge.log
+	git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD:refs/heads/main && grep "git-receive-pack.* user-token\$" forge.log &&
+	: >forge.log &&
 	in_session --name forge --allow $at -- sh -c "
 		export GIT_TERMINAL_PROMPT=0
 		git ls-remote http://$at/user/r.git refs/heads/main | grep -c main
 		git push http://$at/user/r.git HEAD:refs/heads/taken && echo written
 		env | grep user-token; cat ~/.netrc ~/.git-credentials \"$TRASH/askpass\"; test -S \"$TRASH/agent.sock\" && echo agent
 		echo secret >secret && git add secret && git -c user.name=A -c user.email=a@example.com commit -qm secret && git push -q http://a:attacker-token@$at/attacker/r.git HEAD:refs/heads/out && echo sent
-	" >out 2>err; cat out err forge.log
+	" >out 2>err && cat out err forge.log &&
 	printf "1\nsent\n" | test_cmp - out && grep "git-receive-pack" forge.log && ! grep user-token forge.log &&
-	test_must_fail git -C forge/user/r.git rev-parse -q --verify taken && test "$(git -C forge/attacker/r.git show out:secret)" = secret || exit 1
+	test_must_fail git -C forge/user/r.git rev-parse -q --verify taken && test "$(git -C forge/attacker/r.git show out:secret)" = secret &&
 	git -C "$HOME/p" agent log --json forge >log && python3 - log $at <<-\EOT
 	import json, sys
 	last = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "network"][0]["connections"]
@@ -379,16 +367,16 @@ for a in (\"127.0.0.1\", \"::1\", \"192.0.2.10\", \"10.1.2.3\"):
         s = socket.create_connection((a, int(sys.argv[1])), 20)
         print(a, s.recv(9).decode().strip())
     except OSError:
-        pass"
+        pass" &&
 	for options in "--network none" "--network allow"; do
 		served $options && python3 -c "$tries" 9999 >out || exit 1
 		git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test ! -s out || exit 1
-	done
+	done &&
 	# it is there to be reached
-	served --network host && python3 -c "$tries" 9999 >out || exit 1
-	git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test "$(grep -c inside out)" = 4 || exit 1
+	served --network host && python3 -c "$tries" 9999 >out &&
+	git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test "$(grep -c inside out)" = 4 &&
 	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" && test_when_finished "rm -f \"$conf\"" &&
-	served && python3 -c "$tries" 9998 >out || exit 1
+	served && python3 -c "$tries" 9998 >out &&
 	git -C "$HOME/p" agent stop web && cat out && echo "127.0.0.1 inside" | test_cmp - out
 '
 
@@ -445,7 +433,7 @@ try:
     socket.create_connection((\"10.1.2.3\", 80), 20)
 except ConnectionRefusedError as e:
     print(e)
-") >out 2>err; cat out err; grep -c "Errno" out | grep -x 3 &&
+") >out 2>err && cat out err && grep -c "Errno" out | grep -x 3 &&
 	grep "refused 3 connections: " err && for to in nothere.example.org:5432 db.example.org:5432 10.1.2.3:80; do grep "allow with .*--allow $to\b" err || exit 1; done && git -C "$HOME/p" agent log said >journal && cat journal && grep "to db.example.org:5432, how refused" journal && grep "to nothere.example.org:5432, how refused" journal && grep "to 10.1.2.3:80, how refused" journal
 '
 

@@ -49,26 +49,25 @@ suffices() {
 }
 
 test_expect_success POSTGRES 'psql: a name, and the host'\''s own server' '
-	postgres_start || { cat initdb.log "$TRASH/pg/log"; exit 1; }
-	test_when_finished postgres_stop
-	login="port=5432 user=agent password=secret dbname=postgres"
-	cat >"$HOME/aihome/ask" <<-EOT
+	{ postgres_start || { cat initdb.log "$TRASH/pg/log"; exit 1; }; } && test_when_finished postgres_stop &&
+	login="port=5432 user=agent password=secret dbname=postgres" &&
+	cat >"$HOME/aihome/ask" <<-EOT &&
 		psql "host=db.example.org $login" -Atc "select 40 + 2" && psql "host=localhost $login" -Atc "select 43"
 	EOT
-	learn sh "$HOME/ask" || exit 1
+	learn sh "$HOME/ask" &&
 	printf "42\n43\n" >want && test_cmp want out && learnt db.example.org:5432 localhost:5432 && suffices sh "$HOME/ask"
 '
 
 test_expect_success REDIS 'redis-cli: an address that is named as such' '
 	redis-server --bind 192.0.2.10 127.0.0.1 --port 6379 --protected-mode no --save "" --dir "$TRASH" --daemonize yes --pidfile "$TRASH/redis.pid" >redis.log &&
-	test_when_finished "kill \$(cat \"$TRASH/redis.pid\")" && test_wait_for "redis-cli ping" || exit 1
+	test_when_finished "kill \$(cat \"$TRASH/redis.pid\")" && test_wait_for "redis-cli ping" &&
 	set -- sh -c "redis-cli -h 192.0.2.10 set a b && redis-cli -h 127.0.0.1 get a" &&
 	learn "$@" && printf "OK\nb\n" >want && test_cmp want out && learnt 192.0.2.10:6379 localhost:6379 && suffices "$@"
 '
 
 test_expect_success CURL 'curl: https, several names, IPv6, and both proxies' '
-	certificates && web_start 192.0.2.10 443 tls && web_start 192.0.2.10 80 && web_start 2001:db8::10 8080 || exit 1
-	cat >"$HOME/aihome/ways" <<-EOT
+	certificates && web_start 192.0.2.10 443 tls && web_start 192.0.2.10 80 && web_start 2001:db8::10 8080 &&
+	cat >"$HOME/aihome/ways" <<-EOT &&
 		set -e
 		curl -sS --cacert "$HOME/ca.pem" https://web.example.org/a
 		curl -sS http://git.example.org/b
@@ -77,12 +76,12 @@ test_expect_success CURL 'curl: https, several names, IPv6, and both proxies' '
 		curl -sS -p -x http://127.0.0.53:3128 http://a.wild.example.net/e
 		curl -sS -x socks5h://127.0.0.53:3128 http://b.c.wild.example.net/f
 	EOT
-	learn sh "$HOME/ways" || exit 1
+	learn sh "$HOME/ways" &&
 	test "$(wc -l <out)" = 6 && learnt "[2001:db8::10]:8080" a.wild.example.net:80 b.c.wild.example.net:80 git.example.org:80 six.example.org:8080 web.example.org:443 && suffices sh "$HOME/ways"
 '
 
 test_expect_success SSHD 'ssh, which git goes through' '
-	web_start 192.0.2.10 22 || exit 1
+	web_start 192.0.2.10 22 &&
 	learn sh -c "git ls-remote ssh://git.example.org/x || true" && learnt git.example.org:22
 '
 
@@ -103,14 +102,14 @@ EOF_SAY
 git -C "$HOME/p" add say.py && git -C "$HOME/p" commit -qm say
 
 test_expect_success 'a name that leads to this machine, and one to where no name may lead' '
-	echo_start 127.0.0.1 7100 && echo_start 169.254.169.254 7101 && echo_start 198.51.100.5 7102 || exit 1
+	echo_start 127.0.0.1 7100 && echo_start 169.254.169.254 7101 && echo_start 198.51.100.5 7102 &&
 	set -- python3 say.py rebound.example.org:7100 meta.example.org:7101 own.example.org:7102 &&
 	learn "$@" && printf "%s ping\n" rebound.example.org:7100 meta.example.org:7101 own.example.org:7102 >want && test_cmp want out &&
 	learnt 169.254.169.254:7101 198.51.100.5:7102 localhost:7100 meta.example.org:7101 own.example.org:7102 rebound.example.org:7100 && suffices "$@"
 '
 
 test_expect_success 'what is not there is not reached, and not in the list' '
-	echo_start 127.0.0.1 7200 || exit 1
+	echo_start 127.0.0.1 7200 &&
 	set -- python3 say.py localhost:7200 localhost:7201 127.0.0.9:7201 web.example.org:7202 192.0.2.10:7203 nobody.example.com:7204 &&
 	learn "$@" && cat >want <<-EOT && test_cmp want out && learnt localhost:7200 &&
 	localhost:7200 ping
@@ -172,7 +171,7 @@ git -C "$HOME/p" add many.py && git -C "$HOME/p" commit -qm many
 test_expect_success 'many at once, of sockets that do not block, to new and to known places' '
 	for port in 7400 7401 7402; do
 		echo_start 192.0.2.10 $port && echo_start 127.0.0.1 $port || exit 1
-	done
+	done &&
 	set -- python3 many.py 7400 7401 7402 &&
 	learn "$@" && echo "300 True" >want && test_cmp want out &&
 	learnt db.example.org:7400 db.example.org:7401 db.example.org:7402 git.example.org:7400 git.example.org:7401 git.example.org:7402 \
@@ -222,8 +221,8 @@ test_expect_success MUSL 'a static program, of musl' '
 
 test_lazy_prereq NODE 'command -v node'
 test_expect_success NODE 'node, which tries both families at once' '
-	echo_start 192.0.2.10 7510 && echo_start ::1 7511 || exit 1
-	cat >"$HOME/aihome/dial.js" <<-\EOT
+	echo_start 192.0.2.10 7510 && echo_start ::1 7511 &&
+	cat >"$HOME/aihome/dial.js" <<-\EOT &&
 		const net = require("net");
 		const ask = to => new Promise(done => {
 			const c = net.connect(...to, () => c.end("ping"));
@@ -259,8 +258,8 @@ test_expect_success 'a port that the session publishes is not the host'\''s' '
 '
 
 test_expect_success 'setup, services and commands after it are learnt from as well; renames are served as ever' '
-	echo_start 192.0.2.10 7700 || exit 1
-	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT && test_when_finished "rm \"$HOME/.config/git-agent/config.yaml\"" || exit 1
+	echo_start 192.0.2.10 7700 &&
+	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT && test_when_finished "rm \"$HOME/.config/git-agent/config.yaml\"" &&
 		setup: ["python3 say.py web.example.org:7700"]
 		finish: ["python3 say.py db.example.org:7700"]
 	EOT
@@ -282,7 +281,7 @@ test_expect_success 'it is the word of who starts it: no setting, no file of a r
 '
 
 test_expect_success 'only a session that learns has its connections announced' '
-	cat >"$HOME/aihome/filters" <<-\EOT
+	cat >"$HOME/aihome/filters" <<-\EOT &&
 		awk "/^Seccomp/" /proc/self/status
 	EOT
 	cd "$HOME/p" && git reset -q --hard HEAD~2 && git agent start -q -- sh "$HOME/filters" >../plain && git agent -c sandbox.rename=false start -q --learn -- sh "$HOME/filters" >../one &&

@@ -130,7 +130,7 @@ test_expect_success 'RV-01 RV-02 RV-03 GT-13: other spellings, links and come-an
 	attack f1 "echo e >.ENVRC; echo e >\".envrc \"; echo e >\"\$(printf \".env\342\200\214rc\")\"; mkdir .VSCode; echo {} >.VSCode/tasks.json; chmod +x scripts/run.sh" &&
 	test_must_fail git rev-parse -q --verify refs/heads/agent/f1 && git rev-parse -q --verify refs/agent/f1/held &&
 	attack f2 "rm -r .vscode scripts; mkdir z; echo {} >z/tasks.json; ln -s z .vscode; mkdir s2; echo evil >s2/run.sh; ln -s s2 scripts" &&
-	! git ls-tree -r agent/f2 | grep "^120000" &&
+	git ls-tree -r agent/f2 >../tree && grep "	s2/run.sh\$" ../tree && ! grep "^120000" ../tree &&
 	attack f3 "echo e >.envrc; git add .envrc; git commit -qm 1; git rm -qf .envrc; git commit -qm 2; git switch -qc s; echo e >.envrc; git add .envrc; git commit -qm 3
 		git switch -q agent/f3; git merge -q --no-ff -s ours -m m s; echo w >w" &&
 	for c in $(git rev-list HEAD..agent/f3)

@@ -9,7 +9,7 @@ test_description='no command an agent chose runs outside: every exec of start, c
 require_sandbox
 
 test_expect_success 'GT-20: no file of the repository is a program, whatever PATH has in front; nor do hooks get that' '
-	git init -q dotted && cd dotted && mkdir bin .git/hooks; for p in git sh man less cat env bwrap git-lfs ls; do
+	git init -q dotted && cd dotted && mkdir -p bin .git/hooks && for p in git sh man less cat env bwrap git-lfs ls; do
 		printf "#!/bin/sh\necho %s >>\"%s/planted\"\n" $p "$HOME" >$p && chmod +x $p && cp $p bin/ || exit 1
 	done && git add -A && git commit -qm plant && printf "#!/bin/sh\necho \"\$PATH\" >>\"%s/hook-path\"\n" "$HOME" >.git/hooks/reference-transaction && chmod +x .git/hooks/reference-transaction &&
 	i=0 && for before in . "" bin ./bin:..; do
@@ -186,9 +186,9 @@ test_expect_success STRACE 'an interrupted session that is captured by the next 
 '
 
 test_expect_success STRACE 'a running session looked at' '
-	evil_session running && : >../trace && { git agent start -q --name evil -- sh -c "sh \$HOME/plant; touch \$HOME/up; while test -e \$HOME/up; do sleep 0.1; done" & } &&
-	test_wait_for "test -e $HOME/aihome/up" && traced git agent diff evil >../diff && traced git agent list && traced git agent show evil && only git git-agent git-agent-main
-	rc=$?; rm "$HOME/aihome/up"; wait; test $rc = 0
+	evil_session running && : >../trace && test_when_finished "rm -f \"$HOME/aihome/up\"; wait" && { git agent start -q --name evil -- sh -c "sh \$HOME/plant; touch \$HOME/up; while test -e \$HOME/up; do sleep 0.1; done" & } && pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up" && traced git agent diff evil >../diff && traced git agent list && traced git agent show evil && only git git-agent git-agent-main &&
+	rm "$HOME/aihome/up" && wait $pid
 '
 
 test_expect_success STRACE 'all of it accepted and landed: git merges, and still nothing of it runs' '

@@ -362,7 +362,7 @@ test_expect_success PYTHON 'where listeners cannot be had the session says so' '
 	os.set_inheritable(fd, True)
 	os.execvp(sys.argv[1], sys.argv[1:])
 	END
-	cd repo && python3 ../outer.py git agent start -q --name outer -- sh -c "mv d d2; git mv e e2; echo 1 >new" 2>../err
+	cd repo && python3 ../outer.py git agent start -q --name outer -- sh -c "mv d d2; git mv e e2; echo 1 >new" 2>../err &&
 	git cat-file -e agent/outer:d2/f1 && git cat-file -e agent/outer:e/1 &&
 	git agent show outer >../out && grep "renaming directories inside" ../out
 '

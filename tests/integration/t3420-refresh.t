@@ -131,15 +131,15 @@ test_expect_success 'one that cannot be looked at is told, and is not taken for 
 '
 
 test_expect_success 'nor is it when a session goes on: it is not begun without what covers it' '
-	cd shut && chmod 0 sub && test_when_finished "chmod 755 \"$PWD/sub\"" && test_expect_code 125 no_look git agent resume -q s -- true 2>../err; cat ../err; grep "cannot look at .*/sub/cache.: Permission denied" ../err && chmod 755 sub &&
+	cd shut && chmod 0 sub && test_when_finished "chmod 755 \"$PWD/sub\"" && test_expect_code 125 no_look git agent resume -q s -- true 2>../err && cat ../err && grep "cannot look at .*/sub/cache.: Permission denied" ../err && chmod 755 sub &&
 	git agent resume -q s -- sh -c "cat sub/cache/1; test ! -e sub/cache/.env" >../out && echo 1 | test_cmp - ../out
 '
 
 test_expect_success 'one that is replaced between the look at what is in it and the mount is not shown' '
-	repo twice && git agent start -qd -n s -- sleep 1000 && test "$(seen sub/cache/1)" = 1 && mv sub/cache sub/old && mkdir sub/cache && echo two >sub/cache/2 || exit 1
-	GIT_AGENT_FAULT=refresh:looked:stop git-agent refresh s 2>../err & pid=$!
-	test_wait_for "grep -q \"^State:.*stopped\" /proc/$pid/status" && mv sub/cache sub/new && mkdir sub/cache && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env; kill -CONT $pid
-	wait $pid; test $? = 128 && cat ../err && grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more meanwhile" ../err && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
+	repo twice && git agent start -qd -n s -- sleep 1000 && test "$(seen sub/cache/1)" = 1 && mv sub/cache sub/old && mkdir sub/cache && echo two >sub/cache/2 &&
+	{ GIT_AGENT_FAULT=refresh:looked:stop git-agent refresh s 2>../err & } && pid=$! &&
+	test_wait_for "grep -q \"^State:.*stopped\" /proc/$pid/status" && mv sub/cache sub/new && mkdir sub/cache && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env && kill -CONT $pid &&
+	test_expect_code 128 wait $pid && cat ../err && grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more meanwhile" ../err && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
 	git agent refresh s && test_must_fail seen sub/cache/1 2>/dev/null && test_must_fail seen sub/cache/.env 2>/dev/null && git agent stop -q s
 '
 

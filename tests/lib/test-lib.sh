@@ -8,6 +8,9 @@
 #     test_expect_success 'name' 'commands && joined && by && and'
 #     test_done
 #
+# A test whose commands are not one && chain fails: nothing asserts what a command before a break comes to.
+# The chain may have compound commands in it; within those nobody looks.
+#
 # The commands of each test run in a subshell, in the directory $HOME below the scratch directory
 # $TRASH: the next test sees the files that they make, but not the variables. Their output goes to the
 # log in tests/results. The scratch directory is kept if a test failed.
@@ -77,9 +80,12 @@ test_expect_success() {
 		return
 	fi
 	(
-		test_cleanup=:
-		trap 'test_rc=$?; trap - EXIT; eval "$test_cleanup"; exit $test_rc' EXIT
-		eval "$2"
+		test_cleanup=: test_joined=
+		trap 'test_rc=$?; trap - EXIT; test_is_joined || test_rc=1; eval "$test_cleanup"; exit $test_rc' EXIT
+		# Behind one that fails, none of the commands runs if && joins them all, and what all end with is
+		# what it failed with. If any runs, the test has failed: they are not run again.
+		eval "test_fails_first && $2"
+		[ $? = 117 ] && test_joined=yes && eval "$2"
 	) >"$test_log" 2>&1 </dev/null
 	if [ $? = 0 ]; then
 		echo "ok $test_count - $1"
@@ -92,6 +98,17 @@ test_expect_success() {
 			cat "$test_log"
 		} >&2
 	fi
+}
+
+# What test_expect_success puts before the commands of a test to see that && joins them.
+test_fails_first() {
+	return 117
+}
+test_is_joined() {
+	[ -n "$test_joined" ] || {
+		echo "the commands are not one && chain: some ran though one before them had failed"
+		return 1
+	}
 }
 
 # test_when_finished COMMANDS: run them at the end of the current test, however it ends

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # A test in shell has the exit status of its last command: that of one before it counts only if "&&" joins
-# them. If the "&&" is forgotten at a here document, a failed assertion in its script goes unnoticed.
+# them. tests/lib/test-lib.sh sees to that when a test runs, and is tested here; within a loop it does not look,
+# and a here document is where the "&&" is forgotten most easily: a failed assertion in its script goes unnoticed.
 cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
@@ -12,12 +13,44 @@ result 'what a script in a here document says of a test counts' "$(
 		/^[ \t]*test_expect_success .*\047$/ { body = 1; next }
 		/^[ \t]*\047$/ { body = script = 0; next }
 		script == 2 {
-			if (!/^\t*test \$\? = 0/) print FILENAME ":" line ": join it with && to what follows"
+			print FILENAME ":" line ": join it with && to what follows"
 			script = 0
 		}
 		script == 1 { t = $0; gsub(/^\t+/, "", t); if (t == tag) script = 2; next }
 		body && /python3 .*<<-\\?[A-Z]+$/ { script = 1; line = FNR; tag = $0; sub(/.*<<-\\?/, "", tag) }
 	' tests/integration/*.t
+)"
+
+result 'a test whose commands are not joined by && fails, and they are not run twice; compound ones can be joined' "$(
+	d=$(mktemp -d) && mkdir "$d/tmp" || exit
+	tries() { # COMMANDS...: a file with a test of each
+		printf '%s\n' "test_description=tries" '. "$TEST_SRCDIR/tests/lib/test-lib.sh"'
+		for t; do
+			printf 'test_expect_success name "%s"\n' "$t"
+		done
+		echo test_done
+	}
+	run() { # FILE: what it says
+		GIT_AGENT_TEST_TMPDIR=$d/tmp TEST_SRCDIR=$PWD TEST_BUILDDIR=$d sh "$1" 2>"$d/err" | grep -v "^#"
+	}
+	set -- ":; echo ran >>$d/ran" "false
+		:" ": && false || :" ": & wait" ": || exit 0" ": && : || exit 117" ":
+		return 117" "test_when_finished :; test 1 = 1"
+	tries "$@" >"$d/broken.t"
+	run "$d/broken.t" >"$d/out"
+	grep -c "^not ok .* - name" "$d/out" | grep -vx $#
+	grep -c "are not one && chain" "$d/err" | grep -vx $#
+	echo ran | diff - "$d/ran"
+	rm -f "$d/ran"
+	set -- "echo ran >>$d/ran &&
+		: # said" "! false" "if :; then :; fi && :" "for i in 1 2; do : || exit 1; done" "f() { false; :; } && f" "{ : & } && wait \$!" \
+		"{ false || :; } && (exit 0) && cat <<-EOT && :
+		text
+		EOT"
+	tries "$@" >"$d/whole.t"
+	run "$d/whole.t" | grep -vx "ok .* - name\|1..$#"
+	echo ran | diff - "$d/ran"
+	rm -rf "$d"
 )"
 
 result 'what a test that failed said is at the end of a run, its beginning and its end, and the sums are last' "$(
