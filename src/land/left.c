@@ -71,7 +71,8 @@ int land_fail_left(struct land *l, struct ga_error *err)
 			    "to go back", l->s->name);
 }
 
-/* Is nothing left to the user here, not even what a squash leaves, which is staged or in conflict? */
+/* Is nothing left to the user here, not even what a squash leaves, which is staged or in
+ * conflict? */
 static bool is_settled(struct land *l)
 {
 	cleanup_error struct ga_error unread = GA_ERROR_INIT;
@@ -90,8 +91,9 @@ static int fail_none(struct land *l, struct ga_error *err)
 	(void)ga_fail(err, GA_EFATAL, "no landing of agent/%s was left to be finished", l->s->name);
 	if (land_left_find(l, true, &left, &unread))
 		return is_settled(l)
-			       ? ga_hint(err, "nothing is in progress here; 'git agent land %s' lands "
-					 "it, or notes that you have committed it", l->s->name)
+			       ? ga_hint(err, "nothing is in progress here; 'git agent land %s' "
+					 "lands it, or notes that you have committed it",
+					 l->s->name)
 			       : ga_hint(err, "'git status' tells what is in progress");
 	path = land_worktree_path(l, left.worktree);
 	q = ga_quote_shell(path ? path : left.worktree);

@@ -84,8 +84,8 @@ static bool is_of_tip(const struct ga_changes *all, const struct ga_change *c)
 }
 
 /* With options of the user's (options.c), git may have merged into files that the checked merge
- * does not change, or put some elsewhere. Merging again tells what it staged there, which is removed
- * from `others`. */
+ * does not change, or put some elsewhere. Merging again tells what it staged there, which is
+ * removed from `others`. */
 static int drop_merged(struct land *l, struct ga_changes *others, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = *others, made = GA_CHANGES_INIT;

@@ -55,9 +55,9 @@ static int run_hook(struct land *l, const char *index, const char *const *words,
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
 
-/* Does all that HEAD gained come from the index that the hook was given, as that was then or is now,
- * and does the user's index lack some of it? In that index, such a path would look as if the user
- * had staged its old content. 1 yes. */
+/* Does all that HEAD gained come from the index that the hook was given, as that was then or is
+ * now, and does the user's index lack some of it? In that index, such a path would look as if the
+ * user had staged its old content. 1 yes. */
 static int is_of_index(struct land *l, const char *index, const struct ga_oid *head,
 		       struct ga_error *err)
 {
