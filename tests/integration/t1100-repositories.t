@@ -67,14 +67,13 @@ test_expect_success 'a linked worktree' '
 '
 
 test_expect_success 'the session is a worktree while it runs, and git protects its branch' '
-	make_repo wt && cd wt &&
-	git agent start --name run -- sh -c "touch \$HOME/up-wt; while ! test -e \$HOME/go-wt; do sleep 0.05; done; echo x >x" &
-	pid=$!
+	make_repo wt && cd wt && test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
+	{ git agent start --name run -- sh -c "touch \$HOME/up-wt; while ! test -e \$HOME/go-wt; do sleep 0.05; done; echo x >x" & } && pid=$! &&
 	test_wait_for "test -e $HOME/aihome/up-wt" &&
-	cd wt && git worktree list >../list && git worktree list --porcelain >>../list &&
-	git branch -D agent/run 2>../err; git checkout agent/run 2>>../err; git worktree prune
-	touch "$HOME/aihome/go-wt"; wait $pid &&
-	grep "agent/run" ../list && grep locked ../list && test -s ../err &&
+	git worktree list >../list && git worktree list --porcelain >>../list &&
+	test_must_fail git branch -D agent/run 2>../err && grep "agent/run" ../err &&
+	test_must_fail git checkout agent/run 2>../err && grep "agent/run" ../err && git worktree prune &&
+	touch "$HOME/aihome/go-wt" && wait $pid && grep "agent/run" ../list && grep locked ../list &&
 	git cat-file -e agent/run:x && ! git worktree list | grep agent/run &&
 	git switch -q agent/run && git switch -q main
 '
@@ -184,7 +183,7 @@ test_expect_success 'doctor: no git, one that does not say its version, and one 
 	for v in "git version 2.37.9:is too old: 2.38 is needed" "git:prints no version"; do
 		printf "#!/bin/sh\necho \"%s\"\n" "${v%%:*}" >g/git && chmod +x g/git &&
 		test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out && grep "^FAIL git .*${v#*:}" out || exit 1
-	done && printf "#!/bin/sh\necho git version 2.38.0.rc1\n" >g/git && env PATH="$HOME/g" git-agent doctor >out; grep "^ok   git " out
+	done && printf "#!/bin/sh\necho git version 2.38.0.rc1\n" >g/git && env PATH="$HOME/g" git-agent doctor >out && grep "^ok   git " out
 '
 
 test_done

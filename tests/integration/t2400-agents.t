@@ -141,7 +141,7 @@ test_expect_success 'who waits for another to install looks at what that brought
 '
 
 test_expect_success 'who installs what is being removed waits until that is forgotten, and is not forgotten with it' '
-	GIT_AGENT_FAULT=agents:forget:stop "$GIT_AGENT" agents remove claude 2>err & first=$! && test_wait_for "grep \"^State:.T\" /proc/$first/status" &&
+	{ GIT_AGENT_FAULT=agents:forget:stop "$GIT_AGENT" agents remove claude 2>err & } && first=$! && test_wait_for "grep \"^State:.T\" /proc/$first/status" &&
 	{ "$GIT_AGENT" agents install -q claude & } && second=$! && test_wait_for "grep -e \"-> FLOCK .* $second \" /proc/locks" && kill -CONT $first && wait $first && wait $second && test -s "$notes/claude" && started >out && grep "own .*/7" out
 '
 
