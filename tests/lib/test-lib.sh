@@ -80,12 +80,12 @@ test_expect_success() {
 		return
 	fi
 	(
-		test_cleanup=: test_joined=
+		test_cleanup=: test_last=$! test_joined=
 		trap 'test_rc=$?; trap - EXIT; test_is_joined || test_rc=1; eval "$test_cleanup"; exit $test_rc' EXIT
 		# Behind one that fails, none of the commands runs if && joins them all, and what all end with is
-		# what it failed with. If any runs, the test has failed: they are not run again.
+		# what it failed with, none in the background. If any runs, the test has failed: they are not run again.
 		eval "test_fails_first && $2"
-		[ $? = 117 ] && test_joined=yes && eval "$2"
+		[ $? = 117 ] && [ "$test_last" = "$!" ] && test_joined=yes && eval "$2"
 	) >"$test_log" 2>&1 </dev/null
 	if [ $? = 0 ]; then
 		echo "ok $test_count - $1"

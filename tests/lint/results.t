@@ -34,7 +34,7 @@ result 'a test whose commands are not joined by && fails, and they are not run t
 		GIT_AGENT_TEST_TMPDIR=$d/tmp TEST_SRCDIR=$PWD TEST_BUILDDIR=$d sh "$1" 2>"$d/err" | grep -v "^#"
 	}
 	set -- ":; echo ran >>$d/ran" "false
-		:" ": && false || :" ": & wait" ": || exit 0" ": && : || exit 117" ":
+		:" ": && false || :" ": & wait" ": || exit 0" ": && : || exit 117" ": & last=\$! && wait \$last" ":
 		return 117" "test_when_finished :; test 1 = 1"
 	tries "$@" >"$d/broken.t"
 	run "$d/broken.t" >"$d/out"
