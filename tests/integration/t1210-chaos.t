@@ -56,15 +56,15 @@ test_expect_success 'an interrupted session can be interrupted any number of tim
 
 # A process that is traced is not gone before its tracer has seen that, nor is process 1 before it.
 cat >hold.py <<\END
-import ctypes, os, sys
+import ctypes, os, sys, time
 assert ctypes.CDLL(None, use_errno=True).ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0, ctypes.get_errno()
 open(sys.argv[2], "w").close()
-while not os.path.exists(sys.argv[3]): pass
+while not os.path.exists(sys.argv[3]): time.sleep(0.01)
 END
 test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
 	git init -q d && cd d && git commit -q --allow-empty -m 1 && { git-agent start -q --name s -- sh -c "echo 2 >f; touch ready; exec sleep 600" & } && sup=$! &&
 	test_wait_for "git agent shell s -- test -e ready" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/s) && pid=$(git config -f "$dir/session" session.pid) &&
-	{ nice -n 19 python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && hold=$! && test_wait_for "test -e ../held" &&
+	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && hold=$! && test_wait_for "test -e ../held" &&
 	locked=":$(stat -c %i "$dir/lock") " && kill -9 "$sup" && test_wait_for "! grep \"$locked\" /proc/locks" && { git agent list >../list & } && list=$! && test_wait_for "grep \"$locked\" /proc/locks" &&
 	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5 && touch ../go && wait $capture && wait $list && git show agent/s:f | grep -x 2
 '
