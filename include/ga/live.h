@@ -84,6 +84,7 @@ int ga_live_attach(const struct ga_live_peer *p, bool unfiltered, enum ga_live_e
 /* Watch its last output and, with `follow`, all further output up to its end; it comes through the
  * filter. */
 #define GA_LIVE_UNREAD 2
+#define GA_LIVE_OVER 3
 struct ga_live_watch {
 	bool follow;
 	/* Returns 0, or GA_LIVE_UNREAD: stop, nobody reads on. */
@@ -92,7 +93,8 @@ struct ga_live_watch {
 					* NULL */
 	void *payload;
 };
-/* Returns 0, or 1 if `output` stopped it. */
+/* Returns 0; GA_LIVE_UNREAD if `output` stopped it; GA_LIVE_OVER if the session ended before it
+ * gave any. */
 int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
 		  struct ga_error *err);
 

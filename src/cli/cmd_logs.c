@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/record.h"
+#include "ga/trace.h"
 #include "sessions.h"
 
 struct options {
@@ -61,6 +62,12 @@ static int show_service(struct cli *c, const struct options *o, const char *name
 	       cli_service_log(&s, o->service, err) ? -1 : 0;
 }
 
+static int fail_over(const struct ga_session *s, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' does not run", s->name);
+	return ga_hint(err, "'git agent log --text %s' shows what was recorded of it", s->name);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
 	       struct ga_error *err)
 {
@@ -82,11 +89,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	rc = cli_pick_live(c, argc ? argv[0] : only, CLI_COME_UP_MS, &s, &lock, &peer, err);
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' does not run", s.name);
-		return ga_hint(err, "'git agent log --text %s' shows what was recorded of it",
-			       s.name);
-	}
+	if (rc)
+		return fail_over(&s, err);
+	(void)ga_fault("logs:connected");
 	rc = ga_live_watch(&peer, &watch, err);
 	if (rc <= 0) {
 		ga_record_text_end(&w.text, &w.line);
@@ -94,6 +99,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	}
 	ga_record_text_release(&w.text);
 	ga_buf_release(&w.line);
+	if (rc == GA_LIVE_OVER)
+		return fail_over(&s, err);
 	return rc < 0 ? -1 : 0;
 }
 

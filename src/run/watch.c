@@ -44,7 +44,7 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
 	int rc = 0;
 
 	if (live_say(p->fd, LIVE_WATCH, w->follow, 0) < 0)
-		return 0;
+		return GA_LIVE_OVER;
 	while (!rc) {
 		struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
 		struct live_packet k;
@@ -57,5 +57,7 @@ int ga_live_watch(const struct ga_live_peer *p, const struct ga_live_watch *w,
 		live_close_fds(&k);
 		rc = on_packet(w, &f, &begun, &k);
 	}
-	return rc == GA_LIVE_UNREAD ? 1 : 0;
+	if (rc < 0 && !begun)
+		return GA_LIVE_OVER;
+	return rc == GA_LIVE_UNREAD ? GA_LIVE_UNREAD : 0;
 }

@@ -122,8 +122,14 @@ test_expect_success 'logs: what it wrote, as text' '
 
 test_expect_success 'logs -f of a session on a pipe; a reader that goes away' '
 	cd r && mkfifo ../in && { git agent start -q -n piped -- sh -c "echo first; cat; echo last >&2" <../in >../out 2>&1 & } && session=$! && exec 9>../in && test_wait_for "git agent logs piped | grep first" &&
-	{ git agent logs -f piped >../follow 9>&- & } && { git agent logs -f piped 9>&- | head -1 >../head 9>&- & } && test_wait_for "grep -q first ../follow" && echo more >&9 && test_wait_for "grep -q more ../follow" && exec 9>&- &&
+	{ git agent logs -f piped >../follow 9>&- & } && { git agent logs -f piped 9>&- | head -1 >../head 9>&- & } && test_wait_for "grep -q first ../follow" && echo more >&9 && test_wait_for "grep -q more ../follow" && test_wait_for "grep -q first ../head" && exec 9>&- &&
 	wait && printf "first\nmore\nlast\n" >../want && test_cmp ../want ../follow && test_cmp ../want ../out && grep first ../head
+'
+
+test_expect_success 'logs of a session that ends before it gives any: that it does not run is said' '
+	cd r && git agent start -qd -n over -- sh -c "echo first; $hold" && pid=$(running over "run[\"supervisor\"]") &&
+	{ GIT_AGENT_FAULT=logs:connected:stop git-agent logs -f over >../out 2>../err & } && logs=$! && test_wait_for "grep -q \"^State:.T\" /proc/$logs/status" &&
+	kill -9 $pid && kill -CONT $logs && { wait $logs; test $? = 1; } && grep "session .over. does not run" ../err && test ! -s ../out && git agent list | grep "^over .*captured"
 '
 
 test_expect_success UNSANITIZED 'TT-08: a flood holds nobody up: the agent is as fast with a terminal that does not read' '
