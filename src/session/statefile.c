@@ -34,6 +34,7 @@ struct field {
 
 #define FIELD(key, kind, member) { key, kind, offsetof(struct ga_session, member) }
 
+/* The keys stay what they were when a member gets another name: sessions outlive an update. */
 static const struct field fields[] = {
 	FIELD("name", STRING, name),
 	FIELD("state", STATE, state),
@@ -81,11 +82,11 @@ static const struct field fields[] = {
 	FIELD("leftout", LIST, left_out),
 	FIELD("view", OID, view),
 	FIELD("full", OID, full),
-	FIELD("agentbase", OID, agent_base),
-	FIELD("branchbase", OID, branch_base),
-	FIELD("basereport", OID, base_report),
+	FIELD("from", OID, agent_base),
+	FIELD("under", OID, branch_base),
+	FIELD("former", OID, base_report),
 	FIELD("resumed", U64, resumed),
-	FIELD("resumedwith", LIST, resumed_with),
+	FIELD("again", LIST, resumed_with),
 	FIELD("bring", OID, bring),
 	FIELD("bringfull", OID, bring_full),
 	FIELD("landed", OID, landed),

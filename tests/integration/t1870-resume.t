@@ -113,7 +113,7 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 
 test_expect_success 'flags of an earlier run whose report cannot be read: all is flagged once more' '
 	cd r && way lost && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/lost) && git agent -c limits.capture.file_size=1KiB resume -q lost -- sh -c "echo y >y; head -c 5000 /dev/zero >big" &&
-	sed -i "s/basereport = .*/basereport = \"1111111111111111111111111111111111111111\"/" "$dir/session" && grep basereport "$dir/session" && git agent capture lost >../out 2>&1 && grep "report of the former run could not be read" ../out && flagged lost
+	sed -i "s/former = .*/former = \"1111111111111111111111111111111111111111\"/" "$dir/session" && grep former "$dir/session" && git agent capture lost >../out 2>&1 && grep "report of the former run could not be read" ../out && flagged lost
 '
 
 test_expect_success 'landed, and on: the next landing brings what is new' '
