@@ -270,3 +270,18 @@ int land_ask_git(struct land *l, const char *const *args, const char *index,
 	g.out = out;
 	return ga_git_ok(l->repo, &g, err);
 }
+
+int land_ask_list(struct land *l, const char *const *args, const char *index, struct ga_strv *ret,
+		  struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *item;
+	size_t pos = 0;
+
+	if (land_ask_git(l, args, index, NULL, &out, err))
+		return -1;
+	while ((item = ga_buf_next0(&out, &pos)))
+		ga_strv_push(ret, item);
+	ga_strv_sort_unique(ret);
+	return 0;
+}

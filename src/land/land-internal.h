@@ -530,6 +530,10 @@ int land_forget_earlier(struct land *l, struct ga_error *err);
 /* Run git in the working tree, on the index file `index` (NULL: the user's). */
 int land_ask_git(struct land *l, const char *const *args, const char *index,
 		 const struct ga_buf *in, struct ga_buf *out, struct ga_error *err);
+/* The same for a list whose items end with a NUL: added to `ret`, which is sorted, each once.
+ */
+int land_ask_list(struct land *l, const char *const *args, const char *index, struct ga_strv *ret,
+		  struct ga_error *err);
 
 /* scratch.c: on `index`, a file of ours: add entries, in lines of land_scratch_line(); add files of
  * the working tree, converted as git does given these entries, and list them as `git ls-files -s

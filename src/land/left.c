@@ -14,16 +14,8 @@ int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
 	const char *const args[] = { "diff", "--name-only", "--no-ext-diff", "--no-renames",
 				     "--diff-filter=U", "-z", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
-	size_t pos = 0;
 
-	if (land_ask_git(l, args, NULL, NULL, &out, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(ret, path);
-	ga_strv_sort_unique(ret);
-	return 0;
+	return land_ask_list(l, args, NULL, ret, err);
 }
 
 /* Did git resolve all conflicts there were (rerere.autoupdate)? In a rebase nobody knows which

@@ -323,14 +323,9 @@ static int check_unstaged(struct land *l, struct ga_error *err)
 	static const char *const args[] = { "diff-index", "--cached", "--name-only", "--no-renames",
 					    "--no-ext-diff", "-z", "HEAD", NULL };
 	cleanup_strv struct ga_strv staged = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
-	size_t pos = 0;
 
-	if (land_ask_git(l, args, NULL, NULL, &out, err))
+	if (land_ask_list(l, args, NULL, &staged, err))
 		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(&staged, path);
 	return staged.n ? land_refuse(&staged, "staged changes are in the way",
 				      "unstage them with 'git restore --staged', then go on",
 				      err) : 0;

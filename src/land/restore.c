@@ -158,16 +158,8 @@ static int find_intended(struct land *l, struct ga_strv *ret, struct ga_error *e
 	static const char *const args[] = { "diff-files", "--ita-invisible-in-index",
 					    "--diff-filter=A", "--name-only", "--no-ext-diff",
 					    "-z", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
-	size_t pos = 0;
 
-	if (land_ask_git(l, args, NULL, NULL, &out, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(ret, path);
-	ga_strv_sort_unique(ret);
-	return 0;
+	return land_ask_list(l, args, NULL, ret, err);
 }
 
 int land_set_aside(struct land *l, struct land_aside *ret, struct ga_error *err)
@@ -225,21 +217,6 @@ static int fail_in_the_way(const char *then, struct ga_error *err)
 	return -1;
 }
 
-static int list_paths(struct land *l, const char *const *args, struct ga_strv *ret,
-		      struct ga_error *err)
-{
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *path;
-	size_t pos = 0;
-
-	if (land_ask_git(l, args, NULL, NULL, &out, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(ret, path);
-	ga_strv_sort_unique(ret);
-	return 0;
-}
-
 /* The files that going back to the tree `to` changes, and that are not as the index has them. Git
  * names one of them at most. */
 static int find_changed(struct land *l, const struct ga_oid *to, struct ga_strv *ret,
@@ -253,7 +230,8 @@ static int find_changed(struct land *l, const struct ga_oid *to, struct ga_strv 
 				     NULL };
 	cleanup_strv struct ga_strv all = GA_STRV_INIT, go = GA_STRV_INIT;
 
-	if (list_paths(l, changed, &all, err) || list_paths(l, goes, &go, err))
+	if (land_ask_list(l, changed, NULL, &all, err) ||
+	    land_ask_list(l, goes, NULL, &go, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (ga_strv_find(&go, all.v[i]) >= 0)

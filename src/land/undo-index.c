@@ -27,16 +27,8 @@ static int read_entries(struct land *l, const char *index, struct ga_strv *ret,
 			struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-z", "-s", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *line;
-	size_t pos = 0;
 
-	if (land_ask_git(l, args, index, NULL, &out, err))
-		return -1;
-	while ((line = ga_buf_next0(&out, &pos)))
-		ga_strv_push(ret, line);
-	ga_strv_sort_unique(ret);
-	return 0;
+	return land_ask_list(l, args, index, ret, err);
 }
 
 /* The paths of entries that are not in `other`. */
