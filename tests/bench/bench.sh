@@ -146,6 +146,7 @@ compare() {
 	{
 		read -r am al ad
 		read -r bm bl bd
+		read -r more_us
 	} <"$scratch/times"
 	ratio=$(awk -v a="$am" -v b="$bm" 'BEGIN { printf "%.2f", a / b }')
 	least=$(awk -v a="$al" -v b="$bl" 'BEGIN { printf "%.2f", a / b }')
@@ -160,12 +161,17 @@ compare() {
    \"against_us\": {\"median\": $bm, \"least\": $bl, \"ninth_decile\": $bd}}"
 }
 
-# more BAR: by how much the medians of the last line differ, and by how much they may, in ms
+# median: of the numbers on standard input, one on a line
+median() {
+	sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+}
+
+# more BAR: by how much the two of the last line differ, and by how much they may, in ms
 more() {
-	awk -v a="$am" -v b="$bm" -v bar="$1" 'BEGIN {
-		printf "%6s  %-30s %9.2f  %-27s %9.2f\n", "", "  more than that", (a - b) / 1000, "at most", bar
+	awk -v more="$more_us" -v bar="$1" 'BEGIN {
+		printf "%6s  %-30s %9.2f  %-27s %9.2f\n", "", "  more than that", more / 1000, "at most", bar
 	}'
-	results="${results%\}}, \"more_us\": $((am - bm)), \"at_most_us\": $(($1 * 1000))}"
+	results="${results%\}}, \"more_us\": $more_us, \"at_most_us\": $(($1 * 1000))}"
 }
 
 # ---- what the lines below run, each with the number of the round as $1
@@ -262,27 +268,33 @@ for n in $sizes; do
 		--against --input "$scratch/bare" "$bwrap" --args 0 true
 	first=${first:-$am} last=$am
 done
-# the same branch lands, and is merged in a plain clone
-cat >"$scratch/merge" <<EOF_MERGE
-cd "$scratch/merged" && exec git merge -q --no-ff --no-edit agent/lands
-EOF_MERGE
-cat >"$scratch/merge-after" <<EOF_AFTER
-"$agent" land --undo lands
-git -C "$scratch/merged" reset -q --hard HEAD^
-EOF_AFTER
+# The same branch lands, and is merged by git, in the same repository: each begins with the index as
+# git status leaves it. What git takes for a merge wanders by more than a landing adds, so that is also
+# said by the landings' traces: what they do before and after the git merge they run.
+cat >"$scratch/merge-back" <<EOF_BACK
+unset GIT_AGENT_TRACE
+"$agent" land --undo lands || :
+git reset -q --hard before-landing
+git status
+EOF_BACK
 for n in $sizes; do
 	cd "$HOME/$n"
 	"$agent" start -q --base HEAD --name lands -- /bin/sh -c 'echo edit >>d0/e0/f0.txt; echo new >new'
-	rm -rf "$scratch/merged"
-	git clone -q "$HOME/$n" "$scratch/merged"
-	git -C "$scratch/merged" branch -q agent/lands origin/agent/lands
-	# what was written in the second of the index would be read again each time
-	sleep 1
-	git status >/dev/null
-	git -C "$scratch/merged" status >/dev/null
-	compare "$n" 'land' 'git merge' "$((some > 21 ? some : 21))" "$agent" land --merge lands \
-		--against /bin/sh "$scratch/merge" --after /bin/sh "$scratch/merge-after"
+	git tag before-landing
+	export GIT_AGENT_TRACE="$scratch/landings"
+	compare "$n" 'land' 'git merge' "$(of "$((some > 41 ? some : 41))")" "$agent" land --merge lands \
+		--against git merge -q --no-ff --no-edit agent/lands \
+		--between /bin/sh "$scratch/merge-back"
+	unset GIT_AGENT_TRACE
 	more 15
+	outside=$(awk '$4 == "runs" && / merge / { git[$1] = $2 }
+		$4 == "land:git" { git[$1] = $2 - git[$1] }
+		{ all[$1] = $2 }
+		END { for (i in git) print int((all[i] - git[i]) * 1000) }' "$scratch/landings" | median)
+	rm "$scratch/landings"
+	awk -v us="$outside" 'BEGIN { printf "%6s  %-30s %9.2f\n", "", "  before and after its git", us / 1000 }'
+	results="${results%\}}, \"outside_git_us\": $outside}"
+	git tag -d before-landing >/dev/null
 	"$agent" drop --force lands >/dev/null 2>&1
 done
 for n in $sizes; do
@@ -442,8 +454,7 @@ for how in 'bulk 1024' 'ping 4000' 'open 400' 'many 500'; do
 done >"$scratch/traffic"
 # middle WHERE WHAT: the median
 middle() {
-	awk -v where="$1" -v what="$2" '$1 == where && $2 == what { print $3 }' "$scratch/traffic" | sort -n |
-		awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
+	awk -v where="$1" -v what="$2" '$1 == where && $2 == what { print $3 }' "$scratch/traffic" | median
 }
 relayed=$(middle relayed bulk) direct=$(middle direct bulk)
 ratio=$(awk -v a="$relayed" -v b="$direct" 'BEGIN { printf "%.2f", a / b }')

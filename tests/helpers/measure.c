@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT
  *
  * Times two commands in turn, ROUNDS times, so that whatever else the machine does affects both
- * alike. A "%" at the end of a word is replaced by the number of the round. Standard input and
- * output are /dev/null, except for the second command's input with --input.
+ * alike; which of them is first changes with each round. A "%" at the end of a word is replaced by
+ * the number of the round. Standard input and output are /dev/null, except for the second command's
+ * input with --input.
  *
  *     measure ROUNDS COMMAND... --against [--input FILE] COMMAND...
- *             [--before COMMAND...] [--after COMMAND...]
+ *             [--before COMMAND...] [--between COMMAND...] [--after COMMAND...]
  *     measure --memory COMMAND...
  *
- * Prints three numbers for each of the two, in microseconds: median, least and ninth decile. The
- * commands of --before and --after run before and after each round and are not timed. If a command
- * fails, the exit status is 1. With --memory the command runs once, and two numbers are printed:
- * the most memory that it and its descendants had at one time, in KiB, and its time in
- * microseconds. The memory is RssAnon, read every two milliseconds; pages that a process shares
- * with its parent since fork() count for both. RssShmem is left out: it has mapped files if the
- * session lies on a tmpfs.
+ * Prints three numbers for each of the two, in microseconds: median, least and ninth decile; and in a
+ * third line by how much the first takes longer: the median of the differences between each of its
+ * times and each of the second's, which wanders less than the difference of the medians. The commands
+ * of --before and --after run before and after each round, that of --between after each of the two;
+ * they are not timed. If a command fails, the exit status is 1.
+ *
+ * With --memory the command runs once, and two numbers are printed: the most memory that it and its
+ * descendants had at one time, in KiB, and its time in microseconds. The memory is RssAnon, read
+ * every two milliseconds; pages that a process shares with its parent since fork() count for both.
+ * RssShmem is left out: it has mapped files if the session lies on a tmpfs.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -25,12 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ga/alloc.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/process.h"
 #include "ga/strv.h"
 
-#define MAX_ROUNDS 10000
+#define MAX_ROUNDS 2000
 
 static uint64_t now_us(void)
 {
@@ -77,16 +82,16 @@ static int run(const struct ga_strv *words, const char *input, unsigned round, u
 
 static int by_size(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
 	return (x > y) - (x < y);
 }
 
-static void print(uint64_t *us, size_t n)
+static void print(int64_t *us, size_t n)
 {
 	qsort(us, n, sizeof(*us), by_size);
-	(void)printf("%llu %llu %llu\n", (unsigned long long)us[n / 2], (unsigned long long)us[0],
-		     (unsigned long long)us[n * 9 / 10]);
+	(void)printf("%lld %lld %lld\n", (long long)us[n / 2], (long long)us[0],
+		     (long long)us[n * 9 / 10]);
 }
 
 /* Read a short file of /proc; empty if the process is gone by now. */
@@ -185,26 +190,67 @@ static int memory(char **words, size_t n)
 	return 0;
 }
 
+enum { FIRST, SECOND, BEFORE, BETWEEN, AFTER, N_COMMANDS };
+
+/* The median of all differences (the estimator of Hodges and Lehmann). */
+static int64_t longer_by(const int64_t *first, const int64_t *second, size_t n)
+{
+	int64_t *all = ga_malloc(n * n * sizeof(*all)), result;
+
+	for (size_t i = 0; i < n * n; i++)
+		all[i] = first[i / n] - second[i % n];
+	qsort(all, n * n, sizeof(*all), by_size);
+	result = all[n * n / 2];
+	free(all);
+	return result;
+}
+
+static int run_if_any(const struct ga_strv *words, unsigned round)
+{
+	uint64_t ignored;
+
+	return words->n ? run(words, "/dev/null", round, &ignored) : 0;
+}
+
+static int run_round(const struct ga_strv commands[], const char *input, unsigned round,
+		     int64_t ret_us[2])
+{
+	uint64_t us;
+
+	if (run_if_any(&commands[BEFORE], round))
+		return -1;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned which = (round + i) % 2 ? SECOND : FIRST;
+
+		if (run(&commands[which], which == SECOND ? input : "/dev/null", round, &us) ||
+		    run_if_any(&commands[BETWEEN], round))
+			return -1;
+		ret_us[which] = (int64_t)us;
+	}
+	return run_if_any(&commands[AFTER], round);
+}
+
 int main(int argc, char **argv)
 {
-	enum { FIRST, SECOND, BEFORE, AFTER, N_COMMANDS };
+	static const char *const OPTIONS[N_COMMANDS] = { "", "--against", "--before", "--between",
+							 "--after" };
 	struct ga_strv commands[N_COMMANDS] = { GA_STRV_INIT };
-	static uint64_t us[2][MAX_ROUNDS];
-	uint64_t rounds, ignored;
+	static int64_t us[2][MAX_ROUNDS];
 	const char *input = "/dev/null";
 	size_t which = FIRST;
+	uint64_t rounds;
 
 	if (argc > 2 && !strcmp(argv[1], "--memory"))
 		return memory(argv + 2, (size_t)argc - 2);
 	if (argc < 2 || !ga_parse_u64(argv[1], MAX_ROUNDS, &rounds) || !rounds)
 		return 129;
 	for (int i = 2; i < argc; i++) {
-		if (!strcmp(argv[i], "--against"))
-			which = SECOND;
-		else if (!strcmp(argv[i], "--before"))
-			which = BEFORE;
-		else if (!strcmp(argv[i], "--after"))
-			which = AFTER;
+		size_t option = N_COMMANDS - 1;
+
+		while (option && strcmp(argv[i], OPTIONS[option]) != 0)
+			option--;
+		if (option)
+			which = option;
 		else if (!strcmp(argv[i], "--input") && which == SECOND && !commands[SECOND].n &&
 			 argv[i + 1])
 			input = argv[++i];
@@ -213,14 +259,17 @@ int main(int argc, char **argv)
 	}
 	if (!commands[FIRST].n || !commands[SECOND].n)
 		return 129;
-	for (unsigned i = 0; i < rounds; i++)
-		if ((commands[BEFORE].n && run(&commands[BEFORE], "/dev/null", i, &ignored)) ||
-		    run(&commands[FIRST], "/dev/null", i, &us[0][i]) ||
-		    run(&commands[SECOND], input, i, &us[1][i]) ||
-		    (commands[AFTER].n && run(&commands[AFTER], "/dev/null", i, &ignored)))
+	for (unsigned i = 0; i < rounds; i++) {
+		int64_t round_us[2];
+
+		if (run_round(commands, input, i, round_us))
 			return 1;
+		us[0][i] = round_us[0];
+		us[1][i] = round_us[1];
+	}
 	print(us[0], rounds);
 	print(us[1], rounds);
+	(void)printf("%lld\n", (long long)longer_by(us[0], us[1], rounds));
 	for (size_t i = 0; i < GA_NELEMS(commands); i++)
 		ga_strv_release(&commands[i]);
 	return 0;
