@@ -71,7 +71,7 @@ test_expect_success 'its mount point is removed on the host' '
 
 test_expect_success 'it is looked at when the command ends, and quiet is not silent about it' '
 	cd w/deep/p &&
-	lose "-q -n end" "trap : HUP; >~/ready; until test -e ~/go; do sleep 0.05; done; exit 3" \
+	lose "-q -n end" "trap : HUP TERM; >~/ready; until test -e ~/go; do sleep 0.05; done; exit 3" \
 		"mv $A/w $A/w3 && >$A/go" &&
 	test "$(cat status)" = 3 && test "$(wc -l <err)" = 1 &&
 	grep "^agent/end: session incomplete: " err
