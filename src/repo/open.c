@@ -74,9 +74,11 @@ int ga_library_begin(struct ga_error *err)
 		return ga_fail_git(err, "cannot initialise libgit2");
 	/* What these extensions change (config.worktree, missing objects) is left to git itself.
 	 * Objects are synced before they get their names: a loose one that a crash left empty would
-	 * count as present ever after. */
+	 * count as present ever after. Objects are not hashed again when they are read, as git does
+	 * not either: what came from a session was named by git, from its content. */
 	if (git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, extensions, GA_NELEMS(extensions)) ||
-	    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1)) {
+	    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) ||
+	    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 0)) {
 		(void)ga_fail_git(err, "cannot set up libgit2");
 		(void)git_libgit2_shutdown();
 		return -1;

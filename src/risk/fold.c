@@ -99,7 +99,7 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 void ga_risk_fold(struct ga_buf *out, const char *path)
 {
 	for (;;) {
-		size_t n = strcspn(path, "/");
+		size_t n = (size_t)(strchrnul(path, '/') - path);
 
 		fold_component(out, path, n);
 		if (!path[n])

@@ -198,14 +198,28 @@ static size_t stem_of(const char *name, size_t n)
 	return 0;
 }
 
+/* Is it in a directory where editors keep earlier versions? */
+static bool is_history(const char *folded)
+{
+	static const char *const ends[] = { ".history", ".idea/shelf", ".vscode-history" };
+
+	for (const char *slash = folded; (slash = strchr(slash, '/')); slash++)
+		for (size_t i = 0; i < GA_NELEMS(ends); i++) {
+			size_t n = strlen(ends[i]);
+
+			if ((size_t)(slash - folded) >= n && !memcmp(slash - n, ends[i], n))
+				return true;
+		}
+	return false;
+}
+
 /* The path that `folded` is a copy of, judging by its name; NULL: it is no copy. */
 static const char *original(struct ga_secret_names *n, const char *folded)
 {
 	const char *base = ga_path_base(folded);
 	size_t dir = (size_t)(base - folded), len = strlen(base), stem = stem_of(base, len);
 	const char *name = base;
-	bool history = strstr(folded, ".history/") || strstr(folded, ".idea/shelf/") ||
-		       strstr(folded, ".vscode-history/");
+	bool history = is_history(folded);
 
 	if (!strncmp(base, ".#", 2))
 		name = base + 2;
