@@ -55,7 +55,7 @@ static void print_text(const struct ga_guard *g)
 		(void)printf("hooks        %s\n", where[g->how]);
 	if (g->elsewhere)
 		(void)printf("%-12s not in use: another core.hooksPath overrides it ('git config "
-			     "--show-scope --get-all core.hooksPath')\n", "");
+			     "--show-origin --get-all core.hooksPath')\n", "");
 }
 
 static int turn(struct cli *c, bool on, struct ga_error *err)

@@ -60,6 +60,14 @@ static char *own_directory(const struct ga_repo *r)
 	return own_hook(r, "hooks");
 }
 
+static bool is_guards_hook(const char *path)
+{
+	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++)
+		if (guard_is_ours(path, own_hooks[i]))
+			return true;
+	return false;
+}
+
 static int set_config(struct ga_repo *r, const char *key, const char *value_or_null,
 		      struct ga_error *err)
 {
@@ -112,23 +120,15 @@ static bool has_links(const struct ga_repo *r)
 	return true;
 }
 
-/* The last value of a key in one scope (NULL: in any) that is not `not_value`. */
-static const char *value_in(const struct ga_gitconfig *c, const char *key, const char *scope,
-			    const char *not_value)
-{
-	for (size_t i = c->n; i-- > 0;)
-		if (!strcasecmp(c->v[i].key, key) && (!scope || !strcmp(c->v[i].scope, scope)) &&
-		    c->v[i].value && (!not_value || strcmp(c->v[i].value, not_value) != 0))
-			return c->v[i].value;
-	return NULL;
-}
-
-static bool has_events(const struct ga_gitconfig *c)
+static bool has_events(const struct ga_repo *r, const struct ga_gitconfig *c)
 {
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
-		cleanup_free char *key = ga_strf("hook.git-agent-%s.event", own_hooks[i]);
+		cleanup_free char *event = ga_strf("hook.git-agent-%s.event", own_hooks[i]);
+		cleanup_free char *command = ga_strf("hook.git-agent-%s.command", own_hooks[i]);
+		cleanup_free char *path = own_hook(r, own_hooks[i]), *word = ga_quote_shell(path);
+		const char *is = guard_value(c, command);
 
-		if (!value_in(c, key, "local", NULL))
+		if (!guard_value(c, event) || !is || strcmp(is, word) != 0)
 			return false;
 	}
 	return true;
@@ -136,10 +136,10 @@ static bool has_events(const struct ga_gitconfig *c)
 
 static bool is_directory(const struct ga_repo *r, const struct ga_gitconfig *c)
 {
-	const char *local = value_in(c, "core.hookspath", "local", NULL);
+	const char *path = guard_hooks_path(r, c);
 	cleanup_free char *own = own_directory(r);
 
-	return local && !strcmp(local, own);
+	return path && !strcmp(path, own);
 }
 
 enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitconfig *c,
@@ -149,7 +149,7 @@ enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitco
 	cleanup_free char *own = own_directory(r);
 
 	*ret_elsewhere = false;
-	if (has_events(c))
+	if (has_events(r, c))
 		return GA_GUARD_CONFIG;
 	if (is_directory(r, c)) {
 		*ret_elsewhere = strcmp(effective, own) != 0;
@@ -167,16 +167,16 @@ static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, cha
 			    struct ga_error *err)
 {
 	const char *const args[] = { "config", "--type=path", "--get", "agent.hooksPath", NULL };
-	cleanup_free char *own = own_directory(r);
-	const char *value =
-	    is_directory(r, c) ? value_in(c, "agent.hookspath", "local", NULL) : NULL;
+	const char *set = guard_hooks_path(r, c);
+	const char *config[] = { NULL, NULL }, *value = NULL;
 	cleanup_free char *pair = NULL;
-	const char *config[] = { NULL, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
+	if (set && guard_is_ours(set, "hooks"))
+		value = guard_value(c, "agent.hookspath");
 	if (!value)
-		value = value_in(c, "core.hookspath", NULL, own);
+		value = guard_users_path(c);
 	if (!value || *value != '~') {
 		*ret = value ? ga_strdup(value)
 			     : ga_path_join(ga_repo_info(r)->commondir, "hooks");
@@ -193,12 +193,6 @@ static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, cha
 	ga_buf_chomp(&out);
 	*ret = ga_buf_steal(&out);
 	return 0;
-}
-
-static char *from_worktree(const struct ga_repo *r, const char *path)
-{
-	return *path == '/' ? ga_strdup(path)
-			    : ga_strf("%s/%s", ga_repo_info(r)->workdir, path);
 }
 
 /* ---- the scripts ---------------------------------------------------------------------- */
@@ -329,7 +323,7 @@ static int give_back_all(struct ga_repo *r, const struct ga_gitconfig *c, struct
 		return 0;
 	if (former_directory(r, c, &former, err))
 		return -1;
-	to = from_worktree(r, former);
+	to = guard_from_worktree(r, former);
 	return give_back_from(own, to, false, err);
 }
 
@@ -369,8 +363,8 @@ static int remove_events(struct ga_repo *r, const struct ga_gitconfig *c, struct
 		cleanup_free char *command = ga_strf("hook.git-agent-%s.command", own_hooks[i]);
 		cleanup_free char *event = ga_strf("hook.git-agent-%s.event", own_hooks[i]);
 
-		if ((value_in(c, event, "local", NULL) && set_config(r, event, NULL, err)) ||
-		    (value_in(c, command, "local", NULL) && set_config(r, command, NULL, err)))
+		if ((guard_value(c, event) && set_config(r, event, NULL, err)) ||
+		    (guard_value(c, command) && set_config(r, command, NULL, err)))
 			return -1;
 	}
 	return 0;
@@ -428,15 +422,16 @@ static int install_links(struct ga_repo *r, struct ga_error *err)
 static void remove_links(struct ga_repo *r)
 {
 	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
-	cleanup_free char *made = own_hook(r, MADE), *ours = own_hook(r, "");
+	cleanup_free char *made = own_hook(r, MADE);
 	DIR *d = opendir(dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
 		char is[PATH_MAX];
-		ssize_t n = readlinkat(dirfd(d), e->d_name, is, sizeof(is));
+		ssize_t n = readlinkat(dirfd(d), e->d_name, is, sizeof(is) - 1);
 
-		if (n > (ssize_t)strlen(ours) && !memcmp(is, ours, strlen(ours)))
+		is[n < 0 ? 0 : n] = '\0';
+		if (is_guards_hook(is))
 			(void)unlinkat(dirfd(d), e->d_name, 0);
 	}
 	if (d)
@@ -468,7 +463,7 @@ static int fill_in(struct ga_repo *r, int dir, const char *former, const char *n
 		   struct ga_error *err)
 {
 	cleanup_free char *parent = guard_dir(r), *data = ga_quote_shell(parent);
-	cleanup_free char *at = from_worktree(r, former), *path = ga_path_join(at, name);
+	cleanup_free char *at = guard_from_worktree(r, former), *path = ga_path_join(at, name);
 	cleanup_free char *word = ga_quote_shell(former);
 
 	if (!access(path, F_OK))
@@ -495,7 +490,7 @@ static int fill_directory(struct ga_repo *r, const char *path, const char *forme
 
 static int install_directory(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
-	const char *local = value_in(c, "core.hookspath", "local", NULL);
+	const char *set = guard_hooks_path(r, c);
 	cleanup_free char *own = own_directory(r), *former = NULL;
 
 	if (former_directory(r, c, &former, err) || fill_directory(r, own, former, err))
@@ -503,19 +498,20 @@ static int install_directory(struct ga_repo *r, const struct ga_gitconfig *c, st
 	if (is_directory(r, c))
 		return 0;
 	/* kept before it is replaced, because it is the user's */
-	return (local && set_config(r, "agent.hooksPath", local, err)) ||
+	return (set && !guard_is_ours(set, "hooks") &&
+		set_config(r, "agent.hooksPath", set, err)) ||
 	       ga_fault_stop("guard:kept", err) || set_config(r, "core.hooksPath", own, err)
 		       ? -1 : 0;
 }
 
 static int remove_directory(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
-	const char *local = value_in(c, "agent.hookspath", "local", NULL);
+	const char *set = guard_hooks_path(r, c), *former = guard_value(c, "agent.hookspath");
 
-	if (is_directory(r, c) && (set_config(r, "core.hooksPath", local, err) ||
-				   ga_fault_stop("guard:restored", err)))
+	if (set && guard_is_ours(set, "hooks") && (set_config(r, "core.hooksPath", former, err) ||
+					       ga_fault_stop("guard:restored", err)))
 		return -1;
-	return local ? set_config(r, "agent.hooksPath", NULL, err) : 0;
+	return former ? set_config(r, "agent.hooksPath", NULL, err) : 0;
 }
 
 /* ---- installing and removing ---------------------------------------------------------------- */

@@ -95,6 +95,28 @@ test_expect_success 'where one working tree has a core.hooksPath of its own, sta
 	make_repo tree && cd tree && git config extensions.worktreeConfig true && git worktree add -q ../tree.wt && git config --worktree core.hooksPath .mine && git agent guard on && session x && how | grep " directory False$" && git agent guard | grep "not in use" && cd ../tree.wt && how | grep " directory True$" && refused git branch foo refs/agent/x/held && git agent guard off && test "$(git -C ../tree config core.hooksPath)" = .mine && ! git config core.hooksPath
 '
 
+# in_file WHERE IN_USE: core.hooksPath is in a file that the configuration includes, before [core] or at the end
+in_file() {
+	test_expect_success "core.hooksPath in a file that is included $1: it stays there, and nothing of it elsewhere" "
+		make_repo file$1 && cd file$1 && mkdir .hk && printf '#!/bin/sh\necho mine >>\"\$TRASH/log.$1\"\n' >.hk/pre-commit && chmod +x .hk/pre-commit && printf '[core]\n\thooksPath = .hk\n' >.included && { test $1 = before || cat .git/config; printf '[include]\n\tpath = ../.included\n'; test $1 != before || cat .git/config; } >../config && cp ../config .git/config && git agent list && picture >../before &&
+		git agent guard on && session x && how | grep ' directory $2$' && git commit -q --allow-empty -m m && grep mine \"\$TRASH/log.$1\" && if test $2 = True; then refused git branch foo refs/agent/x/held; else git agent guard >../out && grep 'not in use: another core.hooksPath overrides it' ../out; fi &&
+		git agent guard off && picture | test_cmp ../before - && git agent guard on && git agent drop --force x && git agent guard off && picture | test_cmp ../before -
+	"
+}
+in_file before True
+in_file after False
+
+# moved WHERE COMMANDS: the repository is moved while hooks are there, which are so after COMMANDS
+moved() {
+	test_expect_success "a repository that was moved, with hooks in its $1: they go along, and go without trace" "
+		make_repo $1 && cd $1 && mkdir .hk && printf '#!/bin/sh\necho mine >>\"\$TRASH/log.moved\"\n' >.hk/pre-commit && chmod +x .hk/pre-commit && { $2; } && git agent list && picture >../before && git agent guard on && session x && how | grep ' $1 True$' && cd .. && mv $1 $1.moved && cd $1.moved &&
+		git agent list && how | grep ' $1 True$' && ! grep -r \"\$HOME/$1/\" .git/config .git/git-agent/guard && find .git/hooks -type l -printf '%l\n' >../links && ! grep \"\$HOME/$1/\" ../links && refused git branch foo refs/agent/x/held && git commit -q --allow-empty -m m && { test -z \"\$(git config agent.hooksPath)\" || grep mine \"\$TRASH/log.moved\"; } &&
+		git agent guard off && picture | test_cmp ../before -
+	"
+}
+moved hooks :
+moved directory 'git config core.hooksPath .hk'
+
 test_expect_success 'two with the same: what is accepted of one lands, though the other is undecided' '
 	make_repo two && cd two && git agent guard on && session x && session y && git agent review --accept-all --critical x && git agent land x && test -e Makefile && echo e >>a && git commit -qam on
 '
@@ -195,6 +217,7 @@ test_expect_success 'by configuration, with a git that has that' '
 	make_repo event && cd event && unset GIT_EXEC_PATH && pretend ../newer 2.54.0 && printf "#!/bin/sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent list && cp .git/config ../before &&
 	PATH=$HOME/newer:$PATH && "$GIT_AGENT" guard on && git() { if [ "$1" = agent ]; then shift && "$GIT_AGENT" "$@"; else command git "$@"; fi; } && session x && how | grep " config True" && git config --get-regexp "^hook\." >../got && printf "hook.git-agent-%s.event %s\n" reference-transaction reference-transaction pre-push pre-push post-merge post-merge >../want && grep "[.]event " ../got | test_cmp ../want - &&
 	! git config core.hooksPath && c=$(git config hook.git-agent-reference-transaction.command) && echo "x $(git rev-parse refs/agent/x/held) refs/heads/foo" | test_expect_code 1 sh -c "$c \"\$@\"" - prepared &&
+	sed -i "s,$HOME/event/,/elsewhere/," .git/config && git config hook.git-agent-pre-push.command | grep /elsewhere/ && "$GIT_AGENT" list && how | grep " config True" && test "$(git config hook.git-agent-reference-transaction.command)" = "$c" && ! grep elsewhere .git/config &&
 	pretend ../downgraded 2.53.0 && (PATH=$HOME/downgraded:$PATH && "$GIT_AGENT" list && "$GIT_AGENT" guard status --json) | grep "\"hooks\": \"directory\"" && test -z "$(command git config --get-regexp "^hook\.")" && git agent guard off && test_cmp ../before .git/config
 '
 
