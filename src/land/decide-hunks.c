@@ -68,11 +68,11 @@ static bool all(const bool *undo, size_t n)
 	return true;
 }
 
-static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga_error *err)
+/* 1: nothing is left of what was changed. Else `ret` is what is left. */
+static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga_entry *ret,
+		   struct ga_error *err)
 {
 	cleanup_hunks struct ga_hunks hunks = GA_HUNKS_INIT;
-	const char *path = h->change.path;
-	struct ga_entry rest;
 	int rc;
 
 	if (check_same(d, h, err))
@@ -82,35 +82,51 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
 		return -1;
 	if (rc || hunks.n_edits != h->n)
 		return fail_moved(&h->change, err);
-	/* a new or deleted file of which every edit is rejected is rejected as a whole */
-	if (all(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode)) {
-		ga_strv_push(h->held ? &d->give_up : &d->restore, path);
-		return 0;
-	}
-	if (write_rest(d, h, &hunks, &rest, err))
+	/* of a new or deleted file an empty one would be left, or the same */
+	if (all(h->undo, h->n) && (!h->change.old.mode || !h->change.new.mode))
+		return 1;
+	if (write_rest(d, h, &hunks, ret, err))
 		return -1;
-	(void)ga_changes_add(h->held ? &d->cut_held : &d->cut, path, &h->change.new, &rest);
-	if (h->held)
-		d->held.v[ga_changes_find(&d->held, path) - d->held.v].new = rest;
-	return 0;
+	return ga_entry_equal(ret, &h->change.old);
 }
 
-/* Flags on the file as it was are rejected, since that version was not accepted. */
-static void judge(struct decision *d, const char *path)
+/* Flags on the file as it was are rejected, since that version was not accepted. A verdict on what
+ * is left (NULL: nothing) stays. */
+static void judge(struct decision *d, const char *path, const struct ga_entry *rest)
 {
 	const struct ga_strmap *m = &d->flagged;
 
-	for (int32_t n = ga_strmap_first(m, path, strlen(path)); n >= 0; n = m->nodes[n].next)
-		if (!d->report->flags[m->nodes[n].value].left)
+	for (int32_t n = ga_strmap_first(m, path, strlen(path)); n >= 0; n = m->nodes[n].next) {
+		const struct ga_report_flag *f = &d->report->flags[m->nodes[n].value];
+
+		if (!f->left && !(rest && ga_entry_equal(&f->entry, rest)))
 			d->verdict[m->nodes[n].value] = GA_VERDICT_REJECTED;
+	}
+}
+
+static void add_cut(struct decision *d, const struct ga_hunk_choice *h, const struct ga_entry *rest)
+{
+	const char *path = h->change.path;
+
+	(void)ga_changes_add(h->held ? &d->cut_held : &d->cut, path, &h->change.new, rest);
+	if (h->held)
+		d->held.v[ga_changes_find(&d->held, path) - d->held.v].new = *rest;
 }
 
 int decide_cut(struct decision *d, struct ga_error *err)
 {
 	for (size_t i = 0; i < d->what->n_hunks; i++) {
-		if (cut_one(d, &d->what->hunks[i], err))
+		const struct ga_hunk_choice *h = &d->what->hunks[i];
+		struct ga_entry rest;
+		int rc = cut_one(d, h, &rest, err);
+
+		if (rc < 0)
 			return -1;
-		judge(d, d->what->hunks[i].change.path);
+		if (rc)
+			ga_strv_push(h->held ? &d->give_up : &d->restore, h->change.path);
+		else
+			add_cut(d, h, &rest);
+		judge(d, h->change.path, rc ? NULL : &rest);
 	}
 	ga_changes_sort(&d->cut);
 	ga_changes_sort(&d->cut_held);
@@ -171,6 +187,8 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 		if (ga_strv_find(&d->bring, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, &d->found, &held);
+	/* what is left can be a version that was rejected before */
+	land_reopen(r, &d->found);
 	for (size_t i = 0; i < d->found.n; i++) {
 		struct ga_report_flag *f = ga_report_find_added(r, &d->found.v[i]);
 

@@ -320,7 +320,9 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 
 		if (judged(d, i) != GA_VERDICT_OPEN)
 			f->verdict = judged(d, i);
-		if (has(&d->bring, f->path) || has(&d->give_up, f->path))
+		/* of one of which a part stays held, decide_add_found() has the flags */
+		if (has(&d->bring, f->path) || has(&d->give_up, f->path) ||
+		    ga_changes_find(&d->cut_held, f->path))
 			f->held = false;
 	}
 	remove_all(&ret->left_out, &d->unlist);

@@ -47,6 +47,32 @@ test_expect_success 'rules run on what is left: what they find is open again' '
 	git agent review --accept left Makefile && git agent land left && grep "rm -f y" Makefile && grep "echo ok" Makefile && git agent drop left && git reset -q --hard HEAD~1
 '
 
+# again NAME COMMANDS: what is left of Makefile was there before, with the verdict that COMMANDS gave it
+again() {
+	git agent start -q --name $1 -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git agent review --reject --hunk 2 $1 Makefile && eval "$2" && left=$(git rev-parse agent/$1:Makefile) &&
+		git switch -q agent/$1 && git revert --no-edit HEAD && git switch -q main && test "$(git rev-parse agent/$1:Makefile)" != "$left" && git agent review --reject --hunk 2 $1 Makefile 2>../err && cat ../err && test "$(git rev-parse agent/$1:Makefile)" = "$left"
+}
+test_expect_success 'what is left was there before: open again, unless it was accepted' '
+	cd r && again back : && grep "agent/back: 1 open flag left" ../err && flags back >../is && printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../is && test_expect_code 3 git agent land back && git agent drop --force back &&
+	again kept "git agent review --accept kept Makefile" && grep "agent/kept: 0 open flags left" ../err && flags kept >../is && printf "%s\n" "Makefile make accepted False" "Makefile make rejected False" | test_cmp - ../is && git agent land kept && grep "rm -f x" Makefile && grep "echo mine" Makefile && git agent drop kept && git reset -q --hard HEAD~1
+'
+
+cat >"$TRASH/ends" <<\EOF
+sed -i -e '1s/\r//' -e '20s/20/last/' crlf
+sed -e 1s/1/one/ nl | head -c -1 >x && mv x nl
+{ sed -e 1s/1/one/ none; echo; } >x && mv x none
+sed -i -e 1s/1/one/ -e 20s/20/last/ mode
+chmod +x mode
+EOF
+# left HUNKS PATH MODE: without these hunks the path has the content on standard input, and this mode
+left() {
+	git agent review --reject --hunk $1 ends $2 && git show agent/ends:$2 >../is && test_cmp - ../is && git ls-tree agent/ends $2 | grep "^$3 "
+}
+test_expect_success 'ends of lines, and a last line without one, belong to their hunks; the mode to none' '
+	cd r && seq 20 | sed "s/\$/\\r/" >crlf && seq 20 | tee nl >mode && head -c -1 nl >none && git add . && git commit -qm ends && git agent start -q --name ends -- sh -c "$(cat "$TRASH/ends")" && for f in crlf nl none mode; do test "$(git diff main agent/ends -- $f | grep -c "^@@")" = 2 || return 1; done &&
+	sed "1s/.\$//" crlf | left 2 crlf 100644 && left 1 crlf 100644 <crlf && sed 1s/1/one/ nl | left 2 nl 100644 && sed 1s/1/one/ none | left 2 none 100644 && left 1-2 mode 100755 <mode && git agent review --reject ends . && test "$(git rev-parse agent/ends^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force ends && git reset -q --hard HEAD~1
+'
+
 test_expect_success 'accepted in parts: these are kept, and nothing is open; the others go' '
 	cd r && git agent start -q --name keep -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git agent review --accept --hunk 1 --feedback ../kept keep Makefile 2>../err && grep "0 open flags left" ../err && grep "rm -f y" ../kept &&
 	flags keep | grep "^Makefile make accepted" && git show agent/keep:Makefile >../got && sed "2s/ok/mine/" Makefile | test_cmp - ../got && git agent land keep && sed -n 2p Makefile | grep mine && git agent drop keep && git reset -q --hard HEAD~1 &&
@@ -65,12 +91,13 @@ test_expect_success 'nothing that fires is left: nothing is open' '
 test_expect_success 'of what is held back: it stays held, without the part; then it is brought' '
 	cd r && seq 20 >.envrc && git add -f .envrc && git commit -qm envrc && git agent start -q --name held -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc; echo ok >ok" && ! git diff --quiet agent/held refs/agent/held/held &&
 	git agent review --reject --hunk 2 held .envrc && git show refs/agent/held/held:.envrc >../got && seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got && test "$(git rev-parse agent/held:.envrc)" = "$(git rev-parse main:.envrc)" &&
-	test "$(git rev-parse refs/agent/held/held~1)" = "$(git rev-parse agent/held)" && flags held | grep "^.envrc direnv open True" && flags held | grep "^.envrc direnv rejected" && test_expect_code 3 git agent land held &&
+	test "$(git rev-parse refs/agent/held/held~1)" = "$(git rev-parse agent/held)" && flags held >../is && printf "%s\n" ".envrc direnv open True" ".envrc direnv rejected False" | test_cmp - ../is && test_expect_code 3 git agent land held &&
 	git agent review --accept held .envrc && git show agent/held:.envrc | cmp - ../got && test_must_fail git rev-parse -q --verify refs/agent/held/held && git agent land held && cmp .envrc ../got && git agent drop held
 '
 
 test_expect_success 'all parts of what is held back: nothing is held' '
-	cd r && git agent start -q --name allheld -- sh -c "echo evil >>.envrc; mkdir x; echo evil >x/.envrc" && git agent review --reject --hunk 1 allheld .envrc && git agent review --reject --hunk 1 allheld x/.envrc && test_must_fail git rev-parse -q --verify refs/agent/allheld/held && git agent drop --force allheld
+	cd r && git agent start -q --name allheld -- sh -c "echo evil >>.envrc; mkdir x; echo evil >x/.envrc" && git agent review --reject --hunk 1 allheld .envrc && git agent review --reject --hunk 1 allheld x/.envrc && test_must_fail git rev-parse -q --verify refs/agent/allheld/held &&
+	flags allheld >../is && printf "%s\n" ".envrc direnv rejected False" "x/.envrc direnv rejected False" | test_cmp - ../is && git agent show allheld >../out && ! grep "held back" ../out && git agent drop --force allheld
 '
 
 test_expect_success 'what was committed on the branch since is what is counted in' '
