@@ -22,12 +22,12 @@ l = [s["state"] for s in json.load(open(sys.argv[3])) if s["name"] == o["name"]]
 assert got == want and l == want[:1], (got, l, want)' "$2" "${3-refs/heads/main}" "$TRASH/list"
 }
 
-# way HOW COMMANDS: the session, then COMMANDS on main, then it is found to have landed like this
+# way HOW COMMANDS: the session, then COMMANDS on main, then it is found to have landed like this, and offered for gc
 n=0
 way() {
 	n=$((n + 1))
 	test_expect_success "$1: $2" "
-		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"\$work\" && is w not && { $2; } && is w $1 && is w $1 && git agent drop w
+		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"\$work\" && is w not && { $2; } && is w $1 && is w $1 && git agent gc --dry-run >../gc && grep '^would: session w: moved to the trash (landed: $1, in main)$' ../gc && git agent drop w
 	"
 }
 way merged 'git merge -q agent/w'
