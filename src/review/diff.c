@@ -275,14 +275,17 @@ static int put_rest(struct review_diff *d, struct ga_error *err)
 	return ga_out_offer(d->out, err);
 }
 
+/* What is held back comes before all else: it is the worst, and must not be what is too much to be
+ * shown. `ret`: there is any. */
 static int put_held(struct review_diff *d, const struct ga_report *r, const struct ga_strv *first,
-		    struct ga_error *err)
+		    bool *ret, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 
 	if (review_held(d->repo, r, &d->old_tree, &d->new_tree, &changes, err))
 		return -1;
-	if (!changes.n)
+	*ret = changes.n > 0;
+	if (!*ret)
 		return 0;
 	d->form->section(d, "held back: not on the branch until accepted");
 	return put_changes(d, &changes, first, err);
@@ -336,17 +339,21 @@ int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_strv struct ga_strv first = GA_STRV_INIT;
+	bool held;
 	int rc;
 
 	/* flags are sorted, so the files with the worst come first */
 	for (size_t i = 0; i < r->n_flags; i++)
 		ga_strv_push(&first, r->flags[i].path);
 	if (review_trees(d->repo, r, &d->old_tree, &d->new_tree, err) ||
-	    ga_tree_diff(d->repo, &d->old_tree, &d->new_tree, &changes, err))
+	    ga_tree_diff(d->repo, &d->old_tree, &d->new_tree, &changes, err) ||
+	    put_held(d, r, &first, &held, err) ||
+	    /* back from those of what is held */
+	    review_trees(d->repo, r, &d->old_tree, &d->new_tree, err))
 		return -1;
+	if (held && changes.n)
+		d->form->section(d, "on the branch");
 	rc = put_changes(d, &changes, &first, err);
-	if (!rc)
-		rc = put_held(d, r, &first, err);
 	if (!rc)
 		rc = put_left_out(d, r, err);
 	return rc ? rc : put_rest(d, err);

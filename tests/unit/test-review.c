@@ -394,6 +394,8 @@ static void diff_has_held_and_left_out(void **state)
 	expect_in(&out,
 		  "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
 	expect_in(&out, "+secret\n");
+	/* before what is on the branch, whatever that has */
+	expect_in(&out, "+secret\n\n==== on the branch\ndiff --git a/n b/n");
 	expect_in(&out, "==== left out of the branch");
 	expect_in(&out, "-mine\n+theirs\n");
 	OK(text_of(&t, false, &txt, &err));
