@@ -129,6 +129,33 @@ while IFS='|' read -r id want commands; do
 	test_expect_success "$id is $want" 'echo "$want" >want && outcome "$id" >got && test_cmp want got'
 done <cells
 
+# left ID: mode and bytes of what the agent left at the path, as git would add it
+left() {
+	mode=100644
+	case $1 in
+	UP-LNK/*) mode=120000 ;;
+	UP-MODE/BASE-REG) mode=100755 ;;
+	UP-MODE/* | UP-CLOSED/*) ;;
+	*/BASE-EXE) mode=100755 ;;
+	esac
+	case $1 in
+	UP-LNK/*) printf up ;;
+	UP-MODE/*) echo base ;;
+	UP-SPARSE/BASE-REG | UP-SPARSE/BASE-EXE) echo base && head -c $((2097152 - 5)) /dev/zero ;;
+	UP-SPARSE/*) head -c 2097152 /dev/zero ;;
+	*) echo up ;;
+	esac >"$TRASH/bytes"
+	printf '%s blob %s\t%s\n' $mode "$(git hash-object "$TRASH/bytes")" "$1"
+}
+
+test_expect_success 'each of them has the mode and the bytes that the agent left there' '
+	cd r && full=$(git rev-parse -q --verify refs/agent/c/held || git rev-parse agent/c) && : >../want && : >../got && while IFS="|" read -r id want commands; do
+		case $want in
+		A | M | T | "A D/") left "$id" >>../want && git ls-tree "$full" "$id" >>../got || exit 1 ;;
+		esac
+	done <../cells && test "$(grep -c . ../want)" = 32 && test_cmp ../want ../got
+'
+
 # ---- directories that were renamed ------------------------------------------------------
 
 # process 1 looks a path up by it, and leaves the call to the overlay where it cannot

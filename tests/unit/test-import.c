@@ -235,6 +235,61 @@ static void gt05_hostile_packs(void **state)
 	}
 }
 
+/* A pack of some entries, in Perl: v() a size, h() an entry's head, d() a delta whose base begins that many bytes
+ * earlier, and $b, the first entry of most, with $n bytes. */
+#define PACK_OF(entries)                                                                         \
+	"perl -MCompress::Zlib -MDigest::SHA=sha1 -e '"                                          \
+	"sub v { my $n=shift; my $s=\"\"; while ($n>127) { $s.=chr($n&127|128); $n>>=7 } $s.chr($n) }" \
+	"sub h { my ($t,$n)=@_; my $c=$t<<4|$n&15; $n>>=4; my $s=\"\";"                          \
+	" while ($n) { $s.=chr($c|128); $c=$n&127; $n>>=7 } $s.chr($c) }"                        \
+	"sub d { my ($o,$d)=@_; my $e=chr($o&127); $e=chr((--$o&127)|128).$e while $o>>=7;"       \
+	" h(6,length $d).$e.compress($d) }"                                                      \
+	"my $n=100; my $b=h(3,$n).compress(\"a\" x $n); my @e=(" entries ");"                    \
+	"my $p=\"PACK\".pack(\"NN\",2,scalar @e).join(\"\",@e); print $p,sha1($p)' >../pack"
+
+/* Packs whose sum is right and whose entries are not: what one claims of its size, of what it is made from or of
+ * what it makes. No entry is inflated beyond its claim, which git would do. */
+static void gt05_packs_that_lie(void **state)
+{
+	static const struct {
+		const char *what, *pack, *reason;
+	} cases[] = {
+		{ "longer", PACK_OF("h(3,10).compress(\"a\" x (1<<24))"), "longer than it says" },
+		{ "one byte longer", PACK_OF("h(3,10).compress(\"a\" x 11)"), "longer than it says" },
+		{ "shorter", PACK_OF("h(3,12).compress(\"a\" x 11)"), "shorter than it says" },
+		{ "size", PACK_OF("(\"\\xbf\" x 12).\"\\x01\".compress(\"a\")"), "size is malformed" },
+		{ "type 0", PACK_OF("h(0,1).compress(\"a\")"), "no known type" },
+		{ "type 5", PACK_OF("h(5,1).compress(\"a\")"), "no known type" },
+		{ "no zlib", PACK_OF("h(3,9).\"no stream\""), "cannot be inflated" },
+		{ "no base", PACK_OF("$b,h(6,4).(\"\\xff\" x 12).compress(\"abcd\")"), "base is malformed" },
+		{ "no delta", PACK_OF("$b,d(length $b,\"\")"), "delta is malformed" },
+		{ "no end of a size", PACK_OF("$b,d(length $b,\"\\xff\" x 30)"), "delta is malformed" },
+		{ "before the pack", PACK_OF("$b,d(5000,v($n).v(1).\"\\x01x\")"), "out of bound" },
+		{ "of itself", PACK_OF("$b,d(0,v($n).v(1).\"\\x01x\")"), "out of bound" },
+		{ "within an entry", PACK_OF("$b,d(length($b)-1,v($n).v(1).\"\\x01x\")"), "unresolved delta" },
+		{ "of another size", PACK_OF("$b,d(length $b,v($n+1).v(1).\"\\x01x\")"), "delta" },
+		{ "beyond its base", PACK_OF("$b,d(length $b,v($n).v(50).\"\\x91\\x33\\x32\")"), "delta" },
+		{ "makes less", PACK_OF("$b,d(length $b,v($n).v(9).\"\\x01x\")"), "delta" },
+		{ "makes more", PACK_OF("$b,d(length $b,v($n).v(1).\"\\x02xy\")"), "delta" },
+		{ "reserved", PACK_OF("$b,d(length $b,v($n).v(1).\"\\x00\\x01x\")"), "delta" },
+		{ "of what is nowhere", PACK_OF("h(7,5).(\"\\x12\" x 20).compress(v($n).v(1).\"\\x01xx\")"),
+		  "unresolved delta" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+		struct attempt a = try_pack("lies", "echo $base", cases[i].pack, NULL, &keeps);
+		cleanup_free char *reason = a.reason;
+
+		if (a.rc != 1 || strcmp(a.stage, "pack") != 0)
+			fail_msg("%s: not refused", cases[i].what);
+		if (!strstr(reason, cases[i].reason))
+			fail_msg("%s: '%s' not in: %s", cases[i].what, cases[i].reason, reason);
+		assert_nothing_came_in("lies", cases[i].what);
+	}
+}
+
 /* The repository has other bytes under the id of the agent's blob: what there is stays, and nothing that
  * leans on the agent's comes in. */
 static void gt05_an_id_with_other_content(void **state)
@@ -331,6 +386,7 @@ int main(void)
 		cmocka_unit_test(tips_that_are_none),
 		cmocka_unit_test(gt05_gaps_outside_the_pack),
 		cmocka_unit_test(gt05_hostile_packs),
+		cmocka_unit_test(gt05_packs_that_lie),
 		cmocka_unit_test(gt05_an_id_with_other_content),
 		cmocka_unit_test(gt05_as_strict_as_fsck),
 	};
