@@ -76,6 +76,17 @@ test_expect_success 'GT-03 GT-16: replacements, grafts, alternates, shallow mark
 	for s in index replace graft shallow alt; do test "$(git cat-file blob agent/$s:2)" = 2 && git rev-list --objects agent/$s >/dev/null || exit 1; done && clean_store
 '
 
+# What was never fetched is on the user's remote, and here that is a command.
+test_expect_success 'GT-16: in a partial clone nothing that is missing is fetched, for whatever is done with a session' '
+	make_repo owes && (cd owes && echo later >a && git commit -qam later && git config uploadpack.allowFilter true) &&
+	git clone -q --filter=blob:none "file://$PWD/owes" owed && cd owed && git config protocol.ext.allow always && git config remote.origin.url "ext::sh -c touch% $TRASH/fetched% %S" &&
+	attack p "git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back); echo w >w" && test "$(git log --format=%s HEAD..agent/p~1)" = back &&
+	attack q "$lib
+		t=\$(entry 100644 f 0123456789012345678901234567890123456789 | raw tree); git update-ref HEAD \$(git commit-tree -p HEAD -m evil \$t); echo w >w" && refused q "" &&
+	for c in "list" "show p" "review p" "review --json p" "diff p" "capture p" "review --accept p a" "land --dry-run p" "land p" "land --undo p"; do git agent $c >../out || { echo "failed: $c"; exit 1; }; done &&
+	test ! -e "$TRASH/fetched" && { git cat-file -e HEAD~1:a 2>/dev/null; test -e "$TRASH/fetched"; }
+'
+
 # What git inside reads may lie about what it has: what comes out is complete and as it was
 # committed, or not taken at all.
 test_expect_success 'GT-03: indexes, packs and lists of commits that lie, other formats, settings that change what git prints' '
@@ -105,7 +116,7 @@ test_expect_success 'GT-03: indexes, packs and lists of commits that lie, other 
 	taken|git worktree add -q /tmp/wt HEAD~1; git worktree add -q ../wt HEAD~1
 	taken|git tag -a -m HEAD HEAD HEAD~2; git update-ref refs/HEAD HEAD~2; git branch HEAD HEAD~2; git update-ref HEAD/x HEAD~2
 	END
-	test ! -e "$HOME/aihome/ran" && clean_store
+	test ! -e "$HOME/ran" && test ! -e "$HOME/aihome/ran" && clean_store
 '
 
 test_expect_success 'GT-06: more branches than are kept, and names that are in the way of ours' '
