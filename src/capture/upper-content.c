@@ -184,12 +184,19 @@ static uint32_t file_mode(const struct walk *w, const struct walk_item *it)
 	return known->mode == GA_MODE_EXEC ? GA_MODE_EXEC : GA_MODE_FILE;
 }
 
+/* Add the blob of a symlink. Returns 1 if it is gone, or stays behind. */
 static int take_link(struct walk *w, const struct walk_dir *d, const struct walk_item *it,
 		     struct ga_oid *ret)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(d->fd, it->name, target, sizeof(target));
 
+	if (n < 0 && errno == ENOENT)
+		return 1; /* as in open_file() */
+	if (n < 0 && errno == EINVAL) { /* [unreadable]: something else since it was looked at */
+		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
+		return 1;
+	}
 	if (n < 0) {
 		cleanup_free char *q = ga_escape(w->path.ptr);
 

@@ -101,6 +101,38 @@ if not os.fork():
 	if test -L "$up/swap"; then test "$(git cat-file blob agent/r:swap)" = /etc/passwd; elif test -e "$up/swap"; then git cat-file blob agent/r:swap | cmp - "$up/swap"; fi
 '
 
+# Only while it runs can anything change under what reads its layers. The links lead to what is there outside only.
+cat >swap.py <<\END
+import os, sys
+home, target = os.path.expanduser("~"), sys.argv[1]
+def file(path):
+    with open(path, "w") as f: f.write("own\n")
+def fill(path):
+    os.mkdir(path); file(path + "/f")
+def turn(make, path):
+    make(path + ".new"); os.rename(path, path + ".old"); os.rename(path + ".new", path)
+    if os.path.isdir(path + ".old") and not os.path.islink(path + ".old"): os.unlink(path + ".old/f"); os.rmdir(path + ".old")
+    else: os.unlink(path + ".old")
+file("g"); fill("n")
+pid = os.fork()
+path, kinds = ("n", (lambda p: os.symlink(target, p), file, fill)) if pid else ("g", (lambda p: os.symlink(target + "/f", p), os.mkfifo, file))
+turns = 0
+while not os.path.exists(home + "/stop"):
+    for kind in kinds: turn(kind, path)
+    turns += 1
+    if turns == 2: open(home + "/turns." + path, "w").close()
+open(home + "/turns." + path, "w").write(str(turns))
+if pid: os.waitpid(pid, 0)
+END
+
+test_expect_success 'OV-05 OV-06: looked at while links, fifos and directories change places, it shows nothing from outside' '
+	make_repo looked && mkdir -p outside "$HOME/aihome" && echo OUTSIDE >outside/f && cp swap.py "$HOME/aihome/swap.py" && cd looked && rm -f "$HOME/aihome/stop" "$HOME/aihome"/turns.? &&
+	test_when_finished "touch \"$HOME/aihome/stop\"; wait" && { timeout 180 git agent start --name l -- python3 "$HOME/swap.py" "$HOME/outside" & } && test_wait_for "test -e $HOME/aihome/turns.g && test -e $HOME/aihome/turns.n" &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do timeout 60 git agent diff l >>../diffs 2>>../errs || exit 1; done &&
+	touch "$HOME/aihome/stop" && wait $! && cat ../errs && ! grep OUTSIDE ../diffs ../errs && test "$(cat "$HOME/aihome/turns.n")" -gt 2 &&
+	changed l "A\tg\nA\tn/f\n" && test "$(git cat-file blob agent/l:n/f)" = own && clean_store
+'
+
 test_expect_success 'OV-08: what is closed is read all the same, and removed' '
 	make_repo closed && cd closed &&
 	attack c "echo n >a; chmod 0 a; mkdir -p z/y; echo 1 >z/y/1; chmod 0 z/y/1 z/y z; echo 2 >d/x; chmod 0 d" &&
