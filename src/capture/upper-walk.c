@@ -545,7 +545,7 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 		return walk_removed(w, &it->base);
 	}
 	/* [moving]: half a copy of a directory that is still whole where it was */
-	if (type == S_IFDIR && !own_dir &&
+	if (type == S_IFDIR && !own_dir && it->tracked.mode != GA_MODE_TREE &&
 	    !strncmp(it->name, GA_CTL_MOVING, strlen(GA_CTL_MOVING))) {
 		/* an agent can give any directory such a name */
 		if (w->odd++ < LIMITS_NAMED)
