@@ -549,8 +549,8 @@ static int visit_kind(struct walk *w, const struct walk_dir *d, struct walk_item
 	    !strncmp(it->name, GA_CTL_MOVING, strlen(GA_CTL_MOVING))) {
 		/* an agent can give any directory such a name */
 		if (w->odd++ < LIMITS_NAMED)
-			walk_note(w, "has the name of what is left of a renamed directory when the sandbox "
-				     "is killed, and stays in the session");
+			walk_note(w, "has the name of what is left of a renamed directory when the "
+				     "sandbox is killed, and stays in the session");
 		stays(w, d, it, GA_LEFT_NAME, true);
 		return 0;
 	}

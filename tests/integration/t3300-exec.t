@@ -93,7 +93,8 @@ make_settings() {
 		interactive.diffFilter pager.diff pager.log pager.show pager.branch browser.evil.cmd man.evil.cmd trailer.x.command trailer.x.cmd \
 		uploadpack.packObjectsHook remote.origin.uploadpack remote.origin.receivepack remote.origin.proxy sendemail.smtpServer \
 		sendemail.toCmd lfs.customtransfer.evil.path lfs.extension.evil.clean lfs.extension.evil.smudge lfs.sshtransfer \
-		tar.evil.command guitool.evil.cmd hook.evil.command gc.recentObjectsHook imap.tunnel instaweb.httpd
+		tar.evil.command guitool.evil.cmd hook.evil.command gc.recentObjectsHook imap.tunnel instaweb.httpd \
+		credential.https://x.helper sendemail.ccCmd sendemail.headerCmd web.browser
 	do
 		one_setting "$key" "$evil"
 	done
@@ -104,6 +105,7 @@ make_settings() {
 	one_setting merge.verifySignatures true; one_setting log.showSignature true; one_setting submodule.recurse true
 	one_setting submodule.sub.update "!$evil"; one_setting protocol.ext.allow always; one_setting remote.origin.url "ext::$evil"
 	one_setting remote.evil.vcs evil; one_setting remote.evil.url evil::x; one_setting "url.ext::$evil .insteadOf" https://
+	one_setting core.excludesFile "$PWD/evil"; one_setting receive.procReceiveRefs refs; one_setting maintenance.auto true
 	one_setting core.attributesFile "$PWD/.gitattributes"; one_setting init.templateDir "$PWD/.hooks"; one_setting diff.tool evil
 	one_setting lfs.standalonetransferagent evil; one_setting lfs.extension.evil.priority 0; one_setting remote.evil.promisor true
 	one_setting extensions.partialClone evil
@@ -116,9 +118,9 @@ one_setting() {
 	*) printf '[%s]\n\t%s = "%s"\n' "$section" "$name" "$2" ;;
 	esac
 }
-make_settings >included
+make_settings >included && one_setting core.fsmonitor "$evil" >included-if
 settings() {
-	printf '[include]\n\tpath = "%s/included"\n' "$PWD" >>"$1" && cat included >>"$1"
+	printf '[include]\n\tpath = "%s/included"\n[includeIf "gitdir:/"]\n\tpath = "%s/included-if"\n' "$PWD" "$PWD" >>"$1" && cat included >>"$1"
 }
 hooks() {
 	mkdir -p "$1" && for hook in applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg \
