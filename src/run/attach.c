@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -248,11 +247,7 @@ static int loop(struct attach *a, struct ga_error *err)
 
 static void open_out(struct attach *a)
 {
-	char path[32];
-
-	/* O_NONBLOCK belongs to the open file description, which others share */
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", OUT_FD);
-	a->out = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	a->out = run_open_again(OUT_FD);
 	a->small = a->out < 0;
 	if (a->small)
 		a->out = OUT_FD;

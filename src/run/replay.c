@@ -3,10 +3,8 @@
  * Replaying a recording on a terminal.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -159,7 +157,6 @@ static int play(struct replay *r, const char *dir, const char *name, struct ga_e
 
 static void begin(struct replay *r)
 {
-	char path[32];
 	sigset_t set;
 
 	(void)sigemptyset(&set);
@@ -167,8 +164,7 @@ static void begin(struct replay *r)
 		(void)sigaddset(&set, ends[i]);
 	(void)sigprocmask(SIG_BLOCK, &set, &r->old_mask);
 	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", OUT);
-	r->out = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	r->out = run_open_again(OUT);
 	if (r->out < 0)
 		r->out = OUT;
 	r->term.fd = isatty(0) ? 0 : OUT;

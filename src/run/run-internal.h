@@ -129,6 +129,10 @@ struct run_terminal {
 	struct termios saved;  /* its original settings */
 	struct ga_termfilter *filter; /* the filter that knows which modes are switched on */
 };
+/* Open what `fd` is anew, to write to it without waiting: O_NONBLOCK belongs to the open file
+ * description, which others share. The caller closes it; -1: it cannot be opened, as another user's
+ * terminal (su) or a socket. */
+int run_open_again(int fd);
 /* Write to a terminal, giving up if it takes nothing for a second. */
 void run_terminal_write(int fd, const char *p, size_t n);
 int run_terminal_raw(struct run_terminal *t);

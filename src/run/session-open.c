@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,13 +11,11 @@
 #include "ga/fd.h"
 #include "session-internal.h"
 
-/* O_NONBLOCK belongs to the open file description, which the caller shares with its parent: so
- * terminals and pipes are opened anew. A regular file is not (its offset would be lost), and does
- * not block; everything else is written to in small pieces. */
+/* Terminals and pipes are opened anew, so that writing to them does not wait. A regular file is not
+ * (its offset would be lost), and does not block; everything else is written to in small pieces. */
 static void set_writer(const struct session *s, struct run_stream *st, int fd)
 {
 	struct stat sb;
-	char path[32];
 
 	st->to = fd;
 	st->own_to = false;
@@ -34,8 +31,7 @@ static void set_writer(const struct session *s, struct run_stream *st, int fd)
 	} else if (!S_ISFIFO(sb.st_mode)) {
 		return;
 	}
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = run_open_again(fd);
 	if (fd < 0)
 		return;
 	st->to = fd;

@@ -100,16 +100,19 @@ static void block_ttou(sigset_t *ret_old)
 	(void)sigprocmask(SIG_BLOCK, &s, ret_old);
 }
 
-void run_terminal_write(int fd, const char *p, size_t n)
+int run_open_again(int fd)
 {
 	char path[32];
-	cleanup_close int own = -1;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+void run_terminal_write(int fd, const char *p, size_t n)
+{
+	cleanup_close int own = run_open_again(fd);
 	sigset_t old;
 
-	/* O_NONBLOCK belongs to the open file description, which others share; but somebody else's
-	 * terminal (su) cannot be opened anew */
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	own = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	block_ttou(&old);
 	while (n) {
 		struct pollfd pfd = { .fd = own < 0 ? fd : own, .events = POLLOUT };
