@@ -31,11 +31,13 @@ char *ga_seconds_text(uint64_t seconds);
 /* For people: "17 bytes", "1.5 KiB". The caller frees it. */
 char *ga_size_about(uint64_t bytes);
 
-/* What a program prints as its version: `name`, a blank, a number, a point and another number;
- * anything may follow. */
 struct ga_version {
 	uint64_t major, minor;
 };
+/* A number, a point and another number; anything may follow. As in the release that uname(2)
+ * tells. */
+bool ga_parse_release(const char *s, struct ga_version *ret);
+/* What a program prints as its version: `name`, a blank, and the same. */
 bool ga_parse_version(const char *s, const char *name, struct ga_version *ret);
 bool ga_version_before(const struct ga_version *v, uint64_t major, uint64_t minor);
 

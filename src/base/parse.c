@@ -169,15 +169,11 @@ char *ga_size_about(uint64_t bytes)
 	return ga_strf("%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[u]);
 }
 
-bool ga_parse_version(const char *s, const char *name, struct ga_version *ret)
+bool ga_parse_release(const char *s, struct ga_version *ret)
 {
-	cleanup_free char *major = NULL, *minor = NULL;
+	cleanup_free char *major = ga_strndup(s, strspn(s, "0123456789")), *minor = NULL;
 	struct ga_version v;
 
-	if (strncmp(s, name, strlen(name)) != 0 || s[strlen(name)] != ' ')
-		return false;
-	s += strlen(name) + 1;
-	major = ga_strndup(s, strspn(s, "0123456789"));
 	s += strlen(major);
 	if (*s++ != '.')
 		return false;
@@ -187,6 +183,13 @@ bool ga_parse_version(const char *s, const char *name, struct ga_version *ret)
 		return false;
 	*ret = v;
 	return true;
+}
+
+bool ga_parse_version(const char *s, const char *name, struct ga_version *ret)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(s, name, n) && s[n] == ' ' && ga_parse_release(s + n + 1, ret);
 }
 
 bool ga_version_before(const struct ga_version *v, uint64_t major, uint64_t minor)

@@ -42,17 +42,11 @@ void ga_confine_release(struct ga_confine *c)
  * processes. Root's are never limited. */
 static bool counts_tasks(void)
 {
+	struct ga_version v;
 	struct utsname u;
-	unsigned major = 0, minor = 0;
-	const char *p;
 
-	if (!geteuid() || uname(&u))
-		return false;
-	for (p = u.release; *p >= '0' && *p <= '9'; p++)
-		major = major * 10 + (unsigned)(*p - '0');
-	for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
-		minor = minor * 10 + (unsigned)(*p - '0');
-	return major > 5 || (major == 5 && minor >= 14);
+	return geteuid() && !uname(&u) && ga_parse_release(u.release, &v) &&
+	       !ga_version_before(&v, 5, 14);
 }
 
 static bool is_there(const char *dir, const char *name)
@@ -279,7 +273,7 @@ static int enter_scope(const struct ga_sandbox *sb, const struct ga_confine *c,
 	if (ask_for_scope(sb, c, unit, true, &said, &status, err))
 		return -1;
 	/* a systemd that does not know OOMPolicy for scopes does not stop them either */
-	if (status && said.ptr && strstr(said.ptr, "OOMPolicy") &&
+	if (status && strstr(said.ptr, "OOMPolicy") &&
 	    ask_for_scope(sb, c, unit, false, &said, &status, err))
 		return -1;
 	if (status)

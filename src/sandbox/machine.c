@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "sandbox-internal.h"
 
@@ -83,28 +84,17 @@ bool sandbox_is_filtered(void)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return !ga_read_file_at(AT_FDCWD, "/proc/self/status", 65536, &b, &ignored) && b.ptr &&
+	return !ga_read_file_at(AT_FDCWD, "/proc/self/status", 65536, &b, &ignored) &&
 	       strstr(b.ptr, "\nSeccomp:\t2");
-}
-
-static bool is_old(const char *release, unsigned major, unsigned minor)
-{
-	unsigned v[2] = { 0, 0 };
-
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		for (; *release >= '0' && *release <= '9'; release++)
-			v[i] = v[i] * 10 + (unsigned)(*release - '0');
-		release += *release == '.';
-	}
-	return v[0] < major || (v[0] == major && v[1] < minor);
 }
 
 bool sandbox_explain_old(struct ga_error *err)
 {
 	cleanup_free char *q = NULL;
+	struct ga_version v;
 	struct utsname u;
 
-	if (uname(&u) || !is_old(u.release, 5, 12))
+	if (uname(&u) || !ga_parse_release(u.release, &v) || !ga_version_before(&v, 5, 12))
 		return false;
 	q = ga_escape(u.release);
 	(void)ga_fail(err, GA_ESTART, "this kernel (%s) is too old: Linux 5.12 or newer is needed",

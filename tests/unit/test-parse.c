@@ -279,6 +279,28 @@ static void versions(void **state)
 	}
 }
 
+static void releases(void **state)
+{
+	static const struct {
+		const char *s;
+		bool ok, old; /* before 5.12 */
+	} cases[] = {
+		{ "6.18.0-1-amd64", true, false }, { "5.12.0", true, false },
+		{ "5.12-rc1+", true, false },      { "5.11.22-200.fc33.x86_64", true, true },
+		{ "4.19.0", true, true },          { "", false, false },
+		{ "5", false, false },             { "v5.12", false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		struct ga_version v = { 0, 0 };
+
+		if (ga_parse_release(cases[i].s, &v) != cases[i].ok ||
+		    (cases[i].ok && ga_version_before(&v, 5, 12) != cases[i].old))
+			fail_msg("'%s'", cases[i].s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +313,7 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(times),
 		cmocka_unit_test(versions),
+		cmocka_unit_test(releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
