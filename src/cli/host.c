@@ -115,7 +115,7 @@ static char *real_path(const char *path)
 		}
 		p += n;
 		if (!*p)
-			return b.ptr ? ga_buf_steal(&b) : ga_strdup("");
+			return ga_buf_steal(&b);
 	}
 }
 

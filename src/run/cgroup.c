@@ -86,7 +86,7 @@ static bool may_make_in(const char *dir, const struct run_cgroup_setting *v, siz
 	if (access(dir, W_OK) || access(procs, W_OK) || !slurp(control, &b))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!has_word(b.ptr ? b.ptr : "", v[i].controller))
+		if (!has_word(b.ptr, v[i].controller))
 			return false;
 	return true;
 }
@@ -202,7 +202,7 @@ bool run_cgroup_has(const char *dir, const char *file, const char *value)
 	if (!slurp(path, &b))
 		return false;
 	ga_buf_chomp(&b);
-	return !strcmp(b.ptr ? b.ptr : "", value);
+	return !strcmp(b.ptr, value);
 }
 
 uint64_t run_cgroup_number(const char *dir, const char *file, const char *word)
@@ -213,7 +213,7 @@ uint64_t run_cgroup_number(const char *dir, const char *file, const char *word)
 	char *save = NULL;
 	uint64_t v;
 
-	if (!slurp(path, &b) || !b.ptr)
+	if (!slurp(path, &b))
 		return 0;
 	for (char *l = strtok_r(b.ptr, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
 		if (!strncmp(l, word, n) && l[n] == ' ' && ga_parse_u64(l + n + 1, UINT64_MAX, &v))
