@@ -120,12 +120,27 @@ static size_t weight(int project, const char *path)
 	return n;
 }
 
-static int heavier(const void *a, const void *b, void *project)
-{
-	size_t x = weight(*(int *)project, *(char *const *)a);
-	size_t y = weight(*(int *)project, *(char *const *)b);
+struct weighed {
+	char *path;
+	size_t n;
+};
 
-	return x < y ? 1 : x > y ? -1 : strcmp(*(char *const *)a, *(char *const *)b);
+static int heavier(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+
+	return x->n < y->n ? 1 : x->n > y->n ? -1 : strcmp(x->path, y->path);
+}
+
+static void heaviest_first(int project, struct ga_strv *dirs)
+{
+	cleanup_free struct weighed *all = ga_calloc(dirs->n, sizeof(*all));
+
+	for (size_t i = 0; i < dirs->n; i++)
+		all[i] = (struct weighed){ dirs->v[i], weight(project, dirs->v[i]) };
+	qsort(all, dirs->n, sizeof(*all), heavier);
+	for (size_t i = 0; i < dirs->n; i++)
+		dirs->v[i] = all[i].path;
 }
 
 /* Lay a whiteout over the `.git` of a shared directory: an agent does not need that repository's
@@ -265,7 +280,7 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
 	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
 	if (dirs.n > b->max_shared)
-		qsort_r(dirs.v, dirs.n, sizeof(*dirs.v), heavier, &l->project);
+		heaviest_first(l->project, &dirs);
 	for (size_t i = 0; i < dirs.n; i++) {
 		if (in_submodule(&b->scan, dirs.v[i]))
 			continue;
