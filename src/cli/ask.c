@@ -73,12 +73,35 @@ int cli_ask_line(const char *prompt, struct ga_buf *ret, bool *ret_end, struct g
 	return rc < 0 ? -1 : 0;
 }
 
-/* Enter the mode in which keys are read one by one; leave() goes back. The signals are blocked on
- * the way, so that the handler always finds `changed` true to the terminal. */
+/* For as long as `changed` and the terminal may differ: the handler goes by both. */
+static void block_signals(sigset_t *ret_old)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	for (size_t i = 0; i < GA_NELEMS(signals); i++)
+		(void)sigaddset(&set, signals[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, ret_old);
+}
+
+static void leave(const struct sigaction was[GA_NELEMS(signals)])
+{
+	sigset_t old;
+
+	block_signals(&old);
+	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked);
+	changed = 0;
+	for (size_t i = 0; i < GA_NELEMS(signals); i++)
+		(void)sigaction(signals[i], &was[i], NULL);
+	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+/* Enter the mode in which keys are read one by one; leave() goes back. After a failure nothing is
+ * changed. */
 static int enter(struct sigaction was[GA_NELEMS(signals)], struct ga_error *err)
 {
 	struct sigaction sa = { .sa_handler = restore, .sa_flags = SA_RESTART };
-	sigset_t set, old;
+	sigset_t old;
 	int rc;
 
 	if (tcgetattr(STDIN_FILENO, &cooked))
@@ -87,41 +110,28 @@ static int enter(struct sigaction was[GA_NELEMS(signals)], struct ga_error *err)
 	keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
 	keys.c_cc[VMIN] = 1;
 	keys.c_cc[VTIME] = 0;
-	(void)sigemptyset(&set);
-	for (size_t i = 0; i < GA_NELEMS(signals); i++)
-		(void)sigaddset(&set, signals[i]);
-	(void)sigprocmask(SIG_BLOCK, &set, &old);
+	block_signals(&old);
 	for (size_t i = 0; i < GA_NELEMS(signals); i++)
 		(void)sigaction(signals[i], &sa, &was[i]);
 	rc = tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
+	if (rc)
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot ask on the terminal");
 	changed = 1;
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
-	return rc ? ga_fail_errno(err, GA_EFATAL, errno, "cannot ask on the terminal") : 0;
-}
-
-static void leave(const struct sigaction was[GA_NELEMS(signals)])
-{
-	sigset_t set, old;
-
-	(void)sigemptyset(&set);
-	for (size_t i = 0; i < GA_NELEMS(signals); i++)
-		(void)sigaddset(&set, signals[i]);
-	(void)sigprocmask(SIG_BLOCK, &set, &old);
-	(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked);
-	changed = 0;
-	for (size_t i = 0; i < GA_NELEMS(signals); i++)
-		(void)sigaction(signals[i], &was[i], NULL);
-	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		leave(was);
+	return rc;
 }
 
 static int ask_key(const char *prompt, struct ga_error *err)
 {
 	struct sigaction was[GA_NELEMS(signals)];
 	char c = 0;
-	int rc = enter(was, err);
+	int rc;
 
-	if (!rc)
-		rc = print(prompt, err);
+	if (enter(was, err))
+		return -1;
+	rc = print(prompt, err);
 	if (!rc)
 		rc = read_byte(&c, err);
 	leave(was);
