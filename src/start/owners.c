@@ -146,6 +146,15 @@ static bool is_known(const struct ga_buf *cache, const char *path, const char *s
 	return false;
 }
 
+/* Note a directory in which nothing was found. */
+static void remember(struct ga_buf *cache, const char *path, const char *stat, uint64_t when)
+{
+	ga_buf_add0(cache, path);
+	ga_buf_add0(cache, stat);
+	ga_buf_addf(cache, "%llu", (unsigned long long)when);
+	ga_buf_addch(cache, '\0');
+}
+
 void start_look_at_owners(const char *state_dir, int project, const struct ga_strv *dirs,
 			  struct ga_strv *notes)
 {
@@ -161,6 +170,7 @@ void start_look_at_owners(const char *state_dir, int project, const struct ga_st
 		int fd = ga_openat_beneath(project, dirs->v[i],
 					   O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 		cleanup_free char *text = NULL;
+		bool looked = true;
 		uint64_t when = now;
 		struct stat st;
 
@@ -174,18 +184,17 @@ void start_look_at_owners(const char *state_dir, int project, const struct ga_st
 		if (is_known(&old, dirs->v[i], text, now, &when)) {
 			(void)close(fd);
 		} else {
+			/* else it is the next start's turn, which passes over those before */
+			looked = l.left > 0;
 			note(&l, dirs->v[i], &st);
 			look_through(&l, fd, dirs->v[i], 0);
 		}
 		if (l.found) {
 			describe(&l, dirs->v[i], notes);
 			free(l.first);
-			continue;
+		} else if (looked) {
+			remember(&new, dirs->v[i], text, when);
 		}
-		ga_buf_add0(&new, dirs->v[i]);
-		ga_buf_add0(&new, text);
-		ga_buf_addf(&new, "%llu", (unsigned long long)when);
-		ga_buf_addch(&new, '\0');
 	}
 	if (state >= 0 && (new.len != old.len || (new.len && memcmp(new.ptr, old.ptr, new.len))) &&
 	    ga_write_atomic(state, CACHE, new.ptr, new.len, 0600, &ignored))

@@ -50,6 +50,11 @@ test_expect_success ROOT 'what was clean is looked through again when it has cha
 	git agent start -- true 2>../err && grep chown ../err
 '
 
+test_expect_success ROOT 'what one start has not come to, the next one looks through' '
+	cd r && mkdir lib/many && (cd lib/many && seq 20000 | xargs touch) && chown 12345 mod/p/f && test_when_finished "chown 0 mod/p/f; rm -r lib/many" &&
+	touch lib/x mod/x && rm lib/x mod/x && git agent start -- true 2>../err && ! grep chown ../err && git agent start -- true 2>../err && grep "mod/p/f.*of another owner" ../err
+'
+
 test_expect_success 'a cache that is no such thing does no harm' '
 	cd r && f=$(ls "$HOME"/.local/state/git-agent/*/owners) && head -c 300 /dev/urandom >"$f" &&
 	git agent start -- true
