@@ -12,6 +12,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "ga/session.h"
 #include "ga/sync.h"
 
@@ -325,7 +326,7 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 				return ga_fail(err, GA_EFATAL, "state file '%s' has a bad %s", q,
 					       fields[k].key);
 	}
-	if (!s.name || strcmp(s.name, name) || !s.project || !s.gitdir || !s.branch)
+	if (!s.name || strcmp(s.name, name) || !s.project || !s.gitdir || !ga_ref_branch(s.branch))
 		return ga_fail(err, GA_EFATAL, "state file '%s' is not of session '%s'", q, name);
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;

@@ -206,7 +206,10 @@ static void cut_short(void **state)
 static void only_what_is_stored(void **state)
 {
 	static const char more[] = "[session]\n\tincomplete = no\n", line[] = "[include]\n\tpath = more\n";
-	static const char odd[] = "[session]\n\tstate = interrupted\n";
+	static const struct {
+		const char *text, *why;
+	} odd[] = { { "[session]\n\tstate = interrupted\n", "a bad state" },
+		    { "[session]\n\tbranch = x\n", "is not of session 'x'" } };
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
@@ -228,12 +231,18 @@ static void only_what_is_stored(void **state)
 	assert_int_equal(ga_session_load(dir, "x", &t, &err), 0);
 	assert_string_equal(t.incomplete, s.incomplete);
 
-	ga_buf_adds(&whole, odd);
-	assert_int_equal(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err), 0);
-	ga_session_release(&t);
-	assert_int_equal(ga_session_load(dir, "x", &t, &err), -1);
-	assert_non_null(strstr(err.msg, "a bad state"));
-	ga_error_release(&err);
+	for (size_t i = 0; i < GA_NELEMS(odd); i++) {
+		size_t before = whole.len;
+
+		ga_buf_adds(&whole, odd[i].text);
+		assert_int_equal(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err),
+				 0);
+		ga_session_release(&t);
+		assert_int_equal(ga_session_load(dir, "x", &t, &err), -1);
+		assert_non_null(strstr(err.msg, odd[i].why));
+		ga_error_release(&err);
+		ga_buf_truncate(&whole, before);
+	}
 	(void)close(lock);
 	ga_session_release(&s);
 	remove_state(dir);
