@@ -24,6 +24,7 @@
 #include "ga/rewrite.h"
 #include "ga/trace.h"
 #include "ga/worktree.h"
+#include "start.h"
 
 #define FETCH_MS 3600000
 
@@ -334,16 +335,9 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 {
 	const struct ga_repo_info *info = ga_repo_info(f->r);
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
-	cleanup_refs struct ga_refs branches = GA_REFS_INIT;
 
-	if (ga_refs_list(f->r, GA_SESSION_BRANCHES, &branches, err))
-		return -1;
-	for (size_t i = 0; i < branches.n; i++) {
-		const char *below = branches.v[i].name + strlen(GA_SESSION_BRANCHES);
-
-		ga_strv_push_n(&taken, below, strcspn(below, "/"));
-	}
-	if (ga_session_create(f->e->state_dir, name, NULL, &taken, f->s, ret_lock, err))
+	if (start_taken_names(f->r, &taken, err) ||
+	    ga_session_create(f->e->state_dir, name, NULL, &taken, f->s, ret_lock, err))
 		return -1;
 	f->s->state = GA_STATE_NEW;
 	f->s->project = ga_strdup(info->workdir);

@@ -61,7 +61,7 @@ int start_taken_names(struct ga_repo *r, struct ga_strv *ret, struct ga_error *e
 	if (rc < 0)
 		return -1;
 	if (!rc) {
-		(void)ga_fail(err, GA_ESTART,
+		(void)ga_fail(err, GA_EFATAL,
 			      "branch 'agent' leaves no room for branches below 'agent/'");
 		return ga_hint(err, "'git branch -m agent NAME' gives it another name");
 	}

@@ -36,6 +36,11 @@ test_expect_success 'fetched, reviewed and landed there, with ids as they were; 
 	cd ../push.here && git agent list | grep "^w .*captured" && git fetch -q && git agent review --reject w .envrc && git agent list | grep "^w .*landed" && cd ../push.there && git agent land --undo w && git agent land w && git agent gc | grep "^session w" && git agent drop --restore w && git agent drop w
 '
 
+test_expect_success 'a branch where there is to be a directory of branches is named, and nothing is fetched' '
+	git clone -q push.git push.branch && cd push.branch && git branch agent && test_expect_code 128 git agent fetch origin w 2>../err && cat ../err && grep "branch .agent. leaves no room" ../err && grep "hint: .git branch -m agent NAME" ../err &&
+	test -z "$(git for-each-ref refs/agent)" && git agent list >../out && test ! -s ../out && git branch -m agent other && git agent fetch origin w
+'
+
 test_expect_success 'uncommitted work that a session began with is pushed in no object' '
 	team carried && cd carried.here && sed -i "s/^10\$/my own edit/" a && echo "my own file" >own && git agent start -q --name c -- sh -c "sed -i \"s/^my .*/&, and agent/\" a; echo by-agent >>b; git commit -qam one; echo more >>own; echo e >.envrc; echo all: >Makefile; echo n >n" && git grep -q "my own edit, and agent" refs/agent/c/carried -- a && git agent push --held c &&
 	git -C ../carried.git for-each-ref --format="%(refname)" >../got && grep -x refs/agent/c/held ../got && ! grep carried ../got && git -C ../carried.git cat-file --batch-all-objects --batch >../all && grep -a -x by-agent ../all && ! grep -a "own edit\|own file" ../all &&
