@@ -29,6 +29,7 @@ struct layers {
 	struct ga_oid tree;    /* of the base */
 	struct ga_strv mounts; /* mount points below the project */
 	int project, extras;   /* directories; `extras` -1 until it is needed */
+	struct ga_strv made;   /* directories in extras, on the way to what is there */
 	size_t files;          /* copied so far ... */
 	uint64_t bytes;        /* ... and their size */
 };
@@ -76,30 +77,53 @@ static int open_extras(struct layers *l, struct ga_error *err)
 	return 0;
 }
 
-/* Make the directories on the way to `path` in extras, each with the mode and
- * times of the user's: they show through the overlay. */
-static int make_parents(struct layers *l, const char *path, struct ga_error *err)
+static int cannot_create(const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
+}
+
+int start_make_parents(int to, const char *path, struct ga_strv *made, struct ga_error *err)
 {
 	cleanup_free char *at = ga_strdup(path);
 
-	if (open_extras(l, err))
-		return -1;
 	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
-		struct stat st;
-
 		*p = '\0';
-		if (fstatat(l->project, at, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
-			st.st_mode = 0755;
-		if (mkdirat(l->extras, at, 0755)
-			    ? errno != EEXIST
-			    : fchmodat(l->extras, at, st.st_mode & 0777, 0) != 0) {
-			cleanup_free char *q = ga_escape(at);
-
-			return ga_fail_errno(err, GA_EFATAL, errno,
-					     "cannot create '%s' in the layers", q);
+		if (mkdirat(to, at, 0755)) {
+			if (errno != EEXIST)
+				return cannot_create(at, err);
+		} else if (made) {
+			ga_strv_push(made, at);
 		}
 		*p = '/';
 	}
+	return 0;
+}
+
+int start_dress(int from, const char *source, int to, const char *at)
+{
+	cleanup_close int fd = ga_openat_beneath(from, source, O_PATH | O_DIRECTORY, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return 0;
+	return fchmodat(to, at, st.st_mode & 0777, 0) ||
+	       utimensat(to, at, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0) ? -1 : 0;
+}
+
+static int make_parents(struct layers *l, const char *path, struct ga_error *err)
+{
+	return open_extras(l, err) || start_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
+}
+
+/* Dress the directories that were made in extras, inner ones first: an outer one may be closed to
+ * its owner then. */
+static int dress(struct layers *l, struct ga_error *err)
+{
+	for (size_t i = l->made.n; i; i--)
+		if (start_dress(l->project, l->made.v[i - 1], l->extras, l->made.v[i - 1]))
+			return cannot_create(l->made.v[i - 1], err);
 	return 0;
 }
 
@@ -215,11 +239,8 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 	}
 	if (make_parents(l, path, err))
 		return -1;
-	if (mkdirat(l->extras, path, 0755) && errno != EEXIST) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
-	}
+	if (mkdirat(l->extras, path, 0755) && errno != EEXIST)
+		return cannot_create(path, err);
 	if (ga_mkdir_p(upper, 0700, err) || start_mask_git(l->s, l->s->shared.n, fd, err) ||
 	    start_mask_shared(l->b, l->project, path, mask, err))
 		return -1;
@@ -295,10 +316,11 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 		if (!start_is_hidden(b, b->scan.ignored_files.v[i]) &&
 		    copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
-	if (!b->clear.n && !(l->s->live && b->hidden.n))
-		return 0;
-	return open_extras(l, err) ||
-	       start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err) ? -1 : 0;
+	if ((b->clear.n || (l->s->live && b->hidden.n)) &&
+	    (open_extras(l, err) ||
+	     start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
+		return -1;
+	return dress(l, err);
 }
 
 int start_note_live(struct ga_session *s, struct ga_error *err)
@@ -321,7 +343,7 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 {
 	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1,
-			    .mounts = GA_STRV_INIT };
+			    .mounts = GA_STRV_INIT, .made = GA_STRV_INIT };
 	cleanup_free char *upper = start_dir(s, "upper");
 	struct stat st;
 	int rc;
@@ -333,6 +355,7 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 	if (!rc && s->shared.n)
 		start_look_at_owners(e->state_dir, project, &s->shared, notes);
 	ga_strv_release(&l.mounts);
+	ga_strv_release(&l.made);
 	ga_cleanup_closep(&l.extras);
 	if (rc)
 		return -1;

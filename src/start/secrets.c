@@ -14,6 +14,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "base.h"
+#include "layers.h"
 #include "parts.h"
 
 #define BLOB_MAX ((size_t)64 << 20) /* size of files that are looked up in the object store */
@@ -167,8 +168,7 @@ static int fail(const char *path, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide '%s'", q);
 }
 
-/* Give the directories on the way to `path` the mode and times that they have in the user's tree:
- * in an overlay those of the topmost layer show. */
+/* start_dress() for the directories on the way to `path`. */
 static int dress_parents(int from, const char *prefix, int to, const char *path,
 			 struct ga_error *err)
 {
@@ -176,29 +176,11 @@ static int dress_parents(int from, const char *prefix, int to, const char *path,
 
 	for (char *p = strrchr(at, '/'); p; p = strrchr(at, '/')) {
 		cleanup_free char *source = NULL;
-		cleanup_close int fd = -1;
-		struct stat st;
 
 		*p = '\0';
 		source = ga_path_join(prefix, at);
-		fd = ga_openat_beneath(from, source, O_PATH | O_DIRECTORY, 0);
-		if (fd >= 0 && !fstat(fd, &st) &&
-		    (fchmodat(to, at, st.st_mode & 0777, 0) ||
-		     utimensat(to, at, (struct timespec[2]){ st.st_atim, st.st_mtim }, 0)))
+		if (start_dress(from, source, to, at))
 			return fail(path, err);
-	}
-	return 0;
-}
-
-static int make_parents(int to, const char *path, struct ga_error *err)
-{
-	cleanup_free char *at = ga_strdup(path);
-
-	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (mkdirat(to, at, 0755) && errno != EEXIST)
-			return fail(path, err);
-		*p = '/';
 	}
 	return 0;
 }
@@ -232,7 +214,7 @@ int start_mask_shared(const struct start_base *b, int project, const char *dir, 
 			to = open(mask, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (to < 0)
 			return err->msg ? -1 : fail(b->hidden.v[i], err);
-		if (make_parents(to, rel, err) || white_out(to, rel, err))
+		if (start_make_parents(to, rel, NULL, err) || white_out(to, rel, err))
 			return -1;
 	}
 	for (size_t i = 0; to >= 0 && i < b->hidden.n; i++) {
@@ -285,7 +267,7 @@ int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 		if (is_shared(s, path))
 			continue;
 		if (ga_tree_entry(e->repo, tree, path, &entry, err) ||
-		    make_parents(extras, path, err))
+		    start_make_parents(extras, path, NULL, err))
 			return -1;
 		if (entry.mode == GA_MODE_FILE || entry.mode == GA_MODE_EXEC
 			    ? put_base(e, s, extras, path, &entry, raw, err)

@@ -31,6 +31,11 @@ test_expect_success '.worktreeinclude: patterns as in .gitignore, in a file that
 	git agent start -n told -- true 2>../err && grep "left out: 4 ignored paths: not in .worktreeinclude$" ../err && git agent start --dry-run -- true | grep "4 ignored paths: not in .worktreeinclude$"
 '
 
+test_expect_success 'directories on the way to them look like the user'\''s, with their times, and may be read-only' '
+	repo dirs && mkdir -p sub/in/deps && echo i >sub/in/t && git add sub && git commit -qm in && echo d >sub/in/deps/d && chmod 750 sub && chmod 555 sub/in && touch -d "1 hour ago" sub/in sub && stat -c "%n %a %Y" sub sub/in >../want &&
+	{ git agent start -q -- sh -c "cat sub/in/deps/d; stat -c \"%n %a %Y\" sub sub/in; cat sub/b.log" >../got || :; } && chmod 755 sub/in && printf "d\n%s\nl\n" "$(cat ../want)" >../want && test_cmp ../want ../got
+'
+
 test_expect_success 'a part of a directory that is shared as a whole is named' '
 	cd r && printf "%s\n" "/cache/c" "sub/deps/x*" "deps/" "!sub/deps" >.worktreeinclude && git agent start -n parts -- sh -c "ls deps/d; test ! -e cache; test ! -e sub/deps" 2>../err && grep "left out: cache: .worktreeinclude has parts of it, and it can be shared as a whole only$" ../err && grep "left out: sub/deps: .worktreeinclude has parts" ../err && ! grep "left out: deps:" ../err
 '
