@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,6 +138,8 @@ int main(int argc, char **argv)
 	if (argc < 1)
 		return ga_error_status(GA_EUSAGE);
 	sanitise_std_fds();
+	/* if the caller ignores it, a child that has ended leaves nothing to wait for */
+	(void)signal(SIGCHLD, SIG_DFL);
 	ga_trace_set(getenv("GIT_AGENT_TRACE"));
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
 	(void)unsetenv(CLI_BEGUN);

@@ -33,6 +33,12 @@ test_expect_success "git reads its configuration once, of the repository around,
 	done && (unset HOME && "$TEST_BUILDDIR/git-agent" version)
 '
 
+test_expect_success 'a caller that ignores SIGCHLD is of no consequence' '
+	cd r && test_expect_code 3 env --ignore-signal=CHLD "$TEST_BUILDDIR/git-agent" start -q --name ignored -- sh -c "exit 3" &&
+	test_expect_code 125 env --ignore-signal=CHLD "$TEST_BUILDDIR/git-agent" start -d --name none -- /none 2>../err &&
+	grep "cannot run ./none" ../err && git agent drop ignored
+'
+
 test_expect_success 'nothing changed: no commit, no branch' '
 	cd r &&
 	git agent start --name nothing -- true 2>../err &&
