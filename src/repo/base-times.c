@@ -18,8 +18,6 @@
 #include "ga/quote.h"
 #include "index-file.h"
 
-#define CHUNK ((size_t)64 << 10)
-
 /* An entry whose stat data git has yet to supply. */
 struct coming {
 	size_t to;                   /* its offset in `bytes` */
@@ -95,22 +93,8 @@ static bool same_bytes(const struct ga_base_settle *s, const char *path)
 {
 	static const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 	cleanup_close int a = openat(s->tree, path, flags), b = openat(s->work, path, flags);
-	cleanup_free char *pa = ga_malloc(CHUNK), *pb = ga_malloc(CHUNK);
-	struct stat sa, sb;
-	off_t at = 0;
 
-	if (a < 0 || b < 0 || fstat(a, &sa) || fstat(b, &sb) || !S_ISREG(sb.st_mode) ||
-	    sa.st_size != sb.st_size)
-		return false;
-	for (;;) {
-		ssize_t n = pread(a, pa, CHUNK, at);
-
-		if (n < 0 || pread(b, pb, CHUNK, at) != n || memcmp(pa, pb, (size_t)n))
-			return false;
-		if (!n)
-			return true;
-		at += n;
-	}
+	return a >= 0 && b >= 0 && ga_same_content(a, b);
 }
 
 static bool same_as_users(const struct ga_base_settle *s, const struct ga_index_entry *e,
