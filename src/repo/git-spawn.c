@@ -85,12 +85,7 @@ static const char *const local_env[] = {
 
 const char *ga_env_get(const char *name)
 {
-	size_t n = strlen(name);
-
-	for (char **e = environ; e && *e; e++)
-		if (!strncmp(*e, name, n) && (*e)[n] == '=')
-			return *e + n + 1;
-	return NULL;
+	return ga_environ_get((const char *const *)environ, name);
 }
 
 static bool begins_with_any(const char *s, const char *const *list)
