@@ -95,7 +95,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	}
 	print_command("resumed with", &s->resumed_with);
 	(void)printf("%-12s %s\n", "project", project);
-	(void)printf("%-12s %s\n", "branch", s->branch + sizeof("refs/heads/") - 1);
+	(void)printf("%-12s %s\n", "branch", ga_ref_branch(s->branch));
 	print_oid("onto", &s->onto);
 	if (!ga_oid_equal(&s->onto, &s->base))
 		print_oid("base", &s->base);

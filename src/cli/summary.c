@@ -8,6 +8,7 @@
 #include "ga/objects.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
+#include "ga/refs.h"
 #include "sessions.h"
 
 #define MAX_PATHS 3 /* on the line of flags */
@@ -115,7 +116,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_bytes(j, "name", s->name);
 	(void)json_object_set_new(j, "state",
 				  json_string(running ? "running" : ga_state_name(s->state)));
-	ga_json_set_bytes(j, "branch", s->branch + sizeof("refs/heads/") - 1);
+	ga_json_set_bytes(j, "branch", ga_ref_branch(s->branch));
 	ga_json_set_bytes(j, "project", s->project);
 	(void)json_object_set_new(j, "command", ga_json_strv(&s->command));
 	ga_json_set_oid(j, "onto", &s->onto);

@@ -98,7 +98,7 @@ static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struc
 static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *bytes,
 		       struct ga_diff_lines *ret, struct ga_error *err)
 {
-	__attribute__((cleanup(patch_release))) struct patch p = PATCH_INIT;
+	cleanup_(patch_release) struct patch p = PATCH_INIT;
 	size_t add, del;
 	int rc = make_patch(r, &c->old, &c->new, false, &p, err);
 
@@ -176,7 +176,7 @@ static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  bool as_text, struct ga_buf *out, struct ga_error *err)
 {
-	__attribute__((cleanup(patch_release))) struct patch p = PATCH_INIT;
+	cleanup_(patch_release) struct patch p = PATCH_INIT;
 	int rc = make_patch(r, old, new, as_text, &p, err);
 
 	if (rc)

@@ -84,7 +84,7 @@ static void add_rest(struct ga_review_items *ret, struct ga_strmap *seen,
 int ga_review_items(struct ga_repo *repo, const struct ga_report *r, struct ga_review_items *ret,
 		    struct ga_error *err)
 {
-	__attribute__((cleanup(lists_release))) struct lists l = {
+	cleanup_(lists_release) struct lists l = {
 		GA_CHANGES_INIT, GA_CHANGES_INIT, GA_CHANGES_INIT};
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
 	struct ga_oid old, new;
