@@ -29,7 +29,8 @@ static size_t numbers(const char *in, size_t n, unsigned v[3], unsigned sub[3], 
 
 	memset(v, 0, 3 * sizeof(*v));
 	memset(sub, 0, 3 * sizeof(*sub));
-	for (; at < n && ((in[at] >= '0' && in[at] <= '9') || strchr(";:", in[at])); at++) {
+	for (; at < n && ((in[at] >= '0' && in[at] <= '9') || in[at] == ';' || in[at] == ':');
+	     at++) {
 		if (in[at] == ';') {
 			if (++k == 3)
 				break;
