@@ -58,6 +58,8 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid tree;
 
+	if (from && src < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the index of a base tree");
 	if (ga_commit_tree(e->repo, &s->base, &tree, err))
 		return -1;
 	for (size_t i = 0; i < paths->n; i++) {

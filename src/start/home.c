@@ -34,6 +34,7 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	cleanup_free char *parent = ga_path_parent(rel), *temp = NULL, *q = ga_escape(rel);
 	cleanup_close int at = -1;
 	uint64_t r;
+	int rc;
 
 	at = fcntl(home, F_DUPFD_CLOEXEC, 3);
 	for (const char *s = parent; at >= 0 && *s; s += strspn(s, "/")) {
@@ -51,11 +52,11 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	if (ga_random(&r, sizeof(r), err))
 		return -1;
 	temp = ga_strf(".git-agent-%016llx", (unsigned long long)r);
-	if (ga_write_new(at, temp, p, n, mode, err))
-		return -1;
-	if (!renameat(at, temp, at, ga_path_base(rel)))
+	rc = ga_write_new(at, temp, p, n, mode, err);
+	if (!rc && !renameat(at, temp, at, ga_path_base(rel)))
 		return 0;
-	(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+	if (!rc)
+		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
 	(void)unlinkat(at, temp, 0);
 	return -1;
 }
