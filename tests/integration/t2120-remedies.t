@@ -133,6 +133,19 @@ test_expect_success USERNS 'a state directory on an overlay, as in containers' '
 	says "overlay" "mount a volume there (docker run -v git-agent:/|set XDG_STATE_HOME or state_dir" sh "$PWD/in_place" -- unshare -Urm sh "$PWD/on_overlay"
 '
 
+# ---- what is installed ------------------------------------------------------------------------
+
+test_expect_success 'make install: programs, every page, completions, profile; make uninstall leaves none of it' '
+	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD/all" install >log 2>&1 && cd all && find . -type f >../files &&
+	(cd "$TEST_SRCDIR/docs" && ls man/*.[157] completion/*git-agent* completion/conf.d/* && echo man/git-agent-security.7) | sed "s,.*/,," >../want &&
+	printf "%s\n" git-agent git-agent-main git-agent-stage git-agent-init git-agent-probe >>../want && sort -u ../want >../names && sed "s,.*/,," ../files | sort -u | test_cmp ../names - &&
+	for f in /bin/git-agent /libexec/git-agent/git-agent-init /bash-completion/completions/git-agent /site-functions/_git-agent \
+		/vendor_completions.d/git-agent.fish /vendor_conf.d/git-agent.fish /apparmor.d/git-agent /man1/git-agent.1 /man5/agentdev.yaml.5 /man7/git-agent-security.7; do
+		grep "$f\$" ../files || { echo "$f is missing" && exit 1; }
+	done &&
+	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD" uninstall >../log 2>&1 && cd .. && test "$(find all -type f -o -type l -o -name git-agent)" = ""
+'
+
 # ---- the profile ------------------------------------------------------------------------------
 
 test_expect_success 'the AppArmor profile: for these directories, and no second one for bwrap' '

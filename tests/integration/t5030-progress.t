@@ -34,12 +34,14 @@ test_expect_success TTY 'what is done before the delay is over says nothing' '
 '
 
 test_expect_success TTY '-q says nothing' '
-	cd r && on_terminal 0 start -q --name quiet -- sh -c "$work && git add d && git commit -qm nine" && ! grep -e Capturing -e Reading ../seen
+	cd r && on_terminal 0 start -q --name quiet -- sh -c "$work && git add d && git commit -qm nine" && ! grep -e Capturing -e Reading ../seen &&
+	git init -q ../hushed && cd ../hushed && eval "$work" && git add d && git commit -qm d && on_terminal 0 start -q --name one -- true && ! grep . ../seen
 '
 
 test_expect_success 'nor does one without a terminal' '
 	cd r && GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 && ! grep -e Capturing -e Reading ../seen &&
-	git cat-file -e agent/piped:d/9
+	git cat-file -e agent/piped:d/9 &&
+	git init -q ../piped && cd ../piped && eval "$work" && git add d && git commit -qm d && GIT_PROGRESS_DELAY=0 git agent start --name one -- true >../seen 2>&1 && ! grep "Updating files" ../seen
 '
 
 test_expect_success '-v says it without a terminal, and with -q too' '

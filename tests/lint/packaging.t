@@ -61,9 +61,10 @@ result 'packages have the version of configure.ac' "$(
 )"
 
 result 'an RPM lists what is installed' "$(
-	for dir in bashcomp zshcomp fishcomp; do
+	sed -n 's/^dist_\([a-z]*\)_DATA = .*/\1/p' Makefile.am | while read -r dir; do
+		to=$(sed -n "s/^${dir}dir = \$(datadir)//p" Makefile.am)
 		for f in $(sed -n "s/^dist_${dir}_DATA = //p" Makefile.am); do
-			grep -q "^%{_datadir}/.*/$(basename "$f")\$" docs/packaging/git-agent.spec || echo "$f is not in docs/packaging/git-agent.spec"
+			grep -qxF "%{_datadir}$to/$(basename "$f")" docs/packaging/git-agent.spec || echo "$f is not in docs/packaging/git-agent.spec"
 		done
 	done
 	for f in docs/man/*.[157]; do

@@ -9,8 +9,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -367,6 +369,65 @@ static void copying(void **state)
 	assert_int_equal(access("nowhere", F_OK), -1);
 }
 
+/* ---- a file system that can share blocks, in place of the one at hand ---- */
+
+static int shares; /* 0: as it is here; 1: it shares them; -1: neither that nor copying in the kernel */
+static int shared_src = -1, shared_count;
+
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, void *arg);
+int __wrap_ioctl(int fd, unsigned long request, void *arg)
+{
+	if (request != FICLONE || !shares)
+		return __real_ioctl(fd, request, arg);
+	shared_count++;
+	shared_src = (int)(intptr_t)arg;
+	if (shares > 0)
+		return 0;
+	errno = EOPNOTSUPP;
+	return -1;
+}
+
+ssize_t __real_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
+			       unsigned flags);
+ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
+			       unsigned flags);
+ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
+			       unsigned flags)
+{
+	if (!shares)
+		return __real_copy_file_range(src, from, dst, to, n, flags);
+	errno = EXDEV;
+	return -1;
+}
+
+/* Where blocks can be shared, they are, and not one byte is copied; where nothing but reading and writing
+ * works, that is done. */
+static void copying_shares_blocks(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_close int src = -1;
+	struct stat st;
+
+	(void)state;
+	put("blocks", "text");
+	src = open("blocks", O_RDONLY | O_CLOEXEC);
+	shares = 1;
+	assert_int_equal(ga_copy_fd_to(src, AT_FDCWD, "sharing", &err), 0);
+	shares = -1;
+	assert_int_equal(ga_copy_fd_to(src, AT_FDCWD, "by-hand", &err), 0);
+	shares = 0;
+	assert_int_equal(shared_count, 2);
+	assert_int_equal(shared_src, src);
+	assert_int_equal(stat("sharing", &st), 0);
+	assert_int_equal(st.st_size, 0); /* what the call would have shared */
+	assert_int_equal(lseek(src, 0, SEEK_CUR), 4);
+	assert_int_equal(ga_read_file_at(AT_FDCWD, "by-hand", 100, &out, &err), 0);
+	assert_int_equal(out.len, 4);
+	assert_memory_equal(out.ptr, "text", 4);
+}
+
 /* A source that cannot be read leaves nothing half behind. */
 static void copying_fails_clean(void **state)
 {
@@ -480,6 +541,7 @@ int main(void)
 		cmocka_unit_test(atomic_for_readers),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(copying),
+		cmocka_unit_test(copying_shares_blocks),
 		cmocka_unit_test(copying_fails_clean),
 		cmocka_unit_test(memory_files_are_sealed),
 		cmocka_unit_test(locks),
