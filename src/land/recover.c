@@ -277,7 +277,7 @@ int land_check_others(const struct land *l, struct ga_error *err)
 
 	if (!d)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the sessions");
-	while (!rc && (e = readdir(d))) {
+	while (!rc && (errno = 0, e = readdir(d))) {
 		cleanup_free char *dir = ga_path_join(all, e->d_name);
 		cleanup_free char *notes = ga_path_join(dir, LAND_NOTES);
 
@@ -285,6 +285,8 @@ int land_check_others(const struct land *l, struct ga_error *err)
 		    may_be_half_done(notes))
 			rc = check_other(l->repo, dir, e->d_name, err);
 	}
+	if (!rc && errno)
+		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot read the sessions");
 	(void)closedir(d);
 	return rc;
 }

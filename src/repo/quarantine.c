@@ -227,14 +227,17 @@ static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 	cleanup_free char *q = ga_escape(path);
 	DIR *d = opendir(path);
 	struct dirent *e;
+	int rc;
 
 	if (!d)
 		return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q);
-	while ((e = readdir(d)))
+	while ((errno = 0, e = readdir(d)))
 		if (ends_in(e->d_name, ".pack"))
 			ga_strv_push(ret, e->d_name);
+	/* refs will name what is in all of them */
+	rc = errno ? ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
 	(void)closedir(d);
-	return 0;
+	return rc;
 }
 
 static int move_all(struct move *m, const char *from, struct ga_strv *keeps)

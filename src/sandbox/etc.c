@@ -58,7 +58,7 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 		return 0;
 	}
 	w->depth--;
-	while (!rc && (e = readdir(d)) != NULL) {
+	while (!rc && (errno = 0, e = readdir(d)) != NULL) {
 		cleanup_free char *at = NULL;
 
 		/* symlinks, of which /etc is full, are left alone: their target is walked as well,
@@ -68,6 +68,8 @@ static int walk(struct walk *w, int parent, const char *name, const char *path,
 		at = ga_path_join(path, e->d_name);
 		rc = visit(w, fd, e->d_name, at, err);
 	}
+	if (!rc && errno)
+		ga_strv_push(w->dirs, path);
 	w->depth++;
 	(void)closedir(d);
 	return rc;

@@ -260,19 +260,18 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(state_dir, "sessions");
+	cleanup_free char *dir = ga_path_join(state_dir, "sessions"), *q = ga_escape(dir);
 	DIR *d = opendir(dir);
 	struct dirent *e;
+	int rc;
 
-	if (!d) {
-		cleanup_free char *q = ga_escape(dir);
-
+	if (!d)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-	}
-	while ((e = readdir(d)))
+	while ((errno = 0, e = readdir(d)))
 		if (ga_session_name_ok(e->d_name))
 			ga_strv_push(ret, e->d_name);
+	rc = errno ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
 	(void)closedir(d);
 	ga_strv_sort_unique(ret);
-	return 0;
+	return rc;
 }

@@ -17,6 +17,9 @@
 #include "ga/path.h"
 #include "stage.h"
 
+/* How often a file is masked again that others replace. */
+#define MASK_TRIES 10
+
 static int open_dest(int root, const char *dest, int flags)
 {
 	return ga_openat_beneath(root, dest, O_PATH | flags, 0);
@@ -226,20 +229,31 @@ static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
 	return attach_copy(root, source, GA_COPY_RW, op, f);
 }
 
+/* Where a host's file was removed or replaced since it was opened, the kernel answers ENOENT, and
+ * what is there now is masked. */
 static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	bool dir = op->kind == STAGE_MASK_DIR;
-	cleanup_close int source = -1, dest = open_dest(root, op->dest, dir ? O_DIRECTORY : 0);
+	cleanup_close int copy = -1, source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE,
+						     O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-	if (dest < 0 && errno == ENOENT)
-		return 0;
-	if (dest < 0)
-		return stage_fail(f, GA_STEP_DEST, errno, op->dest);
-	source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE,
-			O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (source < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
-	return attach_copy(root, source, GA_COPY_RO, op, f);
+	copy = ga_mount_copy(source, GA_COPY_RO);
+	if (copy < 0)
+		return stage_fail(f, GA_STEP_BIND, errno, op->dest);
+	for (int i = 0; i < MASK_TRIES; i++) {
+		cleanup_close int dest = open_dest(root, op->dest, dir ? O_DIRECTORY : 0);
+
+		if (dest < 0)
+			return errno == ENOENT ? 0
+					       : stage_fail(f, GA_STEP_DEST, errno, op->dest);
+		if (!ga_mount_attach(copy, dest))
+			return 0;
+		if (errno != ENOENT)
+			break;
+	}
+	return stage_fail(f, GA_STEP_BIND, errno, op->dest);
 }
 
 /* A directory of the stage's own with an empty file of each name. */

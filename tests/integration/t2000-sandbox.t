@@ -387,6 +387,16 @@ test_expect_success 'masks cover files and directories, and skip what is not the
 	test_expect_code 125 plan bind-rw "$PWD/src" home mask-file home/link end && grep "^dest 40 home/link$" err
 '
 
+test_expect_success STRACE 'a file that is replaced while it is masked is masked as it is then, and one that always is fails the start' '
+	cd m && mkdir -p moving && echo s >moving/file &&
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/moving" home mask-file home/file sandbox end; } >p && tries() {
+		rc=0 && strace -f -qq -o trace -e trace=move_mount -e inject=move_mount:error=ENOENT:when="$1" "$mkplan" "$stage" /bin/cat "$PWD/st/home/file" <p >out 2>err || rc=$?
+	} &&
+	tries 1000 && test $rc = 0 && test ! -s out && n=$(grep -c move_mount trace) &&
+	tries $n && test $rc = 0 && test ! -s out && test "$(grep -c move_mount trace)" = $((n + 1)) &&
+	tries $n+ && test $rc = 125 && grep "^bind 2 home/file$" err
+'
+
 test_expect_success 'hide covers files of a directory, and stays when the host replaces them' '
 	cd m && mkdir -p hid/sub && echo s >hid/file && echo s >hid/other && echo o >hid/sub/open &&
 	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide home/none 1 x sandbox end; } >p &&

@@ -241,7 +241,7 @@ test_expect_success 'TT-07: signals to all that can be reached end nobody outsid
 '
 
 test_expect_success 'TT-08: what never ends costs nothing' '
-	$pty expect=THE-END exit=0 -- $run sh flood >out && [ $(wc -c <out) -lt 1000 ]
+	$pty within=100 expect=THE-END exit=0 -- $run sh flood >out && [ $(wc -c <out) -lt 1000 ]
 '
 
 test_lazy_prereq VIM 'vim --version && tmux -V'
