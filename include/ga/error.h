@@ -59,6 +59,9 @@ int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const cha
 /* Attach what to do next to an error that is already set; returns -1. A hint that is already there
  * stays: the innermost one knows most. */
 int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same in place of a hint that is already there, where that would lead astray. */
+int ga_hint_instead(struct ga_error *err, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Put context in front: "cannot start session 'x'" becomes
  * "cannot start session 'x': <what was there>". Returns -1. */
@@ -74,6 +77,7 @@ int ga_error_move(struct ga_error *to, struct ga_error *from);
 #define ga_fail(...) ({ (void)ga_fail(__VA_ARGS__); -1; })
 #define ga_fail_errno(...) ({ (void)ga_fail_errno(__VA_ARGS__); -1; })
 #define ga_hint(...) ({ (void)ga_hint(__VA_ARGS__); -1; })
+#define ga_hint_instead(...) ({ (void)ga_hint_instead(__VA_ARGS__); -1; })
 #define ga_error_wrap(...) ({ (void)ga_error_wrap(__VA_ARGS__); -1; })
 #define ga_error_move(to, from) ({ (void)ga_error_move((to), (from)); -1; })
 

@@ -64,6 +64,17 @@ int (ga_hint)(struct ga_error *err, const char *fmt, ...)
 	return -1;
 }
 
+int (ga_hint_instead)(struct ga_error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	free(err->hint);
+	va_start(ap, fmt);
+	err->hint = vformat(fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
 int (ga_error_wrap)(struct ga_error *err, const char *fmt, ...)
 {
 	cleanup_free char *prefix = NULL;

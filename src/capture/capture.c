@@ -398,9 +398,7 @@ static int explain(const struct ga_capture_env *e, struct ga_error *err)
 	if (!ga_explain_full(err, ga_repo_info(e->repo)->commondir))
 		return -1;
 	/* the hint given so far does not say that this command can simply be repeated */
-	free(err->hint);
-	err->hint = NULL;
-	return ga_hint(err, "free some space first");
+	return ga_hint_instead(err, "free some space first");
 }
 
 int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,

@@ -178,6 +178,13 @@ static int fail_open(struct land *l, const struct looked *k, const char *what, s
 				    "the way have" : "");
 }
 
+int land_hint_unstored(const struct land *l, struct ga_error *err)
+{
+	return !l->opts->dry_run ? -1 :
+	       ga_hint_instead(err, "'git agent land %s' notes them for 'git agent review %s'",
+			       l->s->name, l->s->name);
+}
+
 /* Add to the report what the rules found where it lands, and refuse if any of it blocks. */
 static int judge(struct land *l, const struct ga_flags *found, struct looked *k,
 		 struct ga_error *err)
@@ -191,7 +198,8 @@ static int judge(struct land *l, const struct ga_flags *found, struct looked *k,
 		return rc;
 	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;
-	return fail_open(l, k, "would raise new flags where it lands", err);
+	(void)fail_open(l, k, "would raise new flags where it lands", err);
+	return land_hint_unstored(l, err);
 }
 
 int land_check_flags(struct land *l, struct ga_error *err)

@@ -56,7 +56,8 @@ static int judge(struct land *l, const struct ga_flags *found, struct ga_error *
 	if (!l->opts->dry_run && land_store_report(l, err))
 		return -1;
 	ga_strv_sort_unique(&paths);
-	return fail_open(l, critical, high, &paths, err);
+	(void)fail_open(l, critical, high, &paths, err);
+	return land_hint_unstored(l, err);
 }
 
 /* Flags on places, which the list of what was left behind has as well. Here the verdict on a

@@ -334,6 +334,9 @@ bool land_is_wanted(const struct land *l, const char *path);
 /* flags.c: GA_EFLAGS while flags block: of what is merged; and, once that is planned, of files
  * where it comes to stand beside uncommitted lines of the user's. */
 int land_check_flags(struct land *l, struct ga_error *err);
+/* Flags that were found now are refused, and in a dry run nothing was stored that a review could
+ * show: hint at that, if so. Returns -1. */
+int land_hint_unstored(const struct land *l, struct ga_error *err);
 int land_check_beside(struct land *l, struct ga_error *err);
 /* Store the report with what was found, so that it can be decided. Open rejected flags again that
  * were found again. */

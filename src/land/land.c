@@ -370,11 +370,9 @@ static int decide_carried(struct land *l, struct ga_error *err)
 	l->merged = (struct ga_oid){{0}};
 	if (!rc || err->code != GA_EFLAGS)
 		return rc;
-	free(err->hint);
-	err->hint = NULL;
-	return ga_hint(err, "'git agent review %s', then --accept their paths; 'git agent land "
-		       "--continue %s' goes on then, --abort goes back, to reject them",
-		       l->s->name, l->s->name);
+	return ga_hint_instead(err, "'git agent review %s', then --accept their paths; 'git agent "
+			       "land --continue %s' goes on then, --abort goes back, to reject "
+			       "them", l->s->name, l->s->name);
 }
 
 /* Make the commit of a merge that conflicted or was refused, and do what comes after it. */

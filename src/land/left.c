@@ -139,10 +139,8 @@ static int judge(struct land *l, const struct ga_oid *tree, const char *hint, st
 	l->changes = all;
 	if (!rc || err->code != GA_EFLAGS)
 		return rc;
-	free(err->hint);
-	err->hint = NULL;
-	return ga_hint(err, "'git agent review %s', then --accept their paths; %s", l->s->name,
-		       hint);
+	return ga_hint_instead(err, "'git agent review %s', then --accept their paths; %s",
+			       l->s->name, hint);
 }
 
 static int judge_resolved(struct land *l, struct ga_oid *ret_tree, struct ga_error *err)

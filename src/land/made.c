@@ -227,10 +227,8 @@ static int fail_on_top(struct land *l, struct ga_error *err)
 			       GA_HEX(&l->head), l->s->name);
 	}
 	(void)ga_error_wrap(err, "%s", what);
-	free(err->hint);
-	err->hint = NULL;
-	return ga_hint(err, "'git log %.10s..' shows what is there, 'git agent review %s' what is "
-		       "flagged", GA_HEX(&l->head), l->s->name);
+	return ga_hint_instead(err, "'git log %.10s..' shows what is there, 'git agent review %s' "
+			       "what is flagged", GA_HEX(&l->head), l->s->name);
 }
 
 /* Is all that was staged in HEAD by now, as when a hook of the user's committed it? 1 yes. */

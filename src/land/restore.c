@@ -467,10 +467,8 @@ static int restore(struct land *l, struct ga_error *err)
 	if (err->code == GA_ELOSE)
 		return -1;
 	/* it broke off, as on a full disk: nobody knows which are not as they were */
-	free(err->hint);
-	err->hint = NULL;
 	(void)ga_error_wrap(err, "files may not be as they were");
-	return ga_hint(err, "see 'git status'");
+	return ga_hint_instead(err, "see 'git status'");
 }
 
 int land_restore(struct land *l, struct ga_error *err)

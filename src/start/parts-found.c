@@ -97,10 +97,8 @@ static int damaged(const struct ga_part_at *at, const struct ga_session *of, str
 	cleanup_free char *q = ga_escape(at->path), *word = ga_quote_shell(at->dir);
 
 	(void)ga_error_wrap(err, "submodule '%s'", q);
-	free(err->hint);
-	err->hint = NULL;
-	return ga_hint(err, "'git -C %s agent drop --force %s' moves that session to the trash",
-		       word, of->name);
+	return ga_hint_instead(err, "'git -C %s agent drop --force %s' moves that session to the "
+			       "trash", word, of->name);
 }
 
 static int call(const struct ga_start_env *e, const struct ga_session *of, size_t i, bool lock,
