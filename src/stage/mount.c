@@ -234,8 +234,8 @@ static int do_move(int root, const struct stage_op *op, struct stage_fault *f)
 static int do_mask(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	bool dir = op->kind == STAGE_MASK_DIR;
-	cleanup_close int copy = -1, source = openat(root, dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE,
-						     O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const char *empty = dir ? GA_PLAN_EMPTY_DIR : GA_PLAN_EMPTY_FILE;
+	cleanup_close int copy = -1, source = openat(root, empty, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
 	if (source < 0)
 		return stage_fail(f, GA_STEP_TMPFS, errno, op->dest);
