@@ -75,7 +75,7 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	git agent doctor --json >../doctor.json && git agent version --json >../version.json && git agent version --build --json >../build.json && git agent config --json >../config.json &&
 	git agent review --accept-all --critical j && git agent land --json j >../land.json &&
 	python3 - <<-\EOF
-	import base64, json, os, subprocess
+	import base64, json, os, shutil, subprocess
 	def load(name): return json.load(open("../%s.json" % name))
 	def path(o): return {("path" if k == "path_b64" else k) for k in o}
 	r = load("review")
@@ -92,9 +92,9 @@ test_expect_success 'every JSON output has the keys that are documented, and pat
 	assert set(load("show")) == s and [set(o) for o in load("list")] == [s]
 	assert all(set(o) - {"hint"} == {"check", "ok", "detail"} for o in load("doctor")) and list(load("version")) == ["version"]
 	assert list(load("build")) == ["version", "build"] and list(load("build")["build"]) == "libgit2 libseccomp jansson nettle libyaml zlib compiler programs".split()
-	for lib, name in {"libgit2": "libgit2", "libseccomp": "libseccomp", "jansson": "jansson", "nettle": "nettle", "libyaml": "yaml-0.1", "zlib": "zlib"}.items():
-		found = subprocess.run(["pkg-config", "--modversion", name], capture_output=True, text=True)
-		assert found.returncode or found.stdout.strip() == load("build")["build"][lib], (lib, found.stdout)
+	# what pkg-config says, where it is there
+	said = {k: subprocess.run(["pkg-config", "--modversion", {"libyaml": "yaml-0.1"}.get(k, k)], capture_output=True, text=True) for k in list(load("build")["build"])[:6]} if shutil.which("pkg-config") else {}
+	assert all(p.returncode or p.stdout.strip() == load("build")["build"][k] for k, p in said.items()), said
 	assert os.path.exists(load("build")["build"]["programs"] + "/git-agent-stage"), load("build")
 	assert any(c in load("build")["build"]["compiler"] for c in ("gcc ", "lang ")), load("build")
 	assert all(list(o) == "key value number origin file line column repository left_out description".split() for o in load("config"))
