@@ -295,11 +295,10 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 {
 	cleanup_free char *upper = start_dir(s, "upper");
 
-	if (s->state == GA_STATE_NEW || (s->state == GA_STATE_RUNNING &&
-					 !ga_run_alive(s->pid, s->pidns)))
+	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper)) {
 		start_clear_locks(e->repo, s);
-	if (s->state == GA_STATE_NEW && ga_dir_is_empty(upper))
 		return ga_start_discard(e, s, err) ? -1 : 1;
+	}
 	/* it ran, but a power cut took the state file that said so */
 	if (s->state == GA_STATE_NEW)
 		s->state = GA_STATE_RUNNING;
@@ -317,6 +316,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		}
 		(void)nanosleep(&t, NULL);
 	}
+	start_clear_locks(e->repo, s);
 	ga_live_remove(s->dir);
 	ga_strv_release(&s->published);
 	if (!s->finished) {

@@ -93,6 +93,15 @@ test_expect_success 'the lock of a ref that was killed is removed, and one that 
 	! find .git/refs -name "*.lock" | grep .
 '
 
+test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
+	git init -q e && cd e && git commit -q --allow-empty -m 1 && { git-agent start -q --name e -- sh -c "echo 2 >f; touch ready; exec sleep 600" & } && sup=$! &&
+	test_wait_for "git agent shell e -- test -e ready" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/e) && pid=$(git config -f "$dir/session" session.pid) && rm -f ../held ../go &&
+	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && test_wait_for "test -e ../held" &&
+	locked=":$(stat -c %i "$dir/lock") " && kill -9 "$sup" && test_wait_for "! grep \"$locked\" /proc/locks" && : >.git/refs/heads/agent/e.lock &&
+	{ git agent capture e 2>../err & } && capture=$! && test_wait_for "grep \"$locked\" /proc/locks" && sleep 0.5 && touch ../go && wait $capture && git show agent/e:f | grep -x 2 &&
+	! find .git/refs -name "*.lock" | grep .
+'
+
 test_expect_success 'one that another git has for some seconds, as on a busy disk, is waited for' '
 	cd k && : >.git/packed-refs.lock && : >.git/refs/agent/b/base.lock && { { sleep 2; rm .git/packed-refs.lock .git/refs/agent/b/base.lock; } & } && git agent drop --force b && ! git for-each-ref refs/agent/b/ | grep .
 '
