@@ -54,10 +54,8 @@ static void grow(struct ga_strmap *m)
 
 		if (!old[i].key)
 			continue;
-		s = slot_of(m, old[i].key, old[i].len,
-			    hash_of(m->seed, old[i].key, old[i].len));
+		s = slot_of(m, old[i].key, old[i].len, old[i].hash);
 		*s = old[i];
-		s->hash = hash_of(m->seed, s->key, s->len);
 	}
 	free(old);
 }

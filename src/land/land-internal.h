@@ -289,7 +289,9 @@ struct land_left {
 	struct ga_oid last;  /* the last of the commits that are applied again; zero: none */
 };
 void land_left_release(struct land_left *left);
-int land_left_note(struct land *l, struct ga_error *err);
+char *land_left_file(const struct land *l);
+/* Without `sync` it is land_note(), called after this, that gets it to the disk. */
+int land_left_note(struct land *l, bool sync, struct ga_error *err);
 void land_left_forget(struct land *l);
 /* 1: there is no record. */
 int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err);

@@ -278,6 +278,18 @@ static int give_up(struct land *l, struct ga_error *err)
 	return -1;
 }
 
+static int note(struct land *l, struct ga_error *err)
+{
+	bool merges = l->merge && l->opts->how == GA_LAND_MERGE;
+
+	if ((!merges || !land_left_note(l, false, err)) && !land_note(l, err))
+		return 0;
+	if (merges)
+		land_left_forget(l);
+	land_note_forget(l);
+	return -1;
+}
+
 static int run(struct land *l, struct ga_error *err)
 {
 	/* the tip may have been merged by other means: that counts as landed too */
@@ -303,10 +315,8 @@ static int run(struct land *l, struct ga_error *err)
 	if (l->work)
 		return land_work_apply(l, err) || (!l->rest && record(l, err)) ||
 		       finish_work(l, err) ? -1 : 0;
-	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && land_note(l, err)) {
-		land_note_forget(l);
+	if ((l->merge || l->ret->brought.n || l->ret->ignored.n) && note(l, err))
 		return -1;
-	}
 	if (l->merge && (land_note_marks(l, err) || land_keep_hidden(l, err) || land_merge(l, err)))
 		return give_up(l, err);
 	if (l->merge && (land_settle_hidden(l, err) || land_mark_again(l, err)))

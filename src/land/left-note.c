@@ -18,7 +18,7 @@
 #define MAGIC "git-agent left 1"
 #define NOTE_MAX ((size_t)PATH_MAX)
 
-static char *own_file(const struct land *l)
+char *land_left_file(const struct land *l)
 {
 	return land_own_file(l, NAME);
 }
@@ -36,9 +36,9 @@ static void last_of(const struct ga_buf *picks, struct ga_oid *ret)
 		(void)ga_oid_parse(picks->ptr + picks->len - GA_OID_HEXSZ - 1, GA_OID_HEXSZ, ret);
 }
 
-int land_left_note(struct land *l, struct ga_error *err)
+int land_left_note(struct land *l, bool sync, struct ga_error *err)
 {
-	cleanup_free char *file = own_file(l);
+	cleanup_free char *file = land_left_file(l);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid last;
 
@@ -48,12 +48,15 @@ int land_left_note(struct land *l, struct ga_error *err)
 	ga_buf_add0(&b, l->rebase ? "rebase" : "merge");
 	ga_buf_add0(&b, GA_HEX(&l->tip));
 	ga_buf_add0(&b, GA_HEX(&last));
-	return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
+	if (sync)
+		return ga_write_atomic(AT_FDCWD, file, b.ptr, b.len, 0600, err);
+	(void)unlink(file);
+	return ga_write_new(AT_FDCWD, file, b.ptr, b.len, 0600, err);
 }
 
 void land_left_forget(struct land *l)
 {
-	cleanup_free char *file = own_file(l);
+	cleanup_free char *file = land_left_file(l);
 
 	(void)unlink(file);
 }
@@ -91,6 +94,9 @@ static int read_file(const char *file, struct land_left *ret, struct ga_error *e
 		return 1;
 	if (ga_read_file_at(AT_FDCWD, file, NOTE_MAX, &b, err))
 		return -1;
+	/* it was never synced, and git not begun */
+	if (!b.len)
+		return 1;
 	if (parse(&b, ret))
 		return 0;
 	q = ga_escape(file);
@@ -99,7 +105,7 @@ static int read_file(const char *file, struct land_left *ret, struct ga_error *e
 
 int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err)
 {
-	cleanup_free char *file = own_file(l);
+	cleanup_free char *file = land_left_file(l);
 
 	return read_file(file, ret, err);
 }
@@ -153,6 +159,7 @@ int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
 		   struct ga_error *err)
 {
 	cleanup_strv struct ga_strv worktrees = GA_STRV_INIT;
+	int rc;
 
 	if (land_worktrees_with(l, NAME, &worktrees, err))
 		return -1;
@@ -163,9 +170,10 @@ int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
 
 		if (elsewhere && !strcmp(worktree, land_worktree(l)))
 			continue;
-		if (read_file(file, ret, err))
+		rc = read_file(file, ret, err);
+		if (rc < 0)
 			return -1;
-		if (waits(l, ret))
+		if (!rc && waits(l, ret))
 			return 0;
 		land_left_release(ret);
 	}

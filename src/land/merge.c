@@ -425,7 +425,7 @@ static int merge_commit(struct land *l, struct ga_error *err)
 	if (land_message(l, &message, err))
 		return -1;
 	args[11] = message.ptr;
-	return land_left_note(l, err) || merge(l, args, err) ? -1 : 0;
+	return merge(l, args, err);
 }
 
 static int fast_forward(struct land *l, struct ga_error *err)

@@ -49,7 +49,7 @@ struct note {
 	int dir;
 	struct ga_buf record;
 	struct ga_strv made; /* files that have to be on the disk before the record */
-	struct ga_strv dirs; /* and the directories above the note */
+	struct ga_strv beside; /* and what has to be there with it */
 	size_t n;
 	struct ga_strv paths;
 	struct undo before; /* the note of a killed landing, which this one takes over ... */
@@ -302,7 +302,7 @@ int land_note_dir(struct land *l, struct ga_error *err)
 static int open_dir(struct note *n, struct ga_error *err)
 {
 	struct land *l = n->l;
-	cleanup_free char *dir = NULL, *index = NULL, *work = NULL;
+	cleanup_free char *dir = NULL, *index = NULL, *work = NULL, *left = land_left_file(l);
 
 	if (land_note_dir(l, err))
 		return -1;
@@ -312,7 +312,7 @@ static int open_dir(struct note *n, struct ga_error *err)
 	n->dir = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (n->dir < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot note what is there");
-	ga_strv_push_many(&n->dirs, l->s->dir, l->notes, NULL);
+	ga_strv_push_many(&n->beside, left, l->s->dir, l->notes, NULL);
 	if (l->work)
 		ga_strv_push_many(&n->made, index, work, NULL);
 	return 0;
@@ -391,7 +391,7 @@ static int write_record(struct note *n, struct ga_error *err)
 		ga_strv_take(&n->made, ga_strf("%s/%u", n->l->notes, n->l->note));
 	if (ga_sync_paths(&n->made, err))
 		return -1;
-	beside = ga_sync_beside(&n->dirs, 1);
+	beside = ga_sync_beside(&n->beside, 1);
 	rc = ga_write_atomic(n->dir, "record", n->record.ptr, n->record.len, 0600, err);
 	return ga_sync_beside_end(beside, rc ? &second : err) || rc ? -1 : 0;
 }
@@ -424,7 +424,7 @@ int land_note(struct land *l, struct ga_error *err)
 	ga_cleanup_closep(&n.dir);
 	ga_buf_release(&n.record);
 	ga_strv_release(&n.made);
-	ga_strv_release(&n.dirs);
+	ga_strv_release(&n.beside);
 	ga_strv_release(&n.paths);
 	undo_release(&n.before);
 	return rc;

@@ -298,7 +298,7 @@ int land_rebase(struct land *l, struct ga_error *err)
 		return 0;
 	if (l->picks.len == GA_OID_HEXSZ + 1)
 		(void)ga_oid_parse(l->picks.ptr, GA_OID_HEXSZ, &only);
-	if (land_left_note(l, err) || land_check_stays(l, err))
+	if (land_left_note(l, true, err) || land_check_stays(l, err))
 		return -1;
 	if (pick(l, args, &l->picks, &only, &status, &why, err))
 		return -1;

@@ -17,7 +17,6 @@ enum { SEEN_HERE = 8192 }; /* patterns that a search remembers without asking fo
 struct pattern {
 	char *glob;
 	const struct ga_rule *rule;
-	unsigned rank;
 	bool exact;   /* being found in the index means that it matches */
 	bool on_base; /* matched with the last component only */
 	bool link;    /* for links only: it is the beginning of a pattern of paths below ... */
@@ -42,12 +41,29 @@ void ga_hits_release(struct ga_hits *h)
 	*h = (struct ga_hits)GA_HITS_INIT;
 }
 
+static bool is_wild(char c)
+{
+	return c == '*' || c == '?' || c == '[' || c == '\\';
+}
+
 static bool literal(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strchr("*?[\\", s[i]))
+		if (is_wild(s[i]))
 			return false;
 	return n > 0;
+}
+
+/* There are thousands of patterns, and formatting each would be most of the work. */
+static char *joined(const char *a, size_t a_len, const char *b, size_t b_len, const char *rest)
+{
+	size_t rest_len = strlen(rest);
+	char *ret = ga_malloc(a_len + b_len + rest_len + 1);
+
+	memcpy(ret, a, a_len);
+	memcpy(ret + a_len, b, b_len);
+	memcpy(ret + a_len + b_len, rest, rest_len + 1);
+	return ret;
 }
 
 /* File `index` under the last literal directory of `body`, if it has one. */
@@ -127,15 +143,6 @@ static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *bo
 	m->rest[m->n_rest++] = index;
 }
 
-static unsigned rank_of(const char *body)
-{
-	unsigned rank = 1;
-
-	for (; *body; body++)
-		rank += !strchr("*?/", *body);
-	return rank;
-}
-
 static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const char *body, size_t n,
 		     bool anchored, bool link, bool partial)
 {
@@ -146,8 +153,7 @@ static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const cha
 	*p = (struct pattern){ .rule = rule, .link = link, .partial = partial };
 	p->on_base = !anchored && !memchr(body, '/', n);
 	/* the keys of the index point into the glob, after the prefix that is put here */
-	p->glob = ga_strf("%s%.*s", anchored || p->on_base ? "" : "**/", (int)n, body);
-	p->rank = rank_of(p->glob);
+	p->glob = joined("**/", anchored || p->on_base ? 0 : 3, body, n, "");
 	file_pattern(m, p, p->glob + (anchored || p->on_base ? 0 : 3), anchored);
 	m->n++;
 }
@@ -178,8 +184,7 @@ static void expand(struct ga_matcher *m, const struct ga_rule *rule, const char 
 	}
 	for (const char *p = open + 1; p <= close;) {
 		size_t n = strcspn(p, ",}");
-		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern,
-						 (int)n, p, close + 1);
+		cleanup_free char *one = joined(pattern, (size_t)(open - pattern), p, n, close + 1);
 
 		expand(m, rule, one);
 		p += n + 1;
@@ -267,10 +272,20 @@ static bool seen_before(struct search *s, uint32_t index)
 	return seen;
 }
 
+static unsigned rank_of(const char *body)
+{
+	unsigned rank = 1;
+
+	for (; *body; body++)
+		rank += *body != '*' && *body != '?' && *body != '/';
+	return rank;
+}
+
 static void try_pattern(struct search *s, uint32_t index)
 {
 	const struct pattern *p = &s->m->v[index];
 	bool whole = !p->partial;
+	unsigned rank;
 
 	if ((p->link && !s->link) || seen_before(s, index))
 		return;
@@ -279,18 +294,19 @@ static void try_pattern(struct search *s, uint32_t index)
 	s->ret->tried++;
 	if (!p->exact && !ga_wildmatch(p->glob, p->on_base ? s->base : s->path, false))
 		return;
+	rank = rank_of(p->glob);
 	for (size_t i = 0; i < s->ret->n; i++) {
 		struct ga_hit *h = &s->ret->v[i];
 
 		if (h->rule != p->rule)
 			continue;
 		h->whole |= whole;
-		if (p->rank > h->rank)
-			h->rank = p->rank;
+		if (rank > h->rank)
+			h->rank = rank;
 		return;
 	}
 	GA_GROW(s->ret->v, s->ret->n, s->ret->cap);
-	s->ret->v[s->ret->n++] = (struct ga_hit){ p->rule, p->rank, whole };
+	s->ret->v[s->ret->n++] = (struct ga_hit){ p->rule, rank, whole };
 }
 
 static void try_filed(struct search *s, const struct ga_strmap *map, const char *key, size_t len)

@@ -60,4 +60,9 @@ test_expect_success 'a submodule that conflicts may be merged before' '
 	test_expect_code 4 git agent land sub2 && git add sub && test_expect_code 3 git agent land --continue sub2 && git agent review --accept sub2 sub && git agent land --continue sub2 && test "$(git rev-parse HEAD:sub)" = "$(git -C sub rev-parse t3)"
 '
 
+test_expect_success 'a note of what git was to bring that a power cut left empty is none: git had not begun' '
+	begin && git agent start -q --name pc -- sh -c "$words put f@2A n=n" && left=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/pc)/left && : >"$left" &&
+	test_expect_code 128 git agent land --abort pc && git agent review pc --reject n && git agent land pc && content f@2A | test_cmp - f && test ! -e n && test ! -e "$left" && git agent list | grep "^pc .*landed"
+'
+
 test_done
