@@ -104,10 +104,10 @@ struct ga_pack;
 int ga_pack_begin(struct ga_repo *r, struct ga_pack **ret, struct ga_error *err);
 int ga_pack_add_blob(struct ga_pack *p, const void *data, size_t n, struct ga_oid *ret,
 		     struct ga_error *err);
-/* A blob from a descriptor, exactly `size` bytes, in bounded memory; fails if
- * the file is shorter or longer. Files above 1 MiB are streamed. */
-int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
-			struct ga_error *err);
+/* A blob from a descriptor, exactly `size` bytes, in bounded memory; fails if the file is shorter,
+ * or, unless it `may_grow`, longer. Files above 1 MiB are streamed. */
+int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, bool may_grow,
+			struct ga_oid *ret, struct ga_error *err);
 /* Call this after one of these two or ga_blob_id_of() failed: was it because the content was
  * crafted to collide with another id, as far as libgit2 detects that? Nothing was added then.
  * Returns true once for each. */

@@ -39,6 +39,8 @@ struct ga_upper_opts {
 	const struct ga_strv *cleaned_paths;    /* paths whose blobs were made inside the sandbox */
 	const struct ga_entry *cleaned_entries; /* and their entries, parallel; sorted by path */
 	bool raw;                       /* take bytes as they are, whatever attributes say */
+	bool running;                   /* the agent may be at work: of a file that grows, what it
+					 * had when it was looked at is taken */
 	const struct ga_limits *limits;
 	bool progress;                  /* show progress on standard error ... */
 	int64_t progress_delay_ms;      /* ... once it has taken this long */

@@ -451,7 +451,7 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 	lock = ga_capture_lock_keeps(c.e->repo, err);
 	if (lock < 0)
 		return -1;
-	l.o.raw = true;
+	l.o.raw = l.o.running = true;
 	rc = ga_upper_capture(e->repo, &l.o, &c.upper, err);
 	if (rc == GA_UPPER_LATE) {
 		ga_import_sweep(e->repo);

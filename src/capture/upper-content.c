@@ -116,7 +116,8 @@ static int take_blob(struct walk *w, int fd, const struct walk_item *it, struct 
 		return 0;
 	}
 	if (it->st.st_size > SMALL_FILE) {
-		rc = ga_pack_add_blob_fd(w->pack, fd, (uint64_t)it->st.st_size, ret, w->err);
+		rc = ga_pack_add_blob_fd(w->pack, fd, (uint64_t)it->st.st_size, w->o->running,
+					 ret, w->err);
 		return rc ? refuse_collision(w, it) : 0;
 	}
 	if (read_whole(w, fd, &it->st))

@@ -192,7 +192,7 @@ static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file
 	if (check_gits(l, fd, f->path, err))
 		return -1;
 	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
-	return ga_pack_add_blob_fd(p, fd, (uint64_t)st.st_size, &ret->oid, err);
+	return ga_pack_add_blob_fd(p, fd, (uint64_t)st.st_size, false, &ret->oid, err);
 }
 
 static int add_link(struct land *l, int root, struct ga_pack *p, const struct ga_left_file *f,

@@ -352,7 +352,8 @@ static int check_end(int fd, struct ga_error *err)
 	return got ? changed_size(err) : 0;
 }
 
-static int stream_bytes(git_odb_stream *s, int fd, uint64_t size, struct ga_error *err)
+static int stream_bytes(git_odb_stream *s, int fd, uint64_t size, bool may_grow,
+			struct ga_error *err)
 {
 	cleanup_free char *buf = ga_malloc(CHUNK);
 
@@ -368,10 +369,10 @@ static int stream_bytes(git_odb_stream *s, int fd, uint64_t size, struct ga_erro
 			return fail_write(err, errno);
 		size -= want;
 	}
-	return check_end(fd, err);
+	return may_grow ? 0 : check_end(fd, err);
 }
 
-static int stream_blob(struct ga_pack *p, int fd, uint64_t size, git_oid *ret,
+static int stream_blob(struct ga_pack *p, int fd, uint64_t size, bool may_grow, git_oid *ret,
 		       struct ga_error *err)
 {
 	git_odb_stream *s = NULL;
@@ -379,7 +380,7 @@ static int stream_blob(struct ga_pack *p, int fd, uint64_t size, git_oid *ret,
 
 	if (git_odb_open_wstream(&s, p->sink, size, GIT_OBJECT_BLOB))
 		return ga_fail_git(err, "cannot stream an object");
-	rc = stream_bytes(s, fd, size, err);
+	rc = stream_bytes(s, fd, size, may_grow, err);
 	git_error_clear();
 	/* if it detects a collision it returns 0 but sets the error */
 	if (!rc && (git_odb_stream_finalize_write(ret, s) || ga_collided()))
@@ -390,8 +391,8 @@ static int stream_blob(struct ga_pack *p, int fd, uint64_t size, git_oid *ret,
 
 /* The id is known only once the object is written. If it was not needed, or its file changed
  * meanwhile, it is removed again. */
-static int add_streamed(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
-			struct ga_error *err)
+static int add_streamed(struct ga_pack *p, int fd, uint64_t size, bool may_grow,
+			struct ga_oid *ret, struct ga_error *err)
 {
 	uint64_t start;
 	git_oid id;
@@ -400,7 +401,7 @@ static int add_streamed(struct ga_pack *p, int fd, uint64_t size, struct ga_oid 
 	if (open_stream(p, err) || open_sink(p, err))
 		return -1;
 	start = p->size;
-	rc = stream_blob(p, fd, size, &id, err);
+	rc = stream_blob(p, fd, size, may_grow, &id, err);
 	if (!rc && p->count == UINT32_MAX)
 		rc = fail_write(err, EFBIG);
 	if (rc && rewind_to(p, start)) {
@@ -419,17 +420,17 @@ static int add_streamed(struct ga_pack *p, int fd, uint64_t size, struct ga_oid 
 	return 0;
 }
 
-int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, struct ga_oid *ret,
-			struct ga_error *err)
+int ga_pack_add_blob_fd(struct ga_pack *p, int fd, uint64_t size, bool may_grow,
+			struct ga_oid *ret, struct ga_error *err)
 {
 	cleanup_free char *buf = NULL;
 	ssize_t got;
 
 	if (size > STREAM_FROM)
-		return add_streamed(p, fd, size, ret, err);
+		return add_streamed(p, fd, size, may_grow, ret, err);
 	/* one byte more, to notice a file that grew */
 	buf = ga_malloc((size_t)size + 1);
-	got = read_full(fd, buf, (size_t)size + 1);
+	got = read_full(fd, buf, (size_t)size + !may_grow);
 	if (got < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a file");
 	if ((uint64_t)got != size)

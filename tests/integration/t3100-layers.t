@@ -133,6 +133,22 @@ test_expect_success 'OV-05 OV-06: looked at while links, fifos and directories c
 	changed l "A\tg\nA\tn/f\n" && test "$(git cat-file blob agent/l:n/f)" = own && clean_store
 '
 
+cat >grow.py <<\END
+import os, time
+home = os.path.expanduser("~")
+with open("log", "wb") as f:
+    f.write(b"x" * (3 << 20))
+    open(home + "/grows", "w").close()
+    while not os.path.exists(home + "/stop"): f.write(b"more\n" * 10); f.flush(); time.sleep(0.0002)
+END
+
+test_expect_success 'looked at while a file grows, it shows what that had' '
+	make_repo grown && cp grow.py "$HOME/aihome/grow.py" && cd grown && rm -f "$HOME/aihome/stop" &&
+	test_when_finished "touch \"$HOME/aihome/stop\"; wait" && { timeout 180 git agent start --name l -- python3 "$HOME/grow.py" & } && test_wait_for "test -e $HOME/aihome/grows" &&
+	for i in 1 2 3 4 5; do timeout 60 git agent diff l >../diff && tail -c 300 ../diff && grep -a -q "^+++ b/log" ../diff || exit 1; done &&
+	touch "$HOME/aihome/stop" && wait $! && size=$(git cat-file -s agent/l:log) && test "$size" -gt 3145728 && clean_store
+'
+
 test_expect_success 'OV-08: what is closed is read all the same, and removed' '
 	make_repo closed && cd closed &&
 	attack c "echo n >a; chmod 0 a; mkdir -p z/y; echo 1 >z/y/1; chmod 0 z/y/1 z/y z; echo 2 >d/x; chmod 0 d" &&

@@ -345,17 +345,18 @@ static void from_files(void **state)
 		cleanup_free char *name = ga_strf("files/%zu", sizes[i]);
 		cleanup_close int fd = make_file(name, sizes[i]);
 
-		OK(ga_pack_add_blob_fd(p, fd, sizes[i], &got[i], &err));
+		OK(ga_pack_add_blob_fd(p, fd, sizes[i], false, &got[i], &err));
 		/* a second time: written, recognised, cut off again */
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		OK(ga_pack_add_blob_fd(p, fd, sizes[i], &again, &err));
+		OK(ga_pack_add_blob_fd(p, fd, sizes[i], false, &again, &err));
 		assert_true(ga_oid_equal(&got[i], &again));
 		/* sizes that are not the file's */
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, &again, &err), "changed its size");
+		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, true, &again, &err),
+		      "changed its size");
 		if (sizes[i]) {
 			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, &again, &err),
+			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, false, &again, &err),
 			      "changed its size");
 		}
 	}
@@ -368,6 +369,17 @@ static void from_files(void **state)
 	}
 	SH("files", "git fsck --strict; git verify-pack .git/objects/pack/*.idx;"
 		    "test $(git count-objects -v | sed -n 's/^in-pack: //p') = 6");
+	/* one that grows */
+	OK(ga_pack_begin(r, &p, &err));
+	for (size_t i = 1; i < GA_NELEMS(sizes); i++) {
+		cleanup_free char *name = ga_strf("files/%zu", sizes[i]);
+		cleanup_close int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+		OK(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, true, &again, &err));
+		SH("files", "test $(head -c %zu %zu | git hash-object --stdin) = %s", sizes[i] - 1,
+		   sizes[i], GA_HEX(&again));
+	}
+	ga_pack_free(p);
 }
 
 /* A object the repository has only loose and old gets a new time, so that
