@@ -156,6 +156,9 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 /* Write the state file; the former one is kept as session.old, which readers get meanwhile. The new
  * one is on the disk when this returns, unless the session has no result yet. */
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
+/* The same for what can be found out anew: after a power cut the session may have its former state
+ * instead. */
+int ga_session_save_quick(const struct ga_session *s, struct ga_error *err);
 /* The same for a session whose result is still being synced by `*first` (ga/sync.h): the state file
  * does not refer to the result before that is on the disk; if syncing fails, the state stays what
  * it was. `*first` is ended afterwards. */

@@ -224,6 +224,14 @@ static int prepare(struct land *l, struct ga_error *err)
 
 /* ---- doing it ----------------------------------------------------------- */
 
+/* Does HEAD alone say what landed? With a power cut the session then is as if it had been killed
+ * right after git's merge, and the next command notes that it has landed (ga_landed()). */
+static bool shows_in_head(const struct land *l)
+{
+	return l->merge && !l->work && l->opts->how == GA_LAND_MERGE && !l->ret->brought.n &&
+	       !l->ret->not_brought.n && !l->ret->ignored.n;
+}
+
 static int record(struct land *l, struct ga_error *err)
 {
 	json_t *o = json_object();
@@ -237,7 +245,7 @@ static int record(struct land *l, struct ga_error *err)
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
 	(void)ga_journal(l->s->dir, "landed", o);
-	if (ga_session_save(l->s, err))
+	if (shows_in_head(l) ? ga_session_save_quick(l->s, err) : ga_session_save(l->s, err))
 		return ga_error_wrap(err, "agent/%s is landed, but that could not be noted",
 				     l->s->name);
 	return 0;

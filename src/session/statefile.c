@@ -219,13 +219,8 @@ static int write_lasting(int dir, const struct ga_buf *b, struct ga_sync_beside 
 				     err);
 }
 
-int ga_session_save(const struct ga_session *s, struct ga_error *err)
-{
-	return ga_session_save_after(s, NULL, err);
-}
-
-int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
-			  struct ga_error *err)
+static int save(const struct ga_session *s, bool lasting, struct ga_sync_beside **first,
+		struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_close int dir = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -237,12 +232,26 @@ int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **fi
 	for (size_t i = 0; i < GA_NELEMS(fields); i++)
 		put_field(&b, &fields[i], s);
 	ga_buf_adds(&b, "[end]\n\tcomplete = true\n");
-
-	/* refs are a result as well, even if they are just a stash or other branches */
-	if (must_last(s) || (first && *first) ? write_lasting(dir, &b, first, err)
-					      : write_quick(dir, s, &b, err))
+	if (lasting ? write_lasting(dir, &b, first, err) : write_quick(dir, s, &b, err))
 		return ga_error_wrap(err, "cannot save session '%s'", s->name);
 	return 0;
+}
+
+int ga_session_save(const struct ga_session *s, struct ga_error *err)
+{
+	return save(s, must_last(s), NULL, err);
+}
+
+int ga_session_save_quick(const struct ga_session *s, struct ga_error *err)
+{
+	return save(s, false, NULL, err);
+}
+
+int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
+			  struct ga_error *err)
+{
+	/* refs are a result as well, even if they are just a stash or other branches */
+	return save(s, must_last(s) || *first, first, err);
 }
 
 static int hex(char c)

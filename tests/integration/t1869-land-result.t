@@ -166,6 +166,15 @@ for how in merge squash rebase ff-only; do
 	'
 done
 
+test_expect_success 'a power cut took the state that says it landed: HEAD says it, and it can be undone' '
+	for cut in "" "rm -f made done" "rm -f made"; do
+		for since in : "git agent list" "git agent land \$k"; do
+			begin && k=k$(count) && git agent start -q --name $k -- sh -c "$words put f@2A; git commit -qam one" && picture >../start && git agent land --merge $k && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/$k) && : >"$dir/session" && (cd "$dir/undo/1" && eval "$cut") &&
+			eval "$since" && git agent list | grep "^$k .*landed" && git agent land --undo $k && picture >../after && test_cmp ../start ../after || return 1
+		done
+	done
+'
+
 test_expect_success 'what git made is noted before that it landed: undone, however many commits it is' '
 	for how in --merge --squash --rebase --ff-only; do
 		for what in kill fail; do
