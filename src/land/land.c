@@ -228,8 +228,8 @@ static int prepare(struct land *l, struct ga_error *err)
  * right after git's merge, and the next command notes that it has landed (ga_landed()). */
 static bool shows_in_head(const struct land *l)
 {
-	return l->merge && !l->work && l->opts->how == GA_LAND_MERGE && !l->ret->brought.n &&
-	       !l->ret->not_brought.n && !l->ret->ignored.n;
+	return l->merge && l->opts->how == GA_LAND_MERGE && !l->rebase && !l->work && !l->moved &&
+	       !l->ret->brought.n && !l->ret->not_brought.n && !l->ret->ignored.n;
 }
 
 static int record(struct land *l, struct ga_error *err)
