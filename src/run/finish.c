@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -121,6 +123,39 @@ void ga_run_leave(struct ga_sandbox *sb)
 	release(sb);
 }
 
+#define STATUS_MAX ((size_t)64 << 10)
+
+/* The rest of the line of that name in a process's status, or NULL. */
+static const char *status_line(const struct ga_buf *b, const char *name)
+{
+	const char *at = strstr(b->ptr, name);
+
+	return at ? at + strlen(name) : NULL;
+}
+
+/* Is the process pid 1 of a namespace, and on its way out? Its memory is gone by then, and with it
+ * the right of anybody but root to look at its namespaces (seen with Linux 6.18). The first thread
+ * becomes a zombie before the last has seen the end of every other process of the namespace. */
+static bool is_ending(pid_t pid)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	const char *state, *ids, *threads;
+	char path[64];
+	size_t n;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (ga_read_file_at(AT_FDCWD, path, STATUS_MAX, &b, &ignored))
+		return false;
+	state = status_line(&b, "\nState:\t");
+	ids = status_line(&b, "\nNSpid:\t");
+	threads = status_line(&b, "\nThreads:\t");
+	if (!state || !ids || !threads || (*state == 'Z' && !strncmp(threads, "1\n", 2)))
+		return false;
+	n = strcspn(ids, "\n");
+	return n > 2 && !strncmp(ids + n - 2, "\t1", 2);
+}
+
 /* A pid namespace lives exactly as long as its pid 1. The inode number alone would not do: the
  * kernel reuses it for another namespace later. */
 bool ga_run_alive(pid_t pid, uint64_t pidns)
@@ -129,5 +164,9 @@ bool ga_run_alive(pid_t pid, uint64_t pidns)
 	struct stat st;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-	return pid > 0 && !stat(path, &st) && st.st_ino == pidns;
+	if (pid <= 0)
+		return false;
+	if (stat(path, &st))
+		return errno == EACCES && is_ending(pid);
+	return st.st_ino == pidns;
 }
