@@ -87,7 +87,7 @@ test_expect_success SSHD 'ssh, which git goes through' '
 
 # say HOST:PORT...: for each what came back of "ping", or why nothing
 cat >"$HOME/p/say.py" <<'EOF_SAY'
-import socket, sys
+import errno, socket, sys
 for to in sys.argv[1:]:
     host, port = to.rsplit(":", 1)
     try:
@@ -96,7 +96,8 @@ for to in sys.argv[1:]:
         c.shutdown(socket.SHUT_WR)
         said = c.recv(100).decode() or "nothing"
     except OSError as e:
-        said = type(e).__name__
+        # what a reset is called depends on which of these calls it comes before
+        said = "ConnectionResetError" if e.errno in (errno.ENOTCONN, errno.EPIPE) else type(e).__name__
     print(to, said)
 EOF_SAY
 git -C "$HOME/p" add say.py && git -C "$HOME/p" commit -qm say
