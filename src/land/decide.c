@@ -13,6 +13,7 @@
 #include "ga/refs.h"
 #include "ga/worktree.h"
 #include "decide.h"
+#include "left-note.h"
 
 static void decision_release(struct decision *d)
 {

@@ -280,26 +280,6 @@ const char *land_why_uncommitted(const struct land *l);
 int land_check_left(struct land *l, struct ga_error *err);
 int land_finish(struct land *l, struct ga_error *err);
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
-/* left-note.c: what is brought is recorded before git begins, as git may leave it to the user and
- * the branch may have moved when they finish. Each working tree has its own record. */
-struct land_left {
-	char *worktree;      /* as of land_worktree() */
-	bool rebase;
-	struct ga_oid tip;
-	struct ga_oid last;  /* the last of the commits that are applied again; zero: none */
-};
-void land_left_release(struct land_left *left);
-char *land_left_file(const struct land *l);
-/* Without `sync` it is land_note(), called after this, that gets it to the disk. */
-int land_left_note(struct land *l, bool sync, struct ga_error *err);
-void land_left_forget(struct land *l);
-/* 1: there is no record. */
-int land_left_read(const struct land *l, struct land_left *ret, struct ga_error *err);
-/* Find a landing that still waits to be finished, in any working tree or in any other than this
- * one. 1: there is none. land_left_check_none() fails if there is one. */
-int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
-		   struct ga_error *err);
-int land_left_check_none(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
 /* common.c: the id that git prints for `args`, or that a ref has in this working tree. 1: git
  * prints none. */

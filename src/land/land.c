@@ -14,6 +14,7 @@
 #include "ga/objects.h"
 #include "ga/trace.h"
 #include "in-the-way.h"
+#include "left-note.h"
 #include "work.h"
 
 static void land_release(struct land *l)

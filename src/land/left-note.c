@@ -12,7 +12,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "land-internal.h"
+#include "left-note.h"
 
 #define NAME "left"
 #define MAGIC "git-agent left 1"

@@ -8,7 +8,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
-#include "land-internal.h"
+#include "left-note.h"
 
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {

@@ -11,7 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
-#include "land-internal.h"
+#include "left-note.h"
 
 #define USAGE 129 /* git's status for options that it does not know */
 #define GAVE_UP 2 /* and for a merge that no strategy could handle */

@@ -22,6 +22,7 @@
 #include "ga/refs.h"
 #include "ga/sync.h"
 #include "ga/trace.h"
+#include "left-note.h"
 #include "undo.h"
 #include "work.h"
 

@@ -12,6 +12,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/trace.h"
+#include "left-note.h"
 #include "rebase.h"
 
 /* Where a directory was renamed, git would move files that commits add to it, to paths that none of
