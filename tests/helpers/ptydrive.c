@@ -231,7 +231,7 @@ static bool step_sleep(struct drive *d, const char *arg)
 	int64_t end;
 	uint64_t ms;
 
-	if (!ga_parse_u64(arg, 60000, &ms))
+	if (!ga_parse_u64(arg, 3600000, &ms))
 		return false;
 	for (end = now_ms() + (int64_t)ms; now_ms() < end;)
 		(void)pump(d, 10);

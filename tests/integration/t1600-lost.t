@@ -36,7 +36,7 @@ lose() {
 	echo $? >status
 	return $test_rc
 }
-wait_here="echo in >in; >~/ready; sleep 60"
+wait_here="echo in >in; >~/ready; sleep 1000"
 
 test_expect_success 'another session moves it away: the session ends and says so' '
 	cd w/deep/p &&

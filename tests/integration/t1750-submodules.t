@@ -84,7 +84,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in i
 
 test_expect_success 'the same when a session was started, is captured or lands in the submodule itself' '
 	cd reach/$L && git agent start --name own -- sh -c "echo k >run.sh; echo k >k" && git diff --name-only HEAD agent/own >../../../got && echo k >../../../want && test_cmp ../../../want ../../../got &&
-	cd ../.. && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name i -- sh -c "cd $L; echo k >run.sh; echo k >k; touch \$HOME/ready; sleep 100" & } && pid=$! &&
+	cd ../.. && rm -f "$HOME/aihome/ready" && { "$GIT_AGENT" start --name i -- sh -c "cd $L; echo k >run.sh; echo k >k; touch \$HOME/ready; sleep 1000" & } && pid=$! &&
 	test_wait_for "test -e $HOME/aihome/ready" && kill -9 $pid && { wait $pid || :; } && git -C $L agent capture i &&
 	git -C $L diff --name-only HEAD agent/i >../got && echo k >../want && test_cmp ../want ../got && git agent capture i && git -C $L diff --name-only HEAD agent/i >../got && test_cmp ../want ../got &&
 	rm .git/hooks/post-merge && git agent start --name l -- sh -c "echo k >$L/run.sh" && git -C $L diff --name-only HEAD agent/l >../got && echo run.sh >../want && test_cmp ../want ../got &&

@@ -93,18 +93,18 @@ test_expect_success 'closed and empty descriptors' '
 '
 
 test_expect_success 'a reader that goes away ends the command as it would a plain one' '
-	{ timeout 20 $runctl session $box yes; echo $? >rc; } | head -n 1 >out &&
+	{ timeout 180 $runctl session $box yes; echo $? >rc; } | head -n 1 >out &&
 	echo y >want && test_cmp want out && [ "$(cat rc)" = 141 ]
 '
 
 test_expect_success 'input nobody reads does not hold a session' '
-	yes | timeout 20 $runctl session $box true
+	yes | timeout 180 $runctl session $box true
 '
 
 test_expect_success 'what a command leaves running is not waited for, and ends' '
-	timeout 20 $runctl session $box sh -c "sleep 1000 & echo done" >out && grep done out &&
-	test_expect_code 4 timeout 20 $runctl session $box sh -c "yes & sleep 0.1; echo done; exit 4" >/dev/null &&
-	timeout 20 $runctl exec $box sh -c "sleep 1000 & echo done" >out && grep done out
+	timeout 180 $runctl session $box sh -c "sleep 1000 & echo done" >out && grep done out &&
+	test_expect_code 4 timeout 180 $runctl session $box sh -c "yes & sleep 0.1; echo done; exit 4" >/dev/null &&
+	timeout 180 $runctl exec $box sh -c "sleep 1000 & echo done" >out && grep done out
 '
 
 test_expect_success 'all output of a command arrives, however slow its reader is' '

@@ -134,7 +134,7 @@ test_expect_success 'logs of a session that ends before it gives any: that it do
 
 test_expect_success UNSANITIZED 'TT-08: a flood holds nobody up: the agent is as fast with a terminal that does not read' '
 	cd r && git agent start -qd -n flood -- sh -c "read a; head -c 50000000 /dev/zero | tr \"\\\\0\" x; echo; echo THE-END; $hold" &&
-	{ $pty mode=raw send="\r" signal=STOP sleep=20000 -- git agent attach flood >/dev/null 2>&1 & } && terminal=$! && test_wait_for "git agent logs flood | grep THE-END" &&
+	{ $pty mode=raw send="\r" signal=STOP sleep=1000000 -- git agent attach flood >/dev/null 2>&1 & } && terminal=$! && test_wait_for "git agent logs flood | grep THE-END" &&
 	pid=$(running flood "run[\"supervisor\"]") && test "$(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$pid/status)" -lt 65536 && kill $terminal && git agent stop -q flood
 '
 
@@ -143,7 +143,7 @@ test_expect_success VIM 'vim in a session without a terminal, attached in tmux, 
 	cd r && git agent start -qd -n vim -- vim -u NONE -N file && tmux="tmux -f /dev/null -S $TRASH/tmux" && test_when_finished "$tmux capture-pane -p; $tmux kill-server" &&
 	$tmux new-session -d -x 80 -y 24 "git agent attach vim; echo left; git agent attach vim; sleep 100" && test_wait_for "$tmux capture-pane -p | grep -q \"^~\"" &&
 	$tmux send-keys -l "iwritten" && test_wait_for "$tmux capture-pane -p | grep -q ^written" && $tmux send-keys "C-\\" d && test_wait_for "$tmux capture-pane -p | grep -q ^written" &&
-	$tmux send-keys Escape && $tmux send-keys -l ":wq" && $tmux send-keys Enter && git agent wait --timeout 20 vim && test "$(git show agent/vim:file)" = written
+	$tmux send-keys Escape && $tmux send-keys -l ":wq" && $tmux send-keys Enter && git agent wait --timeout 180 vim && test "$(git show agent/vim:file)" = written
 '
 
 # ---- others

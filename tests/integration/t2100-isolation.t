@@ -165,12 +165,12 @@ test_expect_success ROOT 'as root it is refused, with the reason' '
 # starts, or what starts lacks nothing.
 calls="unshare mount umount2 pivot_root open_tree move_mount mount_setattr fsopen fsconfig fsmount capset prctl seccomp setsid setns sethostname landlock_create_ruleset landlock_restrict_self"
 fails() {
-	rm -f trace.* && timeout 100 strace -ff -qq -o trace -e trace="$1" git agent start -q -- ./probe token=x >/dev/null 2>&1
+	rm -f trace.* && timeout 180 strace -ff -qq -o trace -e trace="$1" git agent start -q -- ./probe token=x >/dev/null 2>&1
 	# the most that a process made of it; the command itself makes some too
 	most=$(for f in trace.*; do grep -c "^$1(" "$f"; done | sort -n | tail -n 1)
 	rm -f trace.*
 	n=1 && while [ $n -le "${most:-0}" ]; do
-		timeout 100 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=EPERM:when=$n" \
+		timeout 180 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=EPERM:when=$n" \
 			git agent start -q --name f -- ./check >out 2>err
 		rc=$?
 		git agent drop --force f >/dev/null 2>&1

@@ -45,7 +45,7 @@ test_expect_success 'PS-02: nothing in place of a note leads a write anywhere, o
 	mode shared && project n && mkdir victim && echo mine >victim/f && echo victim >.git/info/exclude &&
 	for how in "ln -s $PWD/victim ~/.claude" "ln -s $PWD/victim/f ~/.git-agent-notes.md; mkdir ~/.claude; ln -s $PWD/victim/new ~/.claude/CLAUDE.md" "mkfifo ~/.git-agent-notes.md ~/.claude" \
 		"mkdir ~/.claude; mkfifo ~/.claude/CLAUDE.md; mkdir ~/.git-agent-notes.md" "touch ~/.claude" "mkdir ~/.claude; chmod 000 ~/.claude" "echo other >~/.git-agent-notes.md; mkdir ~/.claude; ln ~/.git-agent-notes.md ~/.claude/CLAUDE.md"; do
-		mode shared && run "rm -f ~/.git-agent-notes.md; $how" && timeout 60 git agent start -- claude 2>err && test "$(ls victim)" = f && test "$(cat victim/f)" = mine || { echo "failed: $how"; cat err; exit 1; }
+		mode shared && run "rm -f ~/.git-agent-notes.md; $how" && timeout 180 git agent start -- claude 2>err && test "$(ls victim)" = f && test "$(cat victim/f)" = mine || { echo "failed: $how"; cat err; exit 1; }
 	done && mode shared && run "ln -s victim ~/.claude" && git agent start -- claude 2>err && grep "notes for the agent: cannot open .\.claude/CLAUDE.md" err &&
 	mode shared && run "rm ~/.git-agent-notes.md; ln -s $PWD/victim/f ~/.git-agent-notes.md" && run : && test ! -L "$HOME/aihome/.git-agent-notes.md" && test "$(cat victim/f)" = mine
 '
@@ -72,7 +72,7 @@ test_expect_success 'project: logins are shared, the one written last; nothing e
 test_expect_success 'PS-02 project: a login that is no plain file is left alone, and nothing is followed' '
 	mode project && project d1 && run "mkdir ~/.claude; echo good >~/.claude/.credentials.json" && echo secret >"$HOME/secret" && mkdir -p victim && echo victim >.git/info/exclude && project d2 &&
 	for how in "ln -sf $HOME/secret .credentials.json" "rm -f .credentials.json; mkfifo .credentials.json" "rm -f .credentials.json; mkdir .credentials.json" "rm -f .credentials.json; truncate -s 9999999 .credentials.json" "cd ..; rm -r .claude; ln -s $HOME/d1/victim .claude"; do
-		timeout 60 git agent start -q -- sh -c "chmod -R u+rwx ~/.claude; rm -rf ~/.claude; mkdir ~/.claude; cd ~/.claude; $how" && timeout 60 git agent start -q -- true && test "$(cat "$HOME/aihome/.claude/.credentials.json")" = good && ! ls -A ../d1/victim | grep . || { echo "failed: $how"; exit 1; }
+		timeout 180 git agent start -q -- sh -c "chmod -R u+rwx ~/.claude; rm -rf ~/.claude; mkdir ~/.claude; cd ~/.claude; $how" && timeout 180 git agent start -q -- true && test "$(cat "$HOME/aihome/.claude/.credentials.json")" = good && ! ls -A ../d1/victim | grep . || { echo "failed: $how"; exit 1; }
 	done && cd ../d1 && run "cat ~/.claude/.credentials.json" | grep -x good
 '
 

@@ -104,7 +104,7 @@ test_expect_success 'git over what the agent left is limited too: a link to a de
 
 # Root is counted nowhere. Should ours not hold, that of the test does.
 test_expect_success NOT_ROOT 'RS-04: tasks: a fork bomb gets no more, and nobody outside is counted' '
-	repo tasks && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 100 & pids="$pids $!"; done &&
+	repo tasks && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 1000 & pids="$pids $!"; done &&
 	prlimit --nproc=3000 git agent -c limits.tasks=16 -c limits.time=30 start -q --name f -- sh -c "
 		for i in 1 2 3 4 5 6 7 8 9 10; do sleep 100 & done; echo \$(ls -d /proc/[0-9]* | wc -l)" >../out 2>../err && kill $pids &&
 	test "$(cat ../out)" -ge 12 &&

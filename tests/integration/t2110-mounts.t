@@ -28,7 +28,7 @@ no_home() {
 # All is in its place, or one line says why nothing was started. Never anything else.
 right_or_refused() {
 	rm -f out err
-	timeout 60 git agent start -q -- sh -c 'cd ~/w/p && cat a pkg/node_modules/m ~/.nvm/id ~/.local/bin/id && ! touch ~/.nvm/x 2>/dev/null && touch new' >out 2>err
+	timeout 180 git agent start -q -- sh -c 'cd ~/w/p && cat a pkg/node_modules/m ~/.nvm/id ~/.local/bin/id && ! touch ~/.nvm/x 2>/dev/null && touch new' >out 2>err
 	rc=$?
 	if [ $rc = 0 ]; then
 		printf 'a\nm\nnvm\nbin\n' | cmp - out && test -z "$(git ls-tree -r HEAD new)"
@@ -69,7 +69,7 @@ test_expect_success 'SB-04: a link in the project in place of a mount point, abo
 	cd "$HOME/w/p" && no_home && git agent start -q --name u -- sh -c "echo 1 >x" && upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) && test -e "$upper/x" && chmod -R u+rwx "${upper%/*}/work" && rm -rf "${upper%/*}/work" && cp -a "${upper%/*}" ../kept &&
 	for place in .git pkg pkg/node_modules; do
 		for target in "$canary" "/proc/self/root$canary" .. ../../../../../../../canary nowhere; do
-			rm -rf "$upper/$place" && mkdir -p "$(dirname "$upper/$place")" && ln -s "$target" "$upper/$place" && { timeout 60 git agent resume -q u -- true >out 2>err; rc=$?; } &&
+			rm -rf "$upper/$place" && mkdir -p "$(dirname "$upper/$place")" && ln -s "$target" "$upper/$place" && { timeout 180 git agent resume -q u -- true >out 2>err; rc=$?; } &&
 			{ test $rc = 125 || test $rc = 128; } && test "$(grep -c "^git-agent: " err)" = 1 && unharmed || { echo "failed: $place -> $target: $rc"; cat err; exit 1; }
 			chmod -R u+rwx "${upper%/*}" && rm -rf "${upper%/*}" && cp -a ../kept "${upper%/*}" || exit 1
 		done

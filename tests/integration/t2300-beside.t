@@ -120,7 +120,7 @@ test_expect_success 'attach while setup or finish runs says that, and not that t
 test_expect_success 'shell: that its command ended is told, too, when what runs before the agent ends with it' '
 	cd r && settings "setup: [\"while [ ! -e ~/go ]; do sleep 0.05; done; touch ~/ended\"]" && for how in -q -qd; do
 		n=both$how-$$ && rm -f "$HOME"/aihome/go "$HOME"/aihome/there "$HOME"/aihome/over "$HOME"/aihome/ended "$HOME"/aihome/told && { git-agent start $how -n $n -- sh -c "while [ ! -e ~/told ]; do sleep 0.05; done" & } && test_wait_for "git agent list | grep \"^$n .*running\"" &&
-		{ timeout 60 git-agent shell -q $n -- sh -c "touch ~/there; while [ ! -e ~/ended ]; do sleep 0.05; done; sleep 0.3; touch ~/over; exit 7" & } && shell=$! && test_wait_for "test -e $HOME/aihome/there" &&
+		{ timeout 180 git-agent shell -q $n -- sh -c "touch ~/there; while [ ! -e ~/ended ]; do sleep 0.05; done; sleep 0.3; touch ~/over; exit 7" & } && shell=$! && test_wait_for "test -e $HOME/aihome/there" &&
 		pgrep -f "^git-agent start $how -n $n " >../pids && xargs kill -STOP <../pids && touch "$HOME/aihome/go" && test_wait_for "test -e $HOME/aihome/over" && sleep 0.3 && xargs kill -CONT <../pids && test_expect_code 7 wait $shell && touch "$HOME/aihome/told" && git agent wait $n || exit 1
 	done && wait
 '

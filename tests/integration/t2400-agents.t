@@ -130,7 +130,7 @@ test_expect_success 'one at a time, and one that was killed leaves nothing for l
 		git agent agents install -q claude &
 		pids="$pids $!"
 	done && for pid in $pids; do wait "$pid" || exit 1; done && test -z "$(ls -A "$notes" | grep run)" && started >out && grep "own .*/6.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 6.0.0 &&
-	echo "sleep 60" >"$bin/runs" && brings 7.0.0 && : >"$log" && { "$GIT_AGENT" agents install -q claude & } && pid=$! && test_wait_for "grep postinstall $log" && kill -9 "$pid" && { wait "$pid" || :; } && started >out && grep "own .*/6.0.0/" out &&
+	echo "sleep 1000" >"$bin/runs" && brings 7.0.0 && : >"$log" && { "$GIT_AGENT" agents install -q claude & } && pid=$! && test_wait_for "grep postinstall $log" && kill -9 "$pid" && { wait "$pid" || :; } && started >out && grep "own .*/6.0.0/" out &&
 	rm "$bin/runs" && git agent agents install -q claude && started >out && grep "own .*/7.0.0/" out && test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 7.0.0 && test -z "$(ls -A "$notes" | grep run)"
 '
 

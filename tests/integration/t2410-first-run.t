@@ -51,13 +51,13 @@ test_expect_success 'another one is replaced only when told so; a link of the us
 test_expect_success 'what is not there, or no login alone, is said' '
 	test_expect_code 1 git agent home import codex 2>err && grep "your home has no login of .codex." err && grep "^hint: in a session of .codex.: run .codex login" err && test_expect_code 1 git agent home import copilot 2>err && grep "no file that is a login and nothing else" err &&
 	for bad in bash claud ../x ""; do test_expect_code 129 git agent home import "$bad" || exit 1; done && test_expect_code 129 git agent home import && test_expect_code 129 git agent home import --json claude && test_expect_code 129 git agent home show -y &&
-	mkfifo "$HOME/$login" && test_expect_code 1 timeout 60 git agent home import -y claude && rm "$HOME/$login" && : >"$HOME/$login" && test_expect_code 1 git agent home import -y claude && head -c 2000000 /dev/zero >"$HOME/$login" && test_expect_code 1 git agent home import -y claude
+	mkfifo "$HOME/$login" && test_expect_code 1 timeout 180 git agent home import -y claude && rm "$HOME/$login" && : >"$HOME/$login" && test_expect_code 1 git agent home import -y claude && head -c 2000000 /dev/zero >"$HOME/$login" && test_expect_code 1 git agent home import -y claude
 '
 
 test_expect_success 'PS-02: nothing an agent puts in its place leads the login elsewhere' '
 	own three && mkdir "$HOME/victim" && echo mine >"$HOME/victim/f" &&
 	for how in "rm -rf ~/.claude; ln -s $HOME/victim ~/.claude" "rm -f ~/$login; ln -s $HOME/victim/f ~/$login" "rm -f ~/$login; mkfifo ~/$login" "rm -f ~/$login; echo x >~/x; ln ~/x ~/$login" "rm -rf ~/$login; mkdir ~/$login"; do
-		rm -rf "$HOME/aihome/.claude" && mkdir -p "$HOME/aihome/.claude" && git agent start -q -- sh -c "$how" && { timeout 60 git agent home import -y claude || :; } && test "$(ls "$HOME/victim")" = f && test "$(cat "$HOME/victim/f")" = mine && ! grep three "$HOME/aihome/x" || { echo "failed: $how"; exit 1; }
+		rm -rf "$HOME/aihome/.claude" && mkdir -p "$HOME/aihome/.claude" && git agent start -q -- sh -c "$how" && { timeout 180 git agent home import -y claude || :; } && test "$(ls "$HOME/victim")" = f && test "$(cat "$HOME/victim/f")" = mine && ! grep three "$HOME/aihome/x" || { echo "failed: $how"; exit 1; }
 	done && rm -rf "$HOME/aihome/.claude" && git agent home import -y claude && grep three "$theirs"
 '
 

@@ -422,7 +422,7 @@ print(\"still there\")
 '
 
 test_expect_success 'what was refused is said at the end, and in the journal' '
-	(cd "$HOME/p" && timeout 100 git agent start --name said --allow web.example.org:443 -- python3 -c "
+	(cd "$HOME/p" && timeout 180 git agent start --name said --allow web.example.org:443 -- python3 -c "
 import socket
 for name in \"nothere.example.org\", \"db.example.org\":
     try:

@@ -128,7 +128,7 @@ END
 test_expect_success 'OV-05 OV-06: looked at while links, fifos and directories change places, it shows nothing from outside' '
 	make_repo looked && mkdir -p secret "$HOME/aihome" && echo OUTSIDE >secret/f && cp swap.py "$HOME/aihome/swap.py" && cd looked && rm -f "$HOME/aihome/stop" "$HOME/aihome"/turns.? &&
 	test_when_finished "touch \"$HOME/aihome/stop\"; wait" && { timeout 180 git agent start --name l -- python3 "$HOME/swap.py" "$HOME/secret" & } && test_wait_for "test -e $HOME/aihome/turns.g && test -e $HOME/aihome/turns.n" &&
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do timeout 60 git agent diff l >>../diffs 2>>../errs || exit 1; done &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do timeout 180 git agent diff l >>../diffs 2>>../errs || exit 1; done &&
 	touch "$HOME/aihome/stop" && wait $! && cat ../errs && ! grep OUTSIDE ../diffs ../errs && test "$(cat "$HOME/aihome/turns.n")" -gt 2 &&
 	changed l "A\tg\nA\tn/f\n" && test "$(git cat-file blob agent/l:n/f)" = own && clean_store
 '
@@ -145,7 +145,7 @@ END
 test_expect_success 'looked at while a file grows, it shows what that had' '
 	make_repo grown && cp grow.py "$HOME/aihome/grow.py" && cd grown && rm -f "$HOME/aihome/stop" &&
 	test_when_finished "touch \"$HOME/aihome/stop\"; wait" && { timeout 180 git agent start --name l -- python3 "$HOME/grow.py" & } && test_wait_for "test -e $HOME/aihome/grows" &&
-	for i in 1 2 3 4 5; do timeout 60 git agent diff l >../diff && tail -c 300 ../diff && grep -a -q "^+++ b/log" ../diff || exit 1; done &&
+	for i in 1 2 3 4 5; do timeout 180 git agent diff l >../diff && tail -c 300 ../diff && grep -a -q "^+++ b/log" ../diff || exit 1; done &&
 	touch "$HOME/aihome/stop" && wait $! && size=$(git cat-file -s agent/l:log) && test "$size" -gt 3145728 && clean_store
 '
 
