@@ -120,7 +120,8 @@ struct ga_git {
 };
 #define GA_GIT_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
 
-/* Run it; `*ret_status` is its exit status. Fails only if it could not be run. */
+/* Run it; `*ret_status` is its exit status, or 128 + the signal that ended it. Fails only if it
+ * could not be run. */
 int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 	       struct ga_error *err);
 /* The same in two steps, for a caller that has something to do in between: ga_process_end() waits

@@ -192,6 +192,8 @@ int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
  * quoting. */
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
+/* Did a signal end git, as the exit status tells? */
+bool land_is_interrupted(int status);
 /* The first line of git's messages that is not advice, quoted. Caller frees. */
 char *land_first_line(const struct ga_buf *why);
 
@@ -455,7 +457,9 @@ int land_remove(int root, const char *path, const struct land_look *over, struct
 /* Files of the record that were not written, since somebody had changed them: paths, each ended by
  * a NUL. */
 #define LAND_NOTE_LEFT "left"
-/* The tree that is committed of a merge that the user resolved; HEAD after any merge of git's. */
+/* The commit that git is to bring; the tree that is committed of a merge that the user resolved;
+ * HEAD after any merge of git's. */
+#define LAND_NOTE_GIT "git"
 #define LAND_NOTE_RESOLVED "resolved"
 #define LAND_NOTE_MADE "made"
 /* That HEAD, if commits of the user's own are among those of a rebase: it is not to be undone
@@ -479,8 +483,10 @@ int land_note(struct land *l, struct ga_error *err);
 void land_note_forget(struct land *l);
 /* Record that this file was not written, so that undoing leaves it, too. */
 int land_note_left(struct land *l, const char *path, struct ga_error *err);
-/* Record what is about to be committed; HEAD, before the session is saved as landed. If a crash
- * comes in between, nothing else tells what the landing made from what the user committed since. */
+/* Record that git begins to bring l->tip; what is about to be committed; HEAD, before the session
+ * is saved as landed. If a crash comes in between, nothing else tells what the landing made from
+ * what the user committed since. */
+int land_note_git(struct land *l, struct ga_error *err);
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 int land_note_made(struct land *l, struct ga_error *err);
 int land_note_own(struct land *l, struct ga_error *err);
@@ -498,10 +504,11 @@ char *land_note_ref(const struct land *l, unsigned n);
  * failed on the way. */
 int land_take_back(struct land *l, struct ga_error *err);
 /* Take back a landing that was killed, if there is one: 1. If the user has gone on since, its note
- * is marked as done. If git was at work on it, the files that hidden.c kept are put back, and 2 is
- * returned if HEAD is where it was and git has no operation in progress. With `only_look` such a
- * landing is an error. It always is one if nobody can tell whether there is such a landing, or if
- * it was on a branch, or in a working tree, where the user is not now. */
+ * is marked as done. If git was at work on it, the files that hidden.c kept are put back, and if
+ * HEAD is where it was and git has no operation in progress, what git had done is taken back as
+ * well. With `only_look` such a landing is an error, if anything was kept. It always is one if
+ * nobody can tell whether there is such a landing, or if it was on a branch, or in a working tree,
+ * where the user is not now. */
 int land_recover(struct land *l, bool only_look, struct ga_error *err);
 /* Fail if a landing of another session was killed in this working tree and nothing happened since:
  * nothing may land on, or be undone beside, what it left half done. The caller has the lock of

@@ -12,6 +12,7 @@
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
+#include "ga/signals.h"
 #include "ga/trace.h"
 #include "in-the-way.h"
 #include "left-note.h"
@@ -291,7 +292,8 @@ static int note(struct land *l, struct ga_error *err)
 {
 	bool merges = l->merge && l->opts->how == GA_LAND_MERGE;
 
-	if ((!merges || !land_left_note(l, false, err)) && !land_note(l, err))
+	if ((!merges || !land_left_note(l, false, err)) && !land_note(l, err) &&
+	    (!l->merge || !land_note_git(l, err)))
 		return 0;
 	if (merges)
 		land_left_forget(l);
@@ -349,6 +351,7 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 {
 	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret,
 			  .rebase = o->how == GA_LAND_REBASE };
+	struct ga_outlived outlived;
 	cleanup_close int lock = o->dry_run ? -1 : land_begin(r, err);
 	int rc = (lock < 0 || land_mark_again(&l, err)) && !o->dry_run
 		     ? -1
@@ -362,8 +365,13 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	/* planning made a note, and nothing comes of it */
 	if (l.work && (rc || o->dry_run))
 		land_note_forget(&l);
-	if (!rc)
+	if (!rc) {
+		/* who interrupts git is not to interrupt that it is taken back, and `git agent`
+		 * even sends us the signal twice */
+		ga_outlive_terminal(&outlived);
 		rc = run(&l, err);
+		ga_heed_terminal(&outlived);
+	}
 	land_release(&l);
 	return rc;
 }
@@ -429,6 +437,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	const struct ga_land_opts merge = { .how = GA_LAND_MERGE, .risk = risk };
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	struct ga_outlived outlived;
 	cleanup_close int lock = land_begin(r, err);
 	int rc = lock < 0 || land_mark_again(&l, err) ? -1 : land_recover(&l, false, err);
 
@@ -439,10 +448,12 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 			     s->name);
 		(void)ga_hint(err, "'git agent land %s' lands it anew", s->name);
 	}
+	ga_outlive_terminal(&outlived);
 	if (rc >= 0)
 		rc = land_check_others(&l, err) || finish(&l, err) ? -1 : 0;
 	if (lock >= 0 && land_mark_again(&l, rc ? &second : err))
 		rc = -1;
+	ga_heed_terminal(&outlived);
 	land_release(&l);
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
+#include "ga/signals.h"
 #include "left-note.h"
 
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
@@ -31,8 +32,9 @@ const char *land_why_uncommitted(const struct land *l)
 {
 	if (!l->rebase && !land_stays(l))
 		return "you, or a hook of yours, committed meanwhile";
-	return l->opts && l->opts->edit ? "the editor, a hook or signing refused it"
-					: "a hook or signing refused it";
+	return l->opts && l->opts->edit
+		       ? "the editor, a hook or signing refused it, or was interrupted"
+		       : "a hook or signing refused it, or was interrupted";
 }
 
 int land_fail_left(struct land *l, struct ga_error *err)
@@ -291,13 +293,16 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *branch = NULL;
 	cleanup_close int lock = land_begin(r, err);
-	int rc = lock < 0 || land_mark_again(&l, err) ? -1 : land_recover(&l, false, err);
+	struct ga_outlived outlived;
+	int rc;
 
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	rc = ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err) ||
-			     abort_marked(&l, err) ? -1 : 0;
+	ga_outlive_terminal(&outlived);
+	rc = lock < 0 || land_mark_again(&l, err) ? -1 : land_recover(&l, false, err);
+	if (!rc)
+		rc = ga_repo_head(r, &l.head, &branch, err) || check_left(&l, err) ||
+				     abort_marked(&l, err) ? -1 : 0;
+	ga_heed_terminal(&outlived);
 	ga_strv_release(&l.hidden);
 	ga_strv_release(&l.marked);
-	return rc;
+	return rc < 0 ? -1 : 0;
 }

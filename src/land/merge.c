@@ -17,6 +17,11 @@
 #define GAVE_UP 2 /* and for a merge that no strategy could handle */
 #define ATTRIBUTES_MAX ((size_t)1 << 20)
 
+bool land_is_interrupted(int status)
+{
+	return status > USAGE;
+}
+
 char *land_first_line(const struct ga_buf *why)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
@@ -177,8 +182,12 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why, st
 {
 	cleanup_free char *line = land_first_line(why);
 
-	(void)ga_fail(err, status == 128 && land_stays(l) ? GA_EFATAL : GA_ELOSE,
-		      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "", line);
+	if (land_is_interrupted(status))
+		(void)ga_fail(err, GA_ELOSE, "git was interrupted, merging agent/%s", l->s->name);
+	else
+		(void)ga_fail(err, status == 128 && land_stays(l) ? GA_EFATAL : GA_ELOSE,
+			      "git refused to merge agent/%s%s%s", l->s->name, *line ? ": " : "",
+			      line);
 	return fail_stopped(l, status == GAVE_UP, err);
 }
 

@@ -191,6 +191,7 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 {
 	cleanup_free char *dir = ga_strf("%s/%u", l->notes, l->note), *q = ga_escape(dir);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	struct ga_oid made;
 	int rc = has(u->dir, UNDO_BEGUN, err);
 
 	if (rc < 0 || ga_fault_stop("land:read", err) ||
@@ -201,6 +202,8 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 	if (rc < 0)
 		return -1;
 	u->hidden = rc;
+	u->at_work = undo_noted(u, LAND_NOTE_GIT, &u->tip) &&
+		     !undo_noted(u, LAND_NOTE_MADE, &made) && !is_done(u->dir);
 	if (parse(&b, u))
 		return read_left(u, err) || read_work(l, u, err) ? -1 : 0;
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);

@@ -438,6 +438,11 @@ static int note_id(struct land *l, const char *name, const struct ga_oid *id, st
 	return ga_write_new(AT_FDCWD, file, GA_HEX(id), GA_OID_HEXSZ, 0600, err);
 }
 
+int land_note_git(struct land *l, struct ga_error *err)
+{
+	return note_id(l, LAND_NOTE_GIT, &l->tip, err);
+}
+
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err)
 {
 	return note_id(l, LAND_NOTE_RESOLVED, tree, err);

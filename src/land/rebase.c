@@ -221,7 +221,10 @@ static int fail_refused(struct land *l, int status, const struct ga_buf *why,
 {
 	cleanup_free char *line = land_first_line(why);
 
-	(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
+	if (land_is_interrupted(status))
+		(void)ga_fail(err, GA_ELOSE, "git was interrupted, rebasing agent/%s", l->s->name);
+	else
+		(void)ga_fail(err, status == 128 ? GA_EFATAL : GA_ELOSE,
 		      l->later ? "git refused to make the next commit of agent/%s%s%s"
 			       : "git refused to merge agent/%s%s%s",
 		      l->s->name, *line ? ": " : "", line);
@@ -271,7 +274,8 @@ static int go_on(struct land *l, int status, const struct ga_oid *only, struct g
 		cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 		int rc;
 
-		if (!ga_repo_operation(l->repo))
+		/* interrupted, it may have nothing to show of a commit that is not empty */
+		if (!ga_repo_operation(l->repo) || land_is_interrupted(status))
 			return fail_refused(l, status, why, only, err);
 		if (land_unmerged(l, &paths, err))
 			return -1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * Landings that did not come to their end. One beside uncommitted work is taken back: at once if it
- * failed on the way, by the next command if it was killed. One that git was at work on is git's to
- * abort or continue; only marked files that git may have overwritten are restored here.
+ * failed on the way, by the next command if it was killed. So is one that git was at work on,
+ * unless git left a state by which it can be aborted or continued; then only marked files that git
+ * may have overwritten are restored here.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -161,14 +162,20 @@ int undo_hidden(struct land *l, struct undo *u, struct ga_error *err)
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&l->head, &u->head);
 }
 
-/* Only these files: if git left a state, it is git's to continue or abort the rest. */
+/* If git left a state, or HEAD has moved, only the files that were kept are put back: git, or the
+ * user, is to continue or abort the rest. */
 static int put_back(struct land *l, struct undo *u, struct ga_error *err)
 {
-	int rc = undo_hidden(l, u, err);
+	int stays = u->hidden ? undo_hidden(l, u, err) : 1, rc;
 
-	if (rc <= 0)
+	if (stays < 0)
+		return -1;
+	rc = undo_is_at_work(l, u, err);
+	if (rc > 0)
+		return undo_at_work(l, u, err) || undo_take_back(l, u, err) ? -1 : 1;
+	if (rc < 0 || u->at_work || !stays || ga_repo_operation(l->repo))
 		return rc;
-	return ga_repo_operation(l->repo) ? 0 : land_note_remove(l, l->note, err) ? -1 : 2;
+	return land_note_remove(l, l->note, err) ? -1 : 1;
 }
 
 /* The note cannot be read. That is an error if the landing may be half done: nothing may land on
@@ -210,8 +217,10 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 		rc = -1;
 	else if (!rc && u.by_path && u.begun)
 		rc = recover(&l, &u, only_look, err);
-	else if (!rc && u.hidden)
-		rc = only_look ? fail_interrupted(of->s, err) : put_back(&l, &u, err);
+	else if (!rc && u.hidden && only_look)
+		rc = fail_interrupted(of->s, err);
+	else if (!rc && (u.hidden || u.at_work) && !only_look)
+		rc = put_back(&l, &u, err);
 	else
 		rc = 0;
 	ga_changes_release(&l.changes);
@@ -248,6 +257,8 @@ static bool is_half_done(struct land *l, const struct undo *u)
 		return false;
 	if (u->by_path && u->begun)
 		return !find_since(l, u, &since, &unread) && since == SINCE_NOTHING;
+	if (undo_is_at_work(l, u, &unread) > 0)
+		return true;
 	return u->hidden && !ga_repo_head(l->repo, &head, &branch, &unread) &&
 	       ga_oid_equal(&head, &u->head);
 }

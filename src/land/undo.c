@@ -13,6 +13,7 @@
 #include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/signals.h"
 #include "ga/trace.h"
 #include "undo.h"
 
@@ -74,6 +75,13 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 	rc = is_made(l, u, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
+	if (u->at_work) {
+		(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was killed half way, and "
+			      "your branch has moved since it began", l->s->name);
+		return ga_hint(err, "'git log %.10s..' shows what came, 'git status' what is half "
+			       "written; then 'git reset --keep %.10s' goes back to where it began",
+			       GA_HEX(&u->head), GA_HEX(&u->head));
+	}
 	(void)ga_fail(err, GA_ELOSE, "your branch has moved since agent/%s %s at %.10s", l->s->name,
 		      want == &u->head ? "was to land" : "landed", GA_HEX(want));
 	return ga_hint(err, "'git log %.10s..' shows what came; 'git revert' takes commits out",
@@ -149,6 +157,21 @@ static int find_above(struct land *l, const struct undo *u, int root, const char
 }
 
 /* A directory that has to make way may contain only what came with the landing. */
+static int check_below(struct land *l, const struct undo *u, int root, const char *path,
+		       struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv below = GA_STRV_INIT;
+
+	if (!land_dir_here(root, path))
+		return 0;
+	if (land_untracked_below(l, root, path, &below, err) < 0)
+		return -1;
+	for (size_t i = 0; i < below.n; i++)
+		if (!goes(u, below.v[i]))
+			ga_strv_push(ret, below.v[i]);
+	return 0;
+}
+
 static int check_places(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 			struct ga_error *err)
 {
@@ -158,8 +181,7 @@ static int check_places(struct land *l, const struct undo *u, int root, struct g
 		if (f->left || !f->had)
 			continue;
 		if (find_above(l, u, root, f->path, changed, err) ||
-		    (land_dir_here(root, f->path) &&
-		     land_untracked_below(l, root, f->path, changed, err) < 0))
+		    check_below(l, u, root, f->path, changed, err))
 			return -1;
 	}
 	return 0;
@@ -183,7 +205,10 @@ static int check_files(struct land *l, const struct undo *u, int root, struct ga
 	if (changed.n)
 		return land_refuse(&changed, "files changed since they were brought",
 				   "move them away, or put them back, then undo", err);
-	return u->by_path ? undo_check_index(l, u, err) : land_check_worktree(l, err);
+	if (u->by_path)
+		return undo_check_index(l, u, err);
+	/* git has nothing to do where HEAD stays, so whatever is staged stays as well */
+	return ga_oid_equal(&u->head, &l->head) ? 0 : land_check_worktree(l, err);
 }
 
 /* Branch, index and working tree, by git, which keeps uncommitted changes elsewhere. */
@@ -376,21 +401,16 @@ static int fail_none(const struct land *l, struct ga_error *err)
 		       GA_HEX(at), GA_HEX(at), kept);
 }
 
-/* Git was killed at work. 1: HEAD and index are as before, so there is nothing more to undo; 0: it
- * has merged. */
+/* Git was killed at work: unless it has merged, what it did goes before the rest. */
 static int undo_killed(struct land *l, struct undo *u, struct ga_error *err)
 {
-	int rc = land_check_operation(l, "undo", err) ? -1 : undo_hidden(l, u, err);
-	struct ga_oid tree;
+	int rc;
 
-	if (rc <= 0)
-		return rc;
-	if (land_index_tree(l, NULL, &tree, err))
+	if (land_check_operation(l, "undo", err) ||
+	    (u->hidden && undo_hidden(l, u, err) < 0))
 		return -1;
-	if (ga_oid_equal(&tree, &l->head_tree))
-		return land_note_remove(l, l->note, err) ? -1 : 1;
-	(void)ga_fail(err, GA_ELOSE, "the landing was killed, and what it staged is there");
-	return ga_hint(err, "'git reset --merge' takes that back, and what you staged since");
+	rc = undo_is_at_work(l, u, err);
+	return rc > 0 ? undo_at_work(l, u, err) : rc;
 }
 
 int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
@@ -402,7 +422,7 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 
 	if (rc > 0)
 		rc = fail_none(&l, err);
-	if (!rc && u.hidden)
+	if (!rc && (u.hidden || u.at_work))
 		rc = undo_killed(&l, &u, err);
 	if (!rc)
 		rc = undo_take_back(&l, &u, err);
@@ -419,6 +439,13 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 {
 	const struct land l = { .repo = r, .s = s };
 	cleanup_close int lock = land_begin(r, err);
+	struct ga_outlived outlived;
+	int rc;
 
-	return lock < 0 || land_check_others(&l, err) ? -1 : undo_last(r, s, ret_head, err);
+	if (lock < 0 || land_check_others(&l, err))
+		return -1;
+	ga_outlive_terminal(&outlived);
+	rc = undo_last(r, s, ret_head, err);
+	ga_heed_terminal(&outlived);
+	return rc;
 }

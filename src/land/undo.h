@@ -31,6 +31,8 @@ struct undo {
 				* `index` and `index_after` */
 	bool hidden;           /* git was interrupted, and files may have to be put back
 				* (hidden.c) */
+	bool at_work;          /* git was to bring `tip`, and did not come to its end */
+	struct ga_oid tip;
 	struct ga_oid commit;  /* HEAD after the landing */
 	struct ga_oid index, index_after; /* as of land_index_id(), before and after */
 	struct ga_strv left_out;
@@ -84,6 +86,11 @@ int undo_only_copies(struct land *l, const struct undo *u, struct ga_strv *ret,
 /* Put back the files that `u->hidden` is about; after that the note is like that of a landing that
  * came to its end, or of one that changed nothing. 1: HEAD is where it was before. */
 int undo_hidden(struct land *l, struct undo *u, struct ga_error *err);
+
+/* killed.c: is HEAD still where it was when git began, without any state of git's? 1 yes. If so:
+ * take back what git had written and staged of `u->tip`. */
+int undo_is_at_work(struct land *l, const struct undo *u, struct ga_error *err);
+int undo_at_work(struct land *l, const struct undo *u, struct ga_error *err);
 
 /* After undo_read() returned -1: can the landing of that note have been left half done, with
  * something to be put back? */

@@ -156,4 +156,16 @@ test_expect_success 'a note that is damaged is not followed, and no object holds
 	head -c 60 ../record >"$dir/record" && test_expect_code 128 git agent land --undo f && cp ../record "$dir/record" && git agent land --undo f && grep "the secret" s.log
 '
 
+# The agent changes nothing but what is uncommitted, so no commit is made
+test_expect_success 'brought without a commit beside what is staged: that stays staged' '
+	make_repo staged && cd staged && echo wip >>a && echo st >>d/b && git add d/b && : >intended && git add -N intended && git agent start -q --name st -- sh -c "sed -i s/wip/wip-agent/ a" && picture >../before && for how in --merge --squash --rebase --ff-only; do
+		git agent land $how st && grep wip-agent a && picture >../landed && ! cmp -s ../before ../landed && git agent land --undo st && picture >../after && test_cmp ../before ../after || exit 1
+	done
+'
+
+test_expect_success 'a file that became a directory, without a commit, beside what is staged' '
+	make_repo indir && cd indir && echo mine >>a && git agent start -q --name in -- sh -c "rm a; mkdir a; echo in >a/in; echo k >>d/b; git add d/b; git commit -qm k" && echo st >run && git add run && picture >../before && git agent land in && test -e a/in && git agent land --undo in && picture >../after && test_cmp ../before ../after &&
+	git agent land in && echo own >a/own && test_expect_code 2 git agent land --undo in 2>../err && grep "files changed since they were brought: a/own$" ../err && rm a/own && git agent land --undo in && picture >../after && test_cmp ../before ../after
+'
+
 test_done

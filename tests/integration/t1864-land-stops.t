@@ -41,12 +41,56 @@ test_expect_success 'git killed when it had staged the merge: nothing of it stay
 	begin && git agent start -q --name k -- sh -c "$words put f@2A new=n" && put g@5M && printf "#!/bin/sh\nkill -9 \$PPID\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && picture >../before && test_must_fail git agent land k 2>../err && grep "files are as they were" ../err && picture >../after && test_cmp ../before ../after && rm .git/hooks/pre-merge-commit && git agent land k && git agent land --undo k && picture >../after && test_cmp ../before ../after
 '
 
-# ---- what git converts
+# ---- who ends it
 
 # accepted NAME: that filters would run where it lands
 accepted() {
 	git agent land --dry-run $1 2>/dev/null || { test_expect_code 3 git agent land $1 2>/dev/null && git agent review --accept-all --critical $1; }
 }
+
+# ended SIGNAL WORD...: land, and send that to all processes of it, as a terminal does, when git has written half of it
+ended() {
+	rm -f ../at && : >../hold && printf "#!/bin/sh\n: >$PWD/../at\n[ ! -e $PWD/../hold ] || sleep 1000\ncat\n" >../slow && chmod +x ../slow && python3 -c "import os, signal, subprocess, sys, time
+p = subprocess.Popen([\"git-agent\", \"land\"] + sys.argv[2:], start_new_session=True)
+while not os.path.exists(\"../at\") and p.poll() is None:
+	time.sleep(0.02)
+os.killpg(p.pid, getattr(signal, sys.argv[1]))
+sys.exit(p.wait() == 0)" "$@" && rm ../hold
+}
+# halves SESSION: it is there, with changes before and behind the file at which git waits
+halves() {
+	git agent start -q --name $1 -- sh -c "$words put f@2A a=new b/c=new -old z=z; git commit -qam one; put g@2A zz=more" && { test "$way" = --ff-only || git commit -q --allow-empty -m mine; } && echo "z filter=slow" >.git/info/attributes && git config filter.slow.smudge "$PWD/../slow" && git config filter.slow.clean cat && accepted $1
+}
+for way in --merge --squash --rebase --ff-only; do
+	test_expect_success "Ctrl-C while git works, $way: git ends, and all is as it was" '
+		begin && s=i$(count) && halves $s && picture >../before && ended SIGINT $way $s 2>../err && cat ../err && grep "git was interrupted, .* agent/$s$" ../err && grep "hint: nothing was committed, and files are as they were" ../err && picture >../after && test_cmp ../before ../after && test ! -e .git/index.lock &&
+		test_expect_code 128 git agent land --undo $s && git agent land $way $s && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+done
+for way in --merge --squash --ff-only; do
+	for then in --abort --undo again; do
+		test_expect_success "killed while git works, $way: what git wrote is taken back by $then" '
+			begin && s=k$(count) && halves $s && picture >../before && ended SIGKILL $way $s && rm -f .git/index.lock && picture >../after && ! cmp -s ../before ../after &&
+			git agent start -q --name o$s -- sh -c "$words put g@5A" && test_expect_code 2 git agent land o$s 2>../err && grep "a landing of agent/$s was interrupted" ../err && if test $then = again; then
+				git agent land $way $s 2>../err && grep "interrupted was taken back" ../err && git agent list | grep "^$s .*landed" && git agent land --undo $s
+			else
+				git agent land $then $s
+			fi && picture >../after && test_cmp ../before ../after && test_expect_code 128 git agent land --undo $s
+		'
+	done
+done
+test_expect_success 'killed while git works: what is not as git wrote it stays, and is named' '
+	way=--merge && begin && halves mine && ended SIGKILL mine && rm -f .git/index.lock && echo more >>a && test_expect_code 2 git agent land --undo mine 2>../err && grep "the landing of agent/mine was killed half way: files are not as they were: a" ../err && grep more a && rm a && git agent land --undo mine && test -z "$(git status --porcelain)"
+'
+test_expect_success 'killed in a hook of the commit: what was staged is taken back' '
+	begin && git agent start -q --name hook -- sh -c "$words put f@2A new=n" && git commit -q --allow-empty -m mine && printf "#!/bin/sh\n: >$PWD/../at\nsleep 1000\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && picture >../before && ended SIGKILL --squash hook && rm -f .git/index.lock && git diff --cached --name-only | grep new && git agent land --abort hook && picture >../after && test_cmp ../before ../after
+'
+test_expect_success 'killed while git works on a rebase, after its first commit: the way back is named' '
+	begin && git agent start -q --name r -- sh -c "$words put f@2A new=n; git add new; git commit -qm one; put g@2A; git commit -qam two" && git commit -q --allow-empty -m mine && printf "#!/bin/sh\n: >$PWD/../at\nsleep 1000\n" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && picture >../before && ended SIGKILL --rebase r && rm -f .git/index.lock && test "$(git log -1 --format=%s)" = one &&
+	test_expect_code 2 git agent land --abort r 2>../err && cat ../err && $(sed -n "s/.*.\(git reset --keep [0-9a-f]*\). goes back.*/\1/p" ../err) && picture >../after && test_cmp ../before ../after
+'
+
+# ---- what git converts
 
 # converted ATTRIBUTES COMMANDS: what git wrote through filters, line ends or encodings is told from others all the same
 converted() {
