@@ -75,7 +75,7 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 	rc = is_made(l, u, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (u->at_work) {
+	if (u->at_work && l->s->state != GA_STATE_LANDED) {
 		(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was killed half way, and "
 			      "your branch has moved since it began", l->s->name);
 		return ga_hint(err, "'git log %.10s..' shows what came, 'git status' what is half "

@@ -65,7 +65,7 @@ for how in --merge --squash '--squash --no-commit' '--merge --no-commit'; do
 	removed "$how" "for h in $h; do $later >.git/hooks/\$h && chmod +x .git/hooks/\$h; done" 'which could not be taken back' "$made"
 done
 removed --rebase "$later >.git/hooks/post-commit && chmod +x .git/hooks/post-commit; echo 'z filter=bad' >.git/info/attributes; git config filter.bad.smudge false; git config filter.bad.required true" 'git refused to merge'
-removed --merge "printf '#!/bin/sh\necho LATER >x.ign; kill -9 \$PPID\n' >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit" 'git refused to merge'
+removed --merge "printf '#!/bin/sh\necho LATER >x.ign; kill -9 \$PPID\n' >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit" 'git was interrupted, merging agent'
 
 # A merge driver makes a file in the way of git's own merge, the second, which is then given up.
 cat >driver <<'EOF'
