@@ -72,9 +72,10 @@ void ga_land_result_release(struct ga_land_result *r);
  *
  * GA_EFLAGS while blocking flags are open, or if the rules, run again on the result of the merge
  * with the host as it is now, raise new ones. Those are added to `report` and, unless this is a dry
- * run, stored with it, so that they can be decided. The rules also run on what results in index and
- * working tree, where lines of the user's stand beside the agent's; there, what was accepted of the
- * agent's version stays accepted, except what is critical.
+ * run, stored with it, so that they can be decided. If nothing else raised them, they block only
+ * landings that bring their entry, and any landing of a branch that has it. The rules also run on
+ * what results in index and working tree, where lines of the user's stand beside the agent's;
+ * there, what was accepted of the agent's version stays accepted, except what is critical.
  *
  * GA_ELOSE, with nothing touched, if staged or uncommitted work overlaps, if an untracked file
  * (ignored or not) would be overwritten, if another operation is in progress, or if the branch was
@@ -247,9 +248,11 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
  * if it was named; with `accept_all` it stays open.
  *
  * Rejecting: one commit restores the paths (flagged or not) to what the base has; held ones are
- * dropped from `held`; left-out ones are no longer brought. If edits of a file are rejected, that
- * commit, or `held`, contains the file without them; flags of the file are rejected and rules run
- * on the rest: what they find is accepted if the path is accepted, else open.
+ * dropped from `held`; left-out ones are no longer brought. GA_EFATAL for a flagged path with none
+ * of that to be done, if landing on HEAD would change it all the same: the hint names the path of
+ * the session's that lands there, if it is known. If edits of a file are rejected, that commit, or
+ * `held`, contains the file without them; flags of the file are rejected and rules run on the rest:
+ * what they find is accepted if the path is accepted, else open.
  *
  * With both, rejecting comes first. What is still held becomes a child of the new tip, unless one
  * of its paths was changed on the branch too: then it stays a child of the commit it was on. `held`

@@ -31,6 +31,8 @@ struct ga_report_flag {
 	struct ga_entry entry;
 	bool held;
 	bool left;               /* about a path left behind: blocks bringing that path only */
+	bool landing;            /* found by a landing, in what it would have made of the user's
+				  * branch, and by nothing that looked at the session itself */
 	enum ga_verdict verdict; /* bound to (path, entry) */
 };
 
@@ -74,6 +76,9 @@ void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 
 /* The same for flags on paths that were left behind. */
 void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
+
+/* The same for flags that a landing found in what is to land. */
+void ga_report_add_landing_flags(struct ga_report *r, const struct ga_flags *f);
 
 /* Add the flags of a former report that are about what is on the branch, with their verdicts,
  * except where the path has a flag of the same rule by now. */

@@ -96,6 +96,31 @@ int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct g
 	return land_ask_id(l, args, ret, err);
 }
 
+int land_merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err)
+{
+	const char *const args[] = { "merge-base", "--all", GA_HEX(&l->head), GA_HEX(&l->tip),
+				     NULL };
+
+	return land_ask_id(l, args, ret, err);
+}
+
+int land_renames(struct land *l, const char *base, struct ga_strv *ret, struct ga_error *err)
+{
+	/* git's default limit on renames when it merges */
+	const char *const args[] = { "diff-tree", "-r", "-z", "-M", "-l7000", "--diff-filter=R",
+				     "--name-status", base, GA_HEX(&l->head_tree), NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *was, *is;
+	size_t pos = 0;
+
+	if (land_ask_git(l, args, NULL, NULL, &out, err))
+		return -1;
+	while (ga_buf_next0(&out, &pos) && (was = ga_buf_next0(&out, &pos)) &&
+	       (is = ga_buf_next0(&out, &pos)))
+		ga_strv_push_many(ret, was, is, NULL);
+	return 0;
+}
+
 bool land_ignores_modes(struct land *l)
 {
 	static const char *const args[] = { "config", "--type=bool", "--get", "core.fileMode",

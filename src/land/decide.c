@@ -149,7 +149,7 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	return 0;
 }
 
-static bool undone(const struct decision *d, const char *path)
+bool decide_undone(const struct decision *d, const char *path)
 {
 	return has(&d->restore, path) || has(&d->give_up, path) || has(&d->unlist, path);
 }
@@ -157,7 +157,8 @@ static bool undone(const struct decision *d, const char *path)
 /* The verdict that this decision gives a flag; open: none. */
 static enum ga_verdict judged(const struct decision *d, size_t flag)
 {
-	return undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED : d->verdict[flag];
+	return decide_undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED
+							     : d->verdict[flag];
 }
 
 static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_buf *m)
@@ -512,9 +513,9 @@ static int decide(struct decision *d, struct ga_error *err)
 	if (read_all(d, err) || decide_choose(d, err) || decide_cut(d, err))
 		return -1;
 	sort_chosen(d);
-	if (make_tip(d, err) || make_held(d, err) || decide_classify(d, err) ||
-	    make_report(d, &new, err) || check_free(d, err) || list_rejected(d, err) ||
-	    update_refs(d, &new, err))
+	if (make_tip(d, err) || decide_check_landing(d, err) || make_held(d, err) ||
+	    decide_classify(d, err) || make_report(d, &new, err) || check_free(d, err) ||
+	    list_rejected(d, err) || update_refs(d, &new, err))
 		return -1;
 	return finish(d, &new, err);
 }

@@ -43,6 +43,8 @@ struct decision {
 };
 
 bool decide_held(const struct decision *d, const char *path);
+/* Is the path rejected as a whole: put back, or dropped from what is held or left out? */
+bool decide_undone(const struct decision *d, const char *path);
 bool decide_flagged(const struct decision *d, const char *path);
 
 /* decide-choose.c: choose the flags and paths that the decision is about. */
@@ -59,5 +61,9 @@ int decide_cut(struct decision *d, struct ga_error *err);
  * found to the report. */
 int decide_classify(struct decision *d, struct ga_error *err);
 void decide_add_found(const struct decision *d, struct ga_report *r);
+
+/* decide-landing.c: fail if a path is rejected that is none of the session's and that would be
+ * changed all the same if the new tip landed on HEAD now. */
+int decide_check_landing(struct decision *d, struct ga_error *err);
 
 #endif

@@ -58,13 +58,15 @@ static int classify(struct land *l, struct ga_flags *ret, struct ga_error *err)
 struct looked {
 	struct ga_past past;
 	bool *lands; /* its entry is part of what lands */
+	bool *gone;  /* an earlier landing found it, and it has nothing to do with this one */
 };
 
 static void looked_release(struct looked *k)
 {
 	ga_past_release(&k->past);
 	free(k->lands);
-	k->lands = NULL;
+	free(k->gone);
+	k->lands = k->gone = NULL;
 }
 
 static bool is_beside(const struct land *l, const struct ga_report_flag *f)
@@ -78,27 +80,86 @@ static bool is_beside(const struct land *l, const struct ga_report_flag *f)
 	return false;
 }
 
-/* For each flag: is its entry in what is committed, or does it come as an uncommitted edit? One
- * that has lines of the user's as well is in no commit of the branch (is_beside()). */
-static int find_landing(struct land *l, struct looked *k, struct ga_error *err)
+/* Is its entry in what is committed, or does it come as an uncommitted edit? One that has lines of
+ * the user's as well is in no commit of the branch (is_beside()). 1 yes. */
+static int is_landing(struct land *l, const struct ga_report_flag *f,
+		      const struct ga_changes *carried, struct ga_error *err)
+{
+	const struct ga_change *c = ga_changes_find(carried, f->path);
+	struct ga_entry e;
+
+	if (ga_tree_entry(l->repo, &l->merged, f->path, &e, err))
+		return -1;
+	return ga_entry_equal(&e, &f->entry) || (c && ga_entry_equal(&c->new, &f->entry)) ||
+	       is_beside(l, f);
+}
+
+/* Can a commit that is applied again change the path, though none has it? Git follows renames of
+ * files to what HEAD has, and nobody looks at the steps of a rebase. 1 yes. */
+static int may_be_applied(struct land *l, const char *path, struct ga_error *err)
+{
+	struct ga_entry e;
+
+	if (!l->rebase)
+		return 0;
+	return ga_tree_entry(l->repo, &l->head_tree, path, &e, err) ? -1 : e.mode != GA_MODE_NONE;
+}
+
+/* Is the flag one of an earlier landing's, made elsewhere or of something else, whose entry the
+ * branch does not have? A landing looks for such flags each time, in all that lands; so one that is
+ * in none of that says nothing about it. What anything else found stays, whatever lands. 1 yes. */
+static int is_gone(struct land *l, const struct ga_report_flag *f, const struct ga_past_flag *past,
+		   struct ga_error *err)
+{
+	struct ga_oid tree;
+	struct ga_entry e;
+	int rc;
+
+	if (!f->landing || f->held || !*f->path || f->entry.mode == GA_MODE_NONE ||
+	    ga_past_any(past) || ga_oid_is_zero(&l->tip))
+		return 0;
+	rc = may_be_applied(l, f->path, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_commit_tree(l->repo, &l->tip, &tree, err) ||
+	    ga_tree_entry(l->repo, &tree, f->path, &e, err))
+		return -1;
+	return !ga_entry_equal(&e, &f->entry);
+}
+
+/* Fill `lands` and `gone`. What was found now lands, whatever it is. */
+static int find_landing(struct land *l, struct looked *k, const struct ga_flags *found_or_null,
+			struct ga_error *err)
 {
 	cleanup_changes struct ga_changes carried = GA_CHANGES_INIT;
+	const struct ga_report *r = l->report;
 
 	free(k->lands);
-	k->lands = ga_calloc(l->report->n_flags + 1, sizeof(*k->lands));
+	free(k->gone);
+	k->lands = ga_calloc(r->n_flags + 1, sizeof(*k->lands));
+	k->gone = ga_calloc(r->n_flags + 1, sizeof(*k->gone));
+	for (size_t i = 0; found_or_null && i < found_or_null->n; i++) {
+		const struct ga_report_flag *f = ga_report_find_added(r, &found_or_null->v[i]);
+
+		if (f)
+			k->lands[f - r->flags] = true;
+	}
 	if (land_carry_changes(l, &carried, err))
 		return -1;
-	for (size_t i = 0; i < l->report->n_flags; i++) {
-		const struct ga_report_flag *f = &l->report->flags[i];
-		const struct ga_change *c = ga_changes_find(&carried, f->path);
-		struct ga_entry e;
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+		int rc;
 
-		if (!k->past.v[i].n)
+		if (k->lands[i] || (!k->past.v[i].n && !f->landing))
 			continue;
-		if (ga_tree_entry(l->repo, &l->merged, f->path, &e, err))
+		rc = is_landing(l, f, &carried, err);
+		k->lands[i] = rc > 0;
+		if (!rc) {
+			rc = is_gone(l, f, &k->past.v[i], err);
+			k->gone[i] = rc > 0;
+		}
+		if (rc < 0)
 			return -1;
-		k->lands[i] = ga_entry_equal(&e, &f->entry) ||
-			      (c && ga_entry_equal(&c->new, &f->entry)) || is_beside(l, f);
 	}
 	return 0;
 }
@@ -121,15 +182,21 @@ static bool concerns(const struct land *l, size_t flag, const struct looked *k)
 	       ga_changes_find(&l->changes, path);
 }
 
+/* Is it known that nothing the flag is about lands? What is only in single commits is not in their
+ * sum, the squash. */
+static bool stays_away(const struct land *l, size_t flag, const struct looked *k)
+{
+	return k->gone[flag] || (l->opts->how == GA_LAND_SQUASH && is_on_the_way(k, flag));
+}
+
 /* When only a part lands, only flags that concern it count, among them those raised by where it
- * lands. What is only in single commits is not in their sum, the squash. */
+ * lands. */
 static bool blocks(const struct land *l, size_t flag, const struct looked *looked_or_null)
 {
 	const struct ga_report_flag *f = &l->report->flags[flag];
 
 	return ga_report_flag_blocks(f) && concerns(l, flag, looked_or_null) &&
-	       !(looked_or_null && l->opts->how == GA_LAND_SQUASH &&
-		 is_on_the_way(looked_or_null, flag));
+	       !(looked_or_null && stays_away(l, flag, looked_or_null));
 }
 
 static bool any_blocks(const struct land *l, const struct looked *looked_or_null)
@@ -141,11 +208,13 @@ static bool any_blocks(const struct land *l, const struct looked *looked_or_null
 }
 
 /* 1: a flag blocks. Only if one might are the commits looked into. */
-static int look_open(struct land *l, struct looked *k, struct ga_error *err)
+static int look_open(struct land *l, const struct ga_flags *found_or_null, struct looked *k,
+		     struct ga_error *err)
 {
 	if (!any_blocks(l, NULL))
 		return 0;
-	if (ga_report_past(l->repo, l->report, &l->tip, &k->past, err) || find_landing(l, k, err))
+	if (ga_report_past(l->repo, l->report, &l->tip, &k->past, err) ||
+	    find_landing(l, k, found_or_null, err))
 		return -1;
 	return any_blocks(l, k);
 }
@@ -191,9 +260,9 @@ static int judge(struct land *l, const struct ga_flags *found, struct looked *k,
 {
 	int rc;
 
-	ga_report_add_flags(l->report, found, NULL);
+	ga_report_add_landing_flags(l->report, found);
 	land_reopen(l->report, found);
-	rc = look_open(l, k, err);
+	rc = look_open(l, found, k, err);
 	if (rc <= 0)
 		return rc;
 	if (!l->opts->dry_run && land_store_report(l, err))
@@ -206,7 +275,7 @@ int land_check_flags(struct land *l, struct ga_error *err)
 {
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 	cleanup_(looked_release) struct looked k = { .past = GA_PAST_INIT };
-	int rc = look_open(l, &k, err);
+	int rc = look_open(l, NULL, &k, err);
 
 	if (rc)
 		return rc < 0 ? -1 : fail_open(l, &k, "has open flags", err);

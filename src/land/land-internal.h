@@ -287,6 +287,11 @@ int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err);
  * prints none. */
 int land_ask_id(struct land *l, const char *const *args, struct ga_oid *ret, struct ga_error *err);
 int land_read_ref(struct land *l, const char *name, struct ga_oid *ret, struct ga_error *err);
+/* Where HEAD and the tip parted. 1: they have no merge base, or several. */
+int land_merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err);
+/* What a merge takes for renamed from `base`, a name of git's for a commit or tree, to HEAD: adds
+ * the old path and the new one of each, in turn. */
+int land_renames(struct land *l, const char *base, struct ga_strv *ret, struct ga_error *err);
 /* Is core.fileMode false, so that permissions are no difference? Asks git. */
 bool land_ignores_modes(struct land *l);
 /* Fail if git has an operation in progress; the hint says to do `then` after it. */

@@ -85,25 +85,18 @@ static int add_renamed(struct land *l, const struct ga_buf *commits, struct ga_c
 	cleanup_free char *first = ga_strndup(commits->ptr, strcspn(commits->ptr, "\n"));
 	cleanup_free char *base = ga_strf("%s^", first);
 	const char *const parent[] = { "rev-parse", "--quiet", "--verify", base, NULL };
-	/* git's default limit on renames when it merges */
-	const char *const args[] = { "diff-tree", "-r", "-z", "-M", "-l7000", "--diff-filter=R",
-				     "--name-status", base, GA_HEX(&l->head_tree), NULL };
 	struct ga_entry none = { .mode = GA_MODE_NONE }, any = { .mode = GA_MODE_FILE };
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const char *was, *is;
+	cleanup_strv struct ga_strv renames = GA_STRV_INIT, names = GA_STRV_INIT;
 	struct ga_oid oid;
-	size_t pos = 0;
 	int rc = land_ask_id(l, parent, &oid, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (land_ask_git(l, args, NULL, NULL, &out, err))
+	if (land_renames(l, base, &renames, err))
 		return -1;
-	while (ga_buf_next0(&out, &pos) && (was = ga_buf_next0(&out, &pos)) &&
-	       (is = ga_buf_next0(&out, &pos)))
-		if (ga_changes_find(writes, was))
-			ga_strv_push(&names, is);
+	for (size_t i = 0; i + 1 < renames.n; i += 2)
+		if (ga_changes_find(writes, renames.v[i]))
+			ga_strv_push(&names, renames.v[i + 1]);
 	for (size_t i = 0; i < names.n; i++)
 		(void)ga_changes_add(writes, names.v[i], &none, &any);
 	ga_changes_sort(writes);

@@ -43,9 +43,11 @@ static int check_named(struct land *l, struct ga_error *err)
 			any = ga_path_inside(l->changes.v[k].path, path);
 		for (size_t k = 0; k < l->s->left_out.n && !any; k++)
 			any = ga_path_inside(l->s->left_out.v[k], path);
-		/* a held-back path has flags, which refuse the landing */
+		/* a held-back path has flags, which refuse the landing; those of another landing
+		 * may be about what is nowhere in this one */
 		for (size_t k = 0; k < l->report->n_flags && !any; k++)
-			any = ga_path_inside(l->report->flags[k].path, path);
+			any = !l->report->flags[k].landing &&
+			      ga_path_inside(l->report->flags[k].path, path);
 		if (any)
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "agent/%s has nothing to land at '%s'", l->s->name,

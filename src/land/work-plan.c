@@ -27,15 +27,6 @@ void land_work_release(struct land *l)
 
 /* ---- what the agent started from ------------------------------------------------- */
 
-/* Where the branches parted. 1: they have no merge base, or several. */
-static int merge_base(struct land *l, struct ga_oid *ret, struct ga_error *err)
-{
-	const char *const args[] = { "merge-base", "--all", GA_HEX(&l->head), GA_HEX(&l->tip),
-				     NULL };
-
-	return land_ask_id(l, args, ret, err);
-}
-
 struct from {
 	bool known;                 /* HEAD and the branch parted where the session began ... */
 	bool carried;               /* ... and that was on uncommitted work */
@@ -53,7 +44,7 @@ static int read_from(struct land *l, struct from *f, struct ga_error *err)
 	/* without a branch there is nothing to compare */
 	if (ga_oid_is_zero(&l->tip))
 		return 0;
-	rc = merge_base(l, &parted, err);
+	rc = land_merge_base(l, &parted, err);
 	if (rc < 0 || ga_commit_tree(l->repo, &l->tip, &f->tip, err))
 		return -1;
 	if (rc)

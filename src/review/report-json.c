@@ -46,6 +46,8 @@ static json_t *flag_json(const struct ga_report_flag *f)
 	(void)json_object_set_new(o, "held", json_boolean(f->held));
 	if (f->left)
 		(void)json_object_set_new(o, "left", json_true());
+	if (f->landing)
+		(void)json_object_set_new(o, "landing", json_true());
 	(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
 	return o;
 }
@@ -221,6 +223,7 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 	f->held = json_is_true(held);
 	/* reports of earlier versions do not have these */
 	f->left = json_is_true(json_object_get(o, "left"));
+	f->landing = json_is_true(json_object_get(o, "landing"));
 	if (json_object_get(o, "also") && get_strv(o, "also", &f->also, err))
 		return -1;
 	if (get_bytes(o, "id", &f->id, err) || get_bytes(o, "category", &f->category, err) ||

@@ -111,7 +111,10 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 	return found;
 }
 
-static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool left)
+/* What was looked at when flags were found. */
+enum source { SOURCE_SESSION, SOURCE_LEFT, SOURCE_LANDING };
+
+static void append(struct ga_report *r, const struct ga_flag *f, bool held, enum source from)
 {
 	GA_GROW(r->flags, r->n_flags, r->cap_flags);
 	r->flags[r->n_flags++] = (struct ga_report_flag){
@@ -122,7 +125,8 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool
 	    .severity = f->severity,
 	    .entry = f->entry,
 	    .held = held,
-	    .left = left,
+	    .left = from == SOURCE_LEFT,
+	    .landing = from == SOURCE_LANDING,
 	    .verdict = GA_VERDICT_OPEN,
 	};
 	ga_strv_extend(&r->flags[r->n_flags - 1].also, &f->also);
@@ -130,7 +134,8 @@ static void append(struct ga_report *r, const struct ga_flag *f, bool held, bool
 
 /* The report has the same flag already. It gets the new one's reason and severity: the host may
  * have changed since. A verdict on a less severe flag does not hold for the more severe one. */
-static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held, bool left)
+static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held,
+		  enum source from)
 {
 	if (f->severity > have->severity)
 		have->verdict = GA_VERDICT_OPEN;
@@ -140,11 +145,12 @@ static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool hel
 	ga_strv_release(&have->also);
 	ga_strv_extend(&have->also, &f->also);
 	have->held = have->held || held;
-	have->left = have->left && left;
+	have->left = have->left && from == SOURCE_LEFT;
+	have->landing = have->landing && from == SOURCE_LANDING;
 }
 
 static void add_flags(struct ga_report *r, const struct ga_flags *f,
-		      const struct ga_strv *held_paths, bool left)
+		      const struct ga_strv *held_paths, enum source from)
 {
 	cleanup_strmap struct ga_strmap held_ones = GA_STRMAP_INIT;
 	size_t n_old;
@@ -164,9 +170,9 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 		if (n_old)
 			have = bsearch(&key, r->flags, n_old, sizeof(*r->flags), cmp_identity_v);
 		if (have)
-			merge(have, g, held, left);
+			merge(have, g, held, from);
 		else
-			append(r, g, held, left);
+			append(r, g, held, from);
 	}
 	sort_flags(r, cmp_order);
 }
@@ -174,7 +180,7 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 			 const struct ga_strv *held_paths)
 {
-	add_flags(r, f, held_paths, false);
+	add_flags(r, f, held_paths, SOURCE_SESSION);
 }
 
 /* Is a flag with the rule and path of `f` among those in `by_path`? */
@@ -218,7 +224,12 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 
 void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f)
 {
-	add_flags(r, f, NULL, true);
+	add_flags(r, f, NULL, SOURCE_LEFT);
+}
+
+void ga_report_add_landing_flags(struct ga_report *r, const struct ga_flags *f)
+{
+	add_flags(r, f, NULL, SOURCE_LANDING);
 }
 
 struct ga_report_flag *ga_report_find_added(const struct ga_report *r, const struct ga_flag *f)
