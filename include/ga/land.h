@@ -48,6 +48,8 @@ struct ga_land_opts {
 
 struct ga_land_result {
 	struct ga_oid commit;        /* HEAD after the landing */
+	char *switched;              /* the branch that it landed on, by its full name ("": none),
+				      * if HEAD was switched to it meanwhile; NULL: it was not */
 	bool taken_back;             /* an interrupted landing was taken back before this one */
 	bool uncommitted;            /* the commit is left to the user */
 	bool rest;                   /* other paths, or commits, have yet to be landed */

@@ -107,6 +107,13 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 	else
 		cli_note("agent/%s: %s%s", s->name, dry_run ? "would land" : "landed",
 			 res->rest ? " in part" : "");
+	if (res->switched) {
+		const char *branch = ga_ref_branch(res->switched);
+		cleanup_free char *q = ga_escape(branch ? branch : "no branch");
+		const char *quote = branch ? "'" : "";
+
+		cli_note("  on %s%s%s: HEAD was switched to it meanwhile", quote, q, quote);
+	}
 	for (size_t i = 0; i < res->brought.n; i++) {
 		cleanup_free char *q = ga_quote(res->brought.v[i]);
 

@@ -121,6 +121,7 @@ struct land {
 	char *notes;               /* the directory of the session's notes; NULL: not known yet
 				    * ... */
 	unsigned note;             /* ... and the number of this landing's */
+	char *ref;                 /* the branch in it, that HEAD was on; "": none; NULL: no note */
 	unsigned killed;           /* the note of a killed landing, kept until this one's is
 				    * written; 0: none */
 	char *instead;             /* a hint, given once what git did is taken back; or NULL */
@@ -467,6 +468,9 @@ int land_remove(int root, const char *path, const struct land_look *over, struct
 #define LAND_NOTE_GIT "git"
 #define LAND_NOTE_RESOLVED "resolved"
 #define LAND_NOTE_MADE "made"
+/* The branch that this is on, if HEAD was switched to it meanwhile; it counts instead of that in
+ * the record. */
+#define LAND_NOTE_SWITCHED "switched"
 /* That HEAD, if commits of the user's own are among those of a rebase: it is not to be undone
  * then. */
 #define LAND_NOTE_OWN "own"
@@ -494,6 +498,9 @@ int land_note_left(struct land *l, const char *path, struct ga_error *err);
 int land_note_git(struct land *l, struct ga_error *err);
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 int land_note_made(struct land *l, struct ga_error *err);
+/* Is HEAD on another branch by now than when it was noted? 1 yes; sets `*ret` to its name, "" is
+ * none. */
+int land_is_switched(const struct land *l, char **ret, struct ga_error *err);
 int land_note_own(struct land *l, struct ga_error *err);
 /* Record that the landing came to its end, if it has a note: it stays below later ones, whatever
  * becomes of them. */

@@ -37,6 +37,7 @@ static void land_release(struct land *l)
 	free(l->ignored.will);
 	free(l->ignored.seen);
 	free(l->notes);
+	free(l->ref);
 	free(l->instead);
 }
 

@@ -30,6 +30,11 @@ static bool is_resolved(const struct land *l)
 /* In a rebase l->head is where the first commit began, so HEAD has moved anyway. */
 const char *land_why_uncommitted(const struct land *l)
 {
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_free char *to = NULL;
+
+	if (!l->rebase && !land_stays(l) && land_is_switched(l, &to, &unread) > 0)
+		return "HEAD was switched to another branch meanwhile";
 	if (!l->rebase && !land_stays(l))
 		return "you, or a hook of yours, committed meanwhile";
 	return l->opts && l->opts->edit

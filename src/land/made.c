@@ -11,6 +11,8 @@
 
 #include "ga/objects.h"
 #include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
 #include "land-internal.h"
 
 /* What git keeps of a commit that it applies again: the author's address and date, and the subject,
@@ -215,20 +217,38 @@ static int judge_top(struct land *l, struct ga_error *err)
 	       land_check_flags(l, err) ? -1 : 0;
 }
 
+/* What happened, and the branch on which it can be seen, quoted for a shell: "" is HEAD. */
+static char *what_moved(const struct land *l, char **ret_on)
+{
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+	cleanup_free char *to = NULL, *q = NULL;
+	const char *was, *is;
+
+	if (land_is_switched(l, &to, &unread) <= 0) {
+		*ret_on = ga_strdup("");
+		return ga_strf("your branch moved while agent/%s was brought", l->s->name);
+	}
+	was = ga_ref_branch(l->ref);
+	is = ga_ref_branch(to);
+	q = ga_escape(is ? is : "no branch");
+	*ret_on = ga_quote_shell(was ? was : "HEAD@{1}");
+	return ga_strf("HEAD was switched to '%s' while agent/%s was brought", q, l->s->name);
+}
+
 static int fail_on_top(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *what = ga_strf("your branch moved while agent/%s was brought, and "
-					  "nothing was taken back of that", l->s->name);
+	cleanup_free char *on = NULL, *moved = what_moved(l, &on);
+	cleanup_free char *what = ga_strf("%s, and nothing was taken back of that", moved);
 
 	if (!judge_top(l, err)) {
 		(void)ga_fail(err, GA_ELOSE, "%s", what);
-		return ga_hint(err, "'git log %.10s..' shows what is there, also what a hook of "
+		return ga_hint(err, "'git log %.10s..%s' shows what is there, also what a hook of "
 			       "yours committed; 'git agent land %s' lands what is not",
-			       GA_HEX(&l->head), l->s->name);
+			       GA_HEX(&l->head), on, l->s->name);
 	}
 	(void)ga_error_wrap(err, "%s", what);
-	return ga_hint_instead(err, "'git log %.10s..' shows what is there, 'git agent review %s' "
-			       "what is flagged", GA_HEX(&l->head), l->s->name);
+	return ga_hint_instead(err, "'git log %.10s..%s' shows what is there, 'git agent review "
+			       "%s' what is flagged", GA_HEX(&l->head), on, l->s->name);
 }
 
 /* Is all that was staged in HEAD by now, as when a hook of the user's committed it? 1 yes. */

@@ -131,6 +131,21 @@ static int read_left(struct undo *u, struct ga_error *err)
 	return pos == b.len ? 0 : ga_fail(err, GA_EFATAL, "what a landing noted is damaged");
 }
 
+/* If HEAD was switched while it landed, the branch is the one that it was switched to. */
+static int read_switched(struct undo *u, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	int rc = has(u->dir, LAND_NOTE_SWITCHED, err);
+
+	if (rc <= 0)
+		return rc;
+	if (ga_read_file_at(u->dir, LAND_NOTE_SWITCHED, PATH_MAX, &b, err))
+		return -1;
+	free(u->ref);
+	u->ref = ga_buf_steal(&b);
+	return 0;
+}
+
 static int read_work(const struct land *l, struct undo *u, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -205,7 +220,8 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 	u->at_work = undo_noted(u, LAND_NOTE_GIT, &u->tip) &&
 		     !undo_noted(u, LAND_NOTE_MADE, &made) && !is_done(u->dir);
 	if (parse(&b, u))
-		return read_left(u, err) || read_work(l, u, err) ? -1 : 0;
+		return read_left(u, err) || read_switched(u, err) || read_work(l, u, err) ? -1
+											   : 0;
 	return ga_fail(err, GA_EFATAL, "'%s' is not what a landing notes", q);
 }
 

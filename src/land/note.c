@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -181,7 +182,9 @@ static int put_state(struct note *n, struct ga_error *err)
 		return -1;
 	ga_buf_add0(&n->record, LAND_NOTE_MAGIC);
 	put_oid(&n->record, n->killed ? &n->before.head : &n->l->head);
-	ga_buf_add0(&n->record, branch ? branch : "");
+	free(n->l->ref);
+	n->l->ref = branch ? ga_steal(&branch) : ga_strdup("");
+	ga_buf_add0(&n->record, n->l->ref);
 	ga_buf_add0(&n->record, land_worktree(n->l));
 	ga_buf_add0(&n->record, ga_state_name(s->state));
 	put_oid(&n->record, &s->landed);
@@ -448,9 +451,51 @@ int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_erro
 	return note_id(l, LAND_NOTE_RESOLVED, tree, err);
 }
 
+int land_is_switched(const struct land *l, char **ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+
+	if (!l->ref)
+		return 0;
+	if (ga_repo_head(l->repo, &head, &branch, err) < 0)
+		return -1;
+	if (!strcmp(branch ? branch : "", l->ref))
+		return 0;
+	*ret = branch ? ga_steal(&branch) : ga_strdup("");
+	return 1;
+}
+
+/* From the editor, or in a hook, the user may have switched branches before there was a commit. It
+ * is on top of l->head all the same, and that is where the other branch was. But if the first one
+ * has moved as well, its own move is what is to be undone; and what was fast-forwarded does not
+ * tell from where. */
+static int note_switched(struct land *l, struct ga_error *err)
+{
+	cleanup_free char *is = NULL, *file = NULL;
+	int rc = land_is_switched(l, &is, err);
+	struct ga_oid at;
+	bool stayed;
+
+	if (rc <= 0)
+		return rc;
+	rc = *l->ref ? ga_ref_read(l->repo, l->ref, &at, err) : 1;
+	if (rc < 0)
+		return -1;
+	if (!rc && ga_oid_equal(&at, &l->ret->commit))
+		return 0;
+	stayed = rc || ga_oid_equal(&at, &l->head);
+	l->ret->switched = ga_strdup(is);
+	if (!stayed || l->opts->how == GA_LAND_FF_ONLY)
+		return 0;
+	file = ga_strf("%s/%u/" LAND_NOTE_SWITCHED, l->notes, l->note);
+	return ga_write_new(AT_FDCWD, file, is, strlen(is), 0600, err);
+}
+
 int land_note_made(struct land *l, struct ga_error *err)
 {
-	return note_id(l, LAND_NOTE_MADE, &l->ret->commit, err) || ga_fault_stop("land:result", err)
+	return note_switched(l, err) || note_id(l, LAND_NOTE_MADE, &l->ret->commit, err) ||
+			       ga_fault_stop("land:result", err)
 		       ? ga_hint(err, "it is committed; 'git agent land %s' notes that", l->s->name)
 		       : 0;
 }

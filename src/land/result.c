@@ -2,11 +2,14 @@
  *
  * The result of a landing, and its JSON.
  */
+#include <stdlib.h>
+
 #include "ga/json.h"
 #include "ga/land.h"
 
 void ga_land_result_release(struct ga_land_result *r)
 {
+	free(r->switched);
 	ga_strv_release(&r->brought);
 	ga_strv_release(&r->not_brought);
 	ga_left_release(&r->ignored);

@@ -40,6 +40,37 @@ for what in first second; do
 	'
 done
 
+# ---- another branch
+
+# switched NAME: a session and a commit since it began, with `other` at where it began
+switched() {
+	begin && git branch other && git agent start -q --name $1 -- sh -c "$words put f@2A; git commit -qam one" && git commit -q --allow-empty -m mine && git rev-parse HEAD >../head
+}
+is_back() {
+	git rev-parse $1 main | uniq | test_cmp ../head - && content f@ | test_cmp - f && test -z "$(git status --porcelain)" && git agent list | grep "^$2 .*captured"
+}
+test_expect_success 'switched to a new branch from the editor: it is the one that it landed on, and is taken back on' '
+	switched b1 && GIT_EDITOR="git switch -q -c new; :" git agent land --squash -e b1 2>../err && cat ../err && grep "on .new.: HEAD was switched to it meanwhile" ../err && git rev-parse main | test_cmp ../head - && git switch -q main && test_expect_code 2 git agent land --undo b1 2>../err && cat ../err && grep "landed on .new., and you are not there" ../err && git switch -q new && git agent land --undo b1 && test "$(git symbolic-ref HEAD)" = refs/heads/new && is_back new b1
+'
+test_expect_success 'to none' '
+	switched b2 && GIT_EDITOR="git switch -q --detach; :" git agent land --squash -e b2 2>../err && cat ../err && grep "on no branch: HEAD was switched to it meanwhile" ../err && git switch -q -c later && test_expect_code 2 git agent land --undo b2 2>../err && grep "landed on .no branch., and you are not there" ../err && git switch -q --detach && git agent land --undo b2 && is_back HEAD b2
+'
+test_expect_success 'by a hook, before there is a commit' '
+	switched b3 && hook pre-merge-commit "git checkout -q -b new" && git agent land b3 && git rev-parse -q --verify HEAD^2 && git agent land --undo b3 && is_back new b3
+'
+for way in --squash --merge; do
+	case $way in --squash) name=post-commit ;; --merge) name=post-merge ;; esac
+	test_expect_success "by a hook, when there is one ($way): the branch that has it is the one it landed on" '
+		s=b$(count) && switched $s && hook $name "git checkout -q -b new" && git agent land $way $s && test "$(git symbolic-ref HEAD)" = refs/heads/new && test "$(git rev-parse main)" = "$(git rev-parse new)" && test_expect_code 2 git agent land --undo $s 2>../err && grep "landed on .main., and you are not there" ../err && git switch -q main && git agent land --undo $s && is_back main $s
+	'
+	test_expect_success "to one that is elsewhere ($way): that is said, and where it is" '
+		s=b$(count) && switched $s && hook $name "git checkout -q other" && test_expect_code 2 git agent land $way $s 2>../err && cat ../err && grep "HEAD was switched to .other. while agent/$s was brought, and nothing was taken back of that$" ../err && grep "hint: .git log $(cut -c1-10 ../head)\.\.main. shows what is there" ../err && git log --format=%s $(cut -c1-10 ../head)..main | grep "agent/$s"
+	'
+done
+test_expect_success 'to one that is elsewhere, before there is a commit: it is not said that the user committed' '
+	switched b9 && test_expect_code 4 env GIT_EDITOR="git switch -q other; :" git-agent land --squash -e b9 2>../err && cat ../err && grep "staged but not committed: HEAD was switched to another branch meanwhile" ../err && git rev-parse main | test_cmp ../head -
+'
+
 # ---- what was not brought
 
 test_expect_success 'an uncommitted edit that was not brought, as the file had changed: undone without it' '
