@@ -51,7 +51,7 @@ void land_carry_refuse(struct land *l, const char *path, const char *why)
 	struct ga_entry e;
 
 	if (!ga_tree_entry(l->repo, &l->carried_tree, path, &e, &ignored) &&
-	    e.mode == GA_MODE_NONE)
+	    (e.mode == GA_MODE_NONE || e.mode == GA_MODE_TREE))
 		ga_strv_pushf(&l->ret->not_brought, "%s: %s; the agent removed it", q, why);
 	/* a name that has to be quoted cannot be copied into a command as it is shown */
 	else if (!strcmp(q, path))
@@ -234,20 +234,38 @@ static int merge_all(struct carry_all *a, struct ga_error *err)
 	return 0;
 }
 
-/* A file that the agent removed stays while a file that may be the same one under another name is
- * not brought. */
+static bool is_beneath(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	return !strncmp(path, dir, n) && path[n] == '/';
+}
+
+/* Why a file that the agent removed has to stay as `o` is not brought; NULL: it need not. */
+static const char *why_stays(struct land *l, const struct land_carry *c, const struct land_carry *o)
+{
+	if (!o->refused)
+		return NULL;
+	/* a directory in place of the file, or a file in place of the directory above it */
+	if (is_beneath(o->path, c->path) || is_beneath(c->path, o->path))
+		return LAND_CARRY_PLACE;
+	return o->moved && land_carry_may_be(l, c->path, &c->was, &o->made) ? LAND_CARRY_APART
+									     : NULL;
+}
+
+/* A file that the agent removed stays while what replaces it is not brought: a file that may be the
+ * same one under another name, or that comes in its place. */
 static bool stays(struct land *l, struct land_carry *c)
 {
-	bool apart = false;
+	const char *why = NULL;
 
 	if (!c->gone || ga_entry_equal(&c->had, &c->will))
 		return false;
-	for (size_t i = 0; i < l->carries.n && !apart; i++)
-		apart = l->carries.v[i].away &&
-			land_carry_may_be(l, c->path, &c->was, &l->carries.v[i].made);
-	if (!apart)
+	for (size_t i = 0; i < l->carries.n && !why; i++)
+		why = why_stays(l, c, &l->carries.v[i]);
+	if (!why)
 		return false;
-	land_carry_refuse(l, c->path, LAND_CARRY_APART);
+	land_carry_refuse(l, c->path, why);
 	c->will = c->had;
 	return true;
 }
@@ -306,7 +324,7 @@ static void bring(struct carry_all *a)
 		if (o->why) {
 			land_carry_refuse(l, c->path, o->why);
 			c->will = c->had;
-			c->away = c->moved;
+			c->refused = true;
 		} else if (!stays(l, c)) {
 			ga_strv_push(&l->ret->brought, c->path);
 		}
@@ -440,7 +458,7 @@ int land_carry_write(struct land *l, struct ga_error *err)
 			why = write_one(root, note, c, part);
 		if (why) {
 			land_carry_refuse(l, c->path, why);
-			c->away = c->moved;
+			c->refused = true;
 		}
 		if (left || why) {
 			if (land_note_left(l, c->path, err))

@@ -25,7 +25,7 @@
 struct land_carry {
 	char *path;
 	bool moved, gone;     /* land_carry_is_moved(), land_carry_is_gone() */
-	bool away;            /* moved, and not brought */
+	bool refused;         /* not brought */
 	struct ga_entry was, made; /* what the agent began with, and what it made of it */
 	struct ga_entry had;  /* the file in the working tree, as git would store it */
 	struct ga_entry will; /* what it becomes; equal to `had`: nothing to do */
@@ -384,6 +384,7 @@ int land_work_apply(struct land *l, struct ga_error *err);
 void land_work_release(struct land *l);
 void land_carry_refuse(struct land *l, const char *path, const char *why);
 #define LAND_CARRY_APART "it is there under another name, which is not brought"
+#define LAND_CARRY_PLACE "what comes in its place is not brought"
 /* Remove these from s->left_out. Sorts `paths`. */
 void land_carry_done(struct land *l, struct ga_strv *paths);
 

@@ -116,6 +116,22 @@ test_expect_success 'a file that has nothing of its own to know it by stays' '
 	session "rm f; seq 8 >f; put g@5M" "git mv f moved; rm g" && git agent land $s -- f 2>../out && cat ../out && test -e f && seq 8 | test_cmp - f
 '
 
+# ---- in the place of what is uncommitted
+
+# in_place AGENT COMES STAYS: in the place of STAYS, which has uncommitted work, the agent put COMES
+in_place() {
+	what=$1 comes=$2 stays=$3
+	test_expect_success "a file and a directory in place of each other: none of it comes, or all ($1)" '
+		for also in : "put g@2A"; do
+			session "put f@8M d/h@8M" "$what; $also" && git commit -q --allow-empty -m mine && picture >../before && git agent land --dry-run $s 2>../dry && git agent land $s 2>../out && cat ../out && for out in ../dry ../out; do
+				grep "not brought: $(name $comes): " $out && grep "not brought: $stays: what comes in its place is not brought; the agent removed it" $out && test "$(grep -c "not brought" $out)" = 2 || return 1
+			done && content $stays@8M | test_cmp - $stays && { test "$also" = : || content g@2A | test_cmp - g; } || return 1
+		done && undone && put old@2M && git add old && git agent land $s && test ! -f $stays && content $comes | test_cmp - $(name $comes)
+	'
+}
+in_place "rm f; mkdir f; put f/in=in" f/in=in f
+in_place "rm -r d; put d=in" d=in d/h
+
 # ---- after a conflict
 
 for how in merge rebase; do
