@@ -502,22 +502,35 @@ int land_find_work(struct land *l, struct land_found *f, struct ga_error *err)
 	return way_refuse_blocked(f, err) || check_writable(l, err) ? -1 : 0;
 }
 
+#define WAY_OVERWRITTEN "uncommitted changes would be overwritten"
+
 int way_refuse_overwritten(const struct land_found *f, const char *hint, struct ga_error *err)
 {
 	if (f->changed.n)
-		return land_refuse(&f->changed, "uncommitted changes would be overwritten", hint,
-				   err);
+		return land_refuse(&f->changed, WAY_OVERWRITTEN, hint, err);
 	return f->files.n ? way_refuse_untracked(&f->files, err) : 0;
+}
+
+void way_marked(const struct land_found *f, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < f->marked.n; i++)
+		if (ga_strv_find(&f->changed, f->marked.v[i] + 1) >= 0)
+			ga_strv_push(ret, f->marked.v[i] + 1);
+	ga_strv_sort_unique(ret);
 }
 
 int land_check_worktree(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
+	cleanup_strv struct ga_strv marked = GA_STRV_INIT;
 	struct ga_oid tree;
 
 	(void)ga_repo_index_tree(l->repo, &tree, &l->marks);
 	if (land_find_work(l, &f, err))
 		return -1;
+	way_marked(&f, &marked);
+	if (marked.n)
+		return land_refuse(&marked, WAY_OVERWRITTEN, WAY_UNMARK "go on", err);
 	if (way_refuse_overwritten(&f, "commit them or 'git stash' them, then go on", err))
 		return -1;
 	if (f.staged.n)

@@ -162,6 +162,30 @@ static int plan_wanted(struct land *l, const struct land_found *f, struct ga_err
 	return 0;
 }
 
+/* Only git could land it in this way, and something of the user's is in its way. */
+static int refuse_git(const struct land *l, const struct land_found *f, struct ga_error *err)
+{
+	cleanup_free char *what = ga_strf("with uncommitted changes in the way agent/%s cannot be "
+					  "%s", l->s->name, needs_git(l));
+	cleanup_strv struct ga_strv marked = GA_STRV_INIT, paths = GA_STRV_INIT;
+	const char *hint = "commit them or 'git stash' them, then land again";
+
+	if (f->files.n && !f->staged.n && !f->intended.n && !f->changed.n)
+		return way_refuse_untracked(&f->files, err);
+	way_marked(f, &marked);
+	if (marked.n)
+		return land_refuse(&marked, what, WAY_UNMARK "land again", err);
+	ga_strv_extend(&paths, &f->staged);
+	ga_strv_extend(&paths, &f->intended);
+	ga_strv_extend(&paths, &f->changed);
+	ga_strv_sort_unique(&paths);
+	if (paths.n)
+		return land_refuse(&paths, what, hint, err);
+	/* land_options_put_away() knows of no paths */
+	(void)ga_fail(err, GA_ELOSE, "%s", what);
+	return ga_hint(err, "%s", hint);
+}
+
 /* Git merges, unless something of the user's is in its way, or a left-out path can be committed. */
 static int choose(struct land *l, struct ga_error *err)
 {
@@ -180,13 +204,8 @@ static int choose(struct land *l, struct ga_error *err)
 		if (rc)
 			return rc < 0 ? -1 : 0;
 	}
-	if (rc > 0 && !l->opts->paths && needs_git(l)) {
-		if (f.files.n && !f.staged.n && !f.intended.n && !f.changed.n)
-			return way_refuse_untracked(&f.files, err);
-		(void)ga_fail(err, GA_ELOSE, "with uncommitted changes in the way agent/%s cannot "
-			      "be %s", l->s->name, needs_git(l));
-		return ga_hint(err, "commit them or 'git stash' them, then land again");
-	}
+	if (rc > 0 && !l->opts->paths && needs_git(l))
+		return refuse_git(l, &f, err);
 	if (rc > 0)
 		return land_work_plan(l, &f, err);
 	if (!rc && l->opts->how == GA_LAND_REBASE)

@@ -226,7 +226,7 @@ static int names_in_the_way(struct land *l, const struct ga_buf *commits, struct
 	return 0;
 }
 
-#define UNMARK "'git update-index --no-assume-unchanged FILE' (or --no-skip-worktree), then "
+#define UNMARK WAY_NO_MARK ", then "
 #define PUT_AWAY "'git stash push --keep-index -- FILE' puts one away; then go on"
 
 int land_check_on_the_way(struct land *of, const struct ga_oid *tree, const struct ga_buf *commits,

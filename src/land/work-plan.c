@@ -8,6 +8,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/refs.h"
+#include "in-the-way.h"
 #include "work.h"
 
 void land_work_release(struct land *l)
@@ -266,17 +267,29 @@ static bool converts(const struct work_path *p)
 	return !strcmp(ga_path_base(p->path), ".gitattributes") && work_is_written(p);
 }
 
-/* Does something else stand in place of a marked submodule, which `git status` does not show? */
+/* Is it marked and changed, which `git status` does not show? Of a submodule, only whether
+ * something else stands in its place is known. */
 static bool is_hidden(const struct work_path *p)
 {
-	return (p->flagged_skip || p->flagged_valid) && p->index.mode == GA_MODE_GITLINK &&
-	       p->work.mode != GA_MODE_GITLINK;
+	return (p->flagged_skip || p->flagged_valid) &&
+	       (p->index.mode == GA_MODE_GITLINK ? p->work.mode != GA_MODE_GITLINK
+						 : !ga_entry_equal(&p->index, &p->work));
 }
 
-#define UNMARK "git was told not to look there: 'git update-index --no-assume-unchanged PATH' " \
-	       "(or --no-skip-worktree), see to it, then land again"
+/* The hint for a conflict that git is to leave, which it does only on a clean tree. */
+static char *conflict_hint(const struct land_found *f, const char *hint)
+{
+	cleanup_strv struct ga_strv marked = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
 
-static int refuse(const struct work *w, struct ga_error *err)
+	way_marked(f, &marked);
+	if (!marked.n)
+		return ga_strdup(hint);
+	list = land_list(&marked);
+	return ga_strf("git was told not to look at %s: " WAY_NO_MARK "; %s", list, hint);
+}
+
+static int refuse(const struct work *w, const struct land_found *f, struct ga_error *err)
 {
 	static const struct {
 		const char *what, *hint;
@@ -300,8 +313,8 @@ static int refuse(const struct work *w, struct ga_error *err)
 	};
 
 	for (size_t h = WORK_EDITED; h < GA_NELEMS(say); h++) {
-		cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-		const char *hint = say[h].hint;
+		cleanup_strv struct ga_strv paths = GA_STRV_INIT, hidden = GA_STRV_INIT;
+		cleanup_free char *hint = NULL;
 
 		for (size_t i = 0; i < w->n; i++) {
 			const struct work_path *p = &w->v[i];
@@ -309,12 +322,17 @@ static int refuse(const struct work *w, struct ga_error *err)
 			if (p->hurdle != h)
 				continue;
 			ga_strv_push(&paths, h == WORK_STAGED && p->beside ? p->beside : p->path);
-			if (h == WORK_SUBMODULE && is_hidden(p))
-				hint = UNMARK;
+			if ((h == WORK_EDITED || h == WORK_SUBMODULE) && is_hidden(p))
+				ga_strv_push(&hidden, p->path);
 		}
 		ga_strv_sort_unique(&paths);
-		if (paths.n)
-			return land_refuse(&paths, say[h].what, hint, err);
+		ga_strv_sort_unique(&hidden);
+		if (hidden.n)
+			return land_refuse(&hidden, say[h].what, WAY_UNMARK "land again", err);
+		if (!paths.n)
+			continue;
+		hint = h == WORK_CONFLICT ? conflict_hint(f, say[h].hint) : ga_strdup(say[h].hint);
+		return land_refuse(&paths, say[h].what, hint, err);
 	}
 	return 0;
 }
@@ -389,7 +407,8 @@ static void look_over(struct land *l, struct work *w)
 	}
 }
 
-static int decide(struct land *l, struct work *w, enum work_may may, struct ga_error *err)
+static int decide(struct land *l, struct work *w, enum work_may may, const struct land_found *f,
+		  struct ga_error *err)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (work_decide(l->repo, &w->v[i], may, err))
@@ -398,7 +417,7 @@ static int decide(struct land *l, struct work *w, enum work_may may, struct ga_e
 		return -1;
 	work_check_index(w);
 	look_over(l, w);
-	return refuse(w, err) || work_check_place(l, err) ? -1 : 0;
+	return refuse(w, f, err) || work_check_place(l, err) ? -1 : 0;
 }
 
 /* Does HEAD by now have all the uncommitted work that the session began with? 1 yes. */
@@ -455,7 +474,7 @@ int land_work_plan(struct land *l, const struct land_found *f, struct ga_error *
 	w->dir = ga_strf("%s/%u", l->notes, l->note);
 	if (work_read(l, f, &dirty, err))
 		return -1;
-	return find_may(l, w, &may, err) || decide(l, w, may, err) ? -1 : 0;
+	return find_may(l, w, &may, err) || decide(l, w, may, f, err) ? -1 : 0;
 }
 
 /* carry.c, beside a merge of git's, brings no symlinks; path by path they are brought. */

@@ -116,6 +116,32 @@ test_expect_success 'killed, and its record is damaged: the note is not taken fo
 	half r && : >"$(note r)/record" && for c in land "land --abort" "land --continue"; do test_must_fail git agent $c r 2>../err && cat ../err && grep "may have been left half done" ../err && grep "rm -r $(note r)" ../err && content old=mine | test_cmp - "$(note r)/hidden-2" || return 1; done
 '
 
+# ---- in the way
+
+# hinted LAND...: refused, and nothing touched; where git shows no change, no hint says to commit or stash it
+hinted() {
+	picture >../before && test_expect_code 2 git agent land "$@" $s 2>../err && cat ../err && picture >../after && test_cmp ../before ../after
+}
+no_mark="git update-index --no-assume-unchanged PATH. (or --no-skip-worktree)"
+for mark in assume-unchanged skip-worktree; do
+	test_expect_success "in the way of what only git does: the hint is one that can be followed, $mark" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@5A" && git commit -q --allow-empty -m mine && git update-index --$mark f && echo more >>f &&
+		for how in --rebase --no-commit "--squash --no-commit"; do
+			git checkout -q g && hinted $how && grep "^git-agent: with uncommitted changes in the way agent/$s cannot be .*: f$" ../err && grep "^hint: git was told not to look there: .$no_mark, see to it, then land again" ../err && echo more >>g && hinted $how && grep "cannot be .*: f$" ../err || return 1
+		done && git update-index --no-$mark f && hinted --rebase && grep "cannot be rebased: f, g$" ../err && grep "^hint: commit them or .git stash. them, then land again" ../err && git stash -q && git agent land --rebase $s
+	'
+	test_expect_success "overlapping with what lands, $mark" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@5A" && git update-index --$mark f && put f@2M && hinted && grep "overlap with what is to land: f$" ../err && grep "^hint: git was told not to look there: .$no_mark, see to it, then land again" ../err
+	'
+	test_expect_success "beside a conflict, $mark" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@5A" && put g@5M && git commit -qam mine && git update-index --$mark f && echo more >>f && hinted && grep "conflicts with what is committed: g$" ../err && grep "^hint: git was told not to look at f: .$no_mark; with all changes committed or stashed, " ../err &&
+		git update-index --no-$mark f && hinted && grep "^hint: with all changes committed" ../err && git stash -q && test_expect_code 4 git agent land $s
+	'
+	test_expect_success "changed since it landed, $mark" '
+		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A" && git agent land $s && git update-index --$mark f && echo more >>f && hinted --undo && grep "would be overwritten: f$" ../err && grep "^hint: git was told not to look there: .$no_mark, see to it, then go on" ../err && git update-index --no-$mark f && hinted --undo && grep "^hint: commit them or .git stash. them, then go on" ../err
+	'
+done
+
 # ---- large
 
 big='for i in 1 2 3; do head -c 6000000 /dev/zero | tr "\0" $i >big$i; done; head -c 9000000 /dev/zero >big4; git add -A; git commit -qm big'

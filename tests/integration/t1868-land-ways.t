@@ -27,7 +27,7 @@ test_expect_success 'a conflict of a rebase is an ordinary one: given up, or gon
 
 test_expect_success 'rebased: what is there already is passed over; nothing is rebased onto work in the way' '
 	begin && git agent start -q --name p -- sh -c "$words $two" && git cherry-pick agent/p^ >/dev/null && git agent land --rebase p && test "$(git rev-list --count HEAD)" = 3 && git agent land --undo p &&
-	put g@8M && picture >../before && test_expect_code 2 git agent land --rebase p 2>../err && grep "cannot be rebased" ../err && picture >../after && test_cmp ../before ../after &&
+	put g@8M && picture >../before && test_expect_code 2 git agent land --rebase p 2>../err && grep "cannot be rebased: g$" ../err && picture >../after && test_cmp ../before ../after &&
 	test_expect_code 129 git agent land --rebase -m x p && test_expect_code 129 git agent land --rebase --squash p
 '
 
@@ -51,7 +51,7 @@ test_expect_success 'stopped before the commit: the merge, or what is squashed, 
 	begin && git agent start -q --name n -- sh -c "$words put f@2A" && put g@8M && git agent land --no-commit n 2>../err && grep "not committed yet" ../err && test -e .git/MERGE_HEAD && git agent list | grep "^n .*captured" && git agent land --abort n && test ! -e .git/MERGE_HEAD &&
 	git agent land --no-commit n && git agent land --continue n && git agent list | grep "^n .*landed" && git rev-parse -q --verify HEAD^2 && git agent land --undo n &&
 	git agent land --squash --no-commit n && git diff --cached --name-only | grep -x f && git commit -qm mine && git agent list | grep "^n .*landed" &&
-	git agent start -q --name o -- sh -c "$words put f@2A5O" && put f@2A8M && picture >../before && test_expect_code 2 git agent land --no-commit o 2>../err && grep "cannot be left uncommitted" ../err && picture >../after && test_cmp ../before ../after && test_expect_code 129 git agent land --no-commit --ff-only o
+	git agent start -q --name o -- sh -c "$words put f@2A5O" && put f@2A8M && picture >../before && test_expect_code 2 git agent land --no-commit o 2>../err && grep "cannot be left uncommitted: f$" ../err && picture >../after && test_cmp ../before ../after && test_expect_code 129 git agent land --no-commit --ff-only o
 '
 
 test_expect_success 'the message in the editor, for each way that has one' '
