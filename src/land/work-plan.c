@@ -417,7 +417,7 @@ static int decide(struct land *l, struct work *w, enum work_may may, const struc
 		return -1;
 	work_check_index(w);
 	look_over(l, w);
-	return refuse(w, f, err) || work_check_place(l, err) ? -1 : 0;
+	return refuse(w, f, err) || work_leave_out(l, err) || work_check_place(l, err) ? -1 : 0;
 }
 
 /* Does HEAD by now have all the uncommitted work that the session began with? 1 yes. */

@@ -84,6 +84,10 @@ void work_check_index(struct work *w);
 int work_check_place(struct land *l, struct ga_error *err);
 int work_check_meanwhile(struct land *l, int root, int note, struct ga_error *err);
 
+/* work-sparse.c: mark the new paths that a sparse checkout leaves out (sets flagged_skip,
+ * absent). */
+int work_leave_out(struct land *l, struct ga_error *err);
+
 /* Make the commit, with the user's hooks, signing and editor. It is on no branch yet. */
 int work_commit(struct land *l, struct ga_error *err);
 /* Run the post-commit and post-merge hooks, whose status does not matter. */

@@ -108,6 +108,15 @@ cell 'ignored in the way, another' agent='k.ign=x; git add -f k.ign; git commit 
 cell 'assumed unchanged, changed' agent='f@2A g@2A' user='git update-index --assume-unchanged f; put f@8M g@8M' work='f@2A8M g@2A8M' index='f@2A g@2A' head='f@2A g@2A' also='git ls-files -v f | grep "^h f"'
 cell 'skipped in the working tree' agent='f@2A g@2A' user='git update-index --skip-worktree f; rm f; put g@8M' work='-f g@2A8M' index='f@2A g@2A' head='f@2A g@2A' also='git ls-files -v f | grep "^S f"'
 cell 'sparse' agent='d/h@2A g@2A' user='git sparse-checkout set --no-cone "/*" "!/d"; put g@8M' work='-d/h g@2A8M' index='d/h@2A g@2A' head='d/h@2A g@2A' also='git ls-files -v d/h | grep "^S d/h"'
+left_out='git ls-files -t >../tags && test "$(grep -v "^H" ../tags)" = "$(printf "S d/h\nS d/n")" && test ! -e d'
+cell 'sparse, new there and elsewhere' agent='d/h@2A d/n=n e/n=n' user='git sparse-checkout set --no-cone "/*" "!/d"; put g@8M' how='' work='-d/h e/n=n g@8M' index='d/h@2A d/n=n e/n=n' head='d/h@2A d/n=n e/n=n' also="$left_out"
+cell 'sparse, new there and elsewhere, staged' agent='d/h@2A d/n=n e/n=n' user='git sparse-checkout set --no-cone "/*" "!/d"; put g@8M; git add g' work='-d/h e/n=n g@8M' index='d/h@2A d/n=n e/n=n g@8M' head='d/h@2A d/n=n e/n=n' also="$left_out"
+cell 'a cone, new outside of it, staged' agent='d/h@2A d/n=n e/n=n n=n' user='git sparse-checkout set --cone e; put g@8M; git add g' work='-d/h e/n=n n=n g@8M' index='d/h@2A d/n=n e/n=n n=n g@8M' head='d/h@2A d/n=n e/n=n n=n' also="$left_out"
+cell 'a cone, and a file stands where a new one is left out' agent='d/n=n' user='git sparse-checkout set --cone e; put d/n=n g@8M; git add g' work='-d/h d/n=n g@8M' index='d/n=n g@8M' head='d/n=n' also='git ls-files -t d | grep "^H d/n"'
+cell 'sparse no more' agent='d/n=n' user='git sparse-checkout set --cone e; git sparse-checkout disable; put g@8M; git add g' work='d/n=n g@8M' index='d/n=n g@8M' head='d/n=n'
+test_expect_success 'a cone, and only new paths outside of it, named from within' '
+	begin && mkdir in && put in/a@ && git add in && git commit -qm in && git agent start -q --name cone -- sh -c "$words put d/h@2A d/n=n in/a@2A" && git sparse-checkout set --cone in && picture >../before && (cd in && git agent land cone -- ../d) && test ! -e d && git ls-files -t d >../tags && printf "S d/h\nS d/n\n" | test_cmp - ../tags && git status --porcelain >../out && test_cmp /dev/null ../out && git agent land --undo cone && picture >../after && test_cmp ../before ../after
+'
 cell 'no branch' agent=f@2A user='git switch -q --detach; put f@8M' work=f@2A8M index=f@2A head=f@2A also='! git symbolic-ref -q HEAD'
 cell 'the branch is checked out elsewhere' agent=f@2A user='git worktree add -q ../elsewhere$s agent/$s; put f@8M' work=f@2A8M index=f@2A head=f@2A
 cell 'the branch moved since' agent=f@2A user='git switch -q agent/$s; put g@2B; git commit -qam more; git switch -q main; put f@8M' work='f@2A8M g@2B' index='f@2A g@2B' head='f@2A g@2B'
