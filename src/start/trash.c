@@ -254,7 +254,9 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	}
 	if (!access(dir, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "there is a session '%s' again", s->name);
-		return ga_hint(err, "'git agent drop %s' makes room", s->name);
+		/* that one goes into the trash as the last of this name */
+		return ga_hint(err, "'git agent drop %s' makes room, then 'git agent drop "
+			       "--restore %s' brings back this one", s->name, entry);
 	}
 	rc = branch_in_the_way(r, s, entry, err);
 	if (rc <= 0)

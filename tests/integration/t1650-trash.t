@@ -36,6 +36,12 @@ test_expect_success 'of several of one name the last comes back, or the one that
 	git agent drop --restore m && test "$(git show agent/m:f)" = m
 '
 
+test_expect_success 'one in whose place there is another: the hint says how this one comes back, not the other' '
+	make_repo circle && cd circle && git agent start -q --name c -- sh -c "echo old >f" && git agent drop --force c && git agent start -q --name c -- sh -c "echo new >f" &&
+	test_expect_code 128 git agent drop --restore c 2>../err && cat ../err && grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back this one" ../err && entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
+	git agent drop --force c && git agent drop --restore "$entry" && test "$(git show agent/c:f)" = old
+'
+
 test_expect_success 'nothing is overwritten, and nothing half done' '
 	make_repo way && cd way && git agent start -q --name w -- sh -c "echo w >w" && git agent drop --force w &&
 	git branch agent/w && git for-each-ref >../before &&
