@@ -130,9 +130,9 @@ int ga_git_run(const struct ga_repo *r, const struct ga_git *g, int *ret_status,
 struct ga_process_job;
 int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_process_job **ret,
 		 struct ga_error *err);
-/* From git's standard error, the last line that says anything, or the one that names a lock which
- * is taken: without git's "fatal: ", escaped, and truncated if it is long. NULL: there is none; the
- * caller frees it. */
+/* From git's standard error, the last line that says anything and is no hint of git's, or the one
+ * that names a lock which is taken: without git's "fatal: ", escaped, and truncated if it is long.
+ * NULL: there is none; the caller frees it. */
 char *ga_git_last_line(const struct ga_buf *errout);
 /* Run it and fail, with that line, unless it exits with 0. */
 int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *err);

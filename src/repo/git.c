@@ -30,6 +30,19 @@ int ga_git_begin(const struct ga_repo *r, const struct ga_git *g, struct ga_proc
 	return begin(r, g, NULL, ret, err);
 }
 
+/* The beginning of the last line in `s`, up to `*end`, that is not empty; `*end` is moved to where
+ * that line ends. */
+static const char *last_line(const char *s, const char **end)
+{
+	const char *start;
+
+	while (*end > s && strchr(" \t\r\n", (*end)[-1]))
+		(*end)--;
+	for (start = *end; start > s && start[-1] != '\n' && start[-1] != '\r';)
+		start--;
+	return start;
+}
+
 char *ga_git_last_line(const struct ga_buf *b)
 {
 	static const char *const prefixes[] = { "fatal: ", "error: ", NULL };
@@ -45,10 +58,11 @@ char *ga_git_last_line(const struct ga_buf *b)
 	/* so is that about a remote, and what went wrong with it stands before */
 	if (remote)
 		end = remote > b->ptr ? remote : remote + strlen(unread);
-	while (end > b->ptr && strchr(" \t\r\n", end[-1]))
-		end--;
-	for (start = end; start > b->ptr && start[-1] != '\n' && start[-1] != '\r';)
-		start--;
+	start = last_line(b->ptr, &end);
+	while (start > b->ptr && !strncmp(start, "hint:", 5)) {
+		end = start;
+		start = last_line(b->ptr, &end);
+	}
 	for (const char *const *p = prefixes; *p; p++) {
 		size_t n = strlen(*p);
 

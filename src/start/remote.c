@@ -8,6 +8,7 @@
 
 #define LIST_MAX ((size_t)8 << 20)
 #define LIST_MS 120000
+#define REFUSED_MAX ((size_t)400) /* shown of what git says of a ref */
 
 void ga_remote_sessions_release(struct ga_remote_sessions *l)
 {
@@ -112,8 +113,42 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 
 /* ---- pushing ----------------------------------------------------------------------- */
 
-/* Push these refs. If one is a pattern, refs that match it there and are not here are removed
- * there. */
+/* What git says of the first ref that was not taken, " ! [WORD]  FROM -> TO (REASON)", without the
+ * mark and blanks that make columns. NULL: nothing. */
+static char *refused_ref(const struct ga_buf *why)
+{
+	static const char mark[] = "\n ! [";
+	const char *s = !strncmp(why->ptr, mark + 1, strlen(mark + 1)) ? why->ptr
+								      : strstr(why->ptr, mark);
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const char *rest;
+	size_t n;
+
+	s = s ? strchr(s, '[') : NULL;
+	rest = s ? strchr(s, ']') : NULL;
+	if (!rest)
+		return NULL;
+	ga_quote_add(&out, s, (size_t)(++rest - s));
+	ga_buf_addch(&out, ' ');
+	rest += strspn(rest, " ");
+	n = strcspn(rest, "\n");
+	ga_quote_add(&out, rest, n < REFUSED_MAX ? n : REFUSED_MAX);
+	return ga_buf_steal(&out);
+}
+
+/* Returns 1 if git did not even ask the remote: what is there would be lost. */
+static int fail_push(const char *remote, const struct ga_buf *why, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(remote), *line = refused_ref(why);
+
+	if (!line)
+		return fail_remote("push to", remote, why, err);
+	(void)ga_fail(err, GA_EFATAL, "cannot push to '%s': %s", q, line);
+	return !strncmp(line, "[rejected]", 10) ? 1 : -1;
+}
+
+/* Push these refs; fails as fail_push() does. If one is a pattern, refs that match it there and are
+ * not here are removed there. */
 static int push(struct ga_repo *r, const char *remote, const char *const specs[2],
 		struct ga_error *err)
 {
@@ -133,7 +168,20 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 	g.user_hooks = true;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
-	return status ? fail_remote("push to", remote, &why, err) : 0;
+	return status ? fail_push(remote, &why, err) : 0;
+}
+
+static int push_branch(struct ga_repo *r, const char *remote, const struct ga_session *s,
+		       bool force, struct ga_error *err)
+{
+	cleanup_free char *spec = ga_strf("%s%s:%s", force ? "+" : "", s->branch, s->branch);
+	cleanup_free char *word = ga_quote_shell(remote);
+	int rc = push(r, remote, (const char *const[2]){ spec, NULL }, err);
+
+	if (rc <= 0 || force)
+		return rc ? -1 : 0;
+	return ga_hint(err, "that branch has commits that this one lacks, perhaps of another "
+		       "session: 'git agent push --force %s %s' replaces it", word, s->name);
 }
 
 /* The remote may be this very repository, by whatever name. Then the push has removed the held ref
@@ -159,7 +207,6 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_session *s, bool held,
 		    bool force, struct ga_error *err)
 {
-	cleanup_free char *branch = ga_strf("%s%s:%s", force ? "+" : "", s->branch, s->branch);
 	cleanup_free char *report = ga_session_ref(s, "report");
 	cleanup_free char *held_ref = ga_session_ref(s, "held");
 	cleanup_free char *report_spec = ga_strf("+%s:%s", report, report);
@@ -175,7 +222,7 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 		rc = ga_ref_read(r, s->branch, &oid, err);
 	/* the branch first, by itself: if it is refused, the other refs there are another session's
 	 */
-	if (rc < 0 || (!rc && push(r, remote, (const char *const[2]){ branch, NULL }, err)))
+	if (rc < 0 || (!rc && push_branch(r, remote, s, force, err)))
 		return -1;
 	rc = ga_ref_read(r, report, &oid, err);
 	if (rc < 0)

@@ -364,6 +364,17 @@ static void git_failures_have_the_last_line(void **state)
 	assert_null(strchr(err.msg, '\n'));
 }
 
+static void advice_is_no_last_line(void **state)
+{
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *line = NULL;
+
+	(void)state;
+	ga_buf_adds(&b, "first\nerror: why\nhint: do this\nhint:\nhint: or that\n\n");
+	line = ga_git_last_line(&b);
+	assert_string_equal(line, "why");
+}
+
 /* Objects go to another directory, and the repository's are still read. */
 static void quarantine_object_dir(void **state)
 {
@@ -587,6 +598,7 @@ int main(void)
 		cmocka_unit_test(index_is_a_tree),
 		cmocka_unit_test(git_runs_clean),
 		cmocka_unit_test(git_failures_have_the_last_line),
+		cmocka_unit_test(advice_is_no_last_line),
 		cmocka_unit_test(quarantine_object_dir),
 		cmocka_unit_test(config_values),
 		cmocka_unit_test(user_files),
