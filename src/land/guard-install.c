@@ -2,9 +2,10 @@
  *
  * Where the hooks go. No file of the user's is changed, and none is added where others could see
  * it. If git runs hooks that its configuration names, ours are added there; else they are symlinks
- * in the repository's own hook directory, if git uses that one and it has no such hooks; else
- * core.hooksPath names a directory of ours for the time being, in which every hook runs the user's
- * by its own path, as husky, lefthook, pre-commit and others require.
+ * in the repository's own hook directory, if git uses that one, it is no symlink, which may lead to
+ * one that repositories share, and it has no such hooks; else core.hooksPath names a directory of
+ * ours for the time being, in which every hook runs the user's by its own path, as husky, lefthook,
+ * pre-commit and others require.
  */
 #include "guard-internal.h"
 
@@ -45,6 +46,12 @@ static char *own_hook(const struct ga_repo *r, const char *name)
 	cleanup_free char *dir = guard_dir(r);
 
 	return ga_path_join(dir, name);
+}
+
+/* The repository's own. */
+static char *hook_directory(const struct ga_repo *r)
+{
+	return ga_path_join(ga_repo_info(r)->commondir, "hooks");
 }
 
 static bool is_own(const char *name)
@@ -105,11 +112,23 @@ int ga_guard_set(struct ga_repo *r, const struct ga_gitconfig *c, bool on, struc
 
 /* ---- what is there ------------------------------------------------------------------- */
 
+/* Is that a symlink? Other repositories may use the directory behind it as well. */
+static bool is_shared(const struct ga_repo *r)
+{
+	cleanup_free char *dir = hook_directory(r);
+	struct stat st;
+
+	return !lstat(dir, &st) && !S_ISDIR(st.st_mode);
+}
+
 static bool has_links(const struct ga_repo *r)
 {
+	cleanup_free char *dir = hook_directory(r);
+
+	if (is_shared(r))
+		return false;
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
-		cleanup_free char *path = ga_strf("%s/hooks/%s", ga_repo_info(r)->commondir,
-						  own_hooks[i]);
+		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
 		cleanup_free char *target = own_hook(r, own_hooks[i]);
 		char is[PATH_MAX];
 		ssize_t n = readlink(path, is, sizeof(is));
@@ -178,8 +197,7 @@ static int former_directory(struct ga_repo *r, const struct ga_gitconfig *c, cha
 	if (!value)
 		value = guard_users_path(c);
 	if (!value || *value != '~') {
-		*ret = value ? ga_strdup(value)
-			     : ga_path_join(ga_repo_info(r)->commondir, "hooks");
+		*ret = value ? ga_strdup(value) : hook_directory(r);
 		return 0;
 	}
 	/* git expands "~" and "~user" */
@@ -315,7 +333,7 @@ static int give_back_from(const char *dir, const char *to, bool own_only, struct
 static int give_back_all(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err)
 {
 	cleanup_free char *data = guard_dir(r), *own = own_directory(r), *former = NULL;
-	cleanup_free char *hooks = ga_path_join(ga_repo_info(r)->commondir, "hooks"), *to = NULL;
+	cleanup_free char *hooks = hook_directory(r), *to = NULL;
 
 	if (give_back_from(data, hooks, true, err))
 		return -1;
@@ -375,11 +393,12 @@ static int remove_events(struct ga_repo *r, const struct ga_gitconfig *c, struct
 /* Does git use the repository's own hook directory, and has that none of these hooks? */
 static bool is_free(const struct ga_repo *r, const struct ga_gitconfig *c)
 {
-	if (ga_gitconfig_get(c, "core.hookspath"))
+	cleanup_free char *dir = hook_directory(r);
+
+	if (ga_gitconfig_get(c, "core.hookspath") || is_shared(r))
 		return false;
 	for (size_t i = 0; i < GA_NELEMS(own_hooks); i++) {
-		cleanup_free char *path = ga_strf("%s/hooks/%s", ga_repo_info(r)->commondir,
-						  own_hooks[i]);
+		cleanup_free char *path = ga_path_join(dir, own_hooks[i]);
 		struct stat st;
 
 		if (!lstat(path, &st))
@@ -403,7 +422,7 @@ static int make_hook_directory(struct ga_repo *r, const char *dir, struct ga_err
 
 static int install_links(struct ga_repo *r, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
+	cleanup_free char *dir = hook_directory(r);
 
 	if (make_hook_directory(r, dir, err))
 		return -1;
@@ -418,11 +437,13 @@ static int install_links(struct ga_repo *r, struct ga_error *err)
 	return 0;
 }
 
-/* Remove our links, whatever they are called by now: some tools rename hooks in their way. */
+/* Remove our links, whatever they are called by now: some tools rename hooks in their way. In a
+ * directory that is shared there may be some that are another repository's. */
 static void remove_links(struct ga_repo *r)
 {
-	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "hooks");
-	cleanup_free char *made = own_hook(r, MADE);
+	cleanup_free char *dir = hook_directory(r);
+	cleanup_free char *made = own_hook(r, MADE), *data = guard_dir(r);
+	bool shared = is_shared(r);
 	DIR *d = opendir(dir);
 	struct dirent *e;
 
@@ -431,7 +452,7 @@ static void remove_links(struct ga_repo *r)
 		ssize_t n = readlinkat(dirfd(d), e->d_name, is, sizeof(is) - 1);
 
 		is[n < 0 ? 0 : n] = '\0';
-		if (is_guards_hook(is))
+		if (is_guards_hook(is) && (!shared || ga_path_inside(is, data)))
 			(void)unlinkat(dirfd(d), e->d_name, 0);
 	}
 	if (d)

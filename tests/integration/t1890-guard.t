@@ -196,6 +196,12 @@ beside husky 'mkdir -p .husky/_ && echo "*" >.husky/_/.gitignore && printf "#!/u
 beside lefthook 'for h in pre-commit pre-push prepare-commit-msg; do printf "#!/bin/sh\ncall_lefthook() { echo lefthook \"\$@\" >>\"\$TRASH/log.lefthook\"; }\ncall_lefthook run %s\n" $h >.git/hooks/$h; chmod +x .git/hooks/$h; done'
 beside pre-commit 'printf "#!/usr/bin/env bash\nHERE=\"\$(cd \"\$(dirname \"\$0\")\" && pwd)\"\necho \"\${HERE##*/} \${0##*/}\" >>\"\$TRASH/log.pre-commit\"\n" >.git/hooks/pre-push; chmod +x .git/hooks/pre-push'
 beside hooksPath 'mkdir .githooks && printf "#!/bin/sh\necho \"\$0\" >>\"\$TRASH/log.hooksPath\"\n" >.githooks/pre-commit && chmod +x .githooks/pre-commit && git config core.hooksPath .githooks'
+beside symlink 'rm -r .git/hooks && mkdir "$HOME/behind" && ln -s "$HOME/behind" .git/hooks && for h in pre-commit pre-push; do printf "#!/bin/sh\necho %s >>\"\$TRASH/log.symlink\"\n" $h >.git/hooks/$h; chmod +x .git/hooks/$h; done'
+test_expect_success 'a hook directory that repositories share: nothing is put there, nor taken that is not ours' '
+	mkdir shared && for n in a b; do make_repo share.$n && rm -r share.$n/.git/hooks && ln -s ../../shared share.$n/.git/hooks || return 1; done && printf "#!/bin/sh\necho shared \"\$0\" >>\"\$TRASH/log.shared\"\n" >shared/post-commit && chmod +x shared/post-commit && cd share.a && git agent list && picture >../before &&
+	git agent guard on && session x && how | grep " directory True$" && test "$(ls ../shared)" = post-commit && git -C ../share.b commit -q --allow-empty -m other && git commit -q --allow-empty -m m && test "$(grep -c shared "$TRASH/log.shared")" = 2 && refused git branch foo refs/agent/x/held &&
+	guard=$(cd .git/git-agent/guard && pwd -P) && ln -s "$guard/pre-push" ../shared/pre-push && ln -s /other/.git/git-agent/guard/post-merge ../shared/post-merge && git agent list && git agent drop --force x && git agent guard off && test "$(ls ../shared | xargs)" = "post-commit post-merge" && picture >../after && test_cmp ../before ../after
+'
 beside global 'mkdir -p "$HOME/my hooks" && printf "#!/bin/sh\necho \"\$0\" >>\"\$TRASH/log.global\"\n" >"$HOME/my hooks/post-commit" && chmod +x "$HOME/my hooks/post-commit" && git config --global core.hooksPath "~/my hooks"; test_when_finished "git config --global --unset core.hooksPath"'
 
 test_expect_success 'the hook directory of the user is critical all the same, and its hooks are read' '
