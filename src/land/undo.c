@@ -88,13 +88,13 @@ static int check_head(struct land *l, const struct undo *u, struct ga_error *err
 		       GA_HEX(want));
 }
 
-static bool is_equal(const struct undo *u, const struct land_look *a, const struct land_look *b)
+static bool is_equal(bool any_mode, const struct land_look *a, const struct land_look *b)
 {
-	return u->any_mode ? land_look_same(a, b) : land_look_equal(a, b);
+	return any_mode ? land_look_same(a, b) : land_look_equal(a, b);
 }
 
 /* Is it what the note has a copy of? */
-static bool is_as_before(const struct undo *u, size_t i, const struct land_look *is)
+static bool is_as_before(const struct undo *u, size_t i, const struct land_look *is, bool any_mode)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *name = ga_strf("%zu", i);
@@ -103,7 +103,7 @@ static bool is_as_before(const struct undo *u, size_t i, const struct land_look 
 
 	if (was.mode && (kept < 0 || ga_blob_id(kept, &was.oid, &ignored)))
 		return false;
-	return is_equal(u, is, &was);
+	return is_equal(any_mode, is, &was);
 }
 
 /* Restored by an undo that got no further, or not touched yet. */
@@ -111,7 +111,8 @@ bool undo_is_back(int root, const struct undo *u, size_t i)
 {
 	struct land_look is;
 
-	return land_look_here(root, u->files[i].path, &is) && is_as_before(u, i, &is);
+	return land_look_here(root, u->files[i].path, &is) &&
+	       is_as_before(u, i, &is, u->any_mode);
 }
 
 /* Can what is there be replaced by what was there before? It can be as it was brought, or as it was
@@ -121,7 +122,8 @@ static bool may_go(int root, const struct undo *u, size_t i, struct land_look *r
 	const struct undo_file *f = &u->files[i];
 
 	return land_look_here(root, f->path, ret_is) &&
-	       (!ret_is->mode || is_equal(u, ret_is, &f->will) || is_as_before(u, i, ret_is));
+	       (!ret_is->mode || is_equal(u->any_mode, ret_is, &f->will) ||
+		is_as_before(u, i, ret_is, u->any_mode));
 }
 
 static bool goes(const struct undo *u, const char *path)
@@ -243,7 +245,8 @@ static int put_back(int root, const struct undo *u, size_t i, const char *part,
 
 	if (!may_go(root, u, i, &is))
 		return 1;
-	if (is_as_before(u, i, &is) && (is.mode || land_dir_here(root, f->path)))
+	/* an execute bit that git does not look at is put back all the same */
+	if (is_as_before(u, i, &is, false) && (is.mode || land_dir_here(root, f->path)))
 		return 0;
 	if (!(f->had ? land_put(&copy, root, f->path, &is, err)
 		     : land_remove(root, f->path, &is, err)))

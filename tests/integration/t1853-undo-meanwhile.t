@@ -159,6 +159,9 @@ for work in 'put d/h@8M; git add d/h' 'put f@8M'; do
 		git agent land $s && chmod +x f && put f@2A8M9U && test_expect_code 2 git agent land --undo $s 2>../err && cat ../err && grep ": f\$" ../err && content f@2A8M9U | test_cmp - f
 	'
 done
+test_expect_success 'with core.fileMode off, what a landing beside staged work made executable, or not, is as it was' '
+	begin && git config core.fileMode false && s=m$(count) && git agent start -q --name $s -- sh -c "$words git config core.fileMode true; put f*@ run@; git add f run; git commit -qm modes" && git agent review --accept-all --critical $s && put n=n && git add n && picture >../before && git agent land $s && test -x f && test ! -x run && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+'
 test_expect_success 'with core.fileMode on it is one' '
 	begin && git agent start -q --name mon -- sh -c "$words put f@2A" && put f@8M && git agent land mon && chmod +x f && picture >../before && test_expect_code 2 git agent land --undo mon 2>../err && grep "files changed since they were brought: f" ../err && picture >../after && test_cmp ../before ../after
 '
