@@ -30,9 +30,9 @@ struct ga_land_opts {
 	/* For GA_LAND_MERGE and GA_LAND_SQUASH: stop before the commit, which the user makes; the
 	 * session has not landed then. */
 	bool no_commit;
-	/* Land only these paths and what lies beneath them, as one commit of the user's
-	 * (GA_LAND_SQUASH); NULL: all. The session has landed once nothing remains; until then
-	 * undoing it names the paths. */
+	/* Land only these paths and what lies beneath them ("": the top), as one commit of the
+	 * user's (GA_LAND_SQUASH); NULL: all. The session has landed once nothing remains; until
+	 * then undoing it names the paths. */
 	const struct ga_strv *paths;
 	/* -m, for those two; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the subjects
 	 * of its commits. */

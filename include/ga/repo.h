@@ -55,6 +55,8 @@ int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struc
 int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, struct ga_error *err);
 /* The operation in progress ("merge", "rebase", "cherry-pick", ...), or NULL. */
 const char *ga_repo_operation(const struct ga_repo *r);
+/* "a" or "an", as it stands before such a name. */
+const char *ga_repo_operation_article(const char *operation);
 /* Is it a partial clone, which lacks objects that a promisor remote has? False if its configuration
  * cannot be read. */
 bool ga_repo_is_partial(const struct ga_repo *r);

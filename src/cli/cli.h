@@ -149,7 +149,7 @@ char *cli_resolve_path(const struct cli *c, const char *path,
 		       bool (*known)(const void *where, const char *path), const void *where);
 
 /* A path of the command line, absolute or from the current directory, as one from the top of the
- * working tree; NULL if it is that itself, or not beneath it. Textual: nothing need be there.
+ * working tree: "" for that itself, NULL if it is not beneath it. Textual: nothing need be there.
  * Caller frees. */
 char *cli_path_from_top(const struct ga_repo *r, const char *path);
 

@@ -310,9 +310,10 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 {
 	struct explained x = { .path = cli_path_from_top(e->repo, arg) };
 
-	if (!x.path) {
+	if (!x.path || !*x.path) {
 		cleanup_free char *q = ga_escape(arg);
 
+		free(x.path);
 		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
 	}
 	if (ga_strmap_first(&e->seen, x.path, strlen(x.path)) >= 0) {

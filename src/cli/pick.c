@@ -162,18 +162,19 @@ char *cli_resolve_path(const struct cli *c, const char *path,
 char *cli_path_from_top(const struct ga_repo *r, const char *path)
 {
 	const char *root = ga_repo_info(r)->workdir, *dir;
-	cleanup_free char *cwd = getcwd(NULL, 0), *ret = NULL;
+	cleanup_free char *cwd = getcwd(NULL, 0);
 
+	if (!*path)
+		return NULL;
 	if (path[0] == '/') {
 		dir = "";
 		path = ga_path_below(path, root);
 	} else {
 		dir = cwd ? ga_path_below(cwd, root) : NULL;
 	}
-	if (!dir || !path || !*path)
+	if (!dir || !path)
 		return NULL;
-	ret = ga_path_resolve(dir, path + strspn(path, "/"));
-	return ret && *ret ? ga_steal(&ret) : NULL;
+	return ga_path_resolve(dir, path + strspn(path, "/"));
 }
 
 static int no_such_session(struct cli *c, const char *name, struct ga_error *err)

@@ -141,7 +141,8 @@ int land_check_operation(struct land *l, const char *then, struct ga_error *err)
 
 	if (!operation)
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "a %s is in progress in this working tree", operation);
+	(void)ga_fail(err, GA_ELOSE, "%s %s is in progress in this working tree",
+		      ga_repo_operation_article(operation), operation);
 	return ga_hint(err, "finish or abort it, then %s", then);
 }
 

@@ -320,6 +320,7 @@ int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 /* paths.c: keep only what opts->paths ask for (narrows changes, conflicted, merged; fills rest). */
 int land_narrow(struct land *l, struct ga_error *err);
 bool land_is_wanted(const struct land *l, const char *path);
+bool land_wants_all(const struct land *l);
 
 /* flags.c: GA_EFLAGS while flags block: of what is merged; and, once that is planned, of files
  * where it comes to stand beside uncommitted lines of the user's. */

@@ -43,7 +43,7 @@ static void part_message(struct land *l, struct ga_buf *ret)
 {
 	ga_buf_addf(ret, "Land a part of agent/%s\n\n", l->s->name);
 	for (size_t i = 0; i < l->opts->paths->n && i < SUBJECTS; i++) {
-		const char *path = l->opts->paths->v[i];
+		const char *path = *l->opts->paths->v[i] ? l->opts->paths->v[i] : ".";
 
 		ga_buf_adds(ret, "* ");
 		ga_quote_add(ret, path, strlen(path));
@@ -64,7 +64,7 @@ static bool ends_in_trailers(const struct ga_buf *m)
 	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
 }
 
-/* Not for opts->paths: the checks ran on all of it. */
+/* Not for a part of it: the checks ran on all. */
 static void add_checks(const struct land *l, struct ga_buf *ret)
 {
 	if (!l->report || !l->report->checks.n)
@@ -84,13 +84,13 @@ int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
 		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");
 	if (given)
 		ga_buf_adds(ret, given);
-	else if (l->opts->paths)
+	else if (l->opts->paths && !(land_wants_all(l) && !ga_oid_is_zero(&l->tip)))
 		part_message(l, ret);
 	else if (l->opts->how != GA_LAND_SQUASH)
 		ga_buf_addf(ret, "Merge agent/%s", l->s->name);
 	else if (squash_message(l, ret, err))
 		return -1;
-	if (!l->opts->paths)
+	if (land_wants_all(l))
 		add_checks(l, ret);
 	return 0;
 }

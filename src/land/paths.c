@@ -9,12 +9,23 @@
 #include "ga/quote.h"
 #include "land-internal.h"
 
+/* "" is the top of the working tree, above all paths. */
+static bool is_at(const char *path, const char *named)
+{
+	return !*named || ga_path_inside(path, named);
+}
+
+bool land_wants_all(const struct land *l)
+{
+	return !l->opts->paths || ga_strv_has(l->opts->paths, "");
+}
+
 bool land_is_wanted(const struct land *l, const char *path)
 {
 	const struct ga_strv *paths = l->opts->paths;
 
 	for (size_t i = 0; paths && i < paths->n; i++)
-		if (ga_path_inside(path, paths->v[i]))
+		if (is_at(path, paths->v[i]))
 			return true;
 	return !paths;
 }
@@ -36,18 +47,18 @@ static int check_named(struct land *l, struct ga_error *err)
 {
 	for (size_t i = 0; i < l->opts->paths->n; i++) {
 		const char *path = l->opts->paths->v[i];
-		cleanup_free char *q = ga_escape(path);
+		cleanup_free char *q = ga_escape(*path ? path : ".");
 		bool any = false;
 
 		for (size_t k = 0; k < l->changes.n && !any; k++)
-			any = ga_path_inside(l->changes.v[k].path, path);
+			any = is_at(l->changes.v[k].path, path);
 		for (size_t k = 0; k < l->s->left_out.n && !any; k++)
-			any = ga_path_inside(l->s->left_out.v[k], path);
+			any = is_at(l->s->left_out.v[k], path);
 		/* a held-back path has flags, which refuse the landing; those of another landing
 		 * may be about what is nowhere in this one */
 		for (size_t k = 0; k < l->report->n_flags && !any; k++)
 			any = !l->report->flags[k].landing &&
-			      ga_path_inside(l->report->flags[k].path, path);
+			      is_at(l->report->flags[k].path, path);
 		if (any)
 			continue;
 		(void)ga_fail(err, GA_EFATAL, "agent/%s has nothing to land at '%s'", l->s->name,

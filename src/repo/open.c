@@ -534,6 +534,11 @@ const char *ga_repo_operation(const struct ga_repo *r)
 	return "unknown operation";
 }
 
+const char *ga_repo_operation_article(const char *operation)
+{
+	return strchr("aeiou", *operation) ? "an" : "a";
+}
+
 static int take_promisor(const git_config_entry *e, void *payload)
 {
 	bool *ret = payload;

@@ -242,7 +242,8 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 	const char *op = ga_repo_operation(r);
 
 	if (op && strcmp(op, "bisect")) {
-		(void)ga_fail(err, GA_EFATAL, "a %s is in progress", op);
+		(void)ga_fail(err, GA_EFATAL, "%s %s is in progress",
+			      ga_repo_operation_article(op), op);
 		return ga_hint(err, "finish or abort it, or start with --dirty ignore");
 	}
 	if (scan_into(r, &sc, err))

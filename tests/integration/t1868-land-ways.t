@@ -42,6 +42,20 @@ test_expect_success 'a part: one commit of those paths, undone by name; the sess
 	git agent land q -- f && git checkout -q f && git agent land q && state f@2A g@2A d/h@2A d/n=n -old >../want && head_is >../is && test_cmp ../want ../is && git agent list | grep "^q .*landed"
 '
 
+test_expect_success 'the top of the working tree, by whatever name: all of it as one commit, which says so' '
+	begin && git agent start -q --name top -- sh -c "$words put f@2A; git commit -qam first; put d/n=n old@2A8M; git add -A; git commit -qm second" && put g@8M && picture >../before &&
+	for at in ". ." ". ./" ". $PWD" ". d/.." "d .." "d ../."; do
+		(cd ${at% *} && git agent land --dry-run top -- ${at#* } && git agent land top -- ${at#* }) && git agent list | grep "^top .*landed" && git log -1 --format=%B >../got && printf "Squash agent/top\n\n* first\n* second\n\n" | test_cmp - ../got && ! git rev-parse -q --verify HEAD^2 && state f@2A d/n=n old@2A8M >../want && head_is >../is && test_cmp ../want ../is && git agent land --undo top && picture >../after && test_cmp ../before ../after || return 1
+	done && git agent land top -- f . && git agent list | grep "^top .*landed" && git agent land --undo top && git agent land top -- f && git agent land top -- . && git agent list | grep "^top .*landed" && test_expect_code 129 git agent land top -- "" && test_expect_code 129 git agent land top -- .. && test_expect_code 129 git agent rules explain .
+'
+test_expect_success 'the top of the working tree, with what is on no branch, and of a session that has nothing' '
+	begin && put f@8M && git agent start -q --name topc -- sh -c "$words put f@2A8M" && git commit -qam mine && git agent land topc -- . && state f@2A8M >../want && head_is | test_cmp ../want - && git agent list | grep "^topc .*landed" &&
+	git agent start -q --name none -- true && test_expect_code 0 git agent land none -- . 2>../err && cat ../err
+'
+test_expect_success 'a landing while an am waits' '
+	begin && git agent start -q --name am -- sh -c "$words put f@2A" && put f@2M && git commit -qam mine && git format-patch -q -1 --stdout >../patch && git reset -q --hard HEAD^ && put f@2C && git commit -qam c && ! git am -q ../patch && test_expect_code 2 git agent land am 2>../err && cat ../err && grep "git-agent: an am is in progress" ../err && git am --abort
+'
+
 test_expect_success 'a part: flags of the rest do not block it, its own do; conflicts are refused' '
 	begin && git agent start -q --name fl -- sh -c "$words put f@2A Makefile=all: g@2A; mkdir -p .vscode; echo {} >.vscode/tasks.json" && test_expect_code 3 git agent land fl && git agent land fl -- f && head_is | grep " f$" &&
 	test_expect_code 3 git agent land fl -- Makefile .vscode && test_expect_code 3 git agent land fl && put g@2C && git commit -qam c && picture >../before && test_expect_code 2 git agent land fl -- g 2>../err && grep "conflicts with what is committed: g" ../err && picture >../after && test_cmp ../before ../after
