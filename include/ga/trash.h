@@ -23,9 +23,11 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
  * a directory in the trash. Its refs are restored in one transaction that overwrites none, then the
  * directory. Safe to repeat after a crash. Fails (GA_EFATAL) if a session or branch of that name
  * exists, or if the session's state was damaged. The session comes locked. Returns 1 if there is
- * none. */
+ * none. With `whole_or_null`, only one that was started while that session, the superproject's, was
+ * at work: of several of the same name, its own. */
 int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
-		     struct ga_session *ret, int *ret_lock, struct ga_error *err);
+		     const struct ga_session *whole_or_null, struct ga_session *ret, int *ret_lock,
+		     struct ga_error *err);
 
 /* Delete for good what was dropped before that time, directories and refs. `dry`: delete nothing.
  * Adds the names of the directories to `names`, and when each was dropped, for people, to `whys`.

@@ -269,6 +269,7 @@ static int restore_part(const struct ga_part_at *at, void *payload, struct ga_er
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *q = ga_quote(at->path);
+	const struct ga_session *whole = payload;
 	cleanup_close int lock = -1;
 	int rc;
 
@@ -278,11 +279,12 @@ static int restore_part(const struct ga_part_at *at, void *payload, struct ga_er
 		cli_note("submodule %s: %s: its session stays in the trash", q, at->why->msg);
 		return 0;
 	}
-	rc = ga_trash_restore(at->env->repo, at->env->state_dir, payload, &s, &lock, err);
+	rc = ga_trash_restore(at->env->repo, at->env->state_dir, whole->name, whole, &s, &lock,
+			      err);
 	if (rc > 0)
 		cli_note("submodule %s: its session is not in the trash any more", q);
 	else if (!rc)
-		rc = ga_start_each_part(at->env, &s, false, restore_part, payload, err);
+		rc = ga_start_each_part(at->env, &s, false, restore_part, &s, err);
 	return rc < 0 ? ga_error_wrap(err, "submodule %s", q) : 0;
 }
 
@@ -293,7 +295,7 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 	int rc;
 
 	name = cli_plain_name(name);
-	rc = ga_trash_restore(c->env.repo, c->env.state_dir, name, &s, &lock, err);
+	rc = ga_trash_restore(c->env.repo, c->env.state_dir, name, NULL, &s, &lock, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
@@ -303,7 +305,7 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 		return ga_hint(err, "what was dropped is in %s/trash, with the time in its name",
 			       dir);
 	}
-	if (ga_start_each_part(&c->env, &s, false, restore_part, s.name, err))
+	if (ga_start_each_part(&c->env, &s, false, restore_part, &s, err))
 		return -1;
 	cli_note("session '%s' is back", s.name);
 	return 0;

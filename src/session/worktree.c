@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 
+#define ASK_AGAIN 5     /* times, 10 ms apart */
 #define MAX_LINK 8192 /* bytes of a gitdir file */
 
 /* The content of the entry's `gitdir`. The directory it names never exists: `git worktree repair`
@@ -162,16 +164,31 @@ static int check_operations(struct ga_repo *r, const struct ga_session *s, struc
 	return ga_hint(err, "finish or abort it first");
 }
 
-int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+/* The working tree in which the branch is checked out, if any. Git fails if an entry of another
+ * session, or their directory, goes away while it reads them. */
+static int ask_where(struct ga_repo *r, const struct ga_session *s, struct ga_buf *ret,
+		     struct ga_error *err)
 {
 	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", s->branch, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
-	cleanup_free char *q = NULL;
+	int rc;
 
 	g.args = args;
-	g.out = &out;
-	if (ga_git_ok(r, &g, err))
+	g.out = ret;
+	for (int i = 0; (rc = ga_git_ok(r, &g, err)) && i < ASK_AGAIN; i++) {
+		ga_error_release(err);
+		ga_buf_clear(ret);
+		(void)nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+	}
+	return rc;
+}
+
+int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	cleanup_free char *q = NULL;
+
+	if (ask_where(r, s, &out, err))
 		return -1;
 	ga_buf_chomp(&out);
 	/* the session's own entry, whose working tree does not exist */

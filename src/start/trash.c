@@ -125,6 +125,7 @@ struct found {
 	char *entry;          /* the directory's name */
 	char *name;           /* the session's */
 	uint64_t time, n;
+	uint64_t started;     /* as in its state */
 };
 
 static void found_release(struct found *f)
@@ -145,28 +146,32 @@ static bool cut_number(char *s, uint64_t *ret)
 	return true;
 }
 
-static bool is_session(const char *dir, const char *name)
+static bool is_session(const char *dir, const char *name, uint64_t *ret_started)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 
-	return !ga_session_load_from(dir, name, &s, &ignored);
+	if (ga_session_load_from(dir, name, &s, &ignored))
+		return false;
+	*ret_started = s.started;
+	return true;
 }
 
 /* Take such a name apart. A session's name may end in numbers too: its state file tells. */
 static bool take_apart(const char *trash, const char *entry, struct found *ret)
 {
 	cleanup_free char *dir = ga_path_join(trash, entry), *name = ga_strdup(entry);
-	uint64_t last, before;
+	uint64_t last, before, started;
 
 	if (!cut_number(name, &last))
 		return false;
 	*ret = (struct found){ .time = last };
-	if (!is_session(dir, name)) {
-		if (!cut_number(name, &before) || !is_session(dir, name))
+	if (!is_session(dir, name, &started)) {
+		if (!cut_number(name, &before) || !is_session(dir, name, &started))
 			return false;
 		*ret = (struct found){ .time = before, .n = last };
 	}
+	ret->started = started;
 	ret->entry = ga_strdup(entry);
 	ret->name = ga_steal(&name);
 	return true;
@@ -177,8 +182,16 @@ static bool is_later(const struct found *a, const struct found *b)
 	return !b->entry || a->time > b->time || (a->time == b->time && a->n > b->n);
 }
 
+/* Can it be the one that `whole` has in a submodule? That was started with it, or when it went
+ * on. */
+static bool is_part(const struct found *f, const struct ga_session *whole)
+{
+	return f->started >= whole->started && (!whole->finished || f->started <= whole->finished);
+}
+
 /* Find the session of that name, or entry, that was dropped last. 1: there is none. */
-static int find(const char *trash, const char *name, struct found *ret, struct ga_error *err)
+static int find(const char *trash, const char *name, const struct ga_session *whole_or_null,
+		struct found *ret, struct ga_error *err)
 {
 	DIR *d = opendir(trash);
 	struct dirent *e;
@@ -193,7 +206,8 @@ static int find(const char *trash, const char *name, struct found *ret, struct g
 
 		if (strncmp(e->d_name, name, strlen(name)) || !take_apart(trash, e->d_name, &f))
 			continue;
-		if ((!strcmp(f.name, name) || !strcmp(f.entry, name)) && is_later(&f, ret)) {
+		if ((!strcmp(f.name, name) || !strcmp(f.entry, name)) &&
+		    (!whole_or_null || is_part(&f, whole_or_null)) && is_later(&f, ret)) {
 			found_release(ret);
 			*ret = f;
 		} else {
@@ -285,12 +299,13 @@ static int move_back(const char *state_dir, struct ga_session *s, int *ret_lock,
 }
 
 int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
-		     struct ga_session *ret, int *ret_lock, struct ga_error *err)
+		     const struct ga_session *whole_or_null, struct ga_session *ret, int *ret_lock,
+		     struct ga_error *err)
 {
 	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *dir = NULL;
 	cleanup_(found_release) struct found f = { 0 };
 	cleanup_close int lock = -1;
-	int rc = find(trash, name, &f, err);
+	int rc = find(trash, name, whole_or_null, &f, err);
 
 	if (rc)
 		return rc;

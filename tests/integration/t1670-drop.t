@@ -160,4 +160,10 @@ test_expect_success 'start --rm: work in a submodule stays' '
 	cd super && git agent start -q --rm --name rm -- sh -c "cd lib && echo more >more && git add more && git commit -qm more" 2>../err && grep "^agent/rm stays: " ../err && stays rm && git -C lib rev-parse -q --verify agent/rm && git agent start -q --rm --name none -- true && test_expect_code 128 git agent show none
 '
 
+# Git stops if the directory of worktrees goes away while it reads it, as when the last other session ends
+test_expect_success 'git that fails is asked once more where a branch is checked out' '
+	git init -q again && cd again && git commit -q --allow-empty -m 1 && git agent start -q --name w -- sh -c "echo w >w" && mkdir ../once && printf "#!/bin/sh\ncase \"\$*\" in *worktreepath*) [ -e $HOME/asked ] || { : >$HOME/asked; echo fatal: Invalid path >&2; exit 128; } ;; esac\nexec $(command -v git) \"\$@\"\n" >../once/git && chmod +x ../once/git &&
+	PATH=$HOME/once:$PATH git-agent drop --force w && test -e ../asked && ! git agent list | grep "^w "
+'
+
 test_done

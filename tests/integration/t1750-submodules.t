@@ -99,6 +99,12 @@ test_expect_success 'drop: work in the submodule counts, and its refs go to its 
 	test -z "$(git for-each-ref refs/agent refs/heads/agent)" && ! git -C $L agent list | grep "^d " && ! git agent list | grep "^d "
 '
 
+# Both generations have a session of that name in the trash of the submodule, too. They are told apart by the second in which they began.
+test_expect_success 'drop --restore of an earlier session brings back what that one had in the submodule' '
+	make_super earlier lib && cd earlier && git agent start -q --name d -- sh -c "echo first >$L/k" && sleep 1.1 && git agent drop --force d 2>../err && first=$(sed -n "s,.*/trash/\([^ ;]*\);.*,\1,p" ../err) && sleep 1.1 && git agent start -q --name d -- sh -c "echo second >$L/k" && git agent drop --force d &&
+	git agent drop --restore "$first" && test "$(git -C $L show agent/d:k)" = first && sleep 1.1 && git agent drop --force d && git agent drop --restore d && test "$(git -C $L show agent/d:k)" = first
+'
+
 test_expect_success 'a submodule of a submodule' '
 	make_super mid lib && make_repo outer && cd outer && git submodule --quiet add "$HOME/mid" m && git commit -qm m && git submodule --quiet update --init --recursive &&
 	git agent start --name n -- sh -c "
