@@ -36,7 +36,7 @@ int way_changed(struct land *l, int root, const struct ga_change *c, struct land
 /* Those of f->changed that are marked. Git shows no change of them, commits none and stashes none,
  * so that the hint has to be another one: WAY_UNMARK, and what to do then. */
 void way_marked(const struct land_found *f, struct ga_strv *ret);
-#define WAY_NO_MARK "'git update-index --no-assume-unchanged PATH' (or --no-skip-worktree)"
+#define WAY_NO_MARK "'git update-index --no-assume-unchanged FILE' (or --no-skip-worktree)"
 #define WAY_UNMARK "git was told not to look there: " WAY_NO_MARK ", see to it, then "
 
 int way_refuse_untracked(const struct ga_strv *paths, struct ga_error *err);

@@ -100,7 +100,9 @@ static bool is_gone(int worktree, const char *path)
 	return fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
 }
 
-/* Give lines to `git update-index --index-info`; mode 0 removes. */
+/* Give lines to `git update-index --index-info`; mode 0 removes. Git writes the index anew, and by
+ * then looks at files that were written in the second of the old one: so it needs the working
+ * tree. */
 static int change_index(struct ga_repo *r, const char *index, const struct ga_buf *lines,
 			struct ga_error *err)
 {
@@ -110,6 +112,7 @@ static int change_index(struct ga_repo *r, const char *index, const struct ga_bu
 	if (!lines->len)
 		return 0;
 	g.args = args;
+	g.work_tree = r->info.workdir;
 	g.index_file = index;
 	g.in = lines->ptr;
 	g.in_len = lines->len;

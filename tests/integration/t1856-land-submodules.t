@@ -59,7 +59,7 @@ test_expect_success 'an empty one, and one with nothing but directories, makes w
 test_expect_success 'what stands in the place of one that git was told not to look at stays' '
 	begin_with sub && session "rmdir sub; echo file >sub" && git update-index --assume-unchanged sub && rmdir sub && echo mine >sub &&
 	for how in --merge --ff-only --rebase --no-commit; do refused ": " git agent land $how $s || return 1; done &&
-	for how in --merge --squash; do refused "a submodule comes or goes beside uncommitted changes: sub$" git agent land $how $s && grep "^hint: git was told not to look there: .git update-index --no-assume-unchanged PATH" ../err || return 1; done &&
+	for how in --merge --squash; do refused "a submodule comes or goes beside uncommitted changes: sub$" git agent land $how $s && grep "^hint: git was told not to look there: .git update-index --no-assume-unchanged FILE" ../err || return 1; done &&
 	git update-index --no-assume-unchanged sub && for how in --merge --rebase; do refused ": " git agent land $how $s || return 1; done
 '
 

@@ -122,7 +122,7 @@ test_expect_success 'killed, and its record is damaged: the note is not taken fo
 hinted() {
 	picture >../before && test_expect_code 2 git agent land "$@" $s 2>../err && cat ../err && picture >../after && test_cmp ../before ../after
 }
-no_mark="git update-index --no-assume-unchanged PATH. (or --no-skip-worktree)"
+no_mark="git update-index --no-assume-unchanged FILE. (or --no-skip-worktree)"
 for mark in assume-unchanged skip-worktree; do
 	test_expect_success "in the way of what only git does: the hint is one that can be followed, $mark" '
 		begin && s=s$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@5A" && git commit -q --allow-empty -m mine && git update-index --$mark f && echo more >>f &&

@@ -406,6 +406,21 @@ static void random_step(const char *dir, int at)
 	}
 }
 
+/* The index was written in the second in which the file was. So only a look at the file tells that
+ * it is another: it has the same size and time. */
+static void changed_within_the_index_time(void **state)
+{
+	cleanup_free char *got = NULL, *want = NULL;
+
+	(void)state;
+	SH("racy", "git init -q; git config core.trustctime false; echo a >f; echo gone >gone;"
+		   "touch -d @1700000000 f; git add -A; git commit -qm base;"
+		   "echo b >f; touch -d @1700000000 f .git/index; rm gone");
+	want = sh("racy", "cp -a . ../racy-copy; cd ../racy-copy; touch f; git add -A; git write-tree");
+	got = snapshot_tree("racy", NULL);
+	assert_string_equal(got, want);
+}
+
 static void random_states_equal_git_add(void **state)
 {
 	const char *given = getenv("GA_TEST_SEED");
@@ -455,6 +470,7 @@ int main(void)
 		cmocka_unit_test(excluded_paths_stay_as_in_head),
 		cmocka_unit_test(split_index_and_linked_worktree),
 		cmocka_unit_test(submodule_commit_is_carried),
+		cmocka_unit_test(changed_within_the_index_time),
 		cmocka_unit_test(random_states_equal_git_add),
 	};
 
