@@ -17,6 +17,7 @@
 #include "ga/rewrite.h"
 #include "ga/sync.h"
 #include "carry.h"
+#include "note.h"
 
 /* What telling files apart by their lines may cost: the bytes that are read, and what each
  * comparison costs at least. */

@@ -20,6 +20,7 @@
 #include "ga/sync.h"
 #include "ga/trace.h"
 #include "land-internal.h"
+#include "note.h"
 
 #define MAGIC "git-agent hidden 2"
 #define LIST_MAX ((size_t)64 << 20)

@@ -18,6 +18,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "land-internal.h"
+#include "note.h"
 
 #define TARGET_MAX 4096 /* bytes of a link's target: Linux follows none that is longer */
 #define GITS_FILE ((size_t)16 << 20) /* greatest size of a file that git reads from trees */

@@ -12,6 +12,7 @@
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "note.h"
 #include "work.h"
 
 char *land_index_file(const struct land *l)

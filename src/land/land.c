@@ -16,6 +16,7 @@
 #include "ga/trace.h"
 #include "in-the-way.h"
 #include "left-note.h"
+#include "note.h"
 #include "work.h"
 
 static void land_release(struct land *l)

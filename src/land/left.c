@@ -10,6 +10,7 @@
 #include "ga/quote.h"
 #include "ga/signals.h"
 #include "left-note.h"
+#include "note.h"
 
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {

@@ -14,6 +14,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "land-internal.h"
+#include "note.h"
 
 /* What git keeps of a commit that it applies again: the author's address and date, and the subject,
  * to which a hook may add. */

@@ -13,6 +13,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
+#include "note.h"
 #include "undo.h"
 
 void undo_release(struct undo *u)

@@ -24,6 +24,7 @@
 #include "ga/sync.h"
 #include "ga/trace.h"
 #include "left-note.h"
+#include "note.h"
 #include "undo.h"
 #include "work.h"
 

@@ -9,6 +9,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/refs.h"
+#include "note.h"
 #include "undo.h"
 
 /* Where else a file may be. */

@@ -16,6 +16,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "note.h"
 #include "undo.h"
 
 #define WENT_ON "the user went on\n" /* what the file says then */

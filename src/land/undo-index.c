@@ -113,9 +113,9 @@ static int read_marks(struct land *l, const char *index, struct marks *ret, stru
 		if (!line[0] || !line[1])
 			continue;
 		ga_strv_push(&ret->all, line + 2);
-		if (line[0] == 'S' || line[0] == 's')
+		if (land_is_skipped(line[0]))
 			ga_strv_push(&ret->skipped, line + 2);
-		if (line[0] >= 'a' && line[0] <= 'z')
+		if (land_is_assumed(line[0]))
 			ga_strv_push(&ret->assumed, line + 2);
 	}
 	ga_strv_sort_unique(&ret->all);

@@ -15,6 +15,7 @@
 #include "ga/refs.h"
 #include "ga/signals.h"
 #include "ga/trace.h"
+#include "note.h"
 #include "undo.h"
 
 bool undo_stands(int root, const char *path, const struct land_look *want)

@@ -12,6 +12,7 @@
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/trace.h"
+#include "note.h"
 #include "work.h"
 
 /* ---- before ------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #include "ga/path.h"
 #include "ga/refs.h"
 #include "in-the-way.h"
+#include "note.h"
 #include "work.h"
 
 void land_work_release(struct land *l)

@@ -37,7 +37,7 @@ static int apply_patterns(struct land *l, const char *index, const char *dir, st
 
 static int mark(struct land *l, const char *index, struct ga_error *err)
 {
-	static const char *const args[] = { "ls-files", "-z", "-s", "-v", NULL };
+	static const char *const args[] = { "ls-files", "-z", "-v", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *line;
 	size_t pos = 0;
@@ -45,9 +45,8 @@ static int mark(struct land *l, const char *index, struct ga_error *err)
 	if (land_ask_git(l, args, index, NULL, &out, err))
 		return -1;
 	while ((line = ga_buf_next0(&out, &pos))) {
-		struct ga_entry e;
-		const char *path = land_is_skipped(*line) ? land_index_marked(line, &e) : NULL;
-		struct work_path *p = path ? work_find(l->work, path) : NULL;
+		bool skipped = land_is_skipped(line[0]) && line[1] == ' ';
+		struct work_path *p = skipped ? work_find(l->work, line + 2) : NULL;
 
 		if (p)
 			p->flagged_skip = p->absent = true;
