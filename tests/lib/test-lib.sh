@@ -79,6 +79,7 @@ test_expect_success() {
 		esac
 		return
 	fi
+	: >"$TRASH/began"
 	(
 		test_cleanup=: test_last=$! test_joined=
 		trap 'test_rc=$?; trap - EXIT; test_is_joined || test_rc=1; eval "$test_cleanup"; exit $test_rc' EXIT
@@ -96,8 +97,18 @@ test_expect_success() {
 			echo "FAILED: $1"
 			echo "$2"
 			cat "$test_log"
+			test_show_err
 		} >&2
 	fi
+}
+
+# What a test that failed had sent to the file err, as most do that look into messages: what it did not
+# find there says why it failed.
+test_show_err() {
+	find "$HOME/err" "$TRASH/err" -size +0 -newer "$TRASH/began" 2>/dev/null | while read -r test_err; do
+		echo "the last of ${test_err#"$TRASH/"}:"
+		tail -n 20 "$test_err"
+	done
 }
 
 # What test_expect_success puts before the commands of a test to see that && joins them.
