@@ -247,7 +247,7 @@ int land_put(const struct land_copy *c, int root, const char *path, const struct
 	if (!copy(c->from, c->name, dir, c->part, c->mode, err) &&
 	    !ga_fault_stop("land:part", err) && !check_still(root, path, over, err) &&
 	    settle(dir, c->part, ga_path_base(path)))
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "rename");
+		(void)ga_fail_errno(err, errno == EISDIR ? GA_ELOSE : GA_EFATAL, errno, "rename");
 	if (!err->msg)
 		return 0;
 	(void)unlinkat(dir, c->part, 0);

@@ -191,11 +191,12 @@ static int tracked_in_the_way(struct land *l, struct land_found *f, struct ga_er
 	return 0;
 }
 
-/* A look into a directory that stands where the merge puts a file. Any number of tracked files may
- * be in it; the first one that is not tracked ends the look. */
+/* A look into a directory that stands where a file is to come. Any number of tracked files, and of
+ * files that go, may be in it; the first other one ends the look. */
 struct below {
 	struct land *l;
 	int root;
+	const struct ga_strv *going_or_null;
 	struct ga_strv *ret;
 };
 
@@ -242,6 +243,8 @@ static int untracked_entry(struct below *b, const char *child, const struct ga_e
 	if (b->l->tracked ? ga_strv_find(b->l->tracked, child) >= 0
 			  : e->mode != GA_MODE_NONE && e->mode != GA_MODE_TREE)
 		return 0;
+	if (b->going_or_null && ga_strv_find(b->going_or_null, child) >= 0)
+		return 0;
 	ga_strv_push(b->ret, child);
 	return 1;
 }
@@ -265,10 +268,13 @@ static int untracked_below(struct below *b, const char *path, const struct ga_oi
 	return rc;
 }
 
-int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
+int land_untracked_below(struct land *l, int root, const char *path,
+			 const struct ga_strv *going_or_null, struct ga_strv *ret,
 			 struct ga_error *err)
 {
-	struct below b = { .l = l, .root = root, .ret = ret };
+	struct below b = {
+		.l = l, .root = root, .going_or_null = going_or_null, .ret = ret
+	};
 	struct ga_entry e = { .mode = GA_MODE_NONE };
 
 	if (!l->tracked && ga_tree_entry(l->repo, &l->head_tree, path, &e, err))
@@ -312,7 +318,7 @@ int way_added(struct land *l, int root, const char *path, struct land_found *f,
 		ga_strv_push(&f->files, path);
 		return 0;
 	}
-	return land_untracked_below(l, root, path, &f->blocked, err) < 0 ? -1 : 0;
+	return land_untracked_below(l, root, path, NULL, &f->blocked, err) < 0 ? -1 : 0;
 }
 
 /* Does the path become a submodule that is checked out there already? Git leaves it alone. */
@@ -341,7 +347,7 @@ int way_submodule(struct land *l, int root, const char *path, struct land_found 
 
 	if (!land_dir_here(root, path))
 		return way_added(l, root, path, f, err);
-	if (land_untracked_below(l, root, path, &in_it, err) < 0)
+	if (land_untracked_below(l, root, path, NULL, &in_it, err) < 0)
 		return -1;
 	if (in_it.n)
 		ga_strv_push(&f->filled, path);

@@ -346,8 +346,10 @@ int land_find_work(struct land *l, struct land_found *ret, struct ga_error *err)
 /* Refuse whatever is in the way; fills l->hidden and l->marked. */
 int land_check_worktree(struct land *l, struct ga_error *err);
 /* A directory stands where a file is to come. Does it contain anything that is not tracked
- * (l->head_tree, or l->tracked)? 1, with a name in `ret`. */
-int land_untracked_below(struct land *l, int root, const char *path, struct ga_strv *ret,
+ * (l->head_tree, or l->tracked), and is not among the paths that go, which are sorted? 1, with a
+ * name in `ret`. */
+int land_untracked_below(struct land *l, int root, const char *path,
+			 const struct ga_strv *going_or_null, struct ga_strv *ret,
 			 struct ga_error *err);
 
 /* options.c: will git follow options that the user configured for merges into this branch
@@ -440,8 +442,9 @@ struct land_copy {
 	const char *part;
 };
 /* Put it at `path`, replacing what is there once the copy is complete, a directory too if there are
- * only directories in it. GA_ELOSE, with nothing touched, if what is there is not `over` (NULL:
- * anything). A write by somebody else between that check and the rename is lost. */
+ * only directories in it. GA_ELOSE, with no file touched, if what is there is not `over` (NULL:
+ * anything), or is a directory with files. A write by somebody else between that check and the
+ * rename is lost. */
 int land_put(const struct land_copy *c, int root, const char *path, const struct land_look *over,
 	     struct ga_error *err);
 /* Remove such a part, left when writing `path` was interrupted. */

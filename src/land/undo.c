@@ -127,17 +127,9 @@ static bool may_go(int root, const struct undo *u, size_t i, struct land_look *r
 		is_as_before(u, i, ret_is, u->any_mode));
 }
 
-static bool goes(const struct undo *u, const char *path)
-{
-	for (size_t i = 0; i < u->n; i++)
-		if (!u->files[i].left && !u->files[i].had && !strcmp(u->files[i].path, path))
-			return true;
-	return false;
-}
-
 /* Find what is no directory but stands where the path needs one, and did not come with the
  * landing. */
-static int find_above(struct land *l, const struct undo *u, int root, const char *path,
+static int find_above(struct land *l, const struct ga_strv *going, int root, const char *path,
 		      struct ga_strv *ret, struct ga_error *err)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -152,7 +144,7 @@ static int find_above(struct land *l, const struct undo *u, int root, const char
 			continue;
 		if (ga_tree_entry(l->repo, &l->head_tree, dir, &e, err))
 			return -1;
-		if (e.mode == GA_MODE_NONE && !goes(u, dir))
+		if (e.mode == GA_MODE_NONE && ga_strv_find(going, dir) < 0)
 			ga_strv_push(ret, dir);
 		return 0;
 	}
@@ -160,31 +152,23 @@ static int find_above(struct land *l, const struct undo *u, int root, const char
 }
 
 /* A directory that has to make way may contain only what came with the landing. */
-static int check_below(struct land *l, const struct undo *u, int root, const char *path,
-		       struct ga_strv *ret, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv below = GA_STRV_INIT;
-
-	if (!land_dir_here(root, path))
-		return 0;
-	if (land_untracked_below(l, root, path, &below, err) < 0)
-		return -1;
-	for (size_t i = 0; i < below.n; i++)
-		if (!goes(u, below.v[i]))
-			ga_strv_push(ret, below.v[i]);
-	return 0;
-}
-
 static int check_places(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 			struct ga_error *err)
 {
+	cleanup_strv struct ga_strv going = GA_STRV_INIT;
+
+	for (size_t i = 0; i < u->n; i++)
+		if (!u->files[i].left && !u->files[i].had)
+			ga_strv_push(&going, u->files[i].path);
+	ga_strv_sort_unique(&going);
 	for (size_t i = 0; i < u->n; i++) {
 		const struct undo_file *f = &u->files[i];
 
 		if (f->left || !f->had)
 			continue;
-		if (find_above(l, u, root, f->path, changed, err) ||
-		    check_below(l, u, root, f->path, changed, err))
+		if (find_above(l, &going, root, f->path, changed, err) ||
+		    (land_dir_here(root, f->path) &&
+		     land_untracked_below(l, root, f->path, &going, changed, err) < 0))
 			return -1;
 	}
 	return 0;

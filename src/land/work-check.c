@@ -73,7 +73,7 @@ static int find_in_the_way(struct land *of, int root, struct ga_strv *ret, struc
 			continue;
 		find_above(w, root, p->path, ret);
 		if (land_dir_here(root, p->path) &&
-		    land_untracked_below(&l, root, p->path, ret, err) < 0)
+		    land_untracked_below(&l, root, p->path, NULL, ret, err) < 0)
 			return -1;
 	}
 	ga_strv_sort_unique(ret);

@@ -164,8 +164,8 @@ test_expect_success 'brought without a commit beside what is staged: that stays 
 '
 
 test_expect_success 'a file that became a directory, without a commit, beside what is staged' '
-	make_repo indir && cd indir && echo mine >>a && git agent start -q --name in -- sh -c "rm a; mkdir a; echo in >a/in; echo k >>d/b; git add d/b; git commit -qm k" && echo st >run && git add run && picture >../before && git agent land in && test -e a/in && git agent land --undo in && picture >../after && test_cmp ../before ../after &&
-	git agent land in && echo own >a/own && test_expect_code 2 git agent land --undo in 2>../err && grep "files changed since they were brought: a/own$" ../err && rm a/own && git agent land --undo in && picture >../after && test_cmp ../before ../after
+	make_repo indir && cd indir && echo mine >>a && git agent start -q --name in -- sh -c "rm a; mkdir -p a/deep; echo in | tee a/in >a/deep/in; for i in \$(seq 40); do echo \$i >a/\$i; done; echo k >>d/b; git add d/b; git commit -qm k" && echo st >run && git add run && picture >../before && git agent land in && test -e a/in && git agent land --undo in && picture >../after && test_cmp ../before ../after &&
+	git agent land in && mkdir ../away && mv a/* ../away && echo own >a/own && mv ../away/* a && test_expect_code 2 git agent land --undo in 2>../err && grep "files changed since they were brought: a/own$" ../err && mv a/own a/deep && test_expect_code 2 git agent land --undo in 2>../err && grep "brought: a/deep/own$" ../err && test -e a/in && rm a/deep/own && git agent land --undo in && picture >../after && test_cmp ../before ../after
 '
 
 test_done

@@ -21,7 +21,6 @@ test_expect_success 'a file that is edited while git resets is not overwritten; 
 test_expect_success 'nor one that comes where nothing was' '
 	begin && git agent start -q --name m2 -- sh -c "$words put f@2A y.ign=theirs" && picture >../before && git agent land --with-ignored y.ign m2 && hook reference-transaction "echo LATER >y.ign" && test_expect_code 2 git agent land --undo m2 2>../err && grep "changed meanwhile: y.ign$" ../err && test "$(cat y.ign)" = LATER && rm y.ign && git agent land --undo m2 && picture >../after && test_cmp ../before ../after
 '
-
 # stopped COMMANDS ARG...: they run when it has made the part of a first file
 stopped() {
 	commands=$1 && shift
@@ -39,6 +38,11 @@ for what in first second; do
 		begin && s=p$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@2A" && put f@8M g@8M && picture >../before && { stopped "put $p@5L" land $s; test $? = 2; } && cat ../err && grep "'\''$p'\'': it was changed meanwhile" ../err && grep "hint: land again" ../err && content $p@5L | test_cmp - $p && put $p@8M && picture >../after && test_cmp ../before ../after && git agent land $s && git agent land --undo $s && picture >../after && test_cmp ../before ../after
 	'
 done
+
+test_expect_success 'a file comes in a directory that came in place of one: it stays, and all else is taken back' '
+	begin && put f@8M "run*@1M" && git add run && git agent start -q --name dir -- sh -c "$words rm f; mkdir f; put f/in=x g@2A; git commit -qm g g" && picture >../before && git agent land dir && test -e f/in && { stopped "mkdir -p f && echo LATER >f/own" land --undo dir; test $? = 2; } && cat ../err && grep "changed meanwhile: f$" ../err && test "$(cat f/own)" = LATER && test ! -e f/in && content g@ | test_cmp - g &&
+	mv f/own ../own && git agent land --undo dir && picture >../after && test_cmp ../before ../after
+'
 
 # ---- another branch
 
