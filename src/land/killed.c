@@ -4,9 +4,17 @@
  * it could be continued or aborted, what it had written and staged by then is taken back, as if git
  * had stopped by itself (restore.c).
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "ga/clock.h"
+#include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/quote.h"
+#include "note.h"
 #include "undo.h"
 
 int undo_is_at_work(struct land *l, const struct undo *u, struct ga_error *err)
@@ -21,6 +29,30 @@ int undo_is_at_work(struct land *l, const struct undo *u, struct ga_error *err)
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return !strcmp(branch ? branch : "", u->ref) && ga_oid_equal(&head, &u->head);
+}
+
+#define PATIENCE_MS 3000 /* one that was killed with us may need a moment to be gone */
+#define PAUSE_NS 20000000
+
+int undo_check_ended(const struct land *l, const struct undo *u, struct ga_error *err)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	const int64_t until = ga_now_ms() + PATIENCE_MS;
+	cleanup_close int fd = openat(u->dir, LAND_NOTE_GIT, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_GIT, l->notes, l->note), *q = NULL;
+	int rc;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was noted");
+	while ((rc = ga_flock(fd, true, false, err)) > 0 && ga_now_ms() < until)
+		(void)nanosleep(&pause, NULL);
+	if (rc <= 0)
+		return rc;
+	q = ga_quote_shell(file);
+	(void)ga_fail(err, GA_EFATAL, "the landing of agent/%s was killed, and git is still at work "
+		      "on it", l->s->name);
+	return ga_hint(err, "wait until git, and what hooks and filters of yours it runs, have "
+			    "ended, then try again; 'fuser -v %s' names them", q);
 }
 
 /* Merging again in memory tells what git was to write. */

@@ -105,6 +105,8 @@ struct land {
 	const struct ga_strv *tracked; /* paths that count as tracked, sorted; NULL: those of
 					* head_tree */
 	struct ga_index_marks marks;
+	int git_lock;                  /* held by every git that is to bring something, and by what
+					* that runs, as long as they live; 0: none */
 	struct timespec looked;        /* before git was asked what is changed */
 	bool unstaged;                 /* the tree recorded in the index is HEAD's: nothing is
 					* staged */
@@ -170,7 +172,10 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 		       struct ga_error *err);
 /* Set ret->commit to HEAD once git has committed, whatever hooks of the user's made of it. */
 int land_read_result(struct land *l, struct ga_error *err);
-/* made.c: go back as land_go_back() does, to where git began. That is l->head, unless somebody
+/* made.c: git ended with `status`. If it was interrupted in a hook that runs once it has committed,
+ * the landing has come to its end all the same: sets it to 0, and removes git's state of the merge. */
+int land_heed_commit(struct land *l, int *status, struct ga_error *err);
+/* Go back as land_go_back() does, to where git began. That is l->head, unless somebody
  * committed between our check and git's start. Refused if somebody, or a hook, committed on top of
  * what git made. */
 int land_take_made(struct land *l, const char *how, struct ga_error *err);

@@ -29,6 +29,7 @@ static void land_release(struct land *l)
 	ga_strv_release(&l->conflicted);
 	land_carries_release(&l->carries);
 	land_ask_staged_abandon(l);
+	land_let_go(l);
 	ga_buf_release(&l->picks);
 	land_work_release(l);
 	ga_left_files_release(&l->ignored.files);

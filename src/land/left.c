@@ -203,7 +203,8 @@ static int commit(struct land *l, struct ga_error *err)
 		return land_fail_left(l, err);
 	if (l->rebase)
 		return finish_rebase(l, err);
-	if (check_resolved(l, err) || land_run_git(l, args, NULL, 0, &status, &why, err))
+	if (check_resolved(l, err) || land_run_git(l, args, NULL, 0, &status, &why, err) ||
+	    land_heed_commit(l, &status, err))
 		return -1;
 	return status ? land_fail_left(l, err) : 0;
 }

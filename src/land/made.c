@@ -262,6 +262,40 @@ static int is_committed(struct land *l, const struct ga_oid *head, struct ga_err
 		       : ga_oid_equal(&index, &tree);
 }
 
+/* Is what was to be committed in HEAD, on top of where git began? 1 yes. */
+static int is_brought(struct land *l, struct ga_error *err)
+{
+	cleanup_commit struct ga_commit c = { .n_parents = 0 };
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int rc = ga_repo_head(l->repo, &head, &branch, err);
+
+	if (rc || ga_oid_equal(&head, &l->head))
+		return rc < 0 ? -1 : 0;
+	if (ga_commit_read(l->repo, &head, &c, err))
+		return -1;
+	if (l->opts->how == GA_LAND_FF_ONLY ? !ga_oid_equal(&head, &l->tip)
+					    : !c.n_parents ||
+					      !ga_oid_equal(&c.parents[0], &l->head) ||
+					      (l->opts->how == GA_LAND_MERGE && !is_merge(l, &c)))
+		return 0;
+	return is_committed(l, &head, err);
+}
+
+int land_heed_commit(struct land *l, int *status, struct ga_error *err)
+{
+	static const char *const quit[] = { "merge", "--quit", NULL };
+	int rc = land_is_interrupted(*status) ? is_brought(l, err) : 0;
+
+	if (rc <= 0)
+		return rc;
+	/* after a merge git would have removed that */
+	if (ga_repo_operation(l->repo) && land_ask_git(l, quit, NULL, NULL, NULL, err))
+		return -1;
+	*status = 0;
+	return 0;
+}
+
 int land_take_made(struct land *l, const char *how, struct ga_error *err)
 {
 	/* git leaves it, and the user's next commit message would begin with it */

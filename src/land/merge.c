@@ -221,6 +221,7 @@ int land_run_git(struct land *l, const char *const *args, const void *in, size_t
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
+	g.keep_fd = l->git_lock ? l->git_lock : -1;
 	g.show_stderr = messages_are_plain(l);
 	g.errout = g.show_stderr ? NULL : why;
 	g.in = in;
@@ -254,6 +255,7 @@ static int run_staging(struct land *l, const char *const *args, int *ret_status,
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
+	g.keep_fd = l->git_lock ? l->git_lock : -1;
 	g.errout = why;
 	g.env = env;
 	if (ga_git_run(l->repo, &g, ret_status, err))
@@ -287,6 +289,8 @@ static int merge(struct land *l, const char *const *args, struct ga_error *err)
 			       ? ga_hint(err, "'git agent land --continue %s' goes on, --abort "
 					 "goes back", l->s->name)
 			       : fail_stopped(l, true, err);
+	if (land_heed_commit(l, &status, err))
+		return -1;
 	if (!status)
 		return 0;
 	if (land_options_check_left(l, err))
@@ -412,7 +416,7 @@ static int squash(struct land *l, struct ga_error *err)
 		return -1;
 	if (l->opts->no_commit)
 		return 0;
-	if (!run_git(l, commit, &status, &why, err)) {
+	if (!run_git(l, commit, &status, &why, err) && !land_heed_commit(l, &status, err)) {
 		if (!status)
 			return land_read_result(l, err) || land_check_on_head(l, err) ? -1 : 0;
 		(void)ga_fail(err, GA_ECONFLICT, "the changes are staged but not committed: %s",

@@ -444,7 +444,27 @@ static int note_id(struct land *l, const char *name, const struct ga_oid *id, st
 
 int land_note_git(struct land *l, struct ga_error *err)
 {
-	return note_id(l, LAND_NOTE_GIT, &l->tip, err);
+	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_GIT, l->notes, l->note);
+	int fd, rc;
+
+	if (note_id(l, LAND_NOTE_GIT, &l->tip, err))
+		return -1;
+	fd = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock what was noted");
+	rc = ga_flock(fd, true, false, err);
+	if (!rc)
+		l->git_lock = fd;
+	else
+		(void)close(fd);
+	return rc > 0 ? ga_fail(err, GA_EFATAL, "what was noted is locked") : rc;
+}
+
+void land_let_go(struct land *l)
+{
+	if (l->git_lock)
+		(void)close(l->git_lock);
+	l->git_lock = 0;
 }
 
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err)

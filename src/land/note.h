@@ -53,8 +53,10 @@ void land_note_forget(struct land *l);
 int land_note_left(struct land *l, const char *path, struct ga_error *err);
 /* Record that git begins to bring l->tip; what is about to be committed; HEAD, before the session
  * is saved as landed. If a crash comes in between, nothing else tells what the landing made from
- * what the user committed since. */
+ * what the user committed since. The first also sets l->git_lock, by which undo_check_ended() tells
+ * whether git is still at work; land_let_go() gives that back. */
 int land_note_git(struct land *l, struct ga_error *err);
+void land_let_go(struct land *l);
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 int land_note_made(struct land *l, struct ga_error *err);
 /* Is HEAD on another branch by now than when it was noted? 1 yes; sets `*ret` to its name, "" is

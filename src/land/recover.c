@@ -25,6 +25,7 @@ int land_take_back(struct land *failed, struct ga_error *err)
 {
 	struct ga_oid head;
 
+	land_let_go(failed);
 	return undo_last(failed->repo, failed->s, &head, err);
 }
 
@@ -214,7 +215,8 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 
 	if (rc < 0)
 		rc = unread(&l, &u, err);
-	else if (!rc && !only_look && sweep(&l, &u, err))
+	else if (!rc && !only_look &&
+		 ((u.at_work && undo_check_ended(&l, &u, err)) || sweep(&l, &u, err)))
 		rc = -1;
 	else if (!rc && u.by_path && u.begun)
 		rc = recover(&l, &u, only_look, err);

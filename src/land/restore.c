@@ -445,15 +445,40 @@ static int take_written(struct land *l, int root, struct ga_error *err)
 
 /* ---- all of it --------------------------------------------------------------------- */
 
+/* Git drops what is staged like the file. At the paths of the merge that may only be what git was
+ * to stage: anything else is of somebody who came since, and in no commit. */
+static int check_staged(struct land *l, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes staged = GA_CHANGES_INIT, others = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (land_staged(l, NULL, ga_repo_info(l->repo)->workdir, &staged, err))
+		return -1;
+	for (size_t i = 0; i < staged.n; i++) {
+		const struct ga_change *c = &staged.v[i];
+		const struct ga_change *of = ga_changes_find(&l->changes, c->path);
+
+		if (of && !ga_entry_equal(&of->new, &c->new))
+			(void)ga_changes_add(&others, c->path, &c->old, &c->new);
+	}
+	if (others.n && land_has_options(l) && drop_merged(l, &others, err))
+		return -1;
+	for (size_t i = 0; i < others.n; i++)
+		ga_strv_push(&names, others.v[i].path);
+	return names.n ? land_refuse(&names, "changes are staged that git was not to bring",
+				     "'git stash push -- FILE' puts one away; then take the "
+				     "landing back", err) : 0;
+}
+
 /* Nothing was staged before, so what is staged now is from the merge, or from somebody since. */
 static int take_staged(struct land *l, struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid tree;
 
-	return !land_index_tree(l, NULL, &tree, &ignored) && ga_oid_equal(&tree, &l->head_tree)
-		       ? 0
-		       : land_go_back(l, "--merge", err);
+	if (!land_index_tree(l, NULL, &tree, &ignored) && ga_oid_equal(&tree, &l->head_tree))
+		return 0;
+	return check_staged(l, err) || land_go_back(l, "--merge", err) ? -1 : 0;
 }
 
 static int restore(struct land *l, struct ga_error *err)

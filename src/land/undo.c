@@ -394,7 +394,7 @@ static int undo_killed(struct land *l, struct undo *u, struct ga_error *err)
 {
 	int rc;
 
-	if (land_check_operation(l, "undo", err) ||
+	if ((u->at_work && undo_check_ended(l, u, err)) || land_check_operation(l, "undo", err) ||
 	    (u->hidden && undo_hidden(l, u, err) < 0))
 		return -1;
 	rc = undo_is_at_work(l, u, err);

@@ -87,8 +87,11 @@ int undo_only_copies(struct land *l, const struct undo *u, struct ga_strv *ret,
  * came to its end, or of one that changed nothing. 1: HEAD is where it was before. */
 int undo_hidden(struct land *l, struct undo *u, struct ga_error *err);
 
-/* killed.c: is HEAD still where it was when git began, without any state of git's? 1 yes. If so:
- * take back what git had written and staged of `u->tip`. */
+/* killed.c: fail if the git of a landing that was killed (u->at_work), or what that runs, is alive.
+ * Waits up to 3 seconds. */
+int undo_check_ended(const struct land *l, const struct undo *u, struct ga_error *err);
+/* Is HEAD still where it was when git began, without any state of git's? 1 yes. If so: take back
+ * what git had written and staged of `u->tip`. */
 int undo_is_at_work(struct land *l, const struct undo *u, struct ga_error *err);
 int undo_at_work(struct land *l, const struct undo *u, struct ga_error *err);
 

@@ -90,6 +90,44 @@ test_expect_success 'killed while git works on a rebase, after its first commit:
 	test_expect_code 2 git agent land --abort r 2>../err && cat ../err && $(sed -n "s/.*.\(git reset --keep [0-9a-f]*\). goes back.*/\1/p" ../err) && picture >../after && test_cmp ../before ../after
 '
 
+for then in --abort --undo again; do
+	test_expect_success "killed when the merge was staged, and more was since: refused, and nothing of that is lost, by $then" '
+		begin && s=g$(count) && git agent start -q --name $s -- sh -c "$words put f@2A g@2A" && git commit -q --allow-empty -m mine && printf "#!/bin/sh\n: >$PWD/../at\nsleep 1000\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && picture >../before && ended SIGKILL $s && rm -f .git/index.lock .git/hooks/pre-merge-commit && git diff --cached --name-only | grep -x f && put g@2A7L && git add g && picture >../staged &&
+		case $then in again) then= ;; esac && test_expect_code 2 git agent land $then $s 2>../err && cat ../err && grep "changes are staged that git was not to bring: g$" ../err && picture >../after && test_cmp ../staged ../after &&
+		$(sed -n "s/^hint: .\(git stash push -- \)FILE. puts one away.*/\1g/p" ../err) && git agent land $then $s && { test -n "$then" || git agent land --undo $s; } && picture >../after && test_cmp ../before ../after && git stash pop -q && content g@2A7L | test_cmp - g
+	'
+done
+
+# alone WAY SESSION: git-agent is killed when git has written half of it, and waits until ../hold is gone
+alone() {
+	rm -f ../at && : >../hold && printf "#!/bin/sh\n: >$PWD/../at\nwhile [ -e $PWD/../hold ]; do sleep 0.05; done\ncat\n" >../slow && chmod +x ../slow && { git-agent land "$@" & } && pid=$! && test_wait_for "test -e ../at" && kill -9 $pid && { wait $pid || :; }
+}
+for way in --merge --squash --rebase; do
+	test_expect_success "killed, and git lives on, $way: nothing is touched before it has ended, then all is taken back" '
+		begin && s=l$(count) && halves $s && picture >../before && alone $way $s && note=$(echo "$HOME"/.local/state/git-agent/*/sessions/$s/undo/1/git) && find . -path ./.git -prune -o -type f -print | sort | xargs sha1sum >../is &&
+		for c in land "land --abort" "land --undo"; do
+			case $way$c in --merge*|*undo) ;; *) continue ;; esac
+			test_expect_code 128 git agent $c $s 2>../err && cat ../err && grep "the landing of agent/$s was killed, and git is still at work on it" ../err && grep -F "fuser -v $note" ../err || exit 1
+		done && test -e .git/index.lock && find . -path ./.git -prune -o -type f -print | sort | xargs sha1sum | test_cmp ../is - && rm ../hold && test_wait_for "flock -n $note true" &&
+		case $way in --rebase) test_expect_code 2 git agent land --undo $s 2>../err && cat ../err && $(sed -n "s/.*.\(git reset --keep [0-9a-f]*\). goes back.*/\1/p" ../err) ;; *) git agent land --undo $s ;; esac && picture >../after && test_cmp ../before ../after
+	'
+done
+
+# late HOOK WAY: Ctrl-C in a hook that git runs when it has committed
+late() {
+	hook=.git/hooks/$1 way=$2
+	test_expect_success "interrupted in the hook $1, $2: it has landed, and can be undone" '
+		begin && s=c$(count) && git agent start -q --name $s -- sh -c "$words put f@2A new=n; git add new; git commit -qm one; put g@2A; git commit -qam two" && case $way in --ff-only) ;; *) git commit -q --allow-empty -m mine ;; esac && picture >../before && printf "#!/bin/sh\nkill -INT \$PPID\nsleep 1\n" >$hook && chmod +x $hook && git agent land $way $s && rm $hook && test ! -e .git/MERGE_HEAD && test -z "$(git status --porcelain)" && test -e new && git agent list | grep "^$s .*landed" &&
+		test_expect_code 128 git agent land --abort $s && git agent land --undo $s && picture >../after && test_cmp ../before ../after
+	'
+}
+late post-merge --merge
+late post-merge --ff-only
+late post-commit --squash
+test_expect_success 'and when a conflict is resolved' '
+	begin && git agent start -q --name res -- sh -c "$words put f@2A new=n" && put f@2M && git commit -qam mine && test_expect_code 4 git agent land res && put f@2X && git add f && printf "#!/bin/sh\nkill -INT \$PPID\nsleep 1\n" >.git/hooks/post-commit && chmod +x .git/hooks/post-commit && git agent land --continue res && test ! -e .git/MERGE_HEAD && git agent list | grep "^res .*landed" && git rev-parse -q --verify HEAD^2 && git agent land --undo res && content f@2M | test_cmp - f
+'
+
 # ---- what git converts
 
 # converted ATTRIBUTES COMMANDS: what git wrote through filters, line ends or encodings is told from others all the same
