@@ -214,6 +214,15 @@ static int remove_hollow(int at, const char *name, unsigned depth)
 	return rc || unlinkat(at, name, AT_REMOVEDIR) ? -1 : 0;
 }
 
+int land_remove_hollow(int root, const char *path)
+{
+	cleanup_free char *parent = ga_path_parent(path);
+	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
+					: fcntl(root, F_DUPFD_CLOEXEC, 3);
+
+	return dir < 0 ? -1 : remove_hollow(dir, ga_path_base(path), 0);
+}
+
 /* Rename the copy into place. Git, too, removes a directory without files that is in the way. */
 static int settle(int dir, const char *tmp, const char *name)
 {

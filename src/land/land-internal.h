@@ -452,6 +452,9 @@ struct land_copy {
  * rename is lost. */
 int land_put(const struct land_copy *c, int root, const char *path, const struct land_look *over,
 	     struct ga_error *err);
+/* Remove a directory in which there are only directories. -1: a file is in it, and stays, with the
+ * directories above it; or an error. */
+int land_remove_hollow(int root, const char *path);
 /* Remove such a part, left when writing `path` was interrupted. */
 void land_sweep(int root, const char *path, const char *part);
 /* Remove what is at `path` if it is `over`, as above, and directories that become empty. Nothing

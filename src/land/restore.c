@@ -256,7 +256,7 @@ int land_fail_back(struct land *l, const struct ga_oid *to, const struct ga_buf 
 	}
 	(void)ga_fail(err, GA_ELOSE, "git cannot go back to where it began%s%s", *line ? ": " : "",
 		      line);
-	return ga_hint(err, "%s", then);
+	return ga_hint(err, "see 'git status'; when nothing is in git's way, %s", then);
 }
 
 static int reset(struct land *l, const char *how, struct ga_error *err)
@@ -402,7 +402,8 @@ static bool is_free(int root, const char *path)
 		if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
 			return false;
 	}
-	return !land_dir_here(root, path);
+	/* git was to put files into it, and did not come to that */
+	return !land_dir_here(root, path) || !land_remove_hollow(root, path);
 }
 
 /* Restore what was there from git's index, which is as it was. */

@@ -82,6 +82,9 @@ done
 test_expect_success 'killed while git works: what is not as git wrote it stays, and is named' '
 	way=--merge && begin && halves mine && ended SIGKILL mine && rm -f .git/index.lock && echo more >>a && test_expect_code 2 git agent land --undo mine 2>../err && grep "the landing of agent/mine was killed half way: files are not as they were: a" ../err && grep more a && rm a && git agent land --undo mine && test -z "$(git status --porcelain)"
 '
+test_expect_success 'killed when a directory had come in place of a link, and nothing was in it yet' '
+	begin && git agent start -q --name hollow -- sh -c "$words rm link; put link/deep/in=x z=z; git add -A; git commit -qm work" && git commit -q --allow-empty -m mine && echo "z filter=slow" >.git/info/attributes && git config filter.slow.smudge "$PWD/../slow" && git config filter.slow.clean cat && accepted hollow && accepted hollow && picture >../before && ended SIGKILL hollow && rm -f .git/index.lock && rm link/deep/in && git agent land --undo hollow && picture >../after && test_cmp ../before ../after
+'
 test_expect_success 'killed in a hook of the commit: what was staged is taken back' '
 	begin && git agent start -q --name hook -- sh -c "$words put f@2A new=n" && git commit -q --allow-empty -m mine && printf "#!/bin/sh\n: >$PWD/../at\nsleep 1000\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && picture >../before && ended SIGKILL --squash hook && rm -f .git/index.lock && git diff --cached --name-only | grep new && git agent land --abort hook && picture >../after && test_cmp ../before ../after
 '
