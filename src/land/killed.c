@@ -49,8 +49,8 @@ int undo_check_ended(const struct land *l, const struct undo *u, struct ga_error
 	if (rc <= 0)
 		return rc;
 	q = ga_quote_shell(file);
-	(void)ga_fail(err, GA_EFATAL, "the landing of agent/%s was killed, and git is still at work "
-		      "on it", l->s->name);
+	(void)ga_fail(err, GA_EFATAL, "the landing of agent/%s was killed, and git is still at "
+		      "work on it", l->s->name);
 	return ga_hint(err, "wait until git, and what hooks and filters of yours it runs, have "
 			    "ended, then try again; 'fuser -v %s' names them", q);
 }

@@ -173,7 +173,8 @@ int land_check_brought(struct land *l, const struct ga_oid *tree, const char *hi
 /* Set ret->commit to HEAD once git has committed, whatever hooks of the user's made of it. */
 int land_read_result(struct land *l, struct ga_error *err);
 /* made.c: git ended with `status`. If it was interrupted in a hook that runs once it has committed,
- * the landing has come to its end all the same: sets it to 0, and removes git's state of the merge. */
+ * the landing has come to its end all the same: sets it to 0, and removes git's state of the
+ * merge. */
 int land_heed_commit(struct land *l, int *status, struct ga_error *err);
 /* Go back as land_go_back() does, to where git began. That is l->head, unless somebody
  * committed between our check and git's start. Refused if somebody, or a hook, committed on top of
