@@ -172,14 +172,19 @@ static int copy(int from, const char *name, int dir, const char *tmp, mode_t mod
 		   : 0;
 }
 
+/* "" is the root itself. */
+static int open_dir(int root, const char *path)
+{
+	return *path ? ga_openat_beneath(root, path, O_RDONLY | O_DIRECTORY, 0)
+		     : fcntl(root, F_DUPFD_CLOEXEC, 3);
+}
+
 /* Remove the directories above the path that are empty now, as git does. */
 static void remove_empty(int root, const char *path)
 {
 	for (cleanup_free char *dir = ga_path_parent(path), *up = NULL; *dir;) {
 		cleanup_free char *parent = ga_path_parent(dir);
-		cleanup_close int at = *parent ? ga_openat_beneath(root, parent,
-								   O_RDONLY | O_DIRECTORY, 0)
-					       : fcntl(root, F_DUPFD_CLOEXEC, 3);
+		cleanup_close int at = open_dir(root, parent);
 
 		if (at < 0 || unlinkat(at, ga_path_base(dir), AT_REMOVEDIR))
 			return;
@@ -217,8 +222,7 @@ static int remove_hollow(int at, const char *name, unsigned depth)
 int land_remove_hollow(int root, const char *path)
 {
 	cleanup_free char *parent = ga_path_parent(path);
-	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
-					: fcntl(root, F_DUPFD_CLOEXEC, 3);
+	cleanup_close int dir = open_dir(root, parent);
 
 	return dir < 0 ? -1 : remove_hollow(dir, ga_path_base(path), 0);
 }
@@ -266,8 +270,7 @@ int land_put(const struct land_copy *c, int root, const char *path, const struct
 void land_sweep(int root, const char *path, const char *part)
 {
 	cleanup_free char *parent = ga_path_parent(path), *at = ga_path_join(parent, part);
-	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
-					: fcntl(root, F_DUPFD_CLOEXEC, 3);
+	cleanup_close int dir = open_dir(root, parent);
 
 	if (dir >= 0 && !unlinkat(dir, part, 0))
 		remove_empty(root, at);
@@ -276,8 +279,7 @@ void land_sweep(int root, const char *path, const char *part)
 int land_remove(int root, const char *path, const struct land_look *over, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_parent(path), *q = ga_escape(path);
-	cleanup_close int dir = *parent ? ga_openat_beneath(root, parent, O_RDONLY | O_DIRECTORY, 0)
-					: fcntl(root, F_DUPFD_CLOEXEC, 3);
+	cleanup_close int dir = open_dir(root, parent);
 
 	if (dir < 0 && is_nowhere(errno))
 		return 0;

@@ -388,9 +388,9 @@ static void look(struct land *l, int root, const struct ga_change *c, struct tak
 		ga_strv_push(c->old.mode == GA_MODE_NONE ? &t->remove : &t->back, c->path);
 }
 
-/* Can git put a file there without removing anything? It would remove a directory, and whatever
- * stands where the path needs one. */
-static bool is_free(int root, const char *path)
+/* Can git put a file there without removing any? It would remove a directory with all that is in
+ * it, and whatever stands where the path needs one. Removes a directory without files. */
+static bool make_free(int root, const char *path)
 {
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
@@ -402,7 +402,6 @@ static bool is_free(int root, const char *path)
 		if (fstat(fd, &st) || !S_ISDIR(st.st_mode))
 			return false;
 	}
-	/* git was to put files into it, and did not come to that */
 	return !land_dir_here(root, path) || !land_remove_hollow(root, path);
 }
 
@@ -413,7 +412,7 @@ static int check_out(struct land *l, int root, struct taking *t, struct ga_error
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
 
 	for (size_t i = 0; i < t->back.n; i++) {
-		if (is_free(root, t->back.v[i]))
+		if (make_free(root, t->back.v[i]))
 			ga_buf_add0(&paths, t->back.v[i]);
 		else
 			ga_strv_push(&t->lost, t->back.v[i]);
