@@ -26,13 +26,6 @@ static inline int ga_steal_fd(int *fd)
 	return v;
 }
 
-/* Descriptors that travel with a message of a unix socket (SCM_RIGHTS). To send `n` > 0 of them:
- * `room` has CMSG_SPACE(n * sizeof(int)) bytes, is aligned as a struct cmsghdr, and must live until
- * the message is sent. Of those received with a message, in h->msg_control: the first `n` become
- * the caller's, the others are closed; returns how many were put into `ret`. */
-struct msghdr;
-void ga_put_fds(struct msghdr *h, void *room, const int *fds, size_t n);
-size_t ga_take_fds(struct msghdr *h, int *ret, size_t n);
 /* The address of the unix socket that is open (O_PATH) as `fd` or, with `name` = "/NAME", of NAME
  * in the directory `fd`, through /proc/self/fd: an address has room for some hundred bytes only,
  * and a path may be longer. `fd` must stay open while the address is used. Returns false, with

@@ -119,13 +119,21 @@ static void fill_standard_fds(void)
 			die("cannot open '/dev/null'");
 }
 
+/* After a message could not be sent: that it is gone is the usual reason. */
+static void __attribute__((noreturn)) lost_supervisor(void)
+{
+	if (errno == EPIPE || errno == ECONNRESET)
+		end_everything();
+	die("cannot reach the supervisor");
+}
+
 static void say(struct init *in, uint32_t type, const struct command *c, int32_t value,
 		uint32_t flags)
 {
 	struct ga_ctl_msg m = { .type = type, .id = c->id, .flags = flags, .value = value };
 
 	if (send_msg(in->ctl, &m))
-		end_everything();
+		lost_supervisor();
 }
 
 /* The kernel translates the credentials, so the supervisor gets our pid as it is outside. */
@@ -150,11 +158,8 @@ static void say_ready(int ctl)
 	ch->cmsg_type = SCM_CREDENTIALS;
 	ch->cmsg_len = CMSG_LEN(sizeof(cred));
 	memcpy(CMSG_DATA(ch), &cred, sizeof(cred));
-	if (sendmsg(ctl, &h, MSG_NOSIGNAL) != (ssize_t)sizeof(m)) {
-		if (errno == EPIPE || errno == ECONNRESET)
-			end_everything();
-		die("cannot reach the supervisor");
-	}
+	if (sendmsg(ctl, &h, MSG_NOSIGNAL) != (ssize_t)sizeof(m))
+		lost_supervisor();
 }
 
 static struct command *by_id(struct init *in, uint32_t id)
@@ -311,12 +316,13 @@ static void open_terminal(struct init *in)
 {
 	struct ga_ctl_msg m = { .type = GA_CTL_PTY_OPEN };
 	int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+	bool sent = fd >= 0 && !send_msg_fd(in->ctl, &m, fd);
 
-	m.value = fd < 0 ? errno : 0;
-	if (fd < 0 ? send_msg(in->ctl, &m) : send_msg_fd(in->ctl, &m, fd))
-		end_everything();
+	m.value = errno;
 	if (fd >= 0)
 		(void)close(fd);
+	if (!sent && send_msg(in->ctl, &m))
+		lost_supervisor();
 }
 
 /* Calls of commands started earlier would not be announced. */

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ga/scm.h"
 #include "init.h"
 
 int32_t status_value(int status)
@@ -39,42 +40,13 @@ int send_msg_fd(int fd, const struct ga_ctl_msg *m, int pass)
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(sizeof(int))];
-	} u = { .buf = { 0 } };
+	} u;
 	struct ga_ctl_msg copy = *m;
 	struct iovec iov = { &copy, sizeof(copy) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
-			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
-	ssize_t n;
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &pass, sizeof(int));
-	do
-		n = sendmsg(fd, &h, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof(copy) ? 0 : -1;
-}
-
-static void take_fds(struct msghdr *h, struct request_fds *f)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		size_t n;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < n; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (f && f->n < MAX_FDS)
-				f->v[f->n++] = fd;
-			else
-				(void)close(fd);
-		}
-	}
+	ga_put_fds(&h, &u, &pass, 1);
+	return ga_sendmsg(fd, &h) == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
 int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
@@ -86,6 +58,7 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
 	struct iovec iov = { m, sizeof(*m) };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
 			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
+	size_t n_fds;
 	ssize_t n;
 
 	do
@@ -95,7 +68,9 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
 		return -1;
 	if (n <= 0)
 		return 0;
-	take_fds(&h, f);
+	n_fds = ga_take_fds(&h, f ? f->v : NULL, f ? MAX_FDS : 0);
+	if (f)
+		f->n = n_fds;
 	if (n == (ssize_t)sizeof(*m) && !(h.msg_flags & (MSG_TRUNC | MSG_CTRUNC)))
 		return 1;
 	/* not a message of the protocol: ignore it */

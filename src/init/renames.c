@@ -28,6 +28,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ga/scm.h"
 #include "init.h"
 #include "renames.h"
 
@@ -75,17 +76,12 @@ static int send_listener(int sock, int listener)
 	union {
 		struct cmsghdr align;
 		char buf[CMSG_SPACE(sizeof(int))];
-	} u = { .buf = { 0 } };
+	} u;
 	struct iovec iov = { (void *)(uintptr_t)"", 1 };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
-			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&h);
+	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &listener, sizeof(int));
-	return sendmsg(sock, &h, MSG_NOSIGNAL) == 1 ? 0 : -1;
+	ga_put_fds(&h, &u, &listener, 1);
+	return ga_sendmsg(sock, &h) == 1 ? 0 : -1;
 }
 
 int renames_announce(int sock, bool renames, bool connects)
@@ -332,15 +328,10 @@ static int receive_listener(int sock)
 	struct iovec iov = { &c, 1 };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1,
 			    .msg_control = u.buf, .msg_controllen = sizeof(u.buf) };
-	const struct cmsghdr *m;
 	int fd = -1;
 
-	if (recvmsg(sock, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
-		return -1;
-	m = CMSG_FIRSTHDR(&h);
-	if (m && m->cmsg_level == SOL_SOCKET && m->cmsg_type == SCM_RIGHTS &&
-	    m->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(m), sizeof(fd));
+	if (recvmsg(sock, &h, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) == 1)
+		(void)ga_take_fds(&h, &fd, 1);
 	return fd;
 }
 

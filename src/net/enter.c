@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/scm.h"
 #include "net-internal.h"
 
 #define AT_ONCE 200  /* descriptors per message; the kernel's SCM_MAX_FD is 253 */
@@ -125,7 +126,7 @@ static int tell(int to, const struct told *t, const int *fds, size_t n)
 
 	if (n)
 		ga_put_fds(&h, &u, fds, n);
-	return sendmsg(to, &h, MSG_NOSIGNAL) == (ssize_t)sizeof(copy) ? 0 : -1;
+	return ga_sendmsg(to, &h) == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
 static int make_all(int to, const struct net_want *want, size_t n, struct told *t)

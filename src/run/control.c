@@ -12,6 +12,7 @@
 #include "ga/clock.h"
 #include "ga/fd.h"
 #include "ga/quote.h"
+#include "ga/scm.h"
 #include "run-internal.h"
 
 /* After this time without reading a request or answering it, init must have been interfered
@@ -66,13 +67,9 @@ static int send_fds(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, con
 	struct ga_ctl_msg copy = *m;
 	struct iovec iov = { &copy, sizeof(copy) };
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
-	ssize_t r;
 
 	ga_put_fds(&h, &u, fds, n);
-	do
-		r = sendmsg(sb->ctl, &h, MSG_NOSIGNAL);
-	while (r < 0 && errno == EINTR);
-	return r == (ssize_t)sizeof(copy) ? 0 : -1;
+	return ga_sendmsg(sb->ctl, &h) == (ssize_t)sizeof(copy) ? 0 : -1;
 }
 
 static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
@@ -84,6 +81,19 @@ static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
 	if (run_log_line(sb, &line))
 		return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly: %s", line.ptr);
 	return ga_fail(err, GA_EFATAL, "the sandbox ended unexpectedly");
+}
+
+/* Explain, by errno, why a message was not sent. */
+static int not_sent(const struct ga_sandbox *sb, struct ga_error *err)
+{
+	if (errno == EPIPE || errno == ECONNRESET)
+		return socket_ended(sb, err);
+	if (errno != ETOOMANYREFS)
+		return ga_fail_errno(err, GA_ESTART, errno, "cannot hand over a command");
+	(void)ga_fail(err, GA_ESTART, "cannot hand over a command: more descriptors than "
+				      "'ulimit -H -n' says are on their way over your sockets");
+	return ga_hint(err, "a program of yours, or an agent's, sends them and nobody takes them: "
+			    "end it");
 }
 
 int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char *const *argv,
@@ -112,7 +122,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
 	if (send_fds(sb, &m, all, n + 1))
-		return socket_ended(sb, err);
+		return not_sent(sb, err);
 	(void)close(ga_steal_fd(&rd));
 	*ret_id = m.id;
 	return write_payload(wr, &payload, err);
@@ -122,7 +132,7 @@ int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err)
 {
 	const struct ga_ctl_msg m = { .type = GA_CTL_LEARN };
 
-	return send_fds(sb, &m, &fd, 1) ? socket_ended(sb, err) : 0;
+	return send_fds(sb, &m, &fd, 1) ? not_sent(sb, err) : 0;
 }
 
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value)

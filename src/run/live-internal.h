@@ -63,7 +63,8 @@ int live_dial(const char *dir, pid_t *ret_pid);
 /* Does the peer belong to our user? */
 bool live_is_ours(int fd, pid_t *ret_pid);
 
-/* Returns 0; 1 if there is no room now; -1 if the peer is gone. */
+/* Returns 0; 1 if there is no room now; -1 with errno if the peer is gone, or does not get these
+ * descriptors (ETOOMANYREFS, ga/scm.h). */
 int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, const int *fds,
 	      size_t n_fds);
 int live_say(int fd, uint32_t type, int32_t value, uint32_t flags);

@@ -4,6 +4,7 @@
  * the supervisor does (ga/control.h), relayed by us: it may ask for a terminal, start one command
  * and send that signals. What the command reads and writes does not pass through here.
  */
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -70,6 +71,14 @@ static size_t check_fds(const struct live_packet *p)
 	return n == want && (n == LIVE_FDS || p->fds[n] < 0) ? n : 0;
 }
 
+static int say_failed(const struct live_client *c, uint32_t id, int errnum)
+{
+	struct ga_ctl_msg m = { .type = GA_CTL_FAILED, .id = id, .flags = GA_CTL_STEP_SETUP,
+				.value = errnum };
+
+	return live_send(c->fd, &m, NULL, 0, NULL, 0) ? -1 : 0;
+}
+
 static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p)
 {
 	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .flags = p->m.flags & GA_SPAWN_TTY };
@@ -81,7 +90,7 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 		m.flags |= GA_SPAWN_RENAMES;
 	m.id = ++l->s->sb->last_id;
 	if (live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
-		return -1;
+		return errno == ETOOMANYREFS ? say_failed(c, p->m.id, errno) : -1;
 	/* from now on init reports how it ends */
 	c->theirs = p->m.id;
 	c->id = m.id;
@@ -134,13 +143,19 @@ void live_shell_gone(struct ga_live *l, struct live_client *c)
 /* Answers come in the order of the requests. */
 static void on_pty(struct ga_live *l, const struct ga_ctl_msg *m, int fd)
 {
-	int who = l->ptys[0];
+	struct ga_ctl_msg copy = *m;
+	int who = l->ptys[0], rc;
 
 	memmove(l->ptys, l->ptys + 1, --l->n_ptys * sizeof(*l->ptys));
 	if (who < 0)
 		return;
 	l->clients[who].waits_pty = false;
-	if (live_send(l->clients[who].fd, m, NULL, 0, &fd, fd >= 0 ? 1 : 0))
+	rc = live_send(l->clients[who].fd, &copy, NULL, 0, &fd, fd >= 0 ? 1 : 0);
+	if (rc < 0 && errno == ETOOMANYREFS) {
+		copy.value = errno;
+		rc = live_send(l->clients[who].fd, &copy, NULL, 0, NULL, 0);
+	}
+	if (rc)
 		live_drop(l, &l->clients[who]);
 }
 

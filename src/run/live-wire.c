@@ -9,6 +9,7 @@
 
 #include "ga/fd.h"
 #include "ga/quote.h"
+#include "ga/scm.h"
 #include "live-internal.h"
 
 #define NAME "control"
@@ -101,9 +102,7 @@ int live_send(int fd, const struct ga_ctl_msg *m, const void *bytes, size_t n, c
 	memcpy(&iov[1].iov_base, &bytes, sizeof(bytes));
 	if (n_fds)
 		ga_put_fds(&h, &u, fds, n_fds);
-	do
-		r = sendmsg(fd, &h, MSG_NOSIGNAL);
-	while (r < 0 && errno == EINTR);
+	r = ga_sendmsg(fd, &h);
 	if (r < 0)
 		return errno == EAGAIN ? 1 : -1;
 	return r == (ssize_t)(sizeof(copy) + n) ? 0 : -1;

@@ -503,41 +503,6 @@ bool ga_same_content(int a, int b)
 	return at == sa.st_size;
 }
 
-void ga_put_fds(struct msghdr *h, void *room, const int *fds, size_t n)
-{
-	struct cmsghdr *c = room;
-
-	h->msg_control = room;
-	h->msg_controllen = CMSG_SPACE(n * sizeof(int));
-	memset(room, 0, h->msg_controllen);
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(c), fds, n * sizeof(int));
-}
-
-size_t ga_take_fds(struct msghdr *h, int *ret, size_t n)
-{
-	size_t have = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		size_t all = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < all; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(fd));
-			if (have < n)
-				ret[have++] = fd;
-			else
-				(void)close(fd);
-		}
-	}
-	return have;
-}
-
 bool ga_unix_address(int fd, const char *name, struct sockaddr_un *ret)
 {
 	int n;

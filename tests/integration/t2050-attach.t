@@ -149,7 +149,9 @@ test_expect_success VIM 'vim in a session without a terminal, attached in tmux, 
 # ---- others
 
 cat >hostile.py <<'EOP'
-import array, errno, os, random, socket, struct, sys, time
+import array, errno, os, random, resource, socket, struct, sys, time
+# so that it never holds back as many descriptors as other programs of the user may
+resource.setrlimit(resource.RLIMIT_NOFILE, (400, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 path = sys.argv[1]
 random.seed(int(sys.argv[2])); version = int(sys.argv[3])
 HELLO, ATTACH, INPUT, SIZE, GO_ON, WATCH, STOP, SHELL = range(64, 72)

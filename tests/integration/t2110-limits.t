@@ -127,6 +127,38 @@ test_expect_success NOT_ROOT 'tasks are limited without being asked for, and 0 e
 	git agent show --json d | grep "\"value\": \"8192\"" && git agent -c limits.tasks=0 start -q --name n -- true && ! git agent show --json n | grep 8192
 '
 
+# Descriptors that were sent to a socket and that nobody takes: the kernel refuses more to a sender whose
+# own limit is below what all of the user's programs have sent so. Too few for whoever has the usual limit.
+cat >hold.py <<-'EOF'
+	import array, os, socket, sys, time
+	null, pairs, left = os.open("/dev/null", os.O_RDONLY), [], 400
+	while left:
+	    pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+	    pairs[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [null] * 100))])
+	    left -= 100
+	open(sys.argv[1], "w").close()
+	while os.path.exists(sys.argv[1]): time.sleep(0.05)
+EOF
+held() {
+	python3 ../hold.py ../held & holder=$!
+	test_when_finished "rm -f $(dirname "$PWD")/held; wait $holder" && test_wait_for "test -e ../held"
+}
+test_expect_success NOT_ROOT 'RS-04: descriptors held back on sockets keep no session from its work' '
+	repo sockets && held && ulimit -S -n 300 && git agent -c network.mode=allow -c network.allow=127.0.0.1:9 start -q --name s -- sh -c "ulimit -n >n" && git show agent/s:n | grep -x 300 &&
+	git agent resume -q s -- sh -c "echo 2 >two" && git agent start -qd --name on -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect=inside exit=7 -- git agent shell on -- sh -c "test -t 0 && echo inside; exit 7" && git agent shell on -- touch end && git agent wait on
+'
+low() {
+	(ulimit -n 300 && "$@")
+}
+test_expect_success NOT_ROOT 'RS-04: with the hard limit as low, it waits, and then says so, whoever it is that sends' '
+	cd sockets && low git agent start -qd --name low -- sh -c "while [ ! -e end ]; do sleep 0.05; done" && held &&
+	{ low git agent start -q --name no -- true 2>../err; test $? = 125; } && cat ../err && grep "cannot hand over a command: more descriptors than .ulimit -H -n." ../err && grep "^hint: .*nobody takes them" ../err &&
+	{ git agent shell low -- true 2>../err; test $? = 125; } && cat ../err && grep "cannot start .true. in the sandbox: Too many references" ../err &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="cannot open a terminal in the sandbox: Too many references" exit=125 -- git agent shell low -- true && rm ../held &&
+	git agent shell low -- touch end && git agent wait low
+'
+
 # the user's own manager, which is asked for by a variable that no test has; root asks the system's
 manager=/run/user/$(id -u)
 [ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"

@@ -23,7 +23,7 @@ start: start secrets capture review session run net risk repo sandbox config sys
 cli: cli start land secrets capture review session run net risk repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
-init: init run/control net/connects
+init: init sys/scm run/control net/connects
 probe: probe
 '
 
