@@ -256,6 +256,11 @@ int land_check_stays(const struct land *l, struct ga_error *err)
 	return ga_hint(err, "land again");
 }
 
+int land_held_by(const struct land *l)
+{
+	return l->git_lock ? l->git_lock : -1;
+}
+
 int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 		   const struct ga_oid *from, struct ga_error *err)
 {
@@ -266,6 +271,7 @@ int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
+	g.keep_fd = land_held_by(l);
 	return ga_git_ok(l->repo, &g, err);
 }
 

@@ -11,6 +11,7 @@
 #include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 #include "decide.h"
 #include "left-note.h"
@@ -401,6 +402,8 @@ static void note_all(const struct decision *d, const struct ga_report *new)
 
 static int finish(struct decision *d, struct ga_report *new, struct ga_error *err)
 {
+	if (ga_fault_stop("decide:published", err))
+		return -1;
 	note_all(d, new);
 	ga_report_release(d->report);
 	*d->report = *new;

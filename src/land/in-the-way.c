@@ -517,6 +517,26 @@ int way_refuse_overwritten(const struct land_found *f, const char *hint, struct 
 	return f->files.n ? way_refuse_untracked(&f->files, err) : 0;
 }
 
+char *way_put_away(const struct land *l, const struct land_found *f, const struct ga_strv *paths,
+		   const char *then)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int root = land_open_root(l->repo, &ignored);
+	const char *how = "commit them or 'git stash' them";
+
+	for (size_t i = 0; i < paths->n; i++) {
+		for (size_t k = 0; k < f->intended.n; k++)
+			if (!strcmp(f->intended.v[k], paths->v[i]))
+				how = "commit them, or 'git reset' what is only intended to be "
+				      "added";
+		if (root >= 0 && land_dir_here(root, paths->v[i]))
+			return ga_strf("commit them, or move away the directories that stand in "
+				       "place of files ('git stash' would remove what is not "
+				       "tracked in them), then %s", then);
+	}
+	return ga_strf("%s, then %s", how, then);
+}
+
 void way_marked(const struct land_found *f, struct ga_strv *ret)
 {
 	for (size_t i = 0; i < f->marked.n; i++)
@@ -529,6 +549,7 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 {
 	cleanup_(land_found_release) struct land_found f = { .all = GA_STRV_INIT };
 	cleanup_strv struct ga_strv marked = GA_STRV_INIT;
+	cleanup_free char *hint = NULL;
 	struct ga_oid tree;
 
 	(void)ga_repo_index_tree(l->repo, &tree, &l->marks);
@@ -537,7 +558,8 @@ int land_check_worktree(struct land *l, struct ga_error *err)
 	way_marked(&f, &marked);
 	if (marked.n)
 		return land_refuse(&marked, WAY_OVERWRITTEN, WAY_UNMARK "go on", err);
-	if (way_refuse_overwritten(&f, "commit them or 'git stash' them, then go on", err))
+	hint = way_put_away(l, &f, &f.changed, "go on");
+	if (way_refuse_overwritten(&f, hint, err))
 		return -1;
 	if (f.staged.n)
 		return land_refuse(&f.staged, "staged changes are in the way",

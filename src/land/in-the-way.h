@@ -33,6 +33,10 @@ int way_submodule(struct land *l, int root, const char *path, struct land_found 
 int way_changed(struct land *l, int root, const struct ga_change *c, struct land_found *f,
 		struct ga_error *err);
 
+/* The hint for uncommitted changes in these paths, as what git stashes, and what it would remove,
+ * depends on them. Caller frees. */
+char *way_put_away(const struct land *l, const struct land_found *f, const struct ga_strv *paths,
+		   const char *then);
 /* Those of f->changed that are marked. Git shows no change of them, commits none and stashes none,
  * so that the hint has to be another one: WAY_UNMARK, and what to do then. */
 void way_marked(const struct land_found *f, struct ga_strv *ret);

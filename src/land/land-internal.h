@@ -197,6 +197,8 @@ int land_hint_moved(struct land *l, const char *why, struct ga_error *err);
 /* Run one git command in the user's working tree, with their hooks and, if opts->edit, their
  * editor. Its messages go to the terminal, or to `why` if they could name paths that need
  * quoting. */
+/* `keep_fd` of a git that brings or takes back something: the lock of land_hold(), or -1. */
+int land_held_by(const struct land *l);
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err);
 /* Did a signal end git, as the exit status tells? */

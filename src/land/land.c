@@ -170,7 +170,7 @@ static int refuse_git(const struct land *l, const struct land_found *f, struct g
 	cleanup_free char *what = ga_strf("with uncommitted changes in the way agent/%s cannot be "
 					  "%s", l->s->name, needs_git(l));
 	cleanup_strv struct ga_strv marked = GA_STRV_INIT, paths = GA_STRV_INIT;
-	const char *hint = "commit them or 'git stash' them, then land again";
+	cleanup_free char *hint = NULL;
 
 	if (f->files.n && !f->staged.n && !f->intended.n && !f->changed.n)
 		return way_refuse_untracked(&f->files, err);
@@ -181,6 +181,7 @@ static int refuse_git(const struct land *l, const struct land_found *f, struct g
 	ga_strv_extend(&paths, &f->intended);
 	ga_strv_extend(&paths, &f->changed);
 	ga_strv_sort_unique(&paths);
+	hint = way_put_away(l, f, &paths, "land again");
 	if (paths.n)
 		return land_refuse(&paths, what, hint, err);
 	/* land_options_put_away() knows of no paths */
@@ -223,9 +224,24 @@ static bool wants_work(const struct land *l)
 	return l->merge || (l->opts->paths && l->s->left_out.n && !l->rest_only);
 }
 
+/* A rejection that was killed half way is in the report, and not in the session yet. */
+static void heed_rejected(struct land *l)
+{
+	cleanup_strv struct ga_strv all = l->s->left_out, known = GA_STRV_INIT;
+
+	l->s->left_out = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&known, &l->report->left_out);
+	ga_strv_sort_unique(&known);
+	for (size_t i = 0; i < all.n; i++)
+		if (!l->report->session || ga_strv_find(&known, all.v[i]) >= 0)
+			ga_strv_push(&l->s->left_out, all.v[i]);
+}
+
 static int prepare(struct land *l, struct ga_error *err)
 {
 	bool more;
+
+	heed_rejected(l);
 
 	l->rest_only = l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n;
 	if (l->opts->config)
@@ -315,7 +331,7 @@ static int note(struct land *l, struct ga_error *err)
 	bool merges = l->merge && l->opts->how == GA_LAND_MERGE;
 
 	if ((!merges || !land_left_note(l, false, err)) && !land_note(l, err) &&
-	    (!l->merge || !land_note_git(l, err)))
+	    (!l->merge || (!land_note_git(l, err) && !land_hold(l, LAND_NOTE_RECORD, err))))
 		return 0;
 	if (merges)
 		land_left_forget(l);
@@ -428,13 +444,14 @@ static int decide_carried(struct land *l, struct ga_error *err)
 static int finish(struct land *l, struct ga_error *err)
 {
 	l->merge = true;
+	heed_rejected(l);
 	if (check_state(l->s, err) || land_check_left(l, err) || check_report(l, err) ||
 	    ga_gitconfig_load(l->repo, &l->config, err))
 		return -1;
 	/* left-out paths are brought when nothing else is left to land */
 	if (!l->rest && decide_carried(l, err))
 		return -1;
-	if (land_note(l, err) || land_note_marks(l, err) ||
+	if (land_note(l, err) || land_hold(l, LAND_NOTE_RECORD, err) || land_note_marks(l, err) ||
 	    (l->rebase && land_unmark_left(l, err)) || land_finish(l, err)) {
 		land_note_forget(l);
 		return -1;

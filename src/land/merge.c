@@ -221,7 +221,7 @@ int land_run_git(struct land *l, const char *const *args, const void *in, size_t
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
-	g.keep_fd = l->git_lock ? l->git_lock : -1;
+	g.keep_fd = land_held_by(l);
 	g.show_stderr = messages_are_plain(l);
 	g.errout = g.show_stderr ? NULL : why;
 	g.in = in;
@@ -255,7 +255,7 @@ static int run_staging(struct land *l, const char *const *args, int *ret_status,
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
-	g.keep_fd = l->git_lock ? l->git_lock : -1;
+	g.keep_fd = land_held_by(l);
 	g.errout = why;
 	g.env = env;
 	if (ga_git_run(l->repo, &g, ret_status, err))

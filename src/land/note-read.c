@@ -198,9 +198,8 @@ static bool is_done(int dir)
 
 bool undo_may_have_begun(const struct undo *u)
 {
-	return u->dir < 0 || may_have(u->dir, LAND_NOTE_HIDDEN) ||
-	       (may_have(u->dir, LAND_NOTE_WORK) &&
-		(may_have(u->dir, UNDO_BEGUN) || !is_done(u->dir)));
+	return u->dir < 0 || may_have(u->dir, LAND_NOTE_HIDDEN) || may_have(u->dir, UNDO_BEGUN) ||
+	       (may_have(u->dir, LAND_NOTE_WORK) && !is_done(u->dir));
 }
 
 static int read_record(const struct land *l, struct undo *u, struct ga_error *err)
@@ -211,15 +210,16 @@ static int read_record(const struct land *l, struct undo *u, struct ga_error *er
 	int rc = has(u->dir, UNDO_BEGUN, err);
 
 	if (rc < 0 || ga_fault_stop("land:read", err) ||
-	    ga_read_file_at(u->dir, "record", LAND_NOTE_MAX, &b, err))
+	    ga_read_file_at(u->dir, LAND_NOTE_RECORD, LAND_NOTE_MAX, &b, err))
 		return -1;
 	u->begun = rc;
 	rc = has(u->dir, LAND_NOTE_HIDDEN, err);
 	if (rc < 0)
 		return -1;
 	u->hidden = rc;
+	u->over = is_done(u->dir);
 	u->at_work = undo_noted(u, LAND_NOTE_GIT, &u->tip) &&
-		     !undo_noted(u, LAND_NOTE_MADE, &made) && !is_done(u->dir);
+		     !undo_noted(u, LAND_NOTE_MADE, &made) && !u->over;
 	if (parse(&b, u))
 		return read_left(u, err) || read_switched(u, err) || read_work(l, u, err) ? -1
 											   : 0;
@@ -235,7 +235,7 @@ static int open_record(const struct land *l, struct undo *u, struct ga_error *er
 
 	if (rc)
 		return rc;
-	rc = has(u->dir, "record", err);
+	rc = has(u->dir, LAND_NOTE_RECORD, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	rc = has(u->dir, LAND_NOTE_DONE, err);

@@ -269,7 +269,7 @@ static bool has_only_copies(const struct land *l, unsigned n)
 static bool stands(const struct land *l, unsigned n)
 {
 	cleanup_free char *done = ga_strf("%s/%u/" LAND_NOTE_DONE, l->notes, n);
-	cleanup_free char *record = ga_strf("%s/%u/record", l->notes, n);
+	cleanup_free char *record = ga_strf("%s/%u/" LAND_NOTE_RECORD, l->notes, n);
 
 	if (access(record, F_OK) && errno == ENOENT)
 		return access(done, F_OK) == 0 || errno != ENOENT;
@@ -397,7 +397,7 @@ static int write_record(struct note *n, struct ga_error *err)
 	if (ga_sync_paths(&n->made, err))
 		return -1;
 	beside = ga_sync_beside(&n->beside, 1);
-	rc = ga_write_atomic(n->dir, "record", n->record.ptr, n->record.len, 0600, err);
+	rc = ga_write_atomic(n->dir, LAND_NOTE_RECORD, n->record.ptr, n->record.len, 0600, err);
 	return ga_sync_beside_end(beside, rc ? &second : err) || rc ? -1 : 0;
 }
 
@@ -444,12 +444,14 @@ static int note_id(struct land *l, const char *name, const struct ga_oid *id, st
 
 int land_note_git(struct land *l, struct ga_error *err)
 {
-	cleanup_free char *file = ga_strf("%s/%u/" LAND_NOTE_GIT, l->notes, l->note);
-	int fd, rc;
+	return note_id(l, LAND_NOTE_GIT, &l->tip, err);
+}
 
-	if (note_id(l, LAND_NOTE_GIT, &l->tip, err))
-		return -1;
-	fd = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+int land_hold(struct land *l, const char *name, struct ga_error *err)
+{
+	cleanup_free char *file = ga_strf("%s/%u/%s", l->notes, l->note, name);
+	int fd = open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), rc;
+
 	if (fd < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock what was noted");
 	rc = ga_flock(fd, true, false, err);

@@ -10,6 +10,8 @@
 #define LAND_NOTES "undo" /* in the directory of the session */
 #define LAND_NOTE_MAX ((size_t)64 << 20) /* of any file in a note */
 #define LAND_NOTE_MAGIC "git-agent landing 3"
+/* What makes it a note; once written, it stays as it is. */
+#define LAND_NOTE_RECORD "record"
 /* Files of a note beside its record. "work": what a landing beside uncommitted work adds to it.
  * "lock": the inode of the index lock that it took. "done": the landing came to its end, by itself
  * (empty) or because the user went on without it. */
@@ -53,16 +55,20 @@ void land_note_forget(struct land *l);
 int land_note_left(struct land *l, const char *path, struct ga_error *err);
 /* Record that git begins to bring l->tip; what is about to be committed; HEAD, before the session
  * is saved as landed. If a crash comes in between, nothing else tells what the landing made from
- * what the user committed since. The first also sets l->git_lock, by which undo_check_ended() tells
- * whether git is still at work; land_let_go() gives that back. */
+ * what the user committed since. */
 int land_note_git(struct land *l, struct ga_error *err);
-void land_let_go(struct land *l);
 int land_note_resolved(struct land *l, const struct ga_oid *tree, struct ga_error *err);
 int land_note_made(struct land *l, struct ga_error *err);
 /* Is HEAD on another branch by now than when it was noted? 1 yes; sets `*ret` to its name, "" is
  * none. */
 int land_is_switched(const struct land *l, char **ret, struct ga_error *err);
 int land_note_own(struct land *l, struct ga_error *err);
+/* Lock a file of the note before git writes anything of the landing (LAND_NOTE_RECORD) or of its
+ * undoing (UNDO_BEGUN): sets l->git_lock, by which undo_check_ended() tells whether git is still at
+ * work. Two files, as what a hook of the landing left running keeps nobody from undoing it.
+ * land_let_go() gives the lock back. */
+int land_hold(struct land *l, const char *name, struct ga_error *err);
+void land_let_go(struct land *l);
 /* Record that the landing came to its end, if it has a note: it stays below later ones, whatever
  * becomes of them. */
 int land_note_done(struct land *l, struct ga_error *err);

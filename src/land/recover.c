@@ -36,9 +36,16 @@ enum since {
 	SINCE_WENT_ON,
 };
 
-static bool is_its(const struct undo *u, const struct ga_oid *head)
+static bool is_its(const struct land *l, const struct undo *u, const struct ga_oid *head)
 {
-	return ga_oid_equal(head, &u->head) || ga_oid_equal(head, &u->commit);
+	struct ga_oid made;
+
+	if (ga_oid_equal(head, &u->head))
+		return true;
+	if (u->by_path)
+		return ga_oid_equal(head, &u->commit);
+	return undo_noted(u, LAND_NOTE_MADE, &made) ? ga_oid_equal(head, &made)
+						    : ga_oid_equal(head, &l->s->landed);
 }
 
 /* The hint for another working tree: where it is, and the command that takes the landing back
@@ -81,11 +88,11 @@ static int find_since_there(struct land *l, const struct undo *u, enum since *re
 	struct ga_oid head;
 	int rc = path ? land_read_ref(l, name, &head, err) : 1;
 
-	if (!rc && is_its(u, &head))
+	if (!rc && is_its(l, u, &head))
 		*ret = SINCE_ELSEWHERE;
 	if (path && rc >= 0 && *ret != SINCE_ELSEWHERE && *u->ref) {
 		rc = ga_ref_read(l->repo, u->ref, &head, err);
-		if (!rc && is_its(u, &head))
+		if (!rc && is_its(l, u, &head))
 			*ret = SINCE_ELSEWHERE;
 	}
 	return rc < 0 ? -1 : 0;
@@ -103,12 +110,12 @@ static int find_since(struct land *l, const struct undo *u, enum since *ret, str
 	if (strcmp(u->worktree, land_worktree(l)) != 0)
 		return find_since_there(l, u, ret, err);
 	if (!strcmp(branch ? branch : "", u->ref)) {
-		if (!rc && is_its(u, &head))
+		if (!rc && is_its(l, u, &head))
 			*ret = SINCE_NOTHING;
 		return 0;
 	}
 	rc = *u->ref ? ga_ref_read(l->repo, u->ref, &head, err) : 1;
-	if (!rc && is_its(u, &head))
+	if (!rc && is_its(l, u, &head))
 		*ret = SINCE_SWITCHED;
 	return rc < 0 ? -1 : 0;
 }
@@ -146,6 +153,11 @@ static int recover(struct land *l, struct undo *u, bool only_look, struct ga_err
 	if (since == SINCE_WENT_ON) {
 		if (!strcmp(u->worktree, land_worktree(l)))
 			land_unlock_index(l, u->dir);
+		/* it was being undone, and stays landed */
+		if (!u->by_path)
+			return unlinkat(u->dir, UNDO_BEGUN, 0) && errno != ENOENT
+				       ? ga_fail_errno(err, GA_EFATAL, errno, "cannot note that")
+				       : 0;
 		return ga_write_atomic(u->dir, LAND_NOTE_DONE, WENT_ON, strlen(WENT_ON), 0600, err);
 	}
 	return undo_take_back(l, u, err) ? ga_error_wrap(err, "a landing was interrupted") : 1;
@@ -216,9 +228,9 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 	if (rc < 0)
 		rc = unread(&l, &u, err);
 	else if (!rc && !only_look &&
-		 ((u.at_work && undo_check_ended(&l, &u, err)) || sweep(&l, &u, err)))
+		 (undo_check_ended(&l, &u, err) || sweep(&l, &u, err)))
 		rc = -1;
-	else if (!rc && u.by_path && u.begun)
+	else if (!rc && undo_is_begun(&u))
 		rc = recover(&l, &u, only_look, err);
 	else if (!rc && u.hidden && only_look)
 		rc = fail_interrupted(of->s, err);
@@ -226,6 +238,7 @@ int land_recover(struct land *of, bool only_look, struct ga_error *err)
 		rc = put_back(&l, &u, err);
 	else
 		rc = 0;
+	land_let_go(&l);
 	ga_changes_release(&l.changes);
 	free(l.notes);
 	return rc;
@@ -258,7 +271,7 @@ static bool is_half_done(struct land *l, const struct undo *u)
 
 	if (strcmp(u->worktree, land_worktree(l)) != 0)
 		return false;
-	if (u->by_path && u->begun)
+	if (undo_is_begun(u))
 		return !find_since(l, u, &since, &unread) && since == SINCE_NOTHING;
 	if (undo_is_at_work(l, u, &unread) > 0)
 		return true;

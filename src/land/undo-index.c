@@ -12,6 +12,8 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
+#include "ga/refs.h"
+#include "note.h"
 #include "undo.h"
 
 #define REMARKED "index.back" /* in the note: what it was, with the marks of now */
@@ -64,15 +66,22 @@ static int compare(struct land *l, const char *name, struct ga_strv *ret, struct
 static int fail_changed(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv landed = GA_STRV_INIT, back = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
+	cleanup_free char *list = NULL, *ref = land_note_ref(l, l->note), *kept = NULL;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid oid;
 
 	if (compare(l, "index.new", &landed, err) || (u->begun && compare(l, "index", &back, err)))
 		return -1;
 	list = land_list(u->begun && back.n < landed.n ? &back : &landed);
 	(void)ga_fail(err, GA_ELOSE, "the index changed since agent/%s landed: %s", l->s->name,
 		      list);
+	/* staged before, it may be in no file */
+	kept = u->begun && !ga_ref_read(l->repo, ref, &oid, &ignored)
+		       ? ga_strf(", 'git restore --staged --source=%s FILE' what was staged before "
+				 "it landed", ref)
+		       : ga_strdup("");
 	return ga_hint(err, "'git restore --staged FILE' takes back what was staged since, "
-			    "'git add FILE' stages again what is not any more; then undo");
+			    "'git add FILE' stages again what is not any more%s; then go on", kept);
 }
 
 int undo_check_index(struct land *l, const struct undo *u, struct ga_error *err)

@@ -2,6 +2,7 @@
  *
  * Taking a landing back, by what it noted (note.c).
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -207,6 +208,7 @@ static int reset(struct land *l, const struct undo *u, struct ga_error *err)
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.user_hooks = true;
+	g.keep_fd = land_held_by(l);
 	return ga_git_ok(l->repo, &g, err);
 }
 
@@ -286,7 +288,7 @@ static int settle(struct land *l, struct undo *u, struct ga_error *err)
 }
 
 /* `git reset --keep` takes files for changed that were only touched, so the index is refreshed
- * first. */
+ * first, which fails if any file is changed; that does not matter. */
 static int reset_marked(struct land *l, const struct undo *u, struct ga_error *err)
 {
 	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
@@ -296,19 +298,35 @@ static int reset_marked(struct land *l, const struct undo *u, struct ga_error *e
 	if (ga_oid_equal(&u->head, &l->head))
 		return land_mark_again(l, err);
 	rc = land_unmark_gone(l, err);
-	if (!rc && l->marked.n)
+	if (!rc)
 		(void)land_ask_git(l, refresh, NULL, NULL, NULL, &ignored);
 	if (!rc)
 		rc = reset(l, u, err);
 	return land_mark_again(l, rc ? &second : err) || rc ? -1 : 0;
 }
 
+/* Git refused, or was interrupted: nothing of it is to stay half done. */
+static int fail_reset(struct land *l, const struct undo *u, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+
+	/* it had nothing to do */
+	if (ga_oid_equal(&u->head, &l->head))
+		return -1;
+	if (!undo_restore(l, u, &second) && (!unlinkat(u->dir, UNDO_BEGUN, 0) || errno == ENOENT))
+		return ga_hint(err, "nothing was taken back: see to that, then undo again");
+	return ga_hint(err, "%s; see to that, then 'git agent land --undo %s' goes on",
+		       second.msg ? second.msg : "it has begun", l->s->name);
+}
+
 /* What git takes back: branch, index and files; then the files that it knows nothing of. */
 static int by_git(struct land *l, const struct undo *u, int root, struct ga_strv *changed,
 		  struct ga_error *err)
 {
-	return reset_marked(l, u, err) || ga_fault_stop("undo:reset", err) ||
-	       put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ? -1 : 0;
+	if (reset_marked(l, u, err))
+		return fail_reset(l, u, err);
+	return ga_fault_stop("undo:reset", err) || put_all_back(root, u, changed, err) ||
+	       ga_fault_stop("undo:files", err) ? -1 : 0;
 }
 
 /* Path by path: files, index, HEAD, in this order. */
@@ -321,9 +339,10 @@ static int by_path(struct land *l, const struct undo *u, int root, struct ga_str
 	if (!index || put_all_back(root, u, changed, err) || ga_fault_stop("undo:files", err) ||
 	    land_install_index(l, u->dir, index, err) || ga_fault_stop("undo:index", err))
 		return -1;
-	return ga_oid_equal(&l->head, &u->head)
-		   ? 0
-		   : land_move_head(l, why, &u->head, &l->head, err);
+	if (ga_oid_equal(&l->head, &u->head) || !land_move_head(l, why, &u->head, &l->head, err))
+		return 0;
+	return ga_hint(err, "files and index are back, and your branch is not: see to that, then "
+			    "'git agent land --undo %s' goes on", l->s->name);
 }
 
 /* Check all that can be in the way: after this the undo may be interrupted half way, and whichever
@@ -337,10 +356,15 @@ static int begin(struct land *l, struct undo *u, int root, struct ga_error *err)
 		land_unlock_index(l, u->dir);
 		if (land_lock_index(l, u->dir, err))
 			return -1;
+	} else if (!ga_oid_equal(&l->head, &u->head) &&
+		   (land_check_unlocked(l, err) || (u->begun && undo_restore(l, u, err)))) {
+		return -1;
 	}
 	if (check_files(l, u, root, err))
 		return -1;
-	return u->begun ? 0 : ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err);
+	return (faccessat(u->dir, UNDO_BEGUN, F_OK, AT_SYMLINK_NOFOLLOW) &&
+		ga_write_atomic(u->dir, UNDO_BEGUN, "", 0, 0600, err)) ||
+	       land_hold(l, UNDO_BEGUN, err) ? -1 : 0;
 }
 
 /* Everything else is as it was; for these the note stays. */
@@ -394,7 +418,7 @@ static int undo_killed(struct land *l, struct undo *u, struct ga_error *err)
 {
 	int rc;
 
-	if ((u->at_work && undo_check_ended(l, u, err)) || land_check_operation(l, "undo", err) ||
+	if (land_check_operation(l, "undo", err) ||
 	    (u->hidden && undo_hidden(l, u, err) < 0))
 		return -1;
 	rc = undo_is_at_work(l, u, err);
@@ -410,10 +434,13 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 
 	if (rc > 0)
 		rc = fail_none(&l, err);
+	if (!rc)
+		rc = undo_check_ended(&l, &u, err);
 	if (!rc && (u.hidden || u.at_work))
 		rc = undo_killed(&l, &u, err);
 	if (!rc)
 		rc = undo_take_back(&l, &u, err);
+	land_let_go(&l);
 	ga_changes_release(&l.changes);
 	ga_strv_release(&l.hidden);
 	ga_strv_release(&l.marked);

@@ -26,6 +26,7 @@ struct undo {
 	int dir;               /* the directory of the note */
 	bool begun;            /* the landing or its undoing was interrupted: each part may be as
 				* before or as after */
+	bool over;             /* the landing came to its end */
 	bool any_mode;         /* land_ignores_modes() */
 	bool by_path;          /* it landed path by path (work.h), and the note has `commit`,
 				* `index` and `index_after` */
@@ -87,13 +88,18 @@ int undo_only_copies(struct land *l, const struct undo *u, struct ga_strv *ret,
  * came to its end, or of one that changed nothing. 1: HEAD is where it was before. */
 int undo_hidden(struct land *l, struct undo *u, struct ga_error *err);
 
-/* killed.c: fail if the git of a landing that was killed (u->at_work), or what that runs, is alive.
- * Waits up to 3 seconds. */
+/* killed.c: fail if the git of a landing, or of an undoing, that was killed is alive, or what that
+ * git runs. Waits up to 3 seconds. */
 int undo_check_ended(const struct land *l, const struct undo *u, struct ga_error *err);
 /* Is HEAD still where it was when git began, without any state of git's? 1 yes. If so: take back
  * what git had written and staged of `u->tip`. */
 int undo_is_at_work(struct land *l, const struct undo *u, struct ga_error *err);
 int undo_at_work(struct land *l, const struct undo *u, struct ga_error *err);
+/* An undoing was interrupted (u->begun) while git took back what it had merged: put all of that
+ * back to l->head, where it landed. */
+int undo_restore(struct land *l, const struct undo *u, struct ga_error *err);
+/* Is what was interrupted completed by taking it back, without merging again? */
+bool undo_is_begun(const struct undo *u);
 
 /* After undo_read() returned -1: can the landing of that note have been left half done, with
  * something to be put back? */

@@ -122,7 +122,7 @@ static int prepare(struct land *l, struct ga_error *err)
 {
 	return work_commit(l, err) || work_render(l, err) || work_make_index(l, err) ||
 	       land_keep_staged(l, err) || note_work(l, err) || land_note(l, err) ||
-	       ga_fault_stop("land:noted", err) ? -1 : 0;
+	       land_hold(l, LAND_NOTE_RECORD, err) || ga_fault_stop("land:noted", err) ? -1 : 0;
 }
 
 /* Lock the index and check for the last time, while nothing is touched yet. */

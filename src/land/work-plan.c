@@ -290,13 +290,13 @@ static char *conflict_hint(const struct land_found *f, const char *hint)
 	return ga_strf("git was told not to look at %s: " WAY_NO_MARK "; %s", list, hint);
 }
 
-static int refuse(const struct work *w, const struct land_found *f, struct ga_error *err)
+static int refuse(const struct land *l, const struct work *w, const struct land_found *f,
+		  struct ga_error *err)
 {
 	static const struct {
-		const char *what, *hint;
+		const char *what, *hint; /* NULL: way_put_away() */
 	} say[] = {
-		[WORK_EDITED] = { "uncommitted changes overlap with what is to land",
-				  "commit them or 'git stash' them, then land again" },
+		[WORK_EDITED] = { "uncommitted changes overlap with what is to land", NULL },
 		[WORK_STAGED] = { "staged changes overlap with what is to land",
 				  "commit them, or unstage them with 'git restore --staged', "
 				  "then land again" },
@@ -332,7 +332,9 @@ static int refuse(const struct work *w, const struct land_found *f, struct ga_er
 			return land_refuse(&hidden, say[h].what, WAY_UNMARK "land again", err);
 		if (!paths.n)
 			continue;
-		hint = h == WORK_CONFLICT ? conflict_hint(f, say[h].hint) : ga_strdup(say[h].hint);
+		hint = h == WORK_CONFLICT ? conflict_hint(f, say[h].hint)
+		       : say[h].hint      ? ga_strdup(say[h].hint)
+					  : way_put_away(l, f, &paths, "land again");
 		return land_refuse(&paths, say[h].what, hint, err);
 	}
 	return 0;
@@ -418,7 +420,7 @@ static int decide(struct land *l, struct work *w, enum work_may may, const struc
 		return -1;
 	work_check_index(w);
 	look_over(l, w);
-	return refuse(w, f, err) || work_leave_out(l, err) || work_check_place(l, err) ? -1 : 0;
+	return refuse(l, w, f, err) || work_leave_out(l, err) || work_check_place(l, err) ? -1 : 0;
 }
 
 /* Does HEAD by now have all the uncommitted work that the session began with? 1 yes. */

@@ -27,6 +27,11 @@ test_expect_success 'a new file and one that is gone are one hunk: all of it' '
 	git diff --name-only main agent/whole >../got && echo m | test_cmp - ../got && git agent review --reject --hunk 1 whole m && test "$(git rev-parse agent/whole^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force whole
 '
 
+test_expect_success 'a rejection that was killed half way holds: what it has published does not land' '
+	cd r && sed -i 30s/.*/MINE/ a && git agent start -q --name half -- sh -c "sed -i 30s/.*/spoilt/ a; echo new2 >new2" && git agent review --stat half | grep "^left out" && GIT_AGENT_FAULT=decide:published:kill test_expect_code 137 git-agent review --reject half a &&
+	! git agent review --stat half | grep "^left out" && git agent land half && sed -n 30p a | grep -x MINE && test -e new2 && git checkout -q a && git agent drop half
+'
+
 test_expect_success 'what is no hunk, or no file with hunks' '
 	cd r && git agent start -q --name wrong -- sh -c "sed -i 1d a; printf \"\\0\" >bin; ln -s a l; chmod +x b; mkdir d; echo 1 >d/1" && tip=$(git rev-parse agent/wrong) &&
 	for list in 0 2 1,2 1-2 2-1 x "" 1, ,1 -1 1-- 99999999999999999999; do test_expect_code 129 git agent review --reject --hunk "$list" wrong a 2>../err && grep "hunk takes numbers from 1 to 1" ../err || exit 1; done &&

@@ -133,7 +133,7 @@ test_expect_success 'and those of undoing that was killed' '
 	begin && git agent start -q --name x0 -- sh -c "$words put f@2A" && put f@8M && picture >../before && git agent land x0 && git update-index --assume-unchanged g && for point in files index; do GIT_AGENT_FAULT=undo:$point:kill test_expect_code 137 git agent land --undo x0 || return 1; done && git agent land --undo x0 && git ls-files -v | grep "^h g" && git update-index --no-assume-unchanged g && picture >../after && test_cmp ../before ../after
 '
 test_expect_success 'what was staged since is named, and what was unstaged; the hint helps' '
-	begin && git agent start -q --name x1 -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && picture >../before && git agent land x1 && put old@1X && git add old && git restore --staged g && test_expect_code 2 git agent land --undo x1 2>../err && cat ../err && grep "the index changed since agent/x1 landed: g, old$" ../err && grep "hint: .git restore --staged FILE. .*git add FILE. .*; then undo" ../err &&
+	begin && git agent start -q --name x1 -- sh -c "$words put f@2A" && put f@8M g@5M && git add g && picture >../before && git agent land x1 && put old@1X && git add old && git restore --staged g && test_expect_code 2 git agent land --undo x1 2>../err && cat ../err && grep "the index changed since agent/x1 landed: g, old$" ../err && grep "hint: .git restore --staged FILE. .*git add FILE. .*; then go on" ../err &&
 	git restore --staged old && git add g && git checkout -q old && git agent land --undo x1 && picture >../after && test_cmp ../before ../after
 '
 

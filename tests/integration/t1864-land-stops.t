@@ -4,6 +4,8 @@ test_description='landings that git stops half way, or would: all is as it was'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 # shellcheck source=tests/lib/work.sh
 . "$TEST_SRCDIR/tests/lib/work.sh"
+# shellcheck source=tests/lib/stops.sh
+. "$TEST_SRCDIR/tests/lib/stops.sh"
 require_sandbox
 
 # Git writes names in order, and comes to z after it has written the others; what it is told to make
@@ -43,20 +45,6 @@ test_expect_success 'git killed when it had staged the merge: nothing of it stay
 
 # ---- who ends it
 
-# accepted NAME: that filters would run where it lands
-accepted() {
-	git agent land --dry-run $1 2>/dev/null || { test_expect_code 3 git agent land $1 2>/dev/null && git agent review --accept-all --critical $1; }
-}
-
-# ended SIGNAL WORD...: land, and send that to all processes of it, as a terminal does, when git has written half of it
-ended() {
-	rm -f ../at && : >../hold && printf "#!/bin/sh\n: >$PWD/../at\n[ ! -e $PWD/../hold ] || sleep 1000\ncat\n" >../slow && chmod +x ../slow && python3 -c "import os, signal, subprocess, sys, time
-p = subprocess.Popen([\"git-agent\", \"land\"] + sys.argv[2:], start_new_session=True)
-while not os.path.exists(\"../at\") and p.poll() is None:
-	time.sleep(0.02)
-os.killpg(p.pid, getattr(signal, sys.argv[1]))
-sys.exit(p.wait() == 0)" "$@" && rm ../hold
-}
 # halves SESSION: it is there, with changes before and behind the file at which git waits
 halves() {
 	git agent start -q --name $1 -- sh -c "$words put f@2A a=new b/c=new -old z=z; git commit -qam one; put g@2A zz=more" && { test "$way" = --ff-only || git commit -q --allow-empty -m mine; } && echo "z filter=slow" >.git/info/attributes && git config filter.slow.smudge "$PWD/../slow" && git config filter.slow.clean cat && accepted $1
@@ -101,13 +89,9 @@ for then in --abort --undo again; do
 	'
 done
 
-# alone WAY SESSION: git-agent is killed when git has written half of it, and waits until ../hold is gone
-alone() {
-	rm -f ../at && : >../hold && printf "#!/bin/sh\n: >$PWD/../at\nwhile [ -e $PWD/../hold ]; do sleep 0.05; done\ncat\n" >../slow && chmod +x ../slow && { git-agent land "$@" & } && pid=$! && test_wait_for "test -e ../at" && kill -9 $pid && { wait $pid || :; }
-}
 for way in --merge --squash --rebase; do
 	test_expect_success "killed, and git lives on, $way: nothing is touched before it has ended, then all is taken back" '
-		begin && s=l$(count) && halves $s && picture >../before && alone $way $s && note=$(echo "$HOME"/.local/state/git-agent/*/sessions/$s/undo/1/git) && find . -path ./.git -prune -o -type f -print | sort | xargs sha1sum >../is &&
+		begin && s=l$(count) && halves $s && picture >../before && alone $way $s && note=$(echo "$HOME"/.local/state/git-agent/*/sessions/$s/undo/1/record) && find . -path ./.git -prune -o -type f -print | sort | xargs sha1sum >../is &&
 		for c in land "land --abort" "land --undo"; do
 			case $way$c in --merge*|*undo) ;; *) continue ;; esac
 			test_expect_code 128 git agent $c $s 2>../err && cat ../err && grep "the landing of agent/$s was killed, and git is still at work on it" ../err && grep -F "fuser -v $note" ../err || exit 1

@@ -45,6 +45,9 @@ cell 'clean' agent=f@2A work=f@2A index=f@2A head=f@2A
 cell 'dirty elsewhere' agent=f@2A user='put g@5M' work='f@2A g@5M' index=f@2A head=f@2A
 cell 'dirty, another hunk of the file' agent=f@2A user='put f@8M' work=f@2A8M index=f@2A head=f@2A
 cell 'dirty, the same hunk' agent=f@2A user='put f@2M' no='overlap with what is to land: f'
+# 'git stash' would remove what is in it, and refuses what is only intended to be added
+cell 'a directory in its place' agent=f@2A user='rm f; put f/u=u' no='move away the directories that stand in place of files'
+cell 'intended, and new in the session' agent=u=a user='put u=u; git add -N u' no='reset. what is only intended to be added'
 cell 'dirty, the same change' agent=f@2A user='put f@2A' work=f@2A index=f@2A head=f@2A
 cell 'staged elsewhere' agent=f@2A user='put g@5M; git add g' work='f@2A g@5M' index='f@2A g@5M' head=f@2A
 cell 'staged, another hunk' agent=f@2A user='put f@8M; git add f' work=f@2A8M index=f@2A8M head=f@2A
