@@ -35,10 +35,10 @@ test_expect_success 'killed while git undoes, and the user went on: it stays lan
 	begin && landed on && ended SIGKILL --undo on && rm -f .git/index.lock && git reset -q --hard && git commit -q --allow-empty -m more && test_expect_code 2 git agent land --undo on && git agent land on 2>../err && cat ../err && git agent start -q --name after -- sh -c "$words put d/h@5A" && git agent land after && git agent land --undo after
 '
 test_expect_success 'git-agent is killed, and git lives on: nothing is touched before it has ended' '
-	begin && landed lives && alone --undo lives && working lives undoing && git agent land --undo lives && is before
+	begin && landed lives && alone --undo lives && working lives undoing begun && git agent land --undo lives && is before
 '
 test_expect_success 'the same when git is about to move the branch' '
-	begin && landed moves && pending --undo moves && working moves undoing && git agent land --undo moves && is before
+	begin && landed moves && pending --undo moves && working moves undoing begun && git agent land --undo moves && is before
 '
 test_expect_success 'a file that was only touched is not in the way' '
 	begin && landed touched && touch -d "1 hour ago" f g && git agent land --undo touched && is before
@@ -61,7 +61,7 @@ for then in --abort --undo again; do
 	'
 done
 test_expect_success 'undoing is killed, and git is about to move the branch' '
-	begin && beside u && git agent land u && pending --undo u && working u undoing && git agent land --undo u && is before
+	begin && beside u && git agent land u && pending --undo u && working u undoing begun && git agent land --undo u && is before
 '
 test_expect_success 'the branch cannot be moved back: what is back is said, and how to go on' '
 	begin && beside held && git agent land held && printf "#!/bin/sh\n! grep -q $(git symbolic-ref HEAD)\n" >.git/hooks/reference-transaction && chmod +x .git/hooks/reference-transaction && test_must_fail git agent land --undo held 2>../err && cat ../err && grep "^hint: files and index are back, and your branch is not" ../err && rm .git/hooks/reference-transaction && git agent land --undo held && is before

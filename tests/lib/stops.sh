@@ -28,9 +28,9 @@ pending() {
 	rm -f ../at && : >../hold && printf "#!/bin/sh\ntest \$1 = prepared && grep -q $(git symbolic-ref HEAD) || exit 0\n: >$PWD/../at\nwhile [ -e $PWD/../hold ]; do sleep 0.05; done\n" >.git/hooks/reference-transaction && chmod +x .git/hooks/reference-transaction && { git-agent land "$@" & } && pid=$! && test_wait_for "test -e ../at" && kill -9 $pid && { wait $pid || :; }
 }
 
-# working SESSION [undoing]: git is said to be at work still, whatever is tried; then it goes on, and ends
+# working SESSION [undoing begun]: git is said to be at work still, whatever is tried; then it goes on, and ends
 working() {
-	note=$(echo "$HOME"/.local/state/git-agent/*/sessions/$1/undo/1/$(test "$2" && echo begun || echo record)) &&
+	note=$(echo "$HOME"/.local/state/git-agent/*/sessions/"$1"/undo/1/"${3:-record}") &&
 	for c in land "land --abort" "land --undo"; do
 		test_expect_code 128 git agent $c $1 2>../err && cat ../err && grep "the ${2:-landing} of agent/$1 was killed, and git is still at work on it" ../err && grep -F "fuser -v $note" ../err || return 1
 	done && rm ../hold && test_wait_for "flock -n $note true" && rm -f .git/hooks/reference-transaction
