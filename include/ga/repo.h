@@ -26,6 +26,7 @@ struct ga_repo_info {
 			  * repository that was moved keeps it, a copied one gets its own (the file
 			  * records which repository it is for) */
 	bool linked;     /* a linked worktree */
+	bool has_dotgit; /* `workdir` has a .git; false: core.worktree says where it is */
 	bool shallow;
 };
 
@@ -88,7 +89,7 @@ const char *ga_env_get(const char *name);
 /* The names of the hooks that git runs in a repository somebody works in; ends with NULL. */
 extern const char *const ga_hook_events[];
 
-/* How one git command runs. Always forced: hooks off (core.hooksPath=/dev/null, and
+/* How one git command runs. Forced, except with `as_user`: hooks off (core.hooksPath=/dev/null, and
  * hook.*.enabled=false for those that the user's configuration defines); fsmonitor, untracked
  * cache, split index, submodule recursion, automatic gc and maintenance off; no optional locks,
  * terminal prompt, lazy fetch or replace refs; GIT_DIR given explicitly; no other GIT_* variable
@@ -114,9 +115,11 @@ struct ga_git {
 	struct ga_buf *errout;    /* the last 64 KiB of git's messages; NULL: discarded */
 	int keep_fd;              /* a lock that git holds as long as it runs, or -1 */
 	bool lazy_fetch;          /* a partial clone may fetch what it lacks, as it would by hand */
-	bool user_hooks;          /* for landing only, where the command is in effect the user's
-				   * own: hooks, fsmonitor, index features, lazy fetch and
-				   * environment are as they would be by hand */
+	bool as_user;             /* the command is in effect the user's own, as if typed in
+				   * `work_tree`: git finds the repository itself, nothing is
+				   * forced, and the environment is that of ga_user_environ():
+				   * what it starts (hooks, editor, gpg, ssh, filters) sees what
+				   * it would see by hand */
 	bool show_stderr;         /* git's messages and progress go to our standard error and
 				   * `errout` stays empty */
 };

@@ -280,8 +280,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_close int lock = -1;
 
 	(void)ret_status;
-	/* flags are checked here: the guard's hooks, which git runs below us, need not stop it */
-	(void)setenv("GIT_AGENT_ALLOW", "1", 1);
 	if (o->undo || o->resume || o->abort)
 		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
 	if (choose_way(c, o, argc > 1, &lo.how, err) ||

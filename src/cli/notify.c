@@ -35,12 +35,15 @@ static void choose_words(const struct cli *c, const struct ga_session *s, const 
 		ga_strv_pushf(ret, "Exit status %d.", s->exit_status);
 }
 
-static void choose_environment(const struct cli *c, const struct ga_session *s,
-			       const struct ga_report *r, struct ga_strv *ret)
+static void choose_environment(const struct ga_session *s, const struct ga_report *r,
+			       struct ga_strv *ret)
 {
-	for (const char *const *e = c->env.environ; *e; e++)
-		if (strncmp(*e, "GIT_AGENT_", 10))
-			ga_strv_push(ret, *e);
+	cleanup_strv struct ga_strv given = GA_STRV_INIT;
+
+	ga_user_environ(&given);
+	for (size_t i = 0; i < given.n; i++)
+		if (strncmp(given.v[i], "GIT_AGENT_", 10) != 0)
+			ga_strv_push(ret, given.v[i]);
 	ga_strv_pushf(ret, "GIT_AGENT_SESSION=%s", s->name);
 	ga_strv_pushf(ret, "GIT_AGENT_PROJECT=%s", s->project);
 	ga_strv_pushf(ret, "GIT_AGENT_STATE=%s",
@@ -60,7 +63,7 @@ void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report
 	if (!c->notify || !strcmp(c->notify, "none"))
 		return;
 	choose_words(c, &st->session, r, &words);
-	choose_environment(c, &st->session, r, &env);
+	choose_environment(&st->session, r, &env);
 	/* let go of the session first: whoever is told may want to work on it at once */
 	ga_start_release(st);
 	p.argv = (const char *const *)words.v;

@@ -146,20 +146,36 @@ static void uncatch(struct cli_pager *p)
 		(void)raise(caught);
 }
 
+/* With what git adds for a pager. LESSOPEN would run a program on our text. */
+static void pager_environment(struct ga_strv *ret)
+{
+	cleanup_strv struct ga_strv given = GA_STRV_INIT;
+
+	ga_user_environ(&given);
+	for (size_t i = 0; i < given.n; i++)
+		if (strncmp(given.v[i], "LESSOPEN=", 9) != 0 &&
+		    strncmp(given.v[i], "GIT_PAGER_IN_USE=", 17) != 0)
+			ga_strv_push(ret, given.v[i]);
+	if (!getenv("LESS"))
+		ga_strv_push(ret, "LESS=FRX");
+	if (!getenv("LV"))
+		ga_strv_push(ret, "LV=-c");
+	if (!getenv("COLUMNS"))
+		ga_strv_pushf(ret, "COLUMNS=%zu", cli_width(stdout));
+}
+
 static int start(struct cli_pager *p, const char *command, struct ga_error *err)
 {
 	const char *argv[] = { "sh", "-c", command, NULL };
 	struct ga_process proc = GA_PROCESS_INIT;
+	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	int ends[2], rc;
 
-	/* the defaults git gives less; LESSOPEN would run a program on our text */
-	(void)setenv("LESS", "FRX", 0);
-	(void)setenv("LV", "-c", 0);
-	(void)setenv("GIT_PAGER_IN_USE", "true", 1);
-	(void)unsetenv("LESSOPEN");
+	pager_environment(&env);
 	if (pipe2(ends, O_CLOEXEC))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a pipe");
 	proc.argv = argv;
+	proc.envp = (const char *const *)env.v;
 	proc.in_fd = ends[0];
 	proc.out_fd = STDOUT_FILENO;
 	rc = ga_process_begin(&proc, &p->job, err);

@@ -270,7 +270,7 @@ int land_move_head(struct land *l, const char *why, const struct ga_oid *to,
 
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.keep_fd = land_held_by(l);
 	return ga_git_ok(l->repo, &g, err);
 }

@@ -32,6 +32,7 @@ char *guard_dir(const struct ga_repo *r)
 
 struct undecided {
 	struct ga_strv lines;   /* entries, as `git ls-tree -r` prints them */
+	struct ga_strv decided; /* those that somebody accepted, in whichever session */
 	struct ga_strv paths;
 	struct ga_strv commits;
 	size_t flags, sessions;
@@ -40,6 +41,7 @@ struct undecided {
 static void undecided_release(struct undecided *u)
 {
 	ga_strv_release(&u->lines);
+	ga_strv_release(&u->decided);
 	ga_strv_release(&u->paths);
 	ga_strv_release(&u->commits);
 }
@@ -47,16 +49,18 @@ static void undecided_release(struct undecided *u)
 /* A deleted path is in no tree, so there is nothing that the hooks could look for. */
 static void add_entry(struct undecided *u, const struct ga_report_flag *f)
 {
+	bool accepted = f->verdict == GA_VERDICT_ACCEPTED;
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
 	const char *quote;
 
 	if (f->entry.mode == GA_MODE_NONE || !*f->path)
 		return;
 	quote = ga_quote_git_add(&path, f->path) ? "\"" : "";
-	ga_strv_pushf(&u->lines, "%06o %s %s\t%s%s%s", f->entry.mode,
+	ga_strv_pushf(accepted ? &u->decided : &u->lines, "%06o %s %s\t%s%s%s", f->entry.mode,
 		      f->entry.mode == GA_MODE_GITLINK ? "commit" : "blob",
 		      GA_HEX(&f->entry.oid), quote, path.ptr, quote);
-	ga_strv_push(&u->paths, f->path);
+	if (!accepted)
+		ga_strv_push(&u->paths, f->path);
 }
 
 /* Add the commits that were not published because of what they contain. */
@@ -120,15 +124,33 @@ static int add_session(struct ga_repo *r, const char *state_dir, const char *nam
 	    ga_report_read(r, &s, &report, &damaged))
 		return 0;
 	for (size_t i = 0; i < report.n_flags; i++) {
-		if (!ga_report_flag_blocks(&report.flags[i]))
-			continue;
-		u->flags++;
-		add_entry(u, &report.flags[i]);
+		bool blocks = ga_report_flag_blocks(&report.flags[i]);
+
+		u->flags += blocks;
+		if (blocks || report.flags[i].verdict == GA_VERDICT_ACCEPTED)
+			add_entry(u, &report.flags[i]);
 	}
 	if (u->flags == before)
 		return 0;
 	u->sessions++;
 	return add_past(r, &report, u, err) || add_commits(r, &s, u, err) ? -1 : 0;
+}
+
+/* A verdict is about an entry: what was accepted in one session is decided in all. */
+static void drop_decided(struct undecided *u)
+{
+	size_t kept = 0;
+
+	ga_strv_sort_unique(&u->decided);
+	for (size_t i = 0; i < u->lines.n; i++) {
+		if (ga_strv_find(&u->decided, u->lines.v[i]) >= 0)
+			free(u->lines.v[i]);
+		else
+			u->lines.v[kept++] = u->lines.v[i];
+	}
+	u->lines.n = kept;
+	if (u->lines.v)
+		u->lines.v[kept] = NULL;
 }
 
 static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,
@@ -142,6 +164,7 @@ static int gather(struct ga_repo *r, const char *state_dir, struct undecided *u,
 		if (add_session(r, state_dir, names.v[i], u, err))
 			return -1;
 	ga_strv_sort_unique(&u->lines);
+	drop_decided(u);
 	ga_strv_sort_unique(&u->paths);
 	ga_strv_sort_unique(&u->commits);
 	return 0;

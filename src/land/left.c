@@ -243,7 +243,7 @@ int land_abort_by(struct land *l, const char *command, const struct ga_oid *to,
 		return -1;
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.errout = &why;
 	if (ga_git_run(l->repo, &g, &status, err))
 		return -1;

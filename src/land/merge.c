@@ -215,12 +215,11 @@ static int fail_squash(struct land *l, struct ga_error *err)
 int land_run_git(struct land *l, const char *const *args, const void *in, size_t n,
 		 int *ret_status, struct ga_buf *why, struct ga_error *err)
 {
-	static const char *const env[] = { "GIT_EDITOR=:", NULL };
 	struct ga_git g = GA_GIT_INIT;
 
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.keep_fd = land_held_by(l);
 	g.show_stderr = messages_are_plain(l);
 	g.errout = g.show_stderr ? NULL : why;
@@ -229,8 +228,6 @@ int land_run_git(struct land *l, const char *const *args, const void *in, size_t
 	if (l->opts && l->opts->edit) {
 		g.in_fd = STDIN_FILENO;
 		g.out_fd = STDOUT_FILENO;
-	} else {
-		g.env = env;
 	}
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
@@ -249,12 +246,12 @@ static int run_staging(struct land *l, const char *const *args, int *ret_status,
 		       struct ga_buf *why, struct ga_error *err)
 {
 	/* English, so that the line is the one above */
-	static const char *const env[] = { "GIT_EDITOR=:", "LANGUAGE=en", NULL };
+	static const char *const env[] = { "LANGUAGE=en", NULL };
 	struct ga_git g = GA_GIT_INIT;
 
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.keep_fd = land_held_by(l);
 	g.errout = why;
 	g.env = env;

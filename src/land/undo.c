@@ -207,7 +207,7 @@ static int reset(struct land *l, const struct undo *u, struct ga_error *err)
 
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.keep_fd = land_held_by(l);
 	return ga_git_ok(l->repo, &g, err);
 }

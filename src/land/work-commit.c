@@ -50,7 +50,7 @@ static int run_hook(struct land *l, const char *index, const char *const *words,
 	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.index_file = index;
 	g.env = l->opts->edit ? NULL : env;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.show_stderr = true;
 	return ga_git_run(l->repo, &g, ret_status, err);
 }
@@ -164,7 +164,7 @@ static int edit(struct land *l, const char *file, struct ga_error *err)
 	g.args = args;
 	g.config = config;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.show_stderr = true;
 	g.in_fd = STDIN_FILENO;
 	g.out_fd = STDOUT_FILENO;
@@ -239,7 +239,7 @@ static int write_commit(struct land *l, const struct ga_buf *message, struct ga_
 	args[n++] = "-";
 	g.args = args;
 	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.user_hooks = true;
+	g.as_user = true;
 	g.in = message->ptr;
 	g.in_len = message->len;
 	g.out = &out;

@@ -11,7 +11,7 @@
 #include "ga/path.h"
 #include "ga/process.h"
 
-/* Forced on every command but the user's own (`user_hooks`). */
+/* Forced on every command but the user's own (`as_user`). */
 static const char *const forced_config[] = {
 	"core.hooksPath=/dev/null",
 	"core.fsmonitor=false",
@@ -23,6 +23,11 @@ static const char *const forced_config[] = {
 	"core.packedRefsTimeout=10000",
 	"core.splitIndex=false",
 	"index.sparse=false",
+	/* recursion would rewrite core.worktree of the user's submodules */
+	"submodule.recurse=false",
+	/* a background gc would outlive us */
+	"gc.auto=0",
+	"maintenance.auto=false",
 	NULL,
 };
 
@@ -31,15 +36,6 @@ const char *const ga_hook_events[] = {
 	"prepare-commit-msg", "commit-msg", "post-commit", "pre-rebase", "post-checkout",
 	"post-merge", "pre-push", "pre-auto-gc", "post-rewrite", "post-index-change",
 	"reference-transaction", NULL,
-};
-
-/* Forced on every command: recursion would rewrite core.worktree of the user's
- * submodules, and a background gc would outlive us. */
-static const char *const always_config[] = {
-	"submodule.recurse=false",
-	"gc.auto=0",
-	"maintenance.auto=false",
-	NULL,
 };
 
 /* `git -c` splits its argument at the first "=", --config-env at the last. The name of a hook may
@@ -73,8 +69,7 @@ static const char *const kept_fetch_env[] = {
 	"GIT_SSH", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_", "GIT_ASKPASS=", "GIT_CURL_", NULL,
 };
 
-/* Variables that describe one repository are never inherited, not even by the user's own commands:
- * we name the repository. */
+/* Variables that describe one repository are never inherited: we name the repository. */
 static const char *const local_env[] = {
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES=", "GIT_CONFIG=", "GIT_OBJECT_DIRECTORY=", "GIT_DIR=",
 	"GIT_WORK_TREE=", "GIT_IMPLICIT_WORK_TREE=", "GIT_GRAFT_FILE=", "GIT_INDEX_FILE=",
@@ -102,7 +97,7 @@ static bool inherited(const char *var, const struct ga_git *g)
 		return true;
 	if (begins_with_any(var, local_env))
 		return false;
-	if (g->user_hooks || begins_with_any(var, kept_env))
+	if (begins_with_any(var, kept_env))
 		return true;
 	return g->lazy_fetch && begins_with_any(var, kept_fetch_env);
 }
@@ -132,16 +127,33 @@ static char *alternate_entry(const char *path)
 	return ga_buf_steal(&b);
 }
 
+static bool finds_itself(const struct ga_repo *r, const struct ga_git *g)
+{
+	return r->info.has_dotgit && g->work_tree && !strcmp(g->work_tree, r->info.workdir);
+}
+
+/* A variable in the environment of a command is one in that of all that it starts: so the user's own
+ * gets none of ours. */
 static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
 {
+	if (g->as_user) {
+		ga_user_environ(env);
+		if (g->index_file)
+			ga_strv_pushf(env, "GIT_INDEX_FILE=%s", g->index_file);
+		push_all(env, g->env);
+		return;
+	}
 	for (char **e = environ; e && *e; e++)
 		if (inherited(*e, g))
 			ga_strv_push(env, *e);
-	ga_strv_pushf(env, "GIT_DIR=%s", r->info.gitdir);
-	if (g->work_tree)
-		ga_strv_pushf(env, "GIT_WORK_TREE=%s", g->work_tree);
-	else
-		ga_strv_push(env, "GIT_IMPLICIT_WORK_TREE=0");
+	/* in the user's own working tree git finds both itself, and filters see neither */
+	if (!finds_itself(r, g)) {
+		ga_strv_pushf(env, "GIT_DIR=%s", r->info.gitdir);
+		if (g->work_tree)
+			ga_strv_pushf(env, "GIT_WORK_TREE=%s", g->work_tree);
+		else
+			ga_strv_push(env, "GIT_IMPLICIT_WORK_TREE=0");
+	}
 	if (g->index_file)
 		ga_strv_pushf(env, "GIT_INDEX_FILE=%s", g->index_file);
 	if (g->object_dir) {
@@ -154,9 +166,8 @@ static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga
 	ga_strv_push(env, "GIT_TERMINAL_PROMPT=0");
 	/* no replace refs, which libgit2 ignores, too: what is checked must be what is merged */
 	ga_strv_push(env, "GIT_NO_REPLACE_OBJECTS=1");
-	if (!g->user_hooks)
-		push_all(env, forced_env);
-	if (!g->user_hooks && !g->lazy_fetch)
+	push_all(env, forced_env);
+	if (!g->lazy_fetch)
 		push_all(env, no_fetch_env);
 	push_all(env, g->env);
 }
@@ -187,8 +198,7 @@ int ga_git_spawn(const struct ga_repo *r, const struct ga_git *g, bool with_conf
 
 	ga_strv_push(&argv, "git");
 	if (with_config) {
-		push_config(&argv, always_config);
-		if (!g->user_hooks) {
+		if (!g->as_user) {
 			push_config(&argv, forced_config);
 			push_no_hooks(&argv, r);
 		}

@@ -196,6 +196,21 @@ static int diagnose(const char *dir, struct ga_error *err)
 
 /* ---- opening ------------------------------------------------------------- */
 
+/* Is `gitdir` what git finds from within `workdir`? Not if core.worktree names a directory in which
+ * there is no .git, or that of another repository. */
+static bool is_found_from(const char *workdir, const char *gitdir)
+{
+	git_buf found = { 0 };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *real = NULL;
+
+	if (git_repository_discover(&found, workdir, 1, NULL))
+		return false;
+	real = real_path(found.ptr, &ignored);
+	git_buf_dispose(&found);
+	return real && !strcmp(real, gitdir);
+}
+
 static int fill_info(struct ga_repo *r, struct ga_error *err)
 {
 	const char *workdir = git_repository_workdir(r->repo);
@@ -217,6 +232,7 @@ static int fill_info(struct ga_repo *r, struct ga_error *err)
 	r->info.commondir = real_path(git_repository_commondir(r->repo), err);
 	if (!r->info.commondir)
 		return -1;
+	r->info.has_dotgit = is_found_from(r->info.workdir, r->info.gitdir);
 	r->info.linked = git_repository_is_worktree(r->repo) != 0;
 	shallow = ga_path_join(r->info.commondir, "shallow");
 	r->info.shallow = !stat(shallow, &st) && st.st_size > 0;

@@ -93,7 +93,7 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 	g.out_max = LIST_MAX;
 	g.errout = &why;
 	g.timeout_ms = LIST_MS;
-	g.lazy_fetch = true;
+	g.as_user = true;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	if (status)
@@ -152,8 +152,6 @@ static int fail_push(const char *remote, const struct ga_buf *why, struct ga_err
 static int push(struct ga_repo *r, const char *remote, const char *const specs[2],
 		struct ga_error *err)
 {
-	/* the user said to push a session: the guard's pre-push hook need not stop it */
-	static const char *const allow[] = { "GIT_AGENT_ALLOW=1", NULL };
 	const char *const args[] = { "push", "--quiet", "--prune", "--no-follow-tags",
 				     "--recurse-submodules=no", "--", remote, specs[0], specs[1],
 				     NULL };
@@ -163,9 +161,8 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 
 	g.args = args;
 	g.work_tree = ga_repo_info(r)->workdir;
-	g.env = allow;
 	g.errout = &why;
-	g.user_hooks = true;
+	g.as_user = true;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	return status ? fail_push(remote, &why, err) : 0;

@@ -206,6 +206,12 @@ static void make_environment(const char *const *from, struct ga_strv *ret)
 	}
 }
 
+void ga_user_environ(struct ga_strv *ret)
+{
+	for (char **e = environ; e && *e; e++)
+		ga_strv_push(ret, *e);
+}
+
 /* Like posix_spawnp(), but with only those directories of PATH. */
 static int spawn_found(const struct ga_process *p, pid_t *ret,
 		       const posix_spawn_file_actions_t *fa, const posix_spawnattr_t *at)

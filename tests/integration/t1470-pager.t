@@ -9,7 +9,7 @@ pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 
 test_expect_success 'a repository, a session, and pagers that say which they are' '
 	mkdir bin && for p in of-env of-diff of-core of-PAGER delta; do
-		printf "#!/bin/sh\ncat >$HOME/paged\necho by-%s LESS=\$LESS LV=\$LV in-use=\$GIT_PAGER_IN_USE open=\$LESSOPEN.\n" $p >bin/$p
+		printf "#!/bin/sh\ncat >$HOME/paged\necho by-%s LESS=\$LESS LV=\$LV open=\$LESSOPEN.\n" $p >bin/$p
 	done && chmod +x bin/* &&
 	git init -q r && cd r && seq 30 >a && echo b >b && printf "x\0y" >bin && git add -A && git commit -qm base &&
 	git agent start -q --name s -- sh -c "sed -i \"3s/.*/three/\" a; printf \"all:\n\techo evil\n\" >Makefile; rm b; printf \"\\033[2J\\n\" >z; printf 1\\\\0 >bin"
@@ -46,7 +46,7 @@ test_expect_success TTY 'git --no-pager, git -p, and a pager for the whole of gi
 '
 
 test_expect_success TTY 'TT-05: what less is told, as git has it; nothing runs on the text' '
-	cd r && PATH="$HOME/bin:$PATH" && $pty expect="LESS=FRX LV=-c in-use=true open=." exit=0 -- env PAGER=of-PAGER LESSOPEN="|touch $HOME/PWNED" git agent review s &&
+	cd r && PATH="$HOME/bin:$PATH" && $pty expect="LESS=FRX LV=-c open=." exit=0 -- env PAGER=of-PAGER LESSOPEN="|touch $HOME/PWNED" git agent review s &&
 	$pty expect="LESS=-X LV=-c" exit=0 -- env PAGER=of-PAGER LESS=-X git agent review s && test ! -e "$HOME/PWNED"
 '
 
