@@ -45,6 +45,13 @@ void ga_cleanup_repop(struct ga_repo **r);
 /* What is known of it; lives as long as the handle. */
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
 
+/* Open the same repository with an object directory of a session's in front: what is written
+ * through the handle goes there as a full copy, even if the repository has it, and the repository's
+ * own objects are read besides. So is what git commands write and read; those of the user's own
+ * (`user_hooks`) are not told of the directory. It is made (0700) if it is missing. */
+int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga_repo **ret,
+			 struct ga_error *err);
+
 /* The object directories of the repository: its own first, then the closure of its alternates, each
  * absolute and listed once. */
 int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);

@@ -191,7 +191,7 @@ static int write_loose(const struct ga_repo *r, struct ga_batch *b, struct ga_er
 	for (size_t i = b->written; !rc && i < b->n; i++) {
 		git_oid id;
 
-		if (git_odb_write(&id, r->odb, b->v[i].data, b->v[i].n, b->v[i].type))
+		if (git_odb_write(&id, r->own, b->v[i].data, b->v[i].n, b->v[i].type))
 			rc = ga_fail_git(err, "cannot write a %s",
 					 git_object_type2string(b->v[i].type));
 	}

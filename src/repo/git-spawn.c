@@ -132,6 +132,24 @@ static bool finds_itself(const struct ga_repo *r, const struct ga_git *g)
 	return r->info.has_dotgit && g->work_tree && !strcmp(g->work_tree, r->info.workdir);
 }
 
+/* Name the object directory that git writes to, and those that it reads besides: the repository's
+ * and, while an import is checked, the private one. */
+static void add_object_dirs(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
+{
+	bool private = r->private;
+	const char *dir = g->object_dir ? g->object_dir : private ? r->objects : NULL;
+	cleanup_free char *common = NULL, *alt = NULL, *more = NULL;
+
+	if (!dir)
+		return;
+	common = ga_path_join(r->info.commondir, "objects");
+	alt = alternate_entry(common);
+	more = private && strcmp(dir, r->objects) ? alternate_entry(r->objects) : NULL;
+	ga_strv_pushf(env, "GIT_OBJECT_DIRECTORY=%s", dir);
+	ga_strv_pushf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s%s%s", alt, more ? ":" : "",
+		      more ? more : "");
+}
+
 /* A variable in the environment of a command is one in that of all that it starts: so the user's own
  * gets none of ours. */
 static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
@@ -156,13 +174,7 @@ static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga
 	}
 	if (g->index_file)
 		ga_strv_pushf(env, "GIT_INDEX_FILE=%s", g->index_file);
-	if (g->object_dir) {
-		cleanup_free char *own = ga_path_join(r->info.commondir, "objects");
-		cleanup_free char *alt = alternate_entry(own);
-
-		ga_strv_pushf(env, "GIT_OBJECT_DIRECTORY=%s", g->object_dir);
-		ga_strv_pushf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alt);
-	}
+	add_object_dirs(r, g, env);
 	ga_strv_push(env, "GIT_TERMINAL_PROMPT=0");
 	/* no replace refs, which libgit2 ignores, too: what is checked must be what is merged */
 	ga_strv_push(env, "GIT_NO_REPLACE_OBJECTS=1");

@@ -130,9 +130,7 @@ static int ask(struct ga_repo *r, const struct ga_buf *pack, char **ret_reason,
 
 int ga_import_probe(const struct ga_repo *r, uint64_t bytes, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->commondir, "objects");
-
-	return ga_probe_write(dir, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
+	return ga_probe_write(r->objects, (size_t)(bytes < PROBE_MAX ? bytes : PROBE_MAX), err);
 }
 
 int ga_import_judge_file(struct ga_repo *r, const char *name, const char *data, size_t n,

@@ -99,6 +99,8 @@ static void restore_odb(struct ga_import *im)
 		return;
 	(void)git_repository_set_odb(im->r->repo, im->saved);
 	git_odb_free(im->r->odb);
+	if (!im->r->private)
+		im->r->own = im->saved;
 	im->r->odb = im->saved;
 	im->r->quarantine = NULL;
 	im->saved = NULL;
@@ -297,17 +299,21 @@ static int judge_all(struct ga_import *im, char **ret_reason, struct ga_error *e
 
 static int attach_odb(struct ga_import *im, struct ga_error *err)
 {
+	cleanup_free char *common = ga_path_join(im->r->info.commondir, "objects");
 	git_odb *odb = NULL;
 
 	if (im->saved)
 		return 0;
 	if (git_odb_open(&odb, im->q->objects) || git_odb_add_disk_alternate(odb, im->q->path) ||
+	    (im->r->private && git_odb_add_disk_alternate(odb, common)) ||
 	    git_repository_set_odb(im->r->repo, odb)) {
 		(void)ga_fail_git(err, "cannot read imported objects");
 		git_odb_free(odb);
 		return -1;
 	}
 	im->saved = im->r->odb;
+	if (!im->r->private)
+		im->r->own = odb;
 	im->r->odb = odb;
 	im->r->quarantine = im->q->path;
 	return 0;

@@ -32,7 +32,7 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
 	bool later = ga_batch_has_room(r, 1, n);
 	git_oid id;
 
-	if (later ? git_odb_hash(&id, data, n, type) : git_odb_write(&id, r->odb, data, n, type))
+	if (later ? git_odb_hash(&id, data, n, type) : git_odb_write(&id, r->own, data, n, type))
 		return ga_fail_git(err, "cannot write a %s", git_object_type2string(type));
 	*ret = ga_from_git_oid(&id);
 	if (later && !ga_odb_has(r, &id))
@@ -45,12 +45,15 @@ int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t 
  * read-only alternate) the object is written again, as git does. */
 bool ga_odb_has(const struct ga_repo *r, const git_oid *id)
 {
-	size_t n = git_odb_num_backends(r->odb);
+	size_t n = git_odb_num_backends(r->own);
+	struct ga_oid oid = ga_from_git_oid(id);
 
+	if (ga_batch_find(r, &oid))
+		return true;
 	for (size_t i = 0; i < n; i++) {
 		git_odb_backend *b = NULL;
 
-		if (!git_odb_get_backend(&b, r->odb, i) && b->freshen && !b->freshen(b, id))
+		if (!git_odb_get_backend(&b, r->own, i) && b->freshen && !b->freshen(b, id))
 			return true;
 	}
 	return false;

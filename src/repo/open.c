@@ -273,6 +273,8 @@ int ga_repo_open_as_is(const char *dir, struct ga_repo **ret, struct ga_error *e
 
 		return ga_fail_git(err, "cannot open the objects of '%s'", q);
 	}
+	r->own = r->odb;
+	r->objects = ga_path_join(r->info.commondir, "objects");
 	if (ga_hooks_find(r, err))
 		return -1;
 	*ret = ga_steal(&r);
@@ -293,6 +295,8 @@ void ga_repo_free(struct ga_repo *r)
 {
 	if (!r)
 		return;
+	if (r->own != r->odb)
+		git_odb_free(r->own);
 	git_odb_free(r->odb);
 	git_repository_free(r->repo);
 	ga_batch_free(r->batch); /* after the object database, whose backend it is */
@@ -300,6 +304,7 @@ void ga_repo_free(struct ga_repo *r)
 	free(r->info.gitdir);
 	free(r->info.commondir);
 	free(r->info.id);
+	free(r->objects);
 	ga_tree_slots_free(r->trees);
 	ga_strv_release(&r->hooks_off);
 	free(r);

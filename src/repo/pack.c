@@ -59,7 +59,7 @@ int ga_pack_begin(struct ga_repo *r, struct ga_pack **ret, struct ga_error *err)
 	struct ga_pack *p;
 
 	/* refreshed once, so that looking for an object does not scan the disk each time */
-	if (git_odb_refresh(r->odb))
+	if (git_odb_refresh(r->odb) || git_odb_refresh(r->own))
 		return ga_fail_git(err, "cannot read the object database");
 	p = ga_calloc(1, sizeof(*p));
 	p->r = r;

@@ -67,7 +67,7 @@ int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, str
 {
 	struct ga_quarantine *q = ga_calloc(1, sizeof(*q));
 
-	q->objects = ga_path_join(r->info.commondir, "objects");
+	q->objects = ga_strdup(r->objects);
 	q->lock = -1;
 	if (make(q, err)) {
 		ga_quarantine_free(q);
@@ -107,8 +107,7 @@ static void sweep_one(int objects, const char *name)
 
 void ga_import_sweep(struct ga_repo *r)
 {
-	cleanup_free char *objects = ga_path_join(r->info.commondir, "objects");
-	DIR *d = opendir(objects);
+	DIR *d = opendir(r->objects);
 	struct dirent *e;
 
 	if (!d)
@@ -281,7 +280,8 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 {
 	if (ga_quarantine_move(q, keeps, err))
 		return -1;
-	return git_odb_refresh(r->odb) ? ga_fail_git(err, "cannot read the new objects") : 0;
+	return git_odb_refresh(r->odb) || git_odb_refresh(r->own)
+		       ? ga_fail_git(err, "cannot read the new objects") : 0;
 }
 
 static int add_file(const struct ga_quarantine *q, const char *stem, const char *suffix,
@@ -311,7 +311,7 @@ static void sweep_keep(int packs, const char *name)
 
 void ga_keeps_sweep(struct ga_repo *r)
 {
-	cleanup_free char *path = ga_path_join(r->info.commondir, "objects/pack");
+	cleanup_free char *path = ga_path_join(r->objects, "pack");
 	DIR *d = opendir(path);
 	struct dirent *e;
 

@@ -24,6 +24,11 @@ int ga_library_begin(struct ga_error *err);
 struct ga_repo {
 	git_repository *repo;
 	git_odb *odb;
+	/* what objects are written to: the same as `odb` or, of a private handle, only its own
+	 * directory, so that it gets a copy of what the repository has, too */
+	git_odb *own;
+	char *objects; /* the directory that objects are written to */
+	bool private;
 	struct ga_repo_info info;
 	/* the object directory of an import being checked, whose string it is; NULL: none. The
 	 * handle reads through it; git commands about the new commits get it as `object_dir` */
