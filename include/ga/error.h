@@ -26,6 +26,7 @@
 	X(GA_ELOSE, 2, "going on would lose work")                                  \
 	X(GA_EFLAGS, 3, "open flags are in the way")                                \
 	X(GA_ECONFLICT, 4, "a conflict is left for the user")                       \
+	X(GA_EPART, 5, "landed, but not all of it could be brought")                \
 	X(GA_ETIME, 124, "it took too long")                                        \
 	X(GA_ESTART, 125, "the sandbox could not be started")                       \
 	X(GA_EFATAL, 128, "anything else")                                          \

@@ -30,6 +30,8 @@ struct ga_land_opts {
 	/* For GA_LAND_MERGE and GA_LAND_SQUASH: stop before the commit, which the user makes; the
 	 * session has not landed then. */
 	bool no_commit;
+	bool with_base;      /* also commits that the session is based on and HEAD lacks */
+	bool skip_uncommitted; /* do not bring what the session did to uncommitted work */
 	/* Land only these paths and what lies beneath them ("": the top), as one commit of the
 	 * user's (GA_LAND_SQUASH); NULL: all. The session has landed once nothing remains; until
 	 * then undoing it names the paths. */
@@ -51,6 +53,8 @@ struct ga_land_result {
 	char *switched;              /* the branch that it landed on, by its full name ("": none),
 				      * if HEAD was switched to it meanwhile; NULL: it was not */
 	bool taken_back;             /* an interrupted landing was taken back before this one */
+	struct ga_strv new_flags;    /* raised by what git or a hook made of it: "path: reason",
+				      * quoted */
 	bool uncommitted;            /* the commit is left to the user */
 	bool rest;                   /* other paths, or commits, have yet to be landed */
 	bool nothing;                /* there was nothing to land */

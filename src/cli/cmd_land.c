@@ -21,8 +21,8 @@ struct options {
 	bool force;
 	bool undo, resume, abort;
 	bool merge, squash, rebase, ff_only;
-	bool no_commit, edit;
-	const char *message;
+	bool no_commit, edit, with_base;
+	const char *message, *uncommitted;
 	struct ga_strv ignored;
 };
 
@@ -40,6 +40,10 @@ static const struct cli_opt opts[] = {
 	{ "edit", 'e', CLI_FLAG, NULL, "edit the message first", offsetof(struct options, edit) },
 	{ "no-commit", 0, CLI_FLAG, NULL, "stop before the commit",
 	  offsetof(struct options, no_commit) },
+	{ "with-base", 0, CLI_FLAG, NULL,
+	  "also land commits that the session is based on", offsetof(struct options, with_base) },
+	{ "uncommitted", 0, CLI_VALUE, "skip",
+	  "leave out changes to uncommitted work", offsetof(struct options, uncommitted) },
 	{ "with-ignored", 0, CLI_LIST, "PATH",
 	  "also bring the ignored files at PATH (repeatable)",
 	  offsetof(struct options, ignored) },
@@ -243,6 +247,8 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 		return ga_fail(err, GA_EUSAGE, "--no-commit with --squash takes no message");
 	if (o->no_commit && o->ignored.n)
 		return ga_fail(err, GA_EUSAGE, "--with-ignored comes after the commit");
+	if (o->uncommitted && strcmp(o->uncommitted, "skip") != 0)
+		return ga_fail(err, GA_EUSAGE, "--uncommitted takes 'skip'");
 	if (o->force && !o->ignored.n)
 		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	return 0;
@@ -275,7 +281,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				   .ignored = &ignored, .force = o->force,
 				   .limits = &c->env.limits, .risk = &c->env.risk,
 				   .config = &c->env.config, .edit = o->edit,
-				   .no_commit = o->no_commit,
+				   .no_commit = o->no_commit, .with_base = o->with_base,
+				   .skip_uncommitted = o->uncommitted != NULL,
 				   .paths = argc > 1 ? &paths : NULL };
 	cleanup_close int lock = -1;
 

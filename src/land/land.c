@@ -18,6 +18,7 @@
 #include "left-note.h"
 #include "note.h"
 #include "work.h"
+#include "landing.h"
 
 static void land_release(struct land *l)
 {
@@ -387,6 +388,8 @@ static int run(struct land *l, struct ga_error *err)
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
+	if (land_is_new())
+		return land_new(r, s, report, o, ret, err);
 	struct land l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret,
 			  .rebase = o->how == GA_LAND_REBASE };
 	struct ga_outlived outlived;
@@ -474,6 +477,8 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 		     struct ga_error *err)
 {
 	const struct ga_land_opts merge = { .how = GA_LAND_MERGE, .risk = risk };
+	if (land_is_new())
+		return land_new_continue(r, s, report, risk, NULL, ret, err);
 	struct land l = { .repo = r, .s = s, .report = report, .opts = &merge, .ret = ret };
 	cleanup_error struct ga_error second = GA_ERROR_INIT;
 	struct ga_outlived outlived;

@@ -13,6 +13,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "left-note.h"
+#include "landing.h"
 
 #define NAME "left"
 #define MAGIC "git-agent left 1"
@@ -182,6 +183,8 @@ int land_left_find(const struct land *l, bool elsewhere, struct land_left *ret,
 
 bool ga_land_waits(struct ga_repo *r, struct ga_session *s)
 {
+	if (land_is_new())
+		return land_new_waits(r, s);
 	const struct land l = { .repo = r, .s = s };
 	cleanup_(land_left_release) struct land_left left = { .worktree = NULL };
 	cleanup_error struct ga_error none = GA_ERROR_INIT;

@@ -11,6 +11,7 @@
 #include "ga/signals.h"
 #include "left-note.h"
 #include "note.h"
+#include "landing.h"
 
 int land_unmerged(struct land *l, struct ga_strv *ret, struct ga_error *err)
 {
@@ -297,6 +298,8 @@ static int abort_marked(struct land *l, struct ga_error *err)
 
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
+	if (land_is_new())
+		return land_new_abort(r, s, err);
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *branch = NULL;
 	cleanup_close int lock = land_begin(r, err);

@@ -18,6 +18,7 @@
 #include "ga/refs.h"
 #include "note.h"
 #include "undo.h"
+#include "landing.h"
 
 #define WENT_ON "the user went on\n" /* what the file says then */
 
@@ -444,6 +445,8 @@ static int check_copies(struct land *l, struct ga_error *err)
 
 int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
+	if (land_is_new())
+		return land_new_check_over(r, s, err);
 	struct land l = { .repo = r, .s = s };
 	cleanup_free char *notes = land_notes(s);
 

@@ -12,6 +12,7 @@ void ga_land_result_release(struct ga_land_result *r)
 	free(r->switched);
 	ga_strv_release(&r->brought);
 	ga_strv_release(&r->not_brought);
+	ga_strv_release(&r->new_flags);
 	ga_left_release(&r->ignored);
 	ga_strv_release(&r->ignored_flags);
 	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;

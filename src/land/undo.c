@@ -18,6 +18,7 @@
 #include "ga/trace.h"
 #include "note.h"
 #include "undo.h"
+#include "landing.h"
 
 bool undo_stands(int root, const char *path, const struct land_look *want)
 {
@@ -452,6 +453,8 @@ int undo_last(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err)
 {
+	if (land_is_new())
+		return land_new_undo(r, s, ret_head, err);
 	const struct land l = { .repo = r, .s = s };
 	cleanup_close int lock = land_begin(r, err);
 	struct ga_outlived outlived;

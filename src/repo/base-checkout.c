@@ -93,27 +93,6 @@ static bool encodes_below_top(const struct checkout *c)
 	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
 }
 
-/* The user's filters run as they would in the user's working tree: there, and without the variables
- * that tell our git where the base tree is. A filter that runs git itself would go by these. */
-static void push_user_filters(const struct checkout *c, struct ga_strv *config)
-{
-	cleanup_free char *dir = ga_quote_shell(ga_repo_info(c->r)->workdir);
-
-	for (size_t i = 0; i < c->o->config->n; i++) {
-		const struct ga_gitconfig_item *it = &c->o->config->v[i];
-		cleanup_free char *name = ga_gitconfig_filter(it->key);
-		const char *what = strrchr(it->key, '.');
-
-		if (!name || strchr(name, '=') || !it->has_value || !*it->value ||
-		    (strcmp(what, ".smudge") != 0 && strcmp(what, ".process") != 0))
-			continue;
-		ga_strv_pushf(config, "%s=unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE "
-			      "GIT_CONFIG_PARAMETERS GIT_NO_REPLACE_OBJECTS "
-			      "GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_AGENT_FALSE; "
-			      "cd %s && %s", it->key, dir, it->value);
-	}
-}
-
 static int begin_git(const struct checkout *c, const char *const *args, const char *index_name,
 		     bool one_worker, bool progress, struct ga_buf *errout,
 		     struct ga_process_job **ret, struct ga_error *err)
@@ -129,7 +108,7 @@ static int begin_git(const struct checkout *c, const char *const *args, const ch
 			  "index.version=2",
 			  one_worker ? "checkout.workers=1" : "checkout.workers=0", NULL);
 	if (c->o->trusted)
-		push_user_filters(c, &config);
+		ga_gitconfig_push_filters(c->o->config, ga_repo_info(c->r)->workdir, &config);
 	else if (without_filters(c->o->config, &config, err))
 		return -1;
 	g.args = args;

@@ -209,6 +209,28 @@ bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def)
 	return ga_parse_i64(it->value, &n) ? n != 0 : def;
 }
 
+void ga_gitconfig_push_filters(const struct ga_gitconfig *c, const char *workdir,
+			       struct ga_strv *config)
+{
+	cleanup_free char *dir = ga_quote_shell(workdir);
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct ga_gitconfig_item *it = &c->v[i];
+		cleanup_free char *name = ga_gitconfig_filter(it->key);
+		const char *what = strrchr(it->key, '.');
+
+		/* git splits "-c key=value" at the first '=' */
+		if (!name || strchr(name, '=') || !it->has_value || !*it->value ||
+		    (strcmp(what, ".smudge") != 0 && strcmp(what, ".process") != 0))
+			continue;
+		ga_strv_pushf(config, "%s=unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE "
+			      "GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES "
+			      "GIT_CONFIG_PARAMETERS GIT_NO_REPLACE_OBJECTS "
+			      "GIT_TERMINAL_PROMPT GIT_OPTIONAL_LOCKS GIT_AGENT_FALSE; "
+			      "cd %s && %s", it->key, dir, it->value);
+	}
+}
+
 char *ga_gitconfig_filter(const char *key)
 {
 	const char *dot = strrchr(key, '.');

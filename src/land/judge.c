@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Flags decide whether something lands: those of the session, and those that the rules raise on what
+ * would be on the user's branch, with the host as it is now.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "ga/objects.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/strmap.h"
+#include "ga/wip.h"
+#include "landing.h"
+
+/* The flags of the report by rule and path: that is what a verdict covers where it lands, as the bytes
+ * there may have lines of the user's as well. */
+struct by_rule {
+	struct ga_strv keys;
+	struct ga_strmap map; /* index into the report's flags */
+};
+
+static void by_rule_release(struct by_rule *b)
+{
+	ga_strmap_release(&b->map);
+	ga_strv_release(&b->keys);
+}
+
+static void by_rule_fill(struct by_rule *b, const struct ga_report *r)
+{
+	for (size_t i = 0; i < r->n_flags; i++)
+		ga_strv_pushf(&b->keys, "%s %s", r->flags[i].id, r->flags[i].path);
+	for (size_t i = 0; i < r->n_flags; i++)
+		ga_strmap_add(&b->map, b->keys.v[i], strlen(b->keys.v[i]), (uint32_t)i);
+}
+
+static int32_t first_of(const struct by_rule *b, const char *rule, const char *path)
+{
+	cleanup_free char *key = ga_strf("%s %s", rule, path);
+
+	return ga_strmap_first(&b->map, key, strlen(key));
+}
+
+int land_save_report(const struct landing *l, struct ga_error *err)
+{
+	cleanup_free char *ref = ga_session_ref(l->s, "report"), *committer = NULL;
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
+	struct ga_oid old = { { 0 } }, new;
+	int rc = ga_ref_read(l->repo, ref, &old, err);
+
+	if (rc < 0 || ga_repo_signature(l->repo, l->config, time(NULL), &committer, err) ||
+	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
+		return -1;
+	ga_ref_updates_add(&u, ref, &old, &new);
+	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
+}
+
+/* ---- what the rules say ----------------------------------------------------------------- */
+
+static int classify_steps(const struct landing *l, const struct proposal *p,
+			  const struct ga_host_facts *facts, struct ga_flags *ret,
+			  struct ga_error *err)
+{
+	struct ga_oid old = p->old, new;
+
+	for (size_t i = 0; i < p->n_steps; i++) {
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+
+		if (ga_commit_tree(l->repo, &p->steps[i], &new, err) ||
+		    ga_tree_diff(l->repo, &old, &new, &c, err) ||
+		    ga_classify(l->repo, facts, &old, &new, &c, ret, err))
+			return -1;
+		old = new;
+	}
+	return 0;
+}
+
+/* Uncommitted changes run just like what is committed. */
+static int classify_uncommitted(const struct landing *l, const struct ga_host_facts *facts,
+				struct ga_flags *ret, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, c = GA_CHANGES_INIT;
+	cleanup_repo struct ga_repo *private = NULL;
+	cleanup_wip struct ga_wip w = GA_WIP_INIT;
+	struct ga_oid old, new;
+
+	if (ga_wip_load(l->repo, l->s, &w, err))
+		return -1;
+	if (!w.paths.n)
+		return 0;
+	if (ga_repo_open_private(l->repo, w.objects, &private, err) ||
+	    ga_commit_tree(private, &w.snapshot, &old, err) ||
+	    ga_commit_tree(private, &w.seen, &new, err) ||
+	    ga_tree_diff(private, &old, &new, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (land_wants(l, all.v[i].path) && ga_strv_find(&w.paths, all.v[i].path) >= 0)
+			(void)ga_changes_add(&c, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	return ga_classify(private, facts, &old, &new, &c, ret, err);
+}
+
+static int classify(const struct landing *l, const struct proposal *p, struct ga_flags *ret,
+		    struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+
+	if (ga_host_facts_gather(l->repo, l->config, l->opts->risk, &facts, err))
+		return -1;
+	if (p->n_steps ? classify_steps(l, p, &facts, ret, err)
+		       : p->changes.n && ga_classify(l->repo, &facts, &p->old, &p->tree,
+						     &p->changes, ret, err))
+		return -1;
+	return classify_uncommitted(l, &facts, ret, err);
+}
+
+/* ---- what is undecided ------------------------------------------------------------------ */
+
+/* Of what the rules found, keep what no verdict covers. */
+static void drop_covered(const struct ga_report *r, struct ga_flags *found)
+{
+	__attribute__((cleanup(by_rule_release))) struct by_rule known = { .keys = GA_STRV_INIT };
+	size_t n = 0;
+
+	by_rule_fill(&known, r);
+	for (size_t i = 0; i < found->n; i++) {
+		struct ga_flag *f = &found->v[i];
+		int32_t at = first_of(&known, f->rule, f->path);
+		bool covered = f->severity < GA_HIGH;
+
+		for (; !covered && at >= 0; at = known.map.nodes[at].next)
+			covered = r->flags[known.map.nodes[at].value].verdict ==
+				  GA_VERDICT_ACCEPTED;
+		if (covered)
+			ga_flag_release(f);
+		else
+			found->v[n++] = *f;
+	}
+	found->n = n;
+}
+
+static bool is_found(const struct ga_flags *found, const struct ga_report_flag *f)
+{
+	for (size_t i = 0; i < found->n; i++)
+		if (!strcmp(found->v[i].rule, f->id) && !strcmp(found->v[i].path, f->path))
+			return true;
+	return false;
+}
+
+/* Is the entry that the flag is about in what lands? 1 yes. */
+static int lands(const struct landing *l, const struct proposal *p,
+		 const struct ga_report_flag *f, struct ga_error *err)
+{
+	struct ga_entry e = { 0 };
+
+	if (*f->path && ga_tree_entry(l->repo, &p->tree, f->path, &e, err))
+		return -1;
+	return !*f->path || ga_entry_equal(&e, &f->entry);
+}
+
+/* Does an undecided flag of the session block this landing? A flag that a landing found is about where
+ * it landed: it blocks where it is found again. A squash, and a part, bring no intermediate commits. */
+static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
+		  const struct ga_report_flag *f, struct ga_error *err)
+{
+	if (!ga_report_flag_blocks(f) || !(land_wants(l, f->path) || !*f->path))
+		return 0;
+	if (is_found(found, f) || f->held)
+		return 1;
+	if (f->landing)
+		return 0;
+	return l->opts->how == GA_LAND_SQUASH && p->moves ? lands(l, p, f, err) : 1;
+}
+
+struct counts {
+	size_t critical, high, held;
+};
+
+static void count(struct counts *c, enum ga_severity s)
+{
+	c->critical += s == GA_CRITICAL;
+	c->high += s == GA_HIGH;
+	c->held += s < GA_HIGH;
+}
+
+static int fail_undecided(const struct landing *l, const struct counts *c, const char *what,
+			  struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	if (c->critical)
+		ga_buf_addf(&text, ", %zu critical", c->critical);
+	if (c->high)
+		ga_buf_addf(&text, ", %zu high", c->high);
+	if (c->held)
+		ga_buf_addf(&text, ", %zu held back", c->held);
+	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, text.ptr + 2);
+	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
+		       l->s->name);
+}
+
+static int check_session(const struct landing *l, const struct proposal *p,
+			 const struct ga_flags *found, struct ga_error *err)
+{
+	struct counts c = { 0 };
+
+	for (size_t i = 0; i < l->report->n_flags; i++) {
+		const struct ga_report_flag *f = &l->report->flags[i];
+		int rc = blocks(l, p, found, f, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			count(&c, f->severity);
+	}
+	return c.critical + c.high + c.held ? fail_undecided(l, &c, "has open flags", err) : 0;
+}
+
+/* Add what no verdict covers to the report. Something rejected that is found again was brought back
+ * by somebody, and is open again. */
+static void add_new(struct ga_report *r, const struct ga_flags *found)
+{
+	ga_report_add_landing_flags(r, found);
+	for (size_t i = 0; i < found->n; i++) {
+		struct ga_report_flag *have = ga_report_find_added(r, &found->v[i]);
+
+		if (have && have->verdict == GA_VERDICT_REJECTED)
+			have->verdict = GA_VERDICT_OPEN;
+	}
+}
+
+static int check_new(const struct landing *l, const struct ga_flags *found, struct ga_error *err)
+{
+	struct counts c = { 0 };
+
+	if (!found->n)
+		return 0;
+	for (size_t i = 0; i < found->n; i++)
+		count(&c, found->v[i].severity);
+	add_new(l->report, found);
+	if (!l->opts->dry_run && land_save_report(l, err))
+		return -1;
+	(void)fail_undecided(l, &c, "would raise new flags where it lands", err);
+	return !l->opts->dry_run ? -1 :
+	       ga_hint_instead(err, "'git agent land %s' stores them for 'git agent review %s'",
+			       l->s->name, l->s->name);
+}
+
+int land_judge(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+
+	if (!l->report->session) {
+		if (!p->moves)
+			return 0;
+		(void)ga_fail(err, GA_EFATAL, "session '%s' has no report, so its flags are "
+			      "unknown", l->s->name);
+		return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
+	}
+	if (classify(l, p, &found, err))
+		return -1;
+	drop_covered(l->report, &found);
+	return check_session(l, p, &found, err) || check_new(l, &found, err) ? -1 : 0;
+}
+
+int land_judge_made(const struct landing *l, const struct ga_oid *head, const struct ga_oid *made,
+		    struct ga_error *err)
+{
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+	struct ga_oid old, new;
+
+	if (!l->report->session || ga_oid_is_zero(head))
+		return 0;
+	if (ga_commit_tree(l->repo, head, &old, err) || ga_commit_tree(l->repo, made, &new, err) ||
+	    ga_tree_diff(l->repo, &old, &new, &c, err) ||
+	    ga_host_facts_gather(l->repo, l->config, l->opts->risk, &facts, err) ||
+	    ga_classify(l->repo, &facts, &old, &new, &c, &found, err))
+		return -1;
+	drop_covered(l->report, &found);
+	for (size_t i = 0; i < found.n; i++) {
+		cleanup_free char *q = ga_quote(found.v[i].path);
+
+		ga_strv_pushf(&l->ret->new_flags, "%s: %s: %s [%s]", q,
+			      ga_severity_name(found.v[i].severity), found.v[i].reason,
+			      found.v[i].rule);
+	}
+	return 0;
+}

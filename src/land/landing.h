@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The steps of a landing as values: request -> proposal -> record. In the order in which they are taken:
+ *
+ *     propose.c replay.c  what would land, made in objects only
+ *     judge.c             flags: of the session, and of what would be on the user's branch
+ *     preflight.c hooks.c would git do it, and does anything of the user's take part
+ *     uncommitted.c       what the session did to uncommitted work
+ *     record.c            written before anything is touched
+ *     move.c compose.c    git moves the branch
+ *     settle.c rollback.c locks.c  after a failure or a kill: complete it, or roll it back
+ *     unland.c conclude.c undo; continue and abort of what was left to the user
+ */
+#ifndef LAND_LANDING_H
+#define LAND_LANDING_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ga/land.h"
+#include "record.h"
+
+/* What is asked for. All members are set, `report` and `opts` but for undo and abort. */
+struct landing {
+	struct ga_repo *repo;
+	struct ga_session *s;
+	struct ga_report *report;
+	const struct ga_land_opts *opts;
+	const struct ga_gitconfig *config;
+	struct ga_land_result *ret;
+};
+
+/* What would land. */
+struct proposal {
+	struct ga_oid head;  /* HEAD; zero: unborn */
+	char *branch;        /* full name of HEAD's branch; NULL: detached */
+	struct ga_oid tip;   /* the session's branch; zero: it has none */
+	struct ga_oid old;   /* the tree of HEAD; that of no files if it is unborn */
+	struct ga_oid tree;  /* the tree of the result */
+	struct ga_oid commit; /* the result, if it exists: the tip, or the last commit of a rebase */
+	struct ga_oid *steps; /* the commits of a rebase, oldest first */
+	size_t n_steps;
+	struct ga_changes changes;  /* from `old` to `tree` */
+	struct ga_strv conflicts;   /* paths that git would leave to the user, sorted */
+	bool moves;          /* there is something for git to do */
+	bool part;           /* something of the session is still to be landed after this */
+};
+#define PROPOSAL_INIT { .branch = NULL }
+void proposal_release(struct proposal *p);
+#define cleanup_proposal cleanup_(proposal_release)
+
+/* propose.c: GA_ELOSE, in git's words, if it cannot be made. Writes objects only. */
+int land_propose(const struct landing *l, struct proposal *ret, struct ga_error *err);
+/* The merge of two commits in memory, as git makes it in the user's working tree: its tree, and the
+ * paths that conflict, sorted. */
+int land_merge_trees(struct ga_repo *r, const char *ours, const struct ga_oid *theirs,
+		     struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err);
+/* replay.c: make the commits of `base`..tip again on HEAD, without merges and without those that change
+ * nothing. Fills steps, commit and tree. */
+int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err);
+/* Is the path, or a directory above it, one of those that were asked for? */
+bool land_wants(const struct landing *l, const char *path);
+
+/* judge.c: GA_EFLAGS while a flag is undecided, of the session or of what would be on the branch. What
+ * was found is stored with the report, so that it can be decided. */
+int land_judge(const struct landing *l, const struct proposal *p, struct ga_error *err);
+/* The rules on what git, hooks or the user made instead of the proposal: name new flags. */
+int land_judge_made(const struct landing *l, const struct ga_oid *head, const struct ga_oid *made,
+		    struct ga_error *err);
+/* Store the report, so that what was found can be decided. */
+int land_save_report(const struct landing *l, struct ga_error *err);
+
+/* hooks.c: does the repository have one of these hooks, as a file or by configuration? `names` ends
+ * with NULL. */
+bool land_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
+		   const char *const *names);
+/* branch.NAME.mergeOptions of HEAD's branch, or NULL. */
+const char *land_merge_options(const struct ga_gitconfig *c, const char *branch);
+/* Does anything of the user's take part in the landing (a hook, an editor, a conflict), so that git has
+ * to merge? */
+bool land_needs_git(const struct landing *l, const struct proposal *p);
+
+/* preflight.c: GA_ELOSE, naming paths and the remedy, if git would refuse to go from `from` to the
+ * tree `to`, or if an operation is in progress. `changes` are those in between; `then` is what to do
+ * after the remedy ("land again"). */
+int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
+		   const struct ga_changes *changes, const char *then, struct ga_error *err);
+/* What the user configured that this landing does not do, and what git would refuse to merge with. */
+int land_check_settings(const struct landing *l, const struct proposal *p, struct ga_error *err);
+
+/* uncommitted.c: add to the record what is to become of each path of the uncommitted part, or fail
+ * (GA_ELOSE) if one cannot be brought. */
+int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err);
+/* Bring the files of the record from number `first` on; those that changed since are left alone, and
+ * added to `left`. */
+int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
+	       struct ga_strv *left, struct ga_error *err);
+
+/* compose.c: the message of the commit. */
+int land_compose(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+		 struct ga_error *err);
+
+/* move.c: make the commit, if git need not merge (rec->commit). */
+int land_make_commit(const struct landing *l, const struct proposal *p, struct record *rec,
+		     struct ga_error *err);
+/* Let git move branch, index and files; the record is saved. Fills rec->commit, unless the landing is left
+ * to the user: GA_ECONFLICT, or 0 with ret->uncommitted. After any other failure git may have stopped in
+ * the middle (land_settle()). */
+int land_move(const struct landing *l, const struct proposal *p, struct record *rec,
+	      struct ga_error *err);
+/* The commit that git made of the landing, looked for from HEAD on: its parents tell. Returns 1 if there
+ * is none. */
+int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
+		   struct ga_error *err);
+/* Run git in the user's working tree as the user would. With `show` its messages and those of hooks go to
+ * standard error at once, else to `why` (may be NULL). With `interactive` it has the terminal. It inherits
+ * `lock` (-1: none). */
+struct land_git {
+	const char *const *args;
+	int lock;
+	bool show, interactive;
+};
+int land_run(struct ga_repo *r, const struct land_git *g, int *ret_status, struct ga_buf *why,
+	     struct ga_error *err);
+/* Can git's messages, which name changed paths as they are, go to a terminal? */
+bool land_paths_are_plain(const struct ga_changes *changes);
+
+/* rollback.c: roll back what git did of going from commit `from` (zero: nothing) to the tree `to`: index
+ * entries and files that are as git makes them, or half made. What is neither stays, and is added to `left`. */
+int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct record *rec,
+		   const struct ga_oid *from, const struct ga_oid *to, struct ga_strv *left,
+		   struct ga_error *err);
+/* locks.c: remove the locks of a git that was killed while it worked on the landing. */
+int land_remove_locks(struct ga_repo *r, const struct record *rec, struct ga_error *err);
+
+/* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or roll it
+ * back. What git left to the user stays. Fills `rec` with the record that stands then; returns 1 if there
+ * is none. `*ret_settled` says what was done. */
+enum land_settled { LAND_SETTLED_NOTHING, LAND_SETTLED_COMPLETED, LAND_SETTLED_ROLLED_BACK };
+int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
+		enum land_settled *ret_settled, struct ga_error *err);
+/* Does git have a state of its own of this landing: a merge in progress, a squash to be committed? */
+bool land_is_left(struct ga_repo *r, const struct record *rec);
+/* flow.c: the record shows that the landing happened: bring what is to be brought from path number `first`
+ * on, and note it in the session. GA_EPART if something could not be brought. */
+int land_complete(const struct landing *l, struct record *rec, size_t first, struct ga_error *err);
+/* Fail if the record is of another session, as `what` ("undo") needs this one's. */
+int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,
+		       struct ga_error *err);
+
+/* The lock on landings in this working tree; a descriptor, or -1. */
+int land_lock(struct ga_repo *r, struct ga_error *err);
+/* "a", "b" and 3 more; the caller frees it. */
+char *land_list_paths(const struct ga_strv *paths);
+
+static inline bool land_is_new(void)
+{
+	const char *v = getenv("GIT_AGENT_LANDING");
+
+	return v && !strcmp(v, "git");
+}
+int land_new(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
+	     const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
+int land_new_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
+		      const struct ga_risk_paths *risk, const char *message,
+		      struct ga_land_result *ret, struct ga_error *err);
+int land_new_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
+int land_new_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
+		  struct ga_error *err);
+bool land_new_waits(struct ga_repo *r, const struct ga_session *s);
+int land_new_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lock files of a git that was killed while it landed or undid something. They are removed only if they
+ * are younger than the record, and no git that could hold them is running in this repository.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "landing.h"
+
+/* Is it a process of git's whose working directory is the repository's? Of processes of other users
+ * nothing can be told; they cannot hold our locks either. */
+static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *info)
+{
+	cleanup_free char *comm = ga_strf("%s/comm", pid), *cwd = ga_strf("%s/cwd", pid);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf name = GA_BUF_INIT;
+	cleanup_close int fd = openat(proc, comm, O_RDONLY | O_CLOEXEC);
+	char at[PATH_MAX];
+	ssize_t n;
+
+	if (fd < 0 || ga_read_fd(fd, 64, &name, &ignored) || strncmp(name.ptr, "git", 3) != 0 ||
+	    !strncmp(name.ptr, "git-agent", 9))
+		return false;
+	n = readlinkat(proc, cwd, at, sizeof(at) - 1);
+	if (n <= 0)
+		return false;
+	at[n] = '\0';
+	return ga_path_inside(at, info->workdir) || ga_path_inside(at, info->commondir);
+}
+
+/* Returns the process's number, 0 if there is none. */
+static long find_git(const struct ga_repo_info *info)
+{
+	DIR *d = opendir("/proc");
+	struct dirent *e;
+	long ret = 0;
+
+	while (d && !ret && (e = readdir(d)))
+		if (isdigit((unsigned char)*e->d_name) && is_git_here(dirfd(d), e->d_name, info))
+			ret = strtol(e->d_name, NULL, 10);
+	if (d)
+		(void)closedir(d);
+	return ret;
+}
+
+static int remove_lock(const struct ga_repo_info *info, const struct record *rec, const char *path,
+		       struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+	struct stat st;
+	long pid;
+
+	if (lstat(path, &st) || (uint64_t)st.st_ctim.tv_sec < rec->begun)
+		return 0;
+	pid = find_git(info);
+	if (pid) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' exists, and git is running here (process %ld)",
+			      q, pid);
+		return ga_hint(err, "wait until it has ended, then try again");
+	}
+	if (unlink(path) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+	return 0;
+}
+
+int land_remove_locks(struct ga_repo *r, const struct record *rec, struct ga_error *err)
+{
+	static const char *const own[] = { "index.lock", "HEAD.lock", "ORIG_HEAD.lock",
+					   "MERGE_HEAD.lock", "AUTO_MERGE.lock" };
+	const struct ga_repo_info *info = ga_repo_info(r);
+
+	for (size_t i = 0; i < GA_NELEMS(own); i++) {
+		cleanup_free char *path = ga_path_join(info->gitdir, own[i]);
+
+		if (remove_lock(info, rec, path, err))
+			return -1;
+	}
+	if (rec->branch) {
+		cleanup_free char *path = ga_strf("%s/%s.lock", info->commondir, rec->branch);
+
+		return remove_lock(info, rec, path, err);
+	}
+	return 0;
+}

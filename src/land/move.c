@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Git moves the user's branch, index and files. Where nothing of the user's takes part, the commit is made
+ * in memory and git fast-forwards to it, so that staged and modified files elsewhere stay as they are;
+ * else git merges.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/import.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "ga/trace.h"
+#include "landing.h"
+
+#define MADE_BEHIND 100 /* commits that hooks or the user may have made on top */
+
+bool land_paths_are_plain(const struct ga_changes *changes)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		cleanup_buf struct ga_buf q = GA_BUF_INIT;
+		const char *path = changes->v[i].path;
+
+		ga_quote_add(&q, path, strlen(path));
+		/* git quotes from an attributes file what it does not understand */
+		if (strcmp(q.ptr, path) != 0 || ga_name_means_gitattributes(ga_path_base(path)))
+			return false;
+	}
+	return true;
+}
+
+int land_run(struct ga_repo *r, const struct land_git *what, int *ret_status, struct ga_buf *why,
+	     struct ga_error *err)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, said = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = what->args;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.as_user = true;
+	g.keep_fd = what->lock;
+	g.show_stderr = what->show;
+	g.errout = what->show ? NULL : &said;
+	if (what->interactive) {
+		g.in_fd = STDIN_FILENO;
+		g.out_fd = STDOUT_FILENO;
+	}
+	if (ga_git_run(r, &g, ret_status, err))
+		return -1;
+	if (what->show)
+		return 0;
+	if (*ret_status && why) {
+		ga_buf_add(why, said.ptr, said.len);
+		return 0;
+	}
+	ga_quote_add_text(&text, said.ptr, said.len);
+	(void)ga_write_full(STDERR_FILENO, text.ptr, text.len);
+	return 0;
+}
+
+/* ---- the commit, in memory -------------------------------------------------------------- */
+
+int land_make_commit(const struct landing *l, const struct proposal *p, struct record *rec,
+		     struct ga_error *err)
+{
+	char tip[GA_OID_HEXSZ + 1];
+	const char *args[12] = { "commit-tree", GA_HEX(&p->tree), "-p", GA_HEX(&p->head) };
+	cleanup_buf struct ga_buf message = GA_BUF_INIT, out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	size_t n = 4;
+
+	rec->commit = p->commit;
+	if (!ga_oid_is_zero(&p->commit) || land_needs_git(l, p))
+		return 0;
+	if (land_compose(l, p, &message, err))
+		return -1;
+	if (l->opts->how == GA_LAND_MERGE) {
+		args[n++] = "-p";
+		args[n++] = ga_oid_hex(&p->tip, tip);
+	}
+	if (ga_gitconfig_bool(l->config, "commit.gpgsign", false))
+		args[n++] = "-S";
+	args[n++] = "-F";
+	args[n++] = "-";
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.as_user = true;
+	g.in = message.ptr;
+	g.in_len = message.len;
+	g.out = &out;
+	g.errout = &why;
+	if (ga_git_ok(l->repo, &g, err))
+		return -1;
+	ga_buf_chomp(&out);
+	return ga_oid_parse(out.ptr, out.len, &rec->commit)
+		       ? 0
+		       : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
+}
+
+/* ---- what came of it ----------------------------------------------------------------------- */
+
+/* Is this the commit of the landing? Of a merge and of a squash that git makes, the parents tell. */
+static bool is_made(const struct record *rec, const struct ga_oid *oid, const struct ga_commit *c)
+{
+	if (!ga_oid_is_zero(&rec->commit))
+		return ga_oid_equal(oid, &rec->commit);
+	if (c->n_parents != (rec->how == GA_LAND_SQUASH ? 1 : 2) ||
+	    !ga_oid_equal(&c->parents[0], &rec->head))
+		return false;
+	return c->n_parents == 1 || ga_oid_equal(&c->parents[1], &rec->tip);
+}
+
+int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
+		   struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid at;
+	int rc = ga_repo_head(r, &at, &branch, err);
+
+	for (int i = 0; !rc && i < MADE_BEHIND; i++) {
+		cleanup_commit struct ga_commit c = { .n_parents = 0 };
+
+		if (ga_commit_read(r, &at, &c, err))
+			return -1;
+		if (is_made(rec, &at, &c)) {
+			*ret = at;
+			return 0;
+		}
+		if (ga_oid_equal(&at, &rec->head) || !c.n_parents)
+			return 1;
+		at = c.parents[0];
+	}
+	if (rc || ga_oid_is_zero(&rec->commit))
+		return rc < 0 ? -1 : 1;
+	/* commits were made on top, more than were looked at */
+	rc = ga_is_ancestor(r, &rec->commit, &at, err);
+	*ret = rec->commit;
+	return rc < 0 ? -1 : !rc;
+}
+
+static int fail_left(const struct landing *l, const struct proposal *p, const struct ga_buf *why,
+		     struct ga_error *err)
+{
+	cleanup_free char *list = land_list_paths(&p->conflicts), *line = ga_git_last_line(why);
+
+	if (p->conflicts.n)
+		(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s conflicts in %s", l->s->name,
+			      list);
+	else
+		(void)ga_fail(err, GA_ECONFLICT, "agent/%s is merged, but not committed%s%s",
+			      l->s->name, line ? ": " : "", line ? line : "");
+	return ga_hint(err, "%s'git agent land --continue %s' commits it, --abort gives it up",
+		       p->conflicts.n ? "resolve and 'git add', then " : "", l->s->name);
+}
+
+static int fail_stopped(const struct landing *l, int status, const struct ga_buf *why,
+			struct ga_error *err)
+{
+	cleanup_free char *line = ga_git_last_line(why);
+
+	return status > 129 ? ga_fail(err, GA_ELOSE, "git was interrupted while it landed agent/%s",
+				      l->s->name)
+			    : ga_fail(err, GA_ELOSE, "git refused to land agent/%s%s%s", l->s->name,
+				      line ? ": " : "", line ? line : "");
+}
+
+/* git has ended with `status`: note the commit, or that it is left to the user. */
+static int conclude(const struct landing *l, const struct proposal *p, struct record *rec,
+		    int status, const struct ga_buf *why, struct ga_error *err)
+{
+	struct ga_oid made;
+	int rc = land_find_made(l->repo, rec, &made, err);
+
+	if (rc < 0)
+		return -1;
+	if (!rc) {
+		rec->commit = made;
+		return 0;
+	}
+	if (!land_is_left(l->repo, rec) && !(p->conflicts.n && rec->how == GA_LAND_SQUASH && status))
+		return fail_stopped(l, status, why, err);
+	rec->phase = RECORD_HANDED_OVER;
+	if (record_save(rec, err))
+		return -1;
+	l->ret->uncommitted = !status && l->opts->no_commit;
+	return l->ret->uncommitted ? 0 : fail_left(l, p, why, err);
+}
+
+/* ---- git ------------------------------------------------------------------------------------ */
+
+static int fast_forward(const struct landing *l, const struct proposal *p, struct record *rec,
+			struct land_git *g, struct ga_error *err)
+{
+	const char *const args[] = { "merge", "--quiet", "--ff-only", "--no-squash",
+				     "--no-autostash", "--no-overwrite-ignore",
+				     GA_HEX(&rec->commit), NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status;
+
+	g->args = args;
+	if (land_run(l->repo, g, &status, &why, err))
+		return -1;
+	return conclude(l, p, rec, status, &why, err);
+}
+
+static int git_merge(const struct landing *l, const struct proposal *p, struct record *rec,
+		     const char *message, struct land_git *g, struct ga_error *err)
+{
+	bool squash = l->opts->how == GA_LAND_SQUASH;
+	const char *const merge[] = { "merge", "--quiet", "-s", "ort", "--no-ff", "--no-squash",
+				      "--no-autostash", "--verify",
+				      l->opts->no_commit ? "--no-commit" : "--commit",
+				      l->opts->edit ? "--edit" : "--no-edit", "-m", message,
+				      GA_HEX(&p->tip), NULL };
+	const char *const stage[] = { "merge", "--quiet", "-s", "ort", "--ff", "--squash",
+				      "--no-autostash", GA_HEX(&p->tip), NULL };
+	const char *const commit[] = { "commit", "--quiet", "-m", message,
+				       l->opts->edit ? "--edit" : NULL, NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status;
+
+	g->args = squash ? stage : merge;
+	if (land_run(l->repo, g, &status, &why, err))
+		return -1;
+	if (squash && !status && !l->opts->no_commit) {
+		g->args = commit;
+		if (ga_fault_stop("land:squashed", err) ||
+		    land_run(l->repo, g, &status, &why, err))
+			return -1;
+	}
+	return conclude(l, p, rec, status, &why, err);
+}
+
+int land_move(const struct landing *l, const struct proposal *p, struct record *rec,
+	      struct ga_error *err)
+{
+	cleanup_buf struct ga_buf message = GA_BUF_INIT;
+	cleanup_close int lock = record_lock(rec, err);
+	struct land_git g = { .lock = lock, .show = land_paths_are_plain(&p->changes) };
+
+	if (lock < 0 || ga_fault_stop("land:move", err))
+		return -1;
+	if (!ga_oid_is_zero(&rec->commit))
+		return fast_forward(l, p, rec, &g, err);
+	g.interactive = l->opts->edit;
+	return land_compose(l, p, &message, err) ||
+	       git_merge(l, p, rec, message.ptr, &g, err) ? -1 : 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Would git do it? Asked before anything is touched: a merge that git refuses late has been seen to
+ * delete untracked files.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "landing.h"
+
+static int fail_operation(const char *operation, const char *then, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "%s %s is in progress in this working tree",
+		      ga_repo_operation_article(operation), operation);
+	return ga_hint(err, "finish or abort it, then %s", then);
+}
+
+static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
+{
+	cleanup_free char *stash = ga_path_join(ga_repo_info(r)->gitdir, "MERGE_AUTOSTASH");
+	const char *operation = ga_repo_operation(r);
+
+	if (operation)
+		return fail_operation(operation, then, err);
+	if (access(stash, F_OK))
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "changes that a merge stashed wait to be applied");
+	return ga_hint(err, "'git merge --continue' or --abort, then %s", then);
+}
+
+/* Run git in the user's working tree as the user would. */
+static int ask(struct ga_repo *r, const char *const *args, int *ret_status, struct ga_buf *out,
+	       struct ga_buf *why, struct ga_error *err)
+{
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.as_user = true;
+	g.out = out;
+	g.errout = why;
+	return ga_git_run(r, &g, ret_status, err);
+}
+
+/* Whether `git read-tree -m -u` would go from one tree to the other. */
+static int ask_read_tree(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
+			 int *ret_status, struct ga_buf *why, struct ga_error *err)
+{
+	const char *const args[] = { "read-tree", "-n", "-m", "-u", GA_HEX(from), GA_HEX(to),
+				     NULL };
+
+	ga_buf_clear(why);
+	return ask(r, args, ret_status, NULL, why, err);
+}
+
+/* ---- why not ------------------------------------------------------------------------------ */
+
+/* Of the paths that git lists, those that would be changed. */
+static int add_overlap(struct ga_repo *r, const char *const *args, const struct ga_changes *changes,
+		       struct ga_strv *ret, struct ga_error *err)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	const char *path;
+	size_t pos = 0;
+	int status;
+
+	if (ask(r, args, &status, &out, &why, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		if (ga_changes_find(changes, path))
+			ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
+	return 0;
+}
+
+/* What stands at an added path, or above it, and is no directory. */
+static void find_untracked(const struct ga_repo *r, const struct ga_changes *changes,
+			   struct ga_strv *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int root = land_open_root(r, &ignored);
+
+	for (size_t i = 0; root >= 0 && i < changes->n; i++) {
+		const struct ga_change *c = &changes->v[i];
+
+		for (size_t n = 1; c->new.mode && !c->old.mode && n <= strlen(c->path); n++) {
+			cleanup_free char *at = ga_strndup(c->path, n);
+			struct land_look now;
+
+			if (c->path[n] && c->path[n] != '/')
+				continue;
+			if (!land_look_here(root, at, &now) || now.mode)
+				ga_strv_push(ret, at);
+		}
+	}
+	ga_strv_sort_unique(ret);
+}
+
+static int refuse(const struct ga_strv *paths, const char *what, const char *remedy,
+		  const char *then, struct ga_error *err)
+{
+	cleanup_free char *list = land_list_paths(paths);
+
+	(void)ga_fail(err, GA_ELOSE, "%s: %s", what, list);
+	return ga_hint(err, "%s, then %s", remedy, then);
+}
+
+static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga_changes *changes,
+		   const char *then, const struct ga_buf *why, struct ga_error *err)
+{
+	static const char *const files[] = { "diff-files", "--name-only", "-z", NULL };
+	const char *const staged[] = { "diff-index", "--cached", "--name-only", "-z",
+				       GA_HEX(from), "--", NULL };
+	cleanup_strv struct ga_strv mine = GA_STRV_INIT, untracked = GA_STRV_INIT;
+	cleanup_free char *line = ga_git_last_line(why);
+
+	if (line && strstr(line, ".lock")) {
+		(void)ga_fail(err, GA_EFATAL, "%s", line);
+		return ga_hint(err, "wait until the other git has finished; if there is none, "
+			       "remove that file");
+	}
+	if (add_overlap(r, files, changes, &mine, err) ||
+	    add_overlap(r, staged, changes, &mine, err))
+		return -1;
+	if (mine.n)
+		return refuse(&mine, "your uncommitted changes would be overwritten",
+			      "commit them or 'git stash'", then, err);
+	find_untracked(r, changes, &untracked);
+	if (untracked.n)
+		return refuse(&untracked, "untracked files would be overwritten",
+			      "move or remove them", then, err);
+	(void)ga_fail(err, GA_ELOSE, "git refuses: %s", line ? line : "no reason given");
+	return ga_hint(err, "see 'git status'; then %s", then);
+}
+
+int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
+		   const struct ga_changes *changes, const char *then, struct ga_error *err)
+{
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT, ignored = GA_BUF_INIT;
+	int status, unneeded;
+
+	if (check_operation(r, then, err) || ask_read_tree(r, from, to, &status, &why, err))
+		return -1;
+	if (!status)
+		return 0;
+	/* a file that was only touched looks modified until the index is refreshed */
+	if (ask(r, refresh, &unneeded, NULL, &ignored, err) ||
+	    ask_read_tree(r, from, to, &status, &why, err))
+		return -1;
+	return status ? explain(r, from, changes, then, &why, err) : 0;
+}
+
+/* ---- settings ----------------------------------------------------------------------------- */
+
+static int check_staged(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	const char *const args[] = { "diff-index", "--cached", "--name-only", "-z",
+				     "--ita-invisible-in-index", GA_HEX(&p->head), "--", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	struct ga_oid tree;
+	const char *path;
+	size_t pos = 0;
+	int status;
+
+	if (!ga_repo_index_tree(l->repo, &tree, NULL) && ga_oid_equal(&tree, &p->old))
+		return 0;
+	if (ask(l->repo, args, &status, &out, &why, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(&paths, path);
+	return !paths.n ? 0 :
+	       refuse(&paths, "git merges only without staged changes",
+		      "commit them or 'git restore --staged .'", "land again", err);
+}
+
+static bool names_strategy(const char *options)
+{
+	for (const char *s = options; s && *s; s += strcspn(s, " \t")) {
+		s += strspn(s, " \t");
+		if (!strncmp(s, "-s", 2) || !strncmp(s, "-X", 2) || !strncmp(s, "--strategy", 10))
+			return true;
+	}
+	return false;
+}
+
+int land_check_settings(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	static const char *const commit[] = { "pre-commit", "prepare-commit-msg", "commit-msg",
+					      "post-commit", NULL };
+
+	if (ga_gitconfig_bool(l->config, "merge.verifysignatures", false)) {
+		(void)ga_fail(err, GA_ELOSE, "merge.verifySignatures is set, and the commits of an "
+			      "agent have no signature");
+		return ga_hint(err, "'git config --unset merge.verifySignatures', then land "
+			       "again");
+	}
+	if (names_strategy(land_merge_options(l->config, p->branch))) {
+		(void)ga_fail(err, GA_ELOSE, "branch.%s.mergeOptions names a merge strategy",
+			      p->branch + strlen("refs/heads/"));
+		return ga_hint(err, "landing always merges with 'ort': 'git merge agent/%s' uses "
+			       "yours", l->s->name);
+	}
+	if (l->opts->paths && land_has_hook(l->repo, l->config, commit)) {
+		(void)ga_fail(err, GA_ELOSE, "a commit of some paths would pass by your commit "
+			      "hooks");
+		return ga_hint(err, "'git agent land --squash %s' runs them on all of it",
+			       l->s->name);
+	}
+	return land_needs_git(l, p) ? check_staged(l, p, err) : 0;
+}

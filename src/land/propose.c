@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What would land, made in objects only: nothing of the user's is touched.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/refs.h"
+#include "landing.h"
+
+#define USAGE 129 /* git's status for options that it does not know */
+#define LISTED 5
+
+void proposal_release(struct proposal *p)
+{
+	free(p->branch);
+	free(p->steps);
+	ga_changes_release(&p->changes);
+	ga_strv_release(&p->conflicts);
+	*p = (struct proposal)PROPOSAL_INIT;
+}
+
+char *land_list_paths(const struct ga_strv *paths)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	for (size_t i = 0; i < paths->n && i < LISTED; i++) {
+		cleanup_free char *q = ga_quote(paths->v[i]);
+
+		ga_buf_addf(&out, "%s%s", i ? ", " : "", q);
+	}
+	if (paths->n > LISTED)
+		ga_buf_addf(&out, " and %zu more", paths->n - LISTED);
+	return ga_buf_steal(&out);
+}
+
+/* `git merge-tree` answers with the tree's id, a NUL, and for each side of a conflict (status 1)
+ * "mode id stage TAB path". It runs in the user's working tree, as the attributes and merge drivers there are
+ * those that git merges by. */
+int land_merge_trees(struct ga_repo *r, const char *ours, const struct ga_oid *theirs,
+		     struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err)
+{
+	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
+				     ours, GA_HEX(theirs), NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *side;
+	size_t pos;
+	int status;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.as_user = true;
+	g.out = &out;
+	g.errout = &why;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (status > 1 || !ga_oid_parse(out.ptr, strlen(out.ptr), ret)) {
+		cleanup_free char *line = ga_git_last_line(&why);
+
+		(void)ga_fail(err, GA_EFATAL, "git cannot merge it%s%s", line ? ": " : "",
+			      line ? line : "");
+		return status == USAGE ? ga_hint(err, "landing needs git 2.38 or newer") : -1;
+	}
+	pos = strlen(out.ptr) + 1;
+	while (status && (side = ga_buf_next0(&out, &pos))) {
+		const char *tab = strchr(side, '\t');
+
+		if (tab)
+			ga_strv_push(conflicts, tab + 1);
+	}
+	ga_strv_sort_unique(conflicts);
+	return 0;
+}
+
+bool land_wants(const struct landing *l, const char *path)
+{
+	const struct ga_strv *wanted = l->opts->paths;
+
+	for (size_t i = 0; wanted && i < wanted->n; i++)
+		if (!*wanted->v[i] || ga_path_inside(path, wanted->v[i]))
+			return true;
+	return !wanted;
+}
+
+/* A path beneath what is a file here can come only if that file goes, too. */
+static int check_place(const struct landing *l, const struct ga_changes *all, const char *path,
+		       struct ga_error *err)
+{
+	for (cleanup_free char *at = ga_path_parent(path); *at;) {
+		const struct ga_change *c = ga_changes_find(all, at);
+		char *up;
+
+		if (c && c->old.mode && !c->new.mode && !land_wants(l, at)) {
+			cleanup_free char *q = ga_escape(path), *file = ga_escape(at);
+
+			(void)ga_fail(err, GA_EFATAL, "'%s' cannot land without '%s', which is a "
+				      "file here", q, file);
+			return ga_hint(err, "name that as well");
+		}
+		up = ga_path_parent(at);
+		free(at);
+		at = up;
+	}
+	return 0;
+}
+
+/* Keep only what was asked for. */
+static int narrow(const struct landing *l, struct proposal *p, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
+
+	if (ga_tree_diff(l->repo, &p->old, &p->tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < p->conflicts.n; i++)
+		if (land_wants(l, p->conflicts.v[i]))
+			ga_strv_push(&conflicts, p->conflicts.v[i]);
+	if (conflicts.n) {
+		cleanup_free char *list = land_list_paths(&conflicts);
+
+		(void)ga_fail(err, GA_ELOSE, "merging agent/%s conflicts in %s", l->s->name, list);
+		return ga_hint(err, "'git agent land %s' leaves the conflict for you to resolve",
+			       l->s->name);
+	}
+	p->part = p->conflicts.n != 0;
+	ga_strv_release(&p->conflicts);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *c = &all.v[i];
+
+		if (!land_wants(l, c->path))
+			p->part = true;
+		else if (c->new.mode && check_place(l, &all, c->path, err))
+			return -1;
+		else
+			(void)ga_changes_add(&p->changes, c->path, &c->old, &c->new);
+	}
+	return ga_tree_apply(l->repo, NULL, &p->old, &p->changes, &p->tree, err);
+}
+
+static int fail_ff(const struct landing *l, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_ELOSE, "cannot fast-forward: your branch has commits that agent/%s "
+		      "lacks", l->s->name);
+	return ga_hint(err, "'git agent land --merge %s' or --rebase", l->s->name);
+}
+
+/* Fill tree, commit and conflicts. */
+static int make_result(const struct landing *l, struct proposal *p, struct ga_error *err)
+{
+	enum ga_land_how how = l->opts->how;
+	bool unborn = ga_oid_is_zero(&p->head);
+	int ahead = unborn ? 1 : ga_is_ancestor(l->repo, &p->head, &p->tip, err);
+
+	if (ahead < 0)
+		return -1;
+	if (unborn && how != GA_LAND_FF_ONLY) {
+		(void)ga_fail(err, GA_ELOSE, "your branch has no commits yet");
+		return ga_hint(err, "'git agent land --ff-only %s' makes it begin with those of "
+			       "the session", l->s->name);
+	}
+	if (how == GA_LAND_FF_ONLY) {
+		p->commit = p->tip;
+		return ahead ? ga_commit_tree(l->repo, &p->tip, &p->tree, err) : fail_ff(l, err);
+	}
+	if (how == GA_LAND_REBASE)
+		return land_replay(l, p, err);
+	if (ahead)
+		return ga_commit_tree(l->repo, &p->tip, &p->tree, err);
+	return land_merge_trees(l->repo, GA_HEX(&p->head), &p->tip, &p->tree, &p->conflicts, err);
+}
+
+static int read_head(const struct landing *l, struct proposal *p, struct ga_error *err)
+{
+	static const struct ga_changes none = GA_CHANGES_INIT;
+	int rc = ga_repo_head(l->repo, &p->head, &p->branch, err);
+
+	if (rc < 0)
+		return -1;
+	if (p->branch && !strcmp(p->branch, l->s->branch)) {
+		(void)ga_fail(err, GA_EFATAL, "you are on agent/%s itself", l->s->name);
+		return ga_hint(err, "'git switch' to the branch that it is to land on");
+	}
+	if (!rc)
+		return ga_commit_tree(l->repo, &p->head, &p->old, err);
+	p->head = (struct ga_oid){{0}};
+	return ga_tree_apply(l->repo, NULL, NULL, &none, &p->old, err);
+}
+
+/* A branch that has landed may be deleted; another is missing. */
+static int read_tip(const struct landing *l, struct proposal *p, struct ga_error *err)
+{
+	int rc = ga_ref_read(l->repo, l->s->branch, &p->tip, err);
+
+	if (rc <= 0)
+		return rc;
+	p->tip = (struct ga_oid){{0}};
+	if (ga_oid_is_zero(&l->s->tip) || l->s->state == GA_STATE_LANDED)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", l->s->name);
+	return ga_hint(err, "'git branch agent/%s %s' restores it", l->s->name,
+		       GA_HEX(&l->s->tip));
+}
+
+/* A branch that was moved to where it lacks the session's last commit would pass for all of it. */
+static int check_moved(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	int rc = ga_branch_lacks(l->repo, l->s, &p->tip, err);
+
+	if (rc > 0 && p->moves)
+		rc = ga_is_ancestor(l->repo, &p->tip, &l->s->tip, err);
+	else if (rc > 0)
+		rc = !ga_landed(l->repo, l->s, err);
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session",
+		      l->s->name);
+	return ga_hint(err, "'git branch -f agent/%s %s' restores it", l->s->name,
+		       GA_HEX(&l->s->tip));
+}
+
+/* Name a branch, or tag, that has the commit; NULL if none has. */
+static char *name_holder(const struct landing *l, const struct ga_oid *commit)
+{
+	const char *const args[] = { "for-each-ref", "--contains", GA_HEX(commit),
+				    "--format=%(refname:short)", "refs/heads", "refs/remotes",
+				    "refs/tags", NULL };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = args;
+	g.out = &out;
+	g.errout = &why;
+	if (ga_git_run(l->repo, &g, &status, &ignored) || status)
+		return NULL;
+	for (const char *s = out.ptr; *s; s += strcspn(s, "\n"), s += *s == '\n')
+		if (strncmp(s, "agent/", 6) != 0 && !strstr(s, "/agent/"))
+			return ga_strndup(s, strcspn(s, "\n"));
+	return NULL;
+}
+
+/* What was reviewed is what lands: the session's own commits, and none that it was started on or is based
+ * on and that the user's branch lacks. */
+static int check_base(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	cleanup_free char *name = NULL, *q = NULL;
+	int rc;
+
+	if (l->opts->with_base || l->opts->how == GA_LAND_REBASE || ga_oid_is_zero(&p->head) ||
+	    ga_oid_is_zero(&l->s->onto))
+		return 0;
+	rc = ga_commit_here(l->repo, &l->s->onto, err);
+	if (rc > 0)
+		rc = ga_is_ancestor(l->repo, &l->s->onto, &p->head, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	/* a branch that was rebased by hand may not have it any more */
+	rc = ga_is_ancestor(l->repo, &l->s->onto, &p->tip, err);
+	if (rc <= 0)
+		return rc;
+	name = name_holder(l, &l->s->onto);
+	q = ga_escape(name ? name : "no branch");
+	(void)ga_fail(err, GA_ELOSE, "agent/%s is based on commits that your branch lacks: %.10s "
+		      "of %s%s%s", l->s->name, GA_HEX(&l->s->onto), name ? "'" : "", q,
+		      name ? "'" : "");
+	return ga_hint(err, "--with-base lands those, too; --rebase lands only the session's own");
+}
+
+int land_propose(const struct landing *l, struct proposal *p, struct ga_error *err)
+{
+	int rc;
+
+	if (read_head(l, p, err) || read_tip(l, p, err))
+		return -1;
+	p->tree = p->old;
+	if (ga_oid_is_zero(&p->tip))
+		return 0;
+	rc = ga_oid_is_zero(&p->head) ? 0 : ga_is_ancestor(l->repo, &p->tip, &p->head, err);
+	if (rc < 0)
+		return -1;
+	if (!rc && (make_result(l, p, err) ||
+		    (l->opts->paths ? narrow(l, p, err)
+				    : ga_tree_diff(l->repo, &p->old, &p->tree, &p->changes, err))))
+		return -1;
+	/* nothing if all of it is here already, squashed or picked */
+	p->moves = !rc && (p->changes.n || p->conflicts.n);
+	if (check_moved(l, p, err))
+		return -1;
+	return p->moves ? check_base(l, p, err) : 0;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The uncommitted part: what the session did to work that was uncommitted when it started comes back as
+ * uncommitted changes, path by path, decided before anything is touched.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/objects.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/wip.h"
+#include "landing.h"
+
+#define FILE_BYTES ((size_t)1 << 30) /* greatest file that is merged or brought this way */
+
+/* One version of a file, as a checkout writes it. */
+struct version {
+	struct land_look look;
+	struct ga_buf bytes;
+};
+#define VERSION_INIT { .bytes = GA_BUF_INIT }
+static void version_release(struct version *v)
+{
+	ga_buf_release(&v->bytes);
+}
+#define cleanup_version __attribute__((cleanup(version_release)))
+
+/* Everything that the plan is made from. */
+struct plan {
+	const struct landing *l;
+	struct ga_repo *private;   /* reads the session's own objects; what it writes is kept in memory */
+	struct ga_oid base, seen;  /* trees: what the session was shown, and what it left */
+	struct ga_strv paths, converted; /* sorted; those of the first that checkout converts */
+	mode_t umask;
+	int root;
+};
+
+static void plan_release(struct plan *p)
+{
+	ga_repo_free(p->private);
+	ga_strv_release(&p->paths);
+	ga_strv_release(&p->converted);
+	ga_cleanup_closep(&p->root);
+}
+
+/* ---- conversion ----------------------------------------------------------------------------- */
+
+static bool converts(const char *attribute, const char *value, bool crlf)
+{
+	bool unset = !strcmp(value, "unset"), none = !strcmp(value, "unspecified");
+
+	if (!strcmp(attribute, "text"))
+		return crlf && !unset;
+	if (!strcmp(attribute, "eol"))
+		return !strcmp(value, "crlf");
+	return !unset && !none;
+}
+
+/* Find the paths whose bytes in the working tree are not those of the blob: line ends, $Id$, encodings,
+ * filters. */
+static int find_converted(struct plan *p, struct ga_error *err)
+{
+	static const char *const args[] = { "check-attr", "-z", "--stdin", "text", "eol", "crlf",
+					    "ident", "filter", "working-tree-encoding", NULL };
+	const struct ga_gitconfig *c = p->l->config;
+	const char *eol = ga_gitconfig_get(c, "core.eol"), *path, *attribute, *value;
+	bool crlf = ga_gitconfig_bool(c, "core.autocrlf", false) || (eol && !strcmp(eol, "crlf"));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	size_t pos = 0;
+
+	for (size_t i = 0; i < p->paths.n; i++)
+		ga_buf_add0(&in, p->paths.v[i]);
+	g.args = args;
+	g.work_tree = ga_repo_info(p->l->repo)->workdir;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	g.out = &out;
+	if (ga_git_ok(p->l->repo, &g, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)) && (attribute = ga_buf_next0(&out, &pos)) &&
+	       (value = ga_buf_next0(&out, &pos)))
+		if (converts(attribute, value, crlf))
+			ga_strv_push(&p->converted, path);
+	ga_strv_sort_unique(&p->converted);
+	return 0;
+}
+
+static int read_converted(const struct plan *p, const char *path, const struct ga_oid *blob,
+			  struct ga_buf *ret, struct ga_error *err)
+{
+	cleanup_free char *option = ga_strf("--path=%s", path);
+	const char *const args[] = { "cat-file", "--filters", option, GA_HEX(blob), NULL };
+	cleanup_strv struct ga_strv config = GA_STRV_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	ga_gitconfig_push_filters(p->l->config, ga_repo_info(p->l->repo)->workdir, &config);
+	g.args = args;
+	g.config = (const char *const *)config.v;
+	g.work_tree = ga_repo_info(p->l->repo)->workdir;
+	g.out = ret;
+	return ga_git_ok(p->private, &g, err);
+}
+
+/* ---- versions ------------------------------------------------------------------------------- */
+
+/* The file that a checkout of the entry makes. */
+static int read_entry(const struct plan *p, const char *path, const struct ga_entry *e,
+		      struct version *ret, struct ga_error *err)
+{
+	bool exec = e->mode == GA_MODE_EXEC, link = e->mode == GA_MODE_LINK;
+	int rc;
+
+	if (!e->mode)
+		return 0;
+	if (!link && ga_strv_find(&p->converted, path) >= 0)
+		rc = read_converted(p, path, &e->oid, &ret->bytes, err);
+	else
+		rc = ga_blob_read(p->private, &e->oid, FILE_BYTES, &ret->bytes, err);
+	if (rc)
+		return rc < 0 ? -1 : ga_fail(err, GA_ELOSE, "a file is too large");
+	ret->look.mode = link ? S_IFLNK | 0777
+			      : S_IFREG | ((exec ? 0777 : 0666) & ~p->umask);
+	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
+}
+
+/* The file that is there now. Returns 1 if that cannot be read. */
+static int read_here(const struct plan *p, const char *path, struct version *ret)
+{
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	cleanup_error struct ga_error unread = GA_ERROR_INIT;
+
+	if (!land_look_here(p->root, path, &ret->look))
+		return 1;
+	if (!ret->look.mode)
+		return 0;
+	if (land_open_here(p->root, path, &h))
+		return 1;
+	if (h.fd < 0)
+		ga_buf_add(&ret->bytes, h.target, h.size);
+	return h.fd >= 0 && ga_read_fd(h.fd, FILE_BYTES, &ret->bytes, &unread);
+}
+
+static uint32_t entry_mode(const struct land_look *look)
+{
+	return !look->mode ? GA_MODE_NONE
+	       : S_ISLNK(look->mode) ? GA_MODE_LINK
+	       : look->mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+}
+
+static int write_version(const struct plan *p, const struct version *v, struct ga_entry *ret,
+			 struct ga_error *err)
+{
+	ret->mode = entry_mode(&v->look);
+	return ret->mode ? ga_blob_write(p->private, v->bytes.ptr, v->bytes.len, &ret->oid, err) : 0;
+}
+
+/* Git's three-way merge of what is there, what the session was shown, and what it left. 1: conflict. */
+static int merge(const struct plan *p, const struct version *now, const struct version *base,
+		 const struct version *theirs, struct version *ret, struct ga_error *err)
+{
+	struct ga_entry n = { 0 }, b = { 0 }, t = { 0 }, made;
+	int rc = write_version(p, now, &n, err) || write_version(p, base, &b, err) ||
+		 write_version(p, theirs, &t, err)
+			 ? -1
+			 : ga_merge_entry(p->private, &b, &n, &t, &made, err);
+
+	if (rc)
+		return rc;
+	if (!made.mode)
+		return 0;
+	rc = ga_blob_read(p->private, &made.oid, FILE_BYTES, &ret->bytes, err);
+	if (rc)
+		return rc;
+	ret->look.mode = made.mode == GA_MODE_LINK
+				 ? S_IFLNK | 0777
+				 : S_IFREG | ((made.mode == GA_MODE_EXEC ? 0777 : 0666) & ~p->umask);
+	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
+}
+
+/* The permissions of the file that is replaced, but for whether it may be executed. */
+static void keep_permissions(struct version *v, const struct version *now)
+{
+	const struct stat st = { .st_mode = now->look.mode };
+
+	if (S_ISREG(v->look.mode) && S_ISREG(now->look.mode))
+		v->look.mode = S_IFREG | land_perms(&st, v->look.mode & S_IXUSR);
+}
+
+/* ---- what becomes of a path ------------------------------------------------------------------- */
+
+/* Fills `after`. Returns 1, with the reason, if the change cannot be brought. */
+static int decide(const struct plan *p, const char *path, struct version *now,
+		  struct version *after, const char **ret_why, struct ga_error *err)
+{
+	cleanup_version struct version base = VERSION_INIT, theirs = VERSION_INIT;
+	struct ga_entry b, t;
+	int rc;
+
+	if (ga_tree_entry(p->private, &p->base, path, &b, err) ||
+	    ga_tree_entry(p->private, &p->seen, path, &t, err))
+		return -1;
+	*ret_why = "it is a submodule: check its commit out there";
+	if (b.mode == GA_MODE_GITLINK || t.mode == GA_MODE_GITLINK)
+		return 1;
+	/* a directory in place of the file is what stands beside it in the list */
+	b.mode = b.mode == GA_MODE_TREE ? GA_MODE_NONE : b.mode;
+	t.mode = t.mode == GA_MODE_TREE ? GA_MODE_NONE : t.mode;
+	if (read_entry(p, path, &b, &base, err) || read_entry(p, path, &t, &theirs, err))
+		return -1;
+	*ret_why = "it cannot be read";
+	if (read_here(p, path, now))
+		return 1;
+	*ret_why = "you have changed the same lines";
+	if (land_look_equal(&now->look, &base.look) || land_look_equal(&now->look, &theirs.look)) {
+		after->look = theirs.look;
+		ga_buf_add(&after->bytes, theirs.bytes.ptr, theirs.bytes.len);
+		rc = 0;
+	} else {
+		rc = merge(p, now, &base, &theirs, after, err);
+	}
+	if (!rc)
+		keep_permissions(after, now);
+	return rc;
+}
+
+static bool goes_away(const struct record *rec, const char *path)
+{
+	for (size_t i = 0; i < rec->n; i++)
+		if (!rec->v[i].after.mode && !strcmp(rec->v[i].path, path))
+			return true;
+	return false;
+}
+
+/* A file needs directories above it, and none in its place. */
+static const char *check_place(const struct plan *p, const struct record *rec, const char *path)
+{
+	for (cleanup_free char *at = ga_path_parent(path); *at;) {
+		struct land_look now;
+		char *up;
+
+		if ((!land_look_here(p->root, at, &now) || now.mode) && !goes_away(rec, at))
+			return "a file is in place of its directory";
+		up = ga_path_parent(at);
+		free(at);
+		at = up;
+	}
+	if (!land_dir_here(p->root, path))
+		return NULL;
+	for (size_t i = 0; i < rec->n; i++)
+		if (!rec->v[i].after.mode && ga_path_inside(rec->v[i].path, path))
+			return NULL;
+	return "a directory is in its place";
+}
+
+static int plan_path(const struct plan *p, struct record *rec, const char *path, bool removals,
+		     struct ga_strv *conflicts, struct ga_error *err)
+{
+	cleanup_version struct version now = VERSION_INIT, after = VERSION_INIT;
+	cleanup_free char *q = ga_quote(path);
+	const char *why = NULL;
+	int rc = decide(p, path, &now, &after, &why, err);
+
+	if (rc < 0)
+		return -1;
+	if (rc && removals)
+		ga_strv_pushf(conflicts, "%s: %s", q, why);
+	if (rc || removals != !after.look.mode)
+		return 0;
+	why = after.look.mode ? check_place(p, rec, path) : NULL;
+	if (why)
+		ga_strv_pushf(conflicts, "%s: %s", q, why);
+	if (why || land_look_equal(&now.look, &after.look))
+		return 0;
+	ga_strv_push(&p->l->ret->brought, path);
+	return record_add(rec, p->root, path, &now.look, &after.look, &after.bytes, err);
+}
+
+static int open_plan(const struct landing *l, const struct ga_wip *w, struct plan *p,
+		     struct ga_error *err)
+{
+	p->umask = umask(0);
+	(void)umask(p->umask);
+	p->root = land_open_root(l->repo, err);
+	if (p->root < 0 || ga_repo_open_private(l->repo, w->objects, &p->private, err) ||
+	    ga_repo_write_to_memory(p->private, err) ||
+	    ga_commit_tree(p->private, &w->snapshot, &p->base, err) ||
+	    ga_commit_tree(p->private, &w->seen, &p->seen, err))
+		return -1;
+	for (size_t i = 0; i < w->paths.n; i++)
+		if (land_wants(l, w->paths.v[i]))
+			ga_strv_push(&p->paths, w->paths.v[i]);
+	return p->paths.n ? find_converted(p, err) : 0;
+}
+
+static int fail_conflicts(const struct landing *l, const struct ga_strv *conflicts,
+			  struct ga_error *err)
+{
+	cleanup_buf struct ga_buf list = GA_BUF_INIT;
+
+	for (size_t i = 0; i < conflicts->n && i < 5; i++)
+		ga_buf_addf(&list, "%s%s", i ? "; " : "", conflicts->v[i]);
+	if (conflicts->n > 5)
+		ga_buf_addf(&list, "; and %zu more", conflicts->n - 5);
+	(void)ga_fail(err, GA_ELOSE, "changes of agent/%s to your uncommitted work cannot be "
+		      "applied: %s", l->s->name, list.ptr);
+	return ga_hint(err, "--uncommitted=skip lands the rest; 'git agent diff --uncommitted %s' "
+		       "prints them as a patch", l->s->name);
+}
+
+int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err)
+{
+	__attribute__((cleanup(plan_release))) struct plan p = { .l = l, .root = -1 };
+	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
+	cleanup_wip struct ga_wip w = GA_WIP_INIT;
+
+	if (ga_wip_load(l->repo, l->s, &w, err))
+		return -1;
+	if (l->opts->skip_uncommitted)
+		for (size_t i = 0; i < w.paths.n; i++) {
+			cleanup_free char *q = ga_quote(w.paths.v[i]);
+
+			ga_strv_pushf(&l->ret->not_brought, "%s: left out (--uncommitted=skip)", q);
+		}
+	if (!w.paths.n || l->opts->skip_uncommitted)
+		return 0;
+	if (open_plan(l, &w, &p, err))
+		return -1;
+	/* removals first: a file and a directory may change places */
+	for (int removals = 1; removals >= 0; removals--)
+		for (size_t i = 0; i < p.paths.n; i++)
+			if (plan_path(&p, rec, p.paths.v[i], removals, &conflicts, err))
+				return -1;
+	return conflicts.n ? fail_conflicts(l, &conflicts, err) : 0;
+}
+
+int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
+	       struct ga_strv *left, struct ga_error *err)
+{
+	cleanup_close int root = land_open_root(r, err);
+
+	if (root < 0)
+		return -1;
+	for (size_t i = first; i < rec->n; i++) {
+		int rc = rec->v[i].kept ? record_put(rec, root, i, false, err) : 0;
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			ga_strv_push(left, rec->v[i].path);
+	}
+	return 0;
+}
