@@ -50,124 +50,79 @@ struct ga_land_opts {
 
 struct ga_land_result {
 	struct ga_oid commit;        /* HEAD after the landing */
-	char *switched;              /* the branch that it landed on, by its full name ("": none),
-				      * if HEAD was switched to it meanwhile; NULL: it was not */
-	bool taken_back;             /* an interrupted landing was taken back before this one */
+	bool rolled_back;            /* an interrupted landing was rolled back before this one */
 	struct ga_strv new_flags;    /* raised by what git or a hook made of it: "path: reason",
 				      * quoted */
 	bool uncommitted;            /* the commit is left to the user */
 	bool rest;                   /* other paths, or commits, have yet to be landed */
 	bool nothing;                /* there was nothing to land */
 	struct ga_strv brought;      /* paths brought as uncommitted edits */
-	struct ga_strv not_brought;  /* they overlap with the user's work: "path: reason", quoted */
+	struct ga_strv not_brought;  /* paths that were not: "path: reason", quoted */
 	struct ga_left_list ignored; /* what was brought of the ignored paths, by path as given */
 	struct ga_strv ignored_flags; /* what rules said of that: "path: reason", quoted */
 };
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
 
-/* Merge agent/<name> into HEAD with git (in the way `o->how` says, with the user's hooks and
- * signing), then bring the paths that could not be separated from the user's work as uncommitted
- * edits. What is merged is the commit that was checked, by its id, even if the branch moves
- * meanwhile.
+/* Land agent/<name> on HEAD: judge in memory what would land, ask git whether it could, let git move
+ * branch, index and files with the user's hooks and signing, then bring what the session did to
+ * uncommitted work as uncommitted changes. What lands is the commit that was judged, by its id.
  *
- * Where uncommitted work overlaps with the merge, or with `o->paths`, each path is merged on its
- * own for working tree, index and commit, before anything is touched: either all of it is done, or
- * GA_ELOSE and nothing. The commit contains none of the uncommitted work, and what was staged stays
- * staged.
+ * GA_EFLAGS while flags of the session are undecided, or if the rules, run on the result with the host
+ * as it is now, raise flags that no verdict of the same rule and path covers. Those are stored in the
+ * report, unless this is a dry run, so that they can be decided.
  *
- * GA_EFLAGS while blocking flags are open, or if the rules, run again on the result of the merge
- * with the host as it is now, raise new ones. Those are added to `report` and, unless this is a dry
- * run, stored with it, so that they can be decided. If nothing else raised them, they block only
- * landings that bring their entry, and any landing of a branch that has it. The rules also run on
- * what results in index and working tree, where lines of the user's stand beside the agent's;
- * there, what was accepted of the agent's version stays accepted, except what is critical.
- *
- * GA_ELOSE, with nothing touched, if staged or uncommitted work overlaps, if an untracked file
- * (ignored or not) would be overwritten, if another operation is in progress, or if the branch was
- * moved to where it lacks the session's own commits. With GA_LAND_REBASE every commit overwrites
- * the paths it touches, even if the sum of all commits does not change them. GA_ECONFLICT if the
- * merge is left for the user to finish. An earlier landing of this session that was killed is taken
- * back first (ret->taken_back).
+ * GA_ELOSE, with nothing touched, if git would refuse: an operation is in progress, uncommitted changes
+ * or untracked files (ignored or not) would be overwritten, changes are staged and git has to merge; if
+ * the branch was moved to where it lacks the session's own commits, or is based on commits that HEAD
+ * lacks (unless `with_base`); if a change to uncommitted work conflicts. GA_ECONFLICT if git left a merge to
+ * the user: a conflict, a hook that refused. GA_EPART if it has landed, but a file that was to be brought
+ * has changed meanwhile.
  *
  * Ignored paths (`o->ignored`, each a file or a directory) are copied from the session's layers
- * into the working tree after the merge, with checks of their own: GA_EFLAGS as long as a rule
+ * into the working tree after that, with checks of their own: GA_EFLAGS as long as a rule
  * finds something high or critical that was not accepted, which is stored in the report like the
  * rest; GA_ELOSE if something different is there and `force` is not set. Special files, names of
  * git's, and links that lead out of the project or into a git dir are refused. Set-id bits are
  * dropped. Nothing is touched unless all can be brought. If the session has landed already, they
  * are all that is brought.
  *
- * If git stops without leaving a state of its own, everything is restored; the error's hint says
- * so, or names what could not be. Files that git was told to pass over (marks of the index) and
- * that are changed are backed up meanwhile, up to a GiB; GA_ELOSE for more. A backup that could not
- * be restored stays in the session's directory, and every function here except a dry run tries
- * again before anything else.
+ * A record of the working tree's last landing is kept in <git dir>/git-agent/landing. Whatever was killed
+ * or failed in the middle is completed or rolled back by the next of these functions in that working
+ * tree (but not by a dry run, GA_ELOSE). One of them runs at a time: GA_EFATAL for another.
  *
- * If a landing of another session was killed half way in this working tree, it must first be taken
- * back, by ga_land_abort() of that session (GA_ELOSE); until then nothing is undone or continued
- * either.
- *
- * In one working tree only one landing, undo, continuation or abort is at work at a time: a second
- * one is refused with GA_EFATAL.
- *
- * On success `s` is LANDED and saved; paths that were brought are removed from s->left_out, so that
- * landing again tries only the others. Needs git 2.38. */
+ * On success `s` is LANDED and saved, unless a part is still to be landed (ret->rest). Needs git 2.38. */
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
-/* Finish a landing that was left to the user (GA_ECONFLICT): make the commit, unless the user made
- * it and no others follow, then bring what comes as uncommitted edits. GA_ECONFLICT again if that
- * is still not possible. If in a rebase git cannot begin a later commit, what was resolved stays
- * committed: call this again, or abort. GA_ELOSE, with nothing touched, if something of the user's
- * is in the way of a later commit. GA_EFLAGS if flags block what was resolved, as in ga_land(); for
- * a rebase also if they block its result, whose commits then stay. What is finished is what was to
- * be brought when the landing began: commits that came to the session since have not landed, and
- * the session keeps its state (ret->rest). A merge that the user began counts as one, commits that
- * the user cherry-picks do not. A squash leaves no trace of what it was and has to be finished by
- * hand. */
+/* Finish a landing that was left to the user: git commit, with `message` if it is given (NULL: git's), then
+ * what comes as uncommitted changes. GA_ECONFLICT again if git does not commit. Also for one that the user
+ * committed by plain git. Flags of what was committed are named (ret->new_flags). */
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-		     const struct ga_risk_paths *risk, struct ga_land_result *ret,
-		     struct ga_error *err);
-/* Is such a landing waiting to be finished in this working tree? False if that cannot be read. */
-bool ga_land_waits(struct ga_repo *r, struct ga_session *s);
-/* Give it up instead: everything is restored to its state before the landing, as by `git merge
- * --abort`, except that what was staged meanwhile and is none of it stays staged. The same for a
- * landing that was killed, except that what git was doing then is git's to take back. GA_ELOSE,
- * with nothing touched, if files made since are in the way of a rebase that goes back, or commits
- * that the user made meanwhile; then ga_land_undo() is refused too. */
+		     const struct ga_risk_paths *risk, const char *message,
+		     struct ga_land_result *ret, struct ga_error *err);
+/* Is a landing of the session waiting to be finished in this working tree? False if that cannot be
+ * read. */
+bool ga_land_waits(struct ga_repo *r, const struct ga_session *s);
+/* Give it up, as `git merge --abort` does (a squash: `git reset --merge`); or roll back a landing that was
+ * killed. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
-/* Take the last landing of a session back: HEAD's branch, index and working tree as they were,
- * including files that were brought or overwritten, while uncommitted work elsewhere stays. `s`
- * gets its former state and is saved; what the session made since has not landed. `*ret_head` is
- * HEAD afterwards.
+/* Undo the last landing of this working tree: files that were brought, then HEAD's branch, index and files
+ * as git switches to another commit, so that uncommitted work elsewhere stays. `s` has not landed then, and is
+ * saved. `*ret_head` is HEAD afterwards; zero: unborn.
  *
- * GA_ELOSE, with nothing touched, if anything else happened since: HEAD is on another branch or
- * commit, something is staged, or a file that came with the landing was changed. A file that is
- * gone by now is not in the way, and one that the landing did not write because somebody had
- * changed it stays. GA_ELOSE also, with everything else taken back, if a file is changed while this
- * is at work: once it is moved away, calling this again completes the undo.
- *
- * It is an error if ga_land() brought nothing of the session, if the user finished the merge
- * without ga_land_continue(), or if its work arrived in another way, which ga_land() then recorded.
- * If it is killed, calling it again completes it. */
+ * GA_ELOSE, with nothing touched, if HEAD is not at the landing any more (the hint is git's command
+ * for it), if git would refuse, or if a file that was brought has changed. */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
+/* The session of the last landing in this working tree. Returns 1 if there is none. The caller frees
+ * it. */
+int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err);
 
-/* Fail (GA_ELOSE) while a landing of the session was interrupted and the user has neither taken it
- * back nor gone on from it, or while files that it backed up could not be restored: then the
- * session's directory holds the only copy of some of the user's work; or while marks of the index
- * have to be set again in another working tree. GA_EFATAL if nobody can tell. Touches nothing. */
-int ga_land_check_over(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
-
-/* Set the marks of the index (assume-unchanged, skip-worktree) again that a landing of the session
- * took off in this working tree and that it could not restore because git, or the user, was left to
- * finish. Call this before the session is removed, as nothing else knows of them. Adds to
- * `*ret_unmerged` the paths that have conflicts and cannot be marked. Does nothing if there are
- * none. */
-int ga_land_settle_marks(struct ga_repo *r, struct ga_session *s, struct ga_strv *ret_unmerged,
-			 struct ga_error *err);
+/* Fail (GA_ELOSE) while a landing of the session, in any working tree, is neither finished nor given
+ * up. Touches nothing. */
+int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* The object printed by `land --json` (docs/json.md). New reference. */
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);

@@ -137,10 +137,6 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
 			struct ga_error *err);
 
-/* The same for a session that has landed; without a name, the one whose landing made the commit
- * that HEAD is at. */
-int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
-		    struct ga_error *err);
 
 /* A path of the command line, from the top of the working tree: taken as it is, as listings print
  * paths, or from the current directory, as git takes them, if only that is `known`. Caller frees.

@@ -26,36 +26,6 @@ static const struct cli_opt opts[] = {
 	  offsetof(struct options, restore) },
 };
 
-static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
-
-static int settle_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
-{
-	cleanup_free char *q = ga_quote(at->path);
-
-	(void)payload;
-	return at->s && at->env && settle_marks(at->env, at->s, err)
-		       ? ga_error_wrap(err, "submodule %s", q)
-		       : 0;
-}
-
-/* Set the marks in the index again that landing took off, of the session and of its parts. All of
- * them come before anything is moved to the trash: if it fails, nothing is. */
-static int settle_marks(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
-{
-	cleanup_strv struct ga_strv unmerged = GA_STRV_INIT;
-
-	if (ga_land_settle_marks(e->repo, s, &unmerged, err))
-		return -1;
-	for (size_t i = 0; i < unmerged.n; i++) {
-		cleanup_free char *q = ga_quote(unmerged.v[i]);
-
-		cli_note("warning: %s has conflicts, and was marked before agent/%s was to land; "
-			 "'git update-index --assume-unchanged' or '--skip-worktree' marks it "
-			 "again when they are resolved", q, s->name);
-	}
-	return ga_start_each_part(e, s, true, settle_part, NULL, err);
-}
-
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 		 struct ga_error *err);
 
@@ -86,7 +56,7 @@ static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err)
 {
-	return settle_marks(e, s, err) || trash(e, s, ret_where, err) ? -1 : 0;
+	return trash(e, s, ret_where, err);
 }
 
 /* Pick the session to drop. With --force one whose state file cannot be read any more will do: its

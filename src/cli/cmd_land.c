@@ -102,8 +102,8 @@ static void say_nothing(struct cli *c, const struct ga_session *s)
 static void say(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
 		bool dry_run)
 {
-	if (res->taken_back)
-		cli_note("agent/%s: a landing that was interrupted was taken back", s->name);
+	if (res->rolled_back)
+		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
 	if (res->nothing)
 		say_nothing(c, s);
 	else if (res->uncommitted)
@@ -111,20 +111,15 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 	else
 		cli_note("agent/%s: %s%s", s->name, dry_run ? "would land" : "landed",
 			 res->rest ? " in part" : "");
-	if (res->switched) {
-		const char *branch = ga_ref_branch(res->switched);
-		cleanup_free char *q = ga_escape(branch ? branch : "no branch");
-		const char *quote = branch ? "'" : "";
-
-		cli_note("  on %s%s%s: HEAD was switched to it meanwhile", quote, q, quote);
-	}
 	for (size_t i = 0; i < res->brought.n; i++) {
 		cleanup_free char *q = ga_quote(res->brought.v[i]);
 
 		cli_note("  uncommitted: %s", q);
 	}
 	for (size_t i = 0; i < res->not_brought.n; i++)
-		cli_note("  not brought: %s", res->not_brought.v[i]);
+		cli_note("  not applied: %s", res->not_brought.v[i]);
+	for (size_t i = 0; i < res->new_flags.n && i < FLAGS_SHOWN; i++)
+		cli_note("  flagged in what git or a hook made of it: %s", res->new_flags.v[i]);
 	for (size_t i = 0; i < res->ignored.n; i++) {
 		const struct ga_left *l = &res->ignored.v[i];
 		cleanup_free char *q = ga_quote(l->path), *n = cli_count(l->count, "file", "files");
@@ -138,6 +133,19 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 			 res->ignored_flags.n - FLAGS_SHOWN);
 }
 
+/* The session that is named, else that of the last landing in this working tree. */
+static int pick(struct cli *c, const char *name, struct ga_session *s, int *lock,
+		struct ga_error *err)
+{
+	cleanup_free char *last = NULL;
+	int rc = name ? 0 : ga_land_last(c->env.repo, &last, err);
+
+	if (rc <= 0)
+		return rc < 0 ? -1 : cli_pick_session(c, name ? name : last, false, s, lock, err);
+	(void)ga_fail(err, GA_ENEGATIVE, "there is no landing in this working tree");
+	return ga_hint(err, "'git agent list' shows the sessions");
+}
+
 static int undo(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -145,11 +153,11 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	struct ga_oid head;
 	json_t *j;
 
-	if (cli_pick_landed(c, name, &s, &lock, err) ||
+	if (pick(c, name, &s, &lock, err) ||
 	    ga_land_undo(c->env.repo, &s, &head, err))
 		return -1;
 	if (!o->json) {
-		cli_note("agent/%s: landing undone, you are back at %.10s", s.name, GA_HEX(&head));
+		cli_note("agent/%s: landing undone, HEAD is at %.10s", s.name, GA_HEX(&head));
 		return 0;
 	}
 	j = json_object();
@@ -164,10 +172,10 @@ static int abort_merge(struct cli *c, const char *name, struct ga_error *err)
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_close int lock = -1;
 
-	if (cli_pick_session(c, name, false, &s, &lock, err) ||
+	if (pick(c, name, &s, &lock, err) ||
 	    ga_land_abort(c->env.repo, &s, err))
 		return -1;
-	cli_note("agent/%s: not landed", s.name);
+	cli_note("agent/%s: landing aborted", s.name);
 	return 0;
 }
 
@@ -178,10 +186,10 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	cleanup_close int lock = -1;
 
-	if (cli_pick_session(c, name, false, &s, &lock, err) ||
+	if (pick(c, name, &s, &lock, err) ||
 	    cli_session_settings(c, &s, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
-	    ga_land_continue(c->env.repo, &s, &r, &c->env.risk, &res, err))
+	    ga_land_continue(c->env.repo, &s, &r, &c->env.risk, o->message, &res, err))
 		return -1;
 	if (o->json)
 		return cli_print_json(ga_land_json(&s, &res, false), err);
@@ -193,12 +201,12 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 static int go_on(struct cli *c, const struct options *o, const char *name, bool paths,
 		 struct ga_error *err)
 {
-	if (o->undo + o->resume + o->abort > 1 || o->dry_run || o->message || o->force ||
-	    o->ignored.n || o->merge || o->squash || o->rebase || o->ff_only || o->edit ||
+	if (o->undo + o->resume + o->abort > 1 || o->dry_run || (o->message && !o->resume) ||
+	    o->force || o->with_base || o->uncommitted || o->ignored.n || o->merge || o->squash || o->rebase || o->ff_only || o->edit ||
 	    o->no_commit || paths || (o->json && o->abort))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no other option%s",
 			       o->undo ? "undo" : o->resume ? "continue" : "abort",
-			       o->abort ? "" : " but --json");
+			       o->abort ? "" : o->undo ? " but --json" : " but -m and --json");
 	return o->undo ? undo(c, o, name, err)
 	       : o->resume ? resume(c, o, name, err) : abort_merge(c, name, err);
 }
@@ -240,9 +248,10 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 		return ga_fail(err, GA_EUSAGE,
 			       "--rebase and --ff-only make no commit to take a message, or to "
 			       "stop before");
-	if (paths && (o->merge || o->rebase || o->ff_only || o->no_commit || o->ignored.n))
+	if (paths && (o->merge || o->rebase || o->ff_only || o->no_commit || o->edit ||
+		      o->ignored.n))
 		return ga_fail(err, GA_EUSAGE, "paths land as one commit: they go with --message, "
-					       "--edit, --dry-run and --json");
+					       "--dry-run and --json");
 	if (o->no_commit && (o->edit || o->message) && how == GA_LAND_SQUASH)
 		return ga_fail(err, GA_EUSAGE, "--no-commit with --squash takes no message");
 	if (o->no_commit && o->ignored.n)

@@ -291,34 +291,3 @@ int cli_pick_session(struct cli *c, const char *name, bool running_too, struct g
 {
 	return pick(c, name, running_too, true, ret, ret_lock, err);
 }
-
-int cli_pick_landed(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
-		    struct ga_error *err)
-{
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_free char *branch = NULL;
-	struct ga_oid head;
-	int rc;
-
-	if (name)
-		return cli_pick_session(c, name, false, ret, ret_lock, err);
-	rc = ga_repo_head(c->env.repo, &head, &branch, err);
-	if (rc < 0 || ga_session_names(c->env.state_dir, &names, err))
-		return -1;
-	for (size_t i = 0; !rc && i < names.n; i++) {
-		cleanup_session struct ga_session s = GA_SESSION_INIT;
-		cleanup_close int lock = -1;
-		int found = cli_load_session(c, names.v[i], false, &s, &lock, err);
-
-		if (found < 0)
-			return -1;
-		if (found || s.state != GA_STATE_LANDED || !ga_oid_equal(&s.landed, &head))
-			continue;
-		*ret = s;
-		s = (struct ga_session)GA_SESSION_INIT;
-		*ret_lock = ga_steal_fd(&lock);
-		return 0;
-	}
-	(void)ga_fail(err, GA_ENEGATIVE, "no session landed as the commit you are on");
-	return ga_hint(err, "name the session; 'git agent list' shows them");
-}

@@ -32,7 +32,7 @@ static int commit(const struct landing *l, const struct record *rec, struct ga_e
 	int status, rc;
 
 	if (l->opts->message || rec->how == GA_LAND_SQUASH) {
-		if (land_compose(l, &p, &message, err))
+		if (land_message(l, &p, &message, err))
 			return -1;
 		args[4] = "-m";
 		args[5] = message.ptr;
@@ -71,7 +71,7 @@ static int go_on(const struct landing *l, struct record *rec, enum land_settled 
 	       land_complete(l, rec, 0, err) ? -1 : 0;
 }
 
-int land_new_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
+int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		      const struct ga_risk_paths *risk, const char *message,
 		      struct ga_land_result *ret, struct ga_error *err)
 {
@@ -139,7 +139,7 @@ static int abort_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct
 	return ga_hint(err, "'git agent land --undo %s' undoes it", s->name);
 }
 
-int land_new_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
+int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
 	struct ga_gitconfig config = GA_GITCONFIG_INIT;
 	cleanup_close int lock = land_lock(r, err);
@@ -152,13 +152,23 @@ int land_new_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err
 
 /* ---- what others ask --------------------------------------------------------------------------- */
 
-bool land_new_waits(struct ga_repo *r, const struct ga_session *s)
+bool ga_land_waits(struct ga_repo *r, const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_record struct record rec = RECORD_INIT;
 
 	return !record_read(r, &rec, &ignored) && rec.phase == RECORD_HANDED_OVER &&
 	       !strcmp(rec.session, s->name) && land_is_left(r, &rec);
+}
+
+int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err)
+{
+	cleanup_record struct record rec = RECORD_INIT;
+	int rc = record_read(r, &rec, err);
+
+	if (!rc)
+		*ret_session = ga_strdup(rec.session);
+	return rc;
 }
 
 static int check_over_in(const char *gitdir, const struct ga_session *s, struct ga_error *err)
@@ -173,7 +183,7 @@ static int check_over_in(const char *gitdir, const struct ga_session *s, struct 
 		       s->name);
 }
 
-int land_new_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *place = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
 	int rc = check_over_in(ga_repo_info(r)->commondir, s, err);

@@ -158,14 +158,14 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 
 	ga_strv_sort_unique(&d->unseen);
 	if (d->unseen.n) {
-		list = land_list(&d->unseen);
+		list = land_list_paths(&d->unseen);
 		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
 		return ga_hint(err,
 			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
 			       "can be accepted then",
 			       d->s->name);
 	}
-	list = land_list(given);
+	list = land_list_paths(given);
 	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
 		      d->what->accept.n ? "accept" : "reject", list);
 	return ga_hint(err,
@@ -179,7 +179,7 @@ static int fail_blocked(struct decision *d, struct ga_error *err)
 	cleanup_free char *list = NULL;
 
 	ga_strv_sort_unique(&d->blocked);
-	list = land_list(&d->blocked);
+	list = land_list_paths(&d->blocked);
 	(void)ga_fail(err, GA_EFLAGS, "risk.block of your settings refuses %s", list);
 	return ga_hint(err,
 		       "'git agent review --reject %s PATH...', or take the pattern out of your "
@@ -210,7 +210,7 @@ int decide_choose(struct decision *d, struct ga_error *err)
 		return fail_nothing(d, err);
 	if (!n_chosen && !d->bring.n && !d->restore.n && !d->give_up.n && !d->unlist.n &&
 	    d->by_name.n && !d->what->accept_all) {
-		list = land_list(&d->by_name);
+		list = land_list_paths(&d->by_name);
 		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);
 		return ga_hint(err, "'git agent review --accept %s PATH...' with their own names",
 			       d->s->name);

@@ -14,7 +14,6 @@
 #include "ga/trace.h"
 #include "ga/worktree.h"
 #include "decide.h"
-#include "left-note.h"
 
 static void decision_release(struct decision *d)
 {
@@ -274,7 +273,7 @@ static int write_held(struct decision *d, const struct ga_changes *stay, struct 
 		return rc;
 	if (ga_tree_apply(d->repo, NULL, rc ? &d->under_tree : &d->new_tip_tree,
 			  rc ? stay : &carried, &tree, err) ||
-	    ga_commit_read(d->repo, &d->refs.held, &was, err))
+	    ga_commit_read(d->repo, &d->held_ref, &was, err))
 		return -1;
 	return write_commit(d, &tree, rc ? &d->under : &d->new_tip, was.message, &d->new_held, err);
 }
@@ -283,8 +282,8 @@ static int make_held(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes stay = GA_CHANGES_INIT;
 
-	d->new_held = d->refs.held;
-	if (ga_oid_is_zero(&d->refs.held) ||
+	d->new_held = d->held_ref;
+	if (ga_oid_is_zero(&d->held_ref) ||
 	    (!d->bring.n && !d->give_up.n && !d->cut_held.n &&
 	     ga_oid_equal(&d->new_tip, &d->tip)))
 		return 0;
@@ -330,7 +329,7 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 	}
 	remove_all(&ret->left_out, &d->unlist);
 	decide_add_found(d, ret);
-	if (!ga_oid_is_zero(&d->refs.branch) || !ga_oid_equal(&d->new_tip, &d->tip))
+	if (!ga_oid_is_zero(&d->branch) || !ga_oid_equal(&d->new_tip, &d->tip))
 		ret->tip = d->new_tip;
 	ret->held = d->new_held;
 	return 0;
@@ -363,15 +362,15 @@ static int update_refs(struct decision *d, const struct ga_report *report, struc
 	cleanup_free char *held = ga_session_ref(d->s, "held"),
 			  *ref = ga_session_ref(d->s, "report");
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	const struct ga_oid *parent = ga_oid_is_zero(&d->refs.report) ? NULL : &d->refs.report;
+	const struct ga_oid *parent = ga_oid_is_zero(&d->report_ref) ? NULL : &d->report_ref;
 	struct ga_oid commit;
 
 	if (ga_report_write(d->repo, report, d->committer, parent, &commit, err))
 		return -1;
 	if (!ga_oid_equal(&d->new_tip, &d->tip))
-		ga_ref_updates_add(&u, d->s->branch, &d->refs.branch, &d->new_tip);
-	add_update(&u, held, &d->refs.held, &d->new_held);
-	add_update(&u, ref, &d->refs.report, &commit);
+		ga_ref_updates_add(&u, d->s->branch, &d->branch, &d->new_tip);
+	add_update(&u, held, &d->held_ref, &d->new_held);
+	add_update(&u, ref, &d->report_ref, &commit);
 	return ga_refs_update(d->repo, &u, reason(d), err);
 }
 
@@ -417,6 +416,67 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 	return ga_session_save(d->s, err);
 }
 
+static int read_ref(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err)
+{
+	int rc = ga_ref_read(r, name, ret, err);
+
+	if (rc == 1)
+		*ret = (struct ga_oid){{0}};
+	return rc < 0 ? -1 : 0;
+}
+
+static int read_refs(struct decision *d, struct ga_error *err)
+{
+	cleanup_free char *held = ga_session_ref(d->s, "held");
+	cleanup_free char *report = ga_session_ref(d->s, "report");
+
+	if (read_ref(d->repo, d->s->branch, &d->branch, err) ||
+	    read_ref(d->repo, held, &d->held_ref, err) ||
+	    read_ref(d->repo, report, &d->report_ref, err))
+		return -1;
+	/* a branch that has landed may be deleted */
+	if (ga_oid_is_zero(&d->s->tip) || !ga_oid_is_zero(&d->branch) ||
+	    d->s->state == GA_STATE_LANDED)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", d->s->name);
+	return ga_hint(err, "'git branch agent/%s %s' restores it", d->s->name,
+		       GA_HEX(&d->s->tip));
+}
+
+static int check_moved_back(const struct decision *d, struct ga_error *err)
+{
+	int rc = ga_branch_lacks(d->repo, d->s, &d->branch, err);
+
+	if (rc > 0)
+		rc = ga_is_ancestor(d->repo, &d->branch, &d->s->tip, err);
+	if (rc <= 0)
+		return rc;
+	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session",
+		      d->s->name);
+	return ga_hint(err, "'git branch -f agent/%s %s' restores it", d->s->name,
+		       GA_HEX(&d->s->tip));
+}
+
+/* A flag that a landing found, on a path that the session does not change: there is nothing to
+ * restore, and the next landing would find it again. */
+static int check_landing(const struct decision *d, struct ga_error *err)
+{
+	for (size_t i = 0; i < d->report->n_flags; i++) {
+		const struct ga_report_flag *f = &d->report->flags[i];
+		cleanup_free char *q = ga_escape(f->path);
+
+		if (d->verdict[i] != GA_VERDICT_REJECTED || !f->landing ||
+		    decide_undone(d, f->path) || ga_changes_find(&d->cut, f->path) ||
+		    ga_changes_find(&d->cut_held, f->path))
+			continue;
+		(void)ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s changes it "
+			      "only where it lands", q, d->s->name);
+		return ga_hint(err, "reject the path that it comes from: 'git diff "
+			       "HEAD...agent/%s' shows all that lands", d->s->name);
+	}
+	return 0;
+}
+
 static int read_all(struct decision *d, struct ga_error *err)
 {
 	cleanup_commit struct ga_commit held = {.parents = NULL};
@@ -424,26 +484,25 @@ static int read_all(struct decision *d, struct ga_error *err)
 	if (!d->report->session)
 		return ga_fail(err, GA_EFATAL, "session '%s' has no report: nothing to decide",
 			       d->s->name);
-	if (land_refs_read(d->repo, d->s, &d->refs, err) ||
+	if (read_refs(d, err) ||
 	    ga_repo_signature(d->repo, NULL, time(NULL), &d->committer, err))
 		return -1;
 	if (!ga_oid_is_zero(&d->what->reviewed) &&
-	    !ga_oid_equal(&d->what->reviewed, &d->refs.branch)) {
+	    !ga_oid_equal(&d->what->reviewed, &d->branch)) {
 		(void)ga_fail(err, GA_ECONFLICT,
 			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
 		return ga_hint(err, "review it again: somebody committed on it meanwhile");
 	}
-	if (!ga_oid_is_zero(&d->refs.branch) &&
-	    land_check_moved_back(d->repo, d->s, &d->refs.branch, err))
+	if (!ga_oid_is_zero(&d->branch) && check_moved_back(d, err))
 		return -1;
-	d->tip = ga_oid_is_zero(&d->refs.branch) ? d->s->onto : d->refs.branch;
+	d->tip = ga_oid_is_zero(&d->branch) ? d->s->onto : d->branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
 	    ga_commit_tree(d->repo, &d->s->onto, &d->base_tree, err))
 		return -1;
 	d->verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->verdict));
-	if (ga_oid_is_zero(&d->refs.held))
+	if (ga_oid_is_zero(&d->held_ref))
 		return 0;
-	if (ga_commit_read(d->repo, &d->refs.held, &held, err))
+	if (ga_commit_read(d->repo, &d->held_ref, &held, err))
 		return -1;
 	d->under = held.n_parents ? held.parents[0] : d->s->onto;
 	if (ga_commit_tree(d->repo, &d->under, &d->under_tree, err))
@@ -516,7 +575,7 @@ static int decide(struct decision *d, struct ga_error *err)
 	if (read_all(d, err) || decide_choose(d, err) || decide_cut(d, err))
 		return -1;
 	sort_chosen(d);
-	if (make_tip(d, err) || decide_check_landing(d, err) || make_held(d, err) ||
+	if (make_tip(d, err) || check_landing(d, err) || make_held(d, err) ||
 	    decide_classify(d, err) || make_report(d, &new, err) || check_free(d, err) ||
 	    list_rejected(d, err) || update_refs(d, &new, err))
 		return -1;
@@ -552,7 +611,7 @@ int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      struct ga_error *err)
 {
 	struct decision d = {.repo = r, .s = s, .report = report, .what = what};
-	int rc = what->reject.n || what->n_hunks ? land_left_check_none(r, s, err) : 0;
+	int rc = what->reject.n || what->n_hunks ? ga_land_check_over(r, s, err) : 0;
 
 	if (!rc)
 		rc = decide(&d, err);

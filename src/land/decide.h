@@ -7,7 +7,7 @@
 
 #include "ga/risk.h"
 #include "ga/strmap.h"
-#include "land-internal.h"
+#include "landing.h"
 
 struct decision {
 	struct ga_repo *repo;
@@ -18,7 +18,7 @@ struct decision {
 					    * decide-choose.c */
 	struct ga_strmap flagged;          /* paths of flags, to their indices */
 
-	struct land_refs refs;
+	struct ga_oid branch, held_ref, report_ref; /* where the refs are; zero: missing */
 	char *committer;
 	struct ga_oid tip, tip_tree; /* of the branch or, without one, s->onto */
 	struct ga_oid base_tree;
@@ -61,9 +61,5 @@ int decide_cut(struct decision *d, struct ga_error *err);
  * found to the report. */
 int decide_classify(struct decision *d, struct ga_error *err);
 void decide_add_found(const struct decision *d, struct ga_report *r);
-
-/* decide-landing.c: fail if a path is rejected that is none of the session's and that would be
- * changed all the same if the new tip landed on HEAD now. */
-int decide_check_landing(struct decision *d, struct ga_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
-#include "land-internal.h"
+#include "files.h"
 
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
 #define DEPTH_MAX 128
@@ -67,20 +67,18 @@ void land_here_release(struct land_here *h)
 	ga_cleanup_closep(&h->fd);
 }
 
-bool land_may_write(int root, const char *dir)
+char *land_file_above(int root, const char *path)
 {
-	for (cleanup_free char *at = ga_strdup(dir), *up = NULL;;) {
-		cleanup_free char *self = *at ? ga_path_join(at, ".") : ga_strdup(".");
+	for (const char *p = path; (p = strchr(p, '/')); p++) {
+		cleanup_free char *at = ga_strndup(path, (size_t)(p - path));
+		struct stat st;
 
-		if (!faccessat(root, self, W_OK | X_OK, AT_EACCESS))
-			return true;
-		/* ENOENT: made in the one above; ENOTDIR: a file there is refused elsewhere */
-		if ((errno != ENOENT && errno != ENOTDIR) || !*at)
-			return errno != EACCES && errno != EPERM && errno != EROFS;
-		up = ga_path_parent(at);
-		free(at);
-		at = ga_steal(&up);
+		if (fstatat(root, at, &st, AT_SYMLINK_NOFOLLOW))
+			return NULL;
+		if (!S_ISDIR(st.st_mode))
+			return ga_steal(&at);
 	}
+	return NULL;
 }
 
 bool land_dir_here(int root, const char *path)
@@ -104,16 +102,11 @@ bool land_look_here(int root, const char *path, struct land_look *ret)
 				     : ga_blob_id(h.fd, &ret->oid, &ignored));
 }
 
-bool land_look_same(const struct land_look *a, const struct land_look *b)
+bool land_look_equal(const struct land_look *a, const struct land_look *b)
 {
 	if (!a->mode || !b->mode)
 		return !a->mode && !b->mode;
-	return (a->mode & S_IFMT) == (b->mode & S_IFMT) && ga_oid_equal(&a->oid, &b->oid);
-}
-
-bool land_look_equal(const struct land_look *a, const struct land_look *b)
-{
-	return land_look_same(a, b) &&
+	return (a->mode & S_IFMT) == (b->mode & S_IFMT) && ga_oid_equal(&a->oid, &b->oid) &&
 	       (S_ISLNK(a->mode) || !((a->mode ^ b->mode) & S_IXUSR));
 }
 

@@ -34,17 +34,14 @@ int land_open_here(int root, const char *path, struct land_here *ret);
 void land_here_release(struct land_here *h);
 int land_open_root(const struct ga_repo *r, struct ga_error *err);
 
+/* The first file or link above the path, by its own path; NULL: there are only directories. The caller
+ * frees it. */
+char *land_file_above(int root, const char *path);
 bool land_dir_here(int root, const char *path);
-/* Can files be created and removed in that directory or, if it is missing, can it be made? */
-bool land_may_write(int root, const char *dir);
-
 /* False if it cannot be read. A directory counts as nothing. */
 bool land_look_here(int root, const char *path, struct land_look *ret);
 /* Equal in type, bytes and the owner's execute bit; an umask may change the other permissions. */
 bool land_look_equal(const struct land_look *a, const struct land_look *b);
-/* Equal in type and bytes: for land_ignores_modes(). */
-bool land_look_same(const struct land_look *a, const struct land_look *b);
-
 /* Permissions for a file that replaces another: whoever could read that one can read it, and
  * execute it if it is executable. */
 mode_t land_perms(const struct stat *st, bool exec);

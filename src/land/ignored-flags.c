@@ -9,9 +9,9 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/strmap.h"
-#include "land-internal.h"
+#include "landing.h"
 
-static void note_flag(struct land *l, const struct ga_flag *f)
+static void note_flag(const struct landing *l, const struct ga_flag *f)
 {
 	cleanup_free char *q = ga_quote(f->path);
 
@@ -19,10 +19,10 @@ static void note_flag(struct land *l, const struct ga_flag *f)
 		      ga_severity_name(f->severity), f->reason, f->rule);
 }
 
-static int fail_open(struct land *l, size_t critical, size_t high, const struct ga_strv *paths,
+static int fail_open(const struct landing *l, size_t critical, size_t high, const struct ga_strv *paths,
 		     struct ga_error *err)
 {
-	cleanup_free char *list = land_list(paths);
+	cleanup_free char *list = land_list_paths(paths);
 
 	(void)ga_fail(err, GA_EFLAGS,
 		      "what is to be brought has open flags (%zu critical, %zu high): %s", critical,
@@ -33,7 +33,7 @@ static int fail_open(struct land *l, size_t critical, size_t high, const struct 
 		       l->s->name, l->s->name);
 }
 
-static int judge(struct land *l, const struct ga_flags *found, struct ga_error *err)
+static int judge(const struct landing *l, const struct ga_flags *found, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	size_t critical = 0, high = 0;
@@ -53,17 +53,20 @@ static int judge(struct land *l, const struct ga_flags *found, struct ga_error *
 	}
 	if (!paths.n)
 		return 0;
-	if (!l->opts->dry_run && land_store_report(l, err))
+	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;
 	ga_strv_sort_unique(&paths);
 	(void)fail_open(l, critical, high, &paths, err);
-	return land_hint_unstored(l, err);
+	return !l->opts->dry_run ? -1 :
+	       ga_hint_instead(err, "'git agent land %s' stores them for 'git agent review %s'",
+			       l->s->name, l->s->name);
 }
 
 /* Flags on places, which the list of what was left behind has as well. Here the verdict on a
  * directory binds to all that is brought of it. */
 struct places {
-	struct land *l;
+	const struct landing *l;
+	const struct land_ignored *ig;
 	const struct ga_oid *only; /* a tree of what is brought and nothing else */
 	struct ga_flags *found;
 	struct ga_strv keys;       /* "RULE PATH" of each that was flagged ... */
@@ -89,7 +92,7 @@ static int flag_place(struct places *p, const char *rule, const char *path, cons
 
 /* The topmost directory from which programs are run, of those above a file that lie at or beneath a
  * path that was asked for; or the file itself if there is none. */
-static char *executed_place(const struct land *l, const char *path)
+static char *executed_place(const struct landing *l, const char *path)
 {
 	for (size_t n = 1; n <= strlen(path); n++) {
 		cleanup_free char *place = ga_strndup(path, n);
@@ -114,8 +117,8 @@ static char *executed_place(const struct land *l, const char *path)
 static int flag_file(struct places *p, size_t i, const struct ga_host_facts *facts, char **place,
 		     struct ga_error *err)
 {
-	const struct ga_left_file *f = &p->l->ignored.files.v[i];
-	const struct ga_entry *e = &p->l->ignored.will[i];
+	const struct ga_left_file *f = &p->ig->files.v[i];
+	const struct ga_entry *e = &p->ig->will[i];
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	bool config = false, executed = false;
 
@@ -184,14 +187,15 @@ static int flag_rest(struct places *p, struct ga_error *err)
 	return 0;
 }
 
-static int flag_places(struct land *l, const struct ga_host_facts *facts, const struct ga_oid *only,
+static int flag_places(const struct landing *l, const struct land_ignored *ig,
+		       const struct ga_host_facts *facts, const struct ga_oid *only,
 		       struct ga_flags *found, struct ga_error *err)
 {
-	struct places p = { .l = l, .only = only, .found = found };
+	struct places p = { .l = l, .ig = ig, .only = only, .found = found };
 	cleanup_free char *place = NULL;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < l->ignored.files.n; i++)
+	for (size_t i = 0; !rc && i < ig->files.n; i++)
 		rc = flag_file(&p, i, facts, &place, err);
 	if (!rc)
 		rc = flag_hidden(&p, err);
@@ -203,15 +207,17 @@ static int flag_places(struct land *l, const struct ga_host_facts *facts, const 
 	return rc;
 }
 
-int land_ignored_judge(struct land *l, const struct ga_oid *tree, const struct ga_oid *only,
-		       const struct ga_changes *changes, struct ga_error *err)
+int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
+		       const struct ga_oid *merged, const struct ga_oid *tree,
+		       const struct ga_oid *only, const struct ga_changes *changes,
+		       struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 
-	if (ga_host_facts_gather(l->repo, &l->config, l->opts->risk, &facts, err) ||
-	    ga_classify(l->repo, &facts, &l->merged, tree, changes, &found, err) ||
-	    flag_places(l, &facts, only, &found, err))
+	if (ga_host_facts_gather(l->repo, l->config, l->opts->risk, &facts, err) ||
+	    ga_classify(l->repo, &facts, merged, tree, changes, &found, err) ||
+	    flag_places(l, ig, &facts, only, &found, err))
 		return -1;
 	return judge(l, &found, err);
 }

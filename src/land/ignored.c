@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,8 +18,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "land-internal.h"
-#include "note.h"
+#include "landing.h"
 
 #define TARGET_MAX 4096 /* bytes of a link's target: Linux follows none that is longer */
 #define GITS_FILE ((size_t)16 << 20) /* greatest size of a file that git reads from trees */
@@ -34,17 +34,17 @@ static int refuse_one(const char *path, const char *why, struct ga_error *err)
 
 /* ---- what is asked for ------------------------------------------------------ */
 
-static int count_named(struct land *l, struct ga_error *err)
+static int count_named(const struct landing *l, struct land_ignored *ig, struct ga_error *err)
 {
 	for (size_t i = 0; i < l->opts->ignored->n; i++) {
 		const char *path = l->opts->ignored->v[i];
 		uint64_t count = 0, bytes = 0;
 
-		for (size_t k = 0; k < l->ignored.files.n; k++) {
-			if (!ga_path_inside(l->ignored.files.v[k].path, path))
+		for (size_t k = 0; k < ig->files.n; k++) {
+			if (!ga_path_inside(ig->files.v[k].path, path))
 				continue;
 			count++;
-			bytes += l->ignored.files.v[k].bytes;
+			bytes += ig->files.v[k].bytes;
 		}
 		if (!count) {
 			cleanup_free char *q = ga_escape(path);
@@ -127,7 +127,7 @@ static bool leads_out(int root, const char *path, const char *target)
 }
 
 /* Read the target of a link in the session, or refuse the link. */
-static int read_link(struct land *l, int root, const char *path, struct ga_buf *ret,
+static int read_link(const struct landing *l, int root, const char *path, struct ga_buf *ret,
 		     struct ga_error *err)
 {
 	cleanup_close int fd = ga_left_open(l->s, path, O_PATH | O_NOFOLLOW);
@@ -148,7 +148,7 @@ static int read_link(struct land *l, int root, const char *path, struct ga_buf *
 /* ---- as blobs --------------------------------------------------------------- */
 
 /* As in capture: content that git would call broken gets into no tree, not even for a moment. */
-static int check_gits(struct land *l, int fd, const char *path, struct ga_error *err)
+static int check_gits(const struct landing *l, int fd, const char *path, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_free char *why = NULL;
@@ -168,7 +168,7 @@ static int check_gits(struct land *l, int fd, const char *path, struct ga_error 
 	return 0;
 }
 
-static int refuse_limit(struct land *l, const char *path, enum ga_limit which, struct ga_error *err)
+static int refuse_limit(const struct landing *l, const char *path, enum ga_limit which, struct ga_error *err)
 {
 	cleanup_free char *value = ga_limit_text(l->opts->limits, which);
 	cleanup_free char *why = ga_strf("it goes beyond %s (%s)", ga_limit_key(which), value);
@@ -176,7 +176,7 @@ static int refuse_limit(struct land *l, const char *path, enum ga_limit which, s
 	return refuse_one(path, why, err);
 }
 
-static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file *f,
+static int add_file(const struct landing *l, struct ga_pack *p, const struct ga_left_file *f,
 		    uint64_t *total, struct ga_entry *ret, struct ga_error *err)
 {
 	const struct ga_limits *max = l->opts->limits;
@@ -196,7 +196,7 @@ static int add_file(struct land *l, struct ga_pack *p, const struct ga_left_file
 	return ga_pack_add_blob_fd(p, fd, (uint64_t)st.st_size, false, &ret->oid, err);
 }
 
-static int add_link(struct land *l, int root, struct ga_pack *p, const struct ga_left_file *f,
+static int add_link(const struct landing *l, int root, struct ga_pack *p, const struct ga_left_file *f,
 		    struct ga_entry *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
@@ -207,19 +207,19 @@ static int add_link(struct land *l, int root, struct ga_pack *p, const struct ga
 	return ga_pack_add_blob(p, target.ptr, target.len, &ret->oid, err);
 }
 
-static int add_all(struct land *l, int root, struct ga_pack *p, struct ga_error *err)
+static int add_all(const struct landing *l, struct land_ignored *ig, int root, struct ga_pack *p, struct ga_error *err)
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < l->ignored.files.n; i++) {
-		const struct ga_left_file *f = &l->ignored.files.v[i];
+	for (size_t i = 0; i < ig->files.n; i++) {
+		const struct ga_left_file *f = &ig->files.v[i];
 		const char *why = kind_refused(f);
 		int rc;
 
 		if (why)
 			return refuse_one(f->path, why, err);
-		rc = S_ISLNK(f->mode) ? add_link(l, root, p, f, &l->ignored.will[i], err)
-				      : add_file(l, p, f, &total, &l->ignored.will[i], err);
+		rc = S_ISLNK(f->mode) ? add_link(l, root, p, f, &ig->will[i], err)
+				      : add_file(l, p, f, &total, &ig->will[i], err);
 		if (rc)
 			return -1;
 	}
@@ -227,7 +227,8 @@ static int add_all(struct land *l, int root, struct ga_pack *p, struct ga_error 
 }
 
 /* The rules judge trees, here that of the landing with these files in it. */
-static int check_flags(struct land *l, int root, struct ga_error *err)
+static int check_flags(const struct landing *l, struct land_ignored *ig,
+		       const struct ga_oid *merged, int root, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	static const struct ga_entry none = { 0 };
@@ -237,13 +238,13 @@ static int check_flags(struct land *l, int root, struct ga_error *err)
 
 	if (ga_pack_begin(l->repo, &p, err))
 		return -1;
-	if (add_all(l, root, p, err))
+	if (add_all(l, ig, root, p, err))
 		goto fail;
-	for (size_t i = 0; i < l->ignored.files.n; i++)
-		(void)ga_changes_add(&changes, l->ignored.files.v[i].path, &none,
-				     &l->ignored.will[i]);
+	for (size_t i = 0; i < ig->files.n; i++)
+		(void)ga_changes_add(&changes, ig->files.v[i].path, &none,
+				     &ig->will[i]);
 	ga_changes_sort(&changes);
-	if (ga_tree_apply(l->repo, p, &l->merged, &changes, &tree, err) ||
+	if (ga_tree_apply(l->repo, p, merged, &changes, &tree, err) ||
 	    ga_tree_apply(l->repo, p, NULL, &changes, &only, err) ||
 	    ga_pack_commit(p, &keep, err))
 		goto fail;
@@ -251,103 +252,85 @@ static int check_flags(struct land *l, int root, struct ga_error *err)
 	if (keep)
 		(void)unlink(keep);
 	free(keep);
-	return land_ignored_judge(l, &tree, &only, &changes, err);
+	return land_ignored_judge(l, ig, merged, &tree, &only, &changes, err);
 fail:
 	ga_pack_free(p);
 	return -1;
 }
 
-/* ---- what stands there ------------------------------------------------------ */
+/* ---- what is there ---------------------------------------------------------- */
 
-enum here { HERE_FREE, HERE_SAME, HERE_OTHER, HERE_BLOCKED };
-
-static int look_here(int root, const char *path, const struct ga_entry *will, enum here *ret,
-		     struct ga_error *err)
+static struct land_look wanted(const struct ga_entry *e)
 {
-	cleanup_close int fd = ga_openat_beneath(root, path, O_PATH | O_NOFOLLOW, 0), in = -1;
-	char target[TARGET_MAX + 1];
-	struct ga_oid oid;
-	struct stat st;
-	ssize_t n;
-
-	*ret = fd >= 0 ? HERE_OTHER : errno == ENOENT ? HERE_FREE : HERE_BLOCKED;
-	if (fd < 0)
-		return 0;
-	if (fstat(fd, &st) || S_ISDIR(st.st_mode)) {
-		*ret = HERE_BLOCKED;
-		return 0;
-	}
-	if (S_ISLNK(st.st_mode) && will->mode == GA_MODE_LINK) {
-		n = readlinkat(fd, "", target, sizeof(target));
-		if (n < 0 || ga_blob_id_of(target, (size_t)n, &oid, err))
-			return n < 0 ? 0 : -1;
-	} else if (S_ISREG(st.st_mode) &&
-		   will->mode == (st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE)) {
-		in = ga_openat_beneath(root, path, READ_FLAGS, 0);
-		/* what cannot be read counts as different */
-		if (in < 0 || ga_blob_id(in, &oid, err))
-			return in < 0 ? 0 : -1;
-	} else {
-		return 0;
-	}
-	if (ga_oid_equal(&oid, &will->oid))
-		*ret = HERE_SAME;
-	return 0;
+	return (struct land_look){ .oid = e->oid,
+				   .mode = e->mode == GA_MODE_LINK ? S_IFLNK | 0777
+					   : e->mode == GA_MODE_EXEC ? S_IFREG | 0755
+								     : S_IFREG | 0644 };
 }
 
-static int check_here(struct land *l, int root, struct ga_error *err)
+static int check_here(const struct landing *l, struct land_ignored *ig, int root,
+		      struct ga_error *err)
 {
 	cleanup_strv struct ga_strv differ = GA_STRV_INIT, blocked = GA_STRV_INIT;
 
-	for (size_t i = 0; i < l->ignored.files.n; i++) {
-		const char *path = l->ignored.files.v[i].path;
-		enum here here;
+	for (size_t i = 0; i < ig->files.n; i++) {
+		const char *path = ig->files.v[i].path;
+		cleanup_free char *above = land_file_above(root, path);
+		struct land_look want = wanted(&ig->will[i]);
 
-		if (look_here(root, path, &l->ignored.will[i], &here, err))
-			return -1;
-		/* a file that cannot be read cannot be kept in the note either, and stops the
-		 * landing there */
-		(void)land_look_here(root, path, &l->ignored.seen[i]);
-		if (here == HERE_SAME)
-			l->ignored.had[i] = l->ignored.will[i];
-		else if (here == HERE_BLOCKED)
+		if (!land_look_here(root, path, &ig->seen[i]) || above || land_dir_here(root, path))
 			ga_strv_push(&blocked, path);
-		else if (here == HERE_OTHER)
+		else if (ig->seen[i].mode && !land_look_equal(&ig->seen[i], &want))
 			ga_strv_push(&differ, path);
 	}
 	if (blocked.n)
-		return land_refuse(&blocked,
-				   "a directory, or a link or file on the way, stands here",
-				   "move it away, then land again", err);
+		return land_refuse(&blocked, "blocked by a directory, or by a file or link above it",
+				   "move that away", "land again", err);
 	if (differ.n && !l->opts->force)
 		return land_refuse(&differ, "files that differ would be overwritten",
-				   "--force overwrites them", err);
+				   "move them away, or use --force", "land again", err);
 	return 0;
 }
 
-int land_ignored_check(struct land *l, struct ga_error *err)
+int land_ignored_check(const struct landing *l, const struct ga_oid *tree,
+		       struct land_ignored *ig, struct ga_error *err)
 {
 	cleanup_close int root = -1;
 
 	if (!l->opts->ignored || !l->opts->ignored->n)
 		return 0;
 	if (ga_left_behind(l->repo, l->s, l->opts->limits, &l->report->left, l->opts->ignored,
-			   &l->ignored.files, err) ||
-	    count_named(l, err))
+			   &ig->files, err) ||
+	    count_named(l, ig, err))
 		return -1;
-	l->ignored.had = ga_calloc(l->ignored.files.n, sizeof(*l->ignored.had));
-	l->ignored.will = ga_calloc(l->ignored.files.n, sizeof(*l->ignored.will));
-	l->ignored.seen = ga_calloc(l->ignored.files.n, sizeof(*l->ignored.seen));
+	ig->will = ga_calloc(ig->files.n, sizeof(*ig->will));
+	ig->seen = ga_calloc(ig->files.n, sizeof(*ig->seen));
 	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
-	return check_flags(l, root, err) || check_here(l, root, err) ? -1 : 0;
+	return check_flags(l, ig, tree, root, err) || check_here(l, ig, root, err) ? -1 : 0;
+}
+
+int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct record *rec,
+		      struct ga_error *err)
+{
+	cleanup_close int root = ig->files.n ? land_open_root(l->repo, err) : -1;
+
+	ig->first = rec->n;
+	for (size_t i = 0; i < ig->files.n; i++) {
+		struct land_look want = wanted(&ig->will[i]);
+
+		if (root < 0 || record_add(rec, root, ig->files.v[i].path, &ig->seen[i], &want, NULL,
+					   err))
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- copying ---------------------------------------------------------------- */
 
 /* Rename the copy into place; without --force only if nobody took the name meanwhile. */
-static int settle(struct land *l, int dir, const char *tmp, const char *name)
+static int settle(const struct landing *l, int dir, const char *tmp, const char *name)
 {
 	if (l->opts->force)
 		return renameat(dir, tmp, dir, name);
@@ -361,7 +344,7 @@ static int settle(struct land *l, int dir, const char *tmp, const char *name)
 	return unlinkat(dir, tmp, 0);
 }
 
-static int copy_file(struct land *l, int dir, const char *tmp, const char *path,
+static int copy_file(const struct landing *l, int dir, const char *tmp, const char *path,
 		     const struct ga_entry *will, struct ga_error *err)
 {
 	cleanup_close int src = ga_left_open(l->s, path, READ_FLAGS), made = -1;
@@ -377,12 +360,12 @@ static int copy_file(struct land *l, int dir, const char *tmp, const char *path,
 		return -1;
 	/* a copy that its owner may not read is not what was judged, which could be read */
 	if (made < 0 || !ga_oid_equal(&oid, &will->oid))
-		return refuse_one(path, "it changed while it was looked at", err);
+		return refuse_one(path, "it changed while it was read", err);
 	return 0;
 }
 
-static int copy_link(struct land *l, int root, int dir, const char *tmp, const char *path,
-		     const struct ga_entry *will, struct ga_error *err)
+static int copy_link(const struct landing *l, int root, int dir, const char *tmp,
+		     const char *path, const struct ga_entry *will, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 	struct ga_oid oid;
@@ -391,75 +374,64 @@ static int copy_link(struct land *l, int root, int dir, const char *tmp, const c
 	    ga_blob_id_of(target.ptr, target.len, &oid, err))
 		return -1;
 	if (!ga_oid_equal(&oid, &will->oid))
-		return refuse_one(path, "it changed while it was looked at", err);
+		return refuse_one(path, "it changed while it was read", err);
 	if (symlinkat(target.ptr, dir, tmp))
 		return refuse_one(path, strerror(errno), err);
 	return 0;
 }
 
-/* Only what the note has a copy of may be overwritten; hooks or the user may have changed it. */
-static int check_seen(struct land *l, int root, size_t i, struct ga_error *err)
+/* Only what the record has a copy of may be overwritten; hooks or the user may have changed it. */
+static int write_one(const struct landing *l, const struct land_ignored *ig, int root, size_t i,
+		     const char *part, struct ga_error *err)
 {
-	const char *path = l->ignored.files.v[i].path;
-	cleanup_free char *q = ga_escape(path);
-	struct land_look is;
-
-	return land_look_here(root, path, &is) && land_look_equal(&is, &l->ignored.seen[i])
-		       ? 0
-		       : ga_fail(err, GA_ELOSE, "cannot bring '%s': it was changed meanwhile", q);
-}
-
-static int write_one(struct land *l, int root, size_t i, const char *part, struct ga_error *err)
-{
-	const char *path = l->ignored.files.v[i].path;
-	const struct ga_entry *will = &l->ignored.will[i];
+	const char *path = ig->files.v[i].path;
+	const struct ga_entry *will = &ig->will[i];
+	struct land_look want = wanted(will), now;
 	cleanup_close int dir = land_open_parent(root, path);
 	cleanup_free char *q = ga_escape(path);
+	bool readable = land_look_here(root, path, &now);
 	int rc;
 
+	if (readable && land_look_equal(&now, &want))
+		return 0;
 	if (dir < 0)
-		return ga_fail_errno(err, GA_ELOSE, errno, "cannot make the directory of '%s'", q);
+		return ga_fail_errno(err, GA_EPART, errno, "cannot make the directory of '%s'", q);
+	if (!readable || !land_look_equal(&now, &ig->seen[i]))
+		return ga_fail(err, GA_EPART, "cannot bring '%s': it changed meanwhile", q);
+	(void)unlinkat(dir, part, 0);
 	rc = will->mode == GA_MODE_LINK ? copy_link(l, root, dir, part, path, will, err)
 					: copy_file(l, dir, part, path, will, err);
-	if (!rc)
-		rc = check_seen(l, root, i, err);
 	if (!rc && settle(l, dir, part, ga_path_base(path)))
-		rc = ga_fail_errno(err, GA_ELOSE, errno, "cannot bring '%s'", q);
+		rc = ga_fail_errno(err, GA_EPART, errno, "cannot bring '%s'", q);
 	if (rc)
 		(void)unlinkat(dir, part, 0);
 	return rc;
 }
 
-/* What stands there is somebody else's, so undoing must leave it as well. */
-static void note_left(struct land *l, size_t i, struct ga_error *err)
+int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
+		       const struct record *rec, struct ga_error *err)
 {
-	cleanup_error struct ga_error second = GA_ERROR_INIT;
-
-	if (err->code == GA_ELOSE && land_note_left(l, l->ignored.files.v[i].path, &second))
-		(void)ga_hint(err, "%s", second.msg);
-}
-
-int land_ignored_write(struct land *l, struct ga_error *err)
-{
-	cleanup_close int root = -1, note = -1;
-	cleanup_free char *part = NULL;
+	cleanup_free char *part = ga_strf(".git-agent-%u-ignored", rec->number);
+	cleanup_close int root = -1;
 	json_t *o;
 
-	if (!l->ignored.files.n)
+	if (!ig->files.n)
 		return 0;
 	root = land_open_root(l->repo, err);
-	note = root < 0 ? -1 : land_note_open(l, err);
-	part = note < 0 ? NULL : land_note_part(note, err);
-	if (!part)
+	if (root < 0)
 		return -1;
-	for (size_t i = 0; i < l->ignored.files.n; i++)
-		if (!ga_entry_equal(&l->ignored.had[i], &l->ignored.will[i]) &&
-		    write_one(l, root, i, part, err)) {
-			note_left(l, i, err);
-			return ga_hint(err, "what came before it is here; landing again goes on");
-		}
+	for (size_t i = 0; i < ig->files.n; i++)
+		if (write_one(l, ig, root, i, part, err))
+			return ga_hint(err, "the files before it are here; landing again continues");
 	o = json_object();
 	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(l->s->dir, "ignored", o);
 	return 0;
+}
+
+void land_ignored_release(struct land_ignored *ig)
+{
+	ga_left_files_release(&ig->files);
+	free(ig->will);
+	free(ig->seen);
 }

@@ -215,11 +215,8 @@ static int check_session(const struct landing *l, const struct proposal *p,
 	return c.critical + c.high + c.held ? fail_undecided(l, &c, "has open flags", err) : 0;
 }
 
-/* Add what no verdict covers to the report. Something rejected that is found again was brought back
- * by somebody, and is open again. */
-static void add_new(struct ga_report *r, const struct ga_flags *found)
+void land_reopen(struct ga_report *r, const struct ga_flags *found)
 {
-	ga_report_add_landing_flags(r, found);
 	for (size_t i = 0; i < found->n; i++) {
 		struct ga_report_flag *have = ga_report_find_added(r, &found->v[i]);
 
@@ -236,7 +233,8 @@ static int check_new(const struct landing *l, const struct ga_flags *found, stru
 		return 0;
 	for (size_t i = 0; i < found->n; i++)
 		count(&c, found->v[i].severity);
-	add_new(l->report, found);
+	ga_report_add_landing_flags(l->report, found);
+	land_reopen(l->report, found);
 	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;
 	(void)fail_undecided(l, &c, "would raise new flags where it lands", err);

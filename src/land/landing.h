@@ -7,15 +7,13 @@
  *     preflight.c hooks.c would git do it, and does anything of the user's take part
  *     uncommitted.c       what the session did to uncommitted work
  *     record.c            written before anything is touched
- *     move.c compose.c    git moves the branch
- *     settle.c rollback.c locks.c  after a failure or a kill: complete it, or roll it back
- *     unland.c conclude.c undo; continue and abort of what was left to the user
+ *     move.c message.c    git moves the branch
+ *     settle.c rollback.c locks.c
+ *                         after a failure or a kill: complete it, or roll it back
+ *     undo.c conclude.c   undo; continue and abort of what was left to the user
  */
 #ifndef LAND_LANDING_H
 #define LAND_LANDING_H
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "ga/land.h"
 #include "record.h"
@@ -85,6 +83,9 @@ bool land_needs_git(const struct landing *l, const struct proposal *p);
  * after the remedy ("land again"). */
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
 		   const struct ga_changes *changes, const char *then, struct ga_error *err);
+/* Fail with GA_ELOSE: "WHAT: PATHS", and the hint "REMEDY, then THEN". */
+int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
+		const char *then, struct ga_error *err);
 /* What the user configured that this landing does not do, and what git would refuse to merge with. */
 int land_check_settings(const struct landing *l, const struct proposal *p, struct ga_error *err);
 
@@ -96,8 +97,8 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
 	       struct ga_strv *left, struct ga_error *err);
 
-/* compose.c: the message of the commit. */
-int land_compose(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+/* message.c: the message of the commit. */
+int land_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
 		 struct ga_error *err);
 
 /* move.c: make the commit, if git need not merge (rec->commit). */
@@ -141,7 +142,31 @@ int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *
 		enum land_settled *ret_settled, struct ga_error *err);
 /* Does git have a state of its own of this landing: a merge in progress, a squash to be committed? */
 bool land_is_left(struct ga_repo *r, const struct record *rec);
-/* flow.c: the record shows that the landing happened: bring what is to be brought from path number `first`
+/* ignored.c: ignored files of the session that are to be brought (opts->ignored). */
+struct land_ignored {
+	struct ga_left_files files; /* all of them, by path */
+	struct ga_entry *will;      /* by index: what each is, ... */
+	struct land_look *seen;     /* ... and what is in its place */
+	size_t first;               /* number of their first in the record */
+};
+void land_ignored_release(struct land_ignored *ig);
+/* Find and check them. `tree` is what lands. */
+int land_ignored_check(const struct landing *l, const struct ga_oid *tree,
+		       struct land_ignored *ret, struct ga_error *err);
+/* Add those that differ to the record; copy them. */
+int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct record *rec,
+		      struct ga_error *err);
+int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
+		       const struct record *rec, struct ga_error *err);
+/* ignored-flags.c: run the rules on these and add what they find to the report: `tree` is the result
+ * with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something high or critical
+ * is not accepted. */
+int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
+		       const struct ga_oid *merged, const struct ga_oid *tree,
+		       const struct ga_oid *only, const struct ga_changes *changes,
+		       struct ga_error *err);
+
+/* land.c: the record shows that the landing happened: bring what is to be brought from path number `first`
  * on, and note it in the session. GA_EPART if something could not be brought. */
 int land_complete(const struct landing *l, struct record *rec, size_t first, struct ga_error *err);
 /* Fail if the record is of another session, as `what` ("undo") needs this one's. */
@@ -153,21 +178,7 @@ int land_lock(struct ga_repo *r, struct ga_error *err);
 /* "a", "b" and 3 more; the caller frees it. */
 char *land_list_paths(const struct ga_strv *paths);
 
-static inline bool land_is_new(void)
-{
-	const char *v = getenv("GIT_AGENT_LANDING");
-
-	return v && !strcmp(v, "git");
-}
-int land_new(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-	     const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
-int land_new_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
-		      const struct ga_risk_paths *risk, const char *message,
-		      struct ga_land_result *ret, struct ga_error *err);
-int land_new_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
-int land_new_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
-		  struct ga_error *err);
-bool land_new_waits(struct ga_repo *r, const struct ga_session *s);
-int land_new_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+/* Open flags again that were rejected and are found again: somebody brought the content back. */
+void land_reopen(struct ga_report *r, const struct ga_flags *found);
 
 #endif

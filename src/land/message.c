@@ -1,26 +1,44 @@
 /* SPDX-License-Identifier: MIT
  *
- * The message of the commit: the one given, or one made from the session.
+ * The message of the commit: the one given, git's own for a merge, or one made from the session.
  */
 #include <string.h>
 
 #include "ga/objects.h"
 #include "ga/quote.h"
-#include "land-internal.h"
+#include "landing.h"
 
 #define SUBJECTS 100 /* of commits, in one message */
 #define SUBJECT_MAX ((size_t)1000) /* bytes of each: the agent can make it as long as it likes */
 #define SUBJECTS_MAX ((size_t)64 << 10) /* of them together: the message is an argument of git's */
 #define COMMITS_MAX 1000000
 
+/* What `git merge agent/NAME` would say, by the user's configuration. */
+static int merge_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+			 struct ga_error *err)
+{
+	static const char *const args[] = { "fmt-merge-msg", NULL };
+	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip), l->s->name);
+	struct ga_git g = GA_GIT_INIT;
+
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
+	g.as_user = true;
+	g.in = in;
+	g.in_len = strlen(in);
+	g.out = ret;
+	return ga_git_ok(l->repo, &g, err);
+}
+
 /* "Squash agent/NAME" and the subjects, which are the agent's words, and escaped. */
-static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
+static int squash_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+			  struct ga_error *err)
 {
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n = 0, i;
 
 	ga_buf_addf(ret, "Squash agent/%s\n\n", l->s->name);
-	if (ga_rev_list(l->repo, &l->tip, 1, &l->head, 1, COMMITS_MAX, &commits, &n, err))
+	if (ga_rev_list(l->repo, &p->tip, 1, &p->head, 1, COMMITS_MAX, &commits, &n, err))
 		return -1;
 	for (i = 0; i < n && i < SUBJECTS && ret->len < SUBJECTS_MAX; i++) {
 		cleanup_commit struct ga_commit c = { .n_parents = 0 };
@@ -39,7 +57,7 @@ static int squash_message(struct land *l, struct ga_buf *ret, struct ga_error *e
 	return 0;
 }
 
-static void part_message(struct land *l, struct ga_buf *ret)
+static void part_message(const struct landing *l, struct ga_buf *ret)
 {
 	ga_buf_addf(ret, "Land a part of agent/%s\n\n", l->s->name);
 	for (size_t i = 0; i < l->opts->paths->n && i < SUBJECTS; i++) {
@@ -64,10 +82,9 @@ static bool ends_in_trailers(const struct ga_buf *m)
 	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
 }
 
-/* Not for a part of it: the checks ran on all. */
-static void add_checks(const struct land *l, struct ga_buf *ret)
+static void add_checks(const struct landing *l, struct ga_buf *ret)
 {
-	if (!l->report || !l->report->checks.n)
+	if (!l->report->checks.n)
 		return;
 	while (ret->len && ret->ptr[ret->len - 1] == '\n')
 		ga_buf_chomp(ret);
@@ -75,22 +92,26 @@ static void add_checks(const struct land *l, struct ga_buf *ret)
 	ga_report_check_trailers(&l->report->checks, ret);
 }
 
-int land_message(struct land *l, struct ga_buf *ret, struct ga_error *err)
+int land_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+		 struct ga_error *err)
 {
 	const char *given = l->opts->message;
+	int rc = 0;
 
-	/* unless it is still to be edited, git would leave what it merged uncommitted */
 	if (given && !l->opts->edit && !given[strspn(given, " \t\r\n\v\f")])
-		return ga_fail(err, GA_EFATAL, "the message is empty: nothing was touched");
+		return ga_fail(err, GA_EFATAL, "the message is empty");
 	if (given)
 		ga_buf_adds(ret, given);
-	else if (l->opts->paths && !(land_wants_all(l) && !ga_oid_is_zero(&l->tip)))
+	else if (l->opts->paths)
 		part_message(l, ret);
-	else if (l->opts->how != GA_LAND_SQUASH)
-		ga_buf_addf(ret, "Merge agent/%s", l->s->name);
-	else if (squash_message(l, ret, err))
-		return -1;
-	if (land_wants_all(l))
+	else if (l->opts->how == GA_LAND_SQUASH)
+		rc = squash_message(l, p, ret, err);
+	else
+		rc = merge_message(l, p, ret, err);
+	/* they ran on all of the session */
+	if (!l->opts->paths)
 		add_checks(l, ret);
-	return 0;
+	if (ret->len && ret->ptr[ret->len - 1] != '\n')
+		ga_buf_addch(ret, '\n');
+	return rc;
 }

@@ -75,7 +75,7 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 	rec->commit = p->commit;
 	if (!ga_oid_is_zero(&p->commit) || land_needs_git(l, p))
 		return 0;
-	if (land_compose(l, p, &message, err))
+	if (land_message(l, p, &message, err))
 		return -1;
 	if (l->opts->how == GA_LAND_MERGE) {
 		args[n++] = "-p";
@@ -246,6 +246,6 @@ int land_move(const struct landing *l, const struct proposal *p, struct record *
 	if (!ga_oid_is_zero(&rec->commit))
 		return fast_forward(l, p, rec, &g, err);
 	g.interactive = l->opts->edit;
-	return land_compose(l, p, &message, err) ||
+	return land_message(l, p, &message, err) ||
 	       git_merge(l, p, rec, message.ptr, &g, err) ? -1 : 0;
 }

@@ -84,23 +84,22 @@ static void find_untracked(const struct ga_repo *r, const struct ga_changes *cha
 	cleanup_close int root = land_open_root(r, &ignored);
 
 	for (size_t i = 0; root >= 0 && i < changes->n; i++) {
-		const struct ga_change *c = &changes->v[i];
+		const char *path = changes->v[i].path;
+		cleanup_free char *above = land_file_above(root, path);
+		struct land_look now;
 
-		for (size_t n = 1; c->new.mode && !c->old.mode && n <= strlen(c->path); n++) {
-			cleanup_free char *at = ga_strndup(c->path, n);
-			struct land_look now;
-
-			if (c->path[n] && c->path[n] != '/')
-				continue;
-			if (!land_look_here(root, at, &now) || now.mode)
-				ga_strv_push(ret, at);
-		}
+		if (!changes->v[i].new.mode || changes->v[i].old.mode)
+			continue;
+		if (above)
+			ga_strv_push(ret, above);
+		else if (!land_look_here(root, path, &now) || now.mode)
+			ga_strv_push(ret, path);
 	}
 	ga_strv_sort_unique(ret);
 }
 
-static int refuse(const struct ga_strv *paths, const char *what, const char *remedy,
-		  const char *then, struct ga_error *err)
+int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
+		const char *then, struct ga_error *err)
 {
 	cleanup_free char *list = land_list_paths(paths);
 
@@ -126,11 +125,11 @@ static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga
 	    add_overlap(r, staged, changes, &mine, err))
 		return -1;
 	if (mine.n)
-		return refuse(&mine, "your uncommitted changes would be overwritten",
+		return land_refuse(&mine, "your uncommitted changes would be overwritten",
 			      "commit them or 'git stash'", then, err);
 	find_untracked(r, changes, &untracked);
 	if (untracked.n)
-		return refuse(&untracked, "untracked files would be overwritten",
+		return land_refuse(&untracked, "untracked files would be overwritten",
 			      "move or remove them", then, err);
 	(void)ga_fail(err, GA_ELOSE, "git refuses: %s", line ? line : "no reason given");
 	return ga_hint(err, "see 'git status'; then %s", then);
@@ -174,7 +173,7 @@ static int check_staged(const struct landing *l, const struct proposal *p, struc
 	while ((path = ga_buf_next0(&out, &pos)))
 		ga_strv_push(&paths, path);
 	return !paths.n ? 0 :
-	       refuse(&paths, "git merges only without staged changes",
+	       land_refuse(&paths, "git merges only without staged changes",
 		      "commit them or 'git restore --staged .'", "land again", err);
 }
 

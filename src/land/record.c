@@ -370,7 +370,7 @@ int record_put(const struct record *rec, int root, size_t i, bool back, struct g
 static int open_lock(const struct record *rec, int flags)
 {
 	cleanup_free char *file = ga_strf("%s/%s", rec->dir, rec->phase == RECORD_UNDOING
-							     ? "undoing.lock" : "moving.lock");
+							     ? "undoing" : "moving");
 
 	return open(file, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
@@ -401,5 +401,5 @@ int record_check_ended(const struct record *rec, struct ga_error *err)
 		return rc;
 	(void)ga_fail(err, GA_EFATAL, "the landing of agent/%s was killed, and its git is still "
 		      "running", rec->session);
-	return ga_hint(err, "wait until it has ended; 'fuser -v %s/*.lock' names it", word);
+	return ga_hint(err, "wait until it has ended; 'fuser -v %s/moving %s/undoing' names it", word, word);
 }

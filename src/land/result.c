@@ -9,7 +9,6 @@
 
 void ga_land_result_release(struct ga_land_result *r)
 {
-	free(r->switched);
 	ga_strv_release(&r->brought);
 	ga_strv_release(&r->not_brought);
 	ga_strv_release(&r->new_flags);

@@ -239,16 +239,10 @@ static bool goes_away(const struct record *rec, const char *path)
 /* A file needs directories above it, and none in its place. */
 static const char *check_place(const struct plan *p, const struct record *rec, const char *path)
 {
-	for (cleanup_free char *at = ga_path_parent(path); *at;) {
-		struct land_look now;
-		char *up;
+	cleanup_free char *above = land_file_above(p->root, path);
 
-		if ((!land_look_here(p->root, at, &now) || now.mode) && !goes_away(rec, at))
-			return "a file is in place of its directory";
-		up = ga_path_parent(at);
-		free(at);
-		at = up;
-	}
+	if (above && !goes_away(rec, above))
+		return "a file is in place of its directory";
 	if (!land_dir_here(p->root, path))
 		return NULL;
 	for (size_t i = 0; i < rec->n; i++)
