@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 #include <stddef.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
+#include "ga/wip.h"
 #include "sessions.h"
 
 struct options {
-	bool held;
+	bool held, uncommitted;
 };
 
 static const struct cli_opt opts[] = {
 	{ "held", 0, CLI_FLAG, NULL, "include what is held back", offsetof(struct options, held) },
+	{ "uncommitted", 0, CLI_FLAG, NULL,
+	  "show what it did to your uncommitted work; to a pipe as a patch for git apply",
+	  offsetof(struct options, uncommitted) },
 };
 
-static int page(struct cli *c, const struct ga_oid *old, const struct ga_oid *new,
-		struct ga_error *err)
+static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
+		const struct ga_oid *new, struct ga_error *err)
 {
 	cleanup_out struct ga_out out = GA_OUT_INIT;
 	struct ga_review_opts o = { .palette = NULL };
@@ -26,7 +31,62 @@ static int page(struct cli *c, const struct ga_oid *old, const struct ga_oid *ne
 	    cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
 	return cli_pager_end(pager, &out,
-			     ga_review_tree_diff(c->env.repo, old, new, &o, &out, err), err);
+			     ga_review_tree_diff(r, old, new, &o, &out, err), err);
+}
+
+/* The uncommitted part: what the session was shown, and the same with what it did to those paths. */
+static int make_trees(struct ga_repo *private, const struct ga_wip *w, struct ga_oid *old,
+		      struct ga_oid *new, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, own = GA_CHANGES_INIT;
+	struct ga_oid seen;
+
+	if (ga_repo_write_to_memory(private, err) ||
+	    ga_commit_tree(private, &w->snapshot, old, err) ||
+	    ga_commit_tree(private, &w->seen, &seen, err) ||
+	    ga_tree_diff(private, old, &seen, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_strv_find(&w->paths, all.v[i].path) >= 0)
+			(void)ga_changes_add(&own, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	return ga_tree_apply(private, NULL, old, &own, new, err);
+}
+
+/* As `git apply` takes it, raw: not for a terminal. */
+static int print_patch(struct ga_repo *private, const struct ga_wip *w, struct ga_error *err)
+{
+	static const char *const literal[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
+	cleanup_strv struct ga_strv args = GA_STRV_INIT;
+	struct ga_git g = GA_GIT_INIT;
+
+	ga_strv_push_many(&args, "diff-tree", "-r", "-p", "--binary", "--full-index",
+			  "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color",
+			  GA_HEX(&w->snapshot), GA_HEX(&w->seen), "--", NULL);
+	ga_strv_extend(&args, &w->paths);
+	g.args = (const char *const *)args.v;
+	g.env = literal;
+	g.out_fd = STDOUT_FILENO;
+	return ga_git_ok(private, &g, err);
+}
+
+static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_repo struct ga_repo *private = NULL;
+	cleanup_wip struct ga_wip w = GA_WIP_INIT;
+	struct ga_oid old, new;
+
+	if (ga_wip_load(c->env.repo, s, &w, err))
+		return -1;
+	if (!w.paths.n) {
+		cli_note("agent/%s: it did nothing to uncommitted work of yours", s->name);
+		return 0;
+	}
+	if (ga_repo_open_private(c->env.repo, w.objects, &private, err))
+		return -1;
+	if (!isatty(STDOUT_FILENO))
+		return print_patch(private, &w, err);
+	return make_trees(private, &w, &old, &new, err) || page(c, private, &old, &new, err) ? -1
+											     : 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
@@ -42,6 +102,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	(void)ret_status;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
+	if (o->uncommitted)
+		return show_uncommitted(c, &s, err);
 	if (lock < 0) {
 		/* still running: what its layers hold now, compared with its base */
 		if (ga_commit_tree(c->env.repo, &s.base, &old, err) ||
@@ -62,12 +124,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (lock < 0 && s.submodules.n)
 		cli_note("note: submodules are not shown: 'git -C SUBMODULE agent diff %s' shows "
 			 "one", s.name);
-	return page(c, &old, &new, err);
+	return page(c, c->env.repo, &old, &new, err);
 }
 
 const struct cli_command cli_diff = {
 	.name = "diff",
-	.usage = "[--held] [NAME]",
+	.usage = "[--held | --uncommitted] [NAME]",
 	.summary = "show the changes of a session, also while it runs",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),

@@ -46,24 +46,6 @@ static int fail_left(const struct record *rec, struct ga_error *err)
 		       rec->session);
 }
 
-/* Recover first. A dry run changes nothing, and so only looks. */
-static int settle(const struct landing *l, struct record *last, struct ga_error *err)
-{
-	enum land_settled settled = LAND_SETTLED_NOTHING;
-	int rc = l->opts->dry_run ? record_read(l->repo, last, err)
-				  : land_settle(l->repo, l->config, last, &settled, err);
-
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	l->ret->rolled_back = settled == LAND_SETTLED_ROLLED_BACK;
-	if (last->phase == RECORD_HANDED_OVER)
-		return fail_left(last, err);
-	if (last->phase == RECORD_DONE)
-		return 0;
-	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was killed", last->session);
-	return ga_hint(err, "'git agent land --abort %s' rolls it back", last->session);
-}
-
 /* Are ignored files all that is to be brought? */
 static bool only_ignored(const struct landing *l)
 {
@@ -158,6 +140,29 @@ static int note_landed(const struct landing *l, const struct record *rec, struct
 						       "not be noted", s->name) : 0;
 }
 
+/* Recover first; a dry run only looks. Returns 1 if that completed the landing of this session. */
+static int settle(const struct landing *l, struct record *last, struct ga_error *err)
+{
+	enum land_settled settled = LAND_SETTLED_NOTHING;
+	int rc = l->opts->dry_run ? record_read(l->repo, last, err)
+				  : land_settle(l->repo, l->config, last, &settled, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	l->ret->rolled_back = settled == LAND_SETTLED_ROLLED_BACK;
+	if (last->phase == RECORD_HANDED_OVER)
+		return fail_left(last, err);
+	if (settled == LAND_SETTLED_COMPLETED && !strcmp(last->session, l->s->name)) {
+		l->ret->commit = last->commit;
+		l->ret->rest = last->part;
+		return note_landed(l, last, err) ? -1 : 1;
+	}
+	if (last->phase == RECORD_DONE)
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was killed", last->session);
+	return ga_hint(err, "'git agent land --abort %s' rolls it back", last->session);
+}
+
 static int fail_part(const struct landing *l, const struct ga_strv *left, struct ga_error *err)
 {
 	cleanup_free char *list = land_list_paths(left);
@@ -239,13 +244,16 @@ static int fail_conflict(const struct landing *l, const struct proposal *p, stru
 }
 
 /* All of the session is here already, by another way. */
-static int note_arrived(const struct landing *l, const struct proposal *p, struct ga_error *err)
+static int note_arrived(const struct landing *l, const struct proposal *p,
+			const struct record *rec, struct ga_error *err)
 {
-	if (ga_oid_is_zero(&p->tip) || l->s->state == GA_STATE_LANDED || p->part ||
-	    l->s->left_out.n)
+	bool any = !ga_oid_is_zero(&p->tip) || l->s->left_out.n;
+
+	if (!any || rec->part || (l->s->state == GA_STATE_LANDED && !l->s->left_out.n))
 		return 0;
 	l->s->state = GA_STATE_LANDED;
 	l->s->landed = p->head;
+	ga_strv_release(&l->s->left_out);
 	return ga_session_save(l->s, err);
 }
 
@@ -254,9 +262,8 @@ static int prepare(const struct landing *l, const struct proposal *p, struct rec
 		   size_t first, struct ga_error *err)
 {
 	l->ret->commit = p->head;
-	l->ret->rest = p->part;
-	l->ret->nothing = !p->moves && !l->ret->not_brought.n && rec->n == first &&
-			  !l->ret->ignored.n;
+	l->ret->rest = rec->part;
+	l->ret->nothing = !p->moves && rec->n == first && !l->ret->ignored.n;
 	if (l->opts->dry_run)
 		return p->conflicts.n ? fail_conflict(l, p, err) : 0;
 	return p->moves ? land_make_commit(l, p, rec, err) : 0;
@@ -289,8 +296,10 @@ static int land(const struct landing *l, struct ga_error *err)
 	size_t first;
 	int rc;
 
-	if (settle(l, &last, err) || check(l, &p, err) ||
-	    land_ignored_check(l, &p.tree, &ig, err))
+	rc = settle(l, &last, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (check(l, &p, err) || land_ignored_check(l, &p.tree, &ig, err))
 		return -1;
 	extending = extends(l, &p, &last);
 	if (extending) {
@@ -309,7 +318,7 @@ static int land(const struct landing *l, struct ga_error *err)
 	if (rc || l->opts->dry_run)
 		return rc;
 	if (l->ret->nothing)
-		return note_arrived(l, &p, err);
+		return note_arrived(l, &p, &rec, err);
 	return run(l, &p, &rec, first, err) || land_ignored_write(l, &ig, &rec, err) ? -1 : 0;
 }
 

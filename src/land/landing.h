@@ -126,11 +126,14 @@ int land_run(struct ga_repo *r, const struct land_git *g, int *ret_status, struc
 /* Can git's messages, which name changed paths as they are, go to a terminal? */
 bool land_paths_are_plain(const struct ga_changes *changes);
 
-/* rollback.c: roll back what git did of going from commit `from` (zero: nothing) to the tree `to`: index
- * entries and files that are as git makes them, or half made. What is neither stays, and is added to `left`. */
+/* rollback.c: roll back what git did of going from one tree to the other: index entries and files that are
+ * as git makes them, or half made. What is neither stays, and is added to `left`. */
 int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct record *rec,
 		   const struct ga_oid *from, const struct ga_oid *to, struct ga_strv *left,
 		   struct ga_error *err);
+/* Append the bytes of a blob as a checkout writes them at the path. */
+int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
+		       const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err);
 /* locks.c: remove the locks of a git that was killed while it worked on the landing. */
 int land_remove_locks(struct ga_repo *r, const struct record *rec, struct ga_error *err);
 
@@ -173,6 +176,9 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,
 		       struct ga_error *err);
 
+/* The tree of HEAD before a landing; that of no files if its branch had no commit. */
+int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
+		  struct ga_error *err);
 /* The lock on landings in this working tree; a descriptor, or -1. */
 int land_lock(struct ga_repo *r, struct ga_error *err);
 /* "a", "b" and 3 more; the caller frees it. */

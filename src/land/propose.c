@@ -148,27 +148,27 @@ static int fail_ff(const struct landing *l, struct ga_error *err)
 	return ga_hint(err, "'git agent land --merge %s' or --rebase", l->s->name);
 }
 
-/* Fill tree, commit and conflicts. */
+/* Fill tree, commit and conflicts. A merge of what HEAD has already gives HEAD's tree. */
 static int make_result(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
 	enum ga_land_how how = l->opts->how;
-	bool unborn = ga_oid_is_zero(&p->head);
-	int ahead = unborn ? 1 : ga_is_ancestor(l->repo, &p->head, &p->tip, err);
+	int rc;
 
-	if (ahead < 0)
-		return -1;
-	if (unborn && how != GA_LAND_FF_ONLY) {
+	if (ga_oid_is_zero(&p->head) && how != GA_LAND_FF_ONLY) {
 		(void)ga_fail(err, GA_ELOSE, "your branch has no commits yet");
 		return ga_hint(err, "'git agent land --ff-only %s' makes it begin with those of "
 			       "the session", l->s->name);
 	}
-	if (how == GA_LAND_FF_ONLY) {
-		p->commit = p->tip;
-		return ahead ? ga_commit_tree(l->repo, &p->tip, &p->tree, err) : fail_ff(l, err);
-	}
 	if (how == GA_LAND_REBASE)
 		return land_replay(l, p, err);
-	if (ahead)
+	if (how == GA_LAND_FF_ONLY) {
+		rc = ga_oid_is_zero(&p->head) ? 1
+		     : ga_is_ancestor(l->repo, &p->head, &p->tip, err);
+		p->commit = p->tip;
+		return rc > 0 ? ga_commit_tree(l->repo, &p->tip, &p->tree, err)
+		       : rc   ? -1 : fail_ff(l, err);
+	}
+	if (ga_is_near_ancestor(l->repo, &p->head, &p->tip))
 		return ga_commit_tree(l->repo, &p->tip, &p->tree, err);
 	return land_merge_trees(l->repo, GA_HEX(&p->head), &p->tip, &p->tree, &p->conflicts, err);
 }
@@ -271,24 +271,35 @@ static int check_base(const struct landing *l, const struct proposal *p, struct 
 	return ga_hint(err, "--with-base lands those, too; --rebase lands only the session's own");
 }
 
+/* Does HEAD have the session's branch? Asked of git only where a fast-forward would be refused. */
+static int is_here(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	if (ga_oid_is_zero(&p->head))
+		return 0;
+	if (l->opts->how == GA_LAND_FF_ONLY)
+		return ga_is_ancestor(l->repo, &p->tip, &p->head, err);
+	return ga_is_near_ancestor(l->repo, &p->tip, &p->head);
+}
+
 int land_propose(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
-	int rc;
+	int here;
 
 	if (read_head(l, p, err) || read_tip(l, p, err))
 		return -1;
 	p->tree = p->old;
 	if (ga_oid_is_zero(&p->tip))
 		return 0;
-	rc = ga_oid_is_zero(&p->head) ? 0 : ga_is_ancestor(l->repo, &p->tip, &p->head, err);
-	if (rc < 0)
+	here = is_here(l, p, err);
+	if (here < 0)
 		return -1;
-	if (!rc && (make_result(l, p, err) ||
-		    (l->opts->paths ? narrow(l, p, err)
-				    : ga_tree_diff(l->repo, &p->old, &p->tree, &p->changes, err))))
+	if (!here && (make_result(l, p, err) ||
+		      (l->opts->paths ? narrow(l, p, err)
+				      : ga_tree_diff(l->repo, &p->old, &p->tree, &p->changes,
+						     err))))
 		return -1;
 	/* nothing if all of it is here already, squashed or picked */
-	p->moves = !rc && (p->changes.n || p->conflicts.n);
+	p->moves = p->changes.n || p->conflicts.n;
 	if (check_moved(l, p, err))
 		return -1;
 	return p->moves ? check_base(l, p, err) : 0;

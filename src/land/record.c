@@ -7,7 +7,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -15,6 +14,7 @@
 
 #include "ga/clock.h"
 #include "ga/fd.h"
+#include "ga/json.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -60,67 +60,65 @@ static bool parse_name(const char *s, const char *const *names, size_t n, unsign
 	return false;
 }
 
-/* "MODE ID", in octal and hexadecimal; returns what follows the blank behind it, or NULL. */
-static const char *parse_look(const char *s, struct land_look *ret)
+static bool get_oid(const json_t *v, struct ga_oid *ret)
 {
-	char *end;
-	unsigned long mode = strtoul(s, &end, 8);
+	const char *hex = json_string_value(v);
 
-	if (end == s || *end != ' ' || strnlen(end + 1, GA_OID_HEXSZ) != GA_OID_HEXSZ ||
-	    end[1 + GA_OID_HEXSZ] != ' ')
-		return NULL;
-	ret->mode = (mode_t)mode;
-	return ga_oid_parse(end + 1, GA_OID_HEXSZ, &ret->oid) ? end + GA_OID_HEXSZ + 2 : NULL;
+	return hex ? ga_oid_parse(hex, strlen(hex), ret) : json_is_null(v);
 }
 
-static bool parse_path(const char *s, struct record *r)
+static bool get_look(const json_t *v, struct land_look *ret)
 {
-	struct record_path p = { .path = NULL };
+	ret->mode = (mode_t)json_integer_value(json_array_get(v, 0));
+	return get_oid(json_array_get(v, 1), &ret->oid);
+}
 
-	s = parse_look(s, &p.before);
-	s = s ? parse_look(s, &p.after) : NULL;
-	if (!s || (*s != '0' && *s != '1') || s[1] != ' ' || !ga_path_relative_ok(s + 2))
+static bool get_path(const json_t *v, struct record *r)
+{
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	struct record_path p = { .kept = json_is_true(json_object_get(v, "kept")) };
+
+	if (!ga_json_bytes(v, &path) || !ga_path_relative_ok(path.ptr) ||
+	    !get_look(json_object_get(v, "before"), &p.before) ||
+	    !get_look(json_object_get(v, "after"), &p.after))
 		return false;
-	p.kept = *s == '1';
-	p.path = ga_strdup(s + 2);
+	p.path = ga_buf_steal(&path);
 	GA_GROW(r->v, r->n, r->cap);
 	r->v[r->n++] = p;
 	return true;
 }
 
-static bool parse_item(const char *line, struct record *r)
+/* Every member is checked: a power cut may have left anything. */
+static bool get_record(const json_t *o, struct record *r)
 {
-	const char *value = strchr(line, ' ');
-	size_t n = value ? (size_t)(value++ - line) : 0;
-	const struct {
-		const char *key;
-		struct ga_oid *oid;
-	} oids[] = { { "head", &r->head }, { "tip", &r->tip }, { "tree", &r->tree },
-		     { "commit", &r->commit } };
+	const json_t *paths = json_object_get(o, "paths"), *v;
+	cleanup_buf struct ga_buf branch = GA_BUF_INIT;
+	const char *session = NULL, *way = NULL, *phase = NULL;
+	json_int_t begun = 0;
 	unsigned which;
+	int part = 0;
+	size_t i;
 
-#define IS(key) (n == strlen(key) && !memcmp(line, key, n))
-	if (!value)
+	if (json_unpack((json_t *)(uintptr_t)o, "{s:s, s:s, s:s, s:b, s:I}", "session", &session,
+			"way", &way, "phase", &phase, "part", &part, "begun", &begun) ||
+	    !ga_session_name_ok(session) || !parse_name(way, ways, GA_NELEMS(ways), &which))
 		return false;
-	for (size_t i = 0; i < GA_NELEMS(oids); i++)
-		if (IS(oids[i].key))
-			return ga_oid_parse(value, strlen(value), oids[i].oid);
-	if (IS("path"))
-		return parse_path(value, r);
-	if (IS("begun"))
-		return ga_parse_u64(value, UINT64_MAX, &r->begun);
-	if (IS("part"))
-		return ga_parse_bool(value, &r->part);
-	if (IS("session") && !r->session)
-		return (r->session = ga_strdup(value)) != NULL;
-	if (IS("branch") && !r->branch)
-		return (r->branch = ga_strdup(value)) != NULL;
-	if (IS("phase") && parse_name(value, phases, GA_NELEMS(phases), &which))
-		return r->phase = (enum record_phase)which, true;
-	if (IS("way") && parse_name(value, ways, GA_NELEMS(ways), &which))
-		return r->how = (enum ga_land_how)which, true;
-	return false;
-#undef IS
+	r->session = ga_strdup(session);
+	r->how = (enum ga_land_how)which;
+	r->part = part;
+	r->begun = (uint64_t)begun;
+	if (!parse_name(phase, phases, GA_NELEMS(phases), &which))
+		return false;
+	r->phase = (enum record_phase)which;
+	if (ga_json_bytes(json_object_get(o, "branch"), &branch))
+		r->branch = ga_buf_steal(&branch);
+	json_array_foreach((json_t *)(uintptr_t)paths, i, v)
+		if (!get_path(v, r))
+			return false;
+	return get_oid(json_object_get(o, "head"), &r->head) &&
+	       get_oid(json_object_get(o, "tip"), &r->tip) &&
+	       get_oid(json_object_get(o, "tree"), &r->tree) &&
+	       get_oid(json_object_get(o, "commit"), &r->commit);
 }
 
 /* The highest number of a record that was written: 0 if there is none. */
@@ -149,8 +147,8 @@ int record_read_in(const char *gitdir, struct record *ret, struct ga_error *err)
 {
 	cleanup_free char *place = ga_path_join(gitdir, PLACE), *file = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	const char *line;
-	size_t pos = 0;
+	json_t *o;
+	bool ok;
 
 	if (find_highest(place, &ret->number, err))
 		return -1;
@@ -160,16 +158,16 @@ int record_read_in(const char *gitdir, struct record *ret, struct ga_error *err)
 	file = ga_path_join(ret->dir, "record");
 	if (ga_read_file_at(AT_FDCWD, file, RECORD_MAX, &b, err))
 		return -1;
-	while ((line = ga_buf_next0(&b, &pos)))
-		if (!parse_item(line, ret)) {
-			cleanup_free char *q = ga_escape(file), *word = ga_quote_shell(ret->dir);
+	o = json_loadb(b.ptr, b.len, 0, NULL);
+	ok = o && get_record(o, ret);
+	json_decref(o);
+	if (!ok) {
+		cleanup_free char *q = ga_escape(file), *word = ga_quote_shell(ret->dir);
 
-			(void)ga_fail(err, GA_EFATAL, "the record of a landing is damaged: '%s'",
-				      q);
-			return ga_hint(err, "look at 'git status'; 'rm -r %s' forgets the landing",
-				       word);
-		}
-	return ret->session ? 0 : ga_fail(err, GA_EFATAL, "the record of a landing is empty");
+		(void)ga_fail(err, GA_EFATAL, "the record of a landing is damaged: '%s'", q);
+		return ga_hint(err, "look at 'git status'; 'rm -r %s' forgets the landing", word);
+	}
+	return 0;
 }
 
 int record_read(const struct ga_repo *r, struct record *ret, struct ga_error *err)
@@ -179,46 +177,44 @@ int record_read(const struct ga_repo *r, struct record *ret, struct ga_error *er
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-static void add_oid(struct ga_buf *b, const char *key, const struct ga_oid *oid)
+static json_t *look_json(const struct land_look *l)
 {
-	ga_buf_addf(b, "%s %s", key, GA_HEX(oid));
-	ga_buf_addch(b, '\0');
-}
-
-static void add_text(struct ga_buf *b, const char *key, const char *value)
-{
-	ga_buf_addf(b, "%s ", key);
-	ga_buf_add0(b, value);
+	return json_pack("[I, s]", (json_int_t)l->mode, GA_HEX(&l->oid));
 }
 
 int record_save(const struct record *r, struct ga_error *err)
 {
 	cleanup_close int dir = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_free char *begun = ga_strf("%" PRIu64, r->begun);
+	json_t *o, *paths = json_array();
+	char *text;
+	int rc;
 
-	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", r->dir);
-	add_text(&b, "session", r->session);
-	add_text(&b, "way", ways[r->how]);
-	add_text(&b, "phase", phases[r->phase]);
-	add_text(&b, "part", r->part ? "true" : "false");
-	add_text(&b, "begun", begun);
-	if (r->branch)
-		add_text(&b, "branch", r->branch);
-	add_oid(&b, "head", &r->head);
-	add_oid(&b, "tip", &r->tip);
-	add_oid(&b, "tree", &r->tree);
-	add_oid(&b, "commit", &r->commit);
 	for (size_t i = 0; i < r->n; i++) {
-		const struct record_path *p = &r->v[i];
+		json_t *p = json_pack("{s:o, s:o, s:b}", "before", look_json(&r->v[i].before),
+				      "after", look_json(&r->v[i].after), "kept", r->v[i].kept);
 
-		ga_buf_addf(&b, "path %o %s %o %s %d ", (unsigned)p->before.mode,
-			    GA_HEX(&p->before.oid), (unsigned)p->after.mode,
-			    GA_HEX(&p->after.oid), p->kept);
-		ga_buf_add0(&b, p->path);
+		ga_json_set_bytes(p, "path", r->v[i].path);
+		(void)json_array_append_new(paths, p);
 	}
-	return ga_write_atomic(dir, "record", b.ptr, b.len, 0600, err);
+	o = json_pack("{s:s, s:s, s:s, s:b, s:I, s:o}", "session", r->session, "way",
+		      ways[r->how], "phase", phases[r->phase], "part", r->part, "begun",
+		      (json_int_t)r->begun, "paths", paths);
+	if (r->branch) {
+		json_t *branch = json_object();
+
+		ga_json_set_bytes(branch, "path", r->branch);
+		(void)json_object_set_new(o, "branch", branch);
+	}
+	ga_json_set_oid(o, "head", &r->head);
+	ga_json_set_oid(o, "tip", &r->tip);
+	ga_json_set_oid(o, "tree", &r->tree);
+	ga_json_set_oid(o, "commit", &r->commit);
+	text = json_dumps(o, JSON_INDENT(1));
+	json_decref(o);
+	rc = dir < 0 || !text ? ga_fail_errno(err, GA_EFATAL, errno, "cannot write in '%s'", r->dir)
+			      : ga_write_atomic(dir, "record", text, strlen(text), 0600, err);
+	free(text);
+	return rc;
 }
 
 int record_begin(const struct ga_repo *r, struct record *rec, struct ga_error *err)

@@ -1,253 +1,103 @@
 /* SPDX-License-Identifier: MIT
  *
- * Roll back what git did of going from one commit to another when it was stopped in the middle: first
- * index entries, then files, path by path. What is neither as git found it nor as it writes it, nor a
- * beginning of that, is somebody else's and stays.
+ * Roll back what git did of going from one commit to another when it was stopped in the middle. Git is
+ * asked which files are as the new one has them and which as the old one has them, by its index; what is
+ * neither, nor a beginning of what git was writing, is somebody else's and stays.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"
-#include "ga/path.h"
-#include "ga/quote.h"
-#include "ga/strmap.h"
 #include "ga/trace.h"
 #include "landing.h"
 
-/* What is at work. */
-struct back {
-	struct ga_repo *repo;
-	const struct ga_gitconfig *config;
-	const struct ga_changes *changes; /* old: as before; new: as git makes it */
-	struct ga_strv names;   /* paths of the index, ... */
-	struct ga_strmap index; /* ... and their place in ... */
-	struct ga_entry *entries; /* ... this; mode 0: unmerged */
-	char *skipped;          /* ... and this: is it marked skip-worktree? */
-	char *scratch;          /* a directory of ours */
-};
-
-static void back_release(struct back *b)
-{
-	ga_strmap_release(&b->index);
-	ga_strv_release(&b->names);
-	free(b->entries);
-	free(b->skipped);
-	free(b->scratch);
-}
-
-static int run(const struct back *b, const char *const *args, const char *index,
+static int run(struct ga_repo *r, const struct ga_gitconfig *c, const char *const *args,
 	       const struct ga_buf *in, struct ga_buf *out, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv config = GA_STRV_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	ga_gitconfig_push_filters(b->config, ga_repo_info(b->repo)->workdir, &config);
+	ga_gitconfig_push_filters(c, ga_repo_info(r)->workdir, &config);
 	g.args = args;
 	g.config = (const char *const *)config.v;
-	g.work_tree = ga_repo_info(b->repo)->workdir;
-	g.index_file = index;
+	g.work_tree = ga_repo_info(r)->workdir;
 	g.in = in ? in->ptr : NULL;
 	g.in_len = in ? in->len : 0;
 	g.out = out;
-	return ga_git_ok(b->repo, &g, err);
+	return ga_git_ok(r, &g, err);
 }
 
-/* ---- the index ------------------------------------------------------------------------------- */
-
-/* A line of `git ls-files -s -v`: "LETTER MODE ID STAGE<tab>PATH". */
-static bool add_entry(struct back *b, const char *line)
+int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
+		       const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err)
 {
-	const char *tab = strchr(line, '\t');
-	struct ga_entry e = { 0 };
-	char *end;
+	cleanup_free char *option = ga_strf("--path=%s", path);
+	const char *const args[] = { "cat-file", "--filters", option, GA_HEX(blob), NULL };
 
-	if (!tab || line[0] == '\0' || line[1] != ' ')
-		return false;
-	e.mode = (uint32_t)strtoul(line + 2, &end, 8);
-	if (*end != ' ' || tab - end < GA_OID_HEXSZ + 3 ||
-	    !ga_oid_parse(end + 1, GA_OID_HEXSZ, &e.oid))
-		return false;
-	if (tab[-1] != '0')
-		e = (struct ga_entry){ 0 };
-	if (b->names.n && !strcmp(b->names.v[b->names.n - 1], tab + 1))
-		return true;
-	ga_strv_push(&b->names, tab + 1);
-	b->entries[b->names.n - 1] = e;
-	b->skipped[b->names.n - 1] = *line == 'S' || *line == 's';
-	return true;
+	return run(r, c, args, NULL, ret, err);
 }
 
-static int read_index(struct back *b, struct ga_error *err)
+/* Move the index from one tree to the other, whatever of that it has already, and list the files that
+ * are not as it has them. What the user staged in other paths stays. */
+static int move_index(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+		      const struct ga_oid *to, struct ga_strv *ret, struct ga_error *err)
 {
-	static const char *const args[] = { "ls-files", "-s", "-v", "-z", NULL };
+	const char *const move[] = { "read-tree", "-m", GA_HEX(from), GA_HEX(to), NULL };
+	const char *const reset[] = { "read-tree", "--reset", GA_HEX(to), NULL };
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	static const char *const list[] = { "diff-files", "--name-only", "-z",
+					    "--ignore-submodules", NULL };
+	cleanup_error struct ga_error unmerged = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	size_t pos = 0, lines = 1;
-	const char *line;
+	const char *path;
+	size_t pos = 0;
 
-	if (run(b, args, NULL, NULL, &out, err))
+	/* only a merge of git's leaves unmerged entries, and that began with a clean index */
+	if (run(r, c, move, NULL, NULL, &unmerged) && run(r, c, reset, NULL, NULL, err))
 		return -1;
-	for (size_t i = 0; i < out.len; i++)
-		lines += !out.ptr[i];
-	b->entries = ga_calloc(lines, sizeof(*b->entries));
-	b->skipped = ga_calloc(lines, 1);
-	while ((line = ga_buf_next0(&out, &pos)))
-		if (!add_entry(b, line))
-			return ga_fail(err, GA_EFATAL, "cannot understand what git ls-files says");
-	for (size_t i = 0; i < b->names.n; i++)
-		ga_strmap_add(&b->index, b->names.v[i], strlen(b->names.v[i]), (uint32_t)i);
+	(void)run(r, c, refresh, NULL, NULL, &ignored);
+	if (run(r, c, list, NULL, &out, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
 	return 0;
 }
 
-/* Is the index entry what git makes it? */
-static bool is_new(const struct back *b, const struct ga_change *c)
+/* Are the bytes of the file a beginning of those that git was writing? */
+static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root,
+			 const struct ga_change *ch)
 {
-	int32_t node = ga_strmap_first(&b->index, c->path, strlen(c->path));
-	const struct ga_entry *e = node < 0 ? NULL : &b->entries[b->index.nodes[node].value];
+	cleanup_buf struct ga_buf now = GA_BUF_INIT, whole = GA_BUF_INIT;
+	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	if (!e || !c->new.mode)
-		return !e && !c->new.mode;
-	return !e->mode || ga_entry_equal(e, &c->new);
+	return (ch->new.mode == GA_MODE_FILE || ch->new.mode == GA_MODE_EXEC) &&
+	       !land_open_here(root, ch->path, &h) && h.fd >= 0 &&
+	       !land_read_filtered(r, c, ch->path, &ch->new.oid, &whole, &ignored) &&
+	       h.size < whole.len && !ga_read_fd(h.fd, whole.len, &now, &ignored) &&
+	       !memcmp(now.ptr, whole.ptr, now.len);
 }
 
-static bool is_skipped(const struct back *b, const char *path)
+/* Remove the file if git wrote it, or add it to those that git is to write again. */
+static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
+		   const struct ga_change *ch, bool is_new, struct ga_buf *again,
+		   struct ga_strv *left, struct ga_error *err)
 {
-	int32_t node = ga_strmap_first(&b->index, path, strlen(path));
+	struct land_look now;
 
-	return node >= 0 && b->skipped[b->index.nodes[node].value];
-}
-
-static void add_line(struct ga_buf *lines, const struct ga_entry *e, const char *path)
-{
-	ga_buf_addf(lines, "%o %s\t", (unsigned)e->mode, GA_HEX(&e->oid));
-	ga_buf_add0(lines, path);
-}
-
-/* What goes away before what comes: a file and a directory may have changed places. */
-static int restore_index(struct back *b, struct ga_error *err)
-{
-	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
-	static const struct ga_entry none;
-	cleanup_buf struct ga_buf gone = GA_BUF_INIT, lines = GA_BUF_INIT;
-
-	for (size_t i = 0; i < b->changes->n; i++) {
-		const struct ga_change *c = &b->changes->v[i];
-
-		if (is_new(b, c))
-			add_line(c->old.mode ? &lines : &gone, c->old.mode ? &c->old : &none,
-				 c->path);
-	}
-	ga_buf_add(&gone, lines.ptr, lines.len);
-	return gone.len ? run(b, args, NULL, &gone, NULL, err) : 0;
-}
-
-/* In a sparse checkout git knows which files are not to be in the working tree. */
-static int reapply_sparse(struct back *b, struct ga_error *err)
-{
-	static const char *const args[] = { "sparse-checkout", "reapply", NULL };
-
-	if (!ga_gitconfig_bool(b->config, "core.sparsecheckout", false))
+	if (ch->old.mode == GA_MODE_GITLINK || ch->new.mode == GA_MODE_GITLINK)
 		return 0;
-	if (run(b, args, NULL, NULL, NULL, err))
-		return -1;
-	ga_strmap_release(&b->index);
-	ga_strv_release(&b->names);
-	free(b->entries);
-	free(b->skipped);
-	b->index = (struct ga_strmap)GA_STRMAP_INIT;
-	b->entries = NULL;
-	b->skipped = NULL;
-	return read_index(b, err);
-}
-
-/* ---- files ----------------------------------------------------------------------------------- */
-
-/* All of one side as files, written by git as a checkout writes them, below `name` in the scratch
- * directory. */
-static int write_side(const struct back *b, const char *name, bool old, struct ga_error *err)
-{
-	static const char *const fill[] = { "update-index", "-z", "--index-info", NULL };
-	cleanup_free char *index = ga_strf("%s/%s.index", b->scratch, name);
-	cleanup_free char *prefix = ga_strf("--prefix=%s/%s/", b->scratch, name);
-	cleanup_free char *dir = ga_path_join(b->scratch, name);
-	const char *const write[] = { "checkout-index", "-a", "-q", prefix, NULL };
-	cleanup_buf struct ga_buf lines = GA_BUF_INIT;
-
-	for (size_t i = 0; i < b->changes->n; i++) {
-		const struct ga_change *c = &b->changes->v[i];
-		const struct ga_entry *e = old ? &c->old : &c->new;
-
-		if (e->mode && e->mode != GA_MODE_GITLINK)
-			add_line(&lines, e, c->path);
-	}
-	if (ga_mkdir_p(dir, 0700, err))
-		return -1;
-	return lines.len && (run(b, fill, index, &lines, NULL, err) ||
-			     run(b, write, index, NULL, NULL, err)) ? -1 : 0;
-}
-
-/* Are the bytes of the file at `path` a beginning of those in the other directory? */
-static bool is_beginning(int root, int side, const char *path)
-{
-	cleanup_(land_here_release) struct land_here now = { .fd = -1 }, whole = { .fd = -1 };
-	char a[8192], w[8192];
-	ssize_t n;
-
-	if (land_open_here(root, path, &now) || now.fd < 0 || land_open_here(side, path, &whole) ||
-	    whole.fd < 0 || now.size >= whole.size)
-		return false;
-	while ((n = read(now.fd, a, sizeof(a))) > 0)
-		if (read(whole.fd, w, (size_t)n) != n || memcmp(a, w, (size_t)n) != 0)
-			return false;
-	return !n;
-}
-
-static int restore_file(const struct back *b, int root, int olds, int news,
-			const struct ga_change *c, struct ga_strv *left, struct ga_error *err)
-{
-	struct land_copy copy = { .from = olds, .name = c->path, .part = ".git-agent-rollback" };
-	struct land_look now, old, new;
-
-	if (is_skipped(b, c->path) || c->old.mode == GA_MODE_GITLINK ||
-	    c->new.mode == GA_MODE_GITLINK)
-		return 0;
-	land_sweep(root, c->path, copy.part);
-	if (!land_look_here(olds, c->path, &old) || !land_look_here(news, c->path, &new))
-		return ga_fail(err, GA_EFATAL, "cannot read what git wrote");
-	if (!land_look_here(root, c->path, &now)) {
-		ga_strv_push(left, c->path);
+	if (!land_look_here(root, ch->path, &now) ||
+	    (now.mode && !is_new && !is_beginning(r, c, root, ch)) ||
+	    (!now.mode && land_dir_here(root, ch->path) && land_remove_hollow(root, ch->path))) {
+		ga_strv_push(left, ch->path);
 		return 0;
 	}
-	if (land_look_equal(&now, &old))
-		return 0;
-	if ((now.mode && !land_look_equal(&now, &new) && !is_beginning(root, news, c->path)) ||
-	    (!now.mode && land_dir_here(root, c->path) && land_remove_hollow(root, c->path))) {
-		ga_strv_push(left, c->path);
-		return 0;
-	}
-	return old.mode ? land_put(&copy, root, c->path, &now, err)
-			: land_remove(root, c->path, &now, err);
-}
-
-static int restore_files(const struct back *b, struct ga_strv *left, struct ga_error *err)
-{
-	cleanup_free char *old = ga_path_join(b->scratch, "old"), *new = ga_path_join(b->scratch, "new");
-	cleanup_close int olds = -1, news = -1, root = land_open_root(b->repo, err);
-
-	if (root < 0 || write_side(b, "old", true, err) || write_side(b, "new", false, err))
-		return -1;
-	olds = open(old, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	news = open(new, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (olds < 0 || news < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", b->scratch);
-	for (int comes = 0; comes < 2; comes++)
-		for (size_t i = 0; i < b->changes->n; i++)
-			if (comes == (b->changes->v[i].old.mode != 0) &&
-			    restore_file(b, root, olds, news, &b->changes->v[i], left, err))
-				return -1;
+	if (ch->old.mode)
+		ga_buf_add0(again, ch->path);
+	else if (now.mode)
+		return land_remove(root, ch->path, &now, err);
 	return 0;
 }
 
@@ -255,23 +105,28 @@ int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct
 		   const struct ga_oid *from, const struct ga_oid *to, struct ga_strv *left,
 		   struct ga_error *err)
 {
-	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	static const char *const write[] = { "checkout-index", "-f", "-q", "-u", "-z", "--stdin",
+					     NULL };
+	cleanup_strv struct ga_strv not_new = GA_STRV_INIT, not_old = GA_STRV_INIT;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	__attribute__((cleanup(back_release))) struct back b = {
-		.repo = r, .config = c, .changes = &changes, .names = GA_STRV_INIT,
-		.scratch = ga_path_join(rec->dir, "rollback")
-	};
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	struct ga_oid old;
+	cleanup_close int root = land_open_root(r, err);
+	cleanup_buf struct ga_buf again = GA_BUF_INIT;
 
-	if ((!ga_oid_is_zero(from) && ga_commit_tree(r, from, &old, err)) ||
-	    ga_tree_diff(r, ga_oid_is_zero(from) ? NULL : &old, to, &changes, err) ||
-	    ga_rmtree_at(AT_FDCWD, b.scratch, err) || ga_mkdir_p(b.scratch, 0700, err) ||
-	    land_remove_locks(r, rec, err) || read_index(&b, err) || restore_index(&b, err) ||
-	    ga_fault_stop("land:index-restored", err) || reapply_sparse(&b, err) ||
-	    restore_files(&b, left, err) || ga_rmtree_at(AT_FDCWD, b.scratch, err))
+	if (root < 0 || ga_tree_diff(r, from, to, &changes, err) || land_remove_locks(r, rec, err) ||
+	    move_index(r, c, from, to, &not_new, err) ||
+	    ga_fault_stop("land:index-moved", err) ||
+	    move_index(r, c, to, from, &not_old, err) || ga_fault_stop("land:index-restored", err))
 		return -1;
-	/* of files that git cannot look at, the next git says so */
-	(void)run(&b, refresh, NULL, NULL, NULL, &ignored);
-	return 0;
+	/* what goes away before what comes: a file and a directory may have changed places */
+	for (int comes = 0; comes < 2; comes++)
+		for (size_t i = 0; i < changes.n; i++) {
+			const struct ga_change *ch = &changes.v[i];
+			bool is_new = ch->new.mode && ga_strv_find(&not_new, ch->path) < 0;
+
+			if (comes == (ch->old.mode != 0) &&
+			    (!comes || ga_strv_find(&not_old, ch->path) >= 0) &&
+			    restore(r, c, root, ch, is_new, &again, left, err))
+				return -1;
+		}
+	return again.len ? run(r, c, write, &again, NULL, err) : 0;
 }

@@ -54,6 +54,15 @@ bool land_is_left(struct ga_repo *r, const struct record *rec)
 	return rec->how == GA_LAND_SQUASH ? !access(squash, F_OK) : is_merging(r, rec);
 }
 
+int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
+		  struct ga_error *err)
+{
+	static const struct ga_changes none = GA_CHANGES_INIT;
+
+	return ga_oid_is_zero(&rec->head) ? ga_tree_apply(r, NULL, NULL, &none, ret, err)
+					  : ga_commit_tree(r, &rec->head, ret, err);
+}
+
 /* Is HEAD what the record says it was (`before`) or became? */
 static int is_at(struct ga_repo *r, const struct record *rec, bool before, bool *ret,
 		 struct ga_error *err)
@@ -113,11 +122,12 @@ static int roll_back(struct ga_repo *r, const struct ga_gitconfig *c, struct rec
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
 	cleanup_free char *session = ga_strdup(rec->session);
+	struct ga_oid old;
 	int rc;
 
 	*ret = LAND_SETTLED_ROLLED_BACK;
-	if (record_check_ended(rec, err) ||
-	    land_roll_back(r, c, rec, &rec->head, &rec->tree, &left, err))
+	if (record_check_ended(rec, err) || land_old_tree(r, rec, &old, err) ||
+	    land_roll_back(r, c, rec, &old, &rec->tree, &left, err))
 		return -1;
 	if (rec->how == GA_LAND_SQUASH)
 		(void)unlink(squash);
@@ -163,7 +173,7 @@ static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struc
 			  enum land_settled *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
-	struct ga_oid old = { { 0 } };
+	struct ga_oid old, made;
 	bool after, before;
 
 	if (is_at(r, rec, false, &after, err) || is_at(r, rec, true, &before, err))
@@ -171,15 +181,10 @@ static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struc
 	if (!after)
 		return forget(r, rec, err);
 	*ret = LAND_SETTLED_ROLLED_BACK;
-	if (!before) {
-		static const struct ga_changes none = GA_CHANGES_INIT;
-
-		if (record_check_ended(rec, err) ||
-		    (ga_oid_is_zero(&rec->head) ? ga_tree_apply(r, NULL, NULL, &none, &old, err)
-						: ga_commit_tree(r, &rec->head, &old, err)) ||
-		    land_roll_back(r, c, rec, &rec->commit, &old, &left, err))
-			return -1;
-	}
+	if (!before && (record_check_ended(rec, err) || land_old_tree(r, rec, &old, err) ||
+			ga_commit_tree(r, &rec->commit, &made, err) ||
+			land_roll_back(r, c, rec, &made, &old, &left, err)))
+		return -1;
 	rec->phase = RECORD_DONE;
 	if (land_bring(r, rec, 0, &left, err) || record_save(rec, err))
 		return -1;

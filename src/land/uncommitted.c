@@ -90,22 +90,6 @@ static int find_converted(struct plan *p, struct ga_error *err)
 	return 0;
 }
 
-static int read_converted(const struct plan *p, const char *path, const struct ga_oid *blob,
-			  struct ga_buf *ret, struct ga_error *err)
-{
-	cleanup_free char *option = ga_strf("--path=%s", path);
-	const char *const args[] = { "cat-file", "--filters", option, GA_HEX(blob), NULL };
-	cleanup_strv struct ga_strv config = GA_STRV_INIT;
-	struct ga_git g = GA_GIT_INIT;
-
-	ga_gitconfig_push_filters(p->l->config, ga_repo_info(p->l->repo)->workdir, &config);
-	g.args = args;
-	g.config = (const char *const *)config.v;
-	g.work_tree = ga_repo_info(p->l->repo)->workdir;
-	g.out = ret;
-	return ga_git_ok(p->private, &g, err);
-}
-
 /* ---- versions ------------------------------------------------------------------------------- */
 
 /* The file that a checkout of the entry makes. */
@@ -118,7 +102,8 @@ static int read_entry(const struct plan *p, const char *path, const struct ga_en
 	if (!e->mode)
 		return 0;
 	if (!link && ga_strv_find(&p->converted, path) >= 0)
-		rc = read_converted(p, path, &e->oid, &ret->bytes, err);
+		rc = land_read_filtered(p->private, p->l->config, path, &e->oid, &ret->bytes,
+					err);
 	else
 		rc = ga_blob_read(p->private, &e->oid, FILE_BYTES, &ret->bytes, err);
 	if (rc)
@@ -320,6 +305,8 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 
 			ga_strv_pushf(&l->ret->not_brought, "%s: left out (--uncommitted=skip)", q);
 		}
+	for (size_t i = 0; i < w.paths.n; i++)
+		rec->part |= l->opts->skip_uncommitted || !land_wants(l, w.paths.v[i]);
 	if (!w.paths.n || l->opts->skip_uncommitted)
 		return 0;
 	if (open_plan(l, &w, &p, err))

@@ -70,23 +70,13 @@ static int check_files(const struct ga_repo *r, const struct record *rec, struct
 	return ga_hint(err, "put them as they were, or move them away, then undo");
 }
 
-/* The tree of HEAD before; that of no files if the branch had no commit. */
-static int old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
-		    struct ga_error *err)
-{
-	static const struct ga_changes none = GA_CHANGES_INIT;
-
-	return ga_oid_is_zero(&rec->head) ? ga_tree_apply(r, NULL, NULL, &none, ret, err)
-					  : ga_commit_tree(r, &rec->head, ret, err);
-}
-
 static int check(struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	struct ga_oid from, to;
 
 	return check_head(r, rec, err) || check_files(r, rec, err) ||
-	       ga_commit_tree(r, &rec->commit, &from, err) || old_tree(r, rec, &to, err) ||
+	       ga_commit_tree(r, &rec->commit, &from, err) || land_old_tree(r, rec, &to, err) ||
 	       ga_tree_diff(r, &from, &to, &changes, err) ||
 	       land_preflight(r, &from, &to, &changes, "undo", err) ? -1 : 0;
 }
@@ -128,7 +118,7 @@ static int unborn(struct ga_repo *r, const struct record *rec, int lock, struct 
 	struct ga_oid empty;
 	const char *const drop[] = { "update-ref", "-d", rec->branch, GA_HEX(&rec->commit), NULL };
 
-	if (old_tree(r, rec, &empty, err))
+	if (land_old_tree(r, rec, &empty, err))
 		return -1;
 	return run(r, (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
 					     GA_HEX(&empty), NULL }, lock, err) ||
