@@ -50,7 +50,9 @@ struct ga_report {
 	size_t n_flags, cap_flags;
 	struct ga_left_list left;
 	struct ga_strv notes;           /* for people, already quoted */
-	struct ga_strv left_out;        /* paths on `carried` that are not on the branch */
+	struct ga_strv left_out;        /* paths of the uncommitted part: on no branch */
+	struct ga_oid shown, seen;      /* the commit of what the agent was shown and the tree of
+					 * what it left, which differ in these; zero: none */
 	struct ga_strv checks;          /* ga/check.h */
 	struct ga_strv limits;          /* keys of the limits that kept something out */
 	struct ga_strv unkept;          /* those of the notes about commits that may exist in the

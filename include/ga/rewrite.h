@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the agent's history to the published one: replayed without the user's uncommitted work, and
- * with critical paths held back.
+ * From the agent's history to the published one: each commit gets, in paths that it may not change,
+ * the value that its parent has. These are first the paths of the user's uncommitted work, then
+ * those that the rules hold back.
  */
 #ifndef GA_REWRITE_H
 #define GA_REWRITE_H
@@ -12,6 +13,30 @@
 #include "ga/risk.h"
 #include "ga/strv.h"
 
+/* A commit of the user's uncommitted work, and the commit that it was made on. */
+struct ga_stand {
+	struct ga_oid work, on;
+};
+
+struct ga_wip_opts {
+	const struct ga_stand *stands; /* what parts of the history are based on */
+	size_t n_stands;
+	unsigned rename_ms;            /* how long git may look for renames */
+};
+
+/* Keep the paths of the user's uncommitted work out of the commits that `tips` reach and the host's
+ * refs and the stands do not, and base them on what the stands were made on. `paths` (sorted) are
+ * those in which a stand differs from that, and are added to: what git finds as renames of them in
+ * any commit, against its parents and against the stand; copies, and empty files, do not count. A
+ * path above or beneath one counts as well, see ga_wip_has(). Each commit gets the value of its
+ * parent there, unless a parent that the host knows has the commit's own; a commit that changes
+ * nothing else is left out. Each tip is replaced by what it became. Author and dates stay;
+ * signatures of changed commits are dropped. `*ret_exact`: git had not enough time, so that only
+ * renames of unchanged files were found. */
+int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid *tips,
+		   size_t n_tips, struct ga_strv *paths, bool *ret_exact, struct ga_strv *keeps,
+		   struct ga_error *err);
+
 /* What rules said of a change when they ran on it before. */
 struct ga_classified {
 	struct ga_oid old, new; /* trees */
@@ -19,26 +44,13 @@ struct ga_classified {
 	struct ga_flags flags;
 };
 
-/* A commit of the user's uncommitted work, and the commit that replaces it in the published
- * history. */
-struct ga_stand {
-	struct ga_oid work, on;
-};
-
 struct ga_rewrite_opts {
-	const struct ga_oid *base;  /* the base of the agent's history */
-	const struct ga_oid *onto;  /* the base of the published one; == base if nothing was
-				     * carried */
-	const struct ga_stand *stands; /* further commits of uncommitted work that parts of the
-					* history are based on, oldest first ... */
-	size_t n_stands;               /* ... and their number; with base == onto there are none */
+	const struct ga_oid *base;  /* what the history is based on */
 	const struct ga_oid *since; /* report flags for everything since this commit; NULL: since
-				     * `onto` */
+				     * `base` */
 	const struct ga_oid *users; /* a commit of the user's: what it has, too, is not flagged in
-				     * what came before `onto`; may be NULL */
-	const struct ga_oid *tip;   /* tip of the agent's history, of which base is an ancestor */
-	bool rest;                  /* `tip` is a commit of what the agent left uncommitted:
-				     * published only if something of it remains */
+				     * what came before `base`; may be NULL */
+	const struct ga_oid *tip;   /* tip of the history, of which base is an ancestor */
 	bool fresh;                 /* the history is one commit on base, made a moment ago: no need
 				     * to look for it on the host */
 	const struct ga_host_facts *facts;
@@ -52,27 +64,17 @@ struct ga_rewrite_opts {
 	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
 		     struct ga_error *err);
 	void *payload;
-	uint64_t merges;            /* what the merges of all commits but the last may cost in all,
-				     * as in ga_merge_entry_within(); 0: 4 GiB, about a minute */
 	const char *committer;      /* of commits that the tool makes: "Name <mail> time zone" */
 	const char *session;        /* name, for the held commit's message */
 };
 
 struct ga_rewrite {
 	struct ga_oid tip;          /* the published tip; == opts.tip if nothing had to change, ==
-				     * opts.onto if everything that was changed is held or left
-				     * out */
-	struct ga_oid carried;      /* the history before the replay, if base != onto; else zero */
+				     * opts.base if everything that was changed is held back */
 	struct ga_oid orig;         /* the history before holding back; zero if nothing is held */
 	struct ga_oid held;         /* child of `tip` with everything; zero if nothing is held */
 	struct ga_oid full;         /* the tree of `tip` with everything */
 	struct ga_strv held_paths;
-	struct ga_strv left_out;    /* what `tip` lacks, because it cannot be separated from the
-				     * user's work or is that work under another name */
-	struct ga_strv unsure;      /* what was too much to search for the user's work: it is in
-				     * `tip`, or in a commit before it */
-	struct ga_strv summed;      /* what was too much to carry over in each commit: `tip` has all
-				     * that was done to it, earlier commits may not */
 	struct ga_flags flags;      /* on the whole range: since -> tip plus held, and what single
 				     * commits from base on had; each path once per rule */
 	struct ga_strv keeps;       /* .keep files of new packs, to be unlinked once refs exist */
@@ -81,24 +83,14 @@ struct ga_rewrite {
 void ga_rewrite_release(struct ga_rewrite *r);
 
 /* Map every commit of base..tip that no branch, remote branch or tag of the host reaches (the
- * tool's own branches apart), parents first. First its tree is carried over from the uncommitted
- * work it is based on (base: to `onto`; for a merge of several, the latest), by a three-way merge
- * per path and without what was made from that work under other names. Then each critical path gets
- * the value of a parent that the host knows, else that of the first rewritten parent (closed over
- * file/directory collisions); a parent older than `onto` is not asked. A value that a parent known
- * to the host has is never held back. Unchanged commits keep their ids. Author and dates stay;
- * signatures of changed commits are dropped. `*ret` is released first. */
+ * tool's own branches apart), parents first. Each critical path gets the value of a parent that the
+ * host knows, else that of the first rewritten parent (closed over file/directory collisions); a
+ * parent older than `base` is not asked. A value that a parent known to the host has is never held
+ * back. A commit of which nothing is left is left out; one that the agent made empty stays.
+ * Unchanged commits keep their ids. Author and dates stay; signatures of changed commits are
+ * dropped. `*ret` is released first. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
-
-/* Does `is`, which was merged to be without them, contain any line that the file `with` has and
- * `without` lacks? (A merge by lines takes a line that was moved within a file for one removed and
- * another one added.) Returns 1 if so, or if the files are too long to tell or no text; 0 if not,
- * or if one of the three is no file. For one of many: the bytes that are read are taken off
- * `*left`; if that is not enough it becomes 0, and 1 is returned. NULL: no limit. */
-int ga_rewrite_shows(struct ga_repo *r, const struct ga_entry *with,
-		     const struct ga_entry *without, const struct ga_entry *is,
-		     uint64_t *left, struct ga_error *err);
 
 /* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent's
  * becomes a ref of any kind. Commits that `tips` reach and the host's refs (as above) do not, and

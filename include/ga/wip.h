@@ -15,7 +15,7 @@
 struct ga_wip {
 	char *objects;          /* the session's object directory; see ga_repo_open_private() */
 	struct ga_oid snapshot; /* commit: what the agent was shown; zero: no uncommitted work */
-	struct ga_oid seen;     /* commit or tree: what the agent left, whole; zero: nothing yet */
+	struct ga_oid seen;     /* tree: what the agent left, whole; zero: nothing yet */
 	struct ga_strv paths;   /* paths of the uncommitted part in which snapshot and seen differ,
 				 * sorted */
 };
@@ -26,6 +26,17 @@ void ga_wip_release(struct ga_wip *w);
 /* Read it. A session without uncommitted work has neither snapshot nor paths. */
 int ga_wip_load(struct ga_repo *r, const struct ga_session *s, struct ga_wip *ret,
 		struct ga_error *err);
+
+/* What the agent did to those paths, from the snapshot to what it left. */
+int ga_wip_changes(struct ga_repo *r, const struct ga_wip *w, struct ga_changes *ret,
+		   struct ga_error *err);
+
+/* All paths in which the user had uncommitted work, changed by the agent or not, and what they were
+ * renamed to; sorted. None of them may be in a commit of the session's. */
+int ga_wip_paths(struct ga_repo *r, const struct ga_session *s, struct ga_strv *ret,
+		 struct ga_error *err);
+/* Is the path one of these sorted ones, beneath one, or a directory that one is in? */
+bool ga_wip_has(const struct ga_strv *paths, const char *path);
 
 /* The session's object directory; the caller frees it. */
 char *ga_wip_objects(const struct ga_session *s);

@@ -134,8 +134,14 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
  * above. */
 int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		  struct ga_error *err);
+/* What `tip`, a member of `c`, is called for people; the caller frees it. */
+char *what_is(const struct capture *c, const struct ga_oid *tip);
+/* Remove the heads that were set to zero. */
+void forget_zero_heads(struct capture *c);
 /* Forget the agent's HEAD, and note that its history was not taken. */
 void refuse_history(struct capture *c, const char *reason);
+/* Note what was taken beside its HEAD. */
+void name_others(struct capture *c);
 /* Note the commits on no branch that were taken. */
 void name_alone(struct capture *c);
 /* Is an operation unfinished in its git dir? `*ret` says which, in a few words, or is NULL. */

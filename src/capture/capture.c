@@ -335,15 +335,12 @@ static int take_everything(struct capture *c, struct outcome *o, struct ga_error
 static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->related && !ga_oid_is_zero(&c->head);
+	bool fresh = !own || ga_oid_equal(&c->head, &c->agent_base);
 	struct ga_oid users;
-	struct ga_rewrite_opts ro = { .base = &c->agent_base,
-				      .onto = &c->branch_base,
-				      .stands = c->stands,
-				      .n_stands = c->n_stands,
+	struct ga_rewrite_opts ro = { .base = &c->branch_base,
 				      .since = &c->s->onto,
 				      .tip = &o->history,
-				      .rest = o->made_rest,
-				      .fresh = !own || ga_oid_equal(&c->head, &c->agent_base),
+				      .fresh = fresh,
 				      .facts = &o->facts,
 				      .known = &o->rest,
 				      .hold_always = &o->hold_always,
@@ -352,8 +349,10 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 				      .committer = o->committer,
 				      .session = c->s->name };
 
-	/* nothing was done, so nothing is based on the carried work either */
-	if (ga_oid_equal(&o->history, &c->s->base) && !c->s->resumed)
+	if (leave_wip(c, o, err))
+		return -1;
+	name_others(c);
+	if (ga_oid_equal(&o->history, &c->branch_base) && !c->s->resumed)
 		return ga_commit_tree(c->e->repo, &c->branch_base, &o->rewrite.full, err);
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
 	    find_users(c, &users, &ro.users, err))
@@ -362,7 +361,6 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	    check_unpublished(c, &o->rewrite.tip, err))
 		return -1;
 	ga_strv_extend(&c->keeps, &o->rewrite.keeps);
-	leave_links(c, &o->rewrite.left_out);
 	return 0;
 }
 

@@ -392,7 +392,7 @@ void refuse_history(struct capture *c, const char *reason)
 }
 
 /* Name work that is not on the branch, where otherwise nobody would look for it. */
-static void name_others(struct capture *c)
+void name_others(struct capture *c)
 {
 	size_t n = 0;
 
@@ -470,6 +470,5 @@ int take_commits(struct capture *c, struct ga_error *err)
 		return -1;
 	if (fetch_commits(c, &host, &known, err))
 		return -1;
-	name_others(c);
 	return judge_head(c, err);
 }

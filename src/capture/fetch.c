@@ -144,7 +144,7 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 
 /* ---- what is refused ------------------------------------------------------- */
 
-static char *what_is(const struct capture *c, const struct ga_oid *tip)
+char *what_is(const struct capture *c, const struct ga_oid *tip)
 {
 	for (size_t i = 0; i < c->heads.n; i++) {
 		const char *branch = ga_path_below(c->heads.v[i].name, "heads");
@@ -157,7 +157,8 @@ static char *what_is(const struct capture *c, const struct ga_oid *tip)
 		return ga_strf(branch ? "the agent's branch %s"
 				      : "what the agent committed on no branch (%s)", q);
 	}
-	return ga_strdup("the agent's stash");
+	return ga_strdup(tip == &c->stash ? "the agent's stash"
+					  : "the history that the agent left");
 }
 
 static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason)
@@ -197,7 +198,7 @@ static void note_given_up(struct fetching *f)
 	f->c->unkept_more += more - 1;
 }
 
-static void forget_given_up(struct capture *c)
+void forget_zero_heads(struct capture *c)
 {
 	struct ga_refs *l = &c->heads;
 	size_t kept = 0;
@@ -296,6 +297,6 @@ int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga
 	if (rc)
 		return -1;
 	note_given_up(&f);
-	forget_given_up(c);
+	forget_zero_heads(c);
 	return 0;
 }

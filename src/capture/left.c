@@ -167,14 +167,10 @@ static int do_left(void *arg, struct ga_buf *out, struct ga_error *err)
 
 /* ---- what is in the result all the same --------------------------------------- */
 
-static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_oid *commit)
+static void add_tracked_tree(struct ga_repo *r, struct left_job *j, const struct ga_oid *tree)
 {
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
-	struct ga_oid tree;
 
-	/* a branch that was merged and deleted may be gone together with its objects */
-	if (ga_oid_is_zero(commit) || ga_commit_tree(r, commit, &tree, &gone))
-		return;
 	for (size_t i = 0; i < j->lines->n; i++) {
 		const struct ga_left *line = &j->lines->v[i];
 		cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
@@ -182,7 +178,7 @@ static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_o
 
 		if (line->kind != GA_LEFT_IGNORED || !ga_path_relative_ok(line->path))
 			continue;
-		if (ga_tree_entry(r, &tree, line->path, &e, &gone))
+		if (ga_tree_entry(r, tree, line->path, &e, &gone))
 			return;
 		if (e.mode != GA_MODE_TREE)
 			continue;
@@ -193,22 +189,26 @@ static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_o
 	}
 }
 
-/* An ignored directory may contain tracked files: these were captured. */
-static int find_tracked(struct ga_repo *r, struct left_job *j, struct ga_error *err)
+static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_oid *commit)
 {
-	cleanup_free char *ref = ga_session_ref(j->s, "carried");
-	struct ga_oid carried = { { 0 } };
-	bool nothing = ga_oid_is_zero(&j->s->tip) && ga_oid_is_zero(&j->s->held);
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	struct ga_oid tree;
 
-	if (ga_ref_read(r, ref, &carried, err) < 0)
-		return -1;
-	if (nothing && ga_oid_is_zero(&carried))
+	/* a branch that was merged and deleted may be gone together with its objects */
+	if (!ga_oid_is_zero(commit) && !ga_commit_tree(r, commit, &tree, &gone))
+		add_tracked_tree(r, j, &tree);
+}
+
+/* An ignored directory may contain tracked files: these were captured. */
+static void find_tracked(struct ga_repo *r, struct left_job *j)
+{
+	if (ga_oid_is_zero(&j->s->tip) && ga_oid_is_zero(&j->s->held))
 		add_tracked(r, j, &j->s->base);
 	add_tracked(r, j, &j->s->tip);
 	add_tracked(r, j, &j->s->held);
-	add_tracked(r, j, &carried);
+	if (j->s->left_out.n)
+		add_tracked_tree(r, j, &j->s->view);
 	ga_strv_sort_unique(&j->tracked);
-	return 0;
 }
 
 int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct ga_limits *limits,
@@ -220,10 +220,10 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 	struct child_job child = { do_left, &j, limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	size_t pos;
-	int rc = find_tracked(r, &j, err);
+	int rc;
 
-	if (!rc)
-		rc = in_child(&child, &answer, &pos, err);
+	find_tracked(r, &j);
+	rc = in_child(&child, &answer, &pos, err);
 	ga_strv_release(&j.tracked);
 	if (rc == GA_UPPER_LATE)
 		return ga_fail(err, GA_EFATAL, "listing what was left behind took longer than %s "

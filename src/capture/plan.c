@@ -261,7 +261,7 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 	} refs[] = {
 		{ "base", &c->s->base },
 		{ "held", &o->rewrite.held },
-		{ "carried", &o->rewrite.carried },
+		{ "carried", &o->carried },
 		{ "orig", strayed ? &c->head : &o->rewrite.orig },
 		{ "stash", &c->stash },
 		{ "report", &o->report_id },

@@ -32,6 +32,8 @@ void outcome_release(struct outcome *o)
 	ga_flags_release(&o->rest.flags);
 	ga_strv_release(&o->hold_always);
 	ga_rewrite_release(&o->rewrite);
+	ga_strv_release(&o->left_out);
+	ga_strv_release(&o->renamed);
 }
 
 /* ---- what must be held whatever the rules say -------------------------- */
@@ -40,11 +42,13 @@ void outcome_release(struct outcome *o)
 int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *commits = NULL;
+	struct ga_oid tree;
 	size_t n;
 
-	if (list_history(c, &o->history, 1, &c->agent_base, 1, &commits, &n, err))
+	if (list_history(c, &o->history, 1, &c->branch_base, 1, &commits, &n, err) ||
+	    ga_commit_tree(c->e->repo, &c->branch_base, &tree, err))
 		return -1;
-	if (find_in_the_way(c, commits, n, &c->agent_base_tree, &o->hold_always, err) ||
+	if (find_in_the_way(c, commits, n, &tree, &o->hold_always, err) ||
 	    hold_links(c, commits, n, &o->hold_always, err))
 		return -1;
 	ga_strv_extend(&o->hold_always, &c->unfiltered);
@@ -157,17 +161,15 @@ static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	struct ga_oid tree;
 
-	if (!o->rewrite.left_out.n)
+	if (!o->left_out.n)
 		return 0;
-	if (ga_commit_tree(c->e->repo, &o->rewrite.carried, &tree, err) ||
-	    ga_tree_diff(c->e->repo, &c->base_tree, &tree, &all, err))
+	if (ga_tree_diff(c->e->repo, &c->base_tree, &c->upper.tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_find(&o->rewrite.left_out, all.v[i].path) >= 0)
+		if (ga_strv_find(&o->left_out, all.v[i].path) >= 0)
 			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
-	if (ga_classify(c->e->repo, &o->facts, &c->base_tree, &tree, &some, &flags, err))
+	if (ga_classify(c->e->repo, &o->facts, &c->base_tree, &c->upper.tree, &some, &flags, err))
 		return -1;
 	ga_report_add_flags(o->report, &flags, NULL);
 	return 0;
@@ -198,12 +200,12 @@ static int fill_report(struct capture *c, struct outcome *o, struct ga_error *er
 	r->unkept_more = c->unkept_more;
 	note_paths(&r->notes, "newly ignored", &c->upper.newly_ignored);
 	note_in_the_way(c, o, &r->notes);
-	note_paths(&r->notes, "too much to look for your uncommitted work in what is on the branch",
-		   &o->rewrite.unsure);
-	note_paths(&r->notes, "too much to take your uncommitted work out of in each commit: only "
-		   "the last one has all that was done to", &o->rewrite.summed);
 	report_limits(c, r);
-	ga_strv_extend(&r->left_out, &o->rewrite.left_out);
+	ga_strv_extend(&r->left_out, &o->left_out);
+	if (o->left_out.n) {
+		r->shown = c->s->base;
+		r->seen = c->upper.tree;
+	}
 	return 0;
 }
 
@@ -246,7 +248,9 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	ga_strv_release(&s->notes);
 	ga_strv_extend(&s->notes, &o->report->notes);
 	ga_strv_release(&s->left_out);
-	ga_strv_extend(&s->left_out, &o->rewrite.left_out);
+	ga_strv_extend(&s->left_out, &o->left_out);
+	ga_strv_release(&s->renamed);
+	ga_strv_extend(&s->renamed, &o->renamed);
 }
 
 int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)

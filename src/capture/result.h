@@ -20,6 +20,9 @@ struct outcome {
 	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
 				     * was done */
 	bool made_rest;             /* there is such a commit */
+	struct ga_oid carried;      /* that tip before the uncommitted work was taken out; zero:
+				     * there was none */
+	struct ga_strv left_out, renamed; /* see struct ga_session */
 	struct ga_strv hold_always;
 	struct ga_rewrite rewrite;
 	struct ga_report *report;   /* the caller's */
@@ -47,6 +50,10 @@ int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err);
 
 /* Note names and dates in the agent's commits that are not the user's own (claims.c). */
 int note_claims(struct capture *c, struct outcome *o, struct ga_error *err);
+
+/* Take the user's uncommitted work out of everything that may become a ref, and find what the agent
+ * did to it (wip.c). */
+int leave_wip(struct capture *c, struct outcome *o, struct ga_error *err);
 
 /* Gather paths of the history that a merge would overwrite on the host. */
 int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT
  *
- * Holding back: no commit of the published history has a value of a critical path that the host did
- * not have before, not even temporarily, since `git rebase` and `git bisect` check out every
- * commit.
+ * Holding back: no commit of the published history has a value that the host did not have before in
+ * a path of the user's uncommitted work or a critical one, not even temporarily, since `git rebase`
+ * and `git bisect` check out every commit.
  */
 #include "rewrite-internal.h"
 
 #include <string.h>
 
 #include "ga/strmap.h"
+#include "ga/wip.h"
 
 struct hold {
 	struct range *g;
 	struct ga_rewrite *ret;
 	struct ga_strv always;       /* opts.hold_always, sorted */
-	struct ga_oid onto_tree;
+	struct ga_oid base_tree;
 	struct ga_strmap seen;       /* from "rule path" of flags in `ret` to their severities
 				      * ... */
 	struct ga_strv seen_keys;    /* ... with keys that are owned by this */
-	struct ga_flags final;       /* from `onto` to everything */
+	struct ga_flags final;       /* from the base to everything */
 	const struct node *tip;
 	/* of the node being worked on */
 	struct node *n;
@@ -141,7 +142,7 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 }
 
 /* The parent whose value a held path gets: the first that the host knows, else the first. A parent
- * that `onto` has long left behind is passed over: its values would revert what came since, in
+ * that the base has long left behind is passed over: its values would revert what came since, in
  * paths that the agent did not touch. */
 static int reference_parent(struct hold *h, const struct ga_oid **ret, struct ga_error *err)
 {
@@ -157,8 +158,8 @@ static int reference_parent(struct hold *h, const struct ga_oid **ret, struct ga
 
 		if (range_find(h->g, &c->parents[i]))
 			continue;
-		if (c->n_parents > 1 && !ga_oid_equal(&c->parents[i], h->g->o->onto))
-			rc = ga_is_ancestor(h->g->r, &c->parents[i], h->g->o->onto, err);
+		if (c->n_parents > 1 && !ga_oid_equal(&c->parents[i], &h->g->base))
+			rc = ga_is_ancestor(h->g->r, &c->parents[i], &h->g->base, err);
 		if (rc < 0)
 			return -1;
 		if (!rc) {
@@ -225,13 +226,28 @@ static int drop_shown(struct hold *h, struct ga_flags *flags, struct ga_error *e
 	return 0;
 }
 
+/* Find the paths of uncommitted work that the commit changes. */
+static int find_wip(struct hold *h, const struct ga_oid *old, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+
+	if (ga_tree_diff(h->g->r, old, &h->n->c.tree, &changes, err))
+		return -1;
+	for (size_t i = 0; i < changes.n; i++)
+		if (ga_wip_has(h->g->wip, changes.v[i].path))
+			ga_strv_push(&h->critical, changes.v[i].path);
+	return 0;
+}
+
 static int against_parent(struct hold *h, const struct ga_oid *old, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 
+	if (h->g->wip)
+		return find_wip(h, old, err);
 	/* the most frequent case, a single commit: classified already */
-	if (old && ga_oid_equal(old, &h->onto_tree) &&
+	if (old && ga_oid_equal(old, &h->base_tree) &&
 	    ga_oid_equal(&h->n->c.tree, &h->tip->c.tree)) {
 		if (ga_tree_diff(h->g->r, old, &h->n->c.tree, &changes, err))
 			return -1;
@@ -288,22 +304,22 @@ static int hold_critical(struct hold *h, const char *path, const struct ga_entry
 	return 0;
 }
 
-/* Would this value be held back if the commit were directly on `onto`? */
+/* Would this value be held back if the commit were directly on the base? */
 static int still_critical(struct hold *h, const char *path, const struct ga_entry *is,
 			  struct ga_error *err)
 {
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	struct ga_entry onto;
+	struct ga_entry base;
 
 	if (ga_strv_find(&h->always, path) >= 0)
 		return 1;
-	if (file_entry(h->g->r, &h->onto_tree, path, &onto, err))
+	if (file_entry(h->g->r, &h->base_tree, path, &base, err))
 		return -1;
-	if (ga_entry_equal(&onto, is))
+	if (ga_entry_equal(&base, is))
 		return 0;
-	(void)ga_changes_add(&c, path, &onto, is);
-	if (ga_classify(h->g->r, h->g->o->facts, &h->onto_tree, &h->n->c.tree, &c, &flags, err))
+	(void)ga_changes_add(&c, path, &base, is);
+	if (ga_classify(h->g->r, h->g->o->facts, &h->base_tree, &h->n->c.tree, &c, &flags, err))
 		return -1;
 	for (size_t i = 0; i < flags.n; i++)
 		if (ga_flag_holds(h->g->o->facts, &flags.v[i]) &&
@@ -343,8 +359,9 @@ static int consider(struct hold *h, const char *path, struct ga_changes *over,
 	rc = host_has(h, path, &is, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	return ga_strv_find(&h->critical, path) >= 0 ? hold_critical(h, path, &is, over, err) :
-						hold_inherited(h, path, &is, over, err);
+	return h->g->wip || ga_strv_find(&h->critical, path) >= 0
+		       ? hold_critical(h, path, &is, over, err)
+		       : hold_inherited(h, path, &is, over, err);
 }
 
 static void gather_candidates(struct hold *h, struct ga_strv *ret)
@@ -460,7 +477,7 @@ int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	struct ga_oid since;
 
-	return ga_commit_tree(g->r, g->o->since ? g->o->since : g->o->onto, &since, err) ||
+	return ga_commit_tree(g->r, g->o->since ? g->o->since : g->o->base, &since, err) ||
 	       ga_tree_diff(g->r, &since, tree, &changes, err) ||
 	       ga_classify(g->r, g->o->facts, &since, tree, &changes, ret, err) ||
 	       drop_users(g, ret, err) ? -1 : 0;
@@ -472,7 +489,7 @@ static int flag_all(struct hold *h, struct ga_error *err)
 	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
 	struct range *g = h->g;
 
-	if (!g->o->since || ga_oid_equal(g->o->since, g->o->onto))
+	if (!g->o->since || ga_oid_equal(g->o->since, g->o->base))
 		return 0;
 	if (flag_since(g, &h->tip->c.tree, &flags, err))
 		return -1;
@@ -480,19 +497,27 @@ static int flag_all(struct hold *h, struct ga_error *err)
 	return 0;
 }
 
-static int hold_all(struct hold *h, struct ga_error *err)
+/* Find the flags of the whole, which come first. */
+static int flag_whole(struct hold *h, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	struct range *g = h->g;
 
-	if (ga_commit_tree(g->r, g->o->onto, &h->onto_tree, err) ||
-	    classify(h, &h->onto_tree, &h->tip->c.tree, &h->final, &changes, err))
+	if (ga_commit_tree(g->r, &g->base, &h->base_tree, err) ||
+	    classify(h, &h->base_tree, &h->tip->c.tree, &h->final, &changes, err))
 		return -1;
 	add_flags(h, &h->final);
-	if (flag_all(h, err))
+	return flag_all(h, err);
+}
+
+static int hold_all(struct hold *h, struct ga_error *err)
+{
+	struct range *g = h->g;
+
+	if (!g->wip && flag_whole(h, err))
 		return -1;
 	count_children(g);
-	for (size_t i = 0; i < g->n; i++) {
+	for (size_t i = g->n_stands; i < g->n; i++) {
 		h->n = &g->v[i];
 		if (hold_node(h, err))
 			return -1;
@@ -502,14 +527,15 @@ static int hold_all(struct hold *h, struct ga_error *err)
 
 int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
 {
-	struct hold h = { .g = g, .ret = ret, .tip = &g->v[g->n - 1] };
+	struct hold h = { .g = g, .ret = ret, .tip = g->n ? &g->v[g->n - 1] : NULL };
 	int rc;
 
-	if (g->o->hold_always)
+	if (g->o && g->o->hold_always)
 		ga_strv_extend(&h.always, g->o->hold_always);
 	ga_strv_sort_unique(&h.always);
 	rc = hold_all(&h, err);
-	ga_flags_sort(&ret->flags);
+	if (ret)
+		ga_flags_sort(&ret->flags);
 	ga_strv_release(&h.always);
 	ga_strv_release(&h.critical);
 	ga_strmap_release(&h.seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the two steps of rewriting share: a range of commits in memory, each with what it becomes.
+ * What the steps of rewriting share: a range of commits in memory, each with what it becomes.
  */
 #ifndef GA_REWRITE_INTERNAL_H
 #define GA_REWRITE_INTERNAL_H
@@ -13,7 +13,7 @@ struct node {
 	struct ga_oid id;
 	struct ga_commit c; /* without its texts, which can be long: writing it reads them */
 	struct ga_oid new_id, new_tree;
-	size_t stand; /* index in range.stands, plus one, of the latest that it is based on; 0: of
+	size_t stand; /* index in range.v, plus one, of the latest stand that it is based on; 0: of
 		       * none */
 	bool unclean; /* its texts have to be made safe to show */
 	/* The paths whose value in the new tree differs from that in c.tree, with the new value;
@@ -25,41 +25,23 @@ struct node {
 	size_t children;        /* number of children in the range that are still to be done */
 };
 
-struct stand {
-	struct ga_oid work, on;
-	struct ga_changes carried; /* from `work` to `on`, loaded when first needed ... */
-	struct ga_oid work_tree, on_tree;
-	bool have_carried;
-	struct replayed {          /* for each of `carried`: what a commit had, and what that
-				    * became */
-		struct ga_entry is, want;
-		bool known, left_out, summed;
-	} *replayed;
-	struct origins *origins;   /* ... and content that was made from it, once that was asked
-				    * for; or NULL */
-	struct ga_oid empty;       /* the empty blob */
-};
-
-/* The commits to be mapped, parents first. All others are known to the host and stay as they
- * are. */
+/* The commits to be mapped, parents first, after the stands, whose nodes say what each becomes. All
+ * others are known to the host and stay as they are. */
 struct range {
 	struct ga_repo *r;
-	const struct ga_rewrite_opts *o;
-	struct stand *stands; /* opts.stands, and base with onto as the last */
-	size_t n_stands;
+	const struct ga_rewrite_opts *o; /* for holding back, else NULL */
+	const struct ga_strv *wip;       /* for uncommitted work, else NULL */
+	struct ga_oid base;              /* a parent that this has long left behind is not asked
+					  * for a value */
 	struct ga_pack *pack;
 	struct node *v;
-	size_t n;
+	size_t n, cap, n_stands;
 	struct ga_oidmap index;
 	bool texts; /* texts are checked, and made safe to show */
-	uint64_t merges; /* what is left of opts.merges */
-	size_t n_unsure; /* size of ga_rewrite.unsure when it last had no duplicates */
 };
 
 /* The node of a commit, or NULL if it is known to the host. */
 struct node *range_find(const struct range *g, const struct ga_oid *id);
-/* Which of the range's stands the commit is, plus one; 0: none. */
-size_t find_stand(const struct range *g, const struct ga_oid *id);
 /* The entry of a file in a commit's tree; a directory counts as none. */
 int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 	       struct ga_entry *ret, struct ga_error *err);
@@ -73,7 +55,6 @@ int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_
 			  bool *ret_any, struct ga_error *err);
 /* Give the node this list, or its first parent's if that is the same. Takes `over`. */
 void set_over(const struct range *g, struct node *n, struct ga_changes *over, bool collided);
-void share_over(struct node *n, const struct node *with);
 void leave_over(struct node *n);
 /* Does the list have values because of others? Then it has to be made anew for each commit. */
 bool over_collided(const struct node *n);
@@ -90,59 +71,24 @@ void leave_parents(const struct range *g, const struct node *n);
 /* Write the commit that `n` becomes, with `over` applied to `c.tree` and its parents mapped. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
 
-/* Carry the range over from its stands; fills left_out and unsure. */
-int carry_over(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
+/* ---- rewrite-hold.c ------------------------------------------------------------------ */
 
-/* ---- rewrite-origin.c: what is made of the user's work ------------------------------ */
-
-void origins_free(struct origins *o);
-struct origin_query {
-	const struct ga_entry *is;
-	const struct ga_entry *was; /* what the path had before: those lines are its own */
-	size_t but;                 /* the carried path that it is itself; SIZE_MAX: none */
-	bool followed;              /* in a parent it was the user's work: then one line of that
-				     * suffices */
-};
-/* Is it a carried file under another name? Returns 1 if so, 2 if there is too much to compare. A
- * file that is found counts as an origin itself from then on. */
-int judge_origin(struct range *g, struct stand *s, const struct origin_query *q,
-		 struct ga_error *err);
-/* Record that the host has this content in a commit, so that it is nobody's secret. */
-int origin_is_known(struct range *g, struct stand *s, const struct ga_oid *blob,
-		    struct ga_error *err);
-
-/* ---- rewrite-lines.c ---------------------------------------------------------------- */
-
-struct line {
-	uint64_t hash;
-	uint32_t len; /* of its bytes */
-	bool says;    /* it has more than brackets and blanks */
-};
-/* The lines of a text, sorted by hash. */
-struct lines {
-	struct line *v;
-	size_t n;
-	size_t bytes; /* read */
-};
-void lines_release(struct lines *l);
-#define cleanup_lines cleanup_(lines_release)
-/* Returns 1, without lines, if the blob is binary (`bytes` is its size then) or longer than
- * `max`. */
-int lines_read(struct ga_repo *r, const struct ga_oid *blob, size_t max, struct lines *ret,
-	       struct ga_error *err);
-/* Is half of the longer text in the other, by git's measure for renames? */
-bool lines_similar(const struct lines *a, const struct lines *b);
-/* The lines of `to` that `from` does not have and that say anything, each once. */
-void lines_added(const struct lines *from, const struct lines *to, struct lines *ret);
-/* Is any line of `of` also in `in`, and not in `but`? */
-bool lines_any(const struct lines *of, const struct lines *in, const struct lines *but);
-
+/* Give each commit of the range its parent's value where it may not have its own: in the paths of
+ * range.wip, or in what is critical. In the latter case flags of changes made by single commits are
+ * added to `ret`, else it is NULL. */
+int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
 /* Get the flags of everything that `tree` has and opts.since does not. */
 int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
 	       struct ga_error *err);
 
-/* Hold back what is critical. Flags of changes made by single commits are added to `ret`. */
-int hold_back(struct range *g, struct ga_rewrite *ret, struct ga_error *err);
+/* ---- rewrite-moved.c ----------------------------------------------------------------- */
+
+/* Add to `paths` what git finds as renames of them in the commits of the range. `*ret_exact`: only
+ * of unchanged files. */
+int find_moved(struct range *g, unsigned ms, struct ga_strv *paths, bool *ret_exact,
+	       struct ga_error *err);
+
+/* ---- rewrite-text.c ------------------------------------------------------------------ */
 
 /* Make a commit's texts safe to show. True if anything had to be changed. */
 bool clean_commit(struct ga_commit *c);

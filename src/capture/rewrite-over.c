@@ -168,7 +168,7 @@ bool over_collided(const struct node *n)
 	return n->list && n->list->collided;
 }
 
-void share_over(struct node *n, const struct node *with)
+static void share_over(struct node *n, const struct node *with)
 {
 	leave_over(n);
 	if (!with->list)

@@ -51,8 +51,11 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *dir = NULL;
 
-	if (s->state != GA_STATE_CAPTURED || cli_has_work(s))
+	if (s->state != GA_STATE_CAPTURED)
 		return "";
+	if (cli_has_work(s))
+		return ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held) ? "uncommitted changes"
+									   : "";
 	/* a part that cannot be looked at may have work */
 	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
 		return "in submodules";

@@ -79,7 +79,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cli_note("pushed agent/%s and its report%s to %s", s.name,
 		 o->held && !ga_oid_is_zero(&s.held) ? ", with what is held back" : "", q);
 	if (s.left_out.n)
-		cli_note("  changes on top of your uncommitted work stay here");
+		cli_note("  uncommitted changes stay here");
 	return 0;
 }
 

@@ -123,7 +123,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	if (summary)
 		return;
 	print_flags(r);
-	print_list("on your work", &s->left_out, true);
+	print_list("uncommitted", &s->left_out, true);
 	print_list("notes", &s->notes, false);
 }
 

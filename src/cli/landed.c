@@ -17,7 +17,7 @@
  * goes with the branch. */
 static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
 {
-	static const char *const kinds[] = { "orig", "carried" };
+	static const char *const kinds[] = { "orig" };
 	bool does;
 
 	if (ga_oid_is_zero(&s->tip))

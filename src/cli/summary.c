@@ -290,8 +290,7 @@ static void say_left_out(const struct ga_session *s, FILE *f)
 	for (size_t i = 0; i < s->left_out.n; i++) {
 		cleanup_free char *q = ga_quote(s->left_out.v[i]);
 
-		(void)fprintf(f, "  on your uncommitted work: %s ('land' brings it uncommitted)\n",
-			      q);
+		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n", q);
 	}
 }
 
@@ -429,6 +428,8 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	m = cli_count(files, "file", "files");
 	if (!cli_has_work(s))
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
+	else if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+		(void)fprintf(f, "agent/%s: no commit, but uncommitted changes\n", s->name);
 	else if (ga_oid_is_zero(&s->tip))
 		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n",
 			      s->name);

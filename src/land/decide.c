@@ -513,26 +513,17 @@ static int read_all(struct decision *d, struct ga_error *err)
 /* Add the left-out paths that are rejected to d->undone. */
 static int list_left_out(struct decision *d, struct ga_error *err)
 {
-	cleanup_free char *base_ref = ga_session_ref(d->s, "base"),
-			  *carried_ref = ga_session_ref(d->s, "carried");
-	struct ga_oid base, carried;
-	int rc;
+	struct ga_oid base;
 
 	if (!d->unlist.n)
 		return 0;
-	rc = ga_ref_read(d->repo, base_ref, &base, err);
-	if (!rc)
-		rc = ga_ref_read(d->repo, carried_ref, &carried, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (ga_commit_tree(d->repo, &base, &base, err) ||
-	    ga_commit_tree(d->repo, &carried, &carried, err))
+	if (ga_commit_tree(d->repo, &d->s->base, &base, err))
 		return -1;
 	for (size_t i = 0; i < d->unlist.n; i++) {
 		struct ga_entry was, is;
 
 		if (entry_of_file(d, &base, d->unlist.v[i], &was, err) ||
-		    entry_of_file(d, &carried, d->unlist.v[i], &is, err))
+		    entry_of_file(d, &d->s->view, d->unlist.v[i], &is, err))
 			return -1;
 		(void)ga_changes_add(&d->undone, d->unlist.v[i], &was, &is);
 	}

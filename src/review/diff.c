@@ -294,20 +294,12 @@ static int put_held(struct review_diff *d, const struct ga_report *r, const stru
 int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err)
 {
-	cleanup_free char *base_ref = ga_strf(GA_SESSION_REFS "%s/base", r->session);
-	cleanup_free char *carried_ref = ga_strf(GA_SESSION_REFS "%s/carried", r->session);
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-	int rc;
 
-	if (!r->left_out.n)
+	if (!r->left_out.n || ga_oid_is_zero(&r->seen))
 		return 0;
-	rc = ga_ref_read(repo, base_ref, ret_old, err);
-	if (!rc)
-		rc = ga_ref_read(repo, carried_ref, ret_new, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (ga_commit_tree(repo, ret_old, ret_old, err) ||
-	    ga_commit_tree(repo, ret_new, ret_new, err) ||
+	*ret_new = r->seen;
+	if (ga_commit_tree(repo, &r->shown, ret_old, err) ||
 	    ga_tree_diff(repo, ret_old, ret_new, &all, err))
 		return -1;
 	for (size_t i = 0; i < r->left_out.n; i++) {
@@ -330,7 +322,7 @@ static int put_left_out(struct review_diff *d, const struct ga_report *r, struct
 		return -1;
 	if (!some.n)
 		return 0;
-	d->form->section(d, "left out of the branch: changes on top of your uncommitted work");
+	d->form->section(d, "uncommitted changes: on no branch until landing brings them");
 	/* all of them as if flagged: shown even if binary */
 	return put_changes(d, &some, &r->left_out, err);
 }

@@ -479,7 +479,7 @@ int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struc
 	put_notes(b, "Checks", &checks);
 	put_flags(b, r, &past);
 	put_held(b, &held);
-	put_paths(b, "Left out of the branch: changes on top of uncommitted work", &r->left_out);
+	put_paths(b, "Uncommitted changes", &r->left_out);
 	put_left(b, r);
 	put_notes(b, "Notes", &r->notes);
 	if (html_put_timeline(s, b, err))

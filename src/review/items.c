@@ -108,7 +108,7 @@ static const char *where_text(const struct ga_review_item *item)
 	case GA_REVIEW_HELD:
 		return " (held back)";
 	case GA_REVIEW_LEFT_OUT:
-		return " (on top of your uncommitted work)";
+		return " (uncommitted)";
 	case GA_REVIEW_ELSEWHERE:
 		return " (no change on the branch)";
 	case GA_REVIEW_BRANCH:

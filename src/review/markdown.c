@@ -285,7 +285,7 @@ int ga_report_markdown(struct ga_repo *repo, const struct ga_session *s, const s
 	put_flags(out, r, &past);
 	put_commits(out, &commits);
 	put_files(out, &stat);
-	put_list(out, "Not on the branch: changes on top of uncommitted work", &r->left_out, true);
+	put_list(out, "Uncommitted changes", &r->left_out, true);
 	put_left(out, r);
 	put_list(out, "Notes", &r->notes, false);
 	return 0;

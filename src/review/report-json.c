@@ -82,6 +82,10 @@ char *ga_report_encode(const struct ga_report *r)
 	(void)json_object_set_new(o, "left", left);
 	(void)json_object_set_new(o, "notes", strv_json(&r->notes));
 	(void)json_object_set_new(o, "left_out", strv_json(&r->left_out));
+	if (r->left_out.n) {
+		ga_json_set_oid(o, "shown", &r->shown);
+		ga_json_set_oid(o, "seen", &r->seen);
+	}
 	if (r->checks.n)
 		(void)json_object_set_new(o, "checks", strv_json(&r->checks));
 	if (r->limits.n)
@@ -293,6 +297,9 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 		return -1;
 	if (json_object_get(o, "unkept_more") &&
 	    get_count(o, "unkept_more", &r->unkept_more, err))
+		return -1;
+	if (json_object_get(o, "seen") && (get_oid(o, "shown", &r->shown, err) ||
+					   get_oid(o, "seen", &r->seen, err)))
 		return -1;
 	/* these paths will be opened in the user's working tree */
 	for (size_t i = 0; i < r->left_out.n; i++)

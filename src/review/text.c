@@ -250,8 +250,8 @@ static void put_left_out(const struct text *t, const struct ga_strv *paths)
 {
 	if (!paths->n)
 		return;
-	heading(t, "left out of the branch: changes on top of your uncommitted work\n"
-		   "(landing brings them as uncommitted edits)");
+	heading(t, "uncommitted changes: in files that had some of yours, on no branch\n"
+		   "(landing brings them, uncommitted)");
 	for (size_t i = 0; i < paths->n && i < FILES_SHOWN; i++) {
 		ga_buf_adds(t->out, "  ");
 		add_path(t, paths->v[i]);

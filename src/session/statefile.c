@@ -81,6 +81,7 @@ static const struct field fields[] = {
 	FIELD("held", OID, held),
 	FIELD("note", LIST, notes),
 	FIELD("leftout", LIST, left_out),
+	FIELD("renamed", LIST, renamed),
 	FIELD("view", OID, view),
 	FIELD("full", OID, full),
 	FIELD("from", OID, agent_base),

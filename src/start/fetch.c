@@ -228,7 +228,7 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 	cleanup_strv struct ga_strv in_the_way = GA_STRV_INIT;
 	bool held = !ga_oid_is_zero(&f->held);
 	struct ga_oid top = held ? f->held : f->tip;
-	struct ga_rewrite_opts o = { .base = &f->onto, .onto = &f->onto, .tip = &top, .rest = held,
+	struct ga_rewrite_opts o = { .base = &f->onto, .tip = &top,
 				     .facts = &facts, .hold_always = &in_the_way,
 				     .committer = committer, .session = f->s->name };
 	size_t cleaned;

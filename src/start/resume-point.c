@@ -10,6 +10,7 @@
 #include "ga/objects.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/wip.h"
 #include "ga/worktree.h"
 #include "resume.h"
 
@@ -102,28 +103,19 @@ static int replay(struct ga_start_env *e, const struct ga_changes *done, const s
 		       ? -1 : check_collision(e, done, tree, ret_tree, ret_path, err);
 }
 
-/* Add to `ret` those of `done` that do more than commit the user's uncommitted work as the session
- * got it. That work is in the base already, and the agent's changes to it are only in the layers:
- * these are to stay as they are. */
-static int drop_committed(struct ga_start_env *e, const struct ga_session *s,
-			  const struct ga_changes *done, struct ga_changes *ret,
-			  struct ga_error *err)
+/* Add to `ret` the changes to paths in which the user had no uncommitted work: what the agent did in
+ * the others is only in the layers, and stays as it is. */
+static int drop_wip(struct ga_start_env *e, const struct ga_session *s,
+		    const struct ga_changes *done, struct ga_changes *ret, struct ga_error *err)
 {
-	struct ga_oid onto, base;
+	cleanup_strv struct ga_strv wip = GA_STRV_INIT;
 
-	if (ga_commit_tree(e->repo, &s->onto, &onto, err) ||
-	    ga_commit_tree(e->repo, &s->base, &base, err))
+	if (ga_wip_paths(e->repo, s, &wip, err))
 		return -1;
-	for (size_t i = 0; i < done->n; i++) {
-		const struct ga_change *c = &done->v[i];
-		struct ga_entry was, is;
-
-		if (entry_at(e, &onto, c->path, &was, err) ||
-		    entry_at(e, &base, c->path, &is, err))
-			return -1;
-		if (!ga_entry_equal(&was, &c->old) || !ga_entry_equal(&is, &c->new))
-			(void)ga_changes_add(ret, c->path, &c->old, &c->new);
-	}
+	for (size_t i = 0; i < done->n; i++)
+		if (!ga_wip_has(&wip, done->v[i].path))
+			(void)ga_changes_add(ret, done->v[i].path, &done->v[i].old,
+					     &done->v[i].new);
 	return 0;
 }
 
@@ -193,7 +185,7 @@ static int find_view(struct ga_start_env *e, const struct ga_session *s, struct 
 				    "any more", s->name);
 		return start_anew_hint(s, err);
 	}
-	if (drop_committed(e, s, &all, &done, err))
+	if (drop_wip(e, s, &all, &done, err))
 		return -1;
 	rc = replay(e, &done, &p->was, &p->bring, &p->view, &path, err);
 	if (rc > 0) {
@@ -206,34 +198,22 @@ static int find_view(struct ga_start_env *e, const struct ga_session *s, struct 
 
 /* ---- the user's uncommitted work on top of it -------------------------------------- */
 
-/* The user's uncommitted work with the changes of the branch done to it. A path where that
- * conflicts is as the layers are to show it. */
+/* The branch with the uncommitted work on top, as the layers are to show it. */
 static int carry(struct ga_start_env *e, const struct ga_session *s, const struct start_point *p,
 		 struct ga_oid *ret, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes done = GA_CHANGES_INIT, apply = GA_CHANGES_INIT;
-	struct ga_oid onto, base, under;
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, some = GA_CHANGES_INIT;
+	cleanup_strv struct ga_strv wip = GA_STRV_INIT;
+	struct ga_oid under;
 
-	if (ga_commit_tree(e->repo, &s->onto, &onto, err) ||
-	    ga_commit_tree(e->repo, &s->base, &base, err) ||
+	if (ga_wip_paths(e->repo, s, &wip, err) ||
 	    ga_commit_tree(e->repo, &p->branch_base, &under, err) ||
-	    ga_tree_diff(e->repo, &onto, &under, &done, err))
+	    ga_tree_diff(e->repo, &under, &p->view, &all, err))
 		return -1;
-	for (size_t i = 0; i < done.n; i++) {
-		const struct ga_change *c = &done.v[i];
-		struct ga_entry is, want;
-		int rc;
-
-		if (entry_at(e, &base, c->path, &is, err))
-			return -1;
-		rc = ga_merge_entry(e->repo, &c->old, &is, &c->new, &want, err);
-		if (rc < 0 || (rc && entry_at(e, &p->view, c->path, &want, err)))
-			return -1;
-		if (!ga_entry_equal(&is, &want))
-			(void)ga_changes_add(&apply, c->path, &is, &want);
-	}
-	ga_changes_sort(&apply);
-	return ga_tree_apply(e->repo, NULL, &base, &apply, ret, err);
+	for (size_t i = 0; i < all.n; i++)
+		if (ga_wip_has(&wip, all.v[i].path))
+			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
+	return ga_tree_apply(e->repo, NULL, &under, &some, ret, err);
 }
 
 /* Make the commit of uncommitted work that the agent's history stands on from now on. Its second
@@ -262,8 +242,5 @@ int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct 
 	    start_find_former(e, s, &ret->base_report, err))
 		return -1;
 	ret->agent_base = ret->branch_base;
-	if (ga_oid_equal(&s->base, &s->onto))
-		return 0;
-	ret->agent_base = s->base;
-	return ga_oid_equal(&ret->branch_base, &s->onto) ? 0 : make_from(e, s, ret, err);
+	return ga_oid_equal(&s->base, &s->onto) ? 0 : make_from(e, s, ret, err);
 }

@@ -82,12 +82,13 @@ test_expect_success 'the branch is checked out' '
 	cd r && git worktree add -q ../wt agent/top && test_expect_code 125 git agent resume top -- true 2>../err && grep "branch .agent/top. is checked out in" ../err && grep "^hint: " ../err && git worktree remove ../wt
 '
 
-test_expect_success 'on uncommitted work: what was done to the branch is done to it' '
-	git init -q c && cd c && seq 1 30 >a && echo b >b && git add -A && git commit -qm base && sed -i "s/^5\$/user/" a && echo u >u &&
-	git agent start -q --name c -- sh -c "echo n >n && sed -i s/^15\$/agent/ a && echo m >m" && git show agent/c:a | grep agent &&
-	on c "sed -i s/^25\$/host/ a && echo h >h && git add -A && git commit -qm host" && git agent review --reject c m && before=$(git rev-parse agent/c) &&
-	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; cat a >\$HOME/a; ls >>\$HOME/a; echo x >x" && test ! -s "$HOME/aihome/status" &&
-	sed -e "s/^5\$/user/; s/^15\$/agent/; s/^25\$/host/" -e "" >../want <<-END && test_cmp ../want "$HOME/aihome/a" &&
+test_expect_success 'on uncommitted work: what was done to the branch is brought, but for the files that had it' '
+	git init -q c && cd c && seq 1 30 >a && seq 1 30 >b && git add -A && git commit -qm base && sed -i "s/^5\$/user/" a && echo u >u &&
+	git agent start -q --name c -- sh -c "echo n >n && sed -i s/^15\$/agent/ a b && echo m >m" && git diff --quiet main agent/c -- a && git show agent/c:b | grep agent &&
+	on c "sed -i s/^25\$/host/ a b && echo h >h && git add -A && git commit -qm host" && git agent review --reject c m && before=$(git rev-parse agent/c) &&
+	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; cat a >\$HOME/a; cat b >\$HOME/b; ls >>\$HOME/a; echo x >x" && test ! -s "$HOME/aihome/status" &&
+	seq 1 30 | sed -e "s/^15\$/agent/; s/^25\$/host/" | test_cmp - "$HOME/aihome/b" &&
+	sed -e "s/^5\$/user/; s/^15\$/agent/" -e "" >../want <<-END && test_cmp ../want "$HOME/aihome/a" &&
 	$(seq 1 30)
 	a
 	b
@@ -95,7 +96,7 @@ test_expect_success 'on uncommitted work: what was done to the branch is done to
 	n
 	u
 	END
-	git diff --name-only "$before" agent/c >../got && echo x >../want && test_cmp ../want ../got && ! git show agent/c:a | grep user && git agent land c && grep user a && grep host a && grep agent a && ! git show HEAD:a | grep user && test "$(git diff --name-only)" = a && test ! -e m
+	git diff --name-only "$before" agent/c >../got && echo x >../want && test_cmp ../want ../got && ! git show agent/c:a | grep user && git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\" *\]"
 '
 
 test_expect_success 'moved while it runs: said, and nothing is lost' '
@@ -105,16 +106,16 @@ test_expect_success 'moved while it runs: said, and nothing is lost' '
 	test_wait_for "test -s ../rc" && test "$(cat ../rc)" = 128 && grep "was moved while the session ran" ../err && git branch -m agent/top elsewhere 2>/dev/null && git update-ref -d refs/heads/agent/top && git agent capture top && git show agent/top:late
 '
 
-test_expect_success 'on uncommitted work that is committed by now, the branch on top of it: goes on, and what the agent did in it is published' '
+test_expect_success 'on uncommitted work that is committed by now, the branch on top of it: what the agent did to it is uncommitted all the same' '
 	git init -q cw && cd cw && echo b >b && seq 9 >t && git add -A && git commit -qm base && echo u >u && sed -i s/5/user/ t &&
 	git agent start -q --name w -- sh -c "echo agent >>u && sed -i s/user/both/ t && echo n >n" && git add -A && git commit -qm mine && on w "git rebase -q main" && tip=$(git rev-parse agent/w) &&
-	git agent resume -q w -- sh -c "cat u t n >\$HOME/cat; git status --porcelain >\$HOME/status" && { printf "u\nagent\n"; seq 9 | sed s/5/both/; echo n; } | test_cmp - "$HOME/aihome/cat" && printf " M t\n M u\n" | test_cmp - "$HOME/aihome/status" &&
-	test "$(git show agent/w:u)" = "$(printf "u\nagent")" && test "$(git show agent/w:t)" = "$(seq 9 | sed s/5/both/)" && git merge-base --is-ancestor "$tip" agent/w
+	git agent resume -q w -- sh -c "cat u t n >\$HOME/cat; git status --porcelain >\$HOME/status; echo more >>u; echo m >m; git add -A; git commit -qm more" && { printf "u\nagent\n"; seq 9 | sed s/5/both/; echo n; } | test_cmp - "$HOME/aihome/cat" && test ! -s "$HOME/aihome/status" &&
+	git diff --name-only "$tip" agent/w >../got && echo m | test_cmp - ../got && git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
 '
 
-test_expect_success 'on uncommitted work that was changed on the branch in another way: refused, in one sentence, with what to do' '
+test_expect_success 'on uncommitted work that was changed on the branch in another way: the layers keep what the agent did' '
 	git init -q cx && cd cx && echo b >b && git add -A && git commit -qm base && echo u >u && git agent start -q --name x -- sh -c "echo agent >>u && echo n >n" && on x "echo other >u && git add u && git commit -qm other" &&
-	test_expect_code 125 git agent resume x -- true 2>../err && grep "^git-agent: your uncommitted .u. was also changed on agent/x\$" ../err && grep "^hint: take that change off the branch first; or .git agent start --base agent/x COMMAND." ../err && test "$(grep -vc warning ../err)" = 2
+	git agent resume -q x -- sh -c "cat u >\$HOME/u; echo m >m" && printf "u\nagent\n" | test_cmp - "$HOME/aihome/u" && test "$(git show agent/x:u)" = other && git show agent/x:m
 '
 
 test_expect_success 'a link that leads to itself becomes a directory' '

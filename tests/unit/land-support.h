@@ -105,8 +105,15 @@ static inline void stay_close(struct stay *t)
 
 static inline void left_out(struct stay *t, const char *path)
 {
+	struct ga_oid carried;
+
 	ga_strv_push(&t->s.left_out, path);
 	ga_strv_push(&t->r.left_out, path);
+	OK(ga_ref_read(t->repo, "refs/agent/s1/base", &t->r.shown, &err));
+	OK(ga_ref_read(t->repo, "refs/agent/s1/carried", &carried, &err));
+	OK(ga_commit_tree(t->repo, &carried, &t->r.seen, &err));
+	t->s.base = t->r.shown;
+	t->s.view = t->r.seen;
 }
 
 /* The report as it is on the ref, in place of the one in memory. */

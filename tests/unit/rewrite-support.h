@@ -76,18 +76,16 @@ static inline struct ga_oid rev(const char *dir, const char *name)
 	return OID(dir, "git rev-parse --verify -q '%s'", name);
 }
 
-/* From `base` (and `onto`, if it is another) to `tip`, revisions of the repository `dir`. */
-/* With what carrying over may cost; 0: as it is. */
-static inline struct ga_rewrite run_within(const char *dir, const char *base, const char *onto,
-					   const char *tip, const struct ga_strv *always,
-					   uint64_t merges)
+/* From `base` to `tip`, revisions of the repository `dir`. */
+static inline struct ga_rewrite run(const char *dir, const char *base, const char *tip,
+				    const struct ga_strv *always)
 {
 	cleanup_repo struct ga_repo *r = open_repo(dir);
 	struct ga_rewrite w = GA_REWRITE_INIT;
-	struct ga_oid b = rev(dir, base), o = rev(dir, onto), t = rev(dir, tip);
-	struct ga_rewrite_opts opts = { .base = &b, .onto = &o, .tip = &t, .facts = &facts,
+	struct ga_oid b = rev(dir, base), t = rev(dir, tip);
+	struct ga_rewrite_opts opts = { .base = &b, .tip = &t, .facts = &facts,
 					.hold_always = always, .committer = COMMITTER,
-					.session = "test-1", .merges = merges };
+					.session = "test-1" };
 
 	OK(ga_rewrite(r, &opts, &w, &err));
 	SH(dir, "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
@@ -97,12 +95,6 @@ static inline struct ga_rewrite run_within(const char *dir, const char *base, co
 		   GA_HEX(&w.held), GA_HEX(&w.tip));
 	SH(dir, "git fsck --strict --no-dangling");
 	return w;
-}
-
-static inline struct ga_rewrite run(const char *dir, const char *base, const char *onto,
-				    const char *tip, const struct ga_strv *always)
-{
-	return run_within(dir, base, onto, tip, always, 0);
 }
 
 static inline void assert_out(const char *dir, const char *script, const char *want)

@@ -396,11 +396,11 @@ static void diff_has_held_and_left_out(void **state)
 	expect_in(&out, "+secret\n");
 	/* before what is on the branch, whatever that has */
 	expect_in(&out, "+secret\n\n==== on the branch\ndiff --git a/n b/n");
-	expect_in(&out, "==== left out of the branch");
+	expect_in(&out, "==== uncommitted changes");
 	expect_in(&out, "-mine\n+theirs\n");
 	OK(text_of(&t, false, &txt, &err));
 	expect_in(&txt, "held back, on refs/agent/s1/held until accepted\n  .envrc\n");
-	expect_in(&txt, "(landing brings them as uncommitted edits)\n  a\n");
+	expect_in(&txt, "(landing brings them, uncommitted)\n  a\n");
 	stay_close(&t);
 }
 

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a path with uncommitted changes of the user is in no commit of the session, and comes back uncommitted'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/work.sh
+. "$TEST_SRCDIR/tests/lib/work.sh"
+require_sandbox
+
+# No commit of the session's refs shows the line: clear SESSION LINE
+clear() {
+	git for-each-ref --format='%(objectname) %(refname)' "refs/heads/agent/$1" "refs/agent/$1" | sed '/\/\(base\|carried\|from\|stood.*\)$/d;s/ .*//' >../refs &&
+		git log -p -m --root --format= --stdin <../refs --not main >../log && ! grep "^[-+ ]*$2" ../log
+}
+# The JSON list, one a line: left_out SESSION
+left_out() {
+	git agent review --format=json "$1" | python3 -c 'import json, sys; [print(p["path"]) for p in json.load(sys.stdin)["left_out"]]'
+}
+
+# rule NAME KEY=VALUE...: the path rule
+#     dirty    what the user has when the session starts (commands); W is in no commit
+#     agent    what the agent does (commands)
+#     branch   the paths that the branch changes; none: there is no branch
+#     out      the uncommitted part
+rule() {
+	cell_name=$1
+	shift
+	dirty=: agent='' branch='' out=''
+	for kv in "$@"; do
+		eval "${kv%%=*}=\${kv#*=}"
+	done
+	test_expect_success "$cell_name" '
+		begin && eval "$dirty" && s=s$(count) && git agent start -q --name $s -- sh -ec "$words $agent" && clear $s W &&
+		printf "%s\n" $out | sed "/^$/d" >../want && left_out $s >../out && test_cmp ../want ../out &&
+		printf "%s\n" $branch | sed "/^$/d" >../want && { ! git rev-parse -q --verify refs/heads/agent/$s >/dev/null || git diff --no-renames --name-only main agent/$s; } >../out && test_cmp ../want ../out
+	'
+}
+c='git add -A; git commit -qm'
+
+# ---- what the agent does to the files themselves
+
+rule 'edited, beside other work' dirty='put f@8W' agent='put f@2A8W g@2A' branch=g out=f
+rule 'edited in commits' dirty='put f@8W u=W' agent="put f@2A8W; $c 1; put g@2A u=W2; $c 2; put f@8W; $c 3" branch=g out=u
+rule 'put back to what HEAD has' dirty='put f@8W g@8W' agent='git checkout -q HEAD~1 -- f g' out='f g'
+rule 'put back, and committed' dirty='put f@8W g@8W' agent="git checkout -q HEAD~1 -- f g; $c back" out='f g'
+rule 'an untracked file and a staged one deleted' dirty='put u=W st=W; git add st' agent='rm u st' out='st u'
+rule 'what the user deleted is there again' dirty='rm f; put g@8W' agent='put f@; put k@' branch=k out=f
+rule 'executable' dirty='put f@8W' agent='chmod +x f g' branch=g out=f
+
+# ---- renames
+
+rule 'moved' dirty='put f@8W' agent='mv f new' out='f new'
+rule 'moved and edited' dirty='put f@8W' agent='put f@2A8W; mkdir e; mv f e/x; put g@2A' branch=g out='e/x f'
+rule 'moved, moved on and edited beyond likeness in commits' dirty='put f@8W' agent="git mv f new; $c 1; put -new x@1A2A3A8W; $c 2; mkdir e; mv x e/x; put g@2A; $c 3; put e/x@1A2A3A4A5A6A7A8W; $c 4" branch=g out='e/x f'
+rule 'moved over two commits' dirty='put f@8W' agent="mv f ../f; $c 1; put g@2A; $c 2; mv ../f new; $c 3" branch=g out='f new'
+rule 'an untracked file moved' dirty='put u@8W' agent='mv u new' out='new u'
+rule 'a directory moved' dirty='put d/h@8W d/i@7W' agent='mv d k' out='d/h d/i k/h k/i'
+rule 'moved onto a file' dirty='put f@8W; git rm -q --cached g' agent='mv f k; put old@2A' branch=old out='f k'
+rule 'a copy is not a rename' dirty='put f@8' agent='cp f new' branch=new
+rule 'nor is an empty file' dirty='put u=' agent='rm u; put new=' branch=new out=u
+
+# ---- files and directories
+
+rule 'a directory in place of an untracked file' dirty='put u=W' agent='rm u; mkdir u; put u/x=A g@2A' branch=g out='u u/x'
+rule 'a file in place of the directory' dirty='put d/h@8W' agent='rm -r d; put d=A g@2A' branch=g out='d d/h'
+rule 'the same of an untracked one, in commits' dirty='put e/u=W' agent="rm -r e; put e=A; $c 1; rm e; put e/u=A e/v=B; $c 2" branch=e/v out=e/u
+
+# ---- elsewhere than on its branch
+
+rule 'on another branch, in the stash, on a tag, on a branch of its own root' dirty='put f@8W u=W' agent="git switch -qc side; put f@2A8W k@; $c side; git switch -q -; put f@3A8W; git stash -q; put f@4A8W; git tag t \$(git commit-tree -p HEAD -m t \$(git add f; git write-tree)); git reset -q --hard; git checkout -q --orphan other; git commit -qm other; git switch -qf agent/\$(git for-each-ref --format='%(refname:lstrip=3)' 'refs/heads/agent/*'); put g@2A" branch=g out=
+
+test_expect_success 'what is only on another branch of the agent'\''s, of uncommitted work, is told of, and not dropped' '
+	begin && put f@8W && git agent start --name br -- sh -c "$words git switch -qc side; put f@2A8W; git commit -qam side; git switch -q -" 2>../err &&
+	grep "note: the agent.s branch side has changes to your uncommitted work" ../err && clear br W && test_must_fail git agent drop br && git agent drop --force br
+'
+
+test_expect_success 'a branch of the user'\''s that the agent merged keeps what it has' '
+	begin && git switch -qc side && put f@2S old@2S && git commit -qam side && git switch -q main && put f@8W &&
+	git agent start -q --name known -- sh -c "$words git stash -q 2>/dev/null; git merge -q --no-edit side; put g@2A; git commit -qam more" &&
+	clear known W && git diff --name-only main agent/known >../out && printf "f\ng\nold\n" | test_cmp - ../out && git show agent/known:f | grep S
+'
+
+test_expect_success 'a session with nothing else has no branch, says so, and is not dropped without a word' '
+	begin && put f@8W g@8W && git agent start --name back -- git checkout -q HEAD~1 -- f g 2>../err && grep "^agent/back: no commit, but uncommitted changes$" ../err && grep "uncommitted changes: f " ../err &&
+	test_must_fail git rev-parse -q --verify refs/heads/agent/back && git agent list | grep "^back .*uncommitted changes" && git agent show back >../out && grep uncommitted ../out &&
+	git agent review back >../out && grep "^uncommitted changes: " ../out && grep "^-W" ../out && test_must_fail git agent drop back 2>../err && grep "not landed" ../err &&
+	git agent land back && test -z "$(git status --porcelain)" && git agent land --undo back && printf " M f\n M g\n" >../want && git status --porcelain | test_cmp ../want -
+'
+
+test_expect_success 'landing removes an untracked file that the agent removed, and brings one that it moved' '
+	begin && put u@8W v=W && git agent start -q --name mv -- sh -c "mv u new; rm v" && git agent land mv && test ! -e u && test ! -e v && grep W new && git agent land --undo mv && grep W u && grep W v && test ! -e new
+'
+
+test_expect_success 'what the agent did to it stays off the branch when the session goes on, and comes in the end' '
+	begin && put f@8W u@7W && git agent start -q --name res -- sh -c "$words mv f new; put u@2A7W g@2A" && printf "f\nnew\nu\n" >../want && left_out res >../out && test_cmp ../want ../out &&
+	git agent resume -q res -- sh -c "$words test -z \"\$(git status --porcelain)\" || exit 9; mkdir e; git mv new e/x; git commit -qm again; put g@2A3B" &&
+	printf "e/x\nf\nu\n" >../want && left_out res >../out && test_cmp ../want ../out && clear res W && git show agent/res:g | grep B &&
+	git agent land res && test ! -e f && state -f e/x@8W u@2A7W g@2A3B >../want && work_is >../is && test_cmp ../want ../is && ! git grep W HEAD
+'
+
+test_done
