@@ -38,18 +38,12 @@ static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
 static int make_trees(struct ga_repo *private, const struct ga_wip *w, struct ga_oid *old,
 		      struct ga_oid *new, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, own = GA_CHANGES_INIT;
-	struct ga_oid seen;
+	cleanup_changes struct ga_changes own = GA_CHANGES_INIT;
 
-	if (ga_repo_write_to_memory(private, err) ||
-	    ga_commit_tree(private, &w->snapshot, old, err) ||
-	    ga_commit_tree(private, &w->seen, &seen, err) ||
-	    ga_tree_diff(private, old, &seen, &all, err))
-		return -1;
-	for (size_t i = 0; i < all.n; i++)
-		if (ga_strv_find(&w->paths, all.v[i].path) >= 0)
-			(void)ga_changes_add(&own, all.v[i].path, &all.v[i].old, &all.v[i].new);
-	return ga_tree_apply(private, NULL, old, &own, new, err);
+	return ga_repo_write_to_memory(private, err) ||
+	       ga_commit_tree(private, &w->snapshot, old, err) ||
+	       ga_wip_changes(private, w, &own, err) ||
+	       ga_tree_apply(private, NULL, old, &own, new, err) ? -1 : 0;
 }
 
 /* As `git apply` takes it, raw: not for a terminal. */

@@ -82,7 +82,7 @@ static int classify_uncommitted(const struct landing *l, const struct ga_host_fa
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, c = GA_CHANGES_INIT;
 	cleanup_repo struct ga_repo *private = NULL;
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
-	struct ga_oid old, new;
+	struct ga_oid old;
 
 	if (ga_wip_load(l->repo, l->s, &w, err))
 		return -1;
@@ -90,13 +90,12 @@ static int classify_uncommitted(const struct landing *l, const struct ga_host_fa
 		return 0;
 	if (ga_repo_open_private(l->repo, w.objects, &private, err) ||
 	    ga_commit_tree(private, &w.snapshot, &old, err) ||
-	    ga_commit_tree(private, &w.seen, &new, err) ||
-	    ga_tree_diff(private, &old, &new, &all, err))
+	    ga_wip_changes(private, &w, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
-		if (land_wants(l, all.v[i].path) && ga_strv_find(&w.paths, all.v[i].path) >= 0)
+		if (land_wants(l, all.v[i].path))
 			(void)ga_changes_add(&c, all.v[i].path, &all.v[i].old, &all.v[i].new);
-	return ga_classify(private, facts, &old, &new, &c, ret, err);
+	return ga_classify(private, facts, &old, &w.seen, &c, ret, err);
 }
 
 static int classify(const struct landing *l, const struct proposal *p, struct ga_flags *ret,

@@ -267,9 +267,9 @@ static int open_plan(const struct landing *l, const struct ga_wip *w, struct pla
 	p->root = land_open_root(l->repo, err);
 	if (p->root < 0 || ga_repo_open_private(l->repo, w->objects, &p->private, err) ||
 	    ga_repo_write_to_memory(p->private, err) ||
-	    ga_commit_tree(p->private, &w->snapshot, &p->base, err) ||
-	    ga_commit_tree(p->private, &w->seen, &p->seen, err))
+	    ga_commit_tree(p->private, &w->snapshot, &p->base, err))
 		return -1;
+	p->seen = w->seen;
 	for (size_t i = 0; i < w->paths.n; i++)
 		if (land_wants(l, w->paths.v[i]))
 			ga_strv_push(&p->paths, w->paths.v[i]);
