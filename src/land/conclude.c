@@ -80,9 +80,9 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	const struct landing l = { .repo = r, .s = s, .report = report, .opts = &opts, .ret = ret,
 				   .config = &config };
 	cleanup_record struct record rec = RECORD_INIT;
-	cleanup_close int lock = land_lock(r, err);
+	cleanup_land_lock struct land_lock lock = LAND_LOCK_INIT;
 	enum land_settled settled;
-	int rc = lock < 0 || ga_gitconfig_load(r, &config, err)
+	int rc = land_lock(r, &lock, err) || ga_gitconfig_load(r, &config, err)
 			 ? -1
 			 : land_settle(r, &config, &rec, &settled, err);
 
@@ -99,19 +99,25 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 
 /* ---- abort --------------------------------------------------------------------------------------- */
 
-static int give_up(struct ga_repo *r, struct record *rec, struct ga_error *err)
+/* As git does it. A squash that was killed while git gave it up is one that git refuses to give up again:
+ * then path by path. */
+static int give_up(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
+		   struct ga_error *err)
 {
 	static const char *const merge[] = { "merge", "--abort", NULL };
 	static const char *const squash[] = { "reset", "--quiet", "--merge", NULL };
-	const struct land_git g = { .args = rec->how == GA_LAND_SQUASH ? squash : merge, .lock = -1 };
+	bool squashed = rec->how == GA_LAND_SQUASH;
+	const struct land_git g = { .args = squashed ? squash : merge, .lock = -1 };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
 	int status;
 
-	if (land_remove_locks(r, rec, err) || land_run(r, &g, &status, &why, err))
+	if (land_run(r, &g, &status, &why, err) || land_remove_locks(r, err))
 		return -1;
 	if (!status)
 		return record_remove(rec, err);
+	if (squashed && status == 128)
+		return land_roll_back_landing(r, c, rec, err);
 	line = ga_git_last_line(&why);
 	(void)ga_fail(err, GA_ELOSE, "git refused to abort the merge%s%s", line ? ": " : "",
 		      line ? line : "");
@@ -134,7 +140,7 @@ static int abort_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct
 	if (land_check_session(s, &rec, "--abort", err))
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER)
-		return give_up(r, &rec, err);
+		return give_up(r, c, &rec, err) < 0 ? -1 : 0;
 	(void)ga_fail(err, GA_EFATAL, "agent/%s has landed; there is nothing to abort", s->name);
 	return ga_hint(err, "'git agent land --undo %s' undoes it", s->name);
 }
@@ -142,8 +148,8 @@ static int abort_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 {
 	struct ga_gitconfig config = GA_GITCONFIG_INIT;
-	cleanup_close int lock = land_lock(r, err);
-	int rc = lock < 0 || ga_gitconfig_load(r, &config, err) ? -1
+	cleanup_land_lock struct land_lock lock = LAND_LOCK_INIT;
+	int rc = land_lock(r, &lock, err) || ga_gitconfig_load(r, &config, err) ? -1
 								: abort_landing(r, &config, s, err);
 
 	ga_gitconfig_release(&config);

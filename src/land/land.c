@@ -205,7 +205,8 @@ static int recover(const struct landing *l, struct record *rec, struct ga_error 
 	if (err->code == GA_ECONFLICT)
 		return -1;
 	record_release(rec);
-	if (land_settle(l->repo, l->config, rec, &settled, &second) < 0) {
+	if (land_remove_locks(l->repo, &second) ||
+	    land_settle(l->repo, l->config, rec, &settled, &second) < 0) {
 		(void)ga_error_wrap(err, "%s", second.msg);
 		return second.hint ? ga_hint_instead(err, "%s", second.hint) : -1;
 	}
@@ -328,8 +329,8 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	struct ga_gitconfig config = GA_GITCONFIG_INIT;
 	const struct landing l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret,
 				   .config = o->config ? o->config : &config };
-	cleanup_close int lock = o->dry_run ? -1 : land_lock(r, err);
-	int rc = lock < 0 && !o->dry_run ? -1 : 0;
+	cleanup_land_lock struct land_lock lock = LAND_LOCK_INIT;
+	int rc = o->dry_run ? 0 : land_lock(r, &lock, err);
 
 	if (!rc && !o->config)
 		rc = ga_gitconfig_load(r, &config, err);

@@ -49,13 +49,18 @@ void proposal_release(struct proposal *p);
 
 /* propose.c: GA_ELOSE, in git's words, if it cannot be made. Writes objects only. */
 int land_propose(const struct landing *l, struct proposal *ret, struct ga_error *err);
+/* The session's branch by its name, as git shows it in conflicts; or the commit, if the name means
+ * anything else. The caller frees it. */
+char *land_name_tip(const struct landing *l, const struct proposal *p);
 /* The merge of two commits in memory, as git makes it in the user's working tree: its tree, and the
  * paths that conflict, sorted. */
-int land_merge_trees(struct ga_repo *r, const char *ours, const struct ga_oid *theirs,
-		     struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err);
+int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs, struct ga_oid *ret,
+		     struct ga_strv *conflicts, struct ga_error *err);
 /* replay.c: make the commits of `base`..tip again on HEAD, without merges and without those that change
  * nothing. Fills steps, commit and tree. */
 int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err);
+/* "a", "b" and 3 more; the caller frees it. */
+char *land_list_paths(const struct ga_strv *paths);
 /* Is the path, or a directory above it, one of those that were asked for? */
 bool land_wants(const struct landing *l, const char *path);
 
@@ -128,14 +133,23 @@ bool land_paths_are_plain(const struct ga_changes *changes);
 
 /* rollback.c: roll back what git did of going from one tree to the other: index entries and files that are
  * as git makes them, or half made. What is neither stays, and is added to `left`. */
-int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct record *rec,
-		   const struct ga_oid *from, const struct ga_oid *to, struct ga_strv *left,
-		   struct ga_error *err);
+int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+		   const struct ga_oid *to, struct ga_strv *left, struct ga_error *err);
 /* Append the bytes of a blob as a checkout writes them at the path. */
 int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
 		       const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err);
-/* locks.c: remove the locks of a git that was killed while it worked on the landing. */
-int land_remove_locks(struct ga_repo *r, const struct record *rec, struct ga_error *err);
+/* locks.c: one landing, undo, continue or abort at a time in a working tree. A file says that one is
+ * running: where it is left of one that was killed, so may be locks of its git, which are removed. */
+struct land_lock {
+	int fd;       /* of the git directory */
+	char *marker; /* that file */
+};
+#define LAND_LOCK_INIT { .fd = -1 }
+int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err);
+void land_unlock(struct land_lock *l);
+#define cleanup_land_lock __attribute__((cleanup(land_unlock)))
+/* Remove the locks of a git of ours that has died meanwhile. */
+int land_remove_locks(struct ga_repo *r, struct ga_error *err);
 
 /* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or roll it
  * back. What git left to the user stays. Fills `rec` with the record that stands then; returns 1 if there
@@ -143,6 +157,10 @@ int land_remove_locks(struct ga_repo *r, const struct record *rec, struct ga_err
 enum land_settled { LAND_SETTLED_NOTHING, LAND_SETTLED_COMPLETED, LAND_SETTLED_ROLLED_BACK };
 int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 		enum land_settled *ret_settled, struct ga_error *err);
+/* Roll back what git did of the landing, HEAD being where it was, and remove the record. Returns as
+ * record_read(), which it ends with. */
+int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
+			   struct ga_error *err);
 /* Does git have a state of its own of this landing: a merge in progress, a squash to be committed? */
 bool land_is_left(struct ga_repo *r, const struct record *rec);
 /* ignored.c: ignored files of the session that are to be brought (opts->ignored). */
@@ -179,11 +197,6 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 /* The tree of HEAD before a landing; that of no files if its branch had no commit. */
 int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
 		  struct ga_error *err);
-/* The lock on landings in this working tree; a descriptor, or -1. */
-int land_lock(struct ga_repo *r, struct ga_error *err);
-/* "a", "b" and 3 more; the caller frees it. */
-char *land_list_paths(const struct ga_strv *paths);
-
 /* Open flags again that were rejected and are found again: somebody brought the content back. */
 void land_reopen(struct ga_report *r, const struct ga_flags *found);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lock files of a git that was killed while it landed or undid something. They are removed only if they
- * are younger than the record, and no git that could hold them is running in this repository.
+ * The lock on landings in a working tree, and lock files of a git that was killed while it landed or undid
+ * something. These are removed only if they are younger than the landing, and no git that could hold them is
+ * running in this repository.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -54,14 +55,14 @@ static long find_git(const struct ga_repo_info *info)
 	return ret;
 }
 
-static int remove_lock(const struct ga_repo_info *info, const struct record *rec, const char *path,
+static int remove_lock(const struct ga_repo_info *info, time_t since, const char *path,
 		       struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 	long pid;
 
-	if (lstat(path, &st) || (uint64_t)st.st_ctim.tv_sec < rec->begun)
+	if (lstat(path, &st) || st.st_ctim.tv_sec < since)
 		return 0;
 	pid = find_git(info);
 	if (pid) {
@@ -74,22 +75,71 @@ static int remove_lock(const struct ga_repo_info *info, const struct record *rec
 	return 0;
 }
 
-int land_remove_locks(struct ga_repo *r, const struct record *rec, struct ga_error *err)
+static int remove_locks(struct ga_repo *r, time_t since, struct ga_error *err)
 {
 	static const char *const own[] = { "index.lock", "HEAD.lock", "ORIG_HEAD.lock",
 					   "MERGE_HEAD.lock", "AUTO_MERGE.lock" };
 	const struct ga_repo_info *info = ga_repo_info(r);
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
 
 	for (size_t i = 0; i < GA_NELEMS(own); i++) {
 		cleanup_free char *path = ga_path_join(info->gitdir, own[i]);
 
-		if (remove_lock(info, rec, path, err))
+		if (remove_lock(info, since, path, err))
 			return -1;
 	}
-	if (rec->branch) {
-		cleanup_free char *path = ga_strf("%s/%s.lock", info->commondir, rec->branch);
+	if (ga_repo_head(r, &head, &branch, err) < 0)
+		return -1;
+	if (branch) {
+		cleanup_free char *path = ga_strf("%s/%s.lock", info->commondir, branch);
 
-		return remove_lock(info, rec, path, err);
+		return remove_lock(info, since, path, err);
 	}
 	return 0;
+}
+
+static char *marker(const struct ga_repo *r)
+{
+	return ga_path_join(ga_repo_info(r)->gitdir, "git-agent/landing/running");
+}
+
+int land_remove_locks(struct ga_repo *r, struct ga_error *err)
+{
+	cleanup_free char *file = marker(r);
+	struct stat st;
+
+	return stat(file, &st) ? 0 : remove_locks(r, st.st_mtim.tv_sec, err);
+}
+
+int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
+{
+	cleanup_free char *file = marker(r), *dir = ga_path_parent(file);
+	cleanup_close int fd = open(ga_repo_info(r)->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the git directory");
+	rc = ga_flock(fd, true, false, err);
+	if (rc > 0) {
+		(void)ga_fail(err, GA_EFATAL, "another 'git agent land' is running in this working "
+			      "tree");
+		return ga_hint(err, "wait for it to finish");
+	}
+	if (rc || land_remove_locks(r, err) || ga_mkdir_p(dir, 0700, err))
+		return -1;
+	if ((unlink(file) && errno != ENOENT) || ga_write_new(AT_FDCWD, file, "", 0, 0600, err))
+		return err->msg ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'",
+						     file);
+	ret->fd = ga_steal_fd(&fd);
+	ret->marker = ga_steal(&file);
+	return 0;
+}
+
+void land_unlock(struct land_lock *l)
+{
+	if (l->marker)
+		(void)unlink(l->marker);
+	free(l->marker);
+	ga_cleanup_closep(&l->fd);
 }

@@ -209,14 +209,15 @@ static int fast_forward(const struct landing *l, const struct proposal *p, struc
 static int git_merge(const struct landing *l, const struct proposal *p, struct record *rec,
 		     const char *message, struct land_git *g, struct ga_error *err)
 {
+	cleanup_free char *tip = land_name_tip(l, p);
 	bool squash = l->opts->how == GA_LAND_SQUASH;
 	const char *const merge[] = { "merge", "--quiet", "-s", "ort", "--no-ff", "--no-squash",
 				      "--no-autostash", "--verify",
 				      l->opts->no_commit ? "--no-commit" : "--commit",
 				      l->opts->edit ? "--edit" : "--no-edit", "-m", message,
-				      GA_HEX(&p->tip), NULL };
+				      tip, NULL };
 	const char *const stage[] = { "merge", "--quiet", "-s", "ort", "--ff", "--squash",
-				      "--no-autostash", GA_HEX(&p->tip), NULL };
+				      "--no-autostash", tip, NULL };
 	const char *const commit[] = { "commit", "--quiet", "-m", message,
 				       l->opts->edit ? "--edit" : NULL, NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;

@@ -40,11 +40,11 @@ char *land_list_paths(const struct ga_strv *paths)
 /* `git merge-tree` answers with the tree's id, a NUL, and for each side of a conflict (status 1)
  * "mode id stage TAB path". It runs in the user's working tree, as the attributes and merge drivers there are
  * those that git merges by. */
-int land_merge_trees(struct ga_repo *r, const char *ours, const struct ga_oid *theirs,
+int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs,
 		     struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err)
 {
 	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
-				     ours, GA_HEX(theirs), NULL };
+				     ours, theirs, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 	const char *side;
@@ -148,10 +148,22 @@ static int fail_ff(const struct landing *l, struct ga_error *err)
 	return ga_hint(err, "'git agent land --merge %s' or --rebase", l->s->name);
 }
 
+char *land_name_tip(const struct landing *l, const struct proposal *p)
+{
+	cleanup_free char *name = ga_strf("agent/%s", l->s->name);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid oid;
+
+	return !ga_repo_resolve(l->repo, name, &oid, &ignored) && ga_oid_equal(&oid, &p->tip)
+		       ? ga_steal(&name)
+		       : ga_strdup(GA_HEX(&p->tip));
+}
+
 /* Fill tree, commit and conflicts. A merge of what HEAD has already gives HEAD's tree. */
 static int make_result(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
 	enum ga_land_how how = l->opts->how;
+	cleanup_free char *tip = NULL;
 	int rc;
 
 	if (ga_oid_is_zero(&p->head) && how != GA_LAND_FF_ONLY) {
@@ -170,7 +182,8 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 	}
 	if (ga_is_near_ancestor(l->repo, &p->head, &p->tip))
 		return ga_commit_tree(l->repo, &p->tip, &p->tree, err);
-	return land_merge_trees(l->repo, GA_HEX(&p->head), &p->tip, &p->tree, &p->conflicts, err);
+	tip = land_name_tip(l, p);
+	return land_merge_trees(l->repo, "HEAD", tip, &p->tree, &p->conflicts, err);
 }
 
 static int read_head(const struct landing *l, struct proposal *p, struct ga_error *err)

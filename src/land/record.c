@@ -94,19 +94,17 @@ static bool get_record(const json_t *o, struct record *r)
 	const json_t *paths = json_object_get(o, "paths"), *v;
 	cleanup_buf struct ga_buf branch = GA_BUF_INIT;
 	const char *session = NULL, *way = NULL, *phase = NULL;
-	json_int_t begun = 0;
 	unsigned which;
 	int part = 0;
 	size_t i;
 
-	if (json_unpack((json_t *)(uintptr_t)o, "{s:s, s:s, s:s, s:b, s:I}", "session", &session,
-			"way", &way, "phase", &phase, "part", &part, "begun", &begun) ||
+	if (json_unpack((json_t *)(uintptr_t)o, "{s:s, s:s, s:s, s:b}", "session", &session,
+			"way", &way, "phase", &phase, "part", &part) ||
 	    !ga_session_name_ok(session) || !parse_name(way, ways, GA_NELEMS(ways), &which))
 		return false;
 	r->session = ga_strdup(session);
 	r->how = (enum ga_land_how)which;
 	r->part = part;
-	r->begun = (uint64_t)begun;
 	if (!parse_name(phase, phases, GA_NELEMS(phases), &which))
 		return false;
 	r->phase = (enum record_phase)which;
@@ -196,9 +194,8 @@ int record_save(const struct record *r, struct ga_error *err)
 		ga_json_set_bytes(p, "path", r->v[i].path);
 		(void)json_array_append_new(paths, p);
 	}
-	o = json_pack("{s:s, s:s, s:s, s:b, s:I, s:o}", "session", r->session, "way",
-		      ways[r->how], "phase", phases[r->phase], "part", r->part, "begun",
-		      (json_int_t)r->begun, "paths", paths);
+	o = json_pack("{s:s, s:s, s:s, s:b, s:o}", "session", r->session, "way", ways[r->how],
+		      "phase", phases[r->phase], "part", r->part, "paths", paths);
 	if (r->branch) {
 		json_t *branch = json_object();
 
@@ -231,7 +228,6 @@ int record_begin(const struct ga_repo *r, struct record *rec, struct ga_error *e
 		return err->msg ? -1 : ga_fail_errno(err, GA_EFATAL, errno,
 						     "cannot write in '%s'", place);
 	rec->dir = ga_path_join(place, name);
-	rec->begun = (uint64_t)time(NULL);
 	return 0;
 }
 

@@ -45,7 +45,6 @@ struct record {
 	struct ga_oid tip;    /* the session's commit; zero: nothing for git to move */
 	struct ga_oid tree;   /* of the result, as it was judged */
 	struct ga_oid commit; /* HEAD afterwards; zero: git will make it */
-	uint64_t begun;       /* seconds since the epoch */
 	struct record_path *v;
 	size_t n, cap;
 };
@@ -59,7 +58,7 @@ int record_read(const struct ga_repo *r, struct record *ret, struct ga_error *er
 /* The same for the working tree with this git directory. */
 int record_read_in(const char *gitdir, struct record *ret, struct ga_error *err);
 
-/* Make the directory of a new record, with the next number, and fill `dir`, `number` and `begun`.
+/* Make the directory of a new record, with the next number, and fill `dir` and `number`.
  * Nothing counts as recorded before record_save(). */
 int record_begin(const struct ga_repo *r, struct record *rec, struct ga_error *err);
 /* Write it, new or after a change; it is on the disk when this returns. */

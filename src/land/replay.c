@@ -52,7 +52,7 @@ static int apply(const struct landing *l, const struct ga_oid *oid, const struct
 	if (ga_oid_equal(&base, cur) || ga_oid_equal(&base, &c->tree))
 		return 0;
 	if (make_ours(l, cur, &c->parents[0], who, &ours, err) ||
-	    land_merge_trees(l->repo, GA_HEX(&ours), oid, ret, &conflicts, err))
+	    land_merge_trees(l->repo, GA_HEX(&ours), GA_HEX(oid), ret, &conflicts, err))
 		return -1;
 	return conflicts.n ? fail_conflict(l, oid, &conflicts, err) : 0;
 }

@@ -37,26 +37,15 @@ int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const ch
 	return run(r, c, args, NULL, ret, err);
 }
 
-/* Move the index from one tree to the other, whatever of that it has already, and list the files that
- * are not as it has them. What the user staged in other paths stays. */
-static int move_index(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
-		      const struct ga_oid *to, struct ga_strv *ret, struct ga_error *err)
+/* Add the paths that git lists, NUL-terminated. */
+static int list(struct ga_repo *r, const struct ga_gitconfig *c, const char *const *args,
+		struct ga_strv *ret, struct ga_error *err)
 {
-	const char *const move[] = { "read-tree", "-m", GA_HEX(from), GA_HEX(to), NULL };
-	const char *const reset[] = { "read-tree", "--reset", GA_HEX(to), NULL };
-	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
-	static const char *const list[] = { "diff-files", "--name-only", "-z",
-					    "--ignore-submodules", NULL };
-	cleanup_error struct ga_error unmerged = GA_ERROR_INIT, ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *path;
 	size_t pos = 0;
 
-	/* only a merge of git's leaves unmerged entries, and that began with a clean index */
-	if (run(r, c, move, NULL, NULL, &unmerged) && run(r, c, reset, NULL, NULL, err))
-		return -1;
-	(void)run(r, c, refresh, NULL, NULL, &ignored);
-	if (run(r, c, list, NULL, &out, err))
+	if (run(r, c, args, NULL, &out, err))
 		return -1;
 	while ((path = ga_buf_next0(&out, &pos)))
 		ga_strv_push(ret, path);
@@ -64,17 +53,95 @@ static int move_index(struct ga_repo *r, const struct ga_gitconfig *c, const str
 	return 0;
 }
 
+/* Find the changed paths whose index entry is neither the old one nor the new one: a hook or the user staged
+ * something else. What a merge left unmerged is git's. */
+static int find_foreign(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+			const struct ga_oid *to, struct ga_strv *ret, struct ga_error *err)
+{
+	const char *const old[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u", "-z",
+				    "--no-renames", GA_HEX(from), "--", NULL };
+	const char *const new[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u", "-z",
+				    "--no-renames", GA_HEX(to), "--", NULL };
+	cleanup_strv struct ga_strv not_old = GA_STRV_INIT, not_new = GA_STRV_INIT;
+
+	if (list(r, c, old, &not_old, err) || list(r, c, new, &not_new, err))
+		return -1;
+	for (size_t i = 0; i < not_old.n; i++)
+		if (ga_strv_find(&not_new, not_old.v[i]) >= 0)
+			ga_strv_push(ret, not_old.v[i]);
+	return 0;
+}
+
+/* Add unmerged paths that have the same in both: git could not merge what is beside them. */
+static int add_unmerged(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+			struct ga_changes *changes, struct ga_error *err)
+{
+	const char *const args[] = { "diff-index", "--cached", "--name-only", "--diff-filter=U", "-z",
+				     GA_HEX(from), "--", NULL };
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	if (list(r, c, args, &paths, err))
+		return -1;
+	for (size_t i = 0; i < paths.n; i++) {
+		struct ga_entry e;
+
+		if (ga_changes_find(changes, paths.v[i]))
+			continue;
+		if (ga_tree_entry(r, from, paths.v[i], &e, err))
+			return -1;
+		if (e.mode == GA_MODE_TREE)
+			e.mode = GA_MODE_NONE;
+		(void)ga_changes_add(changes, paths.v[i], &e, &e);
+		ga_changes_sort(changes);
+	}
+	return 0;
+}
+
+/* Give the index entries the old or the new value, what goes away before what comes, and list the files
+ * that are not as their entries have them. */
+static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
+		     const struct ga_changes *changes, const struct ga_strv *foreign, bool old,
+		     struct ga_strv *ret, struct ga_error *err)
+{
+	static const char *const set[] = { "update-index", "-z", "--index-info", NULL };
+	static const char *const sparse[] = { "sparse-checkout", "reapply", NULL };
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	static const char *const files[] = { "diff-files", "--name-only", "-z",
+					     "--ignore-submodules", NULL };
+	cleanup_buf struct ga_buf gone = GA_BUF_INIT, lines = GA_BUF_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	for (size_t i = 0; i < changes->n; i++) {
+		const struct ga_change *ch = &changes->v[i];
+		const struct ga_entry *e = old ? &ch->old : &ch->new;
+		struct ga_buf *to = e->mode ? &lines : &gone;
+
+		if (ga_strv_find(foreign, ch->path) >= 0)
+			continue;
+		ga_buf_addf(to, "%o %s\t", (unsigned)e->mode, GA_HEX(&e->oid));
+		ga_buf_add0(to, ch->path);
+	}
+	ga_buf_add(&gone, lines.ptr, lines.len);
+	if ((gone.len && run(r, c, set, &gone, NULL, err)) ||
+	    /* git knows which files are not to be in the working tree */
+	    (ga_gitconfig_bool(c, "core.sparsecheckout", false) &&
+	     run(r, c, sparse, NULL, NULL, err)))
+		return -1;
+	(void)run(r, c, refresh, NULL, NULL, &ignored);
+	return list(r, c, files, ret, err);
+}
+
 /* Are the bytes of the file a beginning of those that git was writing? */
 static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root,
-			 const struct ga_change *ch)
+			 const char *path, const struct ga_entry *e)
 {
 	cleanup_buf struct ga_buf now = GA_BUF_INIT, whole = GA_BUF_INIT;
 	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	return (ch->new.mode == GA_MODE_FILE || ch->new.mode == GA_MODE_EXEC) &&
-	       !land_open_here(root, ch->path, &h) && h.fd >= 0 &&
-	       !land_read_filtered(r, c, ch->path, &ch->new.oid, &whole, &ignored) &&
+	return (e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC) &&
+	       !land_open_here(root, path, &h) && h.fd >= 0 &&
+	       !land_read_filtered(r, c, path, &e->oid, &whole, &ignored) &&
 	       h.size < whole.len && !ga_read_fd(h.fd, whole.len, &now, &ignored) &&
 	       !memcmp(now.ptr, whole.ptr, now.len);
 }
@@ -89,7 +156,8 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 	if (ch->old.mode == GA_MODE_GITLINK || ch->new.mode == GA_MODE_GITLINK)
 		return 0;
 	if (!land_look_here(root, ch->path, &now) ||
-	    (now.mode && !is_new && !is_beginning(r, c, root, ch)) ||
+	    (now.mode && !is_new && !is_beginning(r, c, root, ch->path, &ch->new) &&
+	     !is_beginning(r, c, root, ch->path, &ch->old)) ||
 	    (!now.mode && land_dir_here(root, ch->path) && land_remove_hollow(root, ch->path))) {
 		ga_strv_push(left, ch->path);
 		return 0;
@@ -101,21 +169,24 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 	return 0;
 }
 
-int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct record *rec,
-		   const struct ga_oid *from, const struct ga_oid *to, struct ga_strv *left,
-		   struct ga_error *err)
+int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+		   const struct ga_oid *to, struct ga_strv *left, struct ga_error *err)
 {
 	static const char *const write[] = { "checkout-index", "-f", "-q", "-u", "-z", "--stdin",
 					     NULL };
 	cleanup_strv struct ga_strv not_new = GA_STRV_INIT, not_old = GA_STRV_INIT;
+	cleanup_strv struct ga_strv foreign = GA_STRV_INIT;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_close int root = land_open_root(r, err);
 	cleanup_buf struct ga_buf again = GA_BUF_INIT;
 
-	if (root < 0 || ga_tree_diff(r, from, to, &changes, err) || land_remove_locks(r, rec, err) ||
-	    move_index(r, c, from, to, &not_new, err) ||
+	if (root < 0 || ga_tree_diff(r, from, to, &changes, err) ||
+	    add_unmerged(r, c, from, &changes, err) ||
+	    find_foreign(r, c, from, to, &foreign, err) ||
+	    set_index(r, c, &changes, &foreign, false, &not_new, err) ||
 	    ga_fault_stop("land:index-moved", err) ||
-	    move_index(r, c, to, from, &not_old, err) || ga_fault_stop("land:index-restored", err))
+	    set_index(r, c, &changes, &foreign, true, &not_old, err) ||
+	    ga_fault_stop("land:index-restored", err))
 		return -1;
 	/* what goes away before what comes: a file and a directory may have changed places */
 	for (int comes = 0; comes < 2; comes++)
@@ -123,9 +194,12 @@ int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct
 			const struct ga_change *ch = &changes.v[i];
 			bool is_new = ch->new.mode && ga_strv_find(&not_new, ch->path) < 0;
 
-			if (comes == (ch->old.mode != 0) &&
-			    (!comes || ga_strv_find(&not_old, ch->path) >= 0) &&
-			    restore(r, c, root, ch, is_new, &again, left, err))
+			if (comes != (ch->old.mode != 0))
+				continue;
+			if (ga_strv_find(&foreign, ch->path) >= 0)
+				ga_strv_push(left, ch->path);
+			else if ((!comes || ga_strv_find(&not_old, ch->path) >= 0) &&
+				 restore(r, c, root, ch, is_new, &again, left, err))
 				return -1;
 		}
 	return again.len ? run(r, c, write, &again, NULL, err) : 0;

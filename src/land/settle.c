@@ -16,22 +16,6 @@
 
 #define HEAD_FILE 64
 
-int land_lock(struct ga_repo *r, struct ga_error *err)
-{
-	cleanup_close int fd = open(ga_repo_info(r)->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc;
-
-	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the git directory");
-	rc = ga_flock(fd, true, false, err);
-	if (rc > 0) {
-		(void)ga_fail(err, GA_EFATAL, "another 'git agent land' is running in this working "
-			      "tree");
-		return ga_hint(err, "wait for it to finish");
-	}
-	return rc ? -1 : ga_steal_fd(&fd);
-}
-
 /* MERGE_HEAD is the session's commit, or git was killed while it wrote that. */
 static bool is_merging(const struct ga_repo *r, const struct record *rec)
 {
@@ -101,6 +85,19 @@ static int forget(struct ga_repo *r, struct record *rec, struct ga_error *err)
 	return rc ? -1 : record_read(r, rec, err);
 }
 
+/* The user gave it up by git. One that was killed while it did may have left a message. */
+static int forget_left(struct ga_repo *r, struct record *rec, struct ga_error *err)
+{
+	static const char *const args[] = { "merge", "--quit", NULL };
+	const struct land_git g = { .args = args, .lock = -1 };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status;
+
+	if (!ga_repo_operation(r) && land_run(r, &g, &status, &why, err))
+		return -1;
+	return forget(r, rec, err);
+}
+
 static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *made,
 		    enum land_settled *ret, struct ga_error *err)
 {
@@ -116,22 +113,21 @@ static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *
 	return 0;
 }
 
-static int roll_back(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-		     enum land_settled *ret, struct ga_error *err)
+int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
+			   struct ga_error *err)
 {
-	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
+	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	cleanup_free char *session = ga_strdup(rec->session);
 	struct ga_oid old;
 	int rc;
 
-	*ret = LAND_SETTLED_ROLLED_BACK;
 	if (record_check_ended(rec, err) || land_old_tree(r, rec, &old, err) ||
-	    land_roll_back(r, c, rec, &old, &rec->tree, &left, err))
+	    land_roll_back(r, c, &old, &rec->tree, &left, err))
 		return -1;
-	if (rec->how == GA_LAND_SQUASH)
-		(void)unlink(squash);
-	rc = forget(r, rec, err);
+	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", squash);
+	rc = forget_left(r, rec, err);
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
 }
 
@@ -151,7 +147,10 @@ static int settle_moving(struct ga_repo *r, const struct ga_gitconfig *c, struct
 		return rc ? -1 : complete(r, rec, &made, ret, err);
 	if (is_at(r, rec, true, &before, err))
 		return -1;
-	return before ? roll_back(r, c, rec, ret, err) : forget(r, rec, err);
+	if (!before)
+		return forget(r, rec, err);
+	*ret = LAND_SETTLED_ROLLED_BACK;
+	return land_roll_back_landing(r, c, rec, err);
 }
 
 /* Git's state is the user's to finish or to give up, and may have been by now. */
@@ -166,7 +165,7 @@ static int settle_left(struct ga_repo *r, struct record *rec, enum land_settled 
 	rc = land_find_made(r, rec, &made, err);
 	if (rc < 0)
 		return -1;
-	return rc ? forget(r, rec, err) : complete(r, rec, &made, ret, err);
+	return rc ? forget_left(r, rec, err) : complete(r, rec, &made, ret, err);
 }
 
 static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
@@ -183,7 +182,7 @@ static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struc
 	*ret = LAND_SETTLED_ROLLED_BACK;
 	if (!before && (record_check_ended(rec, err) || land_old_tree(r, rec, &old, err) ||
 			ga_commit_tree(r, &rec->commit, &made, err) ||
-			land_roll_back(r, c, rec, &made, &old, &left, err)))
+			land_roll_back(r, c, &made, &old, &left, err)))
 		return -1;
 	rec->phase = RECORD_DONE;
 	if (land_bring(r, rec, 0, &left, err) || record_save(rec, err))

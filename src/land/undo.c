@@ -167,7 +167,7 @@ static int recover(struct ga_repo *r, const struct ga_gitconfig *c, struct recor
 	enum land_settled settled;
 
 	record_release(rec);
-	if (land_settle(r, c, rec, &settled, &second) < 0)
+	if (land_remove_locks(r, &second) || land_settle(r, c, rec, &settled, &second) < 0)
 		(void)ga_error_wrap(err, "%s", second.msg);
 	return -1;
 }
@@ -210,8 +210,8 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 		 struct ga_error *err)
 {
 	struct ga_gitconfig config = GA_GITCONFIG_INIT;
-	cleanup_close int lock = land_lock(r, err);
-	int rc = lock < 0 || ga_gitconfig_load(r, &config, err)
+	cleanup_land_lock struct land_lock lock = LAND_LOCK_INIT;
+	int rc = land_lock(r, &lock, err) || ga_gitconfig_load(r, &config, err)
 			 ? -1
 			 : undo(r, &config, s, ret_head, err);
 
