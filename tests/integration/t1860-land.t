@@ -1,107 +1,284 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='ways to land'
+test_description='landing as a merge, squashed, fast-forwarded; messages and hooks'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/landing.sh
+. "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
-make_repo() {
-	git init -q "$1" && (cd "$1" && echo a >a && git add a && git commit -qm base)
+two='echo 1 >one; git add one; git commit -qm first; echo 2 >two; git add two; git commit -qm second; echo rest >rest'
+
+# subject: that of the newest commit
+subject() {
+	git log -1 --format=%s
+}
+is_merge() {
+	git rev-parse -q --verify HEAD^2
 }
 
-work='echo 1 >one; git add one; git commit -qm first; echo 2 >two; git add two; git commit -qm second; echo rest >rest'
-
-test_expect_success 'a merge commit is the default, also where a fast-forward would do' '
-	make_repo merge && cd merge && git agent start -q --name m -- sh -c "$work" && git agent land m &&
-	test "$(git log -1 --format=%s)" = "Merge agent/m" && git rev-parse -q --verify HEAD^2 && test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/m)" &&
-	git agent start -q --name n -- sh -c "echo n >n" && git -c merge.ff=only agent land --merge -m mine n && test "$(git log -1 --format=%s)" = mine && git rev-parse -q --verify HEAD^2
+test_expect_success 'a merge commit is the default, also where a fast-forward would do, with the message of git' '
+	make_repo merge &&
+	session m "$two" &&
+	git merge -q --no-ff --no-edit agent/m &&
+	git log -1 --format=%B >../want &&
+	git reset -q --hard HEAD^ &&
+	git -c merge.ff=only agent land m &&
+	git log -1 --format=%B >../is &&
+	test_cmp ../want ../is &&
+	test "$(subject)" = "Merge branch '\''agent/m'\''" &&
+	test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/m)" &&
+	landed m
 '
 
-test_expect_success 'squashed: one commit of the user'\''s, with the subjects of the agent'\''s' '
-	make_repo squash && cd squash && esc=$(printf "\033[31mred") &&
-	git agent start -q --name s -- sh -c "$work; git commit -q --allow-empty -m \"$esc\"" && git config user.name "The User" && git commit -q --allow-empty -m meanwhile &&
-	git agent land --squash s && git log -1 --format="%an %cn %s" | grep -x "The User The User Squash agent/s" && ! git rev-parse -q --verify HEAD^2 &&
-	git log -1 --format=%B >../msg && grep -x "\* first" ../msg && grep -x "\* second" ../msg && ! grep "$(printf "\033")" ../msg &&
-	test "$(git rev-parse HEAD^{tree})" = "$(git rev-parse agent/s^{tree})" && test -z "$(git status --porcelain)" && test ! -e .git/SQUASH_MSG &&
-	git agent list | grep "^s .*landed" && for ff in only false; do
-		git agent start -q --name ff-$ff -- sh -c "echo $ff >$ff" && git commit -q --allow-empty -m "beside $ff" && git -c merge.ff=$ff agent land --squash ff-$ff && test -e $ff || return 1
-	done && git agent start -q --name t -- sh -c "echo t >t" && git agent land --squash -m "in my words" t && test "$(git log -1 --format=%B)" = "in my words"
+test_expect_success 'the message is that of git also by its configuration, and on another branch' '
+	make_repo configured &&
+	session c "$two" &&
+	git switch -qc topic &&
+	mine &&
+	git config merge.log true &&
+	git config merge.branchdesc true &&
+	git merge -q --no-edit agent/c &&
+	git log -1 --format=%B >../want &&
+	git reset -q --hard HEAD^ &&
+	git agent land c &&
+	git log -1 --format=%B >../is &&
+	test_cmp ../want ../is &&
+	grep "^Merge branch .agent/c. into topic" ../is
 '
 
-test_expect_success 'a subject and a name as long as the agent likes: cut where they are shown, and said' '
-	make_repo long && cd long && git agent start -q --name l -- sh -c "x=\$(printf %02000d 0); printf \"s%s\n\nbody\n\" \$x | git -c user.name=n\$x commit -q --allow-empty -F -; echo w >w" &&
-	git agent review --json l | python3 -c "
-import json, sys
-c = json.load(sys.stdin)[\"commits\"][0]
-assert c[\"subject\"] == \"s\" + 999 * \"0\" + \"...\" and c[\"author\"] == \"n\" + 999 * \"0\" + \"...\", c" &&
-	git agent review --stat l >../out && grep "^  [0-9a-f]* s0\{199\}\.\.\.\$" ../out &&
-	git agent land --squash l && git log -1 --format=%B | grep "^\* s0\{999\}\.\.\.\$"
+test_expect_success 'a message of the user, and none' '
+	make_repo message &&
+	session m "$two" &&
+	git agent land -m "in my words" m &&
+	test "$(subject)" = "in my words" &&
+	is_merge &&
+	git agent land --undo m &&
+	for how in --merge --squash; do
+		refused 128 "the message is empty" git agent land -m " " $how m || return 1
+	done &&
+	refused 128 "the message is empty" git agent land -m "" m -- rest
 '
 
-test_expect_success 'so many subjects that git could not be given all of them: the others are counted' '
-	make_repo many && cd many && git agent start -q --name m -- sh -c "x=\$(printf \"\\342\\200\\213%.0s\" \$(seq 700)); for i in \$(seq 110); do echo \$i >w; git add w; git commit -qm \"\$i \$x\"; done" &&
-	git agent land --squash m && git log -1 --format=%B >../out && head -n 1 ../out | grep -x "Squash agent/m" && test "$(grep -c "^\* [0-9]* " ../out)" -lt 110 && echo "* and $((110 - $(grep -c "^\* [0-9]* " ../out))) more" >../want && grep "^\* and" ../out | test_cmp ../want - && test "$(cat w)" = 110 && test -z "$(git status --porcelain)" && git agent land --undo m && test ! -e w
+test_expect_success 'squashed: one commit of the user, with the subjects of the agent escaped' '
+	make_repo squash &&
+	esc=$(printf "\033[31mred") &&
+	session s "$two; git add .; git commit -qm \"$esc\"" &&
+	git config user.name "The User" &&
+	mine &&
+	git agent land --squash s &&
+	git log -1 --format="%an %cn %s" | grep -x "The User The User Squash agent/s" &&
+	! is_merge &&
+	git log -1 --format=%B >../msg &&
+	grep -x "\* first" ../msg &&
+	grep -x "\* second" ../msg &&
+	! grep "$(printf "\033")" ../msg &&
+	git diff --quiet agent/s HEAD -- one two rest &&
+	test -z "$(git status --porcelain)" &&
+	test ! -e .git/SQUASH_MSG &&
+	landed s
 '
 
-test_expect_success 'an empty message: refused before anything is touched, whichever way' '
-	make_repo empty && cd empty && git agent start -q --name e -- sh -c "$work" && for how in --merge --squash --no-commit; do
-		test_expect_code 128 git agent land -m " " $how e 2>../err && grep "the message is empty: nothing was touched$" ../err && test -z "$(git status --porcelain)" && test ! -e rest && test ! -e .git/MERGE_HEAD && test -z "$(find "$HOME/.local/state" -path "*/e/undo/*")" || return 1
-	done && test_expect_code 128 git agent land -m "" e -- rest 2>../err && grep "the message is empty: nothing was touched$" ../err && test ! -e rest && GIT_EDITOR="echo words >" git agent land -m "" -e e && test "$(git log -1 --format=%s)" = words
+test_expect_success 'a squash lands whatever merge.ff says, with a message of the user as well' '
+	make_repo ff &&
+	for ff in only false; do
+		session ff-$ff "echo $ff >$ff" &&
+			git commit -q --allow-empty -m "beside $ff" &&
+			git -c merge.ff=$ff agent land --squash -m "words $ff" ff-$ff &&
+			test -e $ff &&
+			test "$(subject)" = "words $ff" || return 1
+	done
 '
 
-test_expect_success 'moved on, where that can be; else refused and nothing touched' '
-	make_repo ff && cd ff && git agent start -q --name f -- sh -c "$work" && git agent start -q --name g -- sh -c "echo g >g" &&
-	git agent land --ff-only f && test "$(git rev-parse HEAD)" = "$(git rev-parse agent/f)" && test -e rest &&
-	git rev-parse HEAD >../before && test_expect_code 128 git agent land --ff-only g 2>../err && grep "your branch has commits that agent/g lacks" ../err && grep "hint: .*--merge" ../err &&
-	git rev-parse HEAD >../after && test_cmp ../before ../after && test ! -e g && test -z "$(find "$HOME/.local/state" -path "*/g/undo/*")" &&
-	test_expect_code 128 git agent land --dry-run --ff-only g && git agent land g && test -e g
+test_expect_success 'a subject as long as the agent likes is cut, and those that are too many are counted' '
+	make_repo long &&
+	session l "for i in \$(seq 90); do
+		echo \$i >w; git add w; printf \"%s %01500d\n\" \$i 0 | git commit -qF -
+	done" &&
+	git agent land --squash l &&
+	git log -1 --format=%B >../msg &&
+	grep "^\* 1 0\{998\}\.\.\.$" ../msg &&
+	shown=$(grep -c "^\* [0-9]* 0" ../msg) &&
+	test "$shown" -lt 90 &&
+	grep -x "\* and $((90 - shown)) more" ../msg &&
+	test "$(cat w)" = 90
 '
 
-test_expect_success 'flags block each way, and the user'\''s hooks run' '
-	make_repo gate && cd gate && git agent start -q --name e -- sh -c "echo evil >.envrc; echo ok >ok" &&
-	for how in merge squash ff-only; do test_expect_code 3 git agent land --$how e || return 1; done &&
-	printf "#!/bin/sh\necho \"\$0\" >>../hooks\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && cp .git/hooks/pre-commit .git/hooks/pre-merge-commit && cp .git/hooks/pre-commit .git/hooks/post-merge && cp .git/hooks/pre-commit .git/hooks/commit-msg &&
-	git agent review --reject e .envrc && : >../hooks && git agent land --squash e && grep pre-commit ../hooks && grep commit-msg ../hooks && test ! -e .envrc &&
-	git agent land --undo e && : >../hooks && git agent land e && grep pre-merge-commit ../hooks && grep post-merge ../hooks
+test_expect_success 'fast-forwarded where that can be, else refused' '
+	make_repo ffonly &&
+	session f "$two" &&
+	session g "echo new >new" &&
+	git agent land --ff-only f &&
+	test "$(git rev-parse HEAD)" = "$(git rev-parse agent/f)" &&
+	test -e rest &&
+	landed f &&
+	refused 2 "cannot fast-forward: your branch has commits that agent/g lacks" git agent land --ff-only g &&
+	hint "--merge g" &&
+	refused 2 "cannot fast-forward" git agent land --dry-run --ff-only g &&
+	git agent land g
 '
 
-test_expect_success 'a squash that conflicts, and one that a hook refuses, are left to be finished' '
-	make_repo conflict && cd conflict && git agent start -q --name c -- sh -c "echo theirs >a; echo n >n" && echo ours >a && git commit -qam ours &&
-	test_expect_code 4 git agent land --dry-run --squash c && test_expect_code 4 git agent land --squash c 2>../err && grep "squashing agent/c conflicts in a" ../err && grep "hint: .*git reset --merge" ../err &&
-	git reset -q --merge && test -z "$(git status --porcelain)" && test_expect_code 4 git agent land --squash c && git checkout -q --theirs a && git add a && git commit -qm done && git agent list | grep "^c .*landed" &&
-	git agent start -q --name h -- sh -c "echo h >h" && printf "#!/bin/sh\nexit 1\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit &&
-	test_expect_code 4 git agent land --squash h 2>../err && grep "staged but not committed: a hook or signing refused it" ../err && git diff --cached --name-only | grep -x h &&
-	rm .git/hooks/pre-commit && git commit -qm again && git agent list | grep "^h .*landed"
+test_expect_success 'a branch without a commit begins with those of the session, by --ff-only' '
+	make_repo born &&
+	session b "$two" &&
+	git switch -q --orphan empty &&
+	for how in --merge --squash --rebase; do
+		refused 2 "your branch has no commits yet" git agent land $how b &&
+			hint "git agent land --ff-only b" || return 1
+	done &&
+	git agent land --ff-only b &&
+	test "$(git rev-parse empty)" = "$(git rev-parse agent/b)" &&
+	test "$(cat rest)" = rest &&
+	landed b
 '
 
-test_expect_success 'a conflict: given up, or resolved and gone on with, and then undone' '
-	make_repo go && cd go && printf "1\n2\n" >w && git add w && git commit -qm w && echo mine >>w &&
-	git agent start -q --name g -- sh -c "echo theirs >a; echo n >n; sed -i s/mine/MINE/ w" && echo ours >a && git commit -qm ours a && git rev-parse HEAD >../before &&
-	test_expect_code 4 git agent land g 2>../err && grep "hint: .*git agent land --continue g" ../err && grep mine w &&
-	test_expect_code 4 git agent land --continue g 2>../err && grep "conflicts in a" ../err &&
-	git agent land --abort 2>../err && grep "agent/g: not landed" ../err && git rev-parse HEAD | test_cmp ../before - && test "$(cat a)" = ours && grep mine w && test ! -e n &&
-	test_expect_code 128 git agent land --abort 2>../err && grep "no landing of agent/g was left" ../err && test_expect_code 128 git agent land --continue &&
-	test_expect_code 4 git agent land g && echo both >a && git add a && git agent land --continue --json >../json && grep MINE w && git agent list | grep "^g .*landed" &&
-	test "$(git log -1 --format=%s)" = "Merge agent/g" && git rev-parse -q --verify HEAD^2 && python3 -c "import json,sys;o=json.load(sys.stdin);assert o[\"landed\"] and o[\"brought\"]==[{\"path\":\"w\"}]" <../json &&
-	git agent land --undo && git rev-parse HEAD | test_cmp ../before - && grep mine w && test "$(cat a)" = ours && test ! -e n
+test_expect_success 'a dry run changes nothing and says what would be' '
+	make_repo dry &&
+	session d "$two" &&
+	for how in --merge --squash --rebase --ff-only; do
+		refused 0 "agent/d: would land" git agent land --dry-run $how d || return 1
+	done &&
+	test ! -e .git/git-agent/landing
 '
 
-test_expect_success 'a merge that a hook refused is gone on with; one of something else is not ours' '
-	make_repo hook && cd hook && git agent start -q --name h -- sh -c "echo h >h" && printf "#!/bin/sh\ntest -e ok\n" >.git/hooks/pre-merge-commit && chmod +x .git/hooks/pre-merge-commit && echo ok >>.git/info/exclude &&
-	test_expect_code 4 git agent land h && cp .git/hooks/pre-merge-commit .git/hooks/pre-commit && test_expect_code 4 git agent land --continue h && touch ok && git agent land --continue h && git agent list | grep "^h .*landed" &&
-	git agent start -q --name i -- sh -c "echo i >i" && git switch -qc side HEAD^ && git commit -q --allow-empty -m s && git switch -q main && git commit -q --allow-empty -m m && git merge -q --no-commit --no-ff side &&
-	test_expect_code 128 git agent land --continue i 2>../err && grep "no landing of agent/i was left" ../err && test_expect_code 128 git agent land --abort i && test -e .git/MERGE_HEAD
+test_expect_success 'flags block each way' '
+	make_repo gate &&
+	session e "echo evil >.envrc; echo ok >ok" &&
+	for how in --merge --squash --rebase --ff-only; do
+		refused 3 "agent/e has open flags" git agent land $how e || return 1
+	done &&
+	hint "git agent review e" &&
+	git agent review --reject e .envrc &&
+	git agent land e &&
+	test -e ok &&
+	test ! -e .envrc
 '
 
-test_expect_success 'where another git has locked the index nothing is begun, whatever the way' '
-	make_repo locked && cd locked && git agent start -q --name l -- sh -c "echo n >n" && git rev-parse HEAD >../before && touch .git/index.lock &&
-	for way in --merge --squash --rebase --ff-only; do
-		test_expect_code 128 git agent land $way l 2>../err && grep "index.lock. is there: another git is at work" ../err && test ! -e .git/MERGE_HEAD && git rev-parse HEAD | test_cmp ../before - || exit 1
-	done && rm .git/index.lock && git agent land l && test "$(git show HEAD:n)" = n
+test_expect_success 'the hooks of a merge run, and those of a squash' '
+	make_repo hooks &&
+	session h "echo h >h" &&
+	mine &&
+	for h in pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit post-merge; do
+		hook $h "echo $h >>../ran" || return 1
+	done &&
+	git agent land h &&
+	printf "%s\n" pre-merge-commit prepare-commit-msg commit-msg post-merge >../want &&
+	test_cmp ../want ../ran &&
+	git agent land --undo h &&
+	: >../ran &&
+	git agent land --squash h &&
+	printf "%s\n" post-merge pre-commit prepare-commit-msg commit-msg post-commit >../want &&
+	test_cmp ../want ../ran
 '
 
-test_expect_success 'one way at a time' '
-	make_repo usage && cd usage && git agent start -q --name u -- sh -c "echo u >u" &&
-	test_expect_code 129 git agent land u u && test_expect_code 129 git agent land --undo u -- x && test_expect_code 129 git agent land --squash --merge u 2>../err && grep "choose one" ../err && test_expect_code 129 git agent land --ff-only -m x u && test_expect_code 129 git agent land --undo --squash u && test_expect_code 129 git agent land --continue --abort u && test_expect_code 129 git agent land --abort --json u && test ! -e u
+test_expect_success 'a hook that formats sees the merged files, and one that changes the message counts' '
+	make_repo format &&
+	session f "line f 2 agent" &&
+	mine &&
+	hook pre-commit "sed -i s/agent/AGENT/ f && git add f" &&
+	hook commit-msg "echo Reviewed-by: me >>\$1" &&
+	git agent land --squash f &&
+	git show HEAD:f | grep AGENT &&
+	git log -1 --format=%B | grep "^Reviewed-by: me" &&
+	test -z "$(git status --porcelain)" &&
+	git agent land --undo f &&
+	test "$(sed -n 2p f)" = 2
+'
+
+test_expect_success 'what a hook makes of it is judged again, and named' '
+	make_repo rejudged &&
+	session r "line f 2 agent" &&
+	mine &&
+	hook pre-commit "echo use evil >.envrc && git add .envrc" &&
+	git agent land --squash r 2>../err &&
+	grep "flagged in what git or a hook made of it: .envrc: " ../err &&
+	git show HEAD:.envrc &&
+	landed r
+'
+
+test_expect_success 'landed already: there is nothing to land' '
+	make_repo again &&
+	session a "line f 2 agent" &&
+	git agent land a &&
+	refused 0 "agent/a: nothing to land" git agent land a &&
+	session b "line g 2 agent" &&
+	git merge -q --no-edit agent/b &&
+	refused 0 "agent/b: nothing to land" git agent land b &&
+	session c "line old 2 agent" &&
+	git cherry-pick agent/c >../out &&
+	refused 0 "agent/c: nothing to land" git agent land c &&
+	landed c
+'
+
+test_expect_success 'nothing lands on the branch of the session itself, and none that is gone' '
+	make_repo itself &&
+	session i "line f 2 agent" &&
+	git switch -q agent/i &&
+	refused 128 "you are on agent/i itself" git agent land i &&
+	git switch -q main &&
+	tip=$(git rev-parse agent/i) &&
+	git branch -qD agent/i &&
+	refused 128 "the branch .agent/i. is gone" git agent land i &&
+	hint "git branch agent/i $tip" &&
+	git branch agent/i $tip &&
+	git agent land i
+'
+
+test_expect_success 'without a branch, and in a linked working tree' '
+	make_repo detached &&
+	session t "line f 2 agent" &&
+	git switch -q --detach &&
+	mine &&
+	git agent land t &&
+	test "$(sed -n 2p f)" = agent &&
+	! git symbolic-ref -q HEAD &&
+	is_merge &&
+	git agent land --undo t &&
+	git switch -q main &&
+	git worktree add -q ../linked -b linked &&
+	cd ../linked &&
+	git agent land t &&
+	test "$(sed -n 2p f)" = agent &&
+	git -C ../detached log -1 --format=%s | grep -x base &&
+	landed t
+'
+
+test_expect_success 'one way at a time, and options that go together' '
+	make_repo usage &&
+	session u "line f 2 agent" &&
+	for words in "u u" "--undo u -- x" "--squash --merge u" "--ff-only -m x u" "--rebase -e u" "--undo --squash u" \
+		"--continue --abort u" "--abort --json u" "--abort -m x u" "--merge u -- f" "-e u -- f" "--force u" \
+		"--uncommitted=all u" "--no-commit --squash -m x u" "--no-commit --with-ignored f u"; do
+		refused 129 . git agent land $words || return 1
+	done &&
+	test_expect_code 1 git agent land --undo 2>../err &&
+	grep "there is no landing in this working tree" ../err
+'
+
+test_expect_success 'the way is configured, by the user and not by a repository' '
+	mkdir -p "$HOME/.config/git-agent" &&
+	echo "land: squash" >"$HOME/.config/git-agent/config.yaml" &&
+	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
+	make_repo way &&
+	session w "$two" &&
+	mine &&
+	git agent land w &&
+	test "$(subject)" = "Squash agent/w" &&
+	git agent land --undo w &&
+	git agent land --merge w &&
+	is_merge &&
+	git agent land --undo w &&
+	git agent -c land=rebase land w &&
+	! is_merge &&
+	test "$(git rev-list --count HEAD)" = 5 &&
+	git agent land --undo w &&
+	test_expect_code 2 git agent -c land=ff-only land w &&
+	test_expect_code 129 git agent -c land=fast land w 2>../err &&
+	grep "merge, squash, rebase or ff-only" ../err &&
+	echo "land: merge" >.agentdev.yaml &&
+	git add .agentdev.yaml &&
+	git commit -qm conf &&
+	test_must_fail git agent start -q --name v -- true 2>../err &&
+	grep "land" ../err
 '
 
 test_done

@@ -1,0 +1,293 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a landing is undone to exactly what was there before, or refused with the command of git that does it'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/landing.sh
+. "$TEST_SRCDIR/tests/lib/landing.sh"
+require_sandbox
+
+# every kind of change
+work='line f 2 agent; rm old; mkdir -p n/deep; echo new >n/deep/new; chmod +x g; ln -s d/h link; git mv d/h d/moved
+	git add -A; git commit -qm work; echo more >more'
+
+# undoes COMMAND...: what this lands is undone to what was there before
+undoes() {
+	remember
+	"$@" &&
+		picture >"$HOME/landed" &&
+		! cmp -s "$HOME/before" "$HOME/landed" &&
+		git agent land --undo &&
+		unchanged
+}
+
+test_expect_success 'each way is undone to what was there before, and can be landed again' '
+	make_repo ways &&
+	session w "$work" &&
+	git agent review --accept-all w &&
+	for how in --merge --squash --rebase --ff-only; do
+		undoes git agent land $how w || return 1
+	done &&
+	undoes git agent land w -- f n &&
+	mine &&
+	for how in --merge --squash --rebase; do
+		undoes git agent land $how w || return 1
+	done &&
+	git agent list | grep "^w .*captured" &&
+	git agent land w &&
+	landed w &&
+	git fsck --strict
+'
+
+test_expect_success 'the same where git merged, for hooks' '
+	make_repo hooks &&
+	session h "$work" &&
+	git agent review --accept-all h &&
+	hook commit-msg true &&
+	undoes git agent land h &&
+	undoes git agent land --squash h
+'
+
+test_expect_success 'it is said which session, and where HEAD is' '
+	make_repo said &&
+	session s "$work" &&
+	git agent review --accept-all s &&
+	head=$(git rev-parse --short=10 HEAD) &&
+	git agent land s &&
+	git agent land --undo 2>../err &&
+	grep -x "agent/s: landing undone, HEAD is at $head" ../err &&
+	git agent land s &&
+	git agent land --undo --json s >../json &&
+	python3 -c "import json, sys; o = json.load(sys.stdin); assert o[\"undone\"] and o[\"session\"] == \"s\"" <../json
+'
+
+test_expect_success 'modified, staged and untracked files elsewhere stay' '
+	make_repo elsewhere &&
+	session e "line f 2 agent; echo new >new" &&
+	git agent land e &&
+	git agent land --undo e &&
+	line d/h 8 edit &&
+	line g 8 staged &&
+	git add g &&
+	line g 9 edit &&
+	echo u >untracked &&
+	echo x >x.log &&
+	for how in --merge --squash --rebase --ff-only; do
+		undoes git agent land $how e || return 1
+	done &&
+	git agent land e &&
+	line old 8 later &&
+	git agent land --undo e &&
+	test "$(sed -n 8p old)" = later
+'
+
+test_expect_success 'a file of the user where one comes back is not overwritten' '
+	make_repo comes &&
+	session c "rm old; rm -r d" &&
+	git agent land c &&
+	echo precious >old &&
+	refused 2 "untracked files would be overwritten: old$" git agent land --undo c &&
+	hint "move or remove them, then undo" &&
+	rm old &&
+	echo precious >d &&
+	refused 2 "untracked files would be overwritten: d$" git agent land --undo c &&
+	echo d >>.git/info/exclude &&
+	refused 2 "would be overwritten: d$" git agent land --undo c &&
+	rm d &&
+	git agent land --undo c &&
+	test -e d/h
+'
+
+test_expect_success 'edited or staged since, what would be undone is refused' '
+	make_repo edited &&
+	session e "line f 2 agent; echo new >new" &&
+	git agent land e &&
+	line f 8 edit &&
+	refused 2 "your uncommitted changes would be overwritten: f$" git agent land --undo e &&
+	hint "commit them or .git stash., then undo" &&
+	git add f &&
+	refused 2 "your uncommitted changes would be overwritten: f$" git agent land --undo e &&
+	git reset -q --hard &&
+	echo edit >>new &&
+	refused 2 "your uncommitted changes would be overwritten: new$" git agent land --undo e &&
+	git restore new &&
+	git agent land --undo e &&
+	test ! -e new
+'
+
+# moved_on WAY COMMAND: HEAD has moved on, and the command of git that undoes it is named, and does it
+moved_on() {
+	test_expect_success "moved on since, after $1: refused, with the command of git that undoes it" "
+		make_repo on$1 &&
+		session on$1 \"line f 2 agent; git commit -qam one; line g 2 agent; git commit -qam two\" &&
+		{ test $1 = --ff-only || mine; } &&
+		head=\$(git rev-parse HEAD) &&
+		git agent land $1 on$1 &&
+		git commit -q --allow-empty -m later &&
+		refused 2 'your branch has moved on since agent/on$1 landed' git agent land --undo &&
+		hint \"$2\" &&
+		eval \"\$(sed -n \"s/^hint: '\\(git revert [^']*\\)'.*/\\1 --no-edit/p\" ../err)\" &&
+		git diff --exit-code \$head HEAD
+	"
+}
+moved_on --merge 'git revert -m 1 '
+moved_on --squash 'git revert '
+moved_on --rebase 'git revert .*\.\.'
+moved_on --ff-only 'git revert .*\.\.'
+
+test_expect_success 'reset by hand there is nothing left to undo' '
+	make_repo reset &&
+	session r "line f 2 agent" &&
+	git agent land r &&
+	git reset -q --keep HEAD^ &&
+	refused 2 "your branch has moved on" git agent land --undo r
+'
+
+test_expect_success 'on another branch it is refused, naming the one that it landed on' '
+	make_repo branch &&
+	session b "line f 2 agent" &&
+	git agent land b &&
+	git switch -qc other &&
+	refused 2 "agent/b landed on another branch than this" git agent land --undo b &&
+	hint "git switch main" &&
+	git switch -q --detach &&
+	refused 2 "agent/b landed on another branch than this" git agent land --undo b &&
+	git switch -q main &&
+	git agent land --undo b
+'
+
+test_expect_success 'in the middle of a merge of the user it is refused' '
+	make_repo middle &&
+	session m "line f 2 agent" &&
+	git agent land m &&
+	git switch -qc side HEAD^ &&
+	line f 2 side &&
+	git commit -qam side &&
+	git switch -q main &&
+	test_must_fail git merge -q side &&
+	refused 2 "a merge is in progress" git agent land --undo m &&
+	git merge --abort &&
+	git agent land --undo m
+'
+
+test_expect_success 'one level: without a name it is the last landing of this working tree, then none' '
+	make_repo last &&
+	session one "line f 2 agent" &&
+	session two "line g 2 agent" &&
+	git agent land one &&
+	remember &&
+	git agent land two &&
+	refused 2 "the last landing in this working tree is that of agent/two" git agent land --undo one &&
+	hint "git agent land --undo two" &&
+	git agent land --undo 2>../err &&
+	grep "agent/two: landing undone" ../err &&
+	git agent list | grep "^two .*captured" &&
+	refused 1 "there is no landing in this working tree" git agent land --undo &&
+	refused 1 "there is no landing to undo in this working tree" git agent land --undo one
+'
+
+test_expect_success 'a landing that was refused leaves the one before it to be undone' '
+	make_repo before &&
+	session one "line f 2 agent" &&
+	session two "line g 2 agent" &&
+	git agent land one &&
+	line g 2 mine &&
+	refused 2 "would be overwritten: g" git agent land two &&
+	git agent land --dry-run one &&
+	git agent land --undo 2>../err &&
+	grep "agent/one: landing undone" ../err &&
+	test "$(git status --porcelain)" = " M g"
+'
+
+test_expect_success 'each working tree has a last landing of its own' '
+	make_repo first &&
+	session one "line f 2 agent" &&
+	session two "line g 2 agent" &&
+	git worktree add -q ../second -b second &&
+	git agent land one &&
+	cd ../second &&
+	refused 1 "there is no landing in this working tree" git agent land --undo &&
+	undoes git agent land two &&
+	git switch -q --detach &&
+	undoes git agent land two &&
+	cd ../first &&
+	git agent land --undo 2>../err &&
+	grep "agent/one: landing undone" ../err
+'
+
+test_expect_success 'on a branch that had no commit there is none again' '
+	make_repo unborn &&
+	session u "$work" &&
+	git agent review --accept-all u &&
+	git switch -q --orphan empty &&
+	echo mine >mine &&
+	undoes git agent land --ff-only u &&
+	git agent land --ff-only u &&
+	echo staged >staged &&
+	git add staged &&
+	git agent land --undo &&
+	git status --porcelain >../is &&
+	printf "A  staged\n?? mine\n" | test_cmp - ../is
+'
+
+test_expect_success 'a directory that became a file is one again, and a submodule is not touched' '
+	make_repo swap &&
+	session s "rm -r d; echo file >d; rm g; mkdir g; echo n >g/n; rm f; ln -s old f" &&
+	git agent review --accept-all --critical s &&
+	undoes git agent land s
+'
+
+test_expect_success 'ignored files that were brought go, and what they replaced comes back' '
+	make_repo ignored &&
+	echo "ign" >>.git/info/exclude &&
+	mkdir -p ign/own &&
+	echo own >ign/own/f &&
+	echo old >old.log &&
+	chmod 600 old.log &&
+	ln -s nowhere dead.log &&
+	session i "$work; mkdir -p ign/a/b; echo 1 >ign/a/b/1; chmod +x ign/a/b/1; ln -s 1 ign/a/b/l
+		echo theirs >old.log; rm -f dead.log; echo file >dead.log" &&
+	git agent review --accept-all --critical i &&
+	undoes git agent land --with-ignored ign --with-ignored old.log --with-ignored dead.log --force i &&
+	test ! -e ign/a &&
+	git agent land --with-ignored old.log --force i &&
+	echo edit >old.log &&
+	refused 2 "changed since agent/i landed: old.log$" git agent land --undo i &&
+	hint "then undo" &&
+	echo theirs >old.log &&
+	git agent land --undo i &&
+	test "$(cat old.log)" = old
+'
+
+test_expect_success 'landed, then ignored files brought: both are undone at once' '
+	make_repo both &&
+	session b "$work; echo theirs >x.log" &&
+	git agent review --accept-all --critical b &&
+	remember &&
+	git agent land b &&
+	git agent land --with-ignored x.log b &&
+	test "$(cat x.log)" = theirs &&
+	git agent land --undo b &&
+	unchanged
+'
+
+test_expect_success 'Ctrl-C while git undoes: nothing is undone, and it can be' '
+	make_repo ctrl &&
+	git config filter.slow.smudge "echo >../begun; read x <../go; cat" &&
+	session c "line f 2 agent" &&
+	git agent land c &&
+	mkfifo ../begun ../go &&
+	echo "f filter=slow" >.git/info/attributes &&
+	remember &&
+	{ setsid git agent land --undo c 2>../err & } &&
+	pid=$! &&
+	read x <../begun &&
+	kill -INT -$pid &&
+	{ echo >../go & } &&
+	{ wait $pid; rc=$?; true; } &&
+	cat ../err &&
+	rm .git/info/attributes &&
+	{ test $rc = 0 || { unchanged && git agent land --undo c; }; } &&
+	test "$(sed -n 2p f)" = 2
+'
+
+test_done

@@ -1,0 +1,403 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='a landing or an undo that was killed is completed or rolled back by the next'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/landing.sh
+. "$TEST_SRCDIR/tests/lib/landing.sh"
+require_sandbox
+
+# ready NAME: a session that changes, adds and removes files, beside modified and staged files of the user; its
+# uncommitted part is in old
+ready() {
+	make_repo "$1" &&
+		line old 8 mine &&
+		session "$1" "line f 2 agent; rm g; mkdir e; echo n >e/n; echo n >new; line old 2 agent" &&
+		mine &&
+		line d/h 8 edit &&
+		echo u >untracked &&
+		picture >"$HOME/ready"
+}
+
+# all_landed: the whole session is here, and what is the user's as it was
+all_landed() {
+	git show HEAD:f | grep agent &&
+		test ! -e g &&
+		test "$(cat e/n new mine)" = "n
+n
+mine" &&
+		test "$(sed -n "2p;8p" old)" = "agent
+mine" &&
+		git status --porcelain >../status &&
+		printf " M d/h\n M old\n?? untracked\n" | test_cmp - ../status
+}
+
+# killed POINT COMMAND...: it is killed there
+killed() {
+	point=$1
+	shift
+	GIT_AGENT_FAULT=$point:kill test_expect_code 137 git agent "$@"
+}
+
+# ---- killed at each point ----------------------------------------------------------------------------
+
+# before_git LABEL POINT HOW [HOOK]: killed before there is a commit
+before_git() {
+	test_expect_success "killed before the commit, $1: rolled back, then it lands" "
+		ready $1 &&
+		{ test -z '$4' || hook '$4' true; } &&
+		killed $2 land $3 $1 &&
+		refused 2 'a landing of agent/$1 was killed' git agent land --dry-run $3 $1 &&
+		hint 'git agent land --abort $1' &&
+		git agent land --abort $1 &&
+		git stash list | test_cmp /dev/null - &&
+		as_before &&
+		killed $2 land $3 $1 &&
+		test_expect_code 1 git agent land --undo $1 &&
+		as_before &&
+		killed $2 land $3 $1 &&
+		git agent land $3 $1 2>../err &&
+		grep 'agent/$1: an interrupted landing was rolled back first' ../err &&
+		all_landed &&
+		git agent land --undo &&
+		as_before &&
+		test -z \"\$(ls .git/git-agent/landing)\"
+	"
+}
+# as_before: as it was when ready() was done
+as_before() {
+	picture | test_cmp "$HOME/ready" -
+}
+before_git merge land:move --merge
+before_git squash land:move --squash
+before_git rebase land:move --rebase
+before_git hooks land:move --merge commit-msg
+before_git squashed land:squashed --squash commit-msg
+
+# after_git POINT HOW: killed when there is a commit
+after_git() {
+	after_name=$(echo "$1$2" | tr -d :)
+	test_expect_success "killed at $1 ($2): it has landed, and is completed and undone" "
+		ready $after_name &&
+		killed $1 land $2 $after_name &&
+		test_expect_code 128 git agent land --abort $after_name 2>../err &&
+		grep 'agent/$after_name has landed' ../err &&
+		hint 'git agent land --undo $after_name' &&
+		all_landed &&
+		landed $after_name &&
+		git agent land --undo &&
+		as_before &&
+		killed $1 land $2 $after_name &&
+		git agent land $2 $after_name &&
+		all_landed &&
+		landed $after_name &&
+		git agent land --undo &&
+		as_before &&
+		killed $1 land $2 $after_name &&
+		git agent land --undo &&
+		as_before &&
+		git agent list | grep '^$after_name .*captured'
+	"
+}
+after_git land:moved --merge
+after_git land:moved --squash
+after_git land:moved --rebase
+after_git land:brought --merge
+after_git land:recorded --merge
+
+# undoing POINT THEN: an undo is killed there; THEN `land --abort` says (0: it stands as landed)
+undoing() {
+	undoing_name=$(echo "$1" | tr -d :)
+	test_expect_success "an undo killed at $1 is completed, or rolled back" "
+		ready $undoing_name &&
+		git agent land $undoing_name &&
+		killed $1 land --undo $undoing_name &&
+		test_expect_code $3 git agent land --undo $undoing_name &&
+		as_before &&
+		git agent list | grep '^$undoing_name .*captured' &&
+		git agent land $undoing_name &&
+		all_landed &&
+		killed $1 land --undo $undoing_name &&
+		test_expect_code $2 git agent land --abort $undoing_name &&
+		{ test $2 != 0 || { all_landed && git agent land --undo; }; } &&
+		as_before &&
+		git agent land $undoing_name &&
+		killed $1 land --undo $undoing_name &&
+		git agent land $undoing_name &&
+		all_landed &&
+		git agent land --undo &&
+		as_before
+	"
+}
+undoing undo:files 0 0
+undoing undo:move 0 0
+undoing undo:moved 128 1
+
+# ---- killed while git writes -------------------------------------------------------------------------
+
+# slow COMMANDS: git waits in a filter of the file new, when it has written files before that
+slow() {
+	rm -f ../begun ../go &&
+		mkfifo ../begun ../go &&
+		echo "new filter=slow" >.git/info/attributes &&
+		git config filter.slow.smudge "test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }; cat" &&
+		{ git agent land --dry-run "$1" 2>/dev/null ||
+			{ test_must_fail git agent land "$1" 2>/dev/null && git agent review --accept-all --critical "$1"; }; }
+}
+
+# halfway COMMAND...: git and git-agent are killed when git waits there
+halfway() {
+	: >../hold
+	{ setsid git-agent "$@" >../out 2>&1 & } &&
+		pid=$! &&
+		timeout 60 head -c 1 ../begun >/dev/null &&
+		kill -KILL -$pid &&
+		{ wait $pid || :; }
+}
+
+for how in merge squash rebase ff-only; do
+	test_expect_success "killed while git writes files: rolled back, and landed: --$how" '
+		ready half-$how &&
+		{ test $how != ff-only || { git reset -q --keep HEAD^ && picture >../ready; }; } &&
+		slow half-$how &&
+		picture >../ready &&
+		halfway land --$how half-$how &&
+		grep agent f &&
+		test -e .git/index.lock &&
+		git agent land --abort &&
+		as_before &&
+		halfway land --$how half-$how &&
+		git agent land --$how half-$how &&
+		git show HEAD:new &&
+		git agent land --undo &&
+		as_before
+	'
+done
+
+test_expect_success 'the same where git merges for hooks, and where the rollback is killed as well' '
+	ready half-hook &&
+	slow half-hook &&
+	hook commit-msg true &&
+	picture >../ready &&
+	for how in --merge --squash; do
+		halfway land $how half-hook &&
+			killed land:index-restored land --abort &&
+			killed land:index-restored land --abort &&
+			git agent land --abort &&
+			as_before || return 1
+	done
+'
+
+test_expect_success 'an undo killed while git writes files stands as landed, and is undone' '
+	ready half-undo &&
+	line f 2 base &&
+	slow half-undo &&
+	git restore f &&
+	picture >../ready &&
+	git agent land half-undo &&
+	echo "g filter=slow" >.git/info/attributes &&
+	picture >../landed &&
+	halfway land --undo half-undo &&
+	git agent land --abort half-undo &&
+	picture | test_cmp ../landed - &&
+	halfway land --undo half-undo &&
+	git agent land --undo half-undo &&
+	as_before
+'
+
+test_expect_success 'what the user has changed since stays, and is named' '
+	ready since &&
+	slow since &&
+	halfway land since &&
+	line f 8 later &&
+	echo later >e/later &&
+	test_expect_code 2 git agent land --abort 2>../err &&
+	cat ../err &&
+	grep "agent/since was rolled back, except for files that were changed meanwhile: f$" ../err &&
+	test "$(sed -n "2p;8p" f)" = "agent
+later" &&
+	test "$(cat e/later)" = later &&
+	test ! -e e/n &&
+	test -e g &&
+	test_expect_code 1 git agent land --undo
+'
+
+test_expect_success 'gone on by hand: nothing is rolled back' '
+	ready byhand &&
+	slow byhand &&
+	halfway land byhand &&
+	rm -f .git/index.lock &&
+	git reset -q --hard &&
+	git clean -qfd &&
+	git commit -q --allow-empty -m later &&
+	remember &&
+	test_expect_code 128 git agent land --abort byhand &&
+	unchanged &&
+	git agent land byhand &&
+	git cat-file -e HEAD:new
+'
+
+# ---- git lives on ------------------------------------------------------------------------------------
+
+# alone HOOK COMMAND...: git-agent is killed while its git waits in that hook
+alone() {
+	hook "$1" "echo >$HOME/begun; cat $HOME/go"
+	shift
+	rm -f ../begun ../go &&
+		mkfifo ../begun ../go &&
+		{ git-agent "$@" >../out 2>&1 & } &&
+		pid=$! &&
+		timeout 60 head -c 1 ../begun >/dev/null &&
+		kill -KILL $pid &&
+		{ wait $pid || :; }
+}
+
+# git_ends: the hook lets git go on, and git ends
+git_ends() {
+	lock=$(echo .git/git-agent/landing/*/"$1")
+	echo >../go &&
+		test_wait_for "flock -n $lock true"
+}
+
+for h in pre-merge-commit commit-msg; do
+	test_expect_success "git-agent is killed, and its git waits in $h: nothing is touched before it has ended" '
+		ready alone-$h &&
+		alone $h land alone-$h &&
+		picture >../now &&
+		for what in "land" "land --undo" "land --abort"; do
+			test_expect_code 128 git agent $what alone-$h 2>../err &&
+				grep "agent/alone-$h was killed, and its git is still running" ../err &&
+				hint "fuser -v" &&
+				picture | test_cmp ../now - || return 1
+		done &&
+		git_ends moving &&
+		rm .git/hooks/$h &&
+		git agent land alone-$h &&
+		all_landed &&
+		git agent land --undo &&
+		as_before
+	'
+done
+
+test_expect_success 'the same of a fast-forward, and of an undo, that waits in a hook of refs' '
+	ready alone-ref &&
+	wait_for_ref="test \$1 = prepared && grep -q refs/heads/main && test -e $HOME/hold || exit 0; rm $HOME/hold" &&
+	: >../hold &&
+	alone reference-transaction land alone-ref &&
+	: >../hold &&
+	test_expect_code 128 git agent land --abort alone-ref 2>../err &&
+	grep "its git is still running" ../err &&
+	git_ends moving &&
+	rm .git/hooks/reference-transaction &&
+	git agent land alone-ref &&
+	all_landed
+'
+
+test_expect_success 'what a hook of the landing left running keeps nobody from undoing it' '
+	ready left &&
+	mkfifo ../go &&
+	hook post-merge "cat $HOME/go >/dev/null 2>&1 &" &&
+	git agent land left &&
+	git agent land --undo left &&
+	echo >../go &&
+	as_before
+'
+
+# ---- locks ---------------------------------------------------------------------------------------------
+
+test_expect_success 'locks of a git that was killed are removed' '
+	ready locks &&
+	killed land:move land locks &&
+	: >.git/index.lock &&
+	: >.git/HEAD.lock &&
+	: >.git/refs/heads/main.lock &&
+	git agent land --abort &&
+	as_before &&
+	test ! -e .git/refs/heads/main.lock
+'
+
+test_expect_success 'a lock of a git that is running is not' '
+	ready live &&
+	killed land:move land live &&
+	rm -f ../begun ../go &&
+	mkfifo ../begun ../go &&
+	printf "#!/bin/sh\necho >%s/begun\ncat %s/go >/dev/null\n" "$HOME" "$HOME" >../editor &&
+	chmod +x ../editor &&
+	{ GIT_EDITOR="$HOME/editor" git commit -a >../out 2>&1 & } &&
+	pid=$! &&
+	timeout 60 head -c 1 ../begun >/dev/null &&
+	test -e .git/index.lock &&
+	test_expect_code 128 git agent land --abort 2>../err &&
+	cat ../err &&
+	grep "index.lock. exists, and git is running here (process $pid)" ../err &&
+	test -e .git/index.lock &&
+	echo >../go &&
+	{ wait $pid || :; } &&
+	git agent land --abort &&
+	as_before
+'
+
+# ---- the record ------------------------------------------------------------------------------------------
+
+test_expect_success 'a damaged record is named, and the command that forgets it' '
+	ready damaged &&
+	killed land:move land damaged &&
+	record=$(echo "$PWD"/.git/git-agent/landing/*) &&
+	echo nonsense >>"$record/record" &&
+	for what in "land damaged" "land --undo damaged" "land --abort damaged" "land --continue damaged"; do
+		refused 128 "the record of a landing is damaged: .$record/record." git agent $what &&
+			hint "rm -r $record" || return 1
+	done &&
+	: >"$record/record" &&
+	refused 128 "the record of a landing" git agent land damaged &&
+	rm -r "$record" &&
+	git agent land damaged &&
+	all_landed
+'
+
+test_expect_success 'the record and what is in it can be read by nobody else' '
+	ready private &&
+	killed land:moved land private &&
+	find .git/git-agent/landing -perm /077 ! -type l >../others &&
+	test_cmp /dev/null ../others
+'
+
+test_expect_success 'the killed landing of another session is rolled back, or completed, first' '
+	ready one &&
+	session two "echo two >two" &&
+	killed land:move land one &&
+	refused 2 "a landing of agent/one was killed" git agent land --dry-run two &&
+	git agent land two 2>../err &&
+	grep "an interrupted landing was rolled back first" ../err &&
+	git agent land --undo two &&
+	as_before &&
+	killed land:moved land one &&
+	git agent land two &&
+	rm two &&
+	git rm -q --cached two &&
+	git commit -qm two &&
+	all_landed &&
+	landed one &&
+	landed two
+'
+
+test_expect_success 'a landing that fails in the middle is rolled back at once' '
+	ready fails &&
+	for point in land:move; do
+		GIT_AGENT_FAULT=$point:fail test_must_fail git agent land fails 2>../err &&
+			as_before || return 1
+	done &&
+	echo "new filter=bad" >.git/info/attributes &&
+	git config filter.bad.smudge false &&
+	git config filter.bad.required true &&
+	test_must_fail git agent land fails &&
+	git agent review --accept-all --critical fails &&
+	for how in --merge --squash --rebase; do
+		test_expect_code 2 git agent land $how fails 2>../err &&
+			cat ../err &&
+			grep "smudge filter bad failed" ../err &&
+			hint "nothing was changed" &&
+			as_before || return 1
+	done
+'
+
+test_done
