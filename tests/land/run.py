@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+#
+# Landing against git on random states: see docs/testing.md.
+#
+#     python3 tests/land/run.py --cells 100
+#     python3 tests/land/run.py --seed 123
+import argparse
+import collections
+import fnmatch
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+import traceback
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cells  # noqa: E402
+import check  # noqa: E402
+import setup  # noqa: E402
+import world as worlds  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def scratch():
+    """Where the worlds are: on a real file system, unless the environment says where."""
+    return os.environ.get("GIT_AGENT_TEST_TMPDIR") or "/var/tmp"
+
+
+class Result:
+    """What came of the cells of one session."""
+
+    def __init__(self):
+        self.failures, self.broken, self.counts = [], [], collections.Counter()
+
+
+def run_session(number, seeds, options, directory, templates):
+    """The cells of one session."""
+    result = Result()
+    session = cells.Session(number, options.repo_size)
+    place = os.path.join(directory, "session.%d" % number)
+    try:
+        world = setup.begin(session, place, templates, options.verbose)
+    except worlds.Broken as e:
+        result.broken.append("session %d (seed %d): %s" % (number, seeds[0], e))
+        return result
+    result.counts.update(session.counts)
+    kept = world.keep()
+    for seed in seeds:
+        try:
+            cell = cells.Cell(seed, options.repo_size)
+            world.back(kept)
+            one = check.Check(cell, world, print if options.verbose else lambda *_: None)
+            one.run(options.properties)
+            result.failures += one.failures
+            result.counts.update(cell.counts)
+            result.counts["cells"] += 1
+            result.counts["landed: " + cell.way] += one.done.rc in check.TOUCHES
+            result.counts.update({"= " + k: n for k, n in one.counts.items()})
+        except worlds.Broken as e:
+            result.broken.append("seed %d: %s" % (seed, e))
+        except Exception:
+            result.broken.append("seed %d: %s" % (seed, traceback.format_exc()))
+    if not options.seed:
+        world.remove()
+    return result
+
+
+STATE = {}
+
+
+def begin_job(options, directory):
+    """What each process of the pool has."""
+    mine = os.path.join(directory, "job.%d" % os.getpid())
+    os.makedirs(mine)
+    STATE.update(options=options, directory=mine, templates=setup.Templates(mine))
+
+
+def job(task):
+    """One session in a process of the pool."""
+    number, seeds = task
+    return run_session(number, seeds, STATE["options"], STATE["directory"], STATE["templates"])
+
+
+def known_kinds():
+    """Patterns of the differences of today's landing: [(property, way, pattern)]."""
+    if os.environ.get("GIT_AGENT_LANDING") == "git":
+        return []
+    found = []
+    with open(os.path.join(HERE, "known.txt"), encoding="utf-8") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                found.append(tuple(w.strip() for w in line.split("|")[:3]))
+    return found
+
+
+def is_known(failure, known):
+    """Is it a difference of a kind that is listed?"""
+    return any(failure.prop in p and fnmatch.fnmatchcase(failure.way, w)
+               and fnmatch.fnmatchcase(failure.symptom, s) for p, w, s in known)
+
+
+def report(total, known, options, seconds):
+    """Print what came of it; returns the exit status."""
+    groups = collections.defaultdict(list)
+    for f in total.failures:
+        groups[is_known(f, known), f.prop, f.way, f.symptom].append(f)
+    if options.list:
+        for name, n in sorted(total.counts.items()):
+            print("# %6d %s" % (n, name))
+    unknown = 0
+    for (listed, prop, way, symptom), found in sorted(groups.items(), key=lambda g: g[0]):
+        unknown += 0 if listed else len(found)
+        print("%s %5d (%s) %s | %s | seeds %s" % (
+            "# known " if listed else "FAILED  ", len(found), prop, way, symptom,
+            " ".join(str(f.seed) for f in found[:4])))
+        if not listed:
+            for line in found[0].details[:14]:
+                print("             " + line.replace("\n", "\n             "))
+    for line in total.broken:
+        print("BROKEN   " + line)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print("# %d cells in %.0f s, %.2f s of a processor each; %d failures, %d of them known" % (
+        total.counts["cells"], seconds,
+        (used.ru_utime + used.ru_stime) / max(1, total.counts["cells"]),
+        len(total.failures), len(total.failures) - unknown))
+    return 1 if unknown or total.broken or not total.counts["cells"] else 0
+
+
+def arguments():
+    """The options of the command line."""
+    parser = argparse.ArgumentParser(description="landing against git on random states")
+    parser.add_argument("--cells", type=int, default=100, help="how many")
+    parser.add_argument("--first", type=int, help="the first seed (default: of the time)")
+    parser.add_argument("--seed", type=int, help="one cell, verbosely; the repository is kept")
+    parser.add_argument("--properties", default="abc", help="some of abcd")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--repo-size", type=int, default=0, help="further files of the base")
+    parser.add_argument("--list", action="store_true", help="print how often what occurred")
+    options = parser.parse_args()
+    options.verbose = options.seed is not None
+    if options.verbose:
+        options.cells, options.first, options.jobs = 1, options.seed, 1
+    elif options.first is None:
+        options.first = int(time.time()) % 100000000 * 10
+    return options
+
+
+def main():
+    """Run the cells, and say what came of them."""
+    options = arguments()
+    directory = tempfile.mkdtemp(prefix="land-", dir=scratch())
+    tasks = collections.defaultdict(list)
+    for seed in range(options.first, options.first + options.cells):
+        tasks[seed // cells.PER_SESSION].append(seed)
+    print("# seeds %d to %d" % (options.first, options.first + options.cells - 1), flush=True)
+    total, began = Result(), time.time()
+    if options.jobs > 1:
+        pool = multiprocessing.Pool(options.jobs, begin_job, (options, directory))
+        results = pool.imap_unordered(job, tasks.items())
+    else:
+        begin_job(options, directory)
+        results = map(job, tasks.items())
+    for result in results:
+        total.failures += result.failures
+        total.broken += result.broken
+        total.counts.update(result.counts)
+    if options.jobs > 1:
+        pool.close()
+        pool.join()
+    status = report(total, known_kinds(), options, time.time() - began)
+    if options.verbose:
+        print("# kept: " + directory)
+    else:
+        worlds.remove_tree(directory)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
