@@ -8,6 +8,7 @@ import random
 
 import hand
 from hand import Node, literal, quote
+from world import SESSION
 
 PER_SESSION = 4
 
@@ -79,7 +80,7 @@ class User(hand.Hand):
         """Stage what is at a path, or that nothing is."""
         if hand.ignored(path) and path not in self.tracked:
             return
-        self.lines.append("git add -A -- " + literal(path))
+        self.lines.append("git add -A --sparse -- " + literal(path))
         if path in self.tree:
             self.tracked.add(path)
         else:
@@ -302,14 +303,15 @@ class Cell:
             user.commit("my work")
         else:
             path = user.edit()
-            if path and not (hand.ignored(path) and path not in user.tracked):
+            wide = "sparse" not in self.session.features or path and "/" not in path
+            if path and wide and not (hand.ignored(path) and path not in user.tracked):
                 user.stage(path)
-                user.lines.append("git commit -q -m one -- " + literal(path))
+                user.lines.append("git commit -q --allow-empty -m one -- " + literal(path))
 
     def choose_paths(self, rng):
         """What to land, for the way that lands only some paths."""
         if self.way != "paths":
-            return ()
+            return []
         names = sorted(p for p in self.session.agent_touched if not hand.ignored(p)) or ["a"]
         chosen = {rng.choice(names) for _ in range(rng.randint(1, 2))}
         return sorted(p.split("/")[0] if rng.random() < 0.3 else p for p in chosen)
@@ -338,7 +340,8 @@ class Cell:
         way = {"merge": ["--merge"], "squash": ["--squash"], "ff-only": ["--ff-only"],
                "rebase": ["--rebase"], "no-commit": ["--no-commit"], "paths": [],
                "squash-no-commit": ["--squash", "--no-commit"]}[self.way]
-        return way + (["-m", self.message] if self.message else [])
+        return way + (["-m", self.message] if self.message else []) + [SESSION] + \
+            (["--"] + self.paths if self.paths else [])
 
 
 def narrow(user):

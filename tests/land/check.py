@@ -5,7 +5,6 @@ import collections
 import os
 import re
 
-import hand
 import oracle
 import picture
 import setup
@@ -38,7 +37,7 @@ class Check:
 
     def __init__(self, cell, world, say=lambda *_: None):
         self.cell, self.world, self.say = cell, world, say
-        self.failures, self.counts = [], collections.Counter()
+        self.failures, self.counts, self.undoes = [], collections.Counter(), False
 
     def fail(self, prop, symptom, details=()):
         """Note that a property does not hold."""
@@ -56,10 +55,7 @@ class Check:
 
     def land(self):
         """Land it; flags that only this landing raises are accepted, and it is landed again."""
-        options = list(self.cell.land_options()) + [SESSION]
-        if self.cell.paths:
-            options += ["--"] + list(self.cell.paths)
-        before = self.before
+        options, before = self.cell.land_options(), self.before
         done = self.world.agent("land", *options)
         if done.rc == FLAGGED:
             self.untouched(done, before)
@@ -82,23 +78,23 @@ class Check:
         self.before = before = picture.take(world)
         if not oracle.tip(world) and not cell.session.dirty:
             self.counts["nothing to land"] += 1
-        kept = world.keep()
-        self.kept = kept
-        git = oracle.run(world, cell, before)
-        self.git = git
-        world.back(kept)
-        done = self.land()
-        self.done = done
+        self.kept = world.keep()
+        if "a" in properties:
+            git = oracle.run(world, cell, before)
+            world.back(self.kept)
+        done = self.done = self.land()
         self.after = before
         if done.rc in TOUCHES:
             self.after = picture.take(world)
+            self.undoes = done.rc != CONFLICT and not any(
+                k[0] == "progress" and k not in before for k in self.after)
         else:
             self.untouched(done, before)
-        self.counts["git %s, land %d" % (git.kind, done.rc)] += 1
-        if cell.session.dirty:
-            self.own_work(done)
         if "a" in properties:
             self.counts["a"] += 1
+            self.counts["git %s, land %d" % (git.kind, done.rc)] += 1
+            if cell.session.dirty:
+                self.own_work(done)
             if not self.failures:
                 self.as_git(git, done)
         if "c" in properties and done.rc in TOUCHES:
@@ -124,7 +120,7 @@ class Check:
             else:
                 self.fail("a", "a conflict where git is %s" % git.kind, [git.says, done.text])
         elif git.kind == "ok" and self.overwritten(git):
-            self.counts["git overwrote a file that it does not track"] += 1
+            self.counts["git overwrote what landing refuses to"] += 1
         elif git.kind == "ok" or (git.kind == "stopped" and "no-commit" in self.cell.way):
             self.fail("a", "refused where git merges: " + plainly(done.text),
                       [done.text, git.says])
@@ -135,12 +131,15 @@ class Check:
             self.refused_path(done)
 
     def overwritten(self, git):
-        """Did git overwrite a file that it does not track?"""
-        return any(
-            k[0] == "status" and v in ("!!", "??")
-            and git.after.get(("file", k[1])) != self.before.get(("file", k[1]))
-            for k, v in self.before.items()
-        )
+        """Did git overwrite a file that it does not track, or one that it is told not to see?"""
+        before = self.before
+        for (what, path), value in before.items():
+            unseen = what == "status" and value in ("!!", "??")
+            if what == "index" and value[2]:
+                unseen = picture.blob_id(before.get(("file", path))) != value[1]
+            if unseen and git.after.get(("file", path)) != before.get(("file", path)):
+                return True
+        return False
 
     def carried(self):
         """Paths whose files need not be as git's merge has them: what was uncommitted."""
@@ -163,7 +162,24 @@ class Check:
         world, hidden = self.world, self.carried()
         mine = picture.without(picture.by_content(world, self.after), hidden)
         gits = picture.without(git.after, hidden)
+        if self.cell.way == "rebase":
+            mine.pop(("progress", "sequencer"), None)
+        for key, entry in mine.items():  # git loses marks now and then; to keep them is no fault
+            if key[0] == "index" and gits.get(key, ())[:2] == entry[:2] and \
+                    entry[2] == self.before.get(key, entry)[2]:
+                gits[key] = entry
+        for key in [k for k in gits if k[0] == "status" and k not in mine]:
+            del gits[key]  # of the same files and index: git's idea of when it wrote them is stale
         self.same("a", "landed differs", gits, mine)
+        if git.kind != "ok" or self.cell.way == "rebase":
+            return
+        hooks = picture.hooks_run(world)
+        if hooks != git.hooks:
+            self.fail("a", "hooks: git ran %s, landing %s" % (
+                " ".join(git.hooks) or "none", " ".join(hooks) or "none"))
+        message = world.git("log", "-1", "--format=%B").out
+        if self.cell.message and message != git.message:
+            self.fail("a", "another message than the one given", [git.message, message])
 
     def by_path(self, git):
         """The result path by path: what the landing changes is its, all else is as before."""
@@ -174,7 +190,7 @@ class Check:
                 self.fail("a", "landed what is a conflict", [git.says])
             return
         self.counts["compared by path"] += 1
-        old = oracle.entries(world, before["commit", ""]) if before["commit", ""] else {}
+        old = oracle.entries(world, before["commit", ""])
         made = oracle.entries(world, self.after["commit", ""])
         if made != new:
             if not self.cell.hooks:
@@ -260,9 +276,7 @@ class Check:
     def back_again(self, done):
         """(c): undone or given up, everything is as it was before; or that is refused."""
         world = self.world
-        in_progress = done.rc == CONFLICT or any(
-            k[0] == "progress" and k not in self.before for k in self.after)
-        command = "--abort" if in_progress else "--undo"
+        command = "--undo" if self.undoes else "--abort"
         self.counts["c " + command] += 1
         self.settled(world.agent("land", command, SESSION), command, "c", done.rc)
 
@@ -277,34 +291,44 @@ class Check:
             return False
         return self.as_before(prop, command, now)
 
-    def as_before(self, prop, command, now):
-        """Is a picture that of before, but for what is given up?"""
-        before = self.before
+    def like_before(self, now):
+        """Differences to the picture of before, without what is given up, and what that was."""
+        before, given = self.before, []
         if before == now:
-            self.counts[prop + " exact"] += 1
-            return True
-        given = []
-        for path in self.changed():
+            return [], ["exact"]
+        changed = self.changed()
+        for path in changed:
             old, new = before.get(("file", path)), now.get(("file", path))
-            if old and new and old != new and old[::2] == new[::2] and not (old[1] ^ new[1]) & 0o100:
+            alike = old and new and old != new and old[::2] == new[::2]
+            if alike and not (old[1] ^ new[1]) & 0o100:
                 now = {**now, ("file", path): old}
                 given.append("permissions are as git writes them")
-        gone = picture.deleted(before) & self.changed()
+        gone = picture.deleted(before) & changed
         if before != now and gone:
             given.append("a deleted file is back")
             before, now = picture.without(before, gone), picture.without(now, gone)
-        found = picture.differences(before, now)
-        if not found:
-            self.counts["%s but %s" % (prop, ", ".join(sorted(set(given))))] += 1
-            return True
-        self.fail(prop, "%s differs: %s" % (command, picture.kinds(found)), picture.describe(found))
-        return False
+        parents = {"/".join(p.split("/")[:i]) for p in changed for i in range(1, p.count("/") + 1)}
+        lost = [k for k, v in before.items() if k not in now and k[0] == "file" and k[1] in parents
+                and v[0] == "directory"]
+        if lost:
+            given.append("an empty directory is gone")
+            before = {k: v for k, v in before.items() if k not in lost}
+        return picture.differences(before, now), sorted(set(given))
+
+    def as_before(self, prop, command, now):
+        """Is a picture that of before, but for what is given up?"""
+        found, given = self.like_before(now)
+        if found:
+            self.fail(prop, "%s differs: %s" % (command, picture.kinds(found)),
+                      picture.describe(found))
+        else:
+            self.counts["%s %s" % (prop, ", ".join(given))] += 1
+        return not found
 
     def changed(self):
         """Paths that the landing changes, as git would commit them."""
         new = oracle.merged(self.world, self.cell, self.before)
-        head = self.before["commit", ""]
-        old = oracle.entries(self.world, head) if head else {}
+        old = oracle.entries(self.world, self.before["commit", ""])
         if new is None:
             new = oracle.entries(self.world, BRANCH)
         return {p for p in set(old) | set(new) if old.get(p) != new.get(p)}
@@ -314,7 +338,8 @@ def aside(pic, changed):
     """A picture without the paths that the landing changes, and what depends on them."""
     pic = picture.without(pic, changed)
     return {k: v for k, v in pic.items()
-            if k[0] not in ("commit", "ref", "stash") and not (k[0] == "head" and v[:5] != "ref: ") and not (k[0] == "index" and k[1] in changed)
+            if k[0] not in ("commit", "ref", "stash") and not (k[0] == "index" and k[1] in changed)
+            and not (k[0] == "head" and v[:5] != "ref: ")
             and not (k[0] == "file" and v[0] == "directory")}
 
 
@@ -328,6 +353,3 @@ def is_node(seen, node):
         return seen[0] == "link" and seen[2] == os.fsencode(node.text)
     return (seen[0] == "file" and seen[2] == node.text.encode()
             and bool(seen[1] & 0o100) == (node.kind == "exec"))
-
-
-assert hand.Node

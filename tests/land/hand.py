@@ -243,5 +243,5 @@ class Hand:
         """Commit everything."""
         self.commits += 1
         message = message or "%s %d" % (self.who, self.commits)
-        self.lines.append("git add -A")
+        self.lines.append("git add -A --sparse")
         self.lines.append("git commit -q --allow-empty -m " + shlex.quote(message))

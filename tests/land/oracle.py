@@ -22,6 +22,8 @@ class Outcome:
     def __init__(self, world, kind, after, says):
         self.kind, self.says = kind, says
         self.after = picture.by_content(world, after)
+        self.hooks = picture.hooks_run(world)
+        self.message = world.git("log", "-1", "--format=%B").out
 
 
 def staged(before):
@@ -68,6 +70,8 @@ def squash(world, cell, before, commit):
 def rebase(world, before):
     """Cherry-pick each commit that is no merge; those that are empty are left out."""
     says = ""
+    if not before["commit", ""]:
+        return Outcome(world, "none", before, says)
     for commit in world.ask("rev-list", "--reverse", "--topo-order", "--no-merges",
                             "HEAD.." + BRANCH).split():
         done = world.git("cherry-pick", commit)
@@ -80,7 +84,7 @@ def rebase(world, before):
         if not os.path.exists(os.path.join(world.gitdir, "CHERRY_PICK_HEAD")):
             return Outcome(world, "refused", after, says)
         if world.git("diff", "--cached", "--quiet", "HEAD").rc:
-            return Outcome(world, "refused", after, says)
+            return Outcome(world, "stopped", after, says)  # by a hook
         if world.git("cherry-pick", "--skip").rc:
             return Outcome(world, "refused", after, says)
     after = picture.take(world)
@@ -111,8 +115,10 @@ def run(world, cell, before):
 # ---- what is expected path by path, where git refuses because of other files, or has no command
 
 def entries(world, commit):
-    """{path: (mode, id)} of a commit or tree."""
+    """{path: (mode, id)} of a commit or tree, or of none."""
     found = {}
+    if not commit:
+        return found
     for line in world.ask("ls-tree", "-r", "-z", commit).split("\0")[:-1]:
         meta, path = line.split("\t", 1)
         mode, _, oid = meta.split(" ")
@@ -124,10 +130,11 @@ def merged(world, cell, before):
     """The entries of the result that was to come, or None if that is a conflict."""
     head = before["commit", ""]
     if not tip(world):
-        return entries(world, head) if head else {}
+        return entries(world, head)
     if not head:
         return entries(world, BRANCH)
-    done = world.git("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages", head, BRANCH)
+    done = world.git("merge-tree", "--write-tree", "--name-only", "-z", "--no-messages",
+                     head, BRANCH)
     parts = done.out.split("\0")
     new, conflicts = entries(world, parts[0]), parts[1:-1]
     if cell.way == "paths":

@@ -7,11 +7,13 @@ import os
 import re
 import stat
 
-# What git keeps in the git directory while something is in progress: the content of the first counts.
+# What git keeps in the git directory while something is in progress: of the first the content
+# counts, of the others only that they exist.
 STATES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_AUTOSTASH", "SQUASH_MSG")
 PRESENT = ("MERGE_MSG", "MERGE_MODE", "rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG")
 # assume-unchanged, intent-to-add, skip-worktree
 MARKS = 0x8000 | 0x20000000 | 0x40000000
+SIDE = re.compile(r"~([0-9a-f]{40}|agent_s)\b")
 MARKER = re.compile(rb"^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|) .*$", re.M)
 
 
@@ -132,10 +134,13 @@ def take(world, top=None, gitdir=None, common=None):
     return into
 
 
-def tree_of(world, picture):
-    """Id of the tree of the commit of a picture."""
+def commit_of(world, picture):
+    """The commit of a picture without new ids: its tree, and how many parents."""
     commit = picture["commit", ""]
-    return world.ask("rev-parse", commit + "^{tree}").strip() if commit else ""
+    if not commit:
+        return ""
+    tree, *parents = world.ask("log", "-1", "--format=%T %P", commit).split()
+    return "%s, parents: %d" % (tree, len(parents))
 
 
 def by_content(world, picture):
@@ -143,13 +148,27 @@ def by_content(world, picture):
     head = picture["head", ""]
     own = ("ref", head[5:]) if head.startswith("ref: ") else None
     result = {k: v for k, v in picture.items() if k != own}
-    result["commit", ""] = tree_of(world, picture)
+    result["commit", ""] = commit_of(world, picture)
     if not own:
         result["head", ""] = "detached"
     for key, value in picture.items():
         if key[0] == "file" and b"<<<<<<<" in value[2]:
-            result[key] = value[:2] + (MARKER.sub(rb"\1", value[2]),)
+            value = result[key] = value[:2] + (MARKER.sub(rb"\1", value[2]),)
+        if "~" in key[1]:  # where a file cannot be beside a directory, git names it after the side
+            result[key[0], SIDE.sub("~THEIRS", key[1])] = result.pop(key)
     return result
+
+
+def blob_id(value):
+    """Id that git would give the content of a file or link of a picture."""
+    if not value:
+        return ""
+    return hashlib.sha1(b"blob %d\0" % len(value[2]) + value[2]).hexdigest()
+
+
+def hooks_run(world):
+    """Which hooks of the user's have run, in their order."""
+    return (read(os.path.join(world.home, "hooks.log")) or b"").decode().split()
 
 
 def differences(one, two):
@@ -184,7 +203,7 @@ def kinds(found):
                 words.add("marks")
         elif what in ("progress", "lock"):
             word = name.split("/")[-1] if what == "lock" else name
-            words.add(what + " " + word + ("" if one is None else " missing" if two is None else ""))
+            words.add(what + " " + word + (" missing" if two is None else ""))
         elif what == "ref":
             words.add("ref " + name.replace("refs/heads/", ""))
         else:

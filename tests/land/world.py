@@ -160,6 +160,10 @@ class World:
         """Make the home as it was at keep(); last: the copy is not needed any more."""
         self.copies += 1
         os.rename(self.home, os.path.join(self.dir, "gone.%d" % self.copies))
+        if self.copies % 40 == 0:
+            for name in os.listdir(self.dir):
+                if name.startswith("gone."):
+                    remove_tree(os.path.join(self.dir, name))
         if last:
             os.rename(copy, self.home)
         else:

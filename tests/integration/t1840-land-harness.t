@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Landing against git on random states of a repository (tests/land, docs/testing.md).
+#
+#     LAND_SEED=123 make check T=tests/integration/t1840-land-harness.t
+#
+# runs one cell again. LAND_CELLS (100) are run, from LAND_FIRST (of the time); in the first
+# LAND_KILLED (12) each command is killed LAND_KILLS times (1, or "all": at each call that writes).
+test_description='landing does what git does, or nothing'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+killat=$TEST_BUILDDIR/tests/helpers/killat
+cells=${LAND_CELLS:-100} first=${LAND_FIRST:-$(date +%s)0}
+killed=${LAND_KILLED:-12}
+[ -z "${LAND_SEED-}" ] || cells=1 killed=1 first=$LAND_SEED
+
+# land ARGUMENTS: run cells in the scratch directory
+land() {
+	GIT_AGENT_TEST_TMPDIR=$TRASH PYTHONDONTWRITEBYTECODE=1 python3 "$TEST_SRCDIR/tests/land/run.py" "$@"
+}
+
+test_lazy_prereq KILLAT '"$killat" -o report -d "$PWD" -- true'
+
+test_expect_success KILLAT 'killat kills before the call that is asked for' '
+	mkdir k && "$killat" -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >$HOME/outside" && grep -x "calls 5" report && rm -f k/* &&
+	test_expect_code 137 "$killat" -n 2 -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b" && grep "^at 2 write .*/k/a by " report && test -e k/a && ! test -s k/a && rm -f k/* &&
+	test_expect_code 0 "$killat" -n 3 -m caller -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >c" && test -s k/a && ! test -e k/b && test -s k/c
+'
+
+test_expect_success "$cells landings are what git makes of them, or touch nothing; and are undone: LAND_FIRST=$first" '
+	land --cells "$cells" --first "$first" --jobs 2 --list --enough
+'
+
+test_expect_success KILLAT "landings, undoings and recoveries that are killed are recovered from: LAND_FIRST=$first" '
+	land --cells "$killed" --first "$first" --jobs 2 --properties d --kills "${LAND_KILLS:-1}" --list
+'
+
+# wrong NAME CASES: a git-agent in ./NAME whose landings go wrong in that way
+wrong() {
+	mkdir "$1" && {
+		printf '#!/bin/sh\n"%s" "$@"\nrc=$?\n' "$GIT_AGENT"
+		printf '[ "$1" != land ] || case $rc,$* in %s esac\nexit $rc\n' "$2"
+	} >"$1/git-agent" && chmod +x "$1/git-agent"
+}
+
+# A test that never fails is of no use.
+test_expect_success 'a landing that is not like that of git is noticed, in each property' '
+	wrong wrong-a "0,*--undo*) ;; 0,*) echo more >>extra ;;" &&
+	wrong wrong-b "0,*) exit 2 ;;" &&
+	wrong wrong-c "0,*--undo*) echo more >>extra ;;" &&
+	for w in a b c; do
+		TEST_BUILDDIR=$PWD/wrong-$w land --cells 8 --first 1000 >out
+		test $? = 1 && grep "^FAILED .*($w)" out && ! grep "^BROKEN" out || { cat out; exit 1; }
+	done
+'
+
+test_done
