@@ -78,7 +78,7 @@ class User(hand.Hand):
 
     def stage(self, path):
         """Stage what is at a path, or that nothing is."""
-        if hand.ignored(path) and path not in self.tracked:
+        if hand.ignored(path) and path not in self.tracked or path in self.marks:
             return
         self.lines.append("git add -A --sparse -- " + literal(path))
         if path in self.tree:

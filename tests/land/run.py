@@ -71,11 +71,11 @@ def run_session(number, seeds, options, directory, templates):
     place = os.path.join(directory, "session.%d" % number)
     try:
         world = setup.begin(session, place, templates, options.verbose)
+        kept = world.keep()
     except worlds.Broken as e:
         result.broken.append("session %d (seed %d): %s" % (number, seeds[0], e))
         return result
     result.counts.update(session.counts)
-    kept = world.keep()
     for seed in seeds:
         try:
             cell = cells.Cell(seed, options.repo_size)

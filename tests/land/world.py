@@ -183,9 +183,9 @@ def copy_tree(source, target):
     """Copy with times, modes and links; what cannot be read is made readable first."""
     command = ("cp", "-a", "--", source, target)
     if subprocess.run(command, capture_output=True, check=False).returncode:
-        # an overlay leaves directories without permissions
+        # an overlay leaves directories and files without permissions
         subprocess.run(
-            ("find", source, "-type", "d", "-perm", "000", "-exec", "chmod", "700", "{}", "+"),
+            ("find", source, "-perm", "000", "-exec", "chmod", "700", "{}", ";"),
             check=False,
             capture_output=True,
         )
