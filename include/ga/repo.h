@@ -45,12 +45,32 @@ void ga_cleanup_repop(struct ga_repo **r);
 /* What is known of it; lives as long as the handle. */
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r);
 
-/* Open the same repository with an object directory of a session's in front: what is written
- * through the handle goes there as a full copy, even if the repository has it, and the repository's
- * own objects are read besides. So is what git commands write and read; those of the user's own
- * (`user_hooks`) are not told of the directory. It is made (0700) if it is missing. */
+/* Have the handle use an object directory of a session's: what is written through it goes there as
+ * a full copy, even if the repository has it, and the repository's own objects are read besides. So
+ * it is for git commands, except those of the user's own (`as_user`), which are not told of the
+ * directory, and see `private_dir`. It is made (0700) if it is missing. Does nothing if one is used
+ * already. */
+int ga_repo_use_private(struct ga_repo *r, const char *objects, struct ga_error *err);
+/* From then on only read it, as ga_repo_read_private() does. */
+int ga_repo_leave_private(struct ga_repo *r, struct ga_error *err);
+/* Open another handle of the repository that does. */
 int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga_repo **ret,
 			 struct ga_error *err);
+/* Have the handle read it as well, if there is one. Writing stays as it was, and git commands are
+ * told of it only with GA_PRIVATE_READ. */
+int ga_repo_read_private(struct ga_repo *r, const char *objects, struct ga_error *err);
+/* Copy to the private directory what the tree `new` has and `old` (may be NULL) has not. Git writes
+ * no object that the repository has, though no ref may reach it. Does nothing without such a
+ * directory; neither does the next. */
+int ga_private_adopt(struct ga_repo *r, const struct ga_oid *old, const struct ga_oid *new,
+		     struct ga_error *err);
+/* Copy from it to the repository, synced, what `tips` reach and `hide` does not, as a pack with a
+ * .keep file, whose absolute path is added to `keeps`. */
+int ga_private_publish(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
+		       const struct ga_oid *hide, size_t n_hide, struct ga_strv *keeps,
+		       struct ga_error *err);
+/* Does the handle use such a directory? */
+bool ga_repo_is_private(const struct ga_repo *r);
 
 /* The object directories of the repository: its own first, then the closure of its alternates, each
  * absolute and listed once. */
@@ -109,6 +129,11 @@ struct ga_git {
 	const char *index_file;   /* NULL: git's default */
 	const char *object_dir;   /* NULL: the repository's; else objects are written there and the
 				   * repository's are an alternate */
+	enum {
+		GA_PRIVATE_USE,   /* as ga_repo_use_private() says */
+		GA_PRIVATE_READ,  /* only read: filters of the user's may run */
+		GA_PRIVATE_NONE,  /* it is about the repository alone */
+	} private_dir;
 	const char *const *config; /* NULL-terminated extra "key=value", may be NULL */
 	const char *const *env;    /* NULL-terminated extra "NAME=value", may be NULL */
 	const void *in;

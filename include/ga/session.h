@@ -93,6 +93,8 @@ struct ga_session {
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
 	struct ga_strv notes;    /* remarks of capture, for people (already quoted) */
 	struct ga_strv left_out; /* paths of the uncommitted part that are still to be brought */
+	struct ga_strv stood;    /* earlier values of `agent_base`, oldest first: parts of the
+				  * agent's history may be based on them */
 	struct ga_strv renamed;  /* what files with uncommitted work were renamed to */
 	struct ga_oid view;      /* the tree that the layers show, as far as it was captured ... */
 	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */

@@ -40,5 +40,9 @@ bool ga_wip_has(const struct ga_strv *paths, const char *path);
 
 /* The session's object directory; the caller frees it. */
 char *ga_wip_objects(const struct ga_session *s);
+/* Have the handle use it, if the session has, or may be shown, uncommitted work ... */
+int ga_wip_use(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+/* ... or only read it. */
+int ga_wip_attach(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 #endif

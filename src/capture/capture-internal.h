@@ -156,8 +156,6 @@ bool clashes_with_head(const struct capture *c, const char *name);
 int find_stands(struct capture *c, struct ga_error *err);
 /* Is it the user's uncommitted work, as it is now or was in an earlier run? */
 bool is_stand(const struct capture *c, const struct ga_oid *oid);
-/* Whatever else went wrong before: fail if that work would be published with `tip`. */
-int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_error *err);
 
 /* What counts as tracked by the agent; `*ret` NULL: what the base has. */
 int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_error *err);

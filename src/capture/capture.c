@@ -13,6 +13,7 @@
 #include "ga/quote.h"
 #include "ga/snapshot.h"
 #include "ga/trace.h"
+#include "ga/wip.h"
 #include "result.h"
 
 static void capture_release(struct capture *c)
@@ -39,6 +40,8 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 {
 	c->e = e;
 	c->s = s;
+	if (ga_wip_use(e->repo, s, err))
+		return -1;
 	if (ga_commit_tree(e->repo, &s->base, &c->base_tree, err))
 		return -1;
 	c->agent_base = *ga_session_agent_base(s);
@@ -357,8 +360,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
 	    find_users(c, &users, &ro.users, err))
 		return -1;
-	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err) ||
-	    check_unpublished(c, &o->rewrite.tip, err))
+	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
 		return -1;
 	ga_strv_extend(&c->keeps, &o->rewrite.keeps);
 	return 0;
@@ -399,8 +401,8 @@ static int explain(const struct ga_capture_env *e, struct ga_error *err)
 	return ga_hint_instead(err, "free some space first");
 }
 
-int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
-	       struct ga_error *err)
+static int capture(const struct ga_capture_env *e, struct ga_session *s,
+		   struct ga_report *ret_report, struct ga_error *err)
 {
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
 	cleanup_(outcome_release) struct outcome o = { .report = ret_report };
@@ -422,8 +424,24 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 	return 0;
 }
 
-int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
-		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err)
+/* Whoever goes on with the handle writes to the repository, unless it was private before. */
+static int leave(const struct ga_capture_env *e, bool private, int rc, struct ga_error *err)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	return private ? rc : ga_repo_leave_private(e->repo, rc ? &ignored : err) ? -1 : rc;
+}
+
+int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_report *ret_report,
+	       struct ga_error *err)
+{
+	bool private = ga_repo_is_private(e->repo);
+
+	return leave(e, private, capture(e, s, ret_report, err), err);
+}
+
+static int peek(const struct ga_capture_env *e, const struct ga_session *s,
+		struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err)
 {
 	cleanup_(ga_session_release) struct ga_session copy = GA_SESSION_INIT;
 	cleanup_(capture_release) struct capture c = CAPTURE_INIT;
@@ -464,6 +482,14 @@ int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 		(void)unlink(c.upper.keep);
 	*ret_tree = c.upper.tree;
 	return 0;
+}
+
+int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
+		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err)
+{
+	bool private = ga_repo_is_private(e->repo);
+
+	return leave(e, private, peek(e, s, ret_tree, notes, err), err);
 }
 
 int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,

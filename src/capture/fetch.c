@@ -75,8 +75,10 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	struct capture *c = f->c;
 	/* what the promisor remote still has is fetched when somebody needs it */
 	const char *const args[] = {
-		"-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs", "--stdout", "--local",
+		"-c", GA_IMPORT_PIECEWISE, "pack-objects", "--revs", "--stdout",
 		"--window=0", "--depth=50", "--no-use-bitmap-index", "-q",
+		/* a session's own objects get a copy of what no ref of the host reaches */
+		ga_repo_is_private(c->e->repo) ? "--no-thin" : "--local",
 		ga_repo_is_partial(c->e->repo) ? "--exclude-promisor-objects" : NULL, NULL
 	};
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;

@@ -67,8 +67,8 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 {
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
-	const struct ga_oid *known[] = { &c->branch_base, &c->s->onto, &c->s->base, &c->s->tip,
-					 &o->former_tip, new };
+	const struct ga_oid *known[] = { &c->branch_base, &c->s->onto, &c->s->tip, &o->former_tip,
+					 new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
 
@@ -259,9 +259,8 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 		const char *what;
 		const struct ga_oid *oid;
 	} refs[] = {
-		{ "base", &c->s->base },
+		{ "base", &c->s->onto },
 		{ "held", &o->rewrite.held },
-		{ "carried", &o->carried },
 		{ "orig", strayed ? &c->head : &o->rewrite.orig },
 		{ "stash", &c->stash },
 		{ "report", &o->report_id },

@@ -296,13 +296,35 @@ int need_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 	return o->refs ? 0 : ga_refs_begin(c->e->repo, reason, c->e->lock, &o->refs, err);
 }
 
+/* Bring what the refs will name out of the session's own objects, if it has some. */
+static int publish_objects(struct capture *c, const struct plan *p, struct ga_error *err)
+{
+	cleanup_free struct ga_oid *tips = ga_calloc(p->u.n + 1, sizeof(*tips)), *hide = NULL;
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
+	size_t n = 0, n_hide = 0;
+
+	if (!ga_repo_is_private(c->e->repo))
+		return 0;
+	for (size_t i = 0; i < p->u.n; i++)
+		if (!ga_oid_is_zero(&p->u.v[i].new))
+			tips[n++] = p->u.v[i].new;
+	if (ga_session_host_refs(c->e->repo, &host, err))
+		return -1;
+	hide = ga_calloc(host.n + 2, sizeof(*hide));
+	hide[n_hide++] = c->s->onto;
+	hide[n_hide++] = c->branch_base;
+	for (size_t i = 0; i < host.n; i++)
+		hide[n_hide++] = host.v[i].oid;
+	return ga_private_publish(c->e->repo, tips, n, hide, n_hide, &c->keeps, err);
+}
+
 /* Get objects to the disk first, then the refs that point to them. */
 static int update_refs(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_(plan_release) struct plan p = PLAN_INIT;
 
 	if (ga_batch_commit(c->e->repo, &c->keeps, err) || make_plan(c, o, &p, err) ||
-	    ga_fault_stop("capture:before-refs", err))
+	    publish_objects(c, &p, err) || ga_fault_stop("capture:before-refs", err))
 		return -1;
 	if (ga_refs_need_git(&p.u) && need_refs(c, o, err))
 		return -1;

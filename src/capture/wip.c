@@ -4,7 +4,6 @@
  * agent did to it, which no commit may have.
  */
 #include "ga/objects.h"
-#include "ga/refs.h"
 #include "ga/wip.h"
 #include "result.h"
 
@@ -38,19 +37,20 @@ static int add_later(struct capture *c, const struct ga_oid *work, struct ga_err
 
 int find_stands(struct capture *c, struct ga_error *err)
 {
-	cleanup_free char *prefix = ga_session_ref(c->s, "stood/");
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-
 	add_known(c, &c->agent_base);
 	add_known(c, &c->branch_base);
 	if (ga_oid_equal(&c->s->base, &c->s->onto))
 		return 0;
 	add_stand(c, &c->s->base, &c->s->onto);
-	if (ga_refs_list(c->e->repo, prefix, &refs, err))
-		return -1;
-	for (size_t i = 0; i < refs.n; i++)
-		if (add_later(c, &refs.v[i].oid, err))
+	for (size_t i = 0; i < c->s->stood.n; i++) {
+		struct ga_oid work;
+
+		if (!ga_oid_parse(c->s->stood.v[i], GA_OID_HEXSZ, &work))
+			return ga_fail(err, GA_EFATAL, "the state of session '%s' names no commit",
+				       c->s->name);
+		if (add_later(c, &work, err))
 			return -1;
+	}
 	add_stand(c, &c->agent_base, &c->branch_base);
 	return 0;
 }
@@ -108,7 +108,8 @@ static int has_more(struct capture *c, const struct outcome *o, const struct ga_
 
 /* Replace a tip by what it became. One of which nothing is left needs no ref. */
 static int replace_tip(struct capture *c, const struct outcome *o, const struct ga_strv *paths,
-		       struct ga_oid *tip, const struct ga_oid *with, struct ga_error *err)
+		       struct ga_oid *tip, const struct ga_oid *with,
+		       const struct ga_oid *history, struct ga_error *err)
 {
 	bool more = false;
 
@@ -122,6 +123,9 @@ static int replace_tip(struct capture *c, const struct outcome *o, const struct 
 		note_unkept(c, note);
 	}
 	*tip = *with;
+	/* no stash any more, but the commit below it */
+	if (tip == &c->stash && ga_is_near_ancestor(c->e->repo, with, history))
+		*tip = (struct ga_oid){ { 0 } };
 	for (size_t i = 0; tip != &o->history && i < c->n_stands; i++)
 		if (ga_oid_equal(with, &c->stands[i].on))
 			*tip = (struct ga_oid){ { 0 } };
@@ -148,7 +152,7 @@ static int rewrite_tips(struct capture *c, struct outcome *o, struct ga_strv *pa
 	if (ga_rewrite_wip(c->e->repo, &wo, tips, n, paths, &exact, &c->keeps, err))
 		return -1;
 	for (size_t i = n; i-- > 0;)
-		if (replace_tip(c, o, paths, from[i], &tips[i], err))
+		if (replace_tip(c, o, paths, from[i], &tips[i], &tips[0], err))
 			return -1;
 	forget_zero_heads(c);
 	if (exact)
@@ -189,25 +193,4 @@ int leave_wip(struct capture *c, struct outcome *o, struct ga_error *err)
 		if (ga_strv_find(&had, paths.v[i]) < 0)
 			ga_strv_push(&o->renamed, paths.v[i]);
 	return 0;
-}
-
-/* The first one is enough: it is an ancestor of the later ones. */
-int check_unpublished(struct capture *c, const struct ga_oid *tip, struct ga_error *err)
-{
-	const struct ga_oid *work = &c->s->base;
-	int rc;
-
-	if (ga_oid_equal(work, &c->s->onto) || ga_oid_is_zero(tip) ||
-	    ga_oid_equal(tip, &c->branch_base))
-		return 0;
-	rc = ga_is_ancestor(c->e->repo, work, tip, err);
-	/* if the branch that is published on has it, the user published it */
-	if (rc > 0 && !(rc = ga_is_ancestor(c->e->repo, work, &c->branch_base, err))) {
-		(void)ga_fail(err, GA_EFATAL, "the agent's commits stand on your uncommitted work "
-			      "(commit %s): publishing them would publish that", GA_HEX(work));
-		return ga_hint(err, "they do so by a branch or tag of yours: 'git for-each-ref "
-				    "--contains %s' lists it; without it 'git agent capture %s' "
-				    "can go on", GA_HEX(work), c->s->name);
-	}
-	return rc < 0 ? -1 : 0;
 }

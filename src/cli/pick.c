@@ -11,6 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/run.h"
+#include "ga/wip.h"
 #include "sessions.h"
 
 int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
@@ -117,6 +118,8 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 		return -1;
 	if (rc == 2)
 		return 1;
+	if (ga_wip_attach(c->env.repo, &s, err))
+		return -1;
 	if (rc) {
 		*ret = s;
 		s = (struct ga_session)GA_SESSION_INIT;

@@ -25,6 +25,7 @@ static int run(struct ga_repo *r, const struct ga_gitconfig *c, const char *cons
 	g.in = in ? in->ptr : NULL;
 	g.in_len = in ? in->len : 0;
 	g.out = out;
+	g.private_dir = GA_PRIVATE_READ;
 	return ga_git_ok(r, &g, err);
 }
 

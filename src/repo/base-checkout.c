@@ -89,6 +89,7 @@ static bool encodes_below_top(const struct checkout *c)
 
 	g.args = args;
 	g.lazy_fetch = c->o->trusted;
+	g.private_dir = GA_PRIVATE_READ;
 	g.keep_fd = c->lock;
 	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
 }

@@ -136,10 +136,18 @@ static bool finds_itself(const struct ga_repo *r, const struct ga_git *g)
  * and, while an import is checked, the private one. */
 static void add_object_dirs(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
 {
-	bool private = r->private;
+	bool private = r->private && g->private_dir != GA_PRIVATE_NONE;
 	const char *dir = g->object_dir ? g->object_dir : private ? r->objects : NULL;
+	const char *reads = r->private ? r->objects : r->reads;
 	cleanup_free char *common = NULL, *alt = NULL, *more = NULL;
 
+	if (!g->object_dir && g->private_dir == GA_PRIVATE_READ) {
+		if (reads)
+			alt = alternate_entry(reads);
+		if (alt)
+			ga_strv_pushf(env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alt);
+		return;
+	}
 	if (!dir)
 		return;
 	common = ga_path_join(r->info.commondir, "objects");

@@ -98,9 +98,9 @@ static void restore_odb(struct ga_import *im)
 	if (!im->saved)
 		return;
 	(void)git_repository_set_odb(im->r->repo, im->saved);
-	git_odb_free(im->r->odb);
-	if (!im->r->private)
+	if (im->r->own == im->r->odb)
 		im->r->own = im->saved;
+	git_odb_free(im->r->odb);
 	im->r->odb = im->saved;
 	im->r->quarantine = NULL;
 	im->saved = NULL;
@@ -312,7 +312,7 @@ static int attach_odb(struct ga_import *im, struct ga_error *err)
 		return -1;
 	}
 	im->saved = im->r->odb;
-	if (!im->r->private)
+	if (im->r->own == im->saved)
 		im->r->own = odb;
 	im->r->odb = odb;
 	im->r->quarantine = im->q->path;

@@ -116,6 +116,8 @@ struct ga_quarantine {
 };
 int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret,
 			struct ga_error *err);
+/* The same in that object directory. */
+int ga_quarantine_begin_in(const char *objects, struct ga_quarantine **ret, struct ga_error *err);
 /* Write a pack made in memory to it. `stem` is its name without suffix. */
 int ga_quarantine_add(const struct ga_quarantine *q, const char *stem, const struct ga_buf *pack,
 		      const struct ga_buf *index, struct ga_error *err);

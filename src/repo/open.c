@@ -305,6 +305,7 @@ void ga_repo_free(struct ga_repo *r)
 	free(r->info.commondir);
 	free(r->info.id);
 	free(r->objects);
+	free(r->reads);
 	ga_tree_slots_free(r->trees);
 	ga_strv_release(&r->hooks_off);
 	free(r);
@@ -314,6 +315,11 @@ void ga_repo_free(struct ga_repo *r)
 void ga_cleanup_repop(struct ga_repo **r)
 {
 	ga_repo_free(*r);
+}
+
+bool ga_repo_is_private(const struct ga_repo *r)
+{
+	return r->private;
 }
 
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r)
@@ -413,6 +419,8 @@ int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_
 		return ga_fail(err, GA_EFATAL, "cannot read the object directory '%s'", q);
 	}
 	ga_strv_extend(ret, &dirs);
+	if (r->private)
+		ga_strv_push(ret, r->objects);
 	return 0;
 }
 

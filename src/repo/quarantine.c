@@ -63,11 +63,11 @@ static int make(struct ga_quarantine *q, struct ga_error *err)
 	return mkdir(q->packs, 0700) ? fail_make(q, err) : 0;
 }
 
-int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, struct ga_error *err)
+int ga_quarantine_begin_in(const char *objects, struct ga_quarantine **ret, struct ga_error *err)
 {
 	struct ga_quarantine *q = ga_calloc(1, sizeof(*q));
 
-	q->objects = ga_strdup(r->objects);
+	q->objects = ga_strdup(objects);
 	q->lock = -1;
 	if (make(q, err)) {
 		ga_quarantine_free(q);
@@ -75,6 +75,11 @@ int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, str
 	}
 	*ret = q;
 	return 0;
+}
+
+int ga_quarantine_begin(const struct ga_repo *r, struct ga_quarantine **ret, struct ga_error *err)
+{
+	return ga_quarantine_begin_in(r->objects, ret, err);
 }
 
 void ga_quarantine_free(struct ga_quarantine *q)
@@ -105,9 +110,9 @@ static void sweep_one(int objects, const char *name)
 		(void)ga_rmtree_at(objects, name, &ignored);
 }
 
-void ga_import_sweep(struct ga_repo *r)
+static void sweep_in(const char *objects)
 {
-	DIR *d = opendir(r->objects);
+	DIR *d = opendir(objects);
 	struct dirent *e;
 
 	if (!d)
@@ -116,6 +121,15 @@ void ga_import_sweep(struct ga_repo *r)
 		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)))
 			sweep_one(dirfd(d), e->d_name);
 	(void)closedir(d);
+}
+
+void ga_import_sweep(struct ga_repo *r)
+{
+	cleanup_free char *common = ga_path_join(r->info.commondir, "objects");
+
+	sweep_in(common);
+	if (r->private)
+		sweep_in(r->objects);
 }
 
 /* ---- moving in ------------------------------------------------------------- */
@@ -311,7 +325,7 @@ static void sweep_keep(int packs, const char *name)
 
 void ga_keeps_sweep(struct ga_repo *r)
 {
-	cleanup_free char *path = ga_path_join(r->objects, "pack");
+	cleanup_free char *path = ga_path_join(r->info.commondir, "objects/pack");
 	DIR *d = opendir(path);
 	struct dirent *e;
 

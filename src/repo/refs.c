@@ -339,6 +339,8 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 	g.config = patience;
 	g.in_fd = p[0];
 	g.keep_fd = lock;
+	/* no ref may name what only a session has */
+	g.private_dir = GA_PRIVATE_NONE;
 	g.out = &j->out;
 	g.errout = &j->errout;
 	rc = ga_git_begin(r, &g, &j->git, err);

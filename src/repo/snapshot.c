@@ -261,7 +261,8 @@ static int snapshot(struct ga_repo *r, const struct ga_scan *s, const struct ga_
 			return 0;
 		}
 	}
-	return commit(r, &tree, head, ret, err);
+	return ga_private_adopt(r, head ? &old : NULL, &tree, err) ||
+	       commit(r, &tree, head, ret, err) ? -1 : 0;
 }
 
 int ga_snapshot_commit(struct ga_repo *r, const struct ga_scan *s, const struct ga_oid *head,

@@ -65,6 +65,7 @@ void ga_session_release(struct ga_session *s)
 	ga_strv_release(&s->remarks);
 	ga_strv_release(&s->left_out);
 	ga_strv_release(&s->renamed);
+	ga_strv_release(&s->stood);
 	ga_strv_release(&s->resumed_with);
 	*s = (struct ga_session)GA_SESSION_INIT;
 }

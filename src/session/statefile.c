@@ -82,6 +82,7 @@ static const struct field fields[] = {
 	FIELD("note", LIST, notes),
 	FIELD("leftout", LIST, left_out),
 	FIELD("renamed", LIST, renamed),
+	FIELD("stood", LIST, stood),
 	FIELD("view", OID, view),
 	FIELD("full", OID, full),
 	FIELD("from", OID, agent_base),

@@ -18,6 +18,22 @@ char *ga_wip_objects(const struct ga_session *s)
 	return ga_path_join(s->dir, "objects");
 }
 
+int ga_wip_use(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *objects = ga_wip_objects(s);
+
+	if (ga_oid_equal(&s->base, &s->onto) && !s->live)
+		return 0;
+	return ga_repo_use_private(r, objects, err);
+}
+
+int ga_wip_attach(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *objects = ga_wip_objects(s);
+
+	return ga_repo_read_private(r, objects, err);
+}
+
 /* The first entry of the sorted list that is not before `s`. */
 static size_t lower_bound(const struct ga_strv *paths, const char *s)
 {

@@ -8,6 +8,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trash.h"
+#include "ga/wip.h"
 #include "base.h"
 
 #define MAX_SHARED_DIRS 100 /* each is a mount; the smallest are left out */
@@ -124,9 +125,19 @@ static int choose_dirty(struct ga_start_env *e, const struct ga_start_opts *o, b
 		return -1;
 	b->carried -= start_count_hidden(b, &b->scan.changed) +
 		      start_count_hidden(b, &b->scan.untracked);
-	if (dry || !b->carried)
+	return 0;
+}
+
+/* In the session's own objects: nobody else may see that work. */
+int start_take_snapshot(struct ga_start_env *e, const struct ga_session *s, struct start_base *b,
+			struct ga_error *err)
+{
+	cleanup_free char *objects = ga_wip_objects(s);
+
+	if (!b->carried)
 		return 0;
-	return ga_snapshot_commit(e->repo, &b->scan, &b->onto, &b->hidden, &b->base, err);
+	return ga_repo_use_private(e->repo, objects, err) ||
+	       ga_snapshot_commit(e->repo, &b->scan, &b->onto, &b->hidden, &b->base, err) ? -1 : 0;
 }
 
 /* If another git is in the middle of a merge, as in a landing, it is over in a moment, and HEAD is

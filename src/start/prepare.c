@@ -221,7 +221,7 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
 
-	if (ga_ref_create(e->repo, base, &s->base, reason, err) ||
+	if (ga_ref_create(e->repo, base, &s->onto, reason, err) ||
 	    ga_ref_create(e->repo, s->branch, &s->onto, reason, err) ||
 	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err)) {
 		cleanup_free char *q = ga_escape(ga_repo_info(e->repo)->commondir);
@@ -280,13 +280,13 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 /* Refs and worktree entry are made while the sandbox comes up, which takes as long
  * and needs nothing of them. */
 static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
-		   const struct start_base *b, struct ga_start *st, struct ga_error *err)
+		   struct start_base *b, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs visible = GA_REFS_INIT;
 	struct ga_session *s = &st->session;
 
 	if (ga_session_host_refs(e->repo, &visible, err) ||
-	    start_make_session(e, o, b, &visible, st, err))
+	    start_take_snapshot(e, s, b, err) || start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||

@@ -216,12 +216,11 @@ static int carry(struct ga_start_env *e, const struct ga_session *s, const struc
 	return ga_tree_apply(e->repo, NULL, &under, &some, ret, err);
 }
 
-/* Make the commit of uncommitted work that the agent's history stands on from now on. Its second
- * parent keeps the base of the layers alive. */
+/* Make the commit of uncommitted work that the agent's history is based on from now on. */
 static int make_from(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		     struct ga_error *err)
 {
-	struct ga_oid parents[] = { p->branch_base, s->base };
+	struct ga_oid parents[] = { p->branch_base };
 	cleanup_free char *who = NULL;
 	char message[] = MESSAGE, extra[] = "";
 	struct ga_commit c = { .parents = parents, .n_parents = GA_NELEMS(parents),

@@ -14,6 +14,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/trace.h"
+#include "ga/wip.h"
 #include "base.h"
 #include "layers.h"
 #include "resume.h"
@@ -153,6 +154,9 @@ static void fill_session(const struct ga_start_opts *o, const struct start_point
 	s->message = o->message ? ga_strdup(o->message) : NULL;
 	free(s->incomplete);
 	s->incomplete = NULL;
+	if (!ga_oid_is_zero(&s->agent_base) && !ga_oid_equal(&s->agent_base, &s->branch_base) &&
+	    !ga_oid_equal(&s->agent_base, &p->agent_base))
+		ga_strv_push(&s->stood, GA_HEX(&s->agent_base));
 	s->branch_base = p->branch_base;
 	s->agent_base = p->agent_base;
 	s->base_report = p->base_report;
@@ -166,14 +170,14 @@ static void fill_session(const struct ga_start_opts *o, const struct start_point
 	s->exit_status = -1;
 }
 
-/* Keep the commit that it stands on, by a ref, as long as the session is there. */
+/* Keep the commit that it is published on, by a ref, as long as the session is there. */
 static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 	cleanup_free char *name = ga_session_ref(s, "from");
 	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
 
-	ga_ref_updates_add(&u, name, NULL, &s->agent_base);
+	ga_ref_updates_add(&u, name, NULL, &s->branch_base);
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
@@ -223,7 +227,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	cleanup_(start_point_release) struct start_point p = { 0 };
 	struct ga_session *s = &st->session;
 
-	if (start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
+	if (ga_wip_use(e->repo, s, err) || start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
 	    choose_command(e, o, st, err) || start_check_command(e, st->argv.v[0], st, err) ||
 	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
 	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
@@ -231,7 +235,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
-	    start_move_to_point(e, st, &p, err) || start_keep_stand(e, s, err))
+	    start_move_to_point(e, st, &p, err))
 		return -1;
 	fill_session(o, &p, s);
 	describe(e, &b, &p, st);

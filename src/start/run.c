@@ -271,8 +271,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
-	static const char *const kinds[] = { "base", "from", "held", "carried", "orig",
-					      "report" };
+	static const char *const kinds[] = { "base", "from", "held", "orig", "report" };
 
 	if (start_discard_parts(e, s, err) || ga_worktree_entry_remove(e->repo, s, err))
 		return -1;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/wip.h"
 #include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -141,8 +142,10 @@ int start_find_tools(const struct ga_start_env *e, const char *command, struct g
 int start_make_trees(const struct ga_session *s, const struct ga_base *base, struct ga_spec *p,
 		     struct ga_error *err)
 {
-	cleanup_free char *extras = start_dir(s, "extras");
+	cleanup_free char *extras = start_dir(s, "extras"), *objects = ga_wip_objects(s);
 
+	if (!access(objects, F_OK) && !ga_strv_has(&p->object_dirs, objects))
+		ga_strv_take(&p->object_dirs, ga_steal(&objects));
 	if (!access(extras, F_OK))
 		ga_strv_take(&p->lowers, ga_steal(&extras));
 	ga_strv_push(&p->lowers, base ? base->tree : s->project);

@@ -8,7 +8,7 @@ require_sandbox
 
 # No commit of the session's refs shows the line: clear SESSION LINE
 clear() {
-	git for-each-ref --format='%(objectname) %(refname)' "refs/heads/agent/$1" "refs/agent/$1" | sed '/\/\(base\|carried\|from\|stood.*\)$/d;s/ .*//' >../refs &&
+	git for-each-ref --format='%(objectname)' "refs/heads/agent/$1" "refs/agent/$1" >../refs &&
 		git log -p -m --root --format= --stdin <../refs --not main >../log && ! grep "^[-+ ]*$2" ../log
 }
 # The JSON list, one a line: left_out SESSION
