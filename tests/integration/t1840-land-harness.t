@@ -24,9 +24,19 @@ land() {
 test_lazy_prereq KILLAT '"$killat" -o report -d "$PWD" -- true'
 
 test_expect_success KILLAT 'killat kills before the call that is asked for' '
-	mkdir k && "$killat" -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >$HOME/outside" && grep -x "calls 5" report && rm -f k/* &&
-	test_expect_code 137 "$killat" -n 2 -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b" && grep "^at 2 write .*/k/a by " report && test -e k/a && ! test -s k/a && rm -f k/* &&
-	test_expect_code 0 "$killat" -n 3 -m caller -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >c" && test -s k/a && ! test -e k/b && test -s k/c
+	mkdir k &&
+	"$killat" -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >$HOME/outside" &&
+	grep -x "calls 5" report &&
+	rm -f k/* &&
+	test_expect_code 137 "$killat" -n 2 -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b" &&
+	grep "^at 2 write .*/k/a by " report &&
+	test -e k/a &&
+	! test -s k/a &&
+	rm -f k/* &&
+	test_expect_code 0 "$killat" -n 3 -m caller -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >c" &&
+	test -s k/a &&
+	! test -e k/b &&
+	test -s k/c
 '
 
 test_expect_success "$cells landings are what git makes of them, or touch nothing; and are undone: LAND_FIRST=$first" '

@@ -225,11 +225,11 @@ def without(picture, names):
 
 
 def deleted(picture):
-    """Paths that the user deleted without staging it."""
+    """Paths that the user deleted, staged or not."""
     return {
         k[1]
         for k, v in picture.items()
-        if k[0] == "status" and v[1] == "D"
+        if k[0] == "status" and "D" in v
     }
 
 

@@ -123,11 +123,9 @@ def job(task):
 
 
 def known_kinds():
-    """Patterns of the differences of today's landing: [(property, way, pattern)]."""
-    if os.environ.get("GIT_AGENT_LANDING") == "git":
-        return []
+    """Patterns of the limits of landing: [(property, way, pattern)]."""
     found = []
-    with open(os.path.join(HERE, "known.txt"), encoding="utf-8") as f:
+    with open(os.path.join(HERE, "limits.txt"), encoding="utf-8") as f:
         for line in f:
             if line.strip() and not line.startswith("#"):
                 found.append(tuple(w.strip() for w in line.split("|")[:3]))

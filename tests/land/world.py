@@ -10,7 +10,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 BUILD = os.environ.get("TEST_BUILDDIR", SOURCE)
 SESSION = "s"
 BRANCH = "agent/" + SESSION
-KEPT = ("LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "GIT_AGENT_LANDING")
+KEPT = ("LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 
 GITCONFIG = """\
 [user]
