@@ -3,6 +3,7 @@
  * Rejecting edits of files. What is left of a file is content that nobody has judged yet: the rules
  * run on it, and what they find is decided about anew.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "decide.h"
@@ -196,4 +197,28 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 					f->severity == GA_CRITICAL || f->held))
 			f->verdict = GA_VERDICT_ACCEPTED;
 	}
+}
+
+void ga_decision_release(struct ga_decision *d)
+{
+	ga_strv_release(&d->accept);
+	ga_strv_release(&d->reject);
+	for (size_t i = 0; i < d->n_hunks; i++) {
+		free(d->hunks[i].change.path);
+		free(d->hunks[i].undo);
+	}
+	free(d->hunks);
+	*d = (struct ga_decision)GA_DECISION_INIT;
+}
+
+void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, bool held,
+			   const bool *undo, size_t n)
+{
+	struct ga_hunk_choice *h;
+
+	d->hunks = ga_reallocarray(d->hunks, d->n_hunks + 1, sizeof(*d->hunks));
+	h = &d->hunks[d->n_hunks++];
+	*h = (struct ga_hunk_choice){.change = *c, .held = held, .n = n};
+	h->change.path = ga_strdup(c->path);
+	h->undo = n ? ga_memdup(undo, n * sizeof(*undo)) : NULL;
 }

@@ -573,30 +573,6 @@ static int decide(struct decision *d, struct ga_error *err)
 	return finish(d, &new, err);
 }
 
-void ga_decision_release(struct ga_decision *d)
-{
-	ga_strv_release(&d->accept);
-	ga_strv_release(&d->reject);
-	for (size_t i = 0; i < d->n_hunks; i++) {
-		free(d->hunks[i].change.path);
-		free(d->hunks[i].undo);
-	}
-	free(d->hunks);
-	*d = (struct ga_decision)GA_DECISION_INIT;
-}
-
-void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, bool held,
-			   const bool *undo, size_t n)
-{
-	struct ga_hunk_choice *h;
-
-	d->hunks = ga_reallocarray(d->hunks, d->n_hunks + 1, sizeof(*d->hunks));
-	h = &d->hunks[d->n_hunks++];
-	*h = (struct ga_hunk_choice){.change = *c, .held = held, .n = n};
-	h->change.path = ga_strdup(c->path);
-	h->undo = n ? ga_memdup(undo, n * sizeof(*undo)) : NULL;
-}
-
 int ga_decide(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	      const struct ga_decision *what, struct ga_changes *rejected_or_null,
 	      struct ga_error *err)
