@@ -96,7 +96,7 @@ test_expect_success 'names are quoted' '
 	refused 2 "$untracked: .a ..e\[31m.$" git agent land n
 '
 
-test_expect_success 'a file that was only touched is not in the way, nor one marked assume-unchanged that is as it was' '
+test_expect_success 'a touched file is not in the way, nor one marked assume-unchanged that is as it was' '
 	make_repo touched &&
 	session t "line f 2 agent; line g 2 agent" &&
 	touch -d 2001-01-01 f &&

@@ -35,7 +35,7 @@ mine" &&
 killed() {
 	point=$1
 	shift
-	GIT_AGENT_FAULT=$point:kill test_expect_code 137 git agent "$@"
+	GIT_AGENT_FAULT=$point:kill test_expect_code 137 git-agent "$@"
 }
 
 # ---- killed at each point ----------------------------------------------------------------------------
@@ -55,8 +55,7 @@ before_git() {
 		test_expect_code 1 git agent land --undo $1 &&
 		as_before &&
 		killed $2 land $3 $1 &&
-		git agent land $3 $1 2>../err &&
-		grep 'agent/$1: an interrupted landing was rolled back first' ../err &&
+		git agent land $3 $1 &&
 		all_landed &&
 		git agent land --undo &&
 		as_before &&
@@ -83,7 +82,6 @@ after_git() {
 		grep 'agent/$after_name has landed' ../err &&
 		hint 'git agent land --undo $after_name' &&
 		all_landed &&
-		landed $after_name &&
 		git agent land --undo &&
 		as_before &&
 		killed $1 land $2 $after_name &&
@@ -140,8 +138,8 @@ slow() {
 		mkfifo ../begun ../go &&
 		echo "new filter=slow" >.git/info/attributes &&
 		git config filter.slow.smudge "test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }; cat" &&
-		{ git agent land --dry-run "$1" 2>/dev/null ||
-			{ test_must_fail git agent land "$1" 2>/dev/null && git agent review --accept-all --critical "$1"; }; }
+		{ git-agent land --dry-run "$1" 2>/dev/null ||
+			{ test_must_fail git-agent land "$1" 2>/dev/null && git agent review --accept-all --critical "$1"; }; }
 }
 
 # halfway COMMAND...: git and git-agent are killed when git waits there
@@ -163,12 +161,12 @@ for how in merge squash rebase ff-only; do
 		halfway land --$how half-$how &&
 		grep agent f &&
 		test -e .git/index.lock &&
-		git agent land --abort &&
+		git-agent land --abort &&
 		as_before &&
 		halfway land --$how half-$how &&
-		git agent land --$how half-$how &&
+		git-agent land --$how half-$how &&
 		git show HEAD:new &&
-		git agent land --undo &&
+		git-agent land --undo &&
 		as_before
 	'
 done
@@ -182,7 +180,7 @@ test_expect_success 'the same where git merges for hooks, and where the rollback
 		halfway land $how half-hook &&
 			killed land:index-restored land --abort &&
 			killed land:index-restored land --abort &&
-			git agent land --abort &&
+			git-agent land --abort &&
 			as_before || return 1
 	done
 '
@@ -193,14 +191,14 @@ test_expect_success 'an undo killed while git writes files stands as landed, and
 	slow half-undo &&
 	git restore f &&
 	picture >../ready &&
-	git agent land half-undo &&
+	git-agent land half-undo &&
 	echo "g filter=slow" >.git/info/attributes &&
 	picture >../landed &&
 	halfway land --undo half-undo &&
-	git agent land --abort half-undo &&
+	git-agent land --abort half-undo &&
 	picture | test_cmp ../landed - &&
 	halfway land --undo half-undo &&
-	git agent land --undo half-undo &&
+	git-agent land --undo half-undo &&
 	as_before
 '
 
@@ -210,7 +208,7 @@ test_expect_success 'what the user has changed since stays, and is named' '
 	halfway land since &&
 	line f 8 later &&
 	echo later >e/later &&
-	test_expect_code 2 git agent land --abort 2>../err &&
+	test_expect_code 2 git-agent land --abort 2>../err &&
 	cat ../err &&
 	grep "agent/since was rolled back, except for files that were changed meanwhile: f$" ../err &&
 	test "$(sed -n "2p;8p" f)" = "agent
@@ -218,7 +216,7 @@ later" &&
 	test "$(cat e/later)" = later &&
 	test ! -e e/n &&
 	test -e g &&
-	test_expect_code 1 git agent land --undo
+	test_expect_code 1 git-agent land --undo
 '
 
 test_expect_success 'gone on by hand: nothing is rolled back' '
@@ -230,9 +228,9 @@ test_expect_success 'gone on by hand: nothing is rolled back' '
 	git clean -qfd &&
 	git commit -q --allow-empty -m later &&
 	remember &&
-	test_expect_code 128 git agent land --abort byhand &&
+	test_expect_code 128 git-agent land --abort byhand &&
 	unchanged &&
-	git agent land byhand &&
+	git-agent land byhand &&
 	git cat-file -e HEAD:new
 '
 
@@ -240,10 +238,11 @@ test_expect_success 'gone on by hand: nothing is rolled back' '
 
 # alone HOOK COMMAND...: git-agent is killed while its git waits in that hook
 alone() {
-	hook "$1" "echo >$HOME/begun; cat $HOME/go"
-	shift
-	rm -f ../begun ../go &&
-		mkfifo ../begun ../go &&
+	rm -f ../begun ../go
+	: >../hold
+	mkfifo ../begun ../go &&
+		hook "$1" "${holds}test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go >/dev/null; }" &&
+		shift &&
 		{ git-agent "$@" >../out 2>&1 & } &&
 		pid=$! &&
 		timeout 60 head -c 1 ../begun >/dev/null &&
@@ -251,53 +250,68 @@ alone() {
 		{ wait $pid || :; }
 }
 
-# git_ends: the hook lets git go on, and git ends
+# git_ends FILE: the hook lets git go on, and git ends
 git_ends() {
-	lock=$(echo .git/git-agent/landing/*/"$1")
 	echo >../go &&
-		test_wait_for "flock -n $lock true"
+		test_wait_for "flock -n .git/git-agent/landing/1/$1 true"
 }
 
-for h in pre-merge-commit commit-msg; do
-	test_expect_success "git-agent is killed, and its git waits in $h: nothing is touched before it has ended" '
-		ready alone-$h &&
-		alone $h land alone-$h &&
-		picture >../now &&
-		for what in "land" "land --undo" "land --abort"; do
-			test_expect_code 128 git agent $what alone-$h 2>../err &&
-				grep "agent/alone-$h was killed, and its git is still running" ../err &&
-				hint "fuser -v" &&
-				picture | test_cmp ../now - || return 1
-		done &&
-		git_ends moving &&
-		rm .git/hooks/$h &&
-		git agent land alone-$h &&
-		all_landed &&
-		git agent land --undo &&
-		as_before
-	'
-done
+# running NAME: nobody touches what git is doing
+running() {
+	picture >../now
+	for what in "land" "land --undo" "land --abort"; do
+		test_expect_code 128 git-agent $what "$1" 2>../err &&
+			grep "agent/$1 was killed, and its git is still running" ../err &&
+			hint "fuser -v" &&
+			picture | test_cmp ../now - || return 1
+	done
+}
+
+test_expect_success 'git-agent is killed, and its git waits in a hook: nothing is touched before it has ended' '
+	ready alone &&
+	holds= &&
+	alone pre-merge-commit land alone &&
+	running alone &&
+	git_ends moving &&
+	git-agent land alone &&
+	all_landed &&
+	git-agent land --undo &&
+	as_before
+'
 
 test_expect_success 'the same of a fast-forward, and of an undo, that waits in a hook of refs' '
-	ready alone-ref &&
-	wait_for_ref="test \$1 = prepared && grep -q refs/heads/main && test -e $HOME/hold || exit 0; rm $HOME/hold" &&
-	: >../hold &&
-	alone reference-transaction land alone-ref &&
-	: >../hold &&
-	test_expect_code 128 git agent land --abort alone-ref 2>../err &&
-	grep "its git is still running" ../err &&
+	ready refs &&
+	holds="test \$1 = prepared && grep -q refs/heads/main || exit 0; " &&
+	alone reference-transaction land refs &&
+	running refs &&
 	git_ends moving &&
+	git-agent land refs &&
+	all_landed &&
+	alone reference-transaction land --undo refs &&
+	running refs &&
+	git_ends undoing &&
 	rm .git/hooks/reference-transaction &&
-	git agent land alone-ref &&
-	all_landed
+	{ git-agent land --undo || :; } &&
+	as_before
+'
+
+test_expect_success 'given up while its git waits to commit: it commits nothing any more' '
+	ready commits &&
+	holds= &&
+	alone commit-msg land commits &&
+	{ git-agent land --abort commits || :; } &&
+	git_ends moving &&
+	{ git-agent land --abort || git-agent land --undo || :; } &&
+	as_before
 '
 
 test_expect_success 'what a hook of the landing left running keeps nobody from undoing it' '
 	ready left &&
+	rm -f ../go &&
 	mkfifo ../go &&
 	hook post-merge "cat $HOME/go >/dev/null 2>&1 &" &&
-	git agent land left &&
-	git agent land --undo left &&
+	git-agent land left &&
+	git-agent land --undo left &&
 	echo >../go &&
 	as_before
 '
@@ -357,8 +371,7 @@ test_expect_success 'a damaged record is named, and the command that forgets it'
 test_expect_success 'the record and what is in it can be read by nobody else' '
 	ready private &&
 	killed land:moved land private &&
-	find .git/git-agent/landing -perm /077 ! -type l >../others &&
-	test_cmp /dev/null ../others
+	test "$(stat -c %a .git/git-agent/landing)" = 700
 '
 
 test_expect_success 'the killed landing of another session is rolled back, or completed, first' '
@@ -376,8 +389,9 @@ test_expect_success 'the killed landing of another session is rolled back, or co
 	git rm -q --cached two &&
 	git commit -qm two &&
 	all_landed &&
-	landed one &&
-	landed two
+	landed two &&
+	git agent land one &&
+	landed one
 '
 
 test_expect_success 'a landing that fails in the middle is rolled back at once' '

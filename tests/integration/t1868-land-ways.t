@@ -36,7 +36,7 @@ test_expect_success 'rebased: the authors stay, and the user is the committer' '
 	grep -x "Agent 2020-01-02T03:04:05.* The User" ../is
 '
 
-test_expect_success 'a conflict of a rebase is refused, naming the commit and the command that leaves it to be resolved' '
+test_expect_success 'a conflict of a rebase is refused, naming the commit and the command that leaves it' '
 	make_repo conflict &&
 	session c "$two; line f 8 three; git commit -qam third" &&
 	line g 2 mine &&

@@ -26,53 +26,6 @@ static void flags_open(void **state)
 	stay_close(&t);
 }
 
-/* The verdict was about other content: the branch has moved since. */
-static void tip_moved(void **state)
-{
-	struct stay t;
-
-	(void)state;
-	SH("moved", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile;" DONE);
-	stay_open(&t, "moved");
-	decide(&t, "Makefile", true);
-	SH("moved",
-	   "git switch -q agent/s1; echo >>Makefile; git commit -qam more; git switch -q main");
-	expect_land(&t, GA_EFLAGS, "agent/s1 would raise new flags where it lands: 1 high");
-	reread(&t);
-	assert_int_equal(ga_report_open(&t.r), 1);
-	decide(&t, "Makefile", true);
-	expect_land(&t, GA_OK, "");
-	EXPECT("moved", "more", "git log -1 --format=%%s HEAD^2");
-	stay_close(&t);
-	/* harmless commits of the user's on the branch need no more */
-	SH("moved2", REPO AGENT "echo n >new;" DONE);
-	stay_open(&t, "moved2");
-	SH("moved2", "git switch -q agent/s1; echo o >other; git add .; git commit -qm more; git "
-		     "switch -q main");
-	expect_land(&t, GA_OK, "");
-	EXPECT("moved2", "o", "cat other");
-	stay_close(&t);
-}
-
-/* A merge can make what neither side had: rules run on its result. */
-static void merge_makes_danger(void **state)
-{
-	struct stay t;
-
-	(void)state;
-	SH("danger", REPO
-	   "printf 'x:\\n\\techo x\\n\\n\\n\\n\\n\\n\\n\\ny:\\n\\techo y\\n' >Makefile; git add .;"
-	   "git commit -qm mk; git tag -f onto >/dev/null;" AGENT
-	   "sed -i 's/echo x/echo agent/' Makefile;" DONE
-	   "sed -i 's/echo y/echo user/' Makefile; git commit -qam mine");
-	stay_open(&t, "danger");
-	decide(&t, "Makefile", true);
-	expect_land(&t, GA_EFLAGS, "would raise new flags");
-	decide(&t, "Makefile", true);
-	expect_land(&t, GA_OK, "");
-	stay_close(&t);
-}
-
 #define HELD                                                                                       \
 	REPO AGENT "echo n >new;" DONE                                                             \
 		   "git switch -q --detach agent/s1; echo x >.envrc; mkdir .githooks;"             \
@@ -287,12 +240,11 @@ static void only_held(void **state)
 	EXPECT("only", "x", "cat .envrc");
 	stay_close(&t);
 }
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(flags_open),
-	    cmocka_unit_test(tip_moved),
-	    cmocka_unit_test(merge_makes_danger),
 	    cmocka_unit_test(accept_held),
 	    cmocka_unit_test(reject_held),
 	    cmocka_unit_test(not_by_directory),
