@@ -96,6 +96,8 @@ test_expect_success 'a filter makes the bytes of the file, and none of it is los
 	echo "f filter=up" >.git/info/attributes &&
 	echo word >f &&
 	git commit -qam word &&
+	rm f &&
+	git checkout -q f &&
 	echo MINE >>f &&
 	session filter "echo AGENT >>f" &&
 	git agent review --accept-all --critical filter &&

@@ -88,8 +88,9 @@ test_expect_success 'what rules say only of the lines of both together is asked 
 	with_package both &&
 	scripts &&
 	git commit -qam scripts &&
+	refused 3 "agent/both would raise new flags where it lands" git agent land both &&
 	for how in --merge --squash --rebase; do
-		refused 3 "agent/both would raise new flags where it lands" git agent land $how both || return 1
+		refused 3 "agent/both has open flags: 1 high" git agent land $how both || return 1
 	done &&
 	git agent review --stat both >../out &&
 	grep "scripts.postinstall" ../out &&
@@ -149,7 +150,7 @@ test_expect_success 'a path under another name here cannot be accepted or reject
 	hook post-merge "sh e/h" &&
 	refused 3 "would raise new flags where it lands" git agent land renamed &&
 	test_must_fail git agent review --reject renamed e/h 2>../err &&
-	hint "d/h" &&
+	grep "restores nothing: agent/renamed changes it only where it lands" ../err &&
 	git agent review --accept renamed e/h &&
 	git agent land renamed &&
 	grep agent e/h

@@ -241,7 +241,11 @@ alone() {
 	rm -f ../begun ../go
 	: >../hold
 	mkfifo ../begun ../go &&
-		hook "$1" "${holds}test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go >/dev/null; }" &&
+		hook "$1" "${holds}test -e $HOME/hold || exit 0
+rm $HOME/hold
+echo \$PPID >$HOME/git
+echo >$HOME/begun
+cat $HOME/go >/dev/null" &&
 		shift &&
 		{ git-agent "$@" >../out 2>&1 & } &&
 		pid=$! &&
@@ -250,10 +254,10 @@ alone() {
 		{ wait $pid || :; }
 }
 
-# git_ends FILE: the hook lets git go on, and git ends
+# git_ends: the hook lets git go on, and git ends
 git_ends() {
 	echo >../go &&
-		test_wait_for "flock -n .git/git-agent/landing/1/$1 true"
+		test_wait_for "! readlink /proc/$(cat ../git)/exe"
 }
 
 # running NAME: nobody touches what git is doing
@@ -272,7 +276,7 @@ test_expect_success 'git-agent is killed, and its git waits in a hook: nothing i
 	holds= &&
 	alone pre-merge-commit land alone &&
 	running alone &&
-	git_ends moving &&
+	git_ends &&
 	git-agent land alone &&
 	all_landed &&
 	git-agent land --undo &&
@@ -284,12 +288,12 @@ test_expect_success 'the same of a fast-forward, and of an undo, that waits in a
 	holds="test \$1 = prepared && grep -q refs/heads/main || exit 0; " &&
 	alone reference-transaction land refs &&
 	running refs &&
-	git_ends moving &&
+	git_ends &&
 	git-agent land refs &&
 	all_landed &&
 	alone reference-transaction land --undo refs &&
 	running refs &&
-	git_ends undoing &&
+	git_ends &&
 	rm .git/hooks/reference-transaction &&
 	{ git-agent land --undo || :; } &&
 	as_before
@@ -300,7 +304,7 @@ test_expect_success 'given up while its git waits to commit: it commits nothing 
 	holds= &&
 	alone commit-msg land commits &&
 	{ git-agent land --abort commits || :; } &&
-	git_ends moving &&
+	git_ends &&
 	{ git-agent land --abort || git-agent land --undo || :; } &&
 	as_before
 '

@@ -144,7 +144,7 @@ static void damaged(void **state)
 	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		cleanup_error struct ga_error why = GA_ERROR_INIT;
 
 		OK(record_begin(r, &rec, &err));
 		rec.session = ga_strdup("s1");
@@ -152,11 +152,11 @@ static void damaged(void **state)
 		add(&rec, "d/f", &one, &one, false);
 		OK(record_save(&rec, &err));
 		SH("damaged", "cd '%s'; %s", rec.dir, v[i].command);
-		if (record_read(r, &got, &err) != -1)
+		if (record_read(r, &got, &why) != -1)
 			fail_msg("not noticed: %s", v[i].name);
-		if (!strstr(err.msg, "the record of a landing is damaged: '") ||
-		    !strstr(err.msg, rec.dir) || !err.hint || !strstr(err.hint, "rm -r "))
-			fail_msg("%s: %s", v[i].name, err.msg);
+		if (!strstr(why.msg, "the record of a landing is damaged: '") ||
+		    !strstr(why.msg, rec.dir) || !why.hint || !strstr(why.hint, "rm -r "))
+			fail_msg("%s: %s", v[i].name, why.msg);
 		OK(record_remove(&rec, &err));
 	}
 	ga_repo_free(r);
