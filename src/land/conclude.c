@@ -99,29 +99,26 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 
 /* ---- abort --------------------------------------------------------------------------------------- */
 
-/* As git does it. A squash that was killed while git gave it up is one that git refuses to give up again:
- * then path by path. */
+/* As git does it. What was killed while git gave it up is something that git refuses to give up again: then
+ * path by path. */
 static int give_up(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 		   struct ga_error *err)
 {
 	static const char *const merge[] = { "merge", "--abort", NULL };
 	static const char *const squash[] = { "reset", "--quiet", "--merge", NULL };
-	bool squashed = rec->how == GA_LAND_SQUASH;
-	const struct land_git g = { .args = squashed ? squash : merge, .lock = -1 };
+	const struct land_git g = { .args = rec->how == GA_LAND_SQUASH ? squash : merge,
+				    .lock = -1 };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	cleanup_free char *line = NULL;
 	int status;
 
 	if (land_run(r, &g, &status, &why, err) || land_remove_locks(r, err))
 		return -1;
 	if (!status)
 		return record_remove(rec, err);
-	if (squashed && status == 128)
+	if (status == 128)
 		return land_roll_back_landing(r, c, rec, err);
-	line = ga_git_last_line(&why);
-	(void)ga_fail(err, GA_ELOSE, "git refused to abort the merge%s%s", line ? ": " : "",
-		      line ? line : "");
-	return ga_hint(err, "see 'git status'");
+	(void)ga_fail(err, GA_ELOSE, "git was interrupted while it aborted the merge");
+	return ga_hint(err, "'git agent land --abort %s' again", rec->session);
 }
 
 static int abort_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_session *s,

@@ -93,7 +93,7 @@ static int forget_left(struct ga_repo *r, struct record *rec, struct ga_error *e
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	if (!ga_repo_operation(r) && land_run(r, &g, &status, &why, err))
+	if ((is_merging(r, rec) || !ga_repo_operation(r)) && land_run(r, &g, &status, &why, err))
 		return -1;
 	return forget(r, rec, err);
 }

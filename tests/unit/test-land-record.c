@@ -72,7 +72,6 @@ static void read_back(void **state)
 		assert_int_equal(got.how, v[i].how);
 		assert_int_equal(got.phase, v[i].phase);
 		assert_int_equal(got.part, v[i].part);
-		assert_int_equal(got.begun, rec.begun);
 		assert_int_equal(!got.branch, !v[i].branch);
 		if (v[i].branch)
 			assert_string_equal(got.branch, v[i].branch);
