@@ -204,8 +204,8 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
  * remotes, and except refs whose object is missing, which git treats as an error. Adds to `ret`. */
 int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error *err);
 
-/* The full name of a session's ref; the caller frees it. `what`: "base", "from", "held", "carried",
- * "orig", "report", "stood/<number>", "earlier/<commit>". */
+/* The full name of a session's ref; the caller frees it. `what`: "base", "from", "held", "orig",
+ * "report", "earlier/<commit>". */
 char *ga_session_ref(const struct ga_session *s, const char *what);
 
 #endif

@@ -103,8 +103,8 @@ static int replay(struct ga_start_env *e, const struct ga_changes *done, const s
 		       ? -1 : check_collision(e, done, tree, ret_tree, ret_path, err);
 }
 
-/* Add to `ret` the changes to paths in which the user had no uncommitted work: what the agent did in
- * the others is only in the layers, and stays as it is. */
+/* Add to `ret` the changes to paths in which the user had no uncommitted work: what the agent did
+ * in the others is only in the layers, and stays as it is. */
 static int drop_wip(struct ga_start_env *e, const struct ga_session *s,
 		    const struct ga_changes *done, struct ga_changes *ret, struct ga_error *err)
 {

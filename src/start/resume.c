@@ -227,7 +227,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	cleanup_(start_point_release) struct start_point p = { 0 };
 	struct ga_session *s = &st->session;
 
-	if (ga_wip_use(e->repo, s, err) || start_check_project(e, err) || check_place(e, s, err) || check_layers(s, err) ||
+	if (ga_wip_use(e->repo, s, err) || start_check_project(e, err) ||
+	    check_place(e, s, err) || check_layers(s, err) ||
 	    choose_command(e, o, st, err) || start_check_command(e, st->argv.v[0], st, err) ||
 	    start_begin(e, st->argv.v[0], st, err) || start_check_room(e, err) ||
 	    start_plan_limits(e, st, err) || ga_start_config(e, err) ||
