@@ -84,6 +84,7 @@ for how in merge squash; do
 	'
 	test_expect_success "while it waits, review says how to continue, and it is neither landed nor dropped: --$how" '
 		conflicting waits-$how &&
+		session other-$how "echo x >x" &&
 		test_expect_code 4 git agent land --$how waits-$how &&
 		git agent review --stat waits-$how >../out 2>&1 &&
 		cat ../out &&
@@ -92,7 +93,6 @@ for how in merge squash; do
 			refused 2 "waits to be finished\|is not finished" git agent $what &&
 				hint "abort" || return 1
 		done &&
-		session other-$how "echo x >x" &&
 		refused 2 "a landing of agent/waits-$how waits to be finished" git agent land other-$how &&
 		git agent land --abort &&
 		git agent land other-$how
@@ -224,7 +224,7 @@ test_expect_success 'in another working tree: continued and aborted there, and a
 	cd ../other-tree &&
 	git agent land --abort &&
 	cd ../tree &&
-	git agent drop tree
+	git agent drop --force tree
 '
 
 test_done

@@ -178,7 +178,7 @@ test_expect_success 'a squash without its commit is staged, and landed once the 
 	git agent land --squash --no-commit s &&
 	git diff --cached --name-only | grep -x f &&
 	git commit -qm "my own words" &&
-	refused 0 "nothing to land" git agent land s &&
+	refused 0 "agent/s: landed" git agent land s &&
 	landed s &&
 	git agent land --undo s &&
 	test "$(sed -n 2p f)" = 2
