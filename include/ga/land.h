@@ -64,64 +64,68 @@ struct ga_land_result {
 #define GA_LAND_RESULT_INIT { 0 }
 void ga_land_result_release(struct ga_land_result *r);
 
-/* Land agent/<name> on HEAD: judge in memory what would land, ask git whether it could, let git move
- * branch, index and files with the user's hooks and signing, then bring what the session did to
- * uncommitted work as uncommitted changes. What lands is the commit that was judged, by its id.
+/* Land agent/<name> on HEAD: judge in memory what would land, ask git whether it could, let git
+ * move branch, index and files with the user's hooks and signing, then bring what the session
+ * did to uncommitted work as uncommitted changes. What lands is the commit that was judged, by
+ * its id.
  *
- * GA_EFLAGS while flags of the session are undecided, or if the rules, run on the result with the host
- * as it is now, raise flags that no verdict of the same rule and path covers. Those are stored in the
- * report, unless this is a dry run, so that they can be decided.
+ * GA_EFLAGS while flags of the session are undecided, or if the rules, run on the result with
+ * the host as it is now, raise flags that no verdict of the same rule and path covers. Those are
+ * stored in the report, unless this is a dry run, so that they can be decided.
  *
- * GA_ELOSE, with nothing touched, if git would refuse: an operation is in progress, uncommitted changes
- * or untracked files (ignored or not) would be overwritten, changes are staged and git has to merge; if
- * the branch was moved to where it lacks the session's own commits, or is based on commits that HEAD
- * lacks (unless `with_base`); if a change to uncommitted work conflicts. GA_ECONFLICT if git left a merge to
- * the user: a conflict, a hook that refused. GA_EPART if it has landed, but a file that was to be brought
- * has changed meanwhile.
+ * GA_ELOSE, with nothing touched, if git would refuse: an operation is in progress, uncommitted
+ * changes or untracked files (ignored or not) would be overwritten, changes are staged and git
+ * has to merge; if the branch was moved to where it lacks the session's own commits, or is based
+ * on commits that HEAD lacks (unless `with_base`); if a change to uncommitted work conflicts.
+ * GA_ECONFLICT if git left a merge to the user: a conflict, a hook that refused. GA_EPART if it
+ * has landed, but a file that was to be brought has changed meanwhile.
  *
  * Ignored paths (`o->ignored`, each a file or a directory) are copied from the session's layers
- * into the working tree after that, with checks of their own: GA_EFLAGS as long as a rule
- * finds something high or critical that was not accepted, which is stored in the report like the
- * rest; GA_ELOSE if something different is there and `force` is not set. Special files, names of
+ * into the working tree after that, with checks of their own: GA_EFLAGS as long as a rule finds
+ * something high or critical that was not accepted, which is stored in the report like the rest;
+ * GA_ELOSE if something different is there and `force` is not set. Special files, names of
  * git's, and links that lead out of the project or into a git dir are refused. Set-id bits are
  * dropped. Nothing is touched unless all can be brought. If the session has landed already, they
  * are all that is brought.
  *
- * A record of the working tree's last landing is kept in <git dir>/git-agent/landing. Whatever was killed
- * or failed in the middle is completed or rolled back by the next of these functions in that working
- * tree (but not by a dry run, GA_ELOSE). One of them runs at a time: GA_EFATAL for another.
+ * A record of the working tree's last landing is kept in <git dir>/git-agent/landing. Whatever
+ * was killed or failed in the middle is completed or rolled back by the next of these functions
+ * in that working tree (but not by a dry run, GA_ELOSE). One of them runs at a time: GA_EFATAL
+ * for another.
  *
- * On success `s` is LANDED and saved, unless a part is still to be landed (ret->rest). Needs git 2.38. */
+ * On success `s` is LANDED and saved, unless a part is still to be landed (ret->rest). Needs git
+ * 2.38. */
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err);
 
-/* Finish a landing that was left to the user: git commit, with `message` if it is given (NULL: git's), then
- * what comes as uncommitted changes. GA_ECONFLICT again if git does not commit. Also for one that the user
- * committed by plain git. Flags of what was committed are named (ret->new_flags). */
+/* Finish a landing that was left to the user: git commit, with `message` if it is given (NULL:
+ * git's), then what comes as uncommitted changes. GA_ECONFLICT again if git does not commit.
+ * Also for one that the user committed by plain git. Flags of what was committed are named
+ * (ret->new_flags). */
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     const struct ga_risk_paths *risk, const char *message,
 		     struct ga_land_result *ret, struct ga_error *err);
 /* Is a landing of the session waiting to be finished in this working tree? False if that cannot be
  * read. */
 bool ga_land_waits(struct ga_repo *r, const struct ga_session *s);
-/* Give it up, as `git merge --abort` does (a squash: `git reset --merge`); or roll back a landing that was
- * killed. */
+/* Give it up, as `git merge --abort` does (a squash: `git reset --merge`); or roll back a
+ * landing that was killed. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
 
-/* Undo the last landing of this working tree: files that were brought, then HEAD's branch, index and files
- * as git switches to another commit, so that uncommitted work elsewhere stays. `s` has not landed then, and is
- * saved. `*ret_head` is HEAD afterwards; zero: unborn.
+/* Undo the last landing of this working tree: files that were brought, then HEAD's branch, index
+ * and files as git switches to another commit, so that uncommitted work elsewhere stays. `s` has
+ * not landed then, and is saved. `*ret_head` is HEAD afterwards; zero: unborn.
  *
- * GA_ELOSE, with nothing touched, if HEAD is not at the landing any more (the hint is git's command
- * for it), if git would refuse, or if a file that was brought has changed. */
+ * GA_ELOSE, with nothing touched, if HEAD is not at the landing any more (the hint is git's
+ * command for it), if git would refuse, or if a file that was brought has changed. */
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err);
-/* The session of the last landing in this working tree. Returns 1 if there is none. The caller frees
- * it. */
+/* The session of the last landing in this working tree. Returns 1 if there is none. The caller
+ * frees it. */
 int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err);
 
-/* Fail (GA_ELOSE) while a landing of the session, in any working tree, is neither finished nor given
- * up. Touches nothing. */
+/* Fail (GA_ELOSE) while a landing of the session, in any working tree, is neither finished nor
+ * given up. Touches nothing. */
 int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* The object printed by `land --json` (docs/json.md). New reference. */

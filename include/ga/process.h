@@ -66,10 +66,10 @@ int ga_process_hand_over(struct ga_process_job *j, struct ga_buf *ret, struct ga
 int ga_process_take_over(const char *text, const struct ga_process *p, struct ga_process_job **ret,
 			 struct ga_error *err);
 
-/* The environment of a program of the user's, whichever command of ours starts it: what we were given
- * ourselves, of which main() has removed only the variables that name a repository (git sets those
- * itself for what it starts, as it sees fit), and nothing else. A caller adds only what git adds for
- * such a program. Appends to `ret`. */
+/* The environment of a program of the user's, whichever command of ours starts it: what we were
+ * given ourselves, of which main() has removed only the variables that name a repository (git
+ * sets those itself for what it starts, as it sees fit), and nothing else. A caller adds only
+ * what git adds for such a program. Appends to `ret`. */
 void ga_user_environ(struct ga_strv *ret);
 
 /* Is it a regular file that may be executed? Symlinks are followed. */

@@ -213,9 +213,9 @@ const char *ga_gitconfig_get(const struct ga_gitconfig *c, const char *key);
 bool ga_gitconfig_bool(const struct ga_gitconfig *c, const char *key, bool def);
 /* NAME in "filter.NAME.VARIABLE", which the caller frees; NULL for any other key. */
 char *ga_gitconfig_filter(const char *key);
-/* Append settings ("key=value", for ga_git's `config`) by which the user's filters run as they do under a
- * git of the user's own in `workdir`: there, and without the variables by which our git is told where
- * things are. A filter that runs git itself would go by these. */
+/* Append settings ("key=value", for ga_git's `config`) by which the user's filters run as they
+ * do under a git of the user's own in `workdir`: there, and without the variables by which our
+ * git is told where things are. A filter that runs git itself would go by these. */
 void ga_gitconfig_push_filters(const struct ga_gitconfig *c, const char *workdir,
 			       struct ga_strv *config);
 /* The file that `key` (a path in the user's git configuration) names or, if that is unset, `name`

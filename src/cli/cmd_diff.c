@@ -34,7 +34,8 @@ static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
 			     ga_review_tree_diff(r, old, new, &o, &out, err), err);
 }
 
-/* The uncommitted part: what the session was shown, and the same with what it did to those paths. */
+/* The uncommitted part: what the session was shown, and the same with what it did to those
+ * paths. */
 static int make_trees(struct ga_repo *private, const struct ga_wip *w, struct ga_oid *old,
 		      struct ga_oid *new, struct ga_error *err)
 {

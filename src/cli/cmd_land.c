@@ -202,7 +202,8 @@ static int go_on(struct cli *c, const struct options *o, const char *name, bool 
 		 struct ga_error *err)
 {
 	if (o->undo + o->resume + o->abort > 1 || o->dry_run || (o->message && !o->resume) ||
-	    o->force || o->with_base || o->uncommitted || o->ignored.n || o->merge || o->squash || o->rebase || o->ff_only || o->edit ||
+	    o->force || o->with_base || o->uncommitted || o->ignored.n || o->merge || o->squash ||
+	    o->rebase || o->ff_only || o->edit ||
 	    o->no_commit || paths || (o->json && o->abort))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no other option%s",
 			       o->undo ? "undo" : o->resume ? "continue" : "abort",

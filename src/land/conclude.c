@@ -19,7 +19,7 @@ static int fail_none(const char *what, struct ga_error *err)
 	return ga_hint(err, "'git status' shows what git has in progress");
 }
 
-/* ---- continue ------------------------------------------------------------------------------------ */
+/* ---- continue -------------------------------------------------------------------- */
 
 /* `git merge --continue` is git commit; comments of git's about conflicts go, as in an editor. */
 static int commit(const struct landing *l, const struct record *rec, struct ga_error *err)
@@ -97,10 +97,10 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	return rc;
 }
 
-/* ---- abort --------------------------------------------------------------------------------------- */
+/* ---- abort ----------------------------------------------------------------------- */
 
-/* As git does it. What was killed while git gave it up is something that git refuses to give up again: then
- * path by path. */
+/* As git does it. What was killed while git gave it up is something that git refuses to give up
+ * again: then path by path. */
 static int give_up(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 		   struct ga_error *err)
 {
@@ -153,7 +153,7 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 	return rc;
 }
 
-/* ---- what others ask --------------------------------------------------------------------------- */
+/* ---- what others ask ------------------------------------------------------------- */
 
 bool ga_land_waits(struct ga_repo *r, const struct ga_session *s)
 {

@@ -469,8 +469,8 @@ static int check_landing(const struct decision *d, struct ga_error *err)
 		    decide_undone(d, f->path) || ga_changes_find(&d->cut, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
 			continue;
-		(void)ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s changes it "
-			      "only where it lands", q, d->s->name);
+		(void)ga_fail(err, GA_EFATAL, "rejecting '%s' restores nothing: agent/%s "
+			      "changes it only where it lands", q, d->s->name);
 		return ga_hint(err, "reject the path that it comes from: 'git diff "
 			       "HEAD...agent/%s' shows all that lands", d->s->name);
 	}

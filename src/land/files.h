@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of the user's working tree, one by one: what is at a path, replaced and removed. `root` is a
- * descriptor of the working tree; paths are relative to it, and no symlink above the last component
- * is followed.
+ * Files of the user's working tree, one by one: what is at a path, replaced and removed. `root`
+ * is a descriptor of the working tree; paths are relative to it, and no symlink above the last
+ * component is followed. /
  */
 #ifndef LAND_FILES_H
 #define LAND_FILES_H
@@ -34,8 +34,8 @@ int land_open_here(int root, const char *path, struct land_here *ret);
 void land_here_release(struct land_here *h);
 int land_open_root(const struct ga_repo *r, struct ga_error *err);
 
-/* The first file or link above the path, by its own path; NULL: there are only directories. The caller
- * frees it. */
+/* The first file or link above the path, by its own path; NULL: there are only directories. The
+ * caller frees it. */
 char *land_file_above(int root, const char *path);
 bool land_dir_here(int root, const char *path);
 /* False if it cannot be read. A directory counts as nothing. */

@@ -19,8 +19,8 @@ static void note_flag(const struct landing *l, const struct ga_flag *f)
 		      ga_severity_name(f->severity), f->reason, f->rule);
 }
 
-static int fail_open(const struct landing *l, size_t critical, size_t high, const struct ga_strv *paths,
-		     struct ga_error *err)
+static int fail_open(const struct landing *l, size_t critical, size_t high,
+		     const struct ga_strv *paths, struct ga_error *err)
 {
 	cleanup_free char *list = land_list_paths(paths);
 

@@ -168,7 +168,8 @@ static int check_gits(const struct landing *l, int fd, const char *path, struct 
 	return 0;
 }
 
-static int refuse_limit(const struct landing *l, const char *path, enum ga_limit which, struct ga_error *err)
+static int refuse_limit(const struct landing *l, const char *path, enum ga_limit which,
+			struct ga_error *err)
 {
 	cleanup_free char *value = ga_limit_text(l->opts->limits, which);
 	cleanup_free char *why = ga_strf("it goes beyond %s (%s)", ga_limit_key(which), value);
@@ -196,8 +197,8 @@ static int add_file(const struct landing *l, struct ga_pack *p, const struct ga_
 	return ga_pack_add_blob_fd(p, fd, (uint64_t)st.st_size, false, &ret->oid, err);
 }
 
-static int add_link(const struct landing *l, int root, struct ga_pack *p, const struct ga_left_file *f,
-		    struct ga_entry *ret, struct ga_error *err)
+static int add_link(const struct landing *l, int root, struct ga_pack *p,
+		    const struct ga_left_file *f, struct ga_entry *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 
@@ -207,7 +208,8 @@ static int add_link(const struct landing *l, int root, struct ga_pack *p, const 
 	return ga_pack_add_blob(p, target.ptr, target.len, &ret->oid, err);
 }
 
-static int add_all(const struct landing *l, struct land_ignored *ig, int root, struct ga_pack *p, struct ga_error *err)
+static int add_all(const struct landing *l, struct land_ignored *ig, int root, struct ga_pack *p,
+		   struct ga_error *err)
 {
 	uint64_t total = 0;
 
@@ -284,7 +286,7 @@ static int check_here(const struct landing *l, struct land_ignored *ig, int root
 			ga_strv_push(&differ, path);
 	}
 	if (blocked.n)
-		return land_refuse(&blocked, "blocked by a directory, or by a file or link above it",
+		return land_refuse(&blocked, "blocked by a directory, or by a file above it",
 				   "move that away", "land again", err);
 	if (differ.n && !l->opts->force)
 		return land_refuse(&differ, "files that differ would be overwritten",
@@ -320,8 +322,8 @@ int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct r
 	for (size_t i = 0; i < ig->files.n; i++) {
 		struct land_look want = wanted(&ig->will[i]);
 
-		if (root < 0 || record_add(rec, root, ig->files.v[i].path, &ig->seen[i], &want, NULL,
-					   err))
+		if (root < 0 || record_add(rec, root, ig->files.v[i].path, &ig->seen[i], &want,
+					   NULL, err))
 			return -1;
 	}
 	return 0;
@@ -422,7 +424,7 @@ int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
 		return -1;
 	for (size_t i = 0; i < ig->files.n; i++)
 		if (write_one(l, ig, root, i, part, err))
-			return ga_hint(err, "the files before it are here; landing again continues");
+			return ga_hint(err, "those before it are here; landing again continues");
 	o = json_object();
 	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(l->s->dir, "ignored", o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Flags decide whether something lands: those of the session, and those that the rules raise on what
- * would be on the user's branch, with the host as it is now.
+ * Flags decide whether something lands: those of the session, and those that the rules raise on
+ * what would be on the user's branch, with the host as it is now. /
  */
 #include <string.h>
 #include <time.h>
@@ -13,8 +13,8 @@
 #include "ga/wip.h"
 #include "landing.h"
 
-/* The flags of the report by rule and path: that is what a verdict covers where it lands, as the bytes
- * there may have lines of the user's as well. */
+/* The flags of the report by rule and path: that is what a verdict covers where it lands, as the
+ * bytes there may have lines of the user's as well. */
 struct by_rule {
 	struct ga_strv keys;
 	struct ga_strmap map; /* index into the report's flags */
@@ -156,8 +156,9 @@ static int lands(const struct landing *l, const struct proposal *p,
 	return !*f->path || ga_entry_equal(&e, &f->entry);
 }
 
-/* Does an undecided flag of the session block this landing? A flag that a landing found is about where
- * it landed: it blocks where it is found again. A squash, and a part, bring no intermediate commits. */
+/* Does an undecided flag of the session block this landing? A flag that a landing found is about
+ * where it landed: it blocks where it is found again. A squash, and a part, bring no
+ * intermediate commits. */
 static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
 		  const struct ga_report_flag *f, struct ga_error *err)
 {

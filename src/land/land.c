@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A landing from beginning to end: what must hold, the record, what is done. Nothing of the user's is
- * touched before the record is written.
+ * A landing from beginning to end: what must hold, the record, what is done. Nothing of the
+ * user's is touched before the record is written. /
  */
 #include <stdlib.h>
 #include <string.h>
@@ -167,8 +167,8 @@ static int fail_part(const struct landing *l, const struct ga_strv *left, struct
 {
 	cleanup_free char *list = land_list_paths(left);
 
-	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its changes to your uncommitted work "
-		      "could not be applied: %s changed meanwhile", l->s->name, list);
+	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its changes to your uncommitted "
+		      "work could not be applied: %s changed meanwhile", l->s->name, list);
 	return ga_hint(err, "'git agent land %s' tries again, 'git agent diff --uncommitted %s' "
 		       "prints them", l->s->name, l->s->name);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The steps of a landing as values: request -> proposal -> record. In the order in which they are taken:
+ * The steps of a landing as values: request -> proposal -> record. In the order in which they
+ * are taken:
  *
  *     propose.c replay.c  what would land, made in objects only
  *     judge.c             flags: of the session, and of what would be on the user's branch
@@ -11,6 +12,7 @@
  *     settle.c rollback.c locks.c
  *                         after a failure or a kill: complete it, or roll it back
  *     undo.c conclude.c   undo; continue and abort of what was left to the user
+ * /
  */
 #ifndef LAND_LANDING_H
 #define LAND_LANDING_H
@@ -35,7 +37,7 @@ struct proposal {
 	struct ga_oid tip;   /* the session's branch; zero: it has none */
 	struct ga_oid old;   /* the tree of HEAD; that of no files if it is unborn */
 	struct ga_oid tree;  /* the tree of the result */
-	struct ga_oid commit; /* the result, if it exists: the tip, or the last commit of a rebase */
+	struct ga_oid commit; /* the result, if it exists: the tip, or that of a rebase */
 	struct ga_oid *steps; /* the commits of a rebase, oldest first */
 	size_t n_steps;
 	struct ga_changes changes;  /* from `old` to `tree` */
@@ -56,16 +58,16 @@ char *land_name_tip(const struct landing *l, const struct proposal *p);
  * paths that conflict, sorted. */
 int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs, struct ga_oid *ret,
 		     struct ga_strv *conflicts, struct ga_error *err);
-/* replay.c: make the commits of `base`..tip again on HEAD, without merges and without those that change
- * nothing. Fills steps, commit and tree. */
+/* replay.c: make the commits of `base`..tip again on HEAD, without merges and without those that
+ * change nothing. Fills steps, commit and tree. */
 int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err);
 /* "a", "b" and 3 more; the caller frees it. */
 char *land_list_paths(const struct ga_strv *paths);
 /* Is the path, or a directory above it, one of those that were asked for? */
 bool land_wants(const struct landing *l, const char *path);
 
-/* judge.c: GA_EFLAGS while a flag is undecided, of the session or of what would be on the branch. What
- * was found is stored with the report, so that it can be decided. */
+/* judge.c: GA_EFLAGS while a flag is undecided, of the session or of what would be on the
+ * branch. What was found is stored with the report, so that it can be decided. */
 int land_judge(const struct landing *l, const struct proposal *p, struct ga_error *err);
 /* The rules on what git, hooks or the user made instead of the proposal: name new flags. */
 int land_judge_made(const struct landing *l, const struct ga_oid *head, const struct ga_oid *made,
@@ -79,26 +81,27 @@ bool land_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
 		   const char *const *names);
 /* branch.NAME.mergeOptions of HEAD's branch, or NULL. */
 const char *land_merge_options(const struct ga_gitconfig *c, const char *branch);
-/* Does anything of the user's take part in the landing (a hook, an editor, a conflict), so that git has
- * to merge? */
+/* Does anything of the user's take part in the landing (a hook, an editor, a conflict), so that
+ * git has to merge? */
 bool land_needs_git(const struct landing *l, const struct proposal *p);
 
-/* preflight.c: GA_ELOSE, naming paths and the remedy, if git would refuse to go from `from` to the
- * tree `to`, or if an operation is in progress. `changes` are those in between; `then` is what to do
- * after the remedy ("land again"). */
+/* preflight.c: GA_ELOSE, naming paths and the remedy, if git would refuse to go from `from` to
+ * the tree `to`, or if an operation is in progress. `changes` are those in between; `then` is
+ * what to do after the remedy ("land again"). */
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
 		   const struct ga_changes *changes, const char *then, struct ga_error *err);
 /* Fail with GA_ELOSE: "WHAT: PATHS", and the hint "REMEDY, then THEN". */
 int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
 		const char *then, struct ga_error *err);
-/* What the user configured that this landing does not do, and what git would refuse to merge with. */
+/* What the user configured that this landing does not do, and what git would refuse to merge
+ * with. */
 int land_check_settings(const struct landing *l, const struct proposal *p, struct ga_error *err);
 
 /* uncommitted.c: add to the record what is to become of each path of the uncommitted part, or fail
  * (GA_ELOSE) if one cannot be brought. */
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err);
-/* Bring the files of the record from number `first` on; those that changed since are left alone, and
- * added to `left`. */
+/* Bring the files of the record from number `first` on; those that changed since are left alone,
+ * and added to `left`. */
 int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
 	       struct ga_strv *left, struct ga_error *err);
 
@@ -109,18 +112,18 @@ int land_message(const struct landing *l, const struct proposal *p, struct ga_bu
 /* move.c: make the commit, if git need not merge (rec->commit). */
 int land_make_commit(const struct landing *l, const struct proposal *p, struct record *rec,
 		     struct ga_error *err);
-/* Let git move branch, index and files; the record is saved. Fills rec->commit, unless the landing is left
- * to the user: GA_ECONFLICT, or 0 with ret->uncommitted. After any other failure git may have stopped in
- * the middle (land_settle()). */
+/* Let git move branch, index and files; the record is saved. Fills rec->commit, unless the
+ * landing is left to the user: GA_ECONFLICT, or 0 with ret->uncommitted. After any other failure
+ * git may have stopped in the middle (land_settle()). */
 int land_move(const struct landing *l, const struct proposal *p, struct record *rec,
 	      struct ga_error *err);
-/* The commit that git made of the landing, looked for from HEAD on: its parents tell. Returns 1 if there
- * is none. */
+/* The commit that git made of the landing, looked for from HEAD on: its parents tell. Returns 1
+ * if there is none. */
 int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
 		   struct ga_error *err);
-/* Run git in the user's working tree as the user would. With `show` its messages and those of hooks go to
- * standard error at once, else to `why` (may be NULL). With `interactive` it has the terminal. It inherits
- * `lock` (-1: none). */
+/* Run git in the user's working tree as the user would. With `show` its messages and those of
+ * hooks go to standard error at once, else to `why` (may be NULL). With `interactive` it has the
+ * terminal. It inherits `lock` (-1: none). */
 struct land_git {
 	const char *const *args;
 	int lock;
@@ -131,15 +134,16 @@ int land_run(struct ga_repo *r, const struct land_git *g, int *ret_status, struc
 /* Can git's messages, which name changed paths as they are, go to a terminal? */
 bool land_paths_are_plain(const struct ga_changes *changes);
 
-/* rollback.c: roll back what git did of going from one tree to the other: index entries and files that are
- * as git makes them, or half made. What is neither stays, and is added to `left`. */
+/* rollback.c: roll back what git did of going from one tree to the other: index entries and
+ * files that are as git makes them, or half made. What is neither stays, and is added to `left`. */
 int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 		   const struct ga_oid *to, struct ga_strv *left, struct ga_error *err);
 /* Append the bytes of a blob as a checkout writes them at the path. */
 int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
 		       const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err);
-/* locks.c: one landing, undo, continue or abort at a time in a working tree. A file says that one is
- * running: where it is left of one that was killed, so may be locks of its git, which are removed. */
+/* locks.c: one landing, undo, continue or abort at a time in a working tree. A file says that
+ * one is running: where it is left of one that was killed, so may be locks of its git, which are
+ * removed. */
 struct land_lock {
 	int fd;       /* of the git directory */
 	char *marker; /* that file */
@@ -151,9 +155,9 @@ void land_unlock(struct land_lock *l);
 /* Remove the locks of a git of ours that has died meanwhile. */
 int land_remove_locks(struct ga_repo *r, struct ga_error *err);
 
-/* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or roll it
- * back. What git left to the user stays. Fills `rec` with the record that stands then; returns 1 if there
- * is none. `*ret_settled` says what was done. */
+/* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or
+ * roll it back. What git left to the user stays. Fills `rec` with the record that stands then;
+ * returns 1 if there is none. `*ret_settled` says what was done. */
 enum land_settled { LAND_SETTLED_NOTHING, LAND_SETTLED_COMPLETED, LAND_SETTLED_ROLLED_BACK };
 int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 		enum land_settled *ret_settled, struct ga_error *err);
@@ -161,7 +165,8 @@ int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *
  * record_read(), which it ends with. */
 int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 			   struct ga_error *err);
-/* Does git have a state of its own of this landing: a merge in progress, a squash to be committed? */
+/* Does git have a state of its own of this landing: a merge in progress, a squash to be
+ * committed? */
 bool land_is_left(struct ga_repo *r, const struct record *rec);
 /* ignored.c: ignored files of the session that are to be brought (opts->ignored). */
 struct land_ignored {
@@ -179,16 +184,16 @@ int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct r
 		      struct ga_error *err);
 int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
 		       const struct record *rec, struct ga_error *err);
-/* ignored-flags.c: run the rules on these and add what they find to the report: `tree` is the result
- * with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something high or critical
- * is not accepted. */
+/* ignored-flags.c: run the rules on these and add what they find to the report: `tree` is the
+ * result with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something
+ * high or critical is not accepted. */
 int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
 		       const struct ga_oid *merged, const struct ga_oid *tree,
 		       const struct ga_oid *only, const struct ga_changes *changes,
 		       struct ga_error *err);
 
-/* land.c: the record shows that the landing happened: bring what is to be brought from path number `first`
- * on, and note it in the session. GA_EPART if something could not be brought. */
+/* land.c: the record shows that the landing happened: bring what is to be brought from path
+ * number `first` on, and note it in the session. GA_EPART if something could not be brought. */
 int land_complete(const struct landing *l, struct record *rec, size_t first, struct ga_error *err);
 /* Fail if the record is of another session, as `what` ("undo") needs this one's. */
 int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,

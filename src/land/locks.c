@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The lock on landings in a working tree, and lock files of a git that was killed while it landed or undid
- * something. These are removed only if they are younger than the landing, and no git that could hold them is
- * running in this repository.
+ * The lock on landings in a working tree, and lock files of a git that was killed while it
+ * landed or undid something. These are removed only if they are younger than the landing, and no
+ * git that could hold them is running in this repository. /
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "landing.h"
@@ -41,15 +41,16 @@ static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *in
 }
 
 /* Returns the process's number, 0 if there is none. */
-static long find_git(const struct ga_repo_info *info)
+static uint64_t find_git(const struct ga_repo_info *info)
 {
 	DIR *d = opendir("/proc");
+	uint64_t ret = 0, pid;
 	struct dirent *e;
-	long ret = 0;
 
 	while (d && !ret && (e = readdir(d)))
-		if (isdigit((unsigned char)*e->d_name) && is_git_here(dirfd(d), e->d_name, info))
-			ret = strtol(e->d_name, NULL, 10);
+		if (ga_parse_u64(e->d_name, UINT32_MAX, &pid) &&
+		    is_git_here(dirfd(d), e->d_name, info))
+			ret = pid;
 	if (d)
 		(void)closedir(d);
 	return ret;
@@ -60,14 +61,14 @@ static int remove_lock(const struct ga_repo_info *info, time_t since, const char
 {
 	cleanup_free char *q = ga_escape(path);
 	struct stat st;
-	long pid;
+	uint64_t pid;
 
 	if (lstat(path, &st) || st.st_ctim.tv_sec < since)
 		return 0;
 	pid = find_git(info);
 	if (pid) {
-		(void)ga_fail(err, GA_EFATAL, "'%s' exists, and git is running here (process %ld)",
-			      q, pid);
+		(void)ga_fail(err, GA_EFATAL, "'%s' exists, and git is running here (process %llu)",
+			      q, (unsigned long long)pid);
 		return ga_hint(err, "wait until it has ended, then try again");
 	}
 	if (unlink(path) && errno != ENOENT)

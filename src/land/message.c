@@ -18,7 +18,8 @@ static int merge_message(const struct landing *l, const struct proposal *p, stru
 			 struct ga_error *err)
 {
 	static const char *const args[] = { "fmt-merge-msg", NULL };
-	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip), l->s->name);
+	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip),
+					l->s->name);
 	struct ga_git g = GA_GIT_INIT;
 
 	g.args = args;

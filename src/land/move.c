@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git moves the user's branch, index and files. Where nothing of the user's takes part, the commit is made
- * in memory and git fast-forwards to it, so that staged and modified files elsewhere stay as they are;
- * else git merges.
+ * Git moves the user's branch, index and files. Where nothing of the user's takes part, the
+ * commit is made in memory and git fast-forwards to it, so that staged and modified files
+ * elsewhere stay as they are; else git merges. /
  */
 #include <string.h>
 #include <unistd.h>
@@ -102,7 +102,8 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 
 /* ---- what came of it ----------------------------------------------------------------------- */
 
-/* Is this the commit of the landing? Of a merge and of a squash that git makes, the parents tell. */
+/* Is this the commit of the landing? Of a merge and of a squash that git makes, the parents
+ * tell. */
 static bool is_made(const struct record *rec, const struct ga_oid *oid, const struct ga_commit *c)
 {
 	if (!ga_oid_is_zero(&rec->commit))
@@ -180,7 +181,8 @@ static int conclude(const struct landing *l, const struct proposal *p, struct re
 		rec->commit = made;
 		return 0;
 	}
-	if (!land_is_left(l->repo, rec) && !(p->conflicts.n && rec->how == GA_LAND_SQUASH && status))
+	if (!land_is_left(l->repo, rec) &&
+	    !(p->conflicts.n && rec->how == GA_LAND_SQUASH && status))
 		return fail_stopped(l, status, why, err);
 	rec->phase = RECORD_HANDED_OVER;
 	if (record_save(rec, err))

@@ -107,6 +107,40 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 	return ga_hint(err, "%s, then %s", remedy, then);
 }
 
+/* Git overwrites ignored files: whatever is not tracked where a file is to come is refused. */
+static int check_untracked(struct ga_repo *r, const struct ga_changes *changes, const char *then,
+			   struct ga_error *err)
+{
+	static const char *const literal[] = { "GIT_LITERAL_PATHSPECS=1", NULL };
+	cleanup_strv struct ga_strv found = GA_STRV_INIT, args = GA_STRV_INIT;
+	cleanup_strv struct ga_strv untracked = GA_STRV_INIT, tracked = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	const char *path;
+	size_t pos = 0;
+
+	find_untracked(r, changes, &found);
+	if (!found.n)
+		return 0;
+	ga_strv_push_many(&args, "ls-files", "-z", "--", NULL);
+	ga_strv_extend(&args, &found);
+	g.args = (const char *const *)args.v;
+	g.env = literal;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)))
+		ga_strv_push(&tracked, path);
+	ga_strv_sort_unique(&tracked);
+	for (size_t i = 0; i < found.n; i++)
+		if (ga_strv_find(&tracked, found.v[i]) < 0)
+			ga_strv_push(&untracked, found.v[i]);
+	return !untracked.n ? 0 :
+	       land_refuse(&untracked, "untracked files would be overwritten",
+			   "move or remove them", then, err);
+}
+
 static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga_changes *changes,
 		   const char *then, const struct ga_buf *why, struct ga_error *err)
 {
@@ -145,12 +179,13 @@ int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga
 	if (check_operation(r, then, err) || ask_read_tree(r, from, to, &status, &why, err))
 		return -1;
 	if (!status)
-		return 0;
+		return check_untracked(r, changes, then, err);
 	/* a file that was only touched looks modified until the index is refreshed */
 	if (ask(r, refresh, &unneeded, NULL, &ignored, err) ||
 	    ask_read_tree(r, from, to, &status, &why, err))
 		return -1;
-	return status ? explain(r, from, changes, then, &why, err) : 0;
+	return status ? explain(r, from, changes, then, &why, err)
+		      : check_untracked(r, changes, then, err);
 }
 
 /* ---- settings ----------------------------------------------------------------------------- */

@@ -38,8 +38,8 @@ char *land_list_paths(const struct ga_strv *paths)
 }
 
 /* `git merge-tree` answers with the tree's id, a NUL, and for each side of a conflict (status 1)
- * "mode id stage TAB path". It runs in the user's working tree, as the attributes and merge drivers there are
- * those that git merges by. */
+ * "mode id stage TAB path". It runs in the user's working tree, as the attributes and merge
+ * drivers there are those that git merges by. */
 int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs,
 		     struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err)
 {
@@ -257,8 +257,8 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 	return NULL;
 }
 
-/* What was reviewed is what lands: the session's own commits, and none that it was started on or is based
- * on and that the user's branch lacks. */
+/* What was reviewed is what lands: the session's own commits, and none that it was started on or
+ * is based on and that the user's branch lacks. */
 static int check_base(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
 	cleanup_free char *name = NULL, *q = NULL;

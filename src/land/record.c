@@ -372,7 +372,7 @@ int record_lock(const struct record *rec, struct ga_error *err)
 	cleanup_close int fd = open_lock(rec, O_RDWR | O_CREAT);
 
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the record of the landing");
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock the landing's record");
 	return ga_flock(fd, true, false, err) < 0 ? -1 : ga_steal_fd(&fd);
 }
 
@@ -393,5 +393,6 @@ int record_check_ended(const struct record *rec, struct ga_error *err)
 		return rc;
 	(void)ga_fail(err, GA_EFATAL, "the landing of agent/%s was killed, and its git is still "
 		      "running", rec->session);
-	return ga_hint(err, "wait until it has ended; 'fuser -v %s/moving %s/undoing' names it", word, word);
+	return ga_hint(err, "wait until it has ended; 'fuser -v %s/moving %s/undoing' names it",
+		       word, word);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The record of a landing: what it was about to do, written and synced before anything of the user's is
- * touched, and all that recovery and undo go by. One working tree has one record of the landing that
- * is under way or was last: the directory with the highest number in
+ * The record of a landing: what it was about to do, written and synced before anything of the
+ * user's is touched, and all that recovery and undo go by. One working tree has one record of
+ * the landing that is under way or was last: the directory with the highest number in
  *
  *     <git dir>/git-agent/landing/<number>/{record,N.before,N.after,moving,undoing}
  *
- * The one before it stays until it has succeeded: giving a landing up leaves the last one to be undone.
+ * The one before it stays until it has succeeded: giving a landing up leaves the last one to be
+ * undone. /
  */
 #ifndef LAND_RECORD_H
 #define LAND_RECORD_H
@@ -21,7 +22,7 @@
 
 enum record_phase {
 	RECORD_MOVING,      /* git moves branch, index and files, or we bring files */
-	RECORD_HANDED_OVER, /* git left a state for the user: a conflict, a refusing hook, --no-commit */
+	RECORD_HANDED_OVER, /* left to the user: a conflict, a refusing hook, --no-commit */
 	RECORD_DONE,
 	RECORD_UNDOING,
 };
@@ -52,8 +53,8 @@ struct record {
 void record_release(struct record *r);
 #define cleanup_record cleanup_(record_release)
 
-/* Read the record with the highest number. Returns 1 if there is none. One that cannot be read is an
- * error that names it. */
+/* Read the record with the highest number. Returns 1 if there is none. One that cannot be read
+ * is an error that names it. */
 int record_read(const struct ga_repo *r, struct record *ret, struct ga_error *err);
 /* The same for the working tree with this git directory. */
 int record_read_in(const char *gitdir, struct record *ret, struct ga_error *err);
@@ -68,19 +69,20 @@ int record_remove(struct record *rec, struct ga_error *err);
 /* It has succeeded: remove those before it. */
 void record_forget_earlier(const struct record *rec);
 
-/* Add a path, with what is there now and what is to be there, and keep a copy of what is there; `bytes`: of what
- * it becomes, too (NULL: whoever brings it has it). Before record_save(). Without a directory nothing is kept: for
- * a dry run. */
+/* Add a path, with what is there now and what is to be there, and keep a copy of what is there;
+ * `bytes`: of what it becomes, too (NULL: whoever brings it has it). Before record_save().
+ * Without a directory nothing is kept: for a dry run. */
 int record_add(struct record *rec, int root, const char *path, const struct land_look *before,
 	       const struct land_look *after, const struct ga_buf *bytes, struct ga_error *err);
-/* Put the file in its state before (`back`) or after the landing, in one step, if it is in the other one.
- * Returns 0 if it is there now, 1 if it is in neither, and so left alone. */
+/* Put the file in its state before (`back`) or after the landing, in one step, if it is in the
+ * other one. Returns 0 if it is there now, 1 if it is in neither, and so left alone. */
 int record_put(const struct record *rec, int root, size_t i, bool back, struct ga_error *err);
 
 /* Take the lock that every git which works on the landing inherits, so that whoever recovers knows
  * whether one is still running. A descriptor, or -1. */
 int record_lock(const struct record *rec, struct ga_error *err);
-/* Fail (GA_EFATAL) while such a git is running; one that was killed with us is given a moment to end. */
+/* Fail (GA_EFATAL) while such a git is running; one that was killed with us is given a moment to
+ * end. */
 int record_check_ended(const struct record *rec, struct ga_error *err);
 
 #endif

@@ -15,8 +15,9 @@
 
 /* A commit with the tree that there is so far and the parent of the commit that is made again: then
  * that parent is the base of git's merge of the two. */
-static int make_ours(const struct landing *l, const struct ga_oid *tree, const struct ga_oid *parent,
-		     const char *who, struct ga_oid *ret, struct ga_error *err)
+static int make_ours(const struct landing *l, const struct ga_oid *tree,
+		     const struct ga_oid *parent, const char *who, struct ga_oid *ret,
+		     struct ga_error *err)
 {
 	struct ga_oid parents[] = { *parent };
 	cleanup_free char *author = ga_strdup(who), *committer = ga_strdup(who);
@@ -138,7 +139,8 @@ int land_replay(const struct landing *l, struct proposal *p, struct ga_error *er
 	struct ga_oid cur = p->head;
 	size_t n = 0;
 
-	if (err->msg || ga_rev_list(l->repo, &p->tip, 1, hide, 1 + base, COMMITS_MAX, &v, &n, err) ||
+	if (err->msg ||
+	    ga_rev_list(l->repo, &p->tip, 1, hide, 1 + base, COMMITS_MAX, &v, &n, err) ||
 	    ga_repo_signature(l->repo, l->config, time(NULL), &who, err))
 		return -1;
 	p->tree = p->old;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Roll back what git did of going from one commit to another when it was stopped in the middle. Git is
- * asked which files are as the new one has them and which as the old one has them, by its index; what is
- * neither, nor a beginning of what git was writing, is somebody else's and stays.
+ * Roll back what git did of going from one commit to another when it was stopped in the middle.
+ * Git is asked which files are as the new one has them and which as the old one has them, by its
+ * index; what is neither, nor a beginning of what git was writing, is somebody else's and stays.
+ * /
  */
 #include <string.h>
 #include <unistd.h>
@@ -54,15 +55,15 @@ static int list(struct ga_repo *r, const struct ga_gitconfig *c, const char *con
 	return 0;
 }
 
-/* Find the changed paths whose index entry is neither the old one nor the new one: a hook or the user staged
- * something else. What a merge left unmerged is git's. */
+/* Find the changed paths whose index entry is neither the old one nor the new one: a hook or the
+ * user staged something else. What a merge left unmerged is git's. */
 static int find_foreign(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 			const struct ga_oid *to, struct ga_strv *ret, struct ga_error *err)
 {
-	const char *const old[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u", "-z",
-				    "--no-renames", GA_HEX(from), "--", NULL };
-	const char *const new[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u", "-z",
-				    "--no-renames", GA_HEX(to), "--", NULL };
+	const char *const old[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u",
+				    "-z", "--no-renames", GA_HEX(from), "--", NULL };
+	const char *const new[] = { "diff-index", "--cached", "--name-only", "--diff-filter=u",
+				    "-z", "--no-renames", GA_HEX(to), "--", NULL };
 	cleanup_strv struct ga_strv not_old = GA_STRV_INIT, not_new = GA_STRV_INIT;
 
 	if (list(r, c, old, &not_old, err) || list(r, c, new, &not_new, err))
@@ -77,8 +78,8 @@ static int find_foreign(struct ga_repo *r, const struct ga_gitconfig *c, const s
 static int add_unmerged(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 			struct ga_changes *changes, struct ga_error *err)
 {
-	const char *const args[] = { "diff-index", "--cached", "--name-only", "--diff-filter=U", "-z",
-				     GA_HEX(from), "--", NULL };
+	const char *const args[] = { "diff-index", "--cached", "--name-only", "--diff-filter=U",
+				     "-z", GA_HEX(from), "--", NULL };
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 
 	if (list(r, c, args, &paths, err))
@@ -98,8 +99,8 @@ static int add_unmerged(struct ga_repo *r, const struct ga_gitconfig *c, const s
 	return 0;
 }
 
-/* Give the index entries the old or the new value, what goes away before what comes, and list the files
- * that are not as their entries have them. */
+/* Give the index entries the old or the new value, what goes away before what comes, and list
+ * the files that are not as their entries have them. */
 static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 		     const struct ga_changes *changes, const struct ga_strv *foreign, bool old,
 		     struct ga_strv *ret, struct ga_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only recovery: a landing or an undoing that ended in the middle, because git failed or somebody was
- * killed, is completed if HEAD says that it happened, and else rolled back.
+ * The only recovery: a landing or an undoing that ended in the middle, because git failed or
+ * somebody was killed, is completed if HEAD says that it happened, and else rolled back. /
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,8 +71,8 @@ static int name_left(const char *session, const struct ga_strv *left, struct ga_
 	if (!left->n)
 		return 0;
 	list = land_list_paths(left);
-	(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was rolled back, except for files that "
-		      "were changed meanwhile: %s", session, list);
+	(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was rolled back, except for files "
+		      "that were changed meanwhile: %s", session, list);
 	return ga_hint(err, "see 'git status'");
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The uncommitted part: what the session did to work that was uncommitted when it started comes back as
- * uncommitted changes, path by path, decided before anything is touched.
+ * The uncommitted part: what the session did to work that was uncommitted when it started comes
+ * back as uncommitted changes, path by path, decided before anything is touched. /
  */
 #include <fcntl.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static void version_release(struct version *v)
 /* Everything that the plan is made from. */
 struct plan {
 	const struct landing *l;
-	struct ga_repo *private;   /* reads the session's own objects; what it writes is kept in memory */
+	struct ga_repo *private;   /* reads the session's objects; writes to memory */
 	struct ga_oid base, seen;  /* trees: what the session was shown, and what it left */
 	struct ga_strv paths, converted; /* sorted; those of the first that checkout converts */
 	mode_t umask;
@@ -60,8 +60,8 @@ static bool converts(const char *attribute, const char *value, bool crlf)
 	return !unset && !none;
 }
 
-/* Find the paths whose bytes in the working tree are not those of the blob: line ends, $Id$, encodings,
- * filters. */
+/* Find the paths whose bytes in the working tree are not those of the blob: line ends, $Id$,
+ * encodings, filters. */
 static int find_converted(struct plan *p, struct ga_error *err)
 {
 	static const char *const args[] = { "check-attr", "-z", "--stdin", "text", "eol", "crlf",
@@ -92,24 +92,28 @@ static int find_converted(struct plan *p, struct ga_error *err)
 
 /* ---- versions ------------------------------------------------------------------------------- */
 
+static mode_t look_mode(const struct plan *p, uint32_t mode)
+{
+	return mode == GA_MODE_LINK ? S_IFLNK | 0777
+				    : S_IFREG | ((mode == GA_MODE_EXEC ? 0777 : 0666) & ~p->umask);
+}
+
 /* The file that a checkout of the entry makes. */
 static int read_entry(const struct plan *p, const char *path, const struct ga_entry *e,
 		      struct version *ret, struct ga_error *err)
 {
-	bool exec = e->mode == GA_MODE_EXEC, link = e->mode == GA_MODE_LINK;
 	int rc;
 
 	if (!e->mode)
 		return 0;
-	if (!link && ga_strv_find(&p->converted, path) >= 0)
+	if (e->mode != GA_MODE_LINK && ga_strv_find(&p->converted, path) >= 0)
 		rc = land_read_filtered(p->private, p->l->config, path, &e->oid, &ret->bytes,
 					err);
 	else
 		rc = ga_blob_read(p->private, &e->oid, FILE_BYTES, &ret->bytes, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_ELOSE, "a file is too large");
-	ret->look.mode = link ? S_IFLNK | 0777
-			      : S_IFREG | ((exec ? 0777 : 0666) & ~p->umask);
+	ret->look.mode = look_mode(p, e->mode);
 	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
 }
 
@@ -141,10 +145,12 @@ static int write_version(const struct plan *p, const struct version *v, struct g
 			 struct ga_error *err)
 {
 	ret->mode = entry_mode(&v->look);
-	return ret->mode ? ga_blob_write(p->private, v->bytes.ptr, v->bytes.len, &ret->oid, err) : 0;
+	return ret->mode ? ga_blob_write(p->private, v->bytes.ptr, v->bytes.len, &ret->oid, err)
+			 : 0;
 }
 
-/* Git's three-way merge of what is there, what the session was shown, and what it left. 1: conflict. */
+/* Git's three-way merge of what is there, what the session was shown, and what it left. 1:
+ * conflict. */
 static int merge(const struct plan *p, const struct version *now, const struct version *base,
 		 const struct version *theirs, struct version *ret, struct ga_error *err)
 {
@@ -161,9 +167,7 @@ static int merge(const struct plan *p, const struct version *now, const struct v
 	rc = ga_blob_read(p->private, &made.oid, FILE_BYTES, &ret->bytes, err);
 	if (rc)
 		return rc;
-	ret->look.mode = made.mode == GA_MODE_LINK
-				 ? S_IFLNK | 0777
-				 : S_IFREG | ((made.mode == GA_MODE_EXEC ? 0777 : 0666) & ~p->umask);
+	ret->look.mode = look_mode(p, made.mode);
 	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
 }
 
@@ -176,7 +180,7 @@ static void keep_permissions(struct version *v, const struct version *now)
 		v->look.mode = S_IFREG | land_perms(&st, v->look.mode & S_IXUSR);
 }
 
-/* ---- what becomes of a path ------------------------------------------------------------------- */
+/* ---- what becomes of a path ------------------------------------------------------ */
 
 /* Fills `after`. Returns 1, with the reason, if the change cannot be brought. */
 static int decide(const struct plan *p, const char *path, struct version *now,

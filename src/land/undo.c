@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Undo the last landing of a working tree: the files that were brought, then branch, index and files by
- * git. Only while HEAD is at the landing; else a command of git's does it, which is named.
+ * Undo the last landing of a working tree: the files that were brought, then branch, index and
+ * files by git. Only while HEAD is at the landing; else a command of git's does it, which is
+ * named. /
  */
 #include <string.h>
 
@@ -17,7 +18,8 @@
 
 static int fail_moved_on(const struct record *rec, struct ga_error *err)
 {
-	(void)ga_fail(err, GA_ELOSE, "your branch has moved on since agent/%s landed", rec->session);
+	(void)ga_fail(err, GA_ELOSE, "your branch has moved on since agent/%s landed",
+		      rec->session);
 	if (ga_oid_is_zero(&rec->head))
 		return -1;
 	if (rec->how == GA_LAND_MERGE)
@@ -183,13 +185,16 @@ static int undo(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_sessi
 	if (rc < 0)
 		return -1;
 	if (rc) {
-		(void)ga_fail(err, GA_ENEGATIVE, "there is no landing to undo in this working tree");
-		return ga_hint(err, "'git log' shows what is on your branch; 'git revert' undoes it");
+		(void)ga_fail(err, GA_ENEGATIVE, "there is no landing to undo in this working "
+			      "tree");
+		return ga_hint(err, "'git log' shows what is on your branch; 'git revert' "
+			       "undoes it");
 	}
 	if (land_check_session(s, &rec, "--undo", err))
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER) {
-		(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished", s->name);
+		(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished",
+			      s->name);
 		return ga_hint(err, "'git agent land --abort %s' gives it up", s->name);
 	}
 	if (check(r, &rec, err))

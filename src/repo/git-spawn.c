@@ -158,8 +158,8 @@ static void add_object_dirs(const struct ga_repo *r, const struct ga_git *g, str
 		      more ? more : "");
 }
 
-/* A variable in the environment of a command is one in that of all that it starts: so the user's own
- * gets none of ours. */
+/* A variable in the environment of a command is one in that of all that it starts: so the user's
+ * own gets none of ours. */
 static void build_env(const struct ga_repo *r, const struct ga_git *g, struct ga_strv *env)
 {
 	if (g->as_user) {
