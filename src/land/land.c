@@ -52,8 +52,27 @@ static bool only_ignored(const struct landing *l)
 	return l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n;
 }
 
+/* The report is written first: a rejection that was killed half way is in it, and not in the
+ * session yet. */
+static void heed_rejected(const struct landing *l)
+{
+	struct ga_strv *own = &l->s->left_out;
+	size_t n = 0;
+
+	for (size_t i = 0; i < own->n; i++) {
+		if (l->report->session && !ga_strv_has(&l->report->left_out, own->v[i]))
+			free(own->v[i]);
+		else
+			own->v[n++] = own->v[i];
+	}
+	own->n = n;
+	if (own->v)
+		own->v[n] = NULL;
+}
+
 static int check(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
+	heed_rejected(l);
 	if (check_state(l->s, err) || land_propose(l, p, err))
 		return -1;
 	if (only_ignored(l)) {
@@ -98,7 +117,8 @@ static int begin_record(const struct landing *l, const struct proposal *p, struc
 /* ---- afterwards ------------------------------------------------------------------------------ */
 
 /* What was brought is no longer left out. */
-static void forget_brought(struct ga_session *s, const struct record *rec)
+static void forget_brought(struct ga_session *s, const struct record *rec,
+			   const struct ga_strv *left)
 {
 	size_t n = 0;
 
@@ -107,7 +127,7 @@ static void forget_brought(struct ga_session *s, const struct record *rec)
 
 		for (size_t k = 0; k < rec->n && !brought; k++)
 			brought = rec->v[k].kept && !strcmp(rec->v[k].path, s->left_out.v[i]);
-		if (brought)
+		if (brought && !ga_strv_has(left, s->left_out.v[i]))
 			free(s->left_out.v[i]);
 		else
 			s->left_out.v[n++] = s->left_out.v[i];
@@ -117,19 +137,21 @@ static void forget_brought(struct ga_session *s, const struct record *rec)
 		s->left_out.v[n] = NULL;
 }
 
-static int note_landed(const struct landing *l, const struct record *rec, struct ga_error *err)
+/* `left`: paths that were to be brought, and were not. */
+static int note_landed(const struct landing *l, const struct record *rec,
+		       const struct ga_strv *left, struct ga_error *err)
 {
 	struct ga_session *s = l->s;
 	json_t *o = json_object();
 
-	if (!rec->part && !l->ret->not_brought.n) {
+	if (!rec->part && !left->n) {
 		s->state = GA_STATE_LANDED;
 		s->landed = rec->commit;
 		if (!ga_oid_is_zero(&rec->tip))
 			s->tip = rec->tip;
 		ga_strv_release(&s->left_out);
 	} else {
-		forget_brought(s, rec);
+		forget_brought(s, rec, left);
 	}
 	ga_json_set_oid(o, "commit", &rec->commit);
 	ga_json_set_oid(o, "tip", &rec->tip);
@@ -143,19 +165,20 @@ static int note_landed(const struct landing *l, const struct record *rec, struct
 /* Recover first; a dry run only looks. Returns 1 if that completed the landing of this session. */
 static int settle(const struct landing *l, struct record *last, struct ga_error *err)
 {
+	static const struct ga_strv none = GA_STRV_INIT;
 	enum land_settled settled = LAND_SETTLED_NOTHING;
 	int rc = l->opts->dry_run ? record_read(l->repo, last, err)
 				  : land_settle(l->repo, l->config, last, &settled, err);
 
+	l->ret->rolled_back = settled == LAND_SETTLED_ROLLED_BACK;
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	l->ret->rolled_back = settled == LAND_SETTLED_ROLLED_BACK;
 	if (last->phase == RECORD_HANDED_OVER)
 		return fail_left(last, err);
 	if (settled == LAND_SETTLED_COMPLETED && !strcmp(last->session, l->s->name)) {
 		l->ret->commit = last->commit;
 		l->ret->rest = last->part;
-		return note_landed(l, last, err) ? -1 : 1;
+		return note_landed(l, last, &none, err) ? -1 : 1;
 	}
 	if (last->phase == RECORD_DONE)
 		return 0;
@@ -185,13 +208,16 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 
 		ga_strv_pushf(&l->ret->not_brought, "%s: it changed meanwhile", q);
 	}
+	for (size_t i = first; i < rec->n; i++)
+		if (rec->v[i].kept && !ga_strv_has(&left, rec->v[i].path))
+			ga_strv_push(&l->ret->brought, rec->v[i].path);
 	rec->phase = RECORD_DONE;
 	l->ret->commit = rec->commit;
 	l->ret->rest = rec->part || l->ret->not_brought.n;
 	if (record_save(rec, err) || ga_fault_stop("land:recorded", err))
 		return -1;
 	record_forget_earlier(rec);
-	if (note_landed(l, rec, err))
+	if (note_landed(l, rec, &left, err))
 		return -1;
 	return left.n ? fail_part(l, &left, err) : 0;
 }

@@ -40,6 +40,36 @@ static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *in
 	return ga_path_inside(at, info->workdir) || ga_path_inside(at, info->commondir);
 }
 
+/* The parent of a process, from the fourth word of its stat, behind the name in parentheses; 0. */
+static uint64_t parent_of(uint64_t pid)
+{
+	cleanup_free char *file = ga_strf("/proc/%llu/stat", (unsigned long long)pid), *word = NULL;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_close int fd = open(file, O_RDONLY | O_CLOEXEC);
+	const char *end;
+	uint64_t ret = 0;
+
+	if (fd < 0 || ga_read_fd(fd, 4096, &b, &ignored))
+		return 0;
+	end = strrchr(b.ptr, ')');
+	if (!end || strlen(end) < 5)
+		return 0;
+	word = ga_strndup(end + 4, strcspn(end + 4, " "));
+	return ga_parse_u64(word, UINT32_MAX, &ret) ? ret : 0;
+}
+
+/* `git agent` itself is started by git, perhaps by an alias. */
+static bool is_ancestor(uint64_t pid)
+{
+	uint64_t at = (uint64_t)getpid();
+
+	for (int i = 0; i < 64 && at > 1; i++, at = parent_of(at))
+		if (at == pid)
+			return true;
+	return false;
+}
+
 /* Returns the process's number, 0 if there is none. */
 static uint64_t find_git(const struct ga_repo_info *info)
 {
@@ -48,7 +78,7 @@ static uint64_t find_git(const struct ga_repo_info *info)
 	struct dirent *e;
 
 	while (d && !ret && (e = readdir(d)))
-		if (ga_parse_u64(e->d_name, UINT32_MAX, &pid) &&
+		if (ga_parse_u64(e->d_name, UINT32_MAX, &pid) && !is_ancestor(pid) &&
 		    is_git_here(dirfd(d), e->d_name, info))
 			ret = pid;
 	if (d)

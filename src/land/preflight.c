@@ -76,6 +76,24 @@ static int add_overlap(struct ga_repo *r, const char *const *args, const struct 
 	return 0;
 }
 
+/* A submodule that is checked out, where a file is to come: git removes all that is in it. */
+static bool is_filled(const struct ga_repo *r, const struct ga_changes *changes,
+		      const struct ga_change *c)
+{
+	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->workdir, c->path);
+	bool replaced = c->new.mode != GA_MODE_NONE && c->new.mode != GA_MODE_GITLINK;
+
+	for (cleanup_free char *at = ga_path_parent(c->path), *up = NULL; *at && !replaced;) {
+		const struct ga_change *above = ga_changes_find(changes, at);
+
+		replaced = above && above->new.mode != GA_MODE_NONE;
+		up = ga_path_parent(at);
+		free(at);
+		at = ga_steal(&up);
+	}
+	return c->old.mode == GA_MODE_GITLINK && replaced && !ga_dir_is_empty(dir);
+}
+
 /* What stands at an added path, or above it, and is no directory. */
 static void find_untracked(const struct ga_repo *r, const struct ga_changes *changes,
 			   struct ga_strv *ret)
@@ -119,8 +137,11 @@ static int check_untracked(struct ga_repo *r, const struct ga_changes *changes, 
 	const char *path;
 	size_t pos = 0;
 
+	for (size_t i = 0; i < changes->n; i++)
+		if (is_filled(r, changes, &changes->v[i]))
+			ga_strv_push(&untracked, changes->v[i].path);
 	find_untracked(r, changes, &found);
-	if (!found.n)
+	if (!found.n && !untracked.n)
 		return 0;
 	ga_strv_push_many(&args, "ls-files", "-z", "--", NULL);
 	ga_strv_extend(&args, &found);
@@ -128,7 +149,7 @@ static int check_untracked(struct ga_repo *r, const struct ga_changes *changes, 
 	g.env = literal;
 	g.work_tree = ga_repo_info(r)->workdir;
 	g.out = &out;
-	if (ga_git_ok(r, &g, err))
+	if (found.n && ga_git_ok(r, &g, err))
 		return -1;
 	while ((path = ga_buf_next0(&out, &pos)))
 		ga_strv_push(&tracked, path);

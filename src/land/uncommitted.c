@@ -259,7 +259,8 @@ static int plan_path(const struct plan *p, struct record *rec, const char *path,
 		ga_strv_pushf(conflicts, "%s: %s", q, why);
 	if (why || land_look_equal(&now.look, &after.look))
 		return 0;
-	ga_strv_push(&p->l->ret->brought, path);
+	if (p->l->opts->dry_run)
+		ga_strv_push(&p->l->ret->brought, path);
 	return record_add(rec, p->root, path, &now.look, &after.look, &after.bytes, err);
 }
 

@@ -200,15 +200,16 @@ static int undo(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_sessi
 	if (check(r, &rec, err))
 		return -1;
 	rec.phase = RECORD_UNDOING;
-	if (record_save(&rec, err))
+	/* the session first: if we are killed, it is noted again that it has landed, but never that
+	 * what it left out has been brought */
+	if (record_save(&rec, err) || note(s, &rec, err))
 		return -1;
 	ga_outlive_terminal(&outlived);
 	rc = restore_files(r, &rec, err) || ga_fault_stop("undo:files", err) ||
 	     move_back(r, &rec, err) ? recover(r, c, &rec, err) : 0;
 	ga_heed_terminal(&outlived);
 	*ret_head = rec.head;
-	return rc || ga_fault_stop("undo:moved", err) || note(s, &rec, err) ||
-	       record_remove(&rec, err) ? -1 : 0;
+	return rc || ga_fault_stop("undo:moved", err) || record_remove(&rec, err) ? -1 : 0;
 }
 
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
