@@ -48,6 +48,15 @@ static int check_head(struct ga_repo *r, const struct record *rec, struct ga_err
 	return rc || !ga_oid_equal(&head, &rec->commit) ? fail_moved_on(rec, err) : 0;
 }
 
+/* A path that could not be brought at first is there again for the time when it was. */
+static bool is_last(const struct record *rec, size_t i)
+{
+	for (size_t k = i + 1; k < rec->n; k++)
+		if (!strcmp(rec->v[k].path, rec->v[i].path))
+			return false;
+	return true;
+}
+
 /* Files that were brought are as they were brought, or as before. */
 static int check_files(const struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
@@ -61,6 +70,8 @@ static int check_files(const struct ga_repo *r, const struct record *rec, struct
 		const struct record_path *p = &rec->v[i];
 		struct land_look now;
 
+		if (!is_last(rec, i))
+			continue;
 		if (!land_look_here(root, p->path, &now) ||
 		    (!land_look_equal(&now, &p->before) && !land_look_equal(&now, &p->after)))
 			ga_strv_push(&changed, p->path);
