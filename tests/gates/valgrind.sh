@@ -10,10 +10,8 @@ log=${TEST_BUILDDIR:?}/build/gates/valgrind-$(basename "$t").log
 # Less of what says the same of memory each time
 unset GA_TEST_ROUNDS
 case $t in
-*/test-rewrite-carry) GA_TEST_ROUNDS=100 ;; # commits
 */test-termfilter) GA_TEST_ROUNDS=2000 ;; # random sequences
 */test-risk-work) GA_TEST_ROUNDS=1000 ;; # paths of ten thousand
-*/test-rewrite-origin) GA_TEST_ROUNDS=1 ;; # not what is about its number
 */test-ignore) GA_TEST_ROUNDS=15 ;; # repositories of 60
 */test-snapshot) GA_TEST_ROUNDS=4 ;; # repositories of 12
 esac
