@@ -174,12 +174,22 @@ int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err)
 	return rc;
 }
 
+/* What git left may have been finished, or given up, by git since. */
+static bool has_state(const char *gitdir)
+{
+	cleanup_free char *merge = ga_path_join(gitdir, "MERGE_HEAD");
+	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
+
+	return !access(merge, F_OK) || !access(squash, F_OK);
+}
+
 static int check_over_in(const char *gitdir, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_record struct record rec = RECORD_INIT;
 	int rc = record_read_in(gitdir, &rec, err);
 
-	if (rc || rec.phase == RECORD_DONE || strcmp(rec.session, s->name) != 0)
+	if (rc || rec.phase == RECORD_DONE || strcmp(rec.session, s->name) != 0 ||
+	    (rec.phase == RECORD_HANDED_OVER && !has_state(gitdir)))
 		return rc < 0 ? -1 : 0;
 	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s is not finished", s->name);
 	return ga_hint(err, "'git agent land --abort %s' in the working tree that it landed in",

@@ -87,10 +87,18 @@ static int open_part(struct opening *op, struct ga_part *p, const struct ga_oid 
 		     struct start_base *of, struct ga_error *err)
 {
 	const char *why = NULL, *id = ga_repo_info(p->env.repo)->id, *name = op->o->name;
+	/* one that the superproject has not committed is what the snapshot is about to name */
+	bool moved = of->carried && ga_strv_has(&of->scan.changed, p->path);
 	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
 	size_t dirty;
 	int rc;
 
+	if (moved && !ga_repo_head(p->env.repo, &head, &branch, err))
+		commit = &head;
+	if (err->msg)
+		return -1;
 	if (ga_strv_has(&op->ids, id)) {
 		skip(of, p->path, "its repository is a part already");
 		return 1;
