@@ -370,7 +370,6 @@ test_expect_success 'the killed landing of another session is rolled back, or co
 	git agent land two 2>../err &&
 	grep "an interrupted landing was rolled back first" ../err &&
 	git agent land --undo two &&
-	as_before &&
 	killed land:moved land one &&
 	git agent land two &&
 	rm two &&
