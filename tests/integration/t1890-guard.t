@@ -23,7 +23,7 @@ make_repo() {
 # All of git's own that turning the guard on and off may touch.
 picture() {
 	cat .git/config
-	find .git/hooks .git/git-agent ! -name '*.sample' ! -name '*lock' ! -type d -printf '%m %p %l\n' 2>/dev/null | sort
+	find .git/hooks .git/git-agent ! -name '*.sample' ! -name '*lock' ! -type d ! -path '*/landing/*' -printf '%m %p %l\n' 2>/dev/null | sort
 	git config --list --show-origin
 	git status --porcelain --ignored
 }
