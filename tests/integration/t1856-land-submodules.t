@@ -134,4 +134,25 @@ test_expect_success 'a file became a submodule, that was filled since: undoing i
 	seq 9 | test_cmp - old
 '
 
+# half_way NAME COMMANDS: they replace an empty submodule, and git, which has done that, cannot write z
+half_way() {
+	test_expect_success "git stops half way: the empty submodule is there again: $2" "
+		with_submodule $1 sub &&
+		accepted $1 'rmdir sub; $2; echo z >z' &&
+		git commit -q --allow-empty -m mine &&
+		echo 'z filter=bad' >.git/info/attributes &&
+		git config filter.bad.smudge false &&
+		git config filter.bad.required true &&
+		remember &&
+		for how in --merge --squash --rebase; do
+			test_must_fail git agent land \$how $1 2>../err &&
+				hint 'nothing was changed' &&
+				unchanged || return 1
+		done
+	"
+}
+half_way half-file 'echo file >sub'
+half_way half-link 'ln -s f sub'
+half_way half-dir 'git rm -q --cached sub; mkdir sub; echo x >sub/x'
+
 test_done

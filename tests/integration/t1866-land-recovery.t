@@ -283,6 +283,22 @@ test_expect_success 'git-agent is killed, and its git waits in a hook: nothing i
 	as_before
 '
 
+test_expect_success 'the same of a fast-forward, and of an undo, that waits in a hook of refs' '
+	ready refs &&
+	holds="test \$1 = prepared && grep -q refs/heads/main || exit 0; " &&
+	alone reference-transaction land refs &&
+	running refs &&
+	git_ends &&
+	git-agent land refs &&
+	all_landed &&
+	alone reference-transaction land --undo refs &&
+	running refs &&
+	git_ends &&
+	rm .git/hooks/reference-transaction &&
+	{ git-agent land --undo || :; } &&
+	as_before
+'
+
 test_expect_success 'given up while its git waits to commit: it commits nothing any more' '
 	ready commits &&
 	holds= &&
