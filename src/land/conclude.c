@@ -199,17 +199,21 @@ static int check_over_in(const char *gitdir, const struct ga_session *s, struct 
 int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *place = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
-	int rc = check_over_in(ga_repo_info(r)->commondir, s, err);
-	DIR *d = rc ? NULL : opendir(place);
 	struct dirent *e;
+	DIR *d;
+	int rc = 0;
 
-	while (d && !rc && (e = readdir(d))) {
+	if (check_over_in(ga_repo_info(r)->commondir, s, err))
+		return -1;
+	d = opendir(place);
+	if (!d)
+		return 0;
+	while (!rc && (e = readdir(d))) {
 		cleanup_free char *gitdir = ga_path_join(place, e->d_name);
 
 		if (*e->d_name != '.')
 			rc = check_over_in(gitdir, s, err);
 	}
-	if (d)
-		(void)closedir(d);
+	(void)closedir(d);
 	return rc;
 }

@@ -143,6 +143,17 @@ int land_remove_locks(struct ga_repo *r, struct ga_error *err)
 	return stat(file, &st) ? 0 : remove_locks(r, st.st_mtim.tv_sec, err);
 }
 
+/* A landing was killed here: is the git that worked on it still running? */
+static int check_ended(const struct ga_repo *r, const char *file, struct ga_error *err)
+{
+	cleanup_record struct record rec = RECORD_INIT;
+	int rc = access(file, F_OK) ? 1 : record_read(r, &rec, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return record_check_ended(&rec, err);
+}
+
 int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 {
 	cleanup_free char *file = marker(r), *dir = ga_path_parent(file);
@@ -157,7 +168,7 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 			      "tree");
 		return ga_hint(err, "wait for it to finish");
 	}
-	if (rc || land_remove_locks(r, err) || ga_mkdir_p(dir, 0700, err))
+	if (rc || check_ended(r, file, err) || land_remove_locks(r, err) || ga_mkdir_p(dir, 0700, err))
 		return -1;
 	if ((unlink(file) && errno != ENOENT) || ga_write_new(AT_FDCWD, file, "", 0, 0600, err))
 		return err->msg ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'",

@@ -155,7 +155,8 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 {
 	struct land_look now;
 
-	if (ch->old.mode == GA_MODE_GITLINK || ch->new.mode == GA_MODE_GITLINK)
+	/* what is in a submodule is not git's to write either */
+	if (ch->old.mode == GA_MODE_GITLINK && land_dir_here(root, ch->path))
 		return 0;
 	if (!land_look_here(root, ch->path, &now) ||
 	    (now.mode && !is_new && !is_beginning(r, c, root, ch->path, &ch->new) &&
@@ -200,7 +201,8 @@ int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct
 				continue;
 			if (ga_strv_find(&foreign, ch->path) >= 0)
 				ga_strv_push(left, ch->path);
-			else if ((!comes || ga_strv_find(&not_old, ch->path) >= 0) &&
+			else if ((!comes || ch->old.mode == GA_MODE_GITLINK ||
+				  ga_strv_find(&not_old, ch->path) >= 0) &&
 				 restore(r, c, root, ch, is_new, &again, left, err))
 				return -1;
 		}

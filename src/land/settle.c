@@ -122,7 +122,7 @@ int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, stru
 	struct ga_oid old;
 	int rc;
 
-	if (record_check_ended(rec, err) || land_old_tree(r, rec, &old, err) ||
+	if (land_old_tree(r, rec, &old, err) ||
 	    land_roll_back(r, c, &old, &rec->tree, &left, err))
 		return -1;
 	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
@@ -180,7 +180,7 @@ static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struc
 	if (!after)
 		return forget(r, rec, err);
 	*ret = LAND_SETTLED_ROLLED_BACK;
-	if (!before && (record_check_ended(rec, err) || land_old_tree(r, rec, &old, err) ||
+	if (!before && (land_old_tree(r, rec, &old, err) ||
 			ga_commit_tree(r, &rec->commit, &made, err) ||
 			land_roll_back(r, c, &made, &old, &left, err)))
 		return -1;

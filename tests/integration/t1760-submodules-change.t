@@ -70,7 +70,11 @@ test_expect_success 'accepted after the capture: the branch there moves on, and 
 test_expect_success 'merged there first, and landed then' '
 	make_super first lib && cd first && git agent start --name f -- sh -c "echo k >$L/k; echo k >k" && git -C $L merge -q agent/f && git agent review --accept-all f &&
 	git agent land f 2>../err && ! grep next ../err && test -z "$(git status --porcelain)" && test -e $L/k && git agent drop f &&
-	git agent start --name g -- sh -c "git rm -q --cached $L; git commit -qm removed; echo g >g" && git -C $L commit -q --allow-empty -m mine && git agent review --accept-all g && test_expect_code 2 git agent land g
+	git agent start --name g -- sh -c "git rm -q --cached $L; git commit -qm removed; echo g >g" &&
+	git -C $L commit -q --allow-empty -m mine && git agent review --accept-all g &&
+	git -C $L rev-parse HEAD >../mine && git agent land g && test -e g && test -z "$(git ls-files $L)" &&
+	git -C $L rev-parse HEAD | test_cmp ../mine - &&
+	git agent land --undo && git ls-files --error-unmatch $L && git -C $L rev-parse HEAD | test_cmp ../mine -
 '
 
 test_expect_success 'two sessions that both move it: the second is a conflict, and says where to merge' '

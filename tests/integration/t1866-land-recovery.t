@@ -388,11 +388,11 @@ test_expect_success 'the killed landing of another session is rolled back, or co
 	git agent land --undo two &&
 	killed land:moved land one &&
 	git agent land two &&
+	landed two &&
 	rm two &&
 	git rm -q --cached two &&
 	git commit -qm two &&
 	all_landed &&
-	landed two &&
 	git agent land one &&
 	landed one
 '
