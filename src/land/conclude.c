@@ -67,7 +67,7 @@ static int go_on(const struct landing *l, struct record *rec, enum land_settled 
 	} else if (settled != LAND_SETTLED_COMPLETED) {
 		return fail_none("continue", err);
 	}
-	return land_judge_made(l, &rec->head, &rec->commit, err) ||
+	return land_judge_made(l, rec, err) ||
 	       land_complete(l, rec, 0, err) ? -1 : 0;
 }
 

@@ -13,8 +13,7 @@
 #include "ga/wip.h"
 #include "landing.h"
 
-/* The flags of the report by rule and path: that is what a verdict covers where it lands, as the
- * bytes there may have lines of the user's as well. */
+/* The flags of the report by rule and path. */
 struct by_rule {
 	struct ga_strv keys;
 	struct ga_strmap map; /* index into the report's flags */
@@ -114,27 +113,45 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 
 /* ---- what is undecided ------------------------------------------------------------------ */
 
-/* Of what the rules found, keep what no verdict covers. */
-static void drop_covered(const struct ga_report *r, struct ga_flags *found)
+/* A verdict is about one content: that which lands, or, where lines of the user's are merged into
+ * it, that of the session's branch. */
+static bool covers(const struct ga_report_flag *have, const struct ga_flag *f,
+		   const struct ga_entry *on_branch)
+{
+	return have->verdict == GA_VERDICT_ACCEPTED && have->severity >= f->severity &&
+	       (!*f->path || ga_entry_equal(&have->entry, &f->entry) ||
+		ga_entry_equal(&have->entry, on_branch));
+}
+
+/* Of what the rules found, keep what no verdict covers. `tip`: the session's branch, or zero. */
+static int drop_covered(const struct landing *l, const struct ga_oid *tip, struct ga_flags *found,
+			struct ga_error *err)
 {
 	__attribute__((cleanup(by_rule_release))) struct by_rule known = { .keys = GA_STRV_INIT };
+	struct ga_oid tree = { { 0 } };
 	size_t n = 0;
 
-	by_rule_fill(&known, r);
+	if (!ga_oid_is_zero(tip) && ga_commit_tree(l->repo, tip, &tree, err))
+		return -1;
+	by_rule_fill(&known, l->report);
 	for (size_t i = 0; i < found->n; i++) {
 		struct ga_flag *f = &found->v[i];
 		int32_t at = first_of(&known, f->rule, f->path);
 		bool covered = f->severity < GA_HIGH;
+		struct ga_entry e = f->entry;
 
+		if (at >= 0 && *f->path && !ga_oid_is_zero(tip) &&
+		    ga_tree_entry(l->repo, &tree, f->path, &e, err))
+			return -1;
 		for (; !covered && at >= 0; at = known.map.nodes[at].next)
-			covered = r->flags[known.map.nodes[at].value].verdict ==
-				  GA_VERDICT_ACCEPTED;
+			covered = covers(&l->report->flags[known.map.nodes[at].value], f, &e);
 		if (covered)
 			ga_flag_release(f);
 		else
 			found->v[n++] = *f;
 	}
 	found->n = n;
+	return 0;
 }
 
 static bool is_found(const struct ga_flags *found, const struct ga_report_flag *f)
@@ -156,23 +173,9 @@ static int lands(const struct landing *l, const struct proposal *p,
 	return !*f->path || ga_entry_equal(&e, &f->entry);
 }
 
-/* Does an undecided flag of the session block this landing? A flag that a landing found is about
- * where it landed: it blocks where it is found again. A squash, and a part, bring no
- * intermediate commits. */
-static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
-		  const struct ga_report_flag *f, struct ga_error *err)
-{
-	if (!ga_report_flag_blocks(f) || !(land_wants(l, f->path) || !*f->path))
-		return 0;
-	if (is_found(found, f) || f->held)
-		return 1;
-	if (f->landing)
-		return 0;
-	return l->opts->how == GA_LAND_SQUASH && p->moves ? lands(l, p, f, err) : 1;
-}
-
 struct counts {
 	size_t critical, high, held;
+	size_t on_way; /* of these, in earlier commits of the branch only */
 };
 
 static void count(struct counts *c, enum ga_severity s)
@@ -194,8 +197,30 @@ static int fail_undecided(const struct landing *l, const struct counts *c, const
 	if (c->held)
 		ga_buf_addf(&text, ", %zu held back", c->held);
 	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, text.ptr + 2);
-	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths",
-		       l->s->name);
+	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths%s",
+		       l->s->name, !c->on_way ? "" :
+		       "; 'land --squash' leaves out what only commits on the way have");
+}
+
+/* Does an undecided flag of the session block this landing? A flag that a landing found is about
+ * where it landed: it blocks where it is found again. A squash, and a part, bring no
+ * intermediate commits. */
+static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
+		  const struct ga_report_flag *f, struct counts *c, struct ga_error *err)
+{
+	bool again = is_found(found, f);
+	int rc;
+
+	if (!ga_report_flag_blocks(f) || !(land_wants(l, f->path) || !*f->path) ||
+	    (f->landing && !again && !f->held))
+		return 0;
+	rc = f->held ? 1 : lands(l, p, f, err);
+	if (rc || (again && !p->n_steps))
+		return rc < 0 ? -1 : 1;
+	if (l->opts->how == GA_LAND_SQUASH && p->moves)
+		return 0;
+	c->on_way++;
+	return 1;
 }
 
 static int check_session(const struct landing *l, const struct proposal *p,
@@ -205,7 +230,7 @@ static int check_session(const struct landing *l, const struct proposal *p,
 
 	for (size_t i = 0; i < l->report->n_flags; i++) {
 		const struct ga_report_flag *f = &l->report->flags[i];
-		int rc = blocks(l, p, found, f, err);
+		int rc = blocks(l, p, found, f, &c, err);
 
 		if (rc < 0)
 			return -1;
@@ -254,28 +279,27 @@ int land_judge(const struct landing *l, const struct proposal *p, struct ga_erro
 			      "unknown", l->s->name);
 		return ga_hint(err, "'git agent capture %s' makes one", l->s->name);
 	}
-	if (classify(l, p, &found, err))
+	if (classify(l, p, &found, err) || drop_covered(l, &p->tip, &found, err))
 		return -1;
-	drop_covered(l->report, &found);
 	return check_session(l, p, &found, err) || check_new(l, &found, err) ? -1 : 0;
 }
 
-int land_judge_made(const struct landing *l, const struct ga_oid *head, const struct ga_oid *made,
-		    struct ga_error *err)
+int land_judge_made(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
 	struct ga_oid old, new;
 
-	if (!l->report->session || ga_oid_is_zero(head))
+	if (!l->report->session || ga_oid_is_zero(&rec->head))
 		return 0;
-	if (ga_commit_tree(l->repo, head, &old, err) || ga_commit_tree(l->repo, made, &new, err) ||
+	if (ga_commit_tree(l->repo, &rec->head, &old, err) ||
+	    ga_commit_tree(l->repo, &rec->commit, &new, err) ||
 	    ga_tree_diff(l->repo, &old, &new, &c, err) ||
 	    ga_host_facts_gather(l->repo, l->config, l->opts->risk, &facts, err) ||
-	    ga_classify(l->repo, &facts, &old, &new, &c, &found, err))
+	    ga_classify(l->repo, &facts, &old, &new, &c, &found, err) ||
+	    drop_covered(l, &rec->tip, &found, err))
 		return -1;
-	drop_covered(l->report, &found);
 	for (size_t i = 0; i < found.n; i++) {
 		cleanup_free char *q = ga_quote(found.v[i].path);
 

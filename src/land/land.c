@@ -259,7 +259,7 @@ static int move(const struct landing *l, const struct proposal *p, struct record
 	if (ga_commit_tree(l->repo, &rec->commit, &tree, err))
 		return -1;
 	return ga_oid_equal(&tree, &p->tree) ? 0
-	       : land_judge_made(l, &rec->head, &rec->commit, err);
+	       : land_judge_made(l, rec, err);
 }
 
 static int fail_conflict(const struct landing *l, const struct proposal *p, struct ga_error *err)

@@ -70,8 +70,7 @@ bool land_wants(const struct landing *l, const char *path);
  * branch. What was found is stored with the report, so that it can be decided. */
 int land_judge(const struct landing *l, const struct proposal *p, struct ga_error *err);
 /* The rules on what git, hooks or the user made instead of the proposal: name new flags. */
-int land_judge_made(const struct landing *l, const struct ga_oid *head, const struct ga_oid *made,
-		    struct ga_error *err);
+int land_judge_made(const struct landing *l, const struct record *rec, struct ga_error *err);
 /* Store the report, so that what was found can be decided. */
 int land_save_report(const struct landing *l, struct ga_error *err);
 

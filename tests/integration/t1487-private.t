@@ -22,7 +22,7 @@ test_expect_success 'nothing of it is in the repository, nor does another sessio
 '
 
 test_expect_success 'no ref names anything of it, and git gc takes none of it' '
-	begin && sed -i s/5/DRAFT/ f && echo DRAFT >u && git agent start -q --name s -- sh -c "echo A >>u; sed -i s/7/A/ f; echo A >k" && test "$(git log --format=%s --all)" = "$(git log --format=%s refs/agent/s/report agent/s)" && git gc -q --prune=now && git fsck --strict && git rev-parse refs/agent/s/base >../is && git rev-parse main | test_cmp - ../is &&
+	begin && sed -i s/5/DRAFT/ f && echo DRAFT >u && git agent start -q --name s -- sh -c "echo A >>u; sed -i s/7/A/ f; echo A >k" && test "$(git rev-list --all | sort)" = "$(git rev-list refs/agent/s/report agent/s | sort)" && git gc -q --prune=now && git fsck --strict && git rev-parse refs/agent/s/base >../is && git rev-parse main | test_cmp - ../is &&
 	git agent resume -q s -- sh -c "cat u f; echo B >>u" >../out && grep DRAFT ../out && git gc -q --prune=now && git agent land s && test "$(cat u)" = "$(printf "DRAFT\nA\nB")" && grep DRAFT f && grep A f
 '
 

@@ -5,13 +5,13 @@ test_description='what the user'\''s own programs see of their environment is wh
 require_sandbox
 
 # note NAME: a program that keeps the variables that it was given, as NAME; then it goes on with its input.
-# The shell's own, and the name of the commit in git's words, are not compared. (Git puts the directory of its
+# The shell's own, the tests' own, and the name of the commit in git's words, are not compared. (Git puts the directory of its
 # programs before PATH for each git below another, so git-agent is not started by git here.)
 note() {
 	mkdir -p "$HOME/bin"
 	{
 		printf '#!/bin/sh\n'
-		printf 'env | grep -vE "^(_|SHLVL|OLDPWD|PWD)=" | sed "s/^\\(GIT_REFLOG_ACTION=[a-z]*\\|GITHEAD_\\).*/\\1/" |\n'
+		printf 'env | grep -vE "^(_|SHLVL|OLDPWD|PWD|GIT_AGENT_TEST_[A-Z_]*)=" | sed "s/^\\(GIT_REFLOG_ACTION=[a-z]*\\|GITHEAD_\\).*/\\1/" |\n'
 		printf '\tsort >%s/seen/%s\n' "$HOME" "$1"
 	} >"$HOME/bin/$1"
 	chmod +x "$HOME/bin/$1"

@@ -171,7 +171,7 @@ test_expect_success STRACE 'what runs is seen: inside, and a hook of the user'\'
 	evil_session seen && printf "#!/bin/sh\n:\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
 	traced git agent start -q --name seen -- sh -c "echo b >b; git add b; git -c alias.x=\"!/bin/echo alias\" x" &&
 	programs inside >../inside && grep -x "echo" ../inside && grep "^sh -c echo b" ../inside && only $outside &&
-	traced git agent land seen && only $outside "$PWD/.git/hooks/post-merge"
+	traced git agent land seen && only $outside .git/hooks/post-merge
 '
 
 test_expect_success STRACE 'start, capture, list, show, review, diff and drop start what they always start' '

@@ -31,10 +31,19 @@ test_expect_success 'self-check 4: what was accepted is that content, and no oth
 '
 
 test_expect_success 'self-check 5: what a merge makes is judged, not what the agent made' '
-	cd r && git agent start -q --name merge -- sh -c "sed -i s/two/five/ Makefile" && git agent review --accept merge Makefile &&
-	sed -i s/four/six/ Makefile && git commit -qam mine && test_expect_code 3 git agent land merge 2>../err && cat ../err &&
-	grep "new flags where it lands" ../err && grep two Makefile && git agent review --accept merge Makefile && git agent land merge &&
-	grep five Makefile && grep six Makefile
+	cd r && git agent start -q --name merge -- sh -c "sed -i s/^9$/nine/ docs/a.md" &&
+	git agent review --json merge >../json && grep "\"flags\": \[\]" ../json &&
+	git mv docs/a.md GNUmakefile && git commit -qm mine &&
+	test_expect_code 3 git agent land merge 2>../err &&
+	grep "new flags where it lands" ../err && ! grep nine GNUmakefile &&
+	git agent review --accept merge GNUmakefile && git agent land merge && grep nine GNUmakefile
+'
+
+test_expect_success 'lines of yours in an accepted file are no reason to ask again' '
+	cd r && git agent start -q --name both -- sh -c "sed -i s/two/five/ Makefile" &&
+	git agent review --accept both Makefile &&
+	sed -i s/four/six/ Makefile && git commit -qam mine &&
+	git agent land both && grep five Makefile && grep six Makefile
 '
 
 test_expect_success 'self-check 6: a guard that goes is told of' '
