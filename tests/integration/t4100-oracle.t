@@ -31,8 +31,18 @@ mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp "$oracle" "$HOME/aihom
 # write is not there
 git_on_copy() {
 	GIT_DIR=$repo/.git GIT_WORK_TREE=$out/tree GIT_INDEX_FILE=$out/index \
-		GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects \
+		GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private \
 		git -C "$out/tree" "$@"
+}
+
+# git with the session's own objects
+git_inside() {
+	GIT_ALTERNATE_OBJECT_DIRECTORIES=$private git -C "$repo" "$@"
+}
+
+# state KEY: what the state file says
+state() {
+	sed -n "s/^[[:space:]]*$1 = \"\(.*\)\"\$/\1/p" "$session/session"
 }
 
 # Repositories inside count for nothing, whether or not the agent has committed their
@@ -44,8 +54,8 @@ drop_links() {
 
 # What the session had when it went on, and was in no commit: tracked while commits leave it alone.
 add_uncommitted() {
-	git -C "$repo" ls-tree -r -z "$1" >"$out/ls" &&
-		git -C "$repo" diff-tree -r -z --no-renames "$base" "$view" >"$out/uncommitted" &&
+	git_inside ls-tree -r -z "$1" >"$out/ls" &&
+		git_inside diff-tree -r -z --no-renames "$base" "$view" >"$out/uncommitted" &&
 		python3 - "$out" <<-\END | git_on_copy update-index -z --add --replace --index-info
 		import sys
 		read = lambda name: open(sys.argv[1] + "/" + name, "rb").read().split(b"\0")[:-1]
@@ -63,7 +73,7 @@ expected() {
 	mkdir "$out/objects" && git_on_copy read-tree "$1" || return 1
 	[ -z "$view" ] || add_uncommitted "$1" || return 1
 	was=
-	if git -C "$repo" ls-tree "$base" -- lib/m | grep -q '^160000'; then
+	if git_inside ls-tree "$base" -- lib/m | grep -q '^160000'; then
 		was=$(git_on_copy ls-files -s lib/m | sed -n 's/^160000 \([0-9a-f]*\) .*/160000,\1,lib\/m/p')
 	fi
 	drop_links && [ -z "$was" ] || git_on_copy update-index --add --cacheinfo "$was" || return 1
@@ -94,13 +104,10 @@ bad() {
 }
 
 check_tree() {
-	full=${carried:-${held:-${tip:-$base}}}
-	# nothing new on top of uncommitted work
-	[ -z "$view" ] || [ -z "$dirty" ] || full=${carried:-$base}
 	want=$(expected "$head") || bad "git does not take the copy: $(cat "$out/add.err")" || return 1
-	got=$(git -C "$repo" rev-parse "$full^{tree}") || bad "no tree of $full" || return 1
+	got=$(git_inside rev-parse "$full^{tree}") || bad "no tree of $full" || return 1
 	[ "$want" = "$got" ] && return 0
-	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects \
+	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private \
 		git -C "$repo" diff-tree -r --no-renames "$want" "$got" >"$out/diff"
 	bad "from git's tree to ours: $(cat "$out/diff")"
 }
@@ -108,14 +115,19 @@ check_tree() {
 # The agent's HEAD is the history that was captured, or what its last commit stands on.
 check_commits() {
 	[ "$head" != "$base" ] || return 0
-	if ! git -C "$repo" merge-base --is-ancestor "$base" "$head"; then
+	if ! git_inside merge-base --is-ancestor "$base" "$head"; then
 		echo strayed >>"$stats"
-		[ "$orig" = "$head" ] || bad "HEAD $head turned its back on its base and is not on orig"
+		[ -n "$dirty" ] || [ "$orig" = "$head" ] || bad "HEAD $head turned its back on its base and is not on orig"
+		return
+	fi
+	# with uncommitted work in it, it is in the session's objects alone
+	if [ -n "$dirty" ]; then
+		git_inside rev-list --objects --quiet "$head" || bad "objects of HEAD $head are missing"
 		return
 	fi
 	# an earlier run's stays
 	[ "$orig" != "$orig_before" ] || orig=
-	history=${carried:-${orig:-$tip}}
+	history=${orig:-$tip}
 	[ -n "$held" ] || echo free >>"$stats"
 	[ "$history" = "$head" ] || [ "$(git -C "$repo" rev-parse -q --verify "$history^")" = "$head" ] ||
 		bad "HEAD was $head, the history captured is ${history:-none}"
@@ -123,7 +135,7 @@ check_commits() {
 
 # Its other branches and its stash.
 check_heads() {
-	[ -e "$out/refs" ] || return 0
+	[ -e "$out/refs" ] && [ -z "$dirty" ] || return 0
 	while read -r name id; do
 		case $name in
 		refs/stash) kind=stash ;;
@@ -137,7 +149,7 @@ check_heads() {
 }
 
 check_one() {
-	out=$HOME/aihome/out/$seed view='' orig_before=''
+	out=$HOME/aihome/out/$seed view='' orig_before='' private=''
 	(cd "$repo" && git agent start -q $live --name "s$seed" -- "$HOME/oracle" agent "$seed" "$HOME/out/$seed") \
 		2>"$repo.err" || { cat "$repo.err"; bad "the session failed"; return 1; }
 	check_result base || return 1
@@ -148,7 +160,7 @@ check_one() {
 
 # It goes on: other work over the same layers, and with the same git.
 check_again() {
-	view=$(git -C "$repo" rev-parse "$full^{tree}") orig_before=$orig out=$HOME/aihome/out/$seed.2
+	view=$(git_inside rev-parse "$full^{tree}") orig_before=$orig out=$HOME/aihome/out/$seed.2
 	(cd "$repo" && git agent resume -q "s$seed" -- "$HOME/oracle" agent "$((seed + 1000000007))" "$HOME/out/$seed.2") \
 		2>"$repo.err" || { cat "$repo.err"; grep -q "git dir cannot be used" "$repo.err" || bad "it did not go on"; return; }
 	echo again >>"$stats"
@@ -187,11 +199,17 @@ check_result() {
 	git -C "$repo" for-each-ref --format='%(refname) %(objectname)' "refs/heads/agent/s$seed" \
 		"refs/agent/s$seed" >"$out/refs.out"
 	base=$(ref "agent/s$seed/$1") tip=$(ref "heads/agent/s$seed") held=$(ref "agent/s$seed/held")
-	carried=$(ref "agent/s$seed/carried") orig=$(ref "agent/s$seed/orig")
+	orig=$(ref "agent/s$seed/orig") full=${held:-${tip:-$base}}
+	if [ -n "$dirty" ]; then
+		read -r id <"$repo/.git/git-agent/id" || return 1
+		session=$HOME/.local/state/git-agent/$id/sessions/s$seed
+		private=$session/objects snapshot=$(state base) full=$(state view)
+		base=$snapshot
+		[ "$1" != from ] || base=$(state from)
+	fi
 	head=$base
 	[ ! -e "$out/head" ] || read -r head <"$out/head"
 	[ -z "$held" ] || echo held >>"$stats"
-	[ -z "$carried" ] || echo carried >>"$stats"
 	check_tree && check_commits && check_heads && check_work && done_there <"$out/log" >>"$stats" && rm -rf "$out"
 }
 
@@ -210,13 +228,36 @@ done_there() {
 		/^write / { print $2 ~ /gitignore/ ? "ignore-rules" : $2 ~ /gitattributes/ ? "attributes" : "write" }'
 }
 
-# The uncommitted work that it was started on is in no history that is published.
+# A path with uncommitted work of the user's is in no commit that is published; whatever else the agent did is;
+# and of the rest it is said that it is left out.
 check_work() {
-	work=$(ref "agent/s$seed/base")
-	[ -z "$tip" ] || [ "$work" = "$(git -C "$repo" rev-parse HEAD)" ] || {
-		echo work >>"$stats"
-		! git -C "$repo" merge-base --is-ancestor "$work" "$tip"
-	} || bad "the branch stands on the uncommitted work $work"
+	[ -n "$dirty" ] || return 0
+	! git -C "$repo" cat-file -e "$snapshot" 2>/dev/null || bad "the repository has the uncommitted work" || return 1
+	(cd "$repo" && git agent show --json "s$seed") >"$out/show" || bad "cannot be shown" || return 1
+	ours=$(git -C "$repo" rev-parse HEAD)
+	git -C "$repo" diff-tree -r -z --no-renames "$ours" "${held:-${tip:-$ours}}" >"$out/published" &&
+		git_inside diff-tree -r -z --no-renames "$ours" "$snapshot" >"$out/work" &&
+		git_inside diff-tree -r -z --no-renames "$snapshot" "$full" >"$out/did" &&
+		git_inside ls-tree -r -z "$full" >"$out/view" &&
+		python3 - "$out" >"$out/said" <<-\END || bad "$(cat "$out/said")" || return 1
+		import base64, json, sys
+		read = lambda name: open(sys.argv[1] + "/" + name, "rb").read().split(b"\0")[:-1]
+		none = (b"000000", b"0" * 40)
+		def changes(name):
+		    raw = read(name)
+		    return {p: (m[1:].split(b" ")[1], m.split(b" ")[3]) for m, p in zip(raw[::2], raw[1::2])}
+		view = {l.split(b"\t", 1)[1]: (l.split(b" ")[0], l.split(b"\t")[0].split(b" ")[2]) for l in read("view")}
+		published, work, did = changes("published"), changes("work"), changes("did")
+		left = json.load(open(sys.argv[1] + "/show"))["left_out"]
+		left = {l.encode() if isinstance(l, str) else base64.b64decode(l["b64"]) for l in left}
+		wrong = ["published: %r" % p for p in published if p in work]
+		wrong += ["not what the agent left: %r" % p for p, e in published.items() if view.get(p, none) != e]
+		wrong += ["lost: %r" % p for p, e in did.items() if p not in left and published.get(p) != e]
+		print("\n".join(wrong))
+		open(sys.argv[1] + "/part", "w").write("work\n" if left else "")
+		sys.exit(bool(wrong))
+		END
+	cat "$out/part" >>"$stats"
 }
 
 # ---- many -------------------------------------------------------------------
@@ -275,11 +316,10 @@ while read -r kind many; do
 done <<-END
 	held 8
 	free 50
-	carried 60
 	strayed 3
 	again 90
 	host 20
-	work 60
+	work 40
 	write 500
 	append 130
 	truncate 150
