@@ -53,10 +53,12 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 			struct ga_error *err);
 
 /* Commit the scanned work on top of `head`, on no branch: a copied index (mtime kept), `git
- * update-index`, write-tree. Paths in `exclude` (masked secrets; may be NULL) stay as they are in
- * HEAD. The user's index, including staged changes, is not touched. If the resulting tree equals
- * HEAD's, `*ret` = head. No ref is made: the caller makes one before anything prunes. */
-int ga_snapshot_commit(struct ga_repo *r, const struct ga_scan *s, const struct ga_oid *head,
-		       const struct ga_strv *exclude, struct ga_oid *ret, struct ga_error *err);
+ * update-index`, write-tree. `c` (may be NULL) has the user's filters. Paths in `exclude` (masked
+ * secrets; may be NULL) stay as they are in HEAD. The user's index, including staged changes, is
+ * not touched. If the resulting tree equals HEAD's, `*ret` = head. No ref is made: the caller makes
+ * one before anything prunes. */
+int ga_snapshot_commit(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_scan *s,
+		       const struct ga_oid *head, const struct ga_strv *exclude, struct ga_oid *ret,
+		       struct ga_error *err);
 
 #endif

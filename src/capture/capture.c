@@ -261,7 +261,8 @@ static int check_live(struct capture *c, struct ga_error *err)
 	if (ga_repo_head(c->e->repo, &head, &branch, err))
 		return err->msg ? -1 : 0;
 	if (!ga_scan_worktree(c->e->repo, UINT64_MAX, &scan, &busy) &&
-	    !ga_snapshot_commit(c->e->repo, &scan, &head, &c->s->masked, &now, &busy)) {
+	    !ga_snapshot_commit(c->e->repo, c->e->config, &scan, &head, &c->s->masked, &now,
+				&busy)) {
 		if (ga_commit_tree(c->e->repo, &now, &tree, err))
 			return -1;
 		if (ga_oid_equal(&tree, &c->base_tree))

@@ -86,6 +86,39 @@ bool land_wants(const struct landing *l, const char *path)
 	return !wanted;
 }
 
+/* Is the path, or anything beneath it, in the session, or here? */
+static int is_known(const struct landing *l, const struct proposal *p, const char *path,
+		    struct ga_error *err)
+{
+	const struct ga_strv *left_out = &l->s->left_out;
+	struct ga_oid tip = p->old;
+	struct ga_entry ours, theirs;
+
+	for (size_t i = 0; i < left_out->n; i++)
+		if (ga_path_inside(left_out->v[i], path))
+			return 1;
+	if ((!ga_oid_is_zero(&p->tip) && ga_commit_tree(l->repo, &p->tip, &tip, err)) ||
+	    ga_tree_entry(l->repo, &p->old, path, &ours, err) ||
+	    ga_tree_entry(l->repo, &tip, path, &theirs, err))
+		return -1;
+	return ours.mode || theirs.mode;
+}
+
+static int check_paths(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	const struct ga_strv *paths = l->opts->paths;
+
+	for (size_t i = 0; paths && i < paths->n; i++) {
+		int rc = !*paths->v[i] ? 1 : is_known(l, p, paths->v[i], err);
+		cleanup_free char *q = ga_escape(paths->v[i]);
+
+		if (rc <= 0)
+			return rc ? -1 : ga_fail(err, GA_EFATAL, "pathspec '%s' did not match any "
+						 "files of agent/%s", q, l->s->name);
+	}
+	return 0;
+}
+
 /* A path beneath what is a file here can come only if that file goes, too. */
 static int check_place(const struct landing *l, const struct ga_changes *all, const char *path,
 		       struct ga_error *err)
@@ -298,7 +331,7 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 {
 	int here;
 
-	if (read_head(l, p, err) || read_tip(l, p, err))
+	if (read_head(l, p, err) || read_tip(l, p, err) || check_paths(l, p, err))
 		return -1;
 	p->tree = p->old;
 	if (ga_oid_is_zero(&p->tip))

@@ -221,7 +221,8 @@ void ga_gitconfig_push_filters(const struct ga_gitconfig *c, const char *workdir
 
 		/* git splits "-c key=value" at the first '=' */
 		if (!name || strchr(name, '=') || !it->has_value || !*it->value ||
-		    (strcmp(what, ".smudge") != 0 && strcmp(what, ".process") != 0))
+		    (strcmp(what, ".smudge") != 0 && strcmp(what, ".clean") != 0 &&
+		     strcmp(what, ".process") != 0))
 			continue;
 		ga_strv_pushf(config, "%s=unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE "
 			      "GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES "

@@ -145,13 +145,14 @@ static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const cha
 static const char *const synced[] = { "core.fsync=loose-object,pack,pack-metadata",
 				      "core.fsyncMethod=batch", NULL };
 
-static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct ga_strv *exclude,
-		      const char *index, struct ga_error *err)
+/* The clean filters are the user's own, and may fetch. */
+static int stage_work(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_scan *s,
+		      const struct ga_strv *exclude, const char *index, struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--add", "--remove", "--replace",
 					    "--stdin", NULL };
 	cleanup_strv struct ga_strv unindexed = GA_STRV_INIT, changed = GA_STRV_INIT;
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT, config = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
@@ -169,10 +170,15 @@ static int stage_work(struct ga_repo *r, const struct ga_scan *s, const struct g
 		ga_buf_add0(&in, paths.v[i]);
 	if (!in.len)
 		return 0;
+	for (size_t i = 0; synced[i]; i++)
+		ga_strv_push(&config, synced[i]);
+	if (c)
+		ga_gitconfig_push_filters(c, r->info.workdir, &config);
 	g.args = args;
 	g.work_tree = r->info.workdir;
 	g.index_file = index;
-	g.config = synced;
+	g.config = (const char *const *)config.v;
+	g.lazy_fetch = true;
 	g.in = in.ptr;
 	g.in_len = in.len;
 	return ga_git_ok(r, &g, err);
@@ -243,13 +249,14 @@ static int commit(struct ga_repo *r, const struct ga_oid *tree, const struct ga_
 	return ga_commit_write(r, &c, ret, err);
 }
 
-static int snapshot(struct ga_repo *r, const struct ga_scan *s, const struct ga_oid *head,
-		    const struct ga_strv *exclude, struct ga_oid *ret, struct ga_error *err)
+static int snapshot(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_scan *s,
+		    const struct ga_oid *head, const struct ga_strv *exclude, struct ga_oid *ret,
+		    struct ga_error *err)
 {
 	cleanup_(tmp_index_release) struct tmp_index t = { NULL };
 	struct ga_oid tree, old;
 
-	if (copy_index(r, &t, err) || stage_work(r, s, exclude, t.path, err) ||
+	if (copy_index(r, &t, err) || stage_work(r, c, s, exclude, t.path, err) ||
 	    restore_excluded(r, s, exclude, head, t.path, err) ||
 	    write_tree(r, t.path, &tree, err))
 		return -1;
@@ -265,13 +272,14 @@ static int snapshot(struct ga_repo *r, const struct ga_scan *s, const struct ga_
 	       commit(r, &tree, head, ret, err) ? -1 : 0;
 }
 
-int ga_snapshot_commit(struct ga_repo *r, const struct ga_scan *s, const struct ga_oid *head,
-		       const struct ga_strv *exclude, struct ga_oid *ret, struct ga_error *err)
+int ga_snapshot_commit(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_scan *s,
+		       const struct ga_oid *head, const struct ga_strv *exclude, struct ga_oid *ret,
+		       struct ga_error *err)
 {
 	cleanup_strv struct ga_strv sorted = GA_STRV_INIT;
 
 	sorted_copy(&sorted, exclude);
-	if (snapshot(r, s, head, &sorted, ret, err))
+	if (snapshot(r, c, s, head, &sorted, ret, err))
 		return ga_error_wrap(err, "cannot snapshot the uncommitted work");
 	return 0;
 }

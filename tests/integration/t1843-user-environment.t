@@ -130,6 +130,26 @@ test_expect_success 'a filter that writes a file: of a checkout, and where a ses
 	same smudge
 '
 
+test_expect_success 'a filter of uncommitted work, where a session starts' '
+	make_repo clean &&
+	note clean &&
+	echo cat >>../bin/clean &&
+	git config core.hooksPath /dev/null &&
+	git config filter.x.clean "$HOME/bin/clean" &&
+	echo "*.x filter=x" >.gitattributes &&
+	echo x >f.x &&
+	git add -A &&
+	git commit -qm filtered &&
+	echo y >>f.x &&
+	rm -f ../seen/clean &&
+	git add f.x &&
+	keep git &&
+	git reset -q &&
+	session t &&
+	keep agent &&
+	same clean
+'
+
 test_expect_success TTY 'a pager' '
 	make_repo pager &&
 	note pager &&

@@ -74,7 +74,8 @@ def rebase(world, before):
         return Outcome(world, "none", before, says)
     for commit in world.ask("rev-list", "--reverse", "--topo-order", "--no-merges",
                             "HEAD.." + BRANCH).split():
-        done = world.git("cherry-pick", commit)
+        # no hook of a message's runs for a rebase
+        done = world.git("-c", "core.hooksPath=/dev/null", "cherry-pick", commit)
         says = done.text
         if not done.rc:
             continue
@@ -83,8 +84,6 @@ def rebase(world, before):
             return Outcome(world, "conflict", after, says)
         if not os.path.exists(os.path.join(world.gitdir, "CHERRY_PICK_HEAD")):
             return Outcome(world, "refused", after, says)
-        if world.git("diff", "--cached", "--quiet", "HEAD").rc:
-            return Outcome(world, "stopped", after, says)  # by a hook
         if world.git("cherry-pick", "--skip").rc:
             return Outcome(world, "refused", after, says)
     after = picture.take(world)

@@ -108,7 +108,7 @@ static void carried_work_keeps_its_times(void **state)
 	r = open_ok("carry");
 	assert_int_equal(ga_repo_head(r, &head, &branch, &err), 0);
 	assert_int_equal(ga_scan_worktree(r, UINT64_MAX, &s, &err), 0);
-	assert_int_equal(ga_snapshot_commit(r, &s, &head, NULL, &snap, &err), 0);
+	assert_int_equal(ga_snapshot_commit(r, NULL, &s, &head, NULL, &snap, &err), 0);
 	acquire("carry", GA_HEX(&snap), &b);
 	assert_int_equal(b.how, GA_BASE_MOVED);
 	users = times(dir);

@@ -183,7 +183,7 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
-	if (ga_snapshot_commit(r, &s, &head, exclude, &got, &err))
+	if (ga_snapshot_commit(r, NULL, &s, &head, exclude, &got, &err))
 		fail_msg("%s", err.msg);
 	after = sh(rel, probe);
 	assert_string_equal(before, after);
@@ -203,7 +203,7 @@ static void clean_tree_is_head(void **state)
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	assert_list(&s.changed, "");
-	assert_int_equal(ga_snapshot_commit(r, &s, &head, NULL, &got, &err), 0);
+	assert_int_equal(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err), 0);
 	assert_true(ga_oid_equal(&head, &got));
 }
 
@@ -220,7 +220,7 @@ static void commit_looks_as_promised(void **state)
 	r = open_ok("look");
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
-	assert_int_equal(ga_snapshot_commit(r, &s, &head, NULL, &got, &err), 0);
+	assert_int_equal(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err), 0);
 	show = sh("look", "git show --format='%%P|%%an <%%ae>|%%cn|%%B' --name-status %s",
 		  GA_HEX(&got));
 	want = ga_strf("%s|A U Thor <author@example.com>|A U Thor|"
@@ -263,7 +263,7 @@ static void split_index_and_linked_worktree(void **state)
 	r = open_ok("split-linked");
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
-	if (ga_snapshot_commit(r, &s, &head, NULL, &got, &err))
+	if (ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err))
 		fail_msg("%s", err.msg);
 	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain",
 		   GA_HEX(&got));
