@@ -168,7 +168,8 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 			      "tree");
 		return ga_hint(err, "wait for it to finish");
 	}
-	if (rc || check_ended(r, file, err) || land_remove_locks(r, err) || ga_mkdir_p(dir, 0700, err))
+	if (rc || check_ended(r, file, err) || land_remove_locks(r, err) ||
+	    ga_mkdir_p(dir, 0700, err))
 		return -1;
 	if ((unlink(file) && errno != ENOENT) || ga_write_new(AT_FDCWD, file, "", 0, 0600, err))
 		return err->msg ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'",

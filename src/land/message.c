@@ -112,7 +112,5 @@ int land_message(const struct landing *l, const struct proposal *p, struct ga_bu
 	/* they ran on all of the session */
 	if (!l->opts->paths)
 		add_checks(l, ret);
-	if (ret->len && ret->ptr[ret->len - 1] != '\n')
-		ga_buf_addch(ret, '\n');
 	return rc;
 }

@@ -77,6 +77,9 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 		return 0;
 	if (land_message(l, p, &message, err))
 		return -1;
+	/* as git does when it commits */
+	if (message.len && message.ptr[message.len - 1] != '\n')
+		ga_buf_addch(&message, '\n');
 	if (l->opts->how == GA_LAND_MERGE) {
 		args[n++] = "-p";
 		args[n++] = ga_oid_hex(&p->tip, tip);

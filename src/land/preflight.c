@@ -58,9 +58,10 @@ static int ask_read_tree(struct ga_repo *r, const struct ga_oid *from, const str
 
 /* ---- why not ------------------------------------------------------------------------------ */
 
-/* Of the paths that git lists, those that would be changed. */
+/* Of the paths that git lists, those that would be changed (NULL: all), or, if there are sorted
+ * others, these. */
 static int add_overlap(struct ga_repo *r, const char *const *args, const struct ga_changes *changes,
-		       struct ga_strv *ret, struct ga_error *err)
+		       const struct ga_strv *others, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	const char *path;
@@ -70,7 +71,8 @@ static int add_overlap(struct ga_repo *r, const char *const *args, const struct 
 	if (ask(r, args, &status, &out, &why, err))
 		return -1;
 	while ((path = ga_buf_next0(&out, &pos)))
-		if (ga_changes_find(changes, path))
+		if (others ? ga_strv_find(others, path) >= 0
+			   : !changes || ga_changes_find(changes, path))
 			ga_strv_push(ret, path);
 	ga_strv_sort_unique(ret);
 	return 0;
@@ -162,10 +164,11 @@ static int check_untracked(struct ga_repo *r, const struct ga_changes *changes, 
 			   "move or remove them", then, err);
 }
 
+static const char *const modified[] = { "diff-files", "--name-only", "-z", NULL };
+
 static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga_changes *changes,
 		   const char *then, const struct ga_buf *why, struct ga_error *err)
 {
-	static const char *const files[] = { "diff-files", "--name-only", "-z", NULL };
 	const char *const staged[] = { "diff-index", "--cached", "--name-only", "-z",
 				       GA_HEX(from), "--", NULL };
 	cleanup_strv struct ga_strv mine = GA_STRV_INIT, untracked = GA_STRV_INIT;
@@ -176,8 +179,8 @@ static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga
 		return ga_hint(err, "wait until the other git has finished; if there is none, "
 			       "remove that file");
 	}
-	if (add_overlap(r, files, changes, &mine, err) ||
-	    add_overlap(r, staged, changes, &mine, err))
+	if (add_overlap(r, modified, changes, NULL, &mine, err) ||
+	    add_overlap(r, staged, changes, NULL, &mine, err))
 		return -1;
 	if (mine.n)
 		return land_refuse(&mine, "your uncommitted changes would be overwritten",
@@ -211,26 +214,37 @@ int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga
 
 /* ---- settings ----------------------------------------------------------------------------- */
 
+/* Git merges only without staged changes. Where it fast-forwards, those that are what lands would
+ * become part of it, and an undo would take them away. */
 static int check_staged(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
+	bool merges = land_needs_git(l, p);
 	const char *const args[] = { "diff-index", "--cached", "--name-only", "-z",
 				     "--ita-invisible-in-index", GA_HEX(&p->head), "--", NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct ga_oid tree;
-	const char *path;
-	size_t pos = 0;
-	int status;
 
 	if (!ga_repo_index_tree(l->repo, &tree, NULL) && ga_oid_equal(&tree, &p->old))
 		return 0;
-	if (ask(l->repo, args, &status, &out, &why, err))
+	if (add_overlap(l->repo, args, merges ? NULL : &p->changes, NULL, &paths, err))
 		return -1;
-	while ((path = ga_buf_next0(&out, &pos)))
-		ga_strv_push(&paths, path);
 	return !paths.n ? 0 :
-	       land_refuse(&paths, "git merges only without staged changes",
-		      "commit them or 'git restore --staged .'", "land again", err);
+	       land_refuse(&paths, merges ? "git merges only without staged changes"
+					  : "staged changes to files that land",
+			   "commit them or 'git restore --staged .'", "land again", err);
+}
+
+/* Git lets a modified file be where it leaves a conflict, and giving that up resets it. */
+static int check_conflicts(const struct landing *l, const struct proposal *p, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+
+	if (!p->conflicts.n)
+		return 0;
+	if (add_overlap(l->repo, modified, NULL, &p->conflicts, &paths, err))
+		return -1;
+	return !paths.n ? 0 : land_refuse(&paths, "conflicts in files that you have modified",
+					  "commit them or 'git stash'", "land again", err);
 }
 
 static bool names_strategy(const char *options)
@@ -266,5 +280,6 @@ int land_check_settings(const struct landing *l, const struct proposal *p, struc
 		return ga_hint(err, "'git agent land --squash %s' runs them on all of it",
 			       l->s->name);
 	}
-	return land_needs_git(l, p) ? check_staged(l, p, err) : 0;
+	return ga_oid_is_zero(&p->head) ? 0
+	       : check_staged(l, p, err) || check_conflicts(l, p, err) ? -1 : 0;
 }

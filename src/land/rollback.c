@@ -133,7 +133,8 @@ static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 	return list(r, c, files, ret, err);
 }
 
-/* Are the bytes of the file a beginning of those that git was writing? */
+/* Are the bytes of the file a beginning of those that git was writing, or all of them? (Git takes a
+ * file for modified whose filters do not give its blob.) */
 static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 			 const char *path, const struct ga_entry *e)
 {
@@ -144,7 +145,7 @@ static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int ro
 	return (e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC) &&
 	       !land_open_here(root, path, &h) && h.fd >= 0 &&
 	       !land_read_filtered(r, c, path, &e->oid, &whole, &ignored) &&
-	       h.size < whole.len && !ga_read_fd(h.fd, whole.len, &now, &ignored) &&
+	       h.size <= whole.len && !ga_read_fd(h.fd, whole.len, &now, &ignored) &&
 	       !memcmp(now.ptr, whole.ptr, now.len);
 }
 

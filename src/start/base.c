@@ -137,7 +137,8 @@ int start_take_snapshot(struct ga_start_env *e, const struct ga_session *s, stru
 	if (!b->carried)
 		return 0;
 	return ga_start_config(e, err) || ga_repo_use_private(e->repo, objects, err) ||
-	       ga_snapshot_commit(e->repo, &e->config, &b->scan, &b->onto, &b->hidden, &b->base, err) ? -1 : 0;
+	       ga_snapshot_commit(e->repo, &e->config, &b->scan, &b->onto, &b->hidden, &b->base,
+				  err) ? -1 : 0;
 }
 
 /* If another git is in the middle of a merge, as in a landing, it is over in a moment, and HEAD is

@@ -171,8 +171,17 @@ class World:
         self.refresh()
 
     def refresh(self):
-        """Copies have other inodes: let the index know them, as after any command of git's."""
+        """Copies have other inodes: let the index know them, those of marked files as well."""
+        marks = {"S": ["skip-worktree"], "h": ["assume-unchanged"],
+                 "s": ["skip-worktree", "assume-unchanged"]}
+        lines = self.ask("ls-files", "-v", "-z").split("\0")[:-1]
+        marked = [(marks[line[0]], line[2:]) for line in lines if line[0] in marks
+                  and os.path.lexists(os.path.join(self.top, line[2:]))]
+        for names, path in marked:
+            self.git("update-index", *("--no-" + name for name in names), "--", path)
         self.git("update-index", "-q", "--refresh")
+        for names, path in marked:
+            self.git("update-index", *("--" + name for name in names), "--", path)
 
     def remove(self):
         """Remove all of it."""
