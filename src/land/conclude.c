@@ -93,6 +93,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 		rc = land_check_session(s, &rec, "--continue", err) ||
 		     go_on(&l, &rec, settled, err) ? -1 : 0;
 	}
+	lock.failed = rc && lock.repo;
 	ga_gitconfig_release(&config);
 	return rc;
 }
@@ -149,6 +150,7 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 	int rc = land_lock(r, &lock, err) || ga_gitconfig_load(r, &config, err) ? -1
 								: abort_landing(r, &config, s, err);
 
+	lock.failed = rc && lock.repo;
 	ga_gitconfig_release(&config);
 	return rc;
 }

@@ -362,6 +362,7 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		rc = ga_gitconfig_load(r, &config, err);
 	if (!rc)
 		rc = land(&l, err);
+	lock.failed = rc && lock.repo;
 	ga_gitconfig_release(&config);
 	return rc;
 }

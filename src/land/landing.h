@@ -144,8 +144,10 @@ int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const ch
  * one is running: where it is left of one that was killed, so may be locks of its git, which are
  * removed. */
 struct land_lock {
+	struct ga_repo *repo;
 	int fd;       /* of the git directory */
 	char *marker; /* that file */
+	bool failed;  /* a git may have been killed: set before land_unlock() */
 };
 #define LAND_LOCK_INIT { .fd = -1 }
 int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err);

@@ -108,26 +108,26 @@ static int remove_lock(const struct ga_repo_info *info, time_t since, const char
 
 static int remove_locks(struct ga_repo *r, time_t since, struct ga_error *err)
 {
-	static const char *const own[] = { "index.lock", "HEAD.lock", "ORIG_HEAD.lock",
-					   "MERGE_HEAD.lock", "AUTO_MERGE.lock" };
 	const struct ga_repo_info *info = ga_repo_info(r);
-	cleanup_free char *branch = NULL;
+	cleanup_free char *branch = NULL, *own = NULL;
+	DIR *d = opendir(info->gitdir);
 	struct ga_oid head;
+	struct dirent *e;
+	int rc = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(own); i++) {
-		cleanup_free char *path = ga_path_join(info->gitdir, own[i]);
+	while (d && !rc && (e = readdir(d))) {
+		cleanup_free char *path = ga_path_join(info->gitdir, e->d_name);
+		size_t n = strlen(e->d_name);
 
-		if (remove_lock(info, since, path, err))
-			return -1;
+		if (n > 5 && !strcmp(e->d_name + n - 5, ".lock"))
+			rc = remove_lock(info, since, path, err);
 	}
-	if (ga_repo_head(r, &head, &branch, err) < 0)
+	if (d)
+		(void)closedir(d);
+	if (rc || ga_repo_head(r, &head, &branch, err) < 0)
 		return -1;
-	if (branch) {
-		cleanup_free char *path = ga_strf("%s/%s.lock", info->commondir, branch);
-
-		return remove_lock(info, since, path, err);
-	}
-	return 0;
+	own = ga_strf("%s/%s.lock", info->commondir, branch ? branch : "HEAD");
+	return remove_lock(info, since, own, err);
 }
 
 static char *marker(const struct ga_repo *r)
@@ -174,6 +174,7 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 	if ((unlink(file) && errno != ENOENT) || ga_write_new(AT_FDCWD, file, "", 0, 0600, err))
 		return err->msg ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'",
 						     file);
+	ret->repo = r;
 	ret->fd = ga_steal_fd(&fd);
 	ret->marker = ga_steal(&file);
 	return 0;
@@ -181,6 +182,10 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 
 void land_unlock(struct land_lock *l)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (l->failed)
+		(void)land_remove_locks(l->repo, &ignored);
 	if (l->marker)
 		(void)unlink(l->marker);
 	free(l->marker);

@@ -184,8 +184,7 @@ static int conclude(const struct landing *l, const struct proposal *p, struct re
 		rec->commit = made;
 		return 0;
 	}
-	if (!land_is_left(l->repo, rec) &&
-	    !(p->conflicts.n && rec->how == GA_LAND_SQUASH && status))
+	if (!land_is_left(l->repo, rec))
 		return fail_stopped(l, status, why, err);
 	rec->phase = RECORD_HANDED_OVER;
 	if (record_save(rec, err))

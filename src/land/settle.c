@@ -85,17 +85,19 @@ static int forget(struct ga_repo *r, struct record *rec, struct ga_error *err)
 	return rc ? -1 : record_read(r, rec, err);
 }
 
-/* The user gave it up by git. One that was killed while it did may have left a message. */
-static int forget_left(struct ga_repo *r, struct record *rec, struct ga_error *err)
+/* Remove what git, killed in its last steps, left of the merge or the squash. */
+static int clear_state(struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
 	static const char *const args[] = { "merge", "--quit", NULL };
+	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
 	const struct land_git g = { .args = args, .lock = -1 };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	if ((is_merging(r, rec) || !ga_repo_operation(r)) && land_run(r, &g, &status, &why, err))
-		return -1;
-	return forget(r, rec, err);
+	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", squash);
+	return is_merging(r, rec) || !ga_repo_operation(r) ? land_run(r, &g, &status, &why, err)
+							   : 0;
 }
 
 static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *made,
@@ -107,7 +109,7 @@ static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *
 	rec->phase = RECORD_DONE;
 	*ret = LAND_SETTLED_COMPLETED;
 	/* files that were changed since are brought by the next landing, or named by it */
-	if (land_bring(r, rec, 0, &left, err) || record_save(rec, err))
+	if (clear_state(r, rec, err) || land_bring(r, rec, 0, &left, err) || record_save(rec, err))
 		return -1;
 	record_forget_earlier(rec);
 	return 0;
@@ -116,18 +118,15 @@ static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *
 int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 			   struct ga_error *err)
 {
-	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	cleanup_free char *session = ga_strdup(rec->session);
 	struct ga_oid old;
 	int rc;
 
 	if (land_old_tree(r, rec, &old, err) ||
-	    land_roll_back(r, c, &old, &rec->tree, &left, err))
+	    land_roll_back(r, c, &old, &rec->tree, &left, err) || clear_state(r, rec, err))
 		return -1;
-	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", squash);
-	rc = forget_left(r, rec, err);
+	rc = forget(r, rec, err);
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
 }
 
@@ -165,7 +164,10 @@ static int settle_left(struct ga_repo *r, struct record *rec, enum land_settled 
 	rc = land_find_made(r, rec, &made, err);
 	if (rc < 0)
 		return -1;
-	return rc ? forget_left(r, rec, err) : complete(r, rec, &made, ret, err);
+	if (!rc)
+		return complete(r, rec, &made, ret, err);
+	/* the user gave it up by git, or was killed while he did */
+	return clear_state(r, rec, err) ? -1 : forget(r, rec, err);
 }
 
 static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,

@@ -232,6 +232,7 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 			 ? -1
 			 : undo(r, &config, s, ret_head, err);
 
+	lock.failed = rc && lock.repo;
 	ga_gitconfig_release(&config);
 	return rc;
 }

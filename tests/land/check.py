@@ -145,7 +145,9 @@ class Check:
         """Is all of it here already? Git makes a commit without changes of that, landing none."""
         was, now = (picture.by_content(self.world, p)["commit", ""]
                     for p in (self.before, self.after))
-        return was == now and was.split(",")[0] == str(git.after["commit", ""]).split(",")[0]
+        made = str(git.after["commit", ""])
+        return "nothing to land" in self.done.text and was == now and \
+            was.split(",")[0] == made.split(",")[0]
 
     def carried(self):
         """Paths whose files need not be as git's merge has them: what was uncommitted."""
@@ -319,7 +321,8 @@ class Check:
         if before != now and gone:
             given.append("a deleted file is back")
             before, now = picture.without(before, gone), picture.without(now, gone)
-        parents = {"/".join(p.split("/")[:i]) for p in changed for i in range(1, p.count("/") + 1)}
+        parents = {"/".join(p.split("/")[:i]) for p in changed | self.carried()
+                   for i in range(1, p.count("/") + 1)}
         lost = [k for k, v in before.items() if k not in now and k[0] == "file" and k[1] in parents
                 and v[0] == "directory"]
         if lost:

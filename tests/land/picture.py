@@ -12,7 +12,8 @@ import stat
 STATES = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_AUTOSTASH", "SQUASH_MSG")
 PRESENT = ("MERGE_MSG", "MERGE_MODE", "rebase-merge", "rebase-apply", "sequencer", "BISECT_LOG")
 # assume-unchanged, intent-to-add, skip-worktree
-MARKS = 0x8000 | 0x20000000 | 0x40000000
+SKIP = 0x40000000
+MARKS = 0x8000 | 0x20000000 | SKIP
 SIDE = re.compile(r"~([0-9a-f]{40}|agent_s)\b")
 MARKER = re.compile(rb"^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|) .*$", re.M)
 
@@ -91,6 +92,22 @@ def take_status(world, top, into):
         into["status", entry[3:]] = entry[:2]
 
 
+def take_sparse(world, top, into):
+    """What a sparse checkout leaves in the index alone counts as being there: git takes a staged
+    file outside of it out of the working tree at the next merge."""
+    for (what, path), (mode, oid, flags) in [i for i in into.items() if i[0][0] == "index"]:
+        if not flags & SKIP or ("file", path) in into or mode == "160000":
+            continue
+        kind = "link" if mode == "120000" else "file"
+        perm = 0 if kind == "link" else int(mode[-3:], 8)
+        into["file", path] = (kind, perm,
+                              os.fsencode(world.ask("cat-file", "blob", oid, cwd=top)))
+        into[what, path] = (mode, oid, flags & ~SKIP)
+        while os.path.dirname(path):
+            path = os.path.dirname(path)
+            into.setdefault(("file", path), ("directory", 0o755, b""))
+
+
 def take_states(gitdir, common, into):
     """What is in progress, locks, stashes and the configuration."""
     for name in STATES:
@@ -126,6 +143,7 @@ def take(world, top=None, gitdir=None, common=None):
     take_index(world, top, into)
     take_status(world, top, into)
     take_files(top, into)
+    take_sparse(world, top, into)
     take_states(gitdir, common, into)
     sub = os.path.join(common, "modules", "sub")
     if os.path.exists(os.path.join(top, "sub", ".git")) and os.path.isdir(sub):

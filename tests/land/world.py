@@ -178,10 +178,12 @@ class World:
         marked = [(marks[line[0]], line[2:]) for line in lines if line[0] in marks
                   and os.path.lexists(os.path.join(self.top, line[2:]))]
         for names, path in marked:
-            self.git("update-index", *("--no-" + name for name in names), "--", path)
+            for name in names:  # git takes one of these at a time
+                self.git("update-index", "--no-" + name, "--", path)
         self.git("update-index", "-q", "--refresh")
         for names, path in marked:
-            self.git("update-index", *("--" + name for name in names), "--", path)
+            for name in names:
+                self.git("update-index", "--" + name, "--", path)
 
     def remove(self):
         """Remove all of it."""
