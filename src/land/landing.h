@@ -166,6 +166,8 @@ int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *
  * record_read(), which it ends with. */
 int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
 			   struct ga_error *err);
+/* Remove what git, killed in its last steps, left of the merge or the squash. */
+int land_clear_state(struct ga_repo *r, const struct record *rec, struct ga_error *err);
 /* Does git have a state of its own of this landing: a merge in progress, a squash to be
  * committed? */
 bool land_is_left(struct ga_repo *r, const struct record *rec);

@@ -193,6 +193,21 @@ static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga
 	return ga_hint(err, "see 'git status'; then %s", then);
 }
 
+/* For some conflicts between files and directories git makes an entry without an object, and fails
+ * when it has written half of the files. */
+static int check_entries(const struct ga_changes *changes, struct ga_error *err)
+{
+	for (size_t i = 0; i < changes->n; i++) {
+		cleanup_free char *q = ga_escape(changes->v[i].path);
+
+		if (changes->v[i].new.mode && ga_oid_is_zero(&changes->v[i].new.oid)) {
+			(void)ga_fail(err, GA_ELOSE, "git cannot merge '%s'", q);
+			return ga_hint(err, "resolve it with 'git merge' or 'git cherry-pick'");
+		}
+	}
+	return 0;
+}
+
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
 		   const struct ga_changes *changes, const char *then, struct ga_error *err)
 {
@@ -200,7 +215,8 @@ int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga
 	cleanup_buf struct ga_buf why = GA_BUF_INIT, ignored = GA_BUF_INIT;
 	int status, unneeded;
 
-	if (check_operation(r, then, err) || ask_read_tree(r, from, to, &status, &why, err))
+	if (check_operation(r, then, err) || check_entries(changes, err) ||
+	    ask_read_tree(r, from, to, &status, &why, err))
 		return -1;
 	if (!status)
 		return check_untracked(r, changes, then, err);
@@ -220,7 +236,7 @@ static int check_staged(const struct landing *l, const struct proposal *p, struc
 {
 	bool merges = land_needs_git(l, p);
 	const char *const args[] = { "diff-index", "--cached", "--name-only", "-z",
-				     "--ita-invisible-in-index", GA_HEX(&p->head), "--", NULL };
+				     GA_HEX(&p->head), "--", NULL };
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct ga_oid tree;
 

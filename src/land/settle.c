@@ -85,8 +85,7 @@ static int forget(struct ga_repo *r, struct record *rec, struct ga_error *err)
 	return rc ? -1 : record_read(r, rec, err);
 }
 
-/* Remove what git, killed in its last steps, left of the merge or the squash. */
-static int clear_state(struct ga_repo *r, const struct record *rec, struct ga_error *err)
+int land_clear_state(struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
 	static const char *const args[] = { "merge", "--quit", NULL };
 	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
@@ -109,7 +108,8 @@ static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *
 	rec->phase = RECORD_DONE;
 	*ret = LAND_SETTLED_COMPLETED;
 	/* files that were changed since are brought by the next landing, or named by it */
-	if (clear_state(r, rec, err) || land_bring(r, rec, 0, &left, err) || record_save(rec, err))
+	if (land_clear_state(r, rec, err) || land_bring(r, rec, 0, &left, err) ||
+	    record_save(rec, err))
 		return -1;
 	record_forget_earlier(rec);
 	return 0;
@@ -124,7 +124,7 @@ int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, stru
 	int rc;
 
 	if (land_old_tree(r, rec, &old, err) ||
-	    land_roll_back(r, c, &old, &rec->tree, &left, err) || clear_state(r, rec, err))
+	    land_roll_back(r, c, &old, &rec->tree, &left, err) || land_clear_state(r, rec, err))
 		return -1;
 	rc = forget(r, rec, err);
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
@@ -167,7 +167,7 @@ static int settle_left(struct ga_repo *r, struct record *rec, enum land_settled 
 	if (!rc)
 		return complete(r, rec, &made, ret, err);
 	/* the user gave it up by git, or was killed while he did */
-	return clear_state(r, rec, err) ? -1 : forget(r, rec, err);
+	return land_clear_state(r, rec, err) ? -1 : forget(r, rec, err);
 }
 
 static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,

@@ -269,31 +269,27 @@ for n in $sizes; do
 	first=${first:-$am} last=$am
 done
 # The same branch lands, and is merged by git, in the same repository: each begins with the index as
-# git status leaves it. What git takes for a merge wanders by more than a landing adds, so that is also
-# said by the landings' traces: what they do before and after the git merge they run.
+# git status leaves it, and the second time with an edited file of the user's.
 cat >"$scratch/merge-back" <<EOF_BACK
-unset GIT_AGENT_TRACE
 "$agent" land --undo lands || :
 git reset -q --hard before-landing
+[ -z "\$edited" ] || echo mine >>d0/e0/f1.txt
 git status
 EOF_BACK
 for n in $sizes; do
 	cd "$HOME/$n"
 	"$agent" start -q --base HEAD --name lands -- /bin/sh -c 'echo edit >>d0/e0/f0.txt; echo new >new'
 	git tag before-landing
-	export GIT_AGENT_TRACE="$scratch/landings"
 	compare "$n" 'land' 'git merge' "$(of "$((some > 41 ? some : 41))")" "$agent" land --merge lands \
 		--against git merge -q --no-ff --no-edit agent/lands \
 		--between /bin/sh "$scratch/merge-back"
-	unset GIT_AGENT_TRACE
-	more 15
-	outside=$(awk '$4 == "runs" && / merge / { git[$1] = $2 }
-		$4 == "land:git" { git[$1] = $2 - git[$1] }
-		{ all[$1] = $2 }
-		END { for (i in git) print int((all[i] - git[i]) * 1000) }' "$scratch/landings" | median)
-	rm "$scratch/landings"
-	awk -v us="$outside" 'BEGIN { printf "%6s  %-30s %9.2f\n", "", "  before and after its git", us / 1000 }'
-	results="${results%\}}, \"outside_git_us\": $outside}"
+	echo mine >>d0/e0/f1.txt
+	export edited=1
+	compare "$n" 'land beside an edited file' 'git merge, git status' "$(of "$some")" "$agent" land --merge lands \
+		--against /bin/sh -c 'git merge -q --no-ff --no-edit agent/lands; git status' \
+		--between /bin/sh "$scratch/merge-back"
+	unset edited
+	git reset -q --hard before-landing
 	git tag -d before-landing >/dev/null
 	"$agent" drop --force lands >/dev/null 2>&1
 done

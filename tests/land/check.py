@@ -112,6 +112,8 @@ class Check:
                 self.by_path(git)
             elif git.kind == "stopped" and "no-commit" in self.cell.way:
                 self.compare(git)
+            elif "nothing to land" in done.text and done.rc == LANDED:
+                self.counts["a merge that would change nothing"] += 1
             else:
                 self.fail("a", "landed where git has a %s" % git.kind, [git.says])
         elif done.rc == CONFLICT:
@@ -311,12 +313,24 @@ class Check:
         if before == now:
             return [], ["exact"]
         changed = self.changed()
+        no_modes = self.world.git("config", "core.fileMode").out.strip() == "false"
+        for path in changed | self.carried():
+            old, new = before.get(("index", path)), now.get(("index", path))
+            if old and new and old != new and old[:2] == new[:2] and not new[2]:
+                now = {**now, ("index", path): old}
+                given.append("git forgets marks of what it writes")
         for path in changed:
             old, new = before.get(("file", path)), now.get(("file", path))
             alike = old and new and old != new and old[::2] == new[::2]
-            if alike and not (old[1] ^ new[1]) & 0o100:
+            if alike and (no_modes or not (old[1] ^ new[1]) & 0o100):
                 now = {**now, ("file", path): old}
                 given.append("permissions are as git writes them")
+        new = [k for k, v in now.items() if k not in before and k[0] == "file" and k[1] and
+               v[0] == "directory" and not any(o[1].startswith(k[1] + "/") for o in now
+                                               if o[0] == "file" and now[o][0] != "directory")]
+        if new:
+            given.append("an empty directory is left")
+            now = {k: v for k, v in now.items() if k not in new}
         gone = picture.deleted(before) & changed
         if before != now and gone:
             given.append("a deleted file is back")

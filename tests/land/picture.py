@@ -143,7 +143,8 @@ def take(world, top=None, gitdir=None, common=None):
     take_index(world, top, into)
     take_status(world, top, into)
     take_files(top, into)
-    take_sparse(world, top, into)
+    if os.path.exists(os.path.join(gitdir, "info", "sparse-checkout")):
+        take_sparse(world, top, into)
     take_states(gitdir, common, into)
     sub = os.path.join(common, "modules", "sub")
     if os.path.exists(os.path.join(top, "sub", ".git")) and os.path.isdir(sub):
@@ -243,11 +244,12 @@ def without(picture, names):
 
 
 def deleted(picture):
-    """Paths that the user deleted, staged or not."""
+    """Paths that the user deleted, staged or not, marked or not."""
     return {
         k[1]
         for k, v in picture.items()
         if k[0] == "status" and "D" in v
+        or k[0] == "index" and v[2] and ("file", k[1]) not in picture
     }
 
 
