@@ -307,9 +307,9 @@ class Check:
             return False
         return self.as_before(prop, command, now)
 
-    def like_before(self, now):
+    def like_before(self, now, before=None):
         """Differences to the picture of before, without what is given up, and what that was."""
-        before, given = self.before, []
+        before, given = before or self.before, []
         if before == now:
             return [], ["exact"]
         changed = self.changed()
