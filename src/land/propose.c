@@ -86,22 +86,24 @@ bool land_wants(const struct landing *l, const char *path)
 	return !wanted;
 }
 
-/* Is the path, or anything beneath it, in the session, or here? */
+/* Is the path, or anything beneath it, in the session, or here, or was it when that began? */
 static int is_known(const struct landing *l, const struct proposal *p, const char *path,
 		    struct ga_error *err)
 {
+	const struct ga_oid *const commits[] = { &p->head, &p->tip, &l->s->onto };
 	const struct ga_strv *left_out = &l->s->left_out;
-	struct ga_oid tip = p->old;
-	struct ga_entry ours, theirs;
+	struct ga_entry e = { 0 };
+	struct ga_oid tree;
 
 	for (size_t i = 0; i < left_out->n; i++)
 		if (ga_path_inside(left_out->v[i], path))
 			return 1;
-	if ((!ga_oid_is_zero(&p->tip) && ga_commit_tree(l->repo, &p->tip, &tip, err)) ||
-	    ga_tree_entry(l->repo, &p->old, path, &ours, err) ||
-	    ga_tree_entry(l->repo, &tip, path, &theirs, err))
-		return -1;
-	return ours.mode || theirs.mode;
+	for (size_t i = 0; i < GA_NELEMS(commits) && !e.mode; i++)
+		if (!ga_oid_is_zero(commits[i]) && (i < 2 || ga_object_here(l->repo, commits[i])) &&
+		    (ga_commit_tree(l->repo, commits[i], &tree, err) ||
+		     ga_tree_entry(l->repo, &tree, path, &e, err)))
+			return -1;
+	return e.mode != 0;
 }
 
 static int check_paths(const struct landing *l, const struct proposal *p, struct ga_error *err)
