@@ -52,7 +52,15 @@ test_expect_success 'each commit of a history counts' '
 
 test_expect_success 'what tightens after a capture counts when it is accepted, and when it lands' '
 	repo later && git agent start -q --name l -- sh -c "$work; echo e >.envrc" && flagged l "high make Makefile" "critical direnv .envrc held" && git agent review --accept l .envrc Makefile &&
-	user "risk: {block: [.envrc], add: [a]}\n" && test_expect_code 3 git agent land --dry-run l 2>../err && grep "would raise new flags" ../err && grep "git agent land l. stores them for .git agent review l." ../err && ! git agent review l | grep configured-add && test_expect_code 3 git agent land l 2>../err && grep "would raise new flags" ../err && grep "git agent review l., then --accept" ../err && flagged l "high make Makefile accepted" "critical direnv .envrc accepted" "critical configured-block .envrc" "high configured-add a" &&
+	user "risk: {block: [.envrc], add: [a]}\n" &&
+	test_expect_code 3 git agent land --dry-run l 2>../err &&
+	grep "would raise new flags" ../err &&
+	grep "git agent land l. stores them for .git agent review l." ../err &&
+	! git agent review l | grep configured-add &&
+	test_expect_code 3 git agent land l 2>../err &&
+	grep "would raise new flags" ../err &&
+	grep "git agent review l., then --accept" ../err &&
+	flagged l "high make Makefile accepted" "critical direnv .envrc accepted" "critical configured-block .envrc" "high configured-add a" &&
 	test_expect_code 3 git agent review --accept l .envrc && git agent review --accept l a && test_expect_code 3 git agent land l && git agent review --reject l .envrc && git agent land l && test ! -e .envrc && test "$(tail -1 a)" = b &&
 	git agent start -q --name m -- sh -c "echo x >>a; echo y >z" && flags m | grep "configured-add a" && user "risk: {block: [a]}\n" && test_expect_code 3 git agent review --accept m a && user "risk: {}\n" && git agent review --accept m a && git agent land m
 '

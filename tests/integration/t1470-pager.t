@@ -46,7 +46,9 @@ test_expect_success TTY 'git --no-pager, git -p, and a pager for the whole of gi
 '
 
 test_expect_success TTY 'TT-05: what less is told, as git has it; nothing runs on the text' '
-	cd r && PATH="$HOME/bin:$PATH" && $pty expect="LESS=FRX LV=-c open=." exit=0 -- env PAGER=of-PAGER LESSOPEN="|touch $HOME/PWNED" git agent review s &&
+	cd r &&
+	PATH="$HOME/bin:$PATH" &&
+	$pty expect="LESS=FRX LV=-c open=." exit=0 -- env PAGER=of-PAGER LESSOPEN="|touch $HOME/PWNED" git agent review s &&
 	$pty expect="LESS=-X LV=-c" exit=0 -- env PAGER=of-PAGER LESS=-X git agent review s && test ! -e "$HOME/PWNED"
 '
 

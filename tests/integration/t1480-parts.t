@@ -28,8 +28,17 @@ test_expect_success 'a new file and one that is gone are one hunk: all of it' '
 '
 
 test_expect_success 'a rejection that was killed half way holds: what it has published does not land' '
-	cd r && sed -i 30s/.*/MINE/ a && git agent start -q --name half -- sh -c "sed -i 30s/.*/spoilt/ a; echo new2 >new2" && git agent review --stat half | grep "^uncommitted changes" && GIT_AGENT_FAULT=decide:published:kill test_expect_code 137 git-agent review --reject half a &&
-	! git agent review --stat half | grep "^uncommitted changes" && git agent land half && sed -n 30p a | grep -x MINE && test -e new2 && git checkout -q a && git agent drop half
+	cd r &&
+	sed -i 30s/.*/MINE/ a &&
+	git agent start -q --name half -- sh -c "sed -i 30s/.*/spoilt/ a; echo new2 >new2" &&
+	git agent review --stat half | grep "^uncommitted changes" &&
+	GIT_AGENT_FAULT=decide:published:kill test_expect_code 137 git-agent review --reject half a &&
+	! git agent review --stat half | grep "^uncommitted changes" &&
+	git agent land half &&
+	sed -n 30p a | grep -x MINE &&
+	test -e new2 &&
+	git checkout -q a &&
+	git agent drop half
 '
 
 test_expect_success 'what is no hunk, or no file with hunks' '

@@ -29,9 +29,15 @@ rule() {
 		eval "${kv%%=*}=\${kv#*=}"
 	done
 	test_expect_success "$cell_name" '
-		begin && eval "$dirty" && s=s$(count) && git agent start -q --name $s -- sh -ec "$words $agent" && clear $s W &&
+		begin &&
+		eval "$dirty" &&
+		s=s$(count) &&
+		git agent start -q --name $s -- sh -ec "$words $agent" &&
+		clear $s W &&
 		printf "%s\n" $out | sed "/^$/d" >../want && left_out $s >../out && test_cmp ../want ../out &&
-		printf "%s\n" $branch | sed "/^$/d" >../want && { ! git rev-parse -q --verify refs/heads/agent/$s >/dev/null || git diff --no-renames --name-only main agent/$s; } >../out && test_cmp ../want ../out
+		printf "%s\n" $branch | sed "/^$/d" >../want &&
+		{ ! git rev-parse -q --verify refs/heads/agent/$s >/dev/null || git diff --no-renames --name-only main agent/$s; } >../out &&
+		test_cmp ../want ../out
 	'
 }
 c='git add -A; git commit -qm'
@@ -69,32 +75,79 @@ rule 'the same of an untracked one, in commits' dirty='put e/u=W' agent="rm -r e
 rule 'on another branch, in the stash, on a tag, on a branch of its own root' dirty='put f@8W u=W' agent="git switch -qc side; put f@2A8W k@; $c side; git switch -q -; put f@3A8W; git stash -q; put f@4A8W; git tag t \$(git commit-tree -p HEAD -m t \$(git add f; git write-tree)); git reset -q --hard; git checkout -q --orphan other; git commit -qm other; git switch -qf agent/\$(git for-each-ref --format='%(refname:lstrip=3)' 'refs/heads/agent/*'); put g@2A" branch=g out=
 
 test_expect_success 'what is only on another branch of the agent'\''s, of uncommitted work, is told of, and not dropped' '
-	begin && put f@8W && git agent start --name br -- sh -c "$words git switch -qc side; put f@2A8W; git commit -qam side; git switch -q -" 2>../err &&
-	grep "note: the agent.s branch side has changes to your uncommitted work" ../err && clear br W && test_must_fail git agent drop br && git agent drop --force br
+	begin &&
+	put f@8W &&
+	git agent start --name br -- sh -c "$words git switch -qc side; put f@2A8W; git commit -qam side; git switch -q -" 2>../err &&
+	grep "note: the agent.s branch side has changes to your uncommitted work" ../err &&
+	clear br W &&
+	test_must_fail git agent drop br &&
+	git agent drop --force br
 '
 
 test_expect_success 'a branch of the user'\''s that the agent merged keeps what it has' '
 	begin && git switch -qc side && put f@2S old@2S && git commit -qam side && git switch -q main && put f@8W &&
 	git agent start -q --name known -- sh -c "$words git stash -q 2>/dev/null; git merge -q --no-edit side; put g@2A; git commit -qam more" &&
-	clear known W && git diff --name-only main agent/known >../out && printf "f\ng\nold\n" | test_cmp - ../out && git show agent/known:f | grep S
+	clear known W &&
+	git diff --name-only main agent/known >../out &&
+	printf "f\ng\nold\n" | test_cmp - ../out &&
+	git show agent/known:f | grep S
 '
 
 test_expect_success 'a session with nothing else has no branch, says so, and is not dropped without a word' '
-	begin && put f@8W g@8W && git agent start --name back -- git checkout -q HEAD~1 -- f g 2>../err && grep "^agent/back: no commit, but uncommitted changes$" ../err && grep "uncommitted changes: f " ../err &&
-	test_must_fail git rev-parse -q --verify refs/heads/agent/back && git agent list | grep "^back .*uncommitted changes" && git agent show back >../out && grep uncommitted ../out &&
-	git agent review back >../out && grep "^uncommitted changes: " ../out && grep "^-W" ../out && test_must_fail git agent drop back 2>../err && grep "not landed" ../err &&
-	git agent land back && test -z "$(git status --porcelain)" && git agent land --undo back && printf " M f\n M g\n" >../want && git status --porcelain | test_cmp ../want -
+	begin &&
+	put f@8W g@8W &&
+	git agent start --name back -- git checkout -q HEAD~1 -- f g 2>../err &&
+	grep "^agent/back: no commit, but uncommitted changes$" ../err &&
+	grep "uncommitted changes: f " ../err &&
+	test_must_fail git rev-parse -q --verify refs/heads/agent/back &&
+	git agent list | grep "^back .*uncommitted changes" &&
+	git agent show back >../out &&
+	grep uncommitted ../out &&
+	git agent review back >../out &&
+	grep "^uncommitted changes: " ../out &&
+	grep "^-W" ../out &&
+	test_must_fail git agent drop back 2>../err &&
+	grep "not landed" ../err &&
+	git agent land back &&
+	test -z "$(git status --porcelain)" &&
+	git agent land --undo back &&
+	printf " M f\n M g\n" >../want &&
+	git status --porcelain | test_cmp ../want -
 '
 
 test_expect_success 'landing removes an untracked file that the agent removed, and brings one that it moved' '
-	begin && put u@8W v=W && git agent start -q --name mv -- sh -c "mv u new; rm v" && git agent land mv && test ! -e u && test ! -e v && grep W new && git agent land --undo mv && grep W u && grep W v && test ! -e new
+	begin &&
+	put u@8W v=W &&
+	git agent start -q --name mv -- sh -c "mv u new; rm v" &&
+	git agent land mv &&
+	test ! -e u &&
+	test ! -e v &&
+	grep W new &&
+	git agent land --undo mv &&
+	grep W u &&
+	grep W v &&
+	test ! -e new
 '
 
 test_expect_success 'what the agent did to it stays off the branch when the session goes on, and comes in the end' '
-	begin && put f@8W u@7W && git agent start -q --name res -- sh -c "$words mv f new; put u@2A7W g@2A" && printf "f\nnew\nu\n" >../want && left_out res >../out && test_cmp ../want ../out &&
+	begin &&
+	put f@8W u@7W &&
+	git agent start -q --name res -- sh -c "$words mv f new; put u@2A7W g@2A" &&
+	printf "f\nnew\nu\n" >../want &&
+	left_out res >../out &&
+	test_cmp ../want ../out &&
 	git agent resume -q res -- sh -c "$words test -z \"\$(git status --porcelain)\" || exit 9; mkdir e; git mv new e/x; git commit -qm again; put g@2A3B" &&
-	printf "e/x\nf\nu\n" >../want && left_out res >../out && test_cmp ../want ../out && clear res W && git show agent/res:g | grep B &&
-	git agent land res && test ! -e f && state -f e/x@8W u@2A7W g@2A3B >../want && work_is >../is && test_cmp ../want ../is && ! git grep W HEAD
+	printf "e/x\nf\nu\n" >../want &&
+	left_out res >../out &&
+	test_cmp ../want ../out &&
+	clear res W &&
+	git show agent/res:g | grep B &&
+	git agent land res &&
+	test ! -e f &&
+	state -f e/x@8W u@2A7W g@2A3B >../want &&
+	work_is >../is &&
+	test_cmp ../want ../is &&
+	! git grep W HEAD
 '
 
 test_done

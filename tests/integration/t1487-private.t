@@ -5,11 +5,19 @@ test_description='uncommitted work is in objects of its session alone, complete,
 require_sandbox
 
 begin() {
-	rm -rf r && git init -q r && cd r && seq 9 >f && echo g >g && echo "*.ign" >.gitignore && git add -A && git commit -qm base
+	rm -rf r &&
+	git init -q r &&
+	cd r &&
+	seq 9 >f &&
+	echo g >g &&
+	echo "*.ign" >.gitignore &&
+	git add -A &&
+	git commit -qm base
 }
 # what the repository has: any object with this text is a failure: none TEXT
 none() {
-	git cat-file --batch-all-objects --batch-check >../all && ! git cat-file --batch <../all 2>/dev/null | grep -a "$1"
+	git cat-file --batch-all-objects --batch-check >../all &&
+	! git cat-file --batch <../all 2>/dev/null | grep -a "$1"
 }
 dir() {
 	ls -dt "$HOME"/.local/state/git-agent/*/sessions/"$1" | head -n 1
@@ -17,40 +25,110 @@ dir() {
 look='git cat-file --batch-all-objects --batch-check=%\(objectname\) >/tmp/all; git cat-file --batch </tmp/all >/tmp/text; grep -ac [D]RAFT /tmp/text || :'
 
 test_expect_success 'nothing of it is in the repository, nor does another session see any of it' '
-	begin && sed -i s/5/DRAFT/ f && echo DRAFT >u && git agent start -q --name one -- sh -c "$look; echo DRA\FT2 >>u; echo other >new; git add -A; git commit -qm c; git switch -qc side; echo DRA\FT4 >>f; git commit -qam side; echo DRA\FT5 >f; git stash -q; git switch -q -; echo k >k" >../out && grep -x 2 ../out &&
-	none "DRAFT[245]*$" && git agent start -q --name two --dirty ignore -- sh -c "$look; test ! -e u" >../out && grep -x 0 ../out && git agent start -q --name three -- sh -c "$look" >../out && grep -x 2 ../out && git agent review one >../out && grep "^+DRAFT2" ../out && none "DRAFT[245]*$"
+	begin &&
+	sed -i s/5/DRAFT/ f &&
+	echo DRAFT >u &&
+	git agent start -q --name one -- sh -c "$look; echo DRA\FT2 >>u; echo other >new; git add -A; git commit -qm c; git switch -qc side; echo DRA\FT4 >>f; git commit -qam side; echo DRA\FT5 >f; git stash -q; git switch -q -; echo k >k" >../out &&
+	grep -x 2 ../out &&
+	none "DRAFT[245]*$" &&
+	git agent start -q --name two --dirty ignore -- sh -c "$look; test ! -e u" >../out &&
+	grep -x 0 ../out &&
+	git agent start -q --name three -- sh -c "$look" >../out &&
+	grep -x 2 ../out &&
+	git agent review one >../out &&
+	grep "^+DRAFT2" ../out &&
+	none "DRAFT[245]*$"
 '
 
 test_expect_success 'no ref names anything of it, and git gc takes none of it' '
-	begin && sed -i s/5/DRAFT/ f && echo DRAFT >u && git agent start -q --name s -- sh -c "echo A >>u; sed -i s/7/A/ f; echo A >k" && test "$(git rev-list --all | sort)" = "$(git rev-list refs/agent/s/report agent/s | sort)" && git gc -q --prune=now && git fsck --strict && git rev-parse refs/agent/s/base >../is && git rev-parse main | test_cmp - ../is &&
-	git agent resume -q s -- sh -c "cat u f; echo B >>u" >../out && grep DRAFT ../out && git gc -q --prune=now && git agent land s && test "$(cat u)" = "$(printf "DRAFT\nA\nB")" && grep DRAFT f && grep A f
+	begin &&
+	sed -i s/5/DRAFT/ f &&
+	echo DRAFT >u &&
+	git agent start -q --name s -- sh -c "echo A >>u; sed -i s/7/A/ f; echo A >k" &&
+	test "$(git rev-list --all | sort)" = "$(git rev-list refs/agent/s/report agent/s | sort)" &&
+	git gc -q --prune=now &&
+	git fsck --strict &&
+	git rev-parse refs/agent/s/base >../is &&
+	git rev-parse main | test_cmp - ../is &&
+	git agent resume -q s -- sh -c "cat u f; echo B >>u" >../out &&
+	grep DRAFT ../out &&
+	git gc -q --prune=now &&
+	git agent land s &&
+	test "$(cat u)" = "$(printf "DRAFT\nA\nB")" &&
+	grep DRAFT f &&
+	grep A f
 '
 
 test_expect_success 'it is a full copy: what only the index had is still there without it' '
-	begin && echo DRAFT >st && git add st && git agent start -q --name c -- sh -c "echo A >>f; git hash-object -w --stdin <st" && git rm -q --cached st && rm st && git gc -q --prune=now && none DRAFT &&
-	d=$(dir c) && snapshot=$(git config -f "$d/session" session.base || sed -n "s/^.base = .\(.*\).$/\1/p" "$d/session") && GIT_OBJECT_DIRECTORY=$d/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects git show "$snapshot:st" | grep DRAFT && git agent resume -q c -- cat st | grep DRAFT
+	begin &&
+	echo DRAFT >st &&
+	git add st &&
+	git agent start -q --name c -- sh -c "echo A >>f; git hash-object -w --stdin <st" &&
+	git rm -q --cached st &&
+	rm st &&
+	git gc -q --prune=now &&
+	none DRAFT &&
+	d=$(dir c) &&
+	snapshot=$(git config -f "$d/session" session.base || sed -n "s/^.base = .\(.*\).$/\1/p" "$d/session") &&
+	GIT_OBJECT_DIRECTORY=$d/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects git show "$snapshot:st" | grep DRAFT &&
+	git agent resume -q c -- cat st | grep DRAFT
 '
 
 for at in capture:begin capture:export capture:imported capture:upper capture:tree capture:commit capture:rewrite capture:report objects:migrate capture:before-refs capture:after-refs capture:before-state; do
 	for how in kill fail; do
 		test_expect_success "it survives $at:$how, and the capture is repeated" '
-			begin && echo DRAFT >u && { GIT_AGENT_FAULT=$at:$how git agent start -q --name s -- sh -c "echo A >>u; git add u; git commit -qm u; echo k >k; seq 100 | while read i; do echo \$i >n\$i; done; git add .; git commit -qm many" || :; } &&
-			none DRAFT && git fsck --strict && git agent capture s && none DRAFT && git agent show --json s | tr -d "\n " | grep "\"left_out\":\[\"u\"\]" && git gc -q --prune=now && git fsck --strict && git agent land s && test "$(cat u)" = "$(printf "DRAFT\nA")" && test -e n100 && test -e k
+			begin &&
+			echo DRAFT >u &&
+			{ GIT_AGENT_FAULT=$at:$how git agent start -q --name s -- sh -c "echo A >>u; git add u; git commit -qm u; echo k >k; seq 100 | while read i; do echo \$i >n\$i; done; git add .; git commit -qm many" || :; } &&
+			none DRAFT &&
+			git fsck --strict &&
+			git agent capture s &&
+			none DRAFT &&
+			git agent show --json s | tr -d "\n " | grep "\"left_out\":\[\"u\"\]" &&
+			git gc -q --prune=now &&
+			git fsck --strict &&
+			git agent land s &&
+			test "$(cat u)" = "$(printf "DRAFT\nA")" &&
+			test -e n100 &&
+			test -e k
 		'
 	done
 done
 
 test_expect_success 'a full disk: said, and done again when there is room' '
-	if [ "$(id -u)" = 0 ]; then begin && echo DRAFT >u && git agent start -q --name s -- sh -c "echo A >>u" && d=$(dir s) && cp -a "$d/objects" ../keep && mount -t tmpfs -o size=256k none "$d/objects" && cp -a ../keep/. "$d/objects" && { dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
-	{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } && grep -i "space" ../out && rm -f "$d/objects/fill" && mount -o remount,size=64m "$d/objects" && { git agent resume -q s -- sh -c "seq 20000 >>u" && git agent land s && test "$(wc -l <u)" = 20002; umount "$d/objects"; }; fi
+	if [ "$(id -u)" = 0 ]; then begin &&
+	echo DRAFT >u &&
+	git agent start -q --name s -- sh -c "echo A >>u" &&
+	d=$(dir s) &&
+	cp -a "$d/objects" ../keep &&
+	mount -t tmpfs -o size=256k none "$d/objects" &&
+	cp -a ../keep/. "$d/objects" &&
+	{ dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
+	{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } &&
+	grep -i "space" ../out &&
+	rm -f "$d/objects/fill" &&
+	mount -o remount,size=64m "$d/objects" &&
+	{ git agent resume -q s -- sh -c "seq 20000 >>u" && git agent land s && test "$(wc -l <u)" = 20002; umount "$d/objects"; }; fi
 '
 
 test_expect_success 'dropped and restored, it is there again' '
-	begin && echo DRAFT >u && git agent start -q --name s -- sh -c "echo A >>u" && test_must_fail git agent drop s && git agent drop --force s && git gc -q --prune=now && git agent drop --restore s && git agent land s && test "$(cat u)" = "$(printf "DRAFT\nA")"
+	begin &&
+	echo DRAFT >u &&
+	git agent start -q --name s -- sh -c "echo A >>u" &&
+	test_must_fail git agent drop s &&
+	git agent drop --force s &&
+	git gc -q --prune=now &&
+	git agent drop --restore s &&
+	git agent land s &&
+	test "$(cat u)" = "$(printf "DRAFT\nA")"
 '
 
 test_expect_success 'with the working tree beneath, nothing of it is left in the repository either' '
-	begin && echo DRAFT2 >v && git agent start -q --live --name l -- sh -c "echo k >k" && git show agent/l:k && none DRAFT2
+	begin &&
+	echo DRAFT2 >v &&
+	git agent start -q --live --name l -- sh -c "echo k >k" &&
+	git show agent/l:k &&
+	none DRAFT2
 '
 
 test_done

@@ -398,7 +398,9 @@ test_expect_success 'commits of which nothing may be on the branch: no branch, a
 
 test_expect_success 'work that is all on uncommitted work: no branch, land brings it' '
 	make_repo none3 && cd none3 && echo mine >a && git agent start --name o -- sh -c "echo theirs >a; echo i >pipe; rm pipe; mkfifo pipe" 2>../err &&
-	grep "^agent/o: no commit" ../err && grep "uncommitted changes: a" ../err && test_must_fail git rev-parse -q --verify agent/o &&
+	grep "^agent/o: no commit" ../err &&
+	grep "uncommitted changes: a" ../err &&
+	test_must_fail git rev-parse -q --verify agent/o &&
 	git agent show o | grep "left behind: pipe" &&
 	git agent land o && test "$(cat a)" = theirs && git agent list | grep "^o .*landed"
 '

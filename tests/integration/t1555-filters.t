@@ -60,7 +60,10 @@ test_expect_success 'an agent that takes the attribute away, or says it elsewher
 test_expect_success 'taken out of force on the way, edited, and all of it put back' '
 	make_repo way && git agent start --name y -- sh -c "echo \"y.sec -filter\" >d/.gitattributes && git add . && git commit -qm off && echo new cl\$()ear >d/y.sec && git commit -qam edit &&
 		git checkout -q HEAD~1 d/y.sec && git commit -qam back && git rm -q d/.gitattributes && git commit -qm on && echo b >a" &&
-	test "$(git diff --name-only HEAD agent/y)" = a && git log --format=%s refs/agent/y/orig | grep -x edit && nowhere "new clear" && rules_of y filter-not-run | grep "critical d/y.sec"
+	test "$(git diff --name-only HEAD agent/y)" = a &&
+	git log --format=%s refs/agent/y/orig | grep -x edit &&
+	nowhere "new clear" &&
+	rules_of y filter-not-run | grep "critical d/y.sec"
 '
 
 test_expect_success 'what git inside takes for changed and nobody did asks for nothing' '

@@ -38,7 +38,12 @@ test_expect_success 'what has landed goes to the trash, by whatever way, and wha
 '
 
 test_expect_success 'one of which nobody can tell whether its landing was interrupted stays, and that is said' '
-	make_repo tell && cd tell && git agent start -q --name t -- sh -c "echo t >t" && echo mine >>a && git add a && git agent land t &&
+	make_repo tell &&
+	cd tell &&
+	git agent start -q --name t -- sh -c "echo t >t" &&
+	echo mine >>a &&
+	git add a &&
+	git agent land t &&
 	: >.git/git-agent/landing/1/record && git agent gc >../out 2>../err && cat ../err && test ! -s ../out &&
 	grep "session .t. has landed and stays: the record of a landing is damaged" ../err &&
 	grep "rm -r .*/.git/git-agent/landing/1" ../err

@@ -42,9 +42,17 @@ test_expect_success 'a branch where there is to be a directory of branches is na
 '
 
 test_expect_success 'uncommitted work that a session began with is pushed in no object' '
-	team carried && cd carried.here && sed -i "s/^10\$/my own edit/" a && echo "my own file" >own && git agent start -q --name c -- sh -c "sed -i \"s/^my .*/&, and agent/\" a; echo by-agent >>b; git commit -qam one; echo more >>own; echo e >.envrc; echo all: >Makefile; echo n >n" &&
+	team carried &&
+	cd carried.here &&
+	sed -i "s/^10\$/my own edit/" a &&
+	echo "my own file" >own &&
+	git agent start -q --name c -- sh -c "sed -i \"s/^my .*/&, and agent/\" a; echo by-agent >>b; git commit -qam one; echo more >>own; echo e >.envrc; echo all: >Makefile; echo n >n" &&
 	git agent diff --uncommitted c | grep "^+my own edit, and agent" && git agent push --held c &&
-	git -C ../carried.git for-each-ref --format="%(refname)" >../got && grep -x refs/agent/c/held ../got && git -C ../carried.git cat-file --batch-all-objects --batch >../all && grep -a -x by-agent ../all && ! grep -a "own edit\|own file" ../all &&
+	git -C ../carried.git for-each-ref --format="%(refname)" >../got &&
+	grep -x refs/agent/c/held ../got &&
+	git -C ../carried.git cat-file --batch-all-objects --batch >../all &&
+	grep -a -x by-agent ../all &&
+	! grep -a "own edit\|own file" ../all &&
 	test "$(git -C ../carried.git show agent/c:n)" = n && cd ../carried.there && git agent fetch origin && git agent review --reject c .envrc && git agent review --accept c Makefile && git agent land c && test "$(sed -n 10p a)" = 10 && test "$(tail -n 1 b)" = by-agent && test ! -e own
 '
 

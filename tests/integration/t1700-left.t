@@ -121,7 +121,9 @@ test_expect_success 'once more: what is the same already is left alone' '
 
 test_expect_success 'what differs is not overwritten, unless forced' '
 	cd r && echo mine >one.log && test_expect_code 2 git agent land --with-ignored src --with-ignored one.log x 2>../err &&
-	grep "would be overwritten: one.log" ../err && grep "hint: .*use --force" ../err && test "$(cat one.log)" = mine &&
+	grep "would be overwritten: one.log" ../err &&
+	grep "hint: .*use --force" ../err &&
+	test "$(cat one.log)" = mine &&
 	git agent land --force --with-ignored one.log x && test "$(cat one.log)" = l &&
 	chmod +x one.log && test_expect_code 2 git agent land --with-ignored one.log x && chmod -x one.log &&
 	rm one.log && ln -s a one.log && test_expect_code 2 git agent land --with-ignored one.log x && test "$(cat a)" = a &&
@@ -132,7 +134,10 @@ test_expect_success 'what differs is not overwritten, unless forced' '
 test_expect_success 'a directory, or a link on the way, is never replaced' '
 	cd r && rm one.log && mkdir one.log && test_expect_code 2 git agent land --force --with-ignored one.log x && rmdir one.log &&
 	mkdir ../elsewhere && rm -r src && ln -s ../elsewhere src && test_expect_code 2 git agent land --force --with-ignored src/two.log x 2>../err &&
-	grep "blocked by a directory, or by a file above it: src/two.log" ../err && test -z "$(ls -A ../elsewhere)" && rm src && git checkout -q -- src
+	grep "blocked by a directory, or by a file above it: src/two.log" ../err &&
+	test -z "$(ls -A ../elsewhere)" &&
+	rm src &&
+	git checkout -q -- src
 '
 
 test_expect_success 'what has flags is blocked until it is accepted, as it is' '

@@ -51,7 +51,14 @@ test_expect_success 'land: not before both were decided; then the commit is wher
 '
 
 test_expect_success 'neither drop nor gc takes away one whose landing there was interrupted' '
-	make_super over lib && cd over && git agent start --name o -- sh -c "echo x >$L/x" && git agent review --accept-all o && git agent land o && echo mine >>$L/a && git -C $L add a && { GIT_AGENT_FAULT=land:move:kill git -C $L agent land o; test $? = 137; } &&
+	make_super over lib &&
+	cd over &&
+	git agent start --name o -- sh -c "echo x >$L/x" &&
+	git agent review --accept-all o &&
+	git agent land o &&
+	echo mine >>$L/a &&
+	git -C $L add a &&
+	{ GIT_AGENT_FAULT=land:move:kill git -C $L agent land o; test $? = 137; } &&
 	test_expect_code 2 git agent drop o 2>../err &&
 	grep "submodule vendor/lib: a landing of agent/o is not finished" ../err &&
 	grep "hint: .git -C $(pwd)/vendor/lib agent land --abort o. in the working tree" ../err &&

@@ -129,7 +129,9 @@ test_expect_success 'a session on uncommitted work: that stays off the branch, i
 	git agent start -q --name c -- sh -c "sed -i s/^25\$/agent/ a && sed -i s/user/both/ a && echo n >n && git add n && git commit -qm n && echo more >>untracked" &&
 	git diff --name-only main agent/c >../got && echo n >../want && test_cmp ../want ../got && git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\", *\"untracked\"" &&
 	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; git log --format=%s >>\$HOME/status; cat a >\$HOME/a; echo 2 >>n; git commit -qam n2; echo x >x" &&
-	printf "uncommitted work at the start of a session\nn\nbase\n" >../want && sort ../want >../w && sort -u "$HOME/aihome/status" | test_cmp ../w - &&
+	printf "uncommitted work at the start of a session\nn\nbase\n" >../want &&
+	sort ../want >../w &&
+	sort -u "$HOME/aihome/status" | test_cmp ../w - &&
 	grep both "$HOME/aihome/a" && grep agent "$HOME/aihome/a" && git log --format=%s main..agent/c >../got && printf "agent/c: what the agent left uncommitted\nn2\nn\n" >../want && test_cmp ../want ../got &&
 	git diff --name-only main agent/c >../got && printf "n\nx\n" >../want && test_cmp ../want ../got && git cat-file -e refs/agent/c/from && git gc -q --prune=now && git fsck --connectivity-only &&
 	git agent resume -q c -- sh -c "echo y >y" && git agent land c && grep both a && grep agent a && grep more untracked && test "$(cat n)" = "$(printf "n\n2")" && test -e y

@@ -83,10 +83,22 @@ test_expect_success 'the branch is checked out' '
 '
 
 test_expect_success 'on uncommitted work: what was done to the branch is brought, but for the files that had it' '
-	git init -q c && cd c && seq 1 30 >a && seq 1 30 >b && git add -A && git commit -qm base && sed -i "s/^5\$/user/" a && echo u >u &&
-	git agent start -q --name c -- sh -c "echo n >n && sed -i s/^15\$/agent/ a b && echo m >m" && git diff --quiet main agent/c -- a && git show agent/c:b | grep agent &&
-	on c "sed -i s/^25\$/host/ a b && echo h >h && git add -A && git commit -qm host" && git agent review --reject c m && before=$(git rev-parse agent/c) &&
-	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; cat a >\$HOME/a; cat b >\$HOME/b; ls >>\$HOME/a; echo x >x" && test ! -s "$HOME/aihome/status" &&
+	git init -q c &&
+	cd c &&
+	seq 1 30 >a &&
+	seq 1 30 >b &&
+	git add -A &&
+	git commit -qm base &&
+	sed -i "s/^5\$/user/" a &&
+	echo u >u &&
+	git agent start -q --name c -- sh -c "echo n >n && sed -i s/^15\$/agent/ a b && echo m >m" &&
+	git diff --quiet main agent/c -- a &&
+	git show agent/c:b | grep agent &&
+	on c "sed -i s/^25\$/host/ a b && echo h >h && git add -A && git commit -qm host" &&
+	git agent review --reject c m &&
+	before=$(git rev-parse agent/c) &&
+	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; cat a >\$HOME/a; cat b >\$HOME/b; ls >>\$HOME/a; echo x >x" &&
+	test ! -s "$HOME/aihome/status" &&
 	seq 1 30 | sed -e "s/^15\$/agent/; s/^25\$/host/" | test_cmp - "$HOME/aihome/b" &&
 	sed -e "s/^5\$/user/; s/^15\$/agent/" -e "" >../want <<-END && test_cmp ../want "$HOME/aihome/a" &&
 	$(seq 1 30)
@@ -96,7 +108,11 @@ test_expect_success 'on uncommitted work: what was done to the branch is brought
 	n
 	u
 	END
-	git diff --name-only "$before" agent/c >../got && echo x >../want && test_cmp ../want ../got && ! git show agent/c:a | grep user && git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\" *\]"
+	git diff --name-only "$before" agent/c >../got &&
+	echo x >../want &&
+	test_cmp ../want ../got &&
+	! git show agent/c:a | grep user &&
+	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\" *\]"
 '
 
 test_expect_success 'moved while it runs: said, and nothing is lost' '
@@ -109,13 +125,20 @@ test_expect_success 'moved while it runs: said, and nothing is lost' '
 test_expect_success 'on uncommitted work that is committed by now, the branch on top of it: what the agent did to it is uncommitted all the same' '
 	git init -q cw && cd cw && echo b >b && seq 9 >t && git add -A && git commit -qm base && echo u >u && sed -i s/5/user/ t &&
 	git agent start -q --name w -- sh -c "echo agent >>u && sed -i s/user/both/ t && echo n >n" && git add -A && git commit -qm mine && on w "git rebase -q main" && tip=$(git rev-parse agent/w) &&
-	git agent resume -q w -- sh -c "cat u t n >\$HOME/cat; git status --porcelain >\$HOME/status; echo more >>u; echo m >m; git add -A; git commit -qm more" && { printf "u\nagent\n"; seq 9 | sed s/5/both/; echo n; } | test_cmp - "$HOME/aihome/cat" && test ! -s "$HOME/aihome/status" &&
-	git diff --name-only "$tip" agent/w >../got && echo m | test_cmp - ../got && git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
+	git agent resume -q w -- sh -c "cat u t n >\$HOME/cat; git status --porcelain >\$HOME/status; echo more >>u; echo m >m; git add -A; git commit -qm more" &&
+	{ printf "u\nagent\n"; seq 9 | sed s/5/both/; echo n; } | test_cmp - "$HOME/aihome/cat" &&
+	test ! -s "$HOME/aihome/status" &&
+	git diff --name-only "$tip" agent/w >../got &&
+	echo m | test_cmp - ../got &&
+	git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
 '
 
 test_expect_success 'on uncommitted work that was changed on the branch in another way: the layers keep what the agent did' '
 	git init -q cx && cd cx && echo b >b && git add -A && git commit -qm base && echo u >u && git agent start -q --name x -- sh -c "echo agent >>u && echo n >n" && on x "echo other >u && git add u && git commit -qm other" &&
-	git agent resume -q x -- sh -c "cat u >\$HOME/u; echo m >m" && printf "u\nagent\n" | test_cmp - "$HOME/aihome/u" && test "$(git show agent/x:u)" = other && git show agent/x:m
+	git agent resume -q x -- sh -c "cat u >\$HOME/u; echo m >m" &&
+	printf "u\nagent\n" | test_cmp - "$HOME/aihome/u" &&
+	test "$(git show agent/x:u)" = other &&
+	git show agent/x:m
 '
 
 test_expect_success 'a link that leads to itself becomes a directory' '

@@ -59,7 +59,12 @@ test_expect_success '--expose shows one, or what is in a directory; from where t
 '
 
 test_expect_success 'settings: warn names them and shows them, off says nothing' '
-	project m && git agent -c secrets.mode=warn start --name x -- grep -c "$T" .env config/database.yml 2>../err && cat ../err && grep "7 files with secrets can be read inside" ../err && ! grep "kept out" ../err && ! in_objects . &&
+	project m &&
+	git agent -c secrets.mode=warn start --name x -- grep -c "$T" .env config/database.yml 2>../err &&
+	cat ../err &&
+	grep "7 files with secrets can be read inside" ../err &&
+	! grep "kept out" ../err &&
+	! in_objects . &&
 	project off && git agent -c secrets.mode=off start --name x -- grep -c "$T" .env 2>../err && ! grep secrets ../err &&
 	cd .. && { git agent start --dry-run --name z -- true >../out || :; } && grep "secrets kept out" ../out && ! grep "$T" ../out
 '

@@ -253,8 +253,14 @@ test_expect_success OTHER_USER 'another user is not heard, even if he gets to th
 '
 
 test_expect_success 'since when nothing was heard of a session: list, show, JSON; nothing of one that talks' '
-	cd quiet && n=0 && until git agent list | grep "^still  *running .* idle [1-9][0-9]*m "; do n=$((n + 1)) && test $n -lt 80 && sleep 1 || return 1; done &&
-	test "$(running still "run[\"idle\"] >= 60")" = True && git agent show still | grep -E "^silent for +([1-9][0-9]*m|[6-9][0-9]s|[1-9][0-9][0-9]s)\$" && git agent shell still -- true &&
+	cd quiet &&
+	n=0 &&
+	until git agent list | grep "^still  *running .* idle [1-9][0-9]*m "; do n=$((n + 1)) &&
+	test $n -lt 80 &&
+	sleep 1 || return 1; done &&
+	test "$(running still "run[\"idle\"] >= 60")" = True &&
+	git agent show still | grep -E "^silent for +([1-9][0-9]*m|[6-9][0-9]s|[1-9][0-9][0-9]s)\$" &&
+	git agent shell still -- true &&
 	git agent list >../out && grep "^talks .*detached" ../out && test "$(running talks "run[\"idle\"] < 30")" = True && git agent stop -q still talks
 '
 

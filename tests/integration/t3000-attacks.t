@@ -175,7 +175,9 @@ test_expect_success 'GT-08: a landing that is only previewed runs no driver of t
 	make_repo preview "seq 20 >a" && cd preview && t="touch $TRASH/driven" && git config filter.foo.smudge "$t; cat" && git config filter.foo.clean "$t; cat" &&
 	git config diff.foo.textconv "$t; cat" && git config diff.foo.command "$t" && git config merge.foo.driver "$t" &&
 	attack p "printf \"* filter=foo diff=foo merge=foo\n\" >.gitattributes; echo end >>a; echo n >n" && sed -i "s/^1\$/one/" a && git commit -qam mine &&
-	git agent review --accept-all --critical p && test "$(git show agent/p:a | tail -n 1)" = end && git agent diff p >/dev/null &&
+	git agent review --accept-all --critical p &&
+	test "$(git show agent/p:a | tail -n 1)" = end &&
+	git agent diff p >/dev/null &&
 	git agent land --dry-run p && git agent review p >/dev/null &&
 	test ! -e "$TRASH/driven" && { git merge -q --no-edit agent/p; test -e "$TRASH/driven"; }
 '

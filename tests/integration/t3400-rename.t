@@ -350,7 +350,8 @@ test_expect_success 'what a killed sandbox left half way is no part of the work'
 	git -C repo agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left" &&
 	(cd repo && git agent start -q --name named -- sh -c "mkdir .git-agent-moving-2 && echo c >.git-agent-moving-2/c && git add . && git commit -qm c && echo d >.git-agent-moving-2/c && echo w >w") &&
 	git -C repo diff-tree -r --name-only main refs/agent/named/held >out && printf ".git-agent-moving-2/c\nw\n" >want && test_cmp want out && test "$(git -C repo show refs/agent/named/held:.git-agent-moving-2/c)" = d &&
-	test "$(git -C repo log --format=%s -1 refs/agent/named/orig~1)" = c && ! git -C repo agent show named | grep "left behind"
+	test "$(git -C repo log --format=%s -1 refs/agent/named/orig~1)" = c &&
+	! git -C repo agent show named | grep "left behind"
 '
 
 test_expect_success PYTHON 'where listeners cannot be had the session says so' '
