@@ -182,7 +182,8 @@ static int conclude(const struct landing *l, const struct proposal *p, struct re
 		return -1;
 	if (!rc) {
 		rec->commit = made;
-		return status ? land_clear_state(l->repo, rec, err) : 0;
+		return status && (land_remove_locks(l->repo, err) ||
+				  land_clear_state(l->repo, rec, err)) ? -1 : 0;
 	}
 	if (!land_is_left(l->repo, rec))
 		return fail_stopped(l, status, why, err);

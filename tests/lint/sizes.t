@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What has a bar in lines stays below it. Where a room is not yet as small as it is to be, that stands
+# beside the bar; a bar goes down with what it counts.
+cd "${TEST_SRCDIR:?}" || exit 1
+
+. tests/lib/lint.sh
+
+# at_most BAR WHAT FILE...: these have so many lines together
+at_most() {
+	bar=$1 what=$2
+	shift 2
+	lines=$(cat "$@" | wc -l)
+	result "$what: at most $bar lines" "$([ "$lines" -le "$bar" ] || echo "$what: $lines lines, and $bar is the bar")"
+}
+
+guard=$(echo src/land/guard*.[ch])
+arrival=$(echo src/land/landed.c src/land/look.[ch])
+verdict=$(echo src/land/decide*.[ch])
+ignored=$(echo src/land/ignored*.[ch])
+land=$(find src/land -name '*.[ch]' | sort)
+# shellcheck disable=SC2086
+proper=$(printf '%s\n' $land | grep -vxF "$(printf '%s\n' $guard $arrival $verdict $ignored)")
+
+# shellcheck disable=SC2046,SC2086
+{
+	at_most 102000 'src and include' $(find src include -type f -name '*.[ch]' -o -type f -name '*.def')
+	at_most 8000 'landing with its rooms' $land
+	at_most 4500 'landing proper' $proper
+	at_most 800 'the guard' $guard
+	at_most 600 'what has arrived' $arrival
+	at_most 1200 'verdicts' $verdict
+	at_most 600 'bringing ignored files' $ignored
+	at_most 1700 'the history part of capture' src/capture/rewrite*.[ch] src/capture/wip.c src/session/wip.c
+	at_most 200 'the manual of land' docs/man/git-agent-land.1
+	at_most 400 'docs/capture.md' docs/capture.md
+}
+at_most 80 'decisions on landing' "$(mktemp)"
+
+exit "$failed"
