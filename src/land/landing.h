@@ -85,10 +85,12 @@ const char *land_merge_options(const struct ga_gitconfig *c, const char *branch)
 bool land_needs_git(const struct landing *l, const struct proposal *p);
 
 /* preflight.c: GA_ELOSE, naming paths and the remedy, if git would refuse to go from `from` to
- * the tree `to`, or if an operation is in progress. `changes` are those in between; `then` is
- * what to do after the remedy ("land again"). */
+ * the tree `to`, or if an operation is in progress. `changes` are those in between; `forward`: it
+ * fast-forwards, and so touches nothing when it refuses; `then` is what to do after the remedy
+ * ("land again"). */
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
-		   const struct ga_changes *changes, const char *then, struct ga_error *err);
+		   const struct ga_changes *changes, bool forward, const char *then,
+		   struct ga_error *err);
 /* Fail with GA_ELOSE: "WHAT: PATHS", and the hint "REMEDY, then THEN". */
 int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
 		const char *then, struct ga_error *err);

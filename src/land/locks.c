@@ -86,14 +86,19 @@ static uint64_t find_git(const struct ga_repo_info *info)
 	return ret;
 }
 
-static int remove_lock(const struct ga_repo_info *info, time_t since, const char *path,
-		       struct ga_error *err)
+static bool is_younger(const struct timespec *t, const struct timespec *than)
+{
+	return t->tv_sec != than->tv_sec ? t->tv_sec > than->tv_sec : t->tv_nsec > than->tv_nsec;
+}
+
+static int remove_lock(const struct ga_repo_info *info, const struct timespec *since,
+		       const char *path, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 	uint64_t pid;
 
-	if (lstat(path, &st) || st.st_ctim.tv_sec < since)
+	if (lstat(path, &st) || !is_younger(&st.st_ctim, since))
 		return 0;
 	pid = find_git(info);
 	if (pid) {
@@ -106,7 +111,7 @@ static int remove_lock(const struct ga_repo_info *info, time_t since, const char
 	return 0;
 }
 
-static int remove_locks(struct ga_repo *r, time_t since, struct ga_error *err)
+static int remove_locks(struct ga_repo *r, const struct timespec *since, struct ga_error *err)
 {
 	const struct ga_repo_info *info = ga_repo_info(r);
 	cleanup_free char *branch = NULL, *own = NULL;
@@ -140,7 +145,7 @@ int land_remove_locks(struct ga_repo *r, struct ga_error *err)
 	cleanup_free char *file = marker(r);
 	struct stat st;
 
-	return stat(file, &st) ? 0 : remove_locks(r, st.st_mtim.tv_sec, err);
+	return stat(file, &st) ? 0 : remove_locks(r, &st.st_mtim, err);
 }
 
 /* A landing was killed here: is the git that worked on it still running? */

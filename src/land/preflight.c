@@ -11,6 +11,9 @@
 #include "ga/quote.h"
 #include "landing.h"
 
+#define PATHSPECS 500 /* so many paths are named to git, of more it lists all */
+#define OVERWRITTEN "your uncommitted changes would be overwritten"
+
 static int fail_operation(const char *operation, const char *then, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ELOSE, "%s %s is in progress in this working tree",
@@ -54,6 +57,15 @@ static int ask_read_tree(struct ga_repo *r, const struct ga_oid *from, const str
 
 	ga_buf_clear(why);
 	return ask(r, args, ret_status, NULL, why, err);
+}
+
+static int refresh(struct ga_repo *r, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_buf struct ga_buf ignored = GA_BUF_INIT;
+	int unneeded;
+
+	return ask(r, args, &unneeded, NULL, &ignored, err);
 }
 
 /* ---- why not ------------------------------------------------------------------------------ */
@@ -183,7 +195,7 @@ static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga
 	    add_overlap(r, staged, changes, NULL, &mine, err))
 		return -1;
 	if (mine.n)
-		return land_refuse(&mine, "your uncommitted changes would be overwritten",
+		return land_refuse(&mine, OVERWRITTEN,
 			      "commit them or 'git stash'", then, err);
 	find_untracked(r, changes, &untracked);
 	if (untracked.n)
@@ -208,21 +220,51 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 	return 0;
 }
 
-int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
-		   const struct ga_changes *changes, const char *then, struct ga_error *err)
+/* Of the files that would be changed, find those that are modified; only these are looked at. */
+static int find_modified(struct ga_repo *r, const struct ga_changes *changes, struct ga_strv *ret,
+			 struct ga_error *err)
 {
-	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
-	cleanup_buf struct ga_buf why = GA_BUF_INIT, ignored = GA_BUF_INIT;
-	int status, unneeded;
+	cleanup_strv struct ga_strv args = GA_STRV_INIT;
+
+	for (size_t i = 0; modified[i]; i++)
+		ga_strv_push(&args, modified[i]);
+	if (changes->n <= PATHSPECS) {
+		ga_strv_push(&args, "--");
+		for (size_t i = 0; i < changes->n; i++)
+			ga_strv_pushf(&args, ":(top,literal)%s", changes->v[i].path);
+	}
+	return add_overlap(r, (const char *const *)args.v, changes, NULL, ret, err);
+}
+
+/* A fast-forward is all or nothing, so only what there are better words for is asked. */
+static int check_forward(struct ga_repo *r, const struct ga_changes *changes, const char *then,
+			 struct ga_error *err)
+{
+	cleanup_strv struct ga_strv mine = GA_STRV_INIT;
+
+	if (find_modified(r, changes, &mine, err))
+		return -1;
+	if (mine.n) {
+		ga_strv_release(&mine);
+		if (refresh(r, err) || find_modified(r, changes, &mine, err))
+			return -1;
+	}
+	return mine.n ? land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err) : 0;
+}
+
+int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
+		   const struct ga_changes *changes, bool forward, const char *then,
+		   struct ga_error *err)
+{
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status = 0;
 
 	if (check_operation(r, then, err) || check_entries(changes, err) ||
-	    ask_read_tree(r, from, to, &status, &why, err))
+	    (forward ? check_forward(r, changes, then, err)
+		     : ask_read_tree(r, from, to, &status, &why, err)))
 		return -1;
-	if (!status)
-		return check_untracked(r, changes, then, err);
 	/* a file that was only touched looks modified until the index is refreshed */
-	if (ask(r, refresh, &unneeded, NULL, &ignored, err) ||
-	    ask_read_tree(r, from, to, &status, &why, err))
+	if (status && (refresh(r, err) || ask_read_tree(r, from, to, &status, &why, err)))
 		return -1;
 	return status ? explain(r, from, changes, then, &why, err)
 		      : check_untracked(r, changes, then, err);

@@ -91,7 +91,7 @@ static int check(struct ga_repo *r, const struct record *rec, struct ga_error *e
 	return check_head(r, rec, err) || check_files(r, rec, err) ||
 	       ga_commit_tree(r, &rec->commit, &from, err) || land_old_tree(r, rec, &to, err) ||
 	       ga_tree_diff(r, &from, &to, &changes, err) ||
-	       land_preflight(r, &from, &to, &changes, "undo", err) ? -1 : 0;
+	       land_preflight(r, &from, &to, &changes, false, "undo", err) ? -1 : 0;
 }
 
 /* ---- undoing it ------------------------------------------------------------------------------ */
