@@ -165,7 +165,10 @@ int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct 
 /* Is `anc` an ancestor of `desc`, or the same? Returns 1 or 0. */
 int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc,
 		   struct ga_error *err);
-/* The same, as far as a few commits tell, without a process; false if they do not. */
+/* The best common ancestor of two commits; 1: they have none. */
+int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid *b,
+		  struct ga_oid *ret, struct ga_error *err);
+/* ga_is_ancestor(), as far as a few commits tell, without a process; false if they do not. */
 bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc);
 /* Is `oid` what a branch, remote branch or tag points to? Those of sessions do not count. Starts no
  * process. */

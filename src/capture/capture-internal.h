@@ -48,6 +48,7 @@ struct capture {
 				       * commits that are here; sorted by name */
 	bool unread;                  /* there may be more of them, or a stash */
 	bool related;                 /* the base is an ancestor of `head` */
+	bool older;                   /* `head` is an ancestor of the user's commit */
 	bool headless;                /* its HEAD names no commit */
 	/* the host's files of patterns */
 	struct ga_buf excludes, attributes, info_attributes;

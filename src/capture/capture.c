@@ -367,6 +367,17 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	return 0;
 }
 
+/* A resume brings into the layers what they lack. */
+static int leave_newer(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes back = GA_CHANGES_INIT;
+
+	for (size_t i = 0; i < o->newer.n; i++)
+		(void)ga_changes_add(&back, o->newer.v[i].path, &o->newer.v[i].new,
+				     &o->newer.v[i].old);
+	return ga_tree_apply(c->e->repo, NULL, &o->rewrite.full, &back, &o->rewrite.full, err);
+}
+
 /* Is there anything that rules could apply to? What the host has that makes paths dangerous is not
  * gathered for a session that did nothing. */
 static bool met_anything(const struct capture *c)
@@ -386,7 +397,8 @@ static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (ga_fault_stop("capture:tree", err) || commit_rest(c, o, err) ||
 	    ga_fault_stop("capture:commit", err))
 		return -1;
-	if (rewrite(c, o, err) || ga_fault_stop("capture:rewrite", err))
+	if (rewrite(c, o, err) || leave_newer(c, o, err) ||
+	    ga_fault_stop("capture:rewrite", err))
 		return -1;
 	if (make_report(c, o, err) || ga_fault_stop("capture:report", err))
 		return -1;

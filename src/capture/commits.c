@@ -371,7 +371,16 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	if (rc < 0)
 		return -1;
 	c->related = rc;
-	if (!rc)
+	if (rc)
+		return 0;
+	rc = ga_is_ancestor(c->e->repo, &c->head, &c->s->onto, err);
+	if (rc < 0)
+		return -1;
+	c->older = rc;
+	if (rc)
+		ga_strv_pushf(&c->notes, "the agent ended on an older commit, %.12s: what it did "
+			      "there is one commit, if it did anything", GA_HEX(&c->head));
+	else
 		ga_strv_pushf(&c->notes, "the agent rewrote %s: " ONE_COMMIT "; its own commits "
 			      "are kept beside it", c->s->resumed
 			      ? "commits that are published" : "history below its base");

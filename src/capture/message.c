@@ -64,11 +64,11 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 	struct ga_changes *changes = &o->rest.changes;
 	struct ga_flags *flags = &o->rest.flags;
 
-	if (ga_tree_diff(c->e->repo, from, &c->upper.tree, changes, err) ||
-	    ga_classify(c->e->repo, &o->facts, from, &c->upper.tree, changes, flags, err))
+	if (ga_tree_diff(c->e->repo, from, &o->tree, changes, err) ||
+	    ga_classify(c->e->repo, &o->facts, from, &o->tree, changes, flags, err))
 		return -1;
 	o->rest.old = *from;
-	o->rest.new = c->upper.tree;
+	o->rest.new = o->tree;
 	add_subject(c, changes, flags, &o->facts, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
 		    command, GA_HEX(&c->s->onto));
@@ -79,21 +79,69 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 	return 0;
 }
 
+/* Is there a file in place of a directory above the path? */
+static int is_below_file(struct ga_repo *r, const struct ga_oid *tree, const char *path, bool *ret,
+			 struct ga_error *err)
+{
+	*ret = false;
+	for (const char *p = strchr(path, '/'); p && !*ret; p = strchr(p + 1, '/')) {
+		cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
+		struct ga_entry e;
+
+		if (ga_tree_entry(r, tree, above, &e, err))
+			return -1;
+		*ret = e.mode && e.mode != GA_MODE_TREE;
+	}
+	return 0;
+}
+
+/* Find what the base has changed since the agent's history forked off, and the agent did not touch:
+ * as in a merge, that stays. */
+static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+	struct ga_repo *r = c->e->repo;
+	struct ga_oid fork, was;
+	struct ga_entry is;
+	bool below;
+	int rc = ga_merge_base(r, &c->head, &c->s->onto, &fork, err);
+
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_commit_tree(r, &fork, &was, err) ||
+	    ga_tree_diff(r, &was, &c->base_tree, &all, err))
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct ga_change *v = &all.v[i];
+
+		if (ga_tree_entry(r, &c->upper.tree, v->path, &is, err) ||
+		    is_below_file(r, &c->upper.tree, v->path, &below, err))
+			return -1;
+		if (ga_entry_equal(&is, &v->old) && !below)
+			(void)ga_changes_add(&o->newer, v->path, &v->old, &v->new);
+	}
+	return ga_tree_apply(r, NULL, &c->upper.tree, &o->newer, &o->tree, err);
+}
+
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->related && !ga_oid_is_zero(&c->head);
 	struct ga_oid parent = own ? c->head : c->agent_base;
 	struct ga_oid from = own ? c->head_tree : c->agent_base_tree;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
-	struct ga_commit commit = { .tree = c->upper.tree, .parents = &parent, .n_parents = 1,
+	struct ga_commit commit = { .parents = &parent, .n_parents = 1,
 				    .author = o->committer, .committer = o->committer,
 				    .extra = (char[]){ "" } };
 
 	o->history = parent;
-	if (ga_oid_equal(&c->upper.tree, &from))
+	o->tree = c->upper.tree;
+	if (!own && !ga_oid_is_zero(&c->head) && find_newer(c, o, err))
+		return -1;
+	if (ga_oid_equal(&o->tree, &from))
 		return 0;
 	if (make_message(c, o, &from, &m, err))
 		return -1;
+	commit.tree = o->tree;
 	commit.message = m.ptr;
 	o->made_rest = true;
 	return ga_commit_write(c->e->repo, &commit, &o->history, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Commits of the agent's that are on no branch: on a tag, in an older stash, on the HEAD of another
- * working tree, in an unfinished operation. git goes on from each of them, so each is work; only
- * what the agent itself took off everything (a reset, a dropped stash) is not.
+ * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only what
+ * the agent itself took off everything (a reset, a dropped stash) is not.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -89,7 +89,8 @@ struct others {
 	const struct ga_refs *theirs; /* the host's refs, sorted by name */
 	struct ga_strv tags;   /* the agent's tags, the first few */
 	size_t n_tags;
-	struct ga_refs found;  /* candidates, with the names they will have */
+	struct ga_refs found;  /* candidates, with the names they will have ... */
+	struct ga_refs left;   /* ... and those that count only if none of the former has them */
 	struct ga_oidmap host; /* what the host's refs point to */
 	bool more;             /* there are more than MAX_FOUND */
 	bool failed;           /* git inside did not answer completely */
@@ -99,6 +100,7 @@ static void others_release(struct others *x)
 {
 	ga_strv_release(&x->tags);
 	ga_refs_release(&x->found);
+	ga_refs_release(&x->left);
 	ga_oidmap_release(&x->host);
 }
 
@@ -310,6 +312,29 @@ static void find_pseudo(struct others *x, int dir, const char *kind)
 	}
 }
 
+static void turn_to_left(struct others *x)
+{
+	struct ga_refs found = x->found;
+
+	x->found = x->left;
+	x->left = found;
+}
+
+/* Commits made on a detached HEAD that a checkout left. */
+static void find_left(struct others *x, int dir, const char *kind)
+{
+	cleanup_free char *left = ga_strf("%sleft/", kind);
+	cleanup_strv struct ga_strv ids = GA_STRV_INIT;
+	struct ga_oid oid;
+
+	x->failed |= dir >= 0 && !ga_gitdir_left(dir, &ids);
+	turn_to_left(x);
+	for (size_t i = 0; i < ids.n; i++)
+		if (ga_oid_parse(ids.v[i], GA_OID_HEXSZ, &oid))
+			found(x, &oid, left, ids.v[i]);
+	turn_to_left(x);
+}
+
 /* Find what is unfinished in the working tree that git calls `name`. */
 static void find_in_tree(struct others *x, int trees, const char *name, size_t *told)
 {
@@ -318,6 +343,7 @@ static void find_in_tree(struct others *x, int trees, const char *name, size_t *
 	const char *what = dir < 0 ? NULL : operation(dir);
 
 	find_pseudo(x, dir, kind);
+	find_left(x, dir, kind);
 	if (what && (*told)++ < MAX_NAMED) {
 		cleanup_free char *q = ga_quote(name);
 
@@ -368,6 +394,7 @@ static int find_all(struct others *x, struct ga_error *err)
 	if (!ga_oid_is_zero(&x->c->stash) && find_in_list(x, stashes, "", "stash/", err))
 		return -1;
 	find_pseudo(x, dir, "");
+	find_left(x, dir, "");
 	if (!is_there(dir, "worktrees"))
 		return 0;
 	if (find_in_list(x, trees, "HEAD ", "worktree/", err))
@@ -502,9 +529,14 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 
 	for (size_t i = 0; i < host->n; i++)
 		(void)ga_oidmap_add(&x.host, &host->v[i].oid, 0);
-	if (find_all(&x, err) || (x.found.n && peel(&x, err)) ||
-	    (x.found.n && keep_alone(&x, host, known, err)))
+	if (find_all(&x, err))
 		return -1;
+	for (int i = 0; i < 2; i++) {
+		if ((x.found.n && peel(&x, err)) ||
+		    (x.found.n && keep_alone(&x, host, known, err)))
+			return -1;
+		turn_to_left(&x);
+	}
 	note_tags(&x);
 	if (!x.failed && !x.more)
 		return 0;

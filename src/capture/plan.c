@@ -254,7 +254,7 @@ static int update_heads(struct capture *c, const struct outcome *o, struct plan 
 int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct ga_error *err)
 {
 	/* history that the agent abandoned is kept as a whole */
-	bool strayed = !ga_oid_is_zero(&c->head) && !c->related;
+	bool strayed = !ga_oid_is_zero(&c->head) && !c->related && !c->older;
 	const struct {
 		const char *what;
 		const struct ga_oid *oid;

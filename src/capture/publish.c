@@ -28,6 +28,7 @@ void outcome_release(struct outcome *o)
 	(void)ga_sync_beside_end(o->syncing_early, &ignored);
 	(void)ga_sync_beside_end(o->syncing, &ignored);
 	ga_strv_release(&o->early);
+	ga_changes_release(&o->newer);
 	ga_changes_release(&o->rest.changes);
 	ga_flags_release(&o->rest.flags);
 	ga_strv_release(&o->hold_always);

@@ -17,6 +17,9 @@ struct outcome {
 	bool have_facts;
 	struct ga_refs_job *refs;   /* the git that updates refs, waiting for commands; or NULL */
 	struct ga_classified rest;  /* changes in the commit of what the agent left uncommitted */
+	struct ga_oid tree;         /* what the layers show, with what is `newer` */
+	struct ga_changes newer;    /* changes of the user's that the agent's history lacks, from
+				     * what the layers show */
 	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
 				     * was done */
 	bool made_rest;             /* there is such a commit */

@@ -167,7 +167,7 @@ static int find_left_out(struct capture *c, struct outcome *o, const struct ga_s
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 
-	if (ga_tree_diff(c->e->repo, &c->base_tree, &c->upper.tree, &all, err))
+	if (ga_tree_diff(c->e->repo, &c->base_tree, &o->tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (ga_wip_has(paths, all.v[i].path))

@@ -16,6 +16,7 @@
 #include "gitdir-internal.h"
 
 #define SHALLOW_MAX ((size_t)256 << 20)
+#define LOG_MAX ((size_t)16 << 20)
 #define PACKED_MAX ((size_t)256 << 20)
 
 /* Limits when looking through refs/; beyond them it counts as changed. */
@@ -359,9 +360,33 @@ static bool only_dirs(int at, const char *path, unsigned depth, unsigned *left)
 	return ok;
 }
 
+bool ga_gitdir_left(int dir, struct ga_strv *ret)
+{
+	static const char what[] = "\tcheckout: moving from ";
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf log = GA_BUF_INIT;
+
+	if (ga_read_beneath(dir, "logs/HEAD", LOG_MAX, &log, &unreadable))
+		return false;
+	for (char *line = log.ptr, *next; line && *line; line = next) {
+		const char *from = NULL;
+		struct ga_oid oid;
+
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		from = strstr(line, what);
+		if (from && ga_oid_parse(from + sizeof(what) - 1, GA_OID_HEXSZ, &oid))
+			ga_strv_push(ret, GA_HEX(&oid));
+	}
+	ga_strv_sort_unique(ret);
+	return true;
+}
+
 int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *err)
 {
 	cleanup_close int at = open_dir(dir, err);
+	cleanup_strv struct ga_strv commits = GA_STRV_INIT;
 	cleanup_buf struct ga_buf head = GA_BUF_INIT;
 	unsigned left = MAX_ENTRIES;
 	struct stat st;
@@ -374,7 +399,7 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 	    !fstatat(at, "reftable", &st, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	return content_is(at, "HEAD", &head) && packed_refs_are_as_sealed(at, dir) &&
-	       only_dirs(at, "refs", 0, &left);
+	       only_dirs(at, "refs", 0, &left) && ga_gitdir_left(at, &commits) && !commits.n;
 }
 
 /* Is this entry of refs/ the directory of branches, that of remote branches, or the stash? */

@@ -58,6 +58,25 @@ int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_
 	return status == 0;
 }
 
+int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid *b,
+		  struct ga_oid *ret, struct ga_error *err)
+{
+	char x[GA_OID_HEXSZ + 1], y[GA_OID_HEXSZ + 1];
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	int status;
+
+	g.args = (const char *const[]){ "merge-base", ga_oid_hex(a, x), ga_oid_hex(b, y), NULL };
+	g.out = &out;
+	if (ga_git_run(r, &g, &status, err))
+		return -1;
+	if (status == 1)
+		return 1;
+	if (status || out.len < GA_OID_HEXSZ || !ga_oid_parse(out.ptr, GA_OID_HEXSZ, ret))
+		return ga_fail(err, GA_EFATAL, "cannot find the merge base of %s and %s", x, y);
+	return 0;
+}
+
 /* What ga_is_on_branch() excludes, as git reads its patterns. */
 static bool is_sessions(const char *name, const char *space)
 {
