@@ -165,6 +165,10 @@ struct ga_arrival {
 void ga_arrival_release(struct ga_arrival *a);
 int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival *ret,
 	       struct ga_error *err);
+/* Does a branch, remote branch or tag have what arrived, and not only HEAD, detached, or the commit
+ * that a superproject names? 1 yes. */
+int ga_arrival_lasts(struct ga_repo *r, const struct ga_session *s, const struct ga_arrival *a,
+		     struct ga_error *err);
 /* The answer alone: 1 if it has arrived, 0 if not. */
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 

@@ -119,6 +119,8 @@ struct ga_session {
 	struct ga_oid remote_tip, remote_held;
 	/* of one that arrived otherwise (ga_arrived()) and is LANDED: how, and in which ref */
 	char *arrived, *arrived_in;
+	/* of one that is DROPPED, or was: its name in the trash */
+	char *stamp;
 };
 #define GA_SESSION_INIT { .exit_status = -1 }
 void ga_session_release(struct ga_session *s);

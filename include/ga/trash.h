@@ -13,21 +13,26 @@
 
 #define GA_TRASH_REFS "refs/agent-trash/"
 
-/* Move a session (lock held, not running) to the trash: refs in one transaction, then the
- * directory. Safe to repeat after a crash. Fails (GA_EFATAL) if the branch is checked out in a
- * working tree. `*ret_where` (owned by the caller) is the directory in the trash. */
+/* Move a session (lock held, not running) to the trash: its name there is saved first, with the
+ * state DROPPED; then its refs go in one transaction, then the directory. If that is killed, call
+ * it again for a session of that state: it goes where it was going. Fails (GA_EFATAL) if the branch
+ * is checked out in a working tree. `*ret_where` (owned by the caller) is the directory in the
+ * trash. */
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     char **ret_where, struct ga_error *err);
 
-/* Restore what was moved there: `name` is a session's (of several the one dropped last) or that of
- * a directory in the trash. Its refs are restored in one transaction that overwrites none, then the
- * directory. Safe to repeat after a crash. Fails (GA_EFATAL) if a session or branch of that name
- * exists, or if the session's state was damaged. The session comes locked. Returns 1 if there is
- * none. With `whole_or_null`, only one that was started while that session, the superproject's, was
- * at work: of several of the same name, its own. */
-int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
-		     const struct ga_session *whole_or_null, struct ga_session *ret, int *ret_lock,
-		     struct ga_error *err);
+/* Find what was moved there: `name` is a session's (of several the one dropped last) or that of a
+ * directory in the trash. Fails (GA_EFATAL) if a session or branch of that name exists, or if the
+ * session's state was damaged. `ret->dir` is where it will be. Returns 1 if there is none. With
+ * `whole_or_null`, only one that was started while that session, the superproject's, was at work:
+ * of several of the same name, its own. */
+int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
+		  const struct ga_session *whole_or_null, struct ga_session *ret,
+		  struct ga_error *err);
+/* Restore it: its refs in one transaction that overwrites none, then the directory. Safe to repeat
+ * after a crash, from ga_trash_find() on. The session comes locked. */
+int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session *s,
+		     int *ret_lock, struct ga_error *err);
 
 /* Delete for good what was dropped before that time, directories and refs. `dry`: delete nothing.
  * Adds the names of the directories to `names`, and when each was dropped, for people, to `whys`.

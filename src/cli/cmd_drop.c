@@ -59,6 +59,28 @@ int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	return trash(e, s, ret_where, err);
 }
 
+int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
+{
+	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_free char *where = NULL, *q = NULL;
+	cleanup_close int lock = -1;
+
+	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
+		return 0;
+	if (ga_session_lock(&s, true, &lock, err))
+		return -1;
+	ga_session_release(&s);
+	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
+		return 0;
+	if (cli_trash(&c->env, &s, &where, err))
+		return ga_error_wrap(err, "session '%s' was being dropped", name);
+	q = ga_quote(where);
+	cli_note("session '%s' was being dropped: it is in %s; 'git agent drop --restore %s' brings "
+		 "it back", s.name, q, s.name);
+	return 1;
+}
+
 /* Pick the session to drop. With --force one whose state file cannot be read any more will do: its
  * name is all that moving it needs. */
 static int load(struct cli *c, const struct options *o, const char *name, struct ga_session *s,
@@ -135,19 +157,18 @@ static int check_kept_away(struct cli *c, const struct ga_session *s, struct ga_
 /* Refuse what would lose work, in a submodule too. */
 static int check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *dir = NULL, *q = NULL, *word = NULL;
+	cleanup_free char *dir = NULL, *q = NULL, *word = NULL, *ref = NULL;
 	/* files that an interrupted landing keeps in its directory are the user's, and nowhere else
 	 */
 	int rc = cli_check_over(&c->env, s, err) ? -1 : cli_unlanded(c->env.repo, s, err);
 
 	if (rc < 0)
 		return -1;
-	if (rc && !cli_has_work(s)) {
-		(void)ga_fail(err, GA_ELOSE, "session '%s' has branches or a stash of the agent's",
-			      s->name);
-		return ga_hint(err, "'git for-each-ref " GA_SESSION_REFS "%s/' lists them, "
-				    "'git agent drop --force %s' moves them to the trash",
-			       s->name, s->name);
+	if (rc == 2) {
+		(void)ga_fail(err, GA_ELOSE, "session '%s' has landed where HEAD is detached, and "
+			      "no branch has it", s->name);
+		return ga_hint(err, "'git branch NAME' makes one, 'git agent drop --force %s' "
+			       "moves the session to the trash", s->name);
 	}
 	if (rc) {
 		if (check_branch(c, s, err))
@@ -157,7 +178,15 @@ static int check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 				    "moves it to the trash",
 			       s->name, s->name);
 	}
-	if (check_kept_away(c, s, err) || cli_part_work(&c->env, s, &dir, err))
+	rc = cli_kept_refs(c->env.repo, s, &ref, err);
+	if (rc > 0) {
+		(void)ga_fail(err, GA_ELOSE, "session '%s' has branches or a stash of the agent's: "
+			      "no branch of yours has %s", s->name, ref);
+		return ga_hint(err, "'git branch NAME %s' makes one, 'git for-each-ref "
+			       GA_SESSION_REFS "%s/' lists all, 'git agent drop --force %s' moves "
+			       "them to the trash", ref, s->name, s->name);
+	}
+	if (rc || check_kept_away(c, s, err) || cli_part_work(&c->env, s, &dir, err))
 		return -1;
 	if (!dir)
 		return 0;
@@ -165,8 +194,9 @@ static int check_work(struct cli *c, struct ga_session *s, struct ga_error *err)
 	word = ga_quote_shell(dir);
 	(void)ga_fail(err, GA_ELOSE, "session '%s' has work in submodule '%s' that was not landed",
 		      s->name, q);
-	return ga_hint(err, "'git -C %s agent review %s' shows it, 'git agent drop --force %s' "
-			    "moves all of the session to the trash", word, s->name, s->name);
+	return ga_hint(err, "'git -C %s agent review %s' shows it, 'git -C %s merge agent/%s', on "
+		       "a branch there, brings it in, 'git agent drop --force %s' moves all of the "
+		       "session to the trash", word, s->name, word, s->name, s->name);
 }
 
 static int drop(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
@@ -174,7 +204,10 @@ static int drop(struct cli *c, const struct options *o, const char *name, struct
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *where = NULL, *q = NULL;
 	cleanup_close int lock = -1;
+	int rc = cli_finish_drop(c, cli_plain_name(name), err);
 
+	if (rc)
+		return rc < 0 ? -1 : 0;
 	if (load(c, o, name, &s, &lock, err) || (!o->force && check_work(c, &s, err)))
 		return -1;
 	if (o->dry_run) {
@@ -234,13 +267,14 @@ int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_err
 	return 0;
 }
 
+static int restore_one(const struct ga_start_env *e, const char *name,
+		       const struct ga_session *whole_or_null, struct ga_error *err);
+
 /* The session of a submodule that was dropped with the one it was a part of. */
 static int restore_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
-	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *q = ga_quote(at->path);
 	const struct ga_session *whole = payload;
-	cleanup_close int lock = -1;
 	int rc;
 
 	if (at->s)
@@ -249,36 +283,43 @@ static int restore_part(const struct ga_part_at *at, void *payload, struct ga_er
 		cli_note("submodule %s: %s: its session stays in the trash", q, at->why->msg);
 		return 0;
 	}
-	rc = ga_trash_restore(at->env->repo, at->env->state_dir, whole->name, whole, &s, &lock,
-			      err);
+	rc = restore_one(at->env, whole->name, whole, err);
 	if (rc > 0)
 		cli_note("submodule %s: its session is not in the trash any more", q);
-	else if (!rc)
-		rc = ga_start_each_part(at->env, &s, false, restore_part, &s, err);
 	return rc < 0 ? ga_error_wrap(err, "submodule %s", q) : 0;
+}
+
+/* Restore a session behind its parts, which are found through it. 1: there is none. */
+static int restore_one(const struct ga_start_env *e, const char *name,
+		       const struct ga_session *whole_or_null, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_close int lock = -1;
+	int rc = ga_trash_find(e->repo, e->state_dir, name, whole_or_null, &s, err);
+
+	if (rc)
+		return rc;
+	if (ga_start_each_part(e, &s, false, restore_part, &s, err) ||
+	    ga_trash_restore(e->repo, e->state_dir, &s, &lock, err))
+		return -1;
+	if (!whole_or_null)
+		cli_note("session '%s' is back", s.name);
+	return 0;
 }
 
 static int restore(struct cli *c, const char *name, struct ga_error *err)
 {
-	cleanup_session struct ga_session s = GA_SESSION_INIT;
-	cleanup_close int lock = -1;
+	cleanup_free char *q = NULL, *dir = NULL;
 	int rc;
 
 	name = cli_plain_name(name);
-	rc = ga_trash_restore(c->env.repo, c->env.state_dir, name, NULL, &s, &lock, err);
-	if (rc < 0)
-		return -1;
-	if (rc) {
-		cleanup_free char *q = ga_escape(name), *dir = ga_quote(c->env.state_dir);
-
-		(void)ga_fail(err, GA_EFATAL, "no session '%s' is in the trash", q);
-		return ga_hint(err, "what was dropped is in %s/trash, with the time in its name",
-			       dir);
-	}
-	if (ga_start_each_part(&c->env, &s, false, restore_part, &s, err))
-		return -1;
-	cli_note("session '%s' is back", s.name);
-	return 0;
+	rc = cli_finish_drop(c, name, err) < 0 ? -1 : restore_one(&c->env, name, NULL, err);
+	if (rc <= 0)
+		return rc;
+	q = ga_escape(name);
+	dir = ga_quote(c->env.state_dir);
+	(void)ga_fail(err, GA_EFATAL, "no session '%s' is in the trash", q);
+	return ga_hint(err, "what was dropped is in %s/trash, with the time in its name", dir);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,

@@ -63,7 +63,7 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error in_use = GA_ERROR_INIT;
-	cleanup_free char *dir = NULL, *commits = NULL;
+	cleanup_free char *dir = NULL, *commits = NULL, *ref = NULL;
 	int rc, away;
 
 	/* it is cleared away together with the session of the superproject */
@@ -71,7 +71,7 @@ static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_e
 		*ret = ga_strdup("it is a part of a superproject's session");
 		return 0;
 	}
-	rc = cli_kept_refs(g->c->env.repo, s, err);
+	rc = cli_kept_refs(g->c->env.repo, s, &ref, err);
 	away = rc < 0 ? -1 : cli_kept_away(g->c->env.repo, s, &commits, err);
 	if (away < 0 || cli_part_work(&g->c->env, s, &dir, err))
 		return -1;
@@ -124,6 +124,8 @@ static int session(struct gc *g, const char *name, struct ga_error *err)
 	if (s.state != GA_STATE_LANDED)
 		return 0;
 	rc = cli_unlanded(g->c->env.repo, &s, err);
+	if (rc == 2)
+		say_stays(&s, "HEAD is detached where it is, and no branch has it", NULL);
 	if (rc)
 		return rc > 0 ? 0 : -1;
 	/* before all other reasons: for this one there is a hint */

@@ -94,7 +94,7 @@ static void say_nothing(struct cli *c, const struct ga_session *s)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	cli_note("agent/%s: nothing to land", s->name);
-	if (cli_kept_refs(c->env.repo, s, &ignored) > 0)
+	if (cli_kept_refs(c->env.repo, s, NULL, &ignored) > 0)
 		cli_note("  branches or a stash of the agent's: 'git for-each-ref " GA_SESSION_REFS
 			 "%s/' lists them", s->name);
 }

@@ -59,7 +59,7 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 	/* a part that cannot be looked at may have work */
 	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
 		return "in submodules";
-	return cli_kept_refs(c->env.repo, s, &ignored) ? "other refs" : "no change";
+	return cli_kept_refs(c->env.repo, s, NULL, &ignored) ? "other refs" : "no change";
 }
 
 /* How long a session is silent before that is said. */

@@ -33,21 +33,31 @@ static bool goes_along(struct ga_repo *r, const struct ga_session *s, const stru
 	return does;
 }
 
-int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
+		  struct ga_error *err)
 {
 	static const char *const kinds[] = { "heads/", "others/", "stash", "earlier/" };
-	bool any = false;
 
-	for (size_t i = 0; i < GA_NELEMS(kinds) && !any; i++) {
+	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
 		cleanup_free char *prefix = ga_session_ref(s, kinds[i]);
 		cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 
 		if (ga_refs_list(r, prefix, &refs, err))
 			return -1;
-		for (size_t k = 0; k < refs.n && !any; k++)
-			any = !goes_along(r, s, &refs.v[k].oid);
+		for (size_t k = 0; k < refs.n; k++) {
+			bool there = goes_along(r, s, &refs.v[k].oid);
+
+			if (!there && ret_ref &&
+			    ga_is_on_branch(r, &refs.v[k].oid, NULL, false, &there, err))
+				return -1;
+			if (there)
+				continue;
+			if (ret_ref)
+				*ret_ref = ga_strdup(refs.v[k].name);
+			return 1;
+		}
 	}
-	return any;
+	return 0;
 }
 
 int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
@@ -67,7 +77,7 @@ int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
 
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
-	int landed;
+	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 
 	/* changes to uncommitted work that no landing has brought yet */
 	if (s->left_out.n)
@@ -75,9 +85,19 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 	if (!ga_oid_is_zero(&s->held))
 		return 1;
 	if (ga_oid_is_zero(&s->tip))
-		return s->state == GA_STATE_LANDED ? 0 : cli_kept_refs(r, s, err);
-	landed = ga_landed(r, s, err);
-	return landed < 0 ? -1 : !landed;
+		return 0;
+	if (ga_arrived(r, s, &a, err))
+		return -1;
+	if (a.how == GA_LANDED_NOT)
+		return 1;
+	switch (ga_arrival_lasts(r, s, &a, err)) {
+	case 0:
+		return 2;
+	case 1:
+		return 0;
+	default:
+		return -1;
+	}
 }
 
 static bool same(const char *a, const char *b)

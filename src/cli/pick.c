@@ -113,6 +113,8 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 
 	if (rc)
 		return rc;
+	if (s.state == GA_STATE_DROPPED)
+		return cli_finish_drop(c, name, err) < 0 ? -1 : 1;
 	rc = lock(c, &s, capture, &fd, err);
 	if (rc < 0)
 		return -1;

@@ -38,8 +38,11 @@ bool cli_has_work(const struct ga_session *s);
 char *cli_flag_counts(const struct ga_report *r);
 char *cli_verdict_counts(const struct ga_report *r);
 
-/* Did the agent leave branches of its own, or a stash? 1 yes. */
-int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
+/* Did the agent leave branches of its own, a stash or commits on no branch, and no branch of the
+ * user's has them? 1 yes: `*ret_ref` (caller frees) is the first such ref. With `ret_ref` NULL git is
+ * not asked about branches of the user's. */
+int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
+		  struct ga_error *err);
 
 /* Is there anything that a capture did not bring? 1: a limit kept it away; 2: commits may be only
  * in the session's own repository, and `*ret_why` (`ret_why` may be NULL; caller frees) says more.
@@ -47,12 +50,12 @@ int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, struct ga_error
 int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
 		  struct ga_error *err);
 
-/* Would dropping it lose anything that was captured: work that has not landed, held or left out, or
- * refs of the agent's where there is nothing to land? 1 yes. */
+/* Would dropping it lose work that has not landed, or is held or left out? 1 yes; 2: it has landed
+ * where no branch is. */
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* The working tree of the first submodule whose part of the session would lose anything, by the two
- * functions above, or cannot be looked at: `*ret_dir`, NULL if there is none. Caller frees. */
+/* The working tree of the first submodule whose part of the session would lose anything, by the
+ * three functions above, or cannot be looked at: `*ret_dir`, NULL if there is none. Caller frees. */
 int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err);
 
@@ -68,6 +71,10 @@ int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, stru
 /* Drop a session that has ended, if all of it was captured and 'git agent drop' would need no
  * --force; else say why it stays. */
 int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_error *err);
+
+/* If a drop of the session was interrupted, bring it to its end, and say so. Returns 1 then, 0 if
+ * there was none. */
+int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err);
 
 /* Move a locked session to the trash, with its submodules' parts. As ga_trash_session(). */
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,

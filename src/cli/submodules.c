@@ -24,12 +24,15 @@ static bool may_have_work(const struct ga_session *s)
 
 static int find_work(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
+	cleanup_free char *ref = NULL;
 	char **ret_dir = payload;
 	int rc;
 
 	if (*ret_dir || !at->s)
 		return 0;
 	rc = at->env ? cli_unlanded(at->env->repo, at->s, err) : may_have_work(at->s);
+	if (!rc && at->env)
+		rc = cli_kept_refs(at->env->repo, at->s, &ref, err);
 	if (!rc && at->env)
 		rc = cli_kept_away(at->env->repo, at->s, NULL, err);
 	if (rc < 0)

@@ -305,7 +305,7 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 		return -1;
 	/* if there are kept refs, there is a note about them */
 	if (!cli_has_work(s) && s->notes.n)
-		kept = cli_kept_refs(c->env.repo, s, err);
+		kept = cli_kept_refs(c->env.repo, s, NULL, err);
 	if (kept < 0)
 		return -1;
 	/* if the submodule is gone, a note says what to do */

@@ -324,6 +324,22 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	return 0;
 }
 
+int ga_arrival_lasts(struct ga_repo *r, const struct ga_session *s, const struct ga_arrival *a,
+		     struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+	struct ga_oid tip = s->tip, at;
+	bool there = false;
+	int rc;
+
+	if (!a->where || strcmp(a->where, "HEAD") != 0)
+		return 1;
+	rc = ga_ref_read(r, s->branch, &tip, err) < 0 ? -1 : here(r, s, &tip, &at, &branch, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	return ga_is_on_branch(r, &at, NULL, false, &there, err) ? -1 : there;
+}
+
 int ga_landed(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;

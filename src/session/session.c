@@ -44,6 +44,7 @@ void ga_session_release(struct ga_session *s)
 	free(s->arrived);
 	free(s->remote);
 	free(s->arrived_in);
+	free(s->stamp);
 	ga_strv_release(&s->command);
 	ga_strv_release(&s->shared);
 	ga_strv_release(&s->submodules);

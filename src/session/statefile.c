@@ -98,6 +98,7 @@ static const struct field fields[] = {
 	FIELD("remoteheld", OID, remote_held),
 	FIELD("arrived", STRING, arrived),
 	FIELD("arrivedin", STRING, arrived_in),
+	FIELD("trash", STRING, stamp),
 };
 
 static void put(struct ga_buf *b, const char *key, const char *value)

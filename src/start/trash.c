@@ -17,6 +17,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
+#include "ga/trace.h"
 #include "ga/worktree.h"
 #include "start.h"
 
@@ -52,11 +53,16 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *reason = ga_strf("agent: drop %s", s->name);
 	cleanup_free char *prefix = ga_session_ref(s, "");
-	cleanup_free char *tip = ga_strf(GA_TRASH_REFS "%s/tip", stamp);
+	cleanup_free char *trash = ga_strf(GA_TRASH_REFS "%s/", stamp);
+	cleanup_free char *tip = ga_strf("%stip", trash);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
-	int rc = ga_ref_read(r, s->branch, &oid, err);
+	int rc;
 
+	/* all were moved at once */
+	if (ga_refs_list(r, trash, &refs, err) || refs.n)
+		return refs.n ? 0 : -1;
+	rc = ga_ref_read(r, s->branch, &oid, err);
 	if (rc < 0)
 		return -1;
 	if (!rc) {
@@ -94,18 +100,38 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 	}
 }
 
+/* Save where it goes before anything is moved there. */
+static int note_stamp(struct ga_repo *r, const char *trash, struct ga_session *s,
+		      struct ga_error *err)
+{
+	if (s->state == GA_STATE_DROPPED && s->stamp)
+		return 0;
+	free(s->stamp);
+	s->stamp = free_stamp(r, trash, s->name);
+	s->state = GA_STATE_DROPPED;
+	(void)ga_journal(s->dir, "dropped", NULL);
+	return ga_session_save(s, err);
+}
+
 int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session *s,
 		     char **ret_where, struct ga_error *err)
 {
-	cleanup_free char *trash = ga_path_join(state_dir, "trash");
-	cleanup_free char *stamp = free_stamp(r, trash, s->name), *to = ga_path_join(trash, stamp);
+	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *to = NULL;
+	const enum ga_state was = s->state;
 
 	if (ga_worktree_check_free(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
-	    ga_worktree_entry_remove(r, s, err) || move_refs(r, s, stamp, err))
+	    ga_worktree_entry_remove(r, s, err) || note_stamp(r, trash, s, err) ||
+	    ga_fault_stop("drop:noted", err))
 		return -1;
-	s->state = GA_STATE_DROPPED;
-	(void)ga_journal(s->dir, "dropped", NULL);
-	if (ga_session_save(s, err))
+	if (move_refs(r, s, s->stamp, err)) {
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+		s->state = was;
+		(void)ga_session_save(s, &ignored);
+		return -1;
+	}
+	to = ga_path_join(trash, s->stamp);
+	if (ga_fault_stop("drop:refs", err))
 		return -1;
 	if (rename(s->dir, to)) {
 		cleanup_free char *q = ga_escape(to);
@@ -113,6 +139,8 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move session '%s' to '%s'",
 				     s->name, q);
 	}
+	if (ga_fault_stop("drop:moved", err))
+		return -1;
 	start_remove_work(to);
 	*ret_where = ga_steal(&to);
 	return 0;
@@ -279,47 +307,58 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	return ga_hint(err, "'git branch -m agent/%s OTHER' gives it another name", s->name);
 }
 
-/* Move the directory back among the sessions, and lock it. */
-static int move_back(const char *state_dir, struct ga_session *s, int *ret_lock,
-		     struct ga_error *err)
-{
-	cleanup_free char *to = ga_strf("%s/sessions/%s", state_dir, s->name);
-	int rc = ga_session_lock(s, false, ret_lock, err);
-
-	if (rc > 0)
-		return ga_fail(err, GA_EFATAL, "session '%s' is being dropped", s->name);
-	if (rc || renameat2(AT_FDCWD, s->dir, AT_FDCWD, to, RENAME_NOREPLACE)) {
-		cleanup_free char *q = ga_escape(s->dir);
-
-		return rc ? -1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' back", q);
-	}
-	free(s->dir);
-	s->dir = ga_steal(&to);
-	return 0;
-}
-
-int ga_trash_restore(struct ga_repo *r, const char *state_dir, const char *name,
-		     const struct ga_session *whole_or_null, struct ga_session *ret, int *ret_lock,
-		     struct ga_error *err)
+int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
+		  const struct ga_session *whole_or_null, struct ga_session *ret,
+		  struct ga_error *err)
 {
 	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *dir = NULL;
 	cleanup_(found_release) struct found f = { 0 };
-	cleanup_close int lock = -1;
 	int rc = find(trash, name, whole_or_null, &f, err);
 
 	if (rc)
 		return rc;
 	dir = ga_path_join(trash, f.entry);
 	rc = ga_session_load_from(dir, f.name, ret, err);
-	if (rc)
-		return rc;
-	if (check_free(r, state_dir, ret, f.entry, err) ||
-	    restore_refs(r, ret, f.entry, err) || move_back(state_dir, ret, &lock, err))
+	if (rc || check_free(r, state_dir, ret, f.entry, err))
+		return rc ? rc : -1;
+	free(ret->dir);
+	ret->dir = ga_strf("%s/sessions/%s", state_dir, ret->name);
+	free(ret->stamp);
+	ret->stamp = ga_steal(&f.entry);
+	return 0;
+}
+
+/* The state is saved last in the trash: a session is either there, or back as a whole. */
+static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, int *ret_lock,
+		      struct ga_error *err)
+{
+	int rc = ga_session_lock(s, false, ret_lock, err);
+
+	if (rc > 0)
+		return ga_fail(err, GA_EFATAL, "session '%s' is being dropped", s->name);
+	if (rc || restore_refs(r, s, s->stamp, err) || ga_fault_stop("restore:refs", err))
 		return -1;
-	ret->state = ga_oid_is_zero(&ret->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
-	if (ga_session_save(ret, err))
+	s->state = ga_oid_is_zero(&s->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
+	if (ga_session_save(s, err) || ga_fault_stop("restore:saved", err))
 		return -1;
-	(void)ga_journal(ret->dir, "restored", NULL);
-	*ret_lock = ga_steal_fd(&lock);
+	(void)ga_journal(s->dir, "restored", NULL);
+	if (renameat2(AT_FDCWD, s->dir, AT_FDCWD, to, RENAME_NOREPLACE)) {
+		cleanup_free char *q = ga_escape(s->dir);
+
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' back", q);
+	}
+	return ga_fault_stop("restore:moved", err);
+}
+
+int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session *s,
+		     int *ret_lock, struct ga_error *err)
+{
+	cleanup_free char *to = s->dir;
+
+	s->dir = ga_strf("%s/trash/%s", state_dir, s->stamp);
+	if (bring_back(r, s, to, ret_lock, err))
+		return -1;
+	free(s->dir);
+	s->dir = ga_steal(&to);
 	return 0;
 }

@@ -68,4 +68,55 @@ test_expect_success 'the sessions of submodules come along' '
 	git agent drop --restore s && git -C lib rev-parse agent/s >../after && test_cmp ../before ../after && git -C lib agent list | grep "^s "
 '
 
+# What the user sees of session $1: refs, here and in the submodule, and layers.
+all_of() {
+	git for-each-ref "refs/agent/$1" "refs/heads/agent/$1"
+	git -C lib for-each-ref "refs/agent/$1" "refs/heads/agent/$1"
+	find "$HOME"/.local/state/git-agent/*/sessions/"$1"/upper "$HOME"/.local/state/git-agent/*/sessions/"$1"/git -type f | sort
+}
+killed() {
+	GIT_AGENT_FAULT=$1:kill test_expect_code 137 git-agent drop "$2" k
+}
+
+for point in drop:noted drop:refs drop:moved; do
+	for times in 1 2; do
+		test_expect_success "a drop that is killed at $point, $times times, comes to its end, and all of it back" '
+			cd super &&
+			git agent start -q --name k -- sh -c "echo k >k; git branch side; echo new >lib/k; cd lib; git add k; git commit -qm k" &&
+			all_of k >../before &&
+			for i in $(seq $times); do killed $point --force || exit 1; done &&
+			{ git agent drop --force k || test $point-$times = drop:moved-2; } &&
+			test_expect_code 128 git agent show k &&
+			test -z "$(all_of k)" &&
+			git agent drop --restore k &&
+			all_of k | test_cmp ../before - &&
+			git agent review k >/dev/null &&
+			git agent drop --force k
+		'
+	done
+done
+
+for point in restore:refs restore:saved restore:moved; do
+	test_expect_success "a restore that is killed at $point is repeated" '
+		cd super &&
+		git agent start -q --name k -- sh -c "echo k >k; echo new >lib/k; cd lib; git add k; git commit -qm k" &&
+		all_of k >../before &&
+		git agent drop --force k &&
+		killed $point --restore &&
+		{ killed $point --restore || :; } &&
+		{ git agent drop --restore k || git agent show k; } &&
+		all_of k | test_cmp ../before - &&
+		git agent drop --force k
+	'
+done
+
+test_expect_success 'a drop that was killed is brought to its end by whatever comes next' '
+	make_repo next && cd next && git agent start -q --name k -- sh -c "echo k >k" &&
+	killed drop:refs --force &&
+	git agent list >../out 2>../err && test ! -s ../out &&
+	grep "session .k. was being dropped: it is in .*/trash/k-" ../err &&
+	git agent drop --restore k && test "$(git show agent/k:k)" = k &&
+	killed drop:noted --force && git agent drop --restore k && git agent land k
+'
+
 test_done

@@ -110,6 +110,112 @@ test_expect_success 'what a limit kept away is dropped by force only, landed or 
 	cd ../super && git agent -c limits.capture.file_size=5 start -q --name sl -- sh -c "echo too long >lib/long" && test_expect_code 2 git agent drop sl && git agent drop --force sl
 '
 
+# refused: without --force, with this in the message; and what is named can be given a branch
+refused() {
+	test_expect_code 2 git agent drop "$1" 2>../err &&
+	grep "$2" ../err &&
+	stays "$1"
+}
+
+test_expect_success 'an agent that ends on an older commit: nothing newer goes, and its commits are named' '
+	git init -q older &&
+	cd older &&
+	for i in 1 2 3; do echo $i >c$i; git add . && git commit -qm c$i || exit 1; done &&
+	git agent start --name o -- sh -c "echo good >work; git add work; git commit -qm good
+		git checkout -q HEAD~2" 2>../err &&
+	grep "note: the agent ended on an older commit, $(git rev-parse HEAD~1 | cut -c1-12)" ../err &&
+	! git rev-parse -q --verify agent/o &&
+	git agent land o 2>../err &&
+	grep "nothing to land" ../err &&
+	test "$(ls)" = "$(printf "c1\nc2\nc3")" &&
+	refused o "no branch of yours has refs/agent/o/heads/agent/o" &&
+	git branch good refs/agent/o/heads/agent/o &&
+	git agent drop o
+'
+
+test_expect_success '... and what it did there is brought alone, as by a merge; a resume has all again' '
+	cd older &&
+	git agent start -q --name r -- sh -c "git reset -q --hard HEAD~2; echo n >n; echo more >>c1" &&
+	git diff --name-status main agent/r >../got &&
+	printf "M\tc1\nA\tn\n" >../want &&
+	test_cmp ../want ../got &&
+	git agent resume -q r -- sh -c "cat c3 >>n" &&
+	git agent land r &&
+	test "$(cat n)" = "$(printf "n\n3")" &&
+	test -e c2 &&
+	git agent start -q --name f -- sh -c "git checkout -q HEAD~3; echo f >f; git add f; git commit -qm f" &&
+	test "$(git diff --name-status main agent/f)" = "$(printf "A\tf")" &&
+	git agent drop --force f &&
+	git rm -q c3 &&
+	mkdir c3 &&
+	echo d >c3/d &&
+	git add . &&
+	git commit -qm dir &&
+	git agent start -q --name d -- sh -c "git checkout -q HEAD~1; echo edited >c3" &&
+	test "$(git show agent/d:c3)" = edited &&
+	git agent drop --force d
+'
+
+test_expect_success '... and what you had not committed is not deleted' '
+	cd older &&
+	echo mine >>n &&
+	git agent start -q --name w -- git reset -q --hard HEAD~4 &&
+	git agent land w &&
+	test "$(tail -n 1 n)" = mine &&
+	git agent drop w &&
+	git checkout -q n
+'
+
+test_expect_success 'commits that only the log of HEAD has, as the agent left a detached HEAD' '
+	make_repo left &&
+	cd left &&
+	git agent start --name d -- sh -c "git checkout -q --detach; echo d >n; git add n; git commit -qm n
+		git switch -q agent/d" 2>../err &&
+	grep "note: what the agent committed on no branch is kept on refs/agent/d/others/: left/" ../err &&
+	refused d "no branch of yours has refs/agent/d/others/left/" &&
+	test "$(git show "$(git for-each-ref --format="%(refname)" refs/agent/d/others):n")" = d &&
+	git agent start -q --name l -- sh -c "git checkout -q --detach; git commit -q --allow-empty -m e
+		git switch -q agent/l; echo l >l" &&
+	git agent land l &&
+	refused l refs/agent/l/others/left/ &&
+	git agent gc 2>../err &&
+	grep "session .l. has landed and stays: it has branches" ../err &&
+	git agent start -q --name m -- sh -c "git checkout -q --detach; echo m >m; git add m; git commit -qm m
+		git branch -f agent/m; git switch -q agent/m" &&
+	git agent land m &&
+	git agent drop m
+'
+
+test_expect_success 'what has landed where HEAD is detached is dropped once a branch has it' '
+	make_repo detached &&
+	cd detached &&
+	git switch -q --detach &&
+	git agent start -q --name h -- sh -c "echo h >h" &&
+	git agent land h &&
+	git agent list | grep "^h .*landed" &&
+	refused h "session .h. has landed where HEAD is detached" &&
+	git agent gc 2>../err &&
+	grep "session .h. has landed and stays: HEAD is detached" ../err &&
+	git branch keep &&
+	git agent drop h
+'
+
+test_expect_success 'a commit of a submodule that only its HEAD and the superproject name' '
+	cd super &&
+	git switch -q -c sub &&
+	git agent start -q --name c -- sh -c "cd lib; echo c >c; git add c; git commit -qm c
+		cd ..; git commit -qam c" &&
+	git agent review --accept-all c &&
+	git agent land c &&
+	refused c "has work in submodule" &&
+	git -c protocol.file.allow=always submodule --quiet update &&
+	refused c "has work in submodule" &&
+	grep "git -C .* merge agent/c., on a branch there" ../err &&
+	git -C lib switch -q -c mine &&
+	git agent drop c &&
+	git -C lib cat-file -e HEAD:c
+'
+
 # unkept NAME WHY: refused, and who could lose it is told; gc and drop after it was repaired
 unkept() {
 	test_expect_code 2 git agent drop "$1" 2>../err && grep "session .$1. may have commits that are nowhere else: $2" ../err && grep "hint: .*git agent resume $1.*drop --force $1" ../err && stays "$1" &&

@@ -47,12 +47,14 @@ test_expect_success 'land: not while nobody can look at the submodule, or its co
 	test -s ../cmd && sh ../cmd && git agent land k && test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/k)"
 '
 
-test_expect_success 'on no branch, as clones have them: landed once the superproject is' '
+test_expect_success 'on no branch, as clones have them: landed once the superproject is, and dropped once a branch has it' '
 	make_super origin lib && git clone -q --recurse-submodules origin detached && cd detached && test -z "$(git -C $L branch --show-current)" &&
 	git agent start --name d -- sh -c "echo k >$L/k" && git -C $L checkout -q agent/d~0 && git -C $L agent list | grep "^d .*captured" && git submodule --quiet update &&
-	git agent review --accept-all d && git agent land d && git submodule --quiet update && test -e $L/k && git -C $L agent list | grep "^d .*landed" && git agent drop d &&
+	git agent review --accept-all d && git agent land d && git submodule --quiet update && test -e $L/k && git -C $L agent list | grep "^d .*landed" &&
+	test_expect_code 2 git agent drop d && git -C $L branch keep-d && git agent drop d &&
 	git -C $L switch -q -C main && git agent start --name e -- sh -c "echo e >$L/e" && git agent review --accept-all e && git -C $L checkout -q agent/e~0 && test_expect_code 2 git agent drop e &&
-	git agent land e && git -C $L agent list | grep "^e .*landed" && git agent drop e
+	git agent land e && git -C $L agent list | grep "^e .*landed" &&
+	test_expect_code 2 git agent drop e && git -C $L branch keep-e && git agent drop e
 '
 
 test_expect_success 'its pointer rejected: the work stays there, for what the user makes of it' '
