@@ -103,12 +103,27 @@ bad() {
 	return 1
 }
 
+objects_of() {
+	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private git -C "$repo" "$@"
+}
+
+# newer TREE: if the agent turned its back on its base, paths that its history lacks changes of, and that it left alone
+newer() {
+	! git_inside merge-base --is-ancestor "$base" "$head" || return 0
+	fork=$(git_inside merge-base "$head" "$(git -C "$repo" rev-parse HEAD)") || return 0
+	objects_of diff-tree -r --no-renames --name-only "$fork" "${snapshot:-HEAD}" | sort >"$out/changed"
+	objects_of diff-tree -r --no-renames --name-only "$fork" "$1" | sort >"$out/touched"
+	comm -23 "$out/changed" "$out/touched"
+}
+
 check_tree() {
 	want=$(expected "$head") || bad "git does not take the copy: $(cat "$out/add.err")" || return 1
 	got=$(git_inside rev-parse "$full^{tree}") || bad "no tree of $full" || return 1
+	newer "$want" >"$out/newer"
 	[ "$want" = "$got" ] && return 0
-	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private \
-		git -C "$repo" diff-tree -r --no-renames "$want" "$got" >"$out/diff"
+	objects_of diff-tree -r --no-renames --name-only "$want" "$got" | sort >"$out/differ"
+	[ -n "$dirty" ] || [ -n "$(comm -23 "$out/differ" "$out/newer")" ] || return 0
+	objects_of diff-tree -r --no-renames "$want" "$got" >"$out/diff"
 	bad "from git's tree to ours: $(cat "$out/diff")"
 }
 
@@ -117,7 +132,8 @@ check_commits() {
 	[ "$head" != "$base" ] || return 0
 	if ! git_inside merge-base --is-ancestor "$base" "$head"; then
 		echo strayed >>"$stats"
-		[ -n "$dirty" ] || [ "$orig" = "$head" ] || bad "HEAD $head turned its back on its base and is not on orig"
+		[ -n "$dirty" ] || [ "$orig" = "$head" ] ||
+			git -C "$repo" merge-base --is-ancestor "$head" HEAD || bad "HEAD $head turned its back on its base and is not on orig"
 		return
 	fi
 	# with uncommitted work in it, it is in the session's objects alone
@@ -252,7 +268,8 @@ check_work() {
 		left = {l.encode() if isinstance(l, str) else base64.b64decode(l["b64"]) for l in left}
 		wrong = ["published: %r" % p for p in published if p in work]
 		wrong += ["not what the agent left: %r" % p for p, e in published.items() if view.get(p, none) != e]
-		wrong += ["lost: %r" % p for p, e in did.items() if p not in left and published.get(p) != e]
+		newer = open(sys.argv[1] + "/newer", "rb").read().split(b"\n")
+		wrong += ["lost: %r" % p for p, e in did.items() if p not in left and p not in newer and published.get(p) != e]
 		print("\n".join(wrong))
 		open(sys.argv[1] + "/part", "w").write("work\n" if left else "")
 		sys.exit(bool(wrong))
