@@ -77,8 +77,8 @@ int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struc
 /* ---- writing ----------------------------------------------------------- */
 
 /* A batch: all objects of one result, synced once. From ga_batch_begin() to ga_batch_commit(), what
- * is written through the handle stays in memory, where the handle finds it; what is too large for
- * that, and whatever a git command run meanwhile might look for, goes to the disk as usual. */
+ * is written through the handle stays in memory, where the handle finds it; a pack that is too large
+ * for that, and whatever a git command run meanwhile might look for, goes to the disk as a pack. */
 int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
 /* A batch of any size that never reaches the disk, for questions about trees that must leave
  * nothing behind. It lasts as long as the handle. Git commands run meanwhile see none of it. */
@@ -87,8 +87,8 @@ int ga_repo_write_to_memory(struct ga_repo *r, struct ga_error *err);
 void ga_batch_abandon(struct ga_repo *r);
 /* Write what is in it so far to the disk, and keep the batch open. */
 int ga_batch_flush(const struct ga_repo *r, struct ga_error *err);
-/* Write the batch to the disk, synced: as loose objects, or as one pack with a ".keep" file, whose
- * absolute path is added to `keeps`, to be unlinked once refs exist. Does nothing without a
+/* Write the batch to the disk, synced: as one pack with a ".keep" file, which protects it from a
+ * `git gc --prune=now`, and whose absolute path is added to `keeps`, to be unlinked once refs exist. Does nothing without a
  * batch. */
 int ga_batch_commit(struct ga_repo *r, struct ga_strv *keeps, struct ga_error *err);
 /* Export the content of the batch, and import it into the batch that another process has for the
@@ -116,9 +116,8 @@ bool ga_saw_collision(void);
 int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_oid *ret,
 		       struct ga_error *err);
 /* Index it into the repository's object directory, synced, with a ".keep" file beside it;
- * `*ret_keep` is the absolute path of that, to be unlinked once refs exist. A few small objects are
- * written loose instead, or into the open batch; then, and if the pack was empty, `*ret_keep` is
- * NULL. Frees `p` on success. */
+ * `*ret_keep` is the absolute path of that, to be unlinked once refs exist. A few small objects go
+ * into the open batch; then, and if the pack was empty, `*ret_keep` is NULL. Frees `p` on success. */
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err);
 void ga_pack_free(struct ga_pack *p);
 

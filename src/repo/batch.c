@@ -10,17 +10,14 @@
 
 #include "ga/oidmap.h"
 
-/* Limits of a batch; further objects are written at once. */
+/* Limits of a batch; a pack that does not fit is written at once. */
 #define BATCH_OBJECTS ((size_t)2048)
 #define BATCH_BYTES ((size_t)4 << 20)
-/* Up to this many are written loose, as git itself would: many small packs are a burden. */
-#define LOOSE_MAX 24
 
 struct ga_batch {
 	git_odb_backend backend; /* must be first: callbacks are given a pointer to it */
 	bool open;
 	bool stays;              /* nothing in it is ever written to the disk */
-	bool hidden;             /* from libgit2, while it writes these objects */
 	struct ga_oidmap index;  /* from an id to its position in `v` */
 	struct ga_packed *v;     /* objects stay here, readable, after they are written */
 	size_t n, cap, bytes;
@@ -36,7 +33,7 @@ static const struct ga_packed *find(const git_odb_backend *b, const git_oid *id)
 	struct ga_oid oid = ga_from_git_oid(id);
 	size_t i;
 
-	return !t->hidden && ga_oidmap_get(&t->index, &oid, &i) ? &t->v[i] : NULL;
+	return ga_oidmap_get(&t->index, &oid, &i) ? &t->v[i] : NULL;
 }
 
 static int backend_read(void **ret, size_t *ret_n, git_object_t *ret_type, git_odb_backend *b,
@@ -157,11 +154,16 @@ void ga_batch_abandon(struct ga_repo *r)
 	r->batch->open = false;
 }
 
+bool ga_batch_is_open(const struct ga_repo *r)
+{
+	return r->batch && r->batch->open;
+}
+
 bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes)
 {
 	const struct ga_batch *b = r->batch;
 
-	if (!b || !b->open)
+	if (!ga_batch_is_open(r))
 		return false;
 	return b->stays || (b->n <= BATCH_OBJECTS && objects <= BATCH_OBJECTS - b->n &&
 			    b->bytes <= BATCH_BYTES && bytes <= BATCH_BYTES - b->bytes);
@@ -182,35 +184,18 @@ void ga_batch_add(struct ga_repo *r, git_object_t type, const struct ga_oid *oid
 
 /* ---- to the disk -------------------------------------------------------------------- */
 
-static int write_loose(const struct ga_repo *r, struct ga_batch *b, struct ga_error *err)
-{
-	int rc = 0;
-
-	/* libgit2 does not write an object that any backend has */
-	b->hidden = true;
-	for (size_t i = b->written; !rc && i < b->n; i++) {
-		git_oid id;
-
-		if (git_odb_write(&id, r->own, b->v[i].data, b->v[i].n, b->v[i].type))
-			rc = ga_fail_git(err, "cannot write a %s",
-					 git_object_type2string(b->v[i].type));
-	}
-	b->hidden = false;
-	return rc;
-}
-
-static int write_pack(const struct ga_repo *r, struct ga_batch *b, struct ga_error *err)
+int ga_write_pack(const struct ga_repo *r, const struct ga_packed *v, size_t n,
+		  struct ga_strv *keeps, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf pack = GA_BUF_INIT, index = GA_BUF_INIT;
-	cleanup_free char *stem = ga_pack_bytes(b->v + b->written, b->n - b->written, &pack,
-						&index);
+	cleanup_free char *stem = ga_pack_bytes(v, n, &pack, &index);
 	struct ga_quarantine *q;
 	int rc;
 
 	if (ga_quarantine_begin(r, &q, err))
 		return -1;
 	rc = ga_quarantine_add(q, stem, &pack, &index, err) ||
-			     ga_quarantine_move(q, &b->keeps, err) ? -1 : 0;
+			     ga_quarantine_move(q, keeps, err) ? -1 : 0;
 	ga_quarantine_free(q);
 	return rc;
 }
@@ -222,7 +207,7 @@ int ga_batch_flush(const struct ga_repo *r, struct ga_error *err)
 
 	if (!n || b->stays)
 		return 0;
-	if (n <= LOOSE_MAX ? write_loose(r, b, err) : write_pack(r, b, err))
+	if (ga_write_pack(r, b->v + b->written, n, &b->keeps, err))
 		return -1;
 	b->written = b->n;
 	return 0;

@@ -21,7 +21,7 @@ void ga_cleanup_odb_objectp(git_odb_object **o);
 int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 		git_odb_object **ret, struct ga_error *err);
 
-/* Write one object: into the open batch if there is room, else loose and synced. */
+/* Write one object: into the open batch, or without one loose and synced. */
 int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t n,
 		 struct ga_oid *ret, struct ga_error *err);
 
@@ -56,6 +56,10 @@ size_t ga_pack_object_header(git_object_t type, uint64_t size, unsigned char *h)
  * name without suffix; the caller frees it. */
 char *ga_pack_bytes(const struct ga_packed *v, size_t n, struct ga_buf *pack, struct ga_buf *index);
 
+/* Write objects as one pack, with a .keep file that is added to `keeps`. */
+int ga_write_pack(const struct ga_repo *r, const struct ga_packed *v, size_t n,
+		  struct ga_strv *keeps, struct ga_error *err);
+bool ga_batch_is_open(const struct ga_repo *r);
 /* Is a batch open that has room for that many more objects and bytes? */
 bool ga_batch_has_room(const struct ga_repo *r, size_t objects, size_t bytes);
 /* Add an object that the repository does not have. The bytes are copied. */

@@ -29,7 +29,7 @@ int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 int ga_odb_write(struct ga_repo *r, git_object_t type, const void *data, size_t n,
 		 struct ga_oid *ret, struct ga_error *err)
 {
-	bool later = ga_batch_has_room(r, 1, n);
+	bool later = ga_batch_is_open(r);
 	git_oid id;
 
 	if (later ? git_odb_hash(&id, data, n, type) : git_odb_write(&id, r->own, data, n, type))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * One pack under construction. The first objects wait in memory: a handful is written loose, as git
- * itself would, and more go into the batch if one is open. Beyond that a pack stream without deltas
- * is written to a file, and at the end read back by libgit2's indexer, so that what is indexed is
- * what is on the disk.
+ * One pack under construction. The first objects wait in memory: a handful is made a pack there,
+ * or goes into the batch if one is open, as do more. Beyond that a pack stream without deltas is
+ * written to a file, and at the end read back by libgit2's indexer, so that what is indexed is what
+ * is on the disk.
  *
  * Files too large for memory are hashed by libgit2 while they are deflated: its object streams
  * compute the id of what they pass on to a backend, and that backend is the pack.
@@ -502,21 +502,23 @@ static int index_stream(struct ga_pack *p, struct ga_error *err)
 	return rc;
 }
 
-/* Write the objects that wait in memory: into the batch, or loose. */
-static int write_pending(struct ga_pack *p, struct ga_error *err)
+/* Write the objects that wait in memory: into the batch, or as a pack. */
+static int write_pending(struct ga_pack *p, struct ga_strv *keeps, struct ga_error *err)
 {
-	bool later = ga_batch_has_room(p->r, p->n_pending, p->pending_bytes);
+	const size_t n = p->n_pending;
 
-	for (size_t i = 0; i < p->n_pending; i++) {
-		const struct ga_packed *o = &p->pending[i];
-		struct ga_oid oid;
-
-		if (later)
-			ga_batch_add(p->r, o->type, &o->oid, o->data, o->n);
-		else if (ga_odb_write(p->r, o->type, o->data, o->n, &oid, err))
-			return -1;
+	if (!n)
+		return 0;
+	if (ga_batch_has_room(p->r, n, p->pending_bytes)) {
+		for (size_t i = 0; i < n; i++)
+			ga_batch_add(p->r, p->pending[i].type, &p->pending[i].oid,
+				     p->pending[i].data, p->pending[i].n);
+		return 0;
 	}
-	return 0;
+	if (ga_write_pack(p->r, p->pending, n, keeps, err))
+		return -1;
+	return git_odb_refresh(p->r->odb) || git_odb_refresh(p->r->own)
+		       ? ga_fail_git(err, "cannot read the new objects") : 0;
 }
 
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err)
@@ -526,7 +528,7 @@ int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err)
 	if (p->count) {
 		if (index_stream(p, err) || ga_quarantine_migrate(p->r, p->q, &keeps, err))
 			return -1;
-	} else if (write_pending(p, err)) {
+	} else if (write_pending(p, &keeps, err)) {
 		return -1;
 	}
 	*ret_keep = keeps.n ? ga_strdup(keeps.v[0]) : NULL;

@@ -74,12 +74,20 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err)
 	return ga_rmtree_at(at, name, err);
 }
 
-/* Remove a directory that never got a state file, if its lock is free: then its maker died. Returns
+/* Is there one, even if it cannot be read? */
+static bool is_session(const char *dir)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+
+	return !access(dir, F_OK) &&
+	       ga_session_load_from(dir, ga_path_base(dir), &s, &damaged) != 1;
+}
+
+/* Remove a directory that never got a whole state file, if its lock is free: then its maker died. Returns
  * 1 if it is in use. */
 static int clear_stale(const char *dir, struct ga_error *err)
 {
-	cleanup_free char *old = ga_path_join(dir, "session.old");
-	cleanup_free char *file = ga_path_join(dir, "session");
 	cleanup_free char *upper = ga_path_join(dir, "upper");
 	cleanup_close int lock = -1;
 	int rc;
@@ -100,7 +108,7 @@ static int clear_stale(const char *dir, struct ga_error *err)
 	if (!is_lock_of(lock, dir))
 		return 0;
 	/* check again: its maker may have saved it and finished just now */
-	if (!access(file, F_OK) || !access(old, F_OK))
+	if (is_session(dir))
 		return 1;
 	/* a power cut can lose the state file and keep what an agent wrote, which is not ours to
 	 * remove. rmdir() fails if there is anything. */
@@ -114,10 +122,7 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 		     struct ga_error *err)
 {
 	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
-	cleanup_free char *file = ga_path_join(dir, "session");
 
-	if (!access(file, F_OK))
-		return 1;
 	for (int again = 0; again < 2; again++) {
 		if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, dir, RENAME_NOREPLACE)) {
 			*ret = ga_steal(&dir);
@@ -149,7 +154,7 @@ static int name_taken(const char *name, struct ga_error *err)
 int ga_session_name_check(const char *state_dir, const char *name, const struct ga_strv *taken,
 			  struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name), *dir = NULL, *file = NULL;
+	cleanup_free char *q = ga_escape(name), *dir = NULL;
 
 	if (!ga_session_name_ok(name)) {
 		(void)ga_fail(err, GA_EUSAGE, "'%s' cannot name a session", q);
@@ -158,8 +163,7 @@ int ga_session_name_check(const char *state_dir, const char *name, const struct 
 			       GA_SESSION_NAME_MAX);
 	}
 	dir = ga_strf("%s/sessions/%s", state_dir, name);
-	file = ga_path_join(dir, "session");
-	if (!access(file, F_OK))
+	if (is_session(dir))
 		return name_taken(name, err);
 	/* an existing session's branch is taken as well, but then deleting the branch is not the
 	 * remedy */
