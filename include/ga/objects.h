@@ -39,6 +39,9 @@ int ga_commit_write(struct ga_repo *r, const struct ga_commit *c, struct ga_oid 
 /* Is that commit in the repository? Returns 1 if so, 0 if it is missing or no commit; a commit that
  * cannot be read is an error. Nothing is fetched. */
 int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_error *err);
+/* Can the commit be read, and its first parents up to `base`, with the tree of each? Only some are
+ * looked at, and nothing in these trees. */
+bool ga_commit_whole(struct ga_repo *r, const struct ga_oid *commit, const struct ga_oid *base);
 /* Is there an object of any type with that id? */
 bool ga_object_here(struct ga_repo *r, const struct ga_oid *oid);
 /* The tree of a commit. */
@@ -77,8 +80,8 @@ int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struc
 /* ---- writing ----------------------------------------------------------- */
 
 /* A batch: all objects of one result, synced once. From ga_batch_begin() to ga_batch_commit(), what
- * is written through the handle stays in memory, where the handle finds it; a pack that is too large
- * for that, and whatever a git command run meanwhile might look for, goes to the disk as a pack. */
+ * is written through the handle stays in memory, where the handle finds it; a pack that is too
+ * large for that, and whatever a git command run meanwhile might look for, goes to the disk as a pack. */
 int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
 /* A batch of any size that never reaches the disk, for questions about trees that must leave
  * nothing behind. It lasts as long as the handle. Git commands run meanwhile see none of it. */
@@ -88,8 +91,8 @@ void ga_batch_abandon(struct ga_repo *r);
 /* Write what is in it so far to the disk, and keep the batch open. */
 int ga_batch_flush(const struct ga_repo *r, struct ga_error *err);
 /* Write the batch to the disk, synced: as one pack with a ".keep" file, which protects it from a
- * `git gc --prune=now`, and whose absolute path is added to `keeps`, to be unlinked once refs exist. Does nothing without a
- * batch. */
+ * `git gc --prune=now`, and whose absolute path is added to `keeps`, to be unlinked once refs exist.
+ * Does nothing without a batch. */
 int ga_batch_commit(struct ga_repo *r, struct ga_strv *keeps, struct ga_error *err);
 /* Export the content of the batch, and import it into the batch that another process has for the
  * same repository. */
@@ -117,7 +120,8 @@ int ga_pack_add_commit(struct ga_pack *p, const struct ga_commit *c, struct ga_o
 		       struct ga_error *err);
 /* Index it into the repository's object directory, synced, with a ".keep" file beside it;
  * `*ret_keep` is the absolute path of that, to be unlinked once refs exist. A few small objects go
- * into the open batch; then, and if the pack was empty, `*ret_keep` is NULL. Frees `p` on success. */
+ * into the open batch; then, and if the pack was empty, `*ret_keep` is NULL. Frees `p` on
+ * success. */
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err);
 void ga_pack_free(struct ga_pack *p);
 

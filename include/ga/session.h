@@ -114,6 +114,7 @@ struct ga_session {
 	struct ga_oid bring_full;
 	/* set by land */
 	struct ga_oid landed;    /* the commit that landed it */
+	bool damaged;            /* INTERRUPTED, as its capture was damaged; not stored */
 	/* set by ga_fetch_session(): the remote, and what that had. Such a session has no layers */
 	char *remote;
 	struct ga_oid remote_tip, remote_held;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Commits of the agent's that are on no branch: on a tag, in an older stash, on the HEAD of another
- * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only what
- * the agent itself took off everything (a reset, a dropped stash) is not.
+ * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only
+ * what the agent itself took off everything (a reset, a dropped stash) is not.
  */
 #include <dirent.h>
 #include <fcntl.h>

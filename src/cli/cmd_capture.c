@@ -42,19 +42,23 @@ static int look_at_part(const struct ga_part_at *at, void *payload, struct ga_er
 	return ga_start_each_part(at->env, at->s, false, look_at_part, payload, err);
 }
 
-/* Capture once more if a limit kept something away: the limit may have been raised since. */
+/* Capture once more if a limit kept something away, which may have been raised since, or if objects
+ * are gone. */
 static int capture_again(struct cli *c, struct ga_session *s, int lock, struct ga_report *r,
 			 struct ga_error *err)
 {
+	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
 	struct again a = { false, false };
+	int rc;
 
 	if (s->state != GA_STATE_CAPTURED)
 		return 0;
 	look_at(r, &a);
 	if (ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
 		return -1;
-	if (!a.limits)
-		return 0;
+	rc = s->remote ? 0 : ga_refs_check(c->env.repo, s->branch, space, &s->onto, err);
+	if (rc < 0 || (!rc && !a.limits))
+		return rc;
 	if (s->within) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
@@ -65,7 +69,7 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 			      "can be captured of it before it has run", s->name);
 		return ga_hint(err, "'git agent resume %s' does it", s->name);
 	}
-	if (a.decided) {
+	if (a.decided && !rc) {
 		cleanup_free char *q = ga_escape(s->dir);
 
 		(void)ga_fail(err, GA_ELOSE, "session '%s' was reviewed: capturing it again would "
@@ -100,7 +104,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 const struct cli_command cli_capture = {
 	.name = "capture",
 	.usage = "[-q] [-v] [NAME]",
-	.summary = "capture an interrupted session, or one that a limit cut short",
+	.summary = "capture a session that was interrupted, cut short by a limit, or damaged",
 	.opts = opts,
 	.n_opts = GA_NELEMS(opts),
 	.opts_size = sizeof(struct options),

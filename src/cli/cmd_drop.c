@@ -76,8 +76,8 @@ int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 	if (cli_trash(&c->env, &s, &where, err))
 		return ga_error_wrap(err, "session '%s' was being dropped", name);
 	q = ga_quote(where);
-	cli_note("session '%s' was being dropped: it is in %s; 'git agent drop --restore %s' brings "
-		 "it back", s.name, q, s.name);
+	cli_note("session '%s' was being dropped: it is in %s; 'git agent drop --restore %s' "
+		 "brings it back", s.name, q, s.name);
 	return 1;
 }
 
@@ -94,6 +94,15 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 	if (!o->force || !ga_session_name_ok(name))
 		return ga_error_move(err, &first);
 	ga_session_release(s);
+	*s = (struct ga_session)GA_SESSION_INIT;
+	/* it cannot be captured: then it is dropped as it is */
+	if (!cli_load_session(c, name, false, s, lock, err)) {
+		cli_note("warning: %s", first.msg);
+		return 0;
+	}
+	ga_error_release(err);
+	ga_session_release(s);
+	*s = (struct ga_session)GA_SESSION_INIT;
 	s->dir = ga_strf("%s/sessions/%s", c->env.state_dir, name);
 	s->name = ga_strdup(name);
 	s->branch = ga_strf(GA_SESSION_BRANCHES "%s", name);

@@ -18,7 +18,8 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struc
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	cli_note("session '%s' was interrupted; capturing what it left", s->name);
+	cli_note("session '%s' was %s; capturing what it left", s->name,
+		 s->damaged ? "damaged" : "interrupted");
 	if (cli_session_settings(c, s, err))
 		return -1;
 	c->captured = true;

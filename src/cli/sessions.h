@@ -39,8 +39,8 @@ char *cli_flag_counts(const struct ga_report *r);
 char *cli_verdict_counts(const struct ga_report *r);
 
 /* Did the agent leave branches of its own, a stash or commits on no branch, and no branch of the
- * user's has them? 1 yes: `*ret_ref` (caller frees) is the first such ref. With `ret_ref` NULL git is
- * not asked about branches of the user's. */
+ * user's has them? 1 yes: `*ret_ref` (caller frees) is the first such ref. With `ret_ref` NULL git
+ * is not asked about branches of the user's. */
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,
 		  struct ga_error *err);
 
@@ -55,7 +55,8 @@ int cli_kept_away(struct ga_repo *r, const struct ga_session *s, char **ret_why,
 int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
 /* The working tree of the first submodule whose part of the session would lose anything, by the
- * three functions above, or cannot be looked at: `*ret_dir`, NULL if there is none. Caller frees. */
+ * three functions above, or cannot be looked at: `*ret_dir`, NULL if there is none. Caller
+ * frees. */
 int cli_part_work(const struct ga_start_env *e, const struct ga_session *s, char **ret_dir,
 		  struct ga_error *err);
 

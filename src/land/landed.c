@@ -313,6 +313,11 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 		tip = s->tip;
 	if (ga_oid_is_zero(&tip))
 		return 0;
+	/* what is gone cannot be looked for */
+	if (!ga_commit_whole(r, &tip, &tip)) {
+		ret->how = s->state == GA_STATE_LANDED ? GA_LANDED_MERGED : GA_LANDED_NOT;
+		return 0;
+	}
 	if (list_tips(r, s, &tip, &tips, err) || list_places(r, s, &tip, &places, err))
 		return -1;
 	make_key(s, &tips, &places, &key);

@@ -84,8 +84,8 @@ static bool is_session(const char *dir)
 	       ga_session_load_from(dir, ga_path_base(dir), &s, &damaged) != 1;
 }
 
-/* Remove a directory that never got a whole state file, if its lock is free: then its maker died. Returns
- * 1 if it is in use. */
+/* Remove a directory that never got a whole state file, if its lock is free: then its maker died.
+ * Returns 1 if it is in use. */
 static int clear_stale(const char *dir, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_path_join(dir, "upper");

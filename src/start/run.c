@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ga/capture.h"
 #include "ga/fd.h"
 #include "ga/gitdir.h"
 #include "ga/journal.h"
 #include "ga/live.h"
+#include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
@@ -290,6 +292,50 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	return ga_session_remove_dir(s->dir, err);
 }
 
+static void journal_damage(const struct ga_session *s, const struct ga_strv *gone)
+{
+	json_t *o = json_object(), *list = json_array();
+
+	for (size_t i = 0; i < gone->n; i++)
+		(void)json_array_append_new(list, json_string(gone->v[i]));
+	(void)json_object_set_new(o, "refs", list);
+	(void)ga_journal(s->dir, "damaged", o);
+}
+
+/* Refs that lead nowhere go, as they would make git fail. If some did, or what was captured is gone
+ * without them, it is captured again from the layers. Nothing is touched while the commit it
+ * started from cannot be read either: an object store may be missing for a while. */
+static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
+{
+	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
+	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
+	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
+	cleanup_report struct ga_report report = GA_REPORT_INIT;
+	cleanup_free char *name = ga_session_ref(s, "report");
+	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
+	struct ga_oid oid;
+	bool damaged;
+
+	if (!ga_commit_whole(e->repo, &s->onto, &s->onto))
+		return 0;
+	if (ga_refs_repair(e->repo, s->branch, space, &s->onto, &gone, err))
+		return -1;
+	damaged = ga_report_read(e->repo, s, &report, &unreadable) < 0;
+	if (damaged && !ga_ref_read(e->repo, name, &oid, err) &&
+	    ga_ref_delete(e->repo, name, &oid, err))
+		return -1;
+	damaged = damaged || gone.n ||
+		  (!ga_oid_is_zero(&s->tip) && !ga_commit_whole(e->repo, &s->tip, &s->onto));
+	if (gone.n)
+		journal_damage(s, &gone);
+	if (!damaged || s->state != GA_STATE_CAPTURED || s->remote || access(upper, F_OK) ||
+	    access(git, F_OK) || !ga_oid_is_zero(&s->bring))
+		return 0;
+	s->state = GA_STATE_INTERRUPTED;
+	s->damaged = true;
+	return ga_session_save(s, err);
+}
+
 int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *upper = start_dir(s, "upper");
@@ -302,7 +348,7 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	if (s->state == GA_STATE_NEW)
 		s->state = GA_STATE_RUNNING;
 	if (s->state != GA_STATE_RUNNING)
-		return 0;
+		return repair(e, s, err);
 	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
 	for (int i = 0; ga_run_alive(s->pid, s->pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
@@ -325,5 +371,5 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	}
 	/* this state is never stored */
 	s->state = GA_STATE_INTERRUPTED;
-	return 0;
+	return repair(e, s, err);
 }

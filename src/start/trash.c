@@ -31,10 +31,10 @@ static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct 
 	cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp, kind);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
-	int rc = ga_oid_is_zero(&s->tip) ? 0 : ga_commit_here(r, &s->tip, err);
+	int rc;
 
-	if (rc <= 0)
-		return rc < 0 ? ga_hint(err, "'git fsck' tells more; nothing is dropped") : 0;
+	if (ga_oid_is_zero(&s->tip) || !ga_commit_whole(r, &s->tip, &s->onto))
+		return 0;
 	if (branch) {
 		rc = ga_is_ancestor(r, &s->tip, branch, err);
 		if (rc)
@@ -117,9 +117,12 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 		     char **ret_where, struct ga_error *err)
 {
 	cleanup_free char *trash = ga_path_join(state_dir, "trash"), *to = NULL;
+	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
+	cleanup_strv struct ga_strv damaged = GA_STRV_INIT;
 	const enum ga_state was = s->state;
 
 	if (ga_worktree_check_free(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
+	    ga_refs_repair(r, s->branch, space, &s->onto, &damaged, err) ||
 	    ga_worktree_entry_remove(r, s, err) || note_stamp(r, trash, s, err) ||
 	    ga_fault_stop("drop:noted", err))
 		return -1;

@@ -42,4 +42,77 @@ test_expect_success 'a start that was killed while its state was first written l
 	test_expect_code 125 git agent start --name mine -- true && test -e "$s/upper/x"
 '
 
+# damaged NAME DAMAGE: a session with everything, and beside it another; DAMAGE is done to the first
+work="echo one >one; git add one; git commit -qm one; git branch side; echo e >.envrc; echo two >two; git stash list"
+make_damaged() {
+	make_repo "$1" && cd "$1" && git agent start -q --name s -- sh -c "$work" && git agent start -q --name t -- sh -c "echo t >t" &&
+	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report >../refs &&
+	mv .git/objects/pack ../pack.$1 && mkdir .git/objects/pack && for p in ../pack.$1/*.pack; do git unpack-objects -q <$p || return 1; done
+}
+file_of() {
+	git rev-parse "$1" | sed "s,..,.git/objects/&/,"
+}
+spoil() {
+	chmod u+w "$1" && echo garbage >"$1"
+}
+
+n=0
+damage() {
+	n=$((n + 1))
+	test_expect_success "captured again from its layers: $1" "
+		make_damaged d$n && { $2; } &&
+		git agent list >../out 2>../err && grep '^s .*captured' ../out && grep '^t .*captured' ../out && cat ../err &&
+		grep \"session 's' was damaged\" ../err &&
+		git for-each-ref --format='%(objectname) %(refname)' | grep -v /report | test_cmp ../refs - &&
+		git gc -q && git fsck --strict --no-dangling && git agent list 2>../err && ! grep damaged ../err &&
+		git agent gc && git agent review s >/dev/null && git agent land t && git agent review --accept-all --critical s && git agent land s && test -e .envrc
+	"
+}
+damage 'its commit is gone' 'rm $(file_of agent/s)'
+damage 'its commit is damaged' 'spoil $(file_of agent/s)'
+damage 'the tree of its commit is gone' 'rm $(file_of agent/s^{tree})'
+damage 'the commit of the agent is damaged' 'spoil $(file_of agent/s~1)'
+damage 'what is held back is gone' 'rm $(file_of refs/agent/s/held)'
+damage 'its report is damaged' 'spoil $(file_of refs/agent/s/report)'
+damage 'the text of its report is gone' 'rm $(file_of refs/agent/s/report:report.json)'
+damage 'a ref names a missing object' 'git rev-parse agent/s | tr 0-9a-f 1-9a-f0 >.git/refs/agent/s/heads/side'
+damage 'its branch is empty, as a power cut leaves it' ': >.git/refs/heads/agent/s'
+damage 'a ref is garbage' 'echo garbage >.git/refs/agent/s/report'
+damage 'a commit in the middle is gone' 'git update-ref -d refs/agent/s/heads/side && rm $(file_of agent/s~1)'
+all_gone() {
+	git for-each-ref --format='%(refname) %(objectname)' refs/agent/s refs/heads/agent/s | grep -v /base >../gone &&
+	sed 's/^/delete /; s/ [^ ]*$//' ../gone | git update-ref --stdin && prune &&
+	while read -r ref oid; do mkdir -p "$(dirname .git/$ref)" && echo "$oid" >.git/$ref || return 1; done <../gone
+}
+damage 'all is gone that a gc can take' all_gone
+
+for how in "rm -f" spoil; do
+	test_expect_success "a file of the agent's is gone or damaged ($how): capture finds it" '
+		make_damaged f$(echo $how | cut -c1-2) && $how $(file_of agent/s:one) && $how $(file_of agent/s:two) &&
+		test_must_fail git gc -q &&
+		git agent capture s 2>../err &&
+		git for-each-ref --format="%(objectname) %(refname)" | grep -v /report | test_cmp ../refs - &&
+		git gc -q && git fsck --strict --no-dangling && test "$(git show agent/s:one)" = one && test "$(git show agent/s:two)" = two
+	'
+done
+
+test_expect_success 'what cannot be captured is dropped by force; the others go on' '
+	make_damaged lost && rm $(file_of agent/s) && rm -r "$(state)/sessions/s/git" && echo garbage >.git/refs/agent/s/held &&
+	git agent list 2>../err | grep "^t " &&
+	git agent gc &&
+	git gc -q &&
+	git agent drop --force s &&
+	git agent list >../out &&
+	! grep "^s " ../out &&
+	git agent land t
+'
+
+test_expect_success 'an object store that is missing for a while costs no refs' '
+	make_damaged away && mv .git/objects ../objects.away && mkdir .git/objects &&
+	{ git agent list || :; } &&
+	rm -r .git/objects && mv ../objects.away .git/objects &&
+	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report | test_cmp ../refs - &&
+	git agent list 2>../err && ! grep damaged ../err && git agent land t
+'
+
 test_done
