@@ -50,8 +50,9 @@ int ga_gitdir_fill(const struct ga_repo *r, const char *dir, const char *templat
  * of, from the log of HEAD beneath `dir`. False: the log is too long. */
 bool ga_gitdir_left(int dir, struct ga_strv *ret);
 /* Did the agent leave refs and HEAD as ga_gitdir_fill() wrote them, and no such commit? Read by
- * descriptor, without opening a repository. Returns 1 if all is as written (there are no commits to fetch), 0 if
- * something differs. Bounded; anything odd counts as different. `branch` is the full name. */
+ * descriptor, without opening a repository. Returns 1 if all is as written (there are no commits to
+ * fetch), 0 if something differs. Bounded; anything odd counts as different. `branch` is the full
+ * name. */
 int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *err);
 /* Are branches, remote branches and the stash the only refs in it that the host does not have? */
 bool ga_gitdir_only_branches(const char *dir);

@@ -81,7 +81,8 @@ int ga_tree_list(struct ga_repo *r, const struct ga_oid *tree, size_t max, struc
 
 /* A batch: all objects of one result, synced once. From ga_batch_begin() to ga_batch_commit(), what
  * is written through the handle stays in memory, where the handle finds it; a pack that is too
- * large for that, and whatever a git command run meanwhile might look for, goes to the disk as a pack. */
+ * large for that, and whatever a git command run meanwhile might look for, goes to the disk as a
+ * pack. */
 int ga_batch_begin(struct ga_repo *r, struct ga_error *err);
 /* A batch of any size that never reaches the disk, for questions about trees that must leave
  * nothing behind. It lasts as long as the handle. Git commands run meanwhile see none of it. */
@@ -91,8 +92,8 @@ void ga_batch_abandon(struct ga_repo *r);
 /* Write what is in it so far to the disk, and keep the batch open. */
 int ga_batch_flush(const struct ga_repo *r, struct ga_error *err);
 /* Write the batch to the disk, synced: as one pack with a ".keep" file, which protects it from a
- * `git gc --prune=now`, and whose absolute path is added to `keeps`, to be unlinked once refs exist.
- * Does nothing without a batch. */
+ * `git gc --prune=now`, and whose absolute path is added to `keeps`, to be unlinked once refs
+ * exist. Does nothing without a batch. */
 int ga_batch_commit(struct ga_repo *r, struct ga_strv *keeps, struct ga_error *err);
 /* Export the content of the batch, and import it into the batch that another process has for the
  * same repository. */

@@ -50,9 +50,9 @@ void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,
 		   struct ga_error *err);
 
-/* Remove the branch, and refs below `space` ("refs/agent/NAME"), that name nothing or what is not
- * ga_commit_whole() down to `base`; a loose object that is damaged goes, too. Adds to `ret` what they
- * named, if anything, and their names. */
+/* Remove the branch, and refs below `space` (GA_SESSION_REFS and a name), that name nothing or what
+ * is not ga_commit_whole() down to `base`; a loose object that is damaged goes, too. Adds to `ret`
+ * what they named, if anything, and their names. */
 int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,
 		   const struct ga_oid *base, struct ga_strv *ret, struct ga_error *err);
 
@@ -62,11 +62,11 @@ int ga_refs_check(struct ga_repo *r, const char *branch, const char *space,
 		  const struct ga_oid *base, struct ga_error *err);
 
 /* ga_refs_update() in two steps: git is started first, and told later what to do. Refs named in
- * `others` (NULL: none) are synced as well. `known` (sorted; NULL: none) are paths of files that existed
- * before and are, or are being, synced unchanged: of these only what git writes is synced again.
- * Reflogs that git writes are not waited for, just as git does not. ga_refs_end() frees the job,
- * which may be NULL for updates that do not need git; `*ret` ends (ga/sync.h) when everything is on
- * the disk; it is NULL after a failure. */
+ * `others` (NULL: none) are synced as well. `known` (sorted; NULL: none) are paths of files that
+ * existed before and are, or are being, synced unchanged: of these only what git writes is synced
+ * again. Reflogs that git writes are not waited for, just as git does not. ga_refs_end() frees the
+ * job, which may be NULL for updates that do not need git; `*ret` ends (ga/sync.h) when everything
+ * is on the disk; it is NULL after a failure. */
 struct ga_refs_job;
 struct ga_sync_beside;
 /* Does applying these need a git process? */

@@ -114,8 +114,8 @@ static bool find_corrupt(const char *said, struct ga_oid *ret)
 	return at && ga_oid_parse(at + sizeof(what) - 1, GA_OID_HEXSZ, ret);
 }
 
-/* List all objects; those that are missing come as "?ID". A tree that is damaged ends git: then it is
- * removed, so that it is missing. */
+/* List all objects; those that are missing come as "?ID". A tree that is damaged ends git: then it
+ * is removed, so that it is missing. */
 static int list_objects(struct ga_repo *r, const struct ga_buf *in, struct ga_buf *out,
 			struct ga_error *err)
 {
