@@ -302,9 +302,38 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 	(void)ga_journal(s->dir, "damaged", o);
 }
 
+/* Is the commit gone that the state names? */
+static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const struct ga_oid *oid)
+{
+	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->onto);
+}
+
+static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
+		    struct ga_error *err)
+{
+	struct ga_oid is;
+	int rc = ga_oid_is_zero(oid) ? 0 : ga_ref_read(e->repo, name, &is, err);
+
+	return rc > 0 ? ga_ref_create(e->repo, name, oid, "agent: repair", err) : rc;
+}
+
+/* Capturing again would undo what was decided. 1: nothing was. */
+static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
+			const struct ga_report *r, struct ga_error *err)
+{
+	cleanup_free char *held = ga_session_ref(s, "held");
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (r->flags[i].verdict != GA_VERDICT_OPEN)
+			return put_back(e, s->branch, &s->tip, err) ||
+			       put_back(e, held, &s->held, err) ? -1 : 0;
+	return 1;
+}
+
 /* Refs that lead nowhere go, as they would make git fail. If some did, or what was captured is gone
- * without them, it is captured again from the layers. Nothing is touched while the commit it
- * started from cannot be read either: an object store may be missing for a while. */
+ * without them, it is captured again from the layers, unless all that was decided about is there.
+ * Nothing is touched while the commit it started from cannot be read either: an object store may be
+ * missing for a while. */
 static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *space = ga_strf(GA_SESSION_REFS "%s", s->name);
@@ -314,23 +343,26 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	cleanup_free char *name = ga_session_ref(s, "report");
 	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
 	struct ga_oid oid;
-	bool damaged;
+	bool lost;
+	int rc;
 
 	if (!ga_commit_whole(e->repo, &s->onto, &s->onto))
 		return 0;
 	if (ga_refs_repair(e->repo, s->branch, space, &s->onto, &gone, err))
 		return -1;
-	damaged = ga_report_read(e->repo, s, &report, &unreadable) < 0;
-	if (damaged && !ga_ref_read(e->repo, name, &oid, err) &&
+	lost = ga_report_read(e->repo, s, &report, &unreadable) < 0;
+	if (lost && !ga_ref_read(e->repo, name, &oid, err) &&
 	    ga_ref_delete(e->repo, name, &oid, err))
 		return -1;
-	damaged = damaged || gone.n ||
-		  (!ga_oid_is_zero(&s->tip) && !ga_commit_whole(e->repo, &s->tip, &s->onto));
+	lost |= is_gone(e, s, &s->tip) || is_gone(e, s, &s->held);
 	if (gone.n)
 		journal_damage(s, &gone);
-	if (!damaged || s->state != GA_STATE_CAPTURED || s->remote || access(upper, F_OK) ||
-	    access(git, F_OK) || !ga_oid_is_zero(&s->bring))
+	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->remote ||
+	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->bring))
 		return 0;
+	rc = lost ? 1 : keep_decided(e, s, &report, err);
+	if (rc <= 0)
+		return rc;
 	s->state = GA_STATE_INTERRUPTED;
 	s->damaged = true;
 	return ga_session_save(s, err);

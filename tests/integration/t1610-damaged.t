@@ -86,6 +86,16 @@ all_gone() {
 }
 damage 'all is gone that a gc can take' all_gone
 
+test_expect_success 'what was decided is not undone while it is there' '
+	make_damaged decided &&
+	git agent review --accept-all --critical s &&
+	git rev-parse agent/s >../tip && git show agent/s:.envrc &&
+	: >.git/refs/heads/agent/s && rm -rf .git/refs/agent/s/heads && git agent list >/dev/null &&
+	git rev-parse agent/s | test_cmp ../tip - &&
+	git agent review s >../out && ! grep open ../out &&
+	git agent land s && test -e .envrc
+'
+
 for how in "rm -f" spoil; do
 	test_expect_success "a file of the agent's is gone or damaged ($how): capture finds it" '
 		make_damaged f$(echo $how | cut -c1-2) && $how $(file_of agent/s:one) && $how $(file_of agent/s:two) &&
