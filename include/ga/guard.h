@@ -5,10 +5,10 @@
  * anything is undecided, hooks of ours keep plain git from bringing it to a branch or pushing it.
  *
  *     <commondir>/git-agent/guard/
- *         {reference-transaction,pre-push,post-merge}   the hooks
+ *         {reference-transaction,pre-push,post-merge}   ours
  *         {paths,lines,commits}   what they look for: paths, each ended by a NUL; entries as
  *                                 `git ls-tree` prints them; commit ids
- *         hooks/   takes the place of the user's hook directory where needed
+ *         hooks/   named by core.hooksPath: ours, and beside them the user's
  */
 #ifndef GA_GUARD_H
 #define GA_GUARD_H
@@ -18,20 +18,11 @@
 #include "ga/error.h"
 #include "ga/repo.h"
 
-/* How the hooks are installed. */
-enum ga_guard_how {
-	GA_GUARD_NOT,
-	GA_GUARD_HOOKS,     /* symlinks in the repository's hook directory, where no such hooks
-			     * are */
-	GA_GUARD_DIRECTORY, /* core.hooksPath names our directory, whose hooks run the user's,
-			     * too */
-	GA_GUARD_CONFIG,    /* hook.git-agent-*.event, where git knows that (2.54) */
-};
 struct ga_guard {
 	bool on;
 	size_t undecided;      /* flags of all sessions that block landing ... */
 	size_t sessions;       /* ... and the number of sessions that have any */
-	enum ga_guard_how how;
+	bool installed;
 	bool elsewhere;        /* core.hooksPath is set where it takes precedence: our hooks are not
 				* used */
 };
@@ -48,8 +39,5 @@ int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, stru
 /* Is the guard off in the configuration `c`, with no trace of it left? Then there is nothing to
  * refresh. */
 bool ga_guard_idle(const struct ga_repo *r, const struct ga_gitconfig *c);
-
-/* "not", "hooks", "directory", "config" */
-const char *ga_guard_how_name(enum ga_guard_how how);
 
 #endif

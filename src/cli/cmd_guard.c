@@ -32,27 +32,21 @@ static int print_json(const struct ga_guard *g, struct ga_error *err)
 	(void)json_object_set_new(o, "on", json_boolean(g->on));
 	(void)json_object_set_new(o, "undecided", json_integer((json_int_t)g->undecided));
 	(void)json_object_set_new(o, "sessions", json_integer((json_int_t)g->sessions));
-	(void)json_object_set_new(o, "hooks", json_string(ga_guard_how_name(g->how)));
-	(void)json_object_set_new(o, "in_use",
-				  json_boolean(g->how != GA_GUARD_NOT && !g->elsewhere));
+	(void)json_object_set_new(o, "hooks", json_boolean(g->installed));
+	(void)json_object_set_new(o, "in_use", json_boolean(g->installed && !g->elsewhere));
 	return cli_print_json(o, err);
 }
 
 static void print_text(const struct ga_guard *g)
 {
-	static const char *const where[] = {
-		[GA_GUARD_NOT] = "not there: nothing is undecided",
-		[GA_GUARD_HOOKS] = "in the repository's hook directory",
-		[GA_GUARD_DIRECTORY] = "beside yours, by core.hooksPath",
-		[GA_GUARD_CONFIG] = "by hook.git-agent-*.event",
-	};
 	cleanup_free char *flags = cli_count(g->undecided, "flag", "flags");
 	cleanup_free char *sessions = cli_count(g->sessions, "session", "sessions");
 
 	(void)printf("guard        %s\n", g->on ? "on: high paths are held back too" : "off");
 	(void)printf("undecided    %s of %s\n", flags, sessions);
-	if (g->on || g->how != GA_GUARD_NOT)
-		(void)printf("hooks        %s\n", where[g->how]);
+	if (g->on || g->installed)
+		(void)printf("hooks        %s\n", g->installed ? "beside yours, by core.hooksPath" :
+			     "not installed: nothing is undecided");
 	if (g->elsewhere)
 		(void)printf("%-12s not in use: another core.hooksPath overrides it ('git config "
 			     "--show-origin --get-all core.hooksPath')\n", "");
@@ -71,7 +65,7 @@ static int turn(struct cli *c, bool on, struct ga_error *err)
 		return ga_hint(err, "'git config --show-scope --get-all agent.guard' shows where");
 	}
 	cli_note("the guard is %s%s", on ? "on" : "off",
-		 on && g.how != GA_GUARD_NOT ? ", its hooks are there" : "");
+		 on && g.installed ? ", its hooks are there" : "");
 	return 0;
 }
 

@@ -7,10 +7,9 @@
 /* <commondir>/git-agent/guard; caller frees. */
 char *guard_dir(const struct ga_repo *r);
 
-/* How the hooks are installed now. */
-enum ga_guard_how guard_installed(const struct ga_repo *r, const struct ga_gitconfig *c,
-				  bool *ret_elsewhere);
-/* Install the hooks; remove them, however they were installed. Both can be repeated. */
+/* Are the hooks installed? `*ret_elsewhere`, else left alone: another core.hooksPath overrides that. */
+bool guard_installed(const struct ga_repo *r, const struct ga_gitconfig *c, bool *ret_elsewhere);
+/* Install the hooks, remove them. Both can be repeated. */
 int guard_install(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err);
 int guard_remove(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_error *err);
 

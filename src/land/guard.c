@@ -16,13 +16,6 @@
 
 #define COMMITS_MAX 2000000 /* of one session: more than limits.capture.commits can be set to */
 
-const char *ga_guard_how_name(enum ga_guard_how how)
-{
-	static const char *const names[] = { "not", "hooks", "directory", "config" };
-
-	return names[how];
-}
-
 char *guard_dir(const struct ga_repo *r)
 {
 	return ga_path_join(ga_repo_info(r)->commondir, "git-agent/guard");
@@ -231,10 +224,6 @@ static int lock(struct ga_repo *r, int *ret, struct ga_error *err)
 static int settle(struct ga_repo *r, const struct ga_gitconfig *c, const char *dir, bool wanted,
 		  const struct undecided *u, struct ga_error *err)
 {
-	bool elsewhere;
-
-	if (!wanted && access(dir, F_OK) && guard_installed(r, c, &elsewhere) == GA_GUARD_NOT)
-		return 0;
 	if (!wanted)
 		return guard_remove(r, c, err) || remove_files(dir, err) ? -1 : 0;
 	/* first the lists, then the hooks that read them */
@@ -266,7 +255,7 @@ int ga_guard_refresh(struct ga_repo *r, const char *state_dir, bool change, stru
 	ga_gitconfig_release(&c);
 	if (ga_gitconfig_load(r, &c, err))
 		return -1;
-	ret->how = guard_installed(r, &c, &ret->elsewhere);
+	ret->installed = guard_installed(r, &c, &ret->elsewhere);
 	return 0;
 }
 

@@ -4,18 +4,6 @@ test_description='the guard: high paths are held back too, and hooks that are th
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# pretend DIR VERSION: in DIR a git that says it is of that version
-real_git=$(command -v git)
-pretend() {
-	mkdir -p "$1" && rm -f "$1/git" && printf '#!/bin/sh\nlast=\nfor a; do last=$a; done\ntest "$last" = version && { echo git version %s; exit; }\nexec "%s" "$@"\n' "$2" "$real_git" >"$1/git" && chmod +x "$1/git"
-}
-# What is here is what is done with a git that has no hooks by configuration. Commands that git
-# starts find git in its own directory first.
-git init -q "$TRASH/probe"
-if git -C "$TRASH/probe" -c hook.t.event=pre-commit -c hook.t.command=true hook list pre-commit >/dev/null 2>&1; then
-	mkdir "$TRASH/exec" && ln -s "$(git --exec-path)"/* "$TRASH/exec/" && pretend "$TRASH/exec" 2.53.0 && GIT_EXEC_PATH=$TRASH/exec && export GIT_EXEC_PATH
-fi
-
 make_repo() {
 	git init -q "$1" && (cd "$1" && echo a >a && git add a && git commit -qm base)
 }
@@ -30,10 +18,13 @@ picture() {
 how() {
 	git agent guard status --json | python3 -c 'import json,sys; o=json.load(sys.stdin); print(o["on"], o["undecided"], o["sessions"], o["hooks"], o["in_use"])'
 }
+hooked() {
+	git config --local core.hooksPath | grep "/\.git/git-agent/guard/hooks$" && test -x .git/git-agent/guard/hooks/pre-push
+}
 
 test_expect_success 'on and off: a setting of the repository, and nothing else while nothing is undecided' '
-	make_repo on && cd on && git agent list && picture >../before && how >../got && echo "False 0 0 not False" >../want && test_cmp ../want ../got &&
-	git agent guard on 2>../err && grep "the guard is on" ../err && git config --local agent.guard && how | grep "^True 0 0 not" && test ! -e .git/git-agent/guard && git agent guard | grep "high paths are held back too" &&
+	make_repo on && cd on && git agent list && picture >../before && how >../got && echo "False 0 0 False False" >../want && test_cmp ../want ../got &&
+	git agent guard on 2>../err && grep "the guard is on" ../err && git config --local agent.guard && how | grep "^True 0 0 False" && test ! -e .git/git-agent/guard && git agent guard | grep "high paths are held back too" &&
 	git agent start -q -- sh -c "echo b >b" && test ! -e .git/git-agent/guard && git agent guard on && git agent guard off && git agent guard off && picture >../after && test_cmp ../before ../after &&
 	git config --global agent.guard true && how | grep ^True && git agent guard off && how | grep ^False && git config --global --unset agent.guard &&
 	test_expect_code 129 git agent guard maybe && test_expect_code 129 git agent guard on --json && test_expect_code 128 git -c agent.guard=false agent guard on 2>../err && grep "another value of agent.guard overrides" ../err
@@ -58,7 +49,7 @@ refused() {
 }
 
 test_expect_success 'plain git is kept from bringing it to a branch, by whatever way' '
-	make_repo ref && cd ref && git agent guard on && session x && how | grep " hooks True$" && held=$(git rev-parse refs/agent/x/held) && git rev-parse HEAD >../before &&
+	make_repo ref && cd ref && git agent guard on && session x && how | grep " True True$" && held=$(git rev-parse refs/agent/x/held) && git rev-parse HEAD >../before &&
 	refused git merge $held && grep "^  .envrc" ../err && git reset -q --hard && refused git branch foo $held && refused git switch -q -c foo $held && git reset -q --hard && refused git update-ref refs/heads/main $held && refused git cherry-pick $held && git reset -q --hard && git cherry-pick --quit &&
 	git read-tree -m -u HEAD $held && refused git commit -qm taken && git reset -q --hard && refused git merge -q --no-ff -m m $held && git reset -q --hard &&
 	git rev-parse HEAD | test_cmp ../before - && test -z "$(git for-each-ref refs/heads/foo)" && git rev-list -n 1 refs/agent/x/orig && refused git branch foo refs/agent/x/orig &&
@@ -66,7 +57,7 @@ test_expect_success 'plain git is kept from bringing it to a branch, by whatever
 '
 
 test_expect_success 'nor do commits that had it for a while come, whether they were held back or are on the branch; their sum does' '
-	make_repo while && cd while && work="echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && git agent start -q --name early -- sh -c "$work" && early=$(git rev-parse agent/early~1) && git cat-file -e $early:Makefile && git agent guard on && test -L .git/hooks/reference-transaction &&
+	make_repo while && cd while && work="echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && git agent start -q --name early -- sh -c "$work" && early=$(git rev-parse agent/early~1) && git cat-file -e $early:Makefile && git agent guard on && hooked &&
 	refused git merge -q agent/early && grep "^  commit $early" ../err && git reset -q --hard && refused git branch foo agent/early && refused git push -q . agent/early:refs/heads/foo && git branch foo $early~1 && git merge -q --squash agent/early && git commit -qm sum && test -e o && git branch sum && git reset -q --hard HEAD~1 &&
 	git agent start -q --name late -- sh -c "export GIT_AUTHOR_NAME=late; $work; echo e >.envrc" && late=$(git rev-parse refs/agent/late/orig~2) && git cat-file -e $late:Makefile && ! git ls-tree -r refs/agent/late/orig~1 | grep "Makefile\|envrc" && refused git branch bar refs/agent/late/orig~1 && grep "^  commit $late" ../err && git branch bar agent/late &&
 	git agent review --accept early Makefile && git merge -q agent/early && test -e o
@@ -79,43 +70,42 @@ test_expect_success 'everything else goes on: commits, branches, tags, the branc
 '
 
 test_expect_success 'decided, dropped, landed, or the guard off: no hook is left' '
-	make_repo gone && cd gone && git agent guard on && picture >../before && session x && session y && test -L .git/hooks/pre-push && git agent review --accept-all --critical x && test -L .git/hooks/pre-push && git agent review --reject y . && git agent review y &&
-	git agent guard status && git agent drop --force y && test ! -L .git/hooks/pre-push && picture >../after && test_cmp ../before ../after && git agent drop --restore y && git agent land x && test -e Makefile && git agent drop y --force &&
-	git agent start -q --name z -- sh -c "echo z >.envrc" && test -L .git/hooks/pre-push && git agent drop --force z && picture >../after && test_cmp ../before ../after && git agent drop --restore z && test -L .git/hooks/pre-push && git agent guard off && git config agent.guard true && git config --unset agent.guard &&
-	picture >../after && sed "/guard/d;/\\[agent\\]/d" ../before >../want && sed "/guard/d;/\\[agent\\]/d" ../after | test_cmp ../want - && git agent guard on && test -L .git/hooks/pre-push && git agent guard off && test ! -e .git/git-agent/guard
+	make_repo gone && cd gone && git agent guard on && picture >../before && session x && session y && hooked && git agent review --accept-all --critical x && hooked && git agent review --reject y . && git agent review y &&
+	git agent guard status && git agent drop --force y && ! hooked && picture >../after && test_cmp ../before ../after && git agent drop --restore y && git agent land x && test -e Makefile && git agent drop y --force &&
+	git agent start -q --name z -- sh -c "echo z >.envrc" && hooked && git agent drop --force z && picture >../after && test_cmp ../before ../after && git agent drop --restore z && hooked && git agent guard off && git config agent.guard true && git config --unset agent.guard &&
+	picture >../after && sed "/guard/d;/\\[agent\\]/d" ../before >../want && sed "/guard/d;/\\[agent\\]/d" ../after | test_cmp ../want - && git agent guard on && hooked && git agent guard off && test ! -e .git/git-agent/guard
 '
 
-test_expect_success 'a hook directory that was not there goes again, unless somebody else uses it by then' '
-	git init -q --template= bare && cd bare && echo a >a && git add a && git commit -qm base && git agent guard on && for left in "" mine; do
-		session x && test -L .git/hooks/pre-push && { test -z "$left" || echo "#!/bin/sh" >.git/hooks/pre-commit; } && git agent drop --force x && test "$(ls .git/hooks)" = "${left:+pre-commit}" && test ! -e .git/git-agent/guard && { test -n "$left" || test ! -e .git/hooks; } || return 1
-	done && rm .git/hooks/pre-commit && session x && test -L .git/hooks/pre-push && git agent guard off && test -d .git/hooks && test -z "$(ls .git/hooks)"
+test_expect_success 'a hook directory that is not there is not made; one that somebody makes meanwhile is used' '
+	git init -q --template= bare && cd bare && echo a >a && git add a && git commit -qm base && git agent guard on && session x && hooked && test ! -e .git/hooks && mkdir .git/hooks && printf "#!/bin/sh\necho mine >>\"\$TRASH/log.made\"\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit &&
+	git commit -q --allow-empty -m m && grep mine "$TRASH/log.made" && git agent drop --force x && test ! -e .git/git-agent/guard && test "$(ls .git/hooks)" = pre-commit
 '
 
 test_expect_success 'where one working tree has a core.hooksPath of its own, status says that they do not run there' '
-	make_repo tree && cd tree && git config extensions.worktreeConfig true && git worktree add -q ../tree.wt && git config --worktree core.hooksPath .mine && git agent guard on && session x && how | grep " directory False$" && git agent guard | grep "not in use" && cd ../tree.wt && how | grep " directory True$" && refused git branch foo refs/agent/x/held && git agent guard off && test "$(git -C ../tree config core.hooksPath)" = .mine && ! git config core.hooksPath
+	make_repo tree && cd tree && git config extensions.worktreeConfig true && git worktree add -q ../tree.wt && git config --worktree core.hooksPath .mine && git agent guard on && session x && how | grep " True False$" && git agent guard | grep "not in use" && cd ../tree.wt && how | grep " True True$" && refused git branch foo refs/agent/x/held && git agent guard off && test "$(git -C ../tree config core.hooksPath)" = .mine && ! git config core.hooksPath
 '
 
 # in_file WHERE IN_USE: core.hooksPath is in a file that the configuration includes, before [core] or at the end
 in_file() {
 	test_expect_success "core.hooksPath in a file that is included $1: it stays there, and nothing of it elsewhere" "
 		make_repo file$1 && cd file$1 && mkdir .hk && printf '#!/bin/sh\necho mine >>\"\$TRASH/log.$1\"\n' >.hk/pre-commit && chmod +x .hk/pre-commit && printf '[core]\n\thooksPath = .hk\n' >.included && { test $1 = before || cat .git/config; printf '[include]\n\tpath = ../.included\n'; test $1 != before || cat .git/config; } >../config && cp ../config .git/config && git agent list && picture >../before &&
-		git agent guard on && session x && how | grep ' directory $2$' && git commit -q --allow-empty -m m && grep mine \"\$TRASH/log.$1\" && if test $2 = True; then refused git branch foo refs/agent/x/held; else git agent guard >../out && grep 'not in use: another core.hooksPath overrides it' ../out; fi &&
+		git agent guard on && session x && how | grep ' True $2$' && git commit -q --allow-empty -m m && grep mine \"\$TRASH/log.$1\" && if test $2 = True; then refused git branch foo refs/agent/x/held; else git agent guard >../out && grep 'not in use: another core.hooksPath overrides it' ../out; fi &&
 		git agent guard off && picture | test_cmp ../before - && git agent guard on && git agent drop --force x && git agent guard off && picture | test_cmp ../before -
 	"
 }
 in_file before True
 in_file after False
 
-# moved WHERE COMMANDS: the repository is moved while hooks are there, which are so after COMMANDS
+# moved WHOSE COMMANDS: the repository is moved while hooks are there, beside those of COMMANDS
 moved() {
-	test_expect_success "a repository that was moved, with hooks in its $1: they go along, and go without trace" "
-		make_repo $1 && cd $1 && mkdir .hk && printf '#!/bin/sh\necho mine >>\"\$TRASH/log.moved\"\n' >.hk/pre-commit && chmod +x .hk/pre-commit && { $2; } && git agent list && picture >../before && git agent guard on && session x && how | grep ' $1 True$' && cd .. && mv $1 $1.moved && cd $1.moved &&
-		git agent list && how | grep ' $1 True$' && ! grep -r \"\$HOME/$1/\" .git/config .git/git-agent/guard && find .git/hooks -type l -printf '%l\n' >../links && ! grep \"\$HOME/$1/\" ../links && refused git branch foo refs/agent/x/held && git commit -q --allow-empty -m m && { test -z \"\$(git config agent.hooksPath)\" || grep mine \"\$TRASH/log.moved\"; } &&
+	test_expect_success "a repository that was moved, with $1 hooks: ours go along, and go without trace" "
+		make_repo moved.$1 && cd moved.$1 && mkdir .hk && printf '#!/bin/sh\necho mine >>\"\$TRASH/log.moved\"\n' >.hk/pre-commit && chmod +x .hk/pre-commit && { $2; } && git agent list && picture >../before && git agent guard on && session x && how | grep ' True True$' && cd .. && mv moved.$1 went.$1 && cd went.$1 &&
+		git agent list && how | grep ' True True$' && ! grep -r \"\$HOME/moved.$1/\" .git/config .git/git-agent/guard && find .git/git-agent/guard -type l -printf '%l\n' >../links && ! grep \"\$HOME/moved.$1/\" ../links && refused git branch foo refs/agent/x/held && git commit -q --allow-empty -m m && { test -z \"\$(git config agent.hooksPath)\" || grep mine \"\$TRASH/log.moved\"; } &&
 		git agent guard off && picture | test_cmp ../before -
 	"
 }
-moved hooks :
-moved directory 'git config core.hooksPath .hk'
+moved no :
+moved own 'git config core.hooksPath .hk'
 
 test_expect_success 'two with the same: what is accepted of one lands, though the other is undecided' '
 	make_repo two && cd two && git agent guard on && session x && session y && git agent review --accept-all --critical x && git agent land x && test -e Makefile && echo e >>a && git commit -qam on
@@ -153,14 +143,14 @@ test_expect_success 'turned off while another process puts its hooks there' '
 '
 
 test_expect_success 'a hook that is written where ours is goes to those of the user, and is never lost' '
-	make_repo foreign && cd foreign && git agent guard on && picture >../before && session x && test -L .git/hooks/pre-push && mv .git/hooks/pre-push .git/hooks/pre-push.old && printf "#!/bin/sh\necho mine\n" | tee ../mine >.git/hooks/pre-push && git agent list && how | grep " directory True$" && refused git branch foo refs/agent/x/held && git agent drop --force x && test "$(ls .git/hooks | grep -v sample)" = pre-push && test_cmp ../mine .git/hooks/pre-push && rm .git/hooks/pre-push &&
-	session x && test -L .git/hooks/pre-push && cp ../mine .git/hooks/pre-push && git agent list && test_cmp ../mine .git/hooks/pre-push && how | grep " directory True$" && for h in pre-commit post-merge; do rm -f .git/git-agent/guard/hooks/$h && cp ../mine .git/git-agent/guard/hooks/$h || exit 1; done && git agent drop --force x && test "$(ls .git/hooks | grep -v sample | sort | xargs)" = "post-merge pre-commit pre-push" && test_cmp ../mine .git/hooks/post-merge && test_cmp ../mine .git/hooks/pre-commit &&
+	make_repo foreign && cd foreign && git agent guard on && picture >../before && session x && hooked && printf "#!/bin/sh\necho mine\n" | tee ../mine >.git/hooks/pre-push && git agent list && how | grep " True True$" && refused git branch foo refs/agent/x/held && git agent drop --force x && test "$(ls .git/hooks | grep -v sample)" = pre-push && test_cmp ../mine .git/hooks/pre-push && rm .git/hooks/pre-push &&
+	session x && cp ../mine .git/git-agent/guard/hooks/pre-push && git agent list && test_cmp ../mine .git/hooks/pre-push && hooked && for h in pre-commit post-merge; do rm -f .git/git-agent/guard/hooks/$h && cp ../mine .git/git-agent/guard/hooks/$h || exit 1; done && git agent drop --force x && test "$(ls .git/hooks | grep -v sample | sort | xargs)" = "post-merge pre-commit pre-push" && test_cmp ../mine .git/hooks/post-merge && test_cmp ../mine .git/hooks/pre-commit &&
 	session x && echo other >.git/git-agent/guard/hooks/pre-push && test_expect_code 128 git agent guard off 2>../err && grep "is none of the guard.s hooks, and cannot go to .*hooks/pre-push.: File exists" ../err && test "$(cat .git/git-agent/guard/hooks/pre-push)" = other && rm .git/git-agent/guard/hooks/pre-push && git agent guard off && test ! -e .git/git-agent/guard && rm .git/hooks/post-merge .git/hooks/pre-commit .git/hooks/pre-push && git agent drop --force x && git agent guard on && picture >../after && test_cmp ../before ../after
 '
 
 test_expect_success 'with git-agent gone the hooks neither break anything nor need it' '
 	cd push && mkdir ../alone && for c in git sh xargs grep sed cut; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
-	rm -r .git/git-agent/guard && git commit -q --allow-empty -m m && git push -q origin main && git branch foo refs/agent/h/held && git branch -D foo && git agent list && test -L .git/hooks/pre-push && refused git branch foo refs/agent/h/held &&
+	rm -r .git/git-agent/guard && git commit -q --allow-empty -m m && git push -q origin main && git branch foo refs/agent/h/held && git branch -D foo && git agent list && hooked && refused git branch foo refs/agent/h/held &&
 	rm .git/git-agent/guard/paths .git/git-agent/guard/commits && git branch foo refs/agent/h/held && git branch -D foo
 '
 
@@ -169,7 +159,7 @@ test_expect_success 'where a program to look with is missing they refuse, in one
 		rm -rf ../bare && mkdir ../bare && for c in git sh cat xargs grep sed cut; do test $c = $tool || ln -s "$(command -v $c)" ../bare/ || exit 1; done
 		! PATH=$HOME/bare git branch foo $held 2>../err && test "$(grep -c "the guard cannot look for .*$tool. is missing or fails; GIT_AGENT_ALLOW=1" ../err)" = 1 && ! PATH=$HOME/bare git push -q origin $held:refs/heads/foo 2>../err && test "$(grep -c "the guard cannot look for .*$tool. is missing or fails" ../err)" = 1 &&
 			! git rev-parse -q --verify foo && ! git -C ../blind.git rev-parse -q --verify foo && PATH=$HOME/bare GIT_AGENT_ALLOW=1 git commit -q --allow-empty -m "without $tool" || exit 1
-	done && git config core.hooksPath .mine && git agent list && how | grep " directory True$" && mkdir .mine && printf "#!/bin/sh\ncat >/dev/null\n" >.mine/reference-transaction && chmod +x .mine/reference-transaction && git agent guard on && refused git branch foo $held &&
+	done && git config core.hooksPath .mine && git agent list && how | grep " True True$" && mkdir .mine && printf "#!/bin/sh\ncat >/dev/null\n" >.mine/reference-transaction && chmod +x .mine/reference-transaction && git agent guard on && refused git branch foo $held &&
 	rm ../bare/cat && ln -s "$(command -v sed)" ../bare/ && ! PATH=$HOME/bare git branch foo $held && ! git rev-parse -q --verify foo
 '
 
@@ -184,7 +174,7 @@ test_expect_success 'nothing the agent wrote is run, by its names or its content
 beside() {
 	test_expect_success "beside $1" "
 		make_repo 'b $1' && cd 'b $1' && git init -q --bare '../b $1.git' && git remote add origin '../b $1.git' && log=\$TRASH/log.$1 && { $2; } && git add -A && git commit -q --allow-empty -m hooks && git agent list && picture >../before && : >\$log && git commit -q --allow-empty -m one && git push -q origin main && cat \$log >../want && test -s \$log &&
-		git agent guard on && session x && how | grep ' directory True$' && : >\$log && git commit -q --allow-empty -m two && git push -q origin main && test_cmp ../want \$log &&
+		git agent guard on && session x && how | grep ' True True$' && : >\$log && git commit -q --allow-empty -m two && git push -q origin main && test_cmp ../want \$log &&
 		refused git branch foo refs/agent/x/held && refused git push -q origin refs/agent/x/held:refs/heads/x && git agent capture x && git agent show x | grep 'held' && test -z \"\$(git status --porcelain)\" &&
 		git agent drop --force x && git agent guard off && picture >../after && test_cmp ../before ../after && : >\$log && git commit -q --allow-empty -m three && git push -q origin main && test_cmp ../want \$log
 	"
@@ -197,34 +187,26 @@ beside lefthook 'for h in pre-commit pre-push prepare-commit-msg; do printf "#!/
 beside pre-commit 'printf "#!/usr/bin/env bash\nHERE=\"\$(cd \"\$(dirname \"\$0\")\" && pwd)\"\necho \"\${HERE##*/} \${0##*/}\" >>\"\$TRASH/log.pre-commit\"\n" >.git/hooks/pre-push; chmod +x .git/hooks/pre-push'
 beside hooksPath 'mkdir .githooks && printf "#!/bin/sh\necho \"\$0\" >>\"\$TRASH/log.hooksPath\"\n" >.githooks/pre-commit && chmod +x .githooks/pre-commit && git config core.hooksPath .githooks'
 beside symlink 'rm -r .git/hooks && mkdir "$HOME/behind" && ln -s "$HOME/behind" .git/hooks && for h in pre-commit pre-push; do printf "#!/bin/sh\necho %s >>\"\$TRASH/log.symlink\"\n" $h >.git/hooks/$h; chmod +x .git/hooks/$h; done'
-test_expect_success 'a hook directory that repositories share: nothing is put there, nor taken that is not ours' '
+test_expect_success 'a hook directory that repositories share: nothing is put there' '
 	mkdir shared && for n in a b; do make_repo share.$n && rm -r share.$n/.git/hooks && ln -s ../../shared share.$n/.git/hooks || return 1; done && printf "#!/bin/sh\necho shared \"\$0\" >>\"\$TRASH/log.shared\"\n" >shared/post-commit && chmod +x shared/post-commit && cd share.a && git agent list && picture >../before &&
-	git agent guard on && session x && how | grep " directory True$" && test "$(ls ../shared)" = post-commit && git -C ../share.b commit -q --allow-empty -m other && git commit -q --allow-empty -m m && test "$(grep -c shared "$TRASH/log.shared")" = 2 && refused git branch foo refs/agent/x/held &&
-	guard=$(cd .git/git-agent/guard && pwd -P) && ln -s "$guard/pre-push" ../shared/pre-push && ln -s /other/.git/git-agent/guard/post-merge ../shared/post-merge && git agent list && git agent drop --force x && git agent guard off && test "$(ls ../shared | xargs)" = "post-commit post-merge" && picture >../after && test_cmp ../before ../after
+	git agent guard on && session x && how | grep " True True$" && test "$(ls ../shared)" = post-commit && git -C ../share.b commit -q --allow-empty -m other && git commit -q --allow-empty -m m && test "$(grep -c shared "$TRASH/log.shared")" = 2 && refused git branch foo refs/agent/x/held &&
+	git agent drop --force x && git agent guard off && test "$(ls ../shared)" = post-commit && picture >../after && test_cmp ../before ../after
 '
 beside global 'mkdir -p "$HOME/my hooks" && printf "#!/bin/sh\necho \"\$0\" >>\"\$TRASH/log.global\"\n" >"$HOME/my hooks/post-commit" && chmod +x "$HOME/my hooks/post-commit" && git config --global core.hooksPath "~/my hooks"; test_when_finished "git config --global --unset core.hooksPath"'
 
 test_expect_success 'the hook directory of the user is critical all the same, and its hooks are read' '
-	make_repo facts && cd facts && mkdir .githooks && printf "#!/bin/sh\nsh tools/check\n" >.githooks/pre-commit && chmod +x .githooks/pre-commit && mkdir tools && echo true >tools/check && echo false >lines && git add -A && git commit -qm h && git config core.hooksPath .githooks && git agent guard on && session x && how | grep directory &&
+	make_repo facts && cd facts && mkdir .githooks && printf "#!/bin/sh\nsh tools/check\n" >.githooks/pre-commit && chmod +x .githooks/pre-commit && mkdir tools && echo true >tools/check && echo false >lines && git add -A && git commit -qm h && git config core.hooksPath .githooks && git agent guard on && session x && how | grep " True True$" &&
 	git agent start -q --name y -- sh -c "echo evil >>.githooks/pre-commit; echo evil >tools/check; echo ok >lines; echo more >n" && git diff --name-only main agent/y >../got && printf "lines\nn\n" >../want && test_cmp ../want ../got
 '
 
 test_expect_success 'someone sets core.hooksPath meanwhile: that is kept, and ours beside it' '
-	make_repo husk && cd husk && git agent guard on && session x && how | grep " hooks True" && mkdir .hk && printf "#!/bin/sh\necho mine >>\"\$TRASH/log.husk\"\n" >.hk/pre-commit && chmod +x .hk/pre-commit && git config core.hooksPath .hk && how | grep " hooks False" && git agent list && how | grep " directory True" &&
-	git commit -q --allow-empty -m m && grep mine "$TRASH/log.husk" && refused git branch foo refs/agent/x/held && git config core.hooksPath .other && git agent list && how | grep " directory True" && git agent guard off && test "$(git config core.hooksPath)" = .other && ! git config agent.hooksPath
+	make_repo husk && cd husk && git agent guard on && session x && how | grep " True True" && mkdir .hk && printf "#!/bin/sh\necho mine >>\"\$TRASH/log.husk\"\n" >.hk/pre-commit && chmod +x .hk/pre-commit && git config core.hooksPath .hk && how | grep " False False" && git agent list && how | grep " True True" &&
+	git commit -q --allow-empty -m m && grep mine "$TRASH/log.husk" && refused git branch foo refs/agent/x/held && git config core.hooksPath .other && git agent list && how | grep " True True" && git agent guard off && test "$(git config core.hooksPath)" = .other && ! git config agent.hooksPath
 '
 
 test_expect_success 'killed while it puts its directory there, and while it takes it away' '
-	make_repo dies && cd dies && git config core.hooksPath .mine && git agent list && picture >../before && git agent guard on && { GIT_AGENT_FAULT=guard:kept:kill session x; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent list && how | grep " directory True" && refused git branch foo refs/agent/x/held &&
+	make_repo dies && cd dies && git config core.hooksPath .mine && git agent list && picture >../before && git agent guard on && { GIT_AGENT_FAULT=guard:kept:kill session x; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent list && how | grep " True True" && refused git branch foo refs/agent/x/held &&
 	{ GIT_AGENT_FAULT=guard:restored:kill git agent guard off; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent guard off && picture >../after && test_cmp ../before ../after
-'
-
-test_expect_success 'by configuration, with a git that has that' '
-	make_repo event && cd event && unset GIT_EXEC_PATH && pretend ../newer 2.54.0 && printf "#!/bin/sh\n" >.git/hooks/pre-push && chmod +x .git/hooks/pre-push && git agent list && cp .git/config ../before &&
-	PATH=$HOME/newer:$PATH && "$GIT_AGENT" guard on && git() { if [ "$1" = agent ]; then shift && "$GIT_AGENT" "$@"; else command git "$@"; fi; } && session x && how | grep " config True" && git config --get-regexp "^hook\." >../got && printf "hook.git-agent-%s.event %s\n" reference-transaction reference-transaction pre-push pre-push post-merge post-merge >../want && grep "[.]event " ../got | test_cmp ../want - &&
-	! git config core.hooksPath && c=$(git config hook.git-agent-reference-transaction.command) && echo "x $(git rev-parse refs/agent/x/held) refs/heads/foo" | test_expect_code 1 sh -c "$c \"\$@\"" - prepared &&
-	sed -i "s,$HOME/event/,/elsewhere/," .git/config && git config hook.git-agent-pre-push.command | grep /elsewhere/ && "$GIT_AGENT" list && how | grep " config True" && test "$(git config hook.git-agent-reference-transaction.command)" = "$c" && ! grep elsewhere .git/config &&
-	pretend ../downgraded 2.53.0 && (PATH=$HOME/downgraded:$PATH && "$GIT_AGENT" list && "$GIT_AGENT" guard status --json) | grep "\"hooks\": \"directory\"" && test -z "$(command git config --get-regexp "^hook\.")" && git agent guard off && test_cmp ../before .git/config
 '
 
 test_expect_success 'the scripts as they are shipped work where they are put by hand' '
@@ -235,7 +217,7 @@ test_expect_success 'the scripts as they are shipped work where they are put by 
 
 test_expect_success 'commits of a session that are not there any more keep nothing from being guarded of the others' '
 	make_repo dead && cd dead && git agent start -q --name d -- sh -c "echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && tip=$(git rev-parse agent/d) && git agent guard on && session h && branch=$(git rev-parse agent/h) && git update-ref -d refs/agent/h/held && git branch -qD agent/d agent/h && git reflog expire --expire=all --all && git gc -q --prune=now && ! git cat-file -e $tip && ! git cat-file -e $branch &&
-	session y 2>../err && cat ../err && ! grep "could not be brought up to date" ../err && how | grep "^True [0-9]* 3 hooks True" && refused git branch foo refs/agent/y/held && refused git branch foo refs/agent/h/orig
+	session y 2>../err && cat ../err && ! grep "could not be brought up to date" ../err && how | grep "^True [0-9]* 3 True True" && refused git branch foo refs/agent/y/held && refused git branch foo refs/agent/h/orig
 '
 
 test_expect_success 'what landed by plain git is noticed at once' '
