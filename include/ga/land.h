@@ -132,16 +132,14 @@ int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_
 json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);
 
 /* Has the session's branch arrived, in whatever way: merged; squashed or brought otherwise, so that
- * merging it would change nothing, now or at some commit since; commit by commit, rebased or
- * cherry-picked; or with lines changed on the way, if the commit says that it was made of the
- * branch (as that of `git merge --squash` does), has author, date and subject of one of its
- * commits, or adds nearly all the lines that the branch adds to each file, and at least ten? Looked
- * for in HEAD, in the branch the session started from, in the remote-tracking refs of their
- * upstreams, and in origin's first branch. Commits that somebody added to the branch on a remote
- * count as its own. If the branch was moved to where it lacks the session's last commit (s->tip),
- * that commit has to have arrived as well.
+ * merging it would change nothing, now or at some commit since; or commit by commit, rebased or
+ * cherry-picked, by patch id? Not if lines were changed on the way. Looked for in HEAD, in the
+ * branch the session started from, in the remote-tracking refs of their upstreams, and in origin's
+ * first branch. Commits that somebody added to the branch on a remote count as its own. If the
+ * branch was moved to where it lacks the session's last commit (s->tip), that commit has to have
+ * arrived as well.
  *
- * It has not arrived while something is held back or stands on uncommitted work, which no branch
+ * It has not arrived while something is held back or is based on uncommitted work, which no branch
  * can bring; nor if all of it was taken back since; nor where it already was before the session
  * began (by the dates of commits; not asked of a session that was fetched). HEAD being on the
  * session's own branch is no arrival. Runs git, reading nothing of the user's but refs and objects,
@@ -153,9 +151,8 @@ enum ga_landed_how {
 	GA_LANDED_MERGED,
 	GA_LANDED_SQUASHED,
 	GA_LANDED_PICKED,
-	GA_LANDED_CHANGED,
 };
-/* "merged", "squashed", "picked", "changed"; "not". */
+/* "merged", "squashed", "picked"; "not". */
 const char *ga_landed_name(enum ga_landed_how how);
 struct ga_arrival {
 	enum ga_landed_how how;

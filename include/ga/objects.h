@@ -159,10 +159,9 @@ int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
 			  uint64_t *left, struct ga_entry *ret, struct ga_error *err);
 
 /* Would that merge leave `ours` as it is, because it already contains the change of `theirs`?
- * Returns 1 if so, 0 if not. `lenient`: lines that both changed may differ, as `ours` was made from
- * them. Nothing is written. */
+ * Returns 1 if so, 0 if not. Nothing is written. */
 int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
-		   const struct ga_entry *theirs, bool lenient, struct ga_error *err);
+		   const struct ga_entry *theirs, struct ga_error *err);
 
 /* ---- history ----------------------------------------------------------- */
 

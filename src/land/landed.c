@@ -20,7 +20,6 @@ static const char *const how_names[] = {
 	[GA_LANDED_MERGED] = "merged",
 	[GA_LANDED_SQUASHED] = "squashed",
 	[GA_LANDED_PICKED] = "picked",
-	[GA_LANDED_CHANGED] = "changed",
 };
 
 const char *ga_landed_name(enum ga_landed_how how)

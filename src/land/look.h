@@ -11,10 +11,8 @@
 struct look {
 	struct ga_repo *r;
 	const struct ga_session *s;
-	struct ga_oid tip, base_tree;
+	struct ga_oid tip;
 	struct ga_changes changes; /* onto -> tip */
-	struct ga_oid *own;        /* its commits since onto */
-	size_t n_own;
 	size_t lookups;            /* the number of entries that may still be looked up */
 };
 
@@ -27,9 +25,5 @@ int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bo
 /* Did `at` have it before the session began? Then the session took it from there, and it did not
  * arrive there. */
 int look_had(struct look *l, const struct ga_oid *at, struct ga_error *err);
-
-/* Was this commit made of the session's work, with some of its lines changed? 1 yes. The caller has
- * found that nothing of it is left out. */
-int look_alike(struct look *l, const struct ga_commit *c, struct ga_error *err);
 
 #endif

@@ -61,8 +61,8 @@ static void input(git_merge_file_input *in, const struct ga_buf *b)
 	in->size = b->len;
 }
 
-static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], struct ga_oid *ret,
-		       struct ga_error *err)
+static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], bool write,
+		       struct ga_oid *ret, struct ga_error *err)
 {
 	git_merge_file_input base = { 0 }, ours = { 0 }, theirs = { 0 };
 	git_merge_file_result result = { 0 };
@@ -73,27 +73,29 @@ static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], struct ga
 	input(&theirs, &text[2]);
 	if (git_merge_file(&result, &base, &ours, &theirs, NULL))
 		return ga_fail_git(err, "cannot merge a file");
-	rc = result.automergeable ? ga_blob_write(r, result.ptr, result.len, ret, err) : 1;
+	rc = !result.automergeable ? 1 :
+	     write ? ga_blob_write(r, result.ptr, result.len, ret, err)
+		   : ga_blob_id_of(result.ptr, result.len, ret, err);
 	git_merge_file_result_free(&result);
 	return rc;
 }
 
 static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], uint64_t *left,
-			 struct ga_oid *ret, struct ga_error *err)
+			 bool write, struct ga_oid *ret, struct ga_error *err)
 {
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
 	int rc = read_texts(r, side, left, text, err);
 
 	if (!rc)
-		rc = merge_lines(r, text, ret, err);
+		rc = merge_lines(r, text, write, ret, err);
 	for (size_t i = 0; i < 3; i++)
 		ga_buf_release(&text[i]);
 	return rc;
 }
 
-int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
-			  const struct ga_entry *ours, const struct ga_entry *theirs,
-			  uint64_t *left, struct ga_entry *ret, struct ga_error *err)
+static int merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
+		       const struct ga_entry *theirs, uint64_t *left, bool write,
+		       struct ga_entry *ret, struct ga_error *err)
 {
 	const struct ga_entry *side[] = { base, ours, theirs };
 	struct ga_entry e = *ours;
@@ -115,7 +117,7 @@ int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
 		e.oid = theirs->oid;
 	} else if (!ga_oid_equal(&base->oid, &theirs->oid) &&
 		   !ga_oid_equal(&ours->oid, &theirs->oid)) {
-		int rc = merge_content(r, side, left, &e.oid, err);
+		int rc = merge_content(r, side, left, write, &e.oid, err);
 
 		if (rc)
 			return rc;
@@ -124,63 +126,24 @@ int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
 	return 0;
 }
 
+int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
+			  const struct ga_entry *ours, const struct ga_entry *theirs,
+			  uint64_t *left, struct ga_entry *ret, struct ga_error *err)
+{
+	return merge_entry(r, base, ours, theirs, left, true, ret, err);
+}
+
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err)
 {
-	return ga_merge_entry_within(r, base, ours, theirs, NULL, ret, err);
-}
-
-/* ---- is it in already? ------------------------------------------------------------- */
-
-/* Does merging leave `ours` as it is? For lines that both changed, `lenient` takes ours. */
-static int lines_stay(const struct ga_buf text[3], bool lenient, struct ga_error *err)
-{
-	git_merge_file_input base = { 0 }, ours = { 0 }, theirs = { 0 };
-	git_merge_file_options o = { .version = GIT_MERGE_FILE_OPTIONS_VERSION };
-	git_merge_file_result result = { 0 };
-	int rc;
-
-	input(&base, &text[0]);
-	input(&ours, &text[1]);
-	input(&theirs, &text[2]);
-	o.favor = lenient ? GIT_MERGE_FILE_FAVOR_OURS : GIT_MERGE_FILE_FAVOR_NORMAL;
-	if (git_merge_file(&result, &base, &ours, &theirs, &o))
-		return ga_fail_git(err, "cannot merge a file");
-	rc = result.automergeable && result.len == text[1].len &&
-	     !memcmp(result.ptr, text[1].ptr, result.len);
-	git_merge_file_result_free(&result);
-	return rc;
-}
-
-static int content_stays(struct ga_repo *r, const struct ga_entry *side[3], bool lenient,
-			 struct ga_error *err)
-{
-	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
-	int rc = read_texts(r, side, NULL, text, err);
-
-	/* what cannot be compared by lines counts as unchanged only if `lenient` */
-	if (rc >= 0)
-		rc = rc ? lenient : lines_stay(text, lenient, err);
-	for (size_t i = 0; i < 3; i++)
-		ga_buf_release(&text[i]);
-	return rc;
+	return merge_entry(r, base, ours, theirs, NULL, true, ret, err);
 }
 
 int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
-		   const struct ga_entry *theirs, bool lenient, struct ga_error *err)
+		   const struct ga_entry *theirs, struct ga_error *err)
 {
-	const struct ga_entry *side[] = { base, ours, theirs };
+	struct ga_entry merged;
+	int rc = merge_entry(r, base, ours, theirs, NULL, false, &merged, err);
 
-	if (ga_entry_equal(ours, theirs) || ga_entry_equal(base, theirs))
-		return 1;
-	if (ga_entry_equal(base, ours) || !is_file(ours) || !is_file(theirs))
-		return 0;
-	/* both added the file, with different content: ours may be theirs, changed later */
-	if (base->mode == GA_MODE_NONE)
-		return lenient;
-	if (!is_file(base) || (base->mode != theirs->mode && ours->mode != theirs->mode))
-		return 0;
-	if (ga_oid_equal(&base->oid, &theirs->oid) || ga_oid_equal(&ours->oid, &theirs->oid))
-		return 1;
-	return ga_oid_equal(&base->oid, &ours->oid) ? 0 : content_stays(r, side, lenient, err);
+	return rc < 0 ? -1 : !rc && ga_entry_equal(&merged, ours);
 }

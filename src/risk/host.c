@@ -363,27 +363,16 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	return ga_scan_text(g, &s, text.ptr);
 }
 
-/* Is it a hook of `git agent guard`, which names nothing of the project, or (`dirfd` -1) the
- * directory of such hooks, which run those of the user that agent.hooksPath names? */
-static bool is_guard(const struct ga_gather *g, int dirfd, const char *name)
-{
-	cleanup_free char *own = ga_path_join(g->info->commondir, "git-agent");
-	char target[PATH_MAX];
-	ssize_t n = dirfd < 0 ? -1 : readlinkat(dirfd, name, target, sizeof(target) - 1);
-
-	if (n > 0)
-		target[n] = '\0';
-	return ga_path_inside(dirfd < 0 ? name : n > 0 ? target : "", own);
-}
-
 static int scan_hooks(struct ga_gather *g, const char *dir)
 {
 	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *guard = ga_path_join(g->info->commondir, "git-agent");
 	struct dirent *e;
 	DIR *d;
 	int r = 0, dup_fd;
 
-	if (is_guard(g, -1, dir))
+	/* hooks of `git agent guard` run those of the user that agent.hooksPath names */
+	if (ga_path_inside(dir, guard))
 		return 0;
 	if (fd < 0 || (dup_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
 		return 0; /* no such directory: no hooks */
@@ -395,8 +384,7 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot read '%s'", q);
 	}
 	while (!r && (e = readdir(d)))
-		if (e->d_name[0] != '.' && !ends_in(e->d_name, ".sample") &&
-		    !is_guard(g, fd, e->d_name))
+		if (e->d_name[0] != '.' && !ends_in(e->d_name, ".sample"))
 			r = scan_hook(g, fd, dir, e->d_name);
 	closedir(d);
 	return r;

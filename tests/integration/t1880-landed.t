@@ -41,10 +41,6 @@ way squashed 'git merge -q --squash agent/w && git commit -qm squashed && sed -i
 way squashed 'git merge -q --squash agent/w && git commit -qm squashed && git rm -q new && git commit -qm gone'
 way squashed 'git commit -q --allow-empty -m mine && git cherry-pick ..agent/w >/dev/null && git branch -qD agent/w'
 way picked 'git commit -q --allow-empty -m mine && git cherry-pick agent/w~2 >/dev/null && sed -i s/^five/5th/ a && git commit -qam over && git cherry-pick agent/w~2..agent/w'
-way changed 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && echo other >>new && git commit -qa --no-edit'
-way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git merge -q --squash agent/w && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git commit -q --no-edit'
-way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git cherry-pick main..agent/w && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true cherry-pick --continue'
-way changed 'sed -i s/^5$/cinq/ a && git commit -qam mine && git branch copy agent/w && git switch -q copy && test_must_fail git rebase -q main && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true rebase --continue && git switch -q main && git merge -q --ff-only copy'
 
 # not COMMANDS: nothing of the kind
 no() {
@@ -67,38 +63,10 @@ commit $(git rev-parse agent/w)
 "'
 no 'GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-empty -m three'
 no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && git commit -qam "with a fix-up over lines of few, in words of my own"'
+no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && echo other >>new && git commit -qa --no-edit'
+no 'sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git cherry-pick main..agent/w && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true cherry-pick --continue'
 no 'git switch -q agent/w'
 no 'git switch -q --detach agent/w'
-
-# ---- a fix-up over its lines, in a message that says nothing of it
-
-# A new file of 20 lines, 8 lines for another, and one of a third; all of them are one's own words.
-work='for i in $(seq 20); do echo "int function_$i(void);" >>new; done; for i in $(seq 8); do echo "call function_$i();" >>b; done; sed -i s/^5$/line_five_of_a/ a; git add -A; git commit -qm work'
-squash='git commit -q --allow-empty -m mine && git merge -q --squash agent/w'
-way changed "$squash && sed -i s/function_7/function_seven/ new b && git commit -qam 'the same, better'"
-way changed "$squash && sed -i '3s/.*/something else/;9d' new && git commit -qam m && git rm -q new && git commit -qm 'gone since'"
-way changed "$squash && sed -i 3s/int/long/ new && git commit -qam m && sed -i '1,15s/int/void/' new && git commit -qam 'all of it changed since'"
-way changed "sed -i s/^5$/cinq/ a && git commit -qam other && { git merge -q --squash agent/w; git checkout -q --theirs a && sed -i s/function_7/function_seven/ new && git add a && git commit -qam 'resolved'; }"
-no "$squash && sed -i '1,4s/int/long/' new && git commit -qam 'more than a fix-up'"
-no "$squash && sed -i '2,3s/call/use/' b && git commit -qam 'more than a fix-up of one file'"
-no "$squash && git checkout -q HEAD a && sed -i s/function_7/function_seven/ new && git commit -qam 'a file left out'"
-no "$squash && sed -i s/^line_five_of_a/another/ a && sed -i s/function_7/function_seven/ new && git commit -qam 'all there is of one file'"
-no "$squash && sed -i s/function_7/function_seven/ new && git commit -qam s && git revert --no-edit HEAD"
-no "$squash && git commit -qm half -- new && sed -i s/function_7/function_seven/ b && git commit -qam 'and half'"
-no "$squash && sed -i s/function_7/function_seven/ new && chmod +x new && git commit -qam 'another mode'"
-no 'for i in $(seq 20); do echo "int function_$i(int x);" >>new; done; for i in $(seq 8); do echo "use(function_$i);" >>b; done; sed -i s/^5$/line_5_of_a/ a; git add -A; git commit -qm "the same task, done by somebody else"'
-no 'for i in $(seq 20); do echo "}" >>new; done; echo x >>b; sed -i s/^5$/line_five_of_a/ a; git add -A; git commit -qm "lines that anybody writes"'
-work='for i in $(seq 20); do echo "int function_$i(void);" >>new; done; for i in $(seq 4); do echo "call function_$i();" >>b; done; git add -A; git commit -qm work'
-no "$squash && sed -i '2s/call/use/' b && git commit -qam 'one of four is more than one of eight'"
-way changed "$squash && sed -i '2,3s/int/long/' new && git commit -qam 'two of twenty'"
-no "$squash && sed -i '2,4s/int/long/' new && git commit -qam 'three of twenty'"
-work='for i in $(seq 60); do echo "}" >>new; done; echo f >>new; git add -A; git commit -qm braces'
-no "$squash && sed -i '/f/d' new && git commit -qam 'lines that anybody writes, of its own'"
-work='printf "#!/bin/sh\n" >new; for i in $(seq 20); do echo "run function_$i" >>new; done; printf "\0\1" >bin; git rm -q b; git add -A; git commit -qm more'
-way changed "$squash && sed -i s/function_7/function_seven/ new && git commit -qam 'with bytes, and a file that goes'"
-no "$squash && sed -i s/function_7/function_seven/ new && echo x >>bin && git commit -qam 'other bytes'"
-no "$squash && sed -i s/function_7/function_seven/ new && git checkout -q HEAD b && git commit -qam 'a file that stays'"
-work='sed -i s/^5$/five/ a; git commit -qam one; echo new >new; git add new; git commit -qm two; sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'
 
 # ---- what was there before
 
@@ -223,7 +191,7 @@ test_expect_success 'several land one after another, conflicts resolved in betwe
 	fix() { sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a b && git add -A; } &&
 	git agent land s1 && git agent list | grep "^s1 .*landed" && git agent list | grep "^s[234] .*captured" -c | grep -x 3 &&
 	test_expect_code 4 git agent land s2 && fix && git agent land --continue s2 && git agent list | grep "^s2 .*landed" &&
-	test_expect_code 4 git agent land --squash s3 && fix && git commit -q --no-edit && is s3 changed && is s4 not &&
+	test_expect_code 4 git agent land --squash s3 && fix && git commit -q --no-edit && git agent land --continue s3 && git agent list | grep "^s3 .*landed" && is s4 not &&
 	test_must_fail git merge -q agent/s4 && fix && git commit -q --no-edit && is s4 merged &&
 	grep -c five- a | grep -x 4 && ls f1 f2 f3 f4 && grep -cx "[1-4]" b | grep -x 4 && git agent list | grep -c landed | grep -x 4 && git agent drop s1 s2 s3 s4 && git fsck --strict
 '
