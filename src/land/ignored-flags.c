@@ -8,7 +8,6 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/strmap.h"
 #include "landing.h"
 
 static void note_flag(const struct landing *l, const struct ga_flag *f)
@@ -69,20 +68,13 @@ struct places {
 	const struct land_ignored *ig;
 	const struct ga_oid *only; /* a tree of what is brought and nothing else */
 	struct ga_flags *found;
-	struct ga_strv keys;       /* "RULE PATH" of each that was flagged ... */
-	struct ga_strmap seen;     /* ... for looking one up */
 };
 
 static int flag_place(struct places *p, const char *rule, const char *path, const char *detail,
 		      struct ga_error *err)
 {
-	cleanup_free char *key = ga_strf("%s %s", rule, path);
 	struct ga_entry e;
 
-	if (ga_strmap_first(&p->seen, key, strlen(key)) >= 0)
-		return 0;
-	ga_strv_push(&p->keys, key);
-	ga_strmap_add(&p->seen, p->keys.v[p->keys.n - 1], strlen(key), 0);
 	if (ga_tree_entry(p->l->repo, p->only, path, &e, err))
 		return -1;
 	if (e.mode != GA_MODE_NONE)
@@ -141,29 +133,34 @@ static int flag_file(struct places *p, size_t i, const struct ga_host_facts *fac
 	return flag_place(p, "ignored-executables", *place, NULL, err);
 }
 
+static bool is_flagged(const struct places *p, const char *id, const char *path)
+{
+	for (size_t i = 0; i < p->found->n; i++)
+		if (!strcmp(p->found->v[i].rule, id) && !strcmp(p->found->v[i].path, path))
+			return true;
+	return false;
+}
+
 /* Flag what only ignore rules of the session's own hide, if some of it is brought. */
 static int flag_hidden(struct places *p, struct ga_error *err)
 {
 	static const char rule[] = "ignore-rules-source";
-	const char *says = ga_rule_find(rule)->reason;
+	const size_t says = strlen(ga_rule_find(rule)->reason);
 	const struct ga_report *r = p->l->report;
 	const struct ga_strv *named = p->l->opts->ignored;
 
 	for (size_t i = 0; i < r->n_flags; i++) {
 		const struct ga_report_flag *f = &r->flags[i];
-		const char *detail = "";
+		const char *detail = strlen(f->reason) > says + 2 ? f->reason + says + 2 : NULL;
 
 		if (!ga_report_flag_of_place(f) || strcmp(f->id, rule) != 0)
 			continue;
-		if (!strncmp(f->reason, says, strlen(says)))
-			detail = f->reason + strlen(says);
-		detail += strspn(detail, ": ");
 		for (size_t k = 0; k < named->n; k++) {
 			bool above = ga_path_inside(f->path, named->v[k]);
+			const char *path = above ? f->path : named->v[k];
 
-			if ((above || ga_path_inside(named->v[k], f->path)) &&
-			    flag_place(p, rule, above ? f->path : named->v[k],
-				       *detail ? detail : NULL, err))
+			if ((above || ga_path_inside(path, f->path)) &&
+			    !is_flagged(p, rule, path) && flag_place(p, rule, path, detail, err))
 				return -1;
 		}
 	}
@@ -201,8 +198,6 @@ static int flag_places(const struct landing *l, const struct land_ignored *ig,
 		rc = flag_hidden(&p, err);
 	if (!rc)
 		rc = flag_rest(&p, err);
-	ga_strmap_release(&p.seen);
-	ga_strv_release(&p.keys);
 	ga_flags_sort(found);
 	return rc;
 }

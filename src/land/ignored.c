@@ -22,6 +22,7 @@
 
 #define TARGET_MAX 4096 /* bytes of a link's target: Linux follows none that is longer */
 #define GITS_FILE ((size_t)16 << 20) /* greatest size of a file that git reads from trees */
+#define KEPT "ignored" /* in the record's directory: what is about to be put in its place */
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
 
 static int refuse_one(const char *path, const char *why, struct ga_error *err)
@@ -84,46 +85,39 @@ static const char *kind_refused(const struct ga_left_file *f)
 
 /* ---- links ------------------------------------------------------------------ */
 
-/* A link that is brought may go up from its own directory, which is a real one, and then down. A
- * ".." after a name would go up from wherever that name leads. */
-static const char *link_refused(const char *path, const char *target)
+static bool has_dotdot(const char *p)
 {
-	size_t depth = 0;
-	bool down = false;
+	for (size_t n; *p; p += n + !!p[n]) {
+		n = strcspn(p, "/");
+		if (n == 2 && !memcmp(p, "..", 2))
+			return true;
+	}
+	return false;
+}
 
-	for (const char *p = path; (p = strchr(p, '/')); p++)
-		depth++;
+/* A link that is brought may go up from its own directory, which is a real one, and then down, but
+ * not through a link of the user's that leads out. A ".." after a name would go up from wherever
+ * that name leads. */
+static const char *link_refused(int root, const char *path, const char *target)
+{
+	static const char out[] = "it is a link that leads out of the project";
+	cleanup_free char *at = ga_path_parent(path), *whole = NULL;
+
 	if (target[0] == '/')
 		return "it is a link to an absolute path";
 	if (ga_path_names_dotgit(target))
 		return "it is a link into a git dir";
-	for (const char *p = target;;) {
-		size_t n = strcspn(p, "/");
-		bool up = n == 2 && !memcmp(p, "..", 2);
-
-		if (up && (down || !depth--))
-			return "it is a link that leads out of the project";
-		down |= !up;
-		if (!p[n])
-			return NULL;
-		p += n + 1;
-	}
-}
-
-/* Does the target lead out through a link of the user's? */
-static bool leads_out(int root, const char *path, const char *target)
-{
-	cleanup_free char *at = ga_path_parent(path), *whole = NULL;
-
 	for (; !strncmp(target, "..", 2) && (!target[2] || target[2] == '/');
 	     target += target[2] ? 3 : 2) {
-		char *up = ga_path_parent(at);
+		char *up = *at ? ga_path_parent(at) : NULL;
 
+		if (!up)
+			return out;
 		free(at);
 		at = up;
 	}
 	whole = ga_path_join(at, target);
-	return *whole && ga_leads_out(root, whole);
+	return has_dotdot(target) || (*whole && ga_leads_out(root, whole)) ? out : NULL;
 }
 
 /* Read the target of a link in the session, or refuse the link. */
@@ -139,9 +133,7 @@ static int read_link(const struct landing *l, int root, const char *path, struct
 		return refuse_one(path, "it is a link that cannot be read", err);
 	ret->len += (size_t)n;
 	ret->ptr[ret->len] = '\0';
-	why = link_refused(path, ret->ptr);
-	if (!why && leads_out(root, path, ret->ptr))
-		why = "it is a link that leads out of the project";
+	why = link_refused(root, path, ret->ptr);
 	return why ? refuse_one(path, why, err) : 0;
 }
 
@@ -331,90 +323,52 @@ int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct r
 
 /* ---- copying ---------------------------------------------------------------- */
 
-/* Rename the copy into place; without --force only if nobody took the name meanwhile. */
-static int settle(const struct landing *l, int dir, const char *tmp, const char *name)
+/* Copy a file or link of the session to KEPT, if it still is what was judged. */
+static int fetch(const struct landing *l, int root, int dir, const char *path,
+		 const struct land_look *want, struct ga_error *err)
 {
-	if (l->opts->force)
-		return renameat(dir, tmp, dir, name);
-	if (!renameat2(dir, tmp, dir, name, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	/* not every file system supports that; link(2) never replaces anything either */
-	if (linkat(dir, tmp, dir, name, 0))
-		return -1;
-	return unlinkat(dir, tmp, 0);
-}
-
-static int copy_file(const struct landing *l, int dir, const char *tmp, const char *path,
-		     const struct ga_entry *will, struct ga_error *err)
-{
-	cleanup_close int src = ga_left_open(l->s, path, READ_FLAGS), made = -1;
-	struct ga_oid oid;
+	cleanup_close int src = S_ISREG(want->mode) ? ga_left_open(l->s, path, READ_FLAGS) : -1;
+	cleanup_buf struct ga_buf target = GA_BUF_INIT;
+	struct land_look is;
 	struct stat st;
 
-	if (src < 0 || fstat(src, &st) || !S_ISREG(st.st_mode))
+	(void)unlinkat(dir, KEPT, 0);
+	if (S_ISLNK(want->mode)) {
+		if (read_link(l, root, path, &target, err))
+			return -1;
+		if (symlinkat(target.ptr, dir, KEPT))
+			return refuse_one(path, strerror(errno), err);
+	} else if (src < 0 || fstat(src, &st) || !S_ISREG(st.st_mode)) {
 		return refuse_one(path, "it cannot be read any more", err);
-	if (ga_copy_fd_to(src, dir, tmp, err))
+	} else if (ga_copy_fd_to(src, dir, KEPT, err)) {
 		return -1;
-	made = openat(dir, tmp, READ_FLAGS | O_CLOEXEC);
-	if (made >= 0 && ga_blob_id(made, &oid, err))
-		return -1;
+	}
 	/* a copy that its owner may not read is not what was judged, which could be read */
-	if (made < 0 || !ga_oid_equal(&oid, &will->oid))
-		return refuse_one(path, "it changed while it was read", err);
-	return 0;
-}
-
-static int copy_link(const struct landing *l, int root, int dir, const char *tmp,
-		     const char *path, const struct ga_entry *will, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf target = GA_BUF_INIT;
-	struct ga_oid oid;
-
-	if (read_link(l, root, path, &target, err) ||
-	    ga_blob_id_of(target.ptr, target.len, &oid, err))
-		return -1;
-	if (!ga_oid_equal(&oid, &will->oid))
-		return refuse_one(path, "it changed while it was read", err);
-	if (symlinkat(target.ptr, dir, tmp))
-		return refuse_one(path, strerror(errno), err);
-	return 0;
+	return land_look_here(dir, KEPT, &is) && land_look_equal(&is, want)
+		       ? 0 : refuse_one(path, "it changed while it was read", err);
 }
 
 /* Only what the record has a copy of may be overwritten; hooks or the user may have changed it. */
-static int write_one(const struct landing *l, const struct land_ignored *ig, int root, size_t i,
-		     const char *part, struct ga_error *err)
+static int write_one(const struct landing *l, const struct land_ignored *ig, int root, int dir,
+		     size_t i, const char *part, struct ga_error *err)
 {
+	const struct land_copy copy = { .from = dir, .name = KEPT, .part = part };
+	const struct land_look want = wanted(&ig->will[i]);
 	const char *path = ig->files.v[i].path;
-	const struct ga_entry *will = &ig->will[i];
-	struct land_look want = wanted(will), now;
-	cleanup_close int dir = land_open_parent(root, path);
-	cleanup_free char *q = ga_escape(path);
-	bool readable = land_look_here(root, path, &now);
-	int rc;
+	struct land_look now;
 
-	if (readable && land_look_equal(&now, &want))
+	if (land_look_here(root, path, &now) && land_look_equal(&now, &want))
 		return 0;
-	if (dir < 0)
-		return ga_fail_errno(err, GA_EPART, errno, "cannot make the directory of '%s'", q);
-	if (!readable || !land_look_equal(&now, &ig->seen[i]))
-		return ga_fail(err, GA_EPART, "cannot bring '%s': it changed meanwhile", q);
-	(void)unlinkat(dir, part, 0);
-	rc = will->mode == GA_MODE_LINK ? copy_link(l, root, dir, part, path, will, err)
-					: copy_file(l, dir, part, path, will, err);
-	if (!rc && settle(l, dir, part, ga_path_base(path)))
-		rc = ga_fail_errno(err, GA_EPART, errno, "cannot bring '%s'", q);
-	if (rc)
-		(void)unlinkat(dir, part, 0);
-	return rc;
+	land_sweep(root, path, part);
+	return fetch(l, root, dir, path, &want, err) ||
+	       land_put(&copy, root, path, &ig->seen[i], err) ? -1 : 0;
 }
 
 int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
 		       const struct record *rec, struct ga_error *err)
 {
 	cleanup_free char *part = ga_strf(".git-agent-%u-ignored", rec->number);
-	cleanup_close int root = -1;
+	cleanup_close int root = -1, dir = -1;
 	json_t *o;
 
 	if (!ig->files.n)
@@ -422,9 +376,16 @@ int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
 	root = land_open_root(l->repo, err);
 	if (root < 0)
 		return -1;
-	for (size_t i = 0; i < ig->files.n; i++)
-		if (write_one(l, ig, root, i, part, err))
-			return ga_hint(err, "those before it are here; landing again continues");
+	dir = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", rec->dir);
+	for (size_t i = 0; i < ig->files.n; i++) {
+		if (!write_one(l, ig, root, dir, i, part, err))
+			continue;
+		err->code = GA_EPART;
+		return ga_hint_instead(err, "those before it are here; landing again continues");
+	}
+	(void)unlinkat(dir, KEPT, 0);
 	o = json_object();
 	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(l->s->dir, "ignored", o);
