@@ -10,31 +10,10 @@
 #include "ga/quote.h"
 #include "landing.h"
 
-static void note_flag(const struct landing *l, const struct ga_flag *f)
-{
-	cleanup_free char *q = ga_quote(f->path);
-
-	ga_strv_pushf(&l->ret->ignored_flags, "%s: %s: %s [%s]", q,
-		      ga_severity_name(f->severity), f->reason, f->rule);
-}
-
-static int fail_open(const struct landing *l, size_t critical, size_t high,
-		     const struct ga_strv *paths, struct ga_error *err)
-{
-	cleanup_free char *list = land_list_paths(paths);
-
-	(void)ga_fail(err, GA_EFLAGS,
-		      "what is to be brought has open flags (%zu critical, %zu high): %s", critical,
-		      high, list);
-	return ga_hint(err,
-		       "'git agent review --stat %s' says why; then "
-		       "'git agent review --accept %s PATH...'",
-		       l->s->name, l->s->name);
-}
-
 static int judge(const struct landing *l, const struct ga_flags *found, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
 	size_t critical = 0, high = 0;
 
 	ga_report_add_left_flags(l->report, found);
@@ -42,8 +21,10 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ga_flag *f = &found->v[i];
 		const struct ga_report_flag *have = ga_report_find_added(l->report, f);
+		cleanup_free char *q = ga_quote(f->path);
 
-		note_flag(l, f);
+		ga_strv_pushf(&l->ret->ignored_flags, "%s: %s: %s [%s]", q,
+			      ga_severity_name(f->severity), f->reason, f->rule);
 		if (f->severity < GA_HIGH || (have && have->verdict == GA_VERDICT_ACCEPTED))
 			continue;
 		critical += f->severity == GA_CRITICAL;
@@ -55,10 +36,15 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;
 	ga_strv_sort_unique(&paths);
-	(void)fail_open(l, critical, high, &paths, err);
-	return !l->opts->dry_run ? -1 :
-	       ga_hint_instead(err, "'git agent land %s' stores them for 'git agent review %s'",
+	list = land_list_paths(&paths);
+	(void)ga_fail(err, GA_EFLAGS,
+		      "what is to be brought has open flags (%zu critical, %zu high): %s", critical,
+		      high, list);
+	if (l->opts->dry_run)
+		return ga_hint(err, "'git agent land %s' stores them for 'git agent review %s'",
 			       l->s->name, l->s->name);
+	return ga_hint(err, "'git agent review --stat %s' says why; then "
+		       "'git agent review --accept %s PATH...'", l->s->name, l->s->name);
 }
 
 /* Flags on places, which the list of what was left behind has as well. Here the verdict on a

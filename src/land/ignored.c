@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,28 +59,16 @@ static int count_named(const struct landing *l, struct land_ignored *ig, struct 
 	return 0;
 }
 
-static const char *kind_refused(const struct ga_left_file *f)
-{
-	switch (f->kind) {
-	case GA_LEFT_IGNORED:
-		break;
-	case GA_LEFT_SPECIAL:
-		return "it is a fifo, a socket or a device";
-	case GA_LEFT_REPOSITORY:
-		return "it is a repository of its own";
-	case GA_LEFT_SUBMODULE:
-		return "it lies in a submodule";
-	case GA_LEFT_NAME:
-		return "git would take its name for something else";
-	case GA_LEFT_REFUSED:
-		return "git refuses what is in it";
-	case GA_LEFT_UNREADABLE:
-		return "it cannot be read";
-	case GA_LEFT_LIMIT:
-		return "it goes beyond a limit";
-	}
-	return ga_path_names_dotgit(f->path) ? "git would take its name for something else" : NULL;
-}
+/* Why a file is not brought, by its kind; NULL: it is. */
+static const char *const refused[] = {
+	[GA_LEFT_SPECIAL] = "it is a fifo, a socket or a device",
+	[GA_LEFT_REPOSITORY] = "it is a repository of its own",
+	[GA_LEFT_SUBMODULE] = "it lies in a submodule",
+	[GA_LEFT_NAME] = "git would take its name for something else",
+	[GA_LEFT_REFUSED] = "git refuses what is in it",
+	[GA_LEFT_UNREADABLE] = "it cannot be read",
+	[GA_LEFT_LIMIT] = "it goes beyond a limit",
+};
 
 /* ---- links ------------------------------------------------------------------ */
 
@@ -154,7 +141,7 @@ static int check_gits(const struct landing *l, int fd, const char *path, struct 
 	if (ga_import_minds_file(name, text.ptr, text.len))
 		rc = ga_import_judge_file(l->repo, name, text.ptr, text.len, &why, err);
 	if (rc)
-		return rc < 0 ? -1 : refuse_one(path, "git refuses what is in it", err);
+		return rc < 0 ? -1 : refuse_one(path, refused[GA_LEFT_REFUSED], err);
 	if (lseek(fd, 0, SEEK_SET))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was left behind");
 	return 0;
@@ -169,15 +156,22 @@ static int refuse_limit(const struct landing *l, const char *path, enum ga_limit
 	return refuse_one(path, why, err);
 }
 
+static int open_file(const struct landing *l, const char *path, struct stat *st)
+{
+	cleanup_close int fd = ga_left_open(l->s, path, READ_FLAGS);
+
+	return fd < 0 || fstat(fd, st) || !S_ISREG(st->st_mode) ? -1 : ga_steal_fd(&fd);
+}
+
 static int add_file(const struct landing *l, struct ga_pack *p, const struct ga_left_file *f,
 		    uint64_t *total, struct ga_entry *ret, struct ga_error *err)
 {
 	const struct ga_limits *max = l->opts->limits;
-	cleanup_close int fd = ga_left_open(l->s, f->path, READ_FLAGS);
 	struct stat st;
+	cleanup_close int fd = open_file(l, f->path, &st);
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return refuse_one(f->path, "it cannot be read", err);
+	if (fd < 0)
+		return refuse_one(f->path, refused[GA_LEFT_UNREADABLE], err);
 	*total += (uint64_t)st.st_size;
 	if ((uint64_t)st.st_size > max->file_size)
 		return refuse_limit(l, f->path, GA_LIMIT_FILE_SIZE, err);
@@ -207,7 +201,7 @@ static int add_all(const struct landing *l, struct land_ignored *ig, int root, s
 
 	for (size_t i = 0; i < ig->files.n; i++) {
 		const struct ga_left_file *f = &ig->files.v[i];
-		const char *why = kind_refused(f);
+		const char *why = refused[ga_path_names_dotgit(f->path) ? GA_LEFT_NAME : f->kind];
 		int rc;
 
 		if (why)
@@ -310,7 +304,6 @@ int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct r
 {
 	cleanup_close int root = ig->files.n ? land_open_root(l->repo, err) : -1;
 
-	ig->first = rec->n;
 	for (size_t i = 0; i < ig->files.n; i++) {
 		struct land_look want = wanted(&ig->will[i]);
 
@@ -327,10 +320,10 @@ int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct r
 static int fetch(const struct landing *l, int root, int dir, const char *path,
 		 const struct land_look *want, struct ga_error *err)
 {
-	cleanup_close int src = S_ISREG(want->mode) ? ga_left_open(l->s, path, READ_FLAGS) : -1;
+	struct stat st;
+	cleanup_close int src = S_ISREG(want->mode) ? open_file(l, path, &st) : -1;
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 	struct land_look is;
-	struct stat st;
 
 	(void)unlinkat(dir, KEPT, 0);
 	if (S_ISLNK(want->mode)) {
@@ -338,8 +331,8 @@ static int fetch(const struct landing *l, int root, int dir, const char *path,
 			return -1;
 		if (symlinkat(target.ptr, dir, KEPT))
 			return refuse_one(path, strerror(errno), err);
-	} else if (src < 0 || fstat(src, &st) || !S_ISREG(st.st_mode)) {
-		return refuse_one(path, "it cannot be read any more", err);
+	} else if (src < 0) {
+		return refuse_one(path, refused[GA_LEFT_UNREADABLE], err);
 	} else if (ga_copy_fd_to(src, dir, KEPT, err)) {
 		return -1;
 	}

@@ -319,7 +319,7 @@ static int land(const struct landing *l, struct ga_error *err)
 {
 	cleanup_proposal struct proposal p = PROPOSAL_INIT;
 	cleanup_record struct record last = RECORD_INIT, rec = RECORD_INIT;
-	__attribute__((cleanup(land_ignored_release))) struct land_ignored ig = { .first = 0 };
+	__attribute__((cleanup(land_ignored_release))) struct land_ignored ig = { .will = NULL };
 	bool extending;
 	size_t first;
 	int rc;

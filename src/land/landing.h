@@ -178,7 +178,6 @@ struct land_ignored {
 	struct ga_left_files files; /* all of them, by path */
 	struct ga_entry *will;      /* by index: what each is, ... */
 	struct land_look *seen;     /* ... and what is in its place */
-	size_t first;               /* number of their first in the record */
 };
 void land_ignored_release(struct land_ignored *ig);
 /* Find and check them. `tree` is what lands. */
