@@ -51,6 +51,9 @@ int ga_commit_tree(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid
 /* The entry of `path` in `tree`; mode GA_MODE_NONE if there is none. */
 int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		  struct ga_entry *ret, struct ga_error *err);
+/* The same of a file: a directory counts as none. */
+int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		 struct ga_entry *ret, struct ga_error *err);
 
 /* List the paths that differ between two trees, sorted. `old` or `new` may be NULL: the empty tree.
  * Subtrees with equal ids are not read. A file that became a directory is one deletion and the

@@ -63,11 +63,9 @@ static int merge_held(struct decision *d, const struct ga_oid *tree, const struc
 	struct ga_entry ours, merged;
 	int rc;
 
-	if (ga_tree_entry(d->repo, tree, c->path, &ours, err))
-		return -1;
 	/* a directory there is no version of the file; the file replaces it */
-	if (ours.mode == GA_MODE_TREE)
-		ours = (struct ga_entry){0};
+	if (ga_tree_file(d->repo, tree, c->path, &ours, err))
+		return -1;
 	rc = ga_merge_entry(d->repo, &c->old, &ours, &c->new, &merged, err);
 	if (!rc && !ga_entry_equal(&ours, &merged))
 		(void)ga_changes_add(out, c->path, &ours, &merged);
@@ -88,16 +86,6 @@ static int list_brought(struct decision *d, const struct ga_oid *tree, struct ga
 	return 0;
 }
 
-static int entry_of_file(struct decision *d, const struct ga_oid *tree, const char *path,
-			 struct ga_entry *ret, struct ga_error *err)
-{
-	if (ga_tree_entry(d->repo, tree, path, ret, err))
-		return -1;
-	if (ret->mode == GA_MODE_TREE)
-		*ret = (struct ga_entry){0};
-	return 0;
-}
-
 /* List the paths that are restored, and files of which only some edits are undone. */
 static int list_undone(struct decision *d, struct ga_changes *out, struct ga_error *err)
 {
@@ -105,8 +93,8 @@ static int list_undone(struct decision *d, struct ga_changes *out, struct ga_err
 		const char *path = d->restore.v[i];
 		struct ga_entry was, is;
 
-		if (entry_of_file(d, &d->base_tree, path, &was, err) ||
-		    entry_of_file(d, &d->tip_tree, path, &is, err))
+		if (ga_tree_file(d->repo, &d->base_tree, path, &was, err) ||
+		    ga_tree_file(d->repo, &d->tip_tree, path, &is, err))
 			return -1;
 		(void)ga_changes_add(out, path, &is, &was);
 	}
@@ -430,31 +418,9 @@ static int read_refs(struct decision *d, struct ga_error *err)
 	cleanup_free char *held = ga_session_ref(d->s, "held");
 	cleanup_free char *report = ga_session_ref(d->s, "report");
 
-	if (read_ref(d->repo, d->s->branch, &d->branch, err) ||
-	    read_ref(d->repo, held, &d->held_ref, err) ||
-	    read_ref(d->repo, report, &d->report_ref, err))
-		return -1;
-	/* a branch that has landed may be deleted */
-	if (ga_oid_is_zero(&d->s->tip) || !ga_oid_is_zero(&d->branch) ||
-	    d->s->state == GA_STATE_LANDED)
-		return 0;
-	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", d->s->name);
-	return ga_hint(err, "'git branch agent/%s %s' restores it", d->s->name,
-		       GA_HEX(&d->s->tip));
-}
-
-static int check_moved_back(const struct decision *d, struct ga_error *err)
-{
-	int rc = ga_branch_lacks(d->repo, d->s, &d->branch, err);
-
-	if (rc > 0)
-		rc = ga_is_ancestor(d->repo, &d->branch, &d->s->tip, err);
-	if (rc <= 0)
-		return rc;
-	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session",
-		      d->s->name);
-	return ga_hint(err, "'git branch -f agent/%s %s' restores it", d->s->name,
-		       GA_HEX(&d->s->tip));
+	return land_read_branch(d->repo, d->s, &d->branch, err) ||
+	       read_ref(d->repo, held, &d->held_ref, err) ||
+	       read_ref(d->repo, report, &d->report_ref, err) ? -1 : 0;
 }
 
 /* A flag that a landing found, on a path that the session does not change: there is nothing to
@@ -493,7 +459,8 @@ static int read_all(struct decision *d, struct ga_error *err)
 			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
 		return ga_hint(err, "review it again: somebody committed on it meanwhile");
 	}
-	if (!ga_oid_is_zero(&d->branch) && check_moved_back(d, err))
+	if (!ga_oid_is_zero(&d->branch) &&
+	    land_check_moved(d->repo, d->s, &d->branch, true, err))
 		return -1;
 	d->tip = ga_oid_is_zero(&d->branch) ? d->s->onto : d->branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
@@ -522,8 +489,8 @@ static int list_left_out(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->unlist.n; i++) {
 		struct ga_entry was, is;
 
-		if (entry_of_file(d, &base, d->unlist.v[i], &was, err) ||
-		    entry_of_file(d, &d->s->view, d->unlist.v[i], &is, err))
+		if (ga_tree_file(d->repo, &base, d->unlist.v[i], &was, err) ||
+		    ga_tree_file(d->repo, &d->s->view, d->unlist.v[i], &is, err))
 			return -1;
 		(void)ga_changes_add(&d->undone, d->unlist.v[i], &was, &is);
 	}

@@ -54,6 +54,14 @@ int land_propose(const struct landing *l, struct proposal *ret, struct ga_error 
 /* The session's branch by its name, as git shows it in conflicts; or the commit, if the name means
  * anything else. The caller frees it. */
 char *land_name_tip(const struct landing *l, const struct proposal *p);
+/* The session's branch; zero if it has landed, or has no commits, and was deleted. */
+int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oid *ret,
+		     struct ga_error *err);
+/* Refuse (GA_ELOSE) a branch that was moved to where it lacks the session's last commit, and would
+ * pass for all of it. One that the user has written anew is fine if what is on it counts (`anew`);
+ * else all of it has to have arrived. */
+int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
+		     bool anew, struct ga_error *err);
 /* The merge of two commits in memory, as git makes it in the user's working tree: its tree, and the
  * paths that conflict, sorted. */
 int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs, struct ga_oid *ret,

@@ -51,10 +51,8 @@ static int commit_has(struct look *l, const struct ga_oid *commit, bool back, st
 		if (!l->lookups)
 			return 0;
 		l->lookups--;
-		if (ga_tree_entry(l->r, &tree, c->path, &ours, err))
+		if (ga_tree_file(l->r, &tree, c->path, &ours, err))
 			return -1;
-		if (ours.mode == GA_MODE_TREE)
-			ours = (struct ga_entry){ 0 };
 		rc = ga_merge_is_in(l->r, back ? &c->new : &c->old, &ours,
 				    back ? &c->old : &c->new, err);
 	}

@@ -238,36 +238,34 @@ static int read_head(const struct landing *l, struct proposal *p, struct ga_erro
 	return ga_tree_apply(l->repo, NULL, NULL, &none, &p->old, err);
 }
 
-/* A branch that has landed may be deleted; another is missing. */
-static int read_tip(const struct landing *l, struct proposal *p, struct ga_error *err)
+int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oid *ret,
+		     struct ga_error *err)
 {
-	int rc = ga_ref_read(l->repo, l->s->branch, &p->tip, err);
+	int rc = ga_ref_read(r, s->branch, ret, err);
 
 	if (rc <= 0)
 		return rc;
-	p->tip = (struct ga_oid){{0}};
-	if (ga_oid_is_zero(&l->s->tip) || l->s->state == GA_STATE_LANDED)
+	*ret = (struct ga_oid){{0}};
+	if (ga_oid_is_zero(&s->tip) || s->state == GA_STATE_LANDED)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", l->s->name);
-	return ga_hint(err, "'git branch agent/%s %s' restores it", l->s->name,
-		       GA_HEX(&l->s->tip));
+	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
+	return ga_hint(err, "'git branch agent/%s %s' restores it", s->name, GA_HEX(&s->tip));
 }
 
-/* A branch that was moved to where it lacks the session's last commit would pass for all of it. */
-static int check_moved(const struct landing *l, const struct proposal *p, struct ga_error *err)
+int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
+		     bool anew, struct ga_error *err)
 {
-	int rc = ga_branch_lacks(l->repo, l->s, &p->tip, err);
+	int rc = ga_branch_lacks(r, s, branch, err);
 
-	if (rc > 0 && p->moves)
-		rc = ga_is_ancestor(l->repo, &p->tip, &l->s->tip, err);
+	if (rc > 0 && anew)
+		rc = ga_is_ancestor(r, branch, &s->tip, err);
 	else if (rc > 0)
-		rc = !ga_landed(l->repo, l->s, err);
+		rc = !ga_landed(r, s, err);
 	if (rc <= 0)
 		return rc;
 	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session",
-		      l->s->name);
-	return ga_hint(err, "'git branch -f agent/%s %s' restores it", l->s->name,
-		       GA_HEX(&l->s->tip));
+		      s->name);
+	return ga_hint(err, "'git branch -f agent/%s %s' restores it", s->name, GA_HEX(&s->tip));
 }
 
 /* Name a branch, or tag, that has the commit; NULL if none has. */
@@ -333,7 +331,8 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 {
 	int here;
 
-	if (read_head(l, p, err) || read_tip(l, p, err) || check_paths(l, p, err))
+	if (read_head(l, p, err) || land_read_branch(l->repo, l->s, &p->tip, err) ||
+	    check_paths(l, p, err))
 		return -1;
 	p->tree = p->old;
 	if (ga_oid_is_zero(&p->tip))
@@ -348,7 +347,7 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 		return -1;
 	/* nothing if all of it is here already, squashed or picked */
 	p->moves = p->changes.n || p->conflicts.n;
-	if (check_moved(l, p, err))
+	if (land_check_moved(l->repo, l->s, &p->tip, p->moves, err))
 		return -1;
 	return p->moves ? check_base(l, p, err) : 0;
 }

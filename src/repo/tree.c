@@ -125,6 +125,16 @@ int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path
 	return 0;
 }
 
+int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		 struct ga_entry *ret, struct ga_error *err)
+{
+	if (ga_tree_entry(r, tree, path, ret, err))
+		return -1;
+	if (ret->mode == GA_MODE_TREE)
+		*ret = (struct ga_entry){ 0 };
+	return 0;
+}
+
 /* ---- differences -------------------------------------------------------------- */
 
 struct diff {
