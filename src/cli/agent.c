@@ -165,8 +165,7 @@ int cli_find_exposed(struct cli *c, const struct ga_strv *paths, struct ga_strv 
 }
 
 int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
-		 struct ga_start_opts *so, struct cli_filter *ret_filter, int *ret_status,
-		 struct ga_error *err)
+		 struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err)
 {
 	int rc;
 
@@ -180,7 +179,7 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
 		return -1;
 	if (!o->detach || !detach)
 		return 0;
-	rc = cli_detach(c, o->quiet, detach, ret_status, err);
+	rc = cli_detach(c, o->quiet, detach, err);
 	if (rc)
 		return rc < 0 ? cli_not_started(err) : 1;
 	so->detach = &detach->how;
@@ -214,8 +213,7 @@ static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *e
 	return -1;
 }
 
-int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
-			struct ga_error *err)
+int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_error struct ga_error run_err = GA_ERROR_INIT;
@@ -223,7 +221,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret
 
 	for (size_t i = 0; !quiet && i < st->banner.n; i++)
 		cli_note("agent/%s: %s", st->session.name, st->banner.v[i]);
-	rc = ga_start_run(&c->env, st, ret_status, &run_err);
+	rc = ga_start_run(&c->env, st, &c->status, &run_err);
 	/* the agent was never started: there is nothing to capture */
 	if (rc && st->session.state == GA_STATE_NEW) {
 		(void)ga_error_move(err, &run_err);

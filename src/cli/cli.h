@@ -60,6 +60,7 @@ struct cli {
 	bool untrusted;            /* --untrusted */
 	bool verbose;              /* --verbose */
 	bool colour;               /* on standard output */
+	int status;                /* exit status of a command that did not fail */
 };
 
 struct cli_command {
@@ -81,9 +82,12 @@ struct cli_command {
 	 * case, or several of these with "|" between them; "WORD:" before one limits it to what
 	 * follows that word, and "..." after the last item repeats it. NULL: it takes no words. */
 	const char *words;
-	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, int *ret_status,
-		   struct ga_error *err);
+	/* 0, and the exit status is that of `c`, or -1 */
+	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, struct ga_error *err);
 };
+/* The options of a command: their table, and the struct that they are parsed into. */
+#define CLI_OPTIONS(table, type) \
+	.opts = (table), .n_opts = GA_NELEMS(table), .opts_size = sizeof(type)
 
 /* Open the repository, and its state directory if that is needed: for a command whose table does
  * not say so because it has something to begin before. Git may still be reading its configuration

@@ -208,8 +208,7 @@ static int remove_one(struct cli *c, const struct options *o, const char *name,
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "list", *name = argc > 1 ? argv[1] : NULL;
@@ -217,7 +216,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	bool updates = !strcmp(word, "update"), removes = !strcmp(word, "remove");
 	cleanup_free char *home = NULL, *q = ga_escape(word);
 
-	(void)ret_status;
 	if (!lists && !installs && !updates && !removes)
 		return ga_fail(err, GA_EUSAGE, "'git agent agents' takes list, install, update or "
 					       "remove, not '%s'", q);
@@ -240,9 +238,7 @@ const struct cli_command cli_agents = {
 	.name = "agents",
 	.usage = "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
 	.summary = "list the known agents, and install them into their home",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = 2,
 	.words = "list|install|update|remove install:AGENT|update:AGENT|remove:AGENT",

@@ -60,8 +60,7 @@ static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
 	       cli_summary(c, s, &r, stderr, err) ? -1 : 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct cli_terminal_options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
@@ -91,7 +90,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		status = s.exit_status;
 	else if (how == GA_LIVE_GONE)
 		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted", name);
-	*ret_status = status;
+	c->status = status;
 	return 0;
 }
 

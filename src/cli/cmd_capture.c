@@ -81,15 +81,13 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 	       ga_start_capture(&c->env, s, lock, NULL, r, err) ? -1 : 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
 
-	(void)ret_status;
 	c->verbose = o->verbose;
 	cli_show_progress(c, o->quiet);
 	/* picking a session by name captures it if it was interrupted */
@@ -105,9 +103,7 @@ const struct cli_command cli_capture = {
 	.name = "capture",
 	.usage = "[-q] [-v] [NAME]",
 	.summary = "capture a session that was interrupted, cut short by a limit, or damaged",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

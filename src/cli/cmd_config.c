@@ -59,8 +59,7 @@ static int settings_here(struct cli *c, struct ga_config *ret, struct ga_error *
 	return rc < 0 ? -1 : cli_settings(c, rc ? NULL : &head, ret, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
@@ -68,7 +67,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 	(void)argc;
 	(void)argv;
-	(void)ret_status;
 	if (o->schema)
 		return cli_print_json(ga_config_schema(), err);
 	if (settings_here(c, &conf, err))
@@ -92,9 +90,7 @@ const struct cli_command cli_config = {
 	.name = "config",
 	.usage = "[--json] [--origin] | --schema",
 	.summary = "show the settings in effect and their origin",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.run = run,
 };

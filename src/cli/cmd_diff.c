@@ -84,8 +84,7 @@ static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga
 											     : 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -94,7 +93,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	const struct ga_oid *tip;
 	struct ga_oid old, new;
 
-	(void)ret_status;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
 	if (o->uncommitted)
@@ -126,9 +124,7 @@ const struct cli_command cli_diff = {
 	.name = "diff",
 	.usage = "[--held | --uncommitted] [NAME]",
 	.summary = "show the changes of a session, also while it runs",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

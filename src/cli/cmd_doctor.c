@@ -266,8 +266,7 @@ static void print(const struct checks *k)
 	}
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	struct checks k = { .list = json_array() };
@@ -286,7 +285,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (geteuid() == 0)
 		doctor_add(&k, "user", true, "root: sessions work, an ordinary user is safer",
 			   NULL);
-	*ret_status = k.failed ? ga_error_status(GA_ENEGATIVE) : 0;
+	c->status = k.failed ? ga_error_status(GA_ENEGATIVE) : 0;
 	if (o->json)
 		return cli_print_json(k.list, err);
 	print(&k);
@@ -298,9 +297,7 @@ const struct cli_command cli_doctor = {
 	.name = "doctor",
 	.usage = "[--deep] [--json]",
 	.summary = "check whether sessions can run on this machine",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.run = run,
 };

@@ -331,12 +331,10 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 	return ga_hint(err, "what was dropped is in %s/trash, with the time in its name", dir);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 
-	(void)ret_status;
 	if (o->restore && (o->force || o->dry_run))
 		return ga_fail(err, GA_EUSAGE, "--restore takes no other option");
 	for (size_t i = 0; i < argc; i++)
@@ -349,9 +347,7 @@ const struct cli_command cli_drop = {
 	.name = "drop",
 	.usage = "[--force] [--dry-run] [--restore] NAME...",
 	.summary = "move sessions to the trash, or bring them back",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 1000,

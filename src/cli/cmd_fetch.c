@@ -122,8 +122,7 @@ static void fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *
 	}
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_remote_sessions struct ga_remote_sessions l = GA_REMOTE_SESSIONS_INIT;
 	const struct options *o = p;
@@ -138,7 +137,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	for (size_t i = 1; !rc && i < argc; i++)
 		rc = fetch_word(&f, &l, argv[i], err);
 	if (argc == 1)
-		fetch_all(&f, &l, ret_status);
+		fetch_all(&f, &l, &c->status);
 	if (rc) {
 		json_decref(f.list);
 		return -1;
@@ -150,9 +149,7 @@ const struct cli_command cli_fetch = {
 	.name = "fetch",
 	.usage = "[--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
 	.summary = "fetch sessions from a remote, to review and land them here",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 1000,

@@ -196,15 +196,14 @@ static int sweep(struct gc *g, struct ga_error *err)
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	struct gc g = { .c = c, .o = o, .list = o->json ? json_array() : NULL };
 
 	(void)argc;
 	(void)argv;
-	if (sessions(&g, ret_status, err) || sweep(&g, err)) {
+	if (sessions(&g, &c->status, err) || sweep(&g, err)) {
 		json_decref(g.list);
 		return -1;
 	}
@@ -215,9 +214,7 @@ const struct cli_command cli_gc = {
 	.name = "gc",
 	.usage = "[--dry-run] [--json]",
 	.summary = "remove landed sessions, old trash and unused base trees",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.run = run,
 };

@@ -69,15 +69,13 @@ static int turn(struct cli *c, bool on, struct ga_error *err)
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "status";
 	cleanup_free char *q = ga_escape(word);
 	struct ga_guard g;
 
-	(void)ret_status;
 	if (strcmp(word, "status") != 0 && o->json)
 		return ga_fail(err, GA_EUSAGE, "--json goes with status");
 	if (!strcmp(word, "on") || !strcmp(word, "off"))
@@ -96,9 +94,7 @@ const struct cli_command cli_guard = {
 	.name = "guard",
 	.usage = "[on | off | status [--json]]",
 	.summary = "hold back high flags too, and keep plain git from merging what is undecided",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "on|off|status",

@@ -298,8 +298,7 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 	return ga_hint(err, "in a session of '%s': %s", p->name, p->login);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "show", *name = argc > 1 ? argv[1] : NULL;
@@ -307,7 +306,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	bool imports = !strcmp(word, "import");
 	cleanup_free char *dir = NULL, *q = ga_escape(word);
 
-	(void)ret_status;
 	if (!resets && !diffs && !imports && strcmp(word, "show") != 0)
 		return ga_fail(err, GA_EUSAGE,
 			       "'git agent home' takes show, diff, import or reset, not '%s'", q);
@@ -338,9 +336,7 @@ const struct cli_command cli_home = {
 	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
 		 "                      reset [--delete] [--dry-run]]",
 	.summary = "show the agents' home and its changes, import a login, or reset it",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = 2,
 	.words = "show|diff|import|reset diff:SESSION|import:AGENT",

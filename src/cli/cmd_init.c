@@ -298,8 +298,7 @@ static int write_file(int at, const struct ga_buf *text, bool force, struct ga_e
 		     : ga_write_new(at, FILE_NAME, text->ptr, text->len, 0644, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	const char *workdir = ga_repo_info(c->env.repo)->workdir;
@@ -309,7 +308,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 	(void)argc;
 	(void)argv;
-	(void)ret_status;
 	if (at < 0) {
 		cleanup_free char *q = ga_escape(workdir);
 
@@ -332,9 +330,7 @@ const struct cli_command cli_init = {
 	.name = "init",
 	.usage = "[--force | --print]",
 	.summary = "write a .agentdev.yaml to start from",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO,
 	.run = run,
 };

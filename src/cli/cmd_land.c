@@ -279,8 +279,7 @@ static int take_paths(const struct cli *c, size_t argc, char **argv, struct ga_s
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -296,7 +295,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 				   .paths = argc > 1 ? &paths : NULL };
 	cleanup_close int lock = -1;
 
-	(void)ret_status;
 	if (o->undo || o->resume || o->abort)
 		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
 	if (choose_way(c, o, argc > 1, &lo.how, err) ||
@@ -328,9 +326,7 @@ const struct cli_command cli_land = {
 	.name = "land",
 	.usage = "[OPTIONS] [NAME] [-- PATH...]",
 	.summary = "merge the branch of a session into the current branch, or undo that",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.paths_last = true,
 	.max_args = SIZE_MAX,

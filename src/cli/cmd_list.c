@@ -191,8 +191,7 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -211,7 +210,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		 * missing */
 		if (show_one(c, names.v[i], list, &n, &one)) {
 			cli_print_error(&one);
-			*ret_status = ga_error_status(one.code);
+			c->status = ga_error_status(one.code);
 		}
 	}
 	if (rc) {
@@ -231,9 +230,7 @@ const struct cli_command cli_list = {
 	.name = "list",
 	.usage = "[--json]",
 	.summary = "show the sessions of this repository",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.run = run,
 };

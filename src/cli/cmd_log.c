@@ -304,8 +304,7 @@ static int replay(const struct ga_session *s, const struct options *o, struct ga
 	return names.n ? ga_replay(s->dir, &names, &r, err) : no_recording(s, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -313,7 +312,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	struct cli_pager *pager;
 	int rc;
 
-	(void)ret_status;
 	if (o->text + o->replay + o->json > 1)
 		return ga_fail(err, GA_EUSAGE, "--text, --replay and --json show different things: "
 			       "give one");
@@ -333,9 +331,7 @@ const struct cli_command cli_log = {
 	.name = "log",
 	.usage = "[--text | --replay [--speed N] [--max-idle SECONDS] | --json] [NAME]",
 	.summary = "show what happened in a session, or replay its terminal",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

@@ -68,8 +68,7 @@ static int fail_over(const struct ga_session *s, struct ga_error *err)
 	return ga_hint(err, "'git agent log --text %s' shows what was recorded of it", s->name);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
@@ -81,7 +80,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 					     .missed = missed, .payload = &w };
 	int rc;
 
-	(void)ret_status;
 	if (o->service)
 		return show_service(c, o, argc ? argv[0] : NULL, err);
 	if (!argc && cli_only_running(c, &only, err))
@@ -108,9 +106,7 @@ const struct cli_command cli_logs = {
 	.name = "logs",
 	.usage = "[-f | --service SERVICE] [NAME]",
 	.summary = "show the last output of a running session, as text",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

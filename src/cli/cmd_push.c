@@ -62,15 +62,13 @@ static int check(const struct ga_session *s, struct ga_error *err)
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *remote = argc > 1 ? ga_strdup(argv[0]) : NULL, *q = NULL;
 	cleanup_close int lock = -1;
 
-	(void)ret_status;
 	if ((!remote && default_remote(c, &remote, err)) ||
 	    cli_pick_session(c, argv[argc - 1], false, &s, &lock, err) || check(&s, err) ||
 	    ga_push_session(c->env.repo, remote, &s, o->held, o->force, err))
@@ -87,9 +85,7 @@ const struct cli_command cli_push = {
 	.name = "push",
 	.usage = "[--held] [--force] [REMOTE] NAME",
 	.summary = "push a session to a remote, for review elsewhere",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 2,

@@ -33,13 +33,11 @@ static int refresh(struct cli *c, const char *name, const char *stage_dir, bool 
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_free char *stage_dir = NULL;
 
-	(void)ret_status;
 	if (ga_store_stage(c->env.state_root, &stage_dir, err))
 		return -1;
 	for (size_t i = 0; i < argc; i++)
@@ -52,9 +50,7 @@ const struct cli_command cli_refresh = {
 	.name = "refresh",
 	.usage = "[-q] NAME...",
 	.summary = "make changes in shared directories visible to running sessions",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = SIZE_MAX,

@@ -50,8 +50,7 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 
 int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
-		       const struct cli_network *o, bool quiet, int *ret_status,
-		       struct ga_error *err)
+		       const struct cli_network *o, bool quiet, struct ga_error *err)
 {
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -68,11 +67,10 @@ int cli_resume_session(struct cli *c, const char *name, const struct ga_start_op
 	cli_before_run(c, quiet);
 	if (ga_start_resume(&c->env, &so, &s, &lock, &st, err))
 		return cli_not_started(err);
-	return cli_run_and_capture(c, &st, quiet, ret_status, err);
+	return cli_run_and_capture(c, &st, quiet, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	struct ga_start_opts so = { .feedback = &o->feedback };
@@ -84,20 +82,18 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		so.argv = argv + 1;
 		so.argc = argc - 1;
 	}
-	rc = cli_take_run(c, &o->run, &detach, &so, &filter, ret_status, err);
+	rc = cli_take_run(c, &o->run, &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return cli_resume_session(c, argc ? argv[0] : NULL, &so, &filter, &o->run.expose,
-				  &o->run.net, o->run.quiet, ret_status, err);
+				  &o->run.net, o->run.quiet, err);
 }
 
 const struct cli_command cli_resume = {
 	.name = "resume",
 	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
 	.summary = "run an agent again in a session that was captured",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.name_first = true,
 	.status_is_agents = true,

@@ -367,7 +367,7 @@ static int ask_once(struct cli *c, const struct options *o, struct ga_session *s
 }
 
 static int decide_asking(struct cli *c, const struct options *o, struct ga_session *s,
-			 struct ga_report *r, int *ret_status, struct ga_error *err)
+			 struct ga_report *r, struct ga_error *err)
 {
 	struct cli_walk *w;
 	int rc;
@@ -382,11 +382,11 @@ static int decide_asking(struct cli *c, const struct options *o, struct ga_sessi
 		rc = ask_once(c, o, s, r, w, &why, err);
 		if (rc <= 0)
 			break;
-		*ret_status = ga_error_status(why.code);
+		c->status = ga_error_status(why.code);
 		rc = cli_walk_refused(w, err);
 		if (rc)
 			break;
-		*ret_status = 0;
+		c->status = 0;
 		ga_report_release(r);
 		rc = read_report(c, s, r, err);
 		if (rc)
@@ -396,8 +396,7 @@ static int decide_asking(struct cli *c, const struct options *o, struct ga_sessi
 	return rc < 0 ? -1 : 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -413,7 +412,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (o->interactive)
-		return decide_asking(c, o, &s, &r, ret_status, err);
+		return decide_asking(c, o, &s, &r, err);
 	if (o->accept || o->accept_all || o->reject)
 		return decide(c, o, &s, &r, argc, argv, err);
 	return print(c, o, &s, &r, err);
@@ -423,9 +422,7 @@ const struct cli_command cli_review = {
 	.name = "review",
 	.usage = "[OPTIONS] [NAME [PATH...]]",
 	.summary = "review the changes of a session, and accept or reject flagged paths",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
 	.words = "SESSION PATH...",

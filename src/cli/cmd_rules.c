@@ -185,10 +185,8 @@ static int look_at(struct explain *e, struct explained *x, struct ga_error *err)
 	/* a path within .git can be in no tree: its name alone is judged */
 	if (ga_path_names_dotgit(x->path))
 		return 0;
-	if (e->have_tree && ga_tree_entry(e->repo, &e->tree, x->path, &old, err))
+	if (e->have_tree && ga_tree_file(e->repo, &e->tree, x->path, &old, err))
 		return -1;
-	if (old.mode == GA_MODE_TREE)
-		old = none;
 	rc = entry_here(e, x->path, &new, &x->state, err);
 	if (rc < 0)
 		return -1;
@@ -329,7 +327,7 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 	return 0;
 }
 
-static int explain(struct cli *c, const struct options *o, size_t n, char **paths, int *ret_status,
+static int explain(struct cli *c, const struct options *o, size_t n, char **paths,
 		   struct ga_error *err)
 {
 	cleanup_(explain_release) struct explain e = { .c = c, .root = -1,
@@ -350,12 +348,11 @@ static int explain(struct cli *c, const struct options *o, size_t n, char **path
 	for (size_t i = 0; i < e.flags.n; i++)
 		ga_strmap_add(&e.by_path, e.flags.v[i].path, strlen(e.flags.v[i].path),
 			      (uint32_t)i);
-	*ret_status = e.flags.n ? 0 : 1;
+	c->status = e.flags.n ? 0 : 1;
 	return print(&e, o, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_free char *q = NULL;
 
@@ -364,7 +361,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (!strcmp(argv[0], "explain")) {
 		if (argc < 2)
 			return ga_fail(err, GA_EUSAGE, "'git agent rules explain' needs a path");
-		return explain(c, p, argc - 1, argv + 1, ret_status, err);
+		return explain(c, p, argc - 1, argv + 1, err);
 	}
 	q = ga_escape(argv[0]);
 	(void)ga_fail(err, GA_EUSAGE, "'git agent rules' knows 'explain', not '%s'", q);
@@ -375,9 +372,7 @@ const struct cli_command cli_rules = {
 	.name = "rules",
 	.usage = "[--json] [explain PATH...]",
 	.summary = "list the rules that flag changes, or those that apply to a path",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.max_args = SIZE_MAX,
 	.words = "explain PATH...",
 	.run = run,

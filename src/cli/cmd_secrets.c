@@ -158,8 +158,7 @@ static void print_notes(const struct ga_exposure *x, const struct options *o, si
 		cli_note("note: not everything could be looked at");
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_exposure struct ga_exposure x = GA_EXPOSURE_INIT;
@@ -180,7 +179,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		if (!is_asked_for(e, &paths, o))
 			continue;
 		if (e->view == GA_VIEW_SEEN && e->secret.tier > GA_TIER_NOTE)
-			*ret_status = ga_error_status(GA_ENEGATIVE);
+			c->status = ga_error_status(GA_ENEGATIVE);
 		if (list)
 			(void)json_array_append_new(list, exposed_json(e));
 		else
@@ -196,9 +195,7 @@ const struct cli_command cli_secrets = {
 	.name = "secrets",
 	.usage = "[--all] [--history] [--json] [PATH...]",
 	.summary = "list secrets in the project, and whether a session would see them",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
 	.words = "PATH...",

@@ -28,8 +28,7 @@ static int run_beside(const struct ga_session *s, const struct ga_live_peer *pee
 			       ret_status, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct cli_terminal_options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
@@ -55,7 +54,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return cli_not_started(err);
 	if (!rc)
 		return cli_session_unfiltered(c, &filter, &s, &so.unfiltered, err)
-			       ? -1 : run_beside(&s, &peer, &so, ret_status, err);
+			       ? -1 : run_beside(&s, &peer, &so, &c->status, err);
 	if (rc == 2) {
 		(void)ga_fail(err, GA_ESTART, "session '%s' does not come up", argc ? argv[0] : "");
 		return -1;
@@ -63,8 +62,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (!o->quiet)
 		cli_note("agent/%s: has ended: it is resumed for this command, and captured after "
 			 "it", s.name);
-	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet,
-				  ret_status, err);
+	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet, err);
 }
 
 const struct cli_command cli_shell = {

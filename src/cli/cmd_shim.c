@@ -282,15 +282,13 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	const char *word = argc ? argv[0] : "status";
 	cleanup_free char *dir = cli_shims(c->env.home), *q = ga_escape(word);
 	bool is_status = !strcmp(word, "status");
 
-	(void)ret_status;
 	if (o->json && !is_status)
 		return ga_fail(err, GA_EUSAGE, "--json goes with status");
 	if (is_status && argc > 1)
@@ -308,9 +306,7 @@ const struct cli_command cli_shim = {
 	.name = "shim",
 	.usage = "[install [NAME...] | remove [NAME...] | status [--json]]",
 	.summary = "make agents start in a sandbox when they are called by name",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = SIZE_MAX,
 	.words = "install|remove|status AGENT...",

@@ -127,8 +127,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	print_list("notes", &s->notes, false);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -137,7 +136,6 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	bool running, summary;
 
-	(void)ret_status;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
 	running = lock < 0;
@@ -160,9 +158,7 @@ const struct cli_command cli_show = {
 	.name = "show",
 	.usage = "[--json] [NAME]",
 	.summary = "show one session",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

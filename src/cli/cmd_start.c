@@ -122,8 +122,7 @@ static int check_options(const struct options *o, struct ga_error *err)
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_(ga_start_release) struct ga_start st = GA_START_INIT;
@@ -137,7 +136,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 
 	if (check_options(o, err))
 		return -1;
-	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, ret_status, err);
+	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	open_early(c, &st);
@@ -161,7 +160,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	cli_before_run(c, o->run.quiet);
 	if (ga_start_prepare(&c->env, &so, &st, err))
 		return cli_not_started(err);
-	if (cli_run_and_capture(c, &st, o->run.quiet, ret_status, err))
+	if (cli_run_and_capture(c, &st, o->run.quiet, err))
 		return -1;
 	return o->rm ? drop_at_end(c, &st, o->run.quiet, err) : 0;
 }
@@ -170,9 +169,7 @@ const struct cli_command cli_start = {
 	.name = "start",
 	.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
 	.summary = "run an agent in a sandbox over the working tree",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_SETTINGS,
 	.stop_at_word = true,
 	.status_is_agents = true,

@@ -103,8 +103,7 @@ static void stop(struct cli *c, const struct options *o, int ms, size_t n, char 
 	}
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	struct stopped *all;
@@ -118,7 +117,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		all[i].s = (struct ga_session)GA_SESSION_INIT;
 		all[i].peer = (struct ga_live_peer)GA_LIVE_PEER_INIT;
 	}
-	stop(c, o, ms, argc, argv, all, ret_status);
+	stop(c, o, ms, argc, argv, all, &c->status);
 	for (size_t i = 0; i < argc; i++) {
 		ga_session_release(&all[i].s);
 		ga_live_peer_release(&all[i].peer);
@@ -131,9 +130,7 @@ const struct cli_command cli_stop = {
 	.name = "stop",
 	.usage = "[--timeout TIME] [-f] [-q] NAME...",
 	.summary = "end running sessions and capture their work",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = SIZE_MAX,

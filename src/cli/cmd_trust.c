@@ -123,15 +123,14 @@ static bool said_nothing_to_trust(const struct cli_grants *g)
 	return !g->there || !g->grants.n;
 }
 
-static int show(struct cli *c, const struct options *o, const char *rev, int *ret_status,
-		struct ga_error *err)
+static int show(struct cli *c, const struct options *o, const char *rev, struct ga_error *err)
 {
 	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 
 	if (find(c, rev, &conf, &g, err))
 		return -1;
-	*ret_status = g.trusted ? 0 : ga_error_status(GA_ENEGATIVE);
+	c->status = g.trusted ? 0 : ga_error_status(GA_ENEGATIVE);
 	if (o->json)
 		return print_show_json(&g, err);
 	if (said_nothing_to_trust(&g))
@@ -141,8 +140,7 @@ static int show(struct cli *c, const struct options *o, const char *rev, int *re
 	return 0;
 }
 
-static int trust(struct cli *c, const struct options *o, const char *rev, int *ret_status,
-		 struct ga_error *err)
+static int trust(struct cli *c, const struct options *o, const char *rev, struct ga_error *err)
 {
 	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
@@ -169,7 +167,7 @@ static int trust(struct cli *c, const struct options *o, const char *rev, int *r
 	rc = cli_ask_trust(c, &conf, &g, err);
 	if (rc < 0)
 		return -1;
-	*ret_status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
+	c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
 	(void)puts(rc ? "it is not trusted" : "it is trusted now");
 	return 0;
 }
@@ -234,19 +232,18 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 	return j ? cli_print_json(j, err) : 0;
 }
 
-static int forget_all(struct cli *c, int *ret_status, struct ga_error *err)
+static int forget_all(struct cli *c, struct ga_error *err)
 {
 	int rc = ga_trust_revoke(c->env.state_dir, NULL, err);
 
 	if (rc < 0)
 		return -1;
 	(void)puts(rc ? "nothing was trusted" : "nothing is trusted any more");
-	*ret_status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
+	c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	const char *rev = argc ? argv[0] : NULL;
@@ -259,19 +256,17 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 	if (rev && (o->list || o->revoke))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no commit", o->list ? "list" : "revoke");
 	if (o->revoke)
-		return forget_all(c, ret_status, err);
+		return forget_all(c, err);
 	if (o->list)
 		return list(c, o, err);
-	return o->show ? show(c, o, rev, ret_status, err) : trust(c, o, rev, ret_status, err);
+	return o->show ? show(c, o, rev, err) : trust(c, o, rev, err);
 }
 
 const struct cli_command cli_trust = {
 	.name = "trust",
 	.usage = "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
 	.summary = "allow settings of a repository that loosen the sandbox",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "REV",

@@ -58,15 +58,13 @@ static void print_build(const char *programs)
 	(void)printf("%-10s %s\n", PROGRAMS, q);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_free char *programs = ga_path_parent(c->env.init);
 
 	(void)argc;
 	(void)argv;
-	(void)ret_status;
 	if (o->json) {
 		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
 
@@ -84,8 +82,6 @@ const struct cli_command cli_version = {
 	.name = "version",
 	.usage = "[--build] [--json]",
 	.summary = "print the version",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.run = run,
 };

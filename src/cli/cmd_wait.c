@@ -36,8 +36,7 @@ static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, st
 	return 0;
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_status,
-	       struct ga_error *err)
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
@@ -53,7 +52,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, int *ret_
 		return -1;
 	for (size_t i = 0; i < names.n; i++)
 		if (wait_for(c, names.v[i], ga_poll_timeout(deadline),
-			     argc ? ret_status : &ignored, err))
+			     argc ? &c->status : &ignored, err))
 			return -1;
 	return 0;
 }
@@ -62,9 +61,7 @@ const struct cli_command cli_wait = {
 	.name = "wait",
 	.usage = "[--timeout TIME] [NAME...]",
 	.summary = "wait until sessions have ended; exit as the agent did",
-	.opts = opts,
-	.n_opts = GA_NELEMS(opts),
-	.opts_size = sizeof(struct options),
+	CLI_OPTIONS(opts, struct options),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
 	.words = "SESSION...",

@@ -147,8 +147,7 @@ static int wait_for_begin(int fd, pid_t pid, const sigset_t *watch, bool quiet, 
 	return 1;
 }
 
-int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_status,
-	       struct ga_error *err)
+int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, struct ga_error *err)
 {
 	sigset_t watch, old;
 	pid_t pid, parent = getpid();
@@ -174,7 +173,7 @@ int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_statu
 	}
 	(void)close(p[1]);
 	rc = pid < 0 ? ga_fail_errno(err, GA_ESTART, errno, "cannot create a process")
-		     : wait_for_begin(p[0], pid, &watch, quiet, ret_status, err);
+		     : wait_for_begin(p[0], pid, &watch, quiet, &c->status, err);
 	(void)close(p[0]);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	return rc;

@@ -133,7 +133,8 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 	if (!rc && cli_context_init(&c, cmd->needs, err))
 		rc = cmd->status_is_agents ? cli_not_started(err) : -1;
 	else if (!rc)
-		rc = cmd->run(&c, opts, argc, argv, ret_status, err);
+		rc = cmd->run(&c, opts, argc, argv, err);
+	*ret_status = c.status;
 	if (c.env.state_dir)
 		cli_refresh_guard(&c);
 	cli_release(cmd, opts);

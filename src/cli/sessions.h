@@ -169,29 +169,25 @@ void cli_show_progress(struct cli *c, bool quiet);
 /* Resume a session with `how`, and the rest up to its summary. `exposed` and `o` may be NULL. */
 int cli_resume_session(struct cli *c, const char *name, const struct ga_start_opts *how,
 		       const struct cli_filter *filter, const struct ga_strv *exposed,
-		       const struct cli_network *o, bool quiet, int *ret_status,
-		       struct ga_error *err);
+		       const struct cli_network *o, bool quiet, struct ga_error *err);
 /* Run what was made ready, capture it, and say what it did; without a terminal, notify instead. */
-int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, int *ret_status,
-			struct ga_error *err);
+int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err);
 
 /* Fork into two processes. In the child, the supervisor, the command goes on (0), with `ret->how`
  * for ga_start_opts; once the agent runs, it has left the terminal and says nothing any more. The
  * parent, which the user called, waits for that and prints the session's name, or for the child's
- * end, and then `*ret_status` is its exit status; either way it has nothing more to do (1). */
+ * end, and then the exit status is its; either way it has nothing more to do (1). */
 struct cli_detach {
 	struct ga_detach how;
 	int fd;    /* in the child: where the name goes */
 	bool left; /* it has left the terminal */
 };
-int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, int *ret_status,
-	       struct ga_error *err);
+int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, struct ga_error *err);
 /* Take over those of the common options that do not depend on settings, and with --detach call
  * cli_detach(); `so` borrows `detach` (NULL: do not). 1: this is the parent, and has nothing more
  * to do. */
 int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_detach *detach,
-		 struct ga_start_opts *so, struct cli_filter *ret_filter, int *ret_status,
-		 struct ga_error *err);
+		 struct ga_start_opts *so, struct cli_filter *ret_filter, struct ga_error *err);
 
 /* How long a session may take until it runs, or its supervisor until it has ended. */
 #define CLI_COME_UP_MS 10000
