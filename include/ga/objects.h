@@ -153,13 +153,6 @@ int ga_blob_write(struct ga_repo *r, const void *data, size_t n, struct ga_oid *
  * Equal sides need no content. No attribute or driver is consulted. */
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err);
-/* The same for one of many, with a budget: its cost, in bytes read and GA_MERGE_LINE for each line
- * that differs, is subtracted from `*left`. If that is not enough, `*left` becomes 0 and 1 is
- * returned. */
-#define GA_MERGE_LINE 512
-int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
-			  const struct ga_entry *ours, const struct ga_entry *theirs,
-			  uint64_t *left, struct ga_entry *ret, struct ga_error *err);
 
 /* Would that merge leave `ours` as it is, because it already contains the change of `theirs`?
  * Returns 1 if so, 0 if not. Nothing is written. */

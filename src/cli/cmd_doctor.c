@@ -6,7 +6,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "context.h"
 #include "doctor.h"
 #include "ga/fd.h"
 #include "ga/json.h"

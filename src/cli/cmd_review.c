@@ -8,7 +8,6 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/leftbehind.h"
-#include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/worktree.h"
 #include "sessions.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "ga/fd.h"
 #include "sessions.h"
 
 /* Inside, the system's directories are those of the host: what is found here is there too. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <stddef.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli.h"

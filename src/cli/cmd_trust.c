@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
 #include "ga/fd.h"
 #include "ga/json.h"
 #include "ga/yaml.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "context.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <string.h>

@@ -20,8 +20,6 @@
 
 #include "doctor.h"
 #include "ga/fd.h"
-#include "ga/json.h"
-#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"

@@ -3,7 +3,6 @@
  * Finding sessions that run.
  */
 #include <poll.h>
-#include <string.h>
 
 #include "cli.h"
 #include "ga/clock.h"

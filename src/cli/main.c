@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <malloc.h>
 #include <signal.h>

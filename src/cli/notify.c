@@ -3,7 +3,6 @@
  * Tells the user that a session without a terminal has ended.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "ga/journal.h"

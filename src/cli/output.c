@@ -6,9 +6,7 @@
 #include <wchar.h>
 
 #include "cli.h"
-#include "ga/fd.h"
 #include "ga/process.h"
-#include "ga/quote.h"
 
 char *cli_count(size_t n, const char *singular, const char *plural)
 {

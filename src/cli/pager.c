@@ -12,7 +12,6 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/parse.h"
-#include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"
 

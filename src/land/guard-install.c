@@ -13,12 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
-#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/trace.h"

@@ -3,8 +3,6 @@
  * What of the user's takes part in a landing: hooks, and options that are configured for merges.
  */
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 
 #include "ga/path.h"
 #include "ga/process.h"

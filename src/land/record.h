@@ -13,7 +13,6 @@
 #define LAND_RECORD_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "files.h"
 #include "ga/error.h"

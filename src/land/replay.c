@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "ga/objects.h"
-#include "ga/quote.h"
 #include "landing.h"
 
 #define COMMITS_MAX 1000000

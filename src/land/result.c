@@ -2,7 +2,6 @@
  *
  * The result of a landing, and its JSON.
  */
-#include <stdlib.h>
 
 #include "ga/json.h"
 #include "ga/land.h"

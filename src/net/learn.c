@@ -10,7 +10,6 @@
  * port, and nobody inside listens.
  */
 #include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>

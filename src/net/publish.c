@@ -10,7 +10,6 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
-#include "ga/quote.h"
 #include "netplan-internal.h"
 #include "relay-internal.h"
 

@@ -9,7 +9,6 @@
 #include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <string.h>
 
 #include "net-internal.h"
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ga/path.h"
 
 /* Settings copied unchanged. None of them names a command, a key or a file. */
 static const char *const copied[] = {

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <string.h>
 
-#include "ga/import.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 

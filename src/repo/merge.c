@@ -26,29 +26,16 @@ static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf 
 	return memchr(out->ptr, '\0', out->len < BINARY_PEEK ? out->len : BINARY_PEEK) ? 1 : 0;
 }
 
-static bool spend(uint64_t *left, uint64_t cost)
+/* Read base, ours and theirs. Returns 1 as well if too many lines differ. */
+static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], struct ga_buf text[3],
+		      struct ga_error *err)
 {
-	if (!left)
-		return true;
-	*left = cost < *left ? *left - cost : 0;
-	return *left > 0;
-}
-
-/* Read base, ours and theirs. Returns 1 as well if too many lines differ, or `*left` does not
- * suffice. */
-static int read_texts(struct ga_repo *r, const struct ga_entry *side[3], uint64_t *left,
-		      struct ga_buf text[3], struct ga_error *err)
-{
-	if (left && !*left)
-		return 1;
 	for (size_t i = 0; i < 3; i++) {
 		int rc = read_text(r, side[i], &text[i], err);
-		size_t lines = rc || !i ? 0 : ga_lines_between(&text[0], &text[i]);
 
 		if (rc)
 			return rc;
-		if (lines > MERGE_LINES ||
-		    !spend(left, text[i].len + (uint64_t)lines * GA_MERGE_LINE))
+		if (i && ga_lines_between(&text[0], &text[i]) > MERGE_LINES)
 			return 1;
 	}
 	return 0;
@@ -80,11 +67,11 @@ static int merge_lines(struct ga_repo *r, const struct ga_buf text[3], bool writ
 	return rc;
 }
 
-static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], uint64_t *left,
-			 bool write, struct ga_oid *ret, struct ga_error *err)
+static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], bool write,
+			 struct ga_oid *ret, struct ga_error *err)
 {
 	struct ga_buf text[3] = { GA_BUF_INIT, GA_BUF_INIT, GA_BUF_INIT };
-	int rc = read_texts(r, side, left, text, err);
+	int rc = read_texts(r, side, text, err);
 
 	if (!rc)
 		rc = merge_lines(r, text, write, ret, err);
@@ -94,8 +81,8 @@ static int merge_content(struct ga_repo *r, const struct ga_entry *side[3], uint
 }
 
 static int merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
-		       const struct ga_entry *theirs, uint64_t *left, bool write,
-		       struct ga_entry *ret, struct ga_error *err)
+		       const struct ga_entry *theirs, bool write, struct ga_entry *ret,
+		       struct ga_error *err)
 {
 	const struct ga_entry *side[] = { base, ours, theirs };
 	struct ga_entry e = *ours;
@@ -117,7 +104,7 @@ static int merge_entry(struct ga_repo *r, const struct ga_entry *base, const str
 		e.oid = theirs->oid;
 	} else if (!ga_oid_equal(&base->oid, &theirs->oid) &&
 		   !ga_oid_equal(&ours->oid, &theirs->oid)) {
-		int rc = merge_content(r, side, left, write, &e.oid, err);
+		int rc = merge_content(r, side, write, &e.oid, err);
 
 		if (rc)
 			return rc;
@@ -126,24 +113,17 @@ static int merge_entry(struct ga_repo *r, const struct ga_entry *base, const str
 	return 0;
 }
 
-int ga_merge_entry_within(struct ga_repo *r, const struct ga_entry *base,
-			  const struct ga_entry *ours, const struct ga_entry *theirs,
-			  uint64_t *left, struct ga_entry *ret, struct ga_error *err)
-{
-	return merge_entry(r, base, ours, theirs, left, true, ret, err);
-}
-
 int ga_merge_entry(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_entry *ret, struct ga_error *err)
 {
-	return merge_entry(r, base, ours, theirs, NULL, true, ret, err);
+	return merge_entry(r, base, ours, theirs, true, ret, err);
 }
 
 int ga_merge_is_in(struct ga_repo *r, const struct ga_entry *base, const struct ga_entry *ours,
 		   const struct ga_entry *theirs, struct ga_error *err)
 {
 	struct ga_entry merged;
-	int rc = merge_entry(r, base, ours, theirs, NULL, false, &merged, err);
+	int rc = merge_entry(r, base, ours, theirs, false, &merged, err);
 
 	return rc < 0 ? -1 : !rc && ga_entry_equal(&merged, ours);
 }

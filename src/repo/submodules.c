@@ -5,7 +5,6 @@
  */
 #include "repo-internal.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 

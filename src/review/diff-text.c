@@ -2,7 +2,6 @@
  *
  * The diff as text for a pager. The only escape sequences in it are those of the palette.
  */
-#include "ga/diff.h"
 #include "review-diff.h"
 
 static void put(struct review_diff *d, const char *sgr, const char *safe)

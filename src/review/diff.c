@@ -10,7 +10,6 @@
 #include "ga/diff.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
-#include "ga/refs.h"
 #include "review-diff.h"
 
 /* Bytes shown of one file, and of one that is binary but flagged. */

@@ -2,7 +2,6 @@
  *
  * The journal of a session as a table.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "ga/journal.h"

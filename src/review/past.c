@@ -4,7 +4,6 @@
  * it, and a later one removed it.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ga/objects.h"
 #include "ga/report.h"

@@ -4,7 +4,6 @@
  * tools/vscode/tasks.json as .vscode/tasks.json. Links are looked for where tools look: at the top,
  * and in directories whose name begins with a dot.
  */
-#include <string.h>
 
 #include "ga/path.h"
 #include "ga/treelevel.h"

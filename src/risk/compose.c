@@ -4,7 +4,6 @@
  * need not have the same code points: an accented letter can be one, or a letter and a mark. Covers
  * the scripts for which this matters in names, Hangul (computed), and full-width forms of ASCII.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ga/quote.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ga/lfs.h"
-#include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/secret.h"
 #include "known.h"

@@ -12,7 +12,6 @@
 
 #include "ga/fd.h"
 #include "ga/ignore.h"
-#include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/strmap.h"

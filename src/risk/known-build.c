@@ -4,7 +4,6 @@
  * searched for words that say most. A rule is lowered only if nothing but lists of files changes.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "known.h"
 

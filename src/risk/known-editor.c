@@ -3,7 +3,6 @@
  * Settings of VS Code, JetBrains IDEs and Claude Code.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "known.h"
 

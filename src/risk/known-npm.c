@@ -2,7 +2,6 @@
  *
  * package.json
  */
-#include <string.h>
 
 #include "ga/quote.h"
 #include "known.h"

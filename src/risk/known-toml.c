@@ -2,7 +2,6 @@
  *
  * Manifests in TOML: pyproject.toml and Cargo.toml.
  */
-#include <string.h>
 
 #include "known.h"
 

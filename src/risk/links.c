@@ -6,7 +6,6 @@
 
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/strv.h"
 #include "internal.h"
 
 /* Linux follows no link with a longer target. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "ga/secret.h"
-#include "ga/strv.h"
 #include "ga/wildmatch.h"
 #include "internal.h"
 

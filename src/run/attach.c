@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
 #include "live-internal.h"
 
 #define IN_FD 0

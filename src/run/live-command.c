@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "ga/clock.h"
-#include "ga/fd.h"
 #include "live-internal.h"
 
 #define ANSWER_MS 20000

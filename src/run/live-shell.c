@@ -8,10 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "ga/clock.h"
-#include "ga/fd.h"
 #include "live-internal.h"
 
 /* For a command whose client is gone: from SIGHUP to SIGKILL. */

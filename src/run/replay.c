@@ -6,12 +6,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "ga/clock.h"
-#include "ga/fd.h"
 #include "ga/quote.h"
 #include "ga/record.h"
 #include "run-internal.h"

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
 #include "session-internal.h"
 
 /* Terminals and pipes are opened anew, so that writing to them does not wait. A regular file is not

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
 #include "run-internal.h"
 
 static void close_end(int *fd, bool own)

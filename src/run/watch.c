@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "ga/fd.h"
 #include "live-internal.h"
 
 static int show(const struct ga_live_watch *w, struct ga_termfilter *f, const struct live_packet *p)

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ga/fd.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sandbox-internal.h"

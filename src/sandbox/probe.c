@@ -9,7 +9,6 @@
 
 #include "ga/fd.h"
 #include "ga/parse.h"
-#include "ga/path.h"
 #include "ga/plan.h"
 #include "ga/process.h"
 #include "ga/quote.h"

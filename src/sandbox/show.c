@@ -2,7 +2,6 @@
  *
  * Single files and sockets, shown at paths of their own.
  */
-#include <string.h>
 #include <sys/stat.h>
 
 #include "ga/path.h"

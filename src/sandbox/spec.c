@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ga/path.h"
