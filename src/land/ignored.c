@@ -72,39 +72,21 @@ static const char *const refused[] = {
 
 /* ---- links ------------------------------------------------------------------ */
 
-static bool has_dotdot(const char *p)
-{
-	for (size_t n; *p; p += n + !!p[n]) {
-		n = strcspn(p, "/");
-		if (n == 2 && !memcmp(p, "..", 2))
-			return true;
-	}
-	return false;
-}
-
 /* A link that is brought may go up from its own directory, which is a real one, and then down, but
  * not through a link of the user's that leads out. A ".." after a name would go up from wherever
  * that name leads. */
 static const char *link_refused(int root, const char *path, const char *target)
 {
-	static const char out[] = "it is a link that leads out of the project";
-	cleanup_free char *at = ga_path_parent(path), *whole = NULL;
+	cleanup_free char *at = ga_path_parent(path), *whole = ga_path_resolve(at, target);
 
 	if (target[0] == '/')
 		return "it is a link to an absolute path";
 	if (ga_path_names_dotgit(target))
 		return "it is a link into a git dir";
-	for (; !strncmp(target, "..", 2) && (!target[2] || target[2] == '/');
-	     target += target[2] ? 3 : 2) {
-		char *up = *at ? ga_path_parent(at) : NULL;
-
-		if (!up)
-			return out;
-		free(at);
-		at = up;
-	}
-	whole = ga_path_join(at, target);
-	return has_dotdot(target) || (*whole && ga_leads_out(root, whole)) ? out : NULL;
+	while (!strncmp(target, "../", 3))
+		target += 3;
+	return !whole || strstr(target, "/..") || (*whole && ga_leads_out(root, whole))
+		       ? "it is a link that leads out of the project" : NULL;
 }
 
 /* Read the target of a link in the session, or refuse the link. */
