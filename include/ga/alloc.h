@@ -9,6 +9,7 @@
 #ifndef GA_ALLOC_H
 #define GA_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -18,6 +19,9 @@ void *ga_realloc(void *p, size_t n) __attribute__((returns_nonnull));
 /* Grow an array: like realloc(p, n * size), aborting on overflow. */
 void *ga_reallocarray(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
 char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
+/* Does a text, or do its first `n` bytes, end in `end`? */
+bool ga_ends_in(const char *s, const char *end);
+bool ga_ends_in_n(const char *s, size_t n, const char *end);
 /* A copy of at most `n` bytes of `s`, always terminated. */
 char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
 /* A copy of the `n` bytes at `p`. */

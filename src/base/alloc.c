@@ -42,6 +42,18 @@ char *ga_strdup(const char *s)
 	return ga_memdup(s, strlen(s) + 1);
 }
 
+bool ga_ends_in_n(const char *s, size_t n, const char *end)
+{
+	size_t len = strlen(end);
+
+	return n >= len && !memcmp(s + n - len, end, len);
+}
+
+bool ga_ends_in(const char *s, const char *end)
+{
+	return ga_ends_in_n(s, strlen(s), end);
+}
+
 char *ga_strndup(const char *s, size_t n)
 {
 	size_t len = strnlen(s, n);

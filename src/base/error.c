@@ -119,15 +119,8 @@ bool ga_means_no_space(const char *text)
 			strcasestr(text, strerror(ENOSPC)) || strcasestr(text, strerror(EDQUOT)));
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t n = strlen(text), m = strlen(end);
-
-	return n >= m && !strcmp(text + n - m, end);
-}
-
 bool ga_means_disk_trouble(const char *text)
 {
 	return ga_means_no_space(text) ||
-	       (text && (ends_in(text, strerror(EIO)) || ends_in(text, strerror(EROFS))));
+	       (text && (ga_ends_in(text, strerror(EIO)) || ga_ends_in(text, strerror(EROFS))));
 }

@@ -337,13 +337,6 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 
 #define REFUSED_SHOWN 5
 
-static bool is_udp(const char *to)
-{
-	size_t n = strlen(to), tail = strlen(GA_USE_UDP);
-
-	return n > tail && !strcmp(to + n - tail, GA_USE_UDP);
-}
-
 static void say_refused(const struct ga_session *s, FILE *f)
 {
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
@@ -364,7 +357,7 @@ static void say_refused(const struct ga_session *s, FILE *f)
 		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
 		if (n > 1)
 			ga_buf_addf(&list, " (%llu times)", n);
-		if (!is_udp(to))
+		if (!ga_ends_in(to, GA_USE_UDP))
 			ga_buf_addf(&allow, " --allow %s%s", q, name ? ":PORT" : "");
 	}
 	if (!all)

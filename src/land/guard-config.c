@@ -13,9 +13,8 @@
 bool guard_is_ours(const char *path, const char *name)
 {
 	cleanup_free char *end = ga_strf("/git-agent/guard/%s", name);
-	size_t n = strlen(path), n_end = strlen(end);
 
-	return n > n_end && !strcmp(path + n - n_end, end);
+	return ga_ends_in(path, end);
 }
 
 char *guard_from_worktree(const struct ga_repo *r, const char *path)

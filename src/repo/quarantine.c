@@ -228,13 +228,6 @@ static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 	return rc;
 }
 
-static bool ends_in(const char *name, const char *suffix)
-{
-	size_t n = strlen(name), m = strlen(suffix);
-
-	return n > m && !strcmp(name + n - m, suffix);
-}
-
 static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 {
 	cleanup_free char *q = ga_escape(path);
@@ -245,7 +238,7 @@ static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 	if (!d)
 		return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q);
 	while ((errno = 0, e = readdir(d)))
-		if (ends_in(e->d_name, ".pack"))
+		if (ga_ends_in(e->d_name, ".pack"))
 			ga_strv_push(ret, e->d_name);
 	/* refs will name what is in all of them */
 	rc = errno ? ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
@@ -332,7 +325,7 @@ void ga_keeps_sweep(struct ga_repo *r)
 	if (!d)
 		return;
 	while ((e = readdir(d)))
-		if (ends_in(e->d_name, ".keep"))
+		if (ga_ends_in(e->d_name, ".keep"))
 			sweep_keep(dirfd(d), e->d_name);
 	(void)closedir(d);
 }

@@ -280,12 +280,9 @@ static void make_flags(struct ga_look *k, struct ga_flags *ret)
 
 static bool ends_in_one_of(const char *s, const char *const *ends, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t have = strlen(s), len = strlen(ends[i]);
-
-		if (have >= len && !strcmp(s + have - len, ends[i]))
+	for (size_t i = 0; i < n; i++)
+		if (ga_ends_in(s, ends[i]))
 			return true;
-	}
 	return false;
 }
 

@@ -114,13 +114,6 @@ void ga_known_makefile(const struct ga_known *f)
 
 /* ---- automake ------------------------------------------------------------------------- */
 
-static bool ends_in(const char *s, size_t n, const char *end)
-{
-	size_t len = strlen(end);
-
-	return n >= len && !memcmp(s + n - len, end, len);
-}
-
 /* The words of "NAME = words" or "NAME += words", if make would expand nothing in them; else NULL.
  */
 static const char *list_value(const char *line, size_t *ret_name)
@@ -150,7 +143,7 @@ static bool is_file_list(const char *line)
 	if (n == strlen("BUILT_SOURCES") && !memcmp(line, "BUILT_SOURCES", n))
 		return false;
 	for (size_t i = 0; i < GA_NELEMS(ends); i++)
-		known |= ends_in(line, n, ends[i]);
+		known |= ga_ends_in_n(line, n, ends[i]);
 	return known;
 }
 
@@ -172,8 +165,8 @@ static bool add_tests(struct rest *r, const char *line)
 	const char *value = list_value(line, &n);
 	cleanup_free char *words = ga_strdup(value ? value : ""), *name = ga_strndup(line, n);
 	char *save = NULL;
-	bool ok = value && !ends_in(line, n, "XFAIL_TESTS") &&
-		  (ends_in(line, n, "TESTS") || ends_in(line, n, "check_PROGRAMS"));
+	bool ok = value && !ga_ends_in_n(line, n, "XFAIL_TESTS") &&
+		  (ga_ends_in_n(line, n, "TESTS") || ga_ends_in_n(line, n, "check_PROGRAMS"));
 
 	if (!ok)
 		return false;

@@ -10,13 +10,6 @@
 #define LIVE (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_SERVICE_ACCOUNT | GA_MARK_AUTHORIZED_USER)
 #define HIT (LIVE | GA_MARK_KEY_LOCKED | GA_MARK_LOGIN | GA_MARK_SECRET)
 
-static bool ends(const char *s, const char *with)
-{
-	size_t n = strlen(s), k = strlen(with);
-
-	return n >= k && !strcmp(s + n - k, with);
-}
-
 static const char *found(const struct ga_secret *s)
 {
 	uint32_t bits = s->bits;
@@ -60,7 +53,7 @@ static enum ga_tier pem_tier(const char *path, uint32_t bits)
 	enum ga_tier t = key_tier(bits);
 
 	/* a key that has no format, such as 32 bytes for a cipher */
-	if (t == GA_TIER_NONE && (bits & GA_MARK_OPAQUE) && ends(path, ".key"))
+	if (t == GA_TIER_NONE && (bits & GA_MARK_OPAQUE) && ga_ends_in(path, ".key"))
 		t = GA_TIER_WARN;
 	return t;
 }
@@ -151,7 +144,7 @@ static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, ui
 	case GA_CHECK_DOTENV:
 		return dotenv_tier(bits);
 	case GA_CHECK_SSH:
-		if (ends(path, ".pub"))
+		if (ga_ends_in(path, ".pub"))
 			return bits & LIVE ? GA_TIER_BLOCK : GA_TIER_NOTE;
 		return key_tier(bits);
 	case GA_CHECK_PEM:
@@ -163,7 +156,7 @@ static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, ui
 		if (bits & GA_MARK_PGP_SECRET)
 			return GA_TIER_BLOCK;
 		return bits & LIVE ? GA_TIER_BLOCK :
-		       ends(path, ".asc") ? GA_TIER_NONE : GA_TIER_NOTE;
+		       ga_ends_in(path, ".asc") ? GA_TIER_NONE : GA_TIER_NOTE;
 	case GA_CHECK_GCP:
 		return gcp_tier(bits);
 	case GA_CHECK_K8S:
@@ -187,7 +180,7 @@ static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, ui
 /* Is the file a wallet by its name alone? "id.json", of Solana, is too common a name for that. */
 static bool is_wallet(const char *path)
 {
-	return !ends(path, "id.json");
+	return !ga_ends_in(path, "id.json");
 }
 
 /* Is a file text if it is what its name says? */

@@ -137,13 +137,6 @@ static size_t squeeze(const char *p, size_t n, char *out)
 	return k;
 }
 
-static bool ends(const char *s, size_t n, const char *with)
-{
-	size_t k = strlen(with);
-
-	return n >= k && !memcmp(s + n - k, with, k);
-}
-
 /* Is it a name that secrets have? */
 static bool names_secret(const char *p, size_t n)
 {
@@ -165,8 +158,8 @@ static bool names_secret(const char *p, size_t n)
 		if (!strcmp(s, whole[i]))
 			return true;
 	for (size_t i = 0; i < GA_NELEMS(last); i++)
-		if (ends(s, k, last[i]))
-			return !ends(s, k, "bypass") && !ends(s, k, "compass");
+		if (ga_ends_in_n(s, k, last[i]))
+			return !ga_ends_in_n(s, k, "bypass") && !ga_ends_in_n(s, k, "compass");
 	return false;
 }
 
