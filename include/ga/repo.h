@@ -89,15 +89,9 @@ const char *ga_repo_operation_article(const char *operation);
  * cannot be read. */
 bool ga_repo_is_partial(const struct ga_repo *r);
 
-/* Whether any entry of an index is marked as intent-to-add, or as assume-unchanged or
- * skip-worktree. True as well if that cannot be told. */
-struct ga_index_marks {
-	bool intended, hidden;
-};
 /* The tree of the working tree's index as git recorded it in there (the cache-tree extension): if
  * it is HEAD's, nothing is staged, unmerged or intent-to-add. Returns 1 if that cannot be told. */
-int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret,
-		       struct ga_index_marks *ret_marks_or_null);
+int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret);
 
 /* ---- submodules --------------------------------------------------------- */
 

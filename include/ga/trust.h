@@ -48,7 +48,7 @@ int ga_trust_has(const char *dir, const void *text, size_t n, struct ga_error *e
 int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *err);
 /* Read all trusted texts; none if `dir` does not exist. */
 int ga_trust_list(const char *dir, struct ga_trust_list *ret, struct ga_error *err);
-/* Revoke the text with this id or, if NULL, all. Returns 1 if there is none. */
-int ga_trust_revoke(const char *dir, const char *id, struct ga_error *err);
+/* Revoke all. Returns 1 if there is none. */
+int ga_trust_revoke_all(const char *dir, struct ga_error *err);
 
 #endif

@@ -233,7 +233,7 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 
 static int forget_all(struct cli *c, struct ga_error *err)
 {
-	int rc = ga_trust_revoke(c->env.state_dir, NULL, err);
+	int rc = ga_trust_revoke_all(c->env.state_dir, err);
 
 	if (rc < 0)
 		return -1;

@@ -180,23 +180,18 @@ int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *e
 	return ga_write_atomic(at, id, text, n, 0600, err) || drop_oldest(dir, at, err) ? -1 : 0;
 }
 
-int ga_trust_revoke(const char *dir, const char *id, struct ga_error *err)
+int ga_trust_revoke_all(const char *dir, struct ga_error *err)
 {
 	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
 	cleanup_close int at = -1;
-	bool any = false;
 	int rc = open_dir(dir, &at, err);
 
 	if (rc || ga_trust_list(dir, &l, err))
 		return rc > 0 ? 1 : -1;
-	for (size_t i = 0; i < l.n; i++) {
-		if (id && strcmp(l.v[i].id, id) != 0)
-			continue;
-		any = true;
+	for (size_t i = 0; i < l.n; i++)
 		if (forget(at, l.v[i].id, err))
 			return -1;
-	}
-	if (any && ga_fsync(at))
+	if (l.n && ga_fsync(at))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write what is trusted");
-	return !any;
+	return !l.n;
 }

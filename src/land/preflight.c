@@ -282,7 +282,7 @@ static int check_staged(const struct landing *l, const struct proposal *p, struc
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct ga_oid tree;
 
-	if (!ga_repo_index_tree(l->repo, &tree, NULL) && ga_oid_equal(&tree, &p->old))
+	if (!ga_repo_index_tree(l->repo, &tree) && ga_oid_equal(&tree, &p->old))
 		return 0;
 	if (add_overlap(l->repo, args, merges ? NULL : &p->changes, NULL, &paths, err))
 		return -1;

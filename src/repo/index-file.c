@@ -197,8 +197,6 @@ int ga_index_next(struct ga_index *ix, struct ga_index_entry *ret, struct ga_err
 	ret->skip_worktree = (xflags & XFLAG_SKIP_WORKTREE) != 0;
 	ret->intent_to_add = (xflags & XFLAG_INTENT_TO_ADD) != 0;
 	ret->assume_unchanged = (flags & FLAG_ASSUME_UNCHANGED) != 0;
-	ix->intended |= ret->intent_to_add;
-	ix->hidden |= ret->skip_worktree || ret->assume_unchanged;
 	return 0;
 }
 
@@ -300,20 +298,11 @@ bool ga_index_tree(struct ga_index *ix, struct ga_oid *ret)
 	return tree && parse_root(tree, n, ix->n, ret);
 }
 
-int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret,
-		       struct ga_index_marks *ret_marks_or_null)
+int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	int rc = ga_index_open(path, &ix, &ignored);
-	bool told = !rc && ga_index_tree(&ix, ret);
-	/* entries that were not read may be anything; without an index there are none */
-	bool all = rc > 0 || (!rc && ix.i == ix.n && !ix.split);
 
-	if (ret_marks_or_null) {
-		ret_marks_or_null->intended = ix.intended || !all;
-		ret_marks_or_null->hidden = ix.hidden || !all;
-	}
-	return !told;
+	return ga_index_open(path, &ix, &ignored) || !ga_index_tree(&ix, ret);
 }

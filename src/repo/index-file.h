@@ -22,8 +22,6 @@ struct ga_index {
 	size_t pos;           /* offset of the next entry */
 	uint32_t version, n, i;
 	bool split;           /* known at the end: entries are missing that a shared index has */
-	bool intended, hidden; /* some entry so far is intended to be added; some is skip-worktree
-				* or assumed unchanged */
 	struct ga_buf path;   /* in version 4, that of the entry last read */
 };
 #define GA_INDEX_INIT { .path = GA_BUF_INIT }

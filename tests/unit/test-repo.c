@@ -294,7 +294,7 @@ static void index_is_a_tree(void **state)
 		struct ga_oid oid;
 
 		SH("tree", "%s", steps[i].what);
-		if (ga_repo_index_tree(r, &oid, NULL) == steps[i].told)
+		if (ga_repo_index_tree(r, &oid) == steps[i].told)
 			fail_msg("%s: not %d", steps[i].what, steps[i].told);
 		if (!steps[i].told)
 			continue;
