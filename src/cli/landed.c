@@ -17,20 +17,13 @@
  * goes with the branch. */
 static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
 {
-	static const char *const kinds[] = { "orig" };
-	bool does;
+	cleanup_free char *orig = ga_session_ref(s, "orig");
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid tip;
 
-	if (ga_oid_is_zero(&s->tip))
-		return false;
-	does = ga_is_near_ancestor(r, oid, &s->tip);
-	for (size_t i = 0; i < GA_NELEMS(kinds) && !does; i++) {
-		cleanup_free char *name = ga_session_ref(s, kinds[i]);
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		struct ga_oid tip;
-
-		does = !ga_ref_read(r, name, &tip, &ignored) && ga_is_near_ancestor(r, oid, &tip);
-	}
-	return does;
+	return !ga_oid_is_zero(&s->tip) &&
+	       (ga_is_near_ancestor(r, oid, &s->tip) ||
+		(!ga_ref_read(r, orig, &tip, &ignored) && ga_is_near_ancestor(r, oid, &tip)));
 }
 
 int cli_kept_refs(struct ga_repo *r, const struct ga_session *s, char **ret_ref,

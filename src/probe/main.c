@@ -56,7 +56,6 @@ void attempt(struct result *r, bool ok, int errnum, const char *what, ...)
 {
 	va_list ap;
 
-	r->attempts++;
 	if (r->failed)
 		return;
 	r->errnum = ok ? errnum : 0;

@@ -28,7 +28,6 @@ struct result {
 	bool failed;
 	bool absent;       /* this kernel lacks what would hold it */
 	int errnum;        /* of the last attempt; 0 after one that succeeded */
-	unsigned attempts;
 	char what[160];    /* the attempt that succeeded */
 };
 
