@@ -35,10 +35,8 @@ bool ga_state_parse(const char *name, enum ga_state *ret);
 
 #define GA_SESSION_NAME_MAX 64
 
-struct ga_session {
-	char *name;
-	enum ga_state state;
-	char *dir;               /* absolute path of the session's directory; not stored */
+/* What a session is: said when it starts. */
+struct ga_session_id {
 	char *project;           /* the working tree it was started in */
 	char *gitdir;            /* the git dir of that working tree */
 	char *branch;            /* "refs/heads/agent/<name>" */
@@ -53,25 +51,48 @@ struct ga_session {
 	char *message;           /* -m, or NULL */
 	struct ga_strv command;
 	uint64_t started;        /* seconds since the epoch */
-	uint64_t finished;        /* 0 while running */
-	int exit_status;         /* the agent's; -1 unknown */
-	char *incomplete;        /* why its layers lack a part of its work, for people; NULL: they
-				  * do not */
-	int pid;                 /* pid 1 of the sandbox, and its pid namespace */
-	uint64_t pidns;
-	char *boot;              /* id of the boot during which its layers were last written;
-				  * NULL */
-	struct ga_strv shared;   /* shared ignored directories, relative; the layers of number i are
-				  * in shared/<i> */
 	struct ga_strv submodules; /* populated submodules, relative: each has a session of its own
 				    * with the same name, in its own repository ... */
 	struct ga_strv part_ids; /* ... which has this id; parallel to `submodules` */
 	char *within;            /* for the session of a submodule: directory of the superproject's
 				  * session; else NULL */
-	struct ga_strv skipped;  /* what was left out of its view, for people */
+	char *remote;            /* of ga_fetch_session(), or NULL. Such a session has no layers */
+};
+
+/* What is to be seen inside, and what the layers over it mean. */
+struct ga_session_view {
+	struct ga_strv shared;   /* shared ignored directories, relative; the layers of number i are
+				  * in shared/<i> */
+	struct ga_strv skipped;  /* what was left out of it, for people */
 	struct ga_strv masked;   /* paths of secrets that are masked ... */
 	struct ga_strv masked_objects; /* ... and files of git's object store with the same
 					* content */
+	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
+	struct ga_strv stood;    /* earlier values of `agent_base`, oldest first: parts of the
+				  * agent's history may be based on them */
+	struct ga_strv renamed;  /* what files with uncommitted work were renamed to */
+	struct ga_oid tree;      /* what the layers show, as far as it was captured ... */
+	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */
+	struct ga_oid agent_base; /* set by resume, else zero: the base of the agent's history from
+				   * now on, `branch_base` or the user's uncommitted work on top */
+	struct ga_oid branch_base; /* the same: the branch then, on which new commits are
+				    * published */
+	struct ga_oid bring;     /* set while the layers are prepared for a resume, else zero: the
+				  * trees they are being brought to. Meanwhile they show something
+				  * between `tree` and this, none of which is the agent's work */
+	struct ga_oid bring_full;
+	char *boot;              /* id of the boot during which its layers were last written;
+				  * NULL */
+	char *incomplete;        /* why its layers lack a part of its work, for people; NULL: they
+				  * do not */
+};
+
+/* Its last run. */
+struct ga_session_run {
+	uint64_t finished;       /* 0 while running */
+	int exit_status;         /* the agent's; -1 unknown */
+	int pid;                 /* pid 1 of the sandbox, and its pid namespace */
+	uint64_t pidns;
 	struct ga_strv limits;   /* limits on what it may use, in the form of
 				  * ga_confine_describe() */
 	char *network;           /* "host", "allow", "none", "learn"; NULL: made by an older
@@ -79,51 +100,43 @@ struct ga_session {
 	struct ga_strv network_options; /* what the command line set about the network: KEY=VALUE */
 	struct ga_strv published; /* while it runs: "127.0.0.1:43211:3000", the host's address
 				   * first */
-	uint64_t ports;          /* GIT_AGENT_PORT_BASE in its last run; 0: none */
-	struct ga_strv refused;  /* refused in its last run: "COUNT HOST:PORT", or for a look-up
-				  * "COUNT HOST" */
+	uint64_t ports;          /* GIT_AGENT_PORT_BASE; 0: none */
+	struct ga_strv refused;  /* "COUNT HOST:PORT", or for a look-up "COUNT HOST" */
 	uint64_t unlisted;       /* number of further ones that were refused */
 	struct ga_strv forbidden; /* the same for allowed names that led where none may lead */
-	struct ga_strv learnt;   /* learnt in its last run: words of network.allow */
+	struct ga_strv learnt;   /* words of network.allow */
 	struct ga_strv checks;   /* how its `finish` commands ended (ga/check.h) */
-	struct ga_strv remarks;  /* on its last run, for people (already quoted) */
-	struct ga_strv exposed;  /* absolute paths that are shown although they are secrets */
-	/* set by capture */
+	struct ga_strv remarks;  /* for people (already quoted) */
+	uint64_t resumed;        /* time of the last resume */
+	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
+};
+
+/* What came of it: by capture, land, and fetch. */
+struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
 	struct ga_strv notes;    /* remarks of capture, for people (already quoted) */
 	struct ga_strv left_out; /* paths of the uncommitted part that are still to be brought */
-	struct ga_strv stood;    /* earlier values of `agent_base`, oldest first: parts of the
-				  * agent's history may be based on them */
-	struct ga_strv renamed;  /* what files with uncommitted work were renamed to */
-	struct ga_oid view;      /* the tree that the layers show, as far as it was captured ... */
-	struct ga_oid full;      /* ... and the same as based on `onto`, held paths included */
-	/* set by resume; zero before the first */
-	struct ga_oid agent_base; /* the base of the agent's history from now on: `branch_base`, or
-				   * the user's uncommitted work on top of it */
-	struct ga_oid branch_base; /* the branch at the time of the resume: new commits are
-				    * published on it */
 	struct ga_oid base_report; /* the report on what `branch_base` has; zero: none. An ancestor
 				    * of the one on refs/agent/<name>/report */
-	uint64_t resumed;        /* time of the last resume */
-	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
-	/* Set while the layers are prepared for a resume: the trees they are being brought to, else
-	 * zero. Meanwhile they show something between `view` and `bring`, none of which is the
-	 * agent's work. */
-	struct ga_oid bring;
-	struct ga_oid bring_full;
-	/* set by land */
 	struct ga_oid landed;    /* the commit that landed it */
-	bool damaged;            /* INTERRUPTED, as its capture was damaged; not stored */
-	/* set by ga_fetch_session(): the remote, and what that had. Such a session has no layers */
-	char *remote;
-	struct ga_oid remote_tip, remote_held;
-	/* of one that arrived otherwise (ga_arrived()) and is LANDED: how, and in which ref */
-	char *arrived, *arrived_in;
-	/* of one that is DROPPED, or was: its name in the trash */
-	char *stamp;
+	struct ga_oid remote_tip, remote_held; /* what the remote had */
+	char *arrived, *arrived_in; /* of one that arrived otherwise (ga_arrived()) and is LANDED:
+				     * how, and in which ref */
+	char *stamp;             /* of one that is DROPPED, or was: its name in the trash */
 };
-#define GA_SESSION_INIT { .exit_status = -1 }
+
+struct ga_session {
+	char *name;
+	enum ga_state state;
+	char *dir;               /* absolute path of the session's directory; not stored */
+	bool damaged;            /* INTERRUPTED, as its capture was damaged; not stored */
+	struct ga_session_id id;
+	struct ga_session_view view;
+	struct ga_session_run run;
+	struct ga_session_result result;
+};
+#define GA_SESSION_INIT { .run = { .exit_status = -1 } }
 void ga_session_release(struct ga_session *s);
 /* The current base of the agent's history, and that of the published one: also of a session that
  * was never resumed, unlike the fields. */

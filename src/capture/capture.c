@@ -42,7 +42,7 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 	c->s = s;
 	if (ga_wip_use(e->repo, s, err))
 		return -1;
-	if (ga_commit_tree(e->repo, &s->base, &c->base_tree, err))
+	if (ga_commit_tree(e->repo, &s->id.base, &c->base_tree, err))
 		return -1;
 	c->agent_base = *ga_session_agent_base(s);
 	c->branch_base = *ga_session_branch_base(s);
@@ -70,7 +70,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	const struct ga_session *s = c->s;
 
 	l->upper = ga_path_join(s->dir, "upper");
-	l->extras = s->live ? ga_strdup(s->project) : ga_path_join(s->dir, "extras");
+	l->extras = s->id.live ? ga_strdup(s->id.project) : ga_path_join(s->dir, "extras");
 	l->o = (struct ga_upper_opts){
 		.upper = l->upper,
 		.base_tree = &c->base_tree,
@@ -78,7 +78,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		.filemode = ga_gitconfig_bool(conf, "core.filemode", true),
 		.icase = ga_gitconfig_bool(conf, "core.ignorecase", false),
 		.extras = l->extras,
-		.shared = &s->shared,
+		.shared = &s->view.shared,
 		.limits = c->e->limits,
 		.progress = c->e->progress,
 		.progress_delay_ms = c->e->progress_delay_ms,
@@ -88,8 +88,8 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	if (!ga_gitconfig_bool(conf, "core.sparsecheckout", false))
 		return 0;
 	/* which paths were shown at all can only be told from the checkout itself */
-	if (s->live) {
-		l->o.lower = s->project;
+	if (s->id.live) {
+		l->o.lower = s->id.project;
 		return 0;
 	}
 	return c->e->open_base(c->e->payload, &l->o.lower, err);
@@ -136,7 +136,7 @@ static int upper_late(struct capture *c, struct ga_error *err)
 	/* remove what the killed reader wrote to the object store */
 	ga_import_sweep(c->e->repo);
 	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->agent_base) ||
-	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->held))
+	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->result.held))
 		return fail_late(c, err);
 	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
 						"it did not commit stays in the session");
@@ -200,7 +200,7 @@ static void shared_late(struct capture *c, const char *path)
 /* What the agent wrote into shared ignored directories stays with the session. */
 static int count_shared(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	for (size_t i = 0; i < c->s->shared.n; i++) {
+	for (size_t i = 0; i < c->s->view.shared.n; i++) {
 		cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", c->s->dir, i);
 		int rc;
 
@@ -208,11 +208,11 @@ static int count_shared(struct capture *c, struct outcome *o, struct ga_error *e
 			continue;
 		if (end_sync_early(o, err))
 			return -1;
-		rc = ga_upper_count(upper, c->s->shared.v[i], c->e->limits, &c->upper, err);
+		rc = ga_upper_count(upper, c->s->view.shared.v[i], c->e->limits, &c->upper, err);
 		if (rc < 0)
 			return -1;
 		if (rc)
-			shared_late(c, c->s->shared.v[i]);
+			shared_late(c, c->s->view.shared.v[i]);
 	}
 	ga_left_sort(&c->upper.left);
 	c->met |= c->upper.met;
@@ -228,10 +228,10 @@ static bool root_was_replaced(const struct ga_session *s)
 	cleanup_free char *boot = ga_boot_id();
 	struct stat st;
 
-	if (!s->live_ino)
+	if (!s->id.live_ino)
 		return false;
-	return stat(s->project, &st) || st.st_ino != s->live_ino ||
-	       (s->boot && !strcmp(boot, s->boot) && st.st_dev != s->live_dev);
+	return stat(s->id.project, &st) || st.st_ino != s->id.live_ino ||
+	       (s->view.boot && !strcmp(boot, s->view.boot) && st.st_dev != s->id.live_dev);
 }
 
 /* With the working tree itself beneath the layers, what the user changed meanwhile showed inside,
@@ -243,7 +243,7 @@ static int check_live(struct capture *c, struct ga_error *err)
 	cleanup_free char *branch = NULL;
 	struct ga_oid head, now, tree;
 
-	if (!c->s->live)
+	if (!c->s->id.live)
 		return 0;
 	if (root_was_replaced(c->s)) {
 		ga_strv_push(&c->notes,
@@ -252,7 +252,7 @@ static int check_live(struct capture *c, struct ga_error *err)
 			     "saw nothing of what is there now");
 		return 0;
 	}
-	if (strcmp(ga_repo_info(c->e->repo)->workdir, c->s->project) != 0) {
+	if (strcmp(ga_repo_info(c->e->repo)->workdir, c->s->id.project) != 0) {
 		ga_strv_push(&c->notes,
 			     "whether the working tree changed while the session ran on it is not "
 			     "known: it was captured in another one");
@@ -261,7 +261,7 @@ static int check_live(struct capture *c, struct ga_error *err)
 	if (ga_repo_head(c->e->repo, &head, &branch, err))
 		return err->msg ? -1 : 0;
 	if (!ga_scan_worktree(c->e->repo, UINT64_MAX, &scan, &busy) &&
-	    !ga_snapshot_commit(c->e->repo, c->e->config, &scan, &head, &c->s->masked, &now,
+	    !ga_snapshot_commit(c->e->repo, c->e->config, &scan, &head, &c->s->view.masked, &now,
 				&busy)) {
 		if (ga_commit_tree(c->e->repo, &now, &tree, err))
 			return -1;
@@ -283,7 +283,7 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 
-	if (!c->s->within || !c->headless)
+	if (!c->s->id.within || !c->headless)
 		return 0;
 	if (ga_tree_diff(c->e->repo, NULL, &c->upper.tree, &all, err))
 		return -1;
@@ -342,7 +342,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	bool fresh = !own || ga_oid_equal(&c->head, &c->agent_base);
 	struct ga_oid users;
 	struct ga_rewrite_opts ro = { .base = &c->branch_base,
-				      .since = &c->s->onto,
+				      .since = &c->s->id.onto,
 				      .tip = &o->history,
 				      .fresh = fresh,
 				      .facts = &o->facts,
@@ -356,7 +356,7 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (leave_wip(c, o, err))
 		return -1;
 	name_others(c);
-	if (ga_oid_equal(&o->history, &c->branch_base) && !c->s->resumed)
+	if (ga_oid_equal(&o->history, &c->branch_base) && !c->s->run.resumed)
 		return ga_commit_tree(c->e->repo, &c->branch_base, &o->rewrite.full, err);
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
 	    find_users(c, &users, &ro.users, err))
@@ -382,9 +382,9 @@ static int leave_newer(struct capture *c, struct outcome *o, struct ga_error *er
  * gathered for a session that did nothing. */
 static bool met_anything(const struct capture *c)
 {
-	bool commits = !ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->base);
+	bool commits = !ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->id.base);
 
-	return commits || c->s->resumed || c->upper.left.n ||
+	return commits || c->s->run.resumed || c->upper.left.n ||
 	       !ga_oid_equal(&c->upper.tree, &c->base_tree);
 }
 
@@ -465,16 +465,16 @@ static int peek(const struct ga_capture_env *e, const struct ga_session *s,
 	/* only what is needed to find the layers: a peek changes no session */
 	copy.name = ga_strdup(s->name);
 	copy.dir = ga_strdup(s->dir);
-	copy.project = ga_strdup(s->project);
-	copy.base = s->base;
-	copy.onto = s->onto;
-	copy.agent_base = s->agent_base;
-	copy.branch_base = s->branch_base;
-	copy.view = s->view;
-	copy.resumed = s->resumed;
-	copy.live = s->live;
-	copy.trusted = s->trusted;
-	ga_strv_extend(&copy.shared, &s->shared);
+	copy.id.project = ga_strdup(s->id.project);
+	copy.id.base = s->id.base;
+	copy.id.onto = s->id.onto;
+	copy.view.agent_base = s->view.agent_base;
+	copy.view.branch_base = s->view.branch_base;
+	copy.view.tree = s->view.tree;
+	copy.run.resumed = s->run.resumed;
+	copy.id.live = s->id.live;
+	copy.id.trusted = s->id.trusted;
+	ga_strv_extend(&copy.view.shared, &s->view.shared);
 	if (begin(&c, e, &copy, err) || find_layers(&c, &l, err))
 		return -1;
 	lock = ga_capture_lock_keeps(c.e->repo, err);
@@ -514,7 +514,7 @@ int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,
 
 	c.e = e;
 	c.s = s;
-	if (ga_commit_tree(e->repo, &s->onto, &onto, err) || read_host_patterns(&c, err) ||
+	if (ga_commit_tree(e->repo, &s->id.onto, &onto, err) || read_host_patterns(&c, err) ||
 	    find_in_the_way(&c, commits, n, &onto, ret, err))
 		return -1;
 	ga_strv_sort_unique(ret);

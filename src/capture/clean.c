@@ -64,7 +64,7 @@ static int make_env(struct clean *cl, struct ga_error *err)
 	ga_strv_pushf(&cl->env, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", alternates.ptr);
 	ga_strv_push_many(&cl->env, "GIT_DIR=" CLEAN_DIR, "GIT_INDEX_FILE=" CLEAN_DIR "/index",
 			  NULL);
-	ga_strv_pushf(&cl->env, "GIT_WORK_TREE=%s", cl->c->s->project);
+	ga_strv_pushf(&cl->env, "GIT_WORK_TREE=%s", cl->c->s->id.project);
 	/* the host's attributes are copied inside, see prepare() */
 	ga_strv_push(&cl->env, "GIT_ATTR_NOSYSTEM=1");
 	return 0;

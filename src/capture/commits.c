@@ -312,7 +312,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 
 		if (!strcmp(r->name, "refs/stash")) {
 			c->stash = r->oid;
-		} else if (is || (at_head && !strcmp(r->name, c->s->branch))) {
+		} else if (is || (at_head && !strcmp(r->name, c->s->id.branch))) {
 			add_ref(&c->standing, r->name, strlen(r->name), &r->oid);
 			if (!at_head && n_known++ < MAX_KNOWN)
 				ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
@@ -348,7 +348,7 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret)
 static int was_touched(struct capture *c, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(c->s->dir, "git");
-	int rc = ga_gitdir_untouched(dir, c->s->branch, err);
+	int rc = ga_gitdir_untouched(dir, c->s->id.branch, err);
 
 	return rc < 0 ? -1 : !rc;
 }
@@ -364,7 +364,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 		return -1;
 	/* a submodule's HEAD may be moved to any commit, even an older one: what is based on that
 	 * is as good as what is based on the base */
-	c->related = c->s->within != NULL;
+	c->related = c->s->id.within != NULL;
 	if (c->related)
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, &c->agent_base, &c->head, err);
@@ -373,7 +373,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 	c->related = rc;
 	if (rc)
 		return 0;
-	rc = ga_is_ancestor(c->e->repo, &c->head, &c->s->onto, err);
+	rc = ga_is_ancestor(c->e->repo, &c->head, &c->s->id.onto, err);
 	if (rc < 0)
 		return -1;
 	c->older = rc;
@@ -382,7 +382,7 @@ static int judge_head(struct capture *c, struct ga_error *err)
 			      "there is one commit, if it did anything", GA_HEX(&c->head));
 	else
 		ga_strv_pushf(&c->notes, "the agent rewrote %s: " ONE_COMMIT "; its own commits "
-			      "are kept beside it", c->s->resumed
+			      "are kept beside it", c->s->run.resumed
 			      ? "commits that are published" : "history below its base");
 	return 0;
 }

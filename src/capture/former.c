@@ -34,7 +34,7 @@ static int flag_anew(struct capture *c, const struct outcome *o, struct ga_repor
 {
 	cleanup_report struct ga_report anew = GA_REPORT_INIT;
 	cleanup_free struct ga_oid *commits = NULL;
-	struct ga_oid hide[2] = { c->s->onto };
+	struct ga_oid hide[2] = { c->s->id.onto };
 	const struct ga_oid *users;
 	size_t n;
 
@@ -57,9 +57,9 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
 	int rc;
 
-	if (!c->s->resumed || ga_oid_is_zero(&c->s->base_report))
+	if (!c->s->run.resumed || ga_oid_is_zero(&c->s->result.base_report))
 		return 0;
-	if (ga_report_read_at(c->e->repo, c->s, &c->s->base_report, &former, &damaged))
+	if (ga_report_read_at(c->e->repo, c->s, &c->s->result.base_report, &former, &damaged))
 		return flag_anew(c, o, r, err);
 	if (ga_oid_is_zero(&former.tip))
 		return 0;

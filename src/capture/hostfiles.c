@@ -186,14 +186,14 @@ static void note_rules(struct capture *c)
 static int find_overwritten(struct capture *c, const struct ga_strv *paths, struct ga_strv *ret,
 			    struct ga_error *err)
 {
-	cleanup_close int project = open(c->s->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int project = open(c->s->id.project, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *branch = NULL;
 	struct look l = { .project = project, .missing = GA_BUF_INIT };
 	struct ga_oid head, base_tree;
 	struct rules ru;
 	int rc = ga_repo_head(c->e->repo, &head, &branch, err);
 
-	if (rc < 0 || ga_commit_tree(c->e->repo, &c->s->onto, &base_tree, err))
+	if (rc < 0 || ga_commit_tree(c->e->repo, &c->s->id.onto, &base_tree, err))
 		return -1;
 	l.has_head = !rc;
 	if (l.has_head && ga_commit_tree(c->e->repo, &head, &l.head_tree, err))

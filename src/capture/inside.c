@@ -84,7 +84,7 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
-	struct ga_run_exec r = { .cwd = c->s->project, .argv = argv, .in = x->in,
+	struct ga_run_exec r = { .cwd = c->s->id.project, .argv = argv, .in = x->in,
 				 .in_len = x->in_len, .out = x->out, .out_fd = x->out_fd,
 				 .errout = errout,
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :

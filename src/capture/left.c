@@ -26,8 +26,8 @@ struct left_job {
 /* The layer that has `path`, and the rest of the path within it. */
 static char *layer_of(const struct ga_session *s, const char *path, const char **ret_rest)
 {
-	for (size_t i = 0; i < s->shared.n; i++) {
-		const char *rest = ga_path_below(path, s->shared.v[i]);
+	for (size_t i = 0; i < s->view.shared.n; i++) {
+		const char *rest = ga_path_below(path, s->view.shared.v[i]);
 
 		if (!rest)
 			continue;
@@ -202,12 +202,12 @@ static void add_tracked(struct ga_repo *r, struct left_job *j, const struct ga_o
 /* An ignored directory may contain tracked files: these were captured. */
 static void find_tracked(struct ga_repo *r, struct left_job *j)
 {
-	if (ga_oid_is_zero(&j->s->tip) && ga_oid_is_zero(&j->s->held))
-		add_tracked(r, j, &j->s->base);
-	add_tracked(r, j, &j->s->tip);
-	add_tracked(r, j, &j->s->held);
-	if (j->s->left_out.n)
-		add_tracked_tree(r, j, &j->s->view);
+	if (ga_oid_is_zero(&j->s->result.tip) && ga_oid_is_zero(&j->s->result.held))
+		add_tracked(r, j, &j->s->id.base);
+	add_tracked(r, j, &j->s->result.tip);
+	add_tracked(r, j, &j->s->result.held);
+	if (j->s->result.left_out.n)
+		add_tracked_tree(r, j, &j->s->view.tree);
 	ga_strv_sort_unique(&j->tracked);
 }
 

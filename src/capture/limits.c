@@ -27,7 +27,7 @@ static char *remedy_of(const struct capture *c, uint64_t met)
 {
 	cleanup_buf struct ga_buf raise = GA_BUF_INIT, once = GA_BUF_INIT;
 	cleanup_free char *file = ga_escape(c->e->config_file);
-	const char *where = c->s->within ? " in the superproject" : "";
+	const char *where = c->s->id.within ? " in the superproject" : "";
 
 	for (unsigned i = 0; i < GA_LIMITS_N; i++) {
 		const char *key = ga_limit_key((enum ga_limit)i);

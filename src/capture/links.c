@@ -134,7 +134,7 @@ void leave_links(struct capture *c, struct ga_strv *left_out)
 	for (size_t i = 0; i < all.n; i++) {
 		cleanup_free char *q = NULL;
 
-		if (!ga_strv_has(&c->s->submodules, all.v[i])) {
+		if (!ga_strv_has(&c->s->id.submodules, all.v[i])) {
 			ga_strv_push(left_out, all.v[i]);
 			continue;
 		}

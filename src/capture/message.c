@@ -12,7 +12,7 @@
 int make_committer(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	/* the session's end, not now, so that a repeated capture makes the same commits */
-	time_t at = c->s->finished ? (time_t)c->s->finished : time(NULL);
+	time_t at = c->s->run.finished ? (time_t)c->s->run.finished : time(NULL);
 
 	return ga_repo_signature(c->e->repo, c->e->config, at, &o->committer, err);
 }
@@ -45,8 +45,8 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 
 	for (size_t i = 0; all && i < flags->n; i++)
 		all = !ga_flag_holds(facts, &flags->v[i]);
-	if (c->s->message && *c->s->message)
-		ga_buf_adds(m, c->s->message);
+	if (c->s->id.message && *c->s->id.message)
+		ga_buf_adds(m, c->s->id.message);
 	else if (all)
 		ga_buf_addf(m, "agent/%s: %zu file%s changed", c->s->name, changes->n,
 			    changes->n == 1 ? "" : "s");
@@ -59,8 +59,9 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 static int make_message(struct capture *c, struct outcome *o, const struct ga_oid *from,
 			struct ga_buf *m, struct ga_error *err)
 {
-	cleanup_free char *command = one_line_command(c->s->resumed_with.n ? &c->s->resumed_with
-								     : &c->s->command);
+	cleanup_free char *command =
+		one_line_command(c->s->run.resumed_with.n ? &c->s->run.resumed_with
+								     : &c->s->id.command);
 	struct ga_changes *changes = &o->rest.changes;
 	struct ga_flags *flags = &o->rest.flags;
 
@@ -71,8 +72,8 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 	o->rest.new = o->tree;
 	add_subject(c, changes, flags, &o->facts, m);
 	ga_buf_addf(m, "\n\nAgent-Session: %s\nAgent-Command: %s\nAgent-Base: %s\n", c->s->name,
-		    command, GA_HEX(&c->s->onto));
-	ga_report_check_trailers(&c->s->checks, m);
+		    command, GA_HEX(&c->s->id.onto));
+	ga_report_check_trailers(&c->s->run.checks, m);
 	for (size_t i = 0; i < flags->n && i < GA_REPORT_TRAILERS; i++)
 		ga_report_trailer(m, "Agent-Flagged", flags->v[i].severity, flags->v[i].rule,
 				  flags->v[i].path, NULL);
@@ -104,7 +105,7 @@ static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err
 	struct ga_oid fork, was;
 	struct ga_entry is;
 	bool below;
-	int rc = ga_merge_base(r, &c->head, &c->s->onto, &fork, err);
+	int rc = ga_merge_base(r, &c->head, &c->s->id.onto, &fork, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -12,7 +12,7 @@
 
 bool anything(const struct capture *c, const struct outcome *o)
 {
-	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->onto);
+	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->id.onto);
 }
 
 void plan_release(struct plan *p)
@@ -58,7 +58,7 @@ static int hint_rename(const struct capture *c, struct ga_error *err)
 
 	/* for a submodule this is shown in the superproject */
 	return ga_hint(err, "rename it: git%s%s branch -m agent/%s NEW-NAME",
-		       c->s->within ? " -C " : "", c->s->within ? word : "", c->s->name);
+		       c->s->id.within ? " -C " : "", c->s->id.within ? word : "", c->s->name);
 }
 
 /* The branch belongs to the session as long as it has a value that the session gave it. */
@@ -67,23 +67,24 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 {
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
-	const struct ga_oid *known[] = { &c->branch_base, &c->s->onto, &c->s->tip, &o->former_tip,
+	const struct ga_oid *known[] =
+		{ &c->branch_base, &c->s->id.onto, &c->s->result.tip, &o->former_tip,
 					 new };
 	struct ga_oid old;
-	int rc = ga_ref_read(c->e->repo, c->s->branch, &old, err);
+	int rc = ga_ref_read(c->e->repo, c->s->id.branch, &old, err);
 
 	if (rc < 0)
 		return -1;
 	for (size_t i = 0; !rc && i <= GA_NELEMS(known); i++) {
 		if (i == GA_NELEMS(known)) {
 			(void)ga_fail(err, GA_EFATAL, "branch '%s' was moved while the session ran",
-				      c->s->branch);
+				      c->s->id.branch);
 			return hint_rename(c, err);
 		}
 		if (ga_oid_equal(known[i], &old))
 			break;
 	}
-	return update_to(c, p, c->s->branch, new, err);
+	return update_to(c, p, c->s->id.branch, new, err);
 }
 
 /* Is `oid` work of the agent's from an earlier run, or from a capture that could read more of this
@@ -94,7 +95,7 @@ static int is_only_here(struct capture *c, const struct outcome *o, const struct
 	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->branch_base;
 	int rc;
 
-	if ((!c->s->resumed && !c->unread) || ga_oid_is_zero(oid))
+	if ((!c->s->run.resumed && !c->unread) || ga_oid_is_zero(oid))
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, oid, tip, err);
 	return rc < 0 ? -1 : !rc;
@@ -143,7 +144,7 @@ static bool is_head(const struct capture *c, const char *name)
 /* The name that the session's own branch has among the heads. */
 static const char *own_branch(const struct capture *c)
 {
-	return c->s->branch + strlen("refs/");
+	return c->s->id.branch + strlen("refs/");
 }
 
 /* Is it a commit of an unfinished operation, or of another working tree? It is not the agent that
@@ -259,7 +260,7 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 		const char *what;
 		const struct ga_oid *oid;
 	} refs[] = {
-		{ "base", &c->s->onto },
+		{ "base", &c->s->id.onto },
 		{ "held", &o->rewrite.held },
 		{ "orig", strayed ? &c->head : &o->rewrite.orig },
 		{ "stash", &c->stash },
@@ -274,7 +275,7 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 		 * stay, although nothing was held back this time */
 		bool orig = !strcmp(refs[i].what, "orig");
 		bool keep = (c->unread && (orig || refs[i].oid == &c->stash)) ||
-			    (c->s->resumed && orig);
+			    (c->s->run.resumed && orig);
 
 		if (keep && ga_oid_is_zero(refs[i].oid))
 			continue;

@@ -89,7 +89,7 @@ static void note_in_the_way(const struct capture *c, const struct outcome *o,
 			ga_strv_push(&unfiltered, path);
 		/* hold_links() has said why */
 		else if (ga_strv_find(&o->hold_always, path) >= 0 &&
-			 !ga_strv_has(&c->s->submodules, path))
+			 !ga_strv_has(&c->s->id.submodules, path))
 			ga_strv_push(&paths, path);
 	}
 	note_paths(notes, "held back, since you ignore the path or have a file there that git does "
@@ -103,7 +103,7 @@ static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 {
 	cleanup_close int fd = -1;
 
-	if (ga_strv_has(&s->shared, path))
+	if (ga_strv_has(&s->view.shared, path))
 		return true;
 	fd = ga_openat_beneath(upper, path, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 	return fd >= 0;
@@ -192,9 +192,9 @@ static int fill_report(struct capture *c, struct outcome *o, struct ga_error *er
 	ga_report_add_flags(r, &inodes, NULL);
 	ga_left_extend(&r->left, &c->upper.left);
 	flag_left(c, o, r);
-	if (c->s->incomplete)
-		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->incomplete);
-	ga_strv_extend(&r->notes, &c->s->remarks);
+	if (c->s->view.incomplete)
+		ga_strv_pushf(&r->notes, "session incomplete: %s", c->s->view.incomplete);
+	ga_strv_extend(&r->notes, &c->s->run.remarks);
 	ga_strv_extend(&r->notes, &c->notes);
 	ga_strv_extend(&r->notes, &c->upper.notes);
 	ga_strv_extend(&r->unkept, &c->unkept);
@@ -204,7 +204,7 @@ static int fill_report(struct capture *c, struct outcome *o, struct ga_error *er
 	report_limits(c, r);
 	ga_strv_extend(&r->left_out, &o->left_out);
 	if (o->left_out.n) {
-		r->shown = c->s->base;
+		r->shown = c->s->id.base;
 		r->seen = c->upper.tree;
 	}
 	return 0;
@@ -227,7 +227,7 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (fill_report(c, o, err) || add_former(c, o, o->report, err))
 		return -1;
 	if (!rc) {
-		keep_verdicts(o->report, &former, c->s->resumed != 0);
+		keep_verdicts(o->report, &former, c->s->run.resumed != 0);
 		o->former_tip = former.tip;
 	}
 	/* writing it would mean to wait for three files to be synced */
@@ -242,16 +242,16 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	struct ga_session *s = c->s;
 
 	s->state = GA_STATE_CAPTURED;
-	s->tip = o->report->tip;
-	s->held = o->rewrite.held;
-	s->view = c->upper.tree;
-	s->full = o->rewrite.full;
-	ga_strv_release(&s->notes);
-	ga_strv_extend(&s->notes, &o->report->notes);
-	ga_strv_release(&s->left_out);
-	ga_strv_extend(&s->left_out, &o->left_out);
-	ga_strv_release(&s->renamed);
-	ga_strv_extend(&s->renamed, &o->renamed);
+	s->result.tip = o->report->tip;
+	s->result.held = o->rewrite.held;
+	s->view.tree = c->upper.tree;
+	s->view.full = o->rewrite.full;
+	ga_strv_release(&s->result.notes);
+	ga_strv_extend(&s->result.notes, &o->report->notes);
+	ga_strv_release(&s->result.left_out);
+	ga_strv_extend(&s->result.left_out, &o->left_out);
+	ga_strv_release(&s->view.renamed);
+	ga_strv_extend(&s->view.renamed, &o->renamed);
 }
 
 int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -261,7 +261,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
 		return -1;
 	o->facts.attributes_tree = c->agent_base_tree;
-	o->facts.attributes_dir = ga_strdup(c->s->project);
+	o->facts.attributes_dir = ga_strdup(c->s->id.project);
 	o->have_facts = true;
 	return 0;
 }
@@ -274,7 +274,7 @@ void sync_early(struct capture *c, struct outcome *o)
 	if (o->early.n)
 		return;
 	ga_ref_paths(c->e->repo, base, &all);
-	ga_ref_paths(c->e->repo, c->s->branch, &all);
+	ga_ref_paths(c->e->repo, c->s->id.branch, &all);
 	/* a file that `git pack-refs` removed is new if it is written again */
 	for (size_t i = 0; i < all.n; i++)
 		if (!access(all.v[i], F_OK))
@@ -312,7 +312,7 @@ static int publish_objects(struct capture *c, const struct plan *p, struct ga_er
 	if (ga_session_host_refs(c->e->repo, &host, err))
 		return -1;
 	hide = ga_calloc(host.n + 2, sizeof(*hide));
-	hide[n_hide++] = c->s->onto;
+	hide[n_hide++] = c->s->id.onto;
 	hide[n_hide++] = c->branch_base;
 	for (size_t i = 0; i < host.n; i++)
 		hide[n_hide++] = host.v[i].oid;

@@ -15,7 +15,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;
 	struct ga_repo *r = c->e->repo;
 
-	if (ga_tree_diff(r, &c->agent_base_tree, &c->s->view, &shown, err))
+	if (ga_tree_diff(r, &c->agent_base_tree, &c->s->view.tree, &shown, err))
 		return -1;
 	for (size_t i = 0; i < shown.n; i++) {
 		const struct ga_change *s = &shown.v[i];
@@ -38,11 +38,11 @@ int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_er
 	bool own = !ga_oid_is_zero(&c->head);
 
 	*ret = NULL;
-	if (!own && !c->s->resumed)
+	if (!own && !c->s->run.resumed)
 		return 0;
 	c->tracked_tree = own ? c->head_tree : c->agent_base_tree;
 	*ret = &c->tracked_tree;
-	return c->s->resumed ? add_uncommitted(c, &c->tracked_tree, err) : 0;
+	return c->s->run.resumed ? add_uncommitted(c, &c->tracked_tree, err) : 0;
 }
 
 int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **ret,
@@ -51,9 +51,9 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 	int rc;
 
 	*ret = NULL;
-	if (!c->s->resumed || !c->s->onto_ref)
+	if (!c->s->run.resumed || !c->s->id.onto_ref)
 		return 0;
-	rc = ga_ref_read(c->e->repo, c->s->onto_ref, users, err);
+	rc = ga_ref_read(c->e->repo, c->s->id.onto_ref, users, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	/* a branch of the user's whose commit is missing, for whatever reason, does not matter */

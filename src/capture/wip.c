@@ -39,13 +39,13 @@ int find_stands(struct capture *c, struct ga_error *err)
 {
 	add_known(c, &c->agent_base);
 	add_known(c, &c->branch_base);
-	if (ga_oid_equal(&c->s->base, &c->s->onto))
+	if (ga_oid_equal(&c->s->id.base, &c->s->id.onto))
 		return 0;
-	add_stand(c, &c->s->base, &c->s->onto);
-	for (size_t i = 0; i < c->s->stood.n; i++) {
+	add_stand(c, &c->s->id.base, &c->s->id.onto);
+	for (size_t i = 0; i < c->s->view.stood.n; i++) {
 		struct ga_oid work;
 
-		if (!ga_oid_parse(c->s->stood.v[i], GA_OID_HEXSZ, &work))
+		if (!ga_oid_parse(c->s->view.stood.v[i], GA_OID_HEXSZ, &work))
 			return ga_fail(err, GA_EFATAL, "the state of session '%s' names no commit",
 				       c->s->name);
 		if (add_later(c, &work, err))
@@ -180,7 +180,7 @@ int leave_wip(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, had = GA_STRV_INIT;
 
-	if (ga_oid_equal(&c->s->base, &c->s->onto))
+	if (ga_oid_equal(&c->s->id.base, &c->s->id.onto))
 		return 0;
 	o->carried = o->history;
 	if (ga_wip_paths(c->e->repo, c->s, &paths, err))
@@ -188,7 +188,7 @@ int leave_wip(struct capture *c, struct outcome *o, struct ga_error *err)
 	ga_strv_extend(&had, &paths);
 	if (rewrite_tips(c, o, &paths, err) || find_left_out(c, o, &paths, err))
 		return -1;
-	ga_strv_extend(&o->renamed, &c->s->renamed);
+	ga_strv_extend(&o->renamed, &c->s->view.renamed);
 	for (size_t i = 0; i < paths.n; i++)
 		if (ga_strv_find(&had, paths.v[i]) < 0)
 			ga_strv_push(&o->renamed, paths.v[i]);

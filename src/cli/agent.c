@@ -49,7 +49,7 @@ int cli_session_unfiltered(struct cli *c, const struct cli_filter *f, const stru
 {
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 
-	if (cli_settings(c, &s->onto, &conf, err))
+	if (cli_settings(c, &s->id.onto, &conf, err))
 		return -1;
 	*ret = unfiltered(f, &conf);
 	return 0;
@@ -234,10 +234,10 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
 	/* a remark says what went wrong, such as a service that ended: --quiet does not hide it */
-	for (size_t i = 0; quiet && i < st->session.remarks.n; i++)
-		cli_note("agent/%s: %s", st->session.name, st->session.remarks.v[i]);
-	if (quiet && st->session.incomplete)
+	for (size_t i = 0; quiet && i < st->session.run.remarks.n; i++)
+		cli_note("agent/%s: %s", st->session.name, st->session.run.remarks.v[i]);
+	if (quiet && st->session.view.incomplete)
 		cli_note("agent/%s: session incomplete: %s", st->session.name,
-			 st->session.incomplete);
+			 st->session.view.incomplete);
 	return rc ? ga_error_move(err, &run_err) : 0;
 }

@@ -86,8 +86,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (sum_up(c, name, &peer, &s, o->quiet, err))
 		return -1;
 	/* the supervisor may end before we have read the status from it: then the session has it */
-	if (how == GA_LIVE_GONE && s.exit_status >= 0)
-		status = s.exit_status;
+	if (how == GA_LIVE_GONE && s.run.exit_status >= 0)
+		status = s.run.exit_status;
 	else if (how == GA_LIVE_GONE)
 		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted", name);
 	c->status = status;

@@ -56,15 +56,15 @@ static int capture_again(struct cli *c, struct ga_session *s, int lock, struct g
 	look_at(r, &a);
 	if (ga_start_each_part(&c->env, s, false, look_at_part, &a, err))
 		return -1;
-	rc = s->remote ? 0 : ga_refs_check(c->env.repo, s->branch, space, &s->onto, err);
+	rc = s->id.remote ? 0 : ga_refs_check(c->env.repo, s->id.branch, space, &s->id.onto, err);
 	if (rc < 0 || (!rc && !a.limits))
 		return rc;
-	if (s->within) {
+	if (s->id.within) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
 		return ga_hint(err, "run 'git agent capture %s' there", s->name);
 	}
-	if (!ga_oid_is_zero(&s->bring)) {
+	if (!ga_oid_is_zero(&s->view.bring)) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' was being made ready to go on: nothing "
 			      "can be captured of it before it has run", s->name);
 		return ga_hint(err, "'git agent resume %s' does it", s->name);

@@ -99,22 +99,22 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return show_uncommitted(c, &s, err);
 	if (lock < 0) {
 		/* still running: what its layers hold now, compared with its base */
-		if (ga_commit_tree(c->env.repo, &s.base, &old, err) ||
+		if (ga_commit_tree(c->env.repo, &s.id.base, &old, err) ||
 		    cli_session_settings(c, &s, err) ||
 		    ga_start_peek(&c->env, &s, &new, &notes, err))
 			return -1;
 		for (size_t i = 0; i < notes.n; i++)
 			cli_note("note: %s", notes.v[i]);
 	} else {
-		tip = ga_oid_is_zero(&s.tip) ? &s.onto : &s.tip;
-		if (o->held && !ga_oid_is_zero(&s.held))
-			tip = &s.held;
-		if (ga_commit_tree(c->env.repo, &s.onto, &old, err) ||
+		tip = ga_oid_is_zero(&s.result.tip) ? &s.id.onto : &s.result.tip;
+		if (o->held && !ga_oid_is_zero(&s.result.held))
+			tip = &s.result.held;
+		if (ga_commit_tree(c->env.repo, &s.id.onto, &old, err) ||
 		    ga_commit_tree(c->env.repo, tip, &new, err))
 			return -1;
 	}
 	/* a branch names the commits of its submodules, layers say nothing of them */
-	if (lock < 0 && s.submodules.n)
+	if (lock < 0 && s.id.submodules.n)
 		cli_note("note: submodules are not shown: 'git -C SUBMODULE agent diff %s' shows "
 			 "one", s.name);
 	return page(c, c->env.repo, &old, &new, err);

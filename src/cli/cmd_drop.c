@@ -105,9 +105,9 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 	*s = (struct ga_session)GA_SESSION_INIT;
 	s->dir = ga_strf("%s/sessions/%s", c->env.state_dir, name);
 	s->name = ga_strdup(name);
-	s->branch = ga_strf(GA_SESSION_BRANCHES "%s", name);
-	s->project = ga_strdup("");
-	s->gitdir = ga_strdup("");
+	s->id.branch = ga_strf(GA_SESSION_BRANCHES "%s", name);
+	s->id.project = ga_strdup("");
+	s->id.gitdir = ga_strdup("");
 	if (access(s->dir, F_OK))
 		return ga_error_move(err, &first);
 	switch (ga_session_lock(s, false, lock, err)) {
@@ -125,7 +125,7 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 static int check_branch(struct cli *c, const struct ga_session *s, struct ga_error *err)
 {
 	struct ga_oid branch;
-	int rc = ga_ref_read(c->env.repo, s->branch, &branch, err);
+	int rc = ga_ref_read(c->env.repo, s->id.branch, &branch, err);
 
 	if (!rc)
 		rc = ga_branch_lacks(c->env.repo, s, &branch, err);
@@ -136,7 +136,7 @@ static int check_branch(struct cli *c, const struct ga_session *s, struct ga_err
 	(void)ga_fail(err, GA_ELOSE, "session '%s' has work that was not landed, and its branch "
 		      "was moved away from it", s->name);
 	return ga_hint(err, "'git branch -f agent/%s %s' puts it back, 'git agent drop --force %s' "
-		       "moves both to the trash", s->name, GA_HEX(&s->tip), s->name);
+		       "moves both to the trash", s->name, GA_HEX(&s->result.tip), s->name);
 }
 
 /* What a limit kept away is only in the session's layers, and commits that could not be kept only
@@ -240,9 +240,9 @@ static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_l
 
 	if (s->state != GA_STATE_CAPTURED)
 		return ga_fail(err, GA_ELOSE, "session '%s' was not captured", s->name);
-	if (s->incomplete)
+	if (s->view.incomplete)
 		return ga_fail(err, GA_ELOSE, "session '%s' is incomplete: %s", s->name,
-			       s->incomplete);
+			       s->view.incomplete);
 	if (ga_report_read(c->env.repo, s, &r, err) < 0)
 		return -1;
 	*ret_left = r.left.n > 0;

@@ -112,7 +112,7 @@ static void fetch_all(struct fetch *f, const struct ga_remote_sessions *l, int *
 
 		if (!f->o->dry_run &&
 		    !ga_session_load(f->c->env.state_dir, l->v[i].name, &s, &one) &&
-		    (!s.remote || strcmp(s.remote, f->remote) != 0))
+		    (!s.id.remote || strcmp(s.id.remote, f->remote) != 0))
 			continue;
 		ga_error_release(&one);
 		if (!fetch_one(f, &l->v[i], l->v[i].name, &one) || one.code == GA_ENEGATIVE)

@@ -67,7 +67,7 @@ static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_e
 	int rc, away;
 
 	/* it is cleared away together with the session of the superproject */
-	if (s->within && !access(s->within, F_OK)) {
+	if (s->id.within && !access(s->id.within, F_OK)) {
 		*ret = ga_strdup("it is a part of a superproject's session");
 		return 0;
 	}
@@ -90,15 +90,15 @@ static int why_stays(struct gc *g, struct ga_session *s, char **ret, struct ga_e
 
 static char *how_landed(const struct ga_session *s)
 {
-	const char *ref = s->arrived_in ? ga_ref_branch(s->arrived_in) : NULL;
+	const char *ref = s->result.arrived_in ? ga_ref_branch(s->result.arrived_in) : NULL;
 	cleanup_free char *q = NULL;
 
-	if (!s->arrived)
+	if (!s->result.arrived)
 		return ga_strdup("landed");
-	if (!s->arrived_in)
-		return ga_strf("landed: %s", s->arrived);
-	q = ga_quote(ref ? ref : s->arrived_in);
-	return ga_strf("landed: %s, in %s", s->arrived, q);
+	if (!s->result.arrived_in)
+		return ga_strf("landed: %s", s->result.arrived);
+	q = ga_quote(ref ? ref : s->result.arrived_in);
+	return ga_strf("landed: %s, in %s", s->result.arrived, q);
 }
 
 static void say_stays(const struct ga_session *s, const char *why, const char *hint)

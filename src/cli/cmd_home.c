@@ -143,7 +143,7 @@ static int find_last(struct cli *c, struct ga_session *ret, struct ga_error *err
 
 		if (ga_session_load(c->env.state_dir, names.v[i], &s, &ignored))
 			continue;
-		when = s.resumed ? s.resumed : s.started;
+		when = s.run.resumed ? s.run.resumed : s.id.started;
 		if (!name || when >= last) {
 			name = names.v[i];
 			last = when;
@@ -172,7 +172,8 @@ static int diff(struct cli *c, const struct options *o, const char *dir, const c
 	layer = ga_home_layer(&s);
 	if (layer ? ga_home_layer_changes(layer, c->env.agent_home, &changes, err)
 		  : !access(dir, F_OK) &&
-			    ga_home_changes(dir, s.resumed ? s.resumed : s.started, &changes, err))
+			    ga_home_changes(dir, s.run.resumed ? s.run.resumed : s.id.started,
+					    &changes, err))
 		return -1;
 	list = o->json ? json_array() : NULL;
 	if (!list)

@@ -54,7 +54,8 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 	if (s->state != GA_STATE_CAPTURED)
 		return "";
 	if (cli_has_work(s))
-		return ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held) ? "uncommitted changes"
+		return ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held)
+		       ? "uncommitted changes"
 									   : "";
 	/* a part that cannot be looked at may have work */
 	if (cli_part_work(&c->env, s, &dir, &ignored) || dir)
@@ -85,37 +86,38 @@ static char *say_end(struct cli *c, const struct ga_session *s)
 {
 	const char *idle = say_idle(c, s);
 
-	if (s->exit_status <= 0)
+	if (s->run.exit_status <= 0)
 		return ga_strdup(idle);
-	return ga_strf("exit %d%s%s", s->exit_status, *idle ? ", " : "", idle);
+	return ga_strf("exit %d%s%s", s->run.exit_status, *idle ? ", " : "", idle);
 }
 
 static const char *state_of(const struct ga_session *s, bool running)
 {
 	if (!running)
 		return ga_state_name(s->state);
-	return s->state == GA_STATE_NEW ? "starting" : s->finished ? "ending" : "running";
+	return s->state == GA_STATE_NEW ? "starting" : s->run.finished ? "ending" : "running";
 }
 
 static void print_row(struct cli *c, const struct ga_session *s, bool running,
 		      const struct ga_report *r)
 {
 	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
-	uint64_t since = s->finished ? s->finished : s->resumed ? s->resumed : s->started;
+	uint64_t since = s->run.finished ? s->run.finished : s->run.resumed ? s->run.resumed
+		: s->id.started;
 	cleanup_free char *when = age(since), *flags = NULL;
 	cleanup_free char *idle = running ? say_live(s) : say_end(c, s);
 	size_t open = ga_report_open(r);
 	struct ga_report_counts n;
 
 	ga_report_count(r, &n);
-	for (size_t i = 0; i < s->command.n; i++) {
+	for (size_t i = 0; i < s->id.command.n; i++) {
 		if (i)
 			ga_buf_addch(&cmd, ' ');
-		ga_quote_add(&cmd, s->command.v[i], strlen(s->command.v[i]));
+		ga_quote_add(&cmd, s->id.command.v[i], strlen(s->id.command.v[i]));
 	}
-	if (s->remote && !s->command.n) {
+	if (s->id.remote && !s->id.command.n) {
 		ga_buf_adds(&cmd, "from ");
-		ga_quote_add(&cmd, s->remote, strlen(s->remote));
+		ga_quote_add(&cmd, s->id.remote, strlen(s->id.remote));
 	}
 	shorten(&cmd);
 	if (open)
@@ -126,8 +128,8 @@ static void print_row(struct cli *c, const struct ga_session *s, bool running,
 		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-19s %s\n", s->name,
 		     state_of(s, running), when, flags, cmd.ptr);
-	for (size_t i = 0; running && i < s->published.n; i++)
-		(void)printf("%-20s published at %s\n", "", s->published.v[i]);
+	for (size_t i = 0; running && i < s->run.published.n; i++)
+		(void)printf("%-20s published at %s\n", "", s->run.published.v[i]);
 }
 
 /* Capture an interrupted session before it is shown. One that cannot be captured now is shown as

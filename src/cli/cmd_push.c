@@ -52,10 +52,10 @@ static int check(const struct ga_session *s, struct ga_error *err)
 			      s->name, ga_state_name(s->state));
 		return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
 	}
-	if (ga_oid_is_zero(&s->tip)) {
+	if (ga_oid_is_zero(&s->result.tip)) {
 		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no branch that could be pushed",
 			      s->name);
-		return ga_oid_is_zero(&s->held) ? -1
+		return ga_oid_is_zero(&s->result.held) ? -1
 						: ga_hint(err, "all of it is held back: 'git agent "
 							       "review %s'", s->name);
 	}
@@ -75,8 +75,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return -1;
 	q = ga_quote(remote);
 	cli_note("pushed agent/%s and its report%s to %s", s.name,
-		 o->held && !ga_oid_is_zero(&s.held) ? ", with what is held back" : "", q);
-	if (s.left_out.n)
+		 o->held && !ga_oid_is_zero(&s.result.held) ? ", with what is held back" : "", q);
+	if (s.result.left_out.n)
 		cli_note("  uncommitted changes stay here");
 	return 0;
 }

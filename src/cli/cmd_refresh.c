@@ -23,7 +23,7 @@ static int refresh(struct cli *c, const char *name, const char *stage_dir, bool 
 	struct ga_start_opts o = { .secrets_add = &conf.secrets_add,
 				   .secrets_allow = &conf.secrets_allow };
 
-	if (cli_pick_running(c, name, &s, &peer, err) || cli_settings(c, &s.onto, &conf, err))
+	if (cli_pick_running(c, name, &s, &peer, err) || cli_settings(c, &s.id.onto, &conf, err))
 		return -1;
 	o.secrets = (enum ga_secrets)conf.secrets;
 	if (ga_start_refresh(&c->env, &o, &s, &peer, stage_dir, err))

@@ -27,8 +27,8 @@ static int settle(struct cli *c, const struct ga_session *s, const struct cli_ne
 {
 	static const struct cli_network none;
 
-	if (cli_settings_to_run(c, &s->onto, !so->detach, conf, err) ||
-	    cli_set_network(o ? o : &none, &s->network_options, conf, net, err))
+	if (cli_settings_to_run(c, &s->id.onto, !so->detach, conf, err) ||
+	    cli_set_network(o ? o : &none, &s->run.network_options, conf, net, err))
 		return -1;
 	cli_apply_settings(c, conf, filter, so);
 	cli_apply_network(c, o ? o : &none, conf, net);
@@ -38,9 +38,9 @@ static int settle(struct cli *c, const struct ga_session *s, const struct cli_ne
 /* Fails for a session that was fetched: it has no layers here. */
 static int check_layers(const struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *q = s->remote ? ga_escape(s->remote) : NULL;
+	cleanup_free char *q = s->id.remote ? ga_escape(s->id.remote) : NULL;
 
-	if (!s->remote)
+	if (!s->id.remote)
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "session '%s' was fetched from '%s': it can go on only where "
 		      "it was started", s->name, q);

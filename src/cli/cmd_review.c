@@ -315,7 +315,7 @@ static int at_branch(struct cli *c, const struct ga_session *s, struct ga_report
 		     struct ga_error *err)
 {
 	struct ga_oid now;
-	int rc = ga_ref_read(c->env.repo, s->branch, &now, err);
+	int rc = ga_ref_read(c->env.repo, s->id.branch, &now, err);
 
 	if (!rc)
 		r->tip = now;

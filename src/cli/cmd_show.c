@@ -61,10 +61,11 @@ static void print_command(const char *label, const struct ga_strv *command)
 
 static void print_arrival(const struct ga_session *s)
 {
-	const char *in = s->arrived_in, *ref = in ? ga_ref_branch(in) : NULL;
+	const char *in = s->result.arrived_in, *ref = in ? ga_ref_branch(in) : NULL;
 	cleanup_free char *q = ga_quote(ref ? ref : in ? in : "");
 
-	(void)printf("%-12s %s%s%s\n", "arrived", s->arrived, in ? ", in " : "", in ? q : "");
+	(void)printf("%-12s %s%s%s\n", "arrived", s->result.arrived, in ? ", in " : "", in ? q
+		     : "");
 }
 
 static void print_live(const struct ga_live_peer *p)
@@ -80,50 +81,50 @@ static void print_live(const struct ga_live_peer *p)
 static void print_text(const struct ga_session *s, const struct ga_report *r, bool running,
 		       bool summary, const struct ga_live_peer *peer)
 {
-	cleanup_free char *project = ga_quote(s->project);
+	cleanup_free char *project = ga_quote(s->id.project);
 
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
 	if (peer->fd >= 0)
 		print_live(peer);
-	print_command("command", &s->command);
-	if (s->remote) {
-		cleanup_free char *q = ga_quote(s->remote);
+	print_command("command", &s->id.command);
+	if (s->id.remote) {
+		cleanup_free char *q = ga_quote(s->id.remote);
 
 		(void)printf("%-12s %s\n", "fetched from", q);
 	}
-	print_command("resumed with", &s->resumed_with);
+	print_command("resumed with", &s->run.resumed_with);
 	(void)printf("%-12s %s\n", "project", project);
-	(void)printf("%-12s %s\n", "branch", ga_ref_branch(s->branch));
-	print_oid("onto", &s->onto);
-	if (!ga_oid_equal(&s->onto, &s->base))
-		print_oid("base", &s->base);
-	print_oid("tip", &s->tip);
-	print_oid("held", &s->held);
-	print_oid("landed", &s->landed);
-	if (s->arrived)
+	(void)printf("%-12s %s\n", "branch", ga_ref_branch(s->id.branch));
+	print_oid("onto", &s->id.onto);
+	if (!ga_oid_equal(&s->id.onto, &s->id.base))
+		print_oid("base", &s->id.base);
+	print_oid("tip", &s->result.tip);
+	print_oid("held", &s->result.held);
+	print_oid("landed", &s->result.landed);
+	if (s->result.arrived)
 		print_arrival(s);
-	print_time("started", s->started);
-	print_time("resumed", s->resumed);
-	print_time("finished", s->finished);
-	if (s->exit_status >= 0)
-		(void)printf("%-12s %d\n", "exit status", s->exit_status);
+	print_time("started", s->id.started);
+	print_time("resumed", s->run.resumed);
+	print_time("finished", s->run.finished);
+	if (s->run.exit_status >= 0)
+		(void)printf("%-12s %d\n", "exit status", s->run.exit_status);
 	/* after the capture it is the first of the notes */
-	if (s->incomplete && !s->notes.n && !summary)
-		(void)printf("%-12s %s\n", "incomplete", s->incomplete);
-	print_list("shared", &s->shared, true);
-	print_list("submodules", &s->submodules, true);
-	print_list("kept out", &s->masked, true);
-	print_list("left out", &s->skipped, false);
-	print_list("limits", &s->limits, false);
-	(void)printf("%-12s %s\n", "network", s->network ? s->network : "host");
+	if (s->view.incomplete && !s->result.notes.n && !summary)
+		(void)printf("%-12s %s\n", "incomplete", s->view.incomplete);
+	print_list("shared", &s->view.shared, true);
+	print_list("submodules", &s->id.submodules, true);
+	print_list("kept out", &s->view.masked, true);
+	print_list("left out", &s->view.skipped, false);
+	print_list("limits", &s->run.limits, false);
+	(void)printf("%-12s %s\n", "network", s->run.network ? s->run.network : "host");
 	if (running)
-		print_list("published", &s->published, true);
+		print_list("published", &s->run.published, true);
 	if (summary)
 		return;
 	print_flags(r);
-	print_list("uncommitted", &s->left_out, true);
-	print_list("notes", &s->notes, false);
+	print_list("uncommitted", &s->result.left_out, true);
+	print_list("notes", &s->result.notes, false);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)

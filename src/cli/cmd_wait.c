@@ -29,10 +29,10 @@ static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, st
 		(void)ga_fail(err, GA_ETIME, "session '%s' still runs", name);
 		return ga_hint(err, "'git agent stop %s' ends it", name);
 	}
-	if (s.exit_status < 0)
+	if (s.run.exit_status < 0)
 		return ga_fail(err, GA_EFATAL, "session '%s' was interrupted: how its command "
 			       "ended is not known", s.name);
-	*ret_status = s.exit_status;
+	*ret_status = s.run.exit_status;
 	return 0;
 }
 

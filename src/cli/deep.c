@@ -448,7 +448,7 @@ static bool is_gone(const void *p)
 {
 	const struct ga_session *s = p;
 
-	return !ga_run_alive(s->pid, s->pidns);
+	return !ga_run_alive(s->run.pid, s->run.pidns);
 }
 
 static int killed(struct deep *d, struct ga_error *err)

@@ -21,8 +21,8 @@ static bool goes_along(struct ga_repo *r, const struct ga_session *s, const stru
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid tip;
 
-	return !ga_oid_is_zero(&s->tip) &&
-	       (ga_is_near_ancestor(r, oid, &s->tip) ||
+	return !ga_oid_is_zero(&s->result.tip) &&
+	       (ga_is_near_ancestor(r, oid, &s->result.tip) ||
 		(!ga_ref_read(r, orig, &tip, &ignored) && ga_is_near_ancestor(r, oid, &tip)));
 }
 
@@ -73,11 +73,11 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 
 	/* changes to uncommitted work that no landing has brought yet */
-	if (s->left_out.n)
+	if (s->result.left_out.n)
 		return 1;
-	if (!ga_oid_is_zero(&s->held))
+	if (!ga_oid_is_zero(&s->result.held))
 		return 1;
-	if (ga_oid_is_zero(&s->tip))
+	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	if (ga_arrived(r, s, &a, err))
 		return -1;
@@ -102,18 +102,18 @@ static bool same(const char *a, const char *b)
  * the session said so already. */
 static bool note(struct ga_session *s, const struct ga_arrival *a)
 {
-	bool otherwise = a->how != GA_LANDED_NOT && ga_oid_is_zero(&s->landed);
+	bool otherwise = a->how != GA_LANDED_NOT && ga_oid_is_zero(&s->result.landed);
 	enum ga_state state = a->how == GA_LANDED_NOT ? GA_STATE_CAPTURED : GA_STATE_LANDED;
 	const char *how = otherwise ? ga_landed_name(a->how) : NULL;
 	const char *in = otherwise ? a->where : NULL;
 
-	if (s->state == state && same(s->arrived, how) && same(s->arrived_in, in))
+	if (s->state == state && same(s->result.arrived, how) && same(s->result.arrived_in, in))
 		return false;
 	s->state = state;
-	free(s->arrived);
-	free(s->arrived_in);
-	s->arrived = how ? ga_strdup(how) : NULL;
-	s->arrived_in = in ? ga_strdup(in) : NULL;
+	free(s->result.arrived);
+	free(s->result.arrived_in);
+	s->result.arrived = how ? ga_strdup(how) : NULL;
+	s->result.arrived_in = in ? ga_strdup(in) : NULL;
 	return true;
 }
 
@@ -121,10 +121,10 @@ static void journal(const struct ga_session *s)
 {
 	json_t *o = json_object();
 
-	if (s->arrived)
-		(void)json_object_set_new(o, "how", json_string(s->arrived));
-	if (s->arrived_in)
-		ga_json_set_bytes(o, "in", s->arrived_in);
+	if (s->result.arrived)
+		(void)json_object_set_new(o, "how", json_string(s->result.arrived));
+	if (s->result.arrived_in)
+		ga_json_set_bytes(o, "in", s->result.arrived_in);
 	(void)ga_journal(s->dir, s->state == GA_STATE_LANDED ? "arrived" : "taken-back", o);
 }
 
@@ -134,7 +134,7 @@ int cli_notice_landed(struct cli *c, struct ga_session *s, struct ga_error *err)
 
 	/* without a tip all was brought as uncommitted edits, and no commit can be looked for */
 	if ((s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED) ||
-	    ga_oid_is_zero(&s->tip))
+	    ga_oid_is_zero(&s->result.tip))
 		return 0;
 	if (ga_arrived(c->env.repo, s, &a, err))
 		return -1;

@@ -41,7 +41,7 @@ void cli_look_live(const struct ga_session *s, struct ga_live_peer *ret)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	/* once its command has ended, the supervisor answers no more */
-	if (s->state != GA_STATE_RUNNING || s->finished || s->within ||
+	if (s->state != GA_STATE_RUNNING || s->run.finished || s->id.within ||
 	    ga_live_connect(s->dir, ret, &ignored))
 		return;
 	if (ga_live_ask(ret, LOOK_MS, &ignored))
@@ -69,7 +69,7 @@ int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *re
 		if (rc)
 			return -1;
 		if (lock < 0 && cli_has_running_state(&s)) {
-			if (s.within)
+			if (s.id.within)
 				return refuse_part(&s, err);
 			rc = ga_live_connect(s.dir, peer, err);
 			if (rc < 0)
@@ -111,7 +111,7 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 
 bool cli_runs(const struct ga_session *s, bool running)
 {
-	return running && cli_has_running_state(s) && !s->within;
+	return running && cli_has_running_state(s) && !s->id.within;
 }
 
 int cli_only_running(struct cli *c, char **ret, struct ga_error *err)

@@ -28,10 +28,10 @@ static void choose_words(const struct cli *c, const struct ga_session *s, const 
 	if (!r)
 		ga_strv_push(ret, "What it did could not be captured.");
 	else if (open)
-		ga_strv_pushf(ret, "Exit status %d, %zu open flag%s.", s->exit_status, open,
+		ga_strv_pushf(ret, "Exit status %d, %zu open flag%s.", s->run.exit_status, open,
 			      open == 1 ? "" : "s");
 	else
-		ga_strv_pushf(ret, "Exit status %d.", s->exit_status);
+		ga_strv_pushf(ret, "Exit status %d.", s->run.exit_status);
 }
 
 static void choose_environment(const struct ga_session *s, const struct ga_report *r,
@@ -44,10 +44,10 @@ static void choose_environment(const struct ga_session *s, const struct ga_repor
 		if (strncmp(given.v[i], "GIT_AGENT_", 10) != 0)
 			ga_strv_push(ret, given.v[i]);
 	ga_strv_pushf(ret, "GIT_AGENT_SESSION=%s", s->name);
-	ga_strv_pushf(ret, "GIT_AGENT_PROJECT=%s", s->project);
+	ga_strv_pushf(ret, "GIT_AGENT_PROJECT=%s", s->id.project);
 	ga_strv_pushf(ret, "GIT_AGENT_STATE=%s",
 		      ga_state_name(r ? s->state : GA_STATE_INTERRUPTED));
-	ga_strv_pushf(ret, "GIT_AGENT_EXIT_STATUS=%d", s->exit_status);
+	ga_strv_pushf(ret, "GIT_AGENT_EXIT_STATUS=%d", s->run.exit_status);
 	ga_strv_pushf(ret, "GIT_AGENT_FLAGS_OPEN=%zu", r ? ga_report_open(r) : 0);
 }
 

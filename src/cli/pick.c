@@ -34,7 +34,7 @@ int cli_capture_interrupted(struct cli *c, struct ga_session *s, int lock, struc
 bool cli_is_running(const struct ga_session *s)
 {
 	return s->state == GA_STATE_NEW ||
-	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->pid, s->pidns));
+	       (s->state == GA_STATE_RUNNING && ga_run_alive(s->run.pid, s->run.pidns));
 }
 
 /* A start bounds how deep submodules are nested in a session; this is beyond it. */
@@ -43,16 +43,16 @@ bool cli_is_running(const struct ga_session *s)
 /* The directory where the supervisor listens: that of the outermost session this is a part of. */
 static char *live_dir(const struct ga_session *s)
 {
-	cleanup_free char *dir = ga_strdup(s->within ? s->within : s->dir);
+	cleanup_free char *dir = ga_strdup(s->id.within ? s->id.within : s->dir);
 
-	for (int depth = 0; s->within && depth < DEPTH_MAX; depth++) {
+	for (int depth = 0; s->id.within && depth < DEPTH_MAX; depth++) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_session struct ga_session above = GA_SESSION_INIT;
 
-		if (ga_session_load_from(dir, s->name, &above, &ignored) || !above.within)
+		if (ga_session_load_from(dir, s->name, &above, &ignored) || !above.id.within)
 			break;
 		free(dir);
-		dir = ga_steal(&above.within);
+		dir = ga_steal(&above.id.within);
 	}
 	return ga_steal(&dir);
 }

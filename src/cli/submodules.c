@@ -18,8 +18,8 @@
 static bool may_have_work(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_LANDED)
-		return !ga_oid_is_zero(&s->held) || s->left_out.n;
-	return s->state != GA_STATE_CAPTURED || s->submodules.n || cli_has_work(s);
+		return !ga_oid_is_zero(&s->result.held) || s->result.left_out.n;
+	return s->state != GA_STATE_CAPTURED || s->id.submodules.n || cli_has_work(s);
 }
 
 static int find_work(const struct ga_part_at *at, void *payload, struct ga_error *err)
@@ -104,10 +104,10 @@ static int new_pointer(const struct around *a, const char *path, struct ga_oid *
 	struct ga_entry old, new;
 
 	*ret = (struct ga_oid){ { 0 } };
-	if (ga_oid_is_zero(&a->s->tip))
+	if (ga_oid_is_zero(&a->s->result.tip))
 		return 0;
-	if (ga_commit_tree(a->repo, &a->s->tip, &tree, err) ||
-	    ga_commit_tree(a->repo, &a->s->onto, &onto, err) ||
+	if (ga_commit_tree(a->repo, &a->s->result.tip, &tree, err) ||
+	    ga_commit_tree(a->repo, &a->s->id.onto, &onto, err) ||
 	    ga_tree_entry(a->repo, &tree, path, &new, err) ||
 	    ga_tree_entry(a->repo, &onto, path, &old, err))
 		return -1;
@@ -192,7 +192,7 @@ static int say_merge(const struct ga_part_at *at, const struct around *a, struct
 {
 	cleanup_free char *q = ga_quote(at->path), *word = ga_quote_shell(at->dir);
 	struct ga_oid oid, pointer;
-	int rc = ga_ref_read(at->env->repo, at->s->branch, &oid, err);
+	int rc = ga_ref_read(at->env->repo, at->s->id.branch, &oid, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
@@ -215,7 +215,7 @@ static int say(const struct ga_part_at *at, void *payload, struct ga_error *err)
 
 	if (!at->s || !at->env)
 		return 0;
-	if (!ga_oid_is_zero(&at->s->tip))
+	if (!ga_oid_is_zero(&at->s->result.tip))
 		landed = ga_landed(at->env->repo, at->s, err);
 	if (landed < 0 || (!landed && say_merge(at, payload, err)))
 		return -1;

@@ -40,9 +40,9 @@ static json_t *limits_json(const struct ga_session *s)
 	static const char *const keys[] = { "limit", "value", "by" };
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < s->limits.n; i++) {
+	for (size_t i = 0; i < s->run.limits.n; i++) {
 		json_t *j = json_object();
-		const char *p = s->limits.v[i];
+		const char *p = s->run.limits.v[i];
 
 		for (size_t k = 0; k < GA_NELEMS(keys); k++) {
 			size_t n = strcspn(p, " ");
@@ -59,7 +59,7 @@ static json_t *limits_json(const struct ga_session *s)
 /* What 'finish' came to: a session that did nothing has no report, a fetched one only that. */
 static const struct ga_strv *checks_of(const struct ga_session *s, const struct ga_report *r)
 {
-	return r && r->checks.n ? &r->checks : &s->checks;
+	return r && r->checks.n ? &r->checks : &s->run.checks;
 }
 
 /* Each is "COUNT TO". */
@@ -93,10 +93,10 @@ static json_t *refused_json(const struct ga_strv *words)
 static json_t *network_json(const struct ga_session *s)
 {
 	return json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "mode",
-			 s->network ? s->network : "host", "published",
-			 ga_json_strv(&s->published), "refused", refused_json(&s->refused),
-			 "unlisted", (json_int_t)s->unlisted, "forbidden",
-			 refused_json(&s->forbidden), "learnt", ga_json_strv(&s->learnt));
+			 s->run.network ? s->run.network : "host", "published",
+			 ga_json_strv(&s->run.published), "refused", refused_json(&s->run.refused),
+			 "unlisted", (json_int_t)s->run.unlisted, "forbidden",
+			 refused_json(&s->run.forbidden), "learnt", ga_json_strv(&s->run.learnt));
 }
 
 static json_t *live_json(const struct ga_live_peer *p)
@@ -116,37 +116,39 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_bytes(j, "name", s->name);
 	(void)json_object_set_new(j, "state",
 				  json_string(running ? "running" : ga_state_name(s->state)));
-	ga_json_set_bytes(j, "branch", ga_ref_branch(s->branch));
-	ga_json_set_bytes(j, "project", s->project);
-	(void)json_object_set_new(j, "command", ga_json_strv(&s->command));
-	ga_json_set_oid(j, "onto", &s->onto);
-	ga_json_set_oid(j, "base", &s->base);
-	ga_json_set_oid(j, "tip", &s->tip);
-	ga_json_set_oid(j, "held", &s->held);
-	ga_json_set_bytes(j, "remote", s->remote);
-	ga_json_set_oid(j, "landed", &s->landed);
-	ga_json_set_bytes(j, "landed_how", s->arrived);
-	ga_json_set_bytes(j, "landed_in", s->arrived_in);
-	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->started));
+	ga_json_set_bytes(j, "branch", ga_ref_branch(s->id.branch));
+	ga_json_set_bytes(j, "project", s->id.project);
+	(void)json_object_set_new(j, "command", ga_json_strv(&s->id.command));
+	ga_json_set_oid(j, "onto", &s->id.onto);
+	ga_json_set_oid(j, "base", &s->id.base);
+	ga_json_set_oid(j, "tip", &s->result.tip);
+	ga_json_set_oid(j, "held", &s->result.held);
+	ga_json_set_bytes(j, "remote", s->id.remote);
+	ga_json_set_oid(j, "landed", &s->result.landed);
+	ga_json_set_bytes(j, "landed_how", s->result.arrived);
+	ga_json_set_bytes(j, "landed_in", s->result.arrived_in);
+	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->id.started));
 	(void)json_object_set_new(j, "finished",
-				  s->finished ? json_integer((json_int_t)s->finished)
+				  s->run.finished ? json_integer((json_int_t)s->run.finished)
 					      : json_null());
 	(void)json_object_set_new(j, "resumed",
-				  s->resumed ? json_integer((json_int_t)s->resumed) : json_null());
-	(void)json_object_set_new(j, "resumed_with", ga_json_strv(&s->resumed_with));
+				  s->run.resumed ? json_integer((json_int_t)s->run.resumed)
+					  : json_null());
+	(void)json_object_set_new(j, "resumed_with", ga_json_strv(&s->run.resumed_with));
 	(void)json_object_set_new(j, "exit_status",
-				  s->exit_status >= 0 ? json_integer(s->exit_status) : json_null());
+				  s->run.exit_status >= 0 ? json_integer(s->run.exit_status)
+					  : json_null());
 	(void)json_object_set_new(j, "run", live_json(peer));
-	ga_json_set_bytes(j, "incomplete", s->incomplete);
-	(void)json_object_set_new(j, "live", json_boolean(s->live));
-	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
-	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->submodules));
-	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
-	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
+	ga_json_set_bytes(j, "incomplete", s->view.incomplete);
+	(void)json_object_set_new(j, "live", json_boolean(s->id.live));
+	(void)json_object_set_new(j, "shared", ga_json_strv(&s->view.shared));
+	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->id.submodules));
+	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->view.skipped));
+	(void)json_object_set_new(j, "masked", ga_json_strv(&s->view.masked));
 	(void)json_object_set_new(j, "limits", limits_json(s));
 	(void)json_object_set_new(j, "network", network_json(s));
-	(void)json_object_set_new(j, "notes", ga_json_strv(&s->notes));
-	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->left_out));
+	(void)json_object_set_new(j, "notes", ga_json_strv(&s->result.notes));
+	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->result.left_out));
 	(void)json_object_set_new(j, "checks", ga_report_checks_json(checks_of(s, r)));
 	set_counts(j, r);
 	return j;
@@ -194,7 +196,8 @@ static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
 
 bool cli_has_work(const struct ga_session *s)
 {
-	return !ga_oid_is_zero(&s->tip) || !ga_oid_is_zero(&s->held) || s->left_out.n;
+	return !ga_oid_is_zero(&s->result.tip) || !ga_oid_is_zero(&s->result.held) ||
+	       s->result.left_out.n;
 }
 
 char *cli_flag_counts(const struct ga_report *r)
@@ -274,11 +277,12 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 	struct ga_oid old, new;
 
 	*commits = *files = 0;
-	if (ga_oid_is_zero(&s->tip))
+	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
-	if (ga_rev_list(c->env.repo, &s->tip, 1, &s->onto, 1, 1000000, &list, commits, err) ||
-	    ga_commit_tree(c->env.repo, &s->onto, &old, err) ||
-	    ga_commit_tree(c->env.repo, &s->tip, &new, err) ||
+	if (ga_rev_list(c->env.repo, &s->result.tip, 1, &s->id.onto, 1, 1000000, &list, commits,
+			err) ||
+	    ga_commit_tree(c->env.repo, &s->id.onto, &old, err) ||
+	    ga_commit_tree(c->env.repo, &s->result.tip, &new, err) ||
 	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
 		return -1;
 	*files = changes.n;
@@ -287,8 +291,8 @@ static int count_work(struct cli *c, const struct ga_session *s, size_t *commits
 
 static void say_left_out(const struct ga_session *s, FILE *f)
 {
-	for (size_t i = 0; i < s->left_out.n; i++) {
-		cleanup_free char *q = ga_quote(s->left_out.v[i]);
+	for (size_t i = 0; i < s->result.left_out.n; i++) {
+		cleanup_free char *q = ga_quote(s->result.left_out.v[i]);
 
 		(void)fprintf(f, "  uncommitted changes: %s ('land' brings them)\n", q);
 	}
@@ -304,7 +308,7 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 	if (!cli_has_work(s) && cli_part_work(&c->env, s, &dir, err))
 		return -1;
 	/* if there are kept refs, there is a note about them */
-	if (!cli_has_work(s) && s->notes.n)
+	if (!cli_has_work(s) && s->result.notes.n)
 		kept = cli_kept_refs(c->env.repo, s, NULL, err);
 	if (kept < 0)
 		return -1;
@@ -343,8 +347,8 @@ static void say_refused(const struct ga_session *s, FILE *f)
 	cleanup_buf struct ga_buf allow = GA_BUF_INIT;
 	unsigned long long all = 0, n;
 
-	for (size_t i = 0; i < s->refused.n; i++) {
-		const char *to = split_refused(s->refused.v[i], &n);
+	for (size_t i = 0; i < s->run.refused.n; i++) {
+		const char *to = split_refused(s->run.refused.v[i], &n);
 		cleanup_free char *q = ga_quote(to);
 		bool name = !strchr(to, ':');
 
@@ -362,11 +366,11 @@ static void say_refused(const struct ga_session *s, FILE *f)
 	}
 	if (!all)
 		return;
-	if (s->refused.n > REFUSED_SHOWN)
+	if (s->run.refused.n > REFUSED_SHOWN)
 		ga_buf_addf(&list, " and %llu more",
-			    s->refused.n - REFUSED_SHOWN + (unsigned long long)s->unlisted);
+			    s->run.refused.n - REFUSED_SHOWN + (unsigned long long)s->run.unlisted);
 	(void)fprintf(f, "  refused %s%llu connection%s: %s; %s%s\n",
-		      s->unlisted ? "more than " : "", all, all == 1 ? "" : "s", list.ptr,
+		      s->run.unlisted ? "more than " : "", all, all == 1 ? "" : "s", list.ptr,
 		      allow.len ? "allow with" : "only TCP can be allowed",
 		      allow.len ? allow.ptr : "");
 }
@@ -377,14 +381,14 @@ static void say_forbidden(const struct ga_session *s, FILE *f)
 {
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
 
-	for (size_t i = 0; i < s->forbidden.n && i < REFUSED_SHOWN; i++) {
+	for (size_t i = 0; i < s->run.forbidden.n && i < REFUSED_SHOWN; i++) {
 		unsigned long long n;
-		cleanup_free char *q = ga_quote(split_refused(s->forbidden.v[i], &n));
+		cleanup_free char *q = ga_quote(split_refused(s->run.forbidden.v[i], &n));
 
 		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
 	}
-	if (s->forbidden.n > REFUSED_SHOWN)
-		ga_buf_addf(&list, " and %zu more", s->forbidden.n - REFUSED_SHOWN);
+	if (s->run.forbidden.n > REFUSED_SHOWN)
+		ga_buf_addf(&list, " and %zu more", s->run.forbidden.n - REFUSED_SHOWN);
 	if (list.len)
 		(void)fprintf(f, "  allowed, and refused for the address it leads to: %s; only "
 			      "with --allow ADDRESS:PORT\n", list.ptr);
@@ -393,17 +397,17 @@ static void say_forbidden(const struct ga_session *s, FILE *f)
 /* To be pasted as it is. In quotes, since an IPv6 address begins like a list of YAML. */
 static void say_learnt(const struct ga_session *s, FILE *f)
 {
-	if (!s->network || strcmp(s->network, "learn") != 0)
+	if (!s->run.network || strcmp(s->run.network, "learn") != 0)
 		return;
-	if (!s->learnt.n) {
+	if (!s->run.learnt.n) {
 		(void)fprintf(f, "  learnt: it reached nothing over the network\n");
 		return;
 	}
 	(void)fprintf(f, "  learnt: this in " GA_CONFIG_REPOSITORY_FILE
 			 " would have sufficed for what it reached\n"
 			 "network:\n  mode: allow\n  allow:\n");
-	for (size_t i = 0; i < s->learnt.n; i++) {
-		cleanup_free char *q = ga_escape(s->learnt.v[i]);
+	for (size_t i = 0; i < s->run.learnt.n; i++) {
+		cleanup_free char *q = ga_escape(s->run.learnt.v[i]);
 
 		(void)fprintf(f, "    - \"%s\"\n", q);
 	}
@@ -421,9 +425,9 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	m = cli_count(files, "file", "files");
 	if (!cli_has_work(s))
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
-	else if (ga_oid_is_zero(&s->tip) && ga_oid_is_zero(&s->held))
+	else if (ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held))
 		(void)fprintf(f, "agent/%s: no commit, but uncommitted changes\n", s->name);
-	else if (ga_oid_is_zero(&s->tip))
+	else if (ga_oid_is_zero(&s->result.tip))
 		(void)fprintf(f, "agent/%s: no commit: nothing of it can be on a branch yet\n",
 			      s->name);
 	else
@@ -435,7 +439,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_refused(s, f);
 	say_forbidden(s, f);
 	say_learnt(s, f);
-	for (size_t i = 0; i < s->notes.n; i++)
-		(void)fprintf(f, "  note: %s\n", s->notes.v[i]);
+	for (size_t i = 0; i < s->result.notes.n; i++)
+		(void)fprintf(f, "  note: %s\n", s->result.notes.v[i]);
 	return say_next(c, s, r, f, err);
 }

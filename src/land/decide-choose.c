@@ -144,9 +144,9 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->held.n; i++)
 		if (rejects(d, d->held.v[i].path))
 			ga_strv_push(&d->give_up, d->held.v[i].path);
-	for (size_t i = 0; i < d->s->left_out.n; i++)
-		if (rejects(d, d->s->left_out.v[i]))
-			ga_strv_push(&d->unlist, d->s->left_out.v[i]);
+	for (size_t i = 0; i < d->s->result.left_out.n; i++)
+		if (rejects(d, d->s->result.left_out.v[i]))
+			ga_strv_push(&d->unlist, d->s->result.left_out.v[i]);
 	d->any = d->any || d->restore.n || d->give_up.n || d->unlist.n;
 	return reject_flags(d, err);
 }

@@ -356,7 +356,7 @@ static int update_refs(struct decision *d, const struct ga_report *report, struc
 	if (ga_report_write(d->repo, report, d->committer, parent, &commit, err))
 		return -1;
 	if (!ga_oid_equal(&d->new_tip, &d->tip))
-		ga_ref_updates_add(&u, d->s->branch, &d->branch, &d->new_tip);
+		ga_ref_updates_add(&u, d->s->id.branch, &d->branch, &d->new_tip);
 	add_update(&u, held, &d->held_ref, &d->new_held);
 	add_update(&u, ref, &d->report_ref, &commit);
 	return ga_refs_update(d->repo, &u, reason(d), err);
@@ -395,9 +395,9 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 	ga_report_release(d->report);
 	*d->report = *new;
 	*new = (struct ga_report)GA_REPORT_INIT;
-	d->s->tip = d->report->tip;
-	d->s->held = d->report->held;
-	remove_all(&d->s->left_out, &d->unlist);
+	d->s->result.tip = d->report->tip;
+	d->s->result.held = d->report->held;
+	remove_all(&d->s->result.left_out, &d->unlist);
 	/* there is something new to land */
 	if (d->s->state == GA_STATE_LANDED && !ga_oid_equal(&d->new_tip, &d->tip))
 		d->s->state = GA_STATE_CAPTURED;
@@ -462,16 +462,16 @@ static int read_all(struct decision *d, struct ga_error *err)
 	if (!ga_oid_is_zero(&d->branch) &&
 	    land_check_moved(d->repo, d->s, &d->branch, true, err))
 		return -1;
-	d->tip = ga_oid_is_zero(&d->branch) ? d->s->onto : d->branch;
+	d->tip = ga_oid_is_zero(&d->branch) ? d->s->id.onto : d->branch;
 	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
-	    ga_commit_tree(d->repo, &d->s->onto, &d->base_tree, err))
+	    ga_commit_tree(d->repo, &d->s->id.onto, &d->base_tree, err))
 		return -1;
 	d->verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->verdict));
 	if (ga_oid_is_zero(&d->held_ref))
 		return 0;
 	if (ga_commit_read(d->repo, &d->held_ref, &held, err))
 		return -1;
-	d->under = held.n_parents ? held.parents[0] : d->s->onto;
+	d->under = held.n_parents ? held.parents[0] : d->s->id.onto;
 	if (ga_commit_tree(d->repo, &d->under, &d->under_tree, err))
 		return -1;
 	return ga_tree_diff(d->repo, &d->under_tree, &held.tree, &d->held, err);
@@ -484,13 +484,13 @@ static int list_left_out(struct decision *d, struct ga_error *err)
 
 	if (!d->unlist.n)
 		return 0;
-	if (ga_commit_tree(d->repo, &d->s->base, &base, err))
+	if (ga_commit_tree(d->repo, &d->s->id.base, &base, err))
 		return -1;
 	for (size_t i = 0; i < d->unlist.n; i++) {
 		struct ga_entry was, is;
 
 		if (ga_tree_file(d->repo, &base, d->unlist.v[i], &was, err) ||
-		    ga_tree_file(d->repo, &d->s->view, d->unlist.v[i], &is, err))
+		    ga_tree_file(d->repo, &d->s->view.tree, d->unlist.v[i], &is, err))
 			return -1;
 		(void)ga_changes_add(&d->undone, d->unlist.v[i], &was, &is);
 	}

@@ -62,7 +62,7 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 {
 	cleanup_free char *orig = ga_session_ref(s, "orig"), *held = ga_session_ref(s, "held");
 	const char *const names[] = { orig, held };
-	struct ga_oid tips[GA_NELEMS(names)], hide[] = { s->onto, s->tip };
+	struct ga_oid tips[GA_NELEMS(names)], hide[] = { s->id.onto, s->result.tip };
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	size_t n_tips = 0, n = 0;
 	cleanup_free struct ga_oid *v = NULL;
@@ -74,10 +74,10 @@ static int add_commits(struct ga_repo *r, const struct ga_session *s, struct und
 			return -1;
 		n_tips += !rc;
 	}
-	if (!n_tips || ga_oid_is_zero(&s->held))
+	if (!n_tips || ga_oid_is_zero(&s->result.held))
 		return 0;
 	/* the branch may have been deleted, and its commits with it */
-	if (ga_rev_list(r, tips, n_tips, hide, ga_commit_here(r, &s->tip, &gone) > 0 ? 2 : 1,
+	if (ga_rev_list(r, tips, n_tips, hide, ga_commit_here(r, &s->result.tip, &gone) > 0 ? 2 : 1,
 			COMMITS_MAX, &v, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)

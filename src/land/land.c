@@ -56,7 +56,7 @@ static bool only_ignored(const struct landing *l)
  * session yet. */
 static void heed_rejected(const struct landing *l)
 {
-	struct ga_strv *own = &l->s->left_out;
+	struct ga_strv *own = &l->s->result.left_out;
 	size_t n = 0;
 
 	for (size_t i = 0; i < own->n; i++) {
@@ -79,7 +79,7 @@ static int check(const struct landing *l, struct proposal *p, struct ga_error *e
 		p->moves = false;
 		return 0;
 	}
-	if ((p->moves || l->s->left_out.n || !ga_oid_is_zero(&l->s->held)) &&
+	if ((p->moves || l->s->result.left_out.n || !ga_oid_is_zero(&l->s->result.held)) &&
 	    land_judge(l, p, err))
 		return -1;
 	if (!p->moves)
@@ -123,19 +123,20 @@ static void forget_brought(struct ga_session *s, const struct record *rec,
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->left_out.n; i++) {
+	for (size_t i = 0; i < s->result.left_out.n; i++) {
 		bool brought = false;
 
 		for (size_t k = 0; k < rec->n && !brought; k++)
-			brought = rec->v[k].kept && !strcmp(rec->v[k].path, s->left_out.v[i]);
-		if (brought && !ga_strv_has(left, s->left_out.v[i]))
-			free(s->left_out.v[i]);
+			brought = rec->v[k].kept &&
+				!strcmp(rec->v[k].path, s->result.left_out.v[i]);
+		if (brought && !ga_strv_has(left, s->result.left_out.v[i]))
+			free(s->result.left_out.v[i]);
 		else
-			s->left_out.v[n++] = s->left_out.v[i];
+			s->result.left_out.v[n++] = s->result.left_out.v[i];
 	}
-	s->left_out.n = n;
-	if (s->left_out.v)
-		s->left_out.v[n] = NULL;
+	s->result.left_out.n = n;
+	if (s->result.left_out.v)
+		s->result.left_out.v[n] = NULL;
 }
 
 /* `left`: paths that were to be brought, and were not. */
@@ -147,10 +148,10 @@ static int note_landed(const struct landing *l, const struct record *rec,
 
 	if (!rec->part && !left->n) {
 		s->state = GA_STATE_LANDED;
-		s->landed = rec->commit;
+		s->result.landed = rec->commit;
 		if (!ga_oid_is_zero(&rec->tip))
-			s->tip = rec->tip;
-		ga_strv_release(&s->left_out);
+			s->result.tip = rec->tip;
+		ga_strv_release(&s->result.left_out);
 	} else {
 		forget_brought(s, rec, left);
 	}
@@ -275,13 +276,13 @@ static int fail_conflict(const struct landing *l, const struct proposal *p, stru
 static int note_arrived(const struct landing *l, const struct proposal *p,
 			const struct record *rec, struct ga_error *err)
 {
-	bool any = !ga_oid_is_zero(&p->tip) || l->s->left_out.n;
+	bool any = !ga_oid_is_zero(&p->tip) || l->s->result.left_out.n;
 
-	if (!any || rec->part || (l->s->state == GA_STATE_LANDED && !l->s->left_out.n))
+	if (!any || rec->part || (l->s->state == GA_STATE_LANDED && !l->s->result.left_out.n))
 		return 0;
 	l->s->state = GA_STATE_LANDED;
-	l->s->landed = p->head;
-	ga_strv_release(&l->s->left_out);
+	l->s->result.landed = p->head;
+	ga_strv_release(&l->s->result.left_out);
 	return ga_session_save(l->s, err);
 }
 

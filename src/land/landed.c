@@ -69,7 +69,7 @@ static int here(struct ga_repo *r, const struct ga_session *s, const struct ga_o
 
 	if (rc)
 		return rc;
-	if (*ret_branch ? strcmp(*ret_branch, s->branch) != 0 : !ga_oid_equal(ret, tip))
+	if (*ret_branch ? strcmp(*ret_branch, s->id.branch) != 0 : !ga_oid_equal(ret, tip))
 		return 0;
 	return pointer(r, ret, err);
 }
@@ -105,12 +105,13 @@ static int list_places(struct ga_repo *r, const struct ga_session *s, const stru
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		add_place(ret, branch && strcmp(branch, s->branch) != 0 ? branch : "HEAD", &head);
-	if (branch && strcmp(branch, s->branch) != 0)
+		add_place(ret, branch && strcmp(branch, s->id.branch) != 0 ? branch : "HEAD",
+			  &head);
+	if (branch && strcmp(branch, s->id.branch) != 0)
 		up = ga_ref_upstream(r, branch);
-	if (s->onto_ref)
-		onto_up = ga_ref_upstream(r, s->onto_ref);
-	return add_ref(r, ret, s->onto_ref, err) || add_ref(r, ret, up, err) ||
+	if (s->id.onto_ref)
+		onto_up = ga_ref_upstream(r, s->id.onto_ref);
+	return add_ref(r, ret, s->id.onto_ref, err) || add_ref(r, ret, up, err) ||
 	       add_ref(r, ret, onto_up, err) ||
 	       add_ref(r, ret, "refs/remotes/origin/HEAD", err) ? -1 : 0;
 }
@@ -121,9 +122,9 @@ static int list_tips(struct ga_repo *r, const struct ga_session *s, const struct
 		     struct ga_refs *ret, struct ga_error *err)
 {
 	cleanup_free char *origin = ga_strf("refs/remotes/origin/agent/%s", s->name);
-	cleanup_free char *up = ga_ref_upstream(r, s->branch);
+	cleanup_free char *up = ga_ref_upstream(r, s->id.branch);
 
-	add_place(ret, s->branch, tip);
+	add_place(ret, s->id.branch, tip);
 	return add_ref(r, ret, up, err) || add_ref(r, ret, origin, err) ? -1 : 0;
 }
 
@@ -140,9 +141,9 @@ static void add_key(struct ga_buf *b, const struct ga_refs *l)
 static void make_key(const struct ga_session *s, const struct ga_refs *tips,
 		     const struct ga_refs *places, struct ga_buf *ret)
 {
-	ga_buf_addf(ret, "%s %s %d\n", GA_HEX(&s->onto), GA_HEX(&s->landed),
+	ga_buf_addf(ret, "%s %s %d\n", GA_HEX(&s->id.onto), GA_HEX(&s->result.landed),
 		    s->state == GA_STATE_LANDED);
-	ga_buf_addf(ret, "%s\n", GA_HEX(&s->tip));
+	ga_buf_addf(ret, "%s\n", GA_HEX(&s->result.tip));
 	add_key(ret, tips);
 	add_key(ret, places);
 }
@@ -219,9 +220,9 @@ static int look_elsewhere(struct ga_repo *r, const struct ga_session *s, const s
 {
 	bool there = false;
 
-	if (s->state == GA_STATE_LANDED && !ga_oid_is_zero(&s->landed) &&
-	    ga_oid_equal(tip, &s->tip) &&
-	    ga_is_on_branch(r, &s->landed, NULL, false, &there, err))
+	if (s->state == GA_STATE_LANDED && !ga_oid_is_zero(&s->result.landed) &&
+	    ga_oid_equal(tip, &s->result.tip) &&
+	    ga_is_on_branch(r, &s->result.landed, NULL, false, &there, err))
 		return -1;
 	ret->how = there ? GA_LANDED_MERGED : GA_LANDED_NOT;
 	return 0;
@@ -257,12 +258,12 @@ int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct 
 {
 	int rc;
 
-	if (ga_oid_is_zero(&s->tip) || ga_oid_equal(&s->tip, branch))
+	if (ga_oid_is_zero(&s->result.tip) || ga_oid_equal(&s->result.tip, branch))
 		return 0;
-	rc = ga_commit_here(r, &s->tip, err);
+	rc = ga_commit_here(r, &s->result.tip, err);
 	if (rc <= 0)
 		return rc < 0 ? -1 : 1;
-	rc = ga_is_ancestor(r, &s->tip, branch, err);
+	rc = ga_is_ancestor(r, &s->result.tip, branch, err);
 	return rc < 0 ? -1 : !rc;
 }
 
@@ -271,11 +272,12 @@ static int look_for_own(struct ga_repo *r, const struct ga_session *s,
 			const struct ga_refs *places, struct ga_arrival *ret, struct ga_error *err)
 {
 	cleanup_refs struct ga_refs tips = GA_REFS_INIT;
-	int rc = ga_commit_here(r, &s->tip, err);
+	int rc = ga_commit_here(r, &s->result.tip, err);
 
 	if (rc <= 0)
 		return rc;
-	return list_tips(r, s, &s->tip, &tips, err) || look_for(r, s, &tips, places, ret, err)
+	return list_tips(r, s, &s->result.tip, &tips, err) ||
+	       look_for(r, s, &tips, places, ret, err)
 		       ? -1
 		       : 0;
 }
@@ -302,14 +304,14 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	int rc;
 
 	/* no branch has what is held back, and no commit what stands on uncommitted work */
-	if (s->left_out.n || !ga_oid_is_zero(&s->held))
+	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 0;
-	rc = ga_ref_read(r, s->branch, &tip, err);
+	rc = ga_ref_read(r, s->id.branch, &tip, err);
 	if (rc < 0)
 		return -1;
 	/* deleted by hand, perhaps because it was merged */
 	if (rc)
-		tip = s->tip;
+		tip = s->result.tip;
 	if (ga_oid_is_zero(&tip))
 		return 0;
 	/* what is gone cannot be looked for */
@@ -332,13 +334,13 @@ int ga_arrival_lasts(struct ga_repo *r, const struct ga_session *s, const struct
 		     struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
-	struct ga_oid tip = s->tip, at;
+	struct ga_oid tip = s->result.tip, at;
 	bool there = false;
 	int rc;
 
 	if (!a->where || strcmp(a->where, "HEAD") != 0)
 		return 1;
-	rc = ga_ref_read(r, s->branch, &tip, err) < 0 ? -1 : here(r, s, &tip, &at, &branch, err);
+	rc = ga_ref_read(r, s->id.branch, &tip, err) < 0 ? -1 : here(r, s, &tip, &at, &branch, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	return ga_is_on_branch(r, &at, NULL, false, &there, err) ? -1 : there;

@@ -29,7 +29,7 @@ int look_begin(struct look *l, const struct ga_oid *tip, struct ga_error *err)
 
 	l->tip = *tip;
 	l->lookups = SCAN_LOOKUPS;
-	return ga_commit_tree(l->r, &l->s->onto, &base_tree, err) ||
+	return ga_commit_tree(l->r, &l->s->id.onto, &base_tree, err) ||
 	       ga_commit_tree(l->r, tip, &tree, err) ||
 	       ga_tree_diff(l->r, &base_tree, &tree, &l->changes, err) ? -1 : 0;
 }
@@ -98,7 +98,7 @@ static int list_since(struct look *l, const struct ga_oid *at, struct ga_oid **r
 static bool is_picked(struct look *l, const struct ga_oid *at)
 {
 	cleanup_free char *range = ga_strf("%s...%s", GA_HEX(at), GA_HEX(&l->tip));
-	cleanup_free char *base = ga_strf("^%s", GA_HEX(&l->s->onto));
+	cleanup_free char *base = ga_strf("^%s", GA_HEX(&l->s->id.onto));
 	const char *const args[] = { "rev-list", "--cherry-pick", "--right-only", "--max-count=1",
 				     range, base, "--", NULL };
 	cleanup_error struct ga_error slow = GA_ERROR_INIT;
@@ -134,14 +134,14 @@ int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bo
 	    struct ga_error *err)
 {
 	/* what `land` brought has arrived where its commit is, whatever became of its lines */
-	bool ours = l->s->state == GA_STATE_LANDED && !ga_oid_is_zero(&l->s->landed) &&
-		    ga_oid_equal(&l->tip, &l->s->tip);
+	bool ours = l->s->state == GA_STATE_LANDED && !ga_oid_is_zero(&l->s->result.landed) &&
+		    ga_oid_equal(&l->tip, &l->s->result.tip);
 	int rc = ga_is_ancestor(l->r, &l->tip, at, err);
 
 	if (rc > 0)
 		*ret = GA_LANDED_MERGED;
 	if (!rc && ours) {
-		rc = ga_is_ancestor(l->r, &l->s->landed, at, err);
+		rc = ga_is_ancestor(l->r, &l->s->result.landed, at, err);
 		if (rc > 0)
 			*ret = GA_LANDED_SQUASHED;
 	}
@@ -170,7 +170,7 @@ int look_at(struct look *l, const struct ga_oid *at, enum ga_landed_how *ret, bo
 static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret,
 		     struct ga_error *err)
 {
-	cleanup_free char *before = ga_strf("--min-age=%" PRIu64, l->s->started - 1);
+	cleanup_free char *before = ga_strf("--min-age=%" PRIu64, l->s->id.started - 1);
 	const char *const args[] = { "rev-list", "--first-parent", "--max-count=1", before,
 				     GA_HEX(at), "--", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -188,7 +188,7 @@ static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret
 static int began_on(struct look *l, const struct ga_oid *at, struct ga_error *err)
 {
 	struct ga_oid oid;
-	int rc = l->s->onto_ref ? ga_ref_read(l->r, l->s->onto_ref, &oid, err) : 1;
+	int rc = l->s->id.onto_ref ? ga_ref_read(l->r, l->s->id.onto_ref, &oid, err) : 1;
 
 	return rc < 0 ? -1 : !rc && ga_oid_equal(&oid, at);
 }
@@ -201,7 +201,7 @@ int look_had(struct look *l, const struct ga_oid *at, struct ga_error *err)
 	int rc;
 
 	/* when a fetched session began is not known */
-	if (l->s->remote || !l->s->started)
+	if (l->s->id.remote || !l->s->id.started)
 		return 0;
 	rc = as_it_was(l, at, &then, err);
 	if (rc)

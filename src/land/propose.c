@@ -90,8 +90,8 @@ bool land_wants(const struct landing *l, const char *path)
 static int is_known(const struct landing *l, const struct proposal *p, const char *path,
 		    struct ga_error *err)
 {
-	const struct ga_oid *const commits[] = { &p->head, &p->tip, &l->s->onto };
-	const struct ga_strv *left_out = &l->s->left_out;
+	const struct ga_oid *const commits[] = { &p->head, &p->tip, &l->s->id.onto };
+	const struct ga_strv *left_out = &l->s->result.left_out;
 	struct ga_entry e = { 0 };
 	struct ga_oid tree;
 
@@ -228,7 +228,7 @@ static int read_head(const struct landing *l, struct proposal *p, struct ga_erro
 
 	if (rc < 0)
 		return -1;
-	if (p->branch && !strcmp(p->branch, l->s->branch)) {
+	if (p->branch && !strcmp(p->branch, l->s->id.branch)) {
 		(void)ga_fail(err, GA_EFATAL, "you are on agent/%s itself", l->s->name);
 		return ga_hint(err, "'git switch' to the branch that it is to land on");
 	}
@@ -241,15 +241,16 @@ static int read_head(const struct landing *l, struct proposal *p, struct ga_erro
 int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oid *ret,
 		     struct ga_error *err)
 {
-	int rc = ga_ref_read(r, s->branch, ret, err);
+	int rc = ga_ref_read(r, s->id.branch, ret, err);
 
 	if (rc <= 0)
 		return rc;
 	*ret = (struct ga_oid){{0}};
-	if (ga_oid_is_zero(&s->tip) || s->state == GA_STATE_LANDED)
+	if (ga_oid_is_zero(&s->result.tip) || s->state == GA_STATE_LANDED)
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
-	return ga_hint(err, "'git branch agent/%s %s' restores it", s->name, GA_HEX(&s->tip));
+	return ga_hint(err, "'git branch agent/%s %s' restores it", s->name,
+		       GA_HEX(&s->result.tip));
 }
 
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
@@ -258,14 +259,15 @@ int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct
 	int rc = ga_branch_lacks(r, s, branch, err);
 
 	if (rc > 0 && anew)
-		rc = ga_is_ancestor(r, branch, &s->tip, err);
+		rc = ga_is_ancestor(r, branch, &s->result.tip, err);
 	else if (rc > 0)
 		rc = !ga_landed(r, s, err);
 	if (rc <= 0)
 		return rc;
 	(void)ga_fail(err, GA_ELOSE, "branch 'agent/%s' was moved: it lacks commits of the session",
 		      s->name);
-	return ga_hint(err, "'git branch -f agent/%s %s' restores it", s->name, GA_HEX(&s->tip));
+	return ga_hint(err, "'git branch -f agent/%s %s' restores it", s->name,
+		       GA_HEX(&s->result.tip));
 }
 
 /* Name a branch, or tag, that has the commit; NULL if none has. */
@@ -298,21 +300,21 @@ static int check_base(const struct landing *l, const struct proposal *p, struct 
 	int rc;
 
 	if (l->opts->with_base || l->opts->how == GA_LAND_REBASE || ga_oid_is_zero(&p->head) ||
-	    ga_oid_is_zero(&l->s->onto))
+	    ga_oid_is_zero(&l->s->id.onto))
 		return 0;
-	rc = ga_commit_here(l->repo, &l->s->onto, err);
+	rc = ga_commit_here(l->repo, &l->s->id.onto, err);
 	if (rc > 0)
-		rc = ga_is_ancestor(l->repo, &l->s->onto, &p->head, err);
+		rc = ga_is_ancestor(l->repo, &l->s->id.onto, &p->head, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	/* a branch that was rebased by hand may not have it any more */
-	rc = ga_is_ancestor(l->repo, &l->s->onto, &p->tip, err);
+	rc = ga_is_ancestor(l->repo, &l->s->id.onto, &p->tip, err);
 	if (rc <= 0)
 		return rc;
-	name = name_holder(l, &l->s->onto);
+	name = name_holder(l, &l->s->id.onto);
 	q = ga_escape(name ? name : "no branch");
 	(void)ga_fail(err, GA_ELOSE, "agent/%s is based on commits that your branch lacks: %.10s "
-		      "of %s%s%s", l->s->name, GA_HEX(&l->s->onto), name ? "'" : "", q,
+		      "of %s%s%s", l->s->name, GA_HEX(&l->s->id.onto), name ? "'" : "", q,
 		      name ? "'" : "");
 	return ga_hint(err, "--with-base lands those, too; --rebase lands only the session's own");
 }

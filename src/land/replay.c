@@ -131,8 +131,8 @@ static int make_again(const struct landing *l, const struct ga_commit *c, const 
 
 int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
-	struct ga_oid hide[] = { p->head, l->s->onto };
-	bool base = !l->opts->with_base && ga_commit_here(l->repo, &l->s->onto, err) > 0;
+	struct ga_oid hide[] = { p->head, l->s->id.onto };
+	bool base = !l->opts->with_base && ga_commit_here(l->repo, &l->s->id.onto, err) > 0;
 	cleanup_free struct ga_oid *v = NULL;
 	cleanup_free char *who = NULL;
 	struct ga_oid cur = p->head;

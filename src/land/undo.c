@@ -162,11 +162,11 @@ static int note(struct ga_session *s, const struct record *rec, struct ga_error 
 	json_t *o = json_object();
 
 	s->state = GA_STATE_CAPTURED;
-	s->landed = (struct ga_oid){{0}};
+	s->result.landed = (struct ga_oid){{0}};
 	for (size_t i = 0; i < rec->n; i++)
-		if (rec->v[i].kept && !ga_strv_has(&s->left_out, rec->v[i].path))
-			ga_strv_push(&s->left_out, rec->v[i].path);
-	ga_strv_sort_unique(&s->left_out);
+		if (rec->v[i].kept && !ga_strv_has(&s->result.left_out, rec->v[i].path))
+			ga_strv_push(&s->result.left_out, rec->v[i].path);
+	ga_strv_sort_unique(&s->result.left_out);
 	ga_json_set_oid(o, "commit", &rec->commit);
 	(void)ga_journal(s->dir, "undone", o);
 	return ga_session_save(s, err);

@@ -161,7 +161,7 @@ static void put_oid(struct ga_buf *out, const char *name, const struct ga_oid *o
 static void put_summary(struct ga_buf *out, const struct ga_session *s, const struct ga_report *r,
 			size_t files, size_t commits)
 {
-	const char *branch = ga_ref_branch(s->onto_ref);
+	const char *branch = ga_ref_branch(s->id.onto_ref);
 	size_t open = ga_report_open(r);
 
 	ga_buf_adds(out, "<h1>Session ");
@@ -169,7 +169,7 @@ static void put_summary(struct ga_buf *out, const struct ga_session *s, const st
 	ga_buf_addf(out, "</h1>\n<table>\n<tr><th>state</th><td>%s</td></tr>\n",
 		    ga_state_name(s->state));
 	put_command(out, "command", &r->command);
-	put_command(out, "resumed with", &s->resumed_with);
+	put_command(out, "resumed with", &s->run.resumed_with);
 	put_oid(out, "base", &r->base);
 	if (branch) {
 		put_row(out, "started on");

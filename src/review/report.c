@@ -46,9 +46,9 @@ void ga_report_release(struct ga_report *r)
 void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 {
 	r->session = ga_strdup(s->name);
-	ga_strv_extend(&r->command, &s->command);
-	ga_strv_extend(&r->checks, &s->checks);
-	r->base = s->onto;
+	ga_strv_extend(&r->command, &s->id.command);
+	ga_strv_extend(&r->checks, &s->run.checks);
+	r->base = s->id.onto;
 }
 
 bool ga_report_says_nothing(const struct ga_report *r)

@@ -89,7 +89,7 @@ static void put_header(const struct text *t, const struct ga_session *s, const s
 	cleanup_free char *commits = plural(n_commits, "commit", "commits");
 	cleanup_free char *files = plural(n_files, "file", "files");
 	cleanup_free char *title = ga_strf("session %s", s->name);
-	const char *branch = ga_ref_branch(s->onto_ref);
+	const char *branch = ga_ref_branch(s->id.onto_ref);
 
 	review_paint(t->out, t->colour, RC_BOLD, title);
 	ga_buf_addf(t->out, " (%s)\n", ga_state_name(s->state));
@@ -367,7 +367,7 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 			    "else\n", s->name);
 	} else if (s->state == GA_STATE_LANDED) {
 		ga_buf_addf(t->out, "next: git agent drop %s\n", s->name);
-	} else if (s->submodules.n && r->notes.n) {
+	} else if (s->id.submodules.n && r->notes.n) {
 		/* submodules have reports of their own, which the notes name */
 		ga_buf_adds(t->out, "next: nothing to land here\n");
 	} else {

@@ -30,55 +30,14 @@ bool ga_state_parse(const char *name, enum ga_state *ret)
 	return false;
 }
 
-void ga_session_release(struct ga_session *s)
-{
-	free(s->name);
-	free(s->dir);
-	free(s->project);
-	free(s->gitdir);
-	free(s->branch);
-	free(s->onto_ref);
-	free(s->message);
-	free(s->incomplete);
-	free(s->boot);
-	free(s->arrived);
-	free(s->remote);
-	free(s->arrived_in);
-	free(s->stamp);
-	ga_strv_release(&s->command);
-	ga_strv_release(&s->shared);
-	ga_strv_release(&s->submodules);
-	ga_strv_release(&s->part_ids);
-	free(s->within);
-	ga_strv_release(&s->skipped);
-	ga_strv_release(&s->masked);
-	ga_strv_release(&s->masked_objects);
-	ga_strv_release(&s->limits);
-	free(s->network);
-	ga_strv_release(&s->network_options);
-	ga_strv_release(&s->published);
-	ga_strv_release(&s->refused);
-	ga_strv_release(&s->forbidden);
-	ga_strv_release(&s->learnt);
-	ga_strv_release(&s->exposed);
-	ga_strv_release(&s->notes);
-	ga_strv_release(&s->checks);
-	ga_strv_release(&s->remarks);
-	ga_strv_release(&s->left_out);
-	ga_strv_release(&s->renamed);
-	ga_strv_release(&s->stood);
-	ga_strv_release(&s->resumed_with);
-	*s = (struct ga_session)GA_SESSION_INIT;
-}
-
 const struct ga_oid *ga_session_agent_base(const struct ga_session *s)
 {
-	return ga_oid_is_zero(&s->agent_base) ? &s->base : &s->agent_base;
+	return ga_oid_is_zero(&s->view.agent_base) ? &s->id.base : &s->view.agent_base;
 }
 
 const struct ga_oid *ga_session_branch_base(const struct ga_session *s)
 {
-	return ga_oid_is_zero(&s->branch_base) ? &s->onto : &s->branch_base;
+	return ga_oid_is_zero(&s->view.branch_base) ? &s->id.onto : &s->view.branch_base;
 }
 
 static bool name_char(char c)

@@ -39,67 +39,81 @@ struct field {
 static const struct field fields[] = {
 	FIELD("name", STRING, name),
 	FIELD("state", STATE, state),
-	FIELD("project", STRING, project),
-	FIELD("gitdir", STRING, gitdir),
-	FIELD("branch", STRING, branch),
-	FIELD("ontoref", STRING, onto_ref),
-	FIELD("onto", OID, onto),
-	FIELD("base", OID, base),
-	FIELD("live", BOOL, live),
-	FIELD("livedev", U64, live_dev),
-	FIELD("liveino", U64, live_ino),
-	FIELD("trusted", BOOL, trusted),
-	FIELD("message", STRING, message),
-	FIELD("command", LIST, command),
-	FIELD("started", U64, started),
-	FIELD("finished", U64, finished),
-	FIELD("exitstatus", INT, exit_status),
-	FIELD("incomplete", STRING, incomplete),
-	FIELD("pid", INT, pid),
-	FIELD("pidns", U64, pidns),
-	FIELD("boot", STRING, boot),
-	FIELD("shared", LIST, shared),
-	FIELD("submodule", LIST, submodules),
-	FIELD("part", LIST, part_ids),
-	FIELD("within", STRING, within),
-	FIELD("skipped", LIST, skipped),
-	FIELD("masked", LIST, masked),
-	FIELD("maskedobject", LIST, masked_objects),
-	FIELD("limit", LIST, limits),
-	FIELD("network", STRING, network),
-	FIELD("networkoption", LIST, network_options),
-	FIELD("published", LIST, published),
-	FIELD("ports", U64, ports),
-	FIELD("refused", LIST, refused),
-	FIELD("unlisted", U64, unlisted),
-	FIELD("forbidden", LIST, forbidden),
-	FIELD("learnt", LIST, learnt),
-	FIELD("exposed", LIST, exposed),
-	FIELD("check", LIST, checks),
-	FIELD("remark", LIST, remarks),
-	FIELD("tip", OID, tip),
-	FIELD("held", OID, held),
-	FIELD("note", LIST, notes),
-	FIELD("leftout", LIST, left_out),
-	FIELD("renamed", LIST, renamed),
-	FIELD("stood", LIST, stood),
-	FIELD("view", OID, view),
-	FIELD("full", OID, full),
-	FIELD("from", OID, agent_base),
-	FIELD("under", OID, branch_base),
-	FIELD("former", OID, base_report),
-	FIELD("resumed", U64, resumed),
-	FIELD("again", LIST, resumed_with),
-	FIELD("bring", OID, bring),
-	FIELD("bringfull", OID, bring_full),
-	FIELD("landed", OID, landed),
-	FIELD("remote", STRING, remote),
-	FIELD("remotetip", OID, remote_tip),
-	FIELD("remoteheld", OID, remote_held),
-	FIELD("arrived", STRING, arrived),
-	FIELD("arrivedin", STRING, arrived_in),
-	FIELD("trash", STRING, stamp),
+	FIELD("project", STRING, id.project),
+	FIELD("gitdir", STRING, id.gitdir),
+	FIELD("branch", STRING, id.branch),
+	FIELD("ontoref", STRING, id.onto_ref),
+	FIELD("onto", OID, id.onto),
+	FIELD("base", OID, id.base),
+	FIELD("live", BOOL, id.live),
+	FIELD("livedev", U64, id.live_dev),
+	FIELD("liveino", U64, id.live_ino),
+	FIELD("trusted", BOOL, id.trusted),
+	FIELD("message", STRING, id.message),
+	FIELD("command", LIST, id.command),
+	FIELD("started", U64, id.started),
+	FIELD("finished", U64, run.finished),
+	FIELD("exitstatus", INT, run.exit_status),
+	FIELD("incomplete", STRING, view.incomplete),
+	FIELD("pid", INT, run.pid),
+	FIELD("pidns", U64, run.pidns),
+	FIELD("boot", STRING, view.boot),
+	FIELD("shared", LIST, view.shared),
+	FIELD("submodule", LIST, id.submodules),
+	FIELD("part", LIST, id.part_ids),
+	FIELD("within", STRING, id.within),
+	FIELD("skipped", LIST, view.skipped),
+	FIELD("masked", LIST, view.masked),
+	FIELD("maskedobject", LIST, view.masked_objects),
+	FIELD("limit", LIST, run.limits),
+	FIELD("network", STRING, run.network),
+	FIELD("networkoption", LIST, run.network_options),
+	FIELD("published", LIST, run.published),
+	FIELD("ports", U64, run.ports),
+	FIELD("refused", LIST, run.refused),
+	FIELD("unlisted", U64, run.unlisted),
+	FIELD("forbidden", LIST, run.forbidden),
+	FIELD("learnt", LIST, run.learnt),
+	FIELD("exposed", LIST, view.exposed),
+	FIELD("check", LIST, run.checks),
+	FIELD("remark", LIST, run.remarks),
+	FIELD("tip", OID, result.tip),
+	FIELD("held", OID, result.held),
+	FIELD("note", LIST, result.notes),
+	FIELD("leftout", LIST, result.left_out),
+	FIELD("renamed", LIST, view.renamed),
+	FIELD("stood", LIST, view.stood),
+	FIELD("view", OID, view.tree),
+	FIELD("full", OID, view.full),
+	FIELD("from", OID, view.agent_base),
+	FIELD("under", OID, view.branch_base),
+	FIELD("former", OID, result.base_report),
+	FIELD("resumed", U64, run.resumed),
+	FIELD("again", LIST, run.resumed_with),
+	FIELD("bring", OID, view.bring),
+	FIELD("bringfull", OID, view.bring_full),
+	FIELD("landed", OID, result.landed),
+	FIELD("remote", STRING, id.remote),
+	FIELD("remotetip", OID, result.remote_tip),
+	FIELD("remoteheld", OID, result.remote_held),
+	FIELD("arrived", STRING, result.arrived),
+	FIELD("arrivedin", STRING, result.arrived_in),
+	FIELD("trash", STRING, result.stamp),
 };
+
+void ga_session_release(struct ga_session *s)
+{
+	for (size_t i = 0; i < GA_NELEMS(fields); i++) {
+		char *at = (char *)s + fields[i].offset;
+
+		if (fields[i].kind == STRING)
+			free(*(char **)at);
+		else if (fields[i].kind == LIST)
+			ga_strv_release((struct ga_strv *)at);
+	}
+	free(s->dir);
+	*s = (struct ga_session)GA_SESSION_INIT;
+}
 
 static void put(struct ga_buf *b, const char *key, const char *value)
 {
@@ -173,9 +187,9 @@ static bool is_whole(int dir)
 static bool must_last(const struct ga_session *s)
 {
 	if (s->state == GA_STATE_NEW || s->state == GA_STATE_RUNNING)
-		return s->resumed != 0;
-	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->tip) ||
-	       !ga_oid_is_zero(&s->held) || !ga_oid_is_zero(&s->bring);
+		return s->run.resumed != 0;
+	return s->state != GA_STATE_CAPTURED || !ga_oid_is_zero(&s->result.tip) ||
+	       !ga_oid_is_zero(&s->result.held) || !ga_oid_is_zero(&s->view.bring);
 }
 
 /* Where a session had a result before, session.old may be its only state that is on the disk: sync
@@ -184,7 +198,8 @@ static int sync_successor(int dir, const struct ga_session *s)
 {
 	cleanup_close int fd = -1;
 
-	if (s->finished <= s->started || faccessat(dir, "session.old", F_OK, AT_SYMLINK_NOFOLLOW))
+	if (s->run.finished <= s->id.started ||
+	    faccessat(dir, "session.old", F_OK, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	fd = openat(dir, "session", O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	return fd >= 0 && fsync(fd) ? -1 : 0;
@@ -338,7 +353,8 @@ static int read_state(const char *path, const char *name, struct ga_session *ret
 				return ga_fail(err, GA_EFATAL, "state file '%s' has a bad %s", q,
 					       fields[k].key);
 	}
-	if (!s.name || strcmp(s.name, name) || !s.project || !s.gitdir || !ga_ref_branch(s.branch))
+	if (!s.name || strcmp(s.name, name) || !s.id.project || !s.id.gitdir ||
+	    !ga_ref_branch(s.id.branch))
 		return ga_fail(err, GA_EFATAL, "state file '%s' is not of session '%s'", q, name);
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;

@@ -242,7 +242,7 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 			(void)ga_rmtree_at(at, ga_path_base(tmp), &second);
 		return -1;
 	}
-	s.branch = ga_strf(GA_SESSION_BRANCHES "%s", s.name);
+	s.id.branch = ga_strf(GA_SESSION_BRANCHES "%s", s.name);
 	*ret = s;
 	s = (struct ga_session)GA_SESSION_INIT;
 	*ret_lock = ga_steal_fd(&lock);

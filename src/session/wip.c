@@ -22,7 +22,7 @@ int ga_wip_use(struct ga_repo *r, const struct ga_session *s, struct ga_error *e
 {
 	cleanup_free char *objects = ga_wip_objects(s);
 
-	if (ga_oid_equal(&s->base, &s->onto) && !s->live)
+	if (ga_oid_equal(&s->id.base, &s->id.onto) && !s->id.live)
 		return 0;
 	return ga_repo_use_private(r, objects, err);
 }
@@ -72,14 +72,15 @@ int ga_wip_paths(struct ga_repo *r, const struct ga_session *s, struct ga_strv *
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	struct ga_oid old, new;
 
-	if (ga_oid_equal(&s->base, &s->onto))
+	if (ga_oid_equal(&s->id.base, &s->id.onto))
 		return 0;
-	if (ga_commit_tree(r, &s->onto, &old, err) || ga_commit_tree(r, &s->base, &new, err) ||
+	if (ga_commit_tree(r, &s->id.onto, &old, err) ||
+	    ga_commit_tree(r, &s->id.base, &new, err) ||
 	    ga_tree_diff(r, &old, &new, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		ga_strv_push(ret, all.v[i].path);
-	ga_strv_extend(ret, &s->renamed);
+	ga_strv_extend(ret, &s->view.renamed);
 	ga_strv_sort_unique(ret);
 	return 0;
 }
@@ -108,11 +109,11 @@ int ga_wip_load(struct ga_repo *r, const struct ga_session *s, struct ga_wip *re
 	(void)err;
 	*ret = (struct ga_wip)GA_WIP_INIT;
 	ret->objects = ga_wip_objects(s);
-	if (ga_oid_equal(&s->base, &s->onto))
+	if (ga_oid_equal(&s->id.base, &s->id.onto))
 		return 0;
-	ret->snapshot = s->base;
-	ret->seen = s->view;
-	ga_strv_extend(&ret->paths, &s->left_out);
+	ret->snapshot = s->id.base;
+	ret->seen = s->view.tree;
+	ga_strv_extend(&ret->paths, &s->result.left_out);
 	ga_strv_sort_unique(&ret->paths);
 	return 0;
 }

@@ -58,7 +58,7 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
 	cleanup_free char *q = ga_escape(parent);
 	cleanup_free char *name = ga_strf("agent-%s", s->name), *link = gitdir_line(s);
-	cleanup_free char *head = ga_strf("ref: %s\n", s->branch);
+	cleanup_free char *head = ga_strf("ref: %s\n", s->id.branch);
 	cleanup_close int fd = -1, dir = -1;
 	int rc;
 
@@ -146,14 +146,14 @@ static int check_operations(struct ga_repo *r, const struct ga_session *s, struc
 {
 	const char *common = ga_repo_info(r)->commondir;
 	cleanup_free char *parent = ga_path_join(common, "worktrees");
-	bool busy = is_in_use(common, s->branch);
+	bool busy = is_in_use(common, s->id.branch);
 	DIR *d = opendir(parent);
 	struct dirent *e;
 
 	while (d && !busy && (e = readdir(d))) {
 		cleanup_free char *dir = ga_path_join(parent, e->d_name);
 
-		busy = *e->d_name != '.' && is_in_use(dir, s->branch);
+		busy = *e->d_name != '.' && is_in_use(dir, s->id.branch);
 	}
 	if (d)
 		(void)closedir(d);
@@ -169,7 +169,8 @@ static int check_operations(struct ga_repo *r, const struct ga_session *s, struc
 static int ask_where(struct ga_repo *r, const struct ga_session *s, struct ga_buf *ret,
 		     struct ga_error *err)
 {
-	const char *const args[] = { "for-each-ref", "--format=%(worktreepath)", s->branch, NULL };
+	const char *const args[] =
+		{ "for-each-ref", "--format=%(worktreepath)", s->id.branch, NULL };
 	struct ga_git g = GA_GIT_INIT;
 	int rc;
 

@@ -190,14 +190,14 @@ int start_look_again(struct ga_start_env *e, const struct ga_start_opts *o,
 {
 	struct ga_start_opts own = *o;
 
-	own.live = s->live;
-	own.expose = &s->exposed;
+	own.live = s->id.live;
+	own.expose = &s->view.exposed;
 	b->onto = *tip;
-	b->base = s->base;
-	if (s->live ? ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err)
+	b->base = s->id.base;
+	if (s->id.live ? ga_scan_worktree(e->repo, MAX_UNTRACKED, &b->scan, err)
 		    : ga_scan_ignored(e->repo, e->state_dir, &b->scan, err))
 		return -1;
-	return start_find_secrets(e, &own, false, s->live, b, err) ||
+	return start_find_secrets(e, &own, false, s->id.live, b, err) ||
 	       start_hide_objects(e, b, err) ? -1 : 0;
 }
 

@@ -100,7 +100,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 		/* one that exited with failure does not stop the next, which may tell more */
 		skip = c.end != GA_CHECK_EXITED;
 		journal(session, "finish", text, ga_check_end_name(c.end), c.status);
-		ga_strv_take(&session->checks, ga_check_encode(&c));
+		ga_strv_take(&session->run.checks, ga_check_encode(&c));
 	}
 }
 

@@ -62,12 +62,12 @@ static int open_sandbox(void *payload, struct ga_sandbox **ret, struct ga_error 
 		*c->ended = NULL;
 	}
 	ga_spec_release(&c->spec);
-	if (!c->s->live && open_base(c, &lower, err))
+	if (!c->s->id.live && open_base(c, &lower, err))
 		return -1;
 	/* at the path where the agent had it, since its git dirs may name that path */
-	if (start_make_surroundings(c->e, c->s->project, &c->spec, err) ||
+	if (start_make_surroundings(c->e, c->s->id.project, &c->spec, err) ||
 	    start_find_tools(c->e, "git", &c->spec, err) ||
-	    start_make_trees(c->s, c->s->live ? NULL : &c->base, &c->spec, err))
+	    start_make_trees(c->s, c->s->id.live ? NULL : &c->base, &c->spec, err))
 		return -1;
 	start_add_environment(c->e, NULL, &c->spec, c->s);
 	/* The agents' home may be closed, or hold a link where the project is to be
@@ -131,10 +131,10 @@ static bool open_own(const struct ga_start_env *e, const struct ga_session *s,
 	cleanup_error struct ga_error gone = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 
-	if (!strcmp(here->workdir, s->project) || ga_repo_open(s->project, &r, &gone))
+	if (!strcmp(here->workdir, s->id.project) || ga_repo_open(s->id.project, &r, &gone))
 		return false;
 	there = ga_repo_info(r);
-	if (strcmp(there->workdir, s->project) != 0 ||
+	if (strcmp(there->workdir, s->id.project) != 0 ||
 	    strcmp(there->commondir, here->commondir) != 0)
 		return false;
 	*own = *e;

@@ -241,7 +241,7 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 	if (cleaned)
 		ga_strv_pushf(&f->notes, "%zu %s had control characters in names or message, which "
 			      "are escaped now", cleaned, cleaned == 1 ? "commit" : "commits");
-	f->s->onto = f->onto;
+	f->s->id.onto = f->onto;
 	if (find_in_the_way(f, &top, &in_the_way, err) ||
 	    ga_rewrite(f->r, &o, &f->rewrite, err))
 		return -1;
@@ -255,17 +255,17 @@ static void fill(struct fetch *f, struct ga_report *r)
 	struct ga_session *s = f->s;
 
 	s->state = GA_STATE_CAPTURED;
-	s->onto = s->base = f->onto;
-	s->tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? none : f->rewrite.tip;
-	s->held = f->rewrite.held;
-	s->landed = none;
-	s->remote_tip = f->from->tip;
-	s->remote_held = f->from->held;
-	ga_strv_release(&s->notes);
-	ga_strv_extend(&s->notes, &f->notes);
+	s->id.onto = s->id.base = f->onto;
+	s->result.tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? none : f->rewrite.tip;
+	s->result.held = f->rewrite.held;
+	s->result.landed = none;
+	s->result.remote_tip = f->from->tip;
+	s->result.remote_held = f->from->held;
+	ga_strv_release(&s->result.notes);
+	ga_strv_extend(&s->result.notes, &f->notes);
 	ga_report_begin(r, s);
-	r->tip = s->tip;
-	r->held = s->held;
+	r->tip = s->result.tip;
+	r->held = s->result.held;
 	ga_report_add_flags(r, &f->rewrite.flags, &f->rewrite.held_paths);
 	ga_strv_extend(&r->notes, &f->notes);
 }
@@ -297,8 +297,9 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 	struct ga_oid report_id;
 
 	if (ga_report_write(f->r, r, committer, NULL, &report_id, err) ||
-	    set_ref(f, &u, f->s->branch, &f->s->tip, err) || set_ref(f, &u, base, &f->onto, err) ||
-	    set_ref(f, &u, held, &f->s->held, err) ||
+	    set_ref(f, &u, f->s->id.branch, &f->s->result.tip, err) ||
+		    set_ref(f, &u, base, &f->onto, err) ||
+	    set_ref(f, &u, held, &f->s->result.held, err) ||
 	    set_ref(f, &u, orig, &f->rewrite.orig, err) ||
 	    set_ref(f, &u, report, &report_id, err) ||
 	    ga_fault_stop("fetch:objects", err) ||
@@ -316,11 +317,11 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 	struct ga_session *s = f->s;
 	struct ga_oid oid = { { 0 } };
 	bool touched;
-	int rc = ga_ref_read(f->r, s->branch, &oid, err);
+	int rc = ga_ref_read(f->r, s->id.branch, &oid, err);
 
 	if (rc < 0 || ga_report_read(f->r, s, &r, err) < 0)
 		return -1;
-	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &s->tip);
+	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &s->result.tip);
 	for (size_t i = 0; i < r.n_flags; i++)
 		touched = touched || r.flags[i].verdict != GA_VERDICT_OPEN;
 	if (!touched)
@@ -340,10 +341,10 @@ static int begin_new(struct fetch *f, const char *name, int *ret_lock, struct ga
 	    ga_session_create(f->e->state_dir, name, NULL, &taken, f->s, ret_lock, err))
 		return -1;
 	f->s->state = GA_STATE_NEW;
-	f->s->project = ga_strdup(info->workdir);
-	f->s->gitdir = ga_strdup(info->gitdir);
-	f->s->remote = ga_strdup(f->remote);
-	f->s->started = f->s->finished = (uint64_t)time(NULL);
+	f->s->id.project = ga_strdup(info->workdir);
+	f->s->id.gitdir = ga_strdup(info->gitdir);
+	f->s->id.remote = ga_strdup(f->remote);
+	f->s->id.started = f->s->run.finished = (uint64_t)time(NULL);
 	return 0;
 }
 
@@ -354,15 +355,15 @@ static int begin(struct fetch *f, const char *name, int *ret_lock, struct ga_err
 
 	if (rc)
 		return rc < 0 ? -1 : begin_new(f, name, ret_lock, err);
-	if (!f->s->remote || strcmp(f->s->remote, f->remote) != 0) {
+	if (!f->s->id.remote || strcmp(f->s->id.remote, f->remote) != 0) {
 		(void)ga_fail(err, GA_ELOSE, "there is another session '%s' here", name);
 		return ga_hint(err, "give it another name here: '%s:NAME'", f->from->name);
 	}
 	rc = ga_session_lock(f->s, false, ret_lock, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_EFATAL, "session '%s' is in use", name);
-	if (ga_oid_equal(&f->s->remote_tip, &f->from->tip) &&
-	    ga_oid_equal(&f->s->remote_held, &f->from->held))
+	if (ga_oid_equal(&f->s->result.remote_tip, &f->from->tip) &&
+	    ga_oid_equal(&f->s->result.remote_held, &f->from->held))
 		return 1;
 	return check_untouched(f, err);
 }

@@ -23,7 +23,8 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	cleanup_free char *dir = start_dir(s, "git"), *index = ga_path_join(dir, "index");
 	cleanup_close int src = open(from, O_RDONLY | O_CLOEXEC), at = -1;
 	char hex[GA_OID_HEXSZ + 1];
-	const char *const read_tree[] = { "read-tree", "--reset", ga_oid_hex(&s->base, hex), NULL };
+	const char *const read_tree[] =
+		{ "read-tree", "--reset", ga_oid_hex(&s->id.base, hex), NULL };
 	const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
 	struct ga_git g = GA_GIT_INIT;
 	int status;
@@ -52,7 +53,7 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
 	cleanup_free char *dir = start_dir(s, "git"), *index = ga_path_join(dir, "index");
-	cleanup_free char *from = s->live ? NULL : ga_path_join(base->git, "index");
+	cleanup_free char *from = s->id.live ? NULL : ga_path_join(base->git, "index");
 	cleanup_close int src = from ? open(from, O_RDONLY | O_CLOEXEC) : -1;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
@@ -60,7 +61,7 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 
 	if (from && src < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the index of a base tree");
-	if (ga_commit_tree(e->repo, &s->base, &tree, err))
+	if (ga_commit_tree(e->repo, &s->id.base, &tree, err))
 		return -1;
 	for (size_t i = 0; i < paths->n; i++) {
 		struct ga_entry entry;
@@ -100,10 +101,10 @@ int start_get_base(struct ga_start_env *e, const struct ga_session *s, struct ga
 {
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
 	const struct ga_base_opts o = { .config = &e->config, .object_paths = &inside,
-					.trusted = s->trusted, .progress = e->progress };
+					.trusted = s->id.trusted, .progress = e->progress };
 
 	return object_paths(e, &inside, err) ||
-	       ga_base_acquire(e->repo, e->state_dir, &s->base, &o, ret, err) ? -1 : 0;
+	       ga_base_acquire(e->repo, e->state_dir, &s->id.base, &o, ret, err) ? -1 : 0;
 }
 
 int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
@@ -112,8 +113,8 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 {
 	cleanup_free char *dir = start_dir(s, "git");
 	cleanup_strv struct ga_strv inside = GA_STRV_INIT;
-	struct ga_gitdir_spec spec = { .branch = s->branch,
-				       .base = &s->base,
+	struct ga_gitdir_spec spec = { .branch = s->id.branch,
+				       .base = &s->id.base,
 				       .config = &e->config,
 				       .filters = &e->risk.filters };
 
@@ -123,7 +124,7 @@ int start_make_gitdir(struct ga_start_env *e, const struct ga_session *s,
 	spec.refs = visible;
 	if (ga_gitdir_fill(e->repo, dir, base->git, &spec, err))
 		return -1;
-	if (s->live && live_index(e, s, err))
+	if (s->id.live && live_index(e, s, err))
 		return -1;
 	return b->clear.n ? forget_stat(e, s, base, &b->clear, err) : 0;
 }

@@ -38,7 +38,7 @@ static void skip(struct layers *l, const char *path, const char *why)
 {
 	cleanup_free char *q = ga_quote(path);
 
-	ga_strv_pushf(&l->s->skipped, "%s: %s", q, why);
+	ga_strv_pushf(&l->s->view.skipped, "%s: %s", q, why);
 }
 
 /* 1 if the base has nothing at `path` and only directories above it, so that something put there
@@ -187,7 +187,7 @@ int start_mask_git(const struct ga_session *s, size_t i, int fd, struct ga_error
 /* An overlay cannot be mounted over a directory that has mounts in it: skip such a directory. */
 static bool mounted_in(struct layers *l, const char *path)
 {
-	cleanup_free char *dir = ga_path_join(l->s->project, path), *q = NULL, *why = NULL;
+	cleanup_free char *dir = ga_path_join(l->s->id.project, path), *q = NULL, *why = NULL;
 	const char *mount = start_mount_in(&l->mounts, dir);
 
 	if (!mount)
@@ -201,7 +201,7 @@ static bool mounted_in(struct layers *l, const char *path)
 /* The same for the project itself, which a live session is mounted over; this is an error. */
 static int check_project(struct layers *l, struct ga_error *err)
 {
-	const char *mount = l->s->live ? start_mount_in(&l->mounts, l->s->project) : NULL;
+	const char *mount = l->s->id.live ? start_mount_in(&l->mounts, l->s->id.project) : NULL;
 	cleanup_free char *q = mount ? ga_escape(mount) : NULL;
 
 	if (!mount)
@@ -213,8 +213,8 @@ static int check_project(struct layers *l, struct ga_error *err)
 
 static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 {
-	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->shared.n);
-	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", l->s->dir, l->s->shared.n);
+	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->view.shared.n);
+	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", l->s->dir, l->s->view.shared.n);
 	cleanup_close int fd = -1;
 	struct stat st;
 	int rc;
@@ -241,12 +241,12 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 		return -1;
 	if (mkdirat(l->extras, path, 0755) && errno != EEXIST)
 		return cannot_create(path, err);
-	if (ga_mkdir_p(upper, 0700, err) || start_mask_git(l->s, l->s->shared.n, fd, err) ||
+	if (ga_mkdir_p(upper, 0700, err) || start_mask_git(l->s, l->s->view.shared.n, fd, err) ||
 	    start_mask_shared(l->b, l->project, path, mask, err))
 		return -1;
 	/* the mount shows the upper's root: it looks like the user's directory */
 	(void)chmod(upper, st.st_mode & 0777);
-	ga_strv_push(&l->s->shared, path);
+	ga_strv_push(&l->s->view.shared, path);
 	return 0;
 }
 
@@ -290,14 +290,14 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 
-	if (l->s->live || b->scan.ignored_dirs.n)
-		start_find_mounts(l->s->project, &l->mounts);
-	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->base, &l->tree, err))
+	if (l->s->id.live || b->scan.ignored_dirs.n)
+		start_find_mounts(l->s->id.project, &l->mounts);
+	if (check_project(l, err) || ga_commit_tree(l->e->repo, &l->s->id.base, &l->tree, err))
 		return -1;
 	/* the mount point of the git dir: a base tree has it, but the user's .git may be a file */
-	if (l->s->live && open_extras(l, err))
+	if (l->s->id.live && open_extras(l, err))
 		return -1;
-	if (l->s->live && mkdirat(l->extras, ".git", 0755))
+	if (l->s->id.live && mkdirat(l->extras, ".git", 0755))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make the mount point of .git");
 	ga_strv_extend(&dirs, &b->scan.ignored_dirs);
 	if (dirs.n > b->max_shared)
@@ -305,18 +305,18 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	for (size_t i = 0; i < dirs.n; i++) {
 		if (in_submodule(&b->scan, dirs.v[i]))
 			continue;
-		if (l->s->shared.n >= b->max_shared)
+		if (l->s->view.shared.n >= b->max_shared)
 			skip(l, dirs.v[i], "too many ignored directories to share: only the "
 			     "largest are");
 		else if (share_dir(l, dirs.v[i], err))
 			return -1;
 	}
 	/* with the working tree itself as the lower layer they are there already */
-	for (size_t i = 0; !l->s->live && i < b->scan.ignored_files.n; i++)
+	for (size_t i = 0; !l->s->id.live && i < b->scan.ignored_files.n; i++)
 		if (!start_is_hidden(b, b->scan.ignored_files.v[i]) &&
 		    copy_file(l, b->scan.ignored_files.v[i], err))
 			return -1;
-	if ((b->clear.n || (l->s->live && b->hidden.n)) &&
+	if ((b->clear.n || (l->s->id.live && b->hidden.n)) &&
 	    (open_extras(l, err) ||
 	     start_mask_project(l->e, l->s, b, &l->tree, l->project, l->extras, err)))
 		return -1;
@@ -325,23 +325,23 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 
 int start_note_live(struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(s->project);
+	cleanup_free char *q = ga_escape(s->id.project);
 	struct stat st;
 
-	s->live_dev = s->live_ino = 0;
-	if (!s->live)
+	s->id.live_dev = s->id.live_ino = 0;
+	if (!s->id.live)
 		return 0;
-	if (stat(s->project, &st))
+	if (stat(s->id.project, &st))
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s'", q);
-	s->live_dev = st.st_dev;
-	s->live_ino = st.st_ino;
+	s->id.live_dev = st.st_dev;
+	s->id.live_ino = st.st_ino;
 	return 0;
 }
 
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_strv *notes, struct ga_error *err)
 {
-	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct layers l = { .e = e, .s = s, .b = b, .project = project, .extras = -1,
 			    .mounts = GA_STRV_INIT, .made = GA_STRV_INIT };
 	cleanup_free char *upper = start_dir(s, "upper");
@@ -352,8 +352,8 @@ int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot open the project of session '%s'", s->name);
 	rc = fill_layers(&l, b, err);
-	if (!rc && s->shared.n)
-		start_look_at_owners(e->state_dir, project, &s->shared, notes);
+	if (!rc && s->view.shared.n)
+		start_look_at_owners(e->state_dir, project, &s->view.shared, notes);
 	ga_strv_release(&l.mounts);
 	ga_strv_release(&l.made);
 	ga_cleanup_closep(&l.extras);

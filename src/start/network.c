@@ -203,12 +203,12 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 		ga_strv_pushf(&st->notes, "network: only what is listed: %s", listed);
 	if (e->net.mode == GA_NETWORK_ALLOW && !e->net.learn)
 		describe_preset(st);
-	for (size_t i = 0; i < s->published.n; i++) {
-		const char *inside = strrchr(s->published.v[i], ':');
+	for (size_t i = 0; i < s->run.published.n; i++) {
+		const char *inside = strrchr(s->run.published.v[i], ':');
 
 		ga_strv_pushf(&st->notes, "port %s is published at %.*s%s", inside + 1,
-			      (int)(inside - s->published.v[i]), s->published.v[i],
-			      ga_net_publish_open(s->published.v[i])
+			      (int)(inside - s->run.published.v[i]), s->run.published.v[i],
+			      ga_net_publish_open(s->run.published.v[i])
 				      ? ", where others on the network reach it" : "");
 	}
 	if (e->net.mode == GA_NETWORK_HOST && e->net.publish && e->net.publish->n)
@@ -249,14 +249,14 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
 	    ga_relay_open(&o, &st->relay, err))
 		return -1;
-	ga_relay_published(st->relay, &st->session.published);
+	ga_relay_published(st->relay, &st->session.run.published);
 	return 0;
 }
 
 /* Take a range of ports, the former one if possible: servers may be configured with it. */
 static void take_ports(const struct ga_start_env *e, struct ga_start *st, const char *id)
 {
-	uint64_t former = st->session.ports;
+	uint64_t former = st->session.run.ports;
 	unsigned any = 0, ports;
 
 	for (const char *p = id; *p; p++)
@@ -268,7 +268,7 @@ static void take_ports(const struct ga_start_env *e, struct ga_start *st, const 
 					 "for it");
 		return;
 	}
-	st->session.ports = ports;
+	st->session.run.ports = ports;
 	ga_strv_pushf(&st->spec.env, "GIT_AGENT_PORT_BASE=%u", ports);
 	if (former && ports != former)
 		ga_strv_pushf(&st->notes, "GIT_AGENT_PORT_BASE is %u, and was %" PRIu64 ": one of "
@@ -294,16 +294,16 @@ int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_er
 {
 	struct ga_session *s = &st->session;
 
-	free(s->network);
-	s->network = ga_strdup(start_network_name(e));
-	ga_strv_release(&s->network_options);
+	free(s->run.network);
+	s->run.network = ga_strdup(start_network_name(e));
+	ga_strv_release(&s->run.network_options);
 	if (e->net.options)
-		ga_strv_extend(&s->network_options, e->net.options);
-	ga_strv_release(&s->published);
-	ga_strv_release(&s->refused);
-	s->unlisted = 0;
-	ga_strv_release(&s->forbidden);
-	ga_strv_release(&s->learnt);
+		ga_strv_extend(&s->run.network_options, e->net.options);
+	ga_strv_release(&s->run.published);
+	ga_strv_release(&s->run.refused);
+	s->run.unlisted = 0;
+	ga_strv_release(&s->run.forbidden);
+	ga_strv_release(&s->run.learnt);
 	add_environment(e, st);
 	if (open_relay(e, st, err))
 		return -1;
@@ -374,14 +374,14 @@ static void note_learnt(struct ga_session *s, const struct ga_relay *r)
 {
 	cleanup_(ga_relay_learnt_release) struct ga_relay_learnt l = GA_RELAY_LEARNT_INIT;
 
-	if (strcmp(s->network, "learn") != 0)
+	if (strcmp(s->run.network, "learn") != 0)
 		return;
 	ga_relay_learnt(r, &l);
-	ga_strv_extend(&s->learnt, &l.allow);
+	ga_strv_extend(&s->run.learnt, &l.allow);
 	for (size_t i = 0; i < l.unlistable.n; i++) {
 		cleanup_free char *q = ga_quote(l.unlistable.v[i]);
 
-		ga_strv_pushf(&s->remarks, "it reached %s, which network.allow cannot list", q);
+		ga_strv_pushf(&s->run.remarks, "it reached %s, which network.allow cannot list", q);
 	}
 	(void)ga_journal(s->dir, "learnt", json_pack("{s:o, s:o, s:o}", "allow",
 						    ga_json_strv(&l.allow), "not_reached",
@@ -391,19 +391,19 @@ static void note_learnt(struct ga_session *s, const struct ga_relay *r)
 
 static void keep_refused(struct ga_session *s, const struct ga_use *u)
 {
-	struct ga_strv *to = u->kind == GA_USE_FORBIDDEN ? &s->forbidden : &s->refused;
+	struct ga_strv *to = u->kind == GA_USE_FORBIDDEN ? &s->run.forbidden : &s->run.refused;
 	cleanup_free char *q = ga_quote(u->to);
 
 	if (u->kind != GA_USE_REFUSED && u->kind != GA_USE_FORBIDDEN)
 		return;
 	/* a Unix socket: no rule that the user could add would allow it */
 	if (u->to[0] == '/')
-		ga_strv_pushf(&s->remarks, "it was kept from the socket %s, whose path leads "
+		ga_strv_pushf(&s->run.remarks, "it was kept from the socket %s, whose path leads "
 					   "through a directory that agents can write", q);
 	else if (to->n < REFUSED_KEPT)
 		ga_strv_pushf(to, "%" PRIu64 " %s", u->count, u->to);
 	else
-		s->unlisted += to == &s->refused;
+		s->run.unlisted += to == &s->run.refused;
 }
 
 void start_end_network(struct ga_start *st, size_t *noted)
@@ -413,7 +413,7 @@ void start_end_network(struct ga_start *st, size_t *noted)
 	uint64_t more;
 	size_t n;
 
-	ga_strv_release(&s->published);
+	ga_strv_release(&s->run.published);
 	if (!st->relay)
 		return;
 	start_note_network(s, st->relay, noted);

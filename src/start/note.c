@@ -106,18 +106,18 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	const struct ga_session *s = &st->session;
 	json_t *j = json_object();
 
-	ga_json_set_bytes(j, "project", s->project);
-	ga_json_set_oid(j, "base", &s->base);
-	ga_json_set_oid(j, "onto", &s->onto);
+	ga_json_set_bytes(j, "project", s->id.project);
+	ga_json_set_oid(j, "base", &s->id.base);
+	ga_json_set_oid(j, "onto", &s->id.onto);
 	if (st->resumed)
-		ga_json_set_oid(j, "from", &s->branch_base);
+		ga_json_set_oid(j, "from", &s->view.branch_base);
 	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
 	if (st->cwd)
 		ga_json_set_bytes(j, "cwd", st->cwd);
-	(void)json_object_set_new(j, "shared", ga_json_strv(&s->shared));
-	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->skipped));
-	(void)json_object_set_new(j, "masked", ga_json_strv(&s->masked));
-	(void)json_object_set_new(j, "exposed", ga_json_strv(&s->exposed));
+	(void)json_object_set_new(j, "shared", ga_json_strv(&s->view.shared));
+	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->view.skipped));
+	(void)json_object_set_new(j, "masked", ga_json_strv(&s->view.masked));
+	(void)json_object_set_new(j, "exposed", ga_json_strv(&s->view.exposed));
 	(void)json_object_set_new(j, "tools", ga_json_strv(&st->spec.tools));
 	add_mounts(j, e, &st->spec);
 	(void)json_object_set_new(j, "network", json_string(start_network_name(e)));
@@ -125,7 +125,7 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 		start_add_allowed(e, st->preset, &allow);
 		(void)json_object_set_new(j, "allow", ga_json_strv(&allow));
 	}
-	(void)json_object_set_new(j, "published", ga_json_strv(&s->published));
+	(void)json_object_set_new(j, "published", ga_json_strv(&s->run.published));
 	(void)json_object_set_new(j, "nested", json_boolean(st->spec.nested));
 	(void)json_object_set_new(j, "terminal_filter", json_boolean(!st->unfiltered));
 	ga_confine_describe(&st->confine, &confined);
@@ -189,7 +189,7 @@ void start_note_exit(const struct ga_start *st)
 	const struct ga_session *s = &st->session;
 	json_t *j = json_object();
 
-	(void)json_object_set_new(j, "status", json_integer(s->exit_status));
+	(void)json_object_set_new(j, "status", json_integer(s->run.exit_status));
 	if (st->transcript)
 		ga_json_set_bytes(j, "transcript", st->transcript);
 	(void)ga_journal(s->dir, "exit", j);
@@ -218,8 +218,8 @@ void start_note_captured(const struct ga_session *s, const struct ga_report *r)
 {
 	json_t *j = json_object();
 
-	ga_json_set_oid(j, "tip", &s->tip);
-	ga_json_set_oid(j, "held", &s->held);
+	ga_json_set_oid(j, "tip", &s->result.tip);
+	ga_json_set_oid(j, "held", &s->result.held);
 	(void)json_object_set_new(j, "flags", flags_json(r));
 	if (r->n_flags > NOTED_MAX)
 		(void)json_object_set_new(j, "flags_more",

@@ -74,7 +74,7 @@ static int load(const char *state, const struct ga_session *of, struct ga_sessio
 {
 	int rc = ga_session_load(state, of->name, ret, err);
 
-	return rc ? rc : !ret->within || strcmp(ret->within, of->dir) != 0;
+	return rc ? rc : !ret->id.within || strcmp(ret->id.within, of->dir) != 0;
 }
 
 static int load_locked(const char *state, const struct ga_session *of, struct ga_session *ret,
@@ -104,8 +104,8 @@ static int damaged(const struct ga_part_at *at, const struct ga_session *of, str
 static int call(const struct ga_start_env *e, const struct ga_session *of, size_t i, bool lock,
 		ga_part_fn *fn, void *payload, struct ga_error *err)
 {
-	const char *path = of->submodules.v[i], *id = of->part_ids.v[i];
-	cleanup_free char *dir = ga_path_join(of->project, path);
+	const char *path = of->id.submodules.v[i], *id = of->id.part_ids.v[i];
+	cleanup_free char *dir = ga_path_join(of->id.project, path);
 	cleanup_free char *state = ga_path_join(e->state_root, id);
 	cleanup_(start_part_env_release) struct ga_start_env env = { 0 };
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -119,7 +119,7 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 	at.s = rc ? NULL : &s;
 	at.lock = fd;
 	/* git's configuration is needed only to change something, and reading it costs time */
-	if (start_part_env(e, of->project, path, id, &env, &why) ||
+	if (start_part_env(e, of->id.project, path, id, &env, &why) ||
 	    (lock && ga_gitconfig_load(env.repo, &env.config, &why)))
 		at.why = &why;
 	else
@@ -130,7 +130,7 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 int ga_start_each_part(const struct ga_start_env *e, const struct ga_session *s, bool lock,
 		       ga_part_fn *fn, void *payload, struct ga_error *err)
 {
-	for (size_t i = 0; i < s->submodules.n && i < s->part_ids.n; i++)
+	for (size_t i = 0; i < s->id.submodules.n && i < s->id.part_ids.n; i++)
 		if (call(e, s, i, lock, fn, payload, err))
 			return -1;
 	return 0;
@@ -190,13 +190,13 @@ static int capture_part(const struct captured *c, const struct ga_part_at *at, s
 	cleanup_free char *q = ga_escape(at->path);
 	struct ga_session *s = at->s;
 
-	if (!s->finished)
-		s->finished = c->of->finished;
+	if (!s->run.finished)
+		s->run.finished = c->of->run.finished;
 	/* if it has landed by itself already, its result is final */
 	if (s->state == GA_STATE_LANDED ? ga_report_read(at->env->repo, s, &r, err) < 0
 					: start_capture(at->env, s, at->lock, c->ended, &r, err))
 		return ga_error_wrap(err, "submodule '%s'", q);
-	l->tip = s->tip;
+	l->tip = s->result.tip;
 	l->told = !ga_report_says_nothing(&r);
 	return 0;
 }

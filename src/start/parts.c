@@ -205,7 +205,7 @@ static int make_part(const struct ga_start_opts *o, struct ga_part *p, const str
 	own.live = false;
 	if (ga_session_create(p->env.state_dir, of->name, NULL, &none, s, &p->start.lock, err))
 		return -1;
-	s->within = ga_strdup(of->dir);
+	s->id.within = ga_strdup(of->dir);
 	p->start.spec.project = ga_strdup(ga_repo_info(p->env.repo)->workdir);
 	if (ga_repo_object_dirs(p->env.repo, &p->start.spec.object_dirs, err) ||
 	    ga_session_host_refs(p->env.repo, &visible, err) ||
@@ -243,12 +243,13 @@ int start_save_parts(struct ga_start *st, struct ga_error *err)
 		struct ga_start *p = &st->parts[i].start;
 
 		p->session.state = of->state;
-		p->session.pid = of->pid;
-		p->session.pidns = of->pidns;
-		p->session.finished = of->finished;
-		p->session.exit_status = of->exit_status;
-		free(p->session.incomplete);
-		p->session.incomplete = of->incomplete ? ga_strdup(of->incomplete) : NULL;
+		p->session.run.pid = of->run.pid;
+		p->session.run.pidns = of->run.pidns;
+		p->session.run.finished = of->run.finished;
+		p->session.run.exit_status = of->run.exit_status;
+		free(p->session.view.incomplete);
+		p->session.view.incomplete = of->view.incomplete ? ga_strdup(of->view.incomplete)
+			: NULL;
 		if (start_save_parts(p, err) || ga_session_save(&p->session, err))
 			return -1;
 	}
@@ -263,7 +264,7 @@ void start_part_paths(const struct ga_start *st, struct ga_strv *ret)
 		cleanup_free char *base = ga_session_ref(s, "base");
 
 		ga_ref_paths(p->env.repo, base, ret);
-		ga_ref_paths(p->env.repo, s->branch, ret);
+		ga_ref_paths(p->env.repo, s->id.branch, ret);
 		ga_strv_take(ret, ga_path_join(s->dir, "session"));
 		ga_strv_push(ret, s->dir);
 		start_part_paths(&p->start, ret);

@@ -156,18 +156,18 @@ static void describe(const struct ga_start_env *e, const struct ga_start_opts *o
 	if (o->live)
 		ga_strv_push(&st->banner,
 			     "the working tree itself lies beneath: changes you make show inside");
-	describe_paths("shared", &s->shared, &st->banner);
-	describe_paths("submodules", &s->submodules, &st->banner);
+	describe_paths("shared", &s->view.shared, &st->banner);
+	describe_paths("submodules", &s->id.submodules, &st->banner);
 	start_describe_mounts(e, st);
 	start_describe_secrets(b, st);
 	start_describe_limits(st);
-	for (size_t i = 0; i < s->skipped.n; i++) {
+	for (size_t i = 0; i < s->view.skipped.n; i++) {
 		if (i == 5) {
 			ga_strv_pushf(&st->banner, "left out: %zu more ('git agent show %s')",
-				      s->skipped.n - 5, s->name);
+				      s->view.skipped.n - 5, s->name);
 			break;
 		}
-		ga_strv_pushf(&st->banner, "left out: %s", s->skipped.v[i]);
+		ga_strv_pushf(&st->banner, "left out: %s", s->view.skipped.v[i]);
 	}
 	ga_strv_extend(&st->banner, &st->notes);
 }
@@ -179,25 +179,25 @@ static void fill_session(struct ga_start_env *e, const struct ga_start_opts *o,
 	struct ga_session *s = &st->session;
 
 	s->state = GA_STATE_NEW;
-	s->project = ga_strdup(info->workdir);
-	s->gitdir = ga_strdup(info->gitdir);
-	s->onto_ref = b->onto_ref ? ga_strdup(b->onto_ref) : NULL;
-	s->onto = b->onto;
-	s->base = b->base;
-	s->live = o->live;
-	s->trusted = b->trusted;
-	s->message = o->message ? ga_strdup(o->message) : NULL;
-	s->started = (uint64_t)time(NULL);
+	s->id.project = ga_strdup(info->workdir);
+	s->id.gitdir = ga_strdup(info->gitdir);
+	s->id.onto_ref = b->onto_ref ? ga_strdup(b->onto_ref) : NULL;
+	s->id.onto = b->onto;
+	s->id.base = b->base;
+	s->id.live = o->live;
+	s->id.trusted = b->trusted;
+	s->id.message = o->message ? ga_strdup(o->message) : NULL;
+	s->id.started = (uint64_t)time(NULL);
 	for (size_t i = 0; i < o->argc; i++)
-		ga_strv_push(&s->command, o->argv[i]);
-	ga_strv_extend(&s->skipped, &b->scan.skipped);
-	ga_strv_extend(&s->masked, &b->hidden);
+		ga_strv_push(&s->id.command, o->argv[i]);
+	ga_strv_extend(&s->view.skipped, &b->scan.skipped);
+	ga_strv_extend(&s->view.masked, &b->hidden);
 	if (o->expose)
-		ga_strv_extend(&s->exposed, o->expose);
-	ga_strv_extend(&s->masked_objects, &b->objects);
+		ga_strv_extend(&s->view.exposed, o->expose);
+	ga_strv_extend(&s->view.masked_objects, &b->objects);
 	for (size_t i = 0; i < st->n_parts; i++) {
-		ga_strv_push(&s->submodules, st->parts[i].path);
-		ga_strv_push(&s->part_ids, ga_repo_info(st->parts[i].env.repo)->id);
+		ga_strv_push(&s->id.submodules, st->parts[i].path);
+		ga_strv_push(&s->id.part_ids, ga_repo_info(st->parts[i].env.repo)->id);
 	}
 }
 
@@ -221,8 +221,8 @@ int start_make_refs(struct ga_start_env *e, const struct ga_session *s,
 	cleanup_free char *base = ga_session_ref(s, "base");
 	cleanup_free char *reason = ga_strf("agent: start %s", s->name);
 
-	if (ga_ref_create(e->repo, base, &s->onto, reason, err) ||
-	    ga_ref_create(e->repo, s->branch, &s->onto, reason, err) ||
+	if (ga_ref_create(e->repo, base, &s->id.onto, reason, err) ||
+	    ga_ref_create(e->repo, s->id.branch, &s->id.onto, reason, err) ||
 	    pin(e->repo, base, visible, err) || ga_worktree_entry_create(e->repo, s, err)) {
 		cleanup_free char *q = ga_escape(ga_repo_info(e->repo)->commondir);
 
@@ -293,7 +293,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	    ga_run_trees(st->sandbox, &st->spec, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
-	st->cwd = ga_start_cwd(s->project);
+	st->cwd = ga_start_cwd(s->id.project);
 	st->carried = b->carried;
 	describe(e, o, b, st);
 	if (ga_fault("start:prepared"))
@@ -454,7 +454,7 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 		return -1;
 	fill_session(e, o, &b, ret);
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
-	ga_strv_extend(&ret->session.shared, &b.scan.ignored_dirs);
+	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;
 	start_describe_network(e, ret);
 	describe(e, o, &b, ret);

@@ -42,15 +42,15 @@ static int mask(const struct refresh *r, const struct place *a, struct ga_error 
 	cleanup_(start_base_release) struct start_base b = { 0 };
 	struct ga_start_opts o = *r->o;
 
-	o.expose = &a->s->exposed;
-	b.onto = a->s->onto;
-	ga_strv_push(&b.scan.ignored_dirs, a->s->shared.v[a->i]);
+	o.expose = &a->s->view.exposed;
+	b.onto = a->s->id.onto;
+	ga_strv_push(&b.scan.ignored_dirs, a->s->view.shared.v[a->i]);
 	if (!a->e)
 		return ga_fail(err, GA_EFATAL, "%s",
 			       a->why ? a->why->msg : "no repository is there");
 	return start_mask_git(a->s, a->i, a->fd, err) ||
 	       start_find_secrets(a->e, &o, true, false, &b, err) ||
-	       start_mask_shared(&b, a->project, a->s->shared.v[a->i], dir, err) ? -1 : 0;
+	       start_mask_shared(&b, a->project, a->s->view.shared.v[a->i], dir, err) ? -1 : 0;
 }
 
 static int show(const struct refresh *r, const struct place *a, const struct stat *st,
@@ -70,7 +70,7 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 		return rc > 0 ? 0 : -1;
 	if (sh.dev != st->st_dev || sh.ino != st->st_ino)
 		return ga_fail(err, GA_EFATAL, "it was replaced once more meanwhile");
-	if (ga_live_remount(r->peer, r->stage_dir, r->s->project, &sh, err))
+	if (ga_live_remount(r->peer, r->stage_dir, r->s->id.project, &sh, err))
 		return -1;
 	start_seen_set(seen, a->i, &sh);
 	return start_seen_write(seen, a->s, err);
@@ -78,7 +78,8 @@ static int show(const struct refresh *r, const struct place *a, const struct sta
 
 static int explain(const struct refresh *r, const struct place *a, struct ga_error *err)
 {
-	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]), *q = NULL;
+	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]), *q =
+		NULL;
 	cleanup_free char *why = ga_steal(&err->msg);
 
 	q = ga_escape(path);
@@ -90,7 +91,7 @@ static int explain(const struct refresh *r, const struct place *a, struct ga_err
 static int cannot_look(const struct refresh *r, const struct place *a, struct ga_error *err)
 {
 	int e = errno;
-	cleanup_free char *path = ga_path_join(a->s->project, a->s->shared.v[a->i]);
+	cleanup_free char *path = ga_path_join(a->s->id.project, a->s->view.shared.v[a->i]);
 	cleanup_free char *q = ga_escape(path);
 
 	return ga_fail_errno(err, GA_EFATAL, e, "cannot look at '%s': agent/%s still has what it "
@@ -108,7 +109,7 @@ static bool is_gone(int errnum)
 static int look(const struct refresh *r, struct place *a, struct start_seen *seen,
 		struct ga_error *err)
 {
-	cleanup_close int fd = ga_openat_beneath(a->project, a->s->shared.v[a->i],
+	cleanup_close int fd = ga_openat_beneath(a->project, a->s->view.shared.v[a->i],
 						 O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 	struct stat st;
 
@@ -130,10 +131,10 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 	cleanup_close int lock = -1, project = -1;
 	int rc = 0;
 
-	if (!a->s->shared.n)
+	if (!a->s->view.shared.n)
 		return 0;
 	lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	project = open(a->s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	project = open(a->s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (lock < 0 || project < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at what agent/%s shares",
 				     a->s->name);
@@ -141,7 +142,7 @@ static int look_at_all(const struct refresh *r, struct place *a, struct ga_error
 	if (ga_flock(lock, true, true, err) || start_seen_read(a->s, &seen, err))
 		return -1;
 	a->project = project;
-	for (a->i = 0; a->i < a->s->shared.n; a->i++) {
+	for (a->i = 0; a->i < a->s->view.shared.n; a->i++) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		if (look(r, a, &seen, rc ? &second : err))

@@ -171,7 +171,7 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 static int push_branch(struct ga_repo *r, const char *remote, const struct ga_session *s,
 		       bool force, struct ga_error *err)
 {
-	cleanup_free char *spec = ga_strf("%s%s:%s", force ? "+" : "", s->branch, s->branch);
+	cleanup_free char *spec = ga_strf("%s%s:%s", force ? "+" : "", s->id.branch, s->id.branch);
 	cleanup_free char *word = ga_quote_shell(remote);
 	int rc = push(r, remote, (const char *const[2]){ spec, NULL }, err);
 
@@ -216,7 +216,7 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	int rc = ga_ref_read(r, held_ref, &was_held, err);
 
 	if (rc >= 0)
-		rc = ga_ref_read(r, s->branch, &oid, err);
+		rc = ga_ref_read(r, s->id.branch, &oid, err);
 	/* the branch first, by itself: if it is refused, the other refs there are another session's
 	 */
 	if (rc < 0 || (!rc && push_branch(r, remote, s, force, err)))
@@ -226,7 +226,7 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 		return -1;
 	if (!rc)
 		rest[n++] = report_spec;
-	rest[n] = held && !ga_oid_is_zero(&s->held) ? held_spec : no_held;
+	rest[n] = held && !ga_oid_is_zero(&s->result.held) ? held_spec : no_held;
 	return push(r, remote, rest, err) || check_kept(r, remote, held_ref, &was_held, err) ? -1
 											     : 0;
 }

@@ -26,7 +26,7 @@ static bool is_same_boot(const struct ga_session *s)
 {
 	cleanup_free char *boot = ga_boot_id();
 
-	return *boot && s->boot && !strcmp(boot, s->boot);
+	return *boot && s->view.boot && !strcmp(boot, s->view.boot);
 }
 
 int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
@@ -39,7 +39,7 @@ int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct 
 	if (is_same_boot(s))
 		return 0;
 	if (ga_start_peek(e, s, &shown, &notes, err) ||
-	    ga_tree_diff(e->repo, &s->view, &shown, &all, err))
+	    ga_tree_diff(e->repo, &s->view.tree, &shown, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		const struct ga_change *c = &all.v[i];

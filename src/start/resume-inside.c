@@ -39,7 +39,7 @@ static void inside_release(struct inside *x)
 
 static void make_env(struct inside *x)
 {
-	const char *project = x->st->session.project;
+	const char *project = x->st->session.id.project;
 
 	for (size_t i = 0; start_git_env[i]; i++)
 		ga_strv_push(&x->env, start_git_env[i]);
@@ -65,7 +65,7 @@ static int run(struct inside *x, const struct ga_strv *env, const struct ga_strv
 {
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	const struct ga_run_exec r = {
-		.cwd = x->st->session.project,
+		.cwd = x->st->session.id.project,
 		.argv = (const char *const *)argv->v,
 		.envp = (const char *const *)env->v,
 		.in = in ? in->ptr : NULL,
@@ -256,7 +256,7 @@ static int find_todo(struct inside *x, const struct ga_changes *all, struct ga_c
 		     struct ga_error *err)
 {
 	cleanup_strv struct ga_strv others = GA_STRV_INIT;
-	bool live = x->st->session.live;
+	bool live = x->st->session.id.live;
 
 	if (!live && (load_and_compare(x, all, false, err) || list(x, differ, &others, err)))
 		return -1;
@@ -328,14 +328,15 @@ static int note(const struct inside *x, const struct start_point *p, struct ga_e
 	const struct ga_session *old = &x->st->session;
 
 	/* an interrupted resume has noted the same, and is done again */
-	if (ga_oid_equal(&old->bring, &p->view) && ga_oid_equal(&old->bring_full, &p->full))
+	if (ga_oid_equal(&old->view.bring, &p->view) &&
+	    ga_oid_equal(&old->view.bring_full, &p->full))
 		return 0;
 	if (ga_session_load_from(old->dir, old->name, &s, err))
 		return -1;
-	s.view = p->was;
-	s.full = p->was_full;
-	s.bring = p->view;
-	s.bring_full = p->full;
+	s.view.tree = p->was;
+	s.view.full = p->was_full;
+	s.view.bring = p->view;
+	s.view.bring_full = p->full;
 	return ga_session_save(&s, err);
 }
 
@@ -366,8 +367,9 @@ static bool has_news(const struct inside *x, const struct start_point *p)
 {
 	const struct ga_session *s = &x->st->session;
 
-	return p->bring.n || !ga_oid_is_zero(&s->bring) ||
-	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->tip) ? &s->onto : &s->tip);
+	return p->bring.n || !ga_oid_is_zero(&s->view.bring) ||
+	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->result.tip) ? &s->id.onto
+			     : &s->result.tip);
 }
 
 /* ---- the private git dir ------------------------------------------------------------- */
@@ -376,7 +378,7 @@ static bool has_news(const struct inside *x, const struct start_point *p)
 static int remove_locks(struct inside *x, struct ga_error *err)
 {
 	return shell(x, "cd .git && rm -f index.lock HEAD.lock packed-refs.lock config.lock "
-		     "\"$1.lock\"", x->st->session.branch, err);
+		     "\"$1.lock\"", x->st->session.id.branch, err);
 }
 
 static int reset_index(struct inside *x, struct ga_error *err)
@@ -417,7 +419,7 @@ static int keeps_index(struct inside *x, const struct start_point *p, struct ga_
 		return rc < 0 ? -1 : 0;
 	ga_buf_chomp(&name);
 	ga_buf_chomp(&at);
-	return !strcmp(name.ptr, x->st->session.branch) &&
+	return !strcmp(name.ptr, x->st->session.id.branch) &&
 	       !strcmp(at.ptr, ga_oid_hex(&p->agent_base, hex));
 }
 
@@ -426,8 +428,8 @@ static int move_git(struct inside *x, const struct start_point *p, struct ga_err
 	static const char *const quit[] = { "rebase", "--quit", NULL };
 	const struct ga_session *s = &x->st->session;
 	char hex[GA_OID_HEXSZ + 1];
-	const char *const head[] = { "symbolic-ref", "-m", "resume", "HEAD", s->branch, NULL };
-	const char *const ref[] = { "update-ref", "-m", "resume", s->branch,
+	const char *const head[] = { "symbolic-ref", "-m", "resume", "HEAD", s->id.branch, NULL };
+	const char *const ref[] = { "update-ref", "-m", "resume", s->id.branch,
 				    ga_oid_hex(&p->agent_base, hex), NULL };
 	int keep;
 

@@ -20,7 +20,7 @@ static void only_new(struct ga_strv *paths, const struct ga_session *s)
 	struct ga_strv rest = GA_STRV_INIT;
 
 	for (size_t i = 0; i < paths->n; i++)
-		if (!ga_strv_has(&s->masked, paths->v[i]))
+		if (!ga_strv_has(&s->view.masked, paths->v[i]))
 			ga_strv_push(&rest, paths->v[i]);
 	ga_strv_release(paths);
 	*paths = rest;
@@ -29,10 +29,10 @@ static void only_new(struct ga_strv *paths, const struct ga_session *s)
 static int mask_shared(struct ga_session *s, const struct start_base *b, int project,
 		       struct ga_error *err)
 {
-	for (size_t i = 0; i < s->shared.n; i++) {
+	for (size_t i = 0; i < s->view.shared.n; i++) {
 		cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
 
-		if (start_mask_shared(b, project, s->shared.v[i], mask, err))
+		if (start_mask_shared(b, project, s->view.shared.v[i], mask, err))
 			return -1;
 	}
 	return 0;
@@ -62,7 +62,7 @@ static int mask_project(struct ga_start_env *e, const struct ga_session *s,
 	struct ga_oid tree;
 
 	/* without the layer there is no copy to remove, and no need for whiteouts */
-	if (!s->live && !b->clear.n && access(dir, F_OK))
+	if (!s->id.live && !b->clear.n && access(dir, F_OK))
 		return 0;
 	if (mkdir(dir, 0700) && errno != EEXIST)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a layer of session '%s'",
@@ -72,7 +72,7 @@ static int mask_project(struct ga_start_env *e, const struct ga_session *s,
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open a layer of session '%s'",
 				     s->name);
 	remove_copies(b, extras);
-	return ga_commit_tree(e->repo, &s->base, &tree, err) ||
+	return ga_commit_tree(e->repo, &s->id.base, &tree, err) ||
 	       start_mask_project(e, s, b, &tree, project, extras, err) ? -1 : 0;
 }
 
@@ -80,23 +80,23 @@ int start_mask_again(struct ga_start_env *e, const struct ga_start_opts *o,
 		     const struct start_point *p, struct ga_session *s, struct start_base *b,
 		     struct ga_error *err)
 {
-	cleanup_close int project = open(s->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cleanup_close int project = open(s->id.project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (project < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno,
 				     "cannot open the project of session '%s'", s->name);
 	/* what the session was shown before stays visible: it has seen it */
-	ga_strv_extend(&s->exposed, o->expose);
-	ga_strv_sort_unique(&s->exposed);
+	ga_strv_extend(&s->view.exposed, o->expose);
+	ga_strv_sort_unique(&s->view.exposed);
 	if (start_look_again(e, o, s, &p->branch_base, b, err))
 		return -1;
-	ga_strv_extend(&s->masked_objects, &b->objects);
-	ga_strv_sort_unique(&s->masked_objects);
+	ga_strv_extend(&s->view.masked_objects, &b->objects);
+	ga_strv_sort_unique(&s->view.masked_objects);
 	only_new(&b->hidden, s);
 	only_new(&b->clear, s);
 	if (b->hidden.n && (mask_shared(s, b, project, err) || mask_project(e, s, b, project, err)))
 		return -1;
-	ga_strv_extend(&s->masked, &b->hidden);
-	ga_strv_sort_unique(&s->masked);
+	ga_strv_extend(&s->view.masked, &b->hidden);
+	ga_strv_sort_unique(&s->view.masked);
 	return 0;
 }

@@ -28,20 +28,21 @@ void start_point_release(struct start_point *p)
 static int branch_gone(const struct ga_session *s, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);
-	return ga_hint(err, "'git branch agent/%s %s' brings it back", s->name, GA_HEX(&s->tip));
+	return ga_hint(err, "'git branch agent/%s %s' brings it back", s->name,
+		       GA_HEX(&s->result.tip));
 }
 
 static int find_branch(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret,
 		       struct ga_error *err)
 {
 	cleanup_error struct ga_error missing = GA_ERROR_INIT;
-	int rc = ga_ref_read(e->repo, s->branch, ret, err);
+	int rc = ga_ref_read(e->repo, s->id.branch, ret, err);
 	struct ga_oid tree;
 
 	if (rc <= 0)
 		return rc;
-	*ret = ga_oid_is_zero(&s->tip) ? s->onto : s->tip;
-	if (ga_oid_is_zero(&s->tip))
+	*ret = ga_oid_is_zero(&s->result.tip) ? s->id.onto : s->result.tip;
+	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	/* a branch that has landed is there to be deleted */
 	return s->state != GA_STATE_LANDED || ga_commit_tree(e->repo, ret, &tree, &missing)
@@ -164,11 +165,11 @@ static int find_full(struct ga_start_env *e, const struct ga_session *s, struct 
 static int find_start(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		      struct ga_error *err)
 {
-	bool begun = !ga_oid_is_zero(&s->bring);
+	bool begun = !ga_oid_is_zero(&s->view.bring);
 
-	p->was = begun ? s->bring : s->view;
-	p->was_full = begun ? s->bring_full : s->full;
-	return begun ? ga_tree_diff(e->repo, &s->view, &s->bring, &p->again, err) : 0;
+	p->was = begun ? s->view.bring : s->view.tree;
+	p->was_full = begun ? s->view.bring_full : s->view.full;
+	return begun ? ga_tree_diff(e->repo, &s->view.tree, &s->view.bring, &p->again, err) : 0;
 }
 
 /* Find p->view, what the layers are to show, and p->bring, how to get there. */
@@ -241,5 +242,5 @@ int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct 
 	    start_find_former(e, s, &ret->base_report, err))
 		return -1;
 	ret->agent_base = ret->branch_base;
-	return ga_oid_equal(&s->base, &s->onto) ? 0 : make_from(e, s, ret, err);
+	return ga_oid_equal(&s->id.base, &s->id.onto) ? 0 : make_from(e, s, ret, err);
 }

@@ -35,17 +35,17 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 			      ga_state_name(s->state));
 		return ga_hint(err, "only a session that was captured can go on");
 	}
-	if (s->within) {
+	if (s->id.within) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' is part of a superproject's session",
 			      s->name);
 		return start_anew_hint(s, err);
 	}
-	if (s->submodules.n) {
+	if (s->id.submodules.n) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' has submodules: it cannot go on",
 			      s->name);
 		return start_anew_hint(s, err);
 	}
-	if (ga_oid_is_zero(&s->view)) {
+	if (ga_oid_is_zero(&s->view.tree)) {
 		(void)ga_fail(err, GA_EFATAL, "session '%s' was captured by an earlier git-agent",
 			      s->name);
 		return start_anew_hint(s, err);
@@ -56,10 +56,10 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 static int check_place(const struct ga_start_env *e, const struct ga_session *s,
 		       struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(s->project), *word = ga_quote_shell(s->project);
-	cleanup_free char *git = ga_path_join(s->project, ".git");
+	cleanup_free char *q = ga_escape(s->id.project), *word = ga_quote_shell(s->id.project);
+	cleanup_free char *git = ga_path_join(s->id.project, ".git");
 
-	if (!strcmp(ga_repo_info(e->repo)->workdir, s->project))
+	if (!strcmp(ga_repo_info(e->repo)->workdir, s->id.project))
 		return 0;
 	if (access(git, F_OK)) {
 		(void)ga_fail(err, GA_EFATAL, "the project of session '%s' is not at '%s' any more",
@@ -134,15 +134,15 @@ static int choose_command(const struct ga_start_env *e, const struct ga_start_op
 {
 	struct ga_session *s = &st->session;
 
-	if (!o->argc && !s->command.n)
+	if (!o->argc && !s->id.command.n)
 		return ga_fail(err, GA_EUSAGE, "session '%s' has no command: give one", s->name);
 	if (o->argc)
 		start_make_argv(e, o->argv, o->argc, false, st);
 	else
-		start_make_argv(e, s->command.v, s->command.n, true, st);
-	ga_strv_release(&s->resumed_with);
+		start_make_argv(e, s->id.command.v, s->id.command.n, true, st);
+	ga_strv_release(&s->run.resumed_with);
 	for (size_t i = 0; i < o->argc; i++)
-		ga_strv_push(&s->resumed_with, o->argv[i]);
+		ga_strv_push(&s->run.resumed_with, o->argv[i]);
 	return 0;
 }
 
@@ -150,24 +150,25 @@ static int choose_command(const struct ga_start_env *e, const struct ga_start_op
 static void fill_session(const struct ga_start_opts *o, const struct start_point *p,
 			 struct ga_session *s)
 {
-	free(s->message);
-	s->message = o->message ? ga_strdup(o->message) : NULL;
-	free(s->incomplete);
-	s->incomplete = NULL;
-	if (!ga_oid_is_zero(&s->agent_base) && !ga_oid_equal(&s->agent_base, &s->branch_base) &&
-	    !ga_oid_equal(&s->agent_base, &p->agent_base))
-		ga_strv_push(&s->stood, GA_HEX(&s->agent_base));
-	s->branch_base = p->branch_base;
-	s->agent_base = p->agent_base;
-	s->base_report = p->base_report;
-	s->view = p->view;
-	s->full = p->full;
-	s->bring = s->bring_full = (struct ga_oid){ 0 };
-	s->resumed = (uint64_t)time(NULL);
-	ga_strv_release(&s->checks);
-	ga_strv_release(&s->remarks);
-	s->finished = 0;
-	s->exit_status = -1;
+	free(s->id.message);
+	s->id.message = o->message ? ga_strdup(o->message) : NULL;
+	free(s->view.incomplete);
+	s->view.incomplete = NULL;
+	if (!ga_oid_is_zero(&s->view.agent_base) &&
+	    !ga_oid_equal(&s->view.agent_base, &s->view.branch_base) &&
+	    !ga_oid_equal(&s->view.agent_base, &p->agent_base))
+		ga_strv_push(&s->view.stood, GA_HEX(&s->view.agent_base));
+	s->view.branch_base = p->branch_base;
+	s->view.agent_base = p->agent_base;
+	s->result.base_report = p->base_report;
+	s->view.tree = p->view;
+	s->view.full = p->full;
+	s->view.bring = s->view.bring_full = (struct ga_oid){ 0 };
+	s->run.resumed = (uint64_t)time(NULL);
+	ga_strv_release(&s->run.checks);
+	ga_strv_release(&s->run.remarks);
+	s->run.finished = 0;
+	s->run.exit_status = -1;
 }
 
 /* Keep the commit that it is published on, by a ref, as long as the session is there. */
@@ -177,7 +178,7 @@ static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct 
 	cleanup_free char *name = ga_session_ref(s, "from");
 	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
 
-	ga_ref_updates_add(&u, name, NULL, &s->branch_base);
+	ga_ref_updates_add(&u, name, NULL, &s->view.branch_base);
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
@@ -206,8 +207,8 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	 * with them again, as something may be lost, which start_find_doubt() has looked for */
 	start_remove_work(s->dir);
 	if (start_note_live(s, err) || ga_start_config(e, err) ||
-	    (!s->live && start_get_base(e, s, &st->base, err)) ||
-	    start_make_trees(s, s->live ? NULL : &st->base, &st->spec, err))
+	    (!s->id.live && start_get_base(e, s, &st->base, err)) ||
+	    start_make_trees(s, s->id.live ? NULL : &st->base, &st->spec, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (st->spec.feedback)
@@ -216,7 +217,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	    ga_run_trees(st->sandbox, &st->spec, err) ||
 	    ga_run_wait_ready(st->sandbox, err) || start_enter_network(st, err))
 		return -1;
-	st->cwd = ga_start_cwd(s->project);
+	st->cwd = ga_start_cwd(s->id.project);
 	return 0;
 }
 

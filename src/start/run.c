@@ -35,16 +35,16 @@ static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
 		      struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	const char *rel = ga_path_below(s->project, e->home);
+	const char *rel = ga_path_below(s->id.project, e->home);
 	const char *home = spec->home_upper ? spec->home_upper : spec->home_source;
 	cleanup_free char *dir = rel ? ga_path_join(home, rel) : NULL;
-	cleanup_free char *q = ga_quote(dir ? dir : s->project);
+	cleanup_free char *q = ga_quote(dir ? dir : s->id.project);
 
-	free(s->incomplete);
-	s->incomplete = ga_strf("the project was moved away inside; %s %s",
+	free(s->view.incomplete);
+	s->view.incomplete = ga_strf("the project was moved away inside; %s %s",
 				dir ? "look for what was written after that in"
 				    : "gone is what was written after that to", q);
-	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->incomplete));
+	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->view.incomplete));
 	/* if this process ends, capture goes by the file */
 	(void)ga_session_save(s, &ignored);
 }
@@ -63,18 +63,19 @@ static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, st
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	uint64_t n = ga_run_oom_kills(sb, c);
 
-	if (!n || s->incomplete)
+	if (!n || s->view.incomplete)
 		return;
-	s->incomplete = ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
+	s->view.incomplete =
+		ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
 				"(limits.memory)", n);
-	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->incomplete));
+	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->view.incomplete));
 	(void)ga_session_save(s, &ignored);
 }
 
 /* Without the helper, renaming a directory inside fails with EXDEV: worth a note, not a failure. */
 static void note_no_renames(struct ga_session *s, int errnum)
 {
-	ga_strv_pushf(&s->skipped, "renaming directories inside: %s", errnum == EBUSY ?
+	ga_strv_pushf(&s->view.skipped, "renaming directories inside: %s", errnum == EBUSY ?
 		      "not in a sandbox that announces system calls itself" : errnum == EINVAL ?
 		      "Linux 5.19 or newer is needed" : strerror(errnum));
 	(void)ga_journal(s->dir, "renames", json_pack("{s:i}", "errno", errnum));
@@ -86,7 +87,7 @@ static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, str
 	cleanup_free char *base = ga_session_ref(s, "base");
 
 	ga_ref_paths(e->repo, base, ret);
-	ga_ref_paths(e->repo, s->branch, ret);
+	ga_ref_paths(e->repo, s->id.branch, ret);
 	ga_strv_take(ret, ga_path_join(s->dir, "session"));
 	ga_strv_push(ret, s->dir);
 	start_part_paths(st, ret);
@@ -142,11 +143,13 @@ static void note_loose(const struct ga_sandbox *sb, struct ga_session *s)
 		cleanup_free char *q = ga_escape(rel ? rel : dirs.v[i]);
 
 		if (!rel) {
-			ga_strv_pushf(&s->remarks, "root's files in '%s' cannot be nobody's here: "
+			ga_strv_pushf(&s->run.remarks,
+				      "root's files in '%s' cannot be nobody's here: "
 				      "one that is put there while it runs shows inside", q);
 			continue;
 		}
-		ga_strv_pushf(&s->remarks, "something is mounted in '~/%s', or no overlay can lie "
+		ga_strv_pushf(&s->run.remarks,
+			      "something is mounted in '~/%s', or no overlay can lie "
 			      "over it: a credential file that is put there while it runs shows "
 			      "inside", q);
 	}
@@ -159,13 +162,13 @@ static int begin(struct ga_start_env *e, struct ga_start *st, struct ga_error *e
 
 	if (ga_live_open(s->dir, &st->live, err))
 		return -1;
-	free(s->boot);
-	s->boot = ga_boot_id();
+	free(s->view.boot);
+	s->view.boot = ga_boot_id();
 	s->state = GA_STATE_RUNNING;
-	s->pid = ga_run_pid(st->sandbox);
-	s->pidns = ga_run_pidns(st->sandbox);
-	ga_strv_release(&s->limits);
-	ga_confine_describe(&st->confine, &s->limits);
+	s->run.pid = ga_run_pid(st->sandbox);
+	s->run.pidns = ga_run_pidns(st->sandbox);
+	ga_strv_release(&s->run.limits);
+	ga_confine_describe(&st->confine, &s->run.limits);
 	note_loose(st->sandbox, s);
 	if (start_save_parts(st, err) || ga_session_save(s, err) ||
 	    ga_fault_stop("start:running", err))
@@ -211,8 +214,8 @@ static bool is_idle(const struct ga_session *s)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
 
-	return !s->shared.n && !s->submodules.n && ga_dir_is_empty(upper) &&
-	       ga_gitdir_untouched(git, s->branch, &ignored) == 1;
+	return !s->view.shared.n && !s->id.submodules.n && ga_dir_is_empty(upper) &&
+	       ga_gitdir_untouched(git, s->id.branch, &ignored) == 1;
 }
 
 /* Save when and how the agent ended, so that a capture that is killed and done again has it. A
@@ -248,7 +251,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		ga_run_ignore_hangup();
 	ga_run_end(st->sandbox);
 	/* run() has done so, unless it was not reached */
-	ga_strv_release(&s->published);
+	ga_strv_release(&s->run.published);
 	start_close_home(e, st);
 	if (rc && err->code == GA_ESTART && !st->resumed) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
@@ -261,8 +264,8 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 		(void)ga_start_discard(e, s, &second);
 		return -1;
 	}
-	s->finished = (uint64_t)time(NULL);
-	s->exit_status = *ret_status;
+	s->run.finished = (uint64_t)time(NULL);
+	s->run.exit_status = *ret_status;
 	start_note_exit(st);
 	if (!is_idle(s))
 		save_if_possible(s);
@@ -279,7 +282,7 @@ int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_err
 		return -1;
 	/* the branch was made for this session and stands where it was made; a user
 	 * who moved it keeps it */
-	if (ga_ref_delete(e->repo, s->branch, &s->onto, err))
+	if (ga_ref_delete(e->repo, s->id.branch, &s->id.onto, err))
 		ga_error_release(err);
 	for (size_t i = 0; i < GA_NELEMS(kinds); i++) {
 		cleanup_free char *name = ga_session_ref(s, kinds[i]);
@@ -305,7 +308,7 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 /* Is the commit gone that the state names? */
 static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const struct ga_oid *oid)
 {
-	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->onto);
+	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto);
 }
 
 static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
@@ -325,8 +328,8 @@ static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
 
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (r->flags[i].verdict != GA_VERDICT_OPEN)
-			return put_back(e, s->branch, &s->tip, err) ||
-			       put_back(e, held, &s->held, err) ? -1 : 0;
+			return put_back(e, s->id.branch, &s->result.tip, err) ||
+			       put_back(e, held, &s->result.held, err) ? -1 : 0;
 	return 1;
 }
 
@@ -346,19 +349,19 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	bool lost;
 	int rc;
 
-	if (!ga_commit_whole(e->repo, &s->onto, &s->onto))
+	if (!ga_commit_whole(e->repo, &s->id.onto, &s->id.onto))
 		return 0;
-	if (ga_refs_repair(e->repo, s->branch, space, &s->onto, &gone, err))
+	if (ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
 		return -1;
 	lost = ga_report_read(e->repo, s, &report, &unreadable) < 0;
 	if (lost && !ga_ref_read(e->repo, name, &oid, err) &&
 	    ga_ref_delete(e->repo, name, &oid, err))
 		return -1;
-	lost |= is_gone(e, s, &s->tip) || is_gone(e, s, &s->held);
+	lost |= is_gone(e, s, &s->result.tip) || is_gone(e, s, &s->result.held);
 	if (gone.n)
 		journal_damage(s, &gone);
-	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->remote ||
-	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->bring))
+	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->id.remote ||
+	    access(upper, F_OK) || access(git, F_OK) || !ga_oid_is_zero(&s->view.bring))
 		return 0;
 	rc = lost ? 1 : keep_decided(e, s, &report, err);
 	if (rc <= 0)
@@ -382,22 +385,22 @@ int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_err
 	if (s->state != GA_STATE_RUNNING)
 		return repair(e, s, err);
 	/* init ends with the socket to its supervisor: soon, but maybe not before we look */
-	for (int i = 0; ga_run_alive(s->pid, s->pidns); i++) {
+	for (int i = 0; ga_run_alive(s->run.pid, s->run.pidns); i++) {
 		struct timespec t = { 0, GONE_STEP_MS * 1000000 };
 
 		if (i == GONE_MS / GONE_STEP_MS) {
 			(void)ga_fail(err, GA_EFATAL, "processes of session '%s' are still running",
 				      s->name);
 			return ga_hint(err, "end them (pid namespace %llu), then try again",
-				       (unsigned long long)s->pidns);
+				       (unsigned long long)s->run.pidns);
 		}
 		(void)nanosleep(&t, NULL);
 	}
 	start_clear_locks(e->repo, s);
 	ga_live_remove(s->dir);
-	ga_strv_release(&s->published);
-	if (!s->finished) {
-		s->finished = (uint64_t)time(NULL);
+	ga_strv_release(&s->run.published);
+	if (!s->run.finished) {
+		s->run.finished = (uint64_t)time(NULL);
 		(void)ga_journal(s->dir, "interrupted", NULL);
 		save_if_possible(s);
 	}

@@ -232,7 +232,7 @@ int start_mask_shared(const struct start_base *b, int project, const char *dir, 
 static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, const char *path,
 		    const struct ga_entry *entry, bool raw, struct ga_error *err)
 {
-	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->base), path);
+	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->id.base), path);
 	const char *const args[] = { "cat-file", raw ? "blob" : "--filters", object, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
@@ -247,8 +247,8 @@ static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, 
 
 static bool is_shared(const struct ga_session *s, const char *path)
 {
-	for (size_t i = 0; i < s->shared.n; i++)
-		if (ga_path_inside(path, s->shared.v[i]))
+	for (size_t i = 0; i < s->view.shared.n; i++)
+		if (ga_path_inside(path, s->view.shared.v[i]))
 			return true;
 	return false;
 }
@@ -257,7 +257,7 @@ int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 		       const struct start_base *b, const struct ga_oid *tree, int project,
 		       int extras, struct ga_error *err)
 {
-	const struct ga_strv *hidden = s->live ? &b->hidden : &b->clear;
+	const struct ga_strv *hidden = s->id.live ? &b->hidden : &b->clear;
 
 	for (size_t i = 0; i < hidden->n; i++) {
 		const char *path = hidden->v[i];

@@ -48,7 +48,7 @@ int start_seen_read(const struct ga_session *s, struct start_seen *ret, struct g
 	for (size_t i = 0; (dev = ga_buf_next0(&b, &pos)) && (ino = ga_buf_next0(&b, &pos)); i++) {
 		struct ga_shared sh = { 0 };
 
-		if (i >= s->shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
+		if (i >= s->view.shared.n || !ga_parse_u64(dev, UINT64_MAX, &sh.dev) ||
 		    !ga_parse_u64(ino, UINT64_MAX, &sh.ino))
 			return ga_fail(err, GA_EFATAL, "'%s' is damaged", q);
 		start_seen_set(ret, i, &sh);

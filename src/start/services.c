@@ -84,7 +84,7 @@ static int start_all(struct start_watch *w, struct ga_start *st, const struct ga
 	for (size_t i = 0; i < list->n; i++) {
 		const char *const argv[] = { "/bin/sh", "-ec", list->v[i].command, NULL };
 		const struct ga_run_service v = {
-			.name = list->v[i].name, .cwd = st->session.project, .argv = argv,
+			.name = list->v[i].name, .cwd = st->session.id.project, .argv = argv,
 			.envp = (const char *const *)st->spec.env.v, .renames = w->e->renames,
 			.log = dir,
 		};
@@ -212,7 +212,7 @@ void start_end_services(struct ga_start *st)
 		if (!early[i])
 			continue;
 		line = start_last_line(state.tail, state.tail_n);
-		ga_strv_pushf(&st->session.remarks, "service %s %s before the agent did%s%s "
+		ga_strv_pushf(&st->session.run.remarks, "service %s %s before the agent did%s%s "
 			      "('git agent logs --service %s %s')", list.v[i].name, how,
 			      *line ? ": " : "", line, list.v[i].name, st->session.name);
 	}

@@ -58,7 +58,7 @@ int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *re
 {
 	cleanup_free char *what = ga_strf("shared%zu", i);
 	cleanup_free char *mask = ga_strf("%s/shared/%zu/mask", s->dir, i);
-	cleanup_free char *lower = ga_path_join(s->project, s->shared.v[i]);
+	cleanup_free char *lower = ga_path_join(s->id.project, s->view.shared.v[i]);
 	struct stat st, ignored;
 	int there = look(lower, &st, err), masked = there > 0 ? look(mask, &ignored, err) : 0;
 
@@ -66,7 +66,7 @@ int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *re
 		return -1;
 	if (!there)
 		return 1;
-	*ret = (struct ga_shared){ .rel = ga_strdup(s->shared.v[i]),
+	*ret = (struct ga_shared){ .rel = ga_strdup(s->view.shared.v[i]),
 				   .lower = ga_steal(&lower),
 				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
 				   .mask = masked ? ga_steal(&mask) : NULL,
@@ -80,10 +80,10 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 {
 	cleanup_(start_seen_release) struct start_seen seen = { 0 };
 
-	if (!s->shared.n)
+	if (!s->view.shared.n)
 		return 0;
-	spec->shared = ga_calloc(s->shared.n, sizeof(*spec->shared));
-	for (size_t i = 0; i < s->shared.n; i++) {
+	spec->shared = ga_calloc(s->view.shared.n, sizeof(*spec->shared));
+	for (size_t i = 0; i < s->view.shared.n; i++) {
 		struct ga_shared *sh = &spec->shared[spec->n_shared];
 		int rc = start_make_shared(s, i, sh, err);
 
@@ -148,11 +148,11 @@ int start_make_trees(const struct ga_session *s, const struct ga_base *base, str
 		ga_strv_take(&p->object_dirs, ga_steal(&objects));
 	if (!access(extras, F_OK))
 		ga_strv_take(&p->lowers, ga_steal(&extras));
-	ga_strv_push(&p->lowers, base ? base->tree : s->project);
+	ga_strv_push(&p->lowers, base ? base->tree : s->id.project);
 	p->upper = start_dir(s, "upper");
 	p->work = start_fresh_dir(s, "project", err);
 	p->git_upper = start_dir(s, "git");
-	ga_strv_extend(&p->hidden_objects, &s->masked_objects);
+	ga_strv_extend(&p->hidden_objects, &s->view.masked_objects);
 	if (!p->work)
 		return -1;
 	if (base) {

@@ -75,7 +75,7 @@ int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_
 	const char *argv[] = { "/bin/sh", "-c", s->script ? s->script : plain_script, s->heading,
 			       s->command, NULL };
 	const struct ga_run_command c = {
-		.cwd = st->session.project,
+		.cwd = st->session.id.project,
 		.argv = argv,
 		.envp = (const char *const *)st->spec.env.v,
 		.unfiltered = st->unfiltered,

@@ -26,23 +26,23 @@
 static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		    const char *stamp, struct ga_ref_updates *u, struct ga_error *err)
 {
-	cleanup_free char *kind = ga_strf("earlier/%s", GA_HEX(&s->tip));
+	cleanup_free char *kind = ga_strf("earlier/%s", GA_HEX(&s->result.tip));
 	cleanup_free char *ref = ga_session_ref(s, kind);
 	cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp, kind);
 	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
 	int rc;
 
-	if (ga_oid_is_zero(&s->tip) || !ga_commit_whole(r, &s->tip, &s->onto))
+	if (ga_oid_is_zero(&s->result.tip) || !ga_commit_whole(r, &s->result.tip, &s->id.onto))
 		return 0;
 	if (branch) {
-		rc = ga_is_ancestor(r, &s->tip, branch, err);
+		rc = ga_is_ancestor(r, &s->result.tip, branch, err);
 		if (rc)
 			return rc < 0 ? -1 : 0;
 	}
 	rc = ga_ref_read(r, ref, &oid, err);
 	if (rc > 0)
-		ga_ref_updates_add(u, to, &none, &s->tip);
+		ga_ref_updates_add(u, to, &none, &s->result.tip);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -62,12 +62,12 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	/* all were moved at once */
 	if (ga_refs_list(r, trash, &refs, err) || refs.n)
 		return refs.n ? 0 : -1;
-	rc = ga_ref_read(r, s->branch, &oid, err);
+	rc = ga_ref_read(r, s->id.branch, &oid, err);
 	if (rc < 0)
 		return -1;
 	if (!rc) {
 		ga_ref_updates_add(&u, tip, &none, &oid);
-		ga_ref_updates_add(&u, s->branch, &oid, NULL);
+		ga_ref_updates_add(&u, s->id.branch, &oid, NULL);
 	}
 	if (keep_own(r, s, rc ? NULL : &oid, stamp, &u, err) ||
 	    ga_refs_list(r, prefix, &refs, err))
@@ -104,10 +104,10 @@ static char *free_stamp(struct ga_repo *r, const char *trash, const char *name)
 static int note_stamp(struct ga_repo *r, const char *trash, struct ga_session *s,
 		      struct ga_error *err)
 {
-	if (s->state == GA_STATE_DROPPED && s->stamp)
+	if (s->state == GA_STATE_DROPPED && s->result.stamp)
 		return 0;
-	free(s->stamp);
-	s->stamp = free_stamp(r, trash, s->name);
+	free(s->result.stamp);
+	s->result.stamp = free_stamp(r, trash, s->name);
 	s->state = GA_STATE_DROPPED;
 	(void)ga_journal(s->dir, "dropped", NULL);
 	return ga_session_save(s, err);
@@ -122,18 +122,18 @@ int ga_trash_session(struct ga_repo *r, const char *state_dir, struct ga_session
 	const enum ga_state was = s->state;
 
 	if (ga_worktree_check_free(r, s, err) || ga_mkdir_p(trash, 0700, err) ||
-	    ga_refs_repair(r, s->branch, space, &s->onto, &damaged, err) ||
+	    ga_refs_repair(r, s->id.branch, space, &s->id.onto, &damaged, err) ||
 	    ga_worktree_entry_remove(r, s, err) || note_stamp(r, trash, s, err) ||
 	    ga_fault_stop("drop:noted", err))
 		return -1;
-	if (move_refs(r, s, s->stamp, err)) {
+	if (move_refs(r, s, s->result.stamp, err)) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 		s->state = was;
 		(void)ga_session_save(s, &ignored);
 		return -1;
 	}
-	to = ga_path_join(trash, s->stamp);
+	to = ga_path_join(trash, s->result.stamp);
 	if (ga_fault_stop("drop:refs", err))
 		return -1;
 	if (rename(s->dir, to)) {
@@ -184,7 +184,7 @@ static bool is_session(const char *dir, const char *name, uint64_t *ret_started)
 
 	if (ga_session_load_from(dir, name, &s, &ignored))
 		return false;
-	*ret_started = s.started;
+	*ret_started = s.id.started;
 	return true;
 }
 
@@ -217,7 +217,8 @@ static bool is_later(const struct found *a, const struct found *b)
  * on. */
 static bool is_part(const struct found *f, const struct ga_session *whole)
 {
-	return f->started >= whole->started && (!whole->finished || f->started <= whole->finished);
+	return f->started >= whole->id.started &&
+	       (!whole->run.finished || f->started <= whole->run.finished);
 }
 
 /* Find the session of that name, or entry, that was dropped last. 1: there is none. */
@@ -264,7 +265,7 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 	for (size_t i = 0; i < refs.n; i++) {
 		const char *what = refs.v[i].name + strlen(prefix);
 		cleanup_free char *to = strcmp(what, "tip") ? ga_session_ref(s, what)
-							    : ga_strdup(s->branch);
+							    : ga_strdup(s->id.branch);
 
 		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
 		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
@@ -282,7 +283,7 @@ static int branch_in_the_way(struct ga_repo *r, const struct ga_session *s, cons
 	int rc = ga_ref_read(r, tip, &oid, err);
 
 	if (!rc)
-		rc = ga_ref_read(r, s->branch, &oid, err);
+		rc = ga_ref_read(r, s->id.branch, &oid, err);
 	return rc < 0 ? -1 : !rc;
 }
 
@@ -292,7 +293,7 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, s->name);
 	int rc;
 
-	if (!*s->project) {
+	if (!*s->id.project) {
 		(void)ga_fail(err, GA_EFATAL, "the state of session '%s' was damaged", s->name);
 		return ga_hint(err, "its refs are below " GA_TRASH_REFS "%s/, its layers in the "
 			       "trash", entry);
@@ -326,8 +327,8 @@ int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
 		return rc ? rc : -1;
 	free(ret->dir);
 	ret->dir = ga_strf("%s/sessions/%s", state_dir, ret->name);
-	free(ret->stamp);
-	ret->stamp = ga_steal(&f.entry);
+	free(ret->result.stamp);
+	ret->result.stamp = ga_steal(&f.entry);
 	return 0;
 }
 
@@ -339,9 +340,9 @@ static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, i
 
 	if (rc > 0)
 		return ga_fail(err, GA_EFATAL, "session '%s' is being dropped", s->name);
-	if (rc || restore_refs(r, s, s->stamp, err) || ga_fault_stop("restore:refs", err))
+	if (rc || restore_refs(r, s, s->result.stamp, err) || ga_fault_stop("restore:refs", err))
 		return -1;
-	s->state = ga_oid_is_zero(&s->landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
+	s->state = ga_oid_is_zero(&s->result.landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
 	if (ga_session_save(s, err) || ga_fault_stop("restore:saved", err))
 		return -1;
 	(void)ga_journal(s->dir, "restored", NULL);
@@ -358,7 +359,7 @@ int ga_trash_restore(struct ga_repo *r, const char *state_dir, struct ga_session
 {
 	cleanup_free char *to = s->dir;
 
-	s->dir = ga_strf("%s/trash/%s", state_dir, s->stamp);
+	s->dir = ga_strf("%s/trash/%s", state_dir, s->result.stamp);
 	if (bring_back(r, s, to, ret_lock, err))
 		return -1;
 	free(s->dir);

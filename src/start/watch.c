@@ -202,9 +202,9 @@ static void note(const struct start_watch *w, struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-	free(s->incomplete);
-	s->incomplete = ga_strdup(w->why);
-	(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete", s->incomplete));
+	free(s->view.incomplete);
+	s->view.incomplete = ga_strdup(w->why);
+	(void)ga_journal(s->dir, w->event, json_pack("{s:s}", "incomplete", s->view.incomplete));
 	(void)ga_session_save(s, &ignored);
 }
 

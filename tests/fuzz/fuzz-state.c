@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		CHECK(!s.name && (rc == 1 ? !err.msg : err.msg != NULL));
 		return 0;
 	}
-	CHECK(!strcmp(s.name, "x") && s.project && s.gitdir && s.branch && s.dir);
+	CHECK(!strcmp(s.name, "x") && s.id.project && s.id.gitdir && s.id.branch && s.dir);
 	CHECK(s.state != GA_STATE_INTERRUPTED);
 	save(&s);
 	get_state(dir, &first);

@@ -61,30 +61,30 @@ static inline void stay_open(struct stay *t, const char *dir)
 	t->s.state = GA_STATE_CAPTURED;
 	t->s.dir = ga_strf("%s/%s.state", scratch, dir);
 	OK(ga_mkdir_p(t->s.dir, 0700, &err));
-	t->s.project = ga_strdup(ga_repo_info(t->repo)->workdir);
-	t->s.gitdir = ga_strdup(ga_repo_info(t->repo)->gitdir);
-	t->s.branch = ga_strdup("refs/heads/agent/s1");
-	t->s.onto_ref = ga_strdup("refs/heads/main");
-	t->s.onto = OID(dir, "git rev-parse onto");
-	t->s.base = ref_or_zero(t->repo, "refs/agent/s1/base");
-	if (ga_oid_is_zero(&t->s.base))
-		t->s.base = t->s.onto;
-	ga_strv_push(&t->s.command, "bash");
-	t->s.tip = ref_or_zero(t->repo, "refs/heads/agent/s1");
-	t->s.held = ref_or_zero(t->repo, "refs/agent/s1/held");
+	t->s.id.project = ga_strdup(ga_repo_info(t->repo)->workdir);
+	t->s.id.gitdir = ga_strdup(ga_repo_info(t->repo)->gitdir);
+	t->s.id.branch = ga_strdup("refs/heads/agent/s1");
+	t->s.id.onto_ref = ga_strdup("refs/heads/main");
+	t->s.id.onto = OID(dir, "git rev-parse onto");
+	t->s.id.base = ref_or_zero(t->repo, "refs/agent/s1/base");
+	if (ga_oid_is_zero(&t->s.id.base))
+		t->s.id.base = t->s.id.onto;
+	ga_strv_push(&t->s.id.command, "bash");
+	t->s.result.tip = ref_or_zero(t->repo, "refs/heads/agent/s1");
+	t->s.result.held = ref_or_zero(t->repo, "refs/agent/s1/held");
 
 	t->r.session = ga_strdup("s1");
 	ga_strv_push(&t->r.command, "bash");
-	t->r.base = t->s.onto;
-	t->r.tip = t->s.tip;
-	t->r.held = t->s.held;
-	tip = ga_oid_is_zero(&t->s.tip) ? t->s.onto : t->s.tip;
-	OK(ga_commit_tree(t->repo, &t->s.onto, &old, &err));
+	t->r.base = t->s.id.onto;
+	t->r.tip = t->s.result.tip;
+	t->r.held = t->s.result.held;
+	tip = ga_oid_is_zero(&t->s.result.tip) ? t->s.id.onto : t->s.result.tip;
+	OK(ga_commit_tree(t->repo, &t->s.id.onto, &old, &err));
 	OK(ga_commit_tree(t->repo, &tip, &new, &err));
-	if (!ga_oid_is_zero(&t->s.held)) {
+	if (!ga_oid_is_zero(&t->s.result.held)) {
 		struct ga_oid tree;
 
-		OK(ga_commit_tree(t->repo, &t->s.held, &tree, &err));
+		OK(ga_commit_tree(t->repo, &t->s.result.held, &tree, &err));
 		OK(ga_tree_diff(t->repo, &new, &tree, &held, &err));
 		new = tree;
 	}
@@ -107,13 +107,13 @@ static inline void left_out(struct stay *t, const char *path)
 {
 	struct ga_oid carried;
 
-	ga_strv_push(&t->s.left_out, path);
+	ga_strv_push(&t->s.result.left_out, path);
 	ga_strv_push(&t->r.left_out, path);
 	OK(ga_ref_read(t->repo, "refs/agent/s1/base", &t->r.shown, &err));
 	OK(ga_ref_read(t->repo, "refs/agent/s1/carried", &carried, &err));
 	OK(ga_commit_tree(t->repo, &carried, &t->r.seen, &err));
-	t->s.base = t->r.shown;
-	t->s.view = t->r.seen;
+	t->s.id.base = t->r.shown;
+	t->s.view.tree = t->r.seen;
 }
 
 /* The report as it is on the ref, in place of the one in memory. */

@@ -54,10 +54,10 @@ static void accept_held(void **state)
 	expect_land(&t, GA_EFLAGS, "");
 	decide(&t, ".githooks/post-merge", true);
 	EXPECT("held", "", "git for-each-ref refs/agent/s1/held");
-	assert_true(ga_oid_is_zero(&t.s.held));
+	assert_true(ga_oid_is_zero(&t.s.result.held));
 	assert_int_equal(ga_report_open(&t.r), 0);
 	reread(&t);
-	assert_true(ga_oid_equal(&t.r.tip, &t.s.tip));
+	assert_true(ga_oid_equal(&t.r.tip, &t.s.result.tip));
 	expect_land(&t, GA_OK, "");
 	EXPECT("held", "x", "cat .envrc");
 	stay_close(&t);

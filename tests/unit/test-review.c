@@ -246,7 +246,7 @@ static void on_the_ref(void **state)
 		  "git switch -qc agent/s1; echo b >>a; git commit -qam two; git switch -q main");
 	stay_open(&t, "ref");
 	OK(ga_report_read(t.repo, &t.s, &back, &err));
-	assert_true(ga_oid_equal(&back.tip, &t.s.tip));
+	assert_true(ga_oid_equal(&back.tip, &t.s.result.tip));
 	EXPECT("ref", "report.json", "git ls-tree --name-only refs/agent/s1/report");
 	EXPECT("ref", "", "git fsck --strict --no-dangling 2>&1");
 	/* somebody else's */
@@ -450,8 +450,8 @@ static void json(void **state)
 	ga_report_release(&t.r);
 	t.r.session = ga_strdup("s1");
 	ga_strv_push_many(&t.r.command, "bash", "-c", "\xff", NULL);
-	t.r.base = t.s.onto;
-	t.r.tip = t.s.tip;
+	t.r.base = t.s.id.onto;
+	t.r.tip = t.s.result.tip;
 	ga_strv_push(&t.r.notes, "note");
 	ga_strv_push(&t.r.left_out, "mine");
 	ga_strv_take(&t.r.checks, ga_check_encode(&check));
@@ -489,7 +489,7 @@ static void json(void **state)
 	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],"
 	    "\"checks\":[{\"command\":\"make\",\"end\":\"exited\",\"status\":2}],\"limits\":[],"
 	    "\"unkept\":[]}",
-	    base, GA_HEX(&t.s.tip), id, GA_HEX(&t.s.tip));
+	    base, GA_HEX(&t.s.result.tip), id, GA_HEX(&t.s.result.tip));
 	{
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 

@@ -77,27 +77,27 @@ static void stems(void **state)
 static void fill(struct ga_session *s)
 {
 	s->state = GA_STATE_CAPTURED;
-	s->project = ga_strdup("/home/u/a \"b\"\n\\c\x01%41\xff");
-	s->gitdir = ga_strdup("/home/u/.git");
-	s->message = ga_strdup("");
-	s->base.id[3] = 7;
-	s->started = 1234567890123;
-	s->exit_status = 137;
-	s->incomplete = ga_strdup("why");
-	s->within = ga_strdup("/state/other");
-	ga_strv_push(&s->submodules, "a \"b\n");
-	ga_strv_push(&s->part_ids, "0123456789abcdef");
-	s->pidns = UINT64_MAX;
-	s->live = true;
-	ga_strv_push_many(&s->command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
-	ga_strv_push(&s->left_out, " leading and trailing ");
-	s->view.id[0] = 1;
-	s->full.id[0] = 2;
-	s->agent_base.id[0] = 3;
-	s->branch_base.id[0] = 4;
-	s->resumed = 1234567890124;
-	ga_strv_push(&s->resumed_with, "bash");
-	ga_strv_push(&s->exposed, "/home/u/.env");
+	s->id.project = ga_strdup("/home/u/a \"b\"\n\\c\x01%41\xff");
+	s->id.gitdir = ga_strdup("/home/u/.git");
+	s->id.message = ga_strdup("");
+	s->id.base.id[3] = 7;
+	s->id.started = 1234567890123;
+	s->run.exit_status = 137;
+	s->view.incomplete = ga_strdup("why");
+	s->id.within = ga_strdup("/state/other");
+	ga_strv_push(&s->id.submodules, "a \"b\n");
+	ga_strv_push(&s->id.part_ids, "0123456789abcdef");
+	s->run.pidns = UINT64_MAX;
+	s->id.live = true;
+	ga_strv_push_many(&s->id.command, "sh", "-c", "echo ; # \t\r\n", "", NULL);
+	ga_strv_push(&s->result.left_out, " leading and trailing ");
+	s->view.tree.id[0] = 1;
+	s->view.full.id[0] = 2;
+	s->view.agent_base.id[0] = 3;
+	s->view.branch_base.id[0] = 4;
+	s->run.resumed = 1234567890124;
+	ga_strv_push(&s->run.resumed_with, "bash");
+	ga_strv_push(&s->view.exposed, "/home/u/.env");
 }
 
 static void round_trip(void **state)
@@ -113,31 +113,31 @@ static void round_trip(void **state)
 	fill(&s);
 	assert_int_equal(ga_session_save(&s, &err), 0);
 	assert_int_equal(ga_session_load(dir, "x", &t, &err), 0);
-	assert_string_equal(t.project, s.project);
-	assert_string_equal(t.message, "");
-	assert_null(t.onto_ref);
-	assert_true(ga_oid_equal(&t.base, &s.base));
-	assert_int_equal(t.started, s.started);
-	assert_int_equal(t.exit_status, 137);
-	assert_string_equal(t.incomplete, "why");
-	assert_string_equal(t.within, "/state/other");
-	assert_int_equal(t.submodules.n, 1);
-	assert_string_equal(t.submodules.v[0], "a \"b\n");
-	assert_int_equal(t.part_ids.n, 1);
-	assert_string_equal(t.part_ids.v[0], "0123456789abcdef");
-	assert_true(t.pidns == UINT64_MAX);
-	assert_true(t.live);
+	assert_string_equal(t.id.project, s.id.project);
+	assert_string_equal(t.id.message, "");
+	assert_null(t.id.onto_ref);
+	assert_true(ga_oid_equal(&t.id.base, &s.id.base));
+	assert_int_equal(t.id.started, s.id.started);
+	assert_int_equal(t.run.exit_status, 137);
+	assert_string_equal(t.view.incomplete, "why");
+	assert_string_equal(t.id.within, "/state/other");
+	assert_int_equal(t.id.submodules.n, 1);
+	assert_string_equal(t.id.submodules.v[0], "a \"b\n");
+	assert_int_equal(t.id.part_ids.n, 1);
+	assert_string_equal(t.id.part_ids.v[0], "0123456789abcdef");
+	assert_true(t.run.pidns == UINT64_MAX);
+	assert_true(t.id.live);
 	assert_int_equal(t.state, GA_STATE_CAPTURED);
-	assert_int_equal(t.command.n, 4);
+	assert_int_equal(t.id.command.n, 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_string_equal(t.command.v[i], s.command.v[i]);
-	assert_string_equal(t.left_out.v[0], s.left_out.v[0]);
-	assert_true(ga_oid_equal(&t.view, &s.view) && ga_oid_equal(&t.full, &s.full));
-	assert_true(ga_oid_equal(ga_session_agent_base(&t), &s.agent_base));
-	assert_true(ga_oid_equal(ga_session_branch_base(&t), &s.branch_base));
-	assert_int_equal(t.resumed, s.resumed);
-	assert_string_equal(t.resumed_with.v[0], "bash");
-	assert_string_equal(t.exposed.v[0], "/home/u/.env");
+		assert_string_equal(t.id.command.v[i], s.id.command.v[i]);
+	assert_string_equal(t.result.left_out.v[0], s.result.left_out.v[0]);
+	assert_true(ga_oid_equal(&t.view.tree, &s.view.tree) && ga_oid_equal(&t.view.full, &s.view.full));
+	assert_true(ga_oid_equal(ga_session_agent_base(&t), &s.view.agent_base));
+	assert_true(ga_oid_equal(ga_session_branch_base(&t), &s.view.branch_base));
+	assert_int_equal(t.run.resumed, s.run.resumed);
+	assert_string_equal(t.run.resumed_with.v[0], "bash");
+	assert_string_equal(t.view.exposed.v[0], "/home/u/.env");
 	assert_string_equal(t.dir, s.dir);
 
 	/* its maker holds the lock */
@@ -229,7 +229,7 @@ static void only_what_is_stored(void **state)
 	assert_int_equal(ga_write_atomic(AT_FDCWD, included, more, strlen(more), 0600, &err), 0);
 	assert_int_equal(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err), 0);
 	assert_int_equal(ga_session_load(dir, "x", &t, &err), 0);
-	assert_string_equal(t.incomplete, s.incomplete);
+	assert_string_equal(t.view.incomplete, s.view.incomplete);
 
 	for (size_t i = 0; i < GA_NELEMS(odd); i++) {
 		size_t before = whole.len;

@@ -559,7 +559,7 @@ static void test_worktree_entry(void **state)
 	(void)state;
 	s.name = ga_strdup("x-1");
 	s.dir = ga_strdup(dir_);
-	s.branch = ga_strdup("refs/heads/agent/x-1");
+	s.id.branch = ga_strdup("refs/heads/agent/x-1");
 	SH("entry/r", "git branch agent/x-1");
 	assert_int_equal(ga_worktree_entry_create(l.repo, &s, &err), 0);
 	assert_int_equal(ga_worktree_entry_create(l.repo, &s, &err), 0);
