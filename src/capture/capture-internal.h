@@ -13,32 +13,21 @@
 #define GA_HEADS "heads/"   /* below the session's refs */
 #define GA_OTHERS "others/"
 
-struct capture {
-	const struct ga_capture_env *e;
-	struct ga_session *s;
-	struct ga_sandbox *sandbox;   /* opened when first needed */
-	bool words;                   /* the last failure's message has words of the agent's */
-	unsigned allowed_ms;          /* time that git inside was given for the current step ... */
-	unsigned left_ms;             /* ... and what is left of it */
-	int64_t until;                /* deadline of imports, as ga_now_ms() */
-	struct ga_oid base_tree;      /* tree of the base, beneath the layers */
-	struct ga_oid agent_base;     /* the commit that history stands on ... */
-	struct ga_oid agent_base_tree; /* ... and its tree */
-	struct ga_oid branch_base;    /* the commit that it is published on */
+/* What the agent's history stands on. */
+struct capture_base {
+	struct ga_oid tree;           /* of the base, beneath the layers */
+	struct ga_oid agent;          /* the commit that history stands on ... */
+	struct ga_oid agent_tree;     /* ... and its tree */
+	struct ga_oid branch;         /* the commit that it is published on */
 	struct ga_stand *stands;      /* further commits that parts of it may stand on (stands.c) */
 	size_t n_stands, cap_stands;
-	struct ga_oid *known;         /* `agent_base`, `branch_base` and the work of all stands:
-				       * what they reach has nothing of the agent's that was not
-				       * looked at */
+	struct ga_oid *known;         /* `agent`, `branch` and the work of all stands: what they
+				       * reach has nothing of the agent's that was not looked at */
 	size_t n_known, cap_known;
-	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
-	struct ga_strv notes;         /* for people, quoted */
-	struct ga_strv unkept;        /* notes about commits that may be nowhere else ... */
-	size_t unkept_more;           /* ... and how many more commits a note stands for that tells
-				       * of several */
-	uint64_t met;                 /* limits that kept something out: a bit for each */
-	bool late;                    /* reading the upper took too long */
-	/* what the agent committed (commits.c); zero: nothing that could be taken */
+};
+
+/* What the agent committed (commits.c); zero: nothing that could be taken. */
+struct capture_git {
 	struct ga_oid head, head_tree, stash;
 	struct ga_oid tracked_tree;   /* what counts as tracked, if there is more to that than the
 				       * base (resumed.c) */
@@ -50,19 +39,41 @@ struct capture {
 	bool related;                 /* the base is an ancestor of `head` */
 	bool older;                   /* `head` is an ancestor of the user's commit */
 	bool headless;                /* its HEAD names no commit */
-	/* the host's files of patterns */
+};
+
+/* The host's files of patterns, and content made by git inside (clean.c). */
+struct capture_convert {
 	struct ga_buf excludes, attributes, info_attributes;
-	bool host_converts;           /* the attributes among them ask git to convert content */
-	/* content made by git inside (clean.c) */
-	struct ga_strv cleaned_paths;
-	struct ga_entry *cleaned_entries;
+	bool asked;                   /* the attributes among them ask git to convert content */
+	struct ga_strv paths;         /* what git inside converted ... */
+	struct ga_entry *entries;     /* ... to this */
 	bool lfs;                     /* git-lfs made pointers among them */
 	struct ga_strv unfiltered;    /* paths that a filter of the host's should have converted and
 				       * did not; sorted */
+};
+
+struct capture {
+	const struct ga_capture_env *e;
+	struct ga_session *s;
+	struct ga_sandbox *sandbox;   /* opened when first needed */
+	bool words;                   /* the last failure's message has words of the agent's */
+	unsigned allowed_ms;          /* time that git inside was given for the current step ... */
+	unsigned left_ms;             /* ... and what is left of it */
+	int64_t until;                /* deadline of imports, as ga_now_ms() */
+	struct ga_strv keeps;         /* .keep files to be unlinked once refs exist */
+	struct ga_strv notes;         /* for people, quoted */
+	struct ga_strv unkept;        /* notes about commits that may be nowhere else ... */
+	size_t unkept_more;           /* ... and how many more commits a note stands for that tells
+				       * of several */
+	uint64_t met;                 /* limits that kept something out: a bit for each */
+	bool late;                    /* reading the upper took too long */
+	struct capture_base base;
+	struct capture_git git;
+	struct capture_convert convert;
 	struct ga_upper_result upper;
 };
-#define CAPTURE_INIT { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
-		       .info_attributes = GA_BUF_INIT }
+#define CAPTURE_INIT { .convert = { .excludes = GA_BUF_INIT, .attributes = GA_BUF_INIT, \
+				    .info_attributes = GA_BUF_INIT } }
 
 /* limits.c: note that a limit kept something out. Returns `what` with " (KEY: VALUE)" at its end;
  * the caller frees it. */

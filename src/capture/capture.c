@@ -19,19 +19,19 @@
 static void capture_release(struct capture *c)
 {
 	close_inside(c);
-	free(c->stands);
-	free(c->known);
+	free(c->base.stands);
+	free(c->base.known);
 	ga_strv_release(&c->keeps);
 	ga_strv_release(&c->notes);
 	ga_strv_release(&c->unkept);
-	ga_refs_release(&c->heads);
-	ga_refs_release(&c->standing);
-	ga_buf_release(&c->excludes);
-	ga_buf_release(&c->attributes);
-	ga_buf_release(&c->info_attributes);
-	ga_strv_release(&c->cleaned_paths);
-	ga_strv_release(&c->unfiltered);
-	free(c->cleaned_entries);
+	ga_refs_release(&c->git.heads);
+	ga_refs_release(&c->git.standing);
+	ga_buf_release(&c->convert.excludes);
+	ga_buf_release(&c->convert.attributes);
+	ga_buf_release(&c->convert.info_attributes);
+	ga_strv_release(&c->convert.paths);
+	ga_strv_release(&c->convert.unfiltered);
+	free(c->convert.entries);
 	ga_upper_result_release(&c->upper);
 }
 
@@ -42,11 +42,11 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 	c->s = s;
 	if (ga_wip_use(e->repo, s, err))
 		return -1;
-	if (ga_commit_tree(e->repo, &s->id.base, &c->base_tree, err))
+	if (ga_commit_tree(e->repo, &s->id.base, &c->base.tree, err))
 		return -1;
-	c->agent_base = *ga_session_agent_base(s);
-	c->branch_base = *ga_session_branch_base(s);
-	if (ga_commit_tree(e->repo, &c->agent_base, &c->agent_base_tree, err))
+	c->base.agent = *ga_session_agent_base(s);
+	c->base.branch = *ga_session_branch_base(s);
+	if (ga_commit_tree(e->repo, &c->base.agent, &c->base.agent_tree, err))
 		return -1;
 	return read_host_patterns(c, err);
 }
@@ -73,8 +73,8 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 	l->extras = s->id.live ? ga_strdup(s->id.project) : ga_path_join(s->dir, "extras");
 	l->o = (struct ga_upper_opts){
 		.upper = l->upper,
-		.base_tree = &c->base_tree,
-		.host_excludes = c->excludes.ptr,
+		.base_tree = &c->base.tree,
+		.host_excludes = c->convert.excludes.ptr,
 		.filemode = ga_gitconfig_bool(conf, "core.filemode", true),
 		.icase = ga_gitconfig_bool(conf, "core.ignorecase", false),
 		.extras = l->extras,
@@ -111,8 +111,8 @@ static int clean(struct capture *c, struct ga_upper_opts *o, struct ga_error *er
 		o->raw = true;
 		return 0;
 	}
-	o->cleaned_paths = &c->cleaned_paths;
-	o->cleaned_entries = c->cleaned_entries;
+	o->cleaned_paths = &c->convert.paths;
+	o->cleaned_entries = c->convert.entries;
 	return 0;
 }
 
@@ -135,14 +135,14 @@ static int upper_late(struct capture *c, struct ga_error *err)
 
 	/* remove what the killed reader wrote to the object store */
 	ga_import_sweep(c->e->repo);
-	if (ga_oid_is_zero(&c->head) || ga_oid_equal(&c->head, &c->agent_base) ||
+	if (ga_oid_is_zero(&c->git.head) || ga_oid_equal(&c->git.head, &c->base.agent) ||
 	    c->s->state == GA_STATE_CAPTURED || !ga_oid_is_zero(&c->s->result.held))
 		return fail_late(c, err);
 	note = limit_met(c, GA_LIMIT_READ_TIME, "reading what the agent wrote took too long: what "
 						"it did not commit stays in the session");
 	ga_strv_push(&c->notes, note);
 	ga_left_add(&c->upper.left, ".", GA_LEFT_LIMIT, 1, 0);
-	c->upper.tree = c->head_tree;
+	c->upper.tree = c->git.head_tree;
 	return 0;
 }
 
@@ -265,7 +265,7 @@ static int check_live(struct capture *c, struct ga_error *err)
 				&busy)) {
 		if (ga_commit_tree(c->e->repo, &now, &tree, err))
 			return -1;
-		if (ga_oid_equal(&tree, &c->base_tree))
+		if (ga_oid_equal(&tree, &c->base.tree))
 			return 0;
 	}
 	ga_strv_push(&c->notes,
@@ -283,13 +283,13 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 
-	if (!c->s->id.within || !c->headless)
+	if (!c->s->id.within || !c->git.headless)
 		return 0;
 	if (ga_tree_diff(c->e->repo, NULL, &c->upper.tree, &all, err))
 		return -1;
 	if (all.n)
 		return 0;
-	c->upper.tree = c->base_tree;
+	c->upper.tree = c->base.tree;
 	ga_strv_release(&c->notes); /* these only say that the git dir cannot be read */
 	ga_strv_release(&c->unkept);
 	ga_strv_push(&c->notes, "the agent removed all files of the submodule and its git dir: it "
@@ -304,7 +304,8 @@ static int check_emptied(struct capture *c, struct ga_error *err)
 static int note_narrowed(struct capture *c, bool narrowed, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	const struct ga_oid *was = ga_oid_is_zero(&c->head) ? &c->agent_base_tree : &c->head_tree;
+	const struct ga_oid *was = ga_oid_is_zero(&c->git.head) ? &c->base.agent_tree
+		: &c->git.head_tree;
 	size_t n = 0;
 
 	if (!narrowed)
@@ -338,10 +339,10 @@ static int take_everything(struct capture *c, struct outcome *o, struct ga_error
 
 static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	bool own = c->related && !ga_oid_is_zero(&c->head);
-	bool fresh = !own || ga_oid_equal(&c->head, &c->agent_base);
+	bool own = c->git.related && !ga_oid_is_zero(&c->git.head);
+	bool fresh = !own || ga_oid_equal(&c->git.head, &c->base.agent);
 	struct ga_oid users;
-	struct ga_rewrite_opts ro = { .base = &c->branch_base,
+	struct ga_rewrite_opts ro = { .base = &c->base.branch,
 				      .since = &c->s->id.onto,
 				      .tip = &o->history,
 				      .fresh = fresh,
@@ -356,8 +357,8 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (leave_wip(c, o, err))
 		return -1;
 	name_others(c);
-	if (ga_oid_equal(&o->history, &c->branch_base) && !c->s->run.resumed)
-		return ga_commit_tree(c->e->repo, &c->branch_base, &o->rewrite.full, err);
+	if (ga_oid_equal(&o->history, &c->base.branch) && !c->s->run.resumed)
+		return ga_commit_tree(c->e->repo, &c->base.branch, &o->rewrite.full, err);
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
 	    find_users(c, &users, &ro.users, err))
 		return -1;
@@ -382,10 +383,10 @@ static int leave_newer(struct capture *c, struct outcome *o, struct ga_error *er
  * gathered for a session that did nothing. */
 static bool met_anything(const struct capture *c)
 {
-	bool commits = !ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->s->id.base);
+	bool commits = !ga_oid_is_zero(&c->git.head) && !ga_oid_equal(&c->git.head, &c->s->id.base);
 
 	return commits || c->s->run.resumed || c->upper.left.n ||
-	       !ga_oid_equal(&c->upper.tree, &c->base_tree);
+	       !ga_oid_equal(&c->upper.tree, &c->base.tree);
 }
 
 static int conclude(struct capture *c, struct outcome *o, struct ga_error *err)

@@ -73,15 +73,15 @@ int note_claims(struct capture *c, struct outcome *o, struct ga_error *err)
 	cleanup_free char *first = NULL;
 	size_t n;
 
-	if (!c->related || ga_oid_equal(&c->head, &c->agent_base))
+	if (!c->git.related || ga_oid_equal(&c->git.head, &c->base.agent))
 		return 0;
 	if (ga_session_host_refs(c->e->repo, &host, err))
 		return -1;
 	hide = ga_calloc(host.n + 1, sizeof(*hide));
-	hide[0] = c->agent_base;
+	hide[0] = c->base.agent;
 	for (size_t i = 0; i < host.n; i++)
 		hide[i + 1] = host.v[i].oid;
-	if (list_history(c, &c->head, 1, hide, host.n + 1, &commits, &n, err))
+	if (list_history(c, &c->git.head, 1, hide, host.n + 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		cleanup_commit struct ga_commit one = { 0 };

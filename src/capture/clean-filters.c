@@ -65,7 +65,7 @@ static int ask_filters(struct clean *cl, const struct ga_strv *files, bool close
 		if (closed || !runs_inside(cl, value))
 			ga_strv_push(&cl->unfiltered, path);
 		else if (!strcmp(value, "lfs"))
-			cl->c->lfs = true;
+			cl->c->convert.lfs = true;
 	}
 	return 0;
 }
@@ -103,22 +103,22 @@ void take_unsure(struct clean *cl)
 
 	if (!host_filters(c))
 		return;
-	ga_strv_extend(&c->unfiltered, &cl->files.barred);
+	ga_strv_extend(&c->convert.unfiltered, &cl->files.barred);
 	for (size_t i = 0; i < unsure->n; i++)
 		if (ga_strv_find(&cl->filtered, unsure->v[i]) < 0)
-			ga_strv_push(&c->unfiltered, unsure->v[i]);
+			ga_strv_push(&c->convert.unfiltered, unsure->v[i]);
 }
 
 void take_all_unfiltered(struct clean *cl)
 {
 	struct capture *c = cl->c;
 
-	ga_strv_release(&c->unfiltered);
+	ga_strv_release(&c->convert.unfiltered);
 	if (cl->asked) {
-		ga_strv_extend(&c->unfiltered, &cl->filtered);
+		ga_strv_extend(&c->convert.unfiltered, &cl->filtered);
 	} else if (host_filters(c)) {
-		ga_strv_extend(&c->unfiltered, &cl->files.open);
-		ga_strv_extend(&c->unfiltered, &cl->files.closed);
+		ga_strv_extend(&c->convert.unfiltered, &cl->files.open);
+		ga_strv_extend(&c->convert.unfiltered, &cl->files.closed);
 	}
 }
 
@@ -184,20 +184,20 @@ int take_unfiltered(struct clean *cl, const struct ga_strv *files, struct ga_ent
 		bool same;
 
 		if (at < 0) { /* closed: git inside could not convert it */
-			ga_strv_push(&c->unfiltered, path);
+			ga_strv_push(&c->convert.unfiltered, path);
 			continue;
 		}
 		if (is_untouched(cl, path, &same, err) ||
-		    ga_tree_entry(c->e->repo, &c->agent_base_tree, path, &published, err))
+		    ga_tree_entry(c->e->repo, &c->base.agent_tree, path, &published, err))
 			return -1;
-		if (same && ga_tree_entry(c->e->repo, &c->base_tree, path, &entries[at], err))
+		if (same && ga_tree_entry(c->e->repo, &c->base.tree, path, &entries[at], err))
 			return -1;
 		/* where the filter did not run for the agent, either, its commits may have the
 		 * unfiltered content, and no rule flags that */
 		if (!entries[at].mode ||
 		    (same ? ga_strv_find(&cl->failed, path) >= 0
 			  : !ga_oid_equal(&entries[at].oid, &published.oid)))
-			ga_strv_push(&c->unfiltered, path);
+			ga_strv_push(&c->convert.unfiltered, path);
 	}
 	return 0;
 }

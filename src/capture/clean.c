@@ -33,7 +33,7 @@ bool config_converts(const struct capture *c)
 		return true;
 	if (crlf && (!ga_parse_bool(crlf, &off) || off))
 		return true;
-	return c->host_converts;
+	return c->convert.asked;
 }
 
 /* ---- the environment of git inside ------------------------------------- */
@@ -156,8 +156,8 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	static const char *const lfs[] = { "git-lfs", "version", NULL };
 	/* git needs an index of what is tracked: it leaves ends of lines alone in a file that has
 	 * CRLF there already, and takes from it attributes that are not among the files */
-	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->head) ? &cl->c->agent_base_tree
-								    : &cl->c->head_tree;
+	const struct ga_oid *tracked = ga_oid_is_zero(&cl->c->git.head) ? &cl->c->base.agent_tree
+								    : &cl->c->git.head_tree;
 	char hex[GA_OID_HEXSZ + 1];
 	const char *const read_tree[] = { "read-tree", ga_oid_hex(tracked, hex), NULL };
 	cleanup_error struct ga_error absent = GA_ERROR_INIT;
@@ -168,8 +168,8 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	x.args = init;
 	if (make_env(cl, err) || run_inside_ok(cl->c, &x, err))
 		return -1;
-	if (put_attributes(cl->c, &cl->c->attributes, "cat >" CLEAN_ATTRIBUTES, err) ||
-	    put_attributes(cl->c, &cl->c->info_attributes,
+	if (put_attributes(cl->c, &cl->c->convert.attributes, "cat >" CLEAN_ATTRIBUTES, err) ||
+	    put_attributes(cl->c, &cl->c->convert.info_attributes,
 			   "mkdir -p " CLEAN_INFO " && cat >" CLEAN_INFO "/attributes", err))
 		return -1;
 	x = (struct inside)INSIDE_INIT;
@@ -233,8 +233,8 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 	struct ga_entry *entries = ga_calloc(files->n + 1, sizeof(*entries));
 	struct capture *c = cl->c;
 
-	free(c->cleaned_entries);
-	c->cleaned_entries = ga_calloc(files->n + 1, sizeof(*entries));
+	free(c->convert.entries);
+	c->convert.entries = ga_calloc(files->n + 1, sizeof(*entries));
 	if (read_index(cl, files, entries, err) || take_unfiltered(cl, files, entries, err)) {
 		free(entries);
 		return -1;
@@ -242,8 +242,8 @@ static int read_ids(struct clean *cl, const struct ga_strv *files, struct ga_err
 	for (size_t i = 0; i < files->n; i++) {
 		if (!entries[i].mode)
 			continue;
-		c->cleaned_entries[c->cleaned_paths.n] = entries[i];
-		ga_strv_push(&c->cleaned_paths, files->v[i]);
+		c->convert.entries[c->convert.paths.n] = entries[i];
+		ga_strv_push(&c->convert.paths, files->v[i]);
 	}
 	free(entries);
 	return 0;
@@ -261,14 +261,14 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 	struct capture *c = cl->c;
 	int rc;
 
-	for (size_t i = 0; i < c->cleaned_paths.n; i++) {
+	for (size_t i = 0; i < c->convert.paths.n; i++) {
 		struct ga_entry base;
 
-		if (ga_tree_entry(c->e->repo, &c->base_tree, c->cleaned_paths.v[i], &base, err))
+		if (ga_tree_entry(c->e->repo, &c->base.tree, c->convert.paths.v[i], &base, err))
 			return -1;
-		if (base.mode && ga_oid_equal(&base.oid, &c->cleaned_entries[i].oid))
+		if (base.mode && ga_oid_equal(&base.oid, &c->convert.entries[i].oid))
 			continue;
-		ga_buf_addf(&in, "%s\n", GA_HEX(&c->cleaned_entries[i].oid));
+		ga_buf_addf(&in, "%s\n", GA_HEX(&c->convert.entries[i].oid));
 	}
 	if (!in.len)
 		return 0;
@@ -289,11 +289,11 @@ static int take_blobs(struct clean *cl, struct ga_error *err)
 /* An id from inside is only a claim: check that its blob has been imported. */
 static int verify(struct capture *c, struct ga_error *err)
 {
-	for (size_t i = 0; i < c->cleaned_paths.n; i++) {
+	for (size_t i = 0; i < c->convert.paths.n; i++) {
 		cleanup_buf struct ga_buf none = GA_BUF_INIT;
 
-		if (ga_blob_read(c->e->repo, &c->cleaned_entries[i].oid, 0, &none, err) < 0) {
-			cleanup_free char *q = ga_escape(c->cleaned_paths.v[i]);
+		if (ga_blob_read(c->e->repo, &c->convert.entries[i].oid, 0, &none, err) < 0) {
+			cleanup_free char *q = ga_escape(c->convert.paths.v[i]);
 
 			return ga_error_wrap(err, "the converted content of '%s' is missing", q);
 		}
@@ -390,6 +390,6 @@ int clean_content(struct capture *c, const struct ga_upper_opts *o, struct ga_er
 	else
 		note_failed(&cl);
 	take_unsure(&cl);
-	ga_strv_sort_unique(&c->unfiltered);
+	ga_strv_sort_unique(&c->convert.unfiltered);
 	return rc;
 }

@@ -186,7 +186,7 @@ static void note_bad(struct capture *c, const struct bad_refs *bad, bool more)
 			       bad->n - MAX_NAMED);
 	note = ga_strf("not all of the agent's branches could be read%s%s",
 		       bad->names.len ? bad->names.ptr : "", rest ? rest : "");
-	c->unread = true;
+	c->git.unread = true;
 	note_unkept(c, note);
 	if (bad->n > 1)
 		c->unkept_more += bad->n - 1;
@@ -225,9 +225,9 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 
 bool clashes_with_head(const struct capture *c, const char *name)
 {
-	for (size_t i = 0; i < c->heads.n; i++)
-		if (ga_path_inside(name, c->heads.v[i].name) ||
-		    ga_path_inside(c->heads.v[i].name, name))
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		if (ga_path_inside(name, c->git.heads.v[i].name) ||
+		    ga_path_inside(c->git.heads.v[i].name, name))
 			return true;
 	return false;
 }
@@ -249,11 +249,11 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 	cleanup_free char *q = NULL, *note = NULL;
 
 	if (can_keep(c, name)) {
-		add_ref(&c->heads, name, strlen(name), oid);
+		add_ref(&c->git.heads, name, strlen(name), oid);
 		return;
 	}
 	/* so what an earlier capture kept of it is not removed */
-	c->unread = true;
+	c->git.unread = true;
 	if ((*odd)++ >= MAX_NAMED)
 		return;
 	q = ga_quote(branch ? branch : other);
@@ -287,7 +287,7 @@ static int find_known(struct capture *c, const struct inside_refs *in,
 	for (size_t i = 0; i < in->refs.n && n < MAX_KNOWN; i++)
 		if (!ga_oidmap_get(host, &in->refs.v[i].oid, NULL))
 			ask[n++] = in->refs.v[i].oid;
-	return ga_find_on_branches(c->e->repo, ask, n, &c->agent_base,
+	return ga_find_on_branches(c->e->repo, ask, n, &c->base.agent,
 				   c->e->limits->history, ret, err);
 }
 
@@ -311,12 +311,12 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 			  ga_oidmap_get(&on_branch, &r->oid, NULL);
 
 		if (!strcmp(r->name, "refs/stash")) {
-			c->stash = r->oid;
+			c->git.stash = r->oid;
 		} else if (is || (at_head && !strcmp(r->name, c->s->id.branch))) {
-			add_ref(&c->standing, r->name, strlen(r->name), &r->oid);
+			add_ref(&c->git.standing, r->name, strlen(r->name), &r->oid);
 			if (!at_head && n_known++ < MAX_KNOWN)
 				ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
-		} else if (c->heads.n + odd < max) {
+		} else if (c->git.heads.n + odd < max) {
 			keep_head(c, r->name + strlen("refs/"), &r->oid, &odd);
 		} else {
 			more++;
@@ -336,12 +336,12 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret)
 {
 	size_t n = 0;
 
-	if (!ga_oid_is_zero(&c->head) && !ga_oid_equal(&c->head, &c->agent_base))
-		ret[n++] = &c->head;
-	if (!ga_oid_is_zero(&c->stash))
-		ret[n++] = &c->stash;
-	for (size_t i = 0; i < c->heads.n; i++)
-		ret[n++] = &c->heads.v[i].oid;
+	if (!ga_oid_is_zero(&c->git.head) && !ga_oid_equal(&c->git.head, &c->base.agent))
+		ret[n++] = &c->git.head;
+	if (!ga_oid_is_zero(&c->git.stash))
+		ret[n++] = &c->git.stash;
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		ret[n++] = &c->git.heads.v[i].oid;
 	return n;
 }
 
@@ -358,28 +358,28 @@ static int judge_head(struct capture *c, struct ga_error *err)
 {
 	int rc;
 
-	if (ga_oid_is_zero(&c->head))
+	if (ga_oid_is_zero(&c->git.head))
 		return 0;
-	if (ga_commit_tree(c->e->repo, &c->head, &c->head_tree, err))
+	if (ga_commit_tree(c->e->repo, &c->git.head, &c->git.head_tree, err))
 		return -1;
 	/* a submodule's HEAD may be moved to any commit, even an older one: what is based on that
 	 * is as good as what is based on the base */
-	c->related = c->s->id.within != NULL;
-	if (c->related)
+	c->git.related = c->s->id.within != NULL;
+	if (c->git.related)
 		return 0;
-	rc = ga_is_ancestor(c->e->repo, &c->agent_base, &c->head, err);
+	rc = ga_is_ancestor(c->e->repo, &c->base.agent, &c->git.head, err);
 	if (rc < 0)
 		return -1;
-	c->related = rc;
+	c->git.related = rc;
 	if (rc)
 		return 0;
-	rc = ga_is_ancestor(c->e->repo, &c->head, &c->s->id.onto, err);
+	rc = ga_is_ancestor(c->e->repo, &c->git.head, &c->s->id.onto, err);
 	if (rc < 0)
 		return -1;
-	c->older = rc;
+	c->git.older = rc;
 	if (rc)
 		ga_strv_pushf(&c->notes, "the agent ended on an older commit, %.12s: what it did "
-			      "there is one commit, if it did anything", GA_HEX(&c->head));
+			      "there is one commit, if it did anything", GA_HEX(&c->git.head));
 	else
 		ga_strv_pushf(&c->notes, "the agent rewrote %s: " ONE_COMMIT "; its own commits "
 			      "are kept beside it", c->s->run.resumed
@@ -396,8 +396,8 @@ void refuse_history(struct capture *c, const char *reason)
 	ga_quote_add(&q, reason, strlen(reason));
 	note = ga_strf("the agent's commits were not taken (%s): " ONE_COMMIT, q.ptr);
 	note_unkept(c, note);
-	c->unread = true;
-	c->head = (struct ga_oid){ { 0 } };
+	c->git.unread = true;
+	c->git.head = (struct ga_oid){ { 0 } };
 }
 
 /* Name work that is not on the branch, where otherwise nobody would look for it. */
@@ -405,8 +405,8 @@ void name_others(struct capture *c)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->heads.n; i++) {
-		const char *branch = ga_path_below(c->heads.v[i].name, "heads");
+	for (size_t i = 0; i < c->git.heads.n; i++) {
+		const char *branch = ga_path_below(c->git.heads.v[i].name, "heads");
 		cleanup_free char *q = NULL;
 
 		if (!branch || n++ >= MAX_NAMED)
@@ -419,7 +419,7 @@ void name_others(struct capture *c)
 		ga_strv_pushf(&c->notes, "%zu more branches of the agent are kept there",
 			      n - MAX_NAMED);
 	name_alone(c);
-	if (!ga_oid_is_zero(&c->stash))
+	if (!ga_oid_is_zero(&c->git.stash))
 		ga_strv_pushf(&c->notes, "the agent's stash is kept on " GA_SESSION_REFS "%s/stash",
 			      c->s->name);
 }
@@ -459,7 +459,7 @@ int take_commits(struct capture *c, struct ga_error *err)
 		rc = rc < 0 ? rc : 1;
 	}
 	if (rc <= 0) {
-		c->head = c->agent_base;
+		c->git.head = c->base.agent;
 		return rc < 0 ? -1 : judge_head(c, err);
 	}
 	rc = ask(c, &in, &reason, err);
@@ -470,9 +470,9 @@ int take_commits(struct capture *c, struct ga_error *err)
 	}
 	if (ga_session_host_refs(c->e->repo, &host, err) || sort_out(c, &in, &host, &known, err))
 		return -1;
-	c->headless = !in.has_head;
+	c->git.headless = !in.has_head;
 	if (in.has_head)
-		c->head = in.head;
+		c->git.head = in.head;
 	else
 		ga_strv_push(&c->notes, "the agent's HEAD names no commit: " ONE_COMMIT);
 	if (take_others(c, &host, &known, err))

@@ -107,7 +107,8 @@ static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct 
 {
 	size_t cleaned;
 
-	if (ga_rewrite_texts(c->e->repo, c->known, c->n_known, tips, n, &cleaned, &c->keeps, err))
+	if (ga_rewrite_texts(c->e->repo, c->base.known, c->base.n_known, tips, n, &cleaned,
+			     &c->keeps, err))
 		return -1;
 	if (cleaned)
 		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
@@ -130,7 +131,7 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 		tips[i] = *from[i];
 		ga_buf_addf(&in, "%s\n", GA_HEX(&tips[i]));
 	}
-	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->agent_base));
+	ga_buf_addf(&in, "^%s\n", GA_HEX(&c->base.agent));
 	ga_buf_add(&in, f->known->ptr, f->known->len);
 	f->tries -= f->tries > 0;
 	c->met = 0;
@@ -148,18 +149,18 @@ static int fetch(struct fetching *f, struct ga_oid **from, size_t n, char **ret_
 
 char *what_is(const struct capture *c, const struct ga_oid *tip)
 {
-	for (size_t i = 0; i < c->heads.n; i++) {
-		const char *branch = ga_path_below(c->heads.v[i].name, "heads");
-		const char *other = ga_path_below(c->heads.v[i].name, "others");
+	for (size_t i = 0; i < c->git.heads.n; i++) {
+		const char *branch = ga_path_below(c->git.heads.v[i].name, "heads");
+		const char *other = ga_path_below(c->git.heads.v[i].name, "others");
 		cleanup_free char *q = NULL;
 
-		if (tip != &c->heads.v[i].oid)
+		if (tip != &c->git.heads.v[i].oid)
 			continue;
 		q = ga_quote(branch ? branch : other);
 		return ga_strf(branch ? "the agent's branch %s"
 				      : "what the agent committed on no branch (%s)", q);
 	}
-	return ga_strdup(tip == &c->stash ? "the agent's stash"
+	return ga_strdup(tip == &c->git.stash ? "the agent's stash"
 					  : "the history that the agent left");
 }
 
@@ -172,7 +173,7 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 	for (size_t i = 0; i < n; i++) {
 		cleanup_free char *what = NULL, *note = NULL;
 
-		if (tips[i] == &c->head) {
+		if (tips[i] == &c->git.head) {
 			refuse_history(c, reason);
 			continue;
 		}
@@ -181,7 +182,7 @@ static void give_up(struct fetching *f, struct ga_oid **tips, size_t n, const ch
 		if (f->named++ < MAX_NAMED)
 			note_unkept(c, note);
 		*tips[i] = (struct ga_oid){ { 0 } };
-		c->unread = true;
+		c->git.unread = true;
 	}
 }
 
@@ -202,7 +203,7 @@ static void note_given_up(struct fetching *f)
 
 void forget_zero_heads(struct capture *c)
 {
-	struct ga_refs *l = &c->heads;
+	struct ga_refs *l = &c->git.heads;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->n; i++)
@@ -243,8 +244,8 @@ static int fetch_part(struct fetching *f, struct ga_oid **tips, size_t n, struct
 static int fetch_by_worth(struct fetching *f, struct ga_oid **tips, size_t n, const char *reason,
 			  struct ga_error *err)
 {
-	const struct ga_refs *l = &f->c->heads;
-	size_t head = tips[0] == &f->c->head, others = 0;
+	const struct ga_refs *l = &f->c->git.heads;
+	size_t head = tips[0] == &f->c->git.head, others = 0;
 
 	for (size_t i = 0; i < l->n; i++)
 		others += ga_path_below(l->v[i].name, "others") != NULL;
@@ -262,9 +263,9 @@ static void find_theirs(struct fetching *f, const struct ga_refs *host)
 {
 	const struct capture *c = f->c;
 
-	f->theirs = ga_calloc(c->n_known + host->n, sizeof(*f->theirs));
-	for (size_t i = 0; i < c->n_known; i++)
-		f->theirs[f->n_theirs++] = c->known[i];
+	f->theirs = ga_calloc(c->base.n_known + host->n, sizeof(*f->theirs));
+	for (size_t i = 0; i < c->base.n_known; i++)
+		f->theirs[f->n_theirs++] = c->base.known[i];
 	for (size_t i = 0; i < host->n; i++)
 		f->theirs[f->n_theirs++] = host->v[i].oid;
 }
@@ -279,7 +280,7 @@ int fetch_commits(struct capture *c, const struct ga_refs *host, const struct ga
 {
 	cleanup_(fetching_release) struct fetching f = { .c = c, .known = known,
 							 .tries = MAX_TRIES };
-	cleanup_free struct ga_oid **tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid **tips = ga_calloc(c->git.heads.n + 2, sizeof(*tips));
 	cleanup_free char *reason = NULL;
 	size_t n = agent_tips(c, tips);
 	int rc;

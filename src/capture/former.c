@@ -39,7 +39,7 @@ static int flag_anew(struct capture *c, const struct outcome *o, struct ga_repor
 	size_t n;
 
 	if (find_users(c, &hide[1], &users, err) ||
-	    list_history(c, &c->branch_base, 1, hide, users ? 2 : 1, &commits, &n, err))
+	    list_history(c, &c->base.branch, 1, hide, users ? 2 : 1, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (flag_commit(c, o, &commits[i], &anew, err))
@@ -67,7 +67,7 @@ int add_former(struct capture *c, const struct outcome *o, struct ga_report *r,
 	 * before */
 	rc = ga_commit_here(c->e->repo, &former.tip, err);
 	if (rc > 0)
-		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->branch_base, err);
+		rc = ga_is_ancestor(c->e->repo, &former.tip, &c->base.branch, err);
 	if (rc > 0)
 		ga_report_add_former(r, &former);
 	return rc < 0 ? -1 : 0;

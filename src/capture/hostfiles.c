@@ -36,15 +36,18 @@ int read_host_patterns(struct capture *c, struct ga_error *err)
 	    ga_user_file(r, conf, "core.attributesfile", "attributes", &user_attributes, err))
 		return -1;
 	/* the last match decides, so the repository's own come last */
-	if (add_file(user_excludes, &c->excludes, err) || add_file(exclude, &c->excludes, err) ||
-	    add_file(system, &c->attributes, err) ||
-	    add_file(user_attributes, &c->attributes, err) ||
-	    add_file(attributes, &c->info_attributes, err))
+	if (add_file(user_excludes, &c->convert.excludes, err) ||
+	    add_file(exclude, &c->convert.excludes, err) ||
+	    add_file(system, &c->convert.attributes, err) ||
+	    add_file(user_attributes, &c->convert.attributes, err) ||
+	    add_file(attributes, &c->convert.info_attributes, err))
 		return -1;
 	/* other attributes (diff, merge, export) do not affect conversion; but if any line does,
 	 * all are needed: "binary" says that there is nothing to convert */
-	c->host_converts = attributes_convert(c->attributes.ptr, c->attributes.len) ||
-			   attributes_convert(c->info_attributes.ptr, c->info_attributes.len);
+	c->convert.asked =
+		attributes_convert(c->convert.attributes.ptr, c->convert.attributes.len) ||
+			   attributes_convert(c->convert.info_attributes.ptr,
+					      c->convert.info_attributes.len);
 	return 0;
 }
 
@@ -198,7 +201,7 @@ static int find_overwritten(struct capture *c, const struct ga_strv *paths, stru
 	l.has_head = !rc;
 	if (l.has_head && ga_commit_tree(c->e->repo, &head, &l.head_tree, err))
 		return -1;
-	rules_init(&ru, c->e->repo, &base_tree, c->excludes.ptr,
+	rules_init(&ru, c->e->repo, &base_tree, c->convert.excludes.ptr,
 		   ga_gitconfig_bool(c->e->config, "core.ignorecase", false),
 		   c->e->limits->rules_size);
 	ru.user = l.project;

@@ -201,21 +201,22 @@ static int look_at_commit(struct lfs *l, const struct ga_oid *id, struct ga_erro
 		return -1;
 	/* at the edge of a shallow clone the parent is named but missing */
 	if (commit.n_parents && ga_commit_tree(r, &commit.parents[0], &old, &shallow))
-		old = l->c->base_tree;
+		old = l->c->base.tree;
 	return look_between(l, commit.n_parents ? &old : NULL, &commit.tree, err);
 }
 
 static int look_at_history(struct lfs *l, struct ga_error *err)
 {
 	struct capture *c = l->c;
-	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 2, sizeof(*from));
-	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid **from = ga_calloc(c->git.heads.n + 2, sizeof(*from));
+	cleanup_free struct ga_oid *tips = ga_calloc(c->git.heads.n + 2, sizeof(*tips));
 	cleanup_free struct ga_oid *commits = NULL;
 	size_t n_tips = agent_tips(c, from), n = 0;
 
 	for (size_t i = 0; i < n_tips; i++)
 		tips[i] = *from[i];
-	if (n_tips && list_history(c, tips, n_tips, c->known, c->n_known, &commits, &n, err))
+	if (n_tips &&
+	    list_history(c, tips, n_tips, c->base.known, c->base.n_known, &commits, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (look_at_commit(l, &commits[i], err))
@@ -235,8 +236,8 @@ static bool may_have_objects(const struct lfs *l)
 {
 	cleanup_close int fd = -1;
 
-	if (l->c->lfs || l->git < 0)
-		return l->c->lfs;
+	if (l->c->convert.lfs || l->git < 0)
+		return l->c->convert.lfs;
 	fd = ga_openat_beneath(l->git, "lfs", O_PATH | O_NOFOLLOW, 0);
 	return fd >= 0 || errno != ENOENT;
 }
@@ -250,7 +251,8 @@ int take_lfs(struct capture *c, struct ga_error *err)
 		.upper = open_dir(c, "upper"),
 		.seen = GA_OIDMAP_INIT,
 	};
-	const struct ga_oid *head = ga_oid_is_zero(&c->head) ? &c->base_tree : &c->head_tree;
+	const struct ga_oid *head = ga_oid_is_zero(&c->git.head) ? &c->base.tree
+		: &c->git.head_tree;
 
 	if (!may_have_objects(&l))
 		return 0;

@@ -82,7 +82,7 @@ static int must_hold(struct capture *c, const struct ga_link *l, const struct ga
 	struct ga_entry was;
 
 	*ret = false;
-	if (ga_tree_entry(c->e->repo, &c->base_tree, l->path, &was, err) ||
+	if (ga_tree_entry(c->e->repo, &c->base.tree, l->path, &was, err) ||
 	    (!l->gone && ga_repo_open(l->dir, &sub, err)))
 		return -1;
 	for (size_t i = 0; i < n && !*ret; i++) {

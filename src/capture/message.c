@@ -41,7 +41,7 @@ static void add_subject(const struct capture *c, const struct ga_changes *change
 			const struct ga_flags *flags, const struct ga_host_facts *facts,
 			struct ga_buf *m)
 {
-	bool all = ga_oid_equal(&c->agent_base, &c->branch_base);
+	bool all = ga_oid_equal(&c->base.agent, &c->base.branch);
 
 	for (size_t i = 0; all && i < flags->n; i++)
 		all = !ga_flag_holds(facts, &flags->v[i]);
@@ -105,12 +105,12 @@ static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err
 	struct ga_oid fork, was;
 	struct ga_entry is;
 	bool below;
-	int rc = ga_merge_base(r, &c->head, &c->s->id.onto, &fork, err);
+	int rc = ga_merge_base(r, &c->git.head, &c->s->id.onto, &fork, err);
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (ga_commit_tree(r, &fork, &was, err) ||
-	    ga_tree_diff(r, &was, &c->base_tree, &all, err))
+	    ga_tree_diff(r, &was, &c->base.tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		const struct ga_change *v = &all.v[i];
@@ -126,9 +126,9 @@ static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err
 
 int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 {
-	bool own = c->related && !ga_oid_is_zero(&c->head);
-	struct ga_oid parent = own ? c->head : c->agent_base;
-	struct ga_oid from = own ? c->head_tree : c->agent_base_tree;
+	bool own = c->git.related && !ga_oid_is_zero(&c->git.head);
+	struct ga_oid parent = own ? c->git.head : c->base.agent;
+	struct ga_oid from = own ? c->git.head_tree : c->base.agent_tree;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 	struct ga_commit commit = { .parents = &parent, .n_parents = 1,
 				    .author = o->committer, .committer = o->committer,
@@ -136,7 +136,7 @@ int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 
 	o->history = parent;
 	o->tree = c->upper.tree;
-	if (!own && !ga_oid_is_zero(&c->head) && find_newer(c, o, err))
+	if (!own && !ga_oid_is_zero(&c->git.head) && find_newer(c, o, err))
 		return -1;
 	if (ga_oid_equal(&o->tree, &from))
 		return 0;

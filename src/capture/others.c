@@ -391,7 +391,7 @@ static int find_all(struct others *x, struct ga_error *err)
 
 	if (!ga_gitdir_only_branches(path) && find_refs(x, err))
 		return -1;
-	if (!ga_oid_is_zero(&x->c->stash) && find_in_list(x, stashes, "", "stash/", err))
+	if (!ga_oid_is_zero(&x->c->git.stash) && find_in_list(x, stashes, "", "stash/", err))
 		return -1;
 	find_pseudo(x, dir, "");
 	find_left(x, dir, "");
@@ -441,7 +441,7 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	static const char *const args[] = { "rev-list", "--ignore-missing", "--stdin", "--not",
 					    "--remotes", NULL };
 	struct capture *c = x->c;
-	cleanup_free struct ga_oid **tips = ga_calloc(c->heads.n + 2, sizeof(*tips));
+	cleanup_free struct ga_oid **tips = ga_calloc(c->git.heads.n + 2, sizeof(*tips));
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	size_t n_tips = agent_tips(c, tips), pos = 0, n;
 	const char *line;
@@ -451,8 +451,8 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 		ga_buf_addf(&in, "%s\n", GA_HEX(&x->found.v[i].oid));
 	for (size_t i = 0; i < n_tips; i++)
 		ga_buf_addf(&in, "^%s\n", GA_HEX(tips[i]));
-	for (size_t i = 0; i < c->n_known; i++)
-		ga_buf_addf(&in, "^%s\n", GA_HEX(&c->known[i]));
+	for (size_t i = 0; i < c->base.n_known; i++)
+		ga_buf_addf(&in, "^%s\n", GA_HEX(&c->base.known[i]));
 	for (size_t i = 0; i < host->n && i < MAX_HOST; i++)
 		ga_buf_addf(&in, "^%s\n", GA_HEX(&host->v[i].oid));
 	ga_buf_add(&in, known->ptr, known->len);
@@ -486,7 +486,7 @@ static int find_on_host(struct others *x, const struct ga_refs *host,
 	for (size_t i = 0; i < x->found.n; i++)
 		if (ga_oidmap_get(alone, &x->found.v[i].oid, NULL))
 			ask[n++] = x->found.v[i].oid;
-	return ga_find_on_branches(x->c->e->repo, ask, n, &x->c->agent_base,
+	return ga_find_on_branches(x->c->e->repo, ask, n, &x->c->base.agent,
 				   x->c->e->limits->history, ret, err);
 }
 
@@ -506,7 +506,7 @@ static int keep_alone(struct others *x, const struct ga_refs *host, const struct
 		if (!ga_oidmap_get(&alone, &r->oid, NULL) ||
 		    ga_oidmap_get(&on_host, &r->oid, NULL))
 			continue;
-		if (c->heads.n < c->e->limits->branches)
+		if (c->git.heads.n < c->e->limits->branches)
 			keep_head(c, r->name, &r->oid, &odd);
 		else
 			more++;
@@ -541,7 +541,7 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 	if (!x.failed && !x.more)
 		return 0;
 	/* what could not be read may still be there */
-	c->unread = true;
+	c->git.unread = true;
 	note_unkept(c, "not all that the agent left on tags, in stashes or in other working trees "
 		       "could be read");
 	return 0;
@@ -552,8 +552,8 @@ void name_alone(struct capture *c)
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	size_t n = 0;
 
-	for (size_t i = 0; i < c->heads.n; i++) {
-		const char *name = ga_path_below(c->heads.v[i].name, "others");
+	for (size_t i = 0; i < c->git.heads.n; i++) {
+		const char *name = ga_path_below(c->git.heads.v[i].name, "others");
 
 		if (name && n++ < MAX_NAMED) {
 			cleanup_free char *q = ga_quote(name);

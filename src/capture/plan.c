@@ -68,7 +68,7 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
 	const struct ga_oid *known[] =
-		{ &c->branch_base, &c->s->id.onto, &c->s->result.tip, &o->former_tip,
+		{ &c->base.branch, &c->s->id.onto, &c->s->result.tip, &o->former_tip,
 					 new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->id.branch, &old, err);
@@ -92,10 +92,10 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 static int is_only_here(struct capture *c, const struct outcome *o, const struct ga_oid *oid,
 			struct ga_error *err)
 {
-	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->branch_base;
+	const struct ga_oid *tip = anything(c, o) ? &o->rewrite.tip : &c->base.branch;
 	int rc;
 
-	if ((!c->s->run.resumed && !c->unread) || ga_oid_is_zero(oid))
+	if ((!c->s->run.resumed && !c->git.unread) || ga_oid_is_zero(oid))
 		return 0;
 	rc = ga_is_ancestor(c->e->repo, oid, tip, err);
 	return rc < 0 ? -1 : !rc;
@@ -135,8 +135,8 @@ static int keep_earlier(struct capture *c, const struct outcome *o, struct plan 
 
 static bool is_head(const struct capture *c, const char *name)
 {
-	for (size_t i = 0; i < c->heads.n; i++)
-		if (!strcmp(c->heads.v[i].name, name))
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		if (!strcmp(c->git.heads.v[i].name, name))
 			return true;
 	return false;
 }
@@ -187,7 +187,8 @@ static bool still_stands(const struct capture *c, const char *name, const struct
 {
 	cleanup_free char *full = ga_strf("refs/%s", name);
 	const struct ga_ref key = { .name = full };
-	const struct ga_ref *is = c->standing.n ? bsearch(&key, c->standing.v, c->standing.n,
+	const struct ga_ref *is = c->git.standing.n
+		? bsearch(&key, c->git.standing.v, c->git.standing.n,
 							  sizeof(key), by_name) : NULL;
 
 	return is && ga_oid_equal(&is->oid, oid);
@@ -213,12 +214,12 @@ static int remove_heads(struct capture *c, const struct outcome *o, struct plan 
 		if (is_head(c, name) || clashes_with_head(c, name) != clashing)
 			continue;
 		if (clashing) {
-			if (give_way(c, o, &had.v[i], left || c->unread, err))
+			if (give_way(c, o, &had.v[i], left || c->git.unread, err))
 				return -1;
 			continue;
 		}
 		/* what could not be read may still be there */
-		if (c->unread || still_stands(c, name, &had.v[i].oid))
+		if (c->git.unread || still_stands(c, name, &had.v[i].oid))
 			continue;
 		rc = left ? is_only_here(c, o, &had.v[i].oid, err) : 0;
 		if (rc < 0)
@@ -236,12 +237,12 @@ static int update_heads(struct capture *c, const struct outcome *o, struct plan 
 	if (remove_heads(c, o, p, GA_HEADS, true, err) ||
 	    remove_heads(c, o, p, GA_OTHERS, true, err))
 		return -1;
-	for (size_t i = 0; i < c->heads.n; i++) {
-		const struct ga_ref *head = &c->heads.v[i];
+	for (size_t i = 0; i < c->git.heads.n; i++) {
+		const struct ga_ref *head = &c->git.heads.v[i];
 		cleanup_free char *name = ga_session_ref(c->s, head->name);
 
 		/* two refs of this name, of different runs, may be different things */
-		bool keep = c->unread || !strcmp(head->name, own_branch(c)) ||
+		bool keep = c->git.unread || !strcmp(head->name, own_branch(c)) ||
 			    is_of_an_operation(head->name);
 
 		if ((keep && keep_earlier(c, o, p, name, &head->oid, err)) ||
@@ -255,15 +256,15 @@ static int update_heads(struct capture *c, const struct outcome *o, struct plan 
 int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct ga_error *err)
 {
 	/* history that the agent abandoned is kept as a whole */
-	bool strayed = !ga_oid_is_zero(&c->head) && !c->related && !c->older;
+	bool strayed = !ga_oid_is_zero(&c->git.head) && !c->git.related && !c->git.older;
 	const struct {
 		const char *what;
 		const struct ga_oid *oid;
 	} refs[] = {
 		{ "base", &c->s->id.onto },
 		{ "held", &o->rewrite.held },
-		{ "orig", strayed ? &c->head : &o->rewrite.orig },
-		{ "stash", &c->stash },
+		{ "orig", strayed ? &c->git.head : &o->rewrite.orig },
+		{ "stash", &c->git.stash },
 		{ "report", &o->report_id },
 	};
 
@@ -274,7 +275,7 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 		/* what could not be read may still be there; and the commits of an earlier run
 		 * stay, although nothing was held back this time */
 		bool orig = !strcmp(refs[i].what, "orig");
-		bool keep = (c->unread && (orig || refs[i].oid == &c->stash)) ||
+		bool keep = (c->git.unread && (orig || refs[i].oid == &c->git.stash)) ||
 			    (c->s->run.resumed && orig);
 
 		if (keep && ga_oid_is_zero(refs[i].oid))

@@ -46,13 +46,13 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 	struct ga_oid tree;
 	size_t n;
 
-	if (list_history(c, &o->history, 1, &c->branch_base, 1, &commits, &n, err) ||
-	    ga_commit_tree(c->e->repo, &c->branch_base, &tree, err))
+	if (list_history(c, &o->history, 1, &c->base.branch, 1, &commits, &n, err) ||
+	    ga_commit_tree(c->e->repo, &c->base.branch, &tree, err))
 		return -1;
 	if (find_in_the_way(c, commits, n, &tree, &o->hold_always, err) ||
 	    hold_links(c, commits, n, &o->hold_always, err))
 		return -1;
-	ga_strv_extend(&o->hold_always, &c->unfiltered);
+	ga_strv_extend(&o->hold_always, &c->convert.unfiltered);
 	ga_strv_sort_unique(&o->hold_always);
 	return 0;
 }
@@ -85,7 +85,7 @@ static void note_in_the_way(const struct capture *c, const struct outcome *o,
 	for (size_t i = 0; i < o->rewrite.held_paths.n; i++) {
 		const char *path = o->rewrite.held_paths.v[i];
 
-		if (ga_strv_find(&c->unfiltered, path) >= 0)
+		if (ga_strv_find(&c->convert.unfiltered, path) >= 0)
 			ga_strv_push(&unfiltered, path);
 		/* hold_links() has said why */
 		else if (ga_strv_find(&o->hold_always, path) >= 0 &&
@@ -165,12 +165,12 @@ static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *
 
 	if (!o->left_out.n)
 		return 0;
-	if (ga_tree_diff(c->e->repo, &c->base_tree, &c->upper.tree, &all, err))
+	if (ga_tree_diff(c->e->repo, &c->base.tree, &c->upper.tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (ga_strv_find(&o->left_out, all.v[i].path) >= 0)
 			(void)ga_changes_add(&some, all.v[i].path, &all.v[i].old, &all.v[i].new);
-	if (ga_classify(c->e->repo, &o->facts, &c->base_tree, &c->upper.tree, &some, &flags, err))
+	if (ga_classify(c->e->repo, &o->facts, &c->base.tree, &c->upper.tree, &some, &flags, err))
 		return -1;
 	ga_report_add_flags(o->report, &flags, NULL);
 	return 0;
@@ -260,7 +260,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 		return 0;
 	if (ga_host_facts_gather(c->e->repo, c->e->config, c->e->risk, &o->facts, err))
 		return -1;
-	o->facts.attributes_tree = c->agent_base_tree;
+	o->facts.attributes_tree = c->base.agent_tree;
 	o->facts.attributes_dir = ga_strdup(c->s->id.project);
 	o->have_facts = true;
 	return 0;
@@ -313,7 +313,7 @@ static int publish_objects(struct capture *c, const struct plan *p, struct ga_er
 		return -1;
 	hide = ga_calloc(host.n + 2, sizeof(*hide));
 	hide[n_hide++] = c->s->id.onto;
-	hide[n_hide++] = c->branch_base;
+	hide[n_hide++] = c->base.branch;
 	for (size_t i = 0; i < host.n; i++)
 		hide[n_hide++] = host.v[i].oid;
 	return ga_private_publish(c->e->repo, tips, n, hide, n_hide, &c->keeps, err);

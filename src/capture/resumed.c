@@ -15,7 +15,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;
 	struct ga_repo *r = c->e->repo;
 
-	if (ga_tree_diff(r, &c->agent_base_tree, &c->s->view.tree, &shown, err))
+	if (ga_tree_diff(r, &c->base.agent_tree, &c->s->view.tree, &shown, err))
 		return -1;
 	for (size_t i = 0; i < shown.n; i++) {
 		const struct ga_change *s = &shown.v[i];
@@ -24,7 +24,7 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 		if (s->new.mode == GA_MODE_NONE)
 			continue;
 		/* if this replaced a directory, that is compared, too */
-		if (ga_tree_entry(r, &c->agent_base_tree, s->path, &was, err) ||
+		if (ga_tree_entry(r, &c->base.agent_tree, s->path, &was, err) ||
 		    ga_tree_entry(r, tree, s->path, &e, err))
 			return -1;
 		if (ga_entry_equal(&e, &was))
@@ -35,14 +35,14 @@ static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_err
 
 int find_tracked_tree(struct capture *c, const struct ga_oid **ret, struct ga_error *err)
 {
-	bool own = !ga_oid_is_zero(&c->head);
+	bool own = !ga_oid_is_zero(&c->git.head);
 
 	*ret = NULL;
 	if (!own && !c->s->run.resumed)
 		return 0;
-	c->tracked_tree = own ? c->head_tree : c->agent_base_tree;
-	*ret = &c->tracked_tree;
-	return c->s->run.resumed ? add_uncommitted(c, &c->tracked_tree, err) : 0;
+	c->git.tracked_tree = own ? c->git.head_tree : c->base.agent_tree;
+	*ret = &c->git.tracked_tree;
+	return c->s->run.resumed ? add_uncommitted(c, &c->git.tracked_tree, err) : 0;
 }
 
 int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **ret,

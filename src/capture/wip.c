@@ -9,17 +9,17 @@
 
 static void add_known(struct capture *c, const struct ga_oid *oid)
 {
-	GA_GROW(c->known, c->n_known, c->cap_known);
-	c->known[c->n_known++] = *oid;
+	GA_GROW(c->base.known, c->base.n_known, c->base.cap_known);
+	c->base.known[c->base.n_known++] = *oid;
 }
 
 static void add_stand(struct capture *c, const struct ga_oid *work, const struct ga_oid *on)
 {
-	for (size_t i = 0; i < c->n_stands; i++)
-		if (ga_oid_equal(&c->stands[i].work, work))
+	for (size_t i = 0; i < c->base.n_stands; i++)
+		if (ga_oid_equal(&c->base.stands[i].work, work))
 			return;
-	GA_GROW(c->stands, c->n_stands, c->cap_stands);
-	c->stands[c->n_stands++] = (struct ga_stand){ *work, *on };
+	GA_GROW(c->base.stands, c->base.n_stands, c->base.cap_stands);
+	c->base.stands[c->base.n_stands++] = (struct ga_stand){ *work, *on };
 	add_known(c, work);
 }
 
@@ -37,8 +37,8 @@ static int add_later(struct capture *c, const struct ga_oid *work, struct ga_err
 
 int find_stands(struct capture *c, struct ga_error *err)
 {
-	add_known(c, &c->agent_base);
-	add_known(c, &c->branch_base);
+	add_known(c, &c->base.agent);
+	add_known(c, &c->base.branch);
 	if (ga_oid_equal(&c->s->id.base, &c->s->id.onto))
 		return 0;
 	add_stand(c, &c->s->id.base, &c->s->id.onto);
@@ -51,16 +51,16 @@ int find_stands(struct capture *c, struct ga_error *err)
 		if (add_later(c, &work, err))
 			return -1;
 	}
-	add_stand(c, &c->agent_base, &c->branch_base);
+	add_stand(c, &c->base.agent, &c->base.branch);
 	return 0;
 }
 
 bool is_stand(const struct capture *c, const struct ga_oid *oid)
 {
-	for (size_t i = 0; i < c->n_stands; i++)
-		if (ga_oid_equal(&c->stands[i].work, oid))
+	for (size_t i = 0; i < c->base.n_stands; i++)
+		if (ga_oid_equal(&c->base.stands[i].work, oid))
 			return true;
-	return ga_oid_equal(oid, &c->agent_base);
+	return ga_oid_equal(oid, &c->base.agent);
 }
 
 /* ---- what the agent did to it -------------------------------------------------------- */
@@ -71,12 +71,12 @@ static size_t find_tips(struct capture *c, struct outcome *o, struct ga_oid **re
 	size_t n = 0;
 
 	ret[n++] = &o->history;
-	if (!ga_oid_is_zero(&c->head) && !c->related)
-		ret[n++] = &c->head;
-	if (!ga_oid_is_zero(&c->stash))
-		ret[n++] = &c->stash;
-	for (size_t i = 0; i < c->heads.n; i++)
-		ret[n++] = &c->heads.v[i].oid;
+	if (!ga_oid_is_zero(&c->git.head) && !c->git.related)
+		ret[n++] = &c->git.head;
+	if (!ga_oid_is_zero(&c->git.stash))
+		ret[n++] = &c->git.stash;
+	for (size_t i = 0; i < c->git.heads.n; i++)
+		ret[n++] = &c->git.heads.v[i].oid;
 	return n;
 }
 
@@ -92,7 +92,7 @@ static int has_more(struct capture *c, const struct outcome *o, const struct ga_
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (ga_commit_tree(c->e->repo, tip, &tree, err) ||
-	    ga_tree_diff(c->e->repo, &c->base_tree, &tree, &all, err))
+	    ga_tree_diff(c->e->repo, &c->base.tree, &tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n && !*ret; i++) {
 		struct ga_entry e;
@@ -124,10 +124,10 @@ static int replace_tip(struct capture *c, const struct outcome *o, const struct 
 	}
 	*tip = *with;
 	/* no stash any more, but the commit below it */
-	if (tip == &c->stash && ga_is_near_ancestor(c->e->repo, with, history))
+	if (tip == &c->git.stash && ga_is_near_ancestor(c->e->repo, with, history))
 		*tip = (struct ga_oid){ { 0 } };
-	for (size_t i = 0; tip != &o->history && i < c->n_stands; i++)
-		if (ga_oid_equal(with, &c->stands[i].on))
+	for (size_t i = 0; tip != &o->history && i < c->base.n_stands; i++)
+		if (ga_oid_equal(with, &c->base.stands[i].on))
 			*tip = (struct ga_oid){ { 0 } };
 	return 0;
 }
@@ -135,16 +135,16 @@ static int replace_tip(struct capture *c, const struct outcome *o, const struct 
 static int rewrite_tips(struct capture *c, struct outcome *o, struct ga_strv *paths,
 			struct ga_error *err)
 {
-	cleanup_free struct ga_oid **from = ga_calloc(c->heads.n + 3, sizeof(*from));
-	cleanup_free struct ga_oid *tips = ga_calloc(c->heads.n + 3, sizeof(*tips));
-	struct ga_wip_opts wo = { .stands = c->stands, .n_stands = c->n_stands,
+	cleanup_free struct ga_oid **from = ga_calloc(c->git.heads.n + 3, sizeof(*from));
+	cleanup_free struct ga_oid *tips = ga_calloc(c->git.heads.n + 3, sizeof(*tips));
+	struct ga_wip_opts wo = { .stands = c->base.stands, .n_stands = c->base.n_stands,
 				  .rename_ms = (unsigned)c->e->limits->git_time * 1000 };
 	size_t n = find_tips(c, o, from);
 	bool exact;
 
 	/* nothing was done */
-	if (n == 1 && ga_oid_equal(&o->history, &c->agent_base)) {
-		o->history = c->branch_base;
+	if (n == 1 && ga_oid_equal(&o->history, &c->base.agent)) {
+		o->history = c->base.branch;
 		return 0;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -167,7 +167,7 @@ static int find_left_out(struct capture *c, struct outcome *o, const struct ga_s
 {
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 
-	if (ga_tree_diff(c->e->repo, &c->base_tree, &o->tree, &all, err))
+	if (ga_tree_diff(c->e->repo, &c->base.tree, &o->tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (ga_wip_has(paths, all.v[i].path))
