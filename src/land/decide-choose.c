@@ -43,12 +43,12 @@ static enum match match(const struct decision *d, const struct ga_strmap *given,
 
 static enum match match_accepted(const struct decision *d, const char *path)
 {
-	return d->what->accept_all ? EXACT : match(d, &d->accepts, path);
+	return d->what->accept_all ? EXACT : match(d, &d->chosen.accepts, path);
 }
 
 bool decide_flagged(const struct decision *d, const char *path)
 {
-	return ga_strmap_first(&d->flagged, path, strlen(path)) >= 0;
+	return ga_strmap_first(&d->chosen.flagged, path, strlen(path)) >= 0;
 }
 
 static bool is_blocked(const struct decision *d, const char *path, const struct ga_entry *e)
@@ -73,7 +73,8 @@ static bool may_accept(struct decision *d, const char *path, const struct ga_ent
 	if (decide_accepts(d, path, e, grave))
 		return true;
 	if (match_accepted(d, path) != NOT)
-		ga_strv_push(is_blocked(d, path, e) ? &d->blocked : &d->by_name, path);
+		ga_strv_push(is_blocked(d, path, e) ? &d->chosen.blocked : &d->chosen.by_name,
+			     path);
 	return false;
 }
 
@@ -85,31 +86,31 @@ static void choose_accepted(struct decision *d)
 
 		if (ga_report_flag_of_place(f)) {
 			if (meant)
-				ga_strv_push(&d->unseen, f->path);
+				ga_strv_push(&d->chosen.unseen, f->path);
 			continue;
 		}
-		d->any = d->any || meant;
+		d->chosen.any = d->chosen.any || meant;
 		if (f->verdict != GA_VERDICT_OPEN ||
 		    !may_accept(d, f->path, &f->entry,
 				f->severity == GA_CRITICAL || f->held || held))
 			continue;
-		d->verdict[i] = GA_VERDICT_ACCEPTED;
+		d->chosen.verdict[i] = GA_VERDICT_ACCEPTED;
 		if (held)
-			ga_strv_push(&d->bring, f->path);
+			ga_strv_push(&d->chosen.bring, f->path);
 	}
 	/* held without a flag of its own, because it collides with a path that has one */
-	for (size_t i = 0; i < d->held.n; i++) {
-		const char *path = d->held.v[i].path;
+	for (size_t i = 0; i < d->at.held.n; i++) {
+		const char *path = d->at.held.v[i].path;
 
-		d->any = d->any || match_accepted(d, path) != NOT;
-		if (!decide_flagged(d, path) && may_accept(d, path, &d->held.v[i].new, true))
-			ga_strv_push(&d->bring, path);
+		d->chosen.any = d->chosen.any || match_accepted(d, path) != NOT;
+		if (!decide_flagged(d, path) && may_accept(d, path, &d->at.held.v[i].new, true))
+			ga_strv_push(&d->chosen.bring, path);
 	}
 }
 
 static bool rejects(const struct decision *d, const char *path)
 {
-	return match(d, &d->rejects, path) != NOT;
+	return match(d, &d->chosen.rejects, path) != NOT;
 }
 
 /* A commit on top cannot take back what only earlier commits have: flags on that stay open. */
@@ -117,14 +118,14 @@ static int reject_flags(struct decision *d, struct ga_error *err)
 {
 	cleanup_past struct ga_past past = GA_PAST_INIT;
 
-	if (ga_report_past(d->repo, d->report, &d->tip, &past, err))
+	if (ga_report_past(d->repo, d->report, &d->at.tip, &past, err))
 		return -1;
 	for (size_t i = 0; i < d->report->n_flags; i++) {
 		if (!rejects(d, d->report->flags[i].path))
 			continue;
 		if (!past.v[i].n && !past.v[i].unknown)
-			d->verdict[i] = GA_VERDICT_REJECTED;
-		d->any = true;
+			d->chosen.verdict[i] = GA_VERDICT_REJECTED;
+		d->chosen.any = true;
 	}
 	return 0;
 }
@@ -136,18 +137,19 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 
 	if (!d->what->reject.n)
 		return 0;
-	if (ga_tree_diff(d->repo, &d->base_tree, &d->tip_tree, &all, err))
+	if (ga_tree_diff(d->repo, &d->at.base_tree, &d->at.tip_tree, &all, err))
 		return -1;
 	for (size_t i = 0; i < all.n; i++)
 		if (rejects(d, all.v[i].path))
-			ga_strv_push(&d->restore, all.v[i].path);
-	for (size_t i = 0; i < d->held.n; i++)
-		if (rejects(d, d->held.v[i].path))
-			ga_strv_push(&d->give_up, d->held.v[i].path);
+			ga_strv_push(&d->chosen.restore, all.v[i].path);
+	for (size_t i = 0; i < d->at.held.n; i++)
+		if (rejects(d, d->at.held.v[i].path))
+			ga_strv_push(&d->chosen.give_up, d->at.held.v[i].path);
 	for (size_t i = 0; i < d->s->result.left_out.n; i++)
 		if (rejects(d, d->s->result.left_out.v[i]))
-			ga_strv_push(&d->unlist, d->s->result.left_out.v[i]);
-	d->any = d->any || d->restore.n || d->give_up.n || d->unlist.n;
+			ga_strv_push(&d->chosen.unlist, d->s->result.left_out.v[i]);
+	d->chosen.any = d->chosen.any || d->chosen.restore.n || d->chosen.give_up.n ||
+		d->chosen.unlist.n;
 	return reject_flags(d, err);
 }
 
@@ -156,9 +158,9 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 	const struct ga_strv *given = d->what->accept.n ? &d->what->accept : &d->what->reject;
 	cleanup_free char *list = NULL;
 
-	ga_strv_sort_unique(&d->unseen);
-	if (d->unseen.n) {
-		list = land_list_paths(&d->unseen);
+	ga_strv_sort_unique(&d->chosen.unseen);
+	if (d->chosen.unseen.n) {
+		list = land_list_paths(&d->chosen.unseen);
 		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
 		return ga_hint(err,
 			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
@@ -178,8 +180,8 @@ static int fail_blocked(struct decision *d, struct ga_error *err)
 {
 	cleanup_free char *list = NULL;
 
-	ga_strv_sort_unique(&d->blocked);
-	list = land_list_paths(&d->blocked);
+	ga_strv_sort_unique(&d->chosen.blocked);
+	list = land_list_paths(&d->chosen.blocked);
 	(void)ga_fail(err, GA_EFLAGS, "risk.block of your settings refuses %s", list);
 	return ga_hint(err,
 		       "'git agent review --reject %s PATH...', or take the pattern out of your "
@@ -192,25 +194,26 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	cleanup_free char *list = NULL;
 	size_t n_chosen = 0;
 
-	index_given(d, &d->what->accept, &d->accepts);
-	index_given(d, &d->what->reject, &d->rejects);
+	index_given(d, &d->what->accept, &d->chosen.accepts);
+	index_given(d, &d->what->reject, &d->chosen.rejects);
 	for (size_t i = 0; i < d->report->n_flags; i++)
-		ga_strmap_add(&d->flagged, d->report->flags[i].path,
+		ga_strmap_add(&d->chosen.flagged, d->report->flags[i].path,
 			      strlen(d->report->flags[i].path), (uint32_t)i);
 	choose_accepted(d);
 	if (choose_rejected(d, err))
 		return -1;
-	ga_strv_sort_unique(&d->by_name);
+	ga_strv_sort_unique(&d->chosen.by_name);
 	for (size_t i = 0; i < d->report->n_flags; i++)
-		n_chosen += d->verdict[i] != GA_VERDICT_OPEN;
+		n_chosen += d->chosen.verdict[i] != GA_VERDICT_OPEN;
 	/* with `accept_all` a blocked flag just stays open, as critical ones do */
-	if (d->blocked.n && !d->what->accept_all)
+	if (d->chosen.blocked.n && !d->what->accept_all)
 		return fail_blocked(d, err);
-	if (!d->any && !d->what->accept_all && !d->what->n_hunks)
+	if (!d->chosen.any && !d->what->accept_all && !d->what->n_hunks)
 		return fail_nothing(d, err);
-	if (!n_chosen && !d->bring.n && !d->restore.n && !d->give_up.n && !d->unlist.n &&
-	    d->by_name.n && !d->what->accept_all) {
-		list = land_list_paths(&d->by_name);
+	if (!n_chosen && !d->chosen.bring.n && !d->chosen.restore.n && !d->chosen.give_up.n &&
+	    !d->chosen.unlist.n &&
+	    d->chosen.by_name.n && !d->what->accept_all) {
+		list = land_list_paths(&d->chosen.by_name);
 		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);
 		return ga_hint(err, "'git agent review --accept %s PATH...' with their own names",
 			       d->s->name);

@@ -23,15 +23,15 @@ static int fail_moved(const struct ga_change *c, struct ga_error *err)
 /* Is the file still what the edits were counted in? */
 static int check_same(struct decision *d, const struct ga_hunk_choice *h, struct ga_error *err)
 {
-	const struct ga_change *held = ga_changes_find(&d->held, h->change.path);
+	const struct ga_change *held = ga_changes_find(&d->at.held, h->change.path);
 	struct ga_entry old, new;
 
 	if (h->held)
 		return held && ga_entry_equal(&held->old, &h->change.old) &&
 			       ga_entry_equal(&held->new, &h->change.new) ?
 			       0 : fail_moved(&h->change, err);
-	if (ga_tree_entry(d->repo, &d->base_tree, h->change.path, &old, err) ||
-	    ga_tree_entry(d->repo, &d->tip_tree, h->change.path, &new, err))
+	if (ga_tree_entry(d->repo, &d->at.base_tree, h->change.path, &old, err) ||
+	    ga_tree_entry(d->repo, &d->at.tip_tree, h->change.path, &new, err))
 		return -1;
 	return ga_entry_equal(&old, &h->change.old) && ga_entry_equal(&new, &h->change.new) ?
 		       0 : fail_moved(&h->change, err);
@@ -95,13 +95,13 @@ static int cut_one(struct decision *d, const struct ga_hunk_choice *h, struct ga
  * is left (NULL: nothing) stays. */
 static void judge(struct decision *d, const char *path, const struct ga_entry *rest)
 {
-	const struct ga_strmap *m = &d->flagged;
+	const struct ga_strmap *m = &d->chosen.flagged;
 
 	for (int32_t n = ga_strmap_first(m, path, strlen(path)); n >= 0; n = m->nodes[n].next) {
 		const struct ga_report_flag *f = &d->report->flags[m->nodes[n].value];
 
 		if (!f->left && !(rest && ga_entry_equal(&f->entry, rest)))
-			d->verdict[m->nodes[n].value] = GA_VERDICT_REJECTED;
+			d->chosen.verdict[m->nodes[n].value] = GA_VERDICT_REJECTED;
 	}
 }
 
@@ -111,7 +111,7 @@ static void add_cut(struct decision *d, const struct ga_hunk_choice *h, const st
 
 	(void)ga_changes_add(h->held ? &d->cut_held : &d->cut, path, &h->change.new, rest);
 	if (h->held)
-		d->held.v[ga_changes_find(&d->held, path) - d->held.v].new = *rest;
+		d->at.held.v[ga_changes_find(&d->at.held, path) - d->at.held.v].new = *rest;
 }
 
 int decide_cut(struct decision *d, struct ga_error *err)
@@ -124,7 +124,8 @@ int decide_cut(struct decision *d, struct ga_error *err)
 		if (rc < 0)
 			return -1;
 		if (rc)
-			ga_strv_push(h->held ? &d->give_up : &d->restore, h->change.path);
+			ga_strv_push(h->held ? &d->chosen.give_up : &d->chosen.restore,
+				     h->change.path);
 		else
 			add_cut(d, h, &rest);
 		judge(d, h->change.path, rc ? NULL : &rest);
@@ -171,8 +172,8 @@ int decide_classify(struct decision *d, struct ga_error *err)
 		return 0;
 	if (ga_gitconfig_load(d->repo, &config, err) ||
 	    ga_host_facts_gather(d->repo, &config, d->what->risk, &facts, err) ||
-	    classify(d, &facts, &d->cut, &d->base_tree, &d->new_tip_tree, err) ||
-	    classify(d, &facts, &d->cut_held, &d->base_tree, &d->new_tip_tree, err))
+	    classify(d, &facts, &d->cut, &d->at.base_tree, &d->new_tip_tree, err) ||
+	    classify(d, &facts, &d->cut_held, &d->at.base_tree, &d->new_tip_tree, err))
 		return -1;
 	if (ga_oid_is_zero(&d->new_held))
 		return 0;
@@ -185,7 +186,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 	cleanup_strv struct ga_strv held = GA_STRV_INIT;
 
 	for (size_t i = 0; i < d->cut_held.n; i++)
-		if (ga_strv_find(&d->bring, d->cut_held.v[i].path) < 0)
+		if (ga_strv_find(&d->chosen.bring, d->cut_held.v[i].path) < 0)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, &d->found, &held);
 	/* what is left can be a version that was rejected before */

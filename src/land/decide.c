@@ -18,27 +18,27 @@
 static void decision_release(struct decision *d)
 {
 	free(d->committer);
-	free(d->verdict);
-	ga_strmap_release(&d->accepts);
-	ga_strmap_release(&d->rejects);
-	ga_strmap_release(&d->flagged);
-	ga_changes_release(&d->held);
+	free(d->chosen.verdict);
+	ga_strmap_release(&d->chosen.accepts);
+	ga_strmap_release(&d->chosen.rejects);
+	ga_strmap_release(&d->chosen.flagged);
+	ga_changes_release(&d->at.held);
 	ga_changes_release(&d->cut);
 	ga_changes_release(&d->cut_held);
 	ga_changes_release(&d->undone);
 	ga_flags_release(&d->found);
-	ga_strv_release(&d->bring);
-	ga_strv_release(&d->give_up);
-	ga_strv_release(&d->restore);
-	ga_strv_release(&d->unlist);
-	ga_strv_release(&d->by_name);
-	ga_strv_release(&d->blocked);
-	ga_strv_release(&d->unseen);
+	ga_strv_release(&d->chosen.bring);
+	ga_strv_release(&d->chosen.give_up);
+	ga_strv_release(&d->chosen.restore);
+	ga_strv_release(&d->chosen.unlist);
+	ga_strv_release(&d->chosen.by_name);
+	ga_strv_release(&d->chosen.blocked);
+	ga_strv_release(&d->chosen.unseen);
 }
 
 bool decide_held(const struct decision *d, const char *path)
 {
-	return ga_changes_find(&d->held, path) != NULL;
+	return ga_changes_find(&d->at.held, path) != NULL;
 }
 
 static bool has(const struct ga_strv *sorted, const char *path)
@@ -75,8 +75,8 @@ static int merge_held(struct decision *d, const struct ga_oid *tree, const struc
 static int list_brought(struct decision *d, const struct ga_oid *tree, struct ga_changes *out,
 			struct ga_error *err)
 {
-	for (size_t i = 0; i < d->bring.n; i++) {
-		const struct ga_change *c = ga_changes_find(&d->held, d->bring.v[i]);
+	for (size_t i = 0; i < d->chosen.bring.n; i++) {
+		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.bring.v[i]);
 		int rc = merge_held(d, tree, c, out, err);
 
 		if (rc)
@@ -89,12 +89,12 @@ static int list_brought(struct decision *d, const struct ga_oid *tree, struct ga
 /* List the paths that are restored, and files of which only some edits are undone. */
 static int list_undone(struct decision *d, struct ga_changes *out, struct ga_error *err)
 {
-	for (size_t i = 0; i < d->restore.n; i++) {
-		const char *path = d->restore.v[i];
+	for (size_t i = 0; i < d->chosen.restore.n; i++) {
+		const char *path = d->chosen.restore.v[i];
 		struct ga_entry was, is;
 
-		if (ga_tree_file(d->repo, &d->base_tree, path, &was, err) ||
-		    ga_tree_file(d->repo, &d->tip_tree, path, &is, err))
+		if (ga_tree_file(d->repo, &d->at.base_tree, path, &was, err) ||
+		    ga_tree_file(d->repo, &d->at.tip_tree, path, &is, err))
 			return -1;
 		(void)ga_changes_add(out, path, &is, &was);
 	}
@@ -118,8 +118,8 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 	for (size_t i = 0; i < done.n && !path; i++) {
 		const char *p = done.v[i].path;
 
-		if (accept ? has(&d->bring, p) :
-			     has(&d->restore, p) || ga_changes_find(&d->cut, p))
+		if (accept ? has(&d->chosen.bring, p) :
+			     has(&d->chosen.restore, p) || ga_changes_find(&d->cut, p))
 			continue;
 		if (accept && decide_held(d, p) && !decide_flagged(d, p))
 			ga_strv_push(&more, p);
@@ -132,21 +132,22 @@ static int check_extent(struct decision *d, const struct ga_oid *old, const stru
 		(void)ga_fail(err, GA_EFATAL, "that would also change '%s'", q);
 		return ga_hint(err, "decide about both together: name it too");
 	}
-	ga_strv_extend(&d->bring, &more);
-	ga_strv_sort_unique(&d->bring);
+	ga_strv_extend(&d->chosen.bring, &more);
+	ga_strv_sort_unique(&d->chosen.bring);
 	return 0;
 }
 
 bool decide_undone(const struct decision *d, const char *path)
 {
-	return has(&d->restore, path) || has(&d->give_up, path) || has(&d->unlist, path);
+	return has(&d->chosen.restore, path) || has(&d->chosen.give_up, path) ||
+	       has(&d->chosen.unlist, path);
 }
 
 /* The verdict that this decision gives a flag; open: none. */
 static enum ga_verdict judged(const struct decision *d, size_t flag)
 {
 	return decide_undone(d, d->report->flags[flag].path) ? GA_VERDICT_REJECTED
-							     : d->verdict[flag];
+							     : d->chosen.verdict[flag];
 }
 
 static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_buf *m)
@@ -166,7 +167,8 @@ static void add_verdicts(const struct decision *d, enum ga_verdict v, struct ga_
 
 static char *message(const struct decision *d, const struct ga_changes *changes, enum ga_verdict v)
 {
-	const struct ga_strv *paths = v == GA_VERDICT_ACCEPTED ? &d->bring : &d->restore;
+	const struct ga_strv *paths = v == GA_VERDICT_ACCEPTED ? &d->chosen.bring
+		: &d->chosen.restore;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 	size_t n = v == GA_VERDICT_ACCEPTED ? paths->n : changes->n;
 
@@ -225,8 +227,8 @@ static int make_tip(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT, bring = GA_CHANGES_INIT;
 
-	d->new_tip = d->tip;
-	d->new_tip_tree = d->tip_tree;
+	d->new_tip = d->at.tip;
+	d->new_tip_tree = d->at.tip_tree;
 	if (list_undone(d, &undo, err) || add_commit(d, &undo, GA_VERDICT_REJECTED, err) ||
 	    list_brought(d, &d->new_tip_tree, &bring, err))
 		return -1;
@@ -259,26 +261,27 @@ static int write_held(struct decision *d, const struct ga_changes *stay, struct 
 
 	if (rc < 0 || (!rc && !carried.n))
 		return rc;
-	if (ga_tree_apply(d->repo, NULL, rc ? &d->under_tree : &d->new_tip_tree,
+	if (ga_tree_apply(d->repo, NULL, rc ? &d->at.under_tree : &d->new_tip_tree,
 			  rc ? stay : &carried, &tree, err) ||
-	    ga_commit_read(d->repo, &d->held_ref, &was, err))
+	    ga_commit_read(d->repo, &d->at.held_ref, &was, err))
 		return -1;
-	return write_commit(d, &tree, rc ? &d->under : &d->new_tip, was.message, &d->new_held, err);
+	return write_commit(d, &tree, rc ? &d->at.under : &d->new_tip, was.message, &d->new_held,
+			    err);
 }
 
 static int make_held(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes stay = GA_CHANGES_INIT;
 
-	d->new_held = d->held_ref;
-	if (ga_oid_is_zero(&d->held_ref) ||
-	    (!d->bring.n && !d->give_up.n && !d->cut_held.n &&
-	     ga_oid_equal(&d->new_tip, &d->tip)))
+	d->new_held = d->at.held_ref;
+	if (ga_oid_is_zero(&d->at.held_ref) ||
+	    (!d->chosen.bring.n && !d->chosen.give_up.n && !d->cut_held.n &&
+	     ga_oid_equal(&d->new_tip, &d->at.tip)))
 		return 0;
-	for (size_t i = 0; i < d->held.n; i++) {
-		const struct ga_change *c = &d->held.v[i];
+	for (size_t i = 0; i < d->at.held.n; i++) {
+		const struct ga_change *c = &d->at.held.v[i];
 
-		if (!has(&d->bring, c->path) && !has(&d->give_up, c->path))
+		if (!has(&d->chosen.bring, c->path) && !has(&d->chosen.give_up, c->path))
 			(void)ga_changes_add(&stay, c->path, &c->old, &c->new);
 	}
 	d->new_held = (struct ga_oid){{0}};
@@ -311,13 +314,13 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 		if (judged(d, i) != GA_VERDICT_OPEN)
 			f->verdict = judged(d, i);
 		/* of one of which a part stays held, decide_add_found() has the flags */
-		if (has(&d->bring, f->path) || has(&d->give_up, f->path) ||
+		if (has(&d->chosen.bring, f->path) || has(&d->chosen.give_up, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
 			f->held = false;
 	}
-	remove_all(&ret->left_out, &d->unlist);
+	remove_all(&ret->left_out, &d->chosen.unlist);
 	decide_add_found(d, ret);
-	if (!ga_oid_is_zero(&d->branch) || !ga_oid_equal(&d->new_tip, &d->tip))
+	if (!ga_oid_is_zero(&d->at.branch) || !ga_oid_equal(&d->new_tip, &d->at.tip))
 		ret->tip = d->new_tip;
 	ret->held = d->new_held;
 	return 0;
@@ -326,7 +329,8 @@ static int make_report(struct decision *d, struct ga_report *ret, struct ga_erro
 /* Moving a branch that is checked out would make the files there look edited. */
 static int check_free(struct decision *d, struct ga_error *err)
 {
-	return ga_oid_equal(&d->new_tip, &d->tip) ? 0 : ga_worktree_check_free(d->repo, d->s, err);
+	return ga_oid_equal(&d->new_tip, &d->at.tip) ? 0
+	       : ga_worktree_check_free(d->repo, d->s, err);
 }
 
 static void add_update(struct ga_ref_updates *u, const char *name, const struct ga_oid *old,
@@ -350,15 +354,15 @@ static int update_refs(struct decision *d, const struct ga_report *report, struc
 	cleanup_free char *held = ga_session_ref(d->s, "held"),
 			  *ref = ga_session_ref(d->s, "report");
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	const struct ga_oid *parent = ga_oid_is_zero(&d->report_ref) ? NULL : &d->report_ref;
+	const struct ga_oid *parent = ga_oid_is_zero(&d->at.report_ref) ? NULL : &d->at.report_ref;
 	struct ga_oid commit;
 
 	if (ga_report_write(d->repo, report, d->committer, parent, &commit, err))
 		return -1;
-	if (!ga_oid_equal(&d->new_tip, &d->tip))
-		ga_ref_updates_add(&u, d->s->id.branch, &d->branch, &d->new_tip);
-	add_update(&u, held, &d->held_ref, &d->new_held);
-	add_update(&u, ref, &d->report_ref, &commit);
+	if (!ga_oid_equal(&d->new_tip, &d->at.tip))
+		ga_ref_updates_add(&u, d->s->id.branch, &d->at.branch, &d->new_tip);
+	add_update(&u, held, &d->at.held_ref, &d->new_held);
+	add_update(&u, ref, &d->at.report_ref, &commit);
 	return ga_refs_update(d->repo, &u, reason(d), err);
 }
 
@@ -397,9 +401,9 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 	*new = (struct ga_report)GA_REPORT_INIT;
 	d->s->result.tip = d->report->tip;
 	d->s->result.held = d->report->held;
-	remove_all(&d->s->result.left_out, &d->unlist);
+	remove_all(&d->s->result.left_out, &d->chosen.unlist);
 	/* there is something new to land */
-	if (d->s->state == GA_STATE_LANDED && !ga_oid_equal(&d->new_tip, &d->tip))
+	if (d->s->state == GA_STATE_LANDED && !ga_oid_equal(&d->new_tip, &d->at.tip))
 		d->s->state = GA_STATE_CAPTURED;
 	return ga_session_save(d->s, err);
 }
@@ -418,9 +422,9 @@ static int read_refs(struct decision *d, struct ga_error *err)
 	cleanup_free char *held = ga_session_ref(d->s, "held");
 	cleanup_free char *report = ga_session_ref(d->s, "report");
 
-	return land_read_branch(d->repo, d->s, &d->branch, err) ||
-	       read_ref(d->repo, held, &d->held_ref, err) ||
-	       read_ref(d->repo, report, &d->report_ref, err) ? -1 : 0;
+	return land_read_branch(d->repo, d->s, &d->at.branch, err) ||
+	       read_ref(d->repo, held, &d->at.held_ref, err) ||
+	       read_ref(d->repo, report, &d->at.report_ref, err) ? -1 : 0;
 }
 
 /* A flag that a landing found, on a path that the session does not change: there is nothing to
@@ -431,7 +435,7 @@ static int check_landing(const struct decision *d, struct ga_error *err)
 		const struct ga_report_flag *f = &d->report->flags[i];
 		cleanup_free char *q = ga_escape(f->path);
 
-		if (d->verdict[i] != GA_VERDICT_REJECTED || !f->landing ||
+		if (d->chosen.verdict[i] != GA_VERDICT_REJECTED || !f->landing ||
 		    decide_undone(d, f->path) || ga_changes_find(&d->cut, f->path) ||
 		    ga_changes_find(&d->cut_held, f->path))
 			continue;
@@ -454,27 +458,27 @@ static int read_all(struct decision *d, struct ga_error *err)
 	    ga_repo_signature(d->repo, NULL, time(NULL), &d->committer, err))
 		return -1;
 	if (!ga_oid_is_zero(&d->what->reviewed) &&
-	    !ga_oid_equal(&d->what->reviewed, &d->branch)) {
+	    !ga_oid_equal(&d->what->reviewed, &d->at.branch)) {
 		(void)ga_fail(err, GA_ECONFLICT,
 			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
 		return ga_hint(err, "review it again: somebody committed on it meanwhile");
 	}
-	if (!ga_oid_is_zero(&d->branch) &&
-	    land_check_moved(d->repo, d->s, &d->branch, true, err))
+	if (!ga_oid_is_zero(&d->at.branch) &&
+	    land_check_moved(d->repo, d->s, &d->at.branch, true, err))
 		return -1;
-	d->tip = ga_oid_is_zero(&d->branch) ? d->s->id.onto : d->branch;
-	if (ga_commit_tree(d->repo, &d->tip, &d->tip_tree, err) ||
-	    ga_commit_tree(d->repo, &d->s->id.onto, &d->base_tree, err))
+	d->at.tip = ga_oid_is_zero(&d->at.branch) ? d->s->id.onto : d->at.branch;
+	if (ga_commit_tree(d->repo, &d->at.tip, &d->at.tip_tree, err) ||
+	    ga_commit_tree(d->repo, &d->s->id.onto, &d->at.base_tree, err))
 		return -1;
-	d->verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->verdict));
-	if (ga_oid_is_zero(&d->held_ref))
+	d->chosen.verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->chosen.verdict));
+	if (ga_oid_is_zero(&d->at.held_ref))
 		return 0;
-	if (ga_commit_read(d->repo, &d->held_ref, &held, err))
+	if (ga_commit_read(d->repo, &d->at.held_ref, &held, err))
 		return -1;
-	d->under = held.n_parents ? held.parents[0] : d->s->id.onto;
-	if (ga_commit_tree(d->repo, &d->under, &d->under_tree, err))
+	d->at.under = held.n_parents ? held.parents[0] : d->s->id.onto;
+	if (ga_commit_tree(d->repo, &d->at.under, &d->at.under_tree, err))
 		return -1;
-	return ga_tree_diff(d->repo, &d->under_tree, &held.tree, &d->held, err);
+	return ga_tree_diff(d->repo, &d->at.under_tree, &held.tree, &d->at.held, err);
 }
 
 /* Add the left-out paths that are rejected to d->undone. */
@@ -482,17 +486,17 @@ static int list_left_out(struct decision *d, struct ga_error *err)
 {
 	struct ga_oid base;
 
-	if (!d->unlist.n)
+	if (!d->chosen.unlist.n)
 		return 0;
 	if (ga_commit_tree(d->repo, &d->s->id.base, &base, err))
 		return -1;
-	for (size_t i = 0; i < d->unlist.n; i++) {
+	for (size_t i = 0; i < d->chosen.unlist.n; i++) {
 		struct ga_entry was, is;
 
-		if (ga_tree_file(d->repo, &base, d->unlist.v[i], &was, err) ||
-		    ga_tree_file(d->repo, &d->s->view.tree, d->unlist.v[i], &is, err))
+		if (ga_tree_file(d->repo, &base, d->chosen.unlist.v[i], &was, err) ||
+		    ga_tree_file(d->repo, &d->s->view.tree, d->chosen.unlist.v[i], &is, err))
 			return -1;
-		(void)ga_changes_add(&d->undone, d->unlist.v[i], &was, &is);
+		(void)ga_changes_add(&d->undone, d->chosen.unlist.v[i], &was, &is);
 	}
 	return 0;
 }
@@ -509,8 +513,8 @@ static int list_rejected(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->cut_held.n; i++)
 		(void)ga_changes_add(&d->undone, d->cut_held.v[i].path, &d->cut_held.v[i].new,
 				     &d->cut_held.v[i].old);
-	for (size_t i = 0; i < d->give_up.n; i++) {
-		const struct ga_change *c = ga_changes_find(&d->held, d->give_up.v[i]);
+	for (size_t i = 0; i < d->chosen.give_up.n; i++) {
+		const struct ga_change *c = ga_changes_find(&d->at.held, d->chosen.give_up.v[i]);
 
 		(void)ga_changes_add(&d->undone, c->path, &c->old, &c->new);
 	}
@@ -520,10 +524,10 @@ static int list_rejected(struct decision *d, struct ga_error *err)
 
 static void sort_chosen(struct decision *d)
 {
-	ga_strv_sort_unique(&d->bring);
-	ga_strv_sort_unique(&d->give_up);
-	ga_strv_sort_unique(&d->restore);
-	ga_strv_sort_unique(&d->unlist);
+	ga_strv_sort_unique(&d->chosen.bring);
+	ga_strv_sort_unique(&d->chosen.give_up);
+	ga_strv_sort_unique(&d->chosen.restore);
+	ga_strv_sort_unique(&d->chosen.unlist);
 }
 
 static int decide(struct decision *d, struct ga_error *err)

@@ -9,21 +9,19 @@
 #include "ga/strmap.h"
 #include "landing.h"
 
-struct decision {
-	struct ga_repo *repo;
-	struct ga_session *s;
-	struct ga_report *report;
-	const struct ga_decision *what;
-	struct ga_strmap accepts, rejects; /* the paths that were given, normalized by
-					    * decide-choose.c */
-	struct ga_strmap flagged;          /* paths of flags, to their indices */
-
+/* What is decided about. */
+struct decided {
 	struct ga_oid branch, held_ref, report_ref; /* where the refs are; zero: missing */
-	char *committer;
-	struct ga_oid tip, tip_tree; /* of the branch or, without one, s->onto */
+	struct ga_oid tip, tip_tree; /* of the branch or, without one, s->id.onto */
 	struct ga_oid base_tree;
 	struct ga_oid under, under_tree; /* the parent of `held` */
 	struct ga_changes held;        /* what `held` changes against that */
+};
+
+/* What was chosen (decide-choose.c). */
+struct chosen {
+	struct ga_strmap accepts, rejects; /* the paths that were given, normalized */
+	struct ga_strmap flagged;      /* paths of flags, to their indices */
 	enum ga_verdict *verdict;      /* by index of the report's flags; open: no new verdict */
 	/* sorted once all are chosen: */
 	struct ga_strv bring, give_up; /* held paths that are accepted, rejected */
@@ -34,11 +32,20 @@ struct decision {
 	struct ga_strv blocked;        /* matched, but `risk` blocks them */
 	struct ga_strv unseen;         /* matched, but left behind and not looked into yet */
 	bool any;                      /* the paths given matched something */
+};
+
+struct decision {
+	struct ga_repo *repo;
+	struct ga_session *s;
+	struct ga_report *report;
+	const struct ga_decision *what;
+	char *committer;
+	struct decided at;
+	struct chosen chosen;
 	struct ga_changes cut, cut_held; /* of the branch and of `held`: from each file as it is to
 					  * the same without the edits that were rejected */
 	struct ga_flags found;         /* what the rules find in these */
 	struct ga_changes undone;      /* from the result to what was rejected */
-
 	struct ga_oid new_tip, new_tip_tree, new_held;
 };
 
