@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limits that the user sets, as values: those of a capture (docs/capture.md says what each is
+ * The limits that the user sets, as values: those of a capture (docs/limits.md says what each is
  * for and what happens when it is reached), and those on what a session may use (0: none). Times
  * are in seconds, sizes in bytes.
  */

@@ -249,7 +249,8 @@ static int check_forward(struct ga_repo *r, const struct ga_changes *changes, co
 		if (refresh(r, err) || find_modified(r, changes, &mine, err))
 			return -1;
 	}
-	return mine.n ? land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err) : 0;
+	return !mine.n ? 0
+	       : land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err);
 }
 
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,

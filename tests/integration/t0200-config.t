@@ -33,11 +33,11 @@ test_expect_success 'without any file: the defaults, which as a file are the sam
 	test "$(cd / && XDG_STATE_HOME=/x HOME="$HOME/none" git agent config 2>/dev/null | grep state_dir)" = "state_dir: /x/git-agent"
 '
 
-test_expect_success 'every key with its default and range is in the manual, limits in docs/capture.md' '
+test_expect_success 'every key with its default and range is in the manual, limits in docs/limits.md' '
 	repo docs && git agent config --json >../json && python3 - "$TEST_SRCDIR" <<-\EOF &&
 	import json, sys
 	man = open(sys.argv[1] + "/docs/man/agentdev.yaml.5").read()
-	doc = open(sys.argv[1] + "/docs/capture.md").read()
+	doc = open(sys.argv[1] + "/docs/limits.md").read()
 	for k in json.load(open("../json")):
 	    assert "Cm " + k["key"] in man or ", " + k["key"] in man, k["key"]
 	    if k["key"].startswith("limits.capture."):
