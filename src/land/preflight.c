@@ -59,15 +59,6 @@ static int ask_read_tree(struct ga_repo *r, const struct ga_oid *from, const str
 	return ask(r, args, ret_status, NULL, why, err);
 }
 
-static int refresh(struct ga_repo *r, struct ga_error *err)
-{
-	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
-	cleanup_buf struct ga_buf ignored = GA_BUF_INIT;
-	int unneeded;
-
-	return ask(r, args, &unneeded, NULL, &ignored, err);
-}
-
 /* ---- why not ------------------------------------------------------------------------------ */
 
 /* Of the paths that git lists, those that would be changed (NULL: all), or, if there are sorted
@@ -220,52 +211,62 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 	return 0;
 }
 
-/* Of the files that would be changed, find those that are modified; only these are looked at. */
+/* Of the files that would be changed, find those that are modified. `*ret_marked`: one is not looked
+ * at, as it is marked assume-unchanged or skip-worktree. Git prefixes 'C' to a modified file, 'S' or
+ * a small letter to a marked one. */
 static int find_modified(struct ga_repo *r, const struct ga_changes *changes, struct ga_strv *ret,
-			 struct ga_error *err)
+			 bool *ret_marked, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv args = GA_STRV_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	const char *line;
+	size_t pos = 0;
+	int status;
 
-	for (size_t i = 0; modified[i]; i++)
-		ga_strv_push(&args, modified[i]);
-	if (changes->n <= PATHSPECS) {
-		ga_strv_push(&args, "--");
-		for (size_t i = 0; i < changes->n; i++)
-			ga_strv_pushf(&args, ":(top,literal)%s", changes->v[i].path);
-	}
-	return add_overlap(r, (const char *const *)args.v, changes, NULL, ret, err);
+	ga_strv_push_many(&args, "ls-files", "-c", "-m", "-v", "-z", "--", NULL);
+	for (size_t i = 0; i < changes->n && changes->n <= PATHSPECS; i++)
+		ga_strv_pushf(&args, ":(top,literal)%s", changes->v[i].path);
+	*ret_marked = false;
+	if (ask(r, (const char *const *)args.v, &status, &out, &why, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos)))
+		if (*line != 'H' && strlen(line) > 2 && ga_changes_find(changes, line + 2)) {
+			*ret_marked |= *line != 'C';
+			ga_strv_push(ret, line + 2);
+		}
+	ga_strv_sort_unique(ret);
+	return 0;
 }
 
 /* A fast-forward is all or nothing, so only what there are better words for is asked. */
 static int check_forward(struct ga_repo *r, const struct ga_changes *changes, const char *then,
-			 struct ga_error *err)
+			 bool *ret_marked, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv mine = GA_STRV_INIT;
 
-	if (find_modified(r, changes, &mine, err))
+	if (find_modified(r, changes, &mine, ret_marked, err))
 		return -1;
-	if (mine.n) {
-		ga_strv_release(&mine);
-		if (refresh(r, err) || find_modified(r, changes, &mine, err))
-			return -1;
-	}
-	return !mine.n ? 0
-	       : land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err);
+	return !mine.n || *ret_marked
+		       ? 0
+		       : land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err);
 }
 
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
 		   const struct ga_changes *changes, bool forward, const char *then,
 		   struct ga_error *err)
 {
-	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	int status = 0;
+	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_buf struct ga_buf why = GA_BUF_INIT, ignored = GA_BUF_INIT;
+	int status = 0, unneeded;
+	bool marked = true;
 
 	if (check_operation(r, then, err) || check_entries(changes, err) ||
-	    (forward ? check_forward(r, changes, then, err)
-		     : ask_read_tree(r, from, to, &status, &why, err)))
+	    (forward && check_forward(r, changes, then, &marked, err)) ||
+	    (marked && ask_read_tree(r, from, to, &status, &why, err)))
 		return -1;
 	/* a file that was only touched looks modified until the index is refreshed */
-	if (status && (refresh(r, err) || ask_read_tree(r, from, to, &status, &why, err)))
+	if (status && (ask(r, refresh, &unneeded, NULL, &ignored, err) ||
+		       ask_read_tree(r, from, to, &status, &why, err)))
 		return -1;
 	return status ? explain(r, from, changes, then, &why, err)
 		      : check_untracked(r, changes, then, err);
