@@ -305,10 +305,16 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 	(void)ga_journal(s->dir, "damaged", o);
 }
 
-/* Is the commit gone that the state names? */
-static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const struct ga_oid *oid)
+/* Is the commit gone that the state names, and its ref with it? One that the user moved leads to
+ * something else. */
+static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
+		    const struct ga_oid *oid)
 {
-	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid now;
+
+	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
+	       ga_ref_read(e->repo, ref, &now, &ignored) > 0;
 }
 
 static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
@@ -343,7 +349,7 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
-	cleanup_free char *name = ga_session_ref(s, "report");
+	cleanup_free char *name = ga_session_ref(s, "report"), *held = ga_session_ref(s, "held");
 	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
 	struct ga_oid oid;
 	bool lost;
@@ -357,7 +363,8 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	if (lost && !ga_ref_read(e->repo, name, &oid, err) &&
 	    ga_ref_delete(e->repo, name, &oid, err))
 		return -1;
-	lost |= is_gone(e, s, &s->result.tip) || is_gone(e, s, &s->result.held);
+	lost |= is_gone(e, s, s->id.branch, &s->result.tip) ||
+		is_gone(e, s, held, &s->result.held);
 	if (gone.n)
 		journal_damage(s, &gone);
 	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->id.remote ||
