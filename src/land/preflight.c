@@ -24,10 +24,18 @@ static int fail_operation(const char *operation, const char *then, struct ga_err
 static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
 {
 	cleanup_free char *stash = ga_path_join(ga_repo_info(r)->gitdir, "MERGE_AUTOSTASH");
+	cleanup_free char *lock = ga_path_join(ga_repo_info(r)->gitdir, "index.lock");
 	const char *operation = ga_repo_operation(r);
 
 	if (operation)
 		return fail_operation(operation, then, err);
+	if (!access(lock, F_OK)) {
+		cleanup_free char *q = ga_escape(lock);
+
+		(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", q);
+		return ga_hint(err, "wait until it has finished; if there is none, remove that "
+			       "file");
+	}
 	if (access(stash, F_OK))
 		return 0;
 	(void)ga_fail(err, GA_ELOSE, "changes that a merge stashed wait to be applied");
@@ -177,11 +185,6 @@ static int explain(struct ga_repo *r, const struct ga_oid *from, const struct ga
 	cleanup_strv struct ga_strv mine = GA_STRV_INIT, untracked = GA_STRV_INIT;
 	cleanup_free char *line = ga_git_last_line(why);
 
-	if (line && strstr(line, ".lock")) {
-		(void)ga_fail(err, GA_EFATAL, "%s", line);
-		return ga_hint(err, "wait until the other git has finished; if there is none, "
-			       "remove that file");
-	}
 	if (add_overlap(r, modified, changes, NULL, &mine, err) ||
 	    add_overlap(r, staged, changes, NULL, &mine, err))
 		return -1;
@@ -211,29 +214,42 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 	return 0;
 }
 
+/* Is it a file that is to change? What is in a submodule is not git's to look at. */
+static bool is_file(const struct ga_changes *changes, const char *path)
+{
+	const struct ga_change *c = ga_changes_find(changes, path);
+
+	return c && c->old.mode != GA_MODE_GITLINK;
+}
+
 /* Of the files that would be changed, find those that are modified. `*ret_marked`: one is not looked
  * at, as it is marked assume-unchanged or skip-worktree. Git prefixes 'C' to a modified file, 'S' or
- * a small letter to a marked one. */
+ * a small letter to a marked one, and to one that is missing 'R' before it says 'C': that is in
+ * nobody's way. */
 static int find_modified(struct ga_repo *r, const struct ga_changes *changes, struct ga_strv *ret,
 			 bool *ret_marked, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv args = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	const char *line;
+	const char *line, *missing = "";
 	size_t pos = 0;
 	int status;
 
-	ga_strv_push_many(&args, "ls-files", "-c", "-m", "-v", "-z", "--", NULL);
+	ga_strv_push_many(&args, "ls-files", "-c", "-d", "-m", "-v", "-z", "--", NULL);
 	for (size_t i = 0; i < changes->n && changes->n <= PATHSPECS; i++)
 		ga_strv_pushf(&args, ":(top,literal)%s", changes->v[i].path);
 	*ret_marked = false;
 	if (ask(r, (const char *const *)args.v, &status, &out, &why, err))
 		return -1;
-	while ((line = ga_buf_next0(&out, &pos)))
-		if (*line != 'H' && strlen(line) > 2 && ga_changes_find(changes, line + 2)) {
-			*ret_marked |= *line != 'C';
-			ga_strv_push(ret, line + 2);
-		}
+	while ((line = ga_buf_next0(&out, &pos))) {
+		if (*line == 'R')
+			missing = line + 2;
+		if (strchr("HR", *line) || strlen(line) < 3 || !is_file(changes, line + 2) ||
+		    !strcmp(missing, line + 2))
+			continue;
+		*ret_marked |= *line != 'C';
+		ga_strv_push(ret, line + 2);
+	}
 	ga_strv_sort_unique(ret);
 	return 0;
 }

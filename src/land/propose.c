@@ -90,7 +90,8 @@ bool land_wants(const struct landing *l, const char *path)
 static int is_known(const struct landing *l, const struct proposal *p, const char *path,
 		    struct ga_error *err)
 {
-	const struct ga_oid *const commits[] = { &p->head, &p->tip, &l->s->id.onto };
+	const struct ga_oid *const commits[] = { &p->head, &p->tip, &l->s->result.held,
+						 &l->s->id.onto };
 	const struct ga_strv *left_out = &l->s->result.left_out;
 	struct ga_entry e = { 0 };
 	struct ga_oid tree;
@@ -99,7 +100,7 @@ static int is_known(const struct landing *l, const struct proposal *p, const cha
 		if (ga_path_inside(left_out->v[i], path))
 			return 1;
 	for (size_t i = 0; i < GA_NELEMS(commits) && !e.mode; i++)
-		if (!ga_oid_is_zero(commits[i]) && (i < 2 || ga_object_here(l->repo, commits[i])) &&
+		if (!ga_oid_is_zero(commits[i]) && ga_object_here(l->repo, commits[i]) &&
 		    (ga_commit_tree(l->repo, commits[i], &tree, err) ||
 		     ga_tree_entry(l->repo, &tree, path, &e, err)))
 			return -1;

@@ -23,6 +23,13 @@ brings() {
 	git agent capture "$1" && test -z "$(limits_of "$1")"
 }
 
+# pack_of COMMIT: the size of the pack that has it
+pack_of() {
+	for pack in .git/objects/pack/*.pack; do
+		! git verify-pack -v "$pack" | grep -q "^$1 commit" || stat -c %s "$pack"
+	done
+}
+
 # nothing_lost NAME: objects and refs are whole, and nothing temporary stays
 nothing_lost() {
 	git fsck --connectivity-only && ! find .git/objects -name "*.keep" -o -name "tmp_objdir*" | grep . &&
@@ -143,7 +150,7 @@ commit_limit commits 'echo 3' 'there are too many commits'
 commit_limit objects 'echo 9' 'there are too many objects'
 commit_limit object_size "$sizes | sort -n | tail -1" 'an object is too large'
 commit_limit unpacked_size "$sizes | sum" 'the objects are too large together'
-commit_limit pack_size "stat -c %s .git/objects/pack/*.pack" 'the pack is too large'
+commit_limit pack_size "pack_of \$tip" 'the pack is too large'
 
 test_expect_success 'limits.capture.entries: what a commit changes counts, and what all of them do' '
 	make_repo paths && set_limit entries 30 && git agent start -q --name same -- sh -c "seq 30 | xargs touch; git add .; git commit -qm 30; rm ? ??; git commit -qam gone" &&

@@ -33,7 +33,7 @@ blocked() {
 		each_way b$blocked_n '$2' &&
 		hint 'then land again' &&
 		hook commit-msg true &&
-		each_way b$blocked_n '$2\|only without staged changes: f$' &&
+		each_way b$blocked_n '$2\|$overwritten: f$\|only without staged changes: f$' &&
 		rm .git/hooks/commit-msg &&
 		$4 &&
 		git agent land ${5-} b$blocked_n &&
@@ -42,9 +42,9 @@ blocked() {
 }
 blocked_n=0
 blocked 'a modified file' "$overwritten: f$" 'line f 8 edit' 'git stash -q'
-blocked 'a staged file' "$overwritten: f$" 'line f 8 edit && git add f' 'git stash -q'
+blocked 'a staged file' 'staged changes to files that land: f$' 'line f 8 edit && git add f' 'git stash -q'
 blocked 'a file staged and modified' "$overwritten: f$" 'line f 8 a && git add f && line f 9 b' 'git stash -q'
-blocked 'a file deleted and staged' "$overwritten: f$" 'git rm -q f' 'git restore --staged f && git restore f'
+blocked 'a file deleted and staged' 'staged changes to files that land: f$' 'git rm -q f' 'git restore --staged f && git restore f'
 blocked 'a modified file that goes' "$overwritten: old$" 'line old 8 edit' 'git stash -q'
 blocked 'a symlink in place of a file' "$overwritten: f$" 'ln -sf g f' 'git restore f'
 blocked 'a file with other permissions' "$overwritten: f$" 'chmod +x f' 'chmod -x f'
@@ -180,7 +180,7 @@ test_expect_success 'where another git has locked the index nothing is begun' '
 	for how in $ways; do
 		refused 128 "index.lock" git agent land $how l || return 1
 	done &&
-	hint "wait until the other git has finished" &&
+	hint "wait until it has finished" &&
 	rm .git/index.lock &&
 	git agent land l
 '

@@ -79,7 +79,7 @@ test_expect_success 'a file moved here is followed by each commit' '
 test_expect_success 'a part: one commit of those paths; the session has landed with the last of them' '
 	make_repo part &&
 	session q "line f 2 one; line g 2 one; line d/h 2 one; echo n >d/n; rm old" &&
-	refused 0 "agent/q: nothing to land" git agent land q -- none &&
+	refused 128 "pathspec .none. did not match any files of agent/q" git agent land q -- none &&
 	refused 129 . git agent land q -- ../part/.. &&
 	refused 129 . git agent land --merge q -- f &&
 	refused 0 "would land in part" git agent land --dry-run q -- d f &&
