@@ -84,9 +84,11 @@ static int check(const struct landing *l, struct proposal *p, struct ga_error *e
 		return -1;
 	if (!p->moves)
 		return 0;
-	return land_preflight(l->repo, &p->old, &p->tree, &p->changes,
-			      !l->opts->dry_run && !land_needs_git(l, p), "land again", err) ||
-	       land_check_settings(l, p, err) ? -1 : 0;
+	return land_check_settings(l, p, err) ||
+	       land_preflight(l->repo, &p->old, &p->tree, &p->changes,
+			      !l->opts->dry_run && !land_needs_git(l, p), "land again", err)
+		       ? -1
+		       : 0;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
