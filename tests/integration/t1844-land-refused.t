@@ -33,7 +33,7 @@ blocked() {
 		each_way b$blocked_n '$2' &&
 		hint 'then land again' &&
 		hook commit-msg true &&
-		each_way b$blocked_n '$2\|only without staged changes: f$' &&
+		each_way b$blocked_n '$2\|only without staged changes: [a-z]*$' &&
 		rm .git/hooks/commit-msg &&
 		$4 &&
 		git agent land ${5-} b$blocked_n &&
