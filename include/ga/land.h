@@ -18,7 +18,7 @@
 
 enum ga_land_how {
 	GA_LAND_MERGE,   /* a merge commit, even where HEAD could be fast-forwarded */
-	GA_LAND_SQUASH,  /* one commit of the user's with all changes */
+	GA_LAND_SQUASH,  /* one commit with all changes */
 	GA_LAND_REBASE,  /* the branch's commits, without merges, applied again on HEAD */
 	GA_LAND_FF_ONLY, /* HEAD is fast-forwarded to the branch; refused where it cannot be */
 };

@@ -47,7 +47,7 @@ static int commit(const struct landing *l, const struct record *rec, struct ga_e
 	return rc;
 }
 
-static int go_on(const struct landing *l, struct record *rec, enum land_settled settled,
+static int continue_landing(const struct landing *l, struct record *rec, enum land_settled settled,
 		 struct ga_error *err)
 {
 	int rc;
@@ -91,7 +91,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 	if (!rc) {
 		opts.how = rec.how;
 		rc = land_check_session(s, &rec, "--continue", err) ||
-		     go_on(&l, &rec, settled, err) ? -1 : 0;
+		     continue_landing(&l, &rec, settled, err) ? -1 : 0;
 	}
 	lock.failed = rc && lock.repo;
 	ga_gitconfig_release(&config);

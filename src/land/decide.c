@@ -461,7 +461,7 @@ static int read_all(struct decision *d, struct ga_error *err)
 	    !ga_oid_equal(&d->what->reviewed, &d->at.branch)) {
 		(void)ga_fail(err, GA_ECONFLICT,
 			      "'agent/%s' is not where it was when it was reviewed", d->s->name);
-		return ga_hint(err, "review it again: somebody committed on it meanwhile");
+		return ga_hint(err, "review it again: there are new commits on it");
 	}
 	if (!ga_oid_is_zero(&d->at.branch) &&
 	    land_check_moved(d->repo, d->s, &d->at.branch, true, err))

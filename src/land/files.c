@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of the user's working tree, one by one: looked at, replaced, removed.
+ * Compare, replace and remove single files of the working tree.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -152,7 +152,7 @@ static int copy(int from, const char *name, int dir, const char *tmp, mode_t mod
 	cleanup_buf struct ga_buf target = GA_BUF_INIT;
 
 	if (land_open_here(from, name, &h) || !h.mode)
-		return ga_fail(err, GA_EFATAL, "what is to be put there cannot be read");
+		return ga_fail(err, GA_EFATAL, "cannot read the new content");
 	if (h.fd < 0)
 		return copy_link(h.target, h.size, dir, tmp, err);
 	if (S_ISLNK(mode))

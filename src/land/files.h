@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of the user's working tree, one by one: what is at a path, replaced and removed. `root`
+ * Compare, replace and remove single files of the working tree. `root`
  * is a descriptor of the working tree; paths are relative to it, and no symlink above the last
  * component is followed. /
  */
@@ -42,7 +42,7 @@ bool land_dir_here(int root, const char *path);
 bool land_look_here(int root, const char *path, struct land_look *ret);
 /* Equal in type, bytes and the owner's execute bit; an umask may change the other permissions. */
 bool land_look_equal(const struct land_look *a, const struct land_look *b);
-/* Permissions for a file that replaces another: whoever could read that one can read it, and
+/* Permissions for a file that replaces another: users who could read that one can read it, and
  * execute it if it is executable. */
 mode_t land_perms(const struct stat *st, bool exec);
 /* Open the directory of `path` beneath `root`, creating what is missing. -1 with errno. */

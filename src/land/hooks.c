@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What of the user's takes part in a landing: hooks, and options that are configured for merges.
+ * Find the hooks and the merge options that take part in a landing.
  */
 #include <string.h>
 

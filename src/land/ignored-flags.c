@@ -38,7 +38,7 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	ga_strv_sort_unique(&paths);
 	list = land_list_paths(&paths);
 	(void)ga_fail(err, GA_EFLAGS,
-		      "what is to be brought has open flags (%zu critical, %zu high): %s", critical,
+		      "the ignored files have open flags (%zu critical, %zu high): %s", critical,
 		      high, list);
 	if (l->opts->dry_run)
 		return ga_hint(err, "'git agent land %s' stores them for 'git agent review %s'",

@@ -113,7 +113,7 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 
 /* ---- what is undecided ------------------------------------------------------------------ */
 
-/* A verdict is about one content: that which lands, or, where lines of the user's are merged into
+/* A verdict is about one content: that which lands, or, where other lines are merged into
  * it, that of the session's branch. */
 static bool covers(const struct ga_report_flag *have, const struct ga_flag *f,
 		   const struct ga_entry *on_branch)

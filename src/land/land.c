@@ -54,7 +54,7 @@ static bool only_ignored(const struct landing *l)
 
 /* The report is written first: a rejection that was killed half way is in it, and not in the
  * session yet. */
-static void heed_rejected(const struct landing *l)
+static void forget_rejected(const struct landing *l)
 {
 	struct ga_strv *own = &l->s->result.left_out;
 	size_t n = 0;
@@ -72,7 +72,7 @@ static void heed_rejected(const struct landing *l)
 
 static int check(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
-	heed_rejected(l);
+	forget_rejected(l);
 	if (check_state(l->s, err) || land_propose(l, p, err))
 		return -1;
 	if (only_ignored(l)) {

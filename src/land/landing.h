@@ -5,7 +5,7 @@
  *
  *     propose.c replay.c  what would land, made in objects only
  *     judge.c             flags: of the session, and of what would be on the user's branch
- *     preflight.c hooks.c would git do it, and does anything of the user's take part
+ *     preflight.c hooks.c would git refuse; do hooks, an editor or a conflict take part
  *     uncommitted.c       what the session did to uncommitted work
  *     record.c            written before anything is touched
  *     move.c message.c    git moves the branch
@@ -88,7 +88,7 @@ bool land_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
 		   const char *const *names);
 /* branch.NAME.mergeOptions of HEAD's branch, or NULL. */
 const char *land_merge_options(const struct ga_gitconfig *c, const char *branch);
-/* Does anything of the user's take part in the landing (a hook, an editor, a conflict), so that
+/* Does a hook, an editor or a conflict take part in the landing, so that
  * git has to merge? */
 bool land_needs_git(const struct landing *l, const struct proposal *p);
 
@@ -106,7 +106,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
  * with. */
 int land_check_settings(const struct landing *l, const struct proposal *p, struct ga_error *err);
 
-/* uncommitted.c: add to the record what is to become of each path of the uncommitted part, or fail
+/* uncommitted.c: add to the record what each path of the uncommitted part becomes, or fail
  * (GA_ELOSE) if one cannot be brought. */
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err);
 /* Bring the files of the record from number `first` on; those that changed since are left alone,
@@ -204,7 +204,7 @@ int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
 		       const struct ga_oid *only, const struct ga_changes *changes,
 		       struct ga_error *err);
 
-/* land.c: the record shows that the landing happened: bring what is to be brought from path
+/* land.c: the landing happened: apply the uncommitted changes and ignored files from path
  * number `first` on, and note it in the session. GA_EPART if something could not be brought. */
 int land_complete(const struct landing *l, struct record *rec, size_t first, struct ga_error *err);
 /* Fail if the record is of another session, as `what` ("undo") needs this one's. */
@@ -214,7 +214,7 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 /* The tree of HEAD before a landing; that of no files if its branch had no commit. */
 int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
 		  struct ga_error *err);
-/* Open flags again that were rejected and are found again: somebody brought the content back. */
+/* Open flags again that were rejected and are found again: the content is back. */
 void land_reopen(struct ga_report *r, const struct ga_flags *found);
 
 #endif

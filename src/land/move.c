@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Git moves the user's branch, index and files. Where nothing of the user's takes part, the
+ * Git moves the user's branch, index and files. Where no hook, editor or conflict takes part, the
  * commit is made in memory and git fast-forwards to it, so that staged and modified files
  * elsewhere stay as they are; else git merges. /
  */
@@ -103,7 +103,7 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 		       : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
 }
 
-/* ---- what came of it ----------------------------------------------------------------------- */
+/* ---- the result ----------------------------------------------------------------------- */
 
 /* Is this the commit of the landing? Of a merge and of a squash that git makes, the parents
  * tell. */

@@ -107,7 +107,7 @@ static bool is_filled(const struct ga_repo *r, const struct ga_changes *changes,
 	return c->old.mode == GA_MODE_GITLINK && replaced && !ga_dir_is_empty(dir);
 }
 
-/* What stands at an added path, or above it, and is no directory. */
+/* Find what is at an added path, or above it, and is no directory. */
 static void find_untracked(const struct ga_repo *r, const struct ga_changes *changes,
 			   struct ga_strv *ret)
 {
@@ -222,10 +222,10 @@ static bool is_file(const struct ga_changes *changes, const char *path)
 	return c && c->old.mode != GA_MODE_GITLINK;
 }
 
-/* Of the files that would be changed, find those that are modified. `*ret_marked`: one is not looked
- * at, as it is marked assume-unchanged or skip-worktree. Git prefixes 'C' to a modified file, 'S' or
- * a small letter to a marked one, and to one that is missing 'R' before it says 'C': that is in
- * nobody's way. */
+/* Of the files that would be changed, find those that are modified. `*ret_marked`: one of them is
+ * marked assume-unchanged or skip-worktree. Git writes 'C' before a modified file, 'S' or a small
+ * letter before a marked one, and 'R' before one that is missing, as well as 'C': that blocks
+ * nothing. */
 static int find_modified(struct ga_repo *r, const struct ga_changes *changes, struct ga_strv *ret,
 			 bool *ret_marked, struct ga_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What would land, made in objects only: nothing of the user's is touched.
+ * Make what would land, in objects only.
  */
 #include <stdlib.h>
 #include <string.h>

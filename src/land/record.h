@@ -30,7 +30,7 @@ enum record_phase {
 struct record_path {
 	char *path;
 	struct land_look before, after; /* mode 0: no file */
-	bool kept; /* what it becomes is in N.after; else whoever brings it has it */
+	bool kept; /* what it becomes is in N.after; else the caller has it */
 };
 
 struct record {
@@ -68,8 +68,8 @@ int record_remove(struct record *rec, struct ga_error *err);
 /* It has succeeded: remove those before it. */
 void record_forget_earlier(const struct record *rec);
 
-/* Add a path, with what is there now and what is to be there, and keep a copy of what is there;
- * `bytes`: of what it becomes, too (NULL: whoever brings it has it). Before record_save().
+/* Add a path, with its old and new state, and keep a copy of the old one;
+ * `bytes`: of the new one, too (NULL: the caller has it). Before record_save().
  * Without a directory nothing is kept: for a dry run. */
 int record_add(struct record *rec, int root, const char *path, const struct land_look *before,
 	       const struct land_look *after, const struct ga_buf *bytes, struct ga_error *err);
@@ -77,7 +77,7 @@ int record_add(struct record *rec, int root, const char *path, const struct land
  * other one. Returns 0 if it is there now, 1 if it is in neither, and so left alone. */
 int record_put(const struct record *rec, int root, size_t i, bool back, struct ga_error *err);
 
-/* Take the lock that every git which works on the landing inherits, so that whoever recovers knows
+/* Take the lock that every git which works on the landing inherits, so that a recovery knows
  * whether one is still running. A descriptor, or -1. */
 int record_lock(const struct record *rec, struct ga_error *err);
 /* Fail (GA_EFATAL) while such a git is running; one that was killed with us is given a moment to

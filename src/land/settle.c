@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The only recovery: a landing or an undoing that ended in the middle, because git failed or
- * somebody was killed, is completed if HEAD says that it happened, and else rolled back. /
+ * it was killed, is completed if HEAD says that it happened, and else rolled back. /
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -196,7 +196,7 @@ static int decide(const struct plan *p, const char *path, struct version *now,
 	*ret_why = "it is a submodule: check its commit out there";
 	if (b.mode == GA_MODE_GITLINK || t.mode == GA_MODE_GITLINK)
 		return 1;
-	/* a directory in place of the file is what stands beside it in the list */
+	/* a directory in place of the file is the next one in the list */
 	b.mode = b.mode == GA_MODE_TREE ? GA_MODE_NONE : b.mode;
 	t.mode = t.mode == GA_MODE_TREE ? GA_MODE_NONE : t.mode;
 	if (read_entry(p, path, &b, &base, err) || read_entry(p, path, &t, &theirs, err))
