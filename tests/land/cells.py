@@ -45,7 +45,7 @@ class Agent(hand.Hand):
         path = self.some([p for p in ("x.ign", "out/n6", "d/y.ign") if self.free(p)])
         if path:
             self.put(path, Node("file", "agent forced\n"))
-            self.lines.append("git add -f -- " + literal(path))
+            self.lines.append("git add -f --sparse -- " + literal(path))
         return path
 
     def submodule(self):
