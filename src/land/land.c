@@ -84,11 +84,14 @@ static int check(const struct landing *l, struct proposal *p, struct ga_error *e
 		return -1;
 	if (!p->moves)
 		return 0;
-	return land_check_settings(l, p, err) ||
-	       land_preflight(l->repo, &p->old, &p->tree, &p->changes,
-			      !l->opts->dry_run && !land_needs_git(l, p), "land again", err)
-		       ? -1
-		       : 0;
+	if (land_check_settings(l, p, err) ||
+	    land_preflight(l->repo, &p->old, &p->tree, &p->changes, !land_needs_git(l, p),
+			   "land again", err))
+		return -1;
+	/* else a fast-forward tells the rest itself */
+	return l->opts->dry_run ? land_preflight(l->repo, &p->old, &p->tree, &p->changes, false,
+						 "land again", err)
+				: 0;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */

@@ -107,7 +107,7 @@ static bool is_filled(const struct ga_repo *r, const struct ga_changes *changes,
 	return c->old.mode == GA_MODE_GITLINK && replaced && !ga_dir_is_empty(dir);
 }
 
-/* Find what is at an added path, or above it, and is no directory. */
+/* Find what is at an added path, or above a changed one, and is no directory. */
 static void find_untracked(const struct ga_repo *r, const struct ga_changes *changes,
 			   struct ga_strv *ret)
 {
@@ -119,11 +119,10 @@ static void find_untracked(const struct ga_repo *r, const struct ga_changes *cha
 		cleanup_free char *above = land_file_above(root, path);
 		struct land_look now;
 
-		if (!changes->v[i].new.mode || changes->v[i].old.mode)
-			continue;
 		if (above)
 			ga_strv_push(ret, above);
-		else if (!land_look_here(root, path, &now) || now.mode)
+		else if (changes->v[i].new.mode && !changes->v[i].old.mode &&
+			 (!land_look_here(root, path, &now) || now.mode))
 			ga_strv_push(ret, path);
 	}
 	ga_strv_sort_unique(ret);

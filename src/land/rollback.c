@@ -154,9 +154,15 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 		   const struct ga_change *ch, bool is_new, struct ga_buf *again,
 		   struct ga_strv *left, struct ga_error *err)
 {
+	cleanup_free char *above = land_file_above(root, ch->path);
 	struct land_look now;
 
-	/* what is in a submodule is not git's to write either */
+	/* git would remove a file that is above; what is in a submodule is not git's to write */
+	if (above) {
+		if (ch->old.mode)
+			ga_strv_push(left, ch->path);
+		return 0;
+	}
 	if (ch->old.mode == GA_MODE_GITLINK && land_dir_here(root, ch->path))
 		return 0;
 	if (!land_look_here(root, ch->path, &now) ||

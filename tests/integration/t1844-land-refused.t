@@ -202,6 +202,20 @@ test_expect_success 'while another landing runs in this working tree' '
 	landed a
 '
 
+test_expect_success 'an untracked file in place of a directory, in which a file goes: nothing lands' '
+	make_repo replaced &&
+	session r "rm d/h" &&
+	rm -r d &&
+	echo mine >d &&
+	ways="--merge --squash --rebase --ff-only" &&
+	each_way r "$untracked: d$" &&
+	test "$(cat d)" = mine &&
+	rm d &&
+	git restore d &&
+	git agent land r &&
+	landed r
+'
+
 # ---- settings ----------------------------------------------------------------------------------------
 
 test_expect_success 'options for merges of this branch that name a strategy' '
