@@ -13,11 +13,13 @@
 #define SUBJECTS_MAX ((size_t)64 << 10) /* of them together: the message is an argument of git's */
 #define COMMITS_MAX 1000000
 
-/* What `git merge agent/NAME` would say, by the user's configuration. */
+/* What `git merge agent/NAME` would say, by the user's configuration: a message that is given, too,
+ * may get a list of commits (merge.log). */
 static int merge_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
 			 struct ga_error *err)
 {
-	static const char *const args[] = { "fmt-merge-msg", NULL };
+	const char *const args[] = { "fmt-merge-msg", l->opts->message ? "-m" : NULL,
+				     l->opts->message, NULL };
 	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip),
 					l->s->name);
 	struct ga_git g = GA_GIT_INIT;
@@ -101,7 +103,8 @@ int land_message(const struct landing *l, const struct proposal *p, struct ga_bu
 
 	if (given && !l->opts->edit && !given[strspn(given, " \t\r\n\v\f")])
 		return ga_fail(err, GA_EFATAL, "the message is empty");
-	if (given)
+	if (given && (l->opts->paths || l->opts->how != GA_LAND_MERGE ||
+		      !ga_gitconfig_get(l->config, "merge.log")))
 		ga_buf_adds(ret, given);
 	else if (l->opts->paths)
 		part_message(l, ret);

@@ -217,7 +217,7 @@ static int git_merge(const struct landing *l, const struct proposal *p, struct r
 	cleanup_free char *tip = land_name_tip(l, p);
 	bool squash = l->opts->how == GA_LAND_SQUASH;
 	const char *const merge[] = { "merge", "--quiet", "-s", "ort", "--no-ff", "--no-squash",
-				      "--no-autostash", "--verify",
+				      "--no-autostash", "--verify", "--no-log",
 				      l->opts->no_commit ? "--no-commit" : "--commit",
 				      l->opts->edit ? "--edit" : "--no-edit", "-m", message,
 				      tip, NULL };
