@@ -305,8 +305,8 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 	(void)ga_journal(s->dir, "damaged", o);
 }
 
-/* Is the commit gone that the state names, and its ref with it? One that the user moved leads to
- * something else. */
+/* Is the commit damaged that the state names, or gone, and its ref with it? Of a branch that the
+ * user rewrote, git may have removed the former commit. */
 static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
 		    const struct ga_oid *oid)
 {
@@ -314,7 +314,7 @@ static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const ch
 	struct ga_oid now;
 
 	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
-	       ga_ref_read(e->repo, ref, &now, &ignored) > 0;
+	       (ga_object_here(e->repo, oid) || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
 }
 
 static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
