@@ -56,18 +56,13 @@ static bool only_ignored(const struct landing *l)
  * session yet. */
 static void forget_rejected(const struct landing *l)
 {
+	cleanup_strv struct ga_strv all = l->s->result.left_out;
 	struct ga_strv *own = &l->s->result.left_out;
-	size_t n = 0;
 
-	for (size_t i = 0; i < own->n; i++) {
-		if (l->report->session && !ga_strv_has(&l->report->left_out, own->v[i]))
-			free(own->v[i]);
-		else
-			own->v[n++] = own->v[i];
-	}
-	own->n = n;
-	if (own->v)
-		own->v[n] = NULL;
+	*own = (struct ga_strv)GA_STRV_INIT;
+	for (size_t i = 0; i < all.n; i++)
+		if (!l->report->session || ga_strv_has(&l->report->left_out, all.v[i]))
+			ga_strv_push(own, all.v[i]);
 }
 
 static int check(const struct landing *l, struct proposal *p, struct ga_error *err)
@@ -126,22 +121,17 @@ static int begin_record(const struct landing *l, const struct proposal *p, struc
 static void forget_brought(struct ga_session *s, const struct record *rec,
 			   const struct ga_strv *left)
 {
-	size_t n = 0;
+	cleanup_strv struct ga_strv all = s->result.left_out;
 
-	for (size_t i = 0; i < s->result.left_out.n; i++) {
+	s->result.left_out = (struct ga_strv)GA_STRV_INIT;
+	for (size_t i = 0; i < all.n; i++) {
 		bool brought = false;
 
 		for (size_t k = 0; k < rec->n && !brought; k++)
-			brought = rec->v[k].kept &&
-				!strcmp(rec->v[k].path, s->result.left_out.v[i]);
-		if (brought && !ga_strv_has(left, s->result.left_out.v[i]))
-			free(s->result.left_out.v[i]);
-		else
-			s->result.left_out.v[n++] = s->result.left_out.v[i];
+			brought = rec->v[k].kept && !strcmp(rec->v[k].path, all.v[i]);
+		if (!brought || ga_strv_has(left, all.v[i]))
+			ga_strv_push(&s->result.left_out, all.v[i]);
 	}
-	s->result.left_out.n = n;
-	if (s->result.left_out.v)
-		s->result.left_out.v[n] = NULL;
 }
 
 /* `left`: paths that were to be brought, and were not. */

@@ -310,11 +310,13 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
 		    const struct ga_oid *oid)
 {
+	/* asked first, as a damaged object is removed */
+	bool here = !ga_oid_is_zero(oid) && ga_object_here(e->repo, oid);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid now;
 
 	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
-	       (ga_object_here(e->repo, oid) || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
+	       (here || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
 }
 
 static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
