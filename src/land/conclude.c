@@ -32,7 +32,7 @@ static int commit(const struct landing *l, const struct record *rec, struct ga_e
 	int status, rc;
 
 	if (l->opts->message || rec->how == GA_LAND_SQUASH) {
-		if (land_message(l, &p, &message, err))
+		if (land_message(l, &p, false, &message, err))
 			return -1;
 		args[4] = "-m";
 		args[5] = message.ptr;

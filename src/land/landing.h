@@ -114,8 +114,8 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
 	       struct ga_strv *left, struct ga_error *err);
 
-/* message.c: the message of the commit. */
-int land_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+/* message.c: the message of the commit; `log`: with the list of commits (merge.log). */
+int land_message(const struct landing *l, const struct proposal *p, bool log, struct ga_buf *ret,
 		 struct ga_error *err);
 
 /* move.c: make the commit, if git need not merge (rec->commit). */

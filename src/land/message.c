@@ -95,7 +95,7 @@ static void add_checks(const struct landing *l, struct ga_buf *ret)
 	ga_report_check_trailers(&l->report->checks, ret);
 }
 
-int land_message(const struct landing *l, const struct proposal *p, struct ga_buf *ret,
+int land_message(const struct landing *l, const struct proposal *p, bool log, struct ga_buf *ret,
 		 struct ga_error *err)
 {
 	const char *given = l->opts->message;
@@ -103,7 +103,7 @@ int land_message(const struct landing *l, const struct proposal *p, struct ga_bu
 
 	if (given && !l->opts->edit && !given[strspn(given, " \t\r\n\v\f")])
 		return ga_fail(err, GA_EFATAL, "the message is empty");
-	if (given && (l->opts->paths || l->opts->how != GA_LAND_MERGE ||
+	if (given && (!log || l->opts->paths || l->opts->how != GA_LAND_MERGE ||
 		      !ga_gitconfig_get(l->config, "merge.log")))
 		ga_buf_adds(ret, given);
 	else if (l->opts->paths)

@@ -75,7 +75,7 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 	rec->commit = p->commit;
 	if (!ga_oid_is_zero(&p->commit) || land_needs_git(l, p))
 		return 0;
-	if (land_message(l, p, &message, err))
+	if (land_message(l, p, true, &message, err))
 		return -1;
 	/* as git does when it commits */
 	if (message.len && message.ptr[message.len - 1] != '\n')
@@ -217,10 +217,10 @@ static int git_merge(const struct landing *l, const struct proposal *p, struct r
 	cleanup_free char *tip = land_name_tip(l, p);
 	bool squash = l->opts->how == GA_LAND_SQUASH;
 	const char *const merge[] = { "merge", "--quiet", "-s", "ort", "--no-ff", "--no-squash",
-				      "--no-autostash", "--verify", "--no-log",
+				      "--no-autostash", "--verify",
 				      l->opts->no_commit ? "--no-commit" : "--commit",
-				      l->opts->edit ? "--edit" : "--no-edit", "-m", message,
-				      tip, NULL };
+				      l->opts->edit ? "--edit" : "--no-edit", tip,
+				      message ? "-m" : NULL, message, NULL };
 	const char *const stage[] = { "merge", "--quiet", "-s", "ort", "--ff", "--squash",
 				      "--no-autostash", tip, NULL };
 	const char *const commit[] = { "commit", "--quiet", "-m", message,
@@ -252,6 +252,9 @@ int land_move(const struct landing *l, const struct proposal *p, struct record *
 	if (!ga_oid_is_zero(&rec->commit))
 		return fast_forward(l, p, rec, &g, err);
 	g.interactive = l->opts->edit;
-	return land_message(l, p, &message, err) ||
+	/* git itself has a message for a merge, and adds the list of commits to one that is given */
+	if (l->opts->how != GA_LAND_SQUASH && !l->opts->message && !l->report->checks.n)
+		return git_merge(l, p, rec, NULL, &g, err);
+	return land_message(l, p, false, &message, err) ||
 	       git_merge(l, p, rec, message.ptr, &g, err) ? -1 : 0;
 }
