@@ -252,7 +252,7 @@ int land_move(const struct landing *l, const struct proposal *p, struct record *
 	if (!ga_oid_is_zero(&rec->commit))
 		return fast_forward(l, p, rec, &g, err);
 	g.interactive = l->opts->edit;
-	/* git itself has a message for a merge, and adds the list of commits to one that is given */
+	/* git has a message for a merge, and adds the list of commits to one that is given */
 	if (l->opts->how != GA_LAND_SQUASH && !l->opts->message && !l->report->checks.n)
 		return git_merge(l, p, rec, NULL, &g, err);
 	return land_message(l, p, false, &message, err) ||
