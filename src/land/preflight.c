@@ -213,75 +213,62 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 	return 0;
 }
 
-/* Is it a file that is to change? What is in a submodule is not git's to look at. */
-static bool is_file(const struct ga_changes *changes, const char *path)
-{
-	const struct ga_change *c = ga_changes_find(changes, path);
-
-	return c && c->old.mode != GA_MODE_GITLINK;
-}
-
-/* Of the files that would be changed, find those that are modified. `*ret_marked`: one of them is
- * marked assume-unchanged or skip-worktree. Git writes 'C' before a modified file, 'S' or a small
- * letter before a marked one, and 'R' before one that is missing, as well as 'C': that blocks
+/* Of the files that would be changed, find those that are modified. One that is missing blocks
  * nothing. */
 static int find_modified(struct ga_repo *r, const struct ga_changes *changes, struct ga_strv *ret,
-			 bool *ret_marked, struct ga_error *err)
+			 struct ga_error *err)
 {
 	cleanup_strv struct ga_strv args = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	const char *line, *missing = "";
-	size_t pos = 0;
-	int status;
 
-	ga_strv_push_many(&args, "ls-files", "-c", "-d", "-m", "-v", "-z", "--", NULL);
+	ga_strv_push_many(&args, "diff-files", "--name-only", "--diff-filter=d",
+			  "--ignore-submodules", "-z", "--", NULL);
 	for (size_t i = 0; i < changes->n && changes->n <= PATHSPECS; i++)
 		ga_strv_pushf(&args, ":(top,literal)%s", changes->v[i].path);
-	*ret_marked = false;
-	if (ask(r, (const char *const *)args.v, &status, &out, &why, err))
-		return -1;
-	while ((line = ga_buf_next0(&out, &pos))) {
-		if (*line == 'R')
-			missing = line + 2;
-		if (strchr("HR", *line) || strlen(line) < 3 || !is_file(changes, line + 2) ||
-		    !strcmp(missing, line + 2))
-			continue;
-		*ret_marked |= *line != 'C';
-		ga_strv_push(ret, line + 2);
-	}
-	ga_strv_sort_unique(ret);
-	return 0;
+	return add_overlap(r, (const char *const *)args.v, changes, NULL, ret, err);
 }
 
-/* A fast-forward is all or nothing, so only what there are better words for is asked. */
+static int refresh(struct ga_repo *r, struct ga_error *err)
+{
+	static const char *const args[] = { "update-index", "-q", "--refresh", NULL };
+	cleanup_buf struct ga_buf ignored = GA_BUF_INIT;
+	int unneeded;
+
+	return ask(r, args, &unneeded, NULL, &ignored, err);
+}
+
+/* A fast-forward is all or nothing, so only what there are better words for is asked. A file that
+ * was only touched looks modified until the index is refreshed. */
 static int check_forward(struct ga_repo *r, const struct ga_changes *changes, const char *then,
-			 bool *ret_marked, struct ga_error *err)
+			 struct ga_error *err)
 {
 	cleanup_strv struct ga_strv mine = GA_STRV_INIT;
 
-	if (find_modified(r, changes, &mine, ret_marked, err))
+	if (find_modified(r, changes, &mine, err))
 		return -1;
-	return !mine.n || *ret_marked
-		       ? 0
-		       : land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err);
+	if (mine.n) {
+		ga_strv_release(&mine);
+		if (refresh(r, err) || find_modified(r, changes, &mine, err))
+			return -1;
+	}
+	return !mine.n ? 0
+	       : land_refuse(&mine, OVERWRITTEN, "commit them or 'git stash'", then, err);
 }
 
 int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
 		   const struct ga_changes *changes, bool forward, const char *then,
 		   struct ga_error *err)
 {
-	static const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
-	cleanup_buf struct ga_buf why = GA_BUF_INIT, ignored = GA_BUF_INIT;
-	int status = 0, unneeded;
-	bool marked = true;
+	cleanup_buf struct ga_buf why = GA_BUF_INIT;
+	int status = 0;
 
-	if (check_operation(r, then, err) || check_entries(changes, err) ||
-	    (forward && check_forward(r, changes, then, &marked, err)) ||
-	    (marked && ask_read_tree(r, from, to, &status, &why, err)))
+	if (check_operation(r, then, err) || check_entries(changes, err))
 		return -1;
-	/* a file that was only touched looks modified until the index is refreshed */
-	if (status && (ask(r, refresh, &unneeded, NULL, &ignored, err) ||
-		       ask_read_tree(r, from, to, &status, &why, err)))
+	/* files that are marked do not show as modified */
+	if (forward && !ga_repo_index_marked(r))
+		return check_forward(r, changes, then, err) ||
+		       check_untracked(r, changes, then, err) ? -1 : 0;
+	if (ask_read_tree(r, from, to, &status, &why, err) ||
+	    (status && (refresh(r, err) || ask_read_tree(r, from, to, &status, &why, err))))
 		return -1;
 	return status ? explain(r, from, changes, then, &why, err)
 		      : check_untracked(r, changes, then, err);

@@ -306,3 +306,19 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 
 	return ga_index_open(path, &ix, &ignored) || !ga_index_tree(&ix, ret);
 }
+
+bool ga_repo_index_marked(const struct ga_repo *r)
+{
+	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
+	cleanup_index struct ga_index ix = GA_INDEX_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_index_entry e;
+	int rc = ga_index_open(path, &ix, &ignored);
+
+	if (rc > 0)
+		return false;
+	while (!rc && !(rc = ga_index_next(&ix, &e, &ignored)))
+		if (e.skip_worktree || e.assume_unchanged)
+			return true;
+	return rc < 0 || ix.split;
+}
