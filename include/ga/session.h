@@ -63,7 +63,7 @@ struct ga_session_id {
 struct ga_session_view {
 	struct ga_strv shared;   /* shared ignored directories, relative; the layers of number i are
 				  * in shared/<i> */
-	struct ga_strv skipped;  /* what was left out of it, for people */
+	struct ga_strv skipped;  /* skipped paths, for users */
 	struct ga_strv masked;   /* paths of secrets that are masked ... */
 	struct ga_strv masked_objects; /* ... and files of git's object store with the same
 					* content */
@@ -111,7 +111,7 @@ struct ga_session_run {
 	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
 };
 
-/* What came of it: by capture, land, and fetch. */
+/* Its result, set by capture, land and fetch. */
 struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
@@ -175,9 +175,6 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 /* Write the state file; the former one is kept as session.old, which readers get meanwhile. The new
  * one is on the disk when this returns, unless the session has no result yet. */
 int ga_session_save(const struct ga_session *s, struct ga_error *err);
-/* The same for what can be found out anew: after a power cut the session may have its former state
- * instead. */
-int ga_session_save_quick(const struct ga_session *s, struct ga_error *err);
 /* The same for a session whose result is still being synced by `*first` (ga/sync.h): the state file
  * does not refer to the result before that is on the disk; if syncing fails, the state stays what
  * it was. `*first` is ended afterwards. */

@@ -13,10 +13,10 @@
 #define GA_HEADS "heads/"   /* below the session's refs */
 #define GA_OTHERS "others/"
 
-/* What the agent's history stands on. */
+/* What the agent's history is based on. */
 struct capture_base {
 	struct ga_oid tree;           /* of the base, beneath the layers */
-	struct ga_oid agent;          /* the commit that history stands on ... */
+	struct ga_oid agent;          /* the commit that it is based on ... */
 	struct ga_oid agent_tree;     /* ... and its tree */
 	struct ga_oid branch;         /* the commit that it is published on */
 	struct ga_stand *stands;      /* further commits that parts of it may stand on (stands.c) */

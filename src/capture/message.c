@@ -144,6 +144,5 @@ int commit_rest(struct capture *c, struct outcome *o, struct ga_error *err)
 		return -1;
 	commit.tree = o->tree;
 	commit.message = m.ptr;
-	o->made_rest = true;
 	return ga_commit_write(c->e->repo, &commit, &o->history, err);
 }

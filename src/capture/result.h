@@ -22,7 +22,6 @@ struct outcome {
 				     * what the layers show */
 	struct ga_oid history;      /* tip of the agent's commits and that commit; == base: nothing
 				     * was done */
-	bool made_rest;             /* there is such a commit */
 	struct ga_oid carried;      /* that tip before the uncommitted work was taken out; zero:
 				     * there was none */
 	struct ga_strv left_out, renamed; /* see struct ga_session */

@@ -117,7 +117,7 @@ static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *
 		*ret = over->new;
 		return 0;
 	}
-	return file_entry(h->g->r, &tree, path, ret, err);
+	return ga_tree_file(h->g->r, &tree, path, ret, err);
 }
 
 /* Does a parent that the host knows have this value? Returns 1 if so. */
@@ -133,7 +133,7 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 			return -1;
 		if (p)
 			continue;
-		if (file_entry(h->g->r, &tree, path, &e, err))
+		if (ga_tree_file(h->g->r, &tree, path, &e, err))
 			return -1;
 		if (ga_entry_equal(&e, value))
 			return 1;
@@ -314,7 +314,7 @@ static int still_critical(struct hold *h, const char *path, const struct ga_entr
 
 	if (ga_strv_find(&h->always, path) >= 0)
 		return 1;
-	if (file_entry(h->g->r, &h->base_tree, path, &base, err))
+	if (ga_tree_file(h->g->r, &h->base_tree, path, &base, err))
 		return -1;
 	if (ga_entry_equal(&base, is))
 		return 0;
@@ -354,7 +354,7 @@ static int consider(struct hold *h, const char *path, struct ga_changes *over,
 	struct ga_entry is;
 	int rc;
 
-	if (file_entry(h->g->r, &h->n->c.tree, path, &is, err))
+	if (ga_tree_file(h->g->r, &h->n->c.tree, path, &is, err))
 		return -1;
 	rc = host_has(h, path, &is, err);
 	if (rc)
@@ -460,7 +460,7 @@ static int drop_users(struct range *g, struct ga_flags *flags, struct ga_error *
 		struct ga_entry e = { 0 };
 
 		if (!rc)
-			rc = file_entry(g->r, &tree, f->path, &e, err);
+			rc = ga_tree_file(g->r, &tree, f->path, &e, err);
 		if (rc || !ga_entry_equal(&e, &f->entry)) {
 			flags->v[out++] = *f;
 			continue;

@@ -42,9 +42,6 @@ struct range {
 
 /* The node of a commit, or NULL if it is known to the host. */
 struct node *range_find(const struct range *g, const struct ga_oid *id);
-/* The entry of a file in a commit's tree; a directory counts as none. */
-int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
-	       struct ga_entry *ret, struct ga_error *err);
 
 /* ---- rewrite-over.c: the lists of the nodes ------------------------------------------ */
 

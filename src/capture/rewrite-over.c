@@ -12,16 +12,6 @@
 /* Greatest number of files in a directory that is displaced by a file. */
 #define BENEATH_MAX ((size_t)10000000)
 
-int file_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
-	       struct ga_entry *ret, struct ga_error *err)
-{
-	if (ga_tree_entry(r, tree, path, ret, err))
-		return -1;
-	if (ret->mode == GA_MODE_TREE)
-		*ret = (struct ga_entry){ 0 };
-	return 0;
-}
-
 /* Add the file of `tree` that is an ancestor of `path`, if any, as deleted. */
 static int find_file_above(struct range *g, const struct ga_oid *tree, const char *path,
 			   struct ga_changes *out, struct ga_error *err)

@@ -9,7 +9,7 @@
 #include "ga/strmap.h"
 #include "landing.h"
 
-/* What is decided about. */
+/* The refs and trees that a decision changes. */
 struct decided {
 	struct ga_oid branch, held_ref, report_ref; /* where the refs are; zero: missing */
 	struct ga_oid tip, tip_tree; /* of the branch or, without one, s->id.onto */

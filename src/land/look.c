@@ -3,7 +3,7 @@
  * Has the work arrived in a commit, in whatever way? Only what is there counts: that a commit names
  * the session, or looks like it, is no proof. In this order: the tip is an ancestor; merging it
  * would change nothing, now or at some commit since (a squash); each of its commits is there by its
- * patch id. What was taken back since has not arrived.
+ * patch id. What was reverted since has not landed.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -260,11 +260,6 @@ int ga_session_save(const struct ga_session *s, struct ga_error *err)
 	return save(s, must_last(s), NULL, err);
 }
 
-int ga_session_save_quick(const struct ga_session *s, struct ga_error *err)
-{
-	return save(s, false, NULL, err);
-}
-
 int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
 			  struct ga_error *err)
 {
