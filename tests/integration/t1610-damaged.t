@@ -65,7 +65,12 @@ damage() {
 		grep \"session 's' was damaged\" ../err &&
 		git for-each-ref --format='%(objectname) %(refname)' | grep -v /report | test_cmp ../refs - &&
 		git gc -q && git fsck --strict --no-dangling && git agent list 2>../err && ! grep damaged ../err &&
-		git agent gc && git agent review s >/dev/null && git agent land t && git agent review --accept-all --critical s && git agent land s && test -e .envrc
+		git agent gc &&
+		git agent review s >/dev/null &&
+		git agent land t &&
+		git agent review --accept-all --critical s &&
+		git agent land s &&
+		test -e .envrc
 	"
 }
 damage 'its commit is gone' 'rm $(file_of agent/s)'

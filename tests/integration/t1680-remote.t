@@ -65,7 +65,10 @@ test_expect_success 'what can not be done with one that has no layers is said; w
 test_expect_success 'rules and holding back are done again: by the hooks and settings of this host' '
 	team host "mkdir tools && echo true >tools/check" && cd host.here && git agent start -q --name h -- sh -c "echo evil >tools/check; echo all: >Makefile; echo ok >ok" && git cat-file -e agent/h:tools/check && test_expect_code 1 git diff --quiet agent/h main -- tools/check && test "$(git show agent/h:tools/check)" = evil && git agent push h &&
 	cd ../host.there && printf "#!/bin/sh\nsh tools/check\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && git agent guard on && git fetch -q && git agent fetch origin 2>../err && test "$(git show agent/h:tools/check)" = true && ! git cat-file -e agent/h:Makefile && git cat-file -e agent/h:ok &&
-	git rev-list agent/h --not main >../revs && while read -r c; do test "$(git show $c:tools/check)" = true || exit 1; done <../revs && test "$(git show refs/agent/h/held:tools/check)" = evil && git rev-parse refs/agent/h/orig &&
+	git rev-list agent/h --not main >../revs &&
+	while read -r c; do test "$(git show $c:tools/check)" = true || exit 1; done <../revs &&
+	test "$(git show refs/agent/h/held:tools/check)" = evil &&
+	git rev-parse refs/agent/h/orig &&
 	test_must_fail git merge -q origin/agent/h && git reset -q --hard
 '
 

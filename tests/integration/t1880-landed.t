@@ -127,8 +127,23 @@ test_expect_success 'its commits gone with the branch put back: not landed, and 
 '
 
 test_expect_success 'they are damaged: captured again from the layers' '
-	make_repo unread && cd unread && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && git branch -qf agent/w main && f=.git/objects/$(echo $tip | sed "s,^..,&/,") && { test -f "$f" || { mkdir ../pack && mv .git/objects/pack/* ../pack && for p in ../pack/*.pack; do git unpack-objects -q <"$p" || return 1; done; }; } && cp "$f" ../object && chmod u+w "$f" && head -c 20 ../object >"$f" &&
-	git agent list 2>../err && grep "session .w. was damaged" ../err && test "$(git rev-parse agent/w)" = "$tip" && git fsck --strict && test_expect_code 2 git agent drop w && git agent drop --force w && git agent drop --restore w
+	make_repo unread &&
+	cd unread &&
+	git agent start -q --name w -- sh -c "$work" &&
+	tip=$(git rev-parse agent/w) &&
+	git branch -qf agent/w main &&
+	f=.git/objects/$(echo $tip | sed "s,^..,&/,") &&
+	{ test -f "$f" || { mkdir ../pack && mv .git/objects/pack/* ../pack && for p in ../pack/*.pack; do git unpack-objects -q <"$p" || return 1; done; }; } &&
+	cp "$f" ../object &&
+	chmod u+w "$f" &&
+	head -c 20 ../object >"$f" &&
+	git agent list 2>../err &&
+	grep "session .w. was damaged" ../err &&
+	test "$(git rev-parse agent/w)" = "$tip" &&
+	git fsck --strict &&
+	test_expect_code 2 git agent drop w &&
+	git agent drop --force w &&
+	git agent drop --restore w
 '
 
 test_expect_success 'what was merged and taken off again has not landed any more, what is on another branch has' '
@@ -191,7 +206,12 @@ test_expect_success 'several land one after another, conflicts resolved in betwe
 	fix() { sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a b && git add -A; } &&
 	git agent land s1 && git agent list | grep "^s1 .*landed" && git agent list | grep "^s[234] .*captured" -c | grep -x 3 &&
 	test_expect_code 4 git agent land s2 && fix && git agent land --continue s2 && git agent list | grep "^s2 .*landed" &&
-	test_expect_code 4 git agent land --squash s3 && fix && git commit -q --no-edit && git agent land --continue s3 && git agent list | grep "^s3 .*landed" && is s4 not &&
+	test_expect_code 4 git agent land --squash s3 &&
+	fix &&
+	git commit -q --no-edit &&
+	git agent land --continue s3 &&
+	git agent list | grep "^s3 .*landed" &&
+	is s4 not &&
 	test_must_fail git merge -q agent/s4 && fix && git commit -q --no-edit && is s4 merged &&
 	grep -c five- a | grep -x 4 && ls f1 f2 f3 f4 && grep -cx "[1-4]" b | grep -x 4 && git agent list | grep -c landed | grep -x 4 && git agent drop s1 s2 s3 s4 && git fsck --strict
 '

@@ -24,7 +24,12 @@ hooked() {
 
 test_expect_success 'on and off: a setting of the repository, and nothing else while nothing is undecided' '
 	make_repo on && cd on && git agent list && picture >../before && how >../got && echo "False 0 0 False False" >../want && test_cmp ../want ../got &&
-	git agent guard on 2>../err && grep "the guard is on" ../err && git config --local agent.guard && how | grep "^True 0 0 False" && test ! -e .git/git-agent/guard && git agent guard | grep "high paths are held back too" &&
+	git agent guard on 2>../err &&
+	grep "the guard is on" ../err &&
+	git config --local agent.guard &&
+	how | grep "^True 0 0 False" &&
+	test ! -e .git/git-agent/guard &&
+	git agent guard | grep "high paths are held back too" &&
 	git agent start -q -- sh -c "echo b >b" && test ! -e .git/git-agent/guard && git agent guard on && git agent guard off && git agent guard off && picture >../after && test_cmp ../before ../after &&
 	git config --global agent.guard true && how | grep ^True && git agent guard off && how | grep ^False && git config --global --unset agent.guard &&
 	test_expect_code 129 git agent guard maybe && test_expect_code 129 git agent guard on --json && test_expect_code 128 git -c agent.guard=false agent guard on 2>../err && grep "another value of agent.guard overrides" ../err
@@ -49,7 +54,13 @@ refused() {
 }
 
 test_expect_success 'plain git is kept from bringing it to a branch, by whatever way' '
-	make_repo ref && cd ref && git agent guard on && session x && how | grep " True True$" && held=$(git rev-parse refs/agent/x/held) && git rev-parse HEAD >../before &&
+	make_repo ref &&
+	cd ref &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True$" &&
+	held=$(git rev-parse refs/agent/x/held) &&
+	git rev-parse HEAD >../before &&
 	refused git merge $held && grep "^  .envrc" ../err && git reset -q --hard && refused git branch foo $held && refused git switch -q -c foo $held && git reset -q --hard && refused git update-ref refs/heads/main $held && refused git cherry-pick $held && git reset -q --hard && git cherry-pick --quit &&
 	git read-tree -m -u HEAD $held && refused git commit -qm taken && git reset -q --hard && refused git merge -q --no-ff -m m $held && git reset -q --hard &&
 	git rev-parse HEAD | test_cmp ../before - && test -z "$(git for-each-ref refs/heads/foo)" && git rev-list -n 1 refs/agent/x/orig && refused git branch foo refs/agent/x/orig &&
@@ -57,7 +68,14 @@ test_expect_success 'plain git is kept from bringing it to a branch, by whatever
 '
 
 test_expect_success 'nor do commits that had it for a while come, whether they were held back or are on the branch; their sum does' '
-	make_repo while && cd while && work="echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && git agent start -q --name early -- sh -c "$work" && early=$(git rev-parse agent/early~1) && git cat-file -e $early:Makefile && git agent guard on && hooked &&
+	make_repo while &&
+	cd while &&
+	work="echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" &&
+	git agent start -q --name early -- sh -c "$work" &&
+	early=$(git rev-parse agent/early~1) &&
+	git cat-file -e $early:Makefile &&
+	git agent guard on &&
+	hooked &&
 	refused git merge -q agent/early && grep "^  commit $early" ../err && git reset -q --hard && refused git branch foo agent/early && refused git push -q . agent/early:refs/heads/foo && git branch foo $early~1 && git merge -q --squash agent/early && git commit -qm sum && test -e o && git branch sum && git reset -q --hard HEAD~1 &&
 	git agent start -q --name late -- sh -c "export GIT_AUTHOR_NAME=late; $work; echo e >.envrc" && late=$(git rev-parse refs/agent/late/orig~2) && git cat-file -e $late:Makefile && ! git ls-tree -r refs/agent/late/orig~1 | grep "Makefile\|envrc" && refused git branch bar refs/agent/late/orig~1 && grep "^  commit $late" ../err && git branch bar agent/late &&
 	git agent review --accept early Makefile && git merge -q agent/early && test -e o
@@ -70,19 +88,81 @@ test_expect_success 'everything else goes on: commits, branches, tags, the branc
 '
 
 test_expect_success 'decided, dropped, landed, or the guard off: no hook is left' '
-	make_repo gone && cd gone && git agent guard on && picture >../before && session x && session y && hooked && git agent review --accept-all --critical x && hooked && git agent review --reject y . && git agent review y &&
-	git agent guard status && git agent drop --force y && ! hooked && picture >../after && test_cmp ../before ../after && git agent drop --restore y && git agent land x && test -e Makefile && git agent drop y --force &&
-	git agent start -q --name z -- sh -c "echo z >.envrc" && hooked && git agent drop --force z && picture >../after && test_cmp ../before ../after && git agent drop --restore z && hooked && git agent guard off && git config agent.guard true && git config --unset agent.guard &&
-	picture >../after && sed "/guard/d;/\\[agent\\]/d" ../before >../want && sed "/guard/d;/\\[agent\\]/d" ../after | test_cmp ../want - && git agent guard on && hooked && git agent guard off && test ! -e .git/git-agent/guard
+	make_repo gone &&
+	cd gone &&
+	git agent guard on &&
+	picture >../before &&
+	session x &&
+	session y &&
+	hooked &&
+	git agent review --accept-all --critical x &&
+	hooked &&
+	git agent review --reject y . &&
+	git agent review y &&
+	git agent guard status &&
+	git agent drop --force y &&
+	! hooked &&
+	picture >../after &&
+	test_cmp ../before ../after &&
+	git agent drop --restore y &&
+	git agent land x &&
+	test -e Makefile &&
+	git agent drop y --force &&
+	git agent start -q --name z -- sh -c "echo z >.envrc" &&
+	hooked &&
+	git agent drop --force z &&
+	picture >../after &&
+	test_cmp ../before ../after &&
+	git agent drop --restore z &&
+	hooked &&
+	git agent guard off &&
+	git config agent.guard true &&
+	git config --unset agent.guard &&
+	picture >../after &&
+	sed "/guard/d;/\\[agent\\]/d" ../before >../want &&
+	sed "/guard/d;/\\[agent\\]/d" ../after | test_cmp ../want - &&
+	git agent guard on &&
+	hooked &&
+	git agent guard off &&
+	test ! -e .git/git-agent/guard
 '
 
 test_expect_success 'a hook directory that is not there is not made; one that somebody makes meanwhile is used' '
-	git init -q --template= bare && cd bare && echo a >a && git add a && git commit -qm base && git agent guard on && session x && hooked && test ! -e .git/hooks && mkdir .git/hooks && printf "#!/bin/sh\necho mine >>\"\$TRASH/log.made\"\n" >.git/hooks/pre-commit && chmod +x .git/hooks/pre-commit &&
-	git commit -q --allow-empty -m m && grep mine "$TRASH/log.made" && git agent drop --force x && test ! -e .git/git-agent/guard && test "$(ls .git/hooks)" = pre-commit
+	git init -q --template= bare &&
+	cd bare &&
+	echo a >a &&
+	git add a &&
+	git commit -qm base &&
+	git agent guard on &&
+	session x &&
+	hooked &&
+	test ! -e .git/hooks &&
+	mkdir .git/hooks &&
+	printf "#!/bin/sh\necho mine >>\"\$TRASH/log.made\"\n" >.git/hooks/pre-commit &&
+	chmod +x .git/hooks/pre-commit &&
+	git commit -q --allow-empty -m m &&
+	grep mine "$TRASH/log.made" &&
+	git agent drop --force x &&
+	test ! -e .git/git-agent/guard &&
+	test "$(ls .git/hooks)" = pre-commit
 '
 
 test_expect_success 'where one working tree has a core.hooksPath of its own, status says that they do not run there' '
-	make_repo tree && cd tree && git config extensions.worktreeConfig true && git worktree add -q ../tree.wt && git config --worktree core.hooksPath .mine && git agent guard on && session x && how | grep " True False$" && git agent guard | grep "not in use" && cd ../tree.wt && how | grep " True True$" && refused git branch foo refs/agent/x/held && git agent guard off && test "$(git -C ../tree config core.hooksPath)" = .mine && ! git config core.hooksPath
+	make_repo tree &&
+	cd tree &&
+	git config extensions.worktreeConfig true &&
+	git worktree add -q ../tree.wt &&
+	git config --worktree core.hooksPath .mine &&
+	git agent guard on &&
+	session x &&
+	how | grep " True False$" &&
+	git agent guard | grep "not in use" &&
+	cd ../tree.wt &&
+	how | grep " True True$" &&
+	refused git branch foo refs/agent/x/held &&
+	git agent guard off &&
+	test "$(git -C ../tree config core.hooksPath)" = .mine &&
+	! git config core.hooksPath
 '
 
 # in_file WHERE IN_USE: core.hooksPath is in a file that the configuration includes, before [core] or at the end
@@ -143,14 +223,44 @@ test_expect_success 'turned off while another process puts its hooks there' '
 '
 
 test_expect_success 'a hook that is written where ours is goes to those of the user, and is never lost' '
-	make_repo foreign && cd foreign && git agent guard on && picture >../before && session x && hooked && printf "#!/bin/sh\necho mine\n" | tee ../mine >.git/hooks/pre-push && git agent list && how | grep " True True$" && refused git branch foo refs/agent/x/held && git agent drop --force x && test "$(ls .git/hooks | grep -v sample)" = pre-push && test_cmp ../mine .git/hooks/pre-push && rm .git/hooks/pre-push &&
-	session x && cp ../mine .git/git-agent/guard/hooks/pre-push && git agent list && test_cmp ../mine .git/hooks/pre-push && hooked && for h in pre-commit post-merge; do rm -f .git/git-agent/guard/hooks/$h && cp ../mine .git/git-agent/guard/hooks/$h || exit 1; done && git agent drop --force x && test "$(ls .git/hooks | grep -v sample | sort | xargs)" = "post-merge pre-commit pre-push" && test_cmp ../mine .git/hooks/post-merge && test_cmp ../mine .git/hooks/pre-commit &&
+	make_repo foreign &&
+	cd foreign &&
+	git agent guard on &&
+	picture >../before &&
+	session x &&
+	hooked &&
+	printf "#!/bin/sh\necho mine\n" | tee ../mine >.git/hooks/pre-push &&
+	git agent list &&
+	how | grep " True True$" &&
+	refused git branch foo refs/agent/x/held &&
+	git agent drop --force x &&
+	test "$(ls .git/hooks | grep -v sample)" = pre-push &&
+	test_cmp ../mine .git/hooks/pre-push &&
+	rm .git/hooks/pre-push &&
+	session x &&
+	cp ../mine .git/git-agent/guard/hooks/pre-push &&
+	git agent list &&
+	test_cmp ../mine .git/hooks/pre-push &&
+	hooked &&
+	for h in pre-commit post-merge; do rm -f .git/git-agent/guard/hooks/$h &&
+	cp ../mine .git/git-agent/guard/hooks/$h || exit 1; done &&
+	git agent drop --force x &&
+	test "$(ls .git/hooks | grep -v sample | sort | xargs)" = "post-merge pre-commit pre-push" &&
+	test_cmp ../mine .git/hooks/post-merge &&
+	test_cmp ../mine .git/hooks/pre-commit &&
 	session x && echo other >.git/git-agent/guard/hooks/pre-push && test_expect_code 128 git agent guard off 2>../err && grep "is none of the guard.s hooks, and cannot go to .*hooks/pre-push.: File exists" ../err && test "$(cat .git/git-agent/guard/hooks/pre-push)" = other && rm .git/git-agent/guard/hooks/pre-push && git agent guard off && test ! -e .git/git-agent/guard && rm .git/hooks/post-merge .git/hooks/pre-commit .git/hooks/pre-push && git agent drop --force x && git agent guard on && picture >../after && test_cmp ../before ../after
 '
 
 test_expect_success 'with git-agent gone the hooks neither break anything nor need it' '
 	cd push && mkdir ../alone && for c in git sh xargs grep sed cut; do ln -s "$(command -v $c)" ../alone/ || exit 1; done && (PATH=$HOME/alone && ! git agent version 2>/dev/null && git commit -q --allow-empty -m m && git switch -q -c side && git commit -q --allow-empty -m s && git switch -q main && git merge -q --no-ff -m m side && refused git branch foo refs/agent/h/held) &&
-	rm -r .git/git-agent/guard && git commit -q --allow-empty -m m && git push -q origin main && git branch foo refs/agent/h/held && git branch -D foo && git agent list && hooked && refused git branch foo refs/agent/h/held &&
+	rm -r .git/git-agent/guard &&
+	git commit -q --allow-empty -m m &&
+	git push -q origin main &&
+	git branch foo refs/agent/h/held &&
+	git branch -D foo &&
+	git agent list &&
+	hooked &&
+	refused git branch foo refs/agent/h/held &&
 	rm .git/git-agent/guard/paths .git/git-agent/guard/commits && git branch foo refs/agent/h/held && git branch -D foo
 '
 
@@ -159,7 +269,15 @@ test_expect_success 'where a program to look with is missing they refuse, in one
 		rm -rf ../bare && mkdir ../bare && for c in git sh cat xargs grep sed cut; do test $c = $tool || ln -s "$(command -v $c)" ../bare/ || exit 1; done
 		! PATH=$HOME/bare git branch foo $held 2>../err && test "$(grep -c "the guard cannot look for .*$tool. is missing or fails; GIT_AGENT_ALLOW=1" ../err)" = 1 && ! PATH=$HOME/bare git push -q origin $held:refs/heads/foo 2>../err && test "$(grep -c "the guard cannot look for .*$tool. is missing or fails" ../err)" = 1 &&
 			! git rev-parse -q --verify foo && ! git -C ../blind.git rev-parse -q --verify foo && PATH=$HOME/bare GIT_AGENT_ALLOW=1 git commit -q --allow-empty -m "without $tool" || exit 1
-	done && git config core.hooksPath .mine && git agent list && how | grep " True True$" && mkdir .mine && printf "#!/bin/sh\ncat >/dev/null\n" >.mine/reference-transaction && chmod +x .mine/reference-transaction && git agent guard on && refused git branch foo $held &&
+	done &&
+	git config core.hooksPath .mine &&
+	git agent list &&
+	how | grep " True True$" &&
+	mkdir .mine &&
+	printf "#!/bin/sh\ncat >/dev/null\n" >.mine/reference-transaction &&
+	chmod +x .mine/reference-transaction &&
+	git agent guard on &&
+	refused git branch foo $held &&
 	rm ../bare/cat && ln -s "$(command -v sed)" ../bare/ && ! PATH=$HOME/bare git branch foo $held && ! git rev-parse -q --verify foo
 '
 
@@ -189,23 +307,72 @@ beside hooksPath 'mkdir .githooks && printf "#!/bin/sh\necho \"\$0\" >>\"\$TRASH
 beside symlink 'rm -r .git/hooks && mkdir "$HOME/behind" && ln -s "$HOME/behind" .git/hooks && for h in pre-commit pre-push; do printf "#!/bin/sh\necho %s >>\"\$TRASH/log.symlink\"\n" $h >.git/hooks/$h; chmod +x .git/hooks/$h; done'
 test_expect_success 'a hook directory that repositories share: nothing is put there' '
 	mkdir shared && for n in a b; do make_repo share.$n && rm -r share.$n/.git/hooks && ln -s ../../shared share.$n/.git/hooks || return 1; done && printf "#!/bin/sh\necho shared \"\$0\" >>\"\$TRASH/log.shared\"\n" >shared/post-commit && chmod +x shared/post-commit && cd share.a && git agent list && picture >../before &&
-	git agent guard on && session x && how | grep " True True$" && test "$(ls ../shared)" = post-commit && git -C ../share.b commit -q --allow-empty -m other && git commit -q --allow-empty -m m && test "$(grep -c shared "$TRASH/log.shared")" = 2 && refused git branch foo refs/agent/x/held &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True$" &&
+	test "$(ls ../shared)" = post-commit &&
+	git -C ../share.b commit -q --allow-empty -m other &&
+	git commit -q --allow-empty -m m &&
+	test "$(grep -c shared "$TRASH/log.shared")" = 2 &&
+	refused git branch foo refs/agent/x/held &&
 	git agent drop --force x && git agent guard off && test "$(ls ../shared)" = post-commit && picture >../after && test_cmp ../before ../after
 '
 beside global 'mkdir -p "$HOME/my hooks" && printf "#!/bin/sh\necho \"\$0\" >>\"\$TRASH/log.global\"\n" >"$HOME/my hooks/post-commit" && chmod +x "$HOME/my hooks/post-commit" && git config --global core.hooksPath "~/my hooks"; test_when_finished "git config --global --unset core.hooksPath"'
 
 test_expect_success 'the hook directory of the user is critical all the same, and its hooks are read' '
-	make_repo facts && cd facts && mkdir .githooks && printf "#!/bin/sh\nsh tools/check\n" >.githooks/pre-commit && chmod +x .githooks/pre-commit && mkdir tools && echo true >tools/check && echo false >lines && git add -A && git commit -qm h && git config core.hooksPath .githooks && git agent guard on && session x && how | grep " True True$" &&
+	make_repo facts &&
+	cd facts &&
+	mkdir .githooks &&
+	printf "#!/bin/sh\nsh tools/check\n" >.githooks/pre-commit &&
+	chmod +x .githooks/pre-commit &&
+	mkdir tools &&
+	echo true >tools/check &&
+	echo false >lines &&
+	git add -A &&
+	git commit -qm h &&
+	git config core.hooksPath .githooks &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True$" &&
 	git agent start -q --name y -- sh -c "echo evil >>.githooks/pre-commit; echo evil >tools/check; echo ok >lines; echo more >n" && git diff --name-only main agent/y >../got && printf "lines\nn\n" >../want && test_cmp ../want ../got
 '
 
 test_expect_success 'someone sets core.hooksPath meanwhile: that is kept, and ours beside it' '
-	make_repo husk && cd husk && git agent guard on && session x && how | grep " True True" && mkdir .hk && printf "#!/bin/sh\necho mine >>\"\$TRASH/log.husk\"\n" >.hk/pre-commit && chmod +x .hk/pre-commit && git config core.hooksPath .hk && how | grep " False False" && git agent list && how | grep " True True" &&
-	git commit -q --allow-empty -m m && grep mine "$TRASH/log.husk" && refused git branch foo refs/agent/x/held && git config core.hooksPath .other && git agent list && how | grep " True True" && git agent guard off && test "$(git config core.hooksPath)" = .other && ! git config agent.hooksPath
+	make_repo husk &&
+	cd husk &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True" &&
+	mkdir .hk &&
+	printf "#!/bin/sh\necho mine >>\"\$TRASH/log.husk\"\n" >.hk/pre-commit &&
+	chmod +x .hk/pre-commit &&
+	git config core.hooksPath .hk &&
+	how | grep " False False" &&
+	git agent list &&
+	how | grep " True True" &&
+	git commit -q --allow-empty -m m &&
+	grep mine "$TRASH/log.husk" &&
+	refused git branch foo refs/agent/x/held &&
+	git config core.hooksPath .other &&
+	git agent list &&
+	how | grep " True True" &&
+	git agent guard off &&
+	test "$(git config core.hooksPath)" = .other &&
+	! git config agent.hooksPath
 '
 
 test_expect_success 'killed while it puts its directory there, and while it takes it away' '
-	make_repo dies && cd dies && git config core.hooksPath .mine && git agent list && picture >../before && git agent guard on && { GIT_AGENT_FAULT=guard:kept:kill session x; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent list && how | grep " True True" && refused git branch foo refs/agent/x/held &&
+	make_repo dies &&
+	cd dies &&
+	git config core.hooksPath .mine &&
+	git agent list &&
+	picture >../before &&
+	git agent guard on &&
+	{ GIT_AGENT_FAULT=guard:kept:kill session x; test $? = 137; } &&
+	test "$(git config core.hooksPath)" = .mine &&
+	git agent list &&
+	how | grep " True True" &&
+	refused git branch foo refs/agent/x/held &&
 	{ GIT_AGENT_FAULT=guard:restored:kill git agent guard off; test $? = 137; } && test "$(git config core.hooksPath)" = .mine && git agent guard off && picture >../after && test_cmp ../before ../after
 '
 
@@ -217,7 +384,12 @@ test_expect_success 'the scripts as they are shipped work where they are put by 
 
 test_expect_success 'commits of a session that are not there any more keep nothing from being guarded of the others' '
 	make_repo dead && cd dead && git agent start -q --name d -- sh -c "echo all: >Makefile; git add -A; git commit -qm add; git rm -q Makefile; echo o >o; git add -A; git commit -qm gone" && tip=$(git rev-parse agent/d) && git agent guard on && session h && branch=$(git rev-parse agent/h) && git update-ref -d refs/agent/h/held && git branch -qD agent/d agent/h && git reflog expire --expire=all --all && git gc -q --prune=now && ! git cat-file -e $tip && ! git cat-file -e $branch &&
-	session y 2>../err && cat ../err && ! grep "could not be brought up to date" ../err && how | grep "^True [0-9]* 3 True True" && refused git branch foo refs/agent/y/held && refused git branch foo refs/agent/h/orig
+	session y 2>../err &&
+	cat ../err &&
+	! grep "could not be brought up to date" ../err &&
+	how | grep "^True [0-9]* 3 True True" &&
+	refused git branch foo refs/agent/y/held &&
+	refused git branch foo refs/agent/h/orig
 '
 
 test_expect_success 'what landed by plain git is noticed at once' '

@@ -56,8 +56,21 @@ installs LEFTHOOK lefthook 'lefthook install'
 installs PRE_COMMIT pre-commit 'pre-commit install'
 
 test_expect_success LEFTHOOK 'what lefthook is made to write into our directory goes to that of the user' '
-	git init -q forced && cd forced && echo a >a && printf "pre-push:\n  commands:\n    say:\n      run: echo run\npost-merge:\n  commands:\n    say:\n      run: echo run\n" >lefthook.yml && git add -A && git commit -qm base &&
-	git config core.hooksPath .hooks && git agent guard on && session x && how | grep "True True$" && lefthook install --force && git agent list && git agent guard off && grep lefthook .hooks/pre-push && grep lefthook .hooks/post-merge
+	git init -q forced &&
+	cd forced &&
+	echo a >a &&
+	printf "pre-push:\n  commands:\n    say:\n      run: echo run\npost-merge:\n  commands:\n    say:\n      run: echo run\n" >lefthook.yml &&
+	git add -A &&
+	git commit -qm base &&
+	git config core.hooksPath .hooks &&
+	git agent guard on &&
+	session x &&
+	how | grep "True True$" &&
+	lefthook install --force &&
+	git agent list &&
+	git agent guard off &&
+	grep lefthook .hooks/pre-push &&
+	grep lefthook .hooks/post-merge
 '
 
 # ---- hooks that git's configuration defines -----------------------------------------------------
@@ -79,7 +92,21 @@ test_expect_success 'git commands of the tool switch off those that configuratio
 test_lazy_prereq CONFIG_HOOKS 'git init -q "$TRASH/probe" && git -C "$TRASH/probe" -c hook.t.event=pre-commit -c hook.t.command=true hook list pre-commit'
 test_expect_success CONFIG_HOOKS 'such hooks run when you land, and not otherwise; ours stand beside them' '
 	git init -q real && cd real && echo a >a && git add a && git commit -qm base && for e in reference-transaction post-index-change post-checkout pre-commit post-merge pre-merge-commit; do git config --add hook.mine.event $e || exit 1; done && git config hook.mine.command "echo ran >>$HOME/mine; cat >/dev/null; :" && git config "hook.x=y.event" reference-transaction && git config "hook.x=y.command" "echo ran >>$HOME/mine; cat >/dev/null; :" && git agent list && : >../mine && picture >../before && session x && git agent start -q --name y -- sh -c "echo y >y; git add y; git commit -qm y" && git agent review x && git agent diff y && git agent list && git agent gc && test ! -s ../mine &&
-	git agent land y && test -s ../mine && git agent drop y && : >../mine && git agent guard on && how | grep "^True True$" && git hook list reference-transaction >../got && grep "^mine$" ../got && grep "^x=y$" ../got && refused git branch foo refs/agent/x/held && test -s ../mine && : >../mine && git agent review --reject x .envrc && test ! -s ../mine && git commit -q --allow-empty -m on &&
+	git agent land y &&
+	test -s ../mine &&
+	git agent drop y &&
+	: >../mine &&
+	git agent guard on &&
+	how | grep "^True True$" &&
+	git hook list reference-transaction >../got &&
+	grep "^mine$" ../got &&
+	grep "^x=y$" ../got &&
+	refused git branch foo refs/agent/x/held &&
+	test -s ../mine &&
+	: >../mine &&
+	git agent review --reject x .envrc &&
+	test ! -s ../mine &&
+	git commit -q --allow-empty -m on &&
 	git agent drop --force x && git agent guard off && picture >../after && test_cmp ../before ../after
 '
 
