@@ -66,7 +66,8 @@ in_branch() { git cat-file -e "agent/demo:$1" 2>/dev/null; }
 step "A repository with tracked, uncommitted, untracked and ignored files"
 cd "$HOME/src/shop"
 git init -q
-printf 'price = 10\ntax = 0\ncurrency = EUR\n\n\n\n\n\n\n# end\n' >config.ini
+printf 'price = 10\ncurrency = EUR\n\n\n\n\n\n\n# end\n' >config.ini
+echo 'tax = 0' >tax.ini
 printf '#!/bin/sh\ncat config.ini\n' >shop.sh
 chmod +x shop.sh
 echo 'to be removed' >old.txt
@@ -89,8 +90,9 @@ cat >"$HOME/.local/bin/demo-agent" <<'EOF_AGENT'
 set -e
 cat todo.txt notes.txt                           # sees uncommitted work
 test ! -e ~/.ssh                                 # sees nothing of the home
-sed -i 's/^tax = 0/tax = 19/' config.ini
-git commit -qm 'Charge tax' config.ini
+sed -i 's/^tax = 0/tax = 19/' tax.ini
+git commit -qm 'Charge tax' tax.ini
+sed -i 's/^price = 10/price = 12/' config.ini    # has an edit that is not committed
 git mv guide.txt manual.txt
 git commit -qm 'Rename the guide'
 rm old.txt
@@ -117,9 +119,8 @@ must "so is the dependency the agent changed" \
 must "the agent's two commits are on the branch, and one with the rest" '
 	[ "$(git log --format=%s "$base..agent/demo" | tr "\n" ";")" = \
 		"The rest of the work;Rename the guide;Charge tax;" ]'
-must "the branch has the agent's edit, and not mine of the same file" '
-	git cat-file blob agent/demo:config.ini >"$scratch/config" &&
-	grep -q "^tax = 19" "$scratch/config" && ! grep -q "edited by me" "$scratch/config"'
+must "the branch has the agent's edit, and nothing of the file with mine" '
+	git cat-file blob agent/demo:tax.ini | grep -q "^tax = 19" && git diff --quiet "$base" agent/demo -- config.ini'
 must "deleted, renamed and new files are as the agent left them" \
 	'! in_branch old.txt && ! in_branch guide.txt && in_branch manual.txt && in_branch src/main.c'
 must "no untracked or ignored file of mine is on the branch" \
@@ -141,17 +142,16 @@ status=0
 run git agent land demo || status=$?
 must "exit status 3, and nothing was merged" '[ "$status" = 3 ] && [ "$(git rev-parse HEAD)" = "$base" ]'
 
-step "It is read and accepted; my own edit of the same file is committed; the branch lands"
+step "It is read and accepted; the branch lands, and what is on no branch comes as an uncommitted change"
 run git agent review --accept demo .envrc
-run git commit -qm 'My own edit' config.ini
 run git agent land demo
 run git log --graph --oneline --decorate --branches
 must "HEAD is a merge of the branch" '[ "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/demo)" ]'
-must "config.ini has both edits" 'grep -q "^tax = 19" config.ini && grep -q "edited by me" config.ini'
+must "config.ini has both edits, uncommitted" 'grep -q "^price = 12" config.ini && grep -q "edited by me" config.ini'
 must "the rest arrived" \
 	'[ ! -e old.txt ] && [ ! -e guide.txt ] && [ -e manual.txt ] && [ -e src/main.c ] && [ -e .envrc ]'
 must "my uncommitted work is where it was" '
-	[ "$(git status --porcelain | LC_ALL=C sort | tr "\n" ";")" = " M todo.txt;?? notes.txt;" ] &&
+	[ "$(git status --porcelain | LC_ALL=C sort | tr "\n" ";")" = " M config.ini; M todo.txt;?? notes.txt;" ] &&
 	grep -q "buy milk" todo.txt && [ "$(cat notes.txt)" = "a thought" ]'
 must "the repository is sound" 'git fsck --strict --no-dangling --no-progress'
 run git agent list
