@@ -41,4 +41,5 @@ result 'decisions on landing: at most 80 lines' "$(
 	awk '/^## /{ f = $2 == "Landing" } f' docs/decisions.md | awk 'END { if (NR > 80) print NR " lines" }'
 )"
 
+echo "1..$count"
 exit "$failed"
