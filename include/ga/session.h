@@ -207,7 +207,7 @@ int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_s
 int ga_session_remove_dir(const char *dir, struct ga_error *err);
 
 /* Take the session's lock (the supervisor holds it while it lives, and so does whoever captures or
- * lands). Returns 1 if somebody else holds it. */
+ * lands). Returns 1 if somebody else holds it, 2 if the session is gone (dropped meanwhile). */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
 
 /* The prefixes of the branches of all sessions, and of their other refs. */

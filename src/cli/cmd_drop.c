@@ -68,7 +68,7 @@ int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 
 	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
 		return 0;
-	if (ga_session_lock(&s, true, &lock, err))
+	if (ga_session_lock(&s, true, &lock, err) < 0)
 		return -1;
 	ga_session_release(&s);
 	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
@@ -115,6 +115,7 @@ static int load(struct cli *c, const struct options *o, const char *name, struct
 		cli_note("warning: %s", first.msg);
 		return 0;
 	case 1:
+	case 2:
 		return ga_error_move(err, &first);
 	default:
 		return -1;

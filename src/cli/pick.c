@@ -80,17 +80,12 @@ static int lock(struct cli *c, struct ga_session *s, bool wait, int *ret_lock, s
 		struct timespec t = { 0, BUSY_STEP_NS };
 		int rc = ga_session_lock(s, false, ret_lock, err);
 
-		/* it was dropped a moment ago */
-		if (rc < 0 && access(s->dir, F_OK)) {
-			ga_error_release(err);
-			return 2;
-		}
 		now = ga_now_ms();
 		/* another command is capturing it, however long that takes: no command waits for
 		 * its user while a session is in this state */
 		if (s->state == GA_STATE_RUNNING)
 			until = now + BUSY_MS;
-		if (rc <= 0 || !wait || is_supervised(s) || now > until)
+		if (rc != 1 || !wait || is_supervised(s) || now > until)
 			return rc;
 		if (now > say) {
 			cli_note("session '%s' is being captured by another command: waiting for "

@@ -254,6 +254,10 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 	cleanup_close int fd = open_lock(s->dir, err);
 	int rc;
 
+	if (fd < 0 && errno == ENOENT) {
+		ga_error_release(err);
+		return 2;
+	}
 	if (fd < 0)
 		return -1;
 	rc = ga_flock(fd, true, wait, err);

@@ -84,7 +84,7 @@ static int load_locked(const char *state, const struct ga_session *of, struct ga
 
 	if (rc)
 		return rc;
-	if (ga_session_lock(ret, true, ret_lock, err))
+	if (ga_session_lock(ret, true, ret_lock, err) < 0)
 		return -1;
 	/* it may have been captured, landed or dropped between reading and locking */
 	ga_session_release(ret);
