@@ -40,6 +40,15 @@ bool ga_unix_address(int fd, const char *name, struct sockaddr_un *ret);
  * descriptor or -1 with errno (ELOOP for a symlink). Mount points are crossed. */
 int ga_openat_beneath(int dirfd, const char *path, int flags, mode_t mode);
 
+/* Open the directory of `path`, which is relative, following no symlink; `make`: and create what is
+ * missing. A descriptor, or -1 with errno. */
+int ga_open_parent_beneath(int root, const char *path, bool make);
+/* Remove the directories above `path` that are empty, as git does. */
+void ga_remove_empty_above(int root, const char *path);
+/* Remove a directory in which there are only directories. -1: a file is in it, and stays, with the
+ * directories above it; or an error. */
+int ga_remove_hollow_beneath(int root, const char *path);
+
 /* Would following `path` with all its links leave the directory, or loop? False for what does not
  * exist. */
 bool ga_leads_out(int dirfd, const char *path);

@@ -112,6 +112,11 @@ const char *ga_env_get(const char *name);
 /* The names of the hooks that git runs in a repository somebody works in; ends with NULL. */
 extern const char *const ga_hook_events[];
 
+/* Would a git of the user's run one of these hooks (names ending with NULL)? */
+struct ga_gitconfig;
+bool ga_repo_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
+		      const char *const *names);
+
 /* How one git command runs. Forced, except with `as_user`: hooks off (core.hooksPath=/dev/null, and
  * hook.*.enabled=false for those that the user's configuration defines); fsmonitor, untracked
  * cache, split index, submodule recursion, automatic gc and maintenance off; no optional locks,
@@ -151,7 +156,8 @@ struct ga_git {
 	bool show_stderr;         /* git's messages and progress go to our standard error and
 				   * `errout` stays empty */
 };
-#define GA_GIT_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
+#define GA_GIT_FDS .in_fd = -1, .out_fd = -1, .keep_fd = -1 /* first in an initializer */
+#define GA_GIT_INIT { GA_GIT_FDS }
 
 /* Run it; `*ret_status` is its exit status, or 128 + the signal that ended it. Fails only if it
  * could not be run. */

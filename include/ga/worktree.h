@@ -20,6 +20,9 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
  * it. */
 int ga_worktree_check_free(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
+/* Append the git directories of all working trees of the repository, the main one's first. */
+void ga_worktree_gitdirs(const struct ga_repo *r, struct ga_strv *ret);
+
 /* Remove the entry if it is this session's. It is no error if there is none, or another's. */
 int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define LISTED 5 /* of a list, for people */
+
 size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 {
 	const unsigned char *s = (const unsigned char *)str;
@@ -188,6 +190,20 @@ char *ga_quote(const char *s)
 		ga_buf_addch(&out, *p);
 	}
 	ga_buf_addch(&out, '"');
+	return ga_buf_steal(&out);
+}
+
+char *ga_quote_list(const struct ga_strv *v)
+{
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+
+	for (size_t i = 0; i < v->n && i < LISTED; i++) {
+		cleanup_free char *q = ga_quote(v->v[i]);
+
+		ga_buf_addf(&out, "%s%s", i ? ", " : "", q);
+	}
+	if (v->n > LISTED)
+		ga_buf_addf(&out, " and %zu more", v->n - LISTED);
 	return ga_buf_steal(&out);
 }
 

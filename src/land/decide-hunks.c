@@ -190,7 +190,7 @@ void decide_add_found(const struct decision *d, struct ga_report *r)
 			ga_strv_push(&held, d->cut_held.v[i].path);
 	ga_report_add_flags(r, &d->found, &held);
 	/* what is left can be a version that was rejected before */
-	land_reopen(r, &d->found);
+	decide_reopen(r, &d->found);
 	for (size_t i = 0; i < d->found.n; i++) {
 		struct ga_report_flag *f = ga_report_find_added(r, &d->found.v[i]);
 

@@ -17,7 +17,7 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	size_t critical = 0, high = 0;
 
 	ga_report_add_left_flags(l->report, found);
-	land_reopen(l->report, found);
+	decide_reopen(l->report, found);
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ga_flag *f = &found->v[i];
 		const struct ga_report_flag *have = ga_report_find_added(l->report, f);
@@ -36,7 +36,7 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;
 	ga_strv_sort_unique(&paths);
-	list = land_list_paths(&paths);
+	list = ga_quote_list(&paths);
 	(void)ga_fail(err, GA_EFLAGS,
 		      "the ignored files have open flags (%zu critical, %zu high): %s", critical,
 		      high, list);
@@ -52,6 +52,7 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 struct places {
 	const struct landing *l;
 	const struct land_ignored *ig;
+	struct ga_repo *store;
 	const struct ga_oid *only; /* a tree of what is brought and nothing else */
 	struct ga_flags *found;
 };
@@ -61,7 +62,7 @@ static int flag_place(struct places *p, const char *rule, const char *path, cons
 {
 	struct ga_entry e;
 
-	if (ga_tree_entry(p->l->repo, p->only, path, &e, err))
+	if (ga_tree_entry(p->store, p->only, path, &e, err))
 		return -1;
 	if (e.mode != GA_MODE_NONE)
 		ga_flags_add_rule(p->found, rule, ga_rule_find(rule)->severity, path, &e, detail);
@@ -170,35 +171,31 @@ static int flag_rest(struct places *p, struct ga_error *err)
 	return 0;
 }
 
-static int flag_places(const struct landing *l, const struct land_ignored *ig,
-		       const struct ga_host_facts *facts, const struct ga_oid *only,
-		       struct ga_flags *found, struct ga_error *err)
+static int flag_places(struct places *p, const struct ga_host_facts *facts, struct ga_error *err)
 {
-	struct places p = { .l = l, .ig = ig, .only = only, .found = found };
 	cleanup_free char *place = NULL;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < ig->files.n; i++)
-		rc = flag_file(&p, i, facts, &place, err);
+	for (size_t i = 0; !rc && i < p->ig->files.n; i++)
+		rc = flag_file(p, i, facts, &place, err);
 	if (!rc)
-		rc = flag_hidden(&p, err);
-	if (!rc)
-		rc = flag_rest(&p, err);
-	ga_flags_sort(found);
+		rc = flag_hidden(p, err) || flag_rest(p, err) ? -1 : 0;
+	ga_flags_sort(p->found);
 	return rc;
 }
 
 int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
-		       const struct ga_oid *merged, const struct ga_oid *tree,
+		       struct ga_repo *store, const struct ga_oid *merged, const struct ga_oid *tree,
 		       const struct ga_oid *only, const struct ga_changes *changes,
 		       struct ga_error *err)
 {
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 	cleanup_flags struct ga_flags found = GA_FLAGS_INIT;
+	struct places p = { .l = l, .ig = ig, .store = store, .only = only, .found = &found };
 
 	if (ga_host_facts_gather(l->repo, l->config, l->opts->risk, &facts, err) ||
-	    ga_classify(l->repo, &facts, merged, tree, changes, &found, err) ||
-	    flag_places(l, ig, &facts, only, &found, err))
+	    ga_classify(store, &facts, merged, tree, changes, &found, err) ||
+	    flag_places(&p, &facts, err))
 		return -1;
 	return judge(l, &found, err);
 }

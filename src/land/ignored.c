@@ -12,7 +12,6 @@
 
 #include "ga/fd.h"
 #include "ga/import.h"
-#include "ga/journal.h"
 #include "ga/leftbehind.h"
 #include "ga/objects.h"
 #include "ga/path.h"
@@ -21,8 +20,14 @@
 
 #define TARGET_MAX 4096 /* bytes of a link's target: Linux follows none that is longer */
 #define GITS_FILE ((size_t)16 << 20) /* greatest size of a file that git reads from trees */
-#define KEPT "ignored" /* in the record's directory: what is about to be put in its place */
 #define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY)
+
+static void release(struct land_ignored *ig)
+{
+	ga_left_files_release(&ig->files);
+	free(ig->will);
+	free(ig->seen);
+}
 
 static int refuse_one(const char *path, const char *why, struct ga_error *err)
 {
@@ -198,7 +203,8 @@ static int add_all(const struct landing *l, struct land_ignored *ig, int root, s
 
 /* The rules judge trees, here that of the landing with these files in it. */
 static int check_flags(const struct landing *l, struct land_ignored *ig,
-		       const struct ga_oid *merged, int root, struct ga_error *err)
+		       const struct ga_oid *merged, struct ga_repo *store, int root,
+		       struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	static const struct ga_entry none = { 0 };
@@ -206,7 +212,7 @@ static int check_flags(const struct landing *l, struct land_ignored *ig,
 	char *keep = NULL;
 	struct ga_oid tree, only;
 
-	if (ga_pack_begin(l->repo, &p, err))
+	if (ga_pack_begin(store, &p, err))
 		return -1;
 	if (add_all(l, ig, root, p, err))
 		goto fail;
@@ -214,15 +220,11 @@ static int check_flags(const struct landing *l, struct land_ignored *ig,
 		(void)ga_changes_add(&changes, ig->files.v[i].path, &none,
 				     &ig->will[i]);
 	ga_changes_sort(&changes);
-	if (ga_tree_apply(l->repo, p, merged, &changes, &tree, err) ||
-	    ga_tree_apply(l->repo, p, NULL, &changes, &only, err) ||
-	    ga_pack_commit(p, &keep, err))
+	if (ga_tree_apply(store, p, merged, &changes, &tree, err) ||
+	    ga_tree_apply(store, p, NULL, &changes, &only, err) || ga_pack_commit(p, &keep, err))
 		goto fail;
-	/* the objects are needed only for the rules, so nothing has to keep them */
-	if (keep)
-		(void)unlink(keep);
 	free(keep);
-	return land_ignored_judge(l, ig, merged, &tree, &only, &changes, err);
+	return land_ignored_judge(l, ig, store, merged, &tree, &only, &changes, err);
 fail:
 	ga_pack_free(p);
 	return -1;
@@ -230,9 +232,9 @@ fail:
 
 /* ---- what is there ---------------------------------------------------------- */
 
-static struct land_look wanted(const struct ga_entry *e)
+static struct ga_work_look wanted(const struct ga_entry *e)
 {
-	return (struct land_look){ .oid = e->oid,
+	return (struct ga_work_look){ .oid = e->oid,
 				   .mode = e->mode == GA_MODE_LINK ? S_IFLNK | 0777
 					   : e->mode == GA_MODE_EXEC ? S_IFREG | 0755
 								     : S_IFREG | 0644 };
@@ -245,131 +247,67 @@ static int check_here(const struct landing *l, struct land_ignored *ig, int root
 
 	for (size_t i = 0; i < ig->files.n; i++) {
 		const char *path = ig->files.v[i].path;
-		cleanup_free char *above = land_file_above(root, path);
-		struct land_look want = wanted(&ig->will[i]);
+		cleanup_free char *above = ga_work_file_above(root, path);
+		struct ga_work_look want = wanted(&ig->will[i]);
 
-		if (!land_look_here(root, path, &ig->seen[i]) || above || land_dir_here(root, path))
+		if (!ga_work_look(root, path, &ig->seen[i]) || above || ga_work_is_dir(root, path))
 			ga_strv_push(&blocked, path);
-		else if (ig->seen[i].mode && !land_look_equal(&ig->seen[i], &want))
+		else if (ig->seen[i].mode && !ga_work_look_equal(&ig->seen[i], &want))
 			ga_strv_push(&differ, path);
 	}
-	if (blocked.n)
-		return land_refuse(&blocked, "blocked by a directory, or by a file above it",
-				   "move that away", "land again", err);
-	if (differ.n && !l->opts->force)
-		return land_refuse(&differ, "files that differ would be overwritten",
-				   "move them away, or use --force", "land again", err);
+	if (land_refuse(&blocked, "blocked by a directory, or by a file above it",
+			"move that away", "land again", err))
+		return -1;
+	return l->opts->force ? 0 : land_refuse(&differ, "files that differ would be overwritten",
+						"move them away, or use --force", "land again",
+						err);
+}
+
+/* What is there is kept, to be undone. */
+static int add(const struct landing *l, const struct land_ignored *ig, size_t i, int root,
+	       struct record *rec, struct ga_error *err)
+{
+	const struct ga_work_look want = wanted(&ig->will[i]);
+	const char *path = ig->files.v[i].path;
+	cleanup_work_file struct ga_work_file now = GA_WORK_FILE_INIT;
+	struct ga_repo *store = record_store(l->repo, rec, err);
+
+	if (ga_work_look_equal(&ig->seen[i], &want))
+		return 0;
+	if (ig->seen[i].mode && !l->opts->dry_run) {
+		if (!ga_work_read(root, path, GA_WORK_FILE_MAX, &now) ||
+		    !ga_work_look_equal(&now.look, &ig->seen[i]))
+			return refuse_one(path, "what is there cannot be kept", err);
+		if (!store || ga_blob_write(store, now.bytes.ptr, now.bytes.len, &now.look.oid,
+					    err))
+			return -1;
+	}
+	record_add(rec, path, &ig->seen[i], &want, true);
 	return 0;
 }
 
-int land_ignored_check(const struct landing *l, const struct ga_oid *tree,
-		       struct land_ignored *ig, struct ga_error *err)
+int land_ignored_plan(const struct landing *l, const struct ga_oid *tree, struct record *rec,
+		      struct ga_error *err)
 {
+	__attribute__((cleanup(release))) struct land_ignored ig = { .will = NULL };
 	cleanup_close int root = -1;
+	struct ga_repo *store;
 
 	if (!l->opts->ignored || !l->opts->ignored->n)
 		return 0;
 	if (ga_left_behind(l->repo, l->s, l->opts->limits, &l->report->left, l->opts->ignored,
-			   &ig->files, err) ||
-	    count_named(l, ig, err))
+			   &ig.files, err) ||
+	    count_named(l, &ig, err))
 		return -1;
-	ig->will = ga_calloc(ig->files.n, sizeof(*ig->will));
-	ig->seen = ga_calloc(ig->files.n, sizeof(*ig->seen));
-	root = land_open_root(l->repo, err);
-	if (root < 0)
+	ig.will = ga_calloc(ig.files.n, sizeof(*ig.will));
+	ig.seen = ga_calloc(ig.files.n, sizeof(*ig.seen));
+	root = ga_work_open(l->repo, err);
+	store = root < 0 ? NULL : record_store(l->repo, rec, err);
+	if (!store || check_flags(l, &ig, tree, store, root, err) ||
+	    check_here(l, &ig, root, err))
 		return -1;
-	return check_flags(l, ig, tree, root, err) || check_here(l, ig, root, err) ? -1 : 0;
-}
-
-int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct record *rec,
-		      struct ga_error *err)
-{
-	cleanup_close int root = ig->files.n ? land_open_root(l->repo, err) : -1;
-
-	for (size_t i = 0; i < ig->files.n; i++) {
-		struct land_look want = wanted(&ig->will[i]);
-
-		if (root < 0 || record_add(rec, root, ig->files.v[i].path, &ig->seen[i], &want,
-					   NULL, err))
+	for (size_t i = 0; i < ig.files.n; i++)
+		if (add(l, &ig, i, root, rec, err))
 			return -1;
-	}
 	return 0;
-}
-
-/* ---- copying ---------------------------------------------------------------- */
-
-/* Copy a file or link of the session to KEPT, if it still is what was judged. */
-static int fetch(const struct landing *l, int root, int dir, const char *path,
-		 const struct land_look *want, struct ga_error *err)
-{
-	struct stat st;
-	cleanup_close int src = S_ISREG(want->mode) ? open_file(l, path, &st) : -1;
-	cleanup_buf struct ga_buf target = GA_BUF_INIT;
-	struct land_look is;
-
-	(void)unlinkat(dir, KEPT, 0);
-	if (S_ISLNK(want->mode)) {
-		if (read_link(l, root, path, &target, err))
-			return -1;
-		if (symlinkat(target.ptr, dir, KEPT))
-			return refuse_one(path, strerror(errno), err);
-	} else if (src < 0) {
-		return refuse_one(path, refused[GA_LEFT_UNREADABLE], err);
-	} else if (ga_copy_fd_to(src, dir, KEPT, err)) {
-		return -1;
-	}
-	/* a copy that its owner may not read is not what was judged, which could be read */
-	return land_look_here(dir, KEPT, &is) && land_look_equal(&is, want)
-		       ? 0 : refuse_one(path, "it changed while it was read", err);
-}
-
-/* Only what the record has a copy of may be overwritten; hooks or the user may have changed it. */
-static int write_one(const struct landing *l, const struct land_ignored *ig, int root, int dir,
-		     size_t i, const char *part, struct ga_error *err)
-{
-	const struct land_copy copy = { .from = dir, .name = KEPT, .part = part };
-	const struct land_look want = wanted(&ig->will[i]);
-	const char *path = ig->files.v[i].path;
-	struct land_look now;
-
-	if (land_look_here(root, path, &now) && land_look_equal(&now, &want))
-		return 0;
-	land_sweep(root, path, part);
-	return fetch(l, root, dir, path, &want, err) ||
-	       land_put(&copy, root, path, &ig->seen[i], err) ? -1 : 0;
-}
-
-int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
-		       const struct record *rec, struct ga_error *err)
-{
-	cleanup_free char *part = ga_strf(".git-agent-%u-ignored", rec->number);
-	cleanup_close int root = -1, dir = -1;
-	json_t *o;
-
-	if (!ig->files.n)
-		return 0;
-	root = land_open_root(l->repo, err);
-	if (root < 0)
-		return -1;
-	dir = open(rec->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", rec->dir);
-	for (size_t i = 0; i < ig->files.n; i++) {
-		if (!write_one(l, ig, root, dir, i, part, err))
-			continue;
-		err->code = GA_EPART;
-		return ga_hint_instead(err, "those before it are here; landing again continues");
-	}
-	(void)unlinkat(dir, KEPT, 0);
-	o = json_object();
-	(void)json_object_set_new(o, "paths", ga_report_paths_json(l->opts->ignored));
-	(void)ga_journal(l->s->dir, "ignored", o);
-	return 0;
-}
-
-void land_ignored_release(struct land_ignored *ig)
-{
-	ga_left_files_release(&ig->files);
-	free(ig->will);
-	free(ig->seen);
 }

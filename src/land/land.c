@@ -14,6 +14,7 @@
 #include "ga/refs.h"
 #include "ga/signals.h"
 #include "ga/trace.h"
+#include "ga/wip.h"
 #include "landing.h"
 
 /* ---- before anything ------------------------------------------------------------------------ */
@@ -46,12 +47,6 @@ static int fail_left(const struct record *rec, struct ga_error *err)
 		       rec->session);
 }
 
-/* Are ignored files all that is to be brought? */
-static bool only_ignored(const struct landing *l)
-{
-	return l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n;
-}
-
 /* The report is written first: a rejection that was killed half way is in it, and not in the
  * session yet. */
 static void forget_rejected(const struct landing *l)
@@ -65,44 +60,34 @@ static void forget_rejected(const struct landing *l)
 			ga_strv_push(own, all.v[i]);
 }
 
-static int check(const struct landing *l, struct proposal *p, struct ga_error *err)
+/* `completed`: git has moved, and what comes beside it is left. */
+static int check(const struct landing *l, bool completed, struct proposal *p, struct ga_error *err)
 {
 	forget_rejected(l);
 	if (check_state(l->s, err) || land_propose(l, p, err))
 		return -1;
-	if (only_ignored(l)) {
-		p->moves = false;
-		return 0;
-	}
+	p->moves &= !completed;
 	if ((p->moves || l->s->result.left_out.n || !ga_oid_is_zero(&l->s->result.held)) &&
 	    land_judge(l, p, err))
 		return -1;
-	if (!p->moves)
-		return 0;
-	if (land_check_settings(l, p, err) ||
-	    land_preflight(l->repo, &p->old, &p->tree, &p->changes, !land_needs_git(l, p),
-			   "land again", err))
-		return -1;
-	/* else a fast-forward tells the rest itself */
-	return l->opts->dry_run ? land_preflight(l->repo, &p->old, &p->tree, &p->changes, false,
-						 "land again", err)
-				: 0;
+	p->needs_git = p->moves && land_needs_git(l, p);
+	return p->moves ? land_check(l, p, err) : 0;
 }
 
 /* ---- the record ------------------------------------------------------------------------------ */
 
 /* Where git moves nothing and HEAD is at the last landing, what is brought extends its record. */
-static bool extends(const struct landing *l, const struct proposal *p, const struct record *last)
+static void begin_record(const struct landing *l, const struct proposal *p, struct record *last,
+			 struct record *rec)
 {
-	return !p->moves && last->dir && last->phase == RECORD_DONE &&
-	       !strcmp(last->session, l->s->name) && ga_oid_equal(&last->commit, &p->head);
-}
-
-static int begin_record(const struct landing *l, const struct proposal *p, struct record *rec,
-			struct ga_error *err)
-{
-	rec->phase = RECORD_MOVING;
+	if (!p->moves && last->session && last->phase == RECORD_DONE &&
+	    !strcmp(last->session, l->s->name) && ga_oid_equal(&last->commit, &p->head)) {
+		*rec = *last;
+		*last = (struct record)RECORD_INIT;
+		return;
+	}
 	rec->session = ga_strdup(l->s->name);
+	rec->objects = ga_wip_objects(l->s);
 	rec->how = l->opts->how;
 	rec->part = p->part;
 	rec->branch = p->branch ? ga_strdup(p->branch) : NULL;
@@ -112,7 +97,6 @@ static int begin_record(const struct landing *l, const struct proposal *p, struc
 		rec->tip = p->tip;
 	else
 		rec->commit = p->head;
-	return l->opts->dry_run ? 0 : record_begin(l->repo, rec, err);
 }
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
@@ -128,7 +112,7 @@ static void forget_brought(struct ga_session *s, const struct record *rec,
 		bool brought = false;
 
 		for (size_t k = 0; k < rec->n && !brought; k++)
-			brought = rec->v[k].kept && !strcmp(rec->v[k].path, all.v[i]);
+			brought = !rec->v[k].ignored && !strcmp(rec->v[k].path, all.v[i]);
 		if (!brought || ga_strv_has(left, all.v[i]))
 			ga_strv_push(&s->result.left_out, all.v[i]);
 	}
@@ -154,29 +138,27 @@ static int note_landed(const struct landing *l, const struct record *rec,
 	ga_json_set_oid(o, "tip", &rec->tip);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&l->ret->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&l->ret->not_brought));
+	if (l->ret->ignored.n)
+		(void)json_object_set_new(o, "ignored", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(s->dir, "landed", o);
 	return ga_session_save(s, err) ? ga_error_wrap(err, "agent/%s has landed, but that could "
 						       "not be noted", s->name) : 0;
 }
 
-/* Recover first; a dry run only looks. Returns 1 if that completed the landing of this session. */
-static int settle(const struct landing *l, struct record *last, struct ga_error *err)
+/* Recover first; a dry run only looks. */
+static int settle(const struct landing *l, struct record *last, bool *ret_completed,
+		  struct ga_error *err)
 {
-	static const struct ga_strv none = GA_STRV_INIT;
 	enum land_settled settled = LAND_SETTLED_NOTHING;
 	int rc = l->opts->dry_run ? record_read(l->repo, last, err)
-				  : land_settle(l->repo, l->config, last, &settled, err);
+				  : land_settle(l, last, &settled, err);
 
 	l->ret->rolled_back = settled == LAND_SETTLED_ROLLED_BACK;
+	*ret_completed = settled == LAND_SETTLED_COMPLETED && !strcmp(last->session, l->s->name);
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	if (last->phase == RECORD_HANDED_OVER)
 		return fail_left(last, err);
-	if (settled == LAND_SETTLED_COMPLETED && !strcmp(last->session, l->s->name)) {
-		l->ret->commit = last->commit;
-		l->ret->rest = last->part;
-		return note_landed(l, last, &none, err) ? -1 : 1;
-	}
 	if (last->phase == RECORD_DONE)
 		return 0;
 	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s was killed", last->session);
@@ -185,10 +167,10 @@ static int settle(const struct landing *l, struct record *last, struct ga_error 
 
 static int fail_part(const struct landing *l, const struct ga_strv *left, struct ga_error *err)
 {
-	cleanup_free char *list = land_list_paths(left);
+	cleanup_free char *list = ga_quote_list(left);
 
-	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its changes to your uncommitted "
-		      "work could not be applied: %s changed meanwhile", l->s->name, list);
+	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its uncommitted changes could not "
+		      "be applied: %s changed meanwhile", l->s->name, list);
 	return ga_hint(err, "'git agent land %s' tries again, 'git agent diff --uncommitted %s' "
 		       "prints them", l->s->name, l->s->name);
 }
@@ -197,7 +179,7 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 
-	if (ga_fault_stop("land:moved", err) || land_bring(l->repo, rec, first, &left, err) ||
+	if (ga_fault_stop("land:moved", err) || record_bring(l->repo, rec, first, false, &left, err) ||
 	    ga_fault_stop("land:brought", err))
 		return -1;
 	for (size_t i = 0; i < left.n; i++) {
@@ -206,36 +188,15 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 		ga_strv_pushf(&l->ret->not_brought, "%s: it changed meanwhile", q);
 	}
 	for (size_t i = first; i < rec->n; i++)
-		if (rec->v[i].kept && !ga_strv_has(&left, rec->v[i].path))
+		if (!rec->v[i].ignored && !ga_strv_has(&left, rec->v[i].path))
 			ga_strv_push(&l->ret->brought, rec->v[i].path);
 	rec->phase = RECORD_DONE;
 	l->ret->commit = rec->commit;
 	l->ret->rest = rec->part || l->ret->not_brought.n;
-	if (record_save(rec, err) || ga_fault_stop("land:recorded", err))
-		return -1;
-	record_forget_earlier(rec);
-	if (note_landed(l, rec, &left, err))
+	if (record_save(l->repo, rec, err) || ga_fault_stop("land:recorded", err) ||
+	    note_landed(l, rec, &left, err))
 		return -1;
 	return left.n ? fail_part(l, &left, err) : 0;
-}
-
-/* git failed, or we did beside it: whatever was done is rolled back, or completed, at once. */
-static int recover(const struct landing *l, struct record *rec, struct ga_error *err)
-{
-	cleanup_error struct ga_error second = GA_ERROR_INIT;
-	enum land_settled settled;
-
-	if (err->code == GA_ECONFLICT)
-		return -1;
-	record_release(rec);
-	if (land_remove_locks(l->repo, &second) ||
-	    land_settle(l->repo, l->config, rec, &settled, &second) < 0) {
-		(void)ga_error_wrap(err, "%s", second.msg);
-		return second.hint ? ga_hint_instead(err, "%s", second.hint) : -1;
-	}
-	return settled == LAND_SETTLED_ROLLED_BACK
-		       ? ga_hint(err, "nothing was changed; see 'git status', then land again")
-		       : -1;
 }
 
 static int move(const struct landing *l, const struct proposal *p, struct record *rec,
@@ -248,8 +209,8 @@ static int move(const struct landing *l, const struct proposal *p, struct record
 	/* Ctrl-C ends git alone, and what that had done is rolled back */
 	ga_outlive_terminal(&outlived);
 	rc = land_move(l, p, rec, err);
-	if (rc)
-		rc = recover(l, rec, err);
+	if (rc && err->code != GA_ECONFLICT)
+		(void)land_recover(l, rec, err);
 	ga_heed_terminal(&outlived);
 	if (rc || l->ret->uncommitted)
 		return rc;
@@ -261,7 +222,7 @@ static int move(const struct landing *l, const struct proposal *p, struct record
 
 static int fail_conflict(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
-	cleanup_free char *list = land_list_paths(&p->conflicts);
+	cleanup_free char *list = ga_quote_list(&p->conflicts);
 
 	(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict in %s", l->s->name, list);
 	return ga_hint(err, "landing leaves the conflict for you to resolve");
@@ -281,85 +242,69 @@ static int note_arrived(const struct landing *l, const struct proposal *p,
 	return ga_session_save(l->s, err);
 }
 
-/* The last of what touches nothing: the result, and the commit as far as it is made in memory. */
-static int prepare(const struct landing *l, const struct proposal *p, struct record *rec,
-		   size_t first, struct ga_error *err)
+/* The last of what touches nothing: what is brought beside it, the result, and the commit as far as
+ * it is made in memory. */
+static int prepare(const struct landing *l, const struct proposal *p, bool completed,
+		   struct record *rec, struct ga_error *err)
 {
+	const size_t first = rec->n;
+
+	if (land_plan_uncommitted(l, rec, err) ||
+	    land_ignored_plan(l, &p->tree, rec, err))
+		return -1;
 	l->ret->commit = p->head;
 	l->ret->rest = rec->part;
-	l->ret->nothing = !p->moves && rec->n == first && !l->ret->ignored.n;
+	l->ret->nothing = !p->moves && !completed && rec->n == first && !l->ret->ignored.n;
 	if (l->opts->dry_run)
 		return p->conflicts.n ? fail_conflict(l, p, err) : 0;
 	return p->moves ? land_make_commit(l, p, rec, err) : 0;
-}
-
-/* A record that nothing came of, before it was written. */
-static void abandon(struct record *rec)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	(void)record_remove(rec, &ignored);
-}
-
-static int run(const struct landing *l, const struct proposal *p, struct record *rec, size_t first,
-	       struct ga_error *err)
-{
-	if (record_save(rec, err))
-		return -1;
-	if (p->moves && move(l, p, rec, err))
-		return -1;
-	return l->ret->uncommitted ? 0 : land_complete(l, rec, first, err);
 }
 
 static int land(const struct landing *l, struct ga_error *err)
 {
 	cleanup_proposal struct proposal p = PROPOSAL_INIT;
 	cleanup_record struct record last = RECORD_INIT, rec = RECORD_INIT;
-	__attribute__((cleanup(land_ignored_release))) struct land_ignored ig = { .will = NULL };
-	bool extending;
+	bool completed;
 	size_t first;
-	int rc;
 
-	rc = settle(l, &last, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	if (check(l, &p, err) || land_ignored_check(l, &p.tree, &ig, err))
+	if (settle(l, &last, &completed, err) || check(l, completed, &p, err))
 		return -1;
-	extending = extends(l, &p, &last);
-	if (extending) {
-		rec = last;
-		last = (struct record)RECORD_INIT;
-	} else if (begin_record(l, &p, &rec, err)) {
-		return -1;
-	}
+	begin_record(l, &p, &last, &rec);
 	first = rec.n;
-	rc = only_ignored(l) ? 0 : land_plan_uncommitted(l, &rec, err);
-	if (!rc)
-		rc = land_ignored_plan(l, &ig, &rec, err) ||
-		     prepare(l, &p, &rec, first, err) ? -1 : 0;
-	if (!extending && (rc || l->ret->nothing))
-		abandon(&rec);
-	if (rc || l->opts->dry_run)
-		return rc;
+	if (prepare(l, &p, completed, &rec, err))
+		return -1;
+	if (l->opts->dry_run)
+		return 0;
 	if (l->ret->nothing)
 		return note_arrived(l, &p, &rec, err);
-	return run(l, &p, &rec, first, err) || land_ignored_write(l, &ig, &rec, err) ? -1 : 0;
+	if (record_save(l->repo, &rec, err) || (p.moves && move(l, &p, &rec, err)))
+		return -1;
+	return l->ret->uncommitted ? 0 : land_complete(l, &rec, first, err);
+}
+
+int land_locked(struct landing *l, int (*what)(const struct landing *l, struct ga_error *err),
+		struct ga_error *err)
+{
+	struct ga_gitconfig config = GA_GITCONFIG_INIT;
+	struct land_lock lock = LAND_LOCK_INIT;
+	int rc = l->opts && l->opts->dry_run ? 0 : land_lock(l->repo, &lock, err);
+
+	l->lock = &lock;
+	l->config = l->opts && l->opts->config ? l->opts->config : &config;
+	if (!rc && l->config == &config)
+		rc = ga_gitconfig_load(l->repo, &config, err);
+	if (!rc)
+		rc = what(l, err);
+	lock.failed = rc != 0;
+	land_unlock(&lock);
+	ga_gitconfig_release(&config);
+	return rc;
 }
 
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
-	struct ga_gitconfig config = GA_GITCONFIG_INIT;
-	const struct landing l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret,
-				   .config = o->config ? o->config : &config };
-	cleanup_land_lock struct land_lock lock = LAND_LOCK_INIT;
-	int rc = o->dry_run ? 0 : land_lock(r, &lock, err);
+	struct landing l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
 
-	if (!rc && !o->config)
-		rc = ga_gitconfig_load(r, &config, err);
-	if (!rc)
-		rc = land(&l, err);
-	lock.failed = rc && lock.repo;
-	ga_gitconfig_release(&config);
-	return rc;
+	return land_locked(&l, land, err);
 }

@@ -5,7 +5,7 @@
  *
  *     propose.c replay.c  what would land, made in objects only
  *     judge.c             flags: of the session, and of what would be on the user's branch
- *     preflight.c hooks.c would git refuse; do hooks, an editor or a conflict take part
+ *     preflight.c         would git refuse; do hooks, an editor or a conflict take part
  *     uncommitted.c       what the session did to uncommitted work
  *     record.c            written before anything is touched
  *     move.c message.c    git moves the branch
@@ -20,15 +20,21 @@
 #include "ga/land.h"
 #include "record.h"
 
-/* What is asked for. All members are set, `report` and `opts` but for undo and abort. */
+struct land_lock;
+
+/* What is asked for. All members are set, `report`, `opts` and `ret` but for undo and abort. */
 struct landing {
 	struct ga_repo *repo;
 	struct ga_session *s;
 	struct ga_report *report;
 	const struct ga_land_opts *opts;
 	const struct ga_gitconfig *config;
+	const struct land_lock *lock;
 	struct ga_land_result *ret;
 };
+/* land.c: fill in lock (none for a dry run) and configuration, and do it. */
+int land_locked(struct landing *l, int (*what)(const struct landing *l, struct ga_error *err),
+		struct ga_error *err);
 
 /* What would land. */
 struct proposal {
@@ -43,6 +49,7 @@ struct proposal {
 	struct ga_changes changes;  /* from `old` to `tree` */
 	struct ga_strv conflicts;   /* paths that git would leave to the user, sorted */
 	bool moves;          /* there is something for git to do */
+	bool needs_git;      /* a hook, an editor or a conflict takes part: git has to merge */
 	bool part;           /* something of the session is still to be landed after this */
 };
 #define PROPOSAL_INIT { .branch = NULL }
@@ -62,15 +69,9 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
  * else all of it has to have arrived. */
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		     bool anew, struct ga_error *err);
-/* The merge of two commits in memory, as git makes it in the user's working tree: its tree, and the
- * paths that conflict, sorted. */
-int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs, struct ga_oid *ret,
-		     struct ga_strv *conflicts, struct ga_error *err);
 /* replay.c: make the commits of `base`..tip again on HEAD, without merges and without those that
  * change nothing. Fills steps, commit and tree. */
 int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err);
-/* "a", "b" and 3 more; the caller frees it. */
-char *land_list_paths(const struct ga_strv *paths);
 /* Is the path, or a directory above it, one of those that were asked for? */
 bool land_wants(const struct landing *l, const char *path);
 
@@ -82,37 +83,30 @@ int land_judge_made(const struct landing *l, const struct record *rec, struct ga
 /* Store the report, so that what was found can be decided. */
 int land_save_report(const struct landing *l, struct ga_error *err);
 
-/* hooks.c: does the repository have one of these hooks, as a file or by configuration? `names` ends
- * with NULL. */
-bool land_has_hook(const struct ga_repo *r, const struct ga_gitconfig *c,
-		   const char *const *names);
-/* branch.NAME.mergeOptions of HEAD's branch, or NULL. */
-const char *land_merge_options(const struct ga_gitconfig *c, const char *branch);
-/* Does a hook, an editor or a conflict take part in the landing, so that
- * git has to merge? */
+/* preflight.c: would git do it, and do the settings allow it? GA_ELOSE, naming paths and the
+ * remedy. */
+int land_check(const struct landing *l, const struct proposal *p, struct ga_error *err);
+/* Does a hook, an editor or a conflict take part in the landing, so that git has to merge? */
 bool land_needs_git(const struct landing *l, const struct proposal *p);
-
-/* preflight.c: GA_ELOSE, naming paths and the remedy, if git would refuse to go from `from` to
- * the tree `to`, or if an operation is in progress. `changes` are those in between; `forward`: it
- * fast-forwards, and so touches nothing when it refuses; `then` is what to do after the remedy
- * ("land again"). */
-int land_preflight(struct ga_repo *r, const struct ga_oid *from, const struct ga_oid *to,
-		   const struct ga_changes *changes, bool forward, const char *then,
-		   struct ga_error *err);
-/* Fail with GA_ELOSE: "WHAT: PATHS", and the hint "REMEDY, then THEN". */
+/* Git goes from one tree to another; `changes` are those in between. */
+struct land_step {
+	struct ga_oid from, to;
+	const struct ga_changes *changes;
+	const struct ga_strv *conflicts; /* paths that it would leave to the user */
+	bool merges;      /* git merges ... */
+	bool forward;     /* ... or only fast-forwards, and touches nothing when it refuses */
+	const char *then; /* what to do after a remedy: "land again" */
+};
+/* GA_ELOSE, naming paths and the remedy, if git would refuse that, or if an operation is in
+ * progress. */
+int land_preflight(const struct landing *l, const struct land_step *s, struct ga_error *err);
+/* If there are paths, fail with GA_ELOSE: "WHAT: PATHS", and the hint "REMEDY, then THEN". */
 int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
 		const char *then, struct ga_error *err);
-/* What the user configured that this landing does not do, and what git would refuse to merge
- * with. */
-int land_check_settings(const struct landing *l, const struct proposal *p, struct ga_error *err);
 
 /* uncommitted.c: add to the record what each path of the uncommitted part becomes, or fail
  * (GA_ELOSE) if one cannot be brought. */
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err);
-/* Bring the files of the record from number `first` on; those that changed since are left alone,
- * and added to `left`. */
-int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
-	       struct ga_strv *left, struct ga_error *err);
 
 /* message.c: the message of the commit; `log`: with the list of commits (merge.log). */
 int land_message(const struct landing *l, const struct proposal *p, bool log, struct ga_buf *ret,
@@ -130,79 +124,63 @@ int land_move(const struct landing *l, const struct proposal *p, struct record *
  * if there is none. */
 int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
 		   struct ga_error *err);
-/* Run git in the user's working tree as the user would. With `show` its messages and those of
- * hooks go to standard error at once, else to `why` (may be NULL). With `interactive` it has the
- * terminal. It inherits `lock` (-1: none). */
-struct land_git {
-	const char *const *args;
-	int lock;
-	bool show, interactive;
+/* Run git in the user's working tree as the user would. It inherits the lock. */
+enum land_io {
+	LAND_QUIET,    /* what it says is shown when it has succeeded, else it is in `why` */
+	LAND_SHOW,     /* what it and hooks say goes to standard error at once */
+	LAND_TERMINAL, /* ... and it has the terminal */
 };
-int land_run(struct ga_repo *r, const struct land_git *g, int *ret_status, struct ga_buf *why,
-	     struct ga_error *err);
+int land_run(const struct landing *l, const char *const *args, enum land_io io, int *ret_status,
+	     struct ga_buf *why, struct ga_error *err);
 /* Can git's messages, which name changed paths as they are, go to a terminal? */
 bool land_paths_are_plain(const struct ga_changes *changes);
 
-/* rollback.c: roll back what git did of going from one tree to the other: index entries and
- * files that are as git makes them, or half made. What is neither stays, and is added to `left`. */
-int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
-		   const struct ga_oid *to, struct ga_strv *left, struct ga_error *err);
-/* Append the bytes of a blob as a checkout writes them at the path. */
-int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
-		       const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err);
-/* locks.c: one landing, undo, continue or abort at a time in a working tree. A file says that
- * one is running: where it is left of one that was killed, so may be locks of its git, which are
- * removed. */
+/* locks.c: one landing, undo, continue or abort at a time in a working tree: a file that they, and
+ * every git that they start, have locked. It says that one is running: if it still does when nobody
+ * has it locked, that one was killed, and so may have been its git: its locks are removed. */
 struct land_lock {
 	struct ga_repo *repo;
-	int fd;       /* of the git directory */
-	char *marker; /* that file */
-	bool failed;  /* a git may have been killed: set before land_unlock() */
+	int fd;
+	bool failed; /* a git may have been killed: set before land_unlock() */
 };
 #define LAND_LOCK_INIT { .fd = -1 }
 int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err);
 void land_unlock(struct land_lock *l);
-#define cleanup_land_lock __attribute__((cleanup(land_unlock)))
 /* Remove the locks of a git of ours that has died meanwhile. */
-int land_remove_locks(struct ga_repo *r, struct ga_error *err);
+int land_remove_locks(const struct land_lock *l, struct ga_error *err);
 
 /* settle.c: bring a landing or an undoing that ended in the middle to an end: complete it, or
  * roll it back. What git left to the user stays. Fills `rec` with the record that stands then;
  * returns 1 if there is none. `*ret_settled` says what was done. */
 enum land_settled { LAND_SETTLED_NOTHING, LAND_SETTLED_COMPLETED, LAND_SETTLED_ROLLED_BACK };
-int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-		enum land_settled *ret_settled, struct ga_error *err);
+int land_settle(const struct landing *l, struct record *rec, enum land_settled *ret_settled,
+		struct ga_error *err);
+/* git failed, or we did beside it, for which `err` is set: settle that at once. Returns -1. */
+int land_recover(const struct landing *l, struct record *rec, struct ga_error *err);
 /* Roll back what git did of the landing, HEAD being where it was, and remove the record. Returns as
  * record_read(), which it ends with. */
-int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-			   struct ga_error *err);
+int land_roll_back_landing(const struct landing *l, struct record *rec, struct ga_error *err);
 /* Remove what git, killed in its last steps, left of the merge or the squash. */
-int land_clear_state(struct ga_repo *r, const struct record *rec, struct ga_error *err);
-/* Does git have a state of its own of this landing: a merge in progress, a squash to be
- * committed? */
-bool land_is_left(struct ga_repo *r, const struct record *rec);
-/* ignored.c: ignored files of the session that are to be brought (opts->ignored). */
+int land_clear_state(const struct landing *l, const struct record *rec, struct ga_error *err);
+/* Does git have a state of its own of this landing in the working tree with this git directory: a
+ * merge in progress, a squash to be committed? */
+bool land_is_left(const char *gitdir, const struct record *rec);
+/* ignored.c: ignored files of the session that are to be brought (opts->ignored): check them, and
+ * add those that differ to the record. `tree` is what lands. */
 struct land_ignored {
 	struct ga_left_files files; /* all of them, by path */
 	struct ga_entry *will;      /* by index: what each is, ... */
-	struct land_look *seen;     /* ... and what is in its place */
+	struct ga_work_look *seen;     /* ... and what is in its place */
 };
-void land_ignored_release(struct land_ignored *ig);
-/* Find and check them. `tree` is what lands. */
-int land_ignored_check(const struct landing *l, const struct ga_oid *tree,
-		       struct land_ignored *ret, struct ga_error *err);
-/* Add those that differ to the record; copy them. */
-int land_ignored_plan(const struct landing *l, struct land_ignored *ig, struct record *rec,
+int land_ignored_plan(const struct landing *l, const struct ga_oid *tree, struct record *rec,
 		      struct ga_error *err);
-int land_ignored_write(const struct landing *l, const struct land_ignored *ig,
-		       const struct record *rec, struct ga_error *err);
 /* ignored-flags.c: run the rules on these and add what they find to the report: `tree` is the
- * result with them, `only` has nothing else, `changes` brings them. GA_EFLAGS while something
- * high or critical is not accepted. */
+ * result with them, `only` has nothing else, `changes` brings them; `store` reads these objects.
+ * GA_EFLAGS while something high or critical is not accepted. */
 int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
-		       const struct ga_oid *merged, const struct ga_oid *tree,
-		       const struct ga_oid *only, const struct ga_changes *changes,
-		       struct ga_error *err);
+		       struct ga_repo *store, const struct ga_oid *merged,
+		       const struct ga_oid *tree, const struct ga_oid *only,
+		       const struct ga_changes *changes, struct ga_error *err);
 
 /* land.c: the landing happened: apply the uncommitted changes and ignored files from path
  * number `first` on, and note it in the session. GA_EPART if something could not be brought. */
@@ -214,7 +192,11 @@ int land_check_session(const struct ga_session *s, const struct record *rec, con
 /* The tree of HEAD before a landing; that of no files if its branch had no commit. */
 int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
 		  struct ga_error *err);
+/* decide-covers.c: of what the rules found, keep what no verdict covers. `tip`: the session's branch,
+ * or zero. */
+int decide_drop_covered(const struct landing *l, const struct ga_oid *tip, struct ga_flags *found,
+			struct ga_error *err);
 /* Open flags again that were rejected and are found again: the content is back. */
-void land_reopen(struct ga_report *r, const struct ga_flags *found);
+void decide_reopen(struct ga_report *r, const struct ga_flags *found);
 
 #endif

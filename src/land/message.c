@@ -22,14 +22,11 @@ static int merge_message(const struct landing *l, const struct proposal *p, stru
 				     l->opts->message, NULL };
 	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip),
 					l->s->name);
-	struct ga_git g = GA_GIT_INIT;
+	const struct ga_git g = { GA_GIT_FDS, .args = args,
+					  .work_tree = ga_repo_info(l->repo)->workdir,
+					  .as_user = true, .in = in, .in_len = strlen(in),
+					  .out = ret };
 
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.as_user = true;
-	g.in = in;
-	g.in_len = strlen(in);
-	g.out = ret;
 	return ga_git_ok(l->repo, &g, err);
 }
 

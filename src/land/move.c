@@ -32,27 +32,25 @@ bool land_paths_are_plain(const struct ga_changes *changes)
 	return true;
 }
 
-int land_run(struct ga_repo *r, const struct land_git *what, int *ret_status, struct ga_buf *why,
-	     struct ga_error *err)
+int land_run(const struct landing *l, const char *const *args, enum land_io io, int *ret_status,
+	     struct ga_buf *why, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT, said = GA_BUF_INIT;
 	struct ga_git g = GA_GIT_INIT;
 
-	g.args = what->args;
-	g.work_tree = ga_repo_info(r)->workdir;
+	g.args = args;
+	g.work_tree = ga_repo_info(l->repo)->workdir;
 	g.as_user = true;
-	g.keep_fd = what->lock;
-	g.show_stderr = what->show;
-	g.errout = what->show ? NULL : &said;
-	if (what->interactive) {
+	g.keep_fd = l->lock->fd;
+	g.show_stderr = io != LAND_QUIET;
+	g.errout = io == LAND_QUIET ? &said : NULL;
+	if (io == LAND_TERMINAL) {
 		g.in_fd = STDIN_FILENO;
 		g.out_fd = STDOUT_FILENO;
 	}
-	if (ga_git_run(r, &g, ret_status, err))
+	if (ga_git_run(l->repo, &g, ret_status, err))
 		return -1;
-	if (what->show)
-		return 0;
-	if (*ret_status && why) {
+	if (*ret_status) {
 		ga_buf_add(why, said.ptr, said.len);
 		return 0;
 	}
@@ -66,41 +64,19 @@ int land_run(struct ga_repo *r, const struct land_git *what, int *ret_status, st
 int land_make_commit(const struct landing *l, const struct proposal *p, struct record *rec,
 		     struct ga_error *err)
 {
-	char tip[GA_OID_HEXSZ + 1];
-	const char *args[12] = { "commit-tree", GA_HEX(&p->tree), "-p", GA_HEX(&p->head) };
-	cleanup_buf struct ga_buf message = GA_BUF_INIT, out = GA_BUF_INIT, why = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	size_t n = 4;
+	const struct ga_oid parents[] = { p->head, p->tip };
+	cleanup_buf struct ga_buf message = GA_BUF_INIT;
 
 	rec->commit = p->commit;
-	if (!ga_oid_is_zero(&p->commit) || land_needs_git(l, p))
+	if (!ga_oid_is_zero(&p->commit) || p->needs_git)
 		return 0;
 	if (land_message(l, p, true, &message, err))
 		return -1;
 	/* as git does when it commits */
 	if (message.len && message.ptr[message.len - 1] != '\n')
 		ga_buf_addch(&message, '\n');
-	if (l->opts->how == GA_LAND_MERGE) {
-		args[n++] = "-p";
-		args[n++] = ga_oid_hex(&p->tip, tip);
-	}
-	if (ga_gitconfig_bool(l->config, "commit.gpgsign", false))
-		args[n++] = "-S";
-	args[n++] = "-F";
-	args[n++] = "-";
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.as_user = true;
-	g.in = message.ptr;
-	g.in_len = message.len;
-	g.out = &out;
-	g.errout = &why;
-	if (ga_git_ok(l->repo, &g, err))
-		return -1;
-	ga_buf_chomp(&out);
-	return ga_oid_parse(out.ptr, out.len, &rec->commit)
-		       ? 0
-		       : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
+	return ga_work_commit(l->repo, l->config, &p->tree, parents, l->opts->how == GA_LAND_MERGE ? 2 : 1, NULL,
+				message.ptr, &rec->commit, err);
 }
 
 /* ---- the result ----------------------------------------------------------------------- */
@@ -148,7 +124,7 @@ int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *r
 static int fail_left(const struct landing *l, const struct proposal *p, const struct ga_buf *why,
 		     struct ga_error *err)
 {
-	cleanup_free char *list = land_list_paths(&p->conflicts), *line = ga_git_last_line(why);
+	cleanup_free char *list = ga_quote_list(&p->conflicts), *line = ga_git_last_line(why);
 
 	if (p->conflicts.n)
 		(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s conflicts in %s", l->s->name,
@@ -182,13 +158,13 @@ static int conclude(const struct landing *l, const struct proposal *p, struct re
 		return -1;
 	if (!rc) {
 		rec->commit = made;
-		return status && (land_remove_locks(l->repo, err) ||
-				  land_clear_state(l->repo, rec, err)) ? -1 : 0;
+		return status && (land_remove_locks(l->lock, err) ||
+				  land_clear_state(l, rec, err)) ? -1 : 0;
 	}
-	if (!land_is_left(l->repo, rec))
+	if (!land_is_left(ga_repo_info(l->repo)->gitdir, rec))
 		return fail_stopped(l, status, why, err);
 	rec->phase = RECORD_HANDED_OVER;
-	if (record_save(rec, err))
+	if (record_save(l->repo, rec, err))
 		return -1;
 	l->ret->uncommitted = !status && l->opts->no_commit;
 	return l->ret->uncommitted ? 0 : fail_left(l, p, why, err);
@@ -197,7 +173,7 @@ static int conclude(const struct landing *l, const struct proposal *p, struct re
 /* ---- git ------------------------------------------------------------------------------------ */
 
 static int fast_forward(const struct landing *l, const struct proposal *p, struct record *rec,
-			struct land_git *g, struct ga_error *err)
+			enum land_io io, struct ga_error *err)
 {
 	const char *const args[] = { "merge", "--quiet", "--ff-only", "--no-squash",
 				     "--no-autostash", "--no-overwrite-ignore",
@@ -205,14 +181,12 @@ static int fast_forward(const struct landing *l, const struct proposal *p, struc
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	g->args = args;
-	if (land_run(l->repo, g, &status, &why, err))
-		return -1;
-	return conclude(l, p, rec, status, &why, err);
+	return land_run(l, args, io, &status, &why, err) ||
+	       conclude(l, p, rec, status, &why, err) ? -1 : 0;
 }
 
 static int git_merge(const struct landing *l, const struct proposal *p, struct record *rec,
-		     const char *message, struct land_git *g, struct ga_error *err)
+		     const char *message, enum land_io io, struct ga_error *err)
 {
 	cleanup_free char *tip = land_name_tip(l, p);
 	bool squash = l->opts->how == GA_LAND_SQUASH;
@@ -228,33 +202,29 @@ static int git_merge(const struct landing *l, const struct proposal *p, struct r
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
-	g->args = squash ? stage : merge;
-	if (land_run(l->repo, g, &status, &why, err))
+	if (land_run(l, squash ? stage : merge, io, &status, &why, err) ||
+	    (squash && !status && !l->opts->no_commit &&
+	     (ga_fault_stop("land:squashed", err) ||
+	      land_run(l, commit, io, &status, &why, err))))
 		return -1;
-	if (squash && !status && !l->opts->no_commit) {
-		g->args = commit;
-		if (ga_fault_stop("land:squashed", err) ||
-		    land_run(l->repo, g, &status, &why, err))
-			return -1;
-	}
 	return conclude(l, p, rec, status, &why, err);
 }
 
 int land_move(const struct landing *l, const struct proposal *p, struct record *rec,
 	      struct ga_error *err)
 {
+	enum land_io io = land_paths_are_plain(&p->changes) ? LAND_SHOW : LAND_QUIET;
 	cleanup_buf struct ga_buf message = GA_BUF_INIT;
-	cleanup_close int lock = record_lock(rec, err);
-	struct land_git g = { .lock = lock, .show = land_paths_are_plain(&p->changes) };
 
-	if (lock < 0 || ga_fault_stop("land:move", err))
+	if (ga_fault_stop("land:move", err))
 		return -1;
 	if (!ga_oid_is_zero(&rec->commit))
-		return fast_forward(l, p, rec, &g, err);
-	g.interactive = l->opts->edit;
+		return fast_forward(l, p, rec, io, err);
+	if (l->opts->edit)
+		io = LAND_TERMINAL;
 	/* git has a message for a merge, and adds the list of commits to one that is given */
 	if (l->opts->how != GA_LAND_SQUASH && !l->opts->message && !l->report->checks.n)
-		return git_merge(l, p, rec, NULL, &g, err);
+		return git_merge(l, p, rec, NULL, io, err);
 	return land_message(l, p, false, &message, err) ||
-	       git_merge(l, p, rec, message.ptr, &g, err) ? -1 : 0;
+	       git_merge(l, p, rec, message.ptr, io, err) ? -1 : 0;
 }

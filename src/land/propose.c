@@ -11,8 +11,6 @@
 #include "ga/refs.h"
 #include "landing.h"
 
-#define USAGE 129 /* git's status for options that it does not know */
-#define LISTED 5
 
 void proposal_release(struct proposal *p)
 {
@@ -21,59 +19,6 @@ void proposal_release(struct proposal *p)
 	ga_changes_release(&p->changes);
 	ga_strv_release(&p->conflicts);
 	*p = (struct proposal)PROPOSAL_INIT;
-}
-
-char *land_list_paths(const struct ga_strv *paths)
-{
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-
-	for (size_t i = 0; i < paths->n && i < LISTED; i++) {
-		cleanup_free char *q = ga_quote(paths->v[i]);
-
-		ga_buf_addf(&out, "%s%s", i ? ", " : "", q);
-	}
-	if (paths->n > LISTED)
-		ga_buf_addf(&out, " and %zu more", paths->n - LISTED);
-	return ga_buf_steal(&out);
-}
-
-/* `git merge-tree` answers with the tree's id, a NUL, and for each side of a conflict (status 1)
- * "mode id stage TAB path". It runs in the user's working tree, as the attributes and merge
- * drivers there are those that git merges by. */
-int land_merge_trees(struct ga_repo *r, const char *ours, const char *theirs,
-		     struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err)
-{
-	const char *const args[] = { "merge-tree", "--write-tree", "--no-messages", "-z",
-				     ours, theirs, NULL };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	const char *side;
-	size_t pos;
-	int status;
-
-	g.args = args;
-	g.work_tree = ga_repo_info(r)->workdir;
-	g.as_user = true;
-	g.out = &out;
-	g.errout = &why;
-	if (ga_git_run(r, &g, &status, err))
-		return -1;
-	if (status > 1 || !ga_oid_parse(out.ptr, strlen(out.ptr), ret)) {
-		cleanup_free char *line = ga_git_last_line(&why);
-
-		(void)ga_fail(err, GA_EFATAL, "git cannot merge it%s%s", line ? ": " : "",
-			      line ? line : "");
-		return status == USAGE ? ga_hint(err, "landing needs git 2.38 or newer") : -1;
-	}
-	pos = strlen(out.ptr) + 1;
-	while (status && (side = ga_buf_next0(&out, &pos))) {
-		const char *tab = strchr(side, '\t');
-
-		if (tab)
-			ga_strv_push(conflicts, tab + 1);
-	}
-	ga_strv_sort_unique(conflicts);
-	return 0;
 }
 
 bool land_wants(const struct landing *l, const char *path)
@@ -86,6 +31,16 @@ bool land_wants(const struct landing *l, const char *path)
 	return !wanted;
 }
 
+/* Is it a path that was asked for, or in place of a directory of one? */
+static bool wants_change(const struct landing *l, const struct ga_change *c)
+{
+	bool wanted = land_wants(l, c->path);
+
+	for (size_t i = 0; !wanted && !c->new.mode && i < l->opts->paths->n; i++)
+		wanted = ga_path_inside(l->opts->paths->v[i], c->path);
+	return wanted;
+}
+
 /* Is the path, or anything beneath it, in the session, or here, or was it when that began? */
 static int is_known(const struct landing *l, const struct proposal *p, const char *path,
 		    struct ga_error *err)
@@ -93,7 +48,7 @@ static int is_known(const struct landing *l, const struct proposal *p, const cha
 	const struct ga_oid *const commits[] = { &p->head, &p->tip, &l->s->result.held,
 						 &l->s->id.onto };
 	const struct ga_strv *left_out = &l->s->result.left_out;
-	struct ga_entry e = { 0 };
+	struct ga_entry e = { .mode = *path ? GA_MODE_NONE : GA_MODE_TREE };
 	struct ga_oid tree;
 
 	for (size_t i = 0; i < left_out->n; i++)
@@ -112,7 +67,7 @@ static int check_paths(const struct landing *l, const struct proposal *p, struct
 	const struct ga_strv *paths = l->opts->paths;
 
 	for (size_t i = 0; paths && i < paths->n; i++) {
-		int rc = !*paths->v[i] ? 1 : is_known(l, p, paths->v[i], err);
+		int rc = is_known(l, p, paths->v[i], err);
 		cleanup_free char *q = ga_escape(paths->v[i]);
 
 		if (rc <= 0)
@@ -122,57 +77,32 @@ static int check_paths(const struct landing *l, const struct proposal *p, struct
 	return 0;
 }
 
-/* A path beneath what is a file here can come only if that file goes, too. */
-static int check_place(const struct landing *l, const struct ga_changes *all, const char *path,
-		       struct ga_error *err)
-{
-	for (cleanup_free char *at = ga_path_parent(path); *at;) {
-		const struct ga_change *c = ga_changes_find(all, at);
-		char *up;
-
-		if (c && c->old.mode && !c->new.mode && !land_wants(l, at)) {
-			cleanup_free char *q = ga_escape(path), *file = ga_escape(at);
-
-			(void)ga_fail(err, GA_EFATAL, "'%s' cannot land without '%s', which is a "
-				      "file here", q, file);
-			return ga_hint(err, "name that as well");
-		}
-		up = ga_path_parent(at);
-		free(at);
-		at = up;
-	}
-	return 0;
-}
-
 /* Keep only what was asked for. */
 static int narrow(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
-	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
+	cleanup_changes struct ga_changes all = p->changes;
+	cleanup_strv struct ga_strv conflicts = p->conflicts;
 
-	if (ga_tree_diff(l->repo, &p->old, &p->tree, &all, err))
-		return -1;
-	for (size_t i = 0; i < p->conflicts.n; i++)
-		if (land_wants(l, p->conflicts.v[i]))
-			ga_strv_push(&conflicts, p->conflicts.v[i]);
-	if (conflicts.n) {
-		cleanup_free char *list = land_list_paths(&conflicts);
+	p->changes = (struct ga_changes)GA_CHANGES_INIT;
+	p->conflicts = (struct ga_strv)GA_STRV_INIT;
+	for (size_t i = 0; i < conflicts.n; i++)
+		if (land_wants(l, conflicts.v[i]))
+			ga_strv_push(&p->conflicts, conflicts.v[i]);
+	if (p->conflicts.n) {
+		cleanup_free char *list = ga_quote_list(&p->conflicts);
 
 		(void)ga_fail(err, GA_ELOSE, "merging agent/%s conflicts in %s", l->s->name, list);
 		return ga_hint(err, "'git agent land %s' leaves the conflict for you to resolve",
 			       l->s->name);
 	}
-	p->part = p->conflicts.n != 0;
-	ga_strv_release(&p->conflicts);
+	p->part = conflicts.n;
 	for (size_t i = 0; i < all.n; i++) {
 		const struct ga_change *c = &all.v[i];
 
-		if (!land_wants(l, c->path))
-			p->part = true;
-		else if (c->new.mode && check_place(l, &all, c->path, err))
-			return -1;
-		else
+		if (wants_change(l, c))
 			(void)ga_changes_add(&p->changes, c->path, &c->old, &c->new);
+		else
+			p->part = true;
 	}
 	return ga_tree_apply(l->repo, NULL, &p->old, &p->changes, &p->tree, err);
 }
@@ -219,7 +149,7 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 	if (ga_is_near_ancestor(l->repo, &p->head, &p->tip))
 		return ga_commit_tree(l->repo, &p->tip, &p->tree, err);
 	tip = land_name_tip(l, p);
-	return land_merge_trees(l->repo, "HEAD", tip, &p->tree, &p->conflicts, err);
+	return ga_work_merge_trees(l->repo, "HEAD", tip, &p->tree, &p->conflicts, err);
 }
 
 static int read_head(const struct landing *l, struct proposal *p, struct ga_error *err)
@@ -279,12 +209,9 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 				    "refs/tags", NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	const struct ga_git g = { GA_GIT_FDS, .args = args, .out = &out, .errout = &why };
 
-	g.args = args;
-	g.out = &out;
-	g.errout = &why;
 	if (ga_git_run(l->repo, &g, &status, &ignored) || status)
 		return NULL;
 	for (const char *s = out.ptr; *s; s += strcspn(s, "\n"), s += *s == '\n')
@@ -341,12 +268,9 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 	if (ga_oid_is_zero(&p->tip))
 		return 0;
 	here = is_here(l, p, err);
-	if (here < 0)
-		return -1;
-	if (!here && (make_result(l, p, err) ||
-		      (l->opts->paths ? narrow(l, p, err)
-				      : ga_tree_diff(l->repo, &p->old, &p->tree, &p->changes,
-						     err))))
+	if (here < 0 || (!here && (make_result(l, p, err) ||
+				   ga_tree_diff(l->repo, &p->old, &p->tree, &p->changes, err) ||
+				   (l->opts->paths && narrow(l, p, err)))))
 		return -1;
 	/* nothing if all of it is here already, squashed or picked */
 	p->moves = p->changes.n || p->conflicts.n;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "ga/objects.h"
+#include "ga/quote.h"
 #include "landing.h"
 
 #define COMMITS_MAX 1000000
@@ -30,7 +31,7 @@ static int make_ours(const struct landing *l, const struct ga_oid *tree,
 static int fail_conflict(const struct landing *l, const struct ga_oid *commit,
 			 const struct ga_strv *conflicts, struct ga_error *err)
 {
-	cleanup_free char *list = land_list_paths(conflicts);
+	cleanup_free char *list = ga_quote_list(conflicts);
 
 	(void)ga_fail(err, GA_ELOSE, "commit %.10s of agent/%s conflicts in %s", GA_HEX(commit),
 		      l->s->name, list);
@@ -52,7 +53,7 @@ static int apply(const struct landing *l, const struct ga_oid *oid, const struct
 	if (ga_oid_equal(&base, cur) || ga_oid_equal(&base, &c->tree))
 		return 0;
 	if (make_ours(l, cur, &c->parents[0], who, &ours, err) ||
-	    land_merge_trees(l->repo, GA_HEX(&ours), GA_HEX(oid), ret, &conflicts, err))
+	    ga_work_merge_trees(l->repo, GA_HEX(&ours), GA_HEX(oid), ret, &conflicts, err))
 		return -1;
 	return conflicts.n ? fail_conflict(l, oid, &conflicts, err) : 0;
 }
@@ -69,64 +70,14 @@ static void push_author(struct ga_strv *env, const char *author)
 	ga_strv_pushf(env, "GIT_AUTHOR_DATE=%s", gt + 2);
 }
 
-static int sign(const struct landing *l, const struct ga_commit *c, struct ga_oid *ret,
-		struct ga_error *err)
+static int make_again(const struct landing *l, const struct ga_commit *c, const struct ga_oid *tree,
+		      struct ga_oid *cur, struct ga_error *err)
 {
-	const char *const args[] = { "commit-tree", "-S", GA_HEX(&c->tree), "-p",
-				     GA_HEX(&c->parents[0]), "-F", "-", NULL };
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	const struct ga_oid parent = *cur;
 
 	push_author(&env, c->author);
-	g.args = args;
-	g.work_tree = ga_repo_info(l->repo)->workdir;
-	g.as_user = true;
-	g.env = (const char *const *)env.v;
-	g.in = c->message;
-	g.in_len = strlen(c->message);
-	g.out = &out;
-	g.errout = &why;
-	if (ga_git_ok(l->repo, &g, err))
-		return -1;
-	ga_buf_chomp(&out);
-	return ga_oid_parse(out.ptr, out.len, ret)
-		       ? 0
-		       : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
-}
-
-/* Headers of the old commit but its signature, which is not of the new one. */
-static char *without_signature(const char *extra)
-{
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	bool drop = false;
-
-	for (const char *s = extra; *s; ) {
-		size_t n = strcspn(s, "\n");
-
-		n += s[n] == '\n';
-		if (*s != ' ')
-			drop = !strncmp(s, "gpgsig", 6) || !strncmp(s, "mergetag", 8);
-		if (!drop)
-			ga_buf_add(&b, s, n);
-		s += n;
-	}
-	return ga_buf_steal(&b);
-}
-
-static int make_again(const struct landing *l, const struct ga_commit *c, const struct ga_oid *tree,
-		      const struct ga_oid *parent, const char *who, struct ga_oid *ret,
-		      struct ga_error *err)
-{
-	struct ga_oid parents[] = { *parent };
-	cleanup_free char *committer = ga_strdup(who), *extra = without_signature(c->extra);
-	const struct ga_commit new = { .tree = *tree, .parents = parents, .n_parents = 1,
-				       .author = c->author, .committer = committer,
-				       .extra = extra, .message = c->message };
-
-	if (ga_gitconfig_bool(l->config, "commit.gpgsign", false))
-		return sign(l, &new, ret, err);
-	return ga_commit_write(l->repo, &new, ret, err);
+	return ga_work_commit(l->repo, l->config, tree, &parent, 1, &env, c->message, cur, err);
 }
 
 int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err)
@@ -156,7 +107,7 @@ int land_replay(const struct landing *l, struct proposal *p, struct ga_error *er
 			return -1;
 		if (ga_oid_equal(&tree, &p->tree))
 			continue;
-		if (make_again(l, &c, &tree, &cur, who, &cur, err))
+		if (make_again(l, &c, &tree, &cur, err))
 			return -1;
 		p->tree = tree;
 		p->steps[p->n_steps++] = cur;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The only recovery: a landing or an undoing that ended in the middle, because git failed or
- * it was killed, is completed if HEAD says that it happened, and else rolled back. /
+ * it was killed, is completed if HEAD says that it happened, and else rolled back.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,25 +17,24 @@
 #define HEAD_FILE 64
 
 /* MERGE_HEAD is the session's commit, or git was killed while it wrote that. */
-static bool is_merging(const struct ga_repo *r, const struct record *rec)
+static bool is_merging(const char *gitdir, const struct record *rec)
 {
+	cleanup_free char *file = ga_path_join(gitdir, "MERGE_HEAD");
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	struct ga_oid oid;
-	int fd = open(ga_repo_info(r)->gitdir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool there = fd >= 0 && !ga_read_file_at(fd, "MERGE_HEAD", HEAD_FILE, &b, &ignored);
 
-	ga_cleanup_closep(&fd);
+	if (ga_read_file_at(AT_FDCWD, file, HEAD_FILE, &b, &ignored))
+		return false;
 	ga_buf_chomp(&b);
-	return there && (!b.len || (ga_oid_parse(b.ptr, b.len, &oid) &&
-				    ga_oid_equal(&oid, &rec->tip)));
+	return !b.len || (ga_oid_parse(b.ptr, b.len, &oid) && ga_oid_equal(&oid, &rec->tip));
 }
 
-bool land_is_left(struct ga_repo *r, const struct record *rec)
+bool land_is_left(const char *gitdir, const struct record *rec)
 {
-	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
+	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
 
-	return rec->how == GA_LAND_SQUASH ? !access(squash, F_OK) : is_merging(r, rec);
+	return rec->how == GA_LAND_SQUASH ? !access(squash, F_OK) : is_merging(gitdir, rec);
 }
 
 int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
@@ -70,36 +69,36 @@ static int name_left(const char *session, const struct ga_strv *left, struct ga_
 
 	if (!left->n)
 		return 0;
-	list = land_list_paths(left);
+	list = ga_quote_list(left);
 	(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was rolled back, except for files "
 		      "that were changed meanwhile: %s", session, list);
 	return ga_hint(err, "see 'git status'");
 }
 
-/* The user went on in another way: what was recorded is of no use any more. */
-static int forget(struct ga_repo *r, struct record *rec, struct ga_error *err)
+/* What was recorded is of no use any more: the last one counts again. */
+static int forget(const struct landing *l, struct record *rec, struct ga_error *err)
 {
-	int rc = record_remove(rec, err);
+	int rc = record_remove(l->repo, rec, err);
 
 	record_release(rec);
-	return rc ? -1 : record_read(r, rec, err);
+	return rc ? -1 : record_read(l->repo, rec, err);
 }
 
-int land_clear_state(struct ga_repo *r, const struct record *rec, struct ga_error *err)
+int land_clear_state(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	static const char *const args[] = { "merge", "--quit", NULL };
-	cleanup_free char *squash = ga_path_join(ga_repo_info(r)->gitdir, "SQUASH_MSG");
-	const struct land_git g = { .args = args, .lock = -1 };
+	const char *gitdir = ga_repo_info(l->repo)->gitdir;
+	cleanup_free char *squash = ga_path_join(gitdir, "SQUASH_MSG");
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
 
 	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", squash);
-	return is_merging(r, rec) || !ga_repo_operation(r) ? land_run(r, &g, &status, &why, err)
-							   : 0;
+	return is_merging(gitdir, rec) || !ga_repo_operation(l->repo)
+		       ? land_run(l, args, LAND_QUIET, &status, &why, err) : 0;
 }
 
-static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *made,
+static int complete(const struct landing *l, struct record *rec, const struct ga_oid *made,
 		    enum land_settled *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
@@ -108,107 +107,95 @@ static int complete(struct ga_repo *r, struct record *rec, const struct ga_oid *
 	rec->phase = RECORD_DONE;
 	*ret = LAND_SETTLED_COMPLETED;
 	/* files that were changed since are brought by the next landing, or named by it */
-	if (land_clear_state(r, rec, err) || land_bring(r, rec, 0, &left, err) ||
-	    record_save(rec, err))
-		return -1;
-	record_forget_earlier(rec);
-	return 0;
+	return land_clear_state(l, rec, err) || record_bring(l->repo, rec, 0, false, &left, err) ||
+	       record_save(l->repo, rec, err) ? -1 : 0;
 }
 
-int land_roll_back_landing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-			   struct ga_error *err)
+int land_roll_back_landing(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	cleanup_free char *session = ga_strdup(rec->session);
 	struct ga_oid old;
 	int rc;
 
-	if (land_old_tree(r, rec, &old, err) ||
-	    land_roll_back(r, c, &old, &rec->tree, &left, err) || land_clear_state(r, rec, err))
+	if (land_old_tree(l->repo, rec, &old, err) ||
+	    ga_work_roll_back(l->repo, l->config, &old, &rec->tree, &left, err) || land_clear_state(l, rec, err))
 		return -1;
-	rc = forget(r, rec, err);
+	rc = forget(l, rec, err);
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
 }
 
-static int settle_moving(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-			 enum land_settled *ret, struct ga_error *err)
+/* Git's state is the user's to finish or to give up, and may have been by now. */
+static int settle_landing(const struct landing *l, struct record *rec, enum land_settled *ret,
+			  struct ga_error *err)
 {
+	const char *gitdir = ga_repo_info(l->repo)->gitdir;
 	struct ga_oid made;
 	bool before;
 	int rc;
 
-	if (is_merging(r, rec)) {
+	if (rec->phase == RECORD_MOVING ? is_merging(gitdir, rec) : land_is_left(gitdir, rec)) {
 		rec->phase = RECORD_HANDED_OVER;
-		return record_save(rec, err);
+		return record_save(l->repo, rec, err);
 	}
-	rc = land_find_made(r, rec, &made, err);
+	rc = land_find_made(l->repo, rec, &made, err);
 	if (rc <= 0)
-		return rc ? -1 : complete(r, rec, &made, ret, err);
-	if (is_at(r, rec, true, &before, err))
+		return rc ? -1 : complete(l, rec, &made, ret, err);
+	if (is_at(l->repo, rec, true, &before, err))
 		return -1;
-	if (!before)
-		return forget(r, rec, err);
-	*ret = LAND_SETTLED_ROLLED_BACK;
-	return land_roll_back_landing(r, c, rec, err);
-}
-
-/* Git's state is the user's to finish or to give up, and may have been by now. */
-static int settle_left(struct ga_repo *r, struct record *rec, enum land_settled *ret,
-		       struct ga_error *err)
-{
-	struct ga_oid made;
-	int rc;
-
-	if (land_is_left(r, rec))
-		return 0;
-	rc = land_find_made(r, rec, &made, err);
-	if (rc < 0)
-		return -1;
-	if (!rc)
-		return complete(r, rec, &made, ret, err);
+	if (rec->phase == RECORD_MOVING && before) {
+		*ret = LAND_SETTLED_ROLLED_BACK;
+		return land_roll_back_landing(l, rec, err);
+	}
 	/* the user gave it up by git, or was killed while he did */
-	return land_clear_state(r, rec, err) ? -1 : forget(r, rec, err);
+	return before && land_clear_state(l, rec, err) ? -1 : forget(l, rec, err);
 }
 
-static int settle_undoing(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-			  enum land_settled *ret, struct ga_error *err)
+static int settle_undoing(const struct landing *l, struct record *rec, enum land_settled *ret,
+			  struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 	struct ga_oid old, made;
 	bool after, before;
 
-	if (is_at(r, rec, false, &after, err) || is_at(r, rec, true, &before, err))
+	if (is_at(l->repo, rec, false, &after, err) || is_at(l->repo, rec, true, &before, err))
 		return -1;
 	if (!after)
-		return forget(r, rec, err);
+		return forget(l, rec, err);
 	*ret = LAND_SETTLED_ROLLED_BACK;
-	if (!before && (land_old_tree(r, rec, &old, err) ||
-			ga_commit_tree(r, &rec->commit, &made, err) ||
-			land_roll_back(r, c, &made, &old, &left, err)))
+	if (!before && (land_old_tree(l->repo, rec, &old, err) ||
+			ga_commit_tree(l->repo, &rec->commit, &made, err) ||
+			ga_work_roll_back(l->repo, l->config, &made, &old, &left, err)))
 		return -1;
 	rec->phase = RECORD_DONE;
-	if (land_bring(r, rec, 0, &left, err) || record_save(rec, err))
+	if (record_bring(l->repo, rec, 0, false, &left, err) || record_save(l->repo, rec, err))
 		return -1;
 	return name_left(rec->session, &left, err);
 }
 
-int land_settle(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-		enum land_settled *ret, struct ga_error *err)
+int land_settle(const struct landing *l, struct record *rec, enum land_settled *ret,
+		struct ga_error *err)
 {
-	int rc = record_read(r, rec, err);
+	int rc = record_read(l->repo, rec, err);
 
 	*ret = LAND_SETTLED_NOTHING;
-	if (rc)
+	if (rc || rec->phase == RECORD_DONE)
 		return rc;
-	switch (rec->phase) {
-	case RECORD_MOVING:
-		return settle_moving(r, c, rec, ret, err);
-	case RECORD_HANDED_OVER:
-		return settle_left(r, rec, ret, err);
-	case RECORD_UNDOING:
-		return settle_undoing(r, c, rec, ret, err);
-	case RECORD_DONE:
-		break;
+	return rec->phase == RECORD_UNDOING ? settle_undoing(l, rec, ret, err)
+					    : settle_landing(l, rec, ret, err);
+}
+
+int land_recover(const struct landing *l, struct record *rec, struct ga_error *err)
+{
+	cleanup_error struct ga_error second = GA_ERROR_INIT;
+	enum land_settled settled;
+
+	record_release(rec);
+	if (land_remove_locks(l->lock, &second) || land_settle(l, rec, &settled, &second) < 0) {
+		(void)ga_error_wrap(err, "%s", second.msg);
+		return second.hint ? ga_hint_instead(err, "%s", second.hint) : -1;
 	}
-	return 0;
+	return settled == LAND_SETTLED_ROLLED_BACK
+		       ? ga_hint(err, "nothing was changed; see 'git status', then try again")
+		       : -1;
 }

@@ -15,23 +15,10 @@
 #include "ga/wip.h"
 #include "landing.h"
 
-#define FILE_BYTES ((size_t)1 << 30) /* greatest file that is merged or brought this way */
-
-/* One version of a file, as a checkout writes it. */
-struct version {
-	struct land_look look;
-	struct ga_buf bytes;
-};
-#define VERSION_INIT { .bytes = GA_BUF_INIT }
-static void version_release(struct version *v)
-{
-	ga_buf_release(&v->bytes);
-}
-#define cleanup_version __attribute__((cleanup(version_release)))
-
 /* Everything that the plan is made from. */
 struct plan {
 	const struct landing *l;
+	struct record *rec;
 	struct ga_repo *private;   /* reads the session's objects; writes to memory */
 	struct ga_oid base, seen;  /* trees: what the session was shown, and what it left */
 	struct ga_strv paths, converted; /* sorted; those of the first that checkout converts */
@@ -100,63 +87,39 @@ static mode_t look_mode(const struct plan *p, uint32_t mode)
 
 /* The file that a checkout of the entry makes. */
 static int read_entry(const struct plan *p, const char *path, const struct ga_entry *e,
-		      struct version *ret, struct ga_error *err)
+		      struct ga_work_file *ret, struct ga_error *err)
 {
 	int rc;
 
 	if (!e->mode)
 		return 0;
 	if (e->mode != GA_MODE_LINK && ga_strv_find(&p->converted, path) >= 0)
-		rc = land_read_filtered(p->private, p->l->config, path, &e->oid, &ret->bytes,
-					err);
+		rc = ga_work_checked_out(p->private, p->l->config, path, &e->oid, &ret->bytes, err);
 	else
-		rc = ga_blob_read(p->private, &e->oid, FILE_BYTES, &ret->bytes, err);
+		rc = ga_blob_read(p->private, &e->oid, GA_WORK_FILE_MAX, &ret->bytes, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_ELOSE, "a file is too large");
 	ret->look.mode = look_mode(p, e->mode);
 	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
 }
 
-/* The file that is there now. Returns 1 if that cannot be read. */
-static int read_here(const struct plan *p, const char *path, struct version *ret)
+static int write_file(struct ga_repo *r, const struct ga_work_file *f, struct ga_entry *ret,
+		      struct ga_error *err)
 {
-	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
-	cleanup_error struct ga_error unread = GA_ERROR_INIT;
-
-	if (!land_look_here(p->root, path, &ret->look))
-		return 1;
-	if (!ret->look.mode)
-		return 0;
-	if (land_open_here(p->root, path, &h))
-		return 1;
-	if (h.fd < 0)
-		ga_buf_add(&ret->bytes, h.target, h.size);
-	return h.fd >= 0 && ga_read_fd(h.fd, FILE_BYTES, &ret->bytes, &unread);
-}
-
-static uint32_t entry_mode(const struct land_look *look)
-{
-	return !look->mode ? GA_MODE_NONE
-	       : S_ISLNK(look->mode) ? GA_MODE_LINK
-	       : look->mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
-}
-
-static int write_version(const struct plan *p, const struct version *v, struct ga_entry *ret,
-			 struct ga_error *err)
-{
-	ret->mode = entry_mode(&v->look);
-	return ret->mode ? ga_blob_write(p->private, v->bytes.ptr, v->bytes.len, &ret->oid, err)
-			 : 0;
+	ret->mode = !f->look.mode ? GA_MODE_NONE
+		    : S_ISLNK(f->look.mode) ? GA_MODE_LINK
+		    : f->look.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
+	return ret->mode ? ga_blob_write(r, f->bytes.ptr, f->bytes.len, &ret->oid, err) : 0;
 }
 
 /* Git's three-way merge of what is there, what the session was shown, and what it left. 1:
  * conflict. */
-static int merge(const struct plan *p, const struct version *now, const struct version *base,
-		 const struct version *theirs, struct version *ret, struct ga_error *err)
+static int merge(const struct plan *p, const struct ga_work_file *now, const struct ga_work_file *base,
+		 const struct ga_work_file *theirs, struct ga_work_file *ret, struct ga_error *err)
 {
 	struct ga_entry n = { 0 }, b = { 0 }, t = { 0 }, made;
-	int rc = write_version(p, now, &n, err) || write_version(p, base, &b, err) ||
-		 write_version(p, theirs, &t, err)
+	int rc = write_file(p->private, now, &n, err) || write_file(p->private, base, &b, err) ||
+		 write_file(p->private, theirs, &t, err)
 			 ? -1
 			 : ga_merge_entry(p->private, &b, &n, &t, &made, err);
 
@@ -164,29 +127,30 @@ static int merge(const struct plan *p, const struct version *now, const struct v
 		return rc;
 	if (!made.mode)
 		return 0;
-	rc = ga_blob_read(p->private, &made.oid, FILE_BYTES, &ret->bytes, err);
-	if (rc)
-		return rc;
+	rc = ga_blob_read(p->private, &made.oid, GA_WORK_FILE_MAX, &ret->bytes, err);
 	ret->look.mode = look_mode(p, made.mode);
-	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
+	ret->look.oid = made.oid;
+	return rc;
 }
 
-/* The permissions of the file that is replaced, but for whether it may be executed. */
-static void keep_permissions(struct version *v, const struct version *now)
+/* The permissions of the file that is replaced, but for whether it may be executed: by those who
+ * may read it. */
+static void keep_permissions(struct ga_work_file *f, const struct ga_work_file *now)
 {
-	const struct stat st = { .st_mode = now->look.mode };
+	mode_t m = now->look.mode & 0777;
 
-	if (S_ISREG(v->look.mode) && S_ISREG(now->look.mode))
-		v->look.mode = S_IFREG | land_perms(&st, v->look.mode & S_IXUSR);
+	if (S_ISREG(f->look.mode) && S_ISREG(now->look.mode))
+		f->look.mode = S_IFREG | (f->look.mode & S_IXUSR ? m | ((m & 0444) >> 2)
+								 : m & ~(mode_t)0111);
 }
 
 /* ---- what becomes of a path ------------------------------------------------------ */
 
 /* Fills `after`. Returns 1, with the reason, if the change cannot be brought. */
-static int decide(const struct plan *p, const char *path, struct version *now,
-		  struct version *after, const char **ret_why, struct ga_error *err)
+static int decide(const struct plan *p, const char *path, struct ga_work_file *now,
+		  struct ga_work_file *after, const char **ret_why, struct ga_error *err)
 {
-	cleanup_version struct version base = VERSION_INIT, theirs = VERSION_INIT;
+	cleanup_work_file struct ga_work_file base = GA_WORK_FILE_INIT, theirs = GA_WORK_FILE_INIT;
 	struct ga_entry b, t;
 	int rc;
 
@@ -202,10 +166,11 @@ static int decide(const struct plan *p, const char *path, struct version *now,
 	if (read_entry(p, path, &b, &base, err) || read_entry(p, path, &t, &theirs, err))
 		return -1;
 	*ret_why = "it cannot be read";
-	if (read_here(p, path, now))
+	/* a directory may be made room for by what goes away beneath it */
+	if (!ga_work_read(p->root, path, GA_WORK_FILE_MAX, now) && !ga_work_is_dir(p->root, path))
 		return 1;
 	*ret_why = "you have changed the same lines";
-	if (land_look_equal(&now->look, &base.look) || land_look_equal(&now->look, &theirs.look)) {
+	if (ga_work_look_equal(&now->look, &base.look) || ga_work_look_equal(&now->look, &theirs.look)) {
 		after->look = theirs.look;
 		ga_buf_add(&after->bytes, theirs.bytes.ptr, theirs.bytes.len);
 		rc = 0;
@@ -226,24 +191,43 @@ static bool goes_away(const struct record *rec, const char *path)
 }
 
 /* A file needs directories above it, and none in its place. */
-static const char *check_place(const struct plan *p, const struct record *rec, const char *path)
+static const char *check_place(const struct plan *p, const char *path)
 {
-	cleanup_free char *above = land_file_above(p->root, path);
+	cleanup_free char *above = ga_work_file_above(p->root, path);
 
-	if (above && !goes_away(rec, above))
+	if (above && !goes_away(p->rec, above))
 		return "a file is in place of its directory";
-	if (!land_dir_here(p->root, path))
+	if (!ga_work_is_dir(p->root, path))
 		return NULL;
-	for (size_t i = 0; i < rec->n; i++)
-		if (!rec->v[i].after.mode && ga_path_inside(rec->v[i].path, path))
+	for (size_t i = 0; i < p->rec->n; i++)
+		if (!p->rec->v[i].after.mode && ga_path_inside(p->rec->v[i].path, path))
 			return NULL;
 	return "a directory is in its place";
 }
 
-static int plan_path(const struct plan *p, struct record *rec, const char *path, bool removals,
+/* Both versions are kept, to be brought and to be undone. */
+static int add(const struct plan *p, const char *path, const struct ga_work_file *now,
+	       const struct ga_work_file *after, struct ga_error *err)
+{
+	struct ga_repo *store = NULL;
+	struct ga_entry unneeded;
+
+	if (p->l->opts->dry_run) {
+		ga_strv_push(&p->l->ret->brought, path);
+	} else {
+		store = record_store(p->l->repo, p->rec, err);
+		if (!store || write_file(store, now, &unneeded, err) ||
+		    write_file(store, after, &unneeded, err))
+			return -1;
+	}
+	record_add(p->rec, path, &now->look, &after->look, false);
+	return 0;
+}
+
+static int plan_path(const struct plan *p, const char *path, bool removals,
 		     struct ga_strv *conflicts, struct ga_error *err)
 {
-	cleanup_version struct version now = VERSION_INIT, after = VERSION_INIT;
+	cleanup_work_file struct ga_work_file now = GA_WORK_FILE_INIT, after = GA_WORK_FILE_INIT;
 	cleanup_free char *q = ga_quote(path);
 	const char *why = NULL;
 	int rc = decide(p, path, &now, &after, &why, err);
@@ -254,14 +238,10 @@ static int plan_path(const struct plan *p, struct record *rec, const char *path,
 		ga_strv_pushf(conflicts, "%s: %s", q, why);
 	if (rc || removals != !after.look.mode)
 		return 0;
-	why = after.look.mode ? check_place(p, rec, path) : NULL;
+	why = after.look.mode ? check_place(p, path) : NULL;
 	if (why)
 		ga_strv_pushf(conflicts, "%s: %s", q, why);
-	if (why || land_look_equal(&now.look, &after.look))
-		return 0;
-	if (p->l->opts->dry_run)
-		ga_strv_push(&p->l->ret->brought, path);
-	return record_add(rec, p->root, path, &now.look, &after.look, &after.bytes, err);
+	return why || ga_work_look_equal(&now.look, &after.look) ? 0 : add(p, path, &now, &after, err);
 }
 
 static int open_plan(const struct landing *l, const struct ga_wip *w, struct plan *p,
@@ -269,7 +249,7 @@ static int open_plan(const struct landing *l, const struct ga_wip *w, struct pla
 {
 	p->umask = umask(0);
 	(void)umask(p->umask);
-	p->root = land_open_root(l->repo, err);
+	p->root = ga_work_open(l->repo, err);
 	if (p->root < 0 || ga_repo_open_private(l->repo, w->objects, &p->private, err) ||
 	    ga_repo_write_to_memory(p->private, err) ||
 	    ga_commit_tree(p->private, &w->snapshot, &p->base, err))
@@ -298,7 +278,7 @@ static int fail_conflicts(const struct landing *l, const struct ga_strv *conflic
 
 int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga_error *err)
 {
-	__attribute__((cleanup(plan_release))) struct plan p = { .l = l, .root = -1 };
+	__attribute__((cleanup(plan_release))) struct plan p = { .l = l, .rec = rec, .root = -1 };
 	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
 
@@ -319,25 +299,7 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 	/* removals first: a file and a directory may change places */
 	for (int removals = 1; removals >= 0; removals--)
 		for (size_t i = 0; i < p.paths.n; i++)
-			if (plan_path(&p, rec, p.paths.v[i], removals, &conflicts, err))
+			if (plan_path(&p, p.paths.v[i], removals, &conflicts, err))
 				return -1;
 	return conflicts.n ? fail_conflicts(l, &conflicts, err) : 0;
-}
-
-int land_bring(const struct ga_repo *r, const struct record *rec, size_t first,
-	       struct ga_strv *left, struct ga_error *err)
-{
-	cleanup_close int root = land_open_root(r, err);
-
-	if (root < 0)
-		return -1;
-	for (size_t i = first; i < rec->n; i++) {
-		int rc = rec->v[i].kept ? record_put(rec, root, i, false, err) : 0;
-
-		if (rc < 0)
-			return -1;
-		if (rc)
-			ga_strv_push(left, rec->v[i].path);
-	}
-	return 0;
 }

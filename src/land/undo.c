@@ -60,63 +60,48 @@ static bool is_last(const struct record *rec, size_t i)
 /* Files that were brought are as they were brought, or as before. */
 static int check_files(const struct ga_repo *r, const struct record *rec, struct ga_error *err)
 {
-	cleanup_close int root = land_open_root(r, err);
+	cleanup_close int root = ga_work_open(r, err);
+	cleanup_free char *what = ga_strf("changed since agent/%s landed", rec->session);
 	cleanup_strv struct ga_strv changed = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
 	if (root < 0)
 		return -1;
 	for (size_t i = 0; i < rec->n; i++) {
 		const struct record_path *p = &rec->v[i];
-		struct land_look now;
+		struct ga_work_look now;
 
 		if (!is_last(rec, i))
 			continue;
-		if (!land_look_here(root, p->path, &now) ||
-		    (!land_look_equal(&now, &p->before) && !land_look_equal(&now, &p->after)))
+		if (!ga_work_look(root, p->path, &now) ||
+		    (!ga_work_look_equal(&now, &p->before) && !ga_work_look_equal(&now, &p->after)))
 			ga_strv_push(&changed, p->path);
 	}
-	if (!changed.n)
-		return 0;
-	list = land_list_paths(&changed);
-	(void)ga_fail(err, GA_ELOSE, "changed since agent/%s landed: %s", rec->session, list);
-	return ga_hint(err, "put them as they were, or move them away, then undo");
+	return land_refuse(&changed, what, "put them as they were, or move them away", "undo",
+			   err);
 }
 
-static int check(struct ga_repo *r, const struct record *rec, struct ga_error *err)
+static int check(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
+	static const struct ga_strv none = GA_STRV_INIT;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	struct ga_oid from, to;
+	struct land_step step = { .changes = &changes, .conflicts = &none, .then = "undo" };
 
-	return check_head(r, rec, err) || check_files(r, rec, err) ||
-	       ga_commit_tree(r, &rec->commit, &from, err) || land_old_tree(r, rec, &to, err) ||
-	       ga_tree_diff(r, &from, &to, &changes, err) ||
-	       land_preflight(r, &from, &to, &changes, false, "undo", err) ? -1 : 0;
+	return check_head(l->repo, rec, err) || check_files(l->repo, rec, err) ||
+	       ga_commit_tree(l->repo, &rec->commit, &step.from, err) ||
+	       land_old_tree(l->repo, rec, &step.to, err) ||
+	       ga_tree_diff(l->repo, &step.from, &step.to, &changes, err) ||
+	       land_preflight(l, &step, err) ? -1 : 0;
 }
 
 /* ---- undoing it ------------------------------------------------------------------------------ */
 
-/* The last that was brought first: a path may have been brought twice. */
-static int restore_files(const struct ga_repo *r, const struct record *rec, struct ga_error *err)
+static int run(const struct landing *l, const char *const *args, struct ga_error *err)
 {
-	cleanup_close int root = land_open_root(r, err);
-
-	if (root < 0)
-		return -1;
-	for (size_t i = rec->n; i-- > 0;)
-		if (record_put(rec, root, i, true, err) < 0)
-			return -1;
-	return 0;
-}
-
-static int run(struct ga_repo *r, const char *const *args, int lock, struct ga_error *err)
-{
-	const struct land_git g = { .args = args, .lock = lock };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
 	int status;
 
-	if (land_run(r, &g, &status, &why, err))
+	if (land_run(l, args, LAND_QUIET, &status, &why, err))
 		return -1;
 	if (!status)
 		return 0;
@@ -126,19 +111,19 @@ static int run(struct ga_repo *r, const char *const *args, int lock, struct ga_e
 }
 
 /* A branch that had no commit has none again. */
-static int unborn(struct ga_repo *r, const struct record *rec, int lock, struct ga_error *err)
+static int unborn(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	struct ga_oid empty;
 	const char *const drop[] = { "update-ref", "-d", rec->branch, GA_HEX(&rec->commit), NULL };
 
-	if (land_old_tree(r, rec, &empty, err))
+	if (land_old_tree(l->repo, rec, &empty, err))
 		return -1;
-	return run(r, (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
-					     GA_HEX(&empty), NULL }, lock, err) ||
-	       run(r, drop, lock, err) ? -1 : 0;
+	return run(l, (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
+					     GA_HEX(&empty), NULL }, err) ||
+	       run(l, drop, err) ? -1 : 0;
 }
 
-static int move_back(struct ga_repo *r, const struct record *rec, struct ga_error *err)
+static int move_back(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
 	const char *branch = ga_ref_branch(rec->branch);
 	const char *const on[] = { "checkout", "--quiet", "--no-overwrite-ignore",
@@ -146,15 +131,13 @@ static int move_back(struct ga_repo *r, const struct record *rec, struct ga_erro
 				   NULL };
 	const char *const detached[] = { "checkout", "--quiet", "--no-overwrite-ignore", "--detach",
 					 GA_HEX(&rec->head), NULL };
-	cleanup_close int lock = -1;
 
 	if (ga_oid_equal(&rec->head, &rec->commit))
 		return 0;
-	lock = record_lock(rec, err);
-	if (lock < 0 || ga_fault_stop("undo:move", err))
+	if (ga_fault_stop("undo:move", err))
 		return -1;
-	return ga_oid_is_zero(&rec->head) ? unborn(r, rec, lock, err)
-					  : run(r, branch ? on : detached, lock, err);
+	return ga_oid_is_zero(&rec->head) ? unborn(l, rec, err)
+					  : run(l, branch ? on : detached, err);
 }
 
 static int note(struct ga_session *s, const struct record *rec, struct ga_error *err)
@@ -164,7 +147,7 @@ static int note(struct ga_session *s, const struct record *rec, struct ga_error 
 	s->state = GA_STATE_CAPTURED;
 	s->result.landed = (struct ga_oid){{0}};
 	for (size_t i = 0; i < rec->n; i++)
-		if (rec->v[i].kept && !ga_strv_has(&s->result.left_out, rec->v[i].path))
+		if (!rec->v[i].ignored && !ga_strv_has(&s->result.left_out, rec->v[i].path))
 			ga_strv_push(&s->result.left_out, rec->v[i].path);
 	ga_strv_sort_unique(&s->result.left_out);
 	ga_json_set_oid(o, "commit", &rec->commit);
@@ -172,26 +155,29 @@ static int note(struct ga_session *s, const struct record *rec, struct ga_error 
 	return ga_session_save(s, err);
 }
 
-/* What was done by then is rolled back: the landing stands as before. */
-static int recover(struct ga_repo *r, const struct ga_gitconfig *c, struct record *rec,
-		   struct ga_error *err)
+static int undo_record(const struct landing *l, struct record *rec, struct ga_error *err)
 {
-	cleanup_error struct ga_error second = GA_ERROR_INIT;
-	enum land_settled settled;
+	cleanup_strv struct ga_strv left = GA_STRV_INIT;
+	struct ga_outlived outlived;
+	int rc;
 
-	record_release(rec);
-	if (land_remove_locks(r, &second) || land_settle(r, c, rec, &settled, &second) < 0)
-		(void)ga_error_wrap(err, "%s", second.msg);
-	return -1;
+	rec->phase = RECORD_UNDOING;
+	/* the session first: if we are killed, it is noted again that it has landed, but never that
+	 * what it left out has been brought */
+	if (record_save(l->repo, rec, err) || note(l->s, rec, err))
+		return -1;
+	ga_outlive_terminal(&outlived);
+	rc = record_bring(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||
+	     move_back(l, rec, err) ? land_recover(l, rec, err) : 0;
+	ga_heed_terminal(&outlived);
+	return rc || ga_fault_stop("undo:moved", err) || record_remove(l->repo, rec, err) ? -1 : 0;
 }
 
-static int undo(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_session *s,
-		struct ga_oid *ret_head, struct ga_error *err)
+static int undo(const struct landing *l, struct ga_error *err)
 {
 	cleanup_record struct record rec = RECORD_INIT;
-	struct ga_outlived outlived;
 	enum land_settled settled;
-	int rc = land_settle(r, c, &rec, &settled, err);
+	int rc = land_settle(l, &rec, &settled, err);
 
 	if (rc < 0)
 		return -1;
@@ -201,38 +187,24 @@ static int undo(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_sessi
 		return ga_hint(err, "'git log' shows what is on your branch; 'git revert' "
 			       "undoes it");
 	}
-	if (land_check_session(s, &rec, "--undo", err))
+	if (land_check_session(l->s, &rec, "--undo", err))
 		return -1;
 	if (rec.phase == RECORD_HANDED_OVER) {
 		(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s waits to be finished",
-			      s->name);
-		return ga_hint(err, "'git agent land --abort %s' gives it up", s->name);
+			      l->s->name);
+		return ga_hint(err, "'git agent land --abort %s' gives it up", l->s->name);
 	}
-	if (check(r, &rec, err))
-		return -1;
-	rec.phase = RECORD_UNDOING;
-	/* the session first: if we are killed, it is noted again that it has landed, but never that
-	 * what it left out has been brought */
-	if (record_save(&rec, err) || note(s, &rec, err))
-		return -1;
-	ga_outlive_terminal(&outlived);
-	rc = restore_files(r, &rec, err) || ga_fault_stop("undo:files", err) ||
-	     move_back(r, &rec, err) ? recover(r, c, &rec, err) : 0;
-	ga_heed_terminal(&outlived);
-	*ret_head = rec.head;
-	return rc || ga_fault_stop("undo:moved", err) || record_remove(&rec, err) ? -1 : 0;
+	l->ret->commit = rec.head;
+	return check(l, &rec, err) || undo_record(l, &rec, err) ? -1 : 0;
 }
 
 int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_head,
 		 struct ga_error *err)
 {
-	struct ga_gitconfig config = GA_GITCONFIG_INIT;
-	cleanup_land_lock struct land_lock lock = LAND_LOCK_INIT;
-	int rc = land_lock(r, &lock, err) || ga_gitconfig_load(r, &config, err)
-			 ? -1
-			 : undo(r, &config, s, ret_head, err);
+	struct ga_land_result ret = GA_LAND_RESULT_INIT;
+	struct landing l = { .repo = r, .s = s, .ret = &ret };
+	int rc = land_locked(&l, undo, err);
 
-	lock.failed = rc && lock.repo;
-	ga_gitconfig_release(&config);
+	*ret_head = ret.commit;
 	return rc;
 }

@@ -370,25 +370,10 @@ static int take_tree(struct move *m, const struct ga_oid *commit)
 
 /* ---- making room --------------------------------------------------------------------- */
 
-/* Remove directories that have become empty: git has none. */
-static void remove_empty(int tree, const char *path)
-{
-	cleanup_free char *dir = ga_path_parent(path);
-
-	while (*dir && !unlinkat(tree, dir, AT_REMOVEDIR)) {
-		char *up = ga_path_parent(dir);
-
-		free(dir);
-		dir = up;
-	}
-}
-
 /* Only git wrote to the tree; even so, no symlink is followed out of it. */
 static int remove_path(int tree, const char *path)
 {
-	cleanup_free char *dir = ga_path_parent(path);
-	cleanup_close int at = *dir ? ga_openat_beneath(tree, dir, O_PATH | O_DIRECTORY, 0) :
-				      fcntl(tree, F_DUPFD_CLOEXEC, 0);
+	cleanup_close int at = ga_open_parent_beneath(tree, path, false);
 	const char *name = ga_path_base(path);
 
 	/* a submodule is an empty directory here */
@@ -411,11 +396,11 @@ static int remove_gone(const struct move *m, int tree)
 			return -1;
 		/* paths are sorted, so a directory is checked once, after its last file */
 		if (last && strncmp(last, path, (size_t)(ga_path_base(last) - last)) != 0)
-			remove_empty(tree, last);
+			ga_remove_empty_above(tree, last);
 		last = path;
 	}
 	if (last)
-		remove_empty(tree, last);
+		ga_remove_empty_above(tree, last);
 	return 0;
 }
 

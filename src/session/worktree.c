@@ -142,26 +142,34 @@ static bool is_in_use(const char *gitdir, const char *branch)
 	return false;
 }
 
-static int check_operations(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+void ga_worktree_gitdirs(const struct ga_repo *r, struct ga_strv *ret)
 {
 	const char *common = ga_repo_info(r)->commondir;
 	cleanup_free char *parent = ga_path_join(common, "worktrees");
-	bool busy = is_in_use(common, s->id.branch);
 	DIR *d = opendir(parent);
 	struct dirent *e;
 
-	while (d && !busy && (e = readdir(d))) {
-		cleanup_free char *dir = ga_path_join(parent, e->d_name);
-
-		busy = *e->d_name != '.' && is_in_use(dir, s->id.branch);
-	}
+	ga_strv_push(ret, common);
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			ga_strv_pushf(ret, "%s/%s", parent, e->d_name);
 	if (d)
 		(void)closedir(d);
-	if (!busy)
-		return 0;
-	(void)ga_fail(err, GA_EFATAL, "a rebase or bisection of branch 'agent/%s' is going on",
-		      s->name);
-	return ga_hint(err, "finish or abort it first");
+}
+
+static int check_operations(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv gitdirs = GA_STRV_INIT;
+
+	ga_worktree_gitdirs(r, &gitdirs);
+	for (size_t i = 0; i < gitdirs.n; i++) {
+		if (!is_in_use(gitdirs.v[i], s->id.branch))
+			continue;
+		(void)ga_fail(err, GA_EFATAL, "a rebase or bisection of branch 'agent/%s' is going "
+			      "on", s->name);
+		return ga_hint(err, "finish or abort it first");
+	}
+	return 0;
 }
 
 /* The working tree in which the branch is checked out, if any. Git fails if an entry of another

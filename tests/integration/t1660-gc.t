@@ -44,9 +44,9 @@ test_expect_success 'one of which nobody can tell whether its landing was interr
 	echo mine >>a &&
 	git add a &&
 	git agent land t &&
-	: >.git/git-agent/landing/1/record && git agent gc >../out 2>../err && cat ../err && test ! -s ../out &&
+	: >.git/git-agent/landing/now && git agent gc >../out 2>../err && cat ../err && test ! -s ../out &&
 	grep "session .t. has landed and stays: the record of a landing is damaged" ../err &&
-	grep "rm -r .*/.git/git-agent/landing/1" ../err
+	grep "rm .*/.git/git-agent/landing/now" ../err
 '
 
 test_expect_success 'one of which a limit kept something away stays, landed or not' '

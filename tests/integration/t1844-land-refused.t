@@ -42,13 +42,13 @@ blocked() {
 }
 blocked_n=0
 blocked 'a modified file' "$overwritten: f$" 'line f 8 edit' 'git stash -q'
-blocked 'a staged file' 'staged changes to files that land: f$' 'line f 8 edit && git add f' 'git stash -q'
-blocked 'a file staged and modified' 'staged changes to files that land: f$' 'line f 8 a && git add f && line f 9 b' 'git stash -q'
-blocked 'a file deleted and staged' 'staged changes to files that land: f$' 'git rm -q f' 'git restore --staged f && git restore f'
+blocked 'a staged file' 'staged changes would be overwritten: f$' 'line f 8 edit && git add f' 'git stash -q'
+blocked 'a file staged and modified' 'staged changes would be overwritten: f$' 'line f 8 a && git add f && line f 9 b' 'git stash -q'
+blocked 'a file deleted and staged' 'staged changes would be overwritten: f$' 'git rm -q f' 'git restore --staged f && git restore f'
 blocked 'a modified file that goes' "$overwritten: old$" 'line old 8 edit' 'git stash -q'
 blocked 'a symlink in place of a file' "$overwritten: f$" 'ln -sf g f' 'git restore f'
 blocked 'a file with other permissions' "$overwritten: f$" 'chmod +x f' 'chmod -x f'
-blocked 'a file added with -N' 'staged changes to files that land: new$' 'echo y >new && git add -N new' 'git reset -q && rm new'
+blocked 'a file added with -N' 'staged changes would be overwritten: new$' 'echo y >new && git add -N new' 'git reset -q && rm new'
 blocked 'an untracked file' "$untracked: new$" 'echo y >new' 'mv new ..'
 blocked 'an untracked file that is the same' "$untracked: new$" 'echo n >new' 'rm new'
 blocked 'an untracked symlink' "$untracked: new$" 'ln -s nowhere new' 'rm new'

@@ -105,7 +105,7 @@ test_expect_success 'edited or staged since, what would be undone is refused' '
 	refused 2 "your uncommitted changes would be overwritten: f$" git agent land --undo e &&
 	hint "commit them or .git stash., then undo" &&
 	git add f &&
-	refused 2 "your uncommitted changes would be overwritten: f$" git agent land --undo e &&
+	refused 2 "staged changes would be overwritten: f$" git agent land --undo e &&
 	git reset -q --hard &&
 	echo edit >>new &&
 	refused 2 "your uncommitted changes would be overwritten: new$" git agent land --undo e &&

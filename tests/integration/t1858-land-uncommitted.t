@@ -247,7 +247,7 @@ test_expect_success 'changed by a hook while git moves: landed, and brought by t
 	hook post-merge "sed -i 9s/9/hook/ f" &&
 	test_expect_code 5 git agent land while 2>../err &&
 	cat ../err &&
-	grep "has landed, but its changes to your uncommitted work could not be applied: f changed" ../err &&
+	grep "has landed, but its uncommitted changes could not be applied: f changed" ../err &&
 	hint "git agent land while" &&
 	has f "2 mine" &&
 	grep hook f &&

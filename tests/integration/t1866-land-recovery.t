@@ -59,7 +59,7 @@ before_git() {
 		all_landed &&
 		git agent land --undo &&
 		as_before &&
-		test -z \"\$(ls .git/git-agent/landing)\"
+		test lock = \"\$(ls .git/git-agent/landing)\"
 	"
 }
 # as_before: as it was when ready() was done
@@ -265,7 +265,7 @@ running() {
 	picture >../now
 	for what in "land" "land --undo" "land --abort"; do
 		test_expect_code 128 git-agent $what "$1" 2>../err &&
-			grep "agent/$1 was killed, and its git is still running" ../err &&
+			grep "a landing, or git of one that was killed, is running here" ../err &&
 			hint "fuser -v" &&
 			picture | test_cmp ../now - || return 1
 	done
@@ -359,15 +359,15 @@ test_expect_success 'a lock of a git that is running is not' '
 test_expect_success 'a damaged record is named, and the command that forgets it' '
 	ready damaged &&
 	killed land:move land damaged &&
-	record=$PWD/.git/git-agent/landing/1 &&
-	echo nonsense >>"$record/record" &&
+	record=$PWD/.git/git-agent/landing/now &&
+	echo nonsense >>"$record" &&
 	for what in "land damaged" "land --undo damaged" "land --abort damaged" "land --continue damaged"; do
-		refused 128 "the record of a landing is damaged: .$record/record." git agent $what &&
-			hint "rm -r $record" || return 1
+		refused 128 "the record of a landing is damaged: .$record." git agent $what &&
+			hint "rm $record" || return 1
 	done &&
-	: >"$record/record" &&
+	: >"$record" &&
 	refused 128 "the record of a landing" git agent land damaged &&
-	rm -r "$record" &&
+	rm "$record" &&
 	git agent land damaged &&
 	all_landed
 '

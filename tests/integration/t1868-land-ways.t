@@ -135,12 +135,14 @@ test_expect_success 'flags of other paths do not block a part; its own do, and a
 	refused 2 "merging agent/f conflicts in g" git agent land f -- g
 '
 
-test_expect_success 'a path beneath what is a file here lands with that, or not' '
+test_expect_success 'a path beneath what is a file here takes the place of that' '
 	make_repo beneath &&
-	session b "rm old; mkdir old; echo n >old/n" &&
-	refused 128 "old/n.* cannot land without .old." git agent land b -- old/n &&
-	git agent land b -- old &&
-	test "$(cat old/n)" = n
+	session b "rm old; mkdir old; echo n >old/n; echo m >old/m" &&
+	git agent land b -- old/n &&
+	test "$(cat old/n)" = n &&
+	test ! -e old/m &&
+	git agent land --undo b &&
+	test -f old
 '
 
 test_expect_success 'a part is refused where commit hooks would be passed by: a squash runs them' '

@@ -139,7 +139,7 @@ def merged(world, cell, before):
     if cell.way == "paths":
         old = entries(world, head)
         for p in set(old) | set(new):
-            if chosen(cell, p):
+            if chosen(cell, p) or p not in new and in_place_of(cell, p):
                 old.pop(p, None)
                 if p in new:
                     old[p] = new[p]
@@ -150,3 +150,8 @@ def merged(world, cell, before):
 def chosen(cell, path):
     """Is the path one of those that are to land?"""
     return any(path == c or path.startswith(c + "/") for c in cell.paths)
+
+
+def in_place_of(cell, path):
+    """Would it be in place of a directory of one?"""
+    return any(c.startswith(path + "/") for c in cell.paths)

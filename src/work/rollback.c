@@ -11,7 +11,7 @@
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/trace.h"
-#include "landing.h"
+#include "ga/work.h"
 
 static int run(struct ga_repo *r, const struct ga_gitconfig *c, const char *const *args,
 	       const struct ga_buf *in, struct ga_buf *out, struct ga_error *err)
@@ -30,8 +30,8 @@ static int run(struct ga_repo *r, const struct ga_gitconfig *c, const char *cons
 	return ga_git_ok(r, &g, err);
 }
 
-int land_read_filtered(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
-		       const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err)
+int ga_work_checked_out(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
+			const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err)
 {
 	cleanup_free char *option = ga_strf("--path=%s", path);
 	const char *const args[] = { "cat-file", "--filters", option, GA_HEX(blob), NULL };
@@ -135,18 +135,17 @@ static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 
 /* Are the bytes of the file a beginning of those that git was writing, or all of them? (Git takes a
  * file for modified whose filters do not give its blob.) */
-static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root,
-			 const char *path, const struct ga_entry *e)
+static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root, const char *path,
+			 const struct ga_entry *e)
 {
-	cleanup_buf struct ga_buf now = GA_BUF_INIT, whole = GA_BUF_INIT;
-	cleanup_(land_here_release) struct land_here h = { .fd = -1 };
+	cleanup_work_file struct ga_work_file now = GA_WORK_FILE_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
 
 	return (e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC) &&
-	       !land_open_here(root, path, &h) && h.fd >= 0 &&
-	       !land_read_filtered(r, c, path, &e->oid, &whole, &ignored) &&
-	       h.size <= whole.len && !ga_read_fd(h.fd, whole.len, &now, &ignored) &&
-	       !memcmp(now.ptr, whole.ptr, now.len);
+	       !ga_work_checked_out(r, c, path, &e->oid, &whole, &ignored) &&
+	       ga_work_read(root, path, whole.len, &now) && S_ISREG(now.look.mode) &&
+	       !memcmp(now.bytes.ptr, whole.ptr, now.bytes.len);
 }
 
 /* Remove the file if git wrote it, or add it to those that git is to write again. */
@@ -154,8 +153,8 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 		   const struct ga_change *ch, bool is_new, struct ga_buf *again,
 		   struct ga_strv *left, struct ga_error *err)
 {
-	cleanup_free char *above = land_file_above(root, ch->path);
-	struct land_look now;
+	cleanup_free char *above = ga_work_file_above(root, ch->path);
+	struct ga_work_look now;
 
 	/* git would remove a file that is above; what is in a submodule is not git's to write */
 	if (above) {
@@ -163,23 +162,23 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 			ga_strv_push(left, ch->path);
 		return 0;
 	}
-	if (ch->old.mode == GA_MODE_GITLINK && land_dir_here(root, ch->path))
+	if (ch->old.mode == GA_MODE_GITLINK && ga_work_is_dir(root, ch->path))
 		return 0;
-	if (!land_look_here(root, ch->path, &now) ||
+	if (!ga_work_look(root, ch->path, &now) ||
 	    (now.mode && !is_new && !is_beginning(r, c, root, ch->path, &ch->new) &&
 	     !is_beginning(r, c, root, ch->path, &ch->old)) ||
-	    (!now.mode && land_dir_here(root, ch->path) && land_remove_hollow(root, ch->path))) {
+	    (!now.mode && ga_work_is_dir(root, ch->path) && ga_remove_hollow_beneath(root, ch->path))) {
 		ga_strv_push(left, ch->path);
 		return 0;
 	}
 	if (ch->old.mode)
 		ga_buf_add0(again, ch->path);
 	else if (now.mode)
-		return land_remove(root, ch->path, &now, err);
+		return ga_work_remove(root, ch->path, &now, err);
 	return 0;
 }
 
-int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+int ga_work_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 		   const struct ga_oid *to, struct ga_strv *left, struct ga_error *err)
 {
 	static const char *const write[] = { "checkout-index", "-f", "-q", "-u", "-z", "--stdin",
@@ -187,7 +186,7 @@ int land_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct
 	cleanup_strv struct ga_strv not_new = GA_STRV_INIT, not_old = GA_STRV_INIT;
 	cleanup_strv struct ga_strv foreign = GA_STRV_INIT;
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	cleanup_close int root = land_open_root(r, err);
+	cleanup_close int root = ga_work_open(r, err);
 	cleanup_buf struct ga_buf again = GA_BUF_INIT;
 
 	if (root < 0 || ga_tree_diff(r, from, to, &changes, err) ||

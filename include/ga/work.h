@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user's working tree: single files in it, and what git does there as the user.
+ */
+#ifndef GA_WORK_H
+#define GA_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "ga/buf.h"
+#include "ga/error.h"
+#include "ga/oid.h"
+#include "ga/repo.h"
+#include "ga/strv.h"
+
+/* ---- files: `root` is a descriptor of the working tree; paths are relative to it, and no symlink
+ * above the last component is followed ---- */
+
+/* A file or link in the working tree: its bytes as they are, not as git would store them. */
+struct ga_work_look {
+	mode_t mode; /* type and permissions; 0: nothing is there */
+	struct ga_oid oid;
+};
+/* The same with the bytes, or the target of a link. */
+struct ga_work_file {
+	struct ga_work_look look;
+	struct ga_buf bytes;
+};
+#define GA_WORK_FILE_INIT { .bytes = GA_BUF_INIT }
+#define GA_WORK_FILE_MAX ((size_t)1 << 30) /* greatest file that is brought */
+void ga_work_file_release(struct ga_work_file *f);
+#define cleanup_work_file __attribute__((cleanup(ga_work_file_release)))
+
+int ga_work_open(const struct ga_repo *r, struct ga_error *err);
+/* The first file or link above the path, by its own path; NULL: there are only directories. The
+ * caller frees it. */
+char *ga_work_file_above(int root, const char *path);
+bool ga_work_is_dir(int root, const char *path);
+/* False if it cannot be read. A directory counts as nothing. */
+bool ga_work_look(int root, const char *path, struct ga_work_look *ret);
+/* The same, but false for a directory, and for a file of more than `max` bytes. */
+bool ga_work_read(int root, const char *path, size_t max, struct ga_work_file *ret);
+/* Equal in type, bytes and the owner's execute bit; an umask may change the other permissions. */
+bool ga_work_look_equal(const struct ga_work_look *a, const struct ga_work_look *b);
+/* Put the file at `path`, replacing what is there once all of it is written beside it, a directory
+ * too if there are only directories in it. GA_ELOSE, with no file touched, if what is there is not
+ * `over`, or is a directory with files. A write by somebody else between that check and the rename
+ * is lost. */
+int ga_work_put(const struct ga_work_file *f, int root, const char *path, const struct ga_work_look *over,
+	     struct ga_error *err);
+/* Remove what a ga_work_put() that was interrupted left beside `path`. */
+void ga_work_sweep(int root, const char *path);
+/* Remove what is at `path` if it is `over`, as above, and directories that become empty. Nothing
+ * there is no error. */
+int ga_work_remove(int root, const char *path, const struct ga_work_look *over, struct ga_error *err);
+
+/* ---- git ---- */
+
+/* Run git there as the user would; its output and messages are appended to `out` and `why`, which
+ * may be NULL. `in` is its standard input, or NULL. */
+int ga_work_git(const struct ga_repo *r, const char *const *args, const char *in, int *ret_status,
+		struct ga_buf *out, struct ga_buf *why, struct ga_error *err);
+/* The merge of two commits in memory, as git makes it in the user's working tree, with its
+ * attributes and the user's merge drivers: its tree, and the paths that conflict, sorted. Needs git
+ * 2.38. */
+int ga_work_merge_trees(const struct ga_repo *r, const char *ours, const char *theirs,
+			struct ga_oid *ret, struct ga_strv *conflicts, struct ga_error *err);
+/* Make a commit as `git commit-tree` of the user's would, signed if that is configured; `env`: who
+ * the author is, or NULL. */
+int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tree,
+		   const struct ga_oid *parents, size_t n, const struct ga_strv *env,
+		   const char *message, struct ga_oid *ret, struct ga_error *err);
+/* Append the bytes of a blob as a checkout writes them at the path. */
+int ga_work_checked_out(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
+			const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err);
+/* Roll back what git did of going from one commit or tree to another, when it was stopped in the
+ * middle: index entries and files that are as git makes them, or half made. What is neither stays,
+ * and is added to `left`. */
+int ga_work_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
+		      const struct ga_oid *to, struct ga_strv *left, struct ga_error *err);
+/* Remove the locks of the index, of HEAD and of its branch, and others in the git directory, that
+ * are younger than `since`: of a git that was killed. GA_EFATAL while a git is running here that
+ * could hold them; of processes of other users nothing can be told. */
+int ga_work_remove_locks(struct ga_repo *r, const struct timespec *since, struct ga_error *err);
+
+#endif

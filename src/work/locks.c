@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lock files of a git that was killed. They are removed only if no git that could hold them is
+ * running in this repository.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/parse.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/work.h"
+
+/* Is it a process of git's whose working directory is the repository's? Of processes of other users
+ * nothing can be told; they cannot hold our locks either. */
+static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *info)
+{
+	cleanup_free char *comm = ga_strf("%s/comm", pid), *cwd = ga_strf("%s/cwd", pid);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf name = GA_BUF_INIT;
+	cleanup_close int fd = openat(proc, comm, O_RDONLY | O_CLOEXEC);
+	char at[PATH_MAX];
+	ssize_t n;
+
+	if (fd < 0 || ga_read_fd(fd, 64, &name, &ignored) || strncmp(name.ptr, "git", 3) != 0 ||
+	    !strncmp(name.ptr, "git-agent", 9))
+		return false;
+	n = readlinkat(proc, cwd, at, sizeof(at) - 1);
+	if (n <= 0)
+		return false;
+	at[n] = '\0';
+	return ga_path_inside(at, info->workdir) || ga_path_inside(at, info->commondir);
+}
+
+/* `git agent` itself is started by git, perhaps by an alias. The parent is the fourth word of stat,
+ * behind the name in parentheses. */
+static bool is_ancestor(uint64_t pid)
+{
+	unsigned long at = (unsigned long)getpid();
+
+	for (int i = 0; i < 64 && at > 1; i++) {
+		cleanup_free char *file = ga_strf("/proc/%lu/stat", at);
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		const char *end;
+
+		if (at == pid)
+			return true;
+		(void)ga_read_file_at(AT_FDCWD, file, 4096, &b, &ignored);
+		end = strrchr(b.ptr, ')');
+		at = end && strlen(end) > 4 ? strtoul(end + 4, NULL, 10) : 0;
+	}
+	return false;
+}
+
+/* A git from which we do not descend; 0: there is none. */
+static uint64_t find_git(const struct ga_repo *r)
+{
+	DIR *d = opendir("/proc");
+	uint64_t ret = 0, pid;
+	struct dirent *e;
+
+	while (d && !ret && (e = readdir(d)))
+		if (ga_parse_u64(e->d_name, UINT32_MAX, &pid) && !is_ancestor(pid) &&
+		    is_git_here(dirfd(d), e->d_name, ga_repo_info(r)))
+			ret = pid;
+	if (d)
+		(void)closedir(d);
+	return ret;
+}
+
+static bool is_younger(const struct timespec *t, const struct timespec *than)
+{
+	return t->tv_sec != than->tv_sec ? t->tv_sec > than->tv_sec : t->tv_nsec > than->tv_nsec;
+}
+
+static int remove_lock(const struct ga_repo *r, const struct timespec *since,
+		       const char *path, struct ga_error *err)
+{
+	cleanup_free char *q = ga_escape(path);
+	struct stat st;
+	uint64_t pid;
+
+	if (lstat(path, &st) || !is_younger(&st.st_ctim, since))
+		return 0;
+	pid = find_git(r);
+	if (pid) {
+		(void)ga_fail(err, GA_EFATAL, "'%s' exists, and git is running here (process %llu)",
+			      q, (unsigned long long)pid);
+		return ga_hint(err, "wait until it has ended, then try again");
+	}
+	if (unlink(path) && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+	return 0;
+}
+
+int ga_work_remove_locks(struct ga_repo *r, const struct timespec *since, struct ga_error *err)
+{
+	const struct ga_repo_info *info = ga_repo_info(r);
+	cleanup_free char *branch = NULL, *own = NULL;
+	DIR *d = opendir(info->gitdir);
+	struct ga_oid head;
+	struct dirent *e;
+	int rc = 0;
+
+	while (d && !rc && (e = readdir(d))) {
+		cleanup_free char *path = ga_path_join(info->gitdir, e->d_name);
+
+		if (ga_ends_in(e->d_name, ".lock"))
+			rc = remove_lock(r, since, path, err);
+	}
+	if (d)
+		(void)closedir(d);
+	if (rc || ga_repo_head(r, &head, &branch, err) < 0)
+		return -1;
+	own = ga_strf("%s/%s.lock", info->commondir, branch ? branch : "HEAD");
+	return remove_lock(r, since, own, err);
+}
