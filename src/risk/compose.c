@@ -11,32 +11,48 @@
 
 enum { STEPS_MAX = 4, MARKS_MAX = 32 };
 
-static const struct composed {
-	uint16_t whole, first, mark;
-} table[] = {
+/* What a mark makes of which characters: " ÀA ÈE " has pairs of the result and what it is made of. */
+static const struct {
+	uint32_t mark; /* 0: another spelling of one character */
+	const char *pairs;
+} rows[] = {
 #include "compose.def"
 };
 
-static const struct composed *find(uint32_t c)
+/* Take one mark off `*c`. False: it has none. */
+static bool take_apart(uint32_t *c, uint32_t *ret_mark)
 {
-	size_t from = 0, to = GA_NELEMS(table);
+	cleanup_buf struct ga_buf key = GA_BUF_INIT;
 
-	while (from < to) {
-		size_t mid = from + (to - from) / 2;
+	ga_buf_addch(&key, ' ');
+	ga_risk_put(&key, *c);
+	for (size_t i = 0; *c >= 0xc0 && i < GA_NELEMS(rows); i++) {
+		const char *pair = strstr(rows[i].pairs, key.ptr);
 
-		if (table[mid].whole == c)
-			return &table[mid];
-		if (table[mid].whole < c)
-			from = mid + 1;
-		else
-			to = mid;
+		if (!pair)
+			continue;
+		*ret_mark = rows[i].mark;
+		return ga_utf8_decode(pair + key.len, strlen(pair + key.len), c) > 0;
 	}
-	return NULL;
+	return false;
 }
 
 static bool is_mark(uint32_t c)
 {
 	return c >= 0x300 && c <= 0x36f;
+}
+
+/* Is there one code point for this character with this mark? */
+static bool is_composable(uint32_t c, uint32_t mark)
+{
+	cleanup_buf struct ga_buf key = GA_BUF_INIT;
+
+	ga_risk_put(&key, c);
+	ga_buf_addch(&key, ' ');
+	for (size_t i = 0; i < GA_NELEMS(rows); i++)
+		if (rows[i].mark == mark && c > ' ' && strstr(rows[i].pairs, key.ptr))
+			return true;
+	return false;
 }
 
 static void put_hangul(struct ga_buf *out, uint32_t c)
@@ -85,15 +101,12 @@ static void add_mark(struct ga_buf *out, struct marks *m, uint32_t c)
 
 static void put_letter(struct ga_buf *out, struct marks *m, uint32_t c)
 {
-	uint32_t late[STEPS_MAX];
-	const struct composed *d;
+	uint32_t late[STEPS_MAX], mark;
 	size_t n = 0;
 
-	while (n < STEPS_MAX && (d = find(c))) {
-		if (d->mark)
-			late[n++] = d->mark;
-		c = d->first;
-	}
+	while (n < STEPS_MAX && take_apart(&c, &mark))
+		if (mark)
+			late[n++] = mark;
 	if (is_mark(c)) {
 		add_mark(out, m, c);
 	} else {
@@ -141,10 +154,8 @@ bool ga_risk_composed(const char *s, size_t n)
 			len = 1;
 			c = 0;
 		}
-		for (size_t t = 0; is_mark(c) && !is_mark(before) && t < GA_NELEMS(table); t++)
-			if (table[t].first == before && table[t].mark == c)
-				return false;
-		if (c == 0x212a || c == 0x212b)
+		if (c == 0x212a || c == 0x212b ||
+		    (is_mark(c) && !is_mark(before) && is_composable(before, c)))
 			return false;
 	}
 	return true;
