@@ -20,10 +20,7 @@ struct ga_palette {
 
 /* The colours that git's configuration sets, with git's defaults for the others. A value that git
  * would not accept is an error that names it. */
-int ga_palette_read(const struct ga_gitconfig *c, struct ga_palette *ret, struct ga_error *err);
-
-/* Translate one value of git's configuration ("bold red", "#ff8000 reverse", "ul 12") into the
- * escape sequence. Returns -1, without an error, if it is invalid. */
-int ga_palette_parse(const char *value, char ret[GA_SGR_MAX]);
+int ga_palette_read(const struct ga_repo *r, const struct ga_gitconfig *c, struct ga_palette *ret,
+		    struct ga_error *err);
 
 #endif

@@ -103,7 +103,7 @@ int cli_palette(struct cli *c, const char *what, struct ga_palette *p,
 	*ret = NULL;
 	if (!want_colour(c, what))
 		return 0;
-	if (ga_palette_read(&c->env.config, p, err))
+	if (ga_palette_read(c->env.repo, &c->env.config, p, err))
 		return -1;
 	*ret = p;
 	return 0;

@@ -191,7 +191,7 @@ static inline int diff_of(struct stay *t, bool colour, struct ga_buf *out, struc
 	struct ga_palette palette;
 	struct ga_review_opts ro = { .palette = colour ? &palette : NULL };
 	struct ga_out o = { .text = *out };
-	int rc = ga_palette_read(&none, &palette, err);
+	int rc = ga_palette_read(t->repo, &none, &palette, err);
 
 	if (!rc)
 		rc = ga_review_diff(t->repo, &t->r, &ro, &o, err);

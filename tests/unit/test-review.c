@@ -4,7 +4,6 @@
 #include "../../src/review/review-internal.h"
 #include "ga/check.h"
 #include "ga/diff.h"
-#include "ga/palette.h"
 #include "ga/quote.h"
 
 static struct ga_entry entry(char fill)
@@ -25,36 +24,6 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 					.path = ga_strdup(path),
 					.reason = ga_strdup("because"),
 					.entry = entry(fill)};
-}
-
-/* ---- colours ------------------------------------------------------------ */
-
-static void colours_as_git_has_them(void **state)
-{
-	static const char *const values[] = {
-		"red", "normal", "", "default", "bold", "bold red", "red bold blue", "red blue bold ul",
-		"brightgreen", "normal brightblack", "12", "200 7", "#ff8000", "#012345 #fedcba reverse",
-		"no-bold", "nobold noul", "italic strike dim blink", "-1 4", "RED Bold", "reset", "  cyan ",
-		"default default",
-		/* none */
-		"reddish", "red green blue", "256", "#12345", "#gggggg", "-2", "bold-", "no", "bright",
-	};
-	char sgr[GA_SGR_MAX];
-
-	(void)state;
-	SH("colours", "git init -q .");
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
-		cleanup_free char *want = sh("colours",
-			"git -c color.test='%s' config --get-color color.test 2>/dev/null || echo bad",
-			values[i]);
-		bool bad = !strcmp(want, "bad");
-
-		if (ga_palette_parse(values[i], sgr) != (bad ? -1 : 0))
-			fail_msg("'%s': %s", values[i], want);
-		/* git writes attributes in an order of its own */
-		if (!bad && (strlen(sgr) != strlen(want) || strspn(sgr, want) != strlen(sgr)))
-			fail_msg("'%s': '%s', not '%s'", values[i], sgr + 1, want + 1);
-	}
 }
 
 /* ---- the value ---------------------------------------------------------- */
@@ -579,7 +548,6 @@ int main(void)
 		cmocka_unit_test(diff_has_held_and_left_out),
 		cmocka_unit_test(diff_hides_nothing),
 		cmocka_unit_test(json),
-		cmocka_unit_test(colours_as_git_has_them),
 		cmocka_unit_test(stat_against_git),
 		cmocka_unit_test(base64),
 	};
