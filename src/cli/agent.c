@@ -15,14 +15,6 @@
 #include "host.h"
 #include "sessions.h"
 
-const struct cli_opt cli_terminal_opts[CLI_TERMINAL_OPTS] = {
-	{ "terminal-filter", 0, CLI_VALUE, "on|off",
-	  "whether to drop escape sequences that reach beyond the window (default: on)",
-	  offsetof(struct cli_terminal_options, filter) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors",
-	  offsetof(struct cli_terminal_options, quiet) },
-};
-
 int cli_parse_filter(const char *value, bool detach, struct cli_filter *ret, struct ga_error *err)
 {
 	cleanup_free char *q = value ? ga_escape(value) : NULL;

@@ -24,9 +24,9 @@
 /* ---- options ------------------------------------------------------------ */
 
 enum cli_opt_kind {
-	CLI_FLAG,  /* bool */
-	CLI_VALUE, /* const char *, borrowed from argv */
-	CLI_LIST,  /* struct ga_strv: a value each time it is given */
+	CLI_IS_FLAG,  /* bool */
+	CLI_IS_VALUE, /* const char *, borrowed from argv */
+	CLI_IS_LIST,  /* struct ga_strv: a value each time it is given */
 };
 
 struct cli_opt {
@@ -36,8 +36,16 @@ struct cli_opt {
 	const char *arg;  /* placeholder of the value, as in "PATH" or "carry|ignore|refuse";
 			   * completed if it is what struct cli_command.words can have */
 	const char *help;
-	size_t offset;    /* of the member in the command's options struct */
+	size_t offset;    /* of the member in the command's struct options */
 };
+/* A row of a command's table, whose kind is that of the member. */
+#define CLI_VALUE(member, name, letter, arg, help) \
+	{ name, letter, _Generic(((struct options *)NULL)->member, bool: CLI_IS_FLAG, \
+	  const char *: CLI_IS_VALUE, struct ga_strv: CLI_IS_LIST), arg, help, \
+	  offsetof(struct options, member) }
+#define CLI_FLAG(member, name, letter, help) CLI_VALUE(member, name, letter, NULL, help)
+#define CLI_FLAG_JSON CLI_FLAG(json, "json", 0, "print JSON (docs/json.md)")
+#define CLI_FLAG_QUIET(member) CLI_FLAG(member, "quiet", 'q', "print only errors")
 
 /* ---- commands ----------------------------------------------------------- */
 
@@ -85,9 +93,9 @@ struct cli_command {
 	/* 0, and the exit status is that of `c`, or -1 */
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, struct ga_error *err);
 };
-/* The options of a command: their table, and the struct that they are parsed into. */
-#define CLI_OPTIONS(table, type) \
-	.opts = (table), .n_opts = GA_NELEMS(table), .opts_size = sizeof(type)
+/* The options of a command: their table, and the struct options that they are parsed into. */
+#define CLI_OPTIONS(table) \
+	.opts = (table), .n_opts = GA_NELEMS(table), .opts_size = sizeof(struct options)
 
 /* Open the repository, and its state directory if that is needed: for a command whose table does
  * not say so because it has something to begin before. Git may still be reading its configuration

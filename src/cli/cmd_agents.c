@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 
 #include "cli.h"
@@ -9,14 +8,12 @@
 #include "ga/quote.h"
 
 struct options {
-	bool json;
-	bool quiet;
+	bool json, quiet;
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "list: print JSON (docs/json.md)",
-	  offsetof(struct options, json) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+	CLI_FLAG(json, "json", 0, "list: print JSON (docs/json.md)"),
+	CLI_FLAG_QUIET(quiet),
 };
 
 /* ---- list --------------------------------------------------------------------------------- */
@@ -238,7 +235,7 @@ const struct cli_command cli_agents = {
 	.name = "agents",
 	.usage = "[list [--json] | install NAME[@VERSION] | update [NAME] | remove NAME]",
 	.summary = "list the known agents, and install them into their home",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = 2,
 	.words = "list|install|update|remove install:AGENT|update:AGENT|remove:AGENT",

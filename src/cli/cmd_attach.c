@@ -6,6 +6,16 @@
 #include "ga/report.h"
 #include "sessions.h"
 
+struct options {
+	const char *filter;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE_FILTER(filter),
+	CLI_FLAG_QUIET(quiet),
+};
+
 /* More than a supervisor takes to answer unless it is stopped. */
 #define ANSWER_MS 5000
 
@@ -62,7 +72,7 @@ static int sum_up(struct cli *c, const char *name, struct ga_live_peer *peer,
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
-	const struct cli_terminal_options *o = p;
+	const struct options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *name = NULL;
@@ -98,9 +108,7 @@ const struct cli_command cli_attach = {
 	.name = "attach",
 	.usage = "[--terminal-filter on|off] [-q] [NAME]",
 	.summary = "connect this terminal to a detached session; Ctrl-\\ d leaves it",
-	.opts = cli_terminal_opts,
-	.n_opts = CLI_TERMINAL_OPTS,
-	.opts_size = sizeof(struct cli_terminal_options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 
 #include "cli.h"
 #include "ga/fd.h"
@@ -12,9 +11,8 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
-	{ "verbose", 'v', CLI_FLAG, NULL, "show the progress, even if not on a terminal",
-	  offsetof(struct options, verbose) },
+	CLI_FLAG_QUIET(quiet),
+	CLI_FLAG(verbose, "verbose", 'v', "show the progress, even if not on a terminal"),
 };
 
 /* Of a session and its submodules: did a limit keep anything away, and was any flag decided? */
@@ -103,7 +101,7 @@ const struct cli_command cli_capture = {
 	.name = "capture",
 	.usage = "[-q] [-v] [NAME]",
 	.summary = "capture a session that was interrupted, cut short by a limit, or damaged",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 
 #include "cli.h"
 #include "ga/configschema.h"
 #include "ga/json.h"
 
 struct options {
-	bool json;
-	bool origin;
-	bool schema;
+	bool json, origin, schema;
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
-	{ "origin", 0, CLI_FLAG, NULL, "add the origin of each value",
-	  offsetof(struct options, origin) },
-	{ "schema", 0, CLI_FLAG, NULL, "print a JSON Schema of the files, for editors",
-	  offsetof(struct options, schema) },
+	CLI_FLAG_JSON,
+	CLI_FLAG(origin, "origin", 0, "add the origin of each value"),
+	CLI_FLAG(schema, "schema", 0, "print a JSON Schema of the files, for editors"),
 };
 
 static json_t *key_json(const struct ga_config *conf, size_t i)
@@ -90,7 +85,7 @@ const struct cli_command cli_config = {
 	.name = "config",
 	.usage = "[--json] [--origin] | --schema",
 	.summary = "show the settings in effect and their origin",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.run = run,
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -13,10 +12,9 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "held", 0, CLI_FLAG, NULL, "include what is held back", offsetof(struct options, held) },
-	{ "uncommitted", 0, CLI_FLAG, NULL,
-	  "show what it did to your uncommitted work; to a pipe as a patch for git apply",
-	  offsetof(struct options, uncommitted) },
+	CLI_FLAG(held, "held", 0, "include what is held back"),
+	CLI_FLAG(uncommitted, "uncommitted", 0,
+		 "show what it did to your uncommitted work; to a pipe as a patch for git apply"),
 };
 
 static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
@@ -124,7 +122,7 @@ const struct cli_command cli_diff = {
 	.name = "diff",
 	.usage = "[--held | --uncommitted] [NAME]",
 	.summary = "show the changes of a session, also while it runs",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -19,14 +18,12 @@
  * from starting too, with the same error and the same remedy. */
 
 struct options {
-	bool json;
-	bool deep;
+	bool json, deep;
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
-	{ "deep", 0, CLI_FLAG, NULL, "also try attacks in real sessions, and report what held",
-	  offsetof(struct options, deep) },
+	CLI_FLAG_JSON,
+	CLI_FLAG(deep, "deep", 0, "also try attacks in real sessions, and report what held"),
 };
 
 void doctor_add(struct checks *k, const char *check, bool ok, const char *detail, const char *hint)
@@ -296,7 +293,7 @@ const struct cli_command cli_doctor = {
 	.name = "doctor",
 	.usage = "[--deep] [--json]",
 	.summary = "check whether sessions can run on this machine",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.run = run,
 };

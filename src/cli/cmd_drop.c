@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,18 +11,13 @@
 #include "sessions.h"
 
 struct options {
-	bool force;
-	bool dry_run;
-	bool restore;
+	bool force, dry_run, restore;
 };
 
 static const struct cli_opt opts[] = {
-	{ "force", 'f', CLI_FLAG, NULL, "drop work that has not landed",
-	  offsetof(struct options, force) },
-	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
-	  offsetof(struct options, dry_run) },
-	{ "restore", 0, CLI_FLAG, NULL, "bring back what was dropped",
-	  offsetof(struct options, restore) },
+	CLI_FLAG(force, "force", 'f', "drop work that has not landed"),
+	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
+	CLI_FLAG(restore, "restore", 0, "bring back what was dropped"),
 };
 
 static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
@@ -348,7 +342,7 @@ const struct cli_command cli_drop = {
 	.name = "drop",
 	.usage = "[--force] [--dry-run] [--restore] NAME...",
 	.summary = "move sessions to the trash, or bring them back",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 1000,

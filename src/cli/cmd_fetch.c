@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 
 #include "cli.h"
@@ -11,14 +10,12 @@
 #include "sessions.h"
 
 struct options {
-	bool dry_run;
-	bool json;
+	bool dry_run, json;
 };
 
 static const struct cli_opt opts[] = {
-	{ "dry-run", 'n', CLI_FLAG, NULL, "list what the remote has, and do nothing",
-	  offsetof(struct options, dry_run) },
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG(dry_run, "dry-run", 'n', "list what the remote has, and do nothing"),
+	CLI_FLAG_JSON,
 };
 
 struct fetch {
@@ -149,7 +146,7 @@ const struct cli_command cli_fetch = {
 	.name = "fetch",
 	.usage = "[--dry-run] [--json] REMOTE [NAME[:NEW-NAME]...]",
 	.summary = "fetch sessions from a remote, to review and land them here",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 1000,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,14 +18,12 @@
 #define KEEP_DAYS 14 /* in the trash, and a base tree that nobody uses */
 
 struct options {
-	bool dry_run;
-	bool json;
+	bool dry_run, json;
 };
 
 static const struct cli_opt opts[] = {
-	{ "dry-run", 'n', CLI_FLAG, NULL, "say what would be done, and do nothing",
-	  offsetof(struct options, dry_run) },
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG(dry_run, "dry-run", 'n', "say what would be done, and do nothing"),
+	CLI_FLAG_JSON,
 };
 
 struct gc {
@@ -214,7 +211,7 @@ const struct cli_command cli_gc = {
 	.name = "gc",
 	.usage = "[--dry-run] [--json]",
 	.summary = "remove landed sessions, old trash and unused base trees",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.run = run,
 };

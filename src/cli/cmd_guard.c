@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 
 #include "cli.h"
@@ -11,8 +10,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md), with status",
-	  offsetof(struct options, json) },
+	CLI_FLAG(json, "json", 0, "print JSON (docs/json.md), with status"),
 };
 
 void cli_refresh_guard(struct cli *c)
@@ -94,7 +92,7 @@ const struct cli_command cli_guard = {
 	.name = "guard",
 	.usage = "[on | off | status [--json]]",
 	.summary = "hold back high flags too, and keep plain git from merging what is undecided",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "on|off|status",

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,19 +12,14 @@
 #include "ga/quote.h"
 
 struct options {
-	bool json;
-	bool dry_run;
-	bool remove;
-	bool yes;
+	bool json, dry_run, remove, yes;
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
-	{ "dry-run", 'n', CLI_FLAG, NULL, "reset: say what would be done, and do nothing",
-	  offsetof(struct options, dry_run) },
-	{ "delete", 0, CLI_FLAG, NULL, "reset: remove it for good instead of setting it aside",
-	  offsetof(struct options, remove) },
-	{ "yes", 'y', CLI_FLAG, NULL, "import: do not ask", offsetof(struct options, yes) },
+	CLI_FLAG_JSON,
+	CLI_FLAG(dry_run, "dry-run", 'n', "reset: say what would be done, and do nothing"),
+	CLI_FLAG(remove, "delete", 0, "reset: remove it for good instead of setting it aside"),
+	CLI_FLAG(yes, "yes", 'y', "import: do not ask"),
 };
 
 static const char *const mode_words[] = { [GA_HOME_SHARED] = "shared",
@@ -337,7 +331,7 @@ const struct cli_command cli_home = {
 	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
 		 "                      reset [--delete] [--dry-run]]",
 	.summary = "show the agents' home and its changes, import a login, or reset it",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = 2,
 	.words = "show|diff|import|reset diff:SESSION|import:AGENT",

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,15 +18,12 @@
 #define LOOK_MAX ((size_t)256 << 10)
 
 struct options {
-	bool force;
-	bool print;
+	bool force, print;
 };
 
 static const struct cli_opt opts[] = {
-	{ "force", 'f', CLI_FLAG, NULL, "replace an existing file",
-	  offsetof(struct options, force) },
-	{ "print", 0, CLI_FLAG, NULL, "write it to standard output",
-	  offsetof(struct options, print) },
+	CLI_FLAG(force, "force", 'f', "replace an existing file"),
+	CLI_FLAG(print, "print", 0, "write it to standard output"),
 };
 
 /* ---- what there is --------------------------------------------------------------- */
@@ -330,7 +326,7 @@ const struct cli_command cli_init = {
 	.name = "init",
 	.usage = "[--force | --print]",
 	.summary = "write a .agentdev.yaml to start from",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO,
 	.run = run,
 };

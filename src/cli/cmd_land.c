@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,48 +15,30 @@
 #define FLAGS_SHOWN 20
 
 struct options {
-	bool dry_run;
-	bool json;
-	bool force;
-	bool undo, resume, abort;
-	bool merge, squash, rebase, ff_only;
+	bool dry_run, json, force, undo, resume, abort, merge, squash, rebase, ff_only;
 	bool no_commit, edit, with_base;
 	const char *message, *uncommitted;
 	struct ga_strv ignored;
 };
 
 static const struct cli_opt opts[] = {
-	{ "merge", 0, CLI_FLAG, NULL, "make a merge commit (default; setting 'land')",
-	  offsetof(struct options, merge) },
-	{ "squash", 0, CLI_FLAG, NULL, "make one commit of all changes",
-	  offsetof(struct options, squash) },
-	{ "rebase", 0, CLI_FLAG, NULL, "make the session's commits again on top of your branch",
-	  offsetof(struct options, rebase) },
-	{ "ff-only", 0, CLI_FLAG, NULL, "fast-forward your branch to the session's, or refuse",
-	  offsetof(struct options, ff_only) },
-	{ "message", 'm', CLI_VALUE, "MSG", "message of the commit",
-	  offsetof(struct options, message) },
-	{ "edit", 'e', CLI_FLAG, NULL, "edit the message first", offsetof(struct options, edit) },
-	{ "no-commit", 0, CLI_FLAG, NULL, "stop before the commit",
-	  offsetof(struct options, no_commit) },
-	{ "with-base", 0, CLI_FLAG, NULL,
-	  "also land commits that the session is based on", offsetof(struct options, with_base) },
-	{ "uncommitted", 0, CLI_VALUE, "skip",
-	  "leave out changes to uncommitted work", offsetof(struct options, uncommitted) },
-	{ "with-ignored", 0, CLI_LIST, "PATH",
-	  "also bring the ignored files at PATH (repeatable)",
-	  offsetof(struct options, ignored) },
-	{ "force", 0, CLI_FLAG, NULL, "with --with-ignored: overwrite files that differ",
-	  offsetof(struct options, force) },
-	{ "continue", 0, CLI_FLAG, NULL, "finish a landing that conflicted",
-	  offsetof(struct options, resume) },
-	{ "abort", 0, CLI_FLAG, NULL, "give up a landing that conflicted",
-	  offsetof(struct options, abort) },
-	{ "undo", 0, CLI_FLAG, NULL, "undo the last landing",
-	  offsetof(struct options, undo) },
-	{ "dry-run", 0, CLI_FLAG, NULL, "check everything, and change nothing",
-	  offsetof(struct options, dry_run) },
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG(merge, "merge", 0, "make a merge commit (default; setting 'land')"),
+	CLI_FLAG(squash, "squash", 0, "make one commit of all changes"),
+	CLI_FLAG(rebase, "rebase", 0, "make the session's commits again on top of your branch"),
+	CLI_FLAG(ff_only, "ff-only", 0, "fast-forward your branch to the session's, or refuse"),
+	CLI_VALUE(message, "message", 'm', "MSG", "message of the commit"),
+	CLI_FLAG(edit, "edit", 'e', "edit the message first"),
+	CLI_FLAG(no_commit, "no-commit", 0, "stop before the commit"),
+	CLI_FLAG(with_base, "with-base", 0, "also land commits that the session is based on"),
+	CLI_VALUE(uncommitted, "uncommitted", 0, "skip", "leave out changes to uncommitted work"),
+	CLI_VALUE(ignored, "with-ignored", 0, "PATH",
+		  "also bring the ignored files at PATH (repeatable)"),
+	CLI_FLAG(force, "force", 0, "with --with-ignored: overwrite files that differ"),
+	CLI_FLAG(resume, "continue", 0, "finish a landing that conflicted"),
+	CLI_FLAG(abort, "abort", 0, "give up a landing that conflicted"),
+	CLI_FLAG(undo, "undo", 0, "undo the last landing"),
+	CLI_FLAG(dry_run, "dry-run", 0, "check everything, and change nothing"),
+	CLI_FLAG_JSON,
 };
 
 static bool was_left(const void *report, const char *path)
@@ -326,7 +307,7 @@ const struct cli_command cli_land = {
 	.name = "land",
 	.usage = "[OPTIONS] [NAME] [-- PATH...]",
 	.summary = "merge the branch of a session into the current branch, or undo that",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.paths_last = true,
 	.max_args = SIZE_MAX,

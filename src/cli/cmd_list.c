@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +15,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG_JSON,
 };
 
 static char *age(uint64_t since)
@@ -232,7 +231,7 @@ const struct cli_command cli_list = {
 	.name = "list",
 	.usage = "[--json]",
 	.summary = "show the sessions of this repository",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.run = run,
 };

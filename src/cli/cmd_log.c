@@ -3,7 +3,6 @@
  * What happened in a session: its journal, and what was recorded of its terminal.
  */
 #include <inttypes.h>
-#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,16 +26,11 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "text", 0, CLI_FLAG, NULL, "print what the terminal showed, as plain text",
-	  offsetof(struct options, text) },
-	{ "replay", 0, CLI_FLAG, NULL, "play the recordings at their original speed",
-	  offsetof(struct options, replay) },
-	{ "speed", 0, CLI_VALUE, "N", "with --replay: play N times as fast",
-	  offsetof(struct options, speed) },
-	{ "max-idle", 0, CLI_VALUE, "SECONDS", "with --replay: the longest pause",
-	  offsetof(struct options, max_idle) },
-	{ "json", 0, CLI_FLAG, NULL, "print the journal as JSON, an event a line (docs/json.md)",
-	  offsetof(struct options, json) },
+	CLI_FLAG(text, "text", 0, "print what the terminal showed, as plain text"),
+	CLI_FLAG(replay, "replay", 0, "play the recordings at their original speed"),
+	CLI_VALUE(speed, "speed", 0, "N", "with --replay: play N times as fast"),
+	CLI_VALUE(max_idle, "max-idle", 0, "SECONDS", "with --replay: the longest pause"),
+	CLI_FLAG(json, "json", 0, "print the journal as JSON, an event a line (docs/json.md)"),
 };
 
 /* ---- the journal --------------------------------------------------------- */
@@ -331,7 +325,7 @@ const struct cli_command cli_log = {
 	.name = "log",
 	.usage = "[--text | --replay [--speed N] [--max-idle SECONDS] | --json] [NAME]",
 	.summary = "show what happened in a session, or replay its terminal",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 
 #include "cli.h"
 #include "ga/fd.h"
@@ -13,11 +12,9 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "service", 0, CLI_VALUE, "SERVICE",
-	  "print the output of a service, also of a session that has ended",
-	  offsetof(struct options, service) },
-	{ "follow", 'f', CLI_FLAG, NULL, "go on until the session ends",
-	  offsetof(struct options, follow) },
+	CLI_VALUE(service, "service", 0, "SERVICE",
+		  "print the output of a service, also of a session that has ended"),
+	CLI_FLAG(follow, "follow", 'f', "go on until the session ends"),
 };
 
 struct printer {
@@ -106,7 +103,7 @@ const struct cli_command cli_logs = {
 	.name = "logs",
 	.usage = "[-f | --service SERVICE] [NAME]",
 	.summary = "show the last output of a running session, as text",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

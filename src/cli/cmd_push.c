@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <string.h>
 
 #include "cli.h"
@@ -10,15 +9,12 @@
 #include "sessions.h"
 
 struct options {
-	bool held;
-	bool force;
+	bool held, force;
 };
 
 static const struct cli_opt opts[] = {
-	{ "held", 0, CLI_FLAG, NULL, "also push what is held back, on a ref of its own",
-	  offsetof(struct options, held) },
-	{ "force", 'f', CLI_FLAG, NULL, "replace the branch on the remote",
-	  offsetof(struct options, force) },
+	CLI_FLAG(held, "held", 0, "also push what is held back, on a ref of its own"),
+	CLI_FLAG(force, "force", 'f', "replace the branch on the remote"),
 };
 
 /* Where git would push the branch that HEAD is on, or "origin". Caller frees. */
@@ -85,7 +81,7 @@ const struct cli_command cli_push = {
 	.name = "push",
 	.usage = "[--held] [--force] [REMOTE] NAME",
 	.summary = "push a session to a remote, for review elsewhere",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = 2,

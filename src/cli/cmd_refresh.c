@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli.h"
@@ -11,7 +10,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+	CLI_FLAG_QUIET(quiet),
 };
 
 static int refresh(struct cli *c, const char *name, const char *stage_dir, bool quiet,
@@ -50,7 +49,7 @@ const struct cli_command cli_refresh = {
 	.name = "refresh",
 	.usage = "[-q] NAME...",
 	.summary = "make changes in shared directories visible to running sessions",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = SIZE_MAX,

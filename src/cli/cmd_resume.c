@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli.h"
@@ -14,10 +13,9 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "feedback", 0, CLI_LIST, "FILE",
-	  "give the agent this file to read, at $GIT_AGENT_FEEDBACK (repeatable)",
-	  offsetof(struct options, feedback) },
-	CLI_RUN_OPTS(struct options, run),
+	CLI_VALUE(feedback, "feedback", 0, "FILE",
+		  "give the agent this file to read, at $GIT_AGENT_FEEDBACK (repeatable)"),
+	CLI_RUN_OPTS(run),
 };
 
 /* The settings of the commit that the session stands on, as when it was started. */
@@ -93,7 +91,7 @@ const struct cli_command cli_resume = {
 	.name = "resume",
 	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
 	.summary = "run an agent again in a session that was captured",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.name_first = true,
 	.status_is_agents = true,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,49 +13,29 @@
 #include "verdict.h"
 
 struct options {
-	const char *format;
-	bool accept;
-	bool accept_all;
-	bool reject;
-	bool critical;
-	bool stat;
-	bool json;
-	bool left;
-	bool textconv, ext_diff;
+	const char *format, *hunk, *feedback, *remark;
+	bool accept, accept_all, reject, critical, stat, json, left, textconv, ext_diff;
 	bool interactive;
-	const char *hunk, *feedback, *remark;
 };
 
 static const struct cli_opt opts[] = {
-	{ "format", 0, CLI_VALUE, "text|json|markdown|sarif|html",
-	  "the format of the output (default: text)",
-	  offsetof(struct options, format) },
-	{ "json", 0, CLI_FLAG, NULL, "the same as --format=json", offsetof(struct options, json) },
-	{ "left-behind", 0, CLI_FLAG, NULL, "list every file that was left behind, and its flags",
-	  offsetof(struct options, left) },
-	{ "stat", 0, CLI_FLAG, NULL, "show the summary only, without the diff",
-	  offsetof(struct options, stat) },
-	{ "textconv", 0, CLI_FLAG, NULL, "show files as your textconv programs convert them",
-	  offsetof(struct options, textconv) },
-	{ "ext-diff", 0, CLI_FLAG, NULL, "show files by your external diff programs",
-	  offsetof(struct options, ext_diff) },
-	{ "accept", 0, CLI_FLAG, NULL, "accept the flags of the given paths, held back or not",
-	  offsetof(struct options, accept) },
-	{ "accept-all", 0, CLI_FLAG, NULL, "accept all open flags except critical ones",
-	  offsetof(struct options, accept_all) },
-	{ "critical", 0, CLI_FLAG, NULL, "with --accept-all: accept critical ones too",
-	  offsetof(struct options, critical) },
-	{ "reject", 0, CLI_FLAG, NULL, "restore the given paths to what they were",
-	  offsetof(struct options, reject) },
-	{ "hunk", 0, CLI_VALUE, "LIST",
-	  "reject these hunks of one path, or accept it without the others, as in 1,3-4",
-	  offsetof(struct options, hunk) },
-	{ "interactive", 'i', CLI_FLAG, NULL, "decide path by path, or part by part",
-	  offsetof(struct options, interactive) },
-	{ "feedback", 0, CLI_VALUE, "FILE", "append what is rejected to it, for resume --feedback",
-	  offsetof(struct options, feedback) },
-	{ "remark", 0, CLI_VALUE, "TEXT", "with --feedback: what to tell the agent",
-	  offsetof(struct options, remark) },
+	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif|html",
+		  "the format of the output (default: text)"),
+	CLI_FLAG(json, "json", 0, "the same as --format=json"),
+	CLI_FLAG(left, "left-behind", 0, "list every file that was left behind, and its flags"),
+	CLI_FLAG(stat, "stat", 0, "show the summary only, without the diff"),
+	CLI_FLAG(textconv, "textconv", 0, "show files as your textconv programs convert them"),
+	CLI_FLAG(ext_diff, "ext-diff", 0, "show files by your external diff programs"),
+	CLI_FLAG(accept, "accept", 0, "accept the flags of the given paths, held back or not"),
+	CLI_FLAG(accept_all, "accept-all", 0, "accept all open flags except critical ones"),
+	CLI_FLAG(critical, "critical", 0, "with --accept-all: accept critical ones too"),
+	CLI_FLAG(reject, "reject", 0, "restore the given paths to what they were"),
+	CLI_VALUE(hunk, "hunk", 0, "LIST",
+		  "reject these hunks of one path, or accept it without the others, as in 1,3-4"),
+	CLI_FLAG(interactive, "interactive", 'i', "decide path by path, or part by part"),
+	CLI_VALUE(feedback, "feedback", 0, "FILE",
+		  "append what is rejected to it, for resume --feedback"),
+	CLI_VALUE(remark, "remark", 0, "TEXT", "with --feedback: what to tell the agent"),
 };
 
 static bool wants(const struct options *o, const char *format)
@@ -421,7 +400,7 @@ const struct cli_command cli_review = {
 	.name = "review",
 	.usage = "[OPTIONS] [NAME [PATH...]]",
 	.summary = "review the changes of a session, and accept or reject flagged paths",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
 	.words = "SESSION PATH...",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG_JSON,
 };
 
 /* ---- the table ---------------------------------------------------------------- */
@@ -372,7 +371,7 @@ const struct cli_command cli_rules = {
 	.name = "rules",
 	.usage = "[--json] [explain PATH...]",
 	.summary = "list the rules that flag changes, or those that apply to a path",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.max_args = SIZE_MAX,
 	.words = "explain PATH...",
 	.run = run,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -12,18 +11,14 @@
 #include "ga/strmap.h"
 
 struct options {
-	bool json;
-	bool all;
-	bool history;
+	bool json, all, history;
 };
 
 static const struct cli_opt opts[] = {
-	{ "all", 'a', CLI_FLAG, NULL,
-	  "include what may hold a secret (T3), and directories that package managers fill",
-	  offsetof(struct options, all) },
-	{ "history", 0, CLI_FLAG, NULL, "also search all commits, stashes and reflogs",
-	  offsetof(struct options, history) },
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG(all, "all", 'a',
+		 "include what may hold a secret (T3), and directories that package managers fill"),
+	CLI_FLAG(history, "history", 0, "also search all commits, stashes and reflogs"),
+	CLI_FLAG_JSON,
 };
 
 /* What a session started now would see of each, as it is configured. */
@@ -195,7 +190,7 @@ const struct cli_command cli_secrets = {
 	.name = "secrets",
 	.usage = "[--all] [--history] [--json] [PATH...]",
 	.summary = "list secrets in the project, and whether a session would see them",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
 	.words = "PATH...",

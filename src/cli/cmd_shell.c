@@ -6,6 +6,16 @@
 #include "cli.h"
 #include "sessions.h"
 
+struct options {
+	const char *filter;
+	bool quiet;
+};
+
+static const struct cli_opt opts[] = {
+	CLI_VALUE_FILTER(filter),
+	CLI_FLAG_QUIET(quiet),
+};
+
 /* Inside, the system's directories are those of the host: what is found here is there too. */
 static char *default_shell(void)
 {
@@ -28,7 +38,7 @@ static int run_beside(const struct ga_session *s, const struct ga_live_peer *pee
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
-	const struct cli_terminal_options *o = p;
+	const struct options *o = p;
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *shell = default_shell();
@@ -67,9 +77,7 @@ const struct cli_command cli_shell = {
 	.name = "shell",
 	.usage = "[OPTIONS] [NAME] [--] [COMMAND [ARGUMENT...]]",
 	.summary = "run a shell, or a command, in the sandbox of a session",
-	.opts = cli_terminal_opts,
-	.n_opts = CLI_TERMINAL_OPTS,
-	.opts_size = sizeof(struct cli_terminal_options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.name_first = true,
 	.status_is_agents = true,

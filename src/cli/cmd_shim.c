@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,8 +71,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md), with status",
-	  offsetof(struct options, json) },
+	CLI_FLAG(json, "json", 0, "print JSON (docs/json.md), with status"),
 };
 
 /* ---- what there is ------------------------------------------------------- */
@@ -306,7 +304,7 @@ const struct cli_command cli_shim = {
 	.name = "shim",
 	.usage = "[install [NAME...] | remove [NAME...] | status [--json]]",
 	.summary = "make agents start in a sandbox when they are called by name",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = SIZE_MAX,
 	.words = "install|remove|status AGENT...",

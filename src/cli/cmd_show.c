@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stddef.h>
 #include <time.h>
 
 #include "cli.h"
@@ -15,7 +14,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON (docs/json.md)", offsetof(struct options, json) },
+	CLI_FLAG_JSON,
 };
 
 static void print_time(const char *label, uint64_t t)
@@ -158,7 +157,7 @@ const struct cli_command cli_show = {
 	.name = "show",
 	.usage = "[--json] [NAME]",
 	.summary = "show one session",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "SESSION",

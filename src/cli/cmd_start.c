@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -10,39 +9,26 @@
 
 struct options {
 	struct cli_run_options run;
-	const char *name;
-	const char *base;
-	const char *dirty;
-	const char *ignored;
-	bool live;
-	bool no_setup;
-	bool dry_run;
-	bool rm;
+	const char *name, *base, *dirty, *ignored;
+	bool live, no_setup, dry_run, rm;
 };
 
 static const struct cli_opt opts[] = {
-	{ "name", 'n', CLI_VALUE, "NAME", "name the session (default: COMMAND-1, COMMAND-2 ...)",
-	  offsetof(struct options, name) },
-	{ "base", 0, CLI_VALUE, "REV",
-	  "start from this commit instead of HEAD and your uncommitted work",
-	  offsetof(struct options, base) },
-	{ "dirty", 0, CLI_VALUE, "carry|ignore|refuse",
-	  "what to do with uncommitted work (default: carry)",
-	  offsetof(struct options, dirty) },
-	{ "ignored", 0, CLI_VALUE, "share|hide", "whether to show ignored files (default: share)",
-	  offsetof(struct options, ignored) },
-	{ "live", 0, CLI_FLAG, NULL, "lay the session over the working tree itself, without a copy",
-	  offsetof(struct options, live) },
-	{ "learn", 0, CLI_FLAG, NULL,
-	  "restrict nothing, and print what --network allow would have to list",
-	  offsetof(struct options, run.net.learn) },
-	{ "no-setup", 0, CLI_FLAG, NULL, "skip the commands of 'setup'",
-	  offsetof(struct options, no_setup) },
-	{ "rm", 0, CLI_FLAG, NULL, "drop the session at its end if it left nothing to land",
-	  offsetof(struct options, rm) },
-	{ "dry-run", 0, CLI_FLAG, NULL, "say what would be done, and do nothing",
-	  offsetof(struct options, dry_run) },
-	CLI_RUN_OPTS(struct options, run),
+	CLI_VALUE(name, "name", 'n', "NAME",
+		  "name the session (default: COMMAND-1, COMMAND-2 ...)"),
+	CLI_VALUE(base, "base", 0, "REV",
+		  "start from this commit instead of HEAD and your uncommitted work"),
+	CLI_VALUE(dirty, "dirty", 0, "carry|ignore|refuse",
+		  "what to do with uncommitted work (default: carry)"),
+	CLI_VALUE(ignored, "ignored", 0, "share|hide",
+		  "whether to show ignored files (default: share)"),
+	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
+	CLI_FLAG(run.net.learn, "learn", 0,
+		 "restrict nothing, and print what --network allow would have to list"),
+	CLI_FLAG(no_setup, "no-setup", 0, "skip the commands of 'setup'"),
+	CLI_FLAG(rm, "rm", 0, "drop the session at its end if it left nothing to land"),
+	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
+	CLI_RUN_OPTS(run),
 };
 
 static void print_plan(const struct ga_start *st)
@@ -169,7 +155,7 @@ const struct cli_command cli_start = {
 	.name = "start",
 	.usage = "[OPTIONS] [--] COMMAND [ARGUMENT...]",
 	.summary = "run an agent in a sandbox over the working tree",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.stop_at_word = true,
 	.status_is_agents = true,

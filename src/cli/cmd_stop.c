@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <signal.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,16 +13,14 @@
 
 struct options {
 	const char *timeout;
-	bool force;
-	bool quiet;
+	bool force, quiet;
 };
 
 static const struct cli_opt opts[] = {
-	{ "timeout", 0, CLI_VALUE, "TIME",
-	  "how long the agent may take to end before it is killed (default: 10s)",
-	  offsetof(struct options, timeout) },
-	{ "force", 'f', CLI_FLAG, NULL, "kill it at once", offsetof(struct options, force) },
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(struct options, quiet) },
+	CLI_VALUE(timeout, "timeout", 0, "TIME",
+		  "how long the agent may take to end before it is killed (default: 10s)"),
+	CLI_FLAG(force, "force", 'f', "kill it at once"),
+	CLI_FLAG_QUIET(quiet),
 };
 
 struct stopped {
@@ -129,7 +126,7 @@ const struct cli_command cli_stop = {
 	.name = "stop",
 	.usage = "[--timeout TIME] [-f] [-q] NAME...",
 	.summary = "end running sessions and capture their work",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.min_args = 1,
 	.max_args = SIZE_MAX,

@@ -3,7 +3,6 @@
  * What a repository's settings loosen: shown, and trusted, for exactly that content.
  */
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,23 +12,15 @@
 #include "trusting.h"
 
 struct options {
-	bool show;
-	bool list;
-	bool revoke;
-	bool yes;
-	bool json;
+	bool show, list, revoke, yes, json;
 };
 
 static const struct cli_opt opts[] = {
-	{ "show", 0, CLI_FLAG, NULL, "show what it allows agents to do, and do not ask",
-	  offsetof(struct options, show) },
-	{ "list", 0, CLI_FLAG, NULL, "list what is trusted in this repository",
-	  offsetof(struct options, list) },
-	{ "revoke", 0, CLI_FLAG, NULL, "trust nothing in this repository any more",
-	  offsetof(struct options, revoke) },
-	{ "yes", 'y', CLI_FLAG, NULL, "do not ask", offsetof(struct options, yes) },
-	{ "json", 0, CLI_FLAG, NULL, "with --show or --list: print JSON (docs/json.md)",
-	  offsetof(struct options, json) },
+	CLI_FLAG(show, "show", 0, "show what it allows agents to do, and do not ask"),
+	CLI_FLAG(list, "list", 0, "list what is trusted in this repository"),
+	CLI_FLAG(revoke, "revoke", 0, "trust nothing in this repository any more"),
+	CLI_FLAG(yes, "yes", 'y', "do not ask"),
+	CLI_FLAG(json, "json", 0, "with --show or --list: print JSON (docs/json.md)"),
 };
 
 /* ---- this one ---------------------------------------------------------------- */
@@ -265,7 +256,7 @@ const struct cli_command cli_trust = {
 	.name = "trust",
 	.usage = "[--show | --list | --revoke | --yes] [--json] [COMMIT]",
 	.summary = "allow settings of a repository that loosen the sandbox",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,
 	.words = "REV",

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 
 #include "cli.h"
 #include "ga/json.h"
@@ -7,14 +6,12 @@
 #include "ga/quote.h"
 
 struct options {
-	bool json;
-	bool build;
+	bool json, build;
 };
 
 static const struct cli_opt opts[] = {
-	{ "json", 0, CLI_FLAG, NULL, "print JSON", offsetof(struct options, json) },
-	{ "build", 0, CLI_FLAG, NULL, "also print what it was built with",
-	  offsetof(struct options, build) },
+	CLI_FLAG(json, "json", 0, "print JSON"),
+	CLI_FLAG(build, "build", 0, "also print what it was built with"),
 };
 
 #ifdef __clang__
@@ -82,6 +79,6 @@ const struct cli_command cli_version = {
 	.name = "version",
 	.usage = "[--build] [--json]",
 	.summary = "print the version",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.run = run,
 };

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli.h"
@@ -12,8 +11,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	{ "timeout", 0, CLI_VALUE, "TIME", "give up after this time (exit status 124)",
-	  offsetof(struct options, timeout) },
+	CLI_VALUE(timeout, "timeout", 0, "TIME", "give up after this time (exit status 124)"),
 };
 
 static int wait_for(struct cli *c, const char *name, int ms, int *ret_status, struct ga_error *err)
@@ -61,7 +59,7 @@ const struct cli_command cli_wait = {
 	.name = "wait",
 	.usage = "[--timeout TIME] [NAME...]",
 	.summary = "wait until sessions have ended; exit as the agent did",
-	CLI_OPTIONS(opts, struct options),
+	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
 	.words = "SESSION...",

@@ -147,10 +147,10 @@ static void say_options(const struct cli_command *cmd, char **words, size_t n)
 		cleanup_free char *word = ga_strf("--%s", o->name);
 		bool given = false;
 
-		for (size_t k = 1; k < n && o->kind == CLI_FLAG; k++)
+		for (size_t k = 1; k < n && o->kind == CLI_IS_FLAG; k++)
 			given |= !strcmp(words[k], word);
 		if (!given)
-			say("", word, o->kind == CLI_FLAG ? "" : "=", o->help);
+			say("", word, o->kind == CLI_IS_FLAG ? "" : "=", o->help);
 	}
 }
 
@@ -160,7 +160,7 @@ static const struct cli_opt *takes_next(const struct cli_command *cmd, const cha
 	for (size_t i = 0; i < cmd->n_opts; i++) {
 		const struct cli_opt *o = &cmd->opts[i];
 
-		if (o->kind == CLI_FLAG)
+		if (o->kind == CLI_IS_FLAG)
 			continue;
 		if (!strncmp(word, "--", 2) && !strcmp(word + 2, o->name))
 			return o;

@@ -43,13 +43,13 @@ static void store(const struct cli_opt *o, void *opts, const char *value)
 	char *at = (char *)opts + o->offset;
 
 	switch (o->kind) {
-	case CLI_FLAG:
+	case CLI_IS_FLAG:
 		*(bool *)at = true;
 		break;
-	case CLI_VALUE:
+	case CLI_IS_VALUE:
 		*(const char **)at = value;
 		break;
-	case CLI_LIST:
+	case CLI_IS_LIST:
 		ga_strv_push((struct ga_strv *)at, value);
 		break;
 	}
@@ -65,7 +65,7 @@ static int parse_long(const struct cli_command *cmd, void *opts, char **argv, si
 
 	if (!o)
 		return unknown(cmd, argv[0], n + 2, err);
-	if (o->kind == CLI_FLAG) {
+	if (o->kind == CLI_IS_FLAG) {
 		if (eq)
 			return ga_fail(err, GA_EUSAGE, "option '--%s' takes no value", o->name);
 		store(o, opts, NULL);
@@ -90,7 +90,7 @@ static int parse_short(const struct cli_command *cmd, void *opts, char **argv, s
 
 		if (!o)
 			return unknown(cmd, argv[0], strlen(argv[0]), err);
-		if (o->kind == CLI_FLAG) {
+		if (o->kind == CLI_IS_FLAG) {
 			store(o, opts, NULL);
 			continue;
 		}
@@ -184,6 +184,6 @@ int cli_parse(const struct cli_command *cmd, void *opts, size_t *argc, char ***a
 void cli_release(const struct cli_command *cmd, void *opts)
 {
 	for (size_t i = 0; i < cmd->n_opts; i++)
-		if (cmd->opts[i].kind == CLI_LIST)
+		if (cmd->opts[i].kind == CLI_IS_LIST)
 			ga_strv_release((struct ga_strv *)((char *)opts + cmd->opts[i].offset));
 }

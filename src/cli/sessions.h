@@ -81,15 +81,9 @@ int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err);
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err);
 
-/* The options of commands that show an existing session's terminal: attach and shell. */
-struct cli_terminal_options {
-	const char *filter;
-	bool quiet;
-};
-#define CLI_TERMINAL_OPTS 2
-extern const struct cli_opt cli_terminal_opts[CLI_TERMINAL_OPTS];
-
-/* --terminal-filter. */
+#define CLI_VALUE_FILTER(member) \
+	CLI_VALUE(member, "terminal-filter", 0, "on|off", \
+		  "whether to drop escape sequences that reach beyond the window (default: on)")
 struct cli_filter {
 	bool given;
 	bool off;
@@ -108,42 +102,33 @@ struct cli_network {
 	bool none, learn;
 };
 /* The options that start and resume have in common, and CLI_RUN_OPTS, their rows in the tables of
- * the commands: `in` is the member of `type` that has them. */
+ * the commands: `in` is the member of struct options that has them. */
 struct cli_run_options {
 	struct ga_strv expose;
 	struct cli_network net;
 	const char *message, *filter;
 	bool no_services, no_finish, detach, untrusted, quiet, verbose;
 };
-#define CLI_RUN_OPTS(type, in)                                                          \
-	{ "expose", 0, CLI_LIST, "PATH", "show this file although it is a secret (repeatable)", \
-	  offsetof(type, in.expose) },                                                  \
-	{ "network", 0, CLI_VALUE, "host|allow|none",                                   \
-	  "what the session can reach: all that you can (default), what is listed, or nothing", \
-	  offsetof(type, in.net.mode) },                                                \
-	{ "allow", 0, CLI_LIST, "HOST:PORT",                                            \
-	  "let the session reach this; implies --network allow (repeatable)",           \
-	  offsetof(type, in.net.allow) },                                               \
-	{ "no-network", 0, CLI_FLAG, NULL, "the same as --network none",                \
-	  offsetof(type, in.net.none) },                                                \
-	{ "no-services", 0, CLI_FLAG, NULL, "skip the commands of 'services'",          \
-	  offsetof(type, in.no_services) },                                             \
-	{ "no-finish", 0, CLI_FLAG, NULL, "skip those of 'finish'",                     \
-	  offsetof(type, in.no_finish) },                                               \
-	{ "detach", 'd', CLI_FLAG, NULL,                                                \
-	  "run in the background: print the session's name and return",                 \
-	  offsetof(type, in.detach) },                                                  \
-	{ "message", 'm', CLI_VALUE, "MSG",                                             \
-	  "message of the commit with what the agent leaves uncommitted",               \
-	  offsetof(type, in.message) },                                                 \
-	{ "terminal-filter", 0, CLI_VALUE, "on|off",                                    \
-	  "whether to drop escape sequences that reach beyond the window (default: on)", \
-	  offsetof(type, in.filter) },                                                  \
-	{ "untrusted", 0, CLI_FLAG, NULL, "leave out settings in .agentdev.yaml that need trust", \
-	  offsetof(type, in.untrusted) },                                               \
-	{ "quiet", 'q', CLI_FLAG, NULL, "print only errors", offsetof(type, in.quiet) },  \
-	{ "verbose", 'v', CLI_FLAG, NULL, "show progress, even if not on a terminal",   \
-	  offsetof(type, in.verbose) }
+#define CLI_RUN_OPTS(in) \
+	CLI_VALUE(in.expose, "expose", 0, "PATH", \
+		  "show this file although it is a secret (repeatable)"), \
+	CLI_VALUE(in.net.mode, "network", 0, "host|allow|none", \
+		  "what the session can reach: all that you can (default), what is listed, " \
+		  "or nothing"), \
+	CLI_VALUE(in.net.allow, "allow", 0, "HOST:PORT", \
+		  "let the session reach this; implies --network allow (repeatable)"), \
+	CLI_FLAG(in.net.none, "no-network", 0, "the same as --network none"), \
+	CLI_FLAG(in.no_services, "no-services", 0, "skip the commands of 'services'"), \
+	CLI_FLAG(in.no_finish, "no-finish", 0, "skip those of 'finish'"), \
+	CLI_FLAG(in.detach, "detach", 'd', \
+		 "run in the background: print the session's name and return"), \
+	CLI_VALUE(in.message, "message", 'm', "MSG", \
+		  "message of the commit with what the agent leaves uncommitted"), \
+	CLI_VALUE_FILTER(in.filter), \
+	CLI_FLAG(in.untrusted, "untrusted", 0, \
+		 "leave out settings in .agentdev.yaml that need trust"), \
+	CLI_FLAG_QUIET(in.quiet), \
+	CLI_FLAG(in.verbose, "verbose", 'v', "show progress, even if not on a terminal")
 
 /* Apply them to `conf`, and add them to `ret` as KEY=VALUE. If none was given, those in `former`
  * (NULL: none) are applied and added. */
