@@ -11,7 +11,7 @@
 
 enum { STEPS_MAX = 4, MARKS_MAX = 32 };
 
-/* What a mark makes of which characters: " ÀA ÈE " has pairs of the result and what it is made of. */
+/* What a mark makes of which characters: " ÀA ÈE " has pairs of the result and its origin. */
 static const struct {
 	uint32_t mark; /* 0: another spelling of one character */
 	const char *pairs;
