@@ -22,6 +22,9 @@ char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull))
 /* Does a text, or do its first `n` bytes, end in `end`? */
 bool ga_ends_in(const char *s, const char *end);
 bool ga_ends_in_n(const char *s, size_t n, const char *end);
+/* Is `word` one of the words of `list`, which single blanks separate? */
+bool ga_has_word(const char *list, const char *word);
+bool ga_has_word_n(const char *list, const char *word, size_t n);
 /* A copy of at most `n` bytes of `s`, always terminated. */
 char *ga_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
 /* A copy of the `n` bytes at `p`. */

@@ -54,6 +54,21 @@ bool ga_ends_in(const char *s, const char *end)
 	return ga_ends_in_n(s, strlen(s), end);
 }
 
+bool ga_has_word_n(const char *list, const char *word, size_t n)
+{
+	if (!n || memchr(word, ' ', n))
+		return false;
+	for (const char *p = list; (p = memmem(p, strlen(p), word, n)); p += n)
+		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+			return true;
+	return false;
+}
+
+bool ga_has_word(const char *list, const char *word)
+{
+	return ga_has_word_n(list, word, strlen(word));
+}
+
 char *ga_strndup(const char *s, size_t n)
 {
 	size_t len = strnlen(s, n);

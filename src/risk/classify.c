@@ -110,10 +110,10 @@ void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *e
 	ga_look_fire(k, "uninspected", ga_buf_steal(&b));
 }
 
-bool ga_look_fired(const struct ga_look *k, const char *rule)
+bool ga_look_fired(const struct ga_look *k, const char *rules)
 {
 	for (size_t i = 0; i < k->n; i++)
-		if (!strcmp(k->v[i].rule->id, rule))
+		if (ga_has_word(rules, k->v[i].rule->id))
 			return true;
 	return false;
 }
@@ -278,14 +278,6 @@ static void make_flags(struct ga_look *k, struct ga_flags *ret)
 
 /* ---- path rules ------------------------------------------------------------ */
 
-static bool ends_in_one_of(const char *s, const char *const *ends, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ga_ends_in(s, ends[i]))
-			return true;
-	return false;
-}
-
 static bool starts_like_script(struct ga_look *k)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -300,15 +292,14 @@ static bool starts_like_script(struct ga_look *k)
 /* Exceptions to rules that patterns alone cannot express. */
 static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct ga_hits *hits)
 {
-	static const char *const templates[] = { ".example", ".sample", ".template", ".dist",
-						 ".defaults", ".schema", ".tmpl", ".tpl" };
-	static const char *const lock[] = { ".lock" };
+	static const char templates[] = "example sample template dist defaults schema tmpl tpl";
+	const char *dot = strrchr(k->base, '.');
 
 	if (!strcmp(rule->id, "dotenv"))
-		return ends_in_one_of(k->base, templates, GA_NELEMS(templates));
+		return dot && ga_has_word(templates, dot + 1);
 	if (!strcmp(rule->id, "hook-name-anywhere"))
 		return !starts_like_script(k);
-	if (!strcmp(rule->id, "name-lock-and-temp") && ends_in_one_of(k->base, lock, 1))
+	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
 		for (size_t i = 0; i < hits->n; i++)
 			if (!strcmp(hits->v[i].rule->category, "package-manager"))
 				return true;
@@ -327,14 +318,11 @@ static void apply_hit(struct ga_look *k, const struct ga_hit *hit, char *detail)
 
 static void look_at_path(struct ga_look *k, bool removed)
 {
-	static const char *const special[] = { ".gitmodules", ".gitattributes", ".gitignore",
-					       ".mailmap" };
+	static const char special[] = ".gitmodules .gitattributes .gitignore .mailmap";
 	bool link = k->c->new.mode == GA_MODE_LINK || k->c->new.mode == GA_MODE_GITLINK;
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 
-	k->link_covered = false;
-	for (size_t i = 0; i < GA_NELEMS(special); i++)
-		k->link_covered |= !strcmp(k->base, special[i]);
+	k->link_covered = ga_has_word(special, k->base);
 	ga_matcher_find(k->matcher, k->folded, link, &hits);
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct ga_hit *h = &hits.v[i];

@@ -124,37 +124,22 @@ static void check_document(struct ga_look *k)
 
 static bool on_path_like_dir(const struct ga_look *k)
 {
-	static const char *const dirs[] = { "bin", ".bin", "sbin", "tools" };
 	cleanup_free char *dir = ga_path_parent(k->folded);
-	const char *last = ga_path_base(dir);
 
-	if (!*dir)
-		return true;
-	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
-		if (!strcmp(last, dirs[i]))
-			return true;
-	return false;
+	return !*dir || ga_has_word("bin .bin sbin tools", ga_path_base(dir));
 }
 
 static bool common_command(const char *name)
 {
-	static const char *const commands[] = {
-		"git", "ls", "cd", "cat", "cp", "mv", "rm", "less", "more", "grep", "rg", "find",
-		"sed", "awk", "tar", "node", "npm", "npx", "yarn", "pnpm", "bun", "deno", "pip",
-		"pip3", "uv", "poetry", "make", "cmake", "ninja", "gcc", "cc", "clang", "cargo",
-		"rustc", "go", "java", "mvn", "gradle", "ruby", "gem", "bundle", "rake", "php",
-		"composer", "perl", "docker", "podman", "kubectl", "terraform", "ssh", "scp",
-		"curl", "wget", "code", "vim", "nvim", "vi", "emacs", "nano", "sudo", "su", "bash",
-		"sh", "zsh", "fish", "env", "which", "man", "gh", "glab", "tmux", "direnv",
-		"claude", "codex", "gemini", "opencode",
-	};
+	static const char commands[] =
+		"git ls cd cat cp mv rm less more grep rg find sed awk tar node npm npx yarn pnpm "
+		"bun deno pip pip3 uv poetry make cmake ninja gcc cc clang cargo rustc go java mvn "
+		"gradle ruby gem bundle rake php composer perl docker podman kubectl terraform "
+		"ssh scp curl wget code vim nvim vi emacs nano sudo su bash sh zsh fish env which "
+		"man gh glab tmux direnv claude codex gemini opencode";
 
-	if (!strncmp(name, "python", 6) && !name[6 + strspn(name + 6, "0123456789.")])
-		return true;
-	for (size_t i = 0; i < GA_NELEMS(commands); i++)
-		if (!strcmp(name, commands[i]))
-			return true;
-	return false;
+	return ga_has_word(commands, name) || (!strncmp(name, "python", 6) &&
+					       !name[6 + strspn(name + 6, "0123456789.")]);
 }
 
 static void check_exec(struct ga_look *k, const struct ga_buf *text)
@@ -197,16 +182,11 @@ static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 
 static void check_minified(struct ga_look *k, const struct ga_buf *text)
 {
-	static const char *const sources[] = {
-		".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx", ".css", ".py", ".rb", ".php", ".sh",
-		".go", ".c", ".h", ".java", ".lua", ".pl", ".rs",
-	};
-	const char *ext = strrchr(k->base, '.');
-	bool source = false;
+	static const char sources[] = "js mjs cjs ts jsx tsx css py rb php sh go c h java lua pl rs";
+	const char *dot = strrchr(k->base, '.');
+	bool source = dot && ga_has_word(sources, dot + 1);
 	size_t lines = 1;
 
-	for (size_t i = 0; ext && i < GA_NELEMS(sources); i++)
-		source |= !strcmp(ext, sources[i]);
 	for (size_t i = 0; source && i < text->len; lines++) {
 		const char *end = memchr(text->ptr + i, '\n', text->len - i);
 		size_t n = end ? (size_t)(end - text->ptr) - i : text->len - i;

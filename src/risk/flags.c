@@ -7,16 +7,6 @@
 
 enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */
 
-bool ga_has_word(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = list; n && (p = strstr(p, word)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
-}
-
 void ga_risk_quote_start(struct ga_buf *out, const char *s)
 {
 	size_t n = strlen(s);

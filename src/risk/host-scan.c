@@ -27,19 +27,13 @@ static const char delimiters[] = " \t\"'`;&|()<>=,:{}[]!\r\n\\";
 /* Words that a command follows. */
 static bool introduces(const struct word *w)
 {
-	static const char *const words[] = { "then", "do", "else", "if", "elif", "while", "until",
-					     "exec", "env", "sudo", "time", "command", "xargs",
-					     "run", "npx", "bunx", "dlx", "-m", "-c", "nice",
-					     "nohup", "timeout", "--", "eval", "builtin" };
-
+	static const char words[] = "then do else if elif while until exec env sudo time command "
+				    "xargs run npx bunx dlx -m -c nice nohup timeout -- eval "
+				    "builtin";
 	const char *slash = memrchr(w->s, '/', w->n); /* /usr/bin/env */
 	const char *base = slash ? slash + 1 : w->s;
-	size_t n = w->n - (size_t)(base - w->s);
 
-	for (size_t i = 0; i < GA_NELEMS(words); i++)
-		if (n == strlen(words[i]) && !memcmp(base, words[i], n))
-			return true;
-	return false;
+	return ga_has_word_n(words, base, w->n - (size_t)(base - w->s));
 }
 
 /* The next word of `line` from `*pos`; false at the end. `last` is the word before. */

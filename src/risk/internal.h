@@ -12,8 +12,6 @@
 #include "ga/risk.h"
 #include "ga/strmap.h"
 
-/* Is `word` one of the words of `list`, which single blanks separate? (flags.c) */
-bool ga_has_word(const char *list, const char *word);
 /* Append the beginning of `s`, quoted, with "..." if there is more. (flags.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
 
@@ -121,7 +119,8 @@ void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *
 void ga_look_lower(struct ga_look *k, const char *rules, const char *why);
 /* Fire "uninspected" about `what`; releases the error, if there is one. */
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
-bool ga_look_fired(const struct ga_look *k, const char *rule);
+/* Did any of the rules (ids separated by blanks) fire? */
+bool ga_look_fired(const struct ga_look *k, const char *rules);
 
 /* Entry of a path; what cannot be read counts as absent and is flagged. */
 struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, const char *path);

@@ -7,25 +7,16 @@
 
 #include "known.h"
 
-/* Add to `ret` the words that the text has, in upper or lower case. */
-static void find_words(const char *text, const char *const *words, size_t n, struct ga_strv *ret)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcasestr(text, words[i]))
-			ga_strv_push(ret, words[i]);
-}
-
+/* Say which of the words were added, in upper or lower case. */
 static void say_words(const struct ga_known *f, const char *rule, enum ga_severity s,
 		      const char *intro, const char *const *words, size_t n)
 {
 	cleanup_strv struct ga_strv found = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
-	find_words(f->added->ptr, words, n, &found);
-	if (!found.n)
-		return;
-	list = ga_known_list(&found);
-	ga_look_say(f->k, rule, s, ga_strf("%s %s", intro, list));
+	for (size_t i = 0; i < n; i++)
+		if (strcasestr(f->added->ptr, words[i]))
+			ga_strv_push(&found, words[i]);
+	ga_known_say(f->k, rule, s, intro, &found);
 }
 
 /* ---- containers --------------------------------------------------------------------- */
@@ -40,7 +31,7 @@ void ga_known_container(const struct ga_known *f)
 	};
 
 	say_words(f, ga_look_fired(f->k, "compose") ? "compose" : "dockerfile", GA_HIGH,
-		  "reaches out of the container:", reach, GA_NELEMS(reach));
+		  "reaches out of the container: ", reach, GA_NELEMS(reach));
 }
 
 /* ---- make ----------------------------------------------------------------------------- */
@@ -97,19 +88,15 @@ void ga_known_makefile(const struct ga_known *f)
 	cleanup_(makefile_release) struct makefile a = { .rule = GA_BUF_INIT },
 						   b = { .rule = GA_BUF_INIT };
 	cleanup_strv struct ga_strv targets = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
-	say_words(f, "make", GA_LOW, "runs a command on merely being read:", at_once,
+	say_words(f, "make", GA_LOW, "runs a command on merely being read: ", at_once,
 		  GA_NELEMS(at_once));
 	read_makefile(f->old, &a);
 	read_makefile(f->text, &b);
 	for (size_t i = 0; i < b.rules.n; i++)
 		if (ga_strv_find(&a.rules, b.rules.v[i]) < 0)
 			ga_strv_push_n(&targets, b.rules.v[i], strcspn(b.rules.v[i], "\n"));
-	if (!targets.n)
-		return;
-	list = ga_known_list(&targets);
-	ga_look_say(f->k, "make", GA_LOW, ga_strf("changes what these do: %s", list));
+	ga_known_say(f->k, "make", GA_LOW, "changes what these do: ", &targets);
 }
 
 /* ---- automake ------------------------------------------------------------------------- */
@@ -190,16 +177,9 @@ static bool add_tests(struct rest *r, const char *line)
 /* Is it a condition, of automake or of make? */
 static bool is_condition(const char *line)
 {
-	static const char *const words[] = { "if", "else", "endif", "ifeq", "ifneq", "ifdef",
-					     "ifndef" };
-	size_t n;
-
 	line += strspn(line, " \t");
-	n = strcspn(line, " \t(\"'#");
-	for (size_t i = 0; i < GA_NELEMS(words); i++)
-		if (n == strlen(words[i]) && !memcmp(line, words[i], n))
-			return true;
-	return false;
+	return ga_has_word_n("if else endif ifeq ifneq ifdef ifndef", line,
+			     strcspn(line, " \t(\"'#"));
 }
 
 static void rest_release(struct rest *r)
@@ -262,7 +242,7 @@ void ga_known_cmake(const struct ga_known *f)
 		"_COMPILER_LAUNCHER",
 	};
 
-	say_words(f, "cmake", GA_LOW, "adds", commands, GA_NELEMS(commands));
+	say_words(f, "cmake", GA_LOW, "adds ", commands, GA_NELEMS(commands));
 }
 
 /* ---- scripts ------------------------------------------------------------------------------ */

@@ -9,15 +9,14 @@
 /* ---- VS Code ------------------------------------------------------------------ */
 
 /* Settings of colours, sizes and blanks, by which nothing can be run or hidden. */
-static const char *const harmless_settings[] = {
-	"workbench.colorCustomizations", "workbench.colorTheme", "workbench.iconTheme",
-	"editor.tabSize", "editor.indentSize", "editor.insertSpaces", "editor.detectIndentation",
-	"editor.rulers", "editor.wordWrap", "editor.wordWrapColumn", "editor.fontSize",
-	"editor.fontFamily", "editor.fontLigatures", "editor.lineHeight",
-	"editor.renderWhitespace", "editor.renderLineHighlight", "editor.minimap.enabled",
-	"editor.trimAutoWhitespace", "editor.bracketPairColorization.enabled", "files.eol",
-	"files.insertFinalNewline", "files.trimFinalNewlines", "files.trimTrailingWhitespace",
-};
+static const char harmless_settings[] =
+	"workbench.colorCustomizations workbench.colorTheme workbench.iconTheme editor.tabSize "
+	"editor.indentSize editor.insertSpaces editor.detectIndentation editor.rulers "
+	"editor.wordWrap editor.wordWrapColumn editor.fontSize editor.fontFamily "
+	"editor.fontLigatures editor.lineHeight editor.renderWhitespace "
+	"editor.renderLineHighlight editor.minimap.enabled editor.trimAutoWhitespace "
+	"editor.bracketPairColorization.enabled files.eol files.insertFinalNewline "
+	"files.trimFinalNewlines files.trimTrailingWhitespace";
 
 /* Is it a setting that chooses programs or arguments, or what is done without asking? */
 static bool telling_setting(const char *key)
@@ -52,7 +51,7 @@ static void sort_settings(const json_t *a, const json_t *b, bool top, struct ga_
 			continue;
 		}
 		ga_strv_push(changed, keys.v[i]);
-		*harmless &= GA_KNOWN_IN(keys.v[i], harmless_settings);
+		*harmless &= ga_has_word(harmless_settings, keys.v[i]);
 		if (telling_setting(keys.v[i]))
 			ga_strv_push(telling, keys.v[i]);
 	}
@@ -69,12 +68,12 @@ static void judge_settings(const struct ga_known *f, const json_t *a, const json
 	sort_settings(a, b, true, &telling, &changed, &harmless);
 	if (!changed.n && !f->old->len)
 		return;
-	list = ga_known_list(telling.n ? &telling : &changed);
 	if (!harmless) {
-		ga_look_say(f->k, rule, GA_LOW,
-			    ga_strf("%s %s", telling.n ? "sets" : "changed:", list));
+		ga_known_say(f->k, rule, GA_LOW, telling.n ? "sets " : "changed: ",
+			     telling.n ? &telling : &changed);
 		return;
 	}
+	list = ga_known_list(&changed);
 	why = changed.n ? ga_strf("only colours, blanks and the like: %s", list) :
 			  ga_strdup("only its layout and comments change");
 	ga_look_lower(f->k, lowered, why);
@@ -127,7 +126,6 @@ void ga_known_workspace(const struct ga_known *f)
 {
 	cleanup_json json_t *a = ga_known_json(f->old, true), *b = ga_known_json(f->text, true);
 	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
 	if (!a || !b)
 		return;
@@ -138,8 +136,7 @@ void ga_known_workspace(const struct ga_known *f)
 			       "code-workspace", "code-workspace");
 		return;
 	}
-	list = ga_known_list(&keys);
-	ga_look_say(f->k, "code-workspace", GA_LOW, ga_strf("changed: %s", list));
+	ga_known_say(f->k, "code-workspace", GA_LOW, "changed: ", &keys);
 }
 
 /* ---- JetBrains ------------------------------------------------------------------ */
@@ -174,51 +171,46 @@ static bool list_components(const struct ga_buf *text, struct ga_strv *ret)
 
 void ga_known_idea(const struct ga_known *f)
 {
-	static const char *const style[] = { "ProjectCodeStyleConfiguration",
-					     "ProjectCodeStyleSettingsManager",
-					     "InspectionProjectProfileManager" };
+	static const char style[] =
+		"ProjectCodeStyleConfiguration ProjectCodeStyleSettingsManager "
+		"InspectionProjectProfileManager";
 	static const char *const dirs[] = { ".idea/codeStyles/", ".idea/inspectionProfiles/" };
 	cleanup_strv struct ga_strv before = GA_STRV_INIT, names = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 	bool harmless, in_dir = false;
 
 	if (!list_components(f->text, &names))
 		return;
 	harmless = !f->old->len || list_components(f->old, &before);
 	for (size_t i = 0; i < names.n; i++)
-		harmless &= GA_KNOWN_IN(names.v[i], style);
+		harmless &= ga_has_word(style, names.v[i]);
 	for (size_t i = 0; i < before.n; i++)
-		harmless &= GA_KNOWN_IN(before.v[i], style);
+		harmless &= ga_has_word(style, before.v[i]);
 	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
 		in_dir |= strcasestr(f->k->folded, dirs[i]) != NULL;
-	list = ga_known_list(&names);
 	if (harmless && in_dir)
 		ga_look_lower(f->k, "jetbrains", "only code style and inspections");
 	else
-		ga_look_say(f->k, ga_look_fired(f->k, "jetbrains-autorun") ? "jetbrains-autorun" :
-									     "jetbrains",
-			    GA_LOW, ga_strf("components: %s", list));
+		ga_known_say(f->k, ga_look_fired(f->k, "jetbrains-autorun") ? "jetbrains-autorun" :
+									      "jetbrains",
+			     GA_LOW, "components: ", &names);
 }
 
 /* ---- Claude Code ------------------------------------------------------------------ */
 
 void ga_known_claude(const struct ga_known *f)
 {
-	static const char *const telling[] = {
-		"hooks", "permissions", "enableAllProjectMcpServers", "enabledMcpjsonServers",
-		"env",
-		"apiKeyHelper", "statusLine", "awsAuthRefresh", "awsCredentialExport",
-		"otelHeadersHelper", "defaultMode", "sandbox", "additionalDirectories",
-	};
+	static const char telling[] =
+		"hooks permissions enableAllProjectMcpServers enabledMcpjsonServers env "
+		"apiKeyHelper statusLine awsAuthRefresh awsCredentialExport otelHeadersHelper "
+		"defaultMode sandbox additionalDirectories";
 	cleanup_json json_t *a = ga_known_json(f->old, false), *b = ga_known_json(f->text, false);
 	cleanup_strv struct ga_strv keys = GA_STRV_INIT, sets = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
 	if (!a || !b)
 		return;
 	ga_known_json_changed(a, b, &keys);
 	for (size_t i = 0; i < keys.n; i++)
-		if (GA_KNOWN_IN(keys.v[i], telling))
+		if (ga_has_word(telling, keys.v[i]))
 			ga_strv_push(&sets, keys.v[i]);
 	if (!keys.n && !f->old->len)
 		return;
@@ -227,8 +219,7 @@ void ga_known_claude(const struct ga_known *f)
 			      "only its layout changes");
 		return;
 	}
-	list = ga_known_list(sets.n ? &sets : &keys);
-	ga_look_say(f->k, "claude-settings", GA_LOW,
-		    ga_strf("%s %s", sets.n ? "changes what runs or is allowed:" : "changed:",
-			    list));
+	ga_known_say(f->k, "claude-settings", GA_LOW,
+		     sets.n ? "changes what runs or is allowed: " : "changed: ",
+		     sets.n ? &sets : &keys);
 }

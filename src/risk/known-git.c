@@ -13,14 +13,13 @@
 static void check_attribute(struct ga_look *k, const char *word)
 {
 	static const char *const kinds[] = { "filter", "diff", "merge" };
-	static const char *const hiding[] = { "-diff", "binary", "linguist-generated",
-					      "linguist-generated=true", "linguist-vendored",
-					      "linguist-vendored=true", "-text", "export-ignore" };
+	static const char hiding[] = "-diff binary linguist-generated linguist-generated=true "
+				     "linguist-vendored linguist-vendored=true -text "
+				     "export-ignore";
 	const char *eq = strchr(word, '=');
 
-	for (size_t i = 0; i < GA_NELEMS(hiding); i++)
-		if (!strcmp(word, hiding[i]))
-			ga_look_fire(k, "gitattributes-hide", ga_quote(word));
+	if (ga_has_word(hiding, word))
+		ga_look_fire(k, "gitattributes-hide", ga_quote(word));
 	for (size_t i = 0; k->host && eq && i < GA_NELEMS(kinds); i++) {
 		cleanup_free char *driver = ga_strf("%s:%s", kinds[i], eq + 1);
 
@@ -93,16 +92,13 @@ void ga_known_modules(const struct ga_known *f)
 void ga_known_ignore(const struct ga_known *f)
 {
 	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
-	cleanup_free char *text = ga_strdup(f->added->ptr), *list = NULL;
+	cleanup_free char *text = ga_strdup(f->added->ptr);
 	char *save = NULL;
 
 	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
 		if (l[0] == '!')
 			ga_strv_push(&shown, l + 1);
-	if (!shown.n)
-		return;
-	list = ga_known_list(&shown);
-	ga_look_say(f->k, "gitignore", GA_LOW, ga_strf("no longer ignores %s", list));
+	ga_known_say(f->k, "gitignore", GA_LOW, "no longer ignores ", &shown);
 }
 
 /* ---- configuration -------------------------------------------------------------------- */
@@ -196,7 +192,6 @@ void ga_known_gitconfig(const struct ga_known *f)
 {
 	cleanup_(config_release) struct config a = { .n = 0 }, b = { .n = 0 };
 	cleanup_strv struct ga_strv new = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
 	/* if the old one is not read to its end, the rest counts as new */
 	(void)ga_known_config(f->old, add_variable, &a);
@@ -207,10 +202,6 @@ void ga_known_gitconfig(const struct ga_known *f)
 	for (size_t i = 0; i < b.n; i++)
 		if (!config_has(&a, b.names.v[i], b.values[i].ptr))
 			ga_strv_pushf(&new, "%s = %s", b.names.v[i], b.values[i].ptr);
-	if (!new.n)
-		return;
 	ga_strv_sort_unique(&new);
-	list = ga_known_list(&new);
-	ga_look_say(f->k, "gitconfig-file", GA_CRITICAL,
-		    ga_strf("git would run or read: %s", list));
+	ga_known_say(f->k, "gitconfig-file", GA_CRITICAL, "git would run or read: ", &new);
 }

@@ -90,7 +90,6 @@ void ga_known_gomod(const struct ga_known *f)
 {
 	cleanup_(mod_release) struct mod a = { .block = NULL }, b = { .block = NULL };
 	cleanup_strv struct ga_strv changes = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 	bool harmless = true;
 
 	if (!mod_read(f->old, &a) || !mod_read(f->text, &b))
@@ -107,6 +106,5 @@ void ga_known_gomod(const struct ga_known *f)
 					  "only its layout and comments change");
 		return;
 	}
-	list = ga_known_list(&changes);
-	ga_look_say(f->k, "go-build", GA_LOW, ga_strdup(list));
+	ga_known_say(f->k, "go-build", GA_LOW, "", &changes);
 }

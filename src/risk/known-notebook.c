@@ -9,7 +9,6 @@
 /* Are all outputs in forms that are shown as they are, not run or rendered by the page? */
 static bool is_plain_output(const json_t *outputs)
 {
-	static const char *const plain[] = { "text/plain", "image/png", "image/jpeg", "image/gif" };
 	const json_t *output;
 	const char *type;
 	json_t *data;
@@ -17,7 +16,7 @@ static bool is_plain_output(const json_t *outputs)
 
 	json_array_foreach(outputs, i, output)
 		json_object_foreach(json_object_get(output, "data"), type, data)
-			if (!GA_KNOWN_IN(type, plain))
+			if (!ga_has_word("text/plain image/png image/jpeg image/gif", type))
 				return false;
 	return true;
 }

@@ -47,10 +47,7 @@ static void check_lifecycle(struct ga_look *k, const json_t *old, const json_t *
 /* Is a version a path to code, instead of the version wanted? */
 static bool is_local(const char *value)
 {
-	static const char *const forms[] = { "file:*", "link:*", "portal:*", "patch:*", "./*",
-					     "../*", "/*" };
-
-	return GA_KNOWN_IN(value, forms);
+	return ga_known_in(value, "file:* link:* portal:* patch:* ./* ../* /*");
 }
 
 /* Fire for entries of a map from packages whose values have become paths. */
@@ -108,23 +105,18 @@ static void add_packages(const json_t *a, const json_t *b, struct ga_strv *ret)
 static void say_packages(struct ga_look *k, const json_t *old, const json_t *new)
 {
 	cleanup_strv struct ga_strv packages = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
 
 	for (size_t i = 0; i < GA_NELEMS(dependencies); i++)
 		add_packages(json_object_get(old, dependencies[i]),
 			     json_object_get(new, dependencies[i]), &packages);
-	if (!packages.n)
-		return;
-	list = ga_known_list(&packages);
-	ga_look_say(k, "npm-manifest", GA_LOW, ga_strf("packages: %s", list));
+	ga_known_say(k, "npm-manifest", GA_LOW, "packages: ", &packages);
 }
 
 void ga_known_package_json(const struct ga_known *f)
 {
-	static const char *const harmless[] = {
-		"version", "description", "keywords", "author", "contributors", "maintainers",
-		"license", "licenses", "homepage", "repository", "bugs", "funding",
-	};
+	static const char harmless[] =
+		"version description keywords author contributors maintainers license licenses "
+		"homepage repository bugs funding";
 	cleanup_json json_t *a = ga_known_json(f->old, false), *b = ga_known_json(f->text, false);
 	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
 	cleanup_free char *list = NULL, *why = NULL;
@@ -141,12 +133,12 @@ void ga_known_package_json(const struct ga_known *f)
 		return;
 	ga_known_json_changed(a, b, &keys);
 	for (size_t i = 0; i < keys.n; i++)
-		all &= GA_KNOWN_IN(keys.v[i], harmless);
-	list = ga_known_list(&keys);
-	if (all && (keys.n || f->old->len)) {
+		all &= ga_has_word(harmless, keys.v[i]);
+	if (!all) {
+		ga_known_say(f->k, "npm-manifest", GA_LOW, "changed: ", &keys);
+	} else if (keys.n || f->old->len) {
+		list = ga_known_list(&keys);
 		why = ga_strf(keys.n ? "only %s changes" : "only its layout changes%s", list);
 		ga_look_lower(f->k, "npm-manifest", why);
-	} else if (keys.n) {
-		ga_look_say(f->k, "npm-manifest", GA_LOW, ga_strf("changed: %s", list));
 	}
 }

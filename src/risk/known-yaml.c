@@ -8,8 +8,6 @@
 #include "ga/yaml.h"
 #include "known.h"
 
-static const char *const triggers[] = { "pull_request_target", "workflow_run" };
-
 /* Is it "owner/name@<commit>", a path of this repository, or an image by its digest? */
 static bool is_pinned(const char *uses)
 {
@@ -95,10 +93,8 @@ static void add_expressions(const char *key, const char *text, struct ga_strv *r
 
 static void add_text(const char *key, const char *text, struct ga_strv *ret)
 {
-	if (!strcmp(key, "on"))
-		for (size_t i = 0; i < GA_NELEMS(triggers); i++)
-			if (!strcmp(text, triggers[i]))
-				ga_strv_pushf(ret, "on %s", text);
+	if (!strcmp(key, "on") && ga_has_word("pull_request_target workflow_run", text))
+		ga_strv_pushf(ret, "on %s", text);
 	if (!strcmp(key, "permissions") && !strcmp(text, "write-all"))
 		ga_strv_push(ret, "permissions: write-all");
 	if (!strcmp(key, "id-token") && !strcmp(text, "write"))
@@ -146,30 +142,21 @@ static bool read_workflow(const struct ga_buf *text, struct ga_strv *ret)
 	return true;
 }
 
-static void say_high(struct ga_look *k, const char *detail)
-{
-	ga_look_say(k, ga_look_fired(k, "ci-github") ? "ci-github" : "ci-gitea-forgejo", GA_HIGH,
-		    ga_strdup(detail));
-}
-
 void ga_known_workflow(const struct ga_known *f)
 {
 	cleanup_strv struct ga_strv was = GA_STRV_INIT, is = GA_STRV_INIT, new = GA_STRV_INIT;
-	cleanup_free char *list = NULL;
+	const char *rule = ga_look_fired(f->k, "ci-github") ? "ci-github" : "ci-gitea-forgejo";
 
 	if (!strstr(f->k->base, ".y"))
 		return; /* not a workflow, but a script of an action */
 	if (!read_workflow(f->text, &is)) {
 		/* the service may understand it all the same, and what it does is not known then */
-		say_high(f->k, "is in no form that is understood here");
+		ga_look_say(f->k, rule, GA_HIGH, ga_strdup("is in no form that is understood here"));
 		return;
 	}
 	(void)read_workflow(f->old, &was);
 	for (size_t i = 0; i < is.n; i++)
 		if (ga_strv_find(&was, is.v[i]) < 0)
 			ga_strv_push(&new, is.v[i]);
-	if (!new.n)
-		return;
-	list = ga_known_list(&new);
-	say_high(f->k, list);
+	ga_known_say(f->k, rule, GA_HIGH, "", &new);
 }

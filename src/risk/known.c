@@ -49,12 +49,8 @@ void ga_look_known(const struct ga_known *f)
 			memchr(f->text->ptr, '\0', f->text->len);
 	/* what is known has a rule about its path as well */
 	for (size_t i = 0; f->k->n && i < GA_NELEMS(kinds); i++) {
-		bool is = !kinds[i].base || !strcmp(f->k->base, kinds[i].base);
-		bool fired = !kinds[i].rules;
-
-		for (size_t j = 0; is && !fired && j < f->k->n; j++)
-			fired = ga_has_word(kinds[i].rules, f->k->v[j].rule->id);
-		if (is && fired)
+		if ((!kinds[i].base || !strcmp(f->k->base, kinds[i].base)) &&
+		    (!kinds[i].rules || ga_look_fired(f->k, kinds[i].rules)))
 			kinds[i].look(f);
 	}
 }
@@ -73,16 +69,25 @@ char *ga_known_list(const struct ga_strv *names)
 	return ga_buf_steal(&b);
 }
 
-bool ga_known_in(const char *name, const char *const *list, size_t n)
+void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
+		  const struct ga_strv *names)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t len = strlen(list[i]);
-		bool open = list[i][len - 1] == '*';
+	cleanup_free char *list = ga_known_list(names);
 
-		if (open ? !strncmp(name, list[i], len - 1) : !strcmp(name, list[i]))
+	if (names->n)
+		ga_look_say(k, rule, s, ga_strf("%s%s", intro, list));
+}
+
+bool ga_known_in(const char *name, const char *list)
+{
+	size_t n;
+
+	for (const char *p = list; *p; p += n + (p[n] == ' ')) {
+		n = strcspn(p, " ");
+		if (p[n - 1] == '*' && !strncmp(name, p, n - 1))
 			return true;
 	}
-	return false;
+	return ga_has_word(list, name);
 }
 
 void ga_known_lines(const struct ga_buf *text, bool (*line)(void *arg, char *line), void *arg)

@@ -52,9 +52,11 @@ void ga_known_lock(const struct ga_known *f); /* known-lock.c */
 
 /* Some of the names, quoted, and how many more there are. */
 char *ga_known_list(const struct ga_strv *names);
-/* Is `name` one of `list`? An element that ends in '*' stands for all that begin so. */
-bool ga_known_in(const char *name, const char *const *list, size_t n);
-#define GA_KNOWN_IN(name, list) ga_known_in((name), (list), GA_NELEMS(list))
+/* Say `intro` and such a list, if there is anything to say: see ga_look_say(). */
+void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const char *intro,
+		  const struct ga_strv *names);
+/* Is `name` one of the words of `list`? One that ends in '*' stands for all that begin so. */
+bool ga_known_in(const char *name, const char *list);
 /* Call for each line of `text` without its end, as long as it returns true. */
 void ga_known_lines(const struct ga_buf *text, bool (*line)(void *arg, char *line), void *arg);
 

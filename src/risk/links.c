@@ -37,7 +37,6 @@ static bool escapes(struct ga_look *k, const char *dir, const char *target)
 
 static bool into_system(const char *target)
 {
-	static const char *const roots[] = { "proc", "dev", "sys", "run", "oldroot", "newroot" };
 	cleanup_free char *plain = NULL;
 
 	if (target[0] != '/')
@@ -47,10 +46,7 @@ static bool into_system(const char *target)
 	plain = ga_path_resolve("", target);
 	if (!plain) /* it goes above the root, where ".." is the root itself */
 		return strstr(target, "proc") || strstr(target, "dev");
-	for (size_t i = 0; i < GA_NELEMS(roots); i++)
-		if (ga_path_inside(plain, roots[i]))
-			return true;
-	return false;
+	return ga_has_word_n("proc dev sys run oldroot newroot", plain, strcspn(plain, "/"));
 }
 
 static void check_target(struct ga_look *k, const char *target)
@@ -76,9 +72,8 @@ static void check_target(struct ga_look *k, const char *target)
 	if (k->link_covered)
 		ga_look_fire(k, "symlink-special-name", ga_strf("-> %s", shown));
 	/* the target of every link is shown: by one of these flags, or else by this one */
-	if (!ga_look_fired(k, "symlink-into-git") && !ga_look_fired(k, "symlink-proc-dev") &&
-	    !ga_look_fired(k, "symlink-absolute") && !ga_look_fired(k, "symlink-escapes") &&
-	    !ga_look_fired(k, "symlink-special-name"))
+	if (!ga_look_fired(k, "symlink-into-git symlink-proc-dev symlink-absolute "
+			      "symlink-escapes symlink-special-name"))
 		ga_look_fire(k, "symlink-any", ga_strf("-> %s", shown));
 }
 
@@ -166,16 +161,10 @@ static bool config_text(struct ga_look *k)
 
 void ga_look_repository(struct ga_look *k)
 {
-	static const char *const files[] = { "head", "config", "commondir", "gitdir" };
-	bool found = false;
+	cleanup_free char *dir = ga_path_parent(k->c->path);
+	bool found = ga_has_word("head config commondir gitdir", k->base) && is_repository(k, dir);
 	int depth = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(files) && !found; i++)
-		if (!strcmp(k->base, files[i])) {
-			cleanup_free char *dir = ga_path_parent(k->c->path);
-
-			found = is_repository(k, dir);
-		}
 	if (!found && !strcmp(k->base, "config"))
 		found = config_text(k);
 	/* or the path is what was missing: the first one below objects or refs */

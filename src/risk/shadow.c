@@ -29,12 +29,7 @@ static const char stdlib[] =
 /* Is it a directory that a program in it, or one started at the root, imports from first? */
 static bool is_search_path(const char *dir)
 {
-	static const char *const dirs[] = { "", "src", "bin", "scripts", "tools" };
-
-	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
-		if (!strcmp(dir, dirs[i]))
-			return true;
-	return false;
+	return !*dir || ga_has_word("src bin scripts tools", dir);
 }
 
 /* The module that a Python file in such a directory is, or NULL. */

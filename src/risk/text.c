@@ -345,9 +345,8 @@ struct kind {
 
 bool ga_text_is_for_agents(const struct ga_look *k)
 {
-	return ga_look_fired(k, "instruction-files") || ga_look_fired(k, "claude-code-dirs") ||
-	       ga_look_fired(k, "cursor-rules") || ga_look_fired(k, "copilot") ||
-	       ga_look_fired(k, "agents-dir") || ga_look_fired(k, "issue-templates");
+	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
+				"agents-dir issue-templates");
 }
 
 static struct kind kind_of(const struct ga_look *k)

@@ -17,15 +17,8 @@
 
 bool ga_exposure_skips(const char *name)
 {
-	static const char *const names[] = {
-		"node_modules", "bower_components", "site-packages", "dist-packages",
-		"__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", "jspm_packages",
-	};
-
-	for (size_t i = 0; i < GA_NELEMS(names); i++)
-		if (!strcmp(names[i], name))
-			return true;
-	return false;
+	return ga_has_word("node_modules bower_components site-packages dist-packages __pycache__ "
+			   ".mypy_cache .pytest_cache .ruff_cache jspm_packages", name);
 }
 
 struct walk {
