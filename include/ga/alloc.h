@@ -22,6 +22,11 @@ char *ga_strdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull))
 /* Does a text, or do its first `n` bytes, end in `end`? */
 bool ga_ends_in(const char *s, const char *end);
 bool ga_ends_in_n(const char *s, size_t n, const char *end);
+/* In ASCII, whatever the locale. */
+static inline char ga_lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
 /* Is `word` one of the words of `list`, which single blanks separate? */
 bool ga_has_word(const char *list, const char *word);
 bool ga_has_word_n(const char *list, const char *word, size_t n);

@@ -125,11 +125,6 @@ static size_t hfs_ignored(const char *s, size_t n)
 	return 0;
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 /* Fold: drop what HFS+ ignores, lower case, cut at ':' and '\', strip
  * trailing dots and spaces as NTFS does. */
 static void fold(struct ga_buf *out, const char *name, size_t n)
@@ -143,7 +138,7 @@ static void fold(struct ga_buf *out, const char *name, size_t n)
 		}
 		if (name[i] == ':' || name[i] == '\\')
 			break;
-		ga_buf_addch(out, lower(name[i]));
+		ga_buf_addch(out, ga_lower(name[i]));
 		i++;
 	}
 	while (out->len && (out->ptr[out->len - 1] == '.' || out->ptr[out->len - 1] == ' '))

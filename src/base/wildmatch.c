@@ -4,12 +4,9 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef unsigned char uchar;
+#include "ga/alloc.h"
 
-static uchar to_lower(uchar c)
-{
-	return c >= 'A' && c <= 'Z' ? (uchar)(c + 32) : c;
-}
+typedef unsigned char uchar;
 
 /* Is `c` in the class named by the `n` bytes at `name`? -1: no such class. */
 static int in_class(const uchar *name, size_t n, uchar c, bool icase)
@@ -117,7 +114,7 @@ static const uchar *match_bracket(const uchar *p, uchar c, bool icase)
 static const uchar *match_one(const uchar *p, uchar c, bool icase)
 {
 	if (icase)
-		c = to_lower(c);
+		c = (uchar)ga_lower((char)c);
 	switch (*p) {
 	case '\0':
 		return NULL;
@@ -131,7 +128,7 @@ static const uchar *match_one(const uchar *p, uchar c, bool icase)
 	default:
 		break;
 	}
-	return *p && c == (icase ? to_lower(*p) : *p) ? p + 1 : NULL;
+	return *p && c == (icase ? (uchar)ga_lower((char)*p) : *p) ? p + 1 : NULL;
 }
 
 /* Is the run of stars from `p` to `end` a whole component of at least two? */

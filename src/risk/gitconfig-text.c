@@ -43,11 +43,6 @@ static bool is_key(char c)
 	       c == '-';
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static void report(struct reader *r, const char *name, const char *value)
 {
 	const char *dot = strchr(r->base.ptr, '.');
@@ -95,7 +90,7 @@ static bool header(struct reader *r)
 			return subsection(r);
 		if (!is_key(c) && c != '.')
 			return false;
-		ga_buf_addch(&r->base, lower(c));
+		ga_buf_addch(&r->base, ga_lower(c));
 	}
 	return true;
 }
@@ -165,9 +160,9 @@ static bool variable(struct reader *r, char first)
 
 	if (!is_key(first))
 		return false;
-	ga_buf_addch(&name, lower(first));
+	ga_buf_addch(&name, ga_lower(first));
 	while (is_key(peek(r)))
-		ga_buf_addch(&name, lower(next(r)));
+		ga_buf_addch(&name, ga_lower(next(r)));
 	while (peek(r) == ' ' || peek(r) == '\t')
 		r->p++;
 	given = peek(r) == '=';

@@ -81,10 +81,7 @@ static bool assigns_command(const char *line)
 					     "ruby " };
 	const char *value = strchr(line, '=');
 
-	for (size_t i = 0; value && i < GA_NELEMS(marks); i++)
-		if (strstr(value, marks[i]))
-			return true;
-	return strstr(line, "$(shell") != NULL;
+	return (value && GA_FINDS_ANY(strstr, value, marks)) || strstr(line, "$(shell");
 }
 
 static int scan_makefile(struct ga_gather *g, const char *dir, const char *file, const char *text)

@@ -12,6 +12,10 @@
 #include "ga/risk.h"
 #include "ga/strmap.h"
 
+/* Does strstr() or strcasestr() find any of the words? (flags.c) */
+typedef char *ga_find_fn(const char *text, const char *word);
+bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, size_t n);
+#define GA_FINDS_ANY(find, text, words) ga_finds_any((find), (text), (words), GA_NELEMS(words))
 /* Append the beginning of `s`, quoted, with "..." if there is more. (flags.c) */
 void ga_risk_quote_start(struct ga_buf *out, const char *s);
 

@@ -26,10 +26,7 @@ static bool telling_setting(const char *key)
 					     "automatictasks", "trust", "shell", "server", "mcp",
 					     "hooks", "task.", "terminal." };
 
-	for (size_t i = 0; i < GA_NELEMS(parts); i++)
-		if (strcasestr(key, parts[i]))
-			return true;
-	return false;
+	return GA_FINDS_ANY(strcasestr, key, parts);
 }
 
 /* Add what changed between two objects of settings to `changed`, and what of it matters to

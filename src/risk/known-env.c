@@ -2,8 +2,8 @@
  *
  * Files of lines "KEY=VALUE", settings of package managers, and files that name a version.
  */
+#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 #include "known.h"
 
@@ -11,37 +11,28 @@
 
 static bool loader_variable(const char *name)
 {
-	static const char *const exact[] = {
-		"PATH", "NODE_OPTIONS", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "PERL5OPT",
-		"PERL5LIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "BASH_ENV",
-		"ENV", "PROMPT_COMMAND", "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE",
-		"CODEX_HOME", "CLAUDE_CONFIG_DIR", "DOCKER_HOST", "KUBECONFIG",
-		"NODE_EXTRA_CA_CERTS", "ZDOTDIR", "SSH_ASKPASS", "SUDO_ASKPASS", "BROWSER",
-		"SHELL", "IFS", "PS4", "SHELLOPTS", "BASHOPTS", "GCONV_PATH", "HOME",
-		"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NODE_PATH", "PYTHONWARNINGS",
-		"PYTHONBREAKPOINT", "PYTHONUSERBASE", "JDK_JAVA_OPTIONS", "CLASSPATH",
-		"MAVEN_OPTS", "MAVEN_ARGS", "GRADLE_OPTS", "MAKEFLAGS", "RUSTFLAGS", "RUSTC",
-		"GOFLAGS", "GOPROXY", "GOTOOLCHAIN", "DOTNET_STARTUP_HOOKS", "BUNDLE_GEMFILE",
-		"GEM_HOME", "GEM_PATH", "PIP_CONFIG_FILE", "PIP_FIND_LINKS", "CARGO_HOME",
-		"CARGO_BUILD_RUSTC", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
-	};
-	static const char *const prefixes[] = { "LD_", "DYLD_", "GIT_", "SSL_CERT_",
-						"NPM_CONFIG_", "npm_config_" };
+	static const char exact[] =
+		"PATH NODE_OPTIONS PYTHONPATH PYTHONSTARTUP PYTHONHOME PERL5OPT PERL5LIB RUBYOPT "
+		"RUBYLIB JAVA_TOOL_OPTIONS _JAVA_OPTIONS BASH_ENV ENV PROMPT_COMMAND EDITOR "
+		"VISUAL PAGER LESSOPEN LESSCLOSE CODEX_HOME CLAUDE_CONFIG_DIR DOCKER_HOST "
+		"KUBECONFIG NODE_EXTRA_CA_CERTS ZDOTDIR SSH_ASKPASS SUDO_ASKPASS BROWSER SHELL "
+		"IFS PS4 SHELLOPTS BASHOPTS GCONV_PATH HOME XDG_CONFIG_HOME XDG_CONFIG_DIRS "
+		"NODE_PATH PYTHONWARNINGS PYTHONBREAKPOINT PYTHONUSERBASE JDK_JAVA_OPTIONS "
+		"CLASSPATH MAVEN_OPTS MAVEN_ARGS GRADLE_OPTS MAKEFLAGS RUSTFLAGS RUSTC GOFLAGS "
+		"GOPROXY GOTOOLCHAIN DOTNET_STARTUP_HOOKS BUNDLE_GEMFILE GEM_HOME GEM_PATH "
+		"PIP_CONFIG_FILE PIP_FIND_LINKS CARGO_HOME CARGO_BUILD_RUSTC RUSTUP_HOME "
+		"RUSTUP_TOOLCHAIN";
 	static const char *const suffixes[] = { "_PROXY", "_BASE_URL", "_API_URL", "_API_BASE",
 						"_INDEX_URL", "_WRAPPER" };
-	size_t n = strlen(name);
+	cleanup_free char *upper = ga_strdup(name);
 
-	for (size_t i = 0; i < GA_NELEMS(exact); i++)
-		if (!strcasecmp(name, exact[i]))
+	for (char *p = upper; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	for (size_t i = 0; *name && i < GA_NELEMS(suffixes); i++)
+		if (ga_ends_in(upper + 1, suffixes[i]))
 			return true;
-	for (size_t i = 0; i < GA_NELEMS(prefixes); i++)
-		if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
-			return true;
-	for (size_t i = 0; i < GA_NELEMS(suffixes); i++)
-		if (n > strlen(suffixes[i]) &&
-		    !strcasecmp(name + n - strlen(suffixes[i]), suffixes[i]))
-			return true;
-	return false;
+	return ga_has_word(exact, upper) ||
+	       ga_known_in(name, "LD_* DYLD_* GIT_* SSL_CERT_* NPM_CONFIG_* npm_config_*");
 }
 
 void ga_known_dotenv(const struct ga_known *f)
@@ -83,11 +74,8 @@ void ga_known_version(const struct ga_known *f)
 	/* a slash is harmless only in nvm's names of long-term releases */
 	if (!strncmp(value, "lts/", 4))
 		value += 4;
-	for (size_t i = 0; i < GA_NELEMS(words); i++)
-		if (strstr(value, words[i])) {
-			ga_look_fire(f->k, "version-selector-odd", NULL);
-			return;
-		}
+	if (GA_FINDS_ANY(strstr, value, words))
+		ga_look_fire(f->k, "version-selector-odd", NULL);
 }
 
 /* ---- settings of package managers -------------------------------------------------------- */

@@ -18,15 +18,6 @@ static void lock_release(struct lock *l)
 	ga_strv_release(&l->hosts);
 }
 
-static bool has_one(const char *line, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strstr(line, words[i]))
-			return true;
-	return false;
-}
-#define HAS_ONE(line, words) has_one((line), (words), GA_NELEMS(words))
-
 static bool lock_line(void *arg, char *line)
 {
 	static const char *const proofs[] = { "integrity", "checksum", "sha512-", "sha256", "hash",
@@ -40,11 +31,11 @@ static bool lock_line(void *arg, char *line)
 	const char *https = strstr(line, "https://");
 
 	l->sources += https != NULL;
-	l->proofs += HAS_ONE(line, proofs);
+	l->proofs += GA_FINDS_ANY(strstr, line, proofs);
 	l->plain |= strstr(line, "http://") != NULL;
-	l->local |= HAS_ONE(line, local);
-	l->git |= HAS_ONE(line, git);
-	l->script |= HAS_ONE(line, scripts);
+	l->local |= GA_FINDS_ANY(strstr, line, local);
+	l->git |= GA_FINDS_ANY(strstr, line, git);
+	l->script |= GA_FINDS_ANY(strstr, line, scripts);
 	for (; https; https = strstr(https, "https://")) {
 		size_t n;
 

@@ -195,8 +195,7 @@ static void add_rule(struct ga_matcher *m, const struct ga_rule *rule)
 	cleanup_free char *all = ga_strdup(rule->patterns);
 
 	for (char *p = all; *p; p++)
-		if (*p >= 'A' && *p <= 'Z')
-			*p = (char)(*p + 32);
+		*p = ga_lower(*p);
 	for (char *p = all; p;) {
 		char *end = strstr(p, ", ");
 

@@ -14,6 +14,8 @@ void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size
 void secret_look_lines(const char *p, size_t n, bool code, struct ga_secret_marks *m);
 /* Does it look random: long, and of many different characters? */
 bool secret_random(const char *p, size_t n);
+/* The entropy of 256 bytes at most, in 1024ths of a bit. */
+unsigned secret_entropy(const char *p, size_t n);
 bool secret_is_word(char c); /* [A-Za-z0-9_] */
 /* "a GitHub token" */
 const char *secret_token_name(unsigned token);

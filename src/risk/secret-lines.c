@@ -13,63 +13,50 @@
 #define VALUE_MAX 512
 #define SECRET_MIN 4   /* bytes of a password */
 #define RANDOM_MIN 12
-#define RANDOM_BITS 350 /* hundredths of a bit for each character */
+#define RANDOM_BITS 3584 /* for each character, in 1024ths */
 
 /* ---- randomness ---------------------------------------------------------------- */
 
-/* The binary logarithm of a small number, in hundredths. */
+/* The binary logarithm of a small number, in 1024ths. */
 static unsigned log2_of(unsigned n)
 {
-	unsigned whole = 0, frac = 0;
-	uint64_t x;
+	unsigned whole = 31 - (unsigned)__builtin_clz(n), frac = 0;
+	uint64_t x = (uint64_t)n << (31 - whole); /* 1 <= x / 2^31 < 2 */
 
-	for (unsigned k = n; k > 1; k >>= 1)
-		whole++;
-	x = ((uint64_t)n << 32) >> whole; /* 1.0 to 2.0, with 32 bits after the point */
-	for (unsigned bit = 1 << 9; bit; bit >>= 1) {
-		x = (x >> 8) * (x >> 8) >> 16;
-		if (x >> 33) {
-			frac |= bit;
-			x >>= 1;
-		}
+	for (int i = 0; i < 10; i++) {
+		x = x * x >> 31;
+		frac = frac << 1 | (x >> 32 ? 1 : 0);
+		x >>= x >> 32 ? 1 : 0;
 	}
-	return whole * 100 + frac * 100 / 1024;
+	return whole * 1024 + frac;
+}
+
+/* Shannon's: n log2 n - sum of c log2 c */
+unsigned secret_entropy(const char *p, size_t n)
+{
+	unsigned count[256] = { 0 }, bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count[(unsigned char)p[i]]++;
+	for (size_t i = 0; i < GA_NELEMS(count); i++)
+		bits += count[i] ? count[i] * log2_of(count[i]) : 0;
+	return n ? (unsigned)n * log2_of((unsigned)n) - bits : 0;
 }
 
 bool secret_random(const char *p, size_t n)
 {
-	unsigned count[256] = { 0 }, bits = 0;
-
 	if (n < RANDOM_MIN)
 		return false;
 	n = n > 256 ? 256 : n;
-	for (size_t i = 0; i < n; i++)
-		count[(unsigned char)p[i]]++;
-	/* Shannon's entropy: log2 n - sum of c log2 c, over n */
-	for (size_t i = 0; i < GA_NELEMS(count); i++)
-		bits += count[i] > 1 ? count[i] * log2_of(count[i]) : 0;
 	/* few characters cannot have more entropy: 14 of them have log2 14 bits each at most */
-	return (unsigned)n * log2_of((unsigned)n) - bits >=
-	       (unsigned)n * (n < 14 ? RANDOM_BITS - 30 : RANDOM_BITS);
+	return secret_entropy(p, n) >= n * (n < 14 ? RANDOM_BITS - 307 : RANDOM_BITS);
 }
 
 /* ---- placeholders ---------------------------------------------------------------- */
 
-static char lowered(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static bool begins(const char *p, size_t n, const char *with)
 {
-	size_t k = strlen(with);
-
-	if (n < k)
-		return false;
-	for (size_t i = 0; i < k; i++)
-		if (lowered(p[i]) != with[i])
-			return false;
-	return true;
+	return n >= strlen(with) && !strncasecmp(p, with, strlen(with));
 }
 
 static bool holds(const char *p, size_t n, const char *what)
@@ -129,7 +116,7 @@ static size_t squeeze(const char *p, size_t n, char *out)
 
 	for (size_t i = 0; i < n; i++)
 		if (secret_is_word(p[i]) && p[i] != '_')
-			out[k++] = lowered(p[i]);
+			out[k++] = ga_lower(p[i]);
 	/* SECRET_1, API_KEY_BASE64 */
 	while (k && out[k - 1] >= '0' && out[k - 1] <= '9')
 		k--;
@@ -142,21 +129,16 @@ static bool names_secret(const char *p, size_t n)
 {
 	static const char *const last[] = {
 		"secret", "token", "password", "passwd", "passphrase", "pwd", "apikey", "secretkey",
-		"accesskey", "privatekey", "secretkeybase", "keybase", "authkey", "signingkey",
-		"encryptionkey", "masterkey", "sessionkey", "accountkey", "sharedaccesskey",
-		"credential", "credentials", "clientsecret", "secretvalue", "appsecret",
-		"authtoken", "cookiesecret", "jwtkey", "sharedsecret", "presharedkey",
-		"securitykey",
-		"cleartextpassword", "userpass", "dbpass", "pass", "salt", "pepper", "dsn",
+		"accesskey", "privatekey", "keybase", "authkey", "signingkey", "encryptionkey",
+		"masterkey", "sessionkey", "accountkey", "credential", "credentials", "secretvalue",
+		"jwtkey", "presharedkey", "securitykey", "pass", "salt", "pepper", "dsn",
 		"connectionstring",
 	};
-	static const char *const whole[] = { "auth", "pat" };
 	char s[NAME_MAX_BYTES + 1];
 	size_t k = squeeze(p, n, s);
 
-	for (size_t i = 0; i < GA_NELEMS(whole); i++)
-		if (!strcmp(s, whole[i]))
-			return true;
+	if (ga_has_word("auth pat", s))
+		return true;
 	for (size_t i = 0; i < GA_NELEMS(last); i++)
 		if (ga_ends_in_n(s, k, last[i]))
 			return !ga_ends_in_n(s, k, "bypass") && !ga_ends_in_n(s, k, "compass");

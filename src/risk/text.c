@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ga/quote.h"
+#include "secret-internal.h"
 
 enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256, JOINED_LINES = 8, JOINED_MAX = 8192 };
 
@@ -129,16 +130,16 @@ static const char *const weakeners[] = {
 static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
 static const char *const other_marks[] = { "://", "<<<<<<< ", ">>>>>>> ", "//go:generate", "#cgo" };
 
+static unsigned lowered(char c)
+{
+	return (unsigned char)ga_lower(c);
+}
+
 /* A set of the first three bytes of the words above, by a hash of them in lower case. Most lines
  * have none of these, and need no closer look. */
 struct ga_sieve {
 	unsigned char bits[1 << 11];
 };
-
-static unsigned lowered(char c)
-{
-	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
-}
 
 static unsigned sieve_hash(unsigned a, unsigned b, unsigned c)
 {
@@ -186,23 +187,11 @@ static bool sieve_hits(const struct ga_sieve *s, const char *line, size_t n)
 	return false;
 }
 
-static bool has_any(const char *line, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcasestr(line, words[i]))
-			return true;
-	return false;
-}
-#define HAS_ANY(line, words) has_any((line), (words), GA_NELEMS(words))
-
 /* Is the command at `p`, after a pipe, an interpreter? */
 static bool is_interpreter(const char *p)
 {
-	static const char *const names[] = { "sh", "bash", "zsh", "dash", "ksh", "fish", "python",
-					     "python3", "python2", "perl", "ruby", "node", "php",
-					     "iex", "invoke-expression", "pwsh", "powershell",
-					     "source", "." };
-	char word[32];
+	static const char names[] = "sh bash zsh dash ksh fish python python3 python2 perl ruby "
+				    "node php iex invoke-expression pwsh powershell source .";
 
 	for (int skipped = 0; skipped < 4; skipped++) {
 		size_t n;
@@ -215,16 +204,12 @@ static bool is_interpreter(const char *p)
 			n -= (size_t)(slash + 1 - p);
 			p = slash + 1;
 		}
-		if (!n || n >= sizeof(word))
-			return false;
-		memcpy(word, p, n);
-		word[n] = '\0';
-		if (strcmp(word, "sudo") != 0 && strcmp(word, "env") != 0 &&
-		    strcmp(word, "exec") != 0 && word[0] != '-') {
-			for (size_t i = 0; i < GA_NELEMS(names); i++)
-				if (!strcasecmp(word, names[i]))
-					return true;
-			return false;
+		if (!ga_has_word_n("sudo env exec", p, n) && *p != '-') {
+			cleanup_free char *word = ga_strndup(p, n);
+
+			for (char *c = word; *c; c++)
+				*c = ga_lower(*c);
+			return ga_has_word(names, word);
 		}
 		p += n;
 	}
@@ -235,7 +220,7 @@ static bool downloads_and_runs(const char *line)
 {
 	size_t first = SIZE_MAX;
 
-	if (HAS_ANY(line, loaders))
+	if (GA_FINDS_ANY(strcasestr, line, loaders))
 		return true;
 	for (size_t i = 0; i < GA_NELEMS(download_sources); i++) {
 		const char *at = strcasestr(line, download_sources[i]);
@@ -267,33 +252,7 @@ static bool numeric_host(const char *line)
 
 static bool sends_data(const char *line)
 {
-	return HAS_ANY(line, collectors) || numeric_host(line);
-}
-
-/* 256 times the binary logarithm. */
-static unsigned log2_256(unsigned v)
-{
-	unsigned whole = 31 - (unsigned)__builtin_clz(v), part = 0;
-	uint64_t x = (uint64_t)v << (31 - whole); /* 1 <= x / 2^31 < 2 */
-
-	for (int i = 0; i < 8; i++) {
-		x = x * x >> 31;
-		part = part << 1 | (x >> 32 ? 1 : 0);
-		x >>= x >> 32 ? 1 : 0;
-	}
-	return whole * 256 + part;
-}
-
-/* Do RUN_LOOKED_AT bytes look random: do they have more than 5.5 bits of entropy each? */
-static bool random_run(const char *s)
-{
-	unsigned seen[256] = { 0 }, sum = 0;
-
-	for (size_t i = 0; i < RUN_LOOKED_AT; i++)
-		seen[(unsigned char)s[i]]++;
-	for (size_t i = 0; i < GA_NELEMS(seen); i++)
-		sum += seen[i] ? seen[i] * log2_256(seen[i]) : 0;
-	return RUN_LOOKED_AT * log2_256(RUN_LOOKED_AT) - sum > RUN_LOOKED_AT * (5 * 256 + 128);
+	return GA_FINDS_ANY(strcasestr, line, collectors) || numeric_host(line);
 }
 
 static bool encoded(const char *line, size_t n)
@@ -308,7 +267,10 @@ static bool encoded(const char *line, size_t n)
 
 		run = isalnum(c) || strchr("+/=_-", c) ? run + 1 : 0;
 		solid = space ? 0 : solid + 1;
-		if (run >= 512 || (solid == RUN_LOOKED_AT && random_run(line + i + 1 - solid)))
+		if (run >= 512 || (solid == RUN_LOOKED_AT && 
+				      /* more than 5.5 bits each: it looks random */
+				      secret_entropy(line + i + 1 - solid, solid) >
+					      RUN_LOOKED_AT * 5632))
 			return true;
 		if (!space && blank > 200)
 			return true;
@@ -378,13 +340,13 @@ static void check_words(struct ga_look *k, const struct kind *is, const char *li
 		fire_quoting(k, "download-exec", line);
 	if (sends_data(line))
 		fire_quoting(k, "exfil-endpoint", line);
-	if (HAS_ANY(line, weakeners))
+	if (GA_FINDS_ANY(strcasestr, line, weakeners))
 		fire_quoting(k, "test-weakening", line);
 	if (!strncmp(line, "<<<<<<< ", 8) || !strncmp(line, ">>>>>>> ", 8))
 		ga_look_fire(k, "merge-markers", NULL);
 	if (is->go && go_command(line))
 		fire_quoting(k, "go-generate", line);
-	if (is->tsconfig && HAS_ANY(line, plugin_keys))
+	if (is->tsconfig && GA_FINDS_ANY(strcasestr, line, plugin_keys))
 		fire_quoting(k, "ts-plugins", line);
 }
 
