@@ -16,6 +16,7 @@
 #define GA_ERROR_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "ga/alloc.h"
 
@@ -48,39 +49,35 @@ struct ga_error {
 void ga_error_release(struct ga_error *err);
 #define cleanup_error cleanup_(ga_error_release)
 
-/* Set the error and return -1: `return ga_fail(err, GA_EFATAL, "...")`.
- * Filling an error that is already set is a bug and aborts. */
-int ga_fail(struct ga_error *err, enum ga_code code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/* What the macros below call; the text is taken over. */
+void ga_error_set(struct ga_error *err, enum ga_code code, char *msg);
+void ga_error_hint(struct ga_error *err, char *hint, bool instead);
+void ga_error_prefix(struct ga_error *err, char *prefix);
+void ga_error_take(struct ga_error *to, struct ga_error *from);
 
+/* That these are macros makes the -1 visible at each call, so that compilers and analyzers see that
+ * nothing is read after a failure which only a success fills in.
+ *
+ * Set the error and return -1: `return ga_fail(err, GA_EFATAL, "...")`. Filling an error that is
+ * already set is a bug and aborts. */
+#define ga_fail(err, code, ...) ({ ga_error_set((err), (code), ga_strf(__VA_ARGS__)); -1; })
 /* The same, with ": " and strerror(errnum) behind the message. */
-int ga_fail_errno(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+#define ga_fail_errno(err, code, errnum, fmt, ...) \
+	ga_fail((err), (code), fmt ": %s", ##__VA_ARGS__, strerror(errnum))
 
 /* Attach what to do next to an error that is already set; returns -1. A hint that is already there
  * stays: the innermost one knows most. */
-int ga_hint(struct ga_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define ga_hint(err, ...) ({ ga_error_hint((err), ga_strf(__VA_ARGS__), false); -1; })
 /* The same in place of a hint that is already there, where that would lead astray. */
-int ga_hint_instead(struct ga_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define ga_hint_instead(err, ...) ({ ga_error_hint((err), ga_strf(__VA_ARGS__), true); -1; })
 
 /* Put context in front: "cannot start session 'x'" becomes
  * "cannot start session 'x': <what was there>". Returns -1. */
-int ga_error_wrap(struct ga_error *err, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define ga_error_wrap(err, ...) ({ ga_error_prefix((err), ga_strf(__VA_ARGS__)); -1; })
 
 /* Move the error of `from` to `to`, which must hold none; `from` holds none afterwards. Returns
  * -1. */
-int ga_error_move(struct ga_error *to, struct ga_error *from);
-
-/* The wrappers make the -1 visible at each call, so that compilers and analyzers see that nothing
- * is read after a failure which only a success fills in. */
-#define ga_fail(...) ({ (void)ga_fail(__VA_ARGS__); -1; })
-#define ga_fail_errno(...) ({ (void)ga_fail_errno(__VA_ARGS__); -1; })
-#define ga_hint(...) ({ (void)ga_hint(__VA_ARGS__); -1; })
-#define ga_hint_instead(...) ({ (void)ga_hint_instead(__VA_ARGS__); -1; })
-#define ga_error_wrap(...) ({ (void)ga_error_wrap(__VA_ARGS__); -1; })
-#define ga_error_move(to, from) ({ (void)ga_error_move((to), (from)); -1; })
+#define ga_error_move(to, from) ({ ga_error_take((to), (from)); -1; })
 
 /* Does a message, ours or a program's, say that a disk or a quota is full? False for NULL. */
 bool ga_means_no_space(const char *text);

@@ -25,7 +25,7 @@ void ga_strv_release(struct ga_strv *sv);
 void ga_strv_push(struct ga_strv *sv, const char *s);         /* copies */
 void ga_strv_push_n(struct ga_strv *sv, const char *s, size_t n);
 void ga_strv_take(struct ga_strv *sv, char *s);               /* takes ownership */
-void ga_strv_pushf(struct ga_strv *sv, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define ga_strv_pushf(sv, ...) ga_strv_take((sv), ga_strf(__VA_ARGS__))
 /* Append several strings; the last argument is NULL. */
 void ga_strv_push_many(struct ga_strv *sv, ...) __attribute__((sentinel));
 void ga_strv_extend(struct ga_strv *sv, const struct ga_strv *more);

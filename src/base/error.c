@@ -2,26 +2,7 @@
 #include "ga/error.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-static char *__attribute__((format(printf, 1, 0))) vformat(const char *fmt, va_list ap)
-{
-	char *p = NULL;
-
-	if (vasprintf(&p, fmt, ap) < 0)
-		GA_BUG("vasprintf");
-	return p;
-}
-
-static void set(struct ga_error *err, enum ga_code code, char *msg)
-{
-	if (err->msg)
-		GA_BUG(err->msg);
-	err->code = code;
-	err->msg = msg;
-}
 
 void ga_error_release(struct ga_error *err)
 {
@@ -30,75 +11,41 @@ void ga_error_release(struct ga_error *err)
 	*err = (struct ga_error)GA_ERROR_INIT;
 }
 
-int (ga_fail)(struct ga_error *err, enum ga_code code, const char *fmt, ...)
+void ga_error_set(struct ga_error *err, enum ga_code code, char *msg)
 {
-	va_list ap;
-
-	va_start(ap, fmt);
-	set(err, code, vformat(fmt, ap));
-	va_end(ap);
-	return -1;
+	if (err->msg)
+		GA_BUG(err->msg);
+	err->code = code;
+	err->msg = msg;
 }
 
-int (ga_fail_errno)(struct ga_error *err, enum ga_code code, int errnum, const char *fmt, ...)
+void ga_error_hint(struct ga_error *err, char *hint, bool instead)
 {
-	cleanup_free char *msg = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	msg = vformat(fmt, ap);
-	va_end(ap);
-	set(err, code, ga_strf("%s: %s", msg, strerror(errnum)));
-	return -1;
-}
-
-int (ga_hint)(struct ga_error *err, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!err->hint) {
-		va_start(ap, fmt);
-		err->hint = vformat(fmt, ap);
-		va_end(ap);
+	if (err->hint && !instead) {
+		free(hint);
+		return;
 	}
-	return -1;
-}
-
-int (ga_hint_instead)(struct ga_error *err, const char *fmt, ...)
-{
-	va_list ap;
-
 	free(err->hint);
-	va_start(ap, fmt);
-	err->hint = vformat(fmt, ap);
-	va_end(ap);
-	return -1;
+	err->hint = hint;
 }
 
-int (ga_error_wrap)(struct ga_error *err, const char *fmt, ...)
+void ga_error_prefix(struct ga_error *err, char *prefix)
 {
-	cleanup_free char *prefix = NULL;
-	char *msg;
-	va_list ap;
+	char *msg = ga_strf("%s: %s", prefix, err->msg ? err->msg : "unknown error");
 
-	va_start(ap, fmt);
-	prefix = vformat(fmt, ap);
-	va_end(ap);
-	msg = ga_strf("%s: %s", prefix, err->msg ? err->msg : "unknown error");
+	free(prefix);
 	free(err->msg);
 	err->msg = msg;
 	if (err->code == GA_OK)
 		err->code = GA_EFATAL;
-	return -1;
 }
 
-int (ga_error_move)(struct ga_error *to, struct ga_error *from)
+void ga_error_take(struct ga_error *to, struct ga_error *from)
 {
 	if (to->msg)
 		GA_BUG(to->msg);
 	*to = *from;
 	*from = (struct ga_error)GA_ERROR_INIT;
-	return -1;
 }
 
 int ga_error_status(enum ga_code code)

@@ -30,18 +30,6 @@ void ga_strv_push_n(struct ga_strv *sv, const char *s, size_t n)
 	ga_strv_take(sv, ga_strndup(s, n));
 }
 
-void ga_strv_pushf(struct ga_strv *sv, const char *fmt, ...)
-{
-	char *s = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		GA_BUG("vasprintf");
-	va_end(ap);
-	ga_strv_take(sv, s);
-}
-
 void ga_strv_push_many(struct ga_strv *sv, ...)
 {
 	const char *s;

@@ -190,7 +190,8 @@ int cli_page(struct cli *c, const char *text, size_t n, struct ga_error *err);
 int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 
 /* Say something on standard error: one line, escaped. */
-void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define cli_note(...) cli_say(ga_strf(__VA_ARGS__))
+void cli_say(char *line); /* takes over `line` */
 void cli_print_error(const struct ga_error *err);
 
 /* For an error before the agent ran, in a command with `status_is_agents`: an agent can exit with

@@ -3,7 +3,6 @@
 #include <locale.h>
 #include <malloc.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -166,18 +165,13 @@ void cli_print_error(const struct ga_error *err)
 	(void)fputs(b.ptr, stderr);
 }
 
-void cli_note(const char *fmt, ...)
+void cli_say(char *line)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_free char *line = NULL;
-	va_list ap;
 
-	va_start(ap, fmt);
-	if (vasprintf(&line, fmt, ap) < 0)
-		GA_BUG("vasprintf");
-	va_end(ap);
 	ga_quote_add_text(&b, line, strlen(line));
 	(void)fprintf(stderr, "%s\n", b.ptr);
+	free(line);
 }
 
 static int flush_output(int status)
