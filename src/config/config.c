@@ -99,41 +99,28 @@ static char *shown(const char *text)
 	return ga_strf("%s%s", q, strlen(text) > SHOWN ? "..." : "");
 }
 
-static int fail_at(const struct place *p, struct ga_error *err, const char *what)
-{
-	if (!p->name)
-		return ga_fail(err, GA_EUSAGE, "%s", what);
-	return ga_yaml_fail(err, GA_EFATAL, p->name, p->line, p->column, "%s", what);
-}
+#define fail_at(p, err, fmt, ...)                                                               \
+	((p)->name ? ga_yaml_fail((err), GA_EFATAL, (p)->name, (p)->line, (p)->column, fmt,     \
+				  __VA_ARGS__)                                                  \
+		   : ga_fail((err), GA_EUSAGE, fmt, __VA_ARGS__))
 
 static int fail_value(const struct place *p, const struct config_key *k, const char *text,
 		      const char *takes, struct ga_error *err)
 {
 	cleanup_free char *q = shown(text);
-	cleanup_free char *what = ga_strf("'%s' takes %s, not '%s'", k->name, takes, q);
 
-	return fail_at(p, err, what);
+	return fail_at(p, err, "'%s' takes %s, not '%s'", k->name, takes, q);
 }
 
-static int fail_never(const struct ga_config *c, const struct place *p, const struct config_key *k,
-		      struct ga_error *err)
-{
-	cleanup_free char *what = ga_strf("'%s' is yours alone: a repository cannot set it",
-					  k->name);
-
-	(void)fail_at(p, err, what);
-	return ga_hint(err, "put it in your own file, '%s', and out of the repository's",
-		       c->user_file);
-}
-
-static int fail_looser(const struct ga_config *c, const struct place *p,
-		       const struct config_key *k, struct ga_error *err)
+/* A repository's file sets what it cannot, or cannot make looser. */
+static int fail_repository(const struct ga_config *c, const struct place *p,
+			   const struct config_key *k, struct ga_error *err)
 {
 	cleanup_free char *text = ga_config_text(c, (size_t)(k - config_keys));
-	cleanup_free char *what = ga_strf("'%s': a repository can only make '%s' stricter", k->name,
-					  text);
 
-	(void)fail_at(p, err, what);
+	(void)(k->repository == KEY_NEVER ?
+	       fail_at(p, err, "'%s' is yours alone: a repository cannot set it", k->name) :
+	       fail_at(p, err, "'%s': a repository can only make '%s' stricter", k->name, text));
 	return ga_hint(err, "put it in your own file, '%s', and out of the repository's",
 		       c->user_file);
 }
@@ -172,12 +159,11 @@ static int check_repository(struct ga_config *c, const struct place *p,
 {
 	/* only words and numbers have an order */
 	enum verdict verdict = judge(c, k, k->repository == KEY_TRUST ? 0 : v->n);
-	cleanup_free char *what = NULL;
 
 	if (verdict != NEEDS_TRUST)
 		return verdict == LEFT_OUT;
 	if (k->repository == KEY_STRICTER)
-		return fail_looser(c, p, k, err);
+		return fail_repository(c, p, k, err);
 	if (p->grants)
 		add_grant(c, p, k, text);
 	if (p->grants || c->trusted)
@@ -186,8 +172,7 @@ static int check_repository(struct ga_config *c, const struct place *p,
 		c->set[k - config_keys].left_out = true;
 		return 1;
 	}
-	what = ga_strf("'%s' needs trust", k->name);
-	(void)fail_at(p, err, what);
+	(void)fail_at(p, err, "'%s' needs trust", k->name);
 	return ga_hint(err, "'git agent trust' shows what it lets agents do, and asks");
 }
 
@@ -208,12 +193,9 @@ static bool is_full(const struct ga_config *c, const struct config_key *k, const
 
 static int fail_full(const struct place *p, const struct config_key *k, struct ga_error *err)
 {
-	cleanup_free char *what = k->named ? ga_strf("there are more than %d %s", GA_SERVICES_MAX,
-						     k->name)
-					   : ga_strf("'%s' has more than %d words", k->name,
-						     LIST_MAX);
-
-	return fail_at(p, err, what);
+	if (k->named)
+		return fail_at(p, err, "there are more than %d %s", GA_SERVICES_MAX, k->name);
+	return fail_at(p, err, "'%s' has more than %d words", k->name, LIST_MAX);
 }
 
 /* The position recorded for a list is that of its last word. */
@@ -239,7 +221,7 @@ static int set(struct ga_config *c, const struct config_key *k, const char *text
 	int rc;
 
 	if (repository && k->repository == KEY_NEVER)
-		return fail_never(c, p, k, err);
+		return fail_repository(c, p, k, err);
 	if (!config_value_parse(k, c->user_home, text, &v, &takes))
 		return fail_value(p, k, text, takes.ptr, err);
 	rc = config_is_list(k) && is_full(c, k, text) ? fail_full(p, k, err)
@@ -260,10 +242,9 @@ static int unknown(const struct place *p, const char *group, const char *word,
 		   struct ga_error *err)
 {
 	cleanup_free char *cut = ga_strndup(word, SHOWN), *q = shown(word);
-	cleanup_free char *what = ga_strf("unknown key '%s%s%s'", group, *group ? "." : "", q);
 	cleanup_free char *near = config_nearest(group, cut);
 
-	(void)fail_at(p, err, what);
+	(void)fail_at(p, err, "unknown key '%s%s%s'", group, *group ? "." : "", q);
 	if (p->name && near && strchr(cut, '.'))
 		return ga_hint(err, "keys are nested: what is before a dot stands on a line above, "
 				    "followed by a colon");
@@ -281,10 +262,9 @@ static int read_list(struct ga_config *c, const struct config_key *k, const stru
 	for (size_t i = 0; i < list->n; i++) {
 		const struct ga_yaml *y = &list->v[i];
 		struct place p = { at->origin, at->name, y->line, y->column, at->grants };
-		cleanup_free char *what = ga_strf("'%s' takes a list of words", k->name);
 
 		if (y->kind != GA_YAML_TEXT)
-			return fail_at(&p, err, what);
+			return fail_at(&p, err, "'%s' takes a list of words", k->name);
 		if (set(c, k, y->text, &p, err))
 			return -1;
 	}
@@ -297,11 +277,10 @@ static int read_pairs(struct ga_config *c, const struct config_key *k, const str
 	for (size_t i = 0; i < map->n; i++) {
 		const struct ga_yaml *y = &map->v[i];
 		struct place p = { at->origin, at->name, y->line, y->column, at->grants };
-		cleanup_free char *what = ga_strf("'%s' takes names with one value each", k->name);
 		cleanup_free char *pair = NULL;
 
 		if (y->kind != GA_YAML_TEXT || strchr(y->key, '='))
-			return fail_at(&p, err, what);
+			return fail_at(&p, err, "'%s' takes names with one value each", k->name);
 		pair = ga_strf("%s=%s", y->key, y->text);
 		if (set(c, k, pair, &p, err))
 			return -1;
@@ -314,11 +293,11 @@ static int fail_service(const struct place *at, const struct ga_yaml *service,
 {
 	struct place p = { at->origin, at->name, item ? item->key_line : at->line,
 			   item ? item->key_column : at->column, at->grants };
-	cleanup_free char *q = item ? shown(item->key) : ga_strdup(service->key);
-	cleanup_free char *what = ga_strf(item ? "a service has 'command' and 'ready', not '%s'"
-					       : "service '%s' has no 'command'", q);
+	cleanup_free char *q = shown(item ? item->key : "");
 
-	return fail_at(&p, err, what);
+	if (item)
+		return fail_at(&p, err, "a service has 'command' and 'ready', not '%s'", q);
+	return fail_at(&p, err, "service '%s' has no 'command'", service->key);
 }
 
 static int store_service(struct ga_config *c, const struct config_key *k, const struct place *at,
@@ -341,11 +320,10 @@ static int read_service(struct ga_config *c, const struct config_key *k, const s
 			   at->grants };
 	const struct ga_yaml *command = y->kind == GA_YAML_TEXT ? y : NULL, *ready = NULL;
 	cleanup_free char *q = shown(y->key);
-	cleanup_free char *what = ga_strf("'%s' is no name of a service: letters, digits, '.', "
-					  "'_' and '-'", q);
 
 	if (!ga_service_name_ok(y->key))
-		return fail_at(&p, err, what);
+		return fail_at(&p, err, "'%s' is no name of a service: letters, digits, '.', '_' "
+			       "and '-'", q);
 	for (size_t i = 0; y->kind == GA_YAML_MAP && i < y->n; i++) {
 		if (!strcmp(y->v[i].key, "command"))
 			command = &y->v[i];
@@ -373,10 +351,8 @@ static int fail_member(const struct place *in, const struct config_key *k,
 		       const struct ga_yaml *y, struct ga_error *err)
 {
 	struct place p = { in->origin, in->name, y->key_line, y->key_column, in->grants };
-	cleanup_free char *q = shown(y->key);
-	cleanup_free char *what = ga_strf("'%s' takes %s, not '%s'", k->name, k->takes, q);
 
-	return fail_at(&p, err, what);
+	return fail_value(&p, k, y->key, k->takes, err);
 }
 
 /* One value of a member: WORD, or NAME: WORD, which means NAME=WORD. */
@@ -434,7 +410,6 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 	struct place p = { in->origin, in->name, item->key_line, item->key_column, in->grants };
 	cleanup_free char *name = ga_strf("%s%s%s", group, *group ? "." : "", item->key);
 	const struct config_key *k = config_find(name);
-	cleanup_free char *what = NULL;
 
 	if (!*item->key || strchr(item->key, '.') || (!k && !config_is_group(name)))
 		return unknown(&p, group, item->key, err);
@@ -459,9 +434,8 @@ static int read_item(struct ga_config *c, const struct place *in, const char *gr
 	/* a group whose keys are all commented out */
 	if (!k && item->kind == GA_YAML_TEXT && item->plain && !*item->text)
 		return 0;
-	what = ga_strf(!k ? "'%s' takes keys of its own" : k->type == KEY_PAIRS ?
-		       "'%s' takes names with a value each" : "'%s' takes one value", name);
-	return fail_at(&p, err, what);
+	return fail_at(&p, err, "'%s' takes %s", name, !k ? "keys of its own" :
+		       k->type == KEY_PAIRS ? "names with a value each" : "one value");
 }
 
 static int read_map(struct ga_config *c, const struct place *in, const char *group,
