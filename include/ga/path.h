@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Join: "a", "b" -> "a/b", without a doubled slash if `a` ends in one; "", "b" -> "b". The caller
  * frees it. */
@@ -36,6 +37,9 @@ bool ga_path_relative_ok(const char *path);
 
 /* Order of git's trees: byte order, a directory sorting as if it ended in '/'. */
 int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_t blen, bool bdir);
+
+/* Does HFS+ leave the code point out when it compares names? */
+bool ga_path_hfs_ignores(uint32_t c);
 
 /* Would this single component mean ".git" on some file system? Folds case, trailing dots and
  * spaces, ":stream", backslash, NTFS short names (git~N) and the code points that HFS+ ignores

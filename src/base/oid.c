@@ -98,18 +98,7 @@ void ga_changes_sort(struct ga_changes *c)
 
 const struct ga_change *ga_changes_find(const struct ga_changes *c, const char *path)
 {
-	size_t lo = 0, hi = c->n;
+	const struct ga_change key = { .path = (char *)(uintptr_t)path };
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int d = strcmp(path, c->v[mid].path);
-
-		if (!d)
-			return &c->v[mid];
-		if (d < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
+	return c->n ? bsearch(&key, c->v, c->n, sizeof(*c->v), compare) : NULL;
 }

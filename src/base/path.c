@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "ga/buf.h"
+#include "ga/quote.h"
 
 char *ga_path_join(const char *a, const char *b)
 {
@@ -107,39 +107,24 @@ int ga_path_tree_cmp(const char *a, size_t alen, bool adir, const char *b, size_
 	return (int)ca - (int)cb;
 }
 
-/* Length of a UTF-8 sequence at `s` that HFS+ leaves out when it compares
- * names, 0 if there is none: U+200C-200F, 202A-202E, 206A-206F, FEFF. */
-static size_t hfs_ignored(const char *s, size_t n)
+bool ga_path_hfs_ignores(uint32_t c)
 {
-	const unsigned char *p = (const unsigned char *)s;
-
-	if (n < 3)
-		return 0;
-	if (p[0] == 0xe2 && p[1] == 0x80 &&
-	    ((p[2] >= 0x8c && p[2] <= 0x8f) || (p[2] >= 0xaa && p[2] <= 0xae)))
-		return 3;
-	if (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xaa && p[2] <= 0xaf)
-		return 3;
-	if (p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf)
-		return 3;
-	return 0;
+	return (c >= 0x200c && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x206a && c <= 0x206f) || c == 0xfeff;
 }
 
 /* Fold: drop what HFS+ ignores, lower case, cut at ':' and '\', strip
  * trailing dots and spaces as NTFS does. */
 static void fold(struct ga_buf *out, const char *name, size_t n)
 {
-	for (size_t i = 0; i < n;) {
-		size_t skip = hfs_ignored(name + i, n - i);
+	for (size_t i = 0, len; i < n && name[i] != ':' && name[i] != '\\'; i += len) {
+		uint32_t c;
 
-		if (skip) {
-			i += skip;
+		len = ga_utf8_decode(name + i, n - i, &c);
+		if (len && ga_path_hfs_ignores(c))
 			continue;
-		}
-		if (name[i] == ':' || name[i] == '\\')
-			break;
+		len = 1;
 		ga_buf_addch(out, ga_lower(name[i]));
-		i++;
 	}
 	while (out->len && (out->ptr[out->len - 1] == '.' || out->ptr[out->len - 1] == ' '))
 		ga_buf_truncate(out, out->len - 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/sha.h"
 
+#include <nettle/base16.h>
 #include <nettle/version.h>
 
 /* Since nettle 4 digest functions always write the whole digest, and take no length. */
@@ -40,13 +41,9 @@ void ga_sha_end(struct ga_sha *s, unsigned char *ret)
 
 void ga_sha256_end_hex(struct ga_sha *s, char ret[GA_SHA256_HEXSZ + 1])
 {
-	static const char digits[] = "0123456789abcdef";
 	unsigned char sum[GA_SHA256_RAWSZ];
 
 	ga_sha_end(s, sum);
-	for (size_t i = 0; i < sizeof(sum); i++) {
-		ret[2 * i] = digits[sum[i] >> 4];
-		ret[2 * i + 1] = digits[sum[i] & 15];
-	}
+	base16_encode_update(ret, sizeof(sum), sum);
 	ret[GA_SHA256_HEXSZ] = '\0';
 }

@@ -5,15 +5,9 @@
  */
 #include <string.h>
 
+#include "ga/path.h"
 #include "ga/quote.h"
 #include "internal.h"
-
-/* Code points HFS+ leaves out when it compares names. */
-static bool hfs_ignored(uint32_t c)
-{
-	return (c >= 0x200c && c <= 0x200f) || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x206a && c <= 0x206f) || c == 0xfeff;
-}
 
 /* Simple lower case of the scripts that names are commonly written in, and of the
  * code points outside ASCII that case folding makes ASCII. */
@@ -85,7 +79,7 @@ static void fold_component(struct ga_buf *out, const char *s, size_t n)
 		if (!len) {
 			ga_buf_addch(out, *s);
 			len = 1;
-		} else if (!hfs_ignored(c)) {
+		} else if (!ga_path_hfs_ignores(c)) {
 			ga_risk_put(out, lower(c));
 		}
 		s += len;

@@ -503,18 +503,11 @@ int ga_process_take_over(const char *text, const struct ga_process *p, struct ga
 	return 0;
 }
 
-static bool ends_with(const struct ga_buf *b, const char *text)
-{
-	size_t n = strlen(text);
-
-	return b->len >= n && !memcmp(b->ptr + b->len - n, text, n);
-}
-
 int ga_process_wait_for(struct ga_process_job *j, const char *text, struct ga_error *err)
 {
 	bool gone = false;
 
-	while (!ends_with(j->p.out, text)) {
+	while (!ga_ends_in_n(j->p.out->ptr, j->p.out->len, text)) {
 		if (gone)
 			return 0;
 		if (pump_once(j, &gone, err))
