@@ -88,7 +88,7 @@ void ga_rewrite_release(struct ga_rewrite *r);
  * parent older than `base` is not asked. A value that a parent known to the host has is never held
  * back. A commit of which nothing is left is left out; one that the agent made empty stays.
  * Unchanged commits keep their ids. Author and dates stay; signatures of changed commits are
- * dropped. `*ret` is released first. */
+ * dropped. The caller releases `*ret`, also after a failure. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err);
 

@@ -23,9 +23,8 @@ struct ga_wip {
 void ga_wip_release(struct ga_wip *w);
 #define cleanup_wip cleanup_(ga_wip_release)
 
-/* Read it. A session without uncommitted work has neither snapshot nor paths. */
-int ga_wip_load(struct ga_repo *r, const struct ga_session *s, struct ga_wip *ret,
-		struct ga_error *err);
+/* Fill it. A session without uncommitted work has neither snapshot nor paths. */
+void ga_wip_load(const struct ga_session *s, struct ga_wip *ret);
 
 /* What the agent did to those paths, from the snapshot to what it left. */
 int ga_wip_changes(struct ga_repo *r, const struct ga_wip *w, struct ga_changes *ret,

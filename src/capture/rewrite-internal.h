@@ -15,14 +15,12 @@ struct node {
 	struct ga_oid new_id, new_tree;
 	size_t stand; /* index in range.v, plus one, of the latest stand that it is based on; 0: of
 		       * none */
+	size_t last;  /* index in range.v of its last child there; 0: none */
 	bool unclean; /* its texts have to be made safe to show */
 	/* The paths whose value in the new tree differs from that in c.tree, with the new value;
 	 * sorted. New trees cannot be read before the pack is complete: this tells what they
-	 * contain. Never NULL; often shared with a parent; emptied once no child needs it. */
-	const struct ga_changes *over;
-	struct over_list *list; /* the shared list that has `over`; NULL if that is empty */
-	bool differs;           /* `over` had any paths */
-	size_t children;        /* number of children in the range that are still to be done */
+	 * contain. Emptied once no child needs it. */
+	struct ga_changes over;
 };
 
 /* The commits to be mapped, parents first, after the stands, whose nodes say what each becomes. All
@@ -43,30 +41,16 @@ struct range {
 /* The node of a commit, or NULL if it is known to the host. */
 struct node *range_find(const struct range *g, const struct ga_oid *id);
 
-/* ---- rewrite-over.c: the lists of the nodes ------------------------------------------ */
-
-/* Close values over collisions: a file that keeps its place although the commit has a directory
- * there displaces all that is in it, and the reverse. What is displaced is added to `over` as
- * deleted; `*ret_any`: there was any. */
-int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
-			  bool *ret_any, struct ga_error *err);
-/* Give the node this list, or its first parent's if that is the same. Takes `over`. */
-void set_over(const struct range *g, struct node *n, struct ga_changes *over, bool collided);
-void leave_over(struct node *n);
-/* Does the list have values because of others? Then it has to be made anew for each commit. */
-bool over_collided(const struct node *n);
-/* Is any changed path above or beneath one of the list? Then there may be collisions. */
-bool over_meets(const struct ga_changes *over, const struct ga_changes *changes);
-/* Give the node its parent's list, with `fresh` for the paths that the commit changed. */
-void follow_over(const struct range *g, struct node *n, const struct node *p,
-		 const struct ga_changes *changes, const struct ga_changes *fresh);
-/* count_children() is called before a step, leave_parents() after each commit of it: this frees
- * lists that no child needs any more. */
-void count_children(struct range *g);
-void leave_parents(const struct range *g, const struct node *n);
-
 /* Write the commit that `n` becomes, with `over` applied to `c.tree` and its parents mapped. */
 int write_node(struct range *g, struct node *n, struct ga_error *err);
+
+/* ---- rewrite-over.c ------------------------------------------------------------------ */
+
+/* Close sorted values of one tree over collisions with another: a file that keeps its place although
+ * `tree` has a directory there displaces all that is in it, and the reverse. What is displaced is
+ * added to `over` as deleted. */
+int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
+			  struct ga_error *err);
 
 /* ---- rewrite-hold.c ------------------------------------------------------------------ */
 

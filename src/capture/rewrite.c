@@ -23,7 +23,7 @@ void ga_rewrite_release(struct ga_rewrite *r)
 static void range_release(struct range *g)
 {
 	for (size_t i = 0; i < g->n; i++) {
-		leave_over(&g->v[i]);
+		ga_changes_release(&g->v[i].over);
 		ga_commit_release(&g->v[i].c);
 	}
 	free(g->v);
@@ -36,30 +36,6 @@ struct node *range_find(const struct range *g, const struct ga_oid *id)
 	size_t i;
 
 	return ga_oidmap_get(&g->index, id, &i) ? &g->v[i] : NULL;
-}
-
-struct oids {
-	struct ga_oid *v;
-	size_t n, cap;
-};
-
-static void add_oid(struct oids *l, const struct ga_oid *oid)
-{
-	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = *oid;
-}
-
-/* What the host knows is what its refs reach, except for those that this tool made from the work of
- * agents. */
-static int host_tips(struct ga_repo *r, struct oids *l, struct ga_error *err)
-{
-	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-
-	if (ga_session_host_refs(r, &refs, err))
-		return -1;
-	for (size_t i = 0; i < refs.n; i++)
-		add_oid(l, &refs.v[i].oid);
-	return 0;
 }
 
 /* Read a commit into its node, without the texts, and add that to the range. */
@@ -77,7 +53,12 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 	n->c.n_parents = c.n_parents;
 	n->c.parents = ga_steal(&c.parents);
 	n->unclean = g->texts && clean_commit(&c);
-	leave_over(n);
+	for (size_t i = 0; i < n->c.n_parents; i++) {
+		struct node *p = range_find(g, &n->c.parents[i]);
+
+		if (p)
+			p->last = g->n;
+	}
 	(void)ga_oidmap_add(&g->index, id, g->n++);
 	return 0;
 }
@@ -85,7 +66,6 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 /* A stand becomes what it was made on. */
 static int add_stand(struct range *g, const struct ga_stand *s, struct ga_error *err)
 {
-	cleanup_changes struct ga_changes over = GA_CHANGES_INIT;
 	struct node *n;
 
 	if (range_find(g, &s->work))
@@ -94,30 +74,29 @@ static int add_stand(struct range *g, const struct ga_stand *s, struct ga_error 
 		return -1;
 	n = &g->v[g->n - 1];
 	if (ga_commit_tree(g->r, &s->on, &n->new_tree, err) ||
-	    ga_tree_diff(g->r, &n->c.tree, &n->new_tree, &over, err))
+	    ga_tree_diff(g->r, &n->c.tree, &n->new_tree, &n->over, err))
 		return -1;
 	n->new_id = g->base = s->on;
 	n->stand = g->n_stands = g->n;
-	set_over(g, n, &over, false);
 	return 0;
 }
 
-/* Load the commits that `tips` reach, and none of `known` and, unless they are `fresh`, of what the
- * host knows. */
+/* Load the commits that `tips` reach, and none of `known` and, unless they are `fresh`, of the
+ * host's refs. */
 static int range_load(struct range *g, const struct ga_oid *tips, size_t n_tips,
 		      const struct ga_oid *known, size_t n_known, bool fresh,
 		      struct ga_error *err)
 {
 	cleanup_free struct ga_oid *ids = NULL, *hide = NULL;
-	struct oids l = { 0 };
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	size_t n;
-	int rc;
 
-	for (size_t i = 0; i < n_known; i++)
-		add_oid(&l, &known[i]);
-	rc = fresh ? 0 : host_tips(g->r, &l, err);
-	hide = l.v;
-	if (rc || ga_rev_list(g->r, tips, n_tips, hide, l.n, COMMITS_MAX, &ids, &n, err))
+	if (!fresh && ga_session_host_refs(g->r, &refs, err))
+		return -1;
+	hide = ga_calloc(n_known + refs.n + 1, sizeof(*hide));
+	for (size_t i = 0; i < n_known + refs.n; i++)
+		hide[i] = i < n_known ? known[i] : refs.v[i - n_known].oid;
+	if (ga_rev_list(g->r, tips, n_tips, hide, n_known + refs.n, COMMITS_MAX, &ids, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (add_node(g, &ids[i], err))
@@ -187,9 +166,9 @@ int write_node(struct range *g, struct node *n, struct ga_error *err)
 	}
 	n->new_id = n->id;
 	n->new_tree = c->tree;
-	if (same && !n->over->n)
+	if (same && !n->over.n)
 		return 0;
-	if (ga_tree_apply(g->r, g->pack, &c->tree, n->over, &n->new_tree, err) ||
+	if (ga_tree_apply(g->r, g->pack, &c->tree, &n->over, &n->new_tree, err) ||
 	    is_emptied(g, n, parents, &emptied, err))
 		return -1;
 	if (!emptied)
@@ -219,34 +198,24 @@ static void map_tips(const struct range *g, struct ga_oid *tips, size_t n)
 
 /* ---- uncommitted work ----------------------------------------------------------------------- */
 
-static int rewrite_wip(struct range *g, const struct ga_wip_opts *o, struct ga_oid *tips,
-		       size_t n_tips, struct ga_strv *paths, bool *ret_exact,
-		       struct ga_strv *keeps, struct ga_error *err)
+int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid *tips,
+		   size_t n_tips, struct ga_strv *paths, bool *ret_exact, struct ga_strv *keeps,
+		   struct ga_error *err)
 {
+	cleanup_(range_release) struct range g = { .r = r, .wip = paths };
 	cleanup_free struct ga_oid *known = ga_calloc(o->n_stands + 1, sizeof(*known));
 
 	*ret_exact = false;
 	for (size_t i = 0; i < o->n_stands; i++) {
 		known[i] = o->stands[i].work;
-		if (add_stand(g, &o->stands[i], err))
+		if (add_stand(&g, &o->stands[i], err))
 			return -1;
 	}
-	if (range_load(g, tips, n_tips, known, o->n_stands, false, err) ||
-	    find_moved(g, o->rename_ms, paths, ret_exact, err) || hold_back(g, NULL, err))
+	if (range_load(&g, tips, n_tips, known, o->n_stands, false, err) ||
+	    find_moved(&g, o->rename_ms, paths, ret_exact, err) || hold_back(&g, NULL, err))
 		return -1;
-	map_tips(g, tips, n_tips);
-	return finish_pack(g, keeps, err);
-}
-
-int ga_rewrite_wip(struct ga_repo *r, const struct ga_wip_opts *o, struct ga_oid *tips,
-		   size_t n_tips, struct ga_strv *paths, bool *ret_exact, struct ga_strv *keeps,
-		   struct ga_error *err)
-{
-	struct range g = { .r = r, .wip = paths };
-	int rc = rewrite_wip(&g, o, tips, n_tips, paths, ret_exact, keeps, err);
-
-	range_release(&g);
-	return rc;
+	map_tips(&g, tips, n_tips);
+	return finish_pack(&g, keeps, err);
 }
 
 /* ---- the held commit ------------------------------------------------------------------------ */
@@ -278,8 +247,8 @@ static int write_held(struct range *g, const struct node *tip, struct ga_rewrite
 	struct ga_commit c = { .tree = tip->c.tree, .parents = &parent, .n_parents = 1,
 			       .author = who, .committer = who };
 
-	for (size_t i = 0; i < tip->over->n; i++)
-		ga_strv_push(&ret->held_paths, tip->over->v[i].path);
+	for (size_t i = 0; i < tip->over.n; i++)
+		ga_strv_push(&ret->held_paths, tip->over.v[i].path);
 	c.message = message = held_message(g, ret);
 	return ga_pack_add_commit(g->pack, &c, &ret->held, err);
 }
@@ -293,68 +262,47 @@ static int nothing_new(struct range *g, struct ga_rewrite *ret, struct ga_error 
 	       flag_since(g, &ret->full, &ret->flags, err) ? -1 : 0;
 }
 
-static int rewrite(struct range *g, struct ga_rewrite *ret, struct ga_error *err)
-{
-	const struct node *tip;
-
-	if (range_load(g, g->o->tip, 1, g->o->base, 1, g->o->fresh, err))
-		return -1;
-	if (!g->n)
-		return nothing_new(g, ret, err);
-	tip = &g->v[g->n - 1];
-	if (hold_back(g, ret, err))
-		return -1;
-	for (size_t i = 0; i < g->n; i++)
-		if (g->v[i].differs)
-			ret->orig = tip->id;
-	ret->tip = tip->new_id;
-	ret->full = tip->c.tree;
-	if (tip->over->n && write_held(g, tip, ret, err))
-		return -1;
-	return finish_pack(g, &ret->keeps, err);
-}
-
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,
 	       struct ga_error *err)
 {
-	struct range g = { .r = r, .o = o, .base = *o->base };
-	int rc;
+	cleanup_(range_release) struct range g = { .r = r, .o = o, .base = *o->base };
+	const struct node *tip;
 
-	ga_rewrite_release(ret);
-	rc = rewrite(&g, ret, err);
-	range_release(&g);
-	if (rc)
-		ga_rewrite_release(ret);
-	return rc;
+	if (range_load(&g, o->tip, 1, o->base, 1, o->fresh, err))
+		return -1;
+	if (!g.n)
+		return nothing_new(&g, ret, err);
+	tip = &g.v[g.n - 1];
+	if (hold_back(&g, ret, err))
+		return -1;
+	for (size_t i = 0; i < g.n; i++)
+		if (!ga_oid_equal(&g.v[i].new_tree, &g.v[i].c.tree))
+			ret->orig = tip->id;
+	ret->tip = tip->new_id;
+	ret->full = tip->c.tree;
+	if (tip->over.n && write_held(&g, tip, ret, err))
+		return -1;
+	return finish_pack(&g, &ret->keeps, err);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------- */
-
-static int rewrite_texts(struct range *g, const struct ga_oid *known, size_t n_known,
-			 struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
-			 struct ga_strv *keeps, struct ga_error *err)
-{
-	*ret_cleaned = 0;
-	if (range_load(g, tips, n_tips, known, n_known, false, err))
-		return -1;
-	for (size_t i = 0; i < g->n; i++)
-		*ret_cleaned += g->v[i].unclean;
-	if (!*ret_cleaned)
-		return 0;
-	for (size_t i = 0; i < g->n; i++)
-		if (write_node(g, &g->v[i], err))
-			return -1;
-	map_tips(g, tips, n_tips);
-	return finish_pack(g, keeps, err);
-}
 
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 		     struct ga_strv *keeps, struct ga_error *err)
 {
-	struct range g = { .r = r, .texts = true };
-	int rc = rewrite_texts(&g, known, n_known, tips, n_tips, ret_cleaned, keeps, err);
+	cleanup_(range_release) struct range g = { .r = r, .texts = true };
 
-	range_release(&g);
-	return rc;
+	*ret_cleaned = 0;
+	if (range_load(&g, tips, n_tips, known, n_known, false, err))
+		return -1;
+	for (size_t i = 0; i < g.n; i++)
+		*ret_cleaned += g.v[i].unclean;
+	if (!*ret_cleaned)
+		return 0;
+	for (size_t i = 0; i < g.n; i++)
+		if (write_node(&g, &g.v[i], err))
+			return -1;
+	map_tips(&g, tips, n_tips);
+	return finish_pack(&g, keeps, err);
 }

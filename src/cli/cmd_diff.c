@@ -68,8 +68,7 @@ static int show_uncommitted(struct cli *c, const struct ga_session *s, struct ga
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
 	struct ga_oid old, new;
 
-	if (ga_wip_load(c->env.repo, s, &w, err))
-		return -1;
+	ga_wip_load(s, &w);
 	if (!w.paths.n) {
 		cli_note("agent/%s: it did nothing to uncommitted work of yours", s->name);
 		return 0;

@@ -55,8 +55,7 @@ static int classify_uncommitted(const struct landing *l, const struct ga_host_fa
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
 	struct ga_oid old;
 
-	if (ga_wip_load(l->repo, l->s, &w, err))
-		return -1;
+	ga_wip_load(l->s, &w);
 	if (!w.paths.n)
 		return 0;
 	if (ga_repo_open_private(l->repo, w.objects, &private, err) ||

@@ -282,8 +282,7 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 	cleanup_strv struct ga_strv conflicts = GA_STRV_INIT;
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
 
-	if (ga_wip_load(l->repo, l->s, &w, err))
-		return -1;
+	ga_wip_load(l->s, &w);
 	if (l->opts->skip_uncommitted)
 		for (size_t i = 0; i < w.paths.n; i++) {
 			cleanup_free char *q = ga_quote(w.paths.v[i]);

@@ -102,18 +102,14 @@ int ga_wip_changes(struct ga_repo *r, const struct ga_wip *w, struct ga_changes 
 	return 0;
 }
 
-int ga_wip_load(struct ga_repo *r, const struct ga_session *s, struct ga_wip *ret,
-		struct ga_error *err)
+void ga_wip_load(const struct ga_session *s, struct ga_wip *ret)
 {
-	(void)r;
-	(void)err;
 	*ret = (struct ga_wip)GA_WIP_INIT;
 	ret->objects = ga_wip_objects(s);
 	if (ga_oid_equal(&s->id.base, &s->id.onto))
-		return 0;
+		return;
 	ret->snapshot = s->id.base;
 	ret->seen = s->view.tree;
 	ga_strv_extend(&ret->paths, &s->result.left_out);
 	ga_strv_sort_unique(&ret->paths);
-	return 0;
 }
