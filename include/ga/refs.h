@@ -12,6 +12,9 @@
 
 /* Read the object that a ref points to. Returns 1 if there is no such ref. */
 int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err);
+/* The same; a ref that does not exist reads as zero. */
+int ga_ref_read_or_zero(struct ga_repo *r, const char *name, struct ga_oid *ret,
+			struct ga_error *err);
 
 struct ga_ref {
 	char *name;

@@ -37,14 +37,10 @@ bool has_result(const struct capture *c, const struct plan *p)
 static int update_to(struct capture *c, struct plan *p, const char *name,
 		     const struct ga_oid *new, struct ga_error *err)
 {
-	static const struct ga_oid zero;
 	struct ga_oid old;
-	int rc = ga_ref_read(c->e->repo, name, &old, err);
 
-	if (rc < 0)
+	if (ga_ref_read_or_zero(c->e->repo, name, &old, err))
 		return -1;
-	if (rc)
-		old = zero;
 	if (!ga_oid_equal(&old, new))
 		ga_ref_updates_add(&p->u, name, &old, ga_oid_is_zero(new) ? NULL : new);
 	else if (!ga_oid_is_zero(new))

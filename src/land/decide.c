@@ -408,23 +408,14 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 	return ga_session_save(d->s, err);
 }
 
-static int read_ref(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err)
-{
-	int rc = ga_ref_read(r, name, ret, err);
-
-	if (rc == 1)
-		*ret = (struct ga_oid){{0}};
-	return rc < 0 ? -1 : 0;
-}
-
 static int read_refs(struct decision *d, struct ga_error *err)
 {
 	cleanup_free char *held = ga_session_ref(d->s, "held");
 	cleanup_free char *report = ga_session_ref(d->s, "report");
 
 	return land_read_branch(d->repo, d->s, &d->at.branch, err) ||
-	       read_ref(d->repo, held, &d->at.held_ref, err) ||
-	       read_ref(d->repo, report, &d->at.report_ref, err) ? -1 : 0;
+	       ga_ref_read_or_zero(d->repo, held, &d->at.held_ref, err) ||
+	       ga_ref_read_or_zero(d->repo, report, &d->at.report_ref, err) ? -1 : 0;
 }
 
 /* A flag that a landing found, on a path that the session does not change: there is nothing to

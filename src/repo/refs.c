@@ -35,6 +35,13 @@ int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct 
 	return 0;
 }
 
+int ga_ref_read_or_zero(struct ga_repo *r, const char *name, struct ga_oid *ret,
+			struct ga_error *err)
+{
+	*ret = (struct ga_oid){ { 0 } };
+	return ga_ref_read(r, name, ret, err) < 0 ? -1 : 0;
+}
+
 void ga_refs_release(struct ga_refs *l)
 {
 	for (size_t i = 0; i < l->n; i++)

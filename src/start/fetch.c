@@ -273,14 +273,10 @@ static void fill(struct fetch *f, struct ga_report *r)
 static int set_ref(struct fetch *f, struct ga_ref_updates *u, const char *name,
 		   const struct ga_oid *new, struct ga_error *err)
 {
-	static const struct ga_oid none;
 	struct ga_oid old;
-	int rc = ga_ref_read(f->r, name, &old, err);
 
-	if (rc < 0)
+	if (ga_ref_read_or_zero(f->r, name, &old, err))
 		return -1;
-	if (rc)
-		old = none;
 	if (!ga_oid_equal(&old, new))
 		ga_ref_updates_add(u, name, &old, ga_oid_is_zero(new) ? NULL : new);
 	return 0;
@@ -315,11 +311,11 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	struct ga_session *s = f->s;
-	struct ga_oid oid = { { 0 } };
+	struct ga_oid oid;
 	bool touched;
-	int rc = ga_ref_read(f->r, s->id.branch, &oid, err);
 
-	if (rc < 0 || ga_report_read(f->r, s, &r, err) < 0)
+	if (ga_ref_read_or_zero(f->r, s->id.branch, &oid, err) ||
+	    ga_report_read(f->r, s, &r, err) < 0)
 		return -1;
 	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &s->result.tip);
 	for (size_t i = 0; i < r.n_flags; i++)

@@ -211,11 +211,11 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	/* a pattern that matches nothing here, so that --prune removes the ref there */
 	cleanup_free char *no_held = ga_strf("+%s/none/*:%s*", held_ref, held_ref);
 	const char *rest[2] = { NULL, NULL };
-	struct ga_oid oid, was_held = { { 0 } };
+	struct ga_oid oid, was_held;
 	size_t n = 0;
-	int rc = ga_ref_read(r, held_ref, &was_held, err);
+	int rc = ga_ref_read_or_zero(r, held_ref, &was_held, err);
 
-	if (rc >= 0)
+	if (!rc)
 		rc = ga_ref_read(r, s->id.branch, &oid, err);
 	/* the branch first, by itself: if it is refused, the other refs there are another session's
 	 */

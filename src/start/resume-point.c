@@ -237,9 +237,11 @@ static int make_from(struct ga_start_env *e, const struct ga_session *s, struct 
 int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct start_point *ret,
 		     struct ga_error *err)
 {
+	cleanup_free char *report = ga_session_ref(s, "report");
+
 	if (ga_worktree_check_free(e->repo, s, err) || find_branch(e, s, &ret->branch_base, err) ||
 	    find_full(e, s, ret, err) || find_view(e, s, ret, err) ||
-	    start_find_former(e, s, &ret->base_report, err))
+	    ga_ref_read_or_zero(e->repo, report, &ret->base_report, err))
 		return -1;
 	ret->agent_base = ret->branch_base;
 	return ga_oid_equal(&s->id.base, &s->id.onto) ? 0 : make_from(e, s, ret, err);

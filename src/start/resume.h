@@ -26,9 +26,6 @@ struct start_point {
 void start_point_release(struct start_point *p);
 int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct start_point *ret,
 		     struct ga_error *err);
-/* resume-keep.c: find the report that the session has now; zero: there is none. */
-int start_find_former(struct ga_start_env *e, const struct ga_session *s, struct ga_oid *ret,
-		      struct ga_error *err);
 /* resume-doubt.c: if the machine was booted anew since the layers were written to, find where they
  * may not show what was captured (p->doubt). */
 int start_find_doubt(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
