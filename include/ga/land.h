@@ -128,9 +128,6 @@ int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err);
  * given up. Touches nothing. */
 int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);
 
-/* The object printed by `land --json` (docs/json.md). New reference. */
-json_t *ga_land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run);
-
 /* Has the session's branch arrived, in whatever way: merged; squashed or brought otherwise, so that
  * merging it would change nothing, now or at some commit since; or commit by commit, rebased or
  * cherry-picked, by patch id? Not if lines were changed on the way. Looked for in HEAD, in the

@@ -55,6 +55,10 @@ void ga_flags_release(struct ga_flags *f);
 #define cleanup_flags cleanup_(ga_flags_release)
 /* Sort by descending severity, then path, then rule. */
 void ga_flags_sort(struct ga_flags *f);
+/* Is there one of this rule on this path? */
+bool ga_flags_have(const struct ga_flags *f, const char *rule, const char *path);
+/* "path: high: reason [rule]", quoted; the caller frees it. */
+char *ga_flag_text(const struct ga_flag *f);
 
 /* What the user configures about paths (agentdev.yaml(5), `risk`). Patterns, which ga_pattern_ok()
  * accepts, cover files and symlinks, and "DIR/" what is beneath DIR; without a leading '/' they

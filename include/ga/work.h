@@ -34,6 +34,9 @@ struct ga_work_file {
 void ga_work_file_release(struct ga_work_file *f);
 #define cleanup_work_file __attribute__((cleanup(ga_work_file_release)))
 
+/* The mode of a new file for that of an entry, by the umask. */
+mode_t ga_work_mode(uint32_t mode);
+/* A descriptor of the working tree. */
 int ga_work_open(const struct ga_repo *r, struct ga_error *err);
 /* The first file or link above the path, by its own path; NULL: there are only directories. The
  * caller frees it. */
@@ -49,13 +52,14 @@ bool ga_work_look_equal(const struct ga_work_look *a, const struct ga_work_look 
  * too if there are only directories in it. GA_ELOSE, with no file touched, if what is there is not
  * `over`, or is a directory with files. A write by somebody else between that check and the rename
  * is lost. */
-int ga_work_put(const struct ga_work_file *f, int root, const char *path, const struct ga_work_look *over,
-	     struct ga_error *err);
+int ga_work_put(const struct ga_work_file *f, int root, const char *path,
+		const struct ga_work_look *over, struct ga_error *err);
 /* Remove what a ga_work_put() that was interrupted left beside `path`. */
 void ga_work_sweep(int root, const char *path);
 /* Remove what is at `path` if it is `over`, as above, and directories that become empty. Nothing
  * there is no error. */
-int ga_work_remove(int root, const char *path, const struct ga_work_look *over, struct ga_error *err);
+int ga_work_remove(int root, const char *path, const struct ga_work_look *over,
+		   struct ga_error *err);
 
 /* ---- git ---- */
 
@@ -73,6 +77,10 @@ int ga_work_merge_trees(const struct ga_repo *r, const char *ours, const char *t
 int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tree,
 		   const struct ga_oid *parents, size_t n, const struct ga_strv *env,
 		   const char *message, struct ga_oid *ret, struct ga_error *err);
+/* Of these paths, add those of which the bytes in the working tree are not those of the blob: line
+ * ends, $Id$, encodings, filters. Sorted. */
+int ga_work_find_converted(const struct ga_repo *r, const struct ga_gitconfig *c,
+			   const struct ga_strv *paths, struct ga_strv *ret, struct ga_error *err);
 /* Append the bytes of a blob as a checkout writes them at the path. */
 int ga_work_checked_out(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
 			const struct ga_oid *blob, struct ga_buf *ret, struct ga_error *err);

@@ -21,6 +21,41 @@ struct options {
 	struct ga_strv ignored;
 };
 
+static json_t *ignored_json(const struct ga_left_list *l)
+{
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < l->n; i++) {
+		json_t *o = json_object();
+
+		ga_json_set_bytes(o, "path", l->v[i].path);
+		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
+		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
+		(void)json_array_append_new(a, o);
+	}
+	return a;
+}
+
+/* The object printed by `land --json` (docs/json.md). */
+static json_t *land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run)
+{
+	json_t *o = json_object();
+
+	ga_json_set_bytes(o, "session", s->name);
+	(void)json_object_set_new(o, "dry_run", json_boolean(dry_run));
+	(void)json_object_set_new(o, "landed",
+				  json_boolean(!dry_run && !r->nothing && !r->uncommitted));
+	(void)json_object_set_new(o, "nothing", json_boolean(r->nothing));
+	(void)json_object_set_new(o, "uncommitted", json_boolean(r->uncommitted));
+	(void)json_object_set_new(o, "rest", json_boolean(r->rest));
+	ga_json_set_oid(o, "commit", &r->commit);
+	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
+	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
+	(void)json_object_set_new(o, "ignored", ignored_json(&r->ignored));
+	(void)json_object_set_new(o, "ignored_flags", ga_json_strv(&r->ignored_flags));
+	return o;
+}
+
 static const struct cli_opt opts[] = {
 	CLI_FLAG(merge, "merge", 0, "make a merge commit (default; setting 'land')"),
 	CLI_FLAG(squash, "squash", 0, "make one commit of all changes"),
@@ -173,7 +208,7 @@ static int resume(struct cli *c, const struct options *o, const char *name, stru
 	    ga_land_continue(c->env.repo, &s, &r, &c->env.risk, o->message, &res, err))
 		return -1;
 	if (o->json)
-		return cli_print_json(ga_land_json(&s, &res, false), err);
+		return cli_print_json(land_json(&s, &res, false), err);
 	say(c, &s, &res, false);
 	return cli_say_parts(&c->env, &s, err);
 }
@@ -298,7 +333,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return -1;
 	}
 	if (o->json)
-		return cli_print_json(ga_land_json(&s, &res, o->dry_run), err);
+		return cli_print_json(land_json(&s, &res, o->dry_run), err);
 	say(c, &s, &res, o->dry_run);
 	return o->dry_run ? 0 : cli_say_parts(&c->env, &s, err);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ga/strmap.h"
-#include "landing.h"
+#include "decide.h"
 #include "ga/objects.h"
 
 /* The flags of the report by rule and path. */

@@ -69,4 +69,11 @@ int decide_cut(struct decision *d, struct ga_error *err);
 int decide_classify(struct decision *d, struct ga_error *err);
 void decide_add_found(const struct decision *d, struct ga_report *r);
 
+/* decide-covers.c: of what the rules found, keep what no verdict covers. `tip`: the session's
+ * branch, or zero. */
+int decide_drop_covered(const struct landing *l, const struct ga_oid *tip, struct ga_flags *found,
+			struct ga_error *err);
+/* Open flags again that were rejected and are found again: the content is back. */
+void decide_reopen(struct ga_report *r, const struct ga_flags *found);
+
 #endif

@@ -8,7 +8,8 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "landing.h"
+#include "decide.h"
+#include "ignored.h"
 
 static int judge(const struct landing *l, const struct ga_flags *found, struct ga_error *err)
 {
@@ -21,10 +22,8 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	for (size_t i = 0; i < found->n; i++) {
 		const struct ga_flag *f = &found->v[i];
 		const struct ga_report_flag *have = ga_report_find_added(l->report, f);
-		cleanup_free char *q = ga_quote(f->path);
 
-		ga_strv_pushf(&l->ret->ignored_flags, "%s: %s: %s [%s]", q,
-			      ga_severity_name(f->severity), f->reason, f->rule);
+		ga_strv_take(&l->ret->ignored_flags, ga_flag_text(f));
 		if (f->severity < GA_HIGH || (have && have->verdict == GA_VERDICT_ACCEPTED))
 			continue;
 		critical += f->severity == GA_CRITICAL;
@@ -120,14 +119,6 @@ static int flag_file(struct places *p, size_t i, const struct ga_host_facts *fac
 	return flag_place(p, "ignored-executables", *place, NULL, err);
 }
 
-static bool is_flagged(const struct places *p, const char *id, const char *path)
-{
-	for (size_t i = 0; i < p->found->n; i++)
-		if (!strcmp(p->found->v[i].rule, id) && !strcmp(p->found->v[i].path, path))
-			return true;
-	return false;
-}
-
 /* Flag what only ignore rules of the session's own hide, if some of it is brought. */
 static int flag_hidden(struct places *p, struct ga_error *err)
 {
@@ -147,7 +138,8 @@ static int flag_hidden(struct places *p, struct ga_error *err)
 			const char *path = above ? f->path : named->v[k];
 
 			if ((above || ga_path_inside(path, f->path)) &&
-			    !is_flagged(p, rule, path) && flag_place(p, rule, path, detail, err))
+			    !ga_flags_have(p->found, rule, path) &&
+			    flag_place(p, rule, path, detail, err))
 				return -1;
 		}
 	}
@@ -185,7 +177,8 @@ static int flag_places(struct places *p, const struct ga_host_facts *facts, stru
 }
 
 int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
-		       struct ga_repo *store, const struct ga_oid *merged, const struct ga_oid *tree,
+		       struct ga_repo *store, const struct ga_oid *merged,
+		       const struct ga_oid *tree,
 		       const struct ga_oid *only, const struct ga_changes *changes,
 		       struct ga_error *err)
 {

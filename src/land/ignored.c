@@ -16,7 +16,7 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "landing.h"
+#include "ignored.h"
 
 #define TARGET_MAX 4096 /* bytes of a link's target: Linux follows none that is longer */
 #define GITS_FILE ((size_t)16 << 20) /* greatest size of a file that git reads from trees */

@@ -10,7 +10,7 @@
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/wip.h"
-#include "landing.h"
+#include "decide.h"
 
 int land_save_report(const struct landing *l, struct ga_error *err)
 {
@@ -84,14 +84,6 @@ static int classify(const struct landing *l, const struct proposal *p, struct ga
 
 /* ---- what is undecided ------------------------------------------------------------------ */
 
-static bool is_found(const struct ga_flags *found, const struct ga_report_flag *f)
-{
-	for (size_t i = 0; i < found->n; i++)
-		if (!strcmp(found->v[i].rule, f->id) && !strcmp(found->v[i].path, f->path))
-			return true;
-	return false;
-}
-
 /* Is the entry that the flag is about in what lands? 1 yes. */
 static int lands(const struct landing *l, const struct proposal *p,
 		 const struct ga_report_flag *f, struct ga_error *err)
@@ -138,7 +130,7 @@ static int fail_undecided(const struct landing *l, const struct counts *c, const
 static int blocks(const struct landing *l, const struct proposal *p, const struct ga_flags *found,
 		  const struct ga_report_flag *f, struct counts *c, struct ga_error *err)
 {
-	bool again = is_found(found, f);
+	bool again = ga_flags_have(found, f->id, f->path);
 	int rc;
 
 	if (!ga_report_flag_blocks(f) || !(land_wants(l, f->path) || !*f->path) ||
@@ -220,12 +212,7 @@ int land_judge_made(const struct landing *l, const struct record *rec, struct ga
 	    ga_classify(l->repo, &facts, &old, &new, &c, &found, err) ||
 	    decide_drop_covered(l, &rec->tip, &found, err))
 		return -1;
-	for (size_t i = 0; i < found.n; i++) {
-		cleanup_free char *q = ga_quote(found.v[i].path);
-
-		ga_strv_pushf(&l->ret->new_flags, "%s: %s: %s [%s]", q,
-			      ga_severity_name(found.v[i].severity), found.v[i].reason,
-			      found.v[i].rule);
-	}
+	for (size_t i = 0; i < found.n; i++)
+		ga_strv_take(&l->ret->new_flags, ga_flag_text(&found.v[i]));
 	return 0;
 }

@@ -15,7 +15,7 @@
 #include "ga/signals.h"
 #include "ga/trace.h"
 #include "ga/wip.h"
-#include "landing.h"
+#include "ignored.h"
 
 /* ---- before anything ------------------------------------------------------------------------ */
 
@@ -179,7 +179,8 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
 
-	if (ga_fault_stop("land:moved", err) || record_bring(l->repo, rec, first, false, &left, err) ||
+	if (ga_fault_stop("land:moved", err) ||
+	    record_bring(l->repo, rec, first, false, &left, err) ||
 	    ga_fault_stop("land:brought", err))
 		return -1;
 	for (size_t i = 0; i < left.n; i++) {
@@ -307,4 +308,14 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	struct landing l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
 
 	return land_locked(&l, land, err);
+}
+
+void ga_land_result_release(struct ga_land_result *r)
+{
+	ga_strv_release(&r->brought);
+	ga_strv_release(&r->not_brought);
+	ga_strv_release(&r->new_flags);
+	ga_left_release(&r->ignored);
+	ga_strv_release(&r->ignored_flags);
+	*r = (struct ga_land_result)GA_LAND_RESULT_INIT;
 }

@@ -165,22 +165,6 @@ int land_clear_state(const struct landing *l, const struct record *rec, struct g
 /* Does git have a state of its own of this landing in the working tree with this git directory: a
  * merge in progress, a squash to be committed? */
 bool land_is_left(const char *gitdir, const struct record *rec);
-/* ignored.c: ignored files of the session that are to be brought (opts->ignored): check them, and
- * add those that differ to the record. `tree` is what lands. */
-struct land_ignored {
-	struct ga_left_files files; /* all of them, by path */
-	struct ga_entry *will;      /* by index: what each is, ... */
-	struct ga_work_look *seen;     /* ... and what is in its place */
-};
-int land_ignored_plan(const struct landing *l, const struct ga_oid *tree, struct record *rec,
-		      struct ga_error *err);
-/* ignored-flags.c: run the rules on these and add what they find to the report: `tree` is the
- * result with them, `only` has nothing else, `changes` brings them; `store` reads these objects.
- * GA_EFLAGS while something high or critical is not accepted. */
-int land_ignored_judge(const struct landing *l, const struct land_ignored *ig,
-		       struct ga_repo *store, const struct ga_oid *merged,
-		       const struct ga_oid *tree, const struct ga_oid *only,
-		       const struct ga_changes *changes, struct ga_error *err);
 
 /* land.c: the landing happened: apply the uncommitted changes and ignored files from path
  * number `first` on, and note it in the session. GA_EPART if something could not be brought. */
@@ -189,14 +173,11 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 int land_check_session(const struct ga_session *s, const struct record *rec, const char *what,
 		       struct ga_error *err);
 
-/* The tree of HEAD before a landing; that of no files if its branch had no commit. */
-int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
-		  struct ga_error *err);
-/* decide-covers.c: of what the rules found, keep what no verdict covers. `tip`: the session's branch,
- * or zero. */
-int decide_drop_covered(const struct landing *l, const struct ga_oid *tip, struct ga_flags *found,
-			struct ga_error *err);
-/* Open flags again that were rejected and are found again: the content is back. */
-void decide_reopen(struct ga_report *r, const struct ga_flags *found);
+/* The tree of a commit; that of no files for zero: an unborn branch. */
+int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
+		 struct ga_error *err);
+/* Is HEAD on the record's branch, and at this commit? 1 yes. */
+int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
+	       struct ga_error *err);
 
 #endif

@@ -75,8 +75,9 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 	/* as git does when it commits */
 	if (message.len && message.ptr[message.len - 1] != '\n')
 		ga_buf_addch(&message, '\n');
-	return ga_work_commit(l->repo, l->config, &p->tree, parents, l->opts->how == GA_LAND_MERGE ? 2 : 1, NULL,
-				message.ptr, &rec->commit, err);
+	return ga_work_commit(l->repo, l->config, &p->tree, parents,
+			      l->opts->how == GA_LAND_MERGE ? 2 : 1, NULL, message.ptr,
+			      &rec->commit, err);
 }
 
 /* ---- the result ----------------------------------------------------------------------- */

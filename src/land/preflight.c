@@ -16,7 +16,6 @@
 
 static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
 {
-	cleanup_free char *stash = ga_path_join(ga_repo_info(r)->gitdir, "MERGE_AUTOSTASH");
 	cleanup_free char *lock = ga_path_join(ga_repo_info(r)->gitdir, "index.lock");
 	const char *operation = ga_repo_operation(r);
 
@@ -25,17 +24,10 @@ static int check_operation(struct ga_repo *r, const char *then, struct ga_error 
 			      ga_repo_operation_article(operation), operation);
 		return ga_hint(err, "finish or abort it, then %s", then);
 	}
-	if (!access(lock, F_OK)) {
-		cleanup_free char *q = ga_escape(lock);
-
-		(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", q);
-		return ga_hint(err, "wait until it has finished; if there is none, remove that "
-			       "file");
-	}
-	if (access(stash, F_OK))
+	if (access(lock, F_OK))
 		return 0;
-	(void)ga_fail(err, GA_ELOSE, "changes that a merge stashed wait to be applied");
-	return ga_hint(err, "'git merge --continue' or --abort, then %s", then);
+	(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", lock);
+	return ga_hint(err, "wait until it has finished; if there is none, remove that file");
 }
 
 int land_refuse(const struct ga_strv *paths, const char *what, const char *remedy,
@@ -91,8 +83,8 @@ static int check_staged(const struct landing *l, const struct land_step *s, stru
 			   "commit them or 'git restore --staged .'", s->then, err);
 }
 
-/* Files that are modified are refused, but a missing one blocks nothing; git itself would let one be
- * where it leaves a conflict, and giving that up resets it. A file that was only touched looks
+/* Files that are modified are refused, but a missing one blocks nothing; git itself would let one
+ * be where it leaves a conflict, and giving that up resets it. A file that was only touched looks
  * modified until the index is refreshed. */
 static int check_modified(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
@@ -110,7 +102,8 @@ static int check_modified(const struct landing *l, const struct land_step *s, st
 			ga_strv_pushf(&args, ":(top,literal)%s", s->conflicts->v[i]);
 	}
 	for (int refreshed = 0; refreshed < 2; refreshed++)
-		if ((refreshed && ga_work_git(l->repo, refresh, NULL, &unneeded, NULL, &ignored, err)) ||
+		if ((refreshed && ga_work_git(l->repo, refresh, NULL, &unneeded, NULL, &ignored,
+					      err)) ||
 		    list(l, (const char *const *)args.v, s->changes, s->conflicts, &paths, err))
 			return -1;
 		else if (!paths.n)

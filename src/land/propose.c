@@ -154,19 +154,13 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 
 static int read_head(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
-	static const struct ga_changes none = GA_CHANGES_INIT;
-	int rc = ga_repo_head(l->repo, &p->head, &p->branch, err);
-
-	if (rc < 0)
+	if (ga_repo_head(l->repo, &p->head, &p->branch, err) < 0)
 		return -1;
 	if (p->branch && !strcmp(p->branch, l->s->id.branch)) {
 		(void)ga_fail(err, GA_EFATAL, "you are on agent/%s itself", l->s->name);
 		return ga_hint(err, "'git switch' to the branch that it is to land on");
 	}
-	if (!rc)
-		return ga_commit_tree(l->repo, &p->head, &p->old, err);
-	p->head = (struct ga_oid){{0}};
-	return ga_tree_apply(l->repo, NULL, NULL, &none, &p->old, err);
+	return land_tree_of(l->repo, &p->head, &p->old, err);
 }
 
 int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oid *ret,
@@ -204,20 +198,17 @@ int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct
 /* Name a branch, or tag, that has the commit; NULL if none has. */
 static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 {
-	const char *const args[] = { "for-each-ref", "--contains", GA_HEX(commit),
-				    "--format=%(refname:short)", "refs/heads", "refs/remotes",
-				    "refs/tags", NULL };
+	const char *const args[] = { "name-rev", "--name-only", "--no-undefined",
+				     "--refs=refs/heads/*", "--refs=refs/remotes/*",
+				     "--refs=refs/tags/*", "--exclude=*agent/*", GA_HEX(commit),
+				     NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	int status;
-	const struct ga_git g = { GA_GIT_FDS, .args = args, .out = &out, .errout = &why };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	const struct ga_git g = { GA_GIT_FDS, .args = args, .out = &out };
 
-	if (ga_git_run(l->repo, &g, &status, &ignored) || status)
-		return NULL;
-	for (const char *s = out.ptr; *s; s += strcspn(s, "\n"), s += *s == '\n')
-		if (strncmp(s, "agent/", 6) != 0 && !strstr(s, "/agent/"))
-			return ga_strndup(s, strcspn(s, "\n"));
-	return NULL;
+	/* "main~3" */
+	return ga_git_ok(l->repo, &g, &ignored) ? NULL
+	       : ga_strndup(out.ptr, strcspn(out.ptr, "~^\n"));
 }
 
 /* What was reviewed is what lands: the session's own commits, and none that it was started on or

@@ -250,8 +250,8 @@ void record_add(struct record *rec, const char *path, const struct ga_work_look 
 						 .after = *after, .ignored = ignored };
 }
 
-/* Put the file in its state before (`back`) or after the landing, in one step, if it is in the other
- * one. 0: it is there now; 1: it is in neither, and so left alone. */
+/* Put the file in its state before (`back`) or after the landing, in one step, if it is in the
+ * other one. 0: it is there now; 1: it is in neither, and so left alone. */
 static int put(const struct ga_repo *r, struct record *rec, int root, size_t i, bool back,
 	       struct ga_error *err)
 {

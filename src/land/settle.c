@@ -37,29 +37,25 @@ bool land_is_left(const char *gitdir, const struct record *rec)
 	return rec->how == GA_LAND_SQUASH ? !access(squash, F_OK) : is_merging(gitdir, rec);
 }
 
-int land_old_tree(struct ga_repo *r, const struct record *rec, struct ga_oid *ret,
-		  struct ga_error *err)
+int land_tree_of(struct ga_repo *r, const struct ga_oid *commit, struct ga_oid *ret,
+		 struct ga_error *err)
 {
 	static const struct ga_changes none = GA_CHANGES_INIT;
 
-	return ga_oid_is_zero(&rec->head) ? ga_tree_apply(r, NULL, NULL, &none, ret, err)
-					  : ga_commit_tree(r, &rec->head, ret, err);
+	return ga_oid_is_zero(commit) ? ga_tree_apply(r, NULL, NULL, &none, ret, err)
+				      : ga_commit_tree(r, commit, ret, err);
 }
 
-/* Is HEAD what the record says it was (`before`) or became? */
-static int is_at(struct ga_repo *r, const struct record *rec, bool before, bool *ret,
-		 struct ga_error *err)
+int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid *at,
+	       struct ga_error *err)
 {
-	const struct ga_oid *want = before ? &rec->head : &rec->commit;
 	cleanup_free char *branch = NULL;
 	struct ga_oid head = { { 0 } };
-	int rc = ga_repo_head(r, &head, &branch, err);
 
-	if (rc < 0)
+	if (ga_repo_head(r, &head, &branch, err) < 0)
 		return -1;
-	*ret = (branch && rec->branch ? !strcmp(branch, rec->branch) : branch == rec->branch) &&
-	       (rc ? ga_oid_is_zero(want) : ga_oid_equal(&head, want));
-	return 0;
+	return (branch && rec->branch ? !strcmp(branch, rec->branch) : branch == rec->branch) &&
+	       ga_oid_equal(&head, at);
 }
 
 /* What git did not write stays, and is named. */
@@ -118,8 +114,9 @@ int land_roll_back_landing(const struct landing *l, struct record *rec, struct g
 	struct ga_oid old;
 	int rc;
 
-	if (land_old_tree(l->repo, rec, &old, err) ||
-	    ga_work_roll_back(l->repo, l->config, &old, &rec->tree, &left, err) || land_clear_state(l, rec, err))
+	if (land_tree_of(l->repo, &rec->head, &old, err) ||
+	    ga_work_roll_back(l->repo, l->config, &old, &rec->tree, &left, err) ||
+	    land_clear_state(l, rec, err))
 		return -1;
 	rc = forget(l, rec, err);
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
@@ -131,8 +128,7 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 {
 	const char *gitdir = ga_repo_info(l->repo)->gitdir;
 	struct ga_oid made;
-	bool before;
-	int rc;
+	int rc, before;
 
 	if (rec->phase == RECORD_MOVING ? is_merging(gitdir, rec) : land_is_left(gitdir, rec)) {
 		rec->phase = RECORD_HANDED_OVER;
@@ -141,7 +137,8 @@ static int settle_landing(const struct landing *l, struct record *rec, enum land
 	rc = land_find_made(l->repo, rec, &made, err);
 	if (rc <= 0)
 		return rc ? -1 : complete(l, rec, &made, ret, err);
-	if (is_at(l->repo, rec, true, &before, err))
+	before = land_is_at(l->repo, rec, &rec->head, err);
+	if (before < 0)
 		return -1;
 	if (rec->phase == RECORD_MOVING && before) {
 		*ret = LAND_SETTLED_ROLLED_BACK;
@@ -155,15 +152,14 @@ static int settle_undoing(const struct landing *l, struct record *rec, enum land
 			  struct ga_error *err)
 {
 	cleanup_strv struct ga_strv left = GA_STRV_INIT;
+	const bool moves = !ga_oid_equal(&rec->head, &rec->commit);
 	struct ga_oid old, made;
-	bool after, before;
+	int rc = land_is_at(l->repo, rec, &rec->commit, err);
 
-	if (is_at(l->repo, rec, false, &after, err) || is_at(l->repo, rec, true, &before, err))
-		return -1;
-	if (!after)
-		return forget(l, rec, err);
+	if (rc <= 0)
+		return rc ? -1 : forget(l, rec, err);
 	*ret = LAND_SETTLED_ROLLED_BACK;
-	if (!before && (land_old_tree(l->repo, rec, &old, err) ||
+	if (moves && (land_tree_of(l->repo, &rec->head, &old, err) ||
 			ga_commit_tree(l->repo, &rec->commit, &made, err) ||
 			ga_work_roll_back(l->repo, l->config, &made, &old, &left, err)))
 		return -1;

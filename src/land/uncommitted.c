@@ -22,7 +22,6 @@ struct plan {
 	struct ga_repo *private;   /* reads the session's objects; writes to memory */
 	struct ga_oid base, seen;  /* trees: what the session was shown, and what it left */
 	struct ga_strv paths, converted; /* sorted; those of the first that checkout converts */
-	mode_t umask;
 	int root;
 };
 
@@ -34,56 +33,7 @@ static void plan_release(struct plan *p)
 	ga_cleanup_closep(&p->root);
 }
 
-/* ---- conversion ----------------------------------------------------------------------------- */
-
-static bool converts(const char *attribute, const char *value, bool crlf)
-{
-	bool unset = !strcmp(value, "unset"), none = !strcmp(value, "unspecified");
-
-	if (!strcmp(attribute, "text"))
-		return crlf && !unset;
-	if (!strcmp(attribute, "eol"))
-		return !strcmp(value, "crlf");
-	return !unset && !none;
-}
-
-/* Find the paths whose bytes in the working tree are not those of the blob: line ends, $Id$,
- * encodings, filters. */
-static int find_converted(struct plan *p, struct ga_error *err)
-{
-	static const char *const args[] = { "check-attr", "-z", "--stdin", "text", "eol", "crlf",
-					    "ident", "filter", "working-tree-encoding", NULL };
-	const struct ga_gitconfig *c = p->l->config;
-	const char *eol = ga_gitconfig_get(c, "core.eol"), *path, *attribute, *value;
-	bool crlf = ga_gitconfig_bool(c, "core.autocrlf", false) || (eol && !strcmp(eol, "crlf"));
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
-	size_t pos = 0;
-
-	for (size_t i = 0; i < p->paths.n; i++)
-		ga_buf_add0(&in, p->paths.v[i]);
-	g.args = args;
-	g.work_tree = ga_repo_info(p->l->repo)->workdir;
-	g.in = in.ptr;
-	g.in_len = in.len;
-	g.out = &out;
-	if (ga_git_ok(p->l->repo, &g, err))
-		return -1;
-	while ((path = ga_buf_next0(&out, &pos)) && (attribute = ga_buf_next0(&out, &pos)) &&
-	       (value = ga_buf_next0(&out, &pos)))
-		if (converts(attribute, value, crlf))
-			ga_strv_push(&p->converted, path);
-	ga_strv_sort_unique(&p->converted);
-	return 0;
-}
-
 /* ---- versions ------------------------------------------------------------------------------- */
-
-static mode_t look_mode(const struct plan *p, uint32_t mode)
-{
-	return mode == GA_MODE_LINK ? S_IFLNK | 0777
-				    : S_IFREG | ((mode == GA_MODE_EXEC ? 0777 : 0666) & ~p->umask);
-}
 
 /* The file that a checkout of the entry makes. */
 static int read_entry(const struct plan *p, const char *path, const struct ga_entry *e,
@@ -99,7 +49,7 @@ static int read_entry(const struct plan *p, const char *path, const struct ga_en
 		rc = ga_blob_read(p->private, &e->oid, GA_WORK_FILE_MAX, &ret->bytes, err);
 	if (rc)
 		return rc < 0 ? -1 : ga_fail(err, GA_ELOSE, "a file is too large");
-	ret->look.mode = look_mode(p, e->mode);
+	ret->look.mode = ga_work_mode(e->mode);
 	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
 }
 
@@ -114,7 +64,8 @@ static int write_file(struct ga_repo *r, const struct ga_work_file *f, struct ga
 
 /* Git's three-way merge of what is there, what the session was shown, and what it left. 1:
  * conflict. */
-static int merge(const struct plan *p, const struct ga_work_file *now, const struct ga_work_file *base,
+static int merge(const struct plan *p, const struct ga_work_file *now,
+		 const struct ga_work_file *base,
 		 const struct ga_work_file *theirs, struct ga_work_file *ret, struct ga_error *err)
 {
 	struct ga_entry n = { 0 }, b = { 0 }, t = { 0 }, made;
@@ -128,7 +79,7 @@ static int merge(const struct plan *p, const struct ga_work_file *now, const str
 	if (!made.mode)
 		return 0;
 	rc = ga_blob_read(p->private, &made.oid, GA_WORK_FILE_MAX, &ret->bytes, err);
-	ret->look.mode = look_mode(p, made.mode);
+	ret->look.mode = ga_work_mode(made.mode);
 	ret->look.oid = made.oid;
 	return rc;
 }
@@ -170,7 +121,8 @@ static int decide(const struct plan *p, const char *path, struct ga_work_file *n
 	if (!ga_work_read(p->root, path, GA_WORK_FILE_MAX, now) && !ga_work_is_dir(p->root, path))
 		return 1;
 	*ret_why = "you have changed the same lines";
-	if (ga_work_look_equal(&now->look, &base.look) || ga_work_look_equal(&now->look, &theirs.look)) {
+	if (ga_work_look_equal(&now->look, &base.look) || ga_work_look_equal(&now->look,
+	    &theirs.look)) {
 		after->look = theirs.look;
 		ga_buf_add(&after->bytes, theirs.bytes.ptr, theirs.bytes.len);
 		rc = 0;
@@ -241,14 +193,13 @@ static int plan_path(const struct plan *p, const char *path, bool removals,
 	why = after.look.mode ? check_place(p, path) : NULL;
 	if (why)
 		ga_strv_pushf(conflicts, "%s: %s", q, why);
-	return why || ga_work_look_equal(&now.look, &after.look) ? 0 : add(p, path, &now, &after, err);
+	return why || ga_work_look_equal(&now.look, &after.look) ? 0 : add(p, path, &now, &after,
+					 err);
 }
 
 static int open_plan(const struct landing *l, const struct ga_wip *w, struct plan *p,
 		     struct ga_error *err)
 {
-	p->umask = umask(0);
-	(void)umask(p->umask);
 	p->root = ga_work_open(l->repo, err);
 	if (p->root < 0 || ga_repo_open_private(l->repo, w->objects, &p->private, err) ||
 	    ga_repo_write_to_memory(p->private, err) ||
@@ -258,7 +209,9 @@ static int open_plan(const struct landing *l, const struct ga_wip *w, struct pla
 	for (size_t i = 0; i < w->paths.n; i++)
 		if (land_wants(l, w->paths.v[i]))
 			ga_strv_push(&p->paths, w->paths.v[i]);
-	return p->paths.n ? find_converted(p, err) : 0;
+	return p->paths.n ? ga_work_find_converted(p->l->repo, p->l->config, &p->paths,
+						   &p->converted, err)
+			  : 0;
 }
 
 static int fail_conflicts(const struct landing *l, const struct ga_strv *conflicts,

@@ -88,7 +88,7 @@ static int check(const struct landing *l, const struct record *rec, struct ga_er
 
 	return check_head(l->repo, rec, err) || check_files(l->repo, rec, err) ||
 	       ga_commit_tree(l->repo, &rec->commit, &step.from, err) ||
-	       land_old_tree(l->repo, rec, &step.to, err) ||
+	       land_tree_of(l->repo, &rec->head, &step.to, err) ||
 	       ga_tree_diff(l->repo, &step.from, &step.to, &changes, err) ||
 	       land_preflight(l, &step, err) ? -1 : 0;
 }
@@ -116,7 +116,7 @@ static int unborn(const struct landing *l, const struct record *rec, struct ga_e
 	struct ga_oid empty;
 	const char *const drop[] = { "update-ref", "-d", rec->branch, GA_HEX(&rec->commit), NULL };
 
-	if (land_old_tree(l->repo, rec, &empty, err))
+	if (land_tree_of(l->repo, &rec->head, &empty, err))
 		return -1;
 	return run(l, (const char *const[]){ "read-tree", "-m", "-u", GA_HEX(&rec->commit),
 					     GA_HEX(&empty), NULL }, err) ||

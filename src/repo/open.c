@@ -538,9 +538,12 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 
 const char *ga_repo_operation(const struct ga_repo *r)
 {
+	cleanup_free char *stash = ga_path_join(r->info.gitdir, "MERGE_AUTOSTASH");
+
 	switch ((git_repository_state_t)git_repository_state(r->repo)) {
 	case GIT_REPOSITORY_STATE_NONE:
-		return NULL;
+		/* changes that a merge stashed wait to be applied */
+		return access(stash, F_OK) ? NULL : "merge";
 	case GIT_REPOSITORY_STATE_MERGE:
 		return "merge";
 	case GIT_REPOSITORY_STATE_REVERT:

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/quote.h"
 #include "internal.h"
 
 #include <string.h>
@@ -45,6 +46,21 @@ void ga_flags_add_rule(struct ga_flags *f, const char *id, enum ga_severity s, c
 		GA_BUG("a rule that is not in the table");
 	ga_flags_add(f, rule, s, path, e,
 		     ga_strf("%s%s%s", rule->reason, detail ? ": " : "", detail ? detail : ""));
+}
+
+bool ga_flags_have(const struct ga_flags *f, const char *rule, const char *path)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->v[i].rule, rule) && !strcmp(f->v[i].path, path))
+			return true;
+	return false;
+}
+
+char *ga_flag_text(const struct ga_flag *f)
+{
+	cleanup_free char *q = ga_quote(f->path);
+
+	return ga_strf("%s: %s: %s [%s]", q, ga_severity_name(f->severity), f->reason, f->rule);
 }
 
 const char *ga_severity_name(enum ga_severity s)

@@ -32,6 +32,15 @@ static bool is_nowhere(int error)
 	return error == ENOENT || error == ENOTDIR || error == ELOOP;
 }
 
+mode_t ga_work_mode(uint32_t mode)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return mode == GA_MODE_LINK ? S_IFLNK | 0777
+				    : S_IFREG | ((mode == GA_MODE_EXEC ? 0777 : 0666) & ~mask);
+}
+
 void ga_work_file_release(struct ga_work_file *f)
 {
 	ga_buf_release(&f->bytes);
@@ -152,8 +161,8 @@ static int write_part(const struct ga_work_file *f, int dir, struct ga_error *er
 		       ? ga_fail_errno(err, GA_EFATAL, errno, "chmod") : 0;
 }
 
-int ga_work_put(const struct ga_work_file *f, int root, const char *path, const struct ga_work_look *over,
-	     struct ga_error *err)
+int ga_work_put(const struct ga_work_file *f, int root, const char *path,
+		const struct ga_work_look *over, struct ga_error *err)
 {
 	cleanup_close int dir = ga_open_parent_beneath(root, path, true);
 	cleanup_free char *q = ga_escape(path);
@@ -177,7 +186,8 @@ void ga_work_sweep(int root, const char *path)
 		ga_remove_empty_above(root, path);
 }
 
-int ga_work_remove(int root, const char *path, const struct ga_work_look *over, struct ga_error *err)
+int ga_work_remove(int root, const char *path, const struct ga_work_look *over,
+		   struct ga_error *err)
 {
 	cleanup_close int dir = ga_open_parent_beneath(root, path, false);
 	cleanup_free char *q = ga_escape(path);

@@ -78,3 +78,44 @@ int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const 
 	return ga_oid_parse(out.ptr, out.len, ret)
 		       ? 0 : ga_fail(err, GA_EFATAL, "git commit-tree printed no object id");
 }
+
+/* ---- conversion ---- */
+
+static bool converts(const char *attribute, const char *value, bool crlf)
+{
+	bool unset = !strcmp(value, "unset"), none = !strcmp(value, "unspecified");
+
+	if (!strcmp(attribute, "text"))
+		return crlf && !unset;
+	if (!strcmp(attribute, "eol"))
+		return !strcmp(value, "crlf");
+	return !unset && !none;
+}
+
+int ga_work_find_converted(const struct ga_repo *r, const struct ga_gitconfig *c,
+			   const struct ga_strv *paths, struct ga_strv *ret, struct ga_error *err)
+{
+	static const char *const args[] = { "check-attr", "-z", "--stdin", "text", "eol", "crlf",
+					    "ident", "filter", "working-tree-encoding", NULL };
+	const char *eol = ga_gitconfig_get(c, "core.eol"), *path, *attribute, *value;
+	bool crlf = ga_gitconfig_bool(c, "core.autocrlf", false) || (eol && !strcmp(eol, "crlf"));
+	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	struct ga_git g = GA_GIT_INIT;
+	size_t pos = 0;
+
+	for (size_t i = 0; i < paths->n; i++)
+		ga_buf_add0(&in, paths->v[i]);
+	g.args = args;
+	g.work_tree = ga_repo_info(r)->workdir;
+	g.in = in.ptr;
+	g.in_len = in.len;
+	g.out = &out;
+	if (ga_git_ok(r, &g, err))
+		return -1;
+	while ((path = ga_buf_next0(&out, &pos)) && (attribute = ga_buf_next0(&out, &pos)) &&
+	       (value = ga_buf_next0(&out, &pos)))
+		if (converts(attribute, value, crlf))
+			ga_strv_push(ret, path);
+	ga_strv_sort_unique(ret);
+	return 0;
+}

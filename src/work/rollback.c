@@ -135,7 +135,8 @@ static int set_index(struct ga_repo *r, const struct ga_gitconfig *c,
 
 /* Are the bytes of the file a beginning of those that git was writing, or all of them? (Git takes a
  * file for modified whose filters do not give its blob.) */
-static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root, const char *path,
+static bool is_beginning(struct ga_repo *r, const struct ga_gitconfig *c, int root,
+			 const char *path,
 			 const struct ga_entry *e)
 {
 	cleanup_work_file struct ga_work_file now = GA_WORK_FILE_INIT;
@@ -167,7 +168,8 @@ static int restore(struct ga_repo *r, const struct ga_gitconfig *c, int root,
 	if (!ga_work_look(root, ch->path, &now) ||
 	    (now.mode && !is_new && !is_beginning(r, c, root, ch->path, &ch->new) &&
 	     !is_beginning(r, c, root, ch->path, &ch->old)) ||
-	    (!now.mode && ga_work_is_dir(root, ch->path) && ga_remove_hollow_beneath(root, ch->path))) {
+	    (!now.mode && ga_work_is_dir(root, ch->path) && ga_remove_hollow_beneath(root,
+	     ch->path))) {
 		ga_strv_push(left, ch->path);
 		return 0;
 	}
