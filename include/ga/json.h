@@ -11,6 +11,15 @@
 #include "ga/oid.h"
 #include "ga/strv.h"
 
+/* Set a member, or append an element; a value that could not be made is left out. */
+static inline void ga_json_set(json_t *obj, const char *key, json_t *value)
+{
+	(void)json_object_set_new(obj, key, value);
+}
+static inline void ga_json_add(json_t *list, json_t *value)
+{
+	(void)json_array_append_new(list, value);
+}
 /* Set `key` to the string or, if that is not UTF-8, `key`_b64 to its base64. NULL becomes null. */
 void ga_json_set_bytes(json_t *obj, const char *key, const char *s);
 void ga_json_set_oid(json_t *obj, const char *key, const struct ga_oid *oid); /* null for zero */

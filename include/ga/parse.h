@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ga/alloc.h"
+
 bool ga_parse_u64(const char *s, uint64_t max, uint64_t *ret);
 /* -?digits */
 bool ga_parse_i64(const char *s, int64_t *ret);
@@ -30,6 +32,8 @@ char *ga_size_text(uint64_t bytes);
 char *ga_seconds_text(uint64_t seconds);
 /* For people: "17 bytes", "1.5 KiB". The caller frees it. */
 char *ga_size_about(uint64_t bytes);
+/* "3 files", "1 file". The caller frees it. */
+#define ga_count(n, one, many) ga_strf("%zu %s", (size_t)(n), (n) == 1 ? (one) : (many))
 
 struct ga_version {
 	uint64_t major, minor;

@@ -206,8 +206,6 @@ size_t cli_columns(const char *s);
  * there is room for all. Caller frees. */
 char *cli_fit(const char *s, size_t room);
 
-/* "3 files", "1 file". Caller frees. */
-char *cli_count(size_t n, const char *singular, const char *plural);
 /* A time in the user's zone, as in "2026-01-31 12:00:00 +0100"; "" for what is none. */
 #define CLI_TIME_MAX 64
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX]);

@@ -26,15 +26,14 @@ static json_t *to_json(const struct ga_preset *p, const struct ga_agents_found *
 {
 	json_t *o = json_object();
 
-	(void)json_object_set_new(o, "name", json_string(p->name));
+	ga_json_set(o, "name", json_string(p->name));
 	ga_json_set_bytes(o, "package", p->package);
-	(void)json_object_set_new(o, "where", json_string(where_words[f->where]));
+	ga_json_set(o, "where", json_string(where_words[f->where]));
 	ga_json_set_bytes(o, "path", f->path);
 	ga_json_set_bytes(o, "version", f->version);
-	(void)json_object_set_new(o, "login", p->logins[0] ? json_boolean(f->login)
-							   : json_null());
+	ga_json_set(o, "login", p->logins[0] ? json_boolean(f->login) : json_null());
 	ga_json_set_bytes(o, "key", f->key);
-	(void)json_object_set_new(o, "importable", json_boolean(f->importable));
+	ga_json_set(o, "importable", json_boolean(f->importable));
 	return o;
 }
 
@@ -73,7 +72,7 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 			continue;
 		ga_agents_look(&c->env, p, &f);
 		if (all)
-			(void)json_array_append_new(all, to_json(p, &f));
+			ga_json_add(all, to_json(p, &f));
 		else
 			print_line(p, &f);
 	}

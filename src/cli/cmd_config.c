@@ -22,19 +22,19 @@ static json_t *key_json(const struct ga_config *conf, size_t i)
 	json_t *j = json_object();
 	uint64_t n;
 
-	(void)json_object_set_new(j, "key", json_string(ga_config_key(i)));
+	ga_json_set(j, "key", json_string(ga_config_key(i)));
 	ga_json_set_bytes(j, "value", text);
-	(void)json_object_set_new(j, "number",
-				  ga_config_number(conf, i, &n) ? json_integer((json_int_t)n)
-									: json_null());
-	(void)json_object_set_new(j, "origin", json_string(ga_origin_name(set->origin)));
+	ga_json_set(j, "number",
+		    ga_config_number(conf, i, &n) ? json_integer((json_int_t)n)
+							  : json_null());
+	ga_json_set(j, "origin", json_string(ga_origin_name(set->origin)));
 	ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ? conf->user_file :
 				     in_file ? GA_CONFIG_REPOSITORY_FILE : NULL);
-	(void)json_object_set_new(j, "line", in_file ? json_integer(set->line) : json_null());
-	(void)json_object_set_new(j, "column", in_file ? json_integer(set->column) : json_null());
-	(void)json_object_set_new(j, "repository", json_string(ga_config_may(i)));
-	(void)json_object_set_new(j, "left_out", json_boolean(set->left_out));
-	(void)json_object_set_new(j, "description", json_string(ga_config_help(i)));
+	ga_json_set(j, "line", in_file ? json_integer(set->line) : json_null());
+	ga_json_set(j, "column", in_file ? json_integer(set->column) : json_null());
+	ga_json_set(j, "repository", json_string(ga_config_may(i)));
+	ga_json_set(j, "left_out", json_boolean(set->left_out));
+	ga_json_set(j, "description", json_string(ga_config_help(i)));
 	return j;
 }
 
@@ -73,7 +73,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		json_t *list = json_array();
 
 		for (size_t i = 0; i < GA_CONFIG_KEYS; i++)
-			(void)json_array_append_new(list, key_json(&conf, i));
+			ga_json_add(list, key_json(&conf, i));
 		return cli_print_json(list, err);
 	}
 	ga_config_print(&conf, o->origin, &out);

@@ -30,12 +30,12 @@ void doctor_add(struct checks *k, const char *check, bool ok, const char *detail
 {
 	json_t *j = json_object();
 
-	(void)json_object_set_new(j, "check", json_string(check));
-	(void)json_object_set_new(j, "ok", json_boolean(ok));
+	ga_json_set(j, "check", json_string(check));
+	ga_json_set(j, "ok", json_boolean(ok));
 	ga_json_set_bytes(j, "detail", detail);
 	if (hint)
 		ga_json_set_bytes(j, "hint", hint);
-	(void)json_array_append_new(k->list, j);
+	ga_json_add(k->list, j);
 	k->failed = k->failed || !ok;
 }
 

@@ -30,7 +30,7 @@ static int tell(const struct fetch *f, const struct ga_session *s, const struct 
 {
 	if (!f->list)
 		return cli_summary(f->c, s, r, stderr, err);
-	(void)json_array_append_new(f->list, cli_session_json(s, false, r, NULL));
+	ga_json_add(f->list, cli_session_json(s, false, r, NULL));
 	return 0;
 }
 
@@ -45,10 +45,10 @@ static void tell_remote(const struct fetch *f, const struct ga_remote_session *f
 		return;
 	}
 	o = json_object();
-	(void)json_object_set_new(o, "name", json_string(from->name));
+	ga_json_set(o, "name", json_string(from->name));
 	ga_json_set_oid(o, "tip", &from->tip);
 	ga_json_set_oid(o, "held", &from->held);
-	(void)json_array_append_new(f->list, o);
+	ga_json_add(f->list, o);
 }
 
 static int risk_at(void *payload, const struct ga_oid *onto, struct ga_risk_paths *ret,

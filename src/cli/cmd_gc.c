@@ -41,12 +41,12 @@ static void tell(const struct gc *g, const char *kind, const char *name, const c
 	if (g->list) {
 		json_t *o = json_object();
 
-		(void)json_object_set_new(o, "kind", json_string(kind));
+		ga_json_set(o, "kind", json_string(kind));
 		ga_json_set_bytes(o, "name", name);
-		(void)json_object_set_new(o, "action", json_string(action));
-		(void)json_object_set_new(o, "why", json_string(why));
-		(void)json_object_set_new(o, "done", json_boolean(!g->o->dry_run));
-		(void)json_array_append_new(g->list, o);
+		ga_json_set(o, "action", json_string(action));
+		ga_json_set(o, "why", json_string(why));
+		ga_json_set(o, "done", json_boolean(!g->o->dry_run));
+		ga_json_add(g->list, o);
 		return;
 	}
 	(void)printf("%s%s %s: %s (%s)\n", g->o->dry_run ? "would: " : "", kind, q,

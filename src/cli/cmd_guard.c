@@ -3,6 +3,8 @@
 
 #include "cli.h"
 #include "ga/guard.h"
+#include "ga/json.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 
 struct options {
@@ -27,18 +29,18 @@ static int print_json(const struct ga_guard *g, struct ga_error *err)
 {
 	json_t *o = json_object();
 
-	(void)json_object_set_new(o, "on", json_boolean(g->on));
-	(void)json_object_set_new(o, "undecided", json_integer((json_int_t)g->undecided));
-	(void)json_object_set_new(o, "sessions", json_integer((json_int_t)g->sessions));
-	(void)json_object_set_new(o, "hooks", json_boolean(g->installed));
-	(void)json_object_set_new(o, "in_use", json_boolean(g->installed && !g->elsewhere));
+	ga_json_set(o, "on", json_boolean(g->on));
+	ga_json_set(o, "undecided", json_integer((json_int_t)g->undecided));
+	ga_json_set(o, "sessions", json_integer((json_int_t)g->sessions));
+	ga_json_set(o, "hooks", json_boolean(g->installed));
+	ga_json_set(o, "in_use", json_boolean(g->installed && !g->elsewhere));
 	return cli_print_json(o, err);
 }
 
 static void print_text(const struct ga_guard *g)
 {
-	cleanup_free char *flags = cli_count(g->undecided, "flag", "flags");
-	cleanup_free char *sessions = cli_count(g->sessions, "session", "sessions");
+	cleanup_free char *flags = ga_count(g->undecided, "flag", "flags");
+	cleanup_free char *sessions = ga_count(g->sessions, "session", "sessions");
 
 	(void)printf("guard        %s\n", g->on ? "on: high paths are held back too" : "off");
 	(void)printf("undecided    %s of %s\n", flags, sessions);

@@ -62,16 +62,16 @@ static json_t *show_json(const struct ga_start_env *e, const char *dir, bool the
 	json_t *o = json_object(), *parts = json_array();
 
 	ga_json_set_bytes(o, "path", dir);
-	(void)json_object_set_new(o, "mode", json_string(mode_words[e->home_mode]));
-	(void)json_object_set_new(o, "there", json_boolean(there));
-	(void)json_object_set_new(o, "in_use", json_boolean(in_use));
+	ga_json_set(o, "mode", json_string(mode_words[e->home_mode]));
+	ga_json_set(o, "there", json_boolean(there));
+	ga_json_set(o, "in_use", json_boolean(in_use));
 	for (size_t i = 0; i < s->n; i++)
-		(void)json_array_append_new(
+		ga_json_add(
 			parts, json_pack("{s:s,s:I,s:I}", "name", s->v[i].name, "files",
-					 (json_int_t)s->v[i].files, "bytes",
-					 (json_int_t)s->v[i].bytes));
-	(void)json_object_set_new(o, "parts", parts);
-	(void)json_object_set_new(o, "unreadable", json_integer((json_int_t)s->unreadable));
+			 (json_int_t)s->v[i].files, "bytes",
+			 (json_int_t)s->v[i].bytes));
+	ga_json_set(o, "parts", parts);
+	ga_json_set(o, "unreadable", json_integer((json_int_t)s->unreadable));
 	return o;
 }
 
@@ -91,7 +91,7 @@ static void show_text(const struct ga_start_env *e, const char *dir, bool there,
 		(void)printf("used  by a session that runs\n");
 	for (size_t i = 0; i < s->n; i++) {
 		cleanup_free char *size = ga_size_about(s->v[i].bytes);
-		cleanup_free char *files = cli_count(s->v[i].files, "file", "files");
+		cleanup_free char *files = ga_count(s->v[i].files, "file", "files");
 
 		(void)printf("      %-12s %9s  %s\n", s->v[i].name, size, files);
 	}
@@ -181,8 +181,8 @@ static int diff(struct cli *c, const struct options *o, const char *dir, const c
 			json_t *one = json_object();
 
 			ga_json_set_bytes(one, "path", changes.v[i] + 1);
-			(void)json_object_set_new(one, "status", json_string(how));
-			(void)json_array_append_new(list, one);
+			ga_json_set(one, "status", json_string(how));
+			ga_json_add(list, one);
 		} else {
 			(void)printf("%s %s\n", how, path);
 		}

@@ -8,6 +8,7 @@
 #include "ga/fd.h"
 #include "ga/json.h"
 #include "ga/land.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sessions.h"
@@ -138,7 +139,7 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 		cli_note("  flagged in what git or a hook made of it: %s", res->new_flags.v[i]);
 	for (size_t i = 0; i < res->ignored.n; i++) {
 		const struct ga_left *l = &res->ignored.v[i];
-		cleanup_free char *q = ga_quote(l->path), *n = cli_count(l->count, "file", "files");
+		cleanup_free char *q = ga_quote(l->path), *n = ga_count(l->count, "file", "files");
 
 		cli_note("  ignored: %s (%s)", q, n);
 	}
@@ -178,7 +179,7 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	}
 	j = json_object();
 	ga_json_set_bytes(j, "session", s.name);
-	(void)json_object_set_new(j, "undone", json_true());
+	ga_json_set(j, "undone", json_true());
 	ga_json_set_oid(j, "commit", &head);
 	return cli_print_json(j, err);
 }

@@ -5,6 +5,8 @@
 
 #include "cli.h"
 #include "ga/fd.h"
+#include "ga/json.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -120,9 +122,9 @@ static void print_row(struct cli *c, const struct ga_session *s, bool running,
 	}
 	shorten(&cmd);
 	if (open)
-		flags = cli_count(open, "open flag", "open flags");
+		flags = ga_count(open, "open flag", "open flags");
 	else if (n.all && !*idle)
-		flags = cli_count(n.all, "flag", "flags");
+		flags = ga_count(n.all, "flag", "flags");
 	else
 		flags = ga_strdup(idle);
 	(void)printf("%-20s %-11s %-10s %-19s %s\n", s->name,
@@ -159,7 +161,7 @@ static void add_object(const struct ga_session *s, bool running, const struct ga
 
 	if (running)
 		cli_look_live(s, &peer);
-	(void)json_array_append_new(list, cli_session_json(s, running, r, &peer));
+	ga_json_add(list, cli_session_json(s, running, r, &peer));
 }
 
 static int show_one(struct cli *c, const char *name, json_t *list, struct shown *n,

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/leftbehind.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/worktree.h"
 #include "sessions.h"
@@ -232,7 +233,7 @@ static void say_left(const struct cli *c, const struct options *o, struct ga_ses
 		     const struct ga_report *r)
 {
 	size_t open = ga_report_open(r);
-	cleanup_free char *n = cli_count(open, "open flag", "open flags");
+	cleanup_free char *n = ga_count(open, "open flag", "open flags");
 
 	cli_note("agent/%s: %s left", s->name, n);
 	if (!open)

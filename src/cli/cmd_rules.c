@@ -38,13 +38,13 @@ static json_t *rule_json(const struct ga_rule *rule)
 		ga_strv_push_n(&patterns, p, end ? (size_t)(end - p) : strlen(p));
 		p = end ? end + 2 : NULL;
 	}
-	(void)json_object_set_new(o, "id", json_string(rule->id));
-	(void)json_object_set_new(o, "category", json_string(rule->category));
-	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(rule->severity)));
-	(void)json_object_set_new(o, "editor", json_boolean(rule->editor));
-	(void)json_object_set_new(o, "on_delete", json_boolean(rule->on_delete));
-	(void)json_object_set_new(o, "patterns", ga_json_strv(&patterns));
-	(void)json_object_set_new(o, "reason", json_string(rule->reason));
+	ga_json_set(o, "id", json_string(rule->id));
+	ga_json_set(o, "category", json_string(rule->category));
+	ga_json_set(o, "severity", json_string(ga_severity_name(rule->severity)));
+	ga_json_set(o, "editor", json_boolean(rule->editor));
+	ga_json_set(o, "on_delete", json_boolean(rule->on_delete));
+	ga_json_set(o, "patterns", ga_json_strv(&patterns));
+	ga_json_set(o, "reason", json_string(rule->reason));
 	return o;
 }
 
@@ -58,7 +58,7 @@ static int list_rules(struct cli *c, const struct options *o, struct ga_error *e
 		json_t *a = json_array();
 
 		for (size_t i = 0; i < n; i++)
-			(void)json_array_append_new(a, rule_json(&rules[i]));
+			ga_json_add(a, rule_json(&rules[i]));
 		return cli_print_json(a, err);
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -270,20 +270,19 @@ static json_t *path_json(const struct explain *e, const struct explained *x)
 	const struct ga_flag *f;
 
 	ga_json_set_bytes(o, "path", x->path);
-	(void)json_object_set_new(o, "state", json_string(state_names[x->state]));
+	ga_json_set(o, "state", json_string(state_names[x->state]));
 	for (int32_t i = first_flag(e, x->path); (f = flag_at(e, i)); i = next_flag(e, i)) {
 		json_t *flag = json_object();
 
-		(void)json_object_set_new(flag, "id", json_string(f->rule));
-		(void)json_object_set_new(flag, "also", ga_json_strv(&f->also));
-		(void)json_object_set_new(flag, "severity",
-					  json_string(ga_severity_name(f->severity)));
-		(void)json_object_set_new(flag, "category", json_string(f->category));
+		ga_json_set(flag, "id", json_string(f->rule));
+		ga_json_set(flag, "also", ga_json_strv(&f->also));
+		ga_json_set(flag, "severity", json_string(ga_severity_name(f->severity)));
+		ga_json_set(flag, "category", json_string(f->category));
 		ga_json_set_bytes(flag, "reason", f->reason);
-		(void)json_object_set_new(flag, "held", json_boolean(ga_flag_holds(e->facts, f)));
-		(void)json_array_append_new(a, flag);
+		ga_json_set(flag, "held", json_boolean(ga_flag_holds(e->facts, f)));
+		ga_json_add(a, flag);
 	}
-	(void)json_object_set_new(o, "flags", a);
+	ga_json_set(o, "flags", a);
 	return o;
 }
 
@@ -295,7 +294,7 @@ static int print(const struct explain *e, const struct options *o, struct ga_err
 		json_t *a = json_array();
 
 		for (size_t i = 0; i < e->n; i++)
-			(void)json_array_append_new(a, path_json(e, &e->v[i]));
+			ga_json_add(a, path_json(e, &e->v[i]));
 		return cli_print_json(a, err);
 	}
 	for (size_t i = 0; i < e->n; i++)

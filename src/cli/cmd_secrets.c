@@ -120,11 +120,11 @@ static json_t *exposed_json(const struct ga_exposed *e)
 	json_t *j = json_object();
 
 	ga_json_set_bytes(j, "path", e->path);
-	(void)json_object_set_new(j, "tier", json_integer(ga_tier_number(e->secret.tier)));
-	(void)json_object_set_new(j, "rule", json_string(e->secret.rule->id));
-	(void)json_object_set_new(j, "reason", json_string(reason));
-	(void)json_object_set_new(j, "state", json_string(ga_exposed_name(e->as)));
-	(void)json_object_set_new(j, "session", json_string(ga_view_name(e->view)));
+	ga_json_set(j, "tier", json_integer(ga_tier_number(e->secret.tier)));
+	ga_json_set(j, "rule", json_string(e->secret.rule->id));
+	ga_json_set(j, "reason", json_string(reason));
+	ga_json_set(j, "state", json_string(ga_exposed_name(e->as)));
+	ga_json_set(j, "session", json_string(ga_view_name(e->view)));
 	return j;
 }
 
@@ -176,7 +176,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		if (e->view == GA_VIEW_SEEN && e->secret.tier > GA_TIER_NOTE)
 			c->status = ga_error_status(GA_ENEGATIVE);
 		if (list)
-			(void)json_array_append_new(list, exposed_json(e));
+			ga_json_add(list, exposed_json(e));
 		else
 			print_one(e);
 	}

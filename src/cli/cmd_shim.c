@@ -263,9 +263,9 @@ static int status(const struct cli *c, const char *dir, bool json, struct ga_err
 
 		all_first = all_first && first;
 		ga_json_set_bytes(o, "name", names.v[i]);
-		(void)json_object_set_new(o, "first", json_boolean(first));
+		ga_json_set(o, "first", json_boolean(first));
 		ga_json_set_bytes(o, "real", real);
-		(void)json_array_append_new(list, o);
+		ga_json_add(list, o);
 		if (!json)
 			(void)printf("%-14s %-9s for %s\n", name, first ? "in use" : "not first",
 				     q);

@@ -82,23 +82,23 @@ static int print_show_json(const struct cli_grants *g, struct ga_error *err)
 {
 	json_t *j = json_object(), *list = json_array();
 
-	(void)json_object_set_new(j, "commit", json_string(GA_HEX(&g->commit)));
-	(void)json_object_set_new(j, "state", json_string(state_of(g)));
+	ga_json_set(j, "commit", json_string(GA_HEX(&g->commit)));
+	ga_json_set(j, "state", json_string(state_of(g)));
 	for (size_t i = 0; i < g->grants.n; i++) {
 		const struct ga_grant *one = &g->grants.v[i];
 		json_t *o = json_object();
 
-		(void)json_object_set_new(o, "key", json_string(ga_config_key(one->key)));
+		ga_json_set(o, "key", json_string(ga_config_key(one->key)));
 		ga_json_set_bytes(o, "value", one->value);
 		ga_json_set_bytes(o, "grants", one->words);
-		(void)json_object_set_new(o, "line", json_integer(one->line));
-		(void)json_object_set_new(o, "column", json_integer(one->column));
-		(void)json_object_set_new(o, "new", json_boolean(!g->trusted &&
-					  !ga_grants_have(&g->former, one)));
-		(void)json_array_append_new(list, o);
+		ga_json_set(o, "line", json_integer(one->line));
+		ga_json_set(o, "column", json_integer(one->column));
+		ga_json_set(o, "new", json_boolean(!g->trusted &&
+			    !ga_grants_have(&g->former, one)));
+		ga_json_add(list, o);
 	}
-	(void)json_object_set_new(j, "grants", list);
-	(void)json_object_set_new(j, "gone", words_json(&g->former, &g->grants));
+	ga_json_set(j, "grants", list);
+	ga_json_set(j, "gone", words_json(&g->former, &g->grants));
 	return cli_print_json(j, err);
 }
 
@@ -187,10 +187,10 @@ static json_t *trusted_json(const struct ga_trusted *t, const struct ga_grants *
 {
 	json_t *j = json_object();
 
-	(void)json_object_set_new(j, "id", json_string(t->id));
-	(void)json_object_set_new(j, "when", json_integer((json_int_t)t->when));
-	(void)json_object_set_new(j, "current", json_boolean(current));
-	(void)json_object_set_new(j, "grants", words_json(grants, NULL));
+	ga_json_set(j, "id", json_string(t->id));
+	ga_json_set(j, "when", json_integer((json_int_t)t->when));
+	ga_json_set(j, "current", json_boolean(current));
+	ga_json_set(j, "grants", words_json(grants, NULL));
 	return j;
 }
 
@@ -215,7 +215,7 @@ static int list(struct cli *c, const struct options *o, struct ga_error *err)
 		(void)ga_config_grants(&conf, GA_CONFIG_REPOSITORY_FILE, l.v[i].text.ptr,
 				       strlen(l.v[i].text.ptr), &grants, &ignored);
 		if (j)
-			(void)json_array_append_new(j, trusted_json(&l.v[i], &grants, current));
+			ga_json_add(j, trusted_json(&l.v[i], &grants, current));
 		else
 			print_trusted(&l.v[i], &grants, current);
 	}

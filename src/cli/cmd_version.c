@@ -66,7 +66,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		json_t *j = json_pack("{s:s}", "version", PACKAGE_VERSION);
 
 		if (o->build)
-			(void)json_object_set_new(j, "build", build_json(programs));
+			ga_json_set(j, "build", build_json(programs));
 		return cli_print_json(j, err);
 	}
 	(void)printf("git-agent version %s\n", PACKAGE_VERSION);

@@ -20,6 +20,7 @@
 
 #include "doctor.h"
 #include "ga/fd.h"
+#include "ga/json.h"
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"
@@ -268,7 +269,7 @@ static bool add_line(struct checks *k, char *line)
 		doctor_add(k, field[0], !strcmp(field[1], "held"), field[3], NULL);
 	}
 	last = json_array_get(k->list, json_array_size(k->list) - 1);
-	(void)json_object_set_new(last, "errno", json_string(field[2]));
+	ga_json_set(last, "errno", json_string(field[2]));
 	return true;
 }
 

@@ -122,7 +122,7 @@ static void journal(const struct ga_session *s)
 	json_t *o = json_object();
 
 	if (s->result.arrived)
-		(void)json_object_set_new(o, "how", json_string(s->result.arrived));
+		ga_json_set(o, "how", json_string(s->result.arrived));
 	if (s->result.arrived_in)
 		ga_json_set_bytes(o, "in", s->result.arrived_in);
 	(void)ga_journal(s->dir, s->state == GA_STATE_LANDED ? "arrived" : "taken-back", o);

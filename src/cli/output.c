@@ -8,11 +8,6 @@
 #include "cli.h"
 #include "ga/process.h"
 
-char *cli_count(size_t n, const char *singular, const char *plural)
-{
-	return ga_strf("%zu %s", n, n == 1 ? singular : plural);
-}
-
 void cli_time_text(time_t t, char ret[CLI_TIME_MAX])
 {
 	struct tm tm;

@@ -22,16 +22,15 @@ static void set_counts(json_t *j, const struct ga_report *r)
 	if (r)
 		ga_report_count(r, &n);
 	for (int s = GA_CRITICAL; s >= GA_LOW; s--)
-		(void)json_object_set_new(severities, ga_severity_name((enum ga_severity)s),
-					  json_integer((json_int_t)n.severity[s]));
+		ga_json_set(severities, ga_severity_name((enum ga_severity)s),
+			    json_integer((json_int_t)n.severity[s]));
 	for (int v = GA_VERDICT_OPEN; v <= GA_VERDICT_REJECTED; v++)
-		(void)json_object_set_new(verdicts, ga_verdict_name((enum ga_verdict)v),
-					  json_integer((json_int_t)n.verdict[v]));
-	(void)json_object_set_new(j, "flags", json_integer((json_int_t)n.all));
-	(void)json_object_set_new(j, "flags_open",
-				  json_integer(r ? (json_int_t)ga_report_open(r) : 0));
-	(void)json_object_set_new(j, "flags_by_severity", severities);
-	(void)json_object_set_new(j, "flags_by_verdict", verdicts);
+		ga_json_set(verdicts, ga_verdict_name((enum ga_verdict)v),
+			    json_integer((json_int_t)n.verdict[v]));
+	ga_json_set(j, "flags", json_integer((json_int_t)n.all));
+	ga_json_set(j, "flags_open", json_integer(r ? (json_int_t)ga_report_open(r) : 0));
+	ga_json_set(j, "flags_by_severity", severities);
+	ga_json_set(j, "flags_by_verdict", verdicts);
 }
 
 /* Each is "LIMIT VALUE BY". */
@@ -51,7 +50,7 @@ static json_t *limits_json(const struct ga_session *s)
 			ga_json_set_bytes(j, keys[k], word);
 			p += n + (p[n] == ' ');
 		}
-		(void)json_array_append_new(list, j);
+		ga_json_add(list, j);
 	}
 	return list;
 }
@@ -84,8 +83,8 @@ static json_t *refused_json(const struct ga_strv *words)
 		json_t *j = json_object();
 
 		ga_json_set_bytes(j, "to", to);
-		(void)json_object_set_new(j, "count", json_integer((json_int_t)n));
-		(void)json_array_append_new(list, j);
+		ga_json_set(j, "count", json_integer((json_int_t)n));
+		ga_json_add(list, j);
 	}
 	return list;
 }
@@ -114,11 +113,10 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	json_t *j = json_object();
 
 	ga_json_set_bytes(j, "name", s->name);
-	(void)json_object_set_new(j, "state",
-				  json_string(running ? "running" : ga_state_name(s->state)));
+	ga_json_set(j, "state", json_string(running ? "running" : ga_state_name(s->state)));
 	ga_json_set_bytes(j, "branch", ga_ref_branch(s->id.branch));
 	ga_json_set_bytes(j, "project", s->id.project);
-	(void)json_object_set_new(j, "command", ga_json_strv(&s->id.command));
+	ga_json_set(j, "command", ga_json_strv(&s->id.command));
 	ga_json_set_oid(j, "onto", &s->id.onto);
 	ga_json_set_oid(j, "base", &s->id.base);
 	ga_json_set_oid(j, "tip", &s->result.tip);
@@ -127,29 +125,29 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_oid(j, "landed", &s->result.landed);
 	ga_json_set_bytes(j, "landed_how", s->result.arrived);
 	ga_json_set_bytes(j, "landed_in", s->result.arrived_in);
-	(void)json_object_set_new(j, "started", json_integer((json_int_t)s->id.started));
-	(void)json_object_set_new(j, "finished",
-				  s->run.finished ? json_integer((json_int_t)s->run.finished)
-					      : json_null());
-	(void)json_object_set_new(j, "resumed",
-				  s->run.resumed ? json_integer((json_int_t)s->run.resumed)
-					  : json_null());
-	(void)json_object_set_new(j, "resumed_with", ga_json_strv(&s->run.resumed_with));
-	(void)json_object_set_new(j, "exit_status",
-				  s->run.exit_status >= 0 ? json_integer(s->run.exit_status)
-					  : json_null());
-	(void)json_object_set_new(j, "run", live_json(peer));
+	ga_json_set(j, "started", json_integer((json_int_t)s->id.started));
+	ga_json_set(j, "finished",
+		    s->run.finished ? json_integer((json_int_t)s->run.finished)
+				: json_null());
+	ga_json_set(j, "resumed",
+		    s->run.resumed ? json_integer((json_int_t)s->run.resumed)
+			    : json_null());
+	ga_json_set(j, "resumed_with", ga_json_strv(&s->run.resumed_with));
+	ga_json_set(j, "exit_status",
+		    s->run.exit_status >= 0 ? json_integer(s->run.exit_status)
+			    : json_null());
+	ga_json_set(j, "run", live_json(peer));
 	ga_json_set_bytes(j, "incomplete", s->view.incomplete);
-	(void)json_object_set_new(j, "live", json_boolean(s->id.live));
-	(void)json_object_set_new(j, "shared", ga_json_strv(&s->view.shared));
-	(void)json_object_set_new(j, "submodules", ga_json_strv(&s->id.submodules));
-	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->view.skipped));
-	(void)json_object_set_new(j, "masked", ga_json_strv(&s->view.masked));
-	(void)json_object_set_new(j, "limits", limits_json(s));
-	(void)json_object_set_new(j, "network", network_json(s));
-	(void)json_object_set_new(j, "notes", ga_json_strv(&s->result.notes));
-	(void)json_object_set_new(j, "left_out", ga_json_strv(&s->result.left_out));
-	(void)json_object_set_new(j, "checks", ga_report_checks_json(checks_of(s, r)));
+	ga_json_set(j, "live", json_boolean(s->id.live));
+	ga_json_set(j, "shared", ga_json_strv(&s->view.shared));
+	ga_json_set(j, "submodules", ga_json_strv(&s->id.submodules));
+	ga_json_set(j, "skipped", ga_json_strv(&s->view.skipped));
+	ga_json_set(j, "masked", ga_json_strv(&s->view.masked));
+	ga_json_set(j, "limits", limits_json(s));
+	ga_json_set(j, "network", network_json(s));
+	ga_json_set(j, "notes", ga_json_strv(&s->result.notes));
+	ga_json_set(j, "left_out", ga_json_strv(&s->result.left_out));
+	ga_json_set(j, "checks", ga_report_checks_json(checks_of(s, r)));
 	set_counts(j, r);
 	return j;
 }
@@ -247,7 +245,7 @@ static void say_left(const struct ga_report *r, FILE *f)
 
 	for (size_t i = 0; i < r->left.n; i++) {
 		const struct ga_left *l = &r->left.v[i];
-		cleanup_free char *q = ga_quote(l->path), *n = cli_count(l->count, "file", "files");
+		cleanup_free char *q = ga_quote(l->path), *n = ga_count(l->count, "file", "files");
 		cleanup_free char *fit = NULL;
 
 		if (i == 4) {
@@ -421,8 +419,8 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 
 	if (count_work(c, s, &commits, &files, err))
 		return -1;
-	n = cli_count(commits, "commit", "commits");
-	m = cli_count(files, "file", "files");
+	n = ga_count(commits, "commit", "commits");
+	m = ga_count(files, "file", "files");
 	if (!cli_has_work(s))
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
 	else if (ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "ga/parse.h"
 #include "trusting.h"
 
 #include <string.h>
@@ -171,7 +172,7 @@ int cli_fail_untrusted(struct cli *c, const struct cli_grants *g, struct ga_erro
 	struct ga_oid head;
 
 	if (g->grants.n > 1)
-		more = cli_count(g->grants.n - 1, "other setting too", "other settings too");
+		more = ga_count(g->grants.n - 1, "other setting too", "other settings too");
 	if (ga_repo_head(c->env.repo, &head, &branch, &ignored) || !ga_oid_equal(&head, &g->commit))
 		rev = ga_strf(" %.10s", GA_HEX(&g->commit));
 	(void)ga_yaml_fail(err, GA_EFATAL, name, first->line, first->column, "'%s' needs trust%s%s",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ga/configschema.h"
+#include "ga/json.h"
 #include "ga/service.h"
 #include "schema.h"
 
@@ -43,11 +44,11 @@ static json_t *words(const struct config_key *k)
 	for (size_t i = 0; k->words[i]; i++) {
 		const char *w = k->words[i];
 
-		(void)json_array_append_new(list, json_string(w));
+		ga_json_add(list, json_string(w));
 		if (!strcmp(w, "on") || !strcmp(w, "true"))
-			(void)json_array_append_new(list, json_true());
+			ga_json_add(list, json_true());
 		if (!strcmp(w, "off") || !strcmp(w, "false"))
-			(void)json_array_append_new(list, json_false());
+			ga_json_add(list, json_false());
 	}
 	return pack("{s:o}", "enum", list);
 }
@@ -97,8 +98,8 @@ static json_t *members(const struct config_key *k)
 	json_t *properties = json_object();
 
 	for (size_t i = 0; k->members[i]; i++)
-		(void)json_object_set_new(properties, k->members[i],
-					  pack("{s:[o,o]}", "anyOf", list_of(NULL), pairs()));
+		ga_json_set(properties, k->members[i],
+			    pack("{s:[o,o]}", "anyOf", list_of(NULL), pairs()));
 	return pack("{s:[{s:s, s:{s:[{s:s, s:o, s:b}, {s:s}]}}, o]}", "anyOf", "type", "object",
 		    "additionalProperties", "anyOf", "type", "object", "properties", properties,
 		    "additionalProperties", 0, "type", "null", list_of(NULL));
@@ -149,9 +150,9 @@ static json_t *properties_of(json_t *in, const char *name, size_t n)
 	cleanup_free char *key = ga_strndup(name, n);
 
 	if (!json_object_get(in, key))
-		(void)json_object_set_new(in, key, pack("{s:[s,s], s:b, s:{}}",
-							"type", "object", "null",
-							"additionalProperties", 0, "properties"));
+		ga_json_set(in, key, pack("{s:[s,s], s:b, s:{}}",
+					  "type", "object", "null",
+					  "additionalProperties", 0, "properties"));
 	return json_object_get(json_object_get(in, key), "properties");
 }
 
@@ -171,10 +172,10 @@ json_t *ga_config_schema(void)
 
 		for (; (dot = strchr(p, '.')); p = dot + 1)
 			in = properties_of(in, p, (size_t)(dot - p));
-		(void)json_object_set_new(value, "description", json_string(about));
+		ga_json_set(value, "description", json_string(about));
 		if (k->value)
-			(void)json_object_set_new(value, "default", json_string(k->value));
-		(void)json_object_set_new(in, p, value);
+			ga_json_set(value, "default", json_string(k->value));
+		ga_json_set(in, p, value);
 	}
 	return top;
 }

@@ -50,26 +50,16 @@ static const char style[] =
 /* Put text that is escaped for a terminal already. */
 static void put_safe(struct ga_buf *out, const char *safe)
 {
+	static const char special[] = "&<>\"'";
+	static const char *const entities[] = { "amp", "lt", "gt", "quot", "#39" };
+
 	for (const char *p = safe; *p; p++) {
-		switch (*p) {
-		case '&':
-			ga_buf_adds(out, "&amp;");
-			break;
-		case '<':
-			ga_buf_adds(out, "&lt;");
-			break;
-		case '>':
-			ga_buf_adds(out, "&gt;");
-			break;
-		case '"':
-			ga_buf_adds(out, "&quot;");
-			break;
-		case '\'':
-			ga_buf_adds(out, "&#39;");
-			break;
-		default:
+		const char *at = strchr(special, *p);
+
+		if (at)
+			ga_buf_addf(out, "&%s;", entities[at - special]);
+		else
 			ga_buf_addch(out, *p);
-		}
 	}
 }
 

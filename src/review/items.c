@@ -136,9 +136,7 @@ void ga_review_item_text(const struct ga_report *r, const struct ga_review_item 
 		ga_buf_adds(out, f->verdict == GA_VERDICT_OPEN ? ": " : " (");
 		if (f->verdict != GA_VERDICT_OPEN)
 			ga_buf_addf(out, "%s): ", ga_verdict_name(f->verdict));
-		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
-		ga_buf_adds(out, " [");
-		ga_quote_add(out, f->id, strlen(f->id));
-		ga_buf_adds(out, "]\n");
+		review_put_reason(out, f->reason, f->id);
+		ga_buf_addch(out, '\n');
 	}
 }

@@ -214,11 +214,8 @@ static void put_flag(struct ga_buf *out, int indent, bool colour, const struct g
 	review_paint(out, colour, review_severity_colour(f->severity),
 		     ga_severity_name(f->severity));
 	ga_buf_adds(out, ": ");
-	ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
-	ga_buf_adds(out, " [");
-	/* escaped because it was read from a stored report */
-	ga_quote_add(out, f->rule, strlen(f->rule));
-	ga_buf_addf(out, "]%s%s\n", same ? "" : " ", same ? "" : q);
+	review_put_reason(out, f->reason, f->rule);
+	ga_buf_addf(out, "%s%s\n", same ? "" : " ", same ? "" : q);
 }
 
 size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, size_t max)
@@ -246,9 +243,9 @@ static json_t *flags_json(const struct ga_flags *flags, bool paths)
 	for (size_t i = 0; i < flags->n; i++) {
 		const struct ga_flag *f = &flags->v[i];
 
-		(void)json_array_append_new(a, review_flag_json(f->rule, f->severity, f->category,
-								&f->also, paths ? f->path : NULL,
-								f->reason));
+		ga_json_add(a, review_flag_json(f->rule, f->severity, f->category,
+						&f->also, paths ? f->path : NULL,
+						f->reason));
 	}
 	return a;
 }
@@ -382,11 +379,11 @@ json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "path", l->v[i].path);
-		(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
-		(void)json_object_set_new(o, "count", json_integer((json_int_t)l->v[i].count));
-		(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
-		(void)json_object_set_new(o, "flags", place_flags_json(r, &flags, l->v[i].path));
-		(void)json_array_append_new(a, o);
+		ga_json_set(o, "kind", json_string(ga_left_kind_name(l->v[i].kind)));
+		ga_json_set(o, "count", json_integer((json_int_t)l->v[i].count));
+		ga_json_set(o, "bytes", json_integer((json_int_t)l->v[i].bytes));
+		ga_json_set(o, "flags", place_flags_json(r, &flags, l->v[i].path));
+		ga_json_add(a, o);
 	}
 	return a;
 }
@@ -400,11 +397,11 @@ static json_t *file_json(const struct ga_report *r, const struct review_left_fla
 
 	flags_of(r, stored, f, facts, &flags);
 	ga_json_set_bytes(o, "path", f->path);
-	(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(f->kind)));
-	(void)json_object_set_new(o, "type", json_string(type_name(f->mode)));
+	ga_json_set(o, "kind", json_string(ga_left_kind_name(f->kind)));
+	ga_json_set(o, "type", json_string(type_name(f->mode)));
 	ga_json_set_bytes(o, "mode", f->mode ? mode : NULL);
-	(void)json_object_set_new(o, "bytes", json_integer((json_int_t)f->bytes));
-	(void)json_object_set_new(o, "flags", flags_json(&flags, false));
+	ga_json_set(o, "bytes", json_integer((json_int_t)f->bytes));
+	ga_json_set(o, "flags", flags_json(&flags, false));
 	return o;
 }
 
@@ -418,9 +415,9 @@ json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *file
 	review_left_flags(r, &stored);
 	ga_left_group(&r->left, &groups);
 	ga_json_set_bytes(o, "session", r->session);
-	(void)json_object_set_new(o, "groups", review_left_json(r, &groups));
+	ga_json_set(o, "groups", review_left_json(r, &groups));
 	for (size_t i = 0; i < files->n; i++)
-		(void)json_array_append_new(a, file_json(r, &stored, &files->v[i], facts));
-	(void)json_object_set_new(o, "files", a);
+		ga_json_add(a, file_json(r, &stored, &files->v[i], facts));
+	ga_json_set(o, "files", a);
 	return o;
 }

@@ -6,7 +6,7 @@
 #include "ga/json.h"
 #include "review-internal.h"
 
-static const char *status_name(const struct ga_change *c)
+const char *review_status(const struct ga_change *c)
 {
 	if (c->old.mode == GA_MODE_NONE)
 		return "added";
@@ -30,10 +30,10 @@ static json_t *files_json(const struct ga_diff_stat *stat)
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "path", c->path);
-		(void)json_object_set_new(o, "status", json_string(status_name(c)));
-		(void)json_object_set_new(o, "additions", lines_json(stat->lines[i].additions));
-		(void)json_object_set_new(o, "deletions", lines_json(stat->lines[i].deletions));
-		(void)json_array_append_new(a, o);
+		ga_json_set(o, "status", json_string(review_status(c)));
+		ga_json_set(o, "additions", lines_json(stat->lines[i].additions));
+		ga_json_set(o, "deletions", lines_json(stat->lines[i].deletions));
+		ga_json_add(a, o);
 	}
 	return a;
 }
@@ -50,7 +50,7 @@ static json_t *commits_json(const struct review_commits *list)
 		ga_json_set_bytes(o, "author", c->author);
 		ga_json_set_bytes(o, "date", c->date);
 		ga_json_set_bytes(o, "subject", c->subject);
-		(void)json_array_append_new(a, o);
+		ga_json_add(a, o);
 	}
 	return a;
 }
@@ -61,8 +61,8 @@ json_t *review_flag_json(const char *id, enum ga_severity s, const char *categor
 	json_t *o = json_object();
 
 	ga_json_set_bytes(o, "id", id);
-	(void)json_object_set_new(o, "also", ga_json_strv(also));
-	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(s)));
+	ga_json_set(o, "also", ga_json_strv(also));
+	ga_json_set(o, "severity", json_string(ga_severity_name(s)));
 	ga_json_set_bytes(o, "category", category);
 	if (path_or_null)
 		ga_json_set_bytes(o, "path", path_or_null);
@@ -75,7 +75,7 @@ json_t *review_past_json(const struct ga_past_flag *p)
 	json_t *a = json_array();
 
 	for (size_t i = 0; !p->others && i < p->n && i < GA_PAST_COMMITS; i++)
-		(void)json_array_append_new(a, json_string(GA_HEX(&p->commits[i])));
+		ga_json_add(a, json_string(GA_HEX(&p->commits[i])));
 	return a;
 }
 
@@ -91,11 +91,11 @@ static json_t *flags_json(const struct ga_report *r, const struct ga_past *past)
 			continue;
 		o = review_flag_json(f->id, f->severity, f->category, &f->also, f->path,
 				     f->reason);
-		(void)json_object_set_new(o, "held", json_boolean(f->held));
-		(void)json_object_set_new(o, "left_behind", json_boolean(f->left));
-		(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
-		(void)json_object_set_new(o, "in_commits_only", review_past_json(&past->v[i]));
-		(void)json_array_append_new(a, o);
+		ga_json_set(o, "held", json_boolean(f->held));
+		ga_json_set(o, "left_behind", json_boolean(f->left));
+		ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+		ga_json_set(o, "in_commits_only", review_past_json(&past->v[i]));
+		ga_json_add(a, o);
 	}
 	return a;
 }
@@ -108,7 +108,7 @@ json_t *ga_report_paths_json(const struct ga_strv *paths)
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "path", paths->v[i]);
-		(void)json_array_append_new(a, o);
+		ga_json_add(a, o);
 	}
 	return a;
 }
@@ -127,18 +127,18 @@ json_t *ga_report_json(struct ga_repo *repo, const struct ga_report *r, struct g
 		return NULL;
 	o = json_object();
 	ga_json_set_bytes(o, "session", r->session);
-	(void)json_object_set_new(o, "command", ga_json_strv(&r->command));
+	ga_json_set(o, "command", ga_json_strv(&r->command));
 	ga_json_set_oid(o, "base", &r->base);
 	ga_json_set_oid(o, "tip", &r->tip);
 	ga_json_set_oid(o, "held", &r->held);
-	(void)json_object_set_new(o, "commits", commits_json(&commits));
-	(void)json_object_set_new(o, "files", files_json(&stat));
-	(void)json_object_set_new(o, "flags", flags_json(r, &past));
-	(void)json_object_set_new(o, "left_behind", review_left_json(r, &r->left));
-	(void)json_object_set_new(o, "left_out", ga_report_paths_json(&r->left_out));
-	(void)json_object_set_new(o, "notes", ga_json_strv(&r->notes));
-	(void)json_object_set_new(o, "checks", ga_report_checks_json(&r->checks));
-	(void)json_object_set_new(o, "limits", ga_json_strv(&r->limits));
-	(void)json_object_set_new(o, "unkept", ga_json_strv(&r->unkept));
+	ga_json_set(o, "commits", commits_json(&commits));
+	ga_json_set(o, "files", files_json(&stat));
+	ga_json_set(o, "flags", flags_json(r, &past));
+	ga_json_set(o, "left_behind", review_left_json(r, &r->left));
+	ga_json_set(o, "left_out", ga_report_paths_json(&r->left_out));
+	ga_json_set(o, "notes", ga_json_strv(&r->notes));
+	ga_json_set(o, "checks", ga_report_checks_json(&r->checks));
+	ga_json_set(o, "limits", ga_json_strv(&r->limits));
+	ga_json_set(o, "unkept", ga_json_strv(&r->unkept));
 	return o;
 }

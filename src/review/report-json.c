@@ -25,9 +25,15 @@ static json_t *strv_json(const struct ga_strv *sv)
 		json_t *o = json_object();
 
 		ga_json_set_bytes(o, "s", sv->v[i]);
-		(void)json_array_append_new(a, o);
+		ga_json_add(a, o);
 	}
 	return a;
+}
+
+static void set_strv(json_t *o, const char *key, const struct ga_strv *sv)
+{
+	if (sv->n)
+		ga_json_set(o, key, strv_json(sv));
 }
 
 static json_t *flag_json(const struct ga_report_flag *f)
@@ -35,20 +41,19 @@ static json_t *flag_json(const struct ga_report_flag *f)
 	json_t *o = json_object();
 
 	ga_json_set_bytes(o, "id", f->id);
-	if (f->also.n)
-		(void)json_object_set_new(o, "also", strv_json(&f->also));
-	(void)json_object_set_new(o, "severity", json_string(ga_severity_name(f->severity)));
+	set_strv(o, "also", &f->also);
+	ga_json_set(o, "severity", json_string(ga_severity_name(f->severity)));
 	ga_json_set_bytes(o, "category", f->category);
 	ga_json_set_bytes(o, "path", f->path);
 	ga_json_set_bytes(o, "reason", f->reason);
-	(void)json_object_set_new(o, "mode", json_integer(f->entry.mode));
+	ga_json_set(o, "mode", json_integer(f->entry.mode));
 	ga_json_set_oid(o, "oid", &f->entry.oid);
-	(void)json_object_set_new(o, "held", json_boolean(f->held));
+	ga_json_set(o, "held", json_boolean(f->held));
 	if (f->left)
-		(void)json_object_set_new(o, "left", json_true());
+		ga_json_set(o, "left", json_true());
 	if (f->landing)
-		(void)json_object_set_new(o, "landing", json_true());
-	(void)json_object_set_new(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+		ga_json_set(o, "landing", json_true());
+	ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));
 	return o;
 }
 
@@ -57,9 +62,9 @@ static json_t *left_json(const struct ga_left *l)
 	json_t *o = json_object();
 
 	ga_json_set_bytes(o, "path", l->path);
-	(void)json_object_set_new(o, "kind", json_string(ga_left_kind_name(l->kind)));
-	(void)json_object_set_new(o, "count", json_integer((json_int_t)l->count));
-	(void)json_object_set_new(o, "bytes", json_integer((json_int_t)l->bytes));
+	ga_json_set(o, "kind", json_string(ga_left_kind_name(l->kind)));
+	ga_json_set(o, "count", json_integer((json_int_t)l->count));
+	ga_json_set(o, "bytes", json_integer((json_int_t)l->bytes));
 	return o;
 }
 
@@ -68,33 +73,29 @@ char *ga_report_encode(const struct ga_report *r)
 	json_t *o = json_object(), *flags = json_array(), *left = json_array();
 	char *text, *ret;
 
-	(void)json_object_set_new(o, "version", json_integer(REPORT_VERSION));
+	ga_json_set(o, "version", json_integer(REPORT_VERSION));
 	ga_json_set_bytes(o, "session", r->session);
-	(void)json_object_set_new(o, "command", strv_json(&r->command));
+	ga_json_set(o, "command", strv_json(&r->command));
 	ga_json_set_oid(o, "base", &r->base);
 	ga_json_set_oid(o, "tip", &r->tip);
 	ga_json_set_oid(o, "held", &r->held);
 	for (size_t i = 0; i < r->n_flags; i++)
-		(void)json_array_append_new(flags, flag_json(&r->flags[i]));
-	(void)json_object_set_new(o, "flags", flags);
+		ga_json_add(flags, flag_json(&r->flags[i]));
+	ga_json_set(o, "flags", flags);
 	for (size_t i = 0; i < r->left.n; i++)
-		(void)json_array_append_new(left, left_json(&r->left.v[i]));
-	(void)json_object_set_new(o, "left", left);
-	(void)json_object_set_new(o, "notes", strv_json(&r->notes));
-	(void)json_object_set_new(o, "left_out", strv_json(&r->left_out));
+		ga_json_add(left, left_json(&r->left.v[i]));
+	ga_json_set(o, "left", left);
+	ga_json_set(o, "notes", strv_json(&r->notes));
+	ga_json_set(o, "left_out", strv_json(&r->left_out));
 	if (r->left_out.n) {
 		ga_json_set_oid(o, "shown", &r->shown);
 		ga_json_set_oid(o, "seen", &r->seen);
 	}
-	if (r->checks.n)
-		(void)json_object_set_new(o, "checks", strv_json(&r->checks));
-	if (r->limits.n)
-		(void)json_object_set_new(o, "limits", strv_json(&r->limits));
-	if (r->unkept.n)
-		(void)json_object_set_new(o, "unkept", strv_json(&r->unkept));
+	set_strv(o, "checks", &r->checks);
+	set_strv(o, "limits", &r->limits);
+	set_strv(o, "unkept", &r->unkept);
 	if (r->unkept_more)
-		(void)json_object_set_new(o, "unkept_more",
-					  json_integer((json_int_t)r->unkept_more));
+		ga_json_set(o, "unkept_more", json_integer((json_int_t)r->unkept_more));
 	text = json_dumps(o, JSON_INDENT(1) | JSON_ENSURE_ASCII | JSON_PRESERVE_ORDER);
 	json_decref(o);
 	if (!text)
@@ -152,10 +153,13 @@ static int get_count(const json_t *o, const char *key, uint64_t *ret, struct ga_
 	return 0;
 }
 
-static int get_strv(const json_t *o, const char *key, struct ga_strv *ret, struct ga_error *err)
+static int get_strv(const json_t *o, const char *key, bool optional, struct ga_strv *ret,
+		    struct ga_error *err)
 {
 	const json_t *a = json_object_get(o, key);
 
+	if (!a && optional)
+		return 0;
 	if (!json_is_array(a))
 		return damaged(err, key);
 	for (size_t i = 0; i < json_array_size(a); i++) {
@@ -168,31 +172,17 @@ static int get_strv(const json_t *o, const char *key, struct ga_strv *ret, struc
 	return 0;
 }
 
-static int get_severity(const json_t *o, enum ga_severity *ret, struct ga_error *err)
-{
-	const char *s = json_string_value(json_object_get(o, "severity"));
-
-	for (int i = GA_LOW; s && i <= GA_CRITICAL; i++) {
-		if (!strcmp(s, ga_severity_name((enum ga_severity)i))) {
-			*ret = (enum ga_severity)i;
-			return 0;
-		}
-	}
-	return damaged(err, "severity");
-}
-
-static int get_verdict(const json_t *o, enum ga_verdict *ret, struct ga_error *err)
-{
-	const char *s = json_string_value(json_object_get(o, "verdict"));
-
-	for (int i = GA_VERDICT_OPEN; s && i <= GA_VERDICT_REJECTED; i++) {
-		if (!strcmp(s, ga_verdict_name((enum ga_verdict)i))) {
-			*ret = (enum ga_verdict)i;
-			return 0;
-		}
-	}
-	return damaged(err, "verdict");
-}
+/* The value from `first` to `last` that has the name. */
+#define get_named(o, key, first, last, name_of, ret, err)                                   \
+	({                                                                                  \
+		const char *name_ = json_string_value(json_object_get((o), (key)));         \
+		__auto_type at_ = (first);                                                  \
+                                                                                            \
+		while (name_ && at_ <= (last) && strcmp(name_, name_of(at_)) != 0)          \
+			at_++;                                                              \
+		*(ret) = at_;                                                               \
+		name_ && at_ <= (last) ? 0 : damaged((err), (key));                         \
+	})
 
 static int get_mode(const json_t *o, uint32_t *ret, struct ga_error *err)
 {
@@ -228,11 +218,12 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 	/* reports of earlier versions do not have these */
 	f->left = json_is_true(json_object_get(o, "left"));
 	f->landing = json_is_true(json_object_get(o, "landing"));
-	if (json_object_get(o, "also") && get_strv(o, "also", &f->also, err))
-		return -1;
-	if (get_bytes(o, "id", &f->id, err) || get_bytes(o, "category", &f->category, err) ||
-	    get_bytes(o, "path", &f->path, err) || get_bytes(o, "reason", &f->reason, err) ||
-	    get_severity(o, &f->severity, err) || get_verdict(o, &f->verdict, err) ||
+	if (get_strv(o, "also", true, &f->also, err) || get_bytes(o, "id", &f->id, err) ||
+	    get_bytes(o, "category", &f->category, err) || get_bytes(o, "path", &f->path, err) ||
+	    get_bytes(o, "reason", &f->reason, err) ||
+	    get_named(o, "severity", GA_LOW, GA_CRITICAL, ga_severity_name, &f->severity, err) ||
+	    get_named(o, "verdict", GA_VERDICT_OPEN, GA_VERDICT_REJECTED, ga_verdict_name,
+		      &f->verdict, err) ||
 	    get_mode(o, &f->entry.mode, err) || get_oid(o, "oid", &f->entry.oid, err))
 		return -1;
 	return 0;
@@ -240,29 +231,22 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 
 static int get_left(const json_t *o, struct ga_left_list *l, struct ga_error *err)
 {
-	const char *kind = json_string_value(json_object_get(o, "kind"));
 	struct ga_left *v;
 
 	GA_GROW(l->v, l->n, l->cap);
 	v = &l->v[l->n++];
 	memset(v, 0, sizeof(*v));
-	if (get_bytes(o, "path", &v->path, err) || get_count(o, "count", &v->count, err) ||
-	    get_count(o, "bytes", &v->bytes, err))
-		return -1;
-	for (int k = GA_LEFT_IGNORED; kind && k <= GA_LEFT_LIMIT; k++) {
-		if (!strcmp(kind, ga_left_kind_name((enum ga_left_kind)k))) {
-			v->kind = (enum ga_left_kind)k;
-			return 0;
-		}
-	}
-	return damaged(err, "kind");
+	return get_bytes(o, "path", &v->path, err) || get_count(o, "count", &v->count, err) ||
+	       get_count(o, "bytes", &v->bytes, err) ||
+	       get_named(o, "kind", GA_LEFT_IGNORED, GA_LEFT_LIMIT, ga_left_kind_name, &v->kind,
+			 err) ? -1 : 0;
 }
 
 static int get_checks(const json_t *o, struct ga_strv *ret, struct ga_error *err)
 {
 	struct ga_check c;
 
-	if (get_strv(o, "checks", ret, err))
+	if (get_strv(o, "checks", true, ret, err))
 		return -1;
 	for (size_t i = 0; i < ret->n; i++)
 		if (!ga_check_parse(ret->v[i], &c))
@@ -285,21 +269,17 @@ static int get_lists(const json_t *o, struct ga_report *r, struct ga_error *err)
 	for (size_t i = 0; i < json_array_size(left); i++)
 		if (get_left(json_array_get(left, i), &r->left, err))
 			return -1;
-	if (get_strv(o, "command", &r->command, err) || get_strv(o, "notes", &r->notes, err) ||
-	    get_strv(o, "left_out", &r->left_out, err))
+	if (get_strv(o, "command", false, &r->command, err) ||
+	    get_strv(o, "notes", false, &r->notes, err) ||
+	    get_strv(o, "left_out", false, &r->left_out, err) ||
+	    get_checks(o, &r->checks, err) || get_strv(o, "limits", true, &r->limits, err) ||
+	    get_strv(o, "unkept", true, &r->unkept, err))
 		return -1;
 	/* reports of earlier versions do not have these */
-	if (json_object_get(o, "checks") && get_checks(o, &r->checks, err))
-		return -1;
-	if (json_object_get(o, "limits") && get_strv(o, "limits", &r->limits, err))
-		return -1;
-	if (json_object_get(o, "unkept") && get_strv(o, "unkept", &r->unkept, err))
-		return -1;
-	if (json_object_get(o, "unkept_more") &&
-	    get_count(o, "unkept_more", &r->unkept_more, err))
-		return -1;
-	if (json_object_get(o, "seen") && (get_oid(o, "shown", &r->shown, err) ||
-					   get_oid(o, "seen", &r->seen, err)))
+	if ((json_object_get(o, "unkept_more") &&
+	     get_count(o, "unkept_more", &r->unkept_more, err)) ||
+	    (json_object_get(o, "seen") && (get_oid(o, "shown", &r->shown, err) ||
+					    get_oid(o, "seen", &r->seen, err))))
 		return -1;
 	/* these paths will be opened in the user's working tree */
 	for (size_t i = 0; i < r->left_out.n; i++)

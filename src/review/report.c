@@ -114,28 +114,24 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 /* What was looked at when flags were found. */
 enum source { SOURCE_SESSION, SOURCE_LEFT, SOURCE_LANDING };
 
-static void append(struct ga_report *r, const struct ga_flag *f, bool held, enum source from)
+/* Append a copy of a flag. */
+static void append(struct ga_report *r, const struct ga_report_flag *f)
 {
+	struct ga_report_flag copy = *f;
+
+	copy.id = ga_strdup(f->id);
+	copy.category = ga_strdup(f->category);
+	copy.path = ga_strdup(f->path);
+	copy.reason = ga_strdup(f->reason);
+	copy.also = (struct ga_strv)GA_STRV_INIT;
+	ga_strv_extend(&copy.also, &f->also);
 	GA_GROW(r->flags, r->n_flags, r->cap_flags);
-	r->flags[r->n_flags++] = (struct ga_report_flag){
-	    .id = ga_strdup(f->rule),
-	    .category = ga_strdup(f->category),
-	    .path = ga_strdup(f->path),
-	    .reason = ga_strdup(f->reason),
-	    .severity = f->severity,
-	    .entry = f->entry,
-	    .held = held,
-	    .left = from == SOURCE_LEFT,
-	    .landing = from == SOURCE_LANDING,
-	    .verdict = GA_VERDICT_OPEN,
-	};
-	ga_strv_extend(&r->flags[r->n_flags - 1].also, &f->also);
+	r->flags[r->n_flags++] = copy;
 }
 
 /* The report has the same flag already. It gets the new one's reason and severity: the host may
  * have changed since. A verdict on a less severe flag does not hold for the more severe one. */
-static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool held,
-		  enum source from)
+static void merge(struct ga_report_flag *have, const struct ga_report_flag *f)
 {
 	if (f->severity > have->severity)
 		have->verdict = GA_VERDICT_OPEN;
@@ -144,9 +140,9 @@ static void merge(struct ga_report_flag *have, const struct ga_flag *f, bool hel
 	have->reason = ga_strdup(f->reason);
 	ga_strv_release(&have->also);
 	ga_strv_extend(&have->also, &f->also);
-	have->held = have->held || held;
-	have->left = have->left && from == SOURCE_LEFT;
-	have->landing = have->landing && from == SOURCE_LANDING;
+	have->held = have->held || f->held;
+	have->left = have->left && f->left;
+	have->landing = have->landing && f->landing;
 }
 
 static void add_flags(struct ga_report *r, const struct ga_flags *f,
@@ -162,17 +158,21 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 	n_old = r->n_flags;
 	for (size_t i = 0; i < f->n; i++) {
 		const struct ga_flag *g = &f->v[i];
-		bool held = ga_strmap_first(&held_ones, g->path, strlen(g->path)) >= 0;
-		cleanup_free char *rule = ga_strdup(g->rule);
-		struct ga_report_flag key = {.id = rule, .path = g->path, .entry = g->entry};
+		cleanup_free char *rule = ga_strdup(g->rule), *category = ga_strdup(g->category);
+		const struct ga_report_flag new = {
+			.id = rule, .category = category, .path = g->path, .reason = g->reason,
+			.also = g->also, .severity = g->severity, .entry = g->entry,
+			.held = ga_strmap_first(&held_ones, g->path, strlen(g->path)) >= 0,
+			.left = from == SOURCE_LEFT, .landing = from == SOURCE_LANDING,
+		};
 		struct ga_report_flag *have = NULL;
 
 		if (n_old)
-			have = bsearch(&key, r->flags, n_old, sizeof(*r->flags), cmp_identity_v);
+			have = bsearch(&new, r->flags, n_old, sizeof(*r->flags), cmp_identity_v);
 		if (have)
-			merge(have, g, held, from);
+			merge(have, &new);
 		else
-			append(r, g, held, from);
+			append(r, &new);
 	}
 	sort_flags(r, cmp_order);
 }
@@ -206,18 +206,9 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 				      (uint32_t)i);
 	for (size_t i = 0; i < former->n_flags; i++) {
 		const struct ga_report_flag *f = &former->flags[i];
-		struct ga_report_flag copy = *f;
 
-		if (f->held || f->left || has_rule(r, &by_path, f))
-			continue;
-		copy.id = ga_strdup(f->id);
-		copy.category = ga_strdup(f->category);
-		copy.path = ga_strdup(f->path);
-		copy.reason = ga_strdup(f->reason);
-		copy.also = (struct ga_strv)GA_STRV_INIT;
-		ga_strv_extend(&copy.also, &f->also);
-		GA_GROW(r->flags, r->n_flags, r->cap_flags);
-		r->flags[r->n_flags++] = copy;
+		if (!f->held && !f->left && !has_rule(r, &by_path, f))
+			append(r, f);
 	}
 	sort_flags(r, cmp_order);
 }

@@ -34,6 +34,8 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 /* Sort the flags into the order that a report keeps them in and searches them by. */
 void review_sort_flags(struct ga_report *r);
 
+/* "added", "deleted", "typechange" or "modified". */
+const char *review_status(const struct ga_change *c);
 /* Why there are no line counts. */
 const char *review_no_lines(const struct ga_diff_lines *l);
 
@@ -78,6 +80,9 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 
 enum review_colour review_severity_colour(enum ga_severity s);
+/* Append the first line of a flag's reason, and its rule. Both were quoted when they were made, but a
+ * report is input. */
+void review_put_reason(struct ga_buf *out, const char *reason, const char *rule);
 /* Append text in a colour; plain if `colour` is false. The text must be escaped already. */
 void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text);
 

@@ -24,11 +24,6 @@ static const struct {
 	[GA_CRITICAL] = { "error", "9.5" },
 };
 
-static void set(json_t *o, const char *key, json_t *value)
-{
-	(void)json_object_set_new(o, key, value);
-}
-
 /* In SARIF messages braces stand for arguments and brackets for links: both are escaped. */
 static json_t *message(const char *s)
 {
@@ -104,12 +99,12 @@ static json_t *rule_json(const struct ga_report_flag *f)
 	const char *reason = rule ? rule->reason : f->reason;
 	json_t *o = json_object();
 
-	set(o, "id", json_string(f->id));
-	set(o, "shortDescription", message(reason));
-	set(o, "fullDescription", message(reason));
-	set(o, "help", message(reason));
-	set(o, "defaultConfiguration", json_pack("{s:s}", "level", severities[s].level));
-	set(o, "properties", json_pack("{s:[s,s],s:s}", "tags", "security", f->category,
+	ga_json_set(o, "id", json_string(f->id));
+	ga_json_set(o, "shortDescription", message(reason));
+	ga_json_set(o, "fullDescription", message(reason));
+	ga_json_set(o, "help", message(reason));
+	ga_json_set(o, "defaultConfiguration", json_pack("{s:s}", "level", severities[s].level));
+	ga_json_set(o, "properties", json_pack("{s:[s,s],s:s}", "tags", "security", f->category,
 				       "security-severity", severities[s].score));
 	return o;
 }
@@ -118,11 +113,11 @@ static json_t *driver_json(const struct rules *rules)
 {
 	json_t *o = json_object(), *list = json_array();
 
-	set(o, "name", json_string("git-agent"));
-	set(o, "version", json_string(PACKAGE_VERSION));
+	ga_json_set(o, "name", json_string("git-agent"));
+	ga_json_set(o, "version", json_string(PACKAGE_VERSION));
 	for (size_t i = 0; i < rules->n; i++)
-		(void)json_array_append_new(list, rule_json(rules->v[i]));
-	set(o, "rules", list);
+		ga_json_add(list, rule_json(rules->v[i]));
+	ga_json_set(o, "rules", list);
 	return o;
 }
 
@@ -168,25 +163,25 @@ static json_t *result_json(const struct ga_report_flag *f, const struct ga_past_
 					   GA_HEX(&f->entry.oid), where);
 	json_t *o = json_object(), *locations = json_array(), *p;
 
-	set(o, "ruleId", json_string(f->id));
-	set(o, "ruleIndex", json_integer((json_int_t)(at - rules->v)));
-	set(o, "level", json_string(severities[f->severity].level));
-	set(o, "message", finding(f, past));
+	ga_json_set(o, "ruleId", json_string(f->id));
+	ga_json_set(o, "ruleIndex", json_integer((json_int_t)(at - rules->v)));
+	ga_json_set(o, "level", json_string(severities[f->severity].level));
+	ga_json_set(o, "message", finding(f, past));
 	/* a flag about the session as a whole has no location */
 	if (*f->path)
-		(void)json_array_append_new(locations, location_json(f->path));
-	set(o, "locations", locations);
-	set(o, "partialFingerprints", json_pack("{s:s}", "gitAgentFlag/v1", print));
+		ga_json_add(locations, location_json(f->path));
+	ga_json_set(o, "locations", locations);
+	ga_json_set(o, "partialFingerprints", json_pack("{s:s}", "gitAgentFlag/v1", print));
 	if (f->verdict != GA_VERDICT_OPEN)
-		set(o, "suppressions", json_pack("[o]", suppression_json(f->verdict)));
+		ga_json_set(o, "suppressions", json_pack("[o]", suppression_json(f->verdict)));
 	p = json_pack("{s:s,s:s}", "severity", ga_severity_name(f->severity), "verdict",
 		      ga_verdict_name(f->verdict));
-	set(p, "held", json_boolean(f->held));
-	set(p, "leftBehind", json_boolean(f->left));
-	set(p, "also", ga_json_strv(&f->also));
+	ga_json_set(p, "held", json_boolean(f->held));
+	ga_json_set(p, "leftBehind", json_boolean(f->left));
+	ga_json_set(p, "also", ga_json_strv(&f->also));
 	if (past)
-		set(p, "inCommitsOnly", review_past_json(past));
-	set(o, "properties", p);
+		ga_json_set(p, "inCommitsOnly", review_past_json(past));
+	ga_json_set(o, "properties", p);
 	return o;
 }
 
@@ -197,15 +192,15 @@ json_t *ga_report_sarif(const struct ga_report *r, const struct ga_past *past)
 
 	find_rules(r, &rules);
 	tool = json_object();
-	set(tool, "driver", driver_json(&rules));
-	set(run, "tool", tool);
+	ga_json_set(tool, "driver", driver_json(&rules));
+	ga_json_set(run, "tool", tool);
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (!ga_report_flag_of_place(&r->flags[i]))
-			(void)json_array_append_new(results, result_json(&r->flags[i],
-							past ? &past->v[i] : NULL, &rules));
-	set(run, "results", results);
-	set(o, "$schema", json_string(SCHEMA));
-	set(o, "version", json_string("2.1.0"));
-	set(o, "runs", json_pack("[o]", run));
+			ga_json_add(results, result_json(&r->flags[i],
+					past ? &past->v[i] : NULL, &rules));
+	ga_json_set(run, "results", results);
+	ga_json_set(o, "$schema", json_string(SCHEMA));
+	ga_json_set(o, "version", json_string("2.1.0"));
+	ga_json_set(o, "runs", json_pack("[o]", run));
 	return o;
 }

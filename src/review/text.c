@@ -3,11 +3,13 @@
  * The report for a terminal. Aligned columns come first and hold only our own words and numbers;
  * names that the agent chose come last and escaped, so that no name can shift anything.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "ga/diff.h"
 #include "ga/objects.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/refs.h"
 #include "review-internal.h"
@@ -38,6 +40,14 @@ void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const c
 	ga_buf_addf(out, "%s%s\033[m", sgr[c], text);
 }
 
+void review_put_reason(struct ga_buf *out, const char *reason, const char *rule)
+{
+	ga_quote_add_text(out, reason, strcspn(reason, "\n"));
+	ga_buf_adds(out, " [");
+	ga_quote_add(out, rule, strlen(rule));
+	ga_buf_adds(out, "]");
+}
+
 static void heading(const struct text *t, const char *text)
 {
 	ga_buf_addch(t->out, '\n');
@@ -57,9 +67,11 @@ static void add_path(const struct text *t, const char *path)
 	ga_buf_adds(t->out, q);
 }
 
-static char *plural(size_t n, const char *one, const char *many)
+static void put_path(const struct text *t, const char *path, const char *remark)
 {
-	return ga_strf("%zu %s", n, n == 1 ? one : many);
+	ga_buf_adds(t->out, "  ");
+	add_path(t, path);
+	ga_buf_addf(t->out, "%s\n", remark);
 }
 
 /* ---- header ------------------------------------------------------------- */
@@ -86,8 +98,8 @@ static void put_checks(const struct text *t, const struct ga_report *r)
 static void put_header(const struct text *t, const struct ga_session *s, const struct ga_report *r,
 		       size_t n_files, size_t n_commits)
 {
-	cleanup_free char *commits = plural(n_commits, "commit", "commits");
-	cleanup_free char *files = plural(n_files, "file", "files");
+	cleanup_free char *commits = ga_count(n_commits, "commit", "commits");
+	cleanup_free char *files = ga_count(n_files, "file", "files");
 	cleanup_free char *title = ga_strf("session %s", s->name);
 	const char *branch = ga_ref_branch(s->id.onto_ref);
 
@@ -161,11 +173,8 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f,
 	add_path(t, *f->path ? f->path : ".");
 	ga_buf_adds(t->out, flag_mark(f));
 	ga_buf_adds(t->out, "\n        ");
-	/* it was quoted when it was made, but the report is input; and one line of it only */
-	ga_quote_add_text(t->out, f->reason, strcspn(f->reason, "\n"));
-	ga_buf_adds(t->out, " [");
-	ga_quote_add(t->out, f->id, strlen(f->id));
-	ga_buf_adds(t->out, "]\n");
+	review_put_reason(t->out, f->reason, f->id);
+	ga_buf_addch(t->out, '\n');
 	if (!ga_past_any(past))
 		return;
 	ga_buf_adds(t->out, "        ");
@@ -224,11 +233,8 @@ static void put_held(const struct text *t, struct ga_report const *r, const stru
 	if (!held->n)
 		return;
 	heading(t, title);
-	for (size_t i = 0; i < held->n && i < FILES_SHOWN; i++) {
-		ga_buf_adds(t->out, "  ");
-		add_path(t, held->v[i].path);
-		ga_buf_adds(t->out, held->v[i].new.mode ? "\n" : " (deleted)\n");
-	}
+	for (size_t i = 0; i < held->n && i < FILES_SHOWN; i++)
+		put_path(t, held->v[i].path, held->v[i].new.mode ? "" : " (deleted)");
 	if (held->n > FILES_SHOWN)
 		more(t, held->n - FILES_SHOWN, "files");
 }
@@ -252,11 +258,8 @@ static void put_left_out(const struct text *t, const struct ga_strv *paths)
 		return;
 	heading(t, "uncommitted changes: in files that had some of yours, on no branch\n"
 		   "(landing brings them, uncommitted)");
-	for (size_t i = 0; i < paths->n && i < FILES_SHOWN; i++) {
-		ga_buf_adds(t->out, "  ");
-		add_path(t, paths->v[i]);
-		ga_buf_addch(t->out, '\n');
-	}
+	for (size_t i = 0; i < paths->n && i < FILES_SHOWN; i++)
+		put_path(t, paths->v[i], "");
 	if (paths->n > FILES_SHOWN)
 		more(t, paths->n - FILES_SHOWN, "files");
 }
@@ -276,21 +279,12 @@ static void put_notes(const struct text *t, const struct ga_strv *notes)
 
 /* ---- files -------------------------------------------------------------- */
 
-static char status_letter(const struct ga_change *c)
-{
-	if (c->old.mode == GA_MODE_NONE)
-		return 'A';
-	if (c->new.mode == GA_MODE_NONE)
-		return 'D';
-	return (c->old.mode & 0170000) != (c->new.mode & 0170000) ? 'T' : 'M';
-}
-
 static void put_file(const struct text *t, const struct ga_change *c, const struct ga_diff_lines *l)
 {
 	cleanup_free char *add = ga_strf("+%" PRId64, l->additions);
 	cleanup_free char *del = ga_strf("-%" PRId64, l->deletions);
 
-	ga_buf_addf(t->out, "  %c ", status_letter(c));
+	ga_buf_addf(t->out, "  %c ", toupper((unsigned char)*review_status(c)));
 	if (l->additions < 0)
 		ga_buf_addf(t->out, "%14s  ", review_no_lines(l));
 	else
@@ -346,7 +340,7 @@ static void put_next(const struct text *t, const struct ga_session *s, const str
 
 	ga_buf_addch(t->out, '\n');
 	if (open) {
-		cleanup_free char *n = plural(open, "open flag", "open flags");
+		cleanup_free char *n = ga_count(open, "open flag", "open flags");
 
 		ga_buf_addf(t->out,
 			    "next: %s to decide before landing\n"

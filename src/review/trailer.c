@@ -46,10 +46,10 @@ json_t *ga_report_checks_json(const struct ga_strv *checks)
 			continue;
 		o = json_object();
 		ga_json_set_bytes(o, "command", c.command);
-		(void)json_object_set_new(o, "end", json_string(ga_check_end_name(c.end)));
-		(void)json_object_set_new(o, "status", c.end == GA_CHECK_EXITED ?
-					  json_integer(c.status) : json_null());
-		(void)json_array_append_new(list, o);
+		ga_json_set(o, "end", json_string(ga_check_end_name(c.end)));
+		ga_json_set(o, "status", c.end == GA_CHECK_EXITED ?
+			    json_integer(c.status) : json_null());
+		ga_json_add(list, o);
 	}
 	return list;
 }
