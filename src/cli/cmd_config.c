@@ -24,9 +24,8 @@ static json_t *key_json(const struct ga_config *conf, size_t i)
 
 	ga_json_set(j, "key", json_string(ga_config_key(i)));
 	ga_json_set_bytes(j, "value", text);
-	ga_json_set(j, "number",
-		    ga_config_number(conf, i, &n) ? json_integer((json_int_t)n)
-							  : json_null());
+	ga_json_set(j, "number", ga_config_number(conf, i, &n) ? json_integer((json_int_t)n) :
+		    json_null());
 	ga_json_set(j, "origin", json_string(ga_origin_name(set->origin)));
 	ga_json_set_bytes(j, "file", set->origin == GA_ORIGIN_USER ? conf->user_file :
 				     in_file ? GA_CONFIG_REPOSITORY_FILE : NULL);

@@ -20,9 +20,6 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(restore, "restore", 0, "bring back what was dropped"),
 };
 
-static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
-		 struct ga_error *err);
-
 /* A part whose repository is gone is left as it is: its refs cannot be moved. */
 static int trash_part(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
@@ -33,24 +30,18 @@ static int trash_part(const struct ga_part_at *at, void *payload, struct ga_erro
 		cleanup_free char *dir = ga_quote(at->s->dir);
 
 		cli_note("submodule %s: %s: its session stays in %s", q, at->why->msg, dir);
-	} else if (at->s && trash(at->env, at->s, &where, err)) {
+	} else if (at->s && cli_trash(at->env, at->s, &where, err)) {
 		return ga_error_wrap(err, "submodule %s", q);
 	}
 	return 0;
 }
 
 /* The session goes last: its parts are found through it. */
-static int trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
-		 struct ga_error *err)
-{
-	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
-	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
-}
-
 int cli_trash(struct ga_start_env *e, struct ga_session *s, char **ret_where,
 	      struct ga_error *err)
 {
-	return trash(e, s, ret_where, err);
+	return ga_start_each_part(e, s, true, trash_part, NULL, err) ||
+	       ga_trash_session(e->repo, e->state_dir, s, ret_where, err) ? -1 : 0;
 }
 
 int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)

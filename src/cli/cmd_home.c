@@ -66,10 +66,9 @@ static json_t *show_json(const struct ga_start_env *e, const char *dir, bool the
 	ga_json_set(o, "there", json_boolean(there));
 	ga_json_set(o, "in_use", json_boolean(in_use));
 	for (size_t i = 0; i < s->n; i++)
-		ga_json_add(
-			parts, json_pack("{s:s,s:I,s:I}", "name", s->v[i].name, "files",
-			 (json_int_t)s->v[i].files, "bytes",
-			 (json_int_t)s->v[i].bytes));
+		ga_json_add(parts, json_pack("{s:s,s:I,s:I}", "name", s->v[i].name,
+					     "files", (json_int_t)s->v[i].files,
+					     "bytes", (json_int_t)s->v[i].bytes));
 	ga_json_set(o, "parts", parts);
 	ga_json_set(o, "unreadable", json_integer((json_int_t)s->unreadable));
 	return o;

@@ -12,7 +12,6 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/risk.h"
-#include "ga/strmap.h"
 #include "host.h"
 
 enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
@@ -103,8 +102,6 @@ struct explain {
 	struct ga_changes changes;
 	struct ga_flags flags;
 	const struct ga_host_facts *facts;
-	struct ga_strmap seen;    /* the paths in `v` */
-	struct ga_strmap by_path; /* flags, the most severe of a path first */
 };
 
 static void explain_release(struct explain *e)
@@ -114,26 +111,18 @@ static void explain_release(struct explain *e)
 	free(e->v);
 	if (e->root >= 0)
 		(void)close(e->root);
-	ga_strmap_release(&e->seen);
-	ga_strmap_release(&e->by_path);
 	ga_changes_release(&e->changes);
 	ga_flags_release(&e->flags);
 }
 
-/* Walk over the flags of a path: a node of `by_path` (less than 0: no more), and its flag. */
-static const struct ga_flag *flag_at(const struct explain *e, int32_t node)
+/* The flag of the path after `f` (NULL: the first), the most severe first; NULL: there is none. */
+static const struct ga_flag *next_flag(const struct explain *e, const char *path,
+				       const struct ga_flag *f)
 {
-	return node < 0 ? NULL : &e->flags.v[e->by_path.nodes[node].value];
-}
-
-static int32_t first_flag(const struct explain *e, const char *path)
-{
-	return ga_strmap_first(&e->by_path, path, strlen(path));
-}
-
-static int32_t next_flag(const struct explain *e, int32_t node)
-{
-	return e->by_path.nodes[node].next;
+	for (f = f ? f + 1 : e->flags.v; f < e->flags.v + e->flags.n; f++)
+		if (!strcmp(f->path, path))
+			return f;
+	return NULL;
 }
 
 /* The file in the working tree as an entry, its content written to the objects in memory. 1: there
@@ -248,13 +237,10 @@ static int begin(struct explain *e, struct cli *c, struct ga_error *err)
 static void put_path(const struct explain *e, const struct explained *x, struct ga_buf *out)
 {
 	cleanup_free char *q = ga_quote(x->path);
-	int32_t first = first_flag(e, x->path);
-	const struct ga_flag *f;
+	size_t n = 0;
 
 	ga_buf_addf(out, "%s (%s)\n", q, state_texts[x->state]);
-	if (first < 0)
-		ga_buf_adds(out, "  no rule fires\n");
-	for (int32_t i = first; (f = flag_at(e, i)); i = next_flag(e, i)) {
+	for (const struct ga_flag *f = NULL; (f = next_flag(e, x->path, f)); n++) {
 		ga_buf_addf(out, "  %s: ", ga_severity_name(f->severity));
 		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
 		ga_buf_addf(out, " [%s]\n", f->rule);
@@ -262,16 +248,17 @@ static void put_path(const struct explain *e, const struct explained *x, struct 
 			ga_buf_addf(out, "%s%s%s", k ? ", " : "    fires as well: ", f->also.v[k],
 				    k + 1 < f->also.n ? "" : "\n");
 	}
+	if (!n)
+		ga_buf_adds(out, "  no rule fires\n");
 }
 
 static json_t *path_json(const struct explain *e, const struct explained *x)
 {
 	json_t *o = json_object(), *a = json_array();
-	const struct ga_flag *f;
 
 	ga_json_set_bytes(o, "path", x->path);
 	ga_json_set(o, "state", json_string(state_names[x->state]));
-	for (int32_t i = first_flag(e, x->path); (f = flag_at(e, i)); i = next_flag(e, i)) {
+	for (const struct ga_flag *f = NULL; (f = next_flag(e, x->path, f));) {
 		json_t *flag = json_object();
 
 		ga_json_set(flag, "id", json_string(f->rule));
@@ -312,17 +299,13 @@ static int add_path(struct explain *e, const char *arg, struct ga_error *err)
 		free(x.path);
 		return ga_fail(err, GA_EUSAGE, "'%s' is no path in this working tree", q);
 	}
-	if (ga_strmap_first(&e->seen, x.path, strlen(x.path)) >= 0) {
-		free(x.path);
-		return 0;
-	}
-	if (look_at(e, &x, err)) {
-		free(x.path);
-		return -1;
-	}
-	ga_strmap_add(&e->seen, x.path, strlen(x.path), 0);
 	e->v[e->n++] = x;
-	return 0;
+	for (size_t i = 0; i + 1 < e->n; i++)
+		if (!strcmp(e->v[i].path, x.path)) {
+			free(e->v[--e->n].path);
+			return 0;
+		}
+	return look_at(e, &e->v[e->n - 1], err);
 }
 
 static int explain(struct cli *c, const struct options *o, size_t n, char **paths,
@@ -343,9 +326,6 @@ static int explain(struct cli *c, const struct options *o, size_t n, char **path
 	if (ga_host_facts_gather(e.repo, &c->env.config, &c->env.risk, &facts, err) ||
 	    classify(&e, &facts, err))
 		return -1;
-	for (size_t i = 0; i < e.flags.n; i++)
-		ga_strmap_add(&e.by_path, e.flags.v[i].path, strlen(e.flags.v[i].path),
-			      (uint32_t)i);
 	c->status = e.flags.n ? 0 : 1;
 	return print(&e, o, err);
 }

@@ -126,16 +126,13 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set_bytes(j, "landed_how", s->result.arrived);
 	ga_json_set_bytes(j, "landed_in", s->result.arrived_in);
 	ga_json_set(j, "started", json_integer((json_int_t)s->id.started));
-	ga_json_set(j, "finished",
-		    s->run.finished ? json_integer((json_int_t)s->run.finished)
-				: json_null());
-	ga_json_set(j, "resumed",
-		    s->run.resumed ? json_integer((json_int_t)s->run.resumed)
-			    : json_null());
+	ga_json_set(j, "finished", s->run.finished ? json_integer((json_int_t)s->run.finished) :
+		    json_null());
+	ga_json_set(j, "resumed", s->run.resumed ? json_integer((json_int_t)s->run.resumed) :
+		    json_null());
 	ga_json_set(j, "resumed_with", ga_json_strv(&s->run.resumed_with));
-	ga_json_set(j, "exit_status",
-		    s->run.exit_status >= 0 ? json_integer(s->run.exit_status)
-			    : json_null());
+	ga_json_set(j, "exit_status", s->run.exit_status >= 0 ? json_integer(s->run.exit_status) :
+		    json_null());
 	ga_json_set(j, "run", live_json(peer));
 	ga_json_set_bytes(j, "incomplete", s->view.incomplete);
 	ga_json_set(j, "live", json_boolean(s->id.live));

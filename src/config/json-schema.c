@@ -150,8 +150,7 @@ static json_t *properties_of(json_t *in, const char *name, size_t n)
 	cleanup_free char *key = ga_strndup(name, n);
 
 	if (!json_object_get(in, key))
-		ga_json_set(in, key, pack("{s:[s,s], s:b, s:{}}",
-					  "type", "object", "null",
+		ga_json_set(in, key, pack("{s:[s,s], s:b, s:{}}", "type", "object", "null",
 					  "additionalProperties", 0, "properties"));
 	return json_object_get(json_object_get(in, key), "properties");
 }

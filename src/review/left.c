@@ -243,9 +243,8 @@ static json_t *flags_json(const struct ga_flags *flags, bool paths)
 	for (size_t i = 0; i < flags->n; i++) {
 		const struct ga_flag *f = &flags->v[i];
 
-		ga_json_add(a, review_flag_json(f->rule, f->severity, f->category,
-						&f->also, paths ? f->path : NULL,
-						f->reason));
+		ga_json_add(a, review_flag_json(f->rule, f->severity, f->category, &f->also,
+						paths ? f->path : NULL, f->reason));
 	}
 	return a;
 }
