@@ -51,6 +51,7 @@ void ga_error_release(struct ga_error *err);
 
 /* What the macros below call; the text is taken over. */
 void ga_error_set(struct ga_error *err, enum ga_code code, char *msg);
+void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path);
 void ga_error_hint(struct ga_error *err, char *hint, bool instead);
 void ga_error_prefix(struct ga_error *err, char *prefix);
 void ga_error_take(struct ga_error *to, struct ga_error *from);
@@ -64,6 +65,10 @@ void ga_error_take(struct ga_error *to, struct ga_error *from);
 /* The same, with ": " and strerror(errnum) behind the message. */
 #define ga_fail_errno(err, code, errnum, fmt, ...) \
 	ga_fail((err), (code), fmt ": %s", ##__VA_ARGS__, strerror(errnum))
+
+/* The same of a file: "cannot open '<path>': <strerror(errnum)>", with the path escaped. */
+#define ga_fail_path(err, errnum, verb, path) \
+	({ ga_error_path((err), (errnum), (verb), (path)); -1; })
 
 /* Attach what to do next to an error that is already set; returns -1. A hint that is already there
  * stays: the innermost one knows most. */

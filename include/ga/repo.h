@@ -156,8 +156,9 @@ struct ga_git {
 	bool show_stderr;         /* git's messages and progress go to our standard error and
 				   * `errout` stays empty */
 };
-#define GA_GIT_FDS .in_fd = -1, .out_fd = -1, .keep_fd = -1 /* first in an initializer */
-#define GA_GIT_INIT { GA_GIT_FDS }
+#define GA_GIT_INIT { .in_fd = -1, .out_fd = -1, .keep_fd = -1 }
+/* The same with these members set (no descriptors). */
+#define GA_GIT(...) { .in_fd = -1, .out_fd = -1, .keep_fd = -1, __VA_ARGS__ }
 
 /* Run it; `*ret_status` is its exit status, or 128 + the signal that ended it. Fails only if it
  * could not be run. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "ga/quote.h"
+
 void ga_error_release(struct ga_error *err)
 {
 	free(err->msg);
@@ -17,6 +19,13 @@ void ga_error_set(struct ga_error *err, enum ga_code code, char *msg)
 		GA_BUG(err->msg);
 	err->code = code;
 	err->msg = msg;
+}
+
+void ga_error_path(struct ga_error *err, int errnum, const char *verb, const char *path)
+{
+	cleanup_free char *q = ga_escape(path);
+
+	(void)ga_fail_errno(err, GA_EFATAL, errnum, "cannot %s '%s'", verb, q);
 }
 
 void ga_error_hint(struct ga_error *err, char *hint, bool instead)

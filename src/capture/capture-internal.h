@@ -93,13 +93,12 @@ int list_history(struct capture *c, const struct ga_oid *tips, size_t n_tips,
 struct inside {
 	const char *const *args; /* after "git" */
 	const char *const *env;  /* added to the environment of git inside; may be NULL */
-	const void *in;
-	size_t in_len;
+	const struct ga_buf *in; /* may be NULL */
 	struct ga_buf *out;
 	struct ga_buf *errout;       /* not used by run_inside_ok(); may be NULL */
 	int out_fd;
 };
-#define INSIDE_INIT { .out_fd = -1 }
+#define INSIDE(...) { .out_fd = -1, __VA_ARGS__ }
 /* Set how long the commands of the next step may take together, given the work there is. UINT64_MAX
  * bytes: as long as any step may. */
 void allow_inside(struct capture *c, uint64_t files, uint64_t bytes);

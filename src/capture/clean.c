@@ -119,13 +119,9 @@ static const char *const *command(struct clean *cl, const char *const *args)
 int clean_git(struct clean *cl, const char *const *args, const struct ga_buf *in,
 	      struct ga_buf *out, int out_fd, struct ga_error *err)
 {
-	struct inside x = INSIDE_INIT;
+	struct inside x = INSIDE(.args = command(cl, args), .env = (const char *const *)cl->env.v,
+				 .in = in, .out = out);
 
-	x.args = command(cl, args);
-	x.env = (const char *const *)cl->env.v;
-	x.in = in ? in->ptr : NULL;
-	x.in_len = in ? in->len : 0;
-	x.out = out;
 	x.out_fd = out_fd;
 	return run_inside_ok(cl->c, &x, err);
 }
@@ -136,13 +132,11 @@ static int put_attributes(struct capture *c, const struct ga_buf *text, const ch
 			  struct ga_error *err)
 {
 	const char *const put[] = { "sh", "-c", script, NULL };
-	struct inside x = INSIDE_INIT;
+	const struct inside x = INSIDE(.in = text);
 	int status;
 
 	if (!text->len)
 		return 0;
-	x.in = text->ptr;
-	x.in_len = text->len;
 	if (run_program_inside(c, put, &x, &status, err))
 		return -1;
 	return status ? ga_fail(err, GA_EFATAL, "cannot write attributes inside") : 0;
@@ -162,19 +156,16 @@ static int prepare(struct clean *cl, struct ga_error *err)
 	const char *const read_tree[] = { "read-tree", ga_oid_hex(tracked, hex), NULL };
 	cleanup_error struct ga_error absent = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct inside x = INSIDE_INIT;
+	const struct inside git_init = INSIDE(.args = init), git_lfs = INSIDE(.out = &out);
 	int status = 0;
 
-	x.args = init;
-	if (make_env(cl, err) || run_inside_ok(cl->c, &x, err))
+	if (make_env(cl, err) || run_inside_ok(cl->c, &git_init, err))
 		return -1;
 	if (put_attributes(cl->c, &cl->c->convert.attributes, "cat >" CLEAN_ATTRIBUTES, err) ||
 	    put_attributes(cl->c, &cl->c->convert.info_attributes,
 			   "mkdir -p " CLEAN_INFO " && cat >" CLEAN_INFO "/attributes", err))
 		return -1;
-	x = (struct inside)INSIDE_INIT;
-	x.out = &out;
-	cl->lfs = !run_program_inside(cl->c, lfs, &x, &status, &absent) && !status;
+	cl->lfs = !run_program_inside(cl->c, lfs, &git_lfs, &status, &absent) && !status;
 	make_config(cl);
 	return clean_git(cl, read_tree, NULL, NULL, -1, err);
 }
@@ -307,14 +298,11 @@ static int add_batch(struct clean *cl, const struct ga_strv *files, size_t from,
 	static const char *const update[] = { "update-index", "-z", "--add", "--replace",
 					      "--stdin", NULL };
 	cleanup_buf struct ga_buf paths = GA_BUF_INIT;
-	struct inside x = INSIDE_INIT;
+	const struct inside x = INSIDE(.args = command(cl, update),
+				       .env = (const char *const *)cl->env.v, .in = &paths);
 
 	for (size_t i = from; i < from + n; i++)
 		ga_buf_add0(&paths, files->v[i]);
-	x.args = command(cl, update);
-	x.env = (const char *const *)cl->env.v;
-	x.in = paths.ptr;
-	x.in_len = paths.len;
 	return run_inside(cl->c, &x, ret_status, err);
 }
 

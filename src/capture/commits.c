@@ -76,11 +76,9 @@ static int read_head(struct capture *c, struct inside_refs *ret, struct ga_error
 {
 	static const char *const args[] = { "rev-parse", "--verify", "-q", "HEAD^{commit}", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct inside x = INSIDE_INIT;
 	int status;
+	struct inside x = INSIDE(.args = args, .out = &out);
 
-	x.args = args;
-	x.out = &out;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	ret->has_head = !status && out.len == GA_OID_HEXSZ + 1 && out.ptr[GA_OID_HEXSZ] == '\n' &&
@@ -146,16 +144,12 @@ static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct
 	static const char *const args[] = { "cat-file", "--batch-check=%(objectname) %(objecttype)",
 					    NULL };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
-	struct inside x = INSIDE_INIT;
+	const struct inside x = INSIDE(.args = args, .in = &in, .out = &out);
 	size_t kept = 0, pos = 0;
 	int status;
 
 	for (size_t i = 0; i < l->n; i++)
 		ga_buf_addf(&in, "%s\n", GA_HEX(&l->v[i].oid));
-	x.args = args;
-	x.in = in.ptr;
-	x.in_len = in.len;
-	x.out = &out;
 	if (l->n && run_inside(c, &x, &status, err))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
@@ -199,13 +193,10 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 					    "refs/heads/", "refs/stash", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
 	cleanup_(bad_release) struct bad_refs bad = { .names = GA_BUF_INIT };
-	struct inside x = INSIDE_INIT;
 	bool more = false;
 	int status;
+	struct inside x = INSIDE(.args = args, .out = &out, .errout = &errout);
 
-	x.args = args;
-	x.out = &out;
-	x.errout = &errout;
 	if (run_inside(c, &x, &status, err))
 		return -1;
 	for (const char *p = out.ptr, *end = p + out.len; p < end;) {

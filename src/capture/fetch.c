@@ -83,15 +83,12 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 	};
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
 	cleanup_close int fd = ga_scratch_file(c->s->dir, err);
-	struct inside x = INSIDE_INIT;
+	struct inside x = INSIDE(.args = args, .in = in);
 
 	if (fd < 0)
 		return -1;
 	if (allow_packing(f, ret_reason))
 		return 1;
-	x.args = args;
-	x.in = in->ptr;
-	x.in_len = in->len;
 	x.out_fd = fd;
 	if (run_inside_ok(c, &x, &inner)) {
 		if (must_fail(c, &inner))

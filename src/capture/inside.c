@@ -84,8 +84,8 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
-	struct ga_run_exec r = { .cwd = c->s->id.project, .argv = argv, .in = x->in,
-				 .in_len = x->in_len, .out = x->out, .out_fd = x->out_fd,
+	struct ga_run_exec r = { .cwd = c->s->id.project, .argv = argv, .in = x->in ? x->in->ptr : NULL,
+				 .in_len = x->in ? x->in->len : 0, .out = x->out, .out_fd = x->out_fd,
 				 .errout = errout,
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :
 					    (size_t)c->e->limits->pack_size + PACK_SLACK };

@@ -19,11 +19,8 @@ int ga_capture_lock_keeps(const struct ga_repo *r, struct ga_error *err)
 		ga_path_join(ga_repo_info(r)->commondir, "git-agent/capture.lock");
 	cleanup_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 
-	if (fd < 0) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (fd < 0)
+		return ga_fail_path(err, errno, "open", path);
 	if (ga_flock(fd, false, true, err))
 		return -1;
 	return ga_steal_fd(&fd);

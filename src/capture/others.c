@@ -130,12 +130,8 @@ static int ask_all(struct others *x, const char *const *args, const struct ga_bu
 		   struct ga_buf *out, bool *ret_said, struct ga_error *err)
 {
 	cleanup_error struct ga_error inner = GA_ERROR_INIT;
-	struct inside i = INSIDE_INIT;
+	const struct inside i = INSIDE(.args = args, .in = in, .out = out);
 
-	i.args = args;
-	i.in = in ? in->ptr : NULL;
-	i.in_len = in ? in->len : 0;
-	i.out = out;
 	*ret_said = !run_inside_ok(x->c, &i, &inner);
 	if (*ret_said)
 		return 0;

@@ -40,13 +40,9 @@ static int list_renames(struct range *g, bool exact, unsigned ms, const struct g
 				     "--no-rename-empty", "--diff-filter=R", RENAMES,
 				     exact ? "-M100%" : "-M50%", NULL };
 	cleanup_error struct ga_error late = GA_ERROR_INIT;
-	struct ga_git g1 = GA_GIT_INIT;
+	struct ga_git g1 = GA_GIT(.args = args, .in = in->ptr, .in_len = in->len, .out = out,
+				  .timeout_ms = exact ? 0 : ms);
 
-	g1.args = args;
-	g1.in = in->ptr;
-	g1.in_len = in->len;
-	g1.out = out;
-	g1.timeout_ms = exact ? 0 : ms;
 	if (exact)
 		return ga_git_ok(g->r, &g1, err);
 	return ga_git_ok(g->r, &g1, &late) ? 1 : 0;

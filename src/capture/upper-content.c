@@ -198,11 +198,8 @@ static int take_link(struct walk *w, const struct walk_dir *d, const struct walk
 		walk_left(w, GA_LEFT_UNREADABLE, 1, 0);
 		return 1;
 	}
-	if (n < 0) {
-		cleanup_free char *q = ga_escape(w->path.ptr);
-
-		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot read the link '%s'", q);
-	}
+	if (n < 0)
+		return ga_fail_path(w->err, errno, "read the link", w->path.ptr);
 	return ga_pack_add_blob(w->pack, target, (size_t)n, ret, w->err);
 }
 

@@ -195,11 +195,10 @@ struct job {
 
 static int open_layer(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
 	int fd = open(path, WALK_OPEN_FLAGS | O_DIRECTORY);
 
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the layer '%s'", q);
+		return ga_fail_path(err, errno, "open the layer", path);
 	return fd;
 }
 
@@ -281,11 +280,8 @@ static int prepare(struct walk *w, const struct job *j)
 	ga_ignore_push(&w->base, NULL, host, strlen(host));
 	if (j->o->extras)
 		w->extras_fd = open(j->o->extras, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (j->o->extras && w->extras_fd < 0 && errno != ENOENT) {
-		cleanup_free char *q = ga_escape(j->o->extras);
-
-		return ga_fail_errno(w->err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (j->o->extras && w->extras_fd < 0 && errno != ENOENT)
+		return ga_fail_path(w->err, errno, "open", j->o->extras);
 	w->overrides.user = w->extras_fd;
 	if (!j->list && ga_pack_begin(j->repo, &w->pack, w->err))
 		return -1;

@@ -37,9 +37,7 @@ void ga_trust_id(const void *text, size_t n, char ret[GA_SHA256_HEXSZ + 1])
 
 static int fail_open(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	return ga_fail_path(err, errno, "open", path);
 }
 
 /* Returns 1, with the descriptor -1, if the directory does not exist. */
@@ -155,7 +153,6 @@ static int drop_oldest(const char *dir, int at, struct ga_error *err)
 /* Make and sync the directory, without which a file in it would not survive a power cut. */
 static int make_dir(const char *dir, const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
 	cleanup_close int parent = -1;
 
 	if (!mkdir(path, 0700)) {
@@ -165,7 +162,7 @@ static int make_dir(const char *dir, const char *path, struct ga_error *err)
 	} else if (errno == EEXIST) {
 		return 0;
 	}
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+	return ga_fail_path(err, errno, "create", path);
 }
 
 int ga_trust_add(const char *dir, const void *text, size_t n, struct ga_error *err)

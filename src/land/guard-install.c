@@ -67,7 +67,7 @@ static int set_config(struct ga_repo *r, const char *key, const char *value_or_n
 	const char *const unset[] = { "config", "--local", "--unset-all", key, NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	int status;
-	const struct ga_git g = { GA_GIT_FDS, .args = value_or_null ? set : unset, .errout = &why };
+	const struct ga_git g = GA_GIT(.args = value_or_null ? set : unset, .errout = &why);
 
 	if (ga_git_run(r, &g, &status, err))
 		return -1;

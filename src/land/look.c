@@ -104,7 +104,7 @@ static bool is_picked(struct look *l, const struct ga_oid *at)
 	cleanup_error struct ga_error slow = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	int status;
-	const struct ga_git g = { GA_GIT_FDS, .args = args, .out = &out, .timeout_ms = GIT_MS };
+	const struct ga_git g = GA_GIT(.args = args, .out = &out, .timeout_ms = GIT_MS);
 
 	return l->changes.n && !ga_git_run(l->r, &g, &status, &slow) && !status && !out.len;
 }
@@ -171,7 +171,7 @@ static int as_it_was(struct look *l, const struct ga_oid *at, struct ga_oid *ret
 	const char *const args[] = { "rev-list", "--first-parent", "--max-count=1", before,
 				     GA_HEX(at), "--", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const struct ga_git g = { GA_GIT_FDS, .args = args, .out = &out, .timeout_ms = GIT_MS };
+	const struct ga_git g = GA_GIT(.args = args, .out = &out, .timeout_ms = GIT_MS);
 
 	if (ga_git_ok(l->r, &g, err))
 		return -1;

@@ -22,10 +22,10 @@ static int merge_message(const struct landing *l, const struct proposal *p, stru
 				     l->opts->message, NULL };
 	cleanup_free char *in = ga_strf("%s\t\tbranch 'agent/%s' of .\n", GA_HEX(&p->tip),
 					l->s->name);
-	const struct ga_git g = { GA_GIT_FDS, .args = args,
+	const struct ga_git g = GA_GIT(.args = args,
 					  .work_tree = ga_repo_info(l->repo)->workdir,
 					  .as_user = true, .in = in, .in_len = strlen(in),
-					  .out = ret };
+					  .out = ret);
 
 	return ga_git_ok(l->repo, &g, err);
 }

@@ -204,7 +204,7 @@ static char *name_holder(const struct landing *l, const struct ga_oid *commit)
 				     NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	const struct ga_git g = { GA_GIT_FDS, .args = args, .out = &out };
+	const struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	/* "main~3" */
 	return ga_git_ok(l->repo, &g, &ignored) ? NULL

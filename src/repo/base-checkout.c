@@ -84,12 +84,10 @@ static bool encodes_below_top(const struct checkout *c)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *const args[] = { "grep", "-q", "-a", "-F", "-e", "working-tree-encoding",
 				     GA_HEX(c->commit), "--", "*/.gitattributes", NULL };
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .lazy_fetch = c->o->trusted,
+				 .private_dir = GA_PRIVATE_READ);
 
-	g.args = args;
-	g.lazy_fetch = c->o->trusted;
-	g.private_dir = GA_PRIVATE_READ;
 	g.keep_fd = c->lock;
 	return ga_git_run(c->r, &g, &status, &ignored) || status != 1;
 }
@@ -101,7 +99,9 @@ static int begin_git(const struct checkout *c, const char *const *args, const ch
 	cleanup_free char *tree = ga_path_join(c->dir, "tree");
 	cleanup_free char *index = ga_path_join(c->dir, index_name);
 	cleanup_strv struct ga_strv config = GA_STRV_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = tree, .index_file = index,
+				 .lazy_fetch = c->o->trusted, .show_stderr = progress,
+				 .errout = errout);
 
 	/* as in the private git dirs, because setting mtimes changes ctimes, too */
 	ga_strv_push_many(&config, "core.checkStat=minimal", "core.trustctime=false",
@@ -112,14 +112,8 @@ static int begin_git(const struct checkout *c, const char *const *args, const ch
 		ga_gitconfig_push_filters(c->o->config, ga_repo_info(c->r)->workdir, &config);
 	else if (without_filters(c->o->config, &config, err))
 		return -1;
-	g.args = args;
 	g.config = (const char *const *)config.v;
-	g.work_tree = tree;
-	g.index_file = index;
-	g.lazy_fetch = c->o->trusted;
 	g.keep_fd = c->lock;
-	g.show_stderr = progress;
-	g.errout = errout;
 	return ga_git_begin(c->r, &g, ret, err);
 }
 
@@ -154,16 +148,15 @@ static int make_empty(const char *dir, struct ga_error *err)
 		"tree", "git", "index", "index.lock", "index.new", GA_BASE_COME,
 		GA_BASE_COME_LOCK,
 	};
-	cleanup_free char *q = ga_escape(dir);
 	cleanup_close int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (at < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", dir);
 	for (size_t i = 0; i < GA_NELEMS(parts); i++)
 		if (ga_rmtree_at(at, parts[i], err))
 			return -1;
 	if (mkdirat(at, "tree", 0755) || mkdirat(at, "tree/.git", 0755) || mkdirat(at, "git", 0700))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create directories in '%s'", q);
+		return ga_fail_path(err, errno, "create directories in", dir);
 	return 0;
 }
 

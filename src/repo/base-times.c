@@ -143,11 +143,8 @@ static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t
 	if (fstatat(s->work, e->path, &st, AT_SYMLINK_NOFOLLOW) || !same_as_users(s, e, &st))
 		return 0;
 	ts[1] = st.st_mtim;
-	if (utimensat(s->tree, e->path, ts, AT_SYMLINK_NOFOLLOW)) {
-		cleanup_free char *q = ga_escape(e->path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot set the time of '%s'", q);
-	}
+	if (utimensat(s->tree, e->path, ts, AT_SYMLINK_NOFOLLOW))
+		return ga_fail_path(err, errno, "set the time of", e->path);
 	e->mtime = (uint32_t)st.st_mtim.tv_sec;
 	e->mtime_ns = (uint32_t)st.st_mtim.tv_nsec;
 	ga_index_put32(s->bytes.ptr + to + GA_INDEX_MTIME, e->mtime);
@@ -320,9 +317,7 @@ static void settle_dirs(const struct ga_base_settle *s)
 
 static int cannot_write(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+	return ga_fail_path(err, errno, "write", path);
 }
 
 static void end_index(struct ga_base_settle *s)

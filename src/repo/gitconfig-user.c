@@ -32,10 +32,8 @@ static int ask_for_path(const struct ga_repo *r, const char *key, char **ret, st
 {
 	const char *const args[] = { "config", "-z", "--type=path", "--get", key, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
-	g.args = args;
-	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return ga_error_wrap(err, "cannot tell what '%s' names", key);
 	*ret = ga_buf_steal(&out); /* the string ends at the NUL that git printed */
@@ -124,9 +122,9 @@ int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char
 	const char *name = ga_gitconfig_get(c, "user.name");
 	const char *mail = ga_gitconfig_get(c, "user.email");
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	char *end;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	if (is_plain(name) && is_plain(mail) && !ga_env_get("GIT_COMMITTER_NAME") &&
 	    !ga_env_get("GIT_COMMITTER_EMAIL") && !ga_gitconfig_get(c, "committer.name") &&
@@ -134,8 +132,6 @@ int ga_repo_identity(const struct ga_repo *r, const struct ga_gitconfig *c, char
 		*ret = ga_strf("%s <%s>", name, mail);
 		return 0;
 	}
-	g.args = args;
-	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	end = strrchr(out.ptr, '>');

@@ -76,12 +76,9 @@ static int begin(const struct ga_repo *r, struct ga_gitconfig_load **ret, struct
 	static const char *const args[] = { "config", "-z", "--list", "--show-scope",
 					    "--show-origin", NULL };
 	struct ga_gitconfig_load *l = load_new(r->info.gitdir);
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .out = &l->out, .out_max = CONFIG_MAX,
+				 .errout = &l->errout);
 
-	g.args = args;
-	g.out = &l->out;
-	g.out_max = CONFIG_MAX;
-	g.errout = &l->errout;
 	/* without the configuration forced on other commands: it is not the user's */
 	if (ga_git_spawn(r, &g, false, NULL, &l->job, err)) {
 		load_free(l);

@@ -38,11 +38,8 @@ static int write_parents(int at, const char *path, struct ga_error *err)
 	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
 		cleanup_free char *dir = ga_strndup(path, (size_t)(p - path));
 
-		if (mkdirat(at, dir, 0755) && errno != EEXIST) {
-			cleanup_free char *q = ga_escape(dir);
-
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-		}
+		if (mkdirat(at, dir, 0755) && errno != EEXIST)
+			return ga_fail_path(err, errno, "create", dir);
 	}
 	return 0;
 }

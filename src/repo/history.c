@@ -44,13 +44,11 @@ int ga_is_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_
 	char a[GA_OID_HEXSZ + 1], d[GA_OID_HEXSZ + 1];
 	const char *const args[] = { "merge-base", "--is-ancestor", ga_oid_hex(anc, a),
 				     ga_oid_hex(desc, d), NULL };
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .object_dir = r->quarantine);
 
 	if (ga_is_near_ancestor(r, anc, desc))
 		return 1;
-	g.args = args;
-	g.object_dir = r->quarantine;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	if (status > 1)
@@ -63,11 +61,10 @@ int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid
 {
 	char x[GA_OID_HEXSZ + 1], y[GA_OID_HEXSZ + 1];
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	const char *const args[] = { "merge-base", ga_oid_hex(a, x), ga_oid_hex(b, y), NULL };
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
-	g.args = (const char *const[]){ "merge-base", ga_oid_hex(a, x), ga_oid_hex(b, y), NULL };
-	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	if (status == 1)
@@ -113,13 +110,11 @@ int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga
 			       sessions ? "--branches" : "--exclude=agent/*",
 			       "--branches", "--not", from ? known : NULL, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	if (from)
 		(void)ga_oid_hex(from, known + 1);
-	g.args = args;
-	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	/* git fails if the commit does not exist */
@@ -132,14 +127,13 @@ int ga_is_below_refs(struct ga_repo *r, const struct ga_oid *oid, const char *co
 {
 	cleanup_strv struct ga_strv args = GA_STRV_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.out = &out);
 
 	ga_strv_push_many(&args, "for-each-ref", "--count=1", "--contains", GA_HEX(oid), "--",
 			  NULL);
 	for (; *prefixes; prefixes++)
 		ga_strv_push(&args, *prefixes);
 	g.args = (const char *const *)args.v;
-	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return -1;
 	*ret = out.len > 0;
@@ -157,8 +151,8 @@ int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
 	cleanup_oidmap struct ga_oidmap here = GA_OIDMAP_INIT, alone = GA_OIDMAP_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	const size_t line = GA_OID_HEXSZ + 1;
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	for (size_t i = 0; i < n; i++) {
 		cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
@@ -170,10 +164,8 @@ int ga_find_on_branches(struct ga_repo *r, const struct ga_oid *oids, size_t n,
 	if (!in.len)
 		return 0;
 	ga_buf_addf(&in, "^%s\n", GA_HEX(from));
-	g.args = args;
 	g.in = in.ptr;
 	g.in_len = in.len;
-	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	if (status || out.len / line > max)
@@ -258,7 +250,7 @@ int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_t
 	const char *const args[] = { "rev-list", "--topo-order", "--reverse", count, "--stdin",
 				     NULL };
 	cleanup_free struct ga_oid *line = NULL;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .object_dir = r->quarantine, .out = &out);
 
 	if (n_tips == 1 && n_hide == 1 && max >= MAX_LINE) {
 		line = ga_calloc(MAX_LINE, sizeof(*line));
@@ -269,11 +261,8 @@ int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_t
 		}
 	}
 	ga_rev_input(tips, n_tips, hide, n_hide, &in);
-	g.args = args;
-	g.object_dir = r->quarantine;
 	g.in = in.ptr;
 	g.in_len = in.len;
-	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return -1;
 	if (out.len / (GA_OID_HEXSZ + 1) > max)

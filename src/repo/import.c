@@ -207,14 +207,12 @@ static int index_pack(struct ga_import *im, int fd, char **ret_reason, struct ga
 					 (unsigned long long)im->l.max_pack_bytes);
 	static const char *const config[] = { GA_IMPORT_CONFIG, NULL };
 	const char *const args[] = { "index-pack", "--strict", "--stdin", max, NULL };
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .config = config,
+				 .max_memory = ga_import_memory(&im->l));
 
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read a pack");
-	g.args = args;
 	g.in_fd = fd;
-	g.config = config;
-	g.max_memory = ga_import_memory(&im->l);
 	return run_git(im, &g, ret_reason);
 }
 
@@ -342,12 +340,8 @@ static int new_commits(struct ga_import *im, const struct ga_buf *revs, struct g
 {
 	cleanup_free char *max = ga_strf("--max-count=%lu", (unsigned long)im->l.max_commits + 1);
 	const char *const args[] = { "rev-list", max, "--stdin", NULL };
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .in = revs->ptr, .in_len = revs->len, .out = ret);
 
-	g.args = args;
-	g.in = revs->ptr;
-	g.in_len = revs->len;
-	g.out = ret;
 	if (run_git(im, &g, ret_reason))
 		return 1;
 	if (ret->len / (GA_OID_HEXSZ + 1) <= im->l.max_commits)
@@ -407,13 +401,10 @@ static int measure_commits(struct ga_import *im, const struct ga_buf *commits,
 static int check_connected(struct ga_import *im, const struct ga_buf *revs, char **ret_reason)
 {
 	const char *args[] = { "rev-list", "--objects", "--quiet", "--stdin", NULL, NULL };
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .in = revs->ptr, .in_len = revs->len);
 
 	if (ga_repo_is_partial(im->r))
 		args[4] = "--exclude-promisor-objects";
-	g.args = args;
-	g.in = revs->ptr;
-	g.in_len = revs->len;
 	return run_git(im, &g, ret_reason);
 }
 

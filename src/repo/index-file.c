@@ -62,19 +62,18 @@ static int damaged(struct ga_error *err)
 static int map_file(const char *path, struct ga_index *ix, struct ga_error *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 	void *map;
 
 	if (fd < 0 && errno == ENOENT)
 		return 1;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", path);
 	if (!S_ISREG(st.st_mode) || st.st_size < HEADER + TRAILER)
 		return damaged(err);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot map '%s'", q);
+		return ga_fail_path(err, errno, "map", path);
 	ix->map = map;
 	ix->len = (size_t)st.st_size;
 	return 0;

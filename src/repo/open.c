@@ -91,9 +91,7 @@ static char *real_path(const char *path, struct ga_error *err)
 	char *p = realpath(path, NULL), *ret;
 
 	if (!p) {
-		cleanup_free char *q = ga_escape(path);
-
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot resolve '%s'", q);
+		(void)ga_fail_path(err, errno, "resolve", path);
 		return NULL;
 	}
 	ret = ga_strdup(p);
@@ -507,9 +505,9 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *const args[] = { "rev-parse", "--verify", "--quiet", "--end-of-options", rev,
 				     NULL };
-	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid oid;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .out = &out);
 
 	if (!strcmp(rev, "HEAD")) {
 		cleanup_free char *branch = NULL;
@@ -523,8 +521,6 @@ int ga_repo_resolve(struct ga_repo *r, const char *rev, struct ga_oid *ret, stru
 	}
 	if (ga_oid_parse(rev, strlen(rev), &oid) || !resolve_name(r, rev, &oid))
 		return peel_to_commit(r, &oid, q, ret, err);
-	g.args = args;
-	g.out = &out;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	ga_buf_chomp(&out);

@@ -169,11 +169,8 @@ static int list(const struct want *w, struct pool *p, struct ga_error *err)
 	struct dirent *e;
 	uint64_t n;
 
-	if (!d) {
-		cleanup_free char *q = ga_escape(w->bases);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-	}
+	if (!d)
+		return ga_fail_path(err, errno, "read", w->bases);
 	while ((e = readdir(d))) {
 		cleanup_close int dir = -1;
 		struct candidate *c;
@@ -294,11 +291,8 @@ static int take_new(const struct want *w, const struct pool *p, struct taken *re
 
 		if (!mkdir(path, 0700))
 			break;
-		if (errno != EEXIST) {
-			cleanup_free char *q = ga_escape(path);
-
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-		}
+		if (errno != EEXIST)
+			return ga_fail_path(err, errno, "create", path);
 	}
 	if (take(w, n, FIT_INCOMPLETE, ret, err) < 0)
 		return -1;

@@ -176,8 +176,8 @@ int ga_private_publish(struct ga_repo *r, const struct ga_oid *tips, size_t n_ti
 	cleanup_free char *common = ga_path_join(r->info.commondir, "objects"), *stem = NULL;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_quarantine *q;
-	struct ga_git g = GA_GIT_INIT;
 	int rc;
+	struct ga_git g = GA_GIT(.config = config);
 
 	if (!r->private || !n_tips)
 		return 0;
@@ -189,7 +189,6 @@ int ga_private_publish(struct ga_repo *r, const struct ga_oid *tips, size_t n_ti
 					"--window=0", "--no-use-bitmap-index", stem,
 					ga_repo_is_partial(r) ? "--exclude-promisor-objects" : NULL,
 					NULL };
-	g.config = config;
 	g.in = in.ptr;
 	g.in_len = in.len;
 	rc = ga_git_ok(r, &g, err) || ga_quarantine_move(q, keeps, err) ? -1 : 0;

@@ -25,9 +25,8 @@
 static int fail_make(const struct ga_quarantine *q, struct ga_error *err)
 {
 	int e = errno;
-	cleanup_free char *name = ga_escape(q->objects);
 
-	return ga_fail_errno(err, GA_EFATAL, e, "cannot make a directory in '%s'", name);
+	return ga_fail_path(err, e, "make a directory in", q->objects);
 }
 
 /* Make a directory with a new name and lock it. Returns 1 if a sweep removed it before it was
@@ -142,9 +141,9 @@ struct move {
 
 static int fail_move(struct move *m, const char *name)
 {
-	cleanup_free char *path = ga_path_join(m->dst_path, name), *q = ga_escape(path);
+	cleanup_free char *path = ga_path_join(m->dst_path, name);
 
-	return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot write '%s'", q);
+	return ga_fail_path(m->err, errno, "write", path);
 }
 
 /* Rename without replacing. Some file systems, NFS among them, cannot: there, check first whether
@@ -230,18 +229,17 @@ static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 
 static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 {
-	cleanup_free char *q = ga_escape(path);
 	DIR *d = opendir(path);
 	struct dirent *e;
 	int rc;
 
 	if (!d)
-		return ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q);
+		return ga_fail_path(m->err, errno, "read", path);
 	while ((errno = 0, e = readdir(d)))
 		if (ga_ends_in(e->d_name, ".pack"))
 			ga_strv_push(ret, e->d_name);
 	/* refs will name what is in all of them */
-	rc = errno ? ga_fail_errno(m->err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
+	rc = errno ? ga_fail_path(m->err, errno, "read", path) : 0;
 	(void)closedir(d);
 	return rc;
 }

@@ -333,8 +333,9 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 	 * which waits for its turn or the disk */
 	static const char *const patience[] = { "core.filesRefLockTimeout=5000", NULL };
 	struct ga_refs_job *j = ga_calloc(1, sizeof(*j));
-	struct ga_git g = GA_GIT_INIT;
 	int p[2], rc;
+	struct ga_git g = GA_GIT(.args = args, .config = patience, .out = &j->out,
+				 .errout = &j->errout);
 
 	*j = (struct ga_refs_job){ .in = -1, .out = GA_BUF_INIT, .errout = GA_BUF_INIT };
 	if (pipe2(p, O_CLOEXEC)) {
@@ -342,14 +343,10 @@ int ga_refs_begin(struct ga_repo *r, const char *reason, int lock, struct ga_ref
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a pipe");
 	}
 	j->in = p[1];
-	g.args = args;
-	g.config = patience;
 	g.in_fd = p[0];
 	g.keep_fd = lock;
 	/* no ref may name what only a session has */
 	g.private_dir = GA_PRIVATE_NONE;
-	g.out = &j->out;
-	g.errout = &j->errout;
 	rc = ga_git_begin(r, &g, &j->git, err);
 	(void)close(p[0]);
 	if (rc) {

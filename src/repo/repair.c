@@ -153,16 +153,12 @@ static int list_objects(struct ga_repo *r, const struct ga_buf *in, struct ga_bu
 
 	for (int tries = 0;; tries++) {
 		cleanup_buf struct ga_buf said = GA_BUF_INIT;
-		struct ga_git g = GA_GIT_INIT;
 		struct ga_oid oid;
 		int status;
+		struct ga_git g = GA_GIT(.args = args, .in = in->ptr, .in_len = in->len,
+					 .out = out, .errout = &said);
 
 		ga_buf_clear(out);
-		g.args = args;
-		g.in = in->ptr;
-		g.in_len = in->len;
-		g.out = out;
-		g.errout = &said;
 		if (ga_git_run(r, &g, &status, err))
 			return -1;
 		if (!status)

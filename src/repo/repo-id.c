@@ -102,11 +102,8 @@ static int settle_id(const char *commondir, struct id_file *f, struct ga_error *
 	if (ga_mkdir_p(dir, 0755, err))
 		return -1;
 	fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0) {
-		cleanup_free char *q = ga_escape(lock);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (fd < 0)
+		return ga_fail_path(err, errno, "open", lock);
 	if (ga_flock(fd, true, true, err) < 0)
 		return -1;
 	id_file_release(f);

@@ -200,13 +200,9 @@ static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *er
 					    "--ignore-submodules=dirty", NULL };
 	/* the user's untracked cache saves reading directories; it is not written */
 	static const char *const config[] = { "core.untrackedCache=keep", NULL };
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .config = config, .work_tree = r->info.workdir,
+				 .out = out, .out_max = OUTPUT_MAX);
 
-	g.args = args;
-	g.config = config;
-	g.work_tree = r->info.workdir;
-	g.out = out;
-	g.out_max = OUTPUT_MAX;
 	if (ga_git_ok(r, &g, err))
 		return ga_error_wrap(err, "cannot look for uncommitted work");
 	return 0;
@@ -220,11 +216,8 @@ static int scan_into(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 	size_t pos = 0;
 
 	workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (workdir < 0) {
-		cleanup_free char *q = ga_escape(r->info.workdir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (workdir < 0)
+		return ga_fail_path(err, errno, "open", r->info.workdir);
 	sc->workdir = workdir;
 	if (run_status(r, &out, err))
 		return -1;

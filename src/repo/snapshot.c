@@ -107,15 +107,11 @@ static int change_index(struct ga_repo *r, const char *index, const struct ga_bu
 			struct ga_error *err)
 {
 	static const char *const args[] = { "update-index", "-z", "--index-info", NULL };
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = r->info.workdir, .index_file = index,
+				 .in = lines->ptr, .in_len = lines->len);
 
 	if (!lines->len)
 		return 0;
-	g.args = args;
-	g.work_tree = r->info.workdir;
-	g.index_file = index;
-	g.in = lines->ptr;
-	g.in_len = lines->len;
 	return ga_git_ok(r, &g, err);
 }
 
@@ -154,7 +150,8 @@ static int stage_work(struct ga_repo *r, const struct ga_gitconfig *c, const str
 	cleanup_strv struct ga_strv unindexed = GA_STRV_INIT, changed = GA_STRV_INIT;
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, config = GA_STRV_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = r->info.workdir, .index_file = index,
+				 .lazy_fetch = true);
 
 	sorted_copy(&unindexed, &s->unindexed);
 	for (size_t i = 0; i < s->changed.n; i++)
@@ -174,11 +171,7 @@ static int stage_work(struct ga_repo *r, const struct ga_gitconfig *c, const str
 		ga_strv_push(&config, synced[i]);
 	if (c)
 		ga_gitconfig_push_filters(c, r->info.workdir, &config);
-	g.args = args;
-	g.work_tree = r->info.workdir;
-	g.index_file = index;
 	g.config = (const char *const *)config.v;
-	g.lazy_fetch = true;
 	g.in = in.ptr;
 	g.in_len = in.len;
 	return ga_git_ok(r, &g, err);
@@ -216,12 +209,8 @@ static int write_tree(struct ga_repo *r, const char *index, struct ga_oid *ret,
 {
 	static const char *const args[] = { "write-tree", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .index_file = index, .config = synced, .out = &out);
 
-	g.args = args;
-	g.index_file = index;
-	g.config = synced;
-	g.out = &out;
 	if (ga_git_ok(r, &g, err))
 		return -1;
 	ga_buf_chomp(&out);

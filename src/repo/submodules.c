@@ -18,14 +18,11 @@ static int gitlinks_by_git(struct ga_repo *r, struct ga_strv *ret, struct ga_err
 {
 	static const char *const args[] = { "ls-files", "-z", "--stage", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	const char *rec, *tab;
 	size_t pos = 0;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = r->info.workdir, .out = &out,
+				 .out_max = OUTPUT_MAX);
 
-	g.args = args;
-	g.work_tree = r->info.workdir;
-	g.out = &out;
-	g.out_max = OUTPUT_MAX;
 	if (ga_git_ok(r, &g, err))
 		return -1;
 	while ((rec = ga_buf_next0(&out, &pos))) {

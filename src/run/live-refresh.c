@@ -68,7 +68,6 @@ static int refresh_one(int dir, const char *below)
 static int refresh_device(int dir, const char *stage_dir, const struct ga_strv *mounts, size_t i,
 			  struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(mounts->v[i]);
 	int errnum = ENOENT;
 
 	for (size_t k = i; k < mounts->n; k += 3) {
@@ -80,7 +79,7 @@ static int refresh_device(int dir, const char *stage_dir, const struct ga_strv *
 			return 0;
 		errnum = errno;
 	}
-	return ga_fail_errno(err, GA_EFATAL, errnum, "cannot refresh '%s'", q);
+	return ga_fail_path(err, errnum, "refresh", mounts->v[i]);
 }
 
 /* ---- in a child */

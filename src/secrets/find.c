@@ -294,13 +294,11 @@ static int find_unwatched(struct finder *f, struct ga_error *err)
 {
 	static const char *const args[] = { "ls-files", "-vz", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	const char *rec;
 	size_t pos = 0;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(f->o->repo)->workdir,
+				 .out = &out);
 
-	g.args = args;
-	g.work_tree = ga_repo_info(f->o->repo)->workdir;
-	g.out = &out;
 	if (ga_git_ok(f->o->repo, &g, err))
 		return -1;
 	while ((rec = ga_buf_next0(&out, &pos))) {
@@ -368,11 +366,8 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 			    .left = FINDER_READ_MAX };
 	int rc = 0;
 
-	if (work < 0) {
-		cleanup_free char *q = ga_escape(workdir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (work < 0)
+		return ga_fail_path(err, errno, "open", workdir);
 	secrets_cache_open(&f.cache, o);
 	if (o->tree)
 		rc = finder_tree(&f, o->tree, err);

@@ -252,13 +252,10 @@ int ga_exposure_history(const struct ga_exposure_opts *o, struct ga_exposure *re
 	/* the user asked for all of it: no bound on what is read */
 	struct history h = { .f = { .o = o, .ret = &found, .work = -1, .content = GA_BUF_INIT,
 				    .left = UINT64_MAX } };
-	struct ga_git g = GA_GIT_INIT;
 	int rc;
+	struct ga_git g = GA_GIT(.args = args, .config = config, .out = &log,
+				 .out_max = HISTORY_MAX);
 
-	g.args = args;
-	g.config = config;
-	g.out = &log;
-	g.out_max = HISTORY_MAX;
 	rc = ga_git_ok(o->repo, &g, err) || read_log(&h, &log, err) ? -1 : 0;
 	thin_out(&found);
 	for (size_t i = 0; !rc && i < found.n; i++)

@@ -84,16 +84,15 @@ int ga_journal(const char *session_dir, const char *event, json_t *fields)
 static int read_end(const char *path, struct ga_buf *out, struct ga_error *err)
 {
 	cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	cleanup_free char *q = ga_escape(path);
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fstat(fd, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+		return ga_fail_path(err, errno, "read", path);
 	if (st.st_size > (off_t)GA_JOURNAL_READ_MAX &&
 	    lseek(fd, st.st_size - (off_t)GA_JOURNAL_READ_MAX, SEEK_SET) < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+		return ga_fail_path(err, errno, "read", path);
 	/* the file may grow while it is read */
 	return ga_read_fd(fd, GA_JOURNAL_READ_MAX * 2, out, err);
 }

@@ -18,11 +18,8 @@ static int make_layers(const char *dir, struct ga_error *err)
 	for (size_t i = 0; i < GA_NELEMS(layout); i++) {
 		cleanup_free char *p = ga_path_join(dir, layout[i]);
 
-		if (mkdir(p, 0700)) {
-			cleanup_free char *q = ga_escape(p);
-
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
-		}
+		if (mkdir(p, 0700))
+			return ga_fail_path(err, errno, "create", p);
 	}
 	return 0;
 }
@@ -34,10 +31,9 @@ static int open_lock(const char *dir, struct ga_error *err)
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0) {
-		cleanup_free char *q = ga_escape(path);
 		int saved = errno;
 
-		(void)ga_fail_errno(err, GA_EFATAL, saved, "cannot open '%s'", q);
+		(void)ga_fail_path(err, saved, "open", path);
 		errno = saved;
 		return -1;
 	}
@@ -65,11 +61,9 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err)
 		return -1;
 	name = ga_strf(".stale-%016llx", (unsigned long long)r);
 	if (renameat(at, ga_path_base(dir), at, name)) {
-		cleanup_free char *q = ga_escape(dir);
-
 		if (errno == ENOENT)
 			return 0;
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+		return ga_fail_path(err, errno, "remove", dir);
 	}
 	return ga_rmtree_at(at, name, err);
 }
@@ -225,11 +219,8 @@ int ga_session_create(const char *state_dir, const char *name, const char *stem,
 
 	/* complete and locked before it gets its name: if it is seen by its name without a lock,
 	 * its maker is gone */
-	if (!mkdtemp(tmp)) {
-		cleanup_free char *q = ga_escape(sessions);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
-	}
+	if (!mkdtemp(tmp))
+		return ga_fail_path(err, errno, "write state directory", sessions);
 	lock = open_lock(tmp, err);
 	rc = lock < 0 || ga_flock(lock, true, true, err) || make_layers(tmp, err) ? -1
 	     : name ? take_given_name(state_dir, tmp, name, taken, &s, err)
@@ -268,17 +259,17 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_join(state_dir, "sessions"), *q = ga_escape(dir);
+	cleanup_free char *dir = ga_path_join(state_dir, "sessions");
 	DIR *d = opendir(dir);
 	struct dirent *e;
 	int rc;
 
 	if (!d)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+		return ga_fail_path(err, errno, "read", dir);
 	while ((errno = 0, e = readdir(d)))
 		if (ga_session_name_ok(e->d_name))
 			ga_strv_push(ret, e->d_name);
-	rc = errno ? ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q) : 0;
+	rc = errno ? ga_fail_path(err, errno, "read", dir) : 0;
 	(void)closedir(d);
 	ga_strv_sort_unique(ret);
 	return rc;

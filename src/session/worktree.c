@@ -102,7 +102,6 @@ static int remove_entry(int fd, const char *name, struct ga_error *err)
 int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
-	cleanup_free char *q = ga_escape(parent);
 	cleanup_free char *name = ga_strf("agent-%s", s->name);
 	cleanup_close int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc;
@@ -110,7 +109,7 @@ int ga_worktree_entry_remove(struct ga_repo *r, const struct ga_session *s, stru
 	if (fd < 0)
 		return errno == ENOENT
 			       ? 0
-			       : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+			       : ga_fail_path(err, errno, "open", parent);
 	rc = owner_of(fd, name, s, err);
 	if (rc != 1)
 		return rc < 0 ? -1 : 0;
@@ -179,11 +178,9 @@ static int ask_where(struct ga_repo *r, const struct ga_session *s, struct ga_bu
 {
 	const char *const args[] =
 		{ "for-each-ref", "--format=%(worktreepath)", s->id.branch, NULL };
-	struct ga_git g = GA_GIT_INIT;
 	int rc;
+	struct ga_git g = GA_GIT(.args = args, .out = ret);
 
-	g.args = args;
-	g.out = ret;
 	for (int i = 0; (rc = ga_git_ok(r, &g, err)) && i < ASK_AGAIN; i++) {
 		ga_error_release(err);
 		ga_buf_clear(ret);

@@ -72,18 +72,12 @@ static int download(struct fetch *f, const char *dir, const struct ga_import_lim
 				     branch, ga_oid_is_zero(&f->from->held) ? NULL : held, NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(f->r)->workdir,
+				 .object_dir = dir, .config = config, .errout = &why,
+				 .timeout_ms = FETCH_MS, .max_file = limits->max_pack_bytes,
+				 .max_memory = ga_import_memory(limits), .lazy_fetch = true);
 
-	g.args = args;
-	g.work_tree = ga_repo_info(f->r)->workdir;
-	g.object_dir = dir;
-	g.config = config;
-	g.errout = &why;
-	g.timeout_ms = FETCH_MS;
-	g.max_file = limits->max_pack_bytes;
-	g.max_memory = ga_import_memory(limits);
-	g.lazy_fetch = true;
 	if (ga_git_run(f->r, &g, &status, err))
 		return -1;
 	if (!status)

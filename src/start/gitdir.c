@@ -26,8 +26,8 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	const char *const read_tree[] =
 		{ "read-tree", "--reset", ga_oid_hex(&s->id.base, hex), NULL };
 	const char *const refresh[] = { "update-index", "-q", "--refresh", NULL };
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.index_file = index, .work_tree = info->workdir);
 
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
@@ -35,8 +35,6 @@ static int live_index(struct ga_start_env *e, const struct ga_session *s, struct
 	if (src >= 0 && ga_copy_fd_to(src, at, "index", err))
 		return -1;
 	g.args = read_tree;
-	g.index_file = index;
-	g.work_tree = info->workdir;
 	if (ga_git_ok(e->repo, &g, err))
 		return -1;
 	g.args = refresh;
@@ -56,8 +54,8 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 	cleanup_free char *from = s->id.live ? NULL : ga_path_join(base->git, "index");
 	cleanup_close int src = from ? open(from, O_RDONLY | O_CLOEXEC) : -1;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	struct ga_oid tree;
+	struct ga_git g = GA_GIT(.args = args, .index_file = index);
 
 	if (from && src < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the index of a base tree");
@@ -77,8 +75,6 @@ static int forget_stat(struct ga_start_env *e, const struct ga_session *s,
 		if (ga_copy_fd_to(src, at, "index", err))
 			return -1;
 	}
-	g.args = args;
-	g.index_file = index;
 	g.in = in.ptr;
 	g.in_len = in.len;
 	return ga_git_ok(e->repo, &g, err);

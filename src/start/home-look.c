@@ -89,10 +89,9 @@ static int walk(struct walk *w, int at, const char *rel, struct ga_error *err)
 
 static int open_home(const char *dir, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(dir);
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	return fd >= 0 ? fd : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+	return fd >= 0 ? fd : ga_fail_path(err, errno, "open", dir);
 }
 
 /* ---- sizes ------------------------------------------------------------------------------ */

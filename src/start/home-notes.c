@@ -48,11 +48,8 @@ static int write_one(int home, const char *rel, bool ours, struct ga_error *err)
 
 	if (fd < 0 && errno == ENOENT)
 		return home_write(home, rel, notes, sizeof(notes) - 1, 0644, err);
-	if (fd < 0 && !ours) {
-		cleanup_free char *q = ga_escape(rel);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (fd < 0 && !ours)
+		return ga_fail_path(err, errno, "open", rel);
 	n = fd < 0 ? 0 : read(fd, now, sizeof(now));
 	if (n == sizeof(notes) - 1 && !memcmp(now, notes, sizeof(notes) - 1))
 		return 0;

@@ -31,7 +31,7 @@ char *ga_home_layer(const struct ga_session *s)
 int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	       struct ga_error *err)
 {
-	cleanup_free char *parent = ga_path_parent(rel), *temp = NULL, *q = ga_escape(rel);
+	cleanup_free char *parent = ga_path_parent(rel), *temp = NULL;
 	cleanup_close int at = -1;
 	uint64_t r;
 	int rc;
@@ -48,7 +48,7 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 		s += strlen(name);
 	}
 	if (at < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+		return ga_fail_path(err, errno, "write", rel);
 	if (ga_random(&r, sizeof(r), err))
 		return -1;
 	temp = ga_strf(".git-agent-%016llx", (unsigned long long)r);
@@ -56,7 +56,7 @@ int home_write(int home, const char *rel, const void *p, size_t n, mode_t mode,
 	if (!rc && !renameat(at, temp, at, ga_path_base(rel)))
 		return 0;
 	if (!rc)
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+		(void)ga_fail_path(err, errno, "write", rel);
 	(void)unlinkat(at, temp, 0);
 	return -1;
 }

@@ -325,14 +325,13 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 
 int start_note_live(struct ga_session *s, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(s->id.project);
 	struct stat st;
 
 	s->id.live_dev = s->id.live_ino = 0;
 	if (!s->id.live)
 		return 0;
 	if (stat(s->id.project, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot look at '%s'", q);
+		return ga_fail_path(err, errno, "look at", s->id.project);
 	s->id.live_dev = st.st_dev;
 	s->id.live_ino = st.st_ino;
 	return 0;

@@ -83,17 +83,13 @@ int ga_remote_list(struct ga_repo *r, const char *remote, struct ga_remote_sessi
 	const char *const args[] = { "ls-remote", "--quiet", "--refs", "--", remote,
 				     GA_SESSION_BRANCHES "*", GA_SESSION_REFS "*/held", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	size_t kept = 0;
 	int status;
+	/* in the working tree, from where a relative address leads */
+	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(r)->workdir, .out = &out,
+				 .out_max = LIST_MAX, .errout = &why, .timeout_ms = LIST_MS,
+				 .as_user = true);
 
-	g.args = args;
-	g.work_tree = ga_repo_info(r)->workdir; /* from where a relative address leads */
-	g.out = &out;
-	g.out_max = LIST_MAX;
-	g.errout = &why;
-	g.timeout_ms = LIST_MS;
-	g.as_user = true;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	if (status)
@@ -156,13 +152,10 @@ static int push(struct ga_repo *r, const char *remote, const char *const specs[2
 				     "--recurse-submodules=no", "--", remote, specs[0], specs[1],
 				     NULL };
 	cleanup_buf struct ga_buf why = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	int status;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(r)->workdir,
+				 .errout = &why, .as_user = true);
 
-	g.args = args;
-	g.work_tree = ga_repo_info(r)->workdir;
-	g.errout = &why;
-	g.as_user = true;
 	if (ga_git_run(r, &g, &status, err))
 		return -1;
 	return status ? fail_push(remote, &why, err) : 0;

@@ -163,9 +163,7 @@ void start_describe_secrets(const struct start_base *b, struct ga_start *st)
 
 static int fail(const char *path, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path);
-
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot hide '%s'", q);
+	return ga_fail_path(err, errno, "hide", path);
 }
 
 /* start_dress() for the directories on the way to `path`. */
@@ -235,11 +233,9 @@ static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, 
 	cleanup_free char *object = ga_strf("%s:%s", GA_HEX(&s->id.base), path);
 	const char *const args[] = { "cat-file", raw ? "blob" : "--filters", object, NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(e->repo)->workdir,
+				 .out = &out);
 
-	g.args = args;
-	g.work_tree = ga_repo_info(e->repo)->workdir;
-	g.out = &out;
 	return ga_git_ok(e->repo, &g, err) ||
 	       ga_write_new(to, path, out.ptr, out.len, entry->mode == GA_MODE_EXEC ? 0755 : 0644,
 			    err) ? -1 : 0;
@@ -382,17 +378,15 @@ static int add_staged(struct ga_start_env *e, const struct start_base *b, struct
 {
 	static const char *const args[] = { "ls-files", "-sz", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
 	const char *rec;
 	size_t pos = 0, n = 0;
+	struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(e->repo)->workdir,
+				 .out = &out);
 
 	for (size_t i = 0; i < b->scan.changed.n; i++)
 		n += start_is_hidden(b, b->scan.changed.v[i]);
 	if (!n)
 		return 0;
-	g.args = args;
-	g.work_tree = ga_repo_info(e->repo)->workdir;
-	g.out = &out;
 	if (ga_git_ok(e->repo, &g, err))
 		return -1;
 	while ((rec = ga_buf_next0(&out, &pos)))
@@ -411,11 +405,8 @@ static bool in_history(struct ga_start_env *e, const struct ga_oid *oid, const s
 				     "--branches", "--tags", "--remotes", ga_oid_hex(base, hex),
 				     NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .out = &out, .timeout_ms = HISTORY_MS);
 
-	g.args = args;
-	g.out = &out;
-	g.timeout_ms = HISTORY_MS;
 	return ga_git_ok(e->repo, &g, &ignored) || out.len;
 }
 
@@ -425,10 +416,8 @@ static bool is_packed(struct ga_start_env *e, const struct ga_oid *oid, struct b
 	static const char *const args[] = { "prune-packed", "--dry-run", NULL };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	char hex[GA_OID_HEXSZ + 1];
-	struct ga_git g = GA_GIT_INIT;
+	struct ga_git g = GA_GIT(.args = args, .out = &bs->packed);
 
-	g.args = args;
-	g.out = &bs->packed;
 	if (!bs->asked)
 		bs->answered = !ga_git_ok(e->repo, &g, &ignored);
 	bs->asked = true;

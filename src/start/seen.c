@@ -60,7 +60,6 @@ int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
 		     struct ga_error *err)
 {
 	cleanup_free char *path = start_dir(s, NAME), *beside = ga_strf("%s.new", path);
-	cleanup_free char *q = ga_escape(path);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	for (size_t i = 0; i < seen->n; i++) {
@@ -73,6 +72,5 @@ int start_seen_write(const struct start_seen *seen, const struct ga_session *s,
 	(void)unlink(beside);
 	if (ga_write_new(AT_FDCWD, beside, b.len ? b.ptr : "", b.len, 0600, err))
 		return -1;
-	return rename(beside, path) ? ga_fail_errno(err, GA_EFATAL, errno,
-						    "cannot write '%s'", q) : 0;
+	return rename(beside, path) ? ga_fail_path(err, errno, "write", path) : 0;
 }

@@ -228,11 +228,8 @@ static int find(const char *trash, const char *name, const struct ga_session *wh
 	DIR *d = opendir(trash);
 	struct dirent *e;
 
-	if (!d && errno != ENOENT) {
-		cleanup_free char *q = ga_escape(trash);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-	}
+	if (!d && errno != ENOENT)
+		return ga_fail_path(err, errno, "read", trash);
 	while (d && (e = readdir(d))) {
 		struct found f;
 

@@ -233,11 +233,8 @@ int ga_write_new(int dirfd, const char *path, const void *p, size_t n, mode_t mo
 	static const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
 	cleanup_close int fd = openat(dirfd, path, flags, mode);
 
-	if (fd < 0 || ga_write_full(fd, p, n)) {
-		cleanup_free char *q = ga_escape(path);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
-	}
+	if (fd < 0 || ga_write_full(fd, p, n))
+		return ga_fail_path(err, errno, "write", path);
 	return 0;
 }
 
@@ -251,7 +248,7 @@ int ga_random(void *p, size_t n, struct ga_error *err)
 static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t mode,
 		   int (*first)(void *, struct ga_error *), void *payload, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path), *tmp = NULL;
+	cleanup_free char *tmp = NULL;
 	cleanup_close int fd = -1;
 	uint64_t r;
 	int rc;
@@ -261,13 +258,13 @@ static int replace(int dirfd, const char *path, const void *p, size_t n, mode_t 
 	tmp = ga_strf("%s.%016llx.tmp", path, (unsigned long long)r);
 	fd = openat(dirfd, tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+		return ga_fail_path(err, errno, "create", path);
 	if (ga_write_full(fd, p, n) || fsync(fd))
-		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+		rc = ga_fail_path(err, errno, "write", path);
 	else
 		rc = first ? first(payload, err) : 0;
 	if (!rc && renameat(dirfd, tmp, dirfd, path))
-		rc = ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", q);
+		rc = ga_fail_path(err, errno, "write", path);
 	if (rc)
 		(void)unlinkat(dirfd, tmp, 0);
 	return rc;
@@ -277,14 +274,14 @@ int ga_write_atomic_after(int dirfd, const char *path, const void *p, size_t n, 
 			  int (*first)(void *, struct ga_error *), void *payload,
 			  struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(path), *parent = ga_path_parent(path);
+	cleanup_free char *parent = ga_path_parent(path);
 	cleanup_close int dir = -1;
 
 	if (replace(dirfd, path, p, n, mode, first, payload, err))
 		return -1;
 	dir = openat(dirfd, *parent ? parent : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 || ga_fsync(dir))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot sync the directory of '%s'", q);
+		return ga_fail_path(err, errno, "sync the directory of", path);
 	return 0;
 }
 
@@ -367,23 +364,22 @@ static int copy_bytes(int src, int dst)
 
 int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	cleanup_close int dst = -1;
 	struct timespec ts[2];
 	struct stat st;
 
 	if (fstat(src, &st))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot stat the source of '%s'", q);
+		return ga_fail_path(err, errno, "stat the source of", name);
 	dst = openat(dirfd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (dst < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+		return ga_fail_path(err, errno, "create", name);
 	ts[0] = st.st_atim;
 	ts[1] = st.st_mtim;
 	if (copy_bytes(src, dst) || fchmod(dst, st.st_mode & 0777) || futimens(dst, ts)) {
 		int saved = errno;
 
 		(void)unlinkat(dirfd, name, 0);
-		return ga_fail_errno(err, GA_EFATAL, saved, "cannot copy '%s'", q);
+		return ga_fail_path(err, saved, "copy", name);
 	}
 	return 0;
 }
@@ -435,7 +431,7 @@ int ga_scratch_file(const char *dir, struct ga_error *err)
 
 int ga_probe_write(const char *dir, size_t n, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(dir), *zeros = NULL;
+	cleanup_free char *zeros = NULL;
 	cleanup_close int fd = ga_scratch_file(dir, err);
 
 	if (fd < 0)
@@ -449,7 +445,7 @@ int ga_probe_write(const char *dir, size_t n, struct ga_error *err)
 		n -= some;
 	}
 	if (n || fsync(fd))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write in '%s'", q);
+		return ga_fail_path(err, errno, "write in", dir);
 	return 0;
 }
 

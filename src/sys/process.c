@@ -269,10 +269,8 @@ static int spawn_as_we_are(const struct ga_process *p, struct child *c, struct g
 	(void)posix_spawnattr_destroy(&at);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	if (rc) {
-		cleanup_free char *q = ga_escape(p->argv[0]);
-
 		c->pid = 0;
-		return ga_fail_errno(err, GA_EFATAL, rc, "cannot run '%s'", q);
+		return ga_fail_path(err, rc, "run", p->argv[0]);
 	}
 	return 0;
 }

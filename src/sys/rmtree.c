@@ -161,7 +161,6 @@ static int pass(struct rm *rm, bool *again)
 
 int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 {
-	cleanup_free char *q = ga_escape(name);
 	cleanup_close int top = -1;
 	struct stat st;
 	struct rm rm;
@@ -171,25 +170,24 @@ int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
 	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT
 			       ? 0
-			       : ga_fail_errno(err, GA_EFATAL, errno, "cannot stat '%s'", q);
+			       : ga_fail_path(err, errno, "stat", name);
 	if (!S_ISDIR(st.st_mode)) {
 		if (unlinkat(dirfd, name, 0) && errno != ENOENT)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+			return ga_fail_path(err, errno, "remove", name);
 		return 0;
 	}
 	top = open_dir(dirfd, name, st.st_dev);
 	if (top < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", name);
 	rm = (struct rm){ .top = top, .dev = st.st_dev };
 	do {
 		again = false;
 		if (pass(&rm, &again))
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove what is in '%s'",
-					     q);
+			return ga_fail_path(err, errno, "remove what is in", name);
 		if (again || !unlinkat(dirfd, name, AT_REMOVEDIR) || errno == ENOENT)
 			continue;
 		if (errno != ENOTEMPTY || late++ == LATE_MAX)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+			return ga_fail_path(err, errno, "remove", name);
 		/* another command may have moved something up since */
 		again = true;
 	} while (again);

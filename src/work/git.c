@@ -12,9 +12,9 @@
 int ga_work_git(const struct ga_repo *r, const char *const *args, const char *in, int *ret_status,
 		struct ga_buf *out, struct ga_buf *why, struct ga_error *err)
 {
-	const struct ga_git g = { GA_GIT_FDS, .args = args, .work_tree = ga_repo_info(r)->workdir,
+	const struct ga_git g = GA_GIT(.args = args, .work_tree = ga_repo_info(r)->workdir,
 				  .as_user = true, .in = in, .in_len = in ? strlen(in) : 0,
-				  .out = out, .errout = why };
+				  .out = out, .errout = why);
 
 	return ga_git_run(r, &g, ret_status, err);
 }
