@@ -139,7 +139,7 @@ static void list_line(struct left_job *j, const struct ga_left *line, const char
 		ga_left_files_add(&j->files, line->path, line->kind, 0, line->bytes);
 }
 
-static int do_left(void *arg, struct ga_buf *out, struct ga_error *err)
+static int do_left(void *arg, struct wire *out, struct ga_error *err)
 {
 	struct left_job *j = arg;
 
@@ -159,7 +159,7 @@ static int do_left(void *arg, struct ga_buf *out, struct ga_error *err)
 		}
 	}
 	ga_left_files_sort(&j->files);
-	wire_put_files(out, &j->files);
+	wire_files(out, &j->files);
 	ga_left_files_release(&j->files);
 	ga_buf_release(&j->path);
 	return 0;
@@ -219,11 +219,11 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 			      .limits = limits };
 	struct child_job child = { do_left, &j, limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
-	size_t pos;
+	struct wire w;
 	int rc;
 
 	find_tracked(r, &j);
-	rc = in_child(&child, &answer, &pos, err);
+	rc = in_child(&child, &answer, &w, err);
 	ga_strv_release(&j.tracked);
 	if (rc == GA_UPPER_LATE)
 		return ga_fail(err, GA_EFATAL, "listing what was left behind took longer than %s "
@@ -231,7 +231,8 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 			       (unsigned long long)limits->read_time);
 	if (rc)
 		return -1;
-	if (!wire_get_files(&answer, &pos, ret))
+	wire_files(&w, ret);
+	if (!w.bad)
 		return 0;
 	ga_left_files_release(ret);
 	return ga_fail(err, GA_EFATAL, "the reader of the layers gave half an answer");

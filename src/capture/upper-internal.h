@@ -173,10 +173,23 @@ bool name_is_bad(const char *name, mode_t type);
  * `changes` is sorted before and after. */
 int add_unmet(struct walk *w);
 
+/* ---- out of the child (upper-wire.c) ----------------------------------- */
+
+struct wire {
+	struct ga_buf *b;
+	size_t pos; /* of the reader */
+	bool out;   /* it is written, not read */
+	bool bad;   /* what was read is not whole; what follows is not read */
+};
+void wire_result(struct wire *w, struct ga_upper_result *r);
+void wire_files(struct wire *w, struct ga_left_files *l);
+void wire_listed(struct wire *w, struct ga_upper_files *f);
+void wire_error(struct wire *w, struct ga_error *err);
+
 /* ---- the child that reads (upper.c) -------------------------------------- */
 
 /* What the child does. Returns 0, 1 (content must be converted) or -1. */
-typedef int work_fn(void *arg, struct ga_buf *out, struct ga_error *err);
+typedef int work_fn(void *arg, struct wire *out, struct ga_error *err);
 struct child_job {
 	work_fn *fn;
 	void *arg;
@@ -186,23 +199,8 @@ struct child_job {
 	void *payload;
 	pid_t *ret_pid; /* if not NULL, the caller waits for its end after the answer */
 };
-/* Run it in a child, which can read files whatever their mode, and get its answer, which begins at
- * `*pos`. */
-int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct ga_error *err);
-
-/* ---- out of the child (upper-wire.c) ----------------------------------- */
-
-void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r);
-int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r);
-void wire_put_u64(struct ga_buf *b, uint64_t v);
-int wire_get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret);
-void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv);
-int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv);
-void wire_put_files(struct ga_buf *b, const struct ga_left_files *f);
-int wire_get_files(const struct ga_buf *b, size_t *pos, struct ga_left_files *f);
-void wire_put_listed(struct ga_buf *b, struct ga_upper_files *f); /* sorts `f` */
-int wire_get_listed(const struct ga_buf *b, size_t *pos, struct ga_upper_files *f);
-void wire_put_error(struct ga_buf *b, const struct ga_error *err);
-int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err);
+/* Run it in a child, which can read files whatever their mode, and get its answer into the empty
+ * `b`, to be read from `ret`. */
+int in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret, struct ga_error *err);
 
 #endif

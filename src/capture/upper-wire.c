@@ -1,246 +1,178 @@
 /* SPDX-License-Identifier: MIT
  *
- * The result on its way from the child. Both are the same program, so numbers are passed as they
- * are in memory, and strings with their length. The reader still checks bounds, since a child can
- * be killed in the middle of a record.
+ * The result on its way from the child: one function for each type, which the child calls to write
+ * it and the parent to read it. Both are the same program, so numbers are passed as they are in
+ * memory, and strings with their length. The reader still checks bounds, since a child can be
+ * killed in the middle of a record.
  */
 #include <string.h>
 
 #include "upper-internal.h"
 
-static void put(struct ga_buf *b, const void *p, size_t n)
+static void carry(struct wire *w, void *p, size_t n)
 {
-	ga_buf_add(b, p, n);
-}
-
-void wire_put_u64(struct ga_buf *b, uint64_t v)
-{
-	put(b, &v, sizeof(v));
-}
-
-static void put_str(struct ga_buf *b, const char *s)
-{
-	size_t n = s ? strlen(s) : 0;
-
-	wire_put_u64(b, s ? n + 1 : 0); /* 0: NULL */
-	put(b, s ? s : "", n);
-}
-
-static int get(const struct ga_buf *b, size_t *pos, void *p, size_t n)
-{
-	if (n > b->len - *pos)
-		return -1;
-	memcpy(p, b->ptr + *pos, n);
-	*pos += n;
-	return 0;
-}
-
-int wire_get_u64(const struct ga_buf *b, size_t *pos, uint64_t *ret)
-{
-	return get(b, pos, ret, sizeof(*ret));
-}
-
-/* Read a count of records of at least `least` bytes each, which bounds it by the bytes there
- * are. */
-static int get_count(const struct ga_buf *b, size_t *pos, size_t least, uint64_t *ret)
-{
-	return wire_get_u64(b, pos, ret) || *ret > (b->len - *pos) / least ? -1 : 0;
-}
-
-static int get_str(const struct ga_buf *b, size_t *pos, char **ret)
-{
-	uint64_t n;
-
-	if (wire_get_u64(b, pos, &n))
-		return -1;
-	*ret = NULL;
-	if (!n)
-		return 0;
-	if (n - 1 > b->len - *pos || memchr(b->ptr + *pos, '\0', n - 1))
-		return -1;
-	*ret = ga_strndup(b->ptr + *pos, n - 1);
-	*pos += n - 1;
-	return 0;
-}
-
-void wire_put_strv(struct ga_buf *b, const struct ga_strv *sv)
-{
-	wire_put_u64(b, sv->n);
-	for (size_t i = 0; i < sv->n; i++)
-		put_str(b, sv->v[i]);
-}
-
-int wire_get_strv(const struct ga_buf *b, size_t *pos, struct ga_strv *sv)
-{
-	uint64_t n;
-
-	if (get_count(b, pos, sizeof(uint64_t), &n))
-		return -1;
-	while (n--) {
-		char *s;
-
-		if (get_str(b, pos, &s) || !s)
-			return -1;
-		ga_strv_take(sv, s);
+	if (w->out) {
+		ga_buf_add(w->b, p, n);
+		return;
 	}
-	return 0;
+	w->bad |= n > w->b->len - w->pos;
+	if (w->bad) {
+		memset(p, 0, n);
+		return;
+	}
+	memcpy(p, w->b->ptr + w->pos, n);
+	w->pos += n;
 }
 
-static void put_changes(struct ga_buf *b, const struct ga_changes *c)
+static uint64_t number(struct wire *w, uint64_t v)
 {
-	wire_put_u64(b, c->n);
-	for (size_t i = 0; i < c->n; i++) {
-		put_str(b, c->v[i].path);
-		put(b, &c->v[i].old, sizeof(c->v[i].old));
-		put(b, &c->v[i].new, sizeof(c->v[i].new));
+	carry(w, &v, sizeof(v));
+	return v;
+}
+
+/* The number of records of at least `least` bytes each, which bounds it by the bytes there are. */
+static size_t count(struct wire *w, size_t n, size_t least)
+{
+	n = number(w, n);
+	w->bad |= !w->out && n > (w->b->len - w->pos) / least;
+	return w->bad ? 0 : n;
+}
+
+/* May be NULL. The reader's is new. */
+static void string(struct wire *w, char **s)
+{
+	uint64_t n = number(w, w->out && *s ? strlen(*s) + 1 : 0); /* 0: NULL */
+
+	if (w->out) {
+		ga_buf_adds(w->b, *s ? *s : "");
+		return;
+	}
+	*s = NULL;
+	w->bad |= n && (n - 1 > w->b->len - w->pos || memchr(w->b->ptr + w->pos, '\0', n - 1));
+	if (!n || w->bad)
+		return;
+	*s = ga_strndup(w->b->ptr + w->pos, n - 1);
+	w->pos += n - 1;
+}
+
+static void path(struct wire *w, char **s)
+{
+	string(w, s);
+	w->bad |= !*s;
+}
+
+static void strv(struct wire *w, struct ga_strv *sv)
+{
+	size_t n = count(w, sv->n, sizeof(uint64_t));
+
+	for (size_t i = 0; i < n && !w->bad; i++) {
+		char *s = w->out ? sv->v[i] : NULL;
+
+		path(w, &s);
+		if (!w->out && s)
+			ga_strv_take(sv, s);
 	}
 }
 
-static int get_changes(const struct ga_buf *b, size_t *pos, struct ga_changes *c)
+static void changes(struct wire *w, struct ga_changes *l)
 {
-	uint64_t n;
+	size_t n = count(w, l->n, sizeof(uint64_t) + 2 * sizeof(struct ga_entry));
 
-	if (get_count(b, pos, sizeof(uint64_t) + 2 * sizeof(struct ga_entry), &n))
-		return -1;
-	while (n--) {
-		cleanup_free char *path = NULL;
-		struct ga_entry old, new;
+	for (size_t i = 0; i < n && !w->bad; i++) {
+		struct ga_change c = w->out ? l->v[i] : (struct ga_change){ .path = NULL };
 
-		if (get_str(b, pos, &path) || !path || get(b, pos, &old, sizeof(old)) ||
-		    get(b, pos, &new, sizeof(new)))
-			return -1;
-		(void)ga_changes_add(c, path, &old, &new);
-	}
-	return 0;
-}
-
-static void put_left(struct ga_buf *b, const struct ga_left_list *l)
-{
-	wire_put_u64(b, l->n);
-	for (size_t i = 0; i < l->n; i++) {
-		put_str(b, l->v[i].path);
-		wire_put_u64(b, (uint64_t)l->v[i].kind);
-		wire_put_u64(b, l->v[i].count);
-		wire_put_u64(b, l->v[i].bytes);
+		path(w, &c.path);
+		carry(w, &c.old, sizeof(c.old));
+		carry(w, &c.new, sizeof(c.new));
+		if (w->out)
+			continue;
+		if (!w->bad)
+			(void)ga_changes_add(l, c.path, &c.old, &c.new);
+		free(c.path);
 	}
 }
 
-static int get_left(const struct ga_buf *b, size_t *pos, struct ga_left_list *l)
+static enum ga_left_kind kind(struct wire *w, enum ga_left_kind k)
 {
-	uint64_t n;
+	uint64_t v = number(w, (uint64_t)k);
 
-	if (get_count(b, pos, 4 * sizeof(uint64_t), &n))
-		return -1;
-	while (n--) {
-		cleanup_free char *path = NULL;
-		uint64_t kind, count, bytes;
-
-		if (get_str(b, pos, &path) || !path || wire_get_u64(b, pos, &kind) ||
-		    wire_get_u64(b, pos, &count) || wire_get_u64(b, pos, &bytes) ||
-		    kind > GA_LEFT_LIMIT)
-			return -1;
-		ga_left_add(l, path, (enum ga_left_kind)kind, count, bytes);
-	}
-	return 0;
+	w->bad |= v > GA_LEFT_LIMIT;
+	return (enum ga_left_kind)v;
 }
 
-void wire_put_files(struct ga_buf *b, const struct ga_left_files *f)
+static void left(struct wire *w, struct ga_left_list *l)
 {
-	wire_put_u64(b, f->n);
-	for (size_t i = 0; i < f->n; i++) {
-		put_str(b, f->v[i].path);
-		wire_put_u64(b, (uint64_t)f->v[i].kind);
-		wire_put_u64(b, f->v[i].mode);
-		wire_put_u64(b, f->v[i].bytes);
+	size_t n = count(w, l->n, 4 * sizeof(uint64_t));
+
+	for (size_t i = 0; i < n && !w->bad; i++) {
+		struct ga_left e = w->out ? l->v[i] : (struct ga_left){ .path = NULL };
+
+		path(w, &e.path);
+		e.kind = kind(w, e.kind);
+		e.count = number(w, e.count);
+		e.bytes = number(w, e.bytes);
+		if (w->out)
+			continue;
+		if (!w->bad)
+			ga_left_add(l, e.path, e.kind, e.count, e.bytes);
+		free(e.path);
 	}
 }
 
-int wire_get_files(const struct ga_buf *b, size_t *pos, struct ga_left_files *f)
+void wire_files(struct wire *w, struct ga_left_files *l)
 {
-	uint64_t n;
+	size_t n = count(w, l->n, 4 * sizeof(uint64_t));
 
-	if (get_count(b, pos, 4 * sizeof(uint64_t), &n))
-		return -1;
-	while (n--) {
-		cleanup_free char *path = NULL;
-		uint64_t kind, mode, bytes;
+	for (size_t i = 0; i < n && !w->bad; i++) {
+		struct ga_left_file e = w->out ? l->v[i] : (struct ga_left_file){ .path = NULL };
 
-		if (get_str(b, pos, &path) || !path || wire_get_u64(b, pos, &kind) ||
-		    wire_get_u64(b, pos, &mode) || wire_get_u64(b, pos, &bytes) ||
-		    kind > GA_LEFT_LIMIT)
-			return -1;
-		ga_left_files_add(f, path, (enum ga_left_kind)kind, (mode_t)mode, bytes);
-	}
-	return 0;
-}
-
-void wire_put_result(struct ga_buf *b, const struct ga_upper_result *r)
-{
-	put(b, &r->tree, sizeof(r->tree));
-	put_changes(b, &r->changes);
-	put_left(b, &r->left);
-	wire_put_strv(b, &r->newly_ignored);
-	wire_put_strv(b, &r->newly_ignored_by);
-	wire_put_strv(b, &r->set_id);
-	wire_put_strv(b, &r->linked);
-	wire_put_strv(b, &r->notes);
-	put_str(b, r->keep);
-	wire_put_u64(b, r->met);
-}
-
-int wire_get_result(const struct ga_buf *b, size_t *pos, struct ga_upper_result *r)
-{
-	return get(b, pos, &r->tree, sizeof(r->tree)) || get_changes(b, pos, &r->changes) ||
-			       get_left(b, pos, &r->left) ||
-			       wire_get_strv(b, pos, &r->newly_ignored) ||
-			       wire_get_strv(b, pos, &r->newly_ignored_by) ||
-			       r->newly_ignored.n != r->newly_ignored_by.n ||
-			       wire_get_strv(b, pos, &r->set_id) ||
-			       wire_get_strv(b, pos, &r->linked) ||
-			       wire_get_strv(b, pos, &r->notes) ||
-			       get_str(b, pos, &r->keep) || wire_get_u64(b, pos, &r->met)
-		       ? -1
-		       : 0;
-}
-
-void wire_put_listed(struct ga_buf *b, struct ga_upper_files *f)
-{
-	struct ga_strv *const all[] = { &f->open, &f->closed, &f->barred, &f->unsure };
-
-	wire_put_u64(b, f->bytes);
-	for (size_t i = 0; i < GA_NELEMS(all); i++) {
-		ga_strv_sort_unique(all[i]);
-		wire_put_strv(b, all[i]);
+		path(w, &e.path);
+		e.kind = kind(w, e.kind);
+		e.mode = (mode_t)number(w, e.mode);
+		e.bytes = number(w, e.bytes);
+		if (w->out)
+			continue;
+		if (!w->bad)
+			ga_left_files_add(l, e.path, e.kind, e.mode, e.bytes);
+		free(e.path);
 	}
 }
 
-int wire_get_listed(const struct ga_buf *b, size_t *pos, struct ga_upper_files *f)
+void wire_result(struct wire *w, struct ga_upper_result *r)
 {
-	return wire_get_u64(b, pos, &f->bytes) || wire_get_strv(b, pos, &f->open) ||
-			       wire_get_strv(b, pos, &f->closed) ||
-			       wire_get_strv(b, pos, &f->barred) ||
-			       wire_get_strv(b, pos, &f->unsure)
-		       ? -1
-		       : 0;
+	carry(w, &r->tree, sizeof(r->tree));
+	changes(w, &r->changes);
+	left(w, &r->left);
+	strv(w, &r->newly_ignored);
+	strv(w, &r->newly_ignored_by);
+	w->bad |= r->newly_ignored.n != r->newly_ignored_by.n;
+	strv(w, &r->set_id);
+	strv(w, &r->linked);
+	strv(w, &r->notes);
+	string(w, &r->keep);
+	r->met = number(w, r->met);
 }
 
-void wire_put_error(struct ga_buf *b, const struct ga_error *err)
+void wire_listed(struct wire *w, struct ga_upper_files *f)
 {
-	wire_put_u64(b, (uint64_t)err->code);
-	put_str(b, err->msg);
-	put_str(b, err->hint);
+	f->bytes = number(w, f->bytes);
+	strv(w, &f->open);
+	strv(w, &f->closed);
+	strv(w, &f->barred);
+	strv(w, &f->unsure);
 }
 
-int wire_get_error(const struct ga_buf *b, size_t *pos, struct ga_error *err)
+void wire_error(struct wire *w, struct ga_error *err)
 {
-	cleanup_free char *msg = NULL, *hint = NULL;
-	uint64_t code;
+	uint64_t code = number(w, (uint64_t)err->code);
+	char *msg = err->msg, *hint = err->hint;
 
-	if (wire_get_u64(b, pos, &code) || get_str(b, pos, &msg) || !msg ||
-	    get_str(b, pos, &hint) || code == GA_OK || code > GA_EUSAGE)
-		return -1;
-	(void)ga_fail(err, (enum ga_code)code, "%s", msg);
-	if (hint)
-		(void)ga_hint(err, "%s", hint);
-	return 0;
+	path(w, &msg);
+	string(w, &hint);
+	w->bad |= code == GA_OK || code > GA_EUSAGE;
+	if (w->out)
+		return;
+	*err = (struct ga_error){ (enum ga_code)code, msg, hint };
+	if (w->bad)
+		ga_error_release(err);
 }

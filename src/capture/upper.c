@@ -56,6 +56,7 @@ static void child(work_fn *fn, void *arg, int fd)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_buf out = GA_BUF_INIT;
+	struct wire w = { .b = &out, .out = true };
 	unsigned char answer = ANSWER_FAILED;
 	int rc = 0;
 
@@ -66,10 +67,10 @@ static void child(work_fn *fn, void *arg, int fd)
 	/* after the change of credentials, since that clears it */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (!rc)
-		rc = fn(arg, &out, &err);
+		rc = fn(arg, &w, &err);
 	if (rc < 0) {
 		ga_buf_clear(&out);
-		wire_put_error(&out, &err);
+		wire_error(&w, &err);
 	} else {
 		answer = rc ? ANSWER_CONVERT : ANSWER_OK;
 	}
@@ -131,7 +132,7 @@ static bool is_whole(const struct ga_buf *answer)
 	return answer->len > 1 && answer->ptr[answer->len - 1] == ANSWER_END;
 }
 
-int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct ga_error *err)
+int in_child(const struct child_job *j, struct ga_buf *b, struct wire *ret, struct ga_error *err)
 {
 	cleanup_error struct ga_error read_err = GA_ERROR_INIT, killed = GA_ERROR_INIT;
 	int64_t deadline = ga_now_ms() + (int64_t)j->seconds * 1000;
@@ -159,25 +160,26 @@ int in_child(const struct child_job *j, struct ga_buf *ret, size_t *pos, struct 
 		j->meanwhile(j->payload);
 		deadline += ga_now_ms() - before;
 	}
-	rc = read_answer(in, deadline, ret, &read_err);
+	rc = read_answer(in, deadline, b, &read_err);
 	if (rc)
 		(void)kill(pid, SIGKILL);
-	if (!rc && j->ret_pid && is_whole(ret))
+	if (!rc && j->ret_pid && is_whole(b))
 		*j->ret_pid = pid;
 	else if (reap(pid, rc ? &killed : err) && !rc)
 		return -1;
 	if (rc)
 		return rc < 0 ? ga_error_move(err, &read_err) : rc;
-	if (is_whole(ret))
-		ga_buf_truncate(ret, ret->len - 1);
-	*pos = 1;
-	if (ret->len && ret->ptr[0] == ANSWER_OK)
+	if (is_whole(b))
+		ga_buf_truncate(b, b->len - 1);
+	*ret = (struct wire){ .b = b, .pos = 1 };
+	if (b->len && b->ptr[0] == ANSWER_OK)
 		return 0;
-	if (ret->len && ret->ptr[0] == ANSWER_CONVERT)
+	if (b->len && b->ptr[0] == ANSWER_CONVERT)
 		return 1;
-	if (ret->len && ret->ptr[0] == ANSWER_FAILED && !wire_get_error(ret, pos, err))
-		return -1;
-	return ga_fail(err, GA_EFATAL, "the reader of the upper layer gave no answer");
+	if (b->len && b->ptr[0] == ANSWER_FAILED)
+		wire_error(ret, err);
+	return err->msg ? -1 : ga_fail(err, GA_EFATAL,
+				       "the reader of the upper layer gave no answer");
 }
 
 static int bad_answer(struct ga_error *err)
@@ -205,22 +207,10 @@ static int open_layer(const char *path, struct ga_error *err)
 /* Is the layer of a session that wrote nothing? Then no child is needed to read it. */
 static bool nothing_in(const char *layer)
 {
-	int fd = open(layer, WALK_OPEN_FLAGS | O_DIRECTORY);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	bool empty = d != NULL;
-	struct dirent *e;
+	cleanup_close int fd = open(layer, WALK_OPEN_FLAGS | O_DIRECTORY);
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
-	if (!d) {
-		if (fd >= 0)
-			(void)close(fd);
-		return false;
-	}
-	errno = 0;
-	while (empty && (e = readdir(d)))
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
-	empty = empty && !errno;
-	(void)closedir(d);
-	return empty;
+	return fd >= 0 && !read_names(fd, 1, &names) && !names.n;
 }
 
 static void walk_release(struct walk *w)
@@ -291,7 +281,7 @@ static int prepare(struct walk *w, const struct job *j)
 	return w->lower_fd < 0 ? -1 : 0;
 }
 
-static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
+static int do_walk(void *arg, struct wire *out, struct ga_error *err)
 {
 	struct job *j = arg;
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
@@ -319,14 +309,19 @@ static int do_walk(void *arg, struct ga_buf *out, struct ga_error *err)
 		return -1;
 	ga_progress_end(&w.progress);
 	if (j->list) {
-		wire_put_listed(out, &list);
+		struct ga_strv *const all[] = { &list.open, &list.closed, &list.barred,
+						&list.unsure };
+
+		for (size_t i = 0; i < GA_NELEMS(all); i++)
+			ga_strv_sort_unique(all[i]);
+		wire_listed(out, &list);
 		return 0;
 	}
 	rc = finish(&w);
 	if (rc)
 		return rc;
-	wire_put_result(out, &res);
-	ga_batch_export(j->repo, out);
+	wire_result(out, &res);
+	ga_batch_export(j->repo, out->b);
 	return 0;
 }
 
@@ -338,7 +333,7 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
 	struct child_job child = { do_walk, &j, o->limits->read_time, o->meanwhile, o->payload,
 				   &res.reader };
-	size_t pos;
+	struct wire w;
 	int rc;
 
 	if ((!o->tracked || ga_oid_equal(o->tracked, o->base_tree)) && nothing_in(o->upper)) {
@@ -348,11 +343,12 @@ int ga_upper_capture(struct ga_repo *r, const struct ga_upper_opts *o, struct ga
 	/* so that what the child has in memory is only what it adds itself */
 	if (ga_batch_flush(r, err))
 		return -1;
-	rc = in_child(&child, &answer, &pos, err);
+	rc = in_child(&child, &answer, &w, err);
 	if (rc)
 		return rc;
-	rc = wire_get_result(&answer, &pos, &res) ? bad_answer(err) :
-	     ga_batch_import(r, answer.ptr + pos, answer.len - pos, err);
+	wire_result(&w, &res);
+	rc = w.bad ? bad_answer(err) :
+	     ga_batch_import(r, answer.ptr + w.pos, answer.len - w.pos, err);
 	if (rc)
 		return -1;
 	*ret = res;
@@ -366,12 +362,13 @@ int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_up
 	struct job j = { r, o, true };
 	struct child_job child = { do_walk, &j, o->limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
-	size_t pos;
-	int rc = in_child(&child, &answer, &pos, err);
+	struct wire w;
+	int rc = in_child(&child, &answer, &w, err);
 
 	if (rc)
 		return rc;
-	return wire_get_listed(&answer, &pos, ret) ? bad_answer(err) : 0;
+	wire_listed(&w, ret);
+	return w.bad ? bad_answer(err) : 0;
 }
 
 /* ---- counting ---------------------------------------------------------- */
@@ -381,7 +378,7 @@ struct count_job {
 	const struct ga_limits *limits;
 };
 
-static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
+static int do_count(void *arg, struct wire *out, struct ga_error *err)
 {
 	struct count_job *j = arg;
 	struct ga_upper_result res = GA_UPPER_RESULT_INIT;
@@ -393,7 +390,7 @@ static int do_count(void *arg, struct ga_buf *out, struct ga_error *err)
 		return -1;
 	ga_buf_adds(&w.path, j->path);
 	walk_count(&w, fd);
-	wire_put_result(out, &res);
+	wire_result(out, &res);
 	ga_buf_release(&w.path);
 	ga_upper_result_release(&res);
 	return 0;
@@ -406,15 +403,16 @@ int ga_upper_count(const char *upper, const char *path, const struct ga_limits *
 	struct child_job child = { do_count, &j, limits->read_time, NULL, NULL, NULL };
 	cleanup_buf struct ga_buf answer = GA_BUF_INIT;
 	cleanup_(ga_upper_result_release) struct ga_upper_result res = GA_UPPER_RESULT_INIT;
-	size_t pos;
+	struct wire w;
 	int rc;
 
 	if (nothing_in(upper))
 		return 0;
-	rc = in_child(&child, &answer, &pos, err);
+	rc = in_child(&child, &answer, &w, err);
 	if (rc)
 		return rc;
-	if (wire_get_result(&answer, &pos, &res))
+	wire_result(&w, &res);
+	if (w.bad)
 		return bad_answer(err);
 	ga_left_extend(&ret->left, &res.left);
 	ga_strv_extend(&ret->notes, &res.notes);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Looking up one name in a tree. A large tree that is asked a second time is cached, with the
- * offsets of its entries: reading a directory once for each of its files takes too long.
+ * Looking up one name in a tree. A large tree that is asked a second time is cached: reading a
+ * directory once for each of its files takes too long.
  */
 #include "objects-internal.h"
 
 #include <string.h>
 
-#include "ga/path.h"
+#include "ga/treelevel.h"
 
 #define SLOTS 8
 /* Smaller trees are read from their beginning each time. */
@@ -19,18 +19,15 @@ struct ga_tree_slots {
 	struct slot {
 		struct ga_oid oid;
 		uint64_t used;   /* 0: free */
-		char *bytes;     /* NULL: looked up only once so far */
 		size_t n_bytes;
-		uint32_t *at;    /* offsets of its entries */
-		size_t n;
+		struct ga_tree_level level; /* without names: looked up only once so far */
 	} v[SLOTS];
 	uint64_t now;
 };
 
 static void empty_slot(struct slot *s)
 {
-	free(s->bytes);
-	free(s->at);
+	ga_tree_level_release(&s->level);
 	*s = (struct slot){ .used = 0 };
 }
 
@@ -53,7 +50,7 @@ static struct slot *find_slot(struct ga_tree_slots *t, const struct ga_oid *oid)
 
 /* Note a tree that is asked for the first time. It is not cached yet: there may be no second
  * time. */
-static void take_slot(struct ga_repo *r, const struct ga_oid *oid)
+static void take_slot(struct ga_repo *r, const struct ga_oid *oid, size_t n_bytes)
 {
 	struct slot *oldest;
 
@@ -65,6 +62,7 @@ static void take_slot(struct ga_repo *r, const struct ga_oid *oid)
 			oldest = &r->trees->v[i];
 	empty_slot(oldest);
 	oldest->oid = *oid;
+	oldest->n_bytes = n_bytes;
 	oldest->used = ++r->trees->now;
 }
 
@@ -75,7 +73,7 @@ static void bound_slots(struct ga_tree_slots *t, const struct slot *but)
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct slot *s = &t->v[i];
 
-		if (s == but)
+		if (s == but || !s->level.names)
 			continue;
 		sum += s->n_bytes;
 		if (sum <= KEPT_MAX)
@@ -83,70 +81,6 @@ static void bound_slots(struct ga_tree_slots *t, const struct slot *but)
 		sum -= s->n_bytes;
 		empty_slot(s);
 	}
-}
-
-static int compare(const struct ga_tree_item *a, const struct ga_tree_item *b)
-{
-	return ga_path_tree_cmp(a->name, a->len, ga_item_is_tree(a), b->name, b->len,
-				ga_item_is_tree(b));
-}
-
-/* Cache a tree. False if its entries are not in git's order, or it is malformed or too long; then
- * it has to be read from its beginning. */
-static bool fill_slot(struct slot *s, const char *bytes, const char *end)
-{
-	struct ga_tree_item it, last = { .len = 0 };
-	const char *p = bytes, *at = p;
-	size_t cap = 0;
-	int rc = (size_t)(end - bytes) > UINT32_MAX ? -1 : 1;
-
-	while (rc > 0 && (at = p, rc = ga_tree_next(&p, end, &it)) > 0) {
-		if (last.len && compare(&last, &it) >= 0)
-			rc = -1;
-		GA_GROW(s->at, s->n, cap);
-		s->at[s->n++] = (uint32_t)(at - bytes);
-		last = it;
-	}
-	if (!rc) {
-		s->n_bytes = (size_t)(end - bytes);
-		s->bytes = ga_memdup(bytes, s->n_bytes);
-		return true;
-	}
-	free(s->at);
-	s->at = NULL;
-	s->n = 0;
-	return false;
-}
-
-static bool search(const struct slot *s, const char *name, size_t len, uint32_t mode,
-		   struct ga_tree_item *ret)
-{
-	const struct ga_tree_item key = { .name = name, .len = len, .mode = mode };
-	size_t lo = 0, hi = s->n;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const char *p = s->bytes + s->at[mid];
-		int c;
-
-		if (ga_tree_next(&p, s->bytes + s->n_bytes, ret) != 1)
-			GA_BUG("a tree that was read cannot be read");
-		c = compare(&key, ret);
-		/* an entry of the other kind may compare equal, but its name has another length */
-		if (!c)
-			return ret->len == len;
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return false;
-}
-
-static bool search_both(const struct slot *s, const char *name, size_t len,
-			struct ga_tree_item *ret)
-{
-	return search(s, name, len, GA_MODE_FILE, ret) || search(s, name, len, GA_MODE_TREE, ret);
 }
 
 int ga_tree_find(struct ga_repo *r, const struct ga_oid *tree, const char *name, size_t len,
@@ -159,19 +93,21 @@ int ga_tree_find(struct ga_repo *r, const struct ga_oid *tree, const char *name,
 	int rc = 0;
 
 	*ret = (struct ga_entry){ 0 };
-	if (!s || !s->bytes) {
-		if (ga_tree_open(r, tree, &t, err))
+	if (s) {
+		cleanup_free char *key = ga_strndup(name, len);
+
+		if (!s->level.names && ga_tree_level_read(r, tree, &s->level, err))
 			return -1;
-		if (!s && (size_t)(t.end - t.p) >= LARGE)
-			take_slot(r, tree);
-		if (s && fill_slot(s, t.p, t.end))
-			bound_slots(r->trees, s);
+		bound_slots(r->trees, s);
+		*ret = ga_tree_level_find(&s->level, key);
+		return 0;
 	}
-	if (s && s->bytes)
-		found = search_both(s, name, len, &it);
-	else
-		while (!found && (rc = ga_tree_read(&t, &it, err)) > 0)
-			found = it.len == len && !memcmp(it.name, name, len);
+	if (ga_tree_open(r, tree, &t, err))
+		return -1;
+	if ((size_t)(t.end - t.p) >= LARGE)
+		take_slot(r, tree, (size_t)(t.end - t.p));
+	while (!found && (rc = ga_tree_read(&t, &it, err)) > 0)
+		found = it.len == len && !memcmp(it.name, name, len);
 	if (found)
 		*ret = (struct ga_entry){ ga_canonical_mode(it.mode), it.oid };
 	return rc < 0 ? -1 : 0;

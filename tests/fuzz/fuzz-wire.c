@@ -8,35 +8,37 @@
 #include "../../src/capture/upper-internal.h"
 #include "fuzz.h"
 
-static void read_result(const struct ga_buf *b)
+static void read_result(struct ga_buf *b)
 {
 	cleanup_(ga_upper_result_release) struct ga_upper_result r = GA_UPPER_RESULT_INIT;
 	cleanup_buf struct ga_buf back = GA_BUF_INIT;
-	size_t pos = 0;
+	struct wire w = { .b = b }, out = { .b = &back, .out = true };
 
-	if (wire_get_result(b, &pos, &r))
+	wire_result(&w, &r);
+	if (w.bad)
 		return;
-	CHECK(pos <= b->len);
-	wire_put_result(&back, &r);
+	CHECK(w.pos <= b->len);
+	wire_result(&out, &r);
 	/* lines of one path and kind are added up */
-	CHECK(back.len == pos || (back.len < pos && r.left.n));
-	if (back.len == pos && !r.left.n)
-		CHECK(!memcmp(back.ptr, b->ptr, pos));
+	CHECK(back.len == w.pos || (back.len < w.pos && r.left.n));
+	if (back.len == w.pos && !r.left.n)
+		CHECK(!memcmp(back.ptr, b->ptr, w.pos));
 }
 
-static void read_error(const struct ga_buf *b)
+static void read_error(struct ga_buf *b)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf back = GA_BUF_INIT;
-	size_t pos = 0;
+	struct wire w = { .b = b }, out = { .b = &back, .out = true };
 
-	if (wire_get_error(b, &pos, &err)) {
+	wire_error(&w, &err);
+	if (w.bad) {
 		CHECK(!err.msg);
 		return;
 	}
 	CHECK(err.msg && err.code != GA_OK && ga_error_status(err.code) > 0);
-	wire_put_error(&back, &err);
-	CHECK(back.len == pos && !memcmp(back.ptr, b->ptr, pos));
+	wire_error(&out, &err);
+	CHECK(back.len == w.pos && !memcmp(back.ptr, b->ptr, w.pos));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
