@@ -7,6 +7,7 @@
 #ifndef GA_FD_H
 #define GA_FD_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -25,6 +26,15 @@ static inline int ga_steal_fd(int *fd)
 	*fd = -1;
 	return v;
 }
+
+void ga_cleanup_dirp(DIR **d);
+/* `cleanup_dir DIR *d = NULL;` is closed, if not NULL, on leaving scope. */
+#define cleanup_dir cleanup_(ga_cleanup_dirp)
+/* Read the directory that is open as `fd`, which is closed with it, also on failure. NULL with
+ * errno. */
+DIR *ga_dir_of(int fd);
+/* The next entry but "." and ".."; NULL at the end, with errno 0, on failure, and for NULL. */
+struct dirent *ga_dir_next(DIR *d);
 
 /* The address of the unix socket that is open (O_PATH) as `fd` or, with `name` = "/NAME", of NAME
  * in the directory `fd`, through /proc/self/fd: an address has room for some hundred bytes only,

@@ -3,7 +3,6 @@
  * What a capture reads of the user's own files: patterns, and whether there is something where the
  * branch would put a file.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -92,24 +91,20 @@ static int tracked_above(struct capture *c, const struct look *l, const char *pa
 static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, bool *ret,
 			   struct ga_error *err)
 {
-	int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *d = ga_dir_of(openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	const struct dirent *f;
+	int rc = 0;
 
 	/* what cannot be read counts as untracked */
 	*ret = !d;
-	if (!d && fd >= 0)
-		(void)close(fd);
-	while (!rc && !*ret && d && (f = readdir(d))) {
+	while (!rc && !*ret && (f = ga_dir_next(d))) {
 		cleanup_close int below = -1;
 		struct ga_entry is = { 0 };
 
-		if (!strcmp(f->d_name, ".") || !strcmp(f->d_name, ".."))
-			continue;
 		if (e->mode == GA_MODE_TREE &&
 		    (rc = ga_tree_entry(c->e->repo, &e->oid, f->d_name, &is, err)))
 			break;
-		below = openat(fd, f->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		below = openat(dirfd(d), f->d_name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (below < 0)
 			*ret = is.mode == GA_MODE_NONE ||
 			       (errno != ENOTDIR && errno != ELOOP && errno != ENOENT);
@@ -117,8 +112,6 @@ static int holds_untracked(struct capture *c, int at, const struct ga_entry *e, 
 		else if (!is_content(&is))
 			rc = holds_untracked(c, below, &is, ret, err);
 	}
-	if (d)
-		(void)closedir(d);
 	return rc;
 }
 

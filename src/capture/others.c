@@ -4,7 +4,6 @@
  * working tree, in an unfinished operation, on a detached HEAD that it left. Each is work; only
  * what the agent itself took off everything (a reset, a dropped stash) is not.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -351,30 +350,26 @@ static void find_in_tree(struct others *x, int trees, const char *name, size_t *
 /* git has a directory for each working tree that the agent added, wherever that is. */
 static void find_in_trees(struct others *x, int git_dir)
 {
-	int trees = ga_openat_beneath(git_dir, "worktrees", O_RDONLY | O_DIRECTORY, 0);
+	cleanup_dir DIR *d = ga_dir_of(ga_openat_beneath(git_dir, "worktrees",
+							 O_RDONLY | O_DIRECTORY, 0));
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	DIR *d = trees < 0 ? NULL : fdopendir(trees);
 	struct dirent *e;
 	size_t told = 0;
 
 	if (!d) {
-		if (trees >= 0)
-			(void)close(trees);
 		x->failed = true;
 		return;
 	}
-	while ((e = readdir(d)) && names.n < MAX_TREES)
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			ga_strv_push(&names, e->d_name);
+	while ((e = ga_dir_next(d)) && names.n < MAX_TREES)
+		ga_strv_push(&names, e->d_name);
 	x->more |= e != NULL;
 	/* the order of the file system must not matter */
 	ga_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
-		find_in_tree(x, trees, names.v[i], &told);
+		find_in_tree(x, dirfd(d), names.v[i], &told);
 	if (told > MAX_NAMED)
 		ga_strv_pushf(&x->c->notes, "and in %zu more of its working trees",
 			      told - MAX_NAMED);
-	(void)closedir(d);
 }
 
 static int find_all(struct others *x, struct ga_error *err)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,26 +13,18 @@
 
 int read_names(int fd, size_t max, struct ga_strv *names)
 {
-	cleanup_close int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *d = ga_dir_of(fcntl(fd, F_DUPFD_CLOEXEC, 3));
+	int rc = d ? 0 : -1;
 	struct dirent *e;
-	int rc = 0;
 
-	if (!d)
-		return -1;
-	copy = -1;
-	while ((errno = 0, e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		if (names->n >= max) {
+	while (!rc && (e = ga_dir_next(d))) {
+		if (names->n < max)
+			ga_strv_push(names, e->d_name);
+		else
 			rc = 1;
-			break;
-		}
-		ga_strv_push(names, e->d_name);
 	}
 	if (!rc && errno)
 		rc = -1;
-	(void)closedir(d);
 	/* the order is that of the file system, and results must not depend on it */
 	ga_strv_sort_unique(names);
 	return rc;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/trust.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -108,14 +107,14 @@ int ga_trust_list(const char *dir, struct ga_trust_list *ret, struct ga_error *e
 	cleanup_close int at = -1;
 	int rc = open_dir(dir, &at, err);
 	struct dirent *e;
-	DIR *d;
+	cleanup_dir DIR *d = NULL;
 
 	if (rc)
 		return rc < 0 ? -1 : 0;
 	d = opendir(path);
 	if (!d)
 		return fail_open(path, err);
-	while ((e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		struct ga_trusted one = { .text = GA_BUF_INIT };
 
 		if (strlen(e->d_name) != GA_SHA256_HEXSZ || read_one(at, e->d_name, &one)) {
@@ -125,7 +124,6 @@ int ga_trust_list(const char *dir, struct ga_trust_list *ret, struct ga_error *e
 		GA_GROW(ret->v, ret->n, ret->cap);
 		ret->v[ret->n++] = one;
 	}
-	(void)closedir(d);
 	if (ret->n)
 		qsort(ret->v, ret->n, sizeof(*ret->v), by_age);
 	return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/gitdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -332,27 +331,20 @@ static bool packed_refs_are_as_sealed(int at, const char *dir)
  * seen through the overlay, unchanged. */
 static bool only_dirs(int at, const char *path, unsigned depth, unsigned *left)
 {
-	cleanup_close int fd = ga_openat_beneath(at, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	cleanup_dir DIR *d = ga_dir_of(ga_openat_beneath(at, path, O_RDONLY | O_DIRECTORY |
+							 O_NONBLOCK, 0));
 	struct dirent *e;
 	bool ok = true;
-	DIR *d;
 
-	if (fd < 0 || depth > MAX_DEPTH)
-		return fd < 0 && errno == ENOENT && !depth;
-	d = fdopendir(fd);
-	if (!d)
-		return false;
-	fd = -1; /* closed with `d` */
-	while (ok && (e = readdir(d))) {
+	if (!d || depth > MAX_DEPTH)
+		return !d && errno == ENOENT && !depth;
+	while (ok && (e = ga_dir_next(d))) {
 		cleanup_free char *sub = ga_path_join(path, e->d_name);
 		struct stat st;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
 		ok = (*left)-- && !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		     S_ISDIR(st.st_mode) && only_dirs(at, sub, depth + 1, left) && *left;
 	}
-	(void)closedir(d);
 	return ok;
 }
 
@@ -401,7 +393,7 @@ int ga_gitdir_untouched(const char *dir, const char *branch, struct ga_error *er
 /* Is this entry of refs/ the directory of branches, that of remote branches, or the stash? */
 static bool is_branches(int refs, const char *name)
 {
-	static const char *const dirs[] = { ".", "..", "heads", "remotes" };
+	static const char *const dirs[] = { "heads", "remotes" };
 	struct stat st;
 
 	if (fstatat(refs, name, &st, AT_SYMLINK_NOFOLLOW))
@@ -415,22 +407,15 @@ static bool is_branches(int refs, const char *name)
 /* Are branches, remote branches and the stash the only refs that are files of their own? */
 static bool only_branches_loose(int at)
 {
-	cleanup_close int fd = openat(at, "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	cleanup_dir DIR *d = ga_dir_of(openat(at, "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+					      O_CLOEXEC));
 	unsigned left = MAX_ENTRIES;
-	bool ok = true;
+	bool ok = d || errno == ENOENT;
 	struct dirent *e;
-	DIR *d;
 
-	if (fd < 0)
-		return errno == ENOENT;
-	d = fdopendir(fd);
-	if (!d)
-		return false;
-	fd = -1; /* closed with `d` */
-	while (ok && (e = readdir(d)))
+	while (ok && (e = ga_dir_next(d)))
 		ok = is_branches(dirfd(d), e->d_name) ||
 		     (left-- && only_dirs(dirfd(d), e->d_name, 0, &left) && left);
-	(void)closedir(d);
 	return ok;
 }
 
@@ -445,20 +430,14 @@ bool ga_gitdir_only_branches(const char *dir)
 
 static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)
 {
-	DIR *d = fdopendir(fd);
-	bool found = false;
+	cleanup_dir DIR *d = ga_dir_of(fd);
+	bool found = !d;
 	struct dirent *e;
 
-	if (!d) {
-		(void)close(fd);
-		return true;
-	}
-	while (!found && (e = readdir(d))) {
+	while (!found && (e = ga_dir_next(d))) {
 		struct stat st;
 		int sub;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
 		if (!*left || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW)) {
 			found = true;
 			break;
@@ -476,7 +455,6 @@ static bool trap_at(int fd, bool refs, unsigned depth, unsigned *left)
 		if (sub >= 0 && depth >= MAX_TRAP_DEPTH)
 			(void)close(sub);
 	}
-	(void)closedir(d);
 	return found;
 }
 

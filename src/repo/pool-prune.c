@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -85,17 +84,16 @@ int ga_base_prune(const char *state_dir, time_t unused_since, bool dry, struct g
 	cleanup_free char *path = ga_path_join(state_dir, "bases");
 	cleanup_close int bases = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), lock = -1;
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
-	DIR *d = bases < 0 ? NULL : opendir(path);
+	cleanup_dir DIR *d = bases < 0 ? NULL : opendir(path);
 	struct dirent *e;
 	uint64_t n;
 
 	if (!d)
 		return 0;
-	while ((e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (ga_parse_u64(e->d_name, 1000000000, &n) ||
 		    !strncmp(e->d_name, GONE, sizeof(GONE) - 1))
 			ga_strv_push(&all, e->d_name);
-	(void)closedir(d);
 	ga_strv_sort_unique(&all);
 	/* held so that nobody chooses a base meanwhile */
 	lock = openat(bases, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);

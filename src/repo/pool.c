@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/pool.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -165,13 +164,13 @@ static int by_worth(const void *a, const void *b)
  * to differ least. */
 static int list(const struct want *w, struct pool *p, struct ga_error *err)
 {
-	DIR *d = opendir(w->bases);
+	cleanup_dir DIR *d = opendir(w->bases);
 	struct dirent *e;
 	uint64_t n;
 
 	if (!d)
 		return ga_fail_path(err, errno, "read", w->bases);
-	while ((e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		cleanup_close int dir = -1;
 		struct candidate *c;
 		struct stat st = { 0 };
@@ -186,7 +185,6 @@ static int list(const struct want *w, struct pool *p, struct ga_error *err)
 		(void)fstatat(dir, "commit", &st, AT_SYMLINK_NOFOLLOW);
 		*c = (struct candidate){ (unsigned)n, look_at(w, dir), st.st_mtim };
 	}
-	(void)closedir(d);
 	if (p->n)
 		qsort(p->v, p->n, sizeof(*p->v), by_worth);
 	return 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -111,15 +110,12 @@ static void sweep_one(int objects, const char *name)
 
 static void sweep_in(const char *objects)
 {
-	DIR *d = opendir(objects);
+	cleanup_dir DIR *d = opendir(objects);
 	struct dirent *e;
 
-	if (!d)
-		return;
-	while ((e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)))
 			sweep_one(dirfd(d), e->d_name);
-	(void)closedir(d);
 }
 
 void ga_import_sweep(struct ga_repo *r)
@@ -229,19 +225,16 @@ static int move_pack(struct move *m, const char *pack, struct ga_strv *keeps)
 
 static int list_packs(struct move *m, const char *path, struct ga_strv *ret)
 {
-	DIR *d = opendir(path);
+	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
-	int rc;
 
 	if (!d)
 		return ga_fail_path(m->err, errno, "read", path);
-	while ((errno = 0, e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (ga_ends_in(e->d_name, ".pack"))
 			ga_strv_push(ret, e->d_name);
 	/* refs will name what is in all of them */
-	rc = errno ? ga_fail_path(m->err, errno, "read", path) : 0;
-	(void)closedir(d);
-	return rc;
+	return errno ? ga_fail_path(m->err, errno, "read", path) : 0;
 }
 
 static int move_all(struct move *m, const char *from, struct ga_strv *keeps)
@@ -317,13 +310,10 @@ static void sweep_keep(int packs, const char *name)
 void ga_keeps_sweep(struct ga_repo *r)
 {
 	cleanup_free char *path = ga_path_join(r->info.commondir, "objects/pack");
-	DIR *d = opendir(path);
+	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 
-	if (!d)
-		return;
-	while ((e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (ga_ends_in(e->d_name, ".keep"))
 			sweep_keep(dirfd(d), e->d_name);
-	(void)closedir(d);
 }

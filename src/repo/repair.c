@@ -5,7 +5,6 @@
  */
 #include "objects-internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,10 +94,10 @@ static void remove_broken(struct ga_repo *r, const char *name, struct ga_strv *r
 static void remove_broken_below(struct ga_repo *r, const char *space, struct ga_strv *ret)
 {
 	cleanup_free char *path = ga_path_join(r->info.commondir, space);
-	DIR *d = opendir(path);
+	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		cleanup_free char *name = ga_path_join(space, e->d_name);
 
 		if (e->d_name[0] == '.')
@@ -108,8 +107,6 @@ static void remove_broken_below(struct ga_repo *r, const char *space, struct ga_
 		else
 			remove_broken(r, name, ret);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 int ga_refs_repair(struct ga_repo *r, const char *branch, const char *space,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/snapshot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -40,18 +39,15 @@ static void tmp_index_release(struct tmp_index *t)
 static void sweep(const char *dir)
 {
 	time_t old = time(NULL) - STALE_SECONDS;
-	DIR *d = opendir(dir);
+	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
 	struct stat st;
 
-	if (!d)
-		return;
-	while ((e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (!strncmp(e->d_name, TMP_PREFIX, strlen(TMP_PREFIX)) &&
 		    !fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
 		    st.st_mtime < old && st.st_ctime < old)
 			(void)unlinkat(dirfd(d), e->d_name, 0);
-	(void)closedir(d);
 }
 
 /* The copy keeps the index's own mtime: with a newer one, git would trust the

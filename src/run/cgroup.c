@@ -2,7 +2,6 @@
  *
  * Control groups, version 2.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -133,15 +132,9 @@ static void sweep(DIR *parent)
 {
 	struct dirent *e;
 
-	while ((e = readdir(parent)) != NULL)
+	while ((e = ga_dir_next(parent)))
 		if (!strncmp(e->d_name, NAME, strlen(NAME)))
 			(void)unlinkat(dirfd(parent), e->d_name, AT_REMOVEDIR);
-}
-
-static void close_dir(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
 }
 
 static int write_value(int dir, const char *file, const char *value)
@@ -171,7 +164,7 @@ int run_cgroup_enter(const char *parent, const struct run_cgroup_setting *v, siz
 {
 	cleanup_free char *path = ga_strf("%s/" NAME "%d", parent, (int)pid);
 	cleanup_free char *q = ga_escape(path);
-	cleanup_(close_dir) DIR *d = opendir(parent);
+	cleanup_dir DIR *d = opendir(parent);
 	cleanup_close int dir = -1;
 
 	/* another process may be making one, which is empty until a process is in it */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -46,32 +45,30 @@ static int visit(struct walk *w, int dir, const char *name, const char *path, st
 static int walk(struct walk *w, int parent, const char *name, const char *path,
 		struct ga_error *err)
 {
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *d = ga_dir_of(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+					      O_NONBLOCK | O_CLOEXEC));
 	struct dirent *e;
 	int rc = 0;
 
 	if (!d) {
 		/* hide what cannot be walked */
-		ga_cleanup_closep(&fd);
 		ga_strv_push(w->dirs, path);
 		return 0;
 	}
 	w->depth--;
-	while (!rc && (errno = 0, e = readdir(d)) != NULL) {
+	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_free char *at = NULL;
 
 		/* symlinks, of which /etc is full, are left alone: their target is walked as well,
 		 * or not shown */
-		if (e->d_type == DT_LNK || !strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+		if (e->d_type == DT_LNK)
 			continue;
 		at = ga_path_join(path, e->d_name);
-		rc = visit(w, fd, e->d_name, at, err);
+		rc = visit(w, dirfd(d), e->d_name, at, err);
 	}
 	if (!rc && errno)
 		ga_strv_push(w->dirs, path);
 	w->depth++;
-	(void)closedir(d);
 	return rc;
 }
 

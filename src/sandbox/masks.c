@@ -2,7 +2,6 @@
  *
  * Which files of the toolchains that are shown have to be masked.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,8 +69,8 @@ static void expand_mask(const char *home, const struct ga_strv *tools, const cha
 {
 	const char *star = strchr(pattern, '*');
 	cleanup_free char *before = NULL, *dir = NULL;
+	cleanup_dir DIR *d = NULL;
 	struct dirent *e;
-	DIR *d;
 
 	if (!star) {
 		add_mask(home, tools, pattern, if_has, ret);
@@ -80,15 +79,13 @@ static void expand_mask(const char *home, const struct ga_strv *tools, const cha
 	before = ga_strndup(pattern, (size_t)(star - pattern - 1));
 	dir = ga_path_join(home, before);
 	d = opendir(dir);
-	while (d && (e = readdir(d)) != NULL) {
+	while ((e = ga_dir_next(d))) {
 		cleanup_free char *rel = ga_strf("%s/%s%s", before, e->d_name, star + 1);
 
 		/* a name that contains '*' would be taken for a pattern */
 		if (e->d_name[0] != '.' && !strchr(e->d_name, '*'))
 			expand_mask(home, tools, rel, if_has, ret);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 /* Does the pattern concern a toolchain that is shown? Nothing else of the user's home is. Only the

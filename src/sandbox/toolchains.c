@@ -3,13 +3,13 @@
  * The toolchain table: which directories of the user's home sandboxes show, and which files in
  * them may hold credentials.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ga/fd.h"
 #include "toolchains.h"
 
 /* Installed programs and what they run from, in byte order. Not listed: caches that the tool writes
@@ -210,21 +210,16 @@ static void add_rows(int home, const char *name, size_t i, struct ga_strv *ret)
 /* Looking for each row would take longer than reading the directory. */
 void sandbox_toolchains(const char *home, struct ga_strv *ret)
 {
-	int fd = open(home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *d = opendir(home);
 	struct dirent *e;
 
-	if (!d && fd >= 0)
-		(void)close(fd);
-	while (d && (e = readdir(d)) != NULL) {
+	while ((e = ga_dir_next(d))) {
 		const char *const *row = bsearch(e->d_name, table, GA_NELEMS(table),
 						 sizeof(*table), by_first_name);
 
 		if (row)
-			add_rows(fd, e->d_name, first_of(row), ret);
+			add_rows(dirfd(d), e->d_name, first_of(row), ret);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 size_t sandbox_masks(const struct sandbox_mask **ret)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -30,14 +29,12 @@ int ga_session_sweep(const char *state_dir, time_t before, bool dry, struct ga_s
 	cleanup_free char *path = ga_path_join(state_dir, "sessions");
 	cleanup_close int at = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
-	DIR *d = at < 0 ? NULL : opendir(path);
+	cleanup_dir DIR *d = at < 0 ? NULL : opendir(path);
 	struct dirent *e;
 
-	while (d && (e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (is_temporary(e->d_name))
 			ga_strv_push(&all, e->d_name);
-	if (d)
-		(void)closedir(d);
 	for (size_t i = 0; i < all.n; i++) {
 		cleanup_close int lock = -1;
 		struct stat st;

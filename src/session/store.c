@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -260,17 +259,16 @@ int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct g
 int ga_session_names(const char *state_dir, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_join(state_dir, "sessions");
-	DIR *d = opendir(dir);
+	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
-	int rc;
 
 	if (!d)
 		return ga_fail_path(err, errno, "read", dir);
-	while ((errno = 0, e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (ga_session_name_ok(e->d_name))
 			ga_strv_push(ret, e->d_name);
-	rc = errno ? ga_fail_path(err, errno, "read", dir) : 0;
-	(void)closedir(d);
+	if (errno)
+		return ga_fail_path(err, errno, "read", dir);
 	ga_strv_sort_unique(ret);
-	return rc;
+	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/worktree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -145,15 +144,12 @@ void ga_worktree_gitdirs(const struct ga_repo *r, struct ga_strv *ret)
 {
 	const char *common = ga_repo_info(r)->commondir;
 	cleanup_free char *parent = ga_path_join(common, "worktrees");
-	DIR *d = opendir(parent);
+	cleanup_dir DIR *d = opendir(parent);
 	struct dirent *e;
 
 	ga_strv_push(ret, common);
-	while (d && (e = readdir(d)))
-		if (*e->d_name != '.')
-			ga_strv_pushf(ret, "%s/%s", parent, e->d_name);
-	if (d)
-		(void)closedir(d);
+	while ((e = ga_dir_next(d)))
+		ga_strv_pushf(ret, "%s/%s", parent, e->d_name);
 }
 
 static int check_operations(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)

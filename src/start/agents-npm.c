@@ -3,7 +3,6 @@
  * npm in a sandbox. It reads no configuration and no cache that agents could have written, and
  * runs no script of a package but the agent's own.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -104,20 +103,15 @@ static void job_release(struct job *j)
 /* Remove what an npm that was killed left. */
 static void remove_stale(int at)
 {
-	int copy = fcntl(at, F_DUPFD_CLOEXEC, 3);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *d = ga_dir_of(fcntl(at, F_DUPFD_CLOEXEC, 3));
 	struct dirent *e;
 
-	if (!d && copy >= 0)
-		(void)close(copy);
-	while (d && (e = readdir(d)) != NULL) {
+	while ((e = ga_dir_next(d))) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 		if (!strncmp(e->d_name, RUN, strlen(RUN)))
 			(void)ga_rmtree_at(at, e->d_name, &ignored);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 /* Make the layers of a sandbox whose project is an empty directory. The lock lets one npm at a time

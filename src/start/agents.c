@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/agents.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -203,20 +202,17 @@ static bool has_more(int home, const char *path, const char *notes)
 {
 	const char *own = notes ? ga_path_below(notes, path) : NULL;
 	int fd = ga_openat_beneath(home, path, O_RDONLY | O_DIRECTORY, 0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-	bool ret = false;
+	cleanup_dir DIR *d = ga_dir_of(fd);
+	struct dirent *e = ga_dir_next(d);
 
 	if (!d) {
-		cleanup_close int file = fd < 0 ? ga_openat_beneath(home, path, O_PATH, 0) : fd;
+		cleanup_close int file = fd < 0 ? ga_openat_beneath(home, path, O_PATH, 0) : -1;
 
-		return file >= 0;
+		return file >= 0 || fd >= 0;
 	}
-	while (!ret && (e = readdir(d)) != NULL)
-		ret = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-		      (!own || strcmp(e->d_name, own) != 0);
-	(void)closedir(d);
-	return ret;
+	while (e && own && !strcmp(e->d_name, own))
+		e = ga_dir_next(d);
+	return e != NULL;
 }
 
 bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p)

@@ -5,7 +5,6 @@
  */
 #include "ga/fetch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -94,16 +93,15 @@ static int import_packs(struct ga_import *im, const char *dir, bool *ret_any,
 			char **ret_reason, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(dir, "pack");
-	DIR *d = opendir(path);
+	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 	int rc = 0;
 
 	*ret_any = false;
-	while (d && !rc && (e = readdir(d))) {
-		size_t n = strlen(e->d_name);
+	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_close int fd = -1;
 
-		if (n < 5 || strcmp(e->d_name + n - 5, ".pack") != 0)
+		if (!ga_ends_in(e->d_name, ".pack"))
 			continue;
 		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
@@ -112,8 +110,6 @@ static int import_packs(struct ga_import *im, const char *dir, bool *ret_any,
 			rc = ga_import_pack(im, fd, ret_reason, err);
 		*ret_any = true;
 	}
-	if (d)
-		(void)closedir(d);
 	return rc;
 }
 

@@ -3,7 +3,6 @@
  * What is in the agents' home. Agents can make it as deep and as full as they like, so the walk is
  * bounded in both; it has one descriptor open for each level.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -60,22 +59,17 @@ static int enter(struct walk *w, int at, const char *name, const char *rel, stru
 
 static int walk(struct walk *w, int at, const char *rel, struct ga_error *err)
 {
-	int copy = fcntl(at, F_DUPFD_CLOEXEC, 3);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *d = ga_dir_of(fcntl(at, F_DUPFD_CLOEXEC, 3));
 	struct dirent *e;
 	int rc = 0;
 
-	if (!d) {
-		if (copy >= 0)
-			(void)close(copy);
+	if (!d)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read the agents' home");
-	}
-	while (!rc && (e = readdir(d)) != NULL) {
+	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_free char *path = ga_path_join(rel, e->d_name);
 		struct stat st;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    fstatat(at, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		if (fstatat(at, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		rc = w->visit(w, at, e->d_name, path, &st, err);
 		if (rc > 0)
@@ -83,7 +77,6 @@ static int walk(struct walk *w, int at, const char *rel, struct ga_error *err)
 		else if (!rc && S_ISDIR(st.st_mode))
 			rc = enter(w, at, e->d_name, path, err);
 	}
-	(void)closedir(d);
 	return rc;
 }
 

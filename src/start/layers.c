@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -130,17 +129,12 @@ static int dress(struct layers *l, struct ga_error *err)
 /* How much a directory is worth sharing: by the number of its own entries. */
 static size_t weight(int project, const char *path)
 {
-	cleanup_close int fd = ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK,
-						 0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *d = ga_dir_of(ga_openat_beneath(project, path, O_RDONLY | O_DIRECTORY |
+							 O_NONBLOCK, 0));
 	size_t n = 0;
 
-	if (!d)
-		return 0;
-	fd = -1;
-	while (n < 100000 && readdir(d))
+	while (n < 100000 && ga_dir_next(d))
 		n++;
-	(void)closedir(d);
 	return n;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,34 +49,21 @@ static void add(struct locks *l, int at, const char *path)
 	l->v[l->n++] = (struct lock){ ga_strdup(path), st };
 }
 
-/* A lock of git: no ref may have a name that ends in ".lock". */
-static bool is_lock(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 5 && !strcmp(name + n - 5, ".lock");
-}
-
 static void find_below(struct locks *l, int at, const char *dir, unsigned depth)
 {
-	int fd = openat(at, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	cleanup_dir DIR *d = ga_dir_of(openat(at, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+					      O_CLOEXEC));
 	struct dirent *e;
 
-	if (!d && fd >= 0)
-		(void)close(fd);
-	while (d && (e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		cleanup_free char *path = ga_path_join(dir, e->d_name);
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
-		if (is_lock(e->d_name))
+		/* of git: no ref may have such a name */
+		if (ga_ends_in(e->d_name, ".lock"))
 			add(l, at, path);
 		else if (depth)
 			find_below(l, at, path, depth - 1);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 /* Remove a lock that is still the same file after a while: whoever held it is gone. */

@@ -4,7 +4,6 @@
  * over a directory that has a mount in it (EINVAL); and copy up a file, which is needed to write to
  * it, that belongs to another user or to any group but the user's primary one (EOVERFLOW).
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,20 +76,14 @@ static void note(struct look *l, const char *path, const struct stat *st)
 /* Search a directory, following no link. Closes `fd`. */
 static void look_through(struct look *l, int fd, const char *path, unsigned depth)
 {
-	DIR *d = fdopendir(fd);
+	cleanup_dir DIR *d = ga_dir_of(fd);
 	struct dirent *e;
 
-	if (!d) {
-		(void)close(fd);
-		return;
-	}
-	while (l->left && (e = readdir(d))) {
+	while (l->left && (e = ga_dir_next(d))) {
 		cleanup_free char *at = NULL;
 		struct stat st;
 		int sub;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
 		l->left--;
 		if (fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
@@ -105,7 +98,6 @@ static void look_through(struct look *l, int fd, const char *path, unsigned dept
 		if (sub >= 0)
 			look_through(l, sub, at, depth + 1);
 	}
-	(void)closedir(d);
 }
 
 static void describe(const struct look *l, const char *dir, struct ga_strv *notes)

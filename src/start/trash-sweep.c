@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -41,17 +40,15 @@ static int list(struct ga_repo *r, const char *trash, struct ga_strv *ret, struc
 {
 	static const char prefix[] = GA_TRASH_REFS;
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
-	DIR *d = opendir(trash);
+	cleanup_dir DIR *d = opendir(trash);
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		if (!strncmp(e->d_name, GONE, sizeof(GONE) - 1))
 			ga_strv_push(gone, e->d_name);
 		else if (time_of(e->d_name))
 			ga_strv_push(ret, e->d_name);
 	}
-	if (d)
-		(void)closedir(d);
 	if (ga_refs_list(r, prefix, &refs, err))
 		return -1;
 	for (size_t i = 0; i < refs.n; i++) {

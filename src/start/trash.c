@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/trash.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -225,12 +224,12 @@ static bool is_part(const struct found *f, const struct ga_session *whole)
 static int find(const char *trash, const char *name, const struct ga_session *whole_or_null,
 		struct found *ret, struct ga_error *err)
 {
-	DIR *d = opendir(trash);
+	cleanup_dir DIR *d = opendir(trash);
 	struct dirent *e;
 
 	if (!d && errno != ENOENT)
 		return ga_fail_path(err, errno, "read", trash);
-	while (d && (e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		struct found f;
 
 		if (strncmp(e->d_name, name, strlen(name)) || !take_apart(trash, e->d_name, &f))
@@ -243,8 +242,6 @@ static int find(const char *trash, const char *name, const struct ga_session *wh
 			found_release(&f);
 		}
 	}
-	if (d)
-		(void)closedir(d);
 	return !ret->entry;
 }
 

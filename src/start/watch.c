@@ -3,7 +3,6 @@
  * What is looked at every second while a session runs: whether it has used up its time, written too
  * much, or filled the disk.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -62,16 +61,12 @@ static enum measured measure_entry(struct sum *sum, int dir, const char *name, u
 
 static enum measured measure_in(struct sum *sum, int fd, unsigned depth)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *d = ga_dir_of(fcntl(fd, F_DUPFD_CLOEXEC, 3));
 	enum measured m = d ? FITS : UNKNOWN;
 	struct dirent *e;
 
-	while (m == FITS && (e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			m = measure_entry(sum, fd, e->d_name, depth);
-	if (d)
-		(void)closedir(d);
+	while (m == FITS && (e = ga_dir_next(d)))
+		m = measure_entry(sum, fd, e->d_name, depth);
 	return m;
 }
 

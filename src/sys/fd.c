@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/fd.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -291,17 +290,41 @@ int ga_write_atomic(int dirfd, const char *path, const void *p, size_t n, mode_t
 	return ga_write_atomic_after(dirfd, path, p, n, mode, NULL, NULL, err);
 }
 
+void ga_cleanup_dirp(DIR **d)
+{
+	int saved = errno;
+
+	if (*d)
+		(void)closedir(*d);
+	errno = saved;
+}
+
+DIR *ga_dir_of(int fd)
+{
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	int saved = errno;
+
+	if (!d && fd >= 0)
+		(void)close(fd);
+	errno = saved;
+	return d;
+}
+
+struct dirent *ga_dir_next(DIR *d)
+{
+	struct dirent *e = NULL;
+
+	errno = 0;
+	while (d && (e = readdir(d)) && (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")))
+		;
+	return e;
+}
+
 bool ga_dir_is_empty(const char *path)
 {
-	DIR *d = opendir(path);
-	struct dirent *e;
-	bool empty = d || errno == ENOENT;
+	cleanup_dir DIR *d = opendir(path);
 
-	while (empty && d && (e = readdir(d)))
-		empty = !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
-	if (d)
-		(void)closedir(d);
-	return empty;
+	return (d || errno == ENOENT) && !ga_dir_next(d);
 }
 
 /* mkdir() that accepts an existing directory, or a symlink to one. */

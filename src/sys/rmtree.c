@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -83,20 +82,11 @@ static int move_up(struct rm *rm, int fd, const char *name)
  * (or removed there, if `fd` is the top's own child and they are empty). */
 static int empty_dir(struct rm *rm, int fd)
 {
-	cleanup_close int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	cleanup_dir DIR *d = ga_dir_of(fcntl(fd, F_DUPFD_CLOEXEC, 3));
 	struct dirent *e;
-	DIR *d;
-	int rc = 0;
+	int rc = d ? 0 : -1;
 
-	if (copy < 0)
-		return -1;
-	d = fdopendir(copy);
-	if (!d)
-		return -1;
-	copy = -1;
-	while (!rc && (errno = 0, e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
+	while (!rc && (e = ga_dir_next(d))) {
 		if (!unlinkat(fd, e->d_name, 0))
 			continue;
 		if (errno != EISDIR && errno != EPERM) {
@@ -112,30 +102,21 @@ static int empty_dir(struct rm *rm, int fd)
 		}
 		rc = move_up(rm, fd, e->d_name);
 	}
-	if (!rc && errno)
-		rc = -1;
-	(void)closedir(d);
-	return rc;
+	return !rc && errno ? -1 : rc;
 }
 
 /* Empty every directory at the top by one level; what was below that moves up beside it. Sets
  * `*again` if there was any. */
 static int pass(struct rm *rm, bool *again)
 {
-	cleanup_close int copy = openat(rm->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	cleanup_dir DIR *d = ga_dir_of(openat(rm->top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	struct dirent *e;
-	int rc = 0, saved;
+	int rc = d ? 0 : -1;
 
-	if (!d)
-		return -1;
-	copy = -1;
-	while (!rc && (errno = 0, e = readdir(d))) {
+	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_close int sub = -1;
 		bool is_dir;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
 		if (!unlinkat(rm->top, e->d_name, 0) || errno == ENOENT)
 			continue;
 		is_dir = errno == EISDIR || errno == EPERM;
@@ -153,10 +134,7 @@ static int pass(struct rm *rm, bool *again)
 		     errno != ENOENT))
 			rc = -1;
 	}
-	saved = errno;
-	(void)closedir(d);
-	errno = saved;
-	return saved ? -1 : rc;
+	return !rc && errno ? -1 : rc;
 }
 
 int ga_rmtree_at(int dirfd, const char *name, struct ga_error *err)
