@@ -77,6 +77,12 @@ int ga_work_merge_trees(const struct ga_repo *r, const char *ours, const char *t
 int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tree,
 		   const struct ga_oid *parents, size_t n, const struct ga_strv *env,
 		   const char *message, struct ga_oid *ret, struct ga_error *err);
+/* Make the commits that `tip` reaches, and neither `onto` nor `base` (NULL: none) does, again on top
+ * of `onto`, without merges and without those that change nothing, signed if that is configured;
+ * oldest first, the caller frees them. GA_ELOSE for a conflict, which names the commit. */
+int ga_work_replay(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tip,
+		   const struct ga_oid *base, const struct ga_oid *onto, struct ga_oid **ret,
+		   size_t *ret_n, struct ga_error *err);
 /* Of these paths, add those of which the bytes in the working tree are not those of the blob: line
  * ends, $Id$, encodings, filters. Sorted. */
 int ga_work_find_converted(const struct ga_repo *r, const struct ga_gitconfig *c,

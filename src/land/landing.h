@@ -3,7 +3,7 @@
  * The steps of a landing as values: request -> proposal -> record. In the order in which they
  * are taken:
  *
- *     propose.c replay.c  what would land, made in objects only
+ *     propose.c           what would land, made in objects only
  *     judge.c             flags: of the session, and of what would be on the user's branch
  *     preflight.c         would git refuse; do hooks, an editor or a conflict take part
  *     uncommitted.c       what the session did to uncommitted work
@@ -69,9 +69,6 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
  * else all of it has to have arrived. */
 int land_check_moved(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *branch,
 		     bool anew, struct ga_error *err);
-/* replay.c: make the commits of `base`..tip again on HEAD, without merges and without those that
- * change nothing. Fills steps, commit and tree. */
-int land_replay(const struct landing *l, struct proposal *p, struct ga_error *err);
 /* Is the path, or a directory above it, one of those that were asked for? */
 bool land_wants(const struct landing *l, const char *path);
 

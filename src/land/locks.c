@@ -52,11 +52,11 @@ int land_lock(struct ga_repo *r, struct land_lock *ret, struct ga_error *err)
 		return -1;
 	fd = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", file);
+		return ga_fail_path(err, errno, "open", file);
 	if (take(fd, file, err) || remove_locks(r, fd, err))
 		return -1;
 	if (ftruncate(fd, 0) || ga_write_full(fd, "running\n", 8))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot write '%s'", file);
+		return ga_fail_path(err, errno, "write", file);
 	ret->repo = r;
 	ret->fd = ga_steal_fd(&fd);
 	return 0;

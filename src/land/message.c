@@ -69,29 +69,6 @@ static void part_message(const struct landing *l, struct ga_buf *ret)
 	}
 }
 
-/* Does the last paragraph look like trailers? Then more of them go there. */
-static bool ends_in_trailers(const struct ga_buf *m)
-{
-	const char *last = m->ptr + m->len, *colon;
-	size_t n;
-
-	while (last > m->ptr && last[-1] != '\n')
-		last--;
-	n = strspn(last, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
-	colon = last + n;
-	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
-}
-
-static void add_checks(const struct landing *l, struct ga_buf *ret)
-{
-	if (!l->report->checks.n)
-		return;
-	while (ret->len && ret->ptr[ret->len - 1] == '\n')
-		ga_buf_chomp(ret);
-	ga_buf_adds(ret, ends_in_trailers(ret) ? "\n" : "\n\n");
-	ga_report_check_trailers(&l->report->checks, ret);
-}
-
 int land_message(const struct landing *l, const struct proposal *p, bool log, struct ga_buf *ret,
 		 struct ga_error *err)
 {
@@ -111,6 +88,6 @@ int land_message(const struct landing *l, const struct proposal *p, bool log, st
 		rc = merge_message(l, p, ret, err);
 	/* they ran on all of the session */
 	if (!l->opts->paths)
-		add_checks(l, ret);
+		ga_report_check_trailers(&l->report->checks, ret);
 	return rc;
 }

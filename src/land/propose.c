@@ -125,6 +125,19 @@ char *land_name_tip(const struct landing *l, const struct proposal *p)
 		       : ga_strdup(GA_HEX(&p->tip));
 }
 
+/* The session's own commits again, on HEAD. */
+static int replay(const struct landing *l, struct proposal *p, struct ga_error *err)
+{
+	const struct ga_oid *onto = &l->s->id.onto;
+	bool base = !l->opts->with_base && ga_commit_here(l->repo, onto, err) > 0;
+
+	if (err->msg || ga_work_replay(l->repo, l->config, &p->tip, base ? onto : NULL, &p->head,
+				       &p->steps, &p->n_steps, err))
+		return -1;
+	p->commit = p->n_steps ? p->steps[p->n_steps - 1] : p->head;
+	return ga_commit_tree(l->repo, &p->commit, &p->tree, err);
+}
+
 /* Fill tree, commit and conflicts. A merge of what HEAD has already gives HEAD's tree. */
 static int make_result(const struct landing *l, struct proposal *p, struct ga_error *err)
 {
@@ -138,7 +151,7 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 			       "the session", l->s->name);
 	}
 	if (how == GA_LAND_REBASE)
-		return land_replay(l, p, err);
+		return replay(l, p, err);
 	if (how == GA_LAND_FF_ONLY) {
 		rc = ga_oid_is_zero(&p->head) ? 1
 		     : ga_is_ancestor(l->repo, &p->head, &p->tip, err);

@@ -54,14 +54,15 @@ static const char *name_of(const struct record *r)
 
 /* ---- reading ------------------------------------------------------------------------- */
 
-static bool parse_name(const char *s, const char *const *names, size_t n, unsigned *ret)
+/* The index of a name, or -1. */
+static int get_name(const json_t *o, const char *key, const char *const *names, size_t n)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (!strcmp(s, names[i])) {
-			*ret = i;
-			return true;
-		}
-	return false;
+	const char *name = json_string_value(json_object_get(o, key));
+
+	for (size_t i = 0; name && i < n; i++)
+		if (!strcmp(name, names[i]))
+			return (int)i;
+	return -1;
 }
 
 static bool get_oid(const json_t *v, struct ga_oid *ret)
@@ -96,24 +97,20 @@ static bool get_path(const json_t *v, struct record *r)
 static bool get_record(const json_t *o, struct record *r)
 {
 	const json_t *paths = json_object_get(o, "paths"), *v;
+	const char *session = json_string_value(json_object_get(o, "session"));
 	cleanup_buf struct ga_buf branch = GA_BUF_INIT, objects = GA_BUF_INIT;
-	const char *session = NULL, *way = NULL, *phase = NULL;
-	unsigned which;
-	int part = 0;
+	int way = get_name(o, "way", ways, GA_NELEMS(ways));
+	int phase = get_name(o, "phase", phases, GA_NELEMS(phases));
 	size_t i;
 
-	if (json_unpack((json_t *)(uintptr_t)o, "{s:s, s:s, s:s, s:b}", "session", &session,
-			"way", &way, "phase", &phase, "part", &part) ||
-	    !ga_session_name_ok(session) || !parse_name(way, ways, GA_NELEMS(ways), &which) ||
+	if (!session || !ga_session_name_ok(session) || way < 0 || phase < 0 ||
 	    !ga_json_bytes(json_object_get(o, "objects"), &objects) || *objects.ptr != '/')
 		return false;
-	r->objects = ga_buf_steal(&objects);
 	r->session = ga_strdup(session);
-	r->how = (enum ga_land_how)which;
-	r->part = part;
-	if (!parse_name(phase, phases, GA_NELEMS(phases), &which))
-		return false;
-	r->phase = (enum record_phase)which;
+	r->objects = ga_buf_steal(&objects);
+	r->how = (enum ga_land_how)way;
+	r->phase = (enum record_phase)phase;
+	r->part = json_is_true(json_object_get(o, "part"));
 	if (ga_json_bytes(json_object_get(o, "branch"), &branch))
 		r->branch = ga_buf_steal(&branch);
 	json_array_foreach((json_t *)(uintptr_t)paths, i, v)
@@ -173,7 +170,7 @@ static void set_path(json_t *o, const char *key, const char *path)
 	json_t *v = json_object();
 
 	ga_json_set_bytes(v, "path", path);
-	(void)json_object_set_new(o, key, v);
+	ga_json_set(o, key, v);
 }
 
 static json_t *record_json(const struct record *r)
@@ -186,7 +183,7 @@ static json_t *record_json(const struct record *r)
 				      r->v[i].ignored);
 
 		ga_json_set_bytes(p, "path", r->v[i].path);
-		(void)json_array_append_new(paths, p);
+		ga_json_add(paths, p);
 	}
 	o = json_pack("{s:s, s:s, s:s, s:b, s:o}", "session", r->session, "way", ways[r->how],
 		      "phase", phases[r->phase], "part", r->part, "paths", paths);
@@ -205,7 +202,7 @@ static int unlink_record(const struct ga_repo *r, const char *name, struct ga_er
 	cleanup_free char *file = ga_strf("%s/" PLACE "/%s", ga_repo_info(r)->gitdir, name);
 
 	return unlink(file) && errno != ENOENT && errno != ENOTDIR
-		       ? ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", file) : 0;
+		       ? ga_fail_path(err, errno, "remove", file) : 0;
 }
 
 int record_save(const struct ga_repo *r, const struct record *rec, struct ga_error *err)

@@ -89,7 +89,7 @@ int land_clear_state(const struct landing *l, const struct record *rec, struct g
 	int status;
 
 	if (rec->how == GA_LAND_SQUASH && unlink(squash) && errno != ENOENT)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", squash);
+		return ga_fail_path(err, errno, "remove", squash);
 	return is_merging(gitdir, rec) || !ga_repo_operation(l->repo)
 		       ? land_run(l, args, LAND_QUIET, &status, &why, err) : 0;
 }

@@ -54,11 +54,29 @@ json_t *ga_report_checks_json(const struct ga_strv *checks)
 	return list;
 }
 
+/* Does the last paragraph look like trailers? Then more of them go there. */
+static bool ends_in_trailers(const struct ga_buf *m)
+{
+	const char *last = m->ptr + m->len, *colon;
+	size_t n;
+
+	while (last > m->ptr && last[-1] != '\n')
+		last--;
+	n = strspn(last, "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789");
+	colon = last + n;
+	return last > m->ptr && n && colon[0] == ':' && colon[1] == ' ';
+}
+
 void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message)
 {
 	cleanup_strv struct ga_strv lines = GA_STRV_INIT;
 
 	ga_report_checks(checks, &lines);
+	if (!lines.n)
+		return;
+	while (message->len && message->ptr[message->len - 1] == '\n')
+		ga_buf_chomp(message);
+	ga_buf_adds(message, ends_in_trailers(message) ? "\n" : "\n\n");
 	for (size_t i = 0; i < lines.n && i < GA_REPORT_TRAILERS; i++)
 		ga_buf_addf(message, "Agent-Check: %s\n", lines.v[i]);
 }

@@ -51,25 +51,18 @@ void ga_remove_empty_above(int root, const char *path)
 
 static int remove_hollow(int at, const char *name, unsigned depth)
 {
+	cleanup_dir DIR *d = NULL;
 	struct dirent *e;
-	DIR *d;
-	int fd, rc = 0;
+	int rc = 0;
 
 	if (!unlinkat(at, name, AT_REMOVEDIR))
 		return 0;
 	if ((errno != ENOTEMPTY && errno != EEXIST) || depth >= DEPTH_MAX)
 		return -1;
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	d = fd < 0 ? NULL : fdopendir(fd);
-	if (!d) {
-		ga_cleanup_closep(&fd);
-		return -1;
-	}
-	while (!rc && (e = readdir(d)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			rc = remove_hollow(fd, e->d_name, depth + 1);
-	(void)closedir(d);
-	return rc || unlinkat(at, name, AT_REMOVEDIR) ? -1 : 0;
+	d = ga_dir_of(openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	while (!rc && (e = ga_dir_next(d)))
+		rc = remove_hollow(dirfd(d), e->d_name, depth + 1);
+	return !d || rc || unlinkat(at, name, AT_REMOVEDIR) ? -1 : 0;
 }
 
 int ga_remove_hollow_beneath(int root, const char *path)

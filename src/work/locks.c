@@ -62,16 +62,14 @@ static bool is_ancestor(uint64_t pid)
 /* A git from which we do not descend; 0: there is none. */
 static uint64_t find_git(const struct ga_repo *r)
 {
-	DIR *d = opendir("/proc");
+	cleanup_dir DIR *d = opendir("/proc");
 	uint64_t ret = 0, pid;
 	struct dirent *e;
 
-	while (d && !ret && (e = readdir(d)))
+	while (!ret && (e = ga_dir_next(d)))
 		if (ga_parse_u64(e->d_name, UINT32_MAX, &pid) && !is_ancestor(pid) &&
 		    is_git_here(dirfd(d), e->d_name, ga_repo_info(r)))
 			ret = pid;
-	if (d)
-		(void)closedir(d);
 	return ret;
 }
 
@@ -96,7 +94,7 @@ static int remove_lock(const struct ga_repo *r, const struct timespec *since,
 		return ga_hint(err, "wait until it has ended, then try again");
 	}
 	if (unlink(path) && errno != ENOENT)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remove '%s'", q);
+		return ga_fail_path(err, errno, "remove", path);
 	return 0;
 }
 
@@ -104,19 +102,17 @@ int ga_work_remove_locks(struct ga_repo *r, const struct timespec *since, struct
 {
 	const struct ga_repo_info *info = ga_repo_info(r);
 	cleanup_free char *branch = NULL, *own = NULL;
-	DIR *d = opendir(info->gitdir);
+	cleanup_dir DIR *d = opendir(info->gitdir);
 	struct ga_oid head;
 	struct dirent *e;
 	int rc = 0;
 
-	while (d && !rc && (e = readdir(d))) {
+	while (!rc && (e = ga_dir_next(d))) {
 		cleanup_free char *path = ga_path_join(info->gitdir, e->d_name);
 
 		if (ga_ends_in(e->d_name, ".lock"))
 			rc = remove_lock(r, since, path, err);
 	}
-	if (d)
-		(void)closedir(d);
 	if (rc || ga_repo_head(r, &head, &branch, err) < 0)
 		return -1;
 	own = ga_strf("%s/%s.lock", info->commondir, branch ? branch : "HEAD");
