@@ -154,6 +154,12 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 int ga_report_read_at(struct ga_repo *repo, const struct ga_session *s,
 		      const struct ga_oid *commit, struct ga_report *ret, struct ga_error *err);
 
+/* Tell the session what the report says of its result: tip, held, notes and left_out. */
+void ga_report_tell(const struct ga_report *r, struct ga_session *s);
+/* The same from the stored report. A session without one, or whose report is damaged, has none of
+ * them; whatever needs the report says so. */
+void ga_report_load(struct ga_repo *repo, struct ga_session *s);
+
 /* The stored form as text, and back; the text is ASCII. The caller frees it. */
 char *ga_report_encode(const struct ga_report *r);
 int ga_report_decode(const char *text, size_t n, struct ga_report *ret, struct ga_error *err);

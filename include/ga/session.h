@@ -111,7 +111,8 @@ struct ga_session_run {
 	struct ga_strv resumed_with; /* the command it was resumed with, if not its own */
 };
 
-/* Its result, set by capture, land and fetch. */
+/* Its result, set by capture, land and fetch. The first four are what its report says, and stored
+ * nowhere else: a session that was just loaded has none (ga_report_load() in ga/report.h). */
 struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
 	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */

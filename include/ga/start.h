@@ -197,6 +197,9 @@ int ga_start_capture(struct ga_start_env *e, struct ga_session *s, int lock,
  * is alive. */
 int ga_start_recover(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
 
+/* Do its layers have nothing to capture? In doubt they do. */
+bool ga_start_is_idle(const struct ga_session *s);
+
 /* Remove a session that never ran: refs, worktree entry, directory. */
 int ga_start_discard(struct ga_start_env *e, struct ga_session *s, struct ga_error *err);
 

@@ -64,8 +64,7 @@ static int update_branch(struct capture *c, const struct outcome *o, struct plan
 	static const struct ga_oid none;
 	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
 	const struct ga_oid *known[] =
-		{ &c->base.branch, &c->s->id.onto, &c->s->result.tip, &o->former_tip,
-					 new };
+		{ &c->base.branch, &c->s->id.onto, &c->s->result.tip, new };
 	struct ga_oid old;
 	int rc = ga_ref_read(c->e->repo, c->s->id.branch, &old, err);
 

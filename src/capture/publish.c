@@ -226,10 +226,8 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 			     "the former report could not be read: its verdicts are open again");
 	if (fill_report(c, o, err) || add_former(c, o, o->report, err))
 		return -1;
-	if (!rc) {
+	if (!rc)
 		keep_verdicts(o->report, &former, c->s->run.resumed != 0);
-		o->former_tip = former.tip;
-	}
 	/* writing it would mean to wait for three files to be synced */
 	if (have && ga_report_says_nothing(o->report))
 		return 0;
@@ -242,14 +240,9 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	struct ga_session *s = c->s;
 
 	s->state = GA_STATE_CAPTURED;
-	s->result.tip = o->report->tip;
-	s->result.held = o->rewrite.held;
+	ga_report_tell(o->report, s);
 	s->view.tree = c->upper.tree;
 	s->view.full = o->rewrite.full;
-	ga_strv_release(&s->result.notes);
-	ga_strv_extend(&s->result.notes, &o->report->notes);
-	ga_strv_release(&s->result.left_out);
-	ga_strv_extend(&s->result.left_out, &o->left_out);
 	ga_strv_release(&s->view.renamed);
 	ga_strv_extend(&s->view.renamed, &o->renamed);
 }

@@ -28,7 +28,6 @@ struct outcome {
 	struct ga_strv hold_always;
 	struct ga_rewrite rewrite;
 	struct ga_report *report;   /* the caller's */
-	struct ga_oid former_tip;   /* the tip in the former report; zero: none */
 	struct ga_oid report_id;
 };
 void outcome_release(struct outcome *o);

@@ -58,6 +58,7 @@ int cli_finish_drop(struct cli *c, const char *name, struct ga_error *err)
 	ga_session_release(&s);
 	if (ga_session_load(c->env.state_dir, name, &s, &damaged) || s.state != GA_STATE_DROPPED)
 		return 0;
+	ga_report_load(c->env.repo, &s);
 	if (cli_trash(&c->env, &s, &where, err))
 		return ga_error_wrap(err, "session '%s' was being dropped", name);
 	q = ga_quote(where);

@@ -135,19 +135,14 @@ static void print_row(struct cli *c, const struct ga_session *s, bool running,
 
 /* Capture an interrupted session before it is shown. One that cannot be captured now is shown as
  * interrupted, behind the error. */
-static int capture_first(struct cli *c, struct ga_session *s, int lock, struct ga_error *err)
+static void capture_first(struct cli *c, struct ga_session *s, int lock)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
-	cleanup_free char *name = ga_strdup(s->name);
 
 	if (!cli_capture_interrupted(c, s, lock, &why))
-		return 0;
+		return;
 	cli_print_error(&why);
-	ga_session_release(s);
-	if (ga_session_load(c->env.state_dir, name, s, err))
-		return -1;
 	s->state = GA_STATE_INTERRUPTED;
-	return 0;
 }
 
 struct shown {
@@ -179,8 +174,8 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 		return 0;
 	/* a session that another command has locked for a moment is shown as it was read */
 	running = rc == 2 && (cli_is_running(&s) || s.state == GA_STATE_RUNNING);
-	if (rc == 0 && s.state == GA_STATE_INTERRUPTED && capture_first(c, &s, lock, err))
-		return -1;
+	if (rc == 0 && s.state == GA_STATE_INTERRUPTED)
+		capture_first(c, &s, lock);
 	if (!running && ga_report_read(c->env.repo, &s, &r, err) < 0)
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &s, err))

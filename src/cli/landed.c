@@ -73,9 +73,7 @@ int cli_unlanded(struct ga_repo *r, const struct ga_session *s, struct ga_error 
 	cleanup_(ga_arrival_release) struct ga_arrival a = GA_ARRIVAL_INIT;
 
 	/* changes to uncommitted work that no landing has brought yet */
-	if (s->result.left_out.n)
-		return 1;
-	if (!ga_oid_is_zero(&s->result.held))
+	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 1;
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;

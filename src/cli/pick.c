@@ -119,6 +119,7 @@ int cli_load_session(struct cli *c, const char *name, bool capture, struct ga_se
 	if (ga_wip_attach(c->env.repo, &s, err))
 		return -1;
 	if (rc) {
+		ga_report_load(c->env.repo, &s);
 		*ret = s;
 		s = (struct ga_session)GA_SESSION_INIT;
 		return 2;

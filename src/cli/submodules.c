@@ -14,14 +14,6 @@
 
 /* ---- work --------------------------------------------------------------------- */
 
-/* For a part whose repository is gone, by its state alone: what cannot be looked at may be work. */
-static bool may_have_work(const struct ga_session *s)
-{
-	if (s->state == GA_STATE_LANDED)
-		return !ga_oid_is_zero(&s->result.held) || s->result.left_out.n;
-	return s->state != GA_STATE_CAPTURED || s->id.submodules.n || cli_has_work(s);
-}
-
 static int find_work(const struct ga_part_at *at, void *payload, struct ga_error *err)
 {
 	cleanup_free char *ref = NULL;
@@ -30,7 +22,9 @@ static int find_work(const struct ga_part_at *at, void *payload, struct ga_error
 
 	if (*ret_dir || !at->s)
 		return 0;
-	rc = at->env ? cli_unlanded(at->env->repo, at->s, err) : may_have_work(at->s);
+	/* what cannot be looked at, as the repository is gone, may be work */
+	rc = at->env ? cli_unlanded(at->env->repo, at->s, err)
+		     : at->s->state != GA_STATE_LANDED && !ga_start_is_idle(at->s);
 	if (!rc && at->env)
 		rc = cli_kept_refs(at->env->repo, at->s, &ref, err);
 	if (!rc && at->env)

@@ -146,9 +146,9 @@ static int choose_rejected(struct decision *d, struct ga_error *err)
 	for (size_t i = 0; i < d->at.held.n; i++)
 		if (rejects(d, d->at.held.v[i].path))
 			ga_strv_push(&d->chosen.give_up, d->at.held.v[i].path);
-	for (size_t i = 0; i < d->s->result.left_out.n; i++)
-		if (rejects(d, d->s->result.left_out.v[i]))
-			ga_strv_push(&d->chosen.unlist, d->s->result.left_out.v[i]);
+	for (size_t i = 0; i < d->report->left_out.n; i++)
+		if (rejects(d, d->report->left_out.v[i]))
+			ga_strv_push(&d->chosen.unlist, d->report->left_out.v[i]);
 	d->chosen.any = d->chosen.any || d->chosen.restore.n || d->chosen.give_up.n ||
 		d->chosen.unlist.n;
 	return reject_flags(d, err);

@@ -399,9 +399,7 @@ static int finish(struct decision *d, struct ga_report *new, struct ga_error *er
 	ga_report_release(d->report);
 	*d->report = *new;
 	*new = (struct ga_report)GA_REPORT_INIT;
-	d->s->result.tip = d->report->tip;
-	d->s->result.held = d->report->held;
-	remove_all(&d->s->result.left_out, &d->chosen.unlist);
+	ga_report_tell(d->report, d->s);
 	/* there is something new to land */
 	if (d->s->state == GA_STATE_LANDED && !ga_oid_equal(&d->new_tip, &d->at.tip))
 		d->s->state = GA_STATE_CAPTURED;

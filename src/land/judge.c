@@ -23,7 +23,7 @@ int land_save_report(const struct landing *l, struct ga_error *err)
 	    ga_report_write(l->repo, l->report, committer, rc ? NULL : &old, &new, err))
 		return -1;
 	ga_ref_updates_add(&u, ref, &old, &new);
-	return ga_refs_update(l->repo, &u, "agent: flags found at landing", err);
+	return ga_refs_update(l->repo, &u, "agent: land", err);
 }
 
 /* ---- what the rules say ----------------------------------------------------------------- */

@@ -47,23 +47,9 @@ static int fail_left(const struct record *rec, struct ga_error *err)
 		       rec->session);
 }
 
-/* The report is written first: a rejection that was killed half way is in it, and not in the
- * session yet. */
-static void forget_rejected(const struct landing *l)
-{
-	cleanup_strv struct ga_strv all = l->s->result.left_out;
-	struct ga_strv *own = &l->s->result.left_out;
-
-	*own = (struct ga_strv)GA_STRV_INIT;
-	for (size_t i = 0; i < all.n; i++)
-		if (!l->report->session || ga_strv_has(&l->report->left_out, all.v[i]))
-			ga_strv_push(own, all.v[i]);
-}
-
 /* `completed`: git has moved, and what comes beside it is left. */
 static int check(const struct landing *l, bool completed, struct proposal *p, struct ga_error *err)
 {
-	forget_rejected(l);
 	if (check_state(l->s, err) || land_propose(l, p, err))
 		return -1;
 	p->moves &= !completed;
@@ -101,38 +87,42 @@ static void begin_record(const struct landing *l, const struct proposal *p, stru
 
 /* ---- afterwards ------------------------------------------------------------------------------ */
 
-/* What was brought is no longer left out. */
-static void forget_brought(struct ga_session *s, const struct record *rec,
-			   const struct ga_strv *left)
+/* What was brought is no longer left out, and the report says so. `left`: what was not brought;
+ * NULL: the session has landed, with what the user may have added to its branch. */
+static int forget_brought(const struct landing *l, const struct record *rec,
+			  const struct ga_strv *left, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv all = s->result.left_out;
+	struct ga_report *r = l->report;
+	cleanup_strv struct ga_strv was = r->left_out;
+	struct ga_oid tip = r->tip;
 
-	s->result.left_out = (struct ga_strv)GA_STRV_INIT;
-	for (size_t i = 0; i < all.n; i++) {
+	r->left_out = (struct ga_strv)GA_STRV_INIT;
+	for (size_t i = 0; left && i < was.n; i++) {
 		bool brought = false;
 
 		for (size_t k = 0; k < rec->n && !brought; k++)
-			brought = !rec->v[k].ignored && !strcmp(rec->v[k].path, all.v[i]);
-		if (!brought || ga_strv_has(left, all.v[i]))
-			ga_strv_push(&s->result.left_out, all.v[i]);
+			brought = !rec->v[k].ignored && !strcmp(rec->v[k].path, was.v[i]);
+		if (!brought || ga_strv_has(left, was.v[i]))
+			ga_strv_push(&r->left_out, was.v[i]);
 	}
+	if (!left && !ga_oid_is_zero(&rec->tip))
+		r->tip = rec->tip;
+	ga_report_tell(r, l->s);
+	return !r->session || (r->left_out.n == was.n && ga_oid_equal(&r->tip, &tip))
+		       ? 0 : land_save_report(l, err);
 }
 
 /* `left`: paths that were to be brought, and were not. */
 static int note_landed(const struct landing *l, const struct record *rec,
 		       const struct ga_strv *left, struct ga_error *err)
 {
+	bool all = !rec->part && !left->n;
 	struct ga_session *s = l->s;
 	json_t *o = json_object();
 
-	if (!rec->part && !left->n) {
+	if (all) {
 		s->state = GA_STATE_LANDED;
 		s->result.landed = rec->commit;
-		if (!ga_oid_is_zero(&rec->tip))
-			s->result.tip = rec->tip;
-		ga_strv_release(&s->result.left_out);
-	} else {
-		forget_brought(s, rec, left);
 	}
 	ga_json_set_oid(o, "commit", &rec->commit);
 	ga_json_set_oid(o, "tip", &rec->tip);
@@ -141,8 +131,9 @@ static int note_landed(const struct landing *l, const struct record *rec,
 	if (l->ret->ignored.n)
 		(void)json_object_set_new(o, "ignored", ga_report_paths_json(l->opts->ignored));
 	(void)ga_journal(s->dir, "landed", o);
-	return ga_session_save(s, err) ? ga_error_wrap(err, "agent/%s has landed, but that could "
-						       "not be noted", s->name) : 0;
+	return forget_brought(l, rec, all ? NULL : left, err) || ga_session_save(s, err)
+		       ? ga_error_wrap(err, "agent/%s has landed, but that could not be noted",
+				       s->name) : 0;
 }
 
 /* Recover first; a dry run only looks. */
@@ -233,14 +224,12 @@ static int fail_conflict(const struct landing *l, const struct proposal *p, stru
 static int note_arrived(const struct landing *l, const struct proposal *p,
 			const struct record *rec, struct ga_error *err)
 {
-	bool any = !ga_oid_is_zero(&p->tip) || l->s->result.left_out.n;
-
-	if (!any || rec->part || (l->s->state == GA_STATE_LANDED && !l->s->result.left_out.n))
+	if ((ga_oid_is_zero(&p->tip) && !l->s->result.left_out.n) || rec->part ||
+	    l->s->state == GA_STATE_LANDED)
 		return 0;
 	l->s->state = GA_STATE_LANDED;
 	l->s->result.landed = p->head;
-	ga_strv_release(&l->s->result.left_out);
-	return ga_session_save(l->s, err);
+	return forget_brought(l, rec, NULL, err) || ga_session_save(l->s, err) ? -1 : 0;
 }
 
 /* The last of what touches nothing: what is brought beside it, the result, and the commit as far as

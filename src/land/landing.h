@@ -22,7 +22,8 @@
 
 struct land_lock;
 
-/* What is asked for. All members are set, `report`, `opts` and `ret` but for undo and abort. */
+/* What is asked for. All members are set, but `opts` for undo and `report`, `opts` and `ret` for
+ * abort. */
 struct landing {
 	struct ga_repo *repo;
 	struct ga_session *s;
@@ -77,7 +78,7 @@ bool land_wants(const struct landing *l, const char *path);
 int land_judge(const struct landing *l, const struct proposal *p, struct ga_error *err);
 /* The rules on what git, hooks or the user made instead of the proposal: name new flags. */
 int land_judge_made(const struct landing *l, const struct record *rec, struct ga_error *err);
-/* Store the report, so that what was found can be decided. */
+/* Store the report: what was found, so that it can be decided, or what is still to be brought. */
 int land_save_report(const struct landing *l, struct ga_error *err);
 
 /* preflight.c: would git do it, and do the settings allow it? GA_ELOSE, naming paths and the

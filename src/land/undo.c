@@ -140,16 +140,23 @@ static int move_back(const struct landing *l, const struct record *rec, struct g
 					  : run(l, branch ? on : detached, err);
 }
 
-static int note(struct ga_session *s, const struct record *rec, struct ga_error *err)
+static int note(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
-	json_t *o = json_object();
+	struct ga_strv *left_out = &l->report->left_out;
+	const size_t n = left_out->n;
+	struct ga_session *s = l->s;
+	json_t *o;
 
+	for (size_t i = 0; i < rec->n; i++)
+		if (!rec->v[i].ignored)
+			ga_strv_push(left_out, rec->v[i].path);
+	ga_strv_sort_unique(left_out);
+	if (l->report->session && left_out->n > n && land_save_report(l, err))
+		return -1;
 	s->state = GA_STATE_CAPTURED;
 	s->result.landed = (struct ga_oid){{0}};
-	for (size_t i = 0; i < rec->n; i++)
-		if (!rec->v[i].ignored && !ga_strv_has(&s->result.left_out, rec->v[i].path))
-			ga_strv_push(&s->result.left_out, rec->v[i].path);
-	ga_strv_sort_unique(&s->result.left_out);
+	ga_report_tell(l->report, s);
+	o = json_object();
 	ga_json_set_oid(o, "commit", &rec->commit);
 	(void)ga_journal(s->dir, "undone", o);
 	return ga_session_save(s, err);
@@ -162,9 +169,9 @@ static int undo_record(const struct landing *l, struct record *rec, struct ga_er
 	int rc;
 
 	rec->phase = RECORD_UNDOING;
-	/* the session first: if we are killed, it is noted again that it has landed, but never that
-	 * what it left out has been brought */
-	if (record_save(l->repo, rec, err) || note(l->s, rec, err))
+	/* the session first, and of it the report: if we are killed, it is noted again that it has
+	 * landed, but never that what it left out has been brought */
+	if (record_save(l->repo, rec, err) || note(l, rec, err))
 		return -1;
 	ga_outlive_terminal(&outlived);
 	rc = record_bring(l->repo, rec, 0, true, &left, err) || ga_fault_stop("undo:files", err) ||
@@ -202,8 +209,9 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
 		 struct ga_error *err)
 {
 	struct ga_land_result ret = GA_LAND_RESULT_INIT;
-	struct landing l = { .repo = r, .s = s, .ret = &ret };
-	int rc = land_locked(&l, undo, err);
+	cleanup_report struct ga_report report = GA_REPORT_INIT;
+	struct landing l = { .repo = r, .s = s, .report = &report, .ret = &ret };
+	int rc = ga_report_read(r, s, &report, err) < 0 ? -1 : land_locked(&l, undo, err);
 
 	*ret_head = ret.commit;
 	return rc;

@@ -351,3 +351,24 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 	}
 	return 0;
 }
+
+void ga_report_tell(const struct ga_report *r, struct ga_session *s)
+{
+	s->result.tip = r->tip;
+	s->result.held = r->held;
+	ga_strv_release(&s->result.notes);
+	ga_strv_extend(&s->result.notes, &r->notes);
+	ga_strv_release(&s->result.left_out);
+	/* an earlier version noted what a landing brought in the state file only */
+	if (s->state != GA_STATE_LANDED)
+		ga_strv_extend(&s->result.left_out, &r->left_out);
+}
+
+void ga_report_load(struct ga_repo *repo, struct ga_session *s)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+
+	(void)ga_report_read(repo, s, &r, &damaged);
+	ga_report_tell(&r, s);
+}

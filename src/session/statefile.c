@@ -35,7 +35,8 @@ struct field {
 
 #define FIELD(key, kind, member) { key, kind, offsetof(struct ga_session, member) }
 
-/* The keys stay what they were when a member gets another name: sessions outlive an update. */
+/* The keys stay what they were when a member gets another name: sessions outlive an update. Files
+ * of earlier versions also have "tip", "held", "note" and "leftout", which the report has. */
 static const struct field fields[] = {
 	FIELD("name", STRING, name),
 	FIELD("state", STATE, state),
@@ -77,10 +78,6 @@ static const struct field fields[] = {
 	FIELD("exposed", LIST, view.exposed),
 	FIELD("check", LIST, run.checks),
 	FIELD("remark", LIST, run.remarks),
-	FIELD("tip", OID, result.tip),
-	FIELD("held", OID, result.held),
-	FIELD("note", LIST, result.notes),
-	FIELD("leftout", LIST, result.left_out),
 	FIELD("renamed", LIST, view.renamed),
 	FIELD("stood", LIST, view.stood),
 	FIELD("view", OID, view.tree),
@@ -111,6 +108,8 @@ void ga_session_release(struct ga_session *s)
 		else if (fields[i].kind == LIST)
 			ga_strv_release((struct ga_strv *)at);
 	}
+	ga_strv_release(&s->result.notes);
+	ga_strv_release(&s->result.left_out);
 	free(s->dir);
 	*s = (struct ga_session)GA_SESSION_INIT;
 }

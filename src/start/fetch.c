@@ -246,18 +246,15 @@ static void fill(struct fetch *f, struct ga_report *r)
 
 	s->state = GA_STATE_CAPTURED;
 	s->id.onto = s->id.base = f->onto;
-	s->result.tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? none : f->rewrite.tip;
-	s->result.held = f->rewrite.held;
 	s->result.landed = none;
 	s->result.remote_tip = f->from->tip;
 	s->result.remote_held = f->from->held;
-	ga_strv_release(&s->result.notes);
-	ga_strv_extend(&s->result.notes, &f->notes);
 	ga_report_begin(r, s);
-	r->tip = s->result.tip;
-	r->held = s->result.held;
+	r->tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? none : f->rewrite.tip;
+	r->held = f->rewrite.held;
 	ga_report_add_flags(r, &f->rewrite.flags, &f->rewrite.held_paths);
 	ga_strv_extend(&r->notes, &f->notes);
+	ga_report_tell(r, s);
 }
 
 static int set_ref(struct fetch *f, struct ga_ref_updates *u, const char *name,
@@ -307,7 +304,7 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 	if (ga_ref_read_or_zero(f->r, s->id.branch, &oid, err) ||
 	    ga_report_read(f->r, s, &r, err) < 0)
 		return -1;
-	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &s->result.tip);
+	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &r.tip);
 	for (size_t i = 0; i < r.n_flags; i++)
 		touched = touched || r.flags[i].verdict != GA_VERDICT_OPEN;
 	if (!touched)

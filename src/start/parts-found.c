@@ -124,6 +124,8 @@ static int call(const struct ga_start_env *e, const struct ga_session *of, size_
 		at.why = &why;
 	else
 		at.env = &env;
+	if (at.s && at.env)
+		ga_report_load(env.repo, &s);
 	return fn(&at, payload, err);
 }
 

@@ -29,12 +29,21 @@
 #define GONE_MS 30000
 #define GONE_STEP_MS 10
 
+/* Save when and how the agent ended, and what was lost: a capture that is killed and done again, or
+ * done by another process, goes by the file. A failure is ignored: if the disk is full, capture
+ * fails itself. */
+static void save_if_possible(const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	(void)ga_session_save(s, &ignored);
+}
+
 /* The project was moved away inside. Its mounts went along, so what is in the layers is good. What
  * was written at the old path afterwards is not in them, but in the directory beneath. */
 static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
 		      struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	const char *rel = ga_path_below(s->id.project, e->home);
 	const char *home = spec->home_upper ? spec->home_upper : spec->home_source;
 	cleanup_free char *dir = rel ? ga_path_join(home, rel) : NULL;
@@ -45,8 +54,7 @@ static void note_lost(const struct ga_start_env *e, const struct ga_spec *spec,
 				dir ? "look for what was written after that in"
 				    : "gone is what was written after that to", q);
 	(void)ga_journal(s->dir, "lost", json_pack("{s:s}", "incomplete", s->view.incomplete));
-	/* if this process ends, capture goes by the file */
-	(void)ga_session_save(s, &ignored);
+	save_if_possible(s);
 }
 
 static void started(void *payload)
@@ -60,7 +68,6 @@ static void started(void *payload)
 /* Processes that the kernel killed may not have written all, and cannot say so themselves. */
 static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, struct ga_session *s)
 {
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	uint64_t n = ga_run_oom_kills(sb, c);
 
 	if (!n || s->view.incomplete)
@@ -69,7 +76,7 @@ static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, st
 		ga_strf("the kernel ended %" PRIu64 " of its processes for want of memory "
 				"(limits.memory)", n);
 	(void)ga_journal(s->dir, "limit", json_pack("{s:s}", "incomplete", s->view.incomplete));
-	(void)ga_session_save(s, &ignored);
+	save_if_possible(s);
 }
 
 /* Without the helper, renaming a directory inside fails with EXDEV: worth a note, not a failure. */
@@ -208,23 +215,13 @@ static int run(struct ga_start_env *e, struct ga_start *st, int *ret_status, str
 	return rc;
 }
 
-/* Is there nothing to capture? In doubt there is. */
-static bool is_idle(const struct ga_session *s)
+bool ga_start_is_idle(const struct ga_session *s)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
 
 	return !s->view.shared.n && !s->id.submodules.n && ga_dir_is_empty(upper) &&
 	       ga_gitdir_untouched(git, s->id.branch, &ignored) == 1;
-}
-
-/* Save when and how the agent ended, so that a capture that is killed and done again has it. A
- * failure is ignored: if the disk is full, capture fails itself. */
-static void save_if_possible(const struct ga_session *s)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-
-	(void)ga_session_save(s, &ignored);
 }
 
 int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, struct ga_error *err)
@@ -267,7 +264,7 @@ int ga_start_run(struct ga_start_env *e, struct ga_start *st, int *ret_status, s
 	s->run.finished = (uint64_t)time(NULL);
 	s->run.exit_status = *ret_status;
 	start_note_exit(st);
-	if (!is_idle(s))
+	if (!ga_start_is_idle(s))
 		save_if_possible(s);
 	(void)start_save_parts(st, &ignored);
 	start_unlock_parts(st);
@@ -305,18 +302,31 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 	(void)ga_journal(s->dir, "damaged", o);
 }
 
-/* Is the commit damaged that the state names, or gone, and its ref with it? Of a branch that the
- * user rewrote, git may have removed the former commit. */
+/* Is the commit gone that the report names, and its ref with it? Of a branch that the user rewrote,
+ * git may have removed the former commit. */
 static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
 		    const struct ga_oid *oid)
 {
-	/* asked first, as a damaged object is removed */
-	bool here = !ga_oid_is_zero(oid) && ga_object_here(e->repo, oid);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid now;
 
-	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
-	       (here || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
+	return !ga_oid_is_zero(oid) && ga_ref_read(e->repo, ref, &now, &ignored) > 0 &&
+	       !ga_commit_whole(e->repo, oid, &s->id.onto);
+}
+
+/* Is the report damaged (`rc` of reading it), or gone what it names? Or the report itself: a capture
+ * of layers that show anything else than the base wrote one. */
+static bool has_lost(struct ga_start_env *e, const struct ga_session *s,
+		     const struct ga_report *r, int rc)
+{
+	cleanup_free char *held = ga_session_ref(s, "held");
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct ga_oid base;
+
+	if (rc > 0)
+		return !ga_commit_tree(e->repo, &s->id.base, &base, &ignored) &&
+		       !ga_oid_equal(&base, &s->view.tree);
+	return rc || is_gone(e, s, s->id.branch, &r->tip) || is_gone(e, s, held, &r->held);
 }
 
 static int put_back(struct ga_start_env *e, const char *name, const struct ga_oid *oid,
@@ -336,8 +346,8 @@ static int keep_decided(struct ga_start_env *e, const struct ga_session *s,
 
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (r->flags[i].verdict != GA_VERDICT_OPEN)
-			return put_back(e, s->id.branch, &s->result.tip, err) ||
-			       put_back(e, held, &s->result.held, err) ? -1 : 0;
+			return put_back(e, s->id.branch, &r->tip, err) ||
+			       put_back(e, held, &r->held, err) ? -1 : 0;
 	return 1;
 }
 
@@ -351,22 +361,22 @@ static int repair(struct ga_start_env *e, struct ga_session *s, struct ga_error 
 	cleanup_free char *upper = start_dir(s, "upper"), *git = start_dir(s, "git");
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	cleanup_report struct ga_report report = GA_REPORT_INIT;
-	cleanup_free char *name = ga_session_ref(s, "report"), *held = ga_session_ref(s, "held");
+	cleanup_free char *name = ga_session_ref(s, "report");
 	cleanup_strv struct ga_strv gone = GA_STRV_INIT;
+	bool here = ga_commit_whole(e->repo, &s->id.onto, &s->id.onto), lost;
 	struct ga_oid oid;
-	bool lost;
 	int rc;
 
-	if (!ga_commit_whole(e->repo, &s->id.onto, &s->id.onto))
-		return 0;
-	if (ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
+	if (here && ga_refs_repair(e->repo, s->id.branch, space, &s->id.onto, &gone, err))
 		return -1;
-	lost = ga_report_read(e->repo, s, &report, &unreadable) < 0;
-	if (lost && !ga_ref_read(e->repo, name, &oid, err) &&
+	rc = ga_report_read(e->repo, s, &report, &unreadable);
+	ga_report_tell(&report, s);
+	if (!here)
+		return 0;
+	if (rc < 0 && !ga_ref_read(e->repo, name, &oid, err) &&
 	    ga_ref_delete(e->repo, name, &oid, err))
 		return -1;
-	lost |= is_gone(e, s, s->id.branch, &s->result.tip) ||
-		is_gone(e, s, held, &s->result.held);
+	lost = has_lost(e, s, &report, rc);
 	if (gone.n)
 		journal_damage(s, &gone);
 	if ((!lost && !gone.n) || s->state != GA_STATE_CAPTURED || s->id.remote ||

@@ -337,6 +337,7 @@ static int bring_back(struct ga_repo *r, struct ga_session *s, const char *to, i
 	if (rc || restore_refs(r, s, s->result.stamp, err) || ga_fault_stop("restore:refs", err))
 		return -1;
 	s->state = ga_oid_is_zero(&s->result.landed) ? GA_STATE_CAPTURED : GA_STATE_LANDED;
+	ga_report_load(r, s);
 	if (ga_session_save(s, err) || ga_fault_stop("restore:saved", err))
 		return -1;
 	(void)ga_journal(s->dir, "restored", NULL);

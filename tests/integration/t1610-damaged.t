@@ -85,12 +85,22 @@ damage 'a ref names a missing object' 'git rev-parse agent/s | tr 0-9a-f 1-9a-f0
 damage 'its branch is empty, as a power cut leaves it' ': >.git/refs/heads/agent/s'
 damage 'a ref is garbage' 'echo garbage >.git/refs/agent/s/report'
 damage 'a commit in the middle is gone' 'git update-ref -d refs/agent/s/heads/side && rm $(file_of agent/s~1)'
+damage 'its report is gone' 'git update-ref -d refs/agent/s/report'
+damage 'all of its refs are gone' 'git for-each-ref --format="delete %(refname)" refs/agent/s refs/heads/agent/s | git update-ref --stdin'
 all_gone() {
 	git for-each-ref --format='%(refname) %(objectname)' refs/agent/s refs/heads/agent/s | grep -v /base >../gone &&
 	sed 's/^/delete /; s/ [^ ]*$//' ../gone | git update-ref --stdin && prune &&
 	while read -r ref oid; do mkdir -p "$(dirname .git/$ref)" && echo "$oid" >.git/$ref || return 1; done <../gone
 }
 damage 'all is gone that a gc can take' all_gone
+
+test_expect_success 'the report of uncommitted work is gone: captured again; a session that did nothing has none to lose' '
+	make_repo left && cd left && echo mine >>a && git agent start -q --name none -- true && git agent start -q --name w -- sh -c "echo agent >>a" &&
+	git agent show --json w >../before && test -z "$(git for-each-ref refs/agent/none/report refs/heads/agent)" &&
+	git update-ref -d refs/agent/w/report && git agent list >../out 2>../err && cat ../err && grep damaged ../err >../said && test "$(cat ../said)" = "$(grep "session .w. was damaged" ../said)" &&
+	grep "^w .*uncommitted changes" ../out && grep "^none .*no change" ../out && git agent show --json w >../after && test_cmp ../before ../after &&
+	git agent land w && test "$(tail -n 1 a)" = agent
+'
 
 test_expect_success 'what was decided is not undone while it is there' '
 	make_damaged decided &&

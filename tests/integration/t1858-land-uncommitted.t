@@ -291,4 +291,35 @@ test_expect_success 'only the paths that are named come' '
 	landed part
 '
 
+# waiting NAME PATHS: what the session and its report say is still to be brought
+waiting() {
+	git agent show --json "$1" >../shown &&
+	git show "refs/agent/$1/report:report.json" >../report &&
+	for of in shown report; do
+		python3 -c "import json, sys
+print(*[p if type(p) is str else p['s'] for p in json.load(sys.stdin)['left_out']])" <../$of >../is &&
+		echo "$2" | test_cmp - ../is || return 1
+	done
+}
+
+test_expect_success 'what is still to be brought is what no landing has brought, or its undoing has taken back' '
+	make_repo waiting &&
+	line f 8 mine &&
+	line g 8 mine &&
+	session waiting "line f 2 agent; line g 2 agent; echo committed >new" &&
+	waiting waiting "f g" &&
+	git agent land waiting -- f &&
+	waiting waiting g &&
+	git agent land waiting &&
+	waiting waiting "" &&
+	landed waiting &&
+	git agent land --undo &&
+	waiting waiting g &&
+	git agent review --reject waiting g &&
+	waiting waiting "" &&
+	git agent land waiting &&
+	landed waiting &&
+	has g "2 mine"
+'
+
 test_done

@@ -205,6 +205,33 @@ static void decode_is_strict(void **state)
 	assert_null(back.session);
 }
 
+/* A session has its result from the report, as often as it is told. */
+static void told(void **state)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT, none = GA_REPORT_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+
+	(void)state;
+	r.tip.id[0] = 1;
+	r.held.id[0] = 2;
+	ga_strv_push(&r.notes, "a note");
+	ga_strv_push(&r.left_out, "mine");
+	for (int again = 0; again < 2; again++) {
+		ga_report_tell(&r, &s);
+		assert_true(ga_oid_equal(&s.result.tip, &r.tip));
+		assert_true(ga_oid_equal(&s.result.held, &r.held));
+		assert_int_equal(s.result.notes.n, 1);
+		assert_int_equal(s.result.left_out.n, 1);
+		assert_string_equal(s.result.left_out.v[0], "mine");
+	}
+	s.state = GA_STATE_LANDED;
+	ga_report_tell(&r, &s);
+	assert_int_equal(s.result.left_out.n, 0);
+	ga_report_tell(&none, &s);
+	assert_true(ga_oid_is_zero(&s.result.tip) && ga_oid_is_zero(&s.result.held));
+	assert_int_equal(s.result.notes.n, 0);
+}
+
 static void on_the_ref(void **state)
 {
 	cleanup_report struct ga_report back = GA_REPORT_INIT;
@@ -215,6 +242,9 @@ static void on_the_ref(void **state)
 		  "git switch -qc agent/s1; echo b >>a; git commit -qam two; git switch -q main");
 	stay_open(&t, "ref");
 	OK(ga_report_read(t.repo, &t.s, &back, &err));
+	assert_true(ga_oid_equal(&back.tip, &t.s.result.tip));
+	t.s.result.tip = t.s.result.held;
+	ga_report_load(t.repo, &t.s);
 	assert_true(ga_oid_equal(&back.tip, &t.s.result.tip));
 	EXPECT("ref", "report.json", "git ls-tree --name-only refs/agent/s1/report");
 	EXPECT("ref", "", "git fsck --strict --no-dangling 2>&1");
@@ -542,6 +572,7 @@ int main(void)
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(stored_flags_are_found),
 		cmocka_unit_test(decode_is_strict),
+		cmocka_unit_test(told),
 		cmocka_unit_test(on_the_ref),
 		cmocka_unit_test(text),
 		cmocka_unit_test(diff),
