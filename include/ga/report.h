@@ -186,8 +186,8 @@ int ga_report_html(struct ga_repo *repo, const struct ga_session *s, const struc
  * for JSON, as an array of {"command", "end", "status"} (new reference). */
 void ga_report_checks(const struct ga_strv *checks, struct ga_strv *ret);
 json_t *ga_report_checks_json(const struct ga_strv *checks);
-/* The same as trailers of a commit message, at most GA_REPORT_TRAILERS: with those that it ends in, or
- * in a paragraph of their own. */
+/* The same as trailers of a commit message, at most GA_REPORT_TRAILERS: with those that it ends
+ * in, or in a paragraph of their own. */
 void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message);
 
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */

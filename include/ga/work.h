@@ -61,6 +61,20 @@ void ga_work_sweep(int root, const char *path);
 int ga_work_remove(int root, const char *path, const struct ga_work_look *over,
 		   struct ga_error *err);
 
+/* The file that a checkout of an entry makes at the path; none for GA_MODE_NONE. `converted`: its
+ * bytes are not those of the blob (ga_work_find_converted()). */
+int ga_work_from_entry(struct ga_repo *r, const struct ga_gitconfig *c, const char *path,
+		       const struct ga_entry *e, bool converted, struct ga_work_file *ret,
+		       struct ga_error *err);
+/* Write its bytes as a blob, without conversion, and fill in the entry. */
+int ga_work_store(struct ga_repo *r, const struct ga_work_file *f, struct ga_entry *ret,
+		  struct ga_error *err);
+/* Git's merge of what is there and what became of `base`, with the permissions that are there.
+ * Returns 1 for a conflict. Writes objects. */
+int ga_work_merge(struct ga_repo *r, const struct ga_work_file *now,
+		  const struct ga_work_file *base, const struct ga_work_file *theirs,
+		  struct ga_work_file *ret, struct ga_error *err);
+
 /* ---- git ---- */
 
 /* Run git there as the user would; its output and messages are appended to `out` and `why`, which
@@ -77,9 +91,10 @@ int ga_work_merge_trees(const struct ga_repo *r, const char *ours, const char *t
 int ga_work_commit(const struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tree,
 		   const struct ga_oid *parents, size_t n, const struct ga_strv *env,
 		   const char *message, struct ga_oid *ret, struct ga_error *err);
-/* Make the commits that `tip` reaches, and neither `onto` nor `base` (NULL: none) does, again on top
- * of `onto`, without merges and without those that change nothing, signed if that is configured;
- * oldest first, the caller frees them. GA_ELOSE for a conflict, which names the commit. */
+/* Make the commits that `tip` reaches, and neither `onto` nor `base` (NULL: none) does, again on
+ * top of `onto`, without merges and without those that change nothing, signed if that is
+ * configured; oldest first, the caller frees them. GA_ELOSE for a conflict, which names the
+ * commit. */
 int ga_work_replay(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *tip,
 		   const struct ga_oid *base, const struct ga_oid *onto, struct ga_oid **ret,
 		   size_t *ret_n, struct ga_error *err);

@@ -21,13 +21,13 @@ static int fail_none(const char *what, struct ga_error *err)
 /* `git merge --continue` is git commit; comments of git's about conflicts go, as in an editor. */
 static int commit(const struct landing *l, const struct record *rec, struct ga_error *err)
 {
-	const struct proposal p = { .head = rec->head, .tip = rec->tip };
+	const struct proposal p = { .how = rec->how, .head = rec->head, .tip = rec->tip };
 	cleanup_buf struct ga_buf message = GA_BUF_INIT, why = GA_BUF_INIT;
 	const char *args[8] = { "commit", "--quiet", "--no-edit", "--cleanup=strip" };
 	struct ga_outlived outlived;
 	int status, rc;
 
-	if (l->opts->message || l->opts->how == GA_LAND_SQUASH) {
+	if (l->opts->message || rec->how == GA_LAND_SQUASH) {
 		if (land_message(l, &p, false, &message, err))
 			return -1;
 		args[4] = "-m";
@@ -53,8 +53,6 @@ static int finish(const struct landing *l, struct record *rec, struct ga_error *
 static int continue_landing(const struct landing *l, struct ga_error *err)
 {
 	cleanup_record struct record rec = RECORD_INIT;
-	struct ga_land_opts opts = *l->opts;
-	struct landing as_begun = *l;
 	enum land_settled settled;
 	int rc = land_settle(l, &rec, &settled, err);
 
@@ -62,12 +60,9 @@ static int continue_landing(const struct landing *l, struct ga_error *err)
 		return -1;
 	if (rc || (rec.phase != RECORD_HANDED_OVER && settled != LAND_SETTLED_COMPLETED))
 		return fail_none("continue", err);
-	opts.how = rec.how;
-	as_begun.opts = &opts;
 	return land_check_session(l->s, &rec, "--continue", err) ||
-	       (rec.phase == RECORD_HANDED_OVER && finish(&as_begun, &rec, err)) ||
-	       land_judge_made(&as_begun, &rec, err) || land_complete(&as_begun, &rec, 0, err)
-		       ? -1 : 0;
+	       (rec.phase == RECORD_HANDED_OVER && finish(l, &rec, err)) ||
+	       land_judge_made(l, &rec, err) || land_complete(l, &rec, 0, err) ? -1 : 0;
 }
 
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,

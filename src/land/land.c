@@ -23,8 +23,6 @@ static int check_state(const struct ga_session *s, struct ga_error *err)
 {
 	if (s->state == GA_STATE_CAPTURED || s->state == GA_STATE_LANDED)
 		return 0;
-	if (s->state == GA_STATE_DROPPED)
-		return ga_fail(err, GA_EFATAL, "session '%s' was dropped", s->name);
 	(void)ga_fail(err, GA_EFATAL, "session '%s' is %s: it has not been captured", s->name,
 		      ga_state_name(s->state));
 	return ga_hint(err, "end the agent, or 'git agent capture %s'", s->name);
@@ -208,8 +206,7 @@ static int move(const struct landing *l, const struct proposal *p, struct record
 		return rc;
 	if (ga_commit_tree(l->repo, &rec->commit, &tree, err))
 		return -1;
-	return ga_oid_equal(&tree, &p->tree) ? 0
-	       : land_judge_made(l, rec, err);
+	return ga_oid_equal(&tree, &p->tree) ? 0 : land_judge_made(l, rec, err);
 }
 
 static int fail_conflict(const struct landing *l, const struct proposal *p, struct ga_error *err)

@@ -39,6 +39,7 @@ int land_locked(struct landing *l, int (*what)(const struct landing *l, struct g
 
 /* What would land. */
 struct proposal {
+	enum ga_land_how how;
 	struct ga_oid head;  /* HEAD; zero: unborn */
 	char *branch;        /* full name of HEAD's branch; NULL: detached */
 	struct ga_oid tip;   /* the session's branch; zero: it has none */
@@ -130,8 +131,6 @@ enum land_io {
 };
 int land_run(const struct landing *l, const char *const *args, enum land_io io, int *ret_status,
 	     struct ga_buf *why, struct ga_error *err);
-/* Can git's messages, which name changed paths as they are, go to a terminal? */
-bool land_paths_are_plain(const struct ga_changes *changes);
 
 /* locks.c: one landing, undo, continue or abort at a time in a working tree: a file that they, and
  * every git that they start, have locked. It says that one is running: if it still does when nobody

@@ -77,12 +77,12 @@ int land_message(const struct landing *l, const struct proposal *p, bool log, st
 
 	if (given && !l->opts->edit && !given[strspn(given, " \t\r\n\v\f")])
 		return ga_fail(err, GA_EFATAL, "the message is empty");
-	if (given && (!log || l->opts->paths || l->opts->how != GA_LAND_MERGE ||
+	if (given && (!log || l->opts->paths || p->how != GA_LAND_MERGE ||
 		      !ga_gitconfig_get(l->config, "merge.log")))
 		ga_buf_adds(ret, given);
 	else if (l->opts->paths)
 		part_message(l, ret);
-	else if (l->opts->how == GA_LAND_SQUASH)
+	else if (p->how == GA_LAND_SQUASH)
 		rc = squash_message(l, p, ret, err);
 	else
 		rc = merge_message(l, p, ret, err);

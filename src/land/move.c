@@ -18,7 +18,8 @@
 
 #define MADE_BEHIND 100 /* commits that hooks or the user may have made on top */
 
-bool land_paths_are_plain(const struct ga_changes *changes)
+/* Can git's messages, which name changed paths as they are, go to a terminal? */
+static bool are_plain(const struct ga_changes *changes)
 {
 	for (size_t i = 0; i < changes->n; i++) {
 		cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -76,18 +77,15 @@ int land_make_commit(const struct landing *l, const struct proposal *p, struct r
 	if (message.len && message.ptr[message.len - 1] != '\n')
 		ga_buf_addch(&message, '\n');
 	return ga_work_commit(l->repo, l->config, &p->tree, parents,
-			      l->opts->how == GA_LAND_MERGE ? 2 : 1, NULL, message.ptr,
+			      p->how == GA_LAND_MERGE ? 2 : 1, NULL, message.ptr,
 			      &rec->commit, err);
 }
 
 /* ---- the result ----------------------------------------------------------------------- */
 
-/* Is this the commit of the landing? Of a merge and of a squash that git makes, the parents
- * tell. */
-static bool is_made(const struct record *rec, const struct ga_oid *oid, const struct ga_commit *c)
+/* The parents tell, of a merge and of a squash that git makes. */
+static bool is_made(const struct record *rec, const struct ga_commit *c)
 {
-	if (!ga_oid_is_zero(&rec->commit))
-		return ga_oid_equal(oid, &rec->commit);
 	if (c->n_parents != (rec->how == GA_LAND_SQUASH ? 1 : 2) ||
 	    !ga_oid_equal(&c->parents[0], &rec->head))
 		return false;
@@ -98,28 +96,25 @@ int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *r
 		   struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
-	struct ga_oid at;
-	int rc = ga_repo_head(r, &at, &branch, err);
+	int rc = ga_repo_head(r, ret, &branch, err);
 
+	if (!rc && !ga_oid_is_zero(&rec->commit)) {
+		rc = ga_is_ancestor(r, &rec->commit, ret, err);
+		*ret = rec->commit;
+		return rc < 0 ? -1 : !rc;
+	}
 	for (int i = 0; !rc && i < MADE_BEHIND; i++) {
 		cleanup_commit struct ga_commit c = { .n_parents = 0 };
 
-		if (ga_commit_read(r, &at, &c, err))
+		if (ga_commit_read(r, ret, &c, err))
 			return -1;
-		if (is_made(rec, &at, &c)) {
-			*ret = at;
+		if (is_made(rec, &c))
 			return 0;
-		}
-		if (ga_oid_equal(&at, &rec->head) || !c.n_parents)
+		if (ga_oid_equal(ret, &rec->head) || !c.n_parents)
 			return 1;
-		at = c.parents[0];
+		*ret = c.parents[0];
 	}
-	if (rc || ga_oid_is_zero(&rec->commit))
-		return rc < 0 ? -1 : 1;
-	/* commits were made on top, more than were looked at */
-	rc = ga_is_ancestor(r, &rec->commit, &at, err);
-	*ret = rec->commit;
-	return rc < 0 ? -1 : !rc;
+	return rc < 0 ? -1 : 1;
 }
 
 static int fail_left(const struct landing *l, const struct proposal *p, const struct ga_buf *why,
@@ -214,7 +209,7 @@ static int git_merge(const struct landing *l, const struct proposal *p, struct r
 int land_move(const struct landing *l, const struct proposal *p, struct record *rec,
 	      struct ga_error *err)
 {
-	enum land_io io = land_paths_are_plain(&p->changes) ? LAND_SHOW : LAND_QUIET;
+	enum land_io io = are_plain(&p->changes) ? LAND_SHOW : LAND_QUIET;
 	cleanup_buf struct ga_buf message = GA_BUF_INIT;
 
 	if (ga_fault_stop("land:move", err))

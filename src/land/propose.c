@@ -107,13 +107,6 @@ static int narrow(const struct landing *l, struct proposal *p, struct ga_error *
 	return ga_tree_apply(l->repo, NULL, &p->old, &p->changes, &p->tree, err);
 }
 
-static int fail_ff(const struct landing *l, struct ga_error *err)
-{
-	(void)ga_fail(err, GA_ELOSE, "cannot fast-forward: your branch has commits that agent/%s "
-		      "lacks", l->s->name);
-	return ga_hint(err, "'git agent land --merge %s' or --rebase", l->s->name);
-}
-
 char *land_name_tip(const struct landing *l, const struct proposal *p)
 {
 	cleanup_free char *name = ga_strf("agent/%s", l->s->name);
@@ -133,7 +126,7 @@ static int replay(const struct landing *l, struct proposal *p, struct ga_error *
 
 	if (err->msg || ga_work_replay(l->repo, l->config, &p->tip, base ? onto : NULL, &p->head,
 				       &p->steps, &p->n_steps, err))
-		return -1;
+		return err->code == GA_ELOSE ? ga_error_wrap(err, "agent/%s", l->s->name) : -1;
 	p->commit = p->n_steps ? p->steps[p->n_steps - 1] : p->head;
 	return ga_commit_tree(l->repo, &p->commit, &p->tree, err);
 }
@@ -156,8 +149,11 @@ static int make_result(const struct landing *l, struct proposal *p, struct ga_er
 		rc = ga_oid_is_zero(&p->head) ? 1
 		     : ga_is_ancestor(l->repo, &p->head, &p->tip, err);
 		p->commit = p->tip;
-		return rc > 0 ? ga_commit_tree(l->repo, &p->tip, &p->tree, err)
-		       : rc   ? -1 : fail_ff(l, err);
+		if (rc)
+			return rc < 0 ? -1 : ga_commit_tree(l->repo, &p->tip, &p->tree, err);
+		(void)ga_fail(err, GA_ELOSE, "cannot fast-forward: your branch has commits that "
+			      "agent/%s lacks", l->s->name);
+		return ga_hint(err, "'git agent land --merge %s' or --rebase", l->s->name);
 	}
 	if (ga_is_near_ancestor(l->repo, &p->head, &p->tip))
 		return ga_commit_tree(l->repo, &p->tip, &p->tree, err);
@@ -268,6 +264,7 @@ int land_propose(const struct landing *l, struct proposal *p, struct ga_error *e
 	if (read_head(l, p, err) || land_read_branch(l->repo, l->s, &p->tip, err) ||
 	    check_paths(l, p, err))
 		return -1;
+	p->how = l->opts->how;
 	p->tree = p->old;
 	if (ga_oid_is_zero(&p->tip))
 		return 0;

@@ -33,69 +33,14 @@ static void plan_release(struct plan *p)
 	ga_cleanup_closep(&p->root);
 }
 
-/* ---- versions ------------------------------------------------------------------------------- */
+/* ---- what becomes of a path ------------------------------------------------------ */
 
-/* The file that a checkout of the entry makes. */
 static int read_entry(const struct plan *p, const char *path, const struct ga_entry *e,
 		      struct ga_work_file *ret, struct ga_error *err)
 {
-	int rc;
-
-	if (!e->mode)
-		return 0;
-	if (e->mode != GA_MODE_LINK && ga_strv_find(&p->converted, path) >= 0)
-		rc = ga_work_checked_out(p->private, p->l->config, path, &e->oid, &ret->bytes, err);
-	else
-		rc = ga_blob_read(p->private, &e->oid, GA_WORK_FILE_MAX, &ret->bytes, err);
-	if (rc)
-		return rc < 0 ? -1 : ga_fail(err, GA_ELOSE, "a file is too large");
-	ret->look.mode = ga_work_mode(e->mode);
-	return ga_blob_id_of(ret->bytes.ptr, ret->bytes.len, &ret->look.oid, err);
+	return ga_work_from_entry(p->private, p->l->config, path, e,
+				  ga_strv_find(&p->converted, path) >= 0, ret, err);
 }
-
-static int write_file(struct ga_repo *r, const struct ga_work_file *f, struct ga_entry *ret,
-		      struct ga_error *err)
-{
-	ret->mode = !f->look.mode ? GA_MODE_NONE
-		    : S_ISLNK(f->look.mode) ? GA_MODE_LINK
-		    : f->look.mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
-	return ret->mode ? ga_blob_write(r, f->bytes.ptr, f->bytes.len, &ret->oid, err) : 0;
-}
-
-/* Git's three-way merge of what is there, what the session was shown, and what it left. 1:
- * conflict. */
-static int merge(const struct plan *p, const struct ga_work_file *now,
-		 const struct ga_work_file *base,
-		 const struct ga_work_file *theirs, struct ga_work_file *ret, struct ga_error *err)
-{
-	struct ga_entry n = { 0 }, b = { 0 }, t = { 0 }, made;
-	int rc = write_file(p->private, now, &n, err) || write_file(p->private, base, &b, err) ||
-		 write_file(p->private, theirs, &t, err)
-			 ? -1
-			 : ga_merge_entry(p->private, &b, &n, &t, &made, err);
-
-	if (rc)
-		return rc;
-	if (!made.mode)
-		return 0;
-	rc = ga_blob_read(p->private, &made.oid, GA_WORK_FILE_MAX, &ret->bytes, err);
-	ret->look.mode = ga_work_mode(made.mode);
-	ret->look.oid = made.oid;
-	return rc;
-}
-
-/* The permissions of the file that is replaced, but for whether it may be executed: by those who
- * may read it. */
-static void keep_permissions(struct ga_work_file *f, const struct ga_work_file *now)
-{
-	mode_t m = now->look.mode & 0777;
-
-	if (S_ISREG(f->look.mode) && S_ISREG(now->look.mode))
-		f->look.mode = S_IFREG | (f->look.mode & S_IXUSR ? m | ((m & 0444) >> 2)
-								 : m & ~(mode_t)0111);
-}
-
-/* ---- what becomes of a path ------------------------------------------------------ */
 
 /* Fills `after`. Returns 1, with the reason, if the change cannot be brought. */
 static int decide(const struct plan *p, const char *path, struct ga_work_file *now,
@@ -103,7 +48,6 @@ static int decide(const struct plan *p, const char *path, struct ga_work_file *n
 {
 	cleanup_work_file struct ga_work_file base = GA_WORK_FILE_INIT, theirs = GA_WORK_FILE_INIT;
 	struct ga_entry b, t;
-	int rc;
 
 	if (ga_tree_entry(p->private, &p->base, path, &b, err) ||
 	    ga_tree_entry(p->private, &p->seen, path, &t, err))
@@ -121,17 +65,7 @@ static int decide(const struct plan *p, const char *path, struct ga_work_file *n
 	if (!ga_work_read(p->root, path, GA_WORK_FILE_MAX, now) && !ga_work_is_dir(p->root, path))
 		return 1;
 	*ret_why = "you have changed the same lines";
-	if (ga_work_look_equal(&now->look, &base.look) || ga_work_look_equal(&now->look,
-	    &theirs.look)) {
-		after->look = theirs.look;
-		ga_buf_add(&after->bytes, theirs.bytes.ptr, theirs.bytes.len);
-		rc = 0;
-	} else {
-		rc = merge(p, now, &base, &theirs, after, err);
-	}
-	if (!rc)
-		keep_permissions(after, now);
-	return rc;
+	return ga_work_merge(p->private, now, &base, &theirs, after, err);
 }
 
 static bool goes_away(const struct record *rec, const char *path)
@@ -168,8 +102,8 @@ static int add(const struct plan *p, const char *path, const struct ga_work_file
 		ga_strv_push(&p->l->ret->brought, path);
 	} else {
 		store = record_store(p->l->repo, p->rec, err);
-		if (!store || write_file(store, now, &unneeded, err) ||
-		    write_file(store, after, &unneeded, err))
+		if (!store || ga_work_store(store, now, &unneeded, err) ||
+		    ga_work_store(store, after, &unneeded, err))
 			return -1;
 	}
 	record_add(p->rec, path, &now->look, &after->look, false);
@@ -193,8 +127,8 @@ static int plan_path(const struct plan *p, const char *path, bool removals,
 	why = after.look.mode ? check_place(p, path) : NULL;
 	if (why)
 		ga_strv_pushf(conflicts, "%s: %s", q, why);
-	return why || ga_work_look_equal(&now.look, &after.look) ? 0 : add(p, path, &now, &after,
-					 err);
+	return why || ga_work_look_equal(&now.look, &after.look)
+		       ? 0 : add(p, path, &now, &after, err);
 }
 
 static int open_plan(const struct landing *l, const struct ga_wip *w, struct plan *p,

@@ -42,9 +42,9 @@ test_expect_success 'a conflict of a rebase is refused, naming the commit and th
 	line g 2 mine &&
 	git commit -qam mine &&
 	commit=$(git rev-parse --short=10 agent/c^) &&
-	refused 2 "commit $commit of agent/c conflicts in g" git agent land --rebase c &&
+	refused 2 "agent/c: commit $commit conflicts in g" git agent land --rebase c &&
 	hint "git cherry-pick $commit" &&
-	refused 2 "commit $commit of agent/c conflicts in g" git agent land --dry-run --rebase c &&
+	refused 2 "agent/c: commit $commit conflicts in g" git agent land --dry-run --rebase c &&
 	test_must_fail git cherry-pick "$commit" &&
 	git diff --name-only --diff-filter=U | grep -x g &&
 	git cherry-pick --abort
