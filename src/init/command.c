@@ -102,11 +102,8 @@ static int parse_request(struct request *r)
 static void tell(int report, uint32_t step)
 {
 	struct exec_failure f = { .step = step, .errnum = errno };
-	ssize_t n;
 
-	do
-		n = write(report, &f, sizeof(f));
-	while (n < 0 && errno == EINTR);
+	(void)TEMP_FAILURE_RETRY(write(report, &f, sizeof(f)));
 }
 
 static void __attribute__((noreturn)) fail(int report, uint32_t step)
@@ -117,11 +114,8 @@ static void __attribute__((noreturn)) fail(int report, uint32_t step)
 
 bool read_failure(int fd, struct exec_failure *ret)
 {
-	ssize_t n;
+	ssize_t n = TEMP_FAILURE_RETRY(read(fd, ret, sizeof(*ret)));
 
-	do
-		n = read(fd, ret, sizeof(*ret));
-	while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof(*ret);
 }
 

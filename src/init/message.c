@@ -27,11 +27,8 @@ void close_fds(struct request_fds *f)
 
 int send_msg(int fd, const struct ga_ctl_msg *m)
 {
-	ssize_t n;
+	ssize_t n = TEMP_FAILURE_RETRY(send(fd, m, sizeof(*m), MSG_NOSIGNAL));
 
-	do
-		n = send(fd, m, sizeof(*m), MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof(*m) ? 0 : -1;
 }
 
@@ -61,9 +58,7 @@ int recv_msg(int fd, struct ga_ctl_msg *m, struct request_fds *f)
 	size_t n_fds;
 	ssize_t n;
 
-	do
-		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
 	if (n < 0 && (errno == EAGAIN))
 		return -1;
 	if (n <= 0)

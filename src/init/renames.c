@@ -113,8 +113,7 @@ void call_answer(int listener, uint64_t id, bool go_on, int errnum)
 	if (go_on)
 		r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
 	/* ENOENT: the caller is gone */
-	while (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r) && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &r));
 }
 
 static void end_job(struct job *j, int errnum)
@@ -172,8 +171,7 @@ static void name_temporary(struct job *j)
 {
 	uint64_t r[2] = { 0, 0 };
 
-	while (getrandom(r, sizeof(r), 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(getrandom(r, sizeof(r), 0));
 	(void)snprintf(j->temporary, sizeof(j->temporary), GA_CTL_MOVING "%016llx%016llx",
 		       (unsigned long long)r[0], (unsigned long long)r[1]);
 }
@@ -210,9 +208,7 @@ static void on_result(struct job *j)
 	int errnum;
 	ssize_t n;
 
-	do
-		n = read(j->result, &errnum, sizeof(errnum));
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(read(j->result, &errnum, sizeof(errnum)));
 	atomic_store(&j->pid, 0);
 	end_job(j, n == (ssize_t)sizeof(errnum) ? errnum : EIO);
 }

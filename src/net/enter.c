@@ -249,8 +249,7 @@ void net_space_abandon(struct net_child *c)
 	if (c->pid > 0) {
 		/* it has sent everything, or nobody waits for it */
 		(void)kill(c->pid, SIGKILL);
-		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
 	}
 	*c = (struct net_child)NET_CHILD_INIT;
 	errno = e;

@@ -121,10 +121,8 @@ static int read_in(struct net_flow *f, struct net_pipes *pipes)
 		return 0;
 	if (!take_pipe(pipes, f->pipe))
 		return -1;
-	do
-		n = splice(f->from->fd, NULL, f->pipe[1], NULL, PIPE_BYTES,
-			   SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(splice(f->from->fd, NULL, f->pipe[1], NULL, PIPE_BYTES,
+				      SPLICE_F_MOVE | SPLICE_F_NONBLOCK));
 	if (n > 0) {
 		f->n = (size_t)n;
 		return 1;

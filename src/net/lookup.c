@@ -65,8 +65,7 @@ bool net_lookup_begin(struct net_lookup *l, const char *name)
 
 static void reap(struct net_lookup *l)
 {
-	while (waitpid(l->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(l->pid, NULL, 0));
 	(void)close(ga_steal_fd(&l->fd));
 	l->pid = 0;
 }

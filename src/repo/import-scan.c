@@ -62,9 +62,7 @@ static bool fill(struct scan *s)
 		return true;
 	if (!want)
 		return refuse(s, "the pack is cut short");
-	do
-		got = read(s->fd, s->buf, want);
-	while (got < 0 && errno == EINTR);
+	got = TEMP_FAILURE_RETRY(read(s->fd, s->buf, want));
 	if (got < 0)
 		s->errnum = errno;
 	if (got <= 0)

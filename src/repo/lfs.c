@@ -129,12 +129,7 @@ enum ga_lfs_have ga_lfs_look(const char *store, const struct ga_lfs_pointer *p)
  * as absent. */
 static ssize_t read_some(int fd, unsigned char *chunk, size_t n)
 {
-	ssize_t got;
-
-	do
-		got = read(fd, chunk, n);
-	while (got < 0 && errno == EINTR);
-	return got;
+	return TEMP_FAILURE_RETRY(read(fd, chunk, n));
 }
 
 /* Does the file have the size and SHA-256 that the pointer names? */

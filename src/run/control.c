@@ -140,8 +140,7 @@ void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t v
 	struct ga_ctl_msg m = { .type = type, .id = id, .value = value };
 
 	/* that the socket is closed is noticed when reading */
-	while (send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(send(sb->ctl, &m, sizeof(m), MSG_NOSIGNAL));
 }
 
 /* Take what came with a message: the sender's pid, and a descriptor, which becomes the caller's. */
@@ -173,9 +172,7 @@ int run_recv_raw(const struct ga_sandbox *sb, struct ga_ctl_msg *m, pid_t *ret_p
 						     : CMSG_SPACE(sizeof(struct ucred)) };
 	ssize_t n;
 
-	do
-		n = recvmsg(sb->ctl, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(recvmsg(sb->ctl, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
 	if (n < 0 && errno == EAGAIN)
 		return 0;
 	if (n >= 0)

@@ -38,8 +38,7 @@ int run_kill_bwrap(struct ga_sandbox *sb)
 
 	(void)kill(-sb->bwrap, SIGKILL);
 	(void)kill(sb->bwrap, SIGKILL);
-	while (waitpid(sb->bwrap, &st, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(sb->bwrap, &st, 0));
 	sb->bwrap = 0;
 	return st;
 }

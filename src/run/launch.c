@@ -520,8 +520,7 @@ bool ga_run_wait_told(struct ga_sandbox *sb)
 
 	if (sb->teller <= 0)
 		return true;
-	while (waitpid(sb->teller, &st, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(sb->teller, &st, 0));
 	sb->teller = 0;
 	return !st;
 }

@@ -245,8 +245,7 @@ static int run_child(const struct within *w, struct ga_error *err)
 	if (pid < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a process");
 	rc = ga_read_fd(in, TEXT_MAX, &text, err);
-	while (waitpid(pid, &st, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(pid, &st, 0));
 	if (rc || !st)
 		return rc;
 	return ga_fail(err, GA_EFATAL, "%s", text.len ? text.ptr : "it was killed half way");

@@ -57,9 +57,7 @@ static int fill(struct ga_record *r, struct ga_error *err)
 	memmove(r->have.ptr, r->have.ptr + r->at, r->have.len - r->at);
 	r->have.len -= r->at;
 	r->at = 0;
-	do
-		n = read(r->fd, ga_buf_reserve(&r->have, READ_AT_ONCE), READ_AT_ONCE);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(read(r->fd, ga_buf_reserve(&r->have, READ_AT_ONCE), READ_AT_ONCE));
 	if (n < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", r->path);
 	r->have.len += (size_t)n;

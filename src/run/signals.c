@@ -70,11 +70,8 @@ void run_signals_restore(struct ga_sandbox *sb)
 int run_signals_next(const struct ga_sandbox *sb)
 {
 	struct signalfd_siginfo si;
-	ssize_t n;
+	ssize_t n = TEMP_FAILURE_RETRY(read(sb->sigfd, &si, sizeof(si)));
 
-	do
-		n = read(sb->sigfd, &si, sizeof(si));
-	while (n < 0 && errno == EINTR);
 	return n == (ssize_t)sizeof(si) ? (int)si.ssi_signo : 0;
 }
 

@@ -81,12 +81,7 @@ static void disarm(void)
  * program that sets the terminal. */
 static int set(int fd, const struct termios *t)
 {
-	int rc;
-
-	do
-		rc = tcsetattr(fd, TCSADRAIN, t);
-	while (rc && errno == EINTR);
-	return rc;
+	return (int)TEMP_FAILURE_RETRY(tcsetattr(fd, TCSADRAIN, t));
 }
 
 /* Block SIGTTOU, so that writing works in the background, too, whatever the terminal's settings. */
@@ -150,8 +145,7 @@ void run_terminal_restore(struct run_terminal *t)
 		return;
 	block_ttou(&old);
 	/* not TCSADRAIN: a terminal that takes nothing must not block us here */
-	while (tcsetattr(t->fd, TCSANOW, &t->saved) && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(tcsetattr(t->fd, TCSANOW, &t->saved));
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 	t->raw = false;
 	disarm();

@@ -68,9 +68,7 @@ int ga_journal(const char *session_dir, const char *event, json_t *fields)
 	fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -1;
-	do
-		n = write(fd, b.ptr, b.len);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(write(fd, b.ptr, b.len));
 	if (n < 0)
 		return -1;
 	if ((size_t)n == b.len)

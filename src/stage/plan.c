@@ -22,9 +22,7 @@ static bool read_more(struct stage_plan *p)
 
 	if (p->buf.len > GA_PLAN_MAX_BYTES)
 		return false;
-	do
-		n = read(p->fd, ga_buf_reserve(&p->buf, CHUNK), CHUNK);
-	while (n < 0 && errno == EINTR);
+	n = TEMP_FAILURE_RETRY(read(p->fd, ga_buf_reserve(&p->buf, CHUNK), CHUNK));
 	if (n <= 0)
 		return false;
 	p->buf.len += (size_t)n;

@@ -209,8 +209,7 @@ int start_watch_end(struct start_watch *w, struct ga_session *s, struct ga_error
 
 	if (w->measure > 0) {
 		(void)kill(w->measure, SIGKILL);
-		while (waitpid(w->measure, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)TEMP_FAILURE_RETRY(waitpid(w->measure, NULL, 0));
 	}
 	/* a failure is reported after the capture, which syncs the same refs once more */
 	rc = ga_sync_beside_end(w->beside, err);

@@ -58,8 +58,7 @@ static void child_release(struct child *c)
 {
 	if (c->pid > 0) {
 		(void)kill(c->pid, SIGKILL);
-		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+		(void)TEMP_FAILURE_RETRY(waitpid(c->pid, NULL, 0));
 	}
 	close_stream(&c->out);
 	close_stream(&c->errout);
@@ -386,11 +385,8 @@ static int pump(struct ga_process_job *j, struct ga_error *err)
 static int reap(struct child *c, int *ret_status, struct ga_error *err)
 {
 	int st;
-	pid_t r;
+	long r = TEMP_FAILURE_RETRY(waitpid(c->pid, &st, 0));
 
-	do
-		r = waitpid(c->pid, &st, 0);
-	while (r < 0 && errno == EINTR);
 	c->pid = 0;
 	if (r < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a process");

@@ -48,12 +48,7 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n)
 
 static ssize_t send_once(int fd, const struct msghdr *h)
 {
-	ssize_t n;
-
-	do
-		n = sendmsg(fd, h, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	return n;
+	return TEMP_FAILURE_RETRY(sendmsg(fd, h, MSG_NOSIGNAL));
 }
 
 /* With the highest limit that we may set. */
