@@ -42,5 +42,8 @@ char *ga_buf_steal(struct ga_buf *b);
 /* Walk NUL-terminated records: `*pos` starts at 0; returns the next record or
  * NULL at the end. A last record without its NUL is returned too. */
 const char *ga_buf_next0(const struct ga_buf *b, size_t *pos);
+/* The line at `*pos` and its length, without its newline, which the last one may lack; moves `*pos`
+ * past it. NULL at the end. */
+const char *ga_buf_next_line(const struct ga_buf *b, size_t *pos, size_t *ret_n);
 
 #endif

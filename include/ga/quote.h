@@ -41,8 +41,9 @@ void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
  * double quotes, with '"' escaped too, if it is empty or contains a space, a quote or anything that
  * ga_quote_add() changes. The caller frees it. */
 char *ga_quote(const char *s);
-/* Several of them: "a, b and 3 more", at most five. The caller frees it. */
-char *ga_quote_list(const struct ga_strv *v);
+/* At most `max` of the strings, each as by ga_quote(): "a, b and 3 more". The caller frees it. */
+char *ga_quote_list(const struct ga_strv *sv, size_t max);
+#define GA_LISTED 5 /* what most messages list */
 
 /* A name for a message that puts it in single quotes itself: "cannot open '%s'". The result of
  * ga_quote_add() as a string; the caller frees it. */

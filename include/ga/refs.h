@@ -27,6 +27,10 @@ struct ga_refs {
 #define GA_REFS_INIT { NULL, 0, 0 }
 void ga_refs_release(struct ga_refs *l);
 #define cleanup_refs cleanup_(ga_refs_release)
+/* Append one, whatever the order. */
+void ga_refs_add(struct ga_refs *l, const char *name, const struct ga_oid *oid);
+/* The ref of that name in a list that is sorted by name, or NULL. */
+const struct ga_ref *ga_refs_find(const struct ga_refs *l, const char *name);
 /* List all refs whose name begins with `prefix`, sorted by name. */
 int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, struct ga_error *err);
 

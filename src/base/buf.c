@@ -112,3 +112,15 @@ const char *ga_buf_next0(const struct ga_buf *b, size_t *pos)
 	*pos += strlen(s) + 1;
 	return s;
 }
+
+const char *ga_buf_next_line(const struct ga_buf *b, size_t *pos, size_t *ret_n)
+{
+	const char *line = b->ptr + *pos, *nl;
+
+	if (*pos >= b->len)
+		return NULL;
+	nl = memchr(line, '\n', b->len - *pos);
+	*ret_n = nl ? (size_t)(nl - line) : b->len - *pos;
+	*pos += *ret_n + 1;
+	return line;
+}

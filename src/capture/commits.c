@@ -33,42 +33,30 @@ static void refs_release(struct inside_refs *r)
 	ga_refs_release(&r->refs);
 }
 
-static void add_ref(struct ga_refs *l, const char *name, size_t n, const struct ga_oid *oid)
-{
-	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_ref){ ga_strndup(name, n), *oid };
-}
-
 /* Is it a branch or the stash itself? The patterns given to git also match what is below. */
-static bool is_wanted(const char *name, size_t n)
+static bool is_wanted(const char *name)
 {
-	const size_t heads = strlen("refs/heads/");
+	const char *branch = ga_ref_branch(name);
 
-	return (n > heads && !memcmp(name, "refs/heads/", heads)) ||
-	       (n == strlen("refs/stash") && !memcmp(name, "refs/stash", n));
+	return branch ? *branch != '\0' : !strcmp(name, "refs/stash");
 }
 
-/* Refs below the stash are found with those on no branch (others.c). */
-static bool is_below_stash(const char *name, size_t n)
-{
-	const size_t stash = strlen("refs/stash/");
-
-	return n > stash && !memcmp(name, "refs/stash/", stash);
-}
-
-/* Parse "<id> <name>", and nothing else. */
+/* Parse "<id> <name>", and nothing else. Refs below the stash are found with those on no branch
+ * (others.c). */
 static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 {
-	const size_t skip = GA_OID_HEXSZ + 1;
+	cleanup_free char *text = ga_strndup(line, n);
+	const char *name = text + GA_OID_HEXSZ + 1;
 	struct ga_oid oid;
 
-	if (n <= skip || !ga_oid_parse(line, GA_OID_HEXSZ, &oid) || line[GA_OID_HEXSZ] != ' ')
+	if (strlen(text) <= GA_OID_HEXSZ + 1 || !ga_oid_parse(text, GA_OID_HEXSZ, &oid) ||
+	    name[-1] != ' ')
 		return false;
-	if (is_below_stash(line + skip, n - skip))
+	if (!strncmp(name, "refs/stash/", strlen("refs/stash/")))
 		return true;
-	if (!is_wanted(line + skip, n - skip))
+	if (!is_wanted(name))
 		return false;
-	add_ref(ret, line + skip, n - skip, &oid);
+	ga_refs_add(ret, name, &oid);
 	return true;
 }
 
@@ -131,7 +119,7 @@ static void find_ignored(const struct ga_buf *errout, struct bad_refs *bad)
 			if (!strchr(p, '\n'))
 				break;
 			name = ga_strndup(p, strcspn(p, "\n"));
-			if (is_wanted(name, strlen(name)))
+			if (is_wanted(name))
 				add_bad(bad, name);
 		}
 }
@@ -145,7 +133,7 @@ static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct
 					    NULL };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	const struct inside x = INSIDE(.args = args, .in = &in, .out = &out);
-	size_t kept = 0, pos = 0;
+	size_t kept = 0, pos = 0, n;
 	int status;
 
 	for (size_t i = 0; i < l->n; i++)
@@ -153,17 +141,15 @@ static int drop_others_than_commits(struct capture *c, struct ga_refs *l, struct
 	if (l->n && run_inside(c, &x, &status, err))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
-		cleanup_free char *want = ga_strf("%s commit\n", GA_HEX(&l->v[i].oid));
-		const char *nl = out.len > pos ? memchr(out.ptr + pos, '\n', out.len - pos) : NULL;
-		size_t n = nl ? (size_t)(nl + 1 - (out.ptr + pos)) : 0;
+		cleanup_free char *want = ga_strf("%s commit", GA_HEX(&l->v[i].oid));
+		const char *line = ga_buf_next_line(&out, &pos, &n);
 
-		if (n == strlen(want) && !memcmp(out.ptr + pos, want, n)) {
+		if (line && n == strlen(want) && !memcmp(line, want, n)) {
 			l->v[kept++] = l->v[i];
 		} else {
 			add_bad(bad, l->v[i].name);
 			free(l->v[i].name);
 		}
-		pos += n;
 	}
 	l->n = kept;
 	return 0;
@@ -193,20 +179,16 @@ static int read_refs(struct capture *c, struct inside_refs *ret, struct ga_error
 					    "refs/heads/", "refs/stash", NULL };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
 	cleanup_(bad_release) struct bad_refs bad = { .names = GA_BUF_INIT };
+	const struct inside x = INSIDE(.args = args, .out = &out, .errout = &errout);
+	size_t pos = 0, n;
+	const char *line;
 	bool more = false;
 	int status;
-	struct inside x = INSIDE(.args = args, .out = &out, .errout = &errout);
 
 	if (run_inside(c, &x, &status, err))
 		return -1;
-	for (const char *p = out.ptr, *end = p + out.len; p < end;) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-
-		if (!nl)
-			nl = end;
-		more |= !parse_ref(p, (size_t)(nl - p), &ret->refs);
-		p = nl + 1;
-	}
+	while ((line = ga_buf_next_line(&out, &pos, &n)))
+		more |= !parse_ref(line, n, &ret->refs);
 	find_ignored(&errout, &bad);
 	if (drop_others_than_commits(c, &ret->refs, &bad, err))
 		return -1;
@@ -240,7 +222,7 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 	cleanup_free char *q = NULL, *note = NULL;
 
 	if (can_keep(c, name)) {
-		add_ref(&c->git.heads, name, strlen(name), oid);
+		ga_refs_add(&c->git.heads, name, oid);
 		return;
 	}
 	/* so what an earlier capture kept of it is not removed */
@@ -304,7 +286,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 		if (!strcmp(r->name, "refs/stash")) {
 			c->git.stash = r->oid;
 		} else if (is || (at_head && !strcmp(r->name, c->s->id.branch))) {
-			add_ref(&c->git.standing, r->name, strlen(r->name), &r->oid);
+			ga_refs_add(&c->git.standing, r->name, &r->oid);
 			if (!at_head && n_known++ < MAX_KNOWN)
 				ga_buf_addf(known, "^%s\n", GA_HEX(&r->oid));
 		} else if (c->git.heads.n + odd < max) {

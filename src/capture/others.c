@@ -86,8 +86,7 @@ bool left_unfinished(const struct capture *c, const char **ret)
 struct others {
 	struct capture *c;
 	const struct ga_refs *theirs; /* the host's refs, sorted by name */
-	struct ga_strv tags;   /* the agent's tags, the first few */
-	size_t n_tags;
+	struct ga_strv tags;   /* the agent's tags */
 	struct ga_refs found;  /* candidates, with the names they will have ... */
 	struct ga_refs left;   /* ... and those that count only if none of the former has them */
 	struct ga_oidmap host; /* what the host's refs point to */
@@ -105,16 +104,14 @@ static void others_release(struct others *x)
 
 static void found(struct others *x, const struct ga_oid *oid, const char *kind, const char *name)
 {
-	struct ga_refs *l = &x->found;
+	cleanup_free char *full = ga_strf("%s%s%s", GA_OTHERS, kind, name);
 
 	if (ga_oidmap_get(&x->host, oid, NULL))
 		return;
-	if (l->n >= MAX_FOUND) {
+	if (x->found.n < MAX_FOUND)
+		ga_refs_add(&x->found, full, oid);
+	else
 		x->more = true;
-		return;
-	}
-	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_ref){ ga_strf("%s%s%s", GA_OTHERS, kind, name), *oid };
 }
 
 static void found_nth(struct others *x, const struct ga_oid *oid, const char *kind, size_t n)
@@ -172,19 +169,6 @@ int narrowed_checkout(struct capture *c, bool *ret, struct ga_error *err)
 	return 0;
 }
 
-/* The next line of `out` from `*pos`, without its newline; NULL at the end. */
-static const char *next_line(const struct ga_buf *out, size_t *pos, size_t *ret_n)
-{
-	const char *line = out->ptr + *pos, *nl;
-
-	if (*pos >= out->len)
-		return NULL;
-	nl = memchr(line, '\n', out->len - *pos);
-	*ret_n = nl ? (size_t)(nl - line) : out->len - *pos;
-	*pos += *ret_n + 1;
-	return line;
-}
-
 static bool begins(const char *s, size_t n, const char *with)
 {
 	size_t len = strlen(with);
@@ -192,40 +176,27 @@ static bool begins(const char *s, size_t n, const char *with)
 	return n >= len && !memcmp(s, with, len);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct ga_ref *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 /* Note a tag that the agent made or moved. If the commit that it names is on a branch, only that is
  * kept of it. */
-static void add_tag(struct others *x, char *name, const struct ga_oid *oid)
+static void add_tag(struct others *x, const char *name, const struct ga_oid *oid)
 {
 	const char *tag = ga_path_below(name, "refs/tags");
-	const struct ga_ref key = { .name = name }, *was;
+	const struct ga_ref *was = ga_refs_find(x->theirs, name);
 
 	if (!tag)
 		return;
-	was = bsearch(&key, x->theirs->v, x->theirs->n, sizeof(key), by_name);
 	if (was && ga_oid_equal(&was->oid, oid))
 		return;
-	if (x->n_tags++ < MAX_NAMED)
-		ga_strv_take(&x->tags, ga_quote(tag));
+	ga_strv_push(&x->tags, tag);
 }
 
 static void note_tags(const struct others *x)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *named = ga_quote_list(&x->tags, MAX_NAMED);
 
-	for (size_t i = 0; i < x->tags.n; i++)
-		ga_buf_addf(&b, "%s%s", i ? ", " : "", x->tags.v[i]);
-	if (x->n_tags > MAX_NAMED)
-		ga_buf_addf(&b, " and %zu more", x->n_tags - MAX_NAMED);
-	if (x->n_tags)
+	if (x->tags.n)
 		ga_strv_pushf(&x->c->notes, "tags that are not here, or are others here, are not "
-					    "taken: %s", b.ptr);
+					    "taken: %s", named);
 }
 
 /* Remote branches are not among them: what was fetched is somebody else's, and is there. */
@@ -240,7 +211,7 @@ static int find_refs(struct others *x, struct ga_error *err)
 
 	if (ask(x, args, NULL, &out, err))
 		return -1;
-	while ((line = next_line(&out, &pos, &n))) {
+	while ((line = ga_buf_next_line(&out, &pos, &n))) {
 		cleanup_free char *name = NULL;
 		struct ga_oid oid;
 
@@ -265,7 +236,7 @@ static int find_in_list(struct others *x, const char *const *args, const char *b
 
 	if (ask(x, args, NULL, &out, err))
 		return -1;
-	while ((line = next_line(&out, &pos, &n))) {
+	while ((line = ga_buf_next_line(&out, &pos, &n))) {
 		struct ga_oid oid;
 
 		if (n == skip + GA_OID_HEXSZ && begins(line, n, before) &&
@@ -294,7 +265,7 @@ static void find_pseudo(struct others *x, int dir, const char *kind)
 			continue;
 		}
 		/* a merge of several heads has a line for each */
-		while ((line = next_line(&text, &pos, &n))) {
+		while ((line = ga_buf_next_line(&text, &pos, &n))) {
 			cleanup_free char *more = nth ? ga_strf("-%zu", nth + 1) : NULL;
 			cleanup_free char *name = ga_strf("%s%s", pseudo[i].name, more ? more : "");
 			struct ga_oid oid;
@@ -410,7 +381,7 @@ static int peel(struct others *x, struct ga_error *err)
 	if (ask(x, args, &in, &out, err))
 		return -1;
 	for (size_t i = 0; i < l->n; i++) {
-		const char *line = next_line(&out, &pos, &n);
+		const char *line = ga_buf_next_line(&out, &pos, &n);
 
 		if (line && n == GA_OID_HEXSZ + strlen(" commit") &&
 		    ga_oid_parse(line, GA_OID_HEXSZ, &l->v[i].oid) &&
@@ -453,7 +424,7 @@ static int list_alone(struct others *x, const struct ga_refs *host, const struct
 	 * tried */
 	for (size_t i = 0; !said && i < x->found.n; i++)
 		(void)ga_oidmap_add(ret, &x->found.v[i].oid, 0);
-	while ((line = next_line(&out, &pos, &n))) {
+	while ((line = ga_buf_next_line(&out, &pos, &n))) {
 		struct ga_oid oid;
 
 		if (n == GA_OID_HEXSZ && ga_oid_parse(line, n, &oid))
@@ -540,22 +511,17 @@ int take_others(struct capture *c, const struct ga_refs *host, const struct ga_b
 
 void name_alone(struct capture *c)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	size_t n = 0;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_free char *named = NULL;
 
 	for (size_t i = 0; i < c->git.heads.n; i++) {
 		const char *name = ga_path_below(c->git.heads.v[i].name, "others");
 
-		if (name && n++ < MAX_NAMED) {
-			cleanup_free char *q = ga_quote(name);
-
-			ga_buf_addf(&b, "%s%s", n > 1 ? ", " : "", q);
-		}
+		if (name)
+			ga_strv_push(&names, name);
 	}
-	if (!n)
-		return;
-	if (n > MAX_NAMED)
-		ga_buf_addf(&b, " and %zu more", n - MAX_NAMED);
-	ga_strv_pushf(&c->notes, "what the agent committed on no branch is kept on " GA_SESSION_REFS
-		      "%s/" GA_OTHERS ": %s", c->s->name, b.ptr);
+	named = ga_quote_list(&names, MAX_NAMED);
+	if (names.n)
+		ga_strv_pushf(&c->notes, "what the agent committed on no branch is kept on "
+			      GA_SESSION_REFS "%s/" GA_OTHERS ": %s", c->s->name, named);
 }

@@ -169,22 +169,12 @@ static int give_way(struct capture *c, const struct outcome *o, const struct ga_
 	return ga_refs_update(c->e->repo, &first.u, reason, err);
 }
 
-static int by_name(const void *a, const void *b)
-{
-	const struct ga_ref *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 /* Is the ref that was kept still a branch of the agent's with the same value, though that has been
  * published since? */
 static bool still_stands(const struct capture *c, const char *name, const struct ga_oid *oid)
 {
 	cleanup_free char *full = ga_strf("refs/%s", name);
-	const struct ga_ref key = { .name = full };
-	const struct ga_ref *is = c->git.standing.n
-		? bsearch(&key, c->git.standing.v, c->git.standing.n,
-							  sizeof(key), by_name) : NULL;
+	const struct ga_ref *is = ga_refs_find(&c->git.standing, full);
 
 	return is && ga_oid_equal(&is->oid, oid);
 }

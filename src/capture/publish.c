@@ -61,19 +61,10 @@ int gather_holds(struct capture *c, struct outcome *o, struct ga_error *err)
 
 static void note_paths(struct ga_strv *notes, const char *what, const struct ga_strv *paths)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	cleanup_free char *named = ga_quote_list(paths, MAX_NAMED);
 
-	if (!paths->n)
-		return;
-	ga_buf_adds(&b, what);
-	for (size_t i = 0; i < paths->n && i < MAX_NAMED; i++) {
-		cleanup_free char *q = ga_quote(paths->v[i]);
-
-		ga_buf_addf(&b, "%s%s", i ? ", " : ": ", q);
-	}
-	if (paths->n > MAX_NAMED)
-		ga_buf_addf(&b, " and %zu more", paths->n - MAX_NAMED);
-	ga_strv_push(notes, b.ptr);
+	if (paths->n)
+		ga_strv_pushf(notes, "%s: %s", what, named);
 }
 
 /* No rule flags these, so nothing else would say that they are held back. */

@@ -161,14 +161,14 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 
 	ga_strv_sort_unique(&d->chosen.unseen);
 	if (d->chosen.unseen.n) {
-		list = ga_quote_list(&d->chosen.unseen);
+		list = ga_quote_list(&d->chosen.unseen, GA_LISTED);
 		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
 		return ga_hint(err,
 			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
 			       "can be accepted then",
 			       d->s->name);
 	}
-	list = ga_quote_list(given);
+	list = ga_quote_list(given, GA_LISTED);
 	(void)ga_fail(err, GA_EFATAL, "nothing in session '%s' to %s at: %s", d->s->name,
 		      d->what->accept.n ? "accept" : "reject", list);
 	return ga_hint(err,
@@ -182,7 +182,7 @@ static int fail_blocked(struct decision *d, struct ga_error *err)
 	cleanup_free char *list = NULL;
 
 	ga_strv_sort_unique(&d->chosen.blocked);
-	list = ga_quote_list(&d->chosen.blocked);
+	list = ga_quote_list(&d->chosen.blocked, GA_LISTED);
 	(void)ga_fail(err, GA_EFLAGS, "risk.block of your settings refuses %s", list);
 	return ga_hint(err,
 		       "'git agent review --reject %s PATH...', or take the pattern out of your "
@@ -214,7 +214,7 @@ int decide_choose(struct decision *d, struct ga_error *err)
 	if (!n_chosen && !d->chosen.bring.n && !d->chosen.restore.n && !d->chosen.give_up.n &&
 	    !d->chosen.unlist.n &&
 	    d->chosen.by_name.n && !d->what->accept_all) {
-		list = ga_quote_list(&d->chosen.by_name);
+		list = ga_quote_list(&d->chosen.by_name, GA_LISTED);
 		(void)ga_fail(err, GA_EFATAL, "critical paths are accepted one by one: %s", list);
 		return ga_hint(err, "'git agent review --accept %s PATH...' with their own names",
 			       d->s->name);

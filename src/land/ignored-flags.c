@@ -35,7 +35,7 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 	if (!l->opts->dry_run && land_save_report(l, err))
 		return -1;
 	ga_strv_sort_unique(&paths);
-	list = ga_quote_list(&paths);
+	list = ga_quote_list(&paths, GA_LISTED);
 	(void)ga_fail(err, GA_EFLAGS,
 		      "the ignored files have open flags (%zu critical, %zu high): %s", critical,
 		      high, list);

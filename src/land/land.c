@@ -156,7 +156,7 @@ static int settle(const struct landing *l, struct record *last, bool *ret_comple
 
 static int fail_part(const struct landing *l, const struct ga_strv *left, struct ga_error *err)
 {
-	cleanup_free char *list = ga_quote_list(left);
+	cleanup_free char *list = ga_quote_list(left, GA_LISTED);
 
 	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its uncommitted changes could not "
 		      "be applied: %s changed meanwhile", l->s->name, list);
@@ -211,7 +211,7 @@ static int move(const struct landing *l, const struct proposal *p, struct record
 
 static int fail_conflict(const struct landing *l, const struct proposal *p, struct ga_error *err)
 {
-	cleanup_free char *list = ga_quote_list(&p->conflicts);
+	cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED);
 
 	(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s would conflict in %s", l->s->name, list);
 	return ga_hint(err, "landing leaves the conflict for you to resolve");

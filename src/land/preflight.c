@@ -37,7 +37,7 @@ int land_refuse(const struct ga_strv *paths, const char *what, const char *remed
 
 	if (!paths->n)
 		return 0;
-	list = ga_quote_list(paths);
+	list = ga_quote_list(paths, GA_LISTED);
 	(void)ga_fail(err, GA_ELOSE, "%s: %s", what, list);
 	return ga_hint(err, "%s, then %s", remedy, then);
 }

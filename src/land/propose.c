@@ -89,7 +89,7 @@ static int narrow(const struct landing *l, struct proposal *p, struct ga_error *
 		if (land_wants(l, conflicts.v[i]))
 			ga_strv_push(&p->conflicts, conflicts.v[i]);
 	if (p->conflicts.n) {
-		cleanup_free char *list = ga_quote_list(&p->conflicts);
+		cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED);
 
 		(void)ga_fail(err, GA_ELOSE, "merging agent/%s conflicts in %s", l->s->name, list);
 		return ga_hint(err, "'git agent land %s' leaves the conflict for you to resolve",

@@ -57,18 +57,32 @@ static int compare_refs(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+void ga_refs_add(struct ga_refs *l, const char *name, const struct ga_oid *oid)
+{
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_ref){ ga_strdup(name), *oid };
+}
+
+const struct ga_ref *ga_refs_find(const struct ga_refs *l, const char *name)
+{
+	const struct ga_ref key = { .name = (char *)(uintptr_t)name };
+
+	return l->n ? bsearch(&key, l->v, l->n, sizeof(*l->v), compare_refs) : NULL;
+}
+
 /* Refs that do not resolve are skipped: one broken ref of the user's must not hide the others. */
 static void add_ref(struct ga_repo *r, const git_reference *ref, struct ga_refs *l)
 {
 	const char *name = git_reference_name(ref);
 	/* known for all but symbolic refs: a look-up by name would read each once more */
 	const git_oid *target = git_reference_target(ref);
+	struct ga_oid oid;
 	git_oid id;
 
 	if (!target && git_reference_name_to_id(&id, r->repo, name))
 		return;
-	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_ref){ ga_strdup(name), ga_from_git_oid(target ? target : &id) };
+	oid = ga_from_git_oid(target ? target : &id);
+	ga_refs_add(l, name, &oid);
 }
 
 int ga_refs_list(struct ga_repo *r, const char *prefix, struct ga_refs *ret, struct ga_error *err)
@@ -176,16 +190,6 @@ static void format_update(const struct ga_ref_update *v, struct ga_buf *out)
 	ga_buf_add0(out, v->has_old ? GA_HEX(&v->old) : "");
 }
 
-/* Do the two exclude each other, one being a directory of the other? */
-static bool overlap(const char *name, const char *wanted)
-{
-	size_t n = strlen(name), w = strlen(wanted);
-
-	if (n < w)
-		return !strncmp(name, wanted, n) && wanted[n] == '/';
-	return n > w && !strncmp(name, wanted, w) && name[w] == '/';
-}
-
 /* The name of an existing ref that makes this update impossible, or NULL. */
 static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, const char *wanted)
 {
@@ -202,7 +206,10 @@ static char *find_conflict(struct ga_repo *r, const struct ga_ref_updates *u, co
 		for (size_t k = 0; k < u->n; k++)
 			going |= ga_oid_is_zero(&u->v[k].new) &&
 				 !strcmp(u->v[k].name, refs.v[i].name);
-		if (!going && overlap(refs.v[i].name, wanted))
+		/* one is a directory of the other */
+		if (!going && strcmp(refs.v[i].name, wanted) &&
+		    (ga_path_inside(refs.v[i].name, wanted) ||
+		     ga_path_inside(wanted, refs.v[i].name)))
 			return ga_strdup(refs.v[i].name);
 	}
 	return NULL;

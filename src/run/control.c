@@ -13,7 +13,7 @@
 #include "ga/fd.h"
 #include "ga/quote.h"
 #include "ga/scm.h"
-#include "run-internal.h"
+#include "live-internal.h"
 
 /* After this time without reading a request or answering it, init must have been interfered
  * with. */
@@ -57,21 +57,6 @@ static int write_payload(int fd, const struct ga_buf *b, struct ga_error *err)
 	return 0;
 }
 
-static int send_fds(const struct ga_sandbox *sb, const struct ga_ctl_msg *m, const int *fds,
-		    size_t n)
-{
-	union {
-		struct cmsghdr align;
-		char buf[CMSG_SPACE(4 * sizeof(int))];
-	} u;
-	struct ga_ctl_msg copy = *m;
-	struct iovec iov = { &copy, sizeof(copy) };
-	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1 };
-
-	ga_put_fds(&h, &u, fds, n);
-	return ga_sendmsg(sb->ctl, &h) == (ssize_t)sizeof(copy) ? 0 : -1;
-}
-
 static int socket_ended(const struct ga_sandbox *sb, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
@@ -103,7 +88,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = ++sb->last_id, .flags = flags };
 	cleanup_buf struct ga_buf payload = GA_BUF_INIT;
 	cleanup_close int rd = -1, wr = -1;
-	int p[2], all[4];
+	int p[2], all[LIVE_FDS];
 
 	ga_buf_add0(&payload, cwd);
 	add_vector(&payload, argv);
@@ -121,7 +106,7 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot prepare a pipe");
 	all[0] = rd;
 	memcpy(all + 1, fds, n * sizeof(*fds));
-	if (send_fds(sb, &m, all, n + 1))
+	if (live_send(sb->ctl, &m, NULL, 0, all, n + 1))
 		return not_sent(sb, err);
 	(void)close(ga_steal_fd(&rd));
 	*ret_id = m.id;
@@ -132,7 +117,7 @@ int ga_run_learn(struct ga_sandbox *sb, int fd, struct ga_error *err)
 {
 	const struct ga_ctl_msg m = { .type = GA_CTL_LEARN };
 
-	return send_fds(sb, &m, &fd, 1) ? not_sent(sb, err) : 0;
+	return live_send(sb->ctl, &m, NULL, 0, &fd, 1) ? not_sent(sb, err) : 0;
 }
 
 void run_send(const struct ga_sandbox *sb, uint32_t type, uint32_t id, int32_t value)
@@ -237,7 +222,6 @@ static int take_pty(struct ga_sandbox *sb, struct ga_live *live, struct ga_ctl_m
 		if (live)
 			(void)run_live_message(live, m, ret_fd);
 		ga_cleanup_closep(ret_fd);
-		*ret_fd = -1;
 	}
 	return r;
 }

@@ -18,8 +18,7 @@ struct exec {
 	struct ga_sandbox *sb;
 	const struct ga_run_exec *x;
 	uint32_t id;
-	int in, out, err;         /* our ends; -1 when done */
-	size_t in_done;
+	int out, err;             /* our ends; -1 when done */
 	size_t out_done, out_max; /* bytes of output, wherever they went */
 	bool exited;
 	int status;
@@ -28,7 +27,6 @@ struct exec {
 
 static void exec_release(struct exec *e)
 {
-	ga_cleanup_closep(&e->in);
 	ga_cleanup_closep(&e->out);
 	ga_cleanup_closep(&e->err);
 }
@@ -38,32 +36,6 @@ static int failed(const struct exec *e, struct ga_error *err, const char *how)
 	cleanup_free char *q = ga_escape(e->x->argv[0]);
 
 	return ga_fail(err, GA_EFATAL, "'%s' in the sandbox %s", q, how);
-}
-
-static void close_in(struct exec *e)
-{
-	ga_cleanup_closep(&e->in);
-	e->in = -1;
-}
-
-static void feed(struct exec *e)
-{
-	const char *p = e->x->in;
-
-	while (e->in >= 0 && e->in_done < e->x->in_len) {
-		ssize_t n = write(e->in, p + e->in_done, e->x->in_len - e->in_done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && errno == EAGAIN)
-			return;
-		/* the command does not read the rest; its exit status says whether that is an
-		 * error */
-		if (n < 0)
-			break;
-		e->in_done += (size_t)n;
-	}
-	close_in(e);
 }
 
 static int keep_out(struct exec *e, const char *p, size_t n, struct ga_error *err)
@@ -107,7 +79,6 @@ static int take(struct exec *e, int *fd, size_t most, struct ga_error *err)
 		return errno == EINTR ? 1 : 0;
 	if (!n) {
 		ga_cleanup_closep(fd);
-		*fd = -1;
 		return 0;
 	}
 	if (fd == &e->err)
@@ -176,9 +147,8 @@ static int pump(struct exec *e, struct ga_error *err)
 		const int64_t next = run_relay_next(e->sb);
 		const int64_t until = next && (!e->deadline || next < e->deadline) ? next
 										   : e->deadline;
-		struct pollfd p[6] = { { .fd = e->sb->ctl, .events = POLLIN },
+		struct pollfd p[5] = { { .fd = e->sb->ctl, .events = POLLIN },
 				       { .fd = e->sb->sigfd, .events = POLLIN },
-				       { .fd = e->in, .events = POLLOUT },
 				       { .fd = e->out, .events = POLLIN },
 				       { .fd = e->err, .events = POLLIN },
 				       run_relay_poll(e->sb) };
@@ -187,31 +157,33 @@ static int pump(struct exec *e, struct ga_error *err)
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot wait for a command");
 		if (e->deadline && ga_now_ms() >= e->deadline)
 			return failed(e, err, "took too long");
-		run_relay_serve(e->sb, &p[5]);
+		run_relay_serve(e->sb, &p[4]);
 		if (p[1].revents && on_signals(e, err))
 			return -1;
-		if (p[2].revents)
-			feed(e);
-		if ((p[3].revents && take(e, &e->out, CHUNK, err) < 0) ||
-		    (p[4].revents && take(e, &e->err, CHUNK, err) < 0) ||
+		if ((p[2].revents && take(e, &e->out, CHUNK, err) < 0) ||
+		    (p[3].revents && take(e, &e->err, CHUNK, err) < 0) ||
 		    (p[0].revents && on_message(e, err)))
 			return -1;
 	}
 	return drain(e, &e->out, err) < 0 || drain(e, &e->err, err) < 0 ? -1 : 0;
 }
 
-static int open_pipes(struct exec *e, int theirs[3], struct ga_error *err)
+/* As for programs of the host (sys/process.c), input is a sealed file in memory. */
+static int open_streams(struct exec *e, int theirs[3], struct ga_error *err)
 {
-	int *ours[3] = { &e->in, &e->out, &e->err };
+	int *ours[] = { &e->out, &e->err };
 
-	for (int i = 0; i < 3; i++) {
+	theirs[0] = ga_memfd("input", e->x->in, e->x->in_len, err);
+	if (theirs[0] < 0)
+		return -1;
+	for (size_t i = 0; i < GA_NELEMS(ours); i++) {
 		int p[2];
 
 		if (pipe2(p, O_CLOEXEC))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot create a pipe");
-		*ours[i] = p[i ? 0 : 1];
-		theirs[i] = p[i ? 1 : 0];
-		if (fcntl(*ours[i], F_SETFL, O_NONBLOCK))
+		*ours[i] = p[0];
+		theirs[1 + i] = p[1];
+		if (fcntl(p[0], F_SETFL, O_NONBLOCK))
 			return ga_fail_errno(err, GA_EFATAL, errno, "cannot prepare a pipe");
 	}
 	return 0;
@@ -220,9 +192,9 @@ static int open_pipes(struct exec *e, int theirs[3], struct ga_error *err)
 int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_status,
 		struct ga_error *err)
 {
-	cleanup_(exec_release) struct exec e = { .sb = sb, .x = x, .in = -1, .out = -1, .err = -1 };
+	cleanup_(exec_release) struct exec e = { .sb = sb, .x = x, .out = -1, .err = -1 };
 	int theirs[3] = { -1, -1, -1 };
-	int rc = open_pipes(&e, theirs, err);
+	int rc = open_streams(&e, theirs, err);
 
 	e.out_max = x->out_max ? x->out_max : x->out_fd >= 0 ? SIZE_MAX : DEFAULT_OUT_MAX;
 	if (x->timeout_ms)
@@ -233,7 +205,6 @@ int ga_run_exec(struct ga_sandbox *sb, const struct ga_run_exec *x, int *ret_sta
 		ga_cleanup_closep(&theirs[i]);
 	if (rc)
 		return -1;
-	feed(&e);
 	if (pump(&e, err)) {
 		run_send(sb, GA_CTL_SIGNAL, e.id, SIGKILL);
 		return -1;

@@ -68,7 +68,6 @@ void ga_run_end(struct ga_sandbox *sb)
 	if (!sb)
 		return;
 	ga_cleanup_closep(&sb->ctl);
-	sb->ctl = -1;
 	end_pid1(sb);
 	/* the group is empty when the last process is gone */
 	if (sb->cgroup)

@@ -408,7 +408,6 @@ int ga_run_wait_ready(struct ga_sandbox *sb, struct ga_error *err)
 	if (sb->pidfd >= 0 && recv(sb->ctl, &c, 1, MSG_PEEK | MSG_DONTWAIT) != 0)
 		return 0;
 	ga_cleanup_closep(&sb->pidfd);
-	sb->pidfd = -1;
 	return explain_failure(sb, err);
 }
 

@@ -119,7 +119,6 @@ void live_close_fds(struct live_packet *p)
 {
 	for (size_t i = 0; i < LIVE_FDS; i++) {
 		ga_cleanup_closep(&p->fds[i]);
-		p->fds[i] = -1;
 	}
 }
 

@@ -64,7 +64,6 @@ static void stop(struct ga_recorder *r, char *why)
 		free(why);
 	r->over = true;
 	ga_cleanup_closep(&r->fd);
-	r->fd = -1;
 	ga_buf_release(&r->waiting);
 }
 
@@ -335,7 +334,6 @@ void ga_record_end(struct ga_recorder *r)
 	ga_record_flush(r);
 	r->over = true;
 	ga_cleanup_closep(&r->fd);
-	r->fd = -1;
 }
 
 void ga_record_free(struct ga_recorder *r)

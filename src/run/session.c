@@ -75,7 +75,6 @@ static void hang_up(struct session *s)
 	run_stream_close(&s->streams[IN]);
 	run_stream_close(&s->streams[OUT]);
 	ga_cleanup_closep(&s->master);
-	s->master = -1;
 }
 
 static void go_raw(struct session *s)

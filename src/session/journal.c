@@ -99,20 +99,19 @@ int ga_journal_read(const char *session_dir, json_t **ret, struct ga_error *err)
 {
 	cleanup_free char *path = ga_path_join(session_dir, "journal.jsonl");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	size_t pos = 0, n;
+	const char *p;
 	json_t *all;
 
 	if (read_end(path, &text, err))
 		return -1;
 	all = json_array();
-	for (const char *p = text.ptr, *end = p + text.len; p < end;) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t n = (size_t)((nl ? nl : end) - p);
+	while ((p = ga_buf_next_line(&text, &pos, &n))) {
 		json_t *o = json_loadb(p, n, JSON_REJECT_DUPLICATES, NULL);
 
 		if (json_is_object(o))
 			(void)json_array_append(all, o);
 		json_decref(o);
-		p += n + (nl != NULL);
 	}
 	*ret = all;
 	return 0;

@@ -105,9 +105,7 @@ int ga_session_host_refs(struct ga_repo *r, struct ga_refs *ret, struct ga_error
 			    is_remote_session(all.v[k].name) ||
 			    !ga_object_here(r, &all.v[k].oid))
 				continue;
-			GA_GROW(ret->v, ret->n, ret->cap);
-			ret->v[ret->n].name = ga_steal(&all.v[k].name);
-			ret->v[ret->n++].oid = all.v[k].oid;
+			ga_refs_add(ret, all.v[k].name, &all.v[k].oid);
 		}
 	}
 	return 0;

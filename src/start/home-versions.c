@@ -19,11 +19,12 @@
 /* The lines of the tables [tools] and [tools.NAME]. */
 static void keep_tools(const struct ga_buf *from, struct ga_buf *ret)
 {
+	size_t pos = 0, n;
+	const char *p;
 	bool in = false;
 
-	for (const char *p = from->ptr, *end = p + from->len; p < end;) {
-		const char *nl = memchr(p, '\n', (size_t)(end - p));
-		size_t n = (size_t)((nl ? nl : end) - p), blank = 0;
+	while ((p = ga_buf_next_line(from, &pos, &n))) {
+		size_t blank = 0;
 
 		while (blank < n && (p[blank] == ' ' || p[blank] == '\t'))
 			blank++;
@@ -32,7 +33,6 @@ static void keep_tools(const struct ga_buf *from, struct ga_buf *ret)
 					       !strncmp(p + blank, "[tools.", 7));
 		if (in)
 			ga_buf_addf(ret, "%.*s\n", (int)n, p);
-		p += n + 1;
 	}
 }
 

@@ -163,16 +163,7 @@ static void add_written(const struct ga_start_env *e, const struct ga_start *st,
 
 static char *say_listed(const struct ga_strv *allow)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	size_t n = allow ? allow->n : 0;
-
-	for (size_t i = 0; i < n && i < LISTED_MAX; i++) {
-		ga_buf_adds(&b, i ? ", " : "");
-		ga_buf_adds(&b, allow->v[i]);
-	}
-	if (n > LISTED_MAX)
-		ga_buf_addf(&b, " and %zu more", n - LISTED_MAX);
-	return ga_strdup(n ? b.ptr : "nothing");
+	return allow && allow->n ? ga_quote_list(allow, LISTED_MAX) : ga_strdup("nothing");
 }
 
 /* Name the hosts that are allowed because the agent needs them, and that nobody listed. */

@@ -276,6 +276,5 @@ void start_unlock_parts(struct ga_start *st)
 	for (size_t i = 0; i < st->n_parts; i++) {
 		start_unlock_parts(&st->parts[i].start);
 		ga_cleanup_closep(&st->parts[i].start.lock);
-		st->parts[i].start.lock = -1;
 	}
 }

@@ -91,20 +91,12 @@ void start_take_commands(const struct ga_start_opts *o, struct ga_start *st)
 	st->quiet = o->quiet;
 }
 
-static void describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
+void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner)
 {
-	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	cleanup_free char *named = ga_quote_list(paths, 6);
 
-	if (!paths->n)
-		return;
-	for (size_t i = 0; i < paths->n && i < 6; i++) {
-		cleanup_free char *q = ga_quote(paths->v[i]);
-
-		ga_buf_addf(&line, "%s%s", i ? ", " : ": ", q);
-	}
-	if (paths->n > 6)
-		ga_buf_addf(&line, " and %zu more", paths->n - 6);
-	ga_strv_pushf(banner, "%s%s", what, line.ptr);
+	if (paths->n)
+		ga_strv_pushf(banner, "%s: %s", what, named);
 }
 
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
@@ -156,8 +148,8 @@ static void describe(const struct ga_start_env *e, const struct ga_start_opts *o
 	if (o->live)
 		ga_strv_push(&st->banner,
 			     "the working tree itself lies beneath: changes you make show inside");
-	describe_paths("shared", &s->view.shared, &st->banner);
-	describe_paths("submodules", &s->id.submodules, &st->banner);
+	start_describe_paths("shared", &s->view.shared, &st->banner);
+	start_describe_paths("submodules", &s->id.submodules, &st->banner);
 	start_describe_mounts(e, st);
 	start_describe_secrets(b, st);
 	start_describe_limits(st);

@@ -16,9 +16,9 @@
 #include "base.h"
 #include "layers.h"
 #include "parts.h"
+#include "start.h"
 
 #define BLOB_MAX ((size_t)64 << 20) /* size of files that are looked up in the object store */
-#define SHOWN 6
 #define OBJECTS_MAX 8            /* objects that are looked up in history ... */
 #define HISTORY_MS 2000          /* ... for so long each */
 
@@ -93,18 +93,10 @@ size_t start_count_hidden(const struct start_base *b, const struct ga_strv *path
 /* ---- saying so ------------------------------------------------------------------ */
 
 struct told {
-	struct ga_buf masked, stored;
-	size_t n_masked, n_seen, n_committed, n_stored;
+	struct ga_strv masked, stored;
+	size_t n_seen, n_committed;
 	bool incomplete;
 };
-
-static void add_name(struct ga_buf *b, size_t *n, const char *at, const char *path)
-{
-	cleanup_free char *full = ga_path_join(at, path), *q = ga_quote(full);
-
-	if ((*n)++ < SHOWN)
-		ga_buf_addf(b, "%s%s", b->len ? ", " : "", q);
-}
 
 static void tell(const struct start_base *b, const struct ga_start *st, const char *at,
 		 struct told *t)
@@ -116,14 +108,14 @@ static void tell(const struct start_base *b, const struct ga_start *st, const ch
 		if (x->secret.tier <= GA_TIER_NOTE)
 			continue;
 		if (x->view == GA_VIEW_MASKED) {
-			add_name(&t->masked, &t->n_masked, at, x->path);
+			ga_strv_take(&t->masked, ga_path_join(at, x->path));
 		} else {
 			t->n_seen++;
 			t->n_committed += x->as == GA_EXPOSED_COMMITTED;
 		}
 	}
 	for (size_t i = 0; i < b->stored.n; i++)
-		add_name(&t->stored, &t->n_stored, at, b->stored.v[i]);
+		ga_strv_take(&t->stored, ga_path_join(at, b->stored.v[i]));
 	for (size_t i = 0; i < st->n_parts; i++) {
 		cleanup_free char *sub = ga_path_join(at, st->parts[i].path);
 
@@ -131,32 +123,22 @@ static void tell(const struct start_base *b, const struct ga_start *st, const ch
 	}
 }
 
-static void push(struct ga_strv *banner, const char *what, const struct ga_buf *names, size_t n)
-{
-	if (!n)
-		return;
-	if (n > SHOWN)
-		ga_strv_pushf(banner, "%s: %s and %zu more", what, names->ptr, n - SHOWN);
-	else
-		ga_strv_pushf(banner, "%s: %s", what, names->ptr);
-}
-
 void start_describe_secrets(const struct start_base *b, struct ga_start *st)
 {
-	struct told t = { .masked = GA_BUF_INIT, .stored = GA_BUF_INIT };
+	struct told t = { .masked = GA_STRV_INIT, .stored = GA_STRV_INIT };
 
 	tell(b, st, "", &t);
-	push(&st->banner, "secrets kept out (--expose PATH shows one)", &t.masked, t.n_masked);
-	push(&st->banner, "kept out, but git has stored it (commit, stash or index), where it can "
-	     "be read", &t.stored, t.n_stored);
+	start_describe_paths("secrets kept out (--expose PATH shows one)", &t.masked, &st->banner);
+	start_describe_paths("kept out, but git has stored it (commit, stash or index), where it "
+			     "can be read", &t.stored, &st->banner);
 	if (t.n_seen)
 		ga_strv_pushf(&st->banner, "%zu file%s with secrets can be read inside, %zu of "
 			      "them committed: 'git agent secrets'", t.n_seen,
 			      t.n_seen == 1 ? "" : "s", t.n_committed);
 	if (t.incomplete)
 		ga_strv_push(&st->banner, "not everything could be searched for secrets");
-	ga_buf_release(&t.masked);
-	ga_buf_release(&t.stored);
+	ga_strv_release(&t.masked);
+	ga_strv_release(&t.stored);
 }
 
 /* ---- layers ----------------------------------------------------------------------- */

@@ -42,6 +42,8 @@ unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigne
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* Add lines about that to the banner. */
 void start_describe_limits(struct ga_start *st);
+/* Add "what: a, b and 3 more" to the banner, unless there are none. */
+void start_describe_paths(const char *what, const struct ga_strv *paths, struct ga_strv *banner);
 
 /* capture.c: the environment of git in a sandbox, but for what one command needs. */
 extern const char *const start_git_env[];

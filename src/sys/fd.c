@@ -31,6 +31,7 @@ void ga_cleanup_closep(int *fd)
 
 	if (*fd >= 0)
 		(void)close(*fd);
+	*fd = -1;
 	errno = saved;
 }
 

@@ -30,7 +30,7 @@ static int make_ours(struct ga_repo *r, const struct ga_oid *tree,
 static int fail_conflict(const struct ga_oid *commit, const struct ga_strv *conflicts,
 			 struct ga_error *err)
 {
-	cleanup_free char *list = ga_quote_list(conflicts);
+	cleanup_free char *list = ga_quote_list(conflicts, GA_LISTED);
 
 	(void)ga_fail(err, GA_ELOSE, "commit %.10s conflicts in %s", GA_HEX(commit), list);
 	return ga_hint(err, "'git cherry-pick %.10s' leaves the conflict for you to resolve; or "
