@@ -190,11 +190,8 @@ static int put_common(const struct writer *w, const struct ga_repo *r,
 static int open_dir(const char *dir, struct ga_error *err)
 {
 	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	cleanup_free char *q = fd < 0 ? ga_escape(dir) : NULL;
 
-	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	return fd;
+	return fd < 0 ? ga_fail_path(err, errno, "open", dir) : fd;
 }
 
 int ga_gitdir_template(const struct ga_repo *r, const char *dir, const struct ga_gitdir_spec *s,

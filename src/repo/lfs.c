@@ -202,12 +202,11 @@ static int make_dirs(const char *store, const char *object, struct ga_strv *dirs
 /* Give it its name, but never replace a file that is there: it is the user's. */
 static int put(const char *store, const char *object, const char *tmp, struct ga_error *err)
 {
-	cleanup_free char *path = ga_path_join(store, object), *q = NULL;
+	cleanup_free char *path = ga_path_join(store, object);
 
 	if (!linkat(AT_FDCWD, tmp, AT_FDCWD, path, 0) || errno == EEXIST)
 		return 0;
-	q = ga_escape(path);
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot make '%s'", q);
+	return ga_fail_path(err, errno, "make", path);
 }
 
 int ga_lfs_add(const char *store, const struct ga_lfs_pointer *p, int fd, struct ga_strv *dirs,

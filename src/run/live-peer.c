@@ -22,8 +22,6 @@ void ga_live_peer_release(struct ga_live_peer *p)
 
 int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *err)
 {
-	cleanup_free char *q = NULL;
-
 	*ret = (struct ga_live_peer)GA_LIVE_PEER_INIT;
 	ret->fd = live_dial(dir, &ret->pid);
 	if (ret->fd >= 0) {
@@ -32,8 +30,7 @@ int ga_live_connect(const char *dir, struct ga_live_peer *ret, struct ga_error *
 	}
 	if (errno == ENOENT || errno == ECONNREFUSED)
 		return 1;
-	q = ga_escape(dir);
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot reach the session of '%s'", q);
+	return ga_fail_path(err, errno, "reach the session of", dir);
 }
 
 int live_wait(int fd, struct live_packet *p, int64_t deadline)

@@ -114,7 +114,7 @@ static int clear_stale(const char *dir, struct ga_error *err)
 static int take_name(const char *state_dir, const char *tmp, const char *name, char **ret,
 		     struct ga_error *err)
 {
-	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name), *q = NULL;
+	cleanup_free char *dir = ga_strf("%s/sessions/%s", state_dir, name);
 
 	for (int again = 0; again < 2; again++) {
 		if (!renameat2(AT_FDCWD, tmp, AT_FDCWD, dir, RENAME_NOREPLACE)) {
@@ -134,8 +134,7 @@ static int take_name(const char *state_dir, const char *tmp, const char *name, c
 			return -1;
 		}
 	}
-	q = ga_escape(dir);
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+	return ga_fail_path(err, errno, "create", dir);
 }
 
 static int name_taken(const char *name, struct ga_error *err)

@@ -345,7 +345,7 @@ static int make_dir(const char *path, mode_t mode)
 
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err)
 {
-	cleanup_free char *parent = NULL, *q = NULL;
+	cleanup_free char *parent = NULL;
 
 	if (!make_dir(path, mode))
 		return 0;
@@ -358,8 +358,7 @@ int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err)
 				return 0;
 		}
 	}
-	q = ga_escape(path);
-	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create directory '%s'", q);
+	return ga_fail_path(err, errno, "create directory", path);
 }
 
 static int copy_bytes(int src, int dst)
@@ -438,7 +437,7 @@ void ga_funlock(int fd)
 
 int ga_scratch_file(const char *dir, struct ga_error *err)
 {
-	cleanup_free char *path = ga_path_join(dir, "tmp_XXXXXX"), *q = NULL;
+	cleanup_free char *path = ga_path_join(dir, "tmp_XXXXXX");
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
@@ -446,8 +445,7 @@ int ga_scratch_file(const char *dir, struct ga_error *err)
 	/* not every file system supports O_TMPFILE */
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0) {
-		q = ga_escape(dir);
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot make a file in '%s'", q);
+		return ga_fail_path(err, errno, "make a file in", dir);
 	}
 	(void)unlink(path);
 	return fd;

@@ -65,15 +65,12 @@ static void start(struct ga_sync_beside *b, size_t most)
 
 static int finish(struct ga_sync_beside *b, struct ga_error *err)
 {
-	cleanup_free char *q = NULL;
-
 	(void)sync_next(b);
 	while (b->started)
 		(void)pthread_join(b->threads[--b->started], NULL);
 	if (!b->error)
 		return 0;
-	q = ga_escape(b->paths->v[b->failed]);
-	return ga_fail_errno(err, GA_EFATAL, b->error, "cannot sync '%s'", q);
+	return ga_fail_path(err, b->error, "sync", b->paths->v[b->failed]);
 }
 
 int ga_sync_paths(const struct ga_strv *paths, struct ga_error *err)
