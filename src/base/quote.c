@@ -94,22 +94,13 @@ size_t ga_utf8_cut(const char *s, size_t n, size_t max)
 
 static void add_control(struct ga_buf *out, unsigned char c)
 {
-	switch (c) {
-	case '\n':
-		ga_buf_adds(out, "\\n");
-		break;
-	case '\t':
-		ga_buf_adds(out, "\\t");
-		break;
-	case '\r':
-		ga_buf_adds(out, "\\r");
-		break;
-	case 0x1b:
-		ga_buf_adds(out, "\\e");
-		break;
-	default:
+	static const char named[] = "\n\t\r\x1b", letters[] = "ntre";
+	const char *at = c ? strchr(named, c) : NULL;
+
+	if (at)
+		ga_buf_addf(out, "\\%c", letters[at - named]);
+	else
 		ga_buf_addf(out, "\\x%02x", c);
-	}
 }
 
 static void quote_bytes(struct ga_buf *out, const char *s, size_t n, bool text)
@@ -253,67 +244,4 @@ bool ga_quote_git_add(struct ga_buf *out, const char *s)
 			ga_buf_addch(out, (char)*p);
 	}
 	return any;
-}
-
-static const char abc[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-char *ga_base64(const void *p, size_t n)
-{
-	const unsigned char *s = p;
-	struct ga_buf out = GA_BUF_INIT;
-
-	for (size_t i = 0; i < n; i += 3) {
-		size_t left = n - i;
-		uint32_t v = (uint32_t)s[i] << 16 | (left > 1 ? (uint32_t)s[i + 1] << 8 : 0) |
-			     (left > 2 ? s[i + 2] : 0);
-
-		ga_buf_addch(&out, abc[v >> 18]);
-		ga_buf_addch(&out, abc[v >> 12 & 63]);
-		ga_buf_addch(&out, left > 1 ? abc[v >> 6 & 63] : '=');
-		ga_buf_addch(&out, left > 2 ? abc[v & 63] : '=');
-	}
-	return ga_buf_steal(&out);
-}
-
-/* Decode a group of four digits. Returns the number of bytes, 0 if it is malformed. */
-static size_t decode_group(const char *s, bool last, unsigned char out[3])
-{
-	size_t digits = s[2] != '=' ? s[3] != '=' ? 4 : 3 : 2;
-	uint32_t v = 0;
-
-	if (digits < 4 && (!last || s[3] != '='))
-		return 0;
-	for (size_t i = 0; i < 4; i++) {
-		const char *d = i < digits ? strchr(abc, s[i]) : abc;
-
-		if (!d || (i < digits && !s[i]))
-			return 0;
-		v = v << 6 | (uint32_t)(d - abc);
-	}
-	out[0] = (unsigned char)(v >> 16);
-	out[1] = (unsigned char)(v >> 8);
-	out[2] = (unsigned char)v;
-	/* other encodings of the same bytes are refused */
-	if ((digits == 3 && out[2]) || (digits == 2 && (out[1] || out[2])))
-		return 0;
-	return digits - 1;
-}
-
-bool ga_base64_decode(const char *s, struct ga_buf *out)
-{
-	size_t len = strlen(s), was = out->len;
-
-	if (len % 4)
-		return false;
-	for (size_t i = 0; i < len; i += 4) {
-		unsigned char bytes[3];
-		size_t n = decode_group(s + i, i + 4 == len, bytes);
-
-		if (!n) {
-			ga_buf_truncate(out, was);
-			return false;
-		}
-		ga_buf_add(out, bytes, n);
-	}
-	return true;
 }

@@ -120,7 +120,8 @@ int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *r
 static int fail_left(const struct landing *l, const struct proposal *p, const struct ga_buf *why,
 		     struct ga_error *err)
 {
-	cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED), *line = ga_git_last_line(why);
+	cleanup_free char *list = ga_quote_list(&p->conflicts, GA_LISTED),
+						*line = ga_git_last_line(why);
 
 	if (p->conflicts.n)
 		(void)ga_fail(err, GA_ECONFLICT, "merging agent/%s conflicts in %s", l->s->name,
