@@ -74,6 +74,8 @@ int ga_read_file_at(int dirfd, const char *path, size_t max, struct ga_buf *out,
  * `out` unchanged, if it is longer than `max`. */
 int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
 		    struct ga_error *err);
+/* Append what can be read, but `max` bytes at most. Returns -1 with errno set. */
+int ga_read_most(int fd, size_t max, struct ga_buf *out);
 /* Read a descriptor to its end, at most `max` bytes (error beyond). */
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err);
 /* Are both regular files with the same content? False if one cannot be read. File offsets do not

@@ -48,11 +48,8 @@ static int print(const char *prompt, struct ga_error *err)
 /* Read one byte. 1: there is none, as the input ended or the terminal hung up (EIO). */
 static int read_byte(char *ret, struct ga_error *err)
 {
-	ssize_t n;
+	ssize_t n = TEMP_FAILURE_RETRY(read(STDIN_FILENO, ret, 1));
 
-	do
-		n = read(STDIN_FILENO, ret, 1);
-	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno != EIO)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read from the terminal");
 	return n <= 0;

@@ -154,13 +154,9 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	if (in < 0)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
 	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
-	while (text.len < FILE_MAX && (n = read(in, ga_buf_reserve(&text, 65536), 65536)) != 0) {
-		if (n < 0)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
-		text.len += (size_t)n;
-	}
-	return ga_blob_write(e->repo, text.ptr, text.len < FILE_MAX ? text.len : FILE_MAX,
-			     &ret->oid, err);
+	if (ga_read_most(in, FILE_MAX, &text))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+	return ga_blob_write(e->repo, text.ptr, text.len, &ret->oid, err);
 }
 
 /* Compare a path with HEAD, and note the change. */

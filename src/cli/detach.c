@@ -89,8 +89,7 @@ static int exit_status(pid_t pid)
 {
 	int st = 0;
 
-	while (waitpid(pid, &st, 0) < 0 && errno == EINTR)
-		;
+	(void)TEMP_FAILURE_RETRY(waitpid(pid, &st, 0));
 	return WIFSIGNALED(st) ? 128 + WTERMSIG(st) : WEXITSTATUS(st);
 }
 

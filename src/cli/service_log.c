@@ -50,9 +50,7 @@ static int print_file(int fd, struct ga_record_text *text, struct ga_error *err)
 	char buf[16384];
 	ssize_t n;
 
-	while ((n = read(fd, buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)) {
-		if (n < 0)
-			continue;
+	while ((n = TEMP_FAILURE_RETRY(read(fd, buf, sizeof(buf)))) > 0) {
 		ga_record_text(text, buf, (size_t)n, &out);
 		if (out.len && fwrite(out.ptr, 1, out.len, stdout) != out.len)
 			return 0;

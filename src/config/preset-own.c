@@ -58,10 +58,7 @@ static bool is_program(const char *value)
 
 static bool value_ok(enum member m, const char *value)
 {
-	for (const char *p = value; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			return false;
-	if (!ga_command_ok(value))
+	if (strpbrk(value, "\n\t") || !ga_command_ok(value))
 		return false;
 	switch (m) {
 	case COMMAND:

@@ -2,6 +2,7 @@
  *
  * Configuration values as text.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/quote.h"
@@ -49,8 +50,7 @@ char *ga_config_place(const struct ga_config *c, const char *key)
 static bool is_plain(const char *text)
 {
 	for (const char *p = text; *p; p++)
-		if (!strchr("/._-~+", *p) && (*p < '0' || *p > '9') && (*p < 'a' || *p > 'z') &&
-		    (*p < 'A' || *p > 'Z'))
+		if (!strchr("/._-~+", *p) && !isalnum((unsigned char)*p))
 			return false;
 	return *text != '\0';
 }

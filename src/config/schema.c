@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/nearest.h"
@@ -56,8 +57,8 @@ static size_t name_length(const char *text)
 {
 	size_t n = 0;
 
-	while ((text[n] >= 'a' && text[n] <= 'z') || (text[n] >= 'A' && text[n] <= 'Z') ||
-	       text[n] == '_' || (n && text[n] >= '0' && text[n] <= '9'))
+	while (isalpha((unsigned char)text[n]) || text[n] == '_' ||
+	       (n && isdigit((unsigned char)text[n])))
 		n++;
 	return n;
 }
@@ -65,16 +66,12 @@ static size_t name_length(const char *text)
 /* Environment variables that we set ourselves inside, whatever is configured. */
 static bool is_reserved(const char *text, size_t n)
 {
-	static const char *const names[] = {
-		"HOME", "PATH", "USER", "LOGNAME", "SHELL", "PWD", "IS_SANDBOX", "GIT_DIR",
-		"GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE",
-	};
+	static const char names[] =
+		"HOME PATH USER LOGNAME SHELL PWD IS_SANDBOX GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR "
+		"GIT_INDEX_FILE GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES "
+		"GIT_NAMESPACE";
 
-	for (size_t i = 0; i < GA_NELEMS(names); i++)
-		if (strlen(names[i]) == n && !strncmp(names[i], text, n))
-			return true;
-	return n >= 10 && !strncmp(text, "GIT_AGENT_", 10);
+	return ga_has_word_n(names, text, n) || (n >= 10 && !strncmp(text, "GIT_AGENT_", 10));
 }
 
 bool config_is_variable(const char *text)
@@ -95,7 +92,7 @@ bool config_is_assignment(const char *text)
 static bool is_filter(const char *text)
 {
 	for (const char *p = text; *p; p++)
-		if (*p == '=' || (unsigned char)*p < 0x20 || *p == 0x7f)
+		if (*p == '=' || iscntrl((unsigned char)*p))
 			return false;
 	return *text;
 }
@@ -346,7 +343,7 @@ static char *parse_path(const char *user_home, const char *text)
 	for (n = strlen(path); n && path[n - 1] == '/'; n--)
 		path[n - 1] = '\0';
 	for (const char *p = path; *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+		if (iscntrl((unsigned char)*p))
 			return NULL;
 	if (!n || !ga_path_relative_ok(path))
 		return NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/service.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/quote.h"
@@ -19,16 +20,11 @@ bool ga_command_ok(const char *text)
 	return true;
 }
 
-static bool is_alnum(char c)
-{
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 static size_t name_length(const char *text)
 {
 	size_t n = 0;
 
-	while (is_alnum(text[n]) || (n && text[n] && strchr("._-", text[n])))
+	while (isalnum((unsigned char)text[n]) || (n && text[n] && strchr("._-", text[n])))
 		n++;
 	return n;
 }

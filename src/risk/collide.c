@@ -107,10 +107,7 @@ static const char *twin(struct stack *s, const struct level *l, const char *name
 
 static void flag(const struct ga_change *c, const char *id, char *detail, struct ga_flags *ret)
 {
-	const struct ga_rule *rule = ga_rule_find(id);
-
-	ga_flags_add(ret, rule, rule->severity, c->path, &c->new,
-		     ga_strf("%s: %s", rule->reason, detail));
+	ga_flags_add_rule(ret, id, ga_rule_find(id)->severity, c->path, &c->new, detail);
 	free(detail);
 }
 

@@ -3,6 +3,7 @@
  * Git's own grammar of configuration files, character by character: a line may hold several
  * headers and a variable, a value may go on over lines, and both have quotes.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/buf.h"
@@ -39,8 +40,7 @@ static bool is_space(char c)
 
 static bool is_key(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-	       c == '-';
+	return isalnum((unsigned char)c) || c == '-';
 }
 
 static void report(struct reader *r, const char *name, const char *value)
@@ -97,19 +97,10 @@ static bool header(struct reader *r)
 
 static char unescaped(char c)
 {
-	switch (c) {
-	case 't':
-		return '\t';
-	case 'b':
-		return '\b';
-	case 'n':
-		return '\n';
-	case '\\':
-	case '"':
-		return c;
-	default:
-		return '\0'; /* git knows no other */
-	}
+	static const char letters[] = "tbn\\\"", bytes[] = "\t\b\n\\\"";
+	const char *at = strchr(letters, c);
+
+	return at ? bytes[at - letters] : '\0'; /* git knows no other */
 }
 
 /* Read a value to the end of its line, or the last of its lines if it is continued. Carriage

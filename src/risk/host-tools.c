@@ -5,6 +5,7 @@
  */
 #include "host.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -122,8 +123,7 @@ static int scan_entries(struct ga_gather *g, const char *dir, const char *file, 
 
 static bool is_name(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       (c && strchr("-_.:/", c));
+	return isalnum((unsigned char)c) || (c && strchr("-_.:/", c));
 }
 
 static bool names(const char *text, const char *word)

@@ -340,19 +340,7 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 		return 0;
 	/* Only the beginning of a longer file is read. Hooks of that size are binary programs, in
 	 * which nothing would be found anyway; a script of that size is cut (see below). */
-	for (;;) {
-		char *to = ga_buf_reserve(&text, 65536);
-		ssize_t n = read(fd, to, 65536);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		text.len += (size_t)n;
-		to[n] = '\0';
-		if (text.len >= HOOK_MAX)
-			break;
-	}
+	(void)ga_read_most(fd, HOOK_MAX, &text);
 	if (text.len >= HOOK_MAX && !strncmp(text.ptr, "#!", 2)) {
 		cleanup_free char *why = ga_strf("%s is too long to be read", what);
 

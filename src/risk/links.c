@@ -2,6 +2,7 @@
  *
  * Symbolic links, and directories that would count as repositories.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/path.h"
@@ -54,9 +55,7 @@ static void check_target(struct ga_look *k, const char *target)
 	cleanup_free char *dir = ga_path_parent(k->c->path);
 	cleanup_free char *slashed = ga_strdup(target);
 	cleanup_free char *shown = ga_quote(target);
-	bool drive = target[0] && target[1] == ':' &&
-		     ((target[0] >= 'a' && target[0] <= 'z') ||
-		      (target[0] >= 'A' && target[0] <= 'Z'));
+	bool drive = isalpha((unsigned char)target[0]) && target[1] == ':';
 
 	for (char *p = slashed; *p; p++)
 		if (*p == '\\')

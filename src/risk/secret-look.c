@@ -3,6 +3,7 @@
  * Keys and tokens that are known by their form, and files that are known by their structure.
  * Whatever the content, every byte is looked at a bounded number of times.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/alloc.h"
@@ -17,8 +18,7 @@
 
 bool secret_is_word(char c)
 {
-	return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-	       c == '_';
+	return isalnum((unsigned char)c) || c == '_';
 }
 
 void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size_t n)

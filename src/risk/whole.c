@@ -17,10 +17,9 @@ enum {
 
 static void flag(struct ga_flags *ret, const char *id, char *detail)
 {
-	const struct ga_rule *rule = ga_rule_find(id);
 	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
 
-	ga_flags_add(ret, rule, rule->severity, "", &none, ga_strf("%s: %s", rule->reason, detail));
+	ga_flags_add_rule(ret, id, ga_rule_find(id)->severity, "", &none, detail);
 	free(detail);
 }
 

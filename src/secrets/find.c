@@ -123,29 +123,6 @@ bool finder_named_link(struct finder *f, const char *path)
 	return ga_secret_named_link(f->names, path);
 }
 
-/* Read the beginning of a file into `f->content`; false if that failed. */
-static bool read_head(struct finder *f, int fd)
-{
-	size_t got = 0;
-	char *at;
-
-	ga_buf_clear(&f->content);
-	at = ga_buf_reserve(&f->content, GA_SECRET_LOOK_MAX);
-	while (got < GA_SECRET_LOOK_MAX) {
-		ssize_t n = read(fd, at + got, GA_SECRET_LOOK_MAX - got);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		if (!n)
-			break;
-		got += (size_t)n;
-	}
-	f->content.len = got;
-	return true;
-}
-
 void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
 		  const struct ga_secret_name *name, struct ga_secret *ret,
 		  struct ga_secret_marks *ret_marks)
@@ -155,8 +132,12 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 
 	if (name->content)
 		fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+	ga_buf_clear(&f->content);
+	/* all of it at once: a buffer that grows leaves copies behind */
+	(void)ga_buf_reserve(&f->content, GA_SECRET_LOOK_MAX);
 	/* what cannot be read here may be readable inside: assume the worst */
-	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino || !read_head(f, fd)) {
+	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino ||
+	    ga_read_most(fd, GA_SECRET_LOOK_MAX, &f->content)) {
 		*ret_marks = (struct ga_secret_marks){ .bits = 0 };
 		ga_secret_judge(name, as, NULL, ret);
 		return;
@@ -181,17 +162,21 @@ static void look_at(struct finder *f, const char *path, const struct ga_secret_n
 		secrets_add(f->ret, path, &s, as);
 }
 
+/* Look at the path itself, through no link; false: it cannot be. */
+static bool look(const struct finder *f, const char *path, struct stat *ret)
+{
+	cleanup_close int fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
+
+	return fd >= 0 && !fstat(fd, ret);
+}
+
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
 {
-	cleanup_close int fd = -1;
 	struct ga_secret_name name;
 	bool named = finder_named(f, path, &name);
 	struct stat st;
 
-	if (!named && !finder_named_link(f, path))
-		return;
-	fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0 || fstat(fd, &st))
+	if ((!named && !finder_named_link(f, path)) || !look(f, path, &st))
 		return;
 	if (named && S_ISREG(st.st_mode))
 		look_at(f, path, &name, &st, as);
@@ -201,13 +186,12 @@ void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
 
 void finder_filtered(struct finder *f, const char *path)
 {
-	cleanup_close int fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
 	struct ga_secret_marks marks;
 	struct ga_secret_name name;
 	struct ga_secret s;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !finder_named(f, path, &name))
+	if (!look(f, path, &st) || !S_ISREG(st.st_mode) || !finder_named(f, path, &name))
 		return;
 	finder_judge(f, path, &st, path, &name, &s, &marks);
 	/* still encrypted in the working tree, and so in base trees too */
@@ -257,17 +241,13 @@ bool finder_is_committed(struct finder *f, const char *path, const struct ga_oid
 /* A changed tracked file. A secret that the committed version has too was counted there. */
 static int changed_file(struct finder *f, const char *path, struct ga_error *err)
 {
-	cleanup_close int fd = -1;
 	struct finder_version here, there;
 	struct ga_secret_name name;
 	struct ga_entry e = { .mode = GA_MODE_NONE };
 	bool named = finder_named(f, path, &name);
 	struct stat st;
 
-	if (!named && !finder_named_link(f, path))
-		return 0;
-	fd = ga_openat_beneath(f->work, path, O_PATH | O_NOFOLLOW, 0);
-	if (fd < 0 || fstat(fd, &st))
+	if ((!named && !finder_named_link(f, path)) || !look(f, path, &st))
 		return 0;
 	if (S_ISLNK(st.st_mode))
 		finder_note_link(f, &f->links, path);

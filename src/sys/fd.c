@@ -121,25 +121,31 @@ bool ga_leads_out(int dirfd, const char *path)
 	return fd < 0 && (errno == EXDEV || errno == ELOOP);
 }
 
+int ga_read_most(int fd, size_t max, struct ga_buf *out)
+{
+	ssize_t n = 1;
+
+	for (size_t left = max; n && left; left -= (size_t)n) {
+		size_t room = left < 65536 ? left : 65536;
+
+		n = TEMP_FAILURE_RETRY(read(fd, ga_buf_reserve(out, room), room));
+		if (n < 0)
+			return -1;
+		out->len += (size_t)n;
+		out->ptr[out->len] = '\0';
+	}
+	return 0;
+}
+
 int ga_read_fd(int fd, size_t max, struct ga_buf *out, struct ga_error *err)
 {
 	size_t start = out->len;
 
-	for (;;) {
-		char *at = ga_buf_reserve(out, 65536);
-		ssize_t n = read(fd, at, 65536);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read");
-		if (!n)
-			return 0;
-		out->len += (size_t)n;
-		out->ptr[out->len] = '\0';
-		if (out->len - start > max)
-			return ga_fail(err, GA_EFATAL, "longer than %zu bytes", max);
-	}
+	if (ga_read_most(fd, max < SIZE_MAX ? max + 1 : max, out))
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read");
+	if (out->len - start > max)
+		return ga_fail(err, GA_EFATAL, "longer than %zu bytes", max);
+	return 0;
 }
 
 int ga_read_beneath(int dirfd, const char *path, size_t max, struct ga_buf *out,
@@ -196,10 +202,8 @@ int ga_write_full(int fd, const void *p, size_t n)
 	const char *s = p;
 
 	while (n) {
-		ssize_t k = write(fd, s, n);
+		ssize_t k = TEMP_FAILURE_RETRY(write(fd, s, n));
 
-		if (k < 0 && errno == EINTR)
-			continue;
 		if (k < 0)
 			return -1;
 		s += k;
@@ -376,13 +380,10 @@ static int copy_bytes(int src, int dst)
 			break;
 	}
 	/* not supported between these file systems: copy by hand, from where it stopped */
-	while ((n = read(src, buf, sizeof(buf))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 || ga_write_full(dst, buf, (size_t)n))
+	while ((n = TEMP_FAILURE_RETRY(read(src, buf, sizeof(buf)))) > 0)
+		if (ga_write_full(dst, buf, (size_t)n))
 			return -1;
-	}
-	return 0;
+	return n ? -1 : 0;
 }
 
 int ga_copy_fd_to(int src, int dirfd, const char *name, struct ga_error *err)
@@ -421,13 +422,9 @@ int ga_flock(int fd, bool exclusive, bool wait, struct ga_error *err)
 {
 	int op = (exclusive ? LOCK_EX : LOCK_SH) | (wait ? 0 : LOCK_NB);
 
-	while (flock(fd, op)) {
-		if (errno == EWOULDBLOCK)
-			return 1;
-		if (errno != EINTR)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot lock");
-	}
-	return 0;
+	if (!TEMP_FAILURE_RETRY(flock(fd, op)))
+		return 0;
+	return errno == EWOULDBLOCK ? 1 : ga_fail_errno(err, GA_EFATAL, errno, "cannot lock");
 }
 
 void ga_funlock(int fd)

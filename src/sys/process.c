@@ -316,10 +316,8 @@ static int drain(struct stream *s, size_t max, bool tail, struct ga_error *err)
 {
 	while (s->fd >= 0) {
 		char *at = ga_buf_reserve(s->to, CHUNK);
-		ssize_t n = read(s->fd, at, CHUNK);
+		ssize_t n = TEMP_FAILURE_RETRY(read(s->fd, at, CHUNK));
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0 && errno == EAGAIN)
 			return 0;
 		if (n < 0)
@@ -385,7 +383,7 @@ static int pump(struct ga_process_job *j, struct ga_error *err)
 static int reap(struct child *c, int *ret_status, struct ga_error *err)
 {
 	int st;
-	long r = TEMP_FAILURE_RETRY(waitpid(c->pid, &st, 0));
+	pid_t r = (pid_t)TEMP_FAILURE_RETRY(waitpid(c->pid, &st, 0));
 
 	c->pid = 0;
 	if (r < 0)

@@ -46,11 +46,6 @@ size_t ga_take_fds(struct msghdr *h, int *ret, size_t n)
 	return have;
 }
 
-static ssize_t send_once(int fd, const struct msghdr *h)
-{
-	return TEMP_FAILURE_RETRY(sendmsg(fd, h, MSG_NOSIGNAL));
-}
-
 /* With the highest limit that we may set. */
 static ssize_t send_raised(int fd, const struct msghdr *h)
 {
@@ -63,7 +58,7 @@ static ssize_t send_raised(int fd, const struct msghdr *h)
 	most = (struct rlimit){ was.rlim_max, was.rlim_max };
 	if (setrlimit(RLIMIT_NOFILE, &most))
 		return -1;
-	n = send_once(fd, h);
+	n = TEMP_FAILURE_RETRY(sendmsg(fd, h, MSG_NOSIGNAL));
 	e = errno;
 	(void)setrlimit(RLIMIT_NOFILE, &was);
 	errno = e;
@@ -73,7 +68,7 @@ static ssize_t send_raised(int fd, const struct msghdr *h)
 ssize_t ga_sendmsg(int fd, const struct msghdr *h)
 {
 	const struct timespec step = { 0, STEP_MS * 1000000L };
-	ssize_t n = send_once(fd, h);
+	ssize_t n = TEMP_FAILURE_RETRY(sendmsg(fd, h, MSG_NOSIGNAL));
 
 	for (int left = PATIENCE_MS; n < 0 && errno == ETOOMANYREFS && left; left -= STEP_MS) {
 		n = send_raised(fd, h);
