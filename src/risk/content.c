@@ -187,16 +187,11 @@ static void check_minified(struct ga_look *k, const struct ga_buf *text)
 	bool source = dot && ga_has_word(sources, dot + 1);
 	size_t lines = 1;
 
-	for (size_t i = 0; source && i < text->len; lines++) {
-		const char *end = memchr(text->ptr + i, '\n', text->len - i);
-		size_t n = end ? (size_t)(end - text->ptr) - i : text->len - i;
-
+	for (size_t pos = 0, n; source && ga_buf_next_line(text, &pos, &n); lines++)
 		if (n > 5000) {
 			ga_look_fire(k, "minified", ga_strf("a line of %zu bytes", n));
 			return;
 		}
-		i += n + 1;
-	}
 	if (source && text->len > 5000 && text->len / lines > 500)
 		ga_look_fire(k, "minified", ga_strf("%zu bytes a line", text->len / lines));
 }
@@ -242,25 +237,18 @@ static void check_lock(struct ga_look *k)
 static size_t added_lines(const struct ga_buf *old, const struct ga_buf *text, struct ga_buf *out)
 {
 	cleanup_strmap struct ga_strmap lines = GA_STRMAP_INIT;
-	size_t start = 0, count = 0;
+	size_t pos = 0, n, count = 0;
+	const char *s;
 
-	for (size_t i = 0, n; i < old->len; i += n + 1) {
-		const char *end = memchr(old->ptr + i, '\n', old->len - i);
-
-		n = end ? (size_t)(end - old->ptr) - i : old->len - i;
-		if (ga_strmap_first(&lines, old->ptr + i, n) < 0)
-			ga_strmap_add(&lines, old->ptr + i, n, 0);
-	}
+	while ((s = ga_buf_next_line(old, &pos, &n)))
+		if (ga_strmap_first(&lines, s, n) < 0)
+			ga_strmap_add(&lines, s, n, 0);
 	/* A byte order mark is expected here and nowhere else. */
-	if (STARTS(text, "\xef\xbb\xbf"))
-		start = 3;
-	for (size_t i = start, n; i < text->len; i += n + 1) {
-		const char *end = memchr(text->ptr + i, '\n', text->len - i);
-
-		n = end ? (size_t)(end - text->ptr) - i : text->len - i;
-		if (ga_strmap_first(&lines, text->ptr + i, n) >= 0)
+	pos = STARTS(text, "\xef\xbb\xbf") ? 3 : 0;
+	while ((s = ga_buf_next_line(text, &pos, &n))) {
+		if (ga_strmap_first(&lines, s, n) >= 0)
 			continue;
-		ga_buf_add(out, text->ptr + i, n);
+		ga_buf_add(out, s, n);
 		ga_buf_addch(out, '\n');
 		count++;
 	}

@@ -55,7 +55,7 @@ static void end_rule(struct makefile *m)
 	ga_buf_clear(&m->rule);
 }
 
-static bool makefile_line(void *arg, char *line)
+static void makefile_line(void *arg, char *line)
 {
 	struct makefile *m = arg;
 	size_t colon = strcspn(line, ":=");
@@ -63,16 +63,15 @@ static bool makefile_line(void *arg, char *line)
 	if (line[0] == '\t') {
 		if (m->rule.len)
 			ga_buf_addf(&m->rule, "\n%s", line);
-		return true;
+		return;
 	}
 	if (!line[0] || strchr(" #", line[0]))
-		return true;
+		return;
 	end_rule(m);
 	if (line[colon] == ':' && line[colon + 1] != '=' && line[0] != '.') {
 		ga_buf_add(&m->rule, line, colon);
 		ga_buf_addf(&m->rule, "\n%s", line + colon);
 	}
-	return true;
 }
 
 static void read_makefile(const struct ga_buf *text, struct makefile *ret)
@@ -190,7 +189,7 @@ static void rest_release(struct rest *r)
 	ga_strv_release(&r->lists);
 }
 
-static bool rest_line(void *arg, char *line)
+static void rest_line(void *arg, char *line)
 {
 	struct rest *r = arg;
 	size_t n = strlen(line);
@@ -199,13 +198,12 @@ static bool rest_line(void *arg, char *line)
 	ga_buf_add(&r->line, line, n - more);
 	ga_buf_addch(&r->line, more ? ' ' : '\n');
 	if (more)
-		return true;
+		return;
 	ga_buf_chomp(&r->line);
 	r->conditions += is_condition(r->line.ptr);
 	if (!is_file_list(r->line.ptr) && !add_tests(r, r->line.ptr))
 		ga_buf_addf(&r->all, "%s\n", r->line.ptr);
 	ga_buf_clear(&r->line);
-	return true;
 }
 
 /* Are all tests of `a` still in `b`? */

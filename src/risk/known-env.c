@@ -123,7 +123,7 @@ struct rc {
 	size_t n_said;
 };
 
-static bool rc_line(void *arg, char *line)
+static void rc_line(void *arg, char *line)
 {
 	cleanup_free char *name = setting_of(line);
 	const char *what = what_it_does(name);
@@ -131,14 +131,13 @@ static bool rc_line(void *arg, char *line)
 
 	for (size_t i = 0; what && i < rc->n_said; i++)
 		if (rc->said[i] == what)
-			return true;
+			return;
 	if (what && rc->n_said < GA_NELEMS(rc->said)) {
 		rc->said[rc->n_said++] = what;
 		ga_look_say(rc->k, rc->rule, GA_LOW,
 			    ga_strf("%s %s%s", name, what,
 				    strstr(line, "${") ? ", with the value of a variable" : ""));
 	}
-	return true;
 }
 
 void ga_known_rc(const struct ga_known *f)

@@ -30,7 +30,7 @@ static void put_words(struct ga_buf *out, char *s)
 	}
 }
 
-static bool mod_line(void *arg, char *line)
+static void mod_line(void *arg, char *line)
 {
 	cleanup_buf struct ga_buf words = GA_BUF_INIT;
 	struct mod *m = arg;
@@ -44,20 +44,19 @@ static bool mod_line(void *arg, char *line)
 		ga_buf_adds(&words, m->block);
 	put_words(&words, line);
 	if (m->block && words.len == strlen(m->block))
-		return true;
+		return;
 	if (words.len > 1 && !strcmp(words.ptr + words.len - 1, ")") && m->block) {
 		free(m->block);
 		m->block = NULL;
-		return true;
+		return;
 	}
 	if (words.len > 2 && !strcmp(words.ptr + words.len - 2, " (") && !m->block) {
 		m->block = ga_strndup(words.ptr, words.len - 2);
 		m->odd |= strchr(m->block, ' ') != NULL;
-		return true;
+		return;
 	}
 	if (words.len)
 		ga_strv_push(&m->lines, words.ptr);
-	return true;
 }
 
 static bool mod_read(const struct ga_buf *text, struct mod *ret)

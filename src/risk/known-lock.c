@@ -18,7 +18,7 @@ static void lock_release(struct lock *l)
 	ga_strv_release(&l->hosts);
 }
 
-static bool lock_line(void *arg, char *line)
+static void lock_line(void *arg, char *line)
 {
 	static const char *const proofs[] = { "integrity", "checksum", "sha512-", "sha256", "hash",
 					      "narHash", "h1:" };
@@ -45,7 +45,6 @@ static bool lock_line(void *arg, char *line)
 		    strncmp(l->hosts.v[l->hosts.n - 1], https, n) != 0)
 			ga_strv_push_n(&l->hosts, https, n);
 	}
-	return true;
 }
 
 static void read_lock(const struct ga_buf *text, struct lock *ret)

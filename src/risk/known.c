@@ -90,15 +90,13 @@ bool ga_known_in(const char *name, const char *list)
 	return ga_has_word(list, name);
 }
 
-void ga_known_lines(const struct ga_buf *text, bool (*line)(void *arg, char *line), void *arg)
+void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg)
 {
-	for (size_t i = 0, n; i < text->len; i += n + 1) {
-		const char *end = memchr(text->ptr + i, '\n', text->len - i);
-		cleanup_free char *copy = NULL;
+	const char *s;
 
-		n = end ? (size_t)(end - text->ptr) - i : text->len - i;
-		copy = ga_strndup(text->ptr + i, n);
-		if (!line(arg, copy))
-			return;
+	for (size_t pos = 0, n; (s = ga_buf_next_line(text, &pos, &n));) {
+		cleanup_free char *copy = ga_strndup(s, n);
+
+		line(arg, copy);
 	}
 }

@@ -57,8 +57,8 @@ void ga_known_say(struct ga_look *k, const char *rule, enum ga_severity s, const
 		  const struct ga_strv *names);
 /* Is `name` one of the words of `list`? One that ends in '*' stands for all that begin so. */
 bool ga_known_in(const char *name, const char *list);
-/* Call for each line of `text` without its end, as long as it returns true. */
-void ga_known_lines(const struct ga_buf *text, bool (*line)(void *arg, char *line), void *arg);
+/* Call for each line of `text` without its end. */
+void ga_known_lines(const struct ga_buf *text, void (*line)(void *arg, char *line), void *arg);
 
 /* ---- git's configuration (gitconfig-text.c) ---------------------------------- */
 

@@ -63,10 +63,9 @@ static void add_required(struct ga_look *k, const char *s)
 	ga_strmap_add(&k->required, name, strlen(name), 0);
 }
 
-static bool required_line(void *arg, char *line)
+static void required_line(void *arg, char *line)
 {
 	add_required(arg, line + strspn(line, " \t"));
-	return true;
 }
 
 /* Note each string of a list in TOML. */

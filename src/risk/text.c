@@ -361,18 +361,16 @@ static bool goes_on(const char *line, size_t n)
 /* Append the lines that continue the command. */
 static void join_lines(struct ga_buf *line, const struct ga_buf *added, size_t next)
 {
-	for (int i = 0; i < JOINED_LINES && next < added->len; i++) {
-		const char *start = added->ptr + next;
-		const char *end = memchr(start, '\n', added->len - next);
-		size_t n = end ? (size_t)(end - start) : added->len - next;
+	const char *start;
+	size_t n;
 
+	for (int i = 0; i < JOINED_LINES && (start = ga_buf_next_line(added, &next, &n)); i++) {
 		if (!goes_on(line->ptr, line->len) || line->len + n > JOINED_MAX)
 			return;
 		while (line->len && strchr(" \t\r\\", line->ptr[line->len - 1]))
 			ga_buf_truncate(line, line->len - 1);
 		ga_buf_addch(line, ' ');
 		ga_buf_add(line, start, n);
-		next += n + 1;
 	}
 }
 
@@ -380,20 +378,17 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 {
 	struct kind is = kind_of(k);
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
+	const char *start;
 
 	if (!k->sieve) {
 		k->sieve = ga_malloc(sizeof(*k->sieve));
 		sieve_fill(k->sieve);
 	}
-	for (size_t i = 0, n; i < added->len; i += n + 1) {
-		const char *start = added->ptr + i;
-		const char *end = memchr(start, '\n', added->len - i);
-		bool words;
+	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
+		bool words = sieve_hits(k->sieve, start, n);
 
-		n = end ? (size_t)(end - start) : added->len - i;
 		if (encoded(start, n))
 			ga_look_fire(k, "obfuscated-blob", NULL);
-		words = sieve_hits(k->sieve, start, n);
 		if (!words && !is.instructions)
 			continue;
 		ga_buf_clear(&line);
@@ -403,7 +398,7 @@ void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 		if (!words)
 			continue;
 		check_words(k, &is, line.ptr);
-		join_lines(&line, added, i + n + 1);
+		join_lines(&line, added, pos);
 		if (downloads_and_runs(line.ptr))
 			fire_quoting(k, "download-exec", line.ptr);
 	}
