@@ -46,4 +46,11 @@ const char *ga_buf_next0(const struct ga_buf *b, size_t *pos);
  * past it. NULL at the end. */
 const char *ga_buf_next_line(const struct ga_buf *b, size_t *pos, size_t *ret_n);
 
+/* The last bytes of a stream. */
+struct ga_tail {
+	char v[1024];
+	size_t n;
+};
+void ga_tail_add(struct ga_tail *t, const char *p, size_t n);
+
 #endif

@@ -15,6 +15,7 @@
 
 #include "ga/buf.h"
 #include "ga/error.h"
+#include "ga/strv.h"
 
 void ga_cleanup_closep(int *fd);
 /* `cleanup_close int fd = -1;` is closed, if not negative, on leaving scope. */
@@ -115,6 +116,9 @@ bool ga_dir_is_empty(const char *path);
 /* mkdir -p: each missing component gets `mode`. Existing ones are not touched;
  * one that is no directory is an error. */
 int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err);
+/* Make the directories on the way to `path` beneath `at`, which nobody else writes to. Those that
+ * were not there are added to `made` (may be NULL), outer ones first. */
+int ga_make_parents(int at, const char *path, struct ga_strv *made, struct ga_error *err);
 
 /* Copy a regular file with mode and times in nanoseconds to the new file `name`;
  * reflink where the file system can. The source is an open descriptor at offset

@@ -10,11 +10,8 @@
 #include "ga/repo.h"
 #include "ga/strv.h"
 
-/* Read the object that a ref points to. Returns 1 if there is no such ref. */
+/* Read the object that a ref points to. Returns 1 if there is no such ref; `*ret` is zero then. */
 int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct ga_error *err);
-/* The same; a ref that does not exist reads as zero. */
-int ga_ref_read_or_zero(struct ga_repo *r, const char *name, struct ga_oid *ret,
-			struct ga_error *err);
 
 struct ga_ref {
 	char *name;
@@ -52,6 +49,10 @@ void ga_ref_updates_release(struct ga_ref_updates *u);
 /* Append an update. `old_or_null` NULL: any old value; `new_or_null` NULL: delete the ref. */
 void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 			const struct ga_oid *old_or_null, const struct ga_oid *new_or_null);
+/* Append the update of a ref from what it is now to `new` (zero: remove it). Returns 1 if it is
+ * that already; then nothing is appended. */
+int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *name,
+		       const struct ga_oid *new, struct ga_error *err);
 /* Apply the updates. `reason` goes to the reflogs. The new values are on the disk when this
  * returns. Needs no process if there is nothing to do or only one ref to delete. */
 int ga_refs_update(struct ga_repo *r, const struct ga_ref_updates *u, const char *reason,

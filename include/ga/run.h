@@ -166,9 +166,7 @@ int ga_run_service(struct ga_sandbox *sb, const struct ga_run_service *v, struct
 struct ga_run_service_state {
 	bool over, failed; /* `failed`: it was not executed, and `status` is an errno */
 	int status;        /* 128 + n for signal n */
-	const char *tail;  /* the last it wrote, at most 1 KiB of raw bytes; valid while the sandbox
-			    * exists */
-	size_t tail_n;
+	const struct ga_tail *tail; /* of what it wrote; valid while the sandbox exists */
 };
 size_t ga_run_services(const struct ga_sandbox *sb); /* the number of services */
 void ga_run_service_state(const struct ga_sandbox *sb, size_t i, struct ga_run_service_state *ret);

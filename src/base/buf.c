@@ -124,3 +124,13 @@ const char *ga_buf_next_line(const struct ga_buf *b, size_t *pos, size_t *ret_n)
 	*pos += *ret_n + 1;
 	return line;
 }
+
+void ga_tail_add(struct ga_tail *t, const char *p, size_t n)
+{
+	size_t new = n < sizeof(t->v) ? n : sizeof(t->v), room = sizeof(t->v) - new;
+	size_t old = t->n < room ? t->n : room;
+
+	memmove(t->v, t->v + t->n - old, old);
+	memcpy(t->v + old, p + n - new, new);
+	t->n = old + new;
+}

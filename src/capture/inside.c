@@ -80,13 +80,14 @@ static int exec_inside(struct capture *c, struct ga_run_exec *r, int *ret_status
 	return c->left_ms ? ga_error_move(err, &inner) : too_long(c, err);
 }
 
-static int run(struct capture *c, const char *const *argv, const struct inside *x,
-	       struct ga_buf *errout, int *ret_status, struct ga_error *err)
+int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
+		       int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
+	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
 	struct ga_run_exec r = { .cwd = c->s->id.project, .argv = argv, .in = x->in ? x->in->ptr : NULL,
 				 .in_len = x->in ? x->in->len : 0, .out = x->out, .out_fd = x->out_fd,
-				 .errout = errout,
+				 .errout = x->errout ? x->errout : &dropped,
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :
 					    (size_t)c->e->limits->pack_size + PACK_SLACK };
 
@@ -102,29 +103,16 @@ static int run(struct capture *c, const char *const *argv, const struct inside *
 	return exec_inside(c, &r, ret_status, err);
 }
 
-static void git_argv(const struct inside *x, struct ga_strv *argv)
-{
-	/* These would run with the agent's rights in a sandbox that nobody looks at: no danger, but
-	 * of no use either. */
-	ga_strv_push_many(argv, "git", "-c", "core.fsmonitor=false", "-c",
-			  "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", NULL);
-	for (size_t i = 0; x->args[i]; i++)
-		ga_strv_push(argv, x->args[i]);
-}
-
-int run_program_inside(struct capture *c, const char *const *argv, const struct inside *x,
-		       int *ret_status, struct ga_error *err)
-{
-	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
-
-	return run(c, argv, x, x->errout ? x->errout : &dropped, ret_status, err);
-}
-
 int run_inside(struct capture *c, const struct inside *x, int *ret_status, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 
-	git_argv(x, &argv);
+	/* These would run with the agent's rights in a sandbox that nobody looks at: no danger, but
+	 * of no use either. */
+	ga_strv_push_many(&argv, "git", "-c", "core.fsmonitor=false", "-c",
+			  "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", NULL);
+	for (size_t i = 0; x->args[i]; i++)
+		ga_strv_push(&argv, x->args[i]);
 	return run_program_inside(c, (const char *const *)argv.v, x, ret_status, err);
 }
 
@@ -135,14 +123,14 @@ bool must_fail(const struct capture *c, const struct ga_error *inner)
 
 int run_inside_ok(struct capture *c, const struct inside *x, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 	cleanup_buf struct ga_buf errout = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
+	struct inside heard = *x;
 	size_t verb = 0;
 	int status;
 
-	git_argv(x, &argv);
-	if (run(c, (const char *const *)argv.v, x, &errout, &status, err))
+	heard.errout = &errout;
+	if (run_inside(c, &heard, &status, err))
 		return -1;
 	if (!status)
 		return 0;
@@ -183,8 +171,8 @@ unsigned import_left(const struct capture *c)
 	return now < c->until ? (unsigned)(c->until - now) : 0;
 }
 
-/* The user's limit that the import exceeded; false: none. */
-static bool limit_of(enum ga_import_over over, enum ga_limit *ret)
+/* Name the limit that the import exceeded, if it did. */
+static void name_limit(struct capture *c, enum ga_import_over over, char **reason)
 {
 	static const enum ga_limit limits[] = {
 		[GA_IMPORT_PACK_BYTES] = GA_LIMIT_PACK_SIZE,
@@ -195,21 +183,12 @@ static bool limit_of(enum ga_import_over over, enum ga_limit *ret)
 		[GA_IMPORT_PATHS] = GA_LIMIT_ENTRIES,
 		[GA_IMPORT_TIME] = GA_LIMIT_GIT_TIME,
 	};
+	cleanup_free char *plain = NULL;
 
-	if (over != GA_IMPORT_WITHIN)
-		*ret = limits[over];
-	return over != GA_IMPORT_WITHIN;
-}
-
-static void name_limit(struct capture *c, enum ga_import_over over, char **reason)
-{
-	cleanup_free char *plain = *reason;
-	enum ga_limit which;
-
-	if (limit_of(over, &which))
-		*reason = limit_met(c, which, plain);
-	else
-		plain = NULL;
+	if (over == GA_IMPORT_WITHIN)
+		return;
+	plain = *reason;
+	*reason = limit_met(c, limits[over], plain);
 }
 
 static int try_pack(struct capture *c, int fd, const struct ga_oid *tips, size_t n_tips,

@@ -37,15 +37,11 @@ bool has_result(const struct capture *c, const struct plan *p)
 static int update_to(struct capture *c, struct plan *p, const char *name,
 		     const struct ga_oid *new, struct ga_error *err)
 {
-	struct ga_oid old;
+	int rc = ga_ref_updates_set(c->e->repo, &p->u, name, new, err);
 
-	if (ga_ref_read_or_zero(c->e->repo, name, &old, err))
-		return -1;
-	if (!ga_oid_equal(&old, new))
-		ga_ref_updates_add(&p->u, name, &old, ga_oid_is_zero(new) ? NULL : new);
-	else if (!ga_oid_is_zero(new))
+	if (rc > 0 && !ga_oid_is_zero(new))
 		ga_strv_push(&p->stand, name);
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 static int hint_rename(const struct capture *c, struct ga_error *err)

@@ -412,8 +412,8 @@ static int read_refs(struct decision *d, struct ga_error *err)
 	cleanup_free char *report = ga_session_ref(d->s, "report");
 
 	return land_read_branch(d->repo, d->s, &d->at.branch, err) ||
-	       ga_ref_read_or_zero(d->repo, held, &d->at.held_ref, err) ||
-	       ga_ref_read_or_zero(d->repo, report, &d->at.report_ref, err) ? -1 : 0;
+	       ga_ref_read(d->repo, held, &d->at.held_ref, err) < 0 ||
+	       ga_ref_read(d->repo, report, &d->at.report_ref, err) < 0 ? -1 : 0;
 }
 
 /* A flag that a landing found, on a path that the session does not change: there is nothing to

@@ -32,20 +32,9 @@ static int write_file(int at, const char *path, const struct ga_buf *b, struct g
 	return ga_write_new(at, path, b->ptr, b->len, 0644, err);
 }
 
-static int write_parents(int at, const char *path, struct ga_error *err)
-{
-	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-		cleanup_free char *dir = ga_strndup(path, (size_t)(p - path));
-
-		if (mkdirat(at, dir, 0755) && errno != EEXIST)
-			return ga_fail_path(err, errno, "create", dir);
-	}
-	return 0;
-}
-
 static int write_at(int at, const char *path, const struct ga_buf *b, struct ga_error *err)
 {
-	return write_parents(at, path, err) ? -1 : write_file(at, path, b, err);
+	return ga_make_parents(at, path, NULL, err) ? -1 : write_file(at, path, b, err);
 }
 
 /* A git dir being made: `at` is the layer that is written, `below` the template over which it will
@@ -90,7 +79,7 @@ static int put(const struct writer *w, const char *path, const struct ga_buf *b,
 /* Create a directory unless the template has it. `path` ends in a slash. */
 static int put_dir(const struct writer *w, const char *path, struct ga_error *err)
 {
-	return is_below(w, path) ? 0 : write_parents(w->at, path, err);
+	return is_below(w, path) ? 0 : ga_make_parents(w->at, path, NULL, err);
 }
 
 /* ---- the host's files -------------------------------------------------------------- */

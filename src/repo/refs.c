@@ -25,6 +25,7 @@ int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct 
 	git_oid id;
 	int rc = git_reference_name_to_id(&id, r->repo, name);
 
+	*ret = (struct ga_oid){ { 0 } };
 	if (rc == GIT_ENOTFOUND)
 		return 1;
 	if (rc) {
@@ -33,13 +34,6 @@ int ga_ref_read(struct ga_repo *r, const char *name, struct ga_oid *ret, struct 
 	}
 	*ret = ga_from_git_oid(&id);
 	return 0;
-}
-
-int ga_ref_read_or_zero(struct ga_repo *r, const char *name, struct ga_oid *ret,
-			struct ga_error *err)
-{
-	*ret = (struct ga_oid){ { 0 } };
-	return ga_ref_read(r, name, ret, err) < 0 ? -1 : 0;
 }
 
 void ga_refs_release(struct ga_refs *l)
@@ -176,6 +170,19 @@ void ga_ref_updates_add(struct ga_ref_updates *u, const char *name,
 		v->old = *old_or_null;
 	if (new_or_null)
 		v->new = *new_or_null;
+}
+
+int ga_ref_updates_set(struct ga_repo *r, struct ga_ref_updates *u, const char *name,
+		       const struct ga_oid *new, struct ga_error *err)
+{
+	struct ga_oid old;
+
+	if (ga_ref_read(r, name, &old, err) < 0)
+		return -1;
+	if (ga_oid_equal(&old, new))
+		return 1;
+	ga_ref_updates_add(u, name, &old, new);
+	return 0;
 }
 
 static void format_update(const struct ga_ref_update *v, struct ga_buf *out)

@@ -79,18 +79,25 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 	return 0;
 }
 
-int ga_live_wait(const struct ga_live_peer *p, int ms)
+/* Wait for a packet of a type. 1: the supervisor is gone; 2: neither happened until then. */
+static int wait_for(const struct ga_live_peer *p, uint32_t type, int64_t deadline)
 {
-	int64_t deadline = ms < 0 ? 0 : ga_now_ms() + ms;
 	struct live_packet k;
 
-	for (;;) {
+	do {
 		int rc = live_wait(p->fd, &k, deadline);
 
 		if (rc <= 0)
-			return rc ? 0 : 1;
+			return rc ? 1 : 2;
 		live_close_fds(&k);
-	}
+	} while (k.m.type != type);
+	return 0;
+}
+
+int ga_live_wait(const struct ga_live_peer *p, int ms)
+{
+	/* nothing is sent that has the type of a question */
+	return wait_for(p, LIVE_HELLO, ms < 0 ? 0 : ga_now_ms() + ms) == 2;
 }
 
 void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
@@ -101,16 +108,5 @@ void ga_live_stop(const struct ga_live_peer *p, unsigned ms)
 
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms)
 {
-	int64_t deadline = ga_now_ms() + ms + SLACK_MS;
-	struct live_packet k;
-
-	for (;;) {
-		int rc = live_wait(p->fd, &k, deadline);
-
-		if (rc <= 0)
-			return rc ? 1 : 2;
-		live_close_fds(&k);
-		if (k.m.type == LIVE_EXITED)
-			return 0;
-	}
+	return wait_for(p, LIVE_EXITED, ga_now_ms() + ms + SLACK_MS);
 }

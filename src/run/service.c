@@ -19,8 +19,6 @@
 #define CHUNK ((size_t)16 << 10)
 /* Bytes of one file; there are two, the current and the previous one. */
 #define LOG_MAX ((uint64_t)4 << 20)
-/* Bytes of its last output, kept for messages. */
-#define TAIL ((size_t)1 << 10)
 /* From SIGKILL until init reports the end. */
 #define KILL_MS 2000
 /* Bytes that are still read from a service that has ended. */
@@ -34,8 +32,7 @@ struct service {
 	uint64_t logged;
 	bool over, failed; /* `failed`: it was not executed, and `status` is an errno */
 	int status;
-	char tail[TAIL];
-	size_t tail_n;
+	struct ga_tail tail;
 };
 
 struct run_services {
@@ -59,11 +56,7 @@ static void open_log(const struct run_services *all, struct service *s)
 
 static void log_output(const struct run_services *all, struct service *s, const char *p, size_t n)
 {
-	size_t old = s->tail_n + n > TAIL ? (n < TAIL ? TAIL - n : 0) : s->tail_n;
-
-	memmove(s->tail, s->tail + s->tail_n - old, old);
-	s->tail_n = old + (n < TAIL ? n : TAIL);
-	memcpy(s->tail + old, p + (n < TAIL ? 0 : n - TAIL), s->tail_n - old);
+	ga_tail_add(&s->tail, p, n);
 	if (s->logged + n > LOG_MAX)
 		open_log(all, s);
 	/* on a write error only the log ends here; a full disk ends the session elsewhere */
@@ -187,8 +180,7 @@ void ga_run_service_state(const struct ga_sandbox *sb, size_t i, struct ga_run_s
 	const struct service *s = &sb->services->v[i];
 
 	*ret = (struct ga_run_service_state){ .over = s->over, .failed = s->failed,
-					      .status = s->status, .tail = s->tail,
-					      .tail_n = s->tail_n };
+					      .status = s->status, .tail = &s->tail };
 }
 
 /* ---- ending */

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "ga/check.h"
-#include "ga/journal.h"
-#include "ga/json.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/service.h"
@@ -15,17 +13,6 @@
 
 #define TEXT_MAX 200  /* bytes of a command, in messages */
 
-static void journal(const struct ga_session *s, const char *event, const char *command,
-		    const char *how, int status)
-{
-	json_t *j = json_object();
-
-	ga_json_set_bytes(j, "run", command);
-	(void)json_object_set_new(j, "end", json_string(how));
-	(void)json_object_set_new(j, "status", json_integer(status));
-	(void)ga_journal(s->dir, event, j);
-}
-
 /* ---- before */
 
 static int fail_setup(const struct start_step *s, const struct start_stepped *how, char *cut,
@@ -33,11 +20,9 @@ static int fail_setup(const struct start_step *s, const struct start_stepped *ho
 {
 	cleanup_free char *why = cut ? ga_strdup(cut)
 				     : ga_strf("ended with status %d", how->status);
-	cleanup_free char *line = start_last_line(how->tail, how->tail_n);
-	bool says = s->st->quiet && !cut && *line;
+	cleanup_free char *said = s->st->quiet && !cut ? start_said(&how->tail) : ga_strdup("");
 
-	(void)ga_fail(err, GA_ESTART, "setup: '%s' %s%s%s", command, why, says ? ": " : "",
-		      says ? line : "");
+	(void)ga_fail(err, GA_ESTART, "setup: '%s' %s%s", command, why, said);
 	return ga_hint(err, "nothing is left of the session; 'git agent start --no-setup bash' "
 			    "shows what it met, and --no-setup starts without it");
 }
@@ -59,7 +44,7 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 		if (start_step(&s, &how, err))
 			return -1;
 		cut = start_step_cut(&s, &how, "limits.setup", w->e->use.setup);
-		journal(&st->session, "setup", text, cut ? cut : "exited", how.status);
+		start_note_step(st, "setup", NULL, text, cut ? cut : "exited", how.status);
 		if (cut || how.status)
 			return fail_setup(&s, &how, cut, text, err);
 	}
@@ -99,7 +84,7 @@ void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended)
 		}
 		/* one that exited with failure does not stop the next, which may tell more */
 		skip = c.end != GA_CHECK_EXITED;
-		journal(session, "finish", text, ga_check_end_name(c.end), c.status);
+		start_note_step(st, "finish", NULL, text, ga_check_end_name(c.end), c.status);
 		ga_strv_take(&session->run.checks, ga_check_encode(&c));
 	}
 }

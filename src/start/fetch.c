@@ -257,18 +257,6 @@ static void fill(struct fetch *f, struct ga_report *r)
 	ga_report_tell(r, s);
 }
 
-static int set_ref(struct fetch *f, struct ga_ref_updates *u, const char *name,
-		   const struct ga_oid *new, struct ga_error *err)
-{
-	struct ga_oid old;
-
-	if (ga_ref_read_or_zero(f->r, name, &old, err))
-		return -1;
-	if (!ga_oid_equal(&old, new))
-		ga_ref_updates_add(u, name, &old, ga_oid_is_zero(new) ? NULL : new);
-	return 0;
-}
-
 static int publish(struct fetch *f, const struct ga_report *r, const char *committer,
 		   struct ga_error *err)
 {
@@ -280,11 +268,11 @@ static int publish(struct fetch *f, const struct ga_report *r, const char *commi
 	struct ga_oid report_id;
 
 	if (ga_report_write(f->r, r, committer, NULL, &report_id, err) ||
-	    set_ref(f, &u, f->s->id.branch, &f->s->result.tip, err) ||
-		    set_ref(f, &u, base, &f->onto, err) ||
-	    set_ref(f, &u, held, &f->s->result.held, err) ||
-	    set_ref(f, &u, orig, &f->rewrite.orig, err) ||
-	    set_ref(f, &u, report, &report_id, err) ||
+	    ga_ref_updates_set(f->r, &u, f->s->id.branch, &f->s->result.tip, err) < 0 ||
+	    ga_ref_updates_set(f->r, &u, base, &f->onto, err) < 0 ||
+	    ga_ref_updates_set(f->r, &u, held, &f->s->result.held, err) < 0 ||
+	    ga_ref_updates_set(f->r, &u, orig, &f->rewrite.orig, err) < 0 ||
+	    ga_ref_updates_set(f->r, &u, report, &report_id, err) < 0 ||
 	    ga_fault_stop("fetch:objects", err) ||
 	    ga_refs_update(f->r, &u, "agent: fetch", err) || ga_fault_stop("fetch:refs", err))
 		return -1;
@@ -301,7 +289,7 @@ static int check_untouched(struct fetch *f, struct ga_error *err)
 	struct ga_oid oid;
 	bool touched;
 
-	if (ga_ref_read_or_zero(f->r, s->id.branch, &oid, err) ||
+	if (ga_ref_read(f->r, s->id.branch, &oid, err) < 0 ||
 	    ga_report_read(f->r, s, &r, err) < 0)
 		return -1;
 	touched = s->state == GA_STATE_LANDED || !ga_oid_equal(&oid, &r.tip);

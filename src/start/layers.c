@@ -83,23 +83,6 @@ static int cannot_create(const char *path, struct ga_error *err)
 	return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s' in the layers", q);
 }
 
-int start_make_parents(int to, const char *path, struct ga_strv *made, struct ga_error *err)
-{
-	cleanup_free char *at = ga_strdup(path);
-
-	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (mkdirat(to, at, 0755)) {
-			if (errno != EEXIST)
-				return cannot_create(at, err);
-		} else if (made) {
-			ga_strv_push(made, at);
-		}
-		*p = '/';
-	}
-	return 0;
-}
-
 int start_dress(int from, const char *source, int to, const char *at)
 {
 	cleanup_close int fd = ga_openat_beneath(from, source, O_PATH | O_DIRECTORY, 0);
@@ -113,7 +96,7 @@ int start_dress(int from, const char *source, int to, const char *at)
 
 static int make_parents(struct layers *l, const char *path, struct ga_error *err)
 {
-	return open_extras(l, err) || start_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
+	return open_extras(l, err) || ga_make_parents(l->extras, path, &l->made, err) ? -1 : 0;
 }
 
 /* Dress the directories that were made in extras, inner ones first: an outer one may be closed to

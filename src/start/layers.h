@@ -17,9 +17,6 @@
 int start_make_layers(struct ga_start_env *e, struct ga_session *s, const struct start_base *b,
 		      struct ga_strv *notes, struct ga_error *err);
 
-/* Make the directories on the way to `path` beneath `to`, a layer. Those that were not there are
- * added to `made` (may be NULL), outer ones first. */
-int start_make_parents(int to, const char *path, struct ga_strv *made, struct ga_error *err);
 /* Give the directory `at` beneath `to`, a layer, the mode and times of the user's directory
  * `source` beneath `from`, if that is there: in an overlay those of the topmost layer show. For
  * when all is made that is to be in it. -1 with errno. */

@@ -241,7 +241,7 @@ int start_find_point(struct ga_start_env *e, const struct ga_session *s, struct 
 
 	if (ga_worktree_check_free(e->repo, s, err) || find_branch(e, s, &ret->branch_base, err) ||
 	    find_full(e, s, ret, err) || find_view(e, s, ret, err) ||
-	    ga_ref_read_or_zero(e->repo, report, &ret->base_report, err))
+	    ga_ref_read(e->repo, report, &ret->base_report, err) < 0)
 		return -1;
 	ret->agent_base = ret->branch_base;
 	return ga_oid_equal(&s->id.base, &s->id.onto) ? 0 : make_from(e, s, ret, err);

@@ -194,7 +194,7 @@ int start_mask_shared(const struct start_base *b, int project, const char *dir, 
 			to = open(mask, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (to < 0)
 			return err->msg ? -1 : fail(b->hidden.v[i], err);
-		if (start_make_parents(to, rel, NULL, err) || white_out(to, rel, err))
+		if (ga_make_parents(to, rel, NULL, err) || white_out(to, rel, err))
 			return -1;
 	}
 	for (size_t i = 0; to >= 0 && i < b->hidden.n; i++) {
@@ -245,7 +245,7 @@ int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 		if (is_shared(s, path))
 			continue;
 		if (ga_tree_entry(e->repo, tree, path, &entry, err) ||
-		    start_make_parents(extras, path, NULL, err))
+		    ga_make_parents(extras, path, NULL, err))
 			return -1;
 		if (entry.mode == GA_MODE_FILE || entry.mode == GA_MODE_EXEC
 			    ? put_base(e, s, extras, path, &entry, raw, err)

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "ga/journal.h"
-#include "ga/json.h"
 #include "ga/quote.h"
 #include "ga/service.h"
 #include "start.h"
@@ -57,17 +55,11 @@ static char *how_it_ended(const struct ga_run_service_state *state)
 			     : ga_strf("ended with status %d", state->status);
 }
 
-static void journal(const struct ga_session *s, const struct ga_service *v, const char *end,
-		    int status)
+static void note(const struct ga_start *st, const struct ga_service *v, const char *end, int status)
 {
 	cleanup_free char *text = ga_command_text(v->command, TEXT_MAX);
-	json_t *j = json_object();
 
-	ga_json_set_bytes(j, "name", v->name);
-	ga_json_set_bytes(j, "run", text);
-	(void)json_object_set_new(j, "end", json_string(end));
-	(void)json_object_set_new(j, "status", json_integer(status));
-	(void)ga_journal(s->dir, "service", j);
+	start_note_step(st, "service", v->name, text, end, status);
 }
 
 /* ---- before the agent */
@@ -106,7 +98,7 @@ static void show_tail(const struct start_step *s, const struct ga_service *v,
 				   .script = tail_script };
 	struct start_stepped how;
 
-	ga_quote_add_text(&text, state->tail, state->tail_n);
+	ga_quote_add_text(&text, state->tail->v, state->tail->n);
 	while (text.len && text.ptr[text.len - 1] == '\n')
 		ga_buf_chomp(&text);
 	show.command = text.ptr;
@@ -117,11 +109,9 @@ static void show_tail(const struct start_step *s, const struct ga_service *v,
 static int fail_service(const struct start_step *s, const struct ga_service *v, const char *how,
 			const struct ga_run_service_state *state, struct ga_error *err)
 {
-	cleanup_free char *line = start_last_line(state->tail, state->tail_n);
-	bool says = s->st->quiet && *line;
+	cleanup_free char *said = s->st->quiet ? start_said(state->tail) : ga_strdup("");
 
-	(void)ga_fail(err, GA_ESTART, "service '%s' %s%s%s", v->name, how, says ? ": " : "",
-		      says ? line : "");
+	(void)ga_fail(err, GA_ESTART, "service '%s' %s%s", v->name, how, said);
 	return ga_hint(err, s->st->resumed ?
 		       "--no-services goes on without them" :
 		       "nothing is left of the session; 'git agent start --no-services bash' shows "
@@ -185,7 +175,7 @@ int start_run_services(struct start_watch *w, struct ga_start *st, struct ga_err
 		return fail_service(&step, &list.v[i], how, &state, err);
 	}
 	for (size_t i = 0; i < list.n; i++)
-		journal(&st->session, &list.v[i], "runs", 0);
+		note(st, &list.v[i], "runs", 0);
 	return 0;
 }
 
@@ -204,16 +194,16 @@ void start_end_services(struct ga_start *st)
 		early[i] = is_over(st->sandbox, i, &state);
 	ga_run_services_end(st->sandbox, END_MS);
 	for (size_t i = 0; i < n; i++) {
-		cleanup_free char *how = NULL, *line = NULL;
+		cleanup_free char *how = NULL, *said = NULL;
 
 		ga_run_service_state(st->sandbox, i, &state);
 		how = state.over ? how_it_ended(&state) : ga_strdup("did not end");
-		journal(&st->session, &list.v[i], early[i] ? how : "ended", state.status);
+		note(st, &list.v[i], early[i] ? how : "ended", state.status);
 		if (!early[i])
 			continue;
-		line = start_last_line(state.tail, state.tail_n);
-		ga_strv_pushf(&st->session.run.remarks, "service %s %s before the agent did%s%s "
-			      "('git agent logs --service %s %s')", list.v[i].name, how,
-			      *line ? ": " : "", line, list.v[i].name, st->session.name);
+		said = start_said(state.tail);
+		ga_strv_pushf(&st->session.run.remarks, "service %s %s before the agent did%s "
+			      "('git agent logs --service %s %s')", list.v[i].name, how, said,
+			      list.v[i].name, st->session.name);
 	}
 }

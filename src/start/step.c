@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "ga/clock.h"
+#include "ga/journal.h"
+#include "ga/json.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
 #include "step.h"
@@ -30,20 +32,10 @@ struct running {
 static void on_output(void *payload, const char *p, size_t n)
 {
 	struct running *r = payload;
-	struct start_stepped *how = r->how;
-	size_t old;
 
 	if (r->record)
 		r->record->output(r->record->payload, p, n);
-	old = how->tail_n + n <= sizeof(how->tail) ? how->tail_n
-	      : n < sizeof(how->tail)		   ? sizeof(how->tail) - n : 0;
-	memmove(how->tail, how->tail + how->tail_n - old, old);
-	if (n > sizeof(how->tail) - old) {
-		p += n - (sizeof(how->tail) - old);
-		n = sizeof(how->tail) - old;
-	}
-	memcpy(how->tail + old, p, n);
-	how->tail_n = old + n;
+	ga_tail_add(&r->how->tail, p, n);
 }
 
 static bool on_tick(void *payload)
@@ -97,18 +89,33 @@ int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_
 	return ga_run_session(st->sandbox, &c, &ret->status, err);
 }
 
-char *start_last_line(const char *p, size_t n)
+char *start_said(const struct ga_tail *t)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	size_t from;
+	size_t n = t->n, from;
 
-	while (n && strchr(" \t\r\n", p[n - 1]))
+	while (n && strchr(" \t\r\n", t->v[n - 1]))
 		n--;
-	for (from = n; from && p[from - 1] != '\n' && p[from - 1] != '\r' &&
+	for (from = n; from && t->v[from - 1] != '\n' && t->v[from - 1] != '\r' &&
 		       n - from < LINE_MAX_SHOWN; from--)
 		;
-	ga_quote_add(&b, p + from, n - from);
+	if (n)
+		ga_buf_adds(&b, ": ");
+	ga_quote_add(&b, t->v + from, n - from);
 	return ga_buf_steal(&b);
+}
+
+void start_note_step(const struct ga_start *st, const char *event, const char *name,
+		     const char *text, const char *end, int status)
+{
+	json_t *j = json_object();
+
+	if (name)
+		ga_json_set_bytes(j, "name", name);
+	ga_json_set_bytes(j, "run", text);
+	(void)json_object_set_new(j, "end", json_string(end));
+	(void)json_object_set_new(j, "status", json_integer(status));
+	(void)ga_journal(st->session.dir, event, j);
 }
 
 char *start_step_cut(const struct start_step *s, const struct start_stepped *how,

@@ -25,16 +25,18 @@ struct start_stepped {
 	int signal;          /* a fatal signal that we passed on to it, or 0 */
 	bool timed_out;
 	bool ended;          /* somebody told the supervisor to end it */
-	char tail[1024];     /* the end of its output */
-	size_t tail_n;
+	struct ga_tail tail; /* of its output */
 };
 int64_t start_step_deadline(uint64_t seconds); /* 0: none */
 int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_error *err);
 /* Why it did not end by itself, for people; NULL: it did. Caller frees. */
 char *start_step_cut(const struct start_step *s, const struct start_stepped *how,
 		     const char *limit, uint64_t seconds);
-/* The last line of some output, safe to show; "" if there is none. */
-char *start_last_line(const char *p, size_t n);
+/* ": " and the last line of some output, safe to show; "" if there is none. Caller frees. */
+char *start_said(const struct ga_tail *t);
+/* Note in the journal how a command ended, shown as `text`; `name` may be NULL. */
+void start_note_step(const struct ga_start *st, const char *event, const char *name,
+		     const char *text, const char *end, int status);
 
 /* beside.c: run `setup`; a failure is GA_ESTART. */
 int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err);

@@ -365,6 +365,21 @@ int ga_mkdir_p(const char *path, mode_t mode, struct ga_error *err)
 	return ga_fail_path(err, errno, "create directory", path);
 }
 
+int ga_make_parents(int at, const char *path, struct ga_strv *made, struct ga_error *err)
+{
+	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(p - path));
+
+		if (!mkdirat(at, dir, 0755)) {
+			if (made)
+				ga_strv_push(made, dir);
+		} else if (errno != EEXIST) {
+			return ga_fail_path(err, errno, "create", dir);
+		}
+	}
+	return 0;
+}
+
 static int copy_bytes(int src, int dst)
 {
 	char buf[65536];
