@@ -4,8 +4,6 @@
  */
 #include <string.h>
 
-#include "ga/objects.h"
-#include "ga/quote.h"
 #include "ga/signals.h"
 #include "ga/worktree.h"
 #include "landing.h"

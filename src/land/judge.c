@@ -3,11 +3,9 @@
  * Flags decide whether something lands: those of the session, and those that the rules raise on
  * what would be on the user's branch, with the host as it is now. /
  */
-#include <string.h>
 #include <time.h>
 
 #include "ga/objects.h"
-#include "ga/quote.h"
 #include "ga/refs.h"
 #include "ga/wip.h"
 #include "decide.h"

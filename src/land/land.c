@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/objects.h"
 #include "ga/quote.h"
-#include "ga/refs.h"
 #include "ga/signals.h"
 #include "ga/trace.h"
 #include "ga/wip.h"

@@ -12,7 +12,6 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/refs.h"
 #include "ga/trace.h"
 #include "landing.h"
 

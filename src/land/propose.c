@@ -179,7 +179,6 @@ int land_read_branch(struct ga_repo *r, const struct ga_session *s, struct ga_oi
 
 	if (rc <= 0)
 		return rc;
-	*ret = (struct ga_oid){{0}};
 	if (ga_oid_is_zero(&s->result.tip) || s->state == GA_STATE_LANDED)
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "the branch 'agent/%s' is gone", s->name);

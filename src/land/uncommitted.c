@@ -3,10 +3,7 @@
  * The uncommitted part: what the session did to work that was uncommitted when it started comes
  * back as uncommitted changes, path by path, decided before anything is touched. /
  */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"

@@ -206,7 +206,7 @@ int ga_push_session(struct ga_repo *r, const char *remote, const struct ga_sessi
 	const char *rest[2] = { NULL, NULL };
 	struct ga_oid oid, was_held;
 	size_t n = 0;
-	int rc = ga_ref_read(r, held_ref, &was_held, err) < 0;
+	int rc = ga_ref_read(r, held_ref, &was_held, err) < 0 ? -1 : 0;
 
 	if (!rc)
 		rc = ga_ref_read(r, s->id.branch, &oid, err);

@@ -2,7 +2,6 @@
  *
  * A rebase in memory: commits are made again, each by one merge with its parent as the base.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

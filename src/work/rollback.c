@@ -6,7 +6,6 @@
  * /
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/objects.h"

@@ -2,7 +2,6 @@
  *
  * Versions of a file of the working tree: from an object, as an object, and three of them merged.
  */
-#include <string.h>
 
 #include "ga/objects.h"
 #include "ga/work.h"
