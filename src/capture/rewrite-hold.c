@@ -22,7 +22,7 @@ struct hold {
 	/* of the node being worked on */
 	struct node *n;
 	struct ga_strv critical;     /* paths that it changes and may not */
-	const struct ga_oid *ref;    /* the parent whose value a held path gets; NULL: it has none */
+	const struct ga_oid *ref;    /* the parent whose value a held path gets; NULL: none */
 	struct ga_changes changes;   /* from its first parent, if that held any path */
 };
 

@@ -46,9 +46,9 @@ int write_node(struct range *g, struct node *n, struct ga_error *err);
 
 /* ---- rewrite-over.c ------------------------------------------------------------------ */
 
-/* Close sorted values of one tree over collisions with another: a file that keeps its place although
- * `tree` has a directory there displaces all that is in it, and the reverse. What is displaced is
- * added to `over` as deleted. */
+/* Close sorted values of one tree over collisions with another: a file that keeps its place
+ * although `tree` has a directory there displaces all that is in it, and the reverse. What is
+ * displaced is added to `over` as deleted. */
 int close_over_collisions(struct range *g, const struct ga_oid *tree, struct ga_changes *over,
 			  struct ga_error *err);
 

@@ -80,8 +80,8 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 
 enum review_colour review_severity_colour(enum ga_severity s);
-/* Append the first line of a flag's reason, and its rule. Both were quoted when they were made, but a
- * report is input. */
+/* Append the first line of a flag's reason, and its rule. Both were quoted when they were made,
+ * but a report is input. */
 void review_put_reason(struct ga_buf *out, const char *reason, const char *rule);
 /* Append text in a colour; plain if `colour` is false. The text must be escaped already. */
 void review_paint(struct ga_buf *out, bool colour, enum review_colour c, const char *text);

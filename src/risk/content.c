@@ -182,7 +182,8 @@ static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 
 static void check_minified(struct ga_look *k, const struct ga_buf *text)
 {
-	static const char sources[] = "js mjs cjs ts jsx tsx css py rb php sh go c h java lua pl rs";
+	static const char sources[] =
+		"js mjs cjs ts jsx tsx css py rb php sh go c h java lua pl rs";
 	const char *dot = strrchr(k->base, '.');
 	bool source = dot && ga_has_word(sources, dot + 1);
 	size_t lines = 1;

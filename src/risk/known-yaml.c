@@ -151,7 +151,8 @@ void ga_known_workflow(const struct ga_known *f)
 		return; /* not a workflow, but a script of an action */
 	if (!read_workflow(f->text, &is)) {
 		/* the service may understand it all the same, and what it does is not known then */
-		ga_look_say(f->k, rule, GA_HIGH, ga_strdup("is in no form that is understood here"));
+		ga_look_say(f->k, rule, GA_HIGH,
+			    ga_strdup("is in no form that is understood here"));
 		return;
 	}
 	(void)read_workflow(f->old, &was);

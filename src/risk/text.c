@@ -267,7 +267,7 @@ static bool encoded(const char *line, size_t n)
 
 		run = isalnum(c) || strchr("+/=_-", c) ? run + 1 : 0;
 		solid = space ? 0 : solid + 1;
-		if (run >= 512 || (solid == RUN_LOOKED_AT && 
+		if (run >= 512 || (solid == RUN_LOOKED_AT &&
 				      /* more than 5.5 bits each: it looks random */
 				      secret_entropy(line + i + 1 - solid, solid) >
 					      RUN_LOOKED_AT * 5632))

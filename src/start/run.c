@@ -314,8 +314,8 @@ static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const ch
 	       !ga_commit_whole(e->repo, oid, &s->id.onto);
 }
 
-/* Is the report damaged (`rc` of reading it), or gone what it names? Or the report itself: a capture
- * of layers that show anything else than the base wrote one. */
+/* Is the report damaged (`rc` of reading it), or gone what it names? Or the report itself: a
+ * capture of layers that show anything else than the base wrote one. */
 static bool has_lost(struct ga_start_env *e, const struct ga_session *s,
 		     const struct ga_report *r, int rc)
 {

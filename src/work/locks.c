@@ -42,10 +42,11 @@ static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *in
  * behind the name in parentheses. */
 static bool is_ancestor(uint64_t pid)
 {
-	unsigned long at = (unsigned long)getpid();
+	uint64_t at = (uint64_t)getpid();
 
 	for (int i = 0; i < 64 && at > 1; i++) {
-		cleanup_free char *file = ga_strf("/proc/%lu/stat", at);
+		cleanup_free char *file = ga_strf("/proc/%llu/stat", (unsigned long long)at);
+		cleanup_free char *parent = NULL;
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 		const char *end;
@@ -54,7 +55,11 @@ static bool is_ancestor(uint64_t pid)
 			return true;
 		(void)ga_read_file_at(AT_FDCWD, file, 4096, &b, &ignored);
 		end = strrchr(b.ptr, ')');
-		at = end && strlen(end) > 4 ? strtoul(end + 4, NULL, 10) : 0;
+		if (!end || strlen(end) < 5)
+			return false;
+		parent = ga_strndup(end + 4, strcspn(end + 4, " "));
+		if (!ga_parse_u64(parent, UINT32_MAX, &at))
+			return false;
 	}
 	return false;
 }
