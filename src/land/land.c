@@ -49,6 +49,11 @@ static int check(const struct landing *l, bool completed, struct proposal *p, st
 	if (check_state(l->s, err) || land_propose(l, p, err))
 		return -1;
 	p->moves &= !completed;
+	/* of one that has landed they are all that is brought */
+	if (l->s->state == GA_STATE_LANDED && l->opts->ignored && l->opts->ignored->n) {
+		p->moves = false;
+		return 0;
+	}
 	if ((p->moves || l->s->result.left_out.n || !ga_oid_is_zero(&l->s->result.held)) &&
 	    land_judge(l, p, err))
 		return -1;
