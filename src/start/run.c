@@ -302,20 +302,22 @@ static void journal_damage(const struct ga_session *s, const struct ga_strv *gon
 	(void)ga_journal(s->dir, "damaged", o);
 }
 
-/* Is the commit gone that the report names, and its ref with it? Of a branch that the user rewrote,
- * git may have removed the former commit. */
+/* Is the commit damaged that the report names, or gone, and its ref with it? Of a branch that the
+ * user rewrote, git may have removed the former commit. */
 static bool is_gone(struct ga_start_env *e, const struct ga_session *s, const char *ref,
 		    const struct ga_oid *oid)
 {
+	/* asked first, as a damaged object is removed */
+	bool here = !ga_oid_is_zero(oid) && ga_object_here(e->repo, oid);
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid now;
 
-	return !ga_oid_is_zero(oid) && ga_ref_read(e->repo, ref, &now, &ignored) > 0 &&
-	       !ga_commit_whole(e->repo, oid, &s->id.onto);
+	return !ga_oid_is_zero(oid) && !ga_commit_whole(e->repo, oid, &s->id.onto) &&
+	       (here || ga_ref_read(e->repo, ref, &now, &ignored) > 0);
 }
 
-/* Is the report damaged (`rc` of reading it), or gone what it names? Or the report itself: a
- * capture of layers that show anything else than the base wrote one. */
+/* Is the report damaged (`rc` of reading it), or what it names? Or gone: the capture of layers that
+ * show anything else than the base wrote one. */
 static bool has_lost(struct ga_start_env *e, const struct ga_session *s,
 		     const struct ga_report *r, int rc)
 {
