@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Flags decide whether something lands: those of the session, and those that the rules raise on
- * what would be on the user's branch, with the host as it is now. /
+ * what would be on the user's branch, with the host as it is now.
  */
 #include <time.h>
 

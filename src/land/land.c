@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A landing from beginning to end: what must hold, the record, what is done. Nothing of the
- * user's is touched before the record is written. /
+ * user's is touched before the record is written.
  */
 #include <stdlib.h>
 #include <string.h>

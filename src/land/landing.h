@@ -12,7 +12,6 @@
  *     settle.c rollback.c locks.c
  *                         after a failure or a kill: complete it, or roll it back
  *     undo.c conclude.c   undo; continue and abort of what was left to the user
- * /
  */
 #ifndef LAND_LANDING_H
 #define LAND_LANDING_H

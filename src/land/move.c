@@ -2,7 +2,7 @@
  *
  * Git moves the user's branch, index and files. Where no hook, editor or conflict takes part, the
  * commit is made in memory and git fast-forwards to it, so that staged and modified files
- * elsewhere stay as they are; else git merges. /
+ * elsewhere stay as they are; else git merges.
  */
 #include <string.h>
 #include <unistd.h>
@@ -95,23 +95,26 @@ int land_find_made(struct ga_repo *r, const struct record *rec, struct ga_oid *r
 		   struct ga_error *err)
 {
 	cleanup_free char *branch = NULL;
-	int rc = ga_repo_head(r, ret, &branch, err);
+	struct ga_oid at;
+	int rc = ga_repo_head(r, &at, &branch, err);
 
 	if (!rc && !ga_oid_is_zero(&rec->commit)) {
-		rc = ga_is_ancestor(r, &rec->commit, ret, err);
 		*ret = rec->commit;
+		rc = ga_is_ancestor(r, ret, &at, err);
 		return rc < 0 ? -1 : !rc;
 	}
 	for (int i = 0; !rc && i < MADE_BEHIND; i++) {
 		cleanup_commit struct ga_commit c = { .n_parents = 0 };
 
-		if (ga_commit_read(r, ret, &c, err))
+		if (ga_commit_read(r, &at, &c, err))
 			return -1;
-		if (is_made(rec, &c))
+		if (is_made(rec, &c)) {
+			*ret = at;
 			return 0;
-		if (ga_oid_equal(ret, &rec->head) || !c.n_parents)
+		}
+		if (ga_oid_equal(&at, &rec->head) || !c.n_parents)
 			return 1;
-		*ret = c.parents[0];
+		at = c.parents[0];
 	}
 	return rc < 0 ? -1 : 1;
 }

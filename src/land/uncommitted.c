@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The uncommitted part: what the session did to work that was uncommitted when it started comes
- * back as uncommitted changes, path by path, decided before anything is touched. /
+ * back as uncommitted changes, path by path, decided before anything is touched.
  */
 #include <string.h>
 

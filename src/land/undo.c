@@ -2,7 +2,7 @@
  *
  * Undo the last landing of a working tree: the files that were brought, then branch, index and
  * files by git. Only while HEAD is at the landing; else a command of git's does it, which is
- * named. /
+ * named.
  */
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * Roll back what git did of going from one commit to another when it was stopped in the middle.
  * Git is asked which files are as the new one has them and which as the old one has them, by its
  * index; what is neither, nor a beginning of what git was writing, is not git's and stays.
- * /
  */
 #include <string.h>
 
