@@ -12,13 +12,11 @@
 
 enum { DEPTH_MAX = 1024 };
 
-#define FEW 8 /* so few names are compared one by one as fast as by an index */
-
 /* One directory of the new tree, and the common forms of its names. */
 struct level {
 	struct ga_tree_level tree;
 	struct ga_buf forms;    /* a NUL after each */
-	struct ga_strmap index; /* form -> number of the name, if there are more than FEW */
+	struct ga_strmap index; /* form -> number of the name */
 };
 
 struct stack {
@@ -78,7 +76,7 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 		add_common_form(s, l->tree.v[i].name, &l->forms);
 		ga_buf_addch(&l->forms, '\0');
 	}
-	for (uint32_t i = 0; l->tree.n > FEW && (form = ga_buf_next0(&l->forms, &pos)); i++)
+	for (uint32_t i = 0; (form = ga_buf_next0(&l->forms, &pos)); i++)
 		ga_strmap_add(&l->index, form, strlen(form), i);
 	return 0;
 }
@@ -86,16 +84,10 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 /* Another name in the directory with the same common form; NULL: there is none. */
 static const char *twin(struct stack *s, const struct level *l, const char *name)
 {
-	const char *form, *other;
-	size_t pos = 0;
+	const char *other;
 
 	ga_buf_clear(&s->form);
 	add_common_form(s, name, &s->form);
-	for (size_t i = 0; l->tree.n <= FEW && (form = ga_buf_next0(&l->forms, &pos)); i++) {
-		other = l->tree.v[i].name;
-		if (!strcmp(form, s->form.ptr) && strcmp(other, name) != 0)
-			return other;
-	}
 	for (int32_t i = ga_strmap_first(&l->index, s->form.ptr, s->form.len); i >= 0;
 	     i = l->index.nodes[i].next) {
 		other = l->tree.v[l->index.nodes[i].value].name;
