@@ -3,7 +3,6 @@
  * Shims: small scripts with the names of agents, put first on PATH by users who want that. Typed in
  * a repository, such a name starts the agent in a sandbox.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -95,14 +94,12 @@ static bool is_shim(int dir, const char *name)
 
 static void list_shims(const char *path, struct ga_strv *ret)
 {
-	DIR *d = opendir(path);
+	cleanup_dir DIR *d = opendir(path);
 	struct dirent *e;
 
-	while (d && (e = readdir(d)))
+	while ((e = ga_dir_next(d)))
 		if (is_shim(dirfd(d), e->d_name))
 			ga_strv_push(ret, e->d_name);
-	if (d)
-		(void)closedir(d);
 	ga_strv_sort_unique(ret);
 }
 

@@ -4,7 +4,6 @@
  * Things for the probe to find are laid out on the host first. Afterwards the host is searched,
  * since a write that succeeded inside does not say where it went.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -413,19 +412,16 @@ static int widening_file(struct deep *d, struct ga_error *err)
 /* The state directory of the scratch repository, the only one. */
 static char *repository_state(const struct deep *d)
 {
-	DIR *dir = opendir(d->state);
-	char *ret = NULL;
+	cleanup_dir DIR *dir = opendir(d->state);
 	struct dirent *e;
 
-	while (dir && !ret && (e = readdir(dir)) != NULL) {
+	while ((e = ga_dir_next(dir))) {
 		cleanup_free char *sessions = ga_strf("%s/%s/sessions", d->state, e->d_name);
 
 		if (e->d_name[0] != '.' && !access(sessions, F_OK))
-			ret = ga_path_join(d->state, e->d_name);
+			return ga_path_join(d->state, e->d_name);
 	}
-	if (dir)
-		(void)closedir(dir);
-	return ret;
+	return NULL;
 }
 
 static bool wait_until(bool (*fn)(const void *p), const void *p)

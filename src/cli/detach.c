@@ -3,7 +3,6 @@
  * A session without a terminal: its supervisor leaves the user's terminal, and the user gets the
  * prompt back once the agent runs.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -61,18 +60,16 @@ static void choose_size(struct ga_detach *d)
  * is told by not being close-on-exec, as all of ours is. */
 static void close_inherited(int keep)
 {
-	DIR *d = opendir("/proc/self/fd");
+	cleanup_dir DIR *d = opendir("/proc/self/fd");
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		uint64_t fd;
 
 		if (ga_parse_u64(e->d_name, INT32_MAX, &fd) && fd > STDERR_FILENO &&
 		    (int)fd != keep && !fcntl((int)fd, F_GETFD))
 			(void)close((int)fd);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 /* In the child. Until begun() it ends if its parent does. */

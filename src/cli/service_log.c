@@ -2,7 +2,6 @@
  *
  * What a service of a session wrote, as text.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -25,17 +24,12 @@ static int fail_unknown(const struct ga_session *s, const char *dir, const char 
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	cleanup_buf struct ga_buf list = GA_BUF_INIT;
 	cleanup_free char *q = ga_escape(name);
-	DIR *d = opendir(dir);
+	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
 
-	while (d && (e = readdir(d))) {
-		size_t n = strlen(e->d_name);
-
-		if (n > strlen(SUFFIX) && !strcmp(e->d_name + n - strlen(SUFFIX), SUFFIX))
-			ga_strv_push_n(&names, e->d_name, n - strlen(SUFFIX));
-	}
-	if (d)
-		(void)closedir(d);
+	while ((e = ga_dir_next(d)))
+		if (ga_ends_in(e->d_name + 1, SUFFIX))
+			ga_strv_push_n(&names, e->d_name, strlen(e->d_name) - strlen(SUFFIX));
 	ga_strv_sort_unique(&names);
 	for (size_t i = 0; i < names.n; i++)
 		ga_buf_addf(&list, "%s%s", i ? ", " : "", names.v[i]);

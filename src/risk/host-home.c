@@ -3,7 +3,6 @@
  * What leads from the user's own environment into the project, besides git: start-up files that are
  * links to it, directories of it on PATH, services that start something there.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -120,10 +119,10 @@ static void expand_home(const struct ga_gather *g, const char *text, struct ga_b
 static void gather_units(struct ga_gather *g)
 {
 	cleanup_free char *dir = g->home ? ga_path_join(g->home, ".config/systemd/user") : NULL;
-	DIR *d = dir ? opendir(dir) : NULL;
+	cleanup_dir DIR *d = dir ? opendir(dir) : NULL;
 	struct dirent *e;
 
-	for (int i = 0; d && (e = readdir(d)); i++) {
+	for (int i = 0; (e = ga_dir_next(d)); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT, plain = GA_BUF_INIT;
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_close int fd = openat(dirfd(d), e->d_name,
@@ -139,8 +138,6 @@ static void gather_units(struct ga_gather *g)
 		expand_home(g, text.ptr, &plain);
 		gather_unit(g, plain.ptr, e->d_name);
 	}
-	if (d)
-		(void)closedir(d);
 }
 
 void ga_gather_environment(struct ga_gather *g)

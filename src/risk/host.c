@@ -5,7 +5,6 @@
  */
 #include "host.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -353,28 +352,17 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 
 static int scan_hooks(struct ga_gather *g, const char *dir)
 {
-	cleanup_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_free char *guard = ga_path_join(g->info->commondir, "git-agent");
+	cleanup_dir DIR *d = opendir(dir); /* no such directory: no hooks */
 	struct dirent *e;
-	DIR *d;
-	int r = 0, dup_fd;
+	int r = 0;
 
 	/* hooks of `git agent guard` run those of the user that agent.hooksPath names */
 	if (ga_path_inside(dir, guard))
 		return 0;
-	if (fd < 0 || (dup_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
-		return 0; /* no such directory: no hooks */
-	d = fdopendir(dup_fd);
-	if (!d) {
-		cleanup_free char *q = ga_escape(dir);
-
-		close(dup_fd);
-		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot read '%s'", q);
-	}
-	while (!r && (e = readdir(d)))
+	while (!r && (e = ga_dir_next(d)))
 		if (e->d_name[0] != '.' && !ends_in(e->d_name, ".sample"))
-			r = scan_hook(g, fd, dir, e->d_name);
-	closedir(d);
+			r = scan_hook(g, dirfd(d), dir, e->d_name);
 	return r;
 }
 

@@ -7,12 +7,11 @@
  */
 #include "secrets.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
 #include "ga/clock.h"
+#include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 
@@ -104,7 +103,7 @@ static int look_at_entry(struct beneath *b, int dir, const char *name, unsigned 
 static int look_through(struct beneath *b, unsigned depth)
 {
 	cleanup_free char *path = ga_path_join(b->dir, b->rest.ptr);
-	DIR *d = finder_opendir(b->f, path, O_NOFOLLOW);
+	cleanup_dir DIR *d = finder_opendir(b->f, path, O_NOFOLLOW);
 	struct dirent *e;
 	int rc = 0;
 
@@ -112,14 +111,11 @@ static int look_through(struct beneath *b, unsigned depth)
 		return 0;
 	if (depth > DEPTH_MAX)
 		b->f->ret->incomplete = true;
-	while (!rc && depth <= DEPTH_MAX && (errno = 0, e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
+	while (!rc && depth <= DEPTH_MAX && (e = ga_dir_next(d))) {
 		if (!has_room(b))
 			break;
 		rc = look_at_entry(b, dirfd(d), e->d_name, depth);
 	}
-	(void)closedir(d);
 	return rc;
 }
 

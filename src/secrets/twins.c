@@ -5,10 +5,11 @@
  */
 #include "secrets.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+
+#include "ga/fd.h"
 
 #define DEPTH_MAX 100
 
@@ -58,9 +59,7 @@ static void look_through(struct finder *f, DIR *d, struct ga_buf *path, unsigned
 	size_t before = path->len;
 	struct dirent *e;
 
-	while ((errno = 0, e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
+	while ((e = ga_dir_next(d))) {
 		if (++f->entries > FINDER_ENTRIES_MAX)
 			break;
 		ga_buf_addf(path, "/%s", e->d_name);
@@ -76,14 +75,12 @@ static void look_through(struct finder *f, DIR *d, struct ga_buf *path, unsigned
 
 static void walk(struct finder *f, struct ga_buf *path, unsigned depth)
 {
-	DIR *d = depth > DEPTH_MAX ? NULL : finder_opendir(f, path->ptr, 0);
+	cleanup_dir DIR *d = depth > DEPTH_MAX ? NULL : finder_opendir(f, path->ptr, 0);
 
-	if (!d) {
+	if (d)
+		look_through(f, d, path, depth);
+	else
 		f->ret->incomplete = true;
-		return;
-	}
-	look_through(f, d, path, depth);
-	(void)closedir(d);
 }
 
 static void look_at_all(struct finder *f, const struct ga_strv *paths, enum ga_exposed_as as)

@@ -5,7 +5,6 @@
  */
 #include "secrets.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -31,13 +30,8 @@ static void walk(struct walk *w);
 
 DIR *finder_opendir(struct finder *f, const char *path, int flags)
 {
-	int fd = ga_openat_beneath(f->work, path,
-				   O_RDONLY | O_DIRECTORY | O_NONBLOCK | flags, 0);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-
-	if (!d && fd >= 0)
-		(void)close(fd);
-	return d;
+	return ga_dir_of(ga_openat_beneath(f->work, path,
+					   O_RDONLY | O_DIRECTORY | O_NONBLOCK | flags, 0));
 }
 
 bool finder_is_dir(int dir, const struct dirent *e)
@@ -62,17 +56,15 @@ static size_t extend(struct walk *w, const char *name)
 /* List the entries of the directory that have to be looked at. */
 static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, bool *ret_cut)
 {
-	DIR *d = finder_opendir(w->f, w->path.ptr, 0);
+	cleanup_dir DIR *d = finder_opendir(w->f, w->path.ptr, 0);
 	struct ga_secret_name name;
 	struct dirent *e;
 
 	if (!d)
 		return -1;
-	while ((errno = 0, e = readdir(d))) {
+	while ((e = ga_dir_next(d))) {
 		size_t before;
 
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
-			continue;
 		if (++w->f->entries > FINDER_ENTRIES_MAX)
 			break;
 		if (finder_is_dir(dirfd(d), e)) {
@@ -88,7 +80,6 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, boo
 	}
 	/* an incomplete list must not be remembered as a complete one */
 	*ret_cut = e || errno;
-	(void)closedir(d);
 	return 0;
 }
 
