@@ -205,7 +205,7 @@ static void check_sandbox(struct cli *c, struct checks *k)
 	cleanup_error struct ga_error err = GA_ERROR_INIT, second = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv loose = GA_STRV_INIT;
 	const char *root = c->env.state_root;
-	cleanup_free char *q = ga_escape(root), *dir = NULL;
+	cleanup_free char *dir = NULL;
 	cleanup_close int at = -1;
 
 	if (ga_mkdir_p(root, 0700, &err)) {
@@ -214,7 +214,7 @@ static void check_sandbox(struct cli *c, struct checks *k)
 	}
 	dir = ga_path_join(root, "doctor-XXXXXX");
 	if (!mkdtemp(dir)) {
-		(void)ga_fail_errno(&err, GA_EFATAL, errno, "cannot write '%s'", q);
+		(void)ga_fail_path(&err, errno, "write", root);
 		(void)ga_hint(&err, "set XDG_STATE_HOME or state_dir to a directory you can write");
 		doctor_add_error(k, "state directory", &err);
 		return;

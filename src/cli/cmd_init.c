@@ -11,7 +11,6 @@
 #include "cli.h"
 #include "ga/fd.h"
 #include "ga/netplan.h"
-#include "ga/quote.h"
 #include "ga/yaml.h"
 
 #define FILE_NAME GA_CONFIG_REPOSITORY_FILE
@@ -304,11 +303,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	(void)argc;
 	(void)argv;
-	if (at < 0) {
-		cleanup_free char *q = ga_escape(workdir);
-
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
-	}
+	if (at < 0)
+		return ga_fail_path(err, errno, "open", workdir);
 	find_tools(at, &f);
 	find_servers(at, &f);
 	write_text(c, &f, &text);

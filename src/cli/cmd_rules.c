@@ -131,7 +131,6 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 		      enum state *ret_state, struct ga_error *err)
 {
 	cleanup_close int fd = ga_openat_beneath(e->root, path, O_PATH | O_NOFOLLOW, 0), in = -1;
-	cleanup_free char *q = ga_escape(path);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 	ssize_t n;
@@ -142,7 +141,7 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	if (S_ISLNK(st.st_mode)) {
 		n = readlinkat(fd, "", ga_buf_reserve(&text, 65536), 65536);
 		if (n < 0)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+			return ga_fail_path(err, errno, "read", path);
 		ret->mode = GA_MODE_LINK;
 		return ga_blob_write(e->repo, text.ptr, (size_t)n, &ret->oid, err);
 	}
@@ -152,10 +151,10 @@ static int entry_here(struct explain *e, const char *path, struct ga_entry *ret,
 	}
 	in = ga_openat_beneath(e->root, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
 	if (in < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", path);
 	ret->mode = st.st_mode & S_IXUSR ? GA_MODE_EXEC : GA_MODE_FILE;
 	if (ga_read_most(in, FILE_MAX, &text))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read '%s'", q);
+		return ga_fail_path(err, errno, "read", path);
 	return ga_blob_write(e->repo, text.ptr, text.len, &ret->oid, err);
 }
 

@@ -180,7 +180,6 @@ static void say_path(const char *dir)
 static int install(struct cli *c, const char *dir, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_free char *shown = ga_escape(dir);
 	cleanup_close int fd = -1;
 	bool first = true;
 
@@ -206,7 +205,7 @@ static int install(struct cli *c, const char *dir, size_t argc, char **argv, str
 		return -1;
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", shown);
+		return ga_fail_path(err, errno, "open", dir);
 	for (size_t i = 0; i < names.n; i++) {
 		if (install_one(fd, dir, names.v[i], err))
 			return -1;

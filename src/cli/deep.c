@@ -192,12 +192,12 @@ static int git(struct deep *d, struct ga_error *err, ...)
 static int copy_probe(struct deep *d, struct ga_error *err)
 {
 	cleanup_free char *dir = ga_path_parent(d->self);
-	cleanup_free char *file = ga_path_join(dir, "git-agent-probe"), *q = ga_escape(file);
+	cleanup_free char *file = ga_path_join(dir, "git-agent-probe");
 	cleanup_close int to = open(d->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	cleanup_close int from = open(file, O_RDONLY | O_CLOEXEC);
 
 	if (from < 0 || to < 0) {
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		(void)ga_fail_path(err, errno, "open", file);
 		return ga_hint(err, "git-agent is not wholly installed: 'make install' where it "
 				    "was built puts that there");
 	}
@@ -396,11 +396,10 @@ static int widening_file(struct deep *d, struct ga_error *err)
 {
 	static const char text[] = "home: /\nstate_dir: /tmp/elsewhere\n";
 	cleanup_close int dir = open(d->project, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *q = ga_escape(d->project);
 	bool ok;
 
 	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", d->project);
 	if (ga_write_new(dir, GA_CONFIG_REPOSITORY_FILE, text, strlen(text), 0600, err) ||
 	    git(d, err, "add", "-A", NULL) || git(d, err, "commit", "-q", "-m", "widen", NULL) ||
 	    refused(d, d->home, "widen", ": " GA_CONFIG_REPOSITORY_FILE ":1:", &ok, err))
@@ -499,7 +498,7 @@ void doctor_deep(struct cli *c, struct checks *k)
 
 	d.dir = ga_path_join(c->env.state_root, "doctor-XXXXXX");
 	if (at < 0 || !mkdtemp(d.dir)) {
-		(void)ga_fail_errno(&err, GA_EFATAL, errno, "cannot write '%s'", c->env.state_root);
+		(void)ga_fail_path(&err, errno, "write", c->env.state_root);
 		doctor_add_error(k, "probes", &err);
 		return;
 	}

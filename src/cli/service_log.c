@@ -22,8 +22,7 @@ static int fail_unknown(const struct ga_session *s, const char *dir, const char 
 			struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_buf struct ga_buf list = GA_BUF_INIT;
-	cleanup_free char *q = ga_escape(name);
+	cleanup_free char *q = ga_escape(name), *list = NULL;
 	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
 
@@ -31,10 +30,9 @@ static int fail_unknown(const struct ga_session *s, const char *dir, const char 
 		if (ga_ends_in(e->d_name + 1, SUFFIX))
 			ga_strv_push_n(&names, e->d_name, strlen(e->d_name) - strlen(SUFFIX));
 	ga_strv_sort_unique(&names);
-	for (size_t i = 0; i < names.n; i++)
-		ga_buf_addf(&list, "%s%s", i ? ", " : "", names.v[i]);
+	list = ga_quote_list(&names, SIZE_MAX);
 	(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no service '%s'", s->name, q);
-	return names.n ? ga_hint(err, "it has: %s", list.ptr)
+	return names.n ? ga_hint(err, "it has: %s", list)
 		       : ga_hint(err, "the setting 'services' names those of the sessions to come");
 }
 
@@ -64,13 +62,12 @@ int cli_service_log(const struct ga_session *s, const char *name, struct ga_erro
 
 	for (size_t i = 0; !rc && ga_service_name_ok(name) && i < GA_NELEMS(suffixes); i++) {
 		cleanup_free char *path = ga_strf("%s/%s%s", dir, name, suffixes[i]);
-		cleanup_free char *q = ga_escape(path);
 		cleanup_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 
 		if (fd < 0 && errno == ENOENT)
 			continue;
 		found = true;
-		rc = fd < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q)
+		rc = fd < 0 ? ga_fail_path(err, errno, "open", path)
 			    : print_file(fd, &text, err);
 	}
 	ga_record_text_end(&text, &out);

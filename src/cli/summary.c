@@ -374,19 +374,16 @@ static void say_refused(const struct ga_session *s, FILE *f)
  */
 static void say_forbidden(const struct ga_session *s, FILE *f)
 {
-	cleanup_buf struct ga_buf list = GA_BUF_INIT;
+	cleanup_strv struct ga_strv to = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
+	unsigned long long n;
 
-	for (size_t i = 0; i < s->run.forbidden.n && i < REFUSED_SHOWN; i++) {
-		unsigned long long n;
-		cleanup_free char *q = ga_quote(split_refused(s->run.forbidden.v[i], &n));
-
-		ga_buf_addf(&list, "%s%s", i ? ", " : "", q);
-	}
-	if (s->run.forbidden.n > REFUSED_SHOWN)
-		ga_buf_addf(&list, " and %zu more", s->run.forbidden.n - REFUSED_SHOWN);
-	if (list.len)
+	for (size_t i = 0; i < s->run.forbidden.n; i++)
+		ga_strv_push(&to, split_refused(s->run.forbidden.v[i], &n));
+	list = ga_quote_list(&to, REFUSED_SHOWN);
+	if (to.n)
 		(void)fprintf(f, "  allowed, and refused for the address it leads to: %s; only "
-			      "with --allow ADDRESS:PORT\n", list.ptr);
+			      "with --allow ADDRESS:PORT\n", list);
 }
 
 /* To be pasted as it is. In quotes, since an IPv6 address begins like a list of YAML. */

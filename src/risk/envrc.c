@@ -159,11 +159,10 @@ int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
 							   .texts = GA_BUF_INIT };
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
 	const char *root = g.info->workdir;
-	cleanup_free char *q = ga_escape(root);
 	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	if (workfd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", root);
 	ga_gather_home(&g);
 	if (ga_gather_tree(&g))
 		return -1;

@@ -461,7 +461,6 @@ int ga_gather_tree(struct ga_gather *g)
 
 static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 {
-	cleanup_free char *q = ga_escape(g->info->workdir);
 	cleanup_close int workfd = -1;
 
 	ga_gather_home(g);
@@ -473,7 +472,7 @@ static int gather(struct ga_gather *g, const struct ga_gitconfig *c)
 			return -1;
 	workfd = open(g->info->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (workfd < 0)
-		return ga_fail_errno(g->err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(g->err, errno, "open", g->info->workdir);
 	if (ga_envrc_read(g, workfd, "") || ga_gather_reached(g))
 		return -1;
 	g->h->lfs_store = ga_lfs_store(g->repo, c);
