@@ -26,6 +26,9 @@ bool ga_oid_equal(const struct ga_oid *a, const struct ga_oid *b);
 int ga_oid_cmp(const struct ga_oid *a, const struct ga_oid *b);
 bool ga_oid_is_zero(const struct ga_oid *oid);
 
+/* The zero id. */
+extern const struct ga_oid ga_oid_none;
+
 /* The hex text of an id; it lives until the end of the enclosing block. */
 #define GA_HEX(oid) ga_oid_hex((oid), (char[GA_OID_HEXSZ + 1]){ 0 })
 

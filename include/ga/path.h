@@ -26,6 +26,8 @@ const char *ga_path_base(const char *path);
 /* Everything before the last '/', "" if there is none, "/" for "/x".
  * The caller frees it. */
 char *ga_path_parent(const char *path);
+/* The same in place. */
+void ga_path_up(char *path);
 
 /* Resolve `path` against directory `dir`, both relative to one root ("" is the root itself),
  * textually. NULL if it leaves the root or is absolute. The caller frees it. */

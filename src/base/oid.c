@@ -55,11 +55,11 @@ int ga_oid_cmp(const struct ga_oid *a, const struct ga_oid *b)
 	return memcmp(a->id, b->id, GA_OID_RAWSZ);
 }
 
+const struct ga_oid ga_oid_none;
+
 bool ga_oid_is_zero(const struct ga_oid *oid)
 {
-	static const struct ga_oid zero;
-
-	return ga_oid_equal(oid, &zero);
+	return ga_oid_equal(oid, &ga_oid_none);
 }
 
 bool ga_entry_equal(const struct ga_entry *a, const struct ga_entry *b)

@@ -39,15 +39,19 @@ const char *ga_path_base(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+void ga_path_up(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	path[slash == path ? 1 : slash ? slash - path : 0] = '\0';
+}
+
 char *ga_path_parent(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	char *parent = ga_strdup(path);
 
-	if (!slash)
-		return ga_strdup("");
-	if (slash == path)
-		return ga_strdup("/");
-	return ga_strndup(path, (size_t)(slash - path));
+	ga_path_up(parent);
+	return parent;
 }
 
 char *ga_path_resolve(const char *dir, const char *path)

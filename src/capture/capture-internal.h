@@ -135,9 +135,13 @@ size_t agent_tips(struct capture *c, struct ga_oid **ret);
  * is removed. */
 void note_unkept(struct capture *c, const char *note);
 /* Add to heads, under a name of that form. If no ref can have the name it is counted in `*odd` and,
- * if there were few so far, noted; note_odd() then notes the rest together, called `what`. */
+ * if there were few so far, noted. */
 void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, size_t *odd);
-void note_odd(struct capture *c, const char *what, size_t odd);
+/* Note the rest of those together, called `odd_what`, and `more` beyond limits.branches, called
+ * `what`. */
+void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more);
+/* Parse "<id> <name>", and nothing else, to the name, which the caller frees; or NULL. */
+char *id_and_name(const char *line, size_t n, struct ga_oid *ret);
 /* Add what it committed on no branch. `host`: refs of the host; `known`: commits as lines "^ID". */
 int take_others(struct capture *c, const struct ga_refs *host, const struct ga_buf *known,
 		struct ga_error *err);

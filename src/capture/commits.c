@@ -41,16 +41,20 @@ static bool is_wanted(const char *name)
 	return branch ? *branch != '\0' : !strcmp(name, "refs/stash");
 }
 
-/* Parse "<id> <name>", and nothing else. Refs below the stash are found with those on no branch
- * (others.c). */
+char *id_and_name(const char *line, size_t n, struct ga_oid *ret)
+{
+	return n > GA_OID_HEXSZ + 1 && ga_oid_parse(line, GA_OID_HEXSZ, ret) &&
+	       line[GA_OID_HEXSZ] == ' ' ?
+	       ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1) : NULL;
+}
+
+/* Refs below the stash are found with those on no branch (others.c). */
 static bool parse_ref(const char *line, size_t n, struct ga_refs *ret)
 {
-	cleanup_free char *text = ga_strndup(line, n);
-	const char *name = text + GA_OID_HEXSZ + 1;
 	struct ga_oid oid;
+	cleanup_free char *name = id_and_name(line, n, &oid);
 
-	if (strlen(text) <= GA_OID_HEXSZ + 1 || !ga_oid_parse(text, GA_OID_HEXSZ, &oid) ||
-	    name[-1] != ' ')
+	if (!name)
 		return false;
 	if (!strncmp(name, "refs/stash/", strlen("refs/stash/")))
 		return true;
@@ -235,17 +239,21 @@ void keep_head(struct capture *c, const char *name, const struct ga_oid *oid, si
 	note_unkept(c, note);
 }
 
-void note_odd(struct capture *c, const char *what, size_t odd)
+void note_rest(struct capture *c, const char *odd_what, size_t odd, const char *what, size_t more)
 {
-	cleanup_free char *note = NULL;
+	if (odd > MAX_NAMED) {
+		cleanup_free char *note = ga_strf("%zu more of the agent's %s have names that "
+						  "cannot be kept", odd - MAX_NAMED, odd_what);
 
-	if (odd <= MAX_NAMED)
-		return;
-	note = ga_strf("%zu more of the agent's %s have names that cannot be kept",
-		       odd - MAX_NAMED, what);
-	note_unkept(c, note);
-	/* the note itself counts for one */
-	c->unkept_more += odd - MAX_NAMED - 1;
+		note_unkept(c, note);
+		/* the note itself counts for one */
+		c->unkept_more += odd - MAX_NAMED - 1;
+	}
+	if (more) {
+		cleanup_free char *note = ga_strf("%zu more %s stay in the session", more, what);
+
+		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, note));
+	}
 }
 
 /* Find branches of the agent's on commits that refs of the host reach, though none points to them
@@ -295,13 +303,7 @@ static int sort_out(struct capture *c, const struct inside_refs *in, const struc
 			more++;
 		}
 	}
-	note_odd(c, "branches", odd);
-	if (more) {
-		cleanup_free char *what = ga_strf("%zu more branches of the agent stay in the "
-						  "session", more);
-
-		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, what));
-	}
+	note_rest(c, "branches", odd, "branches of the agent", more);
 	return 0;
 }
 

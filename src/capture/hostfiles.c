@@ -72,15 +72,12 @@ static int tracked_above(struct capture *c, const struct look *l, const char *pa
 
 	*ret = false;
 	while (l->has_head && *at && !*ret) {
-		char *up = ga_path_parent(at);
 		struct ga_entry e = { 0 };
-		int rc = ga_tree_entry(c->e->repo, &l->head_tree, at, &e, err);
 
-		free(at);
-		at = up;
-		if (rc)
+		if (ga_tree_entry(c->e->repo, &l->head_tree, at, &e, err))
 			return -1;
 		*ret = is_content(&e);
+		ga_path_up(at);
 	}
 	return 0;
 }

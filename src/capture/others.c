@@ -212,12 +212,11 @@ static int find_refs(struct others *x, struct ga_error *err)
 	if (ask(x, args, NULL, &out, err))
 		return -1;
 	while ((line = ga_buf_next_line(&out, &pos, &n))) {
-		cleanup_free char *name = NULL;
 		struct ga_oid oid;
+		cleanup_free char *name = id_and_name(line, n, &oid);
 
-		if (n <= GA_OID_HEXSZ + 1 || !ga_oid_parse(line, GA_OID_HEXSZ, &oid))
+		if (!name)
 			continue;
-		name = ga_strndup(line + GA_OID_HEXSZ + 1, n - GA_OID_HEXSZ - 1);
 		add_tag(x, name, &oid);
 		if (!begins(name, strlen(name), no[0]) && !begins(name, strlen(name), no[1]) &&
 		    strcmp(name, "refs/stash") != 0)
@@ -473,13 +472,7 @@ static int keep_alone(struct others *x, const struct ga_refs *host, const struct
 		else
 			more++;
 	}
-	note_odd(c, "refs", odd);
-	if (more) {
-		cleanup_free char *what = ga_strf("%zu more commits on no branch stay in the "
-						  "session", more);
-
-		ga_strv_take(&c->notes, limit_met(c, GA_LIMIT_BRANCHES, what));
-	}
+	note_rest(c, "refs", odd, "commits on no branch", more);
 	return 0;
 }
 

@@ -57,8 +57,7 @@ static int hint_rename(const struct capture *c, struct ga_error *err)
 static int update_branch(struct capture *c, const struct outcome *o, struct plan *p,
 			 struct ga_error *err)
 {
-	static const struct ga_oid none;
-	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &none;
+	const struct ga_oid *new = anything(c, o) ? &o->rewrite.tip : &ga_oid_none;
 	const struct ga_oid *known[] =
 		{ &c->base.branch, &c->s->id.onto, &c->s->result.tip, new };
 	struct ga_oid old;
@@ -157,9 +156,8 @@ static int give_way(struct capture *c, const struct outcome *o, const struct ga_
 {
 	cleanup_(plan_release) struct plan first = PLAN_INIT;
 	cleanup_free char *reason = ga_strf("agent: capture %s", c->s->name);
-	static const struct ga_oid none;
 
-	if (keep && keep_earlier(c, o, &first, had->name, &none, err))
+	if (keep && keep_earlier(c, o, &first, had->name, &ga_oid_none, err))
 		return -1;
 	ga_ref_updates_add(&first.u, had->name, &had->oid, NULL);
 	return ga_refs_update(c->e->repo, &first.u, reason, err);

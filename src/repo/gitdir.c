@@ -133,7 +133,6 @@ static int put_rules(const struct writer *w, const struct ga_repo *r, const stru
 static int put_log(const struct writer *w, const struct ga_repo *r, const struct ga_gitdir_spec *s,
 		   struct ga_error *err)
 {
-	static const struct ga_oid zero = { { 0 } };
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_free char *who = NULL;
@@ -142,7 +141,7 @@ static int put_log(const struct writer *w, const struct ga_repo *r, const struct
 		return 0;
 	if (ga_repo_identity(r, s->config, &who, &ignored))
 		who = ga_strdup("nobody <>");
-	ga_buf_addf(&b, "%s %s %s %lld +0000\tstart\n", GA_HEX(&zero), GA_HEX(s->base), who,
+	ga_buf_addf(&b, "%s %s %s %lld +0000\tstart\n", GA_HEX(&ga_oid_none), GA_HEX(s->base), who,
 		    (long long)time(NULL));
 	return write_at(w->at, "logs/HEAD", &b, err);
 }

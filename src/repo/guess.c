@@ -14,13 +14,12 @@ char *ga_repo_guess(void)
 
 	free(cwd);
 	while (strcmp(at, "/") != 0) {
-		cleanup_free char *git = ga_path_join(at, ".git"), *up = ga_path_parent(at);
+		cleanup_free char *git = ga_path_join(at, ".git");
 		struct stat st;
 
 		if (!lstat(git, &st))
 			return S_ISDIR(st.st_mode) ? ga_steal(&at) : NULL;
-		free(at);
-		at = ga_steal(&up);
+		ga_path_up(at);
 	}
 	return NULL;
 }

@@ -290,11 +290,10 @@ static void add_written(const char *dir, const char *name, const struct ga_strv 
 
 	ga_strv_take(ret, ga_path_join(dir, name));
 	while (*at) {
-		char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
+		char *path = ga_path_join(dir, at);
 
 		ga_strv_take(ret, path);
-		free(at);
-		at = up;
+		ga_path_up(at);
 		if (has_path(known, path))
 			break;
 	}
@@ -489,12 +488,11 @@ static void remove_empty(const char *dir, const char *name)
 
 	/* "refs" and the directories directly below it stay */
 	while (!strncmp(at, "refs/", 5) && strchr(at + 5, '/')) {
-		cleanup_free char *path = ga_path_join(dir, at), *up = ga_path_parent(at);
+		cleanup_free char *path = ga_path_join(dir, at);
 
 		if (rmdir(path))
 			return;
-		free(at);
-		at = ga_steal(&up);
+		ga_path_up(at);
 	}
 }
 
@@ -539,13 +537,8 @@ static void add_paths(const char *dir, const char *name, struct ga_strv *ret)
 {
 	cleanup_free char *at = ga_strdup(name);
 
-	while (strchr(at, '/')) {
-		cleanup_free char *up = ga_path_parent(at);
-
+	for (; strchr(at, '/'); ga_path_up(at))
 		ga_strv_take(ret, ga_path_join(dir, at));
-		free(at);
-		at = ga_steal(&up);
-	}
 	ga_strv_take(ret, ga_path_join(dir, at));
 }
 

@@ -115,7 +115,6 @@ static int change_index(struct ga_repo *r, const char *index, const struct ga_bu
 static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const char *index,
 		       struct ga_strv *ret, struct ga_error *err)
 {
-	static const struct ga_oid zero = { { 0 } };
 	cleanup_close int worktree = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 
@@ -126,7 +125,7 @@ static int remove_gone(struct ga_repo *r, const struct ga_strv *paths, const cha
 			ga_strv_push(ret, paths->v[i]);
 			continue;
 		}
-		ga_buf_addf(&in, "0 %s\t", GA_HEX(&zero));
+		ga_buf_addf(&in, "0 %s\t", GA_HEX(&ga_oid_none));
 		ga_buf_add0(&in, paths->v[i]);
 	}
 	return change_index(r, index, &in, err);
@@ -178,7 +177,6 @@ static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 			    const struct ga_strv *exclude, const struct ga_oid *head,
 			    const char *index, struct ga_error *err)
 {
-	static const struct ga_oid zero = { { 0 } };
 	cleanup_buf struct ga_buf in = GA_BUF_INIT;
 	struct ga_oid tree;
 
@@ -187,7 +185,7 @@ static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 	if (head && ga_commit_tree(r, head, &tree, err))
 		return -1;
 	for (size_t i = 0; i < s->changed.n; i++) {
-		struct ga_entry e = { GA_MODE_NONE, zero };
+		struct ga_entry e = { GA_MODE_NONE, ga_oid_none };
 
 		if (!contains(exclude, s->changed.v[i]))
 			continue;

@@ -61,13 +61,12 @@ static char *find_above(const char *workdir)
 	cleanup_free char *dir = ga_path_parent(workdir);
 
 	while (strlen(dir) > 1) {
-		cleanup_free char *git = ga_path_join(dir, ".git"), *up = ga_path_parent(dir);
+		cleanup_free char *git = ga_path_join(dir, ".git");
 		struct stat st;
 
 		if (!lstat(git, &st))
 			return ga_steal(&dir);
-		free(dir);
-		dir = ga_steal(&up);
+		ga_path_up(dir);
 	}
 	return NULL;
 }

@@ -113,15 +113,11 @@ char *run_cgroup_find(const struct run_cgroup_setting *v, size_t n, bool marked)
 	cleanup_free char *mount = mount_point(), *dir = mount ? run_cgroup_of(0) : NULL;
 
 	while (dir && ga_path_inside(dir, mount)) {
-		char *up;
-
 		if (may_make_in(dir, v, n) && (!marked || is_marked(dir)))
 			return ga_steal(&dir);
 		if (!strcmp(dir, mount))
 			break;
-		up = ga_path_parent(dir);
-		free(dir);
-		dir = up;
+		ga_path_up(dir);
 	}
 	return NULL;
 }

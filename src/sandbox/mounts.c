@@ -89,16 +89,13 @@ static int check_writable(const struct look *l)
 	}
 	for (cleanup_free char *up = ga_strdup(l->path);;) {
 		cleanup_free char *git = ga_path_join(up, ".git");
-		char *next;
 
 		if (!access(git, F_OK) || !strcmp(ga_path_base(up), ".git"))
 			return refuse(l, "it is or lies in a repository, whose hooks run on your "
 					 "machine");
 		if (!strcmp(up, "/"))
 			return 0;
-		next = ga_path_parent(up);
-		free(up);
-		up = next;
+		ga_path_up(up);
 	}
 }
 

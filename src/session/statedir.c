@@ -18,7 +18,6 @@ static int check_parents(const char *dir, struct ga_error *err)
 
 	for (;;) {
 		cleanup_free char *q = ga_escape(path), *word = ga_quote_shell(path);
-		cleanup_free char *parent = NULL;
 		struct stat st;
 
 		if (stat(path, &st))
@@ -39,9 +38,7 @@ static int check_parents(const char *dir, struct ga_error *err)
 		}
 		if (!strcmp(path, "/"))
 			return 0;
-		parent = ga_path_parent(path);
-		free(path);
-		path = ga_steal(&parent);
+		ga_path_up(path);
 	}
 }
 
@@ -61,9 +58,7 @@ static int own_dir(const char *base, const char *dir, char **ret, struct ga_erro
 	}
 	real = realpath(dir, NULL);
 	if (!real || access(real, W_OK | X_OK)) {
-		cleanup_free char *q = ga_escape(dir);
-
-		(void)ga_fail_errno(err, GA_EFATAL, errno, "cannot write state directory '%s'", q);
+		(void)ga_fail_path(err, errno, "write state directory", dir);
 		return ga_hint(err,
 			       "give yourself write permission, or set XDG_STATE_HOME or state_dir "
 			       "elsewhere");

@@ -55,17 +55,17 @@ static int put(int dir, const char *name, const char *text, struct ga_error *err
 int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_free char *parent = ga_path_join(ga_repo_info(r)->commondir, "worktrees");
-	cleanup_free char *q = ga_escape(parent);
 	cleanup_free char *name = ga_strf("agent-%s", s->name), *link = gitdir_line(s);
+	cleanup_free char *path = ga_path_join(parent, name);
 	cleanup_free char *head = ga_strf("ref: %s\n", s->id.branch);
 	cleanup_close int fd = -1, dir = -1;
 	int rc;
 
 	if (mkdir(parent, 0777) && errno != EEXIST)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s'", q);
+		return ga_fail_path(err, errno, "create", parent);
 	fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return ga_fail_path(err, errno, "open", parent);
 	rc = owner_of(fd, name, s, err);
 	if (rc < 0)
 		return -1;
@@ -76,10 +76,10 @@ int ga_worktree_entry_create(struct ga_repo *r, const struct ga_session *s, stru
 	if (rc && ga_rmtree_at(fd, name, err))
 		return -1;
 	if (mkdirat(fd, name, 0777))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot create '%s/%s'", q, name);
+		return ga_fail_path(err, errno, "create", path);
 	dir = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (dir < 0)
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s/%s'", q, name);
+		return ga_fail_path(err, errno, "open", path);
 	/* first `locked`: `git worktree prune` removes entries that are incomplete and not locked;
 	 * last `gitdir`: git ignores entries without it */
 	if (put(dir, "locked", "a git-agent session is using it\n", err) ||

@@ -241,16 +241,15 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 
 static void fill(struct fetch *f, struct ga_report *r)
 {
-	static const struct ga_oid none;
 	struct ga_session *s = f->s;
 
 	s->state = GA_STATE_CAPTURED;
 	s->id.onto = s->id.base = f->onto;
-	s->result.landed = none;
+	s->result.landed = ga_oid_none;
 	s->result.remote_tip = f->from->tip;
 	s->result.remote_held = f->from->held;
 	ga_report_begin(r, s);
-	r->tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? none : f->rewrite.tip;
+	r->tip = ga_oid_equal(&f->rewrite.tip, &f->onto) ? ga_oid_none : f->rewrite.tip;
 	r->held = f->rewrite.held;
 	ga_report_add_flags(r, &f->rewrite.flags, &f->rewrite.held_paths);
 	ga_strv_extend(&r->notes, &f->notes);

@@ -207,7 +207,7 @@ void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
 
 int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err)
 {
-	cleanup_free char *parent = ga_path_parent(dir), *aside = NULL, *q = ga_escape(dir);
+	cleanup_free char *parent = ga_path_parent(dir), *aside = NULL;
 	cleanup_close int at = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	time_t now = time(NULL);
 	char stamp[32] = "";
@@ -215,8 +215,7 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 
 	*ret = NULL;
 	if (at < 0 || faccessat(at, ga_path_base(dir), F_OK, AT_SYMLINK_NOFOLLOW))
-		return errno == ENOENT ? 1
-		       : ga_fail_errno(err, GA_EFATAL, errno, "cannot open '%s'", q);
+		return errno == ENOENT ? 1 : ga_fail_path(err, errno, "open", dir);
 	if (gmtime_r(&now, &tm))
 		(void)strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
 	aside = ga_strf("%s.%s", dir, stamp);
@@ -224,7 +223,7 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 	for (unsigned i = 2; renameat2(at, ga_path_base(dir), at, ga_path_base(aside),
 				       RENAME_NOREPLACE); i++) {
 		if (errno != EEXIST)
-			return ga_fail_errno(err, GA_EFATAL, errno, "cannot move '%s' away", q);
+			return ga_fail_path(err, errno, "move away", dir);
 		free(aside);
 		aside = ga_strf("%s.%s-%u", dir, stamp, i);
 	}

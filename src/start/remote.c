@@ -180,14 +180,13 @@ static int check_kept(struct ga_repo *r, const char *remote, const char *ref,
 		      const struct ga_oid *was, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	static const struct ga_oid none;
 	cleanup_free char *q = ga_escape(remote);
 	struct ga_oid now;
 	int rc = ga_oid_is_zero(was) ? 0 : ga_ref_read(r, ref, &now, err);
 
 	if (rc <= 0)
 		return rc;
-	ga_ref_updates_add(&u, ref, &none, was);
+	ga_ref_updates_add(&u, ref, &ga_oid_none, was);
 	if (ga_refs_update(r, &u, "agent: not pushed", err))
 		return -1;
 	(void)ga_fail(err, GA_EFATAL, "'%s' is this repository itself", q);

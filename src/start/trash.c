@@ -28,7 +28,6 @@ static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct 
 	cleanup_free char *kind = ga_strf("earlier/%s", GA_HEX(&s->result.tip));
 	cleanup_free char *ref = ga_session_ref(s, kind);
 	cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp, kind);
-	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
 	int rc;
 
@@ -41,8 +40,15 @@ static int keep_own(struct ga_repo *r, const struct ga_session *s, const struct 
 	}
 	rc = ga_ref_read(r, ref, &oid, err);
 	if (rc > 0)
-		ga_ref_updates_add(u, to, &none, &s->result.tip);
+		ga_ref_updates_add(u, to, &ga_oid_none, &s->result.tip);
 	return rc < 0 ? -1 : 0;
+}
+
+static void move_ref(struct ga_ref_updates *u, const char *from, const char *to,
+		     const struct ga_oid *oid)
+{
+	ga_ref_updates_add(u, to, &ga_oid_none, oid);
+	ga_ref_updates_add(u, from, oid, NULL);
 }
 
 static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *stamp,
@@ -54,7 +60,6 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	cleanup_free char *prefix = ga_session_ref(s, "");
 	cleanup_free char *trash = ga_strf(GA_TRASH_REFS "%s/", stamp);
 	cleanup_free char *tip = ga_strf("%stip", trash);
-	const struct ga_oid none = { { 0 } };
 	struct ga_oid oid;
 	int rc;
 
@@ -64,10 +69,8 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 	rc = ga_ref_read(r, s->id.branch, &oid, err);
 	if (rc < 0)
 		return -1;
-	if (!rc) {
-		ga_ref_updates_add(&u, tip, &none, &oid);
-		ga_ref_updates_add(&u, s->id.branch, &oid, NULL);
-	}
+	if (!rc)
+		move_ref(&u, s->id.branch, tip, &oid);
 	if (keep_own(r, s, rc ? NULL : &oid, stamp, &u, err) ||
 	    ga_refs_list(r, prefix, &refs, err))
 		return -1;
@@ -75,8 +78,7 @@ static int move_refs(struct ga_repo *r, const struct ga_session *s, const char *
 		cleanup_free char *to = ga_strf(GA_TRASH_REFS "%s/%s", stamp,
 						refs.v[i].name + strlen(prefix));
 
-		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
-		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
+		move_ref(&u, refs.v[i].name, to, &refs.v[i].oid);
 	}
 	return ga_refs_update(r, &u, reason, err);
 }
@@ -252,7 +254,6 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *reason = ga_strf("agent: restore %s", s->name);
 	cleanup_free char *prefix = ga_strf(GA_TRASH_REFS "%s/", entry);
-	const struct ga_oid none = { { 0 } };
 
 	if (ga_refs_list(r, prefix, &refs, err))
 		return -1;
@@ -261,8 +262,7 @@ static int restore_refs(struct ga_repo *r, const struct ga_session *s, const cha
 		cleanup_free char *to = strcmp(what, "tip") ? ga_session_ref(s, what)
 							    : ga_strdup(s->id.branch);
 
-		ga_ref_updates_add(&u, to, &none, &refs.v[i].oid);
-		ga_ref_updates_add(&u, refs.v[i].name, &refs.v[i].oid, NULL);
+		move_ref(&u, refs.v[i].name, to, &refs.v[i].oid);
 	}
 	return ga_refs_update(r, &u, reason, err);
 }
