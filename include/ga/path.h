@@ -15,6 +15,8 @@ char *ga_path_join(const char *a, const char *b);
 
 /* Is `path` equal to `dir` or beneath it? Both are absolute and normalised. */
 bool ga_path_inside(const char *path, const char *dir);
+/* The first of `dirs`, which NULL ends (or is), that it is inside of, or NULL. */
+const char *ga_path_within(const char *path, const char *const *dirs);
 
 /* The part of `path` beneath `dir` ("" if equal), or NULL if not inside.
  * Points into `path`. */

@@ -32,6 +32,14 @@ bool ga_path_inside(const char *path, const char *dir)
 	return ga_path_below(path, dir) != NULL;
 }
 
+const char *ga_path_within(const char *path, const char *const *dirs)
+{
+	for (; dirs && *dirs; dirs++)
+		if (ga_path_inside(path, *dirs))
+			return *dirs;
+	return NULL;
+}
+
 const char *ga_path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');

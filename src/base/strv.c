@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ga/path.h"
+
 void ga_strv_release(struct ga_strv *sv)
 {
 	for (size_t i = 0; i < sv->n; i++)
@@ -83,4 +85,9 @@ ssize_t ga_strv_find(const struct ga_strv *sorted, const char *s)
 		sorted->n ? bsearch(&s, sorted->v, sorted->n, sizeof(*sorted->v), compare) : NULL;
 
 	return found ? found - sorted->v : -1;
+}
+
+const char *ga_strv_above(const struct ga_strv *dirs, const char *path)
+{
+	return ga_path_within(path, (const char *const *)dirs->v);
 }

@@ -60,14 +60,6 @@ static int go_to_root(struct way *w)
 	return 0;
 }
 
-static bool is_written(const struct ga_strv *written, const char *path)
-{
-	for (size_t i = 0; written && i < written->n; i++)
-		if (ga_path_inside(path, written->v[i]))
-			return true;
-	return false;
-}
-
 /* Compare by inode, because the path may differ: a directory mounted in two places is written in
  * both. */
 static bool is_written_dir(const struct ga_strv *written, const struct stat *st)
@@ -105,13 +97,13 @@ static int enter(struct way *w, const char *name, const struct ga_strv *written)
 	cleanup_close int fd = -1;
 	struct stat st;
 
-	if (is_written(written, at)) {
+	if (written && ga_strv_above(written, at)) {
 		errno = EXDEV;
 		return -1;
 	}
 	fd = openat(w->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	/* it may be created later, by whoever can write there */
-	if (fd < 0 && errno == ENOENT && is_written(written, whole))
+	if (fd < 0 && errno == ENOENT && written && ga_strv_above(written, whole))
 		errno = EXDEV;
 	if (fd < 0 || fstat(fd, &st))
 		return -1;

@@ -121,9 +121,8 @@ static void add_places(struct ga_spec *s, const char *const *host_env)
 /* Is `rel`, relative to home, read-only inside? */
 static bool read_only(const struct ga_spec *s, const char *rel)
 {
-	for (size_t i = 0; i < s->tools.n; i++)
-		if (ga_path_inside(rel, s->tools.v[i]))
-			return true;
+	if (ga_strv_above(&s->tools, rel))
+		return true;
 	for (size_t i = 0; i < s->ro.n; i++) {
 		const char *ro = ga_path_below(s->ro.v[i], s->home);
 

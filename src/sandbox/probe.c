@@ -147,6 +147,15 @@ static int explain_userns(const char *what, int errnum, struct ga_error *err)
 	return explain_denied(what, errnum, err);
 }
 
+static int explain_mount(const char *verb, const char *q, int errnum, struct ga_error *err)
+{
+	cleanup_free char *what = ga_strf("cannot %s '%s'", verb, q);
+
+	return errnum == EPERM || errnum == EACCES
+		       ? explain_denied(what, errnum, err)
+		       : ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
+}
+
 static const char *fs_name(const char *path)
 {
 	static const struct {
@@ -200,15 +209,6 @@ static int explain_overlay(int errnum, const char *object, const char *q, struct
 	return -1;
 }
 
-static int explain_hide(int errnum, const char *q, struct ga_error *err)
-{
-	cleanup_free char *what = ga_strf("cannot cover the credentials in '%s'", q);
-
-	return errnum == EPERM || errnum == EACCES
-		       ? explain_denied(what, errnum, err)
-		       : ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
-}
-
 static int explain_dest(int errnum, const char *q, struct ga_error *err)
 {
 	if (errnum == ELOOP) {
@@ -224,15 +224,6 @@ static int explain_dest(int errnum, const char *q, struct ga_error *err)
 		return ga_hint(err, "remove it from the agents' home");
 	}
 	return ga_fail_errno(err, GA_ESTART, errnum, "cannot make the mount point '%s'", q);
-}
-
-static int explain_bind(int errnum, const char *q, struct ga_error *err)
-{
-	cleanup_free char *what = ga_strf("cannot mount '%s'", q);
-
-	if (errnum == EPERM || errnum == EACCES)
-		return explain_denied(what, errnum, err);
-	return ga_fail_errno(err, GA_ESTART, errnum, "%s", what);
 }
 
 /* For a call that the kernel lacks although it is new enough, which was checked before. */
@@ -282,15 +273,15 @@ int ga_stage_explain(const char *step, int errnum, const char *object, struct ga
 	if (step_is(step, GA_STEP_MOUNTNS) || step_is(step, GA_STEP_TMPFS))
 		return errnum == EPERM || errnum == EACCES
 			       ? explain_userns("cannot mount in a user namespace", errnum, err)
-			       : explain_bind(errnum, q, err);
+			       : explain_mount("mount", q, errnum, err);
 	if (step_is(step, GA_STEP_OVERLAY))
 		return explain_overlay(errnum, object, q, err);
 	if (step_is(step, GA_STEP_HIDE))
-		return explain_hide(errnum, q, err);
+		return explain_mount("cover the credentials in", q, errnum, err);
 	if (step_is(step, GA_STEP_DEST))
 		return explain_dest(errnum, q, err);
 	if (step_is(step, GA_STEP_BIND))
-		return explain_bind(errnum, q, err);
+		return explain_mount("mount", q, errnum, err);
 	if (step_is(step, GA_STEP_SOURCE))
 		return ga_fail_errno(err, GA_ESTART, errnum, "cannot open '%s' for the sandbox", q);
 	if (step_is(step, GA_STEP_EXEC))

@@ -24,15 +24,6 @@ static char *place(const char *path)
 	return ga_path_join(real, ga_path_base(path));
 }
 
-/* Does this path lie in what is shown writable at its own path? */
-static bool is_writable(const struct ga_spec *s, const char *path)
-{
-	for (size_t i = 0; i < s->rw.n; i++)
-		if (ga_path_inside(path, s->rw.v[i]))
-			return true;
-	return false;
-}
-
 /* Refused in home, in the project, and in a system directory where nothing exists that it could
  * replace. */
 static int show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
@@ -40,7 +31,7 @@ static int show(struct ga_spec *s, const char *source, const char *at, struct ga
 	cleanup_free char *real = place(at), *q = ga_escape(at);
 	struct stat st;
 
-	if (!is_writable(s, real) && !ga_path_inside(real, s->home) &&
+	if (!ga_strv_above(&s->rw, real) && !ga_path_inside(real, s->home) &&
 	    !ga_path_inside(real, s->project) &&
 	    !ga_path_inside(real, "/proc") && !ga_path_inside(real, "/dev") &&
 	    (!sandbox_shown_by(s, real) || (!lstat(real, &st) && !S_ISDIR(st.st_mode)))) {
@@ -56,7 +47,7 @@ static int show(struct ga_spec *s, const char *source, const char *at, struct ga
 static bool is_at_home(const struct ga_spec *s, const char *at)
 {
 	return ga_path_below(at, s->home) && !ga_path_inside(at, s->project) &&
-	       !is_writable(s, at);
+	       !ga_strv_above(&s->rw, at);
 }
 
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)

@@ -96,25 +96,15 @@ char *sandbox_real(const char *path)
 	return real ? real : ga_strdup(path);
 }
 
-static const char *within(const char *path, const char *const *dirs)
-{
-	for (; *dirs; dirs++)
-		if (ga_path_inside(path, *dirs))
-			return *dirs;
-	return NULL;
-}
-
 const char *sandbox_shown_by(const struct ga_spec *s, const char *path)
 {
-	const char *dir = within(path, sandbox_system_dirs);
+	const char *dir = ga_path_within(path, sandbox_system_dirs);
 
 	if (!dir)
-		dir = within(path, sandbox_brew_dirs);
-	if (!dir && s->ro.v)
-		dir = within(path, (const char *const *)s->ro.v);
-	if (!dir && s->rw.v)
-		dir = within(path, (const char *const *)s->rw.v);
-	return dir;
+		dir = ga_path_within(path, sandbox_brew_dirs);
+	if (!dir)
+		dir = ga_strv_above(&s->ro, path);
+	return dir ? dir : ga_strv_above(&s->rw, path);
 }
 
 static int refuse(struct ga_error *err, const char *what, const char *path, const char *why)
@@ -231,11 +221,8 @@ static bool visible_below_home(const struct ga_spec *s, const char *rel, const c
 {
 	cleanup_free char *agents = ga_path_join(s->home_source, rel);
 
-	for (size_t i = 0; i < s->tools.n; i++)
-		if (ga_path_inside(rel, s->tools.v[i]))
-			return exists(path);
-	if ((s->ro.v && within(path, (const char *const *)s->ro.v)) ||
-	    (s->rw.v && within(path, (const char *const *)s->rw.v)))
+	if (ga_strv_above(&s->tools, rel) || ga_strv_above(&s->ro, path) ||
+	    ga_strv_above(&s->rw, path))
 		return exists(path);
 	return !*rel || exists(agents);
 }
@@ -251,10 +238,9 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path)
 	rel = ga_path_below(path, s->home);
 	if (rel)
 		return visible_below_home(s, rel, path);
-	if ((s->ro.v && within(path, (const char *const *)s->ro.v)) ||
-	    (s->rw.v && within(path, (const char *const *)s->rw.v)))
+	if (ga_strv_above(&s->ro, path) || ga_strv_above(&s->rw, path))
 		return exists(path);
-	if (within(path, fresh_dirs))
+	if (ga_path_within(path, fresh_dirs))
 		return false;
 	for (size_t i = 0; sandbox_root_names[i]; i++) {
 		cleanup_free char *dir = ga_path_join("/", sandbox_root_names[i]);
@@ -262,6 +248,6 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path)
 		if (ga_path_inside(path, dir))
 			return exists(path);
 	}
-	return (within(path, sandbox_system_dirs) || within(path, sandbox_brew_dirs)) &&
-	       exists(path);
+	return (ga_path_within(path, sandbox_system_dirs) ||
+		ga_path_within(path, sandbox_brew_dirs)) && exists(path);
 }

@@ -75,11 +75,8 @@ static bool show(struct finder *f, const char *dir)
 {
 	const char *rel = below_home(f, dir);
 
-	if (!rel)
+	if (!rel || ga_strv_above(f->tools, rel))
 		return true;
-	for (size_t i = 0; i < f->tools->n; i++)
-		if (ga_path_inside(rel, f->tools->v[i]))
-			return true;
 	if (sandbox_is_secret(rel))
 		return false;
 	ga_strv_push(f->tools, rel);
@@ -232,22 +229,14 @@ static int add_program(struct finder *f, const char *name, struct ga_error *err)
 /* A directory within another one that is shown needs no mount of its own. */
 static void drop_nested(struct ga_strv *tools)
 {
-	size_t kept = 0;
+	struct ga_strv kept = GA_STRV_INIT;
 
 	ga_strv_sort_unique(tools);
-	for (size_t i = 0; i < tools->n; i++) {
-		bool nested = false;
-
-		for (size_t j = 0; j < kept && !nested; j++)
-			nested = ga_path_inside(tools->v[i], tools->v[j]);
-		if (nested)
-			free(tools->v[i]);
-		else
-			tools->v[kept++] = tools->v[i];
-	}
-	tools->n = kept;
-	if (tools->v)
-		tools->v[kept] = NULL;
+	for (size_t i = 0; i < tools->n; i++)
+		if (!ga_strv_above(&kept, tools->v[i]))
+			ga_strv_push(&kept, tools->v[i]);
+	ga_strv_release(tools);
+	*tools = kept;
 }
 
 int ga_spec_find_tools(const char *home, const char *path, const char *command,

@@ -89,20 +89,12 @@ static int open_home(const char *dir, struct ga_error *err)
 
 /* ---- sizes ------------------------------------------------------------------------------ */
 
-static bool within(const char *rel, const char *const *paths)
-{
-	for (; *paths; paths++)
-		if (ga_path_inside(rel, *paths))
-			return true;
-	return false;
-}
-
 static const char *part_of(const struct ga_presets *own, const char *rel)
 {
 	const struct ga_preset *p;
 
 	for (size_t i = 0; (p = ga_preset_at(own, i)) != NULL; i++)
-		if (within(rel, p->state))
+		if (ga_path_within(rel, p->state))
 			return p->name;
 	for (size_t i = 0; i < GA_NELEMS(caches); i++)
 		if (ga_path_inside(rel, caches[i]))

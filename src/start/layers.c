@@ -255,14 +255,6 @@ static int copy_file(struct layers *l, const char *path, struct ga_error *err)
 	return 0;
 }
 
-static bool in_submodule(const struct ga_scan *scan, const char *path)
-{
-	for (size_t i = 0; i < scan->submodules.n; i++)
-		if (ga_path_inside(path, scan->submodules.v[i]))
-			return true;
-	return false;
-}
-
 static int fill_layers(struct layers *l, const struct start_base *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
@@ -280,7 +272,7 @@ static int fill_layers(struct layers *l, const struct start_base *b, struct ga_e
 	if (dirs.n > b->max_shared)
 		heaviest_first(l->project, &dirs);
 	for (size_t i = 0; i < dirs.n; i++) {
-		if (in_submodule(&b->scan, dirs.v[i]))
+		if (ga_strv_above(&b->scan.submodules, dirs.v[i]))
 			continue;
 		if (l->s->view.shared.n >= b->max_shared)
 			skip(l, dirs.v[i], "too many ignored directories to share: only the "

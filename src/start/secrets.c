@@ -223,14 +223,6 @@ static int put_base(struct ga_start_env *e, const struct ga_session *s, int to, 
 			    err) ? -1 : 0;
 }
 
-static bool is_shared(const struct ga_session *s, const char *path)
-{
-	for (size_t i = 0; i < s->view.shared.n; i++)
-		if (ga_path_inside(path, s->view.shared.v[i]))
-			return true;
-	return false;
-}
-
 int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 		       const struct start_base *b, const struct ga_oid *tree, int project,
 		       int extras, struct ga_error *err)
@@ -242,7 +234,7 @@ int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 		bool raw = ga_strv_find(&b->clear, path) >= 0;
 		struct ga_entry entry;
 
-		if (is_shared(s, path))
+		if (ga_strv_above(&s->view.shared, path))
 			continue;
 		if (ga_tree_entry(e->repo, tree, path, &entry, err) ||
 		    ga_make_parents(extras, path, NULL, err))
@@ -253,7 +245,7 @@ int start_mask_project(struct ga_start_env *e, const struct ga_session *s,
 			return -1;
 	}
 	for (size_t i = 0; i < hidden->n; i++)
-		if (!is_shared(s, hidden->v[i]) &&
+		if (!ga_strv_above(&s->view.shared, hidden->v[i]) &&
 		    dress_parents(project, "", extras, hidden->v[i], err))
 			return -1;
 	return 0;
