@@ -54,6 +54,10 @@ int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path
 /* The same of a file: a directory counts as none. */
 int ga_tree_file(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		 struct ga_entry *ret, struct ga_error *err);
+/* The first entry on the way to `path` that is no directory, and how much of `path` names
+ * it; mode GA_MODE_NONE if there is none. */
+int ga_tree_above(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		  struct ga_entry *ret, size_t *ret_n, struct ga_error *err);
 
 /* List the paths that differ between two trees, sorted. `old` or `new` may be NULL: the empty tree.
  * Subtrees with equal ids are not read. A file that became a directory is one deletion and the

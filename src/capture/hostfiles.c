@@ -68,17 +68,12 @@ static bool is_content(const struct ga_entry *e)
 static int tracked_above(struct capture *c, const struct look *l, const char *path, bool *ret,
 			 struct ga_error *err)
 {
-	cleanup_free char *at = ga_path_parent(path);
+	struct ga_entry e = { 0 };
+	size_t n;
 
-	*ret = false;
-	while (l->has_head && *at && !*ret) {
-		struct ga_entry e = { 0 };
-
-		if (ga_tree_entry(c->e->repo, &l->head_tree, at, &e, err))
-			return -1;
-		*ret = is_content(&e);
-		ga_path_up(at);
-	}
+	if (l->has_head && ga_tree_above(c->e->repo, &l->head_tree, path, &e, &n, err))
+		return -1;
+	*ret = is_content(&e);
 	return 0;
 }
 

@@ -39,10 +39,8 @@ static void lfs_release(struct lfs *l)
 	free(l->store);
 	ga_oidmap_release(&l->seen);
 	ga_strv_release(&l->dirs);
-	if (l->git >= 0)
-		(void)close(l->git);
-	if (l->upper >= 0)
-		(void)close(l->upper);
+	ga_cleanup_closep(&l->git);
+	ga_cleanup_closep(&l->upper);
 }
 
 static void note(struct lfs *l, const char *path, const char *what)

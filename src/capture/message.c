@@ -80,22 +80,6 @@ static int make_message(struct capture *c, struct outcome *o, const struct ga_oi
 	return 0;
 }
 
-/* Is there a file in place of a directory above the path? */
-static int is_below_file(struct ga_repo *r, const struct ga_oid *tree, const char *path, bool *ret,
-			 struct ga_error *err)
-{
-	*ret = false;
-	for (const char *p = strchr(path, '/'); p && !*ret; p = strchr(p + 1, '/')) {
-		cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
-		struct ga_entry e;
-
-		if (ga_tree_entry(r, tree, above, &e, err))
-			return -1;
-		*ret = e.mode && e.mode != GA_MODE_TREE;
-	}
-	return 0;
-}
-
 /* Find what the base has changed since the agent's history forked off, and the agent did not touch:
  * as in a merge, that stays. */
 static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err)
@@ -103,8 +87,8 @@ static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
 	struct ga_repo *r = c->e->repo;
 	struct ga_oid fork, was;
-	struct ga_entry is;
-	bool below;
+	struct ga_entry is, above;
+	size_t n;
 	int rc = ga_merge_base(r, &c->git.head, &c->s->id.onto, &fork, err);
 
 	if (rc)
@@ -116,9 +100,9 @@ static int find_newer(struct capture *c, struct outcome *o, struct ga_error *err
 		const struct ga_change *v = &all.v[i];
 
 		if (ga_tree_entry(r, &c->upper.tree, v->path, &is, err) ||
-		    is_below_file(r, &c->upper.tree, v->path, &below, err))
+		    ga_tree_above(r, &c->upper.tree, v->path, &above, &n, err))
 			return -1;
-		if (ga_entry_equal(&is, &v->old) && !below)
+		if (ga_entry_equal(&is, &v->old) && !above.mode)
 			(void)ga_changes_add(&o->newer, v->path, &v->old, &v->new);
 	}
 	return ga_tree_apply(r, NULL, &c->upper.tree, &o->newer, &o->tree, err);

@@ -16,18 +16,15 @@ static int find_file_above(struct range *g, const struct ga_oid *tree, const cha
 			   struct ga_changes *out, struct ga_error *err)
 {
 	static const struct ga_entry none;
+	struct ga_entry e;
+	size_t n;
 
-	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/')) {
-		cleanup_free char *above = ga_strndup(path, (size_t)(p - path));
-		struct ga_entry e;
+	if (ga_tree_above(g->r, tree, path, &e, &n, err))
+		return -1;
+	if (e.mode) {
+		cleanup_free char *above = ga_strndup(path, n);
 
-		if (ga_tree_entry(g->r, tree, above, &e, err))
-			return -1;
-		if (e.mode == GA_MODE_TREE)
-			continue;
-		if (e.mode)
-			(void)ga_changes_add(out, above, &e, &none);
-		return 0;
+		(void)ga_changes_add(out, above, &e, &none);
 	}
 	return 0;
 }

@@ -226,10 +226,8 @@ static void walk_release(struct walk *w)
 	ga_buf_release(&w->data);
 	ga_pack_free(w->pack);
 	ga_upper_result_release(w->res);
-	if (w->lower_fd >= 0)
-		(void)close(w->lower_fd);
-	if (w->extras_fd >= 0)
-		(void)close(w->extras_fd);
+	ga_cleanup_closep(&w->lower_fd);
+	ga_cleanup_closep(&w->extras_fd);
 }
 
 /* Make the tree and its objects. Returns 1 if content must be converted first. */

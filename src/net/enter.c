@@ -264,8 +264,7 @@ int net_space_end(struct net_child *c, int *ret, size_t n, struct ga_error *err)
 	rc = receive(c->fd, ret, n, err);
 	net_space_abandon(c);
 	for (size_t i = 0; rc && i < n; i++)
-		if (ret[i] >= 0)
-			(void)close(ga_steal_fd(&ret[i]));
+		ga_cleanup_closep(&ret[i]);
 	return rc;
 }
 

@@ -47,7 +47,6 @@ static void drop_pipe(int pipe[2])
 {
 	ga_cleanup_closep(&pipe[0]);
 	ga_cleanup_closep(&pipe[1]);
-	pipe[0] = pipe[1] = -1;
 }
 
 static void give_pipe(struct net_pipes *p, int pipe[2])

@@ -301,8 +301,7 @@ static void accept_some(struct ga_relay *r, const struct net_listener *l)
 		/* otherwise the listener would stay ready for ever */
 		ga_cleanup_closep(&r->spare);
 		fd = accept4(l->s.fd, NULL, NULL, SOCK_CLOEXEC);
-		if (fd >= 0)
-			(void)close(fd);
+		ga_cleanup_closep(&fd);
 		(void)net_use(&r->uses, GA_USE_FULL, "", 0);
 		r->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		return;

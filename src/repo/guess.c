@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,11 +8,9 @@
 
 char *ga_repo_guess(void)
 {
-	char *cwd = getcwd(NULL, 0);
-	cleanup_free char *at = cwd ? ga_strdup(cwd) : ga_strdup("/");
+	cleanup_free char *at = getcwd(NULL, 0);
 
-	free(cwd);
-	while (strcmp(at, "/") != 0) {
+	while (at && *at == '/' && at[1]) {
 		cleanup_free char *git = ga_path_join(at, ".git");
 		struct stat st;
 

@@ -88,15 +88,11 @@ int ga_library_begin(struct ga_error *err)
 
 static char *real_path(const char *path, struct ga_error *err)
 {
-	char *p = realpath(path, NULL), *ret;
+	char *real = realpath(path, NULL);
 
-	if (!p) {
+	if (!real)
 		(void)ga_fail_path(err, errno, "resolve", path);
-		return NULL;
-	}
-	ret = ga_strdup(p);
-	free(p);
-	return ret;
+	return real;
 }
 
 /* ---- why a repository cannot be opened ---------------------------------- */

@@ -102,26 +102,46 @@ static struct ga_entry entry_of(const struct ga_tree_item *it)
 
 /* ---- one path --------------------------------------------------------------- */
 
+/* The entry of `path`, or of the first `*ret_n` bytes of it that name what is no directory. */
+static int descend(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		   struct ga_entry *ret, size_t *ret_n, struct ga_error *err)
+{
+	struct ga_entry at = { GA_MODE_TREE, *tree };
+	const char *p = path, *end;
+
+	for (;; p = end + 1) {
+		const struct ga_oid dir = at.oid;
+
+		end = p + strcspn(p, "/");
+		if (ga_tree_find(r, &dir, p, (size_t)(end - p), &at, err))
+			return -1;
+		if (!*end || at.mode != GA_MODE_TREE)
+			break;
+	}
+	*ret = at;
+	*ret_n = (size_t)(end - path);
+	return 0;
+}
+
 int ga_tree_entry(struct ga_repo *r, const struct ga_oid *tree, const char *path,
 		  struct ga_entry *ret, struct ga_error *err)
 {
-	struct ga_entry at = { GA_MODE_TREE, *tree };
+	size_t n;
 
-	for (;;) {
-		const struct ga_oid dir = at.oid;
-		size_t n = strcspn(path, "/");
+	if (descend(r, tree, path, ret, &n, err))
+		return -1;
+	if (path[n])
+		*ret = (struct ga_entry){ 0 };
+	return 0;
+}
 
-		if (ga_tree_find(r, &dir, path, n, &at, err))
-			return -1;
-		if (!path[n] || !at.mode)
-			break;
-		if (at.mode != GA_MODE_TREE) {
-			at = (struct ga_entry){ 0 };
-			break;
-		}
-		path += n + 1;
-	}
-	*ret = at;
+int ga_tree_above(struct ga_repo *r, const struct ga_oid *tree, const char *path,
+		  struct ga_entry *ret, size_t *ret_n, struct ga_error *err)
+{
+	if (descend(r, tree, path, ret, ret_n, err))
+		return -1;
+	if (!path[*ret_n])
+		*ret = (struct ga_entry){ 0 };
 	return 0;
 }
 

@@ -511,5 +511,4 @@ void run_live_end(struct ga_live *l, int status)
 	 * exit */
 	ga_cleanup_closep(&l->in_rd);
 	ga_cleanup_closep(&l->in_wr);
-	l->in_rd = l->in_wr = -1;
 }

@@ -44,22 +44,13 @@ static void skip(struct layers *l, const char *path, const char *why)
  * neither hides a tracked path nor is hidden by one. */
 static int free_in_base(struct layers *l, const char *path, struct ga_error *err)
 {
-	cleanup_free char *at = ga_strdup(path);
-	struct ga_entry entry;
+	struct ga_entry entry, above;
+	size_t n;
 
-	if (ga_tree_entry(l->e->repo, &l->tree, path, &entry, err))
+	if (ga_tree_entry(l->e->repo, &l->tree, path, &entry, err) ||
+	    ga_tree_above(l->e->repo, &l->tree, path, &above, &n, err))
 		return -1;
-	if (entry.mode != GA_MODE_NONE)
-		return 0;
-	for (char *p = strchr(at, '/'); p; p = strchr(p + 1, '/')) {
-		*p = '\0';
-		if (ga_tree_entry(l->e->repo, &l->tree, at, &entry, err))
-			return -1;
-		*p = '/';
-		if (entry.mode != GA_MODE_NONE && entry.mode != GA_MODE_TREE)
-			return 0;
-	}
-	return 1;
+	return entry.mode == GA_MODE_NONE && above.mode == GA_MODE_NONE;
 }
 
 static int open_extras(struct layers *l, struct ga_error *err)

@@ -26,17 +26,14 @@ void ga_start_release(struct ga_start *s)
 	ga_run_leave(s->sandbox);
 	ga_relay_close(s->relay);
 	ga_net_plan_release(&s->plan);
-	if (s->ports >= 0)
-		(void)close(s->ports);
+	ga_cleanup_closep(&s->ports);
 	ga_session_release(&s->session);
 	/* before the lock, which says that the socket is ours: whoever sees the socket close waits
 	 * for the lock */
 	ga_live_close(s->live);
-	if (s->lock >= 0)
-		(void)close(s->lock);
+	ga_cleanup_closep(&s->lock);
 	ga_base_release(&s->base);
-	if (s->home_lock >= 0)
-		(void)close(s->home_lock);
+	ga_cleanup_closep(&s->home_lock);
 	start_parts_release(s);
 	ga_spec_release(&s->spec);
 	ga_confine_release(&s->confine);
@@ -326,11 +323,16 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 											     : 0;
 }
 
+const char *start_full_place(const struct ga_start_env *e, const char *dir)
+{
+	return ga_disk_below(dir, e->disk_free) ? dir
+	       : ga_disk_below(e->agent_home, e->disk_free) ? e->agent_home : NULL;
+}
+
 /* Fails if the disk is so full that the session would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err)
 {
-	const char *dir = ga_disk_below(e->state_dir, e->disk_free) ? e->state_dir
-			  : ga_disk_below(e->agent_home, e->disk_free) ? e->agent_home : NULL;
+	const char *dir = start_full_place(e, e->state_dir);
 	cleanup_free char *least = NULL, *q = NULL;
 
 	if (!dir)

@@ -49,17 +49,6 @@ static int find_branch(struct ga_start_env *e, const struct ga_session *s, struc
 		       ? branch_gone(s, err) : 0;
 }
 
-/* The entry at a path; a directory counts as none, since a file cannot be merged with it. */
-static int entry_at(struct ga_start_env *e, const struct ga_oid *tree, const char *path,
-		    struct ga_entry *ret, struct ga_error *err)
-{
-	if (ga_tree_entry(e->repo, tree, path, ret, err))
-		return -1;
-	if (ret->mode == GA_MODE_TREE)
-		*ret = (struct ga_entry){ 0 };
-	return 0;
-}
-
 /* Do `tree` and `with` differ in any path but those in `done`? A file replaced by a directory, or
  * the other way round, would remove paths that nobody asked to remove. 1: `*ret_path` is one. */
 static int check_collision(struct ga_start_env *e, const struct ga_changes *done,
@@ -89,7 +78,8 @@ static int replay(struct ga_start_env *e, const struct ga_changes *done, const s
 		struct ga_entry is, want;
 		int rc;
 
-		if (entry_at(e, tree, c->path, &is, err))
+		/* a file cannot be merged with a directory */
+		if (ga_tree_file(e->repo, tree, c->path, &is, err))
 			return -1;
 		rc = ga_merge_entry(e->repo, &c->old, &is, &c->new, &want, err);
 		if (rc > 0)

@@ -66,6 +66,8 @@ void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t arg
 
 /* prepare.c: fail if the disk is so full that the session would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err);
+/* `dir` or the agents' home, if less is free there than `disk_free`; else NULL. */
+const char *start_full_place(const struct ga_start_env *e, const char *dir);
 /* Begin the sandbox, unless it was begun already and is the right one, up to the home with what
  * `command` needs there. */
 int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st,

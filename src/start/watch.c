@@ -147,9 +147,7 @@ static void watch_layers(struct start_watch *w)
 
 static void watch_disk(struct start_watch *w)
 {
-	const char *full = ga_disk_below(w->s->dir, w->e->disk_free) ? w->s->dir
-			   : ga_disk_below(w->e->agent_home, w->e->disk_free) ? w->e->agent_home
-									      : NULL;
+	const char *full = start_full_place(w->e, w->s->dir);
 	cleanup_free char *least = NULL, *q = NULL;
 
 	if (!full)

@@ -51,7 +51,6 @@ static void close_stream(struct stream *s)
 {
 	ga_cleanup_closep(&s->fd);
 	ga_cleanup_closep(&s->child);
-	s->fd = s->child = -1;
 }
 
 static void child_release(struct child *c)
@@ -437,7 +436,6 @@ int ga_process_begin(const struct ga_process *p, struct ga_process_job **ret, st
 	ga_cleanup_closep(&c->in);
 	ga_cleanup_closep(&c->out.child);
 	ga_cleanup_closep(&c->errout.child);
-	c->in = c->out.child = c->errout.child = -1;
 	if (watch(j, err)) {
 		job_free(j);
 		return -1;
