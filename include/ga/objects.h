@@ -173,9 +173,6 @@ int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid
 		  struct ga_oid *ret, struct ga_error *err);
 /* ga_is_ancestor(), as far as a few commits tell, without a process; false if they do not. */
 bool ga_is_near_ancestor(struct ga_repo *r, const struct ga_oid *anc, const struct ga_oid *desc);
-/* Is `oid` what a branch, remote branch or tag points to? Those of sessions do not count. Starts no
- * process. */
-int ga_is_tip(struct ga_repo *r, const struct ga_oid *oid, bool *ret, struct ga_error *err);
 /* Is a commit reachable from `from` (may be NULL), or from a branch, remote branch or tag (from
  * those of sessions only with `sessions`)? `*ret` is false if the commit does not exist. */
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,

@@ -74,33 +74,6 @@ int ga_merge_base(struct ga_repo *r, const struct ga_oid *a, const struct ga_oid
 	return 0;
 }
 
-/* What ga_is_on_branch() excludes, as git reads its patterns. */
-static bool is_sessions(const char *name, const char *space)
-{
-	const char *below = name + strlen(space);
-
-	if (!strcmp(space, "refs/heads/"))
-		return !strncmp(below, "agent/", strlen("agent/"));
-	return !strcmp(space, "refs/remotes/") && strstr(below, "/agent/");
-}
-
-int ga_is_tip(struct ga_repo *r, const struct ga_oid *oid, bool *ret, struct ga_error *err)
-{
-	static const char *const spaces[] = { "refs/heads/", "refs/remotes/", "refs/tags/" };
-
-	*ret = false;
-	for (size_t i = 0; i < GA_NELEMS(spaces) && !*ret; i++) {
-		cleanup_refs struct ga_refs l = GA_REFS_INIT;
-
-		if (ga_refs_list(r, spaces[i], &l, err))
-			return -1;
-		for (size_t k = 0; k < l.n && !*ret; k++)
-			*ret = ga_oid_equal(&l.v[k].oid, oid) &&
-			       !is_sessions(l.v[k].name, spaces[i]);
-	}
-	return 0;
-}
-
 int ga_is_on_branch(struct ga_repo *r, const struct ga_oid *oid, const struct ga_oid *from,
 		    bool sessions, bool *ret, struct ga_error *err)
 {
@@ -210,7 +183,7 @@ static int parse_list(const struct ga_buf *out, struct ga_oid **ret, size_t *ret
 
 #define MAX_LINE 256 /* commits: reading them takes about as long as starting git */
 
-/* If only commits with one parent lead from `tip` to `hide`, list them, newest first. Returns 1 if
+/* If only commits with one parent lead from `tip` to `hide`, list them, oldest first. Returns 1 if
  * it is not that simple, or cannot be seen from here. */
 static int straight_line(struct ga_repo *r, const struct ga_oid *tip, const struct ga_oid *hide,
 			 struct ga_oid *v, size_t *ret_n)
@@ -224,21 +197,12 @@ static int straight_line(struct ga_repo *r, const struct ga_oid *tip, const stru
 
 		if (n == MAX_LINE || ga_commit_read(r, &at, &c, &ignored) || c.n_parents != 1)
 			return 1;
-		v[n++] = at;
+		v[MAX_LINE - ++n] = at;
 		at = c.parents[0];
 	}
+	memmove(v, v + MAX_LINE - n, n * sizeof(*v));
 	*ret_n = n;
 	return 0;
-}
-
-static void reverse(struct ga_oid *v, size_t n)
-{
-	for (size_t i = 0; i < n / 2; i++) {
-		struct ga_oid t = v[i];
-
-		v[i] = v[n - 1 - i];
-		v[n - 1 - i] = t;
-	}
 }
 
 int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_tips,
@@ -255,7 +219,6 @@ int ga_rev_list_bounded(struct ga_repo *r, const struct ga_oid *tips, size_t n_t
 	if (n_tips == 1 && n_hide == 1 && max >= MAX_LINE) {
 		line = ga_calloc(MAX_LINE, sizeof(*line));
 		if (!straight_line(r, tips, hide, line, ret_n)) {
-			reverse(line, *ret_n);
 			*ret = ga_steal(&line);
 			return 0;
 		}

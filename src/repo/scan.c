@@ -208,30 +208,32 @@ static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *er
 	return 0;
 }
 
-static int scan_into(struct ga_repo *r, struct scan *sc, struct ga_error *err)
+/* Fill sc->ret, which stays empty after a failure. */
+static int scan(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
-	cleanup_close int workdir = -1;
+	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *rec;
 	size_t pos = 0;
+	int rc;
 
-	workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (workdir < 0)
 		return ga_fail_path(err, errno, "open", r->info.workdir);
 	sc->workdir = workdir;
-	if (run_status(r, &out, err))
+	rc = run_status(r, &out, err);
+	while (!rc && (rec = ga_buf_next0(&out, &pos)))
+		rc = add_record(sc, rec, err);
+	if (rc || find_submodules(r, sc, err)) {
+		ga_scan_release(sc->ret);
 		return -1;
-	while ((rec = ga_buf_next0(&out, &pos)))
-		if (add_record(sc, rec, err))
-			return -1;
-	return find_submodules(r, sc, err);
+	}
+	return 0;
 }
 
 int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *ret,
 		     struct ga_error *err)
 {
-	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
-	struct scan sc = { .ret = &s, .max_untracked = max_untracked };
+	struct scan sc = { .ret = ret, .max_untracked = max_untracked };
 	const char *op = ga_repo_operation(r);
 
 	if (op && strcmp(op, "bisect")) {
@@ -239,23 +241,14 @@ int ga_scan_worktree(struct ga_repo *r, uint64_t max_untracked, struct ga_scan *
 			      ga_repo_operation_article(op), op);
 		return ga_hint(err, "finish or abort it, or start with --dirty ignore");
 	}
-	if (scan_into(r, &sc, err))
-		return -1;
-	*ret = s;
-	s = (struct ga_scan)GA_SCAN_INIT;
-	return 0;
+	return scan(r, &sc, err);
 }
 
 int ga_scan_look(struct ga_repo *r, struct ga_scan *ret, struct ga_error *err)
 {
-	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
-	struct scan sc = { .ret = &s, .max_untracked = UINT64_MAX, .look = true };
+	struct scan sc = { .ret = ret, .max_untracked = UINT64_MAX, .look = true };
 
-	if (scan_into(r, &sc, err))
-		return -1;
-	*ret = s;
-	s = (struct ga_scan)GA_SCAN_INIT;
-	return 0;
+	return scan(r, &sc, err);
 }
 
 /* ---- the cache ------------------------------------------------------------- */
@@ -355,22 +348,14 @@ static int refresh_submodules(struct ga_repo *r, struct scan *sc, struct ga_erro
 int ga_scan_ignored(struct ga_repo *r, const char *state_dir, struct ga_scan *ret,
 		    struct ga_error *err)
 {
-	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
-	struct scan sc = { .ret = &s, .ignored_only = true };
+	struct scan sc = { .ret = ret, .ignored_only = true };
 	struct stat st;
 
-	if (load_cache(r, state_dir, &s)) {
-		if (refresh_submodules(r, &sc, err))
-			return -1;
-	} else {
-		ga_scan_release(&s);
-		if (scan_into(r, &sc, err))
-			return -1;
-		/* a dry run has no state directory to keep it in */
-		if (!stat(state_dir, &st) && ga_scan_cache_store(r, state_dir, &s, err))
-			return -1;
-	}
-	*ret = s;
-	s = (struct ga_scan)GA_SCAN_INIT;
-	return 0;
+	if (load_cache(r, state_dir, ret))
+		return refresh_submodules(r, &sc, err);
+	ga_scan_release(ret);
+	if (scan(r, &sc, err))
+		return -1;
+	/* a dry run has no state directory to keep it in */
+	return !stat(state_dir, &st) && ga_scan_cache_store(r, state_dir, ret, err) ? -1 : 0;
 }

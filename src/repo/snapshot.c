@@ -74,12 +74,6 @@ static int copy_index(struct ga_repo *r, struct tmp_index *t, struct ga_error *e
 	return ga_copy_fd_to(src, at, name, err);
 }
 
-/* A binary search, so that many paths stay cheap. */
-static bool contains(const struct ga_strv *sorted, const char *path)
-{
-	return ga_strv_find(sorted, path) >= 0;
-}
-
 static void sorted_copy(struct ga_strv *to, const struct ga_strv *from)
 {
 	if (from)
@@ -150,12 +144,13 @@ static int stage_work(struct ga_repo *r, const struct ga_gitconfig *c, const str
 
 	sorted_copy(&unindexed, &s->unindexed);
 	for (size_t i = 0; i < s->changed.n; i++)
-		if (!contains(&unindexed, s->changed.v[i]) && !contains(exclude, s->changed.v[i]))
+		if (ga_strv_find(&unindexed, s->changed.v[i]) < 0 &&
+		    ga_strv_find(exclude, s->changed.v[i]) < 0)
 			ga_strv_push(&changed, s->changed.v[i]);
 	if (remove_gone(r, &changed, index, &paths, err))
 		return -1;
 	for (size_t i = 0; i < s->untracked.n; i++)
-		if (!contains(exclude, s->untracked.v[i]))
+		if (ga_strv_find(exclude, s->untracked.v[i]) < 0)
 			ga_strv_push(&paths, s->untracked.v[i]);
 	ga_strv_sort_unique(&paths);
 	for (size_t i = 0; i < paths.n; i++)
@@ -187,7 +182,7 @@ static int restore_excluded(struct ga_repo *r, const struct ga_scan *s,
 	for (size_t i = 0; i < s->changed.n; i++) {
 		struct ga_entry e = { GA_MODE_NONE, ga_oid_none };
 
-		if (!contains(exclude, s->changed.v[i]))
+		if (ga_strv_find(exclude, s->changed.v[i]) < 0)
 			continue;
 		if (head && ga_tree_entry(r, &tree, s->changed.v[i], &e, err))
 			return -1;

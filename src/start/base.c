@@ -68,13 +68,16 @@ static int is_trusted(struct ga_repo *r, const struct ga_oid *commit, const stru
 {
 	static const char *const spaces[] = { GA_SESSION_BRANCHES, GA_SESSION_REFS,
 					      GA_TRASH_REFS, NULL };
+	cleanup_refs struct ga_refs host = GA_REFS_INIT;
 	bool users, agents;
-	int rc = ga_is_tip(r, commit, &users, err);
+	int rc = ga_session_host_refs(r, &host, err);
 
-	if (!rc && !users)
+	for (size_t i = 0; !rc && i < host.n; i++)
+		rc = ga_oid_equal(&host.v[i].oid, commit);
+	if (!rc)
 		rc = ga_is_ancestor(r, commit, head, err);
-	if (rc || users)
-		return rc < 0 ? -1 : 1;
+	if (rc)
+		return rc;
 	if (ga_is_on_branch(r, commit, NULL, false, &users, err))
 		return -1;
 	if (users)

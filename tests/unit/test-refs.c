@@ -3,6 +3,7 @@
 
 #include "ga/path.h"
 #include "ga/refs.h"
+#include "ga/session.h"
 #include "ga/sync.h"
 #include "ga/trace.h"
 
@@ -267,10 +268,12 @@ static void tips(void **state)
 	(void)state;
 	SH("tips", "git reset -q --hard HEAD~");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_refs struct ga_refs host = GA_REFS_INIT;
 		bool tip, on;
 
 		SH("tips", "git update-ref '%s' %s", cases[i].ref, GA_HEX(&two));
-		OK(ga_is_tip(r, &two, &tip, &err));
+		OK(ga_session_host_refs(r, &host, &err));
+		tip = ga_refs_find(&host, cases[i].ref);
 		OK(ga_is_on_branch(r, &two, NULL, false, &on, &err));
 		if (tip != cases[i].users || on != cases[i].users)
 			fail_msg("%s: a tip %d, on a branch %d", cases[i].ref, tip, on);
