@@ -39,6 +39,8 @@ void ga_buf_chomp(struct ga_buf *b);
 /* Hand the string to the caller, who frees it; the buffer is empty again. */
 char *ga_buf_steal(struct ga_buf *b);
 
+bool ga_buf_equal(const struct ga_buf *a, const struct ga_buf *b);
+
 /* Walk NUL-terminated records: `*pos` starts at 0; returns the next record or
  * NULL at the end. A last record without its NUL is returned too. */
 const char *ga_buf_next0(const struct ga_buf *b, size_t *pos);

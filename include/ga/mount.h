@@ -61,9 +61,11 @@ bool ga_mount_is_overlay(int fd);
  * working directory. EPERM if the mount does not belong to the caller's user namespace. */
 int ga_mount_refresh(int at);
 
+enum { GA_MOUNT_PATH, GA_MOUNT_TYPE, GA_MOUNT_DEVICE, GA_MOUNT_ROOT, GA_MOUNT_WORDS };
 /* List what is mounted in the caller's mount namespace, in the order of mounting (the only function
  * here that needs no capability). Appends to `ret` for each mount its path, the type of its file
- * system, and "MAJOR:MINOR", which is the same wherever that file system is mounted. */
+ * system, "MAJOR:MINOR", which is the same wherever that file system is mounted, and the path in it
+ * that is mounted there, as the kernel writes it. */
 int ga_mount_list(struct ga_strv *ret, struct ga_error *err);
 
 #endif

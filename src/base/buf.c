@@ -125,6 +125,11 @@ const char *ga_buf_next_line(const struct ga_buf *b, size_t *pos, size_t *ret_n)
 	return line;
 }
 
+bool ga_buf_equal(const struct ga_buf *a, const struct ga_buf *b)
+{
+	return a->len == b->len && !memcmp(a->ptr, b->ptr, a->len);
+}
+
 void ga_tail_add(struct ga_tail *t, const char *p, size_t n)
 {
 	size_t new = n < sizeof(t->v) ? n : sizeof(t->v), room = sizeof(t->v) - new;

@@ -244,9 +244,7 @@ static int checkout_over(const struct checkout *c, struct ga_error *err)
 	if (attribute_sources(index, &before, err) ||
 	    read_tree(c, false, encodes_below_top(c), err) || attribute_sources(index, &after, err))
 		return -1;
-	if (before.len == after.len && !memcmp(before.ptr, after.ptr, before.len))
-		return 0;
-	return checkout_whole(c, err);
+	return ga_buf_equal(&before, &after) ? 0 : checkout_whole(c, err);
 }
 
 static int checkout_move(struct checkout *c, enum ga_base_way way, struct ga_error *err)

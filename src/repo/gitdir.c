@@ -57,8 +57,7 @@ static bool content_is(int at, const char *path, const struct ga_buf *want)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return read_regular(at, path, want->len, &b) && b.len == want->len &&
-	       !memcmp(b.ptr, want->ptr, b.len);
+	return read_regular(at, path, want->len, &b) && ga_buf_equal(&b, want);
 }
 
 static bool is_below(const struct writer *w, const char *path)

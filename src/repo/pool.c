@@ -78,8 +78,7 @@ static bool file_is(int dir, const char *name, const struct ga_buf *want)
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	return !ga_read_file_at(dir, name, SMALL_FILE, &b, &ignored) && b.len == want->len &&
-	       !memcmp(b.ptr, want->ptr, b.len);
+	return !ga_read_file_at(dir, name, SMALL_FILE, &b, &ignored) && ga_buf_equal(&b, want);
 }
 
 /* Written by rename, so that nobody reads half of it, but without a sync: that would wait for the
@@ -123,7 +122,7 @@ static enum fit fit_of_complete(const struct want *w, const struct ga_buf *commi
 {
 	const size_t id = GA_OID_HEXSZ + 1;
 
-	if (commit->len == w->stand.len && !memcmp(commit->ptr, w->stand.ptr, commit->len))
+	if (ga_buf_equal(commit, &w->stand))
 		return FIT_EXACT;
 	if (commit->len < id)
 		return FIT_INCOMPLETE;
@@ -140,7 +139,7 @@ static enum fit look_at(const struct want *w, int dir)
 	if (ga_read_file_at(dir, "commit", SMALL_FILE, &commit, &e1) ||
 	    ga_read_file_at(dir, "key", SMALL_FILE, &key, &e2))
 		return FIT_INCOMPLETE;
-	if (key.len == w->key.text.len && !memcmp(key.ptr, w->key.text.ptr, key.len))
+	if (ga_buf_equal(&key, &w->key.text))
 		return fit_of_complete(w, &commit);
 	if (key.len >= w->key.place_len && !memcmp(key.ptr, w->key.text.ptr, w->key.place_len))
 		return FIT_RULES;

@@ -286,8 +286,7 @@ int ga_scan_cache_store(struct ga_repo *r, const char *state_dir, const struct g
 	add_list(&b, 's', &s->submodules);
 	ga_buf_add0(&b, "end");
 	/* writing costs two syncs, so not if nothing changed */
-	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, &ignored) && old.len == b.len &&
-	    !memcmp(old.ptr, b.ptr, b.len))
+	if (!ga_read_file_at(AT_FDCWD, path, CACHE_MAX, &old, &ignored) && ga_buf_equal(&old, &b))
 		return 0;
 	return ga_write_atomic(AT_FDCWD, path, b.ptr, b.len, 0600, err);
 }

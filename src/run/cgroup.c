@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/mount.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -28,25 +29,15 @@ static bool slurp(const char *path, struct ga_buf *ret)
 /* Where version 2 is mounted as a whole; NULL: nowhere. */
 static char *mount_point(void)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	char *save = NULL;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 
-	if (!slurp("/proc/self/mountinfo", &b))
+	if (ga_mount_list(&all, &ignored))
 		return NULL;
-	for (char *l = strtok_r(b.ptr, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
-		char *fields = NULL, *word, *root = NULL, *at = NULL;
-
-		if (!strstr(l, " - cgroup2 "))
-			continue;
-		word = strtok_r(l, " ", &fields);
-		for (int i = 0; word && i < 5; i++, word = strtok_r(NULL, " ", &fields)) {
-			root = i == 3 ? word : root;
-			at = i == 4 ? word : at;
-		}
-		/* mountinfo escapes special characters, which no such path has in practice */
-		if (root && at && !strcmp(root, "/") && !strchr(at, '\\'))
-			return ga_strdup(at);
-	}
+	for (size_t i = 0; i < all.n; i += GA_MOUNT_WORDS)
+		if (!strcmp(all.v[i + GA_MOUNT_TYPE], "cgroup2") &&
+		    !strcmp(all.v[i + GA_MOUNT_ROOT], "/"))
+			return ga_strdup(all.v[i]);
 	return NULL;
 }
 

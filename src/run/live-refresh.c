@@ -68,12 +68,13 @@ static int refresh_one(int dir, const char *below)
 static int refresh_device(int dir, const char *stage_dir, const struct ga_strv *mounts, size_t i,
 			  struct ga_error *err)
 {
+	const char *device = mounts->v[i + GA_MOUNT_DEVICE];
 	int errnum = ENOENT;
 
-	for (size_t k = i; k < mounts->n; k += 3) {
+	for (size_t k = i; k < mounts->n; k += GA_MOUNT_WORDS) {
 		const char *below = ga_path_below(mounts->v[k], stage_dir);
 
-		if (!below || strcmp(mounts->v[k + 2], mounts->v[i + 2]))
+		if (!below || strcmp(mounts->v[k + GA_MOUNT_DEVICE], device))
 			continue;
 		if (!refresh_one(dir, below))
 			return 0;
@@ -103,14 +104,14 @@ static int refresh(const struct within *w, struct ga_error *err)
 
 	if (dir < 0 || ga_mount_list(&mounts, err))
 		return -1;
-	for (size_t i = 0; i < mounts.n; i += 3) {
-		if (strcmp(mounts.v[i + 1], "overlay") ||
+	for (size_t i = 0; i < mounts.n; i += GA_MOUNT_WORDS) {
+		if (strcmp(mounts.v[i + GA_MOUNT_TYPE], "overlay") ||
 		    !ga_path_below(mounts.v[i], w->stage_dir) ||
-		    ga_strv_has(&done, mounts.v[i + 2]))
+		    ga_strv_has(&done, mounts.v[i + GA_MOUNT_DEVICE]))
 			continue;
 		if (refresh_device(dir, w->stage_dir, &mounts, i, err))
 			return -1;
-		ga_strv_push(&done, mounts.v[i + 2]);
+		ga_strv_push(&done, mounts.v[i + GA_MOUNT_DEVICE]);
 	}
 	return done.n ? 0 : ga_fail(err, GA_EFATAL, "the session's mounts are not below '%s'",
 				    w->stage_dir);

@@ -169,8 +169,7 @@ static void store(struct secrets_cache *c)
 void secrets_cache_close(struct secrets_cache *c)
 {
 	ga_buf_add0(&c->new, "");
-	if (c->path && !c->dry && c->new.len <= CACHE_MAX &&
-	    (c->new.len != c->old.len || memcmp(c->new.ptr, c->old.ptr, c->new.len)))
+	if (c->path && !c->dry && c->new.len <= CACHE_MAX && !ga_buf_equal(&c->new, &c->old))
 		store(c);
 	ga_strmap_release(&c->files);
 	ga_strmap_release(&c->dirs);

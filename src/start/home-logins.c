@@ -66,8 +66,7 @@ static int share(const int *homes, const char *rel, struct ga_error *err)
 	read_login(homes[1], rel, &two);
 	if (one.odd || two.odd || (!one.there && !two.there))
 		return 0;
-	if (one.there && two.there && one.bytes.len == two.bytes.len &&
-	    (!one.bytes.len || !memcmp(one.bytes.ptr, two.bytes.ptr, one.bytes.len)))
+	if (one.there && two.there && ga_buf_equal(&one.bytes, &two.bytes))
 		return 0;
 	from = !two.there || (one.there && is_later(&one.changed, &two.changed)) ? &one : &two;
 	return home_write(homes[from == &one], rel, from->bytes.ptr, from->bytes.len, 0600, err);
@@ -118,8 +117,7 @@ int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, enum ga
 							   "cannot open the agents' home");
 	read_login(home, rel, &theirs);
 	if (theirs.odd || theirs.there)
-		*ret = !theirs.odd && theirs.bytes.len == own.len &&
-				       !memcmp(theirs.bytes.ptr, own.ptr, own.len)
+		*ret = !theirs.odd && ga_buf_equal(&theirs.bytes, &own)
 			       ? GA_HOME_LOGIN_SAME : GA_HOME_LOGIN_OTHER;
 	return 0;
 }

@@ -34,7 +34,7 @@ void start_find_mounts(const char *project, struct ga_strv *ret)
 
 	if (ga_mount_list(&mounts, &ignored))
 		return;
-	for (size_t i = 0; i < mounts.n; i += 3)
+	for (size_t i = 0; i < mounts.n; i += GA_MOUNT_WORDS)
 		if (ga_path_below(mounts.v[i], project))
 			ga_strv_push(ret, mounts.v[i]);
 }
@@ -188,7 +188,7 @@ void start_look_at_owners(const char *state_dir, int project, const struct ga_st
 			remember(&new, dirs->v[i], text, when);
 		}
 	}
-	if (state >= 0 && (new.len != old.len || (new.len && memcmp(new.ptr, old.ptr, new.len))) &&
+	if (state >= 0 && !ga_buf_equal(&new, &old) &&
 	    ga_write_atomic(state, CACHE, new.ptr, new.len, 0600, &ignored))
 		ga_error_release(&ignored);
 }

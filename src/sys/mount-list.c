@@ -30,18 +30,16 @@ static void unescape(char *s)
 static void add_line(char *line, struct ga_strv *ret)
 {
 	char *type = strstr(line, " - "), *save = NULL;
-	char *device = NULL, *path = NULL, *word = strtok_r(line, " ", &save);
+	char *words[5] = { NULL };
 
-	for (int i = 0; type && word && i < 5; i++, word = strtok_r(NULL, " ", &save)) {
-		device = i == 2 ? word : device;
-		path = i == 4 ? word : path;
-	}
-	if (!path)
+	for (size_t i = 0; type && i < GA_NELEMS(words); i++)
+		words[i] = strtok_r(i ? NULL : line, " ", &save);
+	if (!words[4])
 		return;
 	type += strlen(" - ");
 	type[strcspn(type, " ")] = '\0';
-	unescape(path);
-	ga_strv_push_many(ret, path, type, device, NULL);
+	unescape(words[4]);
+	ga_strv_push_many(ret, words[4], type, words[2], words[3], NULL);
 }
 
 int ga_mount_list(struct ga_strv *ret, struct ga_error *err)
