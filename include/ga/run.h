@@ -181,8 +181,7 @@ struct ga_run_exec {
 	const char *cwd;
 	const char *const *argv;
 	const char *const *envp;
-	const void *in;
-	size_t in_len;
+	const struct ga_buf *in; /* may be NULL */
 	struct ga_buf *out;
 	size_t out_max;
 	int out_fd;

@@ -85,9 +85,7 @@ int run_program_inside(struct capture *c, const char *const *argv, const struct 
 {
 	cleanup_strv struct ga_strv env = GA_STRV_INIT;
 	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
-	struct ga_run_exec r = { .cwd = c->s->id.project, .argv = argv,
-				 .in = x->in ? x->in->ptr : NULL,
-				 .in_len = x->in ? x->in->len : 0,
+	struct ga_run_exec r = { .cwd = c->s->id.project, .argv = argv, .in = x->in,
 				 .out = x->out, .out_fd = x->out_fd,
 				 .errout = x->errout ? x->errout : &dropped,
 				 .out_max = x->out_fd < 0 ? MAX_OUTPUT :

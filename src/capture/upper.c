@@ -25,8 +25,8 @@
 
 void ga_upper_result_release(struct ga_upper_result *r)
 {
-	while (r->reader > 0 && waitpid(r->reader, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (r->reader > 0)
+		(void)TEMP_FAILURE_RETRY(waitpid(r->reader, NULL, 0));
 	ga_changes_release(&r->changes);
 	ga_left_release(&r->left);
 	ga_strv_release(&r->newly_ignored);
@@ -91,10 +91,9 @@ static int reap(pid_t pid, struct ga_error *err)
 {
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return ga_fail_errno(err, GA_EFATAL, errno,
-					     "cannot wait for the reader of the upper layer");
+	if (TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno,
+				     "cannot wait for the reader of the upper layer");
 	if (WIFSIGNALED(status))
 		return ga_fail(err, GA_EFATAL,
 			       "the reader of the upper layer was ended by signal %d",

@@ -171,9 +171,10 @@ static int pump(struct exec *e, struct ga_error *err)
 /* As for programs of the host (sys/process.c), input is a sealed file in memory. */
 static int open_streams(struct exec *e, int theirs[3], struct ga_error *err)
 {
+	const struct ga_buf *in = e->x->in;
 	int *ours[] = { &e->out, &e->err };
 
-	theirs[0] = ga_memfd("input", e->x->in, e->x->in_len, err);
+	theirs[0] = ga_memfd("input", in ? in->ptr : "", in ? in->len : 0, err);
 	if (theirs[0] < 0)
 		return -1;
 	for (size_t i = 0; i < GA_NELEMS(ours); i++) {

@@ -184,8 +184,7 @@ static int execute(struct place *p, char **argv, int *ret, struct ga_error *err)
 	if (exec_options(&argv, &x, &in, err))
 		return -1;
 	x.argv = constant(argv);
-	x.in = in.ptr;
-	x.in_len = in.len;
+	x.in = &in;
 	if (ga_run_launch(&p->spec, &p->paths, &sb, err))
 		return -1;
 	rc = ga_run_exec(sb, &x, ret, err);
