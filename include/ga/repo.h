@@ -92,8 +92,13 @@ bool ga_repo_is_partial(const struct ga_repo *r);
 /* The tree of the working tree's index as git recorded it in there (the cache-tree extension): if
  * it is HEAD's, nothing is staged, unmerged or intent-to-add. Returns 1 if that cannot be told. */
 int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret);
-/* Is a file marked assume-unchanged or skip-worktree, or can that not be told? */
-bool ga_repo_index_marked(const struct ga_repo *r);
+/* What the working tree's index says, without git: is a file marked assume-unchanged or
+ * skip-worktree, and is one of the changed paths (sorted) not as it was when git last looked? Both
+ * if that cannot be told. */
+struct ga_changes;
+struct ga_index_look { bool marked, touched; };
+void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
+			struct ga_index_look *ret);
 
 /* ---- submodules --------------------------------------------------------- */
 

@@ -135,14 +135,13 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 	if (root < 0)
 		return -1;
 	for (size_t i = 0; i < s->changes->n; i++) {
-		const struct ga_change *c = &s->changes->v[i], *tracked = NULL;
+		const struct ga_change *c = &s->changes->v[i];
 		cleanup_free char *above = ga_work_file_above(root, c->path);
+		const struct ga_change *in = above ? ga_changes_find(s->changes, above) : NULL;
 		bool comes = c->new.mode && !c->old.mode;
 		struct ga_work_look now;
 
-		if (above)
-			tracked = ga_changes_find(s->changes, above);
-		if (above && !(tracked && tracked->old.mode))
+		if (above && !(in && in->old.mode))
 			ga_strv_push(&found, above);
 		else if (is_filled(l->repo, s->changes, c) ||
 			 (comes && !above && (!ga_work_look(root, c->path, &now) || now.mode)))
@@ -153,8 +152,7 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 			   s->then, err);
 }
 
-/* Git itself. A fast-forward is all or nothing, so it need not be asked; but files that are marked
- * do not show as modified. */
+/* Git itself. */
 static int check_git(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
 	const char *const args[] = { "read-tree", "-n", "-m", "-u", GA_HEX(&s->from),
@@ -163,8 +161,7 @@ static int check_git(const struct landing *l, const struct land_step *s, struct 
 	cleanup_free char *line = NULL;
 	int status = 0;
 
-	if ((s->forward && !ga_repo_index_marked(l->repo)) ||
-	    ga_work_git(l->repo, args, NULL, &status, NULL, &why, err) || !status)
+	if (ga_work_git(l->repo, args, NULL, &status, NULL, &why, err) || !status)
 		return err->msg ? -1 : 0;
 	line = ga_git_last_line(&why);
 	(void)ga_fail(err, GA_ELOSE, "git refuses: %s", line ? line : "no reason given");
@@ -186,11 +183,17 @@ static int check_entries(const struct ga_changes *changes, struct ga_error *err)
 	return 0;
 }
 
+/* A fast-forward is all or nothing, so git need not be asked; but what is marked does not show as
+ * modified. */
 int land_preflight(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
+	struct ga_index_look look = { .marked = true, .touched = true };
+
+	if (s->forward)
+		ga_repo_index_look(l->repo, s->changes, &look);
 	return check_operation(l->repo, s->then, err) || check_entries(s->changes, err) ||
-	       check_staged(l, s, err) || check_modified(l, s, err) ||
-	       check_untracked(l, s, err) || check_git(l, s, err) ? -1 : 0;
+	       check_staged(l, s, err) || (look.touched && check_modified(l, s, err)) ||
+	       check_untracked(l, s, err) || (look.marked && check_git(l, s, err)) ? -1 : 0;
 }
 
 /* ---- settings ----------------------------------------------------------------------------- */

@@ -92,17 +92,15 @@ static const char *check_place(const struct plan *p, const char *path)
 static int add(const struct plan *p, const char *path, const struct ga_work_file *now,
 	       const struct ga_work_file *after, struct ga_error *err)
 {
-	struct ga_repo *store = NULL;
+	bool dry = p->l->opts->dry_run;
+	struct ga_repo *store = dry ? NULL : record_store(p->l->repo, p->rec, err);
 	struct ga_entry unneeded;
 
-	if (p->l->opts->dry_run) {
+	if (dry)
 		ga_strv_push(&p->l->ret->brought, path);
-	} else {
-		store = record_store(p->l->repo, p->rec, err);
-		if (!store || ga_work_store(store, now, &unneeded, err) ||
-		    ga_work_store(store, after, &unneeded, err))
-			return -1;
-	}
+	else if (!store || ga_work_store(store, now, &unneeded, err) ||
+		 ga_work_store(store, after, &unneeded, err))
+		return -1;
 	record_add(p->rec, path, &now->look, &after->look, false);
 	return 0;
 }
@@ -167,14 +165,13 @@ int land_plan_uncommitted(const struct landing *l, struct record *rec, struct ga
 	cleanup_wip struct ga_wip w = GA_WIP_INIT;
 
 	ga_wip_load(l->s, &w);
-	if (l->opts->skip_uncommitted)
-		for (size_t i = 0; i < w.paths.n; i++) {
-			cleanup_free char *q = ga_quote(w.paths.v[i]);
+	for (size_t i = 0; i < w.paths.n; i++) {
+		cleanup_free char *q = ga_quote(w.paths.v[i]);
 
-			ga_strv_pushf(&l->ret->not_brought, "%s: left out (--uncommitted=skip)", q);
-		}
-	for (size_t i = 0; i < w.paths.n; i++)
 		rec->part |= l->opts->skip_uncommitted || !land_wants(l, w.paths.v[i]);
+		if (l->opts->skip_uncommitted)
+			ga_strv_pushf(&l->ret->not_brought, "%s: left out (--uncommitted=skip)", q);
+	}
 	if (!w.paths.n || l->opts->skip_uncommitted)
 		return 0;
 	if (open_plan(l, &w, &p, err))

@@ -306,18 +306,40 @@ int ga_repo_index_tree(const struct ga_repo *r, struct ga_oid *ret)
 	return ga_index_open(path, &ix, &ignored) || !ga_index_tree(&ix, ret);
 }
 
-bool ga_repo_index_marked(const struct ga_repo *r)
+/* Is the file as it was when git last looked at it, and long enough ago? One that is missing is. */
+static bool is_as_noted(int root, const struct ga_index_entry *e, const struct timespec *written)
+{
+	struct stat st;
+
+	if (fstatat(root, e->path, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT;
+	return (st.st_mode & S_IFMT) == (e->mode & S_IFMT) && (uint32_t)st.st_size == e->size &&
+	       (uint32_t)st.st_mtim.tv_sec == e->mtime &&
+	       (uint32_t)st.st_mtim.tv_nsec == e->mtime_ns &&
+	       (st.st_mtime < written->tv_sec ||
+		(st.st_mtime == written->tv_sec && st.st_mtim.tv_nsec < written->tv_nsec));
+}
+
+void ga_repo_index_look(const struct ga_repo *r, const struct ga_changes *changes,
+			struct ga_index_look *ret)
 {
 	cleanup_free char *path = ga_path_join(ga_repo_info(r)->gitdir, "index");
+	cleanup_close int root = open(ga_repo_info(r)->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	cleanup_index struct ga_index ix = GA_INDEX_INIT;
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_index_entry e;
-	int rc = ga_index_open(path, &ix, &ignored);
+	struct stat st;
+	size_t at = 0;
+	int rc = stat(path, &st) ? 1 : ga_index_open(path, &ix, &ignored);
 
-	if (rc > 0)
-		return false;
-	while (!rc && !(rc = ga_index_next(&ix, &e, &ignored)))
-		if (e.skip_worktree || e.assume_unchanged)
-			return true;
-	return rc < 0 || ix.split;
+	*ret = (struct ga_index_look){ .marked = false };
+	while (!rc && !(rc = ga_index_next(&ix, &e, &ignored))) {
+		ret->marked |= e.skip_worktree || e.assume_unchanged;
+		while (at < changes->n && strcmp(changes->v[at].path, e.path) < 0)
+			at++;
+		if (at < changes->n && !strcmp(changes->v[at].path, e.path))
+			ret->touched |= !is_as_noted(root, &e, &st.st_mtim);
+	}
+	if (rc < 0 || ix.split)
+		*ret = (struct ga_index_look){ .marked = true, .touched = true };
 }
