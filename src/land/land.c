@@ -261,10 +261,8 @@ static int land(const struct landing *l, struct ga_error *err)
 		return -1;
 	begin_record(l, &p, &last, &rec);
 	first = rec.n;
-	if (prepare(l, &p, completed, &rec, err))
-		return -1;
-	if (l->opts->dry_run)
-		return 0;
+	if (prepare(l, &p, completed, &rec, err) || l->opts->dry_run)
+		return err->msg ? -1 : 0;
 	if (l->ret->nothing)
 		return note_arrived(l, &p, &rec, err);
 	if (record_save(l->repo, &rec, err) || (p.moves && move(l, &p, &rec, err)))
@@ -272,19 +270,20 @@ static int land(const struct landing *l, struct ga_error *err)
 	return l->ret->uncommitted ? 0 : land_complete(l, &rec, first, err);
 }
 
-int land_locked(struct landing *l, int (*what)(const struct landing *l, struct ga_error *err),
-		struct ga_error *err)
+int land_locked(const struct landing *asked,
+		int (*what)(const struct landing *l, struct ga_error *err), struct ga_error *err)
 {
 	struct ga_gitconfig config = GA_GITCONFIG_INIT;
 	struct land_lock lock = LAND_LOCK_INIT;
-	int rc = l->opts && l->opts->dry_run ? 0 : land_lock(l->repo, &lock, err);
+	struct landing l = *asked;
+	int rc = l.opts && l.opts->dry_run ? 0 : land_lock(l.repo, &lock, err);
 
-	l->lock = &lock;
-	l->config = l->opts && l->opts->config ? l->opts->config : &config;
-	if (!rc && l->config == &config)
-		rc = ga_gitconfig_load(l->repo, &config, err);
+	l.lock = &lock;
+	l.config = l.opts && l.opts->config ? l.opts->config : &config;
+	if (!rc && l.config == &config)
+		rc = ga_gitconfig_load(l.repo, &config, err);
 	if (!rc)
-		rc = what(l, err);
+		rc = what(&l, err);
 	lock.failed = rc != 0;
 	land_unlock(&lock);
 	ga_gitconfig_release(&config);
@@ -294,7 +293,7 @@ int land_locked(struct landing *l, int (*what)(const struct landing *l, struct g
 int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 	    const struct ga_land_opts *o, struct ga_land_result *ret, struct ga_error *err)
 {
-	struct landing l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
+	const struct landing l = { .repo = r, .s = s, .report = report, .opts = o, .ret = ret };
 
 	return land_locked(&l, land, err);
 }

@@ -33,8 +33,8 @@ struct landing {
 	struct ga_land_result *ret;
 };
 /* land.c: fill in lock (none for a dry run) and configuration, and do it. */
-int land_locked(struct landing *l, int (*what)(const struct landing *l, struct ga_error *err),
-		struct ga_error *err);
+int land_locked(const struct landing *asked,
+		int (*what)(const struct landing *l, struct ga_error *err), struct ga_error *err);
 
 /* What would land. */
 struct proposal {
