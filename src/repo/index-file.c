@@ -313,7 +313,7 @@ static bool is_as_noted(int root, const struct ga_index_entry *e, const struct t
 
 	if (fstatat(root, e->path, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT;
-	return (st.st_mode & S_IFMT) == (e->mode & S_IFMT) && (uint32_t)st.st_size == e->size &&
+	return !((st.st_mode ^ e->mode) & (S_IFMT | S_IXUSR)) && (uint32_t)st.st_size == e->size &&
 	       (uint32_t)st.st_mtim.tv_sec == e->mtime &&
 	       (uint32_t)st.st_mtim.tv_nsec == e->mtime_ns &&
 	       (st.st_mtime < written->tv_sec ||
