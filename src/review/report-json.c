@@ -176,7 +176,7 @@ static int get_strv(const json_t *o, const char *key, bool optional, struct ga_s
 #define get_named(o, key, first, last, name_of, ret, err)                                   \
 	({                                                                                  \
 		const char *name_ = json_string_value(json_object_get((o), (key)));         \
-		__auto_type at_ = (first);                                                  \
+		__typeof__(*(ret)) at_ = (first);                                           \
 										    \
 		while (name_ && at_ <= (last) && strcmp(name_, name_of(at_)) != 0)          \
 			at_++;                                                              \

@@ -122,7 +122,7 @@ static void gather_units(struct ga_gather *g)
 	cleanup_dir DIR *d = dir ? opendir(dir) : NULL;
 	struct dirent *e;
 
-	for (int i = 0; (e = ga_dir_next(d)); i++) {
+	for (int i = 0; d && (e = ga_dir_next(d)); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT, plain = GA_BUF_INIT;
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_close int fd = openat(dirfd(d), e->d_name,
