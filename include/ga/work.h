@@ -30,7 +30,7 @@ struct ga_work_file {
 	struct ga_buf bytes;
 };
 #define GA_WORK_FILE_INIT { .bytes = GA_BUF_INIT }
-#define GA_WORK_FILE_MAX ((size_t)1 << 30) /* greatest file that is brought */
+#define GA_WORK_FILE_MAX ((size_t)2 << 30) /* greatest file that is read whole */
 void ga_work_file_release(struct ga_work_file *f);
 #define cleanup_work_file __attribute__((cleanup(ga_work_file_release)))
 

@@ -162,6 +162,8 @@ static int add_file(const struct landing *l, struct ga_pack *p, const struct ga_
 	*total += (uint64_t)st.st_size;
 	if ((uint64_t)st.st_size > max->file_size)
 		return refuse_limit(l, f->path, GA_LIMIT_FILE_SIZE, err);
+	if ((uint64_t)st.st_size > GA_WORK_FILE_MAX)
+		return refuse_one(f->path, "it is larger than 2 GiB", err);
 	if (*total > max->total_size)
 		return refuse_limit(l, f->path, GA_LIMIT_TOTAL_SIZE, err);
 	if (check_gits(l, fd, f->path, err))
