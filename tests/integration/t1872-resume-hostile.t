@@ -105,7 +105,8 @@ for point in capture:begin capture:imported capture:upper capture:commit capture
 	n=c-${point#*:}
 	test_expect_success "OV-24: killed at $point of the capture after: the next list finishes the job" '
 		cd r && n='$n' && git agent start -q --name $n -- sh -c "$agent" && host $n &&
-		{ GIT_AGENT_FAULT='$point':kill git agent resume -q $n -- sh -c "$again"; test $? = 137; } && git agent list 2>../err && grep "interrupted; capturing" ../err && same $n && git agent resume -q $n -- true && same $n
+		{ GIT_AGENT_FAULT='$point':kill git agent resume -q $n -- sh -c "$again"; test $? = 137; } &&
+		test_wait_for "git agent list 2>../err && grep \"interrupted; capturing\" ../err" && same $n && git agent resume -q $n -- true && same $n
 	'
 done
 
