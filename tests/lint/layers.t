@@ -18,8 +18,8 @@ risk: risk repo sys base config/yaml
 secrets: secrets risk repo sys base
 review: review session risk repo sys base
 capture: capture review session run risk repo sandbox config sys base
-work: work repo sys base
-land: land work capture review session risk repo config sys base
+worktree: worktree repo sys base
+land: land worktree capture review session risk repo config sys base
 start: start secrets capture review session run net risk repo sandbox config sys base
 cli: cli start land secrets capture review session run net risk repo sandbox config sys base
 stage: stage sys base sandbox/plan
