@@ -142,8 +142,8 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 }
 
 /* Find the parent whose value a held path gets: the first that the host knows, else the first. A
- * parent that the base has long left behind is passed over: its values would revert what came
- * since, in paths that the agent did not touch. */
+ * parent that is an ancestor of the base is passed over: its values would revert what came since,
+ * in paths that the agent did not touch. */
 static int find_reference(struct hold *h, struct ga_error *err)
 {
 	const struct ga_commit *c = &h->n->c;
@@ -168,8 +168,8 @@ static int find_reference(struct hold *h, struct ga_error *err)
 
 /* ---- one commit -------------------------------------------------------------------------- */
 
-/* Find the paths with content that nobody changed, but that was committed because git inside took
- * it for changed, lacking the filter that would tell. The user knows that content. */
+/* Find the paths whose content is unchanged, but was committed because git inside took it for
+ * modified, lacking the filter that would tell. The user knows that content. */
 static int find_shown(struct hold *h, const struct ga_flags *flags, struct ga_strv *ret,
 		      struct ga_error *err)
 {

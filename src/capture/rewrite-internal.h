@@ -29,8 +29,7 @@ struct range {
 	struct ga_repo *r;
 	const struct ga_rewrite_opts *o; /* for holding back, else NULL */
 	const struct ga_strv *wip;       /* for uncommitted work, else NULL */
-	struct ga_oid base;              /* a parent that this has long left behind is not asked
-					  * for a value */
+	struct ga_oid base;              /* an ancestor of this is not asked for a value */
 	struct ga_pack *pack;
 	struct node *v;
 	size_t n, cap, n_stands;

@@ -162,7 +162,7 @@ static int fail_part(const struct landing *l, const struct ga_strv *left, struct
 	cleanup_free char *list = ga_quote_list(left, GA_LISTED);
 
 	(void)ga_fail(err, GA_EPART, "agent/%s has landed, but its uncommitted changes could not "
-		      "be applied: %s changed meanwhile", l->s->name, list);
+		      "be applied: %s has changed", l->s->name, list);
 	return ga_hint(err, "'git agent land %s' tries again, 'git agent diff --uncommitted %s' "
 		       "prints them", l->s->name, l->s->name);
 }
@@ -178,7 +178,7 @@ int land_complete(const struct landing *l, struct record *rec, size_t first, str
 	for (size_t i = 0; i < left.n; i++) {
 		cleanup_free char *q = ga_quote(left.v[i]);
 
-		ga_strv_pushf(&l->ret->not_brought, "%s: it changed meanwhile", q);
+		ga_strv_pushf(&l->ret->not_brought, "%s: it has changed since", q);
 	}
 	for (size_t i = first; i < rec->n; i++)
 		if (!rec->v[i].ignored && !ga_strv_has(&left, rec->v[i].path))

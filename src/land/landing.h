@@ -132,8 +132,8 @@ int land_run(const struct landing *l, const char *const *args, enum land_io io, 
 	     struct ga_buf *why, struct ga_error *err);
 
 /* locks.c: one landing, undo, continue or abort at a time in a working tree: a file that they, and
- * every git that they start, have locked. It says that one is running: if it still does when nobody
- * has it locked, that one was killed, and so may have been its git: its locks are removed. */
+ * every git that they start, have locked. It says that one is running: if it still does while it is
+ * not locked, that one was killed, and so may have been its git: its locks are removed. */
 struct land_lock {
 	struct ga_repo *repo;
 	int fd;

@@ -17,6 +17,7 @@
 static int check_operation(struct ga_repo *r, const char *then, struct ga_error *err)
 {
 	cleanup_free char *lock = ga_path_join(ga_repo_info(r)->gitdir, "index.lock");
+	cleanup_free char *q = ga_escape(lock);
 	const char *operation = ga_repo_operation(r);
 
 	if (operation) {
@@ -26,7 +27,7 @@ static int check_operation(struct ga_repo *r, const char *then, struct ga_error 
 	}
 	if (access(lock, F_OK))
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", lock);
+	(void)ga_fail(err, GA_EFATAL, "another git has locked the index: '%s'", q);
 	return ga_hint(err, "wait until it has finished; if there is none, remove that file");
 }
 
@@ -65,8 +66,8 @@ static int list(const struct landing *l, const char *const *args, const struct g
 	return 0;
 }
 
-/* Git merges only without staged changes. Else those that are in the way; where they are what
- * lands, they would become part of it, and an undo would take them away. */
+/* Git merges only without staged changes. A fast-forward is blocked by those to files that land:
+ * where they equal what lands, they would become part of it, and an undo would remove them. */
 static int check_staged(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
 	const char *const args[] = { "diff-index", "--cached", "--name-only", "-z",

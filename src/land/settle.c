@@ -67,7 +67,7 @@ static int name_left(const char *session, const struct ga_strv *left, struct ga_
 		return 0;
 	list = ga_quote_list(left, GA_LISTED);
 	(void)ga_fail(err, GA_ELOSE, "the landing of agent/%s was rolled back, except for files "
-		      "that were changed meanwhile: %s", session, list);
+		      "that have changed since: %s", session, list);
 	return ga_hint(err, "see 'git status'");
 }
 

@@ -129,7 +129,7 @@ bool ga_work_look_equal(const struct ga_work_look *a, const struct ga_work_look 
 	       (S_ISLNK(a->mode) || !((a->mode ^ b->mode) & S_IXUSR));
 }
 
-/* Rename it into place. Git, too, removes a directory without files that is in the way. */
+/* Rename it into place. Like git, remove a directory without files that blocks the path. */
 static int settle(int dir, const char *name)
 {
 	if (!renameat(dir, PART, dir, name))
@@ -147,7 +147,7 @@ static int check_still(int root, const char *path, const struct ga_work_look *ov
 	struct ga_work_look is;
 
 	return ga_work_look(root, path, &is) && ga_work_look_equal(&is, over)
-		       ? 0 : ga_fail(err, GA_ELOSE, "it was changed meanwhile");
+		       ? 0 : ga_fail(err, GA_ELOSE, "it has changed since");
 }
 
 static int write_part(const struct ga_work_file *f, int dir, struct ga_error *err)

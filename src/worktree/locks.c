@@ -17,8 +17,8 @@
 #include "ga/quote.h"
 #include "ga/work.h"
 
-/* Is it a process of git's whose working directory is the repository's? Of processes of other users
- * nothing can be told; they cannot hold our locks either. */
+/* Is it a process of git's whose working directory is the repository's? Processes of other
+ * users cannot be examined; they cannot hold our locks either. */
 static bool is_git_here(int proc, const char *pid, const struct ga_repo_info *info)
 {
 	cleanup_free char *comm = ga_strf("%s/comm", pid), *cwd = ga_strf("%s/cwd", pid);

@@ -100,7 +100,11 @@ test_expect_success 'colours are those of git: when, and which' '
 	cd r && PATH="$HOME/bin:$PATH" && esc=$(printf "\033") && git -c color.ui=always agent review s >../out && grep -F "${esc}[32m+three${esc}[m" ../out &&
 	git -c color.ui=always -c color.diff=never agent review s >../out && ! grep -F "$esc" ../out &&
 	git -c color.diff=always -c color.diff.new="bold #ff8000 ul" -c color.diff.old="brightred 235" -c color.diff.meta=normal -c color.diff.frag="" -c color.diff.context=dim agent review s >../out &&
-	grep -F "${esc}[1;4;38;2;255;128;0m+three${esc}[m" ../out && grep -F "${esc}[91;48;5;235m-3${esc}[m" ../out && grep "^diff --git a/a b/a$" ../out && grep "^@@" ../out && grep -F "${esc}[2m 1${esc}[m" ../out &&
+	grep -F "${esc}[1;4;38;2;255;128;0m+three${esc}[m" ../out &&
+	grep -F "${esc}[91;48;5;235m-3${esc}[m" ../out &&
+	grep "^diff --git a/a b/a$" ../out &&
+	grep "^@@" ../out &&
+	grep -F "${esc}[2m 1${esc}[m" ../out &&
 	test_expect_code 128 git -c color.diff=always -c color.diff.new=greenish agent review s >../out 2>../err && grep "color.diff.new.* is not a colour: .greenish." ../err && test ! -s ../out &&
 	git -c color.diff=always -c color.diff.new="blue blink" agent diff s >../out && grep -F -e "${esc}[34;5m+three" -e "${esc}[5;34m+three" ../out
 '

@@ -97,7 +97,11 @@ damage 'all is gone that a gc can take' all_gone
 test_expect_success 'the report of uncommitted work is gone: captured again; a session that did nothing has none to lose' '
 	make_repo left && cd left && echo mine >>a && git agent start -q --name none -- true && git agent start -q --name w -- sh -c "echo agent >>a" &&
 	git agent show --json w >../before && test -z "$(git for-each-ref refs/agent/none/report refs/heads/agent)" &&
-	git update-ref -d refs/agent/w/report && git agent list >../out 2>../err && cat ../err && grep damaged ../err >../said && test "$(cat ../said)" = "$(grep "session .w. was damaged" ../said)" &&
+	git update-ref -d refs/agent/w/report &&
+	git agent list >../out 2>../err &&
+	cat ../err &&
+	grep damaged ../err >../said &&
+	test "$(cat ../said)" = "$(grep "session .w. was damaged" ../said)" &&
 	grep "^w .*uncommitted changes" ../out && grep "^none .*no change" ../out && git agent show --json w >../after && test_cmp ../before ../after &&
 	git agent land w && test "$(tail -n 1 a)" = agent
 '

@@ -247,7 +247,7 @@ test_expect_success 'changed by a hook while git moves: landed, and brought by t
 	hook post-merge "sed -i 9s/9/hook/ f" &&
 	test_expect_code 5 git agent land while 2>../err &&
 	cat ../err &&
-	grep "has landed, but its uncommitted changes could not be applied: f changed" ../err &&
+	grep "has landed, but its uncommitted changes could not be applied: f has changed" ../err &&
 	hint "git agent land while" &&
 	has f "2 mine" &&
 	grep hook f &&
@@ -302,7 +302,7 @@ print(*[p if type(p) is str else p['s'] for p in json.load(sys.stdin)['left_out'
 	done
 }
 
-test_expect_success 'what is still to be brought is what no landing has brought, or its undoing has taken back' '
+test_expect_success 'uncommitted paths are pending until a landing applies them, and again after --undo' '
 	make_repo waiting &&
 	line f 8 mine &&
 	line g 8 mine &&

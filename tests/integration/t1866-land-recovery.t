@@ -210,7 +210,7 @@ test_expect_success 'what the user has changed since stays, and is named' '
 	echo later >e/later &&
 	test_expect_code 2 git-agent land --abort 2>../err &&
 	cat ../err &&
-	grep "agent/since was rolled back, except for files that were changed meanwhile: f$" ../err &&
+	grep "agent/since was rolled back, except for files that have changed since: f$" ../err &&
 	test "$(sed -n "2p;8p" f)" = "agent
 later" &&
 	test "$(cat e/later)" = later &&

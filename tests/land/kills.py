@@ -86,7 +86,7 @@ class Kills:
             if check.undoes:
                 self.undo(what, mode)
             return
-        if check.cell.hooks and (not self.at.endswith(OURS) or "changed meanwhile" in done.text):
+        if check.cell.hooks and (not self.at.endswith(OURS) or "changed since" in done.text):
             check.counts["d a hook's work is left, and named, or was killed"] += 1
             return
         before, _ = check.like_before(now)
