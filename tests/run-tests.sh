@@ -1,14 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Run tests under prove and close with one line of sums, last on standard
-# output: "N passed, N failed, N skipped". A program that dies or gives no plan
-# counts as one failure.
+# Run tests under prove and close with what was skipped, by what it needs, and with one line of sums, last
+# on standard output: "N passed, N failed, N skipped". A program that dies or gives no plan
+# counts as one failure. All that the tests make is in one directory, and goes with it, however the run ends:
+# tests/helpers/reaper.c.
 #
-# Those in TEST_FIRST are begun first: what takes long does not stand alone at the end then. Of those in
-# TEST_EITHER, which say the same whoever runs them, TEST_HALF=0 and TEST_HALF=1 take every other one, for
-# two users who run the tests. tests/results/seconds says how long each took, the longest first.
+# Those in TEST_FIRST are begun first: what takes long does not stand alone at the end then.
+# tests/results/seconds says how long each took, the longest first.
 export TEST_BUILDDIR TEST_SRCDIR
+if [ "$1" != --in-its-directory ]; then
+	# shellcheck source=tests/lib/scratch.sh
+	. "$TEST_SRCDIR/tests/lib/scratch.sh"
+	exec "$TEST_BUILDDIR/tests/helpers/reaper" "$(scratch_base)/ga-XXXXXX" /bin/sh "$0" --in-its-directory "$@"
+fi
+shift
 TEST_RESULTS=$TEST_BUILDDIR/tests/results
 export TEST_RESULTS
 rm -rf "$TEST_RESULTS"
@@ -23,14 +29,8 @@ chosen() {
 			case " $* " in *" $t "*) echo "$t" ;; esac
 		done
 		printf '%s\n' "$@"
-	} | awk -v half="${TEST_HALF-}" -v either="${TEST_EITHER-}" '
-		BEGIN { for (n = split(either, e, " "); n; n--) is[e[n]] = 1; n = 0 }
-		!seen[$0]++ && (half == "" || !($0 in is) || n++ % 2 == half)'
+	} | awk '!seen[$0]++'
 }
-case ${TEST_HALF-} in
-'' | 0 | 1) ;;
-*) echo "TEST_HALF is 0 or 1, not '$TEST_HALF'" >&2 && exit 2 ;;
-esac
 # shellcheck disable=SC2046 # names of tests have no blanks
 set -- $(chosen "$@")
 
@@ -53,6 +53,20 @@ count() {
 			}' "$f"
 	done | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }'
 }
+
+# What each skipped test needs, and the tests that need it: file and number.
+skipped() {
+	awk '
+		FNR == 1 { t = FILENAME; sub(/.*_/, "", t); sub(/\.tap$/, "", t); sub(/-.*\.t$/, "", t) }
+		/^ok.*# *(SKIP|skip)/ || /^1\.\.0.*# *(SKIP|skip)/ {
+			why = $0; sub(/.*# *(SKIP|skip) */, "", why)
+			if (!(why in n)) order[++kinds] = why
+			n[why]++; where[why] = where[why] " " t ($1 == "ok" ? "." $2 : "")
+		}
+		END { for (i = 1; i <= kinds; i++) print "skipped, " order[i] ": " n[order[i]] " (" substr(where[order[i]], 2) ")" }
+	' "$TEST_RESULTS"/*.tap
+}
+
 sort -rn "$TEST_RESULTS"/*.seconds >"$TEST_RESULTS/seconds"
 
 # What they said went by when they ended: once more, where whoever reads only the end of a log finds it.
@@ -86,6 +100,7 @@ for f in "$TEST_RESULTS"/finding.*; do
 	echo "==== $f"
 	head -n 100 "$f"
 done
+skipped
 # shellcheck disable=SC2046
 set -- $(count)
 set -- "$1" "$(($2 + findings))" "$3"

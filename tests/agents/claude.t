@@ -8,12 +8,23 @@ begin claude @anthropic-ai/claude-code
 export ANTHROPIC_BASE_URL="$url" ANTHROPIC_API_KEY=sk-of-the-test LANG=C.UTF-8
 
 test_expect_success 'it is installed into the agents home, where its program runs' '
-	git agent agents install claude && git agent agents list --json >list && grep "\"where\": \"home\"" list && git agent start -q -- claude --version >out && grep "^[0-9.]* (Claude Code)" out &&
-	grep "\"$(sed "s/ .*//" out)\"" list && test ! -e "$HOME/.local/agent" && test ! -e "$HOME/.npm" && test ! -e "$HOME/.claude"
+	git agent agents install claude &&
+	git agent agents list --json >list &&
+	grep "\"where\": \"home\"" list &&
+	git agent start -q -- claude --version >out &&
+	grep "^[0-9.]* (Claude Code)" out &&
+	grep "\"$(sed "s/ .*//" out)\"" list &&
+	test ! -e "$HOME/.local/agent" &&
+	test ! -e "$HOME/.npm" &&
+	test ! -e "$HOME/.claude"
 '
 
 test_expect_success 'it works alone, detached: edits, a commit, and what is left over' '
-	rm -f list out && tell && git agent start -q -d --name s claude -p "do it" && git agent wait s && check_session s
+	rm -f list out &&
+	tell &&
+	git agent start -q -d --name s claude -p "do it" &&
+	git agent wait s &&
+	check_session s
 '
 
 test_expect_success 'its model was asked with the key; its commands found identity, home and locale' '
@@ -21,12 +32,19 @@ test_expect_success 'its model was asked with the key; its commands found identi
 '
 
 test_expect_success 'what it did is reviewed and landed' '
-	rm -f list out err last && check_land s
+	rm -f list out err last &&
+	check_land s
 '
 
 test_expect_success 'it goes on with its conversation' '
-	printf "[{\"run\": \"echo remember-me\"}]" >"$model/steps" && git agent start -q --name r claude -p "begin" && : >"$model/log" &&
-	printf "[{}, {\"say\": \"gone on\"}]" >"$model/steps" && git agent resume -q r -- claude --continue -p "go on" >out && grep "gone on" out && last_output >last && grep remember-me last
+	printf "[{\"run\": \"echo remember-me\"}]" >"$model/steps" &&
+	git agent start -q --name r claude -p "begin" &&
+	: >"$model/log" &&
+	printf "[{}, {\"say\": \"gone on\"}]" >"$model/steps" &&
+	git agent resume -q r -- claude --continue -p "go on" >out &&
+	grep "gone on" out &&
+	last_output >last &&
+	grep remember-me last
 '
 
 test_done

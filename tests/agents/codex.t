@@ -6,22 +6,33 @@ test_description='Codex CLI from npm, with a scripted model: edit, commit, captu
 . "$TEST_SRCDIR/tests/agents/lib.sh"
 begin codex @openai/codex
 export OPENAI_API_KEY=sk-of-the-test LANG=C.UTF-8
-mkdir -p "$HOME/aihome/.codex" && chmod 700 "$HOME/aihome" && cat >"$HOME/aihome/.codex/config.toml" <<-EOF
-	model = "scripted"
-	model_provider = "scripted"
-	[model_providers.scripted]
-	name = "scripted"
-	base_url = "$url/v1"
-	env_key = "OPENAI_API_KEY"
-	wire_api = "responses"
+mkdir -p "$HOME/aihome/.codex" &&
+chmod 700 "$HOME/aihome" &&
+cat >"$HOME/aihome/.codex/config.toml" <<-EOF
+model = "scripted"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "$url/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
 EOF
 
 test_expect_success 'it is installed into the agents home, where its program runs' '
-	git agent agents install codex && git agent start -q -- codex --version >out && grep "^codex-cli [0-9]" out && test ! -e "$HOME/.local/agent" && test ! -e "$HOME/.codex"
+	git agent agents install codex &&
+	git agent start -q -- codex --version >out &&
+	grep "^codex-cli [0-9]" out &&
+	test ! -e "$HOME/.local/agent" &&
+	test ! -e "$HOME/.codex"
 '
 
 test_expect_success 'it works alone, without asking and without a sandbox of its own' '
-	rm -f out && tell && git agent start -q --name s codex exec "do it" >"$TRASH/out" 2>"$TRASH/err" && grep "approval: never" "$TRASH/err" && grep "sandbox: danger-full-access" "$TRASH/err" && check_session s
+	rm -f out &&
+	tell &&
+	git agent start -q --name s codex exec "do it" >"$TRASH/out" 2>"$TRASH/err" &&
+	grep "approval: never" "$TRASH/err" &&
+	grep "sandbox: danger-full-access" "$TRASH/err" &&
+	check_session s
 '
 
 test_expect_success 'its model was asked with the key; its commands found identity, home and locale' '
@@ -29,7 +40,8 @@ test_expect_success 'its model was asked with the key; its commands found identi
 '
 
 test_expect_success 'what it did is reviewed and landed' '
-	rm -f list out err last && check_land s
+	rm -f list out err last &&
+	check_land s
 '
 
 test_done

@@ -8,7 +8,8 @@ require_sandbox
 
 # need WORD CONDITION REASON: or skip the whole file, unless GIT_AGENT_TEST_REQUIRE has that word
 need() {
-	eval "$2" >/dev/null 2>&1 && return
+	eval "$2" >/dev/null 2>&1 &&
+	return
 	case " ${GIT_AGENT_TEST_REQUIRE-} " in
 	*" $1 "*)
 		echo "not ok 1 - $3"
@@ -28,29 +29,34 @@ begin() {
 	need PYTHON "test -x /usr/bin/python3" "there is no /usr/bin/python3"
 	need REGISTRY "npm_config_cache=$TRASH/npm timeout 60 npm view $2 version" "npm or its registry cannot be reached"
 	model=$TRASH/model
-	mkdir "$model" && echo '[]' >"$model/steps"
+	mkdir "$model" &&
+	echo '[]' >"$model/steps"
 	/usr/bin/python3 "$TEST_SRCDIR/tests/helpers/endpoint.py" "$model" >"$model/out" 2>&1 &
 	model_pid=$!
 	trap 'kill $model_pid' EXIT
 	test_wait_for 'test -s "$model/port"' || exit 1
 	url=http://127.0.0.1:$(cat "$model/port")
-	git init -q "$HOME/p" && cd "$HOME/p" || exit 1
-	printf 'one\ntwo\n' >file && printf 'test:\n\ttrue\n' >Makefile && git add . && git commit -qm start
+	git init -q "$HOME/p" &&
+	cd "$HOME/p" || exit 1
+	printf 'one\ntwo\n' >file &&
+	printf 'test:\n\ttrue\n' >Makefile &&
+	git add . &&
+	git commit -qm start
 }
 
 # The task: an edit, a new file and a commit of both; then something nobody commits, of which one
 # path runs by itself, one in builds, and one is in the way of nothing.
 tell() {
 	cat >"$model/steps" <<-STEPS
-		[
-		{"read": "$PWD/file"},
-		{"edit": "$PWD/file", "old": "two", "new": "2"},
-		{"write": "$PWD/src/new.txt", "text": "by a tool\n"},
-		{"run": "git add -A && git commit -qm 'Do as told'"},
-		{"run": "printf 'test:\\n\\techo changed\\n' >Makefile && printf 'plain\\n' >plain.txt && echo x >.envrc"},
-		{"run": "git config user.name; git config user.email; echo \$HOME; printenv LANG"},
-		{"say": "all is done"}
-		]
+	[
+	{"read": "$PWD/file"},
+	{"edit": "$PWD/file", "old": "two", "new": "2"},
+	{"write": "$PWD/src/new.txt", "text": "by a tool\n"},
+	{"run": "git add -A && git commit -qm 'Do as told'"},
+	{"run": "printf 'test:\\n\\techo changed\\n' >Makefile && printf 'plain\\n' >plain.txt && echo x >.envrc"},
+	{"run": "git config user.name; git config user.email; echo \$HOME; printenv LANG"},
+	{"say": "all is done"}
+	]
 	STEPS
 	: >"$model/log"
 }
@@ -65,26 +71,45 @@ print(json.dumps(last, indent=0).replace("\\n", "\n"))' "$model/log"
 
 # The whole way of a session NAME whose agent did that.
 check_session() {
-	git agent show --json "$1" >show && grep '"exit_status": 0' show &&
-		test "$(git log --format=%s "main..agent/$1" | tail -n 1)" = "Do as told" &&
-		test "$(git log --format='%an <%ae>' "main..agent/$1" | sort -u)" = "A U Thor <author@example.com>" &&
-		printf 'one\n2\n' >want && git show "agent/$1:file" | cmp - want &&
-		printf 'by a tool\n' >want && git show "agent/$1:src/new.txt" | cmp - want &&
-		test "$(git show "agent/$1:plain.txt")" = plain &&
-		git show "agent/$1:Makefile" | grep changed || return 1
+	git agent show --json "$1" >show &&
+	grep '"exit_status": 0' show &&
+	test "$(git log --format=%s "main..agent/$1" | tail -n 1)" = "Do as told" &&
+	test "$(git log --format='%an <%ae>' "main..agent/$1" | sort -u)" = "A U Thor <author@example.com>" &&
+	printf 'one\n2\n' >want &&
+	git show "agent/$1:file" | cmp - want &&
+	printf 'by a tool\n' >want &&
+	git show "agent/$1:src/new.txt" | cmp - want &&
+	test "$(git show "agent/$1:plain.txt")" = plain &&
+	git show "agent/$1:Makefile" | grep changed || return 1
 	# what runs on entering the directory is held back, what builds run is flagged
-	git agent review --format=json "$1" >review.json && grep '"path": "\.envrc"' review.json && grep '"path": "Makefile"' review.json &&
-		test_must_fail git cat-file -e "agent/$1:.envrc" && git cat-file -e "refs/agent/$1/held:.envrc"
+	git agent review --format=json "$1" >review.json &&
+	grep '"path": "\.envrc"' review.json &&
+	grep '"path": "Makefile"' review.json &&
+	test_must_fail git cat-file -e "agent/$1:.envrc" &&
+	git cat-file -e "refs/agent/$1/held:.envrc"
 }
 
 # Nothing of it reached the user's tree; then it does, and no more than was accepted.
 check_land() {
-	rm -f show want review.json && test -z "$(git status --porcelain)" && test_expect_code 3 git agent land "$1" &&
-		git agent review --accept "$1" Makefile && git agent review --reject "$1" .envrc && git agent land "$1" &&
-		grep -x 2 file && test -f src/new.txt && test -f plain.txt && test ! -e .envrc && test -z "$(git status --porcelain)"
+	rm -f show want review.json &&
+	test -z "$(git status --porcelain)" &&
+	test_expect_code 3 git agent land "$1" &&
+	git agent review --accept "$1" Makefile &&
+	git agent review --reject "$1" .envrc &&
+	git agent land "$1" &&
+	grep -x 2 file &&
+	test -f src/new.txt &&
+	test -f plain.txt &&
+	test ! -e .envrc &&
+	test -z "$(git status --porcelain)"
 }
 
 # What the agent's commands were told of the user and of where they are.
 check_inside() {
-	grep '"key": true' "$model/log" >/dev/null && last_output >last && grep "A U Thor" last && grep "author@example.com" last && grep "^$HOME\$" last && grep "C.UTF-8" last
+	grep '"key": true' "$model/log" >/dev/null &&
+	last_output >last &&
+	grep "A U Thor" last &&
+	grep "author@example.com" last &&
+	grep "^$HOME\$" last &&
+	grep "C.UTF-8" last
 }

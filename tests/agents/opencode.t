@@ -7,19 +7,28 @@ test_description='OpenCode from npm, with a scripted model: edit, commit, captur
 begin opencode opencode-ai
 export OPENAI_API_KEY=sk-of-the-test LANG=C.UTF-8
 conf=$HOME/aihome/.config/opencode
-mkdir -p "$conf" && chmod 700 "$HOME/aihome" && cat >"$conf/opencode.json" <<-EOF
-	{ "model": "scripted/m", "small_model": "scripted/m",
-	  "provider": { "scripted": { "npm": "@ai-sdk/openai-compatible", "name": "scripted",
-	    "options": { "baseURL": "$url/v1", "apiKey": "{env:OPENAI_API_KEY}" },
-	    "models": { "m": { "name": "m" } } } } }
+mkdir -p "$conf" &&
+chmod 700 "$HOME/aihome" &&
+cat >"$conf/opencode.json" <<-EOF
+{ "model": "scripted/m", "small_model": "scripted/m",
+  "provider": { "scripted": { "npm": "@ai-sdk/openai-compatible", "name": "scripted",
+    "options": { "baseURL": "$url/v1", "apiKey": "{env:OPENAI_API_KEY}" },
+    "models": { "m": { "name": "m" } } } } }
 EOF
 
 test_expect_success 'it is installed into the agents home, where its program runs' '
-	git agent agents install opencode && git agent start -q -- opencode --version >out && grep "^[0-9.]*\$" out && test ! -e "$HOME/.local/agent" && test ! -e "$HOME/.config/opencode"
+	git agent agents install opencode &&
+	git agent start -q -- opencode --version >out &&
+	grep "^[0-9.]*\$" out &&
+	test ! -e "$HOME/.local/agent" &&
+	test ! -e "$HOME/.config/opencode"
 '
 
 test_expect_success 'it works alone, without asking' '
-	rm -f out && tell && git agent start -q --name s opencode run "do it" && check_session s
+	rm -f out &&
+	tell &&
+	git agent start -q --name s opencode run "do it" &&
+	check_session s
 '
 
 test_expect_success 'its model was asked with the key; its commands found identity, home and locale' '
@@ -27,7 +36,8 @@ test_expect_success 'its model was asked with the key; its commands found identi
 '
 
 test_expect_success 'what it did is reviewed and landed' '
-	rm -f list out err last && check_land s
+	rm -f list out err last &&
+	check_land s
 '
 
 test_done

@@ -11,8 +11,10 @@ in_mounts() {
 }
 
 test_expect_success USERNS 'RS-07: a mount of the same file system is not entered' '
-	mkdir -p precious tree/sub/mnt tree/mnt && echo keep >precious/file &&
-	test_must_fail in_mounts "mount --bind precious tree/sub/mnt; \$1 tree" 2>err && cat err &&
+	mkdir -p precious tree/sub/mnt tree/mnt &&
+	echo keep >precious/file &&
+	test_must_fail in_mounts "mount --bind precious tree/sub/mnt; \$1 tree" 2>err &&
+	cat err &&
 	test "$(cat precious/file)" = keep &&
 	mkdir -p tree/mnt &&
 	test_must_fail in_mounts "mount --bind precious tree/mnt; \$1 tree" &&
@@ -25,11 +27,16 @@ test_expect_success USERNS 'RS-07: a mount of the same file system is not entere
 test_expect_success USERNS 'a mount of another file system is not entered' '
 	mkdir -p tree/mnt &&
 	test_must_fail in_mounts "mount -t tmpfs none tree/mnt; echo x >tree/mnt/f; \$1 tree || { test -e tree/mnt/f && exit 1; }" &&
-	"$rmtree" tree && test ! -e tree
+	"$rmtree" tree &&
+	test ! -e tree
 '
 
 test_expect_success 'a read-only directory of ours is no obstacle' '
-	mkdir tree && echo x >tree/f && chmod 555 tree && "$rmtree" tree && test ! -e tree &&
+	mkdir tree &&
+	echo x >tree/f &&
+	chmod 555 tree &&
+	"$rmtree" tree &&
+	test ! -e tree &&
 	test_expect_code 129 "$rmtree"
 '
 

@@ -12,12 +12,18 @@ user() {
 }
 # repo NAME [TEXT]: a repository with that file, entered
 repo() {
-	rm -f "$conf" && git init -q "$1" && cd "$1" && echo a >a &&
-	{ test $# = 1 || printf '%b' "$2" >.agentdev.yaml; } && git add -A && git commit -qm base
+	rm -f "$conf" &&
+	git init -q "$1" &&
+	cd "$1" &&
+	echo a >a &&
+	{ test $# = 1 || printf '%b' "$2" >.agentdev.yaml; } &&
+	git add -A &&
+	git commit -qm base
 }
 # value KEY, origin KEY: as --json says
 value() {
-	git agent config --json | python3 -c 'import json, sys; print(*[k["value"] for k in json.load(sys.stdin) if k["key"] == sys.argv[1]])' "$1"
+	git agent config --json |
+		python3 -c 'import json, sys; print(*[k["value"] for k in json.load(sys.stdin) if k["key"] == sys.argv[1]])' "$1"
 }
 origin() {
 	git agent config --json | python3 -c '
@@ -27,14 +33,24 @@ for k in json.load(sys.stdin):
 }
 
 test_expect_success 'without any file: the defaults, which as a file are the same' '
-	repo none && git agent config >../out && test "$(value dirty)" = carry && test "$(origin dirty)" = "default None None None" &&
-	test "$(value home)" = "$HOME/aihome" && test "$(value state_dir)" = "$HOME/.local/state/git-agent" && test "$(value limits.capture.file_size)" = 2GiB &&
-	cp ../out "$conf" && git agent config >../again && test_cmp ../out ../again && test "$(origin dirty)" = "user $conf 1 8" &&
+	repo none &&
+	git agent config >../out &&
+	test "$(value dirty)" = carry &&
+	test "$(origin dirty)" = "default None None None" &&
+	test "$(value home)" = "$HOME/aihome" &&
+	test "$(value state_dir)" = "$HOME/.local/state/git-agent" &&
+	test "$(value limits.capture.file_size)" = 2GiB &&
+	cp ../out "$conf" &&
+	git agent config >../again &&
+	test_cmp ../out ../again &&
+	test "$(origin dirty)" = "user $conf 1 8" &&
 	test "$(cd / && XDG_STATE_HOME=/x HOME="$HOME/none" git agent config 2>/dev/null | grep state_dir)" = "state_dir: /x/git-agent"
 '
 
 test_expect_success 'every key with its default and range is in the manual, limits in docs/limits.md' '
-	repo docs && git agent config --json >../json && python3 - "$TEST_SRCDIR" <<-\EOF &&
+	repo docs &&
+	git agent config --json >../json &&
+	python3 - "$TEST_SRCDIR" <<-\EOF &&
 	import json, sys
 	man = open(sys.argv[1] + "/docs/man/agentdev.yaml.5").read()
 	doc = open(sys.argv[1] + "/docs/limits.md").read()
@@ -51,79 +67,184 @@ test_expect_success 'every key with its default and range is in the manual, limi
 	        least, most = text[1].split(", ")
 	        print(k["key"], least.strip(), most.strip(), file=open("../ranges", "a"))
 	EOF
-	while read -r key least most
-	do
-		git agent -c $key=$least config >../out && git agent -c $key=$most config >../out && grep ": $most\$" ../out &&
-		test_expect_code 129 git agent -c $key=0 config && { git agent -c "$key=9${most}" config 2>../err; test $? = 129; } && grep "takes a .* from $least to $most, not" ../err || exit 1
-	done <../ranges && test "$(wc -l <../ranges)" = 14
+	while read -r key least most; do
+		git agent -c $key=$least config >../out &&
+		git agent -c $key=$most config >../out &&
+		grep ": $most\$" ../out &&
+		test_expect_code 129 git agent -c $key=0 config &&
+		{
+			git agent -c "$key=9${most}" config 2>../err
+			test $? = 129
+		} &&
+		grep "takes a .* from $least to $most, not" ../err || exit 1
+	done <../ranges &&
+	test "$(wc -l <../ranges)" = 14
 '
 
 test_expect_success 'the file of the user: where XDG says, a link to it, line and column of each value' '
-	repo user && user "# mine\nlimits:\n  capture:\n    depth: 64\ndirty: ignore\n" && test "$(value limits.capture.depth)" = 64 &&
-	test "$(origin limits.capture.depth)" = "user $conf 4 12" && git agent config --origin | grep "^dirty: ignore # $conf:5\$" &&
-	mkdir -p ../xdg/git-agent && mv "$conf" ../mine && test "$(value dirty)" = carry && ln -s ../../mine ../xdg/git-agent/config.yaml &&
-	XDG_CONFIG_HOME=$HOME/xdg git agent config --origin | grep "^dirty: ignore # $HOME/xdg/git-agent/config.yaml:5\$" &&
+	repo user &&
+	user "# mine\nlimits:\n  capture:\n    depth: 64\ndirty: ignore\n" &&
+	test "$(value limits.capture.depth)" = 64 &&
+	test "$(origin limits.capture.depth)" = "user $conf 4 12" &&
+	git agent config --origin | grep "^dirty: ignore # $conf:5\$" &&
+	mkdir -p ../xdg/git-agent &&
+	mv "$conf" ../mine &&
+	test "$(value dirty)" = carry &&
+	ln -s ../../mine ../xdg/git-agent/config.yaml &&
+	XDG_CONFIG_HOME=$HOME/xdg git agent config --origin |
+		grep "^dirty: ignore # $HOME/xdg/git-agent/config.yaml:5\$" &&
 	XDG_CONFIG_HOME=relative git agent config | grep "^dirty: carry\$"
 '
 
 test_expect_success 'what is wrong with it stops every command that would go by it, in one line with its place' '
-	repo wrong && user "dirty: carry\nlimits:\n  capture:\n    dept: 5\n" && for c in config list "start true" doctor "capture x" "drop x"
-	do
-		git agent $c >../out 2>../err; rc=$?; case $c in start*) test $rc = 125 ;; *) test $rc = 128 ;; esac && test ! -s ../out && test "$(wc -l <../err)" = 2 &&
-		grep "^git-agent: $conf:4:5: unknown key .limits.capture.dept.\$" ../err && grep "^hint: did you mean .limits.capture.depth.?\$" ../err || exit 1
-	done && git agent version && git agent -h && git agent list -h &&
-	user "dirty: \033[31m\n" && test_must_fail git agent list 2>../err && ! grep "$(printf "\033")" ../err &&
-	user "a: &x 1\nb: *x\n" && test_must_fail git agent list 2>../err && grep "config.yaml:1:4: anchors are not taken" ../err &&
-	head -c 300000 /dev/zero | tr "\0" "#" >"$conf" && test_must_fail git agent list 2>../err && grep "cannot read .*config.yaml" ../err &&
-	rm "$conf" && mkfifo "$conf" && test_must_fail git agent list 2>../err && grep "is not a file" ../err && rm "$conf" && mkdir "$conf" && test_must_fail git agent list && rmdir "$conf"
+	repo wrong &&
+	user "dirty: carry\nlimits:\n  capture:\n    dept: 5\n" &&
+	for c in config list "start true" doctor "capture x" "drop x"; do
+		git agent $c >../out 2>../err
+		rc=$?
+		case $c in start*) test $rc = 125 ;; *) test $rc = 128 ;; esac &&
+		test ! -s ../out &&
+		test "$(wc -l <../err)" = 2 &&
+		grep "^git-agent: $conf:4:5: unknown key .limits.capture.dept.\$" ../err &&
+		grep "^hint: did you mean .limits.capture.depth.?\$" ../err || exit 1
+	done &&
+	git agent version &&
+	git agent -h &&
+	git agent list -h &&
+	user "dirty: \033[31m\n" &&
+	test_must_fail git agent list 2>../err &&
+	! grep "$(printf "\033")" ../err &&
+	user "a: &x 1\nb: *x\n" &&
+	test_must_fail git agent list 2>../err &&
+	grep "config.yaml:1:4: anchors are not taken" ../err &&
+	head -c 300000 /dev/zero | tr "\0" "#" >"$conf" &&
+	test_must_fail git agent list 2>../err &&
+	grep "cannot read .*config.yaml" ../err &&
+	rm "$conf" &&
+	mkfifo "$conf" &&
+	test_must_fail git agent list 2>../err &&
+	grep "is not a file" ../err &&
+	rm "$conf" &&
+	mkdir "$conf" &&
+	test_must_fail git agent list &&
+	rmdir "$conf"
 '
 
 test_expect_success 'the command line counts most; what is wrong there is wrong usage' '
-	repo command "dirty: refuse\n" && user "dirty: ignore\n" && test "$(git agent -c dirty=carry config --origin | head -1)" = "dirty: carry # command line" &&
-	git agent -c dirty=carry -c dirty=ignore config | grep "^dirty: ignore\$" && for word in dirty dirt=carry dirty=x limits.capture.depth=-1 =
-	do
-		test_expect_code 129 git agent -c $word config 2>../err && test -s ../err || exit 1
-	done && test_expect_code 129 git agent -c 2>../err && test_expect_code 129 git agent start --dirty x true 2>../err && grep "takes carry, ignore or refuse, not .x." ../err
+	repo command "dirty: refuse\n" &&
+	user "dirty: ignore\n" &&
+	test "$(git agent -c dirty=carry config --origin | head -1)" = "dirty: carry # command line" &&
+	git agent -c dirty=carry -c dirty=ignore config | grep "^dirty: ignore\$" &&
+	for word in dirty dirt=carry dirty=x limits.capture.depth=-1 =; do
+		test_expect_code 129 git agent -c $word config 2>../err &&
+		test -s ../err || exit 1
+	done &&
+	test_expect_code 129 git agent -c 2>../err &&
+	test_expect_code 129 git agent start --dirty x true 2>../err &&
+	grep "takes carry, ignore or refuse, not .x." ../err
 '
 
 # ---- the repository's file ------------------------------------------------------------------------
 
 test_expect_success 'it is the one of the commit: not of the working tree, nor of the index' '
-	repo commit "dirty: ignore\n" && test "$(origin dirty)" = "repository .agentdev.yaml 1 8" && printf "dirty: refuse\n" >.agentdev.yaml && test "$(value dirty)" = ignore &&
-	git add . && test "$(value dirty)" = ignore && git commit -qm 2 && test "$(value dirty)" = refuse && git rm -q --cached .agentdev.yaml && rm .agentdev.yaml && test "$(value dirty)" = refuse &&
-	printf nonsense >.agentdev.yaml && test "$(value dirty)" = refuse
+	repo commit "dirty: ignore\n" &&
+	test "$(origin dirty)" = "repository .agentdev.yaml 1 8" &&
+	printf "dirty: refuse\n" >.agentdev.yaml &&
+	test "$(value dirty)" = ignore &&
+	git add . &&
+	test "$(value dirty)" = ignore &&
+	git commit -qm 2 &&
+	test "$(value dirty)" = refuse &&
+	git rm -q --cached .agentdev.yaml &&
+	rm .agentdev.yaml &&
+	test "$(value dirty)" = refuse &&
+	printf nonsense >.agentdev.yaml &&
+	test "$(value dirty)" = refuse
 '
 
 test_expect_success 'it may make things stricter than the user has them' '
-	repo stricter "dirty: refuse\nlimits: {capture: {depth: 50}}\n" && test "$(value dirty)" = refuse && user "limits: {capture: {depth: 60}}\ndirty: ignore\n" &&
-	test "$(value limits.capture.depth)" = 50 && git agent config --origin | grep "depth: 50 # .agentdev.yaml:2\$" &&
-	user "limits: {capture: {depth: 40}}\n" && git agent config --origin | grep "depth: 40 # $conf:1\$"
+	repo stricter "dirty: refuse\nlimits: {capture: {depth: 50}}\n" &&
+	test "$(value dirty)" = refuse &&
+	user "limits: {capture: {depth: 60}}\ndirty: ignore\n" &&
+	test "$(value limits.capture.depth)" = 50 &&
+	git agent config --origin | grep "depth: 50 # .agentdev.yaml:2\$" &&
+	user "limits: {capture: {depth: 40}}\n" &&
+	git agent config --origin | grep "depth: 40 # $conf:1\$"
 '
 
 test_expect_success 'PS-01: what would loosen is refused, with what to do, and nothing starts' '
-	n=0 && for line in "home: /tmp/x" "state_dir: /tmp/x" "terminal_filter: off" "notify: /bin/true"
-	do
-		n=$((n + 1)) && (repo loose$n "$line\n" && user "dirty: ignore\n" && test_expect_code 128 git agent config 2>../err &&
-		grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* a repository can" ../err && grep "^hint: put it in your own file, .$conf., and out of the repository.s\$" ../err &&
-		test_expect_code 125 git agent start -- touch x 2>../err && grep "a repository can" ../err && test -z "$(git for-each-ref refs/agent)") || exit 1
-	done && for line in "limits: {capture: {depth: 129}}" "limits: {capture: {git_time: 2m}}"
-	do
-		n=$((n + 1)) && (repo loose$n "$line\n" && user "dirty: ignore\nlimits: {capture: {depth: 40}}\n" && git agent config >../out && grep "depth: 40" ../out && grep "git_time: 1m" ../out &&
-		test_expect_code 125 git agent start -- touch x </dev/null 2>../err && grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" ../err && test -z "$(git for-each-ref refs/agent)") || exit 1
+	n=0 &&
+	for line in "home: /tmp/x" "state_dir: /tmp/x" "terminal_filter: off" "notify: /bin/true"; do
+		n=$((n + 1)) &&
+		(
+			repo loose$n "$line\n" &&
+			user "dirty: ignore\n" &&
+			test_expect_code 128 git agent config 2>../err &&
+			grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* a repository can" ../err &&
+			grep "^hint: put it in your own file, .$conf., and out of the repository.s\$" ../err &&
+			test_expect_code 125 git agent start -- touch x 2>../err &&
+			grep "a repository can" ../err &&
+			test -z "$(git for-each-ref refs/agent)"
+
+		) || exit 1
+	done &&
+	for line in "limits: {capture: {depth: 129}}" "limits: {capture: {git_time: 2m}}"; do
+		n=$((n + 1)) &&
+		(
+			repo loose$n "$line\n" &&
+			user "dirty: ignore\nlimits: {capture: {depth: 40}}\n" &&
+			git agent config >../out &&
+			grep "depth: 40" ../out &&
+			grep "git_time: 1m" ../out &&
+			test_expect_code 125 git agent start -- touch x </dev/null 2>../err &&
+			grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" ../err &&
+			test -z "$(git for-each-ref refs/agent)"
+
+		) || exit 1
 	done
 '
 
 test_expect_success 'one that is no file, too long or wrong: refused, and which commit it is of' '
-	repo link && ln -s /etc/passwd .agentdev.yaml && git add . && git commit -qm link && test_expect_code 125 git agent start -- true 2>../err && grep "agentdev.yaml: it is not a file" ../err && grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), not of the working tree\$" ../err &&
-	git rm -q .agentdev.yaml && mkdir .agentdev.yaml && echo x >.agentdev.yaml/x && git add . && git commit -qm dir && test_must_fail git agent config 2>../err && grep "is not a file" ../err &&
-	git rm -rq .agentdev.yaml && head -c 262145 /dev/zero | tr "\0" "#" >.agentdev.yaml && git add . && git commit -qm long && test_must_fail git agent config 2>../err && grep "longer than 256 KiB" ../err && grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), " ../err &&
-	printf "dirty: [" >.agentdev.yaml && git commit -qam bad && rm .agentdev.yaml && test_must_fail git agent config 2>../err && grep "agentdev.yaml:2:1: " ../err &&
+	repo link &&
+	ln -s /etc/passwd .agentdev.yaml &&
+	git add . &&
+	git commit -qm link &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "agentdev.yaml: it is not a file" ../err &&
+	grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), not of the working tree\$" ../err &&
+	git rm -q .agentdev.yaml &&
+	mkdir .agentdev.yaml &&
+	echo x >.agentdev.yaml/x &&
+	git add . &&
+	git commit -qm dir &&
+	test_must_fail git agent config 2>../err &&
+	grep "is not a file" ../err &&
+	git rm -rq .agentdev.yaml &&
+	head -c 262145 /dev/zero | tr "\0" "#" >.agentdev.yaml &&
+	git add . &&
+	git commit -qm long &&
+	test_must_fail git agent config 2>../err &&
+	grep "longer than 256 KiB" ../err &&
+	grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), " ../err &&
+	printf "dirty: [" >.agentdev.yaml &&
+	git commit -qam bad &&
+	rm .agentdev.yaml &&
+	test_must_fail git agent config 2>../err &&
+	grep "agentdev.yaml:2:1: " ../err &&
 	grep "^hint: this is the file of commit $(git rev-parse HEAD | cut -c1-10), not of the working tree\$" ../err
 '
 
 test_expect_success 'where there is no repository or no commit, the settings of the user' '
-	rm -f "$conf" && user "dirty: refuse\n" && mkdir no && cd no && test "$(git agent config 2>../err | head -1)" = "dirty: refuse" && grep "not in a git repository" ../err &&
-	git init -q . && printf "dirty: carry\n" >.agentdev.yaml && test "$(git agent config 2>../err | head -1)" = "dirty: refuse" && test ! -s ../err
+	rm -f "$conf" &&
+	user "dirty: refuse\n" &&
+	mkdir no &&
+	cd no &&
+	test "$(git agent config 2>../err | head -1)" = "dirty: refuse" &&
+	grep "not in a git repository" ../err &&
+	git init -q . &&
+	printf "dirty: carry\n" >.agentdev.yaml &&
+	test "$(git agent config 2>../err | head -1)" = "dirty: refuse" &&
+	test ! -s ../err
 '
 
 # ---- what they do ------------------------------------------------------------------------------------
@@ -131,48 +252,111 @@ test_expect_success 'where there is no repository or no commit, the settings of 
 require_sandbox
 
 test_expect_success 'dirty: by the user, stricter by the repository, and by the command line' '
-	repo dirty && echo mine >a && user "dirty: refuse\n" && test_expect_code 2 git agent start -- true 2>../err && user "dirty: ignore\n" &&
-	git agent start -q -- sh -c "cat a >\$HOME/got" && test "$(cat "$HOME/aihome/got")" = a && git agent start -q --dirty carry -- sh -c "cat a >\$HOME/got" && test "$(cat "$HOME/aihome/got")" = mine &&
-	git agent -c dirty=carry start -q -- sh -c "cat a >\$HOME/got" && test "$(cat "$HOME/aihome/got")" = mine && test_expect_code 129 git agent start --live -- true 2>../err &&
-	printf "dirty: refuse\n" >.agentdev.yaml && git add .agentdev.yaml && git commit -qm refuse -- .agentdev.yaml && test_expect_code 2 git agent start -- true &&
-	git agent start -q --base HEAD -- true && git agent start -q --dirty carry -- true
+	repo dirty &&
+	echo mine >a &&
+	user "dirty: refuse\n" &&
+	test_expect_code 2 git agent start -- true 2>../err &&
+	user "dirty: ignore\n" &&
+	git agent start -q -- sh -c "cat a >\$HOME/got" &&
+	test "$(cat "$HOME/aihome/got")" = a &&
+	git agent start -q --dirty carry -- sh -c "cat a >\$HOME/got" &&
+	test "$(cat "$HOME/aihome/got")" = mine &&
+	git agent -c dirty=carry start -q -- sh -c "cat a >\$HOME/got" &&
+	test "$(cat "$HOME/aihome/got")" = mine &&
+	test_expect_code 129 git agent start --live -- true 2>../err &&
+	printf "dirty: refuse\n" >.agentdev.yaml &&
+	git add .agentdev.yaml &&
+	git commit -qm refuse -- .agentdev.yaml &&
+	test_expect_code 2 git agent start -- true &&
+	git agent start -q --base HEAD -- true &&
+	git agent start -q --dirty carry -- true
 '
 
 test_expect_success 'of another base, its own file; an agent that changes it changes nothing' '
-	repo base "dirty: refuse\nlimits: {capture: {file_size: 3}}\n" && git tag strict && git rm -q .agentdev.yaml && git commit -qm none &&
+	repo base "dirty: refuse\nlimits: {capture: {file_size: 3}}\n" &&
+	git tag strict &&
+	git rm -q .agentdev.yaml &&
+	git commit -qm none &&
 	work="echo 12345 >big; printf \"limits: {capture: {file_size: 1GiB}}\n\" >.agentdev.yaml; git add -A; git commit -qm mine 2>/dev/null; git reset -q --soft HEAD~" &&
-	git agent start -q --name s --base strict -- sh -c "$work" && git agent review --json s | grep limits.capture.file_size && ! git cat-file -e agent/s:big 2>/dev/null &&
-	git agent start -q --name n -- sh -c "$work" && git cat-file -e agent/n:big
+	git agent start -q --name s --base strict -- sh -c "$work" &&
+	git agent review --json s | grep limits.capture.file_size &&
+	! git cat-file -e agent/s:big 2>/dev/null &&
+	git agent start -q --name n -- sh -c "$work" &&
+	git cat-file -e agent/n:big
 '
 
 test_expect_success 'home: a directory that is there is not closed, and has to be' '
-	repo closed && mkdir -m 755 ../open && user "home: ~/open\n" && test_expect_code 125 git agent start -- true 2>../err &&
-	grep "is not closed to others" ../err && grep "chmod 0700 $HOME/open" ../err && test "$(stat -c %a "$HOME/open")" = 755 &&
-	chmod 700 ../open && git agent start -q -- true
+	repo closed &&
+	mkdir -m 755 ../open &&
+	user "home: ~/open\n" &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "is not closed to others" ../err &&
+	grep "chmod 0700 $HOME/open" ../err &&
+	test "$(stat -c %a "$HOME/open")" = 755 &&
+	chmod 700 ../open &&
+	git agent start -q -- true
 '
 
 test_expect_success 'home: another directory is shown; none that holds the own one, by whatever name' '
-	repo home && user "home: ~/other/agents\n" && git agent start -q -- sh -c "echo x >\$HOME/here" && test "$(cat "$HOME/other/agents/here")" = x && test "$(stat -c %a "$HOME/other/agents")" = 700 &&
-	ln -s "$HOME" ../alias && mkdir -p ../alias2 && ln -s "$(dirname "$HOME")" ../alias2/up && for h in "$HOME" "$(dirname "$HOME")" "/$(echo "$HOME" | cut -d/ -f2)" "$HOME/alias" "$HOME/alias2/up" "$HOME/alias2/up/$(basename "$HOME")"
-	do
-		user "home: \"$h\"\n" && test_expect_code 125 git agent start -- true 2>../err && grep "is or contains your own" ../err || exit 1
-	done && mode=$(stat -c %a "$HOME") && test "$mode" != 700
+	repo home &&
+	user "home: ~/other/agents\n" &&
+	git agent start -q -- sh -c "echo x >\$HOME/here" &&
+	test "$(cat "$HOME/other/agents/here")" = x &&
+	test "$(stat -c %a "$HOME/other/agents")" = 700 &&
+	ln -s "$HOME" ../alias &&
+	mkdir -p ../alias2 &&
+	ln -s "$(dirname "$HOME")" ../alias2/up &&
+	for h in "$HOME" "$(dirname "$HOME")" "/$(echo "$HOME" | cut -d/ -f2)" "$HOME/alias" "$HOME/alias2/up" "$HOME/alias2/up/$(basename "$HOME")"; do
+		user "home: \"$h\"\n" &&
+		test_expect_code 125 git agent start -- true 2>../err &&
+		grep "is or contains your own" ../err ||
+			exit 1
+	done &&
+	mode=$(stat -c %a "$HOME") &&
+	test "$mode" != 700
 '
 
 test_expect_success 'state_dir: sessions are there, and not where agents can write' '
-	repo state && user "state_dir: ~/st ate/x\n" && git agent start -q --name s -- sh -c "echo s >s" && test -d "$HOME/st ate/x/"*/sessions/s && git agent list | grep "^s " && rm "$conf" && ! git agent list | grep "^s " &&
-	XDG_STATE_HOME=$HOME/elsewhere && export XDG_STATE_HOME && user "state_dir: ~/st ate/x\n" && git agent list | grep "^s " && test ! -e ../elsewhere &&
-	mkdir -p ../aihome/sub && ln -s aihome/sub ../into && for s in aihome aihome/inner aihome/sub into into/x
-	do
-		user "state_dir: ~/$s\n" && test_expect_code 125 git agent start -- true 2>../err && grep "agents could write where sessions are kept" ../err || exit 1
+	repo state &&
+	user "state_dir: ~/st ate/x\n" &&
+	git agent start -q --name s -- sh -c "echo s >s" &&
+	test -d "$HOME/st ate/x/"*/sessions/s &&
+	git agent list | grep "^s " &&
+	rm "$conf" &&
+	! git agent list | grep "^s " &&
+	XDG_STATE_HOME=$HOME/elsewhere &&
+	export XDG_STATE_HOME &&
+	user "state_dir: ~/st ate/x\n" &&
+	git agent list | grep "^s " &&
+	test ! -e ../elsewhere &&
+	mkdir -p ../aihome/sub &&
+	ln -s aihome/sub ../into &&
+	for s in aihome aihome/inner aihome/sub into into/x; do
+		user "state_dir: ~/$s\n" &&
+		test_expect_code 125 git agent start -- true 2>../err &&
+		grep "agents could write where sessions are kept" ../err ||
+			exit 1
 	done &&
-	user "state_dir: $(pwd)/state\n" && test_expect_code 125 git agent start -- true 2>../err && grep overlap ../err
+	user "state_dir: $(pwd)/state\n" &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep overlap ../err
 '
 
 test_lazy_prereq STRACE 'strace -o /dev/null true'
 test_expect_success STRACE 'each program of a start opens the file of the user once, and runs nothing for it' '
-	repo warm && git agent start -q -- true && trace() { rm -f ../trace.* && strace -ff -qq -e trace=execve,open,openat -o ../trace git-agent start -q -- true && cat ../trace.* >../trace && grep -c "execve(.* = 0" ../trace; } &&
-	n=$(trace) && test "$(grep -c "config[.]yaml" ../trace)" = 2 && user "dirty: refuse\n" && test "$(trace)" = "$n" && test "$(grep -c "config[.]yaml" ../trace)" = 2 &&
+	repo warm &&
+	git agent start -q -- true &&
+	trace() {
+		rm -f ../trace.* &&
+		strace -ff -qq -e trace=execve,open,openat -o ../trace git-agent start -q -- true &&
+		cat ../trace.* >../trace &&
+		grep -c "execve(.* = 0" ../trace
+	} &&
+	n=$(trace) &&
+	test "$(grep -c "config[.]yaml" ../trace)" = 2 &&
+	user "dirty: refuse\n" &&
+	test "$(trace)" = "$n" &&
+	test "$(grep -c "config[.]yaml" ../trace)" = 2 &&
 	! grep "agentdev.yaml" ../trace
 '
 

@@ -16,27 +16,43 @@ oracle_tree() {
 test_expect_success 'make a repository' '
 	test_repo r &&
 	cd r &&
-	echo one >a && echo two >b && mkdir -p d/e && echo three >d/e/c && ln -s a link &&
-	printf "#!/bin/sh\n" >tool && chmod +x tool &&
-	echo "*.log" >.gitignore && echo "out/" >>.gitignore &&
-	git add -A && git commit -qm base
+	echo one >a &&
+	echo two >b &&
+	mkdir -p d/e &&
+	echo three >d/e/c &&
+	ln -s a link &&
+	printf "#!/bin/sh\n" >tool &&
+	chmod +x tool &&
+	echo "*.log" >.gitignore &&
+	echo "out/" >>.gitignore &&
+	git add -A &&
+	git commit -qm base
 '
 
 test_expect_success "git reads its configuration once, of the repository around, whatever the environment says" '
-	mkdir bin && real=$(command -v git) && printf "#!/bin/sh\ncase \"\$*\" in *--show-origin*) echo \"\$GIT_DIR\" >>\"%s\";; esac\nexec \"%s\" \"\$@\"\n" "$HOME/reads" "$real" >bin/git &&
-	chmod +x bin/git && cd r && for command in list "drop --help" "list -h" secrets version "start --dry-run -- true"; do
-		: >../reads && GIT_DIR=/nowhere GIT_AGENT_LOADING=1,2,3:x GIT_AGENT_BEGUN=1,4,5,6,7,8:x PATH="$HOME/bin:$PATH" "$TEST_BUILDDIR/git-agent" $command >../out 2>&1 &&
+	mkdir bin &&
+	real=$(command -v git) &&
+	printf "#!/bin/sh\ncase \"\$*\" in *--show-origin*) echo \"\$GIT_DIR\" >>\"%s\";; esac\nexec \"%s\" \"\$@\"\n" "$HOME/reads" "$real" >bin/git &&
+	chmod +x bin/git &&
+	cd r &&
+	for command in list "drop --help" "list -h" secrets version "start --dry-run -- true"; do
+		: >../reads &&
+		GIT_DIR=/nowhere GIT_AGENT_LOADING=1,2,3:x GIT_AGENT_BEGUN=1,4,5,6,7,8:x PATH="$HOME/bin:$PATH" "$TEST_BUILDDIR/git-agent" $command >../out 2>&1 &&
 		case $command in
-		*-h*|version) test ! -s ../reads ;;
-		*) echo "$HOME/r/.git" >../want && test_cmp ../want ../reads ;;
+		*-h* | version) test ! -s ../reads ;;
+		*) echo "$HOME/r/.git" >../want &&
+		test_cmp ../want ../reads ;;
 		esac || return 1
-	done && (unset HOME && "$TEST_BUILDDIR/git-agent" version)
+	done &&
+	(unset HOME && "$TEST_BUILDDIR/git-agent" version)
 '
 
 test_expect_success 'a caller that ignores SIGCHLD is of no consequence' '
-	cd r && test_expect_code 3 env --ignore-signal=CHLD "$TEST_BUILDDIR/git-agent" start -q --name ignored -- sh -c "exit 3" &&
+	cd r &&
+	test_expect_code 3 env --ignore-signal=CHLD "$TEST_BUILDDIR/git-agent" start -q --name ignored -- sh -c "exit 3" &&
 	test_expect_code 125 env --ignore-signal=CHLD "$TEST_BUILDDIR/git-agent" start -d --name none -- /none 2>../err &&
-	grep "cannot run ./none" ../err && git agent drop ignored
+	grep "cannot run ./none" ../err &&
+	git agent drop ignored
 '
 
 test_expect_success 'nothing changed: no commit, no branch' '
@@ -49,22 +65,29 @@ test_expect_success 'nothing changed: no commit, no branch' '
 	git agent review nothing | grep "nothing was committed" &&
 	git agent review --format=json nothing | grep "\"session\": \"nothing\"" &&
 	git agent drop nothing &&
-	git agent list >../out && ! grep nothing ../out
+	git agent list >../out &&
+	! grep nothing ../out
 '
 
 test_expect_success 'one name started and dropped several times within a second' '
 	cd r &&
-	for i in 1 2 3 4; do git agent start -q --name again -- true && git agent drop again || exit 1; done &&
+	for i in 1 2 3 4; do
+		git agent start -q --name again -- true &&
+		git agent drop again || exit 1
+	done &&
 	test "$(git for-each-ref refs/agent-trash | grep -c "/again-.*/base$")" = 4 &&
 	test "$(ls "$HOME"/.local/state/git-agent/*/trash | grep -c "^again-")" = 4 &&
 	: overlays leave directories of mode 000, which would stop this &&
-	test -z "$(find "$HOME"/.local/state/git-agent/*/trash -name work)" && rm -r "$HOME"/.local/state/git-agent/*/trash
+	test -z "$(find "$HOME"/.local/state/git-agent/*/trash -name work)" &&
+	rm -r "$HOME"/.local/state/git-agent/*/trash
 '
 
 test_expect_success STRACE 'the refs of a start reach the disk while the session lasts' '
-	cd r && test_when_finished "git agent drop synced; rm -f ../trace" &&
+	cd r &&
+	test_when_finished "git agent drop synced; rm -f ../trace" &&
 	strace -f -y -e trace=fsync -o ../trace git agent start -q --name synced -- sleep 2 &&
-	grep "fsync(.*/refs/agent/synced/base>" ../trace && grep "fsync(.*/refs/heads/agent/synced>" ../trace &&
+	grep "fsync(.*/refs/agent/synced/base>" ../trace &&
+	grep "fsync(.*/refs/heads/agent/synced>" ../trace &&
 	grep "fsync(.*/sessions/synced/session>" ../trace
 '
 
@@ -79,10 +102,21 @@ test_expect_success 'the exit status is the agent'\''s' '
 test_expect_success 'what the agent did is one commit; its tree is what git add -A makes' '
 	cd r &&
 	git agent start --name work -m "the work" -- sh -c "
-		echo changed >a && rm b && mkdir n && echo new >n/f && mv d/e/c d/c && rmdir d/e &&
-		chmod +x a && chmod -x tool && ln -sf d/c link && echo x >x.log && mkdir out && echo o >out/o &&
+		echo changed >a &&
+		rm b &&
+		mkdir n &&
+		echo new >n/f &&
+		mv d/e/c d/c &&
+		rmdir d/e &&
+		chmod +x a &&
+		chmod -x tool &&
+		ln -sf d/c link &&
+		echo x >x.log &&
+		mkdir out &&
+		echo o >out/o &&
 		tar cf - --exclude=./.git --exclude=*.log --exclude=./out . >\$HOME/view.tar" 2>../err &&
-	mkdir ../view && tar xf "$HOME/aihome/view.tar" -C ../view &&
+	mkdir ../view &&
+	tar xf "$HOME/aihome/view.tar" -C ../view &&
 	test "$(oracle_tree "$(pwd)/../view")" = "$(git rev-parse agent/work^{tree})" &&
 	test "$(git rev-list --count HEAD..agent/work)" = 1 &&
 	git log -1 --format=%B agent/work | head -1 | grep "^the work$" &&
@@ -96,23 +130,30 @@ test_expect_success 'ignored paths stay in the session and are named' '
 	grep "left behind: out" ../err &&
 	! git cat-file -e agent/work:x.log 2>/dev/null &&
 	git agent review --format=json work >../json &&
-	grep "\"left_behind\"" ../json && grep "\"out" ../json &&
-	test ! -e x.log && test ! -e out
+	grep "\"left_behind\"" ../json &&
+	grep "\"out" ../json &&
+	test ! -e x.log &&
+	test ! -e out
 '
 
 test_expect_success 'the working tree is as it was' '
 	cd r &&
-	git diff --exit-code HEAD && git fsck --strict 2>&1 | (! grep -E "error|missing|fatal") &&
+	git diff --exit-code HEAD &&
+	git fsck --strict 2>&1 | (! grep -E "error|missing|fatal") &&
 	test "$(cat b)" = two
 '
 
 test_expect_success 'review names it, landing merges it, the session says so' '
 	cd r &&
-	git agent review work >../text && grep "agent/work" ../text && grep "+changed" ../text &&
+	git agent review work >../text &&
+	grep "agent/work" ../text &&
+	grep "+changed" ../text &&
 	git agent review --accept-all work &&
 	git agent land work &&
 	test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/work)" &&
-	test "$(cat a)" = changed && test ! -e b && test -x a &&
+	test "$(cat a)" = changed &&
+	test ! -e b &&
+	test -x a &&
 	git agent list | grep "work.*landed" &&
 	git agent drop work &&
 	test_must_fail git rev-parse --verify -q refs/heads/agent/work
@@ -122,18 +163,27 @@ test_expect_success 'the agent'\''s own commits arrive as they are, the rest on 
 	cd r &&
 	base=$(git rev-parse HEAD) &&
 	git agent start --name commits -- sh -c "
-		echo 1 >one && git add one && git commit -qm first &&
-		echo 2 >two && git add two && git commit -qm second --author=\"Some One <some@one>\" &&
-		git log --format=%H -2 >\$HOME/ids && echo 3 >three" &&
+		echo 1 >one &&
+		git add one &&
+		git commit -qm first &&
+		echo 2 >two &&
+		git add two &&
+		git commit -qm second --author=\"Some One <some@one>\" &&
+		git log --format=%H -2 >\$HOME/ids &&
+		echo 3 >three" &&
 	test "$(git rev-list --count $base..agent/commits)" = 3 &&
-	git rev-list -2 agent/commits~1 >../ids && test_cmp "$HOME/aihome/ids" ../ids &&
+	git rev-list -2 agent/commits~1 >../ids &&
+	test_cmp "$HOME/aihome/ids" ../ids &&
 	test "$(git cat-file blob agent/commits:three)" = 3 &&
 	git fsck --strict agent/commits
 '
 
 test_expect_success 'amended base: one commit with the whole difference' '
 	cd r &&
-	git agent start --name amend -- sh -c "echo am >am && git add am && git commit -q --amend -m amended" &&
+	git agent start --name amend -- sh -c "
+		echo am >am &&
+		git add am &&
+		git commit -q --amend -m amended" &&
 	test "$(git rev-parse agent/amend~1)" = "$(git rev-parse HEAD)" &&
 	test "$(git cat-file blob agent/amend:am)" = am
 '
@@ -154,9 +204,14 @@ test_expect_success 'rebase, stash, branch and log work inside' '
 
 test_expect_success 'uncommitted work is seen inside and kept off the branch' '
 	cd r &&
-	echo mine >>b2 && git add b2 && git commit -qm b2 &&
-	seq 1 40 >long && git add long && git commit -qm long &&
-	sed -i "3s/.*/MY EDIT/" long && echo untracked >unt &&
+	echo mine >>b2 &&
+	git add b2 &&
+	git commit -qm b2 &&
+	seq 1 40 >long &&
+	git add long &&
+	git commit -qm long &&
+	sed -i "3s/.*/MY EDIT/" long &&
+	echo untracked >unt &&
 	cp .git/index ../index.before &&
 	git agent start --name dirty -- sh -c "
 		test \"\$(cat unt)\" = untracked && grep -q \"MY EDIT\" long &&
@@ -165,27 +220,46 @@ test_expect_success 'uncommitted work is seen inside and kept off the branch' '
 	grep "2 uncommitted paths" ../err &&
 	test_cmp .git/index ../index.before &&
 	! grep unt "$HOME/aihome/status" &&
-	git diff --name-only HEAD agent/dirty >../names && test "$(cat ../names)" = agentfile &&
+	git diff --name-only HEAD agent/dirty >../names &&
+	test "$(cat ../names)" = agentfile &&
 	test "$(git merge-base agent/dirty HEAD)" = "$(git rev-parse HEAD)"
 '
 
 test_expect_success 'a change on top of uncommitted work is brought by land, uncommitted' '
 	cd r &&
-	git agent start --name over -- sh -c "sed -i \"3s/.*/AGENT ON YOURS/\" long && echo z >>unt && echo q >q" 2>../err &&
-	grep "uncommitted changes: long" ../err && grep "uncommitted changes: unt" ../err &&
-	git diff --name-only HEAD agent/over >../names && test "$(cat ../names)" = q &&
+	git agent start --name over -- sh -c "
+		sed -i \"3s/.*/AGENT ON YOURS/\" long &&
+		echo z >>unt &&
+		echo q >q" 2>../err &&
+	grep "uncommitted changes: long" ../err &&
+	grep "uncommitted changes: unt" ../err &&
+	git diff --name-only HEAD agent/over >../names &&
+	test "$(cat ../names)" = q &&
 	git agent land over &&
 	git cat-file -e HEAD:q &&
-	grep "AGENT ON YOURS" long && ! git cat-file blob HEAD:long | grep -E "AGENT|MY EDIT" &&
+	grep "AGENT ON YOURS" long &&
+	! git cat-file blob HEAD:long | grep -E "AGENT|MY EDIT" &&
 	test "$(cat unt)" = "untracked
 z"
 '
 
 test_expect_success 'a directory replaced by a symlink, uncommitted' '
-	git init -q sym && cd sym && mkdir d e && echo x >d/x && echo y >e/y && git add -A && git commit -qm base &&
-	rm -r d && ln -s e d &&
-	git agent start --name s -- sh -c "test -L d && test -z \"\$(git status --porcelain)\" && echo z >z" &&
-	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = z && test -L d
+	git init -q sym &&
+	cd sym &&
+	mkdir d e &&
+	echo x >d/x &&
+	echo y >e/y &&
+	git add -A &&
+	git commit -qm base &&
+	rm -r d &&
+	ln -s e d &&
+	git agent start --name s -- sh -c "
+		test -L d &&
+		test -z \"\$(git status --porcelain)\" &&
+		echo z >z" &&
+	git diff --name-only HEAD agent/s >../names &&
+	test "$(cat ../names)" = z &&
+	test -L d
 '
 
 test_expect_success '--dirty ignore stands on HEAD, --dirty refuse fails' '
@@ -198,7 +272,9 @@ test_expect_success '--dirty ignore stands on HEAD, --dirty refuse fails' '
 
 test_expect_success '--base stands on any commit' '
 	cd r &&
-	git agent start --name old --base HEAD~1 -- sh -c "git rev-parse HEAD >\$HOME/head; echo o >o2" &&
+	git agent start --name old --base HEAD~1 -- sh -c "
+		git rev-parse HEAD >\$HOME/head
+		echo o >o2" &&
 	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
 	test "$(git rev-parse agent/old~1)" = "$(git rev-parse HEAD~1)" &&
 	test_expect_code 125 git agent start --base no-such-rev -- true 2>../err &&
@@ -207,98 +283,164 @@ test_expect_success '--base stands on any commit' '
 
 test_expect_success '--live shows changes of the host' '
 	cd r &&
-	git agent start --name live --live -- sh -c "echo l >livefile; test -e unt; git status --porcelain" >../out 2>../err &&
+	git agent start --name live --live -- sh -c "
+		echo l >livefile
+		test -e unt
+		git status --porcelain" >../out 2>../err &&
 	git cat-file -e agent/live:livefile &&
 	! git cat-file -e agent/live:unt 2>/dev/null
 '
 
 test_expect_success '--live: a working tree that is itself replaced meanwhile is noticed' '
-	git init -q lr && cd lr && echo a >a && git add a && git commit -qm 1 && git agent start -qd --live --name moved -- sh -c "while [ ! -e end ]; do sleep 0.05; done; cat a >seen" && cd .. &&
-	mv lr former && cp -a former lr && cd lr && { git agent shell -q moved -- touch end || :; } && git agent wait moved && git agent show moved >../out && grep "working tree was itself replaced" ../out && test "$(git show agent/moved:seen)" = a &&
-	git agent start -q --live --name stays -- touch x && ! git agent show stays | grep replaced
+	git init -q lr &&
+	cd lr &&
+	echo a >a &&
+	git add a &&
+	git commit -qm 1 &&
+	git agent start -qd --live --name moved -- sh -c "
+		while [ ! -e end ]; do sleep 0.05; done
+		cat a >seen" &&
+	cd .. &&
+	mv lr former &&
+	cp -a former lr &&
+	cd lr &&
+	{ git agent shell -q moved -- touch end || :; } &&
+	git agent wait moved &&
+	git agent show moved >../out &&
+	grep "working tree was itself replaced" ../out &&
+	test "$(git show agent/moved:seen)" = a &&
+	git agent start -q --live --name stays -- touch x &&
+	! git agent show stays | grep replaced
 '
 
 test_expect_success 'from a subdirectory, with names numbered' '
-	cd r && mkdir -p sub && echo s >sub/s && git add sub && git commit -qm sub && cd sub &&
+	cd r &&
+	mkdir -p sub &&
+	echo s >sub/s &&
+	git add sub &&
+	git commit -qm sub &&
+	cd sub &&
 	git agent start -- sh -c "pwd >\$HOME/pwd; echo t >t" 2>../err &&
 	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" &&
 	git agent start -- sh -c "echo t >t" &&
-	git cat-file -e agent/sh-1:sub/t && git cat-file -e agent/sh-2:sub/t
+	git cat-file -e agent/sh-1:sub/t &&
+	git cat-file -e agent/sh-2:sub/t
 '
 
 test_expect_success 'from a directory that git does not have: there inside as well, and no change' '
-	cd r && mkdir -p hollow/deep && cd hollow/deep &&
+	cd r &&
+	mkdir -p hollow/deep &&
+	cd hollow/deep &&
 	git agent start --name hollow -- sh -c "pwd >\$HOME/pwd; cat ../../a" 2>../../../err &&
-	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" && grep "nothing to commit" ../../../err &&
-	git agent start --name filled -- sh -c "echo t >t" && git cat-file -e agent/filled:hollow/deep/t &&
-	cd ../.. && rm -r hollow && echo file >hollow && git add hollow && git commit -qm file &&
-	git rm -q hollow && git commit -qm gone && mkdir hollow && cd hollow &&
+	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" &&
+	grep "nothing to commit" ../../../err &&
+	git agent start --name filled -- sh -c "echo t >t" &&
+	git cat-file -e agent/filled:hollow/deep/t &&
+	cd ../.. &&
+	rm -r hollow &&
+	echo file >hollow &&
+	git add hollow &&
+	git commit -qm file &&
+	git rm -q hollow &&
+	git commit -qm gone &&
+	mkdir hollow &&
+	cd hollow &&
 	test_expect_code 125 git agent start --base HEAD~1 --name on-file -- true 2>../../err &&
-	grep "cannot enter .*hollow. in the sandbox: Not a directory" ../../err && grep "^hint: start from the root" ../../err &&
+	grep "cannot enter .*hollow. in the sandbox: Not a directory" ../../err &&
+	grep "^hint: start from the root" ../../err &&
 	test -z "$(git for-each-ref refs/agent/on-file)" &&
-	cd .. && rmdir hollow && git agent drop hollow && git agent drop --force filled &&
+	cd .. &&
+	rmdir hollow &&
+	git agent drop hollow &&
+	git agent drop --force filled &&
 	git reset -q HEAD~2
 '
 
 test_expect_success 'from within .git: in the root of the project' '
-	cd r/.git/hooks && git agent start --name within -- sh -c "pwd >\$HOME/pwd" &&
-	test "$(cat "$HOME/aihome/pwd")" = "$HOME/r" && git agent drop within
+	cd r/.git/hooks &&
+	git agent start --name within -- sh -c "pwd >\$HOME/pwd" &&
+	test "$(cat "$HOME/aihome/pwd")" = "$HOME/r" &&
+	git agent drop within
 '
 
 test_expect_success '--dry-run makes nothing' '
 	cd r &&
-	git for-each-ref >../before && git agent list | cut -c1-20 >../l1 &&
-	test_expect_code 125 git agent start --dry-run --name dry -- claude-nothing 2>../err && grep "not found on PATH" ../err &&
-	git agent start --dry-run --name dry -- sh -c true >../out && grep "agent/dry" ../out &&
-	git for-each-ref >../after && test_cmp ../before ../after && git agent list | cut -c1-20 >../l2 && test_cmp ../l1 ../l2
+	git for-each-ref >../before &&
+	git agent list | cut -c1-20 >../l1 &&
+	test_expect_code 125 git agent start --dry-run --name dry -- claude-nothing 2>../err &&
+	grep "not found on PATH" ../err &&
+	git agent start --dry-run --name dry -- sh -c true >../out &&
+	grep "agent/dry" ../out &&
+	git for-each-ref >../after &&
+	test_cmp ../before ../after &&
+	git agent list | cut -c1-20 >../l2 &&
+	test_cmp ../l1 ../l2
 '
 
 test_expect_success 'bad command lines' '
 	cd r &&
-	test_expect_code 125 git agent start -- no-such-command 2>../err && grep "not found on PATH" ../err &&
-	mkdir -p ../on-path/a-directory && test_expect_code 125 env PATH="$HOME/on-path:$PATH" git agent start -- a-directory 2>../err && grep "not found on PATH" ../err &&
-	test_expect_code 129 git agent start 2>../err && grep "usage: git agent start" ../err &&
-	test_expect_code 129 git agent start -- "" 2>../err && grep "empty" ../err && grep "^hint: " ../err &&
-	test_expect_code 129 git agent start --nmae x -- true 2>../err && grep "did you mean .--name" ../err &&
-	test_expect_code 129 git agent stat 2>../err && grep "did you mean" ../err &&
-	for n in "Bad Name" -x "" a/b .x x.lock $(printf "x%.0s" $(seq 100))
-	do
-		for how in --dry-run --quiet
-		do
+	test_expect_code 125 git agent start -- no-such-command 2>../err &&
+	grep "not found on PATH" ../err &&
+	mkdir -p ../on-path/a-directory &&
+	test_expect_code 125 env PATH="$HOME/on-path:$PATH" git agent start -- a-directory 2>../err &&
+	grep "not found on PATH" ../err &&
+	test_expect_code 129 git agent start 2>../err &&
+	grep "usage: git agent start" ../err &&
+	test_expect_code 129 git agent start -- "" 2>../err &&
+	grep "empty" ../err &&
+	grep "^hint: " ../err &&
+	test_expect_code 129 git agent start --nmae x -- true 2>../err &&
+	grep "did you mean .--name" ../err &&
+	test_expect_code 129 git agent stat 2>../err &&
+	grep "did you mean" ../err &&
+	for n in "Bad Name" -x "" a/b .x x.lock $(printf "x%.0s" $(seq 100)); do
+		for how in --dry-run --quiet; do
 			test_expect_code 129 git agent start $how --name="$n" -- true 2>../err &&
-			grep "cannot name a session" ../err && grep "^hint: .*at most .* beginning with" ../err || exit 1
+			grep "cannot name a session" ../err &&
+			grep "^hint: .*at most .* beginning with" ../err || exit 1
 		done
 	done &&
-	test_expect_code 125 git agent start --dry-run --name old -- true 2>../err && grep "exists already" ../err &&
+	test_expect_code 125 git agent start --dry-run --name old -- true 2>../err &&
+	grep "exists already" ../err &&
 	test_expect_code 128 git agent show no-such-session &&
-	test_expect_code 125 git agent start --name gone -- ./not-there 2>../err && grep "^hint: .*interpreter" ../err &&
+	test_expect_code 125 git agent start --name gone -- ./not-there 2>../err &&
+	grep "^hint: .*interpreter" ../err &&
 	test_must_fail git agent show gone &&
-	test_expect_code 125 git agent start --name gone -- ./b2 2>../err && grep "^hint: .*chmod" ../err &&
+	test_expect_code 125 git agent start --name gone -- ./b2 2>../err &&
+	grep "^hint: .*chmod" ../err &&
 	test_must_fail git agent show gone
 '
 
 test_expect_success 'every command has -h, every listing --json' '
 	cd r &&
-	for c in start list show diff review land drop capture config doctor version
-	do
-		git agent $c -h >../out && grep "^usage: git agent $c" ../out &&
+	for c in start list show diff review land drop capture config doctor version; do
+		git agent $c -h >../out &&
+		grep "^usage: git agent $c" ../out &&
 		! grep "^    ....--" ../out | grep -vE "^.{32} [^ ]|^    ....--[^ ]+( [^ ]+)?\$" || return 1
 	done &&
-	git agent list --json | python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
-	git agent show --json old | python3 -c "import json,sys; assert json.load(sys.stdin)[\"name\"] == \"old\"" &&
+	git agent list --json |
+		python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
+	git agent show --json old |
+		python3 -c "import json,sys; assert json.load(sys.stdin)[\"name\"] == \"old\"" &&
 	git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
 	git agent version --json | grep version
 '
 
 test_expect_success 'output that cannot be written is an error with its reason, a reader that left is none' '
 	cd r &&
-	for c in version "config --json" "list --json" "list -h"
-	do
-		test_expect_code 128 git agent $c >/dev/full 2>../err && grep "cannot write.*No space left" ../err || return 1
+	for c in version "config --json" "list --json" "list -h"; do
+		test_expect_code 128 git agent $c >/dev/full 2>../err &&
+		grep "cannot write.*No space left" ../err ||
+			return 1
 	done &&
 	: more than a pipe holds &&
 	git agent start -q --name many -- sh -c "for i in \$(seq 2000); do echo >f\$i; done" &&
-	{ git agent review --json many; echo $? >../status; } 2>../err | : && test "$(cat ../status)" = 0 && test ! -s ../err &&
+	{
+		git agent review --json many
+		echo $? >../status
+	} 2>../err | : &&
+	test "$(cat ../status)" = 0 &&
+	test ! -s ../err &&
 	git agent drop --force many
 '
 
@@ -307,34 +449,64 @@ long=long/$(printf "%066d" 0)/$(printf "\303\244%.0s" $(seq 76))
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 
 test_expect_success 'show says everything once, and the whole of it when nobody looks' '
-	test_repo once && cd once && git commit -q --allow-empty -m first &&
-	git agent start --name o -- sh -c "mkdir -p $long sub; echo id >$long/.envrc; echo foo >.gitignore; echo x >foo; echo \"all: ; id\" >Makefile" 2>../err &&
-	git agent show o >../out && test "$(grep -c "newly ignored: foo" ../out)" = 1 && test "$(grep -c "left behind: foo" ../out)" = 1 &&
-	grep "flagged: .*$long/.envrc" ../err && grep "flagged: .*$long/.envrc" ../out
+	test_repo once &&
+	cd once &&
+	git commit -q --allow-empty -m first &&
+	git agent start --name o -- sh -c "
+		mkdir -p $long sub
+		echo id >$long/.envrc
+		echo foo >.gitignore
+		echo x >foo
+		echo \"all: ; id\" >Makefile" 2>../err &&
+	git agent show o >../out &&
+	test "$(grep -c "newly ignored: foo" ../out)" = 1 &&
+	test "$(grep -c "left behind: foo" ../out)" = 1 &&
+	grep "flagged: .*$long/.envrc" ../err &&
+	grep "flagged: .*$long/.envrc" ../out
 '
 
 test_expect_success 'paths on a terminal are cut to its width, at the front' '
-	cd once && $pty resize=24x100 expect="flagged" exit=0 -- git agent show o >../out && tr -d "\r" <../out | grep "  flagged: " >../line && cat ../line &&
+	cd once &&
+	$pty resize=24x100 expect="flagged" exit=0 -- git agent show o >../out &&
+	tr -d "\r" <../out | grep "  flagged: " >../line &&
+	cat ../line &&
 	python3 -c "
 line = open(\"../line\", encoding=\"utf-8\").read().rstrip(\"\n\")
 assert 90 < len(line) < 100, len(line)
 assert \"...\" in line and \"/.envrc\" in line and \"Makefile\" in line, line" &&
-	$pty resize=24x10 exit=0 -- git agent show o >../out && grep "\.\.\..*envrc" ../out &&
-	$pty resize=24x400 exit=0 -- git agent show o >../out && grep "flagged: .*$long/.envrc" ../out
+	$pty resize=24x10 exit=0 -- git agent show o >../out &&
+	grep "\.\.\..*envrc" ../out &&
+	$pty resize=24x400 exit=0 -- git agent show o >../out &&
+	grep "flagged: .*$long/.envrc" ../out
 '
 
 test_expect_success '--help and help open the manual page, and print the usage where there is none' '
-	mkdir -p man/man1 && cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
+	mkdir -p man/man1 &&
+	cp "$TEST_SRCDIR"/docs/man/*.1 man/man1/ &&
 	if command -v man; then
-		MANPATH="$HOME/man" && MANPAGER=cat && PAGER=cat && export MANPATH MANPAGER PAGER &&
-		git agent --help >out && grep "GIT-AGENT(1)" out &&
+		MANPATH="$HOME/man" &&
+		MANPAGER=cat &&
+		PAGER=cat &&
+		export MANPATH MANPAGER PAGER &&
+		git agent --help >out &&
+		grep "GIT-AGENT(1)" out &&
 		for page in start land agents; do
-			git agent $page --help >out && grep "GIT-AGENT-$(echo $page | tr a-z A-Z)(1)" out && git agent help $page | test_cmp out - || exit 1
+			git agent $page --help >out &&
+			grep "GIT-AGENT-$(echo $page | tr a-z A-Z)(1)" out &&
+			git agent help $page | test_cmp out - ||
+				exit 1
 		done
 	fi &&
-	MANPATH="$HOME/none" && export MANPATH && git agent land --help >out && grep "^usage: git agent land" out && git agent help land | test_cmp out - &&
-	git agent -h >out && git agent help | test_cmp out - &&
-	test_expect_code 129 git agent help lnad 2>err && grep "did you mean .git agent land" err && test_expect_code 129 git agent help land x
+	MANPATH="$HOME/none" &&
+	export MANPATH &&
+	git agent land --help >out &&
+	grep "^usage: git agent land" out &&
+	git agent help land | test_cmp out - &&
+	git agent -h >out &&
+	git agent help | test_cmp out - &&
+	test_expect_code 129 git agent help lnad 2>err &&
+	grep "did you mean .git agent land" err &&
+	test_expect_code 129 git agent help land x
 '
 
 test_done

@@ -6,9 +6,18 @@ require_sandbox
 
 # A repository at PATH with two commits.
 make_repo() {
-	git init -q "$1" && (
-		cd "$1" && echo one >a && mkdir d && echo two >d/b && echo "*.o" >.gitignore &&
-		git add -A && git commit -qm first && echo three >>a && git commit -qam second
+	git init -q "$1" &&
+	(
+		cd "$1" &&
+		echo one >a &&
+		mkdir d &&
+		echo two >d/b &&
+		echo "*.o" >.gitignore &&
+		git add -A &&
+		git commit -qm first &&
+		echo three >>a &&
+		git commit -qam second
+
 	)
 }
 
@@ -24,166 +33,301 @@ one_session() {
 }
 
 test_expect_success 'below home' '
-	make_repo src/deep/below && cd src/deep/below && one_session s
+	make_repo src/deep/below &&
+	cd src/deep/below &&
+	one_session s
 '
 
 test_expect_success 'outside home' '
-	make_repo "$TRASH/outside" && cd "$TRASH/outside" && one_session s
+	make_repo "$TRASH/outside" &&
+	cd "$TRASH/outside" &&
+	one_session s
 '
 
 test_expect_success 'below /tmp' '
-	dir=$(mktemp -d /tmp/git-agent-test-XXXXXX) && test_when_finished "rm -rf $dir" &&
-	make_repo "$dir/r" && cd "$dir/r" && one_session s
+	dir=$(test_directory_in /tmp) &&
+	test_when_finished "rm -rf $dir" &&
+	make_repo "$dir/r" &&
+	cd "$dir/r" &&
+	one_session s
 '
 
 test_expect_success 'a path with space, colon, comma, backslash and quote' '
-	p="odd a:b,c\\d\"e=f" && make_repo "$p" && cd "$p" && one_session s
+	p="odd a:b,c\\d\"e=f" &&
+	make_repo "$p" &&
+	cd "$p" &&
+	one_session s
 '
 
 test_expect_success 'a path with a newline' '
 	p="new
-line" && make_repo "$p" && cd "$p" && one_session s
+line" &&
+	make_repo "$p" &&
+	cd "$p" &&
+	one_session s
 '
 
 test_expect_success 'RS-08: a path that tries to be mount options' '
-	p="x,upperdir=,lowerdir=" && make_repo "$p" && cd "$p" && one_session s
+	p="x,upperdir=,lowerdir=" &&
+	make_repo "$p" &&
+	cd "$p" &&
+	one_session s
 '
 
 test_expect_success 'a detached HEAD' '
-	make_repo det && cd det && git checkout -q --detach HEAD~1 && one_session s &&
-	git agent land s && git log --oneline -1 | grep -i merge
+	make_repo det &&
+	cd det &&
+	git checkout -q --detach HEAD~1 &&
+	one_session s &&
+	git agent land s &&
+	git log --oneline -1 | grep -i merge
 '
 
 test_expect_success 'an unborn branch is refused with what to do' '
-	git init -q unborn && cd unborn && echo x >x &&
+	git init -q unborn &&
+	cd unborn &&
+	echo x >x &&
 	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "no commit yet" ../err && grep "git commit" ../err
+	grep "no commit yet" ../err &&
+	grep "git commit" ../err
 '
 
 test_expect_success 'a linked worktree' '
-	make_repo main && cd main && git worktree add -q ../linked -b topic && cd ../linked && one_session s &&
+	make_repo main &&
+	cd main &&
+	git worktree add -q ../linked -b topic &&
+	cd ../linked &&
+	one_session s &&
 	(cd ../main && git agent list | grep s && git agent start --name other -- sh -c "echo y >y") &&
 	git agent list | grep other
 '
 
 test_expect_success 'the session is a worktree while it runs, and git protects its branch' '
-	make_repo wt && cd wt && test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
-	{ git agent start --name run -- sh -c "touch \$HOME/up-wt; while ! test -e \$HOME/go-wt; do sleep 0.05; done; echo x >x" & } && pid=$! &&
+	make_repo wt &&
+	cd wt &&
+	test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
+	{
+		git agent start --name run -- sh -c "
+		touch \$HOME/up-wt
+		while ! test -e \$HOME/go-wt; do sleep 0.05; done
+		echo x >x" &
+	} &&
+	pid=$! &&
 	test_wait_for "test -e $HOME/aihome/up-wt" &&
-	git worktree list >../list && git worktree list --porcelain >>../list &&
-	test_must_fail git branch -D agent/run 2>../err && grep "agent/run" ../err &&
-	test_must_fail git checkout agent/run 2>../err && grep "agent/run" ../err && git worktree prune &&
-	touch "$HOME/aihome/go-wt" && wait $pid && grep "agent/run" ../list && grep locked ../list &&
-	git cat-file -e agent/run:x && ! git worktree list | grep agent/run &&
-	git switch -q agent/run && git switch -q main
+	git worktree list >../list &&
+	git worktree list --porcelain >>../list &&
+	test_must_fail git branch -D agent/run 2>../err &&
+	grep "agent/run" ../err &&
+	test_must_fail git checkout agent/run 2>../err &&
+	grep "agent/run" ../err &&
+	git worktree prune &&
+	touch "$HOME/aihome/go-wt" &&
+	wait $pid &&
+	grep "agent/run" ../list &&
+	grep locked ../list &&
+	git cat-file -e agent/run:x &&
+	! git worktree list | grep agent/run &&
+	git switch -q agent/run &&
+	git switch -q main
 '
 
 test_expect_success 'extensions.worktreeConfig' '
-	make_repo wtc && cd wtc && git config extensions.worktreeConfig true &&
-	git config --worktree user.name "Worktree Name" && one_session s &&
+	make_repo wtc &&
+	cd wtc &&
+	git config extensions.worktreeConfig true &&
+	git config --worktree user.name "Worktree Name" &&
+	one_session s &&
 	git log -1 --format=%an agent/s | grep "Worktree Name"
 '
 
 test_expect_success 'a sparse checkout stays sparse and loses nothing' '
-	make_repo sp && cd sp && mkdir out in && echo o >out/o && echo i >in/i && git add -A && git commit -qm more &&
-	git sparse-checkout set --cone in && test ! -e out &&
-	git agent start --name s -- sh -c "set -e; test ! -e out; test -e in/i; test -z \"\$(git status --porcelain)\"; echo n >in/n" &&
-	git cat-file -e agent/s:out/o && git cat-file -e agent/s:in/n &&
-	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = in/n
+	make_repo sp &&
+	cd sp &&
+	mkdir out in &&
+	echo o >out/o &&
+	echo i >in/i &&
+	git add -A &&
+	git commit -qm more &&
+	git sparse-checkout set --cone in &&
+	test ! -e out &&
+	git agent start --name s -- sh -c "
+		set -e
+		test ! -e out
+		test -e in/i
+		test -z \"\$(git status --porcelain)\"
+		echo n >in/n" &&
+	git cat-file -e agent/s:out/o &&
+	git cat-file -e agent/s:in/n &&
+	git diff --name-only HEAD agent/s >../names &&
+	test "$(cat ../names)" = in/n
 '
 
 test_expect_success 'a shallow clone' '
-	make_repo full && git clone -q --depth 1 "file://$(pwd)/full" shallow && cd shallow &&
-	one_session s && git rev-list --count agent/s | grep "^2$"
+	make_repo full &&
+	git clone -q --depth 1 "file://$(pwd)/full" shallow &&
+	cd shallow &&
+	one_session s &&
+	git rev-list --count agent/s | grep "^2$"
 '
 
 test_expect_success 'a partial clone' '
-	make_repo promisor && git -C promisor config uploadpack.allowFilter true &&
+	make_repo promisor &&
+	git -C promisor config uploadpack.allowFilter true &&
 	git -C promisor config uploadpack.allowAnySHA1InWant true &&
-	git clone -q --filter=blob:none "file://$(pwd)/promisor" partial && cd partial && one_session s
+	git clone -q --filter=blob:none "file://$(pwd)/promisor" partial &&
+	cd partial &&
+	one_session s
 '
 
 # nobody has the old content of `a` here, and nobody needs it
 test_expect_success 'a commit in a partial clone that refers to what was never fetched' '
-	make_repo owes && cd owes && echo later >a && git commit -qam later && git config uploadpack.allowFilter true && cd .. &&
-	git clone -q --filter=blob:none "file://$(pwd)/owes" owed && cd owed &&
-	git config --get-regexp "promisor|partialclone" >../found && grep "^remote.origin.promisor true" ../found &&
+	make_repo owes &&
+	cd owes &&
+	echo later >a &&
+	git commit -qam later &&
+	git config uploadpack.allowFilter true &&
+	cd .. &&
+	git clone -q --filter=blob:none "file://$(pwd)/owes" owed &&
+	cd owed &&
+	git config --get-regexp "promisor|partialclone" >../found &&
+	grep "^remote.origin.promisor true" ../found &&
 	git agent start --name s -- sh -c "git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back)" 2>../err &&
-	! grep "not taken" ../err && git log --format=%s HEAD..agent/s | grep -x back &&
+	! grep "not taken" ../err &&
+	git log --format=%s HEAD..agent/s | grep -x back &&
 	git rev-list --objects --missing=print HEAD~1 | grep "^?$(git rev-parse HEAD~1:a)"
 '
 
 test_expect_success 'objects borrowed from alternates' '
-	make_repo lender && git clone -q --shared lender borrower && cd borrower &&
-	echo more >more && git add more && git commit -qm more &&
-	git agent start --name s -- sh -c "git log --oneline | wc -l >\$HOME/n; git fsck --connectivity-only; echo k >k" &&
-	test "$(cat "$HOME/aihome/n")" = 3 && git cat-file -e agent/s:k
+	make_repo lender &&
+	git clone -q --shared lender borrower &&
+	cd borrower &&
+	echo more >more &&
+	git add more &&
+	git commit -qm more &&
+	git agent start --name s -- sh -c "
+		git log --oneline | wc -l >\$HOME/n
+		git fsck --connectivity-only
+		echo k >k" &&
+	test "$(cat "$HOME/aihome/n")" = 3 &&
+	git cat-file -e agent/s:k
 '
 
 test_expect_success 'ignored directories are shared, writes to them stay inside' '
-	make_repo ign && cd ign && echo node_modules/ >>.gitignore && echo .env >>.gitignore && git commit -qam i &&
-	mkdir -p node_modules/pkg && echo lib >node_modules/pkg/lib && echo SECRET >.env &&
+	make_repo ign &&
+	cd ign &&
+	echo node_modules/ >>.gitignore &&
+	echo .env >>.gitignore &&
+	git commit -qam i &&
+	mkdir -p node_modules/pkg &&
+	echo lib >node_modules/pkg/lib &&
+	echo SECRET >.env &&
 	git agent start --name s -- sh -c "
-		set -e; test \"\$(cat node_modules/pkg/lib)\" = lib; test \"\$(cat .env)\" = SECRET
-		echo hacked >node_modules/pkg/lib; rm .env; test -z \"\$(git status --porcelain)\"; echo k >k" 2>../err &&
-	test "$(cat node_modules/pkg/lib)" = lib && test "$(cat .env)" = SECRET &&
-	grep "shared: node_modules" ../err && grep "left behind: node_modules" ../err &&
-	git diff --name-only HEAD agent/s >../names && test "$(cat ../names)" = k
+		set -e
+		test \"\$(cat node_modules/pkg/lib)\" = lib
+		test \"\$(cat .env)\" = SECRET
+		echo hacked >node_modules/pkg/lib
+		rm .env
+		test -z \"\$(git status --porcelain)\"
+		echo k >k" 2>../err &&
+	test "$(cat node_modules/pkg/lib)" = lib &&
+	test "$(cat .env)" = SECRET &&
+	grep "shared: node_modules" ../err &&
+	grep "left behind: node_modules" ../err &&
+	git diff --name-only HEAD agent/s >../names &&
+	test "$(cat ../names)" = k
 '
 
 test_expect_success 'refused: not a repository' '
-	mkdir plain && cd plain && test_expect_code 125 git agent start -- true 2>../err && grep -i "not.*git repository" ../err
+	mkdir plain &&
+	cd plain &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep -i "not.*git repository" ../err
 '
 
 test_expect_success 'RS-09: refused: bare' '
-	git init -q --bare bare.git && cd bare.git && test_expect_code 125 git agent start -- true 2>../err && grep "bare" ../err
+	git init -q --bare bare.git &&
+	cd bare.git &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "bare" ../err
 '
 
 test_expect_success 'refused: SHA-256 objects' '
-	git init -q --object-format=sha256 sha256 && cd sha256 && git commit -q --allow-empty -m x &&
-	test_expect_code 125 git agent start -- true 2>../err && grep -i "sha-\{0,1\}256" ../err
+	git init -q --object-format=sha256 sha256 &&
+	cd sha256 &&
+	git commit -q --allow-empty -m x &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep -i "sha-\{0,1\}256" ../err
 '
 
 test_expect_success 'refused: reftable refs' '
-	make_repo reft && cd reft && git config core.repositoryFormatVersion 1 && git config extensions.refStorage reftable &&
-	test_expect_code 125 git agent start -- true 2>../err && grep reftable ../err
+	make_repo reft &&
+	cd reft &&
+	git config core.repositoryFormatVersion 1 &&
+	git config extensions.refStorage reftable &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep reftable ../err
 '
 
 test_expect_success 'refused: home is the working tree, or inside it' '
-	git init -q "$HOME" && test_when_finished "rm -rf \"$HOME/.git\"" && cd "$HOME" &&
-	git commit -q --allow-empty -m x && test_expect_code 125 git agent start -- true 2>../err &&
+	git init -q "$HOME" &&
+	test_when_finished "rm -rf \"$HOME/.git\"" &&
+	cd "$HOME" &&
+	git commit -q --allow-empty -m x &&
+	test_expect_code 125 git agent start -- true 2>../err &&
 	grep "home directory" ../err
 '
 
 test_expect_success 'refused: home below the working tree' '
-	make_repo "$TRASH/above" && mkdir "$TRASH/above/h" && cd "$TRASH/above" &&
+	make_repo "$TRASH/above" &&
+	mkdir "$TRASH/above/h" &&
+	cd "$TRASH/above" &&
 	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null git agent start -- true 2>../err &&
 	grep "home directory" ../err
 '
 
 test_expect_success 'refused: the state directory inside the working tree' '
-	make_repo inside && cd inside &&
-	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>../err && grep overlap ../err
+	make_repo inside &&
+	cd inside &&
+	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>../err &&
+	grep overlap ../err
 '
 
 test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
-	make_repo bw && cd bw && mkdir ../bin && ln -s "$(command -v git)" ../bin/git && ln -s "$(command -v git-agent)" ../bin/ &&
-	for t in sh env grep; do ln -s "$(command -v $t)" ../bin/; done &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err && grep -i "bwrap\|bubblewrap" ../err &&
-	cp "$(command -v bwrap)" ../bin/bwrap && chmod u+s ../bin/bwrap &&
-	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err && grep -i "set-uid\|setuid" ../err &&
-	rm ../bin/bwrap && printf "#!/bin/sh\necho bubblewrap 0.4.0\n" >../bin/bwrap && chmod +x ../bin/bwrap &&
-	test_expect_code 1 env PATH="$HOME/bin" git-agent doctor >../out && grep "FAIL bubblewrap.*0.8" ../out
+	make_repo bw &&
+	cd bw &&
+	mkdir ../bin &&
+	ln -s "$(command -v git)" ../bin/git &&
+	ln -s "$(command -v git-agent)" ../bin/ &&
+	for t in sh env grep; do ln -s "$(program $t)" ../bin/; done &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err &&
+	grep -i "bwrap\|bubblewrap" ../err &&
+	cp "$(command -v bwrap)" ../bin/bwrap &&
+	chmod u+s ../bin/bwrap &&
+	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err &&
+	grep -i "set-uid\|setuid" ../err &&
+	rm ../bin/bwrap &&
+	printf "#!/bin/sh\necho bubblewrap 0.4.0\n" >../bin/bwrap &&
+	chmod +x ../bin/bwrap &&
+	test_expect_code 1 env PATH="$HOME/bin" git-agent doctor >../out &&
+	grep "FAIL bubblewrap.*0.8" ../out
 '
 
 test_expect_success 'doctor: no git, one that does not say its version, and one that is too old to land' '
-	mkdir g && ln -s "$(command -v bwrap)" g/bwrap && ln -s "$(command -v git-agent)" g/ &&
-	for t in sh grep; do ln -s "$(command -v $t)" g/; done &&
-	test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out && grep -A1 "^FAIL git " out | grep "must be installed" &&
+	mkdir g &&
+	ln -s "$(command -v bwrap)" g/bwrap &&
+	ln -s "$(command -v git-agent)" g/ &&
+	for t in sh grep; do ln -s "$(program $t)" g/; done &&
+	test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out &&
+	grep -A1 "^FAIL git " out | grep "must be installed" &&
 	for v in "git version 2.37.9:is too old: 2.38 is needed" "git:prints no version"; do
-		printf "#!/bin/sh\necho \"%s\"\n" "${v%%:*}" >g/git && chmod +x g/git &&
-		test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out && grep "^FAIL git .*${v#*:}" out || exit 1
-	done && printf "#!/bin/sh\necho git version 2.38.0.rc1\n" >g/git && env PATH="$HOME/g" git-agent doctor >out && grep "^ok   git " out
+		printf "#!/bin/sh\necho \"%s\"\n" "${v%%:*}" >g/git &&
+		chmod +x g/git &&
+		test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out &&
+		grep "^FAIL git .*${v#*:}" out || exit 1
+	done &&
+	printf "#!/bin/sh\necho git version 2.38.0.rc1\n" >g/git &&
+	env PATH="$HOME/g" git-agent doctor >out &&
+	grep "^ok   git " out
 '
 
 test_done

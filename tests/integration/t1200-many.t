@@ -5,72 +5,121 @@ test_description='many sessions at once, while the user goes on working'
 require_sandbox
 
 test_expect_success 'make a repository with two branches' '
-	git init -q r && cd r &&
-	for i in 1 2 3 4 5 6 7 8; do echo $i >f$i; done && git add -A && git commit -qm base &&
-	git checkout -q -b other && echo only-here >only-on-other && rm f1 && echo other >f2 && git add -A && git commit -qm other &&
+	git init -q r &&
+	cd r &&
+	for i in 1 2 3 4 5 6 7 8; do echo $i >f$i; done &&
+	git add -A &&
+	git commit -qm base &&
+	git checkout -q -b other &&
+	echo only-here >only-on-other &&
+	rm f1 &&
+	echo other >f2 &&
+	git add -A &&
+	git commit -qm other &&
 	git checkout -q main &&
-	base=$(git rev-parse main) && for i in $(seq 1000); do echo "create refs/heads/many/b$i $base"; done | git update-ref --stdin &&
-	git pack-refs --all && git branch many/loose other
+	base=$(git rev-parse main) &&
+	for i in $(seq 1000); do echo "create refs/heads/many/b$i $base"; done |
+		git update-ref --stdin &&
+	git pack-refs --all &&
+	git branch many/loose other
 '
 
 test_expect_success 'OV-18 RS-06: each session sees exactly its base while the host switches, edits and collects garbage' '
 	cd r &&
-	for n in 1 2 3 4 5 6
-	do
+	for n in 1 2 3 4 5 6; do
 		git agent start --name s$n -- sh -c "
-			touch \$HOME/up-$n
-			while ! test -e \$HOME/go; do sleep 0.05; done
-			test ! -e only-on-other || echo LEAK >leak
-			test \"\$(cat f1)\" = 1 || echo LEAK >leak
-			test \"\$(cat f2)\" = 2 || echo LEAK >leak
-			git add -A; git diff --cached --quiet || echo LEAK >leak
-			git log --oneline | wc -l >\$HOME/n-$n
-			git fsck --connectivity-only || echo LEAK >leak
-			echo changed-$n >f$n; echo mine >new-$n; git add -A; git commit -qm \"work $n\"; echo rest >rest-$n" &
+		touch \$HOME/up-$n
+		while ! test -e \$HOME/go; do sleep 0.05; done
+		test ! -e only-on-other || echo LEAK >leak
+		test \"\$(cat f1)\" = 1 || echo LEAK >leak
+		test \"\$(cat f2)\" = 2 || echo LEAK >leak
+		git add -A
+		git diff --cached --quiet || echo LEAK >leak
+		git log --oneline | wc -l >\$HOME/n-$n
+		git fsck --connectivity-only || echo LEAK >leak
+		echo changed-$n >f$n
+		echo mine >new-$n
+		git add -A
+		git commit -qm \"work $n\"
+		echo rest >rest-$n" &
 	done &&
 	for n in 1 2 3 4 5 6; do test_wait_for "test -e $HOME/aihome/up-$n" || exit 1; done &&
 	git agent list >../list &&
-	git switch -q other && echo edit >f3 && echo untracked >u && git branch -D main && git branch main other~1 &&
-	git -c gc.pruneExpire=now gc -q --prune=now && git repack -adq && git pack-refs --all &&
-	touch "$HOME/aihome/go" && wait &&
+	git switch -q other &&
+	echo edit >f3 &&
+	echo untracked >u &&
+	git branch -D main &&
+	git branch main other~1 &&
+	git -c gc.pruneExpire=now gc -q --prune=now &&
+	git repack -adq &&
+	git pack-refs --all &&
+	touch "$HOME/aihome/go" &&
+	wait &&
 	test "$(grep -c running ../list)" = 6 &&
-	for n in 1 2 3 4 5 6
-	do
+	for n in 1 2 3 4 5 6; do
 		test "$(git rev-list --count main..agent/s$n)" = 2 &&
 		git diff --name-only main agent/s$n | sort >../names-$n &&
 		printf "f%s\nnew-%s\nrest-%s\n" $n $n $n | test_cmp - ../names-$n &&
 		test "$(cat "$HOME/aihome/n-$n")" = 1 || exit 1
 	done &&
 	git fsck --strict 2>&1 | (! grep -E "missing|error|broken") &&
-	test "$(cat f3)" = edit && test "$(cat u)" = untracked
+	test "$(cat f3)" = edit &&
+	test "$(cat u)" = untracked
 '
 
 test_expect_success 'a commit deleted and pruned on the host stays alive for its session' '
 	test_when_finished "touch \"$HOME/aihome/go-d\"; wait" &&
-	{ cd r && git stash -q -u && git switch -q -c doomed && echo d >doomed && git add doomed && git commit -qm doomed &&
-	git agent start --name d -- sh -c "
-		touch \$HOME/up-d; while ! test -e \$HOME/go-d; do sleep 0.05; done
-		git cat-file -e HEAD:doomed && git log -1 --format=%s && echo x >x && git add x && git commit -qm onit" >../out & } &&
+	{
+		cd r &&
+		git stash -q -u &&
+		git switch -q -c doomed &&
+		echo d >doomed &&
+		git add doomed &&
+		git commit -qm doomed &&
+		git agent start --name d -- sh -c "
+		touch \$HOME/up-d
+		while ! test -e \$HOME/go-d; do sleep 0.05; done
+		git cat-file -e HEAD:doomed &&
+		git log -1 --format=%s &&
+		echo x >x &&
+		git add x &&
+		git commit -qm onit" >../out &
+	} &&
 	test_wait_for "test -e $HOME/aihome/up-d" &&
-	cd r && git switch -q other && git branch -qD doomed && git reflog expire --expire=now --all --expire-unreachable=now &&
+	cd r &&
+	git switch -q other &&
+	git branch -qD doomed &&
+	git reflog expire --expire=now --all --expire-unreachable=now &&
 	git -c gc.pruneExpire=now gc -q --prune=now &&
-	touch "$HOME/aihome/go-d" && wait $! &&
-	git cat-file -e agent/d:doomed && git log -1 --format=%s agent/d | grep onit && git fsck --connectivity-only
+	touch "$HOME/aihome/go-d" &&
+	wait $! &&
+	git cat-file -e agent/d:doomed &&
+	git log -1 --format=%s agent/d | grep onit &&
+	git fsck --connectivity-only
 '
 
 test_expect_success 'RS-05: ten at once get ten names and ten right branches' '
 	cd r &&
-	for i in 1 2 3 4 5 6 7 8 9 10; do git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" & done && wait &&
-	for i in 1 2 3 4 5 6 7 8 9 10
-	do
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" &
+	done &&
+	wait &&
+	for i in 1 2 3 4 5 6 7 8 9 10; do
 		test "$(git cat-file blob agent/sh-$i:who)" = sh-$i || exit 1
 	done
 '
 
 test_expect_success 'landing one after another' '
-	cd r && git stash list >/dev/null && git switch -q main && git status --porcelain &&
+	cd r &&
+	git stash list >/dev/null &&
+	git switch -q main &&
+	git status --porcelain &&
 	for n in 1 2 3; do git agent land s$n || exit 1; done &&
-	for n in 1 2 3; do test "$(cat f$n)" = changed-$n && test -e new-$n && test -e rest-$n || exit 1; done &&
+	for n in 1 2 3; do
+		test "$(cat f$n)" = changed-$n &&
+		test -e new-$n &&
+		test -e rest-$n || exit 1
+	done &&
 	test "$(git rev-list --merges --count HEAD)" = 3
 '
 

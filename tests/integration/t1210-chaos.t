@@ -5,9 +5,9 @@
 # init, agent, a git of theirs), captured, landed, dropped and brought back in random order: nothing
 # written gets lost, and nothing stays behind.
 #
-#     SEED=123 CHAOS_ROUNDS=2 CHAOS_AT_ONCE=20 make check T=tests/integration/t1210-chaos.t
+#     SEED=123 TIMES=2 make check T=tests/integration/t1210-chaos.t
 #
-# The seed decides what is tried, not who is faster. `make check-long` has more rounds.
+# The seed decides what is tried, not who is faster. Each of the twenty has TIMES sessions one after another.
 test_description='twenty sessions at once, killed at random'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
@@ -15,9 +15,13 @@ require_sandbox
 seed=${SEED:-$(date +%s)}
 
 test_expect_success "no change is lost: SEED=$seed" '
-	git init -q r && for i in 1 2 3 4 5 6 7 8; do echo $i >r/f$i; done && git -C r add -A && git -C r commit -qm base &&
-	mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" &&
-	python3 "$TEST_SRCDIR/tests/lib/chaos.py" "$PWD/r" "$seed" "${CHAOS_AT_ONCE:-20}" "${CHAOS_ROUNDS:-2}"
+	git init -q r &&
+	for i in 1 2 3 4 5 6 7 8; do echo $i >r/f$i; done &&
+	git -C r add -A &&
+	git -C r commit -qm base &&
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome" &&
+	python3 "$TEST_SRCDIR/tests/lib/chaos.py" "$PWD/r" "$seed" 20 "${TIMES:-1}"
 '
 
 test_expect_success 'no process and no mount is left' '
@@ -29,29 +33,50 @@ test_expect_success 'no lock is left, the repository is whole' '
 	# the files that git-agent locks with flock(2) stay
 	! find r/.git -name "*.lock" ! -path "r/.git/git-agent/*" | grep . &&
 	find r/.git/git-agent "$HOME/.local/state/git-agent" -name work -prune -o -name "*lock" -type f -print >locks &&
-	while read -r f; do flock -n "$f" true || { echo "$f is locked"; exit 1; }; done <locks &&
-	git -C r fsck --strict --no-dangling >out 2>&1 && ! grep -v -e "^notice" -e "^Checking" out &&
+	while read -r f; do
+		flock -n "$f" true || {
+			echo "$f is locked"
+			exit 1
+		}
+	done <locks &&
+	git -C r fsck --strict --no-dangling >out 2>&1 &&
+	! grep -v -e "^notice" -e "^Checking" out &&
 	test -z "$(git -C r status --porcelain)"
 '
 
 test_expect_success 'what is listed can be dropped, and then nothing of it is there' '
-	cd r && git agent list --json >../list && python3 -c "
+	cd r &&
+	git agent list --json >../list &&
+	python3 -c "
 import json
 for s in json.load(open(\"../list\")):
     assert s[\"state\"] != \"running\", s
-    print(s[\"name\"])" >../names && while read -r n; do git agent drop --force "$n" || exit 1; done <../names &&
-	! git for-each-ref --format="%(refname)" refs/heads/agent | grep . && ! ls .git/worktrees 2>/dev/null | grep . &&
-	git agent start -q -- sh -c "echo after >after" && git agent list | grep captured
+    print(s[\"name\"])" >../names &&
+	while read -r n; do git agent drop --force "$n" || exit 1; done <../names &&
+	! git for-each-ref --format="%(refname)" refs/heads/agent | grep . &&
+	! ls .git/worktrees 2>/dev/null | grep . &&
+	git agent start -q -- sh -c "echo after >after" &&
+	git agent list | grep captured
 '
 
 test_expect_success 'an interrupted session can be interrupted any number of times' '
-	git init -q k && cd k && echo 1 >f && git add . && git commit -qm 1 &&
-	{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name a -- sh -c "echo 2 >f"; test $? = 137; } &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/a) && sed -i "/finished = /d" "$dir/session" "$dir/session.old" &&
+	git init -q k &&
+	cd k &&
+	echo 1 >f &&
+	git add . &&
+	git commit -qm 1 &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name a -- sh -c "echo 2 >f"
+		test $? = 137
+	} &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/a) &&
+	sed -i "/finished = /d" "$dir/session" "$dir/session.old" &&
 	for i in 1 2 3; do
 		GIT_AGENT_FAULT=capture:begin:kill git agent capture a
 		test $? = 137 || exit 1
-	done && git agent list | grep captured && git show agent/a:f | grep -x 2
+	done &&
+	git agent list | grep captured &&
+	git show agent/a:f | grep -x 2
 '
 
 # A process that is traced is not gone before its tracer has seen that, nor is process 1 before it.
@@ -62,48 +87,140 @@ open(sys.argv[2], "w").close()
 while not os.path.exists(sys.argv[3]): time.sleep(0.01)
 END
 test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
-	git init -q d && cd d && git commit -q --allow-empty -m 1 && { git-agent start -q --name s -- sh -c "echo 2 >f; touch ready; exec sleep 600" & } && sup=$! &&
-	test_wait_for "git agent shell s -- test -e ready" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/s) && pid=$(git config -f "$dir/session" session.pid) &&
-	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && hold=$! && test_wait_for "test -e ../held" &&
-	locked=":$(stat -c %i "$dir/lock") " && kill -9 "$sup" && test_wait_for "! grep \"$locked\" /proc/locks" && { git agent list >../list & } && list=$! && test_wait_for "grep \"$locked\" /proc/locks" &&
-	{ git agent capture s 2>../err & } && capture=$! && sleep 0.5 && touch ../go && wait $capture && wait $list && git show agent/s:f | grep -x 2
+	git init -q d &&
+	cd d &&
+	git commit -q --allow-empty -m 1 &&
+	{
+		git-agent start -q --name s -- sh -c "
+		echo 2 >f
+		touch ready
+		exec sleep 600" &
+	} &&
+	sup=$! &&
+	test_wait_for "git agent shell s -- test -e ready" &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/s) &&
+	pid=$(git config -f "$dir/session" session.pid) &&
+	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
+	hold=$! &&
+	test_wait_for "test -e ../held" &&
+	locked=":$(stat -c %i "$dir/lock") " &&
+	kill -9 "$sup" &&
+	test_wait_for "! grep \"$locked\" /proc/locks" &&
+	{ git agent list >../list & } &&
+	list=$! &&
+	test_wait_for "grep \"$locked\" /proc/locks" &&
+	{ git agent capture s 2>../err & } &&
+	capture=$! &&
+	sleep 0.5 &&
+	touch ../go &&
+	wait $capture &&
+	wait $list &&
+	git show agent/s:f | grep -x 2
 '
 
 test_expect_success 'one that another command captures is waited for, however long that takes' '
-	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name slow -- sh -c "echo 4 >f"; test $? = 137; } &&
-	{ GIT_AGENT_FAULT=capture:imported:stop git-agent list >../list & } && list=$! && test_wait_for "grep -q \"^State:.T\" /proc/$list/status" &&
-	{ git agent capture slow 2>../err & } && capture=$! && test_wait_for "grep \"being captured by another command\" ../err" && kill -CONT $list && wait $capture && wait $list && git show agent/slow:f | grep -x 4
+	cd k &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name slow -- sh -c "echo 4 >f"
+		test $? = 137
+	} &&
+	{ GIT_AGENT_FAULT=capture:imported:stop git-agent list >../list & } &&
+	list=$! &&
+	test_wait_for "grep -q \"^State:.T\" /proc/$list/status" &&
+	{ git agent capture slow 2>../err & } &&
+	capture=$! &&
+	test_wait_for "grep \"being captured by another command\" ../err" &&
+	kill -CONT $list &&
+	wait $capture &&
+	wait $list &&
+	git show agent/slow:f | grep -x 4
 '
 
 test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '
-	git init -q w && cd w && echo 1 >f && git add f && git commit -qm 1 && git rev-parse HEAD >.git/MERGE_HEAD &&
-	test_expect_code 125 git agent start -q -- true 2>../err && grep "a merge is in progress" ../err && git agent start -q --dirty ignore -- true &&
-	rm .git/MERGE_HEAD && git switch -q -c other && echo 2 >g && git add g && git commit -qm 2 && git switch -q - &&
+	git init -q w &&
+	cd w &&
+	echo 1 >f &&
+	git add f &&
+	git commit -qm 1 &&
+	git rev-parse HEAD >.git/MERGE_HEAD &&
+	test_expect_code 125 git agent start -q -- true 2>../err &&
+	grep "a merge is in progress" ../err &&
+	git agent start -q --dirty ignore -- true &&
+	rm .git/MERGE_HEAD &&
+	git switch -q -c other &&
+	echo 2 >g &&
+	git add g &&
+	git commit -qm 2 &&
+	git switch -q - &&
 	for i in 1 2 3 4 5; do
-		git merge -q --no-ff -m "merge $i" other & merge=$!
+		git merge -q --no-ff -m "merge $i" other &
+		merge=$!
 		git agent start -q -n s$i -- sh -c "echo $i >n" || exit 1
-		wait $merge && git agent land s$i && git reset -q --hard HEAD~2 || exit 1
+		wait $merge &&
+		git agent land s$i &&
+		git reset -q --hard HEAD~2 || exit 1
 	done
 '
 
 test_expect_success 'the lock of a ref that was killed is removed, and one that comes and goes is not minded' '
-	cd k && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name b -- sh -c "echo 3 >f"; test $? = 137; } &&
-	mkdir -p .git/refs/agent/b/heads/of && : >.git/refs/heads/agent/b.lock && : >.git/refs/agent/b/held.lock && : >.git/refs/agent/b/stash.lock && : >.git/refs/agent/b/heads/of/agent.lock &&
-	git agent capture b && git show agent/b:f | grep -x 3 &&
+	cd k &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name b -- sh -c "echo 3 >f"
+		test $? = 137
+	} &&
+	mkdir -p .git/refs/agent/b/heads/of &&
+	: >.git/refs/heads/agent/b.lock &&
+	: >.git/refs/agent/b/held.lock &&
+	: >.git/refs/agent/b/stash.lock &&
+	: >.git/refs/agent/b/heads/of/agent.lock &&
+	git agent capture b &&
+	git show agent/b:f | grep -x 3 &&
 	! find .git/refs -name "*.lock" | grep .
 '
 
 test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
-	git init -q e && cd e && git commit -q --allow-empty -m 1 && { git-agent start -q --name e -- sh -c "echo 2 >f; touch ready; exec sleep 600" & } && sup=$! &&
-	test_wait_for "git agent shell e -- test -e ready" && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/e) && pid=$(git config -f "$dir/session" session.pid) && rm -f ../held ../go &&
-	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } && test_wait_for "test -e ../held" &&
-	locked=":$(stat -c %i "$dir/lock") " && kill -9 "$sup" && test_wait_for "! grep \"$locked\" /proc/locks" && : >.git/refs/heads/agent/e.lock &&
-	{ git agent capture e 2>../err & } && capture=$! && test_wait_for "grep \"$locked\" /proc/locks" && sleep 0.5 && touch ../go && wait $capture && git show agent/e:f | grep -x 2 &&
+	git init -q e &&
+	cd e &&
+	git commit -q --allow-empty -m 1 &&
+	{
+		git-agent start -q --name e -- sh -c "
+		echo 2 >f
+		touch ready
+		exec sleep 600" &
+	} &&
+	sup=$! &&
+	test_wait_for "git agent shell e -- test -e ready" &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/e) &&
+	pid=$(git config -f "$dir/session" session.pid) &&
+	rm -f ../held ../go &&
+	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
+	test_wait_for "test -e ../held" &&
+	locked=":$(stat -c %i "$dir/lock") " &&
+	kill -9 "$sup" &&
+	test_wait_for "! grep \"$locked\" /proc/locks" &&
+	: >.git/refs/heads/agent/e.lock &&
+	{ git agent capture e 2>../err & } &&
+	capture=$! &&
+	test_wait_for "grep \"$locked\" /proc/locks" &&
+	sleep 0.5 &&
+	touch ../go &&
+	wait $capture &&
+	git show agent/e:f | grep -x 2 &&
 	! find .git/refs -name "*.lock" | grep .
 '
 
 test_expect_success 'one that another git has for some seconds, as on a busy disk, is waited for' '
-	cd k && : >.git/packed-refs.lock && : >.git/refs/agent/b/base.lock && { { sleep 2; rm .git/packed-refs.lock .git/refs/agent/b/base.lock; } & } && git agent drop --force b && ! git for-each-ref refs/agent/b/ | grep .
+	cd k &&
+	: >.git/packed-refs.lock &&
+	: >.git/refs/agent/b/base.lock &&
+	{
+		{
+			sleep 2
+			rm .git/packed-refs.lock .git/refs/agent/b/base.lock
+		} &
+	} &&
+	git agent drop --force b &&
+	! git for-each-ref refs/agent/b/ | grep .
 '
 
 test_done

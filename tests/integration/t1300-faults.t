@@ -5,29 +5,38 @@ test_description='faults: killed at any point, damaged state, no space, no permi
 require_sandbox
 
 test_expect_success 'make a repository' '
-	git init -q r && cd r && echo a >a && echo b >b && git add -A && git commit -qm base
+	git init -q r &&
+	cd r &&
+	echo a >a &&
+	echo b >b &&
+	git add -A &&
+	git commit -qm base
 '
 
 # What the session of every fault below does: commits one change, leaves another.
 agent='echo 1 >one && git add one && git commit -qm one && echo 2 >two && echo envrc >.envrc && rm b && echo log >x.log'
 
 test_expect_success 'the result without any fault' '
-	cd r && git agent start --name good -- sh -c "$agent" &&
-	git rev-parse agent/good^{tree} refs/agent/good/held^{tree} >../want && git log --format=%s agent/good >../want.log
+	cd r &&
+	git agent start --name good -- sh -c "$agent" &&
+	git rev-parse agent/good^{tree} refs/agent/good/held^{tree} >../want &&
+	git log --format=%s agent/good >../want.log
 '
 
 same_result() {
-	git rev-parse "agent/$1^{tree}" "refs/agent/$1/held^{tree}" >../got && test_cmp ../want ../got &&
-	git log --format=%s "agent/$1" | sed "s/$1/good/" >../got.log && test_cmp ../want.log ../got.log &&
+	git rev-parse "agent/$1^{tree}" "refs/agent/$1/held^{tree}" >../got &&
+	test_cmp ../want ../got &&
+	git log --format=%s "agent/$1" | sed "s/$1/good/" >../got.log &&
+	test_cmp ../want.log ../got.log &&
 	git agent list | grep "^$1 .*captured" &&
 	test ! -e "$(git rev-parse --git-common-dir)/worktrees/agent-$1" &&
 	git fsck --connectivity-only &&
-	! find "$(git rev-parse --git-common-dir)/objects" -name "*.keep" -o -name "tmp_objdir*" | grep .
+	! find "$(git rev-parse --git-common-dir)/objects" -name "*.keep" -o -name "tmp_objdir*" |
+		grep .
 }
 
 for point in capture:begin capture:export objects:migrate capture:imported capture:upper capture:tree capture:commit \
-	capture:rewrite capture:report capture:before-refs capture:after-refs capture:before-state
-do
+	capture:rewrite capture:report capture:before-refs capture:after-refs capture:before-state; do
 	name=${point#*:}
 	test_expect_success "OV-24: killed during capture at $name: the next list finishes the job" '
 		cd r && n=k-'$name' &&
@@ -48,163 +57,334 @@ done
 
 # An ordinary user cannot look into a process that has made a user namespace.
 test_expect_success ROOT 'the lock goes with whoever is killed: the reader of what the agent wrote, which may end later, has let go of it' '
-	cd r && { GIT_AGENT_FAULT=capture:answered:stop git-agent start -q --name answered -- sh -c "$agent" & } && pid=$! &&
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:answered:stop git-agent start -q --name answered -- sh -c "$agent" &
+	} &&
+	pid=$! &&
 	test_when_finished "kill -9 $pid || :" &&
 	test_wait_for "grep -sl \"^State:.T\" \$(sed \"s,[0-9][0-9]*,/proc/&/status,g\" /proc/$pid/task/$pid/children) >../stopped" &&
-	fds=$(dirname "$(cat ../stopped)")/fd && ls -l "$fds" >../fds && grep "pipe:" ../fds && ! grep "/lock\$" ../fds &&
-	ls -l /proc/$pid/fd | grep "/sessions/answered/lock\$" && kill -9 $pid && test_expect_code 137 wait $pid &&
-	git agent list 2>../err && grep "interrupted; capturing" ../err && same_result answered
+	fds=$(dirname "$(cat ../stopped)")/fd &&
+	ls -l "$fds" >../fds &&
+	grep "pipe:" ../fds &&
+	! grep "/lock\$" ../fds &&
+	ls -l /proc/$pid/fd | grep "/sessions/answered/lock\$" &&
+	kill -9 $pid &&
+	test_expect_code 137 wait $pid &&
+	git agent list 2>../err &&
+	grep "interrupted; capturing" ../err &&
+	same_result answered
 '
 
 # not_synced NAME PREFIX: twice, since the refs stand when it is done again
 not_synced() {
 	for again in 1 2; do
-		test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent capture $1 >../out 2>../err && test ! -s ../out &&
+		test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent capture $1 >../out 2>../err &&
+		test ! -s ../out &&
 		grep "^git-agent: $2cannot sync .*/\(refs\|logs\)\(/.*\)\?.: Input/output error\$" ../err &&
-		grep -c "^git-agent: " ../err | grep -x 1 && grep "^hint: .*git agent capture $1" ../err &&
+		grep -c "^git-agent: " ../err | grep -x 1 &&
+		grep "^hint: .*git agent capture $1" ../err &&
 		dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/$1) &&
-		test "$(git config -f "$dir/session" session.state)" = running && ! ls "$dir" | grep tmp || return 1
+		test "$(git config -f "$dir/session" session.state)" = running &&
+		! ls "$dir" | grep tmp || return 1
 	done
 }
 
 test_expect_success 'a ref of the start that does not get to the disk: said, not captured, and synced once more on demand' '
-	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name unsynced -- sh -c "$agent"; test $? = 137; } &&
-	not_synced unsynced "" && git rev-parse --verify agent/unsynced && git agent capture unsynced && same_result unsynced
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name unsynced -- sh -c "$agent"
+		test $? = 137
+	} &&
+	not_synced unsynced "" &&
+	git rev-parse --verify agent/unsynced &&
+	git agent capture unsynced &&
+	same_result unsynced
 '
 
 test_expect_success 'the same for what git wrote: no reader was needed, so nothing was synced before' '
-	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name empty -- git commit -q --allow-empty -m empty; test $? = 137; } &&
-	not_synced empty "cannot save session .empty.: " && test "$(git log -1 --format=%s agent/empty)" = empty &&
-	git agent capture empty && git agent list | grep "^empty .*captured"
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name empty -- git commit -q --allow-empty -m empty
+		test $? = 137
+	} &&
+	not_synced empty "cannot save session .empty.: " &&
+	test "$(git log -1 --format=%s agent/empty)" = empty &&
+	git agent capture empty &&
+	git agent list | grep "^empty .*captured"
 '
 
 test_expect_success 'killed while refs go to the disk: the next list finishes the job' '
-	cd r && { GIT_AGENT_FAULT=sync:kill git agent start --name k-sync -- sh -c "$agent"; test $? = 137; } &&
-	git agent list >../list 2>../err && grep "interrupted; capturing" ../err && same_result k-sync
+	cd r &&
+	{
+		GIT_AGENT_FAULT=sync:kill git agent start --name k-sync -- sh -c "$agent"
+		test $? = 137
+	} &&
+	git agent list >../list 2>../err &&
+	grep "interrupted; capturing" ../err &&
+	same_result k-sync
 '
 
 test_expect_success 'refs of a start that do not get to the disk: said, and the work is captured' '
-	cd r && test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent start --name slow -- sh -c "sleep 1.3; exit 3" 2>../err &&
-	grep "^git-agent: cannot sync .*: Input/output error" ../err && git agent show --json slow | grep "\"exit_status\": 3"
+	cd r &&
+	test_expect_code 128 env GIT_AGENT_FAULT=sync:fail git agent start --name slow -- sh -c "
+		sleep 1.3
+		exit 3" 2>../err &&
+	grep "^git-agent: cannot sync .*: Input/output error" ../err &&
+	git agent show --json slow | grep "\"exit_status\": 3"
 '
 
 test_expect_success 'a capture done again gives the same commits, and knows how the agent ended' '
-	cd r && { GIT_AGENT_FAULT=capture:after-refs:kill git agent start --name again -- sh -c "$agent; exit 7"; test $? = 137; } &&
-	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../before && grep refs/agent/again/held ../before &&
-	sleep 1.1 && git agent list && git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../after &&
-	test_cmp ../before ../after && git agent show --json again | grep "\"exit_status\": 7"
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:after-refs:kill git agent start --name again -- sh -c "
+		$agent
+		exit 7"
+		test $? = 137
+	} &&
+	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../before &&
+	grep refs/agent/again/held ../before &&
+	sleep 1.1 &&
+	git agent list &&
+	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../after &&
+	test_cmp ../before ../after &&
+	git agent show --json again | grep "\"exit_status\": 7"
 '
 
 test_expect_success 'RS-01: the supervisor killed while the agent runs: the sandbox dies, nothing is lost' '
-	cd r && { git-agent start --name kill9 -- sh -c "$agent; touch \$HOME/up9; sleep 1000 & sleep 1000" & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/up9" && kill -9 $pid && test_expect_code 137 wait $pid &&
-	git agent list 2>../err >../list && grep "interrupted" ../err &&
+	cd r &&
+	{
+		git-agent start --name kill9 -- sh -c "
+		$agent
+		touch \$HOME/up9
+		sleep 1000 &
+		sleep 1000" &
+	} &&
+	pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up9" &&
+	kill -9 $pid &&
+	test_expect_code 137 wait $pid &&
+	git agent list 2>../err >../list &&
+	grep "interrupted" ../err &&
 	test_wait_for "! pgrep -f \"sleep 1000\" -u $(id -u) >/dev/null" &&
 	same_result kill9
 '
 
 test_expect_success 'a lock that a git holds or a power cut left: waited for and removed, or named, with what to do' '
-	cd r && { GIT_AGENT_FAULT=capture:before-refs:kill git agent start --name locked -- sh -c "$agent"; test $? = 137; } &&
-	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock && test_when_finished "rm -f \"$two\"" && : >"$lock" && : >"$two" &&
-	{ while test -e "$two"; do : >"$lock"; chmod 600 "$lock"; sleep 0.05; done & } && busy=$! &&
-	test_expect_code 128 git agent capture locked 2>../err && rm "$two" && wait $busy && grep "cannot update refs: .*$lock" ../err &&
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:before-refs:kill git agent start --name locked -- sh -c "$agent"
+		test $? = 137
+	} &&
+	lock=$PWD/.git/refs/agent/locked/held.lock two=$PWD/.git/packed-refs.lock &&
+	test_when_finished "rm -f \"$two\"" &&
+	: >"$lock" &&
+	: >"$two" &&
+	{
+		while test -e "$two"; do
+			: >"$lock"
+			chmod 600 "$lock"
+			sleep 0.05
+		done &
+	} &&
+	busy=$! &&
+	test_expect_code 128 git agent capture locked 2>../err &&
+	rm "$two" &&
+	wait $busy &&
+	grep "cannot update refs: .*$lock" ../err &&
 	grep "^hint: if no other git is at work in this repository: rm .*$lock; .*git agent capture locked" ../err &&
-	test -e "$lock" && git agent capture locked && same_result locked && test ! -e "$lock"
+	test -e "$lock" &&
+	git agent capture locked &&
+	same_result locked &&
+	test ! -e "$lock"
 '
 
 test_expect_success 'a state file cut short: the former one serves' '
-	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/good) &&
-	cp "$dir/session" ../saved && : >"$dir/session" && git agent list 2>../err && grep good ../list &&
-	git agent show good && same_result good && head -c 100 ../saved >"$dir/session" && git agent show good && cp ../saved "$dir/session"
+	cd r &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/good) &&
+	cp "$dir/session" ../saved &&
+	: >"$dir/session" &&
+	git agent list 2>../err &&
+	grep good ../list &&
+	git agent show good &&
+	same_result good &&
+	head -c 100 ../saved >"$dir/session" &&
+	git agent show good &&
+	cp ../saved "$dir/session"
 '
 
 test_expect_success 'a state file damaged beyond repair: named, with what to do, others unharmed' '
-	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-tree) &&
-	echo garbage >"$dir/session" && rm -f "$dir/session.old" &&
-	test_expect_code 128 git agent list >../list 2>../err && grep good ../list && grep "hint: .*git agent drop --force k-tree" ../err &&
-	test_expect_code 128 git agent list --json >../list && python3 -c "import json; assert [s for s in json.load(open(\"../list\")) if s[\"name\"] == \"good\"]" &&
-	test_must_fail git agent show k-tree && git agent drop --force k-tree && git agent list 2>../err && test ! -s ../err
+	cd r &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-tree) &&
+	echo garbage >"$dir/session" &&
+	rm -f "$dir/session.old" &&
+	test_expect_code 128 git agent list >../list 2>../err &&
+	grep good ../list &&
+	grep "hint: .*git agent drop --force k-tree" ../err &&
+	test_expect_code 128 git agent list --json >../list &&
+	python3 -c "import json; assert [s for s in json.load(open(\"../list\")) if s[\"name\"] == \"good\"]" &&
+	test_must_fail git agent show k-tree &&
+	git agent drop --force k-tree &&
+	git agent list 2>../err &&
+	test ! -s ../err
 '
 
 test_expect_success 'a state file that is gone: named, with what to do, and the name stays taken' '
-	cd r && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-upper) && rm "$dir"/session* &&
-	test_expect_code 128 git agent list >../list 2>../err && grep good ../list && ! grep k-upper ../list &&
-	grep "state file of session .k-upper. is gone" ../err && grep "hint: .*git agent drop --force k-upper" ../err &&
-	test_expect_code 128 git agent show k-upper 2>../err && grep "is gone" ../err &&
-	test_expect_code 125 git agent start --name k-upper true && test -e "$dir/upper/two" &&
-	git agent drop --force k-upper && git agent list 2>../err && test ! -s ../err
+	cd r &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-upper) &&
+	rm "$dir"/session* &&
+	test_expect_code 128 git agent list >../list 2>../err &&
+	grep good ../list &&
+	! grep k-upper ../list &&
+	grep "state file of session .k-upper. is gone" ../err &&
+	grep "hint: .*git agent drop --force k-upper" ../err &&
+	test_expect_code 128 git agent show k-upper 2>../err &&
+	grep "is gone" ../err &&
+	test_expect_code 125 git agent start --name k-upper true &&
+	test -e "$dir/upper/two" &&
+	git agent drop --force k-upper &&
+	git agent list 2>../err &&
+	test ! -s ../err
 '
 
 test_expect_success ROOT 'no space left at the start: said, with what to do, nothing remains' '
-	mkdir tiny && mount -t tmpfs -o size=64k,mode=700 tmpfs tiny && test_when_finished "cd /; umount \"$HOME/tiny\"" && head -c 40000 /dev/zero >tiny/fill && cd r &&
+	mkdir tiny &&
+	mount -t tmpfs -o size=64k,mode=700 tmpfs tiny &&
+	test_when_finished "cd /; umount \"$HOME/tiny\"" &&
+	head -c 40000 /dev/zero >tiny/fill &&
+	cd r &&
 	test_expect_code 125 env XDG_STATE_HOME="$HOME/tiny" git agent -c disk_free=0 start --name tiny true 2>../err &&
-	grep -i "no space left" ../err && grep "^hint: free some space, or set XDG_STATE_HOME" ../err &&
+	grep -i "no space left" ../err &&
+	grep "^hint: free some space, or set XDG_STATE_HOME" ../err &&
 	test_must_fail git rev-parse --verify -q refs/agent/tiny/base
 '
 
 test_expect_success 'killed before the agent ran: nothing remains' '
-	cd r && { GIT_AGENT_FAULT=start:prepared:kill git agent start --name early -- true; test $? = 137; } &&
-	git agent list >../list 2>../err && ! grep early ../list && test_must_fail git rev-parse --verify -q agent/early &&
+	cd r &&
+	{
+		GIT_AGENT_FAULT=start:prepared:kill git agent start --name early -- true
+		test $? = 137
+	} &&
+	git agent list >../list 2>../err &&
+	! grep early ../list &&
+	test_must_fail git rev-parse --verify -q agent/early &&
 	git agent start --name early -- true
 '
 
 test_expect_success 'a power cut took the state that the agent ran with: what it wrote is captured' '
-	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start --name cut -- sh -c "$agent"; test $? = 137; } &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/cut) && rm -f "$dir/session.old" &&
-	git config -f "$dir/session" session.state new && git agent list 2>../err && grep "interrupted; capturing" ../err && same_result cut
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name cut -- sh -c "$agent"
+		test $? = 137
+	} &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/cut) &&
+	rm -f "$dir/session.old" &&
+	git config -f "$dir/session" session.state new &&
+	git agent list 2>../err &&
+	grep "interrupted; capturing" ../err &&
+	same_result cut
 '
 
 test_expect_success NOT_ROOT 'an unwritable state directory' '
-	cd r && mkdir ../ro && chmod 555 ../ro && test_expect_code 125 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
-	grep "ro" ../err && grep "hint: .*XDG_STATE_HOME" ../err && test "$(wc -l <../err)" = 2
+	cd r &&
+	mkdir ../ro &&
+	chmod 555 ../ro &&
+	test_expect_code 125 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
+	grep "ro" ../err &&
+	grep "hint: .*XDG_STATE_HOME" ../err &&
+	test "$(wc -l <../err)" = 2
 '
 
 test_expect_success 'another state directory: what earlier sessions left on refs is neither in the way nor overwritten' '
-	cd r && git agent start -- printf x && git agent start --name lost -- sh -c "echo 1 >lost" && git branch -m agent/lost elsewhere &&
+	cd r &&
+	git agent start -- printf x &&
+	git agent start --name lost -- sh -c "echo 1 >lost" &&
+	git branch -m agent/lost elsewhere &&
 	git for-each-ref refs/agent >../before &&
-	git agent -c state_dir="$HOME/other" start -- printf x && git agent -c state_dir="$HOME/other" list | grep "^printf-2 " &&
+	git agent -c state_dir="$HOME/other" start -- printf x &&
+	git agent -c state_dir="$HOME/other" list | grep "^printf-2 " &&
 	test_expect_code 125 git agent -c state_dir="$HOME/other" start --name lost -- true 2>../err &&
-	grep "session .lost. left refs" ../err && grep "hint: choose another --name" ../err &&
+	grep "session .lost. left refs" ../err &&
+	grep "hint: choose another --name" ../err &&
 	test_expect_code 125 git agent -c state_dir="$HOME/other" start --dry-run --name lost -- true &&
-	git agent -c state_dir="$HOME/other" drop printf-2 && git for-each-ref refs/agent >../after && test_cmp ../before ../after
+	git agent -c state_dir="$HOME/other" drop printf-2 &&
+	git for-each-ref refs/agent >../after &&
+	test_cmp ../before ../after
 '
 
 test_expect_success 'a state directory others can write' '
-	cd r && mkdir -p ../open/git-agent && chmod 777 ../open && test_expect_code 125 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
-	grep "written by everybody" ../err && grep "hint: chmod" ../err
+	cd r &&
+	mkdir -p ../open/git-agent &&
+	chmod 777 ../open &&
+	test_expect_code 125 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
+	grep "written by everybody" ../err &&
+	grep "hint: chmod" ../err
 '
 
 test_expect_success ROOT 'OV-23: an upper on a file system that cannot hold one' '
-	cd r && mkdir ../fat && test_when_finished "cd /; umount \"$HOME/fat\"" &&
-	mkdir ../l ../u ../w && mount -t overlay overlay -o lowerdir=../l,upperdir=../u,workdir=../w ../fat &&
+	cd r &&
+	mkdir ../fat &&
+	test_when_finished "cd /; umount \"$HOME/fat\"" &&
+	mkdir ../l ../u ../w &&
+	mount -t overlay overlay -o lowerdir=../l,upperdir=../u,workdir=../w ../fat &&
 	test_expect_code 125 env XDG_STATE_HOME="$HOME/fat" git agent start --name fat -- true 2>../err &&
-	grep -i "overlay\|layer" ../err && grep "hint: .*XDG_STATE_HOME\|hint: .*state" ../err &&
-	XDG_STATE_HOME="$HOME/fat" git agent list >../list && test ! -s list
+	grep -i "overlay\|layer" ../err &&
+	grep "hint: .*XDG_STATE_HOME\|hint: .*state" ../err &&
+	XDG_STATE_HOME="$HOME/fat" git agent list >../list &&
+	test ! -s list
 '
 
 test_expect_success 'OV-13: a session that fills the disk is ended before it is full, and captured' '
-	cd r && free=$(df -B1 --output=avail "$HOME" | tail -n 1) && least=$(((free >> 20) - 400))MiB &&
-	test_expect_code 129 git agent -c disk_free=$least start --name filler -- sh -c "echo w >kept; fallocate -l 800M \$HOME/filler; sleep 1000" 2>../err &&
+	cd r &&
+	free=$(df -B1 --output=avail "$HOME" | tail -n 1) &&
+	least=$(((free >> 20) - 400))MiB &&
+	test_expect_code 129 git agent -c disk_free=$least start --name filler -- sh -c "
+		echo w >kept
+		fallocate -l 800M \$HOME/filler
+		sleep 1000" 2>../err &&
 	rm "$HOME/aihome/filler" &&
-	grep "session incomplete: it was ended when less than $least were free" ../err && test "$(git show agent/filler:kept)" = w &&
-	git agent show --json filler | grep "ended when less than" && git agent drop --force filler &&
+	grep "session incomplete: it was ended when less than $least were free" ../err &&
+	test "$(git show agent/filler:kept)" = w &&
+	git agent show --json filler | grep "ended when less than" &&
+	git agent drop --force filler &&
 	test_expect_code 125 git agent -c disk_free=16TiB start --name never -- true 2>../err &&
-	grep "less than 16TiB is free" ../err && grep "hint: .*disk_free" ../err && test_must_fail git agent show never
+	grep "less than 16TiB is free" ../err &&
+	grep "hint: .*disk_free" ../err &&
+	test_must_fail git agent show never
 '
 
 test_expect_success ROOT 'RS-03: no space left during capture: said, nothing lost, the next try works' '
-	mkdir small && mount -t tmpfs -o size=3m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" &&
-	cd small && git init -q r && cd r && git config user.name x && git config user.email x@y && echo a >a && git add a && git commit -qm a &&
-	test_must_fail git agent -c disk_free=0 start --name big -- sh -c "head -c 20000000 /dev/urandom >big; echo s >s" 2>../err &&
-	grep -i "no space left" ../err && grep "hint: free some space first; .*git agent capture big" ../err &&
+	mkdir small &&
+	mount -t tmpfs -o size=3m tmpfs small &&
+	test_when_finished "cd /; umount \"$HOME/small\"" &&
+	cd small &&
+	git init -q r &&
+	cd r &&
+	git config user.name x &&
+	git config user.email x@y &&
+	echo a >a &&
+	git add a &&
+	git commit -qm a &&
+	test_must_fail git agent -c disk_free=0 start --name big -- sh -c "
+		head -c 20000000 /dev/urandom >big
+		echo s >s" 2>../err &&
+	grep -i "no space left" ../err &&
+	grep "hint: free some space first; .*git agent capture big" ../err &&
 	git agent list 2>/dev/null | grep "^big .*interrupted" &&
-	git status --porcelain && mount -o remount,size=80m "$HOME/small" && git agent capture big &&
-	test "$(git cat-file -s agent/big:big)" = 20000000 && git fsck --connectivity-only
+	git status --porcelain &&
+	mount -o remount,size=80m "$HOME/small" &&
+	git agent capture big &&
+	test "$(git cat-file -s agent/big:big)" = 20000000 &&
+	git fsck --connectivity-only
 '
 
 test_expect_success 'SB-24: no user namespaces: named, with the remedy' '
-	cd r && test_expect_code 125 strace -f -qq -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM git agent start --name ns -- true 2>../err &&
-	grep -i "user namespace" ../err && grep "^hint: " ../err && git agent list >../list && ! grep "^ns " ../list
+	cd r &&
+	test_expect_code 125 strace -f -qq -o /dev/null -e trace=unshare -e inject=unshare:error=EPERM git agent start --name ns -- true 2>../err &&
+	grep -i "user namespace" ../err &&
+	grep "^hint: " ../err &&
+	git agent list >../list &&
+	! grep "^ns " ../list
 '
 
 test_done

@@ -8,8 +8,8 @@
 # a capture without a fault gives. Of three kinds of sessions: one with a bit of everything,
 # one with LFS files, one with a submodule.
 #
-# A sample of WRITES_COUNT (30) faults is taken of each kind, evenly spread from a place the seed
-# says; WRITES_COUNT=0 means all of them. SEED=n does the sample of one seed again, and
+# A sample of 12 faults is taken of each kind, evenly spread from a place the seed says; TIMES=n takes n times as many,
+# or all there are. SEED=n does the sample of one seed again, and
 # WRITES="kind:n:errno kind:n:errno:on ..." these and no others.
 test_description='capture while every write fails in its turn'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
@@ -18,7 +18,7 @@ require_sandbox
 
 preload=$TEST_BUILDDIR/tests/helpers/failwrite.so
 seed=${SEED:-$(date +%s)}
-sample=${WRITES_COUNT-30}
+sample=$((12 * ${TIMES:-1}))
 # a preloaded library comes before the sanitizer's: that is meant
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
 
@@ -29,8 +29,14 @@ ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
 # a file too large for memory, enough small ones for a pack, what is ignored, what is gone,
 # and what git has to be asked about: one it takes, one it refuses.
 base_plain() {
-	git init -q r && cd r && echo a >a && echo b >b && echo "*.log" >.gitignore &&
-		echo "*.txt text" >.gitattributes && git add -A && git commit -qm base
+	git init -q r &&
+	cd r &&
+	echo a >a &&
+	echo b >b &&
+	echo "*.log" >.gitignore &&
+	echo "*.txt text" >.gitattributes &&
+	git add -A &&
+	git commit -qm base
 }
 agent_plain='echo 1 >one && git add one && git commit -qm one && git branch other &&
 	echo s >>a && git stash -q && echo 2 >two && echo envrc >.envrc && rm b &&
@@ -40,26 +46,36 @@ agent_plain='echo 1 >one && git add one && git commit -qm one && git branch othe
 	head -c 1500000 /dev/urandom >large && echo log >x.log && printf "x\r\n" >crlf.txt'
 
 full_plain() {
-	git cat-file -e agent/x:d3/f3 && git cat-file -e refs/agent/x/held:.envrc
+	git cat-file -e agent/x:d3/f3 &&
+	git cat-file -e refs/agent/x/held:.envrc
 }
 
 # Objects of files that are new and changed, in commits and in none, of one that is gone again,
 # and of one that takes many writes.
 base_lfs() {
-	git lfs install --skip-repo && git init -q r && cd r && git lfs track "*.bin" &&
-		echo one >changed.bin && echo one >committed.bin && git add -A && git commit -qm base
+	git lfs install --skip-repo &&
+	git init -q r &&
+	cd r &&
+	git lfs track "*.bin" &&
+	echo one >changed.bin &&
+	echo one >committed.bin &&
+	git add -A &&
+	git commit -qm base
 }
 agent_lfs='echo new >new.bin && echo two >committed.bin && git add -A && git commit -qm objects &&
 	echo gone >gone.bin && git add -A && git commit -qm more && git rm -q gone.bin && git commit -qm less &&
 	echo two >changed.bin && mkdir d && head -c 300000 /dev/urandom >d/left.bin'
 
 full_lfs() {
-	test "$(find .git/lfs/objects -type f | wc -l)" = 5 && git lfs ls-files agent/x | grep d/left.bin
+	test "$(find .git/lfs/objects -type f | wc -l)" = 5 &&
+	git lfs ls-files agent/x | grep d/left.bin
 }
 
 # Commits in a submodule, and what is in none, with enough for a pack; one commit names it.
 base_submodule() {
-	make_repo lib && make_super r lib && cd r
+	make_repo lib &&
+	make_super r lib &&
+	cd r
 }
 agent_submodule='(cd vendor/lib && echo one >one && git add one && git commit -qm one && git branch other) &&
 	git commit -qam bump && echo rest >rest && cd vendor/lib && rm d/b && echo log >>a &&
@@ -67,7 +83,8 @@ agent_submodule='(cd vendor/lib && echo one >one && git add one && git commit -q
 
 full_submodule() {
 	test "$(git rev-parse agent/x:vendor/lib)" = "$(git -C vendor/lib rev-parse agent/x)" &&
-		git -C vendor/lib cat-file -e agent/x:d12/f && git -C vendor/lib cat-file -e agent/x~1:one
+	git -C vendor/lib cat-file -e agent/x:d12/f &&
+	git -C vendor/lib cat-file -e agent/x~1:one
 }
 
 # ---- what it comes to -------------------------------------------------------
@@ -79,14 +96,20 @@ open_work() {
 
 # Put everything back to where the session was interrupted.
 restore() {
-	open_work && rm -rf "$HOME/r" "$state" && cp -a "$HOME/as-it-was/r" "$HOME/r" &&
-		cp -a "$HOME/as-it-was/state" "$state" && cd "$HOME/r"
+	open_work &&
+	rm -rf "$HOME/r" "$state" &&
+	cp -a "$HOME/as-it-was/r" "$HOME/r" &&
+	cp -a "$HOME/as-it-was/state" "$state" &&
+	cd "$HOME/r"
 }
 
 # Of the session, and of the one in the submodule.
 layers() {
-	(cd "$state" && find ./*/sessions/x/upper -printf '%p %y %m %s %l %T@\n' | sort &&
-		find ./*/sessions/x/upper -type f -exec sha1sum {} + | sort)
+	(
+		cd "$state" &&
+		find ./*/sessions/x/upper -printf '%p %y %m %s %l %T@\n' | sort &&
+		find ./*/sessions/x/upper -type f -exec sha1sum {} + | sort
+	)
 }
 
 # The repository, and the one of the submodule.
@@ -99,8 +122,8 @@ repositories() {
 outcome() {
 	for repo in $(repositories); do
 		git -C "$repo" for-each-ref --format='%(refname) %(objectname)' | grep -v /report &&
-			git -C "$repo" rev-parse 'refs/agent/x/report^{tree}' &&
-			git -C "$repo" agent list | sed 's, [0-9]*[smhd] ago *,,' || return 1
+		git -C "$repo" rev-parse 'refs/agent/x/report^{tree}' &&
+		git -C "$repo" agent list | sed 's, [0-9]*[smhd] ago *,,' || return 1
 	done
 	[ ! -d .git/lfs ] || find .git/lfs/objects -type f | sort
 }
@@ -108,15 +131,23 @@ outcome() {
 # Each object in the LFS store is what its name says, and each that a pointer names is there.
 lfs_whole() {
 	find .git/lfs/objects -type f | sed 's,.*/\(.*\),\1  &,' | sha256sum --check --quiet &&
-		git lfs ls-files --all --long | sed -n 's,^\(..\)\(..\)\([^ ]*\) .*,.git/lfs/objects/\1/\2/\1\2\3,p' >../named &&
-		test -s ../named && xargs ls <../named
+	git lfs ls-files --all --long |
+		sed -n 's,^\(..\)\(..\)\([^ ]*\) .*,.git/lfs/objects/\1/\2/\1\2\3,p' >../named &&
+	test -s ../named &&
+	xargs ls <../named
 }
 
 whole() {
 	for repo in $(repositories); do
-		git -C "$repo" fsck --connectivity-only >../fsck 2>&1 || { cat ../fsck; return 1; }
+		git -C "$repo" fsck --connectivity-only >../fsck 2>&1 || {
+			cat ../fsck
+			return 1
+		}
 	done
-	[ ! -d .git/lfs ] || lfs_whole >../fsck 2>&1 || { cat ../fsck; return 1; }
+	[ ! -d .git/lfs ] || lfs_whole >../fsck 2>&1 || {
+		cat ../fsck
+		return 1
+	}
 }
 
 # with_fault N:ERRNO[:on] COMMAND...
@@ -145,7 +176,8 @@ no_leftovers() {
 # What a capture that succeeded could not remove, the next one that has work does.
 swept() {
 	no_leftovers || {
-		git agent start -q --name y -- sh -c "echo y >y; test ! -e $L/.git || echo y >$L/y" && no_leftovers
+		git agent start -q --name y -- sh -c "echo y >y; test ! -e $L/.git || echo y >$L/y" &&
+		no_leftovers
 	}
 }
 
@@ -156,16 +188,26 @@ fault() {
 	rc=$?
 	cat ../out
 	# a signal is no answer
-	[ $rc = 0 ] || [ $rc = 125 ] || [ $rc = 128 ] || { echo "status $rc"; return 1; }
-	whole && layers | cmp ../layers - || return 1
+	[ $rc = 0 ] || [ $rc = 125 ] || [ $rc = 128 ] || {
+		echo "status $rc"
+		return 1
+	}
+	whole &&
+	layers | cmp ../layers - || return 1
 	if [ $rc = 0 ]; then
 		# the call was one that need not succeed
-		outcome >../got && test_cmp ../want ../got || return 1
+		outcome >../got &&
+		test_cmp ../want ../got || return 1
 	else
-		grep -q "^git-agent: " ../out && follow_hint || return 1
+		grep -q "^git-agent: " ../out &&
+		follow_hint || return 1
 	fi
-	git agent capture x && outcome >../got && test_cmp ../want ../got && whole &&
-		layers | cmp ../layers - && swept
+	git agent capture x &&
+	outcome >../got &&
+	test_cmp ../want ../got &&
+	whole &&
+	layers | cmp ../layers - &&
+	swept
 }
 
 # which faults of $total calls: all or a sample
@@ -186,10 +228,21 @@ faults() {
 
 # begin KIND AGENT: a session that its supervisor did not live to capture
 begin() {
-	mkdir -p "$HOME" && cp "$TRASH/home/.gitconfig" "$HOME" && cd "$HOME" && "base_$1" &&
-		{ GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$2"; test $? = 137; } &&
-		for repo in $(repositories); do test -z "$(git -C "$repo" for-each-ref refs/agent/x/report)" || return 1; done &&
-		open_work && mkdir ../as-it-was && cp -a . ../as-it-was/r && cp -a "$state" ../as-it-was/state
+	mkdir -p "$HOME" &&
+	cp "$TRASH/home/.gitconfig" "$HOME" &&
+	cd "$HOME" &&
+	"base_$1" &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "$2"
+		test $? = 137
+	} &&
+	for repo in $(repositories); do
+		test -z "$(git -C "$repo" for-each-ref refs/agent/x/report)" || return 1
+	done &&
+	open_work &&
+	mkdir ../as-it-was &&
+	cp -a . ../as-it-was/r &&
+	cp -a "$state" ../as-it-was/state
 }
 
 try() {
@@ -199,12 +252,22 @@ try() {
 		begin "$kind" "$agent"
 	'
 	test_expect_success "$need" "$kind: a capture without a fault, its writes counted" '
-		restore && layers >../layers && test -s ../layers &&
-		with_fault 0:0 git agent capture x && outcome >../want && whole && layers | cmp ../layers - &&
-		"full_$kind" && od -An -tu8 ../count | tr -d " " >../total && test "$(cat ../total)" -gt 100
+		restore &&
+		layers >../layers &&
+		test -s ../layers &&
+		with_fault 0:0 git agent capture x &&
+		outcome >../want &&
+		whole &&
+		layers | cmp ../layers - &&
+		"full_$kind" &&
+		od -An -tu8 ../count | tr -d " " >../total &&
+		test "$(cat ../total)" -gt 100
 	'
 	test_expect_success "$need" "$kind: and once more: it is the same each time" '
-		restore && git agent capture x && outcome >../got && test_cmp ../want ../got
+		restore &&
+		git agent capture x &&
+		outcome >../got &&
+		test_cmp ../want ../got
 	'
 	total=$(cat "$HOME/total" 2>/dev/null || echo 0)
 	echo "# $kind: $total writes, seed $seed"

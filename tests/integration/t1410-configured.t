@@ -14,18 +14,34 @@ user() {
 }
 # repo NAME [TEXT]: a repository, with that file, entered
 repo() {
-	rm -f "$conf" && git init -q "$1" && cd "$1" && echo a >a && mkdir sql && echo "create" >sql/a.sql && echo k >key && echo "all:" >Makefile && echo "*.ign" >.gitignore && if test -n "$2"; then printf "$2" >.agentdev.yaml; fi && git add -A && git commit -qm base
+	rm -f "$conf" &&
+	git init -q "$1" &&
+	cd "$1" &&
+	echo a >a &&
+	mkdir sql &&
+	echo "create" >sql/a.sql &&
+	echo k >key &&
+	echo "all:" >Makefile &&
+	echo "*.ign" >.gitignore &&
+	if test -n "$2"; then printf "$2" >.agentdev.yaml; fi &&
+	git add -A &&
+	git commit -qm base
 }
 # flags NAME: "severity rule path[ held][ verdict]" of each
 flags() {
-	git agent review --format=json "$1" >"$TRASH/report" && python3 -c '
+	git agent review --format=json "$1" >"$TRASH/report" &&
+	python3 -c '
 import json, sys
 for f in json.load(sys.stdin)["flags"]:
     print(f["severity"], f["id"], f["path"] + (" held" if f["held"] else "") + ("" if f["verdict"] == "open" else " " + f["verdict"]))' <"$TRASH/report"
 }
 # flagged NAME LINE...: these and no others
 flagged() {
-	flags "$1" >"$TRASH/raw" && sort "$TRASH/raw" >"$TRASH/got" && shift && printf "%s\n" "$@" | sort | sed "/^$/d" >"$TRASH/want" && test_cmp "$TRASH/want" "$TRASH/got"
+	flags "$1" >"$TRASH/raw" &&
+	sort "$TRASH/raw" >"$TRASH/got" &&
+	shift &&
+	printf "%s\n" "$@" | sort | sed "/^$/d" >"$TRASH/want" &&
+	test_cmp "$TRASH/want" "$TRASH/got"
 }
 on_branch() {
 	git cat-file -e "agent/$1:$2" 2>/dev/null
@@ -33,25 +49,65 @@ on_branch() {
 work='echo b >>a; echo drop >>sql/a.sql; echo more >>Makefile; echo mine >key; echo new >new.sql'
 
 test_expect_success 'each list does at capture what it is for' '
-	repo lists && user "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" && git agent start -q --name l -- sh -c "$work" &&
-	flagged l "high configured-add sql/a.sql" "high configured-hold new.sql held" "critical configured-block key held" && on_branch l sql/a.sql && ! on_branch l new.sql && test "$(git show agent/l:key)" = k && test "$(git show refs/agent/l/held:key)" = mine &&
-	git agent review --stat l >../out && grep "your settings hold any change here back (risk.hold): new" ../out && test_expect_code 3 git agent land l
+	repo lists &&
+	user "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" &&
+	git agent start -q --name l -- sh -c "$work" &&
+	flagged l "high configured-add sql/a.sql" "high configured-hold new.sql held" "critical configured-block key held" &&
+	on_branch l sql/a.sql &&
+	! on_branch l new.sql &&
+	test "$(git show agent/l:key)" = k &&
+	test "$(git show refs/agent/l/held:key)" = mine &&
+	git agent review --stat l >../out &&
+	grep "your settings hold any change here back (risk.hold): new" ../out &&
+	test_expect_code 3 git agent land l
 '
 
 test_expect_success 'what is held back is accepted as anything else, what is refused is not' '
-	cd lists && test_expect_code 3 git agent review --accept l key 2>../err && grep "risk.block of your settings refuses key" ../err && grep "^hint: .*review --reject l" ../err &&
-	test_expect_code 3 git agent review --accept l new.sql key && ! on_branch l new.sql && git agent review --accept l sql/a.sql && git agent review --accept l new.sql && on_branch l new.sql &&
-	git agent review --accept-all --critical l 2>../err && grep "1 open flag left" ../err && grep "^  next: git agent review l$" ../err && test "$(git show agent/l:key)" = k && test_expect_code 3 git agent land l &&
-	test_expect_code 3 git agent review --accept --hunk 1 l key && git agent review --reject l key && git agent land l && test "$(cat key)" = k && test "$(cat new.sql)" = new && grep more Makefile && git agent drop l
+	cd lists &&
+	test_expect_code 3 git agent review --accept l key 2>../err &&
+	grep "risk.block of your settings refuses key" ../err &&
+	grep "^hint: .*review --reject l" ../err &&
+	test_expect_code 3 git agent review --accept l new.sql key &&
+	! on_branch l new.sql &&
+	git agent review --accept l sql/a.sql &&
+	git agent review --accept l new.sql &&
+	on_branch l new.sql &&
+	git agent review --accept-all --critical l 2>../err &&
+	grep "1 open flag left" ../err &&
+	grep "^  next: git agent review l$" ../err &&
+	test "$(git show agent/l:key)" = k &&
+	test_expect_code 3 git agent land l &&
+	test_expect_code 3 git agent review --accept --hunk 1 l key &&
+	git agent review --reject l key &&
+	git agent land l &&
+	test "$(cat key)" = k &&
+	test "$(cat new.sql)" = new &&
+	grep more Makefile &&
+	git agent drop l
 '
 
 test_expect_success 'each commit of a history counts' '
-	repo history && user "risk: {hold: [key]}\n" && git agent start -q --name h -- sh -c "echo x >key; git commit -qam one; git checkout -q HEAD~ -- key; echo b >b; git add -A; git commit -qm two" &&
-	flags h | grep "configured-hold key" && test -z "$(git log --format=%h main..agent/h -- key)" && on_branch h b
+	repo history &&
+	user "risk: {hold: [key]}\n" &&
+	git agent start -q --name h -- sh -c "
+		echo x >key
+		git commit -qam one
+		git checkout -q HEAD~ -- key
+		echo b >b
+		git add -A
+		git commit -qm two" &&
+	flags h | grep "configured-hold key" &&
+	test -z "$(git log --format=%h main..agent/h -- key)" &&
+	on_branch h b
 '
 
 test_expect_success 'what tightens after a capture counts when it is accepted, and when it lands' '
-	repo later && git agent start -q --name l -- sh -c "$work; echo e >.envrc" && flagged l "high make Makefile" "critical direnv .envrc held" && git agent review --accept l .envrc Makefile &&
+	repo later &&
+	git agent start -q --name l -- sh -c "
+		$work
+		echo e >.envrc" &&
+	flagged l "high make Makefile" "critical direnv .envrc held" &&
+	git agent review --accept l .envrc Makefile &&
 	user "risk: {block: [.envrc], add: [a]}\n" &&
 	test_expect_code 3 git agent land --dry-run l 2>../err &&
 	grep "would raise new flags" ../err &&
@@ -61,38 +117,103 @@ test_expect_success 'what tightens after a capture counts when it is accepted, a
 	grep "would raise new flags" ../err &&
 	grep "git agent review l., then --accept" ../err &&
 	flagged l "high make Makefile accepted" "critical direnv .envrc accepted" "critical configured-block .envrc" "high configured-add a" &&
-	test_expect_code 3 git agent review --accept l .envrc && git agent review --accept l a && test_expect_code 3 git agent land l && git agent review --reject l .envrc && git agent land l && test ! -e .envrc && test "$(tail -1 a)" = b &&
-	git agent start -q --name m -- sh -c "echo x >>a; echo y >z" && flags m | grep "configured-add a" && user "risk: {block: [a]}\n" && test_expect_code 3 git agent review --accept m a && user "risk: {}\n" && git agent review --accept m a && git agent land m
+	test_expect_code 3 git agent review --accept l .envrc &&
+	git agent review --accept l a &&
+	test_expect_code 3 git agent land l &&
+	git agent review --reject l .envrc &&
+	git agent land l &&
+	test ! -e .envrc &&
+	test "$(tail -1 a)" = b &&
+	git agent start -q --name m -- sh -c "
+		echo x >>a
+		echo y >z" &&
+	flags m | grep "configured-add a" &&
+	user "risk: {block: [a]}\n" &&
+	test_expect_code 3 git agent review --accept m a &&
+	user "risk: {}\n" &&
+	git agent review --accept m a &&
+	git agent land m
 '
 
 test_expect_success 'what loosens counts from the next capture on; a pattern of block that is gone refuses nothing' '
-	repo loosen && user "risk: {block: [key], hold: [new.sql]}\n" && git agent start -q --name l -- sh -c "$work" && user "risk: {allow: [Makefile, new.sql, key]}\n" &&
-	flagged l "high make Makefile" "high configured-hold new.sql held" "critical configured-block key held" && test_expect_code 3 git agent land l && git agent review --accept l key new.sql Makefile && git agent land l && test "$(cat key)" = mine &&
-	git agent start -q --name m -- sh -c "echo two >>Makefile; echo 2 >key" && flagged m && git agent land m
+	repo loosen &&
+	user "risk: {block: [key], hold: [new.sql]}\n" &&
+	git agent start -q --name l -- sh -c "$work" &&
+	user "risk: {allow: [Makefile, new.sql, key]}\n" &&
+	flagged l "high make Makefile" "high configured-hold new.sql held" "critical configured-block key held" &&
+	test_expect_code 3 git agent land l &&
+	git agent review --accept l key new.sql Makefile &&
+	git agent land l &&
+	test "$(cat key)" = mine &&
+	git agent start -q --name m -- sh -c "
+		echo two >>Makefile
+		echo 2 >key" &&
+	flagged m &&
+	git agent land m
 '
 
 test_expect_success 'allow never covers what is critical' '
-	repo critical && user "risk: {allow: [\"**\"]}\n" && git agent start -q --name c -- sh -c "$work; echo e >.envrc; mkdir .vscode; echo {} >.vscode/tasks.json" &&
-	flagged c "critical direnv .envrc held" "critical vscode-tasks .vscode/tasks.json held" && ! on_branch c .envrc && on_branch c Makefile
+	repo critical &&
+	user "risk: {allow: [\"**\"]}\n" &&
+	git agent start -q --name c -- sh -c "
+		$work
+		echo e >.envrc
+		mkdir .vscode
+		echo {} >.vscode/tasks.json" &&
+	flagged c "critical direnv .envrc held" "critical vscode-tasks .vscode/tasks.json held" &&
+	! on_branch c .envrc &&
+	on_branch c Makefile
 '
 
 test_expect_success 'PS-01: the file of the commit that a session stands on counts, and no edit of the agent'\''s' '
-	repo theirs "risk: {hold: [key], block: [sql/], add: [a]}\n" && git agent start -q --name t -- sh -c "printf \"risk: {allow: [\\\"**\\\"]}\\n\" >.agentdev.yaml; git commit -qam mine; $work" &&
-	flagged t "critical gitagent-config .agentdev.yaml held" "high configured-add a" "high configured-hold key held" "critical configured-block sql/a.sql held" "high make Makefile" && test_expect_code 3 git agent review --accept t sql/a.sql &&
-	git agent resume -q t -- sh -c "echo more >>sql/a.sql; echo more >>key" && flags t >../got && grep "configured-block sql/a.sql held" ../got && grep "configured-hold key held" ../got &&
-	git agent review --accept t .agentdev.yaml && git agent review --accept t key && git agent review --accept t a Makefile && test_expect_code 3 git agent review --accept t sql/a.sql && git agent review --reject t sql/a.sql && git agent land t && test "$(git show HEAD:.agentdev.yaml)" = "risk: {allow: [\"**\"]}" &&
-	git agent start -q --untrusted --name after -- sh -c "echo again >>Makefile" && flagged after "high make Makefile"
+	repo theirs "risk: {hold: [key], block: [sql/], add: [a]}\n" &&
+	git agent start -q --name t -- sh -c "
+		printf \"risk: {allow: [\\\"**\\\"]}\n\" >.agentdev.yaml
+		git commit -qam mine
+		$work" &&
+	flagged t "critical gitagent-config .agentdev.yaml held" "high configured-add a" "high configured-hold key held" "critical configured-block sql/a.sql held" "high make Makefile" &&
+	test_expect_code 3 git agent review --accept t sql/a.sql &&
+	git agent resume -q t -- sh -c "
+		echo more >>sql/a.sql
+		echo more >>key" &&
+	flags t >../got &&
+	grep "configured-block sql/a.sql held" ../got &&
+	grep "configured-hold key held" ../got &&
+	git agent review --accept t .agentdev.yaml &&
+	git agent review --accept t key &&
+	git agent review --accept t a Makefile &&
+	test_expect_code 3 git agent review --accept t sql/a.sql &&
+	git agent review --reject t sql/a.sql &&
+	git agent land t &&
+	test "$(git show HEAD:.agentdev.yaml)" = "risk: {allow: [\"**\"]}" &&
+	git agent start -q --untrusted --name after -- sh -c "echo again >>Makefile" &&
+	flagged after "high make Makefile"
 '
 
 test_expect_success 'allow of a repository needs trust, and what it grants is said' '
-	repo trusted "risk: {allow: [Makefile]}\n" && test_must_fail git agent start -q --name no -- true </dev/null 2>../err && grep "1:16: .risk.allow. needs trust" ../err &&
-	git agent start -q --untrusted --name un -- sh -c "$work" && flagged un "high make Makefile" && git agent trust -y >../out && grep "change files that match Makefile without a flag, unless that is critical" ../out && git agent start -q --name yes -- sh -c "echo yes >>Makefile" && flagged yes &&
-	git agent land yes && git agent trust --revoke && test_expect_code 3 git agent land un && git agent -c "risk.hold=key" start -q --untrusted --name c -- sh -c "echo z >key" && flagged c "high configured-hold key held"
+	repo trusted "risk: {allow: [Makefile]}\n" &&
+	test_must_fail git agent start -q --name no -- true </dev/null 2>../err &&
+	grep "1:16: .risk.allow. needs trust" ../err &&
+	git agent start -q --untrusted --name un -- sh -c "$work" &&
+	flagged un "high make Makefile" &&
+	git agent trust -y >../out &&
+	grep "change files that match Makefile without a flag, unless that is critical" ../out &&
+	git agent start -q --name yes -- sh -c "echo yes >>Makefile" &&
+	flagged yes &&
+	git agent land yes &&
+	git agent trust --revoke &&
+	test_expect_code 3 git agent land un &&
+	git agent -c "risk.hold=key" start -q --untrusted --name c -- sh -c "echo z >key" &&
+	flagged c "high configured-hold key held"
 '
 
 test_expect_success 'a user'\''s own settings and those of a repository add up' '
-	repo both "risk: {hold: [key]}\n" && user "risk: {allow: [key, Makefile], add: [a]}\n" && git agent start -q --name b -- sh -c "$work" && flagged b "high configured-hold key held" "high configured-add a" &&
-	git agent config --json >../json && python3 -c "
+	repo both "risk: {hold: [key]}\n" &&
+	user "risk: {allow: [key, Makefile], add: [a]}\n" &&
+	git agent start -q --name b -- sh -c "$work" &&
+	flagged b "high configured-hold key held" "high configured-add a" &&
+	git agent config --json >../json &&
+	python3 -c "
 import json
 k = {x[\"key\"]: x for x in json.load(open(\"../json\"))}
 assert k[\"risk.hold\"][\"value\"] == \"key\" and k[\"risk.hold\"][\"origin\"] == \"repository\", k[\"risk.hold\"]
@@ -100,27 +221,87 @@ assert k[\"risk.allow\"][\"repository\"] == \"trust\" and k[\"risk.block\"][\"re
 '
 
 test_expect_success 'rules explain says the same' '
-	cd both && echo x >>key && git agent rules explain key a Makefile sql/a.sql >../out && grep -A1 "^key" ../out | grep "high: .*configured-hold" && grep -A1 "^a " ../out | grep "configured-add" && grep -A1 "^Makefile" ../out | grep "no rule" && grep -A1 "^sql/a.sql" ../out | grep "no rule" &&
-	git agent rules explain --json key >../json && python3 -c "import json; assert json.load(open(\"../json\"))[0][\"flags\"][0][\"held\"] is True"
+	cd both &&
+	echo x >>key &&
+	git agent rules explain key a Makefile sql/a.sql >../out &&
+	grep -A1 "^key" ../out | grep "high: .*configured-hold" &&
+	grep -A1 "^a " ../out | grep "configured-add" &&
+	grep -A1 "^Makefile" ../out | grep "no rule" &&
+	grep -A1 "^sql/a.sql" ../out | grep "no rule" &&
+	git agent rules explain --json key >../json &&
+	python3 -c "import json; assert json.load(open(\"../json\"))[0][\"flags\"][0][\"held\"] is True"
 '
 
 test_expect_success 'what was left behind' '
-	repo left && user "risk: {block: [secret.ign], hold: [x.ign]}\n" && git agent start -q --name l -- sh -c "echo s >secret.ign; echo x >x.ign; echo y >y.ign; echo b >b" && git agent review --left-behind l >../out && grep "configured-block" ../out && grep "configured-hold" ../out && git agent land l &&
-	test_expect_code 3 git agent land --with-ignored secret.ign l && test_expect_code 3 git agent review --accept l secret.ign && git agent land --with-ignored y.ign l && test -e y.ign && test_expect_code 3 git agent land --with-ignored x.ign l && git agent review --accept l x.ign && git agent land --with-ignored x.ign l && test -e x.ign && test ! -e secret.ign
+	repo left &&
+	user "risk: {block: [secret.ign], hold: [x.ign]}\n" &&
+	git agent start -q --name l -- sh -c "
+		echo s >secret.ign
+		echo x >x.ign
+		echo y >y.ign
+		echo b >b" &&
+	git agent review --left-behind l >../out &&
+	grep "configured-block" ../out &&
+	grep "configured-hold" ../out &&
+	git agent land l &&
+	test_expect_code 3 git agent land --with-ignored secret.ign l &&
+	test_expect_code 3 git agent review --accept l secret.ign &&
+	git agent land --with-ignored y.ign l &&
+	test -e y.ign &&
+	test_expect_code 3 git agent land --with-ignored x.ign l &&
+	git agent review --accept l x.ign &&
+	git agent land --with-ignored x.ign l &&
+	test -e x.ign &&
+	test ! -e secret.ign
 '
 
 test_expect_success 'the guard does not stand in the way, and a plain merge brings nothing of it' '
-	repo plain && user "risk: {hold: [key], block: [sql/]}\n" && git agent start -q --name p -- sh -c "$work" && git merge -q agent/p && test "$(cat key)" = k && test "$(cat sql/a.sql)" = create && grep more Makefile
+	repo plain &&
+	user "risk: {hold: [key], block: [sql/]}\n" &&
+	git agent start -q --name p -- sh -c "$work" &&
+	git merge -q agent/p &&
+	test "$(cat key)" = k &&
+	test "$(cat sql/a.sql)" = create &&
+	grep more Makefile
 '
 
 test_expect_success 'a session of a remote is held against the same, here' '
-	repo seed "risk: {hold: [key]}\n" && cd .. && git clone -q --bare seed origin.git && git clone -q origin.git here && git clone -q origin.git there && cd here && git agent start -q --name f -- sh -c "$work" && git agent review --accept f key Makefile && git agent push f &&
-	cd ../there && user "risk: {block: [sql/], allow: [Makefile]}\n" && git agent fetch origin f && flagged f "high configured-hold key held" "critical configured-block sql/a.sql held" && test_expect_code 3 git agent review --accept f sql/a.sql
+	repo seed "risk: {hold: [key]}\n" &&
+	cd .. &&
+	git clone -q --bare seed origin.git &&
+	git clone -q origin.git here &&
+	git clone -q origin.git there &&
+	cd here &&
+	git agent start -q --name f -- sh -c "$work" &&
+	git agent review --accept f key Makefile &&
+	git agent push f &&
+	cd ../there &&
+	user "risk: {block: [sql/], allow: [Makefile]}\n" &&
+	git agent fetch origin f &&
+	flagged f "high configured-hold key held" "critical configured-block sql/a.sql held" &&
+	test_expect_code 3 git agent review --accept f sql/a.sql
 '
 
 test_expect_success 'a submodule goes by the user'\''s own settings, at capture and when it is reviewed' '
-	rm -f "$conf" && make_repo lib && make_super sub lib && cd sub && printf "risk: {hold: [s], add: [d/b]}\n" >.agentdev.yaml && git add -A && git commit -qm file && user "risk: {block: [a]}\n" &&
-	git agent start -q --name s -- sh -c "echo x >>$L/a; echo y >>$L/d/b; echo z >$L/s; echo z >s" && flags s | grep "configured-hold s held" && cd $L && flagged s "critical configured-block a held" && test_expect_code 3 git agent review --accept s a && user "risk: {}\n" && git agent review --accept s a
+	rm -f "$conf" &&
+	make_repo lib &&
+	make_super sub lib &&
+	cd sub &&
+	printf "risk: {hold: [s], add: [d/b]}\n" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm file &&
+	user "risk: {block: [a]}\n" &&
+	git agent start -q --name s -- sh -c "
+		echo x >>$L/a
+		echo y >>$L/d/b
+		echo z >$L/s
+		echo z >s" &&
+	flags s | grep "configured-hold s held" &&
+	cd $L &&
+	flagged s "critical configured-block a held" &&
+	test_expect_code 3 git agent review --accept s a &&
+	user "risk: {}\n" &&
+	git agent review --accept s a
 '
 
 test_done

@@ -31,13 +31,18 @@ forget() {
 }
 # commits of the user's meanwhile
 diverge() {
-	echo mine >mine && git add mine && git -c core.hooksPath=/dev/null commit -qm mine && forget
+	echo mine >mine &&
+	git add mine &&
+	git -c core.hooksPath=/dev/null commit -qm mine &&
+	forget
 }
 on_branch() {
-	git -c core.hooksPath=/dev/null switch -q agent/e && forget
+	git -c core.hooksPath=/dev/null switch -q agent/e &&
+	forget
 }
 do_merge() {
-	diverge && git merge -q --no-edit agent/e
+	diverge &&
+	git merge -q --no-edit agent/e
 }
 do_ff() {
 	git merge -q --ff-only agent/e
@@ -46,31 +51,46 @@ do_pull() {
 	git pull -q --no-rebase . agent/e
 }
 do_switch() {
-	git switch -q agent/e && git switch -q main
+	git switch -q agent/e &&
+	git switch -q main
 }
 do_worktree() {
-	git worktree add -q ../wt agent/e && cd ../wt && git status
+	git worktree add -q ../wt agent/e &&
+	cd ../wt &&
+	git status
 }
 do_rebase() {
-	diverge && git -c core.hooksPath=/dev/null switch -q agent/e && forget && git rebase -q main
+	diverge &&
+	git -c core.hooksPath=/dev/null switch -q agent/e &&
+	forget &&
+	git rebase -q main
 }
 do_stash() {
-	echo mine >>a && git -c core.hooksPath=/dev/null stash -q && on_branch && git stash apply -q
+	echo mine >>a &&
+	git -c core.hooksPath=/dev/null stash -q &&
+	on_branch &&
+	git stash apply -q
 }
 do_archive() {
-	on_branch && git archive agent/e >../tar
+	on_branch &&
+	git archive agent/e >../tar
 }
 do_diff() {
-	on_branch && git diff main agent/e >../diff && git log -p main..agent/e >../diff
+	on_branch &&
+	git diff main agent/e >../diff &&
+	git log -p main..agent/e >../diff
 }
 # a prompt that shows the state of the repository, on a walk through the tree
 do_prompt() {
-	on_branch && find . -name .git -prune -o -type d -print | while read -r dir; do
+	on_branch &&
+	find . -name .git -prune -o -type d -print | while read -r dir; do
 		(cd "$dir" && git status --short) || exit 1
 	done
 }
 do_direnv() {
-	git -c core.hooksPath=/dev/null merge -q --ff-only agent/e && forget && direnv export bash
+	git -c core.hooksPath=/dev/null merge -q --ff-only agent/e &&
+	forget &&
+	direnv export bash
 }
 every="merge ff pull switch worktree rebase stash archive diff prompt"
 
@@ -84,11 +104,16 @@ bitten() {
 try() {
 	state=$1
 	chmod -R u+rwX ../try 2>/dev/null
-	rm -rf ../try "$ran" "$own" && mkdir ../try && cp -a . ../try/r && cd ../try/r && git update-index -q --refresh
+	rm -rf ../try "$ran" "$own" &&
+	mkdir ../try &&
+	cp -a . ../try/r &&
+	cd ../try/r &&
+	git update-index -q --refresh
 	if [ "$state" = open ]; then
 		git update-ref refs/heads/agent/e refs/agent/e/orig || exit 1
 	fi
-	before && (do_"$2")
+	before &&
+	(do_"$2")
 }
 # the last thing before a command
 before() {
@@ -98,103 +123,262 @@ before() {
 # proof COMMANDS: these run what the agent wrote unless it is held back. With what is published, neither
 # they nor any other does, and all of them work.
 proof() {
-	git cat-file -e agent/e:w && git rev-parse -q --verify refs/agent/e/orig >/dev/null || { echo "nothing is held"; return 1; }
+	git cat-file -e agent/e:w &&
+	git rev-parse -q --verify refs/agent/e/orig >/dev/null ||
+		{
+			echo "nothing is held"
+			return 1
+		}
 	for command in $1; do
-		(try open "$command"; bitten) || { echo "without holding back, $command would not run it either"; return 1; }
+		(
+			try open "$command"
+			bitten
+		) ||
+			{
+				echo "without holding back, $command would not run it either"
+				return 1
+			}
 	done
 	for command in $every; do
-		(try held "$command") || { echo "$command fails"; return 1; }
-		if (cd ../try/r && bitten); then echo "$command ran it"; return 1; fi
+		(try held "$command") || {
+			echo "$command fails"
+			return 1
+		}
+		if (cd ../try/r && bitten); then
+			echo "$command ran it"
+			return 1
+		fi
 	done
 }
 
 # ---- hooks in the tree ---------------------------------------------------------------
 
 test_expect_success 'GT-01: core.hooksPath is a directory of the tree' '
-	make_repo dir "mkdir .githooks && printf %s \"\$good\" >.githooks/pre-push" && cd dir && git config core.hooksPath .githooks &&
-	attack e "echo w >w; for h in $(echo $hooks); do echo \"$evil\" >.githooks/\$h; chmod +x .githooks/\$h; done" &&
+	make_repo dir "
+		mkdir .githooks &&
+		printf %s \"\$good\" >.githooks/pre-push" &&
+	cd dir &&
+	git config core.hooksPath .githooks &&
+	attack e "
+		echo w >w
+		for h in $(echo $hooks); do
+			echo \"$evil\" >.githooks/\$h
+			chmod +x .githooks/\$h
+		done" &&
 	proof "merge ff pull switch worktree rebase stash"
 '
 
 test_expect_success 'GT-01: core.hooksPath leads there through a link, and the agent writes where it leads' '
-	make_repo link "mkdir -p tools/hooks && printf %s \"\$good\" >tools/hooks/pre-push && ln -s tools/hooks hooks" && cd link && git config core.hooksPath hooks &&
-	attack e "echo w >w; for h in $(echo $hooks); do echo \"$evil\" >tools/hooks/\$h; chmod +x tools/hooks/\$h; done" &&
+	make_repo link "
+		mkdir -p tools/hooks &&
+		printf %s \"\$good\" >tools/hooks/pre-push &&
+		ln -s tools/hooks hooks" &&
+	cd link &&
+	git config core.hooksPath hooks &&
+	attack e "
+		echo w >w
+		for h in $(echo $hooks); do
+			echo \"$evil\" >tools/hooks/\$h
+			chmod +x tools/hooks/\$h
+		done" &&
 	proof "merge ff pull switch worktree rebase stash"
 '
 
 test_expect_success 'GT-01: the same, and the agent leads the link elsewhere' '
-	make_repo led "mkdir -p tools/hooks && printf %s \"\$good\" >tools/hooks/pre-push && ln -s tools/hooks hooks" && cd led && git config core.hooksPath hooks &&
-	attack e "echo w >w; mkdir new; rm hooks; ln -s new hooks; for h in $(echo $hooks); do echo \"$evil\" >new/\$h; chmod +x new/\$h; done" &&
+	make_repo led "
+		mkdir -p tools/hooks &&
+		printf %s \"\$good\" >tools/hooks/pre-push &&
+		ln -s tools/hooks hooks" &&
+	cd led &&
+	git config core.hooksPath hooks &&
+	attack e "
+		echo w >w
+		mkdir new
+		rm hooks
+		ln -s new hooks
+		for h in $(echo $hooks); do
+			echo \"$evil\" >new/\$h
+			chmod +x new/\$h
+		done" &&
 	proof "merge ff pull switch worktree rebase stash"
 '
 
 test_expect_success 'GT-01: an absolute path through a link outside, and a directory on the way is a link too' '
-	make_repo deep "mkdir -p real/tools/hooks && printf %s \"\$good\" >real/tools/hooks/pre-push && ln -s real/tools tools" && cd deep &&
-	ln -s deep ../src && git config core.hooksPath "$HOME/src/tools/hooks" && before() { git config core.hooksPath "$PWD/tools/hooks"; } &&
-	attack e "echo w >w; cp -r real new; rm tools; ln -s new/tools tools; for h in $(echo $hooks); do echo \"$evil\" >new/tools/hooks/\$h; chmod +x new/tools/hooks/\$h; done" &&
-	proof "merge ff pull switch rebase stash" && git agent drop --force e &&
-	attack e "echo w >w; for h in $(echo $hooks); do echo \"$evil\" >tools/hooks/\$h; chmod +x tools/hooks/\$h; done" &&
+	make_repo deep "
+		mkdir -p real/tools/hooks &&
+		printf %s \"\$good\" >real/tools/hooks/pre-push &&
+		ln -s real/tools tools" &&
+	cd deep &&
+	ln -s deep ../src &&
+	git config core.hooksPath "$HOME/src/tools/hooks" &&
+	before() { git config core.hooksPath "$PWD/tools/hooks"; } &&
+	attack e "
+		echo w >w
+		cp -r real new
+		rm tools
+		ln -s new/tools tools
+		for h in $(echo $hooks); do
+			echo \"$evil\" >new/tools/hooks/\$h
+			chmod +x new/tools/hooks/\$h
+		done" &&
+	proof "merge ff pull switch rebase stash" &&
+	git agent drop --force e &&
+	attack e "
+		echo w >w
+		for h in $(echo $hooks); do
+			echo \"$evil\" >tools/hooks/\$h
+			chmod +x tools/hooks/\$h
+		done" &&
 	proof "merge ff pull switch rebase stash"
 '
 
 # ---- hooks of the host --------------------------------------------------------------------
 
 test_expect_success 'a hook is a link into the tree' '
-	make_repo into "mkdir scripts && echo \"\$good\" >scripts/after && chmod +x scripts/after" && cd into && mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite post-index-change; do ln -s ../../scripts/after .git/hooks/$h; done &&
+	make_repo into "
+		mkdir scripts &&
+		echo \"\$good\" >scripts/after &&
+		chmod +x scripts/after" &&
+	cd into &&
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite post-index-change; do
+		ln -s ../../scripts/after .git/hooks/$h
+	done &&
 	attack e "echo w >w; echo \"$evil\" >scripts/after" &&
-	proof "merge ff pull switch rebase stash" && (try held ff) && test -e "$own"
+	proof "merge ff pull switch rebase stash" &&
+	(try held ff) &&
+	test -e "$own"
 '
 
 test_expect_success 'the same, and the agent makes a link of the directory' '
-	make_repo moved "mkdir scripts && echo \"\$good\" >scripts/after && chmod +x scripts/after" && cd moved && mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite post-index-change; do ln -s ../../scripts/after .git/hooks/$h; done &&
-	attack e "echo w >w; mkdir s2; echo \"$evil\" >s2/after; chmod +x s2/after; rm -r scripts; ln -s s2 scripts" &&
-	proof "merge ff pull switch rebase stash" && (try held ff) && test -e "$own"
+	make_repo moved "
+		mkdir scripts &&
+		echo \"\$good\" >scripts/after &&
+		chmod +x scripts/after" &&
+	cd moved &&
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite post-index-change; do
+		ln -s ../../scripts/after .git/hooks/$h
+	done &&
+	attack e "
+		echo w >w
+		mkdir s2
+		echo \"$evil\" >s2/after
+		chmod +x s2/after
+		rm -r scripts
+		ln -s s2 scripts" &&
+	proof "merge ff pull switch rebase stash" &&
+	(try held ff) &&
+	test -e "$own"
 '
 
 test_expect_success 'a hook calls make: what make reads' '
-	make_repo make "printf \"check:\n\t@touch $own\n-include local.mk\n\" >Makefile" && cd make && mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite; do printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h; chmod +x .git/hooks/$h; done &&
+	make_repo make "printf \"check:\n\t@touch $own\n-include local.mk\n\" >Makefile" &&
+	cd make &&
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite; do
+		printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h
+		chmod +x .git/hooks/$h
+	done &&
 	attack e "echo w >w; printf \"check:\n\t@touch $ran\n\" >Makefile" &&
-	proof "merge ff pull switch rebase" && (try held ff) && test -e "$own" && git agent drop --force e &&
-	attack e "echo w >w; printf \"check:\n\t@touch $ran\n\" >GNUmakefile" && proof "merge ff pull switch rebase" && git agent drop --force e &&
-	attack e "echo w >w; printf \"X := \\\$(shell touch $ran)\n\" >local.mk" && proof "merge ff pull switch rebase"
+	proof "merge ff pull switch rebase" &&
+	(try held ff) &&
+	test -e "$own" &&
+	git agent drop --force e &&
+	attack e "
+		echo w >w
+		printf \"check:\n\t@touch $ran\n\" >GNUmakefile" &&
+	proof "merge ff pull switch rebase" &&
+	git agent drop --force e &&
+	attack e "
+		echo w >w
+		printf \"X := \\\$(shell touch $ran)\n\" >local.mk" &&
+	proof "merge ff pull switch rebase"
 '
 
 test_expect_success 'what the recipes of the makefile run' '
-	make_repo recipe "mkdir scripts && echo \"touch $own\" >scripts/run.sh && printf \"check:\n\t@sh scripts/run.sh\n\" >Makefile" && cd recipe && mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite; do printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h; chmod +x .git/hooks/$h; done &&
+	make_repo recipe "
+		mkdir scripts &&
+		echo \"touch $own\" >scripts/run.sh &&
+		printf \"check:\n\t@sh scripts/run.sh\n\" >Makefile" &&
+	cd recipe &&
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite; do
+		printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h
+		chmod +x .git/hooks/$h
+	done &&
 	attack e "echo w >w; echo \"touch $ran\" >scripts/run.sh" &&
-	proof "merge ff pull switch rebase" && (try held ff) && test -e "$own"
+	proof "merge ff pull switch rebase" &&
+	(try held ff) &&
+	test -e "$own"
 '
 
 test_expect_success NPM 'a hook calls npm: the scripts of package.json' '
-	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" && cd npm && mkdir -p .git/hooks &&
-	printf "#!/bin/sh\nnpm test --silent\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
-	attack e "echo w >w; printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $ran\\\"}}\n\" >package.json" &&
-	every="merge ff" && proof "merge ff" && (try held ff) && test -e "$own" && git agent drop --force e &&
-	mkdir tools && echo "require(\"fs\").writeFileSync(\"$own\", \"\")" >tools/t.js && echo "{\"scripts\":{\"test\":\"node tools/t\"}}" >package.json &&
-	git add -A && git commit -qm tools && attack e "echo w >w; echo \"require(\\\"fs\\\").writeFileSync(\\\"$ran\\\", \\\"\\\")\" >tools/t.js" &&
-	proof ff && (try held ff) && test -e "$own"
+	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" &&
+	cd npm &&
+	mkdir -p .git/hooks &&
+	printf "#!/bin/sh\nnpm test --silent\n" >.git/hooks/post-merge &&
+	chmod +x .git/hooks/post-merge &&
+	attack e "
+		echo w >w
+		printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $ran\\\"}}\n\" >package.json" &&
+	every="merge ff" &&
+	proof "merge ff" &&
+	(try held ff) &&
+	test -e "$own" &&
+	git agent drop --force e &&
+	mkdir tools &&
+	echo "require(\"fs\").writeFileSync(\"$own\", \"\")" >tools/t.js &&
+	echo "{\"scripts\":{\"test\":\"node tools/t\"}}" >package.json &&
+	git add -A &&
+	git commit -qm tools &&
+	attack e "
+		echo w >w
+		echo \"require(\\\"fs\\\").writeFileSync(\\\"$ran\\\", \\\"\\\")\" >tools/t.js" &&
+	proof ff &&
+	(try held ff) &&
+	test -e "$own"
 '
 
 # ---- drivers ------------------------------------------------------------------------------
 
 test_expect_success 'GT-08: filters, drivers and the monitor of the configuration are scripts of the tree' '
-	make_repo drive "mkdir tools && for t in clean smudge conv merge; do echo cat >tools/\$t.sh; done; echo true >tools/merge.sh
-		echo \"cat \\\"\\\$1\\\"\" >tools/conv.sh; echo \"echo; echo /\" >tools/watch; sed -i \"1i #!/bin/sh\" tools/watch; chmod +x tools/watch
-		printf \"*.f filter=fmt diff=fmt merge=fmt\n\" >.gitattributes; echo 1 >x.f" && cd drive &&
-	git config filter.fmt.clean "sh tools/clean.sh" && git config filter.fmt.smudge "sh tools/smudge.sh" &&
-	git config diff.fmt.textconv "sh tools/conv.sh" && git config merge.fmt.driver "sh tools/merge.sh %O %A %B" && git config core.fsmonitor tools/watch &&
-	attack e "echo w >w; echo 2 >x.f; for t in clean smudge conv merge; do sed -i \"1i touch $ran\" tools/\$t.sh; done; sed -i \"2i touch $ran\" tools/watch" &&
+	make_repo drive "
+		mkdir tools &&
+		for t in clean smudge conv merge; do echo cat >tools/\$t.sh; done
+		echo true >tools/merge.sh
+		echo \"cat \\\"\\\$1\\\"\" >tools/conv.sh
+		echo \"echo; echo /\" >tools/watch
+		sed -i \"1i #!/bin/sh\" tools/watch
+		chmod +x tools/watch
+		printf \"*.f filter=fmt diff=fmt merge=fmt\n\" >.gitattributes
+		echo 1 >x.f" &&
+	cd drive &&
+	git config filter.fmt.clean "sh tools/clean.sh" &&
+	git config filter.fmt.smudge "sh tools/smudge.sh" &&
+	git config diff.fmt.textconv "sh tools/conv.sh" &&
+	git config merge.fmt.driver "sh tools/merge.sh %O %A %B" &&
+	git config core.fsmonitor tools/watch &&
+	attack e "
+		echo w >w
+		echo 2 >x.f
+		for t in clean smudge conv merge; do sed -i \"1i touch $ran\" tools/\$t.sh; done
+		sed -i \"2i touch $ran\" tools/watch" &&
 	proof "merge ff pull switch stash archive diff prompt"
 '
 
 test_expect_success 'GT-08: attributes of the agent'\''s lead its bytes to drivers of the host' '
-	make_repo attr && cd attr && mkdir -p ../bin && printf "#!/bin/sh\ntouch %s\ncat \$1\n" "$ran" >../bin/driver && chmod +x ../bin/driver &&
-	git config filter.fmt.smudge "$HOME/bin/driver" && git config diff.fmt.textconv "$HOME/bin/driver" &&
-	attack e "echo w >w; printf \"* filter=fmt diff=fmt\n\" >.gitattributes" && proof "ff switch worktree archive diff"
+	make_repo attr &&
+	cd attr &&
+	mkdir -p ../bin &&
+	printf "#!/bin/sh\ntouch %s\ncat \$1\n" "$ran" >../bin/driver &&
+	chmod +x ../bin/driver &&
+	git config filter.fmt.smudge "$HOME/bin/driver" &&
+	git config diff.fmt.textconv "$HOME/bin/driver" &&
+	attack e "
+		echo w >w
+		printf \"* filter=fmt diff=fmt\n\" >.gitattributes" &&
+	proof "ff switch worktree archive diff"
 '
 
 # ---- what git-lfs reads ------------------------------------------------------------------------
@@ -202,67 +386,148 @@ test_expect_success 'GT-08: attributes of the agent'\''s lead its bytes to drive
 # Nothing is sent anywhere: what git-lfs would reach the server with is a script of ours. The pointer
 # is of the user'\''s, to an object that is not here, as after a clone without objects.
 test_expect_success GITLFS 'GT-18: git-lfs, and a .lfsconfig that names another server' '
-	git lfs install --skip-repo >/dev/null && test_when_finished git lfs uninstall --skip-repo && mkdir -p bin &&
-	printf "#!/bin/sh\ncase \$* in *evil*) touch %s ;; esac\nexit 1\n" "$ran" >bin/ssh && chmod +x bin/ssh && PATH=$HOME/bin:$PATH &&
-	git init -q lfs && cd lfs && echo a >a &&
-	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes && git add a .gitattributes && git commit -qm base &&
-	oid=$(printf %064d 1) && printf "version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 5\n" "$oid" >../pointer &&
-	git update-index --add --cacheinfo "100644,$(git hash-object -w --no-filters ../pointer),x.bin" && git commit -qm pointer && cp ../pointer x.bin &&
-	git update-index -q --refresh && git config lfs.transfer.maxretries 1 && git config lfs.skipdownloaderrors true &&
+	git lfs install --skip-repo >/dev/null &&
+	test_when_finished git lfs uninstall --skip-repo &&
+	mkdir -p bin &&
+	printf "#!/bin/sh\ncase \$* in *evil*) touch %s ;; esac\nexit 1\n" "$ran" >bin/ssh &&
+	chmod +x bin/ssh &&
+	PATH=$HOME/bin:$PATH &&
+	git init -q lfs &&
+	cd lfs &&
+	echo a >a &&
+	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes &&
+	git add a .gitattributes &&
+	git commit -qm base &&
+	oid=$(printf %064d 1) &&
+	printf "version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 5\n" "$oid" >../pointer &&
+	git update-index --add --cacheinfo "100644,$(git hash-object -w --no-filters ../pointer),x.bin" &&
+	git commit -qm pointer &&
+	cp ../pointer x.bin &&
+	git update-index -q --refresh &&
+	git config lfs.transfer.maxretries 1 &&
+	git config lfs.skipdownloaderrors true &&
 	attack e "echo w >w; printf \"[lfs]\n\turl = ssh://git@evil.example/lfs\n\" >.lfsconfig" &&
 	every="merge ff switch worktree stash archive" &&
-	do_switch() { on_branch && rm x.bin && git checkout -q x.bin; } && do_worktree() { git worktree add -q ../wt agent/e; } &&
+	do_switch() { on_branch && rm x.bin && git checkout -q x.bin; } &&
+	do_worktree() { git worktree add -q ../wt agent/e; } &&
 	proof "switch worktree archive"
 '
 
 # ---- a file of the user'\''s in the way ----------------------------------------------------------
 
 test_expect_success 'what the user ignores stays the user'\''s, and is what a hook runs' '
-	make_repo mine "echo local.sh >.gitignore" && cd mine && echo "touch $own" >local.sh && mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite; do printf "#!/bin/sh\nfor f in local.*; do test ! -e \$f || sh \$f; done\n" >.git/hooks/$h; chmod +x .git/hooks/$h; done &&
-	attack e "echo w >w; echo \"touch $ran\" >local.sh; git add -f local.sh; git commit -qm tracked" &&
-	proof "merge ff pull switch rebase" && (try held switch && test -e "$own" && grep own local.sh)
+	make_repo mine "echo local.sh >.gitignore" &&
+	cd mine &&
+	echo "touch $own" >local.sh &&
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite; do
+		printf "#!/bin/sh\nfor f in local.*; do test ! -e \$f || sh \$f; done\n" >.git/hooks/$h
+		chmod +x .git/hooks/$h
+	done &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >local.sh
+		git add -f local.sh
+		git commit -qm tracked" &&
+	proof "merge ff pull switch rebase" &&
+	(try held switch && test -e "$own" && grep own local.sh)
 '
 
 # ---- repositories in the tree --------------------------------------------------------------------
 
 test_expect_success 'GT-02: directories that are bare repositories, with a monitor of their own' '
-	make_repo bare && cd bare &&
-	attack e "echo w >w; for d in lib vendor/x.git lib/deep; do mkdir -p \$d/objects \$d/refs; echo ref: refs/heads/x >\$d/HEAD; touch \$d/objects/k \$d/refs/k
-		printf \"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch $ran; false\n\" >\$d/config; done" &&
+	make_repo bare &&
+	cd bare &&
+	attack e "
+		echo w >w
+		for d in lib vendor/x.git lib/deep; do
+			mkdir -p \$d/objects \$d/refs
+			echo ref: refs/heads/x >\$d/HEAD
+			touch \$d/objects/k \$d/refs/k
+			printf \"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch $ran; false\n\" >\$d/config
+		done" &&
 	proof "prompt"
 '
 
 # ---- direnv ------------------------------------------------------------------------------------------
 
 test_expect_success DIRENV 'direnv: what an allowed .envrc loads again' '
-	make_repo envrc "echo \"source_env env/dev.sh; dotenv_if_exists .env; watch_file tools/env.sh; . tools/env.sh\" >.envrc
-		mkdir env tools; echo : >env/dev.sh; echo : >tools/env.sh" && cd envrc && before() { direnv allow . && direnv export bash >/dev/null; } &&
-	attack e "echo w >w; echo \"touch $ran\" >env/dev.sh" && every="$every direnv" proof direnv && git agent drop --force e &&
-	attack e "echo w >w; echo \"touch $ran\" >tools/env.sh" && every="$every direnv" proof direnv
+	make_repo envrc "
+		echo \"source_env env/dev.sh; dotenv_if_exists .env; watch_file tools/env.sh; . tools/env.sh\" >.envrc
+		mkdir env tools
+		echo : >env/dev.sh
+		echo : >tools/env.sh" &&
+	cd envrc &&
+	before() { direnv allow . && direnv export bash >/dev/null; } &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >env/dev.sh" &&
+	every="$every direnv" proof direnv &&
+	git agent drop --force e &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >tools/env.sh" &&
+	every="$every direnv" proof direnv
 '
 
 test_expect_success DIRENV 'direnv: what an allowed .envrc runs' '
-	make_repo runs "echo \"export A=\\\$(sh \\\"\\\$PWD/tools/run.sh\\\")\" >.envrc; mkdir tools; echo . ./tools/more.sh >tools/run.sh; echo : >tools/more.sh" &&
-	cd runs && grep PWD .envrc && before() { direnv allow .; } &&
-	attack e "echo w >w; echo \"touch $ran\" >tools/run.sh" && every="$every direnv" proof direnv && git agent drop --force e &&
-	attack e "echo w >w; echo \"touch $ran\" >tools/more.sh" && every="$every direnv" proof direnv
+	make_repo runs "
+		echo \"export A=\\\$(sh \\\"\\\$PWD/tools/run.sh\\\")\" >.envrc
+		mkdir tools
+		echo . ./tools/more.sh >tools/run.sh
+		echo : >tools/more.sh" &&
+	cd runs &&
+	grep PWD .envrc &&
+	before() { direnv allow .; } &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >tools/run.sh" &&
+	every="$every direnv" proof direnv &&
+	git agent drop --force e &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >tools/more.sh" &&
+	every="$every direnv" proof direnv
 '
 
 test_expect_success DIRENV 'direnv: an .envrc of a directory that is allowed as a whole' '
-	mkdir -p .config/direnv && printf "[whitelist]\nprefix = [ \"%s\" ]\n" "$HOME/try" >.config/direnv/direnv.toml &&
-	make_repo white && cd white && attack e "echo w >w; echo \"touch $ran\" >.envrc" && every="$every direnv" proof direnv
+	mkdir -p .config/direnv &&
+	printf "[whitelist]\nprefix = [ \"%s\" ]\n" "$HOME/try" >.config/direnv/direnv.toml &&
+	make_repo white &&
+	cd white &&
+	attack e "
+		echo w >w
+		echo \"touch $ran\" >.envrc" &&
+	every="$every direnv" proof direnv
 '
 
 # ---- a range of commits -----------------------------------------------------------------------------------
 
 test_expect_success 'GT-13: a hook that was there for one commit only' '
-	make_repo once "mkdir .githooks && echo \"\$good\" >.githooks/pre-push" && cd once && git config core.hooksPath .githooks &&
-	attack e "set -e; for h in $(echo $hooks); do echo \"$evil\" >.githooks/\$h; chmod +x .githooks/\$h; done; git -c core.hooksPath=/dev/null add -A
-		git -c core.hooksPath=/dev/null commit -qm one; git rm -qrf .githooks; mkdir .githooks; echo \"$good\" >.githooks/pre-push
-		echo w >w; git add -A; git commit -qm two" &&
-	git diff --name-only main refs/agent/e/orig >../names && test "$(cat ../names)" = w && proof rebase &&
-	do_bisect() { git bisect start agent/e main && git bisect run true; } && every=bisect proof ""
+	make_repo once "
+		mkdir .githooks &&
+		echo \"\$good\" >.githooks/pre-push" &&
+	cd once &&
+	git config core.hooksPath .githooks &&
+	attack e "
+		set -e
+		for h in $(echo $hooks); do
+			echo \"$evil\" >.githooks/\$h
+			chmod +x .githooks/\$h
+		done
+		git -c core.hooksPath=/dev/null add -A
+		git -c core.hooksPath=/dev/null commit -qm one
+		git rm -qrf .githooks
+		mkdir .githooks
+		echo \"$good\" >.githooks/pre-push
+		echo w >w
+		git add -A
+		git commit -qm two" &&
+	git diff --name-only main refs/agent/e/orig >../names &&
+	test "$(cat ../names)" = w &&
+	proof rebase &&
+	do_bisect() { git bisect start agent/e main && git bisect run true; } &&
+	every=bisect proof ""
 '
 
 test_done

@@ -90,12 +90,18 @@ for n in names:
 " && mkfifo "fifo|@x\`" && printf "s|@all #2 \`x\` <b> [l](http://evil.example)\n" >../m && git add -A && git commit -q -F ../m'
 
 test_expect_success 'a repository, and a session with names like that' '
-	make_repo odd "echo .ign >.gitignore" && cd odd && attack e "$hostile" && git agent review --json e >../json &&
+	make_repo odd "echo .ign >.gitignore" &&
+	cd odd &&
+	attack e "$hostile" &&
+	git agent review --json e >../json &&
 	python3 -c "import json; assert len(json.load(open(\"../json\"))[\"flags\"]) > 80"
 '
 
 test_expect_success 'SARIF has the shape of the standard, and all flags' '
-	cd odd && git agent review --format=sarif e >../sarif && harmless ../sarif && python3 ../../sarif.py <../sarif &&
+	cd odd &&
+	git agent review --format=sarif e >../sarif &&
+	harmless ../sarif &&
+	python3 ../../sarif.py <../sarif &&
 	python3 - <<-\EOF
 	import json, os, urllib.parse, base64
 	log, report = json.load(open("../sarif")), json.load(open("../json"))
@@ -114,8 +120,12 @@ test_expect_success 'SARIF has the shape of the standard, and all flags' '
 '
 
 test_expect_success 'what was decided is suppressed there' '
-	cd odd && git agent review --accept e "x|y/.envrc" && git agent review --reject e "#1/Makefile" && git agent review --format=sarif e >../sarif &&
-	python3 ../../sarif.py <../sarif && python3 - <<-\EOF
+	cd odd &&
+	git agent review --accept e "x|y/.envrc" &&
+	git agent review --reject e "#1/Makefile" &&
+	git agent review --format=sarif e >../sarif &&
+	python3 ../../sarif.py <../sarif &&
+	python3 - <<-\EOF
 	import json
 	s = {}
 	for x in json.load(open("../sarif"))["runs"][0]["results"]:
@@ -126,28 +136,50 @@ test_expect_success 'what was decided is suppressed there' '
 '
 
 test_expect_success 'the check of SARIF finds what is wrong' '
-	cd odd && for wrong in "s/\"version\": \"2.1.0\"/\"version\": \"2.1\"/" "s/\"ruleIndex\": 0/\"ruleIndex\": 1/" "s/\"level\": \"error\"/\"level\": \"high\"/" \
-		"s/%7C/|/" "s/\"uri\"/\"url\"/" "s/\"kind\": \"external\"/\"kind\": \"x\"/" "s/{{0}} {{/{0} {{/"
-	do
-		sed "$wrong" ../sarif >../bad && ! cmp -s ../sarif ../bad && ! python3 ../../sarif.py <../bad 2>../why && grep AssertionError ../why || { echo "taken: $wrong"; exit 1; }
+	cd odd &&
+	for wrong in "s/\"version\": \"2.1.0\"/\"version\": \"2.1\"/" "s/\"ruleIndex\": 0/\"ruleIndex\": 1/" "s/\"level\": \"error\"/\"level\": \"high\"/" \
+		"s/%7C/|/" "s/\"uri\"/\"url\"/" "s/\"kind\": \"external\"/\"kind\": \"x\"/" "s/{{0}} {{/{0} {{/"; do
+		sed "$wrong" ../sarif >../bad &&
+		! cmp -s ../sarif ../bad &&
+		! python3 ../../sarif.py <../bad 2>../why &&
+		grep AssertionError ../why ||
+			{
+				echo "taken: $wrong"
+				exit 1
+			}
 	done
 '
 
 test_expect_success 'Markdown holds what is not ours as code only' '
-	cd odd && git agent review --format=markdown e >../md && harmless ../md && python3 ../../markdown.py <../md &&
-	grep "^| critical | .*held back |$" ../md && grep -F "x\\x7cy/.envrc" ../md && grep "^| high .* rejected |$" ../md && grep "flags are open" ../md &&
-	grep -F "s\\x7c@all #2 \\x60x\\x60" ../md && grep "^| special | 1 | " ../md
+	cd odd &&
+	git agent review --format=markdown e >../md &&
+	harmless ../md &&
+	python3 ../../markdown.py <../md &&
+	grep "^| critical | .*held back |$" ../md &&
+	grep -F "x\\x7cy/.envrc" ../md &&
+	grep "^| high .* rejected |$" ../md &&
+	grep "flags are open" ../md &&
+	grep -F "s\\x7c@all #2 \\x60x\\x60" ../md &&
+	grep "^| special | 1 | " ../md
 '
 
 test_expect_success 'the check of Markdown finds what is wrong' '
-	cd odd && for wrong in "s/.x7cy/|y/" "s/\`@/@/" "s/| high/| high | x/" "s/\`//"  "s/special/#1/" "s/special/<b>/"
-	do
-		sed "$wrong" ../md >../bad && ! cmp -s ../md ../bad && ! python3 ../../markdown.py <../bad 2>../why && grep AssertionError ../why || { echo "taken: $wrong"; exit 1; }
+	cd odd &&
+	for wrong in "s/.x7cy/|y/" "s/\`@/@/" "s/| high/| high | x/" "s/\`//" "s/special/#1/" "s/special/<b>/"; do
+		sed "$wrong" ../md >../bad &&
+		! cmp -s ../md ../bad &&
+		! python3 ../../markdown.py <../bad 2>../why &&
+		grep AssertionError ../why ||
+			{
+				echo "taken: $wrong"
+				exit 1
+			}
 	done
 '
 
 test_expect_success CMARK 'as a forge renders it: tables, and no link, image or HTML' '
-	cd odd && cmark-gfm -e table -e autolink -e strikethrough -e tagfilter --unsafe <../md >../html &&
+	cd odd &&
+	cmark-gfm -e table -e autolink -e strikethrough -e tagfilter --unsafe <../md >../html &&
 	python3 - <<-\EOF
 	import html.parser
 	class Page(html.parser.HTMLParser):
@@ -171,20 +203,58 @@ test_expect_success CMARK 'as a forge renders it: tables, and no link, image or 
 '
 
 test_expect_success 'long reports stay what a forge takes, and say what is not in them' '
-	make_repo long && cd long && attack e "for i in \$(seq 1500); do mkdir -p d\$i; echo >d\$i/Makefile; done; i=0; while test \$i -lt 40; do i=\$((i+1)); echo \$i >c; git add c; git commit -qm \"c \$i\"; done" &&
-	git agent review --format=markdown e >../md && python3 ../../markdown.py <../md && grep "^[0-9]* more flags\.$" ../md && git agent review --format=sarif e | python3 ../../sarif.py
+	make_repo long &&
+	cd long &&
+	attack e "
+		for i in \$(seq 1500); do
+			mkdir -p d\$i
+			echo >d\$i/Makefile
+		done
+		i=0
+		while test \$i -lt 40; do
+			i=\$((i + 1))
+			echo \$i >c
+			git add c
+			git commit -qm \"c \$i\"
+		done" &&
+	git agent review --format=markdown e >../md &&
+	python3 ../../markdown.py <../md &&
+	grep "^[0-9]* more flags\.$" ../md &&
+	git agent review --format=sarif e | python3 ../../sarif.py
 '
 
 test_expect_success 'text that is too long to be compared is not called binary, and is missing in the sum' '
-	make_repo counts && cd counts && attack e "yes 123456789 | head -n 900000 >long; printf \"a\\\\000b\" >bin; echo one >one" && git agent review --stat e >../out && grep "^  A *not counted  long$" ../out && grep "^  A *binary  bin$" ../out && grep "^  3 files, +1 -0 without 1 that is too long to be counted$" ../out &&
-	git agent review --format=markdown e >../md && grep "^| not counted | .long. |$" ../md && grep "^| binary | .bin. |$" ../md && git agent review --format=html e >../html && grep "<td>not counted</td><td><code>long<" ../html && git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
+	make_repo counts &&
+	cd counts &&
+	attack e "
+		yes 123456789 | head -n 900000 >long
+		printf \"a\\\000b\" >bin
+		echo one >one" &&
+	git agent review --stat e >../out &&
+	grep "^  A *not counted  long$" ../out &&
+	grep "^  A *binary  bin$" ../out &&
+	grep "^  3 files, +1 -0 without 1 that is too long to be counted$" ../out &&
+	git agent review --format=markdown e >../md &&
+	grep "^| not counted | .long. |$" ../md &&
+	grep "^| binary | .bin. |$" ../md &&
+	git agent review --format=html e >../html &&
+	grep "<td>not counted</td><td><code>long<" ../html &&
+	git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
 '
 
 test_expect_success 'nothing flagged, formats that there are not' '
-	make_repo quiet && cd quiet && attack e "echo w >w" && git agent review --format=sarif e | python3 ../../sarif.py && git agent review --format=markdown e >../md &&
-	python3 ../../markdown.py <../md && grep "No flag is open" ../md && ! grep Flags ../md &&
-	test_expect_code 129 git agent review --format=htm e && test_expect_code 129 git agent review --json --format=sarif e &&
-	test_expect_code 129 git agent review --left-behind --format=sarif e && git agent review --json --format=json e
+	make_repo quiet &&
+	cd quiet &&
+	attack e "echo w >w" &&
+	git agent review --format=sarif e | python3 ../../sarif.py &&
+	git agent review --format=markdown e >../md &&
+	python3 ../../markdown.py <../md &&
+	grep "No flag is open" ../md &&
+	! grep Flags ../md &&
+	test_expect_code 129 git agent review --format=htm e &&
+	test_expect_code 129 git agent review --json --format=sarif e &&
+	test_expect_code 129 git agent review --left-behind --format=sarif e &&
+	git agent review --json --format=json e
 '
 
 test_done

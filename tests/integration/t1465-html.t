@@ -87,53 +87,127 @@ rm m
 EOF
 
 test_expect_success 'a repository, and a session that would rather be a page of its own' '
-	make_repo r "printf \"*.ign\n\" >.gitignore; seq 20 >a; printf \"all:\n\techo ok\n\" >Makefile" && cd r && mkdir -p "$HOME/aihome" && cp "$TRASH/hostile.py" "$HOME/aihome" &&
-	attack e "$(cat "$TRASH/hostile"); : \"<script>document.title=1</script> \$(printf \"\\033[2J\")\"" && git agent review --format=html e >../page && page ../page &&
+	make_repo r "
+		printf \"*.ign\n\" >.gitignore
+		seq 20 >a
+		printf \"all:\n\techo ok\n\" >Makefile" &&
+	cd r &&
+	mkdir -p "$HOME/aihome" &&
+	cp "$TRASH/hostile.py" "$HOME/aihome" &&
+	attack e "
+		$(cat "$TRASH/hostile")
+		: \"<script>document.title=1</script> \$(printf \"\033[2J\")\"" &&
+	git agent review --format=html e >../page &&
+	page ../page &&
 	python3 -c "import json, subprocess; f = json.loads(subprocess.check_output([\"git\", \"agent\", \"review\", \"--json\", \"e\"]))[\"flags\"]; assert len(f) > 40, len(f)"
 '
 
 test_expect_success 'all of it is in there, to be read' '
-	cd r && page --text ../page >../text && for s in "<script>document.title=.PWNED.<_script>.d/.envrc" "<img src=x onerror=" "&lt;b&gt;&amp;" "</pre></details><h1>landed" "<!--" "\\\\e\[31mred" "u{202e}txt.exe" "xff.xfe<b>" "r.nb.d/Makefile" "<base href=" \
-		"Held back: not on the branch until accepted" "Left behind" "Timeline" "Commits" "Files" "Diff" "held back" "s<script>document.title" "img src=x onerror=alert(1)" "exit" "sh -c"; do grep -q -e "$s" ../text || { echo "missing: $s"; exit 1; }; done &&
-	test "$(grep -c "^diff --git" ../text)" = "$(git agent review e | grep -c "^diff --git")" && harmless ../text
+	cd r &&
+	page --text ../page >../text &&
+	for s in "<script>document.title=.PWNED.<_script>.d/.envrc" "<img src=x onerror=" "&lt;b&gt;&amp;" "</pre></details><h1>landed" "<!--" "\\\\e\[31mred" "u{202e}txt.exe" "xff.xfe<b>" "r.nb.d/Makefile" "<base href=" \
+		"Held back: not on the branch until accepted" "Left behind" "Timeline" "Commits" "Files" "Diff" "held back" "s<script>document.title" "img src=x onerror=alert(1)" "exit" "sh -c"; do
+		grep -q -e "$s" ../text || {
+			echo "missing: $s"
+			exit 1
+		}
+	done &&
+	test "$(grep -c "^diff --git" ../text)" = "$(git agent review e | grep -c "^diff --git")" &&
+	harmless ../text
 '
 
 test_expect_success 'each line of the diff of a terminal is one of the page' '
-	cd r && git agent review e | sed -n "/^diff --git/,\$p" | grep "^[-+@ ]" >../want && page --text ../page | grep -F -x -f ../want | sort -u >../got && sort -u ../want | test_cmp - ../got
+	cd r &&
+	git agent review e | sed -n "/^diff --git/,\$p" | grep "^[-+@ ]" >../want &&
+	page --text ../page | grep -F -x -f ../want | sort -u >../got &&
+	sort -u ../want | test_cmp - ../got
 '
 
 test_expect_success 'verdicts, landing, and what nothing is said of' '
-	cd r && git agent start -q --name v -- sh -c "printf \"all:\n\techo mine\n\" >Makefile; sed -i 3d a" && git agent review --accept v Makefile && git agent resume -q v -- sh -c "echo more >more" && git agent land v && git agent review --format=html v >../page2 && page --text ../page2 >../text &&
-	for s in "accepted" "verdict" "landed" "resume" "echo more >more" "0 open flags" "^+.*echo mine" "^-3$"; do grep -q -e "$s" ../text || { echo "missing: $s"; exit 1; }; done &&
-	git agent start -q --name none -- true && git agent review --format=html none >../page3 && page --text ../page3 | grep "None"
+	cd r &&
+	git agent start -q --name v -- sh -c "
+		printf \"all:\n\techo mine\n\" >Makefile
+		sed -i 3d a" &&
+	git agent review --accept v Makefile &&
+	git agent resume -q v -- sh -c "echo more >more" &&
+	git agent land v &&
+	git agent review --format=html v >../page2 &&
+	page --text ../page2 >../text &&
+	for s in "accepted" "verdict" "landed" "resume" "echo more >more" "0 open flags" "^+.*echo mine" "^-3$"; do
+		grep -q -e "$s" ../text || {
+			echo "missing: $s"
+			exit 1
+		}
+	done &&
+	git agent start -q --name none -- true &&
+	git agent review --format=html none >../page3 &&
+	page --text ../page3 | grep "None"
 '
 
 test_expect_success 'a journal with anything in it' '
-	cd r && git agent start -q --name j -- sh -c "echo j >j" "$(printf "\377<u>")" && git agent review --format=html j >../page4 && page --text ../page4 | grep -c "xff<u>" | grep -x 2 && f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
-	printf "%s\n" "{\"time\":\"<b>\",\"event\":\"<script>\",\"<i>\":[\"\\u202e\",{\"path\":\"</table>\"},{\"x\":1},null,true],\"o\":{\"a\":[]},\"command\":[1,\"<u>\"]}" "[1]" "{\"cut" "" >>"$f" && printf "\377\n{\"event\":\"last\"}" >>"$f" &&
-	git agent review --format=html j >../page4 && page --text ../page4 >../text && grep "</table>" ../text && grep "last" ../text && rm "$f" && git agent review --format=html j >../page4 && page ../page4
+	cd r &&
+	git agent start -q --name j -- sh -c "echo j >j" "$(printf "\377<u>")" &&
+	git agent review --format=html j >../page4 &&
+	page --text ../page4 | grep -c "xff<u>" | grep -x 2 &&
+	f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
+	printf "%s\n" "{\"time\":\"<b>\",\"event\":\"<script>\",\"<i>\":[\"\\u202e\",{\"path\":\"</table>\"},{\"x\":1},null,true],\"o\":{\"a\":[]},\"command\":[1,\"<u>\"]}" "[1]" "{\"cut" "" >>"$f" &&
+	printf "\377\n{\"event\":\"last\"}" >>"$f" &&
+	git agent review --format=html j >../page4 &&
+	page --text ../page4 >../text &&
+	grep "</table>" ../text &&
+	grep "last" ../text &&
+	rm "$f" &&
+	git agent review --format=html j >../page4 &&
+	page ../page4
 '
 
 test_expect_success 'what is too long is cut, and said' '
-	cd r && git agent start -q --name long -- sh -c "seq 300000 >long; mkdir many; for i in \$(seq 60); do echo \$i >many/\$i; done" && git agent review --format=html long >../page5 && page --text ../page5 >../text && grep "more lines of this file are not shown" ../text && test "$(wc -c <../page5)" -lt 20000000 &&
-	test "$(grep -c "<details open>" ../page5)" -lt 60 && test "$(grep -c "<details" ../page5)" -gt 60
+	cd r &&
+	git agent start -q --name long -- sh -c "
+		seq 300000 >long
+		mkdir many
+		for i in \$(seq 60); do echo \$i >many/\$i; done" &&
+	git agent review --format=html long >../page5 &&
+	page --text ../page5 >../text &&
+	grep "more lines of this file are not shown" ../text &&
+	test "$(wc -c <../page5)" -lt 20000000 &&
+	test "$(grep -c "<details open>" ../page5)" -lt 60 &&
+	test "$(grep -c "<details" ../page5)" -gt 60
 '
 
 test_expect_success 'the check finds what is wrong with a page' '
-	cd r && for change in "s|<h1>|<h1 onclick=x>|" "s|<h1>|<script>x</script><h1>|" "s|</table>||" "s|default-src .none.;||" "s|<style>|<style>b{}|" "s|<h2>Diff|<!-- x --><h2>Diff|" "s|</h1>|<a href=x>y</a></h1>|" "s|<td>|<td class=y>|"; do
-		sed "$change" ../page2 >../bad && ! cmp -s ../bad ../page2 && ! page ../bad 2>/dev/null || { echo "not found: $change"; exit 1; }
-	done && printf "\342\200\256" >>../page2 && ! page ../page2
+	cd r &&
+	for change in "s|<h1>|<h1 onclick=x>|" "s|<h1>|<script>x</script><h1>|" "s|</table>||" "s|default-src .none.;||" "s|<style>|<style>b{}|" "s|<h2>Diff|<!-- x --><h2>Diff|" "s|</h1>|<a href=x>y</a></h1>|" "s|<td>|<td class=y>|"; do
+		sed "$change" ../page2 >../bad &&
+		! cmp -s ../bad ../page2 &&
+		! page ../bad 2>/dev/null ||
+			{
+				echo "not found: $change"
+				exit 1
+			}
+	done &&
+	printf "\342\200\256" >>../page2 &&
+	! page ../page2
 '
 
 # dom PAGE: what a browser made of it
 dom() {
-	mkdir -p "$TRASH/browser" && cp "$1" "$TRASH/browser/page.html" && HOME=$TRASH/browser timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$TRASH/browser" --enable-logging=stderr --dump-dom "file://$TRASH/browser/page.html" 2>"$TRASH/browser.err"
+	mkdir -p "$TRASH/browser" &&
+	cp "$1" "$TRASH/browser/page.html" &&
+	HOME=$TRASH/browser timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$TRASH/browser" --enable-logging=stderr --dump-dom "file://$TRASH/browser/page.html" 2>"$TRASH/browser.err"
 }
 
 test_expect_success CHROMIUM 'a browser shows it, runs nothing, fetches nothing, and takes the style' '
-	dom page >dom && grep "<title>Session e</title>" dom && grep -c "<script\|<img\|<base\|<a \|PWNED.<h1" dom | grep -x 0 && ! grep -i "CONSOLE\|refused\|net::" "$TRASH/browser.err" &&
-	page --text dom | grep "^diff --git" >seen && page --text page | grep "^diff --git" | test_cmp - seen &&
-	sed "s|</h1>|</h1><script>document.title=1</script><img src=file:///etc/hostname><b style=color:red onclick=x>x</b>|" page >attacked && dom attacked >dom && grep "<title>Session e</title>" dom && grep -i "CONSOLE.*Content Security Policy" "$TRASH/browser.err"
+	dom page >dom &&
+	grep "<title>Session e</title>" dom &&
+	grep -c "<script\|<img\|<base\|<a \|PWNED.<h1" dom | grep -x 0 &&
+	! grep -i "CONSOLE\|refused\|net::" "$TRASH/browser.err" &&
+	page --text dom | grep "^diff --git" >seen &&
+	page --text page | grep "^diff --git" | test_cmp - seen &&
+	sed "s|</h1>|</h1><script>document.title=1</script><img src=file:///etc/hostname><b style=color:red onclick=x>x</b>|" page >attacked &&
+	dom attacked >dom &&
+	grep "<title>Session e</title>" dom &&
+	grep -i "CONSOLE.*Content Security Policy" "$TRASH/browser.err"
 '
 
 test_done

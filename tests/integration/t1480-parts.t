@@ -5,26 +5,59 @@ test_description='rejecting parts of files, and telling the agent'
 require_sandbox
 
 flags() {
-	git agent review --json "$1" | python3 -c '
+	git agent review --json "$1" |
+		python3 -c '
 import json, sys
 for f in sorted((f["path"], f["id"], f["verdict"], f["held"]) for f in json.load(sys.stdin)["flags"]):
     print(*f)'
 }
 
 test_expect_success 'a repository' '
-	git init -q r && cd r && seq 40 >a && printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile && echo b >b && mkdir sub && seq 9 >sub/s && git add -A && git commit -qm base
+	git init -q r &&
+	cd r &&
+	seq 40 >a &&
+	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
+	echo b >b &&
+	mkdir sub &&
+	seq 9 >sub/s &&
+	git add -A &&
+	git commit -qm base
 '
 
 test_expect_success 'hunks are numbered as the diff has them; the others stay' '
-	cd r && git agent start -q --name one -- sh -c "sed -i -e 3s/3/three/ -e 5s/5/five/ -e 20s/20/twenty/ -e 38d a; echo new >new" && git agent review one | grep -c "^@@" | grep -x 4 &&
-	git agent review --reject --hunk 2 one a && git show agent/one:a >../got && seq 40 | sed -e 3s/3/three/ -e 5s/5/five/ -e 38d | test_cmp - ../got && test "$(git rev-list --count main..agent/one)" = 2 &&
-	git log -1 --format=%B agent/one >../msg && grep "^Put rejected parts back" ../msg && grep "^a (in part)$" ../msg && grep "^Agent-Session: one" ../msg &&
-	git agent review --reject --hunk 1-2 one a && test "$(git rev-parse agent/one:a)" = "$(git rev-parse main:a)" && git cat-file -e agent/one:new && git agent land one && git agent drop one
+	cd r &&
+	git agent start -q --name one -- sh -c "
+		sed -i -e 3s/3/three/ -e 5s/5/five/ -e 20s/20/twenty/ -e 38d a
+		echo new >new" &&
+	git agent review one | grep -c "^@@" | grep -x 4 &&
+	git agent review --reject --hunk 2 one a &&
+	git show agent/one:a >../got &&
+	seq 40 | sed -e 3s/3/three/ -e 5s/5/five/ -e 38d | test_cmp - ../got &&
+	test "$(git rev-list --count main..agent/one)" = 2 &&
+	git log -1 --format=%B agent/one >../msg &&
+	grep "^Put rejected parts back" ../msg &&
+	grep "^a (in part)$" ../msg &&
+	grep "^Agent-Session: one" ../msg &&
+	git agent review --reject --hunk 1-2 one a &&
+	test "$(git rev-parse agent/one:a)" = "$(git rev-parse main:a)" &&
+	git cat-file -e agent/one:new &&
+	git agent land one &&
+	git agent drop one
 '
 
 test_expect_success 'a new file and one that is gone are one hunk: all of it' '
-	cd r && git agent start -q --name whole -- sh -c "echo n >n; rm b; printf \"x\ny\" >m" && git agent review --reject --hunk 1 whole n && git agent review --reject --hunk=1 whole b &&
-	git diff --name-only main agent/whole >../got && echo m | test_cmp - ../got && git agent review --reject --hunk 1 whole m && test "$(git rev-parse agent/whole^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force whole
+	cd r &&
+	git agent start -q --name whole -- sh -c "
+		echo n >n
+		rm b
+		printf \"x\ny\" >m" &&
+	git agent review --reject --hunk 1 whole n &&
+	git agent review --reject --hunk=1 whole b &&
+	git diff --name-only main agent/whole >../got &&
+	echo m | test_cmp - ../got &&
+	git agent review --reject --hunk 1 whole m &&
+	test "$(git rev-parse agent/whole^{tree})" = "$(git rev-parse main^{tree})" &&
+	git agent drop --force whole
 '
 
 test_expect_success 'a rejection that was killed half way holds: what it has published does not land' '
@@ -42,33 +75,98 @@ test_expect_success 'a rejection that was killed half way holds: what it has pub
 '
 
 test_expect_success 'what is no hunk, or no file with hunks' '
-	cd r && git agent start -q --name wrong -- sh -c "sed -i 1d a; printf \"\\0\" >bin; ln -s a l; chmod +x b; mkdir d; echo 1 >d/1" && tip=$(git rev-parse agent/wrong) &&
-	for list in 0 2 1,2 1-2 2-1 x "" 1, ,1 -1 1-- 99999999999999999999; do test_expect_code 129 git agent review --reject --hunk "$list" wrong a 2>../err && grep "hunk takes numbers from 1 to 1" ../err || exit 1; done &&
-	for path in bin b; do test_expect_code 128 git agent review --reject --hunk 1 wrong $path 2>../err && grep "has no hunks" ../err && grep "as a whole" ../err || exit 1; done &&
-	test_expect_code 128 git agent review --reject --hunk 1 wrong d 2>../err && grep "nothing was changed at .d." ../err &&
-	test_expect_code 129 git agent review --reject --hunk 1 wrong a b && test_expect_code 129 git agent review --reject --hunk 1 wrong && test_expect_code 128 git agent review --accept --hunk 1 wrong a &&
-	test_expect_code 129 git agent review --hunk 1 wrong && test "$(git rev-parse agent/wrong)" = $tip && git agent drop --force wrong
+	cd r &&
+	git agent start -q --name wrong -- sh -c "
+		sed -i 1d a
+		printf \"\0\" >bin
+		ln -s a l
+		chmod +x b
+		mkdir d
+		echo 1 >d/1" &&
+	tip=$(git rev-parse agent/wrong) &&
+	for list in 0 2 1,2 1-2 2-1 x "" 1, ,1 -1 1-- 99999999999999999999; do
+		test_expect_code 129 git agent review --reject --hunk "$list" wrong a 2>../err &&
+		grep "hunk takes numbers from 1 to 1" ../err ||
+			exit 1
+	done &&
+	for path in bin b; do
+		test_expect_code 128 git agent review --reject --hunk 1 wrong $path 2>../err &&
+		grep "has no hunks" ../err &&
+		grep "as a whole" ../err ||
+			exit 1
+	done &&
+	test_expect_code 128 git agent review --reject --hunk 1 wrong d 2>../err &&
+	grep "nothing was changed at .d." ../err &&
+	test_expect_code 129 git agent review --reject --hunk 1 wrong a b &&
+	test_expect_code 129 git agent review --reject --hunk 1 wrong &&
+	test_expect_code 128 git agent review --accept --hunk 1 wrong a &&
+	test_expect_code 129 git agent review --hunk 1 wrong &&
+	test "$(git rev-parse agent/wrong)" = $tip &&
+	git agent drop --force wrong
 '
 
 test_expect_success 'from a directory below, by the name it has there' '
-	cd r && git agent start -q --name below -- sh -c "sed -i 2d sub/s; seq 5 >sub/t" && cd sub && git agent review --reject --hunk 1 below s && git agent review --reject below t && test "$(git rev-parse agent/below^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force below
+	cd r &&
+	git agent start -q --name below -- sh -c "
+		sed -i 2d sub/s
+		seq 5 >sub/t" &&
+	cd sub &&
+	git agent review --reject --hunk 1 below s &&
+	git agent review --reject below t &&
+	test "$(git rev-parse agent/below^{tree})" = "$(git rev-parse main^{tree})" &&
+	git agent drop --force below
 '
 
 test_expect_success 'rules run on what is left: what they find is open again' '
-	cd r && git agent start -q --name left -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && flags left | grep "^Makefile make open False" &&
-	git agent review --accept left Makefile && git agent review --reject --hunk 1 left Makefile 2>../err && grep "1 open flag left" ../err &&
-	flags left >../got && printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../got && test_expect_code 3 git agent land left &&
-	git agent review --accept left Makefile && git agent land left && grep "rm -f y" Makefile && grep "echo ok" Makefile && git agent drop left && git reset -q --hard HEAD~1
+	cd r &&
+	git agent start -q --name left -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	flags left | grep "^Makefile make open False" &&
+	git agent review --accept left Makefile &&
+	git agent review --reject --hunk 1 left Makefile 2>../err &&
+	grep "1 open flag left" ../err &&
+	flags left >../got &&
+	printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../got &&
+	test_expect_code 3 git agent land left &&
+	git agent review --accept left Makefile &&
+	git agent land left &&
+	grep "rm -f y" Makefile &&
+	grep "echo ok" Makefile &&
+	git agent drop left &&
+	git reset -q --hard HEAD~1
 '
 
 # again NAME COMMANDS: what is left of Makefile was there before, with the verdict that COMMANDS gave it
 again() {
-	git agent start -q --name $1 -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git agent review --reject --hunk 2 $1 Makefile && eval "$2" && left=$(git rev-parse agent/$1:Makefile) &&
-		git switch -q agent/$1 && git revert --no-edit HEAD && git switch -q main && test "$(git rev-parse agent/$1:Makefile)" != "$left" && git agent review --reject --hunk 2 $1 Makefile 2>../err && cat ../err && test "$(git rev-parse agent/$1:Makefile)" = "$left"
+	git agent start -q --name $1 -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	git agent review --reject --hunk 2 $1 Makefile &&
+	eval "$2" &&
+	left=$(git rev-parse agent/$1:Makefile) &&
+	git switch -q agent/$1 &&
+	git revert --no-edit HEAD &&
+	git switch -q main &&
+	test "$(git rev-parse agent/$1:Makefile)" != "$left" &&
+	git agent review --reject --hunk 2 $1 Makefile 2>../err &&
+	cat ../err &&
+	test "$(git rev-parse agent/$1:Makefile)" = "$left"
 }
 test_expect_success 'what is left was there before: open again, unless it was accepted' '
-	cd r && again back : && grep "agent/back: 1 open flag left" ../err && flags back >../is && printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../is && test_expect_code 3 git agent land back && git agent drop --force back &&
-	again kept "git agent review --accept kept Makefile" && grep "agent/kept: 0 open flags left" ../err && flags kept >../is && printf "%s\n" "Makefile make accepted False" "Makefile make rejected False" | test_cmp - ../is && git agent land kept && grep "rm -f x" Makefile && grep "echo mine" Makefile && git agent drop kept && git reset -q --hard HEAD~1
+	cd r &&
+	again back : &&
+	grep "agent/back: 1 open flag left" ../err &&
+	flags back >../is &&
+	printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../is &&
+	test_expect_code 3 git agent land back &&
+	git agent drop --force back &&
+	again kept "git agent review --accept kept Makefile" &&
+	grep "agent/kept: 0 open flags left" ../err &&
+	flags kept >../is &&
+	printf "%s\n" "Makefile make accepted False" "Makefile make rejected False" |
+		test_cmp - ../is &&
+	git agent land kept &&
+	grep "rm -f x" Makefile &&
+	grep "echo mine" Makefile &&
+	git agent drop kept &&
+	git reset -q --hard HEAD~1
 '
 
 cat >"$TRASH/ends" <<\EOF
@@ -80,43 +178,139 @@ chmod +x mode
 EOF
 # left HUNKS PATH MODE: without these hunks the path has the content on standard input, and this mode
 left() {
-	git agent review --reject --hunk $1 ends $2 && git show agent/ends:$2 >../is && test_cmp - ../is && git ls-tree agent/ends $2 | grep "^$3 "
+	git agent review --reject --hunk $1 ends $2 &&
+	git show agent/ends:$2 >../is &&
+	test_cmp - ../is &&
+	git ls-tree agent/ends $2 | grep "^$3 "
 }
 test_expect_success 'ends of lines, and a last line without one, belong to their hunks; the mode to none' '
-	cd r && seq 20 | sed "s/\$/\\r/" >crlf && seq 20 | tee nl >mode && head -c -1 nl >none && git add . && git commit -qm ends && git agent start -q --name ends -- sh -c "$(cat "$TRASH/ends")" && for f in crlf nl none mode; do test "$(git diff main agent/ends -- $f | grep -c "^@@")" = 2 || return 1; done &&
-	sed "1s/.\$//" crlf | left 2 crlf 100644 && left 1 crlf 100644 <crlf && sed 1s/1/one/ nl | left 2 nl 100644 && sed 1s/1/one/ none | left 2 none 100644 && left 1-2 mode 100755 <mode && git agent review --reject ends . && test "$(git rev-parse agent/ends^{tree})" = "$(git rev-parse main^{tree})" && git agent drop --force ends && git reset -q --hard HEAD~1
+	cd r &&
+	seq 20 | sed "s/\$/\\r/" >crlf &&
+	seq 20 | tee nl >mode &&
+	head -c -1 nl >none &&
+	git add . &&
+	git commit -qm ends &&
+	git agent start -q --name ends -- sh -c "$(cat "$TRASH/ends")" &&
+	for f in crlf nl none mode; do
+		test "$(git diff main agent/ends -- $f | grep -c "^@@")" = 2 || return 1
+	done &&
+	sed "1s/.\$//" crlf | left 2 crlf 100644 &&
+	left 1 crlf 100644 <crlf &&
+	sed 1s/1/one/ nl | left 2 nl 100644 &&
+	sed 1s/1/one/ none | left 2 none 100644 &&
+	left 1-2 mode 100755 <mode &&
+	git agent review --reject ends . &&
+	test "$(git rev-parse agent/ends^{tree})" = "$(git rev-parse main^{tree})" &&
+	git agent drop --force ends &&
+	git reset -q --hard HEAD~1
 '
 
 test_expect_success 'accepted in parts: these are kept, and nothing is open; the others go' '
-	cd r && git agent start -q --name keep -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git agent review --accept --hunk 1 --feedback ../kept keep Makefile 2>../err && grep "0 open flags left" ../err && grep "rm -f y" ../kept &&
-	flags keep | grep "^Makefile make accepted" && git show agent/keep:Makefile >../got && sed "2s/ok/mine/" Makefile | test_cmp - ../got && git agent land keep && sed -n 2p Makefile | grep mine && git agent drop keep && git reset -q --hard HEAD~1 &&
-	git agent start -q --name whole -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" && git rev-parse agent/whole >../was && git agent review --accept --hunk 1-2 whole Makefile && git rev-parse agent/whole | test_cmp ../was - && git agent land --dry-run whole && git agent drop --force whole
+	cd r &&
+	git agent start -q --name keep -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	git agent review --accept --hunk 1 --feedback ../kept keep Makefile 2>../err &&
+	grep "0 open flags left" ../err &&
+	grep "rm -f y" ../kept &&
+	flags keep | grep "^Makefile make accepted" &&
+	git show agent/keep:Makefile >../got &&
+	sed "2s/ok/mine/" Makefile | test_cmp - ../got &&
+	git agent land keep &&
+	sed -n 2p Makefile | grep mine &&
+	git agent drop keep &&
+	git reset -q --hard HEAD~1 &&
+	git agent start -q --name whole -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	git rev-parse agent/whole >../was &&
+	git agent review --accept --hunk 1-2 whole Makefile &&
+	git rev-parse agent/whole | test_cmp ../was - &&
+	git agent land --dry-run whole &&
+	git agent drop --force whole
 '
 
 test_expect_success 'what is held back, accepted in parts, is brought without the others' '
-	cd r && git agent start -q --name heldparts -- sh -c "seq 20 | sed -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" >x.envrc; mkdir h; mv x.envrc h/.envrc" && git agent review --accept --hunk 1 heldparts h/.envrc && git show agent/heldparts:h/.envrc | grep "curl evil" && test_must_fail git rev-parse -q --verify refs/agent/heldparts/held && git agent drop --force heldparts &&
-	seq 20 >.envrc && git add -f .envrc && git commit -qm before && git agent start -q --name heldtwo -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc" && git agent review --accept --hunk 1 heldtwo .envrc && git show agent/heldtwo:.envrc >../got && seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got && git agent land heldtwo && git agent drop heldtwo && git reset -q --hard HEAD~2
+	cd r &&
+	git agent start -q --name heldparts -- sh -c "
+		seq 20 | sed -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" >x.envrc
+		mkdir h
+		mv x.envrc h/.envrc" &&
+	git agent review --accept --hunk 1 heldparts h/.envrc &&
+	git show agent/heldparts:h/.envrc | grep "curl evil" &&
+	test_must_fail git rev-parse -q --verify refs/agent/heldparts/held &&
+	git agent drop --force heldparts &&
+	seq 20 >.envrc &&
+	git add -f .envrc &&
+	git commit -qm before &&
+	git agent start -q --name heldtwo -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc" &&
+	git agent review --accept --hunk 1 heldtwo .envrc &&
+	git show agent/heldtwo:.envrc >../got &&
+	seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got &&
+	git agent land heldtwo &&
+	git agent drop heldtwo &&
+	git reset -q --hard HEAD~2
 '
 
 test_expect_success 'nothing that fires is left: nothing is open' '
-	cd r && git agent start -q --name clean -- sh -c "sed -i -e \"2s/ok/mine/\" Makefile" && git agent review --reject --hunk 1 clean Makefile 2>../err && grep "0 open flags left" ../err && git agent land --dry-run clean && git agent drop --force clean
+	cd r &&
+	git agent start -q --name clean -- sh -c "sed -i -e \"2s/ok/mine/\" Makefile" &&
+	git agent review --reject --hunk 1 clean Makefile 2>../err &&
+	grep "0 open flags left" ../err &&
+	git agent land --dry-run clean &&
+	git agent drop --force clean
 '
 
 test_expect_success 'of what is held back: it stays held, without the part; then it is brought' '
-	cd r && seq 20 >.envrc && git add -f .envrc && git commit -qm envrc && git agent start -q --name held -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc; echo ok >ok" && ! git diff --quiet agent/held refs/agent/held/held &&
-	git agent review --reject --hunk 2 held .envrc && git show refs/agent/held/held:.envrc >../got && seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got && test "$(git rev-parse agent/held:.envrc)" = "$(git rev-parse main:.envrc)" &&
-	test "$(git rev-parse refs/agent/held/held~1)" = "$(git rev-parse agent/held)" && flags held >../is && printf "%s\n" ".envrc direnv open True" ".envrc direnv rejected False" | test_cmp - ../is && test_expect_code 3 git agent land held &&
-	git agent review --accept held .envrc && git show agent/held:.envrc | cmp - ../got && test_must_fail git rev-parse -q --verify refs/agent/held/held && git agent land held && cmp .envrc ../got && git agent drop held
+	cd r &&
+	seq 20 >.envrc &&
+	git add -f .envrc &&
+	git commit -qm envrc &&
+	git agent start -q --name held -- sh -c "
+		sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc
+		echo ok >ok" &&
+	! git diff --quiet agent/held refs/agent/held/held &&
+	git agent review --reject --hunk 2 held .envrc &&
+	git show refs/agent/held/held:.envrc >../got &&
+	seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got &&
+	test "$(git rev-parse agent/held:.envrc)" = "$(git rev-parse main:.envrc)" &&
+	test "$(git rev-parse refs/agent/held/held~1)" = "$(git rev-parse agent/held)" &&
+	flags held >../is &&
+	printf "%s\n" ".envrc direnv open True" ".envrc direnv rejected False" | test_cmp - ../is &&
+	test_expect_code 3 git agent land held &&
+	git agent review --accept held .envrc &&
+	git show agent/held:.envrc | cmp - ../got &&
+	test_must_fail git rev-parse -q --verify refs/agent/held/held &&
+	git agent land held &&
+	cmp .envrc ../got &&
+	git agent drop held
 '
 
 test_expect_success 'all parts of what is held back: nothing is held' '
-	cd r && git agent start -q --name allheld -- sh -c "echo evil >>.envrc; mkdir x; echo evil >x/.envrc" && git agent review --reject --hunk 1 allheld .envrc && git agent review --reject --hunk 1 allheld x/.envrc && test_must_fail git rev-parse -q --verify refs/agent/allheld/held &&
-	flags allheld >../is && printf "%s\n" ".envrc direnv rejected False" "x/.envrc direnv rejected False" | test_cmp - ../is && git agent show allheld >../out && ! grep "held back" ../out && git agent drop --force allheld
+	cd r &&
+	git agent start -q --name allheld -- sh -c "
+		echo evil >>.envrc
+		mkdir x
+		echo evil >x/.envrc" &&
+	git agent review --reject --hunk 1 allheld .envrc &&
+	git agent review --reject --hunk 1 allheld x/.envrc &&
+	test_must_fail git rev-parse -q --verify refs/agent/allheld/held &&
+	flags allheld >../is &&
+	printf "%s\n" ".envrc direnv rejected False" "x/.envrc direnv rejected False" |
+		test_cmp - ../is &&
+	git agent show allheld >../out &&
+	! grep "held back" ../out &&
+	git agent drop --force allheld
 '
 
 test_expect_success 'what was committed on the branch since is what is counted in' '
-	cd r && git agent start -q --name moved -- sh -c "sed -i 3s/3/three/ a" && git worktree add -q ../wt agent/moved && sed -i 30s/30/thirty/ ../wt/a && git -C ../wt commit -qam mine && git worktree remove ../wt &&
-	git agent review moved | grep "^+thirty" && git agent review --reject --hunk 1 moved a && git show agent/moved:a >../got && seq 40 | sed 30s/30/thirty/ | test_cmp - ../got && git agent drop --force moved
+	cd r &&
+	git agent start -q --name moved -- sh -c "sed -i 3s/3/three/ a" &&
+	git worktree add -q ../wt agent/moved &&
+	sed -i 30s/30/thirty/ ../wt/a &&
+	git -C ../wt commit -qam mine &&
+	git worktree remove ../wt &&
+	git agent review moved | grep "^+thirty" &&
+	git agent review --reject --hunk 1 moved a &&
+	git show agent/moved:a >../got &&
+	seq 40 | sed 30s/30/thirty/ | test_cmp - ../got &&
+	git agent drop --force moved
 '
 
 # ---- telling the agent
@@ -134,46 +328,137 @@ printf '\033[31m\n' >esc
 EOF
 
 test_expect_success 'feedback: patches that lead back, and remarks' '
-	cd r && git agent start -q --name fb -- sh -c "$(cat "$TRASH/work")" && was=$(git rev-parse agent/fb^{tree}) &&
+	cd r &&
+	git agent start -q --name fb -- sh -c "$(cat "$TRASH/work")" &&
+	was=$(git rev-parse agent/fb^{tree}) &&
 	git agent review --reject --hunk 2 --feedback ../fb --remark "keep 30
-please" fb a && git show agent/fb:a | grep -x 30 && grep "^> keep 30$" ../fb && grep "^> please$" ../fb && grep "^+thirty" ../fb && ! grep "^+three" ../fb &&
-	git agent review --reject --feedback ../fb fb . && test "$(git rev-parse agent/fb^{tree})" = "$(git rev-parse main^{tree})" &&
-	grep "^+three" ../fb && grep "^# bin: binary, put back as a whole$" ../fb && grep -c "^This was rejected in the review of session fb" ../fb | grep -x 2 &&
-	git worktree add -q --detach ../wt main && git -C ../wt apply --index "$HOME/fb" && git ls-tree -r $was | grep -v "	bin$" >../want && git ls-tree -r $(git -C ../wt write-tree) | test_cmp ../want - && git worktree remove --force ../wt
+please" fb a &&
+	git show agent/fb:a | grep -x 30 &&
+	grep "^> keep 30$" ../fb &&
+	grep "^> please$" ../fb &&
+	grep "^+thirty" ../fb &&
+	! grep "^+three" ../fb &&
+	git agent review --reject --feedback ../fb fb . &&
+	test "$(git rev-parse agent/fb^{tree})" = "$(git rev-parse main^{tree})" &&
+	grep "^+three" ../fb &&
+	grep "^# bin: binary, put back as a whole$" ../fb &&
+	grep -c "^This was rejected in the review of session fb" ../fb | grep -x 2 &&
+	git worktree add -q --detach ../wt main &&
+	git -C ../wt apply --index "$HOME/fb" &&
+	git ls-tree -r $was | grep -v "	bin$" >../want &&
+	git ls-tree -r $(git -C ../wt write-tree) | test_cmp ../want - &&
+	git worktree remove --force ../wt
 '
 
 test_expect_success 'the next session shows it to the agent' '
-	cd r && git agent resume -q --feedback ../fb fb -- sh -c "cat \"\$GIT_AGENT_FEEDBACK\" >\$HOME/got; grep -q \"keep 30\" \"\$GIT_AGENT_FEEDBACK\" && git apply --include=a \"\$GIT_AGENT_FEEDBACK\"" && cmp ../fb "$HOME/aihome/got" && git show agent/fb:a | grep -x thirty && git agent drop --force fb
+	cd r &&
+	git agent resume -q --feedback ../fb fb -- sh -c "
+		cat \"\$GIT_AGENT_FEEDBACK\" >\$HOME/got
+		grep -q \"keep 30\" \"\$GIT_AGENT_FEEDBACK\" &&
+		git apply --include=a \"\$GIT_AGENT_FEEDBACK\"" &&
+	cmp ../fb "$HOME/aihome/got" &&
+	git show agent/fb:a | grep -x thirty &&
+	git agent drop --force fb
 '
 
 test_expect_success 'of what was held back, too; nothing is written of what is accepted or refused' '
-	cd r && git agent start -q --name fbh -- sh -c "echo evil >>.envrc; echo \"all:\" >Makefile; echo x >x" && git agent review --reject --feedback ../fbh fbh .envrc && grep "^+evil$" ../fbh && cp ../fbh ../before &&
-	test_must_fail git agent review --reject --feedback ../fbh fbh nowhere && cmp ../fbh ../before && test_expect_code 128 git agent review --reject --feedback ../no/such fbh x 2>../err && grep "cannot write feedback to .../no/such." ../err && git cat-file -e agent/fbh:x &&
-	for o in --accept --accept-all; do test_expect_code 129 git agent review $o --feedback ../fbh fbh Makefile || exit 1; done && test_expect_code 129 git agent review --feedback ../fbh fbh && test_expect_code 129 git agent review --reject --remark x fbh x &&
+	cd r &&
+	git agent start -q --name fbh -- sh -c "
+		echo evil >>.envrc
+		echo \"all:\" >Makefile
+		echo x >x" &&
+	git agent review --reject --feedback ../fbh fbh .envrc &&
+	grep "^+evil$" ../fbh &&
+	cp ../fbh ../before &&
+	test_must_fail git agent review --reject --feedback ../fbh fbh nowhere &&
+	cmp ../fbh ../before &&
+	test_expect_code 128 git agent review --reject --feedback ../no/such fbh x 2>../err &&
+	grep "cannot write feedback to .../no/such." ../err &&
+	git cat-file -e agent/fbh:x &&
+	for o in --accept --accept-all; do
+		test_expect_code 129 git agent review $o --feedback ../fbh fbh Makefile || exit 1
+	done &&
+	test_expect_code 129 git agent review --feedback ../fbh fbh &&
+	test_expect_code 129 git agent review --reject --remark x fbh x &&
 	git agent drop --force fbh
 '
 
 test_expect_success 'changes on top of uncommitted work' '
-	cd r && echo mine >>b && git agent start -q --name top -- sh -c "echo theirs >>b" && git agent review --reject --feedback ../fbt top b && grep "^+theirs$" ../fbt && grep "^ mine$" ../fbt && git checkout -q b && git agent drop --force top
+	cd r &&
+	echo mine >>b &&
+	git agent start -q --name top -- sh -c "echo theirs >>b" &&
+	git agent review --reject --feedback ../fbt top b &&
+	grep "^+theirs$" ../fbt &&
+	grep "^ mine$" ../fbt &&
+	git checkout -q b &&
+	git agent drop --force top
 '
 
 test_expect_success 'feedback goes through no link where one can be an agent.s, and through those of the user' '
-	cd r && git agent start -q --name lk -- sh -c "echo l >l; echo m >m" && echo v >../victim && cp ../victim ../before && mkdir -p ../vdir && ln -s ../victim say && ln -s ../vdir lkd && ln -s victim ../mine.lk && ln -s "$HOME/victim" "$HOME/aihome/say" && git for-each-ref >../refs &&
+	cd r &&
+	git agent start -q --name lk -- sh -c "
+		echo l >l
+		echo m >m" &&
+	echo v >../victim &&
+	cp ../victim ../before &&
+	mkdir -p ../vdir &&
+	ln -s ../victim say &&
+	ln -s ../vdir lkd &&
+	ln -s victim ../mine.lk &&
+	ln -s "$HOME/victim" "$HOME/aihome/say" &&
+	git for-each-ref >../refs &&
 	for f in say ./say lkd/say "$PWD/say" "$PWD/../$(basename "$PWD")/lkd/say" "$HOME/aihome/say"; do
-		test_expect_code 128 git agent review --reject --feedback "$f" lk l 2>../err && grep "^git-agent: cannot write feedback to .*say" ../err && grep "^hint: links are not followed" ../err || return 1
-	done && cmp ../victim ../before && test "$(ls -A ../vdir)" = "" && git for-each-ref | test_cmp ../refs - &&
-	git agent review --reject --feedback ../mine.lk lk l && grep "^+l$" ../victim && git agent review --reject --feedback told lk m && grep "^+m$" told && rm say lkd told && git agent drop --force lk
+		test_expect_code 128 git agent review --reject --feedback "$f" lk l 2>../err &&
+		grep "^git-agent: cannot write feedback to .*say" ../err &&
+		grep "^hint: links are not followed" ../err ||
+			return 1
+	done &&
+	cmp ../victim ../before &&
+	test "$(ls -A ../vdir)" = "" &&
+	git for-each-ref | test_cmp ../refs - &&
+	git agent review --reject --feedback ../mine.lk lk l &&
+	grep "^+l$" ../victim &&
+	git agent review --reject --feedback told lk m &&
+	grep "^+m$" told &&
+	rm say lkd told &&
+	git agent drop --force lk
 '
 
 test_expect_success 'what is too long is named' '
-	cd r && git agent start -q --name big -- sh -c "seq 300000 >big; echo small >small" && git agent review --reject --feedback ../fbb big big small && grep "^# big: too long to be shown, put back as a whole" ../fbb && grep "^+small" ../fbb && test "$(wc -c <../fbb)" -lt 10000 && git agent drop --force big
+	cd r &&
+	git agent start -q --name big -- sh -c "
+		seq 300000 >big
+		echo small >small" &&
+	git agent review --reject --feedback ../fbb big big small &&
+	grep "^# big: too long to be shown, put back as a whole" ../fbb &&
+	grep "^+small" ../fbb &&
+	test "$(wc -c <../fbb)" -lt 10000 &&
+	git agent drop --force big
 '
 
 test_expect_success 'lines in another order are not compared where they are too many; what differs in one place of as many is' '
-	cd r && seq 260000 >order && seq 260000 >place && git add order place && git commit -qm long && git agent start -q --name order -- sh -c "sort -r order >x; mv x order; sed -i -e 9s/9/nine/ place" &&
-	git agent review order >../out && by=$(sed -n "s/.*more than 500000 lines may differ: not shown; .\(git diff [0-9a-f]* [0-9a-f]*\). does$/\1/p" ../out) && test -n "$by" && $by | grep -x -e "+99999" && grep -x -e "+nine" ../out &&
-	git agent review --json order | python3 -c "import json,sys; print([(f[\"path\"], f[\"additions\"]) for f in json.load(sys.stdin)[\"files\"]])" >../got && echo "[('\''order'\'', None), ('\''place'\'', 1)]" | test_cmp - ../got &&
-	test_expect_code 128 git agent review --reject --hunk 1 order order 2>../err && grep "has no hunks" ../err && git agent review --reject --hunk 1 order place && git agent drop --force order && git reset -q --hard HEAD~1
+	cd r &&
+	seq 260000 >order &&
+	seq 260000 >place &&
+	git add order place &&
+	git commit -qm long &&
+	git agent start -q --name order -- sh -c "
+		sort -r order >x
+		mv x order
+		sed -i -e 9s/9/nine/ place" &&
+	git agent review order >../out &&
+	by=$(sed -n "s/.*more than 500000 lines may differ: not shown; .\(git diff [0-9a-f]* [0-9a-f]*\). does$/\1/p" ../out) &&
+	test -n "$by" &&
+	$by | grep -x -e "+99999" &&
+	grep -x -e "+nine" ../out &&
+	git agent review --json order |
+		python3 -c "import json,sys; print([(f[\"path\"], f[\"additions\"]) for f in json.load(sys.stdin)[\"files\"]])" >../got &&
+	echo "[('\''order'\'', None), ('\''place'\'', 1)]" | test_cmp - ../got &&
+	test_expect_code 128 git agent review --reject --hunk 1 order order 2>../err &&
+	grep "has no hunks" ../err &&
+	git agent review --reject --hunk 1 order place &&
+	git agent drop --force order &&
+	git reset -q --hard HEAD~1
 '
 
 test_done

@@ -9,11 +9,13 @@ require_sandbox
 # No commit of the session's refs shows the line: clear SESSION LINE
 clear() {
 	git for-each-ref --format='%(objectname)' "refs/heads/agent/$1" "refs/agent/$1" >../refs &&
-		git log -p -m --root --format= --stdin <../refs --not main >../log && ! grep "^[-+ ]*$2" ../log
+	git log -p -m --root --format= --stdin --not main <../refs >../log &&
+	! grep "^[-+ ]*$2" ../log
 }
 # The JSON list, one a line: left_out SESSION
 left_out() {
-	git agent review --format=json "$1" | python3 -c 'import json, sys; [print(p["path"]) for p in json.load(sys.stdin)["left_out"]]'
+	git agent review --format=json "$1" |
+		python3 -c 'import json, sys; [print(p["path"]) for p in json.load(sys.stdin)["left_out"]]'
 }
 
 # rule NAME KEY=VALUE...: the path rule
@@ -34,9 +36,14 @@ rule() {
 		s=s$(count) &&
 		git agent start -q --name $s -- sh -ec "$words $agent" &&
 		clear $s W &&
-		printf "%s\n" $out | sed "/^$/d" >../want && left_out $s >../out && test_cmp ../want ../out &&
+		printf "%s\n" $out | sed "/^$/d" >../want &&
+		left_out $s >../out &&
+		test_cmp ../want ../out &&
 		printf "%s\n" $branch | sed "/^$/d" >../want &&
-		{ ! git rev-parse -q --verify refs/heads/agent/$s >/dev/null || git diff --no-renames --name-only main agent/$s; } >../out &&
+		{
+			! git rev-parse -q --verify refs/heads/agent/$s >/dev/null ||
+				git diff --no-renames --name-only main agent/$s
+		} >../out &&
 		test_cmp ../want ../out
 	'
 }
@@ -77,7 +84,11 @@ rule 'on another branch, in the stash, on a tag, on a branch of its own root' di
 test_expect_success 'what is only on another branch of the agent'\''s, of uncommitted work, is told of, and not dropped' '
 	begin &&
 	put f@8W &&
-	git agent start --name br -- sh -c "$words git switch -qc side; put f@2A8W; git commit -qam side; git switch -q -" 2>../err &&
+	git agent start --name br -- sh -c "
+		$words git switch -qc side
+		put f@2A8W
+		git commit -qam side
+		git switch -q -" 2>../err &&
 	grep "note: the agent.s branch side has changes to your uncommitted work" ../err &&
 	clear br W &&
 	test_must_fail git agent drop br &&
@@ -85,8 +96,17 @@ test_expect_success 'what is only on another branch of the agent'\''s, of uncomm
 '
 
 test_expect_success 'a branch of the user'\''s that the agent merged keeps what it has' '
-	begin && git switch -qc side && put f@2S old@2S && git commit -qam side && git switch -q main && put f@8W &&
-	git agent start -q --name known -- sh -c "$words git stash -q 2>/dev/null; git merge -q --no-edit side; put g@2A; git commit -qam more" &&
+	begin &&
+	git switch -qc side &&
+	put f@2S old@2S &&
+	git commit -qam side &&
+	git switch -q main &&
+	put f@8W &&
+	git agent start -q --name known -- sh -c "
+		$words git stash -q 2>/dev/null
+		git merge -q --no-edit side
+		put g@2A
+		git commit -qam more" &&
 	clear known W &&
 	git diff --name-only main agent/known >../out &&
 	printf "f\ng\nold\n" | test_cmp - ../out &&
@@ -136,7 +156,12 @@ test_expect_success 'what the agent did to it stays off the branch when the sess
 	printf "f\nnew\nu\n" >../want &&
 	left_out res >../out &&
 	test_cmp ../want ../out &&
-	git agent resume -q res -- sh -c "$words test -z \"\$(git status --porcelain)\" || exit 9; mkdir e; git mv new e/x; git commit -qm again; put g@2A3B" &&
+	git agent resume -q res -- sh -c "
+		$words test -z \"\$(git status --porcelain)\" || exit 9
+		mkdir e
+		git mv new e/x
+		git commit -qm again
+		put g@2A3B" &&
 	printf "e/x\nf\nu\n" >../want &&
 	left_out res >../out &&
 	test_cmp ../want ../out &&

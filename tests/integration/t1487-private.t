@@ -28,7 +28,19 @@ test_expect_success 'nothing of it is in the repository, nor does another sessio
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
-	git agent start -q --name one -- sh -c "$look; echo DRA\FT2 >>u; echo other >new; git add -A; git commit -qm c; git switch -qc side; echo DRA\FT4 >>f; git commit -qam side; echo DRA\FT5 >f; git stash -q; git switch -q -; echo k >k" >../out &&
+	git agent start -q --name one -- sh -c "
+		$look
+		echo DRA\FT2 >>u
+		echo other >new
+		git add -A
+		git commit -qm c
+		git switch -qc side
+		echo DRA\FT4 >>f
+		git commit -qam side
+		echo DRA\FT5 >f
+		git stash -q
+		git switch -q -
+		echo k >k" >../out &&
 	grep -x 2 ../out &&
 	none "DRAFT[245]*$" &&
 	git agent start -q --name two --dirty ignore -- sh -c "$look; test ! -e u" >../out &&
@@ -70,7 +82,8 @@ test_expect_success 'it is a full copy: what only the index had is still there w
 	none DRAFT &&
 	d=$(dir c) &&
 	snapshot=$(git config -f "$d/session" session.base || sed -n "s/^.base = .\(.*\).$/\1/p" "$d/session") &&
-	GIT_OBJECT_DIRECTORY=$d/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects git show "$snapshot:st" | grep DRAFT &&
+	GIT_OBJECT_DIRECTORY=$d/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$PWD/.git/objects git show "$snapshot:st" |
+		grep DRAFT &&
 	git agent resume -q c -- cat st | grep DRAFT
 '
 
@@ -79,7 +92,16 @@ for at in capture:begin capture:export capture:imported capture:upper capture:tr
 		test_expect_success "it survives $at:$how, and the capture is repeated" '
 			begin &&
 			echo DRAFT >u &&
-			{ GIT_AGENT_FAULT=$at:$how git agent start -q --name s -- sh -c "echo A >>u; git add u; git commit -qm u; echo k >k; seq 100 | while read i; do echo \$i >n\$i; done; git add .; git commit -qm many" || :; } &&
+			{
+				GIT_AGENT_FAULT=$at:$how git agent start -q --name s -- sh -c "
+				echo A >>u
+				git add u
+				git commit -qm u
+				echo k >k
+				seq 100 | while read i; do echo \$i >n\$i; done
+				git add .
+				git commit -qm many" || :
+			} &&
 			none DRAFT &&
 			git fsck --strict &&
 			git agent capture s &&
@@ -96,19 +118,26 @@ for at in capture:begin capture:export capture:imported capture:upper capture:tr
 done
 
 test_expect_success 'a full disk: said, and done again when there is room' '
-	if [ "$(id -u)" = 0 ]; then begin &&
-	echo DRAFT >u &&
-	git agent start -q --name s -- sh -c "echo A >>u" &&
-	d=$(dir s) &&
-	cp -a "$d/objects" ../keep &&
-	mount -t tmpfs -o size=256k none "$d/objects" &&
-	cp -a ../keep/. "$d/objects" &&
-	{ dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
-	{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } &&
-	grep -i "space" ../out &&
-	rm -f "$d/objects/fill" &&
-	mount -o remount,size=64m "$d/objects" &&
-	{ git agent resume -q s -- sh -c "seq 20000 >>u" && git agent land s && test "$(wc -l <u)" = 20002; umount "$d/objects"; }; fi
+	if [ "$(id -u)" = 0 ]; then
+		begin &&
+		echo DRAFT >u &&
+		git agent start -q --name s -- sh -c "echo A >>u" &&
+		d=$(dir s) &&
+		cp -a "$d/objects" ../keep &&
+		mount -t tmpfs -o size=256k none "$d/objects" &&
+		cp -a ../keep/. "$d/objects" &&
+		{ dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
+		{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } &&
+		grep -i "space" ../out &&
+		rm -f "$d/objects/fill" &&
+		mount -o remount,size=64m "$d/objects" &&
+		{
+			git agent resume -q s -- sh -c "seq 20000 >>u" &&
+			git agent land s &&
+			test "$(wc -l <u)" = 20002
+			umount "$d/objects"
+		}
+	fi
 '
 
 test_expect_success 'dropped and restored, it is there again' '

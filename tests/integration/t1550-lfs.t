@@ -7,8 +7,16 @@ require_sandbox
 # make_lfs NAME: a repository that tracks *.bin with LFS and has one; git-lfs is set up
 # for the user, as `git lfs install` does.
 make_lfs() {
-	git lfs install --skip-repo >/dev/null && git init -q "$1" && (cd "$1" && git lfs track "*.bin" >/dev/null &&
-		echo base >base.bin && echo text >text && git add -A && git commit -qm base)
+	git lfs install --skip-repo >/dev/null &&
+	git init -q "$1" &&
+	(
+		cd "$1" &&
+		git lfs track "*.bin" >/dev/null &&
+		echo base >base.bin &&
+		echo text >text &&
+		git add -A &&
+		git commit -qm base
+	)
 }
 
 sum() {
@@ -35,74 +43,191 @@ planted=.git/lfs/objects
 
 # landed NAME: land it, and see that LFS has nothing to complain about
 landed() {
-	git agent land "$1" && git lfs fsck && git status --porcelain >../status && test ! -s ../status
+	git agent land "$1" &&
+	git lfs fsck &&
+	git status --porcelain >../status &&
+	test ! -s ../status
 }
 
 test_expect_success GITLFS 'work the agent did not commit: a pointer on the branch, its object in the store' '
-	make_lfs rest && cd rest && git agent start --name r -- sh -c "echo twothree >base.bin; mkdir d; echo new >d/y.bin; echo t >>text" &&
-	git cat-file blob agent/r:d/y.bin >../got && pointer new >../want && test_cmp ../want ../got &&
-	test "$(cat "$(object "$(sum new)")")" = new && test "$(cat "$(object "$(sum twothree)")")" = twothree &&
+	make_lfs rest &&
+	cd rest &&
+	git agent start --name r -- sh -c "
+		echo twothree >base.bin
+		mkdir d
+		echo new >d/y.bin
+		echo t >>text" &&
+	git cat-file blob agent/r:d/y.bin >../got &&
+	pointer new >../want &&
+	test_cmp ../want ../got &&
+	test "$(cat "$(object "$(sum new)")")" = new &&
+	test "$(cat "$(object "$(sum twothree)")")" = twothree &&
 	test "$(stat -c %a "$(object "$(sum new)")")" = "$(stat -c %a "$(object "$(sum base)")")" &&
-	test -z "$(ls -A .git/lfs/tmp)" && git agent show r >../show && ! grep "LFS object" ../show &&
-	landed r && test "$(cat base.bin d/y.bin)" = "$(printf "twothree\nnew")" &&
-	git lfs ls-files -n >../got && printf "base.bin\nd/y.bin\n" >../want && test_cmp ../want ../got
+	test -z "$(ls -A .git/lfs/tmp)" &&
+	git agent show r >../show &&
+	! grep "LFS object" ../show &&
+	landed r &&
+	test "$(cat base.bin d/y.bin)" = "$(printf "twothree\nnew")" &&
+	test_prints "base.bin\nd/y.bin" git lfs ls-files -n
 '
 
 test_expect_success GITLFS 'work the agent committed, on several commits, branches and the stash: all of their objects' '
-	make_lfs commits && cd commits && git agent start --name c -- sh -c "
-		echo one >x.bin && git add . && git commit -qm one && echo two >x.bin && git commit -qam two &&
-		git switch -q -c side HEAD~1 && echo side >s.bin && git add . && git commit -qm side && git switch -q agent/c &&
-		echo stashed >x.bin && git stash -q && git rev-parse HEAD >\$HOME/tip; echo rest >z.bin" &&
-	git rev-parse agent/c~1 >../got && test_cmp "$HOME/aihome/tip" ../got &&
-	for text in one two side stashed rest; do test "$(cat "$(object "$(sum $text)")")" = $text || exit 1; done &&
-	landed c && test "$(cat x.bin z.bin)" = "$(printf "two\nrest")" && git switch -q --detach HEAD^2~2 && test "$(cat x.bin)" = one &&
-	git switch -q --detach refs/agent/c/heads/side && test "$(cat s.bin)" = side && git lfs fsck
+	make_lfs commits &&
+	cd commits &&
+	git agent start --name c -- sh -c "
+		echo one >x.bin &&
+		git add . &&
+		git commit -qm one &&
+		echo two >x.bin &&
+		git commit -qam two &&
+		git switch -q -c side HEAD~1 &&
+		echo side >s.bin &&
+		git add . &&
+		git commit -qm side &&
+		git switch -q agent/c &&
+		echo stashed >x.bin &&
+		git stash -q &&
+		git rev-parse HEAD >\$HOME/tip
+		echo rest >z.bin" &&
+	git rev-parse agent/c~1 >../got &&
+	test_cmp "$HOME/aihome/tip" ../got &&
+	for text in one two side stashed rest; do
+		test "$(cat "$(object "$(sum $text)")")" = $text || exit 1
+	done &&
+	landed c &&
+	test "$(cat x.bin z.bin)" = "$(printf "two\nrest")" &&
+	git switch -q --detach HEAD^2~2 &&
+	test "$(cat x.bin)" = one &&
+	git switch -q --detach refs/agent/c/heads/side &&
+	test "$(cat s.bin)" = side &&
+	git lfs fsck
 '
 
 test_expect_success GITLFS 'a linked worktree, and a store elsewhere' '
-	make_lfs lw && cd lw && git worktree add -q ../lw2 && (cd ../lw2 && git agent start --name w -- sh -c "echo linked >l.bin; git add l.bin; git commit -qm l") &&
-	test "$(cat "$(object "$(sum linked)")")" = linked && cp -r .git/lfs "$TRASH/store" && cp -r .git/lfs .git/rel && git config lfs.storage "$TRASH/store" &&
-	git agent start --name s -- sh -c "echo far >f.bin" && test ! -e "$(object "$(sum far)")" &&
-	find "$TRASH/store/objects" -type f -name "$(sum far)" | grep . && landed s && test "$(cat f.bin)" = far &&
-	cp -r "$TRASH/store/." .git/rel && git config lfs.storage rel && git agent start --name t -- sh -c "echo rel >r.bin" && find .git/rel/objects -name "$(sum rel)" | grep .
+	make_lfs lw &&
+	cd lw &&
+	git worktree add -q ../lw2 &&
+	(
+		cd ../lw2 &&
+		git agent start --name w -- sh -c "
+		echo linked >l.bin
+		git add l.bin
+		git commit -qm l"
+
+	) &&
+	test "$(cat "$(object "$(sum linked)")")" = linked &&
+	cp -r .git/lfs "$TRASH/store" &&
+	cp -r .git/lfs .git/rel &&
+	git config lfs.storage "$TRASH/store" &&
+	git agent start --name s -- sh -c "echo far >f.bin" &&
+	test ! -e "$(object "$(sum far)")" &&
+	find "$TRASH/store/objects" -type f -name "$(sum far)" | grep . &&
+	landed s &&
+	test "$(cat f.bin)" = far &&
+	cp -r "$TRASH/store/." .git/rel &&
+	git config lfs.storage rel &&
+	git agent start --name t -- sh -c "echo rel >r.bin" &&
+	find .git/rel/objects -name "$(sum rel)" | grep .
 '
 
 # git-lfs 3 does not expand a "~": what it says counts, whatever git would make of the value.
 test_expect_success GITLFS 'the store is where git-lfs itself looks for it, however lfs.storage is written' '
-	make_lfs forms && cd forms && cp -r .git/lfs/objects ../objects && n=0 && for form in "~/store" "~" ./rel ../up "" "$TRASH//abs/" "\$HOME/x"; do
-		git config lfs.storage "$form" && n=$((n + 1)) && media=$(git lfs env | sed -n "s/^LocalMediaDir=//p") &&
-		mkdir -p "$media" && cp -r ../objects/. "$media/" && git agent start --name "f$n" -- sh -c "echo form$n >f$n.bin" && git cat-file -e "agent/f$n:f$n.bin" &&
-		id=$(sum "form$n") && echo "$form: $media" &&
+	make_lfs forms &&
+	cd forms &&
+	cp -r .git/lfs/objects ../objects &&
+	n=0 &&
+	for form in "~/store" "~" ./rel ../up "" "$TRASH//abs/" "\$HOME/x"; do
+		git config lfs.storage "$form" &&
+		n=$((n + 1)) &&
+		media=$(git lfs env | sed -n "s/^LocalMediaDir=//p") &&
+		mkdir -p "$media" &&
+		cp -r ../objects/. "$media/" &&
+		git agent start --name "f$n" -- sh -c "echo form$n >f$n.bin" &&
+		git cat-file -e "agent/f$n:f$n.bin" &&
+		id=$(sum "form$n") &&
+		echo "$form: $media" &&
 		test "$(cat "$media/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-4)/$id")" = "form$n" || exit 1
 	done
 '
 
 test_expect_success GITLFS 'a capture that ends in between does it again' '
-	make_lfs again && cd again && GIT_AGENT_FAULT=capture:lfs:fail && export GIT_AGENT_FAULT &&
-	test_must_fail git agent start --name a -- sh -c "echo new >n.bin; echo c >c.bin; git add c.bin; git commit -qm c" &&
-	unset GIT_AGENT_FAULT && test "$(git rev-parse agent/a)" = "$(git rev-parse HEAD)" && test -f "$(object "$(sum new)")" &&
-	rm "$(object "$(sum c)")" && git agent capture a && test -f "$(object "$(sum c)")" && landed a && test "$(cat n.bin c.bin)" = "$(printf "new\nc")"
+	make_lfs again &&
+	cd again &&
+	GIT_AGENT_FAULT=capture:lfs:fail &&
+	export GIT_AGENT_FAULT &&
+	test_must_fail git agent start --name a -- sh -c "
+		echo new >n.bin
+		echo c >c.bin
+		git add c.bin
+		git commit -qm c" &&
+	unset GIT_AGENT_FAULT &&
+	test "$(git rev-parse agent/a)" = "$(git rev-parse HEAD)" &&
+	test -f "$(object "$(sum new)")" &&
+	rm "$(object "$(sum c)")" &&
+	git agent capture a &&
+	test -f "$(object "$(sum c)")" &&
+	landed a &&
+	test "$(cat n.bin c.bin)" = "$(printf "new\nc")"
 '
 
 test_expect_success GITLFS 'a store that takes nothing costs no work' '
-	make_lfs broken && cd broken && echo file >"$(dirname "$(dirname "$(object "$(sum new)")")")" &&
-	git agent start --name b -- sh -c "echo new >n.bin; echo t >t" && git agent show b >../show && cat ../show &&
-	grep "note: LFS objects stay in the session: " ../show && test "$(git show agent/b:t)" = t && ! git cat-file -e agent/b:n.bin 2>/dev/null &&
+	make_lfs broken &&
+	cd broken &&
+	echo file >"$(dirname "$(dirname "$(object "$(sum new)")")")" &&
+	git agent start --name b -- sh -c "
+		echo new >n.bin
+		echo t >t" &&
+	git agent show b >../show &&
+	cat ../show &&
+	grep "note: LFS objects stay in the session: " ../show &&
+	test "$(git show agent/b:t)" = t &&
+	! git cat-file -e agent/b:n.bin 2>/dev/null &&
 	git cat-file -e refs/agent/b/held:n.bin
 '
 
 test_lazy_prereq LFS_ROOT 'test_have_prereq GITLFS && test_have_prereq ROOT'
 test_expect_success LFS_ROOT 'a store that is read-only for a while ends the capture, and a second one has all' '
-	make_lfs readonly && cd readonly && { GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name r -- sh -c "echo new >n.bin; echo t >t"; test $? = 137; } &&
-	mount --bind .git/lfs .git/lfs && mount -o remount,bind,ro .git/lfs && { git agent capture r 2>../err; status=$?; umount .git/lfs; test $status = 128; } && cat ../err && grep "Read-only file system" ../err &&
-	git agent capture r && git cat-file -e agent/r:n.bin && test -f "$(object "$(sum new)")" && git show agent/r:t
+	make_lfs readonly &&
+	cd readonly &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name r -- sh -c "
+		echo new >n.bin
+		echo t >t"
+		test $? = 137
+	} &&
+	mount --bind .git/lfs .git/lfs &&
+	mount -o remount,bind,ro .git/lfs &&
+	{
+		git agent capture r 2>../err
+		status=$?
+		umount .git/lfs
+		test $status = 128
+	} &&
+	cat ../err &&
+	grep "Read-only file system" ../err &&
+	git agent capture r &&
+	git cat-file -e agent/r:n.bin &&
+	test -f "$(object "$(sum new)")" &&
+	git show agent/r:t
 '
 
 test_expect_success GITLFS 'what is planted and no pointer names is not stored, however much it is' '
-	make_lfs many && cd many && store >../before && git agent start --name m -- sh -c "
-		mkdir -p $planted/aa/aa && cd $planted/aa/aa && seq 10000 | split -l 1 -a 4 - \"\$(printf a%.0s \$(seq 60))\" && ls | wc -l >\$HOME/n
-		cd - >/dev/null; echo t >>text; echo x >\$HOME/x; echo unused | git lfs clean >/dev/null" &&
-	test "$(cat "$HOME/aihome/n")" = 10000 && store >../after && test_cmp ../before ../after && test "$(git show agent/m:text | wc -l)" = 2
+	make_lfs many &&
+	cd many &&
+	store >../before &&
+	git agent start --name m -- sh -c "
+		mkdir -p $planted/aa/aa &&
+		cd $planted/aa/aa &&
+		seq 10000 | split -l 1 -a 4 - \"\$(printf a%.0s \$(seq 60))\" &&
+		ls | wc -l >\$HOME/n
+		cd - >/dev/null
+		echo t >>text
+		echo x >\$HOME/x
+		echo unused | git lfs clean >/dev/null" &&
+	test "$(cat "$HOME/aihome/n")" = 10000 &&
+	store >../after &&
+	test_cmp ../before ../after &&
+	test "$(git show agent/m:text | wc -l)" = 2
 '
 
 # For agents: commit the pointer of that text as x.bin, whatever git-lfs would say to it, and then
@@ -110,21 +235,36 @@ test_expect_success GITLFS 'what is planted and no pointer names is not stored, 
 commit_pointer='blob=$(git hash-object -w --no-filters --stdin <$HOME/pointer) &&
 	git update-index --add --cacheinfo 100644,$blob,x.bin && git commit -qm x && git rm -q --cached x.bin && echo t >t && git add t && git commit -qm t'
 has_pointer() {
-	git cat-file blob "refs/agent/$1/orig~1:x.bin" >../got && test_cmp "$HOME/aihome/pointer" ../got
+	git cat-file blob "refs/agent/$1/orig~1:x.bin" >../got &&
+	test_cmp "$HOME/aihome/pointer" ../got
 }
 
 # plant NAME COMMANDS NOTE: COMMANDS put something wrong where the object of the pointer
 # x.bin belongs, in a session; the pointer is held back, and the store is as it was.
 plant() {
-	store >../before && git agent start --name "$1" -- sh -c "o=$(sum wanted); dir=$planted/\$(echo \$o | cut -c 1-2)/\$(echo \$o | cut -c 3-4)
-		$commit_pointer && mkdir -p \$dir || exit 1
-		$2" && store >../after && test_cmp ../before ../after &&
-	git agent show "$1" >../show && cat ../show && grep "note: x.bin: $3" ../show && has_pointer "$1" &&
-	git rev-parse -q --verify "agent/$1:t" && test -z "$(git log --format=%h HEAD.."agent/$1" -- x.bin)"
+	store >../before &&
+	git agent start --name "$1" -- sh -c "
+	o=$(sum wanted)
+	dir=$planted/\$(echo \$o | cut -c 1-2)/\$(echo \$o | cut -c 3-4)
+	$commit_pointer &&
+	mkdir -p \$dir || exit 1
+	$2" &&
+	store >../after &&
+	test_cmp ../before ../after &&
+	git agent show "$1" >../show &&
+	cat ../show &&
+	grep "note: x.bin: $3" ../show &&
+	has_pointer "$1" &&
+	git rev-parse -q --verify "agent/$1:t" &&
+	test -z "$(git log --format=%h HEAD.."agent/$1" -- x.bin)"
 }
 
 test_expect_success GITLFS 'an object with the wrong bytes, or that is no file, is not stored, and its pointer held back' '
-	make_lfs wrong && cd wrong && mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && pointer wanted >"$HOME/aihome/pointer" &&
+	make_lfs wrong &&
+	cd wrong &&
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome" &&
+	pointer wanted >"$HOME/aihome/pointer" &&
 	plant digest "echo wanteD >\$dir/\$o" "the session.s LFS object is not" &&
 	plant short "printf wanted >\$dir/\$o" "the session.s LFS object is not" &&
 	plant long "echo wanted >\$dir/\$o; echo >>\$dir/\$o" "the session.s LFS object is not" &&
@@ -133,14 +273,20 @@ test_expect_success GITLFS 'an object with the wrong bytes, or that is no file, 
 	plant dirlink "mv $planted \$HOME/objects; ln -s \$HOME/objects $planted; echo wanted >\$HOME/objects\${dir#$planted}/\$o" "the session.s LFS object is not" &&
 	plant dir "mkdir \$dir/\$o" "the session.s LFS object is not" &&
 	plant none ":" "the LFS object of this pointer is neither here" &&
-	pointer wanted 6 >"$HOME/aihome/pointer" && plant size "echo wanted >\$dir/\$o" "the session.s LFS object is not" &&
-	pointer wanted 3221225472 >"$HOME/aihome/pointer" && plant huge "truncate -s 3G \$dir/\$o" "its LFS object is over the limit" &&
+	pointer wanted 6 >"$HOME/aihome/pointer" &&
+	plant size "echo wanted >\$dir/\$o" "the session.s LFS object is not" &&
+	pointer wanted 3221225472 >"$HOME/aihome/pointer" &&
+	plant huge "truncate -s 3G \$dir/\$o" "its LFS object is over the limit" &&
 	git lfs fsck
 '
 
 # What is invented is not written anywhere, and read no further than the limit of all objects.
 test_expect_success GITLFS 'objects that are invented cost no disk, and time up to the limit' '
-	make_lfs invented && cd invented && store >../before && (cd .git/lfs && find . -type d | sort >../../../dirs) && git agent -c limits.capture.total_size=12MiB start --name i -- python3 -c "
+	make_lfs invented &&
+	cd invented &&
+	store >../before &&
+	(cd .git/lfs && find . -type d | sort >../../../dirs) &&
+	git agent -c limits.capture.total_size=12MiB start --name i -- python3 -c "
 import hashlib, os
 names = [hashlib.sha256(b\"%d\" % i).hexdigest() for i in range(8)]
 for n in names: os.makedirs(\"$planted/%s/%s\" % (n[:2], n[2:4]))
@@ -152,46 +298,103 @@ for n in names:
         first = p; open(p, \"w\").truncate(4 << 20)
     open(n[:8] + \".ptr\", \"w\").write(\"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n\" % (n, 4 << 20))
 open(\"$planted/x\", \"w\")
-" && store >../after && test_cmp ../before ../after && (cd .git/lfs && find . -type d | sort >../../../dirs2) && test_cmp ../dirs ../dirs2 && git agent show i | grep note: | sort -u >../show && cat ../show &&
-	test "$(grep -c "ptr: the session.s LFS object is not" ../show)" = 3 && test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
+" &&
+	store >../after &&
+	test_cmp ../before ../after &&
+	(cd .git/lfs && find . -type d | sort >../../../dirs2) &&
+	test_cmp ../dirs ../dirs2 &&
+	git agent show i | grep note: | sort -u >../show &&
+	cat ../show &&
+	test "$(grep -c "ptr: the session.s LFS object is not" ../show)" = 3 &&
+	test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
 '
 
 # root reads what nobody else can
 test_lazy_prereq LFS_NOT_ROOT 'test_have_prereq GITLFS && test_have_prereq NOT_ROOT'
 test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is said to be that' '
-	make_lfs closed && cd closed && pointer wanted >"$HOME/aihome/pointer" && plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
+	make_lfs closed &&
+	cd closed &&
+	pointer wanted >"$HOME/aihome/pointer" &&
+	plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
 '
 
 test_expect_success GITLFS 'a pointer with odd syntax is held back, and nothing stored for it' '
-	make_lfs odd && cd odd && o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" && n=0 && store >../before &&
+	make_lfs odd &&
+	cd odd &&
+	o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" &&
+	n=0 &&
+	store >../before &&
 	for text in "$v\r\n$o\r\nsize 7\r\n" " $v\n$o\nsize 7\n" "$v\n$o\nsize +7\n" "$v\n$o\nsize 7\n$(printf "%01100d" 0 | sed "s/0/\\\\n/g")" \
-		"$v\n$o\n$o\nsize 7\n" "$v\noid sha256:../../../../../etc/passwd\nsize 7\n" "ext-0-a $o\n$v\n$o\nsize 7\n"
-	do
-		n=$((n + 1)) && printf "$text" >"$HOME/aihome/pointer" &&
-		git agent start --name o$n -- sh -c "echo wanted | git lfs clean >/dev/null && test -d $planted && $commit_pointer" &&
-		store >../after && test_cmp ../before ../after && has_pointer o$n && git agent review o$n >../show && grep "^  critical" ../show && grep "lfs-pointer-change\]" ../show &&
-		test -z "$(git log --format=%h HEAD..agent/o$n -- x.bin)" || { echo "taken: $text"; exit 1; }
+		"$v\n$o\n$o\nsize 7\n" "$v\noid sha256:../../../../../etc/passwd\nsize 7\n" "ext-0-a $o\n$v\n$o\nsize 7\n"; do
+		n=$((n + 1)) &&
+		printf "$text" >"$HOME/aihome/pointer" &&
+		git agent start --name o$n -- sh -c "
+		echo wanted | git lfs clean >/dev/null &&
+		test -d $planted &&
+		$commit_pointer" &&
+		store >../after &&
+		test_cmp ../before ../after &&
+		has_pointer o$n &&
+		git agent review o$n >../show &&
+		grep "^  critical" ../show &&
+		grep "lfs-pointer-change\]" ../show &&
+		test -z "$(git log --format=%h HEAD..agent/o$n -- x.bin)" || {
+			echo "taken: $text"
+			exit 1
+		}
 	done
 '
 
 test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
-	make_lfs fifo && cd fifo && pointer wanted >"$HOME/aihome/pointer" && store >../before && o=$(object "$(sum wanted)") && git agent start --name f -- sh -c "
-		mkdir -p $(dirname "$o") && mkfifo $o && echo t >t && cat \$HOME/pointer >x.bin" &&
-	store >../after && test_cmp ../before ../after && git agent show f | grep "note: x.bin: the session.s LFS object" &&
-	test "$(git show agent/f:t)" = t && git cat-file -e refs/agent/f/held:x.bin && ! git cat-file -e agent/f:x.bin 2>/dev/null
+	make_lfs fifo &&
+	cd fifo &&
+	pointer wanted >"$HOME/aihome/pointer" &&
+	store >../before &&
+	o=$(object "$(sum wanted)") &&
+	git agent start --name f -- sh -c "
+		mkdir -p $(dirname "$o") &&
+		mkfifo $o &&
+		echo t >t &&
+		cat \$HOME/pointer >x.bin" &&
+	store >../after &&
+	test_cmp ../before ../after &&
+	git agent show f | grep "note: x.bin: the session.s LFS object" &&
+	test "$(git show agent/f:t)" = t &&
+	git cat-file -e refs/agent/f/held:x.bin &&
+	! git cat-file -e agent/f:x.bin 2>/dev/null
 '
 
 # git-lfs removes an object whose size is not the one a pointer says.
 test_expect_success GITLFS 'a pointer that would have git-lfs remove an object of the user'\''s is held back' '
-	make_lfs remove && cd remove && pointer base 7 >"$HOME/aihome/pointer" && git agent start --name r -- sh -c "$commit_pointer" &&
-	git agent review r >../show && cat ../show && grep "^  critical" ../show && grep "would remove the object" ../show &&
-	has_pointer r && test -z "$(git log --format=%h HEAD..agent/r -- x.bin)" && git merge -q agent/r && git lfs fsck
+	make_lfs remove &&
+	cd remove &&
+	pointer base 7 >"$HOME/aihome/pointer" &&
+	git agent start --name r -- sh -c "$commit_pointer" &&
+	git agent review r >../show &&
+	cat ../show &&
+	grep "^  critical" ../show &&
+	grep "would remove the object" ../show &&
+	has_pointer r &&
+	test -z "$(git log --format=%h HEAD..agent/r -- x.bin)" &&
+	git merge -q agent/r &&
+	git lfs fsck
 '
 
 test_expect_success GITLFS 'what is in the store already is never written over' '
-	make_lfs mine && cd mine && o=$(object "$(sum mine)") && mkdir -p "$(dirname "$o")" && echo MINE >"$o" &&
-	git agent start --name m -- sh -c "echo mine >m.bin; git add m.bin; git commit -qm m" && test "$(cat "$o")" = MINE &&
-	o=$(object "$(sum dir)") && mkdir -p "$o" && git agent start --name d -- sh -c "echo dir >d.bin" && test -d "$o" &&
+	make_lfs mine &&
+	cd mine &&
+	o=$(object "$(sum mine)") &&
+	mkdir -p "$(dirname "$o")" &&
+	echo MINE >"$o" &&
+	git agent start --name m -- sh -c "
+		echo mine >m.bin
+		git add m.bin
+		git commit -qm m" &&
+	test "$(cat "$o")" = MINE &&
+	o=$(object "$(sum dir)") &&
+	mkdir -p "$o" &&
+	git agent start --name d -- sh -c "echo dir >d.bin" &&
+	test -d "$o" &&
 	git agent show d | grep "note: d.bin: what is here as its LFS object"
 '
 

@@ -8,7 +8,11 @@ A=$HOME/aihome
 
 test_expect_success 'repositories: one deep below home, one beside' '
 	for r in w/deep/p other; do
-		mkdir -p $r && git init -q $r && echo a >$r/a && git -C $r add a && git -C $r commit -qm base ||
+		mkdir -p $r &&
+		git init -q $r &&
+		echo a >$r/a &&
+		git -C $r add a &&
+		git -C $r commit -qm base ||
 			exit 1
 	done
 '
@@ -17,10 +21,18 @@ test_expect_success 'no directory above the project can be moved or removed insi
 	cd w/deep/p &&
 	git agent start -n above -- sh -c "
 		for d in ~/w ~/w/deep ~/w/deep/p; do mv \$d \$d.x && exit 9; done
-		rm -rf ~/w/deep ~/w; rmdir ~/w/deep/p ~/w/deep ~/w && exit 8
-		cd ~/w/deep/p && echo b >b && echo mine >~/w/deep/note && mkdir ~/w/d && echo x >~/w/d/f" 2>err &&
-	! grep incomplete err && git cat-file -e agent/above:b &&
-	test "$(cat $A/w/deep/note)" = mine && test -e $A/w/d/f
+		rm -rf ~/w/deep ~/w
+		rmdir ~/w/deep/p ~/w/deep ~/w &&
+		exit 8
+		cd ~/w/deep/p &&
+		echo b >b &&
+		echo mine >~/w/deep/note &&
+		mkdir ~/w/d &&
+		echo x >~/w/d/f" 2>err &&
+	! grep incomplete err &&
+	git cat-file -e agent/above:b &&
+	test "$(cat $A/w/deep/note)" = mine &&
+	test -e $A/w/d/f
 '
 
 # lose OPTIONS COMMAND HOW: run COMMAND in the deep project, and HOW on the host once it
@@ -30,7 +42,8 @@ lose() {
 	# shellcheck disable=SC2086 # options
 	git agent start $1 -- sh -c "$2" 2>err &
 	test_pid=$!
-	test_wait_for "test -e $A/ready" && eval "$3"
+	test_wait_for "test -e $A/ready" &&
+	eval "$3"
 	test_rc=$?
 	wait $test_pid
 	echo $? >status
@@ -45,7 +58,8 @@ test_expect_success 'another session moves it away: the session ends and says so
 	test "$(cat status)" = 129 &&
 	grep "session incomplete: the project was moved away inside.* in $A/w/deep/p$" err &&
 	git cat-file -e agent/moved:in &&
-	test -e $A/w/deep/p/lost && ! git cat-file -e agent/moved:lost
+	test -e $A/w/deep/p/lost &&
+	! git cat-file -e agent/moved:lost
 '
 
 test_expect_success 'show, review, JSON and the journal have it' '
@@ -58,28 +72,34 @@ test_expect_success 'show, review, JSON and the journal have it' '
 '
 
 test_expect_success 'the next session is whole again' '
-	cd w/deep/p && rm -r $A/w/deep/p/lost &&
-	git agent start -n next -- sh -c "echo c >c" 2>err && ! grep incomplete err &&
+	cd w/deep/p &&
+	rm -r $A/w/deep/p/lost &&
+	git agent start -n next -- sh -c "echo c >c" 2>err &&
+	! grep incomplete err &&
 	git cat-file -e agent/next:c
 '
 
 test_expect_success 'its mount point is removed on the host' '
 	cd w/deep/p &&
 	lose "-n gone" "$wait_here" "chmod -R u+w $A/w && rm -r $A/w" &&
-	test "$(cat status)" = 129 && grep "session incomplete: " err && git cat-file -e agent/gone:in
+	test "$(cat status)" = 129 &&
+	grep "session incomplete: " err &&
+	git cat-file -e agent/gone:in
 '
 
 test_expect_success 'it is looked at when the command ends, and quiet is not silent about it' '
 	cd w/deep/p &&
 	lose "-q -n end" "trap : HUP TERM; >~/ready; until test -e ~/go; do sleep 0.05; done; exit 3" \
 		"mv $A/w $A/w3 && >$A/go" &&
-	test "$(cat status)" = 3 && test "$(wc -l <err)" = 1 &&
+	test "$(cat status)" = 3 &&
+	test "$(wc -l <err)" = 1 &&
 	grep "^agent/end: session incomplete: " err
 '
 
 test_expect_success 'a session that outlasts a look or two sees no loss' '
 	cd w/deep/p &&
-	git agent start -n back -- sh -c "sleep 3; echo d >d" 2>err && ! grep incomplete err
+	git agent start -n back -- sh -c "sleep 3; echo d >d" 2>err &&
+	! grep incomplete err
 '
 
 test_done

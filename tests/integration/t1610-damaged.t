@@ -5,18 +5,24 @@ test_description='sessions whose refs or objects are damaged or gone, and a gc o
 require_sandbox
 
 make_repo() {
-	git init -q "$1" && (cd "$1" && echo a >a && echo ".*.swp" >.gitignore && git add -A && git commit -qm base)
+	git init -q "$1" &&
+	(cd "$1" && echo a >a && echo ".*.swp" >.gitignore && git add -A && git commit -qm base)
 }
 state() {
 	echo "$HOME/.local/state/git-agent/$(head -n 1 .git/git-agent/id)"
 }
 prune() {
-	git reflog expire --expire=now --all && git gc -q --prune=now
+	git reflog expire --expire=now --all &&
+	git gc -q --prune=now
 }
 
 test_expect_success 'a gc that prunes all at once keeps what a small capture has written' '
-	make_repo beside && cd beside &&
-	{ GIT_AGENT_FAULT=capture:before-refs:stop "$GIT_AGENT" start -q --name b -- sh -c "echo b >b" & pid=$!; } &&
+	make_repo beside &&
+	cd beside &&
+	{
+		GIT_AGENT_FAULT=capture:before-refs:stop "$GIT_AGENT" start -q --name b -- sh -c "echo b >b" &
+		pid=$!
+	} &&
 	test_wait_for "grep \"^State:.*stopped\" /proc/$pid/status" &&
 	prune &&
 	kill -CONT $pid &&
@@ -29,31 +35,49 @@ test_expect_success 'a gc that prunes all at once keeps what a small capture has
 '
 
 test_expect_success 'a start that was killed while its state was first written leaves a name that can be used' '
-	make_repo name && cd name && git agent start -q --name first -- true &&
+	make_repo name &&
+	cd name &&
+	git agent start -q --name first -- true &&
 	for n in 0 10 300; do
-		s=$(state)/sessions/n$n && mkdir -p "$s/upper" "$s/git" && : >"$s/lock" &&
+		s=$(state)/sessions/n$n &&
+		mkdir -p "$s/upper" "$s/git" &&
+		: >"$s/lock" &&
 		head -c $n "$(state)/sessions/first/session" >"$s/session" || exit 1
 	done &&
-	git agent list >../out && test "$(wc -l <../out)" = 1 &&
+	git agent list >../out &&
+	test "$(wc -l <../out)" = 1 &&
 	for n in 0 10 300; do
-		git agent start -q --name n$n -- sh -c "echo $n >f" && test "$(git show agent/n$n:f)" = $n || exit 1
+		git agent start -q --name n$n -- sh -c "echo $n >f" &&
+		test "$(git show agent/n$n:f)" = $n ||
+			exit 1
 	done &&
-	s=$(state)/sessions/mine && mkdir -p "$s/upper" "$s/git" && : >"$s/lock" && echo x >"$s/upper/x" && : >"$s/session" &&
-	test_expect_code 125 git agent start --name mine -- true && test -e "$s/upper/x"
+	s=$(state)/sessions/mine &&
+	mkdir -p "$s/upper" "$s/git" &&
+	: >"$s/lock" &&
+	echo x >"$s/upper/x" &&
+	: >"$s/session" &&
+	test_expect_code 125 git agent start --name mine -- true &&
+	test -e "$s/upper/x"
 '
 
 # damaged NAME DAMAGE: a session with everything, and beside it another; DAMAGE is done to the first
 work="echo one >one; git add one; git commit -qm one; git branch side; echo e >.envrc; echo two >two; git stash list"
 make_damaged() {
-	make_repo "$1" && cd "$1" && git agent start -q --name s -- sh -c "$work" && git agent start -q --name t -- sh -c "echo t >t" &&
+	make_repo "$1" &&
+	cd "$1" &&
+	git agent start -q --name s -- sh -c "$work" &&
+	git agent start -q --name t -- sh -c "echo t >t" &&
 	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report >../refs &&
-	mv .git/objects/pack ../pack.$1 && mkdir .git/objects/pack && for p in ../pack.$1/*.pack; do git unpack-objects -q <$p || return 1; done
+	mv .git/objects/pack ../pack.$1 &&
+	mkdir .git/objects/pack &&
+	for p in ../pack.$1/*.pack; do git unpack-objects -q <$p || return 1; done
 }
 file_of() {
 	git rev-parse "$1" | sed "s,..,.git/objects/&/,"
 }
 spoil() {
-	chmod u+w "$1" && echo garbage >"$1"
+	chmod u+w "$1" &&
+	echo garbage >"$1"
 }
 
 n=0
@@ -88,46 +112,75 @@ damage 'a commit in the middle is gone' 'git update-ref -d refs/agent/s/heads/si
 damage 'its report is gone' 'git update-ref -d refs/agent/s/report'
 damage 'all of its refs are gone' 'git for-each-ref --format="delete %(refname)" refs/agent/s refs/heads/agent/s | git update-ref --stdin'
 all_gone() {
-	git for-each-ref --format='%(refname) %(objectname)' refs/agent/s refs/heads/agent/s | grep -v /base >../gone &&
-	sed 's/^/delete /; s/ [^ ]*$//' ../gone | git update-ref --stdin && prune &&
-	while read -r ref oid; do mkdir -p "$(dirname .git/$ref)" && echo "$oid" >.git/$ref || return 1; done <../gone
+	git for-each-ref --format='%(refname) %(objectname)' refs/agent/s refs/heads/agent/s |
+		grep -v /base >../gone &&
+	sed 's/^/delete /; s/ [^ ]*$//' ../gone | git update-ref --stdin &&
+	prune &&
+	while read -r ref oid; do
+		mkdir -p "$(dirname .git/$ref)" &&
+		echo "$oid" >.git/$ref || return 1
+	done <../gone
 }
 damage 'all is gone that a gc can take' all_gone
 
 test_expect_success 'the report of uncommitted work is gone: captured again; a session that did nothing has none to lose' '
-	make_repo left && cd left && echo mine >>a && git agent start -q --name none -- true && git agent start -q --name w -- sh -c "echo agent >>a" &&
-	git agent show --json w >../before && test -z "$(git for-each-ref refs/agent/none/report refs/heads/agent)" &&
+	make_repo left &&
+	cd left &&
+	echo mine >>a &&
+	git agent start -q --name none -- true &&
+	git agent start -q --name w -- sh -c "echo agent >>a" &&
+	git agent show --json w >../before &&
+	test -z "$(git for-each-ref refs/agent/none/report refs/heads/agent)" &&
 	git update-ref -d refs/agent/w/report &&
 	git agent list >../out 2>../err &&
 	cat ../err &&
 	grep damaged ../err >../said &&
 	test "$(cat ../said)" = "$(grep "session .w. was damaged" ../said)" &&
-	grep "^w .*uncommitted changes" ../out && grep "^none .*no change" ../out && git agent show --json w >../after && test_cmp ../before ../after &&
-	git agent land w && test "$(tail -n 1 a)" = agent
+	grep "^w .*uncommitted changes" ../out &&
+	grep "^none .*no change" ../out &&
+	git agent show --json w >../after &&
+	test_cmp ../before ../after &&
+	git agent land w &&
+	test "$(tail -n 1 a)" = agent
 '
 
 test_expect_success 'what was decided is not undone while it is there' '
 	make_damaged decided &&
 	git agent review --accept-all --critical s &&
-	git rev-parse agent/s >../tip && git show agent/s:.envrc &&
-	: >.git/refs/heads/agent/s && rm -rf .git/refs/agent/s/heads && git agent list >/dev/null &&
+	git rev-parse agent/s >../tip &&
+	git show agent/s:.envrc &&
+	: >.git/refs/heads/agent/s &&
+	rm -rf .git/refs/agent/s/heads &&
+	git agent list >/dev/null &&
 	git rev-parse agent/s | test_cmp ../tip - &&
-	git agent review s >../out && ! grep open ../out &&
-	git agent land s && test -e .envrc
+	git agent review s >../out &&
+	! grep open ../out &&
+	git agent land s &&
+	test -e .envrc
 '
 
 for how in "rm -f" spoil; do
 	test_expect_success "a file of the agent's is gone or damaged ($how): capture finds it" '
-		make_damaged f$(echo $how | cut -c1-2) && $how $(file_of agent/s:one) && $how $(file_of agent/s:two) &&
+		make_damaged f$(echo $how | cut -c1-2) &&
+		$how $(file_of agent/s:one) &&
+		$how $(file_of agent/s:two) &&
 		test_must_fail git gc -q &&
 		git agent capture s 2>../err &&
-		git for-each-ref --format="%(objectname) %(refname)" | grep -v /report | test_cmp ../refs - &&
-		git gc -q && git fsck --strict --no-dangling && test "$(git show agent/s:one)" = one && test "$(git show agent/s:two)" = two
+		git for-each-ref --format="%(objectname) %(refname)" |
+			grep -v /report |
+				test_cmp ../refs - &&
+		git gc -q &&
+		git fsck --strict --no-dangling &&
+		test "$(git show agent/s:one)" = one &&
+		test "$(git show agent/s:two)" = two
 	'
 done
 
 test_expect_success 'what cannot be captured is dropped by force; the others go on' '
-	make_damaged lost && rm $(file_of agent/s) && rm -r "$(state)/sessions/s/git" && echo garbage >.git/refs/agent/s/held &&
+	make_damaged lost &&
+	rm $(file_of agent/s) &&
+	rm -r "$(state)/sessions/s/git" &&
+	echo garbage >.git/refs/agent/s/held &&
 	git agent list 2>../err | grep "^t " &&
 	git agent gc &&
 	git gc -q &&
@@ -138,11 +191,16 @@ test_expect_success 'what cannot be captured is dropped by force; the others go 
 '
 
 test_expect_success 'an object store that is missing for a while costs no refs' '
-	make_damaged away && mv .git/objects ../objects.away && mkdir .git/objects &&
+	make_damaged away &&
+	mv .git/objects ../objects.away &&
+	mkdir .git/objects &&
 	{ git agent list || :; } &&
-	rm -r .git/objects && mv ../objects.away .git/objects &&
+	rm -r .git/objects &&
+	mv ../objects.away .git/objects &&
 	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report | test_cmp ../refs - &&
-	git agent list 2>../err && ! grep damaged ../err && git agent land t
+	git agent list 2>../err &&
+	! grep damaged ../err &&
+	git agent land t
 '
 
 test_done

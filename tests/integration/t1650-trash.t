@@ -5,74 +5,156 @@ test_description='dropping sessions, and bringing them back'
 require_sandbox
 
 make_repo() {
-	git init -q "$1" && (cd "$1" && echo a >a && git add a && git commit -qm base)
+	git init -q "$1" &&
+	(cd "$1" && echo a >a && git add a && git commit -qm base)
 }
 
 test_expect_success 'a session comes back as it was: refs, layers, flags, and it can be landed' '
-	make_repo back && cd back &&
-	git agent start --name x -- sh -c "echo one >one; git add one; git commit -qm one; git branch side; echo s >s; git stash -qu; echo two >two; echo e >.envrc" &&
-	git for-each-ref refs/agent refs/heads/agent >../before && git agent show --json x >../shown &&
-	git agent drop --force x 2>../err && grep "git agent drop --restore x. brings it back" ../err &&
-	test -z "$(git for-each-ref refs/agent refs/heads/agent)" && test -z "$(git agent list --json | grep \"x\")" &&
-	git agent drop --restore x 2>../err && grep "session .x. is back" ../err &&
-	git for-each-ref refs/agent refs/heads/agent >../after && test_cmp ../before ../after && test -z "$(git for-each-ref refs/agent-trash)" &&
-	git agent show --json x >../again && test_cmp ../shown ../again &&
-	git agent review --accept-all --critical x && git agent land x && test -e one && test -e two && test -e .envrc && git fsck --strict
+	make_repo back &&
+	cd back &&
+	git agent start --name x -- sh -c "
+		echo one >one
+		git add one
+		git commit -qm one
+		git branch side
+		echo s >s
+		git stash -qu
+		echo two >two
+		echo e >.envrc" &&
+	git for-each-ref refs/agent refs/heads/agent >../before &&
+	git agent show --json x >../shown &&
+	git agent drop --force x 2>../err &&
+	grep "git agent drop --restore x. brings it back" ../err &&
+	test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
+	test -z "$(git agent list --json | grep \"x\")" &&
+	git agent drop --restore x 2>../err &&
+	grep "session .x. is back" ../err &&
+	git for-each-ref refs/agent refs/heads/agent >../after &&
+	test_cmp ../before ../after &&
+	test -z "$(git for-each-ref refs/agent-trash)" &&
+	git agent show --json x >../again &&
+	test_cmp ../shown ../again &&
+	git agent review --accept-all --critical x &&
+	git agent land x &&
+	test -e one &&
+	test -e two &&
+	test -e .envrc &&
+	git fsck --strict
 '
 
 test_expect_success 'one that has landed is landed again when it comes back' '
-	make_repo landed && cd landed && git agent start --name l -- sh -c "echo l >l" && git agent land l &&
-	git agent drop l && git agent drop --restore agent/l && git agent list | grep "^l .*landed"
+	make_repo landed &&
+	cd landed &&
+	git agent start --name l -- sh -c "echo l >l" &&
+	git agent land l &&
+	git agent drop l &&
+	git agent drop --restore agent/l &&
+	git agent list | grep "^l .*landed"
 '
 
 test_expect_success 'of several of one name the last comes back, or the one that is named' '
-	make_repo many && cd many &&
-	for i in 1 2 3; do git agent start -q --name m-1 -- sh -c "echo $i >f" && git agent drop --force m-1 || exit 1; done &&
-	git agent start -q --name m -- sh -c "echo m >f" && git agent drop --force m &&
-	git agent drop --restore m-1 && test "$(git show agent/m-1:f)" = 3 &&
-	test_expect_code 128 git agent drop --restore m-1 2>../err && grep "there is a session .m-1. again" ../err &&
-	git agent drop --force m-1 && first=$(git for-each-ref --format="%(refname:lstrip=2)" "refs/agent-trash/m-1-*/base" | sed "s,/base,," | sort | head -n 1) &&
-	git agent drop --restore "$first" && test "$(git show agent/m-1:f)" = 1 &&
-	git agent drop --restore m && test "$(git show agent/m:f)" = m
+	make_repo many &&
+	cd many &&
+	for i in 1 2 3; do
+		git agent start -q --name m-1 -- sh -c "echo $i >f" &&
+		git agent drop --force m-1 ||
+			exit 1
+	done &&
+	git agent start -q --name m -- sh -c "echo m >f" &&
+	git agent drop --force m &&
+	git agent drop --restore m-1 &&
+	test "$(git show agent/m-1:f)" = 3 &&
+	test_expect_code 128 git agent drop --restore m-1 2>../err &&
+	grep "there is a session .m-1. again" ../err &&
+	git agent drop --force m-1 &&
+	first=$(git for-each-ref --format="%(refname:lstrip=2)" "refs/agent-trash/m-1-*/base" | sed "s,/base,," | sort | head -n 1) &&
+	git agent drop --restore "$first" &&
+	test "$(git show agent/m-1:f)" = 1 &&
+	git agent drop --restore m &&
+	test "$(git show agent/m:f)" = m
 '
 
 test_expect_success 'one in whose place there is another: the hint says how this one comes back, not the other' '
-	make_repo circle && cd circle && git agent start -q --name c -- sh -c "echo old >f" && git agent drop --force c && git agent start -q --name c -- sh -c "echo new >f" &&
-	test_expect_code 128 git agent drop --restore c 2>../err && cat ../err && grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back this one" ../err && entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
-	git agent drop --force c && git agent drop --restore "$entry" && test "$(git show agent/c:f)" = old
+	make_repo circle &&
+	cd circle &&
+	git agent start -q --name c -- sh -c "echo old >f" &&
+	git agent drop --force c &&
+	git agent start -q --name c -- sh -c "echo new >f" &&
+	test_expect_code 128 git agent drop --restore c 2>../err &&
+	cat ../err &&
+	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back this one" ../err &&
+	entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
+	git agent drop --force c &&
+	git agent drop --restore "$entry" &&
+	test "$(git show agent/c:f)" = old
 '
 
 test_expect_success 'nothing is overwritten, and nothing half done' '
-	make_repo way && cd way && git agent start -q --name w -- sh -c "echo w >w" && git agent drop --force w &&
-	git branch agent/w && git for-each-ref >../before &&
-	test_expect_code 128 git agent drop --restore w 2>../err && grep "branch .agent/w. exists again" ../err && grep "hint: .*git branch -m" ../err &&
-	git for-each-ref >../after && test_cmp ../before ../after && git branch -qm agent/w other && git agent drop --restore w && test "$(git show agent/w:w)" = w &&
-	test_expect_code 128 git agent drop --restore nobody 2>../err && grep "no session .nobody. is in the trash" ../err &&
+	make_repo way &&
+	cd way &&
+	git agent start -q --name w -- sh -c "echo w >w" &&
+	git agent drop --force w &&
+	git branch agent/w &&
+	git for-each-ref >../before &&
+	test_expect_code 128 git agent drop --restore w 2>../err &&
+	grep "branch .agent/w. exists again" ../err &&
+	grep "hint: .*git branch -m" ../err &&
+	git for-each-ref >../after &&
+	test_cmp ../before ../after &&
+	git branch -qm agent/w other &&
+	git agent drop --restore w &&
+	test "$(git show agent/w:w)" = w &&
+	test_expect_code 128 git agent drop --restore nobody 2>../err &&
+	grep "no session .nobody. is in the trash" ../err &&
 	test_expect_code 129 git agent drop --restore --force w
 '
 
 test_expect_success 'a try that was killed when the refs were back goes on' '
-	make_repo half && cd half && git agent start -q --name h -- sh -c "echo h >h" && git for-each-ref refs/agent refs/heads/agent >../before && git agent drop --force h &&
-	git for-each-ref --format="%(refname) %(objectname)" refs/agent-trash | while read -r ref oid; do
-		case $ref in */tip) to=refs/heads/agent/h ;; *) to=refs/agent/h/${ref##*/} ;; esac
-		printf "create %s %s\ndelete %s %s\n" "$to" "$oid" "$ref" "$oid"
-	done | git update-ref --stdin && git agent drop --restore h &&
-	git for-each-ref refs/agent refs/heads/agent >../after && test_cmp ../before ../after && git agent land h && test -e h
+	make_repo half &&
+	cd half &&
+	git agent start -q --name h -- sh -c "echo h >h" &&
+	git for-each-ref refs/agent refs/heads/agent >../before &&
+	git agent drop --force h &&
+	git for-each-ref --format="%(refname) %(objectname)" refs/agent-trash |
+		while read -r ref oid; do
+			case $ref in */tip) to=refs/heads/agent/h ;; *) to=refs/agent/h/${ref##*/} ;; esac
+			printf "create %s %s\ndelete %s %s\n" "$to" "$oid" "$ref" "$oid"
+		done |
+			git update-ref --stdin &&
+	git agent drop --restore h &&
+	git for-each-ref refs/agent refs/heads/agent >../after &&
+	test_cmp ../before ../after &&
+	git agent land h &&
+	test -e h
 '
 
 test_expect_success 'the sessions of submodules come along' '
-	git init -q lib && (cd lib && echo l >l && git add l && git commit -qm l) && git init -q super && cd super &&
-	git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm sub &&
-	git agent start -q --name s -- sh -c "echo new >lib/new; cd lib && git add new && git commit -qm new" && git -C lib rev-parse agent/s >../before &&
-	git agent drop --force s && ! git -C lib rev-parse -q --verify agent/s &&
-	git agent drop --restore s && git -C lib rev-parse agent/s >../after && test_cmp ../before ../after && git -C lib agent list | grep "^s "
+	git init -q lib &&
+	(cd lib && echo l >l && git add l && git commit -qm l) &&
+	git init -q super &&
+	cd super &&
+	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
+	git commit -qm sub &&
+	git agent start -q --name s -- sh -c "
+		echo new >lib/new
+		cd lib &&
+		git add new &&
+		git commit -qm new" &&
+	git -C lib rev-parse agent/s >../before &&
+	git agent drop --force s &&
+	! git -C lib rev-parse -q --verify agent/s &&
+	git agent drop --restore s &&
+	git -C lib rev-parse agent/s >../after &&
+	test_cmp ../before ../after &&
+	git -C lib agent list | grep "^s "
 '
 
 # What the user sees of session $1: refs, here and in the submodule, and layers.
 all_of() {
 	git for-each-ref "refs/agent/$1" "refs/heads/agent/$1"
 	git -C lib for-each-ref "refs/agent/$1" "refs/heads/agent/$1"
-	find "$HOME"/.local/state/git-agent/*/sessions/"$1"/upper "$HOME"/.local/state/git-agent/*/sessions/"$1"/git -type f | sort
+	find "$HOME"/.local/state/git-agent/*/sessions/"$1"/upper "$HOME"/.local/state/git-agent/*/sessions/"$1"/git -type f |
+		sort
 }
 killed() {
 	GIT_AGENT_FAULT=$1:kill test_expect_code 137 git-agent drop "$2" k
@@ -82,7 +164,13 @@ for point in drop:noted drop:refs drop:moved; do
 	for times in 1 2; do
 		test_expect_success "a drop that is killed at $point, $times times, comes to its end, and all of it back" '
 			cd super &&
-			git agent start -q --name k -- sh -c "echo k >k; git branch side; echo new >lib/k; cd lib; git add k; git commit -qm k" &&
+			git agent start -q --name k -- sh -c "
+				echo k >k
+				git branch side
+				echo new >lib/k
+				cd lib
+				git add k
+				git commit -qm k" &&
 			all_of k >../before &&
 			for i in $(seq $times); do killed $point --force || exit 1; done &&
 			{ git agent drop --force k || test $point-$times = drop:moved-2; } &&
@@ -99,7 +187,12 @@ done
 for point in restore:refs restore:saved restore:moved; do
 	test_expect_success "a restore that is killed at $point is repeated" '
 		cd super &&
-		git agent start -q --name k -- sh -c "echo k >k; echo new >lib/k; cd lib; git add k; git commit -qm k" &&
+		git agent start -q --name k -- sh -c "
+			echo k >k
+			echo new >lib/k
+			cd lib
+			git add k
+			git commit -qm k" &&
 		all_of k >../before &&
 		git agent drop --force k &&
 		killed $point --restore &&
@@ -111,12 +204,18 @@ for point in restore:refs restore:saved restore:moved; do
 done
 
 test_expect_success 'a drop that was killed is brought to its end by whatever comes next' '
-	make_repo next && cd next && git agent start -q --name k -- sh -c "echo k >k" &&
+	make_repo next &&
+	cd next &&
+	git agent start -q --name k -- sh -c "echo k >k" &&
 	killed drop:refs --force &&
-	git agent list >../out 2>../err && test ! -s ../out &&
+	git agent list >../out 2>../err &&
+	test ! -s ../out &&
 	grep "session .k. was being dropped: it is in .*/trash/k-" ../err &&
-	git agent drop --restore k && test "$(git show agent/k:k)" = k &&
-	killed drop:noted --force && git agent drop --restore k && git agent land k
+	git agent drop --restore k &&
+	test "$(git show agent/k:k)" = k &&
+	killed drop:noted --force &&
+	git agent drop --restore k &&
+	git agent land k
 '
 
 test_done

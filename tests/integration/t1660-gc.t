@@ -5,7 +5,8 @@ test_description='clearing away'
 require_sandbox
 
 make_repo() {
-	git init -q "$1" && (cd "$1" && seq 1 30 >a && echo '*.log' >.gitignore && git add -A && git commit -qm base)
+	git init -q "$1" &&
+	(cd "$1" && seq 1 30 >a && echo '*.log' >.gitignore && git add -A && git commit -qm base)
 }
 state() {
 	echo "$HOME/.local/state/git-agent/$(head -n 1 .git/git-agent/id)"
@@ -17,24 +18,67 @@ for o in sorted(json.load(sys.stdin), key=lambda o: (o["kind"], o["name"])): pri
 }
 # older STAMP DAYS: as if it had been dropped then; says the new name
 older() {
-	name=${1%-*} && new=$name-$(($(date +%s) - $2 * 86400)) && mv "$(state)/trash/$1" "$(state)/trash/$new" &&
-	git for-each-ref --format="%(refname) %(objectname)" "refs/agent-trash/$1" | while read -r ref oid; do
-		printf "create refs/agent-trash/%s/%s %s\ndelete %s %s\n" "$new" "${ref#refs/agent-trash/*/}" "$oid" "$ref" "$oid"
-	done | git update-ref --stdin && echo "$new"
+	name=${1%-*} &&
+	new=$name-$(($(date +%s) - $2 * 86400)) &&
+	mv "$(state)/trash/$1" "$(state)/trash/$new" &&
+	git for-each-ref --format="%(refname) %(objectname)" "refs/agent-trash/$1" |
+		while read -r ref oid; do
+			printf "create refs/agent-trash/%s/%s %s\ndelete %s %s\n" "$new" "${ref#refs/agent-trash/*/}" "$oid" "$ref" "$oid"
+		done |
+			git update-ref --stdin &&
+	echo "$new"
 }
 
 test_expect_success 'what has landed goes to the trash, by whatever way, and what has not stays' '
-	make_repo land && cd land && echo mine >>a &&
+	make_repo land &&
+	cd land &&
+	echo mine >>a &&
 	for i in land merge squash pick open held kept; do
-		git agent start -q --dirty ignore --name $i -- sh -c "echo $i >f-$i; test $i != held || echo e >.envrc; test $i != kept || { git branch side; git switch -q side; git commit -q --allow-empty -m s; git switch -q -; }" || exit 1
-	done && git agent start -q --name carry -- sh -c "echo theirs >>a; echo c >f-carry" && git stash -q &&
-	git agent land land && git merge -q agent/merge && git merge -q --squash agent/squash && git commit -qm squash && git cherry-pick agent/pick && git merge -q agent/held && git merge -q agent/kept && git merge -q agent/carry &&
-	git for-each-ref | grep -v packed >../before && git agent gc --dry-run >../out && grep "^would: session land: moved to the trash (landed)" ../out && cat ../out && grep "session pick: .*(landed: squashed, in main)" ../out &&
-	git for-each-ref | test_cmp ../before - && git agent gc --dry-run --json | kinds >../got &&
-	printf "session %s trash False\n" land merge pick squash >../want && test_cmp ../want ../got &&
-	git agent gc --json 2>../err | kinds >../got && sed -i s/False/True/ ../want && test_cmp ../want ../got && grep "session .kept. has landed and stays: it has branches" ../err &&
-	git agent list --json | python3 -c "import json,sys; print(*sorted(o[\"name\"] for o in json.load(sys.stdin)))" >../got && echo carry held kept open >../want && test_cmp ../want ../got &&
-	test -z "$(git agent gc 2>/dev/null)" && git agent drop --restore squash && test "$(git show agent/squash:f-squash)" = squash && git agent list | grep "^squash .*landed" && git fsck --strict
+		git agent start -q --dirty ignore --name $i -- sh -c "
+		echo $i >f-$i
+		test $i != held || echo e >.envrc
+		test $i != kept ||
+			{
+				git branch side
+				git switch -q side
+				git commit -q --allow-empty -m s
+				git switch -q -
+			}" || exit 1
+	done &&
+	git agent start -q --name carry -- sh -c "
+		echo theirs >>a
+		echo c >f-carry" &&
+	git stash -q &&
+	git agent land land &&
+	git merge -q agent/merge &&
+	git merge -q --squash agent/squash &&
+	git commit -qm squash &&
+	git cherry-pick agent/pick &&
+	git merge -q agent/held &&
+	git merge -q agent/kept &&
+	git merge -q agent/carry &&
+	git for-each-ref | grep -v packed >../before &&
+	git agent gc --dry-run >../out &&
+	grep "^would: session land: moved to the trash (landed)" ../out &&
+	cat ../out &&
+	grep "session pick: .*(landed: squashed, in main)" ../out &&
+	git for-each-ref | test_cmp ../before - &&
+	git agent gc --dry-run --json | kinds >../got &&
+	printf "session %s trash False\n" land merge pick squash >../want &&
+	test_cmp ../want ../got &&
+	git agent gc --json 2>../err | kinds >../got &&
+	sed -i s/False/True/ ../want &&
+	test_cmp ../want ../got &&
+	grep "session .kept. has landed and stays: it has branches" ../err &&
+	git agent list --json |
+		python3 -c "import json,sys; print(*sorted(o[\"name\"] for o in json.load(sys.stdin)))" >../got &&
+	echo carry held kept open >../want &&
+	test_cmp ../want ../got &&
+	test -z "$(git agent gc 2>/dev/null)" &&
+	git agent drop --restore squash &&
+	test "$(git show agent/squash:f-squash)" = squash &&
+	git agent list | grep "^squash .*landed" &&
+	git fsck --strict
 '
 
 test_expect_success 'one of which nobody can tell whether its landing was interrupted stays, and that is said' '
@@ -44,68 +88,222 @@ test_expect_success 'one of which nobody can tell whether its landing was interr
 	echo mine >>a &&
 	git add a &&
 	git agent land t &&
-	: >.git/git-agent/landing/now && git agent gc >../out 2>../err && cat ../err && test ! -s ../out &&
+	: >.git/git-agent/landing/now &&
+	git agent gc >../out 2>../err &&
+	cat ../err &&
+	test ! -s ../out &&
 	grep "session .t. has landed and stays: the record of a landing is damaged" ../err &&
 	grep "rm .*/.git/git-agent/landing/now" ../err
 '
 
 test_expect_success 'one of which a limit kept something away stays, landed or not' '
-	make_repo limit && cd limit && git agent -c limits.capture.file_size=5 start -q --name s -- sh -c "echo s >s; echo too long >long" && git merge -q agent/s && git agent gc >../out 2>../err && test ! -s ../out && grep "session .s. has landed and stays: a limit kept something of it away" ../err &&
-	git agent resume -q s -- true && git merge -q agent/s && git agent gc | grep "^session s:"
+	make_repo limit &&
+	cd limit &&
+	git agent -c limits.capture.file_size=5 start -q --name s -- sh -c "
+		echo s >s
+		echo too long >long" &&
+	git merge -q agent/s &&
+	git agent gc >../out 2>../err &&
+	test ! -s ../out &&
+	grep "session .s. has landed and stays: a limit kept something of it away" ../err &&
+	git agent resume -q s -- true &&
+	git merge -q agent/s &&
+	git agent gc | grep "^session s:"
 '
 
 test_expect_success 'never one that runs, was interrupted, or whose branch is checked out' '
-	make_repo run && cd run && git agent start -q --name out -- sh -c "echo o >o" && git merge -q agent/out && git switch -q agent/out && git agent gc 2>../err && grep "stays: its branch is checked out" ../err && git switch -q main &&
-	{ "$GIT_AGENT" start -q --name busy -- sh -c "echo b >b; git add b; git commit -qm b; while test ! -e go; do sleep 0.1; done" & pid=$!; } &&
-	test_wait_for "git agent list | grep \"^busy .*running\"" && git agent gc >../out && grep "session out" ../out && ! grep busy ../out && git agent list | grep "^busy .*running" && test -n "$(ls "$(state)/bases")" &&
-	kill -9 $pid && test_expect_code 137 wait $pid && git agent gc && test -e "$(state)/sessions/busy" && git agent list 2>/dev/null | grep "^busy .*captured"
+	make_repo run &&
+	cd run &&
+	git agent start -q --name out -- sh -c "echo o >o" &&
+	git merge -q agent/out &&
+	git switch -q agent/out &&
+	git agent gc 2>../err &&
+	grep "stays: its branch is checked out" ../err &&
+	git switch -q main &&
+	{
+		"$GIT_AGENT" start -q --name busy -- sh -c "
+		echo b >b
+		git add b
+		git commit -qm b
+		while test ! -e go; do sleep 0.1; done" &
+		pid=$!
+	} &&
+	test_wait_for "git agent list | grep \"^busy .*running\"" &&
+	git agent gc >../out &&
+	grep "session out" ../out &&
+	! grep busy ../out &&
+	git agent list | grep "^busy .*running" &&
+	test -n "$(ls "$(state)/bases")" &&
+	kill -9 $pid &&
+	test_expect_code 137 wait $pid &&
+	git agent gc &&
+	test -e "$(state)/sessions/busy" &&
+	git agent list 2>/dev/null | grep "^busy .*captured"
 '
 
 test_expect_success 'trash older than 14 days goes for good, with its refs; the rest stays' '
-	make_repo old && cd old && for i in new old odd; do git agent start -q --name $i -- sh -c "echo $i >f; mkdir d; echo x >d/x.log; chmod 0 d" && git agent drop --force $i || exit 1; done &&
-	old=$(older "$(basename "$(state)"/trash/old-*)" 15) && odd=$(older "$(basename "$(state)"/trash/odd-*)" 13) && git rev-parse "refs/agent-trash/$old/tip" >../tip &&
-	git agent gc --dry-run >../out && grep "would: trash $old: removed (dropped 15 days ago)" ../out && test -d "$(state)/trash/$old" && git agent gc >../out && grep "^trash $old: removed" ../out && ! grep "$odd" ../out &&
-	test ! -e "$(state)/trash/$old" && test -z "$(git for-each-ref "refs/agent-trash/$old")" && git rev-parse -q --verify "refs/agent-trash/$odd/tip" && test_expect_code 128 git agent drop --restore old && git agent drop --restore odd && git agent drop --restore new
+	make_repo old &&
+	cd old &&
+	for i in new old odd; do
+		git agent start -q --name $i -- sh -c "
+		echo $i >f
+		mkdir d
+		echo x >d/x.log
+		chmod 0 d" &&
+		git agent drop --force $i || exit 1
+	done &&
+	old=$(older "$(basename "$(state)"/trash/old-*)" 15) &&
+	odd=$(older "$(basename "$(state)"/trash/odd-*)" 13) &&
+	git rev-parse "refs/agent-trash/$old/tip" >../tip &&
+	git agent gc --dry-run >../out &&
+	grep "would: trash $old: removed (dropped 15 days ago)" ../out &&
+	test -d "$(state)/trash/$old" &&
+	git agent gc >../out &&
+	grep "^trash $old: removed" ../out &&
+	! grep "$odd" ../out &&
+	test ! -e "$(state)/trash/$old" &&
+	test -z "$(git for-each-ref "refs/agent-trash/$old")" &&
+	git rev-parse -q --verify "refs/agent-trash/$odd/tip" &&
+	test_expect_code 128 git agent drop --restore old &&
+	git agent drop --restore odd &&
+	git agent drop --restore new
 '
 
 test_expect_success 'refs without a directory, a directory without refs, one whose state is damaged, and one half removed' '
-	make_repo half && cd half && for i in r d s; do git agent start -q --name $i -- sh -c "echo $i >f" && git agent drop --force $i || exit 1; done &&
-	r=$(older "$(basename "$(state)"/trash/r-*)" 20) && d=$(older "$(basename "$(state)"/trash/d-*)" 20) && s=$(older "$(basename "$(state)"/trash/s-*)" 20) &&
-	rm -r "$(state)/trash/$r" && git for-each-ref --format="delete %(refname)" "refs/agent-trash/$d" | git update-ref --stdin && echo garbage >"$(state)/trash/$s/session" && rm -f "$(state)/trash/$s/session.old" &&
-	mkdir "$(state)/trash/.gone-q-1700000000" && touch "$(state)/trash/.gone-q-1700000000/f" "$(state)/trash/not-ours" && git agent gc >../out && grep -c "^trash" ../out | grep -x 3 && test -z "$(git for-each-ref refs/agent-trash)" &&
-	ls -A "$(state)/trash" >../got && echo not-ours >../want && test_cmp ../want ../got
+	make_repo half &&
+	cd half &&
+	for i in r d s; do
+		git agent start -q --name $i -- sh -c "echo $i >f" &&
+		git agent drop --force $i ||
+			exit 1
+	done &&
+	r=$(older "$(basename "$(state)"/trash/r-*)" 20) &&
+	d=$(older "$(basename "$(state)"/trash/d-*)" 20) &&
+	s=$(older "$(basename "$(state)"/trash/s-*)" 20) &&
+	rm -r "$(state)/trash/$r" &&
+	git for-each-ref --format="delete %(refname)" "refs/agent-trash/$d" | git update-ref --stdin &&
+	echo garbage >"$(state)/trash/$s/session" &&
+	rm -f "$(state)/trash/$s/session.old" &&
+	mkdir "$(state)/trash/.gone-q-1700000000" &&
+	touch "$(state)/trash/.gone-q-1700000000/f" "$(state)/trash/not-ours" &&
+	git agent gc >../out &&
+	grep -c "^trash" ../out | grep -x 3 &&
+	test -z "$(git for-each-ref refs/agent-trash)" &&
+	test_prints not-ours ls -A "$(state)/trash"
 '
 
-for point in renamed refs
-do
+for point in renamed refs; do
 	test_expect_success "killed at gc:$point: the next one comes to the end" '
-		rm -rf kg && make_repo kg && cd kg && git agent start -q --name k -- sh -c "echo k >f" && git agent drop --force k && k=$(older "$(basename "$(state)"/trash/k-*)" 20) && { GIT_AGENT_FAULT=gc:$point:kill git agent gc; test $? = 137; } &&
-		test_expect_code 128 git agent drop --restore k && git agent gc && test -z "$(git for-each-ref refs/agent-trash)" && test -z "$(ls -A "$(state)/trash")"
+		rm -rf kg &&
+		make_repo kg &&
+		cd kg &&
+		git agent start -q --name k -- sh -c "echo k >f" &&
+		git agent drop --force k &&
+		k=$(older "$(basename "$(state)"/trash/k-*)" 20) &&
+		{
+			GIT_AGENT_FAULT=gc:$point:kill git agent gc
+			test $? = 137
+		} &&
+		test_expect_code 128 git agent drop --restore k &&
+		git agent gc &&
+		test -z "$(git for-each-ref refs/agent-trash)" &&
+		test -z "$(ls -A "$(state)/trash")"
 	'
 done
 
 test_expect_success 'base trees: unused for long, unfinished, of a working tree that is gone; never one in use' '
-	make_repo bases && cd bases && git agent start -q -- true && git worktree add -q ../bases2 && (cd ../bases2 && git agent start -q -- true) && b=$(state)/bases && test -d "$b/1" && test -d "$b/2" && git agent gc && test -d "$b/1" && test -d "$b/2" &&
-	touch -d "15 days ago" "$b/1/lock" && git agent start -q -- true && git agent gc >../out && test ! -s ../out && touch -d "15 days ago" "$b/1/lock" &&
-	git agent gc --dry-run >../out && grep "^would: base 1: removed (not used for 15 days)" ../out && test -d "$b/1" && git agent gc && test ! -e "$b/1" && git worktree remove ../bases2 && git agent gc >../out && grep "base 2: removed (its working tree .*/bases2 is gone)" ../out && test ! -e "$b/2" &&
-	git agent start -q -- true && ls "$b" >../bases.list && n=$(grep "^[0-9]*$" ../bases.list) && rm "$b/$n/commit" && mkdir "$b/.gone-9" && touch "$b/.gone-9/f" && git agent gc >../out && grep "base $n: removed (not complete)" ../out && test ! -e "$b/$n" && test ! -e "$b/.gone-9" &&
-	git agent start -q --name again -- sh -c "test -e a && echo n >n" && git agent land again && test -e n
+	make_repo bases &&
+	cd bases &&
+	git agent start -q -- true &&
+	git worktree add -q ../bases2 &&
+	(cd ../bases2 && git agent start -q -- true) &&
+	b=$(state)/bases &&
+	test -d "$b/1" &&
+	test -d "$b/2" &&
+	git agent gc &&
+	test -d "$b/1" &&
+	test -d "$b/2" &&
+	touch -d "15 days ago" "$b/1/lock" &&
+	git agent start -q -- true &&
+	git agent gc >../out &&
+	test ! -s ../out &&
+	touch -d "15 days ago" "$b/1/lock" &&
+	git agent gc --dry-run >../out &&
+	grep "^would: base 1: removed (not used for 15 days)" ../out &&
+	test -d "$b/1" &&
+	git agent gc &&
+	test ! -e "$b/1" &&
+	git worktree remove ../bases2 &&
+	git agent gc >../out &&
+	grep "base 2: removed (its working tree .*/bases2 is gone)" ../out &&
+	test ! -e "$b/2" &&
+	git agent start -q -- true &&
+	ls "$b" >../bases.list &&
+	n=$(grep "^[0-9]*$" ../bases.list) &&
+	rm "$b/$n/commit" &&
+	mkdir "$b/.gone-9" &&
+	touch "$b/.gone-9/f" &&
+	git agent gc >../out &&
+	grep "base $n: removed (not complete)" ../out &&
+	test ! -e "$b/$n" &&
+	test ! -e "$b/.gone-9" &&
+	git agent start -q --name again -- sh -c "
+		test -e a &&
+		echo n >n" &&
+	git agent land again &&
+	test -e n
 '
 
 test_expect_success 'what a start that was killed left' '
-	make_repo stale && cd stale && git agent start -q -- true && s=$(state)/sessions && mkdir "$s/.new-abcdef" "$s/.stale-0" "$s/.new-fresh" && touch "$s/.new-abcdef/lock" && touch -d "2 days ago" "$s/.new-abcdef" "$s/.stale-0" &&
-	git agent gc --dry-run --json | kinds >../got && printf "stale %s remove False\n" .new-abcdef .stale-0 >../want && test_cmp ../want ../got && git agent gc && test ! -e "$s/.new-abcdef" && test ! -e "$s/.stale-0" && test -e "$s/.new-fresh"
+	make_repo stale &&
+	cd stale &&
+	git agent start -q -- true &&
+	s=$(state)/sessions &&
+	mkdir "$s/.new-abcdef" "$s/.stale-0" "$s/.new-fresh" &&
+	touch "$s/.new-abcdef/lock" &&
+	touch -d "2 days ago" "$s/.new-abcdef" "$s/.stale-0" &&
+	git agent gc --dry-run --json | kinds >../got &&
+	printf "stale %s remove False\n" .new-abcdef .stale-0 >../want &&
+	test_cmp ../want ../got &&
+	git agent gc &&
+	test ! -e "$s/.new-abcdef" &&
+	test ! -e "$s/.stale-0" &&
+	test -e "$s/.new-fresh"
 '
 
 test_expect_success 'a damaged session is named, and in nobody'\''s way' '
-	make_repo dam && cd dam && git agent start -q --name d -- sh -c "echo d >d" && git agent start -q --name e -- sh -c "echo e >e" && git merge -q agent/e && rm "$(state)"/sessions/d/session* &&
-	test_expect_code 128 git agent gc >../out 2>../err && grep "session e" ../out && grep "state file of session .d. is gone" ../err && test -e "$(state)/sessions/d/upper/d"
+	make_repo dam &&
+	cd dam &&
+	git agent start -q --name d -- sh -c "echo d >d" &&
+	git agent start -q --name e -- sh -c "echo e >e" &&
+	git merge -q agent/e &&
+	rm "$(state)"/sessions/d/session* &&
+	test_expect_code 128 git agent gc >../out 2>../err &&
+	grep "session e" ../out &&
+	grep "state file of session .d. is gone" ../err &&
+	test -e "$(state)/sessions/d/upper/d"
 '
 
 test_expect_success 'with its submodule, and not a part on its own' '
-	git init -q lib && (cd lib && echo l >l && git add l && git commit -qm l) && git init -q super && cd super && git -c protocol.file.allow=always submodule --quiet add ../lib lib && git commit -qm sub &&
-	git agent start -q --name s -- sh -c "echo new >lib/new; cd lib && git add new && git commit -qm new" && git merge -q agent/s && git agent gc && git agent list | grep "^s " && git -C lib merge -q agent/s &&
-	(cd lib && git agent gc 2>../../err && grep "stays: it is a part" ../../err) && git agent gc >../out && grep "^session s:" ../out && ! git -C lib rev-parse -q --verify agent/s
+	git init -q lib &&
+	(cd lib && echo l >l && git add l && git commit -qm l) &&
+	git init -q super &&
+	cd super &&
+	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
+	git commit -qm sub &&
+	git agent start -q --name s -- sh -c "
+		echo new >lib/new
+		cd lib &&
+		git add new &&
+		git commit -qm new" &&
+	git merge -q agent/s &&
+	git agent gc &&
+	git agent list | grep "^s " &&
+	git -C lib merge -q agent/s &&
+	(cd lib && git agent gc 2>../../err && grep "stays: it is a part" ../../err) &&
+	git agent gc >../out &&
+	grep "^session s:" ../out &&
+	! git -C lib rev-parse -q --verify agent/s
 '
 
 test_done

@@ -9,9 +9,18 @@ sessions() {
 }
 
 test_expect_success 'a repository that ignores things' '
-	git init -q r && cd r && printf "*.log\nbuild/\n.env*\n.envrc\ngen/\n!gen/keep\nodd*\nfresh*/\n" >.gitignore &&
-	echo a >a && mkdir gen && echo tracked >gen/keep && git add -f -A && git commit -qm base &&
-	mkdir share && echo "share/" >>.git/info/exclude && echo mine >share/mine && echo gone >share/gone
+	git init -q r &&
+	cd r &&
+	printf "*.log\nbuild/\n.env*\n.envrc\ngen/\n!gen/keep\nodd*\nfresh*/\n" >.gitignore &&
+	echo a >a &&
+	mkdir gen &&
+	echo tracked >gen/keep &&
+	git add -f -A &&
+	git commit -qm base &&
+	mkdir share &&
+	echo "share/" >>.git/info/exclude &&
+	echo mine >share/mine &&
+	echo gone >share/gone
 '
 
 agent='mkdir -p build/sub src && echo obj >build/o && echo "#!/bin/sh" >build/sub/run && chmod 6755 build/sub/run &&
@@ -21,25 +30,39 @@ agent='mkdir -p build/sub src && echo obj >build/o && echo "#!/bin/sh" >build/su
 	mkdir build/nested && git init -q build/nested && echo export >.envrc && printf x >"$(printf "odd\nname\377\033[m.log")"'
 
 test_expect_success 'the review groups them and counts' '
-	cd r && git agent start --name x -- sh -c "$agent" && git agent review --stat x >../out && cat ../out &&
-	grep "^  ignored    build (" ../out && grep "^  ignored    src (2 files, 4 bytes)" ../out &&
-	grep "^  ignored    one.log (1 file, 2 bytes)" ../out && grep "^  ignored    gen (1 file, 4 bytes)" ../out &&
-	grep "^  ignored    share (1 file" ../out && grep "review --left-behind" ../out
+	cd r &&
+	git agent start --name x -- sh -c "$agent" &&
+	git agent review --stat x >../out &&
+	cat ../out &&
+	grep "^  ignored    build (" ../out &&
+	grep "^  ignored    src (2 files, 4 bytes)" ../out &&
+	grep "^  ignored    one.log (1 file, 2 bytes)" ../out &&
+	grep "^  ignored    gen (1 file, 4 bytes)" ../out &&
+	grep "^  ignored    share (1 file" ../out &&
+	grep "review --left-behind" ../out
 '
 
 test_expect_success 'each of them is listed, and nothing else' '
-	cd r && git agent review --left-behind x >../out && cat ../out &&
+	cd r &&
+	git agent review --left-behind x >../out &&
+	cat ../out &&
 	for f in build/o build/sub/run "build/link (symlink)" "build/fifo (special)" one.log src/two.log src/three.log gen/new \
 		share/other build/nested/.git/HEAD .envrc; do
-		grep "bytes  $f\$" ../out || { echo "no $f"; exit 1; }
+		grep "bytes  $f\$" ../out || {
+			echo "no $f"
+			exit 1
+		}
 	done &&
 	! grep -E "gen/keep|src/code|share/(mine|gone)" ../out &&
 	grep -A1 "  .envrc\$" ../out | grep "\(critical\|high\): .*\[" &&
-	! grep "$(printf "\033")" ../out && grep -F "  \"odd\\nname\\xff\\e[m.log\"" ../out
+	! grep "$(printf "\033")" ../out &&
+	grep -F "  \"odd\\nname\\xff\\e[m.log\"" ../out
 '
 
 test_expect_success 'as JSON, with names of any byte' '
-	cd r && git agent review --left-behind --json x >../json && git agent review --left-behind --format=json x | cmp ../json - &&
+	cd r &&
+	git agent review --left-behind --json x >../json &&
+	git agent review --left-behind --format=json x | cmp ../json - &&
 	python3 - ../json <<-\EOT
 	import base64, json, sys
 	o = json.load(open(sys.argv[1]))
@@ -67,10 +90,14 @@ test_expect_success 'as JSON, with names of any byte' '
 '
 
 test_expect_success 'what would run from there is said in the review, and stands in the way of nothing' '
-	cd r && grep -A1 "^  ignored    build (" ../out | grep "critical: .*\[ignored-executables\]" &&
-	git agent review --stat x >../out2 && grep -A9 "^left behind" ../out2 >../places && cat ../places &&
+	cd r &&
+	grep -A1 "^  ignored    build (" ../out | grep "critical: .*\[ignored-executables\]" &&
+	git agent review --stat x >../out2 &&
+	grep -A9 "^left behind" ../out2 >../places &&
+	cat ../places &&
 	grep -A1 "build (" ../places | grep "critical: .*\[ignored-executables\]" &&
-	git agent review --json x >../json2 && python3 - ../json2 <<-\EOT &&
+	git agent review --json x >../json2 &&
+	python3 - ../json2 <<-\EOT &&
 	import json, sys
 	o = json.load(open(sys.argv[1]))
 	ids = {f["id"]: f for p in o["left_behind"] for f in p["flags"]}
@@ -79,10 +106,15 @@ test_expect_success 'what would run from there is said in the review, and stands
 	# one place, one severity: not among the flags of the review as well
 	assert not [f for f in o["flags"] if f["left_behind"]], o["flags"]
 	EOT
-	! grep "(left behind)" ../out2 && test "$(grep -c "\[direnv\]" ../out2)" = 1 &&
-	git agent review --format=markdown x >../md && ! grep "| left behind |" ../md && grep "^| ignored | 1 | .\.envrc. | critical .direnv., critical .ignored-config. |" ../md &&
-	git agent review --format=sarif x >../sarif && ! grep "\"leftBehind\": true" ../sarif &&
-	git agent list --json >../json3 && python3 - ../json2 ../json3 <<-\EOT
+	! grep "(left behind)" ../out2 &&
+	test "$(grep -c "\[direnv\]" ../out2)" = 1 &&
+	git agent review --format=markdown x >../md &&
+	! grep "| left behind |" ../md &&
+	grep "^| ignored | 1 | .\.envrc. | critical .direnv., critical .ignored-config. |" ../md &&
+	git agent review --format=sarif x >../sarif &&
+	! grep "\"leftBehind\": true" ../sarif &&
+	git agent list --json >../json3 &&
+	python3 - ../json2 ../json3 <<-\EOT
 	import json, sys
 	o, l = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 	assert l[0]["flags"] == len(o["flags"]) == sum(l[0]["flags_by_severity"].values()), l
@@ -90,50 +122,105 @@ test_expect_success 'what would run from there is said in the review, and stands
 '
 
 test_expect_success 'listing decides nothing' '
-	cd r && test_expect_code 129 git agent review --left-behind --accept x .envrc
+	cd r &&
+	test_expect_code 129 git agent review --left-behind --accept x .envrc
 '
 
 test_expect_success 'a dry run brings nothing' '
-	cd r && git agent land --dry-run --with-ignored one.log x 2>../err && cat ../err && grep "ignored: one.log (1 file)" ../err &&
-	grep "flagged: one.log: low: ignored: no commit has it.*\[ignored-file\]" ../err && test ! -e one.log && test ! -e src
+	cd r &&
+	git agent land --dry-run --with-ignored one.log x 2>../err &&
+	cat ../err &&
+	grep "ignored: one.log (1 file)" ../err &&
+	grep "flagged: one.log: low: ignored: no commit has it.*\[ignored-file\]" ../err &&
+	test ! -e one.log &&
+	test ! -e src
 '
 
 test_expect_success 'files and directories come with the landing; set-id bits do not' '
-	cd r && test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err && cat ../err && grep "(1 critical, 1 high): build/sub, build/sub/run\$" ../err &&
-	test ! -e src && git agent review --stat x >../out && grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
-	git agent review --accept x build/sub/run && test_expect_code 3 git agent land --with-ignored build/sub x && git agent review --accept x build/sub &&
-	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen --with-ignored src x 2>../err && cat ../err && grep "ignored: src (2 files)" ../err && test "$(cat one.log)" = l && test "$(stat -c %a build/sub/run)" = 755 &&
-	test "$(cat gen/new)" = new && test "$(tail -n 1 gen/keep)" = more && test -e src/two.log && test -e src/three.log &&
-	test ! -e build/o && test -z "$(git status --porcelain)" && git agent list | grep "^x .*landed"
+	cd r &&
+	test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err &&
+	cat ../err &&
+	grep "(1 critical, 1 high): build/sub, build/sub/run\$" ../err &&
+	test ! -e src &&
+	git agent review --stat x >../out &&
+	grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
+	git agent review --accept x build/sub/run &&
+	test_expect_code 3 git agent land --with-ignored build/sub x &&
+	git agent review --accept x build/sub &&
+	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen --with-ignored src x 2>../err &&
+	cat ../err &&
+	grep "ignored: src (2 files)" ../err &&
+	test "$(cat one.log)" = l &&
+	test "$(stat -c %a build/sub/run)" = 755 &&
+	test "$(cat gen/new)" = new &&
+	test "$(tail -n 1 gen/keep)" = more &&
+	test -e src/two.log &&
+	test -e src/three.log &&
+	test ! -e build/o &&
+	test -z "$(git status --porcelain)" &&
+	git agent list | grep "^x .*landed"
 '
 
 test_expect_success 'from a session that has landed, its branch gone, and from below' '
-	cd r && git branch -D -q agent/x && git agent land --json --with-ignored share x >../json && cat ../json &&
-	grep "\"path\": \"share\"" ../json && test "$(cat share/other)" = other && test -e share/gone && test "$(cat share/mine)" = mine &&
-	cd build && test_expect_code 3 git agent land --with-ignored o --with-ignored link --with-ignored hard x 2>../../err && cat ../../err &&
-	grep "(3 critical, 0 high): build/hard, build/link, build/o" ../../err && git agent review --accept x o link hard && git agent land --with-ignored o --with-ignored link --with-ignored hard x && test "$(cat o)" = obj &&
-	test "$(readlink link)" = sub/run && test "$(stat -c %h o)" = 1 && test "$(stat -c %h hard)" = 1
+	cd r &&
+	git branch -D -q agent/x &&
+	git agent land --json --with-ignored share x >../json &&
+	cat ../json &&
+	grep "\"path\": \"share\"" ../json &&
+	test "$(cat share/other)" = other &&
+	test -e share/gone &&
+	test "$(cat share/mine)" = mine &&
+	cd build &&
+	test_expect_code 3 git agent land --with-ignored o --with-ignored link --with-ignored hard x 2>../../err &&
+	cat ../../err &&
+	grep "(3 critical, 0 high): build/hard, build/link, build/o" ../../err &&
+	git agent review --accept x o link hard &&
+	git agent land --with-ignored o --with-ignored link --with-ignored hard x &&
+	test "$(cat o)" = obj &&
+	test "$(readlink link)" = sub/run &&
+	test "$(stat -c %h o)" = 1 &&
+	test "$(stat -c %h hard)" = 1
 '
 
 test_expect_success 'once more: what is the same already is left alone' '
-	cd r && stat -c "%i %y" build/o >../before && git agent land --with-ignored build/o x && stat -c "%i %y" build/o | cmp ../before -
+	cd r &&
+	stat -c "%i %y" build/o >../before &&
+	git agent land --with-ignored build/o x &&
+	stat -c "%i %y" build/o | cmp ../before -
 '
 
 test_expect_success 'what differs is not overwritten, unless forced' '
-	cd r && echo mine >one.log && test_expect_code 2 git agent land --with-ignored src --with-ignored one.log x 2>../err &&
+	cd r &&
+	echo mine >one.log &&
+	test_expect_code 2 git agent land --with-ignored src --with-ignored one.log x 2>../err &&
 	grep "would be overwritten: one.log" ../err &&
 	grep "hint: .*use --force" ../err &&
 	test "$(cat one.log)" = mine &&
-	git agent land --force --with-ignored one.log x && test "$(cat one.log)" = l &&
-	chmod +x one.log && test_expect_code 2 git agent land --with-ignored one.log x && chmod -x one.log &&
-	rm one.log && ln -s a one.log && test_expect_code 2 git agent land --with-ignored one.log x && test "$(cat a)" = a &&
-	git agent land --force --with-ignored one.log x && test ! -L one.log && test "$(cat a)" = a &&
+	git agent land --force --with-ignored one.log x &&
+	test "$(cat one.log)" = l &&
+	chmod +x one.log &&
+	test_expect_code 2 git agent land --with-ignored one.log x &&
+	chmod -x one.log &&
+	rm one.log &&
+	ln -s a one.log &&
+	test_expect_code 2 git agent land --with-ignored one.log x &&
+	test "$(cat a)" = a &&
+	git agent land --force --with-ignored one.log x &&
+	test ! -L one.log &&
+	test "$(cat a)" = a &&
 	test_expect_code 129 git agent land --force x
 '
 
 test_expect_success 'a directory, or a link on the way, is never replaced' '
-	cd r && rm one.log && mkdir one.log && test_expect_code 2 git agent land --force --with-ignored one.log x && rmdir one.log &&
-	mkdir ../elsewhere && rm -r src && ln -s ../elsewhere src && test_expect_code 2 git agent land --force --with-ignored src/two.log x 2>../err &&
+	cd r &&
+	rm one.log &&
+	mkdir one.log &&
+	test_expect_code 2 git agent land --force --with-ignored one.log x &&
+	rmdir one.log &&
+	mkdir ../elsewhere &&
+	rm -r src &&
+	ln -s ../elsewhere src &&
+	test_expect_code 2 git agent land --force --with-ignored src/two.log x 2>../err &&
 	grep "blocked by a directory, or by a file above it: src/two.log" ../err &&
 	test -z "$(ls -A ../elsewhere)" &&
 	rm src &&
@@ -141,27 +228,48 @@ test_expect_success 'a directory, or a link on the way, is never replaced' '
 '
 
 test_expect_success 'what has flags is blocked until it is accepted, as it is' '
-	cd r && ! git agent review --accept x .envrc 2>../err && grep "not looked into yet: .envrc" ../err && grep "land --with-ignored" ../err &&
+	cd r &&
+	! git agent review --accept x .envrc 2>../err &&
+	grep "not looked into yet: .envrc" ../err &&
+	grep "land --with-ignored" ../err &&
 	test_expect_code 3 git agent land --dry-run --with-ignored .envrc x &&
-	test_expect_code 3 git agent land --with-ignored .envrc x 2>../err && cat ../err && grep "open flags" ../err && test ! -e .envrc &&
+	test_expect_code 3 git agent land --with-ignored .envrc x 2>../err &&
+	cat ../err &&
+	grep "open flags" ../err &&
+	test ! -e .envrc &&
 	git agent review --stat x | grep ".envrc (left behind)" &&
-	git agent land x && git agent review --accept x .envrc && git agent land --with-ignored .envrc x 2>../err &&
-	grep "flagged: .envrc: " ../err && test "$(cat .envrc)" = export && rm .envrc &&
-	echo changed >"$(sessions x)/upper/.envrc" && test_expect_code 3 git agent land --with-ignored .envrc x && test ! -e .envrc
+	git agent land x &&
+	git agent review --accept x .envrc &&
+	git agent land --with-ignored .envrc x 2>../err &&
+	grep "flagged: .envrc: " ../err &&
+	test "$(cat .envrc)" = export &&
+	rm .envrc &&
+	echo changed >"$(sessions x)/upper/.envrc" &&
+	test_expect_code 3 git agent land --with-ignored .envrc x &&
+	test ! -e .envrc
 '
 
 test_expect_success 'a name of any byte comes like any other' '
-	cd r && odd=$(printf "odd\nname\377\033[m.log") && test_expect_code 3 git agent land --with-ignored "$odd" x 2>../err && cat ../err &&
-	! grep "$(printf "\033")" ../err && test "$(wc -l <../err)" = 2 && git agent review --accept x "$odd" &&
-	git agent land --with-ignored "$odd" x && test "$(cat "$odd")" = x && rm "$odd"
+	cd r &&
+	odd=$(printf "odd\nname\377\033[m.log") &&
+	test_expect_code 3 git agent land --with-ignored "$odd" x 2>../err &&
+	cat ../err &&
+	! grep "$(printf "\033")" ../err &&
+	test "$(wc -l <../err)" = 2 &&
+	git agent review --accept x "$odd" &&
+	git agent land --with-ignored "$odd" x &&
+	test "$(cat "$odd")" = x &&
+	rm "$odd"
 '
 
 test_expect_success 'what was rejected blocks again' '
-	cd r && git agent review --reject x .envrc && test_expect_code 3 git agent land --with-ignored .envrc x && test ! -e .envrc
+	cd r &&
+	git agent review --reject x .envrc &&
+	test_expect_code 3 git agent land --with-ignored .envrc x &&
+	test ! -e .envrc
 '
 
-for what in "build/fifo:fifo" "build/out:out of the project" "build/abs:absolute" "build/hooks:git dir" "build/nested:git would" "build:cannot be brought"
-do
+for what in "build/fifo:fifo" "build/out:out of the project" "build/abs:absolute" "build/hooks:git dir" "build/nested:git would" "build:cannot be brought"; do
 	test_expect_success "refused: ${what%%:*}" '
 		cd r && find . -newer ../json -type f | sort >../before && test_expect_code 128 git agent land --force --with-ignored '"${what%%:*}"' x 2>../err &&
 		cat ../err && grep "'"${what#*:}"'" ../err && find . -newer ../json -type f | grep -v "^./.git/" | sort >../after &&
@@ -170,52 +278,129 @@ do
 done
 
 test_expect_success 'what was not left behind, and what no path may be' '
-	cd r && for p in nothing a src/code ../r/one.log /etc/passwd "" . gen/keep; do
-		test_expect_code 128 git agent land --with-ignored "$p" x 2>../err || { [ "$p" = . ] && continue; exit 1; }
-	done && ! git agent land --with-ignored gen/keep x
+	cd r &&
+	for p in nothing a src/code ../r/one.log /etc/passwd "" . gen/keep; do
+		test_expect_code 128 git agent land --with-ignored "$p" x 2>../err ||
+			{
+				[ "$p" = . ] &&
+				continue
+				exit 1
+			}
+	done &&
+	! git agent land --with-ignored gen/keep x
 '
 
 test_expect_success 'a link of the user that leads out makes a link of the agent lead out' '
-	cd r && git agent start --name y -- sh -c "mkdir fresh-y && ln -s ../way/passwd fresh-y/y && ln -s ../way fresh-y/z && ln -s b/../../x fresh-y/w" &&
-	ln -s /etc way && for f in y z w; do
-		test_expect_code 128 git agent land --with-ignored fresh-y/$f y 2>../err && grep "out of the project" ../err || exit 1
-	done && rm way && git agent land --with-ignored fresh-y/y y && test -L fresh-y/y && rm fresh-y/y
+	cd r &&
+	git agent start --name y -- sh -c "
+		mkdir fresh-y &&
+		ln -s ../way/passwd fresh-y/y &&
+		ln -s ../way fresh-y/z &&
+		ln -s b/../../x fresh-y/w" &&
+	ln -s /etc way &&
+	for f in y z w; do
+		test_expect_code 128 git agent land --with-ignored fresh-y/$f y 2>../err &&
+		grep "out of the project" ../err ||
+			exit 1
+	done &&
+	rm way &&
+	git agent land --with-ignored fresh-y/y y &&
+	test -L fresh-y/y &&
+	rm fresh-y/y
 '
 
 test_expect_success 'a link swapped into the layer, at the end or on the way, is not followed' '
-	cd r && git agent start --name s -- sh -c "mkdir -p fresh/d && echo s >fresh/d/f" && dir=$(sessions s)/upper &&
-	mkdir ../secret && echo secret >../secret/f && mv "$dir/fresh/d" "$dir/fresh/was" && ln -s "$HOME/secret" "$dir/fresh/d" &&
-	test_must_fail git agent land --with-ignored fresh/d/f s 2>../err && cat ../err && test ! -e fresh/d &&
-	git agent review --left-behind s >../out && grep "fresh/d (symlink)" ../out && ! grep "fresh/d/f" ../out &&
-	mv "$dir/fresh" "$dir/was" && mkdir ../secret/d && echo secret >../secret/d/f && ln -s "$HOME/secret" "$dir/fresh" &&
-	test_must_fail git agent land --with-ignored fresh/d/f s && test_must_fail git agent land --with-ignored fresh s && test ! -e fresh/d &&
-	rm "$dir/fresh" "$dir/was/d" && mv "$dir/was/was" "$dir/was/d" && mv "$dir/was" "$dir/fresh" &&
-	git agent land --with-ignored fresh/d/f s && test "$(cat fresh/d/f)" = s
+	cd r &&
+	git agent start --name s -- sh -c "
+		mkdir -p fresh/d &&
+		echo s >fresh/d/f" &&
+	dir=$(sessions s)/upper &&
+	mkdir ../secret &&
+	echo secret >../secret/f &&
+	mv "$dir/fresh/d" "$dir/fresh/was" &&
+	ln -s "$HOME/secret" "$dir/fresh/d" &&
+	test_must_fail git agent land --with-ignored fresh/d/f s 2>../err &&
+	cat ../err &&
+	test ! -e fresh/d &&
+	git agent review --left-behind s >../out &&
+	grep "fresh/d (symlink)" ../out &&
+	! grep "fresh/d/f" ../out &&
+	mv "$dir/fresh" "$dir/was" &&
+	mkdir ../secret/d &&
+	echo secret >../secret/d/f &&
+	ln -s "$HOME/secret" "$dir/fresh" &&
+	test_must_fail git agent land --with-ignored fresh/d/f s &&
+	test_must_fail git agent land --with-ignored fresh s &&
+	test ! -e fresh/d &&
+	rm "$dir/fresh" "$dir/was/d" &&
+	mv "$dir/was/was" "$dir/was/d" &&
+	mv "$dir/was" "$dir/fresh" &&
+	git agent land --with-ignored fresh/d/f s &&
+	test "$(cat fresh/d/f)" = s
 '
 
 test_expect_success NOT_ROOT 'what nobody may read is listed, and not brought' '
-	cd r && git agent start --name m -- sh -c "mkdir -p build/closed && echo c >build/closed/f && echo n >build/none && chmod 0 build/closed build/none" &&
-	git agent review --left-behind m >../out && cat ../out && grep "  build/closed/f" ../out && grep "  build/none" ../out &&
-	test_expect_code 128 git agent land --with-ignored build/none m 2>../err && grep "cannot be read" ../err && test ! -e build/none
+	cd r &&
+	git agent start --name m -- sh -c "
+		mkdir -p build/closed &&
+		echo c >build/closed/f &&
+		echo n >build/none &&
+		chmod 0 build/closed build/none" &&
+	git agent review --left-behind m >../out &&
+	cat ../out &&
+	grep "  build/closed/f" ../out &&
+	grep "  build/none" ../out &&
+	test_expect_code 128 git agent land --with-ignored build/none m 2>../err &&
+	grep "cannot be read" ../err &&
+	test ! -e build/none
 '
 
 test_expect_success 'many files: all are listed and all come' '
-	cd r && git agent start --name many -- sh -c "mkdir fresh-many && cd fresh-many && seq 20000 | xargs touch" &&
+	cd r &&
+	git agent start --name many -- sh -c "
+		mkdir fresh-many &&
+		cd fresh-many &&
+		seq 20000 | xargs touch" &&
 	test "$(git agent review --left-behind many | grep -c "  fresh-many/[0-9]")" = 20000 &&
-	git agent land --with-ignored fresh-many many 2>../err && grep "fresh-many (20000 files)" ../err && test "$(ls fresh-many | grep -c "^[0-9]*$")" = 20000
+	git agent land --with-ignored fresh-many many 2>../err &&
+	grep "fresh-many (20000 files)" ../err &&
+	test "$(ls fresh-many | grep -c "^[0-9]*$")" = 20000
 '
 
 test_expect_success 'many flags: each is found again, and one verdict takes all of a directory' '
-	cd r && git agent start --name flags -- sh -c "for i in \$(seq 4000); do mkdir -p fresh-f/\$i; echo \"#!/bin/sh\" >fresh-f/\$i/x; done; chmod +x fresh-f/*/x" &&
-	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err && grep "4000 high" ../err && test ! -e fresh-f &&
-	git agent review --accept flags fresh-f && git agent land --with-ignored fresh-f flags 2>../err && cat ../err &&
-	grep "flagged: .* more" ../err && test "$(find fresh-f -type f | wc -l)" = 4000
+	cd r &&
+	git agent start --name flags -- sh -c "
+		for i in \$(seq 4000); do
+			mkdir -p fresh-f/\$i
+			echo \"#!/bin/sh\" >fresh-f/\$i/x
+		done
+		chmod +x fresh-f/*/x" &&
+	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err &&
+	grep "4000 high" ../err &&
+	test ! -e fresh-f &&
+	git agent review --accept flags fresh-f &&
+	git agent land --with-ignored fresh-f flags 2>../err &&
+	cat ../err &&
+	grep "flagged: .* more" ../err &&
+	test "$(find fresh-f -type f | wc -l)" = 4000
 '
 
 test_expect_success 'odd files that are on the branch are told, and rules that only the session has' '
-	git init -q odd && cd odd && echo a >a && git add a && git commit -qm base &&
-	git agent start --name odd -- sh -c "echo x >s; chmod 4644 s; echo y >h; ln h h2; echo new/ >.gitignore; mkdir new; echo z >new/z" &&
-	git agent review --json odd >../json && python3 - ../json <<-\EOT &&
+	git init -q odd &&
+	cd odd &&
+	echo a >a &&
+	git add a &&
+	git commit -qm base &&
+	git agent start --name odd -- sh -c "
+		echo x >s
+		chmod 4644 s
+		echo y >h
+		ln h h2
+		echo new/ >.gitignore
+		mkdir new
+		echo z >new/z" &&
+	git agent review --json odd >../json &&
+	python3 - ../json <<-\EOT &&
 	import json, sys
 	o = json.load(open(sys.argv[1]))
 	flags = {(f["id"], f["path"]): f for f in o["flags"]}
@@ -226,15 +411,38 @@ test_expect_success 'odd files that are on the branch are told, and rules that o
 	assert [(f["id"], f["severity"]) for f in new] == [("ignore-rules-source", "high")], o["left_behind"]
 	assert new[0]["reason"].endswith(": by \x27new/\x27 of \x27.gitignore\x27"), new
 	EOT
-	git agent review --stat odd | grep -A1 "^  ignored    new" | grep "by .new/. of ..gitignore. \[ignore-rules-source\]"
+	git agent review --stat odd |
+		grep -A1 "^  ignored    new" |
+			grep "by .new/. of ..gitignore. \[ignore-rules-source\]"
 '
 
 test_expect_success 'which ignore file of the session hides a path is said in every view, and bringing it asks' '
-	git init -q hide && cd hide && mkdir d && echo "*.tmp" >.gitignore && printf "!keep.tmp\n" >d/.gitignore && git add -A && git commit -qm base &&
-	git agent start --name hide -- sh -c "echo f >>d/.gitignore; sed -i /keep/d d/.gitignore; echo x >d/f; echo x >d/keep.tmp; echo x >d/old.tmp; mkdir e; echo \"/g*\" >e/.gitignore; echo x >e/g1; echo x >e/g2" &&
-	git agent review --left-behind hide >../out && cat ../out && git agent review --left-behind --json hide >../json && git agent review --json hide >../json2 &&
-	git agent review --format=markdown hide | grep "^| ignored | 3 | .d. | high .ignore-rules-source. |" &&
-	grep -A1 "bytes  e/g2\$" ../out | grep "high: .* by ./g\*. of .e/.gitignore. \[ignore-rules-source\]" && python3 - ../json ../json2 <<-\EOT &&
+	git init -q hide &&
+	cd hide &&
+	mkdir d &&
+	echo "*.tmp" >.gitignore &&
+	printf "!keep.tmp\n" >d/.gitignore &&
+	git add -A &&
+	git commit -qm base &&
+	git agent start --name hide -- sh -c "
+		echo f >>d/.gitignore
+		sed -i /keep/d d/.gitignore
+		echo x >d/f
+		echo x >d/keep.tmp
+		echo x >d/old.tmp
+		mkdir e
+		echo \"/g*\" >e/.gitignore
+		echo x >e/g1
+		echo x >e/g2" &&
+	git agent review --left-behind hide >../out &&
+	cat ../out &&
+	git agent review --left-behind --json hide >../json &&
+	git agent review --json hide >../json2 &&
+	git agent review --format=markdown hide |
+		grep "^| ignored | 3 | .d. | high .ignore-rules-source. |" &&
+	grep -A1 "bytes  e/g2\$" ../out |
+		grep "high: .* by ./g\*. of .e/.gitignore. \[ignore-rules-source\]" &&
+	python3 - ../json ../json2 <<-\EOT &&
 	import json, sys
 	o, r = json.load(open(sys.argv[1])), json.load(open(sys.argv[2]))
 	want = {"d/f": "by \x27f\x27 of \x27d/.gitignore\x27", "e/g1": "by \x27/g*\x27 of \x27e/.gitignore\x27", "e/g2": "by \x27/g*\x27 of \x27e/.gitignore\x27",
@@ -248,20 +456,45 @@ test_expect_success 'which ignore file of the session hides a path is said in ev
 	    check(p["flags"], p["path"])
 	assert {f["path"] for f in o["files"]} == set(want) == {p["path"] for p in r["left_behind"]}
 	EOT
-	test_expect_code 3 git agent land --with-ignored e --with-ignored d/old.tmp hide 2>../err && cat ../err && grep "(0 critical, 2 high): e/g1, e/g2\$" ../err &&
-	git agent review --stat hide | grep -A1 "e/g1 (left behind)" | grep "by ./g\*. of .e/.gitignore." && git agent review --accept hide e &&
-	git agent land --with-ignored e --with-ignored d/old.tmp hide && test -e e/g2 && test -e d/old.tmp && test ! -e d/f
+	test_expect_code 3 git agent land --with-ignored e --with-ignored d/old.tmp hide 2>../err &&
+	cat ../err &&
+	grep "(0 critical, 2 high): e/g1, e/g2\$" ../err &&
+	git agent review --stat hide |
+		grep -A1 "e/g1 (left behind)" |
+			grep "by ./g\*. of .e/.gitignore." &&
+	git agent review --accept hide e &&
+	git agent land --with-ignored e --with-ignored d/old.tmp hide &&
+	test -e e/g2 &&
+	test -e d/old.tmp &&
+	test ! -e d/f
 '
 
 test_expect_success 'what the list calls critical for lying there is critical when it is brought, for exactly what is brought' '
-	git init -q place && cd place && printf "node_modules/\n.env\nMakefile.local\n" >.gitignore && git add -A && git commit -qm base &&
-	git agent start --name p -- sh -c "mkdir -p a/node_modules/x && echo 1 >a/node_modules/x/i.js && echo 2 >a/node_modules/j.js && echo A=b >.env && echo all: >Makefile.local" &&
-	git agent review --left-behind p >../out && grep -A9 "bytes  .env\$" ../out | grep "critical: .*\[ignored-config\]" &&
-	test_expect_code 3 git agent land --with-ignored .env --with-ignored Makefile.local p 2>../err && cat ../err && grep "(2 critical, 2 high): .env, Makefile.local\$" ../err &&
-	test_expect_code 3 git agent land --with-ignored a p 2>../err && cat ../err && grep "(1 critical, .*: a/node_modules, " ../err &&
+	git init -q place &&
+	cd place &&
+	printf "node_modules/\n.env\nMakefile.local\n" >.gitignore &&
+	git add -A &&
+	git commit -qm base &&
+	git agent start --name p -- sh -c "
+		mkdir -p a/node_modules/x &&
+		echo 1 >a/node_modules/x/i.js &&
+		echo 2 >a/node_modules/j.js &&
+		echo A=b >.env &&
+		echo all: >Makefile.local" &&
+	git agent review --left-behind p >../out &&
+	grep -A9 "bytes  .env\$" ../out | grep "critical: .*\[ignored-config\]" &&
+	test_expect_code 3 git agent land --with-ignored .env --with-ignored Makefile.local p 2>../err &&
+	cat ../err &&
+	grep "(2 critical, 2 high): .env, Makefile.local\$" ../err &&
+	test_expect_code 3 git agent land --with-ignored a p 2>../err &&
+	cat ../err &&
+	grep "(1 critical, .*: a/node_modules, " ../err &&
 	git agent review --accept p a/node_modules &&
-	git agent land --dry-run --with-ignored a p && test_expect_code 3 git agent land --dry-run --with-ignored a/node_modules/x p &&
-	echo evil >>"$(sessions p)/upper/a/node_modules/j.js" && test_expect_code 3 git agent land --with-ignored a p && test ! -e a
+	git agent land --dry-run --with-ignored a p &&
+	test_expect_code 3 git agent land --dry-run --with-ignored a/node_modules/x p &&
+	echo evil >>"$(sessions p)/upper/a/node_modules/j.js" &&
+	test_expect_code 3 git agent land --with-ignored a p &&
+	test ! -e a
 '
 
 test_done

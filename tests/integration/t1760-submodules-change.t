@@ -8,161 +8,411 @@ require_sandbox
 # Start session NAME in the background with commands that wait for the file go; then do OUTSIDE.
 while_running() {
 	rm -f "$HOME/aihome/ready" "$HOME/aihome/go" || return 1
-	{ git agent start --name "$1" -- sh -c "$2; touch \$HOME/ready; until test -e \$HOME/go; do sleep 0.05; done" 2>../err & }
+	{
+		git agent start --name "$1" -- sh -c "
+	$2
+	touch \$HOME/ready
+	until test -e \$HOME/go; do sleep 0.05; done" 2>../err &
+	}
 	pid=$!
-	test_wait_for "test -e $HOME/aihome/ready" && eval "$3" && touch "$HOME/aihome/go" && { wait $pid || :; }
+	test_wait_for "test -e $HOME/aihome/ready" &&
+	eval "$3" &&
+	touch "$HOME/aihome/go" &&
+	{ wait $pid || :; }
 }
 
 test_expect_success 'another repository in its place is not taken for it' '
-	make_repo lib && make_super other lib && cd other && while_running r "echo k >$L/k; echo k >k" "mv $L ../was && git clone -q ../lib $L" &&
-	grep "submodule .vendor/lib.: another repository is there now" ../err && test_must_fail git agent capture r && ! git cat-file -e agent/r:k &&
-	rm -rf $L && mv ../was $L && git agent capture r && git -C $L cat-file -e agent/r:k && test "$(git rev-parse agent/r:$L)" = "$(git -C $L rev-parse agent/r)"
+	make_repo lib &&
+	make_super other lib &&
+	cd other &&
+	while_running r "echo k >$L/k; echo k >k" "mv $L ../was && git clone -q ../lib $L" &&
+	grep "submodule .vendor/lib.: another repository is there now" ../err &&
+	test_must_fail git agent capture r &&
+	! git cat-file -e agent/r:k &&
+	rm -rf $L &&
+	mv ../was $L &&
+	git agent capture r &&
+	git -C $L cat-file -e agent/r:k &&
+	test "$(git rev-parse agent/r:$L)" = "$(git -C $L rev-parse agent/r)"
 '
 
 test_expect_success 'a link, a file or nothing in its place at the end is no part of the session' '
-	make_super replaced lib && cd replaced && while_running l "echo k >$L/k" "mv $L ../was && ln -s ../../was $L" &&
-	grep "submodule .vendor/lib.: a symlink leads elsewhere" ../err && rm $L && echo file >$L && test_must_fail git agent capture l 2>../err &&
-	grep "it is not checked out" ../err && rm $L && test_must_fail git agent capture l && test "$(git --git-dir=.git/modules/$L --work-tree=. rev-parse agent/l)" = "$(git rev-parse HEAD:$L)" &&
-	mv ../was $L && git agent capture l && git -C $L cat-file -e agent/l:k
+	make_super replaced lib &&
+	cd replaced &&
+	while_running l "echo k >$L/k" "mv $L ../was && ln -s ../../was $L" &&
+	grep "submodule .vendor/lib.: a symlink leads elsewhere" ../err &&
+	rm $L &&
+	echo file >$L &&
+	test_must_fail git agent capture l 2>../err &&
+	grep "it is not checked out" ../err &&
+	rm $L &&
+	test_must_fail git agent capture l &&
+	test "$(git --git-dir=.git/modules/$L --work-tree=. rev-parse agent/l)" = "$(git rev-parse HEAD:$L)" &&
+	mv ../was $L &&
+	git agent capture l &&
+	git -C $L cat-file -e agent/l:k
 '
 
 test_expect_success 'removed from the superproject meanwhile: not waited for, and named' '
-	make_super given lib && cd given && while_running g "echo k >$L/k; echo k >k; git -C $L commit -q --allow-empty -m mine; git commit -qam bump" "git rm -q $L && git commit -qm removed" &&
-	git cat-file -e agent/g:k && test "$(git rev-parse agent/g:$L)" = "$(git rev-parse HEAD~1:$L)" && git agent review --stat g >../out && grep "submodule vendor/lib: it is not there any more" ../out &&
-	git agent review --accept-all --critical g && git agent review --reject g $L && git agent land g && test_expect_code 2 git agent drop g 2>../err && grep "work in submodule .*vendor/lib" ../err &&
-	git agent drop --force g 2>../err && grep "submodule vendor/lib: it is not checked out: its session stays in" ../err
+	make_super given lib &&
+	cd given &&
+	while_running g "echo k >$L/k; echo k >k; git -C $L commit -q --allow-empty -m mine; git commit -qam bump" "git rm -q $L && git commit -qm removed" &&
+	git cat-file -e agent/g:k &&
+	test "$(git rev-parse agent/g:$L)" = "$(git rev-parse HEAD~1:$L)" &&
+	git agent review --stat g >../out &&
+	grep "submodule vendor/lib: it is not there any more" ../out &&
+	git agent review --accept-all --critical g &&
+	git agent review --reject g $L &&
+	git agent land g &&
+	test_expect_code 2 git agent drop g 2>../err &&
+	grep "work in submodule .*vendor/lib" ../err &&
+	git agent drop --force g 2>../err &&
+	grep "submodule vendor/lib: it is not checked out: its session stays in" ../err
 '
 
 test_expect_success 'moved on the host meanwhile: said how it is captured, and its commits come with their ids' '
-	make_super elsewhere lib && cd elsewhere && while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" "git mv $L other && git commit -qm moved" &&
-	git agent show m >../out && grep "it is not there any more.*git agent list. in it" ../out && ! grep "next: .*$L" ../out && git -C other agent list | grep "^m .*captured" &&
-	test "$(git -C other rev-parse agent/m)" = "$(cat "$HOME/aihome/k")" && git -C other agent land m && test -e other/k
+	make_super elsewhere lib &&
+	cd elsewhere &&
+	while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" "git mv $L other && git commit -qm moved" &&
+	git agent show m >../out &&
+	grep "it is not there any more.*git agent list. in it" ../out &&
+	! grep "next: .*$L" ../out &&
+	git -C other agent list | grep "^m .*captured" &&
+	test "$(git -C other rev-parse agent/m)" = "$(cat "$HOME/aihome/k")" &&
+	git -C other agent land m &&
+	test -e other/k
 '
 
 test_expect_success 'land: not while nobody can look at the submodule, or its commit is on no branch' '
-	make_super looked lib && cd looked && git agent start --name k -- sh -c "echo \"all: ; id\" >$L/Makefile" && git agent review --accept-all k &&
-	git submodule --quiet deinit -f $L && test_expect_code 3 git agent land k 2>../err && grep "submodule vendor/lib: it is not checked out" ../err &&
-	test_expect_code 2 git agent drop k && git submodule --quiet update --init && test_expect_code 3 git agent land k && git -C $L agent review --accept-all k &&
-	git -C $L branch -qD agent/k && test_expect_code 2 git agent land k 2>../err && grep "on no branch there" ../err && sed -n "s/^hint: .\(git -C [^ ]* branch [^ ]* [0-9a-f]*\).*/\1/p" ../err >../cmd &&
-	test -s ../cmd && sh ../cmd && git agent land k && test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/k)"
+	make_super looked lib &&
+	cd looked &&
+	git agent start --name k -- sh -c "echo \"all: ; id\" >$L/Makefile" &&
+	git agent review --accept-all k &&
+	git submodule --quiet deinit -f $L &&
+	test_expect_code 3 git agent land k 2>../err &&
+	grep "submodule vendor/lib: it is not checked out" ../err &&
+	test_expect_code 2 git agent drop k &&
+	git submodule --quiet update --init &&
+	test_expect_code 3 git agent land k &&
+	git -C $L agent review --accept-all k &&
+	git -C $L branch -qD agent/k &&
+	test_expect_code 2 git agent land k 2>../err &&
+	grep "on no branch there" ../err &&
+	sed -n "s/^hint: .\(git -C [^ ]* branch [^ ]* [0-9a-f]*\).*/\1/p" ../err >../cmd &&
+	test -s ../cmd &&
+	sh ../cmd &&
+	git agent land k &&
+	test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/k)"
 '
 
 test_expect_success 'on no branch, as clones have them: landed once the superproject is, and dropped once a branch has it' '
-	make_super origin lib && git clone -q --recurse-submodules origin detached && cd detached && test -z "$(git -C $L branch --show-current)" &&
-	git agent start --name d -- sh -c "echo k >$L/k" && git -C $L checkout -q agent/d~0 && git -C $L agent list | grep "^d .*captured" && git submodule --quiet update &&
-	git agent review --accept-all d && git agent land d && git submodule --quiet update && test -e $L/k && git -C $L agent list | grep "^d .*landed" &&
-	test_expect_code 2 git agent drop d && git -C $L branch keep-d && git agent drop d &&
-	git -C $L switch -q -C main && git agent start --name e -- sh -c "echo e >$L/e" && git agent review --accept-all e && git -C $L checkout -q agent/e~0 && test_expect_code 2 git agent drop e &&
-	git agent land e && git -C $L agent list | grep "^e .*landed" &&
-	test_expect_code 2 git agent drop e && git -C $L branch keep-e && git agent drop e
+	make_super origin lib &&
+	git clone -q --recurse-submodules origin detached &&
+	cd detached &&
+	test -z "$(git -C $L branch --show-current)" &&
+	git agent start --name d -- sh -c "echo k >$L/k" &&
+	git -C $L checkout -q agent/d~0 &&
+	git -C $L agent list | grep "^d .*captured" &&
+	git submodule --quiet update &&
+	git agent review --accept-all d &&
+	git agent land d &&
+	git submodule --quiet update &&
+	test -e $L/k &&
+	git -C $L agent list | grep "^d .*landed" &&
+	test_expect_code 2 git agent drop d &&
+	git -C $L branch keep-d &&
+	git agent drop d &&
+	git -C $L switch -q -C main &&
+	git agent start --name e -- sh -c "echo e >$L/e" &&
+	git agent review --accept-all e &&
+	git -C $L checkout -q agent/e~0 &&
+	test_expect_code 2 git agent drop e &&
+	git agent land e &&
+	git -C $L agent list | grep "^e .*landed" &&
+	test_expect_code 2 git agent drop e &&
+	git -C $L branch keep-e &&
+	git agent drop e
 '
 
 test_expect_success 'its pointer rejected: the work stays there, for what the user makes of it' '
-	make_super refused lib && cd refused && git agent start --name r -- sh -c "echo k >$L/k; echo k >k" && git agent review --reject r $L && git agent land r 2>../err &&
-	grep "no commit here names them; next: git -C .*vendor/lib merge agent/r, then commit the submodule here" ../err && test -z "$(git status --porcelain)" && test_expect_code 2 git agent drop r &&
-	git -C $L agent drop --force r && git agent drop r
+	make_super refused lib &&
+	cd refused &&
+	git agent start --name r -- sh -c "
+		echo k >$L/k
+		echo k >k" &&
+	git agent review --reject r $L &&
+	git agent land r 2>../err &&
+	grep "no commit here names them; next: git -C .*vendor/lib merge agent/r, then commit the submodule here" ../err &&
+	test -z "$(git status --porcelain)" &&
+	test_expect_code 2 git agent drop r &&
+	git -C $L agent drop --force r &&
+	git agent drop r
 '
 
 test_expect_success 'accepted after the capture: the branch there moves on, and the user is told' '
-	make_super accepted lib && cd accepted && git agent start --name a -- sh -c "echo k >$L/k; echo id >$L/.envrc" && git -C $L agent review --accept-all --critical a &&
-	git agent review --accept-all a && git agent land a 2>../err && grep "merge agent/a, then commit the submodule here" ../err &&
-	git -C $L merge -q agent/a && git commit -qam both && test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/a)" && test -z "$(git status --porcelain)"
+	make_super accepted lib &&
+	cd accepted &&
+	git agent start --name a -- sh -c "
+		echo k >$L/k
+		echo id >$L/.envrc" &&
+	git -C $L agent review --accept-all --critical a &&
+	git agent review --accept-all a &&
+	git agent land a 2>../err &&
+	grep "merge agent/a, then commit the submodule here" ../err &&
+	git -C $L merge -q agent/a &&
+	git commit -qam both &&
+	test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/a)" &&
+	test -z "$(git status --porcelain)"
 '
 
 test_expect_success 'merged there first, and landed then' '
-	make_super first lib && cd first && git agent start --name f -- sh -c "echo k >$L/k; echo k >k" && git -C $L merge -q agent/f && git agent review --accept-all f &&
-	git agent land f 2>../err && ! grep next ../err && test -z "$(git status --porcelain)" && test -e $L/k && git agent drop f &&
-	git agent start --name g -- sh -c "git rm -q --cached $L; git commit -qm removed; echo g >g" &&
-	git -C $L commit -q --allow-empty -m mine && git agent review --accept-all g &&
-	git -C $L rev-parse HEAD >../mine && git agent land g && test -e g && test -z "$(git ls-files $L)" &&
+	make_super first lib &&
+	cd first &&
+	git agent start --name f -- sh -c "
+		echo k >$L/k
+		echo k >k" &&
+	git -C $L merge -q agent/f &&
+	git agent review --accept-all f &&
+	git agent land f 2>../err &&
+	! grep next ../err &&
+	test -z "$(git status --porcelain)" &&
+	test -e $L/k &&
+	git agent drop f &&
+	git agent start --name g -- sh -c "
+		git rm -q --cached $L
+		git commit -qm removed
+		echo g >g" &&
+	git -C $L commit -q --allow-empty -m mine &&
+	git agent review --accept-all g &&
+	git -C $L rev-parse HEAD >../mine &&
+	git agent land g &&
+	test -e g &&
+	test -z "$(git ls-files $L)" &&
 	git -C $L rev-parse HEAD | test_cmp ../mine - &&
-	git agent land --undo && git ls-files --error-unmatch $L && git -C $L rev-parse HEAD | test_cmp ../mine -
+	git agent land --undo &&
+	git ls-files --error-unmatch $L &&
+	git -C $L rev-parse HEAD | test_cmp ../mine -
 '
 
 test_expect_success 'two sessions that both move it: the second is a conflict, and says where to merge' '
-	make_super both lib && cd both && for i in 1 2; do git agent start --name s$i -- sh -c "echo $i >$L/n$i" && git agent review --accept-all s$i || exit 1; done &&
-	git agent land s1 && git -C $L merge -q agent/s1 && test_expect_code 4 git agent land s2 2>../err && grep "next: git -C .*vendor/lib merge agent/s2" ../err &&
-	git -C $L merge -q -m both agent/s2 && git add $L && git commit -qm both && test -e $L/n1 && test -e $L/n2 && test -z "$(git status --porcelain)"
+	make_super both lib &&
+	cd both &&
+	for i in 1 2; do
+		git agent start --name s$i -- sh -c "echo $i >$L/n$i" &&
+		git agent review --accept-all s$i ||
+			exit 1
+	done &&
+	git agent land s1 &&
+	git -C $L merge -q agent/s1 &&
+	test_expect_code 4 git agent land s2 2>../err &&
+	grep "next: git -C .*vendor/lib merge agent/s2" ../err &&
+	git -C $L merge -q -m both agent/s2 &&
+	git add $L &&
+	git commit -qm both &&
+	test -e $L/n1 &&
+	test -e $L/n2 &&
+	test -z "$(git status --porcelain)"
 '
 
 test_expect_success 'its state is damaged: said where, and dropped there' '
-	make_super damaged lib && cd damaged && git agent start --name dmg -- sh -c "echo id >$L/.envrc" &&
-	f=$(grep -l "within = " "$HOME"/.local/state/git-agent/*/sessions/dmg/session) && echo x >"$f" && rm -f "$f.old" &&
-	git agent list >../out && grep "^dmg .* in submodules" ../out && test_must_fail git agent drop --force dmg 2>../err && grep "git -C .*vendor/lib agent drop --force dmg" ../err && git -C $L agent drop --force dmg && git agent drop --force dmg
+	make_super damaged lib &&
+	cd damaged &&
+	git agent start --name dmg -- sh -c "echo id >$L/.envrc" &&
+	f=$(grep -l "within = " "$HOME"/.local/state/git-agent/*/sessions/dmg/session) &&
+	echo x >"$f" &&
+	rm -f "$f.old" &&
+	git agent list >../out &&
+	grep "^dmg .* in submodules" ../out &&
+	test_must_fail git agent drop --force dmg 2>../err &&
+	grep "git -C .*vendor/lib agent drop --force dmg" ../err &&
+	git -C $L agent drop --force dmg &&
+	git agent drop --force dmg
 '
 
 test_expect_success 'its branch was moved meanwhile: how to rename it, from where the user is' '
-	make_super moving lib && cd moving && while_running b "echo k >$L/k" "git -C $L update-ref refs/heads/agent/b \$(git -C $L commit-tree -m x HEAD^{tree})" &&
-	sed -n "s/^hint: rename it: \(git -C [^ ]* branch -m agent\/b\) NEW-NAME;.*/\1 mine/p" ../err >../cmd && test -s ../cmd && sh ../cmd && git agent capture b && git -C $L cat-file -e agent/b:k
+	make_super moving lib &&
+	cd moving &&
+	while_running b "echo k >$L/k" "git -C $L update-ref refs/heads/agent/b \$(git -C $L commit-tree -m x HEAD^{tree})" &&
+	sed -n "s/^hint: rename it: \(git -C [^ ]* branch -m agent\/b\) NEW-NAME;.*/\1 mine/p" ../err >../cmd &&
+	test -s ../cmd &&
+	sh ../cmd &&
+	git agent capture b &&
+	git -C $L cat-file -e agent/b:k
 '
 
 test_expect_success 'emptied by rm -rf, which cannot remove a mount point: left as it was, and said' '
-	make_super emptied lib && cd emptied && git agent start --name e -- sh -c "rm -rf $L; test -z \"\$(ls -A $L/.git)\" && echo k >k" 2>../err &&
-	git diff --name-only HEAD agent/e >../got && echo k >../want && test_cmp ../want ../got && ! git -C $L rev-parse -q --verify agent/e &&
-	git -C $L agent review e >../out && grep "removed all files of the submodule and its git dir" ../out &&
-	git agent start --name f -- sh -c "git -C $L rm -rq ." && test -z "$(git -C $L ls-tree agent/f)" && test "$(git rev-parse agent/f:$L)" = "$(git -C $L rev-parse agent/f)"
+	make_super emptied lib &&
+	cd emptied &&
+	git agent start --name e -- sh -c "
+		rm -rf $L
+		test -z \"\$(ls -A $L/.git)\" &&
+		echo k >k" 2>../err &&
+	test_prints k git diff --name-only HEAD agent/e &&
+	! git -C $L rev-parse -q --verify agent/e &&
+	git -C $L agent review e >../out &&
+	grep "removed all files of the submodule and its git dir" ../out &&
+	git agent start --name f -- sh -c "git -C $L rm -rq ." &&
+	test -z "$(git -C $L ls-tree agent/f)" &&
+	test "$(git rev-parse agent/f:$L)" = "$(git -C $L rev-parse agent/f)"
 '
 
 test_expect_success 'removed by the agent as the manual page says, since git rm and git mv fail' '
-	make_super removed lib && cd removed && git agent start --name r -- sh -c "
-		git rm -q $L && exit 1; git mv $L there && exit 1; test -z \"\$(git status --porcelain)\" || exit 1
-		git rm -q --cached $L && git config -f .gitmodules --remove-section submodule.$L && git add .gitmodules && git commit -qm removed" &&
-	test "$(git log -1 --format=%s agent/r)" = removed && test -z "$(git ls-tree agent/r $L)" && git cat-file -e agent/r:a
+	make_super removed lib &&
+	cd removed &&
+	git agent start --name r -- sh -c "
+		git rm -q $L &&
+		exit 1
+		git mv $L there &&
+		exit 1
+		test -z \"\$(git status --porcelain)\" || exit 1
+		git rm -q --cached $L &&
+		git config -f .gitmodules --remove-section submodule.$L &&
+		git add .gitmodules &&
+		git commit -qm removed" &&
+	test "$(git log -1 --format=%s agent/r)" = removed &&
+	test -z "$(git ls-tree agent/r $L)" &&
+	git cat-file -e agent/r:a
 '
 
 test_expect_success 'added by the agent: pointer and settings are flagged, the repository stays in the session' '
-	make_repo adds && cd adds && git agent start --name a -- sh -c "
-		git init -q /tmp/l && git -C /tmp/l -c user.name=x -c user.email=x@y commit -q --allow-empty -m l &&
-		git -c protocol.file.allow=always submodule --quiet add /tmp/l $L && git commit -qm added; echo k >$L/k; echo k >k" &&
-	git diff --name-only HEAD agent/a >../got && echo k >../want && test_cmp ../want ../got && git agent review --json a >../json && python3 - ../json <<-\EOT &&
+	make_repo adds &&
+	cd adds &&
+	git agent start --name a -- sh -c "
+		git init -q /tmp/l &&
+		git -C /tmp/l -c user.name=x -c user.email=x@y commit -q --allow-empty -m l &&
+		git -c protocol.file.allow=always submodule --quiet add /tmp/l $L &&
+		git commit -qm added
+		echo k >$L/k
+		echo k >k" &&
+	test_prints k git diff --name-only HEAD agent/a &&
+	git agent review --json a >../json &&
+	python3 - ../json <<-\EOT &&
 	import json, sys
 	o = json.load(open(sys.argv[1]))
 	assert {("gitlink-changed", "vendor/lib"), ("gitmodules", ".gitmodules")} <= {(f["id"], f["path"]) for f in o["flags"]}, o["flags"]
 	assert ("repository", "vendor/lib") in {(x["kind"], x["path"]) for x in o["left_behind"]}, o["left_behind"]
 	EOT
-	test_expect_code 3 git agent land a && test ! -e $L
+	test_expect_code 3 git agent land a &&
+	test ! -e $L
 '
 
 test_expect_success 'something else in its place in the agent'\''s commits' '
-	make_super swapped lib && cd swapped && git agent start --name b -- sh -c "
-		b=\$(echo x | git hash-object -w --stdin); for m in 100644 120000; do
-			git update-index --force-remove $L; git update-index --add --cacheinfo \$m,\$b,$L; git commit -qm \$m
-		done; echo k >$L/k" && test "$(git rev-parse agent/b:$L)" = "$(git -C $L rev-parse agent/b)" && git -C $L cat-file -e agent/b:k &&
-	git agent start --name d -- sh -c "b=\$(echo x | git hash-object -w --stdin); git update-index --force-remove $L; git update-index --add --cacheinfo 100644,\$b,$L/x; git commit -qm d; echo k >k" &&
-	git cat-file -e agent/d:k && test -z "$(git ls-tree agent/d $L)"
+	make_super swapped lib &&
+	cd swapped &&
+	git agent start --name b -- sh -c "
+		b=\$(echo x | git hash-object -w --stdin)
+		for m in 100644 120000; do
+			git update-index --force-remove $L
+			git update-index --add --cacheinfo \$m,\$b,$L
+			git commit -qm \$m
+		done
+		echo k >$L/k" &&
+	test "$(git rev-parse agent/b:$L)" = "$(git -C $L rev-parse agent/b)" &&
+	git -C $L cat-file -e agent/b:k &&
+	git agent start --name d -- sh -c "
+		b=\$(echo x | git hash-object -w --stdin)
+		git update-index --force-remove $L
+		git update-index --add --cacheinfo 100644,\$b,$L/x
+		git commit -qm d
+		echo k >k" &&
+	git cat-file -e agent/d:k &&
+	test -z "$(git ls-tree agent/d $L)"
 '
 
 test_expect_success 'its pointer after more commits than are asked about' '
-	make_super long lib && cd long && git agent start --name l -- sh -c "
-		{ echo \"reset refs/heads/agent/l\"; echo \"from \$(git rev-parse HEAD)\"; i=0; while [ \$i -lt 1100 ]; do
-			printf \"commit refs/heads/agent/l\ncommitter A U Thor <author@example.com> 1700000000 +0000\ndata 1\nx\n\"; i=\$((i + 1))
-		done; } | git fast-import --quiet --force && git reset -q && git -C $L commit -q --allow-empty -m mine && git commit -qam bump" &&
-	test "$(git rev-list --count HEAD..agent/l)" = 1101 && test "$(git rev-parse agent/l:$L)" = "$(git -C $L rev-parse agent/l)"
+	make_super long lib &&
+	cd long &&
+	git agent start --name l -- sh -c "
+		{
+			echo \"reset refs/heads/agent/l\"
+			echo \"from \$(git rev-parse HEAD)\"
+			i=0
+			while [ \$i -lt 1100 ]; do
+				printf \"commit refs/heads/agent/l\ncommitter A U Thor <author@example.com> 1700000000 +0000\ndata 1\nx\n\"
+				i=\$((i + 1))
+			done
+		} |
+			git fast-import --quiet --force &&
+		git reset -q &&
+		git -C $L commit -q --allow-empty -m mine &&
+		git commit -qam bump" &&
+	test "$(git rev-list --count HEAD..agent/l)" = 1101 &&
+	test "$(git rev-parse agent/l:$L)" = "$(git -C $L rev-parse agent/l)"
 '
 
 # A repository at DIR with N files that are repositories in it, each with D ignored directories.
 make_many() {
-	git init -q "$1" && (
-		cd "$1" && i=0 && while [ $i -lt "$2" ]; do
-			i=$((i + 1)) && git init -q s$i && git -C s$i commit -q --allow-empty -m s || exit 1
-			d=0 && while [ $d -lt "$3" ]; do d=$((d + 1)) && mkdir s$i/i$d && echo x >s$i/i$d/x || exit 1; done
+	git init -q "$1" &&
+	(
+		cd "$1" &&
+		i=0 &&
+		while [ $i -lt "$2" ]; do
+			i=$((i + 1)) &&
+			git init -q s$i &&
+			git -C s$i commit -q --allow-empty -m s ||
+				exit 1
+			d=0 &&
+			while [ $d -lt "$3" ]; do
+				d=$((d + 1)) &&
+				mkdir s$i/i$d &&
+				echo x >s$i/i$d/x || exit 1
+			done
 			echo "i*/" >>s$i/.git/info/exclude
-		done && git add . 2>/dev/null && git commit -qm many
+		done &&
+		git add . 2>/dev/null &&
+		git commit -qm many
+
 	)
 }
 
 test_expect_success 'more of them than can be shown, and deeper than is looked: named' '
-	make_many many 66 0 && cd many && git agent start --name m -- sh -c "for i in 1 2 66; do echo k >s\$i/k; done; ls -d s*/.git | wc -l >\$HOME/n" && test "$(cat "$HOME/aihome/n")" = 64 &&
-	git agent show m >../out && test "$(grep -c "submodule s.*: there are too many" ../out)" = 2 && git -C s66 cat-file -e agent/m:k && cd .. &&
-	git init -q n0 && git -C n0 commit -q --allow-empty -m n && for i in 1 2 3 4 5 6 7 8 9 10; do
-		git init -q n$i && cp -r n$((i - 1)) n$i/s && git -C n$i add s 2>/dev/null && git -C n$i commit -qm n || exit 1
-	done && cd n10 && git agent start --name n -- sh -c "p=. n=0; while test -e \$p/s/.git; do p=\$p/s n=\$((n + 1)); echo k >\$p/k; done; echo \$n >\$HOME/n" && test "$(cat "$HOME/aihome/n")" = 8 &&
-	p=. && for i in 1 2 3 4 5 6 7 8; do test "$(git -C $p rev-parse agent/n:s)" = "$(git -C $p/s rev-parse agent/n)" || exit 1; p=$p/s; done && git -C $p cat-file -e agent/n:k
+	make_many many 66 0 &&
+	cd many &&
+	git agent start --name m -- sh -c "
+		for i in 1 2 66; do echo k >s\$i/k; done
+		ls -d s*/.git | wc -l >\$HOME/n" &&
+	test "$(cat "$HOME/aihome/n")" = 64 &&
+	git agent show m >../out &&
+	test "$(grep -c "submodule s.*: there are too many" ../out)" = 2 &&
+	git -C s66 cat-file -e agent/m:k &&
+	cd .. &&
+	git init -q n0 &&
+	git -C n0 commit -q --allow-empty -m n &&
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		git init -q n$i &&
+		cp -r n$((i - 1)) n$i/s &&
+		git -C n$i add s 2>/dev/null &&
+		git -C n$i commit -qm n ||
+			exit 1
+	done &&
+	cd n10 &&
+	git agent start --name n -- sh -c "
+		p=. n=0
+		while test -e \$p/s/.git; do
+			p=\$p/s n=\$((n + 1))
+			echo k >\$p/k
+		done
+		echo \$n >\$HOME/n" &&
+	test "$(cat "$HOME/aihome/n")" = 8 &&
+	p=. &&
+	for i in 1 2 3 4 5 6 7 8; do
+		test "$(git -C $p rev-parse agent/n:s)" = "$(git -C $p/s rev-parse agent/n)" ||
+			exit 1
+		p=$p/s
+	done &&
+	git -C $p cat-file -e agent/n:k
 '
 
 test_expect_success 'more ignored directories in them than can be mounted: some are left out' '
-	make_many wide 12 90 && cd wide && git agent start --name w -- sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo k >s\$i/k; done; ls -d s*/i*/x | wc -l >\$HOME/n" &&
-	test "$(cat "$HOME/aihome/n")" = 1000 && git -C s12 cat-file -e agent/w:k && for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git -C s$i agent show w; done >../out && test "$(grep -c "too many ignored directories" ../out)" = 80
+	make_many wide 12 90 &&
+	cd wide &&
+	git agent start --name w -- sh -c "
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo k >s\$i/k; done
+		ls -d s*/i*/x | wc -l >\$HOME/n" &&
+	test "$(cat "$HOME/aihome/n")" = 1000 &&
+	git -C s12 cat-file -e agent/w:k &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git -C s$i agent show w; done >../out &&
+	test "$(grep -c "too many ignored directories" ../out)" = 80
 '
 
 test_done

@@ -14,13 +14,17 @@ set_limit() {
 
 # limits_of NAME: the keys in the session's report
 limits_of() {
-	git agent review --json "$1" | python3 -c 'import json, sys; print(*json.load(sys.stdin)["limits"])'
+	git agent review --json "$1" |
+		python3 -c 'import json, sys; print(*json.load(sys.stdin)["limits"])'
 }
 
 # brings NAME KEY VALUE: with the limit raised in the user's file, a capture brings the rest
 brings() {
-	git agent show "$1" | grep "raise limits.capture.$2 in $conf, then run 'git agent capture $1'" && set_limit "$2" "$3" &&
-	git agent capture "$1" && test -z "$(limits_of "$1")"
+	git agent show "$1" |
+		grep "raise limits.capture.$2 in $conf, then run 'git agent capture $1'" &&
+	set_limit "$2" "$3" &&
+	git agent capture "$1" &&
+	test -z "$(limits_of "$1")"
 }
 
 # pack_of COMMIT: the size of the pack that has it
@@ -32,17 +36,24 @@ pack_of() {
 
 # nothing_lost NAME: objects and refs are whole, and nothing temporary stays
 nothing_lost() {
-	git fsck --connectivity-only && ! find .git/objects -name "*.keep" -o -name "tmp_objdir*" | grep . &&
+	git fsck --connectivity-only &&
+	! find .git/objects -name "*.keep" -o -name "tmp_objdir*" | grep . &&
 	test ! -e ".git/worktrees/agent-$1"
 }
 
 # The same of one that is not captured yet.
 nothing_lost_but_entry() {
-	git fsck --connectivity-only && ! find .git/objects -name "*.keep" -o -name "tmp_objdir*" | grep .
+	git fsck --connectivity-only &&
+	! find .git/objects -name "*.keep" -o -name "tmp_objdir*" | grep .
 }
 
 make_repo() {
-	rm -f "$conf" && git init -q "$1" && cd "$1" && echo a >a && git add -A && git commit -qm base
+	rm -f "$conf" &&
+	git init -q "$1" &&
+	cd "$1" &&
+	echo a >a &&
+	git add -A &&
+	git commit -qm base
 }
 
 # ---- what is read of the layers: KEY, a value that does, the work, what one less keeps away -----
@@ -63,57 +74,137 @@ tree_limit total_size 22 'echo x >x; echo 1234567890123456789 >y' y
 tree_limit entries 3 'echo x >x; echo y >y; echo z >z' z
 
 test_expect_success 'what is left beside is whole: another file, a removal, a commit' '
-	make_repo beside && set_limit file_size 5 && git agent start -q --name b -- sh -c "
-		echo c >c; git add c; git commit -qm c; rm a; echo 123456 >big; echo s >s" && git ls-tree -r --name-only agent/b >../got &&
-	printf "c\ns\n" >../want && test_cmp ../want ../got && git log --format=%s agent/b | grep -x c && git agent show b | grep "left behind: big (limit, 1 file)" &&
-	brings b file_size 7 && git ls-tree -r --name-only agent/b >../got && printf "big\nc\ns\n" >../want && test_cmp ../want ../got
+	make_repo beside &&
+	set_limit file_size 5 &&
+	git agent start -q --name b -- sh -c "
+		echo c >c
+		git add c
+		git commit -qm c
+		rm a
+		echo 123456 >big
+		echo s >s" &&
+	test_prints "c\ns" git ls-tree -r --name-only agent/b &&
+	git log --format=%s agent/b | grep -x c &&
+	git agent show b | grep "left behind: big (limit, 1 file)" &&
+	brings b file_size 7 &&
+	test_prints "big\nc\ns" git ls-tree -r --name-only agent/b
 '
 
 test_expect_success 'limits.capture.entries: what a commit has and the walk does not come to is as it was committed' '
-	make_repo behind "" && mkdir m.a n && echo o >m.a/o && echo o >n/o && git add -A && git commit -qm more && set_limit entries 12 &&
-	git agent start -q --name b -- sh -c "mkdir aa mm z; echo 1 >aa/x; echo 1 >mm/in; echo 1 >z/x; echo 1 >mma; echo 2 >n/o; rm m.a/o; git add -A; git commit -qm all
-		rm aa/x; for i in 1 2 3 4 5 6 7; do echo \$i >mm/n\$i; done" &&
-	git diff --name-status HEAD agent/b >../got && printf "D\tm.a/o\nA\tmm/in\nA\tmma\nM\tn/o\nA\tz/x\n" >../want && test_cmp ../want ../got &&
-	git show --format= --name-status agent/b >../got && printf "D\taa/x\n" >../want && test_cmp ../want ../got &&
-	brings b entries 100 && test "$(git show agent/b:mm/n7)" = 7
+	make_repo behind "" &&
+	mkdir m.a n &&
+	echo o >m.a/o &&
+	echo o >n/o &&
+	git add -A &&
+	git commit -qm more &&
+	set_limit entries 12 &&
+	git agent start -q --name b -- sh -c "
+		mkdir aa mm z
+		echo 1 >aa/x
+		echo 1 >mm/in
+		echo 1 >z/x
+		echo 1 >mma
+		echo 2 >n/o
+		rm m.a/o
+		git add -A
+		git commit -qm all
+		rm aa/x
+		for i in 1 2 3 4 5 6 7; do echo \$i >mm/n\$i; done" &&
+	test_prints "D\tm.a/o\nA\tmm/in\nA\tmma\nM\tn/o\nA\tz/x" git diff --name-status HEAD agent/b &&
+	test_prints "D\taa/x" git show --format= --name-status agent/b &&
+	brings b entries 100 &&
+	test "$(git show agent/b:mm/n7)" = 7
 '
 
 test_expect_success 'limits.capture.entries: what a new directory hides and the walk was past is gone, as it was committed' '
-	make_repo hides "" && mkdir m && touch m/0 m/a m/z && git add -A && git commit -qm more && set_limit entries 9 &&
-	git agent start -q --name h -- sh -c "rm -r m; mkdir -p m/b; echo 1 >m/b/1; git add -A; git commit -qm all; for i in 1 2 3 4 5 6 7 8 9; do echo \$i >m/b/n\$i; done" &&
-	git diff --name-status HEAD agent/h >../got && printf "D\tm/0\nD\tm/a\nA\tm/b/1\nD\tm/z\n" >../want && test_cmp ../want ../got && test "$(git log -1 --format=%s agent/h)" = all
+	make_repo hides "" &&
+	mkdir m &&
+	touch m/0 m/a m/z &&
+	git add -A &&
+	git commit -qm more &&
+	set_limit entries 9 &&
+	git agent start -q --name h -- sh -c "
+		rm -r m
+		mkdir -p m/b
+		echo 1 >m/b/1
+		git add -A
+		git commit -qm all
+		for i in 1 2 3 4 5 6 7 8 9; do echo \$i >m/b/n\$i; done" &&
+	test_prints "D\tm/0\nD\tm/a\nA\tm/b/1\nD\tm/z" git diff --name-status HEAD agent/h &&
+	test "$(git log -1 --format=%s agent/h)" = all
 '
 
 test_expect_success 'limits.capture.entries: long paths are held as well, and count for more' '
-	make_repo long && set_limit entries 40 && d=$(printf "%0200d" 0) && git agent start -q --name p -- sh -c "
-		mkdir -p $d/$d/$d/$d; for i in 1 2 3 4 5 6 7 8 9; do echo \$i >$d/$d/$d/$d/\$i; done; echo b >b" &&
-	git agent show p | grep "more entries with long paths than can be captured.*(limits.capture.entries: 40)" &&
-	brings p entries 400 && test "$(git ls-tree -r --name-only agent/p | wc -l)" -eq 11
+	make_repo long &&
+	set_limit entries 40 &&
+	d=$(printf "%0200d" 0) &&
+	git agent start -q --name p -- sh -c "
+		mkdir -p $d/$d/$d/$d
+		for i in 1 2 3 4 5 6 7 8 9; do
+			echo \$i >$d/$d/$d/$d/\$i
+		done
+		echo b >b" &&
+	git agent show p |
+		grep "more entries with long paths than can be captured.*(limits.capture.entries: 40)" &&
+	brings p entries 400 &&
+	test "$(git ls-tree -r --name-only agent/p | wc -l)" -eq 11
 '
 
 test_expect_success 'a report that gets too long: what captures the session all the same is said, and does' '
-	make_repo report && e=$(printf "%0220d" 0 | tr 0 "\033") && test_must_fail git agent start -q --name r -- sh -c "
-		d=\$1; for i in 2 3 4 5 6 7 8 9 10 11 12; do d=\$d/\$1; done; echo 0 >0; git add 0; git commit -qm 0; mkdir -p \$d; cd \$d; for i in \$(seq 3000); do echo >\$i; done" sh "$e" 2>../err &&
-	grep "the report of session .r. is too long" ../err && grep "git agent -c limits.capture.entries=1000 capture r" ../err &&
-	git agent -c limits.capture.entries=1000 capture r && test "$(git show agent/r:0)" = 0 && git agent drop --force r
+	make_repo report &&
+	e=$(printf "%0220d" 0 | tr 0 "\033") &&
+	test_must_fail git agent start -q --name r -- sh -c "
+		d=\$1
+		for i in 2 3 4 5 6 7 8 9 10 11 12; do d=\$d/\$1; done
+		echo 0 >0
+		git add 0
+		git commit -qm 0
+		mkdir -p \$d
+		cd \$d
+		for i in \$(seq 3000); do echo >\$i; done" sh "$e" 2>../err &&
+	grep "the report of session .r. is too long" ../err &&
+	grep "git agent -c limits.capture.entries=1000 capture r" ../err &&
+	git agent -c limits.capture.entries=1000 capture r &&
+	test "$(git show agent/r:0)" = 0 &&
+	git agent drop --force r
 '
 
 test_expect_success 'a pattern as long as a file may be, for many files: the report is about them' '
-	make_repo pattern && git agent start -q --name p -- sh -c "
-		{ printf \"n[\"; head -c 400000 /dev/zero | tr \"\\0\" x; echo \"0-9]*\"; } >.gitignore; for i in \$(seq 200); do echo >n\$i; done" &&
-	git agent show p | grep "newly ignored: n1, " && test "$(git cat-file -s refs/agent/p/report:report.json)" -lt 500000 &&
+	make_repo pattern &&
+	git agent start -q --name p -- sh -c "
+		{
+			printf \"n[\"
+			head -c 400000 /dev/zero | tr \"\0\" x
+			echo \"0-9]*\"
+		} >.gitignore
+		for i in \$(seq 200); do echo >n\$i; done" &&
+	git agent show p | grep "newly ignored: n1, " &&
+	test "$(git cat-file -s refs/agent/p/report:report.json)" -lt 500000 &&
 	git show refs/agent/p/report:report.json | grep "by .*n.xxxxx.*\.\.\.. of"
 '
 
 test_expect_success 'limits.capture.rules_size: of the upper and of the base, exactly and one less' '
-	make_repo rules && printf "123.x\n" >.gitignore && git add .gitignore && git commit -qm rules && set_limit rules_size 6 &&
-	for where in "echo z >d/.gitignore; " "" # the second: only what the base has
-	do
-		n=$((n + 1)) && set_limit rules_size 6 && agent="mkdir d; $where echo 1 >123.x; echo 2 >d/y" &&
-		git agent start -q --name same$n -- sh -c "$agent" && test -z "$(limits_of same$n)" && ! git cat-file -e agent/same$n:123.x &&
-		set_limit rules_size 5 && git agent start -q --name less$n -- sh -c "$agent" && git cat-file -e agent/less$n:123.x &&
-		test "$(limits_of less$n)" = limits.capture.rules_size && git agent show less$n | grep "gitignore.*too long.*limits.capture.rules_size: 5" &&
-		brings less$n rules_size 6 && ! git cat-file -e agent/less$n:123.x && nothing_lost less$n || exit 1
+	make_repo rules &&
+	printf "123.x\n" >.gitignore &&
+	git add .gitignore &&
+	git commit -qm rules &&
+	set_limit rules_size 6 &&
+		# the second: only what the base has
+	for where in "echo z >d/.gitignore; " ""; do
+		n=$((n + 1)) &&
+		set_limit rules_size 6 &&
+		agent="mkdir d; $where echo 1 >123.x; echo 2 >d/y" &&
+		git agent start -q --name same$n -- sh -c "$agent" &&
+		test -z "$(limits_of same$n)" &&
+		! git cat-file -e agent/same$n:123.x &&
+		set_limit rules_size 5 &&
+		git agent start -q --name less$n -- sh -c "$agent" &&
+		git cat-file -e agent/less$n:123.x &&
+		test "$(limits_of less$n)" = limits.capture.rules_size &&
+		git agent show less$n | grep "gitignore.*too long.*limits.capture.rules_size: 5" &&
+		brings less$n rules_size 6 &&
+		! git cat-file -e agent/less$n:123.x &&
+		nothing_lost less$n || exit 1
 	done
 '
 
@@ -122,7 +213,10 @@ test_expect_success 'limits.capture.rules_size: of the upper and of the base, ex
 # Two repositories with the same base and no session yet: with the same dates the work gives the
 # same ids in both, and neither has any of it before.
 make_pair() {
-	make_repo "$1" && cd .. && cp -r "$1" "$1-2" && cd "$1"
+	make_repo "$1" &&
+	cd .. &&
+	cp -r "$1" "$1-2" &&
+	cd "$1"
 }
 three='export GIT_AUTHOR_DATE="@1600000000 +0000" GIT_COMMITTER_DATE="@1600000000 +0000"
 for i in 1 2 3; do seq $((i * 1000)) >$i && git add $i && git commit -qm $i || exit; done'
@@ -153,30 +247,67 @@ commit_limit unpacked_size "$sizes | sum" 'the objects are too large together'
 commit_limit pack_size "pack_of \$tip" 'the pack is too large'
 
 test_expect_success 'limits.capture.entries: what a commit changes counts, and what all of them do' '
-	make_repo paths && set_limit entries 30 && git agent start -q --name same -- sh -c "seq 30 | xargs touch; git add .; git commit -qm 30; rm ? ??; git commit -qam gone" &&
-	test -z "$(limits_of same)" && test "$(git rev-list --count HEAD..agent/same)" = 2 &&
-	git agent start -q --name less -- sh -c "seq 31 | xargs touch; git add .; git commit -qm 31; rm ? ??; git commit -qam gone" &&
-	test "$(limits_of less)" = limits.capture.entries && git agent show less | grep "not taken (commit [0-9a-f]* has too many paths (limits.capture.entries: 30))" &&
-	brings less entries 31 && test "$(git rev-list --count HEAD..agent/less)" = 2
+	make_repo paths &&
+	set_limit entries 30 &&
+	git agent start -q --name same -- sh -c "
+		seq 30 | xargs touch
+		git add .
+		git commit -qm 30
+		rm ? ??
+		git commit -qam gone" &&
+	test -z "$(limits_of same)" &&
+	test "$(git rev-list --count HEAD..agent/same)" = 2 &&
+	git agent start -q --name less -- sh -c "
+		seq 31 | xargs touch
+		git add .
+		git commit -qm 31
+		rm ? ??
+		git commit -qam gone" &&
+	test "$(limits_of less)" = limits.capture.entries &&
+	git agent show less |
+		grep "not taken (commit [0-9a-f]* has too many paths (limits.capture.entries: 30))" &&
+	brings less entries 31 &&
+	test "$(git rev-list --count HEAD..agent/less)" = 2
 '
 
 test_expect_success 'limits.capture.branches: those beyond stay, and are counted' '
-	make_repo branches && set_limit branches 2 && agent="for i in 1 2; do git switch -qc b\$i && git commit -q --allow-empty -m \$i; done; git switch -q agent/\$n" &&
-	git agent start -q --name same -- sh -c "n=same; $agent" && test -z "$(limits_of same)" &&
-	git for-each-ref --format="%(refname)" refs/agent/same/heads >../got && printf "refs/agent/same/heads/b1\nrefs/agent/same/heads/b2\n" >../want && test_cmp ../want ../got &&
-	set_limit branches 1 && git agent start -q --name less -- sh -c "n=less; $agent" && test "$(limits_of less)" = limits.capture.branches &&
-	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 1 && git agent show less | grep "1 more branches of the agent stay in the session (limits.capture.branches: 1)" &&
-	brings less branches 2 && test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 2
+	make_repo branches &&
+	set_limit branches 2 &&
+	agent="for i in 1 2; do git switch -qc b\$i && git commit -q --allow-empty -m \$i; done; git switch -q agent/\$n" &&
+	git agent start -q --name same -- sh -c "n=same; $agent" &&
+	test -z "$(limits_of same)" &&
+	test_prints "refs/agent/same/heads/b1\nrefs/agent/same/heads/b2" git for-each-ref --format="%(refname)" refs/agent/same/heads &&
+	set_limit branches 1 &&
+	git agent start -q --name less -- sh -c "
+		n=less
+		$agent" &&
+	test "$(limits_of less)" = limits.capture.branches &&
+	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 1 &&
+	git agent show less |
+		grep "1 more branches of the agent stay in the session (limits.capture.branches: 1)" &&
+	brings less branches 2 &&
+	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 2
 '
 
 # Nothing could be said of what is held back without it.
 test_expect_success 'limits.capture.history: beyond it the session stays, with the remedy' '
-	make_pair history && set_limit history 3 && git agent start -q --name h -- sh -c "$three" && test -z "$(limits_of h)" && tip=$(git rev-parse agent/h) &&
-	cd ../history-2 && set_limit history 2 && test_expect_code 128 git agent start -q --name h -- sh -c "$three" 2>../err &&
+	make_pair history &&
+	set_limit history 3 &&
+	git agent start -q --name h -- sh -c "$three" &&
+	test -z "$(limits_of h)" &&
+	tip=$(git rev-parse agent/h) &&
+	cd ../history-2 &&
+	set_limit history 2 &&
+	test_expect_code 128 git agent start -q --name h -- sh -c "$three" 2>../err &&
 	grep "^git-agent: there are too many commits since the base (limits.capture.history: 2)\$" ../err &&
 	grep "^hint: raise limits.capture.history in $conf, then run .git agent capture h.; the agent.s work is safe in " ../err &&
-	git agent list 2>/dev/null | grep "^h .*interrupted" && test_must_fail git agent capture h 2>../err && grep limits.capture.history ../err &&
-	set_limit history 3 && git agent capture h && test "$(git rev-parse agent/h)" = $tip && nothing_lost h
+	git agent list 2>/dev/null | grep "^h .*interrupted" &&
+	test_must_fail git agent capture h 2>../err &&
+	grep limits.capture.history ../err &&
+	set_limit history 3 &&
+	git agent capture h &&
+	test "$(git rev-parse agent/h)" = $tip &&
+	nothing_lost h
 '
 
 # ---- time ------------------------------------------------------------------------------------------
@@ -186,105 +317,267 @@ busy='for i in $(seq 17000); do echo "*a*a*a*a*a*a*a*a*a*a*a*a*$i"; done >.gitig
 	for i in $(seq 2000); do : >aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$i; done'
 
 test_expect_success 'limits.capture.read_time: a layer that keeps its reader busy; the commits are kept' '
-	make_repo busy && set_limit read_time 1 && git agent start -q --name b1 -- sh -c "echo c >c; git add c; git commit -qm c; $busy" &&
-	test "$(limits_of b1)" = limits.capture.read_time && test "$(git log -1 --format=%s agent/b1)" = c && nothing_lost b1 &&
-	git agent show b1 >../show && grep "reading what the agent wrote took too long: what it did not commit stays in the session (limits.capture.read_time: 1s)" ../show &&
-	grep "left behind: . (limit" ../show && grep "raise limits.capture.read_time in $conf" ../show &&
-	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b1/upper)/.gitignore" && brings b1 read_time 10m && git cat-file -e agent/b1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
+	make_repo busy &&
+	set_limit read_time 1 &&
+	git agent start -q --name b1 -- sh -c "
+		echo c >c
+		git add c
+		git commit -qm c
+		$busy" &&
+	test "$(limits_of b1)" = limits.capture.read_time &&
+	test "$(git log -1 --format=%s agent/b1)" = c &&
+	nothing_lost b1 &&
+	git agent show b1 >../show &&
+	grep "reading what the agent wrote took too long: what it did not commit stays in the session (limits.capture.read_time: 1s)" ../show &&
+	grep "left behind: . (limit" ../show &&
+	grep "raise limits.capture.read_time in $conf" ../show &&
+	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b1/upper)/.gitignore" &&
+	brings b1 read_time 10m &&
+	git cat-file -e agent/b1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
 '
 
 test_expect_success 'limits.capture.read_time: what was brought before is not taken back' '
-	make_repo taken && set_limit file_size 5 && git agent start -q --name tk -- sh -c "echo c >c; git add c; git commit -qm c; echo u >u; echo 12345678 >big" && tip=$(git rev-parse agent/tk) && git cat-file -e $tip:u &&
-	(cd "$(echo "$HOME"/.local/state/git-agent/*/sessions/tk/upper)" && sh -c "$busy") && set_limit read_time 1 &&
-	test_expect_code 128 git agent capture tk 2>../err && grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err && test "$(git rev-parse agent/tk)" = $tip
+	make_repo taken &&
+	set_limit file_size 5 &&
+	git agent start -q --name tk -- sh -c "
+		echo c >c
+		git add c
+		git commit -qm c
+		echo u >u
+		echo 12345678 >big" &&
+	tip=$(git rev-parse agent/tk) &&
+	git cat-file -e $tip:u &&
+	(cd "$(echo "$HOME"/.local/state/git-agent/*/sessions/tk/upper)" && sh -c "$busy") &&
+	set_limit read_time 1 &&
+	test_expect_code 128 git agent capture tk 2>../err &&
+	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err &&
+	test "$(git rev-parse agent/tk)" = $tip
 '
 
 test_expect_success 'limits.capture.read_time: without commits the session stays as it is' '
-	make_repo busy2 && set_limit read_time 1 && test_expect_code 128 git agent start -q --name b2 -- sh -c "$busy" 2>../err &&
-	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err && grep "^hint: raise limits.capture.read_time in $conf" ../err &&
-	git agent list 2>/dev/null | grep "^b2 .*interrupted" && nothing_lost_but_entry b2 &&
-	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b2/upper)/.gitignore" && set_limit read_time 10m && git agent capture b2 && git cat-file -e agent/b2:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2000
+	make_repo busy2 &&
+	set_limit read_time 1 &&
+	test_expect_code 128 git agent start -q --name b2 -- sh -c "$busy" 2>../err &&
+	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err &&
+	grep "^hint: raise limits.capture.read_time in $conf" ../err &&
+	git agent list 2>/dev/null | grep "^b2 .*interrupted" &&
+	nothing_lost_but_entry b2 &&
+	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b2/upper)/.gitignore" &&
+	set_limit read_time 10m &&
+	git agent capture b2 &&
+	git cat-file -e agent/b2:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2000
 '
 
 test_expect_success 'limits.capture.read_time: content to be converted is listed under it, too' '
-	make_repo busy3 && echo "* text=auto" >.gitattributes && git add . && git commit -qm attr && set_limit read_time 1 &&
-	git agent start -q --name b3 -- sh -c "echo c >c; git add c; git commit -qm c; $busy" && test "$(limits_of b3)" = limits.capture.read_time && git cat-file -e agent/b3:c
+	make_repo busy3 &&
+	echo "* text=auto" >.gitattributes &&
+	git add . &&
+	git commit -qm attr &&
+	set_limit read_time 1 &&
+	git agent start -q --name b3 -- sh -c "
+		echo c >c
+		git add c
+		git commit -qm c
+		$busy" &&
+	test "$(limits_of b3)" = limits.capture.read_time &&
+	git cat-file -e agent/b3:c
 '
 
 test_expect_success 'what cannot be counted to its end is said, and can be brought once it was' '
-	make_repo count && echo "/ign/" >.gitignore && git add . && git commit -qm ign && mkdir ign && echo 1 >ign/1 && set_limit entries 3 &&
-	git agent start -q --name c -- sh -c "for i in 2 3 4 5; do echo \$i >ign/\$i; done; mkdir more; echo \"*.x\" >more/.gitignore; : >more/1.x" &&
-	test "$(limits_of c)" = limits.capture.entries && git agent show c | grep "note: ign: not all in it was counted (limits.capture.entries: 3)" &&
-	test_must_fail git agent land --with-ignored ign/5 c && brings c entries 100 && git agent review --json c | grep "\"count\": 4" && git agent land --with-ignored ign/5 c && test "$(cat ign/5)" = 5
+	make_repo count &&
+	echo "/ign/" >.gitignore &&
+	git add . &&
+	git commit -qm ign &&
+	mkdir ign &&
+	echo 1 >ign/1 &&
+	set_limit entries 3 &&
+	git agent start -q --name c -- sh -c "
+		for i in 2 3 4 5; do echo \$i >ign/\$i; done
+		mkdir more
+		echo \"*.x\" >more/.gitignore
+		: >more/1.x" &&
+	test "$(limits_of c)" = limits.capture.entries &&
+	git agent show c | grep "note: ign: not all in it was counted (limits.capture.entries: 3)" &&
+	test_must_fail git agent land --with-ignored ign/5 c &&
+	brings c entries 100 &&
+	git agent review --json c | grep "\"count\": 4" &&
+	git agent land --with-ignored ign/5 c &&
+	test "$(cat ign/5)" = 5
 '
 
 test_expect_success 'a running session that is looked at: under the same limits, and said' '
-	make_repo peek && set_limit file_size 3 && { git agent start -q --name p -- sh -c "echo 12345 >big; echo s >s; touch \$HOME/up; while ! test -e \$HOME/go; do sleep 0.1; done" & } &&
-	test_wait_for "test -e $HOME/aihome/up" && { git agent diff p >../out 2>../err; rc=$?; touch "$HOME/aihome/go"; wait; test $rc = 0; } &&
-	grep "^+s" ../out && ! grep 12345 ../out && grep "big: is larger than a file may be.*(limits.capture.file_size: 3)" ../err
+	make_repo peek &&
+	set_limit file_size 3 &&
+	{
+		git agent start -q --name p -- sh -c "
+		echo 12345 >big
+		echo s >s
+		touch \$HOME/up
+		while ! test -e \$HOME/go; do sleep 0.1; done" &
+	} &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	{
+		git agent diff p >../out 2>../err
+		rc=$?
+		touch "$HOME/aihome/go"
+		wait
+		test $rc = 0
+	} &&
+	grep "^+s" ../out &&
+	! grep 12345 ../out &&
+	grep "big: is larger than a file may be.*(limits.capture.file_size: 3)" ../err
 '
 
 # ---- whose limit it is, and when a capture is done again --------------------------------------------
 
 test_expect_success 'a limit of the file in the repository: the remedy is another, and works' '
-	make_repo lowered && printf "limits: {capture: {file_size: 3}}\n" >.agentdev.yaml && git add . && git commit -qm conf &&
-	git agent start -q --name l -- sh -c "echo 12345 >big; rm .agentdev.yaml" && test "$(limits_of l)" = limits.capture.file_size &&
-	git agent show l | grep "run .git agent -c limits.capture.file_size=... capture l., since the repository.s file sets it" && set_limit file_size 100 &&
-	git agent capture l && test "$(limits_of l)" = limits.capture.file_size && git agent -c limits.capture.file_size=100 capture l &&
-	test -z "$(limits_of l)" && git cat-file -e agent/l:big
+	make_repo lowered &&
+	printf "limits: {capture: {file_size: 3}}\n" >.agentdev.yaml &&
+	git add . &&
+	git commit -qm conf &&
+	git agent start -q --name l -- sh -c "
+		echo 12345 >big
+		rm .agentdev.yaml" &&
+	test "$(limits_of l)" = limits.capture.file_size &&
+	git agent show l |
+		grep "run .git agent -c limits.capture.file_size=... capture l., since the repository.s file sets it" &&
+	set_limit file_size 100 &&
+	git agent capture l &&
+	test "$(limits_of l)" = limits.capture.file_size &&
+	git agent -c limits.capture.file_size=100 capture l &&
+	test -z "$(limits_of l)" &&
+	git cat-file -e agent/l:big
 '
 
 test_expect_success 'an interrupted session is captured under the limits there are then' '
-	make_repo interrupted && set_limit file_size 3 && { GIT_AGENT_FAULT=capture:tree:kill git agent start -q --name i -- sh -c "echo 12345 >big"; test $? = 137; } &&
-	set_limit file_size 4 && git agent capture i >../out 2>../err && grep "interrupted; capturing" ../err && test "$(limits_of i)" = limits.capture.file_size &&
-	test "$(git rev-list --count refs/agent/i/report)" = 1 && set_limit file_size 6 && git agent capture i && test -z "$(limits_of i)" && git cat-file -e agent/i:big
+	make_repo interrupted &&
+	set_limit file_size 3 &&
+	{
+		GIT_AGENT_FAULT=capture:tree:kill git agent start -q --name i -- sh -c "echo 12345 >big"
+		test $? = 137
+	} &&
+	set_limit file_size 4 &&
+	git agent capture i >../out 2>../err &&
+	grep "interrupted; capturing" ../err &&
+	test "$(limits_of i)" = limits.capture.file_size &&
+	test "$(git rev-list --count refs/agent/i/report)" = 1 &&
+	set_limit file_size 6 &&
+	git agent capture i &&
+	test -z "$(limits_of i)" &&
+	git cat-file -e agent/i:big
 '
 
 test_expect_success 'nothing is captured again that was reviewed, is checked out, or met no limit' '
-	make_repo again && set_limit file_size 5 && agent="echo 12345678 >big; printf \"x:\n\" >Makefile" &&
-	git agent start -q --name r -- sh -c "$agent" && git agent start -q --name w -- sh -c "$agent" && git agent start -q --name n -- sh -c "echo s >s" &&
-	git agent review --accept r Makefile && set_limit file_size 100 && tip=$(git rev-parse agent/r) &&
-	test_expect_code 2 git agent capture r 2>../err && grep "was reviewed" ../err && grep "^hint: .*/sessions/r/upper" ../err && test "$(git rev-parse agent/r)" = $tip &&
-	git switch -q agent/w && test_must_fail git agent capture w 2>../err && git switch -q - && git agent capture w && git cat-file -e agent/w:big &&
-	git for-each-ref refs/agent/n >../before && git agent capture n && git for-each-ref refs/agent/n >../after && test_cmp ../before ../after
+	make_repo again &&
+	set_limit file_size 5 &&
+	agent="echo 12345678 >big; printf \"x:\n\" >Makefile" &&
+	git agent start -q --name r -- sh -c "$agent" &&
+	git agent start -q --name w -- sh -c "$agent" &&
+	git agent start -q --name n -- sh -c "echo s >s" &&
+	git agent review --accept r Makefile &&
+	set_limit file_size 100 &&
+	tip=$(git rev-parse agent/r) &&
+	test_expect_code 2 git agent capture r 2>../err &&
+	grep "was reviewed" ../err &&
+	grep "^hint: .*/sessions/r/upper" ../err &&
+	test "$(git rev-parse agent/r)" = $tip &&
+	git switch -q agent/w &&
+	test_must_fail git agent capture w 2>../err &&
+	git switch -q - &&
+	git agent capture w &&
+	git cat-file -e agent/w:big &&
+	git for-each-ref refs/agent/n >../before &&
+	git agent capture n &&
+	git for-each-ref refs/agent/n >../after &&
+	test_cmp ../before ../after
 '
 
 test_expect_success 'nothing but what a limit keeps away: no branch, and what comes next is no drop' '
-	make_repo all && set_limit file_size 1 && git agent start --name a -- sh -c "echo 12345 >big" 2>../err && ! git rev-parse -q --verify agent/a &&
-	grep "next: git agent capture a" ../err && ! grep "next: git agent drop" ../err && brings a file_size 100 && git cat-file -e agent/a:big
+	make_repo all &&
+	set_limit file_size 1 &&
+	git agent start --name a -- sh -c "echo 12345 >big" 2>../err &&
+	! git rev-parse -q --verify agent/a &&
+	grep "next: git agent capture a" ../err &&
+	! grep "next: git agent drop" ../err &&
+	brings a file_size 100 &&
+	git cat-file -e agent/a:big
 '
 
 test_expect_success 'a submodule is under the limits of the superproject, and captured again with it' '
-	git init -q sub && (cd sub && echo s >s && git add . && git commit -qm sub) && make_repo super && git -c protocol.file.allow=always submodule --quiet add ../sub sub && git commit -qm sub &&
-	set_limit file_size 3 && git agent start -q --name s -- sh -c "echo 12345 >sub/big; echo y >y" &&
-	test -z "$(limits_of s)" && test "$(cd sub && limits_of s)" = limits.capture.file_size && ! git -C sub cat-file -e agent/s:big &&
-	git -C sub agent show s | grep "then run .git agent capture s. in the superproject" && set_limit file_size 100 &&
-	(cd sub && test_must_fail git agent capture s 2>../../err) && grep "part of a superproject" ../err &&
-	git agent capture s && git -C sub cat-file -e agent/s:big && test "$(git rev-parse agent/s:sub)" = "$(git -C sub rev-parse agent/s)" && git cat-file -e agent/s:y
+	git init -q sub &&
+	(cd sub && echo s >s && git add . && git commit -qm sub) &&
+	make_repo super &&
+	git -c protocol.file.allow=always submodule --quiet add ../sub sub &&
+	git commit -qm sub &&
+	set_limit file_size 3 &&
+	git agent start -q --name s -- sh -c "
+		echo 12345 >sub/big
+		echo y >y" &&
+	test -z "$(limits_of s)" &&
+	test "$(cd sub && limits_of s)" = limits.capture.file_size &&
+	! git -C sub cat-file -e agent/s:big &&
+	git -C sub agent show s | grep "then run .git agent capture s. in the superproject" &&
+	set_limit file_size 100 &&
+	(cd sub && test_must_fail git agent capture s 2>../../err) &&
+	grep "part of a superproject" ../err &&
+	git agent capture s &&
+	git -C sub cat-file -e agent/s:big &&
+	test "$(git rev-parse agent/s:sub)" = "$(git -C sub rev-parse agent/s)" &&
+	git cat-file -e agent/s:y
 '
 
 test_expect_success 'what is brought by land --with-ignored is read under them as well' '
-	make_repo ignored && echo "*.log" >.gitignore && git add . && git commit -qm ign && git agent start -q --name i -- sh -c "echo 12345 >x.log; echo y >y" &&
-	set_limit file_size 5 && test_must_fail git agent land --with-ignored x.log i 2>../err && grep "x.log.* cannot be brought: it goes beyond limits.capture.file_size (5)" ../err &&
-	test ! -e x.log && test ! -e y && set_limit file_size 6 && git agent land --with-ignored x.log i && test "$(cat x.log)" = 12345
+	make_repo ignored &&
+	echo "*.log" >.gitignore &&
+	git add . &&
+	git commit -qm ign &&
+	git agent start -q --name i -- sh -c "
+		echo 12345 >x.log
+		echo y >y" &&
+	set_limit file_size 5 &&
+	test_must_fail git agent land --with-ignored x.log i 2>../err &&
+	grep "x.log.* cannot be brought: it goes beyond limits.capture.file_size (5)" ../err &&
+	test ! -e x.log &&
+	test ! -e y &&
+	set_limit file_size 6 &&
+	git agent land --with-ignored x.log i &&
+	test "$(cat x.log)" = 12345
 '
 
 # Bytes that nothing compresses; whoever held one of these files would be above it, all processes counted.
 test_expect_success UNSANITIZED 'large files are read piece by piece, in a commit and in none' '
-	make_repo pieces && { GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name m -- sh -c "
-		head -c 64M /dev/urandom >committed && git add committed && git commit -qm c && head -c 64M /dev/urandom >left"; test $? = 137; } &&
-	"$TEST_BUILDDIR/tests/helpers/measure" --memory git agent capture m >../memory && cat ../memory && read -r kib us <../memory && test "$kib" -gt 1000 && test "$kib" -lt 40000 &&
-	test "$(git cat-file -s agent/m:committed)" = 67108864 && test "$(git cat-file -s agent/m:left)" = 67108864
+	make_repo pieces &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name m -- sh -c "
+		head -c 64M /dev/urandom >committed &&
+		git add committed &&
+		git commit -qm c &&
+		head -c 64M /dev/urandom >left"
+		test $? = 137
+	} &&
+	"$TEST_BUILDDIR/tests/helpers/measure" --memory git agent capture m >../memory &&
+	cat ../memory &&
+	read -r kib us <../memory &&
+	test "$kib" -gt 1000 &&
+	test "$kib" -lt 40000 &&
+	test "$(git cat-file -s agent/m:committed)" = 67108864 &&
+	test "$(git cat-file -s agent/m:left)" = 67108864
 '
 
 # A walk holds a descriptor for each level.
 test_expect_success 'the deepest there is' '
-	make_repo deepest && set_limit depth 512 && echo "import os
+	make_repo deepest &&
+	set_limit depth 512 &&
+	echo "import os
 for i in range(512):
 	os.mkdir(\"d\"); os.chdir(\"d\")
 open(\"f\", \"w\").write(\"deep\")
-os.mkdir(\"d\"); os.chdir(\"d\"); open(\"g\", \"w\").write(\"deeper\")" >../deep.py && cp ../deep.py "$HOME/aihome" &&
-	git agent start -q --name d -- sh -c "python3 \$HOME/deep.py" && test "$(limits_of d)" = limits.capture.depth && git ls-tree -r --name-only agent/d | grep "d/f\$" && ! git ls-tree -r --name-only agent/d | grep "d/g\$"
+os.mkdir(\"d\"); os.chdir(\"d\"); open(\"g\", \"w\").write(\"deeper\")" >../deep.py &&
+	cp ../deep.py "$HOME/aihome" &&
+	git agent start -q --name d -- sh -c "python3 \$HOME/deep.py" &&
+	test "$(limits_of d)" = limits.capture.depth &&
+	git ls-tree -r --name-only agent/d | grep "d/f\$" &&
+	! git ls-tree -r --name-only agent/d | grep "d/g\$"
 '
 
 test_done

@@ -3,18 +3,18 @@
 #
 # Landing against git on random states of a repository (tests/land, docs/testing.md).
 #
-#     LAND_SEED=123 make check T=tests/integration/t1840-land-harness.t
+#     SEED=123 make check T=tests/integration/t1840-land-harness.t
 #
-# runs one cell again. LAND_CELLS (100) are run, from LAND_FIRST (of the time); in the first
-# LAND_KILLED (12) each command is killed LAND_KILLS times (1, or "all": at each call that writes).
+# runs one cell again. In one of eight, each command is killed as well: once, or with SEED or TIMES at each call that
+# writes.
 test_description='landing does what git does, or nothing'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
 killat=$TEST_BUILDDIR/tests/helpers/killat
-cells=${LAND_CELLS:-100} first=${LAND_FIRST:-$(date +%s)0}
-killed=${LAND_KILLED:-12}
-[ -z "${LAND_SEED-}" ] || cells=1 killed=1 first=$LAND_SEED
+test_random 64
+kills=1
+[ -z "${SEED-}${TIMES-}" ] || kills=all
 
 # land ARGUMENTS: run cells in the scratch directory
 land() {
@@ -28,31 +28,40 @@ test_expect_success KILLAT 'killat kills before the call that is asked for' '
 	"$killat" -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >$HOME/outside" &&
 	grep -x "calls 5" report &&
 	rm -f k/* &&
-	test_expect_code 137 "$killat" -n 2 -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b" &&
+	test_expect_code 137 "$killat" -n 2 -o report -d "$PWD/k" -- sh -c "
+		cd k
+		echo 1 >a
+		mv a b" &&
 	grep "^at 2 write .*/k/a by " report &&
 	test -e k/a &&
 	! test -s k/a &&
 	rm -f k/* &&
-	test_expect_code 0 "$killat" -n 3 -m caller -o report -d "$PWD/k" -- sh -c "cd k; echo 1 >a; mv a b; echo 2 >c" &&
+	test_expect_code 0 "$killat" -n 3 -m caller -o report -d "$PWD/k" -- sh -c "
+		cd k
+		echo 1 >a
+		mv a b
+		echo 2 >c" &&
 	test -s k/a &&
 	! test -e k/b &&
 	test -s k/c
 '
 
-test_expect_success "$cells landings are what git makes of them, or touch nothing; and are undone: LAND_FIRST=$first" '
-	land --cells "$cells" --first "$first" --jobs 2 --list --enough
+test_expect_success "$count landings are what git makes of them, or touch nothing; and are undone: from SEED=$first" '
+	land --cells "$count" --first "$first" --jobs 2 --list --enough
 '
 
-test_expect_success KILLAT "landings, undoings and recoveries that are killed are recovered from: LAND_FIRST=$first" '
-	land --cells "$killed" --first "$first" --jobs 2 --properties d --kills "${LAND_KILLS:-1}" --list
+test_expect_success KILLAT "landings, undoings and recoveries that are killed are recovered from: from SEED=$first" '
+	land --cells "$(((count + 7) / 8))" --first "$first" --jobs 2 --properties d --kills "$kills" --list
 '
 
 # wrong NAME CASES: a git-agent in ./NAME whose landings go wrong in that way
 wrong() {
-	mkdir "$1" && {
+	mkdir "$1" &&
+	{
 		printf '#!/bin/sh\n"%s" "$@"\nrc=$?\n' "$GIT_AGENT"
 		printf '[ "$1" != land ] || case $rc,$* in %s esac\nexit $rc\n' "$2"
-	} >"$1/git-agent" && chmod +x "$1/git-agent"
+	} >"$1/git-agent" &&
+	chmod +x "$1/git-agent"
 }
 
 # A test that never fails is of no use.
@@ -62,7 +71,13 @@ test_expect_success 'a landing that is not like that of git is noticed, in each 
 	wrong wrong-c "0,*--undo*) echo more >>extra ;;" &&
 	for w in a b c; do
 		TEST_BUILDDIR=$PWD/wrong-$w land --cells 8 --first 1000 >out
-		test $? = 1 && grep "^FAILED .*($w)" out && ! grep "^BROKEN" out || { cat out; exit 1; }
+		test $? = 1 &&
+		grep "^FAILED .*($w)" out &&
+		! grep "^BROKEN" out ||
+			{
+				cat out
+				exit 1
+			}
 	done
 '
 

@@ -28,7 +28,7 @@ keep() {
 same() {
 	for n in "$@"; do
 		test -s "$HOME/by-git/$n" &&
-			test_cmp "$HOME/by-git/$n" "$HOME/by-agent/$n" || return 1
+		test_cmp "$HOME/by-git/$n" "$HOME/by-agent/$n" || return 1
 	done
 }
 
@@ -55,12 +55,12 @@ session() {
 # merged: what hooks see of a merge of git's and of a landing, in this working tree
 merged() {
 	rm -rf "$HOME"/seen/* &&
-		git merge -q --no-ff --no-edit agent/s &&
-		keep git &&
-		git reset -q --hard HEAD~1 &&
-		rm -rf "$HOME"/seen/* &&
-		git-agent land s &&
-		keep agent
+	git merge -q --no-ff --no-edit agent/s &&
+	keep git &&
+	git reset -q --hard HEAD~1 &&
+	rm -rf "$HOME"/seen/* &&
+	git-agent land s &&
+	keep agent
 }
 
 test_expect_success 'hooks of a merge, in the main working tree' '

@@ -119,10 +119,10 @@ test_expect_success 'modified and staged files elsewhere stay as they are' '
 	git diff >../diff &&
 	for how in --merge --squash --rebase --ff-only; do
 		git agent land $how b &&
-			test "$(cat new)" = n &&
-			git status --porcelain | test_cmp ../status - &&
-			git diff | test_cmp ../diff - &&
-			git agent land --undo b || return 1
+		test "$(cat new)" = n &&
+		git status --porcelain | test_cmp ../status - &&
+		git diff | test_cmp ../diff - &&
+		git agent land --undo b || return 1
 	done &&
 	git status --porcelain | test_cmp ../status -
 '
@@ -138,7 +138,7 @@ test_expect_success 'where git has to merge, staged changes are refused' '
 	hook commit-msg true &&
 	for how in --merge --squash; do
 		refused 2 "git merges only without staged changes: g" git agent land $how s &&
-			hint "git restore --staged" || return 1
+		hint "git restore --staged" || return 1
 	done &&
 	rm .git/hooks/commit-msg &&
 	line f 2 mine &&
@@ -194,7 +194,7 @@ test_expect_success 'while another landing runs in this working tree' '
 	read x <../begun &&
 	for what in "land a" "land --undo" "land --abort" "land --continue"; do
 		test_expect_code 128 git agent $what 2>../err &&
-			grep "another .git agent.* is running\|is in use\|busy" ../err || break
+		grep "another .git agent.* is running\|is in use\|busy" ../err || break
 	done &&
 	echo >../go &&
 	wait &&
@@ -223,8 +223,8 @@ test_expect_success 'options for merges of this branch that name a strategy' '
 	session s "line f 2 agent" &&
 	for options in "-s ours" "-Xours" "--strategy-option=theirs" "--log -X ours"; do
 		git config branch.main.mergeOptions "$options" &&
-			refused 2 "branch.main.mergeOptions names a merge strategy" git agent land s &&
-			hint "git merge agent/s" || return 1
+		refused 2 "branch.main.mergeOptions names a merge strategy" git agent land s &&
+		hint "git merge agent/s" || return 1
 	done &&
 	git switch -qc other &&
 	git agent land s

@@ -14,10 +14,10 @@ work='line f 2 agent; rm old; mkdir -p n/deep; echo new >n/deep/new; chmod +x g;
 undoes() {
 	remember
 	"$@" &&
-		picture >"$HOME/landed" &&
-		! cmp -s "$HOME/before" "$HOME/landed" &&
-		git agent land --undo &&
-		unchanged
+	picture >"$HOME/landed" &&
+	! cmp -s "$HOME/before" "$HOME/landed" &&
+	git agent land --undo &&
+	unchanged
 }
 
 test_expect_success 'each way is undone to what was there before, and can be landed again' '

@@ -9,16 +9,16 @@ require_sandbox
 # conflicting NAME: a session that conflicts with the user's branch in f, and changes g and adds new
 conflicting() {
 	make_repo "$1" &&
-		session "$1" "line f 2 agent; line g 2 agent; echo n >new" &&
-		line f 2 mine &&
-		git commit -qam mine
+	session "$1" "line f 2 agent; line g 2 agent; echo n >new" &&
+	line f 2 mine &&
+	git commit -qam mine
 }
 
 # resolve: the conflict in f
 resolve() {
 	seq 9 >f &&
-		line f 2 both &&
-		git add f
+	line f 2 both &&
+	git add f
 }
 
 for how in merge squash; do
@@ -91,7 +91,7 @@ for how in merge squash; do
 		grep "git agent land --continue" ../out &&
 		for what in "land waits-$how" "land --undo" "drop waits-$how"; do
 			refused 2 "waits to be finished\|is not finished" git agent $what &&
-				hint "abort" || return 1
+			hint "abort" || return 1
 		done &&
 		refused 2 "a landing of agent/waits-$how waits to be finished" git agent land other-$how &&
 		git agent land --abort &&

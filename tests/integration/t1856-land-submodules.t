@@ -19,22 +19,22 @@ test_expect_success 'set up a repository to be a submodule' '
 # with_submodule NAME PATH: a repository with a submodule that is not checked out
 with_submodule() {
 	make_repo "$1" &&
-		git submodule --quiet add ../lib "$2" &&
-		git commit -qm sub &&
-		git submodule --quiet deinit -f "$2"
+	git submodule --quiet add ../lib "$2" &&
+	git commit -qm sub &&
+	git submodule --quiet deinit -f "$2"
 }
 
 # fill PATH: the submodule is checked out, and has what nobody else has
 fill() {
 	git submodule --quiet update --init "$1" &&
-		echo edit >>"$1/f" &&
-		echo precious >"$1/untracked"
+	echo edit >>"$1/f" &&
+	echo precious >"$1/untracked"
 }
 
 # accepted NAME COMMANDS: a session in which the agent commits this, whatever is flagged
 accepted() {
 	session "$1" "$2; git add -A; git commit -qm agent" &&
-		git agent review --accept-all --critical "$1"
+	git agent review --accept-all --critical "$1"
 }
 
 # replaced NAME WHAT COMMANDS

@@ -10,15 +10,15 @@ require_sandbox
 # user's run it by then
 with_tool() {
 	make_repo "$1" &&
-		printf 'echo %s >>../ran\n' a b c d e f g h >tool.sh &&
-		git add -A &&
-		git commit -qm tool &&
-		session "$1" "$2" &&
-		sed -i 's/echo a/echo user/' tool.sh &&
-		git commit -qam mine &&
-		hook post-merge 'sh ./tool.sh' &&
-		hook post-commit 'sh ./tool.sh' &&
-		: >../ran
+	printf 'echo %s >>../ran\n' a b c d e f g h >tool.sh &&
+	git add -A &&
+	git commit -qm tool &&
+	session "$1" "$2" &&
+	sed -i 's/echo a/echo user/' tool.sh &&
+	git commit -qam mine &&
+	hook post-merge 'sh ./tool.sh' &&
+	hook post-commit 'sh ./tool.sh' &&
+	: >../ran
 }
 twice='sed -i "s/echo h/echo agent1/" tool.sh; git commit -qam one
 sed -i s/agent1/agent2/ tool.sh; git commit -qam two'
@@ -27,7 +27,7 @@ test_expect_success 'what a hook of the user will run is refused whichever way, 
 	with_tool tool "$twice" &&
 	for how in --merge --squash --rebase "--squash --no-commit"; do
 		refused 3 ": 1 critical$" git agent land --dry-run $how tool &&
-			refused 3 ": 1 critical$" git agent land $how tool || return 1
+		refused 3 ": 1 critical$" git agent land $how tool || return 1
 	done &&
 	hint "git agent review tool" &&
 	test_cmp /dev/null ../ran
@@ -72,13 +72,13 @@ package() {
 # with_package NAME [COMMANDS]: the line of the agent is harmless where it put it; COMMANDS come before it began
 with_package() {
 	make_repo "$1" &&
-		package config d 1 >package.json &&
-		git add -A &&
-		git commit -qm package &&
-		eval "${2-}" &&
-		session "$1" "sed -i 's/\"d\".*/\"postinstall\": \"node x.js\"/' package.json; line g 2 agent" &&
-		{ git agent land --dry-run "$1" || git agent review --accept "$1" package.json; } &&
-		git agent land --dry-run "$1"
+	package config d 1 >package.json &&
+	git add -A &&
+	git commit -qm package &&
+	eval "${2-}" &&
+	session "$1" "sed -i 's/\"d\".*/\"postinstall\": \"node x.js\"/' package.json; line g 2 agent" &&
+	{ git agent land --dry-run "$1" || git agent review --accept "$1" package.json; } &&
+	git agent land --dry-run "$1"
 }
 scripts() {
 	sed -i 's/"config"/"scripts"/' package.json

@@ -82,10 +82,10 @@ test_expect_success 'a squash lands whatever merge.ff says, with a message of th
 	make_repo ff &&
 	for ff in only false; do
 		session ff-$ff "echo $ff >$ff" &&
-			git commit -q --allow-empty -m "beside $ff" &&
-			git -c merge.ff=$ff agent land --squash -m "words $ff" ff-$ff &&
-			test -e $ff &&
-			test "$(subject)" = "words $ff" || return 1
+		git commit -q --allow-empty -m "beside $ff" &&
+		git -c merge.ff=$ff agent land --squash -m "words $ff" ff-$ff &&
+		test -e $ff &&
+		test "$(subject)" = "words $ff" || return 1
 	done
 '
 
@@ -123,7 +123,7 @@ test_expect_success 'a branch without a commit begins with those of the session,
 	git switch -q --orphan empty &&
 	for how in --merge --squash --rebase; do
 		refused 2 "your branch has no commits yet" git agent land $how b &&
-			hint "git agent land --ff-only b" || return 1
+		hint "git agent land --ff-only b" || return 1
 	done &&
 	git agent land --ff-only b &&
 	test "$(git rev-parse empty)" = "$(git rev-parse agent/b)" &&

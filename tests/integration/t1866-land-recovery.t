@@ -10,25 +10,25 @@ require_sandbox
 # uncommitted part is in old
 ready() {
 	make_repo "$1" &&
-		line old 8 mine &&
-		session "$1" "line f 2 agent; rm g; mkdir e; echo n >e/n; echo n >new; line old 2 agent" &&
-		mine &&
-		line d/h 8 edit &&
-		echo u >untracked &&
-		picture >"$HOME/ready"
+	line old 8 mine &&
+	session "$1" "line f 2 agent; rm g; mkdir e; echo n >e/n; echo n >new; line old 2 agent" &&
+	mine &&
+	line d/h 8 edit &&
+	echo u >untracked &&
+	picture >"$HOME/ready"
 }
 
 # all_landed: the whole session is here, and what is the user's as it was
 all_landed() {
 	git show HEAD:f | grep agent &&
-		test ! -e g &&
-		test "$(cat e/n new mine)" = "n
+	test ! -e g &&
+	test "$(cat e/n new mine)" = "n
 n
 mine" &&
-		test "$(sed -n "2p;8p" old)" = "agent
+	test "$(sed -n "2p;8p" old)" = "agent
 mine" &&
-		git status --porcelain >../status &&
-		printf " M d/h\n M old\n?? untracked\n" | test_cmp - ../status
+	git status --porcelain >../status &&
+	printf " M d/h\n M old\n?? untracked\n" | test_cmp - ../status
 }
 
 # killed POINT COMMAND...: it is killed there
@@ -135,21 +135,26 @@ undoing undo:moved 128 1
 # slow COMMANDS: git waits in a filter of the file new, when it has written files before that
 slow() {
 	rm -f ../begun ../go &&
-		mkfifo ../begun ../go &&
-		echo "new filter=slow" >.git/info/attributes &&
-		git config filter.slow.smudge "test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }; cat" &&
-		{ git-agent land --dry-run "$1" 2>/dev/null ||
-			{ test_must_fail git-agent land "$1" 2>/dev/null && git agent review --accept-all --critical "$1"; }; }
+	mkfifo ../begun ../go &&
+	echo "new filter=slow" >.git/info/attributes &&
+	git config filter.slow.smudge "test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }; cat" &&
+	{
+		git-agent land --dry-run "$1" 2>/dev/null ||
+			{
+				test_must_fail git-agent land "$1" 2>/dev/null &&
+				git agent review --accept-all --critical "$1"
+			}
+	}
 }
 
 # halfway COMMAND...: git and git-agent are killed when git waits there
 halfway() {
 	: >../hold
 	{ setsid git-agent "$@" >../out 2>&1 & } &&
-		pid=$! &&
-		timeout 60 head -c 1 ../begun >/dev/null &&
-		kill -KILL -$pid &&
-		{ wait $pid || :; }
+	pid=$! &&
+	timeout 60 head -c 1 ../begun >/dev/null &&
+	kill -KILL -$pid &&
+	{ wait $pid || :; }
 }
 
 for how in merge squash rebase ff-only; do
@@ -178,10 +183,10 @@ test_expect_success 'the same where git merges for hooks, and where the rollback
 	picture >../ready &&
 	for how in --merge --squash; do
 		halfway land $how half-hook &&
-			killed land:index-restored land --abort &&
-			killed land:index-restored land --abort &&
-			git-agent land --abort &&
-			as_before || return 1
+		killed land:index-restored land --abort &&
+		killed land:index-restored land --abort &&
+		git-agent land --abort &&
+		as_before || return 1
 	done
 '
 
@@ -241,23 +246,23 @@ alone() {
 	rm -f ../begun ../go
 	: >../hold
 	mkfifo ../begun ../go &&
-		hook "$1" "${holds}test -e $HOME/hold || exit 0
+	hook "$1" "${holds}test -e $HOME/hold || exit 0
 rm $HOME/hold
 echo \$PPID >$HOME/git
 echo >$HOME/begun
 cat $HOME/go >/dev/null" &&
-		shift &&
-		{ git-agent "$@" >../out 2>&1 & } &&
-		pid=$! &&
-		timeout 60 head -c 1 ../begun >/dev/null &&
-		kill -KILL $pid &&
-		{ wait $pid || :; }
+	shift &&
+	{ git-agent "$@" >../out 2>&1 & } &&
+	pid=$! &&
+	timeout 60 head -c 1 ../begun >/dev/null &&
+	kill -KILL $pid &&
+	{ wait $pid || :; }
 }
 
 # git_ends: the hook lets git go on, and git ends
 git_ends() {
 	echo >../go &&
-		test_wait_for "! readlink /proc/$(cat ../git)/exe"
+	test_wait_for "! readlink /proc/$(cat ../git)/exe"
 }
 
 # running NAME: nobody touches what git is doing
@@ -265,9 +270,9 @@ running() {
 	picture >../now
 	for what in "land" "land --undo" "land --abort"; do
 		test_expect_code 128 git-agent $what "$1" 2>../err &&
-			grep "a landing, or git of one that was killed, is running here" ../err &&
-			hint "fuser -v" &&
-			picture | test_cmp ../now - || return 1
+		grep "a landing, or git of one that was killed, is running here" ../err &&
+		hint "fuser -v" &&
+		picture | test_cmp ../now - || return 1
 	done
 }
 
@@ -363,7 +368,7 @@ test_expect_success 'a damaged record is named, and the command that forgets it'
 	echo nonsense >>"$record" &&
 	for what in "land damaged" "land --undo damaged" "land --abort damaged" "land --continue damaged"; do
 		refused 128 "the record of a landing is damaged: .$record." git agent $what &&
-			hint "rm $record" || return 1
+		hint "rm $record" || return 1
 	done &&
 	: >"$record" &&
 	refused 128 "the record of a landing" git agent land damaged &&
@@ -401,7 +406,7 @@ test_expect_success 'a landing that fails in the middle is rolled back at once' 
 	ready fails &&
 	for point in land:move; do
 		GIT_AGENT_FAULT=$point:fail test_must_fail git agent land fails 2>../err &&
-			as_before || return 1
+		as_before || return 1
 	done &&
 	echo "new filter=bad" >.git/info/attributes &&
 	git config filter.bad.smudge false &&
@@ -410,10 +415,10 @@ test_expect_success 'a landing that fails in the middle is rolled back at once' 
 	git agent review --accept-all --critical fails &&
 	for how in --merge --squash --rebase; do
 		test_expect_code 2 git agent land $how fails 2>../err &&
-			cat ../err &&
-			grep "smudge filter bad failed" ../err &&
-			hint "nothing was changed" &&
-			as_before || return 1
+		cat ../err &&
+		grep "smudge filter bad failed" ../err &&
+		hint "nothing was changed" &&
+		as_before || return 1
 	done
 '
 

@@ -14,61 +14,61 @@ test_lazy_prereq SSHKEY 'ssh-keygen -q -t ed25519 -N "" -f try-key'
 # ready NAME: a session whose branch and the user's differ, in a repository of that name
 ready() {
 	make_repo "$1" &&
-		session "$1" "line f 2 agent; git commit -qam one; line d/h 2 agent; git commit -qam two" &&
-		git commit -q --allow-empty -m meanwhile &&
-		git config commit.gpgSign true
+	session "$1" "line f 2 agent; git commit -qam one; line d/h 2 agent; git commit -qam two" &&
+	git commit -q --allow-empty -m meanwhile &&
+	git config commit.gpgSign true
 }
 
 # signed OPTION...: this landing makes commits, each with a good signature; then it is undone
 signed() {
 	was=$(git rev-parse HEAD)
 	git agent land "$@" &&
-		test "$(git rev-parse HEAD)" != "$was" &&
-		git rev-list --first-parent "$was.." | xargs -n 1 git verify-commit &&
-		git agent land --undo
+	test "$(git rev-parse HEAD)" != "$was" &&
+	git rev-list --first-parent "$was.." | xargs -n 1 git verify-commit &&
+	git agent land --undo
 }
 
 # every_way NAME: each way to land, with and without git's merge, and a conflict
 every_way() {
 	ready "$1" &&
-		signed "$1" &&
-		signed --squash "$1" &&
-		signed --rebase "$1" &&
-		signed "$1" -- f &&
-		line g 8 staged &&
-		git add g &&
-		signed "$1" &&
-		signed --squash "$1" &&
-		git reset -q --hard &&
-		hook commit-msg true &&
-		signed "$1" &&
-		signed --squash "$1" &&
-		git -c commit.gpgSign=false agent land "$1" &&
-		test_must_fail git verify-commit HEAD &&
-		git agent land --undo &&
-		line f 2 mine &&
-		git commit -qam conflict &&
-		{ test_expect_code 4 git agent land "$1"; } &&
-		seq 9 >f &&
-		git add f &&
-		git agent land --continue "$1" &&
-		git rev-parse -q --verify HEAD^2 &&
-		git verify-commit HEAD &&
-		test_must_fail git verify-commit HEAD^2
+	signed "$1" &&
+	signed --squash "$1" &&
+	signed --rebase "$1" &&
+	signed "$1" -- f &&
+	line g 8 staged &&
+	git add g &&
+	signed "$1" &&
+	signed --squash "$1" &&
+	git reset -q --hard &&
+	hook commit-msg true &&
+	signed "$1" &&
+	signed --squash "$1" &&
+	git -c commit.gpgSign=false agent land "$1" &&
+	test_must_fail git verify-commit HEAD &&
+	git agent land --undo &&
+	line f 2 mine &&
+	git commit -qam conflict &&
+	{ test_expect_code 4 git agent land "$1"; } &&
+	seq 9 >f &&
+	git add f &&
+	git agent land --continue "$1" &&
+	git rev-parse -q --verify HEAD^2 &&
+	git verify-commit HEAD &&
+	test_must_fail git verify-commit HEAD^2
 }
 
 # unsigned NAME KEY: with a key that there is not nothing lands
 unsigned() {
 	ready "$1" &&
-		git config user.signingKey "$2" &&
-		for how in --merge --squash --rebase; do
-			refused 128 . git agent land $how "$1" || return 1
-		done &&
-		hook commit-msg true &&
-		{ test_expect_code 4 git agent land "$1" 2>../err; } &&
-		grep "agent/$1 is merged, but not committed" ../err &&
-		git agent land --abort "$1" &&
-		test -z "$(git status --porcelain)"
+	git config user.signingKey "$2" &&
+	for how in --merge --squash --rebase; do
+		refused 128 . git agent land $how "$1" || return 1
+	done &&
+	hook commit-msg true &&
+	{ test_expect_code 4 git agent land "$1" 2>../err; } &&
+	grep "agent/$1 is merged, but not committed" ../err &&
+	git agent land --abort "$1" &&
+	test -z "$(git status --porcelain)"
 }
 
 test_expect_success GPG 'by gpg, with a key of the user' '
@@ -105,7 +105,7 @@ test_expect_success 'with merge.verifySignatures nothing lands' '
 	git config merge.verifySignatures true &&
 	for how in --merge --squash --rebase --ff-only; do
 		refused 2 "merge.verifySignatures is set" git agent land $how v &&
-			hint "git config --unset merge.verifySignatures" || return 1
+		hint "git config --unset merge.verifySignatures" || return 1
 	done &&
 	git -c merge.verifySignatures=false agent land v
 '

@@ -17,9 +17,7 @@ test_expect_success 'rebased: the commits again on HEAD, in a line, beside modif
 	line old 8 edit &&
 	git agent land --rebase r &&
 	git log -4 --format=%s >../log &&
-	sed -n 2,4p ../log >../is &&
-	printf "second of two\nfirst of two\nmine\n" >../want &&
-	test_cmp ../want ../is &&
+	test_prints "second of two\nfirst of two\nmine" sed -n 2,4p ../log &&
 	test "$(git rev-list --count --min-parents=2 HEAD)" = 0 &&
 	test "$(git status --porcelain)" = " M old" &&
 	test "$(cat rest)" = rest &&
@@ -116,9 +114,9 @@ test_expect_success 'the top of the working tree, by whatever name, is all of it
 	session t "line f 2 one; echo n >d/n" &&
 	for at in ". ." ". ./" ". $PWD" ". d/.." "d .."; do
 		(cd ${at% *} && git agent land t -- ${at#* }) &&
-			landed t &&
-			git diff --quiet agent/t HEAD &&
-			git agent land --undo t || return 1
+		landed t &&
+		git diff --quiet agent/t HEAD &&
+		git agent land --undo t || return 1
 	done &&
 	refused 129 . git agent land t -- "" &&
 	refused 129 . git agent land t -- ..
@@ -193,7 +191,7 @@ test_expect_success 'what is staged is refused where git has to merge' '
 	git add g &&
 	for how in --no-commit --edit "--squash --no-commit" "--squash --edit"; do
 		refused 2 "git merges only without staged changes: g" git agent land $how s &&
-			hint "git restore --staged" || return 1
+		hint "git restore --staged" || return 1
 	done &&
 	git agent land s &&
 	test "$(git status --porcelain)" = "M  g"
@@ -229,10 +227,10 @@ test_expect_success 'an editor that fails leaves the merge to be continued' '
 	mine &&
 	for how in --merge --squash; do
 		GIT_EDITOR=false test_expect_code 4 git agent land -e $how e 2>../err &&
-			grep "agent/e is merged, but not committed" ../err &&
-			hint "git agent land --continue e" &&
-			git agent land --abort e &&
-			test -z "$(git status --porcelain)" || return 1
+		grep "agent/e is merged, but not committed" ../err &&
+		hint "git agent land --continue e" &&
+		git agent land --abort e &&
+		test -z "$(git status --porcelain)" || return 1
 	done
 '
 
@@ -247,8 +245,8 @@ test_expect_success 'merge drivers do their work, whichever way' '
 	git config merge.theirs.driver "cp %B %A" &&
 	for how in --merge --squash --rebase; do
 		git agent land $how d &&
-			test "$(git show HEAD:f | sed -n 2p)" = one &&
-			git agent land --undo d || return 1
+		test "$(git show HEAD:f | sed -n 2p)" = one &&
+		git agent land --undo d || return 1
 	done
 '
 
@@ -292,8 +290,8 @@ test_expect_success 'names and attributes of the agent reach no terminal unescap
 	git agent review --accept-all --critical s &&
 	for how in --rebase --squash --merge; do
 		git agent land $how s 2>../err &&
-			! LC_ALL=C grep "$(printf "\033\|\302\233")" ../err &&
-			git agent land --undo s || return 1
+		! LC_ALL=C grep "$(printf "\033\|\302\233")" ../err &&
+		git agent land --undo s || return 1
 	done &&
 	git rm -q g &&
 	git commit -qm gone

@@ -11,223 +11,715 @@ held() {
 }
 
 test_expect_success 'make a repository' '
-	git init -q r && cd r && echo a >a && echo b >b && mkdir d && echo f >d/f && printf "out/\n*.log\n" >.gitignore &&
-	git add -A && git commit -qm base && mkdir out && echo host >out/host
+	git init -q r &&
+	cd r &&
+	echo a >a &&
+	echo b >b &&
+	mkdir d &&
+	echo f >d/f &&
+	printf "out/\n*.log\n" >.gitignore &&
+	git add -A &&
+	git commit -qm base &&
+	mkdir out &&
+	echo host >out/host
 '
 
 test_expect_success 'everything is there as it was left: files, ignored ones, shared directories, home, git' '
-	cd r && git agent start -q --name s -- sh -c "
-		echo 1 >one && git add one && git commit -qm one && echo 2 >two && echo log >x.log && echo mine >out/mine && rm out/host &&
-		mkfifo pipe && echo h >\$HOME/there && git stash -q 2>&1; git branch side; git config x.y z; echo 3 >three; chmod 600 three" &&
-	git rev-list agent/s >../before && before=$(git rev-parse agent/s) && sleep 1.1 &&
+	cd r &&
+	git agent start -q --name s -- sh -c "
+		echo 1 >one &&
+		git add one &&
+		git commit -qm one &&
+		echo 2 >two &&
+		echo log >x.log &&
+		echo mine >out/mine &&
+		rm out/host &&
+		mkfifo pipe &&
+		echo h >\$HOME/there &&
+		git stash -q 2>&1
+		git branch side
+		git config x.y z
+		echo 3 >three
+		chmod 600 three" &&
+	git rev-list agent/s >../before &&
+	before=$(git rev-parse agent/s) &&
+	sleep 1.1 &&
 	git agent resume s -- sh -c "
-		git status --porcelain >\$HOME/status; git rev-list HEAD >\$HOME/list; git symbolic-ref HEAD >>\$HOME/list; git log -1 --format=%H side >\$HOME/side
-		cat one two three x.log out/mine \$HOME/there >\$HOME/cat; ls out >\$HOME/ls; test -p pipe && git config x.y >>\$HOME/cat; stat -c %a three >>\$HOME/cat
-		echo 4 >four && git add four && git commit -qm four && echo 5 >>two" 2>../err &&
-	test ! -s "$HOME/aihome/status" && printf "1\n2\n3\nlog\nmine\nh\nz\n600\n" >../want && test_cmp ../want "$HOME/aihome/cat" &&
-	echo mine >../want && test_cmp ../want "$HOME/aihome/ls" && { cat ../before && echo refs/heads/agent/s; } >../want && test_cmp ../want "$HOME/aihome/list" &&
-	grep "^agent/s: goes on from $(echo "$before" | cut -c1-10)" ../err && grep "^agent/s: 4 commits, 4 files changed" ../err &&
-	git merge-base --is-ancestor "$before" agent/s && test "$(git rev-list --count "$before"..agent/s)" = 2 &&
-	git log --format=%s "$before"..agent/s >../got && printf "agent/s: 1 file changed\nfour\n" >../want && test_cmp ../want ../got &&
-	test "$(git show agent/s:two)" = "$(printf "2\n5")" && test "$(cat out/host)" = host && test ! -e "$(git rev-parse --git-common-dir)/worktrees"
+		git status --porcelain >\$HOME/status
+		git rev-list HEAD >\$HOME/list
+		git symbolic-ref HEAD >>\$HOME/list
+		git log -1 --format=%H side >\$HOME/side
+		cat one two three x.log out/mine \$HOME/there >\$HOME/cat
+		ls out >\$HOME/ls
+		test -p pipe &&
+		git config x.y >>\$HOME/cat
+		stat -c %a three >>\$HOME/cat
+		echo 4 >four &&
+		git add four &&
+		git commit -qm four &&
+		echo 5 >>two" 2>../err &&
+	test ! -s "$HOME/aihome/status" &&
+	printf "1\n2\n3\nlog\nmine\nh\nz\n600\n" >../want &&
+	test_cmp ../want "$HOME/aihome/cat" &&
+	echo mine >../want &&
+	test_cmp ../want "$HOME/aihome/ls" &&
+	{ cat ../before && echo refs/heads/agent/s; } >../want &&
+	test_cmp ../want "$HOME/aihome/list" &&
+	grep "^agent/s: goes on from $(echo "$before" | cut -c1-10)" ../err &&
+	grep "^agent/s: 4 commits, 4 files changed" ../err &&
+	git merge-base --is-ancestor "$before" agent/s &&
+	test "$(git rev-list --count "$before"..agent/s)" = 2 &&
+	test_prints "agent/s: 1 file changed\nfour" git log --format=%s "$before"..agent/s &&
+	test "$(git show agent/s:two)" = "$(printf "2\n5")" &&
+	test "$(cat out/host)" = host &&
+	test ! -e "$(git rev-parse --git-common-dir)/worktrees"
 '
 
 test_expect_success 'nothing done: the branch stays as it is; the exit status is the command'\''s' '
-	cd r && git for-each-ref refs/heads/agent/s refs/agent/s | grep -v report >../before &&
-	test_expect_code 7 git agent resume s -- sh -c "exit 7" && git for-each-ref refs/heads/agent/s refs/agent/s | grep -v "report\|/from" >../after &&
-	grep -v /from ../before >../want && test_cmp ../want ../after && git agent show --json s | grep "\"exit_status\": 7" && git agent list | grep "^s .*captured"
+	cd r &&
+	git for-each-ref refs/heads/agent/s refs/agent/s | grep -v report >../before &&
+	test_expect_code 7 git agent resume s -- sh -c "exit 7" &&
+	git for-each-ref refs/heads/agent/s refs/agent/s | grep -v "report\|/from" >../after &&
+	grep -v /from ../before >../want &&
+	test_cmp ../want ../after &&
+	git agent show --json s | grep "\"exit_status\": 7" &&
+	git agent list | grep "^s .*captured"
 '
 
 test_expect_success 'its own command again, another message, and what list, show and the journal say' '
-	cd r && git agent start -q --name own -m first -- sh -c "echo x >>x" &&
-	git agent resume -q own -m second && test "$(git log --format=%s -2 agent/own)" = "$(printf "second\nfirst")" && test "$(git show agent/own:x | grep -c x)" = 2 &&
+	cd r &&
+	git agent start -q --name own -m first -- sh -c "echo x >>x" &&
+	git agent resume -q own -m second &&
+	test "$(git log --format=%s -2 agent/own)" = "$(printf "second\nfirst")" &&
+	test "$(git show agent/own:x | grep -c x)" = 2 &&
 	git log -1 --format=%B agent/own | grep "^Agent-Command: sh -c .echo x" &&
-	git agent resume -q own -- sh -c "echo y >>x" && git log -1 --format=%B agent/own | grep "^Agent-Command: sh -c .echo y" &&
-	git agent resume -q own && git show agent/own:x | tail -n 1 | grep x &&
-	git agent show own >../out && grep "^resumed  *2" ../out && git agent show --json own >../out && grep "\"resumed\": [0-9]" ../out && grep "\"resumed_with\": \[\]" ../out &&
-	git agent start -q --name never -- true && git agent show --json never | grep "\"resumed\": null" && git agent drop never &&
+	git agent resume -q own -- sh -c "echo y >>x" &&
+	git log -1 --format=%B agent/own | grep "^Agent-Command: sh -c .echo y" &&
+	git agent resume -q own &&
+	git show agent/own:x | tail -n 1 | grep x &&
+	git agent show own >../out &&
+	grep "^resumed  *2" ../out &&
+	git agent show --json own >../out &&
+	grep "\"resumed\": [0-9]" ../out &&
+	grep "\"resumed_with\": \[\]" ../out &&
+	git agent start -q --name never -- true &&
+	git agent show --json never | grep "\"resumed\": null" &&
+	git agent drop never &&
 	grep "\"event\": *\"resume\"" "$HOME"/.local/state/git-agent/*/sessions/own/journal.jsonl
 '
 
 test_expect_success 'without a name: the one there is' '
-	git init -q one && cd one && echo a >a && git add a && git commit -qm a && test_expect_code 1 git agent resume -- true &&
-	git agent start -q --name only -- sh -c "echo 1 >f" && git agent resume -q -- sh -c "echo 2 >f" && test "$(git show agent/only:f)" = 2 &&
-	git agent resume -q && test "$(git show agent/only:f)" = 1 && git agent start -q --name other -- sh -c "echo 1 >g" && test_expect_code 129 git agent resume -- true
+	git init -q one &&
+	cd one &&
+	echo a >a &&
+	git add a &&
+	git commit -qm a &&
+	test_expect_code 1 git agent resume -- true &&
+	git agent start -q --name only -- sh -c "echo 1 >f" &&
+	git agent resume -q -- sh -c "echo 2 >f" &&
+	test "$(git show agent/only:f)" = 2 &&
+	git agent resume -q &&
+	test "$(git show agent/only:f)" = 1 &&
+	git agent start -q --name other -- sh -c "echo 1 >g" &&
+	test_expect_code 129 git agent resume -- true
 '
 
 test_expect_success 'held back stays held back: uncommitted inside, in no commit; what is gone is held no more' '
-	cd r && git agent start -q --name h -- sh -c "
-		echo e >.envrc && echo 1 >f && git add -A && git commit -qm both && echo 2 >>f && git commit -qam only && mkdir .husky && echo x >.husky/pre-commit" &&
-	held h >../got && printf ".envrc\n.husky/pre-commit\n" >../want && test_cmp ../want ../got && before=$(git rev-parse agent/h) &&
-	git agent resume -q h -- sh -c "git status --porcelain >\$HOME/status; git ls-files >\$HOME/files; echo 3 >>f; rm .husky/pre-commit; cat .envrc >>f" &&
-	printf "?? .envrc\n?? .husky/\n" >../want && test_cmp ../want "$HOME/aihome/status" && ! grep -e envrc -e husky "$HOME/aihome/files" &&
-	held h >../got && echo .envrc >../want && test_cmp ../want ../got && git rev-list --objects "$before"..agent/h | (! grep -e envrc -e husky) &&
-	git merge-base --is-ancestor "$before" agent/h && test "$(git show agent/h:f | tail -n 1)" = e && git agent show h | grep "1 critical (held back): .envrc" && ! git agent show h | grep "flagged.*husky"
+	cd r &&
+	git agent start -q --name h -- sh -c "
+		echo e >.envrc &&
+		echo 1 >f &&
+		git add -A &&
+		git commit -qm both &&
+		echo 2 >>f &&
+		git commit -qam only &&
+		mkdir .husky &&
+		echo x >.husky/pre-commit" &&
+	test_prints ".envrc\n.husky/pre-commit" held h &&
+	before=$(git rev-parse agent/h) &&
+	git agent resume -q h -- sh -c "
+		git status --porcelain >\$HOME/status
+		git ls-files >\$HOME/files
+		echo 3 >>f
+		rm .husky/pre-commit
+		cat .envrc >>f" &&
+	printf "?? .envrc\n?? .husky/\n" >../want &&
+	test_cmp ../want "$HOME/aihome/status" &&
+	! grep -e envrc -e husky "$HOME/aihome/files" &&
+	test_prints .envrc held h &&
+	git rev-list --objects "$before"..agent/h | (! grep -e envrc -e husky) &&
+	git merge-base --is-ancestor "$before" agent/h &&
+	test "$(git show agent/h:f | tail -n 1)" = e &&
+	git agent show h | grep "1 critical (held back): .envrc" &&
+	! git agent show h | grep "flagged.*husky"
 '
 
 test_expect_success 'what was accepted stays, and what changes of it is a new question' '
-	cd r && test_expect_code 3 git agent land h && git agent review --accept h .envrc && tip=$(git rev-parse agent/h) &&
-	git agent resume -q h -- sh -c "test -z \"\$(git status --porcelain)\" && echo more >more" && test "$(git rev-parse agent/h^)" = "$tip" && test -z "$(held h)" &&
-	git agent show h | grep "1 accepted" && git agent land --dry-run h && git agent resume -q h -- sh -c "echo other >.envrc" &&
-	test "$(git show agent/h:.envrc)" = e && held h | grep .envrc && test_expect_code 3 git agent land --dry-run h
+	cd r &&
+	test_expect_code 3 git agent land h &&
+	git agent review --accept h .envrc &&
+	tip=$(git rev-parse agent/h) &&
+	git agent resume -q h -- sh -c "
+		test -z \"\$(git status --porcelain)\" &&
+		echo more >more" &&
+	test "$(git rev-parse agent/h^)" = "$tip" &&
+	test -z "$(held h)" &&
+	git agent show h | grep "1 accepted" &&
+	git agent land --dry-run h &&
+	git agent resume -q h -- sh -c "echo other >.envrc" &&
+	test "$(git show agent/h:.envrc)" = e &&
+	held h | grep .envrc &&
+	test_expect_code 3 git agent land --dry-run h
 '
 
 test_expect_success 'held back although it is ignored: ignore rules do not take it away' '
-	cd r && git agent start -q --name ign -- sh -c "echo l >kept.log && git add -f kept.log && git commit -qm log" && held ign | grep kept.log &&
-	git agent resume -q ign -- sh -c "echo n >n" && held ign | grep kept.log && git agent resume -q ign -- rm kept.log && test -z "$(held ign)"
+	cd r &&
+	git agent start -q --name ign -- sh -c "
+		echo l >kept.log &&
+		git add -f kept.log &&
+		git commit -qm log" &&
+	held ign | grep kept.log &&
+	git agent resume -q ign -- sh -c "echo n >n" &&
+	held ign | grep kept.log &&
+	git agent resume -q ign -- rm kept.log &&
+	test -z "$(held ign)"
 '
 
 test_expect_success 'on uncommitted work, a link in the place of a directory: nor that' '
-	git init -q dirlink && cd dirlink && ln -s a d && echo a >a && git add -A && git commit -qm base && rm d && mkdir d && echo f >d/f &&
-	git agent start -q --name dl -- sh -c "rm -r d && ln -s there d" && git agent review dl | grep "^+there" &&
-	git agent resume -q dl -- sh -c "echo \"*\" >.gitignore" && git agent review dl | grep "^+there"
+	git init -q dirlink &&
+	cd dirlink &&
+	ln -s a d &&
+	echo a >a &&
+	git add -A &&
+	git commit -qm base &&
+	rm d &&
+	mkdir d &&
+	echo f >d/f &&
+	git agent start -q --name dl -- sh -c "
+		rm -r d &&
+		ln -s there d" &&
+	git agent review dl | grep "^+there" &&
+	git agent resume -q dl -- sh -c "echo \"*\" >.gitignore" &&
+	git agent review dl | grep "^+there"
 '
 
 test_expect_success 'rejected: gone inside, and a question again when it comes back' '
-	cd r && git agent start -q --name rej -- sh -c "echo all: >Makefile && echo e >.envrc && echo k >kept && echo changed >a" &&
-	git agent review --reject rej Makefile .envrc a && tip=$(git rev-parse agent/rej) && test -z "$(held rej)" &&
-	git agent resume rej -- sh -c "ls -A >\$HOME/ls; cat a >>\$HOME/ls; git status --porcelain >>\$HOME/ls" 2>../err && grep "brought from the branch: 3 paths" ../err &&
-	printf ".git\n.gitignore\na\nb\nd\nkept\nout\na\n" >../want && test_cmp ../want "$HOME/aihome/ls" && test "$(git rev-parse agent/rej)" = "$tip" && git agent land --dry-run rej &&
-	git agent resume -q rej -- sh -c "echo all: >Makefile; echo e >.envrc" && held rej | grep .envrc && test_expect_code 3 git agent land --dry-run rej 2>../err && grep "1 critical, 1 high" ../err
+	cd r &&
+	git agent start -q --name rej -- sh -c "
+		echo all: >Makefile &&
+		echo e >.envrc &&
+		echo k >kept &&
+		echo changed >a" &&
+	git agent review --reject rej Makefile .envrc a &&
+	tip=$(git rev-parse agent/rej) &&
+	test -z "$(held rej)" &&
+	git agent resume rej -- sh -c "
+		ls -A >\$HOME/ls
+		cat a >>\$HOME/ls
+		git status --porcelain >>\$HOME/ls" 2>../err &&
+	grep "brought from the branch: 3 paths" ../err &&
+	printf ".git\n.gitignore\na\nb\nd\nkept\nout\na\n" >../want &&
+	test_cmp ../want "$HOME/aihome/ls" &&
+	test "$(git rev-parse agent/rej)" = "$tip" &&
+	git agent land --dry-run rej &&
+	git agent resume -q rej -- sh -c "
+		echo all: >Makefile
+		echo e >.envrc" &&
+	held rej | grep .envrc &&
+	test_expect_code 3 git agent land --dry-run rej 2>../err &&
+	grep "1 critical, 1 high" ../err
 '
 
 test_expect_success 'flags are of all of it: what a commit had on the way, too' '
-	cd r && git agent start -q --name way -- sh -c "echo all: >Makefile && git add -A && git commit -qm one && rm Makefile && git add -A && git commit -qm two && echo x >x" &&
-	git agent review --format=json way | grep "\"path\": \"Makefile\"" && git agent resume -q way -- sh -c "echo y >y" &&
-	git agent review --format=json way | grep "\"path\": \"Makefile\"" && test "$(git rev-list --count main..agent/way)" = 4
+	cd r &&
+	git agent start -q --name way -- sh -c "
+		echo all: >Makefile &&
+		git add -A &&
+		git commit -qm one &&
+		rm Makefile &&
+		git add -A &&
+		git commit -qm two &&
+		echo x >x" &&
+	git agent review --format=json way | grep "\"path\": \"Makefile\"" &&
+	git agent resume -q way -- sh -c "echo y >y" &&
+	git agent review --format=json way | grep "\"path\": \"Makefile\"" &&
+	test "$(git rev-list --count main..agent/way)" = 4
 '
 
 way() {
-	git agent start -q --name "$1" -- sh -c "echo all: >Makefile && git add -A && git commit -qm one && rm Makefile && git add -A && git commit -qm two && echo x >x"
+	git agent start -q --name "$1" -- sh -c "
+	echo all: >Makefile &&
+	git add -A &&
+	git commit -qm one &&
+	rm Makefile &&
+	git add -A &&
+	git commit -qm two &&
+	echo x >x"
 }
 flagged() {
-	git agent review --format=json "$1" | grep "\"path\": \"Makefile\"" && test_expect_code 3 git agent land --dry-run "$1"
+	git agent review --format=json "$1" | grep "\"path\": \"Makefile\"" &&
+	test_expect_code 3 git agent land --dry-run "$1"
 }
 
 test_expect_success 'flags of an earlier run stay however often the run after it is captured' '
-	cd r && way cap && flagged cap && git agent -c limits.capture.file_size=1KiB resume -q cap -- sh -c "echo y >y; head -c 5000 /dev/zero >big" && flagged cap &&
-	git agent capture -q cap && flagged cap && git agent capture -q cap && flagged cap && git cat-file -e agent/cap:big &&
-	for point in after-refs before-state; do way cap-$point && { GIT_AGENT_FAULT=capture:$point:kill git agent resume -q cap-$point -- sh -c "echo y >y"; test $? = 137; } && git agent list 2>/dev/null && flagged cap-$point || exit 1; done &&
-	git agent review --accept cap Makefile && git agent capture -q cap && git agent land --dry-run cap && git agent resume -q cap -- sh -c "echo z >z" && git agent capture -q cap && git agent land --dry-run cap
+	cd r &&
+	way cap &&
+	flagged cap &&
+	git agent -c limits.capture.file_size=1KiB resume -q cap -- sh -c "
+		echo y >y
+		head -c 5000 /dev/zero >big" &&
+	flagged cap &&
+	git agent capture -q cap &&
+	flagged cap &&
+	git agent capture -q cap &&
+	flagged cap &&
+	git cat-file -e agent/cap:big &&
+	for point in after-refs before-state; do
+		way cap-$point &&
+		{
+			GIT_AGENT_FAULT=capture:$point:kill git agent resume -q cap-$point -- sh -c "echo y >y"
+			test $? = 137
+		} &&
+		git agent list 2>/dev/null &&
+		flagged cap-$point ||
+			exit 1
+	done &&
+	git agent review --accept cap Makefile &&
+	git agent capture -q cap &&
+	git agent land --dry-run cap &&
+	git agent resume -q cap -- sh -c "echo z >z" &&
+	git agent capture -q cap &&
+	git agent land --dry-run cap
 '
 
 test_expect_success 'flags of an earlier run whose report cannot be read: all is flagged once more' '
-	cd r && way lost && dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/lost) && git agent -c limits.capture.file_size=1KiB resume -q lost -- sh -c "echo y >y; head -c 5000 /dev/zero >big" &&
-	sed -i "s/former = .*/former = \"1111111111111111111111111111111111111111\"/" "$dir/session" && grep former "$dir/session" && git agent capture lost >../out 2>&1 && grep "report of the former run could not be read" ../out && flagged lost
+	cd r &&
+	way lost &&
+	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/lost) &&
+	git agent -c limits.capture.file_size=1KiB resume -q lost -- sh -c "
+		echo y >y
+		head -c 5000 /dev/zero >big" &&
+	sed -i "s/former = .*/former = \"1111111111111111111111111111111111111111\"/" "$dir/session" &&
+	grep former "$dir/session" &&
+	git agent capture lost >../out 2>&1 &&
+	grep "report of the former run could not be read" ../out &&
+	flagged lost
 '
 
 test_expect_success 'landed, and on: the next landing brings what is new' '
-	git init -q l && cd l && echo a >a && git add a && git commit -qm a && git agent start -q --name l -- sh -c "echo 1 >one" && git agent land l &&
-	echo host >host && git add host && git commit -qm host && git agent resume -q l -- sh -c "ls >\$HOME/ls; test -z \"\$(git status --porcelain)\" && echo 2 >two" &&
-	printf "a\none\n" >../want && test_cmp ../want "$HOME/aihome/ls" && git agent list | grep "^l .*captured" && git agent land l && ls >../got && printf "a\nhost\none\ntwo\n" >../want && test_cmp ../want ../got &&
-	git agent resume -q l -- true && git agent list | grep "^l .*landed" && git branch -qD agent/l &&
-	git agent resume -q l -- sh -c "echo 3 >three" && git agent land l && test -e three && test -e host
+	git init -q l &&
+	cd l &&
+	echo a >a &&
+	git add a &&
+	git commit -qm a &&
+	git agent start -q --name l -- sh -c "echo 1 >one" &&
+	git agent land l &&
+	echo host >host &&
+	git add host &&
+	git commit -qm host &&
+	git agent resume -q l -- sh -c "
+		ls >\$HOME/ls
+		test -z \"\$(git status --porcelain)\" &&
+		echo 2 >two" &&
+	printf "a\none\n" >../want &&
+	test_cmp ../want "$HOME/aihome/ls" &&
+	git agent list | grep "^l .*captured" &&
+	git agent land l &&
+	test_prints "a\nhost\none\ntwo" ls &&
+	git agent resume -q l -- true &&
+	git agent list | grep "^l .*landed" &&
+	git branch -qD agent/l &&
+	git agent resume -q l -- sh -c "echo 3 >three" &&
+	git agent land l &&
+	test -e three &&
+	test -e host
 '
 
 test_expect_success 'a session on uncommitted work: that stays off the branch, is committed inside, and comes with the landing' '
-	git init -q c && cd c && seq 1 30 >a && echo b >b && git add -A && git commit -qm base && sed -i "s/^5\$/user/" a && echo u >untracked &&
-	git agent start -q --name c -- sh -c "sed -i s/^25\$/agent/ a && sed -i s/user/both/ a && echo n >n && git add n && git commit -qm n && echo more >>untracked" &&
-	git diff --name-only main agent/c >../got && echo n >../want && test_cmp ../want ../got && git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\", *\"untracked\"" &&
-	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; git log --format=%s >>\$HOME/status; cat a >\$HOME/a; echo 2 >>n; git commit -qam n2; echo x >x" &&
+	git init -q c &&
+	cd c &&
+	seq 1 30 >a &&
+	echo b >b &&
+	git add -A &&
+	git commit -qm base &&
+	sed -i "s/^5\$/user/" a &&
+	echo u >untracked &&
+	git agent start -q --name c -- sh -c "
+		sed -i s/^25\$/agent/ a &&
+		sed -i s/user/both/ a &&
+		echo n >n &&
+		git add n &&
+		git commit -qm n &&
+		echo more >>untracked" &&
+	test_prints n git diff --name-only main agent/c &&
+	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\", *\"untracked\"" &&
+	git agent resume -q c -- sh -c "
+		git status --porcelain >\$HOME/status
+		git log --format=%s >>\$HOME/status
+		cat a >\$HOME/a
+		echo 2 >>n
+		git commit -qam n2
+		echo x >x" &&
 	printf "uncommitted work at the start of a session\nn\nbase\n" >../want &&
 	sort ../want >../w &&
 	sort -u "$HOME/aihome/status" | test_cmp ../w - &&
-	grep both "$HOME/aihome/a" && grep agent "$HOME/aihome/a" && git log --format=%s main..agent/c >../got && printf "agent/c: what the agent left uncommitted\nn2\nn\n" >../want && test_cmp ../want ../got &&
-	git diff --name-only main agent/c >../got && printf "n\nx\n" >../want && test_cmp ../want ../got && git cat-file -e refs/agent/c/from && git gc -q --prune=now && git fsck --connectivity-only &&
-	git agent resume -q c -- sh -c "echo y >y" && git agent land c && grep both a && grep agent a && grep more untracked && test "$(cat n)" = "$(printf "n\n2")" && test -e y
+	grep both "$HOME/aihome/a" &&
+	grep agent "$HOME/aihome/a" &&
+	test_prints "agent/c: what the agent left uncommitted\nn2\nn" git log --format=%s main..agent/c &&
+	test_prints "n\nx" git diff --name-only main agent/c &&
+	git cat-file -e refs/agent/c/from &&
+	git gc -q --prune=now &&
+	git fsck --connectivity-only &&
+	git agent resume -q c -- sh -c "echo y >y" &&
+	git agent land c &&
+	grep both a &&
+	grep agent a &&
+	grep more untracked &&
+	test "$(cat n)" = "$(printf "n\n2")" &&
+	test -e y
 '
 
 # clear NAME COMMITS: of uncommitted work there is nothing on the branch, in no commit of it
 clear() {
-	git log --format=%s "agent/$1" >../log && ! grep "uncommitted work at the start" ../log &&
-		test "$(git rev-list --count "main..agent/$1")" = "$2" && for i in $(git rev-list "agent/$1"); do test "$(git show "$i:u" 2>/dev/null)" = u || return 1; done
+	git log --format=%s "agent/$1" >../log &&
+	! grep "uncommitted work at the start" ../log &&
+	test "$(git rev-list --count "main..agent/$1")" = "$2" &&
+	for i in $(git rev-list "agent/$1"); do
+		test "$(git show "$i:u" 2>/dev/null)" = u || return 1
+	done
 }
 
 test_expect_success 'on uncommitted work: branches of earlier runs, merged in later ones, bring none of it' '
-	git init -q work && cd work && echo u >u && git add -A && git commit -qm base && echo SECRETWIP >>u &&
+	git init -q work &&
+	cd work &&
+	echo u >u &&
+	git add -A &&
+	git commit -qm base &&
+	echo SECRETWIP >>u &&
 	git agent start -q --name w -- sh -c "
-		git checkout -qb topic; echo t >t; git add t; git commit -qm topic; git branch late; git checkout -q agent/w; echo 1 >one; git add one; git commit -qm one" &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" && clear w 3 && test "$(git show agent/w:t)" = t && printf "mergetopic\none\nbase\ntopic\n" | sort >../want && sort ../log | test_cmp ../want - &&
+		git checkout -qb topic
+		echo t >t
+		git add t
+		git commit -qm topic
+		git branch late
+		git checkout -q agent/w
+		echo 1 >one
+		git add one
+		git commit -qm one" &&
+	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
+	clear w 3 &&
+	test "$(git show agent/w:t)" = t &&
+	printf "mergetopic\none\nbase\ntopic\n" | sort >../want &&
+	sort ../log | test_cmp ../want - &&
 	git agent resume -q w -- sh -c "
-		git branch atfrom; git checkout -qb topic2; echo t2 >t2; git add t2; git commit -qm topic2; git checkout -q agent/w; echo 2 >two; git add two; git commit -qm two" && clear w 4 && ! git rev-parse -q --verify refs/agent/w/heads/atfrom &&
-	git gc -q --prune=now && git agent resume -q w -- sh -c "git merge -q -m mergetopic2 topic2" && clear w 6 && test "$(git show agent/w:t2)" = t2 && git show -s --format=%P "agent/w^2" >../got && git rev-parse agent/w~2 | test_cmp - ../got &&
-	git agent resume -q w -- sh -c "git checkout -q late; echo 3 >three; git add three; git commit -qm three; git checkout -q agent/w; git merge -q -m all late; echo 4 >four" && clear w 9 && git fsck --connectivity-only &&
-	git agent land w && test "$(cat u)" = "$(printf "u\nSECRETWIP")" && cat one two three four t t2 | tr -d "\n" | grep -x 1234tt2 && test -z "$(git log -SSECRETWIP --format=%s main)"
+		git branch atfrom
+		git checkout -qb topic2
+		echo t2 >t2
+		git add t2
+		git commit -qm topic2
+		git checkout -q agent/w
+		echo 2 >two
+		git add two
+		git commit -qm two" &&
+	clear w 4 &&
+	! git rev-parse -q --verify refs/agent/w/heads/atfrom &&
+	git gc -q --prune=now &&
+	git agent resume -q w -- sh -c "git merge -q -m mergetopic2 topic2" &&
+	clear w 6 &&
+	test "$(git show agent/w:t2)" = t2 &&
+	git show -s --format=%P "agent/w^2" >../got &&
+	git rev-parse agent/w~2 | test_cmp - ../got &&
+	git agent resume -q w -- sh -c "
+		git checkout -q late
+		echo 3 >three
+		git add three
+		git commit -qm three
+		git checkout -q agent/w
+		git merge -q -m all late
+		echo 4 >four" &&
+	clear w 9 &&
+	git fsck --connectivity-only &&
+	git agent land w &&
+	test "$(cat u)" = "$(printf "u\nSECRETWIP")" &&
+	cat one two three four t t2 | tr -d "\n" | grep -x 1234tt2 &&
+	test -z "$(git log -SSECRETWIP --format=%s main)"
 '
 
 test_expect_success 'on uncommitted work: the branch is made anew below what an earlier run stood on' '
-	git init -q wr && cd wr && echo u >u && echo b >b && git add -A && git commit -qm base && echo SECRETWIP >>u &&
-	git agent start -q --name w -- sh -c "echo 1 >one; git add one; git commit -qm one" && git agent resume -q w -- sh -c "git checkout -qb topic; echo t >t; git add t; git commit -qm topic; git checkout -q agent/w; echo 2 >two" &&
-	git worktree add -q ../wrt agent/w && (cd ../wrt && git reset -q --hard main && echo host >host && git add host && git commit -qm host) && git worktree remove ../wrt &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" && clear w 4 && test "$(git show agent/w:t)" = t && test "$(git show agent/w:host)" = host
+	git init -q wr &&
+	cd wr &&
+	echo u >u &&
+	echo b >b &&
+	git add -A &&
+	git commit -qm base &&
+	echo SECRETWIP >>u &&
+	git agent start -q --name w -- sh -c "
+		echo 1 >one
+		git add one
+		git commit -qm one" &&
+	git agent resume -q w -- sh -c "
+		git checkout -qb topic
+		echo t >t
+		git add t
+		git commit -qm topic
+		git checkout -q agent/w
+		echo 2 >two" &&
+	git worktree add -q ../wrt agent/w &&
+	(
+		cd ../wrt &&
+		git reset -q --hard main &&
+		echo host >host &&
+		git add host &&
+		git commit -qm host
+
+	) &&
+	git worktree remove ../wrt &&
+	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
+	clear w 4 &&
+	test "$(git show agent/w:t)" = t &&
+	test "$(git show agent/w:host)" = host
 '
 
 test_expect_success 'over the working tree itself' '
-	git init -q live && cd live && echo a >a && echo b >b && git add -A && git commit -qm base && echo w >w &&
-	git agent start -q --live --name v -- sh -c "echo 1 >one; echo e >.envrc; echo c >a" && echo late >late && git agent review --reject v a && test "$(git show agent/v:a)" = a &&
-	git agent resume -q v -- sh -c "cat one late a .envrc >\$HOME/cat; echo 2 >two" && printf "1\nlate\na\ne\n" >../want && test_cmp ../want "$HOME/aihome/cat" &&
-	git diff --name-only main agent/v >../got && printf "one\ntwo\n" >../want && test_cmp ../want ../got && held v | grep .envrc
+	git init -q live &&
+	cd live &&
+	echo a >a &&
+	echo b >b &&
+	git add -A &&
+	git commit -qm base &&
+	echo w >w &&
+	git agent start -q --live --name v -- sh -c "
+		echo 1 >one
+		echo e >.envrc
+		echo c >a" &&
+	echo late >late &&
+	git agent review --reject v a &&
+	test "$(git show agent/v:a)" = a &&
+	git agent resume -q v -- sh -c "
+		cat one late a .envrc >\$HOME/cat
+		echo 2 >two" &&
+	printf "1\nlate\na\ne\n" >../want &&
+	test_cmp ../want "$HOME/aihome/cat" &&
+	test_prints "one\ntwo" git diff --name-only main agent/v &&
+	held v | grep .envrc
 '
 
 test_expect_success 'interrupted: captured, and then on' '
-	cd r && { GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name int -- sh -c "echo 1 >one; echo e >.envrc"; test $? = 137; } &&
-	git agent resume int -- sh -c "cat one .envrc >two" 2>../err && grep "was interrupted; capturing" ../err && test "$(git show agent/int:two)" = "$(printf "1\ne")" && test "$(git rev-list --count main..agent/int)" = 2
+	cd r &&
+	{
+		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name int -- sh -c "
+		echo 1 >one
+		echo e >.envrc"
+		test $? = 137
+	} &&
+	git agent resume int -- sh -c "cat one .envrc >two" 2>../err &&
+	grep "was interrupted; capturing" ../err &&
+	test "$(git show agent/int:two)" = "$(printf "1\ne")" &&
+	test "$(git rev-list --count main..agent/int)" = 2
 '
 
 test_expect_success 'the agent had moved elsewhere, or was in the middle of things' '
-	cd r && git agent start -q --name mid -- sh -c "
-		git checkout -q -b other && echo 1 >one && git add one && git commit -qm one && git checkout -q -b third HEAD~ && echo 2 >one && git add one && git commit -qm two &&
-		git rebase other 2>/dev/null; : >.git/index.lock; : >.git/HEAD.lock" &&
-	git agent resume -q mid -- sh -c "git symbolic-ref HEAD >\$HOME/s; git status >>\$HOME/s; git branch --format=\"%(refname)\" >>\$HOME/s; rm -f one; echo x >x; git add -A; git commit -qm x" &&
-	head -n 1 "$HOME/aihome/s" | grep -x refs/heads/agent/mid && ! grep -i "rebase in progress" "$HOME/aihome/s" && grep -x refs/heads/other "$HOME/aihome/s" && git log -1 --format=%s agent/mid | grep -x x &&
-	git agent start -q --name idx -- sh -c "echo 1 >one; git add one; git commit -qm one; echo garbage >.git/index" && git agent resume -q idx -- sh -c "git status --porcelain >\$HOME/s" && test ! -s "$HOME/aihome/s"
+	cd r &&
+	git agent start -q --name mid -- sh -c "
+		git checkout -q -b other &&
+		echo 1 >one &&
+		git add one &&
+		git commit -qm one &&
+		git checkout -q -b third HEAD~ &&
+		echo 2 >one &&
+		git add one &&
+		git commit -qm two &&
+		git rebase other 2>/dev/null
+		: >.git/index.lock
+		: >.git/HEAD.lock" &&
+	git agent resume -q mid -- sh -c "
+		git symbolic-ref HEAD >\$HOME/s
+		git status >>\$HOME/s
+		git branch --format=\"%(refname)\" >>\$HOME/s
+		rm -f one
+		echo x >x
+		git add -A
+		git commit -qm x" &&
+	head -n 1 "$HOME/aihome/s" | grep -x refs/heads/agent/mid &&
+	! grep -i "rebase in progress" "$HOME/aihome/s" &&
+	grep -x refs/heads/other "$HOME/aihome/s" &&
+	git log -1 --format=%s agent/mid | grep -x x &&
+	git agent start -q --name idx -- sh -c "
+		echo 1 >one
+		git add one
+		git commit -qm one
+		echo garbage >.git/index" &&
+	git agent resume -q idx -- sh -c "git status --porcelain >\$HOME/s" &&
+	test ! -s "$HOME/aihome/s"
 '
 
 test_expect_success 'commits of an earlier run stay: those of its own branch when it ended elsewhere, ...' '
-	cd r && elsewhere() { echo "echo $1 >$1 && git add $1 && git commit -qm $1 && git rev-parse HEAD >>\$HOME/own && git checkout -q -B other HEAD~ && echo $2 >$2 && git add $2 && git commit -qm $2"; } && rm -f "$HOME/aihome/own" && has() { git for-each-ref --contains "$(sed -n "$1p" "$HOME/aihome/own")" refs/agent/own2 | grep "$2\$"; } &&
-	git agent start -q --name own2 -- sh -c "$(elsewhere p1 q1)" && has 1 heads/agent/own2 && git agent resume -q own2 -- sh -c "echo x >x" && has 1 heads/agent/own2 && git agent resume -q own2 -- true && git agent capture -q own2 && has 1 heads/agent/own2 &&
-	git agent resume -q own2 -- sh -c "$(elsewhere p2 q2)" && has 2 heads/agent/own2 && has 1 "earlier/$(sed -n 1p "$HOME/aihome/own")" && git gc -q --prune=now && git agent capture -q own2 && has 1 earlier/.* && has 2 heads/agent/own2 &&
-	git agent resume -q own2 -- sh -c "$(elsewhere p3 q3); git branch -m agent/own2 tmp; git branch -m tmp agent/own2/below" && has 2 earlier/.* && has 1 earlier/.* && ! git rev-parse -q --verify refs/agent/own2/heads/agent/own2 &&
-	test "$(git for-each-ref refs/agent/own2/earlier | wc -l)" = 2 && git agent drop --force own2 && test -z "$(git for-each-ref refs/agent/own2)"
+	cd r &&
+	elsewhere() {
+		echo "echo $1 >$1 && git add $1 && git commit -qm $1 && git rev-parse HEAD >>\$HOME/own && git checkout -q -B other HEAD~ && echo $2 >$2 && git add $2 && git commit -qm $2"
+	} &&
+	rm -f "$HOME/aihome/own" &&
+	has() {
+		git for-each-ref --contains "$(sed -n "$1p" "$HOME/aihome/own")" refs/agent/own2 |
+			grep "$2\$"
+	} &&
+	git agent start -q --name own2 -- sh -c "$(elsewhere p1 q1)" &&
+	has 1 heads/agent/own2 &&
+	git agent resume -q own2 -- sh -c "echo x >x" &&
+	has 1 heads/agent/own2 &&
+	git agent resume -q own2 -- true &&
+	git agent capture -q own2 &&
+	has 1 heads/agent/own2 &&
+	git agent resume -q own2 -- sh -c "$(elsewhere p2 q2)" &&
+	has 2 heads/agent/own2 &&
+	has 1 "earlier/$(sed -n 1p "$HOME/aihome/own")" &&
+	git gc -q --prune=now &&
+	git agent capture -q own2 &&
+	has 1 earlier/.* &&
+	has 2 heads/agent/own2 &&
+	git agent resume -q own2 -- sh -c "
+		$(elsewhere p3 q3)
+		git branch -m agent/own2 tmp
+		git branch -m tmp agent/own2/below" &&
+	has 2 earlier/.* &&
+	has 1 earlier/.* &&
+	! git rev-parse -q --verify refs/agent/own2/heads/agent/own2 &&
+	test "$(git for-each-ref refs/agent/own2/earlier | wc -l)" = 2 &&
+	git agent drop --force own2 &&
+	test -z "$(git for-each-ref refs/agent/own2)"
 '
 
 test_expect_success '... and those that holding back rewrote, or that were amended' '
-	cd r && or() { git for-each-ref --format="%(refname)" --contains "$1" refs/agent/or | grep "$2\$"; } && git agent start -q --name or -- sh -c "echo e >.envrc; git add -A; git commit -qm first" && first=$(git rev-parse refs/agent/or/orig) &&
-	git agent resume -q or -- sh -c "echo 2 >two" && or "$first" "/earlier/$first" && git agent resume -q or -- sh -c "git add -f .envrc; git commit -qm second" && second=$(git rev-parse refs/agent/or/orig) && or "$first" "/earlier/$first" && test "$first" != "$second" &&
-	git agent resume -q or -- sh -c "git commit -q --amend -m third" && git log -1 --format=%s refs/agent/or/orig | grep third && third=$(git rev-parse refs/agent/or/orig) && or "$first" "/earlier/$first" && or "$second" "/earlier/$second" &&
-	git agent resume -q or -- sh -c "git commit -q --amend -m fourth" && or "$third" "/earlier/$third" && git agent capture -q or && test "$(git for-each-ref refs/agent/or/earlier | wc -l)" = 4 && git gc -q --prune=now && git log -1 --format=%s "$first" | grep -x first
+	cd r &&
+	or() { git for-each-ref --format="%(refname)" --contains "$1" refs/agent/or | grep "$2\$"; } &&
+	git agent start -q --name or -- sh -c "
+		echo e >.envrc
+		git add -A
+		git commit -qm first" &&
+	first=$(git rev-parse refs/agent/or/orig) &&
+	git agent resume -q or -- sh -c "echo 2 >two" &&
+	or "$first" "/earlier/$first" &&
+	git agent resume -q or -- sh -c "
+		git add -f .envrc
+		git commit -qm second" &&
+	second=$(git rev-parse refs/agent/or/orig) &&
+	or "$first" "/earlier/$first" &&
+	test "$first" != "$second" &&
+	git agent resume -q or -- sh -c "git commit -q --amend -m third" &&
+	git log -1 --format=%s refs/agent/or/orig | grep third &&
+	third=$(git rev-parse refs/agent/or/orig) &&
+	or "$first" "/earlier/$first" &&
+	or "$second" "/earlier/$second" &&
+	git agent resume -q or -- sh -c "git commit -q --amend -m fourth" &&
+	or "$third" "/earlier/$third" &&
+	git agent capture -q or &&
+	test "$(git for-each-ref refs/agent/or/earlier | wc -l)" = 4 &&
+	git gc -q --prune=now &&
+	git log -1 --format=%s "$first" | grep -x first
 '
 
 test_expect_success 'published commits amended inside: they stay, and what changed comes on top' '
-	cd r && git agent start -q --name am -- sh -c "echo 1 >one && git add one && git commit -qm one" && before=$(git rev-parse agent/am) &&
-	git agent resume am -- sh -c "echo 2 >>one && git commit -q --amend -am amended && echo 3 >three" 2>../err && grep "note: the agent rewrote commits that are published" ../err &&
-	test "$(git rev-parse agent/am^)" = "$before" && test "$(git show agent/am:one)" = "$(printf "1\n2")" && git log --format=%s refs/agent/am/orig | grep amended
+	cd r &&
+	git agent start -q --name am -- sh -c "
+		echo 1 >one &&
+		git add one &&
+		git commit -qm one" &&
+	before=$(git rev-parse agent/am) &&
+	git agent resume am -- sh -c "
+		echo 2 >>one &&
+		git commit -q --amend -am amended &&
+		echo 3 >three" 2>../err &&
+	grep "note: the agent rewrote commits that are published" ../err &&
+	test "$(git rev-parse agent/am^)" = "$before" &&
+	test "$(git show agent/am:one)" = "$(printf "1\n2")" &&
+	git log --format=%s refs/agent/am/orig | grep amended
 '
 
 test_expect_success 'what a limit kept away comes with a higher one' '
-	cd r && git agent start -q --name li -- sh -c "echo 1 >one; echo e >.envrc" && git agent -c limits.capture.file_size=1KiB resume -q li -- sh -c "head -c 5000 /dev/zero >big; echo 2 >two" && ! git cat-file -e agent/li:big 2>/dev/null &&
-	git agent capture -q li && test "$(git cat-file -s agent/li:big)" = 5000 && held li | grep .envrc && test "$(git rev-list --count main..agent/li)" = 2
+	cd r &&
+	git agent start -q --name li -- sh -c "
+		echo 1 >one
+		echo e >.envrc" &&
+	git agent -c limits.capture.file_size=1KiB resume -q li -- sh -c "
+		head -c 5000 /dev/zero >big
+		echo 2 >two" &&
+	! git cat-file -e agent/li:big 2>/dev/null &&
+	git agent capture -q li &&
+	test "$(git cat-file -s agent/li:big)" = 5000 &&
+	held li | grep .envrc &&
+	test "$(git rev-list --count main..agent/li)" = 2
 '
 
 test_expect_success 'many times over, with gc in between: nothing piles up' '
-	cd r && git agent start -q --name many -- sh -c "echo 0 >n; echo e >.envrc; mkdir deep && chmod 000 deep" && for i in 1 2 3 4 5; do git agent resume -q many -- sh -c "echo $i >>n; git commit -qam $i" && git gc -q --prune=now || exit 1; done &&
-	test "$(git show agent/many:n | tr -d "\n")" = 012345 && test "$(git rev-list --count main..agent/many)" = 6 && held many | grep .envrc && test "$(find "$HOME"/.local/state/git-agent/*/sessions/many/work -maxdepth 1 -name "project-*" | wc -l)" -le 2 && git fsck --connectivity-only
+	cd r &&
+	git agent start -q --name many -- sh -c "
+		echo 0 >n
+		echo e >.envrc
+		mkdir deep &&
+		chmod 000 deep" &&
+	for i in 1 2 3 4 5; do
+		git agent resume -q many -- sh -c "
+		echo $i >>n
+		git commit -qam $i" &&
+		git gc -q --prune=now || exit 1
+	done &&
+	test "$(git show agent/many:n | tr -d "\n")" = 012345 &&
+	test "$(git rev-list --count main..agent/many)" = 6 &&
+	held many | grep .envrc &&
+	test "$(find "$HOME"/.local/state/git-agent/*/sessions/many/work -maxdepth 1 -name "project-*" | wc -l)" -le 2 &&
+	git fsck --connectivity-only
 '
 
 test_expect_success 'feedback: the same bytes, read-only, in no layer' '
-	cd r && printf "one\0\377two" >../fb1 && echo last >../fb2 && git agent start -q --name fb -- sh -c "test -z \"\$GIT_AGENT_FEEDBACK\" && echo 1 >one" &&
-	git agent resume -q fb --feedback ../fb1 --feedback=../fb2 -- sh -c "cp \"\$GIT_AGENT_FEEDBACK\" \$HOME/fb; ls -A >\$HOME/ls; { echo x >>\"\$GIT_AGENT_FEEDBACK\"; rm -f \"\$GIT_AGENT_FEEDBACK\"; chmod 777 \"\$GIT_AGENT_FEEDBACK\"; } 2>/dev/null; echo 2 >two" &&
-	cat ../fb1 ../fb2 | cmp - "$HOME/aihome/fb" && ! grep -i feedback "$HOME/aihome/ls" && printf "one\0\377two" | cmp - ../fb1 && git diff --name-only main agent/fb >../got && printf "one\ntwo\n" >../want && test_cmp ../want ../got &&
-	git agent resume -q fb -- sh -c "test -z \"\$GIT_AGENT_FEEDBACK\" && test ! -e /run/git-agent/odb/feedback" &&
-	head -c 1048577 /dev/zero >../big && test_expect_code 129 git agent resume fb --feedback ../big -- true 2>../err && grep "more than 1024 KiB" ../err && test "$(wc -l <../err)" -le 3 &&
-	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true && test_expect_code 129 git agent resume fb --feedback .. -- true
+	cd r &&
+	printf "one\0\377two" >../fb1 &&
+	echo last >../fb2 &&
+	git agent start -q --name fb -- sh -c "
+		test -z \"\$GIT_AGENT_FEEDBACK\" &&
+		echo 1 >one" &&
+	git agent resume -q fb --feedback ../fb1 --feedback=../fb2 -- sh -c "
+		cp \"\$GIT_AGENT_FEEDBACK\" \$HOME/fb
+		ls -A >\$HOME/ls
+		{
+			echo x >>\"\$GIT_AGENT_FEEDBACK\"
+			rm -f \"\$GIT_AGENT_FEEDBACK\"
+			chmod 777 \"\$GIT_AGENT_FEEDBACK\"
+		} 2>/dev/null
+		echo 2 >two" &&
+	cat ../fb1 ../fb2 | cmp - "$HOME/aihome/fb" &&
+	! grep -i feedback "$HOME/aihome/ls" &&
+	printf "one\0\377two" | cmp - ../fb1 &&
+	test_prints "one\ntwo" git diff --name-only main agent/fb &&
+	git agent resume -q fb -- sh -c "
+		test -z \"\$GIT_AGENT_FEEDBACK\" &&
+		test ! -e /run/git-agent/odb/feedback" &&
+	head -c 1048577 /dev/zero >../big &&
+	test_expect_code 129 git agent resume fb --feedback ../big -- true 2>../err &&
+	grep "more than 1024 KiB" ../err &&
+	test "$(wc -l <../err)" -le 3 &&
+	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true &&
+	test_expect_code 129 git agent resume fb --feedback .. -- true
 '
 
 test_expect_success 'agents are told to go on with their last conversation' '
-	cd r && mkdir -p "$HOME/.local/bin" && for i in claude codex opencode; do printf "#!/bin/sh\necho \"\$0\" \"\$@\" >>\$HOME/args\n" >"$HOME/.local/bin/$i"; chmod +x "$HOME/.local/bin/$i"; done &&
-	PATH=$HOME/.local/bin:$PATH && git agent start -q --name cl -- claude -p hi && git agent resume -q cl && git agent resume -q cl -- claude x && git agent start -q --name cx -- codex && git agent resume -q cx &&
-	git agent start -q --name cy -- codex exec do && git agent resume -q cy && git agent start -q --name oc -- opencode && git agent resume -q oc &&
-	sed "s,^[^ ]*/,," "$HOME/aihome/args" >../got && cat >../want <<-\END && test_cmp ../want ../got
+	cd r &&
+	mkdir -p "$HOME/.local/bin" &&
+	for i in claude codex opencode; do
+		printf "#!/bin/sh\necho \"\$0\" \"\$@\" >>\$HOME/args\n" >"$HOME/.local/bin/$i"
+		chmod +x "$HOME/.local/bin/$i"
+	done &&
+	PATH=$HOME/.local/bin:$PATH &&
+	git agent start -q --name cl -- claude -p hi &&
+	git agent resume -q cl &&
+	git agent resume -q cl -- claude x &&
+	git agent start -q --name cx -- codex &&
+	git agent resume -q cx &&
+	git agent start -q --name cy -- codex exec do &&
+	git agent resume -q cy &&
+	git agent start -q --name oc -- opencode &&
+	git agent resume -q oc &&
+	sed "s,^[^ ]*/,," "$HOME/aihome/args" >../got &&
+	cat >../want <<-\END &&
 	claude --dangerously-skip-permissions -p hi
 	claude --continue --dangerously-skip-permissions -p hi
 	claude --dangerously-skip-permissions x
@@ -238,17 +730,45 @@ test_expect_success 'agents are told to go on with their last conversation' '
 	opencode
 	opencode --continue
 	END
+	test_cmp ../want ../got
 '
 
 test_expect_success 'feedback that cannot be read: why' '
-	cd r && test_expect_code 129 git agent resume fb --feedback /proc/self/mem -- true 2>../err && grep "feedback: ./proc/self/mem.: cannot read: Input/output error" ../err && ! grep "more than" ../err && yes | head -c 2000000 >../fifo-in && mkfifo ../ff && { cat ../fifo-in >../ff 2>/dev/null & } &&
-	test_expect_code 129 git agent resume fb --feedback ../ff -- true 2>../err && grep "more than 1024 KiB" ../err && git agent list | grep "^fb .*captured"
+	cd r &&
+	test_expect_code 129 git agent resume fb --feedback /proc/self/mem -- true 2>../err &&
+	grep "feedback: ./proc/self/mem.: cannot read: Input/output error" ../err &&
+	! grep "more than" ../err &&
+	yes | head -c 2000000 >../fifo-in &&
+	mkfifo ../ff &&
+	{ cat ../fifo-in >../ff 2>/dev/null & } &&
+	test_expect_code 129 git agent resume fb --feedback ../ff -- true 2>../err &&
+	grep "more than 1024 KiB" ../err &&
+	git agent list | grep "^fb .*captured"
 '
 
 test_expect_success 'what was only in the index stays there while nothing is brought' '
-	cd r && git agent start -q --name ix -- sh -c "echo staged >b; git add b; git checkout -q HEAD -- a; echo b >b" && git agent resume -q ix -- sh -c "git show :b >\$HOME/b; cat b >>\$HOME/b; git status --porcelain >>\$HOME/b" &&
-	printf "staged\nb\nMM b\n" | test_cmp - "$HOME/aihome/b" && git agent resume -q ix -- git commit -qm staged && test "$(git show agent/ix^:b)" = staged && test "$(git show agent/ix:b)" = b && git worktree add -q ../wt agent/ix && (cd ../wt && echo h >h && git add h && git commit -qm h) && git worktree remove ../wt &&
-	git agent resume -q ix -- sh -c "git status --porcelain >\$HOME/b" && test ! -s "$HOME/aihome/b" && git agent resume -q ix -- sh -c "echo garbage >.git/index" && git agent resume -q ix -- sh -c "git status --porcelain >\$HOME/b" && test ! -s "$HOME/aihome/b"
+	cd r &&
+	git agent start -q --name ix -- sh -c "
+		echo staged >b
+		git add b
+		git checkout -q HEAD -- a
+		echo b >b" &&
+	git agent resume -q ix -- sh -c "
+		git show :b >\$HOME/b
+		cat b >>\$HOME/b
+		git status --porcelain >>\$HOME/b" &&
+	printf "staged\nb\nMM b\n" | test_cmp - "$HOME/aihome/b" &&
+	git agent resume -q ix -- git commit -qm staged &&
+	test "$(git show agent/ix^:b)" = staged &&
+	test "$(git show agent/ix:b)" = b &&
+	git worktree add -q ../wt agent/ix &&
+	(cd ../wt && echo h >h && git add h && git commit -qm h) &&
+	git worktree remove ../wt &&
+	git agent resume -q ix -- sh -c "git status --porcelain >\$HOME/b" &&
+	test ! -s "$HOME/aihome/b" &&
+	git agent resume -q ix -- sh -c "echo garbage >.git/index" &&
+	git agent resume -q ix -- sh -c "git status --porcelain >\$HOME/b" &&
+	test ! -s "$HOME/aihome/b"
 '
 
 test_done

@@ -10,76 +10,180 @@ agent='echo 1 >one && git add one && git commit -qm one && echo 2 >two && echo e
 
 # on NAME COMMANDS: on its branch, in a working tree of the user's
 on() {
-	git worktree add -q ../wt "agent/$1" && (cd ../wt && eval "$2")
+	git worktree add -q ../wt "agent/$1" &&
+	(cd ../wt && eval "$2")
 	on_rc=$?
-	git worktree remove --force ../wt && return $on_rc
+	git worktree remove --force ../wt &&
+	return $on_rc
 }
 
 # The branch has all that `on` did, and then what the agent did: nothing turned back.
 # goes_on NAME [COMMANDS]: what shows inside goes to ../view
 goes_on() {
 	before=$(git rev-parse "agent/$1") &&
-		git agent resume -q "$1" -- sh -c "git status --porcelain >\$HOME/status; rm -rf \$HOME/view; mkdir \$HOME/view && git ls-files -co --exclude-standard -z | xargs -0 tar cf - | tar xf - -C \$HOME/view; ${2:-:}" &&
-		rm -rf ../view && mv "$HOME/aihome/view" ../view && rm -rf ../expect && mkdir ../expect &&
-		git archive "$before" | tar xf - -C ../expect && { test "${held-.envrc}" = "" || cp ../view/.envrc ../expect; } && diff -r --no-dereference ../expect ../view &&
-		git merge-base --is-ancestor "$before" "agent/$1" && { test "${2-}" || test "$(git rev-parse "agent/$1")" = "$before"; }
+	git agent resume -q "$1" -- sh -c "
+	git status --porcelain >\$HOME/status
+	rm -rf \$HOME/view
+	mkdir \$HOME/view &&
+	git ls-files -co --exclude-standard -z | xargs -0 tar cf - | tar xf - -C \$HOME/view
+	${2:-:}" &&
+	rm -rf ../view &&
+	mv "$HOME/aihome/view" ../view &&
+	rm -rf ../expect &&
+	mkdir ../expect &&
+	git archive "$before" | tar xf - -C ../expect &&
+	{ test "${held-.envrc}" = "" || cp ../view/.envrc ../expect; } &&
+	diff -r --no-dereference ../expect ../view &&
+	git merge-base --is-ancestor "$before" "agent/$1" &&
+	{ test "${2-}" || test "$(git rev-parse "agent/$1")" = "$before"; }
 }
 
 test_expect_success 'make a repository' '
-	git init -q r && cd r && echo a >a && echo b >b && mkdir d && echo f >d/f && echo g >d/g && ln -s a link && printf "*.log\n" >.gitignore &&
-	git add -A && git commit -qm base
+	git init -q r &&
+	cd r &&
+	echo a >a &&
+	echo b >b &&
+	mkdir d &&
+	echo f >d/f &&
+	echo g >d/g &&
+	ln -s a link &&
+	printf "*.log\n" >.gitignore &&
+	git add -A &&
+	git commit -qm base
 '
 
 test_expect_success 'commits on top: added, changed, removed, of another kind, in place of a directory and the reverse' '
-	cd r && git agent start -q --name top -- sh -c "$agent" &&
+	cd r &&
+	git agent start -q --name top -- sh -c "$agent" &&
 	on top "echo new >new && echo more >>one && git rm -q two a && chmod +x b && git rm -rq d && echo d >d && git rm -q s/x && ln -s b s && rm link && mkdir link && echo l >link/l && sed -i s/^10\$/ten/ long && git add -A && git commit -qm host" &&
-	goes_on top && printf "?? .envrc\n" >../want && test_cmp ../want "$HOME/aihome/status" && goes_on top "echo 3 >three; echo 4 >>one" &&
-	git diff --name-only "$before" agent/top >../got && printf "one\nthree\n" >../want && test_cmp ../want ../got && git show refs/agent/top/held:.envrc &&
-	test -x ../view/b && test -L ../view/s && goes_on top
+	goes_on top &&
+	printf "?? .envrc\n" >../want &&
+	test_cmp ../want "$HOME/aihome/status" &&
+	goes_on top "echo 3 >three; echo 4 >>one" &&
+	test_prints "one\nthree" git diff --name-only "$before" agent/top &&
+	git show refs/agent/top/held:.envrc &&
+	test -x ../view/b &&
+	test -L ../view/s &&
+	goes_on top
 '
 
 test_expect_success 'in a file that the agent changed as well' '
-	cd r && git agent start -q --name same -- sh -c "$agent" && on same "sed -i s/^3\$/three/ long && git commit -qam host" &&
-	goes_on same "sed -i s/^17\$/seventeen/ long" && git show agent/same:long | grep three && git show agent/same:long | grep seventeen
+	cd r &&
+	git agent start -q --name same -- sh -c "$agent" &&
+	on same "sed -i s/^3\$/three/ long && git commit -qam host" &&
+	goes_on same "sed -i s/^17\$/seventeen/ long" &&
+	git show agent/same:long | grep three &&
+	git show agent/same:long | grep seventeen
 '
 
 test_expect_success 'a commit taken off' '
-	cd r && git agent start -q --name off -- sh -c "$agent" && git branch -qf agent/off agent/off^ && goes_on off "echo 3 >three" && test ! -e ../view/two && git diff --name-only main agent/off >../got && printf "one\nthree\n" >../want && test_cmp ../want ../got
+	cd r &&
+	git agent start -q --name off -- sh -c "$agent" &&
+	git branch -qf agent/off agent/off^ &&
+	goes_on off "echo 3 >three" &&
+	test ! -e ../view/two &&
+	test_prints "one\nthree" git diff --name-only main agent/off
 '
 
 test_expect_success 'on another base: nothing of that is turned back' '
-	git clone -q r rb && cd rb && git agent start -q --name reb -- sh -c "$agent" && echo m >mainline && echo all: >Makefile && echo changed >b && git rm -q d/f && git add -A && git commit -qm main &&
-	on reb "git rebase -q main" && goes_on reb "echo 3 >three" && git diff --name-only main agent/reb >../got && printf "long\none\ns/x\nthree\ntwo\n" >../want && test_cmp ../want ../got &&
-	test_expect_code 3 git agent land --dry-run reb 2>../err && grep ": 1 critical$" ../err && git agent review --reject reb .envrc && held="" goes_on reb && git agent land reb && test -e three
+	git clone -q r rb &&
+	cd rb &&
+	git agent start -q --name reb -- sh -c "$agent" &&
+	echo m >mainline &&
+	echo all: >Makefile &&
+	echo changed >b &&
+	git rm -q d/f &&
+	git add -A &&
+	git commit -qm main &&
+	on reb "git rebase -q main" &&
+	goes_on reb "echo 3 >three" &&
+	test_prints "long\none\ns/x\nthree\ntwo" git diff --name-only main agent/reb &&
+	test_expect_code 3 git agent land --dry-run reb 2>../err &&
+	grep ": 1 critical$" ../err &&
+	git agent review --reject reb .envrc &&
+	held="" goes_on reb &&
+	git agent land reb &&
+	test -e three
 '
 
 test_expect_success 'content that git converts' '
-	git init -q crlf && cd crlf && printf "*.txt text eol=crlf\n*.bin -text\n" >.gitattributes && printf "a\r\nb\r\n" >t.txt && printf "a\r\n" >u.bin && git add -A && git commit -qm base &&
-	git agent start -q --name c -- sh -c "printf \"n\\r\\n\" >n.txt; printf \"b\\r\\n\" >>t.txt" && on c "printf \"c\r\n\" >>t.txt && printf \"h\r\n\" >h.txt && git add -A && git commit -qm host" && before=$(git rev-parse agent/c) &&
-	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; cat t.txt h.txt >\$HOME/cat; printf \"d\\r\\n\" >>t.txt" && test ! -s "$HOME/aihome/status" &&
-	printf "a\r\nb\r\nb\r\nc\r\nh\r\n" | cmp - "$HOME/aihome/cat" && git show agent/c:t.txt >../got && printf "a\nb\nb\nc\nd\n" >../want && test_cmp ../want ../got && git diff --name-only "$before" agent/c | (! grep -v t.txt)
+	git init -q crlf &&
+	cd crlf &&
+	printf "*.txt text eol=crlf\n*.bin -text\n" >.gitattributes &&
+	printf "a\r\nb\r\n" >t.txt &&
+	printf "a\r\n" >u.bin &&
+	git add -A &&
+	git commit -qm base &&
+	git agent start -q --name c -- sh -c "
+		printf \"n\r\n\" >n.txt
+		printf \"b\r\n\" >>t.txt" &&
+	on c "printf \"c\r\n\" >>t.txt && printf \"h\r\n\" >h.txt && git add -A && git commit -qm host" &&
+	before=$(git rev-parse agent/c) &&
+	git agent resume -q c -- sh -c "
+		git status --porcelain >\$HOME/status
+		cat t.txt h.txt >\$HOME/cat
+		printf \"d\r\n\" >>t.txt" &&
+	test ! -s "$HOME/aihome/status" &&
+	printf "a\r\nb\r\nb\r\nc\r\nh\r\n" | cmp - "$HOME/aihome/cat" &&
+	test_prints "a\nb\nb\nc\nd" git show agent/c:t.txt &&
+	git diff --name-only "$before" agent/c | (! grep -v t.txt)
 '
 
 test_expect_success 'what is held back was changed on the branch: refused, one line, nothing changed' '
-	cd r && git agent start -q --name hc -- sh -c "$agent" && on hc "echo mine >.envrc && git add -f .envrc && git commit -qm mine" && find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../before &&
-	test_expect_code 125 git agent resume hc -- true 2>../err && grep "held-back ..envrc. was also changed on agent/hc" ../err && grep "^hint: " ../err && test "$(grep -vc warning ../err)" = 2 &&
-	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../after && test_cmp ../before ../after && git agent list | grep "^hc .*captured" && git agent review --reject hc .envrc && git agent resume -q hc -- true
+	cd r &&
+	git agent start -q --name hc -- sh -c "$agent" &&
+	on hc "echo mine >.envrc && git add -f .envrc && git commit -qm mine" &&
+	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../before &&
+	test_expect_code 125 git agent resume hc -- true 2>../err &&
+	grep "held-back ..envrc. was also changed on agent/hc" ../err &&
+	grep "^hint: " ../err &&
+	test "$(grep -vc warning ../err)" = 2 &&
+	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../after &&
+	test_cmp ../before ../after &&
+	git agent list | grep "^hc .*captured" &&
+	git agent review --reject hc .envrc &&
+	git agent resume -q hc -- true
 '
 
 test_expect_success 'what the layers have there was not captured: refused, one line, and there still' '
-	cd r && git agent -c limits.capture.file_size=1KiB start -q --name lim -- sh -c "echo 1 >one; head -c 5000 /dev/zero >big; echo log >in.log" && on lim "echo host >big && git add big && git commit -qm host" &&
-	test_expect_code 125 git agent resume lim -- true 2>../err && grep "cannot be brought into the session: big" ../err && grep "^hint: .*start --base agent/lim" ../err && test "$(grep -vc warning ../err)" = 2 &&
-	test "$(stat -c %s "$HOME"/.local/state/git-agent/*/sessions/lim/upper/big)" = 5000 && git agent list | grep "^lim .*captured" &&
-	on lim "git rm -q big && echo host >in.log && git add -f in.log && git commit -qm log" && test_expect_code 125 git agent resume lim -- true 2>../err && grep "cannot be brought into the session: in.log" ../err && test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
+	cd r &&
+	git agent -c limits.capture.file_size=1KiB start -q --name lim -- sh -c "
+		echo 1 >one
+		head -c 5000 /dev/zero >big
+		echo log >in.log" &&
+	on lim "echo host >big && git add big && git commit -qm host" &&
+	test_expect_code 125 git agent resume lim -- true 2>../err &&
+	grep "cannot be brought into the session: big" ../err &&
+	grep "^hint: .*start --base agent/lim" ../err &&
+	test "$(grep -vc warning ../err)" = 2 &&
+	test "$(stat -c %s "$HOME"/.local/state/git-agent/*/sessions/lim/upper/big)" = 5000 &&
+	git agent list | grep "^lim .*captured" &&
+	on lim "git rm -q big && echo host >in.log && git add -f in.log && git commit -qm log" &&
+	test_expect_code 125 git agent resume lim -- true 2>../err &&
+	grep "cannot be brought into the session: in.log" ../err &&
+	test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
 '
 
 test_expect_success 'the branch was deleted: not before it landed' '
-	cd r && git agent start -q --name del -- sh -c "echo 1 >deleted" && tip=$(git rev-parse agent/del) && git branch -qD agent/del && test_expect_code 125 git agent resume del -- true 2>../err &&
-	grep "branch .agent/del. is gone" ../err && grep "^hint: .git branch agent/del $tip. brings it back" ../err && git branch agent/del "$tip" && git agent resume -q del -- sh -c "echo 2 >>deleted" && git agent land del
+	cd r &&
+	git agent start -q --name del -- sh -c "echo 1 >deleted" &&
+	tip=$(git rev-parse agent/del) &&
+	git branch -qD agent/del &&
+	test_expect_code 125 git agent resume del -- true 2>../err &&
+	grep "branch .agent/del. is gone" ../err &&
+	grep "^hint: .git branch agent/del $tip. brings it back" ../err &&
+	git branch agent/del "$tip" &&
+	git agent resume -q del -- sh -c "echo 2 >>deleted" &&
+	git agent land del
 '
 
 test_expect_success 'the branch is checked out' '
-	cd r && git worktree add -q ../wt agent/top && test_expect_code 125 git agent resume top -- true 2>../err && grep "branch .agent/top. is checked out in" ../err && grep "^hint: " ../err && git worktree remove ../wt
+	cd r &&
+	git worktree add -q ../wt agent/top &&
+	test_expect_code 125 git agent resume top -- true 2>../err &&
+	grep "branch .agent/top. is checked out in" ../err &&
+	grep "^hint: " ../err &&
+	git worktree remove ../wt
 '
 
 test_expect_success 'on uncommitted work: what was done to the branch is brought, but for the files that had it' '
@@ -91,16 +195,24 @@ test_expect_success 'on uncommitted work: what was done to the branch is brought
 	git commit -qm base &&
 	sed -i "s/^5\$/user/" a &&
 	echo u >u &&
-	git agent start -q --name c -- sh -c "echo n >n && sed -i s/^15\$/agent/ a b && echo m >m" &&
+	git agent start -q --name c -- sh -c "
+		echo n >n &&
+		sed -i s/^15\$/agent/ a b &&
+		echo m >m" &&
 	git diff --quiet main agent/c -- a &&
 	git show agent/c:b | grep agent &&
 	on c "sed -i s/^25\$/host/ a b && echo h >h && git add -A && git commit -qm host" &&
 	git agent review --reject c m &&
 	before=$(git rev-parse agent/c) &&
-	git agent resume -q c -- sh -c "git status --porcelain >\$HOME/status; cat a >\$HOME/a; cat b >\$HOME/b; ls >>\$HOME/a; echo x >x" &&
+	git agent resume -q c -- sh -c "
+		git status --porcelain >\$HOME/status
+		cat a >\$HOME/a
+		cat b >\$HOME/b
+		ls >>\$HOME/a
+		echo x >x" &&
 	test ! -s "$HOME/aihome/status" &&
 	seq 1 30 | sed -e "s/^15\$/agent/; s/^25\$/host/" | test_cmp - "$HOME/aihome/b" &&
-	sed -e "s/^5\$/user/; s/^15\$/agent/" -e "" >../want <<-END && test_cmp ../want "$HOME/aihome/a" &&
+	sed -e "s/^5\$/user/; s/^15\$/agent/" -e "" >../want <<-END &&
 	$(seq 1 30)
 	a
 	b
@@ -108,25 +220,68 @@ test_expect_success 'on uncommitted work: what was done to the branch is brought
 	n
 	u
 	END
-	git diff --name-only "$before" agent/c >../got &&
-	echo x >../want &&
-	test_cmp ../want ../got &&
+	test_cmp ../want "$HOME/aihome/a" &&
+	test_prints x git diff --name-only "$before" agent/c &&
 	! git show agent/c:a | grep user &&
 	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\" *\]"
 '
 
 test_expect_success 'moved while it runs: said, and nothing is lost' '
-	cd r && { { git agent resume top -- sh -c "echo late >late; touch \$HOME/up; while test ! -e \$HOME/go; do sleep 0.1; done" 2>../err; echo $? >../rc; } & } &&
-	test_wait_for "test -e $HOME/aihome/up" && git worktree list | grep sessions/top && test_must_fail git branch -D agent/top && test_must_fail git checkout -q agent/top &&
-	git update-ref refs/heads/agent/top main && touch "$HOME/aihome/go" && wait &&
-	test_wait_for "test -s ../rc" && test "$(cat ../rc)" = 128 && grep "was moved while the session ran" ../err && git branch -m agent/top elsewhere 2>/dev/null && git update-ref -d refs/heads/agent/top && git agent capture top && git show agent/top:late
+	cd r &&
+	{
+		{
+			git agent resume top -- sh -c "
+		echo late >late
+		touch \$HOME/up
+		while test ! -e \$HOME/go; do sleep 0.1; done" 2>../err
+			echo $? >../rc
+		} &
+	} &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	git worktree list | grep sessions/top &&
+	test_must_fail git branch -D agent/top &&
+	test_must_fail git checkout -q agent/top &&
+	git update-ref refs/heads/agent/top main &&
+	touch "$HOME/aihome/go" &&
+	wait &&
+	test_wait_for "test -s ../rc" &&
+	test "$(cat ../rc)" = 128 &&
+	grep "was moved while the session ran" ../err &&
+	git branch -m agent/top elsewhere 2>/dev/null &&
+	git update-ref -d refs/heads/agent/top &&
+	git agent capture top &&
+	git show agent/top:late
 '
 
 test_expect_success 'on uncommitted work that is committed by now, the branch on top of it: what the agent did to it is uncommitted all the same' '
-	git init -q cw && cd cw && echo b >b && seq 9 >t && git add -A && git commit -qm base && echo u >u && sed -i s/5/user/ t &&
-	git agent start -q --name w -- sh -c "echo agent >>u && sed -i s/user/both/ t && echo n >n" && git add -A && git commit -qm mine && on w "git rebase -q main" && tip=$(git rev-parse agent/w) &&
-	git agent resume -q w -- sh -c "cat u t n >\$HOME/cat; git status --porcelain >\$HOME/status; echo more >>u; echo m >m; git add -A; git commit -qm more" &&
-	{ printf "u\nagent\n"; seq 9 | sed s/5/both/; echo n; } | test_cmp - "$HOME/aihome/cat" &&
+	git init -q cw &&
+	cd cw &&
+	echo b >b &&
+	seq 9 >t &&
+	git add -A &&
+	git commit -qm base &&
+	echo u >u &&
+	sed -i s/5/user/ t &&
+	git agent start -q --name w -- sh -c "
+		echo agent >>u &&
+		sed -i s/user/both/ t &&
+		echo n >n" &&
+	git add -A &&
+	git commit -qm mine &&
+	on w "git rebase -q main" &&
+	tip=$(git rev-parse agent/w) &&
+	git agent resume -q w -- sh -c "
+		cat u t n >\$HOME/cat
+		git status --porcelain >\$HOME/status
+		echo more >>u
+		echo m >m
+		git add -A
+		git commit -qm more" &&
+	{
+		printf "u\nagent\n"
+		seq 9 | sed s/5/both/
+		echo n
+	} | test_cmp - "$HOME/aihome/cat" &&
 	test ! -s "$HOME/aihome/status" &&
 	git diff --name-only "$tip" agent/w >../got &&
 	echo m | test_cmp - ../got &&
@@ -134,7 +289,16 @@ test_expect_success 'on uncommitted work that is committed by now, the branch on
 '
 
 test_expect_success 'on uncommitted work that was changed on the branch in another way: the layers keep what the agent did' '
-	git init -q cx && cd cx && echo b >b && git add -A && git commit -qm base && echo u >u && git agent start -q --name x -- sh -c "echo agent >>u && echo n >n" && on x "echo other >u && git add u && git commit -qm other" &&
+	git init -q cx &&
+	cd cx &&
+	echo b >b &&
+	git add -A &&
+	git commit -qm base &&
+	echo u >u &&
+	git agent start -q --name x -- sh -c "
+		echo agent >>u &&
+		echo n >n" &&
+	on x "echo other >u && git add u && git commit -qm other" &&
 	git agent resume -q x -- sh -c "cat u >\$HOME/u; echo m >m" &&
 	printf "u\nagent\n" | test_cmp - "$HOME/aihome/u" &&
 	test "$(git show agent/x:u)" = other &&
@@ -142,17 +306,42 @@ test_expect_success 'on uncommitted work that was changed on the branch in anoth
 '
 
 test_expect_success 'a link that leads to itself becomes a directory' '
-	git init -q loop && cd loop && ln -s l l && echo a >a && git add -A && git commit -qm base && git agent start -q --name s -- sh -c "echo b >b" &&
-	git worktree add -q ../loop.wt agent/s && (cd ../loop.wt && rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host) &&
-	git worktree remove ../loop.wt && git rev-parse agent/s >../want && git agent resume -q s -- cat l/n >../out && echo n | test_cmp - ../out &&
-	git rev-parse agent/s >../got && test_cmp ../want ../got
+	git init -q loop &&
+	cd loop &&
+	ln -s l l &&
+	echo a >a &&
+	git add -A &&
+	git commit -qm base &&
+	git agent start -q --name s -- sh -c "echo b >b" &&
+	git worktree add -q ../loop.wt agent/s &&
+	(cd ../loop.wt && rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host) &&
+	git worktree remove ../loop.wt &&
+	git rev-parse agent/s >../want &&
+	git agent resume -q s -- cat l/n >../out &&
+	echo n | test_cmp - ../out &&
+	git rev-parse agent/s >../got &&
+	test_cmp ../want ../got
 '
 
 test_expect_success 'a directory on the branch where a link is held back: refused, and nothing of it removed' '
-	git init -q coll && cd coll && echo a >a && git add -A && git commit -qm base && git agent start -q --name s -- sh -c "ln -s /proc/self/mem f; echo b >b" &&
-	git rev-parse -q --verify refs/agent/s/held && git worktree add -q ../coll.wt agent/s && (cd ../coll.wt && mkdir -p f/g && echo n >f/g/n && git add -A && git commit -qm host) &&
-	git worktree remove ../coll.wt && git rev-parse agent/s >../want && test_expect_code 125 git agent resume -q s -- true 2>../err && cat ../err &&
-	grep "held-back .f/g/n. was also changed on agent/s" ../err && git rev-parse agent/s >../got && test_cmp ../want ../got
+	git init -q coll &&
+	cd coll &&
+	echo a >a &&
+	git add -A &&
+	git commit -qm base &&
+	git agent start -q --name s -- sh -c "
+		ln -s /proc/self/mem f
+		echo b >b" &&
+	git rev-parse -q --verify refs/agent/s/held &&
+	git worktree add -q ../coll.wt agent/s &&
+	(cd ../coll.wt && mkdir -p f/g && echo n >f/g/n && git add -A && git commit -qm host) &&
+	git worktree remove ../coll.wt &&
+	git rev-parse agent/s >../want &&
+	test_expect_code 125 git agent resume -q s -- true 2>../err &&
+	cat ../err &&
+	grep "held-back .f/g/n. was also changed on agent/s" ../err &&
+	git rev-parse agent/s >../got &&
+	test_cmp ../want ../got
 '
 
 test_done

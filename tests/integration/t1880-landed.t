@@ -5,7 +5,8 @@ test_description='what has landed, by whatever way, and what has not'
 require_sandbox
 
 make_repo() {
-	git init -q "$1" && (cd "$1" && seq 1 30 >a && echo b >b && git add -A && git commit -qm base)
+	git init -q "$1" &&
+	(cd "$1" && seq 1 30 >a && echo b >b && git add -A && git commit -qm base)
 }
 
 # Three commits of the agent's, of which two touch one file.
@@ -13,7 +14,8 @@ work='sed -i s/^5$/five/ a; git commit -qam one; echo new >new; git add new; git
 
 # is NAME HOW WHERE, from `show --json`
 is() {
-	git agent list --json >"$TRASH/list" && git agent show --json "$1" | tee "$TRASH/shown" | python3 -c '
+	git agent list --json >"$TRASH/list" &&
+	git agent show --json "$1" | tee "$TRASH/shown" | python3 -c '
 import json, sys
 o = json.load(sys.stdin)
 got = [o["state"], o["landed_how"], o["landed_in"]]
@@ -72,26 +74,80 @@ no 'git switch -q --detach agent/w'
 
 # A repository of yesterday, with main and a branch that main was ahead of; a clone of it
 ahead() {
-	git init -q "$1.seed" && (cd "$1.seed" && GIT_COMMITTER_DATE="@$(($(date +%s) - 86400)) +0000" && export GIT_COMMITTER_DATE && seq 1 30 >a && git add -A && git commit -qm base && git branch release && sed -i s/^5$/five/ a && git commit -qam fix && { test $# = 1 || eval "$2"; }) &&
-	git clone -q --bare "$1.seed" "$1.git" && git clone -q "$1.git" "$1" && cd "$1" && git switch -q release
+	git init -q "$1.seed" &&
+	(
+		cd "$1.seed" &&
+		GIT_COMMITTER_DATE="@$(($(date +%s) - 86400)) +0000" &&
+		export GIT_COMMITTER_DATE &&
+		seq 1 30 >a &&
+		git add -A &&
+		git commit -qm base &&
+		git branch release &&
+		sed -i s/^5$/five/ a &&
+		git commit -qam fix &&
+		{ test $# = 1 || eval "$2"; }
+	) &&
+	git clone -q --bare "$1.seed" "$1.git" &&
+	git clone -q "$1.git" "$1" &&
+	cd "$1" &&
+	git switch -q release
 }
 for how in cherry-pick merge 'merge --squash'; do
 	test_expect_success "taken from a branch that had it already ($how): it has not landed there" '
-		rm -rf ahead* && ahead ahead && git agent start -q --name w -- sh -c "git $how origin/main; git commit -qm s; true" && is w not && git agent gc && test_expect_code 2 git agent drop w && git switch -q main && is w not && test_expect_code 2 git agent drop w &&
-		git switch -q release && { git merge -q agent/w || git merge -q --squash agent/w; } && is w merged refs/heads/release && git switch -q main && git agent list | grep "^w .*landed" && git agent drop w
+		rm -rf ahead* &&
+		ahead ahead &&
+		git agent start -q --name w -- sh -c "
+			git $how origin/main
+			git commit -qm s
+			true" &&
+		is w not &&
+		git agent gc &&
+		test_expect_code 2 git agent drop w &&
+		git switch -q main &&
+		is w not &&
+		test_expect_code 2 git agent drop w &&
+		git switch -q release &&
+		{ git merge -q agent/w || git merge -q --squash agent/w; } &&
+		is w merged refs/heads/release &&
+		git switch -q main &&
+		git agent list | grep "^w .*landed" &&
+		git agent drop w
 	'
 done
 
 test_expect_success 'from elsewhere while one is on the branch that has it, and by land' '
-	ahead base && git switch -q main && git agent start -q --base origin/release --name w -- git cherry-pick main && is w not && git switch -q release && git agent land w && git agent list | grep "^w .*landed" && git agent drop w
+	ahead base &&
+	git switch -q main &&
+	git agent start -q --base origin/release --name w -- git cherry-pick main &&
+	is w not &&
+	git switch -q release &&
+	git agent land w &&
+	git agent list | grep "^w .*landed" &&
+	git agent drop w
 '
 
 test_expect_success 'commits with older dates than the session land all the same' '
-	make_repo old && cd old && git agent start -q --name w -- sh -c "export GIT_COMMITTER_DATE=@1000000000+0000 GIT_AUTHOR_DATE=@1000000000+0000; $work" && test "$(git log -1 --format=%ct agent/w)" = 1000000000 && is w not && git merge -q agent/w && is w merged && git agent drop w
+	make_repo old &&
+	cd old &&
+	git agent start -q --name w -- sh -c "
+		export GIT_COMMITTER_DATE=@1000000000+0000 GIT_AUTHOR_DATE=@1000000000+0000
+		$work" &&
+	test "$(git log -1 --format=%ct agent/w)" = 1000000000 &&
+	is w not &&
+	git merge -q agent/w &&
+	is w merged &&
+	git agent drop w
 '
 
 test_expect_success 'what was taken back there before is no matter' '
-	ahead back "git revert --no-edit HEAD" && git agent start -q --name w -- git cherry-pick main~ && is w not && git commit -q --allow-empty -m mine && git merge -q --squash agent/w && git commit -qm s && is w squashed refs/heads/release && git agent drop w
+	ahead back "git revert --no-edit HEAD" &&
+	git agent start -q --name w -- git cherry-pick main~ &&
+	is w not &&
+	git commit -q --allow-empty -m mine &&
+	git merge -q --squash agent/w &&
+	git commit -qm s &&
+	is w squashed refs/heads/release &&
+	git agent drop w
 '
 
 # ---- the branch moved by hand
@@ -113,17 +169,64 @@ moved agent/w~3
 
 test_expect_success 'the branch put back after all of it landed: landed, and stays so' '
 	for how in "git merge -q agent/w" "git merge -q --squash agent/w && git commit -qm s" "git agent land --squash w" "git agent land w"; do
-		rm -rf back && make_repo back && (cd back && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && eval "$how" && git branch -qf agent/w main~ && git agent list | grep "^w .*landed" && git agent land w && git agent list | grep "^w .*landed" && git agent gc --dry-run | grep "session w" && git reset -q --hard "$tip~3" && git agent list | grep "^w .*captured" && test_expect_code 2 git agent drop w && git agent drop --force w) || return 1
+		rm -rf back &&
+		make_repo back &&
+		(
+			cd back &&
+			git agent start -q --name w -- sh -c "$work" &&
+			tip=$(git rev-parse agent/w) &&
+			eval "$how" &&
+			git branch -qf agent/w main~ &&
+			git agent list | grep "^w .*landed" &&
+			git agent land w &&
+			git agent list | grep "^w .*landed" &&
+			git agent gc --dry-run | grep "session w" &&
+			git reset -q --hard "$tip~3" &&
+			git agent list | grep "^w .*captured" &&
+			test_expect_code 2 git agent drop w &&
+			git agent drop --force w
+
+		) ||
+			return 1
 	done
 '
 
 test_expect_success 'the branch written anew by the user lands as it is; with a commit left out it is no arrival by plain git' '
-	make_repo anew && cd anew && git agent start -q --name w -- sh -c "$work" && git switch -q agent/w && git commit -q --amend -m reworded && git switch -q main && git agent land w && git agent list | grep "^w .*landed" && git agent land --undo w && is w not &&
-	git merge -q agent/w && is w merged && git reset -q --hard HEAD~3 && git switch -q agent/w && git rebase -q --onto HEAD~3 HEAD~2 && git switch -q main && git merge -q agent/w && is w not && test_expect_code 2 git agent drop w 2>../err && grep "moved away from it" ../err
+	make_repo anew &&
+	cd anew &&
+	git agent start -q --name w -- sh -c "$work" &&
+	git switch -q agent/w &&
+	git commit -q --amend -m reworded &&
+	git switch -q main &&
+	git agent land w &&
+	git agent list | grep "^w .*landed" &&
+	git agent land --undo w &&
+	is w not &&
+	git merge -q agent/w &&
+	is w merged &&
+	git reset -q --hard HEAD~3 &&
+	git switch -q agent/w &&
+	git rebase -q --onto HEAD~3 HEAD~2 &&
+	git switch -q main &&
+	git merge -q agent/w &&
+	is w not &&
+	test_expect_code 2 git agent drop w 2>../err &&
+	grep "moved away from it" ../err
 '
 
 test_expect_success 'its commits gone with the branch put back: not landed, and that is no error' '
-	make_repo gone && cd gone && git agent start -q --name w -- sh -c "$work" && tip=$(git rev-parse agent/w) && git branch -qf agent/w main && git for-each-ref --format="delete %(refname)" refs/agent | git update-ref --stdin && git reflog expire --expire=now --all && git gc -q --prune=now && test_must_fail git cat-file -e "$tip" && is w not && test_expect_code 2 git agent drop w && git agent drop --force w
+	make_repo gone &&
+	cd gone &&
+	git agent start -q --name w -- sh -c "$work" &&
+	tip=$(git rev-parse agent/w) &&
+	git branch -qf agent/w main &&
+	git for-each-ref --format="delete %(refname)" refs/agent | git update-ref --stdin &&
+	git reflog expire --expire=now --all &&
+	git gc -q --prune=now &&
+	test_must_fail git cat-file -e "$tip" &&
+	is w not &&
+	test_expect_code 2 git agent drop w &&
+	git agent drop --force w
 '
 
 test_expect_success 'they are damaged: captured again from the layers' '
@@ -133,7 +236,14 @@ test_expect_success 'they are damaged: captured again from the layers' '
 	tip=$(git rev-parse agent/w) &&
 	git branch -qf agent/w main &&
 	f=.git/objects/$(echo $tip | sed "s,^..,&/,") &&
-	{ test -f "$f" || { mkdir ../pack && mv .git/objects/pack/* ../pack && for p in ../pack/*.pack; do git unpack-objects -q <"$p" || return 1; done; }; } &&
+	{
+		test -f "$f" ||
+			{
+				mkdir ../pack &&
+				mv .git/objects/pack/* ../pack &&
+				for p in ../pack/*.pack; do git unpack-objects -q <"$p" || return 1; done
+			}
+	} &&
 	cp "$f" ../object &&
 	chmod u+w "$f" &&
 	head -c 20 ../object >"$f" &&
@@ -147,82 +257,250 @@ test_expect_success 'they are damaged: captured again from the layers' '
 '
 
 test_expect_success 'what was merged and taken off again has not landed any more, what is on another branch has' '
-	make_repo off && cd off && git agent start -q --name w -- sh -c "$work" && git merge -q agent/w && is w merged && git reset -q --hard HEAD~3 && is w not &&
-	git switch -q -c side && git merge -q --squash agent/w && git commit -qm s && is w squashed refs/heads/side && git switch -q main && is w not &&
-	git agent start -q --name l -- sh -c "echo l >l" && git switch -q side && git agent land l && git switch -q main && git agent list | grep "^l .*landed" && git branch -qD side && git agent show l | grep "^state  *landed"
+	make_repo off &&
+	cd off &&
+	git agent start -q --name w -- sh -c "$work" &&
+	git merge -q agent/w &&
+	is w merged &&
+	git reset -q --hard HEAD~3 &&
+	is w not &&
+	git switch -q -c side &&
+	git merge -q --squash agent/w &&
+	git commit -qm s &&
+	is w squashed refs/heads/side &&
+	git switch -q main &&
+	is w not &&
+	git agent start -q --name l -- sh -c "echo l >l" &&
+	git switch -q side &&
+	git agent land l &&
+	git switch -q main &&
+	git agent list | grep "^l .*landed" &&
+	git branch -qD side &&
+	git agent show l | grep "^state  *landed"
 '
 
 test_expect_success 'held back, or on uncommitted work: not landed, whatever is merged' '
-	make_repo held && cd held && echo mine >>b && git agent start -q --name h -- sh -c "$work; echo e >.envrc" && git stash -q && git merge -q agent/h && is h not && git stash pop -q &&
-	git agent review --accept-all --critical h && is h not && git merge -q agent/h && is h merged &&
-	git agent start -q --name o -- sh -c "echo theirs >>b; echo o >o" && git merge -q agent/o && is o not && git agent land o && grep theirs b && git agent list | grep "^o .*landed"
+	make_repo held &&
+	cd held &&
+	echo mine >>b &&
+	git agent start -q --name h -- sh -c "
+		$work
+		echo e >.envrc" &&
+	git stash -q &&
+	git merge -q agent/h &&
+	is h not &&
+	git stash pop -q &&
+	git agent review --accept-all --critical h &&
+	is h not &&
+	git merge -q agent/h &&
+	is h merged &&
+	git agent start -q --name o -- sh -c "
+		echo theirs >>b
+		echo o >o" &&
+	git merge -q agent/o &&
+	is o not &&
+	git agent land o &&
+	grep theirs b &&
+	git agent list | grep "^o .*landed"
 '
 
 test_expect_success 'a whole that was held back and given up is no arrival' '
-	make_repo empty && cd empty && git agent start -q --name e -- sh -c "echo e >.envrc; git add -A; git commit -qm e" && git agent review --reject e .envrc && git commit -q --allow-empty -m m && git agent list | grep "^e .*captured"
+	make_repo empty &&
+	cd empty &&
+	git agent start -q --name e -- sh -c "
+		echo e >.envrc
+		git add -A
+		git commit -qm e" &&
+	git agent review --reject e .envrc &&
+	git commit -q --allow-empty -m m &&
+	git agent list | grep "^e .*captured"
 '
 
 # ---- a forge -------------------------------------------------------------------------------
 
 # forge NAME: a bare repository, a clone of it with session w pushed, and another clone
 forge() {
-	make_repo "$1.seed" && git clone -q --bare "$1.seed" "$1.git" && git clone -q "$1.git" "$1" && git clone -q "$1.git" "$1.other" &&
-	cd "$1" && git agent start -q --name w -- sh -c "$work" && git push -q origin agent/w && is w not && cd .. && git -C "$1.other" fetch -q
+	make_repo "$1.seed" &&
+	git clone -q --bare "$1.seed" "$1.git" &&
+	git clone -q "$1.git" "$1" &&
+	git clone -q "$1.git" "$1.other" &&
+	cd "$1" &&
+	git agent start -q --name w -- sh -c "$work" &&
+	git push -q origin agent/w &&
+	is w not &&
+	cd .. &&
+	git -C "$1.other" fetch -q
 }
 
 test_expect_success 'merged on a forge: known once it is fetched' '
-	forge m && (cd m.other && git merge -q --no-ff -m pr origin/agent/w && git push -q origin main :agent/w) && cd m && is w not && git fetch -q --prune && is w merged refs/remotes/origin/main && git agent drop w
+	forge m &&
+	(
+		cd m.other &&
+		git merge -q --no-ff -m pr origin/agent/w &&
+		git push -q origin main :agent/w
+
+	) &&
+	cd m &&
+	is w not &&
+	git fetch -q --prune &&
+	is w merged refs/remotes/origin/main &&
+	git agent drop w
 '
 
 test_expect_success 'squashed there with a fix-up on the branch, over the same lines' '
-	forge s && (cd s.other && git switch -q agent/w && sed -i s/^five/5th/ a && git commit -qam fix-up && git push -q origin agent/w && git switch -q main && git merge -q --squash agent/w && git commit -qm "pr (#1)" && git push -q origin main) &&
-	cd s && is w not && git fetch -q && is w squashed refs/remotes/origin/main && git pull -q && git agent drop w
+	forge s &&
+	(
+		cd s.other &&
+		git switch -q agent/w &&
+		sed -i s/^five/5th/ a &&
+		git commit -qam fix-up &&
+		git push -q origin agent/w &&
+		git switch -q main &&
+		git merge -q --squash agent/w &&
+		git commit -qm "pr (#1)" &&
+		git push -q origin main
+
+	) &&
+	cd s &&
+	is w not &&
+	git fetch -q &&
+	is w squashed refs/remotes/origin/main &&
+	git pull -q &&
+	git agent drop w
 '
 
 test_expect_success 'the same of a branch that was gone before it was fetched: not noticed, and not dropped' '
-	forge u && (cd u.other && git switch -q agent/w && sed -i s/^five/5th/ a && git commit -qam fix-up && git switch -q main && git merge -q --squash agent/w && git commit -qm "pr (#1)" && git push -q origin main :agent/w) &&
-	cd u && git fetch -q --prune && is w not && test_expect_code 2 git agent drop w && git -C ../u.other push -q origin agent/w && git fetch -q && is w squashed refs/remotes/origin/main
+	forge u &&
+	(
+		cd u.other &&
+		git switch -q agent/w &&
+		sed -i s/^five/5th/ a &&
+		git commit -qam fix-up &&
+		git switch -q main &&
+		git merge -q --squash agent/w &&
+		git commit -qm "pr (#1)" &&
+		git push -q origin main :agent/w
+
+	) &&
+	cd u &&
+	git fetch -q --prune &&
+	is w not &&
+	test_expect_code 2 git agent drop w &&
+	git -C ../u.other push -q origin agent/w &&
+	git fetch -q &&
+	is w squashed refs/remotes/origin/main
 '
 
 test_expect_success 'rebased there' '
-	forge r && (cd r.other && echo o >o && git add o && git commit -qm o && git switch -q agent/w && git rebase -q main && git switch -q main && git merge -q --ff-only agent/w && git push -q origin main) &&
-	cd r && git fetch -q && is w squashed refs/remotes/origin/main && git agent drop w
+	forge r &&
+	(
+		cd r.other &&
+		echo o >o &&
+		git add o &&
+		git commit -qm o &&
+		git switch -q agent/w &&
+		git rebase -q main &&
+		git switch -q main &&
+		git merge -q --ff-only agent/w &&
+		git push -q origin main
+
+	) &&
+	cd r &&
+	git fetch -q &&
+	is w squashed refs/remotes/origin/main &&
+	git agent drop w
 '
 
 test_expect_success 'taken back there: not landed, though the branch was squashed' '
-	forge t && (cd t.other && git merge -q --squash origin/agent/w && git commit -qm pr && git revert --no-edit HEAD && git push -q origin main) && cd t && git fetch -q && is w not
+	forge t &&
+	(
+		cd t.other &&
+		git merge -q --squash origin/agent/w &&
+		git commit -qm pr &&
+		git revert --no-edit HEAD &&
+		git push -q origin main
+
+	) &&
+	cd t &&
+	git fetch -q &&
+	is w not
 '
 
 test_expect_success 'from a branch that has no upstream: the first branch of origin' '
-	forge o && cd o && git switch -q -c topic && git agent start -q --name t -- sh -c "echo t >t" && git push -q origin agent/t && (cd ../o.other && git fetch -q && git commit -q --allow-empty -m o && git cherry-pick origin/agent/t >/dev/null && git push -q origin main) &&
-	git fetch -q && is t squashed refs/remotes/origin/HEAD
+	forge o &&
+	cd o &&
+	git switch -q -c topic &&
+	git agent start -q --name t -- sh -c "echo t >t" &&
+	git push -q origin agent/t &&
+	(
+		cd ../o.other &&
+		git fetch -q &&
+		git commit -q --allow-empty -m o &&
+		git cherry-pick origin/agent/t >/dev/null &&
+		git push -q origin main
+
+	) &&
+	git fetch -q &&
+	is t squashed refs/remotes/origin/HEAD
 '
 
 # ---- one after another ----------------------------------------------------------------------
 
 # Of four sessions on one base each changes what the others do.
 test_expect_success 'several land one after another, conflicts resolved in between, each way' '
-	make_repo many && cd many && for i in 1 2 3 4; do git agent start -q --name s$i -- sh -c "sed -i s/^5\$/five-$i/ a; git commit -qam s$i; echo $i >f$i; echo $i >>b" || exit 1; done &&
+	make_repo many &&
+	cd many &&
+	for i in 1 2 3 4; do
+		git agent start -q --name s$i -- sh -c "
+		sed -i s/^5\$/five-$i/ a
+		git commit -qam s$i
+		echo $i >f$i
+		echo $i >>b" || exit 1
+	done &&
 	fix() { sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a b && git add -A; } &&
-	git agent land s1 && git agent list | grep "^s1 .*landed" && git agent list | grep "^s[234] .*captured" -c | grep -x 3 &&
-	test_expect_code 4 git agent land s2 && fix && git agent land --continue s2 && git agent list | grep "^s2 .*landed" &&
+	git agent land s1 &&
+	git agent list | grep "^s1 .*landed" &&
+	git agent list | grep "^s[234] .*captured" -c | grep -x 3 &&
+	test_expect_code 4 git agent land s2 &&
+	fix &&
+	git agent land --continue s2 &&
+	git agent list | grep "^s2 .*landed" &&
 	test_expect_code 4 git agent land --squash s3 &&
 	fix &&
 	git commit -q --no-edit &&
 	git agent land --continue s3 &&
 	git agent list | grep "^s3 .*landed" &&
 	is s4 not &&
-	test_must_fail git merge -q agent/s4 && fix && git commit -q --no-edit && is s4 merged &&
-	grep -c five- a | grep -x 4 && ls f1 f2 f3 f4 && grep -cx "[1-4]" b | grep -x 4 && git agent list | grep -c landed | grep -x 4 && git agent drop s1 s2 s3 s4 && git fsck --strict
+	test_must_fail git merge -q agent/s4 &&
+	fix &&
+	git commit -q --no-edit &&
+	is s4 merged &&
+	grep -c five- a | grep -x 4 &&
+	ls f1 f2 f3 f4 &&
+	grep -cx "[1-4]" b | grep -x 4 &&
+	git agent list | grep -c landed | grep -x 4 &&
+	git agent drop s1 s2 s3 s4 &&
+	git fsck --strict
 '
-
 
 test_lazy_prereq STRACE 'strace -qq -o /dev/null true'
 # Whether the listing itself fails does not matter here.
 test_expect_success STRACE 'that it landed, or was taken back, is told only once it is kept' '
-	make_repo told && cd told && git agent start -q --name t -- sh -c "$work" && git merge -q agent/t && for i in 1 2; do
-		{ strace -f -qq -o /dev/null -e trace=rename,renameat,renameat2 -e inject=rename,renameat,renameat2:error=ENOSPC git-agent list >../out 2>&1 || :; } && git agent log --json t >../log && ! grep "\"event\":\"arrived\"" ../log || return 1
-	done && git agent list | grep "^t .*landed" && test "$(git agent log --json t | grep -c "\"event\":\"arrived\"")" = 1
+	make_repo told &&
+	cd told &&
+	git agent start -q --name t -- sh -c "$work" &&
+	git merge -q agent/t &&
+	for i in 1 2; do
+		{
+			strace -f -qq -o /dev/null -e trace=rename,renameat,renameat2 -e inject=rename,renameat,renameat2:error=ENOSPC git-agent list >../out 2>&1 ||
+				:
+		} &&
+		git agent log --json t >../log &&
+		! grep "\"event\":\"arrived\"" ../log ||
+			return 1
+	done &&
+	git agent list | grep "^t .*landed" &&
+	test "$(git agent log --json t | grep -c "\"event\":\"arrived\"")" = 1
 '
 
 test_done

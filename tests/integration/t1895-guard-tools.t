@@ -13,14 +13,17 @@ test_lazy_prereq PRE_COMMIT 'pre-commit --version'
 picture() {
 	cat .git/config
 	git config --list --show-origin
-	find .git .husky .hooks -path .git/objects -prune -o -path .git/refs -prune -o -path .git/logs -prune -o -path .git/lfs -prune -o ! -type d ! -name '*.sample' ! -name '*lock*' ! -name index ! -name 'COMMIT_EDITMSG' ! -name ORIG_HEAD ! -name packed-refs -printf '%m %p %l\n' 2>/dev/null | sort
+	find .git .husky .hooks -path .git/objects -prune -o -path .git/refs -prune -o -path .git/logs -prune -o -path .git/lfs -prune -o ! -type d ! -name '*.sample' ! -name '*lock*' ! -name index ! -name 'COMMIT_EDITMSG' ! -name ORIG_HEAD ! -name packed-refs -printf '%m %p %l\n' 2>/dev/null |
+		sort
 	find .git/hooks .husky .hooks -type f -exec sha256sum {} + 2>/dev/null | sort -k 2
 }
 how() {
-	git agent guard status --json | python3 -c 'import json,sys; o=json.load(sys.stdin); print(o["hooks"], o["in_use"])'
+	git agent guard status --json |
+		python3 -c 'import json,sys; o=json.load(sys.stdin); print(o["hooks"], o["in_use"])'
 }
 refused() {
-	"$@" 2>"$HOME/err" && return 1
+	"$@" 2>"$HOME/err" &&
+	return 1
 	grep "git-agent: refused: .* would contain what nobody has decided about" "$HOME/err"
 }
 session() {
@@ -77,21 +80,74 @@ test_expect_success LEFTHOOK 'what lefthook is made to write into our directory 
 
 # switched_off CALLS: of these command lines of git those that switch hooks off switch them all off
 switched_off() {
-	grep -e "-c core.hooksPath=/dev/null" "$1" >"$HOME/forced" && test "$(wc -l <"$HOME/forced")" -gt 5 &&
-		for name in reference-transaction post-index-change post-checkout pre-push pre-commit mine two.words "a = b"; do
-			grep -v -e "-c hook.$name.enabled=false" -e "--config-env=hook.$name.enabled=GIT_AGENT_FALSE .* false$" "$HOME/forced" && return 1
-		done
+	grep -e "-c core.hooksPath=/dev/null" "$1" >"$HOME/forced" &&
+	test "$(wc -l <"$HOME/forced")" -gt 5 &&
+	for name in reference-transaction post-index-change post-checkout pre-push pre-commit mine two.words "a = b"; do
+		grep -v -e "-c hook.$name.enabled=false" -e "--config-env=hook.$name.enabled=GIT_AGENT_FALSE .* false$" "$HOME/forced" &&
+		return 1
+	done
 	:
 }
 
 test_expect_success 'git commands of the tool switch off those that configuration defines, by event and by name' '
-	git init -q calls && cd calls && echo a >a && git add a && git commit -qm base && git config hook.mine.event reference-transaction && git config --add hook.mine.event pre-push && git config hook.mine.command false && git config --global hook.two.words.event post-index-change && git config --global hook.two.words.command false && git config "hook.a = b.event" post-merge && git config "hook.a = b.command" false && test_when_finished "git config --global --remove-section hook.two.words" &&
-	mkdir -p ../logs && printf "#!/bin/sh\necho \"\$* \$GIT_AGENT_FALSE\" >>$HOME/calls.log\nexec $(command -v git) \"\$@\"\n" >../logs/git && chmod +x ../logs/git && (PATH=$HOME/logs:$PATH && "$GIT_AGENT" start -q --name c -- sh -c "echo e >.envrc; echo c >c; git add c; git commit -qm c" && "$GIT_AGENT" review --accept c .envrc && "$GIT_AGENT" list && "$GIT_AGENT" drop --force c && "$GIT_AGENT" gc) && switched_off ../calls.log
+	git init -q calls &&
+	cd calls &&
+	echo a >a &&
+	git add a &&
+	git commit -qm base &&
+	git config hook.mine.event reference-transaction &&
+	git config --add hook.mine.event pre-push &&
+	git config hook.mine.command false &&
+	git config --global hook.two.words.event post-index-change &&
+	git config --global hook.two.words.command false &&
+	git config "hook.a = b.event" post-merge &&
+	git config "hook.a = b.command" false &&
+	test_when_finished "git config --global --remove-section hook.two.words" &&
+	mkdir -p ../logs &&
+	printf "#!/bin/sh\necho \"\$* \$GIT_AGENT_FALSE\" >>$HOME/calls.log\nexec $(command -v git) \"\$@\"\n" >../logs/git &&
+	chmod +x ../logs/git &&
+	(
+		PATH=$HOME/logs:$PATH &&
+		"$GIT_AGENT" start -q --name c -- sh -c "
+		echo e >.envrc
+		echo c >c
+		git add c
+		git commit -qm c" &&
+		"$GIT_AGENT" review --accept c .envrc &&
+		"$GIT_AGENT" list &&
+		"$GIT_AGENT" drop --force c &&
+		"$GIT_AGENT" gc
+
+	) &&
+	switched_off ../calls.log
 '
 
 test_lazy_prereq CONFIG_HOOKS 'git init -q "$TRASH/probe" && git -C "$TRASH/probe" -c hook.t.event=pre-commit -c hook.t.command=true hook list pre-commit'
 test_expect_success CONFIG_HOOKS 'such hooks run when you land, and not otherwise; ours stand beside them' '
-	git init -q real && cd real && echo a >a && git add a && git commit -qm base && for e in reference-transaction post-index-change post-checkout pre-commit post-merge pre-merge-commit; do git config --add hook.mine.event $e || exit 1; done && git config hook.mine.command "echo ran >>$HOME/mine; cat >/dev/null; :" && git config "hook.x=y.event" reference-transaction && git config "hook.x=y.command" "echo ran >>$HOME/mine; cat >/dev/null; :" && git agent list && : >../mine && picture >../before && session x && git agent start -q --name y -- sh -c "echo y >y; git add y; git commit -qm y" && git agent review x && git agent diff y && git agent list && git agent gc && test ! -s ../mine &&
+	git init -q real &&
+	cd real &&
+	echo a >a &&
+	git add a &&
+	git commit -qm base &&
+	for e in reference-transaction post-index-change post-checkout pre-commit post-merge pre-merge-commit; do
+		git config --add hook.mine.event $e || exit 1
+	done &&
+	git config hook.mine.command "echo ran >>$HOME/mine; cat >/dev/null; :" &&
+	git config "hook.x=y.event" reference-transaction &&
+	git config "hook.x=y.command" "echo ran >>$HOME/mine; cat >/dev/null; :" &&
+	git agent list &&
+	: >../mine &&
+	picture >../before &&
+	session x &&
+	git agent start -q --name y -- sh -c "
+		echo y >y
+		git add y
+		git commit -qm y" &&
+	git agent review x &&
+	git agent diff y &&
+	git agent list &&
+	git agent gc &&
+	test ! -s ../mine &&
 	git agent land y &&
 	test -s ../mine &&
 	git agent drop y &&
@@ -107,7 +163,10 @@ test_expect_success CONFIG_HOOKS 'such hooks run when you land, and not otherwis
 	git agent review --reject x .envrc &&
 	test ! -s ../mine &&
 	git commit -q --allow-empty -m on &&
-	git agent drop --force x && git agent guard off && picture >../after && test_cmp ../before ../after
+	git agent drop --force x &&
+	git agent guard off &&
+	picture >../after &&
+	test_cmp ../before ../after
 '
 
 test_done

@@ -30,32 +30,91 @@ cat /proc/self/mountinfo | grep -E "env|server.key"
 EOT
 
 test_expect_success 'SB-03: what is masked cannot be had inside by any way, and the start says what is kept out' '
-	project s && { git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../err ../out && ! grep -E "LEAK|$T|MIIE" ../out ../err && test "$(grep -c " -1\$" ../out)" = 3 &&
+	project s &&
+	{ git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } &&
+	cat ../err ../out &&
+	! grep -E "LEAK|$T|MIIE" ../out ../err &&
+	test "$(grep -c " -1\$" ../out)" = 3 &&
 	grep "^agent/x: secrets kept out (--expose PATH shows one): .env, cache/deep/.env.bak, cache/deep/.git/config, config/database.yml, server.key\$" ../err &&
-	grep "^agent/x: 2 files with secrets can be read inside, 1 of them committed: .git agent secrets.\$" ../err && git agent show x | grep -A4 "^kept out *.env\$" | grep " server.key\$"
+	grep "^agent/x: 2 files with secrets can be read inside, 1 of them committed: .git agent secrets.\$" ../err &&
+	git agent show x | grep -A4 "^kept out *.env\$" | grep " server.key\$"
 '
 
 test_expect_success 'nothing that git-agent keeps has a value: state, journal, recordings, snapshots, objects' '
-	cd s && ! grep -rlaE "$T|MIIE" "$HOME/.local/state/git-agent" && ! in_objects . && git agent show --json x | python3 -c "import json,sys; assert \".env\" in json.load(sys.stdin)[\"masked\"]"
+	cd s &&
+	! grep -rlaE "$T|MIIE" "$HOME/.local/state/git-agent" &&
+	! in_objects . &&
+	git agent show --json x |
+		python3 -c "import json,sys; assert \".env\" in json.load(sys.stdin)[\"masked\"]"
 '
 
 test_expect_success 'the rest is there as it is, and masking is no change: nothing to capture, and the same tree' '
-	project t && before=$(git status --porcelain) && git agent start --name x -- sh -c "cat cache/deep/kept .env.local a config/database.yml; git status --porcelain; ls -A cache/deep; stat -c %a:%Y cache/deep" >../out 2>../err && cat ../out ../err &&
-	printf "kept\nLEVEL=debug,verbose\na\nproduction: {}\n.git\nkept\n" >../want && stat -c %a:%Y cache/deep >>../want && test_cmp ../want ../out && test_must_fail git rev-parse -q --verify agent/x && test "$(git status --porcelain)" = "$before" &&
-	git agent start --name y -- sh -c "echo b >>a; git add -A; git commit -qm mine; echo c >>a" && git diff --name-only main agent/y >../out && echo a | test_cmp - ../out &&
-	git stash -q -- config/application.yml config/database.yml && git agent land y && git stash pop -q && test "$(git status --porcelain)" = "$before" && grep -q "$T" .env server.key config/database.yml cache/deep/.env.bak
+	project t &&
+	before=$(git status --porcelain) &&
+	git agent start --name x -- sh -c "
+		cat cache/deep/kept .env.local a config/database.yml
+		git status --porcelain
+		ls -A cache/deep
+		stat -c %a:%Y cache/deep" >../out 2>../err &&
+	cat ../out ../err &&
+	printf "kept\nLEVEL=debug,verbose\na\nproduction: {}\n.git\nkept\n" >../want &&
+	stat -c %a:%Y cache/deep >>../want &&
+	test_cmp ../want ../out &&
+	test_must_fail git rev-parse -q --verify agent/x &&
+	test "$(git status --porcelain)" = "$before" &&
+	git agent start --name y -- sh -c "
+		echo b >>a
+		git add -A
+		git commit -qm mine
+		echo c >>a" &&
+	git diff --name-only main agent/y >../out &&
+	echo a | test_cmp - ../out &&
+	git stash -q -- config/application.yml config/database.yml &&
+	git agent land y &&
+	git stash pop -q &&
+	test "$(git status --porcelain)" = "$before" &&
+	grep -q "$T" .env server.key config/database.yml cache/deep/.env.bak
 '
 
 test_expect_success 'what an agent puts in the place of one is its own, and does not come over the user'\''s' '
-	project u && { git agent start --name x -- sh -c "echo AGENT=1 >.env; echo AGENT=2 >cache/deep/.env.bak; echo key >server.key; git add -A; git commit -qm key" 2>../err; cat ../err; } &&
-	test "$(git show refs/agent/x/held:server.key)" = key && test_must_fail git rev-parse -q --verify agent/x:server.key &&
-	test_must_fail git agent land --with-ignored .env x && grep -q "$T" .env && test_must_fail git agent land --with-ignored cache/deep/.env.bak x && grep -q "$T" cache/deep/.env.bak && grep -q MIIE server.key
+	project u &&
+	{
+		git agent start --name x -- sh -c "
+		echo AGENT=1 >.env
+		echo AGENT=2 >cache/deep/.env.bak
+		echo key >server.key
+		git add -A
+		git commit -qm key" 2>../err
+		cat ../err
+	} &&
+	test "$(git show refs/agent/x/held:server.key)" = key &&
+	test_must_fail git rev-parse -q --verify agent/x:server.key &&
+	test_must_fail git agent land --with-ignored .env x &&
+	grep -q "$T" .env &&
+	test_must_fail git agent land --with-ignored cache/deep/.env.bak x &&
+	grep -q "$T" cache/deep/.env.bak &&
+	grep -q MIIE server.key
 '
 
 test_expect_success '--expose shows one, or what is in a directory; from where the user stands; what is not there is refused' '
-	project e && { git agent start --name x --expose .env --expose cache/ -- sh -c "cat .env cache/deep/.env.bak; cat server.key" >../out 2>../err || :; } && test "$(grep -c "$T" ../out)" = 2 && ! grep MIIE ../out && ! grep "kept out.*cache" ../err &&
-	cd config && git agent start --name y --expose database.yml -- cat database.yml >../../out 2>../../err && grep "$T" ../../out && cd .. && git agent show y | grep -F server.key && ! git agent show y | grep "config/database.yml" &&
-	test_expect_code 129 git agent start --expose nothing -- true && test_expect_code 129 git agent start --expose ../s -- true && test_expect_code 129 git agent start --expose . -- true
+	project e &&
+	{
+		git agent start --name x --expose .env --expose cache/ -- sh -c "
+		cat .env cache/deep/.env.bak
+		cat server.key" >../out 2>../err || :
+	} &&
+	test "$(grep -c "$T" ../out)" = 2 &&
+	! grep MIIE ../out &&
+	! grep "kept out.*cache" ../err &&
+	cd config &&
+	git agent start --name y --expose database.yml -- cat database.yml >../../out 2>../../err &&
+	grep "$T" ../../out &&
+	cd .. &&
+	git agent show y | grep -F server.key &&
+	! git agent show y | grep "config/database.yml" &&
+	test_expect_code 129 git agent start --expose nothing -- true &&
+	test_expect_code 129 git agent start --expose ../s -- true &&
+	test_expect_code 129 git agent start --expose . -- true
 '
 
 test_expect_success 'settings: warn names them and shows them, off says nothing' '
@@ -65,121 +124,468 @@ test_expect_success 'settings: warn names them and shows them, off says nothing'
 	grep "7 files with secrets can be read inside" ../err &&
 	! grep "kept out" ../err &&
 	! in_objects . &&
-	project off && git agent -c secrets.mode=off start --name x -- grep -c "$T" .env 2>../err && ! grep secrets ../err &&
-	cd .. && { git agent start --dry-run --name z -- true >../out || :; } && grep "secrets kept out" ../out && ! grep "$T" ../out
+	project off &&
+	git agent -c secrets.mode=off start --name x -- grep -c "$T" .env 2>../err &&
+	! grep secrets ../err &&
+	cd .. &&
+	{ git agent start --dry-run --name z -- true >../out || :; } &&
+	grep "secrets kept out" ../out &&
+	! grep "$T" ../out
 '
 
 test_expect_success 'patterns: the user adds and allows, a repository only adds' '
-	git init -q pat && cd pat && printf "secrets:\n  add: [/conf/*.prod, vault/]\n" >.agentdev.yaml && mkdir -p conf vault sub/conf && echo ".env" >.gitignore && git add -A && git commit -qm base &&
-	echo 1 >conf/a.prod && echo 2 >vault/x && echo 3 >sub/conf/a.prod && echo "TOKEN=$T" >.env && { git agent start --name x -- sh -c "ls -A . conf vault sub/conf" >../out 2>../err || :; } &&
-	grep "kept out.*: .env, conf/a.prod, vault/x\$" ../err && { git agent secrets >../out || :; } && line vault/x | grep "secrets.add names it (sec-configured)" &&
-	{ git agent -c secrets.allow=.env -c secrets.add="*.prod" secrets >../out || :; } && ! line .env && line sub/conf/a.prod &&
-	mkdir -p "$HOME/.config/git-agent" && test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" && printf "secrets:\n  allow: [\"vault/\"]\n" >"$HOME/.config/git-agent/config.yaml" && { git agent secrets >../out || :; } && ! line vault/x && line conf/a.prod &&
-	printf "secrets:\n  allow: [.env]\n" >.agentdev.yaml && git commit -qam allow && test_must_fail git agent start true 2>../err && grep ".agentdev.yaml:2:11: .secrets.allow. needs trust" ../err &&
-	printf "secrets:\n  mode: off\n" >.agentdev.yaml && git commit -qam off && test_must_fail git agent start true 2>../err && grep ".agentdev.yaml:2:9: .secrets.mode. needs trust" ../err
+	git init -q pat &&
+	cd pat &&
+	printf "secrets:\n  add: [/conf/*.prod, vault/]\n" >.agentdev.yaml &&
+	mkdir -p conf vault sub/conf &&
+	echo ".env" >.gitignore &&
+	git add -A &&
+	git commit -qm base &&
+	echo 1 >conf/a.prod &&
+	echo 2 >vault/x &&
+	echo 3 >sub/conf/a.prod &&
+	echo "TOKEN=$T" >.env &&
+	{ git agent start --name x -- sh -c "ls -A . conf vault sub/conf" >../out 2>../err || :; } &&
+	grep "kept out.*: .env, conf/a.prod, vault/x\$" ../err &&
+	{ git agent secrets >../out || :; } &&
+	line vault/x | grep "secrets.add names it (sec-configured)" &&
+	{ git agent -c secrets.allow=.env -c secrets.add="*.prod" secrets >../out || :; } &&
+	! line .env &&
+	line sub/conf/a.prod &&
+	mkdir -p "$HOME/.config/git-agent" &&
+	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" &&
+	printf "secrets:\n  allow: [\"vault/\"]\n" >"$HOME/.config/git-agent/config.yaml" &&
+	{ git agent secrets >../out || :; } &&
+	! line vault/x &&
+	line conf/a.prod &&
+	printf "secrets:\n  allow: [.env]\n" >.agentdev.yaml &&
+	git commit -qam allow &&
+	test_must_fail git agent start true 2>../err &&
+	grep ".agentdev.yaml:2:11: .secrets.allow. needs trust" ../err &&
+	printf "secrets:\n  mode: off\n" >.agentdev.yaml &&
+	git commit -qam off &&
+	test_must_fail git agent start true 2>../err &&
+	grep ".agentdev.yaml:2:9: .secrets.mode. needs trust" ../err
 '
 
 test_expect_success 'over the working tree itself: whiteouts, what the base has, repositories in it, files git is told not to look at' '
-	project l && git init -q nested && git -C nested remote add o "https://me:$T@example.org/x" && echo "x: 1" >config/secrets.yml && git add config/secrets.yml && git commit -qm two config/secrets.yml && echo "token: $T" >>config/secrets.yml && git update-index --assume-unchanged config/secrets.yml &&
-	{ git agent start --live --name x -- sh -c "cat config/database.yml config/secrets.yml a; git status --porcelain a config; echo b >>a; git commit -qm b a; echo --; $(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../out ../err &&
-	! grep -E "LEAK|$T|MIIE" ../out ../err && grep "^agent/x: secrets kept out .*config/secrets.yml, nested/.git/config and 1 more\$" ../err && head -4 ../out >../top && printf "production: {}\nx: 1\na\n--\n" | test_cmp - ../top && ! grep "changed while the session" ../err && ! in_objects .
+	project l &&
+	git init -q nested &&
+	git -C nested remote add o "https://me:$T@example.org/x" &&
+	echo "x: 1" >config/secrets.yml &&
+	git add config/secrets.yml &&
+	git commit -qm two config/secrets.yml &&
+	echo "token: $T" >>config/secrets.yml &&
+	git update-index --assume-unchanged config/secrets.yml &&
+	{
+		git agent start --live --name x -- sh -c "
+		cat config/database.yml config/secrets.yml a
+		git status --porcelain a config
+		echo b >>a
+		git commit -qm b a
+		echo --
+		$(cat "$HOME/attack")" >../out 2>../err || :
+	} &&
+	cat ../out ../err &&
+	! grep -E "LEAK|$T|MIIE" ../out ../err &&
+	grep "^agent/x: secrets kept out .*config/secrets.yml, nested/.git/config and 1 more\$" ../err &&
+	head -4 ../out >../top &&
+	printf "production: {}\nx: 1\na\n--\n" | test_cmp - ../top &&
+	! grep "changed while the session" ../err &&
+	! in_objects .
 '
 
 test_expect_success 'what is staged: its object is hidden, too, unless it is in a pack or a commit, which is said' '
-	git init -q st && cd st && echo a >a && git add -A && git commit -qm base && echo "TOKEN=$T" >.env && git add .env && { git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../out ../err && ! grep -E "LEAK|$T" ../out && grep "kept out.*: .env\$" ../err && ! grep stored ../err &&
-	git cat-file -p :.env | grep "$T" && git repack -qadk && git prune-packed && git gc -q && test ! -e .git/objects/$(git rev-parse :.env | sed "s,..,&/,") && { git agent start --name y -- true 2>../err || :; } && cat ../err && grep "kept out, but git has stored it .*: .env\$" ../err &&
-	git init -q ../st2 && cd ../st2 && pem >a.pem && git add -A && git commit -qm 1 && git rm -q a.pem && git commit -qm 2 && pem >b.pem && { git agent start --name x -- git log -p 2>../err >../out || :; } && cat ../err && grep "stored it .*: b.pem\$" ../err && grep MIIE ../out
+	git init -q st &&
+	cd st &&
+	echo a >a &&
+	git add -A &&
+	git commit -qm base &&
+	echo "TOKEN=$T" >.env &&
+	git add .env &&
+	{ git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } &&
+	cat ../out ../err &&
+	! grep -E "LEAK|$T" ../out &&
+	grep "kept out.*: .env\$" ../err &&
+	! grep stored ../err &&
+	git cat-file -p :.env | grep "$T" &&
+	git repack -qadk &&
+	git prune-packed &&
+	git gc -q &&
+	test ! -e .git/objects/$(git rev-parse :.env | sed "s,..,&/,") &&
+	{ git agent start --name y -- true 2>../err || :; } &&
+	cat ../err &&
+	grep "kept out, but git has stored it .*: .env\$" ../err &&
+	git init -q ../st2 &&
+	cd ../st2 &&
+	pem >a.pem &&
+	git add -A &&
+	git commit -qm 1 &&
+	git rm -q a.pem &&
+	git commit -qm 2 &&
+	pem >b.pem &&
+	{ git agent start --name x -- git log -p 2>../err >../out || :; } &&
+	cat ../err &&
+	grep "stored it .*: b.pem\$" ../err &&
+	grep MIIE ../out
 '
 
 test_expect_success 'lines that end otherwise: the object that git made of such a file is hidden as well, and what is committed stays so' '
-	for ends in lf crlf
-	do
-		git init -q $ends && cd $ends && echo .env >.gitignore && git add -A && git commit -qm base && case $ends in
-		lf) git config core.autocrlf true && printf "A=1\r\nTOKEN=$T\r\n" >.env && git add -f .env ;;
-		crlf) printf "A=1\r\nTOKEN=$T\r\n" >.env && git add -f .env && printf "A=1\nTOKEN=$T\n" >.env ;;
-		esac && git rm -qf --cached .env && in_objects . && { git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } && cat ../out ../err && ! grep -E "LEAK|$T" ../out && grep "kept out.*: .env\$" ../err && ! grep stored ../err && cd .. || exit 1
+	for ends in lf crlf; do
+		git init -q $ends &&
+		cd $ends &&
+		echo .env >.gitignore &&
+		git add -A &&
+		git commit -qm base &&
+		case $ends in
+		lf) git config core.autocrlf true &&
+		printf "A=1\r\nTOKEN=$T\r\n" >.env &&
+		git add -f .env ;;
+		crlf) printf "A=1\r\nTOKEN=$T\r\n" >.env &&
+		git add -f .env &&
+		printf "A=1\nTOKEN=$T\n" >.env ;;
+		esac &&
+		git rm -qf --cached .env &&
+		in_objects . &&
+		{ git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err || :; } &&
+		cat ../out ../err &&
+		! grep -E "LEAK|$T" ../out &&
+		grep "kept out.*: .env\$" ../err &&
+		! grep stored ../err &&
+		cd .. || exit 1
 	done &&
-	git init -q same && cd same && pem >k.pem && printf "{\"kty\": \"RSA\",\n\"d\": \"x\"}\n" >a.jwk && git add -A && git commit -qm 1 && sed -i "s/\$/\r/" k.pem a.jwk && test "$(git status --porcelain | wc -l)" = 2 && { git agent secrets >../out || :; } && cat ../out &&
-	line k.pem | grep "^T1  seen    committed" && line a.jwk | grep "^T1  seen    committed" && test "$(wc -l <../out)" = 2 && echo "{\"kty\": \"RSA\", \"d\": \"y\"}" >a.jwk && { git agent secrets >../out || :; } && line a.jwk | grep "^T1  masked  modified"
+	git init -q same &&
+	cd same &&
+	pem >k.pem &&
+	printf "{\"kty\": \"RSA\",\n\"d\": \"x\"}\n" >a.jwk &&
+	git add -A &&
+	git commit -qm 1 &&
+	sed -i "s/\$/\r/" k.pem a.jwk &&
+	test "$(git status --porcelain | wc -l)" = 2 &&
+	{ git agent secrets >../out || :; } &&
+	cat ../out &&
+	line k.pem | grep "^T1  seen    committed" &&
+	line a.jwk | grep "^T1  seen    committed" &&
+	test "$(wc -l <../out)" = 2 &&
+	echo "{\"kty\": \"RSA\", \"d\": \"y\"}" >a.jwk &&
+	{ git agent secrets >../out || :; } &&
+	line a.jwk | grep "^T1  masked  modified"
 '
 
 test_expect_success 'however many objects there are to hide, git is asked once which of them are packed' '
-	mkdir -p "$HOME/bin" && printf "#!/bin/sh\ncase \"\$*\" in *prune-packed*) echo x >>%s ;; esac\nexec %s \"\$@\"\n" "$HOME/asked" "$(command -v git)" >"$HOME/bin/git" && chmod +x "$HOME/bin/git" && test_when_finished "rm -r $HOME/bin" &&
-	git init -q once && cd once && git commit -q --allow-empty -m base && for i in 1 2 3; do echo "TOKEN=$T$i" >$i.env; done && git add -A && { PATH=$HOME/bin:$PATH git-agent start --name x -- cat 1.env 2>../err || :; } && grep "kept out.*: 1.env, 2.env, 3.env" ../err && ! grep stored ../err && test "$(wc -l <"$HOME/asked")" = 1
+	mkdir -p "$HOME/bin" &&
+	printf "#!/bin/sh\ncase \"\$*\" in *prune-packed*) echo x >>%s ;; esac\nexec %s \"\$@\"\n" "$HOME/asked" "$(command -v git)" >"$HOME/bin/git" &&
+	chmod +x "$HOME/bin/git" &&
+	test_when_finished "rm -r $HOME/bin" &&
+	git init -q once &&
+	cd once &&
+	git commit -q --allow-empty -m base &&
+	for i in 1 2 3; do echo "TOKEN=$T$i" >$i.env; done &&
+	git add -A &&
+	{ PATH=$HOME/bin:$PATH git-agent start --name x -- cat 1.env 2>../err || :; } &&
+	grep "kept out.*: 1.env, 2.env, 3.env" ../err &&
+	! grep stored ../err &&
+	test "$(wc -l <"$HOME/asked")" = 1
 '
 
 test_expect_success 'a link of a secret'\''s name: what it leads to is kept out; links out of the tree and round are left alone' '
-	git init -q ln && cd ln && printf "conf/\n" >.gitignore && mkdir conf && git add -A && git commit -qm 1 && echo "TOKEN=$T" >conf/prod && ln -s conf/prod .env && ln -s /etc/passwd out.env && ln -s loop.env loop.env && ln -s ../../x up.env && ln -s missing gone.env &&
-	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/prod\$" ../err
+	git init -q ln &&
+	cd ln &&
+	printf "conf/\n" >.gitignore &&
+	mkdir conf &&
+	git add -A &&
+	git commit -qm 1 &&
+	echo "TOKEN=$T" >conf/prod &&
+	ln -s conf/prod .env &&
+	ln -s /etc/passwd out.env &&
+	ln -s loop.env loop.env &&
+	ln -s ../../x up.env &&
+	ln -s missing gone.env &&
+	{ git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err || :; } &&
+	cat ../err &&
+	! grep "$T" ../out &&
+	grep "kept out.*: conf/prod\$" ../err
 '
 
 test_expect_success 'a link to a directory: what lies in there is a secret if it is one by that way; the link itself is none' '
-	git init -q ld && cd ld && printf "keys/\nplain/\nignored/\n.aws\nmine\n" >.gitignore && mkdir -p keys/sub plain ignored/inner tracked.d && ln -s keys .ssh && ln -s plain .env && echo x >tracked.d/x && ln -s tracked.d .oci &&
-	cat /dev/urandom | head -c 900 | base64 >body && { echo "-----BEGIN OPENSSH PRIVATE KEY-----"; cat body; echo "-----END OPENSSH PRIVATE KEY-----"; } >key && rm body && cp key tracked.d/committed && git add .gitignore .ssh .env .oci tracked.d && git commit -qm 1 &&
-	cp key keys/work && cp key keys/sub/deep && echo text >keys/note && echo "see docs" >plain/readme && ln -s ../keys ignored/inner/.gnupg && mkdir mine && ln -s mine .aws && printf "[default]\naws_secret_access_key = %s\n" "$K" >mine/credentials && cp key tracked.d/new && mv key ../key &&
-	{ git agent secrets --all >../out || :; } && cat ../out && for f in keys/work keys/sub/deep mine/credentials; do line $f | grep "^T1  masked  ignored" || exit 1; done && line tracked.d/new | grep "^T1  masked  untracked" && ! line plain/readme && ! line .env &&
-	test_expect_code 1 git agent secrets --all >../again && test_cmp ../out ../again &&
-	for live in "" --live
-	do
-		{ git agent start $live --name x$live -- sh -c "cat .ssh/* .ssh/sub/* keys/* .aws/* mine/* .oci/new tracked.d/new; cat plain/readme" >../out 2>../err || :; } && cat ../err && ! grep -f ../key ../out && ! grep "$K" ../out && grep "see docs" ../out && grep "^text" ../out || exit 1
-	done && { git agent start --name y --expose keys -- sh -c "cat .ssh/work" >../out || :; } && cmp ../key ../out
+	git init -q ld &&
+	cd ld &&
+	printf "keys/\nplain/\nignored/\n.aws\nmine\n" >.gitignore &&
+	mkdir -p keys/sub plain ignored/inner tracked.d &&
+	ln -s keys .ssh &&
+	ln -s plain .env &&
+	echo x >tracked.d/x &&
+	ln -s tracked.d .oci &&
+	cat /dev/urandom | head -c 900 | base64 >body &&
+	{
+		echo "-----BEGIN OPENSSH PRIVATE KEY-----"
+		cat body
+		echo "-----END OPENSSH PRIVATE KEY-----"
+	} >key &&
+	rm body &&
+	cp key tracked.d/committed &&
+	git add .gitignore .ssh .env .oci tracked.d &&
+	git commit -qm 1 &&
+	cp key keys/work &&
+	cp key keys/sub/deep &&
+	echo text >keys/note &&
+	echo "see docs" >plain/readme &&
+	ln -s ../keys ignored/inner/.gnupg &&
+	mkdir mine &&
+	ln -s mine .aws &&
+	printf "[default]\naws_secret_access_key = %s\n" "$K" >mine/credentials &&
+	cp key tracked.d/new &&
+	mv key ../key &&
+	{ git agent secrets --all >../out || :; } &&
+	cat ../out &&
+	for f in keys/work keys/sub/deep mine/credentials; do
+		line $f | grep "^T1  masked  ignored" || exit 1
+	done &&
+	line tracked.d/new | grep "^T1  masked  untracked" &&
+	! line plain/readme &&
+	! line .env &&
+	test_expect_code 1 git agent secrets --all >../again &&
+	test_cmp ../out ../again &&
+	for live in "" --live; do
+		{
+			git agent start $live --name x$live -- sh -c "
+		cat .ssh/* .ssh/sub/* keys/* .aws/* mine/* .oci/new tracked.d/new
+		cat plain/readme" >../out 2>../err || :
+		} &&
+		cat ../err &&
+		! grep -f ../key ../out &&
+		! grep "$K" ../out &&
+		grep "see docs" ../out &&
+		grep "^text" ../out || exit 1
+	done &&
+	{ git agent start --name y --expose keys -- sh -c "cat .ssh/work" >../out || :; } &&
+	cmp ../key ../out
 '
 
 test_expect_success 'a link to a directory: round, nested, huge and out of the tree' '
-	git init -q lr && cd lr && printf "k/\n" >.gitignore && mkdir -p k/a && ln -s .. k/a/.ssh && ln -s . k/.gnupg && ln -s /etc k/.azure && ln -s .ssh .ssh && git add -A -f . && git commit -qm 1 && { git agent secrets --all >../out 2>../err || :; } && cat ../out ../err &&
-	mkdir k/b && ln -s ../../.git k/b/.ssh && git agent start --name x -- true
+	git init -q lr &&
+	cd lr &&
+	printf "k/\n" >.gitignore &&
+	mkdir -p k/a &&
+	ln -s .. k/a/.ssh &&
+	ln -s . k/.gnupg &&
+	ln -s /etc k/.azure &&
+	ln -s .ssh .ssh &&
+	git add -A -f . &&
+	git commit -qm 1 &&
+	{ git agent secrets --all >../out 2>../err || :; } &&
+	cat ../out ../err &&
+	mkdir k/b &&
+	ln -s ../../.git k/b/.ssh &&
+	git agent start --name x -- true
 '
 
 test_expect_success 'committed links, links that lead to links, and to files of a weaker name: what is at the end is the secret' '
-	git init -q ch && cd ch && printf "conf/\nown.log\n" >.gitignore && mkdir -p conf/deep && ln -s conf/prod .env && ln -s to/b chain.env && ln -s conf/deep to && ln -s ../ch/conf/up up.env && ln -s "$PWD/conf/full" full.env && ln -s own.log own.env && ln -s round.env round2.env && ln -s round2.env round.env && ln -s sub/here in.env && mkdir sub && echo "DB_PASSWORD=hunter22" >sub/here &&
-	git add -A && git commit -qm 1 && for f in prod deep/c up full; do echo "TOKEN=$T" >conf/$f; done && ln -s ../deep/c conf/deep/b && echo "DB_PASSWORD=${T}9" >own.log && { git agent secrets --all >../out || :; } && cat ../out &&
-	for f in conf/prod conf/deep/c conf/up conf/full own.log; do line $f | grep "^T1  masked  ignored" || exit 1; done && line sub/here | grep "^T1  seen    committed" && test "$(grep -c "own.log" ../out)" = 1 && test_expect_code 1 git agent secrets --all >../again && test_cmp ../out ../again &&
-	{ git agent start --name x -- sh -c "cat .env *.env conf/* conf/deep/* own.log; grep -rs $T ." >../out 2>../err || :; } && cat ../err && ! grep "$T" ../out && grep "kept out.*: conf/deep/c, conf/full, conf/prod, conf/up, own.log\$" ../err &&
-	echo "DB_PASSWORD=$T" >sub/here && { git agent secrets >../out || :; } && line sub/here | grep "^T1  masked  modified" && rm .env && git commit -qam 2 && { git agent secrets >../out || :; } && ! line conf/prod && line conf/up
+	git init -q ch &&
+	cd ch &&
+	printf "conf/\nown.log\n" >.gitignore &&
+	mkdir -p conf/deep &&
+	ln -s conf/prod .env &&
+	ln -s to/b chain.env &&
+	ln -s conf/deep to &&
+	ln -s ../ch/conf/up up.env &&
+	ln -s "$PWD/conf/full" full.env &&
+	ln -s own.log own.env &&
+	ln -s round.env round2.env &&
+	ln -s round2.env round.env &&
+	ln -s sub/here in.env &&
+	mkdir sub &&
+	echo "DB_PASSWORD=hunter22" >sub/here &&
+	git add -A &&
+	git commit -qm 1 &&
+	for f in prod deep/c up full; do echo "TOKEN=$T" >conf/$f; done &&
+	ln -s ../deep/c conf/deep/b &&
+	echo "DB_PASSWORD=${T}9" >own.log &&
+	{ git agent secrets --all >../out || :; } &&
+	cat ../out &&
+	for f in conf/prod conf/deep/c conf/up conf/full own.log; do
+		line $f | grep "^T1  masked  ignored" || exit 1
+	done &&
+	line sub/here | grep "^T1  seen    committed" &&
+	test "$(grep -c "own.log" ../out)" = 1 &&
+	test_expect_code 1 git agent secrets --all >../again &&
+	test_cmp ../out ../again &&
+	{
+		git agent start --name x -- sh -c "
+		cat .env *.env conf/* conf/deep/* own.log
+		grep -rs $T ." >../out 2>../err || :
+	} &&
+	cat ../err &&
+	! grep "$T" ../out &&
+	grep "kept out.*: conf/deep/c, conf/full, conf/prod, conf/up, own.log\$" ../err &&
+	echo "DB_PASSWORD=$T" >sub/here &&
+	{ git agent secrets >../out || :; } &&
+	line sub/here | grep "^T1  masked  modified" &&
+	rm .env &&
+	git commit -qam 2 &&
+	{ git agent secrets >../out || :; } &&
+	! line conf/prod &&
+	line conf/up
 '
 
 test_expect_success 'a link whose file is tracked: only what no commit has is kept out; over the working tree itself, too' '
-	git init -q lt && cd lt && ln -s a.txt .env && echo "TOKEN=$K" >a.txt && git add -A && git commit -qm 1 && echo "# more" >>a.txt && { git agent secrets >../out || :; } && test "$(grep -c "a.txt" ../out)" = 1 && line a.txt | grep "^T1  seen    committed" &&
-	git checkout -q a.txt && git update-index --assume-unchanged a.txt && echo "TOKEN=$T" >>a.txt && { git agent start --live --name x -- cat a.txt >../out 2>../err || :; } && cat ../err && grep "kept out.*: a.txt\$" ../err && ! grep "$T" ../out && grep "$K" ../out
+	git init -q lt &&
+	cd lt &&
+	ln -s a.txt .env &&
+	echo "TOKEN=$K" >a.txt &&
+	git add -A &&
+	git commit -qm 1 &&
+	echo "# more" >>a.txt &&
+	{ git agent secrets >../out || :; } &&
+	test "$(grep -c "a.txt" ../out)" = 1 &&
+	line a.txt | grep "^T1  seen    committed" &&
+	git checkout -q a.txt &&
+	git update-index --assume-unchanged a.txt &&
+	echo "TOKEN=$T" >>a.txt &&
+	{ git agent start --live --name x -- cat a.txt >../out 2>../err || :; } &&
+	cat ../err &&
+	grep "kept out.*: a.txt\$" ../err &&
+	! grep "$T" ../out &&
+	grep "$K" ../out
 '
 
 test_expect_success 'other names of a secret that are listed for less, tracked or apart: kept out as well' '
-	git init -q low && cd low && printf ".env\n*.log\nenvdir/\n" >.gitignore && echo base >notes && mkdir envdir && git add -A && git commit -qm 1 && echo "TOKEN=$T" >.env && ln .env app.log && ln -f .env notes && ln .env envdir/dump.sql && git init -q nested && ln .env nested/x &&
-	{ git agent secrets --all >../out || :; } && cat ../out && line app.log | grep "^T1  masked  ignored" && line notes | grep "^T1  masked  modified" && line envdir/dump.sql | grep "^T1  masked  ignored" && test "$(grep -c "app.log" ../out)" = 1 &&
-	for live in "" --live
-	do
-		{ git agent start $live --name x$live -- sh -c "cat .env app.log envdir/dump.sql nested/x; cat notes" >../out 2>../err || :; } && cat ../err && echo base | test_cmp - ../out || exit 1
-	done && grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
+	git init -q low &&
+	cd low &&
+	printf ".env\n*.log\nenvdir/\n" >.gitignore &&
+	echo base >notes &&
+	mkdir envdir &&
+	git add -A &&
+	git commit -qm 1 &&
+	echo "TOKEN=$T" >.env &&
+	ln .env app.log &&
+	ln -f .env notes &&
+	ln .env envdir/dump.sql &&
+	git init -q nested &&
+	ln .env nested/x &&
+	{ git agent secrets --all >../out || :; } &&
+	cat ../out &&
+	line app.log | grep "^T1  masked  ignored" &&
+	line notes | grep "^T1  masked  modified" &&
+	line envdir/dump.sql | grep "^T1  masked  ignored" &&
+	test "$(grep -c "app.log" ../out)" = 1 &&
+	for live in "" --live; do
+		{
+			git agent start $live --name x$live -- sh -c "
+		cat .env app.log envdir/dump.sql nested/x
+		cat notes" >../out 2>../err || :
+		} &&
+		cat ../err &&
+		echo base | test_cmp - ../out || exit 1
+	done &&
+	grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
 '
 
 test_expect_success 'other names of the same file: kept out, wherever they are' '
-	git init -q hard && cd hard && printf "cache/\n.env\n" >.gitignore && mkdir -p cache/deep/node_modules && git add -A && git commit -qm 1 && echo "TOKEN=$T" >.env && ln .env notes.txt && ln .env cache/deep/node_modules/a && echo x >cache/deep/b && ln cache/deep/b cache/deep/c &&
-	{ git agent start --name x -- sh -c "cat .env notes.txt cache/deep/node_modules/a; cat cache/deep/c; git status --porcelain" >../out 2>../err || :; } && cat ../err && echo x | test_cmp - ../out && grep "kept out.*: .env, cache/deep/node_modules/a, notes.txt\$" ../err && ! in_objects .
+	git init -q hard &&
+	cd hard &&
+	printf "cache/\n.env\n" >.gitignore &&
+	mkdir -p cache/deep/node_modules &&
+	git add -A &&
+	git commit -qm 1 &&
+	echo "TOKEN=$T" >.env &&
+	ln .env notes.txt &&
+	ln .env cache/deep/node_modules/a &&
+	echo x >cache/deep/b &&
+	ln cache/deep/b cache/deep/c &&
+	{
+		git agent start --name x -- sh -c "
+		cat .env notes.txt cache/deep/node_modules/a
+		cat cache/deep/c
+		git status --porcelain" >../out 2>../err || :
+	} &&
+	cat ../err &&
+	echo x | test_cmp - ../out &&
+	grep "kept out.*: .env, cache/deep/node_modules/a, notes.txt\$" ../err &&
+	! in_objects .
 '
 
 test_expect_success 'what a filter of git opens at checkout: sessions see what is committed, as a clone without the key does' '
-	git init -q cr && cd cr && git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" && git config filter.crypt.smudge "tail -c +11 | base64 -d" && git config filter.crypt.required true &&
-	echo "*.env filter=crypt" >.gitattributes && echo "TOKEN=$T" >prod.env && echo "PORT=1" >dev.env && git add -A && git commit -qm base && test -z "$(git status --porcelain)" && ! in_objects . &&
-	{ git agent secrets >../out || :; } && line prod.env | grep "^T1  masked  committed" && ! line dev.env && for live in "" --live
-	do
-		{ git agent start $live --name x$live -- sh -c "cat prod.env; echo --; cat dev.env; git status --porcelain prod.env; echo b >b" >../out 2>../err || :; } && cat ../err ../out && ! grep "$T" ../out && sed -n "/^--/,\$p" ../out >../tail && printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
-		grep "kept out.*: prod.env\$" ../err && ! grep "changed while" ../err && echo b >../want && git diff --name-only main agent/x$live | test_cmp ../want - || exit 1
-	done && git agent start --name y --expose prod.env -- grep -c "$T" prod.env
+	git init -q cr &&
+	cd cr &&
+	git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" &&
+	git config filter.crypt.smudge "tail -c +11 | base64 -d" &&
+	git config filter.crypt.required true &&
+	echo "*.env filter=crypt" >.gitattributes &&
+	echo "TOKEN=$T" >prod.env &&
+	echo "PORT=1" >dev.env &&
+	git add -A &&
+	git commit -qm base &&
+	test -z "$(git status --porcelain)" &&
+	! in_objects . &&
+	{ git agent secrets >../out || :; } &&
+	line prod.env | grep "^T1  masked  committed" &&
+	! line dev.env &&
+	for live in "" --live; do
+		{
+			git agent start $live --name x$live -- sh -c "
+		cat prod.env
+		echo --
+		cat dev.env
+		git status --porcelain prod.env
+		echo b >b" >../out 2>../err || :
+		} &&
+		cat ../err ../out &&
+		! grep "$T" ../out &&
+		sed -n "/^--/,\$p" ../out >../tail &&
+		printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
+		grep "kept out.*: prod.env\$" ../err &&
+		! grep "changed while" ../err &&
+		echo b >../want &&
+		git diff --name-only main agent/x$live | test_cmp ../want - || exit 1
+	done &&
+	git agent start --name y --expose prod.env -- grep -c "$T" prod.env
 '
 
 test_expect_success 'in a submodule as anywhere' '
-	git init -q sub && cd sub && echo .env >.gitignore && git add -A && git commit -qm 1 && cd .. && git init -q super && cd super && git -c protocol.file.allow=always submodule --quiet add ../sub sub && git commit -qm 1 && echo "TOKEN=$T" >sub/.env && pem >k.pem &&
-	{ git agent start --name x -- sh -c "cat sub/.env k.pem" >../out 2>../err || :; } && ! grep -E "$T|MIIE" ../out && grep "kept out.*: k.pem, sub/.env\$" ../err && { git agent start --name y --expose sub/.env -- cat sub/.env >../out 2>../err; } && grep "$T" ../out
+	git init -q sub &&
+	cd sub &&
+	echo .env >.gitignore &&
+	git add -A &&
+	git commit -qm 1 &&
+	cd .. &&
+	git init -q super &&
+	cd super &&
+	git -c protocol.file.allow=always submodule --quiet add ../sub sub &&
+	git commit -qm 1 &&
+	echo "TOKEN=$T" >sub/.env &&
+	pem >k.pem &&
+	{ git agent start --name x -- sh -c "cat sub/.env k.pem" >../out 2>../err || :; } &&
+	! grep -E "$T|MIIE" ../out &&
+	grep "kept out.*: k.pem, sub/.env\$" ../err &&
+	{ git agent start --name y --expose sub/.env -- cat sub/.env >../out 2>../err; } &&
+	grep "$T" ../out
 '
 
 test_expect_success 'a capture that mounts the layers again, after a crash, shows no more' '
-	project k && test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "git config filter.f.clean \"cat .env server.key cache/deep/.env.bak; cat\" && echo \"*.txt filter=f\" >.gitattributes && echo t >a.txt && git add -A && git commit -qm t; echo u >b.txt" 2>../err &&
-	git agent capture x && git log -p --all >../out && cat ../out && ! grep -E "^\+.*$T" ../out && git show agent/x:b.txt && ! in_objects .
+	project k &&
+	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git agent start --name x -- sh -c "
+		git config filter.f.clean \"cat .env server.key cache/deep/.env.bak; cat\" &&
+		echo \"*.txt filter=f\" >.gitattributes &&
+		echo t >a.txt &&
+		git add -A &&
+		git commit -qm t
+		echo u >b.txt" 2>../err &&
+	git agent capture x &&
+	git log -p --all >../out &&
+	cat ../out &&
+	! grep -E "^\+.*$T" ../out &&
+	git show agent/x:b.txt &&
+	! in_objects .
 '
 
 test_expect_success 'with an explicit base only what is ignored is shared, and so looked at' '
-	project b && test_expect_code 1 git agent start --name x --base HEAD -- sh -c "cat .env cache/deep/.env.bak server.key" >../out 2>../err && ! grep -E "$T|MIIE" ../out && grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err &&
-	{ git agent start --name y --dirty ignore -- true 2>../err || :; } && grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err
+	project b &&
+	test_expect_code 1 git agent start --name x --base HEAD -- sh -c "cat .env cache/deep/.env.bak server.key" >../out 2>../err &&
+	! grep -E "$T|MIIE" ../out &&
+	grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err &&
+	{ git agent start --name y --dirty ignore -- true 2>../err || :; } &&
+	grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err
 '
 
 test_done

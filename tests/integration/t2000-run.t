@@ -9,8 +9,13 @@ box=$TRASH/box
 
 test_expect_success 'the three streams are kept apart' '
 	$runctl session $box sh -c "echo out; echo err >&2; cat" >out 2>err </etc/passwd &&
-	{ echo out; cat /etc/passwd; } >want && test_cmp want out &&
-	echo err >want && test_cmp want err
+	{
+		echo out
+		cat /etc/passwd
+	} >want &&
+	test_cmp want out &&
+	echo err >want &&
+	test_cmp want err
 '
 
 test_expect_success 'the exit status is the status of the command' '
@@ -31,31 +36,38 @@ test_expect_success 'a command that is not there is named' '
 '
 
 test_expect_success 'a command without #! line is a shell script' '
-	printf "echo ran with \$1\n" >$box/base/script && chmod +x $box/base/script &&
-	$runctl session $box ./script arg >out && echo "ran with arg" >want && test_cmp want out
+	printf "echo ran with \$1\n" >$box/base/script &&
+	chmod +x $box/base/script &&
+	test_prints "ran with arg" $runctl session $box ./script arg
 '
 
 test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and nothing of ours' '
 	$runctl exec $box sh -c "ls /proc/self/fd | tr \"\\n\" \" \"" >out 7</etc/passwd &&
-	echo "0 1 2 3 " >want && tr -d "\\n" <out | grep -x "0 1 2 3 " &&
+	echo "0 1 2 3 " >want &&
+	tr -d "\\n" <out | grep -x "0 1 2 3 " &&
 	$runctl session $box sh -c "readlink /proc/\$\$/fd/0 /proc/\$\$/fd/1 /proc/\$\$/fd/2" \
 		<>in >out 2>&1 &&
 	[ "$(grep -c "^pipe:" out)" = 3 ]
 '
 
 test_expect_success 'signals are at their defaults in a command' '
-	(trap "" INT TERM USR1; $runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status) >out &&
+	(
+		trap "" INT TERM USR1
+		$runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status
+
+	) >out &&
 	[ "$(grep -c "0000000000000000" out)" = 2 ]
 '
 
 test_expect_success 'keys of the caller are out of reach' '
-	$runctl exec $box sh -c "wc -c </proc/keys" >out && echo 0 >want && test_cmp want out
+	test_prints 0 $runctl exec $box sh -c "wc -c </proc/keys"
 '
 
 test_expect_success 'nothing of our environment is inside, not even with pid 1' '
 	GIT_AGENT_TEST_MARK=tell-tale $runctl exec $box sh -c \
 		"env; cat /proc/*/environ | tr \"\\0\" \"\\n\"; true" >out 2>err &&
-	grep "^HOME=/home/user" out && ! grep tell-tale out
+	grep "^HOME=/home/user" out &&
+	! grep tell-tale out
 '
 
 test_expect_success 'pid 1 keeps its descriptors, memory and root to itself and cannot be killed' '
@@ -66,7 +78,8 @@ test_expect_success 'pid 1 keeps its descriptors, memory and root to itself and 
 			readlink /proc/1/\$f && echo resolvable: \$f
 		done
 		echo alive" >out 2>err &&
-	echo alive >want && test_cmp want out
+	echo alive >want &&
+	test_cmp want out
 '
 
 test_expect_success 'no core file and no core helper' '
@@ -76,25 +89,37 @@ test_expect_success 'no core file and no core helper' '
 
 test_expect_success 'large input and output, byte for byte' '
 	head -c 5000000 /dev/urandom >big &&
-	$runctl session $box cat <big >out && cmp big out &&
+	$runctl session $box cat <big >out &&
+	cmp big out &&
 	cat big | $runctl session $box cat | cmp big - &&
-	$runctl exec $box -i big cat >out && cmp big out
+	$runctl exec $box -i big cat >out &&
+	cmp big out
 '
 
 test_expect_success 'output is appended where the shell appends' '
-	echo first >log && $runctl session $box echo second >>log &&
-	printf "first\nsecond\n" >want && test_cmp want log
+	echo first >log &&
+	$runctl session $box echo second >>log &&
+	printf "first\nsecond\n" >want &&
+	test_cmp want log
 '
 
 test_expect_success 'closed and empty descriptors' '
-	$runctl session $box cat </dev/null && $runctl session $box cat <&- &&
-	$runctl session $box sh -c "echo lost; echo kept >&2" >&- 2>err && grep kept err &&
-	$runctl session $box sh -c "echo kept; echo lost >&2" 2>&- >out && grep kept out
+	$runctl session $box cat </dev/null &&
+	$runctl session $box cat <&- &&
+	$runctl session $box sh -c "echo lost; echo kept >&2" >&- 2>err &&
+	grep kept err &&
+	$runctl session $box sh -c "echo kept; echo lost >&2" 2>&- >out &&
+	grep kept out
 '
 
 test_expect_success 'a reader that goes away ends the command as it would a plain one' '
-	{ timeout 180 $runctl session $box yes; echo $? >rc; } | head -n 1 >out &&
-	echo y >want && test_cmp want out && [ "$(cat rc)" = 141 ]
+	{
+		timeout 180 $runctl session $box yes
+		echo $? >rc
+	} | head -n 1 >out &&
+	echo y >want &&
+	test_cmp want out &&
+	[ "$(cat rc)" = 141 ]
 '
 
 test_expect_success 'input nobody reads does not hold a session' '
@@ -102,40 +127,76 @@ test_expect_success 'input nobody reads does not hold a session' '
 '
 
 test_expect_success 'what a command leaves running is not waited for, and ends' '
-	timeout 180 $runctl session $box sh -c "sleep 1000 & echo done" >out && grep done out &&
-	test_expect_code 4 timeout 180 $runctl session $box sh -c "yes & sleep 0.1; echo done; exit 4" >/dev/null &&
-	timeout 180 $runctl exec $box sh -c "sleep 1000 & echo done" >out && grep done out
+	timeout 180 $runctl session $box sh -c "sleep 1000 & echo done" >out &&
+	grep done out &&
+	test_expect_code 4 timeout 180 $runctl session $box sh -c "
+		yes &
+		sleep 0.1
+		echo done
+		exit 4" >/dev/null &&
+	timeout 180 $runctl exec $box sh -c "sleep 1000 & echo done" >out &&
+	grep done out
 '
 
 test_expect_success 'all output of a command arrives, however slow its reader is' '
-	$runctl session $box seq 1 50000 | { sleep 0.5; tail -n 1; } >out &&
-	echo 50000 >want && test_cmp want out
+	$runctl session $box seq 1 50000 | {
+		sleep 0.5
+		tail -n 1
+	} >out &&
+	echo 50000 >want &&
+	test_cmp want out
 '
 
 for sig in INT TERM QUIT HUP; do
 	test_expect_success "SIG$sig is handed to the command" '
-		rm -f out && { env --default-signal=$sig $runctl session $box sh -c "
+		rm -f out &&
+		{
+			env --default-signal=$sig $runctl session $box sh -c "
 			trap \"echo caught; exit 9\" $sig; echo ready
-			while :; do sleep 0.05; done" >out & } && pid=$! &&
-		test_wait_for "grep -q ready out" && kill -$sig $pid && test_expect_code 9 wait $pid && grep caught out
+			while :; do sleep 0.05; done" >out &
+		} &&
+		pid=$! &&
+		test_wait_for "grep -q ready out" &&
+		kill -$sig $pid &&
+		test_expect_code 9 wait $pid &&
+		grep caught out
 	'
 done
 
 test_expect_success 'an ignored SIGHUP stays ignored' '
-	rm -f out && { (trap "" HUP; exec $runctl session $box sh -c "echo ready; sleep 1; echo end") >out & } && pid=$! &&
-	test_wait_for "grep -q ready out" && kill -HUP $pid && wait $pid && grep end out
+	rm -f out &&
+	{
+		(
+			trap "" HUP
+			exec $runctl session $box sh -c "
+		echo ready
+		sleep 1
+		echo end"
+
+		) >out &
+	} &&
+	pid=$! &&
+	test_wait_for "grep -q ready out" &&
+	kill -HUP $pid &&
+	wait $pid &&
+	grep end out
 '
 
 test_expect_success 'a limit on output and on time' '
-	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err && grep "wrote more than the 1000 bytes it may" err &&
-	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out && [ "$(wc -c <out)" = 1000 ] &&
-	test_expect_code 128 $runctl exec $box -t 200 sleep 1000 2>err && grep "took too long" err &&
-	$runctl exec $box sh -c "seq 1 100000 >&2" 2>err && [ "$(wc -c <err)" -lt 66000 ]
+	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err &&
+	grep "wrote more than the 1000 bytes it may" err &&
+	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out &&
+	[ "$(wc -c <out)" = 1000 ] &&
+	test_expect_code 128 $runctl exec $box -t 200 sleep 1000 2>err &&
+	grep "took too long" err &&
+	$runctl exec $box sh -c "seq 1 100000 >&2" 2>err &&
+	[ "$(wc -c <err)" -lt 66000 ]
 '
 
 test_expect_success 'arguments and environment beyond what a pipe holds' '
 	long=$(head -c 120000 /dev/zero | tr "\\0" x) &&
-	$runctl exec $box sh -c "printf %s \$1 | wc -c" sh $long >out && grep 120000 out
+	$runctl exec $box sh -c "printf %s \$1 | wc -c" sh $long >out &&
+	grep 120000 out
 '
 
 # What containers have: a pid namespace in which nothing need have the number 2.
@@ -145,28 +206,36 @@ in_pidns() {
 }
 
 test_expect_success 'in another pid namespace' '
-	in_pidns "$runctl session $box ls -d /proc/1 /proc/2" >out && printf "/proc/1\n/proc/2\n" >want && test_cmp want out
+	test_prints "/proc/1\n/proc/2" in_pidns "$runctl session $box ls -d /proc/1 /proc/2"
 '
 
 # for others the user namespace shows the directories above as those of nobody
 test_expect_success ROOT 'in another pid namespace no mount is tied to one outside either' '
-	git init -q repo && cd repo && git commit -q --allow-empty -m 1 && in_pidns "git agent start -q -- cat /proc/self/mountinfo" >../out &&
-	cat ../out && grep " /proc " ../out && ! grep -E "shared:|master:" ../out
+	git init -q repo &&
+	cd repo &&
+	git commit -q --allow-empty -m 1 &&
+	in_pidns "git agent start -q -- cat /proc/self/mountinfo" >../out &&
+	cat ../out &&
+	grep " /proc " ../out &&
+	! grep -E "shared:|master:" ../out
 '
 
 test_expect_success ROOT 'in one whose /proc is not whole: said, with the remedy' '
 	test_expect_code 125 in_pidns "mount -t tmpfs none /proc/fs && exec $runctl session $box true" 2>err &&
-	grep "cannot mount a /proc: Operation not permitted" err && grep "hint: .*systempaths=unconfined" err
+	grep "cannot mount a /proc: Operation not permitted" err &&
+	grep "hint: .*systempaths=unconfined" err
 '
 
 test_expect_success 'a sandbox is alive until it is finished' '
-	echo | $runctl hold $box >out && sed 1d out >got &&
-	printf "alive\ngone\n" >want && test_cmp want got
+	echo | $runctl hold $box >out &&
+	test_prints "alive\ngone" sed 1d out
 '
 
 test_expect_success 'why bubblewrap gave up is said' '
-	mkdir bin && cp $TEST_BUILDDIR/git-agent-stage bin/ &&
-	printf "#!/no/such/program\n" >bin/git-agent-init && chmod +x bin/git-agent-init &&
+	mkdir bin &&
+	cp $TEST_BUILDDIR/git-agent-stage bin/ &&
+	printf "#!/no/such/program\n" >bin/git-agent-init &&
+	chmod +x bin/git-agent-init &&
 	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
 	grep "cannot start the sandbox: bwrap: " err &&
 	rm bin/git-agent-stage &&
@@ -175,17 +244,21 @@ test_expect_success 'why bubblewrap gave up is said' '
 '
 
 test_expect_success 'a stage that says more than is kept of it: what is behind that is read, and not waited for' '
-	mkdir much && ln -s "$TEST_BUILDDIR/git-agent-init" much/ &&
-	printf "%s\n" "#!/bin/sh" "yes loose | head -n 900000 | sed \"n; s/.*/22/; n; s/.*/home\\/x/\" | tr \"\\n\" \"\\0\" >&4" "exec $TEST_BUILDDIR/git-agent-stage \"\$@\"" >much/git-agent-stage && chmod +x much/git-agent-stage &&
-	TEST_BUILDDIR=$PWD/much $runctl session $box echo up >out && grep -x up out
+	mkdir much &&
+	ln -s "$TEST_BUILDDIR/git-agent-init" much/ &&
+	printf "%s\n" "#!/bin/sh" "yes loose | head -n 900000 | sed \"n; s/.*/22/; n; s/.*/home\\/x/\" | tr \"\\n\" \"\\0\" >&4" "exec $TEST_BUILDDIR/git-agent-stage \"\$@\"" >much/git-agent-stage &&
+	chmod +x much/git-agent-stage &&
+	TEST_BUILDDIR=$PWD/much $runctl session $box echo up >out &&
+	grep -x up out
 '
 
 test_expect_success 'the end of the socket is seen whatever was done to the process that leads a terminal session' '
-	$runctl leader $box >out && echo gone >want && test_cmp want out
+	test_prints gone $runctl leader $box
 '
 
 test_expect_success 'a command that is not started is given up' '
-	test_expect_code 128 $runctl deaf $box true 2>err </dev/null && grep "the command is not started in the sandbox" err
+	test_expect_code 128 $runctl deaf $box true 2>err </dev/null &&
+	grep "the command is not started in the sandbox" err
 '
 
 test_done

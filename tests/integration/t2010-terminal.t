@@ -31,8 +31,11 @@ test_expect_success 'it is the foreground of a terminal of its own' '
 
 test_expect_success 'the terminal has a name inside, and is the one it says' '
 	$pty expect="/dev/pts/0 same" exit=0 mode=cooked -- $run sh -c "
-		t=\$(tty) && echo to-it >\$t && [ \$(stat -Lc %d:%i:%r \$t) = \$(stat -Lc %d:%i:%r /dev/stdin) ] &&
-		echo \$t same" >out && grep to-it out
+		t=\$(tty) &&
+		echo to-it >\$t &&
+		[ \$(stat -Lc %d:%i:%r \$t) = \$(stat -Lc %d:%i:%r /dev/stdin) ] &&
+		echo \$t same" >out &&
+	grep to-it out
 '
 
 test_lazy_prereq SCRIPT 'script --version'
@@ -129,7 +132,11 @@ test_expect_success 'a command that cannot be executed leaves the terminal alone
 test_expect_success 'a killed leader or one that is stopped ends or changes nothing' '
 	$pty expect=ready send="\n" exit=137 mode=cooked -- \
 		$run sh -c "echo ready; read x; kill -KILL \$PPID; sleep 1000" &&
-	$pty expect=ready send="\n" exit=3 -- $run sh -c "echo ready; read x; kill -STOP \$PPID; exit 3"
+	$pty expect=ready send="\n" exit=3 -- $run sh -c "
+		echo ready
+		read x
+		kill -STOP \$PPID
+		exit 3"
 '
 
 # ---- what goes to the terminal
@@ -189,7 +196,12 @@ test_expect_success 'a command killed on the alternate screen leaves the termina
 '
 
 test_expect_success 'what a command switched off itself is left alone' '
-	$pty exit=0 -- $run sh -c "tput smcup; tput civis; tput rmcup; tput cnorm; printf last" >out &&
+	$pty exit=0 -- $run sh -c "
+		tput smcup
+		tput civis
+		tput rmcup
+		tput cnorm
+		printf last" >out &&
 	[ "$(tail -c 4 out)" = last ]
 '
 
@@ -200,48 +212,72 @@ test_expect_success 'TT-03: output that goes to a terminal is filtered when inpu
 '
 
 test_expect_success '--terminal-filter of git agent start' '
-	git init -q r && cd r && git commit -q --allow-empty -m base && cp "$box/upper/bytes" text && git add text &&
+	git init -q r &&
+	cd r &&
+	git commit -q --allow-empty -m base &&
+	cp "$box/upper/bytes" text &&
+	git add text &&
 	for how in "" --terminal-filter=on; do
 		$pty expect=ab exit=0 -- git agent start -q $how -- cat text >../out || return 1
 		! grep eHh4 ../out || return 1
 	done &&
 	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent start -q --terminal-filter off -- cat text &&
 	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off start -q -- cat text &&
-	$pty expect=ab exit=0 -- git agent -c terminal_filter=off start -q --terminal-filter=on --name on -- cat text >../out && ! grep eHh4 ../out &&
-	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off resume -q on && $pty expect=ab exit=0 -- git agent resume -q on >../out && ! grep eHh4 ../out &&
+	$pty expect=ab exit=0 -- git agent -c terminal_filter=off start -q --terminal-filter=on --name on -- cat text >../out &&
+	! grep eHh4 ../out &&
+	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off resume -q on &&
+	$pty expect=ab exit=0 -- git agent resume -q on >../out &&
+	! grep eHh4 ../out &&
 	for how in "" maybe; do
-		test_expect_code 129 git agent start --terminal-filter="$how" -- true 2>../err || return 1
+		test_expect_code 129 git agent start --terminal-filter="$how" -- true 2>../err ||
+			return 1
 		grep "takes on or off" ../err || return 1
 	done
 '
 
 test_expect_success 'a pipe gets every byte' '
 	$run sh -c "cat bytes; cat bytes >&2" </dev/null >out 2>err &&
-	test_cmp "$box/upper/bytes" out && test_cmp "$box/upper/bytes" err
+	test_cmp "$box/upper/bytes" out &&
+	test_cmp "$box/upper/bytes" err
 '
 
 test_expect_success 'TT-01 TT-02: nothing types into the terminal' '
-	$pty expect=EPERM,EPERM,EPERM,EPERM expect=later exit=0 mode=cooked -- sh -c "$run python3 typing; echo later" >out &&
+	$pty expect=EPERM,EPERM,EPERM,EPERM expect=later exit=0 mode=cooked -- sh -c "
+		$run python3 typing
+		echo later" >out &&
 	! grep typed out
 '
 
 # Whatever it asks, the answer is its own, and nothing is asked by us while it runs or after.
 test_expect_success 'TT-06: what an agent asks in our name it is told itself, and nothing comes of it' '
-	git init -q asks && cd asks && git commit -q --allow-empty -m base && git agent start -q --name a -- sh -c "echo x >Makefile" &&
+	git init -q asks &&
+	cd asks &&
+	git commit -q --allow-empty -m base &&
+	git agent start -q --name a -- sh -c "echo x >Makefile" &&
 	$pty expect="open anyway? " send="y\r" expect="told y" exit=0 mode=cooked -- \
-		git agent start --name b -- sh -c "printf \"git-agent: accept what is open anyway? \"; read a; echo told \$a; echo y >Makefile" >../out &&
+		git agent start --name b -- sh -c "
+		printf \"git-agent: accept what is open anyway? \"
+		read a
+		echo told \$a
+		echo y >Makefile" >../out &&
 	for s in a b; do
-		git agent review --json $s | python3 -c "import json, sys; f = json.load(sys.stdin)[\"flags\"]; assert f and all(x[\"verdict\"] == \"open\" for x in f), f" || exit 1
+		git agent review --json $s |
+			python3 -c "import json, sys; f = json.load(sys.stdin)[\"flags\"]; assert f and all(x[\"verdict\"] == \"open\" for x in f), f" ||
+			exit 1
 	done
 '
 
 test_expect_success 'TT-07: signals to all that can be reached end nobody outside' '
-	$pty expect=gone exit=0 mode=cooked -- sh -c "$run sh -c \"kill -KILL 0\"; $run sh -c \"kill -KILL -1\"
-		$run sh -c \"kill -HUP -1; kill -KILL \$PPID\"; echo gone"
+	$pty expect=gone exit=0 mode=cooked -- sh -c "
+		$run sh -c \"kill -KILL 0\"
+		$run sh -c \"kill -KILL -1\"
+		$run sh -c \"kill -HUP -1; kill -KILL \$PPID\"
+		echo gone"
 '
 
 test_expect_success 'TT-08: what never ends costs nothing' '
-	$pty within=100 expect=THE-END exit=0 -- $run sh flood >out && [ $(wc -c <out) -lt 1000 ]
+	$pty within=100 expect=THE-END exit=0 -- $run sh flood >out &&
+	[ $(wc -c <out) -lt 1000 ]
 '
 
 test_lazy_prereq VIM 'vim --version && tmux -V'
@@ -249,7 +285,9 @@ test_expect_success VIM 'vim in tmux' '
 	$pty expect="~" send=":!echo in-sh\"\"ell\r" expect=in-shell send="\r" \
 		send="iwritten\e:wq\r" exit=0 mode=cooked -- \
 		$run tmux -f /dev/null new-session "vim -u NONE -N file" >out &&
-	echo written >want && test_cmp want "$box/upper/file" && grep 1049h out
+	echo written >want &&
+	test_cmp want "$box/upper/file" &&
+	grep 1049h out
 '
 
 test_done

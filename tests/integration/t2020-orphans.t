@@ -28,44 +28,88 @@ trials() {
 		! left >/dev/null || seen=$((seen + 1))
 		kill -KILL $pid
 		wait $pid
-		test_wait_for '! left >/dev/null' || { left; return 1; }
+		test_wait_for '! left >/dev/null' || {
+			left
+			return 1
+		}
 		n=$((n + 1))
 	done
 	echo "$seen of $1 were killed with a sandbox there"
 	[ $seen -gt 0 ]
 }
 
-test_expect_success 'RS-01: killed while it comes up' 'trials 100 20 "$runctl session $box ./linger 1000"'
-test_expect_success 'around the start of the command' 'trials 40 80 "$runctl session $box ./linger 1000"'
+test_expect_success 'RS-01: killed while it comes up' '
+	trials 100 20 "$runctl session $box ./linger 1000"
+'
+test_expect_success 'around the start of the command' '
+	trials 40 80 "$runctl session $box ./linger 1000"
+'
 
 test_expect_success 'while a session is made' '
-	cp "$TEST_BUILDDIR/git-agent" "$TEST_BUILDDIR/git-agent-main" "$TRASH/bin" && git init -q repo && (cd repo && git commit -q --allow-empty -m 1 &&
-		PATH=$TRASH/bin:$PATH && trials 100 20 "git-agent start -q -- sleep 1000" && trials 40 80 "git-agent start -q -- sleep 1000")
+	cp "$TEST_BUILDDIR/git-agent" "$TEST_BUILDDIR/git-agent-main" "$TRASH/bin" &&
+	git init -q repo &&
+	(
+		cd repo &&
+		git commit -q --allow-empty -m 1 &&
+		PATH=$TRASH/bin:$PATH &&
+		trials 100 20 "git-agent start -q -- sleep 1000" &&
+		trials 40 80 "git-agent start -q -- sleep 1000"
+
+	)
 '
 
 test_expect_success 'a start that fails leaves nothing, wherever it was begun' '
-	git init -q none && (cd none && PATH=$TRASH/bin:$PATH && test_expect_code 125 git-agent start true 2>err && grep "no commit yet" err) &&
-	git init -q away && (cd away && git commit -q --allow-empty -m 1 && mkdir "$HOME/tree" && git config core.worktree "$HOME/tree" &&
-		PATH=$TRASH/bin:$PATH git-agent start -q -- pwd >out && echo "$HOME/tree" >want && test_cmp want out) &&
+	git init -q none &&
+	(
+		cd none &&
+		PATH=$TRASH/bin:$PATH &&
+		test_expect_code 125 git-agent start true 2>err &&
+		grep "no commit yet" err
+
+	) &&
+	git init -q away &&
+	(
+		cd away &&
+		git commit -q --allow-empty -m 1 &&
+		mkdir "$HOME/tree" &&
+		git config core.worktree "$HOME/tree" &&
+		test_prints "$HOME/tree" PATH=$TRASH/bin:$PATH git-agent start -q -- pwd
+
+	) &&
 	test_wait_for "! left >/dev/null"
 '
 
 test_expect_success 'what git-agent did not tell the stage git-agent-main tells another' '
-	cd repo && PATH=$TRASH/bin:$PATH &&
+	cd repo &&
+	PATH=$TRASH/bin:$PATH &&
 	for how in fail kill; do
-		GIT_AGENT_FAULT=run:teller:$how git-agent start -q --base HEAD -- sh -c "echo x >x" 2>err && test ! -s err &&
-			test "$(git show agent/sh-1:x)" = x && git agent drop sh-1 --force || return 1
-	done && test_wait_for "! left >/dev/null"
+		GIT_AGENT_FAULT=run:teller:$how git-agent start -q --base HEAD -- sh -c "echo x >x" 2>err &&
+		test ! -s err &&
+		test "$(git show agent/sh-1:x)" = x &&
+		git agent drop sh-1 --force || return 1
+	done &&
+	test_wait_for "! left >/dev/null"
 '
 
 test_expect_success 'while a command runs, with processes of its own' '
-	{ $runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & echo ready; ./linger 1000" >out </dev/null & } && pid=$! &&
-	test_wait_for "grep -q ready out" && left && kill -KILL $pid && test_expect_code 137 wait $pid &&
+	{
+		$runctl session $box sh -c "
+		setsid ./linger 1000 &
+		./linger 1000 &
+		echo ready
+		./linger 1000" >out </dev/null &
+	} &&
+	pid=$! &&
+	test_wait_for "grep -q ready out" &&
+	left &&
+	kill -KILL $pid &&
+	test_expect_code 137 wait $pid &&
 	test_wait_for "! left >/dev/null"
 '
 
 test_expect_success 'PS-07: a session that ended leaves nothing' '
-	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & exit 0" && ! left
+	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & exit 0" &&
+	! left
 '
 
 test_done

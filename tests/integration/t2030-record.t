@@ -6,7 +6,12 @@ require_sandbox
 
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 TERM=xterm
-test_repo r && cd r && echo a >a && git add a && git commit -qm base && cd ..
+test_repo r &&
+cd r &&
+echo a >a &&
+git add a &&
+git commit -qm base &&
+cd ..
 
 # dir NAME: of the session
 dir() {
@@ -38,84 +43,170 @@ cast() {
 }
 
 test_expect_success 'what a terminal shows is recorded, byte for byte, for its owner alone' '
-	cd r && printf "\033[31mred\033[m \342\202\254 \303\244 \033[?25l\033[?25h\033]0;title\007b\134s end\n" >text && git add text && git commit -qm text &&
+	cd r &&
+	printf "\033[31mred\033[m \342\202\254 \303\244 \033[?25l\033[?25h\033]0;title\007b\134s end\n" >text &&
+	git add text &&
+	git commit -qm text &&
 	$pty expect=end exit=0 -- git agent start -q --name one -- cat text >../out &&
-	cast one o >../got && test_cmp ../out ../got && test "$(cast one head)" = "80x24 cat text {'\''TERM'\'': '\''xterm'\''}" &&
-	test "$(stat -c %a "$(dir one)/transcript.cast")" = 600 && test "$(stat -c %a "$(dir one)")" = 700
+	cast one o >../got &&
+	test_cmp ../out ../got &&
+	test "$(cast one head)" = "80x24 cat text {'\''TERM'\'': '\''xterm'\''}" &&
+	test "$(stat -c %a "$(dir one)/transcript.cast")" = 600 &&
+	test "$(stat -c %a "$(dir one)")" = 700
 '
 
 test_expect_success 'the size of the window, at first and when it changes' '
-	cd r && $pty resize=40x100 expect=ready resize=50x132 expect="now 50 132" exit=0 -- git agent start -q --name size -- bash -c "
-		trap \"echo now \\\$(stty size); exit 0\" WINCH; echo ready; while :; do sleep 0.1; done" &&
+	cd r &&
+	$pty resize=40x100 expect=ready resize=50x132 expect="now 50 132" exit=0 -- git agent start -q --name size -- bash -c "
+		trap \"echo now \\\$(stty size); exit 0\" WINCH
+		echo ready
+		while :; do sleep 0.1; done" &&
 	case $(cast size head) in 80x24*) test "$(cast size r)" = 100x40132x50 ;; *) test "$(cast size r)" = 132x50 ;; esac
 '
 
 test_expect_success 'what is typed is not recorded' '
-	cd r && $pty expect=ready mode=raw send="hunter2\r" expect=got-7 exit=0 mode=cooked -- git agent start -q --name typed -- sh -c "stty -echo; echo ready; read a; echo got-\${#a}" >../out &&
-	cast typed o >../got && grep got-7 ../got && ! grep -r hunter2 "$(dir typed)"
+	cd r &&
+	$pty expect=ready mode=raw send="hunter2\r" expect=got-7 exit=0 mode=cooked -- git agent start -q --name typed -- sh -c "
+		stty -echo
+		echo ready
+		read a
+		echo got-\${#a}" >../out &&
+	cast typed o >../got &&
+	grep got-7 ../got &&
+	! grep -r hunter2 "$(dir typed)"
 '
 
 test_expect_success 'what goes to a pipe or a file, which get every byte; lines end as on a terminal' '
-	cd r && printf "a\033]52;c;eHh4\007b\r\nc\377\nd" >bytes && git add bytes && git commit -qm bytes &&
-	git agent start -q --name piped -- sh -c "cat bytes; echo err >&2" 2>../err </dev/null | cat >../out && test_cmp bytes ../out && echo err >../want && test_cmp ../want ../err &&
-	printf "ab\r\nc\357\277\275\r\nderr\r\n" >../want && cast piped o >../got && test_cmp ../want ../got &&
-	git agent start -q --name filed -- cat bytes >../out && test_cmp bytes ../out && cast filed o | grep -q ab
+	cd r &&
+	printf "a\033]52;c;eHh4\007b\r\nc\377\nd" >bytes &&
+	git add bytes &&
+	git commit -qm bytes &&
+	git agent start -q --name piped -- sh -c "
+		cat bytes
+		echo err >&2" 2>../err </dev/null | cat >../out &&
+	test_cmp bytes ../out &&
+	echo err >../want &&
+	test_cmp ../want ../err &&
+	printf "ab\r\nc\357\277\275\r\nderr\r\n" >../want &&
+	cast piped o >../got &&
+	test_cmp ../want ../got &&
+	git agent start -q --name filed -- cat bytes >../out &&
+	test_cmp bytes ../out &&
+	cast filed o | grep -q ab
 '
 
 test_expect_success 'TT-03: a recording is safe to show, whatever the session let pass, and asks nothing' '
-	cd r && printf "a\033]52;c;eHh4\007b\033[21tc\033[6nd\033[ce\033]11;?\007f\033Pqx\033\\\\g\033_Ga=T,i=1;AAAA\033\\\\h\033[?2004hEND" >attack && git add attack && git commit -qm attack &&
-	$pty expect="eHh4" expect=END exit=0 -- git agent start -q --terminal-filter=off --name unsafe -- cat attack >../out && grep "6nd" ../out &&
-	printf "abcde\033]11;-\007f\033Pqx\033\\\\gh\033[?2004hEND\033[?2004l" >../want && cast unsafe o >../got && test_cmp ../want ../got
+	cd r &&
+	printf "a\033]52;c;eHh4\007b\033[21tc\033[6nd\033[ce\033]11;?\007f\033Pqx\033\\\\g\033_Ga=T,i=1;AAAA\033\\\\h\033[?2004hEND" >attack &&
+	git add attack &&
+	git commit -qm attack &&
+	$pty expect="eHh4" expect=END exit=0 -- git agent start -q --terminal-filter=off --name unsafe -- cat attack >../out &&
+	grep "6nd" ../out &&
+	printf "abcde\033]11;-\007f\033Pqx\033\\\\gh\033[?2004hEND\033[?2004l" >../want &&
+	cast unsafe o >../got &&
+	test_cmp ../want ../got
 '
 
 test_expect_success 'characters that come in pieces' '
-	cd r && git agent start -q --name cut -- python3 -c "
+	cd r &&
+	git agent start -q --name cut -- python3 -c "
 import os
 for b in \"\\u20ac\\U0001f600\\u00e4\".encode() + b\"\\xf0\\x9f.\\xe2\": os.write(1, bytes([b]))" >../out &&
-	printf "\342\202\254\360\237\230\200\303\244\357\277\275\357\277\275." >../want && cast cut o >../got && test_cmp ../want ../got
+	printf "\342\202\254\360\237\230\200\303\244\357\277\275\357\277\275." >../want &&
+	cast cut o >../got &&
+	test_cmp ../want ../got
 '
 
 test_expect_success 'at its limit a recording ends, and says so; the session goes on' '
-	cd r && test_expect_code 3 git agent -c limits.transcript=64KiB start -q --name full -- sh -c "printf \"\033[?25l\"; seq 1 100000; echo x >x; exit 3" >../out &&
-	test "$(grep -c . ../out)" = 100000 && test "$(git show agent/full:x)" = x &&
-	file="$(dir full)/transcript.cast" && test "$(stat -c %s "$file")" -le 65536 && test "$(stat -c %s "$file")" -gt 50000 &&
-	cast full m | grep "reached 64KiB (limits.transcript)" && cast full o | tail -c 8 | grep "?25h" &&
-	git agent log --json full | grep "\"event\":\"recording\",\"file\":\"transcript.cast\",\"stopped\":\"it reached 64KiB" &&
+	cd r &&
+	test_expect_code 3 git agent -c limits.transcript=64KiB start -q --name full -- sh -c "
+		printf \"\033[?25l\"
+		seq 1 100000
+		echo x >x
+		exit 3" >../out &&
+	test "$(grep -c . ../out)" = 100000 &&
+	test "$(git show agent/full:x)" = x &&
+	file="$(dir full)/transcript.cast" &&
+	test "$(stat -c %s "$file")" -le 65536 &&
+	test "$(stat -c %s "$file")" -gt 50000 &&
+	cast full m | grep "reached 64KiB (limits.transcript)" &&
+	cast full o | tail -c 8 | grep "?25h" &&
+	git agent log --json full |
+		grep "\"event\":\"recording\",\"file\":\"transcript.cast\",\"stopped\":\"it reached 64KiB" &&
 	git agent log --text full | tail -n 1 | grep "^---- the recording ends here"
 '
 
 test_expect_success 'off by the user'\''s setting, which no repository has a say in' '
-	cd r && git agent -c record=false start -q --name off -- echo shown && test ! -e "$(dir off)/transcript.cast" &&
-	test_expect_code 1 git agent log --text off 2>../err && grep "nothing of session .off. was recorded" ../err && grep "^hint: .*record" ../err &&
-	mkdir -p ../.config/git-agent && echo "record: false" >../.config/git-agent/config.yaml && git agent start -q --name off2 -- echo shown && test ! -e "$(dir off2)/transcript.cast" &&
-	rm ../.config/git-agent/config.yaml && git clone -q . ../r2 && cd ../r2 && echo "record: false" >.agentdev.yaml && git add -A && git commit -qm conf &&
-	test_expect_code 125 git agent start -- true 2>../err && grep "record. is yours alone: a repository cannot set it" ../err
+	cd r &&
+	git agent -c record=false start -q --name off -- echo shown &&
+	test ! -e "$(dir off)/transcript.cast" &&
+	test_expect_code 1 git agent log --text off 2>../err &&
+	grep "nothing of session .off. was recorded" ../err &&
+	grep "^hint: .*record" ../err &&
+	mkdir -p ../.config/git-agent &&
+	echo "record: false" >../.config/git-agent/config.yaml &&
+	git agent start -q --name off2 -- echo shown &&
+	test ! -e "$(dir off2)/transcript.cast" &&
+	rm ../.config/git-agent/config.yaml &&
+	git clone -q . ../r2 &&
+	cd ../r2 &&
+	echo "record: false" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm conf &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "record. is yours alone: a repository cannot set it" ../err
 '
 
 test_expect_success 'who writes nothing leaves no recording' '
-	cd r && git agent start -q --name silent -- sh -c "echo s >s" && test ! -e "$(dir silent)/transcript.cast" && git agent log silent >../out && ! grep transcript.cast ../out
+	cd r &&
+	git agent start -q --name silent -- sh -c "echo s >s" &&
+	test ! -e "$(dir silent)/transcript.cast" &&
+	git agent log silent >../out &&
+	! grep transcript.cast ../out
 '
 
 test_expect_success STRACE 'a file that cannot be written, or made, ends the recording alone' '
-	cd r && state=$(dirname "$(dir one)") && for what in write openat; do
-		strace -f -qq -o /dev/null -P "$state/bad-$what/transcript.cast" -P transcript.cast -e trace=$what -e inject=$what:error=ENOSPC git agent start -q --name bad-$what -- sh -c "seq 1 50000; echo y >y" >../out &&
-		test "$(grep -c . ../out)" = 50000 && test "$(git show agent/bad-$what:y)" = y &&
-		git agent log --json bad-$what | grep "\"event\":\"recording\".*could not be written: No space left" || return 1
+	cd r &&
+	state=$(dirname "$(dir one)") &&
+	for what in write openat; do
+		strace -f -qq -o /dev/null -P "$state/bad-$what/transcript.cast" -P transcript.cast -e trace=$what -e inject=$what:error=ENOSPC git agent start -q --name bad-$what -- sh -c "
+		seq 1 50000
+		echo y >y" >../out &&
+		test "$(grep -c . ../out)" = 50000 &&
+		test "$(git show agent/bad-$what:y)" = y &&
+		git agent log --json bad-$what |
+			grep "\"event\":\"recording\".*could not be written: No space left" || return 1
 	done
 '
 
 test_expect_success ROOT 'a full disk: what is there of the recording is whole lines' '
-	mkdir small && mount -t tmpfs -o size=4m tmpfs small && test_when_finished "cd /; umount \"$HOME/small\"" && cd r &&
-	test_expect_code 5 env XDG_STATE_HOME="$HOME/small" git agent -c disk_free=0 start -q --name filled -- sh -c "seq 1 1000000; exit 5" >../out 2>../err && test "$(grep -c . ../out)" = 1000000 &&
-	file=$(echo "$HOME"/small/git-agent/*/sessions/filled/transcript.cast) && python3 ../cast.py "$file" o >../got && test "$(stat -c %s "$file")" -gt 1000000 &&
-	XDG_STATE_HOME="$HOME/small" git agent log --json filled | grep "could not be written: No space left"
+	mkdir small &&
+	mount -t tmpfs -o size=4m tmpfs small &&
+	test_when_finished "cd /; umount \"$HOME/small\"" &&
+	cd r &&
+	test_expect_code 5 env XDG_STATE_HOME="$HOME/small" git agent -c disk_free=0 start -q --name filled -- sh -c "
+		seq 1 1000000
+		exit 5" >../out 2>../err &&
+	test "$(grep -c . ../out)" = 1000000 &&
+	file=$(echo "$HOME"/small/git-agent/*/sessions/filled/transcript.cast) &&
+	python3 ../cast.py "$file" o >../got &&
+	test "$(stat -c %s "$file")" -gt 1000000 &&
+	XDG_STATE_HOME="$HOME/small" git agent log --json filled |
+		grep "could not be written: No space left"
 '
 
 test_expect_success 'each time it goes on there is another recording' '
-	cd r && git agent start -q --name again -- sh -c "echo first; echo 1 >1" && git agent resume -q again -- echo second && git agent resume -q again -- echo third &&
-	test "$(cast again o transcript-3.cast | tr -d "\r")" = third && git agent log --text again >../out && sed "s/cast 20.*/cast WHEN/" ../out >../got &&
-	printf "%s\n" "---- transcript.cast WHEN" first "---- transcript-2.cast WHEN" second "---- transcript-3.cast WHEN" third >../want && test_cmp ../want ../got &&
-	git agent log --json again | python3 -c "
+	cd r &&
+	git agent start -q --name again -- sh -c "
+		echo first
+		echo 1 >1" &&
+	git agent resume -q again -- echo second &&
+	git agent resume -q again -- echo third &&
+	test "$(cast again o transcript-3.cast | tr -d "\r")" = third &&
+	git agent log --text again >../out &&
+	test_prints "---- transcript.cast WHEN\nfirst\n---- transcript-2.cast WHEN\nsecond\n---- transcript-3.cast WHEN\nthird" sed "s/cast 20.*/cast WHEN/" ../out &&
+	git agent log --json again |
+		python3 -c "
 import json, sys
 events = [json.loads(l) for l in sys.stdin]
 assert [e[\"event\"] for e in events] == [\"start\", \"exit\", \"captured\"] + [\"resume\", \"exit\", \"captured\"] * 2, events
@@ -123,20 +214,50 @@ assert [e[\"transcript\"] for e in events if e[\"event\"] == \"exit\"] == [\"tra
 '
 
 test_expect_success 'while it runs, and after its supervisor was killed' '
-	cd r && mkfifo ../go && { (exec "$GIT_AGENT" start -q --name alive -- sh -c "echo up; read a; echo down") <../go >../out & } && pid=$! && exec 9>../go &&
-	test_wait_for "grep -qs up \"\$(dir alive)/transcript.cast\"" && git agent log alive | grep "  start$" && test "$(git agent log --text alive)" = up &&
-	git agent list | grep "^alive *running" && kill -KILL "$pid" && exec 9>&- && test_wait_for "git agent log alive >../log && grep \"  interrupted\" ../log" &&
-	printf "[9.0, \"o\", \"cut" >>"$(dir alive)/transcript.cast" && test "$(git agent log --text alive)" = up &&
-	git agent list 2>../err | grep "^alive *captured" && grep "interrupted; capturing" ../err && git agent log alive | grep "  captured"
+	cd r &&
+	mkfifo ../go &&
+	{
+		(
+			exec "$GIT_AGENT" start -q --name alive -- sh -c "
+		echo up
+		read a
+		echo down"
+
+		) <../go >../out &
+	} &&
+	pid=$! &&
+	exec 9>../go &&
+	test_wait_for "grep -qs up \"\$(dir alive)/transcript.cast\"" &&
+	git agent log alive | grep "  start$" &&
+	test "$(git agent log --text alive)" = up &&
+	git agent list | grep "^alive *running" &&
+	kill -KILL "$pid" &&
+	exec 9>&- &&
+	test_wait_for "git agent log alive >../log && grep \"  interrupted\" ../log" &&
+	printf "[9.0, \"o\", \"cut" >>"$(dir alive)/transcript.cast" &&
+	test "$(git agent log --text alive)" = up &&
+	git agent list 2>../err | grep "^alive *captured" &&
+	grep "interrupted; capturing" ../err &&
+	git agent log alive | grep "  captured"
 '
 
 # ---- the journal
 
 test_expect_success 'the journal: start, mounts, limits, exit, flags, verdicts, landings, the trash' '
-	cd r && mkdir -p node_modules && echo node_modules/ >.gitignore && echo m >node_modules/m && git add .gitignore && git commit -qm ignore &&
+	cd r &&
+	mkdir -p node_modules &&
+	echo node_modules/ >.gitignore &&
+	echo m >node_modules/m &&
+	git add .gitignore &&
+	git commit -qm ignore &&
 	git agent start -q --name j -- sh -c "echo j >j; echo \"all:\" >Makefile" &&
-	git agent review --accept-all j >/dev/null && git agent land j >/dev/null && git agent land --undo j >/dev/null && git agent drop --force j >/dev/null && git agent drop --restore j >/dev/null &&
-	git agent log --json j >../j.json && python3 - "$PWD" "$HOME" ../j.json <<-\EOF
+	git agent review --accept-all j >/dev/null &&
+	git agent land j >/dev/null &&
+	git agent land --undo j >/dev/null &&
+	git agent drop --force j >/dev/null &&
+	git agent drop --restore j >/dev/null &&
+	git agent log --json j >../j.json &&
+	python3 - "$PWD" "$HOME" ../j.json <<-\EOF
 	import json, sys
 	project, home, name = sys.argv[1:]
 	raw = open(name, "rb").read()
@@ -160,73 +281,137 @@ test_expect_success 'the journal: start, mounts, limits, exit, flags, verdicts, 
 '
 
 test_expect_success 'for people: a line for an event, its fields below, everything escaped' '
-	cd r && test_expect_code 7 git agent start -q --name esc -- sh -c "echo e >e; exit 7" "$(printf "a\033]52;c;x\007\nb\342\200\256c\377")" >/dev/null && git agent log esc >../out &&
-	grep "^20[0-9-]* [0-9:]* +0000  start\$" ../out && grep "^    status  *7\$" ../out && grep "^    command  *sh -c .*]52" ../out && grep "u{202e}" ../out && grep "^    mounts  *$HOME (from $HOME/aihome, mode rw)\$" ../out &&
-	! LC_ALL=C grep "$(printf "[\033\007\377]")" ../out && ! grep "^b" ../out
+	cd r &&
+	test_expect_code 7 git agent start -q --name esc -- sh -c "
+		echo e >e
+		exit 7" "$(printf "a\033]52;c;x\007\nb\342\200\256c\377")" >/dev/null &&
+	git agent log esc >../out &&
+	grep "^20[0-9-]* [0-9:]* +0000  start\$" ../out &&
+	grep "^    status  *7\$" ../out &&
+	grep "^    command  *sh -c .*]52" ../out &&
+	grep "u{202e}" ../out &&
+	grep "^    mounts  *$HOME (from $HOME/aihome, mode rw)\$" ../out &&
+	! LC_ALL=C grep "$(printf "[\033\007\377]")" ../out &&
+	! grep "^b" ../out
 '
 
 test_expect_success 'a journal with anything in it' '
-	cd r && file="$(dir esc)/journal.jsonl" && cp "$file" ../saved && python3 -c "
+	cd r &&
+	file="$(dir esc)/journal.jsonl" &&
+	cp "$file" ../saved &&
+	python3 -c "
 import json, sys
 odd = [1, None, \"x\", {}, {\"time\": 7, \"event\": [\"\\x1b\"], \"a\\x1b[2J\": {\"b\": {\"\\u202e\": 1.5}}, \"list\": [[1], {\"path_b64\": \"/w==\", \"n\": 1}] + [\"y\"] * 500},
 	{\"event\": \"e\" * 100000, \"time\": \"2026-13-45T99:00:00\\x07\"}, json.loads(\"[\" * 50 + \"]\" * 50), {\"time\": \"2026-01-01T00:00:00Z\"}]
 open(sys.argv[1], \"a\").write(\"\".join(json.dumps(o) + chr(10) for o in odd) + chr(10) * 3 + \"{cut\")" "$file" &&
-	git agent log esc >../out && git agent log --json esc >../json && ! LC_ALL=C grep "$(printf "[\033\007]")" ../out && grep "and 402 more" ../out && grep "bytes more" ../out && test "$(wc -l <../json)" -ge 6 && cp ../saved "$file" &&
-	rm "$file" && ln -s /etc/passwd "$file" && test_expect_code 128 git agent log esc 2>../err && rm "$file" && git agent log esc >../out && test ! -s ../out && cp ../saved "$file"
+	git agent log esc >../out &&
+	git agent log --json esc >../json &&
+	! LC_ALL=C grep "$(printf "[\033\007]")" ../out &&
+	grep "and 402 more" ../out &&
+	grep "bytes more" ../out &&
+	test "$(wc -l <../json)" -ge 6 &&
+	cp ../saved "$file" &&
+	rm "$file" &&
+	ln -s /etc/passwd "$file" &&
+	test_expect_code 128 git agent log esc 2>../err &&
+	rm "$file" &&
+	git agent log esc >../out &&
+	test ! -s ../out &&
+	cp ../saved "$file"
 '
 
 test_expect_success 'through the pager, on a terminal' '
-	cd r && $pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent log one && $pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent log --text one
+	cd r &&
+	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent log one &&
+	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent log --text one
 '
 
 test_expect_success 'as text: no control sequences, safe to show' '
-	cd r && printf "10%%\r20%%\r\n\033[1mbold\033[m\033[2;5Hat\342\200\256x\033]8;;http://h\007link\033]8;;\007\033[?1049h\033[2Jscreen\n" >shown && git add shown && git commit -qm shown &&
-	git agent start -q --name text -- cat shown >/dev/null && printf "20%%\nbold\nat\\\\u{202e}xlink\nscreen\n" >../want && git agent log --text text >../got && test_cmp ../want ../got
+	cd r &&
+	printf "10%%\r20%%\r\n\033[1mbold\033[m\033[2;5Hat\342\200\256x\033]8;;http://h\007link\033]8;;\007\033[?1049h\033[2Jscreen\n" >shown &&
+	git add shown &&
+	git commit -qm shown &&
+	git agent start -q --name text -- cat shown >/dev/null &&
+	printf "20%%\nbold\nat\\\\u{202e}xlink\nscreen\n" >../want &&
+	git agent log --text text >../got &&
+	test_cmp ../want ../got
 '
 
 test_expect_success 'without a name, and names that are none' '
-	git init -q few && cd few && git commit -q --allow-empty -m a && git agent start -q --name only -- sh -c "echo o >o; echo out" && test "$(git agent log --text)" = out && git agent log agent/only | grep "  start" &&
-	test_expect_code 128 git agent log onl 2>../err && grep "did you mean .only" ../err &&
-	for bad in "--text --json" "--replay --text" "--speed 2" "--max-idle=1 --text" "--bogus"; do test_expect_code 129 git agent log $bad only || return 1; done
+	git init -q few &&
+	cd few &&
+	git commit -q --allow-empty -m a &&
+	git agent start -q --name only -- sh -c "
+		echo o >o
+		echo out" &&
+	test "$(git agent log --text)" = out &&
+	git agent log agent/only | grep "  start" &&
+	test_expect_code 128 git agent log onl 2>../err &&
+	grep "did you mean .only" ../err &&
+	for bad in "--text --json" "--replay --text" "--speed 2" "--max-idle=1 --text" "--bogus"; do
+		test_expect_code 129 git agent log $bad only || return 1
+	done
 '
 
 # ---- again on a terminal
 
 test_expect_success 'replay: what was shown, then everything undone' '
-	cd r && printf "begin \033[?1049h\033[?1000h\033[?2004h\033[>1u\033[31mshown" >modes && git add modes && git commit -qm modes && git agent start -q --name modes -- cat modes >/dev/null &&
-	$pty expect="begin \e[?1049h\e[?1000h\e[?2004h\e[>1u\e[31mshown" expect="\e[?1049l\e[m" exit=0 mode=cooked -- git agent log --replay modes >../out && ! grep "TERM\|version" ../out &&
-	test_expect_code 129 git agent log --replay modes 2>../err </dev/null | cat && grep "needs a terminal" ../err && grep "hint: .*--text modes" ../err
+	cd r &&
+	printf "begin \033[?1049h\033[?1000h\033[?2004h\033[>1u\033[31mshown" >modes &&
+	git add modes &&
+	git commit -qm modes &&
+	git agent start -q --name modes -- cat modes >/dev/null &&
+	$pty expect="begin \e[?1049h\e[?1000h\e[?2004h\e[>1u\e[31mshown" expect="\e[?1049l\e[m" exit=0 mode=cooked -- git agent log --replay modes >../out &&
+	! grep "TERM\|version" ../out &&
+	test_expect_code 129 git agent log --replay modes 2>../err </dev/null | cat &&
+	grep "needs a terminal" ../err &&
+	grep "hint: .*--text modes" ../err
 '
 
 # a recording of hours, and with what none of ours has in it
 make_cast() {
-	git agent start -q --name "$1" -- sh -c "echo x; echo y >$1" >/dev/null </dev/null && cat >"$(dir "$1")/transcript.cast"
+	git agent start -q --name "$1" -- sh -c "
+	echo x
+	echo y >$1" >/dev/null </dev/null &&
+	cat >"$(dir "$1")/transcript.cast"
 }
 
 test_expect_success 'replay: Ctrl-C or q ends it, at once and everywhere; keys go nowhere' '
-	cd r && make_cast long <<-\EOF &&
+	cd r &&
+	make_cast long <<-\EOF &&
 	{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}
 	[0.001, "o", "\u001b[?1049h\u001b[?25lfirst"]
 	[7200.0, "o", "later"]
 	EOF
 	for key in "\\x03" q; do
-		$pty expect=first mode=raw send="echo typed\r$key" expect="\e[?25h\e[?1049l" expect=st=0 exit=0 mode=cooked -- sh -c "git agent log --replay long; echo st=\$?" >../out && ! grep "later\|typed" ../out || return 1
+		$pty expect=first mode=raw send="echo typed\r$key" expect="\e[?25h\e[?1049l" expect=st=0 exit=0 mode=cooked -- sh -c "
+		git agent log --replay long
+		echo st=\$?" >../out &&
+		! grep "later\|typed" ../out || return 1
 	done &&
 	for sig in TERM HUP INT; do
-		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" log --replay long || return 1
+		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" log --replay long ||
+			return 1
 	done &&
-	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" log --replay long && $pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long
+	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" log --replay long &&
+	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long
 '
 
 test_expect_success 'replay: faster, and without the pauses' '
-	cd r && $pty expect=first expect=later expect="\e[?1049l" exit=0 -- git agent log --replay --max-idle 0.01 long &&
+	cd r &&
+	$pty expect=first expect=later expect="\e[?1049l" exit=0 -- git agent log --replay --max-idle 0.01 long &&
 	make_cast fast <<-\EOF &&
 	{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}
 	[0.001, "o", "first"]
 	[500.0, "o", "later"]
 	EOF
-	$pty expect=first expect=later exit=0 -- git agent log --replay --speed=1000 fast && $pty expect=later exit=0 -- git agent log --replay --speed 10 --max-idle 1 fast &&
-	for bad in "--speed 0" "--speed=-1" "--speed 1e3" "--speed nan" "--max-idle x" "--max-idle="; do test_expect_code 129 git agent log --replay $bad fast 2>../err && grep "takes a number from" ../err || return 1; done
+	$pty expect=first expect=later exit=0 -- git agent log --replay --speed=1000 fast &&
+	$pty expect=later exit=0 -- git agent log --replay --speed 10 --max-idle 1 fast &&
+	for bad in "--speed 0" "--speed=-1" "--speed 1e3" "--speed nan" "--max-idle x" "--max-idle="; do
+		test_expect_code 129 git agent log --replay $bad fast 2>../err &&
+		grep "takes a number from" ../err ||
+			return 1
+	done
 '
 
 test_expect_success 'replay and text: a recording is not believed' '
@@ -248,7 +433,13 @@ test_expect_success 'replay and text: a recording is not believed' '
 '
 
 test_expect_success 'names in the journal are escaped once, and can be copied' '
-	cd r && git agent start -q --name names -- sh -c "mkdir \"a b\\\\c\"; echo x >\"a b\\\\c/.envrc\"" && git agent log names >../out && grep -F "\"a b\\\\c/.envrc\" (id direnv" ../out && ! grep -F "c/.envrc\\\"" ../out
+	cd r &&
+	git agent start -q --name names -- sh -c "
+		mkdir \"a b\\\c\"
+		echo x >\"a b\\\c/.envrc\"" &&
+	git agent log names >../out &&
+	grep -F "\"a b\\\\c/.envrc\" (id direnv" ../out &&
+	! grep -F "c/.envrc\\\"" ../out
 '
 
 test_done

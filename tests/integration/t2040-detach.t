@@ -7,161 +7,384 @@ require_sandbox
 own_programs
 
 repo() {
-	git init -q "$1" && cd "$1" && echo a >a && git add a && git commit -qm 1
+	git init -q "$1" &&
+	cd "$1" &&
+	echo a >a &&
+	git add a &&
+	git commit -qm 1
 }
 # ends when somebody makes a file
 hold='while [ ! -e end ] && [ ! -e /tmp/end ]; do sleep 0.05; done'
 
 test_expect_success 'start -d returns when the agent runs, and says its name' '
-	repo first && git agent start -d -- sh -c "echo x >f; $hold; exit 7" >../out 2>../err &&
-	echo sh-1 >../want && test_cmp ../want ../out && grep "git agent attach sh-1" ../err &&
+	repo first &&
+	git agent start -d -- sh -c "echo x >f; $hold; exit 7" >../out 2>../err &&
+	echo sh-1 >../want &&
+	test_cmp ../want ../out &&
+	grep "git agent attach sh-1" ../err &&
 	git agent list | grep "^sh-1 .*running .*detached" &&
-	test "$(running sh-1 "run[\"detached\"]")" = True && test "$(running sh-1 "run[\"attached\"]")" = False
+	test "$(running sh-1 "run[\"detached\"]")" = True &&
+	test "$(running sh-1 "run[\"attached\"]")" = False
 '
 
 test_expect_success 'the supervisor has no terminal, no stream and no session of ours, and nothing that was ours' '
-	cd first && pid=$(running sh-1 "run[\"supervisor\"]") && test "$pid" -gt 1 &&
+	cd first &&
+	pid=$(running sh-1 "run[\"supervisor\"]") &&
+	test "$pid" -gt 1 &&
 	for fd in 0 1 2; do test "$(readlink /proc/$pid/fd/$fd)" = /dev/null || exit 1; done &&
-	set -- $(sed "s/.*) //" /proc/$pid/stat) && test "$4" = "$pid" && test "$5" = 0
+	set -- $(sed "s/.*) //" /proc/$pid/stat) &&
+	test "$4" = "$pid" &&
+	test "$5" = 0
 '
 
 # the command that lets it end may end with it
 test_expect_success 'wait --timeout gives up, another waits to the end and exits as the agent did' '
-	cd first && test_expect_code 124 git agent wait --timeout 0 sh-1 2>../err && grep "still runs" ../err &&
-	{ { git agent wait agent/sh-1; echo $? >../status; } & } && waiter=$! && { git agent shell sh-1 -- touch end || :; } && wait $waiter && test "$(cat ../status)" = 7 &&
-	test "$(git show agent/sh-1:f)" = x && git agent list | grep "^sh-1 .*captured" &&
+	cd first &&
+	test_expect_code 124 git agent wait --timeout 0 sh-1 2>../err &&
+	grep "still runs" ../err &&
+	{
+		{
+			git agent wait agent/sh-1
+			echo $? >../status
+		} &
+	} &&
+	waiter=$! &&
+	{ git agent shell sh-1 -- touch end || :; } &&
+	wait $waiter &&
+	test "$(cat ../status)" = 7 &&
+	test "$(git show agent/sh-1:f)" = x &&
+	git agent list | grep "^sh-1 .*captured" &&
 	test_expect_code 7 git agent wait sh-1
 '
 
 test_expect_success 'wait for all, and for none' '
-	repo all && git agent wait && for n in 1 2 3; do git agent start -qd -n s$n -- sh -c "touch f; exit $n" || exit 1; done &&
-	git agent wait && test "$(git agent list | grep -c captured)" = 3 && { git agent wait s1 s3 s2; test $? = 2; } &&
-	test_expect_code 128 git agent wait none 2>../err && grep "no session .none." ../err
+	repo all &&
+	git agent wait &&
+	for n in 1 2 3; do
+		git agent start -qd -n s$n -- sh -c "
+		touch f
+		exit $n" || exit 1
+	done &&
+	git agent wait &&
+	test "$(git agent list | grep -c captured)" = 3 &&
+	{
+		git agent wait s1 s3 s2
+		test $? = 2
+	} &&
+	test_expect_code 128 git agent wait none 2>../err &&
+	grep "no session .none." ../err
 '
 
 test_expect_success 'what inherits nothing keeps nothing open' '
-	repo pipe && { git agent start -qd -n p -- sh -c "$hold"; echo done; } 3>&1 | cat >../out && grep done ../out &&
+	repo pipe &&
+	{
+		git agent start -qd -n p -- sh -c "$hold"
+		echo done
+	} 3>&1 | cat >../out &&
+	grep done ../out &&
 	git agent stop -q p
 '
 
 test_expect_success 'failing to start is told in front, with 125, and leaves nothing' '
-	repo fails && test_expect_code 125 git agent start -d -- ./no-such >../out 2>../err && grep "cannot run .*no-such" ../err && test ! -s ../out &&
-	test_expect_code 125 git agent start -d -- no-such 2>../err && grep "not found on PATH" ../err &&
-	git init -q ../empty && (cd ../empty && test_expect_code 125 git agent start -d -- true 2>../err && grep "no commit yet" ../err) &&
-	test -z "$(git agent list)" && test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
-	test_expect_code 129 git agent start -d --terminal-filter off -- true 2>../err && grep "git agent attach" ../err
+	repo fails &&
+	test_expect_code 125 git agent start -d -- ./no-such >../out 2>../err &&
+	grep "cannot run .*no-such" ../err &&
+	test ! -s ../out &&
+	test_expect_code 125 git agent start -d -- no-such 2>../err &&
+	grep "not found on PATH" ../err &&
+	git init -q ../empty &&
+	(
+		cd ../empty &&
+		test_expect_code 125 git agent start -d -- true 2>../err &&
+		grep "no commit yet" ../err
+
+	) &&
+	test -z "$(git agent list)" &&
+	test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
+	test_expect_code 129 git agent start -d --terminal-filter off -- true 2>../err &&
+	grep "git agent attach" ../err
 '
 
 test_expect_success 'who waits for it to begin and is ended takes it along' '
-	mkdir slow && cat >slow/git <<-\EOF &&
+	mkdir slow &&
+	cat >slow/git <<-\EOF &&
 	#!/bin/sh
 	case "$*" in *status*) echo here >"$HOME/slow/at"; sleep 100 ;; esac
 	exec "$REAL_GIT" "$@"
 	EOF
-	chmod +x slow/git && repo waits && echo b >>a &&
+	chmod +x slow/git &&
+	repo waits &&
+	echo b >>a &&
 	for sig in TERM KILL; do
 		rm -f ../slow/at
-		REAL_GIT=$(command -v git) PATH=$HOME/slow:$PATH git-agent start -d -- true & pid=$!
-		test_wait_for "test -e ../slow/at" && kill -$sig $pid && { wait $pid || :; } && test_wait_for "! ours" || exit 1
-	done && test -z "$(git agent list)"
+		REAL_GIT=$(command -v git) PATH=$HOME/slow:$PATH git-agent start -d -- true &
+		pid=$!
+		test_wait_for "test -e ../slow/at" &&
+		kill -$sig $pid &&
+		{ wait $pid || :; } &&
+		test_wait_for "! ours" ||
+			exit 1
+	done &&
+	test -z "$(git agent list)"
 '
 
 test_expect_success 'a detached session has a pty of 24 lines, or as many as the terminal it was started on' '
-	repo size && git agent start -qd -n s -- sh -c "tty >f; stty size >>f" && git agent wait s && git show agent/s:f >../out &&
-	printf "/dev/pts/0\n24 80\n" >../want && test_cmp ../want ../out &&
-	$pty resize=33x99 exit=0 -- git agent start -qd -n t -- sh -c "stty size >f" && git agent wait t && test "$(git show agent/t:f)" = "33 99"
+	repo size &&
+	git agent start -qd -n s -- sh -c "
+		tty >f
+		stty size >>f" &&
+	git agent wait s &&
+	test_prints "/dev/pts/0\n24 80" git show agent/s:f &&
+	$pty resize=33x99 exit=0 -- git agent start -qd -n t -- sh -c "stty size >f" &&
+	git agent wait t &&
+	test "$(git show agent/t:f)" = "33 99"
 '
 
 test_expect_success 'resume -d' '
-	cd size && git agent resume -d s -- sh -c "echo more >g; exit 2" >../out 2>../err && test "$(cat ../out)" = s && { git agent wait s; test $? = 2; } &&
+	cd size &&
+	git agent resume -d s -- sh -c "
+		echo more >g
+		exit 2" >../out 2>../err &&
+	test "$(cat ../out)" = s &&
+	{
+		git agent wait s
+		test $? = 2
+	} &&
 	test "$(git show agent/s:g)" = more
 '
 
 test_expect_success 'stop asks as a hang-up does, what the command does then is captured' '
-	repo stop && git agent start -qd -n s -- sh -c "trap \"echo bye >g; exit 3\" HUP; echo x >f; while :; do sleep 0.05; done" &&
-	test_wait_for "git agent shell s -- test -e f" && git agent stop s >../out && grep "2 files changed" ../out &&
-	{ git agent wait s; test $? = 3; } && test "$(git show agent/s:g)" = bye
+	repo stop &&
+	git agent start -qd -n s -- sh -c "
+		trap \"echo bye >g; exit 3\" HUP
+		echo x >f
+		while :; do sleep 0.05; done" &&
+	test_wait_for "git agent shell s -- test -e f" &&
+	git agent stop s >../out &&
+	grep "2 files changed" ../out &&
+	{
+		git agent wait s
+		test $? = 3
+	} &&
+	test "$(git show agent/s:g)" = bye
 '
 
 test_expect_success 'one that knows SIGTERM only, one that knows neither, and --force' '
-	cd stop && git agent start -qd -n term -- sh -c "trap \"\" HUP; trap \"exit 4\" TERM; touch r; while :; do sleep 0.05; done" &&
-	test_wait_for "git agent shell term -- test -e r" && git agent stop -q --timeout 4 term && { git agent wait term; test $? = 4; } &&
+	cd stop &&
+	git agent start -qd -n term -- sh -c "
+		trap \"\" HUP
+		trap \"exit 4\" TERM
+		touch r
+		while :; do sleep 0.05; done" &&
+	test_wait_for "git agent shell term -- test -e r" &&
+	git agent stop -q --timeout 4 term &&
+	{
+		git agent wait term
+		test $? = 4
+	} &&
 	for how in "--timeout 1" --force; do
-		git agent start -qd -n deaf -- sh -c "trap \"\" HUP TERM; echo x >f; while :; do sleep 0.05; done" &&
-		test_wait_for "git agent shell deaf -- test -e f" && git agent stop -q $how deaf && { git agent wait deaf; test $? = 137; } &&
-		test "$(git show agent/deaf:f)" = x && git agent drop --force deaf || exit 1
+		git agent start -qd -n deaf -- sh -c "
+		trap \"\" HUP TERM
+		echo x >f
+		while :; do sleep 0.05; done" &&
+		test_wait_for "git agent shell deaf -- test -e f" &&
+		git agent stop -q $how deaf &&
+		{
+			git agent wait deaf
+			test $? = 137
+		} &&
+		test "$(git show agent/deaf:f)" = x &&
+		git agent drop --force deaf || exit 1
 	done
 '
 
 test_expect_success 'several at once; one that has ended; none' '
-	cd stop && for n in 1 2 3; do git agent start -qd -n m$n -- sh -c "touch f; $hold" || exit 1; done && git agent stop -q m1 m2 m3 &&
-	test "$(git agent list | grep -c "^m[123] .*captured")" = 3 && test_expect_code 128 git agent stop m1 2>../err && grep "does not run: it is captured" ../err &&
-	test_expect_code 128 git agent stop nobody 2>../err && grep "no session" ../err && test_expect_code 129 git agent stop &&
-	for n in 4 5; do git agent start -qd -n m$n -- sh -c "touch f; $hold" || exit 1; done && test_expect_code 128 git agent stop nobody m4 m1 m5 >../out 2>../err && grep "no session .nobody" ../err && grep ".m1. does not run" ../err &&
-	test "$(git agent list | grep -c "^m[45] .*captured")" = 2 && test "$(grep -c "1 file changed" ../out)" = 2
+	cd stop &&
+	for n in 1 2 3; do
+		git agent start -qd -n m$n -- sh -c "
+		touch f
+		$hold" || exit 1
+	done &&
+	git agent stop -q m1 m2 m3 &&
+	test "$(git agent list | grep -c "^m[123] .*captured")" = 3 &&
+	test_expect_code 128 git agent stop m1 2>../err &&
+	grep "does not run: it is captured" ../err &&
+	test_expect_code 128 git agent stop nobody 2>../err &&
+	grep "no session" ../err &&
+	test_expect_code 129 git agent stop &&
+	for n in 4 5; do
+		git agent start -qd -n m$n -- sh -c "
+		touch f
+		$hold" || exit 1
+	done &&
+	test_expect_code 128 git agent stop nobody m4 m1 m5 >../out 2>../err &&
+	grep "no session .nobody" ../err &&
+	grep ".m1. does not run" ../err &&
+	test "$(git agent list | grep -c "^m[45] .*captured")" = 2 &&
+	test "$(grep -c "1 file changed" ../out)" = 2
 '
 
 test_expect_success 'stop ends a session on a terminal, too, and one that reads a pipe' '
-	repo other && mkfifo ../go && { git agent start -q -n pipe -- sh -c "echo x >f; cat" <../go >../cat.out & } && exec 9>../go &&
-	test_wait_for "git agent shell pipe -- test -e f" && test "$(running pipe "run[\"detached\"]")" = False && git agent stop -q pipe && wait && exec 9>&- &&
+	repo other &&
+	mkfifo ../go &&
+	{
+		git agent start -q -n pipe -- sh -c "
+		echo x >f
+		cat" <../go >../cat.out &
+	} &&
+	exec 9>../go &&
+	test_wait_for "git agent shell pipe -- test -e f" &&
+	test "$(running pipe "run[\"detached\"]")" = False &&
+	git agent stop -q pipe &&
+	wait &&
+	exec 9>&- &&
 	test "$(git show agent/pipe:f)" = x &&
-	{ $pty expect=ready exit=129 mode=cooked -- git agent start -q -n tty -- sh -c "echo x >f; echo ready; sleep 1000" >../tty.out & } && terminal=$! &&
-	test_wait_for "git agent shell tty -- test -e f" && git agent stop -q tty && wait $terminal && test "$(git show agent/tty:f)" = x
+	{
+		$pty expect=ready exit=129 mode=cooked -- git agent start -q -n tty -- sh -c "
+		echo x >f
+		echo ready
+		sleep 1000" >../tty.out &
+	} &&
+	terminal=$! &&
+	test_wait_for "git agent shell tty -- test -e f" &&
+	git agent stop -q tty &&
+	wait $terminal &&
+	test "$(git show agent/tty:f)" = x
 '
 
 test_expect_success 'one that is stopped on its terminal does not answer, and --force ends it all the same' '
-	cd other && mkfifo ../go2 && { git agent start -q -n mute -- sh -c "echo x >f; cat" <../go2 & } && exec 9>../go2 &&
-	test_wait_for "git agent shell mute -- test -e f" && pid=$(running mute "run[\"supervisor\"]") && kill -STOP $pid &&
-	test_expect_code 124 git agent stop --timeout 0 mute 2>../err && grep "does not answer" ../err && git agent list | grep "^mute .*running" &&
-	git agent stop --force mute && exec 9>&- && { wait || :; } && git agent list | grep "^mute .*captured" && test "$(git show agent/mute:f)" = x
+	cd other &&
+	mkfifo ../go2 &&
+	{
+		git agent start -q -n mute -- sh -c "
+		echo x >f
+		cat" <../go2 &
+	} &&
+	exec 9>../go2 &&
+	test_wait_for "git agent shell mute -- test -e f" &&
+	pid=$(running mute "run[\"supervisor\"]") &&
+	kill -STOP $pid &&
+	test_expect_code 124 git agent stop --timeout 0 mute 2>../err &&
+	grep "does not answer" ../err &&
+	git agent list | grep "^mute .*running" &&
+	git agent stop --force mute &&
+	exec 9>&- &&
+	{ wait || :; } &&
+	git agent list | grep "^mute .*captured" &&
+	test "$(git show agent/mute:f)" = x
 '
 
 test_expect_success 'a supervisor that is killed takes everything along, and its socket is in nobody'\''s way' '
-	repo killed && git agent start -qd -n k -- sh -c "echo x >f; setsid sleep 1000 & $hold" && test_wait_for "git agent shell k -- test -e f" &&
-	pid=$(running k "run[\"supervisor\"]") && kill -KILL $pid && test_wait_for "! ours" && test -S "$(dir_of k)/control" &&
-	git agent list 2>../err | grep "^k .*captured" && grep "was interrupted" ../err && test "$(git show agent/k:f)" = x &&
-	test_expect_code 128 git agent wait k 2>../err && grep "ended is not known" ../err &&
-	git agent resume -qd k -- sh -c "echo y >g; $hold" && git agent stop -q k && test "$(git show agent/k:g)" = y && test ! -e "$(dir_of k)/control"
+	repo killed &&
+	git agent start -qd -n k -- sh -c "
+		echo x >f
+		setsid sleep 1000 &
+		$hold" &&
+	test_wait_for "git agent shell k -- test -e f" &&
+	pid=$(running k "run[\"supervisor\"]") &&
+	kill -KILL $pid &&
+	test_wait_for "! ours" &&
+	test -S "$(dir_of k)/control" &&
+	git agent list 2>../err | grep "^k .*captured" &&
+	grep "was interrupted" ../err &&
+	test "$(git show agent/k:f)" = x &&
+	test_expect_code 128 git agent wait k 2>../err &&
+	grep "ended is not known" ../err &&
+	git agent resume -qd k -- sh -c "
+		echo y >g
+		$hold" &&
+	git agent stop -q k &&
+	test "$(git show agent/k:g)" = y &&
+	test ! -e "$(dir_of k)/control"
 '
 
 test_expect_success 'who waits sees that it was killed' '
-	cd killed && git agent start -qd -n w -- sh -c "touch f; $hold" && pid=$(running w "run[\"supervisor\"]") && sockets=$(ls -l /proc/$pid/fd | grep -c socket:) &&
-	{ { git agent wait w 2>../err; echo $? >../status; } & } && waiter=$! &&
-	test_wait_for "test \$(ls -l /proc/$pid/fd | grep -c socket:) -gt $sockets" && kill -KILL $pid && wait $waiter && test "$(cat ../status)" = 128
+	cd killed &&
+	git agent start -qd -n w -- sh -c "
+		touch f
+		$hold" &&
+	pid=$(running w "run[\"supervisor\"]") &&
+	sockets=$(ls -l /proc/$pid/fd | grep -c socket:) &&
+	{
+		{
+			git agent wait w 2>../err
+			echo $? >../status
+		} &
+	} &&
+	waiter=$! &&
+	test_wait_for "test \$(ls -l /proc/$pid/fd | grep -c socket:) -gt $sockets" &&
+	kill -KILL $pid &&
+	wait $waiter &&
+	test "$(cat ../status)" = 128
 '
 
 test_expect_success 'PS-07: twenty rounds leave no process, no socket and no mount' '
-	repo rounds && i=0 &&
+	repo rounds &&
+	i=0 &&
 	while [ $i -lt 20 ]; do
-		i=$((i + 1)) && git agent start -qd -n r$i -- sh -c "echo $i >f; setsid sleep 1000 & $hold" &&
+		i=$((i + 1)) &&
+		git agent start -qd -n r$i -- sh -c "
+		echo $i >f
+		setsid sleep 1000 &
+		$hold" &&
 		case $((i % 3)) in
 		0) git agent stop -q r$i ;;
 		1) git agent stop -qf r$i ;;
-		2) git agent shell r$i -- touch end; git agent wait r$i ;;
+		2)
+			git agent shell r$i -- touch end
+			git agent wait r$i
+			;;
 		esac || exit 1
 	done &&
-	test_wait_for "! ours" && test -z "$(find "$HOME/.local" -type s)" && ! cat /proc/[0-9]*/mountinfo 2>/dev/null | grep -F "$TRASH" && test "$(git agent list | grep -c captured)" = 20
+	test_wait_for "! ours" &&
+	test -z "$(find "$HOME/.local" -type s)" &&
+	! cat /proc/[0-9]*/mountinfo 2>/dev/null | grep -F "$TRASH" &&
+	test "$(git agent list | grep -c captured)" = 20
 '
 
 test_expect_success 'a path that is longer than a socket may have' '
-	long=$(printf "%0100d" 0) && mkdir -p "$HOME/$long/$long" && repo path && export XDG_STATE_HOME="$HOME/$long/$long" &&
-	git agent start -qd -n s -- sh -c "echo x >f; $hold" && test_wait_for "git agent shell s -- test -e f" && git agent stop -q s && test "$(git show agent/s:f)" = x
+	long=$(printf "%0100d" 0) &&
+	mkdir -p "$HOME/$long/$long" &&
+	repo path &&
+	export XDG_STATE_HOME="$HOME/$long/$long" &&
+	git agent start -qd -n s -- sh -c "
+		echo x >f
+		$hold" &&
+	test_wait_for "git agent shell s -- test -e f" &&
+	git agent stop -q s &&
+	test "$(git show agent/s:f)" = x
 '
 
 test_expect_success 'the socket is for its user alone, and nothing of it is seen inside' '
-	repo inside && git agent start -qd -n s -- sh -c "$hold" && s="$(dir_of s)/control" && test "$(stat -c %a "$s")" = 600 && test "$(stat -c %a "${s%/*}")" = 700 &&
-	git agent shell s -- sh -c "test ! -e \"$s\" && test ! -e \"${s%/*}\" && ! find / -type s 2>/dev/null | grep -q control" && git agent stop -q s
+	repo inside &&
+	git agent start -qd -n s -- sh -c "$hold" &&
+	s="$(dir_of s)/control" &&
+	test "$(stat -c %a "$s")" = 600 &&
+	test "$(stat -c %a "${s%/*}")" = 700 &&
+	git agent shell s -- sh -c "
+		test ! -e \"$s\" &&
+		test ! -e \"${s%/*}\" &&
+		! find / -type s 2>/dev/null | grep -q control" &&
+	git agent stop -q s
 '
 
 test_expect_success 'notify: a program of the user'\''s is told, when the session is free again' '
-	mkdir -p .config/git-agent && echo "notify: ~/tell" >.config/git-agent/config.yaml && cat >tell <<-\EOF && chmod +x tell &&
+	mkdir -p .config/git-agent &&
+	echo "notify: ~/tell" >.config/git-agent/config.yaml &&
+	cat >tell <<-\EOF &&
 	#!/bin/sh
 	env | grep ^GIT_AGENT_ | sort >"$HOME/told.new"
 	git agent show "$GIT_AGENT_SESSION" | head -2 >>"$HOME/told.new" 2>&1
 	[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo no terminal >>"$HOME/told.new"
 	mv "$HOME/told.new" "$HOME/told"
 	EOF
-	repo tells && git agent start -qd -n s -- sh -c "echo x >Makefile; exit 9" && test_wait_for "test -e ../told" && cat >../want <<-EOF && test_cmp ../want ../told &&
+	chmod +x tell &&
+	repo tells &&
+	git agent start -qd -n s -- sh -c "
+		echo x >Makefile
+		exit 9" &&
+	test_wait_for "test -e ../told" &&
+	cat >../want <<-EOF &&
 	GIT_AGENT_EXIT_STATUS=9
 	GIT_AGENT_FLAGS_OPEN=1
 	GIT_AGENT_PROJECT=$PWD
@@ -171,15 +394,34 @@ test_expect_success 'notify: a program of the user'\''s is told, when the sessio
 	state        captured
 	no terminal
 	EOF
-	rm ../told && git agent start -q -n t -- true && git agent -c notify=none start -qd -n u -- true && git agent wait u && test_wait_for "! ours" && test ! -e ../told &&
-	git agent -c notify="$HOME/missing" start -qd -n v -- true && git agent wait v && test_wait_for "grep -q notify.*failed \"$(dir_of v)/journal.jsonl\""
+	test_cmp ../want ../told &&
+	rm ../told &&
+	git agent start -q -n t -- true &&
+	git agent -c notify=none start -qd -n u -- true &&
+	git agent wait u &&
+	test_wait_for "! ours" &&
+	test ! -e ../told &&
+	git agent -c notify="$HOME/missing" start -qd -n v -- true &&
+	git agent wait v &&
+	test_wait_for "grep -q notify.*failed \"$(dir_of v)/journal.jsonl\""
 '
 
 test_expect_success 'notify: desktop, and nothing of a repository'\''s' '
-	cp tell seen && rm -f told && mkdir desk && printf "#!/bin/sh\nprintf \"%%s\\\\n\" \"\$@\" >\$HOME/said.new; mv \$HOME/said.new \$HOME/said\n" >desk/notify-send && chmod +x desk/notify-send &&
-	repo desktop && PATH=$HOME/desk:$PATH git agent -c notify=desktop start -qd -n s -- sh -c "exit 4" && test_wait_for "test -e ../said" &&
-	printf "%s\n" "--app-name=git agent" -- "agent/s has ended" "Exit status 4." >../want && test_cmp ../want ../said &&
-	echo "notify: /bin/true" >.agentdev.yaml && git add . && git commit -qm 2 && test_expect_code 125 git agent start -d -- true 2>../err && grep "a repository cannot set it" ../err
+	cp tell seen &&
+	rm -f told &&
+	mkdir desk &&
+	printf "#!/bin/sh\nprintf \"%%s\\\\n\" \"\$@\" >\$HOME/said.new; mv \$HOME/said.new \$HOME/said\n" >desk/notify-send &&
+	chmod +x desk/notify-send &&
+	repo desktop &&
+	PATH=$HOME/desk:$PATH git agent -c notify=desktop start -qd -n s -- sh -c "exit 4" &&
+	test_wait_for "test -e ../said" &&
+	printf "%s\n" "--app-name=git agent" -- "agent/s has ended" "Exit status 4." >../want &&
+	test_cmp ../want ../said &&
+	echo "notify: /bin/true" >.agentdev.yaml &&
+	git add . &&
+	git commit -qm 2 &&
+	test_expect_code 125 git agent start -d -- true 2>../err &&
+	grep "a repository cannot set it" ../err
 '
 
 end_ours

@@ -7,12 +7,17 @@ require_sandbox
 own_programs
 
 repo() {
-	git init -q "$1" && cd "$1" && echo a >a && git add a && git commit -qm 1
+	git init -q "$1" &&
+	cd "$1" &&
+	echo a >a &&
+	git add a &&
+	git commit -qm 1
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 # a shell whose prompt can be waited for
 start_shell() {
-	git agent start -qd -n "$1" -- env PS1='in> ' bash --norc --noprofile -i && test_wait_for "git agent logs $1 | grep -q in"
+	git agent start -qd -n "$1" -- env PS1='in> ' bash --norc --noprofile -i &&
+	test_wait_for "git agent logs $1 | grep -q in"
 }
 detach='\x1cd'
 version=$(sed -n 's/^#define LIVE_VERSION //p' "$TEST_SRCDIR/src/run/live-internal.h")
@@ -23,75 +28,140 @@ no_shells() {
 
 # looked at when the others are done
 test_expect_success 'one that says nothing, and one that goes on saying something' '
-	repo quiet && git agent start -qd -n still -- sh -c "echo once; sleep 1000" && git agent start -qd -n talks -- sh -c "while echo again; do sleep 1; done" &&
-	test_wait_for "git agent logs still | grep -q once" && test_wait_for "git agent logs talks | grep -q again" && git agent list >../out && grep "^still .*detached" ../out
+	repo quiet &&
+	git agent start -qd -n still -- sh -c "
+		echo once
+		sleep 1000" &&
+	git agent start -qd -n talks -- sh -c "while echo again; do sleep 1; done" &&
+	test_wait_for "git agent logs still | grep -q once" &&
+	test_wait_for "git agent logs talks | grep -q again" &&
+	git agent list >../out &&
+	grep "^still .*detached" ../out
 '
 
 test_expect_success 'what is typed arrives, Ctrl-\ d leaves, the session goes on, and coming back shows the screen' '
-	repo r && start_shell s &&
+	repo r &&
+	start_shell s &&
 	$pty expect="in> " mode=raw send="echo one-\$((1+1))\r" expect=one-2 send="$detach" expect="still runs" exit=0 mode=cooked -- git agent attach s &&
 	git agent list | grep "^s .*detached" &&
 	$pty expect=one-2 send="echo again-\$((2+2))\r" expect=again-4 send="$detach" exit=0 mode=cooked -- git agent attach agent/s
 '
 
 test_expect_success 'Ctrl-\ twice is one for the program, and another key behind it goes to it as well' '
-	cd r && git agent start -qd -n keys -- sh -c "stty raw -echo; echo ready; dd bs=1 count=3 2>/dev/null | od -An -tx1; cat" &&
-	$pty expect=ready send="\x1c\x1c\x1cx" expect="1c 1c 78" send="$detach" exit=0 -- git agent attach keys && git agent stop -qf keys
+	cd r &&
+	git agent start -qd -n keys -- sh -c "
+		stty raw -echo
+		echo ready
+		dd bs=1 count=3 2>/dev/null | od -An -tx1
+		cat" &&
+	$pty expect=ready send="\x1c\x1c\x1cx" expect="1c 1c 78" send="$detach" exit=0 -- git agent attach keys &&
+	git agent stop -qf keys
 '
 
 test_expect_success 'a key as terminals write it that were asked for all of them' '
-	cd r && $pty expect="in> " send="\e[92;5u" send="\e[100u" expect="still runs" exit=0 -- git agent attach s
+	cd r &&
+	$pty expect="in> " send="\e[92;5u" send="\e[100u" expect="still runs" exit=0 -- git agent attach s
 '
 
 test_expect_success 'the size is that of the terminal, follows it, and the program draws anew' '
-	cd r && git agent start -qd -n size -- sh -c "trap \"echo now \\\$(stty size)\" WINCH; echo ready; while :; do sleep 0.05; done" &&
+	cd r &&
+	git agent start -qd -n size -- sh -c "
+		trap \"echo now \\\$(stty size)\" WINCH
+		echo ready
+		while :; do sleep 0.05; done" &&
 	$pty resize=40x100 expect="now 40 100" resize=50x132 expect="now 50 132" send="$detach" exit=0 -- git agent attach size &&
-	$pty resize=50x132 expect="now 49 132" expect="now 50 132" send="$detach" exit=0 -- git agent attach size && git agent stop -q size
+	$pty resize=50x132 expect="now 49 132" expect="now 50 132" send="$detach" exit=0 -- git agent attach size &&
+	git agent stop -q size
 '
 
 test_expect_success 'its end ends us, with its status and what it did' '
-	cd r && git agent start -qd -n ends -- sh -c "echo x >f; echo ready; read a; echo got-\$a; exit 6" &&
+	cd r &&
+	git agent start -qd -n ends -- sh -c "
+		echo x >f
+		echo ready
+		read a
+		echo got-\$a
+		exit 6" &&
 	$pty expect=ready mode=raw send="word\r" expect=got-word expect="1 commit, 1 file changed" exit=6 mode=cooked -- git agent attach ends &&
 	test "$(git show agent/ends:f)" = x
 '
 
 test_expect_success 'without a name, attach and logs take the only one that runs' '
-	repo only && git agent start -q -n over -- true && start_shell here && git agent logs >../out && grep "in>" ../out &&
+	repo only &&
+	git agent start -q -n over -- true &&
+	start_shell here &&
+	git agent logs >../out &&
+	grep "in>" ../out &&
 	$pty expect="in> " send="$detach" expect="git agent attach here" exit=0 -- git agent attach &&
-	start_shell there && test_expect_code 129 git agent logs 2>../err && grep "3 sessions: say which" ../err &&
-	git agent stop -qf here there && test_expect_code 129 git agent logs 2>../err
+	start_shell there &&
+	test_expect_code 129 git agent logs 2>../err &&
+	grep "3 sessions: say which" ../err &&
+	git agent stop -qf here there &&
+	test_expect_code 129 git agent logs 2>../err
 '
 
 test_expect_success 'all of the output arrives before its end' '
-	cd r && git agent start -qd -n much -- sh -c "read a; seq 1 30000; echo THE-END" && $pty mode=raw send="\r" expect=THE-END exit=0 -- git agent attach much >../out && grep 30000 ../out
+	cd r &&
+	git agent start -qd -n much -- sh -c "
+		read a
+		seq 1 30000
+		echo THE-END" &&
+	$pty mode=raw send="\r" expect=THE-END exit=0 -- git agent attach much >../out &&
+	grep 30000 ../out
 '
 
 test_expect_success 'a terminal that is hung up, or a signal, leaves the session alone' '
-	cd r && $pty expect="in> " mode=raw close exit=129 -- git agent attach s &&
-	$pty expect="in> " mode=raw signal=TERM exit=143 mode=cooked -- git agent attach s && git agent list | grep "^s .*running .*detached" &&
-	$pty expect="in> " mode=raw signal=KILL exit=137 -- git agent attach s && test_wait_for "git agent list | grep \"^s .*detached\""
+	cd r &&
+	$pty expect="in> " mode=raw close exit=129 -- git agent attach s &&
+	$pty expect="in> " mode=raw signal=TERM exit=143 mode=cooked -- git agent attach s &&
+	git agent list | grep "^s .*running .*detached" &&
+	$pty expect="in> " mode=raw signal=KILL exit=137 -- git agent attach s &&
+	test_wait_for "git agent list | grep \"^s .*detached\""
 '
 
 test_expect_success 'the next terminal takes it over' '
-	cd r && { $pty expect="in> " expect="attached to another terminal" exit=0 mode=cooked -- git agent attach s >../first & } && first=$! &&
-	test_wait_for "git agent list | grep \"^s .*attached\"" && $pty expect="in> " send="echo mine\r" expect=mine send="$detach" exit=0 -- git agent attach s && wait $first
+	cd r &&
+	{
+		$pty expect="in> " expect="attached to another terminal" exit=0 mode=cooked -- git agent attach s >../first &
+	} &&
+	first=$! &&
+	test_wait_for "git agent list | grep \"^s .*attached\"" &&
+	$pty expect="in> " send="echo mine\r" expect=mine send="$detach" exit=0 -- git agent attach s &&
+	wait $first
 '
 
 test_expect_success 'Ctrl-Z of the agent stops us before our shell, and fg continues both' '
-	cd r && git agent start -qd -n z -- sh -c "echo ready; read a; echo got-\$a; exit 4" && prompt="PS1=out\"\"put\"> \" \r" &&
+	cd r &&
+	git agent start -qd -n z -- sh -c "
+		echo ready
+		read a
+		echo got-\$a
+		exit 4" &&
+	prompt="PS1=out\"\"put\"> \" \r" &&
 	$pty send="$prompt" expect="output> " send="git agent attach -q z\r" expect=ready mode=raw send="\x1a" expect=Stopped expect="output> " send="fg\r" expect=ready mode=raw send="word\r" \
 		expect=got-word expect="output> " send="echo status=\$?\r" expect=status=4 send="exit 0\r" exit=0 -- bash --norc --noprofile -i
 '
 
 test_expect_success 'stopped with nobody there it goes on' '
-	cd r && git agent start -qd -n stops -- sh -c "kill -STOP \$\$; echo on >f" && git agent wait stops && test "$(git show agent/stops:f)" = on
+	cd r &&
+	git agent start -qd -n stops -- sh -c "
+		kill -STOP \$\$
+		echo on >f" &&
+	git agent wait stops &&
+	test "$(git show agent/stops:f)" = on
 '
 
 test_expect_success 'without a terminal, and to one that has its own, attaching is refused with what does it' '
-	cd r && test_expect_code 129 git agent attach s </dev/null 2>../err && grep "git agent logs -f s" ../err &&
-	{ git agent start -q -n own -- sh -c "$hold" & } && test_wait_for "git agent shell own -- true" &&
-	$pty expect="stays there" expect="git agent logs -f own" exit=128 -- git agent attach own && git agent stop -q own && wait &&
-	test_expect_code 128 git agent attach own </dev/null 2>../err && grep "does not run: it is captured" ../err
+	cd r &&
+	test_expect_code 129 git agent attach s </dev/null 2>../err &&
+	grep "git agent logs -f s" ../err &&
+	{ git agent start -q -n own -- sh -c "$hold" & } &&
+	test_wait_for "git agent shell own -- true" &&
+	$pty expect="stays there" expect="git agent logs -f own" exit=128 -- git agent attach own &&
+	git agent stop -q own &&
+	wait &&
+	test_expect_code 128 git agent attach own </dev/null 2>../err &&
+	grep "does not run: it is captured" ../err
 '
 
 # ---- what goes to the terminal
@@ -100,50 +170,144 @@ printf 'a\033]52;c;eHh4\007b\033[21tc\033P$qm\033\\d\n' >attack
 undone='\e[?1000l\e[?2004l\e[?25h\e[?1049l\e[m'
 
 test_expect_success 'TT-03: the filter is between, the modes are undone on leaving, and there again on coming back' '
-	cd r && cp ../attack . && git add attack && git commit -qm attack && git agent start -qd -n modes -- sh -c "printf \"\\033[?1049h\\033[?1000h\\033[?2004h\\033[?25l\\033[31m\"; cat attack; cat" &&
+	cd r &&
+	cp ../attack . &&
+	git add attack &&
+	git commit -qm attack &&
+	git agent start -qd -n modes -- sh -c "
+		printf \"\033[?1049h\033[?1000h\033[?2004h\033[?25l\033[31m\"
+		cat attack
+		cat" &&
 	for i in 1 2; do
-		$pty expect="\e[?1049h" expect="\e[?1000h" expect=abcd send="$detach" expect="$undone" expect="still runs" exit=0 mode=cooked -- git agent attach modes >../out && ! grep eHh4 ../out || exit 1
+		$pty expect="\e[?1049h" expect="\e[?1000h" expect=abcd send="$detach" expect="$undone" expect="still runs" exit=0 mode=cooked -- git agent attach modes >../out &&
+		! grep eHh4 ../out ||
+			exit 1
 	done &&
 	$pty expect="a\e]52;c;eHh4\x07b" send="$detach" expect="$undone" exit=0 -- git agent attach --terminal-filter=off modes
 '
 
 test_expect_success 'what was switched on long ago is switched on for who comes late, who never sees half a sequence' '
-	cd r && git agent start -qd -n late -- sh -c "printf \"\\033[?1049h\\033[?2004h\\033=\"; i=0; while [ \$i -lt 20000 ]; do printf \"\\033[38;2;1;2;3mfrom%08d\\033[m\\r\\n\" \$i; i=\$((i+1)); done; echo ready; cat" &&
-	test_wait_for "git agent logs late | grep ready" && git agent logs late >../out && ! grep "from00000000" ../out && grep "^from00019999" ../out && ! sed 1d ../out | grep -v "^from[0-9]*$" | grep -v ready &&
-	$pty expect="\e[?1049h" expect="\e[?2004h" expect="\e=" expect=from00019999 expect=ready send="$detach" expect="\e[?2004l" expect="\e[?1049l" exit=0 -- git agent attach late >../out && git agent stop -qf late modes
+	cd r &&
+	git agent start -qd -n late -- sh -c "
+		printf \"\033[?1049h\033[?2004h\033=\"
+		i=0
+		while [ \$i -lt 20000 ]; do
+			printf \"\033[38;2;1;2;3mfrom%08d\033[m\r\n\" \$i
+			i=\$((i + 1))
+		done
+		echo ready
+		cat" &&
+	test_wait_for "git agent logs late | grep ready" &&
+	git agent logs late >../out &&
+	! grep "from00000000" ../out &&
+	grep "^from00019999" ../out &&
+	! sed 1d ../out | grep -v "^from[0-9]*$" | grep -v ready &&
+	$pty expect="\e[?1049h" expect="\e[?2004h" expect="\e=" expect=from00019999 expect=ready send="$detach" expect="\e[?2004l" expect="\e[?1049l" exit=0 -- git agent attach late >../out &&
+	git agent stop -qf late modes
 '
 
 test_expect_success 'logs: what it wrote, as text' '
-	cd r && git agent start -qd -n text -- sh -c "printf \"one\\033[31m two\\033[m\\r\\n\\033]0;title\\007three\\n50%%\\r100%%\\n\\033]52;c;eHh4\\007\"; $hold" && test_wait_for "git agent logs text | grep 100" &&
-	printf "one two\nthree\n100%%\n" >../want && git agent logs text >../out && test_cmp ../want ../out &&
-	{ git agent logs -f text >../follow & } && follower=$! && test_wait_for "grep -q 100 ../follow" && { git agent shell text -- touch end || :; } && wait $follower && test_cmp ../want ../follow &&
-	git agent wait text && test_expect_code 1 git agent logs text 2>../err && grep "git agent log --text" ../err
+	cd r &&
+	git agent start -qd -n text -- sh -c "
+		printf \"one\033[31m two\033[m\r\n\033]0;title\007three\n50%%\r100%%\n\033]52;c;eHh4\007\"
+		$hold" &&
+	test_wait_for "git agent logs text | grep 100" &&
+	printf "one two\nthree\n100%%\n" >../want &&
+	git agent logs text >../out &&
+	test_cmp ../want ../out &&
+	{ git agent logs -f text >../follow & } &&
+	follower=$! &&
+	test_wait_for "grep -q 100 ../follow" &&
+	{ git agent shell text -- touch end || :; } &&
+	wait $follower &&
+	test_cmp ../want ../follow &&
+	git agent wait text &&
+	test_expect_code 1 git agent logs text 2>../err &&
+	grep "git agent log --text" ../err
 '
 
 test_expect_success 'logs -f of a session on a pipe; a reader that goes away' '
-	cd r && mkfifo ../in && { git agent start -q -n piped -- sh -c "echo first; cat; echo last >&2" <../in >../out 2>&1 & } && session=$! && exec 9>../in && test_wait_for "git agent logs piped | grep first" &&
-	{ git agent logs -f piped >../follow 9>&- & } && { git agent logs -f piped 9>&- | head -1 >../head 9>&- & } && test_wait_for "grep -q first ../follow" && echo more >&9 && test_wait_for "grep -q more ../follow" && test_wait_for "grep -q first ../head" && exec 9>&- &&
-	wait && printf "first\nmore\nlast\n" >../want && test_cmp ../want ../follow && test_cmp ../want ../out && grep first ../head
+	cd r &&
+	mkfifo ../in &&
+	{
+		git agent start -q -n piped -- sh -c "
+		echo first
+		cat
+		echo last >&2" <../in >../out 2>&1 &
+	} &&
+	session=$! &&
+	exec 9>../in &&
+	test_wait_for "git agent logs piped | grep first" &&
+	{ git agent logs -f piped >../follow 9>&- & } &&
+	{ git agent logs -f piped 9>&- | head -1 >../head 9>&- & } &&
+	test_wait_for "grep -q first ../follow" &&
+	echo more >&9 &&
+	test_wait_for "grep -q more ../follow" &&
+	test_wait_for "grep -q first ../head" &&
+	exec 9>&- &&
+	wait &&
+	printf "first\nmore\nlast\n" >../want &&
+	test_cmp ../want ../follow &&
+	test_cmp ../want ../out &&
+	grep first ../head
 '
 
 test_expect_success 'logs of a session that ends before it gives any: that it does not run is said' '
-	cd r && git agent start -qd -n over -- sh -c "echo first; $hold" && pid=$(running over "run[\"supervisor\"]") &&
-	{ GIT_AGENT_FAULT=logs:connected:stop git-agent logs -f over >../out 2>../err & } && logs=$! && test_wait_for "grep -q \"^State:.T\" /proc/$logs/status" &&
-	kill -9 $pid && kill -CONT $logs && { wait $logs; test $? = 1; } && grep "session .over. does not run" ../err && test ! -s ../out && git agent list | grep "^over .*captured"
+	cd r &&
+	git agent start -qd -n over -- sh -c "
+		echo first
+		$hold" &&
+	pid=$(running over "run[\"supervisor\"]") &&
+	{ GIT_AGENT_FAULT=logs:connected:stop git-agent logs -f over >../out 2>../err & } &&
+	logs=$! &&
+	test_wait_for "grep -q \"^State:.T\" /proc/$logs/status" &&
+	kill -9 $pid &&
+	kill -CONT $logs &&
+	{
+		wait $logs
+		test $? = 1
+	} &&
+	grep "session .over. does not run" ../err &&
+	test ! -s ../out &&
+	git agent list | grep "^over .*captured"
 '
 
 test_expect_success UNSANITIZED 'TT-08: a flood holds nobody up: the agent is as fast with a terminal that does not read' '
-	cd r && git agent start -qd -n flood -- sh -c "read a; head -c 50000000 /dev/zero | tr \"\\\\0\" x; echo; echo THE-END; $hold" &&
-	{ $pty mode=raw send="\r" signal=STOP sleep=1000000 -- git agent attach flood >/dev/null 2>&1 & } && terminal=$! && test_wait_for "git agent logs flood | grep THE-END" &&
-	pid=$(running flood "run[\"supervisor\"]") && test "$(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$pid/status)" -lt 65536 && kill $terminal && git agent stop -q flood
+	cd r &&
+	git agent start -qd -n flood -- sh -c "
+		read a
+		head -c 50000000 /dev/zero | tr \"\\\0\" x
+		echo
+		echo THE-END
+		$hold" &&
+	{
+		$pty mode=raw send="\r" signal=STOP sleep=1000000 -- git agent attach flood >/dev/null 2>&1 &
+	} &&
+	terminal=$! &&
+	test_wait_for "git agent logs flood | grep THE-END" &&
+	pid=$(running flood "run[\"supervisor\"]") &&
+	test "$(sed -n "s/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$pid/status)" -lt 65536 &&
+	kill $terminal &&
+	git agent stop -q flood
 '
 
 test_lazy_prereq VIM 'vim --version && tmux -V'
 test_expect_success VIM 'vim in a session without a terminal, attached in tmux, left and come back to' '
-	cd r && git agent start -qd -n vim -- vim -u NONE -N file && tmux="tmux -f /dev/null -S $TRASH/tmux" && test_when_finished "$tmux capture-pane -p; $tmux kill-server" &&
-	$tmux new-session -d -x 80 -y 24 "git agent attach vim; echo left; git agent attach vim; sleep 100" && test_wait_for "$tmux capture-pane -p | grep -q \"^~\"" &&
-	$tmux send-keys -l "iwritten" && test_wait_for "$tmux capture-pane -p | grep -q ^written" && $tmux send-keys "C-\\" d && test_wait_for "$tmux capture-pane -p | grep -q ^written" &&
-	$tmux send-keys Escape && $tmux send-keys -l ":wq" && $tmux send-keys Enter && git agent wait --timeout 180 vim && test "$(git show agent/vim:file)" = written
+	cd r &&
+	git agent start -qd -n vim -- vim -u NONE -N file &&
+	tmux="tmux -f /dev/null -S $TRASH/tmux" &&
+	test_when_finished "$tmux capture-pane -p; $tmux kill-server" &&
+	$tmux new-session -d -x 80 -y 24 "git agent attach vim; echo left; git agent attach vim; sleep 100" &&
+	test_wait_for "$tmux capture-pane -p | grep -q \"^~\"" &&
+	$tmux send-keys -l "iwritten" &&
+	test_wait_for "$tmux capture-pane -p | grep -q ^written" &&
+	$tmux send-keys "C-\\" d &&
+	test_wait_for "$tmux capture-pane -p | grep -q ^written" &&
+	$tmux send-keys Escape &&
+	$tmux send-keys -l ":wq" &&
+	$tmux send-keys Enter &&
+	git agent wait --timeout 180 vim &&
+	test "$(git show agent/vim:file)" = written
 '
 
 # ---- others
@@ -228,16 +392,41 @@ print("done")
 EOP
 
 test_expect_success 'hostile clients: the session goes on as if nothing had been, and passes nothing into the sandbox' '
-	repo hostile && seed=${GA_TEST_SEED:-$$} && echo "seed $seed" && git agent start -qd -n h -- sh -c "trap \"\" INT QUIT; stty -isig; echo alive >f; while [ ! -e end ]; do sleep 0.05; done; exit 5" && test_wait_for "git agent shell h -- test -e f" &&
-	pid=$(running h "run[\"supervisor\"]") && test_wait_for "no_shells h" && before=$(ls -l /proc/$pid/fd | grep -cv cast) &&
-	timeout 300 python3 ../hostile.py "$(dir_of h)/control" $seed $version >../out && grep done ../out && test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" && test_wait_for "no_shells h" &&
-	$pty mode=raw send="$detach" exit=0 -- git agent attach h && ! git agent shell h -- sh -c "ls -l /proc/[0-9]*/fd 2>/dev/null | grep passwd" &&
-	{ git agent shell h -- touch end; git agent wait h; test $? = 5; }
+	repo hostile &&
+	seed=${GA_TEST_SEED:-$$} &&
+	echo "seed $seed" &&
+	git agent start -qd -n h -- sh -c "
+		trap \"\" INT QUIT
+		stty -isig
+		echo alive >f
+		while [ ! -e end ]; do sleep 0.05; done
+		exit 5" &&
+	test_wait_for "git agent shell h -- test -e f" &&
+	pid=$(running h "run[\"supervisor\"]") &&
+	test_wait_for "no_shells h" &&
+	before=$(ls -l /proc/$pid/fd | grep -cv cast) &&
+	timeout 300 python3 ../hostile.py "$(dir_of h)/control" $seed $version >../out &&
+	grep done ../out &&
+	test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" &&
+	test_wait_for "no_shells h" &&
+	$pty mode=raw send="$detach" exit=0 -- git agent attach h &&
+	! git agent shell h -- sh -c "ls -l /proc/[0-9]*/fd 2>/dev/null | grep passwd" &&
+	{
+		git agent shell h -- touch end
+		git agent wait h
+		test $? = 5
+	}
 '
 
 test_lazy_prereq OTHER_USER '[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups true'
 test_expect_success OTHER_USER 'another user is not heard, even if he gets to the socket' '
-	cd hostile && git agent start -qd -n u -- sh -c "$hold" && { chmod -R o+x "$TRASH" || :; } && d=$(dir_of u) && chmod 0755 "$d" && chmod 0666 "$d/control" && cat >../other.py <<-\EOF &&
+	cd hostile &&
+	git agent start -qd -n u -- sh -c "$hold" &&
+	{ chmod -R o+x "$TRASH" || :; } &&
+	d=$(dir_of u) &&
+	chmod 0755 "$d" &&
+	chmod 0666 "$d/control" &&
+	cat >../other.py <<-\EOF &&
 	import os, socket, struct, sys
 	d = os.open(sys.argv[1], os.O_RDONLY)
 	s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect("/proc/self/fd/%d/control" % d)
@@ -249,19 +438,27 @@ test_expect_success OTHER_USER 'another user is not heard, even if he gets to th
 	    except (ConnectionResetError, BrokenPipeError): return False
 	print(ask(s), ask(t))
 	EOF
-	python3 ../other.py "$d" $version >../out && git agent stop -qf u && echo "True False" >../want && test_cmp ../want ../out
+	python3 ../other.py "$d" $version >../out &&
+	git agent stop -qf u &&
+	echo "True False" >../want &&
+	test_cmp ../want ../out
 '
 
 test_expect_success 'since when nothing was heard of a session: list, show, JSON; nothing of one that talks' '
 	cd quiet &&
 	n=0 &&
-	until git agent list | grep "^still  *running .* idle [1-9][0-9]*m "; do n=$((n + 1)) &&
-	test $n -lt 80 &&
-	sleep 1 || return 1; done &&
+	until git agent list | grep "^still  *running .* idle [1-9][0-9]*m "; do
+		n=$((n + 1)) &&
+		test $n -lt 80 &&
+		sleep 1 || return 1
+	done &&
 	test "$(running still "run[\"idle\"] >= 60")" = True &&
 	git agent show still | grep -E "^silent for +([1-9][0-9]*m|[6-9][0-9]s|[1-9][0-9][0-9]s)\$" &&
 	git agent shell still -- true &&
-	git agent list >../out && grep "^talks .*detached" ../out && test "$(running talks "run[\"idle\"] < 30")" = True && git agent stop -q still talks
+	git agent list >../out &&
+	grep "^talks .*detached" ../out &&
+	test "$(running talks "run[\"idle\"] < 30")" = True &&
+	git agent stop -q still talks
 '
 
 end_ours

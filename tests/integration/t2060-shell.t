@@ -7,82 +7,198 @@ require_sandbox
 own_programs
 
 repo() {
-	git init -q "$1" && cd "$1" && mkdir -p sub && echo a >a && echo b >sub/b && git add . && git commit -qm 1
+	git init -q "$1" &&
+	cd "$1" &&
+	mkdir -p sub &&
+	echo a >a &&
+	echo b >sub/b &&
+	git add . &&
+	git commit -qm 1
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 
 test_expect_success 'a command beside the agent: its files, its processes, its environment; input, output, status' '
-	repo r && KEY=value git agent start -qd -n s -- sh -c "echo mine >f; exec sleep 1000" && test_wait_for "git agent shell s -- test -e f" &&
-	test_expect_code 4 git agent shell s -- sh -c "cat f; cat; echo err >&2; ps ax -o args | grep \"sleep 1000\" | grep -vc grep; echo \$GIT_AGENT_SESSION \$HOME; exit 4" <<-\EOF >../out 2>../err &&
-	from us
-	EOF
-	printf "mine\nfrom us\n1\ns $HOME\n" >../want && test_cmp ../want ../out && echo err >../want && test_cmp ../want ../err &&
+	repo r &&
+	KEY=value git agent start -qd -n s -- sh -c "
+		echo mine >f
+		exec sleep 1000" &&
+	test_wait_for "git agent shell s -- test -e f" &&
+	test_expect_code 4 git agent shell s -- sh -c "
+		cat f
+		cat
+		echo err >&2
+		ps ax -o args | grep \"sleep 1000\" | grep -vc grep
+		echo \$GIT_AGENT_SESSION \$HOME
+		exit 4" <<-\EOF >../out 2>../err &&
+		from us
+		EOF
+	printf "mine\nfrom us\n1\ns $HOME\n" >../want &&
+	test_cmp ../want ../out &&
+	echo err >../want &&
+	test_cmp ../want ../err &&
 	test "$(running s "run[\"shells\"]")" = 0
 '
 
 test_expect_success 'directories can be renamed, in as many as there are at once, where the session has that' '
-	cd r && git agent start -qd -n moves -- sh -c "$hold" && git agent shell moves -- sh -c "mv sub moved && python3 -c \"import os; os.rename(\\\"moved\\\", \\\"sub2\\\")\"" && git agent shell moves -- test -e sub2/b &&
+	cd r &&
+	git agent start -qd -n moves -- sh -c "$hold" &&
+	git agent shell moves -- sh -c "
+		mv sub moved &&
+		python3 -c \"import os; os.rename(\\\"moved\\\", \\\"sub2\\\")\"" &&
+	git agent shell moves -- test -e sub2/b &&
 	$pty expect="it is done" exit=0 -- git agent shell moves -- python3 -c "import os; os.rename(\"sub2\", \"sub\"); print(\"it is\", \"done\")" &&
-	for i in $(seq 1 40); do git agent shell moves -- sh -c "sleep 1000 >/dev/null 2>&1 </dev/null & mkdir n$i && mv n$i m$i" || exit; done && git agent shell moves -- python3 -c "import os; os.rename(\"sub\", \"new\")" &&
-	git agent stop -q moves && git ls-tree --name-only agent/moves >../out && grep -x new ../out && ! grep -x sub ../out &&
-	git agent -c sandbox.rename=false start -qd -n fixed -- sh -c "$hold" && test_must_fail git agent shell fixed -- python3 -c "import os; os.rename(\"sub\", \"x\")" 2>../err && grep "cross-device" ../err && git agent stop -qf fixed
+	for i in $(seq 1 40); do
+		git agent shell moves -- sh -c "
+		sleep 1000 >/dev/null 2>&1 </dev/null &
+		mkdir n$i &&
+		mv n$i m$i" || exit
+	done &&
+	git agent shell moves -- python3 -c "import os; os.rename(\"sub\", \"new\")" &&
+	git agent stop -q moves &&
+	git ls-tree --name-only agent/moves >../out &&
+	grep -x new ../out &&
+	! grep -x sub ../out &&
+	git agent -c sandbox.rename=false start -qd -n fixed -- sh -c "$hold" &&
+	test_must_fail git agent shell fixed -- python3 -c "import os; os.rename(\"sub\", \"x\")" 2>../err &&
+	grep "cross-device" ../err &&
+	git agent stop -qf fixed
 '
 
 test_expect_success 'where the user stands, and what it does is captured with the rest' '
-	cd r/sub && git agent shell s -- sh -c "pwd; echo new >c" >../../out && echo "$HOME/r/sub" >../../want && test_cmp ../../want ../../out &&
-	git agent diff s | grep "^+new" && test ! -e c
+	cd r/sub &&
+	git agent shell s -- sh -c "
+		pwd
+		echo new >c" >../../out &&
+	echo "$HOME/r/sub" >../../want &&
+	test_cmp ../../want ../../out &&
+	git agent diff s | grep "^+new" &&
+	test ! -e c
 '
 
 test_expect_success 'on a terminal: a shell of its own pty, Ctrl-C, Ctrl-Z and fg inside, size' '
-	cd r && $pty resize=30x90 expect=" " send="PS1=out\"\"put\"> \" \r" expect="output> " send="tty; stty size\r" expect=/dev/pts/1 expect="30 90" resize=31x91 send="stty size\r" expect="31 91" \
+	cd r &&
+	$pty resize=30x90 expect=" " send="PS1=out\"\"put\"> \" \r" expect="output> " send="tty; stty size\r" expect=/dev/pts/1 expect="30 90" resize=31x91 send="stty size\r" expect="31 91" \
 		send="sleep 1000\r" sleep=300 send="\x1a" expect=Stopped send="fg\r" sleep=300 send="\x03" send="echo st=\$?\r" expect=st=130 \
 		send="exit 3\r" exit=3 mode=cooked -- git agent shell s
 '
 
 test_expect_success 'Ctrl-Z of a command in it stops us before our shell' '
-	cd r && $pty send="PS1=out\"\"put\"> \" \r" expect="output> " send="git agent shell s -- sh -c \"echo rea\\\"\\\"dy; read a; echo got-\\\\\\\$a; exit 4\"\r" expect=ready mode=raw send="\x1a" expect=Stopped expect="output> " \
+	cd r &&
+	$pty send="PS1=out\"\"put\"> \" \r" expect="output> " send="git agent shell s -- sh -c \"echo rea\\\"\\\"dy; read a; echo got-\\\\\\\$a; exit 4\"\r" expect=ready mode=raw send="\x1a" expect=Stopped expect="output> " \
 		send="fg\r" mode=raw send="word\r" expect=got-word expect="output> " send="echo status=\$?\r" expect=status=4 send="exit 0\r" exit=0 -- bash --norc --noprofile -i
 '
 
 test_expect_success 'a terminal of the user'\''s has its TERM' '
-	cd r && TERM=xterm-direct $pty expect=term-xterm-direct exit=0 -- git agent shell s -- sh -c "echo term-\$TERM" && test "$(git agent shell s -- sh -c "echo \$TERM")" = dumb
+	cd r &&
+	TERM=xterm-direct $pty expect=term-xterm-direct exit=0 -- git agent shell s -- sh -c "echo term-\$TERM" &&
+	test "$(git agent shell s -- sh -c "echo \$TERM")" = dumb
 '
 
 test_expect_success 'hanging up, or killing us, ends the command and nothing else' '
-	cd r && $pty expect=ready close exit=129 -- git agent shell s -- sh -c "echo ready; exec sleep 1001" &&
-	{ git agent shell s -- sh -c "touch on; exec sleep 1002" & } && pid=$! && test_wait_for "git agent shell s -- test -e on" && test "$(running s "run[\"shells\"]")" = 1 && kill -KILL $(pgrep -P $pid || echo $pid) && { wait $pid || :; } &&
-	test_wait_for "! git agent shell s -- ps ax -o args | grep -v grep | grep \"sleep 100[12]\"" && test_wait_for "test \"\$(running s run[\\\"shells\\\"])\" = 0" && git agent list | grep "^s .*running"
+	cd r &&
+	$pty expect=ready close exit=129 -- git agent shell s -- sh -c "
+		echo ready
+		exec sleep 1001" &&
+	{
+		git agent shell s -- sh -c "
+		touch on
+		exec sleep 1002" &
+	} &&
+	pid=$! &&
+	test_wait_for "git agent shell s -- test -e on" &&
+	test "$(running s "run[\"shells\"]")" = 1 &&
+	kill -KILL $(pgrep -P $pid || echo $pid) &&
+	{ wait $pid || :; } &&
+	test_wait_for "! git agent shell s -- ps ax -o args | grep -v grep | grep \"sleep 100[12]\"" &&
+	test_wait_for "test \"\$(running s run[\\\"shells\\\"])\" = 0" &&
+	git agent list | grep "^s .*running"
 '
 
 test_expect_success 'one that ignores its hang-up is killed in time' '
-	cd r && { git agent shell s -- sh -c "trap \"\" HUP; touch deaf; while :; do sleep 0.1; done" & } && pid=$! && test_wait_for "git agent shell s -- test -e deaf" && kill -KILL $(pgrep -P $pid || echo $pid) && { wait $pid || :; } &&
+	cd r &&
+	{
+		git agent shell s -- sh -c "
+		trap \"\" HUP
+		touch deaf
+		while :; do sleep 0.1; done" &
+	} &&
+	pid=$! &&
+	test_wait_for "git agent shell s -- test -e deaf" &&
+	kill -KILL $(pgrep -P $pid || echo $pid) &&
+	{ wait $pid || :; } &&
 	test_wait_for "test \"\$(running s run[\\\"shells\\\"])\" = 0"
 '
 
 test_expect_success 'a command that is not there; too many at once' '
-	cd r && test_expect_code 125 git agent shell s -- no-such 2>../err && grep "cannot run .no-such. in the sandbox" ../err &&
-	test_expect_code 125 git agent shell nobody -- true 2>../err && grep "no session .nobody" ../err &&
-	for i in $(seq 1 40); do git agent shell s -- sh -c "$hold" 2>>../many & done && test_wait_for "grep -q . ../many" && grep "cannot start .sh. in the sandbox" ../many && git agent list | grep "^s .*running" && git agent stop -qf s && wait
+	cd r &&
+	test_expect_code 125 git agent shell s -- no-such 2>../err &&
+	grep "cannot run .no-such. in the sandbox" ../err &&
+	test_expect_code 125 git agent shell nobody -- true 2>../err &&
+	grep "no session .nobody" ../err &&
+	for i in $(seq 1 40); do git agent shell s -- sh -c "$hold" 2>>../many & done &&
+	test_wait_for "grep -q . ../many" &&
+	grep "cannot start .sh. in the sandbox" ../many &&
+	git agent list | grep "^s .*running" &&
+	git agent stop -qf s &&
+	wait
 '
 
 test_expect_success 'the end of the session is the end of its shells' '
-	cd r && git agent start -qd -n ends -- sh -c "$hold" && { $pty expect=ready expect="the session has ended" exit=128 mode=cooked -- git agent shell ends -- sh -c "echo ready; exec sleep 1000" & } && shell=$! &&
-	test_wait_for "test \"\$(running ends run[\\\"shells\\\"])\" = 1" && git agent stop -q ends && wait $shell && test_wait_for "! ours"
+	cd r &&
+	git agent start -qd -n ends -- sh -c "$hold" &&
+	{
+		$pty expect=ready expect="the session has ended" exit=128 mode=cooked -- git agent shell ends -- sh -c "
+		echo ready
+		exec sleep 1000" &
+	} &&
+	shell=$! &&
+	test_wait_for "test \"\$(running ends run[\\\"shells\\\"])\" = 1" &&
+	git agent stop -q ends &&
+	wait $shell &&
+	test_wait_for "! ours"
 '
 
 test_expect_success 'in a session on a terminal or a pipe as well' '
-	cd r && mkfifo ../in && { git agent start -q -n piped -- sh -c "cat >got" <../in & } && session=$! && exec 9>../in && test_wait_for "git agent shell piped -- test -e got" && echo x >&9 && test_wait_for "git agent shell piped -- grep -q x got" && exec 9>&- && wait $session
+	cd r &&
+	mkfifo ../in &&
+	{ git agent start -q -n piped -- sh -c "cat >got" <../in & } &&
+	session=$! &&
+	exec 9>../in &&
+	test_wait_for "git agent shell piped -- test -e got" &&
+	echo x >&9 &&
+	test_wait_for "git agent shell piped -- grep -q x got" &&
+	exec 9>&- &&
+	wait $session
 '
 
 test_expect_success 'in one that has ended: its files, what is done now is captured with them' '
-	cd r && git agent start -q -n done -- sh -c "echo x >f; echo hidden >kept; echo kept >.gitignore" && test_expect_code 6 git agent shell done -- sh -c "cat f kept; echo y >g; exit 6" >../out 2>../err &&
-	printf "x\nhidden\n" >../want && test_cmp ../want ../out && grep "has ended: it is resumed for this command" ../err && test "$(git show agent/done:g)" = y && test "$(git show agent/done:f)" = x &&
-	git agent show done | grep "^resumed with" && $pty expect=" " send="cat g\r" expect=y send="exit\r" exit=0 -- git agent shell -q done
+	cd r &&
+	git agent start -q -n done -- sh -c "
+		echo x >f
+		echo hidden >kept
+		echo kept >.gitignore" &&
+	test_expect_code 6 git agent shell done -- sh -c "
+		cat f kept
+		echo y >g
+		exit 6" >../out 2>../err &&
+	printf "x\nhidden\n" >../want &&
+	test_cmp ../want ../out &&
+	grep "has ended: it is resumed for this command" ../err &&
+	test "$(git show agent/done:g)" = y &&
+	test "$(git show agent/done:f)" = x &&
+	git agent show done | grep "^resumed with" &&
+	$pty expect=" " send="cat g\r" expect=y send="exit\r" exit=0 -- git agent shell -q done
 '
 
 test_expect_success 'only what is asked for crosses: no descriptor of ours is in it' '
-	cd r && git agent start -qd -n fds -- sh -c "$hold" && git agent shell fds -- sh -c "ls /proc/self/fd" 7</etc/passwd >../out && printf "0\n1\n2\n3\n" >../want && test_cmp ../want ../out &&
-	git agent shell fds -- sh -c "readlink /proc/self/fd/0" </etc/passwd >../out && grep "^pipe:" ../out && git agent stop -q fds
+	cd r &&
+	git agent start -qd -n fds -- sh -c "$hold" &&
+	git agent shell fds -- sh -c "ls /proc/self/fd" 7</etc/passwd >../out &&
+	printf "0\n1\n2\n3\n" >../want &&
+	test_cmp ../want ../out &&
+	git agent shell fds -- sh -c "readlink /proc/self/fd/0" </etc/passwd >../out &&
+	grep "^pipe:" ../out &&
+	git agent stop -q fds
 '
 
 end_ours

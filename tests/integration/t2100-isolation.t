@@ -9,7 +9,11 @@ probe=$TEST_BUILDDIR/git-agent-probe
 all="SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-09 SB-10 SB-11 SB-12 SB-13 SB-14 SB-15 SB-16 SB-17 SB-18 SB-19 SB-22 TT-01 TT-02 PS-03"
 
 make_repo() {
-	git init -q "$1" && cp "$probe" "$1/probe" && echo x >"$1/x" && git -C "$1" add -A && git -C "$1" commit -qm base
+	git init -q "$1" &&
+	cp "$probe" "$1/probe" &&
+	echo x >"$1/x" &&
+	git -C "$1" add -A &&
+	git -C "$1" commit -qm base
 }
 
 # ids WORD: those that a list of the probe says it of
@@ -18,7 +22,8 @@ ids() {
 }
 
 test_expect_success 'SB-01 SB-02 SB-03 SB-05 SB-06 SB-07 SB-08 SB-10 SB-11 SB-12 SB-13 SB-14 SB-15 SB-16 SB-17 SB-19 SB-20 SB-22 TT-01 TT-02 PS-02 PS-03 PS-04 PS-06 PS-08: held in sessions of this machine' '
-	git agent doctor --deep --json >json && cat json &&
+	git agent doctor --deep --json >json &&
+	cat json &&
 	python3 - "$all SB-04 SB-20 PS-01 PS-02 PS-04 PS-06 PS-08 RS-01" <<-\END
 	import json, sys
 	got = {c["check"]: c for c in json.load(open("json"))}
@@ -40,13 +45,21 @@ assert got[\"SB-09\"][\"ok\"] and got[\"SB-09\"][\"errno\"] == \"EPERM\" and got
 '
 
 test_expect_success 'nothing of it stays: no session, no file, no variable' '
-	test -z "$(find "$HOME" ! -type d ! -name ".git*" ! -name json)" && test ! -e "$HOME/aihome" &&
+	test -z "$(find "$HOME" ! -type d ! -name ".git*" ! -name json)" &&
+	test ! -e "$HOME/aihome" &&
 	test -z "$(ls -A "$HOME/.local/state/git-agent" | grep -v -x stage)"
 '
 
 test_expect_success 'SB-04: a session that does not start for another reason counts for nothing' '
-	mkdir -p bin && printf "#!/bin/sh\nfor a; do [ \"\$a\" != status ] || [ ! -e ../home2 ] || exit 1; done\nexec %s \"\$@\"\n" "$(command -v git)" >bin/git && chmod +x bin/git &&
-	{ PATH=$PWD/bin:$PATH "$GIT_AGENT" doctor --deep --json >other; test $? != 0; } && cat other && python3 -c "
+	mkdir -p bin &&
+	printf "#!/bin/sh\nfor a; do [ \"\$a\" != status ] || [ ! -e ../home2 ] || exit 1; done\nexec %s \"\$@\"\n" "$(command -v git)" >bin/git &&
+	chmod +x bin/git &&
+	{
+		PATH=$PWD/bin:$PATH "$GIT_AGENT" doctor --deep --json >other
+		test $? != 0
+	} &&
+	cat other &&
+	python3 -c "
 import json
 got = {c[\"check\"]: c for c in json.load(open(\"other\"))}
 assert got[\"SB-01\"][\"ok\"] and not got[\"SB-04\"][\"ok\"], got"
@@ -55,7 +68,11 @@ assert got[\"SB-01\"][\"ok\"] and not got[\"SB-04\"][\"ok\"], got"
 # What is tried must be possible where nothing keeps it: outside a sandbox, and in a bare one. Not as
 # root, who could do harm by it.
 test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held' '
-	make_repo src && cd src && mkdir -p ../run && echo secret >../.npmrc && exec 9<../.npmrc &&
+	make_repo src &&
+	cd src &&
+	mkdir -p ../run &&
+	echo secret >../.npmrc &&
+	exec 9<../.npmrc &&
 	python3 - "$PWD/probe" >../out <<-\END &&
 	import os, socket, subprocess, sys
 	path, name = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
@@ -64,17 +81,38 @@ test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held
 	subprocess.call([sys.argv[1], "token=0123token", "socket=sock", "abstract=probe-test-%d" % os.getpid(),
 		"key=x", "pidns=%d" % os.stat("/proc/self/ns/pid").st_ino, "hidden=" + os.getcwd(), "program=" + os.getcwd() + "/probe"])
 	END
-	rm ../.npmrc && cd .. && cat out && test "$(wc -l <out)" = "$(echo $all | wc -w)" &&
-	bwrap --unshare-user --unshare-pid --as-pid-1 --dev-bind / / --proc /proc sh -c "src/probe token=x socket=x; true" >bare && cat bare &&
-	{ ids failed; grep "^SB-15.failed" bare | cut -f1; } | sort -u >got && echo $all | tr " " "\n" | sort >want && test_cmp want got
+	rm ../.npmrc &&
+	cd .. &&
+	cat out &&
+	test "$(wc -l <out)" = "$(echo $all | wc -w)" &&
+	bwrap --unshare-user --unshare-pid --as-pid-1 --dev-bind / / --proc /proc sh -c "
+		src/probe token=x socket=x
+		true" >bare &&
+	cat bare &&
+	{
+		ids failed
+		grep "^SB-15.failed" bare | cut -f1
+	} | sort -u >got &&
+	echo $all | tr " " "\n" | sort >want &&
+	test_cmp want got
 '
 
 test_expect_success ROOT 'as root: nothing that others cannot read, nothing of /proc can be written, pid 1 is closed' '
-	make_repo root && cd root && git agent start -q -- sh -c "
+	make_repo root &&
+	cd root &&
+	git agent start -q -- sh -c "
 		find /etc /usr/local/etc /opt -xdev -type f ! -perm -o+r -size +0 2>/dev/null
 		find /proc/sys -type f -writable
-		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do dd if=/dev/null of=\$f conv=notrunc 2>/dev/null && echo \$f; done
-		cat /proc/1/environ /proc/1/mem; readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd; cat /proc/1/fdinfo/*; true" </dev/null >../out 2>/dev/null && cd .. && test_cmp /dev/null out
+		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do
+			dd if=/dev/null of=\$f conv=notrunc 2>/dev/null &&
+			echo \$f
+		done
+		cat /proc/1/environ /proc/1/mem
+		readlink /proc/1/fd/* /proc/1/exe /proc/1/cwd
+		cat /proc/1/fdinfo/*
+		true" </dev/null >../out 2>/dev/null &&
+	cd .. &&
+	test_cmp /dev/null out
 '
 
 # A mount whose files are somebody else's takes a root that is that of the machine, and a file system that knows such mounts.
@@ -83,37 +121,107 @@ test_lazy_prereq IDMAP '
 	printf "6.3\n%s\n" "$(uname -r)" | sort -CV && stat -f -c %T . | grep -xE "ext2/ext3|xfs|btrfs|tmpfs"'
 
 test_expect_success IDMAP 'as root: nor what is put into the place of such a file, or comes to be, while a session runs' '
-	make_repo meanwhile && mkdir etc && test_when_finished "rm -rf etc" && cp -a /etc/. etc && mkdir etc/closed &&
-	chmod 700 etc/closed && echo open >etc/open && (umask 077 && echo first >etc/secret) &&
-	{ cd meanwhile && unshare -m sh -c "mount --bind ../etc /etc && exec git agent start -q -- sh -c \"
-		cat /etc/open /etc/secret; while ! test -e /etc/ready; do sleep 0.1; done
-		cat /etc/open /etc/secret /etc/new /etc/closed/new; ls -A /etc/closed; stat -c %u:%g /etc/open /etc/new\"" </dev/null >../out 2>../err & } && pid=$! &&
-	test_wait_for "grep -q open out" && (umask 077 && echo second >etc/put && mv etc/put etc/secret && echo third | tee etc/new >etc/closed/new) &&
-	echo again >etc/put && mv etc/put etc/open && >etc/ready && wait $pid && cat err &&
-	printf "open\nagain\n65534:65534\n65534:65534\n" >want && test_cmp want out && grep -c "Permission denied" err | grep -x 2
+	make_repo meanwhile &&
+	mkdir etc &&
+	test_when_finished "rm -rf etc" &&
+	cp -a /etc/. etc &&
+	mkdir etc/closed &&
+	chmod 700 etc/closed &&
+	echo open >etc/open &&
+	(umask 077 && echo first >etc/secret) &&
+	{
+		cd meanwhile &&
+		unshare -m sh -c "
+		mount --bind ../etc /etc &&
+		exec git agent start -q -- sh -c \"
+			cat /etc/open /etc/secret
+			while ! test -e /etc/ready; do sleep 0.1; done
+			cat /etc/open /etc/secret /etc/new /etc/closed/new
+			ls -A /etc/closed
+			stat -c %u:%g /etc/open /etc/new\"" </dev/null >../out 2>../err &
+	} &&
+	pid=$! &&
+	test_wait_for "grep -q open out" &&
+	(
+		umask 077 &&
+		echo second >etc/put &&
+		mv etc/put etc/secret &&
+		echo third | tee etc/new >etc/closed/new
+
+	) &&
+	echo again >etc/put &&
+	mv etc/put etc/open &&
+	>etc/ready &&
+	wait $pid &&
+	cat err &&
+	printf "open\nagain\n65534:65534\n65534:65534\n" >want &&
+	test_cmp want out &&
+	grep -c "Permission denied" err | grep -x 2
 '
 
 test_expect_success IDMAP 'as root: on a machine whose mounts are shared, as under systemd, nothing is tied to them, and nothing laid over its files' '
-	make_repo shared && cd shared && unshare -m sh -c "mount --make-rshared / && sort -k5 /proc/self/mountinfo >../before && wc -c /etc/shadow
-		{ git agent start -q -- sh -c \"grep -E shared:\|master: /proc/self/mountinfo; stat -c %u /etc/passwd; while ! test -e end; do sleep 0.1; done\" </dev/null & } >../in
-		until test -s ../in; do sleep 0.1; done; sort -k5 /proc/self/mountinfo >../during; wc -c /etc/shadow; git agent shell \$(git agent list | sed \"s/ .*//\") -- touch end; wait" >../out &&
-	echo 65534 | test_cmp - ../in && test_cmp ../before ../during && size=$(wc -c </etc/shadow) && printf "$size /etc/shadow\n$size /etc/shadow\n" | test_cmp - ../out
+	make_repo shared &&
+	cd shared &&
+	unshare -m sh -c "
+		mount --make-rshared / &&
+		sort -k5 /proc/self/mountinfo >../before &&
+		wc -c /etc/shadow
+		{
+			git agent start -q -- sh -c \"
+			grep -E shared:\|master: /proc/self/mountinfo
+			stat -c %u /etc/passwd
+			while ! test -e end; do sleep 0.1; done\" </dev/null &
+		} >../in
+		until test -s ../in; do sleep 0.1; done
+		sort -k5 /proc/self/mountinfo >../during
+		wc -c /etc/shadow
+		git agent shell \$(git agent list | sed \"s/ .*//\") -- touch end
+		wait" >../out &&
+	echo 65534 | test_cmp - ../in &&
+	test_cmp ../before ../during &&
+	size=$(wc -c </etc/shadow) &&
+	printf "$size /etc/shadow\n$size /etc/shadow\n" | test_cmp - ../out
 '
 
 test_expect_success IDMAP 'as root: where that cannot be had, as on an overlay, what is there at the start is covered, which is said' '
-	make_repo held && cp -a /etc etc && mkdir none && test_when_finished "rm -rf etc" && cd held &&
-	unshare -m sh -c "mount -t overlay none -o lowerdir=../etc:../none /etc && git agent doctor; git agent start --name held -- sh -c \"
-		cat /etc/shadow; ls -l /etc/ssl/private; stat -c %u:%g /etc/passwd\"" </dev/null >../out 2>../err && cat ../out ../err &&
-	grep -A1 "^ok   sandbox " ../out | grep "is put into /etc while that runs" && tail -n 2 ../out >../got && printf "total 0\n0:0\n" | test_cmp - ../got &&
-	grep "root.s files in ./etc. cannot be nobody.s here" ../err && git agent show held | grep "cannot be nobody" &&
-	git agent doctor >../out && ! grep "is put into /etc" ../out && git agent start --name tight -- true 2>../err && ! grep nobody ../err
+	make_repo held &&
+	cp -a /etc etc &&
+	mkdir none &&
+	test_when_finished "rm -rf etc" &&
+	cd held &&
+	unshare -m sh -c "
+		mount -t overlay none -o lowerdir=../etc:../none /etc &&
+		git agent doctor
+		git agent start --name held -- sh -c \"
+			cat /etc/shadow
+			ls -l /etc/ssl/private
+			stat -c %u:%g /etc/passwd\"" </dev/null >../out 2>../err &&
+	cat ../out ../err &&
+	grep -A1 "^ok   sandbox " ../out | grep "is put into /etc while that runs" &&
+	tail -n 2 ../out >../got &&
+	printf "total 0\n0:0\n" | test_cmp - ../got &&
+	grep "root.s files in ./etc. cannot be nobody.s here" ../err &&
+	git agent show held | grep "cannot be nobody" &&
+	git agent doctor >../out &&
+	! grep "is put into /etc" ../out &&
+	git agent start --name tight -- true 2>../err &&
+	! grep nobody ../err
 '
 
 test_expect_success IDMAP 'as root: nor where something below it is such a place: the rest is nobody.s, and it is said' '
-	make_repo below && cp -a /etc etc && mkdir etc/over unused && test_when_finished "rm -rf etc" && cd below &&
-	unshare -m sh -c "mount --bind ../etc /etc && mount -t overlay none -o lowerdir=../unused:../etc/ssl /etc/over && git agent start --name below -- sh -c \"
-		stat -c %u:%g /etc/passwd /etc/over\"" </dev/null >../out 2>../err && cat ../out ../err &&
-	printf "65534:65534\n0:0\n" | test_cmp - ../out && grep "root.s files in ./etc. cannot be nobody.s here" ../err
+	make_repo below &&
+	cp -a /etc etc &&
+	mkdir etc/over unused &&
+	test_when_finished "rm -rf etc" &&
+	cd below &&
+	unshare -m sh -c "
+		mount --bind ../etc /etc &&
+		mount -t overlay none -o lowerdir=../unused:../etc/ssl /etc/over &&
+		git agent start --name below -- sh -c \"
+		stat -c %u:%g /etc/passwd /etc/over\"" </dev/null >../out 2>../err &&
+	cat ../out ../err &&
+	printf "65534:65534\n0:0\n" | test_cmp - ../out &&
+	grep "root.s files in ./etc. cannot be nobody.s here" ../err
 '
 
 # ---- where sandboxes may be made inside ---------------------------------------------------
@@ -122,41 +230,90 @@ test_lazy_prereq NESTS 'test "$(id -u)" != 0 && bwrap --unshare-user --ro-bind /
 nested='-c sandbox.nested=true'
 
 test_expect_success NESTS 'SB-02: bwrap and unshare work inside with sandbox.nested, and not without' '
-	make_repo nested && cd nested && for c in "bwrap --ro-bind / / true" "unshare -Ur true" "unshare -Urm mount -t tmpfs none /tmp"; do
-		test_must_fail git agent start -q -- $c && git agent $nested start -q -- $c || exit 1
-	done && git agent $nested start -q -- bwrap --ro-bind / / --dev /dev --tmpfs /tmp --unshare-all --die-with-parent sh -c "! touch x 2>/dev/null && touch /tmp/x && ls /proc/self/fd" &&
-	git agent $nested start --dry-run -- true | grep "sandboxes of their own" && git agent start --dry-run -- true >../out && ! grep "of their own" ../out &&
-	git agent $nested doctor | grep "^ok   nested" && git agent doctor >../out && ! grep nested ../out && git agent log unshare-2 --json | grep "\"nested\": *true" && git agent log unshare-1 --json | grep "\"nested\": *false"
+	make_repo nested &&
+	cd nested &&
+	for c in "bwrap --ro-bind / / true" "unshare -Ur true" "unshare -Urm mount -t tmpfs none /tmp"; do
+		test_must_fail git agent start -q -- $c &&
+		git agent $nested start -q -- $c ||
+			exit 1
+	done &&
+	git agent $nested start -q -- bwrap --ro-bind / / --dev /dev --tmpfs /tmp --unshare-all --die-with-parent sh -c "
+		! touch x 2>/dev/null &&
+		touch /tmp/x &&
+		ls /proc/self/fd" &&
+	git agent $nested start --dry-run -- true | grep "sandboxes of their own" &&
+	git agent start --dry-run -- true >../out &&
+	! grep "of their own" ../out &&
+	git agent $nested doctor | grep "^ok   nested" &&
+	git agent doctor >../out &&
+	! grep nested ../out &&
+	git agent log unshare-2 --json | grep "\"nested\": *true" &&
+	git agent log unshare-1 --json | grep "\"nested\": *false"
 '
 
 test_expect_success NESTS 'SB-01 SB-03: in such a session all else holds, and in a sandbox of its own nothing can be taken off' '
-	cd nested && { git agent start -q -- ./probe token=x >../out; git agent $nested start -q -- ./probe token=x >../out2; cat ../out ../out2; cd ..; ids failed >closed && mv out2 out && ids failed >open; cd nested; } &&
-	comm -13 ../closed ../open >../more && printf "SB-02\nSB-17\n" | test_cmp - ../more &&
+	cd nested &&
+	{
+		git agent start -q -- ./probe token=x >../out
+		git agent $nested start -q -- ./probe token=x >../out2
+		cat ../out ../out2
+		cd ..
+		ids failed >closed &&
+		mv out2 out &&
+		ids failed >open
+		cd nested
+	} &&
+	comm -13 ../closed ../open >../more &&
+	printf "SB-02\nSB-17\n" | test_cmp - ../more &&
 	printf "TOKEN=ghp_%s
-" 0123456789abcdefghijABCDEFGHIJ012345 >.env && echo .env >.git/info/exclude && git agent $nested start -q -n kept -- unshare -Urm sh -c "
+" 0123456789abcdefghijABCDEFGHIJ012345 >.env &&
+	echo .env >.git/info/exclude &&
+	git agent $nested start -q -n kept -- unshare -Urm sh -c "
 		for m in "$PWD" "$HOME" /proc/keys /usr /etc; do umount \$m && exit 3; umount -l \$m && exit 4; done; mount -o remount,rw /usr && exit 5; mount -o remount,bind,rw /usr && exit 6
 		touch /usr/x && exit 7; mkdir /tmp/m && mount --bind / /tmp/m && exit 8; mount --rbind / /tmp/m && touch /tmp/m/usr/x && exit 9; umount /tmp/m/proc/keys && exit 10
 		cat .env && exit 11; mount -t proc none /tmp/m && exit 12; mount -t overlay -o lowerdir=/usr:/etc none /tmp/m && umount /tmp/m; echo x >/proc/sys/kernel/core_pattern && exit 13; echo done >done" 2>/dev/null &&
-	git show agent/kept:done && test ! -e /usr/x
+	git show agent/kept:done &&
+	test ! -e /usr/x
 '
 
 test_lazy_prereq BROWSER 'test_have_prereq NESTS && chromium --version'
 test_expect_success BROWSER 'a browser has its own sandbox there, and none without' '
-	make_repo browser && cd browser && page="chromium --headless --disable-gpu --disable-dev-shm-usage --user-data-dir=/tmp/c --dump-dom data:text/html,shown" &&
-	git agent $nested start -q -- $page >../out 2>/dev/null && grep shown ../out && test_must_fail git agent start -q -- $page >../out 2>../err && grep -i "no usable sandbox" ../err && ! grep shown ../out
+	make_repo browser &&
+	cd browser &&
+	page="chromium --headless --disable-gpu --disable-dev-shm-usage --user-data-dir=/tmp/c --dump-dom data:text/html,shown" &&
+	git agent $nested start -q -- $page >../out 2>/dev/null &&
+	grep shown ../out &&
+	test_must_fail git agent start -q -- $page >../out 2>../err &&
+	grep -i "no usable sandbox" ../err &&
+	! grep shown ../out
 '
 
 test_expect_success NESTS 'SB-07 a /proc of its own it does not get: the keys of the user are covered in ours' '
-	cd nested && test_must_fail git agent $nested start -q -- bwrap --ro-bind / / --unshare-pid --proc /proc true 2>../err && grep "mount proc" ../err
+	cd nested &&
+	test_must_fail git agent $nested start -q -- bwrap --ro-bind / / --unshare-pid --proc /proc true 2>../err &&
+	grep "mount proc" ../err
 '
 
 test_expect_success NOT_ROOT 'in a file of the repository it is refused until that is trusted' '
-	make_repo asks && cd asks && printf "sandbox: {nested: true}
-" >.agentdev.yaml && git add -A && git commit -qm ask && test_must_fail git agent start -q -- true 2>../err && grep "\.agentdev\.yaml:1" ../err
+	make_repo asks &&
+	cd asks &&
+	printf "sandbox: {nested: true}
+" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm ask &&
+	test_must_fail git agent start -q -- true 2>../err &&
+	grep "\.agentdev\.yaml:1" ../err
 '
 
 test_expect_success ROOT 'as root it is refused, with the reason' '
-	make_repo rootn && cd rootn && test_expect_code 125 git agent $nested start -q -- true 2>../err && grep "uid 0" ../err && test_must_fail git agent $nested doctor >../out && grep "^FAIL nested" ../out && git agent list >../out && test ! -s ../out
+	make_repo rootn &&
+	cd rootn &&
+	test_expect_code 125 git agent $nested start -q -- true 2>../err &&
+	grep "uid 0" ../err &&
+	test_must_fail git agent $nested doctor >../out &&
+	grep "^FAIL nested" ../out &&
+	git agent list >../out &&
+	test ! -s ../out
 '
 
 # ---- what fails while a sandbox is made ------------------------------------------------
@@ -165,11 +322,13 @@ test_expect_success ROOT 'as root it is refused, with the reason' '
 # starts, or what starts lacks nothing.
 calls="unshare mount umount2 pivot_root open_tree move_mount mount_setattr fsopen fsconfig fsmount capset prctl seccomp setsid setns sethostname landlock_create_ruleset landlock_restrict_self"
 fails() {
-	rm -f trace.* && timeout 180 strace -ff -qq -o trace -e trace="$1" git agent start -q -- ./probe token=x >/dev/null 2>&1
+	rm -f trace.* &&
+	timeout 180 strace -ff -qq -o trace -e trace="$1" git agent start -q -- ./probe token=x >/dev/null 2>&1
 	# the most that a process made of it; the command itself makes some too
 	most=$(for f in trace.*; do grep -c "^$1(" "$f"; done | sort -n | tail -n 1)
 	rm -f trace.*
-	n=1 && while [ $n -le "${most:-0}" ]; do
+	n=1 &&
+	while [ $n -le "${most:-0}" ]; do
 		timeout 180 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=EPERM:when=$n" \
 			git agent start -q --name f -- ./check >out 2>err
 		rc=$?
@@ -187,16 +346,24 @@ fails() {
 }
 
 test_expect_success STRACE 'each call that makes a sandbox, refused: nothing starts, or nothing is missing' '
-	make_repo faults && cd faults && cat >check <<-\END &&
+	make_repo faults &&
+	cd faults &&
+	cat >check <<-\END &&
 	#!/bin/sh
 	grep -h "^Cap\|^NoNewPrivs\|^Seccomp:" /proc/self/status | tr -d "\n\t" | grep -q "^\(Cap[A-Z][a-z]*:0*\)*NoNewPrivs:1Seccomp:2$" &&
 	! unshare -U true 2>/dev/null && ! ls /oldroot /newroot /home 2>/dev/null && ! touch /usr/x /etc/x /run/git-agent/x /proc/sys/x 2>/dev/null &&
 	! grep -v " [r,a-z]*nosuid" /proc/self/mountinfo && [ "$(ls /run)" = git-agent ] && [ ! -s /proc/keys ] && [ -e x ] && echo held
 	END
-	chmod +x check && git add -A && git commit -qm check && test "$(git agent start -q -- ./check)" = held &&
-	refused=0 && for call in $calls; do
+	chmod +x check &&
+	git add -A &&
+	git commit -qm check &&
+	test "$(git agent start -q -- ./check)" = held &&
+	refused=0 &&
+	for call in $calls; do
 		fails $call || exit 1
-	done && echo "$refused refused" && test $refused -gt 60
+	done &&
+	echo "$refused refused" &&
+	test $refused -gt 60
 '
 
 test_done

@@ -14,11 +14,16 @@ chmod +x "$HOME/bin/claude" "$HOME/bin/codex"
 
 # project NAME: a repository, entered
 project() {
-	git init -q "$HOME/$1" && cd "$HOME/$1" && { test -e a || { echo a >a && git add a && git commit -qm a; }; }
+	git init -q "$HOME/$1" &&
+	cd "$HOME/$1" &&
+	{ test -e a || { echo a >a && git add a && git commit -qm a; }; }
 }
 # mode WORD: configured; and no home of before
 mode() {
-	echo "home_mode: $1" >"$conf" && { test ! -e "$HOME/aihome" || chmod -R u+rwx "$HOME/aihome"; } && rm -rf "$HOME/aihome" && find "$HOME/.local/state/git-agent" -mindepth 2 -maxdepth 2 -name home -exec rm -rf {} + 2>/dev/null
+	echo "home_mode: $1" >"$conf" &&
+	{ test ! -e "$HOME/aihome" || chmod -R u+rwx "$HOME/aihome"; } &&
+	rm -rf "$HOME/aihome" &&
+	find "$HOME/.local/state/git-agent" -mindepth 2 -maxdepth 2 -name home -exec rm -rf {} + 2>/dev/null
 	:
 }
 run() {
@@ -28,112 +33,335 @@ run() {
 # ---- notes --------------------------------------------------------------------------------
 
 test_expect_success 'every command is told that it is in a sandbox, in which session, and where to read more' '
-	mode shared && project n && git agent start -q --name one -- sh -c "test \$IS_SANDBOX = 1 && test \$GIT_AGENT_SESSION = one && cat \$GIT_AGENT_NOTES" >out && grep "^You run in a sandbox" out &&
-	test_cmp out "$HOME/aihome/.git-agent-notes.md" && test ! -e "$HOME/aihome/.claude"
+	mode shared &&
+	project n &&
+	git agent start -q --name one -- sh -c "
+		test \$IS_SANDBOX = 1 &&
+		test \$GIT_AGENT_SESSION = one &&
+		cat \$GIT_AGENT_NOTES" >out &&
+	grep "^You run in a sandbox" out &&
+	test_cmp out "$HOME/aihome/.git-agent-notes.md" &&
+	test ! -e "$HOME/aihome/.claude"
 '
 
 test_expect_success 'the file that an agent reads by itself: written once, and never over what somebody wrote' '
-	mode shared && project n && git agent start -q -- claude && cmp "$HOME/aihome/.git-agent-notes.md" "$HOME/aihome/.claude/CLAUDE.md" && test ! -e "$HOME/aihome/.codex" &&
-	before=$(stat -c "%i %z" "$HOME/aihome/.claude/CLAUDE.md" "$HOME/aihome/.git-agent-notes.md") && git agent start -q -- claude && test "$(stat -c "%i %z" "$HOME/aihome/.claude/CLAUDE.md" "$HOME/aihome/.git-agent-notes.md")" = "$before" &&
-	sed -i "s/sandbox/SANDBOX/" "$HOME/aihome/.claude/CLAUDE.md" && git agent start -q -- claude && cmp "$HOME/aihome/.git-agent-notes.md" "$HOME/aihome/.claude/CLAUDE.md" &&
+	mode shared &&
+	project n &&
+	git agent start -q -- claude &&
+	cmp "$HOME/aihome/.git-agent-notes.md" "$HOME/aihome/.claude/CLAUDE.md" &&
+	test ! -e "$HOME/aihome/.codex" &&
+	before=$(stat -c "%i %z" "$HOME/aihome/.claude/CLAUDE.md" "$HOME/aihome/.git-agent-notes.md") &&
+	git agent start -q -- claude &&
+	test "$(stat -c "%i %z" "$HOME/aihome/.claude/CLAUDE.md" "$HOME/aihome/.git-agent-notes.md")" = "$before" &&
+	sed -i "s/sandbox/SANDBOX/" "$HOME/aihome/.claude/CLAUDE.md" &&
+	git agent start -q -- claude &&
+	cmp "$HOME/aihome/.git-agent-notes.md" "$HOME/aihome/.claude/CLAUDE.md" &&
 	for text in "my own" ""; do
-		printf "$text" >"$HOME/aihome/.claude/CLAUDE.md" && git agent start -q -- claude && test "$(cat "$HOME/aihome/.claude/CLAUDE.md")" = "$text" || exit 1
-	done && git agent start -q -- codex && test -s "$HOME/aihome/.codex/AGENTS.md"
+		printf "$text" >"$HOME/aihome/.claude/CLAUDE.md" &&
+		git agent start -q -- claude &&
+		test "$(cat "$HOME/aihome/.claude/CLAUDE.md")" = "$text" ||
+			exit 1
+	done &&
+	git agent start -q -- codex &&
+	test -s "$HOME/aihome/.codex/AGENTS.md"
 '
 
 test_expect_success 'PS-02: nothing in place of a note leads a write anywhere, or keeps anybody waiting' '
-	mode shared && project n && mkdir victim && echo mine >victim/f && echo victim >.git/info/exclude &&
+	mode shared &&
+	project n &&
+	mkdir victim &&
+	echo mine >victim/f &&
+	echo victim >.git/info/exclude &&
 	for how in "ln -s $PWD/victim ~/.claude" "ln -s $PWD/victim/f ~/.git-agent-notes.md; mkdir ~/.claude; ln -s $PWD/victim/new ~/.claude/CLAUDE.md" "mkfifo ~/.git-agent-notes.md ~/.claude" \
 		"mkdir ~/.claude; mkfifo ~/.claude/CLAUDE.md; mkdir ~/.git-agent-notes.md" "touch ~/.claude" "mkdir ~/.claude; chmod 000 ~/.claude" "echo other >~/.git-agent-notes.md; mkdir ~/.claude; ln ~/.git-agent-notes.md ~/.claude/CLAUDE.md"; do
-		mode shared && run "rm -f ~/.git-agent-notes.md; $how" && timeout 180 git agent start -- claude 2>err && test "$(ls victim)" = f && test "$(cat victim/f)" = mine || { echo "failed: $how"; cat err; exit 1; }
-	done && mode shared && run "ln -s victim ~/.claude" && git agent start -- claude 2>err && grep "notes for the agent: cannot open .\.claude/CLAUDE.md" err &&
-	mode shared && run "rm ~/.git-agent-notes.md; ln -s $PWD/victim/f ~/.git-agent-notes.md" && run : && test ! -L "$HOME/aihome/.git-agent-notes.md" && test "$(cat victim/f)" = mine
+		mode shared &&
+		run "rm -f ~/.git-agent-notes.md; $how" &&
+		timeout 180 git agent start -- claude 2>err &&
+		test "$(ls victim)" = f &&
+		test "$(cat victim/f)" = mine ||
+			{
+				echo "failed: $how"
+				cat err
+				exit 1
+			}
+	done &&
+	mode shared &&
+	run "ln -s victim ~/.claude" &&
+	git agent start -- claude 2>err &&
+	grep "notes for the agent: cannot open .\.claude/CLAUDE.md" err &&
+	mode shared &&
+	run "rm ~/.git-agent-notes.md; ln -s $PWD/victim/f ~/.git-agent-notes.md" &&
+	run : &&
+	test ! -L "$HOME/aihome/.git-agent-notes.md" &&
+	test "$(cat victim/f)" = mine
 '
 
 # ---- modes --------------------------------------------------------------------------------
 
 test_expect_success 'shared: what one leaves another finds, in any repository' '
-	mode shared && project a1 && run "echo x >~/left" && project a2 && run "cat ~/left" >out && grep x out && test -e "$HOME/aihome/left"
+	mode shared &&
+	project a1 &&
+	run "echo x >~/left" &&
+	project a2 &&
+	run "cat ~/left" >out &&
+	grep x out &&
+	test -e "$HOME/aihome/left"
 '
 
 test_expect_success 'project: each repository has its own, and worktrees of it the same' '
-	mode project && project b1 && run "echo x >~/left; mkdir -p ~/b1" && git worktree add -q ../b1w 2>/dev/null && cd ../b1w && run "cat ~/left" >out && grep x out && project b2 && run "test ! -e ~/left" &&
-	test ! -e "$HOME/aihome/left" && test "$(git agent home --json | python3 -c "import json, sys; d = json.load(sys.stdin); print(d[\"mode\"], d[\"there\"])")" = "project True" &&
-	cd ../b1 && git agent home >out && home=$(sed -n "s/^home  //p" out) && test "$(cat "$home/left")" = x && test "$(stat -c %a "$home")" = 700
+	mode project &&
+	project b1 &&
+	run "echo x >~/left; mkdir -p ~/b1" &&
+	git worktree add -q ../b1w 2>/dev/null &&
+	cd ../b1w &&
+	run "cat ~/left" >out &&
+	grep x out &&
+	project b2 &&
+	run "test ! -e ~/left" &&
+	test ! -e "$HOME/aihome/left" &&
+	test "$(git agent home --json | python3 -c "import json, sys; d = json.load(sys.stdin); print(d[\"mode\"], d[\"there\"])")" = "project True" &&
+	cd ../b1 &&
+	git agent home >out &&
+	home=$(sed -n "s/^home  //p" out) &&
+	test "$(cat "$home/left")" = x &&
+	test "$(stat -c %a "$home")" = 700
 '
 
 test_expect_success 'project: logins are shared, the one written last; nothing else is' '
-	mode project && project c1 && run "mkdir -p ~/.claude ~/.codex && echo one >~/.claude/.credentials.json && echo c >~/.codex/auth.json && echo m >~/.claude.json && echo s >~/.claude/settings.json" &&
-	test "$(cat "$HOME/aihome/.claude/.credentials.json")" = one && test "$(stat -c %a "$HOME/aihome/.claude/.credentials.json")" = 600 && test "$(cd "$HOME/aihome" && find . -type f | sort | tr "\n" " ")" = "./.claude/.credentials.json ./.codex/auth.json " &&
-	project c2 && run "cat ~/.claude/.credentials.json; echo two >~/.claude/.credentials.json; touch -d 2001-01-01 ~/.claude/.credentials.json" >out && grep -x one out &&
-	cd ../c1 && run "cat ~/.claude/.credentials.json ~/.claude/settings.json" >out && printf "two\ns\n" >want && test_cmp want out
+	mode project &&
+	project c1 &&
+	run "mkdir -p ~/.claude ~/.codex && echo one >~/.claude/.credentials.json && echo c >~/.codex/auth.json && echo m >~/.claude.json && echo s >~/.claude/settings.json" &&
+	test "$(cat "$HOME/aihome/.claude/.credentials.json")" = one &&
+	test "$(stat -c %a "$HOME/aihome/.claude/.credentials.json")" = 600 &&
+	test "$(cd "$HOME/aihome" && find . -type f | sort | tr "\n" " ")" = "./.claude/.credentials.json ./.codex/auth.json " &&
+	project c2 &&
+	run "cat ~/.claude/.credentials.json; echo two >~/.claude/.credentials.json; touch -d 2001-01-01 ~/.claude/.credentials.json" >out &&
+	grep -x one out &&
+	cd ../c1 &&
+	test_prints "two\ns" run "cat ~/.claude/.credentials.json ~/.claude/settings.json"
 '
 
 test_expect_success 'PS-02 project: a login that is no plain file is left alone, and nothing is followed' '
-	mode project && project d1 && run "mkdir ~/.claude; echo good >~/.claude/.credentials.json" && echo secret >"$HOME/secret" && mkdir -p victim && echo victim >.git/info/exclude && project d2 &&
+	mode project &&
+	project d1 &&
+	run "mkdir ~/.claude; echo good >~/.claude/.credentials.json" &&
+	echo secret >"$HOME/secret" &&
+	mkdir -p victim &&
+	echo victim >.git/info/exclude &&
+	project d2 &&
 	for how in "ln -sf $HOME/secret .credentials.json" "rm -f .credentials.json; mkfifo .credentials.json" "rm -f .credentials.json; mkdir .credentials.json" "rm -f .credentials.json; truncate -s 9999999 .credentials.json" "cd ..; rm -r .claude; ln -s $HOME/d1/victim .claude"; do
-		timeout 180 git agent start -q -- sh -c "chmod -R u+rwx ~/.claude; rm -rf ~/.claude; mkdir ~/.claude; cd ~/.claude; $how" && timeout 180 git agent start -q -- true && test "$(cat "$HOME/aihome/.claude/.credentials.json")" = good && ! ls -A ../d1/victim | grep . || { echo "failed: $how"; exit 1; }
-	done && cd ../d1 && run "cat ~/.claude/.credentials.json" | grep -x good
+		timeout 180 git agent start -q -- sh -c "
+		chmod -R u+rwx ~/.claude
+		rm -rf ~/.claude
+		mkdir ~/.claude
+		cd ~/.claude
+		$how" &&
+		timeout 180 git agent start -q -- true &&
+		test "$(cat "$HOME/aihome/.claude/.credentials.json")" = good &&
+		! ls -A ../d1/victim | grep . || {
+			echo "failed: $how"
+			exit 1
+		}
+	done &&
+	cd ../d1 &&
+	run "cat ~/.claude/.credentials.json" | grep -x good
 '
 
 test_expect_success 'overlay: nothing gets to the home, resume finds it, and it goes with the session' '
-	mode shared && project e && run "echo below >~/f; echo gone >~/g; mkdir ~/d; echo 1 >~/d/1" && (cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) >before && echo "home_mode: overlay" >"$conf" &&
-	git agent start -q --name o -- sh -c "cat ~/f; echo new >~/f; rm ~/g; rm -r ~/d; mkdir ~/d; echo 2 >~/d/2; echo x >~/new; pwd" >out && printf "below\n$HOME/e\n" >want && test_cmp want out &&
-	(cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) >after && test_cmp before after && git agent resume -q o -- sh -c "cat ~/f ~/new; ls ~/d; test ! -e ~/g" >out && printf "new\nx\n2\n" >want && test_cmp want out &&
-	run "cat ~/f; test ! -e ~/new" >out && grep below out && git agent home diff o >out && printf "M f\nD g\nA d/2\nA new\n" | sort -k2 >want && grep -v "^[AM] \.bash\|a-git" out | sort -k2 >got && test_cmp want got &&
-	git agent drop --force o && test_expect_code 129 git agent home diff o
+	mode shared &&
+	project e &&
+	run "echo below >~/f; echo gone >~/g; mkdir ~/d; echo 1 >~/d/1" &&
+	(cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) >before &&
+	echo "home_mode: overlay" >"$conf" &&
+	git agent start -q --name o -- sh -c "
+		cat ~/f
+		echo new >~/f
+		rm ~/g
+		rm -r ~/d
+		mkdir ~/d
+		echo 2 >~/d/2
+		echo x >~/new
+		pwd" >out &&
+	printf "below\n$HOME/e\n" >want &&
+	test_cmp want out &&
+	(cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) >after &&
+	test_cmp before after &&
+	git agent resume -q o -- sh -c "
+		cat ~/f ~/new
+		ls ~/d
+		test ! -e ~/g" >out &&
+	printf "new\nx\n2\n" >want &&
+	test_cmp want out &&
+	run "cat ~/f; test ! -e ~/new" >out &&
+	grep below out &&
+	git agent home diff o >out &&
+	printf "M f\nD g\nA d/2\nA new\n" | sort -k2 >want &&
+	grep -v "^[AM] \.bash\|a-git" out | sort -k2 >got &&
+	test_cmp want got &&
+	git agent drop --force o &&
+	test_expect_code 129 git agent home diff o
 '
 
 test_expect_success 'overlay: the project below home is captured as ever, two at once do not meet' '
-	mode overlay && project f && echo "out?" >.git/info/exclude && { git agent start -q --name f1 -- sh -c "echo 1 >~/same; echo 1 >one; cat ~/same" >out1 & } && git agent start -q --name f2 -- sh -c "echo 2 >~/same; echo 2 >two; cat ~/same" >out2 && wait &&
-	test "$(cat out1 out2 | tr "\n" " ")" = "1 2 " && test "$(git cat-file blob agent/f1:one)" = 1 && test "$(git cat-file blob agent/f2:two)" = 2
+	mode overlay &&
+	project f &&
+	echo "out?" >.git/info/exclude &&
+	{
+		git agent start -q --name f1 -- sh -c "
+		echo 1 >~/same
+		echo 1 >one
+		cat ~/same" >out1 &
+	} &&
+	git agent start -q --name f2 -- sh -c "
+		echo 2 >~/same
+		echo 2 >two
+		cat ~/same" >out2 &&
+	wait &&
+	test "$(cat out1 out2 | tr "\n" " ")" = "1 2 " &&
+	test "$(git cat-file blob agent/f1:one)" = 1 &&
+	test "$(git cat-file blob agent/f2:two)" = 2
 '
 
 test_expect_success 'a repository can ask for less sharing, and not for more' '
-	mode shared && project g && echo "home_mode: project" >.agentdev.yaml && git add -A && git commit -qm c && run "echo x >~/left" && test ! -e "$HOME/aihome/left" && mode overlay &&
-	run "test ! -e ~/left; echo y >~/mine" && git agent home | grep "^mode  overlay" && echo "home_mode: shared" >.agentdev.yaml && git add -A && git commit -qm c && git agent home | grep "^mode  overlay" && mode shared && git agent home | grep "^mode  shared"
+	mode shared &&
+	project g &&
+	echo "home_mode: project" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm c &&
+	run "echo x >~/left" &&
+	test ! -e "$HOME/aihome/left" &&
+	mode overlay &&
+	run "test ! -e ~/left; echo y >~/mine" &&
+	git agent home | grep "^mode  overlay" &&
+	echo "home_mode: shared" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm c &&
+	git agent home | grep "^mode  overlay" &&
+	mode shared &&
+	git agent home | grep "^mode  shared"
 '
 
 # ---- git agent home -----------------------------------------------------------------------
 
 test_expect_success 'show: where, whose, how much of which agent' '
-	mode shared && project h && git agent home >out && grep "^home  $HOME/aihome (made by the first start)" out && run "mkdir -p ~/.claude ~/.npm/_cacache; head -c 100000 /dev/zero >~/.claude/big; echo x >~/.npm/_cacache/x; mkdir ~/shut; chmod 0 ~/shut" &&
-	git agent home --json >json && python3 -c "
+	mode shared &&
+	project h &&
+	git agent home >out &&
+	grep "^home  $HOME/aihome (made by the first start)" out &&
+	run "mkdir -p ~/.claude ~/.npm/_cacache; head -c 100000 /dev/zero >~/.claude/big; echo x >~/.npm/_cacache/x; mkdir ~/shut; chmod 0 ~/shut" &&
+	git agent home --json >json &&
+	python3 -c "
 import json
 d = json.load(open(\"json\")); p = {x[\"name\"]: x for x in d[\"parts\"]}
 assert d[\"path\"].endswith(\"/aihome\") and d[\"mode\"] == \"shared\" and d[\"there\"] and not d[\"in_use\"], d
 assert p[\"claude\"][\"files\"] == 1 and p[\"claude\"][\"bytes\"] >= 100000 and p[\"caches\"][\"files\"] == 1 and \"other\" in p, p
-" && git agent home show | grep "claude .*KiB  1 file" && (cd / && git agent home | grep "^mode  shared") && test_expect_code 129 git agent home shw && test_expect_code 129 git agent home show x
+" &&
+	git agent home show | grep "claude .*KiB  1 file" &&
+	(cd / && git agent home | grep "^mode  shared") &&
+	test_expect_code 129 git agent home shw &&
+	test_expect_code 129 git agent home show x
 '
 
 test_expect_success 'diff: what changed since a session began, though times were set back' '
-	mode shared && project i && run "echo 1 >~/before" && test_wait_for "test \$(date +%s) -gt \$(stat -c %Z $HOME/aihome/before)" && git agent start -q --name i2 -- sh -c "echo 2 >~/after; touch -d 2001-01-01 ~/after; printf x >\"\$HOME/\$(printf \"a\\033[31mb\")\"" &&
-	git agent home diff i2 >out && grep -x "M after" out && ! grep before out && ! grep "$(printf "\033")" out && git agent home diff >again && test_cmp out again && git agent home diff --json | python3 -c "import json, sys; assert {\"path\": \"after\", \"status\": \"M\"} in json.load(sys.stdin)" &&
+	mode shared &&
+	project i &&
+	run "echo 1 >~/before" &&
+	test_wait_for "test \$(date +%s) -gt \$(stat -c %Z $HOME/aihome/before)" &&
+	git agent start -q --name i2 -- sh -c "
+		echo 2 >~/after
+		touch -d 2001-01-01 ~/after
+		printf x >\"\$HOME/\$(printf \"a\033[31mb\")\"" &&
+	git agent home diff i2 >out &&
+	grep -x "M after" out &&
+	! grep before out &&
+	! grep "$(printf "\033")" out &&
+	git agent home diff >again &&
+	test_cmp out again &&
+	git agent home diff --json |
+		python3 -c "import json, sys; assert {\"path\": \"after\", \"status\": \"M\"} in json.load(sys.stdin)" &&
 	test_expect_code 129 git agent home diff none
 '
 
 test_expect_success 'reset: put aside or removed, whatever its modes' '
-	mode shared && project j && run "mkdir -p ~/x/y; echo 1 >~/x/y/z; chmod 0 ~/x/y ~/x" && git agent home reset --dry-run | grep "would put aside" && test -e "$HOME/aihome/.git-agent-notes.md" &&
-	git agent home reset 2>err && grep "^moved to " err && test ! -e "$HOME/aihome" && test -e "$(echo "$HOME"/aihome.2*Z)/x" && run "test ! -e ~/x; mkdir -p ~/d/e; touch ~/d/e/f; chmod 0 ~/d/e ~/d" &&
-	git agent home reset --delete && test ! -e "$HOME/aihome" && test "$(echo "$HOME"/aihome*)" = "$(echo "$HOME"/aihome.2*Z)" && git agent home reset 2>err && grep "nothing to do" err &&
-	ln -s "$HOME/j" "$HOME/aihome" && git agent home reset --delete && test -e "$HOME/j/a" && test ! -L "$HOME/aihome" && chmod -R u+rwx "$HOME"/aihome.2* && rm -r "$HOME"/aihome.2*
+	mode shared &&
+	project j &&
+	run "mkdir -p ~/x/y; echo 1 >~/x/y/z; chmod 0 ~/x/y ~/x" &&
+	git agent home reset --dry-run | grep "would put aside" &&
+	test -e "$HOME/aihome/.git-agent-notes.md" &&
+	git agent home reset 2>err &&
+	grep "^moved to " err &&
+	test ! -e "$HOME/aihome" &&
+	test -e "$(echo "$HOME"/aihome.2*Z)/x" &&
+	run "test ! -e ~/x; mkdir -p ~/d/e; touch ~/d/e/f; chmod 0 ~/d/e ~/d" &&
+	git agent home reset --delete &&
+	test ! -e "$HOME/aihome" &&
+	test "$(echo "$HOME"/aihome*)" = "$(echo "$HOME"/aihome.2*Z)" &&
+	git agent home reset 2>err &&
+	grep "nothing to do" err &&
+	ln -s "$HOME/j" "$HOME/aihome" &&
+	git agent home reset --delete &&
+	test -e "$HOME/j/a" &&
+	test ! -L "$HOME/aihome" &&
+	chmod -R u+rwx "$HOME"/aihome.2* &&
+	rm -r "$HOME"/aihome.2*
 '
 
 test_expect_success 'reset: not while a session runs, of whatever repository' '
-	mode shared && project k && test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
-	{ git agent start -q -- sh -c "echo up >~/up; while test ! -e ~/stop; do sleep 0.05; done" & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/up" && cd "$HOME/j" && test_expect_code 2 git agent home reset 2>err && grep "a session is running" err && test_expect_code 2 git agent home reset --delete &&
-	git agent home | grep "^used  by a session" && test -e "$HOME/aihome/up" &&
-	touch "$HOME/aihome/stop" && wait $pid && git agent home reset --delete && test ! -e "$HOME/aihome"
+	mode shared &&
+	project k &&
+	test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
+	{
+		git agent start -q -- sh -c "
+		echo up >~/up
+		while test ! -e ~/stop; do sleep 0.05; done" &
+	} &&
+	pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	cd "$HOME/j" &&
+	test_expect_code 2 git agent home reset 2>err &&
+	grep "a session is running" err &&
+	test_expect_code 2 git agent home reset --delete &&
+	git agent home | grep "^used  by a session" &&
+	test -e "$HOME/aihome/up" &&
+	touch "$HOME/aihome/stop" &&
+	wait $pid &&
+	git agent home reset --delete &&
+	test ! -e "$HOME/aihome"
 '
 
 test_expect_success 'a start waits for who has the lock of all homes, and is not refused' '
-	mode shared && project m && run : && mkfifo hold && echo hold >.git/info/exclude && { flock "$HOME/.local/state/git-agent" sh -c "touch held; read x <hold" & } && test_wait_for "test -e held" && rm held &&
-	{ git agent start -q --name waits -- true & } && p=$! && state=$(stat -c %i "$HOME/.local/state/git-agent") && test_wait_for "grep -q -- \"-> FLOCK.*:$state \" /proc/locks" && echo go >hold && wait $p && git agent list | grep "^waits "
+	mode shared &&
+	project m &&
+	run : &&
+	mkfifo hold &&
+	echo hold >.git/info/exclude &&
+	{
+		flock "$HOME/.local/state/git-agent" sh -c "
+		touch held
+		read x <hold" &
+	} &&
+	test_wait_for "test -e held" &&
+	rm held &&
+	{ git agent start -q --name waits -- true & } &&
+	p=$! &&
+	state=$(stat -c %i "$HOME/.local/state/git-agent") &&
+	test_wait_for "grep -q -- \"-> FLOCK.*:$state \" /proc/locks" &&
+	echo go >hold &&
+	wait $p &&
+	git agent list | grep "^waits "
 '
 
 test_expect_success 'reset of a project'\''s home leaves the others, and the logins' '
-	mode project && project l1 && run "mkdir ~/.claude; echo login >~/.claude/.credentials.json; echo x >~/x" && project l2 && run "echo y >~/y" && git agent home reset --delete && run "test ! -e ~/y; cat ~/.claude/.credentials.json" >out && grep -x login out && cd ../l1 && run "cat ~/x" | grep x
+	mode project &&
+	project l1 &&
+	run "mkdir ~/.claude; echo login >~/.claude/.credentials.json; echo x >~/x" &&
+	project l2 &&
+	run "echo y >~/y" &&
+	git agent home reset --delete &&
+	run "test ! -e ~/y; cat ~/.claude/.credentials.json" >out &&
+	grep -x login out &&
+	cd ../l1 &&
+	run "cat ~/x" | grep x
 '
 
 test_done

@@ -9,31 +9,52 @@ conf=$HOME/.config/git-agent/config.yaml
 mkdir -p "${conf%/*}"
 
 repo() {
-	git init -q "$1" && cd "$1" && git commit -q --allow-empty -m base
+	git init -q "$1" &&
+	cd "$1" &&
+	git commit -q --allow-empty -m base
 }
 
 # ended NAME TEXT: the session says so, in all places
 ended() {
-	git agent show "$1" | grep "note: session incomplete: it was ended .*$2" && git agent show --json "$1" | grep "\"incomplete\": \"it was ended .*$2" &&
+	git agent show "$1" | grep "note: session incomplete: it was ended .*$2" &&
+	git agent show --json "$1" | grep "\"incomplete\": \"it was ended .*$2" &&
 	grep "\"event\":\"limit\".*it was ended .*$2" "$HOME"/.local/state/git-agent/*/sessions/"$1"/journal.jsonl
 }
 
 test_expect_success 'RS-04: time: ended as by a hang-up, then hard; what was done is captured' '
-	repo time && test_expect_code 3 git agent -c limits.time=1s start --name t -- sh -c "echo x >x; trap \"echo bye >bye; exit 3\" HUP; while :; do sleep 0.1; done" 2>../err &&
-	grep "agent/t: limits: time 1s watch" ../err && git show agent/t:x && git show agent/t:bye && ended t "after 1s (limits.time)" &&
-	git agent show --json t | python3 -c "
+	repo time &&
+	test_expect_code 3 git agent -c limits.time=1s start --name t -- sh -c "
+		echo x >x
+		trap \"echo bye >bye; exit 3\" HUP
+		while :; do sleep 0.1; done" 2>../err &&
+	grep "agent/t: limits: time 1s watch" ../err &&
+	git show agent/t:x &&
+	git show agent/t:bye &&
+	ended t "after 1s (limits.time)" &&
+	git agent show --json t |
+		python3 -c "
 import json, sys
 assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(sys.stdin)[\"limits\"]"
 '
 
 test_expect_success 'of a session that is resumed, as they are now' '
-	cd time && test_expect_code 129 git agent -c limits.time=2s resume t sleep 100 2>../err && grep "limits: time 2s watch" ../err && ended t "after 2s (limits.time)" &&
-	git agent resume -q t true && git agent show --json t >../json && ! grep "\"time\"" ../json && grep "\"incomplete\": null" ../json
+	cd time &&
+	test_expect_code 129 git agent -c limits.time=2s resume t sleep 100 2>../err &&
+	grep "limits: time 2s watch" ../err &&
+	ended t "after 2s (limits.time)" &&
+	git agent resume -q t true &&
+	git agent show --json t >../json &&
+	! grep "\"time\"" ../json &&
+	grep "\"incomplete\": null" ../json
 '
 
 test_expect_success 'RS-04: output, to a pipe and to a file' '
-	repo output && test_expect_code 129 git agent -c limits.output=1MiB start -q --name o -- yes >../out && ended o "more than 1MiB (limits.output)" &&
-	git agent -c limits.output=1MiB start -q --name fits -- head -c 1000000 /dev/zero >../out && test "$(wc -c <../out)" = 1000000 && test -z "$(git agent show fits | grep incomplete)"
+	repo output &&
+	test_expect_code 129 git agent -c limits.output=1MiB start -q --name o -- yes >../out &&
+	ended o "more than 1MiB (limits.output)" &&
+	git agent -c limits.output=1MiB start -q --name fits -- head -c 1000000 /dev/zero >../out &&
+	test "$(wc -c <../out)" = 1000000 &&
+	test -z "$(git agent show fits | grep incomplete)"
 '
 
 for where in big d/e/big closed/big shared/big; do
@@ -68,13 +89,27 @@ stop_measuring() {
 	END
 }
 test_expect_success 'RS-01 who measures the layers ends with the supervisor, and with it the sandbox' '
-	repo measured && ulimit -S -n 500 && { git-agent -c limits.upper=1GiB start -q --name m -- sh -c "mkdir d; cd d; seq 30000 | xargs touch; touch ../ready; exec sleep 1000" & } && sup=$! &&
-	test_wait_for "git agent shell m -- test -e ready" && stop_measuring $sup >../pid && kill -9 "$sup" &&
-	test_wait_for "! kill -0 $(cat ../pid)" && test_wait_for "git agent list | grep captured"
+	repo measured &&
+	ulimit -S -n 500 &&
+	{
+		git-agent -c limits.upper=1GiB start -q --name m -- sh -c "
+		mkdir d
+		cd d
+		seq 30000 | xargs touch
+		touch ../ready
+		exec sleep 1000" &
+	} &&
+	sup=$! &&
+	test_wait_for "git agent shell m -- test -e ready" &&
+	stop_measuring $sup >../pid &&
+	kill -9 "$sup" &&
+	test_wait_for "! kill -0 $(cat ../pid)" &&
+	test_wait_for "git agent list | grep captured"
 '
 
 test_expect_success 'RS-04: upper: too deep to be measured' '
-	repo deep && test_expect_code 129 git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
+	repo deep &&
+	test_expect_code 129 git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
 import os, time
 for i in range(500): os.mkdir(\"d\"); os.chdir(\"d\")
 time.sleep(100)" &&
@@ -83,30 +118,54 @@ time.sleep(100)" &&
 
 hog='x = bytearray(50 << 20); print("small", flush=True); y = bytearray(300 << 20); print("large")'
 test_expect_success 'RS-04: memory: a hog gets no more' '
-	repo memory && { git agent -c limits.memory=200MiB start --name m -- python3 -c "$hog" >../out 2>../err; :; } &&
-	echo small >../want && test_cmp ../want ../out && grep "limits: memory 200MiB" ../err && git agent show m | grep "memory 200MiB" &&
-	git agent start -q -- python3 -c "$hog" >../out && test "$(tail -n 1 ../out)" = large
+	repo memory &&
+	{
+		git agent -c limits.memory=200MiB start --name m -- python3 -c "$hog" >../out 2>../err
+		:
+	} &&
+	echo small >../want &&
+	test_cmp ../want ../out &&
+	grep "limits: memory 200MiB" ../err &&
+	git agent show m | grep "memory 200MiB" &&
+	git agent start -q -- python3 -c "$hog" >../out &&
+	test "$(tail -n 1 ../out)" = large
 '
 
 # The most that any process of it had, those of git inside too that ended by themselves.
 cat >most.py <<-'EOF'
-	import resource, subprocess, sys
-	rc = subprocess.run(sys.argv[1:]).returncode
-	print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
-	sys.exit(rc)
+import resource, subprocess, sys
+rc = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(rc)
 EOF
 test_expect_success 'git over what the agent left is limited too: a link to a device for its alternates' '
-	repo device && python3 ../most.py "$GIT_AGENT" -c limits.memory=200MiB -c limits.capture.git_time=20s start -q --name z -- sh -c "
-		echo 1 >one; git add one; git commit -qm one; rm .git/objects/info/alternates; ln -s /dev/zero .git/objects/info/alternates" >../most 2>../err &&
-	cat ../most ../err && test "$(tail -n 1 ../most)" -lt 400 && test "$(git show agent/z:one)" = 1 &&
-	git agent show z >../show && cat ../show && grep "its work is one commit" ../show && ! grep git_time ../show
+	repo device &&
+	python3 ../most.py "$GIT_AGENT" -c limits.memory=200MiB -c limits.capture.git_time=20s start -q --name z -- sh -c "
+		echo 1 >one
+		git add one
+		git commit -qm one
+		rm .git/objects/info/alternates
+		ln -s /dev/zero .git/objects/info/alternates" >../most 2>../err &&
+	cat ../most ../err &&
+	test "$(tail -n 1 ../most)" -lt 400 &&
+	test "$(git show agent/z:one)" = 1 &&
+	git agent show z >../show &&
+	cat ../show &&
+	grep "its work is one commit" ../show &&
+	! grep git_time ../show
 '
 
 # Root is counted nowhere. Should ours not hold, that of the test does.
 test_expect_success NOT_ROOT 'RS-04: tasks: a fork bomb gets no more, and nobody outside is counted' '
-	repo tasks && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 1000 & pids="$pids $!"; done &&
+	repo tasks &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		sleep 1000 &
+		pids="$pids $!"
+	done &&
 	prlimit --nproc=3000 git agent -c limits.tasks=16 -c limits.time=30 start -q --name f -- sh -c "
-		for i in 1 2 3 4 5 6 7 8 9 10; do sleep 100 & done; echo \$(ls -d /proc/[0-9]* | wc -l)" >../out 2>../err && kill $pids &&
+		for i in 1 2 3 4 5 6 7 8 9 10; do sleep 100 & done
+		echo \$(ls -d /proc/[0-9]* | wc -l)" >../out 2>../err &&
+	kill $pids &&
 	test "$(cat ../out)" -ge 12 &&
 	prlimit --nproc=3000 git agent -c limits.tasks=40 -c limits.time=20 start -q --name bomb -- python3 -c "
 import os, time
@@ -119,33 +178,50 @@ while time.time() < end:
         pids = [p for p in os.listdir(\"/proc\") if p.isdigit()]
         open(\"most-%d\" % len(pids), \"w\").close()
         time.sleep(0.05)
-time.sleep(0.5)" && git ls-tree --name-only agent/bomb | sort -t- -k2n | tail -n 1 >../most && cat ../most && m=$(sed "s/.*-//" ../most) && test "$m" -ge 30 && test "$m" -le 40
+time.sleep(0.5)" &&
+	git ls-tree --name-only agent/bomb | sort -t- -k2n | tail -n 1 >../most &&
+	cat ../most &&
+	m=$(sed "s/.*-//" ../most) &&
+	test "$m" -ge 30 &&
+	test "$m" -le 40
 '
 
 test_expect_success NOT_ROOT 'tasks are limited without being asked for, and 0 ends that' '
-	repo default && git agent start --name d -- sh -c "ulimit -a | grep process || prlimit --nproc" >../out 2>../err && grep 8192 ../out && ! grep limits ../err &&
-	git agent show --json d | grep "\"value\": \"8192\"" && git agent -c limits.tasks=0 start -q --name n -- true && ! git agent show --json n | grep 8192
+	repo default &&
+	git agent start --name d -- sh -c "ulimit -a | grep process || prlimit --nproc" >../out 2>../err &&
+	grep 8192 ../out &&
+	! grep limits ../err &&
+	git agent show --json d | grep "\"value\": \"8192\"" &&
+	git agent -c limits.tasks=0 start -q --name n -- true &&
+	! git agent show --json n | grep 8192
 '
 
 # Descriptors that were sent to a socket and that nobody takes: the kernel refuses more to a sender whose
 # own limit is below what all of the user's programs have sent so. Too few for whoever has the usual limit.
 cat >hold.py <<-'EOF'
-	import array, os, socket, sys, time
-	null, pairs, left = os.open("/dev/null", os.O_RDONLY), [], 400
-	while left:
-	    pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
-	    pairs[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [null] * 100))])
-	    left -= 100
-	open(sys.argv[1], "w").close()
-	while os.path.exists(sys.argv[1]): time.sleep(0.05)
+import array, os, socket, sys, time
+null, pairs, left = os.open("/dev/null", os.O_RDONLY), [], 400
+while left:
+    pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+    pairs[-1][0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [null] * 100))])
+    left -= 100
+open(sys.argv[1], "w").close()
+while os.path.exists(sys.argv[1]): time.sleep(0.05)
 EOF
 held() {
-	python3 ../hold.py ../held & holder=$!
-	test_when_finished "rm -f $(dirname "$PWD")/held; wait $holder" && test_wait_for "test -e ../held"
+	python3 ../hold.py ../held &
+	holder=$!
+	test_when_finished "rm -f $(dirname "$PWD")/held; wait $holder" &&
+	test_wait_for "test -e ../held"
 }
 test_expect_success NOT_ROOT 'RS-04: descriptors held back on sockets keep no session from its work' '
-	repo sockets && held && ulimit -S -n 300 && git agent -c network.mode=allow -c network.allow=127.0.0.1:9 start -q --name s -- sh -c "ulimit -n >n" && git show agent/s:n | grep -x 300 &&
-	git agent resume -q s -- sh -c "echo 2 >two" && git agent start -qd --name on -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
+	repo sockets &&
+	held &&
+	ulimit -S -n 300 &&
+	git agent -c network.mode=allow -c network.allow=127.0.0.1:9 start -q --name s -- sh -c "ulimit -n >n" &&
+	git show agent/s:n | grep -x 300 &&
+	git agent resume -q s -- sh -c "echo 2 >two" &&
+	git agent start -qd --name on -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
 	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect=inside exit=7 -- \
 		git agent shell on -- sh -c "test -t 0 && echo inside; exit 7" &&
 	{ git agent shell on -- touch end || :; } &&
@@ -155,11 +231,26 @@ low() {
 	(ulimit -n 300 && "$@")
 }
 test_expect_success NOT_ROOT 'RS-04: with the hard limit as low, it waits, and then says so, whoever it is that sends' '
-	cd sockets && low git agent start -qd --name low -- sh -c "while [ ! -e end ]; do sleep 0.05; done" && held &&
-	{ low git agent start -q --name no -- true 2>../err; test $? = 125; } && cat ../err && grep "cannot hand over a command: more descriptors than .ulimit -H -n." ../err && grep "^hint: .*nobody takes them" ../err &&
-	{ git agent shell low -- true 2>../err; test $? = 125; } && cat ../err && grep "cannot start .true. in the sandbox: Too many references" ../err &&
-	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="cannot open a terminal in the sandbox: Too many references" exit=125 -- git agent shell low -- true && rm ../held &&
-	git agent shell low -- touch end && git agent wait low
+	cd sockets &&
+	low git agent start -qd --name low -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
+	held &&
+	{
+		low git agent start -q --name no -- true 2>../err
+		test $? = 125
+	} &&
+	cat ../err &&
+	grep "cannot hand over a command: more descriptors than .ulimit -H -n." ../err &&
+	grep "^hint: .*nobody takes them" ../err &&
+	{
+		git agent shell low -- true 2>../err
+		test $? = 125
+	} &&
+	cat ../err &&
+	grep "cannot start .true. in the sandbox: Too many references" ../err &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="cannot open a terminal in the sandbox: Too many references" exit=125 -- git agent shell low -- true &&
+	rm ../held &&
+	git agent shell low -- touch end &&
+	git agent wait low
 '
 
 # the user's own manager, which is asked for by a variable that no test has; root asks the system's
@@ -167,15 +258,21 @@ manager=/run/user/$(id -u)
 [ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"
 test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
 test_expect_success 'what cannot be limited here is refused when it is asked for' '
-	repo cannot && if git agent doctor | grep "^ok   limits .*no cpu"; then
-		test_expect_code 125 git agent -c limits.cpu=50 start --name c -- true 2>../err && grep "processor time (limits.cpu) cannot be limited here" ../err && grep "^hint: .*loginctl" ../err &&
-		test_expect_code 125 git agent -c limits.cpu=50 start --dry-run -- true && git agent list >../out && test_cmp /dev/null ../out
+	repo cannot &&
+	if git agent doctor | grep "^ok   limits .*no cpu"; then
+		test_expect_code 125 git agent -c limits.cpu=50 start --name c -- true 2>../err &&
+		grep "processor time (limits.cpu) cannot be limited here" ../err &&
+		grep "^hint: .*loginctl" ../err &&
+		test_expect_code 125 git agent -c limits.cpu=50 start --dry-run -- true &&
+		git agent list >../out &&
+		test_cmp /dev/null ../out
 	else
 		git agent -c limits.cpu=50 start --name c -- true
 	fi
 '
 test_expect_success CGROUP 'RS-04: memory of all processes together, by a cgroup: what goes beyond it is ended, and that is said' '
-	repo together && git agent -c limits.memory=200MiB -c limits.tasks=50 -c limits.cpu=50 start -q --name g -- python3 -c "
+	repo together &&
+	git agent -c limits.memory=200MiB -c limits.tasks=50 -c limits.cpu=50 start -q --name g -- python3 -c "
 import os, time
 pids = []
 for i in range(4):
@@ -183,27 +280,44 @@ for i in range(4):
     if pid == 0:
         x = bytearray(b\"x\" * (80 << 20)); time.sleep(3); os._exit(0)
     pids.append(pid)
-print(sum(os.waitpid(p, 0)[1] == 9 for p in pids))" >../out && test "$(cat ../out)" -ge 1 &&
-	git agent show g | grep "memory 200MiB [cs][gy]" && git agent show g | grep "session incomplete: the kernel ended .* for want of memory (limits.memory)"
+print(sum(os.waitpid(p, 0)[1] == 9 for p in pids))" >../out &&
+	test "$(cat ../out)" -ge 1 &&
+	git agent show g | grep "memory 200MiB [cs][gy]" &&
+	git agent show g |
+		grep "session incomplete: the kernel ended .* for want of memory (limits.memory)"
 '
 
 test_lazy_prereq SYSTEMD 'systemd-run $([ "$(id -u)" = 0 ] || echo --user) -q --scope true'
 # an ordinary user, with none of those
 test_lazy_prereq NO_CGROUP 'test_have_prereq NOT_ROOT && ! test_have_prereq CGROUP'
-if [ "$(id -u)" = 0 ]; then of= ; else of=--user; fi
+if [ "$(id -u)" = 0 ]; then of=; else of=--user; fi
 export of
 test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its as well, when it takes controllers from its own' '
-	repo unit && test_when_finished "systemctl $of stop ga-other-$$ ga-unit-$$" &&
+	repo unit &&
+	test_when_finished "systemctl $of stop ga-other-$$ ga-unit-$$" &&
 	systemd-run $of -q -p CPUWeight=50 --unit=ga-other-$$ sleep 1000 &&
 	systemd-run $of -q --unit=ga-unit-$$ --working-directory="$PWD" --setenv=PATH="$PATH" --setenv=HOME="$HOME" \
 		git agent -c limits.memory=200MiB -c limits.cpu=50 start -q --name unit -- sleep 1000 &&
-	test_wait_for "git agent list | grep running" && git agent show unit >../show && cat ../show && grep "memory 200MiB systemd" ../show && grep "cpu 50 systemd" ../show &&
-	dir=$(find /sys/fs/cgroup -type d -name "$(git agent shell unit -- sed "s,.*/,," /proc/self/cgroup)") && grep "^50000 " "$dir/cpu.max" &&
-	systemctl $of stop ga-other-$$ && systemctl $of daemon-reload && sleep 1 && cat "$dir/cpu.max" "$dir/memory.max" && grep "^50000 " "$dir/cpu.max" && grep 209715200 "$dir/memory.max"
+	test_wait_for "git agent list | grep running" &&
+	git agent show unit >../show &&
+	cat ../show &&
+	grep "memory 200MiB systemd" ../show &&
+	grep "cpu 50 systemd" ../show &&
+	dir=$(find /sys/fs/cgroup -type d -name "$(git agent shell unit -- sed "s,.*/,," /proc/self/cgroup)") &&
+	grep "^50000 " "$dir/cpu.max" &&
+	systemctl $of stop ga-other-$$ &&
+	systemctl $of daemon-reload &&
+	sleep 1 &&
+	cat "$dir/cpu.max" "$dir/memory.max" &&
+	grep "^50000 " "$dir/cpu.max" &&
+	grep 209715200 "$dir/memory.max"
 '
 
 test_expect_success NO_CGROUP 'systemd is asked where it is there, and when it refuses nothing starts' '
-	mkdir -p bin run/systemd && : >run/systemd/private && : >run/bus && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo scope &&
+	mkdir -p bin run/systemd &&
+	: >run/systemd/private &&
+	: >run/bus &&
+	cat >bin/busctl <<-\END &&
 	#!/bin/sh
 	printf "%s\n" "$@" >"$HOME/asked"
 	printf "%s " "$@" >>"$HOME/all"; echo >>"$HOME/all"
@@ -211,27 +325,66 @@ test_expect_success NO_CGROUP 'systemd is asked where it is there, and when it r
 	echo "Call failed: no thanks" >&2
 	exit 1
 	END
-	mkdir evil && printf "#!/bin/sh\ntouch %s\n" "$HOME/planted" >evil/busctl && chmod +x evil/busctl &&
+	chmod +x bin/busctl &&
+	repo scope &&
+	mkdir evil &&
+	printf "#!/bin/sh\ntouch %s\n" "$HOME/planted" >evil/busctl &&
+	chmod +x evil/busctl &&
 	PATH=evil:$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
-	cat ../err && grep "systemd did not limit the session: .Call failed: no thanks" ../err && grep "^hint: .*systemd-run --user --scope" ../err && git agent list >../out && test_cmp /dev/null ../out &&
-	tr "\n" " " <../asked >../line && cat ../line && grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../line &&
-	test ! -e "$HOME/planted" && : >"$HOME/old" && : >"$HOME/all" && PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err && cat ../err && grep "no thanks" ../err && grep -c OOMPolicy ../all >../n && echo 1 >../want && test_cmp ../want ../n && grep -v OOMPolicy ../all | grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
+	cat ../err &&
+	grep "systemd did not limit the session: .Call failed: no thanks" ../err &&
+	grep "^hint: .*systemd-run --user --scope" ../err &&
+	git agent list >../out &&
+	test_cmp /dev/null ../out &&
+	tr "\n" " " <../asked >../line &&
+	cat ../line &&
+	grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../line &&
+	test ! -e "$HOME/planted" &&
+	: >"$HOME/old" &&
+	: >"$HOME/all" &&
+	PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err &&
+	cat ../err &&
+	grep "no thanks" ../err &&
+	test_prints 1 grep -c OOMPolicy ../all &&
+	grep -v OOMPolicy ../all |
+		grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
 '
 
 test_expect_success NO_CGROUP 'a manager without a bus cannot be asked: memory is kept by rlimit, and that is said' '
-	mkdir -p bin nobus/systemd && : >nobus/systemd/private && cat >bin/busctl <<-\END && chmod +x bin/busctl && repo nobus-repo &&
+	mkdir -p bin nobus/systemd &&
+	: >nobus/systemd/private &&
+	cat >bin/busctl <<-\END &&
 	#!/bin/sh
 	: >"$HOME/asked-nobody"
 	exit 1
 	END
-	(unset DBUS_SESSION_BUS_ADDRESS; PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/nobus; export PATH XDG_RUNTIME_DIR
-	git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" >../out && echo 1048576 >../want && test_cmp ../want ../out && git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
-	test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err && grep "^hint: .*with its bus" ../err && test ! -e "$HOME/asked-nobody")
+	chmod +x bin/busctl &&
+	repo nobus-repo &&
+	(
+		unset DBUS_SESSION_BUS_ADDRESS
+		PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/nobus
+		export PATH XDG_RUNTIME_DIR
+		test_prints 1048576 git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" &&
+		git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
+		test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err &&
+		grep "^hint: .*with its bus" ../err &&
+		test ! -e "$HOME/asked-nobody"
+
+	)
 '
 
 test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '
-	repo lower && printf "limits: {time: 1s}\n" >.agentdev.yaml && git add -A && git commit -qm t && test_expect_code 129 git agent start -q --name r -- sleep 100 && ended r "limits.time" &&
-	printf "limits: {tasks: 0}\n" >.agentdev.yaml && git add -A && git commit -qm t && test_expect_code 125 git agent start -- true 2>../err && grep ".limits.tasks. needs trust" ../err
+	repo lower &&
+	printf "limits: {time: 1s}\n" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm t &&
+	test_expect_code 129 git agent start -q --name r -- sleep 100 &&
+	ended r "limits.time" &&
+	printf "limits: {tasks: 0}\n" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm t &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep ".limits.tasks. needs trust" ../err
 '
 
 test_done

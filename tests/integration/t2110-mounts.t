@@ -8,22 +8,36 @@ require_sandbox
 conf=$HOME/.config/git-agent/config.yaml
 canary=$TRASH/canary
 mkdir -p "${conf%/*}" "$HOME/w" "$HOME/.nvm" "$HOME/.local/bin" "$canary/p/.git" "$canary/bin" "$canary/node_modules"
-echo nvm >"$HOME/.nvm/id" && echo bin >"$HOME/.local/bin/id" && echo mine >"$canary/f" && echo mine >"$canary/p/a"
-git init -q "$HOME/w/p" && cd "$HOME/w/p" && mkdir -p pkg/node_modules && echo m >pkg/node_modules/m && printf 'node_modules/\nout\nerr\n' >.gitignore && echo a >a && echo s >pkg/s && git add -A && git commit -qm base
+echo nvm >"$HOME/.nvm/id" &&
+echo bin >"$HOME/.local/bin/id" &&
+echo mine >"$canary/f" &&
+echo mine >"$canary/p/a"
+git init -q "$HOME/w/p" &&
+cd "$HOME/w/p" &&
+mkdir -p pkg/node_modules &&
+echo m >pkg/node_modules/m &&
+printf 'node_modules/\nout\nerr\n' >.gitignore &&
+echo a >a &&
+echo s >pkg/s &&
+git add -A &&
+git commit -qm base
 cd "$TRASH" || exit 1
 
 # What nobody may change, and where nothing may be mounted.
 state_of_host() {
-	(cd "$canary" && find . -printf '%p %y %m %i %n %s %C@\n' | sort) && grep -F "$TRASH" /proc/self/mountinfo
+	(cd "$canary" && find . -printf '%p %y %m %i %n %s %C@\n' | sort) &&
+	grep -F "$TRASH" /proc/self/mountinfo
 	(cd "$HOME" && find .nvm .local/bin w/p/pkg -printf '%p %y %m %i %s %T@\n' | sort)
 }
 state_of_host >before
 unharmed() {
-	state_of_host >"$TRASH/after" && test_cmp "$TRASH/before" "$TRASH/after"
+	state_of_host >"$TRASH/after" &&
+	test_cmp "$TRASH/before" "$TRASH/after"
 }
 # no_home: as if no session had ever been
 no_home() {
-	{ test ! -e "$HOME/aihome" || chmod -R u+rwx "$HOME/aihome"; } && rm -rf "$HOME/aihome"
+	{ test ! -e "$HOME/aihome" || chmod -R u+rwx "$HOME/aihome"; } &&
+	rm -rf "$HOME/aihome"
 }
 # All is in its place, or one line says why nothing was started. Never anything else.
 right_or_refused() {
@@ -31,11 +45,17 @@ right_or_refused() {
 	timeout 180 git agent start -q -- sh -c 'cd ~/w/p && cat a pkg/node_modules/m ~/.nvm/id ~/.local/bin/id && ! touch ~/.nvm/x 2>/dev/null && touch new' >out 2>err
 	rc=$?
 	if [ $rc = 0 ]; then
-		printf 'a\nm\nnvm\nbin\n' | cmp - out && test -z "$(git ls-tree -r HEAD new)"
+		printf 'a\nm\nnvm\nbin\n' | cmp - out &&
+		test -z "$(git ls-tree -r HEAD new)"
 	elif [ $rc = 125 ]; then
-		test ! -s out && test "$(grep -c '^git-agent: ' err)" = 1 && grep -q '^hint: ' err && test "$(wc -l <err)" -le 3
+		test ! -s out &&
+		test "$(grep -c '^git-agent: ' err)" = 1 &&
+		grep -q '^hint: ' err &&
+		test "$(wc -l <err)" -le 3
 	else
-		echo "status $rc" && cat err && false
+		echo "status $rc" &&
+		cat err &&
+		false
 	fi
 }
 
@@ -57,78 +77,195 @@ for mode in shared project overlay; do
 done
 
 test_expect_success 'SB-04: other things in place of a mount point' '
-	echo "home_mode: shared" >"$conf" && cd "$HOME/w/p" && for place in w/p w .local .nvm; do
+	echo "home_mode: shared" >"$conf" &&
+	cd "$HOME/w/p" &&
+	for place in w/p w .local .nvm; do
 		for how in "mkfifo" "touch" "python3 -c \"import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])\""; do
-			no_home && mkdir -p -m 700 "$HOME/aihome" && mkdir -p "$(dirname "$HOME/aihome/$place")" && (cd "$(dirname "$HOME/aihome/$place")" && eval "$how \"${place##*/}\"") && right_or_refused && test $rc = 125 && grep "stands in the way of the mount point" err || { echo "failed: $place $how"; cat err; exit 1; }
+			no_home &&
+			mkdir -p -m 700 "$HOME/aihome" &&
+			mkdir -p "$(dirname "$HOME/aihome/$place")" &&
+			(cd "$(dirname "$HOME/aihome/$place")" && eval "$how \"${place##*/}\"") &&
+			right_or_refused &&
+			test $rc = 125 &&
+			grep "stands in the way of the mount point" err ||
+				{
+					echo "failed: $place $how"
+					cat err
+					exit 1
+				}
 		done
-	done && no_home && unharmed
+	done &&
+	no_home &&
+	unharmed
 '
 
 # An earlier session's layer, as nothing inside could make it: mount points are busy there.
 test_expect_success 'SB-04: a link in the project in place of a mount point, above one, or of the git dir' '
-	cd "$HOME/w/p" && no_home && git agent start -q --name u -- sh -c "echo 1 >x" && upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) && test -e "$upper/x" && chmod -R u+rwx "${upper%/*}/work" && rm -rf "${upper%/*}/work" && cp -a "${upper%/*}" ../kept &&
+	cd "$HOME/w/p" &&
+	no_home &&
+	git agent start -q --name u -- sh -c "echo 1 >x" &&
+	upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) &&
+	test -e "$upper/x" &&
+	chmod -R u+rwx "${upper%/*}/work" &&
+	rm -rf "${upper%/*}/work" &&
+	cp -a "${upper%/*}" ../kept &&
 	for place in .git pkg pkg/node_modules; do
 		for target in "$canary" "/proc/self/root$canary" .. ../../../../../../../canary nowhere; do
-			rm -rf "$upper/$place" && mkdir -p "$(dirname "$upper/$place")" && ln -s "$target" "$upper/$place" && { timeout 180 git agent resume -q u -- true >out 2>err; rc=$?; } &&
-			{ test $rc = 125 || test $rc = 128; } && test "$(grep -c "^git-agent: " err)" = 1 && unharmed || { echo "failed: $place -> $target: $rc"; cat err; exit 1; }
-			chmod -R u+rwx "${upper%/*}" && rm -rf "${upper%/*}" && cp -a ../kept "${upper%/*}" || exit 1
+			rm -rf "$upper/$place" &&
+			mkdir -p "$(dirname "$upper/$place")" &&
+			ln -s "$target" "$upper/$place" &&
+			{
+				timeout 180 git agent resume -q u -- true >out 2>err
+				rc=$?
+			} &&
+			{ test $rc = 125 || test $rc = 128; } &&
+			test "$(grep -c "^git-agent: " err)" = 1 &&
+			unharmed || {
+				echo "failed: $place -> $target: $rc"
+				cat err
+				exit 1
+			}
+			chmod -R u+rwx "${upper%/*}" &&
+			rm -rf "${upper%/*}" &&
+			cp -a ../kept "${upper%/*}" ||
+				exit 1
 		done
-	done && git agent resume -q u -- sh -c "cat pkg/node_modules/m x" >out && printf "m\n1\n" | cmp - out
+	done &&
+	git agent resume -q u -- sh -c "cat pkg/node_modules/m x" >out &&
+	printf "m\n1\n" | cmp - out
 '
 
 # In the home of a session that looks on, what others mount on is a directory like any other.
 test_expect_success 'SB-04 PS-02: directories and links swapped in a loop while sessions start' '
-	rm -f "$conf" && cd "$HOME/w/p" && no_home && mv "$HOME/.nvm" "$HOME/.local/bin" "$TRASH" && git init -q "$HOME/q" && (cd "$HOME/q" && git commit -q --allow-empty -m q) &&
+	rm -f "$conf" &&
+	cd "$HOME/w/p" &&
+	no_home &&
+	mv "$HOME/.nvm" "$HOME/.local/bin" "$TRASH" &&
+	git init -q "$HOME/q" &&
+	(cd "$HOME/q" && git commit -q --allow-empty -m q) &&
 	cat >"$HOME/q/swap.py" <<-\EOF &&
-		import ctypes, os
-		libc, home = ctypes.CDLL(None), os.environ["HOME"]
-		os.chdir(home)
-		for d in "w", ".local", ".nvm", "w/p":
-		    os.makedirs(d, exist_ok=True)
-		links = {}
-		for i, d in enumerate(("w", ".local", ".nvm", "w/p")):
-		    links[d] = "link%d" % i
-		    os.symlink(CANARY, links[d])
-		open("up", "w").close()
-		while not os.path.exists("stop"):
-		    for d in links:
-		        libc.renameat2(-100, d.encode(), -100, links[d].encode(), 2)
-		        libc.renameat2(-100, d.encode(), -100, links[d].encode(), 2)
+	import ctypes, os
+	libc, home = ctypes.CDLL(None), os.environ["HOME"]
+	os.chdir(home)
+	for d in "w", ".local", ".nvm", "w/p":
+	    os.makedirs(d, exist_ok=True)
+	links = {}
+	for i, d in enumerate(("w", ".local", ".nvm", "w/p")):
+	    links[d] = "link%d" % i
+	    os.symlink(CANARY, links[d])
+	open("up", "w").close()
+	while not os.path.exists("stop"):
+	    for d in links:
+	        libc.renameat2(-100, d.encode(), -100, links[d].encode(), 2)
+	        libc.renameat2(-100, d.encode(), -100, links[d].encode(), 2)
 	EOF
-	sed -i "s,CANARY,\"$canary\"," "$HOME/q/swap.py" && test_when_finished "touch \"$HOME/aihome/stop\"; wait" && { (cd "$HOME/q" && timeout 300 git agent start -q -- python3 swap.py) & } && swap=$! && test_wait_for "test -e $HOME/aihome/up" && mv "$TRASH/.nvm" "$HOME" && mv "$TRASH/bin" "$HOME/.local" &&
-	good=0 refused=0 lost=0 failed= && for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sed -i "s,CANARY,\"$canary\"," "$HOME/q/swap.py" &&
+	test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
+	{ (cd "$HOME/q" && timeout 300 git agent start -q -- python3 swap.py) & } &&
+	swap=$! &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	mv "$TRASH/.nvm" "$HOME" &&
+	mv "$TRASH/bin" "$HOME/.local" &&
+	good=0 refused=0 lost=0 failed= &&
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		right_or_refused
 		held=$?
 		case $rc in 0) good=$((good + 1)) ;; 125) refused=$((refused + 1)) ;; *) lost=$((lost + 1)) held=0 ;; esac
-		test $held = 0 && test $rc != 124 || { failed="$failed $i:$rc"; cat out err; }
-	done && touch "$HOME/aihome/stop" && wait $swap &&
-	echo "right $good, refused $refused, taken away $lost, failed:$failed" | tee "$TRASH/counts" && test -z "$failed" && test $((good + refused + lost)) = 20 && unharmed && ! (cd "$canary" && ls new p/new)
+		test $held = 0 &&
+		test $rc != 124 || {
+			failed="$failed $i:$rc"
+			cat out err
+		}
+	done &&
+	touch "$HOME/aihome/stop" &&
+	wait $swap &&
+	echo "right $good, refused $refused, taken away $lost, failed:$failed" | tee "$TRASH/counts" &&
+	test -z "$failed" &&
+	test $((good + refused + lost)) = 20 &&
+	unharmed &&
+	! (cd "$canary" && ls new p/new)
 '
 
 # ---- mount points ------------------------------------------------------------------------------
 
 test_expect_success 'mount points in the home: marked, 0555, not removed by accident by another session, nor by us' '
-	rm -f "$conf" && cd "$HOME/w/p" && no_home && rm -f "$HOME/q/swap.py" && test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
-	{ git agent start -q -- sh -c "touch ~/up; while test ! -e ~/stop; do sleep 0.05; done; cat a ~/.nvm/id ~/.local/bin/id" >out & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/up" && for d in w/p .nvm .local/bin; do
-		test "$(stat -c %a "$HOME/aihome/$d")" = 555 && test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1
-	done && (cd "$HOME/q" && git agent start -q -- sh -c "! rm -rf ~/w ~/.local 2>/dev/null && test -e ~/w/p/.git-agent-mount-point" && test_expect_code 2 git agent home reset && git agent gc && git agent home) &&
-	for d in w/p .nvm .local/bin; do test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1; done &&
-	touch "$HOME/aihome/stop" && wait $pid && printf "a\nnvm\nbin\n" | cmp - out
+	rm -f "$conf" &&
+	cd "$HOME/w/p" &&
+	no_home &&
+	rm -f "$HOME/q/swap.py" &&
+	test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
+	{
+		git agent start -q -- sh -c "
+		touch ~/up
+		while test ! -e ~/stop; do sleep 0.05; done
+		cat a ~/.nvm/id ~/.local/bin/id" >out &
+	} &&
+	pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	for d in w/p .nvm .local/bin; do
+		test "$(stat -c %a "$HOME/aihome/$d")" = 555 &&
+		test -f "$HOME/aihome/$d/.git-agent-mount-point" ||
+			exit 1
+	done &&
+	(
+		cd "$HOME/q" &&
+		git agent start -q -- sh -c "
+		! rm -rf ~/w ~/.local 2>/dev/null &&
+		test -e ~/w/p/.git-agent-mount-point" &&
+		test_expect_code 2 git agent home reset &&
+		git agent gc &&
+		git agent home
+
+	) &&
+	for d in w/p .nvm .local/bin; do
+		test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1
+	done &&
+	touch "$HOME/aihome/stop" &&
+	wait $pid &&
+	printf "a\nnvm\nbin\n" | cmp - out
 '
 
 # ---- a shared directory is one --------------------------------------------------------------------
 
 test_expect_success 'a shared directory: it can be emptied and filled again, as npm ci does; removing it fails with its name' '
-	cd "$HOME/w/p" && git agent start --name e -- sh -c "find pkg/node_modules -mindepth 1 -delete && echo n >pkg/node_modules/n && ls pkg/node_modules; rm -rf pkg/node_modules 2>&1; ls -A pkg/node_modules; mkdir -p pkg/node_modules && touch pkg/node_modules/again" >out &&
-	printf "n\nrm: cannot remove %spkg/node_modules%s: Device or resource busy\n" "'\''" "'\''" >want && test_cmp want out && test "$(cat pkg/node_modules/m)" = m && git agent resume -q e -- sh -c "ls pkg/node_modules" >out && echo again | cmp - out && unharmed
+	cd "$HOME/w/p" &&
+	git agent start --name e -- sh -c "
+		find pkg/node_modules -mindepth 1 -delete &&
+		echo n >pkg/node_modules/n &&
+		ls pkg/node_modules
+		rm -rf pkg/node_modules 2>&1
+		ls -A pkg/node_modules
+		mkdir -p pkg/node_modules &&
+		touch pkg/node_modules/again" >out &&
+	printf "n\nrm: cannot remove %spkg/node_modules%s: Device or resource busy\n" "'\''" "'\''" >want &&
+	test_cmp want out &&
+	test "$(cat pkg/node_modules/m)" = m &&
+	git agent resume -q e -- sh -c "ls pkg/node_modules" >out &&
+	echo again | cmp - out &&
+	unharmed
 '
 
 test_lazy_prereq NPM 'npm --version'
 test_expect_success NPM 'npm ci and npm install in a shared node_modules: they work, and the user'\''s stays as it was' '
-	git init -q "$HOME/n" && cd "$HOME/n" && mkdir m && echo "{\"name\":\"m\",\"version\":\"1.0.0\"}" >m/package.json && (cd m && npm pack --offline --silent >/dev/null && mv m-1.0.0.tgz ..) && rm -r m &&
-	echo "{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"m\":\"file:m-1.0.0.tgz\"}}" >package.json && npm install --offline --no-audit --no-fund --silent && echo node_modules >.gitignore && git add -A && git commit -qm n &&
-	echo user >node_modules/m/mark && git agent start -q -- sh -c "test -e node_modules/m/mark && npm ci --offline --no-audit --no-fund --silent && test ! -e node_modules/m/mark && test -e node_modules/m/package.json && npm install --offline --no-audit --no-fund --silent" && test "$(cat node_modules/m/mark)" = user
+	git init -q "$HOME/n" &&
+	cd "$HOME/n" &&
+	mkdir m &&
+	echo "{\"name\":\"m\",\"version\":\"1.0.0\"}" >m/package.json &&
+	(cd m && npm pack --offline --silent >/dev/null && mv m-1.0.0.tgz ..) &&
+	rm -r m &&
+	echo "{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"m\":\"file:m-1.0.0.tgz\"}}" >package.json &&
+	npm install --offline --no-audit --no-fund --silent &&
+	echo node_modules >.gitignore &&
+	git add -A &&
+	git commit -qm n &&
+	echo user >node_modules/m/mark &&
+	git agent start -q -- sh -c "
+		test -e node_modules/m/mark &&
+		npm ci --offline --no-audit --no-fund --silent &&
+		test ! -e node_modules/m/mark &&
+		test -e node_modules/m/package.json &&
+		npm install --offline --no-audit --no-fund --silent" &&
+	test "$(cat node_modules/m/mark)" = user
 '
 
 test_done

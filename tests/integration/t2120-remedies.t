@@ -9,7 +9,9 @@ deny=$TEST_BUILDDIR/tests/helpers/deny
 export deny
 
 test_expect_success 'make a repository' '
-	git init -q r && cd r && git commit -q --allow-empty -m base
+	git init -q r &&
+	cd r &&
+	git commit -q --allow-empty -m base
 '
 
 # says CAUSE REMEDY COMMAND...: before `git agent`, it fails with these, on a line each
@@ -19,12 +21,16 @@ says() {
 	(cd r && "$@" git agent start -q --name s -- touch ran) 2>err
 	rc=$?
 	cat err
-	[ $rc = 125 ] && [ "$(wc -l <err)" = 2 ] && grep "^git-agent: .*$says_cause" err && grep "^hint: .*\($says_bre\)" err &&
+	[ $rc = 125 ] &&
+	[ "$(wc -l <err)" = 2 ] &&
+	grep "^git-agent: .*$says_cause" err &&
+	grep "^hint: .*\($says_bre\)" err &&
 	! (cd r && git rev-parse -q --verify refs/agent/s/base) || return 1
 	"$@" git agent doctor --json >json
 	rc=$?
 	cat json
-	[ $rc = 1 ] && python3 - "$says_cause" "$says_remedy" <<-\END
+	[ $rc = 1 ] &&
+	python3 - "$says_cause" "$says_remedy" <<-\END
 	import json, re, sys
 	cause, remedy = (a.replace("(", "[(]").replace(")", "[)]") for a in sys.argv[1:])
 	failed = [c for c in json.load(open("json")) if not c["ok"]]
@@ -43,7 +49,8 @@ test_expect_success 'a filter that refuses namespaces or mounts, as of container
 test_expect_success 'calls that a kernel or a filter does not have' '
 	says "no user namespaces" . $deny unshare=ENOSYS -- &&
 	for call in close_range open_tree move_mount mount_setattr; do
-		says "system call that sandboxes need is not there" . $deny $call=ENOSYS -- || exit 1
+		says "system call that sandboxes need is not there" . $deny $call=ENOSYS -- ||
+			exit 1
 	done
 '
 
@@ -126,7 +133,8 @@ test_expect_success STRACE 'a state directory on NFS, eCryptfs, FAT, FUSE' '
 '
 
 test_expect_success USERNS 'a state directory on an overlay, as in containers' '
-	mkdir -p l u w ov && cat >on_overlay <<-\END &&
+	mkdir -p l u w ov &&
+	cat >on_overlay <<-\END &&
 	(cd "$TRASH/home" && mount -t overlay none -o userxattr,lowerdir=l,upperdir=u,workdir=w ov) && mkdir -p "$TRASH/home/ov/state" &&
 	chmod 700 "$TRASH/home/ov/state" && exec env XDG_STATE_HOME="$TRASH/home/ov/state" "$@"
 	END
@@ -136,29 +144,52 @@ test_expect_success USERNS 'a state directory on an overlay, as in containers' '
 # ---- what is installed ------------------------------------------------------------------------
 
 test_expect_success 'make install: programs, every page, completions, profile; make uninstall leaves none of it' '
-	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD/all" install >log 2>&1 && cd all && find . -type f >../files &&
-	(cd "$TEST_SRCDIR/docs" && ls man/*.[157] completion/*git-agent* completion/conf.d/* && echo man/git-agent-security.7) | sed "s,.*/,," >../want &&
-	printf "%s\n" git-agent git-agent-main git-agent-stage git-agent-init git-agent-probe >>../want && sort -u ../want >../names && sed "s,.*/,," ../files | sort -u | test_cmp ../names - &&
+	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD/all" install >log 2>&1 &&
+	cd all &&
+	find . -type f >../files &&
+	(
+		cd "$TEST_SRCDIR/docs" &&
+	ls man/*.[157] completion/*git-agent* completion/conf.d/* &&
+		echo man/git-agent-security.7
+
+	) |
+			sed "s,.*/,," >../want &&
+	printf "%s\n" git-agent git-agent-main git-agent-stage git-agent-init git-agent-probe >>../want &&
+	sort -u ../want >../names &&
+	sed "s,.*/,," ../files | sort -u | test_cmp ../names - &&
 	for f in /bin/git-agent /libexec/git-agent/git-agent-init /bash-completion/completions/git-agent /site-functions/_git-agent \
 		/vendor_completions.d/git-agent.fish /vendor_conf.d/git-agent.fish /apparmor.d/git-agent /man1/git-agent.1 /man5/agentdev.yaml.5 /man7/git-agent-security.7; do
 		grep "$f\$" ../files || { echo "$f is missing" && exit 1; }
 	done &&
-	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD" uninstall >../log 2>&1 && cd .. && test "$(find all -type f -o -type l -o -name git-agent)" = ""
+	make -s -C "$TEST_BUILDDIR" DESTDIR="$PWD" uninstall >../log 2>&1 &&
+	cd .. &&
+	test "$(find all -type f -o -type l -o -name git-agent)" = ""
 '
 
 # ---- the profile ------------------------------------------------------------------------------
 
 test_expect_success 'the AppArmor profile: for these directories, and no second one for bwrap' '
-	mkdir -p aa && sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa /opt/x/bin /usr/bin /opt/x/libexec/git-agent >got &&
-	grep "^@{GIT_AGENT_DIRS}=/opt/x/bin /opt/x/libexec/git-agent /usr/bin " got && grep "^profile git-agent-bwrap" got && grep "^profile git-agent-stage" got &&
-	echo "profile bwrap /usr/bin/bwrap {" >aa/bwrap && sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa /opt/x >got &&
-	! grep "^profile git-agent-bwrap" got && grep "^profile git-agent-stage" got &&
-	test_must_fail sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa "/a b" 2>err && grep "cannot stand in an AppArmor profile" err
+	mkdir -p aa &&
+	sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa /opt/x/bin /usr/bin /opt/x/libexec/git-agent >got &&
+	grep "^@{GIT_AGENT_DIRS}=/opt/x/bin /opt/x/libexec/git-agent /usr/bin " got &&
+	grep "^profile git-agent-bwrap" got &&
+	grep "^profile git-agent-stage" got &&
+	echo "profile bwrap /usr/bin/bwrap {" >aa/bwrap &&
+	sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa /opt/x >got &&
+	! grep "^profile git-agent-bwrap" got &&
+	grep "^profile git-agent-stage" got &&
+	test_must_fail sh "$TEST_SRCDIR/docs/apparmor/install.sh" "$TEST_SRCDIR/docs/apparmor/git-agent" aa "/a b" 2>err &&
+	grep "cannot stand in an AppArmor profile" err
 '
 
 test_expect_success 'make install puts it where an AppArmor is that knows it, and into a package; make uninstall takes it away' '
-	make -s -C "$TEST_BUILDDIR" apparmordir="$PWD/nowhere" install-data-hook && test ! -e nowhere && m="make -s -C $TEST_BUILDDIR DESTDIR=$PWD/dest" &&
-	$m apparmordir="$PWD/where" install-data-hook && grep "^@{GIT_AGENT_DIRS}=" "dest$PWD/where/git-agent" && $m apparmordir="$PWD/where" uninstall-hook && test ! -e "dest$PWD/where/git-agent"
+	make -s -C "$TEST_BUILDDIR" apparmordir="$PWD/nowhere" install-data-hook &&
+	test ! -e nowhere &&
+	m="make -s -C $TEST_BUILDDIR DESTDIR=$PWD/dest" &&
+	$m apparmordir="$PWD/where" install-data-hook &&
+	grep "^@{GIT_AGENT_DIRS}=" "dest$PWD/where/git-agent" &&
+	$m apparmordir="$PWD/where" uninstall-hook &&
+	test ! -e "dest$PWD/where/git-agent"
 '
 
 test_done

@@ -4,7 +4,8 @@ test_description='what sessions see besides: mounts.ro, mounts.rw, env.pass, env
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
 conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}" "$HOME/data/in" "$HOME/shared" "$HOME/srv" && echo data >"$HOME/data/in/f"
+mkdir -p "${conf%/*}" "$HOME/data/in" "$HOME/shared" "$HOME/srv" &&
+echo data >"$HOME/data/in/f"
 
 # user TEXT: the user's file
 user() {
@@ -16,68 +17,196 @@ start() {
 }
 # refused WORDS TEXT: nothing starts with that file, for that reason
 refused() {
-	user "$2" && test_expect_code 125 git agent start -- true </dev/null 2>../err && { grep "$1" ../err || { cat ../err; return 1; } }
+	user "$2" &&
+	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
+	{ grep "$1" ../err || {
+		cat ../err
+		return 1
+	}; }
 }
-git init -q p && cd p && echo a >a && git add -A && git commit -qm base || exit 1
+git init -q p &&
+cd p &&
+echo a >a &&
+git add -A &&
+git commit -qm base || exit 1
 
 test_expect_success 'names and values that are none are refused, with their place' '
-	for line in "pass: [HOME]" "pass: [PATH]" "pass: [GIT_DIR]" "pass: [GIT_AGENT_NOTES]" "pass: [\"*\"]" "pass: [A=b]" "pass: [1a]" "set: {HOME: x}" "set: {1a: x}" "set: {a-b: x}" "set: {GIT_INDEX_FILE: x}"
-	do
-		user "env:\n  $line\n" && test_must_fail git agent config 2>../err && grep "config.yaml:2:[0-9]*: .env.[a-z]*. takes names of variables" ../err || exit 1
-	done && user "env:\n  set: [A=b]\n" && test_must_fail git agent config 2>../err && grep "2:8: .env.set. takes names with a value each" ../err && user "env:\n  set: A=b\n" && test_must_fail git agent config 2>../err && grep "takes names with a value each" ../err &&
-	user "env:\n  set: {A: [b]}\n" && test_must_fail git agent config 2>../err && grep "takes names with one value each" ../err && rm "$conf" && test_expect_code 129 git agent -c env.set=PATH=/x config && test_expect_code 129 git agent -c env.pass=HOME config
+	for line in "pass: [HOME]" "pass: [PATH]" "pass: [GIT_DIR]" "pass: [GIT_AGENT_NOTES]" "pass: [\"*\"]" "pass: [A=b]" "pass: [1a]" "set: {HOME: x}" "set: {1a: x}" "set: {a-b: x}" "set: {GIT_INDEX_FILE: x}"; do
+		user "env:\n  $line\n" &&
+		test_must_fail git agent config 2>../err &&
+		grep "config.yaml:2:[0-9]*: .env.[a-z]*. takes names of variables" ../err ||
+			exit 1
+	done &&
+	user "env:\n  set: [A=b]\n" &&
+	test_must_fail git agent config 2>../err &&
+	grep "2:8: .env.set. takes names with a value each" ../err &&
+	user "env:\n  set: A=b\n" &&
+	test_must_fail git agent config 2>../err &&
+	grep "takes names with a value each" ../err &&
+	user "env:\n  set: {A: [b]}\n" &&
+	test_must_fail git agent config 2>../err &&
+	grep "takes names with one value each" ../err &&
+	rm "$conf" &&
+	test_expect_code 129 git agent -c env.set=PATH=/x config &&
+	test_expect_code 129 git agent -c env.pass=HOME config
 '
 
 test_expect_success 'what is printed gives the same again' '
-	user "env:\n  pass: [A, B_*]\n  set: {ONE: \"1 # x\", TWO: \"a=b: {c}\", EMPTY: \"\"}\nmounts:\n  ro: [~/data]\n  rw: [~/shared]\n" && git agent config >../one && grep "  pass: .A, \"B_\*\"." ../one && cp ../one "$conf" && git agent config >../two && test_cmp ../one ../two &&
+	user "env:\n  pass: [A, B_*]\n  set: {ONE: \"1 # x\", TWO: \"a=b: {c}\", EMPTY: \"\"}\nmounts:\n  ro: [~/data]\n  rw: [~/shared]\n" &&
+	git agent config >../one &&
+	grep "  pass: .A, \"B_\*\"." ../one &&
+	cp ../one "$conf" &&
+	git agent config >../two &&
+	test_cmp ../one ../two &&
 	git agent -c env.set=ONE=2 config | grep "set: {ONE: 2, TWO: \"a=b: {c}\", EMPTY: \"\"}"
 '
 
 require_sandbox
 
 test_expect_success 'env.pass and env.set: only what is named, set over passed over the preset' '
-	user "env:\n  pass: [ONE, PRE_*]\n  set: {TWO: two, PRE_B: set, IFS: \"\"}\n" && ONE=1 PRE_A=a PRE_B=b OTHER=o TWO=outside start "env" >../out && grep "^ONE=1\$" ../out && grep "^PRE_A=a\$" ../out && grep "^PRE_B=set\$" ../out && grep "^TWO=two\$" ../out && ! grep "^OTHER=" ../out &&
-	test "$(grep -c "^PRE_B=" ../out)" = 1 && git agent -c env.set=TWO=3 -c env.pass=OTHER start -q -- env >../out 2>&1 && grep "^TWO=3\$" ../out
+	user "env:\n  pass: [ONE, PRE_*]\n  set: {TWO: two, PRE_B: set, IFS: \"\"}\n" &&
+	ONE=1 PRE_A=a PRE_B=b OTHER=o TWO=outside start "env" >../out &&
+	grep "^ONE=1\$" ../out &&
+	grep "^PRE_A=a\$" ../out &&
+	grep "^PRE_B=set\$" ../out &&
+	grep "^TWO=two\$" ../out &&
+	! grep "^OTHER=" ../out &&
+	test "$(grep -c "^PRE_B=" ../out)" = 1 &&
+	git agent -c env.set=TWO=3 -c env.pass=OTHER start -q -- env >../out 2>&1 &&
+	grep "^TWO=3\$" ../out
 '
 
 test_expect_success 'mounts.ro: there, at its own place, and not to be written; said in the banner' '
-	user "mounts: {ro: [~/data, ~/none]}\n" && git agent start -- sh -c "cat $HOME/data/in/f; echo x >$HOME/data/in/g || echo refused" >../out 2>../err && grep "^data\$" ../out && grep refused ../out && test ! -e ../data/in/g &&
-	grep "shown read-only: $HOME/data\$" ../err && grep "left out: $HOME/none: it is not there" ../err && rm "$conf" && test "$(start "ls $HOME/data 2>/dev/null; true")" = ""
+	user "mounts: {ro: [~/data, ~/none]}\n" &&
+	git agent start -- sh -c "
+		cat $HOME/data/in/f
+		echo x >$HOME/data/in/g || echo refused" >../out 2>../err &&
+	grep "^data\$" ../out &&
+	grep refused ../out &&
+	test ! -e ../data/in/g &&
+	grep "shown read-only: $HOME/data\$" ../err &&
+	grep "left out: $HOME/none: it is not there" ../err &&
+	rm "$conf" &&
+	test "$(start "ls $HOME/data 2>/dev/null; true")" = ""
 '
 
 test_expect_success 'mounts.rw: what is written is there, and in no commit; the banner is loud' '
-	user "mounts: {rw: [~/shared], ro: [~/data, ~/shared]}\n" && git agent start --name w -- sh -c "echo mine >$HOME/shared/f; cat $HOME/data/in/f" >../out 2>../err && grep "^data\$" ../out && test "$(cat "$HOME/shared/f")" = mine && grep "WRITABLE.*$HOME/shared" ../err && ! git rev-parse -q --verify agent/w &&
-	git agent start -q --name v -- sh -c "echo x >x" && git agent resume v -- true 2>../err && grep "WRITABLE.*$HOME/shared" ../err
+	user "mounts: {rw: [~/shared], ro: [~/data, ~/shared]}\n" &&
+	git agent start --name w -- sh -c "
+		echo mine >$HOME/shared/f
+		cat $HOME/data/in/f" >../out 2>../err &&
+	grep "^data\$" ../out &&
+	test "$(cat "$HOME/shared/f")" = mine &&
+	grep "WRITABLE.*$HOME/shared" ../err &&
+	! git rev-parse -q --verify agent/w &&
+	git agent start -q --name v -- sh -c "echo x >x" &&
+	git agent resume v -- true 2>../err &&
+	grep "WRITABLE.*$HOME/shared" ../err
 '
 
 test_expect_success 'one outside of home, at its own place' '
-	d=$(mktemp -d /var/tmp/git-agent-mount-XXXXXX) && test_when_finished "rm -rf $d" && mkdir "$d/rw" "$d/ro" && echo r >"$d/ro/f" && user "mounts: {ro: [$d/ro], rw: [$d/rw]}\n" &&
-	test_expect_code 1 start "cat $d/ro/f; echo w >$d/rw/f; touch $d/ro/g" >../got 2>&1 && grep "^r\$" ../got && test "$(cat "$d/rw/f")" = w && test ! -e "$d/ro/g"
+	d=$(mktemp -d "$TRASH/mount-XXXXXX") &&
+	test_when_finished "rm -rf $d" &&
+	mkdir "$d/rw" "$d/ro" &&
+	echo r >"$d/ro/f" &&
+	user "mounts: {ro: [$d/ro], rw: [$d/rw]}\n" &&
+	test_expect_code 1 start "cat $d/ro/f; echo w >$d/rw/f; touch $d/ro/g" >../got 2>&1 &&
+	grep "^r\$" ../got &&
+	test "$(cat "$d/rw/f")" = w &&
+	test ! -e "$d/ro/g"
 '
 
 test_expect_success 'SB-20, SB-08: what must not be shown is refused, and why' '
-	mkdir -p ../.ssh ../.aws ../.config/x ../.cache/c ../holds/.ssh ../repo ../bin ../sock ../deep/repo && git init -q ../repo && git init -q ../deep/repo && mkdir -p ../repo/sub && ln -s "$HOME/.ssh" ../link && python3 -c "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])" ../sock/s &&
+	mkdir -p ../.ssh ../.aws ../.config/x ../.cache/c ../holds/.ssh ../repo ../bin ../sock ../deep/repo &&
+	git init -q ../repo &&
+	git init -q ../deep/repo &&
+	mkdir -p ../repo/sub &&
+	ln -s "$HOME/.ssh" ../link &&
+	python3 -c "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])" ../sock/s &&
 	for k in ro rw; do
-		for d in .ssh .ssh/x .aws .config; do mkdir -p "$HOME/$d"; refused "may hold credentials" "mounts: {$k: [~/$d]}\n" || refused "are configured there" "mounts: {$k: [~/$d]}\n" || exit 1; done &&
-		refused "holds what may be credentials" "mounts: {$k: [~/holds]}\n" && refused "reached through a link" "mounts: {$k: [~/link]}\n" && refused "holds a socket" "mounts: {$k: [~/sock]}\n" &&
-		for d in /usr /etc /etc/ssl /proc /run /run/user /dev/shm /sys /tmp /var /bin; do test ! -d $d -o -L $d || refused "part of the system" "mounts: {$k: [$d]}\n" || exit 1; done &&
-		refused "your home directory" "mounts: {$k: [\"$HOME\"]}\n" && refused "your home directory" "mounts: {$k: [\"$(dirname "$HOME")\"]}\n" && refused "overlaps with the project" "mounts: {$k: [~/p]}\n" && mkdir -p sub && refused "overlaps with the project" "mounts: {$k: [~/p/sub]}\n" &&
-		mkdir -p ../aihome/x && refused "the agents. home" "mounts: {$k: [~/aihome/x]}\n" && echo f >../file && refused "not a directory" "mounts: {$k: [~/file]}\n" || exit 1
-	done && refused "are configured there" "mounts: {rw: [~/.cache/c]}\n" && refused "a repository" "mounts: {rw: [~/repo]}\n" && refused "a repository" "mounts: {rw: [~/repo/sub]}\n" && refused "a repository" "mounts: {rw: [~/repo/.git]}\n" && refused "holds a repository" "mounts: {rw: [~/deep]}\n" &&
-	PATH=$HOME/bin:$PATH refused "of your .PATH" "mounts: {rw: [~/bin]}\n" && refused "shown for writing" "mounts: {rw: [~/shared], ro: [~/shared/in]}\n" && user "mounts: {ro: [~/repo, ~/deep]}\n" && start true
+		for d in .ssh .ssh/x .aws .config; do
+			mkdir -p "$HOME/$d"
+			refused "may hold credentials" "mounts: {$k: [~/$d]}\n" ||
+				refused "are configured there" "mounts: {$k: [~/$d]}\n" ||
+				exit 1
+		done &&
+		refused "holds what may be credentials" "mounts: {$k: [~/holds]}\n" &&
+		refused "reached through a link" "mounts: {$k: [~/link]}\n" &&
+		refused "holds a socket" "mounts: {$k: [~/sock]}\n" &&
+		for d in /usr /etc /etc/ssl /proc /run /run/user /dev/shm /sys /tmp /var /bin; do
+			test ! -d $d -o -L $d || refused "part of the system" "mounts: {$k: [$d]}\n" ||
+				exit 1
+		done &&
+		refused "your home directory" "mounts: {$k: [\"$HOME\"]}\n" &&
+		refused "your home directory" "mounts: {$k: [\"$(dirname "$HOME")\"]}\n" &&
+		refused "overlaps with the project" "mounts: {$k: [~/p]}\n" &&
+		mkdir -p sub &&
+		refused "overlaps with the project" "mounts: {$k: [~/p/sub]}\n" &&
+		mkdir -p ../aihome/x &&
+		refused "the agents. home" "mounts: {$k: [~/aihome/x]}\n" &&
+		echo f >../file &&
+		refused "not a directory" "mounts: {$k: [~/file]}\n" || exit 1
+	done &&
+	refused "are configured there" "mounts: {rw: [~/.cache/c]}\n" &&
+	refused "a repository" "mounts: {rw: [~/repo]}\n" &&
+	refused "a repository" "mounts: {rw: [~/repo/sub]}\n" &&
+	refused "a repository" "mounts: {rw: [~/repo/.git]}\n" &&
+	refused "holds a repository" "mounts: {rw: [~/deep]}\n" &&
+	PATH=$HOME/bin:$PATH refused "of your .PATH" "mounts: {rw: [~/bin]}\n" &&
+	refused "shown for writing" "mounts: {rw: [~/shared], ro: [~/shared/in]}\n" &&
+	user "mounts: {ro: [~/repo, ~/deep]}\n" &&
+	start true
 '
 
 test_expect_success 'PS-01: of a repository they need trust, and are shown in words' '
-	rm -f "$conf" && printf "mounts:\n  ro: [~/data]\n  rw: [~/shared]\nenv:\n  pass: [AWS_*]\n  set: {A: b}\n" >.agentdev.yaml && git add -A && git commit -qm mounts && test_expect_code 125 git agent start -- true </dev/null 2>../err && grep ".agentdev.yaml:2:8: .mounts.ro. needs trust, and 3 other settings too" ../err &&
-	git agent start -q --untrusted -- sh -c "ls $HOME/data || true; echo A=\$A" >../got 2>/dev/null && ! grep "^in\$" ../got && grep "^A=\$" ../got && git agent trust -y >../words && grep "    read everything in ~/data (line 2)" ../words && grep "    read and change everything in ~/shared, at once and without a review (line 3)" ../words &&
-	grep "    read the value of AWS_\* in your environment (line 5)" ../words && grep "    run with A=b in the environment (line 6)" ../words && AWS_X=x start "cat $HOME/data/in/f; echo y >$HOME/shared/y; echo \$A \$AWS_X" >../got && grep data ../got && grep "^b x\$" ../got && test -e "$HOME/shared/y" &&
-	git agent start -q --name r -- sh -c "echo 1 >one" && git agent resume -q r -- sh -c "cat $HOME/data/in/f" >../got && grep data ../got
+	rm -f "$conf" &&
+	printf "mounts:\n  ro: [~/data]\n  rw: [~/shared]\nenv:\n  pass: [AWS_*]\n  set: {A: b}\n" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm mounts &&
+	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
+	grep ".agentdev.yaml:2:8: .mounts.ro. needs trust, and 3 other settings too" ../err &&
+	git agent start -q --untrusted -- sh -c "
+		ls $HOME/data || true
+		echo A=\$A" >../got 2>/dev/null &&
+	! grep "^in\$" ../got &&
+	grep "^A=\$" ../got &&
+	git agent trust -y >../words &&
+	grep "    read everything in ~/data (line 2)" ../words &&
+	grep "    read and change everything in ~/shared, at once and without a review (line 3)" ../words &&
+	grep "    read the value of AWS_\* in your environment (line 5)" ../words &&
+	grep "    run with A=b in the environment (line 6)" ../words &&
+	AWS_X=x start "cat $HOME/data/in/f; echo y >$HOME/shared/y; echo \$A \$AWS_X" >../got &&
+	grep data ../got &&
+	grep "^b x\$" ../got &&
+	test -e "$HOME/shared/y" &&
+	git agent start -q --name r -- sh -c "echo 1 >one" &&
+	git agent resume -q r -- sh -c "cat $HOME/data/in/f" >../got &&
+	grep data ../got
 '
 
 test_expect_success 'tree: live lays sessions over the working tree, where no copy is asked for' '
-	cd .. && git init -q live && cd live && echo a >a && git add -A && git commit -qm base && user "tree: live\n" && git agent start -- sh -c "echo 1 >one" 2>../err && grep "the working tree itself lies beneath" ../err && test ! -e one &&
-	git agent start --base HEAD -- true 2>../err && ! grep "lies beneath" ../err && git agent start --dirty ignore -- true 2>../err && ! grep "lies beneath" ../err && git agent -c tree=base start -- true 2>../err && ! grep "lies beneath" ../err &&
-	rm "$conf" && echo "tree: live" >.agentdev.yaml && git add -A && git commit -qm t && test_expect_code 125 git agent start -- true </dev/null 2>../err && grep "a repository cannot set it" ../err
+	cd .. &&
+	git init -q live &&
+	cd live &&
+	echo a >a &&
+	git add -A &&
+	git commit -qm base &&
+	user "tree: live\n" &&
+	git agent start -- sh -c "echo 1 >one" 2>../err &&
+	grep "the working tree itself lies beneath" ../err &&
+	test ! -e one &&
+	git agent start --base HEAD -- true 2>../err &&
+	! grep "lies beneath" ../err &&
+	git agent start --dirty ignore -- true 2>../err &&
+	! grep "lies beneath" ../err &&
+	git agent -c tree=base start -- true 2>../err &&
+	! grep "lies beneath" ../err &&
+	rm "$conf" &&
+	echo "tree: live" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm t &&
+	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
+	grep "a repository cannot set it" ../err
 '
 
 test_done

@@ -7,8 +7,21 @@ require_sandbox
 conf="$HOME/.config/git-agent/config.yaml"
 mkdir -p "${conf%/*}"
 repo() {
-	git init -q "$1" && cd "$1" && printf '%s\n' '*.log' .local.yaml deps/ cache/ .worktreeinclude >.gitignore && mkdir sub && echo t >t && git add . && git commit -qm 1 &&
-	mkdir deps cache sub/deps && echo d >deps/d && echo c >cache/c && echo s >sub/deps/s && echo l >a.log && echo l >sub/b.log && echo y >.local.yaml && echo new >untracked
+	git init -q "$1" &&
+	cd "$1" &&
+	printf '%s\n' '*.log' .local.yaml deps/ cache/ .worktreeinclude >.gitignore &&
+	mkdir sub &&
+	echo t >t &&
+	git add . &&
+	git commit -qm 1 &&
+	mkdir deps cache sub/deps &&
+	echo d >deps/d &&
+	echo c >cache/c &&
+	echo s >sub/deps/s &&
+	echo l >a.log &&
+	echo l >sub/b.log &&
+	echo y >.local.yaml &&
+	echo new >untracked
 }
 # what is seen inside, of what is not tracked
 seen() {
@@ -16,59 +29,175 @@ seen() {
 }
 
 test_expect_success 'all are shown by default, none with hide; what is not ignored is in any case' '
-	repo r && test "$(seen)" = ".local.yaml a.log cache/c deps/d sub/b.log sub/deps/s untracked " && test "$(seen --ignored hide)" = "untracked " && echo "ignored: hide" >$conf && test "$(seen)" = "untracked " && test "$(seen --ignored share)" = ".local.yaml a.log cache/c deps/d sub/b.log sub/deps/s untracked " &&
-	git agent start -n hides -- true 2>../err && grep "left out: 6 ignored paths: .ignored. is .hide.$" ../err && rm $conf && test_expect_code 129 git agent start --ignored some -- true
+	repo r &&
+	test "$(seen)" = ".local.yaml a.log cache/c deps/d sub/b.log sub/deps/s untracked " &&
+	test "$(seen --ignored hide)" = "untracked " &&
+	echo "ignored: hide" >$conf &&
+	test "$(seen)" = "untracked " &&
+	test "$(seen --ignored share)" = ".local.yaml a.log cache/c deps/d sub/b.log sub/deps/s untracked " &&
+	git agent start -n hides -- true 2>../err &&
+	grep "left out: 6 ignored paths: .ignored. is .hide.$" ../err &&
+	rm $conf &&
+	test_expect_code 129 git agent start --ignored some -- true
 '
 
 test_expect_success 'a repository may hide, and not show what the user hides' '
-	cd r && echo "ignored: hide" >.agentdev.yaml && git add .agentdev.yaml && git commit -qm c && test "$(seen)" = "untracked " && test "$(seen --ignored share)" = ".local.yaml a.log cache/c deps/d sub/b.log sub/deps/s untracked " &&
-	echo "ignored: share" >.agentdev.yaml && git commit -qam s && echo "ignored: hide" >$conf && test "$(seen)" = "untracked " && rm $conf && git rm -qf .agentdev.yaml && git commit -qm back
+	cd r &&
+	echo "ignored: hide" >.agentdev.yaml &&
+	git add .agentdev.yaml &&
+	git commit -qm c &&
+	test "$(seen)" = "untracked " &&
+	test "$(seen --ignored share)" = ".local.yaml a.log cache/c deps/d sub/b.log sub/deps/s untracked " &&
+	echo "ignored: share" >.agentdev.yaml &&
+	git commit -qam s &&
+	echo "ignored: hide" >$conf &&
+	test "$(seen)" = "untracked " &&
+	rm $conf &&
+	git rm -qf .agentdev.yaml &&
+	git commit -qm back
 '
 
 test_expect_success '.worktreeinclude: patterns as in .gitignore, in a file that may be ignored itself' '
-	cd r && printf "%s\n" "# these" /deps/ "*.log" "!sub/*.log" >.worktreeinclude && test "$(seen)" = "a.log deps/d untracked " && printf "%s\r\n" .local.yaml "sub/**" >.worktreeinclude && test "$(seen)" = ".local.yaml sub/b.log sub/deps/s untracked " &&
-	echo deps >.worktreeinclude && test "$(seen)" = "deps/d sub/deps/s untracked " && : >.worktreeinclude && test "$(seen)" = "untracked " && printf "deps" >.worktreeinclude && test "$(seen --ignored hide)" = "untracked " && test "$(seen --base HEAD)" = "deps/d sub/deps/s " && test "$(seen --dirty ignore)" = "deps/d sub/deps/s " &&
-	git agent start -n told -- true 2>../err && grep "left out: 4 ignored paths: not in .worktreeinclude$" ../err && git agent start --dry-run -- true | grep "4 ignored paths: not in .worktreeinclude$"
+	cd r &&
+	printf "%s\n" "# these" /deps/ "*.log" "!sub/*.log" >.worktreeinclude &&
+	test "$(seen)" = "a.log deps/d untracked " &&
+	printf "%s\r\n" .local.yaml "sub/**" >.worktreeinclude &&
+	test "$(seen)" = ".local.yaml sub/b.log sub/deps/s untracked " &&
+	echo deps >.worktreeinclude &&
+	test "$(seen)" = "deps/d sub/deps/s untracked " &&
+	: >.worktreeinclude &&
+	test "$(seen)" = "untracked " &&
+	printf "deps" >.worktreeinclude &&
+	test "$(seen --ignored hide)" = "untracked " &&
+	test "$(seen --base HEAD)" = "deps/d sub/deps/s " &&
+	test "$(seen --dirty ignore)" = "deps/d sub/deps/s " &&
+	git agent start -n told -- true 2>../err &&
+	grep "left out: 4 ignored paths: not in .worktreeinclude$" ../err &&
+	git agent start --dry-run -- true | grep "4 ignored paths: not in .worktreeinclude$"
 '
 
 test_expect_success 'directories on the way to them look like the user'\''s, with their times, and may be read-only' '
-	repo dirs && mkdir -p sub/in/deps && echo i >sub/in/t && git add sub && git commit -qm in && echo d >sub/in/deps/d && chmod 750 sub && chmod 555 sub/in && touch -d "1 hour ago" sub/in sub && stat -c "%n %a %Y" sub sub/in >../want &&
-	{ git agent start -q -- sh -c "cat sub/in/deps/d; stat -c \"%n %a %Y\" sub sub/in; cat sub/b.log" >../got || :; } && chmod 755 sub/in && printf "d\n%s\nl\n" "$(cat ../want)" >../want && test_cmp ../want ../got
+	repo dirs &&
+	mkdir -p sub/in/deps &&
+	echo i >sub/in/t &&
+	git add sub &&
+	git commit -qm in &&
+	echo d >sub/in/deps/d &&
+	chmod 750 sub &&
+	chmod 555 sub/in &&
+	touch -d "1 hour ago" sub/in sub &&
+	stat -c "%n %a %Y" sub sub/in >../want &&
+	{
+		git agent start -q -- sh -c "
+		cat sub/in/deps/d
+		stat -c \"%n %a %Y\" sub sub/in
+		cat sub/b.log" >../got || :
+	} &&
+	chmod 755 sub/in &&
+	printf "d\n%s\nl\n" "$(cat ../want)" >../want &&
+	test_cmp ../want ../got
 '
 
 test_expect_success 'a part of a directory that is shared as a whole is named' '
-	cd r && printf "%s\n" "/cache/c" "sub/deps/x*" "deps/" "!sub/deps" >.worktreeinclude && git agent start -n parts -- sh -c "ls deps/d; test ! -e cache; test ! -e sub/deps" 2>../err && grep "left out: cache: .worktreeinclude has parts of it, and it can be shared as a whole only$" ../err && grep "left out: sub/deps: .worktreeinclude has parts" ../err && ! grep "left out: deps:" ../err
+	cd r &&
+	printf "%s\n" "/cache/c" "sub/deps/x*" "deps/" "!sub/deps" >.worktreeinclude &&
+	git agent start -n parts -- sh -c "
+		ls deps/d
+		test ! -e cache
+		test ! -e sub/deps" 2>../err &&
+	grep "left out: cache: .worktreeinclude has parts of it, and it can be shared as a whole only$" ../err &&
+	grep "left out: sub/deps: .worktreeinclude has parts" ../err &&
+	! grep "left out: deps:" ../err
 '
 
 test_expect_success 'one that cannot be read shows nothing: the start is refused' '
-	cd r && rm .worktreeinclude && ln -s t .worktreeinclude && test_expect_code 125 git agent start -- true 2>../err && grep "cannot read .*worktreeinclude" ../err && grep "^hint:.*--ignored hide" ../err && test "$(seen --ignored hide)" = "untracked " && rm .worktreeinclude && mkfifo .worktreeinclude && test_expect_code 125 git agent start -- true 2>../err && grep "is not a file" ../err &&
-	rm .worktreeinclude && head -c 70000 /dev/zero | tr "\0" a >.worktreeinclude && test_expect_code 125 git agent start -- true 2>../err && grep "worktreeinclude" ../err && rm .worktreeinclude
+	cd r &&
+	rm .worktreeinclude &&
+	ln -s t .worktreeinclude &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "cannot read .*worktreeinclude" ../err &&
+	grep "^hint:.*--ignored hide" ../err &&
+	test "$(seen --ignored hide)" = "untracked " &&
+	rm .worktreeinclude &&
+	mkfifo .worktreeinclude &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "is not a file" ../err &&
+	rm .worktreeinclude &&
+	head -c 70000 /dev/zero | tr "\0" a >.worktreeinclude &&
+	test_expect_code 125 git agent start -- true 2>../err &&
+	grep "worktreeinclude" ../err &&
+	rm .worktreeinclude
 '
 
 test_expect_success '--live shows all of it, and says so' '
-	cd r && echo deps >.worktreeinclude && git agent start --live -n live -- cat cache/c >../out 2>../err && echo c >../want && test_cmp ../want ../out && grep "worktreeinclude: --live shows all that is ignored" ../err && test_expect_code 125 git agent start --live --ignored hide -- true 2>../err && grep "^hint: start without --live" ../err
+	cd r &&
+	echo deps >.worktreeinclude &&
+	git agent start --live -n live -- cat cache/c >../out 2>../err &&
+	echo c >../want &&
+	test_cmp ../want ../out &&
+	grep "worktreeinclude: --live shows all that is ignored" ../err &&
+	test_expect_code 125 git agent start --live --ignored hide -- true 2>../err &&
+	grep "^hint: start without --live" ../err
 '
 
 test_expect_success 'what is not shown is not touched, and a file of the agent'\''s at its place is its own' '
-	cd r && git agent start -q -n own --ignored hide -- sh -c "mkdir deps && echo mine >deps/d" && test "$(cat deps/d)" = d && git agent review own >../out && cat ../out &&
-	grep "^left behind" ../out && grep "^  ignored  *deps (1 file, 5 bytes)\$" ../out && ! git rev-parse -q --verify agent/own
+	cd r &&
+	git agent start -q -n own --ignored hide -- sh -c "
+		mkdir deps &&
+		echo mine >deps/d" &&
+	test "$(cat deps/d)" = d &&
+	git agent review own >../out &&
+	cat ../out &&
+	grep "^left behind" ../out &&
+	grep "^  ignored  *deps (1 file, 5 bytes)\$" ../out &&
+	! git rev-parse -q --verify agent/own
 '
 
 test_lazy_prereq MAKE 'command -v make && command -v cc'
 
 # what make runs inside after that, one word each
 made() {
-	git agent start -q -- sh -c "$1 && make" >../out && sed -n "s/^cc .*-o \([^ ]*\) .*/\1/p" ../out | tr "\n" " "
+	git agent start -q -- sh -c "
+	$1 &&
+	make" >../out &&
+	sed -n "s/^cc .*-o \([^ ]*\) .*/\1/p" ../out | tr "\n" " "
 }
 test_expect_success MAKE 'make in a session builds what it would build outside, and nothing that is built' '
-	git init -q c && cd c && mkdir src && echo /build/ >.gitignore && echo "int b(void); int main(void) { return b(); }" >src/a.c && echo "int b(void) { return 0; }" >src/b.c &&
-	printf "build/prog: build/a.o build/b.o\n\tcc -o \$@ \$^\nbuild/%%.o: src/%%.c\n\tcc -c -o \$@ \$<\n" >Makefile && git add . && git commit -qm c && mkdir build && make && test "$(made true)" = "" && grep "up to date" ../out &&
-	test "$(made "echo >>src/a.c")" = "build/a.o build/prog " && test "$(made true)" = "" && echo >>src/b.c && test "$(made true)" = "build/b.o build/prog " && git commit -qam b && test "$(made true)" = "build/b.o build/prog " && make && test "$(made true)" = ""
+	git init -q c &&
+	cd c &&
+	mkdir src &&
+	echo /build/ >.gitignore &&
+	echo "int b(void); int main(void) { return b(); }" >src/a.c &&
+	echo "int b(void) { return 0; }" >src/b.c &&
+	printf "build/prog: build/a.o build/b.o\n\tcc -o \$@ \$^\nbuild/%%.o: src/%%.c\n\tcc -c -o \$@ \$<\n" >Makefile &&
+	git add . &&
+	git commit -qm c &&
+	mkdir build &&
+	make &&
+	test "$(made true)" = "" &&
+	grep "up to date" ../out &&
+	test "$(made "echo >>src/a.c")" = "build/a.o build/prog " &&
+	test "$(made true)" = "" &&
+	echo >>src/b.c &&
+	test "$(made true)" = "build/b.o build/prog " &&
+	git commit -qam b &&
+	test "$(made true)" = "build/b.o build/prog " &&
+	make &&
+	test "$(made true)" = ""
 '
 
 test_expect_success 'submodules: each has a list of its own' '
-	git init -q subm && (cd subm && echo "*.log" >.gitignore && git add . && git commit -qm s) && git init -q super && cd super && git -c protocol.file.allow=always submodule --quiet add "$HOME/subm" m && git commit -qm m && echo 1 >m/a.log && echo 2 >m/b.log && echo "a.*" >m/.worktreeinclude &&
-	git agent start -q -- sh -c "ls m/*.log" >../out && echo m/a.log >../want && test_cmp ../want ../out && test "$(git agent start -q --ignored hide -- sh -c "ls m/*.log 2>/dev/null || echo none")" = none
+	git init -q subm &&
+	(cd subm && echo "*.log" >.gitignore && git add . && git commit -qm s) &&
+	git init -q super &&
+	cd super &&
+	git -c protocol.file.allow=always submodule --quiet add "$HOME/subm" m &&
+	git commit -qm m &&
+	echo 1 >m/a.log &&
+	echo 2 >m/b.log &&
+	echo "a.*" >m/.worktreeinclude &&
+	test_prints m/a.log git agent start -q -- sh -c "ls m/*.log" &&
+	test "$(git agent start -q --ignored hide -- sh -c "ls m/*.log 2>/dev/null || echo none")" = none
 '
 
 test_done

@@ -19,43 +19,125 @@ PATH=$HOME/.local/bin:$PATH
 real=$PATH
 
 test_expect_success 'install: those on PATH, or by name; the line for the profile, and nothing else is touched' '
-	git init -q r && git -C r commit -q --allow-empty -m 1 && touch .profile .bashrc && git agent shim status >out && grep "no shim" out && git agent shim install >out 2>err && grep "^export PATH=$shims:\"[$]PATH\"$" out && grep "^claude: " err && grep "^codex: " err && ! grep gemini err && test -x "$shims/claude" && test ! -s .profile && test ! -s .bashrc &&
-	SHELL=/usr/bin/fish git agent shim install gemini >out && grep "^fish_add_path --prepend --move $shims$" out && git agent shim remove gemini && test ! -e "$shims/gemini" && git agent shim | grep "^claude  *not first for $HOME/.local/bin/claude$"
+	git init -q r &&
+	git -C r commit -q --allow-empty -m 1 &&
+	touch .profile .bashrc &&
+	git agent shim status >out &&
+	grep "no shim" out &&
+	git agent shim install >out 2>err &&
+	grep "^export PATH=$shims:\"[$]PATH\"$" out &&
+	grep "^claude: " err &&
+	grep "^codex: " err &&
+	! grep gemini err &&
+	test -x "$shims/claude" &&
+	test ! -s .profile &&
+	test ! -s .bashrc &&
+	SHELL=/usr/bin/fish git agent shim install gemini >out &&
+	grep "^fish_add_path --prepend --move $shims$" out &&
+	git agent shim remove gemini &&
+	test ! -e "$shims/gemini" &&
+	git agent shim | grep "^claude  *not first for $HOME/.local/bin/claude$"
 '
 
 test_expect_success 'what it installs is a POSIX script that shellcheck has nothing against' '
-	if command -v shellcheck >/dev/null; then shellcheck -s sh "$shims/claude"; fi && if command -v dash >/dev/null; then dash -n "$shims/claude"; fi
+	if command -v shellcheck >/dev/null; then shellcheck -s sh "$shims/claude"; fi &&
+	if command -v dash >/dev/null; then dash -n "$shims/claude"; fi
 '
 
 PATH=$shims:$PATH
 test_expect_success 'in a repository it starts a session, with the arguments as they are; git agent start finds the command itself' '
-	git agent shim install claude >none && ! grep . none && git agent shim | grep "^claude  *in use" && test "$(command -v claude)" = "$shims/claude" && mkdir -p r/sub && cd r/sub && claude "a b" -- "" "*" "\$x" --quiet >../../out 2>/dev/null && echo "claude-1 <--dangerously-skip-permissions> <a b> <--> <> <*> <\$x> <--quiet>" >../../want && test_cmp ../../want ../../out &&
-	git agent start -q -n direct claude x >../../out && echo "direct <--dangerously-skip-permissions> <x>" >../../want && test_cmp ../../want ../../out && test "$(git agent start -q -- sh -c "echo \$PATH" | grep -c shims)" = 0
+	git agent shim install claude >none &&
+	! grep . none &&
+	git agent shim | grep "^claude  *in use" &&
+	test "$(command -v claude)" = "$shims/claude" &&
+	mkdir -p r/sub &&
+	cd r/sub &&
+	claude "a b" -- "" "*" "\$x" --quiet >../../out 2>/dev/null &&
+	echo "claude-1 <--dangerously-skip-permissions> <a b> <--> <> <*> <\$x> <--quiet>" >../../want &&
+	test_cmp ../../want ../../out &&
+	test_prints "direct <--dangerously-skip-permissions> <x>" git agent start -q -n direct claude x &&
+	test "$(git agent start -q -- sh -c "echo \$PATH" | grep -c shims)" = 0
 '
 
 test_expect_success 'elsewhere, inside, for a version, and by the switch it is the command itself' '
-	(cd plain && test "$(claude x)" = "host <x>") && cd r && test "$(claude --version)" = "host <--version>" && test "$(GIT_AGENT_SHIM=off claude y)" = "host <y>" && test "$(GIT_AGENT_SESSION=s claude y)" = "s <y>" && (cd .git && test "$(claude z)" = "host <z>") && ! git agent list | grep claude-2
+	(cd plain && test "$(claude x)" = "host <x>") &&
+	cd r &&
+	test "$(claude --version)" = "host <--version>" &&
+	test "$(GIT_AGENT_SHIM=off claude y)" = "host <y>" &&
+	test "$(GIT_AGENT_SESSION=s claude y)" = "s <y>" &&
+	(cd .git && test "$(claude z)" = "host <z>") &&
+	! git agent list | grep claude-2
 '
 
 test_expect_success 'no recursion: by any name of its directory, and with a copy of it elsewhere' '
-	ln -s "$shims" link && mkdir -p copy && cp "$shims/claude" copy/ && (PATH=$HOME/link/:$HOME/copy:$shims/:$shims:$real && cd plain && test "$(claude x)" = "host <x>" && cd ../r && test "$(claude 2>/dev/null | cut -c-7)" = claude-) && (PATH=$shims:/usr/bin:/bin && cd plain && test_expect_code 127 claude 2>../err && grep "not found on PATH" ../err)
+	ln -s "$shims" link &&
+	mkdir -p copy &&
+	cp "$shims/claude" copy/ &&
+	(
+		PATH=$HOME/link/:$HOME/copy:$shims/:$shims:$real &&
+		cd plain &&
+		test "$(claude x)" = "host <x>" &&
+		cd ../r &&
+		test "$(claude 2>/dev/null | cut -c-7)" = claude-
+
+	) &&
+	(
+		PATH=$shims:/usr/bin:/bin &&
+		cd plain &&
+		test_expect_code 127 claude 2>../err &&
+		grep "not found on PATH" ../err
+
+	)
 '
 
 test_expect_success 'GT-20: no directory of PATH that depends on where one stands: the repository in it has no command' '
-	mkdir -p r/bin && printf "#!/bin/sh\necho planted\n" >r/claude && cp r/claude r/bin/claude && chmod +x r/claude r/bin/claude && test_when_finished "rm -r $HOME/r/claude $HOME/r/bin" && cd r &&
+	mkdir -p r/bin &&
+	printf "#!/bin/sh\necho planted\n" >r/claude &&
+	cp r/claude r/bin/claude &&
+	chmod +x r/claude r/bin/claude &&
+	test_when_finished "rm -r $HOME/r/claude $HOME/r/bin" &&
+	cd r &&
 	for before in . bin "" ./bin ..; do
-		(PATH=$shims:$before:$real && test "$(claude --version)" = "host <--version>" && git agent shim status | grep "^claude  *in use") &&
-		(PATH=$shims:/usr/bin:/bin:$before && test_expect_code 127 claude --version) && (PATH=$before:$shims:$real && git agent shim status | grep "^claude  *not first") || { echo "at $before"; exit 1; }
+		(
+			PATH=$shims:$before:$real &&
+			test "$(claude --version)" = "host <--version>" &&
+			git agent shim status | grep "^claude  *in use"
+
+		) &&
+		(PATH=$shims:/usr/bin:/bin:$before && test_expect_code 127 claude --version) &&
+		(PATH=$before:$shims:$real && git agent shim status | grep "^claude  *not first") || {
+			echo "at $before"
+			exit 1
+		}
 	done
 '
 
 test_expect_success 'where no session can be started nothing is' '
-	git init -q empty && cd empty && test_expect_code 125 claude 2>../err && grep "has no commit yet" ../err && ! grep host ../err
+	git init -q empty &&
+	cd empty &&
+	test_expect_code 125 claude 2>../err &&
+	grep "has no commit yet" ../err &&
+	! grep host ../err
 '
 
 test_expect_success 'what is not an agent, or somebody else'\''s file; remove' '
-	test_expect_code 129 git agent shim install bash && test_expect_code 129 git agent shim install ../x && test_expect_code 129 git agent shim some && test_expect_code 129 git agent shim status x && echo mine >"$shims/aider" && test_expect_code 2 git agent shim install aider 2>err && grep "not a shim of git-agent" err && test_expect_code 1 git agent shim remove aider && test_expect_code 1 git agent shim remove ../shims/claude && grep -x mine "$shims/aider" &&
-	git agent shim status --json >j && python3 -c "import json,sys; l = json.load(open(sys.argv[1])); assert [x[\"name\"] for x in l] == [\"claude\", \"codex\"] and l[0][\"first\"] and l[0][\"real\"].endswith(\"/.local/bin/claude\"), l" j && rm "$shims/aider" && git agent shim remove && test ! -e "$shims" && test "$(cd r && claude x)" = "host <x>" && PATH=/usr/bin:/bin test_expect_code 1 "$(command -v git-agent)" shim install
+	test_expect_code 129 git agent shim install bash &&
+	test_expect_code 129 git agent shim install ../x &&
+	test_expect_code 129 git agent shim some &&
+	test_expect_code 129 git agent shim status x &&
+	echo mine >"$shims/aider" &&
+	test_expect_code 2 git agent shim install aider 2>err &&
+	grep "not a shim of git-agent" err &&
+	test_expect_code 1 git agent shim remove aider &&
+	test_expect_code 1 git agent shim remove ../shims/claude &&
+	grep -x mine "$shims/aider" &&
+	git agent shim status --json >j &&
+	python3 -c "import json,sys; l = json.load(open(sys.argv[1])); assert [x[\"name\"] for x in l] == [\"claude\", \"codex\"] and l[0][\"first\"] and l[0][\"real\"].endswith(\"/.local/bin/claude\"), l" j &&
+	rm "$shims/aider" &&
+	git agent shim remove &&
+	test ! -e "$shims" &&
+	test "$(cd r && claude x)" = "host <x>" &&
+	PATH=/usr/bin:/bin test_expect_code 1 "$(command -v git-agent)" shim install
 '
 
 test_done

@@ -8,72 +8,190 @@ require_sandbox
 unset ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN
 mkdir -p "$HOME/bin"
 PATH=$HOME/bin:$PATH
-for name in claude codex copilot; do printf '#!/bin/sh\nsh -c "${*#--*ns}"\n' >"$HOME/bin/$name"; done
+for name in claude codex copilot; do
+	printf '#!/bin/sh\nsh -c "${*#--*ns}"\n' >"$HOME/bin/$name"
+done
 chmod +x "$HOME/bin"/*
-test_repo p && cd p && echo a >a && git add a && git commit -qm a || exit 1
+test_repo p &&
+cd p &&
+echo a >a &&
+git add a &&
+git commit -qm a || exit 1
 login=.claude/.credentials.json
 theirs=$HOME/aihome/$login
 # the user's own, with more beside it
 own() {
-	mkdir -p "$HOME/.claude" "$HOME/.codex" && echo "$1" >"$HOME/$login" && echo history >"$HOME/.claude/history.jsonl" && echo "{}" >"$HOME/.claude/settings.json" && echo "{}" >"$HOME/.claude.json"
+	mkdir -p "$HOME/.claude" "$HOME/.codex" &&
+	echo "$1" >"$HOME/$login" &&
+	echo history >"$HOME/.claude/history.jsonl" &&
+	echo "{}" >"$HOME/.claude/settings.json" &&
+	echo "{}" >"$HOME/.claude.json"
 }
 
 test_expect_success 'it makes the home, and says so once; how to log in as long as nobody is' '
-	git agent start -- claude : 2>err && grep "made .$HOME/aihome., the agents. home: they see it in place of yours, and logins that they make stay in it" err && grep "claude is not logged in: type /login inside, or set ANTHROPIC_API_KEY" err && ! grep "home import" err && test "$(stat -c %a "$HOME/aihome")" = 700 &&
-	git agent start -- claude : 2>err && ! grep "made .*aihome" err && grep "not logged in" err && ANTHROPIC_API_KEY=k git agent start -- claude : 2>err && ! grep "not logged in" err &&
-	git agent start -- sh -c : 2>err && ! grep "logged in" err && git agent start -q -- claude : 2>err && ! test -s err && { git agent start -- copilot : 2>err || :; } && grep "copilot is not logged in: type /login inside, or set COPILOT_GITHUB_TOKEN" err && git agent start -q -- sh -c ": >~/.copilot/config.json" && { git agent start -- copilot : 2>err || :; } && test -s err && ! grep "logged in" err
+	git agent start -- claude : 2>err &&
+	grep "made .$HOME/aihome., the agents. home: they see it in place of yours, and logins that they make stay in it" err &&
+	grep "claude is not logged in: type /login inside, or set ANTHROPIC_API_KEY" err &&
+	! grep "home import" err &&
+	test "$(stat -c %a "$HOME/aihome")" = 700 &&
+	git agent start -- claude : 2>err &&
+	! grep "made .*aihome" err &&
+	grep "not logged in" err &&
+	ANTHROPIC_API_KEY=k git agent start -- claude : 2>err &&
+	! grep "not logged in" err &&
+	git agent start -- sh -c : 2>err &&
+	! grep "logged in" err &&
+	git agent start -q -- claude : 2>err &&
+	! test -s err &&
+	{ git agent start -- copilot : 2>err || :; } &&
+	grep "copilot is not logged in: type /login inside, or set COPILOT_GITHUB_TOKEN" err &&
+	git agent start -q -- sh -c ": >~/.copilot/config.json" &&
+	{ git agent start -- copilot : 2>err || :; } &&
+	test -s err &&
+	! grep "logged in" err
 '
 
 test_expect_success 'a login of the user is offered, and nothing of it is there without being asked for' '
-	own one && git agent start -- claude : 2>err && grep "your own login stays outside: .git agent home import claude. brings it" err && test ! -e "$theirs" &&
-	git agent agents | grep "^claude .* importable " && test_expect_code 128 git agent home import claude </dev/null 2>err && grep "no terminal to ask on" err && grep "^hint: -y" err && test ! -e "$theirs"
+	own one &&
+	git agent start -- claude : 2>err &&
+	grep "your own login stays outside: .git agent home import claude. brings it" err &&
+	test ! -e "$theirs" &&
+	git agent agents | grep "^claude .* importable " &&
+	test_expect_code 128 git agent home import claude </dev/null 2>err &&
+	grep "no terminal to ask on" err &&
+	grep "^hint: -y" err &&
+	test ! -e "$theirs"
 '
 
 test_expect_success TTY 'it is asked for, with both paths; and y it has to be' '
 	for answer in n "" Y yes; do
-		"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="copy $HOME/$login to $theirs? " send="$answer\n" exit=0 -- git agent home import claude || exit 1
+		"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="copy $HOME/$login to $theirs? " send="$answer\n" exit=0 -- git agent home import claude ||
+			exit 1
 		case $answer in [yY]*) ;; *) test ! -e "$theirs" || exit 1 ;; esac
 		rm -f "$theirs"
 	done
 '
 
 test_expect_success 'that one file is copied, closed to others, and nothing else' '
-	before=$(ls -A "$HOME/aihome" "$HOME/aihome/.claude") && git agent home import -y claude 2>out && grep "^copied $HOME/$login to $theirs$" out && test "$(cat "$theirs")" = one && test "$(stat -c %a "$theirs")" = 600 && rm "$theirs" &&
-	test "$(ls -A "$HOME/aihome" "$HOME/aihome/.claude")" = "$before" && git agent home import -y claude && git agent start -- claude "cat ~/$login" >out 2>err && grep one out && ! grep "not logged in" err && git agent agents | grep "^claude .* login " &&
-	git agent home import -y claude 2>out && grep "is the same: nothing to do" out
+	before=$(ls -A "$HOME/aihome" "$HOME/aihome/.claude") &&
+	git agent home import -y claude 2>out &&
+	grep "^copied $HOME/$login to $theirs$" out &&
+	test "$(cat "$theirs")" = one &&
+	test "$(stat -c %a "$theirs")" = 600 &&
+	rm "$theirs" &&
+	test "$(ls -A "$HOME/aihome" "$HOME/aihome/.claude")" = "$before" &&
+	git agent home import -y claude &&
+	git agent start -- claude "cat ~/$login" >out 2>err &&
+	grep one out &&
+	! grep "not logged in" err &&
+	git agent agents | grep "^claude .* login " &&
+	git agent home import -y claude 2>out &&
+	grep "is the same: nothing to do" out
 '
 
 test_expect_success 'another one is replaced only when told so; a link of the user is what it leads to' '
-	own two && mv "$HOME/$login" "$HOME/elsewhere" && ln -s ../elsewhere "$HOME/$login" && { ! test_have_prereq TTY || "$TEST_BUILDDIR/tests/helpers/ptydrive" expect="over another one?" send="n\n" exit=0 -- git agent home import claude; } && test "$(cat "$theirs")" = one &&
-	git agent home import -y claude && test "$(cat "$theirs")" = two && test ! -L "$theirs" && rm "$HOME/$login"
+	own two &&
+	mv "$HOME/$login" "$HOME/elsewhere" &&
+	ln -s ../elsewhere "$HOME/$login" &&
+	{
+		! test_have_prereq TTY ||
+			"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="over another one?" send="n\n" exit=0 -- git agent home import claude
+	} &&
+	test "$(cat "$theirs")" = one &&
+	git agent home import -y claude &&
+	test "$(cat "$theirs")" = two &&
+	test ! -L "$theirs" &&
+	rm "$HOME/$login"
 '
 
 test_expect_success 'what is not there, or no login alone, is said' '
-	test_expect_code 1 git agent home import codex 2>err && grep "your home has no login of .codex." err && grep "^hint: in a session of .codex.: run .codex login" err && test_expect_code 1 git agent home import copilot 2>err && grep "no file that is a login and nothing else" err &&
-	for bad in bash claud ../x ""; do test_expect_code 129 git agent home import "$bad" || exit 1; done && test_expect_code 129 git agent home import && test_expect_code 129 git agent home import --json claude && test_expect_code 129 git agent home show -y &&
-	mkfifo "$HOME/$login" && test_expect_code 1 timeout 180 git agent home import -y claude && rm "$HOME/$login" && : >"$HOME/$login" && test_expect_code 1 git agent home import -y claude && head -c 2000000 /dev/zero >"$HOME/$login" && test_expect_code 1 git agent home import -y claude
+	test_expect_code 1 git agent home import codex 2>err &&
+	grep "your home has no login of .codex." err &&
+	grep "^hint: in a session of .codex.: run .codex login" err &&
+	test_expect_code 1 git agent home import copilot 2>err &&
+	grep "no file that is a login and nothing else" err &&
+	for bad in bash claud ../x ""; do
+		test_expect_code 129 git agent home import "$bad" || exit 1
+	done &&
+	test_expect_code 129 git agent home import &&
+	test_expect_code 129 git agent home import --json claude &&
+	test_expect_code 129 git agent home show -y &&
+	mkfifo "$HOME/$login" &&
+	test_expect_code 1 timeout 180 git agent home import -y claude &&
+	rm "$HOME/$login" &&
+	: >"$HOME/$login" &&
+	test_expect_code 1 git agent home import -y claude &&
+	head -c 2000000 /dev/zero >"$HOME/$login" &&
+	test_expect_code 1 git agent home import -y claude
 '
 
 test_expect_success 'PS-02: nothing an agent puts in its place leads the login elsewhere' '
-	own three && mkdir "$HOME/victim" && echo mine >"$HOME/victim/f" &&
+	own three &&
+	mkdir "$HOME/victim" &&
+	echo mine >"$HOME/victim/f" &&
 	for how in "rm -rf ~/.claude; ln -s $HOME/victim ~/.claude" "rm -f ~/$login; ln -s $HOME/victim/f ~/$login" "rm -f ~/$login; mkfifo ~/$login" "rm -f ~/$login; echo x >~/x; ln ~/x ~/$login" "rm -rf ~/$login; mkdir ~/$login"; do
-		rm -rf "$HOME/aihome/.claude" && mkdir -p "$HOME/aihome/.claude" && git agent start -q -- sh -c "$how" && { timeout 180 git agent home import -y claude || :; } && test "$(ls "$HOME/victim")" = f && test "$(cat "$HOME/victim/f")" = mine && ! grep three "$HOME/aihome/x" || { echo "failed: $how"; exit 1; }
-	done && rm -rf "$HOME/aihome/.claude" && git agent home import -y claude && grep three "$theirs"
+		rm -rf "$HOME/aihome/.claude" &&
+		mkdir -p "$HOME/aihome/.claude" &&
+		git agent start -q -- sh -c "$how" &&
+		{ timeout 180 git agent home import -y claude || :; } &&
+		test "$(ls "$HOME/victim")" = f &&
+		test "$(cat "$HOME/victim/f")" = mine &&
+		! grep three "$HOME/aihome/x" ||
+			{
+				echo "failed: $how"
+				exit 1
+			}
+	done &&
+	rm -rf "$HOME/aihome/.claude" &&
+	git agent home import -y claude &&
+	grep three "$theirs"
 '
 
 test_expect_success 'it is brought for all homes, of whatever mode, and from anywhere' '
-	chmod -R u+w "$HOME/aihome" && rm -rf "$HOME/aihome" && cd / && git agent home import -y claude && cd "$HOME/p" && git agent -c home_mode=project start -- claude "cat ~/$login" >out 2>err && grep three out && ! grep "not logged in" err &&
-	git agent -c home_mode=overlay start -q -- claude "cat ~/$login" >out && grep three out
+	chmod -R u+w "$HOME/aihome" &&
+	rm -rf "$HOME/aihome" &&
+	cd / &&
+	git agent home import -y claude &&
+	cd "$HOME/p" &&
+	git agent -c home_mode=project start -- claude "cat ~/$login" >out 2>err &&
+	grep three out &&
+	! grep "not logged in" err &&
+	git agent -c home_mode=overlay start -q -- claude "cat ~/$login" >out &&
+	grep three out
 '
 
 test_expect_success 'who the user is to git, and how he likes it, is known in the project and beside it; commands and keys are not' '
-	chmod -R u+w "$HOME/aihome" && rm -rf "$HOME/aihome" && git config --global pull.rebase true && git config --global alias.x "!touch $HOME/ran" && git config --global credential.helper store && git config --global core.sshCommand x && git config --global user.signingKey k && git config --global commit.gpgSign true && git config --global core.pager x &&
-	git agent start -q -- sh -c "git commit -q --allow-empty -m in; git init -q /tmp/x; cd /tmp/x; git commit -q --allow-empty -m x; git log --format=%an,%ae; git config pull.rebase; git config init.defaultBranch" >out && printf "A U Thor,author@example.com\ntrue\nmain\n" | test_cmp - out &&
-	! grep -i "alias\|credential\|ssh\|sign\|pager" "$HOME/aihome/.gitconfig" && echo "[user] name = Other" >"$HOME/aihome/.gitconfig" && git agent start -q -- sh -c : && test "$(cat "$HOME/aihome/.gitconfig")" = "[user] name = Other"
+	chmod -R u+w "$HOME/aihome" &&
+	rm -rf "$HOME/aihome" &&
+	git config --global pull.rebase true &&
+	git config --global alias.x "!touch $HOME/ran" &&
+	git config --global credential.helper store &&
+	git config --global core.sshCommand x &&
+	git config --global user.signingKey k &&
+	git config --global commit.gpgSign true &&
+	git config --global core.pager x &&
+	git agent start -q -- sh -c "
+		git commit -q --allow-empty -m in
+		git init -q /tmp/x
+		cd /tmp/x
+		git commit -q --allow-empty -m x
+		git log --format=%an,%ae
+		git config pull.rebase
+		git config init.defaultBranch" >out &&
+	printf "A U Thor,author@example.com\ntrue\nmain\n" | test_cmp - out &&
+	! grep -i "alias\|credential\|ssh\|sign\|pager" "$HOME/aihome/.gitconfig" &&
+	echo "[user] name = Other" >"$HOME/aihome/.gitconfig" &&
+	git agent start -q -- sh -c : &&
+	test "$(cat "$HOME/aihome/.gitconfig")" = "[user] name = Other"
 '
 
 test_expect_success 'locale, time zone and terminal are the ones outside' '
-	LANG=C.UTF-8 LC_TIME=C LC_ALL= TZ=Asia/Tokyo TERM=xterm git agent start -q -- sh -c "echo \$LANG \$LC_TIME \$TZ \$TERM; date +%Z" >out && printf "C.UTF-8 C Asia/Tokyo xterm\nJST\n" >want && { test -e /usr/share/zoneinfo/Asia/Tokyo || sed -i s/JST/Asia/ want; } && test_cmp want out
+	LANG=C.UTF-8 LC_TIME=C LC_ALL= TZ=Asia/Tokyo TERM=xterm git agent start -q -- sh -c "
+		echo \$LANG \$LC_TIME \$TZ \$TERM
+		date +%Z" >out &&
+	printf "C.UTF-8 C Asia/Tokyo xterm\nJST\n" >want &&
+	{ test -e /usr/share/zoneinfo/Asia/Tokyo || sed -i s/JST/Asia/ want; } &&
+	test_cmp want out
 '
 
 test_done

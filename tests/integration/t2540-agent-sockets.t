@@ -7,7 +7,9 @@ require_sandbox
 
 uid=$(id -u)
 conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "$HOME/.config/git-agent" && mkdir -m 700 "$HOME/.gnupg" "$HOME/.ssh" && mkdir -m 755 "$HOME/open"
+mkdir -p "$HOME/.config/git-agent" &&
+mkdir -m 700 "$HOME/.gnupg" "$HOME/.ssh" &&
+mkdir -m 755 "$HOME/open"
 cat >serve.py <<'PY'
 import os, socket, sys
 os.umask(0o77)
@@ -20,15 +22,20 @@ while True:
 	c.sendall(b"said\n")
 	c.close()
 PY
-git init -q r && cat >r/ask.py <<'PY'
+git init -q r &&
+cat >r/ask.py <<'PY'
 import os, socket, sys
 for at in sys.argv[1:]:
 	s = socket.socket(socket.AF_UNIX)
 	s.connect(os.path.expanduser(at))
 	sys.stdout.write(s.recv(9).decode())
 PY
-git -C r add ask.py && git -C r commit -qm one
-mkfifo up && { python3 serve.py "$HOME/open/s" >up & } && server=$! && read -r _ <up
+git -C r add ask.py &&
+git -C r commit -qm one
+mkfifo up &&
+{ python3 serve.py "$HOME/open/s" >up & } &&
+server=$! &&
+read -r _ <up
 # while there is a home in which they are named
 end_agents() {
 	kill "$server"
@@ -43,89 +50,184 @@ test_lazy_prereq SSH 'ssh-keygen -q -t ed25519 -N "" -f key && ssh-agent -a "$HO
 # signs PLACE: with the settings on standard input gpg of a session signs by the agent outside, whose
 # socket it finds at that place, and has no key itself
 signs() {
-	cat >"$conf" && git -C r agent start -q -- sh -ec "
-		gpg --batch -q --import public && test ! -e ~/.gnupg/private-keys-v1.d/*.key
-		echo text | gpg --batch --no-autostart --clearsign
-		stat -c '%a %F' $1 \$(dirname $1) >&2" >signed 2>err && gpg --verify signed && tail -n 2 err >modes && printf "600 socket\n700 directory\n" >want && test_cmp want modes
+	cat >"$conf" &&
+	git -C r agent start -q -- sh -ec "
+	gpg --batch -q --import public &&
+	test ! -e ~/.gnupg/private-keys-v1.d/*.key
+	echo text | gpg --batch --no-autostart --clearsign
+	stat -c '%a %F' $1 \$(dirname $1) >&2" >signed 2>err &&
+	gpg --verify signed &&
+	test_prints "600 socket\n700 directory" tail -n 2 err
 }
 
 test_expect_success GPG 'gpg signs by the extra socket of the agent outside, which it finds in its home' '
-	gpgconf --launch gpg-agent && extra=$(gpgconf --list-dirs agent-extra-socket) && test -S "$extra" &&
-	printf "network:\n  sockets: [\"%s:~/.gnupg/S.gpg-agent\"]\n" "$extra" | signs "~/.gnupg/S.gpg-agent" &&
+	gpgconf --launch gpg-agent &&
+	extra=$(gpgconf --list-dirs agent-extra-socket) &&
+	test -S "$extra" &&
+	printf "network:\n  sockets: [\"%s:~/.gnupg/S.gpg-agent\"]\n" "$extra" |
+		signs "~/.gnupg/S.gpg-agent" &&
 	test_must_fail git -C r agent -c network.mode=none start -q -- sh -c "echo text | gpg --batch --no-autostart --clearsign"
 '
 
 test_expect_success GPG 'and in a directory of the system that nobody else may read, as gpg demands' '
-	gpgconf --launch gpg-agent && extra=$(gpgconf --list-dirs agent-extra-socket) &&
-	printf "network:\n  mode: allow\n  sockets: [\"%s:/run/user/$uid/gnupg/S.gpg-agent\"]\n" "$extra" | signs "/run/user/$uid/gnupg/S.gpg-agent" &&
-	git -C r agent start -q -n commits -- sh -ec "echo two >f && git add f && git commit -qSsigner@example.com -m signed" && git -C r log -1 --format=%GS agent/commits | grep "C O Mitter"
+	gpgconf --launch gpg-agent &&
+	extra=$(gpgconf --list-dirs agent-extra-socket) &&
+	printf "network:\n  mode: allow\n  sockets: [\"%s:/run/user/$uid/gnupg/S.gpg-agent\"]\n" "$extra" |
+		signs "/run/user/$uid/gnupg/S.gpg-agent" &&
+	git -C r agent start -q -n commits -- sh -ec "
+		echo two >f &&
+		git add f &&
+		git commit -qSsigner@example.com -m signed" &&
+	git -C r log -1 --format=%GS agent/commits | grep "C O Mitter"
 '
 
 test_expect_success SSH 'ssh-add of a session lists the keys of the agent outside, and without its socket or its name none' '
-	. ./agent && ssh-add -l >want && printf "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  pass: [SSH_AUTH_SOCK]\n" >"$conf" &&
-	git -C r agent start -q -n ssh -- sh -c "echo 1 >g; ssh-add -l" >out && test_cmp want out && git -C r agent resume -q ssh -- ssh-add -l >out && test_cmp want out && : >"$conf" &&
-	test_must_fail git -C r agent start -q -- ssh-add -l 2>err && grep "Could not open a connection" err &&
+	. ./agent &&
+	ssh-add -l >want &&
+	printf "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  pass: [SSH_AUTH_SOCK]\n" >"$conf" &&
+	git -C r agent start -q -n ssh -- sh -c "
+		echo 1 >g
+		ssh-add -l" >out &&
+	test_cmp want out &&
+	git -C r agent resume -q ssh -- ssh-add -l >out &&
+	test_cmp want out &&
+	: >"$conf" &&
+	test_must_fail git -C r agent start -q -- ssh-add -l 2>err &&
+	grep "Could not open a connection" err &&
 	test_must_fail git -C r agent -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l &&
-	git -C r agent -c "network.sockets=$SSH_AUTH_SOCK" -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l >out && test_cmp want out
+	git -C r agent -c "network.sockets=$SSH_AUTH_SOCK" -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l >out &&
+	test_cmp want out
 '
 
 test_expect_success 'directories on the way have the mode of the host'\''s, or are nobody else'\''s' '
 	printf "network:\n  sockets: [~/open/s, \"~/open/s:~/none/deep/s\", \"~/open/s:/run/none/s\", \"~/open/s:~/top\"]\n" >"$conf" &&
-	git -C r agent start -q -- sh -ec "python3 ask.py ~/open/s ~/none/deep/s /run/none/s ~/top; stat -c %a ~/open ~/none ~/none/deep /run/none; ls ~/open" >out &&
-	printf "said\nsaid\nsaid\nsaid\n755\n700\n700\n700\ns\n" >want && test_cmp want out && : >"$conf" &&
-	test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s" 2>err && grep ConnectionRefusedError err
+	git -C r agent start -q -- sh -ec "
+		python3 ask.py ~/open/s ~/none/deep/s /run/none/s ~/top
+		stat -c %a ~/open ~/none ~/none/deep /run/none
+		ls ~/open" >out &&
+	printf "said\nsaid\nsaid\nsaid\n755\n700\n700\n700\ns\n" >want &&
+	test_cmp want out &&
+	: >"$conf" &&
+	test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s" 2>err &&
+	grep ConnectionRefusedError err
 '
 
 test_expect_success 'a link that an agent leaves in the way leads nowhere' '
-	git -C r agent start -q -- sh -c "rm -r ~/open; ln -s /etc ~/open; mkdir ~/other; ln -s /etc/passwd ~/other/s" &&
-	test_expect_code 125 git -C r agent -c network.sockets="~/open/s" start -q -- true 2>err && grep "a symlink stands in the way of the mount point .home/open" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/other/s" start -q -- true 2>err && grep "a symlink stands in the way of the mount point .home/other/s" err &&
+	git -C r agent start -q -- sh -c "
+		rm -r ~/open
+		ln -s /etc ~/open
+		mkdir ~/other
+		ln -s /etc/passwd ~/other/s" &&
+	test_expect_code 125 git -C r agent -c network.sockets="~/open/s" start -q -- true 2>err &&
+	grep "a symlink stands in the way of the mount point .home/open" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/other/s" start -q -- true 2>err &&
+	grep "a symlink stands in the way of the mount point .home/other/s" err &&
 	rm "$HOME/aihome/open"
 '
 
 test_expect_success 'no socket is taken from where agents write, nor put into the project' '
-	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err && grep "the socket .*aihome/s. cannot be shown inside" err && grep "^hint: agents can write where it is" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/r/s:~/s" start -q -- true 2>err && grep "hint: agents can write" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true 2>err && grep "r/s. cannot be shown inside" err
+	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err &&
+	grep "the socket .*aihome/s. cannot be shown inside" err &&
+	grep "^hint: agents can write where it is" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/r/s:~/s" start -q -- true 2>err &&
+	grep "hint: agents can write" err &&
+	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true 2>err &&
+	grep "r/s. cannot be shown inside" err
 '
 
 # kept CONFIG...: a session with these settings is not begun, since agents write on the way
 kept() {
-	test_expect_code 125 git -C r agent "$@" start -q -- true 2>kept && grep "cannot be shown inside" kept && grep "^hint: agents can write where it is, or on the way there" kept
+	test_expect_code 125 git -C r agent "$@" start -q -- true 2>kept &&
+	grep "cannot be shown inside" kept &&
+	grep "^hint: agents can write where it is, or on the way there" kept
 }
 
 test_expect_success 'SB-08: nor by a link of the user'\''s that leads where agents write, to whatever they put there' '
-	w=$(mktemp -d /var/tmp/git-agent-sockets-XXXXXX) && test_when_finished "rm -r $w" && ln -s "$HOME/open/s" "$w/s" &&
-	git -C r agent start -q -- sh -c "mkdir ~/d; ln -s \"$HOME/open/s\" ~/d/s; ln -s \"$HOME/open\" ~/d/on" &&
+	w=$(mktemp -d "$TRASH/s-XXXXXX") &&
+	test_when_finished "rm -r $w" &&
+	ln -s "$HOME/open/s" "$w/s" &&
+	git -C r agent start -q -- sh -c "
+		mkdir ~/d
+		ln -s \"$HOME/open/s\" ~/d/s
+		ln -s \"$HOME/open\" ~/d/on" &&
 	for to in "$HOME/aihome" "$HOME/aihome/d" aihome/d "$w" "$HOME/r" aihome/d/on/../open; do
-		ln -s "$to" "$HOME/way" && for s in way/s way/none/s way/d/s; do kept -c mounts.rw="$w" -c "network.sockets=~/$s" || exit 1; done && rm "$HOME/way" || exit 1
-	done && for to in aihome/d/s "$HOME/aihome/d/on/s" aihome/later "$w/s" "$HOME/r/ask.py"; do
-		ln -s "$to" "$HOME/end" && ln -s end "$HOME/first" && kept -c mounts.rw="$w" -c "network.sockets=~/end" && kept -c mounts.rw="$w" -c "network.sockets=~/first" && rm "$HOME/end" "$HOME/first" || exit 1
-	done && state=${XDG_STATE_HOME:-$HOME/.local/state}/git-agent && test -d "$state" && kept -c "network.sockets=$state/x/s"
+		ln -s "$to" "$HOME/way" &&
+		for s in way/s way/none/s way/d/s; do
+			kept -c mounts.rw="$w" -c "network.sockets=~/$s" || exit 1
+		done &&
+		rm "$HOME/way" ||
+			exit 1
+	done &&
+	for to in aihome/d/s "$HOME/aihome/d/on/s" aihome/later "$w/s" "$HOME/r/ask.py"; do
+		ln -s "$to" "$HOME/end" &&
+		ln -s end "$HOME/first" &&
+		kept -c mounts.rw="$w" -c "network.sockets=~/end" &&
+		kept -c mounts.rw="$w" -c "network.sockets=~/first" &&
+		rm "$HOME/end" "$HOME/first" ||
+			exit 1
+	done &&
+	state=${XDG_STATE_HOME:-$HOME/.local/state}/git-agent &&
+	test -d "$state" &&
+	kept -c "network.sockets=$state/x/s"
 '
 
 test_expect_success 'SB-08: nor by one that is made while the session runs, which is told' '
-	rm -f "$HOME/way" && test_when_finished "rm -f $HOME/way $HOME/aihome/up; : >$HOME/aihome/go" &&
-	{ git -C r agent -c "network.sockets=~/way/s" start -q -n later -- sh -c "echo 1 >~/up; until test -e ~/go; do sleep 0.05; done; python3 ask.py ~/way/s" >out 2>err & } && session=$! &&
-	test_wait_for "test -e $HOME/aihome/up" && ln -s aihome/d "$HOME/way" && : >"$HOME/aihome/go" &&
-	{ wait $session || :; } && ! grep said out && git -C r agent log later >log && grep "home/way/s, how forbidden" log
+	rm -f "$HOME/way" &&
+	test_when_finished "rm -f $HOME/way $HOME/aihome/up; : >$HOME/aihome/go" &&
+	{
+		git -C r agent -c "network.sockets=~/way/s" start -q -n later -- sh -c "
+		echo 1 >~/up
+		until test -e ~/go; do sleep 0.05; done
+		python3 ask.py ~/way/s" >out 2>err &
+	} &&
+	session=$! &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	ln -s aihome/d "$HOME/way" &&
+	: >"$HOME/aihome/go" &&
+	{ wait $session || :; } &&
+	! grep said out &&
+	git -C r agent log later >log &&
+	grep "home/way/s, how forbidden" log
 '
 
 test_expect_success 'links of the user'\''s that lead elsewhere are followed, and as they lead at that moment; to nothing but sockets' '
-	ln -s open/s "$HOME/one" && ln -s "$HOME/open/../open" "$HOME/dir" && ln -s loop "$HOME/loop" && test_when_finished "rm -f $HOME/one $HOME/dir $HOME/loop" &&
-	printf "network:\n  sockets: [~/one, ~/dir/s, ~/loop, ~/serve.py]\n" >"$conf" && git -C r agent start -q -- sh -ec "python3 ask.py ~/one ~/dir/s; ! python3 ask.py ~/loop || python3 ask.py ~/serve.py" >out 2>err && printf "said\nsaid\n" >want && test_cmp want out && : >"$conf"
+	ln -s open/s "$HOME/one" &&
+	ln -s "$HOME/open/../open" "$HOME/dir" &&
+	ln -s loop "$HOME/loop" &&
+	test_when_finished "rm -f $HOME/one $HOME/dir $HOME/loop" &&
+	printf "network:\n  sockets: [~/one, ~/dir/s, ~/loop, ~/serve.py]\n" >"$conf" &&
+	git -C r agent start -q -- sh -ec "
+		python3 ask.py ~/one ~/dir/s
+		! python3 ask.py ~/loop || python3 ask.py ~/serve.py" >out 2>err &&
+	printf "said\nsaid\n" >want &&
+	test_cmp want out &&
+	: >"$conf"
 '
 
 test_expect_success 'one that is not there is named at the start, once' '
-	git -C r agent -c "network.sockets=~/later/s" -c "network.sockets=~/open/s" start -- true 2>err && grep -c "network.sockets: there is no .$HOME/later/s. now" err >n && test "$(cat n)" = 1 && test_must_fail grep "open/s" err &&
-	git -C r agent -c "network.sockets=~/serve.py" start -- true 2>err && grep "network.sockets: .$HOME/serve.py. is no socket" err &&
-	git -C r agent -c "network.sockets=~/later/s" start --no-network -- true 2>err && test_must_fail grep later err
+	git -C r agent -c "network.sockets=~/later/s" -c "network.sockets=~/open/s" start -- true 2>err &&
+	grep -c "network.sockets: there is no .$HOME/later/s. now" err >n &&
+	test "$(cat n)" = 1 &&
+	test_must_fail grep "open/s" err &&
+	git -C r agent -c "network.sockets=~/serve.py" start -- true 2>err &&
+	grep "network.sockets: .$HOME/serve.py. is no socket" err &&
+	git -C r agent -c "network.sockets=~/later/s" start --no-network -- true 2>err &&
+	test_must_fail grep later err
 '
 
 test_expect_success 'PS-01: a repository names one only with trust, which says so' '
-	git clone -q r untrusted && printf "network:\n  sockets: [\"~/open/s\"]\n" >untrusted/.agentdev.yaml && git -C untrusted add -A && git -C untrusted commit -qm socket &&
-	test_expect_code 125 git -C untrusted agent start -q -- true 2>err && grep "network.sockets. needs trust" err && test_expect_code 1 git -C untrusted agent trust --show >out && grep "talk to what listens at ~/open/s on your machine" out &&
-	test_must_fail git -C untrusted agent start -q --untrusted -- python3 ask.py "~/open/s" && git -C untrusted agent trust --yes >/dev/null && git -C untrusted agent start -q -- python3 ask.py "~/open/s" >out && grep said out
+	git clone -q r untrusted &&
+	printf "network:\n  sockets: [\"~/open/s\"]\n" >untrusted/.agentdev.yaml &&
+	git -C untrusted add -A &&
+	git -C untrusted commit -qm socket &&
+	test_expect_code 125 git -C untrusted agent start -q -- true 2>err &&
+	grep "network.sockets. needs trust" err &&
+	test_expect_code 1 git -C untrusted agent trust --show >out &&
+	grep "talk to what listens at ~/open/s on your machine" out &&
+	test_must_fail git -C untrusted agent start -q --untrusted -- python3 ask.py "~/open/s" &&
+	git -C untrusted agent trust --yes >/dev/null &&
+	git -C untrusted agent start -q -- python3 ask.py "~/open/s" >out &&
+	grep said out
 '
 
 trap - EXIT

@@ -10,93 +10,207 @@ commit='echo c >c && git add c && git commit -qm c && C=$(git rev-parse HEAD)'
 # ---- the private git dir ---------------------------------------------------------
 
 test_expect_success 'GT-03 GT-06: refs that no transaction takes do not stop a capture' '
-	make_repo refs && cd refs &&
-	attack df "$commit; git commit -q --allow-empty -m 2; printf \"\$C refs/heads/k\n\$C refs/heads/k/b\n\" >>.git/packed-refs" &&
-	git rev-parse -q --verify refs/agent/df/heads/k && git agent show df | grep "branch k/b has a name" &&
-	attack dup "$commit; git commit -q --allow-empty -m 2; printf \"\$C refs/heads/k\n\$C refs/heads/k\n\" >>.git/packed-refs" &&
-	attack below "$commit; git commit -q --allow-empty -m 2; git update-ref refs/stash/x HEAD~1; git branch x HEAD~1" &&
-	git rev-parse -q --verify refs/agent/below/heads/x && ! git rev-parse -q --verify refs/agent/below/stash &&
-	attack odd "$commit; git commit -q --allow-empty -m 2; printf \"\$C refs/heads/-x\n\$C refs/heads/a..b\n\$C refs/heads/\033[31m\n\" >>.git/packed-refs" &&
-	git agent show odd >../show && harmless ../show && git for-each-ref refs/agent/odd/heads >../got && test ! -s ../got && clean_store
+	make_repo refs &&
+	cd refs &&
+	attack df "
+		$commit
+		git commit -q --allow-empty -m 2
+		printf \"\$C refs/heads/k\n\$C refs/heads/k/b\n\" >>.git/packed-refs" &&
+	git rev-parse -q --verify refs/agent/df/heads/k &&
+	git agent show df | grep "branch k/b has a name" &&
+	attack dup "
+		$commit
+		git commit -q --allow-empty -m 2
+		printf \"\$C refs/heads/k\n\$C refs/heads/k\n\" >>.git/packed-refs" &&
+	attack below "
+		$commit
+		git commit -q --allow-empty -m 2
+		git update-ref refs/stash/x HEAD~1
+		git branch x HEAD~1" &&
+	git rev-parse -q --verify refs/agent/below/heads/x &&
+	! git rev-parse -q --verify refs/agent/below/stash &&
+	attack odd "
+		$commit
+		git commit -q --allow-empty -m 2
+		printf \"\$C refs/heads/-x\n\$C refs/heads/a..b\n\$C refs/heads/\033[31m\n\" >>.git/packed-refs" &&
+	git agent show odd >../show &&
+	harmless ../show &&
+	git for-each-ref refs/agent/odd/heads >../got &&
+	test ! -s ../got &&
+	clean_store
 '
 
 test_expect_success 'GT-06: refs of the user, replacements, notes and tags come through nowhere' '
-	make_repo names && cd names && git branch keep && git for-each-ref refs/heads refs/tags refs/notes refs/replace >../want &&
-	attack n "$commit; git branch -qf keep HEAD; git branch -qf main HEAD; git tag v1; git notes add -m note; git replace HEAD HEAD~1
-		git update-ref refs/remotes/o/x HEAD; git update-ref refs/agent/n/report HEAD; git update-ref refs/bisect/bad HEAD" &&
-	git for-each-ref refs/heads refs/tags refs/notes refs/replace | grep -v refs/heads/agent/ >../got && test_cmp ../want ../got &&
-	git for-each-ref refs/remotes refs/bisect >../got && test ! -s ../got && git agent review n | grep "^agent/n\|branch "
+	make_repo names &&
+	cd names &&
+	git branch keep &&
+	git for-each-ref refs/heads refs/tags refs/notes refs/replace >../want &&
+	attack n "
+		$commit
+		git branch -qf keep HEAD
+		git branch -qf main HEAD
+		git tag v1
+		git notes add -m note
+		git replace HEAD HEAD~1
+		git update-ref refs/remotes/o/x HEAD
+		git update-ref refs/agent/n/report HEAD
+		git update-ref refs/bisect/bad HEAD" &&
+	git for-each-ref refs/heads refs/tags refs/notes refs/replace |
+		grep -v refs/heads/agent/ >../got &&
+	test_cmp ../want ../got &&
+	git for-each-ref refs/remotes refs/bisect >../got &&
+	test ! -s ../got &&
+	git agent review n | grep "^agent/n\|branch "
 '
 
 test_expect_success 'GT-03 OV-06: a fifo in the private git dir keeps nobody waiting' '
-	make_repo fifo && cd fifo &&
-	for f in config packed-refs refs/heads/z objects/info/alternates shallow commondir info/attributes
-	do
-		n=$((n + 1)) && attack f$n "$commit; echo w >w; rm -f .git/$f; mkfifo .git/$f" &&
-		test "$(git cat-file blob agent/f$n:w)" = w && git agent show f$n | grep "not taken.*fifo" || { echo "failed: $f"; exit 1; }
-	done && clean_store
+	make_repo fifo &&
+	cd fifo &&
+	for f in config packed-refs refs/heads/z objects/info/alternates shallow commondir info/attributes; do
+		n=$((n + 1)) &&
+		attack f$n "$commit; echo w >w; rm -f .git/$f; mkfifo .git/$f" &&
+		test "$(git cat-file blob agent/f$n:w)" = w &&
+		git agent show f$n | grep "not taken.*fifo" || {
+			echo "failed: $f"
+			exit 1
+		}
+	done &&
+	clean_store
 '
 
 test_expect_success 'GT-03: a git dir taken away, links in it, configuration that commands' '
-	make_repo gone && cd gone &&
+	make_repo gone &&
+	cd gone &&
 	for how in "rm -rf .git/* .git/.??*" "rm -f .git/config; ln -s /dev/zero .git/config" "git config include.path /dev/zero" \
 		"echo /home >.git/commondir" "git config core.worktree /; git config core.bare true" \
-		"echo ref: refs/heads/l >.git/refs/heads/l; echo ref: refs/heads/l >.git/HEAD" "ln -s / .git/refs/heads/root; rm -rf .git/objects; ln -s /usr .git/objects"
-	do
-		n=$((n + 1)) && attack g$n "$commit; echo w >w; $how" && test "$(git cat-file blob agent/g$n:w)" = w || { echo "failed: $how"; exit 1; }
-	done && clean_store
+		"echo ref: refs/heads/l >.git/refs/heads/l; echo ref: refs/heads/l >.git/HEAD" "ln -s / .git/refs/heads/root; rm -rf .git/objects; ln -s /usr .git/objects"; do
+		n=$((n + 1)) &&
+		attack g$n "
+		$commit
+		echo w >w
+		$how" &&
+		test "$(git cat-file blob agent/g$n:w)" = w || {
+			echo "failed: $how"
+			exit 1
+		}
+	done &&
+	clean_store
 '
 
 test_expect_success 'GT-16: a missing object makes no git run the command of a remote' '
-	make_repo lazy && cd lazy && attack lz "$commit; git config remote.o.promisor true; git config protocol.ext.allow always
-		git config core.repositoryFormatVersion 1; git config extensions.partialClone o
+	make_repo lazy &&
+	cd lazy &&
+	attack lz "
+		$commit
+		git config remote.o.promisor true
+		git config protocol.ext.allow always
+		git config core.repositoryFormatVersion 1
+		git config extensions.partialClone o
 		git config remote.o.url \"ext::sh -c touch% \$HOME/ran% %S\"
-		o=\$(git rev-parse HEAD:c | sed s,..,\&/,); rm -f \$HOME/ran; mv .git/objects/\$o \$HOME/ || exit 1" &&
-	test ! -e "$HOME/ran" && test ! -e "$HOME/aihome/ran" && git cat-file -e agent/lz:c && git agent show lz | grep "not taken"
+		o=\$(git rev-parse HEAD:c | sed s,..,\&/,)
+		rm -f \$HOME/ran
+		mv .git/objects/\$o \$HOME/ || exit 1" &&
+	test ! -e "$HOME/ran" &&
+	test ! -e "$HOME/aihome/ran" &&
+	git cat-file -e agent/lz:c &&
+	git agent show lz | grep "not taken"
 '
 
 # ---- converted content -------------------------------------------------------------
 
 test_expect_success 'OV-06 GT-09: a fifo called .gitattributes keeps nobody waiting' '
-	make_repo trap "echo \"*.txt text\" >.gitattributes" && cd trap &&
+	make_repo trap "echo \"*.txt text\" >.gitattributes" &&
+	cd trap &&
 	attack t1 "printf \"a\r\n\" >d/3.txt; printf \"a\r\n\" >4.txt; mkfifo d/.gitattributes" &&
-	test "$(git cat-file blob agent/t1:4.txt)" = a && git cat-file blob agent/t1:d/3.txt | grep -q "$(printf "\r")" &&
-	attack t2 "rm .gitattributes; mkfifo .gitattributes; mkdir m; echo \"* text\" >m/.gitattributes; echo k >m/k" &&
+	test "$(git cat-file blob agent/t1:4.txt)" = a &&
+	git cat-file blob agent/t1:d/3.txt | grep -q "$(printf "\r")" &&
+	attack t2 "
+		rm .gitattributes
+		mkfifo .gitattributes
+		mkdir m
+		echo \"* text\" >m/.gitattributes
+		echo k >m/k" &&
 	test "$(git cat-file blob agent/t2:m/k)" = k
 '
 
 # Those of the repository and of the user's configuration count, as they were before the session.
 test_expect_success 'GT-03 GT-09: attributes and settings of the private git dir decide nothing about content' '
-	make_repo mine "printf \"*.txt text\n\" >.gitattributes" && cd mine &&
-	attack m "printf \"*.txt -text\n*.bin text\n\" | tee .git/info/attributes >/tmp/attributes; git config core.attributesFile /tmp/attributes; git config core.autocrlf true; git config core.eol crlf
-		git config core.fileMode false; git config core.symlinks false; git config core.ignoreCase true; git config extensions.worktreeConfig true; printf \"[core]\n\tautocrlf = input\n\" >.git/config.worktree
-		printf \"1\r\n\" >1.txt; printf \"1\r\n\" >1.bin; chmod +x a; ln -s a l; echo A >A" &&
+	make_repo mine "printf \"*.txt text\n\" >.gitattributes" &&
+	cd mine &&
+	attack m "
+		printf \"*.txt -text\n*.bin text\n\" | tee .git/info/attributes >/tmp/attributes
+		git config core.attributesFile /tmp/attributes
+		git config core.autocrlf true
+		git config core.eol crlf
+		git config core.fileMode false
+		git config core.symlinks false
+		git config core.ignoreCase true
+		git config extensions.worktreeConfig true
+		printf \"[core]\n\tautocrlf = input\n\" >.git/config.worktree
+		printf \"1\r\n\" >1.txt
+		printf \"1\r\n\" >1.bin
+		chmod +x a
+		ln -s a l
+		echo A >A" &&
 	git ls-tree agent/m 1.txt 1.bin A a l | sed "s/ blob / /" >../got &&
 	printf "%s %s\t%s\n" 100644 "$(printf "1\r\n" | git hash-object --stdin)" 1.bin 100644 "$(echo 1 | git hash-object --stdin)" 1.txt \
-		100644 "$(echo A | git hash-object --stdin)" A 100755 "$(git rev-parse HEAD:a)" a 120000 "$(printf a | git hash-object --stdin)" l >../want && test_cmp ../want ../got
+		100644 "$(echo A | git hash-object --stdin)" A 100755 "$(git rev-parse HEAD:a)" a 120000 "$(printf a | git hash-object --stdin)" l >../want &&
+	test_cmp ../want ../got
 '
 
 test_expect_success 'GT-09: content git cannot convert is taken as it is, the rest converted' '
-	make_repo conv "echo \"*.txt text\" >.gitattributes; echo \"*.u working-tree-encoding=UTF-16\" >>.gitattributes" && cd conv &&
+	make_repo conv "
+		echo \"*.txt text\" >.gitattributes
+		echo \"*.u working-tree-encoding=UTF-16\" >>.gitattributes" &&
+	cd conv &&
 	attack c1 "for i in 1 2 3 4 5 6 7 8 9; do printf \"w\r\n\" >\$i.txt; done; echo xyz >5.u" &&
-	test "$(git cat-file blob agent/c1:5.u)" = xyz && test "$(git cat-file blob agent/c1:9.txt)" = w &&
-	git agent show c1 | grep "5.u: git could not convert it" && clean_store
+	test "$(git cat-file blob agent/c1:5.u)" = xyz &&
+	test "$(git cat-file blob agent/c1:9.txt)" = w &&
+	git agent show c1 | grep "5.u: git could not convert it" &&
+	clean_store
 '
 
 # ---- the layers ----------------------------------------------------------------------
 
 test_expect_success 'OV-05 OV-06 OV-08 OV-11 GT-02: swaps, special files, closed files, repositories in the tree' '
-	make_repo swap && cd swap &&
-	attack s "rm a; ln -s /etc/passwd a; rm -r d; ln -s / d; mkfifo p; git init -q sub; echo 1 >sub/f; mkdir s2; echo gitdir: /x >s2/.git
-		mkdir .GIT; echo 1 >.GIT/config; mkdir -p v/objects v/refs; echo ref: refs/heads/x >v/HEAD; printf \"[core]\nfsmonitor = touch \$HOME/ran\n\" >v/config
-		cp /bin/true b; chmod 6755 b; mkdir z; echo 0 >z/f; chmod 000 z/f z" &&
-	git ls-tree -r refs/agent/s/held >../all && git ls-tree -r agent/s >>../all && ! grep -i "[[:blank:]]\.git/\|sub/\|s2/" ../all &&
-	! grep -v "^100644\|^100755\|^120000" ../all && grep "z/f" ../all && ! git ls-tree -r agent/s | grep "v/config" &&
-	git agent review s >../text && harmless ../text && test ! -e "$HOME/ran" && test ! -e "$HOME/aihome/ran" && clean_store
+	make_repo swap &&
+	cd swap &&
+	attack s "
+		rm a
+		ln -s /etc/passwd a
+		rm -r d
+		ln -s / d
+		mkfifo p
+		git init -q sub
+		echo 1 >sub/f
+		mkdir s2
+		echo gitdir: /x >s2/.git
+		mkdir .GIT
+		echo 1 >.GIT/config
+		mkdir -p v/objects v/refs
+		echo ref: refs/heads/x >v/HEAD
+		printf \"[core]\nfsmonitor = touch \$HOME/ran\n\" >v/config
+		cp /bin/true b
+		chmod 6755 b
+		mkdir z
+		echo 0 >z/f
+		chmod 000 z/f z" &&
+	git ls-tree -r refs/agent/s/held >../all &&
+	git ls-tree -r agent/s >>../all &&
+	! grep -i "[[:blank:]]\.git/\|sub/\|s2/" ../all &&
+	! grep -v "^100644\|^100755\|^120000" ../all &&
+	grep "z/f" ../all &&
+	! git ls-tree -r agent/s | grep "v/config" &&
+	git agent review s >../text &&
+	harmless ../text &&
+	test ! -e "$HOME/ran" &&
+	test ! -e "$HOME/aihome/ran" &&
+	clean_store
 '
 
 test_expect_success 'OV-02 OV-19: planted overlay attributes and names delete nothing' '
-	make_repo plant && cd plant &&
+	make_repo plant &&
+	cd plant &&
 	attack p "touch .wh.a .wh..wh..opq; python3 -c \"
 import os
 for p in \\\"d\\\", \\\"a\\\":
@@ -105,93 +219,205 @@ for p in \\\"d\\\", \\\"a\\\":
             try: os.setxattr(p, \\\"user.overlay.\\\" + n, v)
             except OSError: pass
 \"; echo n >n" &&
-	git diff --name-status HEAD agent/p >../got && printf "A\t.wh..wh..opq\nA\t.wh.a\nA\tn\n" >../want && test_cmp ../want ../got &&
+	test_prints "A\t.wh..wh..opq\nA\t.wh.a\nA\tn" git diff --name-status HEAD agent/p &&
 	! git agent show p | grep "left behind"
 '
 
 test_expect_success 'OV-09: 3000 levels are left and named, and dropped' '
-	make_repo deep && cd deep &&
-	attack d "python3 -c \"
+	make_repo deep &&
+	cd deep &&
+	attack d "
+		python3 -c \"
 import os
 for i in range(3000):
     os.mkdir(\\\"n\\\" * 9); os.chdir(\\\"n\\\" * 9)
-\"; echo w >w" && test "$(git diff --name-only HEAD agent/d)" = w && git agent show d | grep "too deep" && git agent drop --force d
+\"
+		echo w >w" &&
+	test "$(git diff --name-only HEAD agent/d)" = w &&
+	git agent show d | grep "too deep" &&
+	git agent drop --force d
 '
 
 # ---- what people read -------------------------------------------------------------------
 
 test_expect_success 'TT-04 OV-10 GT-12: names, messages and content reach no output raw' '
-	make_repo esc && cd esc &&
-	attack e "python3 -c \"
-for n in b\\\"nl\\\\nx\\\", b\\\"\\\\x1b[31mred\\\", b\\\"\\\\xff\\\\xfe\\\", b\\\"-x\\\", b\\\"x\\\\xc2\\\\x9by\\\", b\\\"\\\\xe2\\\\x80\\\\xaee\\\", b\\\"\\\\xe2\\\\x80\\\\xa8\\\", b\\\"\\\\x7f\\\", b\\\"\\\\r\\\", b\\\"\\\\xf3\\\\xa0\\\\x81\\\\x81\\\":
-    open(n, \\\"wb\\\").write(b\\\"\\\\x1b]0;t\\\\a \\\\r \\\\xc2\\\\x9b31m \\\\xe2\\\\x80\\\\xae \\\\x7f\\\\n\\\")
+	make_repo esc &&
+	cd esc &&
+	attack e "
+		python3 -c \"
+for n in b\\\"nl\\\nx\\\", b\\\"\\\x1b[31mred\\\", b\\\"\\\xff\\\xfe\\\", b\\\"-x\\\", b\\\"x\\\xc2\\\x9by\\\", b\\\"\\\xe2\\\x80\\\xaee\\\", b\\\"\\\xe2\\\x80\\\xa8\\\", b\\\"\\\x7f\\\", b\\\"\\\r\\\", b\\\"\\\xf3\\\xa0\\\x81\\\x81\\\":
+    open(n, \\\"wb\\\").write(b\\\"\\\x1b]0;t\\\a \\\r \\\xc2\\\x9b31m \\\xe2\\\x80\\\xae \\\x7f\\\n\\\")
 \"
-		ln -s \"\$(printf \"\\033[31m\")\" link; git add -A
-		printf \"s \033[31m\r\nBy: x\n\033]0;t\a \302\233 \342\200\256 \377\n\" | git -c user.name=\"\$(printf \"N\033[1m\")\" commit -q --cleanup=verbatim -F -" &&
+		ln -s \"\$(printf \"\033[31m\")\" link
+		git add -A
+		printf \"s \033[31m\r\nBy: x\n\033]0;t\a \302\233 \342\200\256 \377\n\" |
+			git -c user.name=\"\$(printf \"N\033[1m\")\" commit -q --cleanup=verbatim -F -" &&
 	harmless ../err &&
-	for c in list "list --json" "show e" "show --json e" "diff e" "review e" "review --format=json e" "review --format=markdown e" "review --format=sarif e" "land --dry-run e" "land e" "capture e"
-	do
-		git agent $c >../o 2>../e; harmless ../o ../e || { echo "failed: $c"; exit 1; }
-	done && git agent review --format=json e | python3 -c "import json, sys; json.load(sys.stdin)" &&
-	git log --format="%an%B" agent/e >../log && ! grep "$(printf "\033")" ../log
+	for c in list "list --json" "show e" "show --json e" "diff e" "review e" "review --format=json e" "review --format=markdown e" "review --format=sarif e" "land --dry-run e" "land e" "capture e"; do
+		git agent $c >../o 2>../e
+		harmless ../o ../e || {
+			echo "failed: $c"
+			exit 1
+		}
+	done &&
+	git agent review --format=json e | python3 -c "import json, sys; json.load(sys.stdin)" &&
+	git log --format="%an%B" agent/e >../log &&
+	! grep "$(printf "\033")" ../log
 '
 
 test_expect_success 'RV-01 RV-02 RV-03 GT-13: other spellings, links and come-and-go are held back' '
-	make_repo flags "mkdir .vscode scripts && echo {} >.vscode/settings.json && echo echo >scripts/run.sh" && cd flags &&
-	mkdir -p .git/hooks && printf "#!/bin/sh\nsh scripts/run.sh\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
-	attack f1 "echo e >.ENVRC; echo e >\".envrc \"; echo e >\"\$(printf \".env\342\200\214rc\")\"; mkdir .VSCode; echo {} >.VSCode/tasks.json; chmod +x scripts/run.sh" &&
-	test_must_fail git rev-parse -q --verify refs/heads/agent/f1 && git rev-parse -q --verify refs/agent/f1/held &&
-	attack f2 "rm -r .vscode scripts; mkdir z; echo {} >z/tasks.json; ln -s z .vscode; mkdir s2; echo evil >s2/run.sh; ln -s s2 scripts" &&
-	git ls-tree -r agent/f2 >../tree && grep "	s2/run.sh\$" ../tree && ! grep "^120000" ../tree &&
-	attack f3 "echo e >.envrc; git add .envrc; git commit -qm 1; git rm -qf .envrc; git commit -qm 2; git switch -qc s; echo e >.envrc; git add .envrc; git commit -qm 3
-		git switch -q agent/f3; git merge -q --no-ff -s ours -m m s; echo w >w" &&
-	for c in $(git rev-list HEAD..agent/f3)
-	do
+	make_repo flags "
+		mkdir .vscode scripts &&
+		echo {} >.vscode/settings.json &&
+		echo echo >scripts/run.sh" &&
+	cd flags &&
+	mkdir -p .git/hooks &&
+	printf "#!/bin/sh\nsh scripts/run.sh\n" >.git/hooks/post-merge &&
+	chmod +x .git/hooks/post-merge &&
+	attack f1 "
+		echo e >.ENVRC
+		echo e >\".envrc \"
+		echo e >\"\$(printf \".env\342\200\214rc\")\"
+		mkdir .VSCode
+		echo {} >.VSCode/tasks.json
+		chmod +x scripts/run.sh" &&
+	test_must_fail git rev-parse -q --verify refs/heads/agent/f1 &&
+	git rev-parse -q --verify refs/agent/f1/held &&
+	attack f2 "
+		rm -r .vscode scripts
+		mkdir z
+		echo {} >z/tasks.json
+		ln -s z .vscode
+		mkdir s2
+		echo evil >s2/run.sh
+		ln -s s2 scripts" &&
+	git ls-tree -r agent/f2 >../tree &&
+	grep "	s2/run.sh\$" ../tree &&
+	! grep "^120000" ../tree &&
+	attack f3 "
+		echo e >.envrc
+		git add .envrc
+		git commit -qm 1
+		git rm -qf .envrc
+		git commit -qm 2
+		git switch -qc s
+		echo e >.envrc
+		git add .envrc
+		git commit -qm 3
+		git switch -q agent/f3
+		git merge -q --no-ff -s ours -m m s
+		echo w >w" &&
+	for c in $(git rev-list HEAD..agent/f3); do
 		! git ls-tree -r "$c" | grep envrc || exit 1
-	done && git merge -q agent/f3 && test -e w
+	done &&
+	git merge -q agent/f3 &&
+	test -e w
 '
 
 test_expect_success 'RV-06: work that was held back as a whole is not said to be landed' '
-	make_repo held && cd held && attack all "echo e >.envrc" && git agent list && git agent list | grep "^all .*captured" &&
+	make_repo held &&
+	cd held &&
+	attack all "echo e >.envrc" &&
+	git agent list &&
+	git agent list | grep "^all .*captured" &&
 	test_must_fail git agent drop all
 '
 
 # ---- what is run ---------------------------------------------------------------------------
 
 test_expect_success 'GT-01 GT-08 PS-02 PS-05: no hook, driver or configuration of the agent runs outside' '
-	make_repo runs "mkdir .githooks && printf \"#!/bin/sh\n\" >.githooks/post-merge && chmod +x .githooks/post-merge" && cd runs &&
-	git config core.hooksPath .githooks && t="touch $TRASH/ran" &&
-	git config filter.foo.smudge "$t; cat" && git config filter.foo.clean "$t; cat" && git config diff.foo.textconv "$t; cat" &&
-	git config diff.foo.command "$t" && git config merge.foo.driver "$t" &&
-	attack r "printf \"* filter=foo diff=foo merge=foo\n\" >.gitattributes; echo 2 >a
-		for h in post-merge reference-transaction post-checkout post-index-change; do printf \"#!/bin/sh\n$t\n\" >.githooks/\$h; chmod +x .githooks/\$h; cp .githooks/\$h .git/hooks/ 2>/dev/null; done
-		printf \"[core]\nfsmonitor = $t\npager = $t\n[alias]\nrev-list = !$t\n\" | tee \$HOME/.gitconfig >>.git/config" &&
-	git agent show r && git agent diff r && git agent review r && git agent review --format=json r >/dev/null &&
-	test_must_fail git agent land r && git agent review --reject r .gitattributes && git agent review --accept r a && git agent list &&
-	git status --porcelain && git merge -q agent/r && test "$(cat a)" = 2 && test ! -e "$TRASH/ran"
+	make_repo runs "
+		mkdir .githooks &&
+		printf \"#!/bin/sh\n\" >.githooks/post-merge &&
+		chmod +x .githooks/post-merge" &&
+	cd runs &&
+	git config core.hooksPath .githooks &&
+	t="touch $TRASH/ran" &&
+	git config filter.foo.smudge "$t; cat" &&
+	git config filter.foo.clean "$t; cat" &&
+	git config diff.foo.textconv "$t; cat" &&
+	git config diff.foo.command "$t" &&
+	git config merge.foo.driver "$t" &&
+	attack r "
+		printf \"* filter=foo diff=foo merge=foo\n\" >.gitattributes
+		echo 2 >a
+		for h in post-merge reference-transaction post-checkout post-index-change; do
+			printf \"#!/bin/sh\n$t\n\" >.githooks/\$h
+			chmod +x .githooks/\$h
+			cp .githooks/\$h .git/hooks/ 2>/dev/null
+		done
+		printf \"[core]\nfsmonitor = $t\npager = $t\n[alias]\nrev-list = !$t\n\" |
+			tee \$HOME/.gitconfig >>.git/config" &&
+	git agent show r &&
+	git agent diff r &&
+	git agent review r &&
+	git agent review --format=json r >/dev/null &&
+	test_must_fail git agent land r &&
+	git agent review --reject r .gitattributes &&
+	git agent review --accept r a &&
+	git agent list &&
+	git status --porcelain &&
+	git merge -q agent/r &&
+	test "$(cat a)" = 2 &&
+	test ! -e "$TRASH/ran"
 '
 
 test_expect_success 'GT-08: a landing that is only previewed runs no driver of the user'\''s, whatever was accepted' '
-	make_repo preview "seq 20 >a" && cd preview && t="touch $TRASH/driven" && git config filter.foo.smudge "$t; cat" && git config filter.foo.clean "$t; cat" &&
-	git config diff.foo.textconv "$t; cat" && git config diff.foo.command "$t" && git config merge.foo.driver "$t" &&
-	attack p "printf \"* filter=foo diff=foo merge=foo\n\" >.gitattributes; echo end >>a; echo n >n" && sed -i "s/^1\$/one/" a && git commit -qam mine &&
+	make_repo preview "seq 20 >a" &&
+	cd preview &&
+	t="touch $TRASH/driven" &&
+	git config filter.foo.smudge "$t; cat" &&
+	git config filter.foo.clean "$t; cat" &&
+	git config diff.foo.textconv "$t; cat" &&
+	git config diff.foo.command "$t" &&
+	git config merge.foo.driver "$t" &&
+	attack p "
+		printf \"* filter=foo diff=foo merge=foo\n\" >.gitattributes
+		echo end >>a
+		echo n >n" &&
+	sed -i "s/^1\$/one/" a &&
+	git commit -qam mine &&
 	git agent review --accept-all --critical p &&
 	test "$(git show agent/p:a | tail -n 1)" = end &&
 	git agent diff p >/dev/null &&
-	git agent land --dry-run p && git agent review p >/dev/null &&
-	test ! -e "$TRASH/driven" && { git merge -q --no-edit agent/p; test -e "$TRASH/driven"; }
+	git agent land --dry-run p &&
+	git agent review p >/dev/null &&
+	test ! -e "$TRASH/driven" &&
+	{
+		git merge -q --no-edit agent/p
+		test -e "$TRASH/driven"
+	}
 '
 
 # ---- the agents' home ------------------------------------------------------------------------
 
 test_expect_success 'PS-02 SB-04: a link or a closed home costs the next session, not this one and not the host' '
-	chmod -R u+rwx "$HOME/aihome" && rm -rf "$HOME/aihome" && mkdir -p "$HOME/v" "$HOME/w" victim && make_repo "$HOME/w/p" && make_repo "$HOME/v/p" && cd "$HOME/v/p" &&
-	git agent start --name h1 -- sh -c "echo c >c; git add c; git commit -qm mine; cd ~; ln -s $TRASH/victim w; chmod 000 ~" &&
-	git log -1 --format=%s agent/h1 | grep -x mine && test "$(stat -c %a "$HOME/aihome")" = 0 &&
-	cd "$HOME/w/p" && test_expect_code 125 git agent start --name h2 -- true 2>"$TRASH/err" && grep "symlink stands in the way" "$TRASH/err" &&
-	test "$(stat -c %a "$HOME/aihome")" = 700 && rm "$HOME/aihome/w" &&
-	git agent start --name h3 -- sh -c "chmod 777 ~; echo 3 >3" && git agent start --name h4 -- true &&
-	test "$(stat -c %a "$HOME/aihome")" = 700 && ! ls -A "$TRASH/victim" | grep .
+	chmod -R u+rwx "$HOME/aihome" &&
+	rm -rf "$HOME/aihome" &&
+	mkdir -p "$HOME/v" "$HOME/w" victim &&
+	make_repo "$HOME/w/p" &&
+	make_repo "$HOME/v/p" &&
+	cd "$HOME/v/p" &&
+	git agent start --name h1 -- sh -c "
+		echo c >c
+		git add c
+		git commit -qm mine
+		cd ~
+		ln -s $TRASH/victim w
+		chmod 000 ~" &&
+	git log -1 --format=%s agent/h1 | grep -x mine &&
+	test "$(stat -c %a "$HOME/aihome")" = 0 &&
+	cd "$HOME/w/p" &&
+	test_expect_code 125 git agent start --name h2 -- true 2>"$TRASH/err" &&
+	grep "symlink stands in the way" "$TRASH/err" &&
+	test "$(stat -c %a "$HOME/aihome")" = 700 &&
+	rm "$HOME/aihome/w" &&
+	git agent start --name h3 -- sh -c "
+		chmod 777 ~
+		echo 3 >3" &&
+	git agent start --name h4 -- true &&
+	test "$(stat -c %a "$HOME/aihome")" = 700 &&
+	! ls -A "$TRASH/victim" | grep .
 '
 
 test_done

@@ -9,15 +9,44 @@ test_description='no command an agent chose runs outside: every exec of start, c
 require_sandbox
 
 test_expect_success 'GT-20: no file of the repository is a program, whatever PATH has in front; nor do hooks get that' '
-	git init -q dotted && cd dotted && mkdir -p bin .git/hooks && for p in git sh man less cat env bwrap git-lfs ls; do
-		printf "#!/bin/sh\necho %s >>\"%s/planted\"\n" $p "$HOME" >$p && chmod +x $p && cp $p bin/ || exit 1
-	done && git add -A && git commit -qm plant && printf "#!/bin/sh\necho \"\$PATH\" >>\"%s/hook-path\"\n" "$HOME" >.git/hooks/reference-transaction && chmod +x .git/hooks/reference-transaction &&
-	i=0 && for before in . "" bin ./bin:..; do
-		i=$((i + 1)) && : >../hook-path && for what in "start -q -n s$i -- touch new$i" "review s$i" "land s$i" "list" "show s$i" "drop s$i" "list --help" "doctor"; do
-			PATH="$before:$PATH" "$GIT_AGENT" $what </dev/null >../out 2>&1 || { cat ../out; exit 1; }
-		done && git cat-file -e HEAD:new$i && test -s ../hook-path && ! grep -v "^\(/[^:]*:\)*/[^:]*\$" ../hook-path && test ! -e ../planted || exit 1
-	done && PATH=.:bin "$GIT_AGENT" start -q -n s0 -- touch new0 && git cat-file -e agent/s0:new0 && test ! -e ../planted &&
-	(PATH=.:$PATH && git x; test -s ../planted)
+	git init -q dotted &&
+	cd dotted &&
+	mkdir -p bin .git/hooks &&
+	for p in git sh man less cat env bwrap git-lfs ls; do
+		printf "#!/bin/sh\necho %s >>\"%s/planted\"\n" $p "$HOME" >$p &&
+		chmod +x $p &&
+		cp $p bin/ ||
+			exit 1
+	done &&
+	git add -A &&
+	git commit -qm plant &&
+	printf "#!/bin/sh\necho \"\$PATH\" >>\"%s/hook-path\"\n" "$HOME" >.git/hooks/reference-transaction &&
+	chmod +x .git/hooks/reference-transaction &&
+	i=0 &&
+	for before in . "" bin ./bin:..; do
+		i=$((i + 1)) &&
+		: >../hook-path &&
+		for what in "start -q -n s$i -- touch new$i" "review s$i" "land s$i" "list" "show s$i" "drop s$i" "list --help" "doctor"; do
+			PATH="$before:$PATH" "$GIT_AGENT" $what </dev/null >../out 2>&1 ||
+				{
+					cat ../out
+					exit 1
+				}
+		done &&
+		git cat-file -e HEAD:new$i &&
+		test -s ../hook-path &&
+		! grep -v "^\(/[^:]*:\)*/[^:]*\$" ../hook-path &&
+		test ! -e ../planted || exit 1
+	done &&
+	PATH=.:bin "$GIT_AGENT" start -q -n s0 -- touch new0 &&
+	git cat-file -e agent/s0:new0 &&
+	test ! -e ../planted &&
+	(
+		PATH=.:$PATH &&
+		git x
+		test -s ../planted
+
+	)
 '
 
 test_lazy_prereq STRACE_LFS 'strace -f true && git lfs version'
@@ -27,7 +56,9 @@ test_lazy_prereq STRACE_LFS 'strace -f true && git lfs version'
 traced() {
 	strace -f -qq --seccomp-bpf --decode-pids=pidns -s 300 -e trace=execve,execveat,clone,clone3,fork,vfork -o ../one "$@"
 	traced_rc=$?
-	cat ../one >>../trace && echo end >>../trace && return $traced_rc
+	cat ../one >>../trace &&
+	echo end >>../trace &&
+	return $traced_rc
 }
 
 # programs WHERE: what was executed, or tried to be, "outside" or "inside", by the last part of
@@ -74,7 +105,9 @@ programs() {
 
 # only PROGRAM...: nothing else ran outside
 only() {
-	programs outside | sort -u >../got && printf '%s\n' "$@" | sort >../want && test_cmp ../want ../got
+	programs outside | sort -u >../got &&
+	printf '%s\n' "$@" | sort >../want &&
+	test_cmp ../want ../got
 }
 
 # What it does to be run: in every place an agent can write that some program takes
@@ -163,52 +196,126 @@ outside="bwrap git git-agent git-agent-main git-agent-stage"
 
 # A repository with uncommitted work, and the session in it.
 evil_session() {
-	: >"$TRASH/home/trace" && chmod -R u+rwX "$HOME/aihome" 2>/dev/null; rm -rf "$HOME/aihome" && git init -q "$1" && cd "$1" && echo a >a && mkdir d && echo x >d/x && printf '* text=auto\n' >.gitattributes && git add -A && git commit -qm base &&
-		mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp "$TRASH/plant" "$HOME/aihome/plant"
+	: >"$TRASH/home/trace" &&
+	chmod -R u+rwX "$HOME/aihome" 2>/dev/null
+	rm -rf "$HOME/aihome" &&
+	git init -q "$1" &&
+	cd "$1" &&
+	echo a >a &&
+	mkdir d &&
+	echo x >d/x &&
+	printf '* text=auto\n' >.gitattributes &&
+	git add -A &&
+	git commit -qm base &&
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome" &&
+	cp "$TRASH/plant" "$HOME/aihome/plant"
 }
 
 test_expect_success STRACE 'what runs is seen: inside, and a hook of the user'\''s outside' '
-	evil_session seen && printf "#!/bin/sh\n:\n" >.git/hooks/post-merge && chmod +x .git/hooks/post-merge &&
-	traced git agent start -q --name seen -- sh -c "echo b >b; git add b; git -c alias.x=\"!/bin/echo alias\" x" &&
-	programs inside >../inside && grep -x "echo" ../inside && grep "^sh -c echo b" ../inside && only $outside &&
-	traced git agent land seen && only $outside .git/hooks/post-merge
+	evil_session seen &&
+	printf "#!/bin/sh\n:\n" >.git/hooks/post-merge &&
+	chmod +x .git/hooks/post-merge &&
+	traced git agent start -q --name seen -- sh -c "
+		echo b >b
+		git add b
+		git -c alias.x=\"!/bin/echo alias\" x" &&
+	programs inside >../inside &&
+	grep -x "echo" ../inside &&
+	grep "^sh -c" ../inside &&
+	only $outside &&
+	traced git agent land seen &&
+	only $outside .git/hooks/post-merge
 '
 
 test_expect_success STRACE 'start, capture, list, show, review, diff and drop start what they always start' '
-	evil_session life && traced git agent start -q --name evil -- sh "$HOME/plant" && programs inside | grep "/evil$" &&
-	git log --format=%s refs/agent/evil/orig | grep -x "evil in the tree" && git show refs/agent/evil/orig:rest >/dev/null &&
-	traced git agent list && traced git agent show evil && traced git agent review evil >../review && grep "critical" ../review &&
-	for format in json markdown sarif; do traced git agent review --format=$format evil >../review || exit 1; done &&
-	traced git agent diff evil >../diff && grep "^+.*rest" ../diff && traced git agent capture evil && traced git agent drop --force evil && only $outside
+	evil_session life &&
+	traced git agent start -q --name evil -- sh "$HOME/plant" &&
+	programs inside | grep "/evil$" &&
+	git log --format=%s refs/agent/evil/orig | grep -x "evil in the tree" &&
+	git show refs/agent/evil/orig:rest >/dev/null &&
+	traced git agent list &&
+	traced git agent show evil &&
+	traced git agent review evil >../review &&
+	grep "critical" ../review &&
+	for format in json markdown sarif; do
+		traced git agent review --format=$format evil >../review || exit 1
+	done &&
+	traced git agent diff evil >../diff &&
+	grep "^+.*rest" ../diff &&
+	traced git agent capture evil &&
+	traced git agent drop --force evil &&
+	only $outside
 '
 
 test_expect_success STRACE 'an interrupted session that is captured by the next command' '
-	evil_session killed && { traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant"; test $? != 0; } &&
-	traced git agent list && git rev-parse -q --verify refs/agent/evil/orig && only $outside env
+	evil_session killed &&
+	{
+		traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant"
+		test $? != 0
+	} &&
+	traced git agent list &&
+	git rev-parse -q --verify refs/agent/evil/orig &&
+	only $outside env
 '
 
 test_expect_success STRACE 'a running session looked at' '
-	evil_session running && : >../trace && test_when_finished "rm -f \"$HOME/aihome/up\"; wait" && { git agent start -q --name evil -- sh -c "sh \$HOME/plant; touch \$HOME/up; while test -e \$HOME/up; do sleep 0.1; done" & } && pid=$! &&
-	test_wait_for "test -e $HOME/aihome/up" && traced git agent diff evil >../diff && traced git agent list && traced git agent show evil && only git git-agent git-agent-main &&
-	rm "$HOME/aihome/up" && wait $pid
+	evil_session running &&
+	: >../trace &&
+	test_when_finished "rm -f \"$HOME/aihome/up\"; wait" &&
+	{
+		git agent start -q --name evil -- sh -c "
+		sh \$HOME/plant
+		touch \$HOME/up
+		while test -e \$HOME/up; do sleep 0.1; done" &
+	} &&
+	pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	traced git agent diff evil >../diff &&
+	traced git agent list &&
+	traced git agent show evil &&
+	only git git-agent git-agent-main &&
+	rm "$HOME/aihome/up" &&
+	wait $pid
 '
 
 test_expect_success STRACE 'all of it accepted and landed: git merges, and still nothing of it runs' '
-	evil_session landed && git agent start -q --name evil -- sh "$HOME/plant" && traced git agent review --accept-all --critical evil &&
-	traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent git-agent-main &&
-	evil_session carried && echo mine >>a && git agent start -q --name evil -- sh "$HOME/plant" &&
-		traced git agent review --accept-all --critical evil && traced git agent land evil && git cat-file -e HEAD:evil && only git git-agent git-agent-main
+	evil_session landed &&
+	git agent start -q --name evil -- sh "$HOME/plant" &&
+	traced git agent review --accept-all --critical evil &&
+	traced git agent land evil &&
+	git cat-file -e HEAD:evil &&
+	only git git-agent git-agent-main &&
+	evil_session carried &&
+	echo mine >>a &&
+	git agent start -q --name evil -- sh "$HOME/plant" &&
+	traced git agent review --accept-all --critical evil &&
+	traced git agent land evil &&
+	git cat-file -e HEAD:evil &&
+	only git git-agent git-agent-main
 '
 
 # post-merge is a hook that git-lfs itself puts into the user's repository
 test_expect_success STRACE_LFS 'with git-lfs on the host: that is one more, in the words of the user'\''s configuration' '
-	git lfs install --skip-repo >/dev/null && test_when_finished git lfs uninstall --skip-repo && evil_session lfs &&
-	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes && echo base >base.bin && git add -A && git commit -qm lfs &&
-	traced git agent start -q --name evil -- sh "$HOME/plant" && traced git agent review evil >/dev/null &&
-	traced git agent diff evil >/dev/null && traced git agent drop --force evil && traced git agent start -q --name two -- sh -c "echo new >n.bin" &&
-	traced git agent land two && test "$(cat n.bin)" = new &&
-	programs outside | sed "s/sh -c unset GIT_DIR .*; cd .* && git-lfs/sh -c unset... git-lfs/" | sort -u >../got &&
-	printf "%s\n" $outside git-lfs .git/hooks/post-merge "sh -c git-lfs filter-process" "sh -c unset... git-lfs filter-process" | sort >../want &&
+	git lfs install --skip-repo >/dev/null &&
+	test_when_finished git lfs uninstall --skip-repo &&
+	evil_session lfs &&
+	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes &&
+	echo base >base.bin &&
+	git add -A &&
+	git commit -qm lfs &&
+	traced git agent start -q --name evil -- sh "$HOME/plant" &&
+	traced git agent review evil >/dev/null &&
+	traced git agent diff evil >/dev/null &&
+	traced git agent drop --force evil &&
+	traced git agent start -q --name two -- sh -c "echo new >n.bin" &&
+	traced git agent land two &&
+	test "$(cat n.bin)" = new &&
+	programs outside |
+		sed "s/sh -c unset GIT_DIR .*; cd .* && git-lfs/sh -c unset... git-lfs/" |
+			sort -u >../got &&
+	printf "%s\n" $outside git-lfs .git/hooks/post-merge "sh -c git-lfs filter-process" "sh -c unset... git-lfs filter-process" |
+		sort >../want &&
 	test_cmp ../want ../got
 '
 

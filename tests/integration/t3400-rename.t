@@ -9,12 +9,28 @@ test_lazy_prereq PYTHON 'command -v python3'
 test_lazy_prereq NODE 'command -v node'
 test_lazy_prereq STATIC 'echo "int main(void) { return 0; }" | ${CC:-cc} -static -x c -o static - && ./static'
 
-mkdir -p repo/d/sub/deep repo/e repo/x repo/full && cd repo && git init -q . && for i in 1 2 3; do
-	echo "$i" >"d/f$i" && echo "$i" >"d/sub/g$i" || exit 1
-done && echo deep >d/sub/deep/h && ln -s f1 d/link && echo 1 >e/1 && echo x >x/x && echo full >full/f &&
-	chmod +x d/f2 && printf 'lib\n' >.gitignore && mkdir -p lib/pkg/bin && echo pkg >lib/pkg/bin/run &&
-	ln lib/pkg/bin/run lib/pkg/again && git add . && git commit -qm base && cd ..
-mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome"
+mkdir -p repo/d/sub/deep repo/e repo/x repo/full &&
+cd repo &&
+git init -q . &&
+for i in 1 2 3; do
+	echo "$i" >"d/f$i" &&
+	echo "$i" >"d/sub/g$i" || exit 1
+done &&
+echo deep >d/sub/deep/h &&
+ln -s f1 d/link &&
+echo 1 >e/1 &&
+echo x >x/x &&
+echo full >full/f &&
+chmod +x d/f2 &&
+printf 'lib\n' >.gitignore &&
+mkdir -p lib/pkg/bin &&
+echo pkg >lib/pkg/bin/run &&
+ln lib/pkg/bin/run lib/pkg/again &&
+git add . &&
+git commit -qm base &&
+cd ..
+mkdir -p "$HOME/aihome" &&
+chmod 700 "$HOME/aihome"
 
 # inside CMD...: a session of its own
 inside() {
@@ -23,30 +39,33 @@ inside() {
 
 # python NAME: what is on standard input as a program inside, with some functions
 python() {
-	{ cat <<-\END; cat; } >"$HOME/aihome/$1.py"
-	import ctypes, errno, os, stat, sys, threading, time
-	libc = ctypes.CDLL(None, use_errno=True)
-	NOREPLACE, EXCHANGE = 1, 2
-	def renameat2(a, b, flags, at=(-100, -100)):
-	    if libc.renameat2(at[0], os.fsencode(a), at[1], os.fsencode(b), flags):
-	        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), a)
-	def fails(number, f, *args):
-	    try: f(*args)
-	    except OSError as e: assert e.errno == number, (errno.errorcode[e.errno], args)
-	    else: raise AssertionError("done: %r" % (args,))
-	def tree(top):
-	    found = {}
-	    for d, dirs, files in os.walk(top):
-	        for n in dirs + files:
-	            p = os.path.join(d, n)
-	            s = os.lstat(p)
-	            found[os.path.relpath(p, top)] = (s.st_mode, s.st_size if not stat.S_ISDIR(s.st_mode) else 0, s.st_mtime_ns)
-	    s = os.lstat(top)
-	    found["."] = (s.st_mode, 0, s.st_mtime_ns)
-	    return found
-	def moving():
-	    return [n for d, dirs, files in os.walk(".") for n in dirs + files if "git-agent-moving" in n]
-	END
+	{
+		cat <<-\END
+		import ctypes, errno, os, stat, sys, threading, time
+		libc = ctypes.CDLL(None, use_errno=True)
+		NOREPLACE, EXCHANGE = 1, 2
+		def renameat2(a, b, flags, at=(-100, -100)):
+		    if libc.renameat2(at[0], os.fsencode(a), at[1], os.fsencode(b), flags):
+		        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), a)
+		def fails(number, f, *args):
+		    try: f(*args)
+		    except OSError as e: assert e.errno == number, (errno.errorcode[e.errno], args)
+		    else: raise AssertionError("done: %r" % (args,))
+		def tree(top):
+		    found = {}
+		    for d, dirs, files in os.walk(top):
+		        for n in dirs + files:
+		            p = os.path.join(d, n)
+		            s = os.lstat(p)
+		            found[os.path.relpath(p, top)] = (s.st_mode, s.st_size if not stat.S_ISDIR(s.st_mode) else 0, s.st_mtime_ns)
+		    s = os.lstat(top)
+		    found["."] = (s.st_mode, 0, s.st_mtime_ns)
+		    return found
+		def moving():
+		    return [n for d, dirs, files in os.walk(".") for n in dirs + files if "git-agent-moving" in n]
+		END
+		cat
+	} >"$HOME/aihome/$1.py"
 	inside python3 "$HOME/$1.py"
 }
 
@@ -54,7 +73,9 @@ test_expect_success 'git mv, mv, and what is captured' '
 	inside sh -c "git mv d moved && git mv e x/e && mv -T x y && git commit -qm moved" &&
 	git -C repo log --format=%s agent/sh-1 | grep -x moved &&
 	git -C repo diff-tree -r -M --name-status main agent/sh-1 >out &&
-	test "$(grep -c ^R100 out)" = "$(wc -l <out)" && grep "d/sub/deep/h.moved/sub/deep/h" out && grep "e/1.y/e/1" out &&
+	test "$(grep -c ^R100 out)" = "$(wc -l <out)" &&
+	grep "d/sub/deep/h.moved/sub/deep/h" out &&
+	grep "e/1.y/e/1" out &&
 	test "$(git -C repo rev-parse "main:d")" = "$(git -C repo rev-parse "agent/sh-1:moved")"
 '
 
@@ -176,7 +197,9 @@ test_expect_success PYTHON 'permissions count as for any rename, those within do
 '
 
 test_expect_success PYTHON 'what holds a mount point is left as it is' '
-	mkdir -p repo/full/lib && echo 1 >repo/full/lib/1 && test_when_finished "rm -r repo/full/lib" &&
+	mkdir -p repo/full/lib &&
+	echo 1 >repo/full/lib/1 &&
+	test_when_finished "rm -r repo/full/lib" &&
 	python mounts <<-\END
 	assert os.stat("full/lib").st_dev != os.stat("full").st_dev
 	before = tree("full")
@@ -303,7 +326,10 @@ test_expect_success PYTHON 'no second listener' '
 
 test_expect_success NODE 'node' '
 	inside node -e "require(\"fs\").renameSync(\"d\", \"d2\"); require(\"fs\").promises.rename(\"e\", \"e2\")" &&
-	git -C repo ls-tree --name-only agent/node-1 >out && grep "^d2\$" out && grep "^e2\$" out && ! grep "^[de]\$" out
+	git -C repo ls-tree --name-only agent/node-1 >out &&
+	grep "^d2\$" out &&
+	grep "^e2\$" out &&
+	! grep "^[de]\$" out
 '
 
 test_expect_success STATIC 'a static program, by each of the calls' '
@@ -327,29 +353,51 @@ test_expect_success STATIC 'a static program, by each of the calls' '
 		return 0;
 	}
 	END
-	${CC:-cc} -static -o "$HOME/aihome/static" static.c && (cd repo && git agent start -q --name static -- sh -c "\$HOME/static") &&
+	${CC:-cc} -static -o "$HOME/aihome/static" static.c &&
+	(cd repo && git agent start -q --name static -- sh -c "\$HOME/static") &&
 	test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/static:d1)"
 '
 
 test_lazy_prereq GO 'command -v go'
 test_expect_success GO 'a program in Go' '
-	cat >rename.go <<-\END && CGO_ENABLED=0 GO111MODULE=off GOTOOLCHAIN=local GOCACHE=$PWD/go-cache go build -o "$HOME/aihome/go-rename" rename.go &&
+	cat >rename.go <<-\END &&
 	package main
 	import "os"
 	func main() {
 		if err := os.Rename("d", "d3"); err != nil { panic(err) }
 	}
 	END
-	(cd repo && git agent start -q --name go -- sh -c "\$HOME/go-rename") && test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/go:d3)"
+	CGO_ENABLED=0 GO111MODULE=off GOTOOLCHAIN=local GOCACHE=$PWD/go-cache go build -o "$HOME/aihome/go-rename" rename.go &&
+	(cd repo && git agent start -q --name go -- sh -c "\$HOME/go-rename") &&
+	test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/go:d3)"
 '
 
 test_expect_success 'what a killed sandbox left half way is no part of the work' '
-	(cd repo && git agent start -q --name half -- sh -c "mkdir x/.git-agent-moving-1 && cp -r d x/.git-agent-moving-1 && echo 1 >x/1") &&
-	git -C repo diff-tree -r --name-only main agent/half >out && echo x/1 >want && test_cmp want out &&
+	(
+		cd repo &&
+		git agent start -q --name half -- sh -c "
+		mkdir x/.git-agent-moving-1 &&
+		cp -r d x/.git-agent-moving-1 &&
+		echo 1 >x/1"
+
+	) &&
+	test_prints x/1 git -C repo diff-tree -r --name-only main agent/half &&
 	git -C repo agent review --left-behind half | grep "x/.git-agent-moving-1" &&
-	git -C repo agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left" &&
-	(cd repo && git agent start -q --name named -- sh -c "mkdir .git-agent-moving-2 && echo c >.git-agent-moving-2/c && git add . && git commit -qm c && echo d >.git-agent-moving-2/c && echo w >w") &&
-	git -C repo diff-tree -r --name-only main refs/agent/named/held >out && printf ".git-agent-moving-2/c\nw\n" >want && test_cmp want out && test "$(git -C repo show refs/agent/named/held:.git-agent-moving-2/c)" = d &&
+	git -C repo agent show half |
+		grep "note: x/.git-agent-moving-1: has the name of what is left" &&
+	(
+		cd repo &&
+		git agent start -q --name named -- sh -c "
+		mkdir .git-agent-moving-2 &&
+		echo c >.git-agent-moving-2/c &&
+		git add . &&
+		git commit -qm c &&
+		echo d >.git-agent-moving-2/c &&
+		echo w >w"
+
+	) &&
+	test_prints ".git-agent-moving-2/c\nw" git -C repo diff-tree -r --name-only main refs/agent/named/held &&
+	test "$(git -C repo show refs/agent/named/held:.git-agent-moving-2/c)" = d &&
 	test "$(git -C repo log --format=%s -1 refs/agent/named/orig~1)" = c &&
 	! git -C repo agent show named | grep "left behind"
 '
@@ -367,15 +415,27 @@ test_expect_success PYTHON 'where listeners cannot be had the session says so' '
 	os.set_inheritable(fd, True)
 	os.execvp(sys.argv[1], sys.argv[1:])
 	END
-	cd repo && python3 ../outer.py git agent start -q --name outer -- sh -c "mv d d2; git mv e e2; echo 1 >new" 2>../err &&
-	git cat-file -e agent/outer:d2/f1 && git cat-file -e agent/outer:e/1 &&
-	git agent show outer >../out && grep "renaming directories inside" ../out
+	cd repo &&
+	python3 ../outer.py git agent start -q --name outer -- sh -c "
+		mv d d2
+		git mv e e2
+		echo 1 >new" 2>../err &&
+	git cat-file -e agent/outer:d2/f1 &&
+	git cat-file -e agent/outer:e/1 &&
+	git agent show outer >../out &&
+	grep "renaming directories inside" ../out
 '
 
 test_expect_success PYTHON 'sandbox.rename: false' '
 	echo "import os; os.rename(\"d\", \"d2\")" >"$HOME/aihome/off.py" &&
-	(cd repo && test_must_fail git agent -c sandbox.rename=false start -q -- python3 "$HOME/off.py" 2>../err) && grep "Invalid cross-device" err &&
-	printf "sandbox: {rename: true}\n" >repo/.agentdev.yaml && test_when_finished "rm repo/.agentdev.yaml"
+	(
+		cd repo &&
+		test_must_fail git agent -c sandbox.rename=false start -q -- python3 "$HOME/off.py" 2>../err
+
+	) &&
+	grep "Invalid cross-device" err &&
+	printf "sandbox: {rename: true}\n" >repo/.agentdev.yaml &&
+	test_when_finished "rm repo/.agentdev.yaml"
 '
 
 test_done

@@ -12,69 +12,133 @@ test_lazy_prereq GROUPS '[ -n "$(other_group)" ]'
 
 # a group of the user's that is not the primary one
 other_group() {
-	if [ "$(id -u)" = 0 ]; then echo 12345; else id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -1; fi
+	if [ "$(id -u)" = 0 ]; then
+		echo 12345
+	else
+		id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -1
+	fi
 }
 
-git init -q r && cd r && printf 'lib/\nmod/\n' >.gitignore && echo 1 >f && git add . && git commit -qm 1 &&
-	mkdir -p lib/a/b mod/p && echo 1 >lib/a/b/f && echo 1 >mod/p/f && cd .. || exit 1
+git init -q r &&
+cd r &&
+printf 'lib/\nmod/\n' >.gitignore &&
+echo 1 >f &&
+git add . &&
+git commit -qm 1 &&
+mkdir -p lib/a/b mod/p &&
+echo 1 >lib/a/b/f &&
+echo 1 >mod/p/f &&
+cd .. || exit 1
 
 test_expect_success 'nothing is said where all is the user'\''s own' '
-	cd r && git agent start -- true 2>../err && ! grep -e chown -e chgrp ../err
+	cd r &&
+	git agent start -- true 2>../err &&
+	! grep -e chown -e chgrp ../err
 '
 
 test_expect_success GROUPS 'another group is named, with the command' '
-	cd r && chgrp "$(other_group)" lib/a/b/f && touch lib/x && rm lib/x && git agent start -- sh -c "! echo 2 >lib/a/b/f" 2>../err &&
+	cd r &&
+	chgrp "$(other_group)" lib/a/b/f &&
+	touch lib/x &&
+	rm lib/x &&
+	git agent start -- sh -c "! echo 2 >lib/a/b/f" 2>../err &&
 	grep "1 path in .*lib.*lib/a/b/f.* cannot be changed inside: of another group" ../err &&
-	sed -n "s/.*to allow it: //p" ../err >../fix && grep "^chgrp -hR $(id -g) " ../fix && sh ../fix &&
-	git agent start -- sh -c "echo 2 >lib/a/b/f" 2>../err && ! grep chgrp ../err
+	sed -n "s/.*to allow it: //p" ../err >../fix &&
+	grep "^chgrp -hR $(id -g) " ../fix &&
+	sh ../fix &&
+	git agent start -- sh -c "echo 2 >lib/a/b/f" 2>../err &&
+	! grep chgrp ../err
 '
 
 test_expect_success ROOT 'another owner is named, with the command' '
-	cd r && chown -R 12345 mod/p && touch mod/x && rm mod/x && git agent start -- sh -c "! echo 2 >mod/p/f" 2>../err &&
+	cd r &&
+	chown -R 12345 mod/p &&
+	touch mod/x &&
+	rm mod/x &&
+	git agent start -- sh -c "! echo 2 >mod/p/f" 2>../err &&
 	grep "2 paths in .*mod.*mod/p.* cannot be changed inside: of another owner" ../err &&
-	sed -n "s/.*to allow it: sudo //p" ../err >../fix && grep "^chown -hR $(id -u):$(id -g) " ../fix && sh ../fix &&
-	git agent start -- sh -c "echo 2 >mod/p/f" 2>../err && ! grep chown ../err
+	sed -n "s/.*to allow it: sudo //p" ../err >../fix &&
+	grep "^chown -hR $(id -u):$(id -g) " ../fix &&
+	sh ../fix &&
+	git agent start -- sh -c "echo 2 >mod/p/f" 2>../err &&
+	! grep chown ../err
 '
 
 test_expect_success ROOT 'what was clean is looked through again when it has changed, or after a while' '
-	cd r && git agent start -- true && chown 12345 lib/a/b/f && test_when_finished "chown 0 lib/a/b/f" &&
-	git agent start -- true 2>../err && ! grep chown ../err && touch lib/x && rm lib/x &&
-	git agent start -- true 2>../err && grep chown ../err && chown 0 lib/a/b/f && git agent start -- true &&
-	chown 12345 lib/a/b/f && owners=$(ls "$HOME"/.local/state/git-agent/*/owners) &&
+	cd r &&
+	git agent start -- true &&
+	chown 12345 lib/a/b/f &&
+	test_when_finished "chown 0 lib/a/b/f" &&
+	git agent start -- true 2>../err &&
+	! grep chown ../err &&
+	touch lib/x &&
+	rm lib/x &&
+	git agent start -- true 2>../err &&
+	grep chown ../err &&
+	chown 0 lib/a/b/f &&
+	git agent start -- true &&
+	chown 12345 lib/a/b/f &&
+	owners=$(ls "$HOME"/.local/state/git-agent/*/owners) &&
 	python3 - "$owners" <<-\END &&
 	import sys
 	words = open(sys.argv[1], "rb").read().split(b"\0")
 	words[2::3] = [str(int(w) - 1000).encode() for w in words[2::3]]
 	open(sys.argv[1], "wb").write(b"\0".join(words))
 	END
-	git agent start -- true 2>../err && grep chown ../err
+	git agent start -- true 2>../err &&
+	grep chown ../err
 '
 
 test_expect_success ROOT 'what one start has not come to, the next one looks through' '
-	cd r && mkdir lib/many && (cd lib/many && seq 20000 | xargs touch) && chown 12345 mod/p/f && test_when_finished "chown 0 mod/p/f; rm -r lib/many" &&
-	touch lib/x mod/x && rm lib/x mod/x && git agent start -- true 2>../err && ! grep chown ../err && git agent start -- true 2>../err && grep "mod/p/f.*of another owner" ../err
+	cd r &&
+	mkdir lib/many &&
+	(cd lib/many && seq 20000 | xargs touch) &&
+	chown 12345 mod/p/f &&
+	test_when_finished "chown 0 mod/p/f; rm -r lib/many" &&
+	touch lib/x mod/x &&
+	rm lib/x mod/x &&
+	git agent start -- true 2>../err &&
+	! grep chown ../err &&
+	git agent start -- true 2>../err &&
+	grep "mod/p/f.*of another owner" ../err
 '
 
 test_expect_success 'a cache that is no such thing does no harm' '
-	cd r && f=$(ls "$HOME"/.local/state/git-agent/*/owners) && head -c 300 /dev/urandom >"$f" &&
+	cd r &&
+	f=$(ls "$HOME"/.local/state/git-agent/*/owners) &&
+	head -c 300 /dev/urandom >"$f" &&
 	git agent start -- true
 '
 
 test_expect_success MOUNT 'a mount in a shared directory leaves that one out, and the rest is there' '
-	cd r && mkdir -p "lib/a b" && test_when_finished "rmdir \"lib/a b\"" &&
-	unshare -Urm sh -c "mount -t tmpfs none \"lib/a b\" && git agent start --name m -- sh -c \"ls mod >seen && test ! -e lib\"" 2>../err &&
+	cd r &&
+	mkdir -p "lib/a b" &&
+	test_when_finished "rmdir \"lib/a b\"" &&
+	unshare -Urm sh -c "
+		mount -t tmpfs none \"lib/a b\" &&
+		git agent start --name m -- sh -c \"
+			ls mod >seen &&
+			test ! -e lib\"" 2>../err &&
 	grep "left out: .*lib.*: something is mounted at .*lib/a b" ../err &&
 	git show agent/m:seen | grep -x p
 '
 
 test_expect_success MOUNT 'one that is a mount itself is shared' '
-	cd r && unshare -Urm sh -c "mount -t tmpfs none mod && mkdir mod/q && git agent start --name n -- sh -c \"ls mod >seen\"" &&
+	cd r &&
+	unshare -Urm sh -c "
+		mount -t tmpfs none mod &&
+		mkdir mod/q &&
+		git agent start --name n -- sh -c \"ls mod >seen\"" &&
 	git show agent/n:seen | grep -x q
 '
 
 test_expect_success MOUNT 'a live session says what is in its way' '
-	cd r && test_expect_code 125 unshare -Urm sh -c "mount -t tmpfs none lib/a && git agent start --live -- true" 2>../err &&
-	grep "cannot be shown itself: something is mounted at .*lib/a" ../err && grep "hint:.*unmount" ../err
+	cd r &&
+	test_expect_code 125 unshare -Urm sh -c "
+		mount -t tmpfs none lib/a &&
+		git agent start --live -- true" 2>../err &&
+	grep "cannot be shown itself: something is mounted at .*lib/a" ../err &&
+	grep "hint:.*unmount" ../err
 '
 
 test_done

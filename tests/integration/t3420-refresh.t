@@ -10,14 +10,30 @@ own_programs
 
 # repo DIR: with two shared directories
 repo() {
-	git init -q "$1" && cd "$1" && mkdir -p mods/pkg/lib mods/other sub/cache plain && echo a >a && echo p >plain/p && echo s >sub/s &&
-	printf 'mods\ncache\n' >.gitignore && echo old >mods/pkg/lib/f && echo o >mods/other/f && echo one >mods/file &&
-	echo 1 >sub/cache/1 && git add . && git commit -qm 1
+	git init -q "$1" &&
+	cd "$1" &&
+	mkdir -p mods/pkg/lib mods/other sub/cache plain &&
+	echo a >a &&
+	echo p >plain/p &&
+	echo s >sub/s &&
+	printf 'mods\ncache\n' >.gitignore &&
+	echo old >mods/pkg/lib/f &&
+	echo o >mods/other/f &&
+	echo one >mods/file &&
+	echo 1 >sub/cache/1 &&
+	git add . &&
+	git commit -qm 1
 }
 # as a package manager does it: beside, and then in its place
 replace() {
-	mkdir -p new/lib && echo new >new/lib/f && echo more >new/more && mv mods/pkg gone && mv new mods/pkg && rm -r gone &&
-	echo two >file && mv file mods/file
+	mkdir -p new/lib &&
+	echo new >new/lib/f &&
+	echo more >new/more &&
+	mv mods/pkg gone &&
+	mv new mods/pkg &&
+	rm -r gone &&
+	echo two >file &&
+	mv file mods/file
 }
 # look: what a session sees of it, once it has looked at it
 look() {
@@ -31,40 +47,97 @@ lib
 more'
 
 test_expect_success 'a package directory that was replaced: missing before, there after' '
-	repo r && git agent start -qd -n s -- sleep 1000 && git agent shell s -- sh -c "cat mods/pkg/lib/f; ls mods/pkg sub/cache" >../out && head -1 ../out | grep -x old &&
-	replace && rm sub/cache/1 && echo 2 >sub/cache/2 &&
-	look >../before && ! grep -x more ../before && grep "mods/pkg/more.*No such file" ../before &&
-	git agent refresh s 2>../err && grep "agent/s" ../err && echo "$seen" >../want && look >../out && test_cmp ../want ../out &&
+	repo r &&
+	git agent start -qd -n s -- sleep 1000 &&
+	git agent shell s -- sh -c "
+		cat mods/pkg/lib/f
+		ls mods/pkg sub/cache" >../out &&
+	head -1 ../out | grep -x old &&
+	replace &&
+	rm sub/cache/1 &&
+	echo 2 >sub/cache/2 &&
+	look >../before &&
+	! grep -x more ../before &&
+	grep "mods/pkg/more.*No such file" ../before &&
+	git agent refresh s 2>../err &&
+	grep "agent/s" ../err &&
+	echo "$seen" >../want &&
+	look >../out &&
+	test_cmp ../want ../out &&
 	test "$(git agent shell s -- ls sub/cache)" = 2
 '
 
 test_expect_success 'again, quietly, and what was written inside stays before it' '
-	cd r && git agent shell s -- sh -c "echo mine >mods/pkg/mine; echo mine >mods/other/f; rm mods/file; exec 9>>mods/other/f; sleep 0" &&
-	mkdir -p new/lib && echo newest >new/lib/f && rm -r mods/pkg && mv new mods/pkg && echo host >o && mv o mods/other/f &&
-	git agent refresh -q s 2>../err && test ! -s ../err &&
-	git agent shell s -- sh -c "cat mods/pkg/lib/f mods/pkg/mine mods/other/f; ls mods" >../out && printf "newest\nmine\nmine\nother\npkg\n" >../want && test_cmp ../want ../out &&
-	cat mods/other/f >../out && echo host >../want && test_cmp ../want ../out
+	cd r &&
+	git agent shell s -- sh -c "
+		echo mine >mods/pkg/mine
+		echo mine >mods/other/f
+		rm mods/file
+		exec 9>>mods/other/f
+		sleep 0" &&
+	mkdir -p new/lib &&
+	echo newest >new/lib/f &&
+	rm -r mods/pkg &&
+	mv new mods/pkg &&
+	echo host >o &&
+	mv o mods/other/f &&
+	git agent refresh -q s 2>../err &&
+	test ! -s ../err &&
+	git agent shell s -- sh -c "
+		cat mods/pkg/lib/f mods/pkg/mine mods/other/f
+		ls mods" >../out &&
+	printf "newest\nmine\nmine\nother\npkg\n" >../want &&
+	test_cmp ../want ../out &&
+	test_prints host cat mods/other/f
 '
 
 test_expect_success 'nothing inside notices: what it reads and writes goes on' '
-	cd r && { git agent shell s -- python3 -c "if 1:
+	cd r &&
+	{
+		git agent shell s -- python3 -c "if 1:
 	    import os
 	    w, r = open(\"mods/open\", \"w\"), open(\"mods/other/f\")
 	    os.chdir(\"mods/other\"); open(\"../../ready\", \"w\").close()
 	    while not os.path.exists(\"../../go\"): pass
 	    w.write(\"late\"); w.close()
-	    assert r.read() == \"mine\n\" and open(\"../open\").read() == \"late\" and os.getcwd().endswith(\"mods/other\")" & } &&
-	busy=$! && test_wait_for "git agent shell s -- test -e ready" && git agent refresh s && git agent shell s -- touch go && wait $busy
+	    assert r.read() == \"mine\n\" and open(\"../open\").read() == \"late\" and os.getcwd().endswith(\"mods/other\")" &
+	} &&
+	busy=$! &&
+	test_wait_for "git agent shell s -- test -e ready" &&
+	git agent refresh s &&
+	git agent shell s -- touch go &&
+	wait $busy
 '
 
 test_expect_success 'many at once, while the agent looks and writes' '
-	cd r && { git agent shell s -- sh -c "n=0; until [ -e stop ]; do ls -R mods sub >/dev/null && echo x >mods/pkg/w && rm mods/pkg/w || exit 1; n=\$((n + 1)); touch ready2; done; test \$n -gt 0" & } && busy=$! &&
-	test_wait_for "git agent shell s -- test -e ready2" && for i in 1 2 3 4 5 6; do { git agent refresh -q s || echo failed >>../failed; } & done && git agent refresh s && git agent shell s -- touch stop && wait $busy && wait && test ! -e ../failed
+	cd r &&
+	{
+		git agent shell s -- sh -c "
+		n=0
+		until [ -e stop ]; do
+			ls -R mods sub >/dev/null &&
+			echo x >mods/pkg/w &&
+			rm mods/pkg/w || exit 1
+			n=\$((n + 1))
+			touch ready2
+		done
+		test \$n -gt 0" &
+	} &&
+	busy=$! &&
+	test_wait_for "git agent shell s -- test -e ready2" &&
+	for i in 1 2 3 4 5 6; do { git agent refresh -q s || echo failed >>../failed; } & done &&
+	git agent refresh s &&
+	git agent shell s -- touch stop &&
+	wait $busy &&
+	wait &&
+	test ! -e ../failed
 '
 
 # anew DIR FILE TEXT: what the host does with a build directory
 anew() {
-	rm -r "$1" && mkdir "$1" && echo "$3" >"$1/$2"
+	rm -r "$1" &&
+	mkdir "$1" &&
+	echo "$3" >"$1/$2"
 }
 # seen FILE: what a session reads there
 seen() {
@@ -72,47 +145,152 @@ seen() {
 }
 
 test_expect_success 'a shared directory that was itself made anew shows, each time, and what is written there stays' '
-	repo anew && git agent start -qd -n s -- sleep 1000 && git agent shell s -- sh -c "echo mine >sub/cache/mine; cat sub/cache/1" &&
-	anew sub/cache 2 two && git agent refresh s && test "$(seen sub/cache/2)" = two && test "$(seen sub/cache/mine)" = mine && test_must_fail seen sub/cache/1 2>/dev/null &&
-	git agent shell s -- sh -c "echo more >sub/cache/more; echo over >sub/cache/2" && anew sub/cache 3 three && git agent refresh s &&
-	git agent shell s -- ls sub/cache >../out && printf "2\n3\nmine\nmore\n" >../want && test_cmp ../want ../out && test "$(seen sub/cache/2)" = over && test "$(ls sub/cache)" = 3 &&
-	echo four >sub/cache/4 && git agent refresh s && test "$(seen sub/cache/4)" = four && anew mods file later && git agent refresh s && test "$(seen mods/file)" = later &&
-	git agent stop -q s && git agent show s --json >../out && git agent resume -q s sh -c "cat sub/cache/2 sub/cache/3 mods/file" >../out && printf "over\nthree\nlater\n" >../want && test_cmp ../want ../out
+	repo anew &&
+	git agent start -qd -n s -- sleep 1000 &&
+	git agent shell s -- sh -c "
+		echo mine >sub/cache/mine
+		cat sub/cache/1" &&
+	anew sub/cache 2 two &&
+	git agent refresh s &&
+	test "$(seen sub/cache/2)" = two &&
+	test "$(seen sub/cache/mine)" = mine &&
+	test_must_fail seen sub/cache/1 2>/dev/null &&
+	git agent shell s -- sh -c "
+		echo more >sub/cache/more
+		echo over >sub/cache/2" &&
+	anew sub/cache 3 three &&
+	git agent refresh s &&
+	test_prints "2\n3\nmine\nmore" git agent shell s -- ls sub/cache &&
+	test "$(seen sub/cache/2)" = over &&
+	test "$(ls sub/cache)" = 3 &&
+	echo four >sub/cache/4 &&
+	git agent refresh s &&
+	test "$(seen sub/cache/4)" = four &&
+	anew mods file later &&
+	git agent refresh s &&
+	test "$(seen mods/file)" = later &&
+	git agent stop -q s &&
+	git agent show s --json >../out &&
+	test_prints "over\nthree\nlater" git agent resume -q s sh -c "cat sub/cache/2 sub/cache/3 mods/file"
 '
 
 test_expect_success 'so does one that another directory was moved in the place of, in a live session and in a submodule as well' '
-	repo moved && mkdir other && echo o >other/o && git agent start -qd -n s --live -- sleep 1000 && git agent shell s -- ls mods sub/cache &&
-	rm -r sub/cache && mv other sub/cache && mv mods former && mkdir mods && echo m >mods/m && git agent refresh s && test "$(seen sub/cache/o)" = o && test "$(seen mods/m)" = m && git agent stop -q s && cd .. &&
-	repo inner && cd .. && git init -q outer && cd outer && git -c protocol.file.allow=always submodule --quiet add "$HOME/inner" in && git commit -qm 1 && mkdir in/mods && echo 1 >in/mods/1 &&
-	git agent start -qd -n s -- sleep 1000 && test "$(seen in/mods/1)" = 1 && anew in/mods 2 two && git agent refresh s && test "$(seen in/mods/2)" = two && git agent stop -q s
+	repo moved &&
+	mkdir other &&
+	echo o >other/o &&
+	git agent start -qd -n s --live -- sleep 1000 &&
+	git agent shell s -- ls mods sub/cache &&
+	rm -r sub/cache &&
+	mv other sub/cache &&
+	mv mods former &&
+	mkdir mods &&
+	echo m >mods/m &&
+	git agent refresh s &&
+	test "$(seen sub/cache/o)" = o &&
+	test "$(seen mods/m)" = m &&
+	git agent stop -q s &&
+	cd .. &&
+	repo inner &&
+	cd .. &&
+	git init -q outer &&
+	cd outer &&
+	git -c protocol.file.allow=always submodule --quiet add "$HOME/inner" in &&
+	git commit -qm 1 &&
+	mkdir in/mods &&
+	echo 1 >in/mods/1 &&
+	git agent start -qd -n s -- sleep 1000 &&
+	test "$(seen in/mods/1)" = 1 &&
+	anew in/mods 2 two &&
+	git agent refresh s &&
+	test "$(seen in/mods/2)" = two &&
+	git agent stop -q s
 '
 
 test_expect_success 'what was under way in the former goes on there, and many refreshes at once make one of it' '
-	repo open && git agent start -qd -n s -- sleep 1000 && { git agent shell s -- python3 -c "if 1:
+	repo open &&
+	git agent start -qd -n s -- sleep 1000 &&
+	{
+		git agent shell s -- python3 -c "if 1:
 	    import os
 	    top = os.getcwd(); os.chdir(\"mods\"); w = open(\"w\", \"w\")
 	    open(top + \"/ready\", \"w\").close()
 	    while not os.path.exists(top + \"/go\"): pass
 	    w.write(\"late\"); w.close()
-	    assert open(top + \"/mods/w\").read() == \"late\" and open(top + \"/mods/1\").read() == \"one\\n\"" & } && busy=$! &&
-	test_wait_for "git agent shell s -- test -e ready" && anew mods 1 one && rm -f ../failed && pids= && for i in 1 2 3 4 5 6; do { git agent refresh -q s || echo failed >>../failed; } & pids="$pids $!"; done && wait $pids && test ! -e ../failed &&
-	git agent shell s -- touch go && wait $busy && git agent shell s -- grep -c " $PWD/mods " /proc/self/mountinfo >../n && echo 2 >../want && test_cmp ../want ../n && git agent stop -q s
+	    assert open(top + \"/mods/w\").read() == \"late\" and open(top + \"/mods/1\").read() == \"one\\n\"" &
+	} &&
+	busy=$! &&
+	test_wait_for "git agent shell s -- test -e ready" &&
+	anew mods 1 one &&
+	rm -f ../failed &&
+	pids= &&
+	for i in 1 2 3 4 5 6; do
+		{ git agent refresh -q s || echo failed >>../failed; } &
+		pids="$pids $!"
+	done &&
+	wait $pids &&
+	test ! -e ../failed &&
+	git agent shell s -- touch go &&
+	wait $busy &&
+	test_prints 2 git agent shell s -- grep -c " $PWD/mods " /proc/self/mountinfo &&
+	git agent stop -q s
 '
 
 test_expect_success 'what is a secret in the new one is kept out of it, and so is a repository in it' '
-	repo secret && git agent start -qd -n s -- sleep 1000 && rm -r sub/cache && git init -q sub/cache && key=$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj) && echo "GITHUB_TOKEN=ghp_$key" >sub/cache/.env && echo v >sub/cache/v && chmod 600 sub/cache/.env &&
-	git agent refresh s && test "$(seen sub/cache/v)" = v && git agent shell s -- ls -A sub/cache >../out && echo v >../want && test_cmp ../want ../out && git agent stop -q s
+	repo secret &&
+	git agent start -qd -n s -- sleep 1000 &&
+	rm -r sub/cache &&
+	git init -q sub/cache &&
+	key=$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj) &&
+	echo "GITHUB_TOKEN=ghp_$key" >sub/cache/.env &&
+	echo v >sub/cache/v &&
+	chmod 600 sub/cache/.env &&
+	git agent refresh s &&
+	test "$(seen sub/cache/v)" = v &&
+	test_prints v git agent shell s -- ls -A sub/cache &&
+	git agent stop -q s
 '
 
 test_expect_success 'SB-04 nothing is mounted where the former is not, whatever is there; the others are shown' '
-	repo away && git agent start -q -n s -- true && mv sub/cache x && git agent resume -qd s -- sleep 1000 && anew mods m m && mv x sub/cache && echo 2 >sub/cache/2 &&
-	git agent shell s -- sh -c "rm -rf sub/cache; ln -s /usr sub/cache" && test_expect_code 128 git agent refresh s 2>../err && grep "sub/cache. is a new directory, and cannot be shown to agent/s: the former one is not there" ../err && grep "git agent stop s" ../err &&
-	test "$(seen mods/m)" = m && git agent shell s -- sh -c "test -d /usr/bin && rm sub/cache && mkdir sub/cache && echo own >sub/cache/own" && test_expect_code 128 git agent refresh -q s 2>/dev/null && test "$(seen sub/cache/own)" = own && git agent stop -q s
+	repo away &&
+	git agent start -q -n s -- true &&
+	mv sub/cache x &&
+	git agent resume -qd s -- sleep 1000 &&
+	anew mods m m &&
+	mv x sub/cache &&
+	echo 2 >sub/cache/2 &&
+	git agent shell s -- sh -c "
+		rm -rf sub/cache
+		ln -s /usr sub/cache" &&
+	test_expect_code 128 git agent refresh s 2>../err &&
+	grep "sub/cache. is a new directory, and cannot be shown to agent/s: the former one is not there" ../err &&
+	grep "git agent stop s" ../err &&
+	test "$(seen mods/m)" = m &&
+	git agent shell s -- sh -c "
+		test -d /usr/bin &&
+		rm sub/cache &&
+		mkdir sub/cache &&
+		echo own >sub/cache/own" &&
+	test_expect_code 128 git agent refresh -q s 2>/dev/null &&
+	test "$(seen sub/cache/own)" = own &&
+	git agent stop -q s
 '
 
 test_expect_success 'one that is gone, or is no directory now, stays what it was; it shows when it is there again' '
-	repo gone && git agent start -qd -n s -- sleep 1000 && git agent shell s -- ls sub/cache && mv sub/cache x && git agent refresh s && test "$(seen sub/cache/1)" = 1 &&
-	ln -s /usr sub/cache && git agent refresh s && test "$(seen sub/cache/1)" = 1 && rm sub/cache && mkdir sub/cache && echo 9 >sub/cache/9 && git agent refresh s && test "$(seen sub/cache/9)" = 9 && git agent stop -q s
+	repo gone &&
+	git agent start -qd -n s -- sleep 1000 &&
+	git agent shell s -- ls sub/cache &&
+	mv sub/cache x &&
+	git agent refresh s &&
+	test "$(seen sub/cache/1)" = 1 &&
+	ln -s /usr sub/cache &&
+	git agent refresh s &&
+	test "$(seen sub/cache/1)" = 1 &&
+	rm sub/cache &&
+	mkdir sub/cache &&
+	echo 9 >sub/cache/9 &&
+	git agent refresh s &&
+	test "$(seen sub/cache/9)" = 9 &&
+	git agent stop -q s
 '
 
 # Who is root can look at anything, but for this.
@@ -125,43 +303,120 @@ no_look() {
 }
 
 test_expect_success 'one that cannot be looked at is told, and is not taken for gone: it stays, covered, what it was; the others are shown' '
-	repo shut && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env && git agent start -qd -n s -- sleep 1000 && test_must_fail seen sub/cache/.env 2>/dev/null && anew mods m m && chmod 0 sub && test_when_finished "chmod 755 \"$PWD/sub\"" &&
-	test_expect_code 128 no_look git agent refresh s 2>../err && cat ../err && grep "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" ../err && test "$(seen mods/m)" = m && chmod 755 sub && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
-	git agent refresh s && git agent stop -q s
+	repo shut &&
+	echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env &&
+	git agent start -qd -n s -- sleep 1000 &&
+	test_must_fail seen sub/cache/.env 2>/dev/null &&
+	anew mods m m &&
+	chmod 0 sub &&
+	test_when_finished "chmod 755 \"$PWD/sub\"" &&
+	test_expect_code 128 no_look git agent refresh s 2>../err &&
+	cat ../err &&
+	grep "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" ../err &&
+	test "$(seen mods/m)" = m &&
+	chmod 755 sub &&
+	test "$(seen sub/cache/1)" = 1 &&
+	test_must_fail seen sub/cache/.env 2>/dev/null &&
+	git agent refresh s &&
+	git agent stop -q s
 '
 
 test_expect_success 'nor is it when a session goes on: it is not begun without what covers it' '
-	cd shut && chmod 0 sub && test_when_finished "chmod 755 \"$PWD/sub\"" && test_expect_code 125 no_look git agent resume -q s -- true 2>../err && cat ../err && grep "cannot look at .*/sub/cache.: Permission denied" ../err && chmod 755 sub &&
-	git agent resume -q s -- sh -c "cat sub/cache/1; test ! -e sub/cache/.env" >../out && echo 1 | test_cmp - ../out
+	cd shut &&
+	chmod 0 sub &&
+	test_when_finished "chmod 755 \"$PWD/sub\"" &&
+	test_expect_code 125 no_look git agent resume -q s -- true 2>../err &&
+	cat ../err &&
+	grep "cannot look at .*/sub/cache.: Permission denied" ../err &&
+	chmod 755 sub &&
+	git agent resume -q s -- sh -c "
+		cat sub/cache/1
+		test ! -e sub/cache/.env" >../out &&
+	echo 1 | test_cmp - ../out
 '
 
 test_expect_success 'one that is replaced between the look at what is in it and the mount is not shown' '
-	repo twice && git agent start -qd -n s -- sleep 1000 && test "$(seen sub/cache/1)" = 1 && mv sub/cache sub/old && mkdir sub/cache && echo two >sub/cache/2 &&
-	{ GIT_AGENT_FAULT=refresh:looked:stop git-agent refresh s 2>../err & } && pid=$! &&
-	test_wait_for "grep -q \"^State:.*stopped\" /proc/$pid/status" && mv sub/cache sub/new && mkdir sub/cache && echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env && kill -CONT $pid &&
-	test_expect_code 128 wait $pid && cat ../err && grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more meanwhile" ../err && test "$(seen sub/cache/1)" = 1 && test_must_fail seen sub/cache/.env 2>/dev/null &&
-	git agent refresh s && test_must_fail seen sub/cache/1 2>/dev/null && test_must_fail seen sub/cache/.env 2>/dev/null && git agent stop -q s
+	repo twice &&
+	git agent start -qd -n s -- sleep 1000 &&
+	test "$(seen sub/cache/1)" = 1 &&
+	mv sub/cache sub/old &&
+	mkdir sub/cache &&
+	echo two >sub/cache/2 &&
+	{ GIT_AGENT_FAULT=refresh:looked:stop git-agent refresh s 2>../err & } &&
+	pid=$! &&
+	test_wait_for "grep -q \"^State:.*stopped\" /proc/$pid/status" &&
+	mv sub/cache sub/new &&
+	mkdir sub/cache &&
+	echo "GITHUB_TOKEN=ghp_$(printf "%036d" 7 | tr 0-9 aB3dEf7hIj)" >sub/cache/.env &&
+	kill -CONT $pid &&
+	test_expect_code 128 wait $pid &&
+	cat ../err &&
+	grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more meanwhile" ../err &&
+	test "$(seen sub/cache/1)" = 1 &&
+	test_must_fail seen sub/cache/.env 2>/dev/null &&
+	git agent refresh s &&
+	test_must_fail seen sub/cache/1 2>/dev/null &&
+	test_must_fail seen sub/cache/.env 2>/dev/null &&
+	git agent stop -q s
 '
 
 test_expect_success 'a session that has ended, that is not there, or was named nowhere' '
-	cd r && git agent stop -q s && test_expect_code 128 git agent refresh s 2>../err && grep "session .s. does not run" ../err && grep "git agent resume s" ../err &&
-	test_expect_code 128 git agent refresh nobody 2>../err && grep "no session .nobody" ../err && test_expect_code 129 git agent refresh
+	cd r &&
+	git agent stop -q s &&
+	test_expect_code 128 git agent refresh s 2>../err &&
+	grep "session .s. does not run" ../err &&
+	grep "git agent resume s" ../err &&
+	test_expect_code 128 git agent refresh nobody 2>../err &&
+	grep "no session .nobody" ../err &&
+	test_expect_code 129 git agent refresh
 '
 
 test_expect_success 'the project itself where it is live, beside home, and where home is an overlay' '
-	mkdir "$TRASH/out side" && repo "$TRASH/out side/r" && git agent start -qd -n s --live -- sleep 1000 && git agent shell s -- ls mods/pkg plain >/dev/null &&
-	replace && mkdir plain2 && echo h >plain2/h && mv plain gone && mv plain2 plain && git agent refresh s && echo "$seen" >../want && look >../out && test_cmp ../want ../out &&
-	git agent shell s -- cat plain/h && git agent stop -q s &&
-	git agent -c home_mode=overlay start -qd -n h -- sh -c "ls -a ~/d; exec sleep 1000" && rm -rf "$HOME/aihome/d" && git agent refresh h && git agent stop -q h
+	mkdir "$TRASH/out side" &&
+	repo "$TRASH/out side/r" &&
+	git agent start -qd -n s --live -- sleep 1000 &&
+	git agent shell s -- ls mods/pkg plain >/dev/null &&
+	replace &&
+	mkdir plain2 &&
+	echo h >plain2/h &&
+	mv plain gone &&
+	mv plain2 plain &&
+	git agent refresh s &&
+	echo "$seen" >../want &&
+	look >../out &&
+	test_cmp ../want ../out &&
+	git agent shell s -- cat plain/h &&
+	git agent stop -q s &&
+	git agent -c home_mode=overlay start -qd -n h -- sh -c "
+		ls -a ~/d
+		exec sleep 1000" &&
+	rm -rf "$HOME/aihome/d" &&
+	git agent refresh h &&
+	git agent stop -q h
 '
 
 test_expect_success 'SB-04 names in the agent'\''s hands lead nowhere: another mount is not touched' '
-	repo q && git agent start -qd -n s -- sleep 1000 && git agent shell s -- cat /proc/self/mountinfo >../mounts &&
+	repo q &&
+	git agent start -qd -n s -- sleep 1000 &&
+	git agent shell s -- cat /proc/self/mountinfo >../mounts &&
 	for try in "mv sub/cache x" "mv sub y" "mv mods m2" "rm -rf sub"; do
 		test_must_fail git agent shell s -- $try || exit 1
-	done && git agent shell s -- sh -ec "ln -s /usr sub/usr; mkdir sub/cache/in; ln -s /usr sub/cache/in/mods; touch mods/kept" &&
-	git agent shell s -- ls mods/pkg >/dev/null && replace && echo 2 >sub/cache/2 && git agent refresh s && (echo "$seen" && echo kept) >../want && { look && git agent shell s -- ls mods | grep kept; } >../out && test_cmp ../want ../out &&
-	git agent shell s -- ls sub/cache >../out && printf "2\nin\n" >../want && test_cmp ../want ../out && git agent shell s -- cat /proc/self/mountinfo >../after && test_cmp ../mounts ../after
+	done &&
+	git agent shell s -- sh -ec "
+		ln -s /usr sub/usr
+		mkdir sub/cache/in
+		ln -s /usr sub/cache/in/mods
+		touch mods/kept" &&
+	git agent shell s -- ls mods/pkg >/dev/null &&
+	replace &&
+	echo 2 >sub/cache/2 &&
+	git agent refresh s &&
+	(echo "$seen" && echo kept) >../want &&
+	{ look && git agent shell s -- ls mods | grep kept; } >../out &&
+	test_cmp ../want ../out &&
+	test_prints "2\nin" git agent shell s -- ls sub/cache &&
+	git agent shell s -- cat /proc/self/mountinfo >../after &&
+	test_cmp ../mounts ../after
 '
 
 end_ours

@@ -87,15 +87,28 @@ EOT
 
 # What the user has: files that are ignored are shown to the agent too.
 make_base() {
-	git init -q r && cd r && for u in REG SAME MODE LNK DIR OPQ WH FIFO SOCK HARD SPARSE CLOSED; do
-		mkdir "UP-$u" && cd "UP-$u" && echo base >BASE-REG && echo base >BASE-EXE && chmod +x BASE-EXE &&
-			ln -s base BASE-LNK && mkdir BASE-DIR && echo x >BASE-DIR/x && cd .. || return 1
+	git init -q r &&
+	cd r &&
+	for u in REG SAME MODE LNK DIR OPQ WH FIFO SOCK HARD SPARSE CLOSED; do
+		mkdir "UP-$u" &&
+		cd "UP-$u" &&
+		echo base >BASE-REG &&
+		echo base >BASE-EXE &&
+		chmod +x BASE-EXE &&
+		ln -s base BASE-LNK &&
+		mkdir BASE-DIR &&
+		echo x >BASE-DIR/x &&
+		cd .. || return 1
 	done
-	echo BASE-IGN >.gitignore && git add -A && for u in UP-*; do
-		mkdir "$u/BASE-GITLINK" && git update-index --add --cacheinfo \
+	echo BASE-IGN >.gitignore &&
+	git add -A &&
+	for u in UP-*; do
+		mkdir "$u/BASE-GITLINK" &&
+		git update-index --add --cacheinfo \
 			"160000,1111111111111111111111111111111111111111,$u/BASE-GITLINK" || return 1
 	done
-	git commit -qm base && for u in SAME MODE WH; do echo base >UP-$u/BASE-IGN; done
+	git commit -qm base &&
+	for u in SAME MODE WH; do echo base >UP-$u/BASE-IGN; done
 }
 
 test_expect_success 'a session that makes them all' '
@@ -103,12 +116,20 @@ test_expect_success 'a session that makes them all' '
 		echo "sock() { perl -MSocket -e \"socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un(shift)) or die\" \"\$1\"; }" &&
 		while IFS="|" read -r id want commands; do
 			echo "P=$id; { $commands; } || echo \"$id: \$?\" >&2"
-		done <cells && echo "git hash-object UP-CLOSED/BASE-REG 2>&1 | grep -i denied; true"
-	} >script && make_base && mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp ../script "$HOME/aihome/script" &&
-	git agent start --name c -- sh "$HOME/script" >../out 2>&1 && ! grep "^UP-" ../out && grep -i "denied" ../out &&
+		done <cells &&
+		echo "git hash-object UP-CLOSED/BASE-REG 2>&1 | grep -i denied; true"
+	} >script &&
+	make_base &&
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome" &&
+	cp ../script "$HOME/aihome/script" &&
+	git agent start --name c -- sh "$HOME/script" >../out 2>&1 &&
+	! grep "^UP-" ../out &&
+	grep -i "denied" ../out &&
 	full=$(git rev-parse -q --verify refs/agent/c/held || git rev-parse agent/c) &&
 	git diff-tree -r --no-renames --name-status refs/agent/c/base "$full" >../result &&
-	git agent review --format=json c >../json && python3 -c "
+	git agent review --format=json c >../json &&
+	python3 -c "
 import json
 for x in json.load(open(\"../json\"))[\"left_behind\"]: print(x[\"kind\"], x[\"path\"], sep=\"\t\")" >>../result
 '
@@ -126,7 +147,11 @@ outcome() {
 }
 
 while IFS='|' read -r id want commands; do
-	test_expect_success "$id is $want" 'echo "$want" >want && outcome "$id" >got && test_cmp want got'
+	test_expect_success "$id is $want" '
+		echo "$want" >want &&
+		outcome "$id" >got &&
+		test_cmp want got
+	'
 done <cells
 
 # left ID: mode and bytes of what the agent left at the path, as git would add it
@@ -141,7 +166,8 @@ left() {
 	case $1 in
 	UP-LNK/*) printf up ;;
 	UP-MODE/*) echo base ;;
-	UP-SPARSE/BASE-REG | UP-SPARSE/BASE-EXE) echo base && head -c $((2097152 - 5)) /dev/zero ;;
+	UP-SPARSE/BASE-REG | UP-SPARSE/BASE-EXE) echo base &&
+	head -c $((2097152 - 5)) /dev/zero ;;
 	UP-SPARSE/*) head -c 2097152 /dev/zero ;;
 	*) echo up ;;
 	esac >"$TRASH/bytes"
@@ -149,11 +175,18 @@ left() {
 }
 
 test_expect_success 'each of them has the mode and the bytes that the agent left there' '
-	cd r && full=$(git rev-parse -q --verify refs/agent/c/held || git rev-parse agent/c) && : >../want && : >../got && while IFS="|" read -r id want commands; do
+	cd r &&
+	full=$(git rev-parse -q --verify refs/agent/c/held || git rev-parse agent/c) &&
+	: >../want &&
+	: >../got &&
+	while IFS="|" read -r id want commands; do
 		case $want in
-		A | M | T | "A D/") left "$id" >>../want && git ls-tree "$full" "$id" >>../got || exit 1 ;;
+		A | M | T | "A D/") left "$id" >>../want &&
+		git ls-tree "$full" "$id" >>../got || exit 1 ;;
 		esac
-	done <../cells && test "$(grep -c . ../want)" = 32 && test_cmp ../want ../got
+	done <../cells &&
+	test "$(grep -c . ../want)" = 32 &&
+	test_cmp ../want ../got
 '
 
 # ---- directories that were renamed ------------------------------------------------------
@@ -189,10 +222,22 @@ a directory that holds a shared one|noren ws ws2; mkdir ws2 && git mv ws/a ws2/a
 EOT
 
 make_moves() {
-	git init -q m && cd m && mkdir -p lib/deep/er src other doc vendor ws && for f in lib/f1 lib/deep/f2 lib/deep/er/f src/s other/o doc/d vendor/v ws/a top; do
+	git init -q m &&
+	cd m &&
+	mkdir -p lib/deep/er src other doc vendor ws &&
+	for f in lib/f1 lib/deep/f2 lib/deep/er/f src/s other/o doc/d vendor/v ws/a top; do
 		echo "$f" >"$f" || return 1
-	done && chmod +x lib/f1 && ln -s f1 lib/l && ln -s lib link && printf 'mods\ntarget\nbuild\nmade\n*.log\n' >.gitignore && git add -A && git commit -qm base &&
-	mkdir -p mods/pkg/lib target/debug ws/mods && echo v1 >mods/pkg/lib/f && echo old >target/debug/o && echo w >ws/mods/w
+	done &&
+	chmod +x lib/f1 &&
+	ln -s f1 lib/l &&
+	ln -s lib link &&
+	printf 'mods\ntarget\nbuild\nmade\n*.log\n' >.gitignore &&
+	git add -A &&
+	git commit -qm base &&
+	mkdir -p mods/pkg/lib target/debug ws/mods &&
+	echo v1 >mods/pkg/lib/f &&
+	echo old >target/debug/o &&
+	echo w >ws/mods/w
 }
 cat >moves-head <<'EOT'
 ren() { perl -e 'rename($ARGV[0], $ARGV[1]) or die "$ARGV[0]: $!\n"' "$1" "$2" || echo "ren $1 $2" >&2; }
@@ -205,17 +250,41 @@ cat >moves-tail <<'EOT'
 mkdir /tmp/copy && tar -c --exclude=./.git . | tar -x -C /tmp/copy && git init -q /tmp/copy && git -C /tmp/copy add -A && git -C /tmp/copy write-tree
 EOT
 
-test_expect_success 'a project to rename in' 'make_moves'
+test_expect_success 'a project to rename in' '
+	make_moves
+'
 
 n=0
 while IFS='|' read -r name commands; do
 	n=$((n + 1))
-	{ cat moves-head && echo "{ $commands; } || echo failed >&2" && cat moves-tail; } >"$HOME/aihome/move"
+	{
+		cat moves-head &&
+		echo "{ $commands; } || echo failed >&2" &&
+		cat moves-tail
+	} >"$HOME/aihome/move"
 	test_expect_success OPENAT2 "renamed: $name" '
-		cd m && { git agent start -q --name "m$n" -- sh "$HOME/move" >../tree 2>../err || { cat ../err; exit 1; }; } && cat ../err && ! grep -e "^ren" -e "^was renamed" -e "^failed" ../err &&
+		cd m &&
+		{
+			git agent start -q --name "m$n" -- sh "$HOME/move" >../tree 2>../err ||
+				{
+					cat ../err
+					exit 1
+				}
+		} &&
+		cat ../err &&
+		! grep -e "^ren" -e "^was renamed" -e "^failed" ../err &&
 		got=$(git rev-parse -q --verify "refs/agent/m$n/held^{tree}" || git rev-parse -q --verify "agent/m$n^{tree}" || git rev-parse "main^{tree}") &&
-		grep -E "^[0-9a-f]{40}\$" ../tree && { test "$(tail -n 1 ../tree)" = "$got" || { git diff-tree -r --name-status main "$got"; exit 1; }; } &&
-		git status --porcelain >../status && test ! -s ../status && test "$(cat mods/pkg/lib/f target/debug/o ws/mods/w | tr "\n" " ")" = "v1 old w "
+		grep -E "^[0-9a-f]{40}\$" ../tree &&
+		{
+			test "$(tail -n 1 ../tree)" = "$got" ||
+				{
+					git diff-tree -r --name-status main "$got"
+					exit 1
+				}
+		} &&
+		git status --porcelain >../status &&
+		test ! -s ../status &&
+		test "$(cat mods/pkg/lib/f target/debug/o ws/mods/w | tr "\n" " ")" = "v1 old w "
 	'
 done <moves
 

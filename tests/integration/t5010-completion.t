@@ -69,27 +69,51 @@ completes() {
 }
 
 test_expect_success 'a repository with sessions, and a word list of the commands' '
-	git init -q r && cd r && git commit -q --allow-empty -m a && git branch topic && git remote add near /nowhere && mkdir files && : >files/one &&
-	for s in tab tub; do git update-ref refs/agent/$s/base HEAD && git update-ref refs/heads/agent/$s HEAD || exit 1; done &&
+	git init -q r &&
+	cd r &&
+	git commit -q --allow-empty -m a &&
+	git branch topic &&
+	git remote add near /nowhere &&
+	mkdir files &&
+	: >files/one &&
+	for s in tab tub; do
+		git update-ref refs/agent/$s/base HEAD &&
+		git update-ref refs/heads/agent/$s HEAD ||
+			exit 1
+	done &&
 	git update-ref refs/agent-trash/old-20260101T000000/base HEAD &&
-	git agent -h | sed -n "s/^    \([a-z]*\) .*/\1/p" >../commands && test $(wc -l <../commands) -ge 20
+	git agent -h | sed -n "s/^    \([a-z]*\) .*/\1/p" >../commands &&
+	test $(wc -l <../commands) -ge 20
 '
 
 test_expect_success 'no option of any command is missing, nor one offered that there is not, as -h has them' '
-	: >wrong && while read -r c; do
-		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want && test -s want &&
-		git agent --complete $c -- | sed "s/=*	.*//" | sort >got && { cmp -s want got || diff want got | sed -n "s/^</$c: not completed:/p; s/^>/$c: not in -h:/p" >>wrong; } || exit 1
-	done <commands && test_cmp /dev/null wrong
+	: >wrong &&
+	while read -r c; do
+		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want &&
+		test -s want &&
+		git agent --complete $c -- | sed "s/=*	.*//" | sort >got &&
+		{
+			cmp -s want got ||
+				diff want got |
+				sed -n "s/^</$c: not completed:/p; s/^>/$c: not in -h:/p" >>wrong
+		} || exit 1
+	done <commands &&
+	test_cmp /dev/null wrong
 '
 
 test_expect_success 'what a value or an argument can be is known: no option has a placeholder that hides words' '
-	: >wrong && while read -r c; do
-		git agent $c -h | grep -E "^    .* --[a-z-]+ (HOW|FORMAT|MODE|WHAT|WHICH) " | sed "s/^/$c: write the words themselves, as in on|off: /" >>wrong
+	: >wrong &&
+	while read -r c; do
+		git agent $c -h |
+			grep -E "^    .* --[a-z-]+ (HOW|FORMAT|MODE|WHAT|WHICH) " |
+			sed "s/^/$c: write the words themselves, as in on|off: /" >>wrong
 		# it takes arguments, so something, or files, has to complete them
 		case $(git agent $c -h | sed -n "s/^usage: git agent $c//; 1s/\[\(-[^]]*\)\]//gp") in
-		*[A-Z]*) (cd r && git agent --complete $c "" | grep -q .) || echo "$c: .words in its table are missing" >>wrong ;;
+		*[A-Z]*) (cd r && git agent --complete $c "" | grep -q .) ||
+			echo "$c: .words in its table are missing" >>wrong ;;
 		esac
-	done <commands && test_cmp /dev/null wrong
+	done <commands &&
+	test_cmp /dev/null wrong
 '
 
 # a full stop is where the cursor is
@@ -160,8 +184,16 @@ for shell in bash zsh fish; do
 done
 
 test_expect_success 'where there is no repository, or the words mean nothing, there is nothing, and no error' '
-	mkdir none && cd none && for words in "land" "push" "nowhere" "list x" "home diff"; do git agent --complete $words "" || exit 1; done >../out 2>&1 && test_cmp /dev/null ../out &&
-	git agent --complete start --base= >../out 2>&1 && test_cmp /dev/null ../out && git agent --complete >../out 2>&1 && test_cmp /dev/null ../out
+	mkdir none &&
+	cd none &&
+	for words in "land" "push" "nowhere" "list x" "home diff"; do
+		git agent --complete $words "" || exit 1
+	done >../out 2>&1 &&
+	test_cmp /dev/null ../out &&
+	git agent --complete start --base= >../out 2>&1 &&
+	test_cmp /dev/null ../out &&
+	git agent --complete >../out 2>&1 &&
+	test_cmp /dev/null ../out
 '
 
 test_done

@@ -42,28 +42,49 @@ PATH=$HOME/.local/bin:$PATH
 export PATH
 
 test_expect_success 'the tutorial' '
-	sed -n "s/^\\$ //p" "$TEST_SRCDIR/docs/man/git-agent-tutorial.7" | sed "s/\\\\e/\\\\/g" >tutorial &&
-	run_examples tutorial 35 && test "$(cat notes.txt)" = "buy milk" && grep "tax = 19" config.ini && test -e Makefile && test ! -e .envrc &&
-	printf "left\nmore\n" | test_cmp - left.txt && test -z "$(git log --branches --format=%s -- notes.txt)"
+	sed -n "s/^\\$ //p" "$TEST_SRCDIR/docs/man/git-agent-tutorial.7" |
+		sed "s/\\\\e/\\\\/g" >tutorial &&
+	run_examples tutorial 35 &&
+	test "$(cat notes.txt)" = "buy milk" &&
+	grep "tax = 19" config.ini &&
+	test -e Makefile &&
+	test ! -e .envrc &&
+	printf "left\nmore\n" | test_cmp - left.txt &&
+	test -z "$(git log --branches --format=%s -- notes.txt)"
 '
 
 test_expect_success 'the README' '
-	sed -n "s/^    \\$ //p" "$TEST_SRCDIR/README.md" >readme && git init -q your-repository && git -C your-repository commit -q --allow-empty -m begin &&
-	run_examples readme 10 && test -e answer.c && test ! -e Makefile
+	sed -n "s/^    \\$ //p" "$TEST_SRCDIR/README.md" >readme &&
+	git init -q your-repository &&
+	git -C your-repository commit -q --allow-empty -m begin &&
+	run_examples readme 10 &&
+	test -e answer.c &&
+	test ! -e Makefile
 '
 
 test_expect_success 'what is reached and run can be traced, to standard error or to a file' '
-	git init -q traced && cd traced && git commit -q --allow-empty -m a && GIT_AGENT_TRACE=1 git agent start -q --name t -- true 2>../err &&
-	grep "^git-agent\[[0-9]*\] *[0-9.]* ms start:prepared$" ../err && grep " ms runs git " ../err &&
-	GIT_AGENT_TRACE=$HOME/trace git agent list 2>../err && test ! -s ../err && grep " ms runs git" ../trace &&
-	GIT_AGENT_TRACE=0 git agent list 2>../err && test ! -s ../err
+	git init -q traced &&
+	cd traced &&
+	git commit -q --allow-empty -m a &&
+	GIT_AGENT_TRACE=1 git agent start -q --name t -- true 2>../err &&
+	grep "^git-agent\[[0-9]*\] *[0-9.]* ms start:prepared$" ../err &&
+	grep " ms runs git " ../err &&
+	GIT_AGENT_TRACE=$HOME/trace git agent list 2>../err &&
+	test ! -s ../err &&
+	grep " ms runs git" ../trace &&
+	GIT_AGENT_TRACE=0 git agent list 2>../err &&
+	test ! -s ../err
 '
 
 test_lazy_prereq PYTE '/usr/bin/python3 -c "import pyte"'
 
 test_expect_success PYTE 'the picture of a session is made of its recording' '
-	git init -q pic && cd pic && git commit -q --allow-empty -m a && "$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- git agent start -q --name p sh -c "printf \"\\033[31m  a red <word>   far\\033[0m\\n\"" &&
-	cast=$(ls "$HOME"/.local/state/git-agent/*/sessions/p/transcript.cast) && /usr/bin/python3 "$TEST_SRCDIR/docs/picture/svg.py" "$cast" >../p.svg &&
+	git init -q pic &&
+	cd pic &&
+	git commit -q --allow-empty -m a &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- git agent start -q --name p sh -c "printf \"\\033[31m  a red <word>   far\\033[0m\\n\"" &&
+	cast=$(ls "$HOME"/.local/state/git-agent/*/sessions/p/transcript.cast) &&
+	/usr/bin/python3 "$TEST_SRCDIR/docs/picture/svg.py" "$cast" >../p.svg &&
 	/usr/bin/python3 -c "import sys, xml.dom.minidom as m; t = m.parse(sys.argv[1]).getElementsByTagName(\"text\"); assert [(e.firstChild.data, e.getAttribute(\"fill\"), e.getAttribute(\"x\")) for e in t] == [(\"a red <word>\", \"#e06c75\", \"30.8\"), (\"far\", \"#e06c75\", \"156.8\")], t" ../p.svg
 '
 

@@ -17,51 +17,112 @@ on_terminal() {
 work='mkdir d && for i in 1 2 3 4 5 6 7 8 9; do echo $i >d/$i; done'
 
 test_expect_success TTY 'the first base tree counts its files, the second time there is nothing to count' '
-	git init -q first && cd first && eval "$work" && git add d && git commit -qm d &&
-	on_terminal 0 start --name one -- true && grep "Updating files: 100% (9/9), done\." ../seen &&
-	on_terminal 0 start --name two -- true && ! grep "Updating files" ../seen
+	git init -q first &&
+	cd first &&
+	eval "$work" &&
+	git add d &&
+	git commit -qm d &&
+	on_terminal 0 start --name one -- true &&
+	grep "Updating files: 100% (9/9), done\." ../seen &&
+	on_terminal 0 start --name two -- true &&
+	! grep "Updating files" ../seen
 '
 
 test_expect_success TTY 'a capture counts files, and commits of the agent are read' '
-	git init -q r && cd r && echo a >a && git add a && git commit -qm a &&
-	on_terminal 0 start --name shown -- sh -c "$work && git add d && git commit -qm nine && rm a" &&
-	grep "Capturing files: 1$(printf "\r")" ../seen && grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
-	grep "Reading the agent.s objects: *[0-9]*% ([0-9]*/[0-9]*)" ../seen && grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
+	git init -q r &&
+	cd r &&
+	echo a >a &&
+	git add a &&
+	git commit -qm a &&
+	on_terminal 0 start --name shown -- sh -c "
+		$work &&
+		git add d &&
+		git commit -qm nine &&
+		rm a" &&
+	grep "Capturing files: 1$(printf "\r")" ../seen &&
+	grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
+	grep "Reading the agent.s objects: *[0-9]*% ([0-9]*/[0-9]*)" ../seen &&
+	grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
 '
 
 test_expect_success TTY 'what is done before the delay is over says nothing' '
-	cd r && on_terminal 1000000 start --name quick -- sh -c "$work" && ! grep -e Capturing -e Reading ../seen
+	cd r &&
+	on_terminal 1000000 start --name quick -- sh -c "$work" &&
+	! grep -e Capturing -e Reading ../seen
 '
 
 test_expect_success TTY '-q says nothing' '
-	cd r && on_terminal 0 start -q --name quiet -- sh -c "$work && git add d && git commit -qm nine" && ! grep -e Capturing -e Reading ../seen &&
-	git init -q ../hushed && cd ../hushed && eval "$work" && git add d && git commit -qm d && on_terminal 0 start -q --name one -- true && ! grep . ../seen
+	cd r &&
+	on_terminal 0 start -q --name quiet -- sh -c "
+		$work &&
+		git add d &&
+		git commit -qm nine" &&
+	! grep -e Capturing -e Reading ../seen &&
+	git init -q ../hushed &&
+	cd ../hushed &&
+	eval "$work" &&
+	git add d &&
+	git commit -qm d &&
+	on_terminal 0 start -q --name one -- true &&
+	! grep . ../seen
 '
 
 test_expect_success 'nor does one without a terminal' '
-	cd r && GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 && ! grep -e Capturing -e Reading ../seen &&
+	cd r &&
+	GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 &&
+	! grep -e Capturing -e Reading ../seen &&
 	git cat-file -e agent/piped:d/9 &&
-	git init -q ../piped && cd ../piped && eval "$work" && git add d && git commit -qm d && GIT_PROGRESS_DELAY=0 git agent start --name one -- true >../seen 2>&1 && ! grep "Updating files" ../seen
+	git init -q ../piped &&
+	cd ../piped &&
+	eval "$work" &&
+	git add d &&
+	git commit -qm d &&
+	GIT_PROGRESS_DELAY=0 git agent start --name one -- true >../seen 2>&1 &&
+	! grep "Updating files" ../seen
 '
 
 test_expect_success '-v says it without a terminal, and with -q too' '
-	cd r && GIT_PROGRESS_DELAY=0 git agent start -v -q --base main --name told -- sh -c "$work" >../seen 2>&1 && grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
-	GIT_PROGRESS_DELAY=0 git agent resume --verbose told -- sh -c "rm d/1" >../seen 2>&1 && grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
+	cd r &&
+	GIT_PROGRESS_DELAY=0 git agent start -v -q --base main --name told -- sh -c "$work" >../seen 2>&1 &&
+	grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
+	GIT_PROGRESS_DELAY=0 git agent resume --verbose told -- sh -c "rm d/1" >../seen 2>&1 &&
+	grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
 	test_must_fail env GIT_AGENT_FAULT=capture:begin:fail git agent start -q --name cut -- sh -c "$work" &&
-	GIT_PROGRESS_DELAY=0 git agent capture -v cut >../out 2>../seen && grep "Capturing files: [0-9][0-9]*, done\." ../seen && ! grep Capturing ../out &&
-	git init -q ../firstly && cd ../firstly && eval "$work" && git add d && git commit -qm d &&
-	GIT_PROGRESS_DELAY=0 git agent start -v -q -- true >../seen 2>&1 && grep "Updating files: 100% (9/9), done\." ../seen
+	GIT_PROGRESS_DELAY=0 git agent capture -v cut >../out 2>../seen &&
+	grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
+	! grep Capturing ../out &&
+	git init -q ../firstly &&
+	cd ../firstly &&
+	eval "$work" &&
+	git add d &&
+	git commit -qm d &&
+	GIT_PROGRESS_DELAY=0 git agent start -v -q -- true >../seen 2>&1 &&
+	grep "Updating files: 100% (9/9), done\." ../seen
 '
 
 test_expect_success TTY 'a capture that was interrupted counts too when it is done, and says nothing with -q' '
-	cd r && for s in one two; do test_must_fail env GIT_AGENT_FAULT=capture:begin:fail git agent start -q --name $s -- sh -c "$work" || exit 1; done &&
-	on_terminal 0 capture one && grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
-	on_terminal 0 capture -q two && ! grep Capturing ../seen && git cat-file -e agent/two:d/9
+	cd r &&
+	for s in one two; do
+		test_must_fail env GIT_AGENT_FAULT=capture:begin:fail git agent start -q --name $s -- sh -c "$work" ||
+			exit 1
+	done &&
+	on_terminal 0 capture one &&
+	grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
+	on_terminal 0 capture -q two &&
+	! grep Capturing ../seen &&
+	git cat-file -e agent/two:d/9
 '
 
 test_expect_success TTY 'what is fetched is counted as it is read' '
-	git init -q --bare far && cd r && git remote add far ../far && git push -q far main && git agent push far shown && git clone -q --no-local --single-branch -b main ../far ../near && cd ../near &&
-	on_terminal 0 fetch origin shown && grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
+	git init -q --bare far &&
+	cd r &&
+	git remote add far ../far &&
+	git push -q far main &&
+	git agent push far shown &&
+	git clone -q --no-local --single-branch -b main ../far ../near &&
+	cd ../near &&
+	on_terminal 0 fetch origin shown &&
+	grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
 '
 
 test_done

@@ -4,7 +4,9 @@ test_description='the rules: listed, and explained on paths'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
 test_expect_success 'they are listed anywhere, as text and JSON' '
-	git agent rules >out && git agent rules --json >json && python3 - out json <<-\EOT
+	git agent rules >out &&
+	git agent rules --json >json &&
+	python3 - out json <<-\EOT
 	import json, sys
 	lines, rules = open(sys.argv[1]).read().splitlines(), json.load(open(sys.argv[2]))
 	assert len(lines) == len(rules) > 220, (len(lines), len(rules))
@@ -21,21 +23,35 @@ test_expect_success 'they are listed anywhere, as text and JSON' '
 '
 
 test_expect_success 'what it does not know is said' '
-	test_expect_code 129 git agent rules xplain 2>err && grep "^hint: .*rules explain xplain" err &&
-	test_expect_code 129 git agent rules explain 2>err && grep "needs a path" err &&
-	test_expect_code 128 git agent rules explain x 2>err && grep "repository" err
+	test_expect_code 129 git agent rules xplain 2>err &&
+	grep "^hint: .*rules explain xplain" err &&
+	test_expect_code 129 git agent rules explain 2>err &&
+	grep "needs a path" err &&
+	test_expect_code 128 git agent rules explain x 2>err &&
+	grep "repository" err
 '
 
 test_expect_success 'a repository' '
-	git init -q r && cd r && mkdir sub && echo "{\"version\": \"1\"}" >package.json && echo text >plain &&
-	echo "all:" >Makefile && echo x >.gitleaks.toml && git add -A && git commit -qm base
+	git init -q r &&
+	cd r &&
+	mkdir sub &&
+	echo "{\"version\": \"1\"}" >package.json &&
+	echo text >plain &&
+	echo "all:" >Makefile &&
+	echo x >.gitleaks.toml &&
+	git add -A &&
+	git commit -qm base
 '
 
 test_expect_success 'a path is judged by what stands there, against HEAD' '
-	cd r && echo "{\"version\": \"2\"}" >package.json && rm .gitleaks.toml && mkdir .vscode &&
+	cd r &&
+	echo "{\"version\": \"2\"}" >package.json &&
+	rm .gitleaks.toml &&
+	mkdir .vscode &&
 	echo "{\"python.pythonPath\": \"./x\"}" >.vscode/settings.json &&
 	git agent rules explain package.json .gitleaks.toml .vscode/settings.json Makefile sub nowhere/.envrc plain package.json >../out &&
-	cat ../out && cat >../expect <<-\EOT &&
+	cat ../out &&
+	cat >../expect <<-\EOT &&
 	package.json (changed since HEAD)
 	  low: PKG: only version changes [npm-manifest]
 	.gitleaks.toml (removed since HEAD)
@@ -52,13 +68,19 @@ test_expect_success 'a path is judged by what stands there, against HEAD' '
 	plain (as in HEAD: judged as if it were new)
 	  no rule fires
 	EOT
-	git agent rules >../rules && for r in npm-manifest:PKG scanner-config:SCAN vscode-settings:CODE make:MAKE direnv:DIRENV; do
-		reason=$(sed -n "s/^[^ ]* *[^ ]* *${r%:*}  *//p" ../rules) && sed -i "s|${r#*:}|$reason|" ../expect || exit 1
-	done && cmp ../expect ../out
+	git agent rules >../rules &&
+	for r in npm-manifest:PKG scanner-config:SCAN vscode-settings:CODE make:MAKE direnv:DIRENV; do
+		reason=$(sed -n "s/^[^ ]* *[^ ]* *${r%:*}  *//p" ../rules) &&
+		sed -i "s|${r#*:}|$reason|" ../expect ||
+			exit 1
+	done &&
+	cmp ../expect ../out
 '
 
 test_expect_success 'as JSON, with what would be held' '
-	cd r && git agent rules explain --json .vscode/settings.json Makefile plain >../json && python3 - ../json <<-\EOT
+	cd r &&
+	git agent rules explain --json .vscode/settings.json Makefile plain >../json &&
+	python3 - ../json <<-\EOT
 	import json, sys
 	o = json.load(open(sys.argv[1]))
 	assert [(p["path"], p["state"]) for p in o] == [(".vscode/settings.json", "new"), ("Makefile", "unchanged"), ("plain", "unchanged")], o
@@ -69,48 +91,97 @@ test_expect_success 'as JSON, with what would be held' '
 '
 
 test_expect_success 'the exit status says whether any rule fires' '
-	cd r && test_expect_code 1 git agent rules explain plain && git agent rules explain plain Makefile
+	cd r &&
+	test_expect_code 1 git agent rules explain plain &&
+	git agent rules explain plain Makefile
 '
 
 test_expect_success 'paths are those of where one stands, and stay in the working tree' '
-	cd r/sub && git agent rules explain ../Makefile >../../out && grep "^Makefile (" ../../out &&
-	git agent rules explain ./x/../package.json >../../out && grep "^sub/package.json (" ../../out &&
-	git agent rules explain "$PWD/.envrc" >../../out && grep "^sub/.envrc (" ../../out &&
+	cd r/sub &&
+	git agent rules explain ../Makefile >../../out &&
+	grep "^Makefile (" ../../out &&
+	git agent rules explain ./x/../package.json >../../out &&
+	grep "^sub/package.json (" ../../out &&
+	git agent rules explain "$PWD/.envrc" >../../out &&
+	grep "^sub/.envrc (" ../../out &&
 	for p in ../.. /etc/passwd ../../x .. ""; do
-		test_expect_code 129 git agent rules explain "$p" 2>../../err && grep "no path in this working tree" ../../err || exit 1
+		test_expect_code 129 git agent rules explain "$p" 2>../../err &&
+		grep "no path in this working tree" ../../err ||
+			exit 1
 	done
 '
 
 test_expect_success 'the host is asked, too' '
-	cd r && echo "make check" >.git/hooks/pre-commit && test_when_finished "rm $PWD/.git/hooks/pre-commit" &&
-	git agent rules explain Makefile >../out && cat ../out && grep "critical: .*on this host run by the hook pre-commit.* \[make\]" ../out
+	cd r &&
+	echo "make check" >.git/hooks/pre-commit &&
+	test_when_finished "rm $PWD/.git/hooks/pre-commit" &&
+	git agent rules explain Makefile >../out &&
+	cat ../out &&
+	grep "critical: .*on this host run by the hook pre-commit.* \[make\]" ../out
 '
 
 test_expect_success 'links, fifos and odd names are looked at and not followed' '
-	cd r && ln -s /etc/passwd link && mkfifo fifo && odd=$(printf "odd\nname\033[m") && echo "#!/bin/sh" >"$odd" && chmod +x "$odd" &&
-	git agent rules explain link "$odd" fifo >../out && cat ../out && grep "symlink-absolute" ../out && grep "exec-bit-added" ../out &&
-	grep "^fifo (no such file" ../out && ! grep "$(printf "\033")" ../out && test "$(grep -c "odd" ../out)" -ge 1 && rm link fifo "$odd"
+	cd r &&
+	ln -s /etc/passwd link &&
+	mkfifo fifo &&
+	odd=$(printf "odd\nname\033[m") &&
+	echo "#!/bin/sh" >"$odd" &&
+	chmod +x "$odd" &&
+	git agent rules explain link "$odd" fifo >../out &&
+	cat ../out &&
+	grep "symlink-absolute" ../out &&
+	grep "exec-bit-added" ../out &&
+	grep "^fifo (no such file" ../out &&
+	! grep "$(printf "\033")" ../out &&
+	test "$(grep -c "odd" ../out)" -ge 1 &&
+	rm link fifo "$odd"
 '
 
 test_expect_success 'a file in place of a directory, and the other way round' '
-	cd r && git stash -q -u && mv Makefile m && mkdir Makefile && echo x >Makefile/run.sh && rm -rf sub && echo x >sub &&
-	git agent rules explain Makefile Makefile/run.sh sub >../out && cat ../out && grep "^Makefile (a directory" ../out &&
-	grep "scripts-by-convention" ../out && rm -r Makefile sub && mv m Makefile && mkdir sub && git stash pop -q
+	cd r &&
+	git stash -q -u &&
+	mv Makefile m &&
+	mkdir Makefile &&
+	echo x >Makefile/run.sh &&
+	rm -rf sub &&
+	echo x >sub &&
+	git agent rules explain Makefile Makefile/run.sh sub >../out &&
+	cat ../out &&
+	grep "^Makefile (a directory" ../out &&
+	grep "scripts-by-convention" ../out &&
+	rm -r Makefile sub &&
+	mv m Makefile &&
+	mkdir sub &&
+	git stash pop -q
 '
 
 test_expect_success 'what is in git is none of the tree' '
-	cd r && git agent rules explain .git/config sub/.git/x >../out && cat ../out && test "$(grep -c "dotgit-component" ../out)" = 2
+	cd r &&
+	git agent rules explain .git/config sub/.git/x >../out &&
+	cat ../out &&
+	test "$(grep -c "dotgit-component" ../out)" = 2
 '
 
 test_expect_success 'nothing is written' '
-	cd r && find . -type f -o -type l | sort >../before && find .git -type f -exec cksum {} + | sort >>../before &&
-	echo new >new.sh && git agent rules explain new.sh package.json >../out && rm new.sh &&
-	find . -type f -o -type l | sort >../after && find .git -type f -exec cksum {} + | sort >>../after && cmp ../before ../after
+	cd r &&
+	find . -type f -o -type l | sort >../before &&
+	find .git -type f -exec cksum {} + | sort >>../before &&
+	echo new >new.sh &&
+	git agent rules explain new.sh package.json >../out &&
+	rm new.sh &&
+	find . -type f -o -type l | sort >../after &&
+	find .git -type f -exec cksum {} + | sort >>../after &&
+	cmp ../before ../after
 '
 
 test_expect_success 'a repository without a commit' '
-	git init -q unborn && cd unborn && echo "[alias]" >.gitconfig && git agent rules explain .gitconfig >../out && cat ../out &&
-	grep "^.gitconfig (not in HEAD)" ../out && grep "gitconfig-file" ../out
+	git init -q unborn &&
+	cd unborn &&
+	echo "[alias]" >.gitconfig &&
+	git agent rules explain .gitconfig >../out &&
+	cat ../out &&
+	grep "^.gitconfig (not in HEAD)" ../out &&
+	grep "gitconfig-file" ../out
 '
 
 test_done

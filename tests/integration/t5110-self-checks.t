@@ -5,18 +5,36 @@ test_description='what must hold of flags from a session to its landing; docs/fl
 require_sandbox
 
 test_expect_success 'a repository' '
-	git init -q r && cd r && mkdir docs && seq 1 40 >docs/a.md && printf "%s\n" a: "	one" "" "" "" "" b: "	two" >Makefile &&
-	echo x >.gitignore && echo y >CODEOWNERS && git add -A && git commit -qm base
+	git init -q r &&
+	cd r &&
+	mkdir docs &&
+	seq 1 40 >docs/a.md &&
+	printf "%s\n" a: "	one" "" "" "" "" b: "	two" >Makefile &&
+	echo x >.gitignore &&
+	echo y >CODEOWNERS &&
+	git add -A &&
+	git commit -qm base
 '
 
 test_expect_success 'self-check 3: what has no flag lands without a review' '
-	cd r && git agent start -q --name plain -- sh -c "echo more >>docs/a.md; echo new >docs/b.md" &&
-	git agent review --json plain >../json && grep "\"flags\": \[\]" ../json && git agent land plain && grep more docs/a.md
+	cd r &&
+	git agent start -q --name plain -- sh -c "
+		echo more >>docs/a.md
+		echo new >docs/b.md" &&
+	git agent review --json plain >../json &&
+	grep "\"flags\": \[\]" ../json &&
+	git agent land plain &&
+	grep more docs/a.md
 '
 
 test_expect_success 'self-check 3: a file moved to where it runs is flagged there, however alike it is' '
-	cd r && git agent start -q --name moved -- sh -c "mkdir -p .github/workflows && git mv docs/a.md .github/workflows/a.yml && git commit -qm move" &&
-	git agent review --json moved >../json && python3 - ../json <<-\EOT
+	cd r &&
+	git agent start -q --name moved -- sh -c "
+		mkdir -p .github/workflows &&
+		git mv docs/a.md .github/workflows/a.yml &&
+		git commit -qm move" &&
+	git agent review --json moved >../json &&
+	python3 - ../json <<-\EOT
 	import json, sys
 	flags = [(f["id"], f["path"]) for f in json.load(open(sys.argv[1]))["flags"]]
 	assert ("ci-github", ".github/workflows/a.yml") in flags and all(p != "docs/a.md" for _, p in flags), flags
@@ -24,30 +42,53 @@ test_expect_success 'self-check 3: a file moved to where it runs is flagged ther
 '
 
 test_expect_success 'self-check 4: what was accepted is that content, and no other' '
-	cd r && git agent start -q --name make -- sh -c "sed -i s/one/three/ Makefile" && test_expect_code 3 git agent land make &&
-	git agent review --accept make Makefile && git switch -q agent/make && sed -i s/three/four/ Makefile && git commit -qam other &&
-	git switch -q - && test_expect_code 3 git agent land make 2>../err && cat ../err && grep "1 high" ../err && ! grep four Makefile &&
-	git agent review --accept make Makefile && git agent land make && grep four Makefile
+	cd r &&
+	git agent start -q --name make -- sh -c "sed -i s/one/three/ Makefile" &&
+	test_expect_code 3 git agent land make &&
+	git agent review --accept make Makefile &&
+	git switch -q agent/make &&
+	sed -i s/three/four/ Makefile &&
+	git commit -qam other &&
+	git switch -q - &&
+	test_expect_code 3 git agent land make 2>../err &&
+	cat ../err &&
+	grep "1 high" ../err &&
+	! grep four Makefile &&
+	git agent review --accept make Makefile &&
+	git agent land make &&
+	grep four Makefile
 '
 
 test_expect_success 'self-check 5: what a merge makes is judged, not what the agent made' '
-	cd r && git agent start -q --name merge -- sh -c "sed -i s/^9$/nine/ docs/a.md" &&
-	git agent review --json merge >../json && grep "\"flags\": \[\]" ../json &&
-	git mv docs/a.md GNUmakefile && git commit -qm mine &&
+	cd r &&
+	git agent start -q --name merge -- sh -c "sed -i s/^9$/nine/ docs/a.md" &&
+	git agent review --json merge >../json &&
+	grep "\"flags\": \[\]" ../json &&
+	git mv docs/a.md GNUmakefile &&
+	git commit -qm mine &&
 	test_expect_code 3 git agent land merge 2>../err &&
-	grep "new flags where it lands" ../err && ! grep nine GNUmakefile &&
-	git agent review --accept merge GNUmakefile && git agent land merge && grep nine GNUmakefile
+	grep "new flags where it lands" ../err &&
+	! grep nine GNUmakefile &&
+	git agent review --accept merge GNUmakefile &&
+	git agent land merge &&
+	grep nine GNUmakefile
 '
 
 test_expect_success 'lines of yours in an accepted file are no reason to ask again' '
-	cd r && git agent start -q --name both -- sh -c "sed -i s/two/five/ Makefile" &&
+	cd r &&
+	git agent start -q --name both -- sh -c "sed -i s/two/five/ Makefile" &&
 	git agent review --accept both Makefile &&
-	sed -i s/four/six/ Makefile && git commit -qam mine &&
-	git agent land both && grep five Makefile && grep six Makefile
+	sed -i s/four/six/ Makefile &&
+	git commit -qam mine &&
+	git agent land both &&
+	grep five Makefile &&
+	grep six Makefile
 '
 
 test_expect_success 'self-check 6: a guard that goes is told of' '
-	cd r && git agent start -q --name guards -- sh -c "rm .gitignore CODEOWNERS" && git agent review --json guards >../json &&
+	cd r &&
+	git agent start -q --name guards -- sh -c "rm .gitignore CODEOWNERS" &&
+	git agent review --json guards >../json &&
 	python3 - ../json <<-\EOT
 	import json, sys
 	flags = {f["path"]: f["reason"] for f in json.load(open(sys.argv[1]))["flags"]}

@@ -6,8 +6,16 @@
 
 # make_repo NAME [COMMANDS]: a repository with one commit, in which the commands' files are too
 make_repo() {
-	git init -q "$1" && (cd "$1" && echo a >a && mkdir d && echo x >d/x && eval "${2:-:}" &&
-		git add -A && git commit -qm base)
+	git init -q "$1" &&
+	(
+		cd "$1" &&
+		echo a >a &&
+		mkdir d &&
+		echo x >d/x &&
+		eval "${2:-:}" &&
+		git add -A &&
+		git commit -qm base
+	)
 }
 
 # attack NAME COMMANDS: run a session, which must end in time and be captured
@@ -15,13 +23,17 @@ attack() {
 	timeout 180 git agent start --name "$1" -- sh -c "$2" >../out 2>../err </dev/null
 	attack_rc=$?
 	cat ../err
-	[ $attack_rc != 124 ] || { echo "hangs"; return 1; }
+	[ $attack_rc != 124 ] || {
+		echo "hangs"
+		return 1
+	}
 	git agent list | grep -q "^$1 .*captured"
 }
 
 # The object store of the repository is whole, and has no temporary files of a capture.
 clean_store() {
-	! find .git \( -name "*.keep" -o -name "tmp_*" -o -name "*.lock" ! -name capture.lock \) | grep . &&
+	! find .git \( -name "*.keep" -o -name "tmp_*" -o -name "*.lock" ! -name capture.lock \) |
+		grep . &&
 	git fsck --strict 2>&1 | (! grep -E "error|missing|fatal")
 }
 

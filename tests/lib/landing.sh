@@ -12,12 +12,12 @@ eval "$line"
 # make_repo NAME: a repository with one commit, in which the rest of the test runs
 make_repo() {
 	git init -q "$1" &&
-		cd "$1" &&
-		mkdir d &&
-		seq 9 | tee f g d/h >old &&
-		echo "*.log" >.gitignore &&
-		git add -A &&
-		git commit -qm base
+	cd "$1" &&
+	mkdir d &&
+	seq 9 | tee f g d/h >old &&
+	echo "*.log" >.gitignore &&
+	git add -A &&
+	git commit -qm base
 }
 
 # session NAME COMMANDS: a session in which the agent runs these
@@ -29,8 +29,8 @@ $2"
 # mine: a commit of the user's that touches no file of the session's, so that the branches differ
 mine() {
 	echo mine >mine &&
-		git add mine &&
-		git commit -qm mine
+	git add mine &&
+	git commit -qm mine
 }
 
 # hook NAME COMMANDS: a hook of the user's that runs these
@@ -75,7 +75,7 @@ refused() {
 	picture >"$HOME/then"
 	test_expect_code "$refused_code" "$@" 2>"$HOME/err" || return 1
 	grep -e "$refused_text" "$HOME/err" &&
-		picture | test_cmp "$HOME/then" -
+	picture | test_cmp "$HOME/then" -
 }
 
 # hint TEXT: the messages in ../err have a hint that says it

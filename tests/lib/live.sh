@@ -23,7 +23,8 @@ ours() {
 }
 # run copies of the programs from now on, to tell their processes from those of other tests
 own_programs() {
-	mkdir "$TRASH/bin" && cp "$TEST_BUILDDIR"/git-agent "$TEST_BUILDDIR"/git-agent-* "$TRASH/bin" 2>/dev/null
+	mkdir "$TRASH/bin" &&
+	cp "$TEST_BUILDDIR"/git-agent "$TEST_BUILDDIR"/git-agent-* "$TRASH/bin" 2>/dev/null
 	stat -c ':%d-%i:' "$TRASH"/bin/* >"$TRASH/ids"
 	PATH=$TRASH/bin:$PATH
 }
@@ -32,6 +33,9 @@ end_ours() {
 	cd "$HOME" || return
 	for d in */.git; do
 		# shellcheck disable=SC2046
-		(cd "${d%/.git}" && git agent stop -qf $(git agent list | awk '$2 == "running" { print $1 }')) >/dev/null 2>&1
+		(
+			cd "${d%/.git}" &&
+			git agent stop -qf $(git agent list | awk '$2 == "running" { print $1 }')
+		) >/dev/null 2>&1
 	done
 }

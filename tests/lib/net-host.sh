@@ -71,7 +71,8 @@ if [ -z "${GA_NET_HOST-}" ]; then
 $net_root"
 	net_why=$("$@" sh -c "$net_setup" 2>&1) || {
 		case " ${GIT_AGENT_TEST_REQUIRE-} " in
-		*" NETHOST "*) printf 'not ok 1 - a network of its own can be made here\n1..1\n' && exit 1 ;;
+		*" NETHOST "*) printf 'not ok 1 - a network of its own can be made here\n1..1\n' &&
+		exit 1 ;;
 		esac
 		echo "1..0 # SKIP no network of its own can be made here: $(echo "$net_why" | head -1)"
 		exit 0

@@ -24,13 +24,17 @@ as_server() {
 	fi
 }
 server_dir() {
-	mkdir -p "$1" && { [ "$(id -u)" != 0 ] || chown nobody:nogroup "$1"; }
+	mkdir -p "$1" &&
+	{ [ "$(id -u)" != 0 ] || chown nobody:nogroup "$1"; }
 }
 
 # ---- PostgreSQL ---------------------------------------------------------------
 
 postgres_start() {
-	server_dir "$TRASH/pg" && server_dir "$TRASH/pgsock" && echo secret >pw && chmod 644 pw &&
+	server_dir "$TRASH/pg" &&
+	server_dir "$TRASH/pgsock" &&
+	echo secret >pw &&
+	chmod 644 pw &&
 	as_server "$pg_bin/initdb" -D "$TRASH/pg" -U agent -A scram-sha-256 --pwfile=pw --no-locale -E UTF8 --no-sync >initdb.log 2>&1 &&
 	echo "host all all 192.0.2.0/24 scram-sha-256" >>"$TRASH/pg/pg_hba.conf" &&
 	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -w -l "$TRASH/pg/log" -o "-c listen_addresses=127.0.0.1,192.0.2.10 -c unix_socket_directories='$TRASH/pgsock' -c fsync=off -c dynamic_shared_memory_type=mmap" start
@@ -47,9 +51,12 @@ certificates() {
 		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=test" -keyout ca.key -out ca.pem -addext "basicConstraints=critical,CA:TRUE" &&
 		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=web.example.org" -keyout web.key -out web.csr &&
 		printf "subjectAltName=DNS:web.example.org,DNS:six.example.org,DNS:*.wild.example.net,DNS:b.c.wild.example.net\n" >san &&
-		openssl x509 -req -in web.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile san -out web.crt && cat web.crt web.key >web.pem
+		openssl x509 -req -in web.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile san -out web.crt &&
+		cat web.crt web.key >web.pem
 	} 2>/dev/null &&
-	mkdir -p "$HOME/aihome" && chmod 700 "$HOME/aihome" && cp ca.pem "$HOME/aihome/ca.pem"
+	mkdir -p "$HOME/aihome" &&
+	chmod 700 "$HOME/aihome" &&
+	cp ca.pem "$HOME/aihome/ca.pem"
 }
 # web ADDRESS PORT [tls]: answers any path with "served METHOD HOST PATH"; its number is in web.pid
 cat >"$TRASH/web.py" <<'EOF_WEB'

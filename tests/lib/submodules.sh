@@ -7,15 +7,26 @@ git config --global protocol.file.allow always
 
 # make_repo NAME: a repository with two commits
 make_repo() {
-	git init -q "$1" && (
-		cd "$1" && echo one >a && mkdir d && echo two >d/b && git add -A && git commit -qm first &&
-		git tag v1 && echo three >>a && git commit -qam second
+	git init -q "$1" &&
+	(
+		cd "$1" &&
+		echo one >a &&
+		mkdir d &&
+		echo two >d/b &&
+		git add -A &&
+		git commit -qm first &&
+		git tag v1 &&
+		echo three >>a &&
+		git commit -qam second
+
 	)
 }
 
 # make_super NAME SUB: a repository with $HOME/SUB as its submodule at vendor/lib
 make_super() {
-	make_repo "$1" && git -C "$1" submodule --quiet add "$HOME/$2" vendor/lib && git -C "$1" commit -qm submodule
+	make_repo "$1" &&
+	git -C "$1" submodule --quiet add "$HOME/$2" vendor/lib &&
+	git -C "$1" commit -qm submodule
 }
 
 L=vendor/lib # where the submodule is

@@ -30,7 +30,7 @@ done
 
 # shellcheck source=tests/lib/scratch.sh
 . "$TEST_SRCDIR/tests/lib/scratch.sh"
-TRASH=$(mktemp -d "$(scratch_base)/git-agent-test-XXXXXX") || exit 1
+TRASH=${TEST_DIR:-$(mktemp -d "$(scratch_base)/ga-XXXXXX")} || exit 1
 TRASH=$(cd "$TRASH" && pwd -P)
 HOME=$TRASH/home
 LC_ALL=C
@@ -55,6 +55,7 @@ umask 022
 cd "$HOME" || exit 1
 
 test_count=0
+test_waiting= # in test_wait_for, where what is not so yet is not told
 test_failed=0
 test_log=$TRASH/log
 
@@ -86,7 +87,11 @@ test_expect_success() {
 		# Behind one that fails, none of the commands runs if && joins them all, and what all end with is
 		# what it failed with, none in the background. If any runs, the test has failed: they are not run again.
 		eval "test_fails_first && $2"
-		[ $? = 117 ] && [ "$test_last" = "$!" ] && test_joined=yes && eval "$2"
+		[ $? = 117 ] &&
+		[ "$test_last" = "$!" ] &&
+		test_joined=yes &&
+		eval "$2"
+
 	) >"$test_log" 2>&1 </dev/null
 	if [ $? = 0 ]; then
 		echo "ok $test_count - $1"
@@ -105,10 +110,11 @@ test_expect_success() {
 # What a test that failed had sent to the file err, as most do that look into messages: what it did not
 # find there says why it failed.
 test_show_err() {
-	find "$HOME/err" "$TRASH/err" -size +0 -newer "$TRASH/began" 2>/dev/null | while read -r test_err; do
-		echo "the last of ${test_err#"$TRASH/"}:"
-		tail -n 20 "$test_err"
-	done
+	find "$HOME/err" "$TRASH/err" -size +0 -newer "$TRASH/began" 2>/dev/null |
+		while read -r test_err; do
+			echo "the last of ${test_err#"$TRASH/"}:"
+			tail -n 20 "$test_err"
+		done
 }
 
 # What test_expect_success puts before the commands of a test to see that && joins them.
@@ -120,6 +126,52 @@ test_is_joined() {
 		echo "the commands are not one && chain: some ran though one before them had failed"
 		return 1
 	}
+}
+
+# In tests, `test` and `grep` say what they looked for and what there was. ([ is for conditions that may be false.)
+test() {
+	command test "$@" && return
+	set -- $? "$@"
+	[ -n "$test_waiting" ] || {
+		test_status=$1
+		shift
+		echo "not so: test $*" >&2
+		set -- "$test_status"
+	}
+	return "$1"
+}
+
+grep() {
+	for test_last_word; do :; done
+	if [ $# -lt 2 ] || [ ! -e "$test_last_word" ]; then
+		tee "$TRASH/.grepped" | command grep "$@"
+		set -- $? "$TRASH/.grepped" "$@"
+	else
+		command grep "$@"
+		set -- $? "$test_last_word" "$@"
+	fi
+	[ "$1" != 1 ] || [ -n "$test_waiting" ] || [ -d "$2" ] || {
+		shift
+		test_grepped=$1
+		shift
+		echo "not found: grep $*, in:"
+		command tail -n 20 "$test_grepped"
+		set -- 1
+	} >&2
+	return "$1"
+}
+
+# program NAME: its path, also where a function above has its name
+program() {
+	(unset -f test grep && command -v "$1")
+}
+
+# test_prints TEXT COMMAND...: its standard output is TEXT, where \n is a new line
+test_prints() {
+	printf '%b\n' "$1" >"$TRASH/.want"
+	shift
+	"$@" >"$TRASH/.got" || return
+	diff -u "$TRASH/.want" "$TRASH/.got"
 }
 
 # test_when_finished COMMANDS: run them at the end of the current test, however it ends
@@ -147,7 +199,8 @@ test_expect_code() {
 	shift
 	"$@"
 	test_rc=$?
-	[ $test_rc = "$test_want" ] && return 0
+	[ $test_rc = "$test_want" ] &&
+	return 0
 	echo "exit status $test_rc, not $test_want: $*" >&2
 	return 1
 }
@@ -158,7 +211,7 @@ test_cmp() {
 
 # test_wait_for COMMANDS: wait until they succeed; fails if they do not within the deadline
 test_wait_for() {
-	test_n=0
+	test_n=0 test_waiting=yes
 	until eval "$1"; do
 		test_n=$((test_n + 1))
 		[ $test_n -lt 600 ] || {
@@ -167,11 +220,24 @@ test_wait_for() {
 		}
 		sleep 0.05
 	done
+	test_waiting=
+}
+
+# test_directory_in DIR: make a directory in /tmp or /dev/shm, for what must be there; it goes when the test ends
+test_directory_in() {
+	mktemp -d "$1/${TEST_BESIDE:-ga}-XXXXXX"
 }
 
 # test_repo NAME: an empty repository in the current directory
 test_repo() {
 	git init -q "$1"
+}
+
+# test_random COUNT: how many random cells to try, $count, and the seed of the first, $first: COUNT of them times
+# TIMES, from the time on; or the one of SEED. Each says its seed when it fails.
+test_random() {
+	first=${SEED:-$(date +%s)0} count=1
+	[ -n "${SEED-}" ] || count=$(($1 * ${TIMES:-1}))
 }
 
 # ---- prerequisites ------------------------------------------------------------
@@ -212,7 +278,8 @@ test_lazy_prereq UNSANITIZED '! grep -q __asan_init "$TEST_BUILDDIR/git-agent-ma
 # For a file of tests that all need a sandbox: skip it as a whole where none can be started, or fail if
 # GIT_AGENT_TEST_REQUIRE says that sandboxes must work here.
 require_sandbox() {
-	test_have_prereq SANDBOX && return 0
+	test_have_prereq SANDBOX &&
+	return 0
 	case " ${GIT_AGENT_TEST_REQUIRE-} " in
 	*" SANDBOX "*)
 		echo "not ok 1 - a sandbox can be started here"
@@ -229,7 +296,8 @@ require_sandbox() {
 test_done() {
 	echo "1..$test_count"
 	if [ $test_failed = 0 ]; then
-		cd / && chmod -R u+rwx "$TRASH" 2>/dev/null
+		cd / &&
+		chmod -R u+rwx "$TRASH" 2>/dev/null
 		rm -rf "$TRASH"
 		exit 0
 	fi

@@ -63,18 +63,23 @@ state() {
 			echo "$(name "$w") $m $(content "$w" | git hash-object --stdin)"
 			;;
 		esac
-	done | awk '{ is[$1] = $2 " " $3 } END { for (p in is) if (is[p] !~ /^none/) print is[p], p }' | sort -k3
+	done |
+		awk '{ is[$1] = $2 " " $3 } END { for (p in is) if (is[p] !~ /^none/) print is[p], p }' |
+		sort -k3
 }
 
 # the same as they are in the working tree, in the index and in HEAD
 work_is() {
-	find . -name .git -prune -o ! -type d -print | sed 's,^\./,,' | while read -r p; do
-		if [ -L "$p" ]; then
-			echo "120000 $(readlink -n "$p" | git hash-object --stdin) $p"
-		else
-			echo "$([ -x "$p" ] && echo 100755 || echo 100644) $(git hash-object --no-filters "$p") $p"
-		fi
-	done | sort -k3
+	find . -name .git -prune -o ! -type d -print |
+		sed 's,^\./,,' |
+		while read -r p; do
+			if [ -L "$p" ]; then
+				echo "120000 $(readlink -n "$p" | git hash-object --stdin) $p"
+			else
+				echo "$([ -x "$p" ] && echo 100755 || echo 100644) $(git hash-object --no-filters "$p") $p"
+			fi
+		done |
+		sort -k3
 }
 index_is() {
 	git ls-files -s | sed 's/^\([0-9]*\) \([0-9a-f]*\) 0	/\1 \2 /' | sort -k3
@@ -97,7 +102,12 @@ picture() {
 }
 
 begin() {
-	rm -rf r && git init -q r && cd r && eval "put $(printf "'%s' " $base)" && git add -A && git commit -qm base
+	rm -rf r &&
+	git init -q r &&
+	cd r &&
+	eval "put $(printf "'%s' " $base)" &&
+	git add -A &&
+	git commit -qm base
 }
 
 # print the next number: each call gives another

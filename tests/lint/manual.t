@@ -12,12 +12,15 @@ commands=$("$agent" -h | sed -n 's/^    \([a-z-]*\) .*/\1/p')
 
 # each option as "--name", its letter or "-", and whether it takes a value: from -h, and from a page
 of_help() {
-	"$agent" "$1" -h | sed -n -E 's/^    (-(.), |    )--([a-z0-9-]+)( [^ ]+)?( .*)?$/--\3:\2:\4/p' |
-		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' | sort
+	"$agent" "$1" -h |
+		sed -n -E 's/^    (-(.), |    )--([a-z0-9-]+)( [^ ]+)?( .*)?$/--\3:\2:\4/p' |
+		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' |
+		sort
 }
 of_page() {
 	sed -n -E 's/^\.It Fl (([a-zA-Z]) , )?-([a-z0-9-]+)( .*)?$/--\3:\2:\4/p' "docs/man/git-agent-$1.1" |
-		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' | sort
+		awk -F: '{ print $1, ($2 == "" ? "-" : $2), ($3 == "" ? "-" : "value") }' |
+		sort
 }
 
 result 'there are commands, and the list of files of the manual is in Makefile.am' "$(

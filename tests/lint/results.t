@@ -53,10 +53,29 @@ result 'a test whose commands are not joined by && fails, and they are not run t
 	rm -rf "$d"
 )"
 
+# suite: in $d, a tree of tests/run-tests.sh without tests
+suite() {
+	d=$(mktemp -d) && mkdir -p "$d/tests/lib" "$d/tests/helpers" "$d/tmp" &&
+	cp tests/run-tests.sh tests/run-one.sh "$d/tests" && cp tests/lib/scratch.sh "$d/tests/lib" &&
+	ln -s "$TEST_BUILDDIR/tests/helpers/reaper" "$d/tests/helpers" || exit
+}
+
+# a_test NAME LINE...: a test of these lines
+a_test() {
+	a_file=$d/tests/$1.t && shift && printf '%s\n' "echo 1..1" "$@" >"$a_file"
+}
+
+# run_suite NAME...: run these tests
+run_suite() {
+	suite_of=
+	for t; do suite_of="$suite_of tests/$t.t"; done
+	GIT_AGENT_TEST_TMPDIR=$d/tmp TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh $suite_of >"$d/out" 2>&1
+}
+
 result 'what a test that failed said is at the end of a run, its beginning and its end, and the sums are last' "$(
-	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
-	printf "%s\n" "echo 1..1" "echo not ok 1 - bad" "seq 1 500 | sed s/^/said-/ >&2" "exit 1" >"$d/tests/bad.t"
-	! TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh tests/bad.t >"$d/out" 2>/dev/null || echo "it passed"
+	suite
+	a_test bad "echo not ok 1 - bad" "seq 1 500 | sed s/^/said-/ >&2" "exit 1"
+	! run_suite bad || echo "it passed"
 	for line in "not ok 1 - bad" said-1 said-100 "\[\.\.\. 300 lines \.\.\.\]" said-401 said-500; do
 		grep -qx "$line" "$d/out" || echo "not in it: $line"
 	done
@@ -67,7 +86,7 @@ result 'what a test that failed said is at the end of a run, its beginning and i
 
 # By the flags of configure.ac, where the compiler has them: clang has one runtime, with one log.
 result 'what either sanitizer finds in a process that nobody watches fails the run' "$(
-	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
+	suite
 	flags='-fsanitize=address,undefined -fno-sanitize-recover=all'
 	echo 'int main(void) { return 0; }' >"$d/none.c"
 	case $("${CC:-cc}" --version) in
@@ -82,8 +101,8 @@ result 'what either sanitizer finds in a process that nobody watches fails the r
 		int main(int n, char **v) { char *b = malloc((size_t)n * 8); (void)v; free(b); return b[n]; }' >"$d/address.c"
 		for kind in address undefined; do
 			"${CC:-cc}" -w $flags $more -o "$d/$kind" "$d/$kind.c" || echo "cannot be compiled: $kind"
-			printf "%s\n" "echo 1..1" "$d/$kind 2>/dev/null; echo ok 1 - nobody watched" >"$d/tests/$kind.t"
-			! TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh tests/$kind.t >"$d/out" 2>&1 || echo "it passed: $kind"
+			a_test $kind "$d/$kind 2>/dev/null; echo ok 1 - nobody watched"
+			! run_suite $kind || echo "it passed: $kind"
 			tail -n 1 "$d/out" | grep -vx "1 passed, 1 failed, 0 skipped"
 			grep -q "runtime error\|AddressSanitizer" "$d/out" || echo "not in it: what it found, $kind"
 		done
@@ -91,19 +110,41 @@ result 'what either sanitizer finds in a process that nobody watches fails the r
 	rm -rf "$d"
 )"
 
-result 'two halves are all that is run, what is to be run by both is in both, and what takes long is begun first' "$(
-	d=$(mktemp -d) && mkdir "$d/tests" && cp tests/run-tests.sh tests/run-one.sh "$d/tests" || exit
-	for t in a b c d e f; do
-		printf "%s\n" "echo 1..1" "echo ok 1 - $t" >"$d/tests/$t.t"
-	done
-	run() { # HALF: what is run, in this order
-		TEST_HALF=$1 TEST_FIRST='tests/e.t tests/none.t tests/b.t' TEST_EITHER='tests/b.t tests/c.t tests/e.t tests/f.t' \
-			TEST_JOBS=1 TEST_SRCDIR=$d TEST_BUILDDIR=$d sh tests/run-tests.sh tests/a.t tests/b.t tests/c.t tests/d.t tests/e.t tests/f.t >"$d/out" 2>&1
-		echo "$? $(sed -n 's,^tests/\(.\)\.t \.\.* ok$,\1,p' "$d/out" | xargs) $(cat "$d/tests/results/seconds" | wc -l)"
-	}
-	{ run '' && run 0 && run 1 && run 2 | cut -d' ' -f1; } >"$d/ran" 2>/dev/null
-	printf '0 %s\n' 'e b a c d f 6' 'e a c d 4' 'b a d f 4' | sed '$a2' | diff - "$d/ran"
+result 'what takes long is begun first, and what was skipped is named with what it needs' "$(
+	suite
+	for t in a b c; do a_test $t "echo ok 1 - $t"; done
+	a_test t9-s "echo 'ok 1 - s # SKIP needs THIS'"
+	TEST_FIRST='tests/c.t tests/none.t tests/b.t' TEST_JOBS=1 run_suite a b c t9-s || cat "$d/out"
+	sed -n 's,^tests/\(.\)\.t \.\.* ok$,\1,p' "$d/out" | xargs | grep -vx "c b a"
+	tail -n 2 "$d/out" | sed 's/$/;/' | xargs | grep -vx "skipped, needs THIS: 1 (t9.1); 3 passed, 0 failed, 1 skipped;"
 	rm -rf "$d"
+)"
+
+# A daemon, a file elsewhere, and a program that ignores signals; ended by Ctrl-C's signal, by kill, and by the time.
+result 'nothing is left of a run, however it ends: no process, no directory' "$(
+	suite
+	a_test stays 'cp /bin/sleep "$TEST_DIR/mine"; setsid "$TEST_DIR/mine" 600 &' \
+		': >"/tmp/$TEST_BESIDE-x"; echo "$TEST_DIR $TEST_BESIDE" >'"$d/dir"' && trap "" TERM INT && "$TEST_DIR/mine" 600'
+	for how in TERM INT HUP time; do
+		rm -f "$d/dir"
+		if [ $how = time ]; then
+			TEST_TIMEOUT=1 run_suite stays
+			rm -rf "$d/tmp"/*
+		else
+			run_suite stays &
+			n=0
+			until [ -s "$d/dir" ] || [ $n = 300 ]; do n=$((n + 1)) && sleep 0.1; done
+			pkill -$how -o -f "reaper $d/tmp"
+			wait $!
+		fi
+		read -r dir beside <"$d/dir"
+		! pgrep -f "^$dir/mine" || echo "$how: a process is left"
+		! ls -d "$d"/tmp/* 2>/dev/null || echo "$how: a directory is left"
+		[ $how = time ] || ! ls "/tmp/$beside"-* 2>/dev/null
+		rm -f "/tmp/$beside"-*
+	done
+	rm -rf "$d"
+	[ "$beside" ] || echo "the tests did not run"
 )"
 
 echo "1..$count"

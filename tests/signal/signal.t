@@ -17,8 +17,11 @@ flags_of() {
 }
 # made TABLE: a repository of that name with its commits, and what is said of each branch
 made() {
-	git init -q "$1" && python3 "$signal/make.py" "$signal/$1.txt" >stream && git -C "$1" fast-import --quiet <stream &&
-		git -C "$1" for-each-ref --format="%(refname:lstrip=2)" refs/heads >"$1.names" && while read -r name; do
+	git init -q "$1" &&
+	python3 "$signal/make.py" "$signal/$1.txt" >stream &&
+	git -C "$1" fast-import --quiet <stream &&
+	git -C "$1" for-each-ref --format="%(refname:lstrip=2)" refs/heads >"$1.names" &&
+	while read -r name; do
 		flags_of "$1" "refs/heads/$name" "$1-$name" || return 1
 	done <"$1.names"
 }
@@ -36,7 +39,9 @@ show_table() {
 }
 
 test_expect_success 'commits as ordinary projects make them: 2 critical and 25 high of 100 at most' '
-	made commits && grep -v only- commits.names | sed "s/.*/&=commits-&/" >args && test "$(wc -l <args)" -ge 10 &&
+	made commits &&
+	grep -v only- commits.names | sed "s/.*/&=commits-&/" >args &&
+	test "$(wc -l <args)" -ge 10 &&
 	table --goal=2,25 --rules=12 $(cat args)
 '
 show_table
@@ -47,45 +52,59 @@ test_expect_success 'no kind of project has twice of that' '
 rm -f "$TRASH/table"
 
 test_expect_success 'where only a dependency changes, there is a flag for it' '
-	table only-dependencies=commits-only-dependencies && python3 - <<-\EOF
-	commits, flags = 0, {}
-	for line in open("commits-only-dependencies"):
-	    kind, rest = line.split(" ", 1)
-	    if kind == "commit":
-	        commits += 1
-	        flags[commits] = 0
-	    elif kind == "flag":
-	        flags[commits] += 1
-	assert commits == 100 and all(flags.values()), flags
-	EOF
+	table only-dependencies=commits-only-dependencies &&
+	python3 - <<-\EOF
+			commits, flags = 0, {}
+			for line in open("commits-only-dependencies"):
+			    kind, rest = line.split(" ", 1)
+			    if kind == "commit":
+			        commits += 1
+			        flags[commits] = 0
+			    elif kind == "flag":
+			        flags[commits] += 1
+			assert commits == 100 and all(flags.values()), flags
+		EOF
 '
 show_table
 
 test_expect_success 'a table that is too loud is found out' '
-	for i in $(seq 100); do echo "commit $i x"; echo "path a$i.c"; echo "flag high x a"; done >loud && test_must_fail table --goal=2,25 loud=loud &&
-	sed s/high/critical/ loud >louder && test_must_fail table --goal=2,25 louder=louder && sed s/high/low/ loud >quiet && table --goal=2,25 quiet=quiet
+	for i in $(seq 100); do
+		echo "commit $i x"
+		echo "path a$i.c"
+		echo "flag high x a"
+	done >loud &&
+	test_must_fail table --goal=2,25 loud=loud &&
+	sed s/high/critical/ loud >louder &&
+	test_must_fail table --goal=2,25 louder=louder &&
+	sed s/high/low/ loud >quiet &&
+	table --goal=2,25 quiet=quiet
 '
 rm -f "$TRASH/table"
 
 test_expect_success HISTORY 'the history of the project itself: 2 critical and 25 high at most' '
-	git config --global safe.directory "*" && flags_of "$TEST_SRCDIR" HEAD own && table --goal=2,25 --rules=8 own-history=own
+	git config --global safe.directory "*" &&
+	flags_of "$TEST_SRCDIR" HEAD own &&
+	table --goal=2,25 --rules=8 own-history=own
 '
 show_table
 
 for repo in ${SIGNAL_REPOS-}; do
 	export repo
 	test_expect_success "the newest commits of $(basename "$repo")" '
-		flags_of "$repo" HEAD other && table --rules=8 "$(basename "$repo")=other"
+		flags_of "$repo" HEAD other &&
+		table --rules=8 "$(basename "$repo")=other"
 	'
 	show_table
 done
 
 test_expect_success 'every planted attack is flagged as severely as it has to be' '
-	made attacks && python3 "$signal/attacks.py" <attacks-attacks
+	made attacks &&
+	python3 "$signal/attacks.py" <attacks-attacks
 '
 
 test_expect_success 'an attack that is not is found out' '
-	sed "s/^flag critical/flag high/" attacks-attacks >weak && test_must_fail python3 "$signal/attacks.py" <weak
+	sed "s/^flag critical/flag high/" attacks-attacks >weak &&
+	test_must_fail python3 "$signal/attacks.py" <weak
 '
 
 test_done

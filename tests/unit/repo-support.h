@@ -23,8 +23,9 @@
 #include "ga/fd.h"
 #include "ga/process.h"
 
-/* The scratch directory of this program, in GIT_AGENT_TEST_TMPDIR as those of tests in shell are; every test
- * makes its own beneath. */
+#include "scratch.h"
+
+/* The scratch directory of this program; every test makes its own beneath. */
 static char scratch[4096];
 
 static inline int scratch_setup(void **state)
@@ -35,12 +36,10 @@ static inline int scratch_setup(void **state)
 		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_AUTHOR_NAME",
 		"GIT_AUTHOR_EMAIL", "EMAIL",
 	};
-	const char *in = getenv("GIT_AGENT_TEST_TMPDIR");
 	FILE *f;
 
 	(void)state;
-	if (snprintf(scratch, sizeof(scratch), "%s/ga-test.XXXXXX", in && *in ? in : "/var/tmp") >=
-	    (int)sizeof(scratch) || !mkdtemp(scratch))
+	if (scratch_make(scratch, sizeof(scratch)))
 		return -1;
 	for (size_t i = 0; i < GA_NELEMS(unset); i++)
 		(void)unsetenv(unset[i]);
@@ -64,8 +63,6 @@ static inline int scratch_teardown(void **state)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
 	(void)state;
-	if (getenv("GA_TEST_KEEP"))
-		return 0;
 	return chdir("/") || ga_rmtree_at(AT_FDCWD, scratch, &err) ? -1 : 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -16,16 +17,28 @@
 
 #include "ga/fd.h"
 
-static char scratch_dir[] = "/var/tmp/ga-unit-XXXXXX";
+static char scratch_dir[4096];
 static int scratch_parent = -1;
+
+/* A directory in GIT_AGENT_TEST_TMPDIR, as those of tests in shell; its path in `dir`. */
+static inline int scratch_make(char *dir, size_t size)
+{
+	const char *in = getenv("GIT_AGENT_TEST_TMPDIR");
+	int n = snprintf(dir, size, "%s/ga-unit-XXXXXX", in && *in ? in : "/var/tmp");
+
+	return n > 0 && (size_t)n < size && mkdtemp(dir) ? 0 : -1;
+}
 
 static inline int scratch_enter(void **state)
 {
+	cleanup_free char *parent = NULL;
+
 	(void)state;
 	(void)umask(022);
-	if (!mkdtemp(scratch_dir) || chmod(scratch_dir, 0777))
+	if (scratch_make(scratch_dir, sizeof(scratch_dir)) || chmod(scratch_dir, 0777))
 		return -1;
-	scratch_parent = open("/var/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	parent = strndup(scratch_dir, (size_t)(strrchr(scratch_dir, '/') - scratch_dir));
+	scratch_parent = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (scratch_parent < 0 || chdir(scratch_dir))
 		return -1;
 	if (geteuid())
@@ -44,7 +57,7 @@ static inline int scratch_leave(void **state)
 	(void)state;
 	if (chdir("/"))
 		return -1;
-	/* /var/tmp is sticky: the directory itself may be root's to remove */
+	/* the directory itself may be root's to remove */
 	(void)ga_rmtree_at(scratch_parent, strrchr(scratch_dir, '/') + 1, &err);
 	return close(scratch_parent);
 }

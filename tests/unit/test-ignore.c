@@ -197,7 +197,7 @@ static void compare_once(unsigned round, unsigned long start)
 	assert_int_equal(ga_process_run(&p, &status, &err), 0);
 	for (size_t i = 0; i < w.paths.n; i++)
 		if (git_says(&out, &pos, w.paths.v[i]) != w.ignored.ptr[i])
-			fail_msg("seed %lu, round %u: '%s' is '%c' to us, not to git (GA_TEST_KEEP=1, %s)",
+			fail_msg("seed %lu, round %u: '%s' is '%c' to us, not to git (%s)",
 				 start, round, w.paths.v[i], w.ignored.ptr[i], root);
 	SH(".", "rm -rf %s", name);
 	ga_strv_release(&w.paths);
