@@ -35,7 +35,7 @@ chosen() {
 set -- $(chosen "$@")
 
 st=0
-(cd "$TEST_SRCDIR" && "${PROVE:-prove}" -j "${TEST_JOBS:-2}" \
+(cd "$TEST_SRCDIR" && "${PROVE:-prove}" -j "${TEST_JOBS:-$((3 * $(nproc)))}" \
 	--exec "/bin/sh $TEST_SRCDIR/tests/run-one.sh" "$@") || st=1
 
 count() {

@@ -8,14 +8,14 @@ t=$1
 log=${TEST_BUILDDIR:?}/build/gates/valgrind-$(basename "$t").log
 
 # Less of what says the same of memory each time
-unset GA_TEST_ROUNDS
+unset ROUNDS
 case $t in
-*/test-termfilter) GA_TEST_ROUNDS=2000 ;; # random sequences
-*/test-risk-work) GA_TEST_ROUNDS=1000 ;; # paths of ten thousand
-*/test-ignore) GA_TEST_ROUNDS=15 ;; # repositories of 60
-*/test-snapshot) GA_TEST_ROUNDS=4 ;; # repositories of 12
+*/test-termfilter) ROUNDS=2000 ;; # random sequences
+*/test-risk-work) ROUNDS=1000 ;; # paths of ten thousand
+*/test-ignore) ROUNDS=15 ;; # repositories of 60
+*/test-snapshot) ROUNDS=4 ;; # repositories of 12
 esac
-export GA_TEST_ROUNDS
+export ROUNDS
 
 # What cannot pass under a valgrind that is older than what it asks for
 case $t in

@@ -5,12 +5,7 @@
 #ifndef GA_TEST_CONFIG_SUPPORT_H
 #define GA_TEST_CONFIG_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 

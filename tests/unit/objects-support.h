@@ -63,12 +63,12 @@ static inline uint32_t rnd(uint32_t below)
 
 static inline void rnd_seed(void)
 {
-	const char *given = getenv("GA_TEST_SEED");
+	const char *given = getenv("SEED");
 
 	rnd_state = given ? (uint32_t)strtoul(given, NULL, 10) : (uint32_t)time(NULL);
 	if (!rnd_state)
 		rnd_state = 1;
-	print_message("# GA_TEST_SEED=%u\n", rnd_state);
+	print_message("# SEED=%u\n", rnd_state);
 }
 
 #endif

@@ -6,12 +6,7 @@
 #ifndef GA_TEST_REPO_SUPPORT_H
 #define GA_TEST_REPO_SUPPORT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -7,16 +7,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 
 #include "ga/fd.h"
 #include "ga/path.h"
@@ -146,6 +142,5 @@ static inline char *root_of(const struct world *w, const struct ga_spec *s)
 	return text_of(w, &b);
 }
 
-#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 #endif

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -78,9 +73,8 @@ static const struct {
 	{ "caf\xc3\xa9", false, false },
 };
 
-static void what_is_a_version(void **state)
+TEST(what_is_a_version)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(versions); i++) {
 		if (ga_agents_version_ok(versions[i].text) != versions[i].version)
 			fail_msg("version: '%s'", versions[i].text);
@@ -90,7 +84,7 @@ static void what_is_a_version(void **state)
 }
 
 /* Each is older than the next. */
-static void order_of_versions(void **state)
+TEST(order_of_versions)
 {
 	static const char *const order[] = {
 		"0.0.1", "0.2.0", "0.10.0", "1.0.0-0", "1.0.0-9", "1.0.0-10", "1.0.0-a",
@@ -102,7 +96,6 @@ static void order_of_versions(void **state)
 		{ "1.0.0+a-b", "1.0.0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(order); i++) {
 		assert_int_equal(ga_agents_version_compare(order[i], order[i]), 0);
 		for (size_t k = 0; k < i; k++) {
@@ -138,12 +131,11 @@ static bool variable_ok(const char *s, bool value)
 }
 
 /* Presets are data that other modules rely on. */
-static void presets_are_whole(void **state)
+TEST(presets_are_whole)
 {
 	const struct ga_preset *p;
 	size_t n = 0;
 
-	(void)state;
 	for (; (p = ga_preset_at(NULL, n)) != NULL; n++) {
 		assert_ptr_equal(ga_preset_find(NULL, p->name), p);
 		for (size_t i = 0; p->hosts[i]; i++)
@@ -175,7 +167,7 @@ static void presets_are_whole(void **state)
 }
 
 /* Agents of the user's own: beside what is built in, or in its place. */
-static void own_presets(void **state)
+TEST(own_presets)
 {
 	static const char *const words[] = {
 		"mine", "mine flags: --yes", "mine flags: -v", "mine command: a", "mine command: prog",
@@ -187,7 +179,6 @@ static void own_presets(void **state)
 	const struct ga_preset *p;
 	size_t n = 0, built_in = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(words); i++) {
 		assert_true(ga_preset_word_ok(words[i]));
 		ga_strv_push(&all, words[i]);
@@ -223,14 +214,4 @@ static void own_presets(void **state)
 	ga_strv_release(&all);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_a_version),
-		cmocka_unit_test(order_of_versions),
-		cmocka_unit_test(presets_are_whole),
-		cmocka_unit_test(own_presets),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -150,13 +150,12 @@ static void acquire_traced(const char *name, const char *rev, struct ga_base *b)
 }
 
 /* From any commit to any other, by git only where something comes, and never by looking at all. */
-static void any_commit_to_any_other(void **state)
+TEST(any_commit_to_any_other)
 {
-	const char *env = getenv("GA_TEST_SEED");
+	const char *env = getenv("SEED");
 	unsigned seed = env ? (unsigned)strtoul(env, NULL, 10) : (unsigned)getpid();
 
-	(void)state;
-	(void)printf("# GA_TEST_SEED=%u\n", seed);
+	(void)printf("# SEED=%u\n", seed);
 	make_random("random", &seed);
 	for (unsigned i = 0; i < MOVES; i++) {
 		/* mostly to one that is near */
@@ -194,9 +193,8 @@ static void move_to(const char *name, const char *rev, const char *git)
 
 /* A filter has been over the attributes themselves: what git reads from the tree is not what it
  * reads from a commit. */
-static void filtered_attributes(void **state)
+TEST(filtered_attributes)
 {
-	(void)state;
 	SH("odd", "git init -q; git config filter.odd.smudge 'sed s/crlf/lf/';"
 		  "git config filter.odd.clean 'sed s/=lf/=crlf/'; mkdir d; echo 1 >d/f;"
 		  "printf '* text eol=crlf\\n.gitattributes filter=odd\\n' >.gitattributes;" TWO_COMMITS);
@@ -205,9 +203,8 @@ static void filtered_attributes(void **state)
 }
 
 /* Attributes hold as they do in a whole checkout, and others than before make it one. */
-static void attributes_hold(void **state)
+TEST(attributes_hold)
 {
-	(void)state;
 	SH("attr", "git init -q; git config filter.up.smudge 'tr a-z A-Z';"
 		   "git config filter.up.clean 'tr A-Z a-z'; mkdir -p d/e; echo 1 >d/f;"
 		   "echo '[fn] text eol=crlf' >.gitattributes; echo 'up* filter=up' >d/e/.gitattributes;"
@@ -220,9 +217,8 @@ static void attributes_hold(void **state)
 }
 
 /* A file that git would take for unchanged by its stat data: empty, of the first second of all. */
-static void the_first_second(void **state)
+TEST(the_first_second)
 {
-	(void)state;
 	SH("epoch", "git init -q; mkdir d; : >d/f; " TWO_COMMITS "; git reset -q --hard one;"
 		    "touch -d @0 d/f");
 	move_to("epoch", "one", "read-tree --reset");
@@ -230,13 +226,12 @@ static void the_first_second(void **state)
 }
 
 /* Names that git checks out from no commit. */
-static void names_git_refuses(void **state)
+TEST(names_git_refuses)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *inside = NULL;
 
-	(void)state;
 	SH("bad", "git init -q; mkdir d; echo 1 >d/f;" TWO_COMMITS ";"
 		  "blob=$(git rev-parse one:d/f); "
 		  "sub=$(printf '100644 blob %%s\\tconfig\\n' $blob | git mktree);"
@@ -252,12 +247,11 @@ static void names_git_refuses(void **state)
 }
 
 /* A filter that fails is told of as in a whole checkout. */
-static void filters_that_fail(void **state)
+TEST(filters_that_fail)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 
-	(void)state;
 	SH("fails", "git init -q; git config filter.no.smudge \"test ! -e $PWD/../no && cat\";"
 		    "git config filter.no.clean cat; git config filter.no.required true; mkdir d; echo 1 >d/f;"
 		    "echo '* filter=no' >.gitattributes;" TWO_COMMITS);
@@ -270,9 +264,8 @@ static void filters_that_fail(void **state)
 }
 
 /* Whatever version of an index the user has git write. */
-static void versions_of_the_index(void **state)
+TEST(versions_of_the_index)
 {
-	(void)state;
 	SH("four", "git init -q; git config index.version 4; git config feature.manyFiles true; mkdir d;"
 		   "echo 1 >d/f; echo 2 >d/file;" TWO_COMMITS);
 	move_to("four", "one", "read-tree --reset");
@@ -280,9 +273,8 @@ static void versions_of_the_index(void **state)
 }
 
 /* What is missing git fetches at once where it does the whole; what is here needs no such care. */
-static void partial_clones(void **state)
+TEST(partial_clones)
 {
-	(void)state;
 	SH("full", "git init -q; git config uploadpack.allowFilter true; mkdir d; echo 1 >d/f;"
 		   TWO_COMMITS "; git reset -q --hard one");
 	SH(".", "git clone -q --filter=blob:none \"file://$PWD/full\" partial");
@@ -291,18 +283,4 @@ static void partial_clones(void **state)
 	move_to("partial", "one", "git checkout");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_commit_to_any_other),
-		cmocka_unit_test(filtered_attributes),
-		cmocka_unit_test(attributes_hold),
-		cmocka_unit_test(the_first_second),
-		cmocka_unit_test(names_git_refuses),
-		cmocka_unit_test(filters_that_fail),
-		cmocka_unit_test(versions_of_the_index),
-		cmocka_unit_test(partial_clones),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -2,12 +2,7 @@
  *
  * Paths below a directory, and which of them lead out of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -98,11 +93,10 @@ static int make_maze(void **state)
 	       symlink("/proc/self", "top/procself");
 }
 
-static void beneath_with_openat2(void **state)
+TEST_WITH(beneath_with_openat2, make_maze, NULL)
 {
 	cleanup_close int at = open("top", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(open_all(at), 0);
 }
 
@@ -125,11 +119,10 @@ static int refuse_openat2(unsigned errnum)
 
 /* The other way of opening says the same about every case: for old kernels,
  * and for containers whose filter does not know the call. */
-static void beneath_without_openat2(void **state)
+TEST(beneath_without_openat2)
 {
 	static const unsigned errnums[] = { ENOSYS, EPERM };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(errnums); i++) {
 		pid_t pid = fork();
 		int status;
@@ -148,7 +141,7 @@ static void beneath_without_openat2(void **state)
 	}
 }
 
-static void leading_out(void **state)
+TEST(leading_out)
 {
 	static const struct {
 		const char *path;
@@ -161,7 +154,6 @@ static void leading_out(void **state)
 	};
 	cleanup_close int fd = -1;
 
-	(void)state;
 	assert_int_equal(mkdir("root", 0777) | mkdir("root/in", 0777), 0);
 	put("root/in/file", "x");
 	assert_int_equal(symlink("file", "root/in/here") | symlink("..", "root/in/up") |
@@ -175,13 +167,4 @@ static void leading_out(void **state)
 			fail_msg("%s", cases[i].path);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(beneath_with_openat2, make_maze),
-		cmocka_unit_test(beneath_without_openat2),
-		cmocka_unit_test(leading_out),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
-}
+TEST_MAIN(scratch_enter, scratch_leave)

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
 #include "ga/buf.h"
 
 /* An empty buffer is usable as "" before anything was allocated. */
-static void empty_is_a_string(void **state)
+TEST(empty_is_a_string)
 {
 	struct ga_buf b = GA_BUF_INIT;
 	char *s;
 
-	(void)state;
 	assert_string_equal(b.ptr, "");
 	ga_buf_truncate(&b, 0);
 	ga_buf_clear(&b);
@@ -30,11 +24,10 @@ static void empty_is_a_string(void **state)
 	free(s);
 }
 
-static void adding(void **state)
+TEST(adding)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	(void)state;
 	ga_buf_adds(&b, "one");
 	ga_buf_addch(&b, ' ');
 	ga_buf_addf(&b, "%d %s", 2, "three");
@@ -51,11 +44,10 @@ static void adding(void **state)
 }
 
 /* Every length around a reallocation, and a terminator after each byte. */
-static void growth_keeps_bytes(void **state)
+TEST(growth_keeps_bytes)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < 5000; i++) {
 		ga_buf_addch(&b, (char)('a' + i % 26));
 		if (b.len != i + 1 || b.ptr[b.len] != '\0' || b.cap <= b.len)
@@ -66,12 +58,11 @@ static void growth_keeps_bytes(void **state)
 			fail_msg("byte %zu is %c", i, b.ptr[i]);
 }
 
-static void long_format(void **state)
+TEST(long_format)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	char big[3000];
 
-	(void)state;
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	ga_buf_adds(&b, "<");
@@ -81,12 +72,11 @@ static void long_format(void **state)
 	assert_string_equal(b.ptr + b.len - 1, ">");
 }
 
-static void reserve_is_terminated(void **state)
+TEST(reserve_is_terminated)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	char *at;
 
-	(void)state;
 	at = ga_buf_reserve(&b, 10);
 	assert_string_equal(at, "");
 	memcpy(at, "0123456789", 10);
@@ -96,7 +86,7 @@ static void reserve_is_terminated(void **state)
 	assert_string_equal(b.ptr, "0123456789");
 }
 
-static void chomp(void **state)
+TEST(chomp)
 {
 	static const struct {
 		const char *in, *out;
@@ -104,7 +94,6 @@ static void chomp(void **state)
 		{ "", "" }, { "a", "a" }, { "a\n", "a" }, { "a\n\n", "a\n" }, { "\n", "" }, { "a\n ", "a\n " },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -114,12 +103,11 @@ static void chomp(void **state)
 	}
 }
 
-static void steal_hands_over(void **state)
+TEST(steal_hands_over)
 {
 	struct ga_buf b = GA_BUF_INIT;
 	char *s;
 
-	(void)state;
 	ga_buf_adds(&b, "mine");
 	s = ga_buf_steal(&b);
 	assert_string_equal(b.ptr, "");
@@ -129,12 +117,11 @@ static void steal_hands_over(void **state)
 	ga_buf_release(&b);
 }
 
-static void records(void **state)
+TEST(records)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	size_t pos = 0;
 
-	(void)state;
 	assert_null(ga_buf_next0(&b, &pos));
 	ga_buf_add0(&b, "a");
 	ga_buf_add0(&b, "");
@@ -148,18 +135,4 @@ static void records(void **state)
 	assert_null(ga_buf_next0(&b, &pos));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_is_a_string),
-		cmocka_unit_test(adding),
-		cmocka_unit_test(growth_keeps_bytes),
-		cmocka_unit_test(long_format),
-		cmocka_unit_test(reserve_is_terminated),
-		cmocka_unit_test(chomp),
-		cmocka_unit_test(steal_hands_over),
-		cmocka_unit_test(records),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
+#include "test.h"
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +11,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 
 #include "../../src/run/run-internal.h"
 #include "ga/confine.h"
@@ -157,12 +153,11 @@ static void makes_many_at_once(const char *parent, const struct run_cgroup_setti
 	assert_int_equal(failed, 0);
 }
 
-static void makes_a_group(void **state)
+TEST(makes_a_group)
 {
 	char *parent = NULL, *control = NULL;
 	const struct run_cgroup_setting *s = setting_here(&parent);
 
-	(void)state;
 	if (!s) {
 		control = delegate();
 		s = control ? setting_here(&parent) : NULL;
@@ -180,7 +175,7 @@ static void makes_a_group(void **state)
 }
 
 /* How each can be had depends on the machine; that none is had for nothing does not. */
-static void plans(void **state)
+TEST(plans)
 {
 	static const char *const env[] = { NULL };
 	struct ga_confine c = GA_CONFINE_INIT;
@@ -188,7 +183,6 @@ static void plans(void **state)
 	struct ga_strv got = GA_STRV_INIT;
 	struct ga_use_limits l = { .time = 60, .output = 1 << 20, .upper = 2048 };
 
-	(void)state;
 	assert_int_equal(ga_confine_plan(&l, env, "", &c, &err), 0);
 	assert_int_equal(c.memory, GA_CONFINED_NOT);
 	assert_int_equal(c.tasks, GA_CONFINED_NOT);
@@ -208,12 +202,11 @@ static void plans(void **state)
 	ga_confine_release(&c);
 }
 
-static void reads_numbers(void **state)
+TEST(reads_numbers)
 {
 	char dir[] = "/tmp/test-cgroup-XXXXXX", file[64];
 	FILE *f;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	(void)snprintf(file, sizeof(file), "%s/memory.events", dir);
 	f = fopen(file, "we");
@@ -228,13 +221,4 @@ static void reads_numbers(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(makes_a_group),
-		cmocka_unit_test(plans),
-		cmocka_unit_test(reads_numbers),
-	};
-
-	return cmocka_run_group_tests_name("cgroup", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -86,11 +86,10 @@ static void put_pair(const struct layer *l, const char *name)
 	   name, name, name, name);
 }
 
-static void gt05_files_with_one_sum(void **state)
+TEST(gt05_files_with_one_sum)
 {
 	cleanup_layer struct layer l = make_layer("pair", ":");
 
-	(void)state;
 	put_pair(&l, "f");
 	assert_captured(&l, "A f1;A f2;");
 	for (int i = 1; i <= 2; i++)
@@ -106,11 +105,10 @@ static void gt05_files_with_one_sum(void **state)
 		  "printf '\\n=======\\nzzz\\n>>>>>>> theirs\\n') >f;"                            \
 		  "git rerere >../said 2>&1 || :; grep '%s' ../said", file, said)
 
-static void gt05_git_looks_for_collisions(void **state)
+TEST(gt05_git_looks_for_collisions)
 {
 	cleanup_layer struct layer l = make_layer("git", "echo base >f");
 
-	(void)state;
 	put_pair(&l, "f");
 	CONFLICT_OF("upper/f1", "appears to be part of a collision attack");
 	CONFLICT_OF("upper/f2", "appears to be part of a collision attack");
@@ -118,22 +116,20 @@ static void gt05_git_looks_for_collisions(void **state)
 	CONFLICT_OF("part", "Recorded preimage");
 }
 
-static void gt05_libgit2_looks_for_collisions(void **state)
+TEST(gt05_libgit2_looks_for_collisions)
 {
 	Dl_info info;
 
-	(void)state;
 	assert_true(dladdr((void *)(uintptr_t)git_odb_hashfile, &info));
 	SH(".", "grep -q 'SHA1 collision attack detected' '%s'", info.dli_fname);
 }
 
 /* ---- what is found -------------------------------------------------------------------------- */
 
-static void gt05_collisions_stay(void **state)
+TEST(gt05_collisions_stay)
 {
 	cleanup_layer struct layer l = make_layer("stays", "echo x >small; echo x >kept");
 
-	(void)state;
 	put(&l, "small", MARK " 1\n");
 	put(&l, "d/.gitmodules", MARK "\n");
 	put(&l, "d/new", "new\n");
@@ -149,14 +145,4 @@ static void gt05_collisions_stay(void **state)
 	SH("stays", "cd r; git fsck --strict; test $(git cat-file -s %s:other) = 3000009", GA_HEX(&l.res.tree));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gt05_files_with_one_sum),
-		cmocka_unit_test(gt05_git_looks_for_collisions),
-		cmocka_unit_test(gt05_libgit2_looks_for_collisions),
-		cmocka_unit_test(gt05_collisions_stay),
-	};
-
-	return cmocka_run_group_tests_name("collision", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

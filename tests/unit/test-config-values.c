@@ -7,11 +7,10 @@
 #include "../../src/config/schema.h"
 #include "ga/service.h"
 
-static void limits_have_names(void **state)
+TEST(limits_have_names)
 {
 	struct ga_limits l;
 
-	(void)state;
 	ga_limits_default(&l);
 	for (unsigned i = 0; i < GA_LIMITS_N; i++) {
 		const char *key = ga_limit_key((enum ga_limit)i);
@@ -30,7 +29,7 @@ static void limits_have_names(void **state)
 }
 
 /* A user's file and what becomes of one key, or the error with its hint. */
-static void values(void **state)
+TEST(values)
 {
 	static const struct {
 		const char *file, *key, *value, *error, *hint;
@@ -118,7 +117,6 @@ static void values(void **state)
 		  "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -138,13 +136,12 @@ static void values(void **state)
 	}
 }
 
-static void a_long_key_is_cut_in_messages(void **state)
+TEST(a_long_key_is_cut_in_messages)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	(void)state;
 	defaults_into(&c);
 	for (int i = 0; i < 1000; i++)
 		ga_buf_addch(&text, 'k');
@@ -155,13 +152,12 @@ static void a_long_key_is_cut_in_messages(void **state)
 }
 
 /* Named or not, and however they come; one that comes again is one. */
-static void services_are_counted(void **state)
+TEST(services_are_counted)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	(void)state;
 	defaults_into(&c);
 	ga_buf_adds(&text, "services:\n");
 	for (int i = 1; i <= GA_SERVICES_MAX; i++)
@@ -179,14 +175,4 @@ static void services_are_counted(void **state)
 	assert_string_equal(err.msg, "f:18:9: there are more than 16 services");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits_have_names),
-		cmocka_unit_test(values),
-		cmocka_unit_test(a_long_key_is_cut_in_messages),
-		cmocka_unit_test(services_are_counted),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

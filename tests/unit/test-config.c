@@ -4,12 +4,11 @@
 #include "../../src/config/schema.h"
 #include "ga/service.h"
 
-static void built_in(void **state)
+TEST(built_in)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
 	struct ga_limits l;
 
-	(void)state;
 	defaults_into(&c);
 	assert_is(&c, "dirty", "carry", "default");
 	assert_is(&c, "home", "/h/aihome", "default");
@@ -26,14 +25,13 @@ static void built_in(void **state)
 	assert_is(&d, "state_dir", "/s/git-agent", "default");
 }
 
-static void directories_of_tools(void **state)
+TEST(directories_of_tools)
 {
 	static const char text[] = "tools:\n- ~/sdk/bin/\n- /srv/tools\n- ~/sdk/bin\n";
 	static const char *const wrong[] = { "sdk", "~", "~/", "~other/x", "/a/../b", "/a//b", "" };
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT, repo = GA_ERROR_INIT;
 
-	(void)state;
 	defaults_into(&c);
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
 	assert_is(&c, "tools", "/h/sdk/bin, /srv/tools", "/h/.config/git-agent/config.yaml:4");
@@ -56,7 +54,7 @@ static void directories_of_tools(void **state)
 #define TRUST "'git agent trust' shows what it lets agents do, and asks"
 
 /* What a repository may, with the user's file below it. */
-static void repository(void **state)
+TEST(repository)
 {
 	static const struct {
 		const char *user, *file, *key, *value, *error;
@@ -101,7 +99,6 @@ static void repository(void **state)
 		{ "", "limits: {capture: {file_size: 1}}", "limits.capture.file_size", "1", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -125,11 +122,10 @@ static void repository(void **state)
 }
 
 /* Whatever trust can let in says so in words that somebody can decide by. */
-static void every_grant_has_words(void **state)
+TEST(every_grant_has_words)
 {
 	size_t trusted = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_CONFIG_KEYS; i++) {
 		const struct config_key *k = &config_keys[i];
 		const char *at = k->grants ? strstr(k->grants, "%s") : NULL;
@@ -153,7 +149,7 @@ static void every_grant_has_words(void **state)
 	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"     \
 	"risk: {add: [a/], hold: [h, i], block: [/b], allow: [c]}\n"
 
-static void what_needs_trust(void **state)
+TEST(what_needs_trust)
 {
 	static const struct {
 		const char *key, *words;
@@ -175,7 +171,6 @@ static void what_needs_trust(void **state)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	const size_t n = strlen(FILE_OF_MANY);
 
-	(void)state;
 	defaults_into(&c);
 	if (ga_config_grants(&c, "r", FILE_OF_MANY, n, &g, &err))
 		fail_msg("%s", err.msg);
@@ -214,14 +209,13 @@ static void what_needs_trust(void **state)
 	assert_is(&no, "limits.capture.entries", "5", ".agentdev.yaml:3");
 }
 
-static void who_lowered_a_limit_is_known(void **state)
+TEST(who_lowered_a_limit_is_known)
 {
 	static const char user[] = "limits: {capture: {depth: 100, entries: 50}}";
 	static const char repo[] = "limits: {capture: {depth: 99}}";
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	defaults_into(&c);
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", user, strlen(user), &err), 0);
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", repo, strlen(repo), &err), 0);
@@ -232,7 +226,7 @@ static void who_lowered_a_limit_is_known(void **state)
 	assert_is(&c, "limits.capture.depth", "500", "command line");
 }
 
-static void command_line(void **state)
+TEST(command_line)
 {
 	static const struct {
 		const char *word, *error, *hint;
@@ -258,7 +252,6 @@ static void command_line(void **state)
 		{ "=5", "unknown key ''", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -277,7 +270,7 @@ static void command_line(void **state)
 
 /* What is printed is a file that gives the same. */
 /* Lists grow from layer to layer; a repository's file adds, where it may. */
-static void patterns(void **state)
+TEST(patterns)
 {
 	static const struct {
 		enum ga_origin origin;
@@ -299,7 +292,6 @@ static void patterns(void **state)
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, copy = GA_CONFIG_INIT;
 
-	(void)state;
 	defaults_into(&c);
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -324,7 +316,7 @@ static void patterns(void **state)
 }
 
 /* The words that maps of agents become, and what none of them can be. */
-static void agents(void **state)
+TEST(agents)
 {
 	static const char words[] = "x, x command: y, x flags: -a, x flags: b c, x set: K=v w, x keys: KEY, z";
 	static const struct {
@@ -353,7 +345,6 @@ static void agents(void **state)
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
 
-	(void)state;
 	defaults_into(&c);
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -367,7 +358,7 @@ static void agents(void **state)
 	}
 }
 
-static void printed(void **state)
+TEST(printed)
 {
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
 				   "read_time: 90s, file_size: 3MiB}}\n"
@@ -430,7 +421,6 @@ static void printed(void **state)
 				   "    depth: 7\n";
 	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";
 
-	(void)state;
 	for (int origin = 0; origin < 2; origin++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -453,20 +443,4 @@ static void printed(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(built_in),
-		cmocka_unit_test(directories_of_tools),
-		cmocka_unit_test(repository),
-		cmocka_unit_test(every_grant_has_words),
-		cmocka_unit_test(what_needs_trust),
-		cmocka_unit_test(who_lowered_a_limit_is_known),
-		cmocka_unit_test(command_line),
-		cmocka_unit_test(patterns),
-		cmocka_unit_test(agents),
-		cmocka_unit_test(printed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

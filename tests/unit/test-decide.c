@@ -4,13 +4,12 @@
  */
 #include "land-support.h"
 
-static void flags_open(void **state)
+TEST(flags_open)
 {
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	cleanup_free char *msg = NULL;
 	struct stay t;
 
-	(void)state;
 	SH("flags", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile;" DONE);
 	stay_open(&t, "flags");
 	assert_true(ga_report_open(&t.r) > 0);
@@ -32,11 +31,10 @@ static void flags_open(void **state)
 		   "echo y >.githooks/post-merge; git add -f .; git commit -qm held;"              \
 		   "git update-ref refs/agent/s1/held HEAD; git switch -q main;"
 
-static void accept_held(void **state)
+TEST(accept_held)
 {
 	struct stay t;
 
-	(void)state;
 	SH("held", HELD);
 	stay_open(&t, "held");
 	expect_land(&t, GA_EFLAGS, "critical");
@@ -63,11 +61,10 @@ static void accept_held(void **state)
 	stay_close(&t);
 }
 
-static void reject_held(void **state)
+TEST(reject_held)
 {
 	struct stay t;
 
-	(void)state;
 	SH("rheld", HELD);
 	stay_open(&t, "rheld");
 	decide(&t, ".githooks", false);
@@ -88,12 +85,11 @@ static int accept_all(struct stay *t, bool critical_too, struct ga_error *err)
 	return ga_decide(t->repo, &t->s, &t->r, &d, NULL, err);
 }
 
-static void not_by_directory(void **state)
+TEST(not_by_directory)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, unknown = GA_STRV_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("bydir", HELD);
 	stay_open(&t, "bydir");
 	ga_strv_push(&paths, ".githooks/");
@@ -112,11 +108,10 @@ static void not_by_directory(void **state)
 	stay_close(&t);
 }
 
-static void reject(void **state)
+TEST(reject)
 {
 	struct stay t;
 
-	(void)state;
 	SH("reject", REPO AGENT
 	   "echo x >Makefile; echo changed >b; git rm -q d/c; sed -i 's/^5$/five/' a;" DONE);
 	stay_open(&t, "reject");
@@ -131,11 +126,10 @@ static void reject(void **state)
 }
 
 /* What was rejected and comes again is open again. */
-static void rejected_again(void **state)
+TEST(rejected_again)
 {
 	struct stay t;
 
-	(void)state;
 	SH("again", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile; echo n >new;" DONE);
 	stay_open(&t, "again");
 	decide(&t, "Makefile", false);
@@ -145,12 +139,11 @@ static void rejected_again(void **state)
 	stay_close(&t);
 }
 
-static void extent(void **state)
+TEST(extent)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct stay t;
 
-	(void)state;
 	/* putting d/c back takes the file d with it, which was not named */
 	SH("extent", REPO AGENT "git rm -qr d; echo n >d;" DONE);
 	stay_open(&t, "extent");
@@ -163,12 +156,11 @@ static void extent(void **state)
 	stay_close(&t);
 }
 
-static void checked_out(void **state)
+TEST(checked_out)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("out", HELD);
 	stay_open(&t, "out");
 	ga_strv_push(&paths, ".envrc");
@@ -180,13 +172,12 @@ static void checked_out(void **state)
 	stay_close(&t);
 }
 
-static void held_changed_on_branch(void **state)
+TEST(held_changed_on_branch)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("both", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; "
 			"git switch -q main");
 	stay_open(&t, "both");
@@ -198,12 +189,11 @@ static void held_changed_on_branch(void **state)
 }
 
 /* One held path that the branch changed too is in nobody's way but its own. */
-static void held_in_part_changed_on_branch(void **state)
+TEST(held_in_part_changed_on_branch)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("part", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; "
 			"git switch -q main; git rev-parse refs/agent/s1/held~1 >../under");
 	stay_open(&t, "part");
@@ -225,11 +215,10 @@ static void held_in_part_changed_on_branch(void **state)
 }
 
 /* All of it held: there is no branch until something is accepted. */
-static void only_held(void **state)
+TEST(only_held)
 {
 	struct stay t;
 
-	(void)state;
 	SH("only", REPO "git switch -q --detach; echo x >.envrc; git add .; git commit -qm held;"
 			"git update-ref refs/agent/s1/held HEAD; git switch -q main");
 	stay_open(&t, "only");
@@ -241,21 +230,4 @@ static void only_held(void **state)
 	stay_close(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(flags_open),
-	    cmocka_unit_test(accept_held),
-	    cmocka_unit_test(reject_held),
-	    cmocka_unit_test(not_by_directory),
-	    cmocka_unit_test(reject),
-	    cmocka_unit_test(rejected_again),
-	    cmocka_unit_test(extent),
-	    cmocka_unit_test(checked_out),
-	    cmocka_unit_test(held_changed_on_branch),
-	    cmocka_unit_test(held_in_part_changed_on_branch),
-	    cmocka_unit_test(only_held),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

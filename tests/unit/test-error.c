@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,11 +10,10 @@
 
 #include "ga/error.h"
 
-static void set_and_return(void **state)
+TEST(set_and_return)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	assert_int_equal(ga_fail(&err, GA_EUSAGE, "no '%s'", "x"), -1);
 	assert_int_equal(err.code, GA_EUSAGE);
 	assert_string_equal(err.msg, "no 'x'");
@@ -33,22 +27,20 @@ static void set_and_return(void **state)
 	assert_int_equal(err.code, GA_ESTART);
 }
 
-static void innermost_hint_stays(void **state)
+TEST(innermost_hint_stays)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	(void)ga_fail(&err, GA_EFATAL, "a");
 	assert_int_equal(ga_hint(&err, "do %d", 1), -1);
 	assert_int_equal(ga_hint(&err, "do %d", 2), -1);
 	assert_string_equal(err.hint, "do 1");
 }
 
-static void context_goes_in_front(void **state)
+TEST(context_goes_in_front)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, empty = GA_ERROR_INIT;
 
-	(void)state;
 	(void)ga_fail(&err, GA_ELOSE, "no space");
 	assert_int_equal(ga_error_wrap(&err, "cannot write '%s'", "f"), -1);
 	(void)ga_error_wrap(&err, "cannot start");
@@ -59,7 +51,7 @@ static void context_goes_in_front(void **state)
 	assert_non_null(empty.msg);
 }
 
-static void statuses(void **state)
+TEST(statuses)
 {
 	static const struct {
 		enum ga_code code;
@@ -69,7 +61,6 @@ static void statuses(void **state)
 		{ GA_ECONFLICT, 4 }, { GA_ESTART, 125 },  { GA_EFATAL, 128 }, { GA_EUSAGE, 129 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		assert_int_equal(ga_error_status(cases[i].code), cases[i].status);
 }
@@ -114,21 +105,19 @@ static void nothing_wrong(void)
 	free(ga_calloc(0, 0));
 }
 
-static void bugs_abort(void **state)
+TEST(bugs_abort)
 {
-	(void)state;
 	assert_int_equal(signal_of(fill_twice), SIGABRT);
 	assert_int_equal(signal_of(overflowing_array), SIGABRT);
 	assert_int_equal(signal_of(nothing_wrong), 0);
 }
 
-static void memory(void **state)
+TEST(memory)
 {
 	cleanup_free char *n = ga_strndup("abc", 2), *all = ga_strndup("abc", 9);
 	cleanup_free char *f = ga_strf("%05d", 42);
 	char *p = ga_strdup("moved"), *q;
 
-	(void)state;
 	assert_string_equal(n, "ab");
 	assert_string_equal(all, "abc");
 	assert_string_equal(f, "00042");
@@ -138,9 +127,8 @@ static void memory(void **state)
 	free(q);
 }
 
-static void disk_trouble(void **state)
+TEST(disk_trouble)
 {
-	(void)state;
 	assert_true(ga_means_disk_trouble("cannot write 'x': Input/output error"));
 	assert_true(ga_means_disk_trouble("cannot write 'x': Read-only file system"));
 	assert_true(ga_means_disk_trouble("cannot write 'x': No space left on device"));
@@ -151,14 +139,4 @@ static void disk_trouble(void **state)
 	assert_false(ga_means_disk_trouble(NULL));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(disk_trouble),
-		cmocka_unit_test(set_and_return), cmocka_unit_test(innermost_hint_stays),
-		cmocka_unit_test(context_goes_in_front), cmocka_unit_test(statuses),
-		cmocka_unit_test(bugs_abort), cmocka_unit_test(memory),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -57,13 +52,12 @@ static size_t entries(const char *dir)
 
 /* ---- reading ------------------------------------------------------------------ */
 
-static void probing(void **state)
+TEST(probing)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	size_t before;
 	int fd;
 
-	(void)state;
 	assert_int_equal(mkdir("probed", 0777), 0);
 	before = entries("probed");
 	fd = ga_scratch_file("probed", &err);
@@ -78,7 +72,7 @@ static void probing(void **state)
 	ga_error_release(&err);
 }
 
-static void reading(void **state)
+TEST(reading)
 {
 	static const struct {
 		const char *path;
@@ -98,7 +92,6 @@ static void reading(void **state)
 		{ "locked", 10, NULL },
 	};
 
-	(void)state;
 	put("ten", "0123456789");
 	put("empty", "");
 	put("locked", "");
@@ -123,13 +116,12 @@ static void reading(void **state)
 	(void)alarm(0);
 }
 
-static void reading_much(void **state)
+TEST(reading_much)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int fd = -1;
 
-	(void)state;
 	for (unsigned i = 0; i < 100000; i++)
 		ga_buf_addf(&in, "%u,", i * 7);
 	fd = ga_memfd("much", in.ptr, in.len, &err);
@@ -140,14 +132,13 @@ static void reading_much(void **state)
 
 /* ---- writing ------------------------------------------------------------------ */
 
-static void atomic_replace(void **state)
+TEST(atomic_replace)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *text = NULL;
 	struct stat before, after;
 	size_t n = entries(".");
 
-	(void)state;
 	put("outside2", "untouched");
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "state", "one", 3, 0600, &err), 0);
 	assert_int_equal(stat("state", &before), 0);
@@ -169,13 +160,12 @@ static void atomic_replace(void **state)
 	assert_string_equal(text, "untouched");
 }
 
-static void atomic_failures_leave_the_old(void **state)
+TEST(atomic_failures_leave_the_old)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
 	cleanup_free char *text = NULL;
 
-	(void)state;
 	assert_int_equal(mkdir("ro", 0755), 0);
 	put("ro/state", "old");
 	assert_int_equal(chmod("ro", 0555), 0);
@@ -190,13 +180,12 @@ static void atomic_failures_leave_the_old(void **state)
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
 }
 
-static void new_files_only(void **state)
+TEST(new_files_only)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
 	cleanup_free char *text = NULL;
 
-	(void)state;
 	assert_int_equal(ga_write_new(AT_FDCWD, "fresh", "one", 3, 0600, &err), 0);
 	assert_int_equal(ga_write_new(AT_FDCWD, "fresh", "two", 3, 0600, &err), -1);
 	text = get("fresh");
@@ -207,9 +196,8 @@ static void new_files_only(void **state)
 	assert_int_equal(ga_write_new(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
 }
 
-static void empty_directories(void **state)
+TEST(empty_directories)
 {
-	(void)state;
 	assert_int_equal(mkdir("hollow", 0755), 0);
 	assert_true(ga_dir_is_empty("hollow"));
 	put("hollow/.x", "");
@@ -224,13 +212,12 @@ static int say_no(void *payload, struct ga_error *err)
 	return ga_fail(err, GA_EFATAL, "%s", (const char *)payload);
 }
 
-static void atomic_waits_for_what_comes_first(void **state)
+TEST(atomic_waits_for_what_comes_first)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	char why[] = "not yet";
 	char *b;
 
-	(void)state;
 	assert_int_equal(mkdir("first", 0755), 0);
 	put("first/state", "old");
 	assert_int_equal(ga_write_atomic_after(AT_FDCWD, "first/state", "new", 3, 0644, say_no,
@@ -266,7 +253,7 @@ static void check_sync(const char *const *paths, const char *failing)
 	ga_strv_release(&v);
 }
 
-static void syncing_fails_for_what_is_there(void **state)
+TEST(syncing_fails_for_what_is_there)
 {
 	static const char *const fine[] = { "file", "gone", "gone/below", ".", NULL };
 	static const char *const below_file[] = { "file", ".", "file", "file/x", "file", NULL };
@@ -274,7 +261,6 @@ static void syncing_fails_for_what_is_there(void **state)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_strv none = GA_STRV_INIT;
 
-	(void)state;
 	put("file", "text");
 	check_sync(fine, NULL);
 	check_sync(below_file, "cannot sync 'file/x': Not a directory");
@@ -284,13 +270,12 @@ static void syncing_fails_for_what_is_there(void **state)
 	assert_int_equal(ga_sync_paths(&none, &err), 0);
 }
 
-static void atomic_for_readers(void **state)
+TEST(atomic_for_readers)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	static char a[60000], b[50000];
 	pid_t pid;
 
-	(void)state;
 	memset(a, 'a', sizeof(a));
 	memset(b, 'b', sizeof(b));
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "race", a, sizeof(a), 0644, &err), 0);
@@ -313,7 +298,7 @@ static void atomic_for_readers(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-static void directories(void **state)
+TEST(directories)
 {
 	static const struct {
 		const char *path;
@@ -325,7 +310,6 @@ static void directories(void **state)
 	};
 	struct stat st;
 
-	(void)state;
 	put("mfile", "");
 	assert_int_equal(symlink("nowhere", "mdangling"), 0);
 	assert_int_equal(symlink("m", "mlink"), 0);
@@ -340,7 +324,7 @@ static void directories(void **state)
 	assert_int_equal(st.st_mode & 07777, 0700);
 }
 
-static void copying(void **state)
+TEST(copying)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
@@ -348,7 +332,6 @@ static void copying(void **state)
 	cleanup_close int src = -1;
 	struct stat st;
 
-	(void)state;
 	for (unsigned i = 0; i < 50000; i++)
 		ga_buf_addf(&in, "%u ", i);
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "src", in.ptr, in.len, 0640, &err), 0);
@@ -403,14 +386,13 @@ ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, siz
 
 /* Where blocks can be shared, they are, and not one byte is copied; where nothing but reading and writing
  * works, that is done. */
-static void copying_shares_blocks(void **state)
+TEST(copying_shares_blocks)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int src = -1;
 	struct stat st;
 
-	(void)state;
 	put("blocks", "text");
 	src = open("blocks", O_RDONLY | O_CLOEXEC);
 	shares = 1;
@@ -429,12 +411,11 @@ static void copying_shares_blocks(void **state)
 }
 
 /* A source that cannot be read leaves nothing half behind. */
-static void copying_fails_clean(void **state)
+TEST(copying_fails_clean)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int wo = open("src", O_WRONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_true(wo >= 0);
 	assert_int_equal(ga_copy_fd_to(wo, AT_FDCWD, "half", &err), -1);
 	assert_int_equal(access("half", F_OK), -1);
@@ -442,14 +423,13 @@ static void copying_fails_clean(void **state)
 
 /* ---- memory files, locks, ownership -------------------------------------------- */
 
-static void memory_files_are_sealed(void **state)
+TEST(memory_files_are_sealed)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int fd = ga_memfd("args", "a\0b", 3, &err), again = -1;
 	cleanup_free char *proc = ga_strf("/proc/self/fd/%d", fd);
 	char got[8];
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 	assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
@@ -465,13 +445,12 @@ static void memory_files_are_sealed(void **state)
 	assert_true(again < 0 || write(again, "x", 1) == -1);
 }
 
-static void locks(void **state)
+TEST(locks)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int a = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cleanup_close int b = open("lock", O_RDWR | O_CLOEXEC), c = open("lock", O_RDWR | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(ga_flock(a, false, false, &err), 0);
 	assert_int_equal(ga_flock(b, false, false, &err), 0);
 	assert_int_equal(ga_flock(c, true, false, &err), 1);
@@ -494,14 +473,13 @@ static int closes_and_fails(void)
 }
 
 /* Longer than an address has room for. */
-static void sockets_of_any_path(void **state)
+TEST(sockets_of_any_path)
 {
 	char long_name[101], too_long[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
 	cleanup_close int dir = -1, at = -1, server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	cleanup_close int client = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sa;
 
-	(void)state;
 	memset(long_name, 'd', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	assert_int_equal(mkdir(long_name, 0700), 0);
@@ -518,36 +496,12 @@ static void sockets_of_any_path(void **state)
 	assert_int_equal(errno, ENAMETOOLONG);
 }
 
-static void cleanup_keeps_errno(void **state)
+TEST(cleanup_keeps_errno)
 {
 	int fd = closes_and_fails();
 
-	(void)state;
 	assert_int_equal(errno, ECHILD);
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(probing),
-		cmocka_unit_test(reading),
-		cmocka_unit_test(reading_much),
-		cmocka_unit_test(atomic_replace),
-		cmocka_unit_test(atomic_failures_leave_the_old),
-		cmocka_unit_test(new_files_only), cmocka_unit_test(empty_directories),
-		cmocka_unit_test(atomic_waits_for_what_comes_first),
-		cmocka_unit_test(syncing_fails_for_what_is_there),
-		cmocka_unit_test(atomic_for_readers),
-		cmocka_unit_test(directories),
-		cmocka_unit_test(copying),
-		cmocka_unit_test(copying_shares_blocks),
-		cmocka_unit_test(copying_fails_clean),
-		cmocka_unit_test(memory_files_are_sealed),
-		cmocka_unit_test(locks),
-		cmocka_unit_test(sockets_of_any_path),
-		cmocka_unit_test(cleanup_keeps_errno),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
-}
+TEST_MAIN(scratch_enter, scratch_leave)

@@ -69,11 +69,10 @@ static int untouched(const char *git)
 	return rc;
 }
 
-static void git_works_inside(void **state)
+TEST(git_works_inside)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
-	(void)state;
 	SH("work", "git init -q; echo 1 >f; git add f; git commit -qm 1; git tag -am t v1;"
 		   "git branch other; git remote add origin https://me:secret@example.com/r.git;"
 		   "git update-ref refs/remotes/origin/main HEAD; git branch -q -u origin/main");
@@ -95,7 +94,7 @@ static void git_works_inside(void **state)
 	assert_int_equal(untouched(git), 0);
 }
 
-static void touched_in_any_way(void **state)
+TEST(touched_in_any_way)
 {
 	static const struct {
 		const char *way;
@@ -127,7 +126,6 @@ static void touched_in_any_way(void **state)
 	static const char *const harmless[] = { "git add -A; echo y >z; git add z",
 						"git config a.b c", "git status", ":" };
 
-	(void)state;
 	SH("touch", "git init -q; echo 1 >f; git add f; git commit -qm 1; git branch b2; "
 		    "git pack-refs --all");
 	for (size_t i = 0; i < GA_NELEMS(ways) + GA_NELEMS(harmless); i++) {
@@ -145,7 +143,7 @@ static void touched_in_any_way(void **state)
 
 /* Everything else is the template's, as long as the repository is as it was when that was
  * made. */
-static void only_what_differs_is_written(void **state)
+TEST(only_what_differs_is_written)
 {
 	static const struct {
 		const char *change, *own;
@@ -160,7 +158,6 @@ static void only_what_differs_is_written(void **state)
 		{ "git commit -q --allow-empty -m 2", "HEAD\npacked-refs" },
 	};
 
-	(void)state;
 	SH("own", "git init -q; git config user.email a@example.com;"
 		  "git commit -q --allow-empty -m 1");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
@@ -178,11 +175,10 @@ static void only_what_differs_is_written(void **state)
 	}
 }
 
-static void excludes_attributes_and_identity(void **state)
+TEST(excludes_attributes_and_identity)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
-	(void)state;
 	SH(".", "mkdir -p .config/git; echo '*.global' >.config/git/ignore;"
 		"echo '*.txt eol=crlf' >.config/git/attributes");
 	SH("rules", "git init -q; echo '*.local' >>.git/info/exclude;"
@@ -218,7 +214,7 @@ static void excludes_attributes_and_identity(void **state)
 	SH(".", "rm -r .config");
 }
 
-static void addresses_without_credentials(void **state)
+TEST(addresses_without_credentials)
 {
 	static const char *const cases[][2] = {
 		{ "https://user:pass@example.com/a.git", "https://example.com/a.git" },
@@ -236,7 +232,6 @@ static void addresses_without_credentials(void **state)
 		{ "codecommit::us-east-1://me@repo", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *got = ga_gitdir_public_url(cases[i][0]);
 
@@ -249,11 +244,10 @@ static void addresses_without_credentials(void **state)
 	}
 }
 
-static void odd_values_survive_the_configuration(void **state)
+TEST(odd_values_survive_the_configuration)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
-	(void)state;
 	SH("odd", "git init -q; git commit -q --allow-empty -m x;"
 		  "git config user.name 'A \"Q\" \\\\ ; # é'; git config 'remote.we \"ird].url' /a/b;"
 		  "git config --add 'remote.we \"ird].fetch' '+refs/heads/*:refs/remotes/o/*'");
@@ -263,11 +257,10 @@ static void odd_values_survive_the_configuration(void **state)
 	assert_string_equal(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
 }
 
-static void identity_of_the_environment(void **state)
+TEST(identity_of_the_environment)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
-	(void)state;
 	SH("envid", "git init -q; git commit -q --allow-empty -m x");
 	(void)setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
 	(void)setenv("GIT_COMMITTER_NAME", "E N V", 1);
@@ -281,11 +274,10 @@ static void identity_of_the_environment(void **state)
 	assert_string_equal(out, "E N V\ne@example.com");
 }
 
-static void shallow_partial_and_sparse(void **state)
+TEST(shallow_partial_and_sparse)
 {
 	cleanup_free char *git = NULL, *git2 = NULL, *out = NULL;
 
-	(void)state;
 	SH("src", "git init -q; git config uploadpack.allowFilter true; mkdir a b; echo 1 >a/f;"
 		  "echo 1 >b/f; git add .; git commit -qm 1; echo 2 >a/f; git commit -qam 2");
 	SH(".", "git clone -q --depth 1 \"file://$PWD/src\" shallow;"
@@ -302,11 +294,10 @@ static void shallow_partial_and_sparse(void **state)
 }
 
 /* In a shared directory a submodule's files may show, but not its .git. */
-static void populated_submodule(void **state)
+TEST(populated_submodule)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
-	(void)state;
 	SH("mod", "git init -q lib; cd lib; echo 1 >s; git add .; git commit -qm l; cd ..;"
 		  "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;"
 		  "git commit -qm t");
@@ -317,19 +308,4 @@ static void populated_submodule(void **state)
 	assert_int_equal(strncmp(out, "160000 ", 7), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(git_works_inside),
-		cmocka_unit_test(touched_in_any_way),
-		cmocka_unit_test(only_what_differs_is_written),
-		cmocka_unit_test(excludes_attributes_and_identity),
-		cmocka_unit_test(addresses_without_credentials),
-		cmocka_unit_test(odd_values_survive_the_configuration),
-		cmocka_unit_test(identity_of_the_environment),
-		cmocka_unit_test(shallow_partial_and_sparse),
-		cmocka_unit_test(populated_submodule),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -79,14 +79,13 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 	}
 }
 
-static void compare_random(void **state)
+TEST(compare_random)
 {
 	cleanup_repo struct ga_repo *r = NULL;
-	const char *env = getenv("GA_TEST_SEED");
+	const char *env = getenv("SEED");
 	unsigned seed = env ? (unsigned)strtoul(env, NULL, 10) : (unsigned)getpid();
 
-	(void)state;
-	print_message("# GA_TEST_SEED=%u\n", seed);
+	print_message("# SEED=%u\n", seed);
 	SH("random", "git init -q .");
 	r = open_repo("random");
 	OK(ga_repo_write_to_memory(r, &err));
@@ -114,12 +113,11 @@ static void compare_random(void **state)
 	}
 }
 
-static void parts(void **state)
+TEST(parts)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct ga_hunks h = GA_HUNKS_INIT;
 
-	(void)state;
 	ga_buf_adds(&h.text, "@@ -1,6 +1,6 @@\n-1\n+one\n 2\n 3\n-4\n 5\n+more\n 6\n"
 			     "@@ -20,2 +20,3 @@ f()\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
 	assert_int_equal(ga_hunks_parse(&h), 0);
@@ -143,14 +141,13 @@ static void parts(void **state)
 	ga_hunks_release(&h);
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
 	static const char *const bad[] = {
 		"x\n", " a\n", "+a\n", "@@\n", "@@ -1 +1\n", "@@ -a,1 +1 @@\n", "@@ -0,1 +1 @@\n",
 		"@@ -1,1 +1,1 @@\n?\n", "@@ -99999999999999999999999,1 +1 @@\n", "\\ No newline\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 
@@ -161,13 +158,12 @@ static void nonsense(void **state)
 }
 
 /* Edits of other texts: refused, not read beyond an end. */
-static void other_text(void **state)
+TEST(other_text)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	cleanup_buf struct ga_buf a = GA_BUF_INIT, out = GA_BUF_INIT;
 	bool undo[1] = {true};
 
-	(void)state;
 	ga_buf_adds(&h.text, "@@ -9,0 +10,2 @@\n+x\n+y\n");
 	assert_int_equal(ga_hunks_parse(&h), 0);
 	ga_buf_adds(&a, "1\n2\n3");
@@ -176,7 +172,7 @@ static void other_text(void **state)
 	assert_string_equal(out.ptr, "kept");
 }
 
-static void no_parts(void **state)
+TEST(no_parts)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT, nul = GA_BUF_INIT;
@@ -184,7 +180,6 @@ static void no_parts(void **state)
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	struct ga_entry text, link, bin, exec, none = {0};
 
-	(void)state;
 	SH("none", "git init -q .");
 	r = open_repo("none");
 	ga_buf_adds(&b, "a\n");
@@ -200,15 +195,4 @@ static void no_parts(void **state)
 	assert_int_equal(h.n_edits, 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parts),
-		cmocka_unit_test(nonsense),
-		cmocka_unit_test(other_text),
-		cmocka_unit_test(no_parts),
-		cmocka_unit_test(compare_random),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -20,7 +20,7 @@ static enum ga_ignore_verdict one(const char *text, const char *path, bool dir)
 	return v;
 }
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
 	static const struct {
 		const char *text, *path;
@@ -59,18 +59,16 @@ static void test_lines(void **state)
 		{ "A\n", "a", false, GA_IGNORE_UNDECIDED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		if (one(cases[i].text, cases[i].path, cases[i].dir) != cases[i].want)
 			fail_msg("case %zu: '%s' on '%s'", i, cases[i].text, cases[i].path);
 }
 
-static void test_stack(void **state)
+TEST(test_stack)
 {
 	struct ga_ignore ig = { .icase = true };
 	size_t root;
 
-	(void)state;
 	ga_ignore_push(&ig, "", "*.log\n", 6);
 	root = ig.n;
 	ga_ignore_push(&ig, "d", "!keep.log\n/x\n", 13);
@@ -205,26 +203,16 @@ static void compare_once(unsigned round, unsigned long start)
 	ga_ignore_release(&ig);
 }
 
-static void test_against_git(void **state)
+TEST(test_against_git)
 {
-	const char *given = getenv("GA_TEST_SEED");
+	const char *given = getenv("SEED");
 	unsigned long start = given ? strtoul(given, NULL, 10) : (unsigned long)time(NULL);
-	unsigned rounds = getenv("GA_TEST_ROUNDS") ? (unsigned)strtoul(getenv("GA_TEST_ROUNDS"), NULL, 10) : 60;
+	unsigned rounds = getenv("ROUNDS") ? (unsigned)strtoul(getenv("ROUNDS"), NULL, 10) : 60;
 
-	(void)state;
 	print_message("seed %lu\n", start);
 	seed = start;
 	for (unsigned i = 0; i < rounds; i++)
 		compare_once(i, start);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_stack),
-		cmocka_unit_test(test_against_git),
-	};
-
-	return cmocka_run_group_tests_name("ignore", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

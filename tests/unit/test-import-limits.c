@@ -5,14 +5,13 @@
 #include "import-support.h"
 
 /* Every limit, with a pack that keeps to it by one and one that does not. */
-static void limits(void **state)
+TEST(limits)
 {
 	static const char script[] = "head -c 100000 /dev/zero >zero; git add .; git commit -qm 1;"
 				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;"
 				     "git rev-parse HEAD";
 	struct ga_import_limits l = wide;
 
-	(void)state;
 #define LIMIT(field, good, what)                                                        \
 	do {                                                                            \
 		for (int over = 0; over < 2; over++) {                                  \
@@ -54,7 +53,7 @@ static void limits(void **state)
 }
 
 /* Trees that make more paths, or longer ones, than anybody could list or check out. */
-static void gt05_trees_beyond_limits(void **state)
+TEST(gt05_trees_beyond_limits)
 {
 	/* 2 * 10 files and 2 directories, as 22 paths of 2 * (1 + 10 * 3) bytes, on 3 commits */
 	static const char script[] =
@@ -71,7 +70,6 @@ static void gt05_trees_beyond_limits(void **state)
 		{ 22, 62, 65, "too many paths together" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 		struct ga_import_limits l = wide;
@@ -90,7 +88,7 @@ static void gt05_trees_beyond_limits(void **state)
 }
 
 /* A stream that never ends is given up; nobody waits for the writer. */
-static void gt05_stalled_stream(void **state)
+TEST(gt05_stalled_stream)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_import_limits l = wide;
@@ -99,7 +97,6 @@ static void gt05_stalled_stream(void **state)
 	struct ga_import *im;
 	int fds[2];
 
-	(void)state;
 	make_pair("stall");
 	r = open_repo("stall/host");
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -114,7 +111,7 @@ static void gt05_stalled_stream(void **state)
 }
 
 /* The time is for all of it: what is not done by then is not begun. */
-static void gt05_time_is_for_all(void **state)
+TEST(gt05_time_is_for_all)
 {
 	static const char script[] = "commit HEAD^{tree}";
 	cleanup_repo struct ga_repo *r = NULL;
@@ -125,7 +122,6 @@ static void gt05_time_is_for_all(void **state)
 	struct ga_import *im;
 	struct ga_oid tip, base;
 
-	(void)state;
 	make_pair("late");
 	tip = OID("late", "%s%s", LIB, script);
 	base = OID("late", "git -C host rev-parse HEAD");
@@ -144,7 +140,7 @@ static void gt05_time_is_for_all(void **state)
 }
 
 /* A delta of a few bytes that would come to a gigabyte. */
-static void gt05_delta_bomb(void **state)
+TEST(gt05_delta_bomb)
 {
 	static const char script[] = "echo $base";
 	static const char pack[] =
@@ -162,7 +158,6 @@ static void gt05_delta_bomb(void **state)
 	struct attempt a;
 	cleanup_free char *reason = NULL;
 
-	(void)state;
 	a = try_pack("bomb", script, pack, NULL, &keeps);
 	reason = a.reason;
 	assert_int_equal(a.rc, 1);
@@ -170,13 +165,12 @@ static void gt05_delta_bomb(void **state)
 	assert_nothing_came_in("bomb", "delta bomb");
 }
 
-static void leftovers_are_swept(void **state)
+TEST(leftovers_are_swept)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_import *im = NULL;
 
-	(void)state;
 	make_pair("sweep");
 	r = open_repo("sweep/host");
 	SH("sweep", "cd host/.git/objects; mkdir -p tmp_objdir-git-agent-left/pack/x tmp_objdir-other;"
@@ -191,13 +185,12 @@ static void leftovers_are_swept(void **state)
 }
 
 /* One that is just being made looks like one that was left. */
-static void sweeping_spares_the_living(void **state)
+TEST(sweeping_spares_the_living)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	int status = -1;
 	pid_t pid;
 
-	(void)state;
 	make_pair("living");
 	r = open_repo("living/host");
 	pid = fork();
@@ -218,17 +211,4 @@ static void sweeping_spares_the_living(void **state)
 	assert_int_equal(status, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(limits),
-		cmocka_unit_test(gt05_trees_beyond_limits),
-		cmocka_unit_test(gt05_stalled_stream),
-		cmocka_unit_test(gt05_time_is_for_all),
-		cmocka_unit_test(gt05_delta_bomb),
-		cmocka_unit_test(leftovers_are_swept),
-		cmocka_unit_test(sweeping_spares_the_living),
-	};
-
-	return cmocka_run_group_tests_name("import-limits", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "import-support.h"
 
-static void good_history(void **state)
+TEST(good_history)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
 
-	(void)state;
 	a = try_pack("good", "echo 1 >new; echo 1 >$(printf x%.0s $(seq 255));"
 			     "ln -s f l; printf '#!' >x; chmod +x x; git add .;"
 			     "git commit -qm 1; git checkout -q -b s HEAD~; git commit -q "
@@ -22,12 +21,11 @@ static void good_history(void **state)
 	   keeps.v[0], GA_HEX(&a.tip));
 }
 
-static void gitlinks_are_for_rules(void **state)
+TEST(gitlinks_are_for_rules)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
 
-	(void)state;
 	a = try_pack("link", "git update-index --add --cacheinfo 160000,$base,sub;"
 			     "git commit -qm sub; git rev-parse HEAD", PACK, NULL, &keeps);
 	assert_int_equal(a.rc, 0);
@@ -35,7 +33,7 @@ static void gitlinks_are_for_rules(void **state)
 
 /* ---- what is refused ------------------------------------------------------------ */
 
-static void gt05_hostile_objects(void **state)
+TEST(gt05_hostile_objects)
 {
 	/* the reason is git's where fsck knows the thing, ours where it does not */
 	static const struct {
@@ -138,7 +136,6 @@ static void gt05_hostile_objects(void **state)
 	};
 	int refused = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 		struct attempt a = try_pack("bad", cases[i].script, PACK_LOOSE, NULL, &keeps);
@@ -156,7 +153,7 @@ static void gt05_hostile_objects(void **state)
 	assert_int_equal(refused, GA_NELEMS(cases));
 }
 
-static void tips_that_are_none(void **state)
+TEST(tips_that_are_none)
 {
 	static const struct {
 		const char *script, *reason;
@@ -165,7 +162,6 @@ static void tips_that_are_none(void **state)
 		{ "echo $b", "is not a commit" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 		struct attempt a = try_pack("tips", cases[i].script, PACK_LOOSE, NULL, &keeps);
@@ -179,13 +175,12 @@ static void tips_that_are_none(void **state)
 
 /* What is not in the pack is not good for being in the repository: this commit
  * lies there unreferenced, and its tree does not exist. */
-static void gt05_gaps_outside_the_pack(void **state)
+TEST(gt05_gaps_outside_the_pack)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
 	cleanup_free char *reason = NULL;
 
-	(void)state;
 	a = try_pack("gap", "git cat-file commit HEAD | sed '1s/ .*/ "
 			    "0123456789012345678901234567890123456789/' | git -C ../host "
 			    "hash-object "
@@ -195,7 +190,7 @@ static void gt05_gaps_outside_the_pack(void **state)
 	assert_string_equal(a.stage, "check");
 }
 
-static void gt05_hostile_packs(void **state)
+TEST(gt05_hostile_packs)
 {
 	static const char script[] = "head -c 3000 /dev/urandom >g; for i in 1 2 3 4 5 6 7 8; do "
 				     "cat g g >h$i; echo $i >>h$i; done; echo 2001 >>f; git add .; "
@@ -219,7 +214,6 @@ static void gt05_hostile_packs(void **state)
 		  "unresolved delta" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 		struct attempt a = try_pack("packs", script, cases[i].pack, NULL, &keeps);
@@ -249,7 +243,7 @@ static void gt05_hostile_packs(void **state)
 
 /* Packs whose sum is right and whose entries are not: what one claims of its size, of what it is made from or of
  * what it makes. No entry is inflated beyond its claim, which git would do. */
-static void gt05_packs_that_lie(void **state)
+TEST(gt05_packs_that_lie)
 {
 	static const struct {
 		const char *what, *pack, *reason;
@@ -276,7 +270,6 @@ static void gt05_packs_that_lie(void **state)
 		  "unresolved delta" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 		struct attempt a = try_pack("lies", "echo $base", cases[i].pack, NULL, &keeps);
@@ -292,13 +285,12 @@ static void gt05_packs_that_lie(void **state)
 
 /* The repository has other bytes under the id of the agent's blob: what there is stays, and nothing that
  * leans on the agent's comes in. */
-static void gt05_an_id_with_other_content(void **state)
+TEST(gt05_an_id_with_other_content)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
 	cleanup_free char *reason = NULL;
 
-	(void)state;
 	a = try_pack("other", "o=$(echo other | git -C ../host hash-object -w --stdin); cd ../host/.git/objects;"
 			      "mkdir -p ${b%${b#??}}; mv ${o%${o#??}}/${o#??} ${b%${b#??}}/${b#??}; cd ../../../agent;"
 			      "echo blob >new; git add new; git commit -qm new; git rev-parse HEAD",
@@ -313,7 +305,7 @@ static void gt05_an_id_with_other_content(void **state)
 /* Whatever `git fsck --strict` says of an object, be it an error or a warning, is a
  * reason to refuse it: commits and trees with a few bytes changed at random, one for each
  * import, against git's word on them. That we refuse more is shown above. */
-static void gt05_as_strict_as_fsck(void **state)
+TEST(gt05_as_strict_as_fsck)
 {
 	/* $1: seed. Prints the tip: a commit that is bad, or that has a tree that is. */
 	static const char script[] =
@@ -328,7 +320,6 @@ static void gt05_as_strict_as_fsck(void **state)
 		"else t=$(mutate $seed <t | raw tree); commit $t; fi";
 	int said = 0, count = 60;
 
-	(void)state;
 	rnd_seed();
 	for (int i = 0; i < count; i++) {
 		uint32_t seed = rnd(1u << 30);
@@ -353,7 +344,7 @@ static void gt05_as_strict_as_fsck(void **state)
 
 /* The shape a pack must have to get through the scan is git's own, deltas of
  * both kinds included. */
-static void deltas_are_understood(void **state)
+TEST(deltas_are_understood)
 {
 	static const char script[] = "seq 1 5000 >n; git add .; git commit -qm 1; seq 1 5001 >n;"
 				     "git commit -qam 2; git rev-parse HEAD";
@@ -365,7 +356,6 @@ static void deltas_are_understood(void **state)
 		"(echo $1; echo ^$2) | git pack-objects --revs --stdout -q >../pack",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(packs); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 		struct attempt a = try_pack("delta", script, packs[i], NULL, &keeps);
@@ -376,20 +366,4 @@ static void deltas_are_understood(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_history),
-		cmocka_unit_test(gitlinks_are_for_rules),
-		cmocka_unit_test(deltas_are_understood),
-		cmocka_unit_test(gt05_hostile_objects),
-		cmocka_unit_test(tips_that_are_none),
-		cmocka_unit_test(gt05_gaps_outside_the_pack),
-		cmocka_unit_test(gt05_hostile_packs),
-		cmocka_unit_test(gt05_packs_that_lie),
-		cmocka_unit_test(gt05_an_id_with_other_content),
-		cmocka_unit_test(gt05_as_strict_as_fsck),
-	};
-
-	return cmocka_run_group_tests_name("import", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

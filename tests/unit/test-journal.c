@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +22,7 @@ static char *dump(json_t *o)
 	return s;
 }
 
-static void bytes_are_text_or_base64(void **state)
+TEST(bytes_are_text_or_base64)
 {
 	static const struct {
 		const char *value, *want;
@@ -41,7 +36,6 @@ static void bytes_are_text_or_base64(void **state)
 		{ "\xc0\xaf", "{\"path_b64\":\"wK8=\"}" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		json_t *o = json_object();
 		cleanup_free char *got = NULL;
@@ -52,14 +46,13 @@ static void bytes_are_text_or_base64(void **state)
 	}
 }
 
-static void oid_or_null(void **state)
+TEST(oid_or_null)
 {
 	static const char hex[] = "0123456789abcdef0123456789abcdef01234567";
 	cleanup_free char *got = NULL;
 	struct ga_oid oid, zero = { 0 };
 	json_t *o = json_object();
 
-	(void)state;
 	assert_true(ga_oid_parse(hex, strlen(hex), &oid));
 	ga_json_set_oid(o, "a", &oid);
 	ga_json_set_oid(o, "b", &zero);
@@ -67,12 +60,11 @@ static void oid_or_null(void **state)
 	assert_string_equal(got, "{\"a\":\"0123456789abcdef0123456789abcdef01234567\",\"b\":null}");
 }
 
-static void vector_keeps_order_and_bytes(void **state)
+TEST(vector_keeps_order_and_bytes)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 	cleanup_free char *none = dump(ga_json_strv(&sv)), *some = NULL;
 
-	(void)state;
 	assert_string_equal(none, "[]");
 	ga_strv_push_many(&sv, "b", "\xff", "a", (char *)NULL);
 	some = dump(ga_json_strv(&sv));
@@ -98,7 +90,7 @@ static int remove_dir(void **state)
 	return rc;
 }
 
-static void events_are_lines(void **state)
+TEST_WITH(events_are_lines, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -135,7 +127,7 @@ static void append(const char *path, const char *text, size_t n)
 	assert_int_equal(ga_write_full(fd, text, n), 0);
 }
 
-static void read_back(void **state)
+TEST_WITH(read_back, make_dir, remove_dir)
 {
 	static const char bad[] = "[1]\n{\"cut\n\xff\n\n{\"a\":1,\"a\":2}\n{\"a\":\"\0\"}\n";
 	const char *dir = *state;
@@ -160,7 +152,7 @@ static void read_back(void **state)
 }
 
 /* Of one that grew beyond all bounds, the end. */
-static void read_the_end(void **state)
+TEST_WITH(read_the_end, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -181,7 +173,7 @@ static void read_the_end(void **state)
 	json_decref(events);
 }
 
-static void a_long_event_is_cut(void **state)
+TEST_WITH(a_long_event_is_cut, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -199,7 +191,7 @@ static void a_long_event_is_cut(void **state)
 	json_decref(events);
 }
 
-static void bytes_back_from_json(void **state)
+TEST(bytes_back_from_json)
 {
 	static const struct {
 		const char *json, *want; /* NULL: none */
@@ -210,7 +202,6 @@ static void bytes_back_from_json(void **state)
 		{ "[\"a\"]", NULL }, { "{}", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 		json_t *v = json_loads(cases[i].json, JSON_DECODE_ANY, NULL);
@@ -222,7 +213,7 @@ static void bytes_back_from_json(void **state)
 	}
 }
 
-static void unwritable_is_reported(void **state)
+TEST_WITH(unwritable_is_reported, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
@@ -238,19 +229,4 @@ static void unwritable_is_reported(void **state)
 	assert_int_equal(ga_journal(dir, "\xff", NULL), -1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bytes_are_text_or_base64),
-		cmocka_unit_test(oid_or_null),
-		cmocka_unit_test(vector_keeps_order_and_bytes),
-		cmocka_unit_test_setup_teardown(events_are_lines, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(read_back, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(read_the_end, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(a_long_event_is_cut, make_dir, remove_dir),
-		cmocka_unit_test(bytes_back_from_json),
-		cmocka_unit_test_setup_teardown(unwritable_is_reported, make_dir, remove_dir),
-	};
-
-	return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -24,7 +24,7 @@ static struct ga_work_look look(mode_t mode, char digit)
 	return l;
 }
 
-static void read_back(void **state)
+TEST(read_back)
 {
 	static const struct {
 		enum ga_land_how how;
@@ -43,7 +43,6 @@ static void read_back(void **state)
 	struct ga_work_look none = { 0 }, one = look(S_IFREG | 0640, '1'),
 			 two = look(S_IFLNK | 0777, '2');
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
 
@@ -100,12 +99,11 @@ static void expect(struct ga_repo *r, const char *session)
 }
 
 /* The one under way counts, until it is given up, or becomes the last one. */
-static void the_last_counts(void **state)
+TEST(the_last_counts)
 {
 	cleanup_record struct record one = RECORD_INIT, two = RECORD_INIT, got = RECORD_INIT;
 	struct ga_repo *r = new_repo("last");
 
-	(void)state;
 	assert_int_equal(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
 	begin(&one, "one");
 	one.phase = RECORD_DONE;
@@ -126,7 +124,7 @@ static void the_last_counts(void **state)
 }
 
 /* Whatever a power cut left: an error that names the file, and how it is forgotten. */
-static void damaged(void **state)
+TEST(damaged)
 {
 	static const struct {
 		const char *name, *command;
@@ -147,7 +145,6 @@ static void damaged(void **state)
 	struct ga_repo *r = new_repo("damaged");
 	struct ga_work_look one = look(S_IFREG | 0644, '1');
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
 		cleanup_error struct ga_error why = GA_ERROR_INIT;
@@ -167,13 +164,4 @@ static void damaged(void **state)
 	ga_repo_free(r);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(read_back),
-	    cmocka_unit_test(the_last_counts),
-	    cmocka_unit_test(damaged),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

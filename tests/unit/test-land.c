@@ -4,13 +4,12 @@
  */
 #include "land-support.h"
 
-static void nothing(void **state)
+TEST(nothing)
 {
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	cleanup_free char *msg = NULL;
 	struct stay t;
 
-	(void)state;
 	SH("nothing", REPO);
 	stay_open(&t, "nothing");
 	assert_int_equal(land(&t, false, &res, &msg), GA_OK);
@@ -19,7 +18,7 @@ static void nothing(void **state)
 	stay_close(&t);
 }
 
-static void landed_otherwise(void **state)
+TEST(landed_otherwise)
 {
 	static const char *const how[] = {
 	    "git merge -q agent/s1",
@@ -30,7 +29,6 @@ static void landed_otherwise(void **state)
 	    "git merge -q agent/s1; git branch -qD agent/s1",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(how); i++) {
 		cleanup_free char *dir = ga_strf("otherwise-%zu", i);
 		struct stay t;
@@ -58,12 +56,11 @@ static void landed_otherwise(void **state)
 	}
 }
 /* Review, decisions and every check run no hook and no driver, whatever the agent's tree says. */
-static void runs_nothing(void **state)
+TEST(runs_nothing)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("drivers",
 	   REPO "git config core.hooksPath .githooks; git config filter.foo.smudge 'touch "
 		"../drivers.log; cat';"
@@ -106,11 +103,10 @@ static void runs_nothing(void **state)
 	stay_close(&t);
 }
 
-static void places(void **state)
+TEST(places)
 {
 	struct stay t;
 
-	(void)state;
 	/* configuration that would make the merge another one */
 	SH("config", REPO AGENT "sed -i 's/^5$/five/' a;" DONE
 				"git config merge.ff only; git config merge.autoStash true; git "
@@ -150,14 +146,4 @@ static void places(void **state)
 	stay_close(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(nothing),
-	    cmocka_unit_test(landed_otherwise),
-	    cmocka_unit_test(runs_nothing),
-	    cmocka_unit_test(places),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -21,7 +16,7 @@
 #define OID "oid sha256:" HEX "\n"
 
 /* What is taken for a pointer is all that git-lfs could; what is parsed is less. */
-static void pointers(void **state)
+TEST(pointers)
 {
 	static const struct {
 		const char *text;
@@ -55,7 +50,6 @@ static void pointers(void **state)
 		{ "\n", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_lfs_pointer p = { .size = 7 };
 		size_t n = strlen(cases[i].text);
@@ -68,13 +62,12 @@ static void pointers(void **state)
 	}
 }
 
-static void long_pointers(void **state)
+TEST(long_pointers)
 {
 	cleanup_free char *text = ga_malloc(4000);
 	struct ga_lfs_pointer p;
 	size_t n = strlen(V OID "size 3\n");
 
-	(void)state;
 	memset(text, '\n', 4000);
 	memcpy(text, V OID "size 3\n", n);
 	assert_true(ga_lfs_parse(text, GA_LFS_POINTER_MAX, &p));
@@ -98,7 +91,7 @@ static int offer(const char *store, const struct ga_lfs_pointer *p, const char *
 	return rc;
 }
 
-static void store(void **state)
+TEST(store)
 {
 	cleanup_free char *dir = ga_path_join(scratch_dir, "deep/lfs"), *object = NULL, *path = NULL;
 	cleanup_free char *tmp = ga_path_join(dir, "tmp");
@@ -107,7 +100,6 @@ static void store(void **state)
 	struct ga_lfs_pointer p = { HEX, 3 }, longer = { HEX, 4 }, shorter = { HEX, 2 };
 	struct stat st;
 
-	(void)state;
 	object = ga_lfs_object(p.oid);
 	path = ga_path_join(dir, object);
 	assert_string_equal(object, "objects/ba/78/" HEX);
@@ -137,13 +129,4 @@ static void store(void **state)
 	assert_int_equal(ga_lfs_look(dir, &p), GA_LFS_ODD);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pointers),
-		cmocka_unit_test(long_pointers),
-		cmocka_unit_test(store),
-	};
-
-	return cmocka_run_group_tests_name("lfs", tests, scratch_enter, scratch_leave);
-}
+TEST_MAIN(scratch_enter, scratch_leave)

@@ -2,12 +2,7 @@
  *
  * What is typed into an attached terminal, and what is kept of a session's output.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -61,9 +56,8 @@ static const struct {
 	{ { "\303\234d\377" }, "\303\234d\377", false },
 };
 
-static void keys_are_found(void **state)
+TEST(keys_are_found)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(keys); i++) {
 		struct run_keys k = { .n = 0 };
 		cleanup_buf struct ga_buf all = GA_BUF_INIT;
@@ -93,14 +87,13 @@ static void check_kept(const struct run_ring *r, uint64_t at, const char *want)
 	assert_memory_equal(got, want, n);
 }
 
-static void the_last_is_kept(void **state)
+TEST(the_last_is_kept)
 {
 	struct run_ring r = { .buf = NULL };
 	struct ga_termstate on;
 	char line[64], redo[GA_TERMFILTER_END];
 	uint64_t begin;
 
-	(void)state;
 	assert_int_equal(run_ring_begin(&r, &on), 0);
 	run_ring_add(&r, "\033[?1049h\033[?25l\033=first", 19);
 	assert_int_equal(run_ring_begin(&r, &on), 0);
@@ -136,13 +129,12 @@ static void the_last_is_kept(void **state)
 }
 
 /* A string without an end that fills all of it: there is no place to begin but the end. */
-static void what_never_ends_is_not_begun(void **state)
+TEST(what_never_ends_is_not_begun)
 {
 	struct run_ring r = { .buf = NULL };
 	struct ga_termstate on;
 	cleanup_free char *much = ga_malloc(3 * GA_LIVE_KEPT);
 
-	(void)state;
 	memset(much, 'x', 3 * GA_LIVE_KEPT);
 	run_ring_add(&r, "\033]0;", 4);
 	run_ring_add(&r, much, 3 * GA_LIVE_KEPT);
@@ -221,14 +213,13 @@ static void check_typed(int fd, const char *want)
 }
 
 /* It is typed while the terminal gets its size, and hung up before it has it. */
-static void what_was_typed_outlives_a_hang_up(void **state)
+TEST(what_was_typed_outlives_a_hang_up)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_live_peer first, second;
 	struct ga_live *l;
 	int typed;
 
-	(void)state;
 	assert_int_equal(ga_live_open(scratch_dir, &l, &err), 0);
 	assert_int_equal(run_live_begin(l, &detached, &typed, &err), 0);
 	attach_to(l, &first);
@@ -258,14 +249,4 @@ static void what_was_typed_outlives_a_hang_up(void **state)
 	ga_live_close(l);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_are_found),
-		cmocka_unit_test(the_last_is_kept),
-		cmocka_unit_test(what_never_ends_is_not_begun),
-		cmocka_unit_test(what_was_typed_outlives_a_hang_up),
-	};
-
-	return cmocka_run_group_tests_name("live", tests, scratch_enter, scratch_leave);
-}
+TEST_MAIN(scratch_enter, scratch_leave)

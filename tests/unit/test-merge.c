@@ -19,7 +19,7 @@ static struct ga_entry entry(struct ga_repo *r, const char *s)
 		    strlen(s + 1));
 }
 
-static void table(void **state)
+TEST(table)
 {
 	static const struct {
 		const char *base, *ours, *theirs, *want;
@@ -45,7 +45,6 @@ static void table(void **state)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("m", "git init -q");
 	r = open_repo("m");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
@@ -66,14 +65,13 @@ static void table(void **state)
 	}
 }
 
-static void what_is_not_text(void **state)
+TEST(what_is_not_text)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf big = GA_BUF_INIT;
 	struct ga_entry base, ours, theirs, got;
 
-	(void)state;
 	SH("bin", "git init -q");
 	r = open_repo("bin");
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n\0", 9);
@@ -100,7 +98,7 @@ static struct ga_entry many(struct ga_repo *r, size_t n, char side)
 	return blob(r, GA_MODE_FILE, b.ptr, b.len);
 }
 
-static void more_than_is_compared(void **state)
+TEST(more_than_is_compared)
 {
 	static const struct {
 		size_t n;
@@ -114,7 +112,6 @@ static void more_than_is_compared(void **state)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("much", "git init -q");
 	r = open_repo("much");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
@@ -129,12 +126,11 @@ static void more_than_is_compared(void **state)
 	}
 }
 
-static void attributes_say_nothing(void **state)
+TEST(attributes_say_nothing)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_entry base, ours, theirs, got, want;
 
-	(void)state;
 	SH("attr", "git init -q; echo '* merge=evil -text binary' >.gitattributes;"
 		   "git config merge.evil.driver 'touch ran'; git add .; git commit -qm x");
 	r = open_repo("attr");
@@ -147,14 +143,13 @@ static void attributes_say_nothing(void **state)
 	SH("attr", "test ! -e ran");
 }
 
-static void history(void **state)
+TEST(history)
 {
 	cleanup_repo struct ga_repo *r = NULL, *shallow = NULL;
 	cleanup_free struct ga_oid *list = NULL, *in_shallow = NULL;
 	struct ga_oid c[4], side, tip, edge;
 	size_t n;
 
-	(void)state;
 	SH("h", "git init -q; for i in 0 1 2 3; do git commit -q --allow-empty -m $i; done;"
 		"git checkout -q -b side HEAD~2; git commit -q --allow-empty -m side;"
 		"git checkout -q main; git merge -q --no-ff -m merge side;"
@@ -192,7 +187,7 @@ static void history(void **state)
 }
 
 /* What is found without git is what git finds. */
-static void lists_are_as_gits(void **state)
+TEST(lists_are_as_gits)
 {
 	static const struct {
 		const char *tip, *hide;
@@ -205,7 +200,6 @@ static void lists_are_as_gits(void **state)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("l", "git init -q; git commit -q --allow-empty -m first; git tag first; i=0;"
 		"while [ $i -lt 300 ]; do echo \"commit refs/heads/main\ncommitter c <c> $i +0000\n"
 		"data 1\nx\"; test $i != 0 || echo from refs/heads/main^0; i=$((i + 1)); done |"
@@ -232,16 +226,4 @@ static void lists_are_as_gits(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table),
-		cmocka_unit_test(what_is_not_text),
-		cmocka_unit_test(more_than_is_compared),
-		cmocka_unit_test(attributes_say_nothing),
-		cmocka_unit_test(history),
-		cmocka_unit_test(lists_are_as_gits),
-	};
-
-	return cmocka_run_group_tests_name("merge", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

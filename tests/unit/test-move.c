@@ -3,12 +3,7 @@
  * Moving a directory entry by entry while others go on working in it: what they do between the copy
  * and the emptying is done here, at the rename of the copy, which is linked to come by.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -76,9 +71,8 @@ static void move(const char *from, const char *to)
 	meanwhile = NULL;
 }
 
-static void names_of_one_file_stay_that(void **state)
+TEST(names_of_one_file_stay_that)
 {
-	(void)state;
 	assert_int_equal(mkdir("a", 0755), 0);
 	assert_int_equal(mkdir("a/sub", 0755), 0);
 	put("a/one", "linked");
@@ -96,9 +90,8 @@ static void rename_over(void)
 	assert_int_equal(rename("c/new", "c/file"), 0);
 }
 
-static void a_rename_over_a_file_stays_done(void **state)
+TEST(a_rename_over_a_file_stays_done)
 {
-	(void)state;
 	assert_int_equal(mkdir("c", 0755), 0);
 	put("c/new", "what is new");
 	assert_int_equal(link("c/new", "c/second"), 0);
@@ -116,9 +109,8 @@ static void come_later(void)
 	put("e/more", "more");
 }
 
-static void what_comes_later_goes_along(void **state)
+TEST(what_comes_later_goes_along)
 {
-	(void)state;
 	assert_int_equal(mkdir("e", 0755), 0);
 	put("e/file", "old");
 	meanwhile = come_later;
@@ -127,13 +119,4 @@ static void what_comes_later_goes_along(void **state)
 	check("f/more", "more");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_of_one_file_stay_that),
-		cmocka_unit_test(a_rename_over_a_file_stays_done),
-		cmocka_unit_test(what_comes_later_goes_along),
-	};
-
-	return cmocka_run_group_tests_name("move", tests, scratch_enter, scratch_leave);
-}
+TEST_MAIN(scratch_enter, scratch_leave)

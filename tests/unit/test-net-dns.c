@@ -2,12 +2,7 @@
  *
  * The name server of a sandbox, message by message.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -97,7 +92,7 @@ static unsigned at16(const struct ga_net_dns_reply *r, size_t i)
 	return (unsigned)r->b[i] << 8 | r->b[i + 1];
 }
 
-static void answers(void **state)
+TEST(answers)
 {
 	static const struct {
 		const char *name;
@@ -183,7 +178,7 @@ static void malformed_one(const struct ga_net_plan *p, const char *what, const s
 	assert_true(r.n <= GA_NET_DNS_REPLY_MAX);
 }
 
-static void malformed(void **state)
+TEST(malformed)
 {
 	static const struct {
 		const char *what;
@@ -241,7 +236,7 @@ static void malformed(void **state)
 }
 
 /* 255 bytes are a name, 256 are not; and whatever they are, the reply and the text hold them. */
-static void longest_names(void **state)
+TEST(longest_names)
 {
 	for (size_t last = 61; last <= 62; last++)
 		for (int c = 'a'; c <= 0xff; c += 0xff - 'a') {
@@ -270,7 +265,7 @@ static void longest_names(void **state)
 }
 
 /* A name the text of which reads like a listed one is another. */
-static void dots_inside_labels(void **state)
+TEST(dots_inside_labels)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 	struct ga_net_dns_reply r;
@@ -287,7 +282,7 @@ static void dots_inside_labels(void **state)
 	assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
 }
 
-static void without_ip6(void **state)
+TEST(without_ip6)
 {
 	struct ga_net_plan p = *(struct ga_net_plan *)*state;
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -302,7 +297,7 @@ static void without_ip6(void **state)
 	assert_int_equal(r.b[3] & 15, 0);
 }
 
-static void frames(void **state)
+TEST(frames)
 {
 	static const struct {
 		const char *p;
@@ -321,7 +316,6 @@ static void frames(void **state)
 		{ "\xff\xff", 2, -1, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		size_t off = 0, n = 0;
 
@@ -331,16 +325,4 @@ static void frames(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers),
-		cmocka_unit_test(malformed),
-		cmocka_unit_test(longest_names),
-		cmocka_unit_test(dots_inside_labels),
-		cmocka_unit_test(without_ip6),
-		cmocka_unit_test(frames),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

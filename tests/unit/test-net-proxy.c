@@ -2,12 +2,7 @@
  *
  * Clients of the proxy, each request whole and byte by byte.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -130,11 +125,10 @@ static const struct {
 };
 
 /* NW-04: what is asked for is read in one way only, or refused. */
-static void nw04_requests(void **state)
+TEST(nw04_requests)
 {
 	static const size_t steps[] = { 1, 2, 7, 1000000 };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		for (size_t k = 0; k < GA_NELEMS(steps); k++) {
 			cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
@@ -156,9 +150,8 @@ static void nw04_requests(void **state)
 }
 
 /* Every beginning of what is accepted asks for more, and for nothing else. */
-static void beginnings(void **state)
+TEST(beginnings)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		for (size_t n = 0; cases[i].target && n < cases[i].n; n++) {
 			cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
@@ -173,7 +166,7 @@ static void beginnings(void **state)
 		}
 }
 
-static void replies(void **state)
+TEST(replies)
 {
 	static const struct {
 		const char *in;
@@ -201,7 +194,6 @@ static void replies(void **state)
 		{ BYTES("\4\1\0\1\1\1\1\1\0"), GA_NET_REFUSED, BYTES("\0\x5b\0\0\0\0\0\0") },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(says); i++) {
 		cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
 		bool yes = says[i].how == GA_NET_CONNECTED;
@@ -222,12 +214,11 @@ static void replies(void **state)
 }
 
 /* NW-08: nobody is listened to for ever. */
-static void nw08_too_long(void **state)
+TEST(nw08_too_long)
 {
 	static const char start[] = "GET http://a/ HTTP/1.1\r\nX: ";
 	static const char tail[] = "\r\n\r\n";
 
-	(void)state;
 	for (size_t all = GA_NET_ASK_MAX; all <= GA_NET_ASK_MAX + 1; all++)
 		for (size_t step = 1000; step <= 1000000; step *= 1000) {
 			cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
@@ -256,14 +247,4 @@ static void nw08_too_long(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nw04_requests),
-		cmocka_unit_test(beginnings),
-		cmocka_unit_test(replies),
-		cmocka_unit_test(nw08_too_long),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

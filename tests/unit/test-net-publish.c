@@ -2,12 +2,7 @@
  *
  * Words of network.publish and network.sockets, and the ways to the latter.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +19,7 @@
 #include "ga/path.h"
 #include "../../src/net/relay-internal.h"
 
-static void published(void **state)
+TEST(published)
 {
 	static const struct {
 		const char *word, *at; /* NULL: refused */
@@ -57,7 +52,6 @@ static void published(void **state)
 		{ "127.0.0.1:8080:3000/udp", NULL, 0, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_net_publish p;
 		cleanup_free char *at = NULL;
@@ -74,7 +68,7 @@ static void published(void **state)
 	}
 }
 
-static void sockets(void **state)
+TEST(sockets)
 {
 	static const char *const good[] = { "/run/postgresql/.s.PGSQL.5432", "/tmp/a b", "~/a",
 					    "/a:b", "/a:/b", "~/a:~/b", "/a:b:/c" };
@@ -82,7 +76,6 @@ static void sockets(void **state)
 					   ":/a", "/a:/b:/../c", "/a:~/", "/a/../b", "/a/./b", "/a//b", "/a/",
 					   "/a\n", "/a\x7f" };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(good); i++)
 		assert_true(ga_net_socket_ok(good[i]));
 	for (size_t i = 0; i < GA_NELEMS(bad); i++)
@@ -90,14 +83,13 @@ static void sockets(void **state)
 			fail_msg("'%s'", bad[i]);
 }
 
-static void who_reaches_it(void **state)
+TEST(who_reaches_it)
 {
 	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1",
 					    "[::1]:auto:1" };
 	static const char *const open[] = { "0.0.0.0:2:1", "192.0.2.1:auto:1", "[::]:2:1",
 					    "[2001:db8::1]:2:1", "[::ffff:192.0.2.1]:2:1" };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(here); i++)
 		assert_false(ga_net_publish_open(here[i]));
 	for (size_t i = 0; i < GA_NELEMS(open); i++)
@@ -105,7 +97,7 @@ static void who_reaches_it(void **state)
 	assert_true(ga_net_publish_open(open[0]) && ga_net_publish_open(open[2]));
 }
 
-static void places(void **state)
+TEST(places)
 {
 	static const char *const cases[][3] = {
 		{ "/r/s", "/r/s", "/r/s" },
@@ -115,7 +107,6 @@ static void places(void **state)
 		{ "/a:0:/b:1", "/a:0", "/b:1" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_net_socket struct ga_net_socket s;
 
@@ -138,7 +129,7 @@ static int listen_at(int dir, const char *name)
 }
 
 /* Links are followed, but not where what is inside writes: "w". */
-static void sb08_ways(void **state)
+TEST(sb08_ways)
 {
 	static const char *const links[][2] = {
 		{ "../s", "d/up" },   { "d", "to-d" },	    { "to-d/../d/./up", "all" },
@@ -164,7 +155,6 @@ static void sb08_ways(void **state)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int at = -1, server = -1, other = -1;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(mkdirat(at, "d", 0700) | mkdirat(at, "w", 0700) | mkdirat(at, "w2", 0700),
@@ -213,7 +203,7 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 }
 
 /* What agents write in may be mounted elsewhere on the host too. */
-static void written_in_two_places(void **state)
+TEST(written_in_two_places)
 {
 	char dir[] = "/tmp/test-net-publish-XXXXXX";
 	cleanup_strv struct ga_strv written = GA_STRV_INIT;
@@ -222,7 +212,6 @@ static void written_in_two_places(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(mkdirat(at, "w", 0700) | mkdirat(at, "again", 0700) |
@@ -242,16 +231,4 @@ static void written_in_two_places(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(published),
-		cmocka_unit_test(sockets),
-		cmocka_unit_test(who_reaches_it),
-		cmocka_unit_test(places),
-		cmocka_unit_test(sb08_ways),
-		cmocka_unit_test(written_in_two_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,12 +2,7 @@
  *
  * The relay without a sandbox: what is told of what was refused, and of what the host listens on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -52,7 +47,7 @@ static size_t uses_of(const struct ga_relay *r, enum ga_use_kind kind)
 
 /* A name that is not listed has an address where nobody listens, so that the port is known when
  * somebody connects; but not any number of names, and they do not hide what is refused. */
-static void refused_names(void **state)
+TEST(refused_names)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
@@ -63,7 +58,6 @@ static void refused_names(void **state)
 	struct ga_relay *r = NULL;
 	struct ga_net_dns_reply reply;
 
-	(void)state;
 	ga_strv_push_many(&allow, "listed.example.org:1", "*.wild.example.org:1", NULL);
 	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
 	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
@@ -112,7 +106,7 @@ static void refused_names(void **state)
 }
 
 /* Nor do names that get no address: those of services, and whatever comes once there are too many. */
-static void names_without_an_address(void **state)
+TEST(names_without_an_address)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
@@ -121,7 +115,6 @@ static void names_without_an_address(void **state)
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
-	(void)state;
 	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
 	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
 	for (int i = 0; i < GA_RELAY_USES_MAX; i++) {
@@ -137,7 +130,7 @@ static void names_without_an_address(void **state)
 
 /* At the inside port of a published one nobody may listen yet, which is no refusal where the
  * session's own servers are; everywhere else it is one. */
-static void refused_at_a_published_port(void **state)
+TEST(refused_at_a_published_port)
 {
 	static const struct {
 		const char *to;
@@ -157,7 +150,6 @@ static void refused_at_a_published_port(void **state)
 	struct ga_relay_opts o = { .plan = &plan, .publish = &publish, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
-	(void)state;
 	ga_strv_push(&publish, "auto:3000");
 	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
 	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
@@ -175,7 +167,7 @@ static void refused_at_a_published_port(void **state)
 }
 
 /* Packets as the kernel answers with, and cut anywhere. */
-static void refusals(void **state)
+TEST(refusals)
 {
 	static const struct {
 		const char *p;
@@ -199,7 +191,6 @@ static void refusals(void **state)
 		  "[2001:db8::1]:123" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct net_refusal f;
 		cleanup_free char *text = NULL;
@@ -223,14 +214,13 @@ static void refusals(void **state)
 #define LINE(port, state) "   0: 0100007F:" port " 00000000:0000 " state " 00000000:00000000\n"
 
 /* Of any number of connections the first line is read, of listeners not any number. */
-static void host_ports(void **state)
+TEST(host_ports)
 {
 	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	size_t listening;
 	FILE *f;
 
-	(void)state;
 	ga_buf_adds(&b, "  sl  local_address rem_address   st tx_queue rx_queue\n"
 			LINE("1538", "0A") LINE("0016", "0A"));
 	listening = b.len;
@@ -258,7 +248,7 @@ static void host_ports(void **state)
 }
 
 /* That there is no IPv6 is one thing, that it cannot be read another: then every port may be one. */
-static void host_tables(void **state)
+TEST(host_tables)
 {
 	static const char head[] = "  sl  local_address rem_address   st tx_queue rx_queue\n";
 	char dir[] = "/tmp/test-net-refused-XXXXXX";
@@ -266,7 +256,6 @@ static void host_tables(void **state)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int at = -1;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(at >= 0);
@@ -290,15 +279,6 @@ static void host_tables(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refused_names),
-		cmocka_unit_test(names_without_an_address),
-		cmocka_unit_test(refused_at_a_published_port),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(host_ports),
-		cmocka_unit_test(host_tables),
-	};
-
 	(void)signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(NULL, NULL);
 }

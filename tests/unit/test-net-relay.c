@@ -3,12 +3,7 @@
  * The relay without a sandbox: what it makes of ends that go away, and of look-ups and helpers
  * that do not come back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -128,7 +123,7 @@ static bool serve(struct ga_relay *r)
 
 /* A child that was forked for a look-up holds copies of all that is open for a moment. What is
  * closed in that moment is not to be heard of again: its connection is freed. */
-static void closed_while_a_child_holds_it(void **state)
+TEST(closed_while_a_child_holds_it)
 {
 	char dir[] = "/tmp/test-net-relay-XXXXXX";
 	cleanup_strv struct ga_strv sockets = GA_STRV_INIT;
@@ -139,7 +134,6 @@ static void closed_while_a_child_holds_it(void **state)
 	struct pollfd p = { .events = POLLIN };
 	pid_t child;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	o.socket_dir = at;
@@ -176,7 +170,7 @@ static void closed_while_a_child_holds_it(void **state)
 
 /* More names than are looked up at a time, and none is answered: whoever waits for its turn does so
  * no longer than a look-up takes. */
-static void waits_for_a_turn(void **state)
+TEST(waits_for_a_turn)
 {
 	enum { N = 2 * NET_JOBS + 8 };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
@@ -189,7 +183,6 @@ static void waits_for_a_turn(void **state)
 	size_t answered = 0;
 	int client[N];
 
-	(void)state;
 	ga_strv_push(&allow, "*.example.org:80");
 	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
 	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
@@ -223,7 +216,7 @@ static void waits_for_a_turn(void **state)
 
 /* A published port, and sockets inside that do not come: nothing else waits, and this one not for
  * ever. */
-static void needs_a_socket(void **state)
+TEST(needs_a_socket)
 {
 	cleanup_strv struct ga_strv publish = GA_STRV_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -233,7 +226,6 @@ static void needs_a_socket(void **state)
 	int pair[2][2];
 	char got[8];
 
-	(void)state;
 	ga_strv_push(&publish, "auto:3000");
 	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
 	for (int i = 0; i < 2; i++) {
@@ -328,12 +320,11 @@ static void serve_some(struct ga_relay *r)
 
 /* What makes a listener is a process. However many places are connected to, there are few of these
  * in a second; who comes later has its turn in the next one. */
-static void listeners_by_turns(void **state)
+TEST(listeners_by_turns)
 {
 	struct learning l = { .init = -1 };
 	size_t first, second, failed;
 
-	(void)state;
 	learning_open(&l);
 	for (uint16_t i = 0; i < GA_CONNECTS; i++)
 		announce(&l, i, (uint16_t)(i + 1));
@@ -359,14 +350,13 @@ static void listeners_by_turns(void **state)
 }
 
 /* The last places of the table, with more listeners under way than it has room for. */
-static void listeners_at_once(void **state)
+TEST(listeners_at_once)
 {
 	struct learning l = { .init = -1 };
 	uint16_t number = 0;
 	size_t failed, n;
 	uint64_t more;
 
-	(void)state;
 	learning_open(&l);
 	while (number < GA_NET_LISTENERS_MAX - 1) {
 		announce(&l, 0, ++number);
@@ -398,14 +388,6 @@ static void listeners_at_once(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(closed_while_a_child_holds_it),
-		cmocka_unit_test(waits_for_a_turn),
-		cmocka_unit_test(needs_a_socket),
-		cmocka_unit_test(listeners_by_turns),
-		cmocka_unit_test(listeners_at_once),
-	};
-
 	(void)signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return RUN_TESTS(NULL, NULL);
 }

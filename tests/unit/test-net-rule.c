@@ -2,18 +2,13 @@
  *
  * Words of network.allow, where addresses lead, and the plan made of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
 #include "ga/netplan.h"
 
-static void rules(void **state)
+TEST(rules)
 {
 	static const struct {
 		const char *word;
@@ -112,7 +107,6 @@ static void rules(void **state)
 		{ "[]:80", NULL, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT, again_err = GA_ERROR_INIT;
 		cleanup_free char *text = NULL, *twice = NULL;
@@ -136,12 +130,11 @@ static void rules(void **state)
 }
 
 /* The longest name there is, and one byte more. */
-static void long_names(void **state)
+TEST(long_names)
 {
 	struct ga_net_host h;
 	char name[GA_NET_NAME_MAX + 2];
 
-	(void)state;
 	memset(name, 'a', sizeof(name));
 	name[63] = name[127] = name[191] = '.';
 	assert_true(ga_net_host_parse(name, GA_NET_NAME_MAX, &h));
@@ -158,7 +151,7 @@ static void long_names(void **state)
 	assert_false(ga_net_host_parse("1.2.3.4\0", 8, &h));
 }
 
-static void matches(void **state)
+TEST(matches)
 {
 	static const struct {
 		const char *word, *host;
@@ -193,7 +186,6 @@ static void matches(void **state)
 		{ "[2001:db8::1]:80", "192.0.2.1", 80, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_net_rule r;
@@ -230,7 +222,7 @@ static void must_plan(const char *words, bool ip6, struct ga_net_plan *p)
 }
 
 /* Where a name may lead: NW-02 metadata and link-local, NW-03 this machine, NW-04 rebinding. */
-static void nw02_nw03_nw04_where_names_may_lead(void **state)
+TEST(nw02_nw03_nw04_where_names_may_lead)
 {
 	static const char rules[] = "db.internal:80 *.example.org:80 10.9.9.9:80 localhost:5432 "
 				    "db.internal:5432";
@@ -293,7 +285,6 @@ static void nw02_nw03_nw04_where_names_may_lead(void **state)
 	};
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
-	(void)state;
 	must_plan(rules, true, &p);
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_net_host h;
@@ -337,7 +328,7 @@ static const struct ga_net_listener *find_listener(const struct ga_net_plan *p, 
 	return NULL;
 }
 
-static void plans(void **state)
+TEST(plans)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT, q = GA_NET_PLAN_INIT;
 	static const struct {
@@ -360,7 +351,6 @@ static void plans(void **state)
 		{ "127.64.0.3:7", GA_NET_FOR_RULE, 4 },
 	};
 
-	(void)state;
 	/* the fifth takes an address that the second name would have had; the last is there already */
 	must_plan("api.example.org:443 localhost:5432 API.example.org:22 db:80-81 127.64.0.3:7 "
 		  "127.0.0.1:5432", true, &p);
@@ -386,12 +376,11 @@ static void plans(void **state)
 }
 
 /* "NW-04 empty list": an empty list is nothing, and never all. */
-static void nw04_an_empty_list_is_nothing(void **state)
+TEST(nw04_an_empty_list_is_nothing)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 	struct ga_net_host h;
 
-	(void)state;
 	must_plan("", true, &p);
 	assert_int_equal(p.n_rules, 0);
 	/* there is nothing to ask a proxy for */
@@ -403,11 +392,10 @@ static void nw04_an_empty_list_is_nothing(void **state)
 	assert_int_equal(ga_net_plan_match(&p, &h, 443), -1);
 }
 
-static void variables(void **state)
+TEST(variables)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
-	(void)state;
 	/* what a wildcard covers, or lies above one, is for the proxy */
 	must_plan("db:80 *.b.example.org:443 x.b.example.org:22 example.org:1 b.example.org:1 "
 		  "c.example.org:1", true, &p);
@@ -418,7 +406,7 @@ static void variables(void **state)
 	assert_int_equal(p.env.n, 9);
 }
 
-static void plans_that_cannot_be(void **state)
+TEST(plans_that_cannot_be)
 {
 	static const struct {
 		const char *words, *says;
@@ -431,7 +419,6 @@ static void plans_that_cannot_be(void **state)
 		{ "a:1-256 b:1-256", "1024 listeners", true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -443,14 +430,13 @@ static void plans_that_cannot_be(void **state)
 	}
 }
 
-static void too_many_rules(void **state)
+TEST(too_many_rules)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	struct ga_net_options o = { .ip6 = false };
 
-	(void)state;
 	for (int i = 0; i < GA_NET_RULES_MAX; i++)
 		ga_strv_pushf(&allow, "host-%d:80", i);
 	assert_int_equal(ga_net_plan_make(&allow, &o, &p, &err), 0);
@@ -463,7 +449,7 @@ static void too_many_rules(void **state)
 
 /* A plan that learns: names keep what they got, what an address stands for is found again, and a
  * rule is made once. */
-static void learnt(void **state)
+TEST(learnt)
 {
 	static const struct {
 		const char *host;
@@ -489,7 +475,6 @@ static void learnt(void **state)
 	struct ga_strv none = GA_STRV_INIT;
 	struct ga_net_host host;
 
-	(void)state;
 	assert_int_equal(ga_net_plan_make(&none, &o, &p, &err), 0);
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		ssize_t rule;
@@ -524,7 +509,7 @@ static void learnt(void **state)
 	assert_true(ga_net_plan_learn_rule(&p, &host, UINT16_MAX) < 0);
 }
 
-static void name_services(void **state)
+TEST(name_services)
 {
 	static const struct {
 		const char *in, *out;
@@ -535,7 +520,6 @@ static void name_services(void **state)
 		{ " hosts : resolve\n#hosts: a\nhostsx: b\n", "#hosts: a\nhostsx: b\nhosts: files dns\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *got = ga_net_nsswitch(cases[i].in);
 
@@ -543,21 +527,4 @@ static void name_services(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules),
-		cmocka_unit_test(long_names),
-		cmocka_unit_test(learnt),
-		cmocka_unit_test(matches),
-		cmocka_unit_test(nw02_nw03_nw04_where_names_may_lead),
-		cmocka_unit_test(plans),
-		cmocka_unit_test(nw04_an_empty_list_is_nothing),
-		cmocka_unit_test(variables),
-		cmocka_unit_test(plans_that_cannot_be),
-		cmocka_unit_test(too_many_rules),
-		cmocka_unit_test(name_services),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -14,7 +9,7 @@
 #define HEX "0123456789abcdefABCDEF0123456789abcdef01"
 #define LOWER "0123456789abcdefabcdef0123456789abcdef01"
 
-static void parsing(void **state)
+TEST(parsing)
 {
 	static const struct {
 		const char *hex;
@@ -37,7 +32,6 @@ static void parsing(void **state)
 		{ "0x23456789abcdefABCDEF0123456789abcdef01", 40, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_oid oid, before;
 		bool ok;
@@ -54,11 +48,10 @@ static void parsing(void **state)
 	}
 }
 
-static void comparing(void **state)
+TEST(comparing)
 {
 	struct ga_oid a = { { 0 } }, b = { { 0 } };
 
-	(void)state;
 	assert_true(ga_oid_is_zero(&a));
 	assert_true(ga_oid_equal(&a, &b));
 	b.id[GA_OID_RAWSZ - 1] = 1;
@@ -69,11 +62,10 @@ static void comparing(void **state)
 	assert_true(ga_oid_cmp(&a, &b) > 0);
 }
 
-static void entries(void **state)
+TEST(entries)
 {
 	struct ga_entry none = { 0 }, other_none = { 0 }, file = { 0 }, exec = { 0 };
 
-	(void)state;
 	memset(&other_none.oid, 1, sizeof(other_none.oid));
 	file.mode = GA_MODE_FILE;
 	exec.mode = GA_MODE_EXEC;
@@ -87,14 +79,13 @@ static void entries(void **state)
 	assert_false(ga_entry_equal(&file, &exec));
 }
 
-static void changes_are_found(void **state)
+TEST(changes_are_found)
 {
 	static const char *const paths[] = { "b", "a/b", "a", "a.c", "\xff", "a/", "b/c" };
 	static const char *const sorted[] = { "a", "a.c", "a/", "a/b", "b", "b/c", "\xff" };
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry old = { 0 }, new = { .mode = GA_MODE_FILE };
 
-	(void)state;
 	assert_null(ga_changes_find(&c, "a"));
 	ga_changes_sort(&c);
 	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
@@ -112,14 +103,4 @@ static void changes_are_found(void **state)
 	assert_null(ga_changes_find(&c, "\xff\xff"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parsing),
-		cmocka_unit_test(comparing),
-		cmocka_unit_test(entries),
-		cmocka_unit_test(changes_are_found),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

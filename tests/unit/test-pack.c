@@ -24,7 +24,7 @@ static void assert_no_leftovers(const char *dir)
 	assert_string_equal(out, "");
 }
 
-static void a_handful_is_a_pack(void **state)
+TEST(a_handful_is_a_pack)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *out = NULL;
@@ -32,7 +32,6 @@ static void a_handful_is_a_pack(void **state)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	(void)state;
 	SH("few", "git init -q");
 	r = open_repo("few");
 	OK(ga_pack_begin(r, &p, &err));
@@ -64,14 +63,13 @@ static void a_handful_is_a_pack(void **state)
 	assert_no_leftovers("few");
 }
 
-static void empty_and_abandoned(void **state)
+TEST(empty_and_abandoned)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	(void)state;
 	SH("empty", "git init -q");
 	r = open_repo("empty");
 	OK(ga_pack_begin(r, &p, &err));
@@ -86,7 +84,7 @@ static void empty_and_abandoned(void **state)
 	assert_no_leftovers("empty");
 }
 
-static void many_make_one_pack(void **state)
+TEST(many_make_one_pack)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *keep = NULL, *out = NULL, *dir = in_scratch("many/.git/objects/pack/");
@@ -94,7 +92,6 @@ static void many_make_one_pack(void **state)
 	struct ga_oid oid, known;
 	struct ga_pack *p;
 
-	(void)state;
 	SH("many", "git init -q; echo known >f; git add f; git commit -qm x; git repack -adq");
 	known = OID("many", "git rev-parse HEAD:f");
 	r = open_repo("many");
@@ -153,7 +150,7 @@ static void write_some(struct ga_repo *r, struct ga_pack *p, int n, struct ga_oi
 		OK(ga_commit_write(r, &cm, ret_commit, &err));
 }
 
-static void a_batch_is_one_pack(void **state)
+TEST(a_batch_is_one_pack)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -162,7 +159,6 @@ static void a_batch_is_one_pack(void **state)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	(void)state;
 	SH("batch", "git init -q; echo known >f; git add f; git commit -qm x");
 	r = open_repo("batch");
 	OK(ga_batch_commit(r, &keeps, &err));
@@ -195,14 +191,13 @@ static void a_batch_is_one_pack(void **state)
 
 /* Trees are stored in blocks of 65535 bytes, and what is larger than a small window is deflated
  * with another. */
-static void large_objects_of_a_batch(void **state)
+TEST(large_objects_of_a_batch)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *text = ga_calloc(1, 70000);
 	struct ga_oid blob, tree;
 
-	(void)state;
 	SH("large", "git init -q");
 	r = open_repo("large");
 	OK(ga_batch_begin(r, &err));
@@ -228,7 +223,7 @@ static void large_objects_of_a_batch(void **state)
 	   GA_HEX(&tree));
 }
 
-static void what_stays_in_memory(void **state)
+TEST(what_stays_in_memory)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -236,7 +231,6 @@ static void what_stays_in_memory(void **state)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	(void)state;
 	SH("memory", "git init -q; echo x >f; git add f; git commit -qm x; find .git/objects >before");
 	r = open_repo("memory");
 	OK(ga_repo_write_to_memory(r, &err));
@@ -259,13 +253,12 @@ static void what_stays_in_memory(void **state)
 	SH("memory", "find .git/objects | diff before -");
 }
 
-static void a_small_batch_is_a_pack(void **state)
+TEST(a_small_batch_is_a_pack)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid oid;
 
-	(void)state;
 	SH("small", "git init -q");
 	r = open_repo("small");
 	OK(ga_batch_begin(r, &err));
@@ -276,13 +269,12 @@ static void a_small_batch_is_a_pack(void **state)
 	   GA_HEX(&oid), keeps.v[0]);
 }
 
-static void git_finds_what_is_in_a_batch(void **state)
+TEST(git_finds_what_is_in_a_batch)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid one, two;
 
-	(void)state;
 	SH("seen", "git init -q; git commit -q --allow-empty -m x");
 	r = open_repo("seen");
 	OK(ga_batch_begin(r, &err));
@@ -304,14 +296,13 @@ static void git_finds_what_is_in_a_batch(void **state)
 	SH("seen", "! git cat-file -e %s", GA_HEX(&one));
 }
 
-static void a_batch_goes_to_another_process(void **state)
+TEST(a_batch_goes_to_another_process)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
 	cleanup_buf struct ga_buf bytes = GA_BUF_INIT;
 	struct ga_oid oid, tree;
 
-	(void)state;
 	SH("two", "git init -q");
 	a = open_repo("two");
 	b = open_repo("two");
@@ -330,7 +321,7 @@ static void a_batch_goes_to_another_process(void **state)
 	FAILS(ga_batch_import(b, bytes.ptr, bytes.len, &err), "in part");
 }
 
-static void from_files(void **state)
+TEST(from_files)
 {
 	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 5000000 };
 	cleanup_repo struct ga_repo *r = NULL;
@@ -338,7 +329,6 @@ static void from_files(void **state)
 	struct ga_oid got[GA_NELEMS(sizes)], again;
 	struct ga_pack *p;
 
-	(void)state;
 	SH("files", "git init -q");
 	rnd_seed();
 	r = open_repo("files");
@@ -386,14 +376,13 @@ static void from_files(void **state)
 
 /* A object the repository has only loose and old gets a new time, so that
  * `git gc` leaves it alone until it is referred to. */
-static void reused_objects_are_freshened(void **state)
+TEST(reused_objects_are_freshened)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	(void)state;
 	SH("fresh", "git init -q; echo old | git hash-object -w --stdin;"
 		    "find .git/objects -type f -exec touch -d '2001-01-01' {} +");
 	r = open_repo("fresh");
@@ -403,14 +392,13 @@ static void reused_objects_are_freshened(void **state)
 	SH("fresh", "git prune --expire=yesterday; git cat-file -e %s", GA_HEX(&oid));
 }
 
-static void blobs_have_a_limit(void **state)
+TEST(blobs_have_a_limit)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_error struct ga_error e = GA_ERROR_INIT;
 	struct ga_oid oid, tree;
 
-	(void)state;
 	SH("limit", "git init -q; git commit -q --allow-empty -m x");
 	r = open_repo("limit");
 	oid = OID("limit", "printf 12345 | git hash-object -w --stdin");
@@ -424,13 +412,12 @@ static void blobs_have_a_limit(void **state)
 	FAILS(ga_blob_read(r, &oid, 5, &b, &err), "cannot read object 0101");
 }
 
-static void commits_come_back_as_they_were(void **state)
+TEST(commits_come_back_as_they_were)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_commit struct ga_commit c = { 0 };
 	struct ga_oid id, again;
 
-	(void)state;
 	SH("commit", "git init -q; git commit -q --allow-empty -m one;"
 		     "git checkout -q -b b; git commit -q --allow-empty -m two; git checkout -q -;"
 		     "git commit -q --allow-empty -m three; git merge -q --no-ff -m merge b");
@@ -452,23 +439,4 @@ static void commits_come_back_as_they_were(void **state)
 	FAILS(ga_commit_write(r, &c, &again, &err), "such headers");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_handful_is_a_pack),
-		cmocka_unit_test(empty_and_abandoned),
-		cmocka_unit_test(many_make_one_pack),
-		cmocka_unit_test(a_batch_is_one_pack),
-		cmocka_unit_test(large_objects_of_a_batch),
-		cmocka_unit_test(what_stays_in_memory),
-		cmocka_unit_test(a_small_batch_is_a_pack),
-		cmocka_unit_test(git_finds_what_is_in_a_batch),
-		cmocka_unit_test(a_batch_goes_to_another_process),
-		cmocka_unit_test(from_files),
-		cmocka_unit_test(reused_objects_are_freshened),
-		cmocka_unit_test(blobs_have_a_limit),
-		cmocka_unit_test(commits_come_back_as_they_were),
-	};
-
-	return cmocka_run_group_tests_name("pack", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

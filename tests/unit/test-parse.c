@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <inttypes.h>
 
 #include "ga/alloc.h"
 #include "ga/parse.h"
 
-static void unsigned_numbers(void **state)
+TEST(unsigned_numbers)
 {
 	static const struct {
 		const char *s;
@@ -43,7 +38,6 @@ static void unsigned_numbers(void **state)
 		{ "\xb2", UINT64_MAX, false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		uint64_t v = 42;
 		bool ok = ga_parse_u64(cases[i].s, cases[i].max, &v);
@@ -53,7 +47,7 @@ static void unsigned_numbers(void **state)
 	}
 }
 
-static void signed_numbers(void **state)
+TEST(signed_numbers)
 {
 	static const struct {
 		const char *s;
@@ -75,7 +69,6 @@ static void signed_numbers(void **state)
 		{ "", false, 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		int64_t v = 42;
 		bool ok = ga_parse_i64(cases[i].s, &v);
@@ -85,11 +78,10 @@ static void signed_numbers(void **state)
 	}
 }
 
-static void descriptors(void **state)
+TEST(descriptors)
 {
 	int fd = 42;
 
-	(void)state;
 	assert_true(ga_parse_fd("2147483647", &fd));
 	assert_int_equal(fd, 2147483647);
 	assert_false(ga_parse_fd("2147483648", &fd));
@@ -97,12 +89,11 @@ static void descriptors(void **state)
 	assert_int_equal(fd, 2147483647);
 }
 
-static void lists_of_numbers(void **state)
+TEST(lists_of_numbers)
 {
 	const char *all = "17,-1,2147483647", *bad[] = { "", "x", ",1", "2147483648", "1 ,2", "+1" };
 	int n = 5;
 
-	(void)state;
 	assert_true(ga_parse_next_int(&all, &n));
 	assert_int_equal(n, 17);
 	assert_true(ga_parse_next_int(&all, &n));
@@ -119,7 +110,7 @@ static void lists_of_numbers(void **state)
 	assert_int_equal(n, 2147483647);
 }
 
-static void booleans(void **state)
+TEST(booleans)
 {
 	static const struct {
 		const char *s;
@@ -132,7 +123,6 @@ static void booleans(void **state)
 		{ " true", false, false }, { "\n", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		for (int before = 0; before < 2; before++) {
 			bool v = before, ok = ga_parse_bool(cases[i].s, &v);
@@ -169,7 +159,7 @@ static void check_units(const struct unit_case *cases, size_t n,
 	}
 }
 
-static void sizes(void **state)
+TEST(sizes)
 {
 	static const struct unit_case cases[] = {
 		{ "0", 0, true, 0, NULL },
@@ -199,11 +189,10 @@ static void sizes(void **state)
 		{ "0x10", UINT64_MAX, false, 0, NULL },
 	};
 
-	(void)state;
 	check_units(cases, GA_NELEMS(cases), ga_parse_size, ga_size_text);
 }
 
-static void times(void **state)
+TEST(times)
 {
 	static const struct unit_case cases[] = {
 		{ "0", 0, true, 0, "0s" },
@@ -222,11 +211,10 @@ static void times(void **state)
 		{ "1S", UINT64_MAX, false, 0, NULL },
 	};
 
-	(void)state;
 	check_units(cases, GA_NELEMS(cases), ga_parse_seconds, ga_seconds_text);
 }
 
-static void thousandths(void **state)
+TEST(thousandths)
 {
 	static const struct {
 		const char *s;
@@ -242,7 +230,6 @@ static void thousandths(void **state)
 		{ "1.123456789", 9000, UINT64_MAX },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		uint64_t v = UINT64_MAX;
 
@@ -252,7 +239,7 @@ static void thousandths(void **state)
 	}
 }
 
-static void versions(void **state)
+TEST(versions)
 {
 	static const struct {
 		const char *s;
@@ -269,7 +256,6 @@ static void versions(void **state)
 		{ "", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_version v = { 0, 0 };
 
@@ -279,7 +265,7 @@ static void versions(void **state)
 	}
 }
 
-static void releases(void **state)
+TEST(releases)
 {
 	static const struct {
 		const char *s;
@@ -291,7 +277,6 @@ static void releases(void **state)
 		{ "5", false, false },             { "v5.12", false, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_version v = { 0, 0 };
 
@@ -301,20 +286,4 @@ static void releases(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(thousandths),
-		cmocka_unit_test(unsigned_numbers),
-		cmocka_unit_test(signed_numbers),
-		cmocka_unit_test(descriptors),
-		cmocka_unit_test(lists_of_numbers),
-		cmocka_unit_test(booleans),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(times),
-		cmocka_unit_test(versions),
-		cmocka_unit_test(releases),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

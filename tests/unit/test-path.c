@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
 #include "ga/alloc.h"
 #include "ga/path.h"
 
-static void joining(void **state)
+TEST(joining)
 {
 	static const struct {
 		const char *a, *b, *out;
@@ -20,7 +15,6 @@ static void joining(void **state)
 		{ "/", "b", "/b" },  { "a", "", "a/" },	   { "/x y", "z/w", "/x y/z/w" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *s = ga_path_join(cases[i].a, cases[i].b);
 
@@ -28,7 +22,7 @@ static void joining(void **state)
 	}
 }
 
-static void below(void **state)
+TEST(below)
 {
 	static const struct {
 		const char *path, *dir, *out;
@@ -39,7 +33,6 @@ static void below(void **state)
 		{ "/A/b", "/a", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		const char *s = ga_path_below(cases[i].path, cases[i].dir);
 
@@ -49,7 +42,7 @@ static void below(void **state)
 	}
 }
 
-static void base_and_parent(void **state)
+TEST(base_and_parent)
 {
 	static const struct {
 		const char *path, *base, *parent;
@@ -59,7 +52,6 @@ static void base_and_parent(void **state)
 		{ "/", "", "/" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *parent = ga_path_parent(cases[i].path);
 
@@ -68,14 +60,13 @@ static void base_and_parent(void **state)
 	}
 }
 
-static void what_a_tree_may_hold(void **state)
+TEST(what_a_tree_may_hold)
 {
 	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b",
 					    "\n", "a/.b/c.", "\xff" };
 	static const char *const bad[] = { "",	  "/",	  "/a",	  "a/",	  "a//b",    ".",  "..",
 					   "./a", "a/.", "a/..", "a/../b", "../a", "a/./b", "a/b//" };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(good); i++)
 		if (!ga_path_relative_ok(good[i]))
 			fail_msg("'%s' refused", good[i]);
@@ -89,7 +80,7 @@ static int sign(int v)
 	return (v > 0) - (v < 0);
 }
 
-static void order_of_trees(void **state)
+TEST(order_of_trees)
 {
 	static const struct {
 		const char *a;
@@ -106,7 +97,6 @@ static void order_of_trees(void **state)
 		{ "a\x01", false, "a", true, -1 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		size_t an = strlen(cases[i].a), bn = strlen(cases[i].b);
 		int there = ga_path_tree_cmp(cases[i].a, an, cases[i].adir, cases[i].b, bn, cases[i].bdir);
@@ -117,7 +107,7 @@ static void order_of_trees(void **state)
 	}
 }
 
-static void spellings_of_dotgit(void **state)
+TEST(spellings_of_dotgit)
 {
 	static const char *const yes[] = {
 		".git",	    ".GIT",	     ".Git",		".git.",	   ".git ",	    ".git. . ",
@@ -129,7 +119,6 @@ static void spellings_of_dotgit(void **state)
 		"git~12", "xgit~1",  ".git/x" /* not one component */, ".g\xe2\x80\x8bit", ".gi\xe2\x81t",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(yes); i++)
 		if (!ga_path_component_is_dotgit(yes[i], strlen(yes[i])))
 			fail_msg("'%s' passes", yes[i]);
@@ -142,13 +131,4 @@ static void spellings_of_dotgit(void **state)
 	assert_false(ga_path_component_folds_to(".gitmodule", 10, ".gitmodules"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(joining),	   cmocka_unit_test(below),
-		cmocka_unit_test(base_and_parent), cmocka_unit_test(what_a_tree_may_hold),
-		cmocka_unit_test(order_of_trees),  cmocka_unit_test(spellings_of_dotgit),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -9,11 +9,10 @@
 #include "ga/path.h"
 #include "ga/snapshot.h"
 
-static void made_found_moved(void **state)
+TEST(made_found_moved)
 {
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 
-	(void)state;
 	SH("basic", "git init -q; mkdir -p d/e; echo 1 >d/e/f; echo x >x; ln -s x l; chmod +x x;"
 		    "printf 'sp ace' >'a\nb'; git add .; git commit -qm 1; echo 2 >d/e/f; git rm -q l;"
 		    "mkdir l; echo n >l/n; git add .; git commit -qm 2; git tag two; git tag one HEAD~1");
@@ -49,13 +48,12 @@ static char *times(const char *dir)
 	return sh(".", "cd '%s'; find . ! -path './.git*' -printf '%%P %%T@\\n' | LC_ALL=C sort", dir);
 }
 
-static void same_content_same_time(void **state)
+TEST(same_content_same_time)
 {
 	cleanup_base struct ga_base a = GA_BASE_INIT;
 	cleanup_free char *dir = in_scratch("times"), *users = NULL, *bases = NULL;
 	struct stat st;
 
-	(void)state;
 	SH("times", "git init -q; mkdir -p d/e sub; for i in 1 2 3 4; do echo $i >d/e/$i; done;"
 		    "echo x >top; ln -s top l; : >empty; git add .; git commit -qm 1;"
 		    "touch -hd '2001-02-03 04:05:06.123456789' l d/e/1 top; touch -d 2002-02-02 d/e d;"
@@ -90,7 +88,7 @@ static void same_content_same_time(void **state)
 		    "[ \"$(stat -c %%y d/e/4)\" != \"$(stat -c %%y '%s'/d/e/4)\" ]", a.tree, a.tree);
 }
 
-static void carried_work_keeps_its_times(void **state)
+TEST(carried_work_keeps_its_times)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -99,7 +97,6 @@ static void carried_work_keeps_its_times(void **state)
 	cleanup_free char *dir = in_scratch("carry"), *branch = NULL, *users = NULL, *bases = NULL;
 	struct ga_oid head, snap;
 
-	(void)state;
 	SH("carry", "git init -q; for i in 1 2 3; do echo $i >f$i; done; git add .; git commit -qm 1;"
 		    "touch -d 2001-01-01 f1; echo edited >f2; touch -d 2005-05-05 f2; rm f3;"
 		    "mkdir new; echo u >new/u; touch -d 2006-06-06 new/u");
@@ -119,12 +116,11 @@ static void carried_work_keeps_its_times(void **state)
 
 /* An edit of the same size within the second of the checkout must be seen by
  * git inside, which looks at whole seconds and size only. */
-static void quick_edits_are_seen(void **state)
+TEST(quick_edits_are_seen)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL;
 
-	(void)state;
 	SH("quick", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f;"
 		    "git commit -qam 2");
 	acquire("quick", "HEAD", &b); /* f is as young as it can be on both sides */
@@ -136,12 +132,11 @@ static void quick_edits_are_seen(void **state)
 }
 
 /* Files that a move wrote a moment ago are no reason to look at all of them in the next one. */
-static void young_files_do_not_stop_a_move(void **state)
+TEST(young_files_do_not_stop_a_move)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL, *trace = NULL;
 
-	(void)state;
 	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;"
 		    "git tag c$i; done");
 	acquire("young", "c1", &b);
@@ -159,7 +154,7 @@ static void young_files_do_not_stop_a_move(void **state)
 	assert_string_equal(out, "      2 git checkout");
 }
 
-static void incomplete_bases_are_made_anew(void **state)
+TEST(incomplete_bases_are_made_anew)
 {
 	static const char *const damage[] = {
 		"rm -f commit; rm tree/f; echo bad >tree/bad; touch index.lock",
@@ -169,7 +164,6 @@ static void incomplete_bases_are_made_anew(void **state)
 		"rm -f commit; cp key making; chmod 0555 tree",
 	};
 
-	(void)state;
 	SH("broken", "git init -q; echo 1 >f; git add f; git commit -qm 1");
 	for (size_t i = 0; i < GA_NELEMS(damage); i++) {
 		cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
@@ -187,11 +181,10 @@ static void incomplete_bases_are_made_anew(void **state)
 }
 
 /* After a crash of the machine, the last writes may be missing. */
-static void another_boot_is_looked_over(void **state)
+TEST(another_boot_is_looked_over)
 {
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 
-	(void)state;
 	SH("boot", "git init -q; for i in 1 2 3; do echo $i >f$i; done; git add .; git commit -qm 1");
 	acquire("boot", "HEAD", &a);
 	ga_base_release(&a);
@@ -202,12 +195,11 @@ static void another_boot_is_looked_over(void **state)
 	assert_template("boot", "HEAD", &b);
 }
 
-static void rules_that_change_make_it_whole(void **state)
+TEST(rules_that_change_make_it_whole)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *count = NULL;
 
-	(void)state;
 	SH("rules", "git init -q; printf 'a\\nb\\n' >t; git add .; git commit -qm 1;"
 		    "echo '* text eol=crlf' >.gitattributes; git add .; git commit -qm 2");
 	acquire("rules", "HEAD~1", &b);
@@ -230,12 +222,11 @@ static void rules_that_change_make_it_whole(void **state)
 }
 
 /* Git with several workers would forget them. */
-static void encodings_of_directories_hold(void **state)
+TEST(encodings_of_directories_hold)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL;
 
-	(void)state;
 	SH("enc", "git init -q; for d in a b c d; do mkdir -p $d/e; for f in f g h e/i; do "
 		  "echo 12 >$d/$f.txt; done; echo '*.txt working-tree-encoding=UTF-16LE' "
 		  ">$d/.gitattributes; done; for f in */*.txt */*/*.txt; do "
@@ -254,13 +245,12 @@ static void encodings_of_directories_hold(void **state)
 	ga_base_release(&b);
 }
 
-static void filters_run_for_trusted_commits_only(void **state)
+TEST(filters_run_for_trusted_commits_only)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 	cleanup_free char *ran = NULL, *text = NULL;
 
-	(void)state;
 	SH("filter", "git init -q; git config filter.up.smudge 'touch ../filter-ran; tr a-z A-Z';"
 		     "git config filter.up.clean 'tr A-Z a-z'; git config filter.up.required true;"
 		     "git config filter.long.process 'touch ../filter-ran; false';"
@@ -278,12 +268,11 @@ static void filters_run_for_trusted_commits_only(void **state)
 	assert_string_equal(text, "hello\nHELLO");
 }
 
-static void sparse_and_gitlinks(void **state)
+TEST(sparse_and_gitlinks)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *list = NULL;
 
-	(void)state;
 	SH("sparse", "git init -q lib; git -C lib commit -q --allow-empty -m l; git init -q top;"
 		     "cd top; mkdir a b; touch r a/f b/f; git add .; git submodule add -q ../lib a/m"
 		     " 2>/dev/null; git commit -qm 1; git sparse-checkout set a");
@@ -299,7 +288,7 @@ static void sparse_and_gitlinks(void **state)
 	assert_string_equal(list, "./.git ./.gitmodules ./b ./b/f ./r ");
 }
 
-static void linked_worktrees_have_their_own(void **state)
+TEST(linked_worktrees_have_their_own)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -309,7 +298,6 @@ static void linked_worktrees_have_their_own(void **state)
 	struct ga_base_opts o = { .trusted = true, .object_paths = &none };
 	struct ga_oid head;
 
-	(void)state;
 	SH("wt", "git init -q; touch f; git add f; git commit -qm 1; git worktree add -q ../wt2");
 	acquire("wt", "HEAD", &a);
 	r = open_ok("wt2");
@@ -318,12 +306,11 @@ static void linked_worktrees_have_their_own(void **state)
 	assert_string_not_equal(a.tree, b.tree);
 }
 
-static void hooks_and_the_users_tree_are_left_alone(void **state)
+TEST(hooks_and_the_users_tree_are_left_alone)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *before = NULL, *after = NULL;
 
-	(void)state;
 	SH("alone", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f; git commit -qam 2;"
 		    "for h in post-checkout post-index-change; do "
 		    "printf '#!/bin/sh\\ntouch %s/hook-ran\\n' >.git/hooks/$h; chmod +x .git/hooks/$h;"
@@ -387,12 +374,11 @@ static pid_t acquire_in_child(const char *name, const char *rev, unsigned hold_m
 	return pid;
 }
 
-static void ten_processes_share_one(void **state)
+TEST(ten_processes_share_one)
 {
 	cleanup_free char *count = NULL;
 	pid_t pids[10];
 
-	(void)state;
 	make_big("ten");
 	for (size_t i = 0; i < GA_NELEMS(pids); i++)
 		pids[i] = acquire_in_child("ten", "c0", 300);
@@ -406,13 +392,12 @@ static void ten_processes_share_one(void **state)
 	assert_string_equal(count, "1");
 }
 
-static void many_processes_many_commits(void **state)
+TEST(many_processes_many_commits)
 {
 	static const char *const revs[] = { "c0", "c1", "c2", "c3" };
 	cleanup_free char *count = NULL;
 	pid_t pids[10];
 
-	(void)state;
 	make_big("many");
 	for (unsigned round = 0; round < 3; round++) {
 		for (size_t i = 0; i < GA_NELEMS(pids); i++)
@@ -429,11 +414,10 @@ static void many_processes_many_commits(void **state)
 	assert_string_equal(count, "few");
 }
 
-static void death_at_any_moment(void **state)
+TEST(death_at_any_moment)
 {
 	static const char *const revs[] = { "c0", "c3", "c1", "c2" };
 
-	(void)state;
 	make_big("death");
 	for (unsigned i = 0; i < 24; i++) {
 		cleanup_base struct ga_base b = GA_BASE_INIT;
@@ -451,26 +435,4 @@ static void death_at_any_moment(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(made_found_moved),
-		cmocka_unit_test(same_content_same_time),
-		cmocka_unit_test(carried_work_keeps_its_times),
-		cmocka_unit_test(quick_edits_are_seen),
-		cmocka_unit_test(young_files_do_not_stop_a_move),
-		cmocka_unit_test(incomplete_bases_are_made_anew),
-		cmocka_unit_test(another_boot_is_looked_over),
-		cmocka_unit_test(rules_that_change_make_it_whole),
-		cmocka_unit_test(encodings_of_directories_hold),
-		cmocka_unit_test(filters_run_for_trusted_commits_only),
-		cmocka_unit_test(sparse_and_gitlinks),
-		cmocka_unit_test(linked_worktrees_have_their_own),
-		cmocka_unit_test(hooks_and_the_users_tree_are_left_alone),
-		cmocka_unit_test(ten_processes_share_one),
-		cmocka_unit_test(many_processes_many_commits),
-		cmocka_unit_test(death_at_any_moment),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -29,7 +24,7 @@ static int run_sh(const char *script, struct ga_process *p, int *status, struct 
 	return ga_process_run(p, status, err);
 }
 
-static void status_of_exit_and_signal(void **state)
+TEST(status_of_exit_and_signal)
 {
 	static const struct {
 		const char *script;
@@ -42,7 +37,6 @@ static void status_of_exit_and_signal(void **state)
 		{ "kill -TERM $$", 128 + SIGTERM },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_process p = GA_PROCESS_INIT;
@@ -54,14 +48,13 @@ static void status_of_exit_and_signal(void **state)
 	}
 }
 
-static void streams_are_kept_apart(void **state)
+TEST(streams_are_kept_apart)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
-	(void)state;
 	ga_buf_adds(&out, "before ");
 	p.in = "hello\n";
 	p.in_len = 6;
@@ -74,14 +67,13 @@ static void streams_are_kept_apart(void **state)
 }
 
 /* More than any pipe holds, in and out at the same time. */
-static void large_input_and_output(void **state)
+TEST(large_input_and_output)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
-	(void)state;
 	for (int i = 0; i < 300000; i++)
 		ga_buf_addf(&in, "line %d\n", i);
 	p.in = in.ptr;
@@ -95,14 +87,13 @@ static void large_input_and_output(void **state)
 	assert_memory_equal(errout.ptr, in.ptr + in.len - 65536, 65536);
 }
 
-static void too_much_output_ends_it(void **state)
+TEST(too_much_output_ends_it)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	int status = -1;
 
-	(void)state;
 	p.out = &out;
 	p.out_max = 1000;
 	assert_int_equal(run_sh("yes", &p, &status, &err), -1);
@@ -110,14 +101,13 @@ static void too_much_output_ends_it(void **state)
 	assert_int_equal(status, -1);
 }
 
-static void timeout_kills(void **state)
+TEST(timeout_kills)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	time_t start = time(NULL);
 	int status;
 
-	(void)state;
 	p.timeout_ms = 50;
 	assert_int_equal(run_sh("exec sleep 60", &p, &status, &err), -1);
 	assert_string_equal(err.msg, "'sh' took longer than 50 ms");
@@ -125,7 +115,7 @@ static void timeout_kills(void **state)
 }
 
 /* A daemon left behind keeps the pipes open, but not us. */
-static void descendant_does_not_hold_us(void **state)
+TEST(descendant_does_not_hold_us)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -133,7 +123,6 @@ static void descendant_does_not_hold_us(void **state)
 	time_t start = time(NULL);
 	int status;
 
-	(void)state;
 	p.out = &out;
 	assert_int_equal(run_sh("sleep 60 & echo $!", &p, &status, &err), 0);
 	assert_true(time(NULL) - start < 30);
@@ -148,7 +137,7 @@ static void descendant_does_not_hold_us(void **state)
 	}
 }
 
-static void what_it_wrote_is_waited_for(void **state)
+TEST(what_it_wrote_is_waited_for)
 {
 	static const struct {
 		const char *script;
@@ -162,7 +151,6 @@ static void what_it_wrote_is_waited_for(void **state)
 		{ "exit 3", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -181,21 +169,20 @@ static void what_it_wrote_is_waited_for(void **state)
 	}
 }
 
-static void missing_program(void **state)
+TEST(missing_program)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	const char *const argv[] = { "no such\nprogram", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
-	(void)state;
 	p.argv = argv;
 	assert_int_equal(ga_process_run(&p, &status, &err), -1);
 	assert_non_null(strstr(err.msg, "cannot run"));
 	assert_null(strchr(err.msg, '\n'));
 }
 
-static void directory_environment_signals(void **state)
+TEST(directory_environment_signals)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -204,7 +191,6 @@ static void directory_environment_signals(void **state)
 	sigset_t set, old;
 	int status;
 
-	(void)state;
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
 	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
@@ -244,7 +230,7 @@ static void take_over_and_end(void)
 	_exit(status == 3 && !strcmp(out.ptr, "one\n") && !strcmp(errout.ptr, "two\n") ? 0 : 2);
 }
 
-static void one_is_handed_over(void **state)
+TEST(one_is_handed_over)
 {
 	static const char *const bad[] = { "", "x", "1", "1,2", "0,-1,-1", "-1,-1,-1", "1,-1,-1,",
 					   "1,-1,-1,4", "1,2,-1", "1,-1,9999" };
@@ -254,7 +240,6 @@ static void one_is_handed_over(void **state)
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid)
 		take_over_and_end();
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -271,7 +256,7 @@ static void one_is_handed_over(void **state)
 }
 
 /* A descriptor without close-on-exec, as a careless caller may have left it. */
-static void no_other_descriptor_is_inherited(void **state)
+TEST(no_other_descriptor_is_inherited)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -281,14 +266,13 @@ static void no_other_descriptor_is_inherited(void **state)
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
-	(void)state;
 	assert_true(leak >= 3);
 	p.out = &out;
 	assert_int_equal(run_sh(script, &p, &status, &err), 0);
 	assert_string_equal(out.ptr, "0\n1\n2\n");
 }
 
-static void one_descriptor_may_be_kept(void **state)
+TEST(one_descriptor_may_be_kept)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -296,7 +280,6 @@ static void one_descriptor_may_be_kept(void **state)
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
-	(void)state;
 	p.in = "x";
 	p.in_len = 1;
 	p.out = &out;
@@ -318,7 +301,7 @@ static size_t count_fds(void)
 	return n;
 }
 
-static void given_descriptors_and_no_leak(void **state)
+TEST(given_descriptors_and_no_leak)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int in = ga_memfd("in", "abc", 3, &err);
@@ -326,7 +309,6 @@ static void given_descriptors_and_no_leak(void **state)
 	char path[] = "/tmp/ga-process.XXXXXX", got[16] = "";
 	size_t before;
 
-	(void)state;
 	assert_true(in >= 0);
 	result = mkostemp(path, O_CLOEXEC);
 	assert_true(result >= 0);
@@ -393,7 +375,7 @@ static int run_named(const char *name, struct ga_buf *out)
 }
 
 /* A directory of the name, a file that is not executable, one by a relative name: none is it. */
-static void a_program_is_found(void **state)
+TEST(a_program_is_found)
 {
 	char dir[] = "/tmp/ga-process.XXXXXX";
 	static const struct {
@@ -405,7 +387,6 @@ static void a_program_is_found(void **state)
 		{ ":/nowhere:T/dir:T/plain:d:T/d:T/dir", true }, { "T/d/", true },
 	};
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	assert_int_equal(chdir(dir), 0);
 	assert_int_equal(mkdir("dir", 0700) || mkdir("dir/p", 0700) || mkdir("plain", 0700) ||
@@ -425,14 +406,13 @@ static void a_program_is_found(void **state)
 }
 
 /* What stands in a directory that depends on where one is, is neither run nor handed on. */
-static void gt20_no_relative_directory_is_searched(void **state)
+TEST(gt20_no_relative_directory_is_searched)
 {
 	static const char *const paths[] = { ".:T", ":T", "d::T", "./d:T:", "T:d", "T:", "..:T:..", "T" };
 	static const char *const others[] = { ".:d", ":", "d", "" };
 	char dir[] = "/tmp/ga-process.XXXXXX", planted[] = "/tmp/ga-process.XXXXXX";
 	cleanup_free char *before = ga_strdup(getenv("PATH"));
 
-	(void)state;
 	assert_true(mkdtemp(dir) && mkdtemp(planted));
 	assert_int_equal(chdir(planted) || mkdir("d", 0700), 0);
 	make_script("p", "echo planted");
@@ -464,25 +444,4 @@ static void gt20_no_relative_directory_is_searched(void **state)
 			 unlink("p") || chdir("/") || rmdir(dir) || rmdir(planted), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_program_is_found),
-		cmocka_unit_test(gt20_no_relative_directory_is_searched),
-		cmocka_unit_test(status_of_exit_and_signal),
-		cmocka_unit_test(streams_are_kept_apart),
-		cmocka_unit_test(large_input_and_output),
-		cmocka_unit_test(too_much_output_ends_it),
-		cmocka_unit_test(timeout_kills),
-		cmocka_unit_test(descendant_does_not_hold_us),
-		cmocka_unit_test(what_it_wrote_is_waited_for),
-		cmocka_unit_test(missing_program),
-		cmocka_unit_test(directory_environment_signals),
-		cmocka_unit_test(one_is_handed_over),
-		cmocka_unit_test(no_other_descriptor_is_inherited),
-		cmocka_unit_test(one_descriptor_may_be_kept),
-		cmocka_unit_test(given_descriptors_and_no_leak),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

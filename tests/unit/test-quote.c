@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -16,7 +11,7 @@ struct one {
 	const char *in, *out;
 };
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct one cases[] = {
 		{ "", "\"\"" },
@@ -48,7 +43,6 @@ static void names(void **state)
 		{ "\xe2\xa0\x81\xe3\x80\x81", "\xe2\xa0\x81\xe3\x80\x81" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *q = ga_quote(cases[i].in);
 
@@ -57,7 +51,7 @@ static void names(void **state)
 	}
 }
 
-static void a_message_has_quotes_of_its_own(void **state)
+TEST(a_message_has_quotes_of_its_own)
 {
 	static const struct one cases[] = {
 		{ "", "" },
@@ -66,7 +60,6 @@ static void a_message_has_quotes_of_its_own(void **state)
 		{ "a\nb\x1b", "a\\nb\\e" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *got = ga_escape(cases[i].in);
 
@@ -74,7 +67,7 @@ static void a_message_has_quotes_of_its_own(void **state)
 	}
 }
 
-static void text_keeps_its_lines(void **state)
+TEST(text_keeps_its_lines)
 {
 	static const struct one cases[] = {
 		{ "one\n\ttwo\n", "one\n\ttwo\n" },
@@ -85,7 +78,6 @@ static void text_keeps_its_lines(void **state)
 		{ "a\xe3\x80\x80" "b\xc2\xa0", "a\xe3\x80\x80" "b\xc2\xa0" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -96,11 +88,10 @@ static void text_keeps_its_lines(void **state)
 
 /* Whatever goes in, only printable ASCII and valid, visible UTF-8 comes out; and
  * different names look different. All strings of two bytes. */
-static void nothing_raw_comes_out(void **state)
+TEST(nothing_raw_comes_out)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT, before = GA_BUF_INIT;
 
-	(void)state;
 	for (unsigned v = 0; v < 65536; v++) {
 		const char in[2] = { (char)(v >> 8), (char)(v & 255) };
 
@@ -118,16 +109,15 @@ static void nothing_raw_comes_out(void **state)
 	}
 }
 
-static void nul_and_cut_sequences(void **state)
+TEST(nul_and_cut_sequences)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	(void)state;
 	ga_quote_add(&b, "a\0b\xe2\x80", 5);
 	assert_string_equal(b.ptr, "a\\x00b\\xe2\\x80");
 }
 
-static void utf8(void **state)
+TEST(utf8)
 {
 	static const struct {
 		const char *s;
@@ -149,14 +139,13 @@ static void utf8(void **state)
 		{ "ok\xc3(", 4, false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		if (ga_utf8_valid(cases[i].s, cases[i].n) != cases[i].ok)
 			fail_msg("case %zu", i);
 }
 
 /* What a real shell makes of the quoted word is the word. */
-static void shell_words(void **state)
+TEST(shell_words)
 {
 	static const char *const words[] = {
 		"",	  "plain-1.0/x", "two words", "it's",	 "''",	    "$HOME `id` $(id)",
@@ -164,7 +153,6 @@ static void shell_words(void **state)
 		"\xff\x01\x1b",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(words); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -183,7 +171,7 @@ static void shell_words(void **state)
 	}
 }
 
-static void base64(void **state)
+TEST(base64)
 {
 	static const struct {
 		const char *in;
@@ -202,7 +190,6 @@ static void base64(void **state)
 		{ "\xfb\xff", 2, "+/8=" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_free char *s = ga_base64(cases[i].in, cases[i].n);
 
@@ -210,7 +197,7 @@ static void base64(void **state)
 	}
 }
 
-static void as_git(void **state)
+TEST(as_git)
 {
 	static const struct {
 		const char *in, *out;
@@ -223,7 +210,6 @@ static void as_git(void **state)
 		{ "\xc3\xa9", "\\303\\251", true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -232,9 +218,8 @@ static void as_git(void **state)
 	}
 }
 
-static void cut_between_characters(void **state)
+TEST(cut_between_characters)
 {
-	(void)state;
 	assert_int_equal(ga_utf8_cut("abc", 3, 3), 3);
 	assert_int_equal(ga_utf8_cut("abc", 3, 2), 2);
 	assert_int_equal(ga_utf8_cut("abc", 3, 0), 0);
@@ -248,20 +233,4 @@ static void cut_between_characters(void **state)
 	assert_int_equal(ga_utf8_cut("\x80\x80", 2, 1), 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),
-		cmocka_unit_test(a_message_has_quotes_of_its_own),
-		cmocka_unit_test(text_keeps_its_lines),
-		cmocka_unit_test(nothing_raw_comes_out),
-		cmocka_unit_test(nul_and_cut_sequences),
-		cmocka_unit_test(utf8),
-		cmocka_unit_test(shell_words),
-		cmocka_unit_test(base64),
-		cmocka_unit_test(as_git),
-		cmocka_unit_test(cut_between_characters),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,12 +3,7 @@
  * Recordings: what is written for any output cut in any way, what of it is read back, and how
  * it looks as text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,7 +100,7 @@ static void expect_bytes(const char *what, const struct ga_buf *got, const char 
 
 /* ---- the file */
 
-static void what_is_in_a_file(void **state)
+TEST_WITH(what_is_in_a_file, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);
@@ -154,7 +149,7 @@ static void what_is_in_a_file(void **state)
 	assert_string_equal(text.ptr, "80x24");
 }
 
-static void each_run_has_a_file(void **state)
+TEST_WITH(each_run_has_a_file, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *second = ga_path_join(dir, "transcript-2.cast");
@@ -178,7 +173,7 @@ static void each_run_has_a_file(void **state)
 	assert_string_equal(text.ptr, "x");
 }
 
-static void without_a_terminal(void **state)
+TEST_WITH(without_a_terminal, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);
@@ -192,7 +187,7 @@ static void without_a_terminal(void **state)
 	assert_string_equal(text.ptr, "a\r\nb\r\nc\r\n\r\n");
 }
 
-static void at_its_limit_it_ends(void **state)
+TEST_WITH(at_its_limit_it_ends, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, 100 << 10);
@@ -218,7 +213,7 @@ static void at_its_limit_it_ends(void **state)
 	assert_non_null(strstr(mark.ptr, "limits.transcript"));
 }
 
-static void a_limit_of_the_system(void **state)
+TEST_WITH(a_limit_of_the_system, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct rlimit was, low;
@@ -247,11 +242,10 @@ static void a_limit_of_the_system(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
 }
 
-static void where_nothing_can_be_written(void **state)
+TEST(where_nothing_can_be_written)
 {
 	struct ga_recorder *r = begin("/nonexistent", GA_RECORD_LEAST);
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		put(r, "0123456789", 10);
 	ga_record_flush(r);
@@ -299,14 +293,14 @@ static void add_random(struct ga_buf *in)
 		ga_buf_addch(in, (char)random());
 }
 
-static void any_bytes_cut_anywhere(void **state)
+TEST_WITH(any_bytes_cut_anywhere, make_dir, remove_dir)
 {
-	const char *dir = *state, *s = getenv("GA_TEST_SEED");
+	const char *dir = *state, *s = getenv("SEED");
 	uint64_t seed = (uint64_t)time(NULL);
 
 	if (s)
 		assert_true(ga_parse_u64(s, UINT32_MAX, &seed));
-	print_message("# GA_TEST_SEED=%u\n", (unsigned)seed);
+	print_message("# SEED=%u\n", (unsigned)seed);
 	srandom((unsigned)seed);
 	for (int round = 0; round < 300; round++) {
 		cleanup_buf struct ga_buf in = GA_BUF_INIT, want = GA_BUF_INIT, got = GA_BUF_INIT;
@@ -345,7 +339,7 @@ static void write_cast(const char *dir, const char *text, size_t n)
 	assert_int_equal(ga_write_full(fd, text, n), 0);
 }
 
-static void damaged_lines_are_passed_over(void **state)
+TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 {
 	static const char head[] = "{\"version\": 2}\n[0.5, \"o\", \"a\"]\n";
 	static const char rest[] =
@@ -404,7 +398,7 @@ static void damaged_lines_are_passed_over(void **state)
 
 /* ---- as text */
 
-static void as_text(void **state)
+TEST(as_text)
 {
 	static const struct {
 		const char *in, *out;
@@ -429,7 +423,6 @@ static void as_text(void **state)
 		{ "a\\b\r\n", "a\\b\n" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		for (size_t cut = 0; cut <= strlen(cases[i].in); cut++) {
 			cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -445,13 +438,12 @@ static void as_text(void **state)
 }
 
 /* A line without an end is given out in parts, none of which is part of a character. */
-static void a_line_without_an_end(void **state)
+TEST(a_line_without_an_end)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_record_text t = GA_RECORD_TEXT_INIT;
 	size_t most = 0;
 
-	(void)state;
 	for (int i = 0; i < 200000; i++) {
 		ga_record_text(&t, "\xe2\x82\xac", 3, &out);
 		most = t.line.len > most ? t.line.len : most;
@@ -463,20 +455,4 @@ static void a_line_without_an_end(void **state)
 	ga_record_text_release(&t);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_in_a_file, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(each_run_has_a_file, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(without_a_terminal, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(at_its_limit_it_ends, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(a_limit_of_the_system, make_dir, remove_dir),
-		cmocka_unit_test(where_nothing_can_be_written),
-		cmocka_unit_test_setup_teardown(any_bytes_cut_anywhere, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(damaged_lines_are_passed_over, make_dir, remove_dir),
-		cmocka_unit_test(as_text),
-		cmocka_unit_test(a_line_without_an_end),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -18,13 +18,12 @@ static struct ga_repo *make(const char *dir)
 	return open_repo(dir);
 }
 
-static void read_and_list(void **state)
+TEST(read_and_list)
 {
 	cleanup_repo struct ga_repo *r = make("read");
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
 	struct ga_oid oid;
 
-	(void)state;
 	SH("read", "git update-ref refs/agent/x/base %s; git update-ref refs/agent/x/held %s;"
 		   "git update-ref refs/agent/xy/base %s; git pack-refs --all;"
 		   "git update-ref refs/agent/x/aa %s; git symbolic-ref refs/agent/x/sym HEAD;"
@@ -64,13 +63,12 @@ static void assert_refs(const char *dir, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void all_or_nothing(void **state)
+TEST(all_or_nothing)
 {
 	static const struct ga_oid zero;
 	cleanup_repo struct ga_repo *r = make("txn");
 	cleanup_free char *log = NULL;
 
-	(void)state;
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 
@@ -106,7 +104,7 @@ static void all_or_nothing(void **state)
 	}
 }
 
-static void what_does_not_reach_the_disk_is_told(void **state)
+TEST(what_does_not_reach_the_disk_is_told)
 {
 	static const char *const known_names[] = { "refs", "refs/agent", "refs/agent/d" };
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT,
@@ -117,7 +115,6 @@ static void what_does_not_reach_the_disk_is_told(void **state)
 	struct ga_refs_job *job;
 	struct ga_oid head;
 
-	(void)state;
 	SH("disk", "git init -q; git commit -q --allow-empty -m x");
 	r = open_repo("disk");
 	OK(ga_ref_read(r, "HEAD", &head, &err));
@@ -137,12 +134,11 @@ static void what_does_not_reach_the_disk_is_told(void **state)
 	OK(ga_refs_update(r, &u, "m", &err));
 }
 
-static void hooks_stay_out(void **state)
+TEST(hooks_stay_out)
 {
 	cleanup_repo struct ga_repo *r = make("hook");
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 
-	(void)state;
 	SH("hook", "printf '#!/bin/sh\\ntouch ../ran; exit 1\\n' >.git/hooks/reference-transaction;"
 		   "chmod +x .git/hooks/reference-transaction");
 	ga_ref_updates_add(&u, "refs/agent/x/base", NULL, &one);
@@ -152,11 +148,10 @@ static void hooks_stay_out(void **state)
 	assert_refs("hook", "refs/agent/x/base 1\nrefs/agent/y/base 1");
 }
 
-static void conflicts_are_explained(void **state)
+TEST(conflicts_are_explained)
 {
 	cleanup_repo struct ga_repo *r = make("df");
 
-	(void)state;
 	SH("df", "git branch agent; git update-ref refs/agent/x/base/deeper HEAD");
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -178,12 +173,11 @@ static void conflicts_are_explained(void **state)
 	assert_refs("df", "refs/agent/x/base/deeper 2\nrefs/heads/agent 2");
 }
 
-static void one_in_process(void **state)
+TEST(one_in_process)
 {
 	cleanup_repo struct ga_repo *r = make("one");
 	struct ga_oid bad;
 
-	(void)state;
 	OK(ga_ref_create(r, "refs/agent/x/base", &one, "why", &err));
 	OK(ga_ref_create(r, "refs/heads/agent/log", &one, "why", &err));
 	SH("one", "grep -q why .git/logs/refs/heads/agent/log && test ! -e .git/logs/refs/agent/x/base;"
@@ -204,12 +198,11 @@ static void one_in_process(void **state)
 	OK(ga_ref_create(r, "refs/agent/x", &two, "why", &err));
 }
 
-static void pinned_objects_survive_gc(void **state)
+TEST(pinned_objects_survive_gc)
 {
 	cleanup_repo struct ga_repo *r = make("pin");
 	struct ga_oid lost[3];
 
-	(void)state;
 	OK(ga_ref_create(r, "refs/agent/x/base", &one, "why", &err));
 	lost[0] = OID("pin", "git commit-tree -m a HEAD^{tree}");
 	lost[1] = OID("pin", "git commit-tree -m b HEAD^{tree}");
@@ -221,7 +214,7 @@ static void pinned_objects_survive_gc(void **state)
 	SH("pin", "git fsck --no-dangling");
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const good[] = { "refs/heads/agent/claude-1", "refs/agent/x/heads/a.b",
 					    "refs/agent/\xc3\xa4" };
@@ -235,7 +228,6 @@ static void names(void **state)
 	};
 	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(good); i++)
 		if (!ga_ref_name_ok(good[i]))
 			fail_msg("refused: %s", good[i]);
@@ -251,7 +243,7 @@ static void names(void **state)
 }
 
 /* What is a tip of the user's is one that git finds on them, and no session's is. */
-static void tips(void **state)
+TEST(tips)
 {
 	static const struct {
 		const char *ref;
@@ -265,7 +257,6 @@ static void tips(void **state)
 	};
 	cleanup_repo struct ga_repo *r = make("tips");
 
-	(void)state;
 	SH("tips", "git reset -q --hard HEAD~");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_refs struct ga_refs host = GA_REFS_INIT;
@@ -282,14 +273,13 @@ static void tips(void **state)
 }
 
 /* A name is what git takes it for, of several refs too; that of one is found without git. */
-static void resolved_as_git_does(void **state)
+TEST(resolved_as_git_does)
 {
 	static const char *const names[] = { "main", "heads/main", "tags/tag", "origin/main",
 					     "origin", "twice", "ORIG_HEAD", "abcdef" };
 	cleanup_repo struct ga_repo *r = make("resolve");
 	cleanup_free char *trace = in_scratch("resolve-trace"), *asked = NULL;
 
-	(void)state;
 	SH("resolve", "git branch twice HEAD~; git tag twice; git tag tag HEAD~; git tag abcdef HEAD~;"
 		      "git update-ref ORIG_HEAD HEAD~; git update-ref refs/remotes/origin/main HEAD~;"
 		      "git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main");
@@ -305,20 +295,4 @@ static void resolved_as_git_does(void **state)
 	assert_string_equal(asked, "twice\nORIG_HEAD");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read_and_list),
-		cmocka_unit_test(all_or_nothing),
-		cmocka_unit_test(what_does_not_reach_the_disk_is_told),
-		cmocka_unit_test(hooks_stay_out),
-		cmocka_unit_test(conflicts_are_explained),
-		cmocka_unit_test(one_in_process),
-		cmocka_unit_test(pinned_objects_survive_gc),
-		cmocka_unit_test(names),
-		cmocka_unit_test(tips),
-		cmocka_unit_test(resolved_as_git_does),
-	};
-
-	return cmocka_run_group_tests_name("refs", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

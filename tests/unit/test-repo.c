@@ -30,13 +30,12 @@ static void assert_refused(const char *rel, const char *what)
 		fail_msg("'%s' not in: %s", what, err.msg);
 }
 
-static void opens_from_anywhere_beneath(void **state)
+TEST(opens_from_anywhere_beneath)
 {
 	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
 	cleanup_free char *top = in_scratch("open/with space, and:colon");
 	cleanup_free char *git = ga_path_join(top, ".git");
 
-	(void)state;
 	SH("open/with space, and:colon", "git init -q; mkdir -p a/b; ln -s . ../link");
 	a = open_ok("open/with space, and:colon");
 	b = open_ok("open/link/with space, and:colon/a/b");
@@ -51,11 +50,10 @@ static void opens_from_anywhere_beneath(void **state)
 	assert_null(ga_repo_operation(a));
 }
 
-static void known_extensions(void **state)
+TEST(known_extensions)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("ext", "git init -q; git config core.repositoryFormatVersion 1;"
 		  "git config extensions.worktreeConfig true;"
 		  "git config extensions.partialClone origin;"
@@ -71,9 +69,8 @@ static void known_extensions(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	SH("refuse/none", ":");
 	assert_refused("refuse/none", "not in a git repository");
 	SH("refuse", "git init -q --bare bare; git init -q --object-format=sha256 sha256;"
@@ -90,11 +87,10 @@ static void refusals(void **state)
 	assert_refused("refuse/broken", "cannot open repository");
 }
 
-static void linked_worktrees(void **state)
+TEST(linked_worktrees)
 {
 	cleanup_repo struct ga_repo *main_tree = NULL, *linked = NULL, *of_bare = NULL;
 
-	(void)state;
 	SH("linked", "git init -q a; cd a; git commit -q --allow-empty -m x;"
 		     "git worktree add -q ../b; git clone -q --bare . ../bare;"
 		     "cd ../bare; git worktree add -q ../c main");
@@ -116,11 +112,10 @@ static char *id_of(const char *rel)
 	return ga_strdup(ga_repo_info(r)->id);
 }
 
-static void moved_keeps_copied_changes_id(void **state)
+TEST(moved_keeps_copied_changes_id)
 {
 	cleanup_free char *first = NULL, *moved = NULL, *again = NULL, *copy = NULL, *copy2 = NULL;
 
-	(void)state;
 	SH("id/a", "git init -q");
 	first = id_of("id/a");
 	SH("id", "mv a b");
@@ -135,11 +130,10 @@ static void moved_keeps_copied_changes_id(void **state)
 	assert_string_equal(again, first);
 }
 
-static void damaged_id_is_replaced(void **state)
+TEST(damaged_id_is_replaced)
 {
 	cleanup_free char *a = NULL, *b = NULL;
 
-	(void)state;
 	SH("id2/a", "git init -q; mkdir .git/git-agent; printf 01234 >.git/git-agent/id");
 	a = id_of("id2/a");
 	assert_int_equal(strlen(a), 16);
@@ -148,12 +142,11 @@ static void damaged_id_is_replaced(void **state)
 }
 
 /* First sessions of one repository, started at the same time. */
-static void one_id_for_many_processes(void **state)
+TEST(one_id_for_many_processes)
 {
 	cleanup_free char *sorted = NULL;
 	pid_t pids[8];
 
-	(void)state;
 	SH("race/a", "git init -q");
 	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
 		pids[i] = fork();
@@ -176,7 +169,7 @@ static void one_id_for_many_processes(void **state)
 	assert_string_equal(sorted, "1");
 }
 
-static void object_dirs_follow_alternates(void **state)
+TEST(object_dirs_follow_alternates)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -185,7 +178,6 @@ static void object_dirs_follow_alternates(void **state)
 	cleanup_free char *o1 = in_scratch("alt/b/.git/objects");
 	cleanup_free char *o2 = in_scratch("alt/a \"x/.git/objects");
 
-	(void)state;
 	SH("alt", "git init -q 'a \"x'; git init -q b; git init -q c;"
 		  "printf '\"%%s\"\\n' \"$PWD/a \\\\\\\"x/.git/objects\" >b/.git/objects/info/alternates;"
 		  "printf '# one\\n\\n../../../b/.git/objects\\n/nowhere\\n%%s\\n' "
@@ -198,7 +190,7 @@ static void object_dirs_follow_alternates(void **state)
 	assert_string_equal(dirs.v[2], o2);
 }
 
-static void head_and_revisions(void **state)
+TEST(head_and_revisions)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -209,7 +201,6 @@ static void head_and_revisions(void **state)
 					   "0123456789012345678901234567890123456789" };
 	struct ga_oid oid;
 
-	(void)state;
 	SH("head", "git init -q");
 	r = open_ok("head");
 	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 1);
@@ -243,11 +234,10 @@ static void head_and_revisions(void **state)
 	assert_string_equal(GA_HEX(&oid), first);
 }
 
-static void operations(void **state)
+TEST(operations)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("op", "git init -q; echo 1 >f; git add f; git commit -qm 1; git switch -qc other;"
 		 "echo 2 >f; git commit -qam 2; git switch -q main; echo 3 >f; git commit -qam 3;"
 		 "git merge -q other >/dev/null && exit 1; exit 0");
@@ -262,7 +252,7 @@ static void operations(void **state)
 }
 
 /* Held against what git makes of a copy of it. */
-static void index_is_a_tree(void **state)
+TEST(index_is_a_tree)
 {
 	static const struct {
 		const char *what;
@@ -286,7 +276,6 @@ static void index_is_a_tree(void **state)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("tree", "git init -q");
 	r = open_ok("tree");
 	for (size_t i = 0; i < GA_NELEMS(steps); i++) {
@@ -304,7 +293,7 @@ static void index_is_a_tree(void **state)
 }
 
 /* Neither hooks, nor monitors, nor variables of the surroundings. */
-static void git_runs_clean(void **state)
+TEST(git_runs_clean)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -316,7 +305,6 @@ static void git_runs_clean(void **state)
 	cleanup_free char *dir = in_scratch("clean");
 	struct ga_git g = GA_GIT_INIT;
 
-	(void)state;
 	SH("clean", "git init -q; git config core.fsmonitor evil");
 	r = open_ok("clean");
 	(void)setenv("GIT_DIR", "/nowhere", 1);
@@ -344,7 +332,7 @@ static void git_runs_clean(void **state)
 	assert_non_null(strstr(out.ptr, dir));
 }
 
-static void git_failures_have_the_last_line(void **state)
+TEST(git_failures_have_the_last_line)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -352,7 +340,6 @@ static void git_failures_have_the_last_line(void **state)
 	struct ga_git g = GA_GIT_INIT;
 	int status = 0;
 
-	(void)state;
 	SH("fail", "git init -q");
 	r = open_ok("fail");
 	g.args = args;
@@ -364,19 +351,18 @@ static void git_failures_have_the_last_line(void **state)
 	assert_null(strchr(err.msg, '\n'));
 }
 
-static void advice_is_no_last_line(void **state)
+TEST(advice_is_no_last_line)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_free char *line = NULL;
 
-	(void)state;
 	ga_buf_adds(&b, "first\nerror: why\nhint: do this\nhint:\nhint: or that\n\n");
 	line = ga_git_last_line(&b);
 	assert_string_equal(line, "why");
 }
 
 /* Objects go to another directory, and the repository's are still read. */
-static void quarantine_object_dir(void **state)
+TEST(quarantine_object_dir)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -386,7 +372,6 @@ static void quarantine_object_dir(void **state)
 	const char *const *args = write;
 	struct ga_git g = GA_GIT_INIT;
 
-	(void)state;
 	SH("quar:\"x", "git init -q; mkdir q; echo known | git hash-object -w --stdin >known");
 	known = sh("quar:\"x", "cat known");
 	r = open_ok("quar:\"x");
@@ -409,13 +394,12 @@ static void quarantine_object_dir(void **state)
 	assert_string_equal(found, "1\n1");
 }
 
-static void config_values(void **state)
+TEST(config_values)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 
-	(void)state;
 	SH("conf", "git init -q; printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
 		   "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
 		   ">>.git/config");
@@ -437,7 +421,7 @@ static void config_values(void **state)
 
 /* Paths in the configuration, as git expands them. "TOP", "HOME" and "ROOT" stand for the
  * working tree, $HOME, and the home of the user root. */
-static void user_files(void **state)
+TEST(user_files)
 {
 	static const struct {
 		const char *value, *xdg, *want; /* value NULL: unset */
@@ -456,7 +440,6 @@ static void user_files(void **state)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("paths", "git init -q");
 	r = open_ok("paths");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
@@ -484,7 +467,7 @@ static void user_files(void **state)
 	}
 }
 
-static void identities(void **state)
+TEST(identities)
 {
 	static const struct {
 		const char *name, *mail, *env, *want;
@@ -497,7 +480,6 @@ static void identities(void **state)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("ident", "git init -q");
 	r = open_ok("ident");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
@@ -522,14 +504,13 @@ static void identities(void **state)
 	}
 }
 
-static void no_identity_is_an_error(void **state)
+TEST(no_identity_is_an_error)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *got = NULL;
 
-	(void)state;
 	SH("noident", "git init -q; git config user.useConfigOnly true");
 	r = open_ok("noident");
 	(void)setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
@@ -541,7 +522,7 @@ static void no_identity_is_an_error(void **state)
 }
 
 /* Each with a file of what git dirs around it hold, which nothing may have changed. */
-static void superprojects(void **state)
+TEST(superprojects)
 {
 	static const struct {
 		const char *dir, *super; /* NULL: it is nobody's submodule */
@@ -556,7 +537,6 @@ static void superprojects(void **state)
 		{ "super/sub/lib", NULL },
 	};
 
-	(void)state;
 	SH("super/sub",
 	   "git init -q lib; git -C lib commit -q --allow-empty -m x; c='git clone -q ../lib'; git init -q top;"
 	   "mkdir top/vendor; cd top; $c m; git -C m commit -q --allow-empty -m y; $c vendor/deep; $c loose;"
@@ -582,30 +562,4 @@ static void superprojects(void **state)
 	SH("super/sub", "test ! -e split/.git/git-agent; test ! -e top/.git/git-agent");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(opens_from_anywhere_beneath),
-		cmocka_unit_test(known_extensions),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(linked_worktrees),
-		cmocka_unit_test(moved_keeps_copied_changes_id),
-		cmocka_unit_test(damaged_id_is_replaced),
-		cmocka_unit_test(one_id_for_many_processes),
-		cmocka_unit_test(object_dirs_follow_alternates),
-		cmocka_unit_test(head_and_revisions),
-		cmocka_unit_test(operations),
-		cmocka_unit_test(index_is_a_tree),
-		cmocka_unit_test(git_runs_clean),
-		cmocka_unit_test(git_failures_have_the_last_line),
-		cmocka_unit_test(advice_is_no_last_line),
-		cmocka_unit_test(quarantine_object_dir),
-		cmocka_unit_test(config_values),
-		cmocka_unit_test(user_files),
-		cmocka_unit_test(identities),
-		cmocka_unit_test(no_identity_is_an_error),
-		cmocka_unit_test(superprojects),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

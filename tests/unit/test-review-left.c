@@ -8,7 +8,7 @@
 #include "ga/quote.h"
 
 /* What was left behind is in nobody's way, and says so after a round trip. */
-static void left_flags(void **state)
+TEST(left_flags)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -18,7 +18,6 @@ static void left_flags(void **state)
 			      .path = path, .reason = reason};
 	const struct ga_flags f = {&one, 1, 1};
 
-	(void)state;
 	r.session = ga_strdup("s1");
 	ga_report_add_left_flags(&r, &f);
 	assert_true(r.flags[0].left);
@@ -37,7 +36,7 @@ static void left_flags(void **state)
 }
 
 /* An id comes out of a report, and that may be of anywhere. */
-static void left_ids(void **state)
+TEST(left_ids)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -46,7 +45,6 @@ static void left_ids(void **state)
 			      .path = path, .reason = reason};
 	const struct ga_flags f = {&one, 1, 1};
 
-	(void)state;
 	ga_report_add_left_flags(&r, &f);
 	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
 	(void)review_put_places(&out, false, &r, SIZE_MAX);
@@ -55,7 +53,7 @@ static void left_ids(void **state)
 
 /* Places have the flags of what lies in them, with the severity of the rule, and of what they are
  * themselves; names that only begin alike are other places. */
-static void left_places(void **state)
+TEST(left_places)
 {
 	static const struct {
 		const char *path, *rule;
@@ -76,7 +74,6 @@ static void left_places(void **state)
 	json_t *list, *place;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < GA_NELEMS(stored); i++) {
 		struct ga_flag one = {.rule = stored[i].rule, .category = "c",
 				      .severity = ga_rule_find(stored[i].rule)->severity,
@@ -117,7 +114,7 @@ static void left_places(void **state)
 	json_decref(list);
 }
 
-static void left_groups(void **state)
+TEST(left_groups)
 {
 	static const struct {
 		const char *path;
@@ -130,7 +127,6 @@ static void left_groups(void **state)
 	cleanup_(ga_left_release) struct ga_left_list l = GA_LEFT_INIT, g = GA_LEFT_INIT;
 	cleanup_buf struct ga_buf got = GA_BUF_INIT;
 
-	(void)state;
 	ga_left_group(&l, &g);
 	assert_int_equal(g.n, 0);
 	for (size_t i = 0; i < GA_NELEMS(lines); i++)
@@ -141,14 +137,4 @@ static void left_groups(void **state)
 	assert_string_equal(got.ptr, "a:1:10 d-x:2:10 d:7:20 e/x:5:10 f/p:6:10 f/q:7:10 ");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(left_flags),
-		cmocka_unit_test(left_ids),
-		cmocka_unit_test(left_places),
-		cmocka_unit_test(left_groups),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

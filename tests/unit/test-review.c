@@ -28,7 +28,7 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 
 /* ---- the value ---------------------------------------------------------- */
 
-static void flags_keep_verdicts(void **state)
+TEST(flags_keep_verdicts)
 {
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT, g = GA_FLAGS_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
@@ -36,7 +36,6 @@ static void flags_keep_verdicts(void **state)
 	struct ga_entry one = entry(1), two = entry(2);
 	struct ga_report_flag *x;
 
-	(void)state;
 	add(&f, "low", GA_LOW, "z", 1);
 	add(&f, "high", GA_HIGH, "b", 1);
 	add(&f, "crit", GA_CRITICAL, "c", 1);
@@ -94,12 +93,11 @@ static void sample(struct ga_report *r)
 	r->left.v[0] = (struct ga_left){ga_strdup("node_modules"), GA_LEFT_IGNORED, 7, 1ULL << 40};
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
 	cleanup_free char *text = NULL, *again = NULL;
 
-	(void)state;
 	sample(&r);
 	text = ga_report_encode(&r);
 	for (const char *p = text; *p; p++)
@@ -119,7 +117,7 @@ static void round_trip(void **state)
 }
 
 /* Whatever order a stored report has them in. */
-static void stored_flags_are_found(void **state)
+TEST(stored_flags_are_found)
 {
 	static const char crit[] = "\"severity\": \"critical\"", low[] = "\"severity\": \"low\"";
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
@@ -127,7 +125,6 @@ static void stored_flags_are_found(void **state)
 	cleanup_free char *text = NULL;
 	char *first;
 
-	(void)state;
 	r.session = ga_strdup("s1");
 	for (unsigned i = 0; i < 100; i++) {
 		cleanup_free char *path = ga_strf("p%02u", i);
@@ -156,7 +153,7 @@ static void stored_flags_are_found(void **state)
 }
 
 /* Each of these is the stored sample with one thing wrong. */
-static void decode_is_strict(void **state)
+TEST(decode_is_strict)
 {
 	static const struct {
 		const char *from, *to, *why;
@@ -187,7 +184,6 @@ static void decode_is_strict(void **state)
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
 	cleanup_free char *text = NULL;
 
-	(void)state;
 	sample(&r);
 	text = ga_report_encode(&r);
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
@@ -206,12 +202,11 @@ static void decode_is_strict(void **state)
 }
 
 /* A session has its result from the report, as often as it is told. */
-static void told(void **state)
+TEST(told)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, none = GA_REPORT_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 
-	(void)state;
 	r.tip.id[0] = 1;
 	r.held.id[0] = 2;
 	ga_strv_push(&r.notes, "a note");
@@ -232,12 +227,11 @@ static void told(void **state)
 	assert_int_equal(s.result.notes.n, 0);
 }
 
-static void on_the_ref(void **state)
+TEST(on_the_ref)
 {
 	cleanup_report struct ga_report back = GA_REPORT_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("ref", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
 		  "git switch -qc agent/s1; echo b >>a; git commit -qam two; git switch -q main");
 	stay_open(&t, "ref");
@@ -315,12 +309,11 @@ static void expect_in(const struct ga_buf *b, const char *what)
 		fail_msg("'%s' is not in:\n%s", what, b->ptr);
 }
 
-static void text(void **state)
+TEST(text)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, colour = GA_BUF_INIT;
 	struct stay t;
 
-	(void)state;
 	hostile(&t, "text");
 	OK(text_of(&t, false, &out, &err));
 	expect_clean(&out, false);
@@ -342,13 +335,12 @@ static void text(void **state)
 	stay_close(&t);
 }
 
-static void diff(void **state)
+TEST(diff)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, colour = GA_BUF_INIT;
 	const char *mk, *first;
 	struct stay t;
 
-	(void)state;
 	hostile(&t, "diff");
 	OK(diff_of(&t, false, &out, &err));
 	expect_clean(&out, false);
@@ -372,12 +364,11 @@ static void diff(void **state)
 	stay_close(&t);
 }
 
-static void diff_has_held_and_left_out(void **state)
+TEST(diff_has_held_and_left_out)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("parts",
 	   "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
 	   "git switch -qc agent/s1; echo new >n; git add .; git commit -qm two;"
@@ -404,12 +395,11 @@ static void diff_has_held_and_left_out(void **state)
 }
 
 /* Nothing of the agent's attributes hides a change, and long things are cut, not dropped. */
-static void diff_hides_nothing(void **state)
+TEST(diff_hides_nothing)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct stay t;
 
-	(void)state;
 	SH("hide",
 	   "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
 	   "git switch -qc agent/s1; echo '* -diff linguist-generated' >.gitattributes; echo shown "
@@ -429,7 +419,7 @@ static void diff_hides_nothing(void **state)
 }
 
 /* The object of docs/json.md, whole. */
-static void json(void **state)
+TEST(json)
 {
 	const struct ga_check check = { GA_CHECK_EXITED, 2, "make" };
 	cleanup_free char *id = NULL, *base = NULL, *want = NULL, *got = NULL;
@@ -437,7 +427,6 @@ static void json(void **state)
 	json_t *j;
 	struct stay t;
 
-	(void)state;
 	SH("json", "git init -q .; seq 9 >a; printf 'a\\000b' >bin; git add .; git commit -qm one; "
 		   "git tag onto;"
 		   "git switch -qc agent/s1; sed -i s/5/five/ a; printf 'a\\000bc' >bin; git add .;"
@@ -502,7 +491,7 @@ static void json(void **state)
 }
 
 /* Line counts against git's. */
-static void stat_against_git(void **state)
+TEST(stat_against_git)
 {
 	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -510,7 +499,6 @@ static void stat_against_git(void **state)
 	struct ga_repo *r;
 	struct ga_oid old, new;
 
-	(void)state;
 	SH("stat",
 	   "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' "
 	   ">bin;"
@@ -539,14 +527,13 @@ static void stat_against_git(void **state)
 	ga_repo_free(r);
 }
 
-static void base64(void **state)
+TEST(base64)
 {
 	static const char *const bad[] = {
 	    "A",    "AA",   "AAA",  "AAAAA",    "A===", "====", "AA=A",
 	    "A=AA", "AB==", "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n"};
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-	(void)state;
 	for (size_t n = 0; n < 64; n++) {
 		unsigned char in[64];
 		cleanup_free char *text = NULL;
@@ -565,23 +552,4 @@ static void base64(void **state)
 			fail_msg("taken: %s", bad[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(flags_keep_verdicts),
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(stored_flags_are_found),
-		cmocka_unit_test(decode_is_strict),
-		cmocka_unit_test(told),
-		cmocka_unit_test(on_the_ref),
-		cmocka_unit_test(text),
-		cmocka_unit_test(diff),
-		cmocka_unit_test(diff_has_held_and_left_out),
-		cmocka_unit_test(diff_hides_nothing),
-		cmocka_unit_test(json),
-		cmocka_unit_test(stat_against_git),
-		cmocka_unit_test(base64),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

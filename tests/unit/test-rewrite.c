@@ -3,12 +3,11 @@
 
 /* ---- holding back --------------------------------------------------------------- */
 
-static void nothing_to_do(void **state)
+TEST(nothing_to_do)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
 
-	(void)state;
 	SH("same", START "echo 2 >f;" C "1; echo 3 >g;" C "2; git update-ref refs/agent/x HEAD");
 	w = run("same", "base", "refs/agent/x", NULL);
 	tip = rev("same", "refs/agent/x");
@@ -17,12 +16,11 @@ static void nothing_to_do(void **state)
 	assert_int_equal(w.held_paths.n + w.keeps.n, 0);
 }
 
-static void one_critical_path(void **state)
+TEST(one_critical_path)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
 
-	(void)state;
 	SH("one", START "echo 2 >f;" C "1; echo evil >hook; echo x >crit/x; rm crit/c; echo 3 >f;" C
 		  "2; echo 4 >f;" C "3; git update-ref refs/agent/x HEAD");
 	w = run("one", "base", "refs/agent/x", NULL);
@@ -55,12 +53,11 @@ static void one_critical_path(void **state)
 }
 
 /* Added and removed again: the end is clean, the way there was not. */
-static void only_for_a_while(void **state)
+TEST(only_for_a_while)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	bool flagged = false;
 
-	(void)state;
 	SH("while", START "echo x >crit/x; echo 2 >f;" C "1; echo 3 >f;" C "2; git rm -q crit/x;" C
 		    "3; git update-ref refs/agent/x HEAD");
 	w = run("while", "base", "refs/agent/x", NULL);
@@ -78,11 +75,10 @@ static void only_for_a_while(void **state)
 }
 
 /* What is put back to what it was is no longer held; what was changed again is. */
-static void held_then_changed(void **state)
+TEST(held_then_changed)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
-	(void)state;
 	SH("again", START "echo evil >hook; echo x >crit/x;" C "1; echo old >hook; echo y "
 	   ">crit/x;" C
 		    "2; echo g >g;" C "3; git update-ref refs/agent/x HEAD");
@@ -94,11 +90,10 @@ static void held_then_changed(void **state)
 }
 
 /* A change that no rule minds in itself may still be one on top of what is held. */
-static void held_for_what_it_became(void **state)
+TEST(held_for_what_it_became)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
-	(void)state;
 	SH("note", START "echo evil 1 >note;" C "1; echo evil 2 >note;" C "2; echo g >g;" C "3;"
 		   "git update-ref refs/agent/x HEAD; echo good >note;" C "4;"
 		   "git update-ref refs/agent/y HEAD");
@@ -113,12 +108,11 @@ static void held_for_what_it_became(void **state)
 }
 
 /* What a rule said on the way is told of although it says less of the end. */
-static void more_severe_on_the_way(void **state)
+TEST(more_severe_on_the_way)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	int severe = 0, mild = 0;
 
-	(void)state;
 	SH("graded", START "echo evil >graded;" C "1; echo evil 2 >graded;" C "2; echo good >graded;" C "3;"
 		     "git update-ref refs/agent/x HEAD");
 	w = run("graded", "base", "refs/agent/x", NULL);
@@ -132,12 +126,11 @@ static void more_severe_on_the_way(void **state)
 	assert_int_equal(mild, 1);
 }
 
-static void collisions(void **state)
+TEST(collisions)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	cleanup_(ga_rewrite_release) struct ga_rewrite v = GA_REWRITE_INIT;
 
-	(void)state;
 	/* a held file where the agent made a directory */
 	SH("dir", START "rm hook; mkdir -p hook/d; echo a >hook/a; echo b >hook/d/b; echo 2 >f;" C
 		  "1; echo c >hook/c;" C "2; git update-ref refs/agent/x HEAD");
@@ -155,11 +148,10 @@ static void collisions(void **state)
 		   "f\nfile");
 }
 
-static void merges(void **state)
+TEST(merges)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
-	(void)state;
 	/* upstream changed the hook itself; the agent has its own idea and merges */
 	SH("merge", START "git checkout -q -b upstream; echo better >hook; echo u >u;" C "up;"
 		    "git checkout -q --detach base; echo x >crit/x; echo 2 >f;" C "1;"
@@ -194,11 +186,10 @@ static void merges(void **state)
 }
 
 /* A merge with something older than the base does not turn critical paths back. */
-static void merging_old_history(void **state)
+TEST(merging_old_history)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
-	(void)state;
 	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q "
 	   "-b old "
 		    "base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p "
@@ -216,12 +207,11 @@ static void merging_old_history(void **state)
 	assert_int_equal(w.held_paths.n, 0);
 }
 
-static void always_held(void **state)
+TEST(always_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	cleanup_strv struct ga_strv always = GA_STRV_INIT;
 
-	(void)state;
 	ga_strv_push_many(&always, "notes.txt", "aaa", "none", NULL);
 	SH("always", START "echo n >notes.txt; echo g >g;" C "1; echo a >aaa; echo n2 >notes.txt;" C
 		     "2; git update-ref refs/agent/x HEAD");
@@ -240,12 +230,11 @@ static void always_held(void **state)
 	assert_out("always", "git diff --name-status refs/agent/b refs/agent/tip", "D\tdir/other");
 }
 
-static void known_commits_stay(void **state)
+TEST(known_commits_stay)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
 
-	(void)state;
 	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q "
 	   "--detach");
 	w = run("known", "base", "feature", NULL);
@@ -255,7 +244,7 @@ static void known_commits_stay(void **state)
 	assert_true(w.flags.n > 0);
 }
 
-static void nothing_left(void **state)
+TEST(nothing_left)
 {
 	static const struct {
 		const char *script, *count; /* commits published */
@@ -267,7 +256,6 @@ static void nothing_left(void **state)
 		{ "echo 1 >hook;" C "crit; echo 2 >f;" C "f; echo 1 >f;" C "f2", "2" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 		cleanup_free char *dir = ga_strf("left%zu", i), *got = NULL;
@@ -282,14 +270,13 @@ static void nothing_left(void **state)
 
 /* Flags begin before what is rewritten, without what the user's branch has just so; what was
  * published stays as it is, be it critical. */
-static void flags_since(void **state)
+TEST(flags_since)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid since, under, users, t;
 	cleanup_buf struct ga_buf got = GA_BUF_INIT;
 
-	(void)state;
 	SH("since", START "echo acc >hook; echo u >crit/u;" C "accepted; git tag under;"
 	   "echo 2 >f; echo n >crit/n;" C "new; git tag tip;"
 	   "git checkout -q base; echo u >crit/u;" C "users; git tag users");
@@ -314,14 +301,13 @@ static void flags_since(void **state)
 
 /* ---- texts -------------------------------------------------------------------------- */
 
-static void texts_are_cleaned(void **state)
+TEST(texts_are_cleaned)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid base, tips[3];
 	size_t cleaned;
 
-	(void)state;
 	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 "
 	   "end\\n\\ntab\\there')\";"
 		   "GIT_AUTHOR_NAME=\"$(printf 'N \\033[31m')\"; export GIT_AUTHOR_NAME;" C "2;"
@@ -367,12 +353,11 @@ static void texts_are_cleaned(void **state)
 /* Whatever the agent did: no published commit has a critical path with a value
  * other than the base's, everything else is as it was made, and accepting all
  * gives its tree. */
-static void random_histories(void **state)
+TEST(random_histories)
 {
 	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b",
 					     "crit", "f",      "d/f",    "d" };
 
-	(void)state;
 	rnd_seed();
 	for (int round = 0; round < 6; round++) {
 		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -428,25 +413,4 @@ static void random_histories(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_to_do),
-		cmocka_unit_test(one_critical_path),
-		cmocka_unit_test(only_for_a_while),
-		cmocka_unit_test(held_then_changed),
-		cmocka_unit_test(held_for_what_it_became),
-		cmocka_unit_test(more_severe_on_the_way),
-		cmocka_unit_test(collisions),
-		cmocka_unit_test(merges),
-		cmocka_unit_test(merging_old_history),
-		cmocka_unit_test(always_held),
-		cmocka_unit_test(known_commits_stay),
-		cmocka_unit_test(nothing_left),
-		cmocka_unit_test(flags_since),
-		cmocka_unit_test(texts_are_cleaned),
-		cmocka_unit_test(random_histories),
-	};
-
-	return cmocka_run_group_tests_name("rewrite", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

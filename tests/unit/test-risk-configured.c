@@ -109,9 +109,8 @@ static const struct {
 	  "high symlink-absolute" },
 };
 
-static void test_changes(void **state)
+TEST(test_changes)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
 		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
@@ -128,7 +127,7 @@ static void test_changes(void **state)
 }
 
 /* What the host's own state says of a path is no matter of taste. */
-static void test_host(void **state)
+TEST(test_host)
 {
 	const struct change_fixture x = GONE("checks/check.sh");
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
@@ -136,7 +135,6 @@ static void test_host(void **state)
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	const struct ga_flag *flag;
 
-	(void)state;
 	facts_of("allow=**", &p, &h);
 	ga_host_facts_add(&h, "checks/check.sh", false, "host-hook-reached", ga_strdup("a hook"));
 	classify_change(&x, &h, &f);
@@ -146,13 +144,12 @@ static void test_host(void **state)
 }
 
 /* Names alone: what was left behind. */
-static void test_names(void **state)
+TEST(test_names)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	facts_of("block=out/ hold=x allow=Makefile", &p, &h);
 	ga_classify_path(&h, "out/a", false, &f);
 	ga_classify_path(&h, "x", true, &f);
@@ -162,7 +159,7 @@ static void test_names(void **state)
 	assert_string_equal(f.v[0].path, "out/a");
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
 	static const struct {
 		const char *path;
@@ -174,7 +171,6 @@ static void test_blocks(void **state)
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
-	(void)state;
 	facts_of("block=conf/ hold=hold add=conf2/", &p, &h);
 	for (size_t i = 0; i < GA_NELEMS(v); i++)
 		if (ga_risk_blocks(&p, v[i].path, v[i].link) != v[i].want)
@@ -182,12 +178,11 @@ static void test_blocks(void **state)
 }
 
 /* As many as a file of settings takes, each as much work as a pattern can be. */
-static void test_many(void **state)
+TEST(test_many)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
 	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
 
-	(void)state;
 	for (int i = 0; i < 125; i++)
 		ga_buf_adds(&deep, "a/");
 	for (int i = 0; i < 1000; i++) {
@@ -202,13 +197,4 @@ static void test_many(void **state)
 	assert_true(ga_risk_blocks(&p, "a", true));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes), cmocka_unit_test(test_host),
-		cmocka_unit_test(test_names),   cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_many),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

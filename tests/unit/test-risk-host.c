@@ -169,9 +169,8 @@ static const struct {
 	{ "envrc-none", "echo 'export A=1' >.envrc", "bin/tool", NULL },
 };
 
-static void test_reached(void **state)
+TEST(test_reached)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct host h;
 		const char *rule;
@@ -199,7 +198,7 @@ static enum ga_severity severity_of(const struct host *h, const char *path, cons
 	return s;
 }
 
-static void test_tools(void **state)
+TEST(test_tools)
 {
 	static const struct {
 		const char *name, *hook, *path, *rule;
@@ -218,7 +217,6 @@ static void test_tools(void **state)
 		{ "t-quoted", "subprocess.run([\"make\", \"x\"])", "Makefile", "make", GA_CRITICAL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(tools); i++) {
 		cleanup_free char *setup = ga_strf("cat >.git/hooks/pre-commit <<'END'\n%s\nEND\n",
 						   tools[i].hook);
@@ -233,7 +231,7 @@ static void test_tools(void **state)
 }
 
 /* What a tool that a hook calls runs by its own files, and what such a file only mentions. */
-static void test_tool_inputs(void **state)
+TEST(test_tool_inputs)
 {
 	static const struct {
 		const char *name, *hook, *files, *held, *free;
@@ -287,7 +285,6 @@ static void test_tool_inputs(void **state)
 		  ">Makefile", "scripts/check.sh", "scripts/other.sh" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_free char *setup = ga_strf("cat >.git/hooks/post-merge <<'END'\n%s\nEND\n%s\n",
 						   v[i].hook, v[i].files);
@@ -304,7 +301,7 @@ static void test_tool_inputs(void **state)
 }
 
 /* Past what is followed nothing is passed over: any path counts. Up to there, only what is meant. */
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
 	static const struct {
 		const char *name, *setup;
@@ -351,7 +348,6 @@ static void test_bounds(void **state)
 		{ "b-fifo", "echo make >.git/hooks/pre-push; rm Makefile; mkfifo Makefile", false, NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		struct host h;
 
@@ -365,12 +361,11 @@ static void test_bounds(void **state)
 }
 
 /* The same for units of systemd; what a repository around it does not follow counts in a submodule. */
-static void test_bounds_elsewhere(void **state)
+TEST(test_bounds_elsewhere)
 {
 	struct ga_host_facts inner = GA_HOST_FACTS_INIT;
 	struct host h;
 
-	(void)state;
 	host_open(&h, "units", "mkdir -p ~/.config/systemd/user && cd ~/.config/systemd/user && "
 			       "{ echo '[Service]'; yes '#' | head -c 2000000; } >long.service");
 	assert_string_equal(held_by(&h, "any/where.c"), "host-environment-reached");
@@ -384,11 +379,10 @@ static void test_bounds_elsewhere(void **state)
 	host_close(&h);
 }
 
-static void test_drivers(void **state)
+TEST(test_drivers)
 {
 	struct host h;
 
-	(void)state;
 	host_open(&h, "drivers",
 		  "git config filter.lfs.smudge 'git-lfs smudge -- %f'\n"
 		  "git config diff.doc.textconv cat\n"
@@ -406,7 +400,7 @@ static void test_drivers(void **state)
 }
 
 /* Directories of the project in PATH: all of them, or what has the name of a command. */
-static void test_search_path(void **state)
+TEST(test_search_path)
 {
 	struct change_fixture shadow = { "path-shadow-bin", "bin/ls", true, NONE, EXEC_("x\n"), NULL };
 	static const struct {
@@ -422,7 +416,6 @@ static void test_search_path(void **state)
 	};
 	cleanup_free char *before = ga_strdup(getenv("PATH"));
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
 		cleanup_free char *dir = in_scratch(paths[i].name), *path = NULL;
 		bool top = paths[i].back[0] && paths[i].back[1] == '@';
@@ -449,7 +442,7 @@ static void test_search_path(void **state)
 }
 
 /* Rules that look at content are raised as well, and say by what. */
-static void test_raised_content(void **state)
+TEST(test_raised_content)
 {
 	struct change_fixture x = { "npm-manifest-lifecycle", "package.json", true, FILE_("{}"),
 				    FILE_("{\"scripts\":{\"prepare\":\"x\"}}"), NULL };
@@ -457,7 +450,6 @@ static void test_raised_content(void **state)
 	const struct ga_flag *flag;
 	struct host h;
 
-	(void)state;
 	host_open(&h, "raised", "echo 'npm ci' >.git/hooks/pre-commit");
 	repo = h.repo;
 	classify_change(&x, &h.facts, &f);
@@ -469,11 +461,10 @@ static void test_raised_content(void **state)
 	host_close(&h);
 }
 
-static void test_submodule_recurse(void **state)
+TEST(test_submodule_recurse)
 {
 	struct host h;
 
-	(void)state;
 	host_open(&h, "recurse", "git config submodule.recurse yes");
 	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_CRITICAL);
 	host_close(&h);
@@ -484,7 +475,7 @@ static void test_submodule_recurse(void **state)
 
 /* An .envrc deeper in the project counts for what changes beneath it; one that an
  * agent could have put behind a link does not lead out. */
-static void test_nested_envrc(void **state)
+TEST(test_nested_envrc)
 {
 	struct host h;
 	struct ga_changes c = GA_CHANGES_INIT;
@@ -493,7 +484,6 @@ static void test_nested_envrc(void **state)
 	struct ga_error err = GA_ERROR_INIT;
 	int found = 0;
 
-	(void)state;
 	host_open(&h, "nested", "printf 'source_env ../lib/vars\\n./run.sh\\n' >web/.envrc");
 	assert_int_equal(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err), 0);
 	ga_changes_add(&c, "lib/vars", &none, &e);
@@ -510,7 +500,7 @@ static void test_nested_envrc(void **state)
 }
 
 /* It runs tools and scripts, and these run others, as the one at the top does. */
-static void test_nested_envrc_deeper(void **state)
+TEST(test_nested_envrc_deeper)
 {
 	static const struct {
 		const char *path, *rule;
@@ -526,7 +516,6 @@ static void test_nested_envrc_deeper(void **state)
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	host_open(&h, "nested-deeper",
 		  "mkdir -p web; printf 'make -s env\nsource ./env.sh\n' >web/.envrc; "
 		  "echo '. ./inner.sh' >web/env.sh; echo id >web/inner.sh; echo id >web/made.sh; "
@@ -548,13 +537,12 @@ static void test_nested_envrc_deeper(void **state)
 }
 
 /* Before the first commit nothing is tracked, and hooks may still be there. */
-static void test_unborn(void **state)
+TEST(test_unborn)
 {
 	struct host h = { .config = GA_GITCONFIG_INIT };
 	struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *path = in_scratch("unborn");
 
-	(void)state;
 	SH("unborn", "git init -q . && mkdir -p .git/hooks && echo ./run.sh >.git/hooks/pre-commit");
 	if (ga_repo_open(path, &h.repo, &err) || ga_gitconfig_load(h.repo, &h.config, &err) ||
 	    ga_host_facts_gather(h.repo, &h.config, NULL, &h.facts, &err))
@@ -563,22 +551,4 @@ static void test_unborn(void **state)
 	host_close(&h);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reached),
-		cmocka_unit_test(test_tools),
-		cmocka_unit_test(test_tool_inputs),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_bounds_elsewhere),
-		cmocka_unit_test(test_drivers),
-		cmocka_unit_test(test_search_path),
-		cmocka_unit_test(test_raised_content),
-		cmocka_unit_test(test_submodule_recurse),
-		cmocka_unit_test(test_nested_envrc),
-		cmocka_unit_test(test_nested_envrc_deeper),
-		cmocka_unit_test(test_unborn),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

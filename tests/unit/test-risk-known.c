@@ -334,9 +334,8 @@ static const struct {
 	{ "active-document", "kernel/x.svg", NONE, FILE_("<svg/>\n"), GA_MEDIUM, "usually" },
 };
 
-static void test_known(void **state)
+TEST(test_known)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct change_fixture x = { cases[i].rule, cases[i].path, true, cases[i].old,
 					    cases[i].new, NULL };
@@ -361,14 +360,13 @@ static void test_known(void **state)
 }
 
 /* What the host's hooks run is no less severe for what is in it. */
-static void test_host_is_not_lowered(void **state)
+TEST(test_host_is_not_lowered)
 {
 	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"version\":\"1\"}"),
 				    FILE_("{\"version\":\"2\"}"), NULL };
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	ga_strv_push(&h.raised, "npm-manifest");
 	ga_strv_push(&h.raised_by, "the hook pre-commit of this clone, which calls npm");
 	classify_change(&x, &h, &f);
@@ -378,14 +376,13 @@ static void test_host_is_not_lowered(void **state)
 }
 
 /* A rule of the same category that content says nothing about is not drowned by a lowered one. */
-static void test_lowered_hides_nothing(void **state)
+TEST(test_lowered_hides_nothing)
 {
 	struct change_fixture x = { "", "vendor/pyproject.toml", true,
 				    FILE_("[project]\nversion = '1'\n"),
 				    FILE_("[project]\nversion = '2'\n"), NULL };
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	classify_change(&x, NULL, &f);
 	assert_non_null(flag_of(&f, "vendor/pyproject.toml", "vendored-code"));
 	assert_int_equal(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
@@ -394,7 +391,7 @@ static void test_lowered_hides_nothing(void **state)
 
 /* A NUL, early or late, neither hides what is read in spite of it nor cuts off what would tell that a
  * change is not harmless. */
-static void test_nul(void **state)
+TEST(test_nul)
 {
 	static const struct {
 		const char *path, *rule, *old, *start, *end; /* a NUL between the last two */
@@ -417,7 +414,6 @@ static void test_nul(void **state)
 		  GA_CRITICAL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < 2 * GA_NELEMS(nuls); i++) {
 		size_t n = i / 2;
 		struct ga_changes c = GA_CHANGES_INIT;
@@ -449,7 +445,7 @@ static void test_nul(void **state)
 
 /* Git's configuration is not read at all costs: a section's name would be repeated for each variable
  * in it. What is not read counts as the worst. */
-static void test_config_bounds(void **state)
+TEST(test_config_bounds)
 {
 	static const struct {
 		const char *path, *rule, *before, *after;
@@ -463,7 +459,6 @@ static void test_config_bounds(void **state)
 		{ ".gitmodules", "gitmodules-update-cmd", "[submodule \"", "\"]\n", 1000, GA_CRITICAL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(bounds); i++) {
 		struct ga_buf b = GA_BUF_INIT;
 		struct ga_flags f = GA_FLAGS_INIT;
@@ -487,7 +482,7 @@ static void test_config_bounds(void **state)
 }
 
 /* Nesting, numbers and sizes beyond what is sensible: the path rule stays, and nothing breaks. */
-static void test_bombs(void **state)
+TEST(test_bombs)
 {
 	static const struct {
 		const char *path, *rule, *before, *again, *after;
@@ -510,7 +505,6 @@ static void test_bombs(void **state)
 		{ "AGENTS.md", "instruction-files", "", "<!-- x\n", "", 20000 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(bombs); i++) {
 		struct ga_buf b = GA_BUF_INIT;
 		struct ga_flags f = GA_FLAGS_INIT;
@@ -536,7 +530,7 @@ static void test_bombs(void **state)
 
 /* ---- TOML -------------------------------------------------------------------------- */
 
-static void test_toml(void **state)
+TEST(test_toml)
 {
 	static const struct {
 		const char *text, *values; /* NULL: refused */
@@ -566,7 +560,6 @@ static void test_toml(void **state)
 		{ "\xef\xbb\xbf" "a = 1", NULL },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(docs); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT, got = GA_BUF_INIT;
 		cleanup_strv struct ga_strv values = GA_STRV_INIT;
@@ -581,17 +574,4 @@ static void test_toml(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_host_is_not_lowered),
-		cmocka_unit_test(test_lowered_hides_nothing),
-		cmocka_unit_test(test_nul),
-		cmocka_unit_test(test_config_bounds),
-		cmocka_unit_test(test_bombs),
-		cmocka_unit_test(test_toml),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -31,7 +31,7 @@ static bool covers(const struct ga_matcher *m, const char *path, const char *rul
 			return true;
 	return false;
 }
-static void test_table(void **state)
+TEST(test_table)
 {
 	static const char *const categories[] = {
 		"git-hook", "git-config", "shell-env", "build", "package-manager", "ci", "editor",
@@ -41,7 +41,6 @@ static void test_table(void **state)
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
 
-	(void)state;
 	assert_true(n > 180);
 	for (size_t i = 0; i < n; i++) {
 		bool known = false;
@@ -59,12 +58,11 @@ static void test_table(void **state)
 	}
 }
 
-static void test_path_fixtures(void **state)
+TEST(test_path_fixtures)
 {
 	struct ga_matcher *m = ga_matcher_new();
 	int failed = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
 		if (!covers(m, path_fixtures[i].covered, path_fixtures[i].rule))
 			fail_msg("'%s' does not cover '%s'", path_fixtures[i].rule,
@@ -150,7 +148,7 @@ static char *path_for(const char *pattern)
 	return ga_buf_steal(&b);
 }
 
-static void test_index(void **state)
+TEST(test_index)
 {
 	struct ga_matcher *m = ga_matcher_new();
 	struct ga_strv paths = GA_STRV_INIT;
@@ -158,7 +156,6 @@ static void test_index(void **state)
 	const struct ga_rule *rules = ga_rules(&n);
 	struct ga_strv *patterns = ga_calloc(n, sizeof(*patterns));
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		if (rules[i].patterns)
 			patterns_of(&rules[i], &patterns[i]);
@@ -190,7 +187,7 @@ static void test_index(void **state)
 	ga_matcher_free(m);
 }
 
-static void test_folding(void **state)
+TEST(test_folding)
 {
 	static const struct {
 		const char *path, *rule;
@@ -208,7 +205,6 @@ static void test_folding(void **state)
 	};
 	struct ga_matcher *m = ga_matcher_new();
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		if (!covers(m, cases[i].path, cases[i].rule))
 			fail_msg("'%s' is not '%s'", cases[i].path, cases[i].rule);
@@ -217,12 +213,11 @@ static void test_folding(void **state)
 
 /* ---- names --------------------------------------------------------------------- */
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	struct ga_buf deep = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(name_fixtures); i++) {
 		ga_classify_path(NULL, name_fixtures[i].fires, false, &f);
 		if (!has_rule(&f, name_fixtures[i].rule))
@@ -255,7 +250,7 @@ static void test_names(void **state)
 /* ---- what is left behind -------------------------------------------------------- */
 
 /* Every place that something runs programs from, in any letters, at any depth; and no other. */
-static void test_places(void **state)
+TEST(test_places)
 {
 	static const struct {
 		const char *path;
@@ -275,7 +270,6 @@ static void test_places(void **state)
 		{ "notes/x.txt", false }, { "my-build/x", false }, { "x.o", false }, { "binary", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i].path,
 					     .kind = GA_LEFT_IGNORED };
@@ -290,16 +284,4 @@ static void test_places(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_path_fixtures),
-		cmocka_unit_test(test_index),
-		cmocka_unit_test(test_folding),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_places),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,16 +4,16 @@
  */
 #include "risk-support.h"
 
-/* `n`, or what GA_TEST_ROUNDS says */
+/* `n`, or what ROUNDS says */
 static size_t rounds(size_t n)
 {
-	const char *many = getenv("GA_TEST_ROUNDS");
+	const char *many = getenv("ROUNDS");
 
 	return many ? strtoul(many, NULL, 10) : n;
 }
 
 /* Content that is not there, or too much of it, is never taken for harmless. */
-static void test_uninspected(void **state)
+TEST(test_uninspected)
 {
 	struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
@@ -22,7 +22,6 @@ static void test_uninspected(void **state)
 	size_t n = (10u << 20) + 1;
 	char *big = ga_malloc(n);
 
-	(void)state;
 	ga_changes_add(&c, "doc/gone.txt", &none, &e);
 	memset(big, 'a', n);
 	assert_int_equal(ga_blob_write(repo, big, n, &e.oid, &err), 0);
@@ -39,7 +38,7 @@ static void test_uninspected(void **state)
 
 /* Binary data is shown as such, pictures are expected to be, and a NUL late in a
  * script does not keep its text from being read. */
-static void test_binary(void **state)
+TEST(test_binary)
 {
 	static const struct {
 		const char *path, *bytes;
@@ -58,7 +57,6 @@ static void test_binary(void **state)
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_changes c = GA_CHANGES_INIT;
 
@@ -105,14 +103,13 @@ static char *ordinary_path(size_t i)
 }
 
 /* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */
-static void test_work_is_linear(void **state)
+TEST(test_work_is_linear)
 {
 	enum { PARTS = 10 };
 	const size_t part = rounds(10000);
 	struct ga_matcher *m = ga_matcher_new();
 	uint64_t work[PARTS] = { 0 }, all = 0;
 
-	(void)state;
 	for (size_t i = 0; i < part * PARTS; i++) {
 		cleanup_free char *path = ordinary_path(i);
 
@@ -131,13 +128,12 @@ static void test_work_is_linear(void **state)
 }
 
 /* No path, however it is made, has a pattern tried twice. */
-static void test_work_is_bounded(void **state)
+TEST(test_work_is_bounded)
 {
 	static const char *const pieces[] = { "assets/editor/", "plugins/", "templates/", "bin/",
 					      ".yarn/", "a.", "node_modules/", "config/", ".." };
 	struct ga_matcher *m = ga_matcher_new();
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(pieces); i++) {
 		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
 
@@ -154,7 +150,7 @@ static void test_work_is_bounded(void **state)
 
 /* What would have every path looked up for every other, or from the top again and again, does not:
  * these end at once, or in hours. */
-static void test_work_of_trees(void **state)
+TEST(test_work_of_trees)
 {
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
@@ -163,7 +159,6 @@ static void test_work_of_trees(void **state)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_oid tree;
 
-	(void)state;
 	for (int i = 0; i < 900; i++)
 		ga_buf_adds(&deep, "refs/");
 	assert_int_equal(ga_blob_write(repo, "a\n", 2, &a.oid, &err), 0);
@@ -190,15 +185,4 @@ static void test_work_of_trees(void **state)
 	assert_true(has_rule(&f, "uninspected"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_uninspected),
-		cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_work_is_linear),
-		cmocka_unit_test(test_work_is_bounded),
-		cmocka_unit_test(test_work_of_trees),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

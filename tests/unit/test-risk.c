@@ -34,11 +34,10 @@ static void fixture_facts(struct ga_host_facts *h)
 	h->matcher = ga_matcher_new();
 }
 
-static void test_changes(void **state)
+TEST(test_changes)
 {
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
-	(void)state;
 	fixture_facts(&h);
 	for (size_t i = 0; i < GA_NELEMS(change_fixtures); i++) {
 		const struct change_fixture *x = &change_fixtures[i];
@@ -243,9 +242,8 @@ static const struct made {
 	{ "configured-block", make_configured_block },
 };
 
-static void test_made(void **state)
+TEST(test_made)
 {
-	(void)state;
 	ga_strv_push(&configured[false], "doc/y");
 	ga_strv_push(&configured[true], "doc/x");
 	for (size_t i = 0; i < GA_NELEMS(made); i++)
@@ -263,12 +261,11 @@ static void test_made(void **state)
 }
 
 /* Every rule has a fixture that fires and one that does not: a new rule without them fails here. */
-static void test_complete(void **state)
+TEST(test_complete)
 {
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		bool fires = false, silent = false;
 
@@ -293,7 +290,7 @@ static void test_complete(void **state)
 	}
 }
 
-static void test_severities(void **state)
+TEST(test_severities)
 {
 	static const struct {
 		struct change_fixture x;
@@ -317,7 +314,6 @@ static void test_severities(void **state)
 	const struct ga_host_facts guarded = { .guard = true };
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
-	(void)state;
 	fixture_facts(&h);
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_flags f = GA_FLAGS_INIT;
@@ -336,12 +332,11 @@ static void test_severities(void **state)
 }
 
 /* What kind of secret it is, whatever the file is called. */
-static void test_secret_reason(void **state)
+TEST(test_secret_reason)
 {
 	struct change_fixture x = { "secret-content", "x.c", true, NONE, FILE_(TOKEN "\n"), NULL };
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	classify_change(&x, NULL, &f);
 	assert_string_equal(flag_of(&f, "x.c", "secret-content")->reason,
 			    "adds a key or token: a GitHub token");
@@ -350,13 +345,12 @@ static void test_secret_reason(void **state)
 
 /* What one rule says better, another of its category does not repeat; what the name means besides
  * is said in the same flag. What a test found, and what the host makes critical, stays by itself. */
-static void test_no_drowning(void **state)
+TEST(test_no_drowning)
 {
 	struct change_fixture both = { "", "MANIFEST.in", true, FILE_("a\n"), EXEC_("#!/bin/sh\n"), NULL };
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	ga_classify_path(NULL, ".vscode/tasks.json", false, &f);
 	assert_true(has_rule(&f, "vscode-tasks"));
 	assert_false(has_rule(&f, "vscode-other"));
@@ -404,7 +398,7 @@ static void test_no_drowning(void **state)
 }
 
 /* Guards that go are told of: nothing else would show that something is missing. */
-static void test_guards_removed(void **state)
+TEST(test_guards_removed)
 {
 	static const char *const guards[][2] = {
 		{ ".gitignore", "gitignore" }, { "CODEOWNERS", "forge-policy" },
@@ -413,7 +407,6 @@ static void test_guards_removed(void **state)
 		{ ".claudeignore", "agent-ignore" }, { "SECURITY.md", "license-or-security-md" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
 		struct change_fixture x = { "", guards[i][0], true, FILE_("x\n"), NONE, NULL };
 		struct ga_flags f = GA_FLAGS_INIT;
@@ -428,13 +421,12 @@ static void test_guards_removed(void **state)
 }
 
 /* Names that cannot be looked at in full are not taken for harmless either. */
-static void test_fail_closed(void **state)
+TEST(test_fail_closed)
 {
 	struct change_fixture json = { "", "package.json", true, FILE_("{}"), FILE_("{"), NULL };
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	make_uninspected(true, &f);
 	assert_int_equal(flag_of(&f, "doc/x", "uninspected")->severity, GA_HIGH);
 	ga_flags_release(&f);
@@ -455,13 +447,12 @@ static void test_fail_closed(void **state)
 }
 
 /* A rename from a harmless place flags where it arrives. */
-static void test_rename(void **state)
+TEST(test_rename)
 {
 	struct change_fixture x = { "", ".github/workflows/a.yml", true, NONE, FILE_("x\n"),
 				    "docs/b.md" };
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	(void)state;
 	classify_change(&x, NULL, &f);
 	assert_int_equal(f.n, 1);
 	assert_string_equal(f.v[0].rule, "ci-github");
@@ -470,7 +461,7 @@ static void test_rename(void **state)
 	ga_flags_release(&f);
 }
 
-static void test_collisions(void **state)
+TEST(test_collisions)
 {
 	static const struct {
 		const char *path, *around;
@@ -487,7 +478,6 @@ static void test_collisions(void **state)
 		{ "a/Bc/x", "a/b", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct change_fixture x = { "", cases[i].path, true, NONE, FILE_("x\n"), NULL };
 		struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT,
@@ -515,20 +505,4 @@ static void test_collisions(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_made),
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_severities),
-		cmocka_unit_test(test_secret_reason),
-		cmocka_unit_test(test_no_drowning),
-		cmocka_unit_test(test_guards_removed),
-		cmocka_unit_test(test_fail_closed),
-		cmocka_unit_test(test_rename),
-		cmocka_unit_test(test_collisions),
-	};
-
-	return cmocka_run_group_tests(tests, setup, teardown);
-}
+TEST_MAIN(setup, teardown)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,9 +44,8 @@ static void gone(const char *path)
 		fail_msg("%s is still there", path);
 }
 
-static void nothing_and_files(void **state)
+TEST(nothing_and_files)
 {
-	(void)state;
 	gone("never-was");
 	touch("f");
 	gone("f");
@@ -64,12 +58,11 @@ static void nothing_and_files(void **state)
 	assert_true(there("sub"));
 }
 
-static void every_type(void **state)
+TEST(every_type)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX, .sun_path = "t/sock" };
 	cleanup_close int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	(void)state;
 	dir("t");
 	dir("t/d");
 	touch("t/d/\n\x1b[31m\xff");
@@ -87,9 +80,8 @@ static void every_type(void **state)
 }
 
 /* Links go, what they point to stays. */
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
-	(void)state;
 	dir("precious");
 	touch("precious/file");
 	dir("l");
@@ -107,12 +99,11 @@ static void links_are_not_followed(void **state)
 }
 
 /* Deeper than a path can name, a stack hold or a descriptor table open. */
-static void deep(void **state)
+TEST(deep)
 {
 	cleanup_close int at = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct rlimit old, few = { 32, 32 };
 
-	(void)state;
 	for (int i = 0; i < 3000; i++) {
 		const char *name = i ? "a-directory-with-a-name" : "deep";
 		int next;
@@ -132,9 +123,8 @@ static void deep(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
-static void wide(void **state)
+TEST(wide)
 {
-	(void)state;
 	dir("wide");
 	for (int i = 0; i < 2000; i++) {
 		cleanup_free char *d = ga_strf("wide/%d", i);
@@ -148,11 +138,10 @@ static void wide(void **state)
 }
 
 /* overlay leaves work/work with mode 000, and an agent may set any mode. */
-static void any_mode(void **state)
+TEST(any_mode)
 {
 	static const mode_t modes[] = { 0000, 0100, 0200, 0300, 0400, 0500, 0600, 02555 };
 
-	(void)state;
 	dir("m");
 	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
 		cleanup_free char *a = ga_strf("m/%zu", i), *b = ga_strf("m/%zu/b", i);
@@ -174,9 +163,8 @@ static void any_mode(void **state)
 #define TOGETHER 4
 
 /* Commands that come upon the same leftovers all end well. */
-static void together(void **state)
+TEST(together)
 {
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		pid_t pids[TOGETHER];
 		int go[2];
@@ -218,11 +206,10 @@ static void together(void **state)
 }
 
 /* What cannot be removed is said, with the name quoted. */
-static void failure_is_said(void **state)
+TEST(failure_is_said)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	dir("ro");
 	dir("ro/x\ny");
 	assert_int_equal(chmod("ro", 0555), 0);
@@ -233,14 +220,4 @@ static void failure_is_said(void **state)
 	gone("ro");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_and_files),	  cmocka_unit_test(every_type),
-		cmocka_unit_test(links_are_not_followed), cmocka_unit_test(deep),
-		cmocka_unit_test(wide),			  cmocka_unit_test(any_mode),
-		cmocka_unit_test(together),		  cmocka_unit_test(failure_is_said),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_enter, scratch_leave);
-}
+TEST_MAIN(scratch_enter, scratch_leave)

@@ -6,12 +6,9 @@
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <setjmp.h>
+#include "test.h"
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -23,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 
 #include "ga/sandbox.h"
 
@@ -218,23 +214,21 @@ static const struct call *nested_call(const char *what)
 	return NULL;
 }
 
-static void refuses_by_table(void **state)
+TEST(refuses_by_table)
 {
 	struct sock_fprog program = filter(ga_seccomp_program);
 	size_t wrong = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(calls); i++)
 		wrong += !is_right(&program, &calls[i], false);
 	assert_int_equal(wrong, 0);
 }
 
-static void lets_sandboxes_be_made(void **state)
+TEST(lets_sandboxes_be_made)
 {
 	struct sock_fprog program = filter(ga_seccomp_nested_program);
 	size_t wrong = 0, others = 0;
 
-	(void)state;
 	if (!can_enter_namespaces())
 		skip();
 	for (size_t i = 0; i < GA_NELEMS(calls); i++) {
@@ -247,23 +241,13 @@ static void lets_sandboxes_be_made(void **state)
 	assert_int_equal(others, GA_NELEMS(nested));
 }
 
-static void is_a_filter(void **state)
+TEST(is_a_filter)
 {
 	size_t n;
 
-	(void)state;
 	(void)ga_seccomp_program(&n);
 	assert_int_equal(n % sizeof(struct sock_filter), 0);
 	assert_in_range(n / sizeof(struct sock_filter), 50, BPF_MAXINSNS);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_a_filter),
-		cmocka_unit_test(refuses_by_table),
-		cmocka_unit_test(lets_sandboxes_be_made),
-	};
-
-	return cmocka_run_group_tests_name("seccomp", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

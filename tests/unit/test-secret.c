@@ -2,12 +2,7 @@
  *
  * What is a secret, and what only looks like one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -46,12 +41,11 @@ static struct ga_secret_names *names_with(const char *add, const char *allow)
 	return ga_secret_names_new(&a, &b);
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	size_t n;
 	const struct ga_secret_rule *rules = ga_secret_rules(&n);
 
-	(void)state;
 	assert_true(n >= 30);
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i; k++)
@@ -67,12 +61,11 @@ static void test_table(void **state)
 	assert_int_equal(ga_tier_number(GA_TIER_NONE), 0);
 }
 
-static void test_fixtures(void **state)
+TEST(test_fixtures)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
 	int failed = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
 		struct ga_secret s = judge(names, secret_fixtures[i].path,
 					   secret_fixtures[i].content);
@@ -93,12 +86,11 @@ static void test_fixtures(void **state)
 	assert_int_equal(failed, 0);
 }
 
-static void test_fixtures_are_complete(void **state)
+TEST(test_fixtures_are_complete)
 {
 	size_t n;
 	const struct ga_secret_rule *rules = ga_secret_rules(&n);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		bool yes = false, no = false;
 
@@ -122,7 +114,7 @@ static void test_fixtures_are_complete(void **state)
 	}
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
 	/* path, and whether a rule covers it */
 	static const struct {
@@ -149,7 +141,6 @@ static void test_names(void **state)
 	};
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		struct ga_secret_name name;
 
@@ -159,12 +150,11 @@ static void test_names(void **state)
 	}
 }
 
-static void test_configured(void **state)
+TEST(test_configured)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with("/conf/prod", "*.env");
 	struct ga_secret_name name;
 
-	(void)state;
 	assert_int_equal(judge(names, "conf/prod", "").tier, GA_TIER_BLOCK);
 	assert_string_equal(judge(names, "conf/prod", "").rule->id, "sec-configured");
 	assert_false(ga_secret_named(names, "sub/conf/prod", &name));
@@ -216,24 +206,22 @@ static void test_configured(void **state)
 }
 
 /* What cannot be looked at is assumed to be what its name says. */
-static void test_unseen(void **state)
+TEST(test_unseen)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 
-	(void)state;
 	assert_int_equal(judge(names, "server.key", NULL).tier, GA_TIER_BLOCK);
 	assert_int_equal(judge(names, ".env", NULL).tier, GA_TIER_BLOCK);
 	assert_int_equal(judge(names, "server.key", NULL).bits, 0);
 }
 
 /* ... and that is never less than what could have been seen there. */
-static void test_unseen_is_worst(void **state)
+TEST(test_unseen_is_worst)
 {
 	static const char *const contents[] = { PEM(""), "TOKEN=" GITHUB "\n", "PASSWORD=hunter22\n",
 						RANDOM RANDOM, "", "x\n" };
 	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
 		const char *path = secret_fixtures[i].path;
 		enum ga_tier unseen = judge(names, path, NULL).tier;
@@ -253,7 +241,7 @@ static void test_unseen_is_worst(void **state)
 }
 
 /* Bytes that are no text, where there should be text. */
-static void test_binary(void **state)
+TEST(test_binary)
 {
 	static const struct {
 		const char *path, *content;
@@ -275,7 +263,6 @@ static void test_binary(void **state)
 	};
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		enum ga_tier is = judge_with(names, t[i].path, t[i].content, t[i].n).tier;
 
@@ -285,13 +272,12 @@ static void test_binary(void **state)
 }
 
 /* As some editors of Windows save text: either order of bytes, and a character outside ASCII. */
-static void test_wide(void **state)
+TEST(test_wide)
 {
 	static const char text[] = "A=\xe9\nDB_PASSWORD=p&ssw0rd\r\n", token[] = "TOKEN=" GITHUB;
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 	char wide[2 * sizeof(text) + 2 * sizeof(token)];
 
-	(void)state;
 	for (size_t big = 0; big < 2; big++) {
 		size_t n = 0;
 
@@ -317,7 +303,7 @@ static void test_wide(void **state)
 	assert_int_equal(judge_with(names, ".env", "\xff\xfe\0\0A\0\0\0", 8).tier, GA_TIER_BLOCK);
 }
 
-static void test_placeholders(void **state)
+TEST(test_placeholders)
 {
 	static const char *const yes[] = {
 		"xxxxxxxx", "********", "........", "<your token>", "${TOKEN}", "$TOKEN", "{{ token }}",
@@ -326,7 +312,6 @@ static void test_placeholders(void **state)
 	};
 	static const char *const no[] = { "hunter22", RANDOM, GITHUB, "p4ssw0rd!", "$2y$10$abcdefghij" };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(yes); i++)
 		if (!ga_secret_placeholder(yes[i], strlen(yes[i])))
 			fail_msg("'%s' is no placeholder?", yes[i]);
@@ -336,7 +321,7 @@ static void test_placeholders(void **state)
 }
 
 /* Two versions of a file: is there anything new in one of them? */
-static void test_within(void **state)
+TEST(test_within)
 {
 	static const char one[] = "A_TOKEN=" RANDOM "\n", moved[] = "# more\nB=x\nA_TOKEN=" RANDOM "\n";
 	static const char two[] = "A_TOKEN=" RANDOM "\nB_TOKEN=" GITHUB "\n";
@@ -344,7 +329,6 @@ static void test_within(void **state)
 				   "\r\n-----END RSA PRIVATE " "KEY-----\r\n";
 	struct ga_secret_marks a, b, c, none;
 
-	(void)state;
 	ga_secret_look(".env", one, strlen(one), &a);
 	ga_secret_look(".env", moved, strlen(moved), &b);
 	ga_secret_look(".env", two, strlen(two), &c);
@@ -360,19 +344,18 @@ static void test_within(void **state)
 }
 
 /* No text makes a finding's words: they are the table's. */
-static void test_reasons(void **state)
+TEST(test_reasons)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 	struct ga_secret s = judge(names, "a/.env.example", "TOKEN=" GITHUB "\n");
 	cleanup_free char *reason = ga_secret_reason(&s);
 
-	(void)state;
 	assert_string_equal(reason, "environment file: a GitHub token, in what is called an example");
 	assert_null(strstr(reason, GITHUB));
 }
 
 /* Texts made to be slow: every one of them a MiB, and more than is looked at. */
-static void test_bounded(void **state)
+TEST(test_bounded)
 {
 	static const char *const seeds[] = {
 		"-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.eyJ.", "a=", "://u:p", "password=\"",
@@ -383,7 +366,6 @@ static void test_bounded(void **state)
 	cleanup_free char *text = ga_malloc(n);
 	struct ga_secret_marks m;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(seeds); i++) {
 		size_t k = strlen(seeds[i]);
 
@@ -402,23 +384,4 @@ static void test_bounded(void **state)
 	assert_true(m.bits & GA_MARK_TOKEN);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_fixtures),
-		cmocka_unit_test(test_fixtures_are_complete),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_configured),
-		cmocka_unit_test(test_unseen),
-		cmocka_unit_test(test_unseen_is_worst),
-		cmocka_unit_test(test_binary),
-		cmocka_unit_test(test_wide),
-		cmocka_unit_test(test_placeholders),
-		cmocka_unit_test(test_within),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_bounded),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -12,7 +7,7 @@
 #include "ga/config.h"
 #include "ga/service.h"
 
-static void commands(void **state)
+TEST(commands)
 {
 	static const struct {
 		const char *text;
@@ -32,7 +27,6 @@ static void commands(void **state)
 	};
 	cleanup_free char *large = ga_calloc(1, GA_COMMAND_MAX + 2);
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		assert_int_equal(ga_command_ok(t[i].text), t[i].ok);
 		assert_int_equal(ga_service_ok(t[i].text), t[i].service);
@@ -46,7 +40,7 @@ static void commands(void **state)
 		     ga_service_name_ok("") || ga_service_name_ok("a b"));
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const char *const words[] = {
 		"redis: first --port 1", "/usr/bin/redis-server x", "redis ready: ping", "redis-server",
@@ -64,7 +58,6 @@ static void names(void **state)
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;
 	cleanup_services struct ga_services s = GA_SERVICES_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(words); i++) {
 		assert_true(ga_service_ok(words[i]));
 		ga_strv_push(&list, words[i]);
@@ -80,7 +73,7 @@ static void names(void **state)
 	}
 }
 
-static void texts(void **state)
+TEST(texts)
 {
 	static const struct {
 		const char *command, *text;
@@ -94,7 +87,6 @@ static void texts(void **state)
 		{ "a\xe2\x80\xae", "a\\u{202e}", 100 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		cleanup_free char *text = ga_command_text(t[i].command, t[i].most);
 
@@ -102,7 +94,7 @@ static void texts(void **state)
 	}
 }
 
-static void checks(void **state)
+TEST(checks)
 {
 	static const struct {
 		struct ga_check c;
@@ -119,7 +111,6 @@ static void checks(void **state)
 					   "passed 0 a", "exited 0 a\nb", "exited 0 a\x1b" };
 	struct ga_check c;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		cleanup_free char *word = ga_check_encode(&t[i].c);
 		cleanup_free char *text = ga_check_text(&t[i].c);
@@ -135,11 +126,10 @@ static void checks(void **state)
 		assert_false(ga_check_parse(bad[i], &c));
 }
 
-static void trusted_alone(void **state)
+TEST(trusted_alone)
 {
 	static const char *const keys[] = { "setup: [a]\n", "services: {a: b}\n", "finish: [a]\n" };
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(keys) * 2; i++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -153,12 +143,4 @@ static void trusted_alone(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(commands), cmocka_unit_test(names), cmocka_unit_test(texts),
-		cmocka_unit_test(checks), cmocka_unit_test(trusted_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +33,7 @@ static void remove_state(char *dir)
 	free(dir);
 }
 
-static void names(void **state)
+TEST(names)
 {
 	static const struct {
 		const char *name;
@@ -52,20 +47,18 @@ static void names(void **state)
 		{ "01234567890123456789012345678901234567890123456789012345678901234", false },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++)
 		if (ga_session_name_ok(t[i].name) != t[i].ok)
 			fail_msg("'%s'", t[i].name);
 }
 
-static void stems(void **state)
+TEST(stems)
 {
 	static const char *const t[][2] = {
 		{ "claude", "claude" }, { "/usr/bin/claude", "claude" }, { "Foo.Bar", "foobar" },
 		{ "./x y.sh", "xysh" }, { "--", "agent" },		  { "", "agent" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(t); i++) {
 		cleanup_free char *s = ga_session_stem(t[i][0]);
 
@@ -100,7 +93,7 @@ static void fill(struct ga_session *s)
 	ga_strv_push(&s->view.exposed, "/home/u/.env");
 }
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
@@ -108,7 +101,6 @@ static void round_trip(void **state)
 	struct ga_strv taken = GA_STRV_INIT;
 	int lock = -1, second = -1;
 
-	(void)state;
 	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
 	fill(&s);
 	assert_int_equal(ga_session_save(&s, &err), 0);
@@ -155,7 +147,7 @@ static void round_trip(void **state)
 
 /* Cut short at every byte: either the former state or, with no former one, an error;
  * never a wrong value. */
-static void cut_short(void **state)
+TEST(cut_short)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
@@ -165,7 +157,6 @@ static void cut_short(void **state)
 	cleanup_free char *file = NULL, *old = NULL, *upper = NULL, *work = NULL;
 	int lock = -1;
 
-	(void)state;
 	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
 	fill(&s);
 	s.state = GA_STATE_RUNNING;
@@ -204,7 +195,7 @@ static void cut_short(void **state)
 
 /* What is not in the file itself does not count, nor does what earlier versions wrote; and what
  * nobody writes is refused. */
-static void only_what_is_stored(void **state)
+TEST(only_what_is_stored)
 {
 	static const char more[] = "[session]\n\tincomplete = no\n";
 	static const char line[] = "[include]\n\tpath = more\n"
@@ -222,7 +213,6 @@ static void only_what_is_stored(void **state)
 	cleanup_free char *file = NULL, *included = NULL;
 	int lock = -1;
 
-	(void)state;
 	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
 	fill(&s);
 	assert_int_equal(ga_session_save(&s, &err), 0);
@@ -254,14 +244,13 @@ static void only_what_is_stored(void **state)
 }
 
 /* Many at once get different names, and a directory whose maker died is used again. */
-static void together(void **state)
+TEST(together)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_strv taken = GA_STRV_INIT, got = GA_STRV_INIT;
 	cleanup_free char *stale = NULL;
 
-	(void)state;
 	stale = ga_strf("%s/sessions/w-3", dir);
 	assert_int_equal(ga_mkdir_p(stale, 0700, &err), 0);
 	ga_strv_push(&taken, "w-2");
@@ -295,7 +284,7 @@ static void together(void **state)
 	remove_state(dir);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
@@ -303,7 +292,6 @@ static void refused(void **state)
 	struct ga_strv taken = GA_STRV_INIT;
 	int lock = -1, l2 = -1;
 
-	(void)state;
 	assert_int_equal(ga_session_create(dir, "Bad", "y", &taken, &s, &lock, &err), -1);
 	assert_int_equal(err.code, GA_EUSAGE);
 	ga_error_release(&err);
@@ -323,9 +311,8 @@ static void refused(void **state)
 	remove_state(dir);
 }
 
-static void presets(void **state)
+TEST(presets)
 {
-	(void)state;
 	assert_non_null(ga_preset_find(NULL, "claude"));
 	assert_null(ga_preset_find(NULL, "/usr/bin/claude"));
 	assert_null(ga_preset_find(NULL, "sh"));
@@ -333,14 +320,4 @@ static void presets(void **state)
 	assert_null(ga_preset_find(NULL, "bash")->flags[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names),    cmocka_unit_test(stems),	cmocka_unit_test(round_trip),
-		cmocka_unit_test(cut_short), cmocka_unit_test(only_what_is_stored),
-		cmocka_unit_test(together), cmocka_unit_test(refused),
-		cmocka_unit_test(presets),
-	};
-
-	return cmocka_run_group_tests_name("session", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

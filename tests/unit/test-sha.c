@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,12 +22,11 @@ static void assert_sum(const void *p, size_t n, size_t step, const char *hex)
 }
 
 /* The first three are FIPS 180's own. */
-static void vectors(void **state)
+TEST(vectors)
 {
 	static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
 	cleanup_free char *million = ga_malloc(1000000);
 
-	(void)state;
 	memset(million, 'a', 1000000);
 	assert_sum("abc", 3, 3, "a9993e364706816aba3e25717850c26c9cd0d89d");
 	assert_sum(two, strlen(two), 7, "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
@@ -54,14 +48,13 @@ static void assert_sum256(const void *p, size_t n, size_t step, const char *hex)
 }
 
 /* FIPS 180's own, and of nothing. */
-static void vectors256(void **state)
+TEST(vectors256)
 {
 	static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
 	static const char all_a[] =
 		"cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0";
 	cleanup_free char *million = ga_malloc(1000000);
 
-	(void)state;
 	memset(million, 'a', 1000000);
 	assert_sum256("abc", 3, 1,
 		      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -85,13 +78,12 @@ static struct ga_oid numbered(uint32_t i)
 	return oid;
 }
 
-static void map(void **state)
+TEST(map)
 {
 	cleanup_oidmap struct ga_oidmap m = GA_OIDMAP_INIT;
 	struct ga_oid oid = numbered(0);
 	size_t v = 7;
 
-	(void)state;
 	assert_false(ga_oidmap_get(&m, &oid, &v));
 	for (uint32_t i = 0; i < 5000; i++) {
 		oid = numbered(i);
@@ -108,13 +100,4 @@ static void map(void **state)
 	assert_false(ga_oidmap_get(&m, &oid, &v));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(vectors),
-		cmocka_unit_test(vectors256),
-		cmocka_unit_test(map),
-	};
-
-	return cmocka_run_group_tests_name("sha", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -40,12 +40,11 @@ static void assert_list(struct ga_strv *sv, const char *want)
 	assert_string_equal(b.ptr, want);
 }
 
-static void every_kind_is_listed(void **state)
+TEST(every_kind_is_listed)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
-	(void)state;
 	SH("kinds", "git init -q; printf 'ign/\\n*.o\\nforced/\\n' >.gitignore;"
 		    "mkdir -p forced src; touch forced/t src/a.c clean gone cached mode type;"
 		    "git add -f .gitignore forced/t src clean gone cached mode type;"
@@ -67,12 +66,11 @@ static void every_kind_is_listed(void **state)
 				"nested: a repository of its own");
 }
 
-static void tracked_path_that_is_a_fifo_now(void **state)
+TEST(tracked_path_that_is_a_fifo_now)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
-	(void)state;
 	SH("fifo", "git init -q; touch f; git add f; git commit -qm x; rm f; mkfifo f");
 	r = open_ok("fifo");
 	scan_ok(r, NO_LIMIT, &s);
@@ -80,14 +78,13 @@ static void tracked_path_that_is_a_fifo_now(void **state)
 	assert_list(&s.skipped, "f: neither a file nor a symbolic link");
 }
 
-static void refuses_conflicts_and_operations(void **state)
+TEST(refuses_conflicts_and_operations)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *state_dir = in_scratch("conflict-state");
 
-	(void)state;
 	SH("conflict", "git init -q; echo 1 >f; echo i >.gitignore; git add .; git commit -qm 1;"
 		       "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
 		       "echo 3 >f; git commit -qam 3; touch i;"
@@ -107,11 +104,10 @@ static void refuses_conflicts_and_operations(void **state)
 	assert_string_equal(err.msg, "'f' has a conflict that is not resolved");
 }
 
-static void submodules_that_are_populated(void **state)
+TEST(submodules_that_are_populated)
 {
 	static const char *const split[] = { "--no-split-index", "--split-index" };
 
-	(void)state;
 	SH("sub", "git init -q lib; git -C lib commit -q --allow-empty -m l;"
 		  "git init -q top; cd top; git submodule add -q ../lib one 2>/dev/null;"
 		  "git submodule add -q ../lib 'deep/two x' 2>/dev/null;"
@@ -130,7 +126,7 @@ static void submodules_that_are_populated(void **state)
 	}
 }
 
-static void cache_serves_and_forgets_the_gone(void **state)
+TEST(cache_serves_and_forgets_the_gone)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL, *other = NULL;
@@ -138,7 +134,6 @@ static void cache_serves_and_forgets_the_gone(void **state)
 	cleanup_scan struct ga_scan d = GA_SCAN_INIT;
 	cleanup_free char *dir = in_scratch("cache-state");
 
-	(void)state;
 	SH("cache-state", ":");
 	SH("cache", "git init -q; printf 'd/\\ne/\\nf*\\n' >.gitignore; mkdir d e; touch d/x e/x f1 f2;"
 		    "git add .gitignore; git commit -qm x; git worktree add -q ../cache-linked;"
@@ -190,14 +185,13 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 	return sh(rel, "git rev-parse %s^{tree}", GA_HEX(&got));
 }
 
-static void clean_tree_is_head(void **state)
+TEST(clean_tree_is_head)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	struct ga_oid head, got;
 
-	(void)state;
 	SH("clean", "git init -q; touch f; git add f; git commit -qm x; touch -d 2001-01-01 f");
 	r = open_ok("clean");
 	head_of(r, &head);
@@ -207,7 +201,7 @@ static void clean_tree_is_head(void **state)
 	assert_true(ga_oid_equal(&head, &got));
 }
 
-static void commit_looks_as_promised(void **state)
+TEST(commit_looks_as_promised)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -215,7 +209,6 @@ static void commit_looks_as_promised(void **state)
 	cleanup_free char *show = NULL, *want = NULL, *refs = NULL;
 	struct ga_oid head, got;
 
-	(void)state;
 	SH("look", "git init -q; touch f; git add f; git commit -qm x; echo new >f; echo u >u");
 	r = open_ok("look");
 	head_of(r, &head);
@@ -232,12 +225,11 @@ static void commit_looks_as_promised(void **state)
 	assert_string_equal(refs, "1\n M f\n?? u");
 }
 
-static void excluded_paths_stay_as_in_head(void **state)
+TEST(excluded_paths_stay_as_in_head)
 {
 	cleanup_strv struct ga_strv exclude = GA_STRV_INIT;
 	cleanup_free char *tree = NULL, *list = NULL;
 
-	(void)state;
 	SH("excl", "git init -q; echo old >secret; echo old >staged; echo old >other; git add .;"
 		   "git commit -qm x; echo new >secret; echo new >staged; git add staged;"
 		   "echo new >other; echo new >untracked; echo new >added; git add added");
@@ -248,7 +240,7 @@ static void excluded_paths_stay_as_in_head(void **state)
 	assert_string_equal(list, "other\nsecret\nstaged\nold\nold\nnew");
 }
 
-static void split_index_and_linked_worktree(void **state)
+TEST(split_index_and_linked_worktree)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -256,7 +248,6 @@ static void split_index_and_linked_worktree(void **state)
 	cleanup_free char *names = NULL;
 	struct ga_oid head, got;
 
-	(void)state;
 	SH("split", "git init -q; touch a b; git add .; git commit -qm x;"
 		    "git worktree add -q ../split-linked; cd ../split-linked;"
 		    "git update-index --split-index; echo x >a; echo y >c; git add c");
@@ -270,11 +261,10 @@ static void split_index_and_linked_worktree(void **state)
 	assert_string_equal(names, "M\ta\nA\tc\n M a\nA  c");
 }
 
-static void submodule_commit_is_carried(void **state)
+TEST(submodule_commit_is_carried)
 {
 	cleanup_free char *tree = NULL, *link = NULL, *want = NULL;
 
-	(void)state;
 	SH("sublink", "git init -q lib; git -C lib commit -q --allow-empty -m l;"
 		      "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;"
 		      "git commit -qm t; git -C m commit -q --allow-empty -m new");
@@ -408,11 +398,10 @@ static void random_step(const char *dir, int at)
 
 /* The index was written in the second in which the file was. So only a look at the file tells that
  * it is another: it has the same size and time. */
-static void changed_within_the_index_time(void **state)
+TEST(changed_within_the_index_time)
 {
 	cleanup_free char *got = NULL, *want = NULL;
 
-	(void)state;
 	SH("racy", "git init -q; git config core.trustctime false; echo a >f; echo gone >gone;"
 		   "touch -d @1700000000 f; git add -A; git commit -qm base;"
 		   "echo b >f; touch -d @1700000000 f .git/index; rm gone");
@@ -421,14 +410,13 @@ static void changed_within_the_index_time(void **state)
 	assert_string_equal(got, want);
 }
 
-static void random_states_equal_git_add(void **state)
+TEST(random_states_equal_git_add)
 {
-	const char *given = getenv("GA_TEST_SEED");
+	const char *given = getenv("SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 2654435761u;
-	const char *many = getenv("GA_TEST_ROUNDS");
+	const char *many = getenv("ROUNDS");
 	unsigned long rounds = many ? strtoul(many, NULL, 10) : 12;
 
-	(void)state;
 	rng_state = seed | 1;
 	(void)fprintf(stderr, "# seed %llu\n", (unsigned long long)seed);
 	for (unsigned long i = 0; i < rounds; i++) {
@@ -457,22 +445,4 @@ static void random_states_equal_git_add(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_kind_is_listed),
-		cmocka_unit_test(tracked_path_that_is_a_fifo_now),
-		cmocka_unit_test(refuses_conflicts_and_operations),
-		cmocka_unit_test(submodules_that_are_populated),
-		cmocka_unit_test(cache_serves_and_forgets_the_gone),
-		cmocka_unit_test(clean_tree_is_head),
-		cmocka_unit_test(commit_looks_as_promised),
-		cmocka_unit_test(excluded_paths_stay_as_in_head),
-		cmocka_unit_test(split_index_and_linked_worktree),
-		cmocka_unit_test(submodule_commit_is_carried),
-		cmocka_unit_test(changed_within_the_index_time),
-		cmocka_unit_test(random_states_equal_git_add),
-	};
-
-	return cmocka_run_group_tests(tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -24,7 +24,7 @@ static char *tools_of(const struct world *w, const char *path, const char *comma
 		assert_string_equal(got_, (expect));                                \
 	} while (0)
 
-static void finds_tools(void **state)
+TEST_WITH(finds_tools, setup, teardown)
 {
 	const struct world *w = *state;
 
@@ -59,7 +59,7 @@ static void finds_tools(void **state)
 }
 
 /* Rows with one beginning, of names that begin alike, and of a name that is no directory. */
-static void the_table_of_toolchains(void **state)
+TEST_WITH(the_table_of_toolchains, setup, teardown)
 {
 	const struct world *w = *state;
 
@@ -78,7 +78,7 @@ static void the_table_of_toolchains(void **state)
 	ASSERT_TOOLS(w, "bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
 }
 
-static void never_shows_credentials(void **state)
+TEST_WITH(never_shows_credentials, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_free char *home = NULL;
@@ -117,7 +117,7 @@ static int find_bwrap(const struct world *w, const char *says, unsigned mode, st
 	return ga_find_bwrap(w->root, true, &found, err);
 }
 
-static void finds_bwrap(void **state)
+TEST_WITH(finds_bwrap, setup, teardown)
 {
 	const struct world *w = *state;
 	const struct {
@@ -142,7 +142,7 @@ static void finds_bwrap(void **state)
 	}
 }
 
-static void explains(void **state)
+TEST(explains)
 {
 	const struct {
 		const char *step;
@@ -174,7 +174,6 @@ static void explains(void **state)
 		{ "plan", E2BIG, "overlay", "too many directories to mount", "each submodule two" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 
@@ -187,7 +186,7 @@ static void explains(void **state)
 	}
 }
 
-static void explains_bwrap(void **state)
+TEST(explains_bwrap)
 {
 	static const char *const no_namespace[] = {
 		"bwrap: setting up uid map: Permission denied",
@@ -197,7 +196,6 @@ static void explains_bwrap(void **state)
 	};
 	cleanup_error struct ga_error a = GA_ERROR_INIT, c = GA_ERROR_INIT;
 
-	(void)state;
 	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
 	assert_non_null(strstr(a.msg, "Can't mount proc"));
 	assert_non_null(strstr(a.hint, "systempaths"));
@@ -212,16 +210,4 @@ static void explains_bwrap(void **state)
 	assert_int_equal(c.code, GA_ESTART);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(finds_tools),
-		IN_WORLD(the_table_of_toolchains),
-		IN_WORLD(never_shows_credentials),
-		IN_WORLD(finds_bwrap),
-		cmocka_unit_test(explains),
-		cmocka_unit_test(explains_bwrap),
-	};
-
-	return cmocka_run_group_tests_name("spec-tools", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

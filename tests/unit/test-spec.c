@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spec-support.h"
 
-static void plan_of_a_project_below_home(void **state)
+TEST_WITH(plan_of_a_project_below_home, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -40,7 +40,7 @@ static void plan_of_a_project_below_home(void **state)
 				 "end\n");
 }
 
-static void plan_of_a_project_elsewhere(void **state)
+TEST_WITH(plan_of_a_project_elsewhere, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -85,7 +85,7 @@ static void make_part(const struct world *w, const char *project, const char *la
 
 /* A submodule in its superproject, and what it holds in it; objects that the superproject
  * shows already are shown once. */
-static void plan_of_submodules(void **state)
+TEST_WITH(plan_of_submodules, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -124,7 +124,7 @@ static void plan_of_submodules(void **state)
 	assert_string_equal(got, want);
 }
 
-static void a_submodule_elsewhere_is_refused(void **state)
+TEST_WITH(a_submodule_elsewhere_is_refused, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -139,7 +139,7 @@ static void a_submodule_elsewhere_is_refused(void **state)
 	assert_non_null(strstr(err.msg, "is no path inside a project"));
 }
 
-static void a_shared_directory_behind_a_symlink_is_left_out(void **state)
+TEST_WITH(a_shared_directory_behind_a_symlink_is_left_out, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -156,7 +156,7 @@ static void a_shared_directory_behind_a_symlink_is_left_out(void **state)
 	assert_null(strstr(got, ".ssh"));
 }
 
-static void tool_credentials_are_masked(void **state)
+TEST_WITH(tool_credentials_are_masked, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -176,7 +176,7 @@ static void tool_credentials_are_masked(void **state)
 }
 
 /* Which repositories there are need not be known, nor the layers. */
-static void plan_of_the_root(void **state)
+TEST_WITH(plan_of_the_root, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -203,7 +203,7 @@ static void plan_of_the_root(void **state)
 				  "read-only\nroot/run/git-agent\nsandbox\n");
 }
 
-static void object_directories(void **state)
+TEST_WITH(object_directories, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -231,7 +231,7 @@ static void object_directories(void **state)
 }
 
 /* Where home or project could hide what is mounted before, bwrap has to wait for them. */
-static void bwrap_starts_when_nothing_gets_hidden(void **state)
+TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -245,7 +245,7 @@ static void bwrap_starts_when_nothing_gets_hidden(void **state)
 	assert_non_null(strstr(trees, "root@/code/p\nsandbox\nend\n"));
 }
 
-static void arguments(void **state)
+TEST_WITH(arguments, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -266,7 +266,7 @@ static void arguments(void **state)
 	assert_non_null(strstr(got, "\n--remount-ro\n/\n--chdir\n/\n"));
 }
 
-static void refuses(void **state)
+TEST_WITH(refuses, setup, teardown)
 {
 	const struct world *w = *state;
 	const struct {
@@ -318,7 +318,7 @@ static void refuses(void **state)
 	}
 }
 
-static void environment(void **state)
+TEST_WITH(environment, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -351,7 +351,7 @@ static void environment(void **state)
 	assert_string_equal(got.ptr, want);
 }
 
-static void visible(void **state)
+TEST_WITH(visible, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -385,23 +385,4 @@ static void visible(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_WORLD(plan_of_a_project_below_home),
-		IN_WORLD(plan_of_a_project_elsewhere),
-		IN_WORLD(plan_of_submodules),
-		IN_WORLD(a_submodule_elsewhere_is_refused),
-		IN_WORLD(a_shared_directory_behind_a_symlink_is_left_out),
-		IN_WORLD(tool_credentials_are_masked),
-		IN_WORLD(plan_of_the_root),
-		IN_WORLD(object_directories),
-		IN_WORLD(bwrap_starts_when_nothing_gets_hidden),
-		IN_WORLD(arguments),
-		IN_WORLD(refuses),
-		IN_WORLD(environment),
-		IN_WORLD(visible),
-	};
-
-	return cmocka_run_group_tests_name("spec", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

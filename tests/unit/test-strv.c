@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -29,11 +24,10 @@ static void check(const struct ga_strv *sv, const char *want)
 		assert_null(sv->v[sv->n]);
 }
 
-static void every_way_to_add(void **state)
+TEST(every_way_to_add)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT, more = GA_STRV_INIT;
 
-	(void)state;
 	check(&sv, "");
 	ga_strv_push(&sv, "one");
 	ga_strv_push_n(&sv, "twofold", 3);
@@ -51,11 +45,10 @@ static void every_way_to_add(void **state)
 }
 
 /* Terminated at every length: around each reallocation is where it would fail. */
-static void terminated_while_growing(void **state)
+TEST(terminated_while_growing)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 
-	(void)state;
 	for (size_t i = 0; i < 200; i++) {
 		ga_strv_pushf(&sv, "%zu", i);
 		if (sv.n != i + 1 || sv.v[sv.n])
@@ -65,11 +58,10 @@ static void terminated_while_growing(void **state)
 	assert_string_equal(sv.v[199], "199");
 }
 
-static void membership(void **state)
+TEST(membership)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 
-	(void)state;
 	assert_false(ga_strv_has(&sv, ""));
 	ga_strv_push_many(&sv, "a", "bc", NULL);
 	assert_true(ga_strv_has(&sv, "a"));
@@ -78,7 +70,7 @@ static void membership(void **state)
 	assert_false(ga_strv_has(&sv, ""));
 }
 
-static void sorting(void **state)
+TEST(sorting)
 {
 	static const struct {
 		const char *in[6], *out;
@@ -92,7 +84,6 @@ static void sorting(void **state)
 		{ { "", "x", "" }, "|x" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 
@@ -103,11 +94,10 @@ static void sorting(void **state)
 	}
 }
 
-static void release_starts_anew(void **state)
+TEST(release_starts_anew)
 {
 	struct ga_strv sv = GA_STRV_INIT;
 
-	(void)state;
 	ga_strv_push(&sv, "a");
 	ga_strv_release(&sv);
 	assert_null(sv.v);
@@ -116,13 +106,4 @@ static void release_starts_anew(void **state)
 	ga_strv_release(&sv);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_way_to_add), cmocka_unit_test(terminated_while_growing),
-		cmocka_unit_test(membership),	    cmocka_unit_test(sorting),
-		cmocka_unit_test(release_starts_anew),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

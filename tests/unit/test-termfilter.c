@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 #include <time.h>
@@ -61,12 +56,11 @@ static void expect_cut(const char *in, size_t n, const char *want, size_t want_n
 	}
 }
 
-static void each_row(void **state)
+TEST(each_row)
 {
 	size_t n;
 	const struct ga_termrule *r = ga_termfilter_rules(&n);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		const char *e = r[i].example;
 		bool pass = r[i].verdict == GA_TERM_PASS || r[i].verdict == GA_TERM_ASK;
@@ -79,12 +73,11 @@ static void each_row(void **state)
 }
 
 /* Where nobody waits for an answer, what asks for one goes, and nothing else does. */
-static void each_row_mute(void **state)
+TEST(each_row_mute)
 {
 	size_t n, asked = 0;
 	const struct ga_termrule *r = ga_termfilter_rules(&n);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		for (size_t cut = 0; cut <= strlen(r[i].example); cut++) {
 			cleanup_buf struct ga_buf out = GA_BUF_INIT, plain = GA_BUF_INIT;
@@ -105,7 +98,7 @@ static void each_row_mute(void **state)
 	assert_true(asked > 50);
 }
 
-static void questions_in_strings(void **state)
+TEST(questions_in_strings)
 {
 	static const struct {
 		const char *in, *out;
@@ -121,7 +114,6 @@ static void questions_in_strings(void **state)
 		{ "\033[?2004h\033[>1u\033[?1u\033[<u\033[?25$p\033[!p", "\033[?2004h\033[>1u\033[<u\033[!p" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(each); i++) {
 		for (size_t cut = 0; cut <= strlen(each[i].in); cut++) {
 			cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -135,13 +127,12 @@ static void questions_in_strings(void **state)
 }
 
 /* Whatever the table says of it: the forms with C1 controls begin nothing, in no terminal. */
-static void each_row_in_eight_bits(void **state)
+TEST(each_row_in_eight_bits)
 {
 	static const char introducers[] = "[]P_^X";
 	size_t n, tried = 0;
 	const struct ga_termrule *r = ga_termfilter_rules(&n);
 
-	(void)state;
 	for (size_t i = 0; i < n; i++) {
 		const char *e = r[i].example;
 
@@ -262,9 +253,8 @@ static const struct one cases[] = {
 	{ "\xe4\xba" "a\xe4\x9b" "b\xf0\x9f\x98" "c", "\xe4\xba" "a\xe4" WRONG "b\xf0" WRONG WRONG "c" },
 };
 
-static void sequences(void **state)
+TEST(sequences)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		expect_cut(cases[i].in, strlen(cases[i].in), cases[i].out, strlen(cases[i].out));
 	expect_cut("a\0b", 3, "a\0b", 3);
@@ -272,13 +262,12 @@ static void sequences(void **state)
 }
 
 /* Long text is not looked at byte by byte. */
-static void every_byte_within_text(void **state)
+TEST(every_byte_within_text)
 {
 	static const char around[] = "enough of text for the filter to take many bytes at a time, \n\r "
 				     "and then some more of it, gr\xc3\xbc\xc3\x9f \xe4\xba\x9b [21t]52;";
 	size_t n = sizeof(around);
 
-	(void)state;
 	for (size_t at = 0; at < n; at++) {
 		for (unsigned c = 0; c < 256; c++) {
 			cleanup_buf struct ga_buf whole = GA_BUF_INIT, cut = GA_BUF_INIT;
@@ -296,14 +285,13 @@ static void every_byte_within_text(void **state)
 	}
 }
 
-static void text_is_not_held_back(void **state)
+TEST(text_is_not_held_back)
 {
 	static const char text[] = "plain text\r\n\t\b\a \033[m\033[31mand\033M more";
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	size_t esc = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(text) - 1; i++) {
 		bool inside;
 
@@ -320,13 +308,12 @@ static void text_is_not_held_back(void **state)
 	assert_memory_equal(out.ptr + out.len - 6, "\033Pq~~~", 6);
 }
 
-static void what_has_no_end_costs_nothing(void **state)
+TEST(what_has_no_end_costs_nothing)
 {
 	static const char *const begin[] = { "\033]52;c;", "\033P$q", "\033X", "\033[", "\033_Ga=", "\033(" };
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	char chunk[4096];
 
-	(void)state;
 	assert_true(sizeof(struct ga_termfilter) < 2048);
 	memset(chunk, '1', sizeof(chunk));
 	for (size_t i = 0; i < GA_NELEMS(begin); i++) {
@@ -392,9 +379,8 @@ static const struct one undone[] = {
 	{ "\033[?2l\033[2h\033[?5522h", "" },
 };
 
-static void what_is_left_on_is_undone(void **state)
+TEST(what_is_left_on_is_undone)
 {
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(undone); i++) {
 		cleanup_buf struct ga_buf out = GA_BUF_INIT, end = GA_BUF_INIT;
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
@@ -407,7 +393,7 @@ static void what_is_left_on_is_undone(void **state)
 	}
 }
 
-static void all_that_can_be_undone_has_room(void **state)
+TEST(all_that_can_be_undone_has_room)
 {
 	static const char main_screen[] = "\033[>1u\033[=1u";
 	static const char rest[] = "\033[12l\033[>1u\033[=1u\033[2;3r\033=\033(0\016\033[1m\033[1 q"
@@ -418,7 +404,6 @@ static void all_that_can_be_undone_has_room(void **state)
 	char room[GA_TERMFILTER_END];
 	size_t n;
 
-	(void)state;
 	feed(&f, main_screen, strlen(main_screen), &out);
 	for (unsigned i = 1; i < 10000; i++) {
 		cleanup_free char *s = ga_strf("\033[?%uh\033[?%ul\033[?%ur\033[%ul\033[%uh\033[>%u;1m"
@@ -476,17 +461,16 @@ static void pieces(uint64_t *s, const struct ga_buf *in, struct ga_termfilter *f
 	}
 }
 
-static void random_sequences(void **state)
+TEST(random_sequences)
 {
-	const char *given = getenv("GA_TEST_SEED"), *many = getenv("GA_TEST_ROUNDS");
+	const char *given = getenv("SEED"), *many = getenv("ROUNDS");
 	uint64_t seed = (uint64_t)time(NULL), rounds = 100000, s;
 
-	(void)state;
 	if (given)
 		assert_true(ga_parse_u64(given, UINT64_MAX, &seed));
 	if (many)
 		assert_true(ga_parse_u64(many, UINT64_MAX, &rounds));
-	print_message("# GA_TEST_SEED=%llu\n", (unsigned long long)seed);
+	print_message("# SEED=%llu\n", (unsigned long long)seed);
 	s = seed * 2 + 1;
 	for (uint64_t i = 0; i < rounds; i++) {
 		cleanup_buf struct ga_buf in = GA_BUF_INIT, whole = GA_BUF_INIT, cut = GA_BUF_INIT,
@@ -511,21 +495,4 @@ static void random_sequences(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_row),
-		cmocka_unit_test(each_row_mute),
-		cmocka_unit_test(questions_in_strings),
-		cmocka_unit_test(each_row_in_eight_bits),
-		cmocka_unit_test(sequences),
-		cmocka_unit_test(every_byte_within_text),
-		cmocka_unit_test(text_is_not_held_back),
-		cmocka_unit_test(what_has_no_end_costs_nothing),
-		cmocka_unit_test(what_is_left_on_is_undone),
-		cmocka_unit_test(all_that_can_be_undone_has_room),
-		cmocka_unit_test(random_sequences),
-	};
-
-	return cmocka_run_group_tests_name("termfilter", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -58,11 +58,10 @@ static struct ga_oid random_tree(unsigned n)
 	return OID("r", "%s", b.ptr);
 }
 
-static void diff_and_apply_agree_with_git(void **state)
+TEST(diff_and_apply_agree_with_git)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
-	(void)state;
 	SH("r", "git init -q; git commit -q --allow-empty -m x");
 	r = open_repo("r");
 	rnd_seed();
@@ -82,13 +81,12 @@ static void diff_and_apply_agree_with_git(void **state)
 	}
 }
 
-static void entries(void **state)
+TEST(entries)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid tree, blob;
 	struct ga_entry e;
 
-	(void)state;
 	SH("e", "git init -q; mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;"
 		"git commit -qm x");
 	r = open_repo("e");
@@ -114,7 +112,7 @@ static void entries(void **state)
 }
 
 /* What each list of changes, in the notation of this table, makes of a tree. */
-static void transitions(void **state)
+TEST(transitions)
 {
 	/* "name" adds, "-name" deletes; sorted by path; expected: ls-tree -r --name-only */
 	static const struct {
@@ -136,7 +134,6 @@ static void transitions(void **state)
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid blob;
 
-	(void)state;
 	SH("t", "git init -q");
 	blob = OID("t", "echo new | git hash-object -w --stdin");
 	r = open_repo("t");
@@ -162,14 +159,13 @@ static void transitions(void **state)
 	}
 }
 
-static void apply_refuses(void **state)
+TEST(apply_refuses)
 {
 	static const char *const bad[] = { ".git/x", "a/.GIT", "a//b", "../x", "a/./b", "/a", "a/",
 					   "git~1", ".git ", "a/.g\xe2\x80\x8cit/b" };
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid blob, tree;
 
-	(void)state;
 	SH("f", "git init -q");
 	r = open_repo("f");
 	blob = OID("f", "echo x | git hash-object -w --stdin");
@@ -194,13 +190,12 @@ static void apply_refuses(void **state)
 	}
 }
 
-static void deep(void **state)
+TEST(deep)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
 	struct ga_oid blob, tree;
 
-	(void)state;
 	SH("deep", "git init -q");
 	r = open_repo("deep");
 	blob = OID("deep", "echo x | git hash-object -w --stdin");
@@ -234,14 +229,13 @@ static void deep(void **state)
 }
 
 /* Old modes and unordered bytes: what is not touched stays as it is. */
-static void untouched_entries_keep_their_bytes(void **state)
+TEST(untouched_entries_keep_their_bytes)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
 	cleanup_free char *got = NULL;
 	struct ga_oid blob, tree, made;
 
-	(void)state;
 	SH("old", "git init -q");
 	r = open_repo("old");
 	blob = OID("old", "echo x | git hash-object -w --stdin");
@@ -305,14 +299,13 @@ static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const 
 	return OID("large", "git mktree <<'EOF'\n%sEOF", b.ptr);
 }
 
-static void large_trees_are_searched(void **state)
+TEST(large_trees_are_searched)
 {
 	static const char *const nowhere[] = { "f", "f1", "x.", "x/y", "y/in", "z", "0", "f299/in" };
 	struct ga_oid blob[TREES], tree[TREES], sub;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_entry e;
 
-	(void)state;
 	SH("large", "git init -q");
 	r = open_repo("large");
 	for (unsigned t = 0; t < TREES; t++)
@@ -335,17 +328,4 @@ static void large_trees_are_searched(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(diff_and_apply_agree_with_git),
-		cmocka_unit_test(entries),
-		cmocka_unit_test(transitions),
-		cmocka_unit_test(apply_refuses),
-		cmocka_unit_test(deep),
-		cmocka_unit_test(untouched_entries_keep_their_bytes),
-		cmocka_unit_test(large_trees_are_searched),
-	};
-
-	return cmocka_run_group_tests_name("tree", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

@@ -319,13 +319,12 @@ static char *outcome(const struct layer *l, const char *id)
 	return ga_strdup(b.len ? b.ptr + 1 : "=");
 }
 
-static void test_cells(void **state)
+TEST(test_cells)
 {
 	cleanup_layer struct layer l = make_layer("cells", BASE_OF_CELLS);
 	bool made[GA_NELEMS(cells)];
 	unsigned wrong = 0;
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cells); i++)
 		made[i] = make(&l, cells[i].id);
 	free(captured(&l));
@@ -359,7 +358,7 @@ static void capture_as_nobody(struct layer *l, int out)
 }
 
 /* A file that is somebody else's, and closed to us: the base's stays. */
-static void test_foreign_and_closed(void **state)
+TEST(test_foreign_and_closed)
 {
 	cleanup_layer struct layer l = make_layer("foreign", "echo a >a");
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -368,7 +367,6 @@ static void test_foreign_and_closed(void **state)
 	int fds[2], status;
 	pid_t pid;
 
-	(void)state;
 	put_as(&l, "a", "changed\n", 0600);
 	if (fchownat(at, "a", 12345, 12345, 0)) {
 		assert_int_equal(errno, EPERM);
@@ -389,7 +387,7 @@ static void test_foreign_and_closed(void **state)
 }
 
 /* What counts as tracked is what the agent's commits say, once there are some. */
-static void test_tracked_otherwise(void **state)
+TEST(test_tracked_otherwise)
 {
 	cleanup_layer struct layer l = make_layer("otherwise",
 		"mkdir d e; echo x >d/x; echo y >e/y; echo sub >.gitignore; git add -A;"
@@ -397,7 +395,6 @@ static void test_tracked_otherwise(void **state)
 		"mkdir sub; echo 1 >a");
 	struct ga_oid tracked;
 
-	(void)state;
 	/* a file in place of a submodule is a change of what is tracked, ignored or not */
 	put(&l, "sub", "file\n");
 	assert_captured(&l, "T sub;");
@@ -413,7 +410,7 @@ static void test_tracked_otherwise(void **state)
 }
 
 /* A copy of an ignored file of the user's, forced in by a commit, and then removed. */
-static void test_forced_and_hidden(void **state)
+TEST(test_forced_and_hidden)
 {
 	static const char *const opaques[] = { "d", "d/e" };
 	static const char *const hiding[] = { "touch d/e", "ln -s . d/e", "mkfifo d/e" };
@@ -421,7 +418,6 @@ static void test_forced_and_hidden(void **state)
 	cleanup_free char *extras = in_scratch("forced/extras");
 	struct ga_oid tracked;
 
-	(void)state;
 	SH("forced", "mkdir -p extras/d/e; echo f >extras/d/e/f.log; cd r; cp ../extras/d/e/f.log d/e;"
 	   "git add -f d/e/f.log; git commit -qm agent");
 	tracked = oid_of("forced/r", "HEAD^{tree}");
@@ -449,11 +445,10 @@ static void test_forced_and_hidden(void **state)
 	assert_captured(&l, "");
 }
 
-static void test_names_of_directories(void **state)
+TEST(test_names_of_directories)
 {
 	cleanup_layer struct layer l = make_layer("dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
 
-	(void)state;
 	put(&l, "d/.gitmodules/f", "f\n");
 	put(&l, "d/.gitattributes/f", "f\n");
 	put(&l, "d/.gitignore/f", "f\n");
@@ -462,15 +457,4 @@ static void test_names_of_directories(void **state)
 	assert_left(&l, "name d/.gitattributes 1;name d/.gitmodules 1;");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_foreign_and_closed),
-		cmocka_unit_test(test_tracked_otherwise),
-		cmocka_unit_test(test_forced_and_hidden),
-		cmocka_unit_test(test_names_of_directories),
-	};
-
-	return cmocka_run_group_tests_name("upper-cells", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

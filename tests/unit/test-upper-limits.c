@@ -16,12 +16,11 @@ static void assert_noted(const struct layer *l, const char *words, size_t want)
 			 l->res.notes.n ? l->res.notes.v[0] : "none");
 }
 
-static void ov13_limits(void **state)
+TEST(ov13_limits)
 {
 	cleanup_layer struct layer l = make_layer("limits", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
 
-	(void)state;
 	fd = openat(at, "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	assert_int_equal(ftruncate(fd, (off_t)5 << 30), 0);
 	put(&l, "small", "1\n");
@@ -47,11 +46,10 @@ static void ov13_limits(void **state)
 }
 
 /* What the base has in the place of a directory is there until that could be read. */
-static void test_file_for_a_directory(void **state)
+TEST(test_file_for_a_directory)
 {
 	cleanup_layer struct layer l = make_layer("instead", BASE);
 
-	(void)state;
 	opaque(&l, "d/e/y");
 	put(&l, "d/e/y/new", "n\n");
 	white(&l, "a");
@@ -79,7 +77,7 @@ static void test_file_for_a_directory(void **state)
 
 /* Each limit with what just keeps to it and what is one beyond: nothing else is missing, and
  * what is missing is said with the limit it is beyond. */
-static void ov13_each_limit_is_said(void **state)
+TEST(ov13_each_limit_is_said)
 {
 	static const struct {
 		uint64_t depth, entries, file_size, total_size, rules_size;
@@ -102,7 +100,6 @@ static void ov13_each_limit_is_said(void **state)
 	};
 	cleanup_layer struct layer l = make_layer("each", BASE);
 
-	(void)state;
 	put(&l, ".gitignore", "x\n");
 	put(&l, "1/2/f", "123\n");
 	put(&l, "a", "2\n");
@@ -132,14 +129,13 @@ static void ov13_each_limit_is_said(void **state)
 
 /* Longer than a second at any speed: each name is matched against patterns that try every way to
  * divide it. */
-static void ov13_a_layer_that_keeps_busy(void **state)
+TEST(ov13_a_layer_that_keeps_busy)
 {
 	cleanup_layer struct layer l = make_layer("busy", BASE);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(ga_upper_files_release) struct ga_upper_files list = GA_UPPER_FILES_INIT;
 	cleanup_buf struct ga_buf rules = GA_BUF_INIT;
 
-	(void)state;
 	while (rules.len < (512 << 10))
 		ga_buf_addf(&rules, "*a*a*a*a*a*a*a*a*a*a*a*a*%zu\n", rules.len);
 	put(&l, ".gitignore", rules.ptr);
@@ -157,11 +153,10 @@ static void ov13_a_layer_that_keeps_busy(void **state)
 	assert_int_equal(list.open.n, 0);
 }
 
-static void ov13_many_beyond_a_limit_are_counted(void **state)
+TEST(ov13_many_beyond_a_limit_are_counted)
 {
 	cleanup_layer struct layer l = make_layer("many", BASE);
 
-	(void)state;
 	l.limits.file_size = 1;
 	for (int i = 0; i < 25; i++) {
 		cleanup_free char *name = ga_strf("big%d", i);
@@ -176,13 +171,12 @@ static void ov13_many_beyond_a_limit_are_counted(void **state)
 }
 
 /* Git could not check it out: 4095 bytes are the most that any call takes. */
-static void ov09_path_of_4096_bytes(void **state)
+TEST(ov09_path_of_4096_bytes)
 {
 	cleanup_free char *name = ga_calloc(1, 205);
 	cleanup_layer struct layer l = make_layer("longpath", BASE);
 	cleanup_close int at = in_upper(&l);
 
-	(void)state;
 	memset(name, 'n', 203);
 	for (int i = 0; i < 20; i++) { /* 20 * 204 = 4080 with their slashes */
 		int next;
@@ -205,12 +199,11 @@ static void ov09_path_of_4096_bytes(void **state)
 	assert_noted(&l, "path longer than any system takes", 1);
 }
 
-static void ov09_deep(void **state)
+TEST(ov09_deep)
 {
 	cleanup_layer struct layer l = make_layer("deep", BASE);
 	cleanup_close int at = in_upper(&l);
 
-	(void)state;
 	/* far beyond PATH_MAX and any table of descriptors */
 	for (int i = 0; i < 3000; i++) {
 		int next;
@@ -227,17 +220,4 @@ static void ov09_deep(void **state)
 	assert_int_equal(l.res.left.v[0].kind, GA_LEFT_LIMIT);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ov13_limits),
-		cmocka_unit_test(test_file_for_a_directory),
-		cmocka_unit_test(ov13_each_limit_is_said),
-		cmocka_unit_test(ov13_a_layer_that_keeps_busy),
-		cmocka_unit_test(ov13_many_beyond_a_limit_are_counted),
-		cmocka_unit_test(ov09_path_of_4096_bytes),
-		cmocka_unit_test(ov09_deep),
-	};
-
-	return cmocka_run_group_tests_name("upper-limits", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

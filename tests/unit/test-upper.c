@@ -13,11 +13,10 @@
 
 /* ---- rows -------------------------------------------------------------- */
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
 	cleanup_layer struct layer l = make_layer("nothing", BASE);
 
-	(void)state;
 	dir(&l, "empty/deeper");
 	dir(&l, "d/e");
 	assert_captured(&l, "");
@@ -26,11 +25,10 @@ static void test_nothing(void **state)
 	assert_left(&l, "");
 }
 
-static void test_regular(void **state)
+TEST(test_regular)
 {
 	cleanup_layer struct layer l = make_layer("regular", BASE);
 
-	(void)state;
 	put(&l, "new", "new\n");
 	put(&l, "d/e/y", "changed\n");
 	put(&l, "p/q/r", "deep\n");
@@ -44,11 +42,10 @@ static void test_regular(void **state)
 	}
 }
 
-static void test_unchanged(void **state)
+TEST(test_unchanged)
 {
 	cleanup_layer struct layer l = make_layer("unchanged", BASE);
 
-	(void)state;
 	put(&l, "a", "a\n");
 	put_as(&l, "s", "s\n", 0700);
 	put_as(&l, "d/x", "x\n", 0600);
@@ -63,11 +60,10 @@ static void test_unchanged(void **state)
 	assert_int_equal(l.res.notes.n, 0);
 }
 
-static void test_mode(void **state)
+TEST(test_mode)
 {
 	cleanup_layer struct layer l = make_layer("mode", BASE);
 
-	(void)state;
 	put_as(&l, "a", "a\n", 0755);
 	put_as(&l, "s", "s\n", 0644);
 	put_as(&l, "n", "n\n", 06711);
@@ -80,11 +76,10 @@ static void test_mode(void **state)
 	assert_int_equal(mode(&l, "n"), GA_MODE_FILE);
 }
 
-static void test_link(void **state)
+TEST(test_link)
 {
 	cleanup_layer struct layer l = make_layer("link", BASE);
 
-	(void)state;
 	SH("link", "echo secret >outside; mkdir outdir; echo s >outdir/f");
 	link_to(&l, "n", "../outside");
 	link_to(&l, "up", "../outdir");
@@ -98,11 +93,10 @@ static void test_link(void **state)
 	assert_int_equal(mode(&l, "l"), GA_MODE_FILE);
 }
 
-static void ov01_whiteout(void **state)
+TEST(ov01_whiteout)
 {
 	cleanup_layer struct layer l = make_layer("whiteout", BASE);
 
-	(void)state;
 	white(&l, "a");
 	white(&l, "d/e");
 	white(&l, "not-in-base");
@@ -111,11 +105,10 @@ static void ov01_whiteout(void **state)
 	assert_left(&l, "");
 }
 
-static void test_whiteout_xattr(void **state)
+TEST(test_whiteout_xattr)
 {
 	cleanup_layer struct layer l = make_layer("xwhiteout", BASE);
 
-	(void)state;
 	dir(&l, "d");
 	mark(&l, "d", "user.overlay.opaque", "x");
 	put(&l, "d/x", "");
@@ -127,11 +120,10 @@ static void test_whiteout_xattr(void **state)
 	assert_left(&l, "unreadable a 1;");
 }
 
-static void ov04_opaque(void **state)
+TEST(ov04_opaque)
 {
 	cleanup_layer struct layer l = make_layer("opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
 
-	(void)state;
 	opaque(&l, "d");
 	put(&l, "d/new", "n\n");
 	put(&l, "d/z", "z\n");    /* written again as it was */
@@ -142,21 +134,19 @@ static void ov04_opaque(void **state)
 	assert_left(&l, "unreadable d 1;");
 }
 
-static void test_opaque_root(void **state)
+TEST(test_opaque_root)
 {
 	cleanup_layer struct layer l = make_layer("opaqueroot", BASE);
 
-	(void)state;
 	opaque(&l, ".");
 	put(&l, "only", "1\n");
 	assert_captured(&l, "D a;D d/e/y;D d/x;D l;A only;D s;");
 }
 
-static void ov05_swaps(void **state)
+TEST(ov05_swaps)
 {
 	cleanup_layer struct layer l = make_layer("swaps", BASE "; mkdir t; echo 1 >t/1; mkdir u; echo 1 >u/1");
 
-	(void)state;
 	opaque(&l, "a");
 	put(&l, "a/inner", "i\n");      /* file -> directory */
 	put(&l, "d", "file\n");         /* directory -> file */
@@ -168,13 +158,12 @@ static void ov05_swaps(void **state)
 	assert_int_equal(mode(&l, "u/1"), GA_MODE_FILE);
 }
 
-static void ov06_special(void **state)
+TEST(ov06_special)
 {
 	cleanup_layer struct layer l = make_layer("special", BASE);
 	cleanup_close int at = in_upper(&l), sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 
-	(void)state;
 	assert_int_equal(mkfifoat(at, "fifo", 0644), 0);
 	assert_int_equal(mkfifoat(at, "a", 0644), 0); /* in place of a tracked file */
 	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "special/upper/sock");
@@ -183,11 +172,10 @@ static void ov06_special(void **state)
 	assert_left(&l, "special a 1;special fifo 1;special sock 1;");
 }
 
-static void ov02_planted(void **state)
+TEST(ov02_planted)
 {
 	cleanup_layer struct layer l = make_layer("planted", BASE);
 
-	(void)state;
 	put(&l, "d/more", "m\n");
 	mark(&l, "d", "user.overlay.redirect", "/etc");
 	put(&l, "a", "meta\n");
@@ -198,12 +186,11 @@ static void ov02_planted(void **state)
 	assert_int_equal(l.res.notes.n, 2);
 }
 
-static void ov12_hard_links_and_holes(void **state)
+TEST(ov12_hard_links_and_holes)
 {
 	cleanup_layer struct layer l = make_layer("hard", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
 
-	(void)state;
 	put(&l, "one", "1\n");
 	assert_int_equal(linkat(at, "one", at, "two", 0), 0);
 	fd = openat(at, "hole", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -214,13 +201,12 @@ static void ov12_hard_links_and_holes(void **state)
 		(void)unlink(l.res.keep);
 }
 
-static void ov08_unreadable_modes(void **state)
+TEST(ov08_unreadable_modes)
 {
 	cleanup_layer struct layer l = make_layer("unreadable", BASE);
 	cleanup_free char *file = ga_path_join(l.upper, "f"), *d = ga_path_join(l.upper, "d/e");
 	struct stat st;
 
-	(void)state;
 	put(&l, "d/e/y", "changed\n");
 	put(&l, "d/e/z", "z\n");
 	put_as(&l, "f", "f\n", 0);
@@ -235,7 +221,7 @@ static void ov08_unreadable_modes(void **state)
 	assert_int_equal(chmod(d, 0755), 0);
 }
 
-static void ov10_ov19_names(void **state)
+TEST(ov10_ov19_names)
 {
 	static const char *const bad[] = { ".GIT", ".git ", "git~1", ".g\xe2\x80\x8cit", ".git::$INDEX_ALLOCATION",
 					   "x\\.git", ".Git\\x" };
@@ -243,7 +229,6 @@ static void ov10_ov19_names(void **state)
 					    ("\xe2\x80\xae" "rlo") };
 	cleanup_layer struct layer l = make_layer("names", BASE);
 
-	(void)state;
 	put(&l, ".git/config", "[core]\n\tfsmonitor = touch /tmp/x\n");
 	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
 		cleanup_free char *inner = ga_strf("%s/config", bad[i]), *sub = ga_strf("sub/%s", bad[i]);
@@ -263,11 +248,10 @@ static void ov10_ov19_names(void **state)
 	}
 }
 
-static void ov11_repository(void **state)
+TEST(ov11_repository)
 {
 	cleanup_layer struct layer l = make_layer("nested", BASE);
 
-	(void)state;
 	put(&l, "vendor/x/.git/HEAD", "ref: refs/heads/main\n");
 	put(&l, "vendor/x/.git/objects/k", "");
 	put(&l, "vendor/x/.git/refs/k", "");
@@ -287,7 +271,7 @@ static void ov11_repository(void **state)
 	assert_left(&l, "repository d/.git 3;repository no/.git 0;repository sub 2;repository vendor/x 4;");
 }
 
-static void test_submodule(void **state)
+TEST(test_submodule)
 {
 	cleanup_layer struct layer l = make_layer("submodule", BASE
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub"
@@ -296,7 +280,6 @@ static void test_submodule(void **state)
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,swap"
 		"; mkdir sub gone kept swap; git commit -qm sub; add() { :; }");
 
-	(void)state;
 	/* the last "git add" of the set-up must not drop the gitlinks */
 	put(&l, "sub/changed", "c\n");
 	put(&l, "sub/deep/er", "c\n");
@@ -307,12 +290,11 @@ static void test_submodule(void **state)
 	assert_left(&l, "submodule sub 2;");
 }
 
-static void test_ignored(void **state)
+TEST(test_ignored)
 {
 	cleanup_layer struct layer l = make_layer("ignored", BASE
 		"; printf '*.log\\nbuild/\\n' >.gitignore; echo t >tracked.log; mkdir build; echo 1 >build/tracked");
 
-	(void)state;
 	l.o.host_excludes = "*.swp\n";
 	put(&l, "x.log", "12345");
 	put(&l, "x.swp", "1");
@@ -332,11 +314,10 @@ static void test_ignored(void **state)
 	assert_string_equal(l.res.newly_ignored.v[0], "node/mods");
 }
 
-static void test_rules_of_the_result(void **state)
+TEST(test_rules_of_the_result)
 {
 	cleanup_layer struct layer l = make_layer("rules", BASE "; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
 
-	(void)state;
 	put(&l, ".gitignore", "*\n!keep.me\n");  /* ignores everything new, the base's paths stay */
 	white(&l, "d/.gitignore");
 	put(&l, "keep.me", "k\n");
@@ -351,13 +332,12 @@ static void test_rules_of_the_result(void **state)
 }
 
 /* What tools write into the directories that they make is ignored itself, and in no tree. */
-static void test_rules_of_the_users(void **state)
+TEST(test_rules_of_the_users)
 {
 	cleanup_layer struct layer l = make_layer("users", BASE "; mkdir t; echo '!n' >t/.gitignore");
 	cleanup_free char *extras = in_scratch("users/extras");
 	struct ga_oid tracked;
 
-	(void)state;
 	SH("users", "mkdir -p extras/v extras/d extras/t extras/w extras/x && echo '*' | tee extras/v/.gitignore "
 		    "extras/t/.gitignore extras/x/.gitignore all >/dev/null && printf '*.tmp\n.gitignore\n' "
 		    ">extras/d/.gitignore && ln -s ../../all extras/w/.gitignore");
@@ -398,13 +378,12 @@ static void test_rules_of_the_users(void **state)
 	assert_captured(&l, "");
 }
 
-static void test_tracked_by_the_agent(void **state)
+TEST(test_tracked_by_the_agent)
 {
 	cleanup_layer struct layer l = make_layer("tracked", BASE
 		"; printf '*.log\\ngen/\\n' >.gitignore; echo o >old.log; mkdir gen; echo 1 >gen/1; echo 2 >gen/2");
 	struct ga_oid tracked;
 
-	(void)state;
 	/* the agent forced one log in, and dropped old.log and gen/ from its index */
 	put(&l, "forced.log", "f\n");
 	put(&l, "unforced.log", "u\n");
@@ -427,12 +406,11 @@ static void test_tracked_by_the_agent(void **state)
 	}
 }
 
-static void test_sparse(void **state)
+TEST(test_sparse)
 {
 	cleanup_layer struct layer l = make_layer("sparse", BASE);
 	cleanup_free char *lower = in_scratch("sparse/lower");
 
-	(void)state;
 	/* the checkout shows no d/e: an opaque d deletes only what was seen */
 	SH("sparse", "mkdir -p lower/d && echo x >lower/d/x && echo a >lower/a");
 	opaque(&l, "d");
@@ -443,14 +421,13 @@ static void test_sparse(void **state)
 	assert_captured(&l, "D d/e/y;A d/new;D d/x;");
 }
 
-static void test_conversion(void **state)
+TEST(test_conversion)
 {
 	cleanup_layer struct layer l = make_layer("convert", BASE);
 	cleanup_free char *extras = in_scratch("convert/extras");
 	struct ga_strv paths = GA_STRV_INIT;
 	struct ga_entry entry;
 
-	(void)state;
 	put(&l, "a", "1\r\n");
 	put(&l, "d/x", "2\r\n");
 	assert_captured(&l, "M a;M d/x;");
@@ -490,14 +467,13 @@ static void check_paths(const struct ga_strv *got, const char *want, const char 
 }
 #define assert_paths(got, want) check_paths(got, want, __FILE__, __LINE__)
 
-static void test_list(void **state)
+TEST(test_list)
 {
 	cleanup_close int at = -1;
 	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(ga_upper_files_release) struct ga_upper_files got = GA_UPPER_FILES_INIT;
 
-	(void)state;
 	put(&l, "z", "123");
 	put(&l, "d/x", "1");
 	put(&l, "x.log", "1");
@@ -522,12 +498,11 @@ static void test_list(void **state)
 	assert_paths(&got.unsure, "u/.gitattributes u/x u/y ");
 }
 
-static void test_count(void **state)
+TEST(test_count)
 {
 	cleanup_layer struct layer l = make_layer("count", BASE);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	put(&l, "m/1", "123");
 	put(&l, "m/n/2", "4");
 	white(&l, "m/3");
@@ -536,12 +511,11 @@ static void test_count(void **state)
 	assert_int_equal(l.res.left.v[0].bytes, 4);
 }
 
-static void test_errors_come_out(void **state)
+TEST(test_errors_come_out)
 {
 	cleanup_layer struct layer l = make_layer("errors", BASE);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	(void)state;
 	l.o.upper = "/nonexistent/upper";
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
@@ -549,14 +523,13 @@ static void test_errors_come_out(void **state)
 	assert_non_null(strstr(err.msg, "/nonexistent/upper"));
 }
 
-static void test_worktree_entry(void **state)
+TEST(test_worktree_entry)
 {
 	cleanup_layer struct layer l = make_layer("entry", BASE);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *dir_ = in_scratch("entry/session"), *list = NULL;
 
-	(void)state;
 	s.name = ga_strdup("x-1");
 	s.dir = ga_strdup(dir_);
 	s.id.branch = ga_strdup("refs/heads/agent/x-1");
@@ -576,37 +549,4 @@ static void test_worktree_entry(void **state)
 	ga_session_release(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_regular),
-		cmocka_unit_test(test_unchanged),
-		cmocka_unit_test(test_mode),
-		cmocka_unit_test(test_link),
-		cmocka_unit_test(ov01_whiteout),
-		cmocka_unit_test(test_whiteout_xattr),
-		cmocka_unit_test(ov04_opaque),
-		cmocka_unit_test(test_opaque_root),
-		cmocka_unit_test(ov05_swaps),
-		cmocka_unit_test(ov06_special),
-		cmocka_unit_test(ov02_planted),
-		cmocka_unit_test(ov12_hard_links_and_holes),
-		cmocka_unit_test(ov08_unreadable_modes),
-		cmocka_unit_test(ov10_ov19_names),
-		cmocka_unit_test(ov11_repository),
-		cmocka_unit_test(test_submodule),
-		cmocka_unit_test(test_ignored),
-		cmocka_unit_test(test_rules_of_the_result),
-		cmocka_unit_test(test_rules_of_the_users),
-		cmocka_unit_test(test_tracked_by_the_agent),
-		cmocka_unit_test(test_sparse),
-		cmocka_unit_test(test_conversion),
-		cmocka_unit_test(test_list),
-		cmocka_unit_test(test_count),
-		cmocka_unit_test(test_errors_come_out),
-		cmocka_unit_test(test_worktree_entry),
-	};
-
-	return cmocka_run_group_tests_name("upper", tests, scratch_setup, scratch_teardown);
-}
+TEST_MAIN(scratch_setup, scratch_teardown)

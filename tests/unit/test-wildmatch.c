@@ -3,16 +3,12 @@
  * ga_wildmatch() against a table, and against git itself on random patterns.
  */
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "test.h"
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 
 #include "ga/buf.h"
 #include "ga/fd.h"
@@ -20,7 +16,7 @@
 #include "ga/strv.h"
 #include "ga/wildmatch.h"
 
-static void test_table(void **state)
+TEST(test_table)
 {
 	static const struct {
 		const char *pattern, *text;
@@ -76,7 +72,6 @@ static void test_table(void **state)
 		{ "\xc3\xa9?", "\xc3\xa9x", false, true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (ga_wildmatch(cases[i].pattern, cases[i].text, cases[i].icase) != cases[i].want)
 			fail_msg("'%s' against '%s': not %d", cases[i].pattern, cases[i].text,
@@ -84,12 +79,11 @@ static void test_table(void **state)
 }
 
 /* Patterns that take exponential time in a naive matcher. */
-static void test_no_blow_up(void **state)
+TEST(test_no_blow_up)
 {
 	struct ga_buf p = GA_BUF_INIT, t = GA_BUF_INIT, deep = GA_BUF_INIT;
 	clock_t before = clock();
 
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		ga_buf_adds(&p, "*a");
 		ga_buf_adds(&deep, "**/a/");
@@ -246,7 +240,7 @@ static void compare_with_git(const char *dir, bool icase, uint32_t seed)
 	ga_strv_release(&said);
 }
 
-static void test_against_git(void **state)
+TEST(test_against_git)
 {
 	char dir[] = "/tmp/ga-wildmatch-XXXXXX";
 	const char *argv[] = { "git", "init", "-q", "--template=", dir, NULL };
@@ -254,7 +248,6 @@ static void test_against_git(void **state)
 	struct ga_error err = GA_ERROR_INIT;
 	int status = -1;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	p.argv = argv;
 	if (ga_process_run(&p, &status, &err))
@@ -267,13 +260,4 @@ static void test_against_git(void **state)
 	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_no_blow_up),
-		cmocka_unit_test(test_against_git),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

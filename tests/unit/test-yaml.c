@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test.h"
 
 #include <string.h>
 
@@ -50,7 +45,7 @@ static void check(const char *text, size_t n, const char *want, const char *erro
 		fail_msg("'%s': '%s', not '%s'", text, got.ptr, want);
 }
 
-static void documents(void **state)
+TEST(documents)
 {
 	static const struct {
 		const char *text, *want;
@@ -75,12 +70,11 @@ static void documents(void **state)
 		{ "\xc3\xbc\xe2\x82\xac: \xc3\xa4", "{\xc3\xbc\xe2\x82\xac@1:1=\xc3\xa4@1:5}" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		check(cases[i].text, strlen(cases[i].text), cases[i].want, NULL);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
 	static const struct {
 		const char *text, *error;
@@ -123,17 +117,15 @@ static void refused(void **state)
 		{ "\xff\xfe" "a:", "f:1:1: invalid leading UTF-8 octet" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		check(cases[i].text, strlen(cases[i].text), NULL, cases[i].error);
 	check("a: b\0c", 6, NULL, "f:1:5: control characters are not allowed");
 }
 
-static void depth(void **state)
+TEST(depth)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	(void)state;
 	for (int over = 0; over < 2; over++) {
 		cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -156,11 +148,10 @@ static void depth(void **state)
 	check(text.ptr, text.len, NULL, "f:1:17: it is nested too deep");
 }
 
-static void nodes(void **state)
+TEST(nodes)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	(void)state;
 	for (int over = 0; over < 2; over++) {
 		cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -178,22 +169,13 @@ static void nodes(void **state)
 	}
 }
 
-static void bytes(void **state)
+TEST(bytes)
 {
 	cleanup_free char *text = ga_malloc(GA_YAML_BYTES_MAX + 1);
 
-	(void)state;
 	memset(text, '#', GA_YAML_BYTES_MAX + 1);
 	check(text, GA_YAML_BYTES_MAX, "{}", NULL);
 	check(text, GA_YAML_BYTES_MAX + 1, NULL, "f: it is longer than 256 KiB");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(documents), cmocka_unit_test(refused), cmocka_unit_test(depth),
-		cmocka_unit_test(nodes),     cmocka_unit_test(bytes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Unit tests with cmocka: TEST(name) { ... } is a test, TEST_MAIN() the end of the file. They run in the
+ * order in which they stand there. A name reads as a sentence, `a_path_with_dots_is_refused`.
+ */
+#ifndef GA_TEST_H
+#define GA_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define TESTS_MAX 64
+static struct CMUnitTest all_tests[TESTS_MAX];
+static size_t n_tests;
+
+static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFunction setup,
+			    CMFixtureFunction teardown)
+{
+	if (n_tests == TESTS_MAX)
+		__builtin_trap();
+	all_tests[n_tests++] = (struct CMUnitTest){ name, f, setup, teardown, NULL };
+}
+
+/* With what is done before and after it, by functions that get `state` as the test does, or NULL. Constructors of a
+ * file run in the order in which they stand there. */
+#define TEST_WITH(name, setup, teardown)                                                           \
+	static void name(void **state);                                                            \
+	__attribute__((constructor)) static void add_##name(void)                                  \
+	{                                                                                          \
+		add_test(#name, name, setup, teardown);                                            \
+	}                                                                                          \
+	static void name(void **state __attribute__((unused)))
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* With what is done before the first and after the last. cmocka skips the rest of the array. */
+#define RUN_TESTS(setup, teardown) cmocka_run_group_tests(all_tests, setup, teardown)
+#define TEST_MAIN(setup, teardown)                                                                 \
+	int main(void)                                                                             \
+	{                                                                                          \
+		return RUN_TESTS(setup, teardown);                                                 \
+	}
+
+#endif
