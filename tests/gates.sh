@@ -131,7 +131,7 @@ gate_sanitizers() {
 	# shellcheck disable=SC2086,SC2046
 	check ${SANITIZER_TESTS:-$(printf 'tests/integration/%s.t ' $sessions) $(names UNIT_TESTS) $(names FUZZ_TESTS)}
 	status=$?
-	count_lines "${COVERAGE_BAR:-85}" && return "$status"
+	count_lines "${COVERAGE_BAR:-87}" && return "$status"
 }
 
 # one GATE: what it says, when it has ended
