@@ -19,14 +19,14 @@ else
 fi
 rm -rf "$work" && mkdir -p "$work" || exit 2
 (cd "$TEST_BUILDDIR" && tar -c --exclude=./build --exclude=./.git .) | tar -x -C "$work" || exit 2
-cd "$work" && ./config.status -q && sed -i 's/ -Werror / /g' Makefile || exit 2
+cd "$work" && eval "./configure -q $(./config.status --config)" && sed -i 's/ -Werror / /g' Makefile || exit 2
 missed=0
 for fix; do
 	name=$(basename "$fix" .patch)
 	subject=$(head -n 1 "$fix")
 	tests=$(echo ${TESTS-$(sed -n 's/^Found-by: //p' "$fix")})
 	if ! git apply "$fix" 2>"$work/said" || ! make -s all check-programs >"$work/said" 2>&1; then
-		echo "$name $subject: cannot be taken back: $(head -n 1 "$work/said")"
+		echo "$name $subject: cannot be taken back: $(grep -m 1 -e error "$work/said")"
 		missed=$((missed + 1))
 	elif sum=$(TEST_BUILDDIR=$work TEST_SRCDIR=$work sh tests/run-tests.sh $tests 2>&1); then
 		echo "$name $subject: NOT FOUND by $tests"
