@@ -24,7 +24,7 @@ sessions='t1000-session t1465-html t1500-capture t1660-gc t1670-drop t1680-remot
 	t1858-land-uncommitted t1860-land t1866-land-recovery t1870-resume t1890-guard t1900-secrets t2000-run t2010-terminal t2030-record t2050-attach
 	t2100-home t2200-trust t2210-shown t2220-init t2310-ignored t2400-agents t2510-network-servers t3420-refresh'
 # Those that take longest under valgrind: begun first, so that none is left over at the end
-slow='rewrite import risk-known risk-host termfilter pack land tree'
+slow='rewrite import risk-known risk-host termfilter pack tree'
 jobs=${TEST_JOBS:-2}
 work=$TEST_BUILDDIR/build/gates
 MAKEFLAGS= # of the make that runs this: each build here is one of its own
