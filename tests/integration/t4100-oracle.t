@@ -107,14 +107,15 @@ objects_of() {
 	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private git -C "$repo" "$@"
 }
 
-# newer TREE: if the agent turned its back on its base, paths that its history lacks changes of, and that it left alone
+# newer TREE: if the agent turned its back on its base, paths that its history lacks changes of, and that it
+# left alone; each ends with a NUL
 newer() {
 	! git_inside merge-base --is-ancestor "$base" "$head" || return 0
 	fork=$(git_inside merge-base "$head" "$(git -C "$repo" rev-parse HEAD)") || return 0
-	objects_of diff-tree -r --no-renames --name-only "$fork" "${snapshot:-HEAD}" |
-		sort >"$out/changed"
-	objects_of diff-tree -r --no-renames --name-only "$fork" "$1" | sort >"$out/touched"
-	comm -23 "$out/changed" "$out/touched"
+	objects_of diff-tree -r -z --no-renames --name-only "$fork" "${snapshot:-HEAD}" |
+		sort -z >"$out/changed"
+	objects_of diff-tree -r -z --no-renames --name-only "$fork" "$1" | sort -z >"$out/touched"
+	comm -z -23 "$out/changed" "$out/touched"
 }
 
 check_tree() {
@@ -124,8 +125,8 @@ check_tree() {
 	newer "$want" >"$out/newer"
 	[ "$want" = "$got" ] &&
 	return 0
-	objects_of diff-tree -r --no-renames --name-only "$want" "$got" | sort >"$out/differ"
-	[ -n "$dirty" ] || [ -n "$(comm -23 "$out/differ" "$out/newer")" ] || return 0
+	objects_of diff-tree -r -z --no-renames --name-only "$want" "$got" | sort -z >"$out/differ"
+	[ -n "$dirty" ] || [ -n "$(comm -z -23 "$out/differ" "$out/newer" | tr '\0' '\n')" ] || return 0
 	objects_of diff-tree -r --no-renames "$want" "$got" >"$out/diff"
 	bad "from git's tree to ours: $(cat "$out/diff")"
 }
@@ -309,7 +310,7 @@ check_work() {
 	left = {l.encode() if isinstance(l, str) else base64.b64decode(l["b64"]) for l in left}
 	wrong = ["published: %r" % p for p in published if p in work]
 	wrong += ["not what the agent left: %r" % p for p, e in published.items() if view.get(p, none) != e]
-	newer = open(sys.argv[1] + "/newer", "rb").read().split(b"\n")
+	newer = read("newer")
 	wrong += ["lost: %r" % p for p, e in did.items() if p not in left and p not in newer and published.get(p) != e]
 	print("\n".join(wrong))
 	open(sys.argv[1] + "/part", "w").write("work\n" if left else "")
