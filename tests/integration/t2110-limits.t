@@ -5,9 +5,6 @@ test_description='limits of what a session may use'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}"
-
 repo() {
 	git init -q "$1" &&
 	cd "$1" &&
@@ -21,7 +18,7 @@ ended() {
 	grep "\"event\":\"limit\".*it was ended .*$2" "$HOME"/.local/state/git-agent/*/sessions/"$1"/journal.jsonl
 }
 
-test_expect_success 'RS-04: time: ended as by a hang-up, then hard; what was done is captured' '
+test_expect_success 'RS-04: a session that runs too long gets SIGHUP, then SIGKILL, and its work is captured' '
 	repo time &&
 	test_expect_code 3 git agent -c limits.time=1s start --name t -- sh -c "
 		echo x >x
@@ -31,13 +28,12 @@ test_expect_success 'RS-04: time: ended as by a hang-up, then hard; what was don
 	git show agent/t:x &&
 	git show agent/t:bye &&
 	ended t "after 1s (limits.time)" &&
-	git agent show --json t |
-		python3 -c "
+	git agent show --json t | python3 -c "
 import json, sys
 assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(sys.stdin)[\"limits\"]"
 '
 
-test_expect_success 'of a session that is resumed, as they are now' '
+test_expect_success 'a resumed session has the limits of the settings at that time' '
 	cd time &&
 	test_expect_code 129 git agent -c limits.time=2s resume t sleep 100 2>../err &&
 	grep "limits: time 2s watch" ../err &&
@@ -48,7 +44,7 @@ test_expect_success 'of a session that is resumed, as they are now' '
 	grep "\"incomplete\": null" ../json
 '
 
-test_expect_success 'RS-04: output, to a pipe and to a file' '
+test_expect_success 'RS-04: a session that prints more than limits.output is ended' '
 	repo output &&
 	test_expect_code 129 git agent -c limits.output=1MiB start -q --name o -- yes >../out &&
 	ended o "more than 1MiB (limits.output)" &&
@@ -57,14 +53,35 @@ test_expect_success 'RS-04: output, to a pipe and to a file' '
 	test -z "$(git agent show fits | grep incomplete)"
 '
 
-for where in big d/e/big closed/big shared/big; do
-	test_expect_success "RS-04: upper: $where" '
-		rm -rf upper && repo upper && mkdir shared && echo shared/ >.gitignore && git add .gitignore && git commit -qm shared && touch shared/x &&
-		test_expect_code 129 git agent -c limits.upper=3MiB start -q --name u -- sh -c "mkdir -p d/e closed; head -c 1000000 /dev/urandom >small; head -c 4000000 /dev/urandom >'$where'; chmod 000 closed; sleep 100" &&
-		ended u "took more than 3MiB (limits.upper)" &&
-		git agent -c limits.upper=3MiB start -q --name fits -- sh -c "head -c 2000000 /dev/urandom >a; for i in 1 2 3 4; do ln a b\$i; done; mkdir z; chmod 0 z; sleep 2.5" && test -z "$(git agent show fits | grep incomplete)"
-	'
-done
+test_expect_success 'RS-04: a session that writes more than limits.upper is ended, wherever it writes' '
+	repo upper &&
+	mkdir shared &&
+	echo shared/ >.gitignore &&
+	git add .gitignore &&
+	git commit -qm shared &&
+	touch shared/x &&
+	for where in d/e/big closed/big shared/big; do
+		test_expect_code 129 git agent -c limits.upper=3MiB start -q --name u-${where%%/*} -- sh -c "
+			mkdir -p d/e closed
+			head -c 1000000 /dev/urandom >small
+			head -c 4000000 /dev/urandom >$where
+			chmod 000 closed
+			sleep 100" &&
+		ended u-${where%%/*} "took more than 3MiB (limits.upper)" || exit 1
+	done
+'
+
+# It is measured each second.
+test_expect_success 'hard links and unreadable directories count for limits.upper what they take' '
+	repo fits &&
+	git agent -c limits.upper=3MiB start -q --name fits -- sh -c "
+		head -c 2000000 /dev/urandom >a
+		for i in 1 2 3 4; do ln a b\$i; done
+		mkdir z
+		chmod 0 z
+		sleep 2.5" &&
+	test -z "$(git agent show fits | grep incomplete)"
+'
 
 # stop_measuring PID: stop the process that measures for a supervisor, and print which that is. It is
 # one that has got all descriptors it may have: who was just made is no more than its parent.
@@ -88,7 +105,7 @@ stop_measuring() {
 	        except OSError: pass
 	END
 }
-test_expect_success 'RS-01 who measures the layers ends with the supervisor, and with it the sandbox' '
+test_expect_success 'RS-01: the process that measures the layers ends with the supervisor, and so does the sandbox' '
 	repo measured &&
 	ulimit -S -n 500 &&
 	{
@@ -107,7 +124,7 @@ test_expect_success 'RS-01 who measures the layers ends with the supervisor, and
 	test_wait_for "git agent list | grep captured"
 '
 
-test_expect_success 'RS-04: upper: too deep to be measured' '
+test_expect_success 'RS-04: a session with directories too deep to be measured is ended' '
 	repo deep &&
 	test_expect_code 129 git agent -c limits.upper=3MiB start -q --name d -- python3 -c "
 import os, time
@@ -117,7 +134,7 @@ time.sleep(100)" &&
 '
 
 hog='x = bytearray(50 << 20); print("small", flush=True); y = bytearray(300 << 20); print("large")'
-test_expect_success 'RS-04: memory: a hog gets no more' '
+test_expect_success 'RS-04: a process gets no more memory than limits.memory' '
 	repo memory &&
 	{
 		git agent -c limits.memory=200MiB start --name m -- python3 -c "$hog" >../out 2>../err
@@ -138,9 +155,10 @@ rc = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 sys.exit(rc)
 EOF
-test_expect_success 'git over what the agent left is limited too: a link to a device for its alternates' '
+test_expect_success 'git that reads a device as alternates of the agent gets no more than limits.memory' '
 	repo device &&
-	python3 ../most.py "$GIT_AGENT" -c limits.memory=200MiB -c limits.capture.git_time=20s start -q --name z -- sh -c "
+	python3 ../most.py "$GIT_AGENT" -c limits.memory=200MiB -c limits.capture.git_time=20s \
+		start -q --name z -- sh -c "
 		echo 1 >one
 		git add one
 		git commit -qm one
@@ -156,7 +174,7 @@ test_expect_success 'git over what the agent left is limited too: a link to a de
 '
 
 # Root is counted nowhere. Should ours not hold, that of the test does.
-test_expect_success NOT_ROOT 'RS-04: tasks: a fork bomb gets no more, and nobody outside is counted' '
+test_expect_success NOT_ROOT 'RS-04: a fork bomb gets no more than limits.tasks, without the processes outside' '
 	repo tasks &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 		sleep 1000 &
@@ -186,7 +204,7 @@ time.sleep(0.5)" &&
 	test "$m" -le 40
 '
 
-test_expect_success NOT_ROOT 'tasks are limited without being asked for, and 0 ends that' '
+test_expect_success NOT_ROOT 'tasks are limited by default, and limits.tasks=0 ends that' '
 	repo default &&
 	git agent start --name d -- sh -c "ulimit -a | grep process || prlimit --nproc" >../out 2>../err &&
 	grep 8192 ../out &&
@@ -214,7 +232,7 @@ held() {
 	test_when_finished "rm -f $(dirname "$PWD")/held; wait $holder" &&
 	test_wait_for "test -e ../held"
 }
-test_expect_success NOT_ROOT 'RS-04: descriptors held back on sockets keep no session from its work' '
+test_expect_success NOT_ROOT 'RS-04: a session works while a process outside holds many descriptors on sockets' '
 	repo sockets &&
 	held &&
 	ulimit -S -n 300 &&
@@ -230,7 +248,7 @@ test_expect_success NOT_ROOT 'RS-04: descriptors held back on sockets keep no se
 low() {
 	(ulimit -n 300 && "$@")
 }
-test_expect_success NOT_ROOT 'RS-04: with the hard limit as low, it waits, and then says so, whoever it is that sends' '
+test_expect_success NOT_ROOT 'RS-04: with a low hard limit of descriptors too, the reason is named' '
 	cd sockets &&
 	low git agent start -qd --name low -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
 	held &&
@@ -247,7 +265,9 @@ test_expect_success NOT_ROOT 'RS-04: with the hard limit as low, it waits, and t
 	} &&
 	cat ../err &&
 	grep "cannot start .true. in the sandbox: Too many references" ../err &&
-	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="cannot open a terminal in the sandbox: Too many references" exit=125 -- git agent shell low -- true &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" \
+		expect="cannot open a terminal in the sandbox: Too many references" exit=125 -- \
+		git agent shell low -- true &&
 	rm ../held &&
 	git agent shell low -- touch end &&
 	git agent wait low
@@ -257,7 +277,7 @@ test_expect_success NOT_ROOT 'RS-04: with the hard limit as low, it waits, and t
 manager=/run/user/$(id -u)
 [ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"
 test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
-test_expect_success 'what cannot be limited here is refused when it is asked for' '
+test_expect_success 'a limit that this machine cannot keep is refused' '
 	repo cannot &&
 	if git agent doctor | grep "^ok   limits .*no cpu"; then
 		test_expect_code 125 git agent -c limits.cpu=50 start --name c -- true 2>../err &&
@@ -270,7 +290,7 @@ test_expect_success 'what cannot be limited here is refused when it is asked for
 		git agent -c limits.cpu=50 start --name c -- true
 	fi
 '
-test_expect_success CGROUP 'RS-04: memory of all processes together, by a cgroup: what goes beyond it is ended, and that is said' '
+test_expect_success CGROUP 'RS-04: a control group ends what exceeds limits.memory altogether, and that is said' '
 	repo together &&
 	git agent -c limits.memory=200MiB -c limits.tasks=50 -c limits.cpu=50 start -q --name g -- python3 -c "
 import os, time
@@ -292,11 +312,12 @@ test_lazy_prereq SYSTEMD 'systemd-run $([ "$(id -u)" = 0 ] || echo --user) -q --
 test_lazy_prereq NO_CGROUP 'test_have_prereq NOT_ROOT && ! test_have_prereq CGROUP'
 if [ "$(id -u)" = 0 ]; then of=; else of=--user; fi
 export of
-test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its as well, when it takes controllers from its own' '
+test_expect_success SYSTEMD 'limits kept by systemd stay when it takes controllers from its own unit' '
 	repo unit &&
 	test_when_finished "systemctl $of stop ga-other-$$ ga-unit-$$" &&
 	systemd-run $of -q -p CPUWeight=50 --unit=ga-other-$$ sleep 1000 &&
-	systemd-run $of -q --unit=ga-unit-$$ --working-directory="$PWD" --setenv=PATH="$PATH" --setenv=HOME="$HOME" \
+	systemd-run $of -q --unit=ga-unit-$$ --working-directory="$PWD" \
+		--setenv=PATH="$PATH" --setenv=HOME="$HOME" \
 		git agent -c limits.memory=200MiB -c limits.cpu=50 start -q --name unit -- sleep 1000 &&
 	test_wait_for "git agent list | grep running" &&
 	git agent show unit >../show &&
@@ -307,73 +328,74 @@ test_expect_success SYSTEMD 'what systemd is asked for stays, in a unit of its a
 	grep "^50000 " "$dir/cpu.max" &&
 	systemctl $of stop ga-other-$$ &&
 	systemctl $of daemon-reload &&
-	sleep 1 &&
 	cat "$dir/cpu.max" "$dir/memory.max" &&
 	grep "^50000 " "$dir/cpu.max" &&
 	grep 209715200 "$dir/memory.max"
 '
 
-test_expect_success NO_CGROUP 'systemd is asked where it is there, and when it refuses nothing starts' '
-	mkdir -p bin run/systemd &&
-	: >run/systemd/private &&
-	: >run/bus &&
-	cat >bin/busctl <<-\END &&
-	#!/bin/sh
-	printf "%s\n" "$@" >"$HOME/asked"
-	printf "%s " "$@" >>"$HOME/all"; echo >>"$HOME/all"
-	case "$*" in *OOMPolicy*) test ! -e "$HOME/old" || { echo "Call failed: Cannot set property OOMPolicy, or unknown property." >&2; exit 1; } ;; esac
-	echo "Call failed: no thanks" >&2
-	exit 1
-	END
-	chmod +x bin/busctl &&
+# A manager that refuses all, and notes in `all` what it is asked for, a call a line.
+mkdir -p bin run/systemd evil
+: >run/systemd/private
+: >run/bus
+cat >bin/busctl <<-\END
+#!/bin/sh
+printf "%s " "$@" >>"$HOME/all"
+echo >>"$HOME/all"
+case "$*" in
+*OOMPolicy*)
+	[ ! -e "$HOME/old" ] || {
+		echo "Call failed: Cannot set property OOMPolicy, or unknown property." >&2
+		exit 1
+	}
+	;;
+esac
+echo "Call failed: no thanks" >&2
+exit 1
+END
+printf '#!/bin/sh\ntouch "%s"\n' "$HOME/planted" >evil/busctl
+chmod +x bin/busctl evil/busctl
+
+# managed COMMAND...: run it where that manager is found, and a planted one before it
+managed() {
+	: >"$HOME/all" &&
+	PATH=../evil:$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run "$@"
+}
+
+test_expect_success NO_CGROUP 'a session that systemd refuses to limit does not start' '
 	repo scope &&
-	mkdir evil &&
-	printf "#!/bin/sh\ntouch %s\n" "$HOME/planted" >evil/busctl &&
-	chmod +x evil/busctl &&
-	PATH=evil:$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start --name s -- touch ran 2>../err &&
-	cat ../err &&
+	managed test_expect_code 125 git agent -c limits.memory=1GiB -c limits.cpu=150 start -- true 2>../err &&
 	grep "systemd did not limit the session: .Call failed: no thanks" ../err &&
 	grep "^hint: .*systemd-run --user --scope" ../err &&
 	git agent list >../out &&
 	test_cmp /dev/null ../out &&
-	tr "\n" " " <../asked >../line &&
-	cat ../line &&
-	grep -- "--user .* StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../line &&
-	test ! -e "$HOME/planted" &&
-	: >"$HOME/old" &&
-	: >"$HOME/all" &&
-	PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/run test_expect_code 125 git agent -c limits.memory=1GiB start --name s -- touch ran 2>../err &&
-	cat ../err &&
+	start="StartTransientUnit ssa(sv)a(sa(sv)) git-agent-[0-9]*-[0-9]*.scope fail 5 PIDs au 1 [0-9]*" &&
+	memory="MemoryMax t 1073741824 MemorySwapMax t 0" &&
+	grep -- "--user .* $start $memory OOMPolicy s continue CPUQuotaPerSecUSec t 1500000 0 $" ../all &&
+	test ! -e ../planted
+'
+
+test_expect_success NO_CGROUP 'an older systemd, without OOMPolicy, is asked again without it' '
+	cd scope &&
+	: >../old &&
+	managed test_expect_code 125 git agent -c limits.memory=1GiB start -- true 2>../err &&
 	grep "no thanks" ../err &&
 	test_prints 1 grep -c OOMPolicy ../all &&
 	grep -v OOMPolicy ../all |
 		grep "scope fail 3 PIDs au 1 [0-9]* MemoryMax t 1073741824 MemorySwapMax t 0 0 $"
 '
 
-test_expect_success NO_CGROUP 'a manager without a bus cannot be asked: memory is kept by rlimit, and that is said' '
-	mkdir -p bin nobus/systemd &&
-	: >nobus/systemd/private &&
-	cat >bin/busctl <<-\END &&
-	#!/bin/sh
-	: >"$HOME/asked-nobody"
-	exit 1
-	END
-	chmod +x bin/busctl &&
-	repo nobus-repo &&
-	(
-		unset DBUS_SESSION_BUS_ADDRESS
-		PATH=$HOME/bin:$PATH XDG_RUNTIME_DIR=$HOME/nobus
-		export PATH XDG_RUNTIME_DIR
-		test_prints 1048576 git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" &&
-		git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
-		test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err &&
-		grep "^hint: .*with its bus" ../err &&
-		test ! -e "$HOME/asked-nobody"
-
-	)
+test_expect_success NO_CGROUP 'without a bus to ask systemd on, memory is limited by rlimit, and that is said' '
+	repo nobus &&
+	rm ../run/bus &&
+	unset DBUS_SESSION_BUS_ADDRESS &&
+	managed test_prints 1048576 git agent -c limits.memory=1GiB start -q --name s -- sh -c "ulimit -d" &&
+	git agent show s | grep "^limits *memory 1GiB rlimit\$" &&
+	managed test_expect_code 125 git agent -c limits.cpu=50 start -q --name c -- true 2>../err &&
+	grep "^hint: .*with its bus" ../err &&
+	test ! -s ../all
 '
 
-test_expect_success 'a repository can lower a limit, and set one where there is none, and not take one away' '
+test_expect_success 'a repository can set and lower a limit, and needs trust to take one away' '
 	repo lower &&
 	printf "limits: {time: 1s}\n" >.agentdev.yaml &&
 	git add -A &&
