@@ -23,44 +23,44 @@ repo() {
 events() {
 	git agent log --json "$1" | grep "\"event\":[ ]*\"$2\""
 }
+# a command that waits for a file
+wait_for() {
+	echo "while [ ! -e $1 ]; do sleep 0.05; done"
+}
 
-test_expect_success 'setup runs inside, in order, in the root, before the agent; what it makes is the session'\''s own' '
+test_expect_success 'setup runs before the agent, in the session and at its root' '
 	repo r &&
 	mkdir sub ignored &&
 	echo host >ignored/f &&
-	settings "setup:" "- pwd >order; test ! -e agent" "- |" "  echo two >>order" "  echo mine >ignored/f; echo \"\$GIT_AGENT_SESSION\" >>order" &&
+	settings "setup:" "- pwd >order; test ! -e agent" "- |" "  echo two >>order" \
+		"  echo mine >ignored/f; echo \"\$GIT_AGENT_SESSION\" >>order" &&
 	cd sub &&
 	git agent start -n s -- sh -c "
 		touch ../agent
 		cat ../order ../ignored/f" >../../out 2>../../err &&
-	printf "%s\ntwo\ns\nmine\n" "$HOME/r" >../../want &&
-	test_cmp ../../want ../../out &&
+	test_prints "$HOME/r\ntwo\ns\nmine" cat ../../out &&
 	test "$(cat ../ignored/f)" = host &&
 	grep "^== setup: pwd >order; test ! -e agent$" ../../err &&
-	grep "^== setup: echo two >>order.n" ../../err &&
 	git show agent/s:order &&
-	events s setup | grep -c "\"end\":\"exited\"" >../../n &&
-	echo 2 >../../want &&
-	test_cmp ../../want ../../n
+	test "$(events s setup | grep -c "\"end\":\"exited\"")" = 2
 '
 
-test_expect_success 'its output goes to standard error, is recorded, and takes nothing of the agent'\''s input' '
+test_expect_success 'setup writes to standard error and to the recording, and reads none of the agent'\''s input' '
 	cd r &&
 	settings "setup: [\"cat; echo out; echo err >&2\"]" &&
 	echo input | git agent start -n io -- cat >../out 2>../err &&
-	echo input >../want &&
-	test_cmp ../want ../out &&
+	test_prints input cat ../out &&
 	grep -x out ../err &&
 	grep -x err ../err &&
 	git agent log --text io >../text &&
 	grep "== setup: cat; echo out" ../text &&
 	grep -x out ../text &&
 	echo input | git agent start -q -n quiet -- cat >../out 2>../err &&
-	test_cmp ../want ../out &&
-	! grep . ../err
+	test_prints input cat ../out &&
+	test ! -s ../err
 '
 
-test_expect_success 'one that fails stops the start: which, how, what to do; nothing is left' '
+test_expect_success 'a setup command that fails stops the start and leaves no session' '
 	cd r &&
 	settings "setup: [\"touch first\", \"echo why >&2; false; touch never\", \"touch last\"]" &&
 	test_expect_code 125 git agent start -n bad -- touch agent >../out 2>../err &&
@@ -68,32 +68,30 @@ test_expect_success 'one that fails stops the start: which, how, what to do; not
 	grep "^why$" ../err &&
 	grep "^hint:.*--no-setup" ../err &&
 	test_expect_code 128 git agent show bad &&
-	test_must_fail git rev-parse -q --verify agent/bad &&
-	! git for-each-ref refs/agent/bad/ | grep . &&
-	test_expect_code 125 git agent start -q -n bad -- true 2>../err &&
-	grep "ended with status 1: why$" ../err &&
-	git agent start -n bad --no-setup -- sh -c "
+	test -z "$(git for-each-ref "refs/*agent/bad*")" &&
+	git agent start -q -n bad --no-setup -- sh -c "
 		test ! -e first &&
 		touch agent" &&
 	git show agent/bad:agent
 '
 
-test_expect_success 'one that takes too long; Ctrl-C ends setup and the start' '
+test_expect_success 'a setup that takes too long, or is interrupted, stops the start' '
 	cd r &&
 	settings "setup: [\"sleep 1000\"]" "limits: {setup: 1s}" &&
 	test_expect_code 125 git agent start -n slow -- touch agent 2>../err &&
 	grep "took longer than 1s (limits.setup)" ../err &&
-	test_expect_code 128 git agent show slow &&
-	test_wait_for "! ours" &&
 	settings "setup: [\"echo rea\\\"\\\"dy; sleep 1000\"]" &&
-	$pty expect=ready send="\x03" expect="was interrupted" exit=125 mode=cooked -- git-agent start -n int -- touch agent &&
-	test_expect_code 128 git agent show int &&
+	$pty expect=ready send="\x03" expect="was interrupted" exit=125 mode=cooked -- \
+		git-agent start -n slow -- touch agent &&
+	test_expect_code 128 git agent show slow &&
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a service is there before the agent, beside it, and ended after it' '
+test_expect_success 'a service is ready before the agent runs, runs beside it, and ends after it' '
 	cd r &&
-	settings "services:" "  web:" "    command: \"sleep 0.3; echo listens; echo up >up; trap \\\"echo bye; exit 0\\\" TERM; while :; do sleep 0.1; done\"" "    ready: test -e up" &&
+	settings "services:" "  web:" "    ready: test -e up" "    command: |" \
+		"      echo listens; echo up >up" \
+		"      trap \"echo bye; exit 0\" TERM; while :; do sleep 0.1; done" &&
 	git agent start -n serve -- sh -c "
 		cat up
 		ps ax -o args | grep -c \"[e]cho listens\"" >../out 2>../err &&
@@ -108,26 +106,25 @@ test_expect_success 'a service is there before the agent, beside it, and ended a
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a service that does not come up says so, with what it wrote last' '
+test_expect_success 'a service that ends early or is never ready stops the start, with what it wrote last' '
 	cd r &&
 	settings "services:" "  web: {command: \"echo first; echo no such port >&2; exit 3\", ready: \"false\"}" &&
 	test_expect_code 125 git agent start -n down -- touch agent 2>../err &&
 	grep "service .web. ended with status 3 before it was ready" ../err &&
 	grep "^no such port$" ../err &&
 	grep "hint:.*--no-services" ../err &&
-	test_expect_code 128 git agent show down &&
 	settings "services:" "  web: {command: sleep 1000, ready: \"echo not yet; false\"}" "limits: {ready: 1s}" &&
 	test_expect_code 125 git agent start -n down -- touch agent 2>../err &&
 	grep "service .web. is not ready: .echo not yet; false. took longer than 1s (limits.ready)" ../err &&
-	grep "^not yet$" ../err &&
+	test_expect_code 128 git agent show down &&
 	git agent start -q -n down --no-services -- touch agent &&
 	git show agent/down:agent &&
 	test_wait_for "! ours"
 '
 
-test_expect_success 'a service that ends while the agent runs is told, one that puts itself into the background is not' '
+test_expect_success 'a service that fails while the agent runs is reported, one that goes into the background is not' '
 	cd r &&
-	settings "services: [\"while [ ! -e go ]; do sleep 0.05; done; echo last words; exit 7\", \"sleep 1000 & exit 0\"]" &&
+	settings "services: [\"$(wait_for go); echo last words; exit 7\", \"sleep 1000 & exit 0\"]" &&
 	git agent start -n early -- sh -c "
 		touch go
 		while ps ax -o args | grep -q \"[l]ast words\"; do sleep 0.05; done
@@ -137,53 +134,51 @@ test_expect_success 'a service that ends while the agent runs is told, one that 
 	git agent show early | grep "service while ended with status 7"
 '
 
-test_expect_success 'one that ends at once, of which nobody waits to be ready, is told, with -q too' '
+test_expect_success 'a service that fails at once is reported with -q too' '
 	cd r &&
 	settings "services: {db: \"echo no such program; exit 127\"}" &&
 	git agent start -q -n at -- sh -c "
 		while ps ax -o args | grep -q \"[n]o such program\"; do sleep 0.05; done
 		sleep 0.3" 2>../err &&
-	grep "^agent/at: service db ended with status 127 before the agent did: no such program" ../err &&
-	git agent show at | grep "service db ended with status 127"
+	grep "^agent/at: service db ended with status 127 before the agent did: no such program" ../err
 '
 
-test_expect_success 'more output than a file takes: the last of it is there' '
+test_expect_success 'of a service that writes very much the last is kept' '
 	cd r &&
-	settings "services:" "  loud: \"i=0; while [ \$i -lt 200 ]; do head -c 65536 /dev/zero | tr \\\\\\\\0 x; echo; i=\$((i+1)); done; echo over; touch done; sleep 1000\"" &&
-	git agent start -q -n loud -- sh -c "while [ ! -e done ]; do sleep 0.05; done" &&
+	settings "services:" "  loud: |" "    i=0" "    while [ \$i -lt 200 ]; do" \
+		"      head -c 65536 /dev/zero | tr \\\\0 x; echo; i=\$((i+1))" "    done" \
+		"    echo over; touch done; sleep 1000" &&
+	git agent start -q -n loud -- sh -c "$(wait_for done)" &&
 	git agent logs --service loud loud | tail -n 1 | grep -x over &&
 	dir=$(dirname $(find "$HOME/.local/state" -name loud.log)) &&
 	test $(cat $dir/* | wc -c) -le 8388608 &&
 	test $(cat $dir/* | wc -c) -ge 4194304
 '
 
-test_expect_success 'finish: how each ends is on the commit, in review, in every format, in the session' '
+test_expect_success 'how each finish command ended is in the commit, in reviews and in the state' '
 	cd r &&
 	settings "finish: [\"test -e made\", \"echo broken; exit 2\", \"test -e made\"]" &&
 	git agent start -n fin -- touch made 2>../err &&
 	grep "check: test -e made → 0" ../err &&
 	grep "check: echo broken; exit 2 → 2" ../err &&
 	grep "^== finish: test -e made$" ../err &&
-	git log -1 --format=%B agent/fin |
-		git interpret-trailers --parse |
-			grep "^Agent-Check" >../got &&
-	printf "Agent-Check: %s\n" "test -e made → 0" "echo broken; exit 2 → 2" "test -e made → 0" >../want &&
-	test_cmp ../want ../got &&
+	made="Agent-Check: test -e made → 0" &&
+	git log -1 --format=%B agent/fin | grep "^Agent-Check" >../got &&
+	test_prints "$made\nAgent-Check: echo broken; exit 2 → 2\n$made" cat ../got &&
 	git agent review fin | grep "check    echo broken; exit 2 → 2" &&
 	git agent review --format=markdown fin | grep "echo broken; exit 2 → 2" &&
 	git agent review --format=html fin | grep "<li>echo broken; exit 2 → 2</li>" &&
-	git agent review --format=json fin >../j &&
-	python3 -c "import json,sys; c=json.load(open(sys.argv[1]))[\"checks\"]; assert c[1] == {\"command\": \"echo broken; exit 2\", \"end\": \"exited\", \"status\": 2} and len(c) == 3, c" ../j &&
+	git agent review --format=json fin | python3 -c "
+import json, sys
+c = json.load(sys.stdin)[\"checks\"]
+assert c[1] == {\"command\": \"echo broken; exit 2\", \"end\": \"exited\", \"status\": 2} and len(c) == 3, c" &&
 	git agent show --json fin | grep "\"checks\"" &&
-	events fin finish | grep -c . >../n &&
-	echo 3 >../want &&
-	test_cmp ../want ../n &&
+	test "$(events fin finish | grep -c .)" = 3 &&
 	git agent land fin &&
-	git log -1 --format=%B | git interpret-trailers --parse | grep -c "^Agent-Check" >../n &&
-	test_cmp ../want ../n
+	test "$(git log -1 --format=%B | grep -c "^Agent-Check")" = 3
 '
 
-test_expect_success 'finish after an agent that committed everything, and after one that did nothing' '
+test_expect_success 'finish runs after an agent that committed everything, or did nothing' '
 	cd r &&
 	settings "finish: [\"true\"]" &&
 	git agent start -q -n all -- sh -c "
@@ -200,7 +195,7 @@ test_expect_success 'finish after an agent that committed everything, and after 
 	git agent show --json none | grep "\"checks\": \[$"
 '
 
-test_expect_success 'finish: too long, Ctrl-C, an agent that was ended; its changes count, the status stays the agent'\''s' '
+test_expect_success 'a finish command that takes too long or is interrupted leaves the agent'\''s exit status' '
 	cd r &&
 	settings "finish: [\"sleep 1000\", \"true\"]" "limits: {finish: 1s}" &&
 	test_expect_code 3 git agent start -n long -- sh -c "
@@ -209,38 +204,39 @@ test_expect_success 'finish: too long, Ctrl-C, an agent that was ended; its chan
 	grep "check: sleep 1000 → timed out" ../err &&
 	grep "check: true → not run" ../err &&
 	settings "finish: [\"echo rea\\\"\\\"dy; sleep 1000\", \"true\"]" &&
-	$pty expect=ready send="\x03" expect="interrupted" expect="not run" exit=0 mode=cooked -- git-agent start -n ctrl -- touch ctrl &&
-	git log -1 --format=%B agent/ctrl | grep "→ interrupted" &&
+	$pty expect=ready send="\x03" expect="interrupted" expect="not run" exit=0 mode=cooked -- \
+		git-agent start -n ctrl -- touch ctrl &&
+	git log -1 --format=%B agent/ctrl | grep "→ interrupted"
+'
+
+test_expect_success 'finish changes are captured; it does not run after an agent that was ended, or with --no-finish' '
+	cd r &&
 	settings "finish: [\"touch after\"]" &&
 	git agent start -qd -n ended -- sh -c "
 		touch x
 		exec sleep 1000" &&
 	git agent stop -q ended &&
 	test_expect_code 129 git agent wait ended &&
-	git agent show --json ended >../j &&
-	grep not-run ../j &&
+	git agent show --json ended | grep not-run &&
 	git agent start -q -n adds -- true &&
 	git show agent/adds:after &&
 	git agent start -q --no-finish -n without -- touch y &&
-	git agent review without >../text &&
-	! grep check ../text
+	! git agent review without | grep check
 '
 
 # the kernel, the shell and the end of the shell: each sends one
-test_expect_success 'RS-02: a terminal that goes while finish runs: hung up once, however often it is told, and captured' '
+test_expect_success 'RS-02: a terminal that goes away during finish interrupts it once, and the work is captured' '
 	cd r &&
-	settings "services:" "  web: {command: \"trap \\\"sleep 0.5; echo in peace; exit 0\\\" TERM; echo up >up; while :; do sleep 0.1; done\", ready: test -e up}" \
-		"finish: [\"trap \\\"sleep 0.5; echo hung >>hung; exit 0\\\" HUP; touch \$HOME/finishes; while :; do sleep 0.05; done\"]" &&
+	settings "services:" "  web:" "    ready: test -e up" "    command: |" \
+		"      trap \"sleep 0.5; echo in peace; exit 0\" TERM" \
+		"      echo up >up; while :; do sleep 0.1; done" \
+		"finish:" "- |" "  trap \"sleep 0.5; echo hung >>hung; exit 0\" HUP" \
+		"  touch \$HOME/finishes; while :; do sleep 0.05; done" &&
 	{ git-agent start -q -n hung -- touch x 2>../err & } &&
 	pid=$! &&
 	test_wait_for "test -e $HOME/aihome/finishes" &&
 	{ while kill -HUP $pid 2>/dev/null; do sleep 0.01; done & } &&
-	{
-		wait $pid || {
-			cat ../err
-			exit 1
-		}
-	} &&
+	wait $pid &&
 	test "$(git show agent/hung:hung)" = hung &&
 	git log -1 --format=%B agent/hung | grep "→ interrupted" &&
 	git agent logs --service web hung | grep "^in peace" &&
@@ -248,10 +244,10 @@ test_expect_success 'RS-02: a terminal that goes while finish runs: hung up once
 '
 
 # what a shell's command does may end the session, and the command with it
-test_expect_success 'a shell that runs when the agent ends is hung up, before finish is through' '
+test_expect_success 'a shell that runs when the agent ends is hung up before finish is through' '
 	cd r &&
-	settings "finish: [\"touch finishes; while [ ! -e go ]; do sleep 0.05; done\"]" &&
-	git agent start -qd -n shells -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
+	settings "finish: [\"touch finishes; $(wait_for go)\"]" &&
+	git agent start -qd -n shells -- sh -c "$(wait_for end)" &&
 	{
 		git agent shell shells -- sh -c "
 		touch shell
@@ -269,22 +265,21 @@ test_expect_success 'a shell that runs when the agent ends is hung up, before fi
 	git log -1 --format=%B agent/shells | grep "Agent-Check:.*→ 0"
 '
 
-test_expect_success 'resume: services and finish again, no setup; shell: no finish' '
+test_expect_success 'resume runs services and finish again, but no setup; shell runs no finish' '
 	cd r &&
 	settings "setup: [\"echo s >>setups\"]" "services: {up: \"touch up; sleep 1000\"}" "finish: [\"cat setups\"]" &&
 	git agent start -q -n again -- touch one &&
 	git agent resume -q again -- sh -c "
-		while [ ! -e up ]; do sleep 0.05; done
+		$(wait_for up)
 		touch two" &&
 	test "$(git show agent/again:setups)" = s &&
 	git log -1 --format=%B agent/again | grep "Agent-Check: cat setups → 0" &&
 	git agent shell -q again -- touch three &&
 	git show agent/again:three &&
-	git agent review again >../text &&
-	! grep "check " ../text
+	! git agent review again | grep "check "
 '
 
-test_expect_success 'without a terminal: start -d returns when the agent runs, stop ends what runs after it' '
+test_expect_success 'start -d returns when the agent runs; stop ends its finish' '
 	cd r &&
 	settings "setup: [\"echo makes ready\"]" "finish: [\"touch \$HOME/finishing; sleep 1000\"]" &&
 	git agent start -d -n det -- true >../out 2>../err &&
@@ -296,38 +291,38 @@ test_expect_success 'without a terminal: start -d returns when the agent runs, s
 	test_wait_for "! ours"
 '
 
-test_expect_success 'attach while setup or finish runs says that, and not that there is a terminal elsewhere' '
+test_expect_success 'attach says that setup or finish is running' '
 	cd r &&
-	settings "setup: [\"while [ ! -e go ]; do sleep 0.05; done\"]" "finish: [\"while [ ! -e over ]; do sleep 0.05; done\"]" &&
-	{ git agent start -qd -n att -- sh -c "while [ ! -e end ]; do sleep 0.05; done" & } &&
+	settings "setup: [\"$(wait_for go)\"]" "finish: [\"$(wait_for over)\"]" &&
+	{ git agent start -qd -n att -- sh -c "$(wait_for end)" & } &&
 	test_wait_for "git agent list | grep \"^att .*running .*detached\"" &&
-	$pty expect="has not begun: what is run before it" expect="logs -f att" exit=128 mode=cooked -- git agent attach att &&
+	$pty expect="has not begun: what is run before it" expect="logs -f att" exit=128 mode=cooked -- \
+		git agent attach att &&
 	git agent show att | grep "^terminal *none" &&
 	git agent shell -q att -- touch go &&
 	test_wait_for "git agent shell -q att -- pgrep -f \"[!] -e end\"" &&
 	$pty mode=raw send="\x1cd" exit=0 -- git agent attach att &&
 	{ git agent shell -q att -- touch end || :; } &&
 	test_wait_for "git agent shell -q att -- pgrep -f \"[!] -e over\"" &&
-	$pty expect="has ended: what is run after it" expect="wait att" exit=128 mode=cooked -- git agent attach att &&
+	$pty expect="has ended: what is run after it" expect="wait att" exit=128 mode=cooked -- \
+		git agent attach att &&
 	{ git agent shell -q att -- touch over || :; } &&
 	git agent wait att
 '
 
 # the supervisor sees both ends at once, that of setup first
-test_expect_success 'shell: that its command ended is told, too, when what runs before the agent ends with it' '
+test_expect_success 'shell returns its command'\''s status when that ends together with setup' '
 	cd r &&
-	settings "setup: [\"while [ ! -e ~/go ]; do sleep 0.05; done; touch ~/ended\"]" &&
+	settings "setup: [\"$(wait_for "~/go"); touch ~/ended\"]" &&
 	for how in -q -qd; do
 		n=both$how-$$ &&
-		rm -f "$HOME"/aihome/go "$HOME"/aihome/there "$HOME"/aihome/over "$HOME"/aihome/ended "$HOME"/aihome/told &&
-		{
-			git-agent start $how -n $n -- sh -c "while [ ! -e ~/told ]; do sleep 0.05; done" &
-		} &&
+		(cd "$HOME/aihome" && rm -f go there over ended told) &&
+		{ git-agent start $how -n $n -- sh -c "$(wait_for "~/told")" & } &&
 		test_wait_for "git agent list | grep \"^$n .*running\"" &&
 		{
 			timeout 180 git-agent shell -q $n -- sh -c "
 		touch ~/there
-		while [ ! -e ~/ended ]; do sleep 0.05; done
+		$(wait_for "~/ended")
 		sleep 0.3
 		touch ~/over
 		exit 7" &
@@ -347,9 +342,10 @@ test_expect_success 'shell: that its command ended is told, too, when what runs 
 	wait
 '
 
-test_expect_success '--dry-run shows them; a repository'\''s file needs trust; what is no command is refused' '
+test_expect_success 'a dry run and the configuration show the commands' '
 	cd r &&
-	settings "setup: [npm ci]" "services: {db: {command: redis-server, ready: redis-cli ping}}" "finish: [make check]" &&
+	settings "setup: [npm ci]" "finish: [make check]" "services:" \
+		"  db: {command: redis-server, ready: redis-cli ping}" &&
 	git agent start --dry-run -- true >../out &&
 	grep " setup: npm ci" ../out &&
 	grep " service db: redis-server (ready when .redis-cli ping. succeeds)" ../out &&
@@ -357,31 +353,36 @@ test_expect_success '--dry-run shows them; a repository'\''s file needs trust; w
 	git agent config | grep "^services: .\"db: redis-server\", \"db ready: redis-cli ping\"." &&
 	rm "$conf" &&
 	git agent -c "setup=touch once" start -q -n once -- true &&
-	git show agent/once:once &&
+	git show agent/once:once
+'
+
+test_expect_success 'commands of a repository need trust' '
+	cd r &&
 	echo "setup: [touch bad]" >.agentdev.yaml &&
 	git add . &&
 	git commit -qm conf &&
 	test_expect_code 125 git agent start -n t -- true 2>../err &&
 	grep "setup.* needs trust" ../err &&
 	git rm -qf .agentdev.yaml &&
-	git commit -qm back &&
-	for bad in "setup: [\"\"]" "setup: [\"a\\eb\"]" "services: {\"../x\": true}" "services: {x: {ready: true}}" "services: {x: {command: true, other: 1}}" "services: {x: [1]}"; do
+	git commit -qm back
+'
+
+test_expect_success 'settings that are no commands are refused with their place' '
+	cd r &&
+	for bad in "setup: [\"\"]" "setup: [\"a\\eb\"]" "services: {\"../x\": true}" "services: {x: {ready: true}}" \
+		"services: {x: {command: true, other: 1}}"; do
 		settings "$bad" &&
 		test_expect_code 128 git agent config 2>../err &&
 		grep "config.yaml:1:" ../err ||
-			return 1
+			exit 1
 	done
 '
 
-test_expect_success 'a hostile agent: SB-* nothing of what it leaves makes a check of its own' '
-	rm -f "$conf" &&
+test_expect_success 'what a finish command prints adds no check to the commit' '
 	cd r &&
 	settings "finish: [\"printf \\\"evil\\\\nAgent-Check: x\\\\033[31m\\\"; exit 1\"]" &&
 	git agent start -n host -- touch h 2>../err &&
-	git log -1 --format=%B agent/host | grep -c ^Agent-Check >../n &&
-	echo 1 >../want &&
-	test_cmp ../want ../n &&
-	rm "$conf"
+	test "$(git log -1 --format=%B agent/host | grep -c ^Agent-Check)" = 1
 '
 
 end_ours

@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016,SC2088 # what runs inside is quoted for inside
-test_description='git agent agents: npm in a sandbox, pinned versions, what a start finds (npm is pretended; make check-agents has the real one)'
+test_description='git agent agents: what it installs, with a pretended npm; make check-agents has the real one'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/live.sh"
 require_sandbox
 
-# Where sandboxes show it. What it does is in files beside it: `version` what it brings, `fails` what
-# it says, `runs` what is run as the package's script, `program` what the program does first.
 bin=$HOME/.local/bin
 mkdir -p "$bin" "$HOME/host"
 system=$PATH
 PATH=$bin:$PATH
+# An npm where sandboxes show it. What it does is in files beside it: `version` what it brings, `fails` what
+# it says, `runs` what is run as the package's script, `program` what the program does first.
 cat >"$bin/npm" <<'EOF'
 #!/bin/sh
 here=${0%/*}
@@ -29,7 +29,11 @@ install)
 	dir=$prefix/lib/node_modules/$package
 	mkdir -p "$dir" "$prefix/bin"
 	printf '{\n  "name": "x",\n  "version": "%s"\n}\n' "$(cat "$here/version")" >"$dir/package.json"
-	printf '#!/bin/sh\n%s\n[ "$1" != --version ] || { echo %s; exit; }\necho "own $0 $*"\n[ ! -d ~/hold ] || while :; do sleep 0.1; done\n' "$(cat "$here/program" 2>/dev/null)" "$(cat "$here/version")" >"$dir/cli"
+	{
+		printf '#!/bin/sh\n%s\n' "$(cat "$here/program" 2>/dev/null)"
+		printf '[ "$1" != --version ] || { echo %s; exit; }\n' "$(cat "$here/version")"
+		printf 'echo "own $0 $*"\n[ ! -d ~/hold ] || while :; do sleep 0.1; done\n'
+	} >"$dir/cli"
 	chmod +x "$dir/cli"
 	for name in claude codex; do ln -s "../lib/node_modules/$package/cli" "$prefix/bin/$name"; done
 	;;
@@ -53,100 +57,113 @@ git commit -qm a || exit 1
 log=$HOME/aihome/npm-log
 notes=$HOME/.local/state/git-agent/agents
 brings() { echo "$1" >"$bin/version"; }
-# what a start of claude says it is
-started() { git agent start -q -- claude "$@"; }
+# starts WHAT: a start of claude runs the one of the host ("host"), or the one of this version in the agents' home
+starts() {
+	case $1 in
+	host) starts_what="^host" ;;
+	*) starts_what="^own .*/$1/" ;;
+	esac
+	git agent start -q -- claude >out &&
+	grep "$starts_what" out
+}
 
-test_expect_success 'nothing is installed at first: what is known is listed, and a start says how to get it' '
-	git agent agents >list &&
+test_expect_success 'the agents that git-agent knows are listed before any is installed' '
+	git agent agents list >list &&
 	grep "^claude  *-  *none  *not installed$" list &&
 	grep "^goose .*not found$" list &&
 	! grep bash list &&
-	test_expect_code 125 git agent start -- claude 2>err &&
-	grep "command .claude. was not found on PATH, nor in the agents. home" err &&
-	grep "^hint: .git agent agents install claude. puts it into the agents. home; to log in, type /login inside, which stays in that home (.git agent home.)\$" err &&
-	test "$(grep -c . err)" -le 3 &&
-	mkdir -p "$HOME/.claude" &&
-	echo x >"$HOME/.claude/.credentials.json" &&
-	test_expect_code 125 git agent start -- claude 2>err &&
-	grep "^hint: .*; .git agent home import claude. brings your login there\$" err &&
-	rm -r "$HOME/.claude" &&
-	ANTHROPIC_API_KEY=k test_expect_code 125 git agent start -- claude 2>err &&
-	grep "^hint: .git agent agents install claude. puts it into the agents. home\$" err &&
-	test_expect_code 125 git agent start -- aider 2>err &&
-	grep "^hint: install it, or give its path; to log in, set the key of a model, ANTHROPIC_API_KEY for example\$" err &&
-	test_expect_code 125 git agent start -- other 2>err &&
-	grep "^hint: install it, or give its path\$" err &&
 	test ! -e "$HOME/aihome"
 '
 
-test_expect_success 'a version is installed, noted and run, whatever else is on PATH, with the flags of its preset' '
+# hint_for AGENT: the hint of a start of it, which fails
+hint_for() {
+	test_expect_code 125 git agent start -- "$1" 2>err &&
+	grep "command .$1. was not found on PATH" err &&
+	sed -n "s/^hint: //p" err >hint
+}
+test_expect_success 'a start of an agent that is not there says how to install it and to log in' '
+	hint_for claude &&
+	grep "git agent agents install claude. puts it into the agents. home; to log in, type /login inside" hint &&
+	mkdir -p "$HOME/.claude" &&
+	echo x >"$HOME/.claude/.credentials.json" &&
+	hint_for claude &&
+	grep "; .git agent home import claude. brings your login there\$" hint &&
+	rm -r "$HOME/.claude" &&
+	(export ANTHROPIC_API_KEY=k && hint_for claude) &&
+	! grep "log in" hint &&
+	hint_for aider &&
+	grep "^install it, or give its path; to log in, set the key of a model, ANTHROPIC_API_KEY for example\$" hint &&
+	hint_for other &&
+	grep "^install it, or give its path\$" hint
+'
+
+test_expect_success 'an installed version runs with the flags of its preset, whatever else is on PATH' '
 	brings 1.2.3 &&
 	PATH=$PATH:$HOME/host &&
 	git agent agents install claude@1.2.3 2>out &&
 	grep "^claude: 1.2.3$" out &&
 	test "$(cat "$notes/claude")" = 1.2.3 &&
 	grep -x "install @anthropic-ai/claude-code@1.2.3 scripts-ignored=yes" "$log" &&
-	started -p x >out &&
+	git agent start -q -- claude -p x >out &&
 	grep -x "own $HOME/.local/agent/npm/claude/1.2.3/bin/claude --dangerously-skip-permissions -p x" out &&
-	git agent start -q -- sh -c "~/.local/agent/bin/claude" >out &&
-	grep "^own" out &&
 	test ! -e "$HOME/.local/agent" &&
 	git agent start -q --name again claude &&
 	git agent resume -q again >out &&
 	grep "own .* --continue --dangerously-skip-permissions$" out
 '
 
-test_expect_success 'list says where each is, its version and whether somebody is logged in; --json the same' '
-	cd "$HOME" &&
-	mkdir -p aihome/.claude &&
-	echo x >aihome/.claude/.credentials.json &&
+test_expect_success 'the list has the place of each agent, its version and whether it is logged in' '
+	mkdir -p "$HOME/aihome/.claude" &&
+	echo x >"$HOME/aihome/.claude/.credentials.json" &&
 	OPENAI_API_KEY=k git agent agents --json >json &&
-	jq_get() {
-		python3 -c "import json,sys; print({a[\"name\"]: a for a in json.load(open(\"json\"))}[sys.argv[1]][sys.argv[2]])" "$@"
-	} &&
-	test "$(jq_get claude where) $(jq_get claude version) $(jq_get claude login) $(jq_get claude key)" = "home 1.2.3 True None" &&
-	test "$(jq_get codex where) $(jq_get codex key)" = "none OPENAI_API_KEY" &&
-	test "$(jq_get aider login) $(jq_get aider package)" = "None None" &&
+	python3 -c "
+import json
+a = {a[\"name\"]: a for a in json.load(open(\"json\"))}
+def has(name, **want): assert {k: a[name][k] for k in want} == want, a[name]
+has(\"claude\", where=\"home\", version=\"1.2.3\", login=True, key=None)
+has(\"codex\", where=\"none\", key=\"OPENAI_API_KEY\")
+has(\"aider\", login=None, package=None)" &&
 	git agent agents list >list &&
 	grep "^claude  *1.2.3  *login  *$HOME/.local/agent/npm/claude/1.2.3/bin/claude$" list
 '
 
-test_expect_success 'npm runs in a sandbox without keys, without what agents could have prepared for it, and writes nothing of the users' '
+test_expect_success 'npm runs in a sandbox without keys, without files of agents, and can write none of the user'\''s' '
 	echo secret >"$HOME/.ssh-key" &&
 	echo "registry=http://example.org" >"$HOME/aihome/.npmrc" &&
-	mkdir -p "$HOME/.npm" &&
 	test_when_finished "rm -f $HOME/.ssh-key $bin/runs $HOME/aihome/.npmrc" &&
-	echo "test ! -e ~/.ssh-key && test ! -e $PWD/a && test ! -e /tmp/git-agent-agents/.npmrc && echo \$\$ >/tmp/x && ! echo x 2>/dev/null >$bin/x" >"$bin/runs" &&
-	ANTHROPIC_API_KEY=k HTTPS_PROXY=p npm_config_registry=http://r NPM_TOKEN=t git agent agents install -q claude &&
-	cat "$HOME/aihome/npm-env" &&
-	! grep "ANTHROPIC\|NPM_TOKEN" "$HOME/aihome/npm-env" &&
-	grep -x "HTTPS_PROXY=p" "$HOME/aihome/npm-env" &&
-	grep -x "npm_config_registry=http://r" "$HOME/aihome/npm-env" &&
-	grep -x npm_config_userconfig=/dev/null "$HOME/aihome/npm-env" &&
-	grep -x npm_config_globalconfig=/usr/own/etc/npmrc "$HOME/aihome/npm-env" &&
-	grep "^npm_config_cache=/tmp/" "$HOME/aihome/npm-env" &&
-	grep "^run run --if-present --silent postinstall in .local/agent/npm/claude/.new/lib/node_modules/@anthropic-ai/claude-code$" "$log" &&
+	cat >"$bin/runs" <<-EOF &&
+	test ! -e ~/.ssh-key &&
+	test ! -e $PWD/a &&
+	test ! -e /tmp/git-agent-agents/.npmrc &&
+	echo 1 >/tmp/x &&
+	! echo x 2>/dev/null >$bin/x
+	EOF
+	env ANTHROPIC_API_KEY=k HTTPS_PROXY=p npm_config_registry=http://r NPM_TOKEN=t \
+		git agent agents install -q claude &&
+	env=$HOME/aihome/npm-env &&
+	! grep "ANTHROPIC\|NPM_TOKEN" "$env" &&
+	grep -x "HTTPS_PROXY=p" "$env" &&
+	grep -x "npm_config_registry=http://r" "$env" &&
+	grep -x npm_config_userconfig=/dev/null "$env" &&
+	grep -x npm_config_globalconfig=/usr/own/etc/npmrc "$env" &&
+	grep "^npm_config_cache=/tmp/" "$env" &&
+	grep "^run run --if-present --silent postinstall in .local/agent/npm/claude/.new/lib/" "$log" &&
 	test ! -e /tmp/git-agent-agents &&
 	test -z "$(ls -A "$notes" | grep run)"
 '
 
-test_expect_success 'what npm or the package gets wrong is one line, and the version of before stays' '
-	PATH=$PATH:$HOME/host &&
-	brings 2.0.0 &&
-	printf "npm error 404\n\033[31mnot \033]0;x\007there\nnpm error A complete log of this run can be found in: x\n\n" >"$bin/fails" &&
+test_expect_success 'a failed install says why in one line, and the version installed before stays' '
+	log="npm error A complete log of this run can be found in: x" &&
+	printf "npm error 404\n\033[31mnot \033]0;x\007there\n%s\n\n" "$log" >"$bin/fails" &&
 	test_expect_code 128 git agent agents install claude@9.9.9 2>err &&
-	cat -v err &&
 	grep "^git-agent: cannot install .claude.: .*there$" err &&
 	! grep "$(printf "\033")" err &&
 	rm "$bin/fails" &&
-	for v in ../../x "9.9.9;id" -1.0.0 "" "1.0.0/x" 1..2 "\$(touch x)"; do
+	for v in ../../x "9.9.9;id" -1.0.0 ""; do
 		brings "$v" &&
 		test_expect_code 128 git agent agents install claude 2>err &&
 		grep "version" err ||
-			{
-				echo "at $v"
-				exit 1
-			}
+			exit 1
 	done &&
 	brings 2.0.0 &&
 	echo "exit 3" >"$bin/program" &&
@@ -156,35 +173,26 @@ test_expect_success 'what npm or the package gets wrong is one line, and the ver
 	test_expect_code 128 git agent agents install claude &&
 	rm "$bin/runs" &&
 	test "$(cat "$notes/claude")" = 1.2.3 &&
-	started >out &&
-	grep "own .*/1.2.3/" out
+	starts 1.2.3
 '
 
-test_expect_success 'no version is taken that npm would read as something else' '
+test_expect_success 'a version that npm would take for something else is refused' '
 	: >"$log" &&
-	for v in "" -g --registry=x ../x x.tgz file:x npm:y@1.0.0 u/r git+ssh://x "1.0.0 2" "^1.0.0" 1.x 1.2 "latest;id" @x; do
+	for v in "" -g --registry=x ../x x.tgz npm:y@1.0.0 git+ssh://x "1.0.0 2" "^1.0.0" 1.x "latest;id" @x; do
 		test_expect_code 129 git agent agents install "claude@$v" 2>err &&
 		grep "is no version of .claude." err ||
-			{
-				echo "at $v"
-				exit 1
-			}
+			exit 1
 	done &&
 	test ! -s "$log" &&
 	git agent agents install -q claude@next &&
 	grep -x "install @anthropic-ai/claude-code@next scripts-ignored=yes" "$log" &&
 	test_expect_code 129 git agent agents install clade 2>err &&
 	grep "did you mean claude" err &&
-	test_expect_code 129 git agent agents install bash &&
 	test_expect_code 129 git agent agents install aider 2>err &&
-	grep "npm does not distribute .aider." err &&
-	test_expect_code 129 git agent agents install &&
-	test_expect_code 129 git agent agents list claude &&
-	test_expect_code 129 git agent agents upgrade &&
-	test_expect_code 129 git agent agents install --json claude
+	grep "npm does not distribute .aider." err
 '
 
-test_expect_success 'update brings what npm has now; older versions go unless a session may be using them' '
+test_expect_success 'update installs what npm has now, and removes older versions that no session uses' '
 	brings 3.0.0 &&
 	git agent agents update 2>out &&
 	grep "^claude: 3.0.0, was 2.0.0$" out &&
@@ -207,20 +215,17 @@ test_expect_success 'update brings what npm has now; older versions go unless a 
 	grep "is not installed in the agents. home" err
 '
 
-test_expect_success 'what npm chooses is never put in place of something newer without being asked for' '
+test_expect_success 'an older version replaces a newer one only when it is named' '
 	brings 3.9.9 &&
 	git agent agents update 2>out &&
-	grep "^claude: 4.0.0 stays: npm chose the older 3.9.9, .*(.git agent agents install claude@3.9.9. goes back to it)" out &&
+	grep "^claude: 4.0.0 stays: npm chose the older 3.9.9, .*agents install claude@3.9.9. goes back to it)" out &&
 	test "$(cat "$notes/claude")" = 4.0.0 &&
-	git agent agents install claude 2>out &&
-	grep "^claude: 4.0.0 stays" out &&
 	git agent agents update -q claude 2>out &&
 	test ! -s out &&
-	started >out &&
-	grep "own .*/4.0.0/" out &&
+	starts 4.0.0 &&
 	test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 4.0.0 &&
 	brings 4.0.0-rc.1 &&
-	git agent agents update 2>out &&
+	git agent agents install claude 2>out &&
 	grep "^claude: 4.0.0 stays" out &&
 	brings 4.0.1-rc.1 &&
 	git agent agents update 2>out &&
@@ -228,45 +233,38 @@ test_expect_success 'what npm chooses is never put in place of something newer w
 	brings 3.9.9 &&
 	git agent agents install claude@3.9.9 2>out &&
 	grep "^claude: 3.9.9, was 4.0.1-rc.1$" out &&
-	started >out &&
-	grep "own .*/3.9.9/" out &&
-	brings 4.0.0 &&
-	git agent agents update -q
+	starts 3.9.9
 '
 
-test_expect_success 'PS-02: what an agent puts there is run before nothing of the users, and leads nowhere' '
+test_expect_success 'PS-02: a program that an agent plants runs before none of the user'\''s, links lead nowhere' '
 	PATH=$PATH:$HOME/host &&
 	brings 1.0.0 &&
+	in_home=$HOME/aihome/.local/agent &&
 	printf "#!/bin/sh\necho planted\n" >"$HOME/aihome/planted" &&
 	chmod +x "$HOME/aihome/planted" &&
 	git agent agents remove -q claude &&
-	started >out &&
-	grep "^host" out &&
-	cp "$HOME/aihome/planted" "$HOME/aihome/.local/agent/bin/claude" &&
-	started >out &&
-	grep "^host" out &&
+	starts host &&
+	cp "$HOME/aihome/planted" "$in_home/bin/claude" &&
+	starts host &&
 	git agent agents | grep "^claude .*$HOME/host/claude" &&
 	git agent agents install -q claude &&
-	rm -rf "$HOME/aihome/.local/agent/npm/claude/1.0.0" &&
-	started >out &&
-	grep "^host" out &&
+	rm -rf "$in_home/npm/claude/1.0.0" &&
+	starts host &&
 	git agent agents install -q claude &&
-	mv "$HOME/aihome/.local/agent/npm" "$HOME/moved" &&
-	ln -s "$HOME/moved" "$HOME/aihome/.local/agent/npm" &&
-	started >out &&
-	grep "^host" out &&
-	rm "$HOME/aihome/.local/agent/npm" &&
+	mv "$in_home/npm" "$HOME/moved" &&
+	ln -s "$HOME/moved" "$in_home/npm" &&
+	starts host &&
+	rm "$in_home/npm" &&
 	mkdir "$HOME/victim" &&
-	ln -s "$HOME/victim" "$HOME/aihome/.local/agent/npm" &&
+	ln -s "$HOME/victim" "$in_home/npm" &&
 	{ git agent agents install -q claude || :; } &&
 	test -z "$(ls -A "$HOME/victim")" &&
-	rm -rf "$HOME/aihome/.local/agent" &&
+	rm -rf "$in_home" &&
 	git agent agents install -q claude &&
-	started >out &&
-	grep "^own" out
+	starts 1.0.0
 '
 
-test_expect_success 'one that an agent installed for itself is found when nobody else has it' '
+test_expect_success 'an agent that installed itself in the agents'\'' home is started if there is no other' '
 	cp "$HOME/aihome/planted" "$HOME/aihome/.local/agent/bin/codex" &&
 	git agent agents | grep "^codex  *?.*$HOME/.local/agent/bin/codex$" &&
 	git agent start -q -- codex >out &&
@@ -276,7 +274,7 @@ test_expect_success 'one that an agent installed for itself is found when nobody
 	grep planted out
 '
 
-test_expect_success 'one at a time, and one that was killed leaves nothing for long' '
+test_expect_success 'installs at the same time wait for each other' '
 	brings 6.0.0 &&
 	mkdir -p "$notes/.run-old/upper" &&
 	pids= &&
@@ -286,9 +284,11 @@ test_expect_success 'one at a time, and one that was killed leaves nothing for l
 	done &&
 	for pid in $pids; do wait "$pid" || exit 1; done &&
 	test -z "$(ls -A "$notes" | grep run)" &&
-	started >out &&
-	grep "own .*/6.0.0/" out &&
-	test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 6.0.0 &&
+	starts 6.0.0 &&
+	test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 6.0.0
+'
+
+test_expect_success 'an install that is killed changes nothing, and the next one clears up after it' '
 	echo "sleep 1000" >"$bin/runs" &&
 	brings 7.0.0 &&
 	: >"$log" &&
@@ -297,17 +297,15 @@ test_expect_success 'one at a time, and one that was killed leaves nothing for l
 	test_wait_for "grep postinstall $log" &&
 	kill -9 "$pid" &&
 	{ wait "$pid" || :; } &&
-	started >out &&
-	grep "own .*/6.0.0/" out &&
+	starts 6.0.0 &&
 	rm "$bin/runs" &&
 	git agent agents install -q claude &&
-	started >out &&
-	grep "own .*/7.0.0/" out &&
+	starts 7.0.0 &&
 	test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 7.0.0 &&
 	test -z "$(ls -A "$notes" | grep run)"
 '
 
-test_expect_success 'who waits for another to install looks at what that brought, not at what was there before' '
+test_expect_success 'an install that waited compares with the version that is there when its turn comes' '
 	brings 7.2.0 &&
 	mkfifo "$HOME/aihome/go" &&
 	echo "read -r _ <~/go" >"$bin/runs" &&
@@ -326,11 +324,10 @@ test_expect_success 'who waits for another to install looks at what that brought
 	rm "$HOME/aihome/go" &&
 	grep "^claude: 7.2.0 stays: npm chose the older 7.1.0" out &&
 	test "$(cat "$notes/claude")" = 7.2.0 &&
-	started >out &&
-	grep "own .*/7.2.0/" out
+	starts 7.2.0
 '
 
-test_expect_success 'who installs what is being removed waits until that is forgotten, and is not forgotten with it' '
+test_expect_success 'an install that waits for a removal is not undone by it' '
 	{ GIT_AGENT_FAULT=agents:forget:stop "$GIT_AGENT" agents remove claude 2>err & } &&
 	first=$! &&
 	test_wait_for "grep \"^State:.T\" /proc/$first/status" &&
@@ -341,11 +338,10 @@ test_expect_success 'who installs what is being removed waits until that is forg
 	wait $first &&
 	wait $second &&
 	test -s "$notes/claude" &&
-	started >out &&
-	grep "own .*/7" out
+	starts 7.1.0
 '
 
-test_expect_success 'removed is removed, but for the login' '
+test_expect_success 'remove keeps the login' '
 	git agent agents remove claude 2>out &&
 	grep "its login stays" out &&
 	test ! -e "$HOME/aihome/.local/agent/npm/claude" &&
@@ -361,15 +357,13 @@ test_expect_success 'removed is removed, but for the login' '
 	test ! -e "$notes/claude"
 '
 
-test_expect_success 'each repository has its own where homes are of projects' '
-	echo "home_mode: project" >"$HOME/conf" &&
+test_expect_success 'with a home for each project each has its own installation' '
 	mkdir -p "$HOME/.config/git-agent" &&
-	mv "$HOME/conf" "$HOME/.config/git-agent/config.yaml" &&
+	echo "home_mode: project" >"$HOME/.config/git-agent/config.yaml" &&
 	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
 	brings 5.0.0 &&
 	git agent agents install -q claude &&
-	started >out &&
-	grep "own .*/5.0.0/" out &&
+	starts 5.0.0 &&
 	test ! -e "$notes/claude" &&
 	git init -q "$HOME/q" &&
 	cd "$HOME/q" &&
@@ -380,24 +374,22 @@ test_expect_success 'each repository has its own where homes are of projects' '
 	grep "this is none" err
 '
 
-test_expect_success 'without npm it says so, and of an npm package of the host the version is known' '
+test_expect_success 'without npm both install and start tell to install Node.js' '
 	mv "$bin/npm" "$bin/other" &&
 	test_when_finished "mv $bin/other $bin/npm" &&
 	mkdir "$HOME/git" &&
-	ln -s "$(command -v git)" "$HOME/git/git" &&
-	PATH=$TEST_BUILDDIR:$HOME/git &&
-	test_expect_code 125 git agent agents install claude 2>err &&
-	PATH=$system &&
+	ln -s "$(program git)" "$HOME/git/git" &&
+	(
+		export PATH="$TEST_BUILDDIR:$HOME/git" &&
+		test_expect_code 125 git agent agents install claude 2>err &&
+		test_expect_code 125 git agent start -- gemini 2>err2
+	) &&
 	grep "npm was not found on PATH" err &&
 	grep "^hint: install Node.js" err &&
-	(
-		cd "$HOME/p" &&
-		PATH=$TEST_BUILDDIR:$HOME/git &&
-		export PATH &&
-		test_expect_code 125 git agent start -- gemini 2>"$HOME/err"
+	grep "^hint: install it, or Node.js for .git agent agents install gemini.; to log in, choose one inside" err2
+'
 
-	) &&
-	grep "^hint: install it, or Node.js for .git agent agents install gemini.; to log in, choose one inside" "$HOME/err" &&
+test_expect_success 'the list has the version of an npm package on the host' '
 	mkdir -p "$HOME/.npm-global/lib/node_modules/@openai/codex/bin" "$HOME/.npm-global/bin" &&
 	cd "$HOME/.npm-global" &&
 	echo "{\"version\": \"7.8.9\"}" >lib/node_modules/@openai/codex/package.json &&
@@ -408,22 +400,20 @@ test_expect_success 'without npm it says so, and of an npm package of the host t
 	git agent agents | grep "^codex  *7.8.9 .*$HOME/.npm-global/bin/codex$"
 '
 
-test_expect_success 'a version of before that cannot be removed keeps nobody from the one that came' '
+test_expect_success 'an older version that cannot be removed does not fail the install' '
 	brings 7.0.0 &&
 	git agent agents install -q claude &&
 	brings 7.0.1 &&
 	GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err &&
 	grep "claude: older versions stay: .*; install it again to remove them" err &&
-	grep "^claude: 7.0.1, was 7.0.0" err &&
 	test "$(cat "$notes/claude")" = 7.0.1 &&
 	test -d "$HOME/aihome/.local/agent/npm/claude/7.0.0" &&
-	started >out &&
-	grep "own .*/7.0.1/" out &&
+	starts 7.0.1 &&
 	git agent agents install -q claude &&
 	test ! -e "$HOME/aihome/.local/agent/npm/claude/7.0.0"
 '
 
-test_expect_success 'a home with a colon in its name is no two directories' '
+test_expect_success 'a home with a colon in its name is searched as one directory' '
 	h=$HOME/a:$HOME/b &&
 	mkdir -p "$h/.claude/local" "$HOME/b/.claude/local" &&
 	cp "$HOME/host/claude" "$HOME/b/.claude/local/claude" &&
@@ -433,12 +423,14 @@ test_expect_success 'a home with a colon in its name is no two directories' '
 	git agent agents install -q claude
 '
 
-test_expect_success 'agents of the user'\''s own: started by name, gone on with, listed, completed; their login is shared and imported' '
+# An agent of the user's own, `mine`, whose program shows what it gets, and `plain`, which has no settings
+own_agents() {
 	mkdir -p "$HOME/.config/git-agent" "$HOME/host" "$HOME/.mine" &&
 	printf "#!/bin/sh\necho \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"\n" >"$HOME/host/prog" &&
 	chmod +x "$HOME/host/prog" &&
 	PATH=$PATH:$HOME/host &&
-	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT &&
+	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" &&
+	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT
 	agents:
 	  mine:
 	    command: prog
@@ -451,17 +443,25 @@ test_expect_success 'agents of the user'\''s own: started by name, gone on with,
 	    notes: .mine/NOTES.md
 	  plain:
 	EOT
-	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" &&
-	export MY_KEY=k OTHER_KEY=o &&
-	git agent start -q -- mine do >out &&
+}
+
+test_expect_success 'an agent of the settings starts and resumes by its name, with its flags and keys' '
+	own_agents &&
+	export OTHER_KEY=o &&
+	MY_KEY=k git agent start -q -- mine do >out &&
 	grep -x "prog --yes -v do key=k other= set=1" out &&
-	unset MY_KEY &&
 	git agent list | grep "^mine-1 .*mine do" &&
 	grep "sandbox" "$HOME/aihome/.mine/NOTES.md" &&
 	git agent resume -q mine-1 >out &&
 	grep -x "prog --again --yes -v do key= other= set=1" out &&
 	git agent start -- mine 2>err &&
 	grep "mine is not logged in: log in inside, or set MY_KEY" err &&
+	test_expect_code 125 git agent start plain 2>err &&
+	grep "command .plain. was not found" err
+'
+
+test_expect_success 'agents of the settings are listed and completed, and their logins imported' '
+	own_agents &&
 	git agent agents >list &&
 	grep "^mine  *?  *none  *$HOME/host/prog$" list &&
 	grep "^plain  *-  *? *not found$" list &&
@@ -469,15 +469,11 @@ test_expect_success 'agents of the user'\''s own: started by name, gone on with,
 	echo secret >"$HOME/.mine/auth" &&
 	git agent home import -y mine &&
 	test "$(cat "$HOME/aihome/.mine/auth")" = secret &&
-	git agent agents >list &&
-	grep "^mine  *?  *login " list &&
+	git agent agents | grep "^mine  *?  *login " &&
 	git agent home show | grep "^ *mine " &&
 	git agent --complete start "" | grep "^mine" &&
 	git agent --complete agents update "" | grep "^plain" &&
-	test_expect_code 125 git agent start plain 2>err &&
-	grep "command .plain. was not found" err &&
-	test_must_fail git agent agents install mine 2>err &&
-	grep "mine" err &&
+	test_must_fail git agent agents install mine &&
 	git agent shim install mine &&
 	git agent shim status | grep "mine" &&
 	git agent shim remove mine

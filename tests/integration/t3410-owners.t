@@ -30,13 +30,13 @@ echo 1 >lib/a/b/f &&
 echo 1 >mod/p/f &&
 cd .. || exit 1
 
-test_expect_success 'nothing is said where all is the user'\''s own' '
+test_expect_success 'nothing is reported where the user owns all' '
 	cd r &&
 	git agent start -- true 2>../err &&
 	! grep -e chown -e chgrp ../err
 '
 
-test_expect_success GROUPS 'another group is named, with the command' '
+test_expect_success GROUPS 'files of another group are reported with the command that helps' '
 	cd r &&
 	chgrp "$(other_group)" lib/a/b/f &&
 	touch lib/x &&
@@ -50,7 +50,7 @@ test_expect_success GROUPS 'another group is named, with the command' '
 	! grep chgrp ../err
 '
 
-test_expect_success ROOT 'another owner is named, with the command' '
+test_expect_success ROOT 'files of another owner are reported with the command that helps' '
 	cd r &&
 	chown -R 12345 mod/p &&
 	touch mod/x &&
@@ -64,7 +64,7 @@ test_expect_success ROOT 'another owner is named, with the command' '
 	! grep chown ../err
 '
 
-test_expect_success ROOT 'what was clean is looked through again when it has changed, or after a while' '
+test_expect_success ROOT 'a directory is searched again after it has changed, or after a while' '
 	cd r &&
 	git agent start -- true &&
 	chown 12345 lib/a/b/f &&
@@ -89,7 +89,7 @@ test_expect_success ROOT 'what was clean is looked through again when it has cha
 	grep chown ../err
 '
 
-test_expect_success ROOT 'what one start has not come to, the next one looks through' '
+test_expect_success ROOT 'a search that takes long goes on at the next start' '
 	cd r &&
 	mkdir lib/many &&
 	(cd lib/many && seq 20000 | xargs touch) &&
@@ -103,14 +103,14 @@ test_expect_success ROOT 'what one start has not come to, the next one looks thr
 	grep "mod/p/f.*of another owner" ../err
 '
 
-test_expect_success 'a cache that is no such thing does no harm' '
+test_expect_success 'a damaged cache of owners does no harm' '
 	cd r &&
 	f=$(ls "$HOME"/.local/state/git-agent/*/owners) &&
 	head -c 300 /dev/urandom >"$f" &&
 	git agent start -- true
 '
 
-test_expect_success MOUNT 'a mount in a shared directory leaves that one out, and the rest is there' '
+test_expect_success MOUNT 'a shared directory with a mount in it is left out, the others are shown' '
 	cd r &&
 	mkdir -p "lib/a b" &&
 	test_when_finished "rmdir \"lib/a b\"" &&
@@ -123,7 +123,7 @@ test_expect_success MOUNT 'a mount in a shared directory leaves that one out, an
 	git show agent/m:seen | grep -x p
 '
 
-test_expect_success MOUNT 'one that is a mount itself is shared' '
+test_expect_success MOUNT 'a shared directory that is a mount itself is shown' '
 	cd r &&
 	unshare -Urm sh -c "
 		mount -t tmpfs none mod &&
@@ -132,7 +132,7 @@ test_expect_success MOUNT 'one that is a mount itself is shared' '
 	git show agent/n:seen | grep -x q
 '
 
-test_expect_success MOUNT 'a live session says what is in its way' '
+test_expect_success MOUNT 'a live session with a mount in the project is refused' '
 	cd r &&
 	test_expect_code 125 unshare -Urm sh -c "
 		mount -t tmpfs none lib/a &&
