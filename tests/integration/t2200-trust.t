@@ -24,8 +24,7 @@ file() {
 }
 # value KEY: as a session started now would have it
 value() {
-	git agent config --json |
-		python3 -c 'import json, sys; print(*[k["value"] for k in json.load(sys.stdin) if k["key"] == sys.argv[1]])' "$1"
+	git agent config --json | sed -n "/\"key\": \"$1\",/{n;s/.*\"value\": \"\(.*\)\",/\1/p;}"
 }
 # pins: where the contents are
 pins() {
@@ -33,7 +32,7 @@ pins() {
 }
 loose="secrets:\n  allow: [test/]\n"
 
-test_expect_success 'what loosens is shown in words, with yes trusted, then once and for all' '
+test_expect_success 'a setting that loosens is shown in words, and counts while it is trusted' '
 	repo words "$loose" &&
 	test "$(value secrets.allow)" = "" &&
 	test_expect_code 1 git agent trust --show >../out &&
@@ -41,7 +40,6 @@ test_expect_success 'what loosens is shown in words, with yes trusted, then once
 	grep "not trusted" ../out &&
 	test "$(value secrets.allow)" = "" &&
 	git agent trust -y >../out &&
-	grep "show files that match test/" ../out &&
 	grep "trusted now" ../out &&
 	test "$(value secrets.allow)" = test/ &&
 	git agent trust --show >../out &&
@@ -56,7 +54,7 @@ test_expect_success 'what loosens is shown in words, with yes trusted, then once
 	test -z "$(git agent trust --list)"
 '
 
-test_expect_success 'what only tightens needs none, and there may be no file' '
+test_expect_success 'a file that only tightens, or none, needs no trust' '
 	repo strict "dirty: refuse\n" &&
 	git agent trust </dev/null >../out &&
 	grep "needs no trust" ../out &&
@@ -70,21 +68,22 @@ test_expect_success 'what only tightens needs none, and there may be no file' '
 	grep "no commit" ../err
 '
 
-test_expect_success 'without a terminal it does not trust, and says how; usage' '
+test_expect_success 'without a terminal nothing is trusted unless -y says so' '
 	repo blind "$loose" &&
 	test_must_fail git agent trust </dev/null >../out 2>../err &&
 	grep "show files" ../out &&
 	grep "no terminal to ask on" ../err &&
 	test "$(value secrets.allow)" = "" &&
-	for o in "--show --list" "--revoke -y" "--json" "--revoke --json" "--list HEAD" "--revoke HEAD" "a b"; do
+	for o in "--show --list" "--revoke -y" "--json" "--list HEAD" "a b"; do
 		test_expect_code 129 git agent trust $o || exit 1
 	done
 '
 
-test_expect_success TTY 'on a terminal it asks; no is the answer to everything but yes' '
+test_expect_success TTY 'on a terminal it asks, and only yes trusts' '
 	repo ask "$loose" &&
-	for answer in n "" x; do
-		"$pty" expect="show files that match test/" expect="trust it" send="$answer\r" expect="not trusted" exit=1 -- git agent trust >/dev/null ||
+	for answer in n x; do
+		"$pty" expect="show files that" expect="trust it" send="$answer\r" expect="not trusted" exit=1 -- \
+			git agent trust >/dev/null ||
 			exit 1
 	done &&
 	"$pty" expect="trust it" close exit=129 -- git agent trust >/dev/null &&
@@ -93,7 +92,7 @@ test_expect_success TTY 'on a terminal it asks; no is the answer to everything b
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'a changed file is asked about again, with what is new and what is gone' '
+test_expect_success 'a changed file needs trust again, and shows what is new and what is gone' '
 	repo changed "secrets:\n  allow: [one, two]\n" &&
 	git agent trust -y &&
 	file "secrets:\n  allow: [one, three]\nlimits:\n  tasks: 0\n" &&
@@ -116,18 +115,19 @@ test_expect_success 'a changed file is asked about again, with what is new and w
 	! grep "^  [+-]" ../out
 '
 
-test_expect_success TTY 'where it asks, what is gone is said once, and so in start' '
+test_expect_success TTY 'a setting that is gone is named once, by trust and by start' '
 	repo once "secrets:\n  allow: [one, two]\n" &&
 	git agent trust -y &&
 	file "secrets:\n  allow: [one]\nlimits:\n  tasks: 0\n" &&
 	"$pty" expect="trust it" send="n\r" expect="not trusted" exit=1 -- git agent trust >../out &&
-	grep -c "  - show files that match two," ../out | grep -x 1 &&
-	grep -c "  + set limits.tasks" ../out | grep -x 1 &&
-	"$pty" within=30 expect="trust it" send="n\r" expect="needs trust" exit=125 -- git agent start -q -- true >../out &&
-	grep -c "  - show files that match two," ../out | grep -x 1
+	test "$(grep -c "  - show files that match two," ../out)" = 1 &&
+	test "$(grep -c "  + set limits.tasks" ../out)" = 1 &&
+	"$pty" within=30 expect="trust it" send="n\r" expect="needs trust" exit=125 -- \
+		git agent start -q -- true >../out &&
+	test "$(grep -c "  - show files that match two," ../out)" = 1
 '
 
-test_expect_success 'a commit can be named, and one edited in the working tree is not meant' '
+test_expect_success 'a named commit is trusted, an edit of the working tree is not' '
 	repo named "$loose" &&
 	git tag first &&
 	file "dirty: refuse\n" &&
@@ -143,39 +143,32 @@ test_expect_success 'a commit can be named, and one edited in the working tree i
 	test_must_fail git agent trust --show none
 '
 
-test_expect_success 'the content is kept for its owner alone, and counts only as it was trusted' '
+test_expect_success 'the trusted content counts only unchanged, in a file that only its owner can read' '
 	repo kept "$loose" &&
 	git agent trust -y &&
 	p=$(pins) &&
-	test "$(stat -c %a "$p" "$(dirname "$p")" | tr "\n" " ")" = "600 700 " &&
+	dir=$(dirname "$p") &&
+	test "$(stat -c %a "$p" "$dir" | tr "\n" " ")" = "600 700 " &&
 	head -c "$(wc -c <.agentdev.yaml)" "$p" | cmp - .agentdev.yaml &&
 	test "$(basename "$p")" = "$(sha256sum <"$p" | cut -d" " -f1)" &&
-	echo >>"$p" &&
-	test "$(value secrets.allow)" = "" &&
-	git agent trust -y &&
-	test "$(value secrets.allow)" = test/ &&
-	chmod 666 "$p" &&
-	test "$(value secrets.allow)" = "" &&
-	chmod 600 "$p" &&
-	test "$(value secrets.allow)" = test/ &&
-	mv "$p" ../elsewhere &&
-	ln -s "$HOME/elsewhere" "$p" &&
-	test "$(value secrets.allow)" = "" &&
-	rm "$p" &&
-	mkdir "$p" &&
-	test "$(value secrets.allow)" = "" &&
-	rmdir "$p" &&
-	mv ../elsewhere "$p" &&
-	test "$(value secrets.allow)" = test/ &&
-	chmod 777 "$(dirname "$p")" &&
+	cp "$p" ../saved &&
+	for how in "echo >>$p" "chmod 666 $p" "mv $p ../elsewhere; ln -s $HOME/elsewhere $p" "rm $p; mkdir $p"; do
+		eval "$how" &&
+		test "$(value secrets.allow)" = "" &&
+		rm -rf "$p" &&
+		cp ../saved "$p" &&
+		chmod 600 "$p" &&
+		test "$(value secrets.allow)" = test/ || exit 1
+	done &&
+	chmod 777 "$dir" &&
 	test_must_fail git agent config 2>../err &&
 	grep "not yours alone" ../err &&
 	grep "chmod 0700" ../err &&
-	chmod 700 "$(dirname "$p")" &&
+	chmod 700 "$dir" &&
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'trust is of what was shown: what loosens more since, of settings that are stricter by now, is asked about' '
+test_expect_success 'a value that loosens more because own settings became stricter needs trust again' '
 	repo shown "${loose}limits:\n  tasks: 0\n" &&
 	printf "limits: {tasks: 0}\n" >"$conf" &&
 	git agent trust -y >../out &&
@@ -192,7 +185,7 @@ test_expect_success 'trust is of what was shown: what loosens more since, of set
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'trust is of one repository: not of another with the same file, and not of a copy' '
+test_expect_success 'trust counts in one repository and its worktrees, not in clones or copies' '
 	repo mine "$loose" &&
 	git agent trust -y &&
 	git clone -q . ../theirs &&
@@ -208,7 +201,7 @@ test_expect_success 'trust is of one repository: not of another with the same fi
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'JSON of both' '
+test_expect_success 'trust --show and --list have JSON' '
 	repo json "secrets: {allow: [x]}\n" &&
 	git agent trust -y &&
 	file "secrets: {allow: [y]}\n" &&
@@ -217,63 +210,67 @@ test_expect_success 'JSON of both' '
 	python3 - <<-\EOF
 	import json
 	s, l = json.load(open("../show")), json.load(open("../list"))
+	words = "show files that match %s, though they look like secrets"
 	assert s["state"] == "untrusted" and len(s["commit"]) == 40, s
-	assert s["grants"] == [{"key": "secrets.allow", "value": "y", "grants": "show files that match y, though they look like secrets", "line": 1, "column": 19, "new": True}], s
-	assert s["gone"] == ["show files that match x, though they look like secrets"], s
-	assert len(l) == 1 and len(l[0]["id"]) == 64 and not l[0]["current"] and l[0]["grants"] == s["gone"] and l[0]["when"] > 1e9, l
+	assert s["grants"] == [{"key": "secrets.allow", "value": "y", "grants": words % "y", "line": 1, "column": 19,
+	    "new": True}], s
+	assert s["gone"] == [words % "x"], s
+	assert len(l) == 1 and len(l[0]["id"]) == 64 and not l[0]["current"], l
+	assert l[0]["grants"] == s["gone"] and l[0]["when"] > 1e9, l
 	EOF
 '
 
-test_expect_success 'what is trusted counts over the own file where that is not stricter, and -c over both' '
-	repo layers "limits: {tasks: 0, memory: 2GiB}\n" &&
-	git agent trust -y &&
-	test "$(value limits.tasks)" = 0 &&
-	test "$(git agent -c limits.tasks=5 config | grep "  tasks")" = "  tasks: 5" &&
-	printf "limits: {memory: 1GiB}\n" >"$conf" &&
-	test "$(value limits.memory)" = 1GiB
-'
-
-test_expect_success 'as many as anybody needs are kept, the oldest go' '
+test_expect_success 'the 64 newest of the trusted contents are kept' '
 	repo many "$loose" &&
-	for i in $(seq 70); do
-		file "secrets: {allow: [f$i]}\n" &&
-		git agent trust -y >/dev/null || exit 1
+	git agent trust -y &&
+	dir=$(dirname "$(pins)") &&
+	for i in $(seq 63); do
+		{ echo "# $i" && cat "$dir"/*; } | head -c 500 >../pin &&
+		name=$dir/$(sha256sum <../pin | cut -d" " -f1) &&
+		mv ../pin "$name" &&
+		chmod 600 "$name" &&
+		touch -d "@$i" "$name" &&
+		oldest=${oldest:-$name} || exit 1
 	done &&
+	file "secrets: {allow: [last]}\n" &&
+	git agent trust -y >/dev/null &&
 	test "$(pins | wc -l)" = 64 &&
-	test "$(value secrets.allow)" = f70
+	test "$(value secrets.allow)" = last &&
+	test ! -e "$oldest"
 '
 
 # ---- sessions ---------------------------------------------------------------------------------------
 
 require_sandbox
 
-test_expect_success 'PS-01: untrusted, nothing starts, and nothing is left; --untrusted goes without' '
+test_expect_success 'PS-01: with untrusted settings no session starts, unless --untrusted leaves them out' '
 	repo start "# x\nsecrets:\n  mode: warn\n  allow: [.env]\n" &&
 	test_expect_code 125 git agent start -- touch x </dev/null 2>../err &&
 	test "$(wc -l <../err)" = 2 &&
 	grep "^git-agent: .agentdev.yaml:3:9: .secrets.mode. needs trust, and 1 other setting too\$" ../err &&
-	grep "^hint: .git agent trust. shows what it lets agents do, and asks; .start. and .resume. leave that out with --untrusted\$" ../err &&
+	grep "^hint: .git agent trust. shows what it lets agents do, and asks; .*with --untrusted\$" ../err &&
 	test -z "$(git for-each-ref refs/agent)" &&
 	test_expect_code 125 git agent start --dry-run -- true </dev/null &&
 	test_expect_code 125 git agent start -d -- true </dev/null 2>../err &&
-	grep "git agent trust" ../err &&
 	git agent start --untrusted -- touch x 2>../err &&
 	grep "left out: 2 of the settings" ../err &&
 	git agent trust -y &&
 	git agent start -q -- touch y
 '
 
-test_expect_success TTY 'on a terminal a start asks, and goes on or not' '
+test_expect_success TTY 'on a terminal a start asks for trust once' '
 	repo tty "$loose" &&
-	"$pty" within=30 expect="show files that match test/" expect="trust it" send="\r" expect="needs trust" exit=125 -- git agent start -q -- true >/dev/null &&
+	"$pty" within=30 expect="trust it" send="\r" expect="needs trust" exit=125 -- \
+		git agent start -q -- true >/dev/null &&
 	test_must_fail pins &&
-	"$pty" within=30 expect="trust it" send="y\r" expect="inside" exit=0 -- git agent start -q -- echo inside >/dev/null &&
+	"$pty" within=30 expect="trust it" send="y\r" expect="inside" exit=0 -- \
+		git agent start -q -- echo inside >/dev/null &&
 	test "$(pins | wc -l)" = 1 &&
 	"$pty" within=30 expect="inside" exit=0 -- git agent start -q -- echo inside >../out &&
 	! grep "trust it" ../out
 '
 
-test_expect_success 'PS-01: what an agent made of it is held back, flagged, and widens neither resume nor start' '
+test_expect_success 'PS-01: settings that an agent writes are held back, and widen neither resume nor start' '
 	repo agent "dirty: carry\n" &&
 	agent="printf \"secrets:\\n  mode: off\\n\" >.agentdev.yaml; git commit -qam wide" &&
 	git agent start -q --name w -- sh -c "
@@ -299,43 +296,42 @@ test_expect_success 'PS-01: what an agent made of it is held back, flagged, and 
 	grep "secrets.mode. needs trust" ../err
 '
 
-test_expect_success 'a port that other machines reach is said to be one, before it is trusted and when it is there' '
-	repo ports "network:\n  mode: none\n  publish: [auto:3000, \"127.0.0.9:auto:3001\", \"0.0.0.0:auto:3002\", \"[::1]:auto:3003\", \"[::]:auto:3004\"]\n" &&
+test_expect_success 'a published port that other machines reach is called that, in trust and at the start' '
+	ports="auto:3000, \"127.0.0.9:auto:3001\", \"0.0.0.0:auto:3002\", \"[::]:auto:3004\"" &&
+	repo ports "network:\n  mode: none\n  publish: [$ports]\n" &&
 	test_expect_code 1 git agent trust --show >../out &&
-	grep -c "listen on your machine" ../out | grep -x 5 &&
+	test "$(grep -c "listen on your machine" ../out)" = 4 &&
 	grep "where others on the network reach it" ../out | sed "s/^[^(]*(//; s/).*//" >../open &&
-	printf "0.0.0.0:auto:3002\n[::]:auto:3004\n" >../want &&
-	test_cmp ../want ../open &&
+	test_prints "0.0.0.0:auto:3002\n[::]:auto:3004" cat ../open &&
 	git rm -q .agentdev.yaml &&
 	git commit -qm none &&
-	git agent -c network.publish=auto:3000 -c network.publish=0.0.0.0:auto:3002 start --no-network -- true 2>../err &&
+	git agent -c network.publish=auto:3000 -c network.publish=0.0.0.0:auto:3002 \
+		start --no-network -- true 2>../err &&
 	grep "port 3000 is published at 127.0.0.1:[0-9]*\$" ../err &&
 	grep "port 3002 is published at 0.0.0.0:[0-9]*, where others on the network reach it\$" ../err
 '
 
-test_expect_success 'a list of what is allowed where nothing is restricted by it is said to have no effect, and where it is' '
+test_expect_success 'network.allow without network.mode allow is said to have no effect' '
 	repo noeffect "dirty: carry\n" &&
 	mkdir -p "${conf%/*}" &&
 	printf "network:\n  allow: [a.example:1]\n" >"$conf" &&
 	git agent start -- true 2>../err &&
 	grep "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" ../err &&
-	for quiet in "--network allow" --no-network "--network host" --learn -q; do
-		git agent start $quiet -- true 2>../err || { test "$quiet" = --learn || exit 1; }
-		test_must_fail grep "no effect" ../err || exit 1
+	for quiet in "--network allow" --no-network -q; do
+		git agent start $quiet -- true 2>../err &&
+		! grep "no effect" ../err || exit 1
 	done &&
-	git agent -c network.mode=none start -- true 2>../err &&
-	test_must_fail grep "no effect" ../err &&
 	rm "$conf" &&
 	file "network:\n  mode: none\n  allow:\n    - a.example:1\n" &&
 	git agent trust -y &&
 	git agent start --dry-run -- true 2>&1 |
 		grep "agentdev.yaml:4:7: .network.allow. has no effect: .network.mode. is none, not allow" &&
 	file "dirty: carry\n" &&
-	git agent -c network.allow=a.example:1 start -- true 2>../err &&
-	grep "the command line: .network.allow. has no effect" ../err
+	git agent -c network.allow=a.example:1 start --dry-run -- true >../out 2>&1 &&
+	grep "the command line: .network.allow. has no effect" ../out
 '
 
-test_expect_success 'PS-01: nothing of what is trusted, or of where that is kept, is there inside' '
+test_expect_success 'PS-01: trusted contents and their place are not visible in a session' '
 	repo inside "$loose" &&
 	git agent trust -y &&
 	pins >../before &&
@@ -355,11 +351,10 @@ test_expect_success 'PS-01: nothing of what is trusted, or of where that is kept
 	test_cmp ../before ../after
 '
 
-test_expect_success 'a session goes on under what it was started with, and is captured when that is revoked' '
+test_expect_success 'after its trust is revoked a session can be looked at, and resumed with --untrusted' '
 	repo go "$loose" &&
 	git agent trust -y &&
 	git agent start -q --name g -- sh -c "echo 1 >one" &&
-	git agent resume -q g -- sh -c "echo 2 >two" &&
 	git agent trust --revoke &&
 	test_expect_code 125 git agent resume g -- true </dev/null 2>../err &&
 	grep "needs trust" ../err &&
