@@ -64,50 +64,18 @@ suffices() {
 		cd "$HOME/p" &&
 		git agent trust -y >/dev/null &&
 		timeout 120 git agent start -q --name allowed -- "$@" </dev/null
-	) >after 2>why ||
-		{
-			cat why
-			return 1
-		}
+	) >after &&
 	test_cmp before after &&
 	git -C "$HOME/p" agent show --json allowed >json &&
-	python3 -c 'import json; n = json.load(open("json"))["network"]; assert n["mode"] == "allow" and n["refused"] == [] and n["learnt"] == [], n' &&
+	python3 -c '
+import json
+n = json.load(open("json"))["network"]
+assert n["mode"] == "allow" and n["refused"] == [] and n["learnt"] == [], n' &&
 	git -C "$HOME/p" agent drop -f allowed >/dev/null 2>&1 &&
 	git -C "$HOME/p" reset -q --hard HEAD~1
 }
 
-test_expect_success POSTGRES 'psql: a name, and the host'\''s own server' '
-	{
-		postgres_start || {
-			cat initdb.log "$TRASH/pg/log"
-			exit 1
-		}
-	} &&
-	test_when_finished postgres_stop &&
-	login="port=5432 user=agent password=secret dbname=postgres" &&
-	cat >"$HOME/aihome/ask" <<-EOT &&
-	psql "host=db.example.org $login" -Atc "select 40 + 2" && psql "host=localhost $login" -Atc "select 43"
-	EOT
-	learn sh "$HOME/ask" &&
-	printf "42\n43\n" >want &&
-	test_cmp want out &&
-	learnt db.example.org:5432 localhost:5432 &&
-	suffices sh "$HOME/ask"
-'
-
-test_expect_success REDIS 'redis-cli: an address that is named as such' '
-	redis-server --bind 192.0.2.10 127.0.0.1 --port 6379 --protected-mode no --save "" --dir "$TRASH" --daemonize yes --pidfile "$TRASH/redis.pid" >redis.log &&
-	test_when_finished "kill \$(cat \"$TRASH/redis.pid\")" &&
-	test_wait_for "redis-cli ping" &&
-	set -- sh -c "redis-cli -h 192.0.2.10 set a b && redis-cli -h 127.0.0.1 get a" &&
-	learn "$@" &&
-	printf "OK\nb\n" >want &&
-	test_cmp want out &&
-	learnt 192.0.2.10:6379 localhost:6379 &&
-	suffices "$@"
-'
-
-test_expect_success CURL 'curl: https, several names, IPv6, and both proxies' '
+test_expect_success CURL 'what curl reaches by names, IPv6 and both proxies is learnt' '
 	certificates &&
 	web_start 192.0.2.10 443 tls &&
 	web_start 192.0.2.10 80 &&
@@ -123,14 +91,9 @@ test_expect_success CURL 'curl: https, several names, IPv6, and both proxies' '
 	EOT
 	learn sh "$HOME/ways" &&
 	test "$(wc -l <out)" = 6 &&
-	learnt "[2001:db8::10]:8080" a.wild.example.net:80 b.c.wild.example.net:80 git.example.org:80 six.example.org:8080 web.example.org:443 &&
+	learnt "[2001:db8::10]:8080" a.wild.example.net:80 b.c.wild.example.net:80 git.example.org:80 \
+		six.example.org:8080 web.example.org:443 &&
 	suffices sh "$HOME/ways"
-'
-
-test_expect_success SSHD 'ssh, which git goes through' '
-	web_start 192.0.2.10 22 &&
-	learn sh -c "git ls-remote ssh://git.example.org/x || true" &&
-	learnt git.example.org:22
 '
 
 # say HOST:PORT...: for each what came back of "ping", or why nothing
@@ -151,7 +114,7 @@ EOF_SAY
 git -C "$HOME/p" add say.py &&
 git -C "$HOME/p" commit -qm say
 
-test_expect_success 'a name that leads to this machine, and one to where no name may lead' '
+test_expect_success 'names that lead to this machine or its link are learnt with their addresses' '
 	echo_start 127.0.0.1 7100 &&
 	echo_start 169.254.169.254 7101 &&
 	echo_start 198.51.100.5 7102 &&
@@ -159,14 +122,15 @@ test_expect_success 'a name that leads to this machine, and one to where no name
 	learn "$@" &&
 	printf "%s ping\n" rebound.example.org:7100 meta.example.org:7101 own.example.org:7102 >want &&
 	test_cmp want out &&
-	learnt 169.254.169.254:7101 198.51.100.5:7102 localhost:7100 meta.example.org:7101 own.example.org:7102 rebound.example.org:7100 &&
+	learnt 169.254.169.254:7101 198.51.100.5:7102 localhost:7100 meta.example.org:7101 own.example.org:7102 \
+		rebound.example.org:7100 &&
 	suffices "$@"
 '
 
-test_expect_success 'what is not there is not reached, and not in the list' '
+test_expect_success 'what cannot be reached is not in the list' '
 	echo_start 127.0.0.1 7200 &&
-	set -- python3 say.py localhost:7200 localhost:7201 127.0.0.9:7201 web.example.org:7202 192.0.2.10:7203 nobody.example.com:7204 &&
-	learn "$@" &&
+	learn python3 say.py localhost:7200 localhost:7201 127.0.0.9:7201 web.example.org:7202 192.0.2.10:7203 \
+		nobody.example.com:7204 &&
 	cat >want <<-EOT &&
 	localhost:7200 ping
 	localhost:7201 ConnectionRefusedError
@@ -203,7 +167,7 @@ EOF_OWN
 git -C "$HOME/p" add own.py &&
 git -C "$HOME/p" commit -qm own
 
-test_expect_success 'a port of its own is free before it listens there, and its own then' '
+test_expect_success 'a port of the session is free before it listens there, and its own then' '
 	printf "%s\n" "free free" mine mine mine >want &&
 	for where in 127.0.0.1 0.0.0.0; do
 		learn python3 own.py $where 7300 &&
@@ -223,25 +187,23 @@ async def one(host, port):
     w.close()
     return said == b"ping"
 async def main():
-    to = [(h, int(p)) for h in ("web.example.org", "git.example.org", "db.example.org", "127.0.0.1") for p in sys.argv[1:]]
-    said = await asyncio.gather(*(one(h, p) for _ in range(25) for h, p in to))
+    to = [(h, int(p)) for h in ("web.example.org", "127.0.0.1") for p in sys.argv[1:]]
+    said = await asyncio.gather(*(one(h, p) for _ in range(50) for h, p in to))
     print(len(said), all(said))
 asyncio.run(main())
 EOF_MANY
 git -C "$HOME/p" add many.py &&
 git -C "$HOME/p" commit -qm many
 
-test_expect_success 'many at once, of sockets that do not block, to new and to known places' '
-	for port in 7400 7401 7402; do
+test_expect_success 'many connections at once, of sockets that do not block, succeed and are learnt' '
+	for port in 7400 7401; do
 		echo_start 192.0.2.10 $port &&
 		echo_start 127.0.0.1 $port || exit 1
 	done &&
-	set -- python3 many.py 7400 7401 7402 &&
+	set -- python3 many.py 7400 7401 &&
 	learn "$@" &&
-	echo "300 True" >want &&
-	test_cmp want out &&
-	learnt db.example.org:7400 db.example.org:7401 db.example.org:7402 git.example.org:7400 git.example.org:7401 git.example.org:7402 \
-		localhost:7400 localhost:7401 localhost:7402 web.example.org:7400 web.example.org:7401 web.example.org:7402 &&
+	test_prints "200 True" cat out &&
+	learnt localhost:7400 localhost:7401 web.example.org:7400 web.example.org:7401 &&
 	suffices "$@"
 '
 
@@ -274,74 +236,27 @@ int main(int argc, char **argv)
 	return 0;
 }
 EOF_C
-# dials PROGRAM: it is learnt from as any other
-dials() {
-	cp "$1" "$HOME/aihome/dial" &&
+test_expect_success MUSL 'a static program is learnt from as any other' '
+	musl-gcc -static -o "$HOME/aihome/dial" dial.c &&
 	echo_start 192.0.2.10 7500 &&
-	echo_start ::1 7501 || return 1
-	set -- "$HOME/dial" web.example.org 7500 localhost 7501 192.0.2.10 7500 2001:db8::10 7502
+	echo_start ::1 7501 &&
 	echo_start 2001:db8::10 7502 &&
+	set -- "$HOME/dial" web.example.org 7500 localhost 7501 192.0.2.10 7500 2001:db8::10 7502 &&
 	learn "$@" &&
-	printf "%s %s ping\n" web.example.org 7500 localhost 7501 192.0.2.10 7500 2001:db8::10 7502 >want &&
+	shift &&
+	printf "%s %s ping\n" "$@" >want &&
 	test_cmp want out &&
 	learnt 192.0.2.10:7500 "[2001:db8::10]:7502" localhost:7501 web.example.org:7500 &&
-	suffices "$@"
-}
-
-test_expect_success MUSL 'a static program, of musl' '
-	musl-gcc -static -o dial-musl dial.c &&
-	dials ./dial-musl
+	suffices "$HOME/dial" "$@"
 '
 
-test_lazy_prereq NODE 'command -v node'
-test_expect_success NODE 'node, which tries both families at once' '
-	echo_start 192.0.2.10 7510 &&
-	echo_start ::1 7511 &&
-	cat >"$HOME/aihome/dial.js" <<-\EOT &&
-	const net = require("net");
-	const ask = to => new Promise(done => {
-		const c = net.connect(...to, () => c.end("ping"));
-		c.on("data", said => done(console.log(...to, String(said)))).on("error", e => done(console.log(e)));
-	});
-	ask([7510, "web.example.org"]).then(() => ask([7511, "localhost"]));
-	EOT
-	learn node "$HOME/dial.js" &&
-	printf "%s ping\n" "7510 web.example.org" "7511 localhost" >want &&
-	test_cmp want out &&
-	learnt localhost:7511 web.example.org:7510 &&
-	suffices node "$HOME/dial.js"
+test_expect_success 'a port that the session publishes is not learnt as one of the host' '
+	cd "$HOME/p" &&
+	test_prints "localhost:7600 ConnectionRefusedError" \
+		git agent -c network.publish=7600:7600 start -q --learn -- python3 say.py localhost:7600
 '
 
-test_expect_success GO 'a static program with a resolver of its own' '
-	cat >dial.go <<-EOT &&
-	package main
-	import ("fmt"; "io"; "net"; "os")
-	func main() {
-		for i := 1; i + 1 < len(os.Args); i += 2 {
-			c, err := net.Dial("tcp", net.JoinHostPort(os.Args[i], os.Args[i + 1]))
-			if err != nil { fmt.Println(err); continue }
-			c.Write([]byte("ping"))
-			c.(*net.TCPConn).CloseWrite()
-			said, _ := io.ReadAll(c)
-			fmt.Println(os.Args[i], os.Args[i + 1], string(said))
-		}
-	}
-	EOT
-	GOCACHE=$TRASH/gocache CGO_ENABLED=0 GO111MODULE=off go build -o dial-go dial.go &&
-	dials ./dial-go
-'
-
-test_expect_success 'a port that the session publishes is not the host'\''s' '
-	(
-		cd "$HOME/p" &&
-		git agent -c network.publish=7600:7600 start -q --learn --name published -- python3 say.py localhost:7600
-
-	) >out &&
-	echo "localhost:7600 ConnectionRefusedError" >want &&
-	test_cmp want out
-'
-
-test_expect_success 'setup, services and commands after it are learnt from as well; renames are served as ever' '
+test_expect_success 'setup and finish are learnt from as well, and renames still work' '
 	echo_start 192.0.2.10 7700 &&
 	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT &&
 	setup: ["python3 say.py web.example.org:7700"]
@@ -362,7 +277,7 @@ test_expect_success 'setup, services and commands after it are learnt from as we
 	learnt db.example.org:7700 git.example.org:7700 web.example.org:7700
 '
 
-test_expect_success 'it is the word of who starts it: no setting, no file of a repository, and not of a session that goes on' '
+test_expect_success 'only --learn learns, no setting and no file of a repository' '
 	cd "$HOME/p" &&
 	test_expect_code 129 git agent -c network.mode=learn start -- true &&
 	for other in --no-network "--network host" "--allow a:1"; do
@@ -373,13 +288,17 @@ test_expect_success 'it is the word of who starts it: no setting, no file of a r
 	printf "network: {mode: learn}\n" >.agentdev.yaml &&
 	git add .agentdev.yaml &&
 	git commit -qm learn &&
-	test_expect_code 125 git agent start -q -- true &&
+	test_expect_code 125 git agent start -q -- true
+'
+
+test_expect_success 'a session that learnt resumes with the network of the settings' '
+	cd "$HOME/p" &&
 	printf "network: {mode: none}\n" >.agentdev.yaml &&
 	git commit -qam none &&
 	git agent start -q --name on --learn -- sh -c "echo 1 >new" &&
-	test "$(git agent show --json on | grep "\"mode\": \"learn\"")" &&
+	git agent show --json on | grep "\"mode\": \"learn\"" &&
 	git agent resume -q on -- true &&
-	test "$(git agent show --json on | grep "\"mode\": \"none\"")" &&
+	git agent show --json on | grep "\"mode\": \"none\"" &&
 	git agent start --dry-run --learn -- true | grep "network: NOT restricted"
 '
 

@@ -4,11 +4,11 @@
 # Every program that is started outside the sandbox, by name: nothing an agent can
 # write makes it one more. The whole life of sessions is traced; what descends from pid 1 of a
 # sandbox is inside, all else is compared with a list.
-test_description='no command an agent chose runs outside: every exec of start, capture, review, diff, land'
+test_description='no command of an agent runs outside: every exec of start, capture, review, diff, land'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'GT-20: no file of the repository is a program, whatever PATH has in front; nor do hooks get that' '
+test_expect_success 'GT-20: no file of the repository is run for its name, whatever PATH has in front' '
 	git init -q dotted &&
 	cd dotted &&
 	mkdir -p bin .git/hooks &&
@@ -23,15 +23,11 @@ test_expect_success 'GT-20: no file of the repository is a program, whatever PAT
 	printf "#!/bin/sh\necho \"\$PATH\" >>\"%s/hook-path\"\n" "$HOME" >.git/hooks/reference-transaction &&
 	chmod +x .git/hooks/reference-transaction &&
 	i=0 &&
-	for before in . "" bin ./bin:..; do
+	for before in . "" ./bin:..; do
 		i=$((i + 1)) &&
 		: >../hook-path &&
-		for what in "start -q -n s$i -- touch new$i" "review s$i" "land s$i" "list" "show s$i" "drop s$i" "list --help" "doctor"; do
-			PATH="$before:$PATH" "$GIT_AGENT" $what </dev/null >../out 2>&1 ||
-				{
-					cat ../out
-					exit 1
-				}
+		for what in "start -q -n s$i -- touch new$i" "review s$i" "land s$i" "drop s$i" "list --help" doctor; do
+			PATH="$before:$PATH" "$GIT_AGENT" $what </dev/null || exit 1
 		done &&
 		git cat-file -e HEAD:new$i &&
 		test -s ../hook-path &&
@@ -41,12 +37,8 @@ test_expect_success 'GT-20: no file of the repository is a program, whatever PAT
 	PATH=.:bin "$GIT_AGENT" start -q -n s0 -- touch new0 &&
 	git cat-file -e agent/s0:new0 &&
 	test ! -e ../planted &&
-	(
-		PATH=.:$PATH &&
-		git x
-		test -s ../planted
-
-	)
+	(PATH=.:$PATH && git x) &&
+	test -s ../planted
 '
 
 test_lazy_prereq STRACE_LFS 'strace -f true && git lfs version'
@@ -54,7 +46,8 @@ test_lazy_prereq STRACE_LFS 'strace -f true && git lfs version'
 # traced COMMAND...: run it; what it executed goes to ../trace, after what is there and a line that
 # ends it: pids come again
 traced() {
-	strace -f -qq --seccomp-bpf --decode-pids=pidns -s 300 -e trace=execve,execveat,clone,clone3,fork,vfork -o ../one "$@"
+	strace -f -qq --seccomp-bpf --decode-pids=pidns -s 300 -e trace=execve,execveat,clone,clone3,fork,vfork \
+		-o ../one "$@"
 	traced_rc=$?
 	cat ../one >>../trace &&
 	echo end >>../trace &&
@@ -114,34 +107,62 @@ only() {
 # commands from. `evil` would be found by any of them.
 cat >"$TRASH/plant" <<\END
 evil="$PWD/evil"
-printf '#!/bin/sh\necho "$@" >>/tmp/ran; echo evil\n' >evil && chmod +x evil && cp evil "$HOME/evil" && mkdir -p "$HOME/bin" "$HOME/.config/git"
-for name in git-evil git-remote-evil git-credential-evil git-lfs less ssh gpg git; do cp evil "$HOME/bin/$name"; cp evil "$name"; done
+printf '#!/bin/sh\necho "$@" >>/tmp/ran; echo evil\n' >evil
+chmod +x evil
+mkdir -p "$HOME/bin" "$HOME/.config/git"
+cp evil "$HOME/evil"
+# programs DIR NAME...: `evil` by each of these names, with few processes
+programs() {
+	(mkdir -p "$1" && cd "$1" && shift && tee "$@" <"$HOME/evil" >/dev/null && chmod +x "$@")
+}
+for at in . "$HOME/bin"; do
+	programs "$at" git-evil git-remote-evil git-credential-evil git-lfs less ssh gpg git
+done
 
 # configuration: the private one, of the worktree, of the home, and what is included
 make_settings() {
-	for key in core.fsmonitor core.sshCommand core.pager core.editor core.askPass core.gitProxy core.alternateRefsCommand \
-		sequence.editor diff.external diff.evil.textconv diff.evil.command diff.default.command filter.evil.clean filter.evil.smudge \
-		filter.evil.process filter.lfs.clean filter.lfs.smudge filter.lfs.process merge.evil.driver merge.default.driver merge.tool \
-		mergetool.evil.cmd difftool.evil.cmd gpg.program gpg.ssh.program gpg.x509.program gpg.ssh.defaultKeyCommand credential.helper \
-		interactive.diffFilter pager.diff pager.log pager.show pager.branch browser.evil.cmd man.evil.cmd trailer.x.command trailer.x.cmd \
-		uploadpack.packObjectsHook remote.origin.uploadpack remote.origin.receivepack remote.origin.proxy sendemail.smtpServer \
-		sendemail.toCmd lfs.customtransfer.evil.path lfs.extension.evil.clean lfs.extension.evil.smudge lfs.sshtransfer \
+	for key in core.fsmonitor core.sshCommand core.pager core.editor core.askPass core.gitProxy \
+		core.alternateRefsCommand sequence.editor diff.external diff.evil.textconv diff.evil.command \
+		diff.default.command filter.evil.clean filter.evil.smudge filter.evil.process filter.lfs.clean \
+		filter.lfs.smudge filter.lfs.process merge.evil.driver merge.default.driver merge.tool \
+		mergetool.evil.cmd difftool.evil.cmd gpg.program gpg.ssh.program gpg.x509.program \
+		gpg.ssh.defaultKeyCommand credential.helper interactive.diffFilter pager.diff pager.log pager.show \
+		pager.branch browser.evil.cmd \
+		man.evil.cmd trailer.x.command trailer.x.cmd uploadpack.packObjectsHook remote.origin.uploadpack \
+		remote.origin.receivepack remote.origin.proxy sendemail.smtpServer sendemail.toCmd \
+		lfs.customtransfer.evil.path lfs.extension.evil.clean lfs.extension.evil.smudge lfs.sshtransfer \
 		tar.evil.command guitool.evil.cmd hook.evil.command gc.recentObjectsHook imap.tunnel instaweb.httpd \
-		credential.https://x.helper sendemail.ccCmd sendemail.headerCmd web.browser
-	do
+		credential.https://x.helper sendemail.ccCmd sendemail.headerCmd web.browser; do
 		one_setting "$key" "$evil"
 	done
-	for word in status diff log show merge add commit checkout rev-parse config cat-file update-ref rev-list fsck agent; do
+	for word in status diff log show merge add commit checkout rev-parse config cat-file update-ref rev-list fsck \
+		agent; do
 		one_setting "alias.$word" "!$evil alias"
 	done
-	one_setting core.hooksPath "$PWD/.hooks"; one_setting hook.evil.event post-merge; one_setting commit.gpgSign true
-	one_setting merge.verifySignatures true; one_setting log.showSignature true; one_setting submodule.recurse true
-	one_setting submodule.sub.update "!$evil"; one_setting protocol.ext.allow always; one_setting remote.origin.url "ext::$evil"
-	one_setting remote.evil.vcs evil; one_setting remote.evil.url evil::x; one_setting "url.ext::$evil .insteadOf" https://
-	one_setting core.excludesFile "$PWD/evil"; one_setting receive.procReceiveRefs refs; one_setting maintenance.auto true
-	one_setting core.attributesFile "$PWD/.gitattributes"; one_setting init.templateDir "$PWD/.hooks"; one_setting diff.tool evil
-	one_setting lfs.standalonetransferagent evil; one_setting lfs.extension.evil.priority 0; one_setting remote.evil.promisor true
-	one_setting extensions.partialClone evil
+	for key in commit.gpgSign merge.verifySignatures log.showSignature submodule.recurse maintenance.auto \
+		remote.evil.promisor; do
+		one_setting "$key" true
+	done
+	while read -r key value; do
+		one_setting "$key" "$value"
+	done <<-EOF
+	core.hooksPath $PWD/.hooks
+	hook.evil.event post-merge
+	submodule.sub.update !$evil
+	protocol.ext.allow always
+	remote.origin.url ext::$evil
+	remote.evil.vcs evil
+	remote.evil.url evil::x
+	core.excludesFile $PWD/evil
+	receive.procReceiveRefs refs
+	core.attributesFile $PWD/.gitattributes
+	init.templateDir $PWD/.hooks
+	diff.tool evil
+	lfs.standalonetransferagent evil
+	lfs.extension.evil.priority 0
+	extensions.partialClone evil
+	EOF
+	one_setting "url.ext::$evil .insteadOf" https://
 }
 # one_setting KEY VALUE: a heading of its own for each, which saves a process
 one_setting() {
@@ -151,42 +172,90 @@ one_setting() {
 	*) printf '[%s]\n\t%s = "%s"\n' "$section" "$name" "$2" ;;
 	esac
 }
-make_settings >included && one_setting core.fsmonitor "$evil" >included-if
+make_settings >included
+one_setting core.fsmonitor "$evil" >included-if
 settings() {
-	printf '[include]\n\tpath = "%s/included"\n[includeIf "gitdir:/"]\n\tpath = "%s/included-if"\n' "$PWD" "$PWD" >>"$1" && cat included >>"$1"
+	{
+		printf '[include]\n\tpath = "%s/included"\n' "$PWD"
+		printf '[includeIf "gitdir:/"]\n\tpath = "%s/included-if"\n' "$PWD"
+		cat included
+	} >>"$1"
 }
 hooks() {
-	mkdir -p "$1" && for hook in applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg \
-		post-commit pre-rebase post-checkout post-merge pre-push pre-receive update post-update reference-transaction push-to-checkout \
-		pre-auto-gc post-rewrite fsmonitor-watchman post-index-change sendemail-validate proc-receive; do cp evil "$1/$hook"; done
+	programs "$1" applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg \
+		commit-msg post-commit pre-rebase post-checkout post-merge pre-push pre-receive update post-update \
+		reference-transaction push-to-checkout pre-auto-gc post-rewrite fsmonitor-watchman post-index-change \
+		sendemail-validate proc-receive
 }
 
 # in the tree
 for at in . d; do
-	printf '* filter=evil diff=evil merge=evil\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.txt text=auto ident\n' >$at/.gitattributes
+	cat >$at/.gitattributes <<-\EOF
+	* filter=evil diff=evil merge=evil
+	*.bin filter=lfs diff=lfs merge=lfs -text
+	*.txt text=auto ident
+	EOF
 done
-printf '[lfs]\n\turl = ssh://-oProxyCommand=evil/x\n\tstandalonetransferagent = evil\n[lfs "customtransfer.evil"]\n\tpath = %s\n' "$evil" >.lfsconfig
+cat >.lfsconfig <<EOF
+[lfs]
+	url = ssh://-oProxyCommand=evil/x
+	standalonetransferagent = evil
+[lfs "customtransfer.evil"]
+	path = $evil
+EOF
 printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n' 1 >x.bin
-settings "$PWD/.gitconfig"; settings "$PWD/config"; hooks .hooks; hooks .husky; hooks .githooks
-echo "$evil" >.envrc; printf 'all:\n\t%s\n' "$evil" >Makefile; echo "$PWD/evil" >.mailmap; printf 'one\r\n' >crlf.txt
+settings "$PWD/.gitconfig"
+settings "$PWD/config"
+for at in .hooks .husky .githooks; do hooks $at; done
+echo "$evil" >.envrc
+printf 'all:\n\t%s\n' "$evil" >Makefile
+echo "$PWD/evil" >.mailmap
+printf 'one\r\n' >crlf.txt
 # a directory that is a repository of its own, bare or not
 for bare in inner inner.git d/e; do
-	mkdir -p $bare/objects $bare/refs && echo "ref: refs/heads/main" >$bare/HEAD && settings "$PWD/$bare/config" && hooks $bare/hooks
+	mkdir -p $bare/objects $bare/refs
+	echo "ref: refs/heads/main" >$bare/HEAD
+	settings "$PWD/$bare/config"
+	hooks $bare/hooks
 done
 
 # what is committed, while git here still does what it is told
-git add -A . >/dev/null 2>&1; git commit -qm "evil in the tree"
-git config filter.evil.clean cat; git branch side; git checkout -q side && echo s >s && git add s && git commit -qm side; git checkout -q agent/evil
-echo stashed >>a; git stash -q; cp -r inner.git nested && mkdir nested/tree && cp -r inner.git nested/tree/.git; echo rest >rest; echo more >>a; mkdir -p d/deep; echo x >d/deep/x.txt
+git add -A . >/dev/null 2>&1
+git commit -qm "evil in the tree"
+git config filter.evil.clean cat
+git branch side
+git checkout -q side
+echo s >s
+git add s
+git commit -qm side
+git checkout -q agent/evil
+echo stashed >>a
+git stash -q
+cp -r inner.git nested
+mkdir nested/tree
+cp -r inner.git nested/tree/.git
+echo rest >rest
+echo more >>a
+mkdir -p d/deep
+echo x >d/deep/x.txt
 
 # this one would cost it its commits
 printf '[submodule "sub"]\n\tpath = sub\n\turl = ext::%s\n\tupdate = !%s\n' "$evil" "$evil" >.gitmodules
 
 # in its own git dir and home
-printf '* filter=evil diff=evil merge=evil\n' >.git/info/attributes; cp .git/info/attributes "$HOME/.config/git/attributes"
-hooks .git/hooks; mkdir -p .git/modules/sub .git/lfs; settings "$PWD/.git/modules/sub/config"; hooks .git/modules/sub/hooks; settings "$PWD/.git/config.worktree"
-settings "$HOME/.gitconfig"; settings "$HOME/.config/git/config"; echo evil >.git/remotes 2>/dev/null; printf '%s\n' "$evil" >.git/info/sparse-checkout
-git config extensions.worktreeConfig true; settings "$PWD/.git/config"; printf '[core]\n\tworktree = "%s/d"\n' "$PWD" >>.git/config.worktree
+printf '* filter=evil diff=evil merge=evil\n' >.git/info/attributes
+cp .git/info/attributes "$HOME/.config/git/attributes"
+hooks .git/hooks
+mkdir -p .git/modules/sub .git/lfs
+hooks .git/modules/sub/hooks
+echo evil >.git/remotes 2>/dev/null
+printf '%s\n' "$evil" >.git/info/sparse-checkout
+git config extensions.worktreeConfig true
+for at in "$PWD/.git/modules/sub/config" "$PWD/.git/config.worktree" "$HOME/.gitconfig" "$HOME/.config/git/config" \
+	"$PWD/.git/config"; do
+	settings "$at"
+done
+printf '[core]\n\tworktree = "%s/d"\n' "$PWD" >>.git/config.worktree
 # with that configuration git need not work any more; what it ran is in the trace
 git status >/dev/null 2>&1 </dev/null
 exit 0
@@ -212,7 +281,7 @@ evil_session() {
 	cp "$TRASH/plant" "$HOME/aihome/plant"
 }
 
-test_expect_success STRACE 'what runs is seen: inside, and a hook of the user'\''s outside' '
+test_expect_success STRACE 'the trace has what runs inside, and a hook of the user outside' '
 	evil_session seen &&
 	printf "#!/bin/sh\n:\n" >.git/hooks/post-merge &&
 	chmod +x .git/hooks/post-merge &&
@@ -228,7 +297,7 @@ test_expect_success STRACE 'what runs is seen: inside, and a hook of the user'\'
 	only $outside .git/hooks/post-merge
 '
 
-test_expect_success STRACE 'start, capture, list, show, review, diff and drop start what they always start' '
+test_expect_success STRACE 'start, capture, list, show, review, diff and drop execute nothing of the agent' '
 	evil_session life &&
 	traced git agent start -q --name evil -- sh "$HOME/plant" &&
 	programs inside | grep "/evil$" &&
@@ -238,9 +307,7 @@ test_expect_success STRACE 'start, capture, list, show, review, diff and drop st
 	traced git agent show evil &&
 	traced git agent review evil >../review &&
 	grep "critical" ../review &&
-	for format in json markdown sarif; do
-		traced git agent review --format=$format evil >../review || exit 1
-	done &&
+	traced git agent review --format=sarif evil >../review &&
 	traced git agent diff evil >../diff &&
 	grep "^+.*rest" ../diff &&
 	traced git agent capture evil &&
@@ -248,18 +315,15 @@ test_expect_success STRACE 'start, capture, list, show, review, diff and drop st
 	only $outside
 '
 
-test_expect_success STRACE 'an interrupted session that is captured by the next command' '
+test_expect_success STRACE 'the next command captures an interrupted session without executing anything of it' '
 	evil_session killed &&
-	{
-		traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant"
-		test $? != 0
-	} &&
+	! traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant" &&
 	traced git agent list &&
 	git rev-parse -q --verify refs/agent/evil/orig &&
 	only $outside env
 '
 
-test_expect_success STRACE 'a running session looked at' '
+test_expect_success STRACE 'diff, list and show execute nothing of a running session' '
 	evil_session running &&
 	: >../trace &&
 	test_when_finished "rm -f \"$HOME/aihome/up\"; wait" &&
@@ -279,13 +343,7 @@ test_expect_success STRACE 'a running session looked at' '
 	wait $pid
 '
 
-test_expect_success STRACE 'all of it accepted and landed: git merges, and still nothing of it runs' '
-	evil_session landed &&
-	git agent start -q --name evil -- sh "$HOME/plant" &&
-	traced git agent review --accept-all --critical evil &&
-	traced git agent land evil &&
-	git cat-file -e HEAD:evil &&
-	only git git-agent git-agent-main &&
+test_expect_success STRACE 'landing all of it, accepted, beside uncommitted work executes nothing of it' '
 	evil_session carried &&
 	echo mine >>a &&
 	git agent start -q --name evil -- sh "$HOME/plant" &&
@@ -296,7 +354,7 @@ test_expect_success STRACE 'all of it accepted and landed: git merges, and still
 '
 
 # post-merge is a hook that git-lfs itself puts into the user's repository
-test_expect_success STRACE_LFS 'with git-lfs on the host: that is one more, in the words of the user'\''s configuration' '
+test_expect_success STRACE_LFS 'with git-lfs on the host only the user'\''s own commands for it run as well' '
 	git lfs install --skip-repo >/dev/null &&
 	test_when_finished git lfs uninstall --skip-repo &&
 	evil_session lfs &&
@@ -311,11 +369,9 @@ test_expect_success STRACE_LFS 'with git-lfs on the host: that is one more, in t
 	traced git agent start -q --name two -- sh -c "echo new >n.bin" &&
 	traced git agent land two &&
 	test "$(cat n.bin)" = new &&
-	programs outside |
-		sed "s/sh -c unset GIT_DIR .*; cd .* && git-lfs/sh -c unset... git-lfs/" |
-			sort -u >../got &&
-	printf "%s\n" $outside git-lfs .git/hooks/post-merge "sh -c git-lfs filter-process" "sh -c unset... git-lfs filter-process" |
-		sort >../want &&
+	programs outside | sed "s/sh -c unset GIT_DIR .*; cd .* && git-lfs/sh -c unset... git-lfs/" | sort -u >../got &&
+	printf "%s\n" $outside git-lfs .git/hooks/post-merge "sh -c git-lfs filter-process" \
+		"sh -c unset... git-lfs filter-process" | sort >../want &&
 	test_cmp ../want ../got
 '
 

@@ -15,20 +15,24 @@ on_terminal() {
 	GIT_PROGRESS_DELAY=$delay "$pty" within=60 exit=0 -- git agent "$@" >../seen
 }
 work='mkdir d && for i in 1 2 3 4 5 6 7 8 9; do echo $i >d/$i; done'
-
-test_expect_success TTY 'the first base tree counts its files, the second time there is nothing to count' '
-	git init -q first &&
-	cd first &&
+# new_repo NAME: a repository with these files, of which there is no base tree yet
+new_repo() {
+	git init -q "$1" &&
+	cd "$1" &&
 	eval "$work" &&
 	git add d &&
-	git commit -qm d &&
+	git commit -qm d
+}
+
+test_expect_success TTY 'the first base tree counts its files' '
+	new_repo first &&
 	on_terminal 0 start --name one -- true &&
 	grep "Updating files: 100% (9/9), done\." ../seen &&
 	on_terminal 0 start --name two -- true &&
 	! grep "Updating files" ../seen
 '
 
-test_expect_success TTY 'a capture counts files, and commits of the agent are read' '
+test_expect_success TTY 'a capture counts files and the objects of the agent' '
 	git init -q r &&
 	cd r &&
 	echo a >a &&
@@ -45,43 +49,29 @@ test_expect_success TTY 'a capture counts files, and commits of the agent are re
 	grep "Reading the agent.s objects: 100% (\([0-9]*\)/\1), done\\." ../seen
 '
 
-test_expect_success TTY 'what is done before the delay is over says nothing' '
-	cd r &&
-	on_terminal 1000000 start --name quick -- sh -c "$work" &&
-	! grep -e Capturing -e Reading ../seen
-'
-
-test_expect_success TTY '-q says nothing' '
+test_expect_success TTY '-q shows no progress' '
 	cd r &&
 	on_terminal 0 start -q --name quiet -- sh -c "
 		$work &&
 		git add d &&
 		git commit -qm nine" &&
 	! grep -e Capturing -e Reading ../seen &&
-	git init -q ../hushed &&
-	cd ../hushed &&
-	eval "$work" &&
-	git add d &&
-	git commit -qm d &&
+	new_repo ../hushed &&
 	on_terminal 0 start -q --name one -- true &&
 	! grep . ../seen
 '
 
-test_expect_success 'nor does one without a terminal' '
+test_expect_success 'without a terminal there is no progress' '
 	cd r &&
 	GIT_PROGRESS_DELAY=0 git agent start --name piped -- sh -c "$work" >../seen 2>&1 &&
 	! grep -e Capturing -e Reading ../seen &&
 	git cat-file -e agent/piped:d/9 &&
-	git init -q ../piped &&
-	cd ../piped &&
-	eval "$work" &&
-	git add d &&
-	git commit -qm d &&
+	new_repo ../piped &&
 	GIT_PROGRESS_DELAY=0 git agent start --name one -- true >../seen 2>&1 &&
 	! grep "Updating files" ../seen
 '
 
-test_expect_success '-v says it without a terminal, and with -q too' '
+test_expect_success '-v shows progress without a terminal, and with -q too' '
 	cd r &&
 	GIT_PROGRESS_DELAY=0 git agent start -v -q --base main --name told -- sh -c "$work" >../seen 2>&1 &&
 	grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
@@ -91,29 +81,12 @@ test_expect_success '-v says it without a terminal, and with -q too' '
 	GIT_PROGRESS_DELAY=0 git agent capture -v cut >../out 2>../seen &&
 	grep "Capturing files: [0-9][0-9]*, done\." ../seen &&
 	! grep Capturing ../out &&
-	git init -q ../firstly &&
-	cd ../firstly &&
-	eval "$work" &&
-	git add d &&
-	git commit -qm d &&
+	new_repo ../firstly &&
 	GIT_PROGRESS_DELAY=0 git agent start -v -q -- true >../seen 2>&1 &&
 	grep "Updating files: 100% (9/9), done\." ../seen
 '
 
-test_expect_success TTY 'a capture that was interrupted counts too when it is done, and says nothing with -q' '
-	cd r &&
-	for s in one two; do
-		test_must_fail env GIT_AGENT_FAULT=capture:begin:fail git agent start -q --name $s -- sh -c "$work" ||
-			exit 1
-	done &&
-	on_terminal 0 capture one &&
-	grep "Capturing files: [0-9][0-9]*, done\\." ../seen &&
-	on_terminal 0 capture -q two &&
-	! grep Capturing ../seen &&
-	git cat-file -e agent/two:d/9
-'
-
-test_expect_success TTY 'what is fetched is counted as it is read' '
+test_expect_success TTY 'fetch counts the objects of the agent' '
 	git init -q --bare far &&
 	cd r &&
 	git remote add far ../far &&

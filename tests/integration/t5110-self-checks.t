@@ -4,8 +4,8 @@ test_description='what must hold of flags from a session to its landing; docs/fl
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'a repository' '
-	git init -q r &&
+git init -q r &&
+(
 	cd r &&
 	mkdir docs &&
 	seq 1 40 >docs/a.md &&
@@ -14,9 +14,9 @@ test_expect_success 'a repository' '
 	echo y >CODEOWNERS &&
 	git add -A &&
 	git commit -qm base
-'
+) || exit 1
 
-test_expect_success 'self-check 3: what has no flag lands without a review' '
+test_expect_success 'self-check 3: work without flags lands without a review' '
 	cd r &&
 	git agent start -q --name plain -- sh -c "
 		echo more >>docs/a.md
@@ -27,7 +27,7 @@ test_expect_success 'self-check 3: what has no flag lands without a review' '
 	grep more docs/a.md
 '
 
-test_expect_success 'self-check 3: a file moved to where it runs is flagged there, however alike it is' '
+test_expect_success 'self-check 3: a file that is moved to where it runs is flagged there' '
 	cd r &&
 	git agent start -q --name moved -- sh -c "
 		mkdir -p .github/workflows &&
@@ -41,7 +41,7 @@ test_expect_success 'self-check 3: a file moved to where it runs is flagged ther
 	EOT
 '
 
-test_expect_success 'self-check 4: what was accepted is that content, and no other' '
+test_expect_success 'self-check 4: a verdict counts for one content only' '
 	cd r &&
 	git agent start -q --name make -- sh -c "sed -i s/one/three/ Makefile" &&
 	test_expect_code 3 git agent land make &&
@@ -59,7 +59,7 @@ test_expect_success 'self-check 4: what was accepted is that content, and no oth
 	grep four Makefile
 '
 
-test_expect_success 'self-check 5: what a merge makes is judged, not what the agent made' '
+test_expect_success 'self-check 5: flags of a landing are those of what the merge makes' '
 	cd r &&
 	git agent start -q --name merge -- sh -c "sed -i s/^9$/nine/ docs/a.md" &&
 	git agent review --json merge >../json &&
@@ -74,7 +74,7 @@ test_expect_success 'self-check 5: what a merge makes is judged, not what the ag
 	grep nine GNUmakefile
 '
 
-test_expect_success 'lines of yours in an accepted file are no reason to ask again' '
+test_expect_success 'own changes in an accepted file do not ask for another verdict' '
 	cd r &&
 	git agent start -q --name both -- sh -c "sed -i s/two/five/ Makefile" &&
 	git agent review --accept both Makefile &&
@@ -85,7 +85,7 @@ test_expect_success 'lines of yours in an accepted file are no reason to ask aga
 	grep six Makefile
 '
 
-test_expect_success 'self-check 6: a guard that goes is told of' '
+test_expect_success 'self-check 6: a removed guard is flagged' '
 	cd r &&
 	git agent start -q --name guards -- sh -c "rm .gitignore CODEOWNERS" &&
 	git agent review --json guards >../json &&

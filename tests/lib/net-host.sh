@@ -30,7 +30,8 @@ if [ -z "${GA_NET_HOST-}" ]; then
 		cat >"$GA_NET_HOST" <<-EOF_HOSTS && chmod 644 "$GA_NET_HOST" &&
 			127.0.0.1 localhost rebound.example.org rebound.wild.example.net
 			::1 localhost
-			192.0.2.10 web.example.org git.example.org db.example.org a.wild.example.net b.c.wild.example.net
+			192.0.2.10 web.example.org git.example.org db.example.org a.wild.example.net
+			192.0.2.10 b.c.wild.example.net
 			2001:db8::10 six.example.org
 			10.1.2.3 private.example.org private.wild.example.net
 			169.254.169.254 meta.example.org meta.wild.example.net metadata.google.internal
@@ -45,7 +46,8 @@ if [ -z "${GA_NET_HOST-}" ]; then
 		echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start &&
 		{ [ "$(id -u)" != 0 ] || { mount -t tmpfs -o mode=755 none /run && mkdir -m 755 /run/sshd; }; } &&
 		echo nameserver 192.0.2.10 >"$GA_NET_HOST.resolv" && chmod 644 "$GA_NET_HOST.resolv" &&
-		resolv=$(readlink -m /etc/resolv.conf) && { [ -e "$resolv" ] || { mkdir -p "${resolv%/*}" && : >"$resolv"; }; } &&
+		resolv=$(readlink -m /etc/resolv.conf) &&
+		{ [ -e "$resolv" ] || { mkdir -p "${resolv%/*}" && : >"$resolv"; }; } &&
 		mount --bind "$GA_NET_HOST.resolv" "$resolv" || exit'
 	# In an ordinary user's namespace root's files belong to nobody, and git-agent refuses state
 	# directories below them. So there the root directory and the scratch directory are the user's own.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2086 # options are split
 #
 # Real servers for tests of the network, in $TRASH. Included after net-host.sh and test-lib.sh.
 
@@ -8,12 +8,9 @@ pg_bin=$(command -v initdb 2>/dev/null || printf '%s\n' /usr/lib/postgresql/*/bi
 pg_bin=${pg_bin%/*}
 
 test_lazy_prereq POSTGRES 'test -x "$pg_bin/initdb" && command -v psql'
-test_lazy_prereq REDIS 'command -v redis-server && command -v redis-cli'
 test_lazy_prereq SSHD 'command -v sshd && command -v ssh'
-test_lazy_prereq NGINX 'command -v nginx'
 test_lazy_prereq CURL 'command -v curl && command -v openssl'
-test_lazy_prereq MUSL 'command -v musl-gcc'
-test_lazy_prereq GO 'command -v go'
+test_lazy_prereq MUSL 'echo "int main(void) { return 0; }" | musl-gcc -static -x c -o musl - && ./musl'
 
 # Some servers refuse to run as root: run these as another user.
 as_server() {
@@ -28,30 +25,31 @@ server_dir() {
 	{ [ "$(id -u)" != 0 ] || chown nobody:nogroup "$1"; }
 }
 
-# ---- PostgreSQL ---------------------------------------------------------------
-
 postgres_start() {
 	server_dir "$TRASH/pg" &&
 	server_dir "$TRASH/pgsock" &&
 	echo secret >pw &&
 	chmod 644 pw &&
-	as_server "$pg_bin/initdb" -D "$TRASH/pg" -U agent -A scram-sha-256 --pwfile=pw --no-locale -E UTF8 --no-sync >initdb.log 2>&1 &&
+	as_server "$pg_bin/initdb" -D "$TRASH/pg" -U agent -A scram-sha-256 --pwfile=pw --no-locale -E UTF8 --no-sync &&
 	echo "host all all 192.0.2.0/24 scram-sha-256" >>"$TRASH/pg/pg_hba.conf" &&
-	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -w -l "$TRASH/pg/log" -o "-c listen_addresses=127.0.0.1,192.0.2.10 -c unix_socket_directories='$TRASH/pgsock' -c fsync=off -c dynamic_shared_memory_type=mmap" start
+	options="-c listen_addresses=127.0.0.1,192.0.2.10 -c unix_socket_directories='$TRASH/pgsock'" &&
+	options="$options -c fsync=off -c dynamic_shared_memory_type=mmap" &&
+	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -w -o "$options" -l "$TRASH/pg/log" start || ! cat "$TRASH/pg/log"
 }
 postgres_stop() {
 	as_server "$pg_bin/pg_ctl" -D "$TRASH/pg" -m immediate stop
 }
 
-# ---- HTTPS --------------------------------------------------------------------
-
 # certificates: ca.pem, web.pem with its key, for the names of this host
 certificates() {
 	test -f web.pem || {
-		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "/CN=test" -keyout ca.key -out ca.pem -addext "basicConstraints=critical,CA:TRUE" &&
-		openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=web.example.org" -keyout web.key -out web.csr &&
-		printf "subjectAltName=DNS:web.example.org,DNS:six.example.org,DNS:*.wild.example.net,DNS:b.c.wild.example.net\n" >san &&
-		openssl x509 -req -in web.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile san -out web.crt &&
+		key="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes" &&
+		openssl req -x509 $key -days 2 -subj "/CN=test" -keyout ca.key -out ca.pem \
+			-addext "basicConstraints=critical,CA:TRUE" &&
+		openssl req $key -subj "/CN=web.example.org" -keyout web.key -out web.csr &&
+		echo "subjectAltName=DNS:web.example.org,DNS:*.wild.example.net,DNS:b.c.wild.example.net" >san &&
+		openssl x509 -req -in web.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile san \
+			-out web.crt &&
 		cat web.crt web.key >web.pem
 	} 2>/dev/null &&
 	mkdir -p "$HOME/aihome" &&
@@ -89,12 +87,11 @@ web_start() {
 	test_wait_for 'test -e web.ready'
 }
 
-# ---- sockets as such ----------------------------------------------------------
-
 # echo ADDRESS PORT: sends back what it gets, all of it once the client has closed its side
 cat >"$TRASH/echo.py" <<'EOF_ECHO'
 import socket, sys, threading
-server = socket.create_server((sys.argv[1], int(sys.argv[2])), family=socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, backlog=1024)
+family = socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET
+server = socket.create_server((sys.argv[1], int(sys.argv[2])), family=family, backlog=1024)
 def serve(c):
     with c:
         data = bytearray()
