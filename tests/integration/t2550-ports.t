@@ -24,7 +24,8 @@ cat >lock.py <<'PY'
 import fcntl, struct, sys, time
 f = open(sys.argv[1], "r+")
 at = (int(sys.argv[2]) - 20480) // 16
-fcntl.fcntl(f, fcntl.F_OFD_SETLK if hasattr(fcntl, "F_OFD_SETLK") else 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, at, 1, 0))
+lock = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, at, 1, 0)
+fcntl.fcntl(f, fcntl.F_OFD_SETLK if hasattr(fcntl, "F_OFD_SETLK") else 37, lock)
 print("up", flush=True)
 time.sleep(600)
 PY
@@ -37,12 +38,11 @@ holds() {
 	test "$word" = up
 }
 
-test_expect_success 'sessions at one time have ranges of 16 of their own, below those that the kernel gives away' '
+test_expect_success 'sessions that run at once have ranges of 16 ports of their own' '
 	for i in 1 2 3; do
 		git -C r agent start -q -d -n at$i -- sh -c "
-		$say
-		echo \$GIT_AGENT_PORT_BASE >base
-		exec sleep 600" || exit 1
+			echo \$GIT_AGENT_PORT_BASE >base
+			exec sleep 600" || exit 1
 	done &&
 	for i in 1 2 3; do
 		test_wait_for "git -C r agent shell at$i -- cat base >base$i 2>/dev/null && test -s base$i" ||
@@ -61,7 +61,7 @@ test_expect_success 'sessions at one time have ranges of 16 of their own, below 
 	git -C r agent stop at3
 '
 
-test_expect_success 'one that goes on has those it had, whatever was started meanwhile' '
+test_expect_success 'a session that is resumed keeps its ports' '
 	git -C r agent start -q -n w -- sh -c "$say" >first &&
 	git -C r agent start -q -- sh -c "$say" >other &&
 	git -C r agent resume -q w -- sh -c "$say" >again &&
@@ -71,20 +71,22 @@ test_expect_success 'one that goes on has those it had, whatever was started mea
 	test_cmp first again
 '
 
-for at in 127.0.0.1 0.0.0.0 ::1; do
-	test_expect_success "a port that is in use at $at of the host is in none that are given, but to a network of its own" '
-		git -C r agent resume -q --network host w -- sh -c "$say" >first && holds listen.py '$at' $(($(cat first) + 7)) &&
-		git -C r agent resume -q --no-network w -- sh -c "$say" >same && test_cmp first same &&
-		git -C r agent resume --network host w -- sh -c "$say" >other 2>err && ! cmp -s first other && grep "GIT_AGENT_PORT_BASE is $(cat other), and was $(cat first)" err
-	'
-	test_expect_success "and it keeps those that it was given then ($at)" '
+for at in 127.0.0.1 ::1; do
+	test_expect_success "ports in use at $at of the host are replaced by others, which the session keeps" '
+		git -C r agent resume -q --network host w -- sh -c "$say" >first &&
+		holds listen.py '$at' $(($(cat first) + 7)) &&
+		git -C r agent resume -q --no-network w -- sh -c "$say" >same &&
+		test_cmp first same &&
+		git -C r agent resume --network host w -- sh -c "$say" >other 2>err &&
+		! cmp -s first other &&
+		grep "GIT_AGENT_PORT_BASE is $(cat other), and was $(cat first)" err &&
 		git -C r agent resume --network host w -- sh -c "$say" >again 2>err &&
 		test_cmp other again &&
-		test_must_fail grep PORT_BASE err
+		! grep PORT_BASE err
 	'
 done
 
-test_expect_success 'nor does it have those of another that runs' '
+test_expect_success 'ports that another running session has are replaced by others' '
 	git -C r agent resume -q w -- sh -c "$say" >first &&
 	holds lock.py "$HOME/.local/state/git-agent/ports" "$(cat first)" &&
 	git -C r agent resume w -- sh -c "$say" >other 2>err &&
@@ -93,7 +95,7 @@ test_expect_success 'nor does it have those of another that runs' '
 	grep "GIT_AGENT_PORT_BASE is $(cat other)" err
 '
 
-test_expect_success 'where no range can be had none is named, and those it had are remembered' '
+test_expect_success 'without a free range no ports are given, and the former ones come back later' '
 	ports=$HOME/.local/state/git-agent/ports &&
 	git -C r agent resume -q w -- sh -c "$say" >first &&
 	test -s first &&
@@ -109,10 +111,10 @@ test_expect_success 'where no range can be had none is named, and those it had a
 	rmdir "$ports" &&
 	git -C r agent resume w -- sh -c "$say" >again 2>err &&
 	test_cmp first again &&
-	test_must_fail grep PORT_BASE err
+	! grep PORT_BASE err
 '
 
-test_expect_success 'the id of a session is its own, whatever others are called, and stays when it goes on' '
+test_expect_success 'GIT_AGENT_SESSION_ID is unique, and a resumed session keeps it' '
 	id="echo 1 >>g; echo \$GIT_AGENT_SESSION_ID" &&
 	git init -q o &&
 	git -C o commit -q --allow-empty -m one &&

@@ -100,7 +100,8 @@ test_expect_success 'files that a program has open stay open over a refresh' '
 	    os.chdir(\"mods/other\"); open(\"../../ready\", \"w\").close()
 	    while not os.path.exists(\"../../go\"): pass
 	    w.write(\"late\"); w.close()
-	    assert r.read() == \"mine\n\" and open(\"../open\").read() == \"late\" and os.getcwd().endswith(\"mods/other\")" &
+	    assert r.read() == \"mine\n\" and open(\"../open\").read() == \"late\"
+	    assert os.getcwd().endswith(\"mods/other\")" &
 	} &&
 	busy=$! &&
 	test_wait_for "git agent shell s -- test -e ready" &&
@@ -316,7 +317,7 @@ test_expect_success 'a directory that is replaced between the search for secrets
 	kill -CONT $pid &&
 	test_expect_code 128 wait $pid &&
 	cat ../err &&
-	grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more meanwhile" ../err &&
+	grep "sub/cache. is a new directory, and cannot be shown to agent/s: it was replaced once more" ../err &&
 	test "$(seen sub/cache/1)" = 1 &&
 	test_must_fail seen sub/cache/.env 2>/dev/null &&
 	git agent refresh s &&

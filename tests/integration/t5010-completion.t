@@ -31,14 +31,21 @@ dir=$HOME/zsh
 mkdir -p $dir
 mark() { for ((n = 0; n < 1200; n++)); do [[ -e $1 ]] && return; zpty -r -t z x; sleep 0.05; done; exit 1; }
 zpty z env TERM=dumb zsh -f -i
-zpty -w z "PS1= PROMPT_EOL_MARK=; fpath=($TEST_SRCDIR/docs/completion \$fpath); autoload -Uz compinit; compinit -u -D; dir=$dir"
+zpty -w z "PS1= PROMPT_EOL_MARK=; dir=$dir"
+zpty -w z "fpath=($TEST_SRCDIR/docs/completion \$fpath); autoload -Uz compinit; compinit -u -D"
 zpty -w z 'compadd() {
 	local -a hits
 	[[ ${@[1,(i)(-|--)]} == *-[OAD]* ]] || { builtin compadd -A hits "$@"; print -rl -- $hits >>$dir/hits; }
 	builtin compadd "$@"
 }
 grab() { compstate[insert]= compstate[list]=; : >$dir/done; }
-line() { comppostfuncs=(grab); zle .kill-buffer; BUFFER=$(<$dir/line) CURSOR=$#BUFFER; zle expand-or-complete; BUFFER=; }
+line() {
+	comppostfuncs=(grab)
+	zle .kill-buffer
+	BUFFER=$(<$dir/line) CURSOR=$#BUFFER
+	zle expand-or-complete
+	BUFFER=
+}
 zle -N line; bindkey "^X" line; : >$dir/ready'
 mark $dir/ready
 while IFS= read -r line; do
@@ -56,7 +63,8 @@ cat >fish-completes <<\EOF_FISH
 set -p fish_complete_path $TEST_SRCDIR/docs/completion
 source $TEST_SRCDIR/docs/completion/conf.d/git-agent.fish
 while read -l line
-	complete -C $line | string replace -r "\t.*" "" | string match -v -- --help | LC_ALL=C sort -u | paste -sd " " -
+	complete -C $line | string replace -r "\t.*" "" | string match -v -- --help | LC_ALL=C sort -u |
+		paste -sd " " -
 end
 EOF_FISH
 
@@ -86,7 +94,7 @@ test_expect_success 'a repository with sessions, and a word list of the commands
 	test $(wc -l <../commands) -ge 20
 '
 
-test_expect_success 'no option of any command is missing, nor one offered that there is not, as -h has them' '
+test_expect_success 'the options that are completed are those of -h, for every command' '
 	: >wrong &&
 	while read -r c; do
 		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want &&
@@ -101,7 +109,7 @@ test_expect_success 'no option of any command is missing, nor one offered that t
 	test_cmp /dev/null wrong
 '
 
-test_expect_success 'what a value or an argument can be is known: no option has a placeholder that hides words' '
+test_expect_success 'values of options are words in -h, and arguments complete to something' '
 	: >wrong &&
 	while read -r c; do
 		git agent $c -h |
@@ -109,8 +117,7 @@ test_expect_success 'what a value or an argument can be is known: no option has 
 			sed "s/^/$c: write the words themselves, as in on|off: /" >>wrong
 		# it takes arguments, so something, or files, has to complete them
 		case $(git agent $c -h | sed -n "s/^usage: git agent $c//; 1s/\[\(-[^]]*\)\]//gp") in
-		*[A-Z]*) (cd r && git agent --complete $c "" | grep -q .) ||
-			echo "$c: .words in its table are missing" >>wrong ;;
+		*[A-Z]*) (cd r && git agent --complete $c "" | grep -q .) || echo "$c: .words are missing" >>wrong ;;
 		esac
 	done <commands &&
 	test_cmp /dev/null wrong
@@ -168,22 +175,32 @@ EOF
 
 for shell in bash zsh fish; do
 	prereq=$(echo $shell | tr a-z A-Z)
-	test_expect_success $prereq "$shell completes what it should" '
-		sed "s/[.]\$//" lines | completes '$shell' >got.'$shell' && sed -E "s/--[a-z]+=([a-z])/\1/g; 3s/.*files.*/files/" got.'$shell' >got &&
+	test_expect_success $prereq "$shell completes commands, options, sessions and values" '
+		sed "s/[.]\$//" lines | completes '$shell' >got.'$shell' &&
+		sed -E "s/--[a-z]+=([a-z])/\1/g; 3s/.*files.*/files/" got.'$shell' >got &&
 		case '$shell' in bash) sed 3s/.*// want ;; *) cat want ;; esac | test_cmp - got
 	'
-	test_expect_success $prereq "$shell completes every option of every command" '
-		sed "s/.*/git agent & --/" commands | completes '$shell' >got &&
-		while read -r c; do git agent --complete $c -- | sed "s/	.*//" | LC_ALL=C sort | paste -sd " " -; done <commands | test_cmp - got
-	'
-	test_expect_success $prereq "$shell completes what is to be run: agents, programs, and what they take" '
-		mkdir -p bin && echo "#!/bin/sh" >bin/an-agent && chmod +x bin/an-agent && PATH=$HOME/bin:$PATH && export PATH &&
-		printf "%s\n" "git agent start an-ag" "git agent resume tab an-ag" "git agent start -q -- gi" "git agent start cl" | completes '$shell' >got &&
-		sed -n 1,2p got >two && printf "%s\n" an-agent an-agent | test_cmp - two && sed -n 3p got | grep -w git && sed -n 4p got | grep -w claude
+	test_expect_success $prereq "$shell completes the options of commands, and programs to be run" '
+		mkdir -p bin &&
+		echo "#!/bin/sh" >bin/an-agent &&
+		chmod +x bin/an-agent &&
+		PATH=$HOME/bin:$PATH &&
+		export PATH &&
+		{
+			printf "%s\n" "git agent start an-ag" "git agent resume tab an-ag" "git agent start -q -- gi" &&
+			printf "%s\n" "git agent start cl" "git agent start --" "git agent land --"
+		} | completes '$shell' >got &&
+		test_prints "an-agent\nan-agent" sed -n 1,2p got &&
+		sed -n 3p got | grep -w git &&
+		sed -n 4p got | grep -w claude &&
+		for c in start land; do
+			git agent --complete $c -- | sed "s/	.*//" | LC_ALL=C sort | paste -sd " " -
+		done >want-options &&
+		sed -n 5,6p got | test_cmp want-options -
 	'
 done
 
-test_expect_success 'where there is no repository, or the words mean nothing, there is nothing, and no error' '
+test_expect_success 'outside of repositories, or for unknown words, nothing is completed and nothing fails' '
 	mkdir none &&
 	cd none &&
 	for words in "land" "push" "nowhere" "list x" "home diff"; do

@@ -41,7 +41,7 @@ chmod +x .local/bin/*
 PATH=$HOME/.local/bin:$PATH
 export PATH
 
-test_expect_success 'the tutorial' '
+test_expect_success 'the tutorial works as it is written' '
 	sed -n "s/^\\$ //p" "$TEST_SRCDIR/docs/man/git-agent-tutorial.7" |
 		sed "s/\\\\e/\\\\/g" >tutorial &&
 	run_examples tutorial 35 &&
@@ -53,7 +53,7 @@ test_expect_success 'the tutorial' '
 	test -z "$(git log --branches --format=%s -- notes.txt)"
 '
 
-test_expect_success 'the README' '
+test_expect_success 'the README works as it is written' '
 	sed -n "s/^    \\$ //p" "$TEST_SRCDIR/README.md" >readme &&
 	git init -q your-repository &&
 	git -C your-repository commit -q --allow-empty -m begin &&
@@ -62,7 +62,7 @@ test_expect_success 'the README' '
 	test ! -e Makefile
 '
 
-test_expect_success 'what is reached and run can be traced, to standard error or to a file' '
+test_expect_success 'GIT_AGENT_TRACE traces what is reached and run, to standard error or a file' '
 	git init -q traced &&
 	cd traced &&
 	git commit -q --allow-empty -m a &&
@@ -78,14 +78,19 @@ test_expect_success 'what is reached and run can be traced, to standard error or
 
 test_lazy_prereq PYTE '/usr/bin/python3 -c "import pyte"'
 
-test_expect_success PYTE 'the picture of a session is made of its recording' '
+test_expect_success PYTE 'docs/picture makes a picture of a recorded session' '
 	git init -q pic &&
 	cd pic &&
 	git commit -q --allow-empty -m a &&
-	"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- git agent start -q --name p sh -c "printf \"\\033[31m  a red <word>   far\\033[0m\\n\"" &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- \
+		git agent start -q --name p printf "\033[31m  a red <word>   far\033[0m\n" &&
 	cast=$(ls "$HOME"/.local/state/git-agent/*/sessions/p/transcript.cast) &&
 	/usr/bin/python3 "$TEST_SRCDIR/docs/picture/svg.py" "$cast" >../p.svg &&
-	/usr/bin/python3 -c "import sys, xml.dom.minidom as m; t = m.parse(sys.argv[1]).getElementsByTagName(\"text\"); assert [(e.firstChild.data, e.getAttribute(\"fill\"), e.getAttribute(\"x\")) for e in t] == [(\"a red <word>\", \"#e06c75\", \"30.8\"), (\"far\", \"#e06c75\", \"156.8\")], t" ../p.svg
+	/usr/bin/python3 -c "
+import xml.dom.minidom
+t = xml.dom.minidom.parse(\"../p.svg\").getElementsByTagName(\"text\")
+seen = [(e.firstChild.data, e.getAttribute(\"fill\"), e.getAttribute(\"x\")) for e in t]
+assert seen == [(\"a red <word>\", \"#e06c75\", \"30.8\"), (\"far\", \"#e06c75\", \"156.8\")], seen"
 '
 
 test_done

@@ -84,7 +84,8 @@ result 'a tag in the code is of a cell' "$(
 
 result 'what does not depend on the base is tagged where it is decided, too' "$(
 	listed=$(sed -n '/^| tag |/,/^$/s/^| \([a-z]*\) | .*/\1/p' docs/capture.md | grep -vx tag | sort)
-	tagged=$(grep -hE '/[*]|^[[:space:]]*[*] ' src/capture/upper*.c | grep -oE ' \[[a-z]+\]' | tr -d ' []' | sort -u)
+	tagged=$(grep -hE '/[*]|^[[:space:]]*[*] ' src/capture/upper*.c | grep -oE ' \[[a-z]+\]' | tr -d ' []' |
+		sort -u)
 	[ -n "$listed" ] && [ "$listed" = "$tagged" ] || printf '%s\n' "$listed" against "$tagged"
 )"
 

@@ -7,6 +7,8 @@ cd "${TEST_SRCDIR:?}" || exit 1
 
 . tests/lib/lint.sh
 
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
 agent=${TEST_BUILDDIR:?}/git-agent
 commands=$("$agent" -h | sed -n 's/^    \([a-z-]*\) .*/\1/p')
 
@@ -45,12 +47,11 @@ result 'every command has a page and is in git-agent(1), and every page is of on
 result 'a page has the options of its command, with their letters and values, and no others' "$(
 	for c in $commands; do
 		[ -f "docs/man/git-agent-$c.1" ] || continue
-		of_help "$c" >"${TMPDIR:-/tmp}/ga-help.$$"
-		of_page "$c" >"${TMPDIR:-/tmp}/ga-page.$$"
-		comm -23 "${TMPDIR:-/tmp}/ga-help.$$" "${TMPDIR:-/tmp}/ga-page.$$" | sed "s/^/docs\/man\/git-agent-$c.1 lacks: /"
-		comm -13 "${TMPDIR:-/tmp}/ga-help.$$" "${TMPDIR:-/tmp}/ga-page.$$" | sed "s/^/docs\/man\/git-agent-$c.1 has, and the program not: /"
+		of_help "$c" >"$tmp/help"
+		of_page "$c" >"$tmp/page"
+		page=docs/man/git-agent-$c.1
+		diff "$tmp/help" "$tmp/page" | sed -n "s,^<,$page lacks:,p; s,^>,$page has\, and the program not:,p"
 	done
-	rm -f "${TMPDIR:-/tmp}/ga-help.$$" "${TMPDIR:-/tmp}/ga-page.$$"
 )"
 
 result 'a synopsis has every option, by its letter or its name' "$(
@@ -58,7 +59,8 @@ result 'a synopsis has every option, by its letter or its name' "$(
 		[ -f "docs/man/git-agent-$c.1" ] || continue
 		synopsis=$(sed '/^\.Sh DESCRIPTION/,$d' "docs/man/git-agent-$c.1")
 		of_help "$c" | while read -r name letter _; do
-			echo "$synopsis" | grep -qE -- "Fl (-${name#--}|$letter)( |\$)" || echo "docs/man/git-agent-$c.1: $name is not in its synopsis"
+			echo "$synopsis" | grep -qE -- "Fl (-${name#--}|$letter)( |\$)" ||
+				echo "docs/man/git-agent-$c.1: $name is not in its synopsis"
 		done
 	done
 )"
@@ -66,14 +68,16 @@ result 'a synopsis has every option, by its letter or its name' "$(
 result 'the agents that are known are in git-agent-start(1)' "$(
 	listed=$(sed -n 's/^\.Cm //p' docs/man/git-agent-start.1 | tr -d ',')
 	sed -n 's/.*{ \.name = "\([a-z-]*\)".*/\1/p' src/config/preset.c | while read -r p; do
-		[ "$p" = bash ] || echo "$listed" | tr ' ' '\n' | grep -qxF "$p" || echo "docs/man/git-agent-start.1 does not list $p"
+		[ "$p" = bash ] || echo "$listed" | tr ' ' '\n' | grep -qxF "$p" ||
+			echo "docs/man/git-agent-start.1 does not list $p"
 	done
 )"
 
 result 'what a page refers to of ours is there' "$(
 	grep -n -oE '\.?Xr (git-agent[a-z-]*|agentdev\.yaml) [0-9]' docs/man/* | while IFS= read -r line; do
 		page=$(echo "$line" | sed -E 's/.*Xr ([^ ]+) ([0-9])/\1.\2/')
-		[ -f "docs/man/$page" ] || [ -f "$TEST_BUILDDIR/docs/man/$page" ] || echo "${line%%:*}: there is no $page"
+		[ -f "docs/man/$page" ] || [ -f "$TEST_BUILDDIR/docs/man/$page" ] ||
+			echo "${line%%:*}: there is no $page"
 	done
 )"
 
@@ -86,7 +90,8 @@ if command -v mandoc >/dev/null; then
 	result 'mandoc finds nothing wrong with a page' "$(
 		# what it cannot know: pages that are not installed, and our section names
 		mandoc -T lint -W warning docs/man/*.[157] "$TEST_BUILDDIR"/docs/man/git-agent-security.7 2>&1 |
-			grep -v -e 'referenced manual not found' -e 'unusual Xr' -e 'lower case character in document title' -e 'sections out of conventional order'
+			grep -v -e 'referenced manual not found' -e 'unusual Xr' \
+				-e 'lower case character in document title' -e 'sections out of conventional order'
 	)"
 else
 	count=$((count + 1))

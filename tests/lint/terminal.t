@@ -10,7 +10,8 @@ cd "${TEST_SRCDIR:?}" || exit 1
 # kind, name and verdict of each row; rows with the same three count once
 coded=$(sed -n 's/^	{ GA_TERM_\([A-Z0-9]*\), "\([^"]*\)", GA_TERM_\([A-Z]*\),.*/\1 \2 \3/p' \
 	src/run/termfilter-rules.c | awk '!seen[$0]++')
-documented=$(sed 's/\\|//g' docs/terminal.md | awk -F' *[|] *' '$3 != "" && ($5 == "passes" || $5 == "dropped" || $5 == "replaced" || $5 == "asks") {
+documented=$(sed 's/\\|//g' docs/terminal.md | awk -F' *[|] *' '
+	$3 != "" && ($5 == "passes" || $5 == "dropped" || $5 == "replaced" || $5 == "asks") {
 	sub(/^control$/, "CONTROL", $2); sub(/^ESC k$/, "TITLE", $2)
 	sub(/passes/, "PASS", $5); sub(/dropped/, "DROP", $5); sub(/replaced/, "REPLACE", $5); sub(/asks/, "ASK", $5)
 	print $2, $3, $5 }')

@@ -7,27 +7,26 @@ cd "${TEST_SRCDIR:?}" || exit 1
 . tests/lib/lint.sh
 
 code=$(find src include tests hooks .ci autogen.sh -type f \
-	\( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -path '.ci/run' -o -path 'hooks/*' \) \
-	! -path 'tests/results/*')
+	\( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -path '.ci/run' \
+	-o -path 'hooks/*' \) ! -path 'tests/results/*')
 text=$(find src include tests hooks docs .ci autogen.sh configure.ac Makefile.am README.md -type f \
-	\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -name '*.md' -o -name '*.ac' \
-	-o -name '*.am' -o -path '.ci/run' -o -path 'hooks/*' -o -path 'docs/completion/*' \) \
+	\( -name '*.[ch157]' -o -name '*.def' -o -name '*.sh' -o -name '*.t' -o -name '*.py' -o -name '*.md' \
+	-o -name '*.ac' -o -name '*.am' -o -path '.ci/run' -o -path 'hooks/*' -o -path 'docs/completion/*' \) \
 	! -path 'tests/results/*')
 tab=$(printf '\t')
 
+# shellcheck disable=SC2086
 result 'the licence is named at the top of every source' "$(
-	for f in $code; do
-		head -3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"
-	done
+	awk 'FNR == 1 { seen[FILENAME] } FNR <= 3 && /SPDX-License-Identifier: MIT/ { ok[FILENAME] }
+		END { for (f in seen) if (!(f in ok)) print f }' $code
 )"
 
 result 'every test is one of those that are run, and says what runs it' "$(
-	for f in tests/*/*.t; do
-		grep -q "[[:blank:]]$f" Makefile.am && head -1 "$f" | grep -q '^#!/bin/sh$' || echo "$f"
-	done
-	for f in tests/unit/test-*.c tests/fuzz/fuzz-*.c; do
-		grep -q "[[:blank:]]${f%.c}[[:blank:]]*" Makefile.am || echo "$f"
-	done
+	awk 'FILENAME == "Makefile.am" { for (i = 1; i <= NF; i++) listed[$i]; next }
+		FNR > 1 { next }
+		{ name = FILENAME; if (sub(/[.]c$/, "", name)) $0 = "#!/bin/sh" }
+		!(name in listed) || $0 != "#!/bin/sh" { print FILENAME }
+	' Makefile.am tests/*/*.t tests/unit/test-*.c tests/fuzz/fuzz-*.c
 )"
 
 # shellcheck disable=SC2086
@@ -37,29 +36,26 @@ result 'every test is one of those that are run, and says what runs it' "$(
 	result 'no blank before a tab' "$(grep -n " $tab" $text)"
 }
 
+# shellcheck disable=SC2086
 result 'every file ends in a newline' "$(
-	for f in $text; do
+	[ -z "$(tail -q -c 1 $text | tr -d '\n')" ] || for f in $text; do
 		[ -z "$(tail -c 1 "$f")" ] || echo "$f"
 	done
 )"
 
-result 'C is indented by tabs' "$(
-	for f in $(echo "$code" | grep '\.[ch]$'); do
-		grep -n -H '^        ' "$f"
-	done
-)"
+# shellcheck disable=SC2046
+result 'C is indented by tabs' "$(grep -n '^        ' $(echo "$code" | grep '\.[ch]$'))"
 
 result 'lines of the source have 100 columns at most' "$(
-	for f in src/*/*.[ch] src/*/*.def include/ga/*.h; do
-		expand "$f" | awk -v f="$f" 'length($0) > 100 { print f ":" NR ": " length($0) " columns" }'
-	done
+	awk 'length($0) + 7 * gsub(/\t/, "\t") > 100 {
+		n = 0
+		while (i = index($0, "\t")) { n += i - 1; n += 8 - n % 8; $0 = substr($0, i + 1) }
+		if (n + length($0) > 100) print FILENAME ":" FNR ": " n + length($0) " columns"
+	}' src/*/*.[ch] src/*/*.def include/ga/*.h
 )"
 
 result 'a source is below 650 lines' "$(
-	for f in src/*/*.[ch] include/ga/*.h; do
-		n=$(wc -l <"$f")
-		[ "$n" -le 650 ] || echo "$f: $n"
-	done
+	wc -l src/*/*.[ch] include/ga/*.h | awk '$1 > 650 && $2 != "total" { print $2 ": " $1 }'
 )"
 
 result 'where the refs of sessions are is said in one place' "$(
@@ -68,10 +64,13 @@ result 'where the refs of sessions are is said in one place' "$(
 )"
 
 result 'a header guard is the name of the header' "$(
-	for f in include/ga/*.h; do
-		guard=GA_$(basename "$f" .h | tr 'a-z-' 'A-Z_')_H
-		grep -q "^#ifndef $guard\$" "$f" && grep -q "^#define $guard\$" "$f" || echo "$f: $guard"
-	done
+	awk 'FNR == 1 {
+			guard = FILENAME; sub(/.*\//, "", guard); sub(/[.]h$/, "", guard)
+			gsub(/-/, "_", guard); guard = "GA_" toupper(guard) "_H"
+			all[FILENAME] = guard
+		}
+		$0 == "#ifndef " guard || $0 == "#define " guard { n[FILENAME]++ }
+		END { for (f in all) if (n[f] != 2) print f ": " all[f] }' include/ga/*.h
 )"
 
 echo "1..$count"

@@ -11,9 +11,9 @@ test_description='few flags on ordinary commits, and all attacks flagged'
 signal=$TEST_SRCDIR/tests/signal
 test_lazy_prereq HISTORY 'git -C "$TEST_SRCDIR" rev-parse -q --verify HEAD~100 && test -e "$TEST_SRCDIR/.git"'
 
-# flags_of REPOSITORY REV OUT
+# flags_of REPOSITORY REV OUT [COUNT]
 flags_of() {
-	"$TEST_BUILDDIR/tests/helpers/flagcommits" "$1" "$(git -C "$1" rev-parse "$2")" 1000 >"$3"
+	"$TEST_BUILDDIR/tests/helpers/flagcommits" "$1" "$(git -C "$1" rev-parse "$2")" "${4:-1000}" >"$3"
 }
 # made TABLE: a repository of that name with its commits, and what is said of each branch
 made() {
@@ -38,7 +38,7 @@ show_table() {
 	rm -f "$TRASH/table"
 }
 
-test_expect_success 'commits as ordinary projects make them: 2 critical and 25 high of 100 at most' '
+test_expect_success 'ordinary commits have 2 critical and 25 high flags of 100 at most' '
 	made commits &&
 	grep -v only- commits.names | sed "s/.*/&=commits-&/" >args &&
 	test "$(wc -l <args)" -ge 10 &&
@@ -51,7 +51,7 @@ test_expect_success 'no kind of project has twice of that' '
 '
 rm -f "$TRASH/table"
 
-test_expect_success 'where only a dependency changes, there is a flag for it' '
+test_expect_success 'a commit that changes only a dependency has a flag' '
 	table only-dependencies=commits-only-dependencies &&
 	python3 - <<-\EOF
 			commits, flags = 0, {}
@@ -67,7 +67,7 @@ test_expect_success 'where only a dependency changes, there is a flag for it' '
 '
 show_table
 
-test_expect_success 'a table that is too loud is found out' '
+test_expect_success 'a table with too many flags fails' '
 	for i in $(seq 100); do
 		echo "commit $i x"
 		echo "path a$i.c"
@@ -81,9 +81,9 @@ test_expect_success 'a table that is too loud is found out' '
 '
 rm -f "$TRASH/table"
 
-test_expect_success HISTORY 'the history of the project itself: 2 critical and 25 high at most' '
+test_expect_success HISTORY 'the newest commits of this project have 2 critical and 25 high flags of 100 at most' '
 	git config --global safe.directory "*" &&
-	flags_of "$TEST_SRCDIR" HEAD own &&
+	flags_of "$TEST_SRCDIR" HEAD own 300 &&
 	table --goal=2,25 --rules=8 own-history=own
 '
 show_table
@@ -102,7 +102,7 @@ test_expect_success 'every planted attack is flagged as severely as it has to be
 	python3 "$signal/attacks.py" <attacks-attacks
 '
 
-test_expect_success 'an attack that is not is found out' '
+test_expect_success 'an attack that is flagged less severely fails' '
 	sed "s/^flag critical/flag high/" attacks-attacks >weak &&
 	test_must_fail python3 "$signal/attacks.py" <weak
 '
