@@ -115,18 +115,6 @@ test_expect_success 'a changed file needs trust again, and shows what is new and
 	! grep "^  [+-]" ../out
 '
 
-test_expect_success TTY 'a setting that is gone is named once, by trust and by start' '
-	repo once "secrets:\n  allow: [one, two]\n" &&
-	git agent trust -y &&
-	file "secrets:\n  allow: [one]\nlimits:\n  tasks: 0\n" &&
-	"$pty" expect="trust it" send="n\r" expect="not trusted" exit=1 -- git agent trust >../out &&
-	test "$(grep -c "  - show files that match two," ../out)" = 1 &&
-	test "$(grep -c "  + set limits.tasks" ../out)" = 1 &&
-	"$pty" within=30 expect="trust it" send="n\r" expect="needs trust" exit=125 -- \
-		git agent start -q -- true >../out &&
-	test "$(grep -c "  - show files that match two," ../out)" = 1
-'
-
 test_expect_success 'a named commit is trusted, an edit of the working tree is not' '
 	repo named "$loose" &&
 	git tag first &&
@@ -199,25 +187,6 @@ test_expect_success 'trust counts in one repository and its worktrees, not in cl
 	git worktree add -q ../beside &&
 	cd ../beside &&
 	test "$(value secrets.allow)" = test/
-'
-
-test_expect_success 'trust --show and --list have JSON' '
-	repo json "secrets: {allow: [x]}\n" &&
-	git agent trust -y &&
-	file "secrets: {allow: [y]}\n" &&
-	test_expect_code 1 git agent trust --show --json >../show &&
-	git agent trust --list --json >../list &&
-	python3 - <<-\EOF
-	import json
-	s, l = json.load(open("../show")), json.load(open("../list"))
-	words = "show files that match %s, though they look like secrets"
-	assert s["state"] == "untrusted" and len(s["commit"]) == 40, s
-	assert s["grants"] == [{"key": "secrets.allow", "value": "y", "grants": words % "y", "line": 1, "column": 19,
-	    "new": True}], s
-	assert s["gone"] == [words % "x"], s
-	assert len(l) == 1 and len(l[0]["id"]) == 64 and not l[0]["current"], l
-	assert l[0]["grants"] == s["gone"] and l[0]["when"] > 1e9, l
-	EOF
 '
 
 test_expect_success 'the 64 newest of the trusted contents are kept' '
@@ -309,26 +278,6 @@ test_expect_success 'a published port that other machines reach is called that, 
 		start --no-network -- true 2>../err &&
 	grep "port 3000 is published at 127.0.0.1:[0-9]*\$" ../err &&
 	grep "port 3002 is published at 0.0.0.0:[0-9]*, where others on the network reach it\$" ../err
-'
-
-test_expect_success 'network.allow without network.mode allow is said to have no effect' '
-	repo noeffect "dirty: carry\n" &&
-	mkdir -p "${conf%/*}" &&
-	printf "network:\n  allow: [a.example:1]\n" >"$conf" &&
-	git agent start -- true 2>../err &&
-	grep "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" ../err &&
-	for quiet in "--network allow" --no-network -q; do
-		git agent start $quiet -- true 2>../err &&
-		! grep "no effect" ../err || exit 1
-	done &&
-	rm "$conf" &&
-	file "network:\n  mode: none\n  allow:\n    - a.example:1\n" &&
-	git agent trust -y &&
-	git agent start --dry-run -- true 2>&1 |
-		grep "agentdev.yaml:4:7: .network.allow. has no effect: .network.mode. is none, not allow" &&
-	file "dirty: carry\n" &&
-	git agent -c network.allow=a.example:1 start --dry-run -- true >../out 2>&1 &&
-	grep "the command line: .network.allow. has no effect" ../out
 '
 
 test_expect_success 'PS-01: trusted contents and their place are not visible in a session' '

@@ -143,18 +143,6 @@ test_expect_success 'a service that fails at once is reported with -q too' '
 	grep "^agent/at: service db ended with status 127 before the agent did: no such program" ../err
 '
 
-test_expect_success 'of a service that writes very much the last is kept' '
-	cd r &&
-	settings "services:" "  loud: |" "    i=0" "    while [ \$i -lt 200 ]; do" \
-		"      head -c 65536 /dev/zero | tr \\\\0 x; echo; i=\$((i+1))" "    done" \
-		"    echo over; touch done; sleep 1000" &&
-	git agent start -q -n loud -- sh -c "$(wait_for done)" &&
-	git agent logs --service loud loud | tail -n 1 | grep -x over &&
-	dir=$(dirname $(find "$HOME/.local/state" -name loud.log)) &&
-	test $(cat $dir/* | wc -c) -le 8388608 &&
-	test $(cat $dir/* | wc -c) -ge 4194304
-'
-
 test_expect_success 'how each finish command ended is in the commit, in reviews and in the state' '
 	cd r &&
 	settings "finish: [\"test -e made\", \"echo broken; exit 2\", \"test -e made\"]" &&
@@ -279,18 +267,6 @@ test_expect_success 'resume runs services and finish again, but no setup; shell 
 	! git agent review again | grep "check "
 '
 
-test_expect_success 'start -d returns when the agent runs; stop ends its finish' '
-	cd r &&
-	settings "setup: [\"echo makes ready\"]" "finish: [\"touch \$HOME/finishing; sleep 1000\"]" &&
-	git agent start -d -n det -- true >../out 2>../err &&
-	grep "makes ready" ../err &&
-	test_wait_for "test -e $HOME/aihome/finishing" &&
-	git agent stop -q det &&
-	git agent wait det &&
-	git agent show --json det | grep interrupted &&
-	test_wait_for "! ours"
-'
-
 test_expect_success 'attach says that setup or finish is running' '
 	cd r &&
 	settings "setup: [\"$(wait_for go)\"]" "finish: [\"$(wait_for over)\"]" &&
@@ -365,17 +341,6 @@ test_expect_success 'commands of a repository need trust' '
 	grep "setup.* needs trust" ../err &&
 	git rm -qf .agentdev.yaml &&
 	git commit -qm back
-'
-
-test_expect_success 'settings that are no commands are refused with their place' '
-	cd r &&
-	for bad in "setup: [\"\"]" "setup: [\"a\\eb\"]" "services: {\"../x\": true}" "services: {x: {ready: true}}" \
-		"services: {x: {command: true, other: 1}}"; do
-		settings "$bad" &&
-		test_expect_code 128 git agent config 2>../err &&
-		grep "config.yaml:1:" ../err ||
-			exit 1
-	done
 '
 
 test_expect_success 'what a finish command prints adds no check to the commit' '

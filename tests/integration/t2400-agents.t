@@ -357,23 +357,6 @@ test_expect_success 'remove keeps the login' '
 	test ! -e "$notes/claude"
 '
 
-test_expect_success 'with a home for each project each has its own installation' '
-	mkdir -p "$HOME/.config/git-agent" &&
-	echo "home_mode: project" >"$HOME/.config/git-agent/config.yaml" &&
-	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
-	brings 5.0.0 &&
-	git agent agents install -q claude &&
-	starts 5.0.0 &&
-	test ! -e "$notes/claude" &&
-	git init -q "$HOME/q" &&
-	cd "$HOME/q" &&
-	git commit -q --allow-empty -m q &&
-	test_expect_code 125 git agent start -- claude &&
-	cd "$HOME" &&
-	test_expect_code 128 git agent agents 2>err &&
-	grep "this is none" err
-'
-
 test_expect_success 'without npm both install and start tell to install Node.js' '
 	mv "$bin/npm" "$bin/other" &&
 	test_when_finished "mv $bin/other $bin/npm" &&
@@ -387,30 +370,6 @@ test_expect_success 'without npm both install and start tell to install Node.js'
 	grep "npm was not found on PATH" err &&
 	grep "^hint: install Node.js" err &&
 	grep "^hint: install it, or Node.js for .git agent agents install gemini.; to log in, choose one inside" err2
-'
-
-test_expect_success 'the list has the version of an npm package on the host' '
-	mkdir -p "$HOME/.npm-global/lib/node_modules/@openai/codex/bin" "$HOME/.npm-global/bin" &&
-	cd "$HOME/.npm-global" &&
-	echo "{\"version\": \"7.8.9\"}" >lib/node_modules/@openai/codex/package.json &&
-	printf "#!/bin/sh\n" >lib/node_modules/@openai/codex/bin/codex.js &&
-	chmod +x lib/node_modules/@openai/codex/bin/codex.js &&
-	ln -s ../lib/node_modules/@openai/codex/bin/codex.js bin/codex &&
-	cd "$HOME/p" &&
-	git agent agents | grep "^codex  *7.8.9 .*$HOME/.npm-global/bin/codex$"
-'
-
-test_expect_success 'an older version that cannot be removed does not fail the install' '
-	brings 7.0.0 &&
-	git agent agents install -q claude &&
-	brings 7.0.1 &&
-	GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err &&
-	grep "claude: older versions stay: .*; install it again to remove them" err &&
-	test "$(cat "$notes/claude")" = 7.0.1 &&
-	test -d "$HOME/aihome/.local/agent/npm/claude/7.0.0" &&
-	starts 7.0.1 &&
-	git agent agents install -q claude &&
-	test ! -e "$HOME/aihome/.local/agent/npm/claude/7.0.0"
 '
 
 test_expect_success 'a home with a colon in its name is searched as one directory' '

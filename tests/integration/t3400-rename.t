@@ -339,21 +339,6 @@ test_expect_success 'a directory with the name that a killed rename leaves is le
 	git agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left"
 '
 
-test_expect_success 'a directory of that name that the agent committed is captured' '
-	cd repo &&
-	git agent start -q --name named -- sh -c "
-		mkdir .git-agent-moving-2 &&
-		echo c >.git-agent-moving-2/c &&
-		git add . &&
-		git commit -qm c &&
-		echo d >.git-agent-moving-2/c &&
-		echo w >w" &&
-	test_prints ".git-agent-moving-2/c\nw" git diff-tree -r --name-only main refs/agent/named/held &&
-	test "$(git show refs/agent/named/held:.git-agent-moving-2/c)" = d &&
-	test "$(git log --format=%s -1 refs/agent/named/orig~1)" = c &&
-	! git agent show named | grep "left behind"
-'
-
 test_expect_success PYTHON 'a session inside another seccomp listener says that it cannot rename directories' '
 	cat >outer.py <<-\END &&
 	import ctypes, os, sys

@@ -151,23 +151,6 @@ test_expect_success 'a shared directory that was created anew is shown, with wha
 	test_prints "over\nthree\nlater" git agent resume -q s sh -c "cat sub/cache/2 sub/cache/3 mods/file"
 '
 
-test_expect_success 'another directory that was moved in its place is shown, also in a live session' '
-	repo moved &&
-	mkdir other &&
-	echo o >other/o &&
-	git agent start -qd -n s --live -- sleep 1000 &&
-	git agent shell s -- ls mods sub/cache &&
-	rm -r sub/cache &&
-	mv other sub/cache &&
-	mv mods former &&
-	mkdir mods &&
-	echo m >mods/m &&
-	git agent refresh s &&
-	test "$(seen sub/cache/o)" = o &&
-	test "$(seen mods/m)" = m &&
-	git agent stop -q s
-'
-
 test_expect_success 'a shared directory of a submodule is refreshed as well' '
 	repo inner &&
 	cd .. &&
@@ -254,24 +237,6 @@ test_expect_success 'SB-04: nothing is mounted where an agent put something else
 	git agent stop -q s
 '
 
-test_expect_success 'a directory that is gone, or a link now, stays shown as it was' '
-	repo gone &&
-	git agent start -qd -n s -- sleep 1000 &&
-	git agent shell s -- ls sub/cache &&
-	mv sub/cache x &&
-	git agent refresh s &&
-	test "$(seen sub/cache/1)" = 1 &&
-	ln -s /usr sub/cache &&
-	git agent refresh s &&
-	test "$(seen sub/cache/1)" = 1 &&
-	rm sub/cache &&
-	mkdir sub/cache &&
-	echo 9 >sub/cache/9 &&
-	git agent refresh s &&
-	test "$(seen sub/cache/9)" = 9 &&
-	git agent stop -q s
-'
-
 # Who is root can look at anything, but for this.
 no_look() {
 	if [ "$(id -u)" = 0 ]; then
@@ -324,17 +289,6 @@ test_expect_success 'a directory that is replaced between the search for secrets
 	test_must_fail seen sub/cache/1 2>/dev/null &&
 	test_must_fail seen sub/cache/.env 2>/dev/null &&
 	git agent stop -q s
-'
-
-test_expect_success 'a session that has ended or does not exist cannot be refreshed' '
-	cd r &&
-	git agent stop -q s &&
-	test_expect_code 128 git agent refresh s 2>../err &&
-	grep "session .s. does not run" ../err &&
-	grep "git agent resume s" ../err &&
-	test_expect_code 128 git agent refresh nobody 2>../err &&
-	grep "no session .nobody" ../err &&
-	test_expect_code 129 git agent refresh
 '
 
 test_expect_success 'SB-04: links of the agent lead no mount elsewhere' '

@@ -93,12 +93,6 @@ test_expect_success 'explain has JSON, with what would be held back' '
 	EOT
 '
 
-test_expect_success 'the exit status says whether a rule fires' '
-	cd r &&
-	test_expect_code 1 git agent rules explain plain &&
-	git agent rules explain plain Makefile
-'
-
 test_expect_success 'paths are relative to the current directory, and stay in the working tree' '
 	cd r/sub &&
 	git agent rules explain ../Makefile >../../out &&
@@ -136,29 +130,6 @@ test_expect_success 'links are not followed, fifos not read, odd names not print
 	! grep "$(printf "\033")" ../out &&
 	test "$(grep -c "odd" ../out)" -ge 1 &&
 	rm link fifo "$odd"
-'
-
-test_expect_success 'a file in place of a directory, or a directory of a file, is judged as it is' '
-	cd r &&
-	git stash -q -u &&
-	mv Makefile m &&
-	mkdir Makefile &&
-	echo x >Makefile/run.sh &&
-	rm -rf sub &&
-	echo x >sub &&
-	git agent rules explain Makefile Makefile/run.sh sub >../out &&
-	grep "^Makefile (a directory" ../out &&
-	grep "scripts-by-convention" ../out &&
-	rm -r Makefile sub &&
-	mv m Makefile &&
-	mkdir sub &&
-	git stash pop -q
-'
-
-test_expect_success 'paths in a .git directory are flagged' '
-	cd r &&
-	git agent rules explain .git/config sub/.git/x >../out &&
-	test "$(grep -c "dotgit-component" ../out)" = 2
 '
 
 test_done
