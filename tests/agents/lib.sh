@@ -27,7 +27,8 @@ begin() {
 	agent=$1
 	# the system's, which needs nothing of a home
 	need PYTHON "test -x /usr/bin/python3" "there is no /usr/bin/python3"
-	need REGISTRY "npm_config_cache=$TRASH/npm timeout 60 npm view $2 version" "npm or its registry cannot be reached"
+	need REGISTRY "npm_config_cache=$TRASH/npm timeout 60 npm view $2 version" \
+		"npm or its registry cannot be reached"
 	model=$TRASH/model
 	mkdir "$model" &&
 	echo '[]' >"$model/steps"

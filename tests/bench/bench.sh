@@ -51,7 +51,8 @@ make_repo() {
 		print "commit refs/heads/main\ncommitter Bench <bench@example.com> 1700000000 +0000\ndata 4\nbase"
 		for (i = 0; i < n; i++) {
 			text = "file " i "\n"
-			printf "M 100644 inline d%d/e%d/f%d.txt\ndata %d\n%s\n", i / 10000, i / 100, i, length(text), text
+			printf "M 100644 inline d%d/e%d/f%d.txt\n", i / 10000, i / 100, i
+			printf "data %d\n%s\n", length(text), text
 		}
 	}' | git -C "$HOME/$1" -c fastimport.unpackLimit=0 fast-import --quiet
 	git -C "$HOME/$1" reset -q --hard main
@@ -103,7 +104,12 @@ bare_arguments() {
 		/^device$/ { word(); word(); if (!dev++) print "--dev\n/dev"; next }
 		/^devpts$/ { word(); next }
 		/^tmpfs$/ { mode = word(); print "--perms\n" mode "\n--tmpfs\n" inside(); next }
-		/^symlink$/ { target = word(); dest = inside(); if (index(dest, "/dev/") != 1) print "--symlink\n" target "\n" dest; next }
+		/^symlink$/ {
+			target = word()
+			dest = inside()
+			if (index(dest, "/dev/") != 1) print "--symlink\n" target "\n" dest
+			next
+		}
 		/^read-only$/ { print "--remount-ro\n" inside(); next }
 		/^mask-(file|dir)$/ {
 			kind = $0; sub(/^mask/, empty, kind)
@@ -115,7 +121,8 @@ bare_arguments() {
 			dest = inside()
 			for (n = word(); n > 0; n--) {
 				file = dest "/" word()
-				if (system("test -e \"" file "\"") == 0) late = late "--ro-bind\n" empty "-file\n" file "\n"
+				if (system("test -e \"" file "\"") == 0)
+					late = late "--ro-bind\n" empty "-file\n" file "\n"
 			}
 			next
 		}
@@ -138,6 +145,15 @@ bare_arguments() {
 }
 
 results=''
+# note FILES WHAT AGAINST JSON: one more result
+note() {
+	results="$results${results:+,}
+  {\"files\": $1, \"what\": \"$2\", \"against\": \"$3\", $4}"
+}
+# ratio_of A B
+ratio_of() {
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
+}
 # compare FILES WHAT AGAINST, then the arguments of measure: one line of the table
 compare() {
 	files=$1 what=$2 against=$3
@@ -148,17 +164,14 @@ compare() {
 		read -r bm bl bd
 		read -r more_us
 	} <"$scratch/times"
-	ratio=$(awk -v a="$am" -v b="$bm" 'BEGIN { printf "%.2f", a / b }')
-	least=$(awk -v a="$al" -v b="$bl" 'BEGIN { printf "%.2f", a / b }')
+	ratio=$(ratio_of "$am" "$bm") least=$(ratio_of "$al" "$bl")
 	awk -v n="$files" -v what="$what" -v against="$against" -v a="$am" -v b="$bm" -v r="$ratio" \
 		-v l="$least" 'BEGIN {
 		printf "%6d  %-30s %9.2f  %-27s %9.2f  %5s  %5s\n", n, what, a / 1000, against, b / 1000, r, l
 	}'
-	results="$results${results:+,}
-  {\"files\": $files, \"what\": \"$what\", \"against\": \"$against\", \"rounds\": $1,
-   \"ratio\": $ratio, \"ratio_of_least\": $least,
+	note "$files" "$what" "$against" "\"rounds\": $1, \"ratio\": $ratio, \"ratio_of_least\": $least,
    \"us\": {\"median\": $am, \"least\": $al, \"ninth_decile\": $ad},
-   \"against_us\": {\"median\": $bm, \"least\": $bl, \"ninth_decile\": $bd}}"
+   \"against_us\": {\"median\": $bm, \"least\": $bl, \"ninth_decile\": $bd}"
 }
 
 # median: of the numbers on standard input, one on a line
@@ -352,11 +365,12 @@ for n in $sizes; do
 	cd "$HOME/$n"
 	awk -v n="$n" -v rounds="$few" 'BEGIN {
 		for (r = 0; r < rounds; r++) {
-			print "commit refs/heads/next" r "\ncommitter Bench <bench@example.com> 1700000001 +0000\ndata 4\nnext"
-			print "from refs/heads/main^0"
+			print "commit refs/heads/next" r "\ncommitter Bench <bench@example.com> 1700000001 +0000"
+			print "data 4\nnext\nfrom refs/heads/main^0"
 			for (i = 0; i < n; i += n / 100) {
 				text = "next " r " of " i "\n"
-				printf "M 100644 inline d%d/e%d/f%d.txt\ndata %d\n%s\n", i / 10000, i / 100, i, length(text), text
+				printf "M 100644 inline d%d/e%d/f%d.txt\n", i / 10000, i / 100, i
+				printf "data %d\n%s\n", length(text), text
 			}
 		}
 	}' | git -c fastimport.unpackLimit=0 fast-import --quiet
@@ -373,8 +387,7 @@ read -r ours am <"$scratch/times"
 awk -v n="$n" -v ours="$ours" 'BEGIN {
 	printf "%6d  %-30s %5.1f MiB  %-27s %9s  at most 40\n", n, "memory of a warm session", ours / 1024, "", ""
 }'
-results="$results,
-  {\"files\": $n, \"what\": \"memory of a warm session\", \"kib\": $ours, \"at_most_kib\": 40960}"
+note "$n" 'memory of a warm session' nothing "\"kib\": $ours, \"at_most_kib\": 40960"
 
 # how soon there is something to read: of a session that changed a thousand files
 "$agent" start -q --base HEAD --name review -- /bin/sh -c \
@@ -405,14 +418,15 @@ head -c 1G /dev/urandom >"$scratch/plain/large"
 	read -r ours am
 	read -r gits bm
 } <"$scratch/times"
-ratio=$(awk -v a="$am" -v b="$bm" 'BEGIN { printf "%.2f", a / b }')
+ratio=$(ratio_of "$am" "$bm")
 awk -v n="$n" -v a="$am" -v b="$bm" -v ratio="$ratio" -v ours="$ours" -v gits="$gits" 'BEGIN {
-	printf "%6d  %-30s %9.2f  %-27s %9.2f  %5s\n", n, "capture: a file of 1 GiB", a / 1000, "git add", b / 1000, ratio
-	printf "%6s  %-30s %5.1f MiB  %-27s %5.1f MiB  at most 64\n", "", "  memory for that", ours / 1024, "git add", gits / 1024
+	printf "%6d  %-30s %9.2f  %-27s %9.2f  %5s\n", n, "capture: a file of 1 GiB", a / 1000, \
+		"git add", b / 1000, ratio
+	printf "%6s  %-30s %5.1f MiB  %-27s %5.1f MiB  at most 64\n", "", "  memory for that", ours / 1024, \
+		"git add", gits / 1024
 }'
-results="$results,
-  {\"files\": $n, \"what\": \"capture: a file of 1 GiB\", \"against\": \"git add\", \"ratio\": $ratio,
-   \"us\": $am, \"against_us\": $bm, \"kib\": $ours, \"against_kib\": $gits, \"at_most_kib\": 65536}"
+note "$n" 'capture: a file of 1 GiB' 'git add' "\"ratio\": $ratio, \"us\": $am, \"against_us\": $bm,
+   \"kib\": $ours, \"against_kib\": $gits, \"at_most_kib\": 65536"
 
 # a rename inside, which is announced to pid 1, and one that is not: microseconds, the least of many
 renames() {
@@ -428,8 +442,7 @@ renames() {
 }
 served=$(renames true) alone=$(renames false)
 printf '%6d  %-30s %6s us  %-27s %6s us\n' 1 'rename of a file inside' "$served" 'sandbox.rename: false' "$alone"
-results="$results,
-  {\"files\": 1, \"what\": \"rename of a file inside\", \"against\": \"sandbox.rename: false\", \"us\": $served, \"against_us\": $alone}"
+note 1 'rename of a file inside' 'sandbox.rename: false' "\"us\": $served, \"against_us\": $alone"
 
 # The relay of a network where little is allowed, against the same server reached directly, in turn with
 # it: the medians of a few rounds. What is measured runs inside and takes its own time.
@@ -438,14 +451,15 @@ sync -f "$scratch"
 mkdir -p "$HOME/aihome"
 chmod 700 "$HOME/aihome"
 cp "$TEST_BUILDDIR/tests/helpers/traffic" "$HOME/aihome/traffic"
-"$TEST_BUILDDIR/tests/helpers/traffic" serve 127.0.0.1 >"$scratch/port" &
+traffic=$TEST_BUILDDIR/tests/helpers/traffic
+"$traffic" serve 127.0.0.1 >"$scratch/port" &
 server=$!
 trap 'kill $server; cd /; chmod -R u+rwX "$scratch"; rm -rf "$scratch"' EXIT
 while [ ! -s "$scratch/port" ]; do sleep 0.1; done
 read -r port <"$scratch/port"
 for how in 'bulk 1024' 'ping 4000' 'open 400' 'many 500'; do
 	for _ in $(seq "$few"); do
-		echo "direct ${how% *} $("$TEST_BUILDDIR/tests/helpers/traffic" "${how% *}" 127.0.0.1 "$port" "${how#* }")"
+		echo "direct ${how% *} $("$traffic" "${how% *}" 127.0.0.1 "$port" "${how#* }")"
 		echo "relayed ${how% *} $("$agent" start -q --base HEAD --allow "localhost:$port" -- \
 			"$HOME/traffic" "${how% *}" 127.0.0.1 "$port" "${how#* }")"
 	done
@@ -455,22 +469,21 @@ middle() {
 	awk -v where="$1" -v what="$2" '$1 == where && $2 == what { print $3 }' "$scratch/traffic" | median
 }
 relayed=$(middle relayed bulk) direct=$(middle direct bulk)
-ratio=$(awk -v a="$relayed" -v b="$direct" 'BEGIN { printf "%.2f", a / b }')
-printf '%6d  %-30s %6d MiB/s %-26s %6d MiB/s %4s  at least 0.50\n' 1 'relay: one stream' "$relayed" 'direct' "$direct" "$ratio"
-results="$results,
-  {\"files\": 1, \"what\": \"relay: one stream\", \"against\": \"direct\", \"ratio\": $ratio, \"mib_s\": $relayed, \"against_mib_s\": $direct}"
+ratio=$(ratio_of "$relayed" "$direct")
+printf '%6d  %-30s %6d MiB/s %-26s %6d MiB/s %4s  at least 0.50\n' 1 'relay: one stream' "$relayed" \
+	direct "$direct" "$ratio"
+note 1 'relay: one stream' direct "\"ratio\": $ratio, \"mib_s\": $relayed, \"against_mib_s\": $direct"
 for what in ping open; do
 	relayed=$(middle relayed $what) direct=$(middle direct $what)
-	[ $what = ping ] && name='relay: a byte there and back' bar=', at most 200' || name='relay: the same, with connecting' bar=''
+	name='relay: the same, with connecting' bar=''
+	[ $what != ping ] || name='relay: a byte there and back' bar=', at most 200'
 	more=$(awk -v a="$relayed" -v b="$direct" 'BEGIN { printf "%.1f", a - b }')
 	printf '%6d  %-30s %6s us  %-27s %6s us  more: %s%s\n' 1 "$name" "$relayed" 'direct' "$direct" "$more" "$bar"
-	results="$results,
-  {\"files\": 1, \"what\": \"$name\", \"against\": \"direct\", \"us\": $relayed, \"against_us\": $direct, \"more_us\": $more}"
+	note 1 "$name" direct "\"us\": $relayed, \"against_us\": $direct, \"more_us\": $more"
 done
 relayed=$(middle relayed many)
 printf '%6d  %-30s %6d     %-27s %6d\n' 1 'relay: connections at once' "$relayed" 'asked for' 500
-results="$results,
-  {\"files\": 1, \"what\": \"relay: connections at once\", \"against\": \"asked for\", \"count\": $relayed, \"against_count\": 500}"
+note 1 'relay: connections at once' 'asked for' "\"count\": $relayed, \"against_count\": 500"
 
 # all rules on that many changed paths, content read and all, against a tenth of them: processor time,
 # the least of three
@@ -480,12 +493,11 @@ flags() {
 	done | awk '!least || $3 < least { least = $3 } END { print least }'
 }
 many=$(flags 100000) few_paths=$(flags 10000)
-ratio=$(awk -v a="$many" -v b="$few_paths" 'BEGIN { printf "%.2f", a / b }')
+ratio=$(ratio_of "$many" "$few_paths")
 printf '%6d  %-30s %9.2f  %-27s %9.2f  %5s\n' 100000 'flags: changed paths, all rules' "$many" \
 	'a tenth of them' "$few_paths" "$ratio"
-results="$results,
-  {\"files\": 100000, \"what\": \"flags: changed paths, all rules\", \"against\": \"a tenth of them\", \"ms\": $many, \"against_ms\": $few_paths}"
-growth=$(awk -v a="$first" -v b="$last" 'BEGIN { printf "%.2f", b / a }')
+note 100000 'flags: changed paths, all rules' 'a tenth of them' "\"ms\": $many, \"against_ms\": $few_paths"
+growth=$(ratio_of "$last" "$first")
 echo "a warm start at the last size against one at the first: $growth"
 cat >"$TEST_BUILDDIR/bench.json" <<EOF_JSON
 {"kernel": "$(uname -r)", "bwrap": "$("$bwrap" --version)", "git": "$(git version)",

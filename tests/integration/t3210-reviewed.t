@@ -108,6 +108,21 @@ assert not [f for f in flags if f[\"path\"] == \"w\"], flags" &&
 	test ! -e astextplain.exe
 '
 
+test_expect_success 'a file that is moved to where it runs is flagged there' '
+	make_repo moved "seq 40 >docs-a.md" &&
+	cd moved &&
+	git agent start -q --name moved -- sh -c "
+		mkdir -p .github/workflows &&
+		git mv docs-a.md .github/workflows/a.yml &&
+		git commit -qm move" &&
+	git agent review --json moved >../json &&
+	python3 - ../json <<-\EOT
+	import json, sys
+	flags = [(f["id"], f["path"]) for f in json.load(open(sys.argv[1]))["flags"]]
+	assert ("ci-github", ".github/workflows/a.yml") in flags and all(p != "docs-a.md" for _, p in flags), flags
+	EOT
+'
+
 test_expect_success 'GT-07: landing overwrites no uncommitted work and follows no link' '
 	make_repo land &&
 	cd land &&
