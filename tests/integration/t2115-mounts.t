@@ -290,27 +290,4 @@ test_expect_success 'a shared directory can be emptied and filled, and not be re
 	unharmed
 '
 
-test_lazy_prereq NPM 'npm --version'
-test_expect_success NPM 'npm ci and npm install work in a shared node_modules, and leave the user'\''s as it was' '
-	git init -q "$HOME/n" &&
-	cd "$HOME/n" &&
-	mkdir m &&
-	echo "{\"name\":\"m\",\"version\":\"1.0.0\"}" >m/package.json &&
-	(cd m && npm pack --offline --silent >/dev/null && mv m-1.0.0.tgz ..) &&
-	rm -r m &&
-	echo "{\"name\":\"n\",\"version\":\"1.0.0\",\"dependencies\":{\"m\":\"file:m-1.0.0.tgz\"}}" >package.json &&
-	npm install --offline --no-audit --no-fund --silent &&
-	echo node_modules >.gitignore &&
-	git add -A &&
-	git commit -qm n &&
-	echo user >node_modules/m/mark &&
-	git agent start -q -- sh -c "
-		test -e node_modules/m/mark &&
-		npm ci --offline --no-audit --no-fund --silent &&
-		test ! -e node_modules/m/mark &&
-		test -e node_modules/m/package.json &&
-		npm install --offline --no-audit --no-fund --silent" &&
-	test "$(cat node_modules/m/mark)" = user
-'
-
 test_done

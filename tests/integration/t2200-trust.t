@@ -189,25 +189,6 @@ test_expect_success 'trust counts in one repository and its worktrees, not in cl
 	test "$(value secrets.allow)" = test/
 '
 
-test_expect_success 'the 64 newest of the trusted contents are kept' '
-	repo many "$loose" &&
-	git agent trust -y &&
-	dir=$(dirname "$(pins)") &&
-	for i in $(seq 63); do
-		{ echo "# $i" && cat "$dir"/*; } | head -c 500 >../pin &&
-		name=$dir/$(sha256sum <../pin | cut -d" " -f1) &&
-		mv ../pin "$name" &&
-		chmod 600 "$name" &&
-		touch -d "@$i" "$name" &&
-		oldest=${oldest:-$name} || exit 1
-	done &&
-	file "secrets: {allow: [last]}\n" &&
-	git agent trust -y >/dev/null &&
-	test "$(pins | wc -l)" = 64 &&
-	test "$(value secrets.allow)" = last &&
-	test ! -e "$oldest"
-'
-
 # ---- sessions ---------------------------------------------------------------------------------------
 
 require_sandbox
@@ -263,21 +244,6 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 	test "$(value secrets.mode)" = mask &&
 	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
 	grep "secrets.mode. needs trust" ../err
-'
-
-test_expect_success 'a published port that other machines reach is called that, in trust and at the start' '
-	ports="auto:3000, \"127.0.0.9:auto:3001\", \"0.0.0.0:auto:3002\", \"[::]:auto:3004\"" &&
-	repo ports "network:\n  mode: none\n  publish: [$ports]\n" &&
-	test_expect_code 1 git agent trust --show >../out &&
-	test "$(grep -c "listen on your machine" ../out)" = 4 &&
-	grep "where others on the network reach it" ../out | sed "s/^[^(]*(//; s/).*//" >../open &&
-	test_prints "0.0.0.0:auto:3002\n[::]:auto:3004" cat ../open &&
-	git rm -q .agentdev.yaml &&
-	git commit -qm none &&
-	git agent -c network.publish=auto:3000 -c network.publish=0.0.0.0:auto:3002 \
-		start --no-network -- true 2>../err &&
-	grep "port 3000 is published at 127.0.0.1:[0-9]*\$" ../err &&
-	grep "port 3002 is published at 0.0.0.0:[0-9]*, where others on the network reach it\$" ../err
 '
 
 test_expect_success 'PS-01: trusted contents and their place are not visible in a session' '

@@ -47,15 +47,6 @@ test_expect_success 'names and values that are none are refused with their place
 	test_expect_code 129 git agent -c env.set=PATH=/x config
 '
 
-test_expect_success 'the printed configuration can be used as one' '
-	user "env:\n  pass: [A, B_*]\n  set: {ONE: \"1 # x\", TWO: \"a=b: {c}\", EMPTY: \"\"}\n" &&
-	git agent config >../one &&
-	grep "  pass: .A, \"B_\*\"." ../one &&
-	cp ../one "$conf" &&
-	git agent config >../two &&
-	test_cmp ../one ../two
-'
-
 require_sandbox
 
 test_expect_success 'env.pass and env.set give what they name; set wins over passed' '

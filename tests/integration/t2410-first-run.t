@@ -152,19 +152,6 @@ test_expect_success 'PS-02: nothing that an agent puts in its place leads an imp
 	grep three "$theirs"
 '
 
-test_expect_success 'a login is imported for homes of each mode' '
-	chmod -R u+w "$HOME/aihome" &&
-	rm -rf "$HOME/aihome" &&
-	cd / &&
-	git agent home import -y claude &&
-	cd "$HOME/p" &&
-	git agent -c home_mode=project start -- claude "cat ~/$login" >out 2>err &&
-	grep three out &&
-	! grep "not logged in" err &&
-	git agent -c home_mode=overlay start -q -- claude "cat ~/$login" >out &&
-	grep three out
-'
-
 test_expect_success 'the user'\''s name and habits for git are known in a session, commands and keys are not' '
 	chmod -R u+w "$HOME/aihome" &&
 	rm -rf "$HOME/aihome" &&

@@ -157,16 +157,6 @@ port=$(cat port4) other=$(cat other4)
 sockets=$(test_directory_in /tmp)
 serve unix word "$sockets/s" "from a socket"
 
-test_expect_success 'without settings a session has the network of the host' '
-	cd r &&
-	git agent start -q -- python3 try.py localhost:$port 127.0.0.1:$other >../out &&
-	{
-		echo "localhost:$port ping"
-		echo "127.0.0.1:$other ping"
-	} >../want &&
-	test_cmp ../want ../out
-'
-
 test_expect_success 'with --network none there is only lo, and each refused connection is named' '
 	cd r &&
 	git agent start --name none --network none -- sh -c "
@@ -393,22 +383,6 @@ test_expect_success 'PS-01: a repository can take the network away, but needs tr
 	git agent start -q -- python3 try.py localhost:$port >../out &&
 	grep "localhost:$port ping" ../out &&
 	! ls "$HOME"/.local/state/git-agent/*/network
-'
-
-test_expect_success 'a dry run says which network the session would have' '
-	cd r &&
-	while IFS="|" read -r options said; do
-		git agent start --dry-run $options -- true >../out &&
-		grep "network: $said\$" ../out ||
-			exit 1
-	done <<-END &&
-	--allow localhost:$port|only what is listed: localhost:$port
-	--network allow|only what is listed: nothing
-	--allow a:1 --allow b:1 --allow c:1 --allow d:1 --allow e:1 --allow f:1|.*a:1, b:1, c:1, d:1 and 2 more
-	--no-network|none.*
-	END
-	git agent start --dry-run -- true >../out &&
-	! grep network: ../out
 '
 
 test_expect_success 'an agent reaches the hosts that it needs without a list, and other commands do not' '

@@ -68,16 +68,6 @@ signs() {
 	test_prints "600 socket\n700 directory" tail -n 2 err
 }
 
-test_expect_success GPG 'gpg in a session signs by the agent outside, through its extra socket in the home' '
-	gpgconf --launch gpg-agent &&
-	extra=$(gpgconf --list-dirs agent-extra-socket) &&
-	test -S "$extra" &&
-	printf "network:\n  sockets: [\"%s:~/.gnupg/S.gpg-agent\"]\n" "$extra" |
-		signs "~/.gnupg/S.gpg-agent" &&
-	test_must_fail git -C r agent -c network.mode=none start -q -- \
-		sh -c "echo text | gpg --batch --no-autostart --clearsign"
-'
-
 test_expect_success GPG 'gpg and git sign by a socket in a directory of the system' '
 	gpgconf --launch gpg-agent &&
 	extra=$(gpgconf --list-dirs agent-extra-socket) &&

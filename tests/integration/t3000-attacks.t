@@ -228,35 +228,9 @@ test_expect_success 'TT-04 OV-10 GT-12: no output has control characters of name
 	! grep "$(printf "\033")" ../log
 '
 
-test_expect_success 'RV-01 RV-02 RV-03 GT-13: other spellings, links, and files that come and go are held back' '
-	make_repo flags "
-		mkdir .vscode scripts &&
-		echo {} >.vscode/settings.json &&
-		echo echo >scripts/run.sh" &&
+test_expect_success 'RV-03 GT-13: a file that comes and goes in the agent'\''s commits is in none of the branch' '
+	make_repo flags &&
 	cd flags &&
-	mkdir -p .git/hooks &&
-	printf "#!/bin/sh\nsh scripts/run.sh\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
-	attack f1 "
-		echo e >.ENVRC
-		echo e >\".envrc \"
-		echo e >\"\$(printf \".env\342\200\214rc\")\"
-		mkdir .VSCode
-		echo {} >.VSCode/tasks.json
-		chmod +x scripts/run.sh" &&
-	test_must_fail git rev-parse -q --verify refs/heads/agent/f1 &&
-	git rev-parse -q --verify refs/agent/f1/held &&
-	attack f2 "
-		rm -r .vscode scripts
-		mkdir z
-		echo {} >z/tasks.json
-		ln -s z .vscode
-		mkdir s2
-		echo evil >s2/run.sh
-		ln -s s2 scripts" &&
-	git ls-tree -r agent/f2 >../tree &&
-	grep "	s2/run.sh\$" ../tree &&
-	! grep "^120000" ../tree &&
 	attack f3 "
 		echo e >.envrc
 		git add .envrc

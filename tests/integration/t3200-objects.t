@@ -55,29 +55,6 @@ assert any(x[\"severity\"] == \"critical\" and x[\"path\"].startswith(\"v/x/\") 
 	test ! -e "$TRASH/ran"
 '
 
-test_expect_success STRACE 'GT-20: only programs of a short list are executed, and none of the project' '
-	make_repo trace "echo \"* text=auto\" >.gitattributes" &&
-	cd trace &&
-	strace -f -qq -e trace=execve,execveat -o ../trace.out git agent start --name t -- sh -c "
-		printf \"1\r\n\" >c
-		git add c
-		git commit -qm c
-		echo w >w" &&
-	for c in "show t" "review t" "land t"; do
-		strace -f -qq -e trace=execve,execveat -o ../trace.one git agent $c || exit 1
-		cat ../trace.one >>../trace.out
-	done &&
-	grep " = 0$" ../trace.out |
-		sed -n "s/^[0-9]* *execve(\"\([^\"]*\)\".*/\1/p" |
-			sed "s,.*/,," |
-			sort -u >../got &&
-	cat ../got &&
-	grep -x git ../got &&
-	grep -x bwrap ../got &&
-	! grep -vxE "git|git-agent|git-agent-main|git-agent-stage|bwrap|init|sh|cat|git-lfs" ../got &&
-	! grep "execveat(\|execve(\"$PWD" ../trace.out
-'
-
 # ---- the stores --------------------------------------------------------------------
 
 test_expect_success 'GT-04: a session cannot change the user'\''s repository' '
@@ -398,23 +375,6 @@ test_expect_success 'GT-05: a file that git refuses stays in the session, and th
 	gitmodulesUpdate|.gitmodules|printf "[submodule \"x\"]\n\tupdate = !x\n" >.gitmodules
 	gitattributesLineLength|.gitattributes|perl -e "print qq(x ), qq(y) x 3000, qq(\n)" >.gitattributes
 	END
-	clean_store
-'
-
-test_expect_success 'GT-05: of many files that git refuses ten are named, and the others counted' '
-	cd both &&
-	attack all "
-		for d in 1 2 3 4 5 6 7 8 9 10 11 12; do
-			mkdir \$d
-			printf \"[submodule \\\"\$d\\\"]\n\tpath = -x\n\" >\$d/.gitmodules
-		done
-		mkdir 1b
-		cp 1/.gitmodules 1b/
-		echo w >w" &&
-	git agent show all >../show &&
-	test "$(grep -c "  note: .*git refuses it" ../show)" = 10 &&
-	grep "3 more files that git refuses stay" ../show &&
-	grep "same content" ../show &&
 	clean_store
 '
 

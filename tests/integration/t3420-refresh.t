@@ -91,25 +91,6 @@ test_expect_success 'files written inside stay in front of those of the host' '
 	test_prints host cat mods/other/f
 '
 
-test_expect_success 'files that a program has open stay open over a refresh' '
-	cd r &&
-	{
-		git agent shell s -- python3 -c "if 1:
-	    import os
-	    w, r = open(\"mods/open\", \"w\"), open(\"mods/other/f\")
-	    os.chdir(\"mods/other\"); open(\"../../ready\", \"w\").close()
-	    while not os.path.exists(\"../../go\"): pass
-	    w.write(\"late\"); w.close()
-	    assert r.read() == \"mine\n\" and open(\"../open\").read() == \"late\"
-	    assert os.getcwd().endswith(\"mods/other\")" &
-	} &&
-	busy=$! &&
-	test_wait_for "git agent shell s -- test -e ready" &&
-	git agent refresh s &&
-	git agent shell s -- touch go &&
-	wait $busy
-'
-
 # anew DIR FILE TEXT: what the host does with a build directory
 anew() {
 	rm -r "$1" &&

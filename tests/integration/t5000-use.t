@@ -184,27 +184,4 @@ test_expect_success 'exit statuses say what to do next' '
 	test_expect_code 3 git agent start -- sh -c "exit 3"
 '
 
-test_expect_success 'a start names the whole branch that the session is based on' '
-	git init -q slash &&
-	cd slash &&
-	git commit -q --allow-empty -m a &&
-	git switch -qc topic/login &&
-	git agent start --name s true 2>../err &&
-	grep "base .* of topic/login$" ../err &&
-	git switch -q --orphan new/one &&
-	test_expect_code 125 git agent start true 2>../err &&
-	grep "branch .new/one. has no commit" ../err
-'
-
-test_expect_success 'a name that a session or a branch has is refused' '
-	make_repo name &&
-	cd name &&
-	git agent start --name k -- sh -c "echo b >b" &&
-	test_expect_code 125 git agent start --name k true 2>../err &&
-	grep "git agent drop k" ../err &&
-	git branch agent/own &&
-	test_expect_code 125 git agent start --name own true 2>../err &&
-	grep "delete the branch" ../err
-'
-
 test_done
