@@ -7,7 +7,7 @@ test_description='Claude Code from npm, with a scripted model: edit, commit, cap
 begin claude @anthropic-ai/claude-code
 export ANTHROPIC_BASE_URL="$url" ANTHROPIC_API_KEY=sk-of-the-test LANG=C.UTF-8
 
-test_expect_success 'it is installed into the agents home, where its program runs' '
+test_expect_success 'Claude Code is installed into the agents'\'' home, and runs from there' '
 	git agent agents install claude &&
 	git agent agents list --json >list &&
 	grep "\"where\": \"home\"" list &&
@@ -19,7 +19,7 @@ test_expect_success 'it is installed into the agents home, where its program run
 	test ! -e "$HOME/.claude"
 '
 
-test_expect_success 'it works alone, detached: edits, a commit, and what is left over' '
+test_expect_success 'Claude Code works alone in a session' '
 	rm -f list out &&
 	tell &&
 	git agent start -q -d --name s claude -p "do it" &&
@@ -27,16 +27,9 @@ test_expect_success 'it works alone, detached: edits, a commit, and what is left
 	check_session s
 '
 
-test_expect_success 'its model was asked with the key; its commands found identity, home and locale' '
-	check_inside
-'
+rest_of_session
 
-test_expect_success 'what it did is reviewed and landed' '
-	rm -f list out err last &&
-	check_land s
-'
-
-test_expect_success 'it goes on with its conversation' '
+test_expect_success 'a resumed session continues its conversation' '
 	printf "[{\"run\": \"echo remember-me\"}]" >"$model/steps" &&
 	git agent start -q --name r claude -p "begin" &&
 	: >"$model/log" &&

@@ -18,7 +18,7 @@ env_key = "OPENAI_API_KEY"
 wire_api = "responses"
 EOF
 
-test_expect_success 'it is installed into the agents home, where its program runs' '
+test_expect_success 'Codex CLI is installed into the agents'\'' home, and runs from there' '
 	git agent agents install codex &&
 	git agent start -q -- codex --version >out &&
 	grep "^codex-cli [0-9]" out &&
@@ -26,7 +26,7 @@ test_expect_success 'it is installed into the agents home, where its program run
 	test ! -e "$HOME/.codex"
 '
 
-test_expect_success 'it works alone, without asking and without a sandbox of its own' '
+test_expect_success 'Codex CLI works alone in a session' '
 	rm -f out &&
 	tell &&
 	git agent start -q --name s codex exec "do it" >"$TRASH/out" 2>"$TRASH/err" &&
@@ -35,13 +35,5 @@ test_expect_success 'it works alone, without asking and without a sandbox of its
 	check_session s
 '
 
-test_expect_success 'its model was asked with the key; its commands found identity, home and locale' '
-	check_inside
-'
-
-test_expect_success 'what it did is reviewed and landed' '
-	rm -f list out err last &&
-	check_land s
-'
-
+rest_of_session
 test_done

@@ -114,3 +114,12 @@ check_inside() {
 	grep "^$HOME\$" last &&
 	grep "C.UTF-8" last
 }
+
+# What is the same for each, of the session `s`
+rest_of_session() {
+	test_expect_success 'its model got the key; its commands found identity, home and locale' check_inside
+	test_expect_success 'its work is reviewed and landed' '
+		rm -f list out err last &&
+		check_land s
+	'
+}

@@ -16,7 +16,7 @@ cat >"$conf/opencode.json" <<-EOF
     "models": { "m": { "name": "m" } } } } }
 EOF
 
-test_expect_success 'it is installed into the agents home, where its program runs' '
+test_expect_success 'OpenCode is installed into the agents'\'' home, and runs from there' '
 	git agent agents install opencode &&
 	git agent start -q -- opencode --version >out &&
 	grep "^[0-9.]*\$" out &&
@@ -24,20 +24,12 @@ test_expect_success 'it is installed into the agents home, where its program run
 	test ! -e "$HOME/.config/opencode"
 '
 
-test_expect_success 'it works alone, without asking' '
+test_expect_success 'OpenCode works alone in a session' '
 	rm -f out &&
 	tell &&
 	git agent start -q --name s opencode run "do it" &&
 	check_session s
 '
 
-test_expect_success 'its model was asked with the key; its commands found identity, home and locale' '
-	check_inside
-'
-
-test_expect_success 'what it did is reviewed and landed' '
-	rm -f list out err last &&
-	check_land s
-'
-
+rest_of_session
 test_done

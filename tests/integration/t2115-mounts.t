@@ -270,8 +270,6 @@ test_expect_success 'mount points in the home are marked, and no other session o
 	printf "a\nnvm\nbin\n" | cmp - out
 '
 
-# ---- a shared directory is one --------------------------------------------------------------------
-
 test_expect_success 'a shared directory can be emptied and filled, and not be removed' '
 	cd "$HOME/w/p" &&
 	git agent start --name e -- sh -c "

@@ -193,14 +193,4 @@ test_expect_success 'the AppArmor profile names the directories, and bwrap only 
 	grep "cannot stand in an AppArmor profile" err
 '
 
-test_expect_success 'make install adds the AppArmor profile only where AppArmor is, or into a package' '
-	make -s -C "$TEST_BUILDDIR" apparmordir="$PWD/nowhere" install-data-hook &&
-	test ! -e nowhere &&
-	m="make -s -C $TEST_BUILDDIR DESTDIR=$PWD/dest" &&
-	$m apparmordir="$PWD/where" install-data-hook &&
-	grep "^@{GIT_AGENT_DIRS}=" "dest$PWD/where/git-agent" &&
-	$m apparmordir="$PWD/where" uninstall-hook &&
-	test ! -e "dest$PWD/where/git-agent"
-'
-
 test_done

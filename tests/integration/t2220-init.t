@@ -108,31 +108,6 @@ test_expect_success 'ports of compose files are suggested at the address where t
 	END
 '
 
-test_expect_success 'ports of several services are suggested, 256 at most' '
-	tree services &&
-	cat >compose.yaml <<-\END &&
-	services:
-	  a:
-	    image: mysql:8
-	    ports: ["3307:3306"]
-	  b:
-	    ports:
-	      - 127.0.0.1:3308:3306
-	    image: "mariadb"
-	  c:
-	    image: redis:7
-	    ports: [6379, "16379:63790", "99999:6379"]
-	  d:
-	    image: postgres:16
-	END
-	test_prints "localhost:3307\nlocalhost:3308\nlocalhost:5432" suggested &&
-	{
-		yes "image: postgres" | head -9000 &&
-		seq -f "%.0f:5432" 20000 29999
-	} >compose.yaml &&
-	test "$(suggested | grep -c localhost)" = 256
-'
-
 # a python3 that comes before the system's may lack what that has
 schema_python=$(command -v python3)
 "$schema_python" -c "import jsonschema, yaml" 2>/dev/null || schema_python=/usr/bin/python3

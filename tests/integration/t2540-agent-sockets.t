@@ -202,13 +202,8 @@ test_expect_success 'links of the user that lead elsewhere are followed to socke
 
 test_expect_success 'a socket that does not exist is named at the start, once' '
 	git -C r agent -c "network.sockets=~/later/s" -c "network.sockets=~/open/s" start -- true 2>err &&
-	grep -c "network.sockets: there is no .$HOME/later/s. now" err >n &&
-	test "$(cat n)" = 1 &&
-	! grep "open/s" err &&
-	git -C r agent -c "network.sockets=~/serve.py" start -- true 2>err &&
-	grep "network.sockets: .$HOME/serve.py. is no socket" err &&
-	git -C r agent -c "network.sockets=~/later/s" start --no-network -- true 2>err &&
-	! grep later err
+	test "$(grep -c "network.sockets: there is no .$HOME/later/s. now" err)" = 1 &&
+	! grep "open/s" err
 '
 
 test_expect_success 'PS-01: a socket named by a repository needs trust, which says what it allows' '

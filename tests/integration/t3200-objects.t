@@ -31,8 +31,6 @@ lib='raw() { git hash-object -w --stdin --literally -t $1; }
 entry() { printf "%s %s\\0" "$1" "$2"; printf %s $3 | perl -ne "print pack(q(H*), \$_)"; }
 b=$(echo blob | git hash-object -w --stdin)'
 
-# ---- what is run ------------------------------------------------------------------
-
 test_expect_success 'GT-02: a repository that lies in the tree as files is flagged critical, and git never uses it' '
 	make_repo bare &&
 	cd bare &&
@@ -54,8 +52,6 @@ assert any(x[\"severity\"] == \"critical\" and x[\"path\"].startswith(\"v/x/\") 
 	for d in . u v/x; do test ! -d "$d" || (cd "$d" && git status) || :; done &&
 	test ! -e "$TRASH/ran"
 '
-
-# ---- the stores --------------------------------------------------------------------
 
 test_expect_success 'GT-04: a session cannot change the user'\''s repository' '
 	make_repo store "echo more >more" &&

@@ -297,13 +297,14 @@ test_expect_success STRACE 'the trace has what runs inside, and a hook of the us
 	only $outside .git/hooks/post-merge
 '
 
-test_expect_success STRACE 'start, capture, list, show, review, diff and drop execute nothing of the agent' '
+test_expect_success STRACE 'capture by the next command, show, review, diff and drop execute nothing of the agent' '
 	evil_session life &&
-	traced git agent start -q --name evil -- sh "$HOME/plant" &&
+	! traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant" &&
 	programs inside | grep "/evil$" &&
+		# captures what was interrupted
+	traced git agent list &&
 	git log --format=%s refs/agent/evil/orig | grep -x "evil in the tree" &&
 	git show refs/agent/evil/orig:rest >/dev/null &&
-	traced git agent list &&
 	traced git agent show evil &&
 	traced git agent review evil >../review &&
 	grep "critical" ../review &&
@@ -312,14 +313,6 @@ test_expect_success STRACE 'start, capture, list, show, review, diff and drop ex
 	grep "^+.*rest" ../diff &&
 	traced git agent capture evil &&
 	traced git agent drop --force evil &&
-	only $outside
-'
-
-test_expect_success STRACE 'the next command captures an interrupted session without executing anything of it' '
-	evil_session killed &&
-	! traced env GIT_AGENT_FAULT=capture:export:kill git agent start -q --name evil -- sh "$HOME/plant" &&
-	traced git agent list &&
-	git rev-parse -q --verify refs/agent/evil/orig &&
 	only $outside env
 '
 
@@ -343,14 +336,14 @@ test_expect_success STRACE 'diff, list and show execute nothing of a running ses
 	wait $pid
 '
 
-test_expect_success STRACE 'landing all of it, accepted, beside uncommitted work executes nothing of it' '
+test_expect_success STRACE 'start, and landing all of it beside uncommitted work, execute nothing of the agent' '
 	evil_session carried &&
 	echo mine >>a &&
-	git agent start -q --name evil -- sh "$HOME/plant" &&
+	traced git agent start -q --name evil -- sh "$HOME/plant" &&
 	traced git agent review --accept-all --critical evil &&
 	traced git agent land evil &&
 	git cat-file -e HEAD:evil &&
-	only git git-agent git-agent-main
+	only $outside
 '
 
 # post-merge is a hook that git-lfs itself puts into the user's repository

@@ -189,8 +189,6 @@ test_expect_success 'each captured cell has the mode and the bytes that the agen
 	test_cmp ../want ../got
 '
 
-# ---- directories that were renamed ------------------------------------------------------
-
 # process 1 looks a path up by it, and leaves the call to the overlay where it cannot
 test_lazy_prereq OPENAT2 'test -z "${NO_OPENAT2-}"'
 

@@ -144,18 +144,11 @@ assert [base64.b64decode(f[\"path_b64\"]) for f in files if \"path_b64\" in f] =
 '
 
 test_expect_success 'version --build names the libraries it was built with' '
-	git agent version --build --json >build.json &&
-	python3 - <<-\EOF
-	import json, os, shutil, subprocess
-	build = json.load(open("build.json"))["build"]
-	assert list(build) == "libgit2 libseccomp jansson nettle libyaml zlib compiler programs".split(), build
-	assert os.path.exists(build["programs"] + "/git-agent-stage"), build
-	# what pkg-config says, where it is there
-	for name in list(build)[:6] if shutil.which("pkg-config") else []:
-	    command = ["pkg-config", "--modversion", {"libyaml": "yaml-0.1"}.get(name, name)]
-	    p = subprocess.run(command, capture_output=True, text=True)
-	    assert p.returncode or p.stdout.strip() == build[name], (name, p)
-	EOF
+	git agent version --build --json | python3 -c "
+import json, os, sys
+build = json.load(sys.stdin)[\"build\"]
+assert list(build) == \"libgit2 libseccomp jansson nettle libyaml zlib compiler programs\".split(), build
+assert all(build.values()) and os.path.exists(build[\"programs\"] + \"/git-agent-stage\"), build"
 '
 
 test_expect_success 'exit statuses say what to do next' '
