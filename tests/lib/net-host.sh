@@ -55,7 +55,7 @@ if [ -z "${GA_NET_HOST-}" ]; then
 	[ "$(id -u)" = 0 ] || {
 		# shellcheck source=tests/lib/scratch.sh
 		. "$TEST_SRCDIR/tests/lib/scratch.sh"
-		net_scratch=$(scratch_base)/git-agent-test-host-$(id -u)
+		net_scratch=${TEST_DIR:-$(scratch_base)/git-agent-test-host-$(id -u)}
 		mkdir -p "$net_scratch" || exit 1
 		export net_scratch
 		net_root='
@@ -67,7 +67,8 @@ if [ -z "${GA_NET_HOST-}" ]; then
 			done
 			mkdir -p "$root/scratch" "$root/.old" && mount --bind "$net_scratch" "$root/scratch" &&
 			cd "$root" && pivot_root . .old && umount -l /.old && rmdir /.old && cd / || exit
-			GIT_AGENT_TEST_TMPDIR=/scratch && export GIT_AGENT_TEST_TMPDIR'
+			GIT_AGENT_TEST_TMPDIR=/scratch TEST_DIR=${TEST_DIR:+/scratch}
+			export GIT_AGENT_TEST_TMPDIR TEST_DIR'
 	}
 	net_setup="$net_setup
 $net_root"
