@@ -115,6 +115,14 @@ test_expect_success 'a changed file needs trust again, and shows what is new and
 	! grep "^  [+-]" ../out
 '
 
+test_expect_success TTY 'a setting that is gone is named once where it asks' '
+	repo once "secrets:\n  allow: [one, two]\n" &&
+	git agent trust -y &&
+	file "secrets:\n  allow: [one]\nlimits:\n  tasks: 0\n" &&
+	"$pty" expect="trust it" send="n\r" expect="not trusted" exit=1 -- git agent trust >../out &&
+	test "$(grep -c "  - show files that match two," ../out)" = 1
+'
+
 test_expect_success 'a named commit is trusted, an edit of the working tree is not' '
 	repo named "$loose" &&
 	git tag first &&
@@ -244,6 +252,16 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 	test "$(value secrets.mode)" = mask &&
 	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
 	grep "secrets.mode. needs trust" ../err
+'
+
+test_expect_success 'network.allow that has no effect is named with its place, unless the network is restricted' '
+	repo noeffect "dirty: carry\n" &&
+	mkdir -p "${conf%/*}" &&
+	printf "network:\n  allow: [a.example:1]\n" >"$conf" &&
+	git agent start -- true 2>../err &&
+	grep "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" ../err &&
+	git agent start --network allow -- true 2>../err &&
+	! grep "no effect" ../err
 '
 
 test_expect_success 'PS-01: trusted contents and their place are not visible in a session' '

@@ -90,18 +90,6 @@ test_expect_success 'what is written to a directory of mounts.rw is there, in no
 	grep "WRITABLE.*$HOME/shared" ../err
 '
 
-test_expect_success 'directories outside of home are shown at their place' '
-	d=$(mktemp -d "$TRASH/mount-XXXXXX") &&
-	test_when_finished "rm -rf $d" &&
-	mkdir "$d/rw" "$d/ro" &&
-	echo r >"$d/ro/f" &&
-	user "mounts: {ro: [$d/ro], rw: [$d/rw]}\n" &&
-	test_expect_code 1 start "cat $d/ro/f; echo w >$d/rw/f; touch $d/ro/g" >../got 2>&1 &&
-	grep "^r\$" ../got &&
-	test "$(cat "$d/rw/f")" = w &&
-	test ! -e "$d/ro/g"
-'
-
 test_expect_success 'SB-20 SB-08: credentials, the system, repositories and sockets are not shown' '
 	(
 		cd .. &&

@@ -42,22 +42,6 @@ test_expect_success 'ignored files are shown, unless --ignored or the settings h
 	test_expect_code 129 git agent start --ignored some -- true
 '
 
-test_expect_success 'a repository can hide ignored files, and not show what the user hides' '
-	cd r &&
-	echo "ignored: hide" >.agentdev.yaml &&
-	git add .agentdev.yaml &&
-	git commit -qm c &&
-	test "$(seen)" = "untracked " &&
-	test "$(seen --ignored share)" = "$untracked " &&
-	echo "ignored: share" >.agentdev.yaml &&
-	git commit -qam s &&
-	echo "ignored: hide" >$conf &&
-	test "$(seen)" = "untracked " &&
-	rm $conf &&
-	git rm -qf .agentdev.yaml &&
-	git commit -qm back
-'
-
 test_expect_success '.worktreeinclude lists what is shown, with patterns as in .gitignore' '
 	cd r &&
 	printf "%s\n" "# these" /deps/ "*.log" "!sub/*.log" >.worktreeinclude &&

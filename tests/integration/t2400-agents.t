@@ -372,6 +372,15 @@ test_expect_success 'without npm both install and start tell to install Node.js'
 	grep "^hint: install it, or Node.js for .git agent agents install gemini.; to log in, choose one inside" err2
 '
 
+test_expect_success 'an older version that cannot be removed does not fail an update' '
+	brings 7.0.0 &&
+	git agent agents install -q claude &&
+	brings 7.0.1 &&
+	GIT_AGENT_FAULT=agents:others:fail git agent agents install claude 2>err &&
+	grep "claude: older versions stay: .*; install it again to remove them" err &&
+	starts 7.0.1
+'
+
 test_expect_success 'a home with a colon in its name is searched as one directory' '
 	h=$HOME/a:$HOME/b &&
 	mkdir -p "$h/.claude/local" "$HOME/b/.claude/local" &&

@@ -131,6 +131,16 @@ c, _ = s.accept()
 c.sendall(os.environ["GIT_AGENT_SESSION"].encode())
 PY
 
+cat >r/many.py <<'PY'
+import socket, threading
+s = socket.create_server(("127.0.0.1", 3000), backlog=200)
+def serve(c):
+	c.sendall(c.recv(100))
+	c.close()
+while True:
+	threading.Thread(target=serve, args=(s.accept()[0],)).start()
+PY
+
 cat >r/unix.py <<'PY'
 import socket, os, sys
 s = socket.socket(socket.AF_UNIX)
@@ -180,6 +190,17 @@ test_expect_success 'with --network none there is only lo, and each refused conn
 		grep "\"how\":\"refused\",\"to\":\"$to\"" ../log ||
 			exit 1
 	done
+'
+
+test_expect_success 'the first 50 refused connections are named, and others counted' '
+	cd r &&
+	all=$(seq -f "192.0.2.%.0f:80" 1 57) &&
+	git agent start --name refusals --no-network -- python3 try.py $all >../out 2>../err &&
+	grep "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" ../err &&
+	git agent show --json refusals | python3 -c "
+import json, sys
+n = json.load(sys.stdin)[\"network\"]
+assert len(n[\"refused\"]) == 50 and n[\"unlisted\"] == 7, n"
 '
 
 test_expect_success 'UDP is refused at once and named, without a hint to allow it' '
@@ -308,6 +329,24 @@ test_expect_success 'sessions listen on the same port, and each is published at 
 	[ "$(grep -c "published at 127.0.0.1:.*:3000" ../list)" = 2 ] &&
 	git agent wait one &&
 	git agent wait two
+'
+
+test_expect_success 'a published port takes more connections at once than it keeps sockets for' '
+	cd r &&
+	git agent -c network.publish=auto:3000 start -q -d --name many --network allow -- python3 many.py &&
+	at=$(git agent list --json | sed -n "s/.*\"127.0.0.1:\([0-9]*\):3000\".*/\1/p") &&
+	test_wait_for "python3 -c \"
+import socket
+c = socket.create_connection((\\\"127.0.0.1\\\", $at))
+c.sendall(b\\\"up\\\")
+assert c.recv(100) == b\\\"up\\\"\"" &&
+	python3 -c "
+import socket
+conns = [socket.create_connection((\"127.0.0.1\", $at)) for _ in range(100)]
+for i, c in enumerate(conns):
+    c.sendall(b\"%d\" % i)
+assert [int(c.recv(100)) for c in conns] == list(range(100))" &&
+	git agent stop -q many
 '
 
 test_expect_success 'a port that inside leads to the host cannot be published' '

@@ -302,26 +302,6 @@ test_expect_success 'OV-17: rules that the agent hides in its git directory igno
 	changed i "M\ta\nA\tn\nA\tnode_modules/.bin/p\n"
 '
 
-test_expect_success 'OV-17: what a .gitignore of the agent hides is left behind, and the file is flagged' '
-	cd ign &&
-	attack j "
-		echo \"*\" >.gitignore
-		echo n >n
-		mkdir -p .venv/bin
-		echo p >.venv/bin/python
-		echo k >>a" &&
-	changed j "M\t.gitignore\nM\ta\n" &&
-	git agent review --json j | python3 -c "
-import json, sys
-r = json.load(sys.stdin)
-left = sorted((x[\"path\"], x[\"kind\"]) for x in r[\"left_behind\"])
-assert [f for f in r[\"flags\"] if f[\"path\"] == \".gitignore\"], r[\"flags\"]
-assert left == [(\".venv\", \"ignored\"), (\"n\", \"ignored\")], left" &&
-	git merge -q agent/j &&
-	test ! -e n &&
-	test ! -e .venv
-'
-
 test_expect_success 'OV-18: a session keeps its base while the user'\''s files and branch change' '
 	make_repo under "echo 1 >f1 && echo 2 >f2" &&
 	cd under &&

@@ -218,6 +218,22 @@ test_expect_success 'SB-04: nothing is mounted where an agent put something else
 	git agent stop -q s
 '
 
+test_expect_success 'a directory that is gone stays shown until there is another' '
+	repo gone &&
+	git agent start -qd -n s -- sleep 1000 &&
+	git agent shell s -- ls sub/cache &&
+	mv sub/cache x &&
+	ln -s /usr sub/cache &&
+	git agent refresh s &&
+	test "$(seen sub/cache/1)" = 1 &&
+	rm sub/cache &&
+	mkdir sub/cache &&
+	echo 9 >sub/cache/9 &&
+	git agent refresh s &&
+	test "$(seen sub/cache/9)" = 9 &&
+	git agent stop -q s
+'
+
 # Who is root can look at anything, but for this.
 no_look() {
 	if [ "$(id -u)" = 0 ]; then

@@ -61,7 +61,9 @@ test_expect_success 'a relative link lands without a verdict, and ignored direct
 	assert [(f["path"], f["id"]) for f in r["flags"]] == [("docs/a", "symlink-any")], r["flags"]
 	assert {x["path"] for x in r["left_behind"]} == {"build", "sub/build"}, r["left_behind"]
 	EOF
-	git agent land p &&
+		# a session is found by its branch as well
+	git agent show agent/p | grep "^session *p$" &&
+	git agent land agent/p &&
 	test -L docs/a
 '
 
@@ -149,6 +151,18 @@ import json, os, sys
 build = json.load(sys.stdin)[\"build\"]
 assert list(build) == \"libgit2 libseccomp jansson nettle libyaml zlib compiler programs\".split(), build
 assert all(build.values()) and os.path.exists(build[\"programs\"] + \"/git-agent-stage\"), build"
+'
+
+test_expect_success 'who has no name for git is told so before the agent runs' '
+	make_repo who &&
+	cd who &&
+	git config user.useConfigOnly true &&
+	mv ../.gitconfig ../saved &&
+	test_when_finished "mv \"$HOME/saved\" \"$HOME/.gitconfig\"" &&
+	test_expect_code 125 git agent start -- sh -c "echo ran >\$HOME/ran" 2>../err &&
+	grep "does not know who you are" ../err &&
+	grep "^hint: git config" ../err &&
+	test ! -e ../aihome/ran
 '
 
 test_expect_success 'exit statuses say what to do next' '

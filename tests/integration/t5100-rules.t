@@ -21,15 +21,6 @@ test_expect_success 'rules are listed anywhere, as text and as JSON' '
 	EOT
 '
 
-test_expect_success 'wrong arguments are refused with a hint' '
-	test_expect_code 129 git agent rules xplain 2>err &&
-	grep "^hint: .*rules explain xplain" err &&
-	test_expect_code 129 git agent rules explain 2>err &&
-	grep "needs a path" err &&
-	test_expect_code 128 git agent rules explain x 2>err &&
-	grep "repository" err
-'
-
 git init -q r &&
 (
 	cd r &&
