@@ -395,18 +395,4 @@ test_expect_success NO_CGROUP 'without a bus to ask systemd on, memory is limite
 	test ! -s ../all
 '
 
-test_expect_success 'a repository can set and lower a limit, and needs trust to take one away' '
-	repo lower &&
-	printf "limits: {time: 1s}\n" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm t &&
-	test_expect_code 129 git agent start -q --name r -- sleep 100 &&
-	ended r "limits.time" &&
-	printf "limits: {tasks: 0}\n" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm t &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep ".limits.tasks. needs trust" ../err
-'
-
 test_done

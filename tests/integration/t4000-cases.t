@@ -195,11 +195,7 @@ test_lazy_prereq OPENAT2 'test -z "${NO_OPENAT2-}"'
 # A name, and what the agent does: `ren` is rename(2) and nothing else. What is captured must be the
 # tree that git makes of a plain copy of what the agent sees. t4100 does the same at random.
 cat >moves <<'EOT'
-there and back|ren lib moved; ren moved lib
 in the place of an empty one, a file, a link|rm -r doc/*; ren lib doc; rm top; ren src top; rm link; ren other link
-two exchanged with each other|exchange lib src
-to a name that is ignored|ren lib build
-with ignored files in it|echo o >lib/deep/x.log; ren lib moved
 as npm does, in a shared directory|mkdir -p mods/.p/lib; ren mods/pkg mods/.old; ren mods/.p mods/pkg; rm -r mods/.old
 into a shared directory, as mv does it|noren lib mods/lib; mv lib mods/lib; test -e mods/lib/deep/er/f
 out of a shared directory|noren mods/pkg pkg; mv mods/pkg pkg; test -e pkg/lib/f
@@ -227,9 +223,6 @@ make_moves() {
 cat >moves-head <<'EOT'
 ren() { perl -e 'rename($ARGV[0], $ARGV[1]) or die "$ARGV[0]: $!\n"' "$1" "$2" || echo "ren $1 $2" >&2; }
 noren() { ! perl -e 'exit(rename($ARGV[0], $ARGV[1]) ? 0 : 1)' "$1" "$2" || echo "was renamed: $1" >&2; }
-exchange() { python3 -c 'import ctypes, sys
-a, b = (s.encode() for s in sys.argv[1:])
-assert ctypes.CDLL(None).renameat2(-100, a, -100, b, 2) == 0' "$1" "$2" || echo "ren $1 $2" >&2; }
 EOT
 cat >moves-tail <<'EOT'
 mkdir /tmp/copy && tar -c --exclude=./.git . | tar -x -C /tmp/copy && git init -q /tmp/copy &&

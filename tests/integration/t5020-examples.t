@@ -76,21 +76,4 @@ test_expect_success 'GIT_AGENT_TRACE traces what is reached and run, to standard
 	test ! -s ../err
 '
 
-test_lazy_prereq PYTE '/usr/bin/python3 -c "import pyte"'
-
-test_expect_success PYTE 'docs/picture makes a picture of a recorded session' '
-	git init -q pic &&
-	cd pic &&
-	git commit -q --allow-empty -m a &&
-	"$TEST_BUILDDIR/tests/helpers/ptydrive" exit=0 -- \
-		git agent start -q --name p printf "\033[31m  a red <word>   far\033[0m\n" &&
-	cast=$(ls "$HOME"/.local/state/git-agent/*/sessions/p/transcript.cast) &&
-	/usr/bin/python3 "$TEST_SRCDIR/docs/picture/svg.py" "$cast" >../p.svg &&
-	/usr/bin/python3 -c "
-import xml.dom.minidom
-t = xml.dom.minidom.parse(\"../p.svg\").getElementsByTagName(\"text\")
-seen = [(e.firstChild.data, e.getAttribute(\"fill\"), e.getAttribute(\"x\")) for e in t]
-assert seen == [(\"a red <word>\", \"#e06c75\", \"30.8\"), (\"far\", \"#e06c75\", \"156.8\")], seen"
-'
-
 test_done
