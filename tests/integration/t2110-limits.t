@@ -211,7 +211,7 @@ test_expect_success NOT_ROOT 'tasks are limited by default, and limits.tasks=0 e
 	! grep limits ../err &&
 	git agent show --json d | grep "\"value\": \"8192\"" &&
 	git agent -c limits.tasks=0 start -q --name n -- true &&
-	! git agent show --json n | grep 8192
+	! git agent show --json n | grep "\"8192\""
 '
 
 # Descriptors that were sent to a socket and that nobody takes: the kernel refuses more to a sender whose
