@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='network: host, none, or what is allowed'
+test_description='network: none, or what is allowed'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
