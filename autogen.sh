@@ -18,7 +18,7 @@ if [ "${1-}" = --deps ]; then
 		for dir in /usr/lib/postgresql/*/bin; do # where Debian has it
 			PATH=$PATH:$dir
 		done
-		servers='psql pg_ctl redis-server sshd nginx curl openssl musl-gcc ip'
+		servers='psql pg_ctl redis-server sshd curl openssl musl-gcc ip'
 		shift
 	fi
 fi
@@ -77,7 +77,6 @@ psql:postgresql-client:postgresql:postgresql-libs
 pg_ctl:postgresql:postgresql-server:postgresql
 redis-server:redis-server:redis:valkey
 sshd:openssh-server:openssh-server:openssh
-nginx:nginx-light:nginx:nginx
 curl:curl:curl:curl
 openssl:openssl:openssl:openssl
 musl-gcc:musl-tools:musl-gcc:musl

@@ -14,7 +14,7 @@ untested=$(sed -n 's/^| \(\(OV\|GT\|TT\|SB\|NW\|PS\|RS\)-[0-9][0-9]\) |.*| not t
 named=$(
 	{
 		grep -hE '^[[:space:]]*test_expect_success' tests/integration/*.t
-		grep -hoE 'cmocka_unit_test(_setup)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
+		grep -hoE '^TEST(_WITH)?\([a-z0-9_]*' tests/unit/*.c | sed 's/.*(//' |
 			sed -n 's/\(ov\|gt\|tt\|sb\|nw\|ps\|rs\)\([0-9][0-9]\)_/\1-\2 /gp' | tr a-z A-Z
 	} | grep -oE '(OV|GT|TT|SB|NW|PS|RS)-[0-9][0-9]' | sort -u
 )
