@@ -21,7 +21,8 @@ set -u
 all='sanitizers shell cppcheck clang-tidy packages analyzer clang valgrind'
 # Those that reach most for their time (docs/testing.md)
 sessions='t1000-session t1465-html t1500-capture t1660-gc t1670-drop t1680-remote t1700-left t1750-submodules
-	t1858-land-uncommitted t1860-land t1866-land-recovery t1870-resume t1890-guard t1900-secrets t2000-run t2010-terminal t2030-record t2050-attach
+	t1858-land-uncommitted t1860-land t1866-land-recovery t1870-resume t1890-guard t1900-secrets
+	t2000-run t2010-terminal t2030-record t2050-attach
 	t2100-home t2200-trust t2210-shown t2220-init t2310-ignored t2400-agents t2510-network-servers t3420-refresh'
 # Those that take longest under valgrind: begun first, so that none is left over at the end
 slow='rewrite import risk-known risk-host termfilter pack tree'
@@ -58,13 +59,16 @@ gate_shell() {
 
 # The unit tests that a package runs have been run by the others.
 gate_packages() {
-	need dpkg-buildpackage dh lintian rpmspec && cd "$TEST_BUILDDIR" && DEB_BUILD_OPTIONS="nocheck parallel=$jobs" make -s deb &&
-		sed 's/@VERSION@/1/' "$TEST_SRCDIR/docs/packaging/git-agent.spec" >"$work/git-agent.spec" && rpmspec -P "$work/git-agent.spec"
+	need dpkg-buildpackage dh lintian rpmspec && cd "$TEST_BUILDDIR" &&
+		DEB_BUILD_OPTIONS="nocheck parallel=$jobs" make -s deb &&
+		sed 's/@VERSION@/1/' "$TEST_SRCDIR/docs/packaging/git-agent.spec" >"$work/git-agent.spec" &&
+		rpmspec -P "$work/git-agent.spec"
 }
 
 gate_cppcheck() {
 	need cppcheck && cd "$TEST_SRCDIR" &&
-		cppcheck -q -j"$jobs" --error-exitcode=1 --inline-suppr --std=c11 --enable=warning,performance,portability \
+		cppcheck -q -j"$jobs" --error-exitcode=1 --inline-suppr --std=c11 \
+			--enable=warning,performance,portability \
 			--suppressions-list=tests/gates/cppcheck.txt --library=tests/gates/cppcheck.xml -Iinclude src
 }
 
@@ -74,7 +78,8 @@ gate_clang_tidy() {
 	# what pkg-config says is meant to be split
 	# shellcheck disable=SC2046
 	set -- -std=gnu11 -O2 -D_GNU_SOURCE -DHAVE_CONFIG_H -DGA_LIBEXECDIR='""' -include "$TEST_BUILDDIR/config.h" \
-		-Iinclude -I"$TEST_BUILDDIR/src/land" $(pkg-config --cflags libgit2 jansson nettle yaml-0.1 zlib libseccomp)
+		-Iinclude -I"$TEST_BUILDDIR/src/land" \
+		$(pkg-config --cflags libgit2 jansson nettle yaml-0.1 zlib libseccomp)
 	printf '%s\n' src/*/*.c | xargs -P"$jobs" -I{} clang-tidy --quiet {} -- "$@"
 }
 
@@ -115,7 +120,9 @@ count_lines() {
 				d = f; sub(/\/[^\/]*$/, "", d)
 				n_all[d] += all[f]; n_hit[d] += hit[f]; lines += all[f]; reached += hit[f]
 			}
-			for (d in n_all) printf "%-14s %6d of %6d lines, %5.1f %%\n", d, n_hit[d] + .5, n_all[d], 100 * n_hit[d] / n_all[d] | "sort"
+			for (d in n_all)
+				printf "%-14s %6d of %6d lines, %5.1f %%\n", d, n_hit[d] + .5, n_all[d],
+					100 * n_hit[d] / n_all[d] | "sort"
 			close("sort")
 			share = lines ? 100 * reached / lines : 0
 			printf "coverage: %.1f %% of %d lines outside src/cli", share, lines
@@ -163,7 +170,8 @@ if [ "${1-}" = --one ]; then
 fi
 
 # The source as it is distributed: one that has been built in cannot be built from elsewhere.
-mkdir -p "$work" && rm -rf "$work/src" "$work/failed" && cd "$TEST_BUILDDIR" && make -s distdir distdir=build/gates/src || exit 2
+mkdir -p "$work" && rm -rf "$work/src" "$work/failed" && cd "$TEST_BUILDDIR" &&
+	make -s distdir distdir=build/gates/src || exit 2
 # shellcheck disable=SC2086 # names of gates have no blanks
 [ $# != 0 ] || set -- $all
 printf '%s\n' "$@" | xargs -P2 -n1 sh "$TEST_SRCDIR/tests/gates.sh" --one && exit

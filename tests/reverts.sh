@@ -28,7 +28,10 @@ for fix; do
 	if ! git apply "$fix" 2>"$work/said" || ! make -s all check-programs >"$work/said" 2>&1; then
 		echo "$name $subject: cannot be taken back: $(grep -m 1 "error:" "$work/said")"
 		missed=$((missed + 1))
-	elif sum=$(TEST_BUILDDIR=$work TEST_SRCDIR=$work TEST_TIMEOUT="${TEST_TIMEOUT:-300}" sh tests/run-tests.sh $tests 2>&1); then
+	elif sum=$(
+		TEST_BUILDDIR=$work TEST_SRCDIR=$work TEST_TIMEOUT="${TEST_TIMEOUT:-300}" \
+			sh tests/run-tests.sh $tests 2>&1
+	); then
 		echo "$name $subject: NOT FOUND by $tests"
 		missed=$((missed + 1))
 	else

@@ -63,7 +63,10 @@ skipped() {
 			if (!(why in n)) order[++kinds] = why
 			n[why]++; where[why] = where[why] " " t ($1 == "ok" ? "." $2 : "")
 		}
-		END { for (i = 1; i <= kinds; i++) print "skipped, " order[i] ": " n[order[i]] " (" substr(where[order[i]], 2) ")" }
+		END {
+			for (i = 1; i <= kinds; i++)
+				print "skipped, " order[i] ": " n[order[i]] " (" substr(where[order[i]], 2) ")"
+		}
 	' "$TEST_RESULTS"/*.tap
 }
 

@@ -104,7 +104,8 @@ bad() {
 }
 
 objects_of() {
-	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private git -C "$repo" "$@"
+	GIT_OBJECT_DIRECTORY=$out/objects GIT_ALTERNATE_OBJECT_DIRECTORIES=$repo/.git/objects:$private \
+		git -C "$repo" "$@"
 }
 
 # newer TREE: if the agent turned its back on its base, paths that its history lacks changes of, and that it
@@ -137,7 +138,8 @@ check_commits() {
 	if ! git_inside merge-base --is-ancestor "$base" "$head"; then
 		echo strayed >>"$stats"
 		[ -n "$dirty" ] || [ "$orig" = "$head" ] ||
-			git -C "$repo" merge-base --is-ancestor "$head" HEAD || bad "HEAD $head turned its back on its base and is not on orig"
+			git -C "$repo" merge-base --is-ancestor "$head" HEAD ||
+			bad "HEAD $head turned its back on its base and is not on orig"
 		return
 	fi
 	# with uncommitted work in it, it is in the session's objects alone
@@ -275,7 +277,12 @@ done_there() {
 			for (n = split(verbs, v, " "); n; n--) known[v[n]] = v[n]
 			known["checkout"] = known["cherry-pick"] = known["clean"] = known["reset"] = "back"
 		}
-		/^git / { for (i = 2; i <= NF; i++) if ($i in known) { print "git-" known[$i]; if (/--amend/) print "git-amend"; next } }
+		/^git / {
+			for (i = 2; i <= NF && !($i in known); i++) ;
+			if (i <= NF) print "git-" known[$i]
+			if (i <= NF && /--amend/) print "git-amend"
+			if (i <= NF) next
+		}
 		/^(append|chmod|link|mkfifo|rename|rmdir|setxattr|symlink|touch|truncate) / { print $1 }
 		/^[a-z]+ "[^"]*\\/ { print "odd-name" }
 		/^(directory|file) in place of / { print $1 "-in-place" }

@@ -35,7 +35,8 @@ def attributes(r, top):
 
 def content(r, name):
     ends = r.choice([["\n"], ["\r\n"], ["\n", "\r\n"], ["\r"], ["\n", "\r\n", "\r"], ["\r\r\n"], ["\r\n"]])
-    words = ["one", "two words", "", "\t", "x" * 90, "$Id$", "$Id: 0123 $", "$Id: a b $", "$Id", "caf\u00e9", "# $Id:$ end"]
+    words = ["one", "two words", "", "\t", "x" * 90, "$Id$", "$Id: 0123 $", "$Id: a b $", "$Id",
+             "caf\u00e9", "# $Id:$ end"]
     lines = r.choice([0, 1, 2, 5, 30, 30, 20000 if r.random() < 0.2 else 3])
     text = "".join(r.choice(words) + r.choice(ends) for _ in range(lines))
     text += r.choice(["", "", "no end", "\x1a", "\r"])
@@ -106,7 +107,8 @@ def work(seed):
     for i in range(r.randint(2, 10)):
         when = 2 * 10**9 + i
         there = [n for n in NAMES + ["a.u16", "d/b.u16"] if os.path.isfile(n)]
-        what = r.choice(["new", "new", "edit", "edit", "edit", "append", "eol", "touch", "chmod", "rm", "mv", "attr", "u16"])
+        what = r.choice(["new", "new", "edit", "edit", "edit", "append", "eol", "touch", "chmod", "rm",
+                         "mv", "attr", "u16"])
         name = r.choice(there) if there else "f1.txt"
         old = open(name, "rb").read() if os.path.isfile(name) else b""
         if what == "new":
@@ -131,7 +133,8 @@ def work(seed):
             put(r.choice(NAMES), old, when)
         elif what == "attr":
             top = r.random() < 0.5
-            put(".gitattributes" if top else r.choice(["d/", "e/", "d/e/"]) + ".gitattributes", attributes(r, top), when)
+            name = ".gitattributes" if top else r.choice(["d/", "e/", "d/e/"]) + ".gitattributes"
+            put(name, attributes(r, top), when)
         elif what == "u16":
             name = r.choice(["a.u16", "d/b.u16", "e/c.u16"])
             put(name, content(r, name), when)

@@ -21,7 +21,8 @@ as_server() {
 	fi
 }
 
-# postgres_start: PostgreSQL on 127.0.0.1, db.example.org and a socket in $TRASH/pgsock, for agent with the password secret
+# postgres_start: PostgreSQL on 127.0.0.1, db.example.org and a socket in $TRASH/pgsock; its user is agent, whose
+# password is secret
 postgres_start() {
 	mkdir -p "$TRASH/pg" "$TRASH/pgsock" &&
 	{ [ "$(id -u)" != 0 ] || chown nobody:nogroup "$TRASH/pg" "$TRASH/pgsock"; } &&

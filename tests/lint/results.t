@@ -43,7 +43,8 @@ result 'a test whose commands are not joined by && fails, and they are not run t
 	echo ran | diff - "$d/ran"
 	rm -f "$d/ran"
 	set -- "echo ran >>$d/ran &&
-		: # said" "! false" "if :; then :; fi && :" "for i in 1 2; do : || exit 1; done" "f() { false; :; } && f" "{ : & } && wait \$!" \
+		: # said" "! false" "if :; then :; fi && :" "for i in 1 2; do : || exit 1; done" \
+		"f() { false; :; } && f" "{ : & } && wait \$!" \
 		"{ false || :; } && (exit 0) && cat <<-EOT && :
 		text
 		EOT"
@@ -96,9 +97,11 @@ result 'what either sanitizer finds in a process that nobody watches fails the r
 	"${CC:-cc}" $flags $more -o "$d/none" "$d/none.c" 2>/dev/null || more=none
 	if [ "$more" != none ]; then
 		echo '#include <limits.h>
-		int main(int n, char **v) { char b[8]; (void)v; b[n * 7] = 1; return (b[n * 7] + INT_MAX) < n; }' >"$d/undefined.c"
+		int main(int n, char **v) { char b[8]; (void)v; b[n * 7] = 1; return (b[n * 7] + INT_MAX) < n; }' \
+			>"$d/undefined.c"
 		echo '#include <stdlib.h>
-		int main(int n, char **v) { char *b = malloc((size_t)n * 8); (void)v; free(b); return b[n]; }' >"$d/address.c"
+		int main(int n, char **v) { char *b = malloc((size_t)n * 8); (void)v; free(b); return b[n]; }' \
+			>"$d/address.c"
 		for kind in address undefined; do
 			"${CC:-cc}" -w $flags $more -o "$d/$kind" "$d/$kind.c" || echo "cannot be compiled: $kind"
 			a_test $kind "$d/$kind 2>/dev/null; echo ok 1 - nobody watched"
@@ -116,7 +119,8 @@ result 'what takes long is begun first, and what was skipped is named with what 
 	a_test t9-s "echo 'ok 1 - s # SKIP needs THIS'"
 	TEST_FIRST='tests/c.t tests/none.t tests/b.t' TEST_JOBS=1 run_suite a b c t9-s || cat "$d/out"
 	sed -n 's,^tests/\(.\)\.t \.\.* ok$,\1,p' "$d/out" | xargs | grep -vx "c b a"
-	tail -n 2 "$d/out" | sed 's/$/;/' | xargs | grep -vx "skipped, needs THIS: 1 (t9.1); 3 passed, 0 failed, 1 skipped;"
+	tail -n 2 "$d/out" | sed 's/$/;/' | xargs |
+		grep -vx "skipped, needs THIS: 1 (t9.1); 3 passed, 0 failed, 1 skipped;"
 	rm -rf "$d"
 )"
 
@@ -124,7 +128,8 @@ result 'what takes long is begun first, and what was skipped is named with what 
 result 'nothing is left of a run, however it ends: no process, no directory' "$(
 	suite
 	a_test stays 'cp /bin/sleep "$TEST_DIR/mine"; setsid "$TEST_DIR/mine" 600 &' \
-		': >"/tmp/$TEST_BESIDE-x"; echo "$TEST_DIR $TEST_BESIDE" >'"$d/dir"' && trap "" TERM INT && "$TEST_DIR/mine" 600'
+		': >"/tmp/$TEST_BESIDE-x"; echo "$TEST_DIR $TEST_BESIDE" >'"$d/dir" \
+		'trap "" TERM INT && "$TEST_DIR/mine" 600'
 	for how in TERM INT HUP time; do
 		rm -f "$d/dir"
 		if [ $how = time ]; then

@@ -316,7 +316,8 @@ TEST(test_ignored)
 
 TEST(test_rules_of_the_result)
 {
-	cleanup_layer struct layer l = make_layer("rules", BASE "; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
+	cleanup_layer struct layer l = make_layer("rules", BASE
+		"; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
 
 	put(&l, ".gitignore", "*\n!keep.me\n");  /* ignores everything new, the base's paths stay */
 	white(&l, "d/.gitignore");
@@ -388,7 +389,8 @@ TEST(test_tracked_by_the_agent)
 	put(&l, "forced.log", "f\n");
 	put(&l, "unforced.log", "u\n");
 	put(&l, "gen/1", "changed\n");
-	SH("tracked/r", "cp ../upper/forced.log . && git add -f forced.log && git rm -q --cached -r old.log gen && git commit -qm agent");
+	SH("tracked/r", "cp ../upper/forced.log . && git add -f forced.log && "
+			"git rm -q --cached -r old.log gen && git commit -qm agent");
 	tracked = oid_of("tracked/r", "HEAD^{tree}");
 	l.o.tracked = &tracked;
 	assert_captured(&l, "A forced.log;D gen/1;D gen/2;D old.log;");
