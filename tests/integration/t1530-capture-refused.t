@@ -1,0 +1,321 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='capture of objects that git refuses, of damaged or hostile git dirs, and beyond limits'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/attacks.sh"
+require_sandbox
+
+# For agents: take the object of that revision away.
+without='without() {
+	o=$(git rev-parse $1) && rm -f .git/objects/$(echo $o | cut -c1-2)/$(echo $o | cut -c3-)
+}'
+# For agents: a branch whose tree has an entry .git, which git refuses.
+evil='evil() {
+	{ printf "100644 .git\0"; git rev-parse HEAD:a | perl -ne "print pack(q(H40), \$_)"; } >/tmp/tree
+	tree=$(git hash-object -w --literally -t tree /tmp/tree)
+	git update-ref refs/heads/evil $(git commit-tree -p HEAD -m evil $tree)
+}'
+# subject REV TEXT: the subject of that commit
+subject() {
+	test_prints "$2" git log -1 --format=%s "$1"
+}
+
+test_expect_success 'a tag that is refused costs neither the branches nor the commits of HEAD' '
+	make_repo alonebad &&
+	cd alonebad &&
+	git agent start --name t -- sh -c "
+		$without
+		git checkout -q --detach
+		echo 1 >a
+		git commit -qam det
+		git tag v
+		git switch -q -c side agent/t
+		echo s >s
+		git add s
+		git commit -qm side
+		git switch -q agent/t
+		without v^{tree}
+		echo 3 >a
+		git commit -qam good" 2>../err &&
+	grep "what the agent committed on no branch (refs/tags/v) was not taken, and stays in the session (" ../err &&
+	subject agent/t good &&
+	subject refs/agent/t/heads/side side &&
+	! grep "one commit" ../err
+'
+
+test_expect_success 'refs that cannot be read are named, and cost no other' '
+	make_repo badrefs &&
+	cd badrefs &&
+	git agent start --name r -- sh -c "
+		$without
+		for i in 1 2 3; do
+			git switch -q -c side\$i agent/r
+			echo \$i >s
+			git add s
+			git commit -qm side\$i
+		done
+		git switch -q -c gone
+		git commit -q --allow-empty -m gone
+		without HEAD >/dev/null
+		git symbolic-ref HEAD refs/heads/agent/r
+		cd .git/refs/heads
+		echo garbage >garbage
+		: >empty
+		git rev-parse side1 >a..b
+		git tag -am t t side1
+		git rev-parse t >tag
+		git rev-parse HEAD: >tree
+		cd - >/dev/null
+		git reset -q --hard
+		echo h >h
+		git add h
+		git commit -qm head" &&
+	subject agent/r head &&
+	for i in 1 2 3; do subject refs/agent/r/heads/side$i side$i || exit 1; done &&
+	git agent show r | grep "note: not all of the agent.s branches could be read: " >../note &&
+	for n in garbage empty a..b gone tag tree; do grep " $n\(,\|$\)" ../note || exit 1; done &&
+	! grep "side\|agent/r[, ]" ../note
+'
+
+test_expect_success 'a branch that misses an object, or that git refuses, costs no other, nor HEAD' '
+	make_repo holes &&
+	cd holes &&
+	git agent start --name h -- sh -c "
+		$without
+		$evil
+		for i in 1 2 3 4; do
+			git switch -q -c side\$i agent/h
+			echo \$i >s\$i
+			git add s\$i
+			git commit -qm side\$i
+			git tag tag\$i \$(git commit-tree -p HEAD -m tag\$i HEAD:)
+		done
+		without side2: &&
+		evil &&
+		git switch -q agent/h &&
+		echo h >h &&
+		git add h &&
+		git commit -qm head" &&
+	subject agent/h head &&
+	for i in 1 3 4; do
+		subject refs/agent/h/heads/side$i side$i &&
+		subject refs/agent/h/others/refs/tags/tag$i tag$i ||
+			exit 1
+	done &&
+	git agent show h >../show &&
+	! grep "one commit" ../show &&
+	grep "note: the agent.s branch side2 was not taken, and stays in the session (" ../show &&
+	grep "note: the agent.s branch evil was not taken, and stays in the session (.*hasDotgit" ../show &&
+	grep "note: what the agent committed on no branch (refs/tags/tag2) was not taken" ../show &&
+	git for-each-ref --format="%(objectname)" | xargs git rev-list --objects >/dev/null &&
+	test_expect_code 2 git agent drop h &&
+	git agent capture h &&
+	git agent show h | test_cmp ../show -
+'
+
+test_expect_success 'a HEAD that git refuses costs no branch' '
+	make_repo badhead &&
+	cd badhead &&
+	git agent start --name h -- sh -c "
+		$without
+		git switch -q -c side &&
+		echo s >s &&
+		git add s &&
+		git commit -qm side &&
+		git switch -q agent/h &&
+		echo h >h &&
+		git add h &&
+		git commit -qm head &&
+		without HEAD: &&
+		echo w >w" 2>../err &&
+	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err &&
+	test "$(git rev-list --count HEAD..agent/h)" = 1 &&
+	test_prints "h\nw" git show agent/h:h agent/h:w &&
+	subject refs/agent/h/heads/side side
+'
+
+test_expect_success 'a HEAD that misses a commit of its history costs no tag' '
+	cd badhead &&
+	git agent start --name t -- sh -c "
+		$without
+		git tag good \$(git commit-tree -p HEAD -m good HEAD:) &&
+		git commit -q --allow-empty -m gone &&
+		git commit -q --allow-empty -m top &&
+		without HEAD~1 &&
+		echo w >w" 2>../err &&
+	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err &&
+	subject refs/agent/t/others/refs/tags/good good &&
+	test "$(git show agent/t:w)" = w
+'
+
+test_expect_success 'broken refs beyond those that git names are counted, or said to be at least so many' '
+	make_repo broken &&
+	cd broken &&
+	long=$(printf "%060d" 0) &&
+	for n in 20 1000; do
+		git agent start --name b$n -- sh -c "
+			for i in \$(seq $n); do echo x >.git/refs/heads/$long\$i; done" &&
+		git agent show b$n >../b$n ||
+			exit 1
+	done &&
+	grep "could be read: .* and 10 more\$" ../b20 &&
+	grep "could be read: .* and at least [0-9]* more\$" ../b1000
+'
+
+# ---- limits
+
+test_expect_success 'commits beyond a limit that changed no file are promised no commit' '
+	make_repo empty &&
+	cd empty &&
+	git agent -c limits.capture.commits=1 start --name e -- sh -c "
+		git commit -q --allow-empty -m 1
+		git commit -q --allow-empty -m 2" &&
+	git agent show e |
+		grep "commits were not taken (.*): its work is one commit, if any file differs from its base\$" &&
+	! git rev-parse -q --verify agent/e
+'
+
+test_expect_success 'HEAD is taken where a limit keeps branches away, and a capture without it takes them' '
+	make_repo parts &&
+	cd parts &&
+	git agent -c limits.capture.commits=5 start --name p -- sh -c "
+		for i in 1 2 3 4; do
+			git switch -q -c side\$i agent/p
+			for k in 1 2; do git commit -q --allow-empty -m \$i.\$k; done
+		done
+		git switch -q agent/p
+		git commit -q --allow-empty -m head" 2>../err &&
+	subject agent/p head &&
+	! git for-each-ref refs/agent/p/heads | grep . &&
+	grep "the agent.s branch side. was not taken, and stays in the session (.*limits.capture.commits" ../err >../sides &&
+	test "$(wc -l <../sides)" = 4 &&
+	git agent capture p &&
+	test "$(git for-each-ref refs/agent/p/heads | wc -l)" = 4
+'
+
+# The packs of all and of HEAD take no time; from then on git is busy with one for most of the time there is.
+test_expect_success 'packs that keep git busy share one time limit: HEAD is taken, what is late is named' '
+	make_repo slow &&
+	cd slow &&
+	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git-agent start --name s -- sh -c "
+		$evil
+		evil
+		git tag alone \$(git commit-tree -p HEAD -m alone HEAD:)
+		git branch side \$(git commit-tree -p HEAD -m side HEAD:)
+		echo h >h &&
+		git add h &&
+		git commit -qm head" &&
+	mkdir ../slow-git &&
+	real=$(command -v git) n=$HOME/slow-git/n &&
+	cat >../slow-git/git <<-EOT &&
+	#!/bin/sh
+	case " \$* " in
+	*" index-pack "*)
+		echo x >>$n
+		test \$(wc -l <$n) -le 3 || sleep 15
+		;;
+	esac
+	exec $real "\$@"
+	EOT
+	chmod +x ../slow-git/git &&
+	PATH=$HOME/slow-git:$PATH "$GIT_AGENT" -c limits.capture.git_time=2 capture s &&
+	subject agent/s head &&
+	! git for-each-ref refs/agent/s/heads refs/agent/s/others | grep . &&
+	git agent show s >../show &&
+	late="checking the commits took too long (limits.capture.git_time: 2s)" &&
+	for what in "agent.s branch evil" "agent.s branch side" "no branch (refs/tags/alone)"; do
+		grep "note: .*$what was not taken, and stays in the session ($late)" ../show ||
+			exit 1
+	done &&
+	test "$(wc -l <$n)" -le 5 &&
+	grep "note: for what is beyond a limit, raise limits.capture.git_time in .*git agent capture s" ../show &&
+	git agent capture s &&
+	subject refs/agent/s/heads/side side &&
+	git agent show s | grep "branch evil was not taken.*hasDotgit"
+'
+
+# The time git inside gets is cut short; what keeps it busy would do so for ever.
+test_expect_success 'git that is kept waiting inside is ended: the work is one commit' '
+	make_repo wait &&
+	cd wait &&
+	git agent -c limits.capture.git_time=2 start --name w -- sh -c "
+		echo c >c &&
+		git add c &&
+		git commit -qm c
+		echo w >w
+		mkfifo pipe
+		printf \"[include]\n\tpath = ../pipe\n\" >>.git/config" &&
+	test "$(git rev-list --count HEAD..agent/w)" = 1 &&
+	test_prints "w\nc" git show agent/w:w agent/w:c &&
+	git agent show w |
+		grep "not taken (git inside took longer than the 2 seconds .* (limits.capture.git_time: 2s))"
+'
+
+# ---- attacks
+
+# hostile NAME COMMANDS: an agent that commits c, writes w, and does this to its git dir
+hostile() {
+	git agent start --name "$1" -- sh -c "
+		echo c >c &&
+		git add c &&
+		git commit -qm c
+		echo w$1 >w
+		$2" &&
+	test_prints "w$1\nc" git show "agent/$1:w" "agent/$1:c" && return
+	echo "failed: $2"
+	return 1
+}
+
+test_expect_success 'GT-03: a hostile git dir is never opened on the host, and the work is captured all the same' '
+	make_repo evil &&
+	cd evil &&
+	hostile head "echo garbage >.git/HEAD" &&
+	hostile gone "rm -rf .git/objects .git/refs .git/packed-refs" &&
+	hostile link "ln -sf /etc/passwd .git/HEAD" &&
+	hostile fifo "mkfifo .git/x; rm .git/HEAD; mkfifo .git/HEAD" &&
+	hostile config "
+		printf \"[core]\n\tfsmonitor = touch \$HOME/pwned; false\n\thooksPath = /tmp\n[broken\" >.git/config" &&
+	hostile ids "
+		echo \$(git rev-parse HEAD | tr 0-9a-f f) >.git/refs/heads/bad
+		echo 1111111111111111111111111111111111111111 >.git/HEAD" &&
+	hostile index "rm -rf .git/index; mkdir .git/index; echo x >.git/packed-refs" &&
+	test ! -e "$HOME/pwned" &&
+	git fsck --connectivity-only &&
+	test -z "$(git status --porcelain)"
+'
+
+test_expect_success 'GT-05: objects that are refused cost the history, not the work' '
+	make_repo refused &&
+	cd refused &&
+	git agent start --name x -- sh -c "
+		t=\$(printf \"100644 blob \$(echo evil | git hash-object -w --stdin)\tconfig\n\" | git mktree) &&
+		t=\$(printf \"040000 tree \$t\t.git\n\" | git mktree) &&
+		git reset -q --soft \$(git commit-tree -p HEAD -m evil \$t)
+		echo work >work" 2>../err &&
+	test "$(git rev-list --count HEAD..agent/x)" = 1 &&
+	test "$(git cat-file blob agent/x:work)" = work &&
+	git agent show x | grep "not taken" &&
+	! git rev-list --objects --all | grep "\.git$"
+'
+
+test_expect_success 'an agent that makes git report a full disk is not believed' '
+	make_repo full &&
+	cd full &&
+	git agent start --name f1 -- sh -c "
+		echo c >c &&
+		git add c &&
+		git commit -qm c &&
+		git config pack.window \"no space left\"" &&
+	git agent show f1 | grep "not taken .*no space left" &&
+	test "$(git cat-file blob agent/f1:c)" = c &&
+	git agent start --name f2 -- sh -c "
+		git config -f .gitmodules submodule.x.path x &&
+		git config -f .gitmodules submodule.x.url \"-no space left\" &&
+		git add . &&
+		git commit -qm mods
+		echo w >w" &&
+	git agent show f2 | grep "not taken .*no space left" &&
+	test "$(git cat-file blob agent/f2:w)" = w
+'
+
+test_done
