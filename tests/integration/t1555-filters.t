@@ -1,51 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='filters of the user'\''s other than LFS: what they are for never gets past them'
+test_description='filters of the user other than LFS: the files that they are for never get past them'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/filters.sh"
 require_sandbox
 
-# `crypt` has a key that is not there inside; `strip` is a program like any other.
-setup_filters() {
-	echo key >"$HOME/.key" &&
-	git config filter.crypt.clean "test -e ~/.key && tr a-z n-za-m" &&
-	git config filter.crypt.smudge "test -e ~/.key && tr a-z n-za-m" &&
-	git config filter.crypt.required true &&
-	git config filter.strip.clean "sed /^out:/d" &&
-	git config filter.strip.smudge cat
-}
-make_repo() {
-	git init -q "$1" &&
-	cd "$1" &&
-	setup_filters &&
-	mkdir d &&
-	printf "%s\n" "[attr]locked filter=crypt -diff" "*.sec locked" "*.nb filter=strip" >.gitattributes &&
-	echo "clear text" >x.sec &&
-	cp x.sec d/y.sec &&
-	echo a >a &&
-	printf "in\nout: 1\n" >n.nb &&
-	touch -d "1 hour ago" * d/* &&
-	git add . &&
-	git commit -qm base &&
-	test "$(git cat-file blob HEAD:x.sec)" = "pyrne grkg" &&
-	test "$(git cat-file blob HEAD:n.nb)" = in
-}
-# The trailer of the command must not have the words either: they are "cl$()ear" in there.
-
-# no commit that a branch or tag has holds what the filter is to hide
-nowhere() {
-	! git rev-list --objects --branches --tags |
-		cut -d" " -f1 |
-		git cat-file --batch |
-		grep -a "$1"
-}
-rules_of() {
-	git agent review --format=json "$1" |
-		python3 -c 'import json, sys
-for f in json.load(sys.stdin)["flags"]:
-    if f["id"] == sys.argv[1]: print(f["severity"], f["path"], "held" if f["held"] else "open")' "$2"
-}
-
-test_expect_success 'touched, copied over, renamed there and back: what the commit has, whatever shows' '
+test_expect_success 'files that are only touched or renamed there and back are as the commit has them' '
 	make_repo same &&
 	git agent start --name s -- sh -c "
 		grep -q clear x.sec &&
@@ -67,7 +27,7 @@ test_expect_success 'touched, copied over, renamed there and back: what the comm
 	nowhere "mine text"
 '
 
-test_expect_success 'edited, new, its mode changed: critical, and kept off the branch' '
+test_expect_success 'edited and new files are critical, and kept off the branch' '
 	make_repo edit &&
 	git agent start --name e -- sh -c "
 		echo new cl\$()ear >x.sec
@@ -86,7 +46,7 @@ test_expect_success 'edited, new, its mode changed: critical, and kept off the b
 	git agent review e | grep "filter.*did not"
 '
 
-test_expect_success 'committed by the agent: held back in each of its commits' '
+test_expect_success 'files that the agent commits are held back in each of its commits' '
 	make_repo hist &&
 	git agent start --name h -- sh -c "
 		touch x.sec &&
@@ -103,7 +63,7 @@ test_expect_success 'committed by the agent: held back in each of its commits' '
 	git cat-file -e refs/agent/h/held:d/y.sec
 '
 
-test_expect_success 'an agent that takes the attribute away, or says it elsewhere' '
+test_expect_success 'an agent that takes the attribute away, or sets it elsewhere, gets nothing past the filter' '
 	make_repo away &&
 	git agent start --name w -- sh -c "
 		echo >.gitattributes
@@ -130,7 +90,7 @@ test_expect_success 'an agent that takes the attribute away, or says it elsewher
 	rules_of w4 filter-not-run | grep "critical e/1.q held"
 '
 
-test_expect_success 'taken out of force on the way, edited, and all of it put back' '
+test_expect_success 'a file edited while its attribute was off is flagged, even if all is put back' '
 	make_repo way &&
 	git agent start --name y -- sh -c "
 		echo \"y.sec -filter\" >d/.gitattributes &&
@@ -149,24 +109,7 @@ test_expect_success 'taken out of force on the way, edited, and all of it put ba
 	rules_of y filter-not-run | grep "critical d/y.sec"
 '
 
-test_expect_success 'what git inside takes for changed and nobody did asks for nothing' '
-	make_repo asks &&
-	rm x.sec &&
-	git checkout -q x.sec &&
-	git agent start --name a -- sh -c "
-		touch d/y.sec &&
-		git commit -qam touched &&
-		echo b >a &&
-		git commit -qam other" &&
-	test "$(git show refs/agent/a/orig^:d/y.sec)" = "clear text" &&
-	nowhere "clear text" &&
-	test -z "$(rules_of a filter-not-run)" &&
-	git agent land a &&
-	test "$(git show HEAD:a)" = b &&
-	test -z "$(git status --porcelain)"
-'
-
-test_expect_success 'staged, with attributes that are in no commit' '
+test_expect_success 'attributes that are only staged count' '
 	make_repo staged &&
 	git rm -qr --cached .gitattributes x.sec d &&
 	rm -r x.sec d &&
@@ -187,7 +130,7 @@ test_expect_success 'staged, with attributes that are in no commit' '
 	nowhere "clear$"
 '
 
-test_expect_success 'touched and made executable, and committed: the mode arrives, and only that' '
+test_expect_success 'of a touched file that is made executable and committed, only the mode arrives' '
 	make_repo mode &&
 	git agent start --name m -- sh -c "
 		touch d/y.sec &&
@@ -197,10 +140,11 @@ test_expect_success 'touched and made executable, and committed: the mode arrive
 	nowhere "clear text" &&
 	test -z "$(rules_of m filter-not-run)" &&
 	test "$(rules_of m exec-bit-added)" = "high x.sec open" &&
-	test "$(git diff --raw HEAD agent/m | cut -d" " -f1,2,5- | tr "\t\n" "  ")" = ":100644 100644 M a :100644 100755 M x.sec "
+	test_prints "M\ta\nM\tx.sec" git diff --name-status HEAD agent/m &&
+	git diff --summary HEAD agent/m | grep "mode change 100644 => 100755 x.sec"
 '
 
-test_expect_success 'macros of macros, however many' '
+test_expect_success 'macros of macros are followed, however many' '
 	make_repo macros &&
 	printf "%s\n" "*.q c" "[attr]c b" "[attr]b e" "[attr]e locked" >.gitattributes &&
 	echo "[attr]locked filter=crypt" >.git/info/attributes &&
@@ -219,7 +163,7 @@ open(\"x.sec\", \"w\").write(\"new cl\" + \"ear\")" &&
 	rules_of m filter-not-run | grep "critical x.sec held"
 '
 
-test_expect_success 'attributes of the user'\''s own files, the repository'\''s the last to say' '
+test_expect_success 'attributes of the user'\''s own files count, and those of the repository win' '
 	make_repo own &&
 	git rm -q --cached .gitattributes &&
 	rm .gitattributes &&
@@ -238,7 +182,7 @@ test_expect_success 'attributes of the user'\''s own files, the repository'\''s 
 	test "$(git show agent/u2:d/y.sec)" = "new clear"
 '
 
-test_expect_success 'accepted it is taken as it is; taken over by hand it goes through the filter' '
+test_expect_success 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '
 	make_repo accept &&
 	git agent start --name c -- sh -c "echo new cl\$()ear >x.sec" &&
 	test_expect_code 3 git agent land c 2>../err &&
@@ -251,7 +195,7 @@ test_expect_success 'accepted it is taken as it is; taken over by hand it goes t
 	test "$(git show HEAD:x.sec)" = "new clear"
 '
 
-test_expect_success 'resumed over what the user committed on the branch: nothing of it is held' '
+test_expect_success 'what the user committed on the branch is not held back by a resume' '
 	make_repo again &&
 	git agent start --name g -- sh -c "echo b >a" &&
 	git switch -q agent/g &&
@@ -273,7 +217,7 @@ test_expect_success 'resumed over what the user committed on the branch: nothing
 	grep "cannot be brought into the session: x.sec" ../err
 '
 
-test_expect_success 'land --with-ignored asks too' '
+test_expect_success 'land --with-ignored asks about files that a filter is for' '
 	make_repo ign &&
 	echo "*.log.sec" >.gitignore &&
 	git add . &&
@@ -292,268 +236,65 @@ cat >attributes.py <<'EOP'
 import json, os, random, subprocess, sys
 seed = int(sys.argv[1]); rounds = int(sys.argv[2]); random.seed(seed); print("seed", seed)
 paths = ["a.x", "b.y", "ab", "d/a.x", "d/b", "d/e/a.x", "d/e/c.y", "A.X", "x/d/a.x", "d e/a.x"]
-patterns = ["*", "*.x", "*.y", "a.x", "/a.x", "d/*.x", "d/", "d", "d/**", "**/a.x", "x/**/a.x", "a?x", "[ab].[xy]", "[!a]*", "!a.x", "\\!a", "e/*", "*/a.x", "ab", "d/e/", "**", "#a", "*b", "a.*", '"a.x"', '"d e/a.x"', "c.y"]
-words = ["filter=foo", "filter=foo", "-filter", "!filter", "filter", "filter=other", "mac", "-mac", "!mac", "nomac", "text", "-diff", "mac=1", "binary"]
-def line(): return "".join(random.choice(["", "", " "])) + random.choice(patterns) + "".join(random.choice([" ", "\t", "  "]) + random.choice(words) for i in range(random.randrange(4)))
-def text(): return random.choice(["", "", "\ufeff", "# x\n"]) + "".join(line() + random.choice(["\n", "\n", "\r\n"]) for i in range(random.randrange(1, 5)))
+patterns = ["*", "*.x", "*.y", "a.x", "/a.x", "d/*.x", "d/", "d", "d/**", "**/a.x", "x/**/a.x", "a?x", "[ab].[xy]",
+            "[!a]*", "!a.x", "\\!a", "e/*", "*/a.x", "ab", "d/e/", "**", "#a", "*b", "a.*", '"a.x"', '"d e/a.x"', "c.y"]
+words = ["filter=foo", "filter=foo", "-filter", "!filter", "filter", "filter=other", "mac", "-mac", "!mac", "nomac",
+         "text", "-diff", "mac=1", "binary"]
+choice = random.choice
+def line():
+    return choice(["", "", " "]) + choice(patterns) + "".join(
+        choice([" ", "\t", "  "]) + choice(words) for i in range(random.randrange(4)))
+def text():
+    lines = [line() + choice(["\n", "\n", "\r\n"]) for i in range(random.randrange(1, 5))]
+    return choice(["", "", "\ufeff", "# x\n"]) + "".join(lines)
 def put(p, t):
-    if t is None:
-        if os.path.lexists(p): os.unlink(p)
-    else: open(p, "w", newline="").write(t)
+    if t is not None: open(p, "w", newline="").write(t)
+    elif os.path.lexists(p): os.unlink(p)
+def output(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
 found = 0
 for d in ("d/e", "x/d", "d e"): os.makedirs(d, exist_ok=True)
 for p in paths: open(p, "w").write(p)
+where = [".gitattributes", "d/.gitattributes", "d/e/.gitattributes", ".git/info/attributes",
+         os.environ["HOME"] + "/.config/git/attributes"]
+mac = "[attr]mac filter=foo"
 for n in range(rounds):
-    macros = random.choice([[], [], ["[attr]mac filter=foo\n"], ["[attr]mac filter=foo text\n", "[attr]nomac -filter\n"]])
-    where = [".gitattributes", "d/.gitattributes", "d/e/.gitattributes", ".git/info/attributes", os.environ["HOME"] + "/.config/git/attributes"]
     files = {p: text() if random.random() < .5 else None for p in where}
-    for m in macros:
-        p = random.choice([where[0], where[3], where[4]]); files[p] = m + (files[p] or "").lstrip("\ufeff") if random.random() < .5 else (files[p] or "") + m
+    for m in choice([[], [], [mac + "\n"], [mac + " text\n", "[attr]nomac -filter\n"]]):
+        p = choice([where[0], where[3], where[4]])
+        files[p] = m + (files[p] or "").lstrip("\ufeff") if random.random() < .5 else (files[p] or "") + m
     asked = paths + [p for p in where[:3] if files[p] is not None]
     want = set()
     # the attributes of the tree before, which has none, and of the one after
     for tree in (False, True):
         for i, p in enumerate(where): put(p, files[p] if tree or i > 2 else None)
-        out = subprocess.run(["git", "check-attr", "-z", "filter", "--"] + asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout.decode().split("\0")
+        out = output("git", "check-attr", "-z", "filter", "--", *asked).split("\0")
         want |= {out[i] for i in range(0, len(out) - 2, 3) if out[i + 2] == "foo"}
-    got = {e["path"] for e in json.loads(subprocess.run(["git", "agent", "rules", "--json", "explain"] + asked, stdout=subprocess.PIPE).stdout) for f in e["flags"] if f["id"] == "filter-not-run"}
+    got = {e["path"] for e in json.loads(output("git", "agent", "rules", "--json", "explain", *asked))
+           for f in e["flags"] if f["id"] == "filter-not-run"}
     found += len(want)
-    # a pattern in quotes counts as one of everything, and a macro that is taken back counts
+    # a pattern in quotes counts as one of everything, and a macro that is unset counts
     loose = any(t and w in t for t in files.values() for w in ('"', "-mac", "!mac", "mac="))
     if not (want <= got if loose else want == got):
         sys.exit("round %d: git says %s, we say %s of %s" % (n, sorted(want), sorted(got), files))
 assert found > rounds, found
 EOP
 
-test_expect_success 'the files that git says, whatever attributes say so (randomised)' '
+test_expect_success 'the files of a filter are those that git check-attr names (randomised)' '
 	git init -q random &&
 	cd random &&
 	git commit -q --allow-empty -m base &&
 	git config filter.foo.clean cat &&
 	mkdir -p "$HOME/.config/git" &&
 	test_when_finished "rm -f \"$HOME/.config/git/attributes\"" &&
-	python3 ../attributes.py ${GA_TEST_SEED:-$$} 60
-'
-
-# ---- filters that run inside
-
-inside="-c filters=strip -c filters=crypt"
-
-test_expect_success 'a filter that is named runs: at the capture, and on what the agent commits' '
-	make_repo named &&
-	git agent $inside start --name n -- sh -c "
-		printf \"in 2\nout: 2\n\" >n.nb
-		git commit -qam nb
-		printf \"in\nout: 3\n\" >new.nb" &&
-	printf "in 2\n" >../want &&
-	git cat-file blob agent/n:n.nb >../got &&
-	test_cmp ../want ../got &&
-	test "$(git show agent/n:new.nb)" = in &&
-	test "$(git log --format=%s HEAD..agent/n | tail -1)" = nb &&
-	test -z "$(rules_of n filter-not-run)" &&
-	nowhere ^out: &&
-	git agent $inside land n &&
-	git diff --quiet HEAD
-'
-
-test_expect_success 'one that fails inside: held back, and what was only touched is left alone' '
-	make_repo fails &&
-	git agent $inside start --name f -- sh -c "
-		touch x.sec
-		echo new cl\$()ear >d/y.sec
-		printf \"in 2\nout: 2\n\" >n.nb" &&
-	nowhere clear &&
-	test "$(git diff --name-only HEAD agent/f)" = n.nb &&
-	test "$(git show agent/f:n.nb)" = "in 2" &&
-	git agent show f | grep "held back, since no filter of yours ran on what was taken: d/y.sec" &&
-	test "$(git show refs/agent/f/held:d/y.sec)" = "new clear"
-'
-
-test_expect_success 'one that fails for the agent too, which commits what it only touched' '
-	make_repo fails2 &&
-	git config --unset filter.crypt.required &&
-	git agent $inside start --name f -- sh -c "
-		touch x.sec
-		git commit -qam touched
-		echo b >a
-		git commit -qam other" &&
-	test "$(git show refs/agent/f/orig^:x.sec)" = "clear text" &&
-	nowhere "clear text" &&
-	test "$(git diff --name-only HEAD agent/f)" = a
-'
-
-test_expect_success 'one that never ends: nothing is converted, and what it is for held back' '
-	make_repo hangs &&
-	git config filter.strip.clean "exec sleep 100000" &&
-	git agent $inside -c limits.capture.git_time=10s start --name h -- sh -c "
-		echo out: 2 >n.nb
-		echo b >a" &&
-	git agent show h | grep "held back, since no filter of yours ran on what was taken: n.nb" &&
-	test "$(git diff --name-only HEAD agent/h)" = a &&
-	test "$(git show refs/agent/h/held:n.nb)" = "out: 2"
-'
-
-# git follows macros of macros until there is no stack left
-test_expect_success 'git inside that cannot say which files they are for: none is taken' '
-	make_repo silent &&
-	git agent $inside start --name q -- python3 -c "
-f = open(\".gitattributes\", \"a\"); f.write(\"* m0\n\")
-for i in range(300000): f.write(\"[attr]m%d m%d\n\" % (i, i + 1))
-f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").write(\"b\")" &&
-	nowhere ^out: &&
-	test_must_fail git rev-parse -q --verify agent/q &&
-	git agent show q | grep "content was not converted" &&
-	git agent show q |
-		grep "held back, since no filter of yours ran on what was taken: .*b, n.nb" &&
-	test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
-'
-
-test_expect_success 'what git inside cannot open is held back if a filter is for it, one that runs inside, too' '
-	make_repo closed &&
-	git agent $inside start --name c -- sh -c "
-		printf \"in\nout: 4\n\" | tee d/1.nb >n.nb
-		mkdir e
-		cp n.nb a e
-		chmod 000 n.nb e
-		chmod 200 a
-		echo more >>d/1.nb
-		echo b >b" &&
-	nowhere ^out: &&
-	test "$(git diff --name-only HEAD agent/c | tr "\n" " ")" = "b d/1.nb e/a " &&
-	git agent show c >../show &&
-	cat ../show &&
-	grep "on what was taken: e/n.nb, n.nb$" ../show &&
-	test "$(git show refs/agent/c/held:e/n.nb | tail -1)" = "out: 4" &&
-	for p in a e/a e/n.nb n.nb; do
-		grep "note: $p: git could not convert it" ../show || return 1
-	done &&
-	! grep "note: b:" ../show &&
-	git agent $inside start --name only -- sh -c "
-		printf \"in\nout: 5\n\" >n.nb
-		chmod 000 n.nb" &&
-	nowhere ^out: &&
-	git agent show only | grep "on what was taken: n.nb$"
-'
-
-test_expect_success 'attributes that git inside cannot read: a filter may be for what lies below' '
-	make_repo barred &&
-	git agent $inside start --name p -- sh -c "
-		mkfifo d/.gitattributes
-		printf \"in\nout: 4\n\" | tee d/1.nb >n.nb
-		echo + >d/+
-		echo b >b" &&
-	nowhere ^out: &&
-	test "$(git diff --name-only HEAD agent/p)" = b &&
-	git agent show p >../show &&
-	cat ../show &&
-	grep "on what was taken: d/+, d/1.nb$" ../show &&
-	git agent $inside start --name u -- sh -c "
-		echo \"*.out filter=strip\" >d/.gitattributes
-		printf \"in\nout: 4\n\" | tee d/1.nb >d/1.out
-		echo b >b
-		chmod 000 d/.gitattributes" &&
-	nowhere ^out: &&
-	git agent show u >../show &&
-	cat ../show &&
-	grep "on what was taken: d/.gitattributes, d/1.out$" ../show &&
-	test "$(git show agent/u:d/1.nb)" = in &&
-	git agent $inside start --name all -- sh -c "
-		rm .gitattributes
-		mkfifo .gitattributes
-		printf \"in\nout: 4\n\" >n.nb" &&
-	nowhere ^out: &&
-	git agent show all | grep "on what was taken: n.nb$"
-'
-
-# The system's git, outside and inside, fails at what git inside is asked for converted content. The root
-# is one's own: in a namespace of one user all that is root's would be nobody's, and state is not kept there.
-cat >broken-git <<-'EOF'
-#!/bin/sh
-real=$(command -v /usr/lib/git-core/git || command -v /usr/libexec/git-core/git)
-case "$GIT_DIR $* " in
-/tmp/git-agent-clean.git*" @AT@ "*) exit 128 ;;
-esac
-exec "$real" "$@"
-EOF
-with_broken_git() {
-	git=$(command -v git) tests=$(cd .. && pwd -P)
-	at=$1 &&
-	shift &&
-	sed "s/@AT@/$at/" ../broken-git >../git-$at &&
-	chmod +x ../git-$at &&
-	set -- --bind "$tests/git-$at" "$git" --bind "$tests" "$tests" \
-		--ro-bind "$TEST_BUILDDIR" "$TEST_BUILDDIR" --chdir "$PWD" -- "$@" || return 1
-	for dir in /*; do
-		case "$tests/ $TEST_BUILDDIR/ " in
-		"$dir"/* | *" $dir"/*) ;;
-		*) if test -L "$dir"; then
-			set -- --symlink "$(readlink "$dir")" "$dir" "$@"
-		else
-			set -- --dev-bind "$dir" "$dir" "$@"
-		fi ;;
-		esac
-	done
-	bwrap --unshare-user --tmpfs / "$@"
-}
-test_lazy_prereq BROKEN_GIT '
-	mkdir broken && cd broken && with_broken_git ls-files sh -c "git version && ! GIT_DIR=/tmp/git-agent-clean.git git ls-files"
-'
-
-# read-tree comes before it says which filter each file is for, ls-files and pack-objects behind that
-test_expect_success BROKEN_GIT 'git inside that fails at any step: no file that a filter may be for is taken' '
-	make_repo broken &&
-	for at in "read-tree" "check-attr" "ls-files" "pack-objects"; do
-		with_broken_git $at "$GIT_AGENT" $inside start -q --name b-$at -- sh -c "
-		printf \"in\nout: 4\n\" >n.nb
-		echo b >b" 2>../err &&
-		git agent show b-$at >../show &&
-		grep "content was not converted (git $at inside failed" ../show &&
-		nowhere ^out: &&
-		test "$(git show refs/agent/b-$at/held:n.nb | tail -1)" = "out: 4" || return 1
-		case $at in
-		ls-files | pack-objects) grep "on what was taken: n.nb$" ../show &&
-		test "$(git diff --name-only HEAD agent/b-$at)" = b ;;
-		*) grep "on what was taken: b, n.nb$" ../show &&
-		test_must_fail git rev-parse -q --verify agent/b-$at ;;
-		esac || return 1
-	done
-'
-
-test_expect_success 'without being named a filter'\''s command is not shown inside, and none runs outside' '
-	make_repo hidden &&
-	git agent start --name n -- sh -c "
-		git config --get-regexp ^filter
-		true" >../out &&
-	! grep crypt ../out &&
-	git agent $inside start --name n2 -- sh -c "
-		git config --get-regexp ^filter
-		true" >../out &&
-	grep "filter.crypt.clean test -e" ../out &&
-	git config filter.strip.clean "echo \$\$ >>$HOME/ran; cat" &&
-	git agent $inside start --name n3 -- sh -c "echo x >n.nb" &&
-	test ! -e "$HOME/ran"
-'
-
-test_expect_success 'in .agentdev.yaml it takes trust; odd names are refused' '
-	make_repo trust &&
-	echo "filters: [strip]" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm conf &&
-	test_must_fail git agent start --name t -- true </dev/null 2>../err &&
-	grep -i trust ../err &&
-	git agent trust --yes >../out &&
-	grep "run the filter strip of your git configuration inside" ../out &&
-	git agent start --name t -- sh -c "printf \"in 2\nout: 2\n\" >n.nb" &&
-	test "$(git show agent/t:n.nb)" = "in 2" &&
-	test_must_fail git agent -c "filters=a=b" start -- true 2>../err &&
-	grep "names of filters" ../err
+	python3 ../attributes.py ${GA_TEST_SEED:-$$} 30
 '
 
 # ---- git-crypt itself
 
 test_lazy_prereq GIT_CRYPT 'command -v git-crypt'
 
-test_expect_success GIT_CRYPT 'git-crypt: unlocked, taken over by hand, and locked' '
+test_expect_success GIT_CRYPT 'git-crypt works unlocked and locked, and with files that are added by hand' '
 	git init -q gc &&
 	cd gc &&
 	git-crypt init &&
@@ -602,7 +343,7 @@ test_expect_success GIT_CRYPT 'git-crypt: unlocked, taken over by hand, and lock
 
 # ---- what git cannot convert at all
 
-test_expect_success 'a tracked file that cannot be converted: its bytes, not those of the base' '
+test_expect_success 'a file whose encoding git cannot convert is taken as its bytes' '
 	git init -q enc &&
 	cd enc &&
 	echo "*.u16 working-tree-encoding=UTF-16LE" >.gitattributes &&
@@ -619,7 +360,7 @@ test_expect_success 'a tracked file that cannot be converted: its bytes, not tho
 	git agent show e | grep "t.u16: git could not convert it"
 '
 
-test_expect_success 'a base that is an agent'\''s work runs none, in the trash as well' '
+test_expect_success 'a base that an agent made runs no filter, from the trash neither' '
 	make_repo based &&
 	echo "*.r filter=ran" >>.git/info/attributes &&
 	git config filter.ran.smudge "touch $TRASH/ran; cat" &&
@@ -640,7 +381,7 @@ test_expect_success 'a base that is an agent'\''s work runs none, in the trash a
 '
 
 # Attributes that are in no tree: the system's, and a file of the user's that is ignored.
-test_expect_success 'attributes in an ignored file of the user'\''s' '
+test_expect_success 'attributes in an ignored file of the user count' '
 	make_repo users &&
 	mkdir sub &&
 	echo sub/.gitattributes >.gitignore &&
@@ -673,16 +414,20 @@ test_expect_success 'attributes in an ignored file of the user'\''s' '
 	test -z "$(rules_of o4 filter-not-run)"
 '
 
-test_lazy_prereq OWN_ETC 'test "$(id -u)" = 0 && mkdir "$TRASH/etc" && cp -a /etc/. "$TRASH/etc" && unshare -m mount --bind "$TRASH/etc" /etc'
+test_lazy_prereq OWN_ETC '
+	test "$(id -u)" = 0 && mkdir "$TRASH/etc" && cp -a /etc/. "$TRASH/etc" &&
+	unshare -m mount --bind "$TRASH/etc" /etc
+'
 in_etc() {
 	unshare -m sh -c "mount --bind \"$TRASH/etc\" /etc && $1"
 }
-test_expect_success OWN_ETC 'attributes of the system' '
+test_expect_success OWN_ETC 'attributes of the system count' '
 	make_repo sys &&
 	printf "%s\n" "*.key filter=strip" "*.pem filter=crypt" >"$TRASH/etc/gitattributes" &&
 	do="printf \"in\\nout: 1\\n\" >b.key; echo cl\$()ear >c.pem; echo b >a" &&
 	export do &&
-	in_etc "git agent -c filters=strip start --name y -- sh -c \"\$do\" && git agent review --format=json y >../review" &&
+	in_etc "git agent -c filters=strip start --name y -- sh -c \"\$do\" &&
+		git agent review --format=json y >../review" &&
 	test "$(git show agent/y:b.key)" = in &&
 	nowhere clear &&
 	git cat-file -e refs/agent/y/held:c.pem &&

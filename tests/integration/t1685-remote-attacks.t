@@ -1,0 +1,183 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='sessions of a hostile remote: limits, refused objects, and nothing of it that runs'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/remote.sh"
+require_sandbox
+
+test_expect_success 'GT-03: objects that git refuses are not fetched, in the history neither' '
+	team bad &&
+	cd bad.git &&
+	blob=$(echo x | git hash-object -w --stdin) &&
+	base=$(git rev-parse main^{tree}) &&
+	i=0 &&
+	for n in .git .GIT git~1 ..; do
+		i=$((i + 1)) &&
+		tree=$(
+			printf "100644 %s\0" "$n" >../raw
+			python3 -c "import sys; sys.stdout.buffer.write(bytes.fromhex(sys.argv[1]))" "$blob" >>../raw
+			git hash-object -t tree -w --literally ../raw
+		) &&
+		bad=$(git commit-tree -m bad -p main $tree) &&
+		good=$(git commit-tree -m good -p $bad $base) &&
+		git update-ref refs/heads/agent/bad-$i $good ||
+			exit 1
+	done &&
+	cd ../bad.there &&
+	find .git/objects -type f | sort >../before &&
+	git for-each-ref >../refs &&
+	test_expect_code 128 git agent fetch origin 2>../err &&
+	grep -c "^git-agent: " ../err | grep -x 4 &&
+	git for-each-ref | test_cmp ../refs - &&
+	find .git/objects -type f | sort | test_cmp ../before - &&
+	fsck &&
+	test -z "$(git agent list)"
+'
+
+test_expect_success 'limits of packs, objects and commits hold for a fetch' '
+	team big &&
+	cd big.here &&
+	git agent start -q --name b -- sh -c "head -c 2000000 /dev/urandom >big" &&
+	git agent push b &&
+	git agent start -q --name many -- sh -c "
+		for i in 1 2 3 4 5 6 7 8 9; do
+			echo \$i >f
+			git add f
+			git commit -qm \$i
+		done" &&
+	git agent push many &&
+	git agent start -q --name zeros -- sh -c "head -c 3000000 /dev/zero >z" &&
+	git agent push zeros &&
+	cd ../big.there &&
+	find .git/objects -type f | sort >../before &&
+	test_expect_code 128 git agent -c limits.capture.pack_size=1MiB fetch origin b 2>../err &&
+	grep "limits.capture.pack_size\|too large" ../err &&
+	test_expect_code 128 git agent -c limits.capture.commits=5 fetch origin many 2>../err &&
+	grep "commits" ../err &&
+	test_expect_code 128 git agent -c limits.capture.object_size=2MiB fetch origin zeros 2>../err &&
+	grep "refused" ../err &&
+	find .git/objects -type f | sort | test_cmp ../before - &&
+	test -z "$(git agent list)" &&
+	git agent fetch origin &&
+	git agent list | grep -c captured | grep -x 3
+'
+
+# A pack of 200 kB with one delta that makes 320 MiB of a small file: nothing but what receives it ever
+# looks at it as a whole.
+cat >"$TRASH/bomb.py" <<\EOF
+import hashlib, struct, sys, zlib
+def varint(n):
+    out = b""
+    while True:
+        out += bytes([n & 127 | (128 if n > 127 else 0)])
+        n >>= 7
+        if not n:
+            return out
+def header(kind, size):
+    out, size = [kind << 4 | size & 15], size >> 4
+    while size:
+        out[-1] |= 128
+        out.append(size & 127)
+        size >>= 7
+    return bytes(out)
+base = b"x" * 65536
+copies = 320 * 16
+delta = varint(len(base)) + varint(copies * len(base)) + b"\x80" * copies # all of the base, each
+first = header(3, len(base)) + zlib.compress(base)
+back = len(first)
+offset = bytes([back & 127])
+back >>= 7
+while back:
+    back -= 1
+    offset = bytes([back & 127 | 128]) + offset
+    back >>= 7
+pack = b"PACK" + struct.pack(">II", 2, 2) + first + header(6, len(delta)) + offset + zlib.compress(delta)
+sys.stdout.buffer.write(pack + hashlib.sha1(pack).digest())
+EOF
+
+test_expect_success UNSANITIZED 'a small pack that takes much memory is refused while git receives it' '
+	team mem &&
+	cd mem.git &&
+	python3 "$TRASH/bomb.py" >../bomb.pack &&
+	git index-pack --stdin <../bomb.pack &&
+	big=$(git cat-file --batch-all-objects --batch-check="%(objectsize) %(objectname)" | sort -n | tail -n 1) &&
+	test "${big%% *}" = 335544320 &&
+	tree=$({
+		git ls-tree main
+		printf "100644 blob %s\tbig\n" "${big##* }"
+	} | git mktree) &&
+	git update-ref refs/heads/agent/m "$(git commit-tree -m big -p main "$tree")" &&
+	cd ../mem.there &&
+	agent_refs >../before &&
+	find .git/objects -type f | sort >../objects &&
+	test_expect_code 128 git agent -c limits.capture.object_size=1MiB -c limits.capture.objects=1000 \
+		fetch origin m 2>../err &&
+	grep "cannot fetch session .m.: " ../err &&
+	grep "limits.capture.pack_size or .object_size" ../err &&
+	agent_refs | test_cmp ../before - &&
+	find .git/objects -type f | sort | test_cmp ../objects -
+'
+
+test_expect_success 'control characters of a remote are escaped, on the terminal and in messages' '
+	team esc &&
+	cd esc.here &&
+	esc=$(printf "\033]0;evil\007") &&
+	git switch -q -c agent/e &&
+	echo e >e &&
+	git add e &&
+	git -c user.name="a${esc}b" commit -qm "sub $esc ject" &&
+	git push -q origin agent/e &&
+	cd ../esc.there &&
+	git agent fetch origin >../out 2>&1 &&
+	git agent review e >>../out 2>&1 &&
+	git agent list >>../out &&
+	git agent show e >>../out &&
+	! grep "$(printf "\033")" ../out &&
+	git log agent/e -1 --format=%B%an >../msg &&
+	! grep "$(printf "\033")" ../msg &&
+	grep "had control characters" ../out
+'
+
+test_expect_success 'a branch that plain git fetched does not count as a branch of the user' '
+	team track &&
+	cd track.here &&
+	git agent start -q --name t -- sh -c "
+		echo ok >ok
+		git add ok
+		git commit -qm ok" &&
+	git switch -q agent/t &&
+	echo e >.envrc &&
+	git add .envrc &&
+	git commit -qm evil &&
+	git push -q origin agent/t &&
+	cd ../track.there &&
+	git fetch -q &&
+	git rev-parse origin/agent/t &&
+	git agent fetch origin &&
+	test "$(shown t)" = "captured tip held 1 origin" &&
+	! git cat-file -e agent/t:.envrc
+'
+
+test_expect_success 'no hook or driver that came with a session runs' '
+	team run &&
+	cd run.here &&
+	git agent start -q --name r -- sh -c "
+		mkdir .githooks
+		printf \"#!/bin/sh\ntouch $TRASH/ran\n\" |
+			tee .githooks/post-checkout >.githooks/reference-transaction
+		chmod +x .githooks/*
+		echo \"* filter=f diff=f merge=f\" >.gitattributes
+		echo z >z" &&
+	git agent push --held r &&
+	cd ../run.there &&
+	git config filter.f.smudge "touch $TRASH/ran; cat" &&
+	git config filter.f.clean "touch $TRASH/ran; cat" &&
+	git config core.hooksPath .githooks &&
+	git agent fetch origin &&
+	git agent review r &&
+	git agent list &&
+	test ! -e "$TRASH/ran" &&
+	test "$(git agent show --json r | grep -c "\"held\": null")" = 0
+'
+
+test_done
