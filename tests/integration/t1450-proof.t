@@ -15,12 +15,25 @@ test_lazy_prereq NPM 'npm --version'
 
 # What the agent writes touches this; what the user wrote touches the other.
 ran=$TRASH/ran own=$TRASH/own
-hooks="post-merge pre-merge-commit post-checkout post-commit pre-commit prepare-commit-msg commit-msg pre-rebase post-rewrite
-	reference-transaction post-index-change"
-evil="#!/bin/sh
-touch $ran"
 good="#!/bin/sh
 touch $own"
+# For agents: evil_hooks DIR puts every hook there.
+evil_hooks="evil_hooks() {
+	for h in post-merge pre-merge-commit post-checkout post-commit pre-commit prepare-commit-msg commit-msg \\
+		pre-rebase post-rewrite reference-transaction post-index-change; do
+		printf '#!/bin/sh\\ntouch $ran\\n' >\$1/\$h
+		chmod +x \$1/\$h
+	done
+}
+"
+# host_hooks COMMANDS: hooks of the user that run these
+host_hooks() {
+	mkdir -p .git/hooks &&
+	for h in post-merge post-checkout post-rewrite; do
+		printf '#!/bin/sh\n%s\n' "$1" >.git/hooks/$h &&
+		chmod +x .git/hooks/$h || return 1
+	done
+}
 
 # ---- the commands ----------------------------------------------------------------
 # Each in a copy, on the branch main. What leads up to a command is not what is tried: without
@@ -92,8 +105,6 @@ do_direnv() {
 	forget &&
 	direnv export bash
 }
-every="merge ff pull switch worktree rebase stash archive diff prompt"
-
 # Did something of the agent's run?
 bitten() {
 	test -e "$ran"
@@ -120,8 +131,8 @@ before() {
 	:
 }
 
-# proof COMMANDS: these run what the agent wrote unless it is held back. With what is published, neither
-# they nor any other does, and all of them work.
+# proof COMMANDS [OTHERS]: COMMANDS run what the agent wrote unless it is held back. With what is published,
+# neither they nor the OTHERS do, and all of them work.
 proof() {
 	git cat-file -e agent/e:w &&
 	git rev-parse -q --verify refs/agent/e/orig >/dev/null ||
@@ -139,7 +150,7 @@ proof() {
 				return 1
 			}
 	done
-	for command in $every; do
+	for command in $1 ${2-}; do
 		(try held "$command") || {
 			echo "$command fails"
 			return 1
@@ -153,57 +164,48 @@ proof() {
 
 # ---- hooks in the tree ---------------------------------------------------------------
 
-test_expect_success 'GT-01: core.hooksPath is a directory of the tree' '
+test_expect_success 'GT-01: hooks of a core.hooksPath in the tree do not run' '
 	make_repo dir "
 		mkdir .githooks &&
 		printf %s \"\$good\" >.githooks/pre-push" &&
 	cd dir &&
 	git config core.hooksPath .githooks &&
-	attack e "
+	attack e "$evil_hooks
 		echo w >w
-		for h in $(echo $hooks); do
-			echo \"$evil\" >.githooks/\$h
-			chmod +x .githooks/\$h
-		done" &&
-	proof "merge ff pull switch worktree rebase stash"
+		evil_hooks .githooks" &&
+	proof "merge ff pull switch worktree rebase stash" "archive diff prompt"
 '
 
-test_expect_success 'GT-01: core.hooksPath leads there through a link, and the agent writes where it leads' '
+test_expect_success 'GT-01: hooks do not run that the agent writes where the link core.hooksPath leads' '
 	make_repo link "
 		mkdir -p tools/hooks &&
 		printf %s \"\$good\" >tools/hooks/pre-push &&
 		ln -s tools/hooks hooks" &&
 	cd link &&
 	git config core.hooksPath hooks &&
-	attack e "
+	attack e "$evil_hooks
 		echo w >w
-		for h in $(echo $hooks); do
-			echo \"$evil\" >tools/hooks/\$h
-			chmod +x tools/hooks/\$h
-		done" &&
-	proof "merge ff pull switch worktree rebase stash"
+		evil_hooks tools/hooks" &&
+	proof "ff switch rebase"
 '
 
-test_expect_success 'GT-01: the same, and the agent leads the link elsewhere' '
+test_expect_success 'GT-01: hooks do not run where the agent leads the link core.hooksPath elsewhere' '
 	make_repo led "
 		mkdir -p tools/hooks &&
 		printf %s \"\$good\" >tools/hooks/pre-push &&
 		ln -s tools/hooks hooks" &&
 	cd led &&
 	git config core.hooksPath hooks &&
-	attack e "
+	attack e "$evil_hooks
 		echo w >w
 		mkdir new
 		rm hooks
 		ln -s new hooks
-		for h in $(echo $hooks); do
-			echo \"$evil\" >new/\$h
-			chmod +x new/\$h
-		done" &&
-	proof "merge ff pull switch worktree rebase stash"
+		evil_hooks new" &&
+	proof "ff switch rebase"
 '
 
-test_expect_success 'GT-01: an absolute path through a link outside, and a directory on the way is a link too' '
+test_expect_success 'GT-01: hooks do not run of an absolute core.hooksPath through links' '
 	make_repo deep "
 		mkdir -p real/tools/hooks &&
 		printf %s \"\$good\" >real/tools/hooks/pre-push &&
@@ -212,29 +214,23 @@ test_expect_success 'GT-01: an absolute path through a link outside, and a direc
 	ln -s deep ../src &&
 	git config core.hooksPath "$HOME/src/tools/hooks" &&
 	before() { git config core.hooksPath "$PWD/tools/hooks"; } &&
-	attack e "
+	attack e "$evil_hooks
 		echo w >w
 		cp -r real new
 		rm tools
 		ln -s new/tools tools
-		for h in $(echo $hooks); do
-			echo \"$evil\" >new/tools/hooks/\$h
-			chmod +x new/tools/hooks/\$h
-		done" &&
-	proof "merge ff pull switch rebase stash" &&
+		evil_hooks new/tools/hooks" &&
+	proof "ff switch rebase" &&
 	git agent drop --force e &&
-	attack e "
+	attack e "$evil_hooks
 		echo w >w
-		for h in $(echo $hooks); do
-			echo \"$evil\" >tools/hooks/\$h
-			chmod +x tools/hooks/\$h
-		done" &&
-	proof "merge ff pull switch rebase stash"
+		evil_hooks tools/hooks" &&
+	proof "ff switch rebase"
 '
 
 # ---- hooks of the host --------------------------------------------------------------------
 
-test_expect_success 'a hook is a link into the tree' '
+test_expect_success 'a hook that is a link into the tree does not run what the agent wrote there' '
 	make_repo into "
 		mkdir scripts &&
 		echo \"\$good\" >scripts/after &&
@@ -244,13 +240,13 @@ test_expect_success 'a hook is a link into the tree' '
 	for h in post-merge post-checkout post-rewrite post-index-change; do
 		ln -s ../../scripts/after .git/hooks/$h
 	done &&
-	attack e "echo w >w; echo \"$evil\" >scripts/after" &&
-	proof "merge ff pull switch rebase stash" &&
+	attack e "echo w >w; printf \"#!/bin/sh\ntouch $ran\n\" >scripts/after" &&
+	proof "ff switch rebase stash" worktree &&
 	(try held ff) &&
 	test -e "$own"
 '
 
-test_expect_success 'the same, and the agent makes a link of the directory' '
+test_expect_success 'a hook that is a link into the tree does not run through a link of the agent'\''s' '
 	make_repo moved "
 		mkdir scripts &&
 		echo \"\$good\" >scripts/after &&
@@ -263,66 +259,55 @@ test_expect_success 'the same, and the agent makes a link of the directory' '
 	attack e "
 		echo w >w
 		mkdir s2
-		echo \"$evil\" >s2/after
+		printf \"#!/bin/sh\ntouch $ran\n\" >s2/after
 		chmod +x s2/after
 		rm -r scripts
 		ln -s s2 scripts" &&
-	proof "merge ff pull switch rebase stash" &&
+	proof "ff switch" &&
 	(try held ff) &&
 	test -e "$own"
 '
 
-test_expect_success 'a hook calls make: what make reads' '
+test_expect_success 'a hook that calls make does not run what the agent has make read' '
 	make_repo make "printf \"check:\n\t@touch $own\n-include local.mk\n\" >Makefile" &&
 	cd make &&
-	mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite; do
-		printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h
-		chmod +x .git/hooks/$h
-	done &&
+	host_hooks "make -s check" &&
 	attack e "echo w >w; printf \"check:\n\t@touch $ran\n\" >Makefile" &&
-	proof "merge ff pull switch rebase" &&
+	proof "ff switch rebase" &&
 	(try held ff) &&
 	test -e "$own" &&
 	git agent drop --force e &&
 	attack e "
 		echo w >w
 		printf \"check:\n\t@touch $ran\n\" >GNUmakefile" &&
-	proof "merge ff pull switch rebase" &&
+	proof ff &&
 	git agent drop --force e &&
 	attack e "
 		echo w >w
 		printf \"X := \\\$(shell touch $ran)\n\" >local.mk" &&
-	proof "merge ff pull switch rebase"
+	proof ff
 '
 
-test_expect_success 'what the recipes of the makefile run' '
+test_expect_success 'a hook that calls make does not run what its recipes run, if the agent wrote that' '
 	make_repo recipe "
 		mkdir scripts &&
 		echo \"touch $own\" >scripts/run.sh &&
 		printf \"check:\n\t@sh scripts/run.sh\n\" >Makefile" &&
 	cd recipe &&
-	mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite; do
-		printf "#!/bin/sh\nmake -s check\n" >.git/hooks/$h
-		chmod +x .git/hooks/$h
-	done &&
+	host_hooks "make -s check" &&
 	attack e "echo w >w; echo \"touch $ran\" >scripts/run.sh" &&
-	proof "merge ff pull switch rebase" &&
+	proof "ff switch" &&
 	(try held ff) &&
 	test -e "$own"
 '
 
-test_expect_success NPM 'a hook calls npm: the scripts of package.json' '
+test_expect_success NPM 'a hook that calls npm does not run scripts that the agent wrote' '
 	make_repo npm "printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $own\\\"}}\n\" >package.json" &&
 	cd npm &&
-	mkdir -p .git/hooks &&
-	printf "#!/bin/sh\nnpm test --silent\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
+	host_hooks "npm test --silent" &&
 	attack e "
 		echo w >w
 		printf \"{\\\"scripts\\\":{\\\"test\\\":\\\"touch $ran\\\"}}\n\" >package.json" &&
-	every="merge ff" &&
 	proof "merge ff" &&
 	(try held ff) &&
 	test -e "$own" &&
@@ -342,7 +327,7 @@ test_expect_success NPM 'a hook calls npm: the scripts of package.json' '
 
 # ---- drivers ------------------------------------------------------------------------------
 
-test_expect_success 'GT-08: filters, drivers and the monitor of the configuration are scripts of the tree' '
+test_expect_success 'GT-08: filters, drivers and a monitor in the tree do not run what the agent wrote' '
 	make_repo drive "
 		mkdir tools &&
 		for t in clean smudge conv merge; do echo cat >tools/\$t.sh; done
@@ -364,10 +349,10 @@ test_expect_success 'GT-08: filters, drivers and the monitor of the configuratio
 		echo 2 >x.f
 		for t in clean smudge conv merge; do sed -i \"1i touch $ran\" tools/\$t.sh; done
 		sed -i \"2i touch $ran\" tools/watch" &&
-	proof "merge ff pull switch stash archive diff prompt"
+	proof "merge ff pull switch stash archive diff prompt" "worktree rebase"
 '
 
-test_expect_success 'GT-08: attributes of the agent'\''s lead its bytes to drivers of the host' '
+test_expect_success 'GT-08: attributes of the agent do not lead its bytes to drivers of the host' '
 	make_repo attr &&
 	cd attr &&
 	mkdir -p ../bin &&
@@ -378,14 +363,14 @@ test_expect_success 'GT-08: attributes of the agent'\''s lead its bytes to drive
 	attack e "
 		echo w >w
 		printf \"* filter=fmt diff=fmt\n\" >.gitattributes" &&
-	proof "ff switch worktree archive diff"
+	proof "ff switch worktree archive diff" merge
 '
 
 # ---- what git-lfs reads ------------------------------------------------------------------------
 
 # Nothing is sent anywhere: what git-lfs would reach the server with is a script of ours. The pointer
 # is of the user'\''s, to an object that is not here, as after a clone without objects.
-test_expect_success GITLFS 'GT-18: git-lfs, and a .lfsconfig that names another server' '
+test_expect_success GITLFS 'GT-18: git-lfs does not ask the server that a .lfsconfig of the agent names' '
 	git lfs install --skip-repo >/dev/null &&
 	test_when_finished git lfs uninstall --skip-repo &&
 	mkdir -p bin &&
@@ -399,7 +384,7 @@ test_expect_success GITLFS 'GT-18: git-lfs, and a .lfsconfig that names another 
 	git add a .gitattributes &&
 	git commit -qm base &&
 	oid=$(printf %064d 1) &&
-	printf "version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize 5\n" "$oid" >../pointer &&
+	printf "%s\n" "version https://git-lfs.github.com/spec/v1" "oid sha256:$oid" "size 5" >../pointer &&
 	git update-index --add --cacheinfo "100644,$(git hash-object -w --no-filters ../pointer),x.bin" &&
 	git commit -qm pointer &&
 	cp ../pointer x.bin &&
@@ -407,35 +392,30 @@ test_expect_success GITLFS 'GT-18: git-lfs, and a .lfsconfig that names another 
 	git config lfs.transfer.maxretries 1 &&
 	git config lfs.skipdownloaderrors true &&
 	attack e "echo w >w; printf \"[lfs]\n\turl = ssh://git@evil.example/lfs\n\" >.lfsconfig" &&
-	every="merge ff switch worktree stash archive" &&
 	do_switch() { on_branch && rm x.bin && git checkout -q x.bin; } &&
 	do_worktree() { git worktree add -q ../wt agent/e; } &&
-	proof "switch worktree archive"
+	proof "switch worktree archive" "merge ff stash"
 '
 
-# ---- a file of the user'\''s in the way ----------------------------------------------------------
+# ---- an ignored file of the user ----------------------------------------------------------
 
-test_expect_success 'what the user ignores stays the user'\''s, and is what a hook runs' '
+test_expect_success 'a hook runs the ignored file of the user, not the one that the agent tracks' '
 	make_repo mine "echo local.sh >.gitignore" &&
 	cd mine &&
 	echo "touch $own" >local.sh &&
-	mkdir -p .git/hooks &&
-	for h in post-merge post-checkout post-rewrite; do
-		printf "#!/bin/sh\nfor f in local.*; do test ! -e \$f || sh \$f; done\n" >.git/hooks/$h
-		chmod +x .git/hooks/$h
-	done &&
+	host_hooks "for f in local.*; do test ! -e \$f || sh \$f; done" &&
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >local.sh
 		git add -f local.sh
 		git commit -qm tracked" &&
-	proof "merge ff pull switch rebase" &&
+	proof "ff switch rebase" &&
 	(try held switch && test -e "$own" && grep own local.sh)
 '
 
 # ---- repositories in the tree --------------------------------------------------------------------
 
-test_expect_success 'GT-02: directories that are bare repositories, with a monitor of their own' '
+test_expect_success 'GT-02: the monitor of a bare repository in the tree does not run' '
 	make_repo bare &&
 	cd bare &&
 	attack e "
@@ -444,14 +424,17 @@ test_expect_success 'GT-02: directories that are bare repositories, with a monit
 			mkdir -p \$d/objects \$d/refs
 			echo ref: refs/heads/x >\$d/HEAD
 			touch \$d/objects/k \$d/refs/k
-			printf \"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = .\n\tfsmonitor = touch $ran; false\n\" >\$d/config
+			git config -f \$d/config core.repositoryFormatVersion 0
+			git config -f \$d/config core.bare false
+			git config -f \$d/config core.worktree .
+			git config -f \$d/config core.fsmonitor \"touch $ran; false\"
 		done" &&
-	proof "prompt"
+	proof prompt switch
 '
 
 # ---- direnv ------------------------------------------------------------------------------------------
 
-test_expect_success DIRENV 'direnv: what an allowed .envrc loads again' '
+test_expect_success DIRENV 'an allowed .envrc does not load what the agent wrote' '
 	make_repo envrc "
 		echo \"source_env env/dev.sh; dotenv_if_exists .env; watch_file tools/env.sh; . tools/env.sh\" >.envrc
 		mkdir env tools
@@ -462,15 +445,15 @@ test_expect_success DIRENV 'direnv: what an allowed .envrc loads again' '
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >env/dev.sh" &&
-	every="$every direnv" proof direnv &&
+	proof direnv &&
 	git agent drop --force e &&
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >tools/env.sh" &&
-	every="$every direnv" proof direnv
+	proof direnv
 '
 
-test_expect_success DIRENV 'direnv: what an allowed .envrc runs' '
+test_expect_success DIRENV 'an allowed .envrc does not run what the agent wrote' '
 	make_repo runs "
 		echo \"export A=\\\$(sh \\\"\\\$PWD/tools/run.sh\\\")\" >.envrc
 		mkdir tools
@@ -482,15 +465,15 @@ test_expect_success DIRENV 'direnv: what an allowed .envrc runs' '
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >tools/run.sh" &&
-	every="$every direnv" proof direnv &&
+	proof direnv &&
 	git agent drop --force e &&
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >tools/more.sh" &&
-	every="$every direnv" proof direnv
+	proof direnv
 '
 
-test_expect_success DIRENV 'direnv: an .envrc of a directory that is allowed as a whole' '
+test_expect_success DIRENV 'an .envrc of the agent does not run in a directory that direnv allows as a whole' '
 	mkdir -p .config/direnv &&
 	printf "[whitelist]\nprefix = [ \"%s\" ]\n" "$HOME/try" >.config/direnv/direnv.toml &&
 	make_repo white &&
@@ -498,23 +481,20 @@ test_expect_success DIRENV 'direnv: an .envrc of a directory that is allowed as 
 	attack e "
 		echo w >w
 		echo \"touch $ran\" >.envrc" &&
-	every="$every direnv" proof direnv
+	proof direnv
 '
 
 # ---- a range of commits -----------------------------------------------------------------------------------
 
-test_expect_success 'GT-13: a hook that was there for one commit only' '
+test_expect_success 'GT-13: a hook that only one commit of the agent has does not run' '
 	make_repo once "
 		mkdir .githooks &&
 		echo \"\$good\" >.githooks/pre-push" &&
 	cd once &&
 	git config core.hooksPath .githooks &&
-	attack e "
+	attack e "$evil_hooks
 		set -e
-		for h in $(echo $hooks); do
-			echo \"$evil\" >.githooks/\$h
-			chmod +x .githooks/\$h
-		done
+		evil_hooks .githooks
 		git -c core.hooksPath=/dev/null add -A
 		git -c core.hooksPath=/dev/null commit -qm one
 		git rm -qrf .githooks
@@ -527,7 +507,7 @@ test_expect_success 'GT-13: a hook that was there for one commit only' '
 	test "$(cat ../names)" = w &&
 	proof rebase &&
 	do_bisect() { git bisect start agent/e main && git bisect run true; } &&
-	every=bisect proof ""
+	proof "" bisect
 '
 
 test_done

@@ -4,15 +4,20 @@ test_description='rejecting parts of files, and telling the agent'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
+# flags NAME: "PATH RULE VERDICT HELD" of each, sorted
 flags() {
-	git agent review --json "$1" |
-		python3 -c '
+	git agent review --json "$1" | python3 -c '
 import json, sys
 for f in sorted((f["path"], f["id"], f["verdict"], f["held"]) for f in json.load(sys.stdin)["flags"]):
     print(*f)'
 }
 
-test_expect_success 'a repository' '
+# two_hunks NAME: a session with two hunks in Makefile, which is flagged
+two_hunks() {
+	git agent start -q --name "$1" -- sed -i -e 2s/ok/mine/ -e 12s/x/y/ Makefile
+}
+
+test_expect_success 'make a repository' '
 	git init -q r &&
 	cd r &&
 	seq 40 >a &&
@@ -24,7 +29,7 @@ test_expect_success 'a repository' '
 	git commit -qm base
 '
 
-test_expect_success 'hunks are numbered as the diff has them; the others stay' '
+test_expect_success 'rejected hunks are numbered as in the diff, and the others stay' '
 	cd r &&
 	git agent start -q --name one -- sh -c "
 		sed -i -e 3s/3/three/ -e 5s/5/five/ -e 20s/20/twenty/ -e 38d a
@@ -37,7 +42,6 @@ test_expect_success 'hunks are numbered as the diff has them; the others stay' '
 	git log -1 --format=%B agent/one >../msg &&
 	grep "^Put rejected parts back" ../msg &&
 	grep "^a (in part)$" ../msg &&
-	grep "^Agent-Session: one" ../msg &&
 	git agent review --reject --hunk 1-2 one a &&
 	test "$(git rev-parse agent/one:a)" = "$(git rev-parse main:a)" &&
 	git cat-file -e agent/one:new &&
@@ -45,22 +49,18 @@ test_expect_success 'hunks are numbered as the diff has them; the others stay' '
 	git agent drop one
 '
 
-test_expect_success 'a new file and one that is gone are one hunk: all of it' '
+test_expect_success 'a new file and a deleted one are one hunk' '
 	cd r &&
 	git agent start -q --name whole -- sh -c "
 		echo n >n
-		rm b
-		printf \"x\ny\" >m" &&
+		rm b" &&
 	git agent review --reject --hunk 1 whole n &&
 	git agent review --reject --hunk=1 whole b &&
-	git diff --name-only main agent/whole >../got &&
-	echo m | test_cmp - ../got &&
-	git agent review --reject --hunk 1 whole m &&
 	test "$(git rev-parse agent/whole^{tree})" = "$(git rev-parse main^{tree})" &&
 	git agent drop --force whole
 '
 
-test_expect_success 'a rejection that was killed half way holds: what it has published does not land' '
+test_expect_success 'a rejection that was killed half way holds for what it has published' '
 	cd r &&
 	sed -i 30s/.*/MINE/ a &&
 	git agent start -q --name half -- sh -c "sed -i 30s/.*/spoilt/ a; echo new2 >new2" &&
@@ -74,7 +74,7 @@ test_expect_success 'a rejection that was killed half way holds: what it has pub
 	git agent drop half
 '
 
-test_expect_success 'what is no hunk, or no file with hunks' '
+test_expect_success 'numbers that are no hunk, and paths without hunks, are refused' '
 	cd r &&
 	git agent start -q --name wrong -- sh -c "
 		sed -i 1d a
@@ -97,15 +97,15 @@ test_expect_success 'what is no hunk, or no file with hunks' '
 	done &&
 	test_expect_code 128 git agent review --reject --hunk 1 wrong d 2>../err &&
 	grep "nothing was changed at .d." ../err &&
-	test_expect_code 129 git agent review --reject --hunk 1 wrong a b &&
-	test_expect_code 129 git agent review --reject --hunk 1 wrong &&
+	for paths in "a b" ""; do
+		test_expect_code 129 git agent review --reject --hunk 1 wrong $paths || exit 1
+	done &&
 	test_expect_code 128 git agent review --accept --hunk 1 wrong a &&
-	test_expect_code 129 git agent review --hunk 1 wrong &&
 	test "$(git rev-parse agent/wrong)" = $tip &&
 	git agent drop --force wrong
 '
 
-test_expect_success 'from a directory below, by the name it has there' '
+test_expect_success 'a path is taken from the current directory' '
 	cd r &&
 	git agent start -q --name below -- sh -c "
 		sed -i 2d sub/s
@@ -117,9 +117,9 @@ test_expect_success 'from a directory below, by the name it has there' '
 	git agent drop --force below
 '
 
-test_expect_success 'rules run on what is left: what they find is open again' '
+test_expect_success 'what is left of a flagged file is flagged again' '
 	cd r &&
-	git agent start -q --name left -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	two_hunks left &&
 	flags left | grep "^Makefile make open False" &&
 	git agent review --accept left Makefile &&
 	git agent review --reject --hunk 1 left Makefile 2>../err &&
@@ -137,7 +137,7 @@ test_expect_success 'rules run on what is left: what they find is open again' '
 
 # again NAME COMMANDS: what is left of Makefile was there before, with the verdict that COMMANDS gave it
 again() {
-	git agent start -q --name $1 -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	two_hunks $1 &&
 	git agent review --reject --hunk 2 $1 Makefile &&
 	eval "$2" &&
 	left=$(git rev-parse agent/$1:Makefile) &&
@@ -149,7 +149,7 @@ again() {
 	cat ../err &&
 	test "$(git rev-parse agent/$1:Makefile)" = "$left"
 }
-test_expect_success 'what is left was there before: open again, unless it was accepted' '
+test_expect_success 'what is left of a flagged file is open again, unless it was accepted before' '
 	cd r &&
 	again back : &&
 	grep "agent/back: 1 open flag left" ../err &&
@@ -183,7 +183,7 @@ left() {
 	test_cmp - ../is &&
 	git ls-tree agent/ends $2 | grep "^$3 "
 }
-test_expect_success 'ends of lines, and a last line without one, belong to their hunks; the mode to none' '
+test_expect_success 'line ends and a missing last newline belong to their hunks, and the mode to none' '
 	cd r &&
 	seq 20 | sed "s/\$/\\r/" >crlf &&
 	seq 20 | tee nl >mode &&
@@ -205,9 +205,9 @@ test_expect_success 'ends of lines, and a last line without one, belong to their
 	git reset -q --hard HEAD~1
 '
 
-test_expect_success 'accepted in parts: these are kept, and nothing is open; the others go' '
+test_expect_success 'the hunks that are accepted stay, and the others go' '
 	cd r &&
-	git agent start -q --name keep -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
+	two_hunks keep &&
 	git agent review --accept --hunk 1 --feedback ../kept keep Makefile 2>../err &&
 	grep "0 open flags left" ../err &&
 	grep "rm -f y" ../kept &&
@@ -217,25 +217,11 @@ test_expect_success 'accepted in parts: these are kept, and nothing is open; the
 	git agent land keep &&
 	sed -n 2p Makefile | grep mine &&
 	git agent drop keep &&
-	git reset -q --hard HEAD~1 &&
-	git agent start -q --name whole -- sh -c "sed -i -e \"2s/ok/mine/\" -e \"12s/x/y/\" Makefile" &&
-	git rev-parse agent/whole >../was &&
-	git agent review --accept --hunk 1-2 whole Makefile &&
-	git rev-parse agent/whole | test_cmp ../was - &&
-	git agent land --dry-run whole &&
-	git agent drop --force whole
+	git reset -q --hard HEAD~1
 '
 
-test_expect_success 'what is held back, accepted in parts, is brought without the others' '
+test_expect_success 'an accepted part of a file that is held back comes without the others' '
 	cd r &&
-	git agent start -q --name heldparts -- sh -c "
-		seq 20 | sed -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" >x.envrc
-		mkdir h
-		mv x.envrc h/.envrc" &&
-	git agent review --accept --hunk 1 heldparts h/.envrc &&
-	git show agent/heldparts:h/.envrc | grep "curl evil" &&
-	test_must_fail git rev-parse -q --verify refs/agent/heldparts/held &&
-	git agent drop --force heldparts &&
 	seq 20 >.envrc &&
 	git add -f .envrc &&
 	git commit -qm before &&
@@ -248,16 +234,7 @@ test_expect_success 'what is held back, accepted in parts, is brought without th
 	git reset -q --hard HEAD~2
 '
 
-test_expect_success 'nothing that fires is left: nothing is open' '
-	cd r &&
-	git agent start -q --name clean -- sh -c "sed -i -e \"2s/ok/mine/\" Makefile" &&
-	git agent review --reject --hunk 1 clean Makefile 2>../err &&
-	grep "0 open flags left" ../err &&
-	git agent land --dry-run clean &&
-	git agent drop --force clean
-'
-
-test_expect_success 'of what is held back: it stays held, without the part; then it is brought' '
+test_expect_success 'a rejected part of a file that is held back goes, and the rest stays held' '
 	cd r &&
 	seq 20 >.envrc &&
 	git add -f .envrc &&
@@ -282,7 +259,7 @@ test_expect_success 'of what is held back: it stays held, without the part; then
 	git agent drop held
 '
 
-test_expect_success 'all parts of what is held back: nothing is held' '
+test_expect_success 'a file that is held back is gone once all its parts are rejected' '
 	cd r &&
 	git agent start -q --name allheld -- sh -c "
 		echo evil >>.envrc
@@ -299,20 +276,6 @@ test_expect_success 'all parts of what is held back: nothing is held' '
 	git agent drop --force allheld
 '
 
-test_expect_success 'what was committed on the branch since is what is counted in' '
-	cd r &&
-	git agent start -q --name moved -- sh -c "sed -i 3s/3/three/ a" &&
-	git worktree add -q ../wt agent/moved &&
-	sed -i 30s/30/thirty/ ../wt/a &&
-	git -C ../wt commit -qam mine &&
-	git worktree remove ../wt &&
-	git agent review moved | grep "^+thirty" &&
-	git agent review --reject --hunk 1 moved a &&
-	git show agent/moved:a >../got &&
-	seq 40 | sed 30s/30/thirty/ | test_cmp - ../got &&
-	git agent drop --force moved
-'
-
 # ---- telling the agent
 
 cat >"$TRASH/work" <<\EOF
@@ -327,7 +290,7 @@ printf 't\303\244b\t' >"$(printf 'q"\\\t\303\244')"
 printf '\033[31m\n' >esc
 EOF
 
-test_expect_success 'feedback: patches that lead back, and remarks' '
+test_expect_success 'feedback has patches that lead back, and remarks' '
 	cd r &&
 	git agent start -q --name fb -- sh -c "$(cat "$TRASH/work")" &&
 	was=$(git rev-parse agent/fb^{tree}) &&
@@ -350,7 +313,7 @@ please" fb a &&
 	git worktree remove --force ../wt
 '
 
-test_expect_success 'the next session shows it to the agent' '
+test_expect_success 'resume --feedback shows it to the agent' '
 	cd r &&
 	git agent resume -q --feedback ../fb fb -- sh -c "
 		cat \"\$GIT_AGENT_FEEDBACK\" >\$HOME/got
@@ -361,7 +324,7 @@ test_expect_success 'the next session shows it to the agent' '
 	git agent drop --force fb
 '
 
-test_expect_success 'of what was held back, too; nothing is written of what is accepted or refused' '
+test_expect_success 'feedback is written of what was held back, and not where a decision is refused' '
 	cd r &&
 	git agent start -q --name fbh -- sh -c "
 		echo evil >>.envrc
@@ -375,15 +338,13 @@ test_expect_success 'of what was held back, too; nothing is written of what is a
 	test_expect_code 128 git agent review --reject --feedback ../no/such fbh x 2>../err &&
 	grep "cannot write feedback to .../no/such." ../err &&
 	git cat-file -e agent/fbh:x &&
-	for o in --accept --accept-all; do
-		test_expect_code 129 git agent review $o --feedback ../fbh fbh Makefile || exit 1
-	done &&
+	test_expect_code 129 git agent review --accept --feedback ../fbh fbh Makefile &&
 	test_expect_code 129 git agent review --feedback ../fbh fbh &&
 	test_expect_code 129 git agent review --reject --remark x fbh x &&
 	git agent drop --force fbh
 '
 
-test_expect_success 'changes on top of uncommitted work' '
+test_expect_success 'feedback has changes on top of uncommitted work' '
 	cd r &&
 	echo mine >>b &&
 	git agent start -q --name top -- sh -c "echo theirs >>b" &&
@@ -394,7 +355,7 @@ test_expect_success 'changes on top of uncommitted work' '
 	git agent drop --force top
 '
 
-test_expect_success 'feedback goes through no link where one can be an agent.s, and through those of the user' '
+test_expect_success 'feedback follows links of the user, and none where the agent can make some' '
 	cd r &&
 	git agent start -q --name lk -- sh -c "
 		echo l >l
@@ -424,7 +385,7 @@ test_expect_success 'feedback goes through no link where one can be an agent.s, 
 	git agent drop --force lk
 '
 
-test_expect_success 'what is too long is named' '
+test_expect_success 'feedback names a file that is too long to be shown' '
 	cd r &&
 	git agent start -q --name big -- sh -c "
 		seq 300000 >big
@@ -436,7 +397,7 @@ test_expect_success 'what is too long is named' '
 	git agent drop --force big
 '
 
-test_expect_success 'lines in another order are not compared where they are too many; what differs in one place of as many is' '
+test_expect_success 'long files are compared where they differ in one place, and not in another order' '
 	cd r &&
 	seq 260000 >order &&
 	seq 260000 >place &&
@@ -451,9 +412,10 @@ test_expect_success 'lines in another order are not compared where they are too 
 	test -n "$by" &&
 	$by | grep -x -e "+99999" &&
 	grep -x -e "+nine" ../out &&
-	git agent review --json order |
-		python3 -c "import json,sys; print([(f[\"path\"], f[\"additions\"]) for f in json.load(sys.stdin)[\"files\"]])" >../got &&
-	echo "[('\''order'\'', None), ('\''place'\'', 1)]" | test_cmp - ../got &&
+	git agent review --json order | python3 -c "
+import json, sys
+files = {f[\"path\"]: f[\"additions\"] for f in json.load(sys.stdin)[\"files\"]}
+assert files == {\"order\": None, \"place\": 1}, files" &&
 	test_expect_code 128 git agent review --reject --hunk 1 order order 2>../err &&
 	grep "has no hunks" ../err &&
 	git agent review --reject --hunk 1 order place &&
