@@ -65,8 +65,8 @@ test_expect_success 'of several sessions of one name the last is restored, or th
 	git agent drop --restore m-1 &&
 	test "$(git show agent/m-1:f)" = 2 &&
 	git agent drop --force m-1 &&
-	first=$(git for-each-ref --format="%(refname:lstrip=2)" "refs/agent-trash/m-1-*/base" | sed "s,/base,," | sort | head -n 1) &&
-	git agent drop --restore "$first" &&
+	first=$(ls -d "$HOME"/.local/state/git-agent/*/trash/m-1-* | head -n 1) &&
+	git agent drop --restore "$(basename "$first")" &&
 	test "$(git show agent/m-1:f)" = 1 &&
 	git agent drop --restore m &&
 	test "$(git show agent/m:f)" = m
@@ -80,7 +80,7 @@ test_expect_success 'a session whose name is taken again is restored by the name
 	git agent start -q --name c -- sh -c "echo new >f" &&
 	test_expect_code 128 git agent drop --restore c 2>../err &&
 	grep "there is a session .c. again" ../err &&
-	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back this one" ../err &&
+	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back" ../err &&
 	entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
 	git agent drop --force c &&
 	git agent drop --restore "$entry" &&
