@@ -26,12 +26,15 @@ test_expect_success USERNS 'RS-07: a mount of the same file system is not entere
 
 test_expect_success USERNS 'a mount of another file system is not entered' '
 	mkdir -p tree/mnt &&
-	test_must_fail in_mounts "mount -t tmpfs none tree/mnt; echo x >tree/mnt/f; \$1 tree || { test -e tree/mnt/f && exit 1; }" &&
+	test_must_fail in_mounts "
+		mount -t tmpfs none tree/mnt
+		echo x >tree/mnt/f
+		\$1 tree || { test -e tree/mnt/f && exit 1; }" &&
 	"$rmtree" tree &&
 	test ! -e tree
 '
 
-test_expect_success 'a read-only directory of ours is no obstacle' '
+test_expect_success 'a read-only directory of ours is removed' '
 	mkdir tree &&
 	echo x >tree/f &&
 	chmod 555 tree &&

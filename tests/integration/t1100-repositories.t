@@ -32,49 +32,31 @@ one_session() {
 	git fsck --connectivity-only
 }
 
-test_expect_success 'below home' '
-	make_repo src/deep/below &&
-	cd src/deep/below &&
+# in_repo PATH: a session in a repository there
+in_repo() {
+	make_repo "$1" &&
+	cd "$1" &&
 	one_session s
-'
-
-test_expect_success 'outside home' '
-	make_repo "$TRASH/outside" &&
-	cd "$TRASH/outside" &&
-	one_session s
-'
-
-test_expect_success 'below /tmp' '
+}
+test_expect_success 'a session runs below the home directory, outside, and in /tmp' '
+	(in_repo src/deep/below) &&
+	(in_repo "$TRASH/outside") &&
 	dir=$(test_directory_in /tmp) &&
 	test_when_finished "rm -rf $dir" &&
-	make_repo "$dir/r" &&
-	cd "$dir/r" &&
-	one_session s
+	in_repo "$dir/r"
 '
 
-test_expect_success 'a path with space, colon, comma, backslash and quote' '
-	p="odd a:b,c\\d\"e=f" &&
-	make_repo "$p" &&
-	cd "$p" &&
-	one_session s
+test_expect_success 'a session runs at a path with a newline and special characters' '
+	(in_repo "odd a:b,c\\d\"e=f") &&
+	in_repo "new
+line"
 '
 
-test_expect_success 'a path with a newline' '
-	p="new
-line" &&
-	make_repo "$p" &&
-	cd "$p" &&
-	one_session s
+test_expect_success 'RS-08: a session runs at a path that looks like mount options' '
+	in_repo "x,upperdir=,lowerdir="
 '
 
-test_expect_success 'RS-08: a path that tries to be mount options' '
-	p="x,upperdir=,lowerdir=" &&
-	make_repo "$p" &&
-	cd "$p" &&
-	one_session s
-'
-
-test_expect_success 'a detached HEAD' '
+test_expect_success 'a session on a detached HEAD lands there' '
 	make_repo det &&
 	cd det &&
 	git checkout -q --detach HEAD~1 &&
@@ -83,7 +65,7 @@ test_expect_success 'a detached HEAD' '
 	git log --oneline -1 | grep -i merge
 '
 
-test_expect_success 'an unborn branch is refused with what to do' '
+test_expect_success 'an unborn branch is refused, with what to do' '
 	git init -q unborn &&
 	cd unborn &&
 	echo x >x &&
@@ -92,7 +74,7 @@ test_expect_success 'an unborn branch is refused with what to do' '
 	grep "git commit" ../err
 '
 
-test_expect_success 'a linked worktree' '
+test_expect_success 'a session runs in a linked worktree, and is listed in the others' '
 	make_repo main &&
 	cd main &&
 	git worktree add -q ../linked -b topic &&
@@ -102,7 +84,7 @@ test_expect_success 'a linked worktree' '
 	git agent list | grep other
 '
 
-test_expect_success 'the session is a worktree while it runs, and git protects its branch' '
+test_expect_success 'a session is a locked worktree while it runs, and git protects its branch' '
 	make_repo wt &&
 	cd wt &&
 	test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
@@ -131,7 +113,7 @@ test_expect_success 'the session is a worktree while it runs, and git protects i
 	git switch -q main
 '
 
-test_expect_success 'extensions.worktreeConfig' '
+test_expect_success 'a session has the configuration of its worktree' '
 	make_repo wtc &&
 	cd wtc &&
 	git config extensions.worktreeConfig true &&
@@ -140,29 +122,7 @@ test_expect_success 'extensions.worktreeConfig' '
 	git log -1 --format=%an agent/s | grep "Worktree Name"
 '
 
-test_expect_success 'a sparse checkout stays sparse and loses nothing' '
-	make_repo sp &&
-	cd sp &&
-	mkdir out in &&
-	echo o >out/o &&
-	echo i >in/i &&
-	git add -A &&
-	git commit -qm more &&
-	git sparse-checkout set --cone in &&
-	test ! -e out &&
-	git agent start --name s -- sh -c "
-		set -e
-		test ! -e out
-		test -e in/i
-		test -z \"\$(git status --porcelain)\"
-		echo n >in/n" &&
-	git cat-file -e agent/s:out/o &&
-	git cat-file -e agent/s:in/n &&
-	git diff --name-only HEAD agent/s >../names &&
-	test "$(cat ../names)" = in/n
-'
-
-test_expect_success 'a shallow clone' '
+test_expect_success 'a session runs in a shallow clone' '
 	make_repo full &&
 	git clone -q --depth 1 "file://$(pwd)/full" shallow &&
 	cd shallow &&
@@ -170,7 +130,7 @@ test_expect_success 'a shallow clone' '
 	git rev-list --count agent/s | grep "^2$"
 '
 
-test_expect_success 'a partial clone' '
+test_expect_success 'a session runs in a partial clone' '
 	make_repo promisor &&
 	git -C promisor config uploadpack.allowFilter true &&
 	git -C promisor config uploadpack.allowAnySHA1InWant true &&
@@ -180,7 +140,7 @@ test_expect_success 'a partial clone' '
 '
 
 # nobody has the old content of `a` here, and nobody needs it
-test_expect_success 'a commit in a partial clone that refers to what was never fetched' '
+test_expect_success 'a commit that refers to what a partial clone never fetched is taken' '
 	make_repo owes &&
 	cd owes &&
 	echo later >a &&
@@ -197,7 +157,7 @@ test_expect_success 'a commit in a partial clone that refers to what was never f
 	git rev-list --objects --missing=print HEAD~1 | grep "^?$(git rev-parse HEAD~1:a)"
 '
 
-test_expect_success 'objects borrowed from alternates' '
+test_expect_success 'a session reads objects of alternates' '
 	make_repo lender &&
 	git clone -q --shared lender borrower &&
 	cd borrower &&
@@ -212,7 +172,7 @@ test_expect_success 'objects borrowed from alternates' '
 	git cat-file -e agent/s:k
 '
 
-test_expect_success 'ignored directories are shared, writes to them stay inside' '
+test_expect_success 'ignored directories are shared, and what is written to them stays inside' '
 	make_repo ign &&
 	cd ign &&
 	echo node_modules/ >>.gitignore &&
@@ -237,21 +197,21 @@ test_expect_success 'ignored directories are shared, writes to them stay inside'
 	test "$(cat ../names)" = k
 '
 
-test_expect_success 'refused: not a repository' '
+test_expect_success 'a start outside of a repository is refused' '
 	mkdir plain &&
 	cd plain &&
 	test_expect_code 125 git agent start -- true 2>../err &&
 	grep -i "not.*git repository" ../err
 '
 
-test_expect_success 'RS-09: refused: bare' '
+test_expect_success 'RS-09: a bare repository is refused' '
 	git init -q --bare bare.git &&
 	cd bare.git &&
 	test_expect_code 125 git agent start -- true 2>../err &&
 	grep "bare" ../err
 '
 
-test_expect_success 'refused: SHA-256 objects' '
+test_expect_success 'a repository with SHA-256 objects is refused' '
 	git init -q --object-format=sha256 sha256 &&
 	cd sha256 &&
 	git commit -q --allow-empty -m x &&
@@ -259,7 +219,7 @@ test_expect_success 'refused: SHA-256 objects' '
 	grep -i "sha-\{0,1\}256" ../err
 '
 
-test_expect_success 'refused: reftable refs' '
+test_expect_success 'a repository with reftable refs is refused' '
 	make_repo reft &&
 	cd reft &&
 	git config core.repositoryFormatVersion 1 &&
@@ -268,7 +228,7 @@ test_expect_success 'refused: reftable refs' '
 	grep reftable ../err
 '
 
-test_expect_success 'refused: home is the working tree, or inside it' '
+test_expect_success 'a home directory that is the working tree is refused' '
 	git init -q "$HOME" &&
 	test_when_finished "rm -rf \"$HOME/.git\"" &&
 	cd "$HOME" &&
@@ -277,22 +237,23 @@ test_expect_success 'refused: home is the working tree, or inside it' '
 	grep "home directory" ../err
 '
 
-test_expect_success 'refused: home below the working tree' '
+test_expect_success 'a home directory below the working tree is refused' '
 	make_repo "$TRASH/above" &&
 	mkdir "$TRASH/above/h" &&
 	cd "$TRASH/above" &&
-	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null git agent start -- true 2>../err &&
+	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null \
+		git agent start -- true 2>../err &&
 	grep "home directory" ../err
 '
 
-test_expect_success 'refused: the state directory inside the working tree' '
+test_expect_success 'a state directory in the working tree is refused' '
 	make_repo inside &&
 	cd inside &&
 	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>../err &&
 	grep overlap ../err
 '
 
-test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
+test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' '
 	make_repo bw &&
 	cd bw &&
 	mkdir ../bin &&
@@ -312,7 +273,7 @@ test_expect_success 'refused: no bubblewrap, a set-uid one, an old one' '
 	grep "FAIL bubblewrap.*0.8" ../out
 '
 
-test_expect_success 'doctor: no git, one that does not say its version, and one that is too old to land' '
+test_expect_success 'git that is missing, tells no version or is too old fails in doctor' '
 	mkdir g &&
 	ln -s "$(command -v bwrap)" g/bwrap &&
 	ln -s "$(command -v git-agent)" g/ &&

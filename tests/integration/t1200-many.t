@@ -24,7 +24,7 @@ test_expect_success 'make a repository with two branches' '
 	git branch many/loose other
 '
 
-test_expect_success 'OV-18 RS-06: each session sees exactly its base while the host switches, edits and collects garbage' '
+test_expect_success 'OV-18 RS-06: each session sees its base while the host switches, edits and collects garbage' '
 	cd r &&
 	for n in 1 2 3 4 5 6; do
 		git agent start --name s$n -- sh -c "
@@ -67,7 +67,7 @@ test_expect_success 'OV-18 RS-06: each session sees exactly its base while the h
 	test "$(cat u)" = untracked
 '
 
-test_expect_success 'a commit deleted and pruned on the host stays alive for its session' '
+test_expect_success 'a commit that is deleted and pruned on the host stays for its session' '
 	test_when_finished "touch \"$HOME/aihome/go-d\"; wait" &&
 	{
 		cd r &&
@@ -98,7 +98,7 @@ test_expect_success 'a commit deleted and pruned on the host stays alive for its
 	git fsck --connectivity-only
 '
 
-test_expect_success 'RS-05: ten at once get ten names and ten right branches' '
+test_expect_success 'RS-05: ten sessions that start at once get ten names and branches' '
 	cd r &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" &
@@ -109,11 +109,9 @@ test_expect_success 'RS-05: ten at once get ten names and ten right branches' '
 	done
 '
 
-test_expect_success 'landing one after another' '
+test_expect_success 'several sessions land one after another' '
 	cd r &&
-	git stash list >/dev/null &&
 	git switch -q main &&
-	git status --porcelain &&
 	for n in 1 2 3; do git agent land s$n || exit 1; done &&
 	for n in 1 2 3; do
 		test "$(cat f$n)" = changed-$n &&

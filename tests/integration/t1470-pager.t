@@ -48,7 +48,8 @@ not_paged() {
 	rm -f "$HOME/paged"
 	(
 		cd "$HOME/r" &&
-		"$pty" expect="session s" expect="next: " expect="diff --git" exit=0 mode=cooked -- env "$@" git agent review s
+		"$pty" expect="session s" expect="next: " expect="diff --git" exit=0 mode=cooked -- \
+			env "$@" git agent review s
 	) &&
 	test ! -e "$HOME/paged"
 }

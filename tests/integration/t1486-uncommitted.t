@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='a path with uncommitted changes of the user is in no commit of the session, and comes back uncommitted'
+test_description='uncommitted changes of the user are in no commit of a session, and land uncommitted'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 # shellcheck source=tests/lib/work.sh
 . "$TEST_SRCDIR/tests/lib/work.sh"
@@ -30,7 +30,7 @@ rule() {
 	for kv in "$@"; do
 		eval "${kv%%=*}=\${kv#*=}"
 	done
-	test_expect_success "$cell_name" '
+	test_expect_success "uncommitted work that is in no commit: $cell_name" '
 		begin &&
 		eval "$dirty" &&
 		s=s$(count) &&
@@ -51,37 +51,43 @@ c='git add -A; git commit -qm'
 
 # ---- what the agent does to the files themselves
 
-rule 'edited, beside other work' dirty='put f@8W' agent='put f@2A8W g@2A' branch=g out=f
-rule 'edited in commits' dirty='put f@8W u=W' agent="put f@2A8W; $c 1; put g@2A u=W2; $c 2; put f@8W; $c 3" branch=g out=u
-rule 'put back to what HEAD has' dirty='put f@8W g@8W' agent='git checkout -q HEAD~1 -- f g' out='f g'
-rule 'put back, and committed' dirty='put f@8W g@8W' agent="git checkout -q HEAD~1 -- f g; $c back" out='f g'
-rule 'an untracked file and a staged one deleted' dirty='put u=W st=W; git add st' agent='rm u st' out='st u'
-rule 'what the user deleted is there again' dirty='rm f; put g@8W' agent='put f@; put k@' branch=k out=f
-rule 'executable' dirty='put f@8W' agent='chmod +x f g' branch=g out=f
+rule 'edited, also in commits' dirty='put f@8W u=W' \
+	agent="put f@2A8W; $c 1; put g@2A u=W2; $c 2; put f@8W; $c 3" branch=g out=u
+rule 'restored to HEAD, and committed' dirty='put f@8W g@8W' agent="git checkout -q HEAD~1 -- f g; $c back" out='f g'
+rule 'deleted: untracked and staged files' dirty='put u=W st=W; git add st' agent='rm u st' out='st u'
+rule 'created again where the user deleted it' dirty='rm f; put g@8W' agent='put f@; put k@' branch=k out=f
+rule 'made executable' dirty='put f@8W' agent='chmod +x f g' branch=g out=f
 
 # ---- renames
 
 rule 'moved' dirty='put f@8W' agent='mv f new' out='f new'
-rule 'moved and edited' dirty='put f@8W' agent='put f@2A8W; mkdir e; mv f e/x; put g@2A' branch=g out='e/x f'
-rule 'moved, moved on and edited beyond likeness in commits' dirty='put f@8W' agent="git mv f new; $c 1; put -new x@1A2A3A8W; $c 2; mkdir e; mv x e/x; put g@2A; $c 3; put e/x@1A2A3A4A5A6A7A8W; $c 4" branch=g out='e/x f'
-rule 'moved over two commits' dirty='put f@8W' agent="mv f ../f; $c 1; put g@2A; $c 2; mv ../f new; $c 3" branch=g out='f new'
-rule 'an untracked file moved' dirty='put u@8W' agent='mv u new' out='new u'
+rule 'moved and edited' dirty='put f@8W' agent='put f@2A8W; mkdir e; mv f e/x; put g@2A' \
+	branch=g out='e/x f'
+rule 'moved again and edited beyond likeness in commits' dirty='put f@8W' agent="git mv f new; $c 1
+	put -new x@1A2A3A8W; $c 2; mkdir e; mv x e/x; put g@2A; $c 3; put e/x@1A2A3A4A5A6A7A8W; $c 4" \
+	branch=g out='e/x f'
 rule 'a directory moved' dirty='put d/h@8W d/i@7W' agent='mv d k' out='d/h d/i k/h k/i'
 rule 'moved onto a file' dirty='put f@8W; git rm -q --cached g' agent='mv f k; put old@2A' branch=old out='f k'
-rule 'a copy is not a rename' dirty='put f@8' agent='cp f new' branch=new
-rule 'nor is an empty file' dirty='put u=' agent='rm u; put new=' branch=new out=u
+rule 'not of a copy' dirty='put f@8' agent='cp f new' branch=new
+rule 'not of an empty file' dirty='put u=' agent='rm u; put new=' branch=new out=u
 
 # ---- files and directories
 
-rule 'a directory in place of an untracked file' dirty='put u=W' agent='rm u; mkdir u; put u/x=A g@2A' branch=g out='u u/x'
-rule 'a file in place of the directory' dirty='put d/h@8W' agent='rm -r d; put d=A g@2A' branch=g out='d d/h'
-rule 'the same of an untracked one, in commits' dirty='put e/u=W' agent="rm -r e; put e=A; $c 1; rm e; put e/u=A e/v=B; $c 2" branch=e/v out=e/u
+rule 'a directory in place of an untracked file' dirty='put u=W' agent='rm u; mkdir u; put u/x=A g@2A' \
+	branch=g out='u u/x'
+rule 'a file in place of an untracked directory, and back, in commits' dirty='put e/u=W' \
+	agent="rm -r e; put e=A; $c 1; rm e; put e/u=A e/v=B; $c 2" branch=e/v out=e/u
 
 # ---- elsewhere than on its branch
 
-rule 'on another branch, in the stash, on a tag, on a branch of its own root' dirty='put f@8W u=W' agent="git switch -qc side; put f@2A8W k@; $c side; git switch -q -; put f@3A8W; git stash -q; put f@4A8W; git tag t \$(git commit-tree -p HEAD -m t \$(git add f; git write-tree)); git reset -q --hard; git checkout -q --orphan other; git commit -qm other; git switch -qf agent/\$(git for-each-ref --format='%(refname:lstrip=3)' 'refs/heads/agent/*'); put g@2A" branch=g out=
+rule 'on another branch, in the stash, on a tag, on an orphan branch' dirty='put f@8W u=W' agent="
+	git switch -qc side; put f@2A8W k@; $c side; git switch -q -; put f@3A8W; git stash -q; put f@4A8W
+	git tag t \$(git commit-tree -p HEAD -m t \$(git add f; git write-tree)); git reset -q --hard
+	git checkout -q --orphan other; git commit -qm other
+	git switch -qf agent/\$(git for-each-ref --format='%(refname:lstrip=3)' 'refs/heads/agent/*'); put g@2A" \
+	branch=g out=
 
-test_expect_success 'what is only on another branch of the agent'\''s, of uncommitted work, is told of, and not dropped' '
+test_expect_success 'uncommitted work that only another branch of the agent has is named, and not dropped' '
 	begin &&
 	put f@8W &&
 	git agent start --name br -- sh -c "
@@ -95,7 +101,7 @@ test_expect_success 'what is only on another branch of the agent'\''s, of uncomm
 	git agent drop --force br
 '
 
-test_expect_success 'a branch of the user'\''s that the agent merged keeps what it has' '
+test_expect_success 'a branch of the user that the agent merged keeps what it has' '
 	begin &&
 	git switch -qc side &&
 	put f@2S old@2S &&
@@ -113,7 +119,7 @@ test_expect_success 'a branch of the user'\''s that the agent merged keeps what 
 	git show agent/known:f | grep S
 '
 
-test_expect_success 'a session with nothing else has no branch, says so, and is not dropped without a word' '
+test_expect_success 'a session with nothing but uncommitted changes has no branch, and is not dropped' '
 	begin &&
 	put f@8W g@8W &&
 	git agent start --name back -- git checkout -q HEAD~1 -- f g 2>../err &&
@@ -135,7 +141,7 @@ test_expect_success 'a session with nothing else has no branch, says so, and is 
 	git status --porcelain | test_cmp ../want -
 '
 
-test_expect_success 'landing removes an untracked file that the agent removed, and brings one that it moved' '
+test_expect_success 'landing deletes and moves untracked files as the agent did' '
 	begin &&
 	put u@8W v=W &&
 	git agent start -q --name mv -- sh -c "mv u new; rm v" &&
@@ -149,7 +155,7 @@ test_expect_success 'landing removes an untracked file that the agent removed, a
 	test ! -e new
 '
 
-test_expect_success 'what the agent did to it stays off the branch when the session goes on, and comes in the end' '
+test_expect_success 'uncommitted changes stay off the branch when a session is resumed, and land in the end' '
 	begin &&
 	put f@8W u@7W &&
 	git agent start -q --name res -- sh -c "$words mv f new; put u@2A7W g@2A" &&

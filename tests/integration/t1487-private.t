@@ -14,7 +14,7 @@ begin() {
 	git add -A &&
 	git commit -qm base
 }
-# what the repository has: any object with this text is a failure: none TEXT
+# none TEXT: no object of the repository has this text
 none() {
 	git cat-file --batch-all-objects --batch-check >../all &&
 	! git cat-file --batch <../all 2>/dev/null | grep -a "$1"
@@ -22,9 +22,12 @@ none() {
 dir() {
 	ls -dt "$HOME"/.local/state/git-agent/*/sessions/"$1" | head -n 1
 }
-look='git cat-file --batch-all-objects --batch-check=%\(objectname\) >/tmp/all; git cat-file --batch </tmp/all >/tmp/text; grep -ac [D]RAFT /tmp/text || :'
+# for agents: how many lines of objects have the text
+look='git cat-file --batch-all-objects --batch-check=%\(objectname\) >/tmp/all
+	git cat-file --batch </tmp/all >/tmp/text
+	grep -ac [D]RAFT /tmp/text || :'
 
-test_expect_success 'nothing of it is in the repository, nor does another session see any of it' '
+test_expect_success 'uncommitted work is in no object of the repository, and no other session sees it' '
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
@@ -52,7 +55,7 @@ test_expect_success 'nothing of it is in the repository, nor does another sessio
 	none "DRAFT[245]*$"
 '
 
-test_expect_success 'no ref names anything of it, and git gc takes none of it' '
+test_expect_success 'no ref names uncommitted work, and git gc removes none of it' '
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
@@ -71,7 +74,7 @@ test_expect_success 'no ref names anything of it, and git gc takes none of it' '
 	grep A f
 '
 
-test_expect_success 'it is a full copy: what only the index had is still there without it' '
+test_expect_success 'the copy of uncommitted work is whole, also of what only the index had' '
 	begin &&
 	echo DRAFT >st &&
 	git add st &&
@@ -87,60 +90,51 @@ test_expect_success 'it is a full copy: what only the index had is still there w
 	git agent resume -q c -- cat st | grep DRAFT
 '
 
-for at in capture:begin capture:export capture:imported capture:upper capture:tree capture:commit capture:rewrite capture:report objects:migrate capture:before-refs capture:after-refs capture:before-state; do
-	for how in kill fail; do
-		test_expect_success "it survives $at:$how, and the capture is repeated" '
-			begin &&
-			echo DRAFT >u &&
-			{
-				GIT_AGENT_FAULT=$at:$how git agent start -q --name s -- sh -c "
-				echo A >>u
-				git add u
-				git commit -qm u
-				echo k >k
-				seq 100 | while read i; do echo \$i >n\$i; done
-				git add .
-				git commit -qm many" || :
-			} &&
-			none DRAFT &&
-			git fsck --strict &&
-			git agent capture s &&
-			none DRAFT &&
-			git agent show --json s | tr -d "\n " | grep "\"left_out\":\[\"u\"\]" &&
-			git gc -q --prune=now &&
-			git fsck --strict &&
-			git agent land s &&
-			test "$(cat u)" = "$(printf "DRAFT\nA")" &&
-			test -e n100 &&
-			test -e k
-		'
-	done
-done
-
-test_expect_success 'a full disk: said, and done again when there is room' '
-	if [ "$(id -u)" = 0 ]; then
+for at in capture:begin capture:export capture:imported capture:upper capture:tree capture:commit capture:rewrite \
+	capture:report objects:migrate capture:before-refs capture:after-refs capture:before-state; do
+	test_expect_success "uncommitted work survives a capture that is killed at $at" '
 		begin &&
 		echo DRAFT >u &&
-		git agent start -q --name s -- sh -c "echo A >>u" &&
-		d=$(dir s) &&
-		cp -a "$d/objects" ../keep &&
-		mount -t tmpfs -o size=256k none "$d/objects" &&
-		cp -a ../keep/. "$d/objects" &&
-		{ dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
-		{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } &&
-		grep -i "space" ../out &&
-		rm -f "$d/objects/fill" &&
-		mount -o remount,size=64m "$d/objects" &&
-		{
-			git agent resume -q s -- sh -c "seq 20000 >>u" &&
-			git agent land s &&
-			test "$(wc -l <u)" = 20002
-			umount "$d/objects"
-		}
-	fi
+		test_expect_code 137 env GIT_AGENT_FAULT=$at:kill git-agent start -q --name s -- sh -c "
+			echo A >>u
+			git add u
+			git commit -qm u
+			echo k >k
+			for i in 1 2 3 4 5; do echo \$i >n\$i; done
+			git add .
+			git commit -qm many" &&
+		none DRAFT &&
+		git agent capture s &&
+		none DRAFT &&
+		git agent show --json s | tr -d "\n " | grep "\"left_out\":\[\"u\"\]" &&
+		git gc -q --prune=now &&
+		git fsck --strict &&
+		git agent land s &&
+		test_prints "DRAFT\nA" cat u &&
+		test -e n5 &&
+		test -e k
+	'
+done
+
+test_expect_success ROOT 'a capture on a full disk says so, and is done again when there is room' '
+	begin &&
+	echo DRAFT >u &&
+	git agent start -q --name s -- sh -c "echo A >>u" &&
+	d=$(dir s) &&
+	cp -a "$d/objects" ../keep &&
+	mount -t tmpfs -o size=256k none "$d/objects" &&
+	test_when_finished "umount -q \"$d/objects\" || :" &&
+	cp -a ../keep/. "$d/objects" &&
+	{ dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
+	{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } &&
+	grep -i "space" ../out &&
+	umount "$d/objects" &&
+	git agent resume -q s -- sh -c "seq 20000 >>u" &&
+	git agent land s &&
+	test "$(wc -l <u)" = 20002
 '
 
-test_expect_success 'dropped and restored, it is there again' '
+test_expect_success 'a session that is dropped and restored has its uncommitted work again' '
 	begin &&
 	echo DRAFT >u &&
 	git agent start -q --name s -- sh -c "echo A >>u" &&
@@ -152,7 +146,7 @@ test_expect_success 'dropped and restored, it is there again' '
 	test "$(cat u)" = "$(printf "DRAFT\nA")"
 '
 
-test_expect_success 'with the working tree beneath, nothing of it is left in the repository either' '
+test_expect_success 'uncommitted work below a --live session is in no object of the repository either' '
 	begin &&
 	echo DRAFT2 >v &&
 	git agent start -q --live --name l -- sh -c "echo k >k" &&

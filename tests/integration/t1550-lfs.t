@@ -33,9 +33,15 @@ store() {
 	(cd .git/lfs && find . -type f | sort)
 }
 
+# same_store: its files are those of ../before
+same_store() {
+	store | test_cmp ../before -
+}
+
 # pointer TEXT [SIZE]: a pointer to the object that holds this line
 pointer() {
-	printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n' "$(sum "$1")" "${2:-$((${#1} + 1))}"
+	printf '%s\n' 'version https://git-lfs.github.com/spec/v1' \
+		"oid sha256:$(sum "$1")" "size ${2:-$((${#1} + 1))}"
 }
 
 # What an agent plants goes into its own git dir, below this.
@@ -49,7 +55,7 @@ landed() {
 	test ! -s ../status
 }
 
-test_expect_success GITLFS 'work the agent did not commit: a pointer on the branch, its object in the store' '
+test_expect_success GITLFS 'uncommitted work becomes a pointer on the branch, with its object in the store' '
 	make_lfs rest &&
 	cd rest &&
 	git agent start --name r -- sh -c "
@@ -71,7 +77,7 @@ test_expect_success GITLFS 'work the agent did not commit: a pointer on the bran
 	test_prints "base.bin\nd/y.bin" git lfs ls-files -n
 '
 
-test_expect_success GITLFS 'work the agent committed, on several commits, branches and the stash: all of their objects' '
+test_expect_success GITLFS 'objects of all commits, branches and the stash of the agent are in the store' '
 	make_lfs commits &&
 	cd commits &&
 	git agent start --name c -- sh -c "
@@ -103,7 +109,7 @@ test_expect_success GITLFS 'work the agent committed, on several commits, branch
 	git lfs fsck
 '
 
-test_expect_success GITLFS 'a linked worktree, and a store elsewhere' '
+test_expect_success GITLFS 'objects of a linked worktree are stored, and where lfs.storage says' '
 	make_lfs lw &&
 	cd lw &&
 	git worktree add -q ../lw2 &&
@@ -131,12 +137,12 @@ test_expect_success GITLFS 'a linked worktree, and a store elsewhere' '
 '
 
 # git-lfs 3 does not expand a "~": what it says counts, whatever git would make of the value.
-test_expect_success GITLFS 'the store is where git-lfs itself looks for it, however lfs.storage is written' '
+test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs.storage is written' '
 	make_lfs forms &&
 	cd forms &&
 	cp -r .git/lfs/objects ../objects &&
 	n=0 &&
-	for form in "~/store" "~" ./rel ../up "" "$TRASH//abs/" "\$HOME/x"; do
+	for form in "~/store" ../up "" "$TRASH//abs/" "\$HOME/x"; do
 		git config lfs.storage "$form" &&
 		n=$((n + 1)) &&
 		media=$(git lfs env | sed -n "s/^LocalMediaDir=//p") &&
@@ -145,12 +151,11 @@ test_expect_success GITLFS 'the store is where git-lfs itself looks for it, howe
 		git agent start --name "f$n" -- sh -c "echo form$n >f$n.bin" &&
 		git cat-file -e "agent/f$n:f$n.bin" &&
 		id=$(sum "form$n") &&
-		echo "$form: $media" &&
 		test "$(cat "$media/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-4)/$id")" = "form$n" || exit 1
 	done
 '
 
-test_expect_success GITLFS 'a capture that ends in between does it again' '
+test_expect_success GITLFS 'a capture that ended between object and ref is done again' '
 	make_lfs again &&
 	cd again &&
 	GIT_AGENT_FAULT=capture:lfs:fail &&
@@ -170,7 +175,7 @@ test_expect_success GITLFS 'a capture that ends in between does it again' '
 	test "$(cat n.bin c.bin)" = "$(printf "new\nc")"
 '
 
-test_expect_success GITLFS 'a store that takes nothing costs no work' '
+test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 	make_lfs broken &&
 	cd broken &&
 	echo file >"$(dirname "$(dirname "$(object "$(sum new)")")")" &&
@@ -178,7 +183,6 @@ test_expect_success GITLFS 'a store that takes nothing costs no work' '
 		echo new >n.bin
 		echo t >t" &&
 	git agent show b >../show &&
-	cat ../show &&
 	grep "note: LFS objects stay in the session: " ../show &&
 	test "$(git show agent/b:t)" = t &&
 	! git cat-file -e agent/b:n.bin 2>/dev/null &&
@@ -186,24 +190,17 @@ test_expect_success GITLFS 'a store that takes nothing costs no work' '
 '
 
 test_lazy_prereq LFS_ROOT 'test_have_prereq GITLFS && test_have_prereq ROOT'
-test_expect_success LFS_ROOT 'a store that is read-only for a while ends the capture, and a second one has all' '
+test_expect_success LFS_ROOT 'a capture that fails on a read-only store is complete the next time' '
 	make_lfs readonly &&
 	cd readonly &&
-	{
-		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name r -- sh -c "
+	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git-agent start -q --name r -- sh -c "
 		echo new >n.bin
-		echo t >t"
-		test $? = 137
-	} &&
+		echo t >t" &&
 	mount --bind .git/lfs .git/lfs &&
 	mount -o remount,bind,ro .git/lfs &&
-	{
-		git agent capture r 2>../err
-		status=$?
-		umount .git/lfs
-		test $status = 128
-	} &&
-	cat ../err &&
+	test_when_finished "umount -q .git/lfs || :" &&
+	test_expect_code 128 git agent capture r 2>../err &&
+	umount .git/lfs &&
 	grep "Read-only file system" ../err &&
 	git agent capture r &&
 	git cat-file -e agent/r:n.bin &&
@@ -211,29 +208,29 @@ test_expect_success LFS_ROOT 'a store that is read-only for a while ends the cap
 	git show agent/r:t
 '
 
-test_expect_success GITLFS 'what is planted and no pointer names is not stored, however much it is' '
+test_expect_success GITLFS 'an object that the agent planted and no pointer names is not stored, however many' '
 	make_lfs many &&
 	cd many &&
 	store >../before &&
 	git agent start --name m -- sh -c "
 		mkdir -p $planted/aa/aa &&
 		cd $planted/aa/aa &&
-		seq 10000 | split -l 1 -a 4 - \"\$(printf a%.0s \$(seq 60))\" &&
+		seq 2000 | split -l 1 -a 4 - \"\$(printf a%.0s \$(seq 60))\" &&
 		ls | wc -l >\$HOME/n
 		cd - >/dev/null
 		echo t >>text
 		echo x >\$HOME/x
 		echo unused | git lfs clean >/dev/null" &&
-	test "$(cat "$HOME/aihome/n")" = 10000 &&
-	store >../after &&
-	test_cmp ../before ../after &&
+	test "$(cat "$HOME/aihome/n")" = 2000 &&
+	same_store &&
 	test "$(git show agent/m:text | wc -l)" = 2
 '
 
 # For agents: commit the pointer of that text as x.bin, whatever git-lfs would say to it, and then
 # something else in its place.
 commit_pointer='blob=$(git hash-object -w --no-filters --stdin <$HOME/pointer) &&
-	git update-index --add --cacheinfo 100644,$blob,x.bin && git commit -qm x && git rm -q --cached x.bin && echo t >t && git add t && git commit -qm t'
+	git update-index --add --cacheinfo 100644,$blob,x.bin && git commit -qm x &&
+	git rm -q --cached x.bin && echo t >t && git add t && git commit -qm t'
 has_pointer() {
 	git cat-file blob "refs/agent/$1/orig~1:x.bin" >../got &&
 	test_cmp "$HOME/aihome/pointer" ../got
@@ -249,39 +246,39 @@ plant() {
 	$commit_pointer &&
 	mkdir -p \$dir || exit 1
 	$2" &&
-	store >../after &&
-	test_cmp ../before ../after &&
+	same_store &&
 	git agent show "$1" >../show &&
-	cat ../show &&
 	grep "note: x.bin: $3" ../show &&
 	has_pointer "$1" &&
 	git rev-parse -q --verify "agent/$1:t" &&
 	test -z "$(git log --format=%h HEAD.."agent/$1" -- x.bin)"
 }
 
-test_expect_success GITLFS 'an object with the wrong bytes, or that is no file, is not stored, and its pointer held back' '
+test_expect_success GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held back' '
 	make_lfs wrong &&
 	cd wrong &&
 	mkdir -p "$HOME/aihome" &&
 	chmod 700 "$HOME/aihome" &&
 	pointer wanted >"$HOME/aihome/pointer" &&
-	plant digest "echo wanteD >\$dir/\$o" "the session.s LFS object is not" &&
-	plant short "printf wanted >\$dir/\$o" "the session.s LFS object is not" &&
-	plant long "echo wanted >\$dir/\$o; echo >>\$dir/\$o" "the session.s LFS object is not" &&
-	plant link "echo wanted >\$HOME/w; ln -s \$HOME/w \$dir/\$o" "the session.s LFS object is not" &&
-	plant inlink "echo wanted >\$dir/w; ln -s w \$dir/\$o" "the session.s LFS object is not" &&
-	plant dirlink "mv $planted \$HOME/objects; ln -s \$HOME/objects $planted; echo wanted >\$HOME/objects\${dir#$planted}/\$o" "the session.s LFS object is not" &&
-	plant dir "mkdir \$dir/\$o" "the session.s LFS object is not" &&
+	not="the session.s LFS object is not" &&
+	plant digest "echo wanteD >\$dir/\$o" "$not" &&
+	plant long "echo wanted >\$dir/\$o; echo >>\$dir/\$o" "$not" &&
+	plant link "echo wanted >\$HOME/w; ln -s \$HOME/w \$dir/\$o" "$not" &&
+	plant dirlink "
+		mv $planted \$HOME/objects
+		ln -s \$HOME/objects $planted
+		echo wanted >\$HOME/objects\${dir#$planted}/\$o" "$not" &&
+	plant dir "mkdir \$dir/\$o" "$not" &&
 	plant none ":" "the LFS object of this pointer is neither here" &&
 	pointer wanted 6 >"$HOME/aihome/pointer" &&
-	plant size "echo wanted >\$dir/\$o" "the session.s LFS object is not" &&
+	plant size "echo wanted >\$dir/\$o" "$not" &&
 	pointer wanted 3221225472 >"$HOME/aihome/pointer" &&
 	plant huge "truncate -s 3G \$dir/\$o" "its LFS object is over the limit" &&
 	git lfs fsck
 '
 
 # What is invented is not written anywhere, and read no further than the limit of all objects.
-test_expect_success GITLFS 'objects that are invented cost no disk, and time up to the limit' '
+test_expect_success GITLFS 'invented objects cost no disk, and time up to a limit' '
 	make_lfs invented &&
 	cd invented &&
 	store >../before &&
@@ -296,50 +293,56 @@ for n in names:
     if first: os.link(first, p)
     else:
         first = p; open(p, \"w\").truncate(4 << 20)
-    open(n[:8] + \".ptr\", \"w\").write(\"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n\" % (n, 4 << 20))
+    text = \"version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %d\n\" % (n, 4 << 20)
+    open(n[:8] + \".ptr\", \"w\").write(text)
 open(\"$planted/x\", \"w\")
 " &&
-	store >../after &&
-	test_cmp ../before ../after &&
+	same_store &&
 	(cd .git/lfs && find . -type d | sort >../../../dirs2) &&
 	test_cmp ../dirs ../dirs2 &&
 	git agent show i | grep note: | sort -u >../show &&
-	cat ../show &&
 	test "$(grep -c "ptr: the session.s LFS object is not" ../show)" = 3 &&
 	test "$(grep -c "ptr: its LFS object is over the limit.*total_size" ../show)" = 5
 '
 
 # root reads what nobody else can
 test_lazy_prereq LFS_NOT_ROOT 'test_have_prereq GITLFS && test_have_prereq NOT_ROOT'
-test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is said to be that' '
+test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is named' '
 	make_lfs closed &&
 	cd closed &&
 	pointer wanted >"$HOME/aihome/pointer" &&
 	plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
 '
 
-test_expect_success GITLFS 'a pointer with odd syntax is held back, and nothing stored for it' '
+test_expect_success GITLFS 'pointers with odd syntax are held back, and nothing is stored for them' '
 	make_lfs odd &&
 	cd odd &&
-	o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" &&
-	n=0 &&
+	o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" n=0 &&
 	store >../before &&
-	for text in "$v\r\n$o\r\nsize 7\r\n" " $v\n$o\nsize 7\n" "$v\n$o\nsize +7\n" "$v\n$o\nsize 7\n$(printf "%01100d" 0 | sed "s/0/\\\\n/g")" \
-		"$v\n$o\n$o\nsize 7\n" "$v\noid sha256:../../../../../etc/passwd\nsize 7\n" "ext-0-a $o\n$v\n$o\nsize 7\n"; do
+	mkdir "$HOME/aihome/pointers" &&
+	for text in "$v\r\n$o\r\nsize 7\r\n" " $v\n$o\nsize 7\n" "$v\n$o\nsize +7\n" \
+		"$v\n$o\nsize 7\n$(printf "%01100d" 0 | sed "s/0/\\\\n/g")" "$v\n$o\n$o\nsize 7\n" \
+		"$v\noid sha256:../../../../../etc/passwd\nsize 7\n" "ext-0-a $o\n$v\n$o\nsize 7\n"; do
 		n=$((n + 1)) &&
-		printf "$text" >"$HOME/aihome/pointer" &&
-		git agent start --name o$n -- sh -c "
+		printf "$text" >"$HOME/aihome/pointers/$n.bin" || exit 1
+	done &&
+	git agent start --name o -- sh -c "
 		echo wanted | git lfs clean >/dev/null &&
 		test -d $planted &&
-		$commit_pointer" &&
-		store >../after &&
-		test_cmp ../before ../after &&
-		has_pointer o$n &&
-		git agent review o$n >../show &&
-		grep "^  critical" ../show &&
-		grep "lfs-pointer-change\]" ../show &&
-		test -z "$(git log --format=%h HEAD..agent/o$n -- x.bin)" || {
-			echo "taken: $text"
+		for i in \$(seq $n); do
+			blob=\$(git hash-object -w --no-filters \$HOME/pointers/\$i.bin)
+			git update-index --add --cacheinfo 100644,\$blob,\$i.bin
+		done
+		git commit -qm x
+		git rm -q --cached \*.bin" &&
+	same_store &&
+	git agent review o >../show &&
+	grep "^  critical" ../show &&
+	for i in $(seq $n); do
+		git cat-file blob refs/agent/o/orig~1:$i.bin | cmp "$HOME/aihome/pointers/$i.bin" - &&
+		grep -A1 "^    $i.bin" ../show | grep "lfs-pointer-change\]" &&
+		test -z "$(git log --format=%h HEAD..agent/o -- $i.bin)" || {
+			echo "taken: $i"
 			exit 1
 		}
 	done
@@ -356,8 +359,7 @@ test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 		mkfifo $o &&
 		echo t >t &&
 		cat \$HOME/pointer >x.bin" &&
-	store >../after &&
-	test_cmp ../before ../after &&
+	same_store &&
 	git agent show f | grep "note: x.bin: the session.s LFS object" &&
 	test "$(git show agent/f:t)" = t &&
 	git cat-file -e refs/agent/f/held:x.bin &&
@@ -365,13 +367,12 @@ test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 '
 
 # git-lfs removes an object whose size is not the one a pointer says.
-test_expect_success GITLFS 'a pointer that would have git-lfs remove an object of the user'\''s is held back' '
+test_expect_success GITLFS 'a pointer that would make git-lfs remove an object of the user is held back' '
 	make_lfs remove &&
 	cd remove &&
 	pointer base 7 >"$HOME/aihome/pointer" &&
 	git agent start --name r -- sh -c "$commit_pointer" &&
 	git agent review r >../show &&
-	cat ../show &&
 	grep "^  critical" ../show &&
 	grep "would remove the object" ../show &&
 	has_pointer r &&
@@ -380,7 +381,7 @@ test_expect_success GITLFS 'a pointer that would have git-lfs remove an object o
 	git lfs fsck
 '
 
-test_expect_success GITLFS 'what is in the store already is never written over' '
+test_expect_success GITLFS 'an object that is in the store already is never overwritten' '
 	make_lfs mine &&
 	cd mine &&
 	o=$(object "$(sum mine)") &&

@@ -6,7 +6,7 @@ require_sandbox
 
 A=$HOME/aihome
 
-test_expect_success 'repositories: one deep below home, one beside' '
+test_expect_success 'make two repositories, one deep below home' '
 	for r in w/deep/p other; do
 		mkdir -p $r &&
 		git init -q $r &&
@@ -51,7 +51,7 @@ lose() {
 }
 wait_here="echo in >in; >~/ready; sleep 1000"
 
-test_expect_success 'another session moves it away: the session ends and says so' '
+test_expect_success 'a session whose project another session moves away ends, and says so' '
 	cd w/deep/p &&
 	lose "-n moved" "$wait_here" "git -C ~/other agent start -q -n mover -- sh -c \"
 		mv ~/w ~/w2 && mkdir -p ~/w/deep/p && echo x >~/w/deep/p/lost\"" &&
@@ -62,7 +62,7 @@ test_expect_success 'another session moves it away: the session ends and says so
 	! git cat-file -e agent/moved:lost
 '
 
-test_expect_success 'show, review, JSON and the journal have it' '
+test_expect_success 'show, review, JSON and the journal have that a session is incomplete' '
 	cd w/deep/p &&
 	git agent show moved | grep "session incomplete: the project was moved away" &&
 	git agent show --json moved | grep "\"incomplete\": \"the project was moved away" &&
@@ -71,7 +71,7 @@ test_expect_success 'show, review, JSON and the journal have it' '
 	grep "\"event\":\"lost\"" ~/.local/state/git-agent/*/sessions/moved/journal.jsonl
 '
 
-test_expect_success 'the next session is whole again' '
+test_expect_success 'the next session is complete again' '
 	cd w/deep/p &&
 	rm -r $A/w/deep/p/lost &&
 	git agent start -n next -- sh -c "echo c >c" 2>err &&
@@ -79,7 +79,7 @@ test_expect_success 'the next session is whole again' '
 	git cat-file -e agent/next:c
 '
 
-test_expect_success 'its mount point is removed on the host' '
+test_expect_success 'a session whose mount point is removed on the host ends, and says so' '
 	cd w/deep/p &&
 	lose "-n gone" "$wait_here" "chmod -R u+w $A/w && rm -r $A/w" &&
 	test "$(cat status)" = 129 &&
@@ -87,7 +87,7 @@ test_expect_success 'its mount point is removed on the host' '
 	git cat-file -e agent/gone:in
 '
 
-test_expect_success 'it is looked at when the command ends, and quiet is not silent about it' '
+test_expect_success 'a project that was moved is noticed when the command ends, with -q too' '
 	cd w/deep/p &&
 	lose "-q -n end" "trap : HUP TERM; >~/ready; until test -e ~/go; do sleep 0.05; done; exit 3" \
 		"mv $A/w $A/w3 && >$A/go" &&
@@ -96,7 +96,7 @@ test_expect_success 'it is looked at when the command ends, and quiet is not sil
 	grep "^agent/end: session incomplete: " err
 '
 
-test_expect_success 'a session that outlasts a look or two sees no loss' '
+test_expect_success 'a session in which nothing is moved is not called incomplete' '
 	cd w/deep/p &&
 	git agent start -n back -- sh -c "sleep 3; echo d >d" 2>err &&
 	! grep incomplete err

