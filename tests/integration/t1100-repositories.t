@@ -151,7 +151,8 @@ test_expect_success 'a commit that refers to what a partial clone never fetched 
 	cd owed &&
 	git config --get-regexp "promisor|partialclone" >../found &&
 	grep "^remote.origin.promisor true" ../found &&
-	git agent start --name s -- sh -c "git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back)" 2>../err &&
+	git agent start --name s -- sh -c "
+		git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back)" 2>../err &&
 	! grep "not taken" ../err &&
 	git log --format=%s HEAD..agent/s | grep -x back &&
 	git rev-list --objects --missing=print HEAD~1 | grep "^?$(git rev-parse HEAD~1:a)"

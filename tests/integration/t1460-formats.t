@@ -33,16 +33,19 @@ def check(v, name, must, may={}):
         if key in v:
             assert isinstance(v[key], f) if isinstance(f, type) else f(v[key]), (name, key, v[key])
     return True
-rule = shape("reportingDescriptor", {"id": string}, {"shortDescription": message, "fullDescription": message, "help": message,
+rule = shape("reportingDescriptor", {"id": string}, {
+    "shortDescription": message, "fullDescription": message, "help": message,
     "defaultConfiguration": shape("reportingConfiguration", {}, {"level": level}), "properties": bag})
 driver = shape("toolComponent", {"name": string}, {"version": string, "rules": listed(rule)})
-physical = shape("physicalLocation", {"artifactLocation": shape("artifactLocation", {"uri": uri}, {"uriBaseId": string}),
+physical = shape("physicalLocation", {
+    "artifactLocation": shape("artifactLocation", {"uri": uri}, {"uriBaseId": string}),
     "region": shape("region", {"startLine": lambda n: type(n) is int and n >= 1})})
 suppression = shape("suppression", {"kind": lambda v: v in ("inSource", "external")}, {"justification": string})
+location = shape("location", {"physicalLocation": physical})
 result = shape("result", {"message": message}, {"ruleId": string, "ruleIndex": int, "level": level,
-    "locations": lambda v: isinstance(v, list) and all(check(x, "location", {"physicalLocation": physical}) for x in v),
-    "partialFingerprints": lambda v: all(isinstance(x, str) for x in v.values()), "suppressions": listed(suppression), "properties": bag})
-run = shape("run", {"tool": shape("tool", {"driver": driver})}, {"results": lambda v: isinstance(v, list) and all(map(result, v))})
+    "locations": listed(location), "suppressions": listed(suppression), "properties": bag,
+    "partialFingerprints": lambda v: all(isinstance(x, str) for x in v.values())})
+run = shape("run", {"tool": shape("tool", {"driver": driver})}, {"results": listed(result)})
 check(log, "sarifLog", {"version": lambda v: v == "2.1.0", "runs": listed(run, 1)}, {"$schema": string})
 for r in log["runs"]:
     rules = r["tool"]["driver"]["rules"]
@@ -76,32 +79,40 @@ for line in text.split("\n"):
     assert not re.search(r"www\.|://|GH-", bare), line
 EOF
 
-hostile='python3 -c "
+cat >"$TRASH/hostile.py" <<\EOF
 import os
-names = [b\"@everyone\", b\"#1\", b\"x|y\", b\"a\\\\|b\", b\"back\\\\\", b\"\`tick\`\", b\"\`\`\", b\"[l](http:evil.example)\", b\"<img src=x onerror=alert(1)>\",
-    b\"https:evil.example\", b\"*b* _i_ ~s~\", b\"nl\\n| a | b |\\n|---|---|\", b\"\\xff\\xfe\", b\"\\x1b[31m\", b\"\\xe2\\x80\\xae\", b\"{0} {\", b\"%41%2f\", b\" lead\", b\"--\", b\"\$x\$\",
-    b\"!GH-1\", b\"a\" * 250, b\"www.evil.example\", b\"&lt;\", b\"\\\\\", b\"\\\"\", b\"]\"]
+names = [b"@everyone", b"#1", b"x|y", b"a\\|b", b"back\\", b"`tick`", b"``", b"[l](http:evil.example)",
+    b"<img src=x onerror=alert(1)>", b"https:evil.example", b"*b* _i_ ~s~", b"nl\n| a | b |\n|---|---|", b"\xff\xfe",
+    b"\x1b[31m", b"\xe2\x80\xae", b"{0} {", b"%41%2f", b" lead", b"--", b"$x$", b"!GH-1", b"a" * 250,
+    b"www.evil.example", b"&lt;", b"\\", b'"', b"]"]
 for n in names:
     os.mkdir(n)
-    open(n + b\"/.envrc\", \"w\").write(\"e\")
-    open(n + b\"/Makefile\", \"w\").write(\"e\")
-    os.symlink(b\"/etc/\" + n, n + b\"/link\")
-    open(n + b\"/plain\", \"wb\").write(b\"x\\0\")
-" && mkfifo "fifo|@x\`" && printf "s|@all #2 \`x\` <b> [l](http://evil.example)\n" >../m && git add -A && git commit -q -F ../m'
+    open(n + b"/.envrc", "w").write("e")
+    open(n + b"/Makefile", "w").write("e")
+    os.symlink(b"/etc/" + n, n + b"/link")
+    open(n + b"/plain", "wb").write(b"x\0")
+EOF
 
-test_expect_success 'a repository, and a session with names like that' '
+test_expect_success 'make a session with hostile names' '
 	make_repo odd "echo .ign >.gitignore" &&
 	cd odd &&
-	attack e "$hostile" &&
+	mkdir -p "$HOME/aihome" &&
+	cp "$TRASH/hostile.py" "$HOME/aihome" &&
+	attack e "
+		python3 \$HOME/hostile.py
+		mkfifo \"fifo|@x\\\`\"
+		git add -A
+		git commit -q -m \"s|@all #2 \\\`x\\\` <b> [l](http://evil.example)\"" &&
 	git agent review --json e >../json &&
-	python3 -c "import json; assert len(json.load(open(\"../json\"))[\"flags\"]) > 80"
+	grep -c "\"severity\"" ../json >../flags &&
+	test "$(cat ../flags)" -gt 80
 '
 
 test_expect_success 'SARIF has the shape of the standard, and all flags' '
 	cd odd &&
 	git agent review --format=sarif e >../sarif &&
 	harmless ../sarif &&
-	python3 ../../sarif.py <../sarif &&
+	python3 "$TRASH/sarif.py" <../sarif &&
 	python3 - <<-\EOF
 	import json, os, urllib.parse, base64
 	log, report = json.load(open("../sarif")), json.load(open("../json"))
@@ -109,9 +120,10 @@ test_expect_success 'SARIF has the shape of the standard, and all flags' '
 	assert len(results) == len(report["flags"]), (len(results), len(report["flags"]))
 	for x, f in zip(results, report["flags"]):
 	    path = f["path"].encode() if "path" in f else base64.b64decode(f["path_b64"])
-	    assert x["ruleId"] == f["id"] and x["properties"]["severity"] == f["severity"] and x["properties"]["held"] == f["held"]
-	    assert x["level"] == {"critical": "error", "high": "error", "medium": "warning", "low": "note"}[f["severity"]]
-	    assert x["properties"]["also"] == f["also"], (x, f)
+	    assert x["ruleId"] == f["id"], (x, f)
+	    assert {k: x["properties"][k] for k in ("severity", "held", "also")}.items() <= f.items(), (x, f)
+	    levels = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+	    assert x["level"] == levels[f["severity"]], (x, f)
 	    if path:
 	        uri = x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
 	        assert urllib.parse.unquote_to_bytes(uri) == path, (uri, path)
@@ -119,42 +131,39 @@ test_expect_success 'SARIF has the shape of the standard, and all flags' '
 	EOF
 '
 
-test_expect_success 'what was decided is suppressed there' '
+test_expect_success 'SARIF suppresses what was decided' '
 	cd odd &&
 	git agent review --accept e "x|y/.envrc" &&
 	git agent review --reject e "#1/Makefile" &&
 	git agent review --format=sarif e >../sarif &&
-	python3 ../../sarif.py <../sarif &&
+	python3 "$TRASH/sarif.py" <../sarif &&
 	python3 - <<-\EOF
 	import json
 	s = {}
 	for x in json.load(open("../sarif"))["runs"][0]["results"]:
 	    for y in x.get("suppressions", []):
-	        s.setdefault(x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], set()).add(y["justification"])
+	        uri = x["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+	        s.setdefault(uri, set()).add(y["justification"])
 	assert s == {"x%7Cy/.envrc": {"accepted"}, "%231/Makefile": {"rejected"}}, s
 	EOF
 '
 
-test_expect_success 'the check of SARIF finds what is wrong' '
+test_expect_success 'SARIF that is not right does not pass the check' '
 	cd odd &&
-	for wrong in "s/\"version\": \"2.1.0\"/\"version\": \"2.1\"/" "s/\"ruleIndex\": 0/\"ruleIndex\": 1/" "s/\"level\": \"error\"/\"level\": \"high\"/" \
-		"s/%7C/|/" "s/\"uri\"/\"url\"/" "s/\"kind\": \"external\"/\"kind\": \"x\"/" "s/{{0}} {{/{0} {{/"; do
+	for wrong in "s/\"2.1.0\"/\"2.1\"/" "s/\"ruleIndex\": 0/\"ruleIndex\": 1/" "s/\"error\"/\"high\"/" "s/%7C/|/" \
+		"s/\"uri\"/\"url\"/" "s/\"external\"/\"x\"/" "s/{{0}} {{/{0} {{/"; do
 		sed "$wrong" ../sarif >../bad &&
 		! cmp -s ../sarif ../bad &&
-		! python3 ../../sarif.py <../bad 2>../why &&
-		grep AssertionError ../why ||
-			{
-				echo "taken: $wrong"
-				exit 1
-			}
+		! python3 "$TRASH/sarif.py" <../bad 2>../why &&
+		grep AssertionError ../why || exit 1
 	done
 '
 
-test_expect_success 'Markdown holds what is not ours as code only' '
+test_expect_success 'Markdown has what the agent wrote as code only' '
 	cd odd &&
 	git agent review --format=markdown e >../md &&
 	harmless ../md &&
-	python3 ../../markdown.py <../md &&
+	python3 "$TRASH/markdown.py" <../md &&
 	grep "^| critical | .*held back |$" ../md &&
 	grep -F "x\\x7cy/.envrc" ../md &&
 	grep "^| high .* rejected |$" ../md &&
@@ -163,21 +172,17 @@ test_expect_success 'Markdown holds what is not ours as code only' '
 	grep "^| special | 1 | " ../md
 '
 
-test_expect_success 'the check of Markdown finds what is wrong' '
+test_expect_success 'Markdown that is not right does not pass the check' '
 	cd odd &&
 	for wrong in "s/.x7cy/|y/" "s/\`@/@/" "s/| high/| high | x/" "s/\`//" "s/special/#1/" "s/special/<b>/"; do
 		sed "$wrong" ../md >../bad &&
 		! cmp -s ../md ../bad &&
-		! python3 ../../markdown.py <../bad 2>../why &&
-		grep AssertionError ../why ||
-			{
-				echo "taken: $wrong"
-				exit 1
-			}
+		! python3 "$TRASH/markdown.py" <../bad 2>../why &&
+		grep AssertionError ../why || exit 1
 	done
 '
 
-test_expect_success CMARK 'as a forge renders it: tables, and no link, image or HTML' '
+test_expect_success CMARK 'Markdown is rendered as tables, without a link, image or HTML' '
 	cd odd &&
 	cmark-gfm -e table -e autolink -e strikethrough -e tagfilter --unsafe <../md >../html &&
 	python3 - <<-\EOF
@@ -202,28 +207,22 @@ test_expect_success CMARK 'as a forge renders it: tables, and no link, image or 
 	EOF
 '
 
-test_expect_success 'long reports stay what a forge takes, and say what is not in them' '
+test_expect_success 'a long report is cut to what a forge takes, and says so' '
 	make_repo long &&
 	cd long &&
 	attack e "
 		for i in \$(seq 1500); do
-			mkdir -p d\$i
+			mkdir d\$i
 			echo >d\$i/Makefile
 		done
-		i=0
-		while test \$i -lt 40; do
-			i=\$((i + 1))
-			echo \$i >c
-			git add c
-			git commit -qm \"c \$i\"
-		done" &&
+		for i in \$(seq 40); do git commit -q --allow-empty -m \"c \$i\"; done" &&
 	git agent review --format=markdown e >../md &&
-	python3 ../../markdown.py <../md &&
+	python3 "$TRASH/markdown.py" <../md &&
 	grep "^[0-9]* more flags\.$" ../md &&
-	git agent review --format=sarif e | python3 ../../sarif.py
+	git agent review --format=sarif e | python3 "$TRASH/sarif.py"
 '
 
-test_expect_success 'text that is too long to be compared is not called binary, and is missing in the sum' '
+test_expect_success 'text that is too long to be compared is not called binary, and is not counted' '
 	make_repo counts &&
 	cd counts &&
 	attack e "
@@ -242,13 +241,13 @@ test_expect_success 'text that is too long to be compared is not called binary, 
 	git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
 '
 
-test_expect_success 'nothing flagged, formats that there are not' '
+test_expect_success 'a review without flags has both formats, and one of no known format is refused' '
 	make_repo quiet &&
 	cd quiet &&
 	attack e "echo w >w" &&
-	git agent review --format=sarif e | python3 ../../sarif.py &&
+	git agent review --format=sarif e | python3 "$TRASH/sarif.py" &&
 	git agent review --format=markdown e >../md &&
-	python3 ../../markdown.py <../md &&
+	python3 "$TRASH/markdown.py" <../md &&
 	grep "No flag is open" ../md &&
 	! grep Flags ../md &&
 	test_expect_code 129 git agent review --format=htm e &&

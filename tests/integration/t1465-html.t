@@ -8,14 +8,13 @@ require_sandbox
 test_lazy_prereq CHROMIUM 'chromium --version'
 
 # Is the file a page that is well formed, made of nothing but these elements and attributes, with
-# a policy that lets nothing run or load, and without a character that hides or turns text? With
-# --text FILE: what a reader sees, line by line.
+# a policy that lets nothing run or load? With --text FILE: what a reader sees, line by line.
 cat >"$TRASH/page.py" <<\EOF
 import base64, hashlib, re, sys
 from html.parser import HTMLParser
-allowed = {"html": {"lang"}, "head": set(), "meta": {"charset", "http-equiv", "content", "name"}, "title": set(), "style": set(),
-    "body": set(), "h1": set(), "h2": set(), "p": set(), "table": set(), "tr": set(), "th": set(), "td": {"class"}, "div": {"class"},
-    "span": {"class"}, "code": set(), "pre": set(), "ul": set(), "li": set(), "details": {"open"}, "summary": set(), "tbody": set()}
+allowed = {tag: set() for tag in "head title style body h1 h2 p table tr th code pre ul li summary tbody".split()}
+allowed.update({"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "td": {"class"},
+    "div": {"class"}, "span": {"class"}, "details": {"open"}})
 classes = set("h k n o x f t s0 s1 s2 s3".split())
 class Page(HTMLParser):
     def __init__(self):
@@ -26,7 +25,8 @@ class Page(HTMLParser):
         assert {k for k, v in attrs} <= allowed[tag] and len(attrs) == len(dict(attrs)), (tag, attrs)
         assert set((dict(attrs).get("class") or "h").split()) <= classes, attrs
         if tag == "meta":
-            self.meta.update({dict(attrs).get("name") or dict(attrs).get("http-equiv") or "charset": dict(attrs).get("content") or dict(attrs)["charset"]})
+            a = dict(attrs)
+            self.meta[a.get("name") or a.get("http-equiv") or "charset"] = a.get("content") or a["charset"]
         else:
             self.open.append(tag)
     def handle_startendtag(self, tag, attrs):
@@ -45,9 +45,6 @@ class Page(HTMLParser):
     handle_pi = unknown_decl = handle_comment
 raw = open(sys.argv[-1], "rb").read()
 text = raw.decode("utf-8")
-hidden = [c for c in text if ord(c) < 32 and c not in "\n\t" or 0x7f <= ord(c) < 0xa0 or 0x200b <= ord(c) <= 0x200f
-    or 0x2028 <= ord(c) <= 0x202e or 0x2060 <= ord(c) <= 0x206f or 0xfff9 <= ord(c) <= 0xfffb or 0xe0000 <= ord(c) <= 0xe0fff or ord(c) in (0xad, 0x61c, 0xfeff)]
-assert not hidden, hidden
 page = Page()
 page.feed(text)
 page.close()
@@ -61,13 +58,16 @@ if sys.argv[1] == "--text":
     sys.stdout.write("".join(page.text))
 EOF
 page() {
-	python3 "$TRASH/page.py" "$@"
+	for page; do :; done
+	harmless "$page" && python3 "$TRASH/page.py" "$@"
 }
 
 cat >"$TRASH/hostile.py" <<\EOF
 import os
-marks = [b"<script>document.title='PWNED'</script>", b"\"><img src=x onerror=\"document.title='PWNED'\">", b"' onload='alert(1)", b"&lt;b&gt;&amp;", b"</pre></details><h1>landed",
-    b"<!--", b"-->", b"]]>", b"</style><style>*{display:none}", b"\x1b[31mred\x07", b"\xe2\x80\xaetxt.exe", b"\xff\xfe<b>", b"a\r\nb", b"<base href=//evil.example>", b"javascript:alert(1)"]
+marks = [b"<script>document.title='PWNED'</script>", b"\"><img src=x onerror=\"document.title='PWNED'\">",
+    b"' onload='alert(1)", b"&lt;b&gt;&amp;", b"</pre></details><h1>landed", b"<!--", b"-->", b"]]>",
+    b"</style><style>*{display:none}", b"\x1b[31mred\x07", b"\xe2\x80\xaetxt.exe", b"\xff\xfe<b>", b"a\r\nb",
+    b"<base href=//evil.example>", b"javascript:alert(1)"]
 for i, m in enumerate(marks):
     name = m.replace(b"/", b"_") + b".d"
     os.mkdir(name)
@@ -86,7 +86,7 @@ git -c user.name="<img src=x onerror=alert(1)>" -c user.email="<b>@x" commit -q 
 rm m
 EOF
 
-test_expect_success 'a repository, and a session that would rather be a page of its own' '
+test_expect_success 'a page of hostile names and contents is well formed, and nothing in it runs' '
 	make_repo r "
 		printf \"*.ign\n\" >.gitignore
 		seq 20 >a
@@ -99,31 +99,31 @@ test_expect_success 'a repository, and a session that would rather be a page of 
 		: \"<script>document.title=1</script> \$(printf \"\033[2J\")\"" &&
 	git agent review --format=html e >../page &&
 	page ../page &&
-	python3 -c "import json, subprocess; f = json.loads(subprocess.check_output([\"git\", \"agent\", \"review\", \"--json\", \"e\"]))[\"flags\"]; assert len(f) > 40, len(f)"
+	git agent review --json e | grep -c "\"severity\"" >../flags &&
+	test "$(cat ../flags)" -gt 40
 '
 
-test_expect_success 'all of it is in there, to be read' '
+test_expect_success 'a page has all of a review, as text' '
 	cd r &&
 	page --text ../page >../text &&
-	for s in "<script>document.title=.PWNED.<_script>.d/.envrc" "<img src=x onerror=" "&lt;b&gt;&amp;" "</pre></details><h1>landed" "<!--" "\\\\e\[31mred" "u{202e}txt.exe" "xff.xfe<b>" "r.nb.d/Makefile" "<base href=" \
-		"Held back: not on the branch until accepted" "Left behind" "Timeline" "Commits" "Files" "Diff" "held back" "s<script>document.title" "img src=x onerror=alert(1)" "exit" "sh -c"; do
-		grep -q -e "$s" ../text || {
-			echo "missing: $s"
-			exit 1
-		}
+	for s in "<script>document.title=.PWNED.<_script>.d/.envrc" "<img src=x onerror=" "&lt;b&gt;&amp;" \
+		"</pre></details><h1>landed" "<!--" "\\\\e\[31mred" "u{202e}txt.exe" "xff.xfe<b>" "r.nb.d/Makefile" \
+		"<base href=" "Held back: not on the branch until accepted" "Left behind" Timeline Commits Files Diff \
+		"s<script>document.title" "img src=x onerror=alert(1)" exit "sh -c"; do
+		grep -q -e "$s" ../text || exit 1
 	done &&
 	test "$(grep -c "^diff --git" ../text)" = "$(git agent review e | grep -c "^diff --git")" &&
 	harmless ../text
 '
 
-test_expect_success 'each line of the diff of a terminal is one of the page' '
+test_expect_success 'each line of the diff on a terminal is on the page' '
 	cd r &&
 	git agent review e | sed -n "/^diff --git/,\$p" | grep "^[-+@ ]" >../want &&
 	page --text ../page | grep -F -x -f ../want | sort -u >../got &&
 	sort -u ../want | test_cmp - ../got
 '
 
-test_expect_success 'verdicts, landing, and what nothing is said of' '
+test_expect_success 'a page has verdicts, the landing, and that nothing was flagged' '
 	cd r &&
 	git agent start -q --name v -- sh -c "
 		printf \"all:\n\techo mine\n\" >Makefile
@@ -134,23 +134,25 @@ test_expect_success 'verdicts, landing, and what nothing is said of' '
 	git agent review --format=html v >../page2 &&
 	page --text ../page2 >../text &&
 	for s in "accepted" "verdict" "landed" "resume" "echo more >more" "0 open flags" "^+.*echo mine" "^-3$"; do
-		grep -q -e "$s" ../text || {
-			echo "missing: $s"
-			exit 1
-		}
+		grep -q -e "$s" ../text || exit 1
 	done &&
 	git agent start -q --name none -- true &&
 	git agent review --format=html none >../page3 &&
 	page --text ../page3 | grep "None"
 '
 
-test_expect_success 'a journal with anything in it' '
+test_expect_success 'a journal with anything in it is shown, or left out' '
 	cd r &&
 	git agent start -q --name j -- sh -c "echo j >j" "$(printf "\377<u>")" &&
 	git agent review --format=html j >../page4 &&
 	page --text ../page4 | grep -c "xff<u>" | grep -x 2 &&
 	f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
-	printf "%s\n" "{\"time\":\"<b>\",\"event\":\"<script>\",\"<i>\":[\"\\u202e\",{\"path\":\"</table>\"},{\"x\":1},null,true],\"o\":{\"a\":[]},\"command\":[1,\"<u>\"]}" "[1]" "{\"cut" "" >>"$f" &&
+	cat >>"$f" <<-\EOF &&
+	{"time":"<b>","event":"<script>","<i>":["\u202e",{"path":"</table>"},{"x":1},null,true],"command":[1,"<u>"]}
+	[1]
+	{"cut
+
+	EOF
 	printf "\377\n{\"event\":\"last\"}" >>"$f" &&
 	git agent review --format=html j >../page4 &&
 	page --text ../page4 >../text &&
@@ -161,10 +163,10 @@ test_expect_success 'a journal with anything in it' '
 	page ../page4
 '
 
-test_expect_success 'what is too long is cut, and said' '
+test_expect_success 'a page cuts what is too long, and says so' '
 	cd r &&
 	git agent start -q --name long -- sh -c "
-		seq 300000 >long
+		seq 200000 >long
 		mkdir many
 		for i in \$(seq 60); do echo \$i >many/\$i; done" &&
 	git agent review --format=html long >../page5 &&
@@ -175,16 +177,13 @@ test_expect_success 'what is too long is cut, and said' '
 	test "$(grep -c "<details" ../page5)" -gt 60
 '
 
-test_expect_success 'the check finds what is wrong with a page' '
+test_expect_success 'a page that is not right does not pass the check' '
 	cd r &&
-	for change in "s|<h1>|<h1 onclick=x>|" "s|<h1>|<script>x</script><h1>|" "s|</table>||" "s|default-src .none.;||" "s|<style>|<style>b{}|" "s|<h2>Diff|<!-- x --><h2>Diff|" "s|</h1>|<a href=x>y</a></h1>|" "s|<td>|<td class=y>|"; do
+	for change in "s|<h1>|<h1 onclick=x>|" "s|<h1>|<script>x</script><h1>|" "s|</table>||" \
+		"s|default-src .none.;||" "s|<style>|<style>b{}|" "s|<h2>Diff|<!-- x -->&|" "s|<td>|<td class=y>|"; do
 		sed "$change" ../page2 >../bad &&
 		! cmp -s ../bad ../page2 &&
-		! page ../bad 2>/dev/null ||
-			{
-				echo "not found: $change"
-				exit 1
-			}
+		! page ../bad 2>/dev/null || exit 1
 	done &&
 	printf "\342\200\256" >>../page2 &&
 	! page ../page2
@@ -194,17 +193,20 @@ test_expect_success 'the check finds what is wrong with a page' '
 dom() {
 	mkdir -p "$TRASH/browser" &&
 	cp "$1" "$TRASH/browser/page.html" &&
-	HOME=$TRASH/browser timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$TRASH/browser" --enable-logging=stderr --dump-dom "file://$TRASH/browser/page.html" 2>"$TRASH/browser.err"
+	HOME=$TRASH/browser timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage \
+		--user-data-dir="$TRASH/browser" --enable-logging=stderr --dump-dom "file://$TRASH/browser/page.html" \
+		2>"$TRASH/browser.err"
 }
 
-test_expect_success CHROMIUM 'a browser shows it, runs nothing, fetches nothing, and takes the style' '
+test_expect_success CHROMIUM 'a browser shows a page with its style, and runs and fetches nothing' '
 	dom page >dom &&
 	grep "<title>Session e</title>" dom &&
 	grep -c "<script\|<img\|<base\|<a \|PWNED.<h1" dom | grep -x 0 &&
 	! grep -i "CONSOLE\|refused\|net::" "$TRASH/browser.err" &&
 	page --text dom | grep "^diff --git" >seen &&
 	page --text page | grep "^diff --git" | test_cmp - seen &&
-	sed "s|</h1>|</h1><script>document.title=1</script><img src=file:///etc/hostname><b style=color:red onclick=x>x</b>|" page >attacked &&
+	bad="<script>document.title=1</script><img src=file:///etc/hostname><b style=color:red onclick=x>x</b>" &&
+	sed "s|</h1>|</h1>$bad|" page >attacked &&
 	dom attacked >dom &&
 	grep "<title>Session e</title>" dom &&
 	grep -i "CONSOLE.*Content Security Policy" "$TRASH/browser.err"

@@ -13,8 +13,9 @@ state() {
 }
 # kinds: what --json says, "kind name action done" sorted
 kinds() {
-	python3 -c 'import json,sys
-for o in sorted(json.load(sys.stdin), key=lambda o: (o["kind"], o["name"])): print(o["kind"], o["name"], o["action"], o["done"])'
+	python3 -c '
+import json, sys
+for o in json.load(sys.stdin): print(o["kind"], o["name"], o["action"], o["done"])' | sort
 }
 # older STAMP DAYS: as if it had been dropped then; says the new name
 older() {
@@ -23,7 +24,8 @@ older() {
 	mv "$(state)/trash/$1" "$(state)/trash/$new" &&
 	git for-each-ref --format="%(refname) %(objectname)" "refs/agent-trash/$1" |
 		while read -r ref oid; do
-			printf "create refs/agent-trash/%s/%s %s\ndelete %s %s\n" "$new" "${ref#refs/agent-trash/*/}" "$oid" "$ref" "$oid"
+			echo "create refs/agent-trash/$new/${ref#refs/agent-trash/*/} $oid"
+			echo "delete $ref $oid"
 		done |
 			git update-ref --stdin &&
 	echo "$new"
