@@ -332,21 +332,4 @@ test_expect_success 'state_dir: sessions are there, and it is refused where agen
 	grep overlap ../err
 '
 
-test_expect_success STRACE 'a start reads the file of the user once a program, and runs no program for it' '
-	repo warm &&
-	git agent start -q -- true &&
-	trace() {
-		rm -f ../trace.* &&
-		strace -ff -qq -e trace=execve,open,openat -o ../trace git-agent start -q -- true &&
-		cat ../trace.* >../trace &&
-		grep -c "execve(.* = 0" ../trace
-	} &&
-	n=$(trace) &&
-	test "$(grep -c "config[.]yaml" ../trace)" = 2 &&
-	user "dirty: refuse\n" &&
-	test "$(trace)" = "$n" &&
-	test "$(grep -c "config[.]yaml" ../trace)" = 2 &&
-	! grep "agentdev.yaml" ../trace
-'
-
 test_done

@@ -148,17 +148,6 @@ test_expect_success 'SARIF suppresses what was decided' '
 	EOF
 '
 
-test_expect_success 'SARIF that is not right does not pass the check' '
-	cd odd &&
-	for wrong in "s/\"2.1.0\"/\"2.1\"/" "s/\"ruleIndex\": 0/\"ruleIndex\": 1/" "s/\"error\"/\"high\"/" "s/%7C/|/" \
-		"s/\"uri\"/\"url\"/" "s/\"external\"/\"x\"/" "s/{{0}} {{/{0} {{/"; do
-		sed "$wrong" ../sarif >../bad &&
-		! cmp -s ../sarif ../bad &&
-		! python3 "$TRASH/sarif.py" <../bad 2>../why &&
-		grep AssertionError ../why || exit 1
-	done
-'
-
 test_expect_success 'Markdown has what the agent wrote as code only' '
 	cd odd &&
 	git agent review --format=markdown e >../md &&
@@ -170,16 +159,6 @@ test_expect_success 'Markdown has what the agent wrote as code only' '
 	grep "flags are open" ../md &&
 	grep -F "s\\x7c@all #2 \\x60x\\x60" ../md &&
 	grep "^| special | 1 | " ../md
-'
-
-test_expect_success 'Markdown that is not right does not pass the check' '
-	cd odd &&
-	for wrong in "s/.x7cy/|y/" "s/\`@/@/" "s/| high/| high | x/" "s/\`//" "s/special/#1/" "s/special/<b>/"; do
-		sed "$wrong" ../md >../bad &&
-		! cmp -s ../md ../bad &&
-		! python3 "$TRASH/markdown.py" <../bad 2>../why &&
-		grep AssertionError ../why || exit 1
-	done
 '
 
 test_expect_success CMARK 'Markdown is rendered as tables, without a link, image or HTML' '
@@ -233,11 +212,8 @@ test_expect_success 'text that is too long to be compared is not called binary, 
 	grep "^  A *not counted  long$" ../out &&
 	grep "^  A *binary  bin$" ../out &&
 	grep "^  3 files, +1 -0 without 1 that is too long to be counted$" ../out &&
-	git agent review --format=markdown e >../md &&
-	grep "^| not counted | .long. |$" ../md &&
-	grep "^| binary | .bin. |$" ../md &&
-	git agent review --format=html e >../html &&
-	grep "<td>not counted</td><td><code>long<" ../html &&
+	git agent review --format=markdown e | grep "^| not counted | .long. |$" &&
+	git agent review --format=html e | grep "<td>not counted</td><td><code>long<" &&
 	git agent review --json e | grep -A 3 "\"long\"" | grep "additions.*null"
 '
 

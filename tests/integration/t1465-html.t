@@ -177,18 +177,6 @@ test_expect_success 'a page cuts what is too long, and says so' '
 	test "$(grep -c "<details" ../page5)" -gt 60
 '
 
-test_expect_success 'a page that is not right does not pass the check' '
-	cd r &&
-	for change in "s|<h1>|<h1 onclick=x>|" "s|<h1>|<script>x</script><h1>|" "s|</table>||" \
-		"s|default-src .none.;||" "s|<style>|<style>b{}|" "s|<h2>Diff|<!-- x -->&|" "s|<td>|<td class=y>|"; do
-		sed "$change" ../page2 >../bad &&
-		! cmp -s ../bad ../page2 &&
-		! page ../bad 2>/dev/null || exit 1
-	done &&
-	printf "\342\200\256" >>../page2 &&
-	! page ../page2
-'
-
 # dom PAGE: what a browser made of it
 dom() {
 	mkdir -p "$TRASH/browser" &&

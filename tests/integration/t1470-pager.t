@@ -75,14 +75,20 @@ test_expect_success TTY 'the pager is the one git would take' '
 	git config --global --unset core.pager
 '
 
-test_expect_success TTY 'git --no-pager and pager.agent count' '
+test_expect_success TTY 'git --no-pager and pager.agent count, and pager.diff for review -i and diff' '
 	cd r &&
 	rm -f ../paged &&
 	$pty expect="session s" exit=0 -- env PAGER=of-PAGER git --no-pager agent review s &&
 	test ! -e ../paged &&
 	git config pager.agent of-agent &&
 	$pty expect="by-of-agent" exit=0 -- git agent review s &&
-	git config --unset pager.agent
+	git config --unset pager.agent &&
+	git config pager.diff of-diff &&
+	$pty expect="by-of-diff" exit=0 -- git agent diff s &&
+	grep "${esc}\[32m+three" ../paged &&
+	$pty expect="(1/5)" send="p\r" expect="by-of-diff" expect="(1/5)" send="q\r" exit=0 mode=cooked -- \
+		git agent review -i s &&
+	git config --unset pager.diff
 '
 
 test_expect_success TTY 'TT-05: less is told what git tells it, and no LESSOPEN runs' '
@@ -99,48 +105,6 @@ test_expect_success LESS 'less shows a review, and leaves the terminal as it was
 	git agent start -q --name long -- sh -c "seq 1000 >long" &&
 	$pty expect="session long" send=" " expect="long" send=q exit=0 mode=cooked -- git agent review long &&
 	$pty resize=200x100 expect="next: " expect="+three" exit=0 -- git agent review s
-'
-
-# What delta needs, pretended: a coloured diff as git makes it, in a pipe, and the terminal for what it
-# prints. It says what it found, and goes wrong where git's own output would not be read right.
-cat >"$TRASH/delta" <<\EOF
-#!/usr/bin/env python3
-import os, re, sys
-text = sys.stdin.buffer.read().decode("utf-8")
-plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
-assert "\x1b" not in plain, "an escape sequence that is no colour"
-assert not os.isatty(0) and os.isatty(1)
-files, hunks, old, new = [], 0, 0, 0
-for line in plain.splitlines():
-    if old or new:
-        assert line[:1] in ("+", "-", " ", "\\"), line
-        old -= line[:1] in ("-", " ")
-        new -= line[:1] in ("+", " ")
-        continue
-    if line.startswith("diff --git "):
-        files.append(line.split(" b/")[-1])
-    m = re.match(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@", line)
-    if m:
-        hunks += 1
-        old, new = (int(g) if g is not None else 1 for g in m.groups())
-assert not old and not new, "a hunk that is cut"
-print("delta:", " ".join(sys.argv[1:]), "files:", *files, "hunks:", hunks, "coloured:", "\x1b[" in text)
-EOF
-
-test_expect_success TTY 'a pager like delta gets a coloured diff in a pipe, from review -i and diff too' '
-	cd r &&
-	cp "$TRASH/delta" ../bin/delta &&
-	chmod +x ../bin/delta &&
-	files="files: Makefile bin z a b hunks: 5 coloured: True" &&
-	git config core.pager "delta --by=core" &&
-	$pty expect="delta: --by=core $files" exit=0 mode=cooked -- git agent review s &&
-	git config pager.diff "delta --by=diff" &&
-	$pty expect="delta: --by=diff $files" exit=0 mode=cooked -- git agent review s &&
-	$pty expect="delta: --by=diff files: Makefile" exit=0 -- git agent diff s &&
-	git config --unset core.pager &&
-	$pty expect="(1/5)" send="p\r" expect="delta: --by=diff files: Makefile hunks: 1 coloured: True" \
-		expect="(1/5)" send="q\r" exit=0 mode=cooked -- git agent review -i s &&
-	git config --unset pager.diff
 '
 
 test_expect_success 'a pipe gets no pager and no colours' '

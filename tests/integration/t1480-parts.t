@@ -105,18 +105,6 @@ test_expect_success 'numbers that are no hunk, and paths without hunks, are refu
 	git agent drop --force wrong
 '
 
-test_expect_success 'a path is taken from the current directory' '
-	cd r &&
-	git agent start -q --name below -- sh -c "
-		sed -i 2d sub/s
-		seq 5 >sub/t" &&
-	cd sub &&
-	git agent review --reject --hunk 1 below s &&
-	git agent review --reject below t &&
-	test "$(git rev-parse agent/below^{tree})" = "$(git rev-parse main^{tree})" &&
-	git agent drop --force below
-'
-
 test_expect_success 'what is left of a flagged file is flagged again' '
 	cd r &&
 	two_hunks left &&
@@ -166,42 +154,6 @@ test_expect_success 'what is left of a flagged file is open again, unless it was
 	grep "rm -f x" Makefile &&
 	grep "echo mine" Makefile &&
 	git agent drop kept &&
-	git reset -q --hard HEAD~1
-'
-
-cat >"$TRASH/ends" <<\EOF
-sed -i -e '1s/\r//' -e '20s/20/last/' crlf
-sed -e 1s/1/one/ nl | head -c -1 >x && mv x nl
-{ sed -e 1s/1/one/ none; echo; } >x && mv x none
-sed -i -e 1s/1/one/ -e 20s/20/last/ mode
-chmod +x mode
-EOF
-# left HUNKS PATH MODE: without these hunks the path has the content on standard input, and this mode
-left() {
-	git agent review --reject --hunk $1 ends $2 &&
-	git show agent/ends:$2 >../is &&
-	test_cmp - ../is &&
-	git ls-tree agent/ends $2 | grep "^$3 "
-}
-test_expect_success 'line ends and a missing last newline belong to their hunks, and the mode to none' '
-	cd r &&
-	seq 20 | sed "s/\$/\\r/" >crlf &&
-	seq 20 | tee nl >mode &&
-	head -c -1 nl >none &&
-	git add . &&
-	git commit -qm ends &&
-	git agent start -q --name ends -- sh -c "$(cat "$TRASH/ends")" &&
-	for f in crlf nl none mode; do
-		test "$(git diff main agent/ends -- $f | grep -c "^@@")" = 2 || return 1
-	done &&
-	sed "1s/.\$//" crlf | left 2 crlf 100644 &&
-	left 1 crlf 100644 <crlf &&
-	sed 1s/1/one/ nl | left 2 nl 100644 &&
-	sed 1s/1/one/ none | left 2 none 100644 &&
-	left 1-2 mode 100755 <mode &&
-	git agent review --reject ends . &&
-	test "$(git rev-parse agent/ends^{tree})" = "$(git rev-parse main^{tree})" &&
-	git agent drop --force ends &&
 	git reset -q --hard HEAD~1
 '
 
@@ -257,23 +209,6 @@ test_expect_success 'a rejected part of a file that is held back goes, and the r
 	git agent land held &&
 	cmp .envrc ../got &&
 	git agent drop held
-'
-
-test_expect_success 'a file that is held back is gone once all its parts are rejected' '
-	cd r &&
-	git agent start -q --name allheld -- sh -c "
-		echo evil >>.envrc
-		mkdir x
-		echo evil >x/.envrc" &&
-	git agent review --reject --hunk 1 allheld .envrc &&
-	git agent review --reject --hunk 1 allheld x/.envrc &&
-	test_must_fail git rev-parse -q --verify refs/agent/allheld/held &&
-	flags allheld >../is &&
-	printf "%s\n" ".envrc direnv rejected False" "x/.envrc direnv rejected False" |
-		test_cmp - ../is &&
-	git agent show allheld >../out &&
-	! grep "held back" ../out &&
-	git agent drop --force allheld
 '
 
 # ---- telling the agent
@@ -383,18 +318,6 @@ test_expect_success 'feedback follows links of the user, and none where the agen
 	grep "^+m$" told &&
 	rm say lkd told &&
 	git agent drop --force lk
-'
-
-test_expect_success 'feedback names a file that is too long to be shown' '
-	cd r &&
-	git agent start -q --name big -- sh -c "
-		seq 300000 >big
-		echo small >small" &&
-	git agent review --reject --feedback ../fbb big big small &&
-	grep "^# big: too long to be shown, put back as a whole" ../fbb &&
-	grep "^+small" ../fbb &&
-	test "$(wc -c <../fbb)" -lt 10000 &&
-	git agent drop --force big
 '
 
 test_expect_success 'long files are compared where they differ in one place, and not in another order' '

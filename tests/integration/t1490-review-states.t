@@ -332,15 +332,11 @@ test_expect_success 'each format of a review names the commits that alone have a
 	test_prints "Makefile open $first $second" only way1 &&
 	way="in commits on the way only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12)" &&
 	git agent review --stat way1 | grep "$way; .git agent land --squash. leaves them out" &&
-	git agent review --format=html way1 | grep "<br>$way; &#39;git agent land --squash&#39; leaves them out" &&
-	git agent review --format=markdown way1 |
-		grep "^| high | .Makefile. | .*, .$way; .git agent land --squash. .* | .make. | open |$" &&
-	git agent review --format=sarif way1 >../sarif &&
-	python3 -c "
-import json
-(f,) = json.load(open(\"../sarif\"))[\"runs\"][0][\"results\"]
-assert f[\"properties\"][\"inCommitsOnly\"] == [\"$first\", \"$second\"], f" &&
-	grep "; $way; " ../sarif
+	for format in html markdown sarif; do
+		git agent review --format=$format way1 | grep "$way; .*git agent land --squash.* leaves them out" || exit 1
+	done &&
+	git agent review --format=sarif way1 | tr -d "\n " |
+		grep "\"inCommitsOnly\":\[\"$first\",\"$second\"\]"
 '
 
 test_expect_success 'a rejected path that only earlier commits have stays open' '

@@ -164,17 +164,6 @@ test_expect_success 'broken refs beyond those that git names are counted, or sai
 
 # ---- limits
 
-test_expect_success 'commits beyond a limit that changed no file are promised no commit' '
-	make_repo empty &&
-	cd empty &&
-	git agent -c limits.capture.commits=1 start --name e -- sh -c "
-		git commit -q --allow-empty -m 1
-		git commit -q --allow-empty -m 2" &&
-	git agent show e |
-		grep "commits were not taken (.*): its work is one commit, if any file differs from its base\$" &&
-	! git rev-parse -q --verify agent/e
-'
-
 test_expect_success 'HEAD is taken where a limit keeps branches away, and a capture without it takes them' '
 	make_repo parts &&
 	cd parts &&

@@ -290,57 +290,6 @@ test_expect_success 'the files of a filter are those that git check-attr names (
 	python3 ../attributes.py ${GA_TEST_SEED:-$$} 30
 '
 
-# ---- git-crypt itself
-
-test_lazy_prereq GIT_CRYPT 'command -v git-crypt'
-
-test_expect_success GIT_CRYPT 'git-crypt works unlocked and locked, and with files that are added by hand' '
-	git init -q gc &&
-	cd gc &&
-	git-crypt init &&
-	echo "*.sec filter=git-crypt diff=git-crypt" >.gitattributes &&
-	echo "very clear" >x.sec &&
-	echo "also clear" >y.sec &&
-	echo a >a &&
-	git add . &&
-	git commit -qm base &&
-	nowhere clear &&
-	git agent start --name u -- sh -c "
-		grep very x.sec &&
-		test ! -e .git/git-crypt &&
-		touch y.sec &&
-		echo b >a &&
-		git commit -qam b" &&
-	test -z "$(rules_of u filter-not-run)" &&
-	git agent land u &&
-	nowhere "clear$" &&
-	git agent start --name v -- sh -c "
-		echo new cl\$()ear >x.sec
-		echo more cl\$()ear >n.sec
-		echo c >a
-		git add .
-		git commit -qm all" &&
-	nowhere "clear$" &&
-	rules_of v filter-not-run >../got &&
-	printf "critical %s held\n" n.sec x.sec >../want &&
-	test_cmp ../want ../got &&
-	git cat-file blob refs/agent/v/held:x.sec >x.sec &&
-	git commit -qam mine &&
-	git agent review --reject v x.sec n.sec &&
-	git agent land v &&
-	test "$(cat x.sec a)" = "$(printf "new clear\nc")" &&
-	nowhere "clear$" &&
-	test -z "$(git status --porcelain)" &&
-	git-crypt lock &&
-	git agent start --name l -- sh -c "
-		touch x.sec
-		echo d >a
-		git commit -qam d" &&
-	git agent land l &&
-	test "$(cat a)" = d &&
-	test -z "$(git status --porcelain)"
-'
-
 # ---- what git cannot convert at all
 
 test_expect_success 'a file whose encoding git cannot convert is taken as its bytes' '

@@ -96,10 +96,4 @@ test_expect_success 'a project that was moved is noticed when the command ends, 
 	grep "^agent/end: session incomplete: " err
 '
 
-test_expect_success 'a session in which nothing is moved is not called incomplete' '
-	cd w/deep/p &&
-	git agent start -n back -- sh -c "sleep 3; echo d >d" 2>err &&
-	! grep incomplete err
-'
-
 test_done
