@@ -163,19 +163,6 @@ test_expect_success TTY 'parts of what is flagged or held back are decided, and 
 	git agent drop two
 '
 
-test_expect_success TTY 'with --feedback, each rejection asks what to tell the agent' '
-	cd r &&
-	a_session told &&
-	walk_opts="--feedback $HOME/fb" &&
-	walk told "?(1/4)" ">j" "?(2/4)" ">n" "?what to tell the agent" ">leave the Makefile" "?(3/4)" ">s" \
-		"?(1/2 of a)" ">n" "?(2/2 of a)" ">y" "?what to tell the agent" ">" "?(4/4)" ">q" "?do it" ">y" =0 &&
-	grep -A 2 "^> leave the Makefile$" ../fb | grep "^diff --git a/Makefile b/Makefile$" &&
-	grep "^+.*mine" ../fb &&
-	grep "^+three" ../fb &&
-	! grep "^+thirty" ../fb &&
-	! grep "^+evil" ../fb
-'
-
 test_expect_success TTY 'the pager shows all of a path, of which a window full is shown at once' '
 	cd r &&
 	a_session long "seq 1000 >long" &&
@@ -318,7 +305,7 @@ test_expect_success TTY 'a branch that moved since it was shown is not decided a
 	grep -c "is not where it was" ../out | grep -x 1
 '
 
-test_expect_success TTY 'answers outlive a commit of somebody else, and only that is asked about' '
+test_expect_success TTY 'answers and remarks outlive a commit of somebody else, and only that is asked about' '
 	cd r &&
 	a_session more &&
 	blob=$(echo mine | git hash-object -w --stdin) &&
@@ -343,7 +330,9 @@ test_expect_success TTY 'answers outlive a commit of somebody else, and only tha
 	git show agent/more:a >../got &&
 	seq 40 | sed 30s/30/thirty/ | test_cmp - ../got &&
 	verdicts more | grep -x ".envrc:rejected Makefile:accepted" &&
-	grep "^> no variables$" ../fb.more
+	grep -A 2 "^> no variables$" ../fb.more | grep "^diff --git a/.envrc b/.envrc$" &&
+	grep "^+three" ../fb.more &&
+	! grep "^+thirty" ../fb.more
 '
 
 test_expect_success TTY 'answers outlive a lock of git, and can be tried or gone through again' '

@@ -333,7 +333,8 @@ test_expect_success 'each format of a review names the commits that alone have a
 	way="in commits on the way only: $(echo $first | cut -c1-12) $(echo $second | cut -c1-12)" &&
 	git agent review --stat way1 | grep "$way; .git agent land --squash. leaves them out" &&
 	for format in html markdown sarif; do
-		git agent review --format=$format way1 | grep "$way; .*git agent land --squash.* leaves them out" || exit 1
+		git agent review --format=$format way1 | grep "$way; .*git agent land --squash.* leaves them out" ||
+			exit 1
 	done &&
 	git agent review --format=sarif way1 | tr -d "\n " |
 		grep "\"inCommitsOnly\":\[\"$first\",\"$second\"\]"

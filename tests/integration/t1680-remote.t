@@ -277,19 +277,13 @@ test_expect_success 'another session of the same name on the remote is replaced 
 		echo mine >m
 		echo x >.envrc" &&
 	test_expect_code 128 git agent push w 2>../err &&
-	cat ../err &&
 	grep "cannot push to .origin.: \[rejected\] agent/w -> agent/w (fetch first)$" ../err &&
 	grep "^hint: .*perhaps of another session: .git agent push --force origin w. replaces it" ../err &&
 	test_expect_code 128 git agent push --held w &&
-	git fetch -q &&
-	test_expect_code 128 git agent push w 2>../err &&
-	grep "agent/w (non-fast-forward)$" ../err &&
-	grep "^hint: .*--force" ../err &&
 	git -C ../same.git for-each-ref | test_cmp ../before - &&
 	printf "#!/bin/sh\nexit 1\n" >../same.git/hooks/pre-receive &&
 	chmod +x ../same.git/hooks/pre-receive &&
 	test_expect_code 128 git agent push --force w 2>../err &&
-	cat ../err &&
 	grep "cannot push to .origin.: \[remote rejected\] agent/w -> agent/w (pre-receive hook declined)$" ../err &&
 	! grep "^hint:" ../err &&
 	rm ../same.git/hooks/pre-receive &&
@@ -309,8 +303,9 @@ test_expect_success 'a session is fetched under another name where its own is ta
 	done &&
 	cd ../name.there &&
 	git agent start -q --name s -- sh -c "echo mine >s" &&
-	git agent fetch --dry-run --json origin >../json &&
-	python3 -c "import json,sys; assert [o[\"name\"] for o in json.load(sys.stdin)] == [\"s\"]" <../json &&
+	git agent fetch --dry-run --json origin | grep "\"name\":" >../names &&
+	grep "\"s\"" ../names &&
+	test "$(wc -l <../names)" = 1 &&
 	git agent fetch origin &&
 	test "$(git show agent/s:s)" = mine &&
 	test_expect_code 2 git agent fetch origin s 2>../err &&
@@ -324,7 +319,6 @@ test_expect_success 'a session is fetched under another name where its own is ta
 	git branch agent/free &&
 	test_expect_code 128 git agent fetch origin s:free 2>../err &&
 	grep "branch .agent/free., or one below it, exists" ../err &&
-	git agent list --json | grep -c "\"name\"" | grep -x 2 &&
 	test -z "$(ls -A "$HOME"/.local/state/git-agent/*/sessions | grep "^[.]")"
 '
 
