@@ -133,26 +133,7 @@ test_expect_success 'a session with nothing but uncommitted changes has no branc
 	grep "^uncommitted changes: " ../out &&
 	grep "^-W" ../out &&
 	test_must_fail git agent drop back 2>../err &&
-	grep "not landed" ../err &&
-	git agent land back &&
-	test -z "$(git status --porcelain)" &&
-	git agent land --undo back &&
-	printf " M f\n M g\n" >../want &&
-	git status --porcelain | test_cmp ../want -
-'
-
-test_expect_success 'landing deletes and moves untracked files as the agent did' '
-	begin &&
-	put u@8W v=W &&
-	git agent start -q --name mv -- sh -c "mv u new; rm v" &&
-	git agent land mv &&
-	test ! -e u &&
-	test ! -e v &&
-	grep W new &&
-	git agent land --undo mv &&
-	grep W u &&
-	grep W v &&
-	test ! -e new
+	grep "not landed" ../err
 '
 
 test_expect_success 'uncommitted changes stay off the branch when a session is resumed, and land in the end' '

@@ -355,16 +355,8 @@ test_expect_success 'a rejected path that only earlier commits have stays open' 
 	! git cat-file -e HEAD:b
 '
 
-test_expect_success 'land --squash leaves out what only earlier commits have' '
-	cd way &&
-	git agent land --squash way1 &&
-	git cat-file -e HEAD:b &&
-	test "$(git rev-list --count HEAD)" = 2
-'
-
 test_expect_success 'an accepted path that only earlier commits have lands with them' '
 	cd way &&
-	git reset -q --hard HEAD~1 &&
 	git agent review --accept way2 Makefile &&
 	test_prints "Makefile accepted" only way2 &&
 	git agent land way2 &&
