@@ -159,16 +159,6 @@ test_expect_success 'the file of the repository is the one of the commit, not of
 	test "$(value dirty)" = refuse
 '
 
-test_expect_success 'the file of the repository may tighten what the user has' '
-	repo stricter "dirty: refuse\nlimits: {capture: {depth: 50}}\n" &&
-	test "$(value dirty)" = refuse &&
-	user "limits: {capture: {depth: 60}}\ndirty: ignore\n" &&
-	test "$(value limits.capture.depth)" = 50 &&
-	git agent config --origin | grep "depth: 50 # .agentdev.yaml:2\$" &&
-	user "limits: {capture: {depth: 40}}\n" &&
-	git agent config --origin | grep "depth: 40 # $conf:1\$"
-'
-
 test_expect_success 'PS-01: a key of the repository that would loosen is refused, and nothing starts' '
 	n=0 &&
 	for line in "home: /tmp/x" "state_dir: /tmp/x" "terminal_filter: off" "notify: /bin/true"; do

@@ -146,19 +146,6 @@ test_expect_success 'settings that loosen count from the next capture, and a pat
 	git agent land m
 '
 
-test_expect_success 'risk.allow never covers what is critical' '
-	repo critical &&
-	user "risk: {allow: [\"**\"]}\n" &&
-	git agent start -q --name c -- sh -c "
-		$work
-		echo e >.envrc
-		mkdir .vscode
-		echo {} >.vscode/tasks.json" &&
-	flagged c "critical direnv .envrc held" "critical vscode-tasks .vscode/tasks.json held" &&
-	! on_branch c .envrc &&
-	on_branch c Makefile
-'
-
 test_expect_success 'PS-01: the settings of the base commit count, and no edit of them by the agent' '
 	repo theirs "risk: {hold: [key], block: [sql/], add: [a]}\n" &&
 	git agent start -q --name t -- sh -c "
