@@ -185,6 +185,8 @@ int ga_private_publish(struct ga_repo *r, const struct ga_oid *tips, size_t n_ti
 		return -1;
 	ga_rev_input(tips, n_tips, hide, n_hide, &in);
 	stem = ga_path_join(q->packs, "pack");
+	/* git renames what it wrote there, and the private one may be on another file system */
+	g.object_dir = q->path;
 	g.args = (const char *const[]){ "pack-objects", "--revs", "-q", "--non-empty",
 					"--window=0", "--no-use-bitmap-index", stem,
 					ga_repo_is_partial(r) ? "--exclude-promisor-objects" : NULL,

@@ -154,4 +154,26 @@ test_expect_success 'uncommitted work below a --live session is in no object of 
 	none DRAFT2
 '
 
+test_lazy_prereq OTHER_FS '
+	other=$(test_directory_in /dev/shm) &&
+	test "$(stat -c %d "$other")" != "$(stat -c %d .)" &&
+	XDG_STATE_HOME=$other git agent doctor
+'
+
+test_expect_success OTHER_FS 'sessions may be on another file system than the repository' '
+	begin &&
+	echo DRAFT >u &&
+	XDG_STATE_HOME=$(test_directory_in /dev/shm) &&
+	export XDG_STATE_HOME &&
+	git agent start -q --name s -- sh -c "
+		echo c >c
+		git add c
+		git commit -qm c
+		echo A >>u" &&
+	git agent resume -q s -- sh -c "echo B >>u" &&
+	git agent land s &&
+	test_prints "DRAFT\nA\nB" cat u &&
+	git fsck --strict
+'
+
 test_done
