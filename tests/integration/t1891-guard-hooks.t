@@ -1,0 +1,403 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='where the guard installs its hooks, when it removes them, and how they run beside those of the user'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+# shellcheck source=tests/lib/guard.sh
+. "$TEST_SRCDIR/tests/lib/guard.sh"
+require_sandbox
+
+test_expect_success 'the hooks are removed when everything undecided is decided or dropped' '
+	make_repo gone &&
+	cd gone &&
+	git agent guard on &&
+	picture >../before &&
+	session x &&
+	session y &&
+	hooked &&
+	git agent review --accept-all --critical x &&
+	hooked &&
+	git agent drop --force y &&
+	! hooked &&
+	picture | test_cmp ../before -
+'
+
+test_expect_success 'the hooks are installed again when a dropped session is restored, or the guard is turned on' '
+	cd gone &&
+	git agent drop --restore y &&
+	hooked &&
+	git agent guard off &&
+	! hooked &&
+	test ! -e .git/git-agent/guard &&
+	git agent guard on &&
+	hooked &&
+	git agent drop --force y &&
+	picture | test_cmp ../before -
+'
+
+test_expect_success 'a missing hook directory is not created; one that the user creates later is used' '
+	git init -q --template= bare &&
+	cd bare &&
+	git commit -q --allow-empty -m base &&
+	git agent guard on &&
+	session x &&
+	hooked &&
+	test ! -e .git/hooks &&
+	user_hook .git/hooks/pre-commit "$TRASH/log.made" &&
+	git commit -q --allow-empty -m m &&
+	grep mine "$TRASH/log.made" &&
+	git agent drop --force x &&
+	test ! -e .git/git-agent/guard &&
+	test_prints pre-commit ls .git/hooks
+'
+
+test_expect_success 'status says that the hooks do not run where a working tree has its own core.hooksPath' '
+	make_repo tree &&
+	cd tree &&
+	git config extensions.worktreeConfig true &&
+	git worktree add -q ../tree.wt &&
+	git config --worktree core.hooksPath .mine &&
+	git agent guard on &&
+	session x &&
+	how | grep " True False$" &&
+	git agent guard | grep "not in use" &&
+	cd ../tree.wt &&
+	how | grep " True True$" &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	git agent guard off &&
+	test "$(git -C ../tree config core.hooksPath)" = .mine &&
+	! git config core.hooksPath
+'
+
+# repo_with_included_hookspath NAME before|after: core.hooksPath is in a file that the configuration includes
+repo_with_included_hookspath() {
+	make_repo "$1" &&
+	cd "$1" &&
+	user_hook .hk/pre-commit "$TRASH/log.$1" &&
+	printf '[core]\n\thooksPath = .hk\n' >.included &&
+	printf '[include]\n\tpath = ../.included\n' >../include &&
+	case $2 in
+	before) cat ../include .git/config ;;
+	after) cat .git/config ../include ;;
+	esac >../config &&
+	cp ../config .git/config &&
+	git agent list &&
+	picture >../before
+}
+
+test_expect_success 'core.hooksPath in an included file is overridden, and stays where it is' '
+	repo_with_included_hookspath included before &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True$" &&
+	git commit -q --allow-empty -m m &&
+	grep mine "$TRASH/log.included" &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	git agent guard off &&
+	picture | test_cmp ../before -
+'
+
+test_expect_success 'status says that core.hooksPath in a file included last overrides that of the guard' '
+	repo_with_included_hookspath last after &&
+	git agent guard on &&
+	session x &&
+	how | grep " True False$" &&
+	git agent guard >../out &&
+	grep "not in use: another core.hooksPath overrides it" ../out &&
+	git commit -q --allow-empty -m m &&
+	grep mine "$TRASH/log.last" &&
+	git agent guard off &&
+	picture | test_cmp ../before -
+'
+
+# guarded_repo_moves NAME: it is moved with the hooks installed, which work there and are removed without a trace
+guarded_repo_moves() {
+	git agent list &&
+	picture >../before &&
+	git agent guard on &&
+	session x &&
+	how | grep ' True True$' &&
+	cd .. &&
+	mv "$1" "went.$1" &&
+	cd "went.$1" &&
+	git agent list &&
+	how | grep ' True True$' &&
+	! grep -r "$HOME/$1/" .git/config .git/git-agent/guard &&
+	find .git/git-agent/guard -type l -printf '%l\n' >../links &&
+	! grep "$HOME/$1/" ../links &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	git commit -q --allow-empty -m m &&
+	git agent guard off &&
+	picture | test_cmp ../before -
+}
+
+test_expect_success 'the hooks move with the repository' '
+	make_repo moved &&
+	cd moved &&
+	guarded_repo_moves moved
+'
+
+test_expect_success 'the hooks move with a repository in which the user has set core.hooksPath' '
+	make_repo own &&
+	cd own &&
+	user_hook .hk/pre-commit "$TRASH/log.moved" &&
+	git config core.hooksPath .hk &&
+	guarded_repo_moves own &&
+	grep mine "$TRASH/log.moved"
+'
+
+# ---- beside other hooks --------------------------------------------------------------------------
+
+# commit_and_push LOG: what the hooks of the user write to LOG meanwhile
+commit_and_push() {
+	: >"$1" &&
+	git commit -q --allow-empty -m one &&
+	git push -q origin main &&
+	cat "$1"
+}
+
+# guard_works_beside NAME: hooks that install_NAME installs run as before beside ours, and nothing of ours is left
+guard_works_beside() {
+	log=$TRASH/log.$1 &&
+	make_repo "b $1" &&
+	cd "b $1" &&
+	git init -q --bare "../b $1.git" &&
+	git remote add origin "../b $1.git" &&
+	"install_$1" &&
+	git add -A &&
+	git commit -q --allow-empty -m hooks &&
+	git agent list &&
+	picture >../before &&
+	commit_and_push "$log" >../want &&
+	test -s ../want &&
+	git agent guard on &&
+	session x &&
+	how | grep ' True True$' &&
+	commit_and_push "$log" | test_cmp ../want - &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	guard_refuses git push -q origin refs/agent/x/held:refs/heads/x &&
+	git agent capture x &&
+	git agent show x | grep held &&
+	test -z "$(git status --porcelain)" &&
+	git agent drop --force x &&
+	git agent guard off &&
+	picture | test_cmp ../before - &&
+	commit_and_push "$log" | test_cmp ../want -
+}
+
+install_stdin() {
+	user_hook .git/hooks/pre-commit "$log" &&
+	cat >.git/hooks/pre-push <<-EOF &&
+	#!/bin/sh
+	while read -r l o r p; do echo "push \$l \$r" >>"$log"; done
+	EOF
+	cat >.git/hooks/reference-transaction <<-EOF &&
+	#!/bin/sh
+	test "\$1" = prepared || exit 0
+	while read -r l o r p; do echo "tx \$r" >>"$log"; done
+	EOF
+	chmod +x .git/hooks/pre-push .git/hooks/reference-transaction
+}
+test_expect_success 'hooks that read standard input run as before' 'guard_works_beside stdin'
+
+install_husky() {
+	mkdir -p .husky/_ &&
+	cat >.husky/_/h <<-\EOF &&
+	#!/usr/bin/env sh
+	n=$(basename "$0")
+	s=$(dirname "$(dirname "$0")")/$n
+	[ ! -f "$s" ] && exit 0
+	sh -e "$s" "$@"
+	EOF
+	for h in pre-commit pre-push post-merge; do
+		printf '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n' >.husky/_/$h &&
+		chmod +x .husky/_/$h || return 1
+	done &&
+	echo "echo husky \$0 >>\"$log\"" | tee .husky/pre-commit >.husky/pre-push &&
+	git config core.hooksPath .husky/_
+}
+test_expect_success 'hooks in a core.hooksPath that look at their own path run as before' 'guard_works_beside husky'
+
+install_symlink() {
+	rm -r .git/hooks &&
+	mkdir "$HOME/behind" &&
+	ln -s "$HOME/behind" .git/hooks &&
+	user_hook .git/hooks/pre-commit "$log" &&
+	user_hook .git/hooks/pre-push "$log"
+}
+test_expect_success 'hooks in a directory behind a symlink run as before' 'guard_works_beside symlink'
+
+install_global() {
+	user_hook "$HOME/my hooks/post-commit" "$log" &&
+	git config --global core.hooksPath "~/my hooks"
+}
+test_expect_success 'hooks of the core.hooksPath in the configuration of the user run as before' '
+	test_when_finished "git config --global --unset core.hooksPath" &&
+	guard_works_beside global
+'
+
+test_expect_success 'a hook directory that repositories share gets no hook of the guard' '
+	mkdir shared &&
+	user_hook shared/post-commit "$TRASH/log.shared" &&
+	for n in a b; do
+		make_repo share.$n &&
+		rm -r share.$n/.git/hooks &&
+		ln -s ../../shared share.$n/.git/hooks ||
+			return 1
+	done &&
+	cd share.a &&
+	git agent list &&
+	picture >../before &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True$" &&
+	test_prints post-commit ls ../shared &&
+	git -C ../share.b commit -q --allow-empty -m other &&
+	git commit -q --allow-empty -m m &&
+	test "$(grep -c mine "$TRASH/log.shared")" = 2 &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	git agent drop --force x &&
+	git agent guard off &&
+	test_prints post-commit ls ../shared &&
+	picture | test_cmp ../before -
+'
+
+test_expect_success 'with the hooks installed, those of the user are critical, and what they run is held back' '
+	make_repo facts &&
+	cd facts &&
+	mkdir .githooks tools &&
+	printf "#!/bin/sh\nsh tools/check\n" >.githooks/pre-commit &&
+	chmod +x .githooks/pre-commit &&
+	echo true >tools/check &&
+	echo false >lines &&
+	git add -A &&
+	git commit -qm h &&
+	git config core.hooksPath .githooks &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True$" &&
+	git agent start -q --name y -- sh -c "
+		echo evil >>.githooks/pre-commit
+		echo evil >tools/check
+		echo ok >lines
+		echo more >n" &&
+	test_prints "lines\nn" git diff --name-only main agent/y
+'
+
+# ---- changed by others ---------------------------------------------------------------------------
+
+test_expect_success 'a core.hooksPath that the user sets later is kept, and the hooks installed beside it' '
+	make_repo husk &&
+	cd husk &&
+	git agent guard on &&
+	session x &&
+	how | grep " True True" &&
+	user_hook .hk/pre-commit "$TRASH/log.husk" &&
+	git config core.hooksPath .hk &&
+	how | grep " False False" &&
+	git agent list &&
+	how | grep " True True" &&
+	git commit -q --allow-empty -m m &&
+	grep mine "$TRASH/log.husk" &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	git config core.hooksPath .other &&
+	git agent list &&
+	how | grep " True True" &&
+	git agent guard off &&
+	test "$(git config core.hooksPath)" = .other &&
+	! git config agent.hooksPath
+'
+
+test_expect_success 'a hook that is written to the hook directory of the user stays, and runs beside ours' '
+	make_repo foreign &&
+	cd foreign &&
+	git agent guard on &&
+	picture >../before &&
+	session x &&
+	hooked &&
+	printf "#!/bin/sh\necho mine\n" | tee ../mine >.git/hooks/pre-push &&
+	git agent list &&
+	how | grep " True True$" &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	git agent drop --force x &&
+	test "$(ls .git/hooks | grep -v sample)" = pre-push &&
+	test_cmp ../mine .git/hooks/pre-push
+'
+
+test_expect_success 'a hook that is written in place of one of ours is moved to the hook directory of the user' '
+	cd foreign &&
+	rm .git/hooks/pre-push &&
+	session y &&
+	cp ../mine .git/git-agent/guard/hooks/pre-push &&
+	git agent list &&
+	test_cmp ../mine .git/hooks/pre-push &&
+	hooked &&
+	for h in pre-commit post-merge; do
+		rm -f .git/git-agent/guard/hooks/$h &&
+		cp ../mine .git/git-agent/guard/hooks/$h || return 1
+	done &&
+	git agent drop --force y &&
+	test "$(ls .git/hooks | grep -v sample | sort | xargs)" = "post-merge pre-commit pre-push" &&
+	test_cmp ../mine .git/hooks/post-merge &&
+	test_cmp ../mine .git/hooks/pre-commit
+'
+
+test_expect_success 'two hooks of the user of one name are both kept: the guard cannot be turned off' '
+	cd foreign &&
+	session z &&
+	echo other >.git/git-agent/guard/hooks/pre-push &&
+	test_expect_code 128 git agent guard off 2>../err &&
+	grep "is none of the guard.s hooks, and cannot go to .*hooks/pre-push.: File exists" ../err &&
+	test "$(cat .git/git-agent/guard/hooks/pre-push)" = other &&
+	rm .git/git-agent/guard/hooks/pre-push &&
+	git agent guard off &&
+	test ! -e .git/git-agent/guard &&
+	rm .git/hooks/post-merge .git/hooks/pre-commit .git/hooks/pre-push &&
+	git agent drop --force z &&
+	git agent guard on &&
+	picture | test_cmp ../before -
+'
+
+test_expect_success 'the guard is turned off also while another process installs the hooks' '
+	make_repo both &&
+	cd both &&
+	git config core.hooksPath .mine &&
+	git agent list &&
+	picture >../before &&
+	guard=$PWD/.git/git-agent/guard &&
+	mkdir "$guard" &&
+	mkfifo ../go &&
+	id=$(stat -c %i .git/git-agent/id) &&
+	{ flock .git/git-agent/id sh -c ": >../holds; read x <../go" & } &&
+	test_wait_for "test -e ../holds" &&
+	{ git agent guard off & } &&
+	off=$! &&
+	test_wait_for "grep -q -- \"-> FLOCK.*:$id \" /proc/locks" &&
+	mkdir "$guard/hooks" &&
+	git config agent.hooksPath .mine &&
+	git config core.hooksPath "$guard/hooks" &&
+	echo >../go &&
+	wait $off &&
+	test "$(git config core.hooksPath)" = .mine &&
+	test ! -e "$guard" &&
+	picture | sed "/^\[agent\]/d" | test_cmp ../before -
+'
+
+test_expect_success 'killed while it sets or restores core.hooksPath, the guard is still turned off completely' '
+	make_repo dies &&
+	cd dies &&
+	git config core.hooksPath .mine &&
+	git agent list &&
+	picture >../before &&
+	git agent guard on &&
+	{ GIT_AGENT_FAULT=guard:kept:kill session x || test $? = 137; } &&
+	test "$(git config core.hooksPath)" = .mine &&
+	git agent list &&
+	how | grep " True True" &&
+	guard_refuses git branch foo refs/agent/x/held &&
+	{ GIT_AGENT_FAULT=guard:restored:kill git agent guard off || test $? = 137; } &&
+	test "$(git config core.hooksPath)" = .mine &&
+	git agent guard off &&
+	picture | test_cmp ../before -
+'
+
+test_done
