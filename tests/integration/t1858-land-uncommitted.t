@@ -6,76 +6,89 @@ test_description='what the agent did to uncommitted work comes back as uncommitt
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
-# comes SENTENCE BEFORE AGENT SINCE CHECK: a session that began with uncommitted work (made by BEFORE), what the agent
-# does, and what the user does since; the landing makes CHECK true, has none of it in HEAD, and is undone exactly
-comes() {
-	comes_n=$((comes_n + 1))
-	test_expect_success "$1" "
-		make_repo comes$comes_n &&
-		$2 &&
-		session comes$comes_n '$3; echo committed >new' &&
-		$4 &&
-		remember &&
-		{ git agent land --dry-run comes$comes_n || git agent review --accept-all --critical comes$comes_n; } &&
-		refused 0 'would land' git agent land --dry-run comes$comes_n &&
-		git agent land comes$comes_n &&
-		$5 &&
-		git diff --name-only HEAD^ HEAD >../is &&
-		echo new | test_cmp - ../is &&
-		landed comes$comes_n &&
-		git agent land --undo &&
-		unchanged
-	"
-}
-comes_n=0
-
 # has FILE LINES: the lines 2 and 8 of it
 has() {
 	sed -n "2p;8p" "$1" | tr '\n' ' ' >../lines
 	echo "$2 " | tr -d '\n' | test_cmp - ../lines
 }
 
-comes 'the file is as it was: the version of the agent' \
-	'line f 8 mine' 'line f 2 agent' : 'has f "agent mine"'
-comes 'the same lines as the user had changed before' \
-	'line f 8 mine' 'line f 8 agent' : 'has f "2 agent"'
-comes 'the work was staged: it stays staged, and the change is not' \
-	'line f 8 mine && git add f' 'line f 2 agent' : 'has f "agent mine" && git show :f | grep mine &&
-		test_must_fail git grep -q --cached agent -- f'
-comes 'edited elsewhere in the file since: merged' \
-	'line f 8 mine' 'line f 2 agent' 'line f 8 later' 'has f "agent later"'
-comes 'the same change is there already' \
-	'line f 8 mine' 'line f 2 agent' 'line f 2 agent' 'has f "agent mine"'
-comes 'an untracked file' \
-	'echo mine >u' 'echo agent >>u' : 'test "$(cat u)" = "mine
-agent"'
-comes 'a file that the agent removed' \
-	'line f 8 mine' 'rm f' : 'test ! -e f'
-comes 'a file that the user had removed, and the agent made again' \
-	'rm f' 'echo agent >f' : 'test "$(cat f)" = agent'
-comes 'a file that the agent moved' \
-	'line f 8 mine' 'line f 2 agent; mkdir e; mv f e/f' : 'has e/f "agent mine" && test ! -e f'
-comes 'permissions that the user gave it stay' \
-	'line f 8 mine && chmod 600 f' 'line f 2 agent' : 'test "$(stat -c %a f)" = 600'
-comes 'a symlink' \
-	'ln -sfn mine link' 'ln -sfn agent link' : 'test "$(readlink link)" = agent'
-comes 'a symlink in place of a file, and a file in place of a symlink' \
-	'line f 8 mine && ln -s f l' 'ln -sfn g f; rm l; echo file >l' : 'test "$(readlink f)" = g && test "$(cat l)" = file'
-comes 'a directory in place of a file' \
-	'line f 8 mine' 'rm f; mkdir f; echo n >f/n' : 'test "$(cat f/n)" = n'
-comes 'a file in place of a directory' \
-	'line d/h 8 mine' 'rm -r d; echo file >d' : 'test "$(cat d)" = file'
-comes 'names that are hard to write' \
-	'echo mine >"a b" && echo mine >"$(printf "c\n\"\\047")"' 'for f in *b c*; do echo agent >"$f"; done' : \
-	'test "$(cat *b c*)" = "agent
-agent"'
-comes 'binary files' \
-	'printf "\\000mine" >b' 'printf "\\000agent" >b' : 'printf "\\000agent" | cmp - b'
-comes 'line ends by attribute' \
-	'echo "f text eol=crlf" >.git/info/attributes && rm f && git checkout -q f && sed -i "8s/8/mine/" f' \
-	'sed -i "2s/2/agent/" f' : 'has f "agent$(printf "\\r") mine$(printf "\\r")"'
+# What the user has changed when the session begins, what the agent does, and what the user does while it runs
+test_expect_success 'the changes of the agent to uncommitted work land beside a commit of the rest' '
+	make_repo kinds &&
+	mkdir dir &&
+	for n in plain lines staged since both removed deleted moved mode link dir/x ends; do seq 9 >$n; done &&
+	echo "ends text eol=crlf" >.git/info/attributes &&
+	git add -A &&
+	git commit -qm kinds &&
+	rm ends &&
+	git checkout -q ends &&
+	sed -i 8s/8/mine/ ends &&
+	for n in plain lines staged since both removed moved mode link dir/x f; do line $n 8 mine; done &&
+	git add staged &&
+	rm deleted &&
+	chmod 600 mode &&
+	ln -sfn mine symlink &&
+	ln -s f l &&
+	echo mine >u &&
+	echo mine >"a b" &&
+	echo mine >"$(printf "c\n\"\047")" &&
+	printf "\000mine" >binary &&
+	session kinds "
+		for n in plain staged since both moved mode; do line \$n 2 agent; done
+		line lines 8 agent
+		rm removed
+		echo agent >deleted
+		mkdir e
+		mv moved e/moved
+		ln -sfn agent symlink
+		ln -sfn g link
+		rm l
+		echo file >l
+		rm f
+		mkdir f
+		echo n >f/n
+		rm -r dir
+		echo file >dir
+		for f in u *\ b c*; do echo agent >>\"\$f\"; done
+		printf \"\\000agent\" >binary
+		sed -i 2s/2/agent/ ends
+		echo committed >new" &&
+	line since 8 later &&
+	line both 2 agent &&
+	remember &&
+	test_expect_code 3 git agent land --dry-run kinds &&
+	git agent review --accept-all --critical kinds &&
+	refused 0 "would land" git agent land --dry-run kinds &&
+	git agent land kinds &&
+	test_prints new git diff --name-only HEAD^ HEAD &&
+	landed kinds
+'
 
-test_expect_success 'made executable by the agent, once that is accepted' '
+# comes SENTENCE CHECK
+comes() {
+	test_expect_success "$1" "cd kinds && $2"
+}
+comes 'a file that only the agent changed has both changes' 'has plain "agent mine"'
+comes 'the version of the agent replaces the lines that the user had changed before' 'has lines "2 agent"'
+comes 'what was staged stays staged, and the change of the agent is not' \
+	'has staged "agent mine" && git show :staged | grep mine && test_must_fail git grep -q --cached agent -- staged'
+comes 'a file that the user has edited elsewhere since is merged' 'has since "agent later"'
+comes 'a change that is there already is left alone' 'has both "agent mine"'
+comes 'an untracked file is changed' 'test_prints "mine\nagent" cat u'
+comes 'files with unusual names are changed' 'test_prints "mine\nagent\nmine\nagent" cat *\ b c*'
+comes 'a file that the agent deleted is gone' 'test ! -e removed'
+comes 'a file that the user had deleted, and the agent created again, is there' 'test_prints agent cat deleted'
+comes 'a file that the agent moved is moved' 'has e/moved "agent mine" && test ! -e moved'
+comes 'permissions that the user gave a file stay' 'test "$(stat -c %a mode)" = 600'
+comes 'a symlink is changed' 'test "$(readlink symlink)" = agent'
+comes 'a symlink replaces a file, and a file a symlink' 'test "$(readlink link)" = g && test_prints file cat l'
+comes 'a directory replaces a file, and a file a directory' 'test_prints n cat f/n && test_prints file cat dir'
+comes 'a binary file is changed' 'printf "\\000agent" | cmp - binary'
+comes 'a file with line ends by attribute keeps them' \
+	'has ends "agent$(printf "\r") mine$(printf "\r")"'
+comes 'the undo restores all of that' 'git agent land --undo && unchanged'
+
+test_expect_success 'a file that the agent made executable is, once that is accepted' '
 	make_repo exec &&
 	line f 8 mine &&
 	session exec "chmod +x f; line f 2 agent" &&
@@ -89,7 +102,7 @@ test_expect_success 'made executable by the agent, once that is accepted' '
 	unchanged
 '
 
-test_expect_success 'a filter makes the bytes of the file, and none of it is lost' '
+test_expect_success 'a file whose bytes a filter makes has both changes' '
 	make_repo filter &&
 	git config filter.up.smudge "tr a-z A-Z" &&
 	git config filter.up.clean "tr A-Z a-z" &&
@@ -103,13 +116,12 @@ test_expect_success 'a filter makes the bytes of the file, and none of it is los
 	git agent review --accept-all --critical filter &&
 	remember &&
 	git agent land filter &&
-	printf "word\nMINE\nAGENT\n" >../want &&
-	tr a-z A-Z <../want | test_cmp - f &&
+	test_prints "WORD\nMINE\nAGENT" cat f &&
 	git agent land --undo &&
 	unchanged
 '
 
-test_expect_success 'changed in the same lines since: refused, and --uncommitted=skip lands the rest' '
+test_expect_success 'changes in lines that the user has changed since are refused, or left out by --uncommitted=skip' '
 	make_repo same &&
 	line f 8 mine &&
 	session same "line f 8 agent; echo committed >new" &&
@@ -130,7 +142,7 @@ test_expect_success 'changed in the same lines since: refused, and --uncommitted
 	unchanged
 '
 
-test_expect_success 'a removal or a file of the user in its place: refused' '
+test_expect_success 'changes to a file that the user has since deleted or put one in place of are refused' '
 	make_repo gone &&
 	line f 8 mine &&
 	echo mine >u &&
@@ -147,7 +159,7 @@ test_expect_success 'a removal or a file of the user in its place: refused' '
 	test "$(cat e/u)" = mine
 '
 
-test_expect_success 'left out, it comes with a later landing' '
+test_expect_success 'what --uncommitted=skip left out is applied by a later landing' '
 	make_repo later &&
 	line f 8 mine &&
 	session later "line f 2 agent; echo committed >new" &&
@@ -164,7 +176,7 @@ test_expect_success 'left out, it comes with a later landing' '
 	test ! -e new
 '
 
-test_expect_success 'committed by the user since, it still comes as an uncommitted change' '
+test_expect_success 'changes to work that the user has committed since are still uncommitted' '
 	make_repo committed &&
 	line f 8 mine &&
 	session committed "line f 2 agent; echo committed >new" &&
@@ -177,7 +189,7 @@ test_expect_success 'committed by the user since, it still comes as an uncommitt
 	unchanged
 '
 
-test_expect_success 'a session that did nothing else has no commit, and it comes all the same' '
+test_expect_success 'a session that changed nothing but uncommitted work lands without a commit' '
 	make_repo only &&
 	line f 8 mine &&
 	session only "line f 2 agent" &&
@@ -199,25 +211,15 @@ test_expect_success 'a session that did nothing else has no commit, and it comes
 	landed only
 '
 
-test_expect_success 'it is judged as what is committed is' '
-	make_repo judged &&
-	echo "use mine" >.envrc &&
-	session judged "echo use agent >>.envrc; echo committed >new" &&
-	refused 3 "open flags\|new flags" git agent land judged &&
-	git agent review --accept judged .envrc &&
-	git agent land judged &&
-	grep agent .envrc
-'
-
-for how in merge squash; do
-	test_expect_success "after a conflict it is brought by --continue, or by the next landing: --$how" '
-		make_repo conflict-$how &&
-		line g 8 mine &&
-		session conflict-$how "line f 2 agent; line g 2 agent" &&
-		line f 2 mine &&
-		git commit -qm mine f &&
-		remember &&
-		test_expect_code 4 git agent land --$how conflict-$how &&
+test_expect_success 'after a conflict uncommitted changes are applied by --continue, or by the next landing' '
+	make_repo conflict &&
+	line g 8 mine &&
+	session conflict "line f 2 agent; line g 2 agent" &&
+	line f 2 mine &&
+	git commit -qm mine f &&
+	remember &&
+	for how in merge squash; do
+		test_expect_code 4 git agent land --$how conflict &&
 		has g "2 mine" &&
 		seq 9 >f &&
 		line f 2 both &&
@@ -225,22 +227,21 @@ for how in merge squash; do
 		git agent land --continue 2>../err &&
 		grep "uncommitted: g" ../err &&
 		has g "agent mine" &&
-		landed conflict-$how &&
+		landed conflict &&
 		git agent land --undo &&
 		unchanged &&
-		test_expect_code 4 git agent land --$how conflict-$how &&
+		test_expect_code 4 git agent land --$how conflict &&
 		seq 9 >f &&
 		git add f &&
 		git commit -q --no-edit &&
-		test "$(git log -1 --format=%P | wc -w)" -gt 0 &&
-		git agent land conflict-$how &&
+		git agent land conflict &&
 		has g "agent mine" &&
 		git agent land --undo &&
-		unchanged
-	'
-done
+		unchanged || return 1
+	done
+'
 
-test_expect_success 'changed by a hook while git moves: landed, and brought by the next landing' '
+test_expect_success 'changes to a file that a hook changes meanwhile are applied by the next landing' '
 	make_repo while &&
 	line f 8 mine &&
 	session while "line f 2 agent; echo committed >new" &&
@@ -263,7 +264,7 @@ test_expect_success 'changed by a hook while git moves: landed, and brought by t
 	test ! -e new
 '
 
-test_expect_success 'edited after it was brought: undoing is refused, and names it' '
+test_expect_success 'an undo does not overwrite what was edited after the changes were applied' '
 	make_repo edited &&
 	line f 8 mine &&
 	session edited "line f 2 agent; echo committed >new" &&
@@ -273,22 +274,6 @@ test_expect_success 'edited after it was brought: undoing is refused, and names 
 	line f 9 9 &&
 	git agent land --undo edited &&
 	has f "2 mine"
-'
-
-test_expect_success 'only the paths that are named come' '
-	make_repo part &&
-	line f 8 mine &&
-	line g 8 mine &&
-	session part "line f 2 agent; line g 2 agent; echo committed >new" &&
-	git agent land part -- f &&
-	has f "agent mine" &&
-	has g "2 mine" &&
-	test ! -e new &&
-	git agent list | grep "^part .*captured" &&
-	git agent land part -- new g &&
-	has g "agent mine" &&
-	test "$(cat new)" = committed &&
-	landed part
 '
 
 # waiting NAME PATHS: what the session and its report say is still to be brought
@@ -310,8 +295,14 @@ test_expect_success 'uncommitted paths are pending until a landing applies them,
 	waiting waiting "f g" &&
 	git agent land waiting -- f &&
 	waiting waiting g &&
-	git agent land waiting &&
+	has f "agent mine" &&
+	has g "2 mine" &&
+	test ! -e new &&
+	git agent list | grep "^waiting .*captured" &&
+	git agent land waiting -- new g &&
 	waiting waiting "" &&
+	has g "agent mine" &&
+	test "$(cat new)" = committed &&
 	landed waiting &&
 	git agent land --undo &&
 	waiting waiting g &&

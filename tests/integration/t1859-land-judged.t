@@ -23,7 +23,7 @@ with_tool() {
 twice='sed -i "s/echo h/echo agent1/" tool.sh; git commit -qam one
 sed -i s/agent1/agent2/ tool.sh; git commit -qam two'
 
-test_expect_success 'what a hook of the user will run is refused whichever way, and nothing of it ran' '
+test_expect_success 'what a hook of the user would run is refused whichever way, and nothing of it is run' '
 	with_tool tool "$twice" &&
 	for how in --merge --squash --rebase "--squash --no-commit"; do
 		refused 3 ": 1 critical$" git agent land --dry-run $how tool &&
@@ -33,16 +33,15 @@ test_expect_success 'what a hook of the user will run is refused whichever way, 
 	test_cmp /dev/null ../ran
 '
 
-test_expect_success 'accepted it lands, and runs' '
-	with_tool accepted "$twice" &&
-	refused 3 ": 1 critical$" git agent land --squash accepted &&
-	git agent review --accept accepted tool.sh &&
-	git agent land --squash accepted &&
+test_expect_success 'what was accepted lands, and is run' '
+	cd tool &&
+	git agent review --accept tool tool.sh &&
+	git agent land --squash tool &&
 	grep -x agent2 ../ran &&
 	grep -x user ../ran
 '
 
-test_expect_success 'rejected, nothing of it comes' '
+test_expect_success 'what was rejected does not land' '
 	with_tool rejected "$twice; echo n >new" &&
 	refused 3 ": 1 critical$" git agent land rejected &&
 	git agent review --reject rejected tool.sh &&
@@ -52,7 +51,7 @@ test_expect_success 'rejected, nothing of it comes' '
 	! grep agent ../ran
 '
 
-test_expect_success 'what only earlier commits of the branch have is left out by --squash' '
+test_expect_success 'a flag that only earlier commits of the branch have does not block a squash' '
 	make_repo earlier &&
 	session earlier "echo use evil >.envrc; git add -A; git commit -qm add; git rm -q .envrc; line f 2 agent
 		git commit -qam away" &&
@@ -84,7 +83,7 @@ scripts() {
 	sed -i 's/"config"/"scripts"/' package.json
 }
 
-test_expect_success 'what rules say only of the lines of both together is asked before they come' '
+test_expect_success 'a flag that only both sides together raise blocks a landing' '
 	with_package both &&
 	scripts &&
 	git commit -qam scripts &&
@@ -99,7 +98,7 @@ test_expect_success 'what rules say only of the lines of both together is asked 
 	package scripts postinstall "node x.js" | test_cmp - package.json
 '
 
-test_expect_success 'a flag of what would be on one branch does not block on another' '
+test_expect_success 'a flag of what would be on one branch does not block a landing on another' '
 	with_package branch &&
 	git switch -qc other &&
 	scripts &&
@@ -110,7 +109,7 @@ test_expect_success 'a flag of what would be on one branch does not block on ano
 	git agent land branch
 '
 
-test_expect_success 'of a conflict, what git would leave of it is judged; what it was resolved to is named' '
+test_expect_success 'a conflict is judged as git would leave it, and what it was resolved to is flagged' '
 	with_tool conflict "line f 2 agent; sed -i \"s/echo h/echo agent/\" tool.sh" &&
 	line f 2 mine &&
 	git commit -qam mine &&
@@ -124,7 +123,7 @@ test_expect_success 'of a conflict, what git would leave of it is judged; what i
 	grep "flagged in what git or a hook made of it: .envrc" ../err
 '
 
-test_expect_success 'uncommitted changes that come are judged the same' '
+test_expect_success 'uncommitted changes of the agent are judged the same' '
 	make_repo uncommitted &&
 	printf "echo %s >>../ran\n" a b c d >tool.sh &&
 	git add -A &&

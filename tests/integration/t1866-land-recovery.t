@@ -22,13 +22,9 @@ ready() {
 all_landed() {
 	git show HEAD:f | grep agent &&
 	test ! -e g &&
-	test "$(cat e/n new mine)" = "n
-n
-mine" &&
-	test "$(sed -n "2p;8p" old)" = "agent
-mine" &&
-	git status --porcelain >../status &&
-	printf " M d/h\n M old\n?? untracked\n" | test_cmp - ../status
+	test_prints "n\nn\nmine" cat e/n new mine &&
+	test_prints "agent\nmine" sed -n "2p;8p" old &&
+	test_prints " M d/h\n M old\n?? untracked" git status --porcelain
 }
 
 # killed POINT COMMAND...: it is killed there
@@ -42,7 +38,7 @@ killed() {
 
 # before_git LABEL POINT HOW [HOOK]: killed before there is a commit
 before_git() {
-	test_expect_success "killed before the commit, $1: rolled back, then it lands" "
+	test_expect_success "a landing killed before its commit is rolled back, then it lands: $1" "
 		ready $1 &&
 		{ test -z '$4' || hook '$4' true; } &&
 		killed $2 land $3 $1 &&
@@ -67,15 +63,13 @@ as_before() {
 	picture | test_cmp "$HOME/ready" -
 }
 before_git merge land:move --merge
-before_git squash land:move --squash
 before_git rebase land:move --rebase
-before_git hooks land:move --merge commit-msg
 before_git squashed land:squashed --squash commit-msg
 
 # after_git POINT HOW: killed when there is a commit
 after_git() {
 	after_name=$(echo "$1$2" | tr -d :)
-	test_expect_success "killed at $1 ($2): it has landed, and is completed and undone" "
+	test_expect_success "a landing killed after its commit is completed, and undone: $1 ($2)" "
 		ready $after_name &&
 		killed $1 land $2 $after_name &&
 		test_expect_code 128 git agent land --abort $after_name 2>../err &&
@@ -98,7 +92,6 @@ after_git() {
 }
 after_git land:moved --merge
 after_git land:moved --squash
-after_git land:moved --rebase
 after_git land:brought --merge
 after_git land:recorded --merge
 
@@ -137,7 +130,9 @@ slow() {
 	rm -f ../begun ../go &&
 	mkfifo ../begun ../go &&
 	echo "new filter=slow" >.git/info/attributes &&
-	git config filter.slow.smudge "test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }; cat" &&
+	git config filter.slow.smudge "
+		test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }
+		cat" &&
 	{
 		git-agent land --dry-run "$1" 2>/dev/null ||
 			{
@@ -157,26 +152,23 @@ halfway() {
 	{ wait $pid || :; }
 }
 
-for how in merge squash rebase ff-only; do
-	test_expect_success "killed while git writes files: rolled back, and landed: --$how" '
-		ready half-$how &&
-		{ test $how != ff-only || { git reset -q --keep HEAD^ && picture >../ready; }; } &&
-		slow half-$how &&
-		picture >../ready &&
-		halfway land --$how half-$how &&
-		grep agent f &&
-		test -e .git/index.lock &&
-		git-agent land --abort &&
-		as_before &&
-		halfway land --$how half-$how &&
-		git-agent land --$how half-$how &&
-		git show HEAD:new &&
-		git-agent land --undo &&
-		as_before
-	'
-done
+test_expect_success 'a landing killed while git writes files is rolled back, then it lands' '
+	ready half &&
+	slow half &&
+	picture >../ready &&
+	halfway land half &&
+	grep agent f &&
+	test -e .git/index.lock &&
+	git-agent land --abort &&
+	as_before &&
+	halfway land half &&
+	git-agent land half &&
+	git show HEAD:new &&
+	git-agent land --undo &&
+	as_before
+'
 
-test_expect_success 'the same where git merges for hooks, and where the rollback is killed as well' '
+test_expect_success 'so is one where git merges for hooks, also if the rollback is killed' '
 	ready half-hook &&
 	slow half-hook &&
 	hook commit-msg true &&
@@ -190,7 +182,7 @@ test_expect_success 'the same where git merges for hooks, and where the rollback
 	done
 '
 
-test_expect_success 'an undo killed while git writes files stands as landed, and is undone' '
+test_expect_success 'an undo killed while git writes files is rolled back, and can be repeated' '
 	ready half-undo &&
 	line f 2 base &&
 	slow half-undo &&
@@ -207,7 +199,7 @@ test_expect_success 'an undo killed while git writes files stands as landed, and
 	as_before
 '
 
-test_expect_success 'what the user has changed since stays, and is named' '
+test_expect_success 'a rollback does not overwrite what the user has changed since' '
 	ready since &&
 	slow since &&
 	halfway land since &&
@@ -216,15 +208,14 @@ test_expect_success 'what the user has changed since stays, and is named' '
 	test_expect_code 2 git-agent land --abort 2>../err &&
 	cat ../err &&
 	grep "agent/since was rolled back, except for files that have changed since: f$" ../err &&
-	test "$(sed -n "2p;8p" f)" = "agent
-later" &&
+	test_prints "agent\nlater" sed -n "2p;8p" f &&
 	test "$(cat e/later)" = later &&
 	test ! -e e/n &&
 	test -e g &&
 	test_expect_code 1 git-agent land --undo
 '
 
-test_expect_success 'gone on by hand: nothing is rolled back' '
+test_expect_success 'nothing is rolled back after the user has reset and committed' '
 	ready byhand &&
 	slow byhand &&
 	halfway land byhand &&
@@ -276,7 +267,7 @@ running() {
 	done
 }
 
-test_expect_success 'git-agent is killed, and its git waits in a hook: nothing is touched before it has ended' '
+test_expect_success 'nothing is touched while git of a killed landing waits in a hook' '
 	ready alone &&
 	holds= &&
 	alone pre-merge-commit land alone &&
@@ -288,7 +279,7 @@ test_expect_success 'git-agent is killed, and its git waits in a hook: nothing i
 	as_before
 '
 
-test_expect_success 'the same of a fast-forward, and of an undo, that waits in a hook of refs' '
+test_expect_success 'nothing is touched while git of a killed landing or undo waits in a hook of refs' '
 	ready refs &&
 	holds="test \$1 = prepared && grep -q refs/heads/main || exit 0; " &&
 	alone reference-transaction land refs &&
@@ -304,7 +295,7 @@ test_expect_success 'the same of a fast-forward, and of an undo, that waits in a
 	as_before
 '
 
-test_expect_success 'given up while its git waits to commit: it commits nothing any more' '
+test_expect_success 'git of a killed landing that was aborted commits nothing any more' '
 	ready commits &&
 	holds= &&
 	alone commit-msg land commits &&
@@ -314,7 +305,7 @@ test_expect_success 'given up while its git waits to commit: it commits nothing 
 	as_before
 '
 
-test_expect_success 'what a hook of the landing left running keeps nobody from undoing it' '
+test_expect_success 'a process that a hook of the landing left running does not block an undo' '
 	ready left &&
 	rm -f ../go &&
 	mkfifo ../go &&
@@ -338,7 +329,7 @@ test_expect_success 'locks of a git that was killed are removed' '
 	test ! -e .git/refs/heads/main.lock
 '
 
-test_expect_success 'a lock of a git that is running is not' '
+test_expect_success 'the lock of a git that is running stays' '
 	ready live &&
 	killed land:move land live &&
 	rm -f ../begun ../go &&
@@ -361,7 +352,7 @@ test_expect_success 'a lock of a git that is running is not' '
 
 # ---- the record ------------------------------------------------------------------------------------------
 
-test_expect_success 'a damaged record is named, and the command that forgets it' '
+test_expect_success 'a damaged record is named, with the command that deletes it' '
 	ready damaged &&
 	killed land:move land damaged &&
 	record=$PWD/.git/git-agent/landing/now &&
@@ -377,7 +368,7 @@ test_expect_success 'a damaged record is named, and the command that forgets it'
 	all_landed
 '
 
-test_expect_success 'the record and what is in it can be read by nobody else' '
+test_expect_success 'the record of a landing can be read by nobody else' '
 	ready private &&
 	killed land:moved land private &&
 	test "$(stat -c %a .git/git-agent/landing)" = 700
@@ -402,12 +393,10 @@ test_expect_success 'the killed landing of another session is rolled back, or co
 	landed one
 '
 
-test_expect_success 'a landing that fails in the middle is rolled back at once' '
+test_expect_success 'a landing in which git fails is rolled back at once' '
 	ready fails &&
-	for point in land:move; do
-		GIT_AGENT_FAULT=$point:fail test_must_fail git agent land fails 2>../err &&
-		as_before || return 1
-	done &&
+	GIT_AGENT_FAULT=land:move:fail test_must_fail git agent land fails &&
+	as_before &&
 	echo "new filter=bad" >.git/info/attributes &&
 	git config filter.bad.smudge false &&
 	git config filter.bad.required true &&

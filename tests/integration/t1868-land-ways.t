@@ -10,7 +10,7 @@ two='line f 2 one; git commit -qam "first of two"; line g 2 two; git commit -qam
 
 # ---- rebased ---------------------------------------------------------------------------------
 
-test_expect_success 'rebased: the commits again on HEAD, in a line, beside modified files' '
+test_expect_success 'a rebase applies the commits on HEAD in a line, beside modified files' '
 	make_repo rebase &&
 	session r "$two; echo rest >rest" &&
 	mine &&
@@ -24,7 +24,7 @@ test_expect_success 'rebased: the commits again on HEAD, in a line, beside modif
 	landed r
 '
 
-test_expect_success 'rebased: the authors stay, and the user is the committer' '
+test_expect_success 'a rebase keeps the authors, and the user is the committer' '
 	make_repo authors &&
 	session a "line f 2 one; git -c user.name=Agent commit -qam words --date=2020-01-02T03:04:05Z" &&
 	mine &&
@@ -34,7 +34,7 @@ test_expect_success 'rebased: the authors stay, and the user is the committer' '
 	grep -x "Agent 2020-01-02T03:04:05.* The User" ../is
 '
 
-test_expect_success 'a conflict of a rebase is refused, naming the commit and the command that leaves it' '
+test_expect_success 'a conflict of a rebase is refused, naming the commit and the command that applies it' '
 	make_repo conflict &&
 	session c "$two; line f 8 three; git commit -qam third" &&
 	line g 2 mine &&
@@ -48,10 +48,11 @@ test_expect_success 'a conflict of a rebase is refused, naming the commit and th
 	git cherry-pick --abort
 '
 
-test_expect_success 'rebased: what is here already is left out, and so are merges' '
+test_expect_success 'a rebase leaves out commits that are here already, and merges' '
 	make_repo picked &&
-	session p "$two; git checkout -q -b side main; echo s >s; git add s; git commit -qm side; git checkout -q agent/p
-		git merge -q --no-edit side" &&
+	session p "$two
+		git checkout -q -b side main; echo s >s; git add s; git commit -qm side
+		git checkout -q agent/p; git merge -q --no-edit side" &&
 	mine &&
 	git cherry-pick agent/p^^ >/dev/null &&
 	git agent land --rebase p &&
@@ -62,7 +63,7 @@ test_expect_success 'rebased: what is here already is left out, and so are merge
 	landed p
 '
 
-test_expect_success 'a file moved here is followed by each commit' '
+test_expect_success 'a rebase applies commits to a file that was moved here' '
 	make_repo moved &&
 	session m "$two" &&
 	git mv f moved &&
@@ -74,7 +75,7 @@ test_expect_success 'a file moved here is followed by each commit' '
 
 # ---- in part ---------------------------------------------------------------------------------
 
-test_expect_success 'a part: one commit of those paths; the session has landed with the last of them' '
+test_expect_success 'a part lands as one commit, and the session has landed with the last of them' '
 	make_repo part &&
 	session q "line f 2 one; line g 2 one; line d/h 2 one; echo n >d/n; rm old" &&
 	refused 128 "pathspec .none. did not match any files of agent/q" git agent land q -- none &&
@@ -94,7 +95,7 @@ test_expect_success 'a part: one commit of those paths; the session has landed w
 	landed q
 '
 
-test_expect_success 'a part beside what is staged and modified elsewhere, then the rest' '
+test_expect_success 'a part lands beside what is staged and modified elsewhere, then the rest' '
 	make_repo rest &&
 	session r "line f 2 one; line g 2 one" &&
 	line old 8 staged &&
@@ -109,7 +110,7 @@ test_expect_success 'a part beside what is staged and modified elsewhere, then t
 	landed r
 '
 
-test_expect_success 'the top of the working tree, by whatever name, is all of it' '
+test_expect_success 'the top of the working tree, by whatever name, is all of the session' '
 	make_repo top &&
 	session t "line f 2 one; echo n >d/n" &&
 	for at in ". ." ". ./" ". $PWD" ". d/.." "d .."; do
@@ -122,7 +123,7 @@ test_expect_success 'the top of the working tree, by whatever name, is all of it
 	refused 129 . git agent land t -- ..
 '
 
-test_expect_success 'flags of other paths do not block a part; its own do, and a conflict is refused' '
+test_expect_success 'flags of other paths do not block a part' '
 	make_repo flagged &&
 	session f "line f 2 one; echo evil >.envrc; line g 2 one" &&
 	refused 3 "open flags" git agent land f &&
@@ -133,7 +134,7 @@ test_expect_success 'flags of other paths do not block a part; its own do, and a
 	refused 2 "merging agent/f conflicts in g" git agent land f -- g
 '
 
-test_expect_success 'a path beneath what is a file here takes the place of that' '
+test_expect_success 'a path beneath what is a file here replaces the file' '
 	make_repo beneath &&
 	session b "rm old; mkdir old; echo n >old/n; echo m >old/m" &&
 	git agent land b -- old/n &&
@@ -143,7 +144,7 @@ test_expect_success 'a path beneath what is a file here takes the place of that'
 	test -f old
 '
 
-test_expect_success 'a part is refused where commit hooks would be passed by: a squash runs them' '
+test_expect_success 'a part is refused where it would not run commit hooks, which a squash runs' '
 	make_repo parthooks &&
 	session h "line f 2 one" &&
 	mine &&
@@ -172,7 +173,7 @@ test_expect_success 'a merge without its commit is left to the user, who continu
 	git agent land --undo n
 '
 
-test_expect_success 'a squash without its commit is staged, and landed once the user has committed it' '
+test_expect_success 'a squash without its commit is staged, and has landed once the user has committed it' '
 	make_repo nosquash &&
 	session s "line f 2 one" &&
 	git agent land --squash --no-commit s &&
@@ -184,19 +185,6 @@ test_expect_success 'a squash without its commit is staged, and landed once the 
 	test "$(sed -n 2p f)" = 2
 '
 
-test_expect_success 'what is staged is refused where git has to merge' '
-	make_repo staged &&
-	session s "line f 2 one" &&
-	line g 8 staged &&
-	git add g &&
-	for how in --no-commit --edit "--squash --no-commit" "--squash --edit"; do
-		refused 2 "git merges only without staged changes: g" git agent land $how s &&
-		hint "git restore --staged" || return 1
-	done &&
-	git agent land s &&
-	test "$(git status --porcelain)" = "M  g"
-'
-
 # ---- edited ------------------------------------------------------------------------------------
 
 # edits TEXT: an editor that adds this to the subject
@@ -206,7 +194,7 @@ edits() {
 	export GIT_EDITOR="\"$HOME/an editor\""
 }
 
-test_expect_success 'the message in the editor, for a merge and a squash' '
+test_expect_success 'the message is edited, for a merge and a squash' '
 	make_repo edit &&
 	session e "line f 2 one" &&
 	mine &&
@@ -221,7 +209,7 @@ test_expect_success 'the message in the editor, for a merge and a squash' '
 	test "$(git log -1 --format=%s)" = "in my words, edited"
 '
 
-test_expect_success 'an editor that fails leaves the merge to be continued' '
+test_expect_success 'a landing whose editor fails can be continued or aborted' '
 	make_repo editor &&
 	session e "line f 2 one" &&
 	mine &&
@@ -236,7 +224,7 @@ test_expect_success 'an editor that fails leaves the merge to be continued' '
 
 # ---- what the user has configured ------------------------------------------------------------------
 
-test_expect_success 'merge drivers do their work, whichever way' '
+test_expect_success 'merge drivers are used whichever way' '
 	make_repo driver &&
 	session d "line f 2 one" &&
 	line f 2 mine &&
@@ -250,7 +238,7 @@ test_expect_success 'merge drivers do their work, whichever way' '
 	done
 '
 
-test_expect_success 'a conflict that rerere knows is resolved as before, and waits to be committed' '
+test_expect_success 'a conflict that rerere knows is resolved, and waits to be committed' '
 	make_repo rerere &&
 	git config rerere.enabled true &&
 	session r "line f 2 one" &&
@@ -271,7 +259,7 @@ test_expect_success 'a conflict that rerere knows is resolved as before, and wai
 	landed r
 '
 
-test_expect_success 'options for merges are those of git, but for a strategy' '
+test_expect_success 'options for merges of this branch are used' '
 	make_repo options &&
 	session o "line f 2 one" &&
 	mine &&
@@ -297,7 +285,7 @@ test_expect_success 'names and attributes of the agent reach no terminal unescap
 	git commit -qm gone
 '
 
-test_expect_success 'hooks of the session in the directory of the hooks run when they were accepted, and not before' '
+test_expect_success 'hooks of the session in the directory of the hooks run when they were accepted, not before' '
 	make_repo hooks &&
 	mkdir .githooks &&
 	git config core.hooksPath .githooks &&

@@ -9,8 +9,18 @@ make_repo() {
 	(cd "$1" && seq 1 30 >a && echo b >b && git add -A && git commit -qm base)
 }
 
-# Three commits of the agent's, of which two touch one file.
-work='sed -i s/^5$/five/ a; git commit -qam one; echo new >new; git add new; git commit -qm two; sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'
+# Three commits of the agent's, of which two touch one file
+work='sed -i s/^5$/five/ a; git commit -qam one
+echo new >new; git add new; git commit -qm two
+sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'
+
+# repo_with_session NAME: a repository in which the session w has done that work
+repo_with_session() {
+	make_repo "$1" &&
+	cd "$1" &&
+	git agent start -q --name w -- sh -c "$work" &&
+	tip=$(git rev-parse agent/w)
+}
 
 # is NAME HOW WHERE, from `show --json`
 is() {
@@ -24,51 +34,89 @@ l = [s["state"] for s in json.load(open(sys.argv[3])) if s["name"] == o["name"]]
 assert got == want and l == want[:1], (got, l, want)' "$2" "${3-refs/heads/main}" "$TRASH/list"
 }
 
-# way HOW COMMANDS: the session, then COMMANDS on main, then it is found to have landed like this, and offered for gc
-n=0
-way() {
-	n=$((n + 1))
-	test_expect_success "$1: $2" "
-		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"\$work\" && is w not && { $2; } && is w $1 && is w $1 && git agent gc --dry-run >../gc && grep '^would: session w: moved to the trash (landed: $1, in main)$' ../gc && git agent drop w
+# as_started: main and the branch of the session are again as they were when it had ended
+as_started() {
+	git cherry-pick --quit 2>/dev/null
+	git switch -qf main &&
+	git reset -q --hard base &&
+	git clean -qfd &&
+	git branch -qf agent/w "$(cat ../tip)" &&
+	is w not
+}
+
+test_expect_success 'create a session of three commits' '
+	repo_with_session ways &&
+	git tag base &&
+	echo $tip >../tip
+'
+
+# landed HOW REASON COMMANDS: after these commands on main it is found to have landed like this, and offered for gc
+landed() {
+	test_expect_success "landed ($1): $2" "
+		cd ways && as_started && { $3; } && is w $1 && is w $1 &&
+		git agent gc --dry-run >../gc &&
+		grep '^would: session w: moved to the trash (landed: $1, in main)$' ../gc
 	"
 }
-way merged 'git merge -q agent/w'
-way merged 'git commit -q --allow-empty -m mine && git merge -q agent/w && git branch -qD agent/w'
-way merged 'git switch -q agent/w && git commit -q --allow-empty -m fix-up && git switch -q main && git merge -q agent/w'
-way merged 'echo mine >mine && git add mine && git commit -qm mine && git switch -q agent/w && git rebase -q main && git switch -q main && git merge -q --ff-only agent/w'
-way merged 'git merge -q --no-ff -m m agent/w && git revert --no-edit -m1 HEAD && is w not && git revert --no-edit HEAD'
-way squashed 'git merge -q --squash agent/w && git commit -qm squashed'
-way squashed 'git merge -q --squash agent/w && echo fixed >>b && sed -i s/^15/fixed/ a && git commit -qam "with a fix-up elsewhere"'
-way squashed 'git merge -q --squash agent/w && git commit -qm squashed && sed -i s/^five/5th/ a && echo less >new && git commit -qam "another commit over it"'
-way squashed 'git merge -q --squash agent/w && git commit -qm squashed && git rm -q new && git commit -qm gone'
-way squashed 'git commit -q --allow-empty -m mine && git cherry-pick ..agent/w >/dev/null && git branch -qD agent/w'
-way picked 'git commit -q --allow-empty -m mine && git cherry-pick agent/w~2 >/dev/null && sed -i s/^five/5th/ a && git commit -qam over && git cherry-pick agent/w~2..agent/w'
+landed merged 'its branch was fast-forwarded to' 'git merge -q agent/w'
+landed merged 'its branch was merged, and deleted' '
+	git commit -q --allow-empty -m mine && git merge -q agent/w && git branch -qD agent/w'
+landed merged 'its branch was merged with a commit of the user on it' '
+	git switch -q agent/w && git commit -q --allow-empty -m fix-up && git switch -q main && git merge -q agent/w'
+landed merged 'its branch was rebased and merged' '
+	echo mine >mine && git add mine && git commit -qm mine && git switch -q agent/w && git rebase -q main &&
+	git switch -q main && git merge -q --ff-only agent/w'
+landed merged 'its merge was reverted, and the revert reverted' '
+	git merge -q --no-ff -m m agent/w && git revert --no-edit -m1 HEAD && is w not && git revert --no-edit HEAD'
+squash='git merge -q --squash agent/w'
+landed squashed 'it was squashed' "$squash && git commit -qm squashed"
+landed squashed 'it was squashed with changes of the user elsewhere' "
+	$squash && echo fixed >>b && sed -i s/^15/fixed/ a && git commit -qam fix-up"
+landed squashed 'it was squashed, and changed by later commits' "
+	$squash && git commit -qm squashed && sed -i s/^five/5th/ a && echo less >new && git commit -qam over &&
+	git rm -q new && git commit -qm gone"
+landed squashed 'its commits were cherry-picked at once, and its branch deleted' '
+	git commit -q --allow-empty -m mine && git cherry-pick ..agent/w >/dev/null && git branch -qD agent/w'
+landed picked 'its commits were cherry-picked, with another over the first' '
+	git commit -q --allow-empty -m mine && git cherry-pick agent/w~2 >/dev/null &&
+	sed -i s/^five/5th/ a && git commit -qam over && git cherry-pick agent/w~2..agent/w'
 
-# not COMMANDS: nothing of the kind
-no() {
-	n=$((n + 1))
+# not_landed REASON COMMANDS: these commands on main bring not all of it
+not_landed() {
 	test_expect_success "not landed: $1" "
-		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"\$work\" && { $1; } && is w not && is w not && test_expect_code 2 git agent drop w
+		cd ways && as_started && { $2; } && is w not && is w not && test_expect_code 2 git agent drop w
 	"
 }
-no 'git commit -q --allow-empty -m "Merge agent/w"'
-no 'git cherry-pick agent/w~2 agent/w~1 >/dev/null'
-no 'git merge -q --squash agent/w && git checkout -q HEAD b && git rm -qf new && git commit -q --no-edit'
-no 'git merge -q --squash agent/w && sed -i s/^twentyfive/25/ a && git commit -qa --no-edit'
-no 'git merge -q -s ours agent/w'
-no 'git merge -q agent/w && git revert --no-edit HEAD~3..HEAD'
-no 'git merge -q --squash agent/w && git commit -qm squashed && git revert --no-edit HEAD'
-no 'sed -i s/^5$/FIVE/ a && echo other >new && git add new && sed -i s/^25$/XXV/ a && git commit -qam "the same task, done by somebody else"'
-no 'git commit -q --allow-empty -m "squash
+not_landed 'a commit has the subject of a merge' 'git commit -q --allow-empty -m "Merge agent/w"'
+not_landed 'a commit has the message of a squash' "git commit -q --allow-empty -m \"squash
 
-commit $(git rev-parse agent/w)
-"'
-no 'GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-empty -m three'
-no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && git commit -qam "with a fix-up over lines of few, in words of my own"'
-no 'git merge -q --squash agent/w && sed -i s/^five/5th/ a && echo other >>new && git commit -qa --no-edit'
-no 'sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git cherry-pick main..agent/w && sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true cherry-pick --continue'
-no 'git switch -q agent/w'
-no 'git switch -q --detach agent/w'
+commit \$(git rev-parse agent/w)
+\""
+not_landed 'a commit has subject and date of the last' '
+	GIT_AUTHOR_DATE="$(git log -1 --format=%ad agent/w)" git commit -q --allow-empty -m three'
+not_landed 'one of its commits was not cherry-picked' 'git cherry-pick agent/w~2 agent/w~1 >/dev/null'
+not_landed 'a file was left out of the squash' "$squash && git rm -qf new && git commit -q --no-edit"
+not_landed 'the squash was changed in one of its lines' "
+	$squash && sed -i s/^twentyfive/25/ a && git commit -qa --no-edit"
+not_landed 'the squash was changed in its lines of two files' "
+	$squash && sed -i s/^five/5th/ a && echo other >>new && git commit -qam 'in words of my own'"
+not_landed 'it was merged with the strategy ours' 'git merge -q -s ours agent/w'
+not_landed 'it was merged, and reverted' 'git merge -q agent/w && git revert --no-edit HEAD~3..HEAD'
+not_landed 'it was squashed, and reverted' "$squash && git commit -qm squashed && git revert --no-edit HEAD"
+not_landed 'somebody else has done the same task' '
+	sed -i s/^5$/FIVE/ a && echo other >new && git add new && sed -i s/^25$/XXV/ a && git commit -qam same'
+not_landed 'the user kept both sides of a conflict while cherry-picking' '
+	sed -i s/^5$/cinq/ a && git commit -qam mine && test_must_fail git cherry-pick main..agent/w &&
+	sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a && git add a && git -c core.editor=true cherry-pick --continue'
+not_landed 'its own branch is checked out' 'git switch -q agent/w'
+not_landed 'its tip is checked out' 'git switch -q --detach agent/w'
+
+test_expect_success 'a session that has landed can be dropped without --force' '
+	cd ways &&
+	as_started &&
+	git merge -q agent/w &&
+	git agent drop w
+'
 
 # ---- what was there before
 
@@ -92,8 +140,8 @@ ahead() {
 	cd "$1" &&
 	git switch -q release
 }
-for how in cherry-pick merge 'merge --squash'; do
-	test_expect_success "taken from a branch that had it already ($how): it has not landed there" '
+for how in cherry-pick 'merge --squash'; do
+	test_expect_success "work that is taken from another branch has not landed there ($how)" '
 		rm -rf ahead* &&
 		ahead ahead &&
 		git agent start -q --name w -- sh -c "
@@ -115,7 +163,7 @@ for how in cherry-pick merge 'merge --squash'; do
 	'
 done
 
-test_expect_success 'from elsewhere while one is on the branch that has it, and by land' '
+test_expect_success 'work that the current branch has already has not landed there, unless by land' '
 	ahead base &&
 	git switch -q main &&
 	git agent start -q --base origin/release --name w -- git cherry-pick main &&
@@ -126,7 +174,7 @@ test_expect_success 'from elsewhere while one is on the branch that has it, and 
 	git agent drop w
 '
 
-test_expect_success 'commits with older dates than the session land all the same' '
+test_expect_success 'commits with dates before the session land all the same' '
 	make_repo old &&
 	cd old &&
 	git agent start -q --name w -- sh -c "
@@ -139,7 +187,7 @@ test_expect_success 'commits with older dates than the session land all the same
 	git agent drop w
 '
 
-test_expect_success 'what was taken back there before is no matter' '
+test_expect_success 'work that was reverted on the other branch before has landed when it comes again' '
 	ahead back "git revert --no-edit HEAD" &&
 	git agent start -q --name w -- git cherry-pick main~ &&
 	is w not &&
@@ -152,29 +200,50 @@ test_expect_success 'what was taken back there before is no matter' '
 
 # ---- the branch moved by hand
 
-# moved BACK: refused whatever is asked for, until it is put back
-moved() {
-	n=$((n + 1))
-	test_expect_success "the branch put back to $1: not landed, not landed by land either, and not lost by a drop" "
-		make_repo way$n && cd way$n && git agent start -q --name w -- sh -c \"$work\" && tip=\$(git rev-parse agent/w) && git branch -qf agent/w $1 && git rev-parse HEAD agent/w >../before && is w not &&
-		test_expect_code 2 git agent drop w 2>../err && grep 'its branch was moved away from it' ../err && grep \"hint: .git branch -f agent/w \$tip\" ../err && git agent gc && is w not &&
-		for how in merge squash rebase ff-only; do test_expect_code 2 git agent land --dry-run --\$how w && test_expect_code 2 git agent land --\$how w 2>../err && grep 'branch .agent/w. was moved: it lacks commits' ../err && grep \"hint: .git branch -f agent/w \$tip\" ../err || return 1; done &&
-		test_expect_code 2 git agent review --reject w b && git rev-parse HEAD agent/w | test_cmp ../before - && test -z \"\$(git status --porcelain)\" && is w not &&
-		git agent drop --force w && git reflog expire --expire=now --all && git gc -q --prune=now && git agent drop --restore w && is w not && git branch -qf agent/w \$tip && git agent land w && git agent list | grep '^w .*landed' && git show HEAD:new | grep more && git agent drop w
-	"
-}
-moved main
-moved agent/w~1
-moved agent/w~3
+test_expect_success 'a branch that lacks commits of its session has not landed, and nothing lands or drops it' '
+	repo_with_session moved &&
+	echo $tip >../tip &&
+	git rev-parse HEAD >../before &&
+	for at in agent/w~1 main; do
+		git branch -qf agent/w $at &&
+		is w not &&
+		test_expect_code 2 git agent drop w 2>../err &&
+		grep "its branch was moved away from it" ../err &&
+		grep "hint: .git branch -f agent/w $tip" ../err &&
+		for how in merge squash rebase ff-only; do
+			test_expect_code 2 git agent land --dry-run --$how w &&
+			test_expect_code 2 git agent land --$how w 2>../err &&
+			grep "branch .agent/w. was moved: it lacks commits" ../err || return 1
+		done &&
+		test_expect_code 2 git agent review --reject w b &&
+		git agent gc &&
+		is w not || return 1
+	done &&
+	git rev-parse HEAD | test_cmp ../before - &&
+	test "$(git rev-parse agent/w)" = "$(git rev-parse main)" &&
+	test -z "$(git status --porcelain)"
+'
 
-test_expect_success 'the branch put back after all of it landed: landed, and stays so' '
-	for how in "git merge -q agent/w" "git merge -q --squash agent/w && git commit -qm s" "git agent land --squash w" "git agent land w"; do
+test_expect_success 'its commits survive a drop and gc, and land when the branch is put back' '
+	cd moved &&
+	tip=$(cat ../tip) &&
+	git agent drop --force w &&
+	git reflog expire --expire=now --all &&
+	git gc -q --prune=now &&
+	git agent drop --restore w &&
+	is w not &&
+	git branch -qf agent/w $tip &&
+	git agent land w &&
+	git agent list | grep "^w .*landed" &&
+	git show HEAD:new | grep more &&
+	git agent drop w
+'
+
+test_expect_success 'a session stays landed when its branch is put back after it has landed' '
+	for how in "git merge -q --squash agent/w && git commit -qm s" "git agent land w"; do
 		rm -rf back &&
-		make_repo back &&
 		(
-			cd back &&
-			git agent start -q --name w -- sh -c "$work" &&
-			tip=$(git rev-parse agent/w) &&
+			repo_with_session back &&
 			eval "$how" &&
 			git branch -qf agent/w main~ &&
 			git agent list | grep "^w .*landed" &&
@@ -185,16 +254,13 @@ test_expect_success 'the branch put back after all of it landed: landed, and sta
 			git agent list | grep "^w .*captured" &&
 			test_expect_code 2 git agent drop w &&
 			git agent drop --force w
-
 		) ||
 			return 1
 	done
 '
 
-test_expect_success 'the branch written anew by the user lands as it is; with a commit left out it is no arrival by plain git' '
-	make_repo anew &&
-	cd anew &&
-	git agent start -q --name w -- sh -c "$work" &&
+test_expect_success 'a branch that the user rewrote lands as it is, but with a commit left out has not landed by git' '
+	repo_with_session anew &&
 	git switch -q agent/w &&
 	git commit -q --amend -m reworded &&
 	git switch -q main &&
@@ -214,11 +280,8 @@ test_expect_success 'the branch written anew by the user lands as it is; with a 
 	grep "moved away from it" ../err
 '
 
-test_expect_success 'its commits gone with the branch put back: not landed, and that is no error' '
-	make_repo gone &&
-	cd gone &&
-	git agent start -q --name w -- sh -c "$work" &&
-	tip=$(git rev-parse agent/w) &&
+test_expect_success 'a session whose commits are gone has not landed' '
+	repo_with_session gone &&
 	git branch -qf agent/w main &&
 	git for-each-ref --format="delete %(refname)" refs/agent | git update-ref --stdin &&
 	git reflog expire --expire=now --all &&
@@ -229,11 +292,8 @@ test_expect_success 'its commits gone with the branch put back: not landed, and 
 	git agent drop --force w
 '
 
-test_expect_success 'they are damaged: captured again from the layers' '
-	make_repo unread &&
-	cd unread &&
-	git agent start -q --name w -- sh -c "$work" &&
-	tip=$(git rev-parse agent/w) &&
+test_expect_success 'a session whose commits are damaged is captured again from the layers' '
+	repo_with_session unread &&
 	git branch -qf agent/w main &&
 	f=.git/objects/$(echo $tip | sed "s,^..,&/,") &&
 	{
@@ -256,10 +316,8 @@ test_expect_success 'they are damaged: captured again from the layers' '
 	git agent drop --restore w
 '
 
-test_expect_success 'what was merged and taken off again has not landed any more, what is on another branch has' '
-	make_repo off &&
-	cd off &&
-	git agent start -q --name w -- sh -c "$work" &&
+test_expect_success 'what was merged and reset has not landed any more, and what is on another branch has' '
+	repo_with_session off &&
 	git merge -q agent/w &&
 	is w merged &&
 	git reset -q --hard HEAD~3 &&
@@ -279,7 +337,7 @@ test_expect_success 'what was merged and taken off again has not landed any more
 	git agent show l | grep "^state  *landed"
 '
 
-test_expect_success 'held back, or on uncommitted work: not landed, whatever is merged' '
+test_expect_success 'a session with work that is held back or uncommitted has not landed, whatever is merged' '
 	make_repo held &&
 	cd held &&
 	echo mine >>b &&
@@ -304,7 +362,7 @@ test_expect_success 'held back, or on uncommitted work: not landed, whatever is 
 	git agent list | grep "^o .*landed"
 '
 
-test_expect_success 'a whole that was held back and given up is no arrival' '
+test_expect_success 'a session of which everything was rejected has not landed' '
 	make_repo empty &&
 	cd empty &&
 	git agent start -q --name e -- sh -c "
@@ -332,13 +390,12 @@ forge() {
 	git -C "$1.other" fetch -q
 }
 
-test_expect_success 'merged on a forge: known once it is fetched' '
+test_expect_success 'a merge on a forge is known once it is fetched' '
 	forge m &&
 	(
 		cd m.other &&
 		git merge -q --no-ff -m pr origin/agent/w &&
 		git push -q origin main :agent/w
-
 	) &&
 	cd m &&
 	is w not &&
@@ -347,7 +404,7 @@ test_expect_success 'merged on a forge: known once it is fetched' '
 	git agent drop w
 '
 
-test_expect_success 'squashed there with a fix-up on the branch, over the same lines' '
+test_expect_success 'a squash on a forge with a fix-up on the branch has landed' '
 	forge s &&
 	(
 		cd s.other &&
@@ -359,7 +416,6 @@ test_expect_success 'squashed there with a fix-up on the branch, over the same l
 		git merge -q --squash agent/w &&
 		git commit -qm "pr (#1)" &&
 		git push -q origin main
-
 	) &&
 	cd s &&
 	is w not &&
@@ -369,7 +425,7 @@ test_expect_success 'squashed there with a fix-up on the branch, over the same l
 	git agent drop w
 '
 
-test_expect_success 'the same of a branch that was gone before it was fetched: not noticed, and not dropped' '
+test_expect_success 'such a squash is not found when the branch was deleted before it was fetched' '
 	forge u &&
 	(
 		cd u.other &&
@@ -380,7 +436,6 @@ test_expect_success 'the same of a branch that was gone before it was fetched: n
 		git merge -q --squash agent/w &&
 		git commit -qm "pr (#1)" &&
 		git push -q origin main :agent/w
-
 	) &&
 	cd u &&
 	git fetch -q --prune &&
@@ -391,7 +446,7 @@ test_expect_success 'the same of a branch that was gone before it was fetched: n
 	is w squashed refs/remotes/origin/main
 '
 
-test_expect_success 'rebased there' '
+test_expect_success 'a rebase on a forge has landed' '
 	forge r &&
 	(
 		cd r.other &&
@@ -403,7 +458,6 @@ test_expect_success 'rebased there' '
 		git switch -q main &&
 		git merge -q --ff-only agent/w &&
 		git push -q origin main
-
 	) &&
 	cd r &&
 	git fetch -q &&
@@ -411,7 +465,7 @@ test_expect_success 'rebased there' '
 	git agent drop w
 '
 
-test_expect_success 'taken back there: not landed, though the branch was squashed' '
+test_expect_success 'a squash that was reverted on a forge has not landed' '
 	forge t &&
 	(
 		cd t.other &&
@@ -419,14 +473,13 @@ test_expect_success 'taken back there: not landed, though the branch was squashe
 		git commit -qm pr &&
 		git revert --no-edit HEAD &&
 		git push -q origin main
-
 	) &&
 	cd t &&
 	git fetch -q &&
 	is w not
 '
 
-test_expect_success 'from a branch that has no upstream: the first branch of origin' '
+test_expect_success 'a session from a branch without upstream has landed on the first branch of origin' '
 	forge o &&
 	cd o &&
 	git switch -q -c topic &&
@@ -438,7 +491,6 @@ test_expect_success 'from a branch that has no upstream: the first branch of ori
 		git commit -q --allow-empty -m o &&
 		git cherry-pick origin/agent/t >/dev/null &&
 		git push -q origin main
-
 	) &&
 	git fetch -q &&
 	is t squashed refs/remotes/origin/HEAD
@@ -447,7 +499,7 @@ test_expect_success 'from a branch that has no upstream: the first branch of ori
 # ---- one after another ----------------------------------------------------------------------
 
 # Of four sessions on one base each changes what the others do.
-test_expect_success 'several land one after another, conflicts resolved in between, each way' '
+test_expect_success 'several sessions land one after another, with conflicts between them' '
 	make_repo many &&
 	cd many &&
 	for i in 1 2 3 4; do
@@ -483,16 +535,16 @@ test_expect_success 'several land one after another, conflicts resolved in betwe
 	git fsck --strict
 '
 
-test_lazy_prereq STRACE 'strace -qq -o /dev/null true'
 # Whether the listing itself fails does not matter here.
-test_expect_success STRACE 'that it landed, or was taken back, is told only once it is kept' '
+test_expect_success STRACE 'a landing is logged only once it is stored' '
 	make_repo told &&
 	cd told &&
 	git agent start -q --name t -- sh -c "$work" &&
 	git merge -q agent/t &&
 	for i in 1 2; do
 		{
-			strace -f -qq -o /dev/null -e trace=rename,renameat,renameat2 -e inject=rename,renameat,renameat2:error=ENOSPC git-agent list >../out 2>&1 ||
+			strace -f -qq -o /dev/null -e trace=rename,renameat,renameat2 \
+				-e inject=rename,renameat,renameat2:error=ENOSPC git-agent list >../out 2>&1 ||
 				:
 		} &&
 		git agent log --json t >../log &&
