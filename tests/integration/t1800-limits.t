@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='limits of a capture: met exactly, met by one more; what they keep away is named and can be brought'
+test_description='limits of a capture: what goes beyond one is named, and captured when it is raised'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -18,8 +18,8 @@ limits_of() {
 		python3 -c 'import json, sys; print(*json.load(sys.stdin)["limits"])'
 }
 
-# brings NAME KEY VALUE: with the limit raised in the user's file, a capture brings the rest
-brings() {
+# captures_rest NAME KEY VALUE: with the limit raised in the user's file, a capture brings the rest
+captures_rest() {
 	git agent show "$1" |
 		grep "raise limits.capture.$2 in $conf, then run 'git agent capture $1'" &&
 	set_limit "$2" "$3" &&
@@ -41,12 +41,6 @@ nothing_lost() {
 	test ! -e ".git/worktrees/agent-$1"
 }
 
-# The same of one that is not captured yet.
-nothing_lost_but_entry() {
-	git fsck --connectivity-only &&
-	! find .git/objects -name "*.keep" -o -name "tmp_objdir*" | grep .
-}
-
 make_repo() {
 	rm -f "$conf" &&
 	git init -q "$1" &&
@@ -59,21 +53,28 @@ make_repo() {
 # ---- what is read of the layers: KEY, a value that does, the work, what one less keeps away -----
 
 tree_limit() {
-	test_expect_success "limits.capture.$1: $2 does, one less keeps $4 away, and more brings it" '
-		make_repo l-'$1' && set_limit '$1' '$2' && git agent start -q --name same -- sh -c "'"$3"'" &&
-		test -z "$(limits_of same)" && git cat-file -e agent/same:'$4' &&
-		set_limit '$1' $(('$2' - 1)) && git agent start -q --name less -- sh -c "'"$3"'" &&
-		test "$(limits_of less)" = limits.capture.'$1' && ! git cat-file -e agent/less:'$4' &&
-		git agent show less | grep "note: .*(limits.capture.'$1': $(('$2' - 1)))" && nothing_lost less &&
-		brings less '$1' '$2' && test "$(git rev-parse agent/less^{tree})" = "$(git rev-parse agent/same^{tree})" && nothing_lost less
-	'
+	test_expect_success "limits.capture.$1: $2 is enough, with one less $4 is captured only when it is raised" "
+		make_repo l-$1 &&
+		set_limit $1 $2 &&
+		git agent start -q --name same -- sh -c '$3' &&
+		test -z \"\$(limits_of same)\" &&
+		git cat-file -e agent/same:$4 &&
+		set_limit $1 $(($2 - 1)) &&
+		git agent start -q --name less -- sh -c '$3' &&
+		test \"\$(limits_of less)\" = limits.capture.$1 &&
+		! git cat-file -e agent/less:$4 &&
+		git agent show less | grep 'note: .*(limits.capture.$1: $(($2 - 1)))' &&
+		captures_rest less $1 $2 &&
+		test \"\$(git rev-parse agent/less^{tree})\" = \"\$(git rev-parse agent/same^{tree})\" &&
+		nothing_lost less
+	"
 }
 tree_limit depth 3 'mkdir -p 1/2/3; echo x >1/x; echo y >1/2/3/y' 1/2/3/y
 tree_limit file_size 20 'echo x >x; echo 1234567890123456789 >y' y
 tree_limit total_size 22 'echo x >x; echo 1234567890123456789 >y' y
 tree_limit entries 3 'echo x >x; echo y >y; echo z >z' z
 
-test_expect_success 'what is left beside is whole: another file, a removal, a commit' '
+test_expect_success 'what a limit leaves out does not touch other files, deletions and commits' '
 	make_repo beside &&
 	set_limit file_size 5 &&
 	git agent start -q --name b -- sh -c "
@@ -86,12 +87,12 @@ test_expect_success 'what is left beside is whole: another file, a removal, a co
 	test_prints "c\ns" git ls-tree -r --name-only agent/b &&
 	git log --format=%s agent/b | grep -x c &&
 	git agent show b | grep "left behind: big (limit, 1 file)" &&
-	brings b file_size 7 &&
+	captures_rest b file_size 7 &&
 	test_prints "big\nc\ns" git ls-tree -r --name-only agent/b
 '
 
-test_expect_success 'limits.capture.entries: what a commit has and the walk does not come to is as it was committed' '
-	make_repo behind "" &&
+test_expect_success 'limits.capture.entries: files of commits that the walk does not reach are as committed' '
+	make_repo behind &&
 	mkdir m.a n &&
 	echo o >m.a/o &&
 	echo o >n/o &&
@@ -112,12 +113,12 @@ test_expect_success 'limits.capture.entries: what a commit has and the walk does
 		for i in 1 2 3 4 5 6 7; do echo \$i >mm/n\$i; done" &&
 	test_prints "D\tm.a/o\nA\tmm/in\nA\tmma\nM\tn/o\nA\tz/x" git diff --name-status HEAD agent/b &&
 	test_prints "D\taa/x" git show --format= --name-status agent/b &&
-	brings b entries 100 &&
+	captures_rest b entries 100 &&
 	test "$(git show agent/b:mm/n7)" = 7
 '
 
-test_expect_success 'limits.capture.entries: what a new directory hides and the walk was past is gone, as it was committed' '
-	make_repo hides "" &&
+test_expect_success 'limits.capture.entries: files of commits that a new directory hides are gone as committed' '
+	make_repo hides &&
 	mkdir m &&
 	touch m/0 m/a m/z &&
 	git add -A &&
@@ -134,7 +135,7 @@ test_expect_success 'limits.capture.entries: what a new directory hides and the 
 	test "$(git log -1 --format=%s agent/h)" = all
 '
 
-test_expect_success 'limits.capture.entries: long paths are held as well, and count for more' '
+test_expect_success 'limits.capture.entries: long paths count for more' '
 	make_repo long &&
 	set_limit entries 40 &&
 	d=$(printf "%0200d" 0) &&
@@ -146,11 +147,11 @@ test_expect_success 'limits.capture.entries: long paths are held as well, and co
 		echo b >b" &&
 	git agent show p |
 		grep "more entries with long paths than can be captured.*(limits.capture.entries: 40)" &&
-	brings p entries 400 &&
+	captures_rest p entries 400 &&
 	test "$(git ls-tree -r --name-only agent/p | wc -l)" -eq 11
 '
 
-test_expect_success 'a report that gets too long: what captures the session all the same is said, and does' '
+test_expect_success 'when the report gets too long the message says how to capture the session, and that works' '
 	make_repo report &&
 	e=$(printf "%0220d" 0 | tr 0 "\033") &&
 	test_must_fail git agent start -q --name r -- sh -c "
@@ -169,7 +170,7 @@ test_expect_success 'a report that gets too long: what captures the session all 
 	git agent drop --force r
 '
 
-test_expect_success 'a pattern as long as a file may be, for many files: the report is about them' '
+test_expect_success 'the report names many newly ignored files, not the long pattern that ignores them' '
 	make_repo pattern &&
 	git agent start -q --name p -- sh -c "
 		{
@@ -183,43 +184,37 @@ test_expect_success 'a pattern as long as a file may be, for many files: the rep
 	git show refs/agent/p/report:report.json | grep "by .*n.xxxxx.*\.\.\.. of"
 '
 
-test_expect_success 'limits.capture.rules_size: of the upper and of the base, exactly and one less' '
+test_expect_success 'limits.capture.rules_size: too long a .gitignore of the session or of the base is not applied' '
 	make_repo rules &&
 	printf "123.x\n" >.gitignore &&
 	git add .gitignore &&
 	git commit -qm rules &&
-	set_limit rules_size 6 &&
-		# the second: only what the base has
-	for where in "echo z >d/.gitignore; " ""; do
+	for where in "echo z >d/.gitignore" :; do
 		n=$((n + 1)) &&
-		set_limit rules_size 6 &&
-		agent="mkdir d; $where echo 1 >123.x; echo 2 >d/y" &&
-		git agent start -q --name same$n -- sh -c "$agent" &&
-		test -z "$(limits_of same$n)" &&
-		! git cat-file -e agent/same$n:123.x &&
 		set_limit rules_size 5 &&
-		git agent start -q --name less$n -- sh -c "$agent" &&
+		git agent start -q --name less$n -- sh -c "mkdir d; $where; echo 1 >123.x; echo 2 >d/y" &&
 		git cat-file -e agent/less$n:123.x &&
 		test "$(limits_of less$n)" = limits.capture.rules_size &&
 		git agent show less$n | grep "gitignore.*too long.*limits.capture.rules_size: 5" &&
-		brings less$n rules_size 6 &&
+		captures_rest less$n rules_size 6 &&
 		! git cat-file -e agent/less$n:123.x &&
-		nothing_lost less$n || exit 1
+		nothing_lost less$n || return 1
 	done
 '
 
 # ---- the agent's commits: what is over a limit costs the history, not the work -------------------
 
-# Two repositories with the same base and no session yet: with the same dates the work gives the
-# same ids in both, and neither has any of it before.
-make_pair() {
-	make_repo "$1" &&
-	cd .. &&
-	cp -r "$1" "$1-2" &&
-	cd "$1"
-}
+# Two repositories with the same base and no session yet: with the same dates the work has the same ids in both.
+# In the first the session c has done it, without limits.
 three='export GIT_AUTHOR_DATE="@1600000000 +0000" GIT_COMMITTER_DATE="@1600000000 +0000"
 for i in 1 2 3; do seq $((i * 1000)) >$i && git add $i && git commit -qm $i || exit; done'
+test_expect_success 'create a session of three commits' '
+	make_repo commits &&
+	cp -r . ../commits-base &&
+	git agent start -q --name c -- sh -c "$three" &&
+	test -z "$(limits_of c)" &&
+	test "$(git rev-list --count HEAD..agent/c)" = 3
+'
 
 sum() {
 	total=0
@@ -227,16 +222,20 @@ sum() {
 	echo "$total"
 }
 
-# commit_limit KEY COMMAND WORDS: COMMAND prints the least value that does
+# commit_limit KEY COMMAND WORDS: COMMAND prints the least value that is enough
 commit_limit() {
-	test_expect_success "limits.capture.$1: what does, one less costs the commits, and more brings them" '
-		make_pair c-'$1' && git agent start -q --name c -- sh -c "$three" && test -z "$(limits_of c)" &&
-		test "$(git rev-list --count HEAD..agent/c)" = 3 && tip=$(git rev-parse agent/c) && n=$('"$2"') && test "$n" -gt 2 &&
-		cd ../c-'$1'-2 && set_limit '$1' $((n - 1)) && git agent start -q --name c -- sh -c "$three" &&
-		test "$(limits_of c)" = limits.capture.'$1' && test "$(git rev-list --count HEAD..agent/c)" = 1 && nothing_lost c &&
-		test "$(git rev-parse agent/c^{tree})" = "$(git -C ../c-'$1' rev-parse $tip^{tree})" &&
+	test_expect_success "limits.capture.$1: with one less than the least value the work is one commit" '
+		cd commits && tip=$(git rev-parse agent/c) && n=$('"$2"') && test "$n" -gt 2 &&
+		cp -r ../commits-base ../commits-'$1' && cd ../commits-'$1' && set_limit '$1' $((n - 1)) &&
+		git agent start -q --name c -- sh -c "$three" &&
+		test "$(limits_of c)" = limits.capture.'$1' &&
+		test "$(git rev-list --count HEAD..agent/c)" = 1 &&
+		nothing_lost c &&
+		test "$(git rev-parse agent/c^{tree})" = "$(git -C ../commits rev-parse $tip^{tree})" &&
 		git agent show c | grep "not taken ('"$3"' (limits.capture.'$1': [^)]*)): its work is one commit" &&
-		brings c '$1' $n && test "$(git rev-parse agent/c)" = $tip && nothing_lost c
+		captures_rest c '$1' $n &&
+		test "$(git rev-parse agent/c)" = $tip &&
+		nothing_lost c
 	'
 }
 sizes='git rev-list --objects HEAD..agent/c | cut -d" " -f1 | git cat-file --batch-check="%(objectsize)"'
@@ -246,7 +245,7 @@ commit_limit object_size "$sizes | sort -n | tail -1" 'an object is too large'
 commit_limit unpacked_size "$sizes | sum" 'the objects are too large together'
 commit_limit pack_size "pack_of \$tip" 'the pack is too large'
 
-test_expect_success 'limits.capture.entries: what a commit changes counts, and what all of them do' '
+test_expect_success 'limits.capture.entries: the paths that a commit changes count' '
 	make_repo paths &&
 	set_limit entries 30 &&
 	git agent start -q --name same -- sh -c "
@@ -266,47 +265,42 @@ test_expect_success 'limits.capture.entries: what a commit changes counts, and w
 	test "$(limits_of less)" = limits.capture.entries &&
 	git agent show less |
 		grep "not taken (commit [0-9a-f]* has too many paths (limits.capture.entries: 30))" &&
-	brings less entries 31 &&
+	captures_rest less entries 31 &&
 	test "$(git rev-list --count HEAD..agent/less)" = 2
 '
 
-test_expect_success 'limits.capture.branches: those beyond stay, and are counted' '
+test_expect_success 'limits.capture.branches: further branches stay in the session, and are counted' '
 	make_repo branches &&
 	set_limit branches 2 &&
-	agent="for i in 1 2; do git switch -qc b\$i && git commit -q --allow-empty -m \$i; done; git switch -q agent/\$n" &&
+	agent="for i in 1 2; do git switch -qc b\$i && git commit -q --allow-empty -m \$i; done
+		git switch -q agent/\$n" &&
 	git agent start -q --name same -- sh -c "n=same; $agent" &&
 	test -z "$(limits_of same)" &&
-	test_prints "refs/agent/same/heads/b1\nrefs/agent/same/heads/b2" git for-each-ref --format="%(refname)" refs/agent/same/heads &&
+	test "$(git for-each-ref refs/agent/same/heads | wc -l)" = 2 &&
 	set_limit branches 1 &&
-	git agent start -q --name less -- sh -c "
-		n=less
-		$agent" &&
+	git agent start -q --name less -- sh -c "n=less; $agent" &&
 	test "$(limits_of less)" = limits.capture.branches &&
 	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 1 &&
 	git agent show less |
 		grep "1 more branches of the agent stay in the session (limits.capture.branches: 1)" &&
-	brings less branches 2 &&
+	captures_rest less branches 2 &&
 	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 2
 '
 
 # Nothing could be said of what is held back without it.
-test_expect_success 'limits.capture.history: beyond it the session stays, with the remedy' '
-	make_pair history &&
-	set_limit history 3 &&
-	git agent start -q --name h -- sh -c "$three" &&
-	test -z "$(limits_of h)" &&
-	tip=$(git rev-parse agent/h) &&
-	cd ../history-2 &&
+test_expect_success 'limits.capture.history: with too many commits nothing is captured until it is raised' '
+	make_repo history &&
 	set_limit history 2 &&
 	test_expect_code 128 git agent start -q --name h -- sh -c "$three" 2>../err &&
 	grep "^git-agent: there are too many commits since the base (limits.capture.history: 2)\$" ../err &&
-	grep "^hint: raise limits.capture.history in $conf, then run .git agent capture h.; the agent.s work is safe in " ../err &&
+	hint="raise limits.capture.history in $conf, then run .git agent capture h.; the agent.s work is safe in " &&
+	grep "^hint: $hint" ../err &&
 	git agent list 2>/dev/null | grep "^h .*interrupted" &&
 	test_must_fail git agent capture h 2>../err &&
 	grep limits.capture.history ../err &&
 	set_limit history 3 &&
 	git agent capture h &&
-	test "$(git rev-parse agent/h)" = $tip &&
+	test "$(git rev-list --count HEAD..agent/h)" = 3 &&
 	nothing_lost h
 '
 
@@ -316,7 +310,7 @@ test_expect_success 'limits.capture.history: beyond it the session stays, with t
 busy='for i in $(seq 17000); do echo "*a*a*a*a*a*a*a*a*a*a*a*a*$i"; done >.gitignore
 	for i in $(seq 2000); do : >aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa$i; done'
 
-test_expect_success 'limits.capture.read_time: a layer that keeps its reader busy; the commits are kept' '
+test_expect_success 'limits.capture.read_time: the commits are captured although the layer cannot be read' '
 	make_repo busy &&
 	set_limit read_time 1 &&
 	git agent start -q --name b1 -- sh -c "
@@ -328,15 +322,15 @@ test_expect_success 'limits.capture.read_time: a layer that keeps its reader bus
 	test "$(git log -1 --format=%s agent/b1)" = c &&
 	nothing_lost b1 &&
 	git agent show b1 >../show &&
-	grep "reading what the agent wrote took too long: what it did not commit stays in the session (limits.capture.read_time: 1s)" ../show &&
+	grep "too long: what it did not commit stays in the session (limits.capture.read_time: 1s)" ../show &&
 	grep "left behind: . (limit" ../show &&
 	grep "raise limits.capture.read_time in $conf" ../show &&
 	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b1/upper)/.gitignore" &&
-	brings b1 read_time 10m &&
+	captures_rest b1 read_time 10m &&
 	git cat-file -e agent/b1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
 '
 
-test_expect_success 'limits.capture.read_time: what was brought before is not taken back' '
+test_expect_success 'limits.capture.read_time: a second capture that takes too long does not undo the first' '
 	make_repo taken &&
 	set_limit file_size 5 &&
 	git agent start -q --name tk -- sh -c "
@@ -354,36 +348,21 @@ test_expect_success 'limits.capture.read_time: what was brought before is not ta
 	test "$(git rev-parse agent/tk)" = $tip
 '
 
-test_expect_success 'limits.capture.read_time: without commits the session stays as it is' '
+test_expect_success 'limits.capture.read_time: without commits nothing is captured until it is raised' '
 	make_repo busy2 &&
 	set_limit read_time 1 &&
 	test_expect_code 128 git agent start -q --name b2 -- sh -c "$busy" 2>../err &&
 	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err &&
 	grep "^hint: raise limits.capture.read_time in $conf" ../err &&
 	git agent list 2>/dev/null | grep "^b2 .*interrupted" &&
-	nothing_lost_but_entry b2 &&
+	git fsck --connectivity-only &&
 	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b2/upper)/.gitignore" &&
 	set_limit read_time 10m &&
 	git agent capture b2 &&
 	git cat-file -e agent/b2:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2000
 '
 
-test_expect_success 'limits.capture.read_time: content to be converted is listed under it, too' '
-	make_repo busy3 &&
-	echo "* text=auto" >.gitattributes &&
-	git add . &&
-	git commit -qm attr &&
-	set_limit read_time 1 &&
-	git agent start -q --name b3 -- sh -c "
-		echo c >c
-		git add c
-		git commit -qm c
-		$busy" &&
-	test "$(limits_of b3)" = limits.capture.read_time &&
-	git cat-file -e agent/b3:c
-'
-
-test_expect_success 'what cannot be counted to its end is said, and can be brought once it was' '
+test_expect_success 'ignored files that are too many to be counted are counted when the limit is raised' '
 	make_repo count &&
 	echo "/ign/" >.gitignore &&
 	git add . &&
@@ -399,27 +378,28 @@ test_expect_success 'what cannot be counted to its end is said, and can be broug
 	test "$(limits_of c)" = limits.capture.entries &&
 	git agent show c | grep "note: ign: not all in it was counted (limits.capture.entries: 3)" &&
 	test_must_fail git agent land --with-ignored ign/5 c &&
-	brings c entries 100 &&
+	captures_rest c entries 100 &&
 	git agent review --json c | grep "\"count\": 4" &&
 	git agent land --with-ignored ign/5 c &&
 	test "$(cat ign/5)" = 5
 '
 
-test_expect_success 'a running session that is looked at: under the same limits, and said' '
+test_expect_success 'the diff of a running session is made under the same limits' '
 	make_repo peek &&
 	set_limit file_size 3 &&
 	{
 		git agent start -q --name p -- sh -c "
 		echo 12345 >big
 		echo s >s
+		mkfifo \$HOME/go
 		touch \$HOME/up
-		while ! test -e \$HOME/go; do sleep 0.1; done" &
+		read x <\$HOME/go" &
 	} &&
 	test_wait_for "test -e $HOME/aihome/up" &&
 	{
 		git agent diff p >../out 2>../err
 		rc=$?
-		touch "$HOME/aihome/go"
+		echo >"$HOME/aihome/go"
 		wait
 		test $rc = 0
 	} &&
@@ -430,7 +410,7 @@ test_expect_success 'a running session that is looked at: under the same limits,
 
 # ---- whose limit it is, and when a capture is done again --------------------------------------------
 
-test_expect_success 'a limit of the file in the repository: the remedy is another, and works' '
+test_expect_success 'a limit that the file of the repository sets is raised by an option, as the message says' '
 	make_repo lowered &&
 	printf "limits: {capture: {file_size: 3}}\n" >.agentdev.yaml &&
 	git add . &&
@@ -449,7 +429,7 @@ test_expect_success 'a limit of the file in the repository: the remedy is anothe
 	git cat-file -e agent/l:big
 '
 
-test_expect_success 'an interrupted session is captured under the limits there are then' '
+test_expect_success 'an interrupted session is captured under the limits of that time' '
 	make_repo interrupted &&
 	set_limit file_size 3 &&
 	{
@@ -467,7 +447,7 @@ test_expect_success 'an interrupted session is captured under the limits there a
 	git cat-file -e agent/i:big
 '
 
-test_expect_success 'nothing is captured again that was reviewed, is checked out, or met no limit' '
+test_expect_success 'a session that was reviewed, is checked out or met no limit is not captured again' '
 	make_repo again &&
 	set_limit file_size 5 &&
 	agent="echo 12345678 >big; printf \"x:\n\" >Makefile" &&
@@ -492,18 +472,18 @@ test_expect_success 'nothing is captured again that was reviewed, is checked out
 	test_cmp ../before ../after
 '
 
-test_expect_success 'nothing but what a limit keeps away: no branch, and what comes next is no drop' '
+test_expect_success 'a session of nothing but what a limit leaves out has no branch, and is not to be dropped' '
 	make_repo all &&
 	set_limit file_size 1 &&
 	git agent start --name a -- sh -c "echo 12345 >big" 2>../err &&
 	! git rev-parse -q --verify agent/a &&
 	grep "next: git agent capture a" ../err &&
 	! grep "next: git agent drop" ../err &&
-	brings a file_size 100 &&
+	captures_rest a file_size 100 &&
 	git cat-file -e agent/a:big
 '
 
-test_expect_success 'a submodule is under the limits of the superproject, and captured again with it' '
+test_expect_success 'a submodule is captured under the limits of the superproject, and again with it' '
 	git init -q sub &&
 	(cd sub && echo s >s && git add . && git commit -qm sub) &&
 	make_repo super &&
@@ -526,7 +506,7 @@ test_expect_success 'a submodule is under the limits of the superproject, and ca
 	git cat-file -e agent/s:y
 '
 
-test_expect_success 'what is brought by land --with-ignored is read under them as well' '
+test_expect_success 'land --with-ignored reads files under the same limits' '
 	make_repo ignored &&
 	echo "*.log" >.gitignore &&
 	git add . &&
@@ -545,7 +525,7 @@ test_expect_success 'what is brought by land --with-ignored is read under them a
 '
 
 # Bytes that nothing compresses; whoever held one of these files would be above it, all processes counted.
-test_expect_success UNSANITIZED 'large files are read piece by piece, in a commit and in none' '
+test_expect_success UNSANITIZED 'large files are read piece by piece, committed or not' '
 	make_repo pieces &&
 	{
 		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name m -- sh -c "
@@ -565,7 +545,7 @@ test_expect_success UNSANITIZED 'large files are read piece by piece, in a commi
 '
 
 # A walk holds a descriptor for each level.
-test_expect_success 'the deepest there is' '
+test_expect_success 'the deepest directories that limits allow are captured' '
 	make_repo deepest &&
 	set_limit depth 512 &&
 	echo "import os
