@@ -5,23 +5,24 @@ test_description='submodules that change on the host meanwhile, that land, and t
 require_sandbox
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
 
-# Start session NAME in the background with commands that wait for the file go; then do OUTSIDE.
+# while_running NAME INSIDE OUTSIDE: a session that does INSIDE, and ends when OUTSIDE is done on the host
 while_running() {
 	rm -f "$HOME/aihome/ready" "$HOME/aihome/go" || return 1
 	{
 		git agent start --name "$1" -- sh -c "
-	$2
-	touch \$HOME/ready
-	until test -e \$HOME/go; do sleep 0.05; done" 2>../err &
+			$2
+			mkfifo \$HOME/go
+			touch \$HOME/ready
+			read x <\$HOME/go" 2>../err &
 	}
 	pid=$!
 	test_wait_for "test -e $HOME/aihome/ready" &&
 	eval "$3" &&
-	touch "$HOME/aihome/go" &&
+	echo >"$HOME/aihome/go" &&
 	{ wait $pid || :; }
 }
 
-test_expect_success 'another repository in its place is not taken for it' '
+test_expect_success 'a repository that replaces a submodule meanwhile is not taken for it' '
 	make_repo lib &&
 	make_super other lib &&
 	cd other &&
@@ -36,7 +37,7 @@ test_expect_success 'another repository in its place is not taken for it' '
 	test "$(git rev-parse agent/r:$L)" = "$(git -C $L rev-parse agent/r)"
 '
 
-test_expect_success 'a link, a file or nothing in its place at the end is no part of the session' '
+test_expect_success 'a submodule that a symlink or a file replaces meanwhile is not captured until it is back' '
 	make_super replaced lib &&
 	cd replaced &&
 	while_running l "echo k >$L/k" "mv $L ../was && ln -s ../../was $L" &&
@@ -53,10 +54,14 @@ test_expect_success 'a link, a file or nothing in its place at the end is no par
 	git -C $L cat-file -e agent/l:k
 '
 
-test_expect_success 'removed from the superproject meanwhile: not waited for, and named' '
+test_expect_success 'a submodule that is removed from the superproject meanwhile is named, and not waited for' '
 	make_super given lib &&
 	cd given &&
-	while_running g "echo k >$L/k; echo k >k; git -C $L commit -q --allow-empty -m mine; git commit -qam bump" "git rm -q $L && git commit -qm removed" &&
+	while_running g "
+			echo k >$L/k
+			echo k >k
+			git -C $L commit -q --allow-empty -m mine
+			git commit -qam bump" "git rm -q $L && git commit -qm removed" &&
 	git cat-file -e agent/g:k &&
 	test "$(git rev-parse agent/g:$L)" = "$(git rev-parse HEAD~1:$L)" &&
 	git agent review --stat g >../out &&
@@ -70,10 +75,11 @@ test_expect_success 'removed from the superproject meanwhile: not waited for, an
 	grep "submodule vendor/lib: it is not checked out: its session stays in" ../err
 '
 
-test_expect_success 'moved on the host meanwhile: said how it is captured, and its commits come with their ids' '
+test_expect_success 'a submodule that is moved on the host meanwhile keeps the commits of the session' '
 	make_super elsewhere lib &&
 	cd elsewhere &&
-	while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" "git mv $L other && git commit -qm moved" &&
+	while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" \
+		"git mv $L other && git commit -qm moved" &&
 	git agent show m >../out &&
 	grep "it is not there any more.*git agent list. in it" ../out &&
 	! grep "next: .*$L" ../out &&
@@ -83,7 +89,7 @@ test_expect_success 'moved on the host meanwhile: said how it is captured, and i
 	test -e other/k
 '
 
-test_expect_success 'land: not while nobody can look at the submodule, or its commit is on no branch' '
+test_expect_success 'nothing lands while a submodule is not checked out, or its commit is on no branch there' '
 	make_super looked lib &&
 	cd looked &&
 	git agent start --name k -- sh -c "echo \"all: ; id\" >$L/Makefile" &&
@@ -105,7 +111,7 @@ test_expect_success 'land: not while nobody can look at the submodule, or its co
 	test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/k)"
 '
 
-test_expect_success 'on no branch, as clones have them: landed once the superproject is, and dropped once a branch has it' '
+test_expect_success 'work in a submodule on no branch can be dropped only when a branch has it' '
 	make_super origin lib &&
 	git clone -q --recurse-submodules origin detached &&
 	cd detached &&
@@ -121,20 +127,10 @@ test_expect_success 'on no branch, as clones have them: landed once the superpro
 	git -C $L agent list | grep "^d .*landed" &&
 	test_expect_code 2 git agent drop d &&
 	git -C $L branch keep-d &&
-	git agent drop d &&
-	git -C $L switch -q -C main &&
-	git agent start --name e -- sh -c "echo e >$L/e" &&
-	git agent review --accept-all e &&
-	git -C $L checkout -q agent/e~0 &&
-	test_expect_code 2 git agent drop e &&
-	git agent land e &&
-	git -C $L agent list | grep "^e .*landed" &&
-	test_expect_code 2 git agent drop e &&
-	git -C $L branch keep-e &&
-	git agent drop e
+	git agent drop d
 '
 
-test_expect_success 'its pointer rejected: the work stays there, for what the user makes of it' '
+test_expect_success 'when the commit of a submodule is rejected the work stays in its branch' '
 	make_super refused lib &&
 	cd refused &&
 	git agent start --name r -- sh -c "
@@ -142,14 +138,14 @@ test_expect_success 'its pointer rejected: the work stays there, for what the us
 		echo k >k" &&
 	git agent review --reject r $L &&
 	git agent land r 2>../err &&
-	grep "no commit here names them; next: git -C .*vendor/lib merge agent/r, then commit the submodule here" ../err &&
+	grep "no commit here names them; next: git -C .*/lib merge agent/r, then commit the submodule here" ../err &&
 	test -z "$(git status --porcelain)" &&
 	test_expect_code 2 git agent drop r &&
 	git -C $L agent drop --force r &&
 	git agent drop r
 '
 
-test_expect_success 'accepted after the capture: the branch there moves on, and the user is told' '
+test_expect_success 'what is accepted in a submodule after the capture moves its branch, and the user is told' '
 	make_super accepted lib &&
 	cd accepted &&
 	git agent start --name a -- sh -c "
@@ -165,7 +161,7 @@ test_expect_success 'accepted after the capture: the branch there moves on, and 
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'merged there first, and landed then' '
+test_expect_success 'work that was merged in the submodule first lands without a hint' '
 	make_super first lib &&
 	cd first &&
 	git agent start --name f -- sh -c "
@@ -177,7 +173,11 @@ test_expect_success 'merged there first, and landed then' '
 	! grep next ../err &&
 	test -z "$(git status --porcelain)" &&
 	test -e $L/k &&
-	git agent drop f &&
+	git agent drop f
+'
+
+test_expect_success 'a submodule that the agent removed is removed from the index, and its working tree stays' '
+	cd first &&
 	git agent start --name g -- sh -c "
 		git rm -q --cached $L
 		git commit -qm removed
@@ -194,13 +194,13 @@ test_expect_success 'merged there first, and landed then' '
 	git -C $L rev-parse HEAD | test_cmp ../mine -
 '
 
-test_expect_success 'two sessions that both move it: the second is a conflict, and says where to merge' '
+test_expect_success 'a second session that moves a submodule conflicts, and the hint says where to merge' '
 	make_super both lib &&
 	cd both &&
 	for i in 1 2; do
 		git agent start --name s$i -- sh -c "echo $i >$L/n$i" &&
 		git agent review --accept-all s$i ||
-			exit 1
+			return 1
 	done &&
 	git agent land s1 &&
 	git -C $L merge -q agent/s1 &&
@@ -214,7 +214,7 @@ test_expect_success 'two sessions that both move it: the second is a conflict, a
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'its state is damaged: said where, and dropped there' '
+test_expect_success 'a damaged session in a submodule is named, and dropped there' '
 	make_super damaged lib &&
 	cd damaged &&
 	git agent start --name dmg -- sh -c "echo id >$L/.envrc" &&
@@ -229,10 +229,11 @@ test_expect_success 'its state is damaged: said where, and dropped there' '
 	git agent drop --force dmg
 '
 
-test_expect_success 'its branch was moved meanwhile: how to rename it, from where the user is' '
+test_expect_success 'a branch in a submodule that is moved meanwhile can be renamed as the hint says' '
 	make_super moving lib &&
 	cd moving &&
-	while_running b "echo k >$L/k" "git -C $L update-ref refs/heads/agent/b \$(git -C $L commit-tree -m x HEAD^{tree})" &&
+	while_running b "echo k >$L/k" \
+		"git -C $L update-ref refs/heads/agent/b \$(git -C $L commit-tree -m x HEAD^{tree})" &&
 	sed -n "s/^hint: rename it: \(git -C [^ ]* branch -m agent\/b\) NEW-NAME;.*/\1 mine/p" ../err >../cmd &&
 	test -s ../cmd &&
 	sh ../cmd &&
@@ -240,7 +241,7 @@ test_expect_success 'its branch was moved meanwhile: how to rename it, from wher
 	git -C $L cat-file -e agent/b:k
 '
 
-test_expect_success 'emptied by rm -rf, which cannot remove a mount point: left as it was, and said' '
+test_expect_success 'a submodule that rm -rf emptied is left as it was, and that is said' '
 	make_super emptied lib &&
 	cd emptied &&
 	git agent start --name e -- sh -c "
@@ -256,7 +257,7 @@ test_expect_success 'emptied by rm -rf, which cannot remove a mount point: left 
 	test "$(git rev-parse agent/f:$L)" = "$(git -C $L rev-parse agent/f)"
 '
 
-test_expect_success 'removed by the agent as the manual page says, since git rm and git mv fail' '
+test_expect_success 'a submodule is removed by the agent as the manual says' '
 	make_super removed lib &&
 	cd removed &&
 	git agent start --name r -- sh -c "
@@ -264,7 +265,7 @@ test_expect_success 'removed by the agent as the manual page says, since git rm 
 		exit 1
 		git mv $L there &&
 		exit 1
-		test -z \"\$(git status --porcelain)\" || exit 1
+		test -z \"\$(git status --porcelain)\" || return 1
 		git rm -q --cached $L &&
 		git config -f .gitmodules --remove-section submodule.$L &&
 		git add .gitmodules &&
@@ -274,7 +275,7 @@ test_expect_success 'removed by the agent as the manual page says, since git rm 
 	git cat-file -e agent/r:a
 '
 
-test_expect_success 'added by the agent: pointer and settings are flagged, the repository stays in the session' '
+test_expect_success 'a submodule that the agent adds is flagged, and its repository stays in the session' '
 	make_repo adds &&
 	cd adds &&
 	git agent start --name a -- sh -c "
@@ -289,14 +290,16 @@ test_expect_success 'added by the agent: pointer and settings are flagged, the r
 	python3 - ../json <<-\EOT &&
 	import json, sys
 	o = json.load(open(sys.argv[1]))
-	assert {("gitlink-changed", "vendor/lib"), ("gitmodules", ".gitmodules")} <= {(f["id"], f["path"]) for f in o["flags"]}, o["flags"]
-	assert ("repository", "vendor/lib") in {(x["kind"], x["path"]) for x in o["left_behind"]}, o["left_behind"]
+	flags = {(f["id"], f["path"]) for f in o["flags"]}
+	assert {("gitlink-changed", "vendor/lib"), ("gitmodules", ".gitmodules")} <= flags, flags
+	left = {(x["kind"], x["path"]) for x in o["left_behind"]}
+	assert ("repository", "vendor/lib") in left, left
 	EOT
 	test_expect_code 3 git agent land a &&
 	test ! -e $L
 '
 
-test_expect_success 'something else in its place in the agent'\''s commits' '
+test_expect_success 'commits that put a file in place of a submodule lose no work in it' '
 	make_super swapped lib &&
 	cd swapped &&
 	git agent start --name b -- sh -c "
@@ -319,7 +322,7 @@ test_expect_success 'something else in its place in the agent'\''s commits' '
 	test -z "$(git ls-tree agent/d $L)"
 '
 
-test_expect_success 'its pointer after more commits than are asked about' '
+test_expect_success 'the commit of a submodule is found after more commits than one question covers' '
 	make_super long lib &&
 	cd long &&
 	git agent start --name l -- sh -c "
@@ -328,7 +331,7 @@ test_expect_success 'its pointer after more commits than are asked about' '
 			echo \"from \$(git rev-parse HEAD)\"
 			i=0
 			while [ \$i -lt 1100 ]; do
-				printf \"commit refs/heads/agent/l\ncommitter A U Thor <author@example.com> 1700000000 +0000\ndata 1\nx\n\"
+				printf \"commit refs/heads/agent/l\ncommitter A <a@b> 1700000000 +0000\ndata 1\nx\n\"
 				i=\$((i + 1))
 			done
 		} |
@@ -355,17 +358,16 @@ make_many() {
 			while [ $d -lt "$3" ]; do
 				d=$((d + 1)) &&
 				mkdir s$i/i$d &&
-				echo x >s$i/i$d/x || exit 1
+				echo x >s$i/i$d/x || return 1
 			done
 			echo "i*/" >>s$i/.git/info/exclude
 		done &&
 		git add . 2>/dev/null &&
 		git commit -qm many
-
 	)
 }
 
-test_expect_success 'more of them than can be shown, and deeper than is looked: named' '
+test_expect_success 'submodules beyond the limit are not shown, and named' '
 	make_many many 66 0 &&
 	cd many &&
 	git agent start --name m -- sh -c "
@@ -374,8 +376,10 @@ test_expect_success 'more of them than can be shown, and deeper than is looked: 
 	test "$(cat "$HOME/aihome/n")" = 64 &&
 	git agent show m >../out &&
 	test "$(grep -c "submodule s.*: there are too many" ../out)" = 2 &&
-	git -C s66 cat-file -e agent/m:k &&
-	cd .. &&
+	git -C s66 cat-file -e agent/m:k
+'
+
+test_expect_success 'submodules deeper than the limit are not shown' '
 	git init -q n0 &&
 	git -C n0 commit -q --allow-empty -m n &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do
@@ -383,7 +387,7 @@ test_expect_success 'more of them than can be shown, and deeper than is looked: 
 		cp -r n$((i - 1)) n$i/s &&
 		git -C n$i add s 2>/dev/null &&
 		git -C n$i commit -qm n ||
-			exit 1
+			return 1
 	done &&
 	cd n10 &&
 	git agent start --name n -- sh -c "
@@ -397,13 +401,13 @@ test_expect_success 'more of them than can be shown, and deeper than is looked: 
 	p=. &&
 	for i in 1 2 3 4 5 6 7 8; do
 		test "$(git -C $p rev-parse agent/n:s)" = "$(git -C $p/s rev-parse agent/n)" ||
-			exit 1
+			return 1
 		p=$p/s
 	done &&
 	git -C $p cat-file -e agent/n:k
 '
 
-test_expect_success 'more ignored directories in them than can be mounted: some are left out' '
+test_expect_success 'ignored directories in submodules beyond the limit are left out, and counted' '
 	make_many wide 12 90 &&
 	cd wide &&
 	git agent start --name w -- sh -c "
