@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # shellcheck disable=SC2016
-test_description='a session that goes on after its branch was changed on the host'
+test_description='a session that is resumed after its branch was changed on the host'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# What every session of these has done.
-agent='echo 1 >one && git add one && git commit -qm one && echo 2 >two && echo e >.envrc && seq 1 20 >long && mkdir s && echo x >s/x && echo log >x.log'
+# What the agent has done in most of these sessions
+agent='echo 1 >one; git add one; git commit -qm one
+echo 2 >two; echo e >.envrc; seq 1 20 >long; mkdir s; echo x >s/x; echo log >x.log'
 
 # on NAME COMMANDS: on its branch, in a working tree of the user's
 on() {
@@ -17,8 +18,8 @@ on() {
 	return $on_rc
 }
 
-# The branch has all that `on` did, and then what the agent did: nothing turned back.
-# goes_on NAME [COMMANDS]: what shows inside goes to ../view
+# goes_on NAME [COMMANDS]: resumed with these commands, it sees the branch as it is, and what they do comes on top.
+# What it sees is kept in ../view.
 goes_on() {
 	before=$(git rev-parse "agent/$1") &&
 	git agent resume -q "$1" -- sh -c "
@@ -38,7 +39,7 @@ goes_on() {
 	{ test "${2-}" || test "$(git rev-parse "agent/$1")" = "$before"; }
 }
 
-test_expect_success 'make a repository' '
+test_expect_success 'create a repository' '
 	git init -q r &&
 	cd r &&
 	echo a >a &&
@@ -52,13 +53,15 @@ test_expect_success 'make a repository' '
 	git commit -qm base
 '
 
-test_expect_success 'commits on top: added, changed, removed, of another kind, in place of a directory and the reverse' '
+test_expect_success 'a resumed session sees commits that add, change, delete and replace files and directories' '
 	cd r &&
 	git agent start -q --name top -- sh -c "$agent" &&
-	on top "echo new >new && echo more >>one && git rm -q two a && chmod +x b && git rm -rq d && echo d >d && git rm -q s/x && ln -s b s && rm link && mkdir link && echo l >link/l && sed -i s/^10\$/ten/ long && git add -A && git commit -qm host" &&
+	on top "
+		echo new >new && echo more >>one && git rm -q two a && chmod +x b &&
+		git rm -rq d && echo d >d && git rm -q s/x && ln -s b s && rm link && mkdir link && echo l >link/l &&
+		sed -i s/^10\$/ten/ long && git add -A && git commit -qm host" &&
 	goes_on top &&
-	printf "?? .envrc\n" >../want &&
-	test_cmp ../want "$HOME/aihome/status" &&
+	test_prints "?? .envrc" cat "$HOME/aihome/status" &&
 	goes_on top "echo 3 >three; echo 4 >>one" &&
 	test_prints "one\nthree" git diff --name-only "$before" agent/top &&
 	git show refs/agent/top/held:.envrc &&
@@ -67,7 +70,7 @@ test_expect_success 'commits on top: added, changed, removed, of another kind, i
 	goes_on top
 '
 
-test_expect_success 'in a file that the agent changed as well' '
+test_expect_success 'changes of both sides to one file are merged' '
 	cd r &&
 	git agent start -q --name same -- sh -c "$agent" &&
 	on same "sed -i s/^3\$/three/ long && git commit -qam host" &&
@@ -76,7 +79,7 @@ test_expect_success 'in a file that the agent changed as well' '
 	git show agent/same:long | grep seventeen
 '
 
-test_expect_success 'a commit taken off' '
+test_expect_success 'a commit that was removed from the branch is not there any more' '
 	cd r &&
 	git agent start -q --name off -- sh -c "$agent" &&
 	git branch -qf agent/off agent/off^ &&
@@ -85,7 +88,7 @@ test_expect_success 'a commit taken off' '
 	test_prints "one\nthree" git diff --name-only main agent/off
 '
 
-test_expect_success 'on another base: nothing of that is turned back' '
+test_expect_success 'a branch that was rebased keeps what its new base has changed' '
 	git clone -q r rb &&
 	cd rb &&
 	git agent start -q --name reb -- sh -c "$agent" &&
@@ -106,7 +109,7 @@ test_expect_success 'on another base: nothing of that is turned back' '
 	test -e three
 '
 
-test_expect_success 'content that git converts' '
+test_expect_success 'files that git converts are seen converted, and captured as they are' '
 	git init -q crlf &&
 	cd crlf &&
 	printf "*.txt text eol=crlf\n*.bin -text\n" >.gitattributes &&
@@ -129,7 +132,7 @@ test_expect_success 'content that git converts' '
 	git diff --name-only "$before" agent/c | (! grep -v t.txt)
 '
 
-test_expect_success 'what is held back was changed on the branch: refused, one line, nothing changed' '
+test_expect_success 'a held-back file that was also changed on the branch is refused' '
 	cd r &&
 	git agent start -q --name hc -- sh -c "$agent" &&
 	on hc "echo mine >.envrc && git add -f .envrc && git commit -qm mine" &&
@@ -138,14 +141,13 @@ test_expect_success 'what is held back was changed on the branch: refused, one l
 	grep "held-back ..envrc. was also changed on agent/hc" ../err &&
 	grep "^hint: " ../err &&
 	test "$(grep -vc warning ../err)" = 2 &&
-	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../after &&
-	test_cmp ../before ../after &&
+	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort | test_cmp ../before - &&
 	git agent list | grep "^hc .*captured" &&
 	git agent review --reject hc .envrc &&
 	git agent resume -q hc -- true
 '
 
-test_expect_success 'what the layers have there was not captured: refused, one line, and there still' '
+test_expect_success 'a file of the branch does not overwrite one that was not captured' '
 	cd r &&
 	git agent -c limits.capture.file_size=1KiB start -q --name lim -- sh -c "
 		echo 1 >one
@@ -164,7 +166,7 @@ test_expect_success 'what the layers have there was not captured: refused, one l
 	test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
 '
 
-test_expect_success 'the branch was deleted: not before it landed' '
+test_expect_success 'a session whose branch was deleted before it landed is refused' '
 	cd r &&
 	git agent start -q --name del -- sh -c "echo 1 >deleted" &&
 	tip=$(git rev-parse agent/del) &&
@@ -177,7 +179,7 @@ test_expect_success 'the branch was deleted: not before it landed' '
 	git agent land del
 '
 
-test_expect_success 'the branch is checked out' '
+test_expect_success 'a session whose branch is checked out is refused' '
 	cd r &&
 	git worktree add -q ../wt agent/top &&
 	test_expect_code 125 git agent resume top -- true 2>../err &&
@@ -186,7 +188,7 @@ test_expect_success 'the branch is checked out' '
 	git worktree remove ../wt
 '
 
-test_expect_success 'on uncommitted work: what was done to the branch is brought, but for the files that had it' '
+test_expect_success 'changes to the branch are seen, but for files with uncommitted changes at the start' '
 	git init -q c &&
 	cd c &&
 	seq 1 30 >a &&
@@ -226,14 +228,15 @@ test_expect_success 'on uncommitted work: what was done to the branch is brought
 	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\" *\]"
 '
 
-test_expect_success 'moved while it runs: said, and nothing is lost' '
+test_expect_success 'a branch that is moved while the session runs is kept, and the session captured under its name' '
 	cd r &&
 	{
 		{
 			git agent resume top -- sh -c "
-		echo late >late
-		touch \$HOME/up
-		while test ! -e \$HOME/go; do sleep 0.1; done" 2>../err
+				echo late >late
+				mkfifo \$HOME/go
+				touch \$HOME/up
+				read x <\$HOME/go" 2>../err
 			echo $? >../rc
 		} &
 	} &&
@@ -242,7 +245,7 @@ test_expect_success 'moved while it runs: said, and nothing is lost' '
 	test_must_fail git branch -D agent/top &&
 	test_must_fail git checkout -q agent/top &&
 	git update-ref refs/heads/agent/top main &&
-	touch "$HOME/aihome/go" &&
+	echo >"$HOME/aihome/go" &&
 	wait &&
 	test_wait_for "test -s ../rc" &&
 	test "$(cat ../rc)" = 128 &&
@@ -253,7 +256,7 @@ test_expect_success 'moved while it runs: said, and nothing is lost' '
 	git show agent/top:late
 '
 
-test_expect_success 'on uncommitted work that is committed by now, the branch on top of it: what the agent did to it is uncommitted all the same' '
+test_expect_success 'changes to work that was committed since are uncommitted although the branch is based on it' '
 	git init -q cw &&
 	cd cw &&
 	echo b >b &&
@@ -283,12 +286,11 @@ test_expect_success 'on uncommitted work that is committed by now, the branch on
 		echo n
 	} | test_cmp - "$HOME/aihome/cat" &&
 	test ! -s "$HOME/aihome/status" &&
-	git diff --name-only "$tip" agent/w >../got &&
-	echo m | test_cmp - ../got &&
+	test_prints m git diff --name-only "$tip" agent/w &&
 	git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
 '
 
-test_expect_success 'on uncommitted work that was changed on the branch in another way: the layers keep what the agent did' '
+test_expect_success 'a session keeps its changes to uncommitted work that the branch has changed in another way' '
 	git init -q cx &&
 	cd cx &&
 	echo b >b &&
@@ -300,12 +302,12 @@ test_expect_success 'on uncommitted work that was changed on the branch in anoth
 		echo n >n" &&
 	on x "echo other >u && git add u && git commit -qm other" &&
 	git agent resume -q x -- sh -c "cat u >\$HOME/u; echo m >m" &&
-	printf "u\nagent\n" | test_cmp - "$HOME/aihome/u" &&
+	test_prints "u\nagent" cat "$HOME/aihome/u" &&
 	test "$(git show agent/x:u)" = other &&
 	git show agent/x:m
 '
 
-test_expect_success 'a link that leads to itself becomes a directory' '
+test_expect_success 'a symlink to itself can become a directory' '
 	git init -q loop &&
 	cd loop &&
 	ln -s l l &&
@@ -313,17 +315,13 @@ test_expect_success 'a link that leads to itself becomes a directory' '
 	git add -A &&
 	git commit -qm base &&
 	git agent start -q --name s -- sh -c "echo b >b" &&
-	git worktree add -q ../loop.wt agent/s &&
-	(cd ../loop.wt && rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host) &&
-	git worktree remove ../loop.wt &&
-	git rev-parse agent/s >../want &&
-	git agent resume -q s -- cat l/n >../out &&
-	echo n | test_cmp - ../out &&
-	git rev-parse agent/s >../got &&
-	test_cmp ../want ../got
+	on s "rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host" &&
+	tip=$(git rev-parse agent/s) &&
+	test_prints n git agent resume -q s -- cat l/n &&
+	test "$(git rev-parse agent/s)" = $tip
 '
 
-test_expect_success 'a directory on the branch where a link is held back: refused, and nothing of it removed' '
+test_expect_success 'a directory on the branch where a symlink is held back is refused' '
 	git init -q coll &&
 	cd coll &&
 	echo a >a &&
@@ -333,15 +331,11 @@ test_expect_success 'a directory on the branch where a link is held back: refuse
 		ln -s /proc/self/mem f
 		echo b >b" &&
 	git rev-parse -q --verify refs/agent/s/held &&
-	git worktree add -q ../coll.wt agent/s &&
-	(cd ../coll.wt && mkdir -p f/g && echo n >f/g/n && git add -A && git commit -qm host) &&
-	git worktree remove ../coll.wt &&
-	git rev-parse agent/s >../want &&
+	on s "mkdir -p f/g && echo n >f/g/n && git add -A && git commit -qm host" &&
+	tip=$(git rev-parse agent/s) &&
 	test_expect_code 125 git agent resume -q s -- true 2>../err &&
-	cat ../err &&
 	grep "held-back .f/g/n. was also changed on agent/s" ../err &&
-	git rev-parse agent/s >../got &&
-	test_cmp ../want ../got
+	test "$(git rev-parse agent/s)" = $tip
 '
 
 test_done
