@@ -185,24 +185,6 @@ test_expect_success 'what is held back stays so although it is ignored' '
 	test -z "$(held ign)"
 '
 
-test_expect_success 'a symlink in place of an uncommitted directory stays although it is ignored' '
-	git init -q dirlink &&
-	cd dirlink &&
-	ln -s a d &&
-	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
-	rm d &&
-	mkdir d &&
-	echo f >d/f &&
-	git agent start -q --name dl -- sh -c "
-		rm -r d &&
-		ln -s there d" &&
-	git agent review dl | grep "^+there" &&
-	git agent resume -q dl -- sh -c "echo \"*\" >.gitignore" &&
-	git agent review dl | grep "^+there"
-'
-
 test_expect_success 'what was rejected is gone inside, and held back when it is created again' '
 	cd r &&
 	git agent start -q --name rej -- sh -c "
@@ -317,150 +299,6 @@ test_expect_success 'a session that has landed is resumed, and the next landing 
 	test -e host
 '
 
-test_expect_success 'uncommitted changes at the start stay off the branch, and come with the landing' '
-	git init -q c &&
-	cd c &&
-	seq 1 30 >a &&
-	echo b >b &&
-	git add -A &&
-	git commit -qm base &&
-	sed -i "s/^5\$/user/" a &&
-	echo u >untracked &&
-	git agent start -q --name c -- sh -c "
-		sed -i s/^25\$/agent/ a &&
-		sed -i s/user/both/ a &&
-		echo n >n &&
-		git add n &&
-		git commit -qm n &&
-		echo more >>untracked" &&
-	test_prints n git diff --name-only main agent/c &&
-	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\", *\"untracked\"" &&
-	git agent resume -q c -- sh -c "
-		git status --porcelain >\$HOME/status
-		git log --format=%s >>\$HOME/status
-		cat a >\$HOME/a
-		echo 2 >>n
-		git commit -qam n2
-		echo x >x" &&
-	printf "uncommitted work at the start of a session\nn\nbase\n" >../want &&
-	sort ../want >../w &&
-	sort -u "$HOME/aihome/status" | test_cmp ../w - &&
-	grep both "$HOME/aihome/a" &&
-	grep agent "$HOME/aihome/a" &&
-	test_prints "agent/c: what the agent left uncommitted\nn2\nn" git log --format=%s main..agent/c &&
-	test_prints "n\nx" git diff --name-only main agent/c &&
-	git cat-file -e refs/agent/c/from &&
-	git gc -q --prune=now &&
-	git fsck --connectivity-only &&
-	git agent resume -q c -- sh -c "echo y >y" &&
-	git agent land c &&
-	grep both a &&
-	grep agent a &&
-	grep more untracked &&
-	test "$(cat n)" = "$(printf "n\n2")" &&
-	test -e y
-'
-
-# clear NAME COMMITS: of uncommitted work there is nothing on the branch, in no commit of it
-clear() {
-	git log --format=%s "agent/$1" >../log &&
-	! grep "uncommitted work at the start" ../log &&
-	test "$(git rev-list --count "main..agent/$1")" = "$2" &&
-	for i in $(git rev-list "agent/$1"); do
-		test "$(git show "$i:u" 2>/dev/null)" = u || return 1
-	done
-}
-
-test_expect_success 'branches of earlier runs that later ones merge bring no uncommitted changes of the start' '
-	git init -q work &&
-	cd work &&
-	echo u >u &&
-	git add -A &&
-	git commit -qm base &&
-	echo SECRETWIP >>u &&
-	git agent start -q --name w -- sh -c "
-		git checkout -qb topic
-		echo t >t
-		git add t
-		git commit -qm topic
-		git branch late
-		git checkout -q agent/w
-		echo 1 >one
-		git add one
-		git commit -qm one" &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
-	clear w 3 &&
-	test "$(git show agent/w:t)" = t &&
-	printf "mergetopic\none\nbase\ntopic\n" | sort >../want &&
-	sort ../log | test_cmp ../want - &&
-	git agent resume -q w -- sh -c "
-		git branch atfrom
-		git checkout -qb topic2
-		echo t2 >t2
-		git add t2
-		git commit -qm topic2
-		git checkout -q agent/w
-		echo 2 >two
-		git add two
-		git commit -qm two" &&
-	clear w 4 &&
-	! git rev-parse -q --verify refs/agent/w/heads/atfrom &&
-	git gc -q --prune=now &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic2 topic2" &&
-	clear w 6 &&
-	test "$(git show agent/w:t2)" = t2 &&
-	git show -s --format=%P "agent/w^2" >../got &&
-	git rev-parse agent/w~2 | test_cmp - ../got &&
-	git agent resume -q w -- sh -c "
-		git checkout -q late
-		echo 3 >three
-		git add three
-		git commit -qm three
-		git checkout -q agent/w
-		git merge -q -m all late
-		echo 4 >four" &&
-	clear w 9 &&
-	git fsck --connectivity-only &&
-	git agent land w &&
-	test "$(cat u)" = "$(printf "u\nSECRETWIP")" &&
-	cat one two three four t t2 | tr -d "\n" | grep -x 1234tt2 &&
-	test -z "$(git log -SSECRETWIP --format=%s main)"
-'
-
-test_expect_success 'nor does a branch that was created anew on the host before the merge' '
-	git init -q wr &&
-	cd wr &&
-	echo u >u &&
-	echo b >b &&
-	git add -A &&
-	git commit -qm base &&
-	echo SECRETWIP >>u &&
-	git agent start -q --name w -- sh -c "
-		echo 1 >one
-		git add one
-		git commit -qm one" &&
-	git agent resume -q w -- sh -c "
-		git checkout -qb topic
-		echo t >t
-		git add t
-		git commit -qm topic
-		git checkout -q agent/w
-		echo 2 >two" &&
-	git worktree add -q ../wrt agent/w &&
-	(
-		cd ../wrt &&
-		git reset -q --hard main &&
-		echo host >host &&
-		git add host &&
-		git commit -qm host
-	) &&
-	git worktree remove ../wrt &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
-	clear w 4 &&
-	test "$(git show agent/w:t)" = t &&
-	test "$(git show agent/w:host)" = host
-'
-
 test_expect_success 'a session in the working tree itself is resumed' '
 	git init -q live &&
 	cd live &&
@@ -565,7 +403,7 @@ test_expect_success 'commits of an earlier run that ended on another branch are 
 	test -z "$(git for-each-ref refs/agent/own2)"
 '
 
-test_expect_success 'commits of an earlier run that were rewritten to hold something back, or amended, are kept' '
+test_expect_success 'commits of an earlier run that were amended, or rewritten to hold something back, stay' '
 	cd r &&
 	or() { git for-each-ref --format="%(refname)" --contains "$1" refs/agent/or | grep "$2\$"; } &&
 	git agent start -q --name or -- sh -c "
