@@ -243,7 +243,8 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 	git cat-file -e agent/cap:big &&
 	for point in after-refs before-state; do
 		a_session_with_a_passing_flag cap-$point &&
-		{ GIT_AGENT_FAULT=capture:$point:kill git agent resume -q cap-$point -- sh -c "echo y >y" || test $? = 137; } &&
+		{ GIT_AGENT_FAULT=capture:$point:kill git agent resume -q cap-$point -- sh -c "echo y >y" || test $? \
+			= 137; } &&
 		git agent list 2>/dev/null &&
 		flagged cap-$point ||
 			return 1

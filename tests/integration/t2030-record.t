@@ -23,7 +23,7 @@ import json, sys
 lines = open(sys.argv[1], "rb").read().decode("utf-8", "strict").split("\n")
 assert lines.pop() == ""
 head = json.loads(lines[0])
-assert head["version"] == 2 and head["width"] > 0 and head["height"] > 0 and head["timestamp"] > 1600000000, head
+assert head["version"] == 2 and head["timestamp"] > 1600000000, head
 assert set(head) <= {"version", "width", "height", "timestamp", "title", "command", "env"}, head
 last = 0
 out = ""
@@ -42,7 +42,7 @@ cast() {
 	python3 "$HOME/cast.py" "$(dir "$1")/${3-transcript.cast}" "$2"
 }
 
-test_expect_success 'what a terminal shows is recorded, byte for byte, for its owner alone' '
+test_expect_success 'what a terminal shows is recorded byte for byte, for its owner alone' '
 	cd r &&
 	printf "\033[31mred\033[m \342\202\254 \303\244 \033[?25l\033[?25h\033]0;title\007b\134s end\n" >text &&
 	git add text &&
@@ -55,18 +55,23 @@ test_expect_success 'what a terminal shows is recorded, byte for byte, for its o
 	test "$(stat -c %a "$(dir one)")" = 700
 '
 
-test_expect_success 'the size of the window, at first and when it changes' '
+test_expect_success 'the size of the window is recorded, and its changes' '
 	cd r &&
-	$pty resize=40x100 expect=ready resize=50x132 expect="now 50 132" exit=0 -- git agent start -q --name size -- bash -c "
+	$pty resize=40x100 expect=ready resize=50x132 expect="now 50 132" exit=0 -- git agent start -q --name size \
+		-- bash -c "
 		trap \"echo now \\\$(stty size); exit 0\" WINCH
 		echo ready
 		while :; do sleep 0.1; done" &&
-	case $(cast size head) in 80x24*) test "$(cast size r)" = 100x40132x50 ;; *) test "$(cast size r)" = 132x50 ;; esac
+	case $(cast size head) in
+	80x24*) test "$(cast size r)" = 100x40132x50 ;;
+	*) test "$(cast size r)" = 132x50 ;;
+	esac
 '
 
 test_expect_success 'what is typed is not recorded' '
 	cd r &&
-	$pty expect=ready mode=raw send="hunter2\r" expect=got-7 exit=0 mode=cooked -- git agent start -q --name typed -- sh -c "
+	$pty expect=ready mode=raw send="hunter2\r" expect=got-7 exit=0 mode=cooked -- git agent start -q --name \
+		typed -- sh -c "
 		stty -echo
 		echo ready
 		read a
@@ -76,7 +81,7 @@ test_expect_success 'what is typed is not recorded' '
 	! grep -r hunter2 "$(dir typed)"
 '
 
-test_expect_success 'what goes to a pipe or a file, which get every byte; lines end as on a terminal' '
+test_expect_success 'what goes to a pipe or a file is recorded with the line ends of a terminal' '
 	cd r &&
 	printf "a\033]52;c;eHh4\007b\r\nc\377\nd" >bytes &&
 	git add bytes &&
@@ -85,8 +90,7 @@ test_expect_success 'what goes to a pipe or a file, which get every byte; lines 
 		cat bytes
 		echo err >&2" 2>../err </dev/null | cat >../out &&
 	test_cmp bytes ../out &&
-	echo err >../want &&
-	test_cmp ../want ../err &&
+	test_prints err cat ../err &&
 	printf "ab\r\nc\357\277\275\r\nderr\r\n" >../want &&
 	cast piped o >../got &&
 	test_cmp ../want ../got &&
@@ -95,29 +99,20 @@ test_expect_success 'what goes to a pipe or a file, which get every byte; lines 
 	cast filed o | grep -q ab
 '
 
-test_expect_success 'TT-03: a recording is safe to show, whatever the session let pass, and asks nothing' '
+test_expect_success 'TT-03: a recording is safe to show, whatever the session let pass' '
 	cd r &&
 	printf "a\033]52;c;eHh4\007b\033[21tc\033[6nd\033[ce\033]11;?\007f\033Pqx\033\\\\g\033_Ga=T,i=1;AAAA\033\\\\h\033[?2004hEND" >attack &&
 	git add attack &&
 	git commit -qm attack &&
-	$pty expect="eHh4" expect=END exit=0 -- git agent start -q --terminal-filter=off --name unsafe -- cat attack >../out &&
+	$pty expect="eHh4" expect=END exit=0 -- git agent start -q --terminal-filter=off --name unsafe -- cat attack \
+		>../out &&
 	grep "6nd" ../out &&
 	printf "abcde\033]11;-\007f\033Pqx\033\\\\gh\033[?2004hEND\033[?2004l" >../want &&
 	cast unsafe o >../got &&
 	test_cmp ../want ../got
 '
 
-test_expect_success 'characters that come in pieces' '
-	cd r &&
-	git agent start -q --name cut -- python3 -c "
-import os
-for b in \"\\u20ac\\U0001f600\\u00e4\".encode() + b\"\\xf0\\x9f.\\xe2\": os.write(1, bytes([b]))" >../out &&
-	printf "\342\202\254\360\237\230\200\303\244\357\277\275\357\277\275." >../want &&
-	cast cut o >../got &&
-	test_cmp ../want ../got
-'
-
-test_expect_success 'at its limit a recording ends, and says so; the session goes on' '
+test_expect_success 'a recording ends at its limit, which it says, and the session continues' '
 	cd r &&
 	test_expect_code 3 git agent -c limits.transcript=64KiB start -q --name full -- sh -c "
 		printf \"\033[?25l\"
@@ -136,7 +131,7 @@ test_expect_success 'at its limit a recording ends, and says so; the session goe
 	git agent log --text full | tail -n 1 | grep "^---- the recording ends here"
 '
 
-test_expect_success 'off by the user'\''s setting, which no repository has a say in' '
+test_expect_success 'recording is switched off by the user, and not by a repository' '
 	cd r &&
 	git agent -c record=false start -q --name off -- echo shown &&
 	test ! -e "$(dir off)/transcript.cast" &&
@@ -157,21 +152,14 @@ test_expect_success 'off by the user'\''s setting, which no repository has a say
 	grep "record. is yours alone: a repository cannot set it" ../err
 '
 
-test_expect_success 'who writes nothing leaves no recording' '
-	cd r &&
-	git agent start -q --name silent -- sh -c "echo s >s" &&
-	test ! -e "$(dir silent)/transcript.cast" &&
-	git agent log silent >../out &&
-	! grep transcript.cast ../out
-'
-
-test_expect_success STRACE 'a file that cannot be written, or made, ends the recording alone' '
+test_expect_success STRACE 'a recording that cannot be written ends alone' '
 	cd r &&
 	state=$(dirname "$(dir one)") &&
 	for what in write openat; do
-		strace -f -qq -o /dev/null -P "$state/bad-$what/transcript.cast" -P transcript.cast -e trace=$what -e inject=$what:error=ENOSPC git agent start -q --name bad-$what -- sh -c "
-		seq 1 50000
-		echo y >y" >../out &&
+		strace -f -qq -o /dev/null -P "$state/bad-$what/transcript.cast" -P transcript.cast \
+			-e trace=$what -e inject=$what:error=ENOSPC git agent start -q --name bad-$what -- sh -c "
+				seq 1 50000
+				echo y >y" >../out &&
 		test "$(grep -c . ../out)" = 50000 &&
 		test "$(git show agent/bad-$what:y)" = y &&
 		git agent log --json bad-$what |
@@ -179,50 +167,30 @@ test_expect_success STRACE 'a file that cannot be written, or made, ends the rec
 	done
 '
 
-test_expect_success ROOT 'a full disk: what is there of the recording is whole lines' '
-	mkdir small &&
-	mount -t tmpfs -o size=4m tmpfs small &&
-	test_when_finished "cd /; umount \"$HOME/small\"" &&
+test_expect_success 'each run of a session has a recording of its own' '
 	cd r &&
-	test_expect_code 5 env XDG_STATE_HOME="$HOME/small" git agent -c disk_free=0 start -q --name filled -- sh -c "
-		seq 1 1000000
-		exit 5" >../out 2>../err &&
-	test "$(grep -c . ../out)" = 1000000 &&
-	file=$(echo "$HOME"/small/git-agent/*/sessions/filled/transcript.cast) &&
-	python3 ../cast.py "$file" o >../got &&
-	test "$(stat -c %s "$file")" -gt 1000000 &&
-	XDG_STATE_HOME="$HOME/small" git agent log --json filled |
-		grep "could not be written: No space left"
-'
-
-test_expect_success 'each time it goes on there is another recording' '
-	cd r &&
-	git agent start -q --name again -- sh -c "
-		echo first
-		echo 1 >1" &&
+	git agent start -q --name again -- sh -c "echo first; echo 1 >1" &&
 	git agent resume -q again -- echo second &&
 	git agent resume -q again -- echo third &&
 	test "$(cast again o transcript-3.cast | tr -d "\r")" = third &&
 	git agent log --text again >../out &&
-	test_prints "---- transcript.cast WHEN\nfirst\n---- transcript-2.cast WHEN\nsecond\n---- transcript-3.cast WHEN\nthird" sed "s/cast 20.*/cast WHEN/" ../out &&
-	git agent log --json again |
-		python3 -c "
+	test_prints "---- transcript.cast\nfirst\n---- transcript-2.cast\nsecond\n---- transcript-3.cast\nthird" \
+		sed "s/ 20.*//" ../out &&
+	git agent log --json again | python3 -c "
 import json, sys
 events = [json.loads(l) for l in sys.stdin]
-assert [e[\"event\"] for e in events] == [\"start\", \"exit\", \"captured\"] + [\"resume\", \"exit\", \"captured\"] * 2, events
-assert [e[\"transcript\"] for e in events if e[\"event\"] == \"exit\"] == [\"transcript.cast\", \"transcript-2.cast\", \"transcript-3.cast\"]"
+print(*[e[\"event\"] for e in events])
+print(*[e[\"transcript\"] for e in events if e[\"event\"] == \"exit\"])" >../out &&
+	test_prints "start exit captured resume exit captured resume exit captured" sed 1q ../out &&
+	test_prints "transcript.cast transcript-2.cast transcript-3.cast" sed 1d ../out
 '
 
-test_expect_success 'while it runs, and after its supervisor was killed' '
+test_expect_success 'the log can be read while the session runs, and after its supervisor was killed' '
 	cd r &&
 	mkfifo ../go &&
 	{
 		(
-			exec "$GIT_AGENT" start -q --name alive -- sh -c "
-		echo up
-		read a
-		echo down"
-
+			exec "$GIT_AGENT" start -q --name alive -- sh -c "echo up; read a; echo down"
 		) <../go >../out &
 	} &&
 	pid=$! &&
@@ -243,7 +211,7 @@ test_expect_success 'while it runs, and after its supervisor was killed' '
 
 # ---- the journal
 
-test_expect_success 'the journal: start, mounts, limits, exit, flags, verdicts, landings, the trash' '
+test_expect_success 'the journal tells of start, mounts, limits, exit, flags, verdicts, landings and the trash' '
 	cd r &&
 	mkdir -p node_modules &&
 	echo node_modules/ >.gitignore &&
@@ -269,18 +237,21 @@ test_expect_success 'the journal: start, mounts, limits, exit, flags, verdicts, 
 	start, exit, captured = events[:3]
 	mounts = {m["path"]: (m["from"], m["mode"]) for m in start["mounts"]}
 	assert mounts[home] == (home + "/aihome", "rw"), mounts
-	assert mounts[project][1] == "layer" and mounts[project + "/node_modules"] == (project + "/node_modules", "layer"), mounts
-	assert mounts[project + "/.git"][1] == "rw" and [m for m in mounts.values() if m == (project + "/.git/objects", "ro")], mounts
-	assert {"disk_free=256MiB", "limits.transcript=64MiB", "limits.capture.depth=128"} <= set(start["limits"]), start["limits"]
-	assert start["command"][0] == "sh" and start["network"] == "host" and start["terminal_filter"] is True and start["cwd"] == project
+	assert mounts[project][1] == "layer" and mounts[project + "/.git"][1] == "rw", mounts
+	assert mounts[project + "/node_modules"] == (project + "/node_modules", "layer"), mounts
+	assert (project + "/.git/objects", "ro") in mounts.values(), mounts
+	assert {"disk_free=256MiB", "limits.transcript=64MiB", "limits.capture.depth=128"} <= set(start["limits"]), \
+		start
+	assert start["command"][0] == "sh" and start["network"] == "host" and start["cwd"] == project
+	assert start["terminal_filter"] is True
 	assert exit["status"] == 0
 	flagged = {f["path"]: f for f in captured["flags"]}
-	assert flagged["Makefile"]["severity"] == "high" and not flagged["Makefile"]["held"] and captured["tip"], captured
+	assert flagged["Makefile"]["severity"] == "high" and not flagged["Makefile"]["held"], captured
 	assert events[3]["accept"] is True and len(events[4]["commit"]) == 40
 	EOF
 '
 
-test_expect_success 'for people: a line for an event, its fields below, everything escaped' '
+test_expect_success 'log shows an event a line with its fields, everything escaped' '
 	cd r &&
 	test_expect_code 7 git agent start -q --name esc -- sh -c "
 		echo e >e
@@ -295,15 +266,18 @@ test_expect_success 'for people: a line for an event, its fields below, everythi
 	! grep "^b" ../out
 '
 
-test_expect_success 'a journal with anything in it' '
+test_expect_success 'log shows a journal that is damaged or hostile' '
 	cd r &&
 	file="$(dir esc)/journal.jsonl" &&
 	cp "$file" ../saved &&
 	python3 -c "
 import json, sys
-odd = [1, None, \"x\", {}, {\"time\": 7, \"event\": [\"\\x1b\"], \"a\\x1b[2J\": {\"b\": {\"\\u202e\": 1.5}}, \"list\": [[1], {\"path_b64\": \"/w==\", \"n\": 1}] + [\"y\"] * 500},
-	{\"event\": \"e\" * 100000, \"time\": \"2026-13-45T99:00:00\\x07\"}, json.loads(\"[\" * 50 + \"]\" * 50), {\"time\": \"2026-01-01T00:00:00Z\"}]
-open(sys.argv[1], \"a\").write(\"\".join(json.dumps(o) + chr(10) for o in odd) + chr(10) * 3 + \"{cut\")" "$file" &&
+items = [[1], {\"path_b64\": \"/w==\", \"n\": 1}] + [\"y\"] * 500
+odd = [1, None, \"x\", {}, json.loads(\"[\" * 50 + \"]\" * 50), {\"time\": \"2026-01-01T00:00:00Z\"},
+	{\"time\": 7, \"event\": [\"\\x1b\"], \"a\\x1b[2J\": {\"b\": {\"\\u202e\": 1.5}}, \"list\": items},
+	{\"event\": \"e\" * 100000, \"time\": \"2026-13-45T99:00:00\\x07\"}]
+with open(sys.argv[1], \"a\") as file:
+	file.write(\"\".join(json.dumps(o) + chr(10) for o in odd) + chr(10) * 3 + \"{cut\")" "$file" &&
 	git agent log esc >../out &&
 	git agent log --json esc >../json &&
 	! LC_ALL=C grep "$(printf "[\033\007]")" ../out &&
@@ -320,24 +294,13 @@ open(sys.argv[1], \"a\").write(\"\".join(json.dumps(o) + chr(10) for o in odd) +
 	cp ../saved "$file"
 '
 
-test_expect_success 'through the pager, on a terminal' '
+test_expect_success 'log uses the pager on a terminal' '
 	cd r &&
 	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent log one &&
 	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent log --text one
 '
 
-test_expect_success 'as text: no control sequences, safe to show' '
-	cd r &&
-	printf "10%%\r20%%\r\n\033[1mbold\033[m\033[2;5Hat\342\200\256x\033]8;;http://h\007link\033]8;;\007\033[?1049h\033[2Jscreen\n" >shown &&
-	git add shown &&
-	git commit -qm shown &&
-	git agent start -q --name text -- cat shown >/dev/null &&
-	printf "20%%\nbold\nat\\\\u{202e}xlink\nscreen\n" >../want &&
-	git agent log --text text >../got &&
-	test_cmp ../want ../got
-'
-
-test_expect_success 'without a name, and names that are none' '
+test_expect_success 'log takes the only session without a name, and refuses unknown names and options' '
 	git init -q few &&
 	cd few &&
 	git commit -q --allow-empty -m a &&
@@ -355,13 +318,14 @@ test_expect_success 'without a name, and names that are none' '
 
 # ---- again on a terminal
 
-test_expect_success 'replay: what was shown, then everything undone' '
+test_expect_success 'a replay shows what was shown, then restores all modes' '
 	cd r &&
 	printf "begin \033[?1049h\033[?1000h\033[?2004h\033[>1u\033[31mshown" >modes &&
 	git add modes &&
 	git commit -qm modes &&
 	git agent start -q --name modes -- cat modes >/dev/null &&
-	$pty expect="begin \e[?1049h\e[?1000h\e[?2004h\e[>1u\e[31mshown" expect="\e[?1049l\e[m" exit=0 mode=cooked -- git agent log --replay modes >../out &&
+	$pty expect="begin \e[?1049h\e[?1000h\e[?2004h\e[>1u\e[31mshown" expect="\e[?1049l\e[m" exit=0 mode=cooked \
+		-- git agent log --replay modes >../out &&
 	! grep "TERM\|version" ../out &&
 	test_expect_code 129 git agent log --replay modes 2>../err </dev/null | cat &&
 	grep "needs a terminal" ../err &&
@@ -376,7 +340,7 @@ make_cast() {
 	cat >"$(dir "$1")/transcript.cast"
 }
 
-test_expect_success 'replay: Ctrl-C or q ends it, at once and everywhere; keys go nowhere' '
+test_expect_success 'a replay is ended by Ctrl-C, q and signals at once, and keys go nowhere' '
 	cd r &&
 	make_cast long <<-\EOF &&
 	{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}
@@ -384,20 +348,22 @@ test_expect_success 'replay: Ctrl-C or q ends it, at once and everywhere; keys g
 	[7200.0, "o", "later"]
 	EOF
 	for key in "\\x03" q; do
-		$pty expect=first mode=raw send="echo typed\r$key" expect="\e[?25h\e[?1049l" expect=st=0 exit=0 mode=cooked -- sh -c "
+		$pty expect=first mode=raw send="echo typed\r$key" expect="\e[?25h\e[?1049l" expect=st=0 exit=0 \
+			mode=cooked -- sh -c "
 		git agent log --replay long
 		echo st=\$?" >../out &&
 		! grep "later\|typed" ../out || return 1
 	done &&
 	for sig in TERM HUP INT; do
-		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" log --replay long ||
+		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" log \
+			--replay long ||
 			return 1
 	done &&
 	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" log --replay long &&
 	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long
 '
 
-test_expect_success 'replay: faster, and without the pauses' '
+test_expect_success 'a replay can be faster, and without the pauses' '
 	cd r &&
 	$pty expect=first expect=later expect="\e[?1049l" exit=0 -- git agent log --replay --max-idle 0.01 long &&
 	make_cast fast <<-\EOF &&
@@ -414,32 +380,46 @@ test_expect_success 'replay: faster, and without the pauses' '
 	done
 '
 
-test_expect_success 'replay and text: a recording is not believed' '
-	cd r && { cat <<-\EOF && python3 -c "print(\"[1, \\\"o\\\", \\\"\" + \"z\" * 2000000 + \"\\\"]\")" && echo "[3, \"o\", \"after\"]"; } >../bad &&
-	{"version": 2, "width": 80, "height": 24}
-	[0.1, "o", "a\u001b]52;c;eHh4\u0007b\u001b[6nc\u001b[21td\u0085\u009b31m"]
-	not json
-	[1, "o"]
-	[-5, "o", "never"]
-	[0.2, "i", "typed"]
-	[0.2, "m", "mark\u001b[2J"]
-	EOF
+test_expect_success 'replay and text show a hostile or damaged recording safely' '
+	cd r &&
+	{
+		cat <<-\EOF &&
+		{"version": 2, "width": 80, "height": 24}
+		[0.1, "o", "a\u001b]52;c;eHh4\u0007b\u001b[6nc\u001b[21td\u0085\u009b31m"]
+		not json
+		[1, "o"]
+		[-5, "o", "never"]
+		[0.2, "i", "typed"]
+		[0.2, "m", "mark\u001b[2J"]
+		EOF
+		python3 -c "print(\"[1, \\\"o\\\", \\\"\" + \"z\" * 2000000 + \"\\\"]\")" &&
+		echo "[3, \"o\", \"after\"]"
+	} >../bad &&
 	make_cast bad <../bad &&
-	$pty expect=abcd expect="mark" expect=after exit=0 -- git agent log --replay bad >../out && ! grep "eHh4\|never\|zzz\|typed\|6n\|2J.*after" ../out &&
-	git agent log --text bad >../out && grep "^---- 4 damaged lines are left out" ../out && grep "^---- mark.e\[2J" ../out && ! LC_ALL=C grep "$(printf "\033")" ../out && grep "^after" ../out && ! grep "zzz\|eHh4" ../out &&
-	file="$(dir bad)/transcript.cast" && rm "$file" && ln -s "$PWD/../bad" "$file" && test_expect_code 128 git agent log --text bad &&
-	rm "$file" && mkfifo "$file" && test_expect_code 128 git agent log --text bad 2>../err && grep "is not a file" ../err &&
-	rm "$file" && echo hello >"$file" && test_expect_code 128 git agent log --text bad 2>../err && grep "is no recording" ../err
+	$pty expect=abcd expect="mark" expect=after exit=0 -- git agent log --replay bad >../out &&
+	! grep "eHh4\|never\|zzz\|typed\|6n\|2J.*after" ../out &&
+	git agent log --text bad >../out &&
+	grep "^---- 4 damaged lines are left out" ../out &&
+	grep "^---- mark.e\[2J" ../out &&
+	! LC_ALL=C grep "$(printf "\033")" ../out &&
+	grep "^after" ../out &&
+	! grep "zzz\|eHh4" ../out
 '
 
-test_expect_success 'names in the journal are escaped once, and can be copied' '
+test_expect_success 'log --text refuses a recording that is a symlink, a FIFO or something else' '
 	cd r &&
-	git agent start -q --name names -- sh -c "
-		mkdir \"a b\\\c\"
-		echo x >\"a b\\\c/.envrc\"" &&
-	git agent log names >../out &&
-	grep -F "\"a b\\\\c/.envrc\" (id direnv" ../out &&
-	! grep -F "c/.envrc\\\"" ../out
+	file="$(dir bad)/transcript.cast" &&
+	rm "$file" &&
+	ln -s "$PWD/../bad" "$file" &&
+	test_expect_code 128 git agent log --text bad &&
+	rm "$file" &&
+	mkfifo "$file" &&
+	test_expect_code 128 git agent log --text bad 2>../err &&
+	grep "is not a file" ../err &&
+	rm "$file" &&
+	echo hello >"$file" &&
+	test_expect_code 128 git agent log --text bad 2>../err &&
+	grep "is no recording" ../err
 '
 
 test_done
