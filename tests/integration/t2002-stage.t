@@ -1,0 +1,323 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# shellcheck disable=SC2016 # what runs inside is quoted for inside
+test_description='the stage by itself: the plans that it carries out, and those that it refuses'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+
+test_lazy_prereq BWRAP 'bwrap --unshare-user --unshare-pid --ro-bind / / true'
+test_have_prereq BWRAP || require_sandbox
+
+stage=$TEST_BUILDDIR/git-agent-stage
+mkplan=$TEST_BUILDDIR/tests/helpers/mkplan
+
+# plan WORD...: run the stage on these words, between a right beginning and "true"
+plan() {
+	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" && printf "%s\\0" "$@"; } |
+		"$mkplan" "$stage" /usr/bin/env true 2>err
+}
+
+malformed() {
+	test_expect_code 125 plan "$@" &&
+	grep "^plan " err
+}
+
+test_expect_success 'a malformed plan is refused' '
+	mkdir m &&
+	cd m &&
+	mkdir st src up wo &&
+	S=$PWD/src U=$PWD/up W=$PWD/wo &&
+	for words in "mountpoint home/x" "end more" "explode home end" "bind-rw $S home" "bind-rw src home end" \
+		"overlay project up $W 1 $S end" "overlay project $U $W 0 end" "overlay project $U $W 2 $S end" \
+		"overlay project $U $W 129 $S end" "overlay project $U $W 1x $S end" "tmpfs 777 home end" \
+		"tmpfs 01777 home end" "tmpfs 0888 home end" "disown etc sandbox end" "sandbox disown /etc end" \
+		"dir 0755 root/x disown /etc sandbox end" "$(printf "disown /etc %.0s" 1 2 3 4 5 6 7 8 9) sandbox end" \
+		"symlink x home/y end" "symlink x rooted/y end" "dir home/x end" "dir 0755 odb/x end" end \
+		"file root/x end" "sandbox sandbox end"; do
+		# shellcheck disable=SC2086 # meant to be split
+		malformed $words || return 1
+	done &&
+	malformed "" end &&
+	malformed bind-ro "" home end &&
+	for dest in "" . .. / /home ../home home/../x home//x home/ project/../../x etc homely; do
+		malformed bind-rw "$S" "$dest" end &&
+		malformed move "$dest" home end &&
+		malformed overlay "$dest" "$U" "$W" 1 "$S" end || return 1
+	done &&
+	for late in "mask-file root/etc/passwd" "read-only root/tmp" "tmpfs 0755 root/x" "symlink x root/x" \
+		"bind-ro $S root/x" "bind-rw $S root" "device /dev/null root/x" "devpts root/x" "mountpoint root/x" \
+		"overlay root/x $U $W 1 $S"; do
+		# shellcheck disable=SC2086 # meant to be split
+		malformed sandbox $late end || return 1
+	done &&
+	test -z "$(ls -A st)" &&
+	test -z "$(ls -A wo)"
+'
+
+test_expect_success 'an empty plan is refused, one that is cut off, too long or of another version' '
+	cd m &&
+	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true </dev/null 2>err &&
+	grep "^plan " err &&
+	printf "git-agent-plan-6\\0/\\0sandbox\\0end\\0" >p &&
+	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err &&
+	grep "^plan .* version" err &&
+	printf "git-agent-plan-5\\0%s\\0end" "$PWD/st" >p &&
+	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p &&
+	{
+		printf "git-agent-plan-5\\0%s\\0" "$PWD/st" &&
+		tr "\\0" x </dev/zero | head -c 5000000
+	} >p &&
+	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err &&
+	grep "^plan 7" err
+'
+
+test_expect_success 'a plan is carried out as it comes, and refused when it ends early' '
+	cd m &&
+	mkfifo slow &&
+	test_when_finished "rm -f slow" &&
+	{
+		{
+			"$mkplan" "$stage" /usr/bin/env true <slow 2>err
+			echo "$?" >code
+		} &
+	} &&
+	exec 9>slow &&
+	printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/none" home >&9 &&
+	wait &&
+	exec 9>&- &&
+	grep "^source 2 $PWD/none$" err &&
+	test "$(cat code)" = 125 &&
+	test_expect_code 125 plan bind-rw "$PWD/src" home &&
+	grep "^plan 22 end$" err
+'
+
+test_expect_success 'places to mount on are created below the root' '
+	cd m &&
+	mkdir -p src/d &&
+	echo f >src/f &&
+	{
+		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/src/d" root/a/b/d bind-ro "$PWD/src/f" \
+			root/c/f \
+			tmpfs 1777 root/t symlink ../somewhere root/a/l device /dev/null root/dev/null \
+			read-only root/t dir 0755 root/e/f dir 0750 root/e/f sandbox \
+			dir 0700 root/e/g/h bind-ro "$PWD/src/f" odb/f move odb/f root/e/g/h/s end
+	} >p &&
+	"$mkplan" "$stage" /bin/sh -c "
+		cd \"$PWD/st/root\" &&
+		cat c/f &&
+		test -d a/b/d &&
+		test -d e/f &&
+		readlink a/l &&
+		echo x >dev/null &&
+		test -c dev/null &&
+		! { echo x >t/x; } &&
+		stat -c %a t e/f &&
+		until cat e/g/h/s 2>/dev/null; do sleep 0.1; done &&
+		stat -c %a e/g e/g/h" <p >out 2>/dev/null &&
+	test_prints "f\n../somewhere\n1777\n755\nf\n755\n700" cat out
+'
+
+test_expect_success 'in the home of the agents places to mount on are created as a plan says, and none are followed' '
+	cd m &&
+	mkdir hm &&
+	printf old >hm/old &&
+	{
+		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/hm" home dir 0700 home/a file home/a/s \
+			bind-ro "$PWD/src/f" home/a/s \
+			file home/old bind-ro "$PWD/src/f" home/old sandbox end
+	} >p &&
+	"$mkplan" "$stage" /bin/sh -c "
+		cd \"$PWD/st/home\" &&
+		until cat a/s old; do sleep 0.1; done" <p >out &&
+	test_prints "f\nf" cat out &&
+	test "$(stat -c "%a %s" hm/a/s)" = "600 0" &&
+	test "$(stat -c %a hm/a)" = 700 &&
+	test "$(cat hm/old)" = old &&
+	ln -s /etc hm/l &&
+	test_expect_code 125 plan bind-rw "$PWD/hm" home dir 0700 home/l/x end &&
+	grep "^dest 40 home/l/x" err &&
+	test_expect_code 125 plan bind-rw "$PWD/hm" home file home/l/x end &&
+	grep "^dest 40 home/l/x" err &&
+	test_expect_code 125 plan bind-ro "$PWD/src/d" project/none end &&
+	grep "^dest 2 project/none$" err &&
+	ln -s /etc src/link &&
+	test_when_finished "rm -f src/link" &&
+	test_expect_code 125 plan bind-ro "$PWD/src" root/s tmpfs 0755 root/s/link/x end &&
+	grep "^dest " err
+'
+
+test_expect_success 'what is mounted after bwrap was started shows inside, and then the propagation ends' '
+	cd m &&
+	mkdir -p src/d says &&
+	mkfifo slow &&
+	test_when_finished "rm -f slow" &&
+	{
+		"$mkplan" "$stage" "$(command -v bwrap)" --unshare-user --unshare-pid --dev-bind "$PWD/st/root" / \
+			--proc /proc \
+			/bin/sh -c "
+		test ! -e /p &&
+		echo >/says/up
+		until test -e /p/f; do sleep 0.1; done
+		cat /p/f >/says/seen
+		while grep -q master: /proc/self/mountinfo; do sleep 0.1; done
+		echo >/says/cut" <slow 2>err &
+	} &&
+	exec 9>slow &&
+	printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro /usr root/usr symlink usr/bin root/bin \
+		symlink usr/lib root/lib symlink usr/lib64 root/lib64 bind-rw "$PWD/says" root/says dir 0755 \
+			root/proc sandbox >&9 &&
+	test_wait_for "test -e says/up" &&
+	printf "%s\\0" bind-ro "$PWD/src" home move home root/p >&9 &&
+	test_wait_for "test -s says/seen" &&
+	test ! -e says/cut &&
+	printf "end\\0" >&9 &&
+	exec 9>&- &&
+	wait &&
+	test -e says/cut
+'
+
+test_expect_success 'each step that fails is named with errno and object' '
+	cd m &&
+	test_expect_code 125 plan bind-rw "$PWD/none" home end &&
+	grep "^source 2 $PWD/none$" err &&
+	test_expect_code 125 plan bind-rw "$PWD/src" home/x end &&
+	grep "^dest 2 home/x$" err &&
+	echo f >file &&
+	test_expect_code 125 plan bind-rw "$PWD/file" home end &&
+	grep "^bind [0-9]* home$" err &&
+	test_expect_code 125 plan overlay project "$PWD/up" "$PWD/none" 1 "$PWD/src" end &&
+	grep "^source 2 " err &&
+	test_expect_code 125 plan overlay project "$PWD/up" "$PWD/up" 1 "$PWD/src" end &&
+	grep "^overlay 22 $PWD/up$" err &&
+	printf "git-agent-plan-5\\0%s\\0sandbox\\0end\\0" "$PWD/none" >p &&
+	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env <p 2>err &&
+	grep "^tmpfs 2 $PWD/none$" err &&
+	printf "git-agent-plan-5\\0%s\\0sandbox\\0end\\0" "$PWD/st" >p &&
+	test_expect_code 125 "$mkplan" "$stage" /none/bwrap <p 2>err &&
+	grep "^exec 2 /none/bwrap$" err
+'
+
+test_expect_success 'masks cover files and directories, and skip what does not exist' '
+	cd m &&
+	mkdir -p src/secret &&
+	echo s >src/secret/f &&
+	echo s >src/file &&
+	ln -s file src/link &&
+	test_when_finished "rm -f src/link" &&
+	{
+		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/src" home mask-file home/file \
+			mask-dir home/secret mask-file home/none mask-dir home/none/x sandbox end
+	} >p &&
+	"$mkplan" "$stage" /bin/sh -c "
+		cat \"$PWD/st/home/file\"
+		ls -A \"$PWD/st/home/secret\"
+		! echo x >\"$PWD/st/home/file\"" <p >out 2>/dev/null &&
+	test ! -s out &&
+	test -s src/file &&
+	test_expect_code 125 plan bind-rw "$PWD/src" home mask-file home/link end &&
+	grep "^dest 40 home/link$" err
+'
+
+test_expect_success STRACE 'a file that is replaced while it is masked is masked, or the start fails' '
+	cd m &&
+	mkdir -p moving &&
+	echo s >moving/file &&
+	{
+		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/moving" home mask-file home/file sandbox end
+	} >p &&
+	tries() {
+		rc=0 &&
+		strace -f -qq -o trace -e trace=move_mount -e inject=move_mount:error=ENOENT:when="$1" "$mkplan" \
+			"$stage" /bin/cat "$PWD/st/home/file" <p >out 2>err ||
+			rc=$?
+	} &&
+	tries 1000 &&
+	test $rc = 0 &&
+	test ! -s out &&
+	n=$(grep -c move_mount trace) &&
+	tries $n &&
+	test $rc = 0 &&
+	test ! -s out &&
+	test "$(grep -c move_mount trace)" = $((n + 1)) &&
+	tries $n+ &&
+	test $rc = 125 &&
+	grep "^bind 2 home/file$" err
+'
+
+test_expect_success 'hidden files stay hidden when the host replaces them' '
+	cd m &&
+	mkdir -p hid/sub &&
+	echo s >hid/file &&
+	echo s >hid/other &&
+	echo o >hid/sub/open &&
+	{
+		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide \
+			home/none 1 x sandbox end
+	} >p &&
+	"$mkplan" "$stage" /bin/sh -c "
+		cd \"$PWD/st/home\"
+		cat file other
+		echo t >\"$PWD/hid/new\"
+		mv \"$PWD/hid/new\" \"$PWD/hid/file\"
+		rm \"$PWD/hid/other\"
+		echo t >\"$PWD/hid/other\"
+		cat file other sub/open
+		! echo x 2>/dev/null >file" <p >out &&
+	test_prints o cat out &&
+	test_prints t cat hid/file &&
+	for bad in "home 1 ../x" "home 1 a/b" "home 0" "home 200 a" "project 1 a" "home 1 .."; do
+		test_expect_code 125 plan hide $bad end &&
+		grep "^plan " err || return 1
+	done
+'
+
+test_expect_success USERNS 'where no overlay can be mounted files are hidden one by one, which is said' '
+	cd m &&
+	mkdir -p over/sub &&
+	echo s >over/file &&
+	echo o >over/open &&
+	{
+		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/over" home hide home 2 file none sandbox end
+	} >p &&
+	unshare -Urm sh -c "
+		mount -t tmpfs none over/sub &&
+		exec \"$mkplan\" \"$stage\" /bin/sh -c \"
+			cd \\\"\$PWD/st/home\\\" &&
+			cat file open\"" <p >out 2>err &&
+	test_prints o cat out &&
+	grep -x "loose 22 home" err &&
+	"$mkplan" "$stage" /bin/sh -c "cat \"$PWD/st/home/file\"" <p >out 2>err &&
+	test ! -s out &&
+	test ! -s err &&
+	for e in EPERM ENOSPC EACCES; do
+		test_expect_code 125 "$TEST_BUILDDIR/tests/helpers/deny" "mount:NODEV=$e" -- "$mkplan" "$stage" \
+			/bin/sh -c "echo ran" <p >out 2>err &&
+		grep "^hide [0-9]* home\$" err &&
+		test ! -s out ||
+			return 1
+	done
+'
+
+test_expect_success 'a command has only the descriptors that are named, and no environment' '
+	cd m &&
+	printf "%s\\0" git-agent-plan-5 "$PWD/st" sandbox end >p &&
+	MKPLAN_KEEP="8 6" "$mkplan" "$stage" /bin/sh -c "ls /proc/self/fd; env" \
+		<p 5</dev/null 6</dev/null 7</dev/null 8</dev/null >out &&
+	grep -v "^PWD=" out | tr "\n" " " >got &&
+	echo "0 1 2 3 6 8 " | tr -d "\n" >want &&
+	test_cmp want got
+'
+
+test_expect_success 'wrong arguments are answered with the usage' '
+	cd m &&
+	for args in "" "--plan 3 -- /bin/true" "--status 3 -- /bin/true" "--plan 3 --status 4 --" \
+		"--plan 3 --status 4 -- true" "--plan 3 --plan 3 --status 4 -- /bin/true" \
+		"--plan x --status 4 -- /bin/true" "--plan 1 --status 4 -- /bin/true" \
+		"--plan 3 --status 4 --keep 2 -- /bin/true"; do
+		# shellcheck disable=SC2086 # meant to be split
+		test_expect_code 125 "$stage" $args 2>err &&
+		grep "^usage: git-agent-stage" err ||
+			return 1
+	done
+'
+
+test_done
