@@ -101,7 +101,8 @@ test_expect_success 'what goes to a pipe or a file is recorded with the line end
 
 test_expect_success 'TT-03: a recording is safe to show, whatever the session let pass' '
 	cd r &&
-	printf "a\033]52;c;eHh4\007b\033[21tc\033[6nd\033[ce\033]11;?\007f\033Pqx\033\\\\g\033_Ga=T,i=1;AAAA\033\\\\h\033[?2004hEND" >attack &&
+	printf "a\033]52;c;eHh4\007b\033[21tc\033[6nd\033[ce\033]11;?\007f" >attack &&
+	printf "\033Pqx\033\\\\g\033_Ga=T,i=1;AAAA\033\\\\h\033[?2004hEND" >>attack &&
 	git add attack &&
 	git commit -qm attack &&
 	$pty expect="eHh4" expect=END exit=0 -- git agent start -q --terminal-filter=off --name unsafe -- cat attack \
