@@ -5,14 +5,14 @@ test_description='what the user'\''s own programs see of their environment is wh
 require_sandbox
 
 # note NAME: a program that keeps the variables that it was given, as NAME; then it goes on with its input.
-# The shell's own, the tests' own, and the name of the commit in git's words, are not compared. (Git puts the directory of its
-# programs before PATH for each git below another, so git-agent is not started by git here.)
+# Those of the shell and of the tests, and the name of the commit in git's words, are not compared. (Git puts the
+# directory of its programs before PATH for each git below another, so git-agent is not started by git here.)
 note() {
 	mkdir -p "$HOME/bin"
 	{
 		printf '#!/bin/sh\n'
-		printf 'env | grep -vE "^(_|SHLVL|OLDPWD|PWD|GIT_AGENT_TEST_[A-Z_]*)=" | sed "s/^\\(GIT_REFLOG_ACTION=[a-z]*\\|GITHEAD_\\).*/\\1/" |\n'
-		printf '\tsort >%s/seen/%s\n' "$HOME" "$1"
+		printf 'env | grep -vE "^(_|SHLVL|OLDPWD|PWD|GIT_AGENT_TEST_[A-Z_]*)=" |\n'
+		printf '\tsed "s/^\\(GIT_REFLOG_ACTION=[a-z]*\\|GITHEAD_\\).*/\\1/" | sort >%s/seen/%s\n' "$HOME" "$1"
 	} >"$HOME/bin/$1"
 	chmod +x "$HOME/bin/$1"
 }
@@ -63,24 +63,16 @@ merged() {
 	keep agent
 }
 
-test_expect_success 'hooks of a merge, in the main working tree' '
+test_expect_success 'hooks of a merge see the environment of git' '
 	make_repo main &&
 	session s &&
 	merged &&
 	same pre-merge-commit prepare-commit-msg commit-msg post-merge reference-transaction &&
-	! grep -E "^GIT_(DIR|WORK_TREE|OBJECT_DIRECTORY|CONFIG_(PARAMETERS|COUNT)|TERMINAL|NO_|AGENT)" "$HOME/by-agent/post-merge"
+	none="DIR|WORK_TREE|OBJECT_DIRECTORY|CONFIG_(PARAMETERS|COUNT)|TERMINAL|NO_|AGENT" &&
+	! grep -E "^GIT_($none)" "$HOME/by-agent/post-merge"
 '
 
-test_expect_success 'and in a linked one' '
-	make_repo first &&
-	git worktree add -q ../linked &&
-	cd ../linked &&
-	session s &&
-	merged &&
-	same pre-merge-commit prepare-commit-msg commit-msg post-merge reference-transaction
-'
-
-test_expect_success 'a hook of a push' '
+test_expect_success 'a hook of a push sees the environment of git' '
 	make_repo push &&
 	git init -q --bare ../remote.git &&
 	git remote add origin ../remote.git &&
@@ -94,7 +86,7 @@ test_expect_success 'a hook of a push' '
 	same pre-push
 '
 
-test_expect_success 'an editor and a program that signs' '
+test_expect_success 'an editor and a program that signs see the environment of git' '
 	make_repo edit &&
 	note editor &&
 	note gpg &&
@@ -112,7 +104,7 @@ test_expect_success 'an editor and a program that signs' '
 	same editor gpg
 '
 
-test_expect_success 'a filter that writes a file: of a checkout, and where a session starts' '
+test_expect_success 'a filter that writes a file sees the environment of git, also when a session starts' '
 	make_repo filter &&
 	note smudge &&
 	echo cat >>../bin/smudge &&
@@ -130,7 +122,7 @@ test_expect_success 'a filter that writes a file: of a checkout, and where a ses
 	same smudge
 '
 
-test_expect_success 'a filter of uncommitted work, where a session starts' '
+test_expect_success 'a filter of uncommitted changes sees the environment of git when a session starts' '
 	make_repo clean &&
 	note clean &&
 	echo cat >>../bin/clean &&
@@ -150,7 +142,7 @@ test_expect_success 'a filter of uncommitted work, where a session starts' '
 	same clean
 '
 
-test_expect_success TTY 'a pager' '
+test_expect_success TTY 'a pager sees the environment of git' '
 	make_repo pager &&
 	note pager &&
 	echo "cat >/dev/null" >>../bin/pager &&
@@ -174,7 +166,7 @@ scratch() {
 	chmod +x "$1"
 }
 
-test_expect_success 'a hook, or a filter, that makes a repository of its own makes it there' '
+test_expect_success 'a repository that a hook or a filter creates is created where they say' '
 	git init -q own &&
 	cd own &&
 	for hook in pre-merge-commit post-merge pre-push; do scratch .git/hooks/$hook; done &&

@@ -14,8 +14,7 @@ test_expect_success 'the three streams are kept apart' '
 		cat /etc/passwd
 	} >want &&
 	test_cmp want out &&
-	echo err >want &&
-	test_cmp want err
+	test_prints err cat err
 '
 
 test_expect_success 'the exit status is the status of the command' '
@@ -26,7 +25,7 @@ test_expect_success 'the exit status is the status of the command' '
 	test_expect_code 143 $runctl session $box sh -c "kill -TERM \$\$"
 '
 
-test_expect_success 'a command that is not there is named' '
+test_expect_success 'a command that does not exist is named' '
 	test_expect_code 125 $runctl session $box no-such-command 2>err &&
 	grep "cannot run .no-such-command. in the sandbox: No such file" err &&
 	test_expect_code 125 $runctl session $box /etc/passwd 2>err &&
@@ -41,7 +40,7 @@ test_expect_success 'a command without #! line is a shell script' '
 	test_prints "ran with arg" $runctl session $box ./script arg
 '
 
-test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and nothing of ours' '
+test_expect_success 'a command has descriptors 0, 1 and 2, each a pipe, and none of its caller' '
 	$runctl exec $box sh -c "ls /proc/self/fd | tr \"\\n\" \" \"" >out 7</etc/passwd &&
 	echo "0 1 2 3 " >want &&
 	tr -d "\\n" <out | grep -x "0 1 2 3 " &&
@@ -59,18 +58,18 @@ test_expect_success 'signals are at their defaults in a command' '
 	[ "$(grep -c "0000000000000000" out)" = 2 ]
 '
 
-test_expect_success 'keys of the caller are out of reach' '
+test_expect_success 'a command cannot read the keys of the caller' '
 	test_prints 0 $runctl exec $box sh -c "wc -c </proc/keys"
 '
 
-test_expect_success 'nothing of our environment is inside, not even with pid 1' '
+test_expect_success 'nothing of the environment of the caller is inside, not even with pid 1' '
 	GIT_AGENT_TEST_MARK=tell-tale $runctl exec $box sh -c \
 		"env; cat /proc/*/environ | tr \"\\0\" \"\\n\"; true" >out 2>err &&
 	grep "^HOME=/home/user" out &&
 	! grep tell-tale out
 '
 
-test_expect_success 'pid 1 keeps its descriptors, memory and root to itself and cannot be killed' '
+test_expect_success 'pid 1 cannot be killed, and its descriptors, memory and root not read' '
 	$runctl exec $box sh -c "
 		kill -KILL 1; kill -TERM 1
 		for f in environ mem maps root/ cwd/ fd/0 fd/7 ns/pid; do
@@ -78,16 +77,15 @@ test_expect_success 'pid 1 keeps its descriptors, memory and root to itself and 
 			readlink /proc/1/\$f && echo resolvable: \$f
 		done
 		echo alive" >out 2>err &&
-	echo alive >want &&
-	test_cmp want out
+	test_prints alive cat out
 '
 
-test_expect_success 'no core file and no core helper' '
+test_expect_success 'a command writes no core file' '
 	$runctl exec $box sh -c "grep -i core /proc/self/limits" >out &&
 	grep "core file size  *1  *1 " out
 '
 
-test_expect_success 'large input and output, byte for byte' '
+test_expect_success 'large input and output pass byte for byte' '
 	head -c 5000000 /dev/urandom >big &&
 	$runctl session $box cat <big >out &&
 	cmp big out &&
@@ -96,14 +94,7 @@ test_expect_success 'large input and output, byte for byte' '
 	cmp big out
 '
 
-test_expect_success 'output is appended where the shell appends' '
-	echo first >log &&
-	$runctl session $box echo second >>log &&
-	printf "first\nsecond\n" >want &&
-	test_cmp want log
-'
-
-test_expect_success 'closed and empty descriptors' '
+test_expect_success 'a command runs with closed and empty descriptors' '
 	$runctl session $box cat </dev/null &&
 	$runctl session $box cat <&- &&
 	$runctl session $box sh -c "echo lost; echo kept >&2" >&- 2>err &&
@@ -112,21 +103,20 @@ test_expect_success 'closed and empty descriptors' '
 	grep kept out
 '
 
-test_expect_success 'a reader that goes away ends the command as it would a plain one' '
+test_expect_success 'a reader that goes away ends the command by SIGPIPE' '
 	{
 		timeout 180 $runctl session $box yes
 		echo $? >rc
 	} | head -n 1 >out &&
-	echo y >want &&
-	test_cmp want out &&
+	test_prints y cat out &&
 	[ "$(cat rc)" = 141 ]
 '
 
-test_expect_success 'input nobody reads does not hold a session' '
+test_expect_success 'input that nobody reads does not keep a session from ending' '
 	yes | timeout 180 $runctl session $box true
 '
 
-test_expect_success 'what a command leaves running is not waited for, and ends' '
+test_expect_success 'processes that a command leaves running are ended, and not waited for' '
 	timeout 180 $runctl session $box sh -c "sleep 1000 & echo done" >out &&
 	grep done out &&
 	test_expect_code 4 timeout 180 $runctl session $box sh -c "
@@ -143,8 +133,7 @@ test_expect_success 'all output of a command arrives, however slow its reader is
 		sleep 0.5
 		tail -n 1
 	} >out &&
-	echo 50000 >want &&
-	test_cmp want out
+	test_prints 50000 cat out
 '
 
 for sig in INT TERM QUIT HUP; do
@@ -163,26 +152,26 @@ for sig in INT TERM QUIT HUP; do
 	'
 done
 
-test_expect_success 'an ignored SIGHUP stays ignored' '
+test_expect_success 'a SIGHUP that the caller ignores is not handed on' '
 	rm -f out &&
+	mkfifo go &&
 	{
 		(
 			trap "" HUP
-			exec $runctl session $box sh -c "
-		echo ready
-		sleep 1
-		echo end"
-
+			exec $runctl session $box sh -c "echo ready; read x; echo end-\$x" <go
 		) >out &
 	} &&
 	pid=$! &&
+	exec 9>go &&
 	test_wait_for "grep -q ready out" &&
 	kill -HUP $pid &&
+	echo x >&9 &&
+	exec 9>&- &&
 	wait $pid &&
-	grep end out
+	grep end-x out
 '
 
-test_expect_success 'a limit on output and on time' '
+test_expect_success 'output and time can be limited' '
 	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err &&
 	grep "wrote more than the 1000 bytes it may" err &&
 	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out &&
@@ -193,7 +182,7 @@ test_expect_success 'a limit on output and on time' '
 	[ "$(wc -c <err)" -lt 66000 ]
 '
 
-test_expect_success 'arguments and environment beyond what a pipe holds' '
+test_expect_success 'arguments can be longer than what a pipe holds' '
 	long=$(head -c 120000 /dev/zero | tr "\\0" x) &&
 	$runctl exec $box sh -c "printf %s \$1 | wc -c" sh $long >out &&
 	grep 120000 out
@@ -205,7 +194,7 @@ in_pidns() {
 		sh -c "true & wait; test ! -e /proc/2 && $1"
 }
 
-test_expect_success 'in another pid namespace' '
+test_expect_success 'a sandbox starts in another pid namespace' '
 	test_prints "/proc/1\n/proc/2" in_pidns "$runctl session $box ls -d /proc/1 /proc/2"
 '
 
@@ -220,7 +209,7 @@ test_expect_success ROOT 'in another pid namespace no mount is tied to one outsi
 	! grep -E "shared:|master:" ../out
 '
 
-test_expect_success ROOT 'in one whose /proc is not whole: said, with the remedy' '
+test_expect_success ROOT 'where /proc is not complete the start fails with a hint' '
 	test_expect_code 125 in_pidns "mount -t tmpfs none /proc/fs && exec $runctl session $box true" 2>err &&
 	grep "cannot mount a /proc: Operation not permitted" err &&
 	grep "hint: .*systempaths=unconfined" err
@@ -231,7 +220,7 @@ test_expect_success 'a sandbox is alive until it is finished' '
 	test_prints "alive\ngone" sed 1d out
 '
 
-test_expect_success 'why bubblewrap gave up is said' '
+test_expect_success 'an error of bubblewrap is shown' '
 	mkdir bin &&
 	cp $TEST_BUILDDIR/git-agent-stage bin/ &&
 	printf "#!/no/such/program\n" >bin/git-agent-init &&
@@ -243,20 +232,24 @@ test_expect_success 'why bubblewrap gave up is said' '
 	grep "cannot run .*git-agent-stage.: No such file" err
 '
 
-test_expect_success 'a stage that says more than is kept of it: what is behind that is read, and not waited for' '
+test_expect_success 'a stage that says more than is kept is read to its end' '
 	mkdir much &&
 	ln -s "$TEST_BUILDDIR/git-agent-init" much/ &&
-	printf "%s\n" "#!/bin/sh" "yes loose | head -n 900000 | sed \"n; s/.*/22/; n; s/.*/home\\/x/\" | tr \"\\n\" \"\\0\" >&4" "exec $TEST_BUILDDIR/git-agent-stage \"\$@\"" >much/git-agent-stage &&
+	cat >much/git-agent-stage <<-EOF &&
+	#!/bin/sh
+	yes loose | head -n 900000 | sed "n; s/.*/22/; n; s/.*/home\/x/" | tr "\n" "\0" >&4
+	exec $TEST_BUILDDIR/git-agent-stage "\$@"
+	EOF
 	chmod +x much/git-agent-stage &&
 	TEST_BUILDDIR=$PWD/much $runctl session $box echo up >out &&
 	grep -x up out
 '
 
-test_expect_success 'the end of the socket is seen whatever was done to the process that leads a terminal session' '
+test_expect_success 'the end of a session is seen whatever was done to the leader of its terminal' '
 	test_prints gone $runctl leader $box
 '
 
-test_expect_success 'a command that is not started is given up' '
+test_expect_success 'a command that is never started fails' '
 	test_expect_code 128 $runctl deaf $box true 2>err </dev/null &&
 	grep "the command is not started in the sandbox" err
 '

@@ -13,7 +13,7 @@ shell='bash --norc --noprofile -i'
 prompt="PS1=out''put'> '\\r"
 wait_int='trap "echo got-int; exit 5" INT; echo ready; while :; do sleep 0.1; done'
 
-test_expect_success 'output, exit status, modes restored' '
+test_expect_success 'output and exit status pass, and modes are restored' '
 	$pty expect=hello exit=7 mode=cooked -- $run sh -c "sleep 0.2; echo hello; exit 7"
 '
 
@@ -22,7 +22,7 @@ test_expect_success 'Ctrl-C reaches the command' '
 		$run sh -c "$wait_int"
 '
 
-test_expect_success 'it is the foreground of a terminal of its own' '
+test_expect_success 'a command is in the foreground of a terminal of its own' '
 	$pty expect="1 1 1 same" exit=0 -- $run bash -c "
 		[ -t 0 ] && a=1; [ -t 1 ] && b=1; : </dev/tty && c=1
 		read -r pid comm state ppid pgrp session tty tpgid rest </proc/\$\$/stat
@@ -44,21 +44,16 @@ test_expect_success SCRIPT 'a program that makes terminals itself works inside' 
 '
 
 test_lazy_prereq TMUX 'tmux -V'
-test_expect_success TMUX 'tmux' '
+test_expect_success TMUX 'tmux works inside' '
 	$pty resize=24x80 expect=in-tmux send="\x04" exit=0 mode=cooked -- \
 		$run tmux -f /dev/null new-session "echo in-tmux; cat"
 '
 
-test_expect_success 'the size of the window, at start and when it changes' '
+test_expect_success 'a command sees the size of the window, and its changes' '
 	$pty expect=ready resize=50x132 expect="now 50 132" exit=0 -- $run bash -c "
 		stty size | grep \"24 80\" || exit 9
 		trap \"echo now \\\$(stty size); exit 0\" WINCH
 		echo ready; while :; do sleep 0.1; done"
-'
-
-test_expect_success 'full screen' '
-	$pty expect="\\e[?1049h" expect="\\e[?1049l" exit=0 -- \
-		$run sh -c "tput smcup; tput cup 3 4; echo text; tput rmcup"
 '
 
 test_expect_success 'Ctrl-Z stops the job under a shell and fg continues it' '
@@ -70,7 +65,7 @@ test_expect_success 'Ctrl-Z stops the job under a shell and fg continues it' '
 		send="echo status=\$?\\r" expect=status=4 send="exit 0\\r" exit=0 -- $shell
 '
 
-test_expect_success 'the whole job stops, not only ourselves' '
+test_expect_success 'Ctrl-Z stops the whole job' '
 	$pty send="$prompt" expect="output> " send="sh -c \"$run cat; echo af\"ter\\r" \
 		sleep=500 send="abc\\r" expect=abc send="\\x1a" expect=Stopped expect="output> " \
 		send="fg\\r" sleep=300 send="word\\r" expect=word send="\\x04" expect=after \
@@ -82,7 +77,7 @@ test_expect_success 'without a shell to continue it Ctrl-Z does not hang the ses
 		$run sh -c "echo ready; read a; echo got-\$a"
 '
 
-test_expect_success 'jobs of a shell inside' '
+test_expect_success 'a shell inside has job control' '
 	$pty expect="in\$ " send="sleep 100\\r" sleep=300 send="\\x1a" expect=Stopped \
 		send="fg\\r" sleep=300 send="\\x03" send="echo st=\$?\\r" expect=st=130 \
 		send="exit 3\\r" exit=3 -- $run bash --norc --noprofile
@@ -110,7 +105,7 @@ test_expect_success 'RS-02: SIGTERM and SIGHUP to us end the command and restore
 '
 
 # nothing that a sanitizer would have to tell of
-test_expect_success 'a signal that ends us restores the terminal' '
+test_expect_success 'a signal that ends git-agent restores the terminal' '
 	for sig in SEGV ABRT USR1; do
 		ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0 \
 			$pty expect=ready mode=raw signal=$sig mode=cooked -- \
@@ -125,11 +120,7 @@ test_expect_success 'all output arrives, whatever else writes' '
 		$run sh -c "(while :; do echo noise; done) & sleep 0.2; echo THE-END"
 '
 
-test_expect_success 'a command that cannot be executed leaves the terminal alone' '
-	$pty expect="cannot run" expect=no-such exit=125 mode=cooked -- $run no-such
-'
-
-test_expect_success 'a killed leader or one that is stopped ends or changes nothing' '
+test_expect_success 'a session ends when its leader is killed, and goes on when it is stopped' '
 	$pty expect=ready send="\n" exit=137 mode=cooked -- \
 		$run sh -c "echo ready; read x; kill -KILL \$PPID; sleep 1000" &&
 	$pty expect=ready send="\n" exit=3 -- $run sh -c "
@@ -148,7 +139,7 @@ inside() {
 }
 inside attack 'a\033]52;c;eHh4\007b\033[21tc\033P$qm\033\\d\033]1337;File=:eA==\007e\005f'
 inside attack2 'g\033_Gt=f;L2V0Yw==\033\\h\033]50;?\007i\033]777;notify;x\007j\033]9;x\007k\033[5il\0332331337n'
-inside used '\033[?2004h\033[38;2;1;2;3m\033]0;title\007\033]8;;http://x\033\\\033[>1u\033P0q~\033\\\033]11;?\007\033[c\342\233\233>'
+inside used '\033[?2004h\033[38;2;1;2;3m\033]0;title\007\033]8;;u:\033\\\033[>1u\033P0q~\033\\\033]11;?\007\033[c\342\233\233>'
 inside modes '\033[?1049h\033[?1000h\033[?1006h\033[?2004h\033[?25l\033[>1u\033[31mshown\033]2;unfinished'
 inside bytes 'a\033]52;c;eHh4\007b\033[21t\005\233'
 cat >"$box/upper/killed" <<'END'
@@ -174,7 +165,7 @@ echo END
 END
 undone='\e\\\e[<1u\e[?1000l\e[?1006l\e[?2004l\e[?25h\e[?1049l\e[m'
 
-test_expect_success 'TT-03: what reads back or reaches beyond the window is dropped' '
+test_expect_success 'TT-03: sequences that make the terminal answer or reach beyond the window are dropped' '
 	$pty expect=ready send="\n" expect=abcdef expect=ghijkl exit=0 mode=cooked -- \
 		$run sh -c "echo ready; read a; cat attack attack2" >out &&
 	! grep -e eHh4 -e notify -e File= out &&
@@ -182,9 +173,9 @@ test_expect_success 'TT-03: what reads back or reaches beyond the window is drop
 		$unfiltered sh -c "echo ready; read a; cat attack attack2"
 '
 
-test_expect_success 'TT-03: what full-screen programs use passes as it is' '
+test_expect_success 'TT-03: sequences that full-screen programs use pass' '
 	$pty expect=ready send="\n" \
-		expect="\e[?2004h\e[38;2;1;2;3m\e]0;title\x07\e]8;;http://x\e\\\\\e[>1u\eP0q~\e\\\\\e]11;?\x07\e[c\xe2\x9b\x9b>" \
+		expect="\e[?2004h\e[38;2;1;2;3m\e]0;title\x07\e]8;;u:\e\\\\\e[>1u\eP0q~\e\\\\\e]11;?\x07\e[c\xe2\x9b\x9b>" \
 		exit=0 -- $run sh -c "echo ready; read a; cat used"
 '
 
@@ -195,7 +186,7 @@ test_expect_success 'a command killed on the alternate screen leaves the termina
 	$pty expect=unfinished mode=raw signal=ABRT expect="$undone" mode=cooked -- $run sh killed
 '
 
-test_expect_success 'what a command switched off itself is left alone' '
+test_expect_success 'modes that a command restored itself are left alone' '
 	$pty exit=0 -- $run sh -c "
 		tput smcup
 		tput civis
@@ -205,13 +196,13 @@ test_expect_success 'what a command switched off itself is left alone' '
 	[ "$(tail -c 4 out)" = last ]
 '
 
-test_expect_success 'TT-03: output that goes to a terminal is filtered when input does not come from there' '
+test_expect_success 'TT-03: output to a terminal is filtered when input does not come from it' '
 	$pty expect=err:ab expect=out:ab exit=0 -- \
 		sh -c "echo | $run sh -c \"printf err: >&2; cat bytes >&2; printf out:; cat bytes\"" >out &&
 	! grep eHh4 out
 '
 
-test_expect_success '--terminal-filter of git agent start' '
+test_expect_success 'git agent start and resume have --terminal-filter' '
 	git init -q r &&
 	cd r &&
 	git commit -q --allow-empty -m base &&
@@ -223,7 +214,8 @@ test_expect_success '--terminal-filter of git agent start' '
 	done &&
 	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent start -q --terminal-filter off -- cat text &&
 	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off start -q -- cat text &&
-	$pty expect=ab exit=0 -- git agent -c terminal_filter=off start -q --terminal-filter=on --name on -- cat text >../out &&
+	$pty expect=ab exit=0 -- git agent -c terminal_filter=off start -q --terminal-filter=on --name on -- cat \
+		text >../out &&
 	! grep eHh4 ../out &&
 	$pty expect="a\e]52;c;eHh4\x07b" exit=0 -- git agent -c terminal_filter=off resume -q on &&
 	$pty expect=ab exit=0 -- git agent resume -q on >../out &&
@@ -241,7 +233,7 @@ test_expect_success 'a pipe gets every byte' '
 	test_cmp "$box/upper/bytes" err
 '
 
-test_expect_success 'TT-01 TT-02: nothing types into the terminal' '
+test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '
 	$pty expect=EPERM,EPERM,EPERM,EPERM expect=later exit=0 mode=cooked -- sh -c "
 		$run python3 typing
 		echo later" >out &&
@@ -249,7 +241,7 @@ test_expect_success 'TT-01 TT-02: nothing types into the terminal' '
 '
 
 # Whatever it asks, the answer is its own, and nothing is asked by us while it runs or after.
-test_expect_success 'TT-06: what an agent asks in our name it is told itself, and nothing comes of it' '
+test_expect_success 'TT-06: a question in the name of git-agent is answered to the agent, with no effect' '
 	git init -q asks &&
 	cd asks &&
 	git commit -q --allow-empty -m base &&
@@ -261,13 +253,14 @@ test_expect_success 'TT-06: what an agent asks in our name it is told itself, an
 		echo told \$a
 		echo y >Makefile" >../out &&
 	for s in a b; do
-		git agent review --json $s |
-			python3 -c "import json, sys; f = json.load(sys.stdin)[\"flags\"]; assert f and all(x[\"verdict\"] == \"open\" for x in f), f" ||
-			exit 1
+		git agent review --json $s | python3 -c "
+import json, sys
+flags = json.load(sys.stdin)[\"flags\"]
+assert flags and all(f[\"verdict\"] == \"open\" for f in flags), flags" || return 1
 	done
 '
 
-test_expect_success 'TT-07: signals to all that can be reached end nobody outside' '
+test_expect_success 'TT-07: signals to all processes end none outside' '
 	$pty expect=gone exit=0 mode=cooked -- sh -c "
 		$run sh -c \"kill -KILL 0\"
 		$run sh -c \"kill -KILL -1\"
@@ -275,19 +268,11 @@ test_expect_success 'TT-07: signals to all that can be reached end nobody outsid
 		echo gone"
 '
 
-test_expect_success 'TT-08: what never ends costs nothing' '
+test_expect_success 'TT-08: a sequence that never ends takes no memory' '
 	$pty within=100 expect=THE-END exit=0 -- $run sh flood >out &&
 	[ $(wc -c <out) -lt 1000 ]
 '
 
 test_lazy_prereq VIM 'vim --version && tmux -V'
-test_expect_success VIM 'vim in tmux' '
-	$pty expect="~" send=":!echo in-sh\"\"ell\r" expect=in-shell send="\r" \
-		send="iwritten\e:wq\r" exit=0 mode=cooked -- \
-		$run tmux -f /dev/null new-session "vim -u NONE -N file" >out &&
-	echo written >want &&
-	test_cmp want "$box/upper/file" &&
-	grep 1049h out
-'
 
 test_done

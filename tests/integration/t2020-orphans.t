@@ -38,34 +38,32 @@ trials() {
 	[ $seen -gt 0 ]
 }
 
-test_expect_success 'RS-01: killed while it comes up' '
-	trials 100 20 "$runctl session $box ./linger 1000"
+test_expect_success 'RS-01: a supervisor that is killed while the sandbox starts takes it along' '
+	trials 40 20 "$runctl session $box ./linger 1000"
 '
-test_expect_success 'around the start of the command' '
-	trials 40 80 "$runctl session $box ./linger 1000"
+test_expect_success 'so does one that is killed around the start of the command' '
+	trials 20 80 "$runctl session $box ./linger 1000"
 '
 
-test_expect_success 'while a session is made' '
+test_expect_success 'git agent start that is killed leaves no process' '
 	cp "$TEST_BUILDDIR/git-agent" "$TEST_BUILDDIR/git-agent-main" "$TRASH/bin" &&
 	git init -q repo &&
 	(
 		cd repo &&
 		git commit -q --allow-empty -m 1 &&
 		PATH=$TRASH/bin:$PATH &&
-		trials 100 20 "git-agent start -q -- sleep 1000" &&
-		trials 40 80 "git-agent start -q -- sleep 1000"
-
+		trials 40 20 "git-agent start -q -- sleep 1000" &&
+		trials 20 80 "git-agent start -q -- sleep 1000"
 	)
 '
 
-test_expect_success 'a start that fails leaves nothing, wherever it was begun' '
+test_expect_success 'a start that fails leaves no process, wherever it was begun' '
 	git init -q none &&
 	(
 		cd none &&
 		PATH=$TRASH/bin:$PATH &&
 		test_expect_code 125 git-agent start true 2>err &&
 		grep "no commit yet" err
-
 	) &&
 	git init -q away &&
 	(
@@ -73,13 +71,13 @@ test_expect_success 'a start that fails leaves nothing, wherever it was begun' '
 		git commit -q --allow-empty -m 1 &&
 		mkdir "$HOME/tree" &&
 		git config core.worktree "$HOME/tree" &&
-		test_prints "$HOME/tree" PATH=$TRASH/bin:$PATH git-agent start -q -- pwd
-
+		PATH=$TRASH/bin:$PATH &&
+		test_prints "$HOME/tree" git-agent start -q -- pwd
 	) &&
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'what git-agent did not tell the stage git-agent-main tells another' '
+test_expect_success 'git-agent-main tells a stage what git-agent did not tell it' '
 	cd repo &&
 	PATH=$TRASH/bin:$PATH &&
 	for how in fail kill; do
@@ -91,7 +89,7 @@ test_expect_success 'what git-agent did not tell the stage git-agent-main tells 
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'while a command runs, with processes of its own' '
+test_expect_success 'a supervisor that is killed takes a command with processes of its own along' '
 	{
 		$runctl session $box sh -c "
 		setsid ./linger 1000 &
@@ -107,7 +105,7 @@ test_expect_success 'while a command runs, with processes of its own' '
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'PS-07: a session that ended leaves nothing' '
+test_expect_success 'PS-07: a session that ended leaves no process' '
 	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & exit 0" &&
 	! left
 '

@@ -17,7 +17,7 @@ repo() {
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 
-test_expect_success 'a command beside the agent: its files, its processes, its environment; input, output, status' '
+test_expect_success 'a command runs beside the agent, with its files, processes and environment' '
 	repo r &&
 	KEY=value git agent start -qd -n s -- sh -c "
 		echo mine >f
@@ -32,21 +32,20 @@ test_expect_success 'a command beside the agent: its files, its processes, its e
 		exit 4" <<-\EOF >../out 2>../err &&
 		from us
 		EOF
-	printf "mine\nfrom us\n1\ns $HOME\n" >../want &&
-	test_cmp ../want ../out &&
-	echo err >../want &&
-	test_cmp ../want ../err &&
+	test_prints "mine\nfrom us\n1\ns $HOME" cat ../out &&
+	test_prints err cat ../err &&
 	test "$(running s "run[\"shells\"]")" = 0
 '
 
-test_expect_success 'directories can be renamed, in as many as there are at once, where the session has that' '
+test_expect_success 'directories can be renamed by a command where the session can' '
 	cd r &&
 	git agent start -qd -n moves -- sh -c "$hold" &&
 	git agent shell moves -- sh -c "
 		mv sub moved &&
 		python3 -c \"import os; os.rename(\\\"moved\\\", \\\"sub2\\\")\"" &&
 	git agent shell moves -- test -e sub2/b &&
-	$pty expect="it is done" exit=0 -- git agent shell moves -- python3 -c "import os; os.rename(\"sub2\", \"sub\"); print(\"it is\", \"done\")" &&
+	$pty expect="it is done" exit=0 -- git agent shell moves -- python3 -c \
+		"import os; os.rename(\"sub2\", \"sub\"); print(\"it is\", \"done\")" &&
 	for i in $(seq 1 40); do
 		git agent shell moves -- sh -c "
 		sleep 1000 >/dev/null 2>&1 </dev/null &
@@ -64,37 +63,41 @@ test_expect_success 'directories can be renamed, in as many as there are at once
 	git agent stop -qf fixed
 '
 
-test_expect_success 'where the user stands, and what it does is captured with the rest' '
+test_expect_success 'a command runs in the current directory, and what it does is captured' '
 	cd r/sub &&
 	git agent shell s -- sh -c "
 		pwd
 		echo new >c" >../../out &&
-	echo "$HOME/r/sub" >../../want &&
-	test_cmp ../../want ../../out &&
+	test_prints "$HOME/r/sub" cat ../../out &&
 	git agent diff s | grep "^+new" &&
 	test ! -e c
 '
 
-test_expect_success 'on a terminal: a shell of its own pty, Ctrl-C, Ctrl-Z and fg inside, size' '
+test_expect_success 'a shell has a terminal of its own, with job control and size' '
 	cd r &&
-	$pty resize=30x90 expect=" " send="PS1=out\"\"put\"> \" \r" expect="output> " send="tty; stty size\r" expect=/dev/pts/1 expect="30 90" resize=31x91 send="stty size\r" expect="31 91" \
-		send="sleep 1000\r" sleep=300 send="\x1a" expect=Stopped send="fg\r" sleep=300 send="\x03" send="echo st=\$?\r" expect=st=130 \
+	$pty resize=30x90 expect=" " send="PS1=out\"\"put\"> \" \r" expect="output> " send="tty; stty size\r" \
+		expect=/dev/pts/1 expect="30 90" resize=31x91 send="stty size\r" expect="31 91" \
+		send="sleep 1000\r" sleep=300 send="\x1a" expect=Stopped send="fg\r" sleep=300 send="\x03" \
+			send="echo st=\$?\r" expect=st=130 \
 		send="exit 3\r" exit=3 mode=cooked -- git agent shell s
 '
 
-test_expect_success 'Ctrl-Z of a command in it stops us before our shell' '
+test_expect_success 'Ctrl-Z stops git agent shell before the shell of the user' '
 	cd r &&
-	$pty send="PS1=out\"\"put\"> \" \r" expect="output> " send="git agent shell s -- sh -c \"echo rea\\\"\\\"dy; read a; echo got-\\\\\\\$a; exit 4\"\r" expect=ready mode=raw send="\x1a" expect=Stopped expect="output> " \
-		send="fg\r" mode=raw send="word\r" expect=got-word expect="output> " send="echo status=\$?\r" expect=status=4 send="exit 0\r" exit=0 -- bash --norc --noprofile -i
+	$pty send="PS1=out\"\"put\"> \" \r" expect="output> " \
+		send="git agent shell s -- sh -c \"echo rea\\\"\\\"dy; read a; echo got-\\\\\\\$a; exit 4\"\r" \
+		expect=ready mode=raw send="\x1a" expect=Stopped expect="output> " \
+		send="fg\r" mode=raw send="word\r" expect=got-word expect="output> " send="echo status=\$?\r" \
+			expect=status=4 send="exit 0\r" exit=0 -- bash --norc --noprofile -i
 '
 
-test_expect_success 'a terminal of the user'\''s has its TERM' '
+test_expect_success 'a shell on a terminal has the TERM of the user' '
 	cd r &&
 	TERM=xterm-direct $pty expect=term-xterm-direct exit=0 -- git agent shell s -- sh -c "echo term-\$TERM" &&
 	test "$(git agent shell s -- sh -c "echo \$TERM")" = dumb
 '
 
-test_expect_success 'hanging up, or killing us, ends the command and nothing else' '
+test_expect_success 'a hang-up ends the command and nothing else' '
 	cd r &&
 	$pty expect=ready close exit=129 -- git agent shell s -- sh -c "
 		echo ready
@@ -114,7 +117,7 @@ test_expect_success 'hanging up, or killing us, ends the command and nothing els
 	git agent list | grep "^s .*running"
 '
 
-test_expect_success 'one that ignores its hang-up is killed in time' '
+test_expect_success 'a command that ignores its hang-up is killed' '
 	cd r &&
 	{
 		git agent shell s -- sh -c "
@@ -129,7 +132,7 @@ test_expect_success 'one that ignores its hang-up is killed in time' '
 	test_wait_for "test \"\$(running s run[\\\"shells\\\"])\" = 0"
 '
 
-test_expect_success 'a command that is not there; too many at once' '
+test_expect_success 'a command that does not exist is refused, and one that is too many' '
 	cd r &&
 	test_expect_code 125 git agent shell s -- no-such 2>../err &&
 	grep "cannot run .no-such. in the sandbox" ../err &&
@@ -143,7 +146,7 @@ test_expect_success 'a command that is not there; too many at once' '
 	wait
 '
 
-test_expect_success 'the end of the session is the end of its shells' '
+test_expect_success 'the end of the session ends its shells' '
 	cd r &&
 	git agent start -qd -n ends -- sh -c "$hold" &&
 	{
@@ -158,7 +161,7 @@ test_expect_success 'the end of the session is the end of its shells' '
 	test_wait_for "! ours"
 '
 
-test_expect_success 'in a session on a terminal or a pipe as well' '
+test_expect_success 'a command can run in a session that reads a pipe' '
 	cd r &&
 	mkfifo ../in &&
 	{ git agent start -q -n piped -- sh -c "cat >got" <../in & } &&
@@ -171,7 +174,7 @@ test_expect_success 'in a session on a terminal or a pipe as well' '
 	wait $session
 '
 
-test_expect_success 'in one that has ended: its files, what is done now is captured with them' '
+test_expect_success 'a command in a session that has ended resumes it' '
 	cd r &&
 	git agent start -q -n done -- sh -c "
 		echo x >f
@@ -181,8 +184,7 @@ test_expect_success 'in one that has ended: its files, what is done now is captu
 		cat f kept
 		echo y >g
 		exit 6" >../out 2>../err &&
-	printf "x\nhidden\n" >../want &&
-	test_cmp ../want ../out &&
+	test_prints "x\nhidden" cat ../out &&
 	grep "has ended: it is resumed for this command" ../err &&
 	test "$(git show agent/done:g)" = y &&
 	test "$(git show agent/done:f)" = x &&
@@ -190,12 +192,11 @@ test_expect_success 'in one that has ended: its files, what is done now is captu
 	$pty expect=" " send="cat g\r" expect=y send="exit\r" exit=0 -- git agent shell -q done
 '
 
-test_expect_success 'only what is asked for crosses: no descriptor of ours is in it' '
+test_expect_success 'a command has no descriptor of its caller' '
 	cd r &&
 	git agent start -qd -n fds -- sh -c "$hold" &&
 	git agent shell fds -- sh -c "ls /proc/self/fd" 7</etc/passwd >../out &&
-	printf "0\n1\n2\n3\n" >../want &&
-	test_cmp ../want ../out &&
+	test_prints "0\n1\n2\n3" cat ../out &&
 	git agent shell fds -- sh -c "readlink /proc/self/fd/0" </etc/passwd >../out &&
 	grep "^pipe:" ../out &&
 	git agent stop -q fds
