@@ -145,38 +145,8 @@ test_expect_success 'when the commit of a submodule is rejected the work stays i
 	git agent drop r
 '
 
-test_expect_success 'what is accepted in a submodule after the capture moves its branch, and the user is told' '
-	make_super accepted lib &&
-	cd accepted &&
-	git agent start --name a -- sh -c "
-		echo k >$L/k
-		echo id >$L/.envrc" &&
-	git -C $L agent review --accept-all --critical a &&
-	git agent review --accept-all a &&
-	git agent land a 2>../err &&
-	grep "merge agent/a, then commit the submodule here" ../err &&
-	git -C $L merge -q agent/a &&
-	git commit -qam both &&
-	test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/a)" &&
-	test -z "$(git status --porcelain)"
-'
-
-test_expect_success 'work that was merged in the submodule first lands without a hint' '
-	make_super first lib &&
-	cd first &&
-	git agent start --name f -- sh -c "
-		echo k >$L/k
-		echo k >k" &&
-	git -C $L merge -q agent/f &&
-	git agent review --accept-all f &&
-	git agent land f 2>../err &&
-	! grep next ../err &&
-	test -z "$(git status --porcelain)" &&
-	test -e $L/k &&
-	git agent drop f
-'
-
 test_expect_success 'a submodule that the agent removed is removed from the index, and its working tree stays' '
+	make_super first lib &&
 	cd first &&
 	git agent start --name g -- sh -c "
 		git rm -q --cached $L
@@ -227,18 +197,6 @@ test_expect_success 'a damaged session in a submodule is named, and dropped ther
 	grep "git -C .*vendor/lib agent drop --force dmg" ../err &&
 	git -C $L agent drop --force dmg &&
 	git agent drop --force dmg
-'
-
-test_expect_success 'a branch in a submodule that is moved meanwhile can be renamed as the hint says' '
-	make_super moving lib &&
-	cd moving &&
-	while_running b "echo k >$L/k" \
-		"git -C $L update-ref refs/heads/agent/b \$(git -C $L commit-tree -m x HEAD^{tree})" &&
-	sed -n "s/^hint: rename it: \(git -C [^ ]* branch -m agent\/b\) NEW-NAME;.*/\1 mine/p" ../err >../cmd &&
-	test -s ../cmd &&
-	sh ../cmd &&
-	git agent capture b &&
-	git -C $L cat-file -e agent/b:k
 '
 
 test_expect_success 'a submodule that rm -rf emptied is left as it was, and that is said' '
@@ -377,34 +335,6 @@ test_expect_success 'submodules beyond the limit are not shown, and named' '
 	git agent show m >../out &&
 	test "$(grep -c "submodule s.*: there are too many" ../out)" = 2 &&
 	git -C s66 cat-file -e agent/m:k
-'
-
-test_expect_success 'submodules deeper than the limit are not shown' '
-	git init -q n0 &&
-	git -C n0 commit -q --allow-empty -m n &&
-	for i in 1 2 3 4 5 6 7 8 9 10; do
-		git init -q n$i &&
-		cp -r n$((i - 1)) n$i/s &&
-		git -C n$i add s 2>/dev/null &&
-		git -C n$i commit -qm n ||
-			return 1
-	done &&
-	cd n10 &&
-	git agent start --name n -- sh -c "
-		p=. n=0
-		while test -e \$p/s/.git; do
-			p=\$p/s n=\$((n + 1))
-			echo k >\$p/k
-		done
-		echo \$n >\$HOME/n" &&
-	test "$(cat "$HOME/aihome/n")" = 8 &&
-	p=. &&
-	for i in 1 2 3 4 5 6 7 8; do
-		test "$(git -C $p rev-parse agent/n:s)" = "$(git -C $p/s rev-parse agent/n)" ||
-			return 1
-		p=$p/s
-	done &&
-	git -C $p cat-file -e agent/n:k
 '
 
 test_expect_success 'ignored directories in submodules beyond the limit are left out, and counted' '

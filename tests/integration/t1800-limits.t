@@ -71,25 +71,7 @@ tree_limit() {
 }
 tree_limit depth 3 'mkdir -p 1/2/3; echo x >1/x; echo y >1/2/3/y' 1/2/3/y
 tree_limit file_size 20 'echo x >x; echo 1234567890123456789 >y' y
-tree_limit total_size 22 'echo x >x; echo 1234567890123456789 >y' y
 tree_limit entries 3 'echo x >x; echo y >y; echo z >z' z
-
-test_expect_success 'what a limit leaves out does not touch other files, deletions and commits' '
-	make_repo beside &&
-	set_limit file_size 5 &&
-	git agent start -q --name b -- sh -c "
-		echo c >c
-		git add c
-		git commit -qm c
-		rm a
-		echo 123456 >big
-		echo s >s" &&
-	test_prints "c\ns" git ls-tree -r --name-only agent/b &&
-	git log --format=%s agent/b | grep -x c &&
-	git agent show b | grep "left behind: big (limit, 1 file)" &&
-	captures_rest b file_size 7 &&
-	test_prints "big\nc\ns" git ls-tree -r --name-only agent/b
-'
 
 test_expect_success 'limits.capture.entries: files of commits that the walk does not reach are as committed' '
 	make_repo behind &&
@@ -348,20 +330,6 @@ test_expect_success 'limits.capture.read_time: a second capture that takes too l
 	test "$(git rev-parse agent/tk)" = $tip
 '
 
-test_expect_success 'limits.capture.read_time: without commits nothing is captured until it is raised' '
-	make_repo busy2 &&
-	set_limit read_time 1 &&
-	test_expect_code 128 git agent start -q --name b2 -- sh -c "$busy" 2>../err &&
-	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err &&
-	grep "^hint: raise limits.capture.read_time in $conf" ../err &&
-	git agent list 2>/dev/null | grep "^b2 .*interrupted" &&
-	git fsck --connectivity-only &&
-	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b2/upper)/.gitignore" &&
-	set_limit read_time 10m &&
-	git agent capture b2 &&
-	git cat-file -e agent/b2:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa2000
-'
-
 test_expect_success 'ignored files that are too many to be counted are counted when the limit is raised' '
 	make_repo count &&
 	echo "/ign/" >.gitignore &&
@@ -427,24 +395,6 @@ test_expect_success 'a limit that the file of the repository sets is raised by a
 	git agent -c limits.capture.file_size=100 capture l &&
 	test -z "$(limits_of l)" &&
 	git cat-file -e agent/l:big
-'
-
-test_expect_success 'an interrupted session is captured under the limits of that time' '
-	make_repo interrupted &&
-	set_limit file_size 3 &&
-	{
-		GIT_AGENT_FAULT=capture:tree:kill git agent start -q --name i -- sh -c "echo 12345 >big"
-		test $? = 137
-	} &&
-	set_limit file_size 4 &&
-	git agent capture i >../out 2>../err &&
-	grep "interrupted; capturing" ../err &&
-	test "$(limits_of i)" = limits.capture.file_size &&
-	test "$(git rev-list --count refs/agent/i/report)" = 1 &&
-	set_limit file_size 6 &&
-	git agent capture i &&
-	test -z "$(limits_of i)" &&
-	git cat-file -e agent/i:big
 '
 
 test_expect_success 'a session that was reviewed, is checked out or met no limit is not captured again' '
@@ -542,22 +492,6 @@ test_expect_success UNSANITIZED 'large files are read piece by piece, committed 
 	test "$kib" -lt 40000 &&
 	test "$(git cat-file -s agent/m:committed)" = 16777216 &&
 	test "$(git cat-file -s agent/m:left)" = 16777216
-'
-
-# A walk holds a descriptor for each level.
-test_expect_success 'the deepest directories that limits allow are captured' '
-	make_repo deepest &&
-	set_limit depth 512 &&
-	echo "import os
-for i in range(512):
-	os.mkdir(\"d\"); os.chdir(\"d\")
-open(\"f\", \"w\").write(\"deep\")
-os.mkdir(\"d\"); os.chdir(\"d\"); open(\"g\", \"w\").write(\"deeper\")" >../deep.py &&
-	cp ../deep.py "$HOME/aihome" &&
-	git agent start -q --name d -- sh -c "python3 \$HOME/deep.py" &&
-	test "$(limits_of d)" = limits.capture.depth &&
-	git ls-tree -r --name-only agent/d | grep "d/f\$" &&
-	! git ls-tree -r --name-only agent/d | grep "d/g\$"
 '
 
 test_done

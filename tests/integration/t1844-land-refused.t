@@ -54,21 +54,6 @@ becomes_blocked() {
 		refused 2 "$1" git agent land $how b || return 1
 	done
 }
-test_expect_success 'files in a directory that would become a file block a landing, tracked or not' '
-	make_repo becomes &&
-	session b "rm -r d; echo file >d" &&
-	echo y >d/untracked &&
-	becomes_blocked "d.* untracked files" &&
-	rm d/untracked &&
-	line d/h 3 edit &&
-	becomes_blocked d/h &&
-	git restore d/h &&
-	echo y >d/ignored.log &&
-	becomes_blocked d &&
-	rm d/ignored.log &&
-	git agent land b &&
-	test -f d
-'
 
 test_expect_success 'where more paths block than a line holds the rest are counted' '
 	make_repo many &&
@@ -84,16 +69,6 @@ test_expect_success 'names of files that block a landing are quoted' '
 	git agent review --accept-all n &&
 	touch "$name" &&
 	refused 2 "$untracked: .a .e\[31m.$" git agent land n
-'
-
-test_expect_success 'a touched file does not block a landing, nor one marked assume-unchanged that is not modified' '
-	make_repo touched &&
-	session t "line f 2 agent; line g 2 agent" &&
-	touch -d 2001-01-01 f &&
-	git update-index --assume-unchanged g &&
-	git agent land t &&
-	grep agent f &&
-	grep agent g
 '
 
 # ---- git's state -----------------------------------------------------------------------------------

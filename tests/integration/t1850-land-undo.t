@@ -51,26 +51,6 @@ test_expect_success 'an undo says which session it was, and where HEAD is' '
 	test_prints "True s" python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])"
 '
 
-test_expect_success 'modified, staged and untracked files elsewhere stay as they are' '
-	make_repo elsewhere &&
-	session e "line f 2 agent; echo new >new" &&
-	git agent land e &&
-	git agent land --undo e &&
-	line d/h 8 edit &&
-	line g 8 staged &&
-	git add g &&
-	line g 9 edit &&
-	echo u >untracked &&
-	echo x >x.log &&
-	for how in --merge --squash --rebase --ff-only; do
-		undoes git agent land $how e || return 1
-	done &&
-	git agent land e &&
-	line old 8 later &&
-	git agent land --undo e &&
-	test "$(sed -n 8p old)" = later
-'
-
 test_expect_success 'an untracked file is not overwritten by one that an undo would restore' '
 	make_repo comes &&
 	session c "rm old; rm -r d" &&
@@ -172,19 +152,6 @@ test_expect_success 'only the last landing of a working tree can be undone, once
 	git agent list | grep "^two .*captured" &&
 	refused 1 "there is no landing in this working tree" git agent land --undo &&
 	refused 1 "there is no landing to undo in this working tree" git agent land --undo one
-'
-
-test_expect_success 'after a landing that was refused the one before it can be undone' '
-	make_repo earlier &&
-	session one "line f 2 agent" &&
-	session two "line g 2 agent" &&
-	git agent land one &&
-	line g 2 mine &&
-	refused 2 "would be overwritten: g" git agent land two &&
-	git agent land --dry-run one &&
-	git agent land --undo 2>../err &&
-	grep "agent/one: landing undone" ../err &&
-	test "$(git status --porcelain)" = " M g"
 '
 
 test_expect_success 'each working tree has a last landing of its own' '

@@ -60,17 +60,6 @@ replaced() {
 replaced file 'a file' 'echo file >sub'
 replaced link 'a symlink' 'ln -s f sub'
 
-test_expect_success 'a submodule with files in a directory that would become a file blocks a landing' '
-	with_submodule above d/sub &&
-	accepted above "rm -r d; echo file >d" &&
-	fill d/sub &&
-	refused 2 "d" git agent land above &&
-	refused 2 "d" git agent land --rebase above &&
-	git submodule --quiet deinit -f d/sub &&
-	git agent land above &&
-	test -f d
-'
-
 test_expect_success 'a landing and its undo leave the files of a submodule that is deleted' '
 	with_submodule goes sub &&
 	accepted goes "rmdir sub" &&
@@ -150,6 +139,5 @@ half_way() {
 	"
 }
 half_way half-file 'echo file >sub'
-half_way half-dir 'git rm -q --cached sub; mkdir sub; echo x >sub/x'
 
 test_done

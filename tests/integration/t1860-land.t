@@ -78,17 +78,6 @@ test_expect_success 'a squash is one commit of the user, with the subjects of th
 	landed s
 '
 
-test_expect_success 'a squash lands whatever merge.ff says, with a message of the user as well' '
-	make_repo ff &&
-	for ff in only false; do
-		session ff-$ff "echo $ff >$ff" &&
-		git commit -q --allow-empty -m "beside $ff" &&
-		git -c merge.ff=$ff agent land --squash -m "words $ff" ff-$ff &&
-		test -e $ff &&
-		test "$(subject)" = "words $ff" || return 1
-	done
-'
-
 test_expect_success 'a squash cuts subjects that are too long, and counts those that are too many' '
 	make_repo long &&
 	session l "for i in \$(seq 90); do
@@ -115,20 +104,6 @@ test_expect_success '--ff-only fast-forwards, and is refused where that cannot b
 	hint "--merge g" &&
 	refused 2 "cannot fast-forward" git agent land --dry-run --ff-only g &&
 	git agent land g
-'
-
-test_expect_success 'a branch without a commit begins with those of the session, by --ff-only' '
-	make_repo born &&
-	session b "$two" &&
-	git switch -q --orphan empty &&
-	for how in --merge --squash --rebase; do
-		refused 2 "your branch has no commits yet" git agent land $how b &&
-		hint "git agent land --ff-only b" || return 1
-	done &&
-	git agent land --ff-only b &&
-	test "$(git rev-parse empty)" = "$(git rev-parse agent/b)" &&
-	test "$(cat rest)" = rest &&
-	landed b
 '
 
 test_expect_success 'a dry run changes nothing and says what would land' '

@@ -63,7 +63,6 @@ as_before() {
 	picture | test_cmp "$HOME/ready" -
 }
 before_git merge land:move --merge
-before_git rebase land:move --rebase
 before_git squashed land:squashed --squash commit-msg
 
 # after_git POINT HOW: killed when there is a commit
@@ -91,7 +90,6 @@ after_git() {
 	"
 }
 after_git land:moved --merge
-after_git land:moved --squash
 after_git land:brought --merge
 after_git land:recorded --merge
 
@@ -166,20 +164,6 @@ test_expect_success 'a landing killed while git writes files is rolled back, the
 	git show HEAD:new &&
 	git-agent land --undo &&
 	as_before
-'
-
-test_expect_success 'so is one where git merges for hooks, also if the rollback is killed' '
-	ready half-hook &&
-	slow half-hook &&
-	hook commit-msg true &&
-	picture >../ready &&
-	for how in --merge --squash; do
-		halfway land $how half-hook &&
-		killed land:index-restored land --abort &&
-		killed land:index-restored land --abort &&
-		git-agent land --abort &&
-		as_before || return 1
-	done
 '
 
 test_expect_success 'an undo killed while git writes files is rolled back, and can be repeated' '

@@ -48,31 +48,6 @@ test_expect_success 'a conflict of a rebase is refused, naming the commit and th
 	git cherry-pick --abort
 '
 
-test_expect_success 'a rebase leaves out commits that are here already, and merges' '
-	make_repo picked &&
-	session p "$two
-		git checkout -q -b side main; echo s >s; git add s; git commit -qm side
-		git checkout -q agent/p; git merge -q --no-edit side" &&
-	mine &&
-	git cherry-pick agent/p^^ >/dev/null &&
-	git agent land --rebase p &&
-	git log --format=%s >../log &&
-	test "$(grep -c "of two" ../log)" = 2 &&
-	! grep Merge ../log &&
-	test "$(cat s)" = s &&
-	landed p
-'
-
-test_expect_success 'a rebase applies commits to a file that was moved here' '
-	make_repo moved &&
-	session m "$two" &&
-	git mv f moved &&
-	git commit -qm moved &&
-	git agent land --rebase m &&
-	test "$(sed -n 2p moved)" = one &&
-	test ! -e f
-'
-
 # ---- in part ---------------------------------------------------------------------------------
 
 test_expect_success 'a part lands as one commit, and the session has landed with the last of them' '
@@ -93,21 +68,6 @@ test_expect_success 'a part lands as one commit, and the session has landed with
 	git agent land -- "$PWD/old" &&
 	git log -1 --format=%B | grep -x "\* old" &&
 	landed q
-'
-
-test_expect_success 'a part lands beside what is staged and modified elsewhere, then the rest' '
-	make_repo rest &&
-	session r "line f 2 one; line g 2 one" &&
-	line old 8 staged &&
-	git add old &&
-	line d/h 8 edit &&
-	git agent land r -- f &&
-	git status --porcelain >../is &&
-	printf " M d/h\nM  old\n" | test_cmp - ../is &&
-	git agent land r &&
-	git status --porcelain | test_cmp ../is - &&
-	git diff --quiet agent/r HEAD &&
-	landed r
 '
 
 test_expect_success 'the top of the working tree, by whatever name, is all of the session' '
@@ -132,16 +92,6 @@ test_expect_success 'flags of other paths do not block a part' '
 	line g 2 mine &&
 	git commit -qam c &&
 	refused 2 "merging agent/f conflicts in g" git agent land f -- g
-'
-
-test_expect_success 'a path beneath what is a file here replaces the file' '
-	make_repo beneath &&
-	session b "rm old; mkdir old; echo n >old/n; echo m >old/m" &&
-	git agent land b -- old/n &&
-	test "$(cat old/n)" = n &&
-	test ! -e old/m &&
-	git agent land --undo b &&
-	test -f old
 '
 
 test_expect_success 'a part is refused where it would not run commit hooks, which a squash runs' '

@@ -450,21 +450,6 @@ test_expect_success 'commits that were published stay when the agent amends them
 	git log --format=%s refs/agent/am/orig | grep amended
 '
 
-test_expect_success 'what a limit kept away is captured with a higher one' '
-	cd r &&
-	git agent start -q --name li -- sh -c "
-		echo 1 >one
-		echo e >.envrc" &&
-	git agent -c limits.capture.file_size=1KiB resume -q li -- sh -c "
-		head -c 5000 /dev/zero >big
-		echo 2 >two" &&
-	! git cat-file -e agent/li:big 2>/dev/null &&
-	git agent capture -q li &&
-	test "$(git cat-file -s agent/li:big)" = 5000 &&
-	held li | grep .envrc &&
-	test "$(git rev-list --count main..agent/li)" = 2
-'
-
 test_expect_success 'a session that is resumed many times leaves nothing behind' '
 	cd r &&
 	git agent start -q --name many -- sh -c "

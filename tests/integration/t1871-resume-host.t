@@ -70,15 +70,6 @@ test_expect_success 'a resumed session sees commits that add, change, delete and
 	goes_on top
 '
 
-test_expect_success 'changes of both sides to one file are merged' '
-	cd r &&
-	git agent start -q --name same -- sh -c "$agent" &&
-	on same "sed -i s/^3\$/three/ long && git commit -qam host" &&
-	goes_on same "sed -i s/^17\$/seventeen/ long" &&
-	git show agent/same:long | grep three &&
-	git show agent/same:long | grep seventeen
-'
-
 test_expect_success 'a commit that was removed from the branch is not there any more' '
 	cd r &&
 	git agent start -q --name off -- sh -c "$agent" &&

@@ -255,27 +255,6 @@ test_expect_success 'a commit of the host that is withdrawn after a resume faile
 	done
 '
 
-test_expect_success 'a commit of the host that is replaced after a resume failed is there, and nothing of the other' '
-	cd r &&
-	git agent start -q --name ex -- sh -c "
-		echo 1 >one
-		mkdir dir
-		echo 2 >dir/two" &&
-	old=$(git rev-parse agent/ex) &&
-	on ex "echo bad >bad && rm one && mkdir one && echo x >one/x && rm -r dir && echo file >dir" &&
-	ended ex brought &&
-	git update-ref refs/heads/agent/ex $old &&
-	on ex "echo good >good && echo more >>one" &&
-	ended ex moved &&
-	tip=$(git rev-parse agent/ex) &&
-	git agent resume -q ex -- sh -c "
-		test -z \"\$(git status --porcelain)\" &&
-		cat one dir/two good >\$HOME/cat
-		test ! -e bad" &&
-	test_prints "1\nmore\n2\ngood" cat "$HOME/aihome/cat" &&
-	test "$(git rev-parse agent/ex)" = "$tip"
-'
-
 test_expect_success 'half a file that a killed resume has written is written again' '
 	cd r &&
 	git agent start -q --name half -- sh -c "

@@ -285,30 +285,6 @@ test_expect_success 'a session whose commits are gone has not landed' '
 	git agent drop --force w
 '
 
-test_expect_success 'a session whose commits are damaged is captured again from the layers' '
-	repo_with_session unread &&
-	git branch -qf agent/w main &&
-	f=.git/objects/$(echo $tip | sed "s,^..,&/,") &&
-	{
-		test -f "$f" ||
-			{
-				mkdir ../pack &&
-				mv .git/objects/pack/* ../pack &&
-				for p in ../pack/*.pack; do git unpack-objects -q <"$p" || return 1; done
-			}
-	} &&
-	cp "$f" ../object &&
-	chmod u+w "$f" &&
-	head -c 20 ../object >"$f" &&
-	git agent list 2>../err &&
-	grep "session .w. was damaged" ../err &&
-	test "$(git rev-parse agent/w)" = "$tip" &&
-	git fsck --strict &&
-	test_expect_code 2 git agent drop w &&
-	git agent drop --force w &&
-	git agent drop --restore w
-'
-
 test_expect_success 'what was merged and reset has not landed any more, and what is on another branch has' '
 	repo_with_session off &&
 	git merge -q agent/w &&
@@ -435,38 +411,6 @@ test_expect_success 'a session from a branch without upstream has landed on the 
 	is t squashed refs/remotes/origin/HEAD
 '
 
-# ---- one after another ----------------------------------------------------------------------
-
-# Of three sessions on one base each changes what the others do.
-test_expect_success 'several sessions land one after another, with conflicts between them' '
-	make_repo many &&
-	cd many &&
-	for i in 1 2 3; do
-		git agent start -q --name s$i -- sh -c "
-			sed -i s/^5\$/five-$i/ a
-			git commit -qam s$i
-			echo $i >f$i
-			echo $i >>b" || return 1
-	done &&
-	fix() { sed -i "/^<<<<<<</d;/^=======/d;/^>>>>>>>/d" a b && git add -A; } &&
-	git agent land s1 &&
-	git agent list | grep "^s1 .*landed" &&
-	git agent list | grep -c "^s[23] .*captured" | grep -x 2 &&
-	test_expect_code 4 git agent land s2 &&
-	fix &&
-	git agent land --continue s2 &&
-	git agent list | grep "^s2 .*landed" &&
-	is s3 not &&
-	test_must_fail git merge -q agent/s3 &&
-	fix &&
-	git commit -q --no-edit &&
-	is s3 merged &&
-	grep -c five- a | grep -x 3 &&
-	ls f1 f2 f3 &&
-	grep -cx "[1-3]" b | grep -x 3 &&
-	git agent drop s1 s2 s3 &&
-	git fsck --strict
-'
 
 # Whether the listing itself fails does not matter here.
 test_expect_success STRACE 'a landing is logged only once it is stored' '

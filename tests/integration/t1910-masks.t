@@ -278,26 +278,6 @@ test_expect_success 'a committed secret with other line ends is not new' '
 	line a.jwk | grep "^T1  masked  modified"
 '
 
-test_expect_success 'git is asked once which objects are packed, however many are to be hidden' '
-	mkdir -p "$HOME/bin" &&
-	cat >"$HOME/bin/git" <<-EOF &&
-	#!/bin/sh
-	case "\$*" in *prune-packed*) echo x >>"$HOME/asked" ;; esac
-	exec $(program git) "\$@"
-	EOF
-	chmod +x "$HOME/bin/git" &&
-	test_when_finished "rm -r $HOME/bin" &&
-	git init -q once &&
-	cd once &&
-	git commit -q --allow-empty -m base &&
-	for i in 1 2 3; do echo "TOKEN=$T$i" >$i.env; done &&
-	git add -A &&
-	{ PATH=$HOME/bin:$PATH git-agent start --name x -- cat 1.env 2>../err || :; } &&
-	grep "kept out.*: 1.env, 2.env, 3.env" ../err &&
-	! grep stored ../err &&
-	test "$(wc -l <"$HOME/asked")" = 1
-'
-
 test_expect_success 'what a symlink with the name of a secret leads to is kept out' '
 	git init -q ln &&
 	cd ln &&
@@ -426,26 +406,6 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 	list_secrets &&
 	! line conf/prod &&
 	line conf/up
-'
-
-test_expect_success 'of a tracked file behind a symlink only what no commit has is kept out' '
-	git init -q lt &&
-	cd lt &&
-	ln -s a.txt .env &&
-	echo "TOKEN=$K" >a.txt &&
-	git add -A &&
-	git commit -qm 1 &&
-	echo "# more" >>a.txt &&
-	list_secrets &&
-	test "$(grep -c "a.txt" ../out)" = 1 &&
-	line a.txt | grep "^T1  seen    committed" &&
-	git checkout -q a.txt &&
-	git update-index --assume-unchanged a.txt &&
-	echo "TOKEN=$T" >>a.txt &&
-	may_fail git agent start --live --name x -- cat a.txt >../out 2>../err &&
-	grep "kept out.*: a.txt\$" ../err &&
-	! grep "$T" ../out &&
-	grep "$K" ../out
 '
 
 test_expect_success 'other hard links of a secret are kept out, wherever they are' '

@@ -33,22 +33,6 @@ sb() {
 		--lower "$PWD/lower" --project "$sb_project" --find sh "$@"
 }
 
-test_expect_success 'the project is an overlay: writes go to the upper layer only' '
-	mkdir a &&
-	cd a &&
-	world &&
-	sb "$PWD/p" -- sh -c "
-		cd \"$PWD/p\" && test \"\$(cat file)\" = base &&
-		echo new >file && rm dir/x && mkdir n && echo git >.git/HEAD" &&
-	test "$(cat lower/file)" = base &&
-	test -f lower/dir/x &&
-	test "$(cat session/upper/file)" = new &&
-	test -c session/upper/dir/x &&
-	test "$(cat session/git/HEAD)" = git &&
-	test ! -e session/upper/.git/HEAD &&
-	test -z "$(ls -A session/stage)"
-'
-
 test_expect_success 'a project below home is shown in the home, which is that of the agents' '
 	mkdir b &&
 	cd b &&
@@ -97,20 +81,6 @@ test_expect_success 'a project can be in /tmp' '
 		test \"\$(ls /tmp)\" = \"$(basename "$p")\"" &&
 	test "$(cat session/upper/file)" = new &&
 	test -z "$(ls -A "$p")"
-'
-
-test_expect_success 'a shared directory has an overlay of its own' '
-	mkdir sh &&
-	cd sh &&
-	world &&
-	mkdir -p p/node_modules lower/node_modules &&
-	echo m >p/node_modules/m &&
-	sb "$PWD/p" --shared "node_modules=$PWD/p/node_modules" -- sh -c "
-		cd \"$PWD/p/node_modules\" && cat m && echo n >n && rm m" &&
-	test -f p/node_modules/m &&
-	test ! -e p/node_modules/n &&
-	test -z "$(ls session/upper)" &&
-	test -f session/shared0-*/upper/n
 '
 
 # ---- what an earlier session left in the agents' home -----------------------------

@@ -43,27 +43,6 @@ test_expect_success SCRIPT 'a program that makes terminals itself works inside' 
 	$pty expect="/dev/pts/1" expect=in-script exit=4 -- $run script -qec "tty; echo in-script; exit 4" /dev/null
 '
 
-test_lazy_prereq TMUX 'tmux -V'
-test_expect_success TMUX 'tmux works inside' '
-	$pty resize=24x80 expect=in-tmux send="\x04" exit=0 mode=cooked -- \
-		$run tmux -f /dev/null new-session "echo in-tmux; cat"
-'
-
-test_expect_success 'a command sees the size of the window, and its changes' '
-	$pty expect=ready resize=50x132 expect="now 50 132" exit=0 -- $run bash -c "
-		stty size | grep \"24 80\" || exit 9
-		trap \"echo now \\\$(stty size); exit 0\" WINCH
-		echo ready; while :; do sleep 0.1; done"
-'
-
-test_expect_success 'Ctrl-Z stops the job under a shell and fg continues it' '
-	$pty send="$prompt" expect="output> " \
-		send="$run sh -c \"echo st\\\\\"\\\\\"art; read a; echo got-\\\\\\\$a; exit 4\"\\r" \
-		expect=start mode=raw send="\\x1a" expect=Stopped expect="output> " \
-		send="echo in-bet\"\"ween\\r" expect=in-between expect="output> " \
-		send="fg\\r" sleep=300 send="word\\r" expect=got-word expect="output> " \
-		send="echo status=\$?\\r" expect=status=4 send="exit 0\\r" exit=0 -- $shell
-'
 
 test_expect_success 'Ctrl-Z stops the whole job' '
 	$pty send="$prompt" expect="output> " send="sh -c \"$run cat; echo af\"ter\\r" \
@@ -88,10 +67,6 @@ test_expect_success 'a session of a shell with stopped and background jobs ends'
 		send="exit\\r" send="exit 6\\r" exit=6 mode=cooked -- $run bash --norc --noprofile
 '
 
-test_expect_success 'closing the terminal ends the command' '
-	$pty expect=ready close exit=129 -- $run sh -c "echo ready; sleep 1000"
-'
-
 test_expect_success 'a command that ignores the hang-up is killed' '
 	$pty expect=ready close exit=137 -- \
 		$run sh -c "trap \"\" HUP; echo ready; while :; do sleep 1; done"
@@ -102,15 +77,6 @@ test_expect_success 'RS-02: SIGTERM and SIGHUP to us end the command and restore
 		$run sh -c "echo ready; exec sleep 1000" &&
 	$pty expect=ready mode=raw signal=HUP exit=129 mode=cooked -- \
 		$run sh -c "echo ready; exec sleep 1000"
-'
-
-# nothing that a sanitizer would have to tell of
-test_expect_success 'a signal that ends git-agent restores the terminal' '
-	for sig in SEGV ABRT USR1; do
-		ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0 \
-			$pty expect=ready mode=raw signal=$sig mode=cooked -- \
-			$run sh -c "echo ready; exec sleep 1000" || return 1
-	done
 '
 
 test_expect_success 'all output arrives, whatever else writes' '
@@ -273,6 +239,5 @@ test_expect_success 'TT-08: a sequence that never ends takes no memory' '
 	[ $(wc -c <out) -lt 1000 ]
 '
 
-test_lazy_prereq VIM 'vim --version && tmux -V'
 
 test_done

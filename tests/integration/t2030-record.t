@@ -364,23 +364,6 @@ test_expect_success 'a replay is ended by Ctrl-C, q and signals at once, and key
 	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long
 '
 
-test_expect_success 'a replay can be faster, and without the pauses' '
-	cd r &&
-	$pty expect=first expect=later expect="\e[?1049l" exit=0 -- git agent log --replay --max-idle 0.01 long &&
-	make_cast fast <<-\EOF &&
-	{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}
-	[0.001, "o", "first"]
-	[500.0, "o", "later"]
-	EOF
-	$pty expect=first expect=later exit=0 -- git agent log --replay --speed=1000 fast &&
-	$pty expect=later exit=0 -- git agent log --replay --speed 10 --max-idle 1 fast &&
-	for bad in "--speed 0" "--speed=-1" "--speed 1e3" "--speed nan" "--max-idle x" "--max-idle="; do
-		test_expect_code 129 git agent log --replay $bad fast 2>../err &&
-		grep "takes a number from" ../err ||
-			return 1
-	done
-'
-
 test_expect_success 'replay and text show a hostile or damaged recording safely' '
 	cd r &&
 	{

@@ -78,16 +78,6 @@ test_expect_success 'an agent is run with a node of another place, by env -S or 
 	grep "^ran $HOME/nodes/v1/bin/node $HOME/apps/bin/codex" out
 '
 
-test_expect_success 'an agent is run that its native installer has put into ~/.local' '
-	fresh &&
-	installed "$HOME/.local/share/claude/versions/1.0.0" &&
-	link "$HOME/.local/bin/claude" "$HOME/.local/share/claude/versions/1.0.0" &&
-	path=$HOME/.local/bin:$system inside claude >out &&
-	grep "^ran $HOME/.local/bin/claude" out &&
-	inside claude >out &&
-	grep "^ran $HOME/.local/bin/claude" out
-'
-
 test_expect_success 'an agent is run from ~/.claude/local, of which nothing else is shown' '
 	fresh &&
 	installed "$HOME/.claude/local/node_modules/.bin/claude" &&
@@ -431,38 +421,11 @@ test_expect_success 'caches are those of the agents, and not those of the user' 
 		mkdir -p \$GRADLE_USER_HOME"
 '
 
-test_lazy_prereq NPM 'PATH=/usr/local/bin:/usr/bin:/bin npm --version'
-test_lazy_prereq PIP 'PATH=/usr/local/bin:/usr/bin:/bin python3 -m venv "$TRASH/venv-probe"'
 test_lazy_prereq GO '
 	mkdir "$TRASH/go-try" &&
 	cd "$TRASH/go-try" &&
 	printf "package main\nfunc main() {}\n" >g.go &&
 	PATH=/usr/local/bin:/usr/bin:/bin GOCACHE=$TRASH/go-cache go build g.go
-'
-
-test_expect_success NPM 'npm packs and installs a package with a cache of the agents' '
-	fresh &&
-	inside sh -c "
-		mkdir /tmp/m /tmp/w &&
-		cd /tmp/m &&
-		echo \"{\\\"name\\\":\\\"m\\\",\\\"version\\\":\\\"1.0.0\\\"}\" >package.json &&
-		npm pack --offline --silent &&
-		cd /tmp/w &&
-		npm install --offline --no-audit --no-fund /tmp/m/m-1.0.0.tgz &&
-		test -e node_modules/m/package.json" &&
-	test -d "$HOME/aihome/.npm/_cacache" &&
-	test ! -e "$HOME/.npm"
-'
-
-test_expect_success PIP 'pip has a cache of the agents' '
-	fresh &&
-	inside sh -c "
-		python3 -m venv /tmp/v &&
-		test \"\$(/tmp/v/bin/pip cache dir)\" = ~/.cache/pip &&
-		mkdir -p ~/.cache/pip &&
-		touch ~/.cache/pip/x" &&
-	test -e "$HOME/aihome/.cache/pip/x" &&
-	test ! -e "$HOME/.cache/pip"
 '
 
 test_expect_success GO 'go builds and installs to places of the agents' '
