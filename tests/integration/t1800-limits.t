@@ -50,28 +50,25 @@ make_repo() {
 	git commit -qm base
 }
 
-# ---- what is read of the layers: KEY, a value that does, the work, what one less keeps away -----
+# ---- what is read of the layers ------------------------------------------------------------------
 
-tree_limit() {
-	test_expect_success "limits.capture.$1: $2 is enough, with one less $4 is captured only when it is raised" "
-		make_repo l-$1 &&
-		set_limit $1 $2 &&
-		git agent start -q --name same -- sh -c '$3' &&
-		test -z \"\$(limits_of same)\" &&
-		git cat-file -e agent/same:$4 &&
-		set_limit $1 $(($2 - 1)) &&
-		git agent start -q --name less -- sh -c '$3' &&
-		test \"\$(limits_of less)\" = limits.capture.$1 &&
-		! git cat-file -e agent/less:$4 &&
-		git agent show less | grep 'note: .*(limits.capture.$1: $(($2 - 1)))' &&
-		captures_rest less $1 $2 &&
-		test \"\$(git rev-parse agent/less^{tree})\" = \"\$(git rev-parse agent/same^{tree})\" &&
-		nothing_lost less
-	"
-}
-tree_limit depth 3 'mkdir -p 1/2/3; echo x >1/x; echo y >1/2/3/y' 1/2/3/y
-tree_limit file_size 20 'echo x >x; echo 1234567890123456789 >y' y
-tree_limit entries 3 'echo x >x; echo y >y; echo z >z' z
+# (tests/unit/test-upper-limits has all of them)
+test_expect_success 'limits.capture.file_size: a file of one byte more is captured only when it is raised' '
+	make_repo size &&
+	work="echo x >x; echo 1234567890123456789 >y" &&
+	set_limit file_size 20 &&
+	git agent start -q --name same -- sh -c "$work" &&
+	test -z "$(limits_of same)" &&
+	git cat-file -e agent/same:y &&
+	set_limit file_size 19 &&
+	git agent start -q --name less -- sh -c "$work" &&
+	test "$(limits_of less)" = limits.capture.file_size &&
+	! git cat-file -e agent/less:y &&
+	git agent show less | grep "note: .*(limits.capture.file_size: 19)" &&
+	captures_rest less file_size 20 &&
+	test "$(git rev-parse agent/less^{tree})" = "$(git rev-parse agent/same^{tree})" &&
+	nothing_lost less
+'
 
 test_expect_success 'limits.capture.entries: files of commits that the walk does not reach are as committed' '
 	make_repo behind &&
@@ -166,24 +163,6 @@ test_expect_success 'the report names many newly ignored files, not the long pat
 	git show refs/agent/p/report:report.json | grep "by .*n.xxxxx.*\.\.\.. of"
 '
 
-test_expect_success 'limits.capture.rules_size: too long a .gitignore of the session or of the base is not applied' '
-	make_repo rules &&
-	printf "123.x\n" >.gitignore &&
-	git add .gitignore &&
-	git commit -qm rules &&
-	for where in "echo z >d/.gitignore" :; do
-		n=$((n + 1)) &&
-		set_limit rules_size 5 &&
-		git agent start -q --name less$n -- sh -c "mkdir d; $where; echo 1 >123.x; echo 2 >d/y" &&
-		git cat-file -e agent/less$n:123.x &&
-		test "$(limits_of less$n)" = limits.capture.rules_size &&
-		git agent show less$n | grep "gitignore.*too long.*limits.capture.rules_size: 5" &&
-		captures_rest less$n rules_size 6 &&
-		! git cat-file -e agent/less$n:123.x &&
-		nothing_lost less$n || return 1
-	done
-'
-
 # ---- the agent's commits: what is over a limit costs the history, not the work -------------------
 
 # Two repositories with the same base and no session yet: with the same dates the work has the same ids in both.
@@ -198,13 +177,7 @@ test_expect_success 'create a session of three commits' '
 	test "$(git rev-list --count HEAD..agent/c)" = 3
 '
 
-sum() {
-	total=0
-	while read -r n; do total=$((total + n)); done
-	echo "$total"
-}
-
-# commit_limit KEY COMMAND WORDS: COMMAND prints the least value that is enough
+# commit_limit KEY COMMAND WORDS: COMMAND prints the least value that is enough (tests/unit/test-import-limits has all)
 commit_limit() {
 	test_expect_success "limits.capture.$1: with one less than the least value the work is one commit" '
 		cd commits && tip=$(git rev-parse agent/c) && n=$('"$2"') && test "$n" -gt 2 &&
@@ -220,36 +193,8 @@ commit_limit() {
 		nothing_lost c
 	'
 }
-sizes='git rev-list --objects HEAD..agent/c | cut -d" " -f1 | git cat-file --batch-check="%(objectsize)"'
 commit_limit commits 'echo 3' 'there are too many commits'
-commit_limit objects 'echo 9' 'there are too many objects'
-commit_limit object_size "$sizes | sort -n | tail -1" 'an object is too large'
-commit_limit unpacked_size "$sizes | sum" 'the objects are too large together'
 commit_limit pack_size "pack_of \$tip" 'the pack is too large'
-
-test_expect_success 'limits.capture.entries: the paths that a commit changes count' '
-	make_repo paths &&
-	set_limit entries 30 &&
-	git agent start -q --name same -- sh -c "
-		seq 30 | xargs touch
-		git add .
-		git commit -qm 30
-		rm ? ??
-		git commit -qam gone" &&
-	test -z "$(limits_of same)" &&
-	test "$(git rev-list --count HEAD..agent/same)" = 2 &&
-	git agent start -q --name less -- sh -c "
-		seq 31 | xargs touch
-		git add .
-		git commit -qm 31
-		rm ? ??
-		git commit -qam gone" &&
-	test "$(limits_of less)" = limits.capture.entries &&
-	git agent show less |
-		grep "not taken (commit [0-9a-f]* has too many paths (limits.capture.entries: 30))" &&
-	captures_rest less entries 31 &&
-	test "$(git rev-list --count HEAD..agent/less)" = 2
-'
 
 test_expect_success 'limits.capture.branches: further branches stay in the session, and are counted' '
 	make_repo branches &&

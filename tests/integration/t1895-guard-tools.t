@@ -129,25 +129,6 @@ test_expect_success PRE_COMMIT 'pre-commit is installed, or refuses, while the g
 	installs_into_guarded "pre-commit install"
 '
 
-test_expect_success LEFTHOOK 'what lefthook writes into the directory of the guard is moved to that of the user' '
-	make_repo forced &&
-	cd forced &&
-	for h in pre-push post-merge; do
-		printf "$h:\n  commands:\n    say:\n      run: echo run\n"
-	done >lefthook.yml &&
-	git add -A &&
-	git commit -qm config &&
-	git config core.hooksPath .hooks &&
-	git agent guard on &&
-	session x &&
-	how | grep "True True$" &&
-	lefthook install --force &&
-	git agent list &&
-	git agent guard off &&
-	grep lefthook .hooks/pre-push &&
-	grep lefthook .hooks/post-merge
-'
-
 # ---- hooks that the configuration of git defines -------------------------------------------------
 
 # switched_off CALLS: all of these command lines of git that switch hooks off switch these off as well
