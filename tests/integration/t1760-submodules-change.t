@@ -215,24 +215,6 @@ test_expect_success 'a submodule that rm -rf emptied is left as it was, and that
 	test "$(git rev-parse agent/f:$L)" = "$(git -C $L rev-parse agent/f)"
 '
 
-test_expect_success 'a submodule is removed by the agent as the manual says' '
-	make_super removed lib &&
-	cd removed &&
-	git agent start --name r -- sh -c "
-		git rm -q $L &&
-		exit 1
-		git mv $L there &&
-		exit 1
-		test -z \"\$(git status --porcelain)\" || return 1
-		git rm -q --cached $L &&
-		git config -f .gitmodules --remove-section submodule.$L &&
-		git add .gitmodules &&
-		git commit -qm removed" &&
-	test "$(git log -1 --format=%s agent/r)" = removed &&
-	test -z "$(git ls-tree agent/r $L)" &&
-	git cat-file -e agent/r:a
-'
-
 test_expect_success 'a submodule that the agent adds is flagged, and its repository stays in the session' '
 	make_repo adds &&
 	cd adds &&

@@ -48,7 +48,8 @@ test_expect_success 'an undo says which session it was, and where HEAD is' '
 	grep -x "agent/s: landing undone, HEAD is at $head" ../err &&
 	git agent land s &&
 	git agent land --undo --json s >../json &&
-	test_prints "True s" python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])"
+	python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])" >../out &&
+	test_prints "True s" cat ../out
 '
 
 test_expect_success 'an untracked file is not overwritten by one that an undo would restore' '
@@ -181,8 +182,7 @@ test_expect_success 'an undo on a branch that had no commit leaves none' '
 	echo staged >staged &&
 	git add staged &&
 	git agent land --undo &&
-	git status --porcelain >../is &&
-	printf "A  staged\n?? mine\n" | test_cmp - ../is
+	test_prints "A  staged\n?? mine" git status --porcelain
 '
 
 test_expect_success 'an undo deletes ignored files that were landed, and restores what they replaced' '

@@ -145,17 +145,6 @@ test_expect_success 'a hook that formats sees the merged files, and one can chan
 	test "$(sed -n 2p f)" = 2
 '
 
-test_expect_success 'what a hook adds to a landing is flagged, and named' '
-	make_repo rejudged &&
-	session r "line f 2 agent" &&
-	mine &&
-	hook pre-commit "echo use evil >.envrc && git add .envrc" &&
-	git agent land --squash r 2>../err &&
-	grep "flagged in what git or a hook made of it: .envrc: " ../err &&
-	git show HEAD:.envrc &&
-	landed r
-'
-
 test_expect_success 'what has landed already is not landed again' '
 	make_repo again &&
 	session a "line f 2 agent" &&

@@ -60,8 +60,7 @@ test_expect_success 'a part lands as one commit, and the session has landed with
 	(cd d && git agent land -m "some of it" q -- . ../f 2>../../err) &&
 	grep "agent/q: landed in part" ../err &&
 	test "$(git log -1 --format=%s)" = "some of it" &&
-	git diff --name-only HEAD^ >../is &&
-	printf "d/h\nd/n\nf\n" | test_cmp - ../is &&
+	test_prints "d/h\nd/n\nf" git diff --name-only HEAD^ &&
 	git agent list | grep "^q .*captured" &&
 	git agent land --json q -- g >../json &&
 	python3 -c "import json, sys; o = json.load(sys.stdin); assert o[\"landed\"] and o[\"rest\"], o" <../json &&

@@ -143,8 +143,7 @@ test_expect_success 'what is held back is uncommitted inside, and no longer held
 		echo 3 >>f
 		rm .husky/pre-commit
 		cat .envrc >>f" &&
-	printf "?? .envrc\n?? .husky/\n" >../want &&
-	test_cmp ../want "$HOME/aihome/status" &&
+	test_prints "?? .envrc\n?? .husky/" cat "$HOME/aihome/status" &&
 	! grep -e envrc -e husky "$HOME/aihome/files" &&
 	test_prints .envrc held h &&
 	git rev-list --objects "$before"..agent/h | (! grep -e envrc -e husky) &&
@@ -200,8 +199,7 @@ test_expect_success 'what was rejected is gone inside, and held back when it is 
 		cat a >>\$HOME/ls
 		git status --porcelain >>\$HOME/ls" 2>../err &&
 	grep "brought from the branch: 3 paths" ../err &&
-	printf ".git\n.gitignore\na\nb\nd\nkept\nout\na\n" >../want &&
-	test_cmp ../want "$HOME/aihome/ls" &&
+	test_prints ".git\n.gitignore\na\nb\nd\nkept\nout\na" cat "$HOME/aihome/ls" &&
 	test "$(git rev-parse agent/rej)" = "$tip" &&
 	git agent land --dry-run rej &&
 	git agent resume -q rej -- sh -c "
@@ -286,8 +284,7 @@ test_expect_success 'a session that has landed is resumed, and the next landing 
 		ls >\$HOME/ls
 		test -z \"\$(git status --porcelain)\" &&
 		echo 2 >two" &&
-	printf "a\none\n" >../want &&
-	test_cmp ../want "$HOME/aihome/ls" &&
+	test_prints "a\none" cat "$HOME/aihome/ls" &&
 	git agent list | grep "^l .*captured" &&
 	git agent land l &&
 	test_prints "a\nhost\none\ntwo" ls &&
@@ -318,8 +315,7 @@ test_expect_success 'a session in the working tree itself is resumed' '
 	git agent resume -q v -- sh -c "
 		cat one late a .envrc >\$HOME/cat
 		echo 2 >two" &&
-	printf "1\nlate\na\ne\n" >../want &&
-	test_cmp ../want "$HOME/aihome/cat" &&
+	test_prints "1\nlate\na\ne" cat "$HOME/aihome/cat" &&
 	test_prints "one\ntwo" git diff --name-only main agent/v &&
 	held v | grep .envrc
 '
@@ -535,7 +531,7 @@ test_expect_success 'what was only in the index stays there unless the branch ha
 		git show :b >\$HOME/b
 		cat b >>\$HOME/b
 		git status --porcelain >>\$HOME/b" &&
-	printf "staged\nb\nMM b\n" | test_cmp - "$HOME/aihome/b" &&
+	test_prints "staged\nb\nMM b" cat "$HOME/aihome/b" &&
 	git agent resume -q ix -- git commit -qm staged &&
 	test "$(git show agent/ix^:b)" = staged &&
 	test "$(git show agent/ix:b)" = b &&

@@ -281,23 +281,6 @@ test_expect_success 'changes to work that was committed since are uncommitted al
 	git agent show --json w | tr -d "\n " | grep "\"left_out\":\[\"t\",\"u\"\]"
 '
 
-test_expect_success 'a session keeps its changes to uncommitted work that the branch has changed in another way' '
-	git init -q cx &&
-	cd cx &&
-	echo b >b &&
-	git add -A &&
-	git commit -qm base &&
-	echo u >u &&
-	git agent start -q --name x -- sh -c "
-		echo agent >>u &&
-		echo n >n" &&
-	on x "echo other >u && git add u && git commit -qm other" &&
-	git agent resume -q x -- sh -c "cat u >\$HOME/u; echo m >m" &&
-	test_prints "u\nagent" cat "$HOME/aihome/u" &&
-	test "$(git show agent/x:u)" = other &&
-	git show agent/x:m
-'
-
 test_expect_success 'a symlink to itself can become a directory' '
 	git init -q loop &&
 	cd loop &&

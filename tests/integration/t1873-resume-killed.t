@@ -41,8 +41,7 @@ again='cat host two .envrc >view; test ! -e kept && echo 3 >three && git add thr
 same() {
 	git log --format=%s "agent/$1" | sed "s/$1/good/" >../got.log &&
 	test_cmp ../want.log ../got.log &&
-	git rev-parse "agent/$1^{tree}" "refs/agent/$1/held^{tree}" >../got &&
-	test_cmp ../want ../got &&
+	git rev-parse "agent/$1^{tree}" "refs/agent/$1/held^{tree}" | test_cmp ../want - &&
 	test ! -e "$(git rev-parse --git-common-dir)/worktrees/agent-$1" &&
 	git fsck --connectivity-only
 }

@@ -23,14 +23,6 @@ test_expect_success 'turned on, the guard installs no hooks while nothing is und
 	test ! -e .git/git-agent/guard
 '
 
-test_expect_success 'turned on or off twice, the guard is on or off, and off leaves the configuration as it was' '
-	cd on &&
-	git agent guard on &&
-	git agent guard off &&
-	git agent guard off &&
-	picture | test_cmp ../before -
-'
-
 test_expect_success 'the setting of the repository overrides that of the user' '
 	cd on &&
 	git config --global agent.guard true &&

@@ -431,7 +431,7 @@ test_expect_success 'other hard links of a secret are kept out, wherever they ar
 		may_fail git agent start $live --name x$live -- sh -c "
 		cat .env app.log envdir/dump.sql nested/x
 		cat notes" >../out 2>../err &&
-			echo base | test_cmp - ../out || return 1
+			test_prints base cat ../out || return 1
 	done &&
 	grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
 '

@@ -230,15 +230,6 @@ test_expect_success 'nothing of the running host shows' '
 		test ! -e /dev/kvm"
 '
 
-test_expect_success 'descriptors and environment of the caller end at the stage' '
-	cd r &&
-	export SECRET_OF_HOST=hunter2 &&
-	sb "$PWD/p" -- sh -c "ls /proc/self/fd; cat /proc/1/environ; env" 8</etc/passwd 9<. >out &&
-	! grep hunter2 out &&
-	! grep "^[4-9]$" out &&
-	grep "^2$" out
-'
-
 test_expect_success 'a command has the umask of the caller' '
 	cd r &&
 	umask 027 &&

@@ -341,12 +341,12 @@ make_cast() {
 	cat >"$(dir "$1")/transcript.cast"
 }
 
-test_expect_success 'a replay is ended by Ctrl-C, q and signals at once, and keys go nowhere' '
+test_expect_success 'a replay is ended at once by Ctrl-C, q and signals, and can be faster' '
 	cd r &&
 	make_cast long <<-\EOF &&
 	{"version": 2, "width": 80, "height": 24, "timestamp": 1700000000}
 	[0.001, "o", "\u001b[?1049h\u001b[?25lfirst"]
-	[7200.0, "o", "later"]
+	[700.0, "o", "later"]
 	EOF
 	for key in "\\x03" q; do
 		$pty expect=first mode=raw send="echo typed\r$key" expect="\e[?25h\e[?1049l" expect=st=0 exit=0 \
@@ -361,7 +361,9 @@ test_expect_success 'a replay is ended by Ctrl-C, q and signals at once, and key
 			return 1
 	done &&
 	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" log --replay long &&
-	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long
+	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long &&
+	$pty expect=first expect=later exit=0 -- git agent log --replay --max-idle 0.01 long &&
+	$pty expect=first expect=later exit=0 -- git agent log --replay --speed=1000 long
 '
 
 test_expect_success 'replay and text show a hostile or damaged recording safely' '

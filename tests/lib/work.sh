@@ -68,7 +68,7 @@ state() {
 		sort -k3
 }
 
-# the same as they are in the working tree, in the index and in HEAD
+# the same as they are in the working tree
 work_is() {
 	find . -name .git -prune -o ! -type d -print |
 		sed 's,^\./,,' |
@@ -81,26 +81,6 @@ work_is() {
 		done |
 		sort -k3
 }
-index_is() {
-	git ls-files -s | sed 's/^\([0-9]*\) \([0-9a-f]*\) 0	/\1 \2 /' | sort -k3
-}
-head_is() {
-	git ls-tree -r HEAD | sed 's/^\([0-9]*\) [a-z]* \([0-9a-f]*\)	/\1 \2 /' | sort -k3
-}
-
-# everything that landing and undoing may touch, as text to be compared
-picture() {
-	git symbolic-ref -q HEAD
-	git rev-parse HEAD
-	git ls-files -s -v
-	git ls-files --debug | sed -n '/^[^ ]/p;s/.*flags/  flags/p'
-	git status --porcelain --ignored
-	find . -name .git -prune -o ! -type d -printf '%m %y %p %l\n' | sort
-	find . -name .git -prune -o -type f -print0 | sort -z | xargs -0 sha1sum
-	find . -name .git -prune -o -type d -print | sort
-	find .git -maxdepth 1 -name index.lock -o -maxdepth 1 -name "*_HEAD" ! -name ORIG_HEAD
-}
-
 begin() {
 	rm -rf r &&
 	git init -q r &&
