@@ -54,14 +54,6 @@ for how in merge squash; do
 		git agent land --undo &&
 		unchanged
 	'
-	test_expect_success "--continue takes a message of the user: --$how" '
-		cd $how &&
-		test_expect_code 4 git agent land --$how $how &&
-		resolve &&
-		git agent land --continue -m "in my words" $how &&
-		test "$(git log -1 --format=%B)" = "in my words" &&
-		git agent land --undo
-	'
 	test_expect_success "a conflict that git commit finished has landed, and can be undone: --$how" '
 		cd $how &&
 		remember &&

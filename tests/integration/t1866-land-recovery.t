@@ -166,23 +166,6 @@ test_expect_success 'a landing killed while git writes files is rolled back, the
 	as_before
 '
 
-test_expect_success 'an undo killed while git writes files is rolled back, and can be repeated' '
-	ready half-undo &&
-	line f 2 base &&
-	slow half-undo &&
-	git restore f &&
-	picture >../ready &&
-	git-agent land half-undo &&
-	echo "g filter=slow" >.git/info/attributes &&
-	picture >../landed &&
-	halfway land --undo half-undo &&
-	git-agent land --abort half-undo &&
-	picture | test_cmp ../landed - &&
-	halfway land --undo half-undo &&
-	git-agent land --undo half-undo &&
-	as_before
-'
-
 test_expect_success 'a rollback does not overwrite what the user has changed since' '
 	ready since &&
 	slow since &&

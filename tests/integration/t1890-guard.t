@@ -338,8 +338,8 @@ test_expect_success 'the hooks refuse where a program that they need is missing,
 		rm -rf ../bare &&
 		mkdir ../bare &&
 		for c in git sh cat xargs grep sed cut; do
-			test $c = $tool || ln -s "$(program $c)" ../bare/ || exit 1
-		done 2>/dev/null
+			[ $c = $tool ] || ln -s "$(program $c)" ../bare/ || return 1
+		done &&
 		missing="the guard cannot look for .*$tool. is missing or fails; GIT_AGENT_ALLOW=1" &&
 		! PATH=$HOME/bare git branch foo $held 2>../err &&
 		test "$(grep -c "$missing" ../err)" = 1 &&

@@ -90,65 +90,6 @@ test_expect_success 'a plan is carried out as it comes, and refused when it ends
 	grep "^plan 22 end$" err
 '
 
-test_expect_success 'in the home of the agents places to mount on are created as a plan says, and none are followed' '
-	cd m &&
-	mkdir hm &&
-	printf old >hm/old &&
-	{
-		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/hm" home dir 0700 home/a file home/a/s \
-			bind-ro "$PWD/src/f" home/a/s \
-			file home/old bind-ro "$PWD/src/f" home/old sandbox end
-	} >p &&
-	"$mkplan" "$stage" /bin/sh -c "
-		cd \"$PWD/st/home\" &&
-		until cat a/s old; do sleep 0.1; done" <p >out &&
-	test_prints "f\nf" cat out &&
-	test "$(stat -c "%a %s" hm/a/s)" = "600 0" &&
-	test "$(stat -c %a hm/a)" = 700 &&
-	test "$(cat hm/old)" = old &&
-	ln -s /etc hm/l &&
-	test_expect_code 125 plan bind-rw "$PWD/hm" home dir 0700 home/l/x end &&
-	grep "^dest 40 home/l/x" err &&
-	test_expect_code 125 plan bind-rw "$PWD/hm" home file home/l/x end &&
-	grep "^dest 40 home/l/x" err &&
-	test_expect_code 125 plan bind-ro "$PWD/src/d" project/none end &&
-	grep "^dest 2 project/none$" err &&
-	ln -s /etc src/link &&
-	test_when_finished "rm -f src/link" &&
-	test_expect_code 125 plan bind-ro "$PWD/src" root/s tmpfs 0755 root/s/link/x end &&
-	grep "^dest " err
-'
-
-test_expect_success 'what is mounted after bwrap was started shows inside, and then the propagation ends' '
-	cd m &&
-	mkdir -p src/d says &&
-	mkfifo slow &&
-	test_when_finished "rm -f slow" &&
-	{
-		"$mkplan" "$stage" "$(command -v bwrap)" --unshare-user --unshare-pid --dev-bind "$PWD/st/root" / \
-			--proc /proc \
-			/bin/sh -c "
-		test ! -e /p &&
-		echo >/says/up
-		until test -e /p/f; do sleep 0.1; done
-		cat /p/f >/says/seen
-		while grep -q master: /proc/self/mountinfo; do sleep 0.1; done
-		echo >/says/cut" <slow 2>err &
-	} &&
-	exec 9>slow &&
-	printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro /usr root/usr symlink usr/bin root/bin \
-		symlink usr/lib root/lib symlink usr/lib64 root/lib64 bind-rw "$PWD/says" root/says dir 0755 \
-			root/proc sandbox >&9 &&
-	test_wait_for "test -e says/up" &&
-	printf "%s\\0" bind-ro "$PWD/src" home move home root/p >&9 &&
-	test_wait_for "test -s says/seen" &&
-	test ! -e says/cut &&
-	printf "end\\0" >&9 &&
-	exec 9>&- &&
-	wait &&
-	test -e says/cut
-'
-
 test_expect_success 'masks cover files and directories, and skip what does not exist' '
 	cd m &&
 	mkdir -p src/secret &&

@@ -50,7 +50,7 @@ test_expect_success 'directories can be renamed by a command where the session c
 		git agent shell moves -- sh -c "
 		sleep 1000 >/dev/null 2>&1 </dev/null &
 		mkdir n$i &&
-		mv n$i m$i" || exit
+		mv n$i m$i" || return 1
 	done &&
 	git agent shell moves -- python3 -c "import os; os.rename(\"sub\", \"new\")" &&
 	git agent stop -q moves &&
@@ -159,19 +159,6 @@ test_expect_success 'the end of the session ends its shells' '
 	git agent stop -q ends &&
 	wait $shell &&
 	test_wait_for "! ours"
-'
-
-test_expect_success 'a command can run in a session that reads a pipe' '
-	cd r &&
-	mkfifo ../in &&
-	{ git agent start -q -n piped -- sh -c "cat >got" <../in & } &&
-	session=$! &&
-	exec 9>../in &&
-	test_wait_for "git agent shell piped -- test -e got" &&
-	echo x >&9 &&
-	test_wait_for "git agent shell piped -- grep -q x got" &&
-	exec 9>&- &&
-	wait $session
 '
 
 test_expect_success 'a command in a session that has ended resumes it' '

@@ -170,23 +170,6 @@ test_expect_success 'an agent is run that volta, bun, pipx or uv installed' '
 	done
 '
 
-test_expect_success 'an agent is run from a Homebrew in home, of which only programs are shown' '
-	b=$HOME/.linuxbrew &&
-	fresh &&
-	installed "$b/Cellar/node/20/bin/node" &&
-	link "$b/bin/node" ../Cellar/node/20/bin/node &&
-	node_package "$b" &&
-	mkdir -p "$b/var/postgres" "$b/etc" &&
-	echo data >"$b/var/postgres/PG" &&
-	echo token >"$b/etc/npmrc" &&
-	path=$b/bin:$system inside claude >out &&
-	grep "^ran .*linuxbrew/bin/node" out &&
-	inside sh -c "
-		test -e ~/.linuxbrew/bin/node &&
-		test ! -e ~/.linuxbrew/var &&
-		test ! -e ~/.linuxbrew/etc/npmrc"
-'
-
 # others than root find that the system belongs to nobody in there
 test_lazy_prereq ROOT_USERNS 'test "$(id -u)" = 0 && unshare -Urm true'
 test_expect_success ROOT_USERNS 'agents are run from /home/linuxbrew and /opt' '
