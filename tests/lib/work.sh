@@ -76,7 +76,8 @@ work_is() {
 			if [ -L "$p" ]; then
 				echo "120000 $(readlink -n "$p" | git hash-object --stdin) $p"
 			else
-				echo "$([ -x "$p" ] && echo 100755 || echo 100644) $(git hash-object --no-filters "$p") $p"
+				mode=$([ -x "$p" ] && echo 100755 || echo 100644)
+				echo "$mode $(git hash-object --no-filters "$p") $p"
 			fi
 		done |
 		sort -k3
