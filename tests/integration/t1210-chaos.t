@@ -25,7 +25,8 @@ test_expect_success "no change is lost: SEED=$seed" '
 '
 
 test_expect_success 'no process and no mount is left' '
-	test_wait_for "! grep -l -a \"$HOME/r\" /proc/[0-9]*/cmdline 2>/dev/null | grep -v -x /proc/self/cmdline | xargs -r grep -l -a git-agent 2>/dev/null | grep ." &&
+	ours="grep -l -a \"$HOME/r\" /proc/[0-9]*/cmdline 2>/dev/null | grep -v -x /proc/self/cmdline" &&
+	test_wait_for "! $ours | xargs -r grep -l -a git-agent 2>/dev/null | grep ." &&
 	! grep -F "$HOME" /proc/self/mountinfo
 '
 

@@ -42,7 +42,8 @@ agent_plain='echo 1 >one && git add one && git commit -qm one && git branch othe
 	echo s >>a && git stash -q && echo 2 >two && echo envrc >.envrc && rm b &&
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
 		mkdir -p d$((i % 4)) && echo $i >d$((i % 4))/f$i; done &&
-	printf "[submodule \"x\"]\n\tpath = x\n" >.gitmodules && printf "[submodule \"x\"]\n\tpath = -x\n" >d1/.gitmodules &&
+	printf "[submodule \"x\"]\n\tpath = x\n" >.gitmodules &&
+	printf "[submodule \"x\"]\n\tpath = -x\n" >d1/.gitmodules &&
 	head -c 1500000 /dev/urandom >large && echo log >x.log && printf "x\r\n" >crlf.txt'
 
 full_plain() {
@@ -79,7 +80,8 @@ base_submodule() {
 }
 agent_submodule='(cd vendor/lib && echo one >one && git add one && git commit -qm one && git branch other) &&
 	git commit -qam bump && echo rest >rest && cd vendor/lib && rm d/b && echo log >>a &&
-	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir -p d$i && echo $i >d$i/f; done && head -c 1500000 /dev/urandom >large'
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do mkdir -p d$i && echo $i >d$i/f; done &&
+	head -c 1500000 /dev/urandom >large'
 
 full_submodule() {
 	test "$(git rev-parse agent/x:vendor/lib)" = "$(git -C vendor/lib rev-parse agent/x)" &&
