@@ -111,7 +111,7 @@ int ga_work_checked_out(struct ga_repo *r, const struct ga_gitconfig *c, const c
 int ga_work_roll_back(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_oid *from,
 		      const struct ga_oid *to, struct ga_strv *left, struct ga_error *err);
 /* Remove the locks of the index, of HEAD and of its branch, and others in the git directory, that
- * are younger than `since`: of a git that was killed. GA_EFATAL while a git is running here that
+ * are not older than `since`: of a git that was killed. GA_EFATAL while a git is running here that
  * could hold them; processes of other users cannot be examined. */
 int ga_work_remove_locks(struct ga_repo *r, const struct timespec *since, struct ga_error *err);
 

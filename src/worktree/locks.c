@@ -90,7 +90,8 @@ static int remove_lock(const struct ga_repo *r, const struct timespec *since,
 	struct stat st;
 	uint64_t pid;
 
-	if (lstat(path, &st) || !is_younger(&st.st_ctim, since))
+	/* of the same time: the clock of files ticks every few milliseconds */
+	if (lstat(path, &st) || is_younger(since, &st.st_ctim))
 		return 0;
 	pid = find_git(r);
 	if (pid) {
