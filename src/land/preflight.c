@@ -113,17 +113,17 @@ static int check_modified(const struct landing *l, const struct land_step *s, st
 			   "commit them or 'git stash'", s->then, err);
 }
 
-/* A submodule that is checked out, where a file is to come: git removes all that is in it. */
-static bool is_filled(const struct ga_repo *r, const struct ga_changes *changes,
+/* A directory in place of a file, or a submodule where one is to come: git may remove its files. */
+static bool is_filled(const struct ga_repo *r, int root, const struct ga_changes *changes,
 		      const struct ga_change *c)
 {
 	cleanup_free char *dir = ga_path_join(ga_repo_info(r)->workdir, c->path);
-	bool replaced = false;
+	bool full = c->old.mode && c->old.mode != GA_MODE_GITLINK && ga_work_is_dir(root, c->path);
 
 	for (size_t i = 0; c->old.mode == GA_MODE_GITLINK && i < changes->n; i++)
-		replaced |= changes->v[i].new.mode && changes->v[i].new.mode != GA_MODE_GITLINK &&
+		full |= changes->v[i].new.mode && changes->v[i].new.mode != GA_MODE_GITLINK &&
 			    ga_path_inside(c->path, changes->v[i].path);
-	return replaced && !ga_dir_is_empty(dir);
+	return full && !ga_dir_is_empty(dir);
 }
 
 /* Git overwrites ignored files: whatever is not tracked where a file is to come is refused, and
@@ -144,7 +144,7 @@ static int check_untracked(const struct landing *l, const struct land_step *s, s
 
 		if (above && !(in && in->old.mode))
 			ga_strv_push(&found, above);
-		else if (is_filled(l->repo, s->changes, c) ||
+		else if (is_filled(l->repo, root, s->changes, c) ||
 			 (comes && !above && (!ga_work_look(root, c->path, &now) || now.mode)))
 			ga_strv_push(&found, c->path);
 	}

@@ -231,6 +231,9 @@ int main(int argc, char **argv)
 	if (command < 0)
 		die("fork");
 	if (!command) {
+		/* not as nohup(1), or a shell's "&", left them */
+		for (const int *s = (const int[]){ SIGHUP, SIGINT, SIGQUIT, SIGPIPE, 0 }; *s; s++)
+			(void)signal(*s, SIG_DFL);
 		(void)sigprocmask(SIG_SETMASK, &before, NULL);
 		(void)execvp(argv[optind + 1], argv + optind + 1);
 		die(argv[optind + 1]);
