@@ -47,6 +47,16 @@ blocked 'an ignored file' 'x.log' 'echo mine >x.log' 'rm x.log'
 blocked 'an untracked file in place of a directory' "$untracked: e$" 'echo y >e' 'rm e'
 blocked 'an ignored symlink in place of a directory' "e$" \
 	'echo e >>.git/info/exclude && mkdir ../t && ln -s ../t e' 'rm e'
+blocked 'a directory in place of a file' "$untracked: f$" 'rm f && mkdir f && echo y >f/y' 'rm -r f && git restore f'
+
+test_expect_success 'nothing lands on the branch of the session itself, and being on it is no landing' '
+	cd blocked &&
+	git switch -q agent/b &&
+	refused 128 "you are on agent/b itself$" git agent land b &&
+	hint "git switch" &&
+	git agent show --json b | grep "\"landed\": null" &&
+	git switch -q main
+'
 
 # becomes_blocked REASON: whichever way, by what is in the directory d
 becomes_blocked() {
