@@ -7,8 +7,6 @@
 
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/config.h"
 
 static inline void defaults_into(struct ga_config *c)

@@ -7,8 +7,6 @@
 
 #include "objects-support.h"
 
-#include <sys/wait.h>
-
 #include "ga/import.h"
 
 /* Each case has two repositories: "host", with one commit, and "agent", a copy

@@ -8,38 +8,7 @@
 
 #include "repo-support.h"
 
-#include <stdlib.h>
-#include <time.h>
-
 #include "ga/objects.h"
-#include "ga/repo.h"
-
-/* Print the error of a call that must not fail. */
-#define OK(call)                                                                    \
-	do {                                                                        \
-		cleanup_error struct ga_error err = GA_ERROR_INIT;                  \
-		if (call)                                                           \
-			fail_msg("%s: %s", #call, err.msg ? err.msg : "positive"); \
-	} while (0)
-
-/* A call that must fail with this in its message. */
-#define FAILS(call, what)                                                           \
-	do {                                                                        \
-		cleanup_error struct ga_error err = GA_ERROR_INIT;                  \
-		if ((call) != -1)                                                   \
-			fail_msg("%s did not fail", #call);                         \
-		if (!strstr(err.msg, what))                                         \
-			fail_msg("'%s' not in: %s", what, err.msg);                 \
-	} while (0)
-
-static inline struct ga_repo *open_repo(const char *rel)
-{
-	cleanup_free char *dir = in_scratch(rel);
-	struct ga_repo *r = NULL;
-
-	OK(ga_repo_open(dir, &r, &err));
-	return r;
-}
 
 /* The id a script prints. */
 #define OID(dir, ...)                                                               \

@@ -8,24 +8,11 @@
 #include "repo-support.h"
 
 #include "ga/pool.h"
-#include "ga/repo.h"
-
-/* A repository <name>, and its state directory <name>-state. */
-static inline struct ga_repo *open_ok(const char *name)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *dir = in_scratch(name);
-	struct ga_repo *r = NULL;
-
-	if (ga_repo_open(dir, &r, &err))
-		fail_msg("%s: %s", name, err.msg);
-	return r;
-}
 
 static inline int try_acquire(const char *name, const char *rev, bool trusted, struct ga_base *b,
 		       struct ga_error *err)
 {
-	cleanup_repo struct ga_repo *r = open_ok(name);
+	cleanup_repo struct ga_repo *r = open_repo(name);
 	cleanup_free char *rel = ga_strf("%s-state", name), *state = in_scratch(rel);
 	const struct ga_strv none = GA_STRV_INIT;
 	struct ga_base_opts o = { .trusted = trusted, .object_paths = &none };

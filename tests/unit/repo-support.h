@@ -6,17 +6,9 @@
 #ifndef GA_TEST_REPO_SUPPORT_H
 #define GA_TEST_REPO_SUPPORT_H
 
-#include "test.h"
-
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "ga/buf.h"
-#include "ga/error.h"
-#include "ga/fd.h"
 #include "ga/process.h"
+#include "ga/repo.h"
 
 #include "scratch.h"
 
@@ -67,7 +59,6 @@ static inline char *sh(const char *dir, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static inline char *sh(const char *dir, const char *fmt, ...)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_free char *path = ga_strf("%s/%s", scratch, dir);
 	char *script = NULL;
@@ -78,15 +69,14 @@ static inline char *sh(const char *dir, const char *fmt, ...)
 	va_start(ap, fmt);
 	assert_true(vasprintf(&script, fmt, ap) >= 0);
 	va_end(ap);
-	assert_int_equal(ga_mkdir_p(path, 0755, &err), 0);
+	OK(ga_mkdir_p(path, 0755, &err));
 	{
 		const char *const argv[] = { "sh", "-ec", script, NULL };
 
 		p.argv = argv;
 		p.cwd = path;
 		p.out = &out;
-		if (ga_process_run(&p, &status, &err))
-			fail_msg("%s", err.msg);
+		OK(ga_process_run(&p, &status, &err));
 	}
 	if (status)
 		fail_msg("status %d of: %s", status, script);
@@ -99,6 +89,16 @@ static inline char *sh(const char *dir, const char *fmt, ...)
 static inline char *in_scratch(const char *rel)
 {
 	return ga_strf("%s/%s", scratch, rel);
+}
+
+/* The repository there. */
+static inline struct ga_repo *open_repo(const char *rel)
+{
+	cleanup_free char *dir = in_scratch(rel);
+	struct ga_repo *r = NULL;
+
+	OK(ga_repo_open(dir, &r, &err));
+	return r;
 }
 
 #endif

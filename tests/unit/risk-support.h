@@ -9,7 +9,6 @@
 
 #include "../../src/risk/internal.h"
 #include "ga/objects.h"
-#include "ga/repo.h"
 #include "ga/risk.h"
 
 static inline bool has_rule(const struct ga_flags *f, const char *rule)
@@ -87,11 +86,9 @@ static inline void add_around(struct ga_changes *c, const char *around)
 
 static inline struct ga_oid tree_of(const struct ga_changes *c)
 {
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_oid oid;
 
-	if (ga_tree_apply(repo, NULL, NULL, c, &oid, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_tree_apply(repo, NULL, NULL, c, &oid, &err));
 	return oid;
 }
 
@@ -101,7 +98,6 @@ static inline void classify_change(const struct change_fixture *x, const struct 
 	struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT, diff = GA_CHANGES_INIT;
 	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
 	struct ga_entry a = entry_of(&x->old), b = entry_of(&x->new);
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_oid old_tree, new_tree;
 
 	add_around(&old, x->around);
@@ -114,9 +110,8 @@ static inline void classify_change(const struct change_fixture *x, const struct 
 	ga_changes_sort(&new);
 	old_tree = tree_of(&old);
 	new_tree = tree_of(&new);
-	if (ga_tree_diff(repo, &old_tree, &new_tree, &diff, &err) ||
-	    ga_classify(repo, h, &old_tree, &new_tree, &diff, ret, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_tree_diff(repo, &old_tree, &new_tree, &diff, &err) ||
+	    ga_classify(repo, h, &old_tree, &new_tree, &diff, ret, &err));
 	ga_changes_release(&old);
 	ga_changes_release(&new);
 	ga_changes_release(&diff);

@@ -6,14 +6,10 @@
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
-#include <fcntl.h>
 #include <grp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "test.h"
 
 #include "ga/fd.h"
 

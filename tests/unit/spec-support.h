@@ -5,14 +5,7 @@
 #ifndef GA_TEST_SPEC_SUPPORT_H
 #define GA_TEST_SPEC_SUPPORT_H
 
-#include <errno.h>
-#include <fcntl.h>
 #include "test.h"
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 
 #include "ga/fd.h"
 #include "ga/path.h"
@@ -38,10 +31,9 @@ static inline int setup(void **state)
 
 static inline int teardown(void **state)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct world *w = *state;
 
-	assert_int_equal(ga_rmtree_at(AT_FDCWD, w->root, &err), 0);
+	OK(ga_rmtree_at(AT_FDCWD, w->root, &err));
 	free(w->root);
 	free(w->home);
 	free(w);
@@ -50,10 +42,9 @@ static inline int teardown(void **state)
 
 static inline void make_dir(const struct world *w, const char *rel)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *path = ga_path_join(w->root, rel);
 
-	assert_int_equal(ga_mkdir_p(path, 0755, &err), 0);
+	OK(ga_mkdir_p(path, 0755, &err));
 }
 
 static inline void make_file(const struct world *w, const char *rel, const char *text)
@@ -122,25 +113,20 @@ static inline char *text_of(const struct world *w, const struct ga_buf *words)
 /* Home and project. */
 static inline char *plan_of(const struct world *w, const struct ga_spec *s)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	ga_spec_plan_home(s, &b);
-	if (ga_spec_plan_trees(s, &b, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_spec_plan_trees(s, &b, &err));
 	return text_of(w, &b);
 }
 
 /* What surrounds them, whose layers need not be known. */
 static inline char *root_of(const struct world *w, const struct ga_spec *s)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	if (ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err));
 	return text_of(w, &b);
 }
-
 
 #endif

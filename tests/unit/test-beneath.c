@@ -2,19 +2,12 @@
  *
  * Paths below a directory, and which of them lead out of it.
  */
-#include "test.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
-#include "ga/fd.h"
 #include "scratch.h"
 
 static void put(const char *path, const char *text)

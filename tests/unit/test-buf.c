@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/buf.h"
 
 /* An empty buffer is usable as "" before anything was allocated. */

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include "test.h"
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <sys/xattr.h>
-#include <unistd.h>
-
 
 #include "../../src/run/run-internal.h"
 #include "ga/confine.h"
@@ -66,7 +57,6 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 {
 	const struct run_cgroup_setting bad = { s->controller, "no.such.file", "1", false };
 	const struct run_cgroup_setting both[] = { *s, { "", "no.such.file", "1", true } };
-	struct ga_error err = GA_ERROR_INIT;
 	char *dir = NULL, *again = NULL, *in;
 	pid_t pid = fork();
 
@@ -74,17 +64,14 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 		(void)pause();
 		_exit(0);
 	}
-	assert_int_equal(run_cgroup_enter(parent, &bad, 1, pid, &dir, &err), -1);
-	assert_non_null(strstr(err.msg, "no.such.file"));
-	ga_error_release(&err);
-	assert_int_equal(run_cgroup_enter(parent, both, 2, pid, &dir, &err), 0);
+	FAILS(run_cgroup_enter(parent, &bad, 1, pid, &dir, &err), "no.such.file");
+	OK(run_cgroup_enter(parent, both, 2, pid, &dir, &err));
 	in = run_cgroup_of(pid);
 	assert_string_equal(in, dir);
 	assert_true(run_cgroup_has(dir, s->file, s->value));
 	assert_false(run_cgroup_has(dir, s->file, "1"));
 	/* there already; and one that is in use is not swept away */
-	assert_int_equal(run_cgroup_enter(parent, both, 1, pid, &again, &err), -1);
-	ga_error_release(&err);
+	FAILS(run_cgroup_enter(parent, both, 1, pid, &again, &err), "");
 	assert_int_equal(access(dir, F_OK), 0);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -94,7 +81,7 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 		(void)pause();
 		_exit(0);
 	}
-	assert_int_equal(run_cgroup_enter(parent, both, 1, pid, &again, &err), 0);
+	OK(run_cgroup_enter(parent, both, 1, pid, &again, &err));
 	assert_int_equal(access(dir, F_OK), -1);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -179,11 +166,10 @@ TEST(plans)
 {
 	static const char *const env[] = { NULL };
 	struct ga_confine c = GA_CONFINE_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_strv got = GA_STRV_INIT;
 	struct ga_use_limits l = { .time = 60, .output = 1 << 20, .upper = 2048 };
 
-	assert_int_equal(ga_confine_plan(&l, env, "", &c, &err), 0);
+	OK(ga_confine_plan(&l, env, "", &c, &err));
 	assert_int_equal(c.memory, GA_CONFINED_NOT);
 	assert_int_equal(c.tasks, GA_CONFINED_NOT);
 	assert_int_equal(c.cpu, GA_CONFINED_NOT);
@@ -195,7 +181,7 @@ TEST(plans)
 	ga_strv_release(&got);
 	ga_confine_release(&c);
 	l = (struct ga_use_limits){ .memory = 1 << 30, .tasks = 100, .tasks_default = true };
-	assert_int_equal(ga_confine_plan(&l, env, "", &c, &err), 0);
+	OK(ga_confine_plan(&l, env, "", &c, &err));
 	assert_int_not_equal(c.memory, GA_CONFINED_NOT);
 	if (geteuid())
 		assert_int_equal(c.tasks, GA_CONFINED_RLIMIT);

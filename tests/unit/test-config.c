@@ -168,12 +168,10 @@ TEST(what_needs_trust)
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, yes = GA_CONFIG_INIT, no = GA_CONFIG_INIT;
 	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	const size_t n = strlen(FILE_OF_MANY);
 
 	defaults_into(&c);
-	if (ga_config_grants(&c, "r", FILE_OF_MANY, n, &g, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_config_grants(&c, "r", FILE_OF_MANY, n, &g, &err));
 	assert_int_equal(g.n, GA_NELEMS(want));
 	for (size_t i = 0; i < g.n; i++) {
 		assert_string_equal(ga_config_key(g.v[i].key), want[i].key);
@@ -188,9 +186,8 @@ TEST(what_needs_trust)
 	ga_config_copy(&yes, &c);
 	ga_config_copy(&no, &c);
 	yes.trusted = no.untrusted = true;
-	if (ga_config_read(&yes, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err) ||
-	    ga_config_read(&no, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_config_read(&yes, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err) ||
+	    ga_config_read(&no, GA_ORIGIN_REPOSITORY, "r", FILE_OF_MANY, n, &err));
 	assert_is(&yes, "secrets.mode", "warn", ".agentdev.yaml:2");
 	assert_is(&yes, "limits.tasks", "0", ".agentdev.yaml:3");
 	assert_is(&no, "secrets.mode", "mask", "default");
@@ -214,14 +211,13 @@ TEST(who_lowered_a_limit_is_known)
 	static const char user[] = "limits: {capture: {depth: 100, entries: 50}}";
 	static const char repo[] = "limits: {capture: {depth: 99}}";
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
 	defaults_into(&c);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", user, strlen(user), &err), 0);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", repo, strlen(repo), &err), 0);
+	OK(ga_config_read(&c, GA_ORIGIN_USER, "u", user, strlen(user), &err));
+	OK(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", repo, strlen(repo), &err));
 	assert_true(ga_limit_is_lowered(&c.limits, GA_LIMIT_DEPTH));
 	assert_false(ga_limit_is_lowered(&c.limits, GA_LIMIT_ENTRIES));
-	assert_int_equal(ga_config_set_word(&c, "limits.capture.depth=500", &err), 0);
+	OK(ga_config_set_word(&c, "limits.capture.depth=500", &err));
 	assert_false(ga_limit_is_lowered(&c.limits, GA_LIMIT_DEPTH));
 	assert_is(&c, "limits.capture.depth", "500", "command line");
 }
@@ -423,19 +419,17 @@ TEST(printed)
 
 	for (int origin = 0; origin < 2; origin++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf out = GA_BUF_INIT, out2 = GA_BUF_INIT;
 
 		defaults_into(&c);
 		defaults_into(&again);
-		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", file, strlen(file), &err), 0);
+		OK(ga_config_read(&c, GA_ORIGIN_USER, "f", file, strlen(file), &err));
 		ga_config_print(&c, origin, &out);
 		if (origin)
 			assert_memory_equal(out.ptr, origins, strlen(origins));
 		else
 			assert_memory_equal(out.ptr, want, strlen(want));
-		if (ga_config_read(&again, GA_ORIGIN_USER, "f", out.ptr, out.len, &err))
-			fail_msg("%s", err.msg);
+		OK(ga_config_read(&again, GA_ORIGIN_USER, "f", out.ptr, out.len, &err));
 		ga_buf_clear(&out);
 		ga_config_print(&c, false, &out);
 		ga_config_print(&again, false, &out2);

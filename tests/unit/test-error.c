@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "ga/error.h"
 
 TEST(set_and_return)
 {

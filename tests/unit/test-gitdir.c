@@ -1,32 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include <sys/stat.h>
-
 #include "../../src/repo/gitdir-internal.h"
 #include "ga/gitdir.h"
 #include "ga/path.h"
 #include "ga/pool.h"
 #include "ga/refs.h"
-#include "ga/repo.h"
-
-static struct ga_repo *open_ok(const char *name)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *dir = in_scratch(name);
-	struct ga_repo *r = NULL;
-
-	if (ga_repo_open(dir, &r, &err))
-		fail_msg("%s: %s", name, err.msg);
-	return r;
-}
 
 /* What the agent sees of repository <name>: <name>-inside, a working tree from a
  * base tree with a private git dir on the template. Returns the git dir. */
 static char *make_inside(const char *name)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = open_ok(name);
+	cleanup_repo struct ga_repo *r = open_repo(name);
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
@@ -38,21 +23,20 @@ static char *make_inside(const char *name)
 				       .object_paths = &dirs, .refs = &refs };
 	struct ga_oid head;
 
-	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+	OK(ga_gitconfig_load(r, &c, &err));
 	o.config = &c;
 	o.object_paths = &dirs;
-	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
+	OK(ga_repo_resolve(r, "HEAD", &head, &err));
 	spec.base = &head;
-	assert_int_equal(ga_repo_object_dirs(r, &dirs, &err), 0);
-	assert_int_equal(ga_base_acquire(r, state, &head, &o, &b, &err), 0);
-	assert_int_equal(ga_refs_list(r, "refs/", &refs, &err), 0);
+	OK(ga_repo_object_dirs(r, &dirs, &err));
+	OK(ga_base_acquire(r, state, &head, &o, &b, &err));
+	OK(ga_refs_list(r, "refs/", &refs, &err));
 	/* where a session has it, and the project a mount */
 	dir = in_scratch(rel);
 	git = ga_path_join(dir, "session/git");
 	SH(".", "cp -a '%s' %s; rmdir %s/.git; mkdir '%s/session'; mkdir -m 0700 '%s'; "
 		"ln -s '%s' %s/.git", b.tree, inside, inside, dir, git, git, inside);
-	if (ga_gitdir_fill(r, git, b.git, &spec, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_gitdir_fill(r, git, b.git, &spec, &err));
 	/* in place of an overlay */
 	SH(".", "find '%s' -type f -printf '%%P\\n' | sort >written; cp -an '%s/.' '%s'", git, b.git,
 	   git);

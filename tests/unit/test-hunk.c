@@ -2,7 +2,6 @@
 #include "objects-support.h"
 
 #include "ga/hunk.h"
-#include "ga/objects.h"
 
 /* Lines of few kinds, so that comparisons have something to find; now and then no newline at the
  * end. */
@@ -69,9 +68,8 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 		was = blob(r, &got);
 		is = blob(r, new);
 		{
-			cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-			assert_int_equal(ga_hunks_read(r, &was, &is, &back, &err), 0);
+			OK(ga_hunks_read(r, &was, &is, &back, &err));
 		}
 		for (size_t k = 0; k < back.n_edits; k++)
 			lines += back.edits[k].new_n;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include <time.h>
-
 #include "ga/path.h"
 #include "ga/strv.h"
 #include "ga/ignore.h"
@@ -125,11 +123,10 @@ static void grow(struct world *w, struct ga_ignore *ig, const char *root, const 
 		 bool ignored)
 {
 	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	size_t mark = ig->n;
 
-	assert_int_equal(ga_mkdir_p(dir, 0755, &err), 0);
+	OK(ga_mkdir_p(dir, 0755, &err));
 	if (!depth || !pick(3)) {
 		random_rules(&text);
 		write_text(rules, &text);
@@ -175,7 +172,6 @@ static void compare_once(unsigned round, unsigned long start)
 	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin",
 					    "-z", NULL };
 	cleanup_free char *name = ga_strf("ignore%u", round), *root = in_scratch(name);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	struct world w = { GA_STRV_INIT, GA_BUF_INIT };
 	struct ga_process p = GA_PROCESS_INIT;
@@ -192,7 +188,7 @@ static void compare_once(unsigned round, unsigned long start)
 	p.in = in.ptr;
 	p.in_len = in.len;
 	p.out = &out;
-	assert_int_equal(ga_process_run(&p, &status, &err), 0);
+	OK(ga_process_run(&p, &status, &err));
 	for (size_t i = 0; i < w.paths.n; i++)
 		if (git_says(&out, &pos, w.paths.v[i]) != w.ignored.ptr[i])
 			fail_msg("seed %lu, round %u: '%s' is '%c' to us, not to git (%s)",

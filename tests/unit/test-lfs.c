@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "test.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "ga/fd.h"
 #include "ga/lfs.h"
 #include "ga/path.h"
 #include "scratch.h"
@@ -95,7 +88,6 @@ TEST(store)
 {
 	cleanup_free char *dir = ga_path_join(scratch_dir, "deep/lfs"), *object = NULL, *path = NULL;
 	cleanup_free char *tmp = ga_path_join(dir, "tmp");
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf got = GA_BUF_INIT;
 	struct ga_lfs_pointer p = { HEX, 3 }, longer = { HEX, 4 }, shorter = { HEX, 2 };
 	struct stat st;
@@ -120,10 +112,10 @@ TEST(store)
 	/* nothing stays behind beside it */
 	assert_int_equal(rmdir(tmp), 0);
 	/* what is there is the user's, whatever it is */
-	assert_int_equal(ga_write_atomic(AT_FDCWD, path, "mine", 4, 0600, &err), 0);
+	OK(ga_write_atomic(AT_FDCWD, path, "mine", 4, 0600, &err));
 	assert_int_equal(ga_lfs_look(dir, &p), GA_LFS_ODD);
 	assert_int_equal(offer(dir, &p, "abc"), 0);
-	assert_int_equal(ga_read_file_at(AT_FDCWD, path, 100, &got, &err), 0);
+	OK(ga_read_file_at(AT_FDCWD, path, 100, &got, &err));
 	assert_string_equal(got.ptr, "mine");
 	assert_int_equal(unlink(path) || mkdir(path, 0700), 0);
 	assert_int_equal(ga_lfs_look(dir, &p), GA_LFS_ODD);

@@ -2,11 +2,8 @@
  *
  * What is typed into an attached terminal, and what is kept of a session's output.
  */
-#include "test.h"
 
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "ga/buf.h"
 #include "../../src/run/live-internal.h"
@@ -195,9 +192,8 @@ static void type_to(const struct ga_live_peer *peer, const char *text)
 
 static void attach_to(struct ga_live *l, struct ga_live_peer *peer)
 {
-	struct ga_error err = GA_ERROR_INIT;
 
-	assert_int_equal(ga_live_connect(scratch_dir, peer, &err), 0);
+	OK(ga_live_connect(scratch_dir, peer, &err));
 	turn(l);
 	assert_int_equal(live_say(peer->fd, LIVE_ATTACH, 80, 24), 0);
 	turn(l);
@@ -215,13 +211,12 @@ static void check_typed(int fd, const char *want)
 /* It is typed while the terminal gets its size, and hung up before it has it. */
 TEST(what_was_typed_outlives_a_hang_up)
 {
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_live_peer first, second;
 	struct ga_live *l;
 	int typed;
 
-	assert_int_equal(ga_live_open(scratch_dir, &l, &err), 0);
-	assert_int_equal(run_live_begin(l, &detached, &typed, &err), 0);
+	OK(ga_live_open(scratch_dir, &l, &err));
+	OK(run_live_begin(l, &detached, &typed, &err));
 	attach_to(l, &first);
 	assert_true(l->resize_at > 0);
 	assert_true(run_live_stopped(l));

@@ -208,7 +208,6 @@ TEST(lists_are_as_gits)
 		"git commit -q --allow-empty -m after; git switch -q main");
 	r = open_repo("l");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_oid tip = OID("l", "git rev-parse %s^0", cases[i].tip);
 		struct ga_oid hide = OID("l", "git rev-parse %s^0", cases[i].hide);
 		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s",
@@ -217,8 +216,7 @@ TEST(lists_are_as_gits)
 		cleanup_buf struct ga_buf got = GA_BUF_INIT;
 		size_t n;
 
-		if (ga_rev_list(r, &tip, 1, &hide, 1, 1000, &list, &n, &err))
-			fail_msg("%s", err.msg);
+		OK(ga_rev_list(r, &tip, 1, &hide, 1, 1000, &list, &n, &err));
 		for (size_t k = 0; k < n; k++)
 			ga_buf_addf(&got, "%s\n", GA_HEX(&list[k]));
 		ga_buf_chomp(&got);

@@ -3,10 +3,6 @@
  * Moving a directory entry by entry while others go on working in it: what they do between the copy
  * and the emptying is done here, at the rename of the copy, which is linked to come by.
  */
-#include "test.h"
-
-#include <stdio.h>
-#include <unistd.h>
 
 #include "../../src/init/renames.h"
 #include "scratch.h"

@@ -4,8 +4,6 @@
  */
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/netplan.h"
 
 enum { A = 1, NS = 2, PTR = 12, TXT = 16, AAAA = 28, HTTPS = 65, ANY = 255 };

@@ -4,8 +4,6 @@
  */
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/netplan.h"
 
 #define BYTES(s) (s), sizeof(s) - 1

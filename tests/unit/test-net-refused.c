@@ -4,13 +4,7 @@
  */
 #include "test.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/net.h"
@@ -52,15 +46,14 @@ TEST(refused_names)
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	cleanup_free char *text = NULL;
 	struct ga_relay *r = NULL;
 	struct ga_net_dns_reply reply;
 
 	ga_strv_push_many(&allow, "listed.example.org:1", "*.wild.example.org:1", NULL);
-	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
-	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	OK(ga_net_plan_make(&allow, &po, &plan, &err));
+	OK(ga_relay_open(&o, &r, &err));
 	reply = look_up(r, "listed.example.org");
 	assert_int_equal(reply.verdict, GA_NET_DNS_ANSWERED);
 	reply = look_up(r, "a.wild.example.org");
@@ -111,12 +104,11 @@ TEST(names_without_an_address)
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
-	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
-	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	OK(ga_net_plan_make(&allow, &po, &plan, &err));
+	OK(ga_relay_open(&o, &r, &err));
 	for (int i = 0; i < GA_RELAY_USES_MAX; i++) {
 		cleanup_free char *name = ga_strf("_%d.example.org", i);
 
@@ -146,13 +138,12 @@ TEST(refused_at_a_published_port)
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT, publish = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_relay_opts o = { .plan = &plan, .publish = &publish, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
 	ga_strv_push(&publish, "auto:3000");
-	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
-	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	OK(ga_net_plan_make(&allow, &po, &plan, &err));
+	OK(ga_relay_open(&o, &r, &err));
 	assert_true(ga_net_plan_add_name(&plan, "other.example.org"));
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct net_refusal f = { .port = cases[i].port, .udp = cases[i].udp };
@@ -253,7 +244,6 @@ TEST(host_tables)
 	static const char head[] = "  sl  local_address rem_address   st tx_queue rx_queue\n";
 	char dir[] = "/tmp/test-net-refused-XXXXXX";
 	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int at = -1;
 
 	assert_non_null(mkdtemp(dir));
@@ -262,7 +252,7 @@ TEST(host_tables)
 	net_ports_read(p, dir);
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
 
-	assert_int_equal(ga_write_new(at, "tcp", head, strlen(head), 0600, &err), 0);
+	OK(ga_write_new(at, "tcp", head, strlen(head), 0600, &err));
 	net_ports_read(p, dir);
 	assert_false(p->bits[80 / 8] & 1U << 80 % 8);
 	/* what is there and cannot be opened, or not be read */

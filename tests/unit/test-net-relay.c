@@ -5,17 +5,12 @@
  */
 #include "test.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/net.h"
@@ -127,7 +122,6 @@ TEST(closed_while_a_child_holds_it)
 {
 	char dir[] = "/tmp/test-net-relay-XXXXXX";
 	cleanup_strv struct ga_strv sockets = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_relay_opts o = { .sockets = &sockets };
 	cleanup_close int at = -1, server = -1, client = -1, target = -1;
 	struct ga_relay *r = NULL;
@@ -139,8 +133,8 @@ TEST(closed_while_a_child_holds_it)
 	o.socket_dir = at;
 	server = unix_socket(dir, "server", true);
 	ga_strv_take(&sockets, ga_path_join(dir, "server"));
-	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
-	assert_int_equal(ga_relay_enter(r, getpid(), &err), 0);
+	OK(ga_relay_open(&o, &r, &err));
+	OK(ga_relay_enter(r, getpid(), &err));
 	client = unix_socket(dir, "0", false);
 	assert_true(serve(r));
 	target = accept4(server, NULL, NULL, SOCK_CLOEXEC);
@@ -175,7 +169,6 @@ TEST(waits_for_a_turn)
 	enum { N = 2 * NET_JOBS + 8 };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	const struct ga_net_options po = { .ip6 = false };
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	const struct net_listener l = { .kind = NET_L_PROXY };
@@ -184,8 +177,8 @@ TEST(waits_for_a_turn)
 	int client[N];
 
 	ga_strv_push(&allow, "*.example.org:80");
-	assert_int_equal(ga_net_plan_make(&allow, &po, &plan, &err), 0);
-	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	OK(ga_net_plan_make(&allow, &po, &plan, &err));
+	OK(ga_relay_open(&o, &r, &err));
 	for (int i = 0; i < N; i++) {
 		int pair[2];
 
@@ -219,7 +212,6 @@ TEST(waits_for_a_turn)
 TEST(needs_a_socket)
 {
 	cleanup_strv struct ga_strv publish = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_relay_opts o = { .publish = &publish, .socket_dir = -1 };
 	const struct net_listener l = { .kind = NET_L_PUBLISH };
 	struct ga_relay *r = NULL;
@@ -227,7 +219,7 @@ TEST(needs_a_socket)
 	char got[8];
 
 	ga_strv_push(&publish, "auto:3000");
-	assert_int_equal(ga_relay_open(&o, &r, &err), 0);
+	OK(ga_relay_open(&o, &r, &err));
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
 					    pair[i]), 0);
@@ -267,11 +259,10 @@ static void learning_open(struct learning *l)
 {
 	const struct ga_net_options po = { .ip6 = true, .learns = true };
 	cleanup_strv struct ga_strv none = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_relay_opts o = { .plan = &l->plan, .socket_dir = -1 };
 
-	assert_int_equal(ga_net_plan_make(&none, &po, &l->plan, &err), 0);
-	assert_int_equal(ga_relay_open(&o, &l->r, &err), 0);
+	OK(ga_net_plan_make(&none, &po, &l->plan, &err));
+	OK(ga_relay_open(&o, &l->r, &err));
 	l->r->cap_listeners = GA_NET_LISTENERS_MAX;
 	l->r->listeners = ga_calloc(l->r->cap_listeners, sizeof(*l->r->listeners));
 	assert_int_equal(net_learn_watch(l->r), 0);

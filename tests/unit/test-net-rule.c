@@ -4,8 +4,6 @@
  */
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/netplan.h"
 
 TEST(rules)
@@ -187,11 +185,10 @@ TEST(matches)
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_net_rule r;
 		struct ga_net_host h;
 
-		assert_int_equal(ga_net_rule_parse(cases[i].word, &r, &err), 0);
+		OK(ga_net_rule_parse(cases[i].word, &r, &err));
 		assert_true(ga_net_host_parse(cases[i].host, strlen(cases[i].host), &h));
 		if (ga_net_rule_match(&r, &h, cases[i].port) != cases[i].yes)
 			fail_msg("%s and %s:%u", cases[i].word, cases[i].host, cases[i].port);
@@ -433,18 +430,17 @@ TEST(plans_that_cannot_be)
 TEST(too_many_rules)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	struct ga_net_options o = { .ip6 = false };
 
 	for (int i = 0; i < GA_NET_RULES_MAX; i++)
 		ga_strv_pushf(&allow, "host-%d:80", i);
-	assert_int_equal(ga_net_plan_make(&allow, &o, &p, &err), 0);
+	OK(ga_net_plan_make(&allow, &o, &p, &err));
 	assert_int_equal(p.n_names, GA_NET_RULES_MAX);
 	assert_non_null(find_listener(&p, "127.64.1.1:80"));
 	ga_net_plan_release(&p);
 	ga_strv_push(&allow, "one-more:80");
-	assert_int_equal(ga_net_plan_make(&allow, &o, &p, &err), -1);
+	FAILS(ga_net_plan_make(&allow, &o, &p, &err), "");
 }
 
 /* A plan that learns: names keep what they got, what an address stands for is found again, and a
@@ -470,12 +466,11 @@ TEST(learnt)
 	};
 	static const char *const no_names[] = { "_x._tcp.example.org", "192.0.2.1", "a..b", "", "a\\032b" };
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_net_options o = { .ip6 = true, .learns = true };
 	struct ga_strv none = GA_STRV_INIT;
 	struct ga_net_host host;
 
-	assert_int_equal(ga_net_plan_make(&none, &o, &p, &err), 0);
+	OK(ga_net_plan_make(&none, &o, &p, &err));
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		ssize_t rule;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-support.h"
 
-#include <sys/stat.h>
-
 /* A file of `n` bytes that deflate to about the half. */
 static int make_file(const char *path, size_t n)
 {

@@ -2,9 +2,6 @@
 #include "pool-support.h"
 
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 
 #include "ga/path.h"
 #include "ga/snapshot.h"
@@ -90,7 +87,6 @@ TEST(same_content_same_time)
 
 TEST(carried_work_keeps_its_times)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
@@ -102,10 +98,10 @@ TEST(carried_work_keeps_its_times)
 		    "mkdir new; echo u >new/u; touch -d 2006-06-06 new/u");
 	acquire("carry", "HEAD", &b);
 	ga_base_release(&b);
-	r = open_ok("carry");
-	assert_int_equal(ga_repo_head(r, &head, &branch, &err), 0);
-	assert_int_equal(ga_scan_worktree(r, UINT64_MAX, &s, &err), 0);
-	assert_int_equal(ga_snapshot_commit(r, NULL, &s, &head, NULL, &snap, &err), 0);
+	r = open_repo("carry");
+	OK(ga_repo_head(r, &head, &branch, &err));
+	OK(ga_scan_worktree(r, UINT64_MAX, &s, &err));
+	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &snap, &err));
 	acquire("carry", GA_HEX(&snap), &b);
 	assert_int_equal(b.how, GA_BASE_MOVED);
 	users = times(dir);
@@ -247,7 +243,6 @@ TEST(encodings_of_directories_hold)
 
 TEST(filters_run_for_trusted_commits_only)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 	cleanup_free char *ran = NULL, *text = NULL;
 
@@ -258,8 +253,7 @@ TEST(filters_run_for_trusted_commits_only)
 		     "echo hello >f; echo '* filter=up' >.gitattributes;"
 		     "echo '.git* !filter' >>.gitattributes; git add .; git commit -qm 1;"
 		     "rm -f ../filter-ran");
-	if (try_acquire("filter", "HEAD", false, &a, &err))
-		fail_msg("%s", err.msg);
+	OK(try_acquire("filter", "HEAD", false, &a, &err));
 	ran = sh(".", "ls | grep filter-ran || :");
 	assert_string_equal(ran, "");
 	acquire("filter", "HEAD", &b);
@@ -290,7 +284,6 @@ TEST(sparse_and_gitlinks)
 
 TEST(linked_worktrees_have_their_own)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 	cleanup_free char *state_dir = in_scratch("wt-state");
@@ -300,9 +293,9 @@ TEST(linked_worktrees_have_their_own)
 
 	SH("wt", "git init -q; touch f; git add f; git commit -qm 1; git worktree add -q ../wt2");
 	acquire("wt", "HEAD", &a);
-	r = open_ok("wt2");
-	assert_int_equal(ga_repo_resolve(r, "HEAD", &head, &err), 0);
-	assert_int_equal(ga_base_acquire(r, state_dir, &head, &o, &b, &err), 0);
+	r = open_repo("wt2");
+	OK(ga_repo_resolve(r, "HEAD", &head, &err));
+	OK(ga_base_acquire(r, state_dir, &head, &o, &b, &err));
 	assert_string_not_equal(a.tree, b.tree);
 }
 

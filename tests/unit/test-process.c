@@ -2,15 +2,7 @@
 #include "test.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "ga/buf.h"
 #include "ga/fd.h"
@@ -38,11 +30,10 @@ TEST(status_of_exit_and_signal)
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_process p = GA_PROCESS_INIT;
 		int status = -1;
 
-		assert_int_equal(run_sh(cases[i].script, &p, &status, &err), 0);
+		OK(run_sh(cases[i].script, &p, &status, &err));
 		if (status != cases[i].status)
 			fail_msg("%s: %d", cases[i].script, status);
 	}
@@ -50,7 +41,6 @@ TEST(status_of_exit_and_signal)
 
 TEST(streams_are_kept_apart)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
@@ -60,7 +50,7 @@ TEST(streams_are_kept_apart)
 	p.in_len = 6;
 	p.out = &out;
 	p.errout = &errout;
-	assert_int_equal(run_sh("cat; echo oops >&2", &p, &status, &err), 0);
+	OK(run_sh("cat; echo oops >&2", &p, &status, &err));
 	assert_int_equal(status, 0);
 	assert_string_equal(out.ptr, "before hello\n");
 	assert_string_equal(errout.ptr, "oops\n");
@@ -69,7 +59,6 @@ TEST(streams_are_kept_apart)
 /* More than any pipe holds, in and out at the same time. */
 TEST(large_input_and_output)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
@@ -80,7 +69,7 @@ TEST(large_input_and_output)
 	p.in_len = in.len;
 	p.out = &out;
 	p.errout = &errout;
-	assert_int_equal(run_sh("tee /dev/stderr", &p, &status, &err), 0);
+	OK(run_sh("tee /dev/stderr", &p, &status, &err));
 	assert_int_equal(out.len, in.len);
 	assert_memory_equal(out.ptr, in.ptr, in.len);
 	assert_int_equal(errout.len, 65536);
@@ -117,14 +106,13 @@ TEST(timeout_kills)
 /* A daemon left behind keeps the pipes open, but not us. */
 TEST(descendant_does_not_hold_us)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
 	time_t start = time(NULL);
 	int status;
 
 	p.out = &out;
-	assert_int_equal(run_sh("sleep 60 & echo $!", &p, &status, &err), 0);
+	OK(run_sh("sleep 60 & echo $!", &p, &status, &err));
 	assert_true(time(NULL) - start < 30);
 	assert_true(out.len > 1);
 	ga_buf_chomp(&out);
@@ -132,7 +120,7 @@ TEST(descendant_does_not_hold_us)
 		cleanup_free char *cmd = ga_strf("kill %s", out.ptr);
 
 		p.out = NULL;
-		assert_int_equal(run_sh(cmd, &p, &status, &err), 0);
+		OK(run_sh(cmd, &p, &status, &err));
 		assert_int_equal(status, 0);
 	}
 }
@@ -184,7 +172,6 @@ TEST(missing_program)
 
 TEST(directory_environment_signals)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *const envp[] = { "ONLY=this", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
@@ -200,9 +187,9 @@ TEST(directory_environment_signals)
 	p.envp = envp;
 	p.out = &out;
 	/* only the classic signals: glibc ignores two internal ones in every child */
-	assert_int_equal(run_sh("pwd; echo \"$ONLY-$HOME\"; "
+	OK(run_sh("pwd; echo \"$ONLY-$HOME\"; "
 				"sed -n 's/^\\(Sig[BI].*\\):.*\\(........\\)$/\\1 \\2/p' "
-				"/proc/self/status", &p, &status, &err), 0);
+				"/proc/self/status", &p, &status, &err));
 	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
 	(void)signal(SIGHUP, SIG_DFL);
 	(void)signal(SIGUSR1, SIG_DFL);
@@ -258,7 +245,6 @@ TEST(one_is_handed_over)
 /* A descriptor without close-on-exec, as a careless caller may have left it. */
 TEST(no_other_descriptor_is_inherited)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int leak = open("/dev/null", O_RDONLY); /* on purpose */
 	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do "
@@ -268,7 +254,7 @@ TEST(no_other_descriptor_is_inherited)
 
 	assert_true(leak >= 3);
 	p.out = &out;
-	assert_int_equal(run_sh(script, &p, &status, &err), 0);
+	OK(run_sh(script, &p, &status, &err));
 	assert_string_equal(out.ptr, "0\n1\n2\n");
 }
 
@@ -339,10 +325,9 @@ static void make_file(const char *path, mode_t mode)
 
 static void make_script(const char *path, const char *command)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *text = ga_strf("#!/bin/sh\n%s\n", command);
 
-	assert_int_equal(ga_write_new(AT_FDCWD, path, text, strlen(text), 0700, &err), 0);
+	OK(ga_write_new(AT_FDCWD, path, text, strlen(text), 0700, &err));
 }
 
 /* `text` with `dir` for each 'T'. Caller frees. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <fcntl.h>
-#include <string.h>
-
 #include "ga/process.h"
 #include "ga/quote.h"
 
@@ -154,7 +151,6 @@ TEST(shell_words)
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(words); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
 		cleanup_free char *q = ga_quote_shell(words[i]);
 		cleanup_free char *script = ga_strf("printf '%%s|' %s", q);
@@ -165,7 +161,7 @@ TEST(shell_words)
 
 		p.argv = argv;
 		p.out = &out;
-		assert_int_equal(ga_process_run(&p, &status, &err), 0);
+		OK(ga_process_run(&p, &status, &err));
 		assert_int_equal(status, 0);
 		assert_string_equal(out.ptr, want);
 	}

@@ -5,15 +5,8 @@
  */
 #include "test.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "ga/fd.h"
 #include "ga/parse.h"
@@ -104,7 +97,6 @@ TEST_WITH(what_is_in_a_file, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *path = ga_path_join(dir, "transcript.cast");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
@@ -129,7 +121,7 @@ TEST_WITH(what_is_in_a_file, make_dir, remove_dir)
 
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	assert_int_equal(ga_read_file_at(AT_FDCWD, path, 100000, &text, &err), 0);
+	OK(ga_read_file_at(AT_FDCWD, path, 100000, &text, &err));
 	j = json_loads(text.ptr, JSON_DISABLE_EOF_CHECK, NULL);
 	assert_int_equal(json_integer_value(json_object_get(j, "version")), 2);
 	assert_int_equal(json_integer_value(json_object_get(j, "width")), 132);

@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include <sys/wait.h>
-
 #include "ga/path.h"
-#include "ga/repo.h"
-
-static struct ga_repo *open_ok(const char *rel)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *dir = in_scratch(rel);
-	struct ga_repo *r = NULL;
-
-	if (ga_repo_open(dir, &r, &err))
-		fail_msg("%s: %s", rel, err.msg);
-	return r;
-}
 
 static void assert_refused(const char *rel, const char *what)
 {
@@ -37,8 +23,8 @@ TEST(opens_from_anywhere_beneath)
 	cleanup_free char *git = ga_path_join(top, ".git");
 
 	SH("open/with space, and:colon", "git init -q; mkdir -p a/b; ln -s . ../link");
-	a = open_ok("open/with space, and:colon");
-	b = open_ok("open/link/with space, and:colon/a/b");
+	a = open_repo("open/with space, and:colon");
+	b = open_repo("open/link/with space, and:colon/a/b");
 	assert_string_equal(ga_repo_info(a)->workdir, top);
 	assert_string_equal(ga_repo_info(b)->workdir, top);
 	assert_string_equal(ga_repo_info(b)->gitdir, git);
@@ -59,12 +45,11 @@ TEST(known_extensions)
 		  "git config extensions.partialClone origin;"
 		  "git config extensions.preciousObjects true;"
 		  "git config --worktree test.key 'from the worktree'");
-	r = open_ok("ext");
+	r = open_repo("ext");
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 
-		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+		OK(ga_gitconfig_load(r, &c, &err));
 		assert_string_equal(ga_gitconfig_get(&c, "test.key"), "from the worktree");
 	}
 }
@@ -94,9 +79,9 @@ TEST(linked_worktrees)
 	SH("linked", "git init -q a; cd a; git commit -q --allow-empty -m x;"
 		     "git worktree add -q ../b; git clone -q --bare . ../bare;"
 		     "cd ../bare; git worktree add -q ../c main");
-	main_tree = open_ok("linked/a");
-	linked = open_ok("linked/b");
-	of_bare = open_ok("linked/c");
+	main_tree = open_repo("linked/a");
+	linked = open_repo("linked/b");
+	of_bare = open_repo("linked/c");
 	assert_true(ga_repo_info(linked)->linked);
 	assert_true(ga_repo_info(of_bare)->linked);
 	assert_string_equal(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
@@ -107,7 +92,7 @@ TEST(linked_worktrees)
 
 static char *id_of(const char *rel)
 {
-	cleanup_repo struct ga_repo *r = open_ok(rel);
+	cleanup_repo struct ga_repo *r = open_repo(rel);
 
 	return ga_strdup(ga_repo_info(r)->id);
 }
@@ -171,7 +156,6 @@ TEST(one_id_for_many_processes)
 
 TEST(object_dirs_follow_alternates)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 	cleanup_free char *o0 = in_scratch("alt/c/.git/objects");
@@ -182,8 +166,8 @@ TEST(object_dirs_follow_alternates)
 		  "printf '\"%%s\"\\n' \"$PWD/a \\\\\\\"x/.git/objects\" >b/.git/objects/info/alternates;"
 		  "printf '# one\\n\\n../../../b/.git/objects\\n/nowhere\\n%%s\\n' "
 		  "\"$PWD/c/.git/objects\" >c/.git/objects/info/alternates");
-	r = open_ok("alt/c");
-	assert_int_equal(ga_repo_object_dirs(r, &dirs, &err), 0);
+	r = open_repo("alt/c");
+	OK(ga_repo_object_dirs(r, &dirs, &err));
 	assert_int_equal(dirs.n, 3);
 	assert_string_equal(dirs.v[0], o0);
 	assert_string_equal(dirs.v[1], o1);
@@ -202,7 +186,7 @@ TEST(head_and_revisions)
 	struct ga_oid oid;
 
 	SH("head", "git init -q");
-	r = open_ok("head");
+	r = open_repo("head");
 	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 1);
 	assert_string_equal(branch, "refs/heads/main");
 	assert_int_equal(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
@@ -241,7 +225,7 @@ TEST(operations)
 	SH("op", "git init -q; echo 1 >f; git add f; git commit -qm 1; git switch -qc other;"
 		 "echo 2 >f; git commit -qam 2; git switch -q main; echo 3 >f; git commit -qam 3;"
 		 "git merge -q other >/dev/null && exit 1; exit 0");
-	r = open_ok("op");
+	r = open_repo("op");
 	assert_string_equal(ga_repo_operation(r), "merge");
 	SH("op", "git merge --abort; git rebase -q other >/dev/null 2>&1 && exit 1; exit 0");
 	assert_string_equal(ga_repo_operation(r), "rebase");
@@ -277,7 +261,7 @@ TEST(index_is_a_tree)
 	cleanup_repo struct ga_repo *r = NULL;
 
 	SH("tree", "git init -q");
-	r = open_ok("tree");
+	r = open_repo("tree");
 	for (size_t i = 0; i < GA_NELEMS(steps); i++) {
 		cleanup_free char *want = NULL;
 		struct ga_oid oid;
@@ -295,7 +279,6 @@ TEST(index_is_a_tree)
 /* Neither hooks, nor monitors, nor variables of the surroundings. */
 TEST(git_runs_clean)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *const args[] = { "-c", "alias.env=!env; git config core.hooksPath;"
@@ -306,7 +289,7 @@ TEST(git_runs_clean)
 	struct ga_git g = GA_GIT_INIT;
 
 	SH("clean", "git init -q; git config core.fsmonitor evil");
-	r = open_ok("clean");
+	r = open_repo("clean");
 	(void)setenv("GIT_DIR", "/nowhere", 1);
 	(void)setenv("GIT_INDEX_FILE", "/nowhere", 1);
 	(void)setenv("GIT_EXTERNAL_DIFF", "evil", 1);
@@ -316,8 +299,7 @@ TEST(git_runs_clean)
 	g.env = extra;
 	g.config = config;
 	g.out = &out;
-	if (ga_git_ok(r, &g, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_git_ok(r, &g, &err));
 	(void)unsetenv("GIT_DIR");
 	(void)unsetenv("GIT_INDEX_FILE");
 	(void)unsetenv("GIT_EXTERNAL_DIFF");
@@ -341,7 +323,7 @@ TEST(git_failures_have_the_last_line)
 	int status = 0;
 
 	SH("fail", "git init -q");
-	r = open_ok("fail");
+	r = open_repo("fail");
 	g.args = args;
 	assert_int_equal(ga_git_run(r, &g, &status, &err), 0);
 	assert_int_equal(status, 128);
@@ -364,7 +346,6 @@ TEST(advice_is_no_last_line)
 /* Objects go to another directory, and the repository's are still read. */
 TEST(quarantine_object_dir)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *dir = in_scratch("quar:\"x/q"), *found = NULL, *known = NULL;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -374,20 +355,19 @@ TEST(quarantine_object_dir)
 
 	SH("quar:\"x", "git init -q; mkdir q; echo known | git hash-object -w --stdin >known");
 	known = sh("quar:\"x", "cat known");
-	r = open_ok("quar:\"x");
+	r = open_repo("quar:\"x");
 	g.args = args;
 	g.object_dir = dir;
 	g.in = "new\n";
 	g.in_len = 4;
-	assert_int_equal(ga_git_ok(r, &g, &err), 0);
+	OK(ga_git_ok(r, &g, &err));
 	{
 		const char *const read[] = { "cat-file", "blob", known, NULL };
 
 		g.args = read;
 		g.in = NULL;
 		g.out = &out;
-		if (ga_git_ok(r, &g, &err))
-			fail_msg("%s", err.msg);
+		OK(ga_git_ok(r, &g, &err));
 	}
 	assert_string_equal(out.ptr, "known\n");
 	found = sh("quar:\"x", "find q -type f | wc -l; find .git/objects -type f | wc -l");
@@ -396,15 +376,14 @@ TEST(quarantine_object_dir)
 
 TEST(config_values)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 
 	SH("conf", "git init -q; printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
 		   "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
 		   ">>.git/config");
-	r = open_ok("conf");
-	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+	r = open_repo("conf");
+	OK(ga_gitconfig_load(r, &c, &err));
 	assert_string_equal(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
 	assert_string_equal(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
 	assert_string_equal(ga_gitconfig_get(&c, "a.empty"), "");
@@ -441,7 +420,7 @@ TEST(user_files)
 	cleanup_repo struct ga_repo *r = NULL;
 
 	SH("paths", "git init -q");
-	r = open_ok("paths");
+	r = open_repo("paths");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
@@ -481,9 +460,8 @@ TEST(identities)
 	cleanup_repo struct ga_repo *r = NULL;
 
 	SH("ident", "git init -q");
-	r = open_ok("ident");
+	r = open_repo("ident");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *says = NULL;
 
@@ -491,9 +469,8 @@ TEST(identities)
 		   cases[i].mail);
 		if (cases[i].env)
 			(void)setenv("GIT_COMMITTER_NAME", cases[i].env, 1);
-		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
-		if (ga_repo_identity(r, &c, &got, &err))
-			fail_msg("%s", err.msg);
+		OK(ga_gitconfig_load(r, &c, &err));
+		OK(ga_repo_identity(r, &c, &got, &err));
 		(void)unsetenv("GIT_COMMITTER_NAME");
 		if (cases[i].want) {
 			assert_string_equal(got, cases[i].want);
@@ -512,7 +489,7 @@ TEST(no_identity_is_an_error)
 	cleanup_free char *got = NULL;
 
 	SH("noident", "git init -q; git config user.useConfigOnly true");
-	r = open_ok("noident");
+	r = open_repo("noident");
 	(void)setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
 	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
 	assert_int_equal(ga_repo_identity(r, &c, &got, &err), -1);
@@ -547,7 +524,7 @@ TEST(superprojects)
 	   "mkdir bad; cd bad; echo nonsense >.git; (cd ..; git clone -q lib bad/m)");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_repo struct ga_repo *r = open_ok(cases[i].dir), *super = NULL;
+		cleanup_repo struct ga_repo *r = open_repo(cases[i].dir), *super = NULL;
 		int rc = ga_repo_superproject(r, &super, &err);
 
 		if (rc != !cases[i].super)

@@ -4,8 +4,6 @@
  */
 #include "risk-support.h"
 
-#include <stdlib.h>
-
 /* One repository for each case: made by `setup`, a shell script, with every file
  * of `files` tracked. */
 struct host {
@@ -481,15 +479,14 @@ TEST(test_nested_envrc)
 	struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 	struct ga_flags f = GA_FLAGS_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	int found = 0;
 
 	host_open(&h, "nested", "printf 'source_env ../lib/vars\\n./run.sh\\n' >web/.envrc");
-	assert_int_equal(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err), 0);
+	OK(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err));
 	ga_changes_add(&c, "lib/vars", &none, &e);
 	ga_changes_add(&c, "web/a/x", &none, &e);
 	ga_changes_add(&c, "web/run.sh", &none, &e);
-	assert_int_equal(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err), 0);
+	OK(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err));
 	for (size_t i = 0; i < f.n; i++)
 		found += !strcmp(f.v[i].rule, "direnv-dependents") &&
 			 (!strcmp(f.v[i].path, "lib/vars") || !strcmp(f.v[i].path, "web/run.sh"));
@@ -514,17 +511,16 @@ TEST(test_nested_envrc_deeper)
 	struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 	struct ga_flags f = GA_FLAGS_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 
 	host_open(&h, "nested-deeper",
 		  "mkdir -p web; printf 'make -s env\nsource ./env.sh\n' >web/.envrc; "
 		  "echo '. ./inner.sh' >web/env.sh; echo id >web/inner.sh; echo id >web/made.sh; "
 		  "printf 'env:\n\tsh ./made.sh\n' >web/Makefile");
-	assert_int_equal(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err), 0);
+	OK(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err));
 	for (size_t i = 0; i < GA_NELEMS(want); i++)
 		ga_changes_add(&c, want[i].path, &none, &e);
 	ga_changes_sort(&c);
-	assert_int_equal(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err), 0);
+	OK(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err));
 	for (size_t i = 0; i < GA_NELEMS(want); i++) {
 		const struct ga_flag *flag = flag_of(&f, want[i].path, want[i].rule);
 
@@ -540,13 +536,11 @@ TEST(test_nested_envrc_deeper)
 TEST(test_unborn)
 {
 	struct host h = { .config = GA_GITCONFIG_INIT };
-	struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *path = in_scratch("unborn");
 
 	SH("unborn", "git init -q . && mkdir -p .git/hooks && echo ./run.sh >.git/hooks/pre-commit");
-	if (ga_repo_open(path, &h.repo, &err) || ga_gitconfig_load(h.repo, &h.config, &err) ||
-	    ga_host_facts_gather(h.repo, &h.config, NULL, &h.facts, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_repo_open(path, &h.repo, &err) || ga_gitconfig_load(h.repo, &h.config, &err) ||
+	    ga_host_facts_gather(h.repo, &h.config, NULL, &h.facts, &err));
 	assert_string_equal(held_by(&h, "run.sh"), "host-hook-reached");
 	host_close(&h);
 }

@@ -426,7 +426,6 @@ TEST(test_nul)
 		struct ga_entry old = { GA_MODE_FILE, { { 0 } } }, new = old;
 		struct ga_buf text = GA_BUF_INIT;
 		struct ga_flags f = GA_FLAGS_INIT;
-		struct ga_error err = GA_ERROR_INIT;
 		const struct ga_flag *flag;
 
 		ga_buf_adds(&text, nuls[n].start);
@@ -434,11 +433,10 @@ TEST(test_nul)
 			ga_buf_addch(&text, strchr(nuls[n].start, '#') || n == 2 ? 'x' : ' ');
 		ga_buf_add(&text, "", 1);
 		ga_buf_adds(&text, nuls[n].end);
-		if (ga_blob_write(repo, nuls[n].old, strlen(nuls[n].old), &old.oid, &err) ||
-		    ga_blob_write(repo, text.ptr, text.len, &new.oid, &err))
-			fail_msg("%s", err.msg);
+		OK(ga_blob_write(repo, nuls[n].old, strlen(nuls[n].old), &old.oid, &err) ||
+		    ga_blob_write(repo, text.ptr, text.len, &new.oid, &err));
 		ga_changes_add(&c, nuls[n].path, &old, &new);
-		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
 		flag = flag_of(&f, nuls[n].path, nuls[n].rule);
 		if (!flag || flag->severity != nuls[n].want)
 			fail_msg("%zu: '%s' is %s", i, nuls[n].rule,

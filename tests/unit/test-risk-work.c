@@ -18,16 +18,15 @@ TEST(test_uninspected)
 	struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
 	struct ga_flags f = GA_FLAGS_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	size_t n = (10u << 20) + 1;
 	char *big = ga_malloc(n);
 
 	ga_changes_add(&c, "doc/gone.txt", &none, &e);
 	memset(big, 'a', n);
-	assert_int_equal(ga_blob_write(repo, big, n, &e.oid, &err), 0);
+	OK(ga_blob_write(repo, big, n, &e.oid, &err));
 	free(big);
 	ga_changes_add(&c, "doc/large.txt", &none, &e);
-	assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+	OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
 	assert_non_null(flag_of(&f, "doc/gone.txt", "uninspected"));
 	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
 	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
@@ -52,7 +51,6 @@ TEST(test_binary)
 		{ "doc/x", "BM\0", 3, "binary-blob", true },
 		{ "doc/x", "text\n", 5, "binary-blob", false },
 	};
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_buf late = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
@@ -60,9 +58,9 @@ TEST(test_binary)
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_changes c = GA_CHANGES_INIT;
 
-		assert_int_equal(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err), 0);
+		OK(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err));
 		ga_changes_add(&c, cases[i].path, &none, &e);
-		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
 		if (has_rule(&f, cases[i].rule) != cases[i].fires)
 			fail_msg("'%s', case %zu", cases[i].rule, i);
 		ga_flags_release(&f);
@@ -74,9 +72,9 @@ TEST(test_binary)
 	{
 		struct ga_changes c = GA_CHANGES_INIT;
 
-		assert_int_equal(ga_blob_write(repo, late.ptr, late.len, &e.oid, &err), 0);
+		OK(ga_blob_write(repo, late.ptr, late.len, &e.oid, &err));
 		ga_changes_add(&c, "doc/x", &none, &e);
-		assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err), 0);
+		OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
 		assert_true(has_rule(&f, "download-exec"));
 		ga_flags_release(&f);
 		ga_changes_release(&c);
@@ -156,14 +154,13 @@ TEST(test_work_of_trees)
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
 	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_oid tree;
 
 	for (int i = 0; i < 900; i++)
 		ga_buf_adds(&deep, "refs/");
-	assert_int_equal(ga_blob_write(repo, "a\n", 2, &a.oid, &err), 0);
-	assert_int_equal(ga_blob_write(repo, "b\n", 2, &b.oid, &err), 0);
-	assert_int_equal(ga_blob_write(repo, deep.ptr, deep.len < 4000 ? deep.len : 4000, &l.oid, &err), 0);
+	OK(ga_blob_write(repo, "a\n", 2, &a.oid, &err));
+	OK(ga_blob_write(repo, "b\n", 2, &b.oid, &err));
+	OK(ga_blob_write(repo, deep.ptr, deep.len < 4000 ? deep.len : 4000, &l.oid, &err));
 	l.mode = GA_MODE_LINK;
 	for (size_t i = 0; i < 2 * rounds(10000); i++) {
 		cleanup_free char *lock = ga_strf("p/%zu/yarn.lock", i), *py = ga_strf("src/m%zu.py", i);
@@ -178,8 +175,8 @@ TEST(test_work_of_trees)
 		ga_changes_add(&c, link, &none, &l);
 	}
 	ga_changes_sort(&c);
-	assert_int_equal(ga_tree_apply(repo, NULL, NULL, &c, &tree, &err), 0);
-	assert_int_equal(ga_classify(repo, NULL, NULL, &tree, &c, &f, &err), 0);
+	OK(ga_tree_apply(repo, NULL, NULL, &c, &tree, &err));
+	OK(ga_classify(repo, NULL, NULL, &tree, &c, &f, &err));
 	assert_true(has_rule(&f, "lockfile-swap"));
 	assert_non_null(flag_of(&f, "l7", "symlink-escapes"));
 	assert_true(has_rule(&f, "uninspected"));

@@ -6,7 +6,6 @@
 #include "risk-support.h"
 
 #include <inttypes.h>
-#include <sys/stat.h>
 
 #include "risk-fixtures.h"
 
@@ -77,11 +76,10 @@ static void make_many(size_t n, bool deleted, size_t around, size_t size, struct
 	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 	cleanup_free char *text = ga_malloc(size + 1);
-	struct ga_error err = GA_ERROR_INIT;
 	struct ga_oid tree;
 
 	memset(text, '\n', size);
-	assert_int_equal(ga_blob_write(repo, text, size, &e.oid, &err), 0);
+	OK(ga_blob_write(repo, text, size, &e.oid, &err));
 	for (size_t i = 0; i < n + around; i++) {
 		cleanup_free char *path = ga_strf("doc/%06zu.txt", i);
 
@@ -90,8 +88,7 @@ static void make_many(size_t n, bool deleted, size_t around, size_t size, struct
 			ga_changes_add(&c, path, deleted ? &e : &none, deleted ? &none : &e);
 	}
 	tree = tree_of(&all);
-	assert_int_equal(ga_classify(repo, NULL, deleted ? &tree : NULL, deleted ? NULL : &tree, &c,
-				     ret, &err), 0);
+	OK(ga_classify(repo, NULL, deleted ? &tree : NULL, deleted ? NULL : &tree, &c, ret, &err));
 }
 
 static void make_huge_diff(bool fires, struct ga_flags *ret)
@@ -123,12 +120,11 @@ static void make_uninspected(bool fires, struct ga_flags *ret)
 {
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0xab } } };
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 
 	if (!fires)
-		assert_int_equal(ga_blob_write(repo, "x\n", 2, &e.oid, &err), 0);
+		OK(ga_blob_write(repo, "x\n", 2, &e.oid, &err));
 	ga_changes_add(&c, "doc/x", &none, &e);
-	assert_int_equal(ga_classify(repo, NULL, NULL, NULL, &c, ret, &err), 0);
+	OK(ga_classify(repo, NULL, NULL, NULL, &c, ret, &err));
 }
 
 /* A new path beside another. */
@@ -485,7 +481,6 @@ TEST(test_collisions)
 		const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
 		struct ga_entry e = entry_of(&x.new);
 		struct ga_flags f = GA_FLAGS_INIT;
-		struct ga_error err = GA_ERROR_INIT;
 		struct ga_oid a, b;
 
 		ga_changes_add(&old, cases[i].around, &none, &e);
@@ -494,8 +489,8 @@ TEST(test_collisions)
 		ga_changes_sort(&new);
 		a = tree_of(&old);
 		b = tree_of(&new);
-		assert_int_equal(ga_tree_diff(repo, &a, &b, &diff, &err), 0);
-		assert_int_equal(ga_classify(repo, NULL, &a, &b, &diff, &f, &err), 0);
+		OK(ga_tree_diff(repo, &a, &b, &diff, &err));
+		OK(ga_classify(repo, NULL, &a, &b, &diff, &f, &err));
 		if (has_rule(&f, "name-case-collision") != cases[i].collides)
 			fail_msg("'%s' beside '%s'", cases[i].path, cases[i].around);
 		ga_flags_release(&f);

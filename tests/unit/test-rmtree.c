@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "test.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 
-#include "ga/fd.h"
 #include "ga/path.h"
 #include "scratch.h"
 
@@ -36,10 +31,8 @@ static bool there(const char *path)
 
 static void gone(const char *path)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	if (ga_rmtree_at(AT_FDCWD, path, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_rmtree_at(AT_FDCWD, path, &err));
 	if (there(path))
 		fail_msg("%s is still there", path);
 }

@@ -4,8 +4,6 @@
  */
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/secret.h"
 #include "ga/wildmatch.h"
 #include "secret-fixtures.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <string.h>
-
 #include "ga/check.h"
 #include "ga/config.h"
 #include "ga/service.h"

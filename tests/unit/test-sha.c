@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "ga/alloc.h"
 #include "ga/oid.h"
 #include "ga/oidmap.h"

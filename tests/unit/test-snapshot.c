@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
-#include <sys/stat.h>
-#include <time.h>
-
 #include "ga/path.h"
-#include "ga/repo.h"
 #include "ga/snapshot.h"
 
 #define NO_LIMIT UINT64_MAX
 
-static struct ga_repo *open_ok(const char *rel)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *dir = in_scratch(rel);
-	struct ga_repo *r = NULL;
-
-	if (ga_repo_open(dir, &r, &err))
-		fail_msg("%s: %s", rel, err.msg);
-	return r;
-}
-
 static void scan_ok(struct ga_repo *r, uint64_t max, struct ga_scan *s)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	if (ga_scan_worktree(r, max, s, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_scan_worktree(r, max, s, &err));
 }
 
 /* "a|b|c" in sorted order. */
@@ -54,7 +37,7 @@ TEST(every_kind_is_listed)
 		    "git rm -q --cached cached; chmod +x mode; rm type; ln -s x type;"
 		    "touch staged; git add staged; touch intent; git add -N intent;"
 		    "printf 12345 >large; mkfifo fifo");
-	r = open_ok("kinds");
+	r = open_repo("kinds");
 	scan_ok(r, 4, &s);
 	assert_list(&s.changed, "cached|gone|intent|mode|src/a.c|staged|type");
 	assert_list(&s.unindexed, "cached");
@@ -72,7 +55,7 @@ TEST(tracked_path_that_is_a_fifo_now)
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 	SH("fifo", "git init -q; touch f; git add f; git commit -qm x; rm f; mkfifo f");
-	r = open_ok("fifo");
+	r = open_repo("fifo");
 	scan_ok(r, NO_LIMIT, &s);
 	assert_list(&s.changed, "");
 	assert_list(&s.skipped, "f: neither a file nor a symbolic link");
@@ -89,7 +72,7 @@ TEST(refuses_conflicts_and_operations)
 		       "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
 		       "echo 3 >f; git commit -qam 3; touch i;"
 		       "git merge -q o >/dev/null && exit 1; exit 0");
-	r = open_ok("conflict");
+	r = open_repo("conflict");
 	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
 	assert_string_equal(err.msg, "a merge is in progress");
 	assert_non_null(strstr(err.hint, "--dirty ignore"));
@@ -118,7 +101,7 @@ TEST(submodules_that_are_populated)
 		cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 		SH("sub/top", "git update-index %s --index-version %d", split[i], i ? 2 : 4);
-		r = open_ok("sub/top");
+		r = open_repo("sub/top");
 		scan_ok(r, NO_LIMIT, &s);
 		assert_list(&s.submodules, "deep/two x|one");
 		assert_list(&s.changed, "");
@@ -128,7 +111,6 @@ TEST(submodules_that_are_populated)
 
 TEST(cache_serves_and_forgets_the_gone)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL, *other = NULL;
 	cleanup_scan struct ga_scan a = GA_SCAN_INIT, b = GA_SCAN_INIT, c = GA_SCAN_INIT;
 	cleanup_scan struct ga_scan d = GA_SCAN_INIT;
@@ -138,20 +120,20 @@ TEST(cache_serves_and_forgets_the_gone)
 	SH("cache", "git init -q; printf 'd/\\ne/\\nf*\\n' >.gitignore; mkdir d e; touch d/x e/x f1 f2;"
 		    "git add .gitignore; git commit -qm x; git worktree add -q ../cache-linked;"
 		    "mkdir ../cache-linked/d; touch ../cache-linked/d/x");
-	r = open_ok("cache");
-	assert_int_equal(ga_scan_ignored(r, dir, &a, &err), 0);
+	r = open_repo("cache");
+	OK(ga_scan_ignored(r, dir, &a, &err));
 	assert_list(&a.ignored_dirs, "d|e");
 	assert_list(&a.ignored_files, "f1|f2");
 	SH("cache", "rm -r e f2; mkdir f2; mkdir -p g; touch f3");
-	assert_int_equal(ga_scan_ignored(r, dir, &b, &err), 0);
+	OK(ga_scan_ignored(r, dir, &b, &err));
 	assert_list(&b.ignored_dirs, "d");
 	assert_list(&b.ignored_files, "f1"); /* f3 shows that it came from the cache */
-	other = open_ok("cache-linked");
-	assert_int_equal(ga_scan_ignored(other, dir, &c, &err), 0);
+	other = open_repo("cache-linked");
+	OK(ga_scan_ignored(other, dir, &c, &err));
 	assert_list(&c.ignored_dirs, "d");
 	assert_list(&c.ignored_files, "");
 	SH("cache-state", "for f in scan-*; do head -c 30 $f >x; cat x >$f; done");
-	assert_int_equal(ga_scan_ignored(r, dir, &d, &err), 0);
+	OK(ga_scan_ignored(r, dir, &d, &err));
 	assert_list(&d.ignored_files, "f1|f3");
 }
 
@@ -159,17 +141,15 @@ TEST(cache_serves_and_forgets_the_gone)
 
 static void head_of(struct ga_repo *r, struct ga_oid *ret)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_free char *branch = NULL;
 
-	assert_int_equal(ga_repo_head(r, ret, &branch, &err), 0);
+	OK(ga_repo_head(r, ret, &branch, &err));
 }
 
 /* The tree of a snapshot of `rel`, as hex; asserts that the index is untouched. */
 static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = open_ok(rel);
+	cleanup_repo struct ga_repo *r = open_repo(rel);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	static const char probe[] = "stat -c '%%y %%i' .git/index; sha1sum <.git/index;"
 				    "find .git/git-agent -name 'index*'";
@@ -178,8 +158,7 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
-	if (ga_snapshot_commit(r, NULL, &s, &head, exclude, &got, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_snapshot_commit(r, NULL, &s, &head, exclude, &got, &err));
 	after = sh(rel, probe);
 	assert_string_equal(before, after);
 	return sh(rel, "git rev-parse %s^{tree}", GA_HEX(&got));
@@ -187,33 +166,31 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 
 TEST(clean_tree_is_head)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	struct ga_oid head, got;
 
 	SH("clean", "git init -q; touch f; git add f; git commit -qm x; touch -d 2001-01-01 f");
-	r = open_ok("clean");
+	r = open_repo("clean");
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	assert_list(&s.changed, "");
-	assert_int_equal(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err), 0);
+	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
 	assert_true(ga_oid_equal(&head, &got));
 }
 
 TEST(commit_looks_as_promised)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *show = NULL, *want = NULL, *refs = NULL;
 	struct ga_oid head, got;
 
 	SH("look", "git init -q; touch f; git add f; git commit -qm x; echo new >f; echo u >u");
-	r = open_ok("look");
+	r = open_repo("look");
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
-	assert_int_equal(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err), 0);
+	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
 	show = sh("look", "git show --format='%%P|%%an <%%ae>|%%cn|%%B' --name-status %s",
 		  GA_HEX(&got));
 	want = ga_strf("%s|A U Thor <author@example.com>|A U Thor|"
@@ -242,7 +219,6 @@ TEST(excluded_paths_stay_as_in_head)
 
 TEST(split_index_and_linked_worktree)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *names = NULL;
@@ -251,11 +227,10 @@ TEST(split_index_and_linked_worktree)
 	SH("split", "git init -q; touch a b; git add .; git commit -qm x;"
 		    "git worktree add -q ../split-linked; cd ../split-linked;"
 		    "git update-index --split-index; echo x >a; echo y >c; git add c");
-	r = open_ok("split-linked");
+	r = open_repo("split-linked");
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
-	if (ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
 	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain",
 		   GA_HEX(&got));
 	assert_string_equal(names, "M\ta\nA\tc\n M a\nA  c");
@@ -302,7 +277,6 @@ static char *random_path(void)
 
 static void git_quietly(const char *dir, const char *const *args)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
 	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
@@ -314,7 +288,7 @@ static void git_quietly(const char *dir, const char *const *args)
 	p.argv = (const char *const *)argv.v;
 	p.cwd = dir;
 	p.errout = &dropped;
-	assert_int_equal(ga_process_run(&p, &status, &err), 0);
+	OK(ga_process_run(&p, &status, &err));
 }
 
 static void write_random(int at, const char *path)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include <string.h>
-#include <time.h>
-
 #include "ga/buf.h"
 #include "ga/parse.h"
 #include "ga/quote.h"

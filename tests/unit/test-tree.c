@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "objects-support.h"
 
-#include <sys/stat.h>
-
 static void add(struct ga_changes *c, const char *path, uint32_t mode, const struct ga_oid *oid)
 {
 	struct ga_entry none = { 0 }, e = { mode, mode ? *oid : (struct ga_oid){ { 0 } } };

@@ -2,13 +2,7 @@
  *
  * ga_wildmatch() against a table, and against git itself on random patterns.
  */
-#include <fcntl.h>
 #include "test.h"
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 
 #include "ga/buf.h"
 #include "ga/fd.h"
@@ -162,7 +156,6 @@ static void ask_git(const char *dir, bool icase, const struct ga_buf *texts, str
 				     "-c", "core.attributesFile=attributes", "check-attr",
 				     "--stdin", "-z", "-a", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	int status;
 
 	p.argv = argv;
@@ -170,8 +163,7 @@ static void ask_git(const char *dir, bool icase, const struct ga_buf *texts, str
 	p.in = texts->ptr;
 	p.in_len = texts->len;
 	p.out = out;
-	if (ga_process_run(&p, &status, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_process_run(&p, &status, &err));
 	assert_int_equal(status, 0);
 }
 
@@ -179,7 +171,6 @@ static void compare_with_git(const char *dir, bool icase, uint32_t seed)
 {
 	struct ga_strv patterns = GA_STRV_INIT, texts = GA_STRV_INIT, said = GA_STRV_INIT;
 	struct ga_buf file = GA_BUF_INIT, in = GA_BUF_INIT, out = GA_BUF_INIT, b = GA_BUF_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	char *path = ga_strf("%s/attributes", dir);
 	const char *name;
 	size_t pos = 0, matched = 0;
@@ -196,8 +187,7 @@ static void compare_with_git(const char *dir, bool icase, uint32_t seed)
 	ga_strv_sort_unique(&texts);
 	for (size_t i = 0; i < texts.n; i++)
 		ga_buf_add0(&in, texts.v[i]);
-	if (ga_write_atomic(AT_FDCWD, path, file.ptr, file.len, 0600, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_write_atomic(AT_FDCWD, path, file.ptr, file.len, 0600, &err));
 	ask_git(dir, icase, &in, &out);
 	while ((name = ga_buf_next0(&out, &pos))) {
 		const char *attr = ga_buf_next0(&out, &pos);
@@ -245,19 +235,17 @@ TEST(test_against_git)
 	char dir[] = "/tmp/ga-wildmatch-XXXXXX";
 	const char *argv[] = { "git", "init", "-q", "--template=", dir, NULL };
 	struct ga_process p = GA_PROCESS_INIT;
-	struct ga_error err = GA_ERROR_INIT;
 	int status = -1;
 
 	assert_non_null(mkdtemp(dir));
 	p.argv = argv;
-	if (ga_process_run(&p, &status, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_process_run(&p, &status, &err));
 	assert_int_equal(status, 0);
 	for (uint32_t seed = 1; seed <= 4; seed++) {
 		compare_with_git(dir, false, seed);
 		compare_with_git(dir, true, seed * 77);
 	}
-	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
+	OK(ga_rmtree_at(AT_FDCWD, dir, &err));
 }
 
 TEST_MAIN(NULL, NULL)

@@ -6,12 +6,23 @@
 #ifndef GA_TEST_H
 #define GA_TEST_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include "ga/error.h"
 
 #define TESTS_MAX 64
 static struct CMUnitTest all_tests[TESTS_MAX];
@@ -43,5 +54,23 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 	{                                                                                          \
 		return RUN_TESTS(setup, teardown);                                                 \
 	}
+
+/* A call that must not fail, with `&err` for its error, which is printed. */
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		cleanup_error struct ga_error err = GA_ERROR_INIT;                                 \
+		if (call)                                                                          \
+			fail_msg("%s: %s", #call, err.msg ? err.msg : "positive");                 \
+	} while (0)
+
+/* A call that must fail with this in its message. */
+#define FAILS(call, what)                                                                          \
+	do {                                                                                       \
+		cleanup_error struct ga_error err = GA_ERROR_INIT;                                 \
+		if ((call) != -1)                                                                  \
+			fail_msg("%s did not fail", #call);                                        \
+		if (!err.msg || !strstr(err.msg, what))                                            \
+			fail_msg("'%s' not in: %s", what, err.msg ? err.msg : "nothing");          \
+	} while (0)
 
 #endif

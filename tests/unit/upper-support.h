@@ -7,8 +7,6 @@
 
 #include "repo-support.h"
 
-#include <errno.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
@@ -44,15 +42,13 @@ static inline struct ga_oid oid_of(const char *dir, const char *rev)
 /* `base` is a script that makes the base's files in an empty repository. */
 static inline struct layer make_layer(const char *dir, const char *base)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct layer l = { .dir = ga_strdup(dir) };
 	cleanup_free char *root = in_scratch(dir), *repo = ga_path_join(root, "r");
 
 	SH(dir, "git init -q r && cd r\n%s\ngit add -Af . && git commit -qm base --allow-empty && mkdir ../upper",
 	   base);
 	l.upper = ga_path_join(root, "upper");
-	if (ga_repo_open(repo, &l.repo, &err))
-		fail_msg("%s", err.msg);
+	OK(ga_repo_open(repo, &l.repo, &err));
 	repo = (free(repo), ga_strf("%s/r", dir));
 	l.base = oid_of(repo, "HEAD^{tree}");
 	l.o = (struct ga_upper_opts){ .upper = l.upper, .filemode = true };
@@ -81,9 +77,8 @@ static inline void put_as(const struct layer *l, const char *path, const char *t
 {
 	cleanup_close int fd = -1, at = in_upper(l);
 	cleanup_free char *parent = ga_path_parent(path), *dir = ga_path_join(l->upper, parent);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	assert_int_equal(ga_mkdir_p(dir, 0755, &err), 0);
+	OK(ga_mkdir_p(dir, 0755, &err));
 	fd = openat(at, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
 	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
@@ -98,9 +93,8 @@ static inline void put(const struct layer *l, const char *path, const char *text
 static inline void dir(const struct layer *l, const char *path)
 {
 	cleanup_free char *full = ga_path_join(l->upper, path);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-	assert_int_equal(ga_mkdir_p(full, 0755, &err), 0);
+	OK(ga_mkdir_p(full, 0755, &err));
 }
 
 static inline void mark(const struct layer *l, const char *path, const char *name, const char *value)
@@ -181,10 +175,9 @@ static inline void content(const struct layer *l, const char *path, const char *
 
 static inline uint32_t mode(const struct layer *l, const char *path)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	struct ga_entry e;
 
-	assert_int_equal(ga_tree_entry(l->repo, &l->res.tree, path, &e, &err), 0);
+	OK(ga_tree_entry(l->repo, &l->res.tree, path, &e, &err));
 	return e.mode;
 }
 
