@@ -135,7 +135,9 @@ static inline int teardown(void **state)
 	return scratch_teardown(state);
 }
 
-#define POS(rule, path, old, ...) { rule, path, true, old, __VA_ARGS__ }
-#define NEG(rule, path, old, ...) { rule, path, false, old, __VA_ARGS__ }
+/* Rows of a table: the sides of the change, and what else is in both trees, if there is anything. */
+#define ADDED(t) NONE, FILE_(t)
+#define POS(rule, path, ...) { rule, path, .fires = true, __VA_ARGS__ }
+#define NEG(rule, path, ...) { rule, path, .fires = false, __VA_ARGS__ }
 
 #endif

@@ -127,24 +127,6 @@ static void make_uninspected(bool fires, struct ga_flags *ret)
 	OK(ga_classify(repo, NULL, NULL, NULL, &c, ret, &err));
 }
 
-/* A new path beside another. */
-static void beside(const char *path, const char *other, struct ga_flags *ret)
-{
-	struct change_fixture x = { "", path, true, NONE, FILE_("x\n"), other };
-
-	classify_change(&x, NULL, ret);
-}
-
-static void make_case_collision(bool fires, struct ga_flags *ret)
-{
-	beside("src/Main.c", fires ? "src/main.c" : "lib/main.c", ret);
-}
-
-static void make_unicode_collision(bool fires, struct ga_flags *ret)
-{
-	beside("caf\xc3\xa9", fires ? "CAFE\xcc\x81" : "cafe", ret);
-}
-
 static void left(const char *path, enum ga_left_kind kind, mode_t mode, struct ga_flags *ret)
 {
 	const struct ga_left_file f = { .path = (char *)(uintptr_t)path, .kind = kind, .mode = mode };
@@ -172,56 +154,6 @@ static void make_ignored_config(bool fires, struct ga_flags *ret)
 	left(fires ? ".env" : ".editorconfig", GA_LEFT_IGNORED, S_IFREG, ret);
 }
 
-/* What capture finds in a layer, where its own tests look for it: here is the rule. */
-static void make_found(const char *rule, bool fires, struct ga_flags *ret)
-{
-	struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
-
-	if (fires)
-		ga_flags_add_rule(ret, rule, GA_LOW, "x", &none, "y");
-}
-
-static void make_ignore_rules(bool fires, struct ga_flags *ret)
-{
-	make_found("ignore-rules-source", fires, ret);
-}
-
-static void make_hardlink(bool fires, struct ga_flags *ret)
-{
-	make_found("hardlink", fires, ret);
-}
-
-static void make_ignored_file(bool fires, struct ga_flags *ret)
-{
-	make_found("ignored-file", fires, ret);
-}
-
-/* What is configured: test-risk-configured.c has the rest. */
-static void make_configured(const struct ga_risk_paths *p, struct ga_flags *ret)
-{
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-
-	h.configured = ga_configured_new(p);
-	ga_classify_path(&h, "doc/x", false, ret);
-}
-
-static struct ga_strv configured[] = { GA_STRV_INIT, GA_STRV_INIT };
-
-static void make_configured_add(bool fires, struct ga_flags *ret)
-{
-	make_configured(&(struct ga_risk_paths){ .add = configured[fires] }, ret);
-}
-
-static void make_configured_hold(bool fires, struct ga_flags *ret)
-{
-	make_configured(&(struct ga_risk_paths){ .hold = configured[fires] }, ret);
-}
-
-static void make_configured_block(bool fires, struct ga_flags *ret)
-{
-	make_configured(&(struct ga_risk_paths){ .block = configured[fires] }, ret);
-}
-
 static const struct made {
 	const char *rule;
 	void (*make)(bool fires, struct ga_flags *ret);
@@ -229,19 +161,13 @@ static const struct made {
 	{ "name-too-long", make_long_name }, { "huge-diff", make_huge_diff },
 	{ "huge-diff", make_long_diff }, { "mass-delete", make_mass_delete },
 	{ "huge-file", make_huge_file }, { "huge-file", make_huge_sum },
-	{ "uninspected", make_uninspected }, { "name-case-collision", make_case_collision },
-	{ "name-unicode-collision", make_unicode_collision }, { "special-file", make_special },
+	{ "uninspected", make_uninspected }, { "special-file", make_special },
 	{ "setuid-caps-xattr", make_set_id }, { "ignored-executables", make_executed },
-	{ "ignored-config", make_ignored_config }, { "ignore-rules-source", make_ignore_rules },
-	{ "hardlink", make_hardlink }, { "ignored-file", make_ignored_file },
-	{ "configured-add", make_configured_add }, { "configured-hold", make_configured_hold },
-	{ "configured-block", make_configured_block },
+	{ "ignored-config", make_ignored_config },
 };
 
 TEST(test_made)
 {
-	ga_strv_push(&configured[false], "doc/y");
-	ga_strv_push(&configured[true], "doc/x");
 	for (size_t i = 0; i < GA_NELEMS(made); i++)
 		for (int fires = 0; fires < 2; fires++) {
 			struct ga_flags f = GA_FLAGS_INIT;
@@ -252,19 +178,26 @@ TEST(test_made)
 					 fires ? "silent" : "fires");
 			ga_flags_release(&f);
 		}
-	ga_strv_release(&configured[false]);
-	ga_strv_release(&configured[true]);
 }
 
 /* Every rule has a fixture that fires and one that does not: a new rule without them fails here. */
 TEST(test_complete)
 {
+	/* what capture finds in a layer, and what is configured, have tests of their own */
+	static const char *const elsewhere[] = { "ignore-rules-source", "hardlink", "ignored-file",
+						 "configured-add", "configured-hold",
+						 "configured-block" };
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
 
+	for (size_t i = 0; i < GA_NELEMS(elsewhere); i++)
+		assert_non_null(ga_rule_find(elsewhere[i]));
 	for (size_t i = 0; i < n; i++) {
 		bool fires = false, silent = false;
 
+		for (size_t j = 0; j < GA_NELEMS(elsewhere); j++)
+			if (!strcmp(elsewhere[j], rules[i].id))
+				fires = silent = true;
 		for (size_t j = 0; j < GA_NELEMS(path_fixtures); j++)
 			if (!strcmp(path_fixtures[j].rule, rules[i].id))
 				fires = silent = true;
@@ -292,8 +225,8 @@ TEST(test_severities)
 		struct change_fixture x;
 		enum ga_severity want;
 	} cases[] = {
-		{ { "make", "Makefile", true, NONE, FILE_("all:\n"), NULL }, GA_CRITICAL }, /* raised */
-		{ { "cmake", "CMakeLists.txt", true, NONE, FILE_("x\n"), NULL }, GA_HIGH },
+		{ { "make", "Makefile", true, ADDED("all:\n"), NULL }, GA_CRITICAL }, /* raised */
+		{ { "cmake", "CMakeLists.txt", true, ADDED("x\n"), NULL }, GA_HIGH },
 		{ { "gitignore", ".gitignore", true, FILE_("x\n"), NONE, NULL }, GA_MEDIUM },
 		{ { "forge-policy", "CODEOWNERS", true, FILE_("x\n"), NONE, NULL }, GA_MEDIUM },
 		{ { "pre-commit", ".pre-commit-config.yaml", true, FILE_("x\n"), NONE, NULL },
@@ -330,7 +263,7 @@ TEST(test_severities)
 /* What kind of secret it is, whatever the file is called. */
 TEST(test_secret_reason)
 {
-	struct change_fixture x = { "secret-content", "x.c", true, NONE, FILE_(TOKEN "\n"), NULL };
+	struct change_fixture x = { "secret-content", "x.c", true, ADDED(TOKEN "\n"), NULL };
 	struct ga_flags f = GA_FLAGS_INIT;
 
 	classify_change(&x, NULL, &f);
@@ -433,71 +366,13 @@ TEST(test_fail_closed)
 		ga_buf_adds(&path, "d/");
 	ga_buf_adds(&path, "package.json");
 	{
-		struct change_fixture deep = { "", path.ptr, true, NONE, FILE_("{}"), NULL };
+		struct change_fixture deep = { "", path.ptr, true, ADDED("{}"), NULL };
 
 		classify_change(&deep, NULL, &f);
 	}
 	assert_int_equal(flag_of(&f, path.ptr, "uninspected")->severity, GA_HIGH);
 	assert_non_null(flag_of(&f, path.ptr, "npm-manifest"));
 	ga_flags_release(&f);
-}
-
-/* A rename from a harmless place flags where it arrives. */
-TEST(test_rename)
-{
-	struct change_fixture x = { "", ".github/workflows/a.yml", true, NONE, FILE_("x\n"),
-				    "docs/b.md" };
-	struct ga_flags f = GA_FLAGS_INIT;
-
-	classify_change(&x, NULL, &f);
-	assert_int_equal(f.n, 1);
-	assert_string_equal(f.v[0].rule, "ci-github");
-	assert_string_equal(f.v[0].path, ".github/workflows/a.yml");
-	assert_int_equal(f.v[0].entry.mode, GA_MODE_FILE);
-	ga_flags_release(&f);
-}
-
-TEST(test_collisions)
-{
-	static const struct {
-		const char *path, *around;
-		bool collides;
-	} cases[] = {
-		{ "src/Main.c", "src/main.c", true },
-		{ "SRC/x", "src/y", true },
-		{ "src/main.c ", "src/main.c", true },
-		{ "\xc3\x84", "\xc3\xa4", true },
-		{ "src/x", "src/y", false },
-		{ "src/xx", "src/x", false },
-		{ "a/b/c/Deep", "a/b/c/deep", true },
-		{ "a/B/c/x", "a/b/c/x", true },
-		{ "a/Bc/x", "a/b", false },
-	};
-
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		struct change_fixture x = { "", cases[i].path, true, NONE, FILE_("x\n"), NULL };
-		struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT,
-				  diff = GA_CHANGES_INIT;
-		const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };
-		struct ga_entry e = entry_of(&x.new);
-		struct ga_flags f = GA_FLAGS_INIT;
-		struct ga_oid a, b;
-
-		ga_changes_add(&old, cases[i].around, &none, &e);
-		ga_changes_add(&new, cases[i].around, &none, &e);
-		ga_changes_add(&new, cases[i].path, &none, &e);
-		ga_changes_sort(&new);
-		a = tree_of(&old);
-		b = tree_of(&new);
-		OK(ga_tree_diff(repo, &a, &b, &diff, &err));
-		OK(ga_classify(repo, NULL, &a, &b, &diff, &f, &err));
-		if (has_rule(&f, "name-case-collision") != cases[i].collides)
-			fail_msg("'%s' beside '%s'", cases[i].path, cases[i].around);
-		ga_flags_release(&f);
-		ga_changes_release(&old);
-		ga_changes_release(&new);
-		ga_changes_release(&diff);
-	}
 }
 
 TEST_MAIN(setup, teardown)
