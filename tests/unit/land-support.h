@@ -140,20 +140,6 @@ static inline void expect_str(const char *got, const char *want)
 #define AGENT "git switch -qc agent/s1;"
 #define DONE "git add -Af .; git commit -qm work; git switch -q main;"
 
-static inline enum ga_code land(struct stay *t, bool dry_run, struct ga_land_result *res, char **ret_msg)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	struct ga_land_opts o = {.dry_run = dry_run};
-
-	*res = (struct ga_land_result)GA_LAND_RESULT_INIT;
-	if (!ga_land(t->repo, &t->s, &t->r, &o, res, &err)) {
-		*ret_msg = ga_strdup("");
-		return GA_OK;
-	}
-	*ret_msg = ga_strf("%s (%s)", err.msg, err.hint ? err.hint : "");
-	return err.code;
-}
-
 /* Land and expect this code and message; nothing may have changed unless it is GA_OK or
  * GA_ECONFLICT. */
 static inline void expect_land(struct stay *t, enum ga_code want, const char *msg)
@@ -164,11 +150,13 @@ static inline void expect_land(struct stay *t, enum ga_code want, const char *ms
 	    "git for-each-ref refs/heads; find . -name .git -prune -o -type f "
 	    "-exec md5sum {} + | sort";
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
-	cleanup_free char *before = sh(t->dir, state), *after = NULL, *got = NULL;
-	enum ga_code code = land(t, false, &res, &got);
+	cleanup_free char *before = sh(t->dir, state), *after = NULL;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	const struct ga_land_opts o = {.dry_run = false};
+	enum ga_code code = ga_land(t->repo, &t->s, &t->r, &o, &res, &err) ? err.code : GA_OK;
 
-	if (code != want || !strstr(got, msg))
-		fail_msg("code %d, message '%s'", (int)code, got);
+	if (code != want || !strstr(err.msg ? err.msg : "", msg))
+		fail_msg("code %d, message '%s'", (int)code, err.msg ? err.msg : "");
 	if (want == GA_OK || want == GA_ECONFLICT)
 		return;
 	after = sh(t->dir, state);

@@ -4,79 +4,11 @@
  */
 #include "land-support.h"
 
-TEST(flags_open)
-{
-	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
-	cleanup_free char *msg = NULL;
-	struct stay t;
-
-	SH("flags", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile;" DONE);
-	stay_open(&t, "flags");
-	assert_true(ga_report_open(&t.r) > 0);
-	expect_land(&t, GA_EFLAGS, "agent/s1 has open flags: 1 high ('git agent review s1'");
-	assert_int_equal(land(&t, true, &res, &msg), GA_EFLAGS);
-	decide(&t, "Makefile", true);
-	assert_int_equal(ga_report_open(&t.r), 0);
-	reread(&t);
-	assert_int_equal(ga_report_open(&t.r), 0);
-	/* a verdict alone moves no branch */
-	EXPECT("flags", "work", "git log -1 --format=%%s agent/s1");
-	expect_land(&t, GA_OK, "");
-	stay_close(&t);
-}
-
 #define HELD                                                                                       \
 	REPO AGENT "echo n >new;" DONE                                                             \
 		   "git switch -q --detach agent/s1; echo x >.envrc; mkdir .githooks;"             \
 		   "echo y >.githooks/post-merge; git add -f .; git commit -qm held;"              \
 		   "git update-ref refs/agent/s1/held HEAD; git switch -q main;"
-
-TEST(accept_held)
-{
-	struct stay t;
-
-	SH("held", HELD);
-	stay_open(&t, "held");
-	expect_land(&t, GA_EFLAGS, "critical");
-	/* in part: what is left is a child of the new tip */
-	decide(&t, ".envrc", true);
-	EXPECT("held", "x\nnew",
-	       "git show agent/s1:.envrc; git diff --name-only onto agent/s1 | grep new");
-	EXPECT("held", ".githooks/post-merge",
-	       "git diff --name-only agent/s1 refs/agent/s1/held;"
-	       "git merge-base --is-ancestor agent/s1 refs/agent/s1/held");
-	EXPECT("held", "held", "git log -1 --format=%%s refs/agent/s1/held");
-	EXPECT(
-	    "held", "s1",
-	    "git log -1 --format='%%(trailers:key=Agent-Session,valueonly,separator=)' agent/s1");
-	expect_land(&t, GA_EFLAGS, "");
-	decide(&t, ".githooks/post-merge", true);
-	EXPECT("held", "", "git for-each-ref refs/agent/s1/held");
-	assert_true(ga_oid_is_zero(&t.s.result.held));
-	assert_int_equal(ga_report_open(&t.r), 0);
-	reread(&t);
-	assert_true(ga_oid_equal(&t.r.tip, &t.s.result.tip));
-	expect_land(&t, GA_OK, "");
-	EXPECT("held", "x", "cat .envrc");
-	stay_close(&t);
-}
-
-TEST(reject_held)
-{
-	struct stay t;
-
-	SH("rheld", HELD);
-	stay_open(&t, "rheld");
-	decide(&t, ".githooks", false);
-	/* the branch did not have it and does not move */
-	EXPECT("rheld", "work", "git log -1 --format=%%s agent/s1");
-	EXPECT("rheld", ".envrc", "git diff --name-only agent/s1 refs/agent/s1/held");
-	decide(&t, ".envrc", false);
-	EXPECT("rheld", "", "git for-each-ref refs/agent/s1/held");
-	expect_land(&t, GA_OK, "");
-	EXPECT("rheld", "no", "test -e .envrc || echo no");
-	stay_close(&t);
-}
 
 static int accept_all(struct stay *t, bool critical_too, struct ga_error *err)
 {
@@ -153,38 +85,6 @@ TEST(extent)
 	ga_strv_push(&paths, "d");
 	OK(decide_on(&t, &paths, false, &err));
 	EXPECT("extent", "", "git diff onto agent/s1");
-	stay_close(&t);
-}
-
-TEST(checked_out)
-{
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-	struct stay t;
-
-	SH("out", HELD);
-	stay_open(&t, "out");
-	ga_strv_push(&paths, ".envrc");
-	SH("out", "git switch -q agent/s1");
-	FAILS(decide_on(&t, &paths, true, &err), "is checked out in");
-	EXPECT("out", "work", "git log -1 --format=%%s agent/s1; git status --short");
-	SH("out", "git switch -q main");
-	decide(&t, ".envrc", true);
-	stay_close(&t);
-}
-
-TEST(held_changed_on_branch)
-{
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	struct stay t;
-
-	SH("both", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; "
-			"git switch -q main");
-	stay_open(&t, "both");
-	ga_strv_push(&paths, ".envrc");
-	assert_int_equal(decide_on(&t, &paths, true, &err), -1);
-	assert_int_equal(err.code, GA_ECONFLICT);
-	EXPECT("both", "mine", "git show agent/s1:.envrc");
 	stay_close(&t);
 }
 

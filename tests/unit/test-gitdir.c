@@ -258,25 +258,6 @@ TEST(identity_of_the_environment)
 	assert_string_equal(out, "E N V\ne@example.com");
 }
 
-TEST(shallow_partial_and_sparse)
-{
-	cleanup_free char *git = NULL, *git2 = NULL, *out = NULL;
-
-	SH("src", "git init -q; git config uploadpack.allowFilter true; mkdir a b; echo 1 >a/f;"
-		  "echo 1 >b/f; git add .; git commit -qm 1; echo 2 >a/f; git commit -qam 2");
-	SH(".", "git clone -q --depth 1 \"file://$PWD/src\" shallow;"
-		"git clone -q --filter=blob:none --sparse \"file://$PWD/src\" partial;"
-		"git -C partial sparse-checkout set a");
-	git = make_inside("shallow");
-	out = sh("shallow-inside", "git log --format=%%s; git fsck --no-dangling 2>&1; git status -s");
-	assert_string_equal(out, "2");
-	free(out);
-	git2 = make_inside("partial");
-	out = sh("partial-inside", "git log --format=%%s; git fsck --no-dangling 2>&1; git status -s;"
-				   "ls; git show HEAD~1:a/f; git sparse-checkout list");
-	assert_string_equal(out, "2\n1\na\n1\na");
-}
-
 /* In a shared directory a submodule's files may show, but not its .git. */
 TEST(populated_submodule)
 {

@@ -10,7 +10,7 @@ TEST(rules)
 {
 	static const struct {
 		const char *word;
-		const char *text; /* canonical, NULL: refused */
+		const char *text; /* canonical */
 		enum ga_net_kind kind;
 	} cases[] = {
 		{ "api.example.org:443", "api.example.org:443", GA_NET_NAMED },
@@ -22,7 +22,6 @@ TEST(rules)
 		{ "db:8000-8010", "db:8000-8010", GA_NET_NAMED },
 		{ "db:8000-8000", "db:8000", GA_NET_NAMED },
 		{ "db:1-256", "db:1-256", GA_NET_NAMED },
-		{ "db:1-257", NULL, 0 },
 		{ "*.example.org:443", "*.example.org:443", GA_NET_WILDCARD },
 		{ "*.a.example.org:1-65535", "*.a.example.org:1-65535", GA_NET_WILDCARD },
 		{ "localhost:5432", "localhost:5432", GA_NET_LOCALHOST },
@@ -33,97 +32,52 @@ TEST(rules)
 		{ "[2001:DB8:0:0::1]:443", "[2001:db8::1]:443", GA_NET_LITERAL },
 		{ "[::1]:5432", "[::1]:5432", GA_NET_LITERAL },
 		{ "[::ffff:192.0.2.1]:80", "192.0.2.1:80", GA_NET_LITERAL },
+	};
+	static const char *const refused[] = {
+		"db:1-257",
 		/* ports */
-		{ "example.org", NULL, 0 },
-		{ "example.org:", NULL, 0 },
-		{ "example.org:0", NULL, 0 },
-		{ "example.org:65536", NULL, 0 },
-		{ "example.org:0443", NULL, 0 },
-		{ "example.org:+443", NULL, 0 },
-		{ "example.org:443 ", NULL, 0 },
-		{ "example.org:443-", NULL, 0 },
-		{ "example.org:-443", NULL, 0 },
-		{ "example.org:444-443", NULL, 0 },
-		{ "example.org:1-2-3", NULL, 0 },
-		{ "example.org:https", NULL, 0 },
-		{ "example.org:*", NULL, 0 },
-		{ "example.org:443/path", NULL, 0 },
+		"example.org", "example.org:", "example.org:0", "example.org:65536",
+		"example.org:0443", "example.org:+443", "example.org:443 ", "example.org:443-",
+		"example.org:-443", "example.org:444-443", "example.org:1-2-3", "example.org:https",
+		"example.org:*", "example.org:443/path",
 		/* hosts */
-		{ "", NULL, 0 },
-		{ ":443", NULL, 0 },
-		{ ".:443", NULL, 0 },
-		{ "example..org:443", NULL, 0 },
-		{ ".example.org:443", NULL, 0 },
-		{ "example.org..:443", NULL, 0 },
-		{ "-example.org:443", NULL, 0 },
-		{ "example-.org:443", NULL, 0 },
-		{ "my_db:5432", NULL, 0 },
-		{ "user@example.org:443", NULL, 0 },
-		{ "https://example.org:443", NULL, 0 },
-		{ "exa mple.org:443", NULL, 0 },
-		{ "b\xc3\xbc""cher.example:443", NULL, 0 },
-		{ "example.org\n:443", NULL, 0 },
-		{ "foo.localhost:80", NULL, 0 },
+		"", ":443", ".:443", "example..org:443", ".example.org:443", "example.org..:443",
+		"-example.org:443", "example-.org:443", "my_db:5432", "user@example.org:443",
+		"https://example.org:443", "exa mple.org:443", "b\xc3\xbc""cher.example:443",
+		"example.org\n:443", "foo.localhost:80",
 		/* wildcards */
-		{ "*:443", NULL, 0 },
-		{ "*.:443", NULL, 0 },
-		{ "*.org:443", NULL, 0 },
-		{ "*.org.:443", NULL, 0 },
-		{ "*example.org:443", NULL, 0 },
-		{ "a.*.example.org:443", NULL, 0 },
-		{ "*.*.example.org:443", NULL, 0 },
-		{ "**.example.org:443", NULL, 0 },
-		{ "*.10.0.0.1:443", NULL, 0 },
-		{ "*.[::1]:443", NULL, 0 },
-		{ "*.localhost:443", NULL, 0 },
-		{ "*.a.localhost:443", NULL, 0 },
+		"*:443", "*.:443", "*.org:443", "*.org.:443", "*example.org:443",
+		"a.*.example.org:443", "*.*.example.org:443", "**.example.org:443",
+		"*.10.0.0.1:443", "*.[::1]:443", "*.localhost:443", "*.a.localhost:443",
 		/* addresses */
-		{ "1.2.3:80", NULL, 0 },
-		{ "1.2.3.4.5:80", NULL, 0 },
-		{ "127.1:80", NULL, 0 },
-		{ "0177.0.0.1:80", NULL, 0 },
-		{ "127.0.0.01:80", NULL, 0 },
-		{ "2130706433:80", NULL, 0 },
-		{ "0x7f000001:80", NULL, 0 },
-		{ "0x7f.1:80", NULL, 0 },
-		{ "a.0x:80", NULL, 0 },
-		{ "256.0.0.1:80", NULL, 0 },
-		{ "0.0.0.0:80", NULL, 0 },
-		{ "0.1.2.3:80", NULL, 0 },
-		{ "224.0.0.1:80", NULL, 0 },
-		{ "255.255.255.255:80", NULL, 0 },
-		{ "::1:80", NULL, 0 },
-		{ "[::1]80", NULL, 0 },
-		{ "[::1]", NULL, 0 },
-		{ "[::1:80", NULL, 0 },
-		{ "[::]:80", NULL, 0 },
-		{ "[ff02::1]:80", NULL, 0 },
-		{ "[fe80::1]:80", NULL, 0 },
-		{ "[fe80::1%lo]:80", NULL, 0 },
-		{ "[127.0.0.1]:80", NULL, 0 },
-		{ "[example.org]:80", NULL, 0 },
-		{ "[]:80", NULL, 0 },
+		"1.2.3:80", "1.2.3.4.5:80", "127.1:80", "0177.0.0.1:80", "127.0.0.01:80",
+		"2130706433:80", "0x7f000001:80", "0x7f.1:80", "a.0x:80", "256.0.0.1:80",
+		"0.0.0.0:80", "0.1.2.3:80", "224.0.0.1:80", "255.255.255.255:80", "::1:80",
+		"[::1]80", "[::1]", "[::1:80", "[::]:80", "[ff02::1]:80", "[fe80::1]:80",
+		"[fe80::1%lo]:80", "[127.0.0.1]:80", "[example.org]:80", "[]:80",
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT, again_err = GA_ERROR_INIT;
 		cleanup_free char *text = NULL, *twice = NULL;
 		struct ga_net_rule r, again;
-		int got = ga_net_rule_parse(cases[i].word, &r, &err);
 
-		if (got != (cases[i].text ? 0 : -1) || ga_net_rule_ok(cases[i].word) != !got)
-			fail_msg("'%s': %s", cases[i].word, err.msg ? err.msg : "accepted");
-		if (got) {
-			assert_int_equal(err.code, GA_EUSAGE);
-			assert_non_null(err.hint);
-			continue;
-		}
+		OK(ga_net_rule_parse(cases[i].word, &r, &err));
+		assert_true(ga_net_rule_ok(cases[i].word));
 		text = ga_net_rule_text(&r);
 		if (strcmp(text, cases[i].text) != 0 || r.kind != cases[i].kind)
 			fail_msg("'%s': '%s', %d", cases[i].word, text, (int)r.kind);
-		assert_int_equal(ga_net_rule_parse(text, &again, &again_err), 0);
+		OK(ga_net_rule_parse(text, &again, &err));
 		twice = ga_net_rule_text(&again);
 		assert_string_equal(text, twice);
+	}
+	for (size_t i = 0; i < GA_NELEMS(refused); i++) {
+		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		struct ga_net_rule r;
+
+		if (!ga_net_rule_parse(refused[i], &r, &err) || ga_net_rule_ok(refused[i]))
+			fail_msg("'%s' is accepted", refused[i]);
+		assert_int_equal(err.code, GA_EUSAGE);
+		assert_non_null(err.hint);
 	}
 }
 
@@ -223,85 +177,46 @@ TEST(nw02_nw03_nw04_where_names_may_lead)
 {
 	static const char rules[] = "db.internal:80 *.example.org:80 10.9.9.9:80 localhost:5432 "
 				    "db.internal:5432";
-	static const struct {
-		const char *addr;
-		bool named, wild;
-	} cases[] = {
-		{ "93.184.216.34", true, true },
-		{ "2606:2800:220:1::1", true, true },
-		{ "10.0.0.1", true, false },
-		{ "10.9.9.9", true, true }, /* listed itself */
-		{ "172.16.0.1", true, false },
-		{ "172.31.255.255", true, false },
-		{ "172.32.0.1", true, true },
-		{ "192.168.1.1", true, false },
-		{ "100.64.0.1", true, false },
-		{ "100.128.0.1", true, true },
-		{ "fd12::1", true, false },
-		{ "fec0::1", true, false },
-		{ "127.0.0.1", false, false },
-		{ "127.1.2.3", false, false },
-		{ "0.0.0.0", false, false },
-		{ "0.0.0.1", false, false },
-		{ "::", false, false },
-		{ "::1", false, false },
-		{ "169.254.169.254", false, false },
-		{ "169.254.0.1", false, false },
-		{ "100.100.100.200", false, false },
-		{ "168.63.129.16", false, false },
-		{ "168.63.129.17", true, true },
-		{ "192.0.0.192", false, false },
-		{ "fd00:ec2::254", false, false },
-		{ "fd00:ec2::23", false, false },
-		{ "fd00:ec3::23", true, false },
-		{ "fd20:ce::254", false, false },
-		{ "fd00:c1::a9fe:a9fe", false, false },
-		{ "fd00:42::42", false, false },
-		{ "fd00:a9fe:a9fe::1", false, false },
-		{ "fd00:100::100:200", false, false },
-		{ "fe80::1", false, false },
-		{ "febf::1", false, false },
-		{ "ff02::1", false, false },
-		{ "224.0.0.1", false, false },
-		{ "255.255.255.255", false, false },
-		{ "::ffff:127.0.0.1", false, false },
-		{ "::ffff:169.254.169.254", false, false },
-		{ "::ffff:0:169.254.169.254", false, false },
-		{ "::127.0.0.1", false, false },
-		{ "64:ff9b::a9fe:a9fe", false, false },
-		{ "64:ff9b::7f00:1", false, false },
-		{ "64:ff9b::a00:1", true, false },
-		{ "64:ff9b::5db8:d822", true, true },
-		{ "64:ff9b:1::a9fe:a9fe", false, false },
-		{ "64:ff9b:1:1::7f00:1", false, false },
-		{ "64:ff9b:1::5db8:d822", true, false },
-		{ "2002:a9fe:a9fe::1", false, false },
-		{ "2002:7f00:1::", false, false },
-		{ "2002:5db8:d822::1", true, true },
-		{ "2001::1", true, false },
+	/* the rules for a name and for a wildcard; 10.9.9.9 is listed itself */
+	static const char *const addrs[] = {
+		/* both lead there */
+		"93.184.216.34", "2606:2800:220:1::1", "10.9.9.9", "172.32.0.1", "100.128.0.1",
+		"168.63.129.17", "64:ff9b::5db8:d822", "2002:5db8:d822::1",
+		/* the name alone */
+		"10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "100.64.0.1", "fd12::1",
+		"fec0::1", "fd00:ec3::23", "64:ff9b::a00:1", "64:ff9b:1::5db8:d822", "2001::1",
+		/* neither */
+		"127.0.0.1", "127.1.2.3", "0.0.0.0", "0.0.0.1", "::", "::1", "169.254.169.254",
+		"169.254.0.1", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254",
+		"fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe", "fd00:42::42",
+		"fd00:a9fe:a9fe::1", "fd00:100::100:200", "fe80::1", "febf::1", "ff02::1",
+		"224.0.0.1", "255.255.255.255", "::ffff:127.0.0.1", "::ffff:169.254.169.254",
+		"::ffff:0:169.254.169.254", "::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::7f00:1",
+		"64:ff9b:1::a9fe:a9fe", "64:ff9b:1:1::7f00:1", "2002:a9fe:a9fe::1", "2002:7f00:1::",
 	};
+	const size_t n_both = 8, n_named = 19;
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
 	must_plan(rules, true, &p);
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for (size_t i = 0; i < GA_NELEMS(addrs); i++) {
 		struct ga_net_host h;
 
-		assert_true(ga_net_host_parse(cases[i].addr, strlen(cases[i].addr), &h));
-		if (ga_net_addr_allowed(&p, 0, &h.addr, 80) != cases[i].named ||
-		    ga_net_addr_allowed(&p, 1, &h.addr, 80) != cases[i].wild)
-			fail_msg("%s", cases[i].addr);
+		assert_true(ga_net_host_parse(addrs[i], strlen(addrs[i]), &h));
+		if (ga_net_addr_allowed(&p, 0, &h.addr, 80) != (i < n_named) ||
+		    ga_net_addr_allowed(&p, 1, &h.addr, 80) != (i < n_both))
+			fail_msg("%s", addrs[i]);
 		/* not the port of the rule */
 		assert_false(ga_net_addr_allowed(&p, 0, &h.addr, 81));
 		assert_false(ga_net_addr_allowed(&p, 1, &h.addr, 81));
 		/* a literal leads to itself */
 		assert_int_equal(ga_net_addr_allowed(&p, 2, &h.addr, 80),
-				 !strcmp(cases[i].addr, "10.9.9.9"));
+				 !strcmp(addrs[i], "10.9.9.9"));
 		/* localhost to itself; and a name may lead there, as it is listed */
 		assert_int_equal(ga_net_addr_allowed(&p, 3, &h.addr, 5432),
-				 !strcmp(cases[i].addr, "::1") ||
-				 !strcmp(cases[i].addr, "127.0.0.1") ||
-				 !strcmp(cases[i].addr, "::ffff:127.0.0.1"));
-		if (!strcmp(cases[i].addr, "127.0.0.1"))
+				 !strcmp(addrs[i], "::1") ||
+				 !strcmp(addrs[i], "127.0.0.1") ||
+				 !strcmp(addrs[i], "::ffff:127.0.0.1"));
+		if (!strcmp(addrs[i], "127.0.0.1"))
 			assert_true(ga_net_addr_allowed(&p, 4, &h.addr, 5432));
 	}
 	{

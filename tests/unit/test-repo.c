@@ -36,35 +36,8 @@ TEST(opens_from_anywhere_beneath)
 	assert_null(ga_repo_operation(a));
 }
 
-TEST(known_extensions)
-{
-	cleanup_repo struct ga_repo *r = NULL;
-
-	SH("ext", "git init -q; git config core.repositoryFormatVersion 1;"
-		  "git config extensions.worktreeConfig true;"
-		  "git config extensions.partialClone origin;"
-		  "git config extensions.preciousObjects true;"
-		  "git config --worktree test.key 'from the worktree'");
-	r = open_repo("ext");
-	{
-		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-
-		OK(ga_gitconfig_load(r, &c, &err));
-		assert_string_equal(ga_gitconfig_get(&c, "test.key"), "from the worktree");
-	}
-}
-
 TEST(refusals)
 {
-	SH("refuse/none", ":");
-	assert_refused("refuse/none", "not in a git repository");
-	SH("refuse", "git init -q --bare bare; git init -q --object-format=sha256 sha256;"
-		     "git init -q reftable; cd reftable;"
-		     "git config core.repositoryFormatVersion 1;"
-		     "git config extensions.refStorage reftable");
-	assert_refused("refuse/bare", "is bare");
-	assert_refused("refuse/sha256", "has sha256 objects");
-	assert_refused("refuse/reftable", "stores its refs as reftable");
 	SH("refuse", "git init -q future; cd future;"
 		     "git config core.repositoryFormatVersion 1; git config extensions.new 1");
 	assert_refused("refuse/future", "extensions.new");

@@ -2,7 +2,6 @@
 #include "land-support.h"
 
 #include "../../src/review/review-internal.h"
-#include "ga/check.h"
 #include "ga/diff.h"
 #include "ga/quote.h"
 
@@ -309,58 +308,46 @@ static void expect_in(const struct ga_buf *b, const char *what)
 		fail_msg("'%s' is not in:\n%s", what, b->ptr);
 }
 
-TEST(text)
+TEST(nothing_of_the_agents_reaches_a_terminal_raw)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, colour = GA_BUF_INIT;
-	struct stay t;
-
-	hostile(&t, "text");
-	OK(text_of(&t, false, &out, &err));
-	expect_clean(&out, false);
-	expect_in(&out, "session s1 (captured)\n");
-	expect_in(&out, "  base     ");
-	expect_in(&out, " (main)\n");
-	expect_in(&out, "sub\\e[1mject");
-	expect_in(&out, "\"na\\e[31mme\\nnext\"");
-	expect_in(&out, "\"by\\xffte\"");
-	expect_in(&out, "  D      +0     -1  gone\n");
-	expect_in(&out, "  M      +0     -0  mode (mode 100755, was 100644)\n");
-	expect_in(&out, "  M         binary  bin\n");
-	expect_in(&out, " (symlink)\n");
-	expect_in(&out, "next: ");
-	expect_in(&out, "git agent review --accept s1 PATH...");
-	OK(text_of(&t, true, &colour, &err));
-	expect_clean(&colour, true);
-	assert_non_null(strchr(colour.ptr, 0x1b));
-	stay_close(&t);
-}
-
-TEST(diff)
-{
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, colour = GA_BUF_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, diff = GA_BUF_INIT;
+	cleanup_buf struct ga_buf text_colour = GA_BUF_INIT, diff_colour = GA_BUF_INIT;
 	const char *mk, *first;
 	struct stay t;
 
-	hostile(&t, "diff");
-	OK(diff_of(&t, false, &out, &err));
-	expect_clean(&out, false);
-	expect_in(&out, "+evil\\e[2J\\r\\u{9b}\\u{202e}\n");
-	expect_in(&out, "diff --git \"a/na\\e[31mme\\nnext\" \"b/na\\e[31mme\\nnext\"\n");
-	expect_in(&out, "+\\x20{200}code()\n");
-	expect_in(&out, "+\\x20{80}far()\n");
-	expect_in(&out, "old mode 100644\nnew mode 100755\n");
-	expect_in(&out, "deleted file mode 100644\n");
-	expect_in(&out, "-one\n\\ No newline at end of file\n+/etc/passwd\n");
+	hostile(&t, "hostile");
+	OK(text_of(&t, false, &text, &err));
+	expect_clean(&text, false);
+	expect_in(&text, "sub\\e[1mject");
+	expect_in(&text, "\"na\\e[31mme\\nnext\"");
+	expect_in(&text, "\"by\\xffte\"");
+	expect_in(&text, "  D      +0     -1  gone\n");
+	expect_in(&text, "  M      +0     -0  mode (mode 100755, was 100644)\n");
+	expect_in(&text, "  M         binary  bin\n");
+	expect_in(&text, " (symlink)\n");
+	OK(text_of(&t, true, &text_colour, &err));
+	expect_clean(&text_colour, true);
+	assert_non_null(strchr(text_colour.ptr, 0x1b));
+
+	OK(diff_of(&t, false, &diff, &err));
+	expect_clean(&diff, false);
+	expect_in(&diff, "+evil\\e[2J\\r\\u{9b}\\u{202e}\n");
+	expect_in(&diff, "diff --git \"a/na\\e[31mme\\nnext\" \"b/na\\e[31mme\\nnext\"\n");
+	expect_in(&diff, "+\\x20{200}code()\n");
+	expect_in(&diff, "+\\x20{80}far()\n");
+	expect_in(&diff, "old mode 100644\nnew mode 100755\n");
+	expect_in(&diff, "deleted file mode 100644\n");
+	expect_in(&diff, "-one\n\\ No newline at end of file\n+/etc/passwd\n");
 	/* binary is named; binary and flagged is shown */
-	expect_in(&out, "diff --git a/bin b/bin\n");
-	expect_in(&out, "+echo \\x00\\e[31m\n");
+	expect_in(&diff, "diff --git a/bin b/bin\n");
+	expect_in(&diff, "+echo \\x00\\e[31m\n");
 	/* what is flagged comes first */
-	mk = strstr(out.ptr, "b/Makefile");
-	first = strstr(out.ptr, "b/blanks");
+	mk = strstr(diff.ptr, "b/Makefile");
+	first = strstr(diff.ptr, "b/blanks");
 	assert_true(mk && first && mk < first);
-	OK(diff_of(&t, true, &colour, &err));
-	expect_clean(&colour, true);
-	expect_in(&colour, "\033[32m+evil\\e[2J");
+	OK(diff_of(&t, true, &diff_colour, &err));
+	expect_clean(&diff_colour, true);
+	expect_in(&diff_colour, "\033[32m+evil\\e[2J");
 	stay_close(&t);
 }
 
@@ -415,78 +402,6 @@ TEST(diff_hides_nothing)
 	expect_in(&out, "diff --git a/huge b/huge\n");
 	expect_in(&out, "longer than 8 MiB: not shown\n");
 	assert_true(out.len < 8 << 20);
-	stay_close(&t);
-}
-
-/* The object of docs/json.md, whole. */
-TEST(json)
-{
-	const struct ga_check check = { GA_CHECK_EXITED, 2, "make" };
-	cleanup_free char *id = NULL, *base = NULL, *want = NULL, *got = NULL;
-	struct ga_left left = {ga_strdup("node_modules"), GA_LEFT_IGNORED, 3, 4096};
-	json_t *j;
-	struct stay t;
-
-	SH("json", "git init -q .; seq 9 >a; printf 'a\\000b' >bin; git add .; git commit -qm one; "
-		   "git tag onto;"
-		   "git switch -qc agent/s1; sed -i s/5/five/ a; printf 'a\\000bc' >bin; git add .;"
-		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qm 'Subject\n\nbody';"
-		   "ln -s a \"$(printf 'l\\377')\"; git rm -q bin; git add .; GIT_AUTHOR_DATE='@0 "
-		   "+0000' git commit -qm two;"
-		   "git switch -q main");
-	stay_open(&t, "json");
-	ga_report_release(&t.r);
-	t.r.session = ga_strdup("s1");
-	ga_strv_push_many(&t.r.command, "bash", "-c", "\xff", NULL);
-	t.r.base = t.s.id.onto;
-	t.r.tip = t.s.result.tip;
-	ga_strv_push(&t.r.notes, "note");
-	ga_strv_push(&t.r.left_out, "mine");
-	ga_strv_take(&t.r.checks, ga_check_encode(&check));
-	{
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
-
-		add(&f, "rule", GA_HIGH, "a", 1);
-		ga_strv_push(&f.v[0].also, "one");
-		ga_strv_push(&f.v[0].also, "two");
-		ga_report_add_flags(&t.r, &f, NULL);
-	}
-	t.r.left.v = ga_memdup(&left, sizeof(left));
-	t.r.left.n = t.r.left.cap = 1;
-	id = sh("json", "git rev-parse agent/s1~");
-	base = sh("json", "git rev-parse onto");
-	want = ga_strf(
-	    "{\"session\":\"s1\",\"command\":[\"bash\",\"-c\",{\"b64\":\"/w==\"}],\"base\":\"%s\","
-	    "\"tip\":\"%s\",\"held\":null,\"commits\":["
-	    "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
-	    "\"date\":\"2030-03-17T14:16:40-03:30\",\"subject\":\"Subject\"},"
-	    "{\"id\":\"%s\",\"author\":\"A U Thor <author@example.com>\","
-	    "\"date\":\"1970-01-01T00:00:00+00:00\",\"subject\":\"two\"}],"
-	    "\"files\":[{\"path\":\"a\",\"status\":\"modified\",\"additions\":1,\"deletions\":1},"
-	    "{\"path\":\"bin\",\"status\":\"deleted\",\"additions\":null,\"deletions\":null},"
-	    "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}],"
-	    "\"flags\":[{\"id\":\"rule\",\"also\":[\"one\",\"two\"],\"severity\":\"high\","
-	    "\"category\":\"test\",\"path\":\"a\","
-	    "\"reason\":\"because\",\"held\":false,\"left_behind\":false,"
-	    "\"verdict\":\"open\",\"in_commits_only\":[]}],"
-	    "\"left_behind\":[{\"path\":\"node_modules\",\"kind\":\"ignored\",\"count\":3,"
-	    "\"bytes\":4096,\"flags\":[{\"id\":\"ignored-executables\",\"also\":[],"
-	    "\"severity\":\"critical\",\"category\":\"file-type\",\"path\":\"node_modules\","
-	    "\"reason\":\"editors and builds run what lies in directories like this one, "
-	    "ignored or not\"}]}],"
-	    "\"left_out\":[{\"path\":\"mine\"}],\"notes\":[\"note\"],"
-	    "\"checks\":[{\"command\":\"make\",\"end\":\"exited\",\"status\":2}],\"limits\":[],"
-	    "\"unkept\":[]}",
-	    base, GA_HEX(&t.s.result.tip), id, GA_HEX(&t.s.result.tip));
-	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-
-		j = ga_report_json(t.repo, &t.r, &err);
-		assert_non_null(j);
-	}
-	got = json_dumps(j, JSON_COMPACT);
-	assert_string_equal(got, want);
-	json_decref(j);
 	stay_close(&t);
 }
 

@@ -203,17 +203,7 @@ TEST(test_configured)
 		assert_true(ga_pattern_ok(*p));
 }
 
-/* What cannot be looked at is assumed to be what its name says. */
-TEST(test_unseen)
-{
-	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
-
-	assert_int_equal(judge(names, "server.key", NULL).tier, GA_TIER_BLOCK);
-	assert_int_equal(judge(names, ".env", NULL).tier, GA_TIER_BLOCK);
-	assert_int_equal(judge(names, "server.key", NULL).bits, 0);
-}
-
-/* ... and that is never less than what could have been seen there. */
+/* What cannot be looked at is never taken for less than what could have been seen there. */
 TEST(test_unseen_is_worst)
 {
 	static const char *const contents[] = { PEM(""), "TOKEN=" GITHUB "\n", "PASSWORD=hunter22\n",

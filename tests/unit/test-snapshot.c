@@ -164,21 +164,6 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 	return sh(rel, "git rev-parse %s^{tree}", GA_HEX(&got));
 }
 
-TEST(clean_tree_is_head)
-{
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
-	struct ga_oid head, got;
-
-	SH("clean", "git init -q; touch f; git add f; git commit -qm x; touch -d 2001-01-01 f");
-	r = open_repo("clean");
-	head_of(r, &head);
-	scan_ok(r, NO_LIMIT, &s);
-	assert_list(&s.changed, "");
-	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
-	assert_true(ga_oid_equal(&head, &got));
-}
-
 TEST(commit_looks_as_promised)
 {
 	cleanup_repo struct ga_repo *r = NULL;

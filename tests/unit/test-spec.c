@@ -40,25 +40,6 @@ TEST_WITH(plan_of_a_project_below_home, setup, teardown)
 				 "end\n");
 }
 
-TEST_WITH(plan_of_a_project_elsewhere, setup, teardown)
-{
-	const struct world *w = *state;
-	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_free char *got = NULL;
-
-	make_spec(w, "code/p", &s);
-	ga_strv_take(&s.ro, in(w, "home/data"));
-	ga_strv_take(&s.ro, in(w, "data"));
-	got = plan_of(w, &s);
-	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
-				 "mountpoint\nhome/data\nbind-ro\n@/home/data\nhome/data\n"
-				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
-				 "bind-rw\n@/s/git\nproject/.git\n"
-				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-				 "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
-				 "end\n");
-}
-
 /* Where an object directory and what lies beside it is shown, as a destination of a plan. */
 static char *object_dest(const char *host)
 {

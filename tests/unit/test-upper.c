@@ -13,18 +13,6 @@
 
 /* ---- rows -------------------------------------------------------------- */
 
-TEST(test_nothing)
-{
-	cleanup_layer struct layer l = make_layer("nothing", BASE);
-
-	dir(&l, "empty/deeper");
-	dir(&l, "d/e");
-	assert_captured(&l, "");
-	assert_true(ga_oid_equal(&l.res.tree, &l.base));
-	assert_null(l.res.keep);
-	assert_left(&l, "");
-}
-
 TEST(test_regular)
 {
 	cleanup_layer struct layer l = make_layer("regular", BASE);
@@ -132,15 +120,6 @@ TEST(ov04_opaque)
 	mark(&l, "d", "user.overlay.opaque", "n"); /* not the value that says it */
 	assert_captured(&l, "");
 	assert_left(&l, "unreadable d 1;");
-}
-
-TEST(test_opaque_root)
-{
-	cleanup_layer struct layer l = make_layer("opaqueroot", BASE);
-
-	opaque(&l, ".");
-	put(&l, "only", "1\n");
-	assert_captured(&l, "D a;D d/e/y;D d/x;D l;A only;D s;");
 }
 
 TEST(ov05_swaps)
