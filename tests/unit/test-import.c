@@ -8,6 +8,7 @@ TEST(good_history)
 
 	a = try_pack("good", "echo 1 >new; echo 1 >$(printf x%.0s $(seq 255));"
 			     "ln -s f l; printf '#!' >x; chmod +x x; git add .;"
+			     "git update-index --add --cacheinfo 160000,$base,sub;"
 			     "git commit -qm 1; git checkout -q -b s HEAD~; git commit -q "
 			     "--allow-empty -m 's\xc3\xa4'; git checkout -q main; git merge -q -m "
 			     "m s;"
@@ -21,16 +22,6 @@ TEST(good_history)
 	   keeps.v[0], GA_HEX(&a.tip));
 }
 
-TEST(gitlinks_are_for_rules)
-{
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	struct attempt a;
-
-	a = try_pack("link", "git update-index --add --cacheinfo 160000,$base,sub;"
-			     "git commit -qm sub; git rev-parse HEAD", PACK, NULL, &keeps);
-	assert_int_equal(a.rc, 0);
-}
-
 /* ---- what is refused ------------------------------------------------------------ */
 
 TEST(gt05_hostile_objects)
@@ -39,102 +30,81 @@ TEST(gt05_hostile_objects)
 	static const struct {
 		const char *what, *script, *reason;
 	} cases[] = {
-		{ ".git", "t=$(entry 100644 .git $b | raw tree); commit $t", "" },
-		{ ".GiT", "t=$(entry 100644 .GiT $b | raw tree); commit $t", "" },
-		{ "git~1", "t=$(entry 100644 git~1 $b | raw tree); commit $t", "" },
-		{ "git~2", "t=$(entry 100644 git~2 $b | raw tree); commit $t", "stands for .git" },
-		{ ".git.", "t=$(entry 100644 .git. $b | raw tree); commit $t", "" },
-		{ ".git::", "t=$(entry 100644 '.git::$INDEX_ALLOCATION' $b | raw tree); commit "
-		  "$t", "" },
-		{ "HFS", "t=$(entry 100644 \"$(printf '.g\\342\\200\\214it')\" $b | raw tree); "
-		  "commit $t", "" },
-		{ "backslash", "t=$(entry 100644 '.git\\x' $b | raw tree); commit $t", "" },
-		{ "..", "t=$(entry 100644 .. $b | raw tree); commit $t", "" },
-		{ ".", "t=$(entry 100644 . $b | raw tree); commit $t", "" },
-		{ "slash", "t=$(entry 100644 a/b $b | raw tree); commit $t", "" },
-		{ "slash ..", "t=$(entry 100644 ../../x $b | raw tree); commit $t", "" },
-		{ "deeper .git", "t=$(entry 100644 .git $b | raw tree); t=$(entry 40000 d $t |"
-				 "raw tree); commit $t", "" },
-		{ "0100777", "t=$(entry 0100777 f $b | raw tree); commit $t", "" },
-		{ "100777", "t=$(entry 100777 f $b | raw tree); commit $t", "mode git does not "
-		  "write" },
-		{ "100664", "t=$(entry 100664 f $b | raw tree); commit $t", "mode git does not "
-		  "write" },
-		{ "mode 0", "t=$(entry 0 f $b | raw tree); commit $t", "" },
-		{ "fifo", "t=$(entry 10000 f $b | raw tree); commit $t", "" },
-		{ "not sorted", "t=$( (entry 100644 b $b; entry 100644 a $b) | raw tree); commit "
-		  "$t", "" },
-		{ "twice", "t=$( (entry 100644 a $b; entry 100755 a $b) | raw tree); commit "
-		  "$t", "" },
-		{ "file and dir", "e=$(entry 100644 x $b | raw tree); t=$( (entry 100644 a $b;"
-				  "entry 100644 a.b $b; entry 40000 a $e) | raw tree); commit "
-				  "$t", "" },
-		{ "empty name", "t=$(entry 100644 '' $b | raw tree); commit $t", "" },
-		{ "cut short", "t=$(entry 100644 a $b | head -c 20 | raw tree); commit $t", "" },
-		{ ".gitmodules link", "t=$(entry 120000 .gitmodules $b | raw tree); commit "
-		  "$t", "" },
-		{ ".GITATTRIBUTES link", "t=$(entry 120000 .GITATTRIBUTES $b | raw tree); commit "
-		  "$t",
-		  "a symbolic link where git wants a file" },
-		{ ".gitmodules option", "m=$(printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = "
-		  "-u\\n' |"
-					"git hash-object -w --stdin); t=$(entry 100644 "
-					".gitmodules $m |"
-					"raw tree); commit $t", "" },
-		{ ".gitmodules directory", "e=$(entry 100644 x $b | raw tree); t=$(entry 40000 "
-					   ".gitmodules $e | raw tree); commit $t", "gitmodulesBlob" },
-		{ "gitmod~1 link", "t=$(entry 120000 gitmod~1 $b | raw tree); commit $t",
-		  "gitmodulesSymlink" },
-		{ ".gitattributes line", "m=$(perl -e 'print \"x\" x 3000' | git hash-object -w "
-					 "--stdin); t=$(entry 100644 .gitattributes $m | raw tree); "
-					 "commit $t", "gitattributesLineLength" },
-		{ "long name", "t=$(entry 100644 $(printf x%.0s $(seq 256)) $b | raw tree); commit "
-			       "$t", "longer than any system takes" },
-		{ "padded mode", "e=$(entry 100644 x $b | raw tree); t=$(entry 040000 d $e | raw "
-				 "tree); commit $t", "zeroPadded" },
-		{ "no id", "t=$(entry 100644 a 0000000000000000000000000000000000000000 | raw tree); "
-			   "commit $t", "" },
-		{ "no gitlink", "t=$(entry 160000 a 0000000000000000000000000000000000000000 | raw "
-				"tree); commit $t", "nullSha1" },
-		{ "no mail", "git cat-file commit HEAD | sed '/^author/s/<.*>//' | raw commit", "" },
-		{ "bad name", "git cat-file commit HEAD | sed '/^author/s/A/a > b/' | raw commit", "" },
-		{ "bad zone", "git cat-file commit HEAD | sed '/^author/s/[^ ]*$/x/' | raw commit",
-		  "badTimezone" },
-		{ "padded date", "git cat-file commit HEAD | sed '/^author/s/> /> 0/' | raw commit",
+		{ ".git", "tree 100644 .git", "" },
+		{ ".GiT", "tree 100644 .GiT", "" },
+		{ "git~1", "tree 100644 git~1", "" },
+		{ "git~2", "tree 100644 git~2", "stands for .git" },
+		{ ".git.", "tree 100644 .git.", "" },
+		{ ".git::", "tree 100644 '.git::$INDEX_ALLOCATION'", "" },
+		{ "HFS", "tree 100644 \"$(printf '.g\\342\\200\\214it')\"", "" },
+		{ "backslash", "tree 100644 '.git\\x'", "" },
+		{ "..", "tree 100644 ..", "" },
+		{ ".", "tree 100644 .", "" },
+		{ "slash", "tree 100644 a/b", "" },
+		{ "slash ..", "tree 100644 ../../x", "" },
+		{ "deeper .git", "t=$(entry 100644 .git $b | raw tree); tree 40000 d $t", "" },
+		{ "0100777", "tree 0100777 f", "" },
+		{ "100777", "tree 100777 f", "mode git does not write" },
+		{ "100664", "tree 100664 f", "mode git does not write" },
+		{ "mode 0", "tree 0 f", "" },
+		{ "fifo", "tree 10000 f", "" },
+		{ "not sorted",
+		  "t=$( (entry 100644 b $b; entry 100644 a $b) | raw tree); commit $t", "" },
+		{ "twice", "t=$( (entry 100644 a $b; entry 100755 a $b) | raw tree); commit $t",
 		  "" },
-		{ "NUL in header", "git cat-file commit HEAD | sed 's/^author A/author A\\x00/' |"
-				   "raw commit", "" },
-		{ "NUL in message", "(git cat-file commit HEAD; printf 'a\\0b\\n') | raw "
-		  "commit", "" },
-		{ "ESC in header", "git cat-file commit HEAD | sed '/^committer/a x-y \\x1b[31m' |"
-				   "raw commit", "control characters" },
-		{ "committer goes on", "git cat-file commit HEAD |"
-				       "sed 's/^committer .*/&\\n more/' | raw commit",
+		{ "file and dir",
+		  "e=$(entry 100644 x $b | raw tree); t=$( (entry 100644 a $b;entry 100644 a.b $b; "
+		  "entry 40000 a $e) | raw tree); commit $t", "" },
+		{ "empty name", "tree 100644 ''", "" },
+		{ "cut short", "t=$(entry 100644 a $b | head -c 20 | raw tree); commit $t", "" },
+		{ ".gitmodules link", "tree 120000 .gitmodules", "" },
+		{ ".GITATTRIBUTES link", "tree 120000 .GITATTRIBUTES",
+		  "a symbolic link where git wants a file" },
+		{ ".gitmodules option",
+		  "m=$(printf '[submodule \"x\"]\\n\\tpath = x\\n\\turl = -u\\n' | git hash-object "
+		  "-w --stdin); tree 100644 .gitmodules $m", "" },
+		{ ".gitmodules directory",
+		  "e=$(entry 100644 x $b | raw tree); tree 40000 .gitmodules $e",
+		  "gitmodulesBlob" },
+		{ "gitmod~1 link", "tree 120000 gitmod~1", "gitmodulesSymlink" },
+		{ ".gitattributes line",
+		  "m=$(perl -e 'print \"x\" x 3000' | git hash-object -w --stdin); tree 100644 "
+		  ".gitattributes $m", "gitattributesLineLength" },
+		{ "long name", "tree 100644 $(printf x%.0s $(seq 256))",
+		  "longer than any system takes" },
+		{ "padded mode", "e=$(entry 100644 x $b | raw tree); tree 040000 d $e",
+		  "zeroPadded" },
+		{ "no id", "tree 100644 a 0000000000000000000000000000000000000000", "" },
+		{ "no gitlink", "tree 160000 a 0000000000000000000000000000000000000000",
+		  "nullSha1" },
+		{ "no mail", "was | sed '/^author/s/<.*>//' | raw commit", "" },
+		{ "bad name", "was | sed '/^author/s/A/a > b/' | raw commit", "" },
+		{ "bad zone", "was | sed '/^author/s/[^ ]*$/x/' | raw commit", "badTimezone" },
+		{ "padded date", "was | sed '/^author/s/> /> 0/' | raw commit", "" },
+		{ "NUL in header", "was | sed 's/^author A/author A\\x00/' | raw commit", "" },
+		{ "NUL in message", "(was; printf 'a\\0b\\n') | raw commit", "" },
+		{ "ESC in header", "was | sed '/^committer/a x-y \\x1b[31m' | raw commit",
+		  "control characters" },
+		{ "committer goes on", "was |sed 's/^committer .*/&\\n more/' | raw commit",
 		  "goes on in a second line" },
-		{ "two authors", "git cat-file commit HEAD | sed '/^author/p' | raw commit", "" },
-		{ "no author", "git cat-file commit HEAD | sed '/^author/d' | raw commit", "" },
-		{ "bad date", "git cat-file commit HEAD | sed '/^author/s/[0-9]* "
-		  "+/99999999999999999999 +/'"
-			      "| raw commit", "" },
-		{ "missing blob", "t=$(entry 100644 f 0123456789012345678901234567890123456789 | "
-		  "raw "
-				  "tree); commit $t", "" },
-		{ "missing tree", "t=$(entry 40000 f 0123456789012345678901234567890123456789 | "
-		  "raw "
-				  "tree); commit $t", "" },
-		{ "missing parent", "git cat-file commit HEAD | sed '/^tree/a parent "
-				    "0123456789012345678901234567890123456789' | raw commit", "" },
-		{ "blob for a tree", "t=$(entry 40000 f $b | raw tree); commit $t", "" },
-		{ "65 parents", "p=; for i in $(seq 65); do p=\"$p -p $(git commit-tree -m $i "
-				"HEAD^{tree})\"; done; git commit-tree -m octopus $p HEAD^{tree}",
-		  "too many parents" },
-		{ "unreachable", "entry 100644 git~3 $b | raw tree >/dev/null; echo y >f;"
-				 "git commit -qam 1; git rev-parse HEAD", "stands for .git" },
-		{ "tag", "git tag -a -m t t >/dev/null; echo y >f; git commit -qam 1; git "
-		  "rev-parse HEAD",
+		{ "two authors", "was | sed '/^author/p' | raw commit", "" },
+		{ "no author", "was | sed '/^author/d' | raw commit", "" },
+		{ "bad date", "was | sed '/^author/s/[0-9]* +/99999999999999999999 +/'| raw commit",
+		  "" },
+		{ "missing blob", "tree 100644 f $gone", "" },
+		{ "missing tree", "tree 40000 f $gone", "" },
+		{ "missing parent", "was | sed \"/^tree/a parent $gone\" | raw commit", "" },
+		{ "blob for a tree", "tree 40000 f", "" },
+		{ "65 parents",
+		  "p=; for i in $(seq 65); do p=\"$p -p $(git commit-tree -m $i HEAD^{tree})\"; "
+		  "done; git commit-tree -m octopus $p HEAD^{tree}", "too many parents" },
+		{ "unreachable",
+		  "entry 100644 git~3 $b | raw tree >/dev/null; echo y >f;git commit -qam 1; git "
+		  "rev-parse HEAD", "stands for .git" },
+		{ "tag",
+		  "git tag -a -m t t >/dev/null; echo y >f; git commit -qam 1; git rev-parse HEAD",
 		  "tag object" },
 	};
-	int refused = 0;
 
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
@@ -145,12 +115,8 @@ TEST(gt05_hostile_objects)
 			fail_msg("%s: not refused", cases[i].what);
 		if (!strstr(reason, cases[i].reason))
 			fail_msg("%s: '%s' not in: %s", cases[i].what, cases[i].reason, reason);
-		if (getenv("GA_TEST_VERBOSE"))
-			print_message("# %s: %s: %s\n", cases[i].what, a.stage, reason);
 		assert_nothing_came_in("bad", cases[i].what);
-		refused++;
 	}
-	assert_int_equal(refused, GA_NELEMS(cases));
 }
 
 TEST(tips_that_are_none)
@@ -223,8 +189,6 @@ TEST(gt05_hostile_packs)
 			fail_msg("%s: not refused", cases[i].what);
 		if (!strstr(reason, cases[i].reason))
 			fail_msg("%s: '%s' not in: %s", cases[i].what, cases[i].reason, reason);
-		if (getenv("GA_TEST_VERBOSE"))
-			print_message("# %s: %s: %s\n", cases[i].what, a.stage, reason);
 		assert_nothing_came_in("packs", cases[i].what);
 	}
 }
