@@ -30,7 +30,7 @@ static void expect_all(const char *const *v, size_t n, bool version, bool wanted
 			fail_msg("'%s'", v[i]);
 }
 
-TEST(what_is_a_version)
+TEST(versions_and_tags_of_npm_are_told_from_the_rest)
 {
 	expect_all(versions, GA_NELEMS(versions), true, true);
 	expect_all(tags, GA_NELEMS(tags), false, true);
@@ -38,7 +38,7 @@ TEST(what_is_a_version)
 }
 
 /* Each is older than the next. */
-TEST(order_of_versions)
+TEST(versions_are_ordered_as_semver_says)
 {
 	static const char *const order[] = {
 		"0.0.1", "0.2.0", "0.10.0", "1.0.0-0", "1.0.0-9", "1.0.0-10", "1.0.0-a",
@@ -85,7 +85,7 @@ static bool variable_ok(const char *s, bool value)
 }
 
 /* Presets are data that other modules rely on. */
-TEST(presets_are_whole)
+TEST(every_preset_is_complete)
 {
 	const struct ga_preset *p;
 	size_t n = 0;
@@ -121,7 +121,7 @@ TEST(presets_are_whole)
 }
 
 /* Agents of the user's own: beside what is built in, or in its place. */
-TEST(own_presets)
+TEST(a_user_adds_presets_or_replaces_one)
 {
 	static const char *const words[] = {
 		"mine", "mine flags: --yes", "mine flags: -v", "mine command: a", "mine command: prog",

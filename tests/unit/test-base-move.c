@@ -147,7 +147,7 @@ static void acquire_traced(const char *name, const char *rev, struct ga_base *b)
 }
 
 /* From any commit to any other, by git only where something comes, and never by looking at all. */
-TEST(any_commit_to_any_other)
+TEST(a_base_moves_from_any_commit_to_any_other)
 {
 	const char *env = getenv("SEED");
 	unsigned seed = env ? (unsigned)strtoul(env, NULL, 10) : (unsigned)getpid();
@@ -190,7 +190,7 @@ static void move_to(const char *name, const char *rev, const char *git)
 
 /* A filter has been over the attributes themselves: what git reads from the tree is not what it
  * reads from a commit. */
-TEST(filtered_attributes)
+TEST(attributes_that_a_filter_changes_need_a_whole_checkout)
 {
 	SH("odd", "git init -q; git config filter.odd.smudge 'sed s/crlf/lf/';"
 		  "git config filter.odd.clean 'sed s/=lf/=crlf/'; mkdir d; echo 1 >d/f;"
@@ -200,7 +200,7 @@ TEST(filtered_attributes)
 }
 
 /* Attributes hold as they do in a whole checkout, and others than before make it one. */
-TEST(attributes_hold)
+TEST(attributes_hold_after_a_move)
 {
 	SH("attr", "git init -q; git config filter.up.smudge 'tr a-z A-Z';"
 		   "git config filter.up.clean 'tr A-Z a-z'; mkdir -p d/e; echo 1 >d/f;"
@@ -214,7 +214,7 @@ TEST(attributes_hold)
 }
 
 /* A file that git would take for unchanged by its stat data: empty, of the first second of all. */
-TEST(the_first_second)
+TEST(a_file_of_the_first_second_is_updated)
 {
 	SH("epoch", "git init -q; mkdir d; : >d/f; " TWO_COMMITS "; git reset -q --hard one;"
 		    "touch -d @0 d/f");
@@ -223,7 +223,7 @@ TEST(the_first_second)
 }
 
 /* Names that git checks out from no commit. */
-TEST(names_git_refuses)
+TEST(a_name_that_git_refuses_is_not_checked_out)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *inside = NULL;
@@ -242,7 +242,7 @@ TEST(names_git_refuses)
 }
 
 /* A filter that fails is told of as in a whole checkout. */
-TEST(filters_that_fail)
+TEST(a_filter_that_fails_is_told)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 
@@ -257,7 +257,7 @@ TEST(filters_that_fail)
 }
 
 /* Whatever version of an index the user has git write. */
-TEST(versions_of_the_index)
+TEST(a_base_moves_with_any_version_of_the_index)
 {
 	SH("four", "git init -q; git config index.version 4; git config feature.manyFiles true; mkdir d;"
 		   "echo 1 >d/f; echo 2 >d/file;" TWO_COMMITS);
@@ -266,7 +266,7 @@ TEST(versions_of_the_index)
 }
 
 /* What is missing git fetches at once where it does the whole; what is here needs no such care. */
-TEST(partial_clones)
+TEST(a_partial_clone_fetches_what_is_missing)
 {
 	SH("full", "git init -q; git config uploadpack.allowFilter true; mkdir d; echo 1 >d/f;"
 		   TWO_COMMITS "; git reset -q --hard one");

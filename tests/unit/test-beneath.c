@@ -86,7 +86,7 @@ static int make_maze(void **state)
 	       symlink("/proc/self", "top/procself");
 }
 
-TEST_WITH(beneath_with_openat2, make_maze, NULL)
+TEST_WITH(openat2_opens_nothing_outside_the_directory, make_maze, NULL)
 {
 	cleanup_close int at = open("top", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -112,7 +112,7 @@ static int refuse_openat2(unsigned errnum)
 
 /* The other way of opening says the same about every case: for old kernels,
  * and for containers whose filter does not know the call. */
-TEST(beneath_without_openat2)
+TEST(without_openat2_nothing_outside_is_opened)
 {
 	static const unsigned errnums[] = { ENOSYS, EPERM };
 
@@ -134,7 +134,7 @@ TEST(beneath_without_openat2)
 	}
 }
 
-TEST(leading_out)
+TEST(links_that_lead_out_are_refused)
 {
 	static const struct {
 		const char *path;

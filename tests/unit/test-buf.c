@@ -22,7 +22,7 @@ TEST(empty_is_a_string)
 	free(s);
 }
 
-TEST(adding)
+TEST(text_and_bytes_are_appended)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -56,7 +56,7 @@ TEST(growth_keeps_bytes)
 			fail_msg("byte %zu is %c", i, b.ptr[i]);
 }
 
-TEST(long_format)
+TEST(a_long_format_is_not_cut)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	char big[3000];
@@ -84,7 +84,7 @@ TEST(reserve_is_terminated)
 	assert_string_equal(b.ptr, "0123456789");
 }
 
-TEST(chomp)
+TEST(chomp_removes_newlines_at_the_end)
 {
 	static const struct {
 		const char *in, *out;
@@ -115,7 +115,7 @@ TEST(steal_hands_over)
 	ga_buf_release(&b);
 }
 
-TEST(records)
+TEST(records_end_with_a_NUL)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	size_t pos = 0;

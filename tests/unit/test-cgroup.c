@@ -140,7 +140,7 @@ static void makes_many_at_once(const char *parent, const struct run_cgroup_setti
 	assert_int_equal(failed, 0);
 }
 
-TEST(makes_a_group)
+TEST(a_process_is_put_into_a_new_group)
 {
 	char *parent = NULL, *control = NULL;
 	const struct run_cgroup_setting *s = setting_here(&parent);
@@ -162,7 +162,7 @@ TEST(makes_a_group)
 }
 
 /* How each can be had depends on the machine; that none is had for nothing does not. */
-TEST(plans)
+TEST(a_plan_says_how_each_limit_is_kept)
 {
 	static const char *const env[] = { NULL };
 	struct ga_confine c = GA_CONFINE_INIT;
@@ -188,7 +188,7 @@ TEST(plans)
 	ga_confine_release(&c);
 }
 
-TEST(reads_numbers)
+TEST(numbers_are_read_by_their_name)
 {
 	char dir[] = "/tmp/test-cgroup-XXXXXX", file[64];
 	FILE *f;

@@ -7,7 +7,7 @@
 #include "../../src/config/schema.h"
 #include "ga/service.h"
 
-TEST(limits_have_names)
+TEST(every_limit_has_a_key_of_its_own)
 {
 	struct ga_limits l;
 
@@ -29,7 +29,7 @@ TEST(limits_have_names)
 }
 
 /* A user's file and what becomes of one key, or the error with its hint. */
-TEST(values)
+TEST(a_value_is_taken_or_refused_with_its_place)
 {
 	static const struct {
 		const char *file, *key, *value, *error, *hint;
@@ -152,7 +152,7 @@ TEST(a_long_key_is_cut_in_messages)
 }
 
 /* Named or not, and however they come; one that comes again is one. */
-TEST(services_are_counted)
+TEST(more_than_16_services_are_refused)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;

@@ -4,7 +4,7 @@
 #include "../../src/config/schema.h"
 #include "ga/service.h"
 
-TEST(built_in)
+TEST(defaults_are_those_of_the_manual)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
 	struct ga_limits l;
@@ -25,7 +25,7 @@ TEST(built_in)
 	assert_is(&d, "state_dir", "/s/git-agent", "default");
 }
 
-TEST(directories_of_tools)
+TEST(tools_are_absolute_directories_and_the_users_alone)
 {
 	static const char text[] = "tools:\n- ~/sdk/bin/\n- /srv/tools\n- ~/sdk/bin\n";
 	static const char *const wrong[] = { "sdk", "~", "~/", "~other/x", "/a/../b", "/a//b", "" };
@@ -54,7 +54,7 @@ TEST(directories_of_tools)
 #define TRUST "'git agent trust' shows what it lets agents do, and asks"
 
 /* What a repository may, with the user's file below it. */
-TEST(repository)
+TEST(a_repository_may_only_be_stricter_than_the_user)
 {
 	static const struct {
 		const char *user, *file, *key, *value, *error;
@@ -149,7 +149,7 @@ TEST(every_grant_has_words)
 	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"     \
 	"risk: {add: [a/], hold: [h, i], block: [/b], allow: [c]}\n"
 
-TEST(what_needs_trust)
+TEST(a_grant_names_its_key_and_place)
 {
 	static const struct {
 		const char *key, *words;
@@ -222,7 +222,7 @@ TEST(who_lowered_a_limit_is_known)
 	assert_is(&c, "limits.capture.depth", "500", "command line");
 }
 
-TEST(command_line)
+TEST(a_word_of_the_command_line_sets_one_key)
 {
 	static const struct {
 		const char *word, *error, *hint;
@@ -265,7 +265,7 @@ TEST(command_line)
 }
 
 /* Lists grow from layer to layer; a repository's file adds, where it may. */
-TEST(patterns)
+TEST(lists_of_patterns_grow_from_file_to_file)
 {
 	static const struct {
 		enum ga_origin origin;
@@ -311,7 +311,7 @@ TEST(patterns)
 }
 
 /* The words that maps of agents become, and what none of them can be. */
-TEST(agents)
+TEST(a_map_of_agents_becomes_words)
 {
 	static const char words[] = "x, x command: y, x flags: -a, x flags: b c, x set: K=v w, x keys: KEY, z";
 	static const struct {

@@ -17,7 +17,7 @@ static int accept_all(struct stay *t, bool critical_too, struct ga_error *err)
 	return ga_decide(t->repo, &t->s, &t->r, &d, NULL, err);
 }
 
-TEST(not_by_directory)
+TEST(what_is_held_back_is_accepted_path_by_path)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT, unknown = GA_STRV_INIT;
 	struct stay t;
@@ -40,7 +40,7 @@ TEST(not_by_directory)
 	stay_close(&t);
 }
 
-TEST(reject)
+TEST(a_file_a_directory_and_a_deletion_are_rejected)
 {
 	struct stay t;
 
@@ -58,7 +58,7 @@ TEST(reject)
 }
 
 /* What was rejected and comes again is open again. */
-TEST(rejected_again)
+TEST(what_was_rejected_and_comes_again_is_open)
 {
 	struct stay t;
 
@@ -71,7 +71,7 @@ TEST(rejected_again)
 	stay_close(&t);
 }
 
-TEST(extent)
+TEST(a_rejection_that_would_change_another_path_is_refused)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct stay t;
@@ -89,7 +89,7 @@ TEST(extent)
 }
 
 /* One held path that the branch changed too is in nobody's way but its own. */
-TEST(held_in_part_changed_on_branch)
+TEST(a_conflict_of_one_held_path_blocks_no_other)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct stay t;
@@ -115,7 +115,7 @@ TEST(held_in_part_changed_on_branch)
 }
 
 /* All of it held: there is no branch until something is accepted. */
-TEST(only_held)
+TEST(a_session_with_nothing_but_held_paths_gets_a_branch)
 {
 	struct stay t;
 

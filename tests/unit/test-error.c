@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-TEST(set_and_return)
+TEST(an_error_has_a_code_and_a_message)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 
@@ -45,7 +45,7 @@ TEST(context_goes_in_front)
 	assert_non_null(empty.msg);
 }
 
-TEST(statuses)
+TEST(each_code_has_an_exit_status)
 {
 	static const struct {
 		enum ga_code code;
@@ -106,7 +106,7 @@ TEST(bugs_abort)
 	assert_int_equal(signal_of(nothing_wrong), 0);
 }
 
-TEST(memory)
+TEST(copied_text_ends_where_it_should)
 {
 	cleanup_free char *n = ga_strndup("abc", 2), *all = ga_strndup("abc", 9);
 	cleanup_free char *f = ga_strf("%05d", 42);
@@ -121,7 +121,7 @@ TEST(memory)
 	free(q);
 }
 
-TEST(disk_trouble)
+TEST(disk_errors_are_told_by_the_end_of_a_message)
 {
 	assert_true(ga_means_disk_trouble("cannot write 'x': Input/output error"));
 	assert_true(ga_means_disk_trouble("cannot write 'x': Read-only file system"));

@@ -44,7 +44,7 @@ static size_t entries(const char *dir)
 
 /* ---- reading ------------------------------------------------------------------ */
 
-TEST(probing)
+TEST(probing_a_directory_leaves_nothing)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	size_t before;
@@ -64,7 +64,7 @@ TEST(probing)
 	ga_error_release(&err);
 }
 
-TEST(reading)
+TEST(only_a_small_regular_file_is_read)
 {
 	static const struct {
 		const char *path;
@@ -108,7 +108,7 @@ TEST(reading)
 	(void)alarm(0);
 }
 
-TEST(reading_much)
+TEST(a_large_file_is_read_whole)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -124,7 +124,7 @@ TEST(reading_much)
 
 /* ---- writing ------------------------------------------------------------------ */
 
-TEST(atomic_replace)
+TEST(an_atomic_write_replaces_a_file_or_a_link)
 {
 	cleanup_free char *text = NULL;
 	struct stat before, after;
@@ -151,7 +151,7 @@ TEST(atomic_replace)
 	assert_string_equal(text, "untouched");
 }
 
-TEST(atomic_failures_leave_the_old)
+TEST(an_atomic_write_that_fails_leaves_the_old_file)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
@@ -171,7 +171,7 @@ TEST(atomic_failures_leave_the_old)
 	assert_int_equal(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
 }
 
-TEST(new_files_only)
+TEST(a_new_file_overwrites_nothing)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
@@ -187,7 +187,7 @@ TEST(new_files_only)
 	assert_int_equal(ga_write_new(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
 }
 
-TEST(empty_directories)
+TEST(a_directory_with_a_hidden_file_is_not_empty)
 {
 	assert_int_equal(mkdir("hollow", 0755), 0);
 	assert_true(ga_dir_is_empty("hollow"));
@@ -203,7 +203,7 @@ static int say_no(void *payload, struct ga_error *err)
 	return ga_fail(err, GA_EFATAL, "%s", (const char *)payload);
 }
 
-TEST(atomic_waits_for_what_comes_first)
+TEST(an_atomic_write_waits_for_what_comes_first)
 {
 	struct ga_error err = GA_ERROR_INIT;
 	char why[] = "not yet";
@@ -244,7 +244,7 @@ static void check_sync(const char *const *paths, const char *failing)
 	ga_strv_release(&v);
 }
 
-TEST(syncing_fails_for_what_is_there)
+TEST(syncing_fails_for_what_cannot_be_synced_but_is_there)
 {
 	static const char *const fine[] = { "file", "gone", "gone/below", ".", NULL };
 	static const char *const below_file[] = { "file", ".", "file", "file/x", "file", NULL };
@@ -260,7 +260,7 @@ TEST(syncing_fails_for_what_is_there)
 	OK(ga_sync_paths(&none, &err));
 }
 
-TEST(atomic_for_readers)
+TEST(a_reader_sees_one_version_of_a_file_or_the_other)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	static char a[60000], b[50000];
@@ -288,7 +288,7 @@ TEST(atomic_for_readers)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-TEST(directories)
+TEST(directories_are_made_with_their_parents)
 {
 	static const struct {
 		const char *path;
@@ -314,7 +314,7 @@ TEST(directories)
 	assert_int_equal(st.st_mode & 07777, 0700);
 }
 
-TEST(copying)
+TEST(a_copy_has_the_bytes_the_time_and_the_mode)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
@@ -400,7 +400,7 @@ TEST(copying_shares_blocks)
 }
 
 /* A source that cannot be read leaves nothing half behind. */
-TEST(copying_fails_clean)
+TEST(a_copy_that_fails_leaves_nothing)
 {
 	cleanup_close int wo = open("src", O_WRONLY | O_CLOEXEC);
 
@@ -433,7 +433,7 @@ TEST(memory_files_are_sealed)
 	assert_true(again < 0 || write(again, "x", 1) == -1);
 }
 
-TEST(locks)
+TEST(shared_locks_exclude_an_exclusive_one)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int a = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -461,7 +461,7 @@ static int closes_and_fails(void)
 }
 
 /* Longer than an address has room for. */
-TEST(sockets_of_any_path)
+TEST(a_socket_may_have_a_path_of_any_length)
 {
 	char long_name[101], too_long[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
 	cleanup_close int dir = -1, at = -1, server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

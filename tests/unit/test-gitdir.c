@@ -78,7 +78,7 @@ TEST(git_works_inside)
 	assert_int_equal(untouched(git), 0);
 }
 
-TEST(touched_in_any_way)
+TEST(every_change_of_refs_is_noticed)
 {
 	static const struct {
 		const char *way;
@@ -159,7 +159,7 @@ TEST(only_what_differs_is_written)
 	}
 }
 
-TEST(excludes_attributes_and_identity)
+TEST(rules_are_taken_over_and_nothing_that_runs_or_is_secret)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
@@ -198,7 +198,7 @@ TEST(excludes_attributes_and_identity)
 	SH(".", "rm -r .config");
 }
 
-TEST(addresses_without_credentials)
+TEST(addresses_lose_their_credentials)
 {
 	static const char *const cases[][2] = {
 		{ "https://user:pass@example.com/a.git", "https://example.com/a.git" },
@@ -241,7 +241,7 @@ TEST(odd_values_survive_the_configuration)
 	assert_string_equal(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
 }
 
-TEST(identity_of_the_environment)
+TEST(the_identity_may_come_from_the_environment)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 
@@ -259,7 +259,7 @@ TEST(identity_of_the_environment)
 }
 
 /* In a shared directory a submodule's files may show, but not its .git. */
-TEST(populated_submodule)
+TEST(files_of_a_submodule_are_not_added_to_its_superproject)
 {
 	cleanup_free char *git = NULL, *out = NULL;
 

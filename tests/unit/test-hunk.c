@@ -77,7 +77,7 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 	}
 }
 
-TEST(compare_random)
+TEST(undoing_all_edits_gives_the_old_text)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	const char *env = getenv("SEED");
@@ -111,7 +111,7 @@ TEST(compare_random)
 	}
 }
 
-TEST(parts)
+TEST(a_diff_is_parsed_into_hunks_and_edits)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct ga_hunks h = GA_HUNKS_INIT;
@@ -139,7 +139,7 @@ TEST(parts)
 	ga_hunks_release(&h);
 }
 
-TEST(nonsense)
+TEST(what_is_no_diff_is_refused)
 {
 	static const char *const bad[] = {
 		"x\n", " a\n", "+a\n", "@@\n", "@@ -1 +1\n", "@@ -a,1 +1 @@\n", "@@ -0,1 +1 @@\n",
@@ -156,7 +156,7 @@ TEST(nonsense)
 }
 
 /* Edits of other texts: refused, not read beyond an end. */
-TEST(other_text)
+TEST(edits_of_another_text_are_refused)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	cleanup_buf struct ga_buf a = GA_BUF_INIT, out = GA_BUF_INIT;
@@ -170,7 +170,7 @@ TEST(other_text)
 	assert_string_equal(out.ptr, "kept");
 }
 
-TEST(no_parts)
+TEST(links_and_binaries_have_no_hunks)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT, nul = GA_BUF_INIT;

@@ -18,7 +18,7 @@ static enum ga_ignore_verdict one(const char *text, const char *path, bool dir)
 	return v;
 }
 
-TEST(test_lines)
+TEST(each_form_of_a_line_means_what_it_means_to_git)
 {
 	static const struct {
 		const char *text, *path;
@@ -62,7 +62,7 @@ TEST(test_lines)
 			fail_msg("case %zu: '%s' on '%s'", i, cases[i].text, cases[i].path);
 }
 
-TEST(test_stack)
+TEST(rules_of_a_deeper_directory_count_more)
 {
 	struct ga_ignore ig = { .icase = true };
 	size_t root;
@@ -199,7 +199,7 @@ static void compare_once(unsigned round, unsigned long start)
 	ga_ignore_release(&ig);
 }
 
-TEST(test_against_git)
+TEST(random_rules_ignore_what_git_ignores)
 {
 	const char *given = getenv("SEED");
 	unsigned long start = given ? strtoul(given, NULL, 10) : (unsigned long)time(NULL);

@@ -5,7 +5,7 @@
 #include "import-support.h"
 
 /* Every limit, with a pack that keeps to it by one and one that does not. */
-TEST(limits)
+TEST(each_limit_refuses_what_is_one_beyond)
 {
 	static const char script[] = "head -c 100000 /dev/zero >zero; git add .; git commit -qm 1;"
 				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;"
@@ -165,7 +165,7 @@ TEST(gt05_delta_bomb)
 	assert_nothing_came_in("bomb", "delta bomb");
 }
 
-TEST(leftovers_are_swept)
+TEST(what_a_killed_import_left_is_swept)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_import *im = NULL;
@@ -184,7 +184,7 @@ TEST(leftovers_are_swept)
 }
 
 /* One that is just being made looks like one that was left. */
-TEST(sweeping_spares_the_living)
+TEST(an_import_that_is_running_is_not_swept)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	int status = -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "import-support.h"
 
-TEST(good_history)
+TEST(history_of_every_kind_is_imported)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	struct attempt a;
@@ -119,7 +119,7 @@ TEST(gt05_hostile_objects)
 	}
 }
 
-TEST(tips_that_are_none)
+TEST(a_tip_that_is_no_commit_is_refused)
 {
 	static const struct {
 		const char *script, *reason;
@@ -308,7 +308,7 @@ TEST(gt05_as_strict_as_fsck)
 
 /* The shape a pack must have to get through the scan is git's own, deltas of
  * both kinds included. */
-TEST(deltas_are_understood)
+TEST(deltas_of_both_kinds_are_imported)
 {
 	static const char script[] = "seq 1 5000 >n; git add .; git commit -qm 1; seq 1 5001 >n;"
 				     "git commit -qam 2; git rev-parse HEAD";

@@ -66,7 +66,7 @@ static void append(const char *path, const char *text, size_t n)
 	assert_int_equal(ga_write_full(fd, text, n), 0);
 }
 
-TEST_WITH(read_back, make_dir, remove_dir)
+TEST_WITH(broken_lines_of_a_journal_are_passed_over, make_dir, remove_dir)
 {
 	static const char bad[] = "[1]\n{\"cut\n\xff\n\n{\"a\":1,\"a\":2}\n{\"a\":\"\0\"}\n";
 	const char *dir = *state;
@@ -90,7 +90,7 @@ TEST_WITH(read_back, make_dir, remove_dir)
 }
 
 /* Of one that grew beyond all bounds, the end. */
-TEST_WITH(read_the_end, make_dir, remove_dir)
+TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
@@ -131,7 +131,7 @@ TEST_WITH(a_long_event_is_cut, make_dir, remove_dir)
 	json_decref(events);
 }
 
-TEST(bytes_back_from_json)
+TEST(bytes_come_back_from_json)
 {
 	static const struct {
 		const char *json, *want; /* NULL: none */
@@ -153,7 +153,7 @@ TEST(bytes_back_from_json)
 	}
 }
 
-TEST_WITH(unwritable_is_reported, make_dir, remove_dir)
+TEST_WITH(a_journal_that_cannot_be_written_is_reported, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");

@@ -24,7 +24,7 @@ static struct ga_work_look look(mode_t mode, char digit)
 	return l;
 }
 
-TEST(read_back)
+TEST(a_record_is_read_as_it_was_written)
 {
 	static const struct {
 		enum ga_land_how how;
@@ -99,7 +99,7 @@ static void expect(struct ga_repo *r, const char *session)
 }
 
 /* The one under way counts, until it is given up, or becomes the last one. */
-TEST(the_last_counts)
+TEST(the_last_record_counts)
 {
 	cleanup_record struct record one = RECORD_INIT, two = RECORD_INIT, got = RECORD_INIT;
 	struct ga_repo *r = new_repo("last");
@@ -124,7 +124,7 @@ TEST(the_last_counts)
 }
 
 /* Whatever a power cut left: an error that names the file, and how it is forgotten. */
-TEST(damaged)
+TEST(a_damaged_record_is_refused_by_name)
 {
 	static const struct {
 		const char *name, *command;

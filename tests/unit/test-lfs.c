@@ -9,7 +9,7 @@
 #define OID "oid sha256:" HEX "\n"
 
 /* What is taken for a pointer is all that git-lfs could; what is parsed is less. */
-TEST(pointers)
+TEST(a_pointer_is_known_and_a_malformed_one_refused)
 {
 	static const struct {
 		const char *text;
@@ -55,7 +55,7 @@ TEST(pointers)
 	}
 }
 
-TEST(long_pointers)
+TEST(a_long_pointer_is_not_parsed)
 {
 	cleanup_free char *text = ga_malloc(4000);
 	struct ga_lfs_pointer p;
@@ -84,7 +84,7 @@ static int offer(const char *store, const struct ga_lfs_pointer *p, const char *
 	return rc;
 }
 
-TEST(store)
+TEST(the_store_takes_only_what_has_the_sum)
 {
 	cleanup_free char *dir = ga_path_join(scratch_dir, "deep/lfs"), *object = NULL, *path = NULL;
 	cleanup_free char *tmp = ga_path_join(dir, "tmp");

@@ -84,7 +84,7 @@ static void check_kept(const struct run_ring *r, uint64_t at, const char *want)
 	assert_memory_equal(got, want, n);
 }
 
-TEST(the_last_is_kept)
+TEST(the_last_output_is_kept_with_the_modes_before_it)
 {
 	struct run_ring r = { .buf = NULL };
 	struct ga_termstate on;

@@ -19,7 +19,7 @@ static struct ga_entry entry(struct ga_repo *r, const char *s)
 		    strlen(s + 1));
 }
 
-TEST(table)
+TEST(entries_merge_as_this_table_says)
 {
 	static const struct {
 		const char *base, *ours, *theirs, *want;
@@ -65,7 +65,7 @@ TEST(table)
 	}
 }
 
-TEST(what_is_not_text)
+TEST(binary_and_huge_files_conflict)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -98,7 +98,7 @@ static struct ga_entry many(struct ga_repo *r, size_t n, char side)
 	return blob(r, GA_MODE_FILE, b.ptr, b.len);
 }
 
-TEST(more_than_is_compared)
+TEST(very_long_files_are_not_compared)
 {
 	static const struct {
 		size_t n;
@@ -126,7 +126,7 @@ TEST(more_than_is_compared)
 	}
 }
 
-TEST(attributes_say_nothing)
+TEST(attributes_choose_no_merge_driver)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_entry base, ours, theirs, got, want;
@@ -143,7 +143,7 @@ TEST(attributes_say_nothing)
 	SH("attr", "test ! -e ran");
 }
 
-TEST(history)
+TEST(ancestry_is_known_also_in_a_shallow_clone)
 {
 	cleanup_repo struct ga_repo *r = NULL, *shallow = NULL;
 	cleanup_free struct ga_oid *list = NULL, *in_shallow = NULL;
@@ -187,7 +187,7 @@ TEST(history)
 }
 
 /* What is found without git is what git finds. */
-TEST(lists_are_as_gits)
+TEST(commits_are_listed_as_git_does)
 {
 	static const struct {
 		const char *tip, *hide;

@@ -67,7 +67,7 @@ static void move(const char *from, const char *to)
 	meanwhile = NULL;
 }
 
-TEST(names_of_one_file_stay_that)
+TEST(hard_links_stay_links_of_one_file)
 {
 	assert_int_equal(mkdir("a", 0755), 0);
 	assert_int_equal(mkdir("a/sub", 0755), 0);
@@ -105,7 +105,7 @@ static void come_later(void)
 	put("e/more", "more");
 }
 
-TEST(what_comes_later_goes_along)
+TEST(files_that_appear_during_a_move_are_moved_too)
 {
 	assert_int_equal(mkdir("e", 0755), 0);
 	put("e/file", "old");

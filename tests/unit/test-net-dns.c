@@ -90,7 +90,7 @@ static unsigned at16(const struct ga_net_dns_reply *r, size_t i)
 	return (unsigned)r->b[i] << 8 | r->b[i + 1];
 }
 
-TEST(answers)
+TEST(a_name_gets_its_answer_or_none)
 {
 	static const struct {
 		const char *name;
@@ -176,7 +176,7 @@ static void malformed_one(const struct ga_net_plan *p, const char *what, const s
 	assert_true(r.n <= GA_NET_DNS_REPLY_MAX);
 }
 
-TEST(malformed)
+TEST(a_malformed_message_gets_an_error_or_no_reply)
 {
 	static const struct {
 		const char *what;
@@ -234,7 +234,7 @@ TEST(malformed)
 }
 
 /* 255 bytes are a name, 256 are not; and whatever they are, the reply and the text hold them. */
-TEST(longest_names)
+TEST(a_name_has_255_bytes_at_most)
 {
 	for (size_t last = 61; last <= 62; last++)
 		for (int c = 'a'; c <= 0xff; c += 0xff - 'a') {
@@ -263,7 +263,7 @@ TEST(longest_names)
 }
 
 /* A name the text of which reads like a listed one is another. */
-TEST(dots_inside_labels)
+TEST(a_dot_within_a_label_makes_another_name)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
 	struct ga_net_dns_reply r;
@@ -280,7 +280,7 @@ TEST(dots_inside_labels)
 	assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
 }
 
-TEST(without_ip6)
+TEST(without_ipv6_there_is_no_AAAA_record)
 {
 	struct ga_net_plan p = *(struct ga_net_plan *)*state;
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;
@@ -295,7 +295,7 @@ TEST(without_ip6)
 	assert_int_equal(r.b[3] & 15, 0);
 }
 
-TEST(frames)
+TEST(messages_over_tcp_have_their_length_in_front)
 {
 	static const struct {
 		const char *p;

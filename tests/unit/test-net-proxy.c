@@ -105,7 +105,7 @@ static const struct {
 };
 
 /* NW-04: what is asked for is read in one way only, or refused. */
-TEST(nw04_requests)
+TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 {
 	static const size_t steps[] = { 1, 2, 7, 1000000 };
 
@@ -130,7 +130,7 @@ TEST(nw04_requests)
 }
 
 /* Every beginning of what is accepted asks for more, and for nothing else. */
-TEST(beginnings)
+TEST(the_beginning_of_a_request_asks_for_more)
 {
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		for (size_t n = 0; cases[i].target && n < cases[i].n; n++) {
@@ -146,7 +146,7 @@ TEST(beginnings)
 		}
 }
 
-TEST(replies)
+TEST(each_outcome_has_its_reply)
 {
 	static const struct {
 		const char *in;
@@ -191,7 +191,7 @@ TEST(replies)
 }
 
 /* NW-08: nobody is listened to for ever. */
-TEST(nw08_too_long)
+TEST(nw08_a_request_without_an_end_is_closed)
 {
 	static const char start[] = "GET http://a/ HTTP/1.1\r\nX: ";
 	static const char tail[] = "\r\n\r\n";

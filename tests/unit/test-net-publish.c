@@ -12,7 +12,7 @@
 #include "ga/path.h"
 #include "../../src/net/relay-internal.h"
 
-TEST(published)
+TEST(a_published_port_is_parsed_or_refused)
 {
 	static const struct {
 		const char *word, *at;
@@ -51,7 +51,7 @@ TEST(published)
 	}
 }
 
-TEST(sockets)
+TEST(paths_of_sockets_are_absolute_and_clean)
 {
 	static const char *const good[] = { "/run/postgresql/.s.PGSQL.5432", "/tmp/a b", "~/a",
 					    "/a:b", "/a:/b", "~/a:~/b", "/a:b:/c" };
@@ -66,7 +66,7 @@ TEST(sockets)
 			fail_msg("'%s'", bad[i]);
 }
 
-TEST(who_reaches_it)
+TEST(an_address_other_than_loopback_is_open_to_others)
 {
 	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1",
 					    "[::1]:auto:1" };
@@ -80,7 +80,7 @@ TEST(who_reaches_it)
 	assert_true(ga_net_publish_open(open[0]) && ga_net_publish_open(open[2]));
 }
 
-TEST(places)
+TEST(a_socket_has_a_place_on_the_host_and_one_inside)
 {
 	static const char *const cases[][3] = {
 		{ "/r/s", "/r/s", "/r/s" },
@@ -112,7 +112,7 @@ static int listen_at(int dir, const char *name)
 }
 
 /* Links are followed, but not where what is inside writes: "w". */
-TEST(sb08_ways)
+TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 {
 	static const char *const links[][2] = {
 		{ "../s", "d/up" },   { "d", "to-d" },	    { "to-d/../d/./up", "all" },
@@ -186,7 +186,7 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 }
 
 /* What agents write in may be mounted elsewhere on the host too. */
-TEST(written_in_two_places)
+TEST(a_directory_that_agents_write_is_known_in_two_places)
 {
 	char dir[] = "/tmp/test-net-publish-XXXXXX";
 	cleanup_strv struct ga_strv written = GA_STRV_INIT;

@@ -41,7 +41,7 @@ static size_t uses_of(const struct ga_relay *r, enum ga_use_kind kind)
 
 /* A name that is not listed has an address where nobody listens, so that the port is known when
  * somebody connects; but not any number of names, and they do not hide what is refused. */
-TEST(refused_names)
+TEST(refused_names_get_an_address_so_that_their_port_is_known)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
@@ -99,7 +99,7 @@ TEST(refused_names)
 }
 
 /* Nor do names that get no address: those of services, and whatever comes once there are too many. */
-TEST(names_without_an_address)
+TEST(names_without_an_address_hide_no_refusal)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
@@ -122,7 +122,7 @@ TEST(names_without_an_address)
 
 /* At the inside port of a published one nobody may listen yet, which is no refusal where the
  * session's own servers are; everywhere else it is one. */
-TEST(refused_at_a_published_port)
+TEST(a_published_port_that_nobody_serves_is_no_refusal)
 {
 	static const struct {
 		const char *to;
@@ -158,7 +158,7 @@ TEST(refused_at_a_published_port)
 }
 
 /* Packets as the kernel answers with, and cut anywhere. */
-TEST(refusals)
+TEST(refusals_are_read_from_packets_cut_anywhere)
 {
 	static const struct {
 		const char *p;
@@ -205,7 +205,7 @@ TEST(refusals)
 #define LINE(port, state) "   0: 0100007F:" port " 00000000:0000 " state " 00000000:00000000\n"
 
 /* Of any number of connections the first line is read, of listeners not any number. */
-TEST(host_ports)
+TEST(ports_of_the_host_are_read_up_to_a_bound)
 {
 	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -239,7 +239,7 @@ TEST(host_ports)
 }
 
 /* That there is no IPv6 is one thing, that it cannot be read another: then every port may be one. */
-TEST(host_tables)
+TEST(a_table_that_cannot_be_read_means_every_port)
 {
 	static const char head[] = "  sl  local_address rem_address   st tx_queue rx_queue\n";
 	char dir[] = "/tmp/test-net-refused-XXXXXX";

@@ -164,7 +164,7 @@ TEST(closed_while_a_child_holds_it)
 
 /* More names than are looked up at a time, and none is answered: whoever waits for its turn does so
  * no longer than a look-up takes. */
-TEST(waits_for_a_turn)
+TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
 {
 	enum { N = 2 * NET_JOBS + 8 };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
@@ -209,7 +209,7 @@ TEST(waits_for_a_turn)
 
 /* A published port, and sockets inside that do not come: nothing else waits, and this one not for
  * ever. */
-TEST(needs_a_socket)
+TEST(a_published_port_without_a_socket_inside_is_closed_in_time)
 {
 	cleanup_strv struct ga_strv publish = GA_STRV_INIT;
 	struct ga_relay_opts o = { .publish = &publish, .socket_dir = -1 };
@@ -311,7 +311,7 @@ static void serve_some(struct ga_relay *r)
 
 /* What makes a listener is a process. However many places are connected to, there are few of these
  * in a second; who comes later has its turn in the next one. */
-TEST(listeners_by_turns)
+TEST(listeners_are_made_a_few_at_a_time)
 {
 	struct learning l = { .init = -1 };
 	size_t first, second, failed;
@@ -341,7 +341,7 @@ TEST(listeners_by_turns)
 }
 
 /* The last places of the table, with more listeners under way than it has room for. */
-TEST(listeners_at_once)
+TEST(the_table_of_listeners_is_never_overrun)
 {
 	struct learning l = { .init = -1 };
 	uint16_t number = 0;

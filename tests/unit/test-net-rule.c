@@ -6,7 +6,7 @@
 
 #include "ga/netplan.h"
 
-TEST(rules)
+TEST(a_rule_has_one_canonical_form_or_is_refused)
 {
 	static const struct {
 		const char *word;
@@ -82,7 +82,7 @@ TEST(rules)
 }
 
 /* The longest name there is, and one byte more. */
-TEST(long_names)
+TEST(a_name_of_254_bytes_is_refused)
 {
 	struct ga_net_host h;
 	char name[GA_NET_NAME_MAX + 2];
@@ -103,7 +103,7 @@ TEST(long_names)
 	assert_false(ga_net_host_parse("1.2.3.4\0", 8, &h));
 }
 
-TEST(matches)
+TEST(a_rule_matches_its_hosts_and_ports_only)
 {
 	static const struct {
 		const char *word, *host;
@@ -240,7 +240,7 @@ static const struct ga_net_listener *find_listener(const struct ga_net_plan *p, 
 	return NULL;
 }
 
-TEST(plans)
+TEST(a_plan_has_a_listener_for_every_address)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT, q = GA_NET_PLAN_INIT;
 	static const struct {
@@ -304,7 +304,7 @@ TEST(nw04_an_empty_list_is_nothing)
 	assert_int_equal(ga_net_plan_match(&p, &h, 443), -1);
 }
 
-TEST(variables)
+TEST(proxy_variables_leave_out_what_has_a_listener)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
@@ -318,7 +318,7 @@ TEST(variables)
 	assert_int_equal(p.env.n, 9);
 }
 
-TEST(plans_that_cannot_be)
+TEST(a_plan_that_collides_with_itself_is_refused)
 {
 	static const struct {
 		const char *words, *says;
@@ -342,7 +342,7 @@ TEST(plans_that_cannot_be)
 	}
 }
 
-TEST(too_many_rules)
+TEST(more_rules_than_there_is_room_for_are_refused)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
@@ -360,7 +360,7 @@ TEST(too_many_rules)
 
 /* A plan that learns: names keep what they got, what an address stands for is found again, and a
  * rule is made once. */
-TEST(learnt)
+TEST(a_plan_that_learns_makes_each_rule_once)
 {
 	static const struct {
 		const char *host;
@@ -419,7 +419,7 @@ TEST(learnt)
 	assert_true(ga_net_plan_learn_rule(&p, &host, UINT16_MAX) < 0);
 }
 
-TEST(name_services)
+TEST(nsswitch_looks_up_hosts_in_files_and_dns_alone)
 {
 	static const struct {
 		const char *in, *out;

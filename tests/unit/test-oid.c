@@ -7,7 +7,7 @@
 #define HEX "0123456789abcdefABCDEF0123456789abcdef01"
 #define LOWER "0123456789abcdefabcdef0123456789abcdef01"
 
-TEST(parsing)
+TEST(an_id_has_40_hexadecimal_digits)
 {
 	static const struct {
 		const char *hex;
@@ -46,7 +46,7 @@ TEST(parsing)
 	}
 }
 
-TEST(comparing)
+TEST(ids_are_ordered_by_their_bytes)
 {
 	struct ga_oid a = { { 0 } }, b = { { 0 } };
 
@@ -60,7 +60,7 @@ TEST(comparing)
 	assert_true(ga_oid_cmp(&a, &b) > 0);
 }
 
-TEST(entries)
+TEST(entries_are_equal_with_mode_and_id)
 {
 	struct ga_entry none = { 0 }, other_none = { 0 }, file = { 0 }, exec = { 0 };
 
@@ -77,7 +77,7 @@ TEST(entries)
 	assert_false(ga_entry_equal(&file, &exec));
 }
 
-TEST(changes_are_found)
+TEST(changes_are_found_by_path)
 {
 	static const char *const paths[] = { "b", "a/b", "a", "a.c", "\xff", "a/", "b/c" };
 	static const char *const sorted[] = { "a", "a.c", "a/", "a/b", "b", "b/c", "\xff" };

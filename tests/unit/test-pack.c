@@ -22,7 +22,7 @@ static void assert_no_leftovers(const char *dir)
 	assert_string_equal(out, "");
 }
 
-TEST(a_handful_is_a_pack)
+TEST(a_few_objects_become_a_pack)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *out = NULL;
@@ -61,7 +61,7 @@ TEST(a_handful_is_a_pack)
 	assert_no_leftovers("few");
 }
 
-TEST(empty_and_abandoned)
+TEST(an_empty_or_abandoned_pack_writes_nothing)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid oid;
@@ -82,7 +82,7 @@ TEST(empty_and_abandoned)
 	assert_no_leftovers("empty");
 }
 
-TEST(many_make_one_pack)
+TEST(each_new_object_is_in_the_pack_once)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *keep = NULL, *out = NULL, *dir = in_scratch("many/.git/objects/pack/");
@@ -189,7 +189,7 @@ TEST(a_batch_is_one_pack)
 
 /* Trees are stored in blocks of 65535 bytes, and what is larger than a small window is deflated
  * with another. */
-TEST(large_objects_of_a_batch)
+TEST(large_trees_and_blobs_fit_into_a_batch)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -221,7 +221,7 @@ TEST(large_objects_of_a_batch)
 	   GA_HEX(&tree));
 }
 
-TEST(what_stays_in_memory)
+TEST(a_repository_in_memory_writes_nothing)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -319,7 +319,7 @@ TEST(a_batch_goes_to_another_process)
 	FAILS(ga_batch_import(b, bytes.ptr, bytes.len, &err), "in part");
 }
 
-TEST(from_files)
+TEST(blobs_are_read_from_files_of_the_promised_size)
 {
 	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 5000000 };
 	cleanup_repo struct ga_repo *r = NULL;

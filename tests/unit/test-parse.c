@@ -17,7 +17,7 @@ static void refuse_units(const char *const *bad, size_t n,
 	}
 }
 
-TEST(unsigned_numbers)
+TEST(unsigned_numbers_have_no_sign_and_no_overflow)
 {
 	static const struct {
 		const char *s;
@@ -49,7 +49,7 @@ TEST(unsigned_numbers)
 	refuse_units(bad, GA_NELEMS(bad), ga_parse_u64);
 }
 
-TEST(signed_numbers)
+TEST(signed_numbers_do_not_overflow)
 {
 	static const struct {
 		const char *s;
@@ -81,7 +81,7 @@ TEST(signed_numbers)
 	}
 }
 
-TEST(descriptors)
+TEST(a_descriptor_is_not_negative)
 {
 	int fd = 42;
 
@@ -92,7 +92,7 @@ TEST(descriptors)
 	assert_int_equal(fd, 2147483647);
 }
 
-TEST(lists_of_numbers)
+TEST(numbers_are_read_up_to_a_comma)
 {
 	const char *all = "17,-1,2147483647", *bad[] = { "", "x", ",1", "2147483648", "1 ,2", "+1" };
 	int n = 5;
@@ -113,7 +113,7 @@ TEST(lists_of_numbers)
 	assert_int_equal(n, 2147483647);
 }
 
-TEST(booleans)
+TEST(booleans_are_those_of_git)
 {
 	static const struct {
 		const char *s;
@@ -162,7 +162,7 @@ static void check_units(const struct unit_case *cases, size_t n,
 	}
 }
 
-TEST(sizes)
+TEST(sizes_have_binary_units)
 {
 	static const struct unit_case cases[] = {
 		{ "0", 0, true, 0, NULL },
@@ -188,7 +188,7 @@ TEST(sizes)
 	refuse_units(bad, GA_NELEMS(bad), ga_parse_size);
 }
 
-TEST(times)
+TEST(times_have_one_unit)
 {
 	static const struct unit_case cases[] = {
 		{ "0", 0, true, 0, "0s" },
@@ -209,7 +209,7 @@ TEST(times)
 	refuse_units(bad, GA_NELEMS(bad), ga_parse_seconds);
 }
 
-TEST(thousandths)
+TEST(decimals_have_three_places)
 {
 	static const struct {
 		const char *s;
@@ -234,7 +234,7 @@ TEST(thousandths)
 	}
 }
 
-TEST(versions)
+TEST(versions_of_git_are_compared)
 {
 	static const struct {
 		const char *s;
@@ -260,7 +260,7 @@ TEST(versions)
 	}
 }
 
-TEST(releases)
+TEST(releases_of_linux_are_compared)
 {
 	static const struct {
 		const char *s;

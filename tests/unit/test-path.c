@@ -4,7 +4,7 @@
 #include "ga/alloc.h"
 #include "ga/path.h"
 
-TEST(joining)
+TEST(paths_are_joined_with_one_slash)
 {
 	static const struct {
 		const char *a, *b, *out;
@@ -20,7 +20,7 @@ TEST(joining)
 	}
 }
 
-TEST(below)
+TEST(a_path_is_below_a_whole_directory_name)
 {
 	static const struct {
 		const char *path, *dir, *out;
@@ -40,7 +40,7 @@ TEST(below)
 	}
 }
 
-TEST(base_and_parent)
+TEST(a_path_has_a_base_and_a_parent)
 {
 	static const struct {
 		const char *path, *base, *parent;
@@ -58,7 +58,7 @@ TEST(base_and_parent)
 	}
 }
 
-TEST(what_a_tree_may_hold)
+TEST(a_path_of_a_tree_is_relative_without_dots)
 {
 	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b",
 					    "\n", "a/.b/c.", "\xff" };
@@ -78,7 +78,7 @@ static int sign(int v)
 	return (v > 0) - (v < 0);
 }
 
-TEST(order_of_trees)
+TEST(names_are_ordered_as_in_trees)
 {
 	static const struct {
 		const char *a;
@@ -105,7 +105,7 @@ TEST(order_of_trees)
 	}
 }
 
-TEST(spellings_of_dotgit)
+TEST(every_spelling_of_dotgit_is_known)
 {
 	static const char *const yes[] = {
 		".git",	    ".GIT",	     ".Git",		".git.",	   ".git ",	    ".git. . ",

@@ -6,7 +6,7 @@
 #include "ga/path.h"
 #include "ga/snapshot.h"
 
-TEST(made_found_moved)
+TEST(a_base_is_made_found_or_moved)
 {
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 
@@ -45,7 +45,7 @@ static char *times(const char *dir)
 	return sh(".", "cd '%s'; find . ! -path './.git*' -printf '%%P %%T@\\n' | LC_ALL=C sort", dir);
 }
 
-TEST(same_content_same_time)
+TEST(files_of_the_same_content_have_the_users_times)
 {
 	cleanup_base struct ga_base a = GA_BASE_INIT;
 	cleanup_free char *dir = in_scratch("times"), *users = NULL, *bases = NULL;
@@ -85,7 +85,7 @@ TEST(same_content_same_time)
 		    "[ \"$(stat -c %%y d/e/4)\" != \"$(stat -c %%y '%s'/d/e/4)\" ]", a.tree, a.tree);
 }
 
-TEST(carried_work_keeps_its_times)
+TEST(uncommitted_files_keep_their_times)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
@@ -177,7 +177,7 @@ TEST(incomplete_bases_are_made_anew)
 }
 
 /* After a crash of the machine, the last writes may be missing. */
-TEST(another_boot_is_looked_over)
+TEST(after_a_crash_of_the_machine_a_base_is_checked)
 {
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 
@@ -191,7 +191,7 @@ TEST(another_boot_is_looked_over)
 	assert_template("boot", "HEAD", &b);
 }
 
-TEST(rules_that_change_make_it_whole)
+TEST(changed_rules_make_a_whole_checkout)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *count = NULL;
@@ -218,7 +218,7 @@ TEST(rules_that_change_make_it_whole)
 }
 
 /* Git with several workers would forget them. */
-TEST(encodings_of_directories_hold)
+TEST(encodings_of_each_directory_hold)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL;
@@ -262,7 +262,7 @@ TEST(filters_run_for_trusted_commits_only)
 	assert_string_equal(text, "hello\nHELLO");
 }
 
-TEST(sparse_and_gitlinks)
+TEST(a_base_follows_the_sparse_checkout)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *list = NULL;
@@ -282,7 +282,7 @@ TEST(sparse_and_gitlinks)
 	assert_string_equal(list, "./.git ./.gitmodules ./b ./b/f ./r ");
 }
 
-TEST(linked_worktrees_have_their_own)
+TEST(a_linked_worktree_has_a_base_of_its_own)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
@@ -390,7 +390,7 @@ TEST(processes_share_a_base_and_never_see_it_change)
 	SH("many-state/bases", "test $(ls -d [0-9]* | wc -l) -le 10");
 }
 
-TEST(death_at_any_moment)
+TEST(a_process_that_is_killed_leaves_a_base_that_can_be_used)
 {
 	static const char *const revs[] = { "c0", "c3", "c1", "c2" };
 

@@ -16,7 +16,7 @@ static int run_sh(const char *script, struct ga_process *p, int *status, struct 
 	return ga_process_run(p, status, err);
 }
 
-TEST(status_of_exit_and_signal)
+TEST(the_status_is_that_of_exit_or_signal)
 {
 	static const struct {
 		const char *script;
@@ -104,7 +104,7 @@ TEST(timeout_kills)
 }
 
 /* A daemon left behind keeps the pipes open, but not us. */
-TEST(descendant_does_not_hold_us)
+TEST(a_descendant_that_runs_on_is_not_waited_for)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_process p = GA_PROCESS_INIT;
@@ -157,7 +157,7 @@ TEST(what_it_wrote_is_waited_for)
 	}
 }
 
-TEST(missing_program)
+TEST(a_missing_program_is_named)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	const char *const argv[] = { "no such\nprogram", NULL };
@@ -170,7 +170,7 @@ TEST(missing_program)
 	assert_null(strchr(err.msg, '\n'));
 }
 
-TEST(directory_environment_signals)
+TEST(a_program_has_its_directory_environment_and_signals)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	const char *const envp[] = { "ONLY=this", NULL };
@@ -217,7 +217,7 @@ static void take_over_and_end(void)
 	_exit(status == 3 && !strcmp(out.ptr, "one\n") && !strcmp(errout.ptr, "two\n") ? 0 : 2);
 }
 
-TEST(one_is_handed_over)
+TEST(a_job_is_handed_over_to_another_process)
 {
 	static const char *const bad[] = { "", "x", "1", "1,2", "0,-1,-1", "-1,-1,-1", "1,-1,-1,",
 					   "1,-1,-1,4", "1,2,-1", "1,-1,9999" };
@@ -287,7 +287,7 @@ static size_t count_fds(void)
 	return n;
 }
 
-TEST(given_descriptors_and_no_leak)
+TEST(given_descriptors_are_used_and_none_leaks)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int in = ga_memfd("in", "abc", 3, &err);

@@ -8,7 +8,7 @@ struct one {
 	const char *in, *out;
 };
 
-TEST(names)
+TEST(a_name_is_quoted_if_it_has_odd_characters)
 {
 	static const struct one cases[] = {
 		{ "", "\"\"" },
@@ -106,7 +106,7 @@ TEST(nothing_raw_comes_out)
 	}
 }
 
-TEST(nul_and_cut_sequences)
+TEST(a_NUL_and_a_cut_character_are_escaped)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
@@ -114,7 +114,7 @@ TEST(nul_and_cut_sequences)
 	assert_string_equal(b.ptr, "a\\x00b\\xe2\\x80");
 }
 
-TEST(utf8)
+TEST(only_valid_UTF_8_is_valid)
 {
 	static const struct {
 		const char *s;
@@ -142,7 +142,7 @@ TEST(utf8)
 }
 
 /* What a real shell makes of the quoted word is the word. */
-TEST(shell_words)
+TEST(a_shell_reads_a_quoted_word_as_it_was)
 {
 	static const char *const words[] = {
 		"",	  "plain-1.0/x", "two words", "it's",	 "''",	    "$HOME `id` $(id)",
@@ -167,7 +167,7 @@ TEST(shell_words)
 	}
 }
 
-TEST(base64)
+TEST(base64_encodes_these)
 {
 	static const struct {
 		const char *in;
@@ -193,7 +193,7 @@ TEST(base64)
 	}
 }
 
-TEST(as_git)
+TEST(paths_are_quoted_as_git_does)
 {
 	static const struct {
 		const char *in, *out;
@@ -214,7 +214,7 @@ TEST(as_git)
 	}
 }
 
-TEST(cut_between_characters)
+TEST(text_is_cut_between_characters)
 {
 	assert_int_equal(ga_utf8_cut("abc", 3, 3), 3);
 	assert_int_equal(ga_utf8_cut("abc", 3, 2), 2);

@@ -130,7 +130,7 @@ TEST_WITH(the_header_has_the_first_size_and_events_the_others, make_dir, remove_
 	assert_string_equal(text.ptr, "80x24");
 }
 
-TEST_WITH(each_run_has_a_file, make_dir, remove_dir)
+TEST_WITH(each_run_has_a_file_of_its_own, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *second = ga_path_join(dir, "transcript-2.cast");
@@ -154,7 +154,7 @@ TEST_WITH(each_run_has_a_file, make_dir, remove_dir)
 	assert_string_equal(text.ptr, "x");
 }
 
-TEST_WITH(at_its_limit_it_ends, make_dir, remove_dir)
+TEST_WITH(a_recording_ends_at_its_limit, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, 100 << 10);
@@ -180,7 +180,7 @@ TEST_WITH(at_its_limit_it_ends, make_dir, remove_dir)
 	assert_non_null(strstr(mark.ptr, "limits.transcript"));
 }
 
-TEST_WITH(a_limit_of_the_system, make_dir, remove_dir)
+TEST_WITH(a_recording_ends_at_the_systems_limit, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	struct rlimit was, low;
@@ -246,7 +246,7 @@ static void add_random(struct ga_buf *in)
 		ga_buf_addch(in, (char)random());
 }
 
-TEST_WITH(any_bytes_cut_anywhere, make_dir, remove_dir)
+TEST_WITH(any_bytes_cut_anywhere_are_read_back, make_dir, remove_dir)
 {
 	const char *dir = *state, *s = getenv("SEED");
 	uint64_t seed = (uint64_t)time(NULL);
@@ -351,7 +351,7 @@ TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 
 /* ---- as text */
 
-TEST(as_text)
+TEST(a_recording_becomes_plain_text)
 {
 	static const struct {
 		const char *in, *out;
@@ -391,7 +391,7 @@ TEST(as_text)
 }
 
 /* A line without an end is given out in parts, none of which is part of a character. */
-TEST(a_line_without_an_end)
+TEST(a_line_without_an_end_comes_in_parts)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_record_text t = GA_RECORD_TEXT_INIT;

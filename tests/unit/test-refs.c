@@ -18,7 +18,7 @@ static struct ga_repo *make(const char *dir)
 	return open_repo(dir);
 }
 
-TEST(read_and_list)
+TEST(refs_are_read_and_listed_by_prefix)
 {
 	cleanup_repo struct ga_repo *r = make("read");
 	cleanup_refs struct ga_refs l = GA_REFS_INIT;
@@ -63,7 +63,7 @@ static void assert_refs(const char *dir, const char *want)
 	assert_string_equal(got, want);
 }
 
-TEST(all_or_nothing)
+TEST(all_refs_are_updated_or_none)
 {
 	static const struct ga_oid zero;
 	cleanup_repo struct ga_repo *r = make("txn");
@@ -134,7 +134,7 @@ TEST(what_does_not_reach_the_disk_is_told)
 	OK(ga_refs_update(r, &u, "m", &err));
 }
 
-TEST(hooks_stay_out)
+TEST(no_hook_of_git_runs_for_our_refs)
 {
 	cleanup_repo struct ga_repo *r = make("hook");
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -148,7 +148,7 @@ TEST(hooks_stay_out)
 	assert_refs("hook", "refs/agent/x/base 1\nrefs/agent/y/base 1");
 }
 
-TEST(conflicts_are_explained)
+TEST(a_ref_that_blocks_another_is_named)
 {
 	cleanup_repo struct ga_repo *r = make("df");
 
@@ -173,7 +173,7 @@ TEST(conflicts_are_explained)
 	assert_refs("df", "refs/agent/x/base/deeper 2\nrefs/heads/agent 2");
 }
 
-TEST(one_in_process)
+TEST(one_ref_is_created_and_deleted_without_git)
 {
 	cleanup_repo struct ga_repo *r = make("one");
 	struct ga_oid bad;
@@ -214,7 +214,7 @@ TEST(pinned_objects_survive_gc)
 	SH("pin", "git fsck --no-dangling");
 }
 
-TEST(names)
+TEST(a_name_of_a_ref_is_what_git_takes_without_odd_bytes)
 {
 	static const char *const good[] = { "refs/heads/agent/claude-1", "refs/agent/x/heads/a.b",
 					    "refs/agent/\xc3\xa4" };
@@ -243,7 +243,7 @@ TEST(names)
 }
 
 /* What is a tip of the user's is one that git finds on them, and no session's is. */
-TEST(tips)
+TEST(refs_of_sessions_are_no_tips_of_the_user)
 {
 	static const struct {
 		const char *ref;
@@ -273,7 +273,7 @@ TEST(tips)
 }
 
 /* A name is what git takes it for, of several refs too; that of one is found without git. */
-TEST(resolved_as_git_does)
+TEST(a_revision_is_resolved_as_git_does)
 {
 	static const char *const names[] = { "main", "heads/main", "tags/tag", "origin/main",
 					     "origin", "twice", "ORIG_HEAD", "abcdef" };

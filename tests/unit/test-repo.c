@@ -16,7 +16,7 @@ static void assert_refused(const char *rel, const char *what)
 		fail_msg("'%s' not in: %s", what, err.msg);
 }
 
-TEST(opens_from_anywhere_beneath)
+TEST(a_repository_opens_from_any_directory_in_it)
 {
 	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
 	cleanup_free char *top = in_scratch("open/with space, and:colon");
@@ -36,7 +36,7 @@ TEST(opens_from_anywhere_beneath)
 	assert_null(ga_repo_operation(a));
 }
 
-TEST(refusals)
+TEST(unknown_and_broken_repositories_are_refused)
 {
 	SH("refuse", "git init -q future; cd future;"
 		     "git config core.repositoryFormatVersion 1; git config extensions.new 1");
@@ -45,7 +45,7 @@ TEST(refusals)
 	assert_refused("refuse/broken", "cannot open repository");
 }
 
-TEST(linked_worktrees)
+TEST(a_linked_worktree_shares_the_id)
 {
 	cleanup_repo struct ga_repo *main_tree = NULL, *linked = NULL, *of_bare = NULL;
 
@@ -70,7 +70,7 @@ static char *id_of(const char *rel)
 	return ga_strdup(ga_repo_info(r)->id);
 }
 
-TEST(moved_keeps_copied_changes_id)
+TEST(a_moved_repository_keeps_its_id_and_a_copy_gets_another)
 {
 	cleanup_free char *first = NULL, *moved = NULL, *again = NULL, *copy = NULL, *copy2 = NULL;
 
@@ -100,7 +100,7 @@ TEST(damaged_id_is_replaced)
 }
 
 /* First sessions of one repository, started at the same time. */
-TEST(one_id_for_many_processes)
+TEST(processes_at_once_make_one_id)
 {
 	cleanup_free char *sorted = NULL;
 	pid_t pids[8];
@@ -147,7 +147,7 @@ TEST(object_dirs_follow_alternates)
 	assert_string_equal(dirs.v[2], o2);
 }
 
-TEST(head_and_revisions)
+TEST(HEAD_and_revisions_are_resolved_to_commits)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -191,7 +191,7 @@ TEST(head_and_revisions)
 	assert_string_equal(GA_HEX(&oid), first);
 }
 
-TEST(operations)
+TEST(an_operation_in_progress_is_named)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
@@ -209,7 +209,7 @@ TEST(operations)
 }
 
 /* Held against what git makes of a copy of it. */
-TEST(index_is_a_tree)
+TEST(the_tree_of_the_index_is_that_of_git)
 {
 	static const struct {
 		const char *what;
@@ -250,7 +250,7 @@ TEST(index_is_a_tree)
 }
 
 /* Neither hooks, nor monitors, nor variables of the surroundings. */
-TEST(git_runs_clean)
+TEST(git_runs_without_hooks_monitors_and_variables)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -287,7 +287,7 @@ TEST(git_runs_clean)
 	assert_non_null(strstr(out.ptr, dir));
 }
 
-TEST(git_failures_have_the_last_line)
+TEST(a_failure_of_git_has_its_last_line)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -317,7 +317,7 @@ TEST(advice_is_no_last_line)
 }
 
 /* Objects go to another directory, and the repository's are still read. */
-TEST(quarantine_object_dir)
+TEST(objects_go_to_another_directory_if_asked)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *dir = in_scratch("quar:\"x/q"), *found = NULL, *known = NULL;
@@ -347,7 +347,7 @@ TEST(quarantine_object_dir)
 	assert_string_equal(found, "1\n1");
 }
 
-TEST(config_values)
+TEST(configuration_is_read_as_git_reads_it)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
@@ -373,7 +373,7 @@ TEST(config_values)
 
 /* Paths in the configuration, as git expands them. "TOP", "HOME" and "ROOT" stand for the
  * working tree, $HOME, and the home of the user root. */
-TEST(user_files)
+TEST(paths_in_the_configuration_expand_as_git_expands_them)
 {
 	static const struct {
 		const char *value, *xdg, *want; /* value NULL: unset */
@@ -419,7 +419,7 @@ TEST(user_files)
 	}
 }
 
-TEST(identities)
+TEST(the_identity_is_what_git_makes_of_it)
 {
 	static const struct {
 		const char *name, *mail, *env, *want;
@@ -472,7 +472,7 @@ TEST(no_identity_is_an_error)
 }
 
 /* Each with a file of what git dirs around it hold, which nothing may have changed. */
-TEST(superprojects)
+TEST(a_submodule_finds_its_superproject)
 {
 	static const struct {
 		const char *dir, *super; /* NULL: it is nobody's submodule */

@@ -8,7 +8,7 @@
 #include "ga/quote.h"
 
 /* What was left behind is in nobody's way, and says so after a round trip. */
-TEST(left_flags)
+TEST(what_was_left_behind_blocks_nothing)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
 	cleanup_free char *text = NULL;
@@ -35,7 +35,7 @@ TEST(left_flags)
 }
 
 /* An id comes out of a report, and that may be of anywhere. */
-TEST(left_ids)
+TEST(an_id_of_a_flag_is_escaped)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -52,7 +52,7 @@ TEST(left_ids)
 
 /* Places have the flags of what lies in them, with the severity of the rule, and of what they are
  * themselves; names that only begin alike are other places. */
-TEST(left_places)
+TEST(a_place_has_the_flags_of_what_lies_in_it)
 {
 	static const struct {
 		const char *path, *rule;
@@ -113,7 +113,7 @@ TEST(left_places)
 	json_decref(list);
 }
 
-TEST(left_groups)
+TEST(many_entries_of_a_directory_are_one_group)
 {
 	static const struct {
 		const char *path;

@@ -92,7 +92,7 @@ static void sample(struct ga_report *r)
 	r->left.v[0] = (struct ga_left){ga_strdup("node_modules"), GA_LEFT_IGNORED, 7, 1ULL << 40};
 }
 
-TEST(round_trip)
+TEST(a_report_is_read_as_it_was_written)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
 	cleanup_free char *text = NULL, *again = NULL;
@@ -152,7 +152,7 @@ TEST(stored_flags_are_found)
 }
 
 /* Each of these is the stored sample with one thing wrong. */
-TEST(decode_is_strict)
+TEST(a_report_with_one_thing_wrong_is_refused)
 {
 	static const struct {
 		const char *from, *to, *why;
@@ -201,7 +201,7 @@ TEST(decode_is_strict)
 }
 
 /* A session has its result from the report, as often as it is told. */
-TEST(told)
+TEST(a_session_has_its_result_from_the_report)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, none = GA_REPORT_INIT;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
@@ -226,7 +226,7 @@ TEST(told)
 	assert_int_equal(s.result.notes.n, 0);
 }
 
-TEST(on_the_ref)
+TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 {
 	cleanup_report struct ga_report back = GA_REPORT_INIT;
 	struct stay t;
@@ -351,7 +351,7 @@ TEST(nothing_of_the_agents_reaches_a_terminal_raw)
 	stay_close(&t);
 }
 
-TEST(diff_has_held_and_left_out)
+TEST(the_diff_begins_with_what_is_held_back)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
 	struct stay t;
@@ -382,7 +382,7 @@ TEST(diff_has_held_and_left_out)
 }
 
 /* Nothing of the agent's attributes hides a change, and long things are cut, not dropped. */
-TEST(diff_hides_nothing)
+TEST(no_attribute_hides_a_change_from_the_diff)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct stay t;
@@ -406,7 +406,7 @@ TEST(diff_hides_nothing)
 }
 
 /* Line counts against git's. */
-TEST(stat_against_git)
+TEST(line_counts_are_those_of_git)
 {
 	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -442,7 +442,7 @@ TEST(stat_against_git)
 	ga_repo_free(r);
 }
 
-TEST(base64)
+TEST(base64_comes_back_and_malformed_is_refused)
 {
 	static const char *const bad[] = {
 	    "A",    "AA",   "AAA",  "AAAAA",    "A===", "====", "AA=A",

@@ -3,7 +3,7 @@
 
 /* ---- holding back --------------------------------------------------------------- */
 
-TEST(nothing_to_do)
+TEST(history_without_critical_paths_stays)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
@@ -16,7 +16,7 @@ TEST(nothing_to_do)
 	assert_int_equal(w.held_paths.n + w.keeps.n, 0);
 }
 
-TEST(one_critical_path)
+TEST(critical_paths_are_held_back_and_the_rest_is_published)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
@@ -53,7 +53,7 @@ TEST(one_critical_path)
 }
 
 /* Added and removed again: the end is clean, the way there was not. */
-TEST(only_for_a_while)
+TEST(a_critical_path_removed_again_is_in_no_commit)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	bool flagged = false;
@@ -75,7 +75,7 @@ TEST(only_for_a_while)
 }
 
 /* What is put back to what it was is no longer held; what was changed again is. */
-TEST(held_then_changed)
+TEST(a_held_path_that_is_put_back_is_no_longer_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
@@ -90,7 +90,7 @@ TEST(held_then_changed)
 }
 
 /* A change that no rule minds in itself may still be one on top of what is held. */
-TEST(held_for_what_it_became)
+TEST(a_change_on_top_of_what_is_held_is_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
@@ -108,7 +108,7 @@ TEST(held_for_what_it_became)
 }
 
 /* What a rule said on the way is told of although it says less of the end. */
-TEST(more_severe_on_the_way)
+TEST(a_flag_of_an_earlier_commit_is_kept)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	int severe = 0, mild = 0;
@@ -126,7 +126,7 @@ TEST(more_severe_on_the_way)
 	assert_int_equal(mild, 1);
 }
 
-TEST(collisions)
+TEST(files_and_directories_in_place_of_each_other_are_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	cleanup_(ga_rewrite_release) struct ga_rewrite v = GA_REWRITE_INIT;
@@ -148,7 +148,7 @@ TEST(collisions)
 		   "f\nfile");
 }
 
-TEST(merges)
+TEST(merges_keep_both_parents)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
@@ -186,7 +186,7 @@ TEST(merges)
 }
 
 /* A merge with something older than the base does not turn critical paths back. */
-TEST(merging_old_history)
+TEST(merging_old_history_turns_no_critical_path_back)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
@@ -207,7 +207,7 @@ TEST(merging_old_history)
 	assert_int_equal(w.held_paths.n, 0);
 }
 
-TEST(always_held)
+TEST(paths_that_are_always_held_stay_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	cleanup_strv struct ga_strv always = GA_STRV_INIT;
@@ -230,7 +230,7 @@ TEST(always_held)
 	assert_out("always", "git diff --name-status refs/agent/b refs/agent/tip", "D\tdir/other");
 }
 
-TEST(known_commits_stay)
+TEST(commits_that_the_user_has_stay)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
@@ -244,7 +244,7 @@ TEST(known_commits_stay)
 	assert_true(w.flags.n > 0);
 }
 
-TEST(nothing_left)
+TEST(empty_commits_go_and_the_users_stay)
 {
 	static const struct {
 		const char *script, *count; /* commits published */
@@ -270,7 +270,7 @@ TEST(nothing_left)
 
 /* Flags begin before what is rewritten, without what the user's branch has just so; what was
  * published stays as it is, be it critical. */
-TEST(flags_since)
+TEST(flags_begin_after_what_was_published)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -353,7 +353,7 @@ TEST(texts_are_cleaned)
 /* Whatever the agent did: no published commit has a critical path with a value
  * other than the base's, everything else is as it was made, and accepting all
  * gives its tree. */
-TEST(random_histories)
+TEST(random_histories_publish_no_critical_path)
 {
 	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b",
 					     "crit", "f",      "d/f",    "d" };

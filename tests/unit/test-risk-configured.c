@@ -109,7 +109,7 @@ static const struct {
 	  "high symlink-absolute" },
 };
 
-TEST(test_changes)
+TEST(each_list_does_what_it_says_to_a_change)
 {
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
@@ -127,7 +127,7 @@ TEST(test_changes)
 }
 
 /* What the host's own state says of a path is no matter of taste. */
-TEST(test_host)
+TEST(what_the_host_reaches_is_not_allowed_away)
 {
 	const struct change_fixture x = GONE("checks/check.sh");
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
@@ -144,7 +144,7 @@ TEST(test_host)
 }
 
 /* Names alone: what was left behind. */
-TEST(test_names)
+TEST(paths_left_behind_are_blocked_too)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
@@ -159,7 +159,7 @@ TEST(test_names)
 	assert_string_equal(f.v[0].path, "out/a");
 }
 
-TEST(test_blocks)
+TEST(block_covers_what_is_beneath)
 {
 	static const struct {
 		const char *path;
@@ -178,7 +178,7 @@ TEST(test_blocks)
 }
 
 /* As many as a file of settings takes, each as much work as a pattern can be. */
-TEST(test_many)
+TEST(thousands_of_patterns_are_fast_enough)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
 	cleanup_buf struct ga_buf deep = GA_BUF_INIT;

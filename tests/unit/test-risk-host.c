@@ -167,7 +167,7 @@ static const struct {
 	{ "envrc-none", "echo 'export A=1' >.envrc", "bin/tool", NULL },
 };
 
-TEST(test_reached)
+TEST(what_hooks_and_configuration_reach_is_critical)
 {
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct host h;
@@ -196,7 +196,7 @@ static enum ga_severity severity_of(const struct host *h, const char *path, cons
 	return s;
 }
 
-TEST(test_tools)
+TEST(files_of_tools_that_hooks_call_are_critical)
 {
 	static const struct {
 		const char *name, *hook, *path, *rule;
@@ -229,7 +229,7 @@ TEST(test_tools)
 }
 
 /* What a tool that a hook calls runs by its own files, and what such a file only mentions. */
-TEST(test_tool_inputs)
+TEST(what_a_tool_runs_by_its_own_files_is_critical)
 {
 	static const struct {
 		const char *name, *hook, *files, *held, *free;
@@ -299,7 +299,7 @@ TEST(test_tool_inputs)
 }
 
 /* Past what is followed nothing is passed over: any path counts. Up to there, only what is meant. */
-TEST(test_bounds)
+TEST(beyond_a_bound_every_path_is_critical)
 {
 	static const struct {
 		const char *name, *setup;
@@ -359,7 +359,7 @@ TEST(test_bounds)
 }
 
 /* The same for units of systemd; what a repository around it does not follow counts in a submodule. */
-TEST(test_bounds_elsewhere)
+TEST(units_that_are_too_long_make_every_path_critical)
 {
 	struct ga_host_facts inner = GA_HOST_FACTS_INIT;
 	struct host h;
@@ -377,7 +377,7 @@ TEST(test_bounds_elsewhere)
 	host_close(&h);
 }
 
-TEST(test_drivers)
+TEST(drivers_of_the_configuration_are_known)
 {
 	struct host h;
 
@@ -398,7 +398,7 @@ TEST(test_drivers)
 }
 
 /* Directories of the project in PATH: all of them, or what has the name of a command. */
-TEST(test_search_path)
+TEST(directories_of_the_project_in_PATH_are_critical)
 {
 	struct change_fixture shadow = { "path-shadow-bin", "bin/ls", true, NONE, EXEC_("x\n"), NULL };
 	static const struct {
@@ -440,7 +440,7 @@ TEST(test_search_path)
 }
 
 /* Rules that look at content are raised as well, and say by what. */
-TEST(test_raised_content)
+TEST(flags_of_content_are_raised_as_well)
 {
 	struct change_fixture x = { "npm-manifest-lifecycle", "package.json", true, FILE_("{}"),
 				    FILE_("{\"scripts\":{\"prepare\":\"x\"}}"), NULL };
@@ -459,7 +459,7 @@ TEST(test_raised_content)
 	host_close(&h);
 }
 
-TEST(test_submodule_recurse)
+TEST(submodule_recurse_makes_gitmodules_critical)
 {
 	struct host h;
 
@@ -473,7 +473,7 @@ TEST(test_submodule_recurse)
 
 /* An .envrc deeper in the project counts for what changes beneath it; one that an
  * agent could have put behind a link does not lead out. */
-TEST(test_nested_envrc)
+TEST(an_envrc_deeper_in_the_project_counts)
 {
 	struct host h;
 	struct ga_changes c = GA_CHANGES_INIT;
@@ -497,7 +497,7 @@ TEST(test_nested_envrc)
 }
 
 /* It runs tools and scripts, and these run others, as the one at the top does. */
-TEST(test_nested_envrc_deeper)
+TEST(what_a_nested_envrc_runs_is_critical)
 {
 	static const struct {
 		const char *path, *rule;
@@ -533,7 +533,7 @@ TEST(test_nested_envrc_deeper)
 }
 
 /* Before the first commit nothing is tracked, and hooks may still be there. */
-TEST(test_unborn)
+TEST(hooks_count_before_the_first_commit)
 {
 	struct host h = { .config = GA_GITCONFIG_INIT };
 	cleanup_free char *path = in_scratch("unborn");

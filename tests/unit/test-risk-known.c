@@ -304,7 +304,7 @@ static const struct {
 	{ "active-document", "kernel/x.svg", ADDED("<svg/>\n"), GA_MEDIUM, "usually" },
 };
 
-TEST(test_known)
+TEST(content_decides_how_severe_a_known_file_is)
 {
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct change_fixture x = { cases[i].rule, cases[i].path, true, cases[i].old,
@@ -330,7 +330,7 @@ TEST(test_known)
 }
 
 /* What the host's hooks run is no less severe for what is in it. */
-TEST(test_host_is_not_lowered)
+TEST(what_the_host_runs_is_not_lowered_by_content)
 {
 	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"version\":\"1\"}"),
 				    FILE_("{\"version\":\"2\"}"), NULL };
@@ -346,7 +346,7 @@ TEST(test_host_is_not_lowered)
 }
 
 /* A rule of the same category that content says nothing about is not drowned by a lowered one. */
-TEST(test_lowered_hides_nothing)
+TEST(a_lowered_rule_hides_no_other)
 {
 	struct change_fixture x = { "", "vendor/pyproject.toml", true,
 				    FILE_("[project]\nversion = '1'\n"),
@@ -361,7 +361,7 @@ TEST(test_lowered_hides_nothing)
 
 /* A NUL, early or late, neither hides what is read in spite of it nor cuts off what would tell that a
  * change is not harmless. */
-TEST(test_nul)
+TEST(a_NUL_hides_nothing)
 {
 	static const struct {
 		const char *path, *rule, *old, *start, *end; /* a NUL between the last two */
@@ -413,7 +413,7 @@ TEST(test_nul)
 
 /* Git's configuration is not read at all costs: a section's name would be repeated for each variable
  * in it. What is not read counts as the worst. */
-TEST(test_config_bounds)
+TEST(git_configuration_too_large_to_read_is_critical)
 {
 	static const struct {
 		const char *path, *rule, *before, *after;
@@ -450,7 +450,7 @@ TEST(test_config_bounds)
 }
 
 /* Nesting, numbers and sizes beyond what is sensible: the path rule stays, and nothing breaks. */
-TEST(test_bombs)
+TEST(nesting_and_size_break_no_reader)
 {
 	static const struct {
 		const char *path, *rule, *before, *again, *after;
@@ -498,7 +498,7 @@ TEST(test_bombs)
 
 /* ---- TOML -------------------------------------------------------------------------- */
 
-TEST(test_toml)
+TEST(toml_is_read_or_refused)
 {
 	static const struct {
 		const char *text, *values; /* NULL: refused */

@@ -21,7 +21,7 @@ static bool covers(const struct ga_matcher *m, const char *path, const char *rul
 			return true;
 	return false;
 }
-TEST(test_table)
+TEST(every_rule_has_an_id_a_category_and_a_reason)
 {
 	static const char *const categories[] = {
 		"git-hook", "git-config", "shell-env", "build", "package-manager", "ci", "editor",
@@ -48,7 +48,7 @@ TEST(test_table)
 	}
 }
 
-TEST(test_path_fixtures)
+TEST(each_rule_covers_its_paths_only)
 {
 	struct ga_matcher *m = ga_matcher_new();
 	int failed = 0;
@@ -138,7 +138,7 @@ static char *path_for(const char *pattern)
 	return ga_buf_steal(&b);
 }
 
-TEST(test_index)
+TEST(the_index_finds_what_every_pattern_would)
 {
 	struct ga_matcher *m = ga_matcher_new();
 	struct ga_strv paths = GA_STRV_INIT;
@@ -177,7 +177,7 @@ TEST(test_index)
 	ga_matcher_free(m);
 }
 
-TEST(test_folding)
+TEST(names_are_folded_as_file_systems_do)
 {
 	static const struct {
 		const char *path, *rule;
@@ -203,7 +203,7 @@ TEST(test_folding)
 
 /* ---- names --------------------------------------------------------------------- */
 
-TEST(test_names)
+TEST(odd_names_have_flags)
 {
 	struct ga_flags f = GA_FLAGS_INIT;
 
@@ -229,7 +229,7 @@ TEST(test_names)
 /* ---- what is left behind -------------------------------------------------------- */
 
 /* Every place that something runs programs from, in any letters, at any depth; and no other. */
-TEST(test_places)
+TEST(places_that_tools_run_programs_from_are_critical)
 {
 	static const char *const v[] = {
 		"node_modules", "a/node_modules/b/c.js", ".venv/bin/python", "venv/x", "env/x",

@@ -13,7 +13,7 @@ static size_t rounds(size_t n)
 }
 
 /* Content that is not there, or too much of it, is never taken for harmless. */
-TEST(test_uninspected)
+TEST(content_that_is_not_read_is_flagged)
 {
 	struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
@@ -37,7 +37,7 @@ TEST(test_uninspected)
 
 /* Binary data is shown as such, pictures are expected to be, and a NUL late in a
  * script does not keep its text from being read. */
-TEST(test_binary)
+TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 {
 	static const struct {
 		const char *path, *bytes;
@@ -101,7 +101,7 @@ static char *ordinary_path(size_t i)
 }
 
 /* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */
-TEST(test_work_is_linear)
+TEST(work_grows_with_the_number_of_paths)
 {
 	enum { PARTS = 10 };
 	const size_t part = rounds(10000);
@@ -126,7 +126,7 @@ TEST(test_work_is_linear)
 }
 
 /* No path, however it is made, has a pattern tried twice. */
-TEST(test_work_is_bounded)
+TEST(no_path_has_a_pattern_tried_twice)
 {
 	static const char *const pieces[] = { "assets/editor/", "plugins/", "templates/", "bin/",
 					      ".yarn/", "a.", "node_modules/", "config/", ".." };
@@ -148,7 +148,7 @@ TEST(test_work_is_bounded)
 
 /* What would have every path looked up for every other, or from the top again and again, does not:
  * these end at once, or in hours. */
-TEST(test_work_of_trees)
+TEST(large_trees_are_looked_up_once)
 {
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;

@@ -33,7 +33,7 @@ static void fixture_facts(struct ga_host_facts *h)
 	h->matcher = ga_matcher_new();
 }
 
-TEST(test_changes)
+TEST(each_rule_fires_on_its_change_only)
 {
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
@@ -166,7 +166,7 @@ static const struct made {
 	{ "ignored-config", make_ignored_config },
 };
 
-TEST(test_made)
+TEST(rules_of_numbers_and_sizes_fire_beyond_their_bound)
 {
 	for (size_t i = 0; i < GA_NELEMS(made); i++)
 		for (int fires = 0; fires < 2; fires++) {
@@ -181,7 +181,7 @@ TEST(test_made)
 }
 
 /* Every rule has a fixture that fires and one that does not: a new rule without them fails here. */
-TEST(test_complete)
+TEST(every_rule_has_a_fixture_of_either_kind)
 {
 	/* what capture finds in a layer, and what is configured, have tests of their own */
 	static const char *const elsewhere[] = { "ignore-rules-source", "hardlink", "ignored-file",
@@ -219,7 +219,7 @@ TEST(test_complete)
 	}
 }
 
-TEST(test_severities)
+TEST(severity_decides_what_is_held_back)
 {
 	static const struct {
 		struct change_fixture x;
@@ -261,7 +261,7 @@ TEST(test_severities)
 }
 
 /* What kind of secret it is, whatever the file is called. */
-TEST(test_secret_reason)
+TEST(the_kind_of_a_secret_is_said)
 {
 	struct change_fixture x = { "secret-content", "x.c", true, ADDED(TOKEN "\n"), NULL };
 	struct ga_flags f = GA_FLAGS_INIT;
@@ -274,7 +274,7 @@ TEST(test_secret_reason)
 
 /* What one rule says better, another of its category does not repeat; what the name means besides
  * is said in the same flag. What a test found, and what the host makes critical, stays by itself. */
-TEST(test_no_drowning)
+TEST(one_flag_speaks_for_the_rules_of_its_category)
 {
 	struct change_fixture both = { "", "MANIFEST.in", true, FILE_("a\n"), EXEC_("#!/bin/sh\n"), NULL };
 	struct ga_host_facts h = GA_HOST_FACTS_INIT;
@@ -327,7 +327,7 @@ TEST(test_no_drowning)
 }
 
 /* Guards that go are told of: nothing else would show that something is missing. */
-TEST(test_guards_removed)
+TEST(a_guard_that_is_removed_is_flagged)
 {
 	static const char *const guards[][2] = {
 		{ ".gitignore", "gitignore" }, { "CODEOWNERS", "forge-policy" },
@@ -350,7 +350,7 @@ TEST(test_guards_removed)
 }
 
 /* Names that cannot be looked at in full are not taken for harmless either. */
-TEST(test_fail_closed)
+TEST(what_cannot_be_read_in_full_is_flagged)
 {
 	struct change_fixture json = { "", "package.json", true, FILE_("{}"), FILE_("{"), NULL };
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;

@@ -37,7 +37,7 @@ static void gone(const char *path)
 		fail_msg("%s is still there", path);
 }
 
-TEST(nothing_and_files)
+TEST(files_and_nothing_are_removed)
 {
 	gone("never-was");
 	touch("f");
@@ -51,7 +51,7 @@ TEST(nothing_and_files)
 	assert_true(there("sub"));
 }
 
-TEST(every_type)
+TEST(every_type_of_file_is_removed)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX, .sun_path = "t/sock" };
 	cleanup_close int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -92,7 +92,7 @@ TEST(links_are_not_followed)
 }
 
 /* Deeper than a path can name, a stack hold or a descriptor table open. */
-TEST(deep)
+TEST(a_very_deep_tree_is_removed)
 {
 	cleanup_close int at = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct rlimit old, few = { 32, 32 };
@@ -116,7 +116,7 @@ TEST(deep)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
-TEST(wide)
+TEST(a_very_wide_directory_is_removed)
 {
 	dir("wide");
 	for (int i = 0; i < 2000; i++) {
@@ -131,7 +131,7 @@ TEST(wide)
 }
 
 /* overlay leaves work/work with mode 000, and an agent may set any mode. */
-TEST(any_mode)
+TEST(directories_of_any_mode_are_removed)
 {
 	static const mode_t modes[] = { 0000, 0100, 0200, 0300, 0400, 0500, 0600, 02555 };
 
@@ -156,7 +156,7 @@ TEST(any_mode)
 #define TOGETHER 4
 
 /* Commands that come upon the same leftovers all end well. */
-TEST(together)
+TEST(two_processes_remove_one_tree)
 {
 	for (int round = 0; round < 20; round++) {
 		pid_t pids[TOGETHER];

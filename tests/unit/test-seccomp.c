@@ -207,7 +207,7 @@ static const struct call *nested_call(const char *what)
 	return NULL;
 }
 
-TEST(refuses_by_table)
+TEST(system_calls_are_refused_by_the_table)
 {
 	struct sock_fprog program = filter(ga_seccomp_program);
 	size_t wrong = 0;
@@ -217,7 +217,7 @@ TEST(refuses_by_table)
 	assert_int_equal(wrong, 0);
 }
 
-TEST(lets_sandboxes_be_made)
+TEST(a_nested_sandbox_can_be_made)
 {
 	struct sock_fprog program = filter(ga_seccomp_nested_program);
 	size_t wrong = 0, others = 0;
@@ -234,7 +234,7 @@ TEST(lets_sandboxes_be_made)
 	assert_int_equal(others, GA_NELEMS(nested));
 }
 
-TEST(is_a_filter)
+TEST(the_table_becomes_a_filter)
 {
 	size_t n;
 

@@ -39,7 +39,7 @@ static struct ga_secret_names *names_with(const char *add, const char *allow)
 	return ga_secret_names_new(&a, &b);
 }
 
-TEST(test_table)
+TEST(every_rule_has_an_id_a_tier_and_a_reason)
 {
 	size_t n;
 	const struct ga_secret_rule *rules = ga_secret_rules(&n);
@@ -59,7 +59,7 @@ TEST(test_table)
 	assert_int_equal(ga_tier_number(GA_TIER_NONE), 0);
 }
 
-TEST(test_fixtures)
+TEST(each_fixture_has_its_rule_and_tier)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
 	int failed = 0;
@@ -84,7 +84,7 @@ TEST(test_fixtures)
 	assert_int_equal(failed, 0);
 }
 
-TEST(test_fixtures_are_complete)
+TEST(every_rule_has_a_fixture_of_either_kind)
 {
 	size_t n;
 	const struct ga_secret_rule *rules = ga_secret_rules(&n);
@@ -112,7 +112,7 @@ TEST(test_fixtures_are_complete)
 	}
 }
 
-TEST(test_names)
+TEST(copies_and_odd_spellings_of_a_name_are_covered)
 {
 	/* path, and whether a rule covers it */
 	static const struct {
@@ -148,7 +148,7 @@ TEST(test_names)
 	}
 }
 
-TEST(test_configured)
+TEST(patterns_of_the_user_add_and_allow)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with("/conf/prod", "*.env");
 	struct ga_secret_name name;
@@ -204,7 +204,7 @@ TEST(test_configured)
 }
 
 /* What cannot be looked at is never taken for less than what could have been seen there. */
-TEST(test_unseen_is_worst)
+TEST(what_is_not_read_is_the_worst_it_could_be)
 {
 	static const char *const contents[] = { PEM(""), "TOKEN=" GITHUB "\n", "PASSWORD=hunter22\n",
 						RANDOM RANDOM, "", "x\n" };
@@ -229,7 +229,7 @@ TEST(test_unseen_is_worst)
 }
 
 /* Bytes that are no text, where there should be text. */
-TEST(test_binary)
+TEST(bytes_that_are_no_text_are_judged_by_the_name)
 {
 	static const struct {
 		const char *path, *content;
@@ -260,7 +260,7 @@ TEST(test_binary)
 }
 
 /* As some editors of Windows save text: either order of bytes, and a character outside ASCII. */
-TEST(test_wide)
+TEST(text_in_UTF_16_is_read)
 {
 	static const char text[] = "A=\xe9\nDB_PASSWORD=p&ssw0rd\r\n", token[] = "TOKEN=" GITHUB;
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
@@ -291,7 +291,7 @@ TEST(test_wide)
 	assert_int_equal(judge_with(names, ".env", "\xff\xfe\0\0A\0\0\0", 8).tier, GA_TIER_BLOCK);
 }
 
-TEST(test_placeholders)
+TEST(placeholders_are_no_secrets)
 {
 	static const char *const yes[] = {
 		"xxxxxxxx", "********", "........", "<your token>", "${TOKEN}", "$TOKEN", "{{ token }}",
@@ -309,7 +309,7 @@ TEST(test_placeholders)
 }
 
 /* Two versions of a file: is there anything new in one of them? */
-TEST(test_within)
+TEST(what_another_version_has_is_not_new)
 {
 	static const char one[] = "A_TOKEN=" RANDOM "\n", moved[] = "# more\nB=x\nA_TOKEN=" RANDOM "\n";
 	static const char two[] = "A_TOKEN=" RANDOM "\nB_TOKEN=" GITHUB "\n";
@@ -332,7 +332,7 @@ TEST(test_within)
 }
 
 /* No text makes a finding's words: they are the table's. */
-TEST(test_reasons)
+TEST(a_reason_shows_no_secret)
 {
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 	struct ga_secret s = judge(names, "a/.env.example", "TOKEN=" GITHUB "\n");
@@ -343,7 +343,7 @@ TEST(test_reasons)
 }
 
 /* Texts made to be slow: every one of them a MiB, and more than is looked at. */
-TEST(test_bounded)
+TEST(slow_texts_are_read_up_to_a_bound)
 {
 	static const char *const seeds[] = {
 		"-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.eyJ.", "a=", "://u:p", "password=\"",

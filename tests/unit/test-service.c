@@ -5,7 +5,7 @@
 #include "ga/config.h"
 #include "ga/service.h"
 
-TEST(commands)
+TEST(commands_are_words_of_a_shell)
 {
 	static const struct {
 		const char *text;
@@ -38,7 +38,7 @@ TEST(commands)
 		     ga_service_name_ok("") || ga_service_name_ok("a b"));
 }
 
-TEST(names)
+TEST(a_service_has_a_plain_name)
 {
 	static const char *const words[] = {
 		"redis: first --port 1", "/usr/bin/redis-server x", "redis ready: ping", "redis-server",
@@ -71,7 +71,7 @@ TEST(names)
 	}
 }
 
-TEST(texts)
+TEST(a_service_is_written_as_it_is_read)
 {
 	static const struct {
 		const char *command, *text;
@@ -92,7 +92,7 @@ TEST(texts)
 	}
 }
 
-TEST(checks)
+TEST(the_end_of_a_check_is_kept)
 {
 	static const struct {
 		struct ga_check c;
@@ -124,7 +124,7 @@ TEST(checks)
 		assert_false(ga_check_parse(bad[i], &c));
 }
 
-TEST(trusted_alone)
+TEST(a_repository_needs_trust_for_commands)
 {
 	static const char *const keys[] = { "setup: [a]\n", "services: {a: b}\n", "finish: [a]\n" };
 

@@ -24,7 +24,7 @@ static void remove_state(char *dir)
 	free(dir);
 }
 
-TEST(names)
+TEST(a_name_of_a_session_is_one_of_a_branch)
 {
 	static const struct {
 		const char *name;
@@ -43,7 +43,7 @@ TEST(names)
 			fail_msg("'%s'", t[i].name);
 }
 
-TEST(stems)
+TEST(a_name_is_made_of_the_command)
 {
 	static const char *const t[][2] = {
 		{ "claude", "claude" }, { "/usr/bin/claude", "claude" }, { "Foo.Bar", "foobar" },
@@ -84,7 +84,7 @@ static void fill(struct ga_session *s)
 	ga_strv_push(&s->view.exposed, "/home/u/.env");
 }
 
-TEST(round_trip)
+TEST(a_session_is_read_as_it_was_saved)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
@@ -138,7 +138,7 @@ TEST(round_trip)
 
 /* Cut short at every byte: either the former state or, with no former one, an error;
  * never a wrong value. */
-TEST(cut_short)
+TEST(a_state_that_is_cut_short_gives_the_former_one)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
@@ -186,7 +186,7 @@ TEST(cut_short)
 
 /* What is not in the file itself does not count, nor does what earlier versions wrote; and what
  * nobody writes is refused. */
-TEST(only_what_is_stored)
+TEST(only_what_a_session_stored_is_read)
 {
 	static const char more[] = "[session]\n\tincomplete = no\n";
 	static const char line[] = "[include]\n\tpath = more\n"
@@ -231,7 +231,7 @@ TEST(only_what_is_stored)
 }
 
 /* Many at once get different names, and a directory whose maker died is used again. */
-TEST(together)
+TEST(sessions_made_at_once_get_different_names)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
@@ -271,7 +271,7 @@ TEST(together)
 	remove_state(dir);
 }
 
-TEST(refused)
+TEST(a_name_that_is_bad_or_taken_is_refused)
 {
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;

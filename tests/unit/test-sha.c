@@ -19,7 +19,7 @@ static void assert_sum(const void *p, size_t n, size_t step, const char *hex)
 }
 
 /* The first three are FIPS 180's own. */
-TEST(vectors)
+TEST(sums_are_those_of_the_standard)
 {
 	static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
 	cleanup_free char *million = ga_malloc(1000000);
@@ -45,7 +45,7 @@ static void assert_sum256(const void *p, size_t n, size_t step, const char *hex)
 }
 
 /* FIPS 180's own, and of nothing. */
-TEST(vectors256)
+TEST(sha256_sums_are_those_of_the_standard)
 {
 	static const char two[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
 	static const char all_a[] =
@@ -75,7 +75,7 @@ static struct ga_oid numbered(uint32_t i)
 	return oid;
 }
 
-TEST(map)
+TEST(a_map_finds_what_was_added)
 {
 	cleanup_oidmap struct ga_oidmap m = GA_OIDMAP_INIT;
 	struct ga_oid oid = numbered(0);

@@ -23,7 +23,7 @@ static void assert_list(struct ga_strv *sv, const char *want)
 	assert_string_equal(b.ptr, want);
 }
 
-TEST(every_kind_is_listed)
+TEST(every_kind_of_change_is_listed)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
@@ -49,7 +49,7 @@ TEST(every_kind_is_listed)
 				"nested: a repository of its own");
 }
 
-TEST(tracked_path_that_is_a_fifo_now)
+TEST(a_tracked_path_that_became_a_fifo_is_skipped)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
@@ -61,7 +61,7 @@ TEST(tracked_path_that_is_a_fifo_now)
 	assert_list(&s.skipped, "f: neither a file nor a symbolic link");
 }
 
-TEST(refuses_conflicts_and_operations)
+TEST(a_conflict_or_a_merge_in_progress_is_refused)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
@@ -87,7 +87,7 @@ TEST(refuses_conflicts_and_operations)
 	assert_string_equal(err.msg, "'f' has a conflict that is not resolved");
 }
 
-TEST(submodules_that_are_populated)
+TEST(populated_submodules_are_listed)
 {
 	static const char *const split[] = { "--no-split-index", "--split-index" };
 
@@ -109,7 +109,7 @@ TEST(submodules_that_are_populated)
 	}
 }
 
-TEST(cache_serves_and_forgets_the_gone)
+TEST(the_cache_forgets_ignored_files_that_are_gone)
 {
 	cleanup_repo struct ga_repo *r = NULL, *other = NULL;
 	cleanup_scan struct ga_scan a = GA_SCAN_INIT, b = GA_SCAN_INIT, c = GA_SCAN_INIT;
@@ -164,7 +164,7 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 	return sh(rel, "git rev-parse %s^{tree}", GA_HEX(&got));
 }
 
-TEST(commit_looks_as_promised)
+TEST(a_snapshot_commit_names_its_parent_and_author)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
@@ -202,7 +202,7 @@ TEST(excluded_paths_stay_as_in_head)
 	assert_string_equal(list, "other\nsecret\nstaged\nold\nold\nnew");
 }
 
-TEST(split_index_and_linked_worktree)
+TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
@@ -221,7 +221,7 @@ TEST(split_index_and_linked_worktree)
 	assert_string_equal(names, "M\ta\nA\tc\n M a\nA  c");
 }
 
-TEST(submodule_commit_is_carried)
+TEST(the_commit_of_a_submodule_is_in_the_snapshot)
 {
 	cleanup_free char *tree = NULL, *link = NULL, *want = NULL;
 
@@ -357,7 +357,7 @@ static void random_step(const char *dir, int at)
 
 /* The index was written in the second in which the file was. So only a look at the file tells that
  * it is another: it has the same size and time. */
-TEST(changed_within_the_index_time)
+TEST(a_file_changed_in_the_second_of_the_index_is_seen)
 {
 	cleanup_free char *got = NULL, *want = NULL;
 
@@ -369,7 +369,7 @@ TEST(changed_within_the_index_time)
 	assert_string_equal(got, want);
 }
 
-TEST(random_states_equal_git_add)
+TEST(a_snapshot_of_a_random_state_is_git_add)
 {
 	const char *given = getenv("SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 2654435761u;

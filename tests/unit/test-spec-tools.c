@@ -24,7 +24,7 @@ static char *tools_of(const struct world *w, const char *path, const char *comma
 		assert_string_equal(got_, (expect));                                \
 	} while (0)
 
-TEST_WITH(finds_tools, setup, teardown)
+TEST_WITH(directories_of_tools_are_found, setup, teardown)
 {
 	const struct world *w = *state;
 
@@ -59,7 +59,7 @@ TEST_WITH(finds_tools, setup, teardown)
 }
 
 /* Rows with one beginning, of names that begin alike, and of a name that is no directory. */
-TEST_WITH(the_table_of_toolchains, setup, teardown)
+TEST_WITH(toolchains_below_home_are_found, setup, teardown)
 {
 	const struct world *w = *state;
 
@@ -78,7 +78,7 @@ TEST_WITH(the_table_of_toolchains, setup, teardown)
 	ASSERT_TOOLS(w, "bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
 }
 
-TEST_WITH(never_shows_credentials, setup, teardown)
+TEST_WITH(a_directory_of_credentials_is_never_shown, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_free char *home = NULL;
@@ -117,7 +117,7 @@ static int find_bwrap(const struct world *w, const char *says, unsigned mode, st
 	return ga_find_bwrap(w->root, true, &found, err);
 }
 
-TEST_WITH(finds_bwrap, setup, teardown)
+TEST_WITH(a_usable_bwrap_is_found, setup, teardown)
 {
 	const struct world *w = *state;
 	const struct {
@@ -142,7 +142,7 @@ TEST_WITH(finds_bwrap, setup, teardown)
 	}
 }
 
-TEST(explains)
+TEST(a_failed_step_is_explained)
 {
 	const struct {
 		const char *step;
@@ -186,7 +186,7 @@ TEST(explains)
 	}
 }
 
-TEST(explains_bwrap)
+TEST(what_bwrap_says_is_explained)
 {
 	static const char *const no_namespace[] = {
 		"bwrap: setting up uid map: Permission denied",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "spec-support.h"
 
-TEST_WITH(plan_of_a_project_below_home, setup, teardown)
+TEST_WITH(the_plan_of_a_project_below_home, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -66,7 +66,7 @@ static void make_part(const struct world *w, const char *project, const char *la
 
 /* A submodule in its superproject, and what it holds in it; objects that the superproject
  * shows already are shown once. */
-TEST_WITH(plan_of_submodules, setup, teardown)
+TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -135,7 +135,7 @@ TEST_WITH(a_shared_directory_behind_a_symlink_is_left_out, setup, teardown)
 	assert_null(strstr(got, ".ssh"));
 }
 
-TEST_WITH(tool_credentials_are_masked, setup, teardown)
+TEST_WITH(credentials_of_tools_are_masked, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -155,7 +155,7 @@ TEST_WITH(tool_credentials_are_masked, setup, teardown)
 }
 
 /* Which repositories there are need not be known, nor the layers. */
-TEST_WITH(plan_of_the_root, setup, teardown)
+TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -182,7 +182,7 @@ TEST_WITH(plan_of_the_root, setup, teardown)
 				  "read-only\nroot/run/git-agent\nsandbox\n");
 }
 
-TEST_WITH(object_directories, setup, teardown)
+TEST_WITH(object_directories_are_shown_read_only, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -224,7 +224,7 @@ TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 	assert_non_null(strstr(trees, "root@/code/p\nsandbox\nend\n"));
 }
 
-TEST_WITH(arguments, setup, teardown)
+TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -245,7 +245,7 @@ TEST_WITH(arguments, setup, teardown)
 	assert_non_null(strstr(got, "\n--remount-ro\n/\n--chdir\n/\n"));
 }
 
-TEST_WITH(refuses, setup, teardown)
+TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 {
 	const struct world *w = *state;
 	const struct {
@@ -297,7 +297,7 @@ TEST_WITH(refuses, setup, teardown)
 	}
 }
 
-TEST_WITH(environment, setup, teardown)
+TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
@@ -330,7 +330,7 @@ TEST_WITH(environment, setup, teardown)
 	assert_string_equal(got.ptr, want);
 }
 
-TEST_WITH(visible, setup, teardown)
+TEST_WITH(what_is_visible_inside_is_known, setup, teardown)
 {
 	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;

@@ -22,7 +22,7 @@ static void check(const struct ga_strv *sv, const char *want)
 		assert_null(sv->v[sv->n]);
 }
 
-TEST(every_way_to_add)
+TEST(words_are_added_in_every_way)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT, more = GA_STRV_INIT;
 
@@ -43,7 +43,7 @@ TEST(every_way_to_add)
 }
 
 /* Terminated at every length: around each reallocation is where it would fail. */
-TEST(terminated_while_growing)
+TEST(a_vector_ends_with_NULL_while_it_grows)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 
@@ -56,7 +56,7 @@ TEST(terminated_while_growing)
 	assert_string_equal(sv.v[199], "199");
 }
 
-TEST(membership)
+TEST(a_word_is_found_in_a_vector)
 {
 	cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 
@@ -68,7 +68,7 @@ TEST(membership)
 	assert_false(ga_strv_has(&sv, ""));
 }
 
-TEST(sorting)
+TEST(a_vector_is_sorted_without_duplicates)
 {
 	static const struct {
 		const char *in[6], *out;

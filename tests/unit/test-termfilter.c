@@ -53,7 +53,7 @@ static void expect_cut(const char *in, size_t n, const char *want, size_t want_n
 	}
 }
 
-TEST(each_row)
+TEST(each_rule_of_the_table_holds_cut_anywhere)
 {
 	size_t n;
 	const struct ga_termrule *r = ga_termfilter_rules(&n);
@@ -70,7 +70,7 @@ TEST(each_row)
 }
 
 /* Where nobody waits for an answer, what asks for one goes, and nothing else does. */
-TEST(each_row_mute)
+TEST(a_mute_filter_drops_questions_only)
 {
 	size_t n, asked = 0;
 	const struct ga_termrule *r = ga_termfilter_rules(&n);
@@ -95,7 +95,7 @@ TEST(each_row_mute)
 	assert_true(asked > 50);
 }
 
-TEST(questions_in_strings)
+TEST(questions_within_strings_are_dropped)
 {
 	static const struct {
 		const char *in, *out;
@@ -124,7 +124,7 @@ TEST(questions_in_strings)
 }
 
 /* Whatever the table says of it: the forms with C1 controls begin nothing, in no terminal. */
-TEST(each_row_in_eight_bits)
+TEST(eight_bit_controls_begin_no_sequence)
 {
 	static const char introducers[] = "[]P_^X";
 	size_t n, tried = 0;
@@ -250,7 +250,7 @@ static const struct one cases[] = {
 	{ "\xe4\xba" "a\xe4\x9b" "b\xf0\x9f\x98" "c", "\xe4\xba" "a\xe4" WRONG "b\xf0" WRONG WRONG "c" },
 };
 
-TEST(sequences)
+TEST(sequences_pass_or_go_cut_anywhere)
 {
 	for (size_t i = 0; i < GA_NELEMS(cases); i++)
 		expect_cut(cases[i].in, strlen(cases[i].in), cases[i].out, strlen(cases[i].out));
@@ -259,7 +259,7 @@ TEST(sequences)
 }
 
 /* Long text is not looked at byte by byte. */
-TEST(every_byte_within_text)
+TEST(long_text_is_filtered_as_single_bytes_are)
 {
 	static const char around[] = "enough of text for the filter to take many bytes at a time, \n\r "
 				     "and then some more of it, gr\xc3\xbc\xc3\x9f \xe4\xba\x9b [21t]52;";
@@ -458,7 +458,7 @@ static void pieces(uint64_t *s, const struct ga_buf *in, struct ga_termfilter *f
 	}
 }
 
-TEST(random_sequences)
+TEST(random_sequences_pass_a_second_time_unchanged)
 {
 	const char *given = getenv("SEED"), *many = getenv("ROUNDS");
 	uint64_t seed = (uint64_t)time(NULL), rounds = 100000, s;

@@ -79,7 +79,7 @@ TEST(diff_and_apply_agree_with_git)
 	}
 }
 
-TEST(entries)
+TEST(an_entry_is_found_by_its_path)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid tree, blob;
@@ -110,7 +110,7 @@ TEST(entries)
 }
 
 /* What each list of changes, in the notation of this table, makes of a tree. */
-TEST(transitions)
+TEST(files_and_directories_replace_each_other)
 {
 	/* "name" adds, "-name" deletes; sorted by path; expected: ls-tree -r --name-only */
 	static const struct {
@@ -157,7 +157,7 @@ TEST(transitions)
 	}
 }
 
-TEST(apply_refuses)
+TEST(a_path_that_git_cannot_hold_is_refused)
 {
 	static const char *const bad[] = { ".git/x", "a/.GIT", "a//b", "../x", "a/./b", "/a", "a/",
 					   "git~1", ".git ", "a/.g\xe2\x80\x8cit/b" };
@@ -188,7 +188,7 @@ TEST(apply_refuses)
 	}
 }
 
-TEST(deep)
+TEST(trees_of_1024_levels_are_written_and_listed)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;

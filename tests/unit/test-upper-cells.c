@@ -171,7 +171,7 @@ static char *outcome(const struct layer *l, const char *id)
 	return ga_strdup(b.len ? b.ptr + 1 : "=");
 }
 
-TEST(test_cells)
+TEST(each_cell_of_the_table_has_its_outcome)
 {
 	cleanup_layer struct layer l = make_layer("cells", BASE_OF_CELLS);
 	bool made[GA_NELEMS(cells)];
@@ -210,7 +210,7 @@ static void capture_as_nobody(struct layer *l, int out)
 }
 
 /* A file that is somebody else's, and closed to us: the base's stays. */
-TEST(test_foreign_and_closed)
+TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 {
 	cleanup_layer struct layer l = make_layer("foreign", "echo a >a");
 	cleanup_buf struct ga_buf got = GA_BUF_INIT;
@@ -238,7 +238,7 @@ TEST(test_foreign_and_closed)
 }
 
 /* What counts as tracked is what the agent's commits say, once there are some. */
-TEST(test_tracked_otherwise)
+TEST(the_commits_of_the_agent_say_what_is_tracked)
 {
 	cleanup_layer struct layer l = make_layer("otherwise",
 		"mkdir d e; echo x >d/x; echo y >e/y; echo sub >.gitignore; git add -A;"
@@ -261,7 +261,7 @@ TEST(test_tracked_otherwise)
 }
 
 /* A copy of an ignored file of the user's, forced in by a commit, and then removed. */
-TEST(test_forced_and_hidden)
+TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 {
 	static const char *const opaques[] = { "d", "d/e" };
 	static const char *const hiding[] = { "touch d/e", "ln -s . d/e", "mkfifo d/e" };
@@ -296,7 +296,7 @@ TEST(test_forced_and_hidden)
 	assert_captured(&l, "");
 }
 
-TEST(test_names_of_directories)
+TEST(directories_named_as_files_of_git_are_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
 

@@ -16,7 +16,7 @@ static void assert_noted(const struct layer *l, const char *words, size_t want)
 			 l->res.notes.n ? l->res.notes.v[0] : "none");
 }
 
-TEST(ov13_limits)
+TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("limits", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
@@ -46,7 +46,7 @@ TEST(ov13_limits)
 }
 
 /* What the base has in the place of a directory is there until that could be read. */
-TEST(test_file_for_a_directory)
+TEST(a_file_stays_until_the_directory_in_its_place_is_read)
 {
 	cleanup_layer struct layer l = make_layer("instead", BASE);
 
@@ -129,7 +129,7 @@ TEST(ov13_each_limit_is_said)
 
 /* Longer than a second at any speed: each name is matched against patterns that try every way to
  * divide it. */
-TEST(ov13_a_layer_that_keeps_busy)
+TEST(ov13_reading_a_layer_ends_in_time)
 {
 	cleanup_layer struct layer l = make_layer("busy", BASE);
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -199,7 +199,7 @@ TEST(ov09_path_of_4096_bytes)
 	assert_noted(&l, "path longer than any system takes", 1);
 }
 
-TEST(ov09_deep)
+TEST(ov09_a_very_deep_tree_is_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("deep", BASE);
 	cleanup_close int at = in_upper(&l);

@@ -13,7 +13,7 @@
 
 /* ---- rows -------------------------------------------------------------- */
 
-TEST(test_regular)
+TEST(new_and_changed_files_are_captured)
 {
 	cleanup_layer struct layer l = make_layer("regular", BASE);
 
@@ -30,7 +30,7 @@ TEST(test_regular)
 	}
 }
 
-TEST(test_unchanged)
+TEST(what_is_as_in_the_base_is_no_change)
 {
 	cleanup_layer struct layer l = make_layer("unchanged", BASE);
 
@@ -48,7 +48,7 @@ TEST(test_unchanged)
 	assert_int_equal(l.res.notes.n, 0);
 }
 
-TEST(test_mode)
+TEST(only_the_executable_bit_is_captured)
 {
 	cleanup_layer struct layer l = make_layer("mode", BASE);
 
@@ -64,7 +64,7 @@ TEST(test_mode)
 	assert_int_equal(mode(&l, "n"), GA_MODE_FILE);
 }
 
-TEST(test_link)
+TEST(links_are_captured_and_not_followed)
 {
 	cleanup_layer struct layer l = make_layer("link", BASE);
 
@@ -81,7 +81,7 @@ TEST(test_link)
 	assert_int_equal(mode(&l, "l"), GA_MODE_FILE);
 }
 
-TEST(ov01_whiteout)
+TEST(ov01_whiteouts_delete)
 {
 	cleanup_layer struct layer l = make_layer("whiteout", BASE);
 
@@ -93,7 +93,7 @@ TEST(ov01_whiteout)
 	assert_left(&l, "");
 }
 
-TEST(test_whiteout_xattr)
+TEST(whiteouts_by_attribute_count_only_in_marked_directories)
 {
 	cleanup_layer struct layer l = make_layer("xwhiteout", BASE);
 
@@ -108,7 +108,7 @@ TEST(test_whiteout_xattr)
 	assert_left(&l, "unreadable a 1;");
 }
 
-TEST(ov04_opaque)
+TEST(ov04_an_opaque_directory_hides_that_of_the_base)
 {
 	cleanup_layer struct layer l = make_layer("opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
 
@@ -122,7 +122,7 @@ TEST(ov04_opaque)
 	assert_left(&l, "unreadable d 1;");
 }
 
-TEST(ov05_swaps)
+TEST(ov05_files_directories_and_links_replace_each_other)
 {
 	cleanup_layer struct layer l = make_layer("swaps", BASE "; mkdir t; echo 1 >t/1; mkdir u; echo 1 >u/1");
 
@@ -137,7 +137,7 @@ TEST(ov05_swaps)
 	assert_int_equal(mode(&l, "u/1"), GA_MODE_FILE);
 }
 
-TEST(ov06_special)
+TEST(ov06_special_files_are_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("special", BASE);
 	cleanup_close int at = in_upper(&l), sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -151,7 +151,7 @@ TEST(ov06_special)
 	assert_left(&l, "special a 1;special fifo 1;special sock 1;");
 }
 
-TEST(ov02_planted)
+TEST(ov02_planted_overlay_attributes_are_not_followed)
 {
 	cleanup_layer struct layer l = make_layer("planted", BASE);
 
@@ -165,7 +165,7 @@ TEST(ov02_planted)
 	assert_int_equal(l.res.notes.n, 2);
 }
 
-TEST(ov12_hard_links_and_holes)
+TEST(ov12_hard_links_and_holes_are_captured)
 {
 	cleanup_layer struct layer l = make_layer("hard", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
@@ -180,7 +180,7 @@ TEST(ov12_hard_links_and_holes)
 		(void)unlink(l.res.keep);
 }
 
-TEST(ov08_unreadable_modes)
+TEST(ov08_files_without_permissions_are_read)
 {
 	cleanup_layer struct layer l = make_layer("unreadable", BASE);
 	cleanup_free char *file = ga_path_join(l.upper, "f"), *d = ga_path_join(l.upper, "d/e");
@@ -227,7 +227,7 @@ TEST(ov10_ov19_names)
 	}
 }
 
-TEST(ov11_repository)
+TEST(ov11_a_nested_repository_is_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("nested", BASE);
 
@@ -250,7 +250,7 @@ TEST(ov11_repository)
 	assert_left(&l, "repository d/.git 3;repository no/.git 0;repository sub 2;repository vendor/x 4;");
 }
 
-TEST(test_submodule)
+TEST(changes_in_a_submodule_are_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("submodule", BASE
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub"
@@ -269,7 +269,7 @@ TEST(test_submodule)
 	assert_left(&l, "submodule sub 2;");
 }
 
-TEST(test_ignored)
+TEST(ignored_files_are_left_behind)
 {
 	cleanup_layer struct layer l = make_layer("ignored", BASE
 		"; printf '*.log\\nbuild/\\n' >.gitignore; echo t >tracked.log; mkdir build; echo 1 >build/tracked");
@@ -293,7 +293,7 @@ TEST(test_ignored)
 	assert_string_equal(l.res.newly_ignored.v[0], "node/mods");
 }
 
-TEST(test_rules_of_the_result)
+TEST(the_rules_of_the_result_count)
 {
 	cleanup_layer struct layer l = make_layer("rules", BASE
 		"; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
@@ -312,7 +312,7 @@ TEST(test_rules_of_the_result)
 }
 
 /* What tools write into the directories that they make is ignored itself, and in no tree. */
-TEST(test_rules_of_the_users)
+TEST(ignored_rules_of_the_user_count)
 {
 	cleanup_layer struct layer l = make_layer("users", BASE "; mkdir t; echo '!n' >t/.gitignore");
 	cleanup_free char *extras = in_scratch("users/extras");
@@ -358,7 +358,7 @@ TEST(test_rules_of_the_users)
 	assert_captured(&l, "");
 }
 
-TEST(test_tracked_by_the_agent)
+TEST(what_the_agent_tracks_is_captured)
 {
 	cleanup_layer struct layer l = make_layer("tracked", BASE
 		"; printf '*.log\\ngen/\\n' >.gitignore; echo o >old.log; mkdir gen; echo 1 >gen/1; echo 2 >gen/2");
@@ -387,7 +387,7 @@ TEST(test_tracked_by_the_agent)
 	}
 }
 
-TEST(test_sparse)
+TEST(an_opaque_directory_deletes_only_what_was_checked_out)
 {
 	cleanup_layer struct layer l = make_layer("sparse", BASE);
 	cleanup_free char *lower = in_scratch("sparse/lower");
@@ -402,7 +402,7 @@ TEST(test_sparse)
 	assert_captured(&l, "D d/e/y;A d/new;D d/x;");
 }
 
-TEST(test_conversion)
+TEST(layers_that_need_conversion_are_told)
 {
 	cleanup_layer struct layer l = make_layer("convert", BASE);
 	cleanup_free char *extras = in_scratch("convert/extras");
@@ -448,7 +448,7 @@ static void check_paths(const struct ga_strv *got, const char *want, const char 
 }
 #define assert_paths(got, want) check_paths(got, want, __FILE__, __LINE__)
 
-TEST(test_list)
+TEST(files_to_convert_are_listed)
 {
 	cleanup_close int at = -1;
 	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
@@ -478,7 +478,7 @@ TEST(test_list)
 	assert_paths(&got.unsure, "u/.gitattributes u/x u/y ");
 }
 
-TEST(test_count)
+TEST(a_shared_directory_is_counted)
 {
 	cleanup_layer struct layer l = make_layer("count", BASE);
 
@@ -490,7 +490,7 @@ TEST(test_count)
 	assert_int_equal(l.res.left.v[0].bytes, 4);
 }
 
-TEST(test_errors_come_out)
+TEST(a_layer_that_is_missing_is_an_error)
 {
 	cleanup_layer struct layer l = make_layer("errors", BASE);
 
@@ -500,7 +500,7 @@ TEST(test_errors_come_out)
 	FAILS(ga_upper_capture(l.repo, &l.o, &l.res, &err), "/nonexistent/upper");
 }
 
-TEST(test_worktree_entry)
+TEST(a_session_is_a_worktree_entry_of_git)
 {
 	cleanup_layer struct layer l = make_layer("entry", BASE);
 	struct ga_session s = GA_SESSION_INIT;

@@ -10,7 +10,7 @@
 #include "ga/strv.h"
 #include "ga/wildmatch.h"
 
-TEST(test_table)
+TEST(patterns_match_as_this_table_says)
 {
 	static const char *const yes[][2] = {
 		{ "foo", "foo" }, { "", "" }, { "*", "" }, { "*.c", ".c" }, { "a*b*c", "aXbYbZc" },
@@ -44,7 +44,7 @@ TEST(test_table)
 }
 
 /* Patterns that take exponential time in a naive matcher. */
-TEST(test_no_blow_up)
+TEST(no_pattern_takes_exponential_time)
 {
 	struct ga_buf p = GA_BUF_INIT, t = GA_BUF_INIT, deep = GA_BUF_INIT;
 	clock_t before = clock();
@@ -201,7 +201,7 @@ static void compare_with_git(const char *dir, bool icase, uint32_t seed)
 	ga_strv_release(&said);
 }
 
-TEST(test_against_git)
+TEST(random_patterns_match_as_in_git)
 {
 	char dir[] = "/tmp/ga-wildmatch-XXXXXX";
 	const char *argv[] = { "git", "init", "-q", "--template=", dir, NULL };

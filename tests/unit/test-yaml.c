@@ -43,7 +43,7 @@ static void check(const char *text, size_t n, const char *want, const char *erro
 		fail_msg("'%s': '%s', not '%s'", text, got.ptr, want);
 }
 
-TEST(documents)
+TEST(documents_are_read_with_their_places)
 {
 	static const struct {
 		const char *text, *want;
@@ -72,7 +72,7 @@ TEST(documents)
 		check(cases[i].text, strlen(cases[i].text), cases[i].want, NULL);
 }
 
-TEST(refused)
+TEST(other_documents_are_refused_with_the_place)
 {
 	static const struct {
 		const char *text, *error;
@@ -120,7 +120,7 @@ TEST(refused)
 	check("a: b\0c", 6, NULL, "f:1:5: control characters are not allowed");
 }
 
-TEST(depth)
+TEST(nesting_is_bounded)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
@@ -146,7 +146,7 @@ TEST(depth)
 	check(text.ptr, text.len, NULL, "f:1:17: it is nested too deep");
 }
 
-TEST(nodes)
+TEST(the_number_of_nodes_is_bounded)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
@@ -167,7 +167,7 @@ TEST(nodes)
 	}
 }
 
-TEST(bytes)
+TEST(the_length_is_bounded)
 {
 	cleanup_free char *text = ga_malloc(GA_YAML_BYTES_MAX + 1);
 
