@@ -25,6 +25,26 @@ static inline int scratch_make(char *dir, size_t size)
 	return n > 0 && (size_t)n < size && mkdtemp(dir) ? 0 : -1;
 }
 
+/* For a test that needs nothing but a directory, in *state. */
+static inline int make_dir(void **state)
+{
+	char dir[4096];
+
+	if (scratch_make(dir, sizeof(dir)))
+		return -1;
+	*state = ga_strdup(dir);
+	return 0;
+}
+
+static inline int remove_dir(void **state)
+{
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	int rc = ga_rmtree_at(AT_FDCWD, *state, &err);
+
+	free(*state);
+	return rc;
+}
+
 static inline int scratch_enter(void **state)
 {
 	cleanup_free char *parent = NULL;

@@ -117,6 +117,8 @@ TEST(every_preset_is_complete)
 	}
 	assert_int_equal(n, 9);
 	assert_null(ga_preset_find(NULL, "Claude"));
+	assert_null(ga_preset_find(NULL, "/usr/bin/claude"));
+	assert_null(ga_preset_find(NULL, "sh"));
 	assert_null(ga_preset_find(NULL, ""));
 }
 
@@ -128,7 +130,7 @@ TEST(a_user_adds_presets_or_replaces_one)
 		"mine resume: --again", "mine keys: MY_KEY", "mine state: ~/.mine",
 		"mine logins: .mine/auth", "mine notes: .mine/NOTES.md", "claude set: A=b: c", "bare",
 	};
-	struct ga_strv all = GA_STRV_INIT;
+	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 	struct ga_presets own = GA_PRESETS_INIT;
 	const struct ga_preset *p;
 	size_t n = 0, built_in = 0;
@@ -165,7 +167,6 @@ TEST(a_user_adds_presets_or_replaces_one)
 	ga_presets_release(&own);
 	assert_false(ga_presets_parse(&all, &own));
 	ga_presets_release(&own);
-	ga_strv_release(&all);
 }
 
 TEST_MAIN(NULL, NULL)

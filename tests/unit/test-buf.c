@@ -6,7 +6,7 @@
 /* An empty buffer is usable as "" before anything was allocated. */
 TEST(empty_is_a_string)
 {
-	struct ga_buf b = GA_BUF_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	char *s;
 
 	assert_string_equal(b.ptr, "");
@@ -15,7 +15,6 @@ TEST(empty_is_a_string)
 	ga_buf_chomp(&b);
 	ga_buf_add(&b, NULL, 0);
 	assert_int_equal(b.len, 0);
-	ga_buf_release(&b);
 	assert_ptr_equal(b.ptr, ga_buf_empty);
 	s = ga_buf_steal(&b);
 	assert_string_equal(s, "");
@@ -103,7 +102,7 @@ TEST(chomp_removes_newlines_at_the_end)
 
 TEST(steal_hands_over)
 {
-	struct ga_buf b = GA_BUF_INIT;
+	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	char *s;
 
 	ga_buf_adds(&b, "mine");
@@ -112,7 +111,6 @@ TEST(steal_hands_over)
 	ga_buf_adds(&b, "other");
 	assert_string_equal(s, "mine");
 	free(s);
-	ga_buf_release(&b);
 }
 
 TEST(records_end_with_a_NUL)

@@ -166,7 +166,7 @@ TEST(a_plan_says_how_each_limit_is_kept)
 {
 	static const char *const env[] = { NULL };
 	struct ga_confine c = GA_CONFINE_INIT;
-	struct ga_strv got = GA_STRV_INIT;
+	cleanup_strv struct ga_strv got = GA_STRV_INIT;
 	struct ga_use_limits l = { .time = 60, .output = 1 << 20, .upper = 2048 };
 
 	OK(ga_confine_plan(&l, env, "", &c, &err));
@@ -178,7 +178,6 @@ TEST(a_plan_says_how_each_limit_is_kept)
 	assert_string_equal(got.v[0], "time 1m watch");
 	assert_string_equal(got.v[1], "output 1MiB watch");
 	assert_string_equal(got.v[2], "upper 2KiB watch");
-	ga_strv_release(&got);
 	ga_confine_release(&c);
 	l = (struct ga_use_limits){ .memory = 1 << 30, .tasks = 100, .tasks_default = true };
 	OK(ga_confine_plan(&l, env, "", &c, &err));

@@ -153,38 +153,34 @@ TEST(an_atomic_write_replaces_a_file_or_a_link)
 
 TEST(an_atomic_write_that_fails_leaves_the_old_file)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
-	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
 	cleanup_free char *text = NULL;
 
 	assert_int_equal(mkdir("ro", 0755), 0);
 	put("ro/state", "old");
 	assert_int_equal(chmod("ro", 0555), 0);
-	assert_int_equal(ga_write_atomic(AT_FDCWD, "ro/state", "new", 3, 0644, &err), -1);
+	FAILS(ga_write_atomic(AT_FDCWD, "ro/state", "new", 3, 0644, &err), "");
 	assert_int_equal(chmod("ro", 0755), 0);
 	text = get("ro/state");
 	assert_string_equal(text, "old");
 	assert_int_equal(mkdir("ro/full", 0755), 0);
 	put("ro/full/x", "");
-	assert_int_equal(ga_write_atomic(AT_FDCWD, "ro/full", "new", 3, 0644, &err2), -1);
+	FAILS(ga_write_atomic(AT_FDCWD, "ro/full", "new", 3, 0644, &err), "");
 	assert_int_equal(entries("ro"), 2);
-	assert_int_equal(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
+	FAILS(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err), "");
 }
 
 TEST(a_new_file_overwrites_nothing)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
-	cleanup_error struct ga_error err3 = GA_ERROR_INIT;
 	cleanup_free char *text = NULL;
 
-	assert_int_equal(ga_write_new(AT_FDCWD, "fresh", "one", 3, 0600, &err), 0);
-	assert_int_equal(ga_write_new(AT_FDCWD, "fresh", "two", 3, 0600, &err), -1);
+	OK(ga_write_new(AT_FDCWD, "fresh", "one", 3, 0600, &err));
+	FAILS(ga_write_new(AT_FDCWD, "fresh", "two", 3, 0600, &err), "");
 	text = get("fresh");
 	assert_string_equal(text, "one");
 	assert_int_equal(symlink("not-there", "dangling"), 0);
-	assert_int_equal(ga_write_new(AT_FDCWD, "dangling", "x", 1, 0600, &err2), -1);
+	FAILS(ga_write_new(AT_FDCWD, "dangling", "x", 1, 0600, &err), "");
 	assert_int_equal(access("not-there", F_OK), -1);
-	assert_int_equal(ga_write_new(AT_FDCWD, "nodir/x", "new", 3, 0644, &err3), -1);
+	FAILS(ga_write_new(AT_FDCWD, "nodir/x", "new", 3, 0644, &err), "");
 }
 
 TEST(a_directory_with_a_hidden_file_is_not_empty)
@@ -225,7 +221,7 @@ TEST(an_atomic_write_waits_for_what_comes_first)
 static void check_sync(const char *const *paths, const char *failing)
 {
 	struct ga_error one = GA_ERROR_INIT, two = GA_ERROR_INIT;
-	struct ga_strv v = GA_STRV_INIT;
+	cleanup_strv struct ga_strv v = GA_STRV_INIT;
 	struct ga_sync_beside *b;
 
 	for (; *paths; paths++)
@@ -241,7 +237,6 @@ static void check_sync(const char *const *paths, const char *failing)
 	}
 	ga_error_release(&one);
 	ga_error_release(&two);
-	ga_strv_release(&v);
 }
 
 TEST(syncing_fails_for_what_cannot_be_synced_but_is_there)
@@ -316,7 +311,6 @@ TEST(directories_are_made_with_their_parents)
 
 TEST(a_copy_has_the_bytes_the_time_and_the_mode)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT, err2 = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	struct timespec ts[2] = { { 1000, 123456789 }, { 2000, 987654321 } };
 	cleanup_close int src = -1;
@@ -324,21 +318,21 @@ TEST(a_copy_has_the_bytes_the_time_and_the_mode)
 
 	for (unsigned i = 0; i < 50000; i++)
 		ga_buf_addf(&in, "%u ", i);
-	assert_int_equal(ga_write_atomic(AT_FDCWD, "src", in.ptr, in.len, 0640, &err), 0);
+	OK(ga_write_atomic(AT_FDCWD, "src", in.ptr, in.len, 0640, &err));
 	assert_int_equal(chmod("src", 04751), 0);
 	assert_int_equal(utimensat(AT_FDCWD, "src", ts, 0), 0);
 	src = open("src", O_RDONLY | O_CLOEXEC);
-	assert_int_equal(ga_copy_fd_to(src, AT_FDCWD, "dst", &err), 0);
+	OK(ga_copy_fd_to(src, AT_FDCWD, "dst", &err));
 	assert_int_equal(stat("dst", &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0751); /* never set-uid */
 	assert_int_equal(st.st_mtim.tv_sec, 2000);
 	assert_int_equal(st.st_mtim.tv_nsec, 987654321);
-	assert_int_equal(ga_read_file_at(AT_FDCWD, "dst", SIZE_MAX, &out, &err), 0);
+	OK(ga_read_file_at(AT_FDCWD, "dst", SIZE_MAX, &out, &err));
 	assert_int_equal(out.len, in.len);
 	assert_memory_equal(out.ptr, in.ptr, in.len);
 	/* never over something that is there, symlinks included */
 	assert_int_equal(symlink("nowhere", "dstlink"), 0);
-	assert_int_equal(ga_copy_fd_to(src, AT_FDCWD, "dstlink", &err2), -1);
+	FAILS(ga_copy_fd_to(src, AT_FDCWD, "dstlink", &err), "");
 	assert_int_equal(access("nowhere", F_OK), -1);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "test.h"
+#include "scratch.h"
 
 #include "ga/buf.h"
-#include "ga/fd.h"
 #include "ga/journal.h"
 #include "ga/json.h"
 #include "ga/path.h"
@@ -38,25 +37,6 @@ TEST(bytes_are_text_or_base64)
 		got = dump(o);
 		assert_string_equal(got, cases[i].want);
 	}
-}
-
-static int make_dir(void **state)
-{
-	char tmpl[] = "/tmp/test-journal-XXXXXX";
-
-	if (!mkdtemp(tmpl))
-		return -1;
-	*state = ga_strdup(tmpl);
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	int rc = ga_rmtree_at(AT_FDCWD, *state, &err);
-
-	free(*state);
-	return rc;
 }
 
 static void append(const char *path, const char *text, size_t n)

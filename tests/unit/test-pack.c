@@ -251,22 +251,6 @@ TEST(a_repository_in_memory_writes_nothing)
 	SH("memory", "find .git/objects | diff before -");
 }
 
-TEST(a_small_batch_is_a_pack)
-{
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
-	struct ga_oid oid;
-
-	SH("small", "git init -q");
-	r = open_repo("small");
-	OK(ga_batch_begin(r, &err));
-	write_some(r, NULL, 5, &oid);
-	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 1);
-	SH("small", "git gc -q --prune=now; git cat-file -e %s; rm -f %s; git fsck --strict",
-	   GA_HEX(&oid), keeps.v[0]);
-}
-
 TEST(git_finds_what_is_in_a_batch)
 {
 	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;

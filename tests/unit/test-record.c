@@ -3,36 +3,16 @@
  * Recordings: what is written for any output cut in any way, what of it is read back, and how
  * it looks as text.
  */
-#include "test.h"
+#include "scratch.h"
 
 #include <jansson.h>
 #include <sys/resource.h>
 
-#include "ga/fd.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/record.h"
 #include "ga/termfilter.h"
-
-static int make_dir(void **state)
-{
-	char tmpl[] = "/tmp/test-record-XXXXXX";
-
-	if (!mkdtemp(tmpl))
-		return -1;
-	*state = ga_strdup(tmpl);
-	return 0;
-}
-
-static int remove_dir(void **state)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	int rc = ga_rmtree_at(AT_FDCWD, *state, &err);
-
-	free(*state);
-	return rc;
-}
 
 static const char *const env[] = { "A=B", "TERM=xterm-\"x", NULL };
 

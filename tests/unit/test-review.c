@@ -405,6 +405,35 @@ TEST(no_attribute_hides_a_change_from_the_diff)
 	stay_close(&t);
 }
 
+/* What docs/json.md says of dates, binary files and bytes that are no text. */
+TEST(dates_have_their_zone_and_binary_files_no_counts)
+{
+	static const char want[] =
+	    "{\"commits\":[\"2030-03-17T14:16:40-03:30\",\"1970-01-01T00:00:00+00:00\"],\"files\":["
+	    "{\"path\":\"bin\",\"status\":\"modified\",\"additions\":null,\"deletions\":null},"
+	    "{\"path_b64\":\"bP8=\",\"status\":\"added\",\"additions\":1,\"deletions\":0}]}";
+	json_t *j = NULL, *got, *commits = json_array(), *one;
+	cleanup_free char *text = NULL;
+	struct stay t;
+	size_t i;
+
+	SH("json", "git init -q .; printf 'a\\000b' >bin; git add .; git commit -qm one; git tag onto;"
+		   "git switch -qc agent/s1; printf 'a\\000bc' >bin;"
+		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qam two;"
+		   "ln -s a \"$(printf 'l\\377')\"; git add .;"
+		   "GIT_AUTHOR_DATE='@0 +0000' git commit -qm three; git switch -q main");
+	stay_open(&t, "json");
+	OK((j = ga_report_json(t.repo, &t.r, &err)) == NULL);
+	json_array_foreach(json_object_get(j, "commits"), i, one)
+		json_array_append(commits, json_object_get(one, "date"));
+	got = json_pack("{s:o,s:O}", "commits", commits, "files", json_object_get(j, "files"));
+	text = json_dumps(got, JSON_COMPACT);
+	assert_string_equal(text, want);
+	json_decref(got);
+	json_decref(j);
+	stay_close(&t);
+}
+
 /* Line counts against git's. */
 TEST(line_counts_are_those_of_git)
 {

@@ -85,8 +85,7 @@ TEST(a_held_path_that_is_put_back_is_no_longer_held)
 	w = run("again", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "crit/x");
 	assert_out("again", "git diff --name-only base refs/agent/tip; git log --format=%H "
-		   "base..refs/agent"
-			    "/tip -- hook crit | wc -l", "g\n0");
+		   "base..refs/agent/tip -- hook crit | wc -l", "g\n0");
 }
 
 /* A change that no rule minds in itself may still be one on top of what is held. */
@@ -161,12 +160,10 @@ TEST(merges_keep_both_parents)
 	assert_list(&w.held_paths, "crit/x");
 	assert_out("merge", "git show refs/agent/tip:hook; git show refs/agent/tip:u; git log -1 "
 			    "--format=%s refs/agent/tip~1; git rev-parse refs/agent/tip~1^2 "
-			    "upstream | "
-			    "uniq | wc -l; git diff --name-only upstream refs/agent/tip",
+			    "upstream | uniq | wc -l; git diff --name-only upstream refs/agent/tip",
 		   "better\nu\nm\n1\nf\ng");
 	SH("merge", "git checkout -q --detach base; echo 2 >f;" C "1; git merge -q --no-ff "
-	   "--no-commit "
-		    "upstream; echo evil >hook; git add -A; git commit -qm evil-merge;"
+	   "--no-commit upstream; echo evil >hook; git add -A; git commit -qm evil-merge;"
 		    "git update-ref refs/agent/y HEAD");
 	ga_rewrite_release(&w);
 	w = run("merge", "base", "refs/agent/y", NULL);
@@ -181,8 +178,7 @@ TEST(merges_keep_both_parents)
 	w = run("merge", "base", "refs/agent/z", NULL);
 	assert_list(&w.held_paths, "crit/x");
 	assert_out("merge", "git diff --name-only base refs/agent/tip; git rev-list "
-		   "base..refs/agent/tip | "
-			    "while read c; do git ls-tree $c crit/x; done", "f");
+		   "base..refs/agent/tip | while read c; do git ls-tree $c crit/x; done", "f");
 }
 
 /* A merge with something older than the base does not turn critical paths back. */
@@ -191,10 +187,8 @@ TEST(merging_old_history_turns_no_critical_path_back)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	SH("stale", START "echo new >hook;" C "newer; git tag -f base >/dev/null; git checkout -q "
-	   "-b old "
-		    "base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p "
-		    "HEAD -p old "
-		    "-m m $(echo evil >hook; git add hook; git write-tree) >t;"
+	   "-b old base~; git checkout -q --detach base; echo 2 >f;" C "1; git commit-tree -p "
+		    "HEAD -p old -m m $(echo evil >hook; git add hook; git write-tree) >t;"
 		    "git update-ref refs/agent/x $(cat t)");
 	w = run("stale", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "hook");
@@ -319,12 +313,10 @@ TEST(texts_are_cleaned)
 		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A "
 		   "<a@b> 1 "
 		   "+0000\\nencoding ISO-8859-1\\n\\nx \\303\\2331m\\n' $t $p) | git hash-object "
-		   "-w -t commit "
-		   "--stdin); p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 "
+		   "-w -t commit --stdin); p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 "
 		   "+0000\\ncommitter A <a@b> 1 "
 		   "+0000\\nencoding ISO-8859-1\\ngpgsig x\\n y\\n\\ngr\\374n\\n' $t $p) | git "
-		   "hash-object -w -t "
-		   "commit --stdin); git update-ref refs/agent/x $p");
+		   "hash-object -w -t commit --stdin); git update-ref refs/agent/x $p");
 	/* one within, one beside that is clean */
 	SH("text", "git update-ref refs/agent/mid refs/agent/x~1; git checkout -q --detach base;" C
 		   "clean; git update-ref refs/agent/clean HEAD");
@@ -340,10 +332,8 @@ TEST(texts_are_cleaned)
 	   GA_HEX(&tips[0]), GA_HEX(&tips[1]), GA_HEX(&tips[2]));
 	assert_out("text", "git log --reverse --format='%an %s %b' base..refs/agent/tip | "
 			   "LC_ALL=C grep -c -P '[\\x00-\\x08\\x0b-\\x1f\\x7f]' || :; git log "
-			   "--reverse "
-			   "--format='%an|%B' base..refs/agent/tip; git cat-file commit "
-			   "refs/agent/tip | "
-			   "grep -c gpgsig || :",
+			   "--reverse --format='%an|%B' base..refs/agent/tip; git cat-file commit "
+			   "refs/agent/tip | grep -c gpgsig || :",
 		   "0\nA U Thor|esc \\e]0;x\\x07 bidi \\u{202e} end\n\ntab\there\n\nN \\e[31m|2\n\n"
 		   "A|x +ABs-[31m\n\nA|x \xc3\x9b" "1m\n\nA|gr\xc3\xbcn\n\n0");
 }
@@ -383,16 +373,14 @@ TEST(random_histories_publish_no_critical_path)
 						"base;");
 			if (!rnd(3))
 				ga_buf_adds(&b, "git rev-parse -q --verify tmp >/dev/null && git "
-						"merge -q -s ours "
-						"-m m tmp || :;");
+						"merge -q -s ours -m m tmp || :;");
 		}
 		ga_buf_adds(&b, "git branch -D tmp >/dev/null 2>&1 || :; git update-ref "
 				"refs/agent/x HEAD");
 		SH(dir, "%s", b.ptr);
 		w = run(dir, "base", "refs/agent/x", NULL);
 		assert_out(dir, "for c in $(git rev-list base..refs/agent/tip); do git diff "
-				"--name-status "
-				"base $c -- crit hook; done", "");
+				"--name-status base $c -- crit hook; done", "");
 		assert_out(dir, "h=refs/agent/held; git rev-parse -q --verify $h >/dev/null || "
 				"h=refs/agent/tip; git diff --name-status refs/agent/x $h", "");
 		/* none is new, and none is gone that changes anything else */

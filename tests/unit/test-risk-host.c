@@ -45,7 +45,7 @@ static const char *held_by(const struct host *h, const char *path)
 					     "host-hook-reached", "host-config-reached",
 					     "direnv-dependents",
 					     "host-environment-reached" };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	const char *found = NULL;
 
 	ga_classify_path(&h->facts, path, false, &f);
@@ -53,16 +53,21 @@ static const char *held_by(const struct host *h, const char *path)
 		for (size_t j = 0; j < GA_NELEMS(rules); j++)
 			if (!strcmp(f.v[i].rule, rules[j]) && ga_flag_holds(NULL, &f.v[i]))
 				found = rules[j];
-	ga_flags_release(&f);
 	return found;
 }
+
+#define HOOK "host-hook-reached"
+#define CONFIG "host-config-reached"
+#define DIRENV "direnv-dependents"
+#define HOOKS_PATH "hooks-path-configured"
+#define DOTFILE "host-environment-reached"
 
 static const struct {
 	const char *name, *setup, *path, *rule;
 } cases[] = {
 	/* a hook's text */
 	{ "plain-path", "echo './scripts/check.sh' >.git/hooks/pre-commit", "scripts/check.sh",
-	  "host-hook-reached" },
+	  HOOK },
 	{ "no-hook", "", "scripts/check.sh", NULL },
 	{ "not-named", "echo './scripts/check.sh' >.git/hooks/pre-commit", "scripts/other.sh", NULL },
 	{ "sample", "echo './scripts/check.sh' >.git/hooks/pre-commit.sample", "scripts/check.sh",
@@ -70,99 +75,89 @@ static const struct {
 	{ "comment", "echo '# ./scripts/check.sh' >.git/hooks/pre-commit", "scripts/check.sh", NULL },
 	{ "toplevel",
 	  "echo '\"$(git rev-parse --show-toplevel)/scripts/check.sh\" \"$@\"' >.git/hooks/pre-push",
-	  "scripts/check.sh", "host-hook-reached" },
+	  "scripts/check.sh", HOOK },
 	{ "variable", "echo 'sh ${ROOT}/scripts/check.sh' >.git/hooks/pre-commit",
-	  "scripts/check.sh", "host-hook-reached" },
+	  "scripts/check.sh", HOOK },
 	{ "by-tail", "echo 'exec \"$DIR/deep.sh\"' >.git/hooks/pre-commit", "scripts/sub/deep.sh",
-	  "host-hook-reached" },
+	  HOOK },
 	{ "dirname", "echo '. \"$(dirname \"$0\")/../../lib/common.sh\"' >.git/hooks/pre-commit",
-	  "lib/common.sh", "host-hook-reached" },
-	{ "absolute", "echo \"exec $PWD/tools/fmt\" >.git/hooks/pre-commit", "tools/fmt",
-	  "host-hook-reached" },
+	  "lib/common.sh", HOOK },
+	{ "absolute", "echo \"exec $PWD/tools/fmt\" >.git/hooks/pre-commit", "tools/fmt", HOOK },
 	{ "not-yet-there", "echo 'test -x dev/new.sh && dev/new.sh' >.git/hooks/pre-commit",
-	  "dev/new.sh", "host-hook-reached" },
-	{ "bare-name", "echo 'cat conf.cfg' >.git/hooks/pre-commit", "conf.cfg",
-	  "host-hook-reached" },
+	  "dev/new.sh", HOOK },
+	{ "bare-name", "echo 'cat conf.cfg' >.git/hooks/pre-commit", "conf.cfg", HOOK },
 	{ "python-module", "echo 'python3 -m tools.lint' >.git/hooks/pre-commit", "tools/lint.py",
-	  "host-hook-reached" },
+	  HOOK },
 	{ "loop", "echo 'for f in hooks.d/*; do . \"$f\"; done' >.git/hooks/pre-commit",
-	  "hooks.d/20-new", "host-hook-reached" },
+	  "hooks.d/20-new", HOOK },
 	{ "linted", "echo 'eslint web/' >.git/hooks/pre-commit", "web/index.js", NULL },
 	{ "one-hop", "printf '#!/bin/sh\\n. lib/common.sh\\n' >scripts/check.sh\n"
-		     "echo './scripts/check.sh' >.git/hooks/pre-commit", "lib/common.sh",
-	  "host-hook-reached" },
+		     "echo './scripts/check.sh' >.git/hooks/pre-commit", "lib/common.sh", HOOK },
 	/* links */
 	{ "hook-link", "ln -s ../../scripts/check.sh .git/hooks/pre-commit", "scripts/check.sh",
-	  "host-hook-reached" },
+	  HOOK },
 	{ "hook-link-chain", "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-push",
-	  "tools/fmt", "host-hook-reached" },
+	  "tools/fmt", HOOK },
 	{ "hook-link-chain-2",
 	  "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-push", "scripts/l",
-	  "host-hook-reached" },
+	  HOOK },
 	{ "hooks-dir-link", "rm -r .git/hooks && ln -s ../hooks.d .git/hooks", "hooks.d/pre-push",
-	  "hooks-path-configured" },
+	  HOOKS_PATH },
 	/* core.hooksPath */
-	{ "hooks-path", "git config core.hooksPath scripts/", "scripts/post-merge",
-	  "hooks-path-configured" },
+	{ "hooks-path", "git config core.hooksPath scripts/", "scripts/post-merge", HOOKS_PATH },
 	{ "hooks-path-home", "git config core.hooksPath \"~/hooks-path-home/lib\"", "lib/pre-push",
-	  "hooks-path-configured" },
-	{ "hooks-path-above", "git config core.hooksPath dev/hooks", "dev",
-	  "hooks-path-configured" },
+	  HOOKS_PATH },
+	{ "hooks-path-above", "git config core.hooksPath dev/hooks", "dev", HOOKS_PATH },
 	{ "hooks-path-link", "ln -s scripts/sub hk && git config core.hooksPath hk",
-	  "scripts/sub/pre-push", "hooks-path-configured" },
+	  "scripts/sub/pre-push", HOOKS_PATH },
 	{ "hooks-path-link-2", "ln -s scripts/sub hk && git config core.hooksPath hk", "hk",
-	  "hooks-path-configured" },
+	  HOOKS_PATH },
 	{ "hooks-path-text", "git config core.hooksPath scripts && echo 'tools/fmt' >scripts/pre-push",
-	  "tools/fmt", "host-hook-reached" },
+	  "tools/fmt", HOOK },
 	/* other configuration */
-	{ "filter", "git config filter.x.clean 'tools/fmt --quiet %f'", "tools/fmt",
-	  "host-config-reached" },
+	{ "filter", "git config filter.x.clean 'tools/fmt --quiet %f'", "tools/fmt", CONFIG },
 	{ "hook-command", "git config hook.x.command './tools/fmt a'", "tools/fmt",
 	  "hook-config-command" },
 	{ "include", "git config include.path ../conf.cfg; echo '[a]' >conf.cfg", "conf.cfg",
-	  "host-config-reached" },
+	  CONFIG },
 	{ "include-origin", "echo '[alias]' >conf.cfg; echo 'st = status' >>conf.cfg\n"
-			    "git config include.path ../conf.cfg", "conf.cfg", "host-config-reached" },
-	{ "diff", "git config diff.x.textconv 'sh tools/fmt'", "tools/fmt", "host-config-reached" },
-	{ "diff-command", "git config diff.x.command tools/fmt", "tools/fmt", "host-config-reached" },
-	{ "merge", "git config merge.x.driver './tools/fmt %O %A %B'", "tools/fmt",
-	  "host-config-reached" },
-	{ "smudge", "git config filter.x.smudge \"$PWD/tools/fmt\"", "tools/fmt",
-	  "host-config-reached" },
+			    "git config include.path ../conf.cfg", "conf.cfg", CONFIG },
+	{ "diff", "git config diff.x.textconv 'sh tools/fmt'", "tools/fmt", CONFIG },
+	{ "diff-command", "git config diff.x.command tools/fmt", "tools/fmt", CONFIG },
+	{ "merge", "git config merge.x.driver './tools/fmt %O %A %B'", "tools/fmt", CONFIG },
+	{ "smudge", "git config filter.x.smudge \"$PWD/tools/fmt\"", "tools/fmt", CONFIG },
 	{ "process", "git config filter.x.process 'python3 tools/lint.py'", "tools/lint.py",
-	  "host-config-reached" },
+	  CONFIG },
 	{ "include-if", "git config includeIf.onbranch:never.path ../conf.cfg", "conf.cfg",
-	  "host-config-reached" },
+	  CONFIG },
 	{ "tree-config", "printf '[core]\\n\\tfsmonitor = tools/fmt\\n' >.gitconfig; git add .; git "
 			 "commit -qm x", "tools/fmt", NULL },
-	{ "attributes", "git config core.attributesFile tools/attrs", "tools/attrs",
-	  "host-config-reached" },
-	{ "alias", "git config alias.x '!sh scripts/check.sh'", "scripts/check.sh",
-	  "host-config-reached" },
+	{ "attributes", "git config core.attributesFile tools/attrs", "tools/attrs", CONFIG },
+	{ "alias", "git config alias.x '!sh scripts/check.sh'", "scripts/check.sh", CONFIG },
 	{ "data", "git config user.name README", "README", NULL },
 	{ "remote", "git remote add o ./tools/fmt", "tools/fmt", NULL },
 	/* direnv */
 	{ "envrc", "printf 'source_env env/dev\\nwatch_file a.lock b.lock\\n' >.envrc", "b.lock",
-	  "direnv-dependents" },
-	{ "envrc-flake", "echo 'use flake' >.envrc", "flake.nix", "direnv-dependents" },
-	{ "envrc-path", "echo 'PATH_add bin' >.envrc", "bin/tool", "direnv-dependents" },
-	{ "envrc-dotenv", "echo dotenv >.envrc", ".env", "direnv-dependents" },
+	  DIRENV },
+	{ "envrc-flake", "echo 'use flake' >.envrc", "flake.nix", DIRENV },
+	{ "envrc-path", "echo 'PATH_add bin' >.envrc", "bin/tool", DIRENV },
+	{ "envrc-dotenv", "echo dotenv >.envrc", ".env", DIRENV },
 	{ "envrc-runs", "echo 'export A=$(./scripts/check.sh)' >.envrc", "scripts/check.sh",
-	  "direnv-dependents" },
+	  DIRENV },
 	{ "envrc-variable", "echo '. \"$PWD/scripts/check.sh\"' >.envrc", "scripts/check.sh",
-	  "direnv-dependents" },
+	  DIRENV },
 	{ "envrc-deeper", "echo 'eval \"$(sh scripts/check.sh)\"' >.envrc; echo '. lib/common.sh' "
-			  ">scripts/check.sh", "lib/common.sh", "host-hook-reached" },
+			  ">scripts/check.sh", "lib/common.sh", HOOK },
 	{ "envrc-make", "echo 'make -s env' >.envrc; printf 'env:\\n\\tsh scripts/check.sh\\n' "
-			">Makefile", "scripts/check.sh", "host-hook-reached" },
+			">Makefile", "scripts/check.sh", HOOK },
 	{ "envrc-comment", "echo '# ./scripts/check.sh' >.envrc", "scripts/check.sh", NULL },
-	{ "dotfile", "ln -s \"$PWD/conf.cfg\" ~/.zshrc", "conf.cfg", "host-environment-reached" },
+	{ "dotfile", "ln -s \"$PWD/conf.cfg\" ~/.zshrc", "conf.cfg", DOTFILE },
 	{ "dotfile-gone", "rm ~/.zshrc; ln -s \"$PWD/nowhere\" ~/.zshrc", "conf.cfg", NULL },
 	{ "dotfile-dir", "rm ~/.zshrc; mkdir -p ~/.config && ln -s \"$PWD/lib\" ~/.config/fish",
-	  "lib/new.fish", "host-environment-reached" },
+	  "lib/new.fish", DOTFILE },
 	{ "dotfile-other", "", "lib/new.fish", NULL },
 	{ "unit", "mkdir -p ~/.config/systemd/user && printf '[Service]\\nExecStart=/bin/sh %%h/unit/tools/fmt x\\n' "
-		  ">~/.config/systemd/user/a.service", "tools/fmt", "host-environment-reached" },
+		  ">~/.config/systemd/user/a.service", "tools/fmt", DOTFILE },
 	{ "unit-other", "", "tools/fmt", NULL },
 	{ "envrc-none", "echo 'export A=1' >.envrc", "bin/tool", NULL },
 };
@@ -185,14 +180,13 @@ TEST(what_hooks_and_configuration_reach_is_critical)
 
 static enum ga_severity severity_of(const struct host *h, const char *path, const char *rule)
 {
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	enum ga_severity s = GA_LOW;
 
 	ga_classify_path(&h->facts, path, false, &f);
 	for (size_t i = 0; i < f.n; i++)
 		if (!strcmp(f.v[i].rule, rule))
 			s = f.v[i].severity;
-	ga_flags_release(&f);
 	return s;
 }
 
@@ -361,7 +355,7 @@ TEST(beyond_a_bound_every_path_is_critical)
 /* The same for units of systemd; what a repository around it does not follow counts in a submodule. */
 TEST(units_that_are_too_long_make_every_path_critical)
 {
-	struct ga_host_facts inner = GA_HOST_FACTS_INIT;
+	cleanup_host_facts struct ga_host_facts inner = GA_HOST_FACTS_INIT;
 	struct host h;
 
 	host_open(&h, "units", "mkdir -p ~/.config/systemd/user && cd ~/.config/systemd/user && "
@@ -370,7 +364,6 @@ TEST(units_that_are_too_long_make_every_path_critical)
 	ga_host_facts_extend(&inner, &h.facts, "sub");
 	assert_int_equal(inner.n, 1);
 	assert_true(inner.v[0].dir && !*inner.v[0].path);
-	ga_host_facts_release(&inner);
 	host_close(&h);
 	host_open(&h, "units-again", "rm ~/.config/systemd/user/long.service");
 	assert_null(held_by(&h, "any/where.c"));
@@ -417,7 +410,7 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
 		cleanup_free char *dir = in_scratch(paths[i].name), *path = NULL;
 		bool top = paths[i].back[0] && paths[i].back[1] == '@';
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const char *rule;
 		struct host h;
 
@@ -434,7 +427,6 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) !=
 		    paths[i].raised)
 			fail_msg("%s: bin/ls", paths[i].name);
-		ga_flags_release(&f);
 		host_close(&h);
 	}
 }
@@ -444,7 +436,7 @@ TEST(flags_of_content_are_raised_as_well)
 {
 	struct change_fixture x = { "npm-manifest-lifecycle", "package.json", true, FILE_("{}"),
 				    FILE_("{\"scripts\":{\"prepare\":\"x\"}}"), NULL };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	const struct ga_flag *flag;
 	struct host h;
 
@@ -455,7 +447,6 @@ TEST(flags_of_content_are_raised_as_well)
 	assert_int_equal(flag->severity, GA_CRITICAL);
 	assert_non_null(strstr(flag->reason, "scripts.prepare"));
 	assert_non_null(strstr(flag->reason, "which calls npm"));
-	ga_flags_release(&f);
 	host_close(&h);
 }
 
@@ -476,9 +467,9 @@ TEST(submodule_recurse_makes_gitmodules_critical)
 TEST(an_envrc_deeper_in_the_project_counts)
 {
 	struct host h;
-	struct ga_changes c = GA_CHANGES_INIT;
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	int found = 0;
 
 	host_open(&h, "nested", "printf 'source_env ../lib/vars\\n./run.sh\\n' >web/.envrc");
@@ -491,8 +482,6 @@ TEST(an_envrc_deeper_in_the_project_counts)
 		found += !strcmp(f.v[i].rule, "direnv-dependents") &&
 			 (!strcmp(f.v[i].path, "lib/vars") || !strcmp(f.v[i].path, "web/run.sh"));
 	assert_int_equal(found, 2);
-	ga_flags_release(&f);
-	ga_changes_release(&c);
 	host_close(&h);
 }
 
@@ -508,9 +497,9 @@ TEST(what_a_nested_envrc_runs_is_critical)
 		{ "web/made.sh", "host-hook-reached" },
 	};
 	struct host h;
-	struct ga_changes c = GA_CHANGES_INIT;
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 	host_open(&h, "nested-deeper",
 		  "mkdir -p web; printf 'make -s env\nsource ./env.sh\n' >web/.envrc; "
@@ -527,8 +516,6 @@ TEST(what_a_nested_envrc_runs_is_critical)
 		if (!flag || flag->severity != GA_CRITICAL)
 			fail_msg("%s is not held by '%s'", want[i].path, want[i].rule);
 	}
-	ga_flags_release(&f);
-	ga_changes_release(&c);
 	host_close(&h);
 }
 

@@ -310,7 +310,7 @@ TEST(content_decides_how_severe_a_known_file_is)
 		struct change_fixture x = { cases[i].rule, cases[i].path, true, cases[i].old,
 					    cases[i].new, NULL };
 		const struct ga_rule *rule = ga_rule_find(cases[i].rule);
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const struct ga_flag *flag;
 
 		classify_change(&x, NULL, &f);
@@ -325,7 +325,6 @@ TEST(content_decides_how_severe_a_known_file_is)
 			fail_msg("%zu: '%s' says: %s", i, cases[i].rule, flag->reason);
 		if (strncmp(flag->reason, rule->reason, strlen(rule->reason)) != 0)
 			fail_msg("%zu: the rule's own reason is gone: %s", i, flag->reason);
-		ga_flags_release(&f);
 	}
 }
 
@@ -334,15 +333,13 @@ TEST(what_the_host_runs_is_not_lowered_by_content)
 {
 	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"version\":\"1\"}"),
 				    FILE_("{\"version\":\"2\"}"), NULL };
-	struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 	ga_strv_push(&h.raised, "npm-manifest");
 	ga_strv_push(&h.raised_by, "the hook pre-commit of this clone, which calls npm");
 	classify_change(&x, &h, &f);
 	assert_int_equal(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
-	ga_flags_release(&f);
-	ga_host_facts_release(&h);
 }
 
 /* A rule of the same category that content says nothing about is not drowned by a lowered one. */
@@ -351,12 +348,11 @@ TEST(a_lowered_rule_hides_no_other)
 	struct change_fixture x = { "", "vendor/pyproject.toml", true,
 				    FILE_("[project]\nversion = '1'\n"),
 				    FILE_("[project]\nversion = '2'\n"), NULL };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 	classify_change(&x, NULL, &f);
 	assert_non_null(flag_of(&f, "vendor/pyproject.toml", "vendored-code"));
 	assert_int_equal(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
-	ga_flags_release(&f);
 }
 
 /* A NUL, early or late, neither hides what is read in spite of it nor cuts off what would tell that a
@@ -386,10 +382,10 @@ TEST(a_NUL_hides_nothing)
 
 	for (size_t i = 0; i < 2 * GA_NELEMS(nuls); i++) {
 		size_t n = i / 2;
-		struct ga_changes c = GA_CHANGES_INIT;
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 		struct ga_entry old = { GA_MODE_FILE, { { 0 } } }, new = old;
-		struct ga_buf text = GA_BUF_INIT;
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const struct ga_flag *flag;
 
 		ga_buf_adds(&text, nuls[n].start);
@@ -405,9 +401,6 @@ TEST(a_NUL_hides_nothing)
 		if (!flag || flag->severity != nuls[n].want)
 			fail_msg("%zu: '%s' is %s", i, nuls[n].rule,
 				 flag ? ga_severity_name(flag->severity) : "not there");
-		ga_flags_release(&f);
-		ga_changes_release(&c);
-		ga_buf_release(&text);
 	}
 }
 
@@ -428,8 +421,8 @@ TEST(git_configuration_too_large_to_read_is_critical)
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(bounds); i++) {
-		struct ga_buf b = GA_BUF_INIT;
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const struct ga_flag *flag;
 
 		ga_buf_adds(&b, bounds[i].before);
@@ -444,8 +437,6 @@ TEST(git_configuration_too_large_to_read_is_critical)
 		flag = flag_of(&f, bounds[i].path, bounds[i].rule);
 		if (!flag || flag->severity != bounds[i].want)
 			fail_msg("%zu: not %s", i, ga_severity_name(bounds[i].want));
-		ga_flags_release(&f);
-		ga_buf_release(&b);
 	}
 }
 
@@ -474,8 +465,8 @@ TEST(nesting_and_size_break_no_reader)
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(bombs); i++) {
-		struct ga_buf b = GA_BUF_INIT;
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 		ga_buf_adds(&b, bombs[i].before);
 		for (size_t n = 0; n < bombs[i].times; n++)
@@ -491,8 +482,6 @@ TEST(nesting_and_size_break_no_reader)
 		    flag_of(&f, bombs[i].path, bombs[i].rule)->severity <
 			    ga_rule_find(bombs[i].rule)->severity)
 			fail_msg("%zu: '%s'", i, bombs[i].path);
-		ga_flags_release(&f);
-		ga_buf_release(&b);
 	}
 }
 

@@ -59,7 +59,7 @@ TEST(each_rule_covers_its_paths_only)
 				 path_fixtures[i].covered);
 	}
 	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 		ga_classify_path(NULL, path_fixtures[i].not_covered, false, &f);
 		if (has_rule(&f, path_fixtures[i].rule)) {
@@ -67,7 +67,6 @@ TEST(each_rule_covers_its_paths_only)
 				    path_fixtures[i].not_covered);
 			failed++;
 		}
-		ga_flags_release(&f);
 	}
 	ga_matcher_free(m);
 	assert_int_equal(failed, 0);
@@ -141,7 +140,7 @@ static char *path_for(const char *pattern)
 TEST(the_index_finds_what_every_pattern_would)
 {
 	struct ga_matcher *m = ga_matcher_new();
-	struct ga_strv paths = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	size_t n, n_patterns = 0;
 	const struct ga_rule *rules = ga_rules(&n);
 	struct ga_strv *patterns = ga_calloc(n, sizeof(*patterns));
@@ -173,7 +172,6 @@ TEST(the_index_finds_what_every_pattern_would)
 	for (size_t i = 0; i < n; i++)
 		ga_strv_release(&patterns[i]);
 	free(patterns);
-	ga_strv_release(&paths);
 	ga_matcher_free(m);
 }
 
@@ -246,14 +244,13 @@ TEST(places_that_tools_run_programs_from_are_critical)
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i],
 					     .kind = GA_LEFT_IGNORED };
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 		ga_classify_place(&left, false, &f);
 		if (has_rule(&f, "ignored-executables") != (i < n_executed))
 			fail_msg("'%s'", v[i]);
 		for (size_t k = 0; k < f.n; k++)
 			assert_int_equal(f.v[k].severity, GA_CRITICAL);
-		ga_flags_release(&f);
 	}
 }
 

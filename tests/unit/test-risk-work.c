@@ -15,9 +15,9 @@ static size_t rounds(size_t n)
 /* Content that is not there, or too much of it, is never taken for harmless. */
 TEST(content_that_is_not_read_is_flagged)
 {
-	struct ga_changes c = GA_CHANGES_INIT;
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	size_t n = (10u << 20) + 1;
 	char *big = ga_malloc(n);
 
@@ -31,8 +31,6 @@ TEST(content_that_is_not_read_is_flagged)
 	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
 	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
 	assert_non_null(flag_of(&f, "doc/large.txt", "huge-file"));
-	ga_flags_release(&f);
-	ga_changes_release(&c);
 }
 
 /* Binary data is shown as such, pictures are expected to be, and a NUL late in a
@@ -51,7 +49,7 @@ TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 		{ "doc/x", "BM\0", 3, "binary-blob", true },
 		{ "doc/x", "text\n", 5, "binary-blob", false },
 	};
-	struct ga_buf late = GA_BUF_INIT;
+	cleanup_buf struct ga_buf late = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 
@@ -79,7 +77,6 @@ TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 		ga_flags_release(&f);
 		ga_changes_release(&c);
 	}
-	ga_buf_release(&late);
 }
 
 static uint64_t work_of(const struct ga_matcher *m, const char *path)

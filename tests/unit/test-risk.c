@@ -35,12 +35,12 @@ static void fixture_facts(struct ga_host_facts *h)
 
 TEST(each_rule_fires_on_its_change_only)
 {
-	struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	fixture_facts(&h);
 	for (size_t i = 0; i < GA_NELEMS(change_fixtures); i++) {
 		const struct change_fixture *x = &change_fixtures[i];
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 		classify_change(x, &h, &f);
 		if (has_rule(&f, x->rule) != x->fires)
@@ -52,9 +52,7 @@ TEST(each_rule_fires_on_its_change_only)
 			if (strstr(f.v[j].reason, "a8Kd0LmZ") || strstr(f.v[j].reason, "MIIEp"))
 				fail_msg("'%s' shows a secret", f.v[j].rule);
 		}
-		ga_flags_release(&f);
 	}
-	ga_host_facts_release(&h);
 }
 
 /* ---- fixtures that have to be made ------------------------------------------------ */
@@ -170,13 +168,12 @@ TEST(rules_of_numbers_and_sizes_fire_beyond_their_bound)
 {
 	for (size_t i = 0; i < GA_NELEMS(made); i++)
 		for (int fires = 0; fires < 2; fires++) {
-			struct ga_flags f = GA_FLAGS_INIT;
+			cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 			made[i].make(fires, &f);
 			if (has_rule(&f, made[i].rule) != fires)
 				fail_msg("'%s' (%zu): %s", made[i].rule, i,
 					 fires ? "silent" : "fires");
-			ga_flags_release(&f);
 		}
 }
 
@@ -241,11 +238,11 @@ TEST(severity_decides_what_is_held_back)
 		    FILE_("on: pull_request_target\n"), NULL }, GA_HIGH },
 	};
 	const struct ga_host_facts guarded = { .guard = true };
-	struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	fixture_facts(&h);
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const struct ga_flag *flag;
 
 		classify_change(&cases[i].x, &h, &f);
@@ -255,21 +252,18 @@ TEST(severity_decides_what_is_held_back)
 				 ga_severity_name(cases[i].want));
 		assert_int_equal(ga_flag_holds(NULL, flag), cases[i].want == GA_CRITICAL);
 		assert_int_equal(ga_flag_holds(&guarded, flag), cases[i].want >= GA_HIGH);
-		ga_flags_release(&f);
 	}
-	ga_host_facts_release(&h);
 }
 
 /* What kind of secret it is, whatever the file is called. */
 TEST(the_kind_of_a_secret_is_said)
 {
 	struct change_fixture x = { "secret-content", "x.c", true, ADDED(TOKEN "\n"), NULL };
-	struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 	classify_change(&x, NULL, &f);
 	assert_string_equal(flag_of(&f, "x.c", "secret-content")->reason,
 			    "adds a key or token: a GitHub token");
-	ga_flags_release(&f);
 }
 
 /* What one rule says better, another of its category does not repeat; what the name means besides
@@ -277,7 +271,7 @@ TEST(the_kind_of_a_secret_is_said)
 TEST(one_flag_speaks_for_the_rules_of_its_category)
 {
 	struct change_fixture both = { "", "MANIFEST.in", true, FILE_("a\n"), EXEC_("#!/bin/sh\n"), NULL };
-	struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
 	ga_classify_path(NULL, ".vscode/tasks.json", false, &f);
@@ -314,7 +308,6 @@ TEST(one_flag_speaks_for_the_rules_of_its_category)
 			assert_string_equal(f.v[i].also.v[k], "mcp-config");
 	assert_int_equal(f.v[0].also.n + f.v[1].also.n, 1);
 	ga_flags_release(&f);
-	ga_host_facts_release(&h);
 	ga_classify_path(NULL, "lib/tasks/autorun.inf", false, &f);
 	assert_int_equal(f.n, 1);
 	assert_string_equal(f.v[0].rule, "ruby-autoload");
@@ -338,14 +331,13 @@ TEST(a_guard_that_is_removed_is_flagged)
 
 	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
 		struct change_fixture x = { "", guards[i][0], true, FILE_("x\n"), NONE, NULL };
-		struct ga_flags f = GA_FLAGS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const struct ga_flag *flag;
 
 		classify_change(&x, NULL, &f);
 		flag = flag_of(&f, guards[i][0], guards[i][1]);
 		if (!flag || strncmp(flag->reason, "removed: ", 9) != 0)
 			fail_msg("'%s' goes unseen", guards[i][0]);
-		ga_flags_release(&f);
 	}
 }
 

@@ -169,7 +169,7 @@ TEST(patterns_of_the_user_add_and_allow)
 	/* nor is there a number of patterns that is too many */
 	{
 		cleanup_buf struct ga_buf deep = GA_BUF_INIT;
-		struct ga_strv many = GA_STRV_INIT;
+		cleanup_strv struct ga_strv many = GA_STRV_INIT;
 		struct ga_secret_names *all;
 
 		for (int i = 0; i < 100; i++)
@@ -180,7 +180,6 @@ TEST(patterns_of_the_user_add_and_allow)
 		assert_true(ga_secret_named(all, many.v[999], &name));
 		assert_false(ga_secret_named(all, deep.ptr, &name));
 		ga_secret_names_free(all);
-		ga_strv_release(&many);
 	}
 	/* however many rules cover a path, the user's word and the worst of them count */
 	{

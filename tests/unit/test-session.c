@@ -3,7 +3,6 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
-#include "ga/preset.h"
 #include "ga/session.h"
 
 static char *make_state(void)
@@ -90,6 +89,8 @@ TEST(a_session_is_read_as_it_was_saved)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
+	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
+	cleanup_free char *file = NULL;
 	int lock = -1, second = -1;
 
 	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
@@ -102,26 +103,20 @@ TEST(a_session_is_read_as_it_was_saved)
 	assert_true(ga_oid_equal(&t.id.base, &s.id.base));
 	assert_int_equal(t.id.started, s.id.started);
 	assert_int_equal(t.run.exit_status, 137);
-	assert_string_equal(t.view.incomplete, "why");
-	assert_string_equal(t.id.within, "/state/other");
-	assert_int_equal(t.id.submodules.n, 1);
-	assert_string_equal(t.id.submodules.v[0], "a \"b\n");
-	assert_int_equal(t.id.part_ids.n, 1);
-	assert_string_equal(t.id.part_ids.v[0], "0123456789abcdef");
 	assert_true(t.run.pidns == UINT64_MAX);
-	assert_true(t.id.live);
 	assert_int_equal(t.state, GA_STATE_CAPTURED);
 	assert_int_equal(t.id.command.n, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(t.id.command.v[i], s.id.command.v[i]);
 	assert_string_equal(t.view.skipped.v[0], s.view.skipped.v[0]);
-	assert_true(ga_oid_equal(&t.view.tree, &s.view.tree) && ga_oid_equal(&t.view.full, &s.view.full));
 	assert_true(ga_oid_equal(ga_session_agent_base(&t), &s.view.agent_base));
 	assert_true(ga_oid_equal(ga_session_branch_base(&t), &s.view.branch_base));
-	assert_int_equal(t.run.resumed, s.run.resumed);
-	assert_string_equal(t.run.resumed_with.v[0], "bash");
-	assert_string_equal(t.view.exposed.v[0], "/home/u/.env");
-	assert_string_equal(t.dir, s.dir);
+	/* of everything else: written again, it is the same */
+	file = ga_path_join(s.dir, "session");
+	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &before, &err), 0);
+	assert_int_equal(ga_session_save(&t, &err), 0);
+	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &after, &err), 0);
+	assert_string_equal(before.ptr, after.ptr);
 
 	/* its maker holds the lock */
 	assert_int_equal(ga_session_lock(&t, false, &second, &err), 1);
@@ -276,7 +271,7 @@ TEST(a_name_that_is_bad_or_taken_is_refused)
 	char *dir = make_state();
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
-	struct ga_strv taken = GA_STRV_INIT;
+	cleanup_strv struct ga_strv taken = GA_STRV_INIT;
 	int lock = -1, l2 = -1;
 
 	assert_int_equal(ga_session_create(dir, "Bad", "y", &taken, &s, &lock, &err), -1);
@@ -294,17 +289,7 @@ TEST(a_name_that_is_bad_or_taken_is_refused)
 	ga_error_release(&err);
 	(void)close(lock);
 	ga_session_release(&s);
-	ga_strv_release(&taken);
 	remove_state(dir);
-}
-
-TEST(presets)
-{
-	assert_non_null(ga_preset_find(NULL, "claude"));
-	assert_null(ga_preset_find(NULL, "/usr/bin/claude"));
-	assert_null(ga_preset_find(NULL, "sh"));
-	assert_string_equal(ga_preset_find(NULL, "claude")->flags[0], "--dangerously-skip-permissions");
-	assert_null(ga_preset_find(NULL, "bash")->flags[0]);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "repo-support.h"
+#include "objects-support.h"
 
 #include "ga/path.h"
 #include "ga/snapshot.h"
@@ -236,16 +236,6 @@ TEST(the_commit_of_a_submodule_is_in_the_snapshot)
 
 /* ---- the oracle: git add -A in a copy ---------------------------------------- */
 
-static uint64_t rng_state;
-
-static unsigned rnd(unsigned n)
-{
-	rng_state ^= rng_state << 13;
-	rng_state ^= rng_state >> 7;
-	rng_state ^= rng_state << 17;
-	return (unsigned)(rng_state >> 33) % n;
-}
-
 static const char *const names[] = {
 	"a", "b", "c.txt", "d.c", "e\nf", "g h", "-i", "\"j\"", "k\\l", "m\tn", "\xc3\xbc", "\xff\xfe",
 	":(top)o", "p*", "q.o", "r.crlf", "s.rot", "build", "t'",
@@ -371,13 +361,10 @@ TEST(a_file_changed_in_the_second_of_the_index_is_seen)
 
 TEST(a_snapshot_of_a_random_state_is_git_add)
 {
-	const char *given = getenv("SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 2654435761u;
 	const char *many = getenv("ROUNDS");
 	unsigned long rounds = many ? strtoul(many, NULL, 10) : 12;
 
-	rng_state = seed | 1;
-	(void)fprintf(stderr, "# seed %llu\n", (unsigned long long)seed);
+	rnd_seed();
 	for (unsigned long i = 0; i < rounds; i++) {
 		cleanup_free char *rel = ga_strf("rand/%lu", i), *dir = in_scratch(rel);
 		cleanup_free char *got = NULL, *want = NULL;
@@ -399,8 +386,7 @@ TEST(a_snapshot_of_a_random_state_is_git_add)
 			  i);
 		got = snapshot_tree(rel, NULL);
 		if (strcmp(got, want))
-			fail_msg("seed %llu round %lu: %s, git says %s", (unsigned long long)seed, i,
-				 got, want);
+			fail_msg("round %lu: %s, git says %s", i, got, want);
 	}
 }
 

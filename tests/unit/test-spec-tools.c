@@ -106,42 +106,6 @@ TEST_WITH(a_directory_of_credentials_is_never_shown, setup, teardown)
 	ASSERT_TOOLS(w, "l", "loop", "");
 }
 
-/* A program in the world's root that answers like bwrap. */
-static int find_bwrap(const struct world *w, const char *says, unsigned mode, struct ga_error *err)
-{
-	cleanup_free char *text = ga_strf("#!/bin/sh\necho '%s'\n", says), *path = in(w, "bwrap");
-	cleanup_free char *found = NULL;
-
-	make_file(w, "bwrap", text);
-	assert_int_equal(chmod(path, mode), 0);
-	return ga_find_bwrap(w->root, true, &found, err);
-}
-
-TEST_WITH(a_usable_bwrap_is_found, setup, teardown)
-{
-	const struct world *w = *state;
-	const struct {
-		const char *says;
-		unsigned mode;
-		const char *error; /* NULL: accepted */
-	} cases[] = {
-		{ "bubblewrap 0.8.0", 0755, NULL },	   { "bubblewrap 0.11.2", 0755, NULL },
-		{ "bubblewrap 1.0", 0755, NULL },	   { "bubblewrap 0.7.9", 0755, "too old" },
-		{ "bubblewrap 0.8.0", 04755, "set-uid" },  { "bubblewrap", 0755, "which version" },
-		{ "something else", 0755, "which version" }, { "bubblewrap 0.8.0", 0644, "not installed" },
-	};
-
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		int rc = find_bwrap(w, cases[i].says, cases[i].mode, &err);
-
-		if (!cases[i].error && rc)
-			fail_msg("row %zu: %s", i, err.msg);
-		if (cases[i].error && (!rc || !strstr(err.msg, cases[i].error)))
-			fail_msg("row %zu: %s", i, rc ? err.msg : "accepted");
-	}
-}
-
 TEST(a_failed_step_is_explained)
 {
 	const struct {

@@ -73,11 +73,13 @@ TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
 
 	make_spec(w, "code/p", &s);
-	ga_strv_take(&s.object_dirs, in(w, "one"));
+	make_dir(w, "repo/objects");
+	make_dir(w, "repo/lfs");
+	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
 	s.parts = ga_calloc(1, sizeof(*s.parts));
 	s.n_parts = 1;
 	make_part(w, "code/p/sub", "s1", &s.parts[0]);
-	ga_strv_take(&s.parts[0].object_dirs, in(w, "one"));
+	ga_strv_take(&s.parts[0].object_dirs, in(w, "repo/objects"));
 	ga_strv_take(&s.parts[0].object_dirs, in(w, "two"));
 	s.feedback = ga_strdup("/state/feedback");
 	s.parts[0].parts = ga_calloc(1, sizeof(*s.parts));
@@ -94,14 +96,15 @@ TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 		       "overlay\nproject/sub/a/b\n@/s2/upper\n@/s2/work\n1\n@/s2/extras\n"
 		       "bind-rw\n@/s2/git\nproject/sub/a/b/.git\n"
 		       "tmpfs\n0755\nodb\n"
-		       "bind-ro\n@/one\n%s/objects\n"
+		       "bind-ro\n@/repo/objects\n%s/objects\n"
 		       "mask-file\n%s/objects/info/alternates\n"
+		       "bind-ro\n@/repo/lfs\n%s/lfs\n"
 		       "bind-ro\n@/two\n%s/objects\n"
 		       "mask-file\n%s/objects/info/alternates\n"
 		       "bind-ro\n/state/feedback\nodb/feedback\n"
 		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
-		       "end\n", one, one, two, two);
+		       "end\n", one, one, one, two, two);
 	assert_string_equal(got, want);
 }
 
@@ -180,33 +183,6 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 				  "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
 				  "dir\n0755\nroot/run/git-agent/odb\n"
 				  "read-only\nroot/run/git-agent\nsandbox\n");
-}
-
-TEST_WITH(object_directories_are_shown_read_only, setup, teardown)
-{
-	const struct world *w = *state;
-	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
-
-	make_spec(w, "code/p", &s);
-	make_file(w, "repo/objects/info/alternates", "/elsewhere\n");
-	make_dir(w, "repo/lfs");
-	make_dir(w, "other/objects");
-	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
-	ga_strv_take(&s.object_dirs, in(w, "other/objects"));
-	got = plan_of(w, &s);
-	one = object_dest(s.object_dirs.v[0]);
-	two = object_dest(s.object_dirs.v[1]);
-	assert_string_not_equal(one, two);
-	want = ga_strf("\ntmpfs\n0755\nodb\n"
-		       "bind-ro\n@/repo/objects\n%s/objects\n"
-		       "mask-file\n%s/objects/info/alternates\n"
-		       "bind-ro\n@/repo/lfs\n%s/lfs\n"
-		       "bind-ro\n@/other/objects\n%s/objects\n"
-		       "mask-file\n%s/objects/info/alternates\n"
-		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n",
-		       one, one, one, two, two);
-	assert_non_null(strstr(got, want));
 }
 
 /* Where home or project could hide what is mounted before, bwrap has to wait for them. */

@@ -220,8 +220,7 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 
 		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' "
-			   "$t | "
-				   "git mktree); done; echo $t", GA_HEX(&tree));
+			   "$t | git mktree); done; echo $t", GA_HEX(&tree));
 		FAILS(ga_tree_list(r, &tree, 10, &c, &err), "nested more than 1024 deep");
 	}
 }

@@ -59,7 +59,7 @@ static bool make_file(const struct layer *l, const char *path)
 	return true;
 }
 
-static bool make_dir(const struct layer *l, const char *path)
+static bool make_directory(const struct layer *l, const char *path)
 {
 	cleanup_free char *inner = ga_path_join(path, "n");
 
@@ -70,7 +70,7 @@ static bool make_dir(const struct layer *l, const char *path)
 static bool make_opaque(const struct layer *l, const char *path)
 {
 	opaque(l, path);
-	return make_dir(l, path);
+	return make_directory(l, path);
 }
 
 static bool make_whiteout(const struct layer *l, const char *path)
@@ -112,7 +112,7 @@ static const struct {
 	const char *row;
 	make_fn *make;
 } makers[] = {
-	{ "UP-DIR", make_dir }, { "UP-OPQ", make_opaque }, { "UP-WH", make_whiteout },
+	{ "UP-DIR", make_directory }, { "UP-OPQ", make_opaque }, { "UP-WH", make_whiteout },
 	{ "UP-XWH", make_xattr_whiteout }, { "UP-DEV", make_device }, { "UP-OWNER", make_foreign },
 };
 

@@ -406,7 +406,7 @@ TEST(layers_that_need_conversion_are_told)
 {
 	cleanup_layer struct layer l = make_layer("convert", BASE);
 	cleanup_free char *extras = in_scratch("convert/extras");
-	struct ga_strv paths = GA_STRV_INIT;
+	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
 	struct ga_entry entry;
 
 	put(&l, "a", "1\r\n");
@@ -435,7 +435,6 @@ TEST(layers_that_need_conversion_are_told)
 	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
 	content(&l, "d/x", "s");
 	assert_int_equal(mode(&l, "d/x"), GA_MODE_FILE);
-	ga_strv_release(&paths);
 }
 
 static void check_paths(const struct ga_strv *got, const char *want, const char *file, int line)
