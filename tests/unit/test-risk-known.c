@@ -110,8 +110,9 @@ static const struct {
 	  FILE_("{ // x\xe2\x80\xa8\"python.defaultInterpreterPath\": \"./x\",\n \"editor.tabSize"
 		"\": 4}"),
 	  GA_CRITICAL, NULL },
-	{ "vscode-tasks", ".vscode/tasks.json", ADDED("{\"tasks\":[{\"label\":\"go\",\"runOptions\":{\"runOn\":\"folderOpen\"},\"presenta"
-		"tion\":{\"reveal\":\"never\"}}]}"),
+	{ "vscode-tasks", ".vscode/tasks.json",
+	  ADDED("{\"tasks\":[{\"label\":\"go\",\"runOptions\":{\"runOn\":\"folderOpen\"},"
+		"\"presentation\":{\"reveal\":\"never\"}}]}"),
 	  GA_CRITICAL, "starts when the folder opens: go, out of sight" },
 	{ "code-workspace", "x.code-workspace", FILE_("{\"folders\":[],\"settings\":{}}"),
 	  FILE_("{\"folders\":[],\"settings\":{\"editor.tabSize\":2}}"), GA_LOW, "editor.tabSize" },
@@ -128,7 +129,8 @@ static const struct {
 	  GA_HIGH, NULL },
 	{ IDEA, ADDED("<!DOCTYPE x><component name=\"ProjectCodeStyleConfiguration\"/>"),
 	  GA_HIGH, NULL },
-	{ "jetbrains-autorun", ".idea/workspace.xml", ADDED("<project><component name=\"RunManager\"/></project>"), GA_CRITICAL,
+	{ "jetbrains-autorun", ".idea/workspace.xml",
+	  ADDED("<project><component name=\"RunManager\"/></project>"), GA_CRITICAL,
 	  "components: RunManager" },
 	/* Claude Code */
 	{ CLAUDE, FILE_("{\"model\":\"x\"}"), FILE_("{\"model\":\"x\",\"hooks\":{},\"env\":{}}"),

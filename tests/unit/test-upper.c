@@ -489,16 +489,6 @@ TEST(a_shared_directory_is_counted)
 	assert_int_equal(l.res.left.v[0].bytes, 4);
 }
 
-TEST(a_layer_that_is_missing_is_an_error)
-{
-	cleanup_layer struct layer l = make_layer("errors", BASE);
-
-	l.o.upper = "/nonexistent/upper";
-	l.o.base_tree = &l.base;
-	l.o.limits = &l.limits;
-	FAILS(ga_upper_capture(l.repo, &l.o, &l.res, &err), "/nonexistent/upper");
-}
-
 TEST(a_session_is_a_worktree_entry_of_git)
 {
 	cleanup_layer struct layer l = make_layer("entry", BASE);
