@@ -7,8 +7,8 @@
 
 #include "../../src/repo/index-file.h"
 
-#define COMMITS 40
-#define MOVES 60
+#define COMMITS 30
+#define MOVES 40
 
 /* ---- commits at random ------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ TEST(empty_is_a_string)
 	ga_buf_chomp(&b);
 	ga_buf_add(&b, NULL, 0);
 	assert_int_equal(b.len, 0);
+	ga_buf_release(&b);
 	assert_ptr_equal(b.ptr, ga_buf_empty);
 	s = ga_buf_steal(&b);
 	assert_string_equal(s, "");

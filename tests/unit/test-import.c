@@ -282,7 +282,7 @@ TEST(gt05_as_strict_as_fsck)
 		" $how ? $how == 1 ? chr int rand 256 : $w[rand @w] : \"\"; } print' $1; };"
 		"if test $((seed % 2)) = 0; then mutate $seed <c | raw commit;"
 		"else t=$(mutate $seed <t | raw tree); commit $t; fi";
-	int said = 0, count = 60;
+	int said = 0, count = 40;
 
 	rnd_seed();
 	for (int i = 0; i < count; i++) {

@@ -305,7 +305,7 @@ TEST(a_batch_goes_to_another_process)
 
 TEST(blobs_are_read_from_files_of_the_promised_size)
 {
-	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 5000000 };
+	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 1500000 };
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *keep = NULL;
 	struct ga_oid got[GA_NELEMS(sizes)], again;

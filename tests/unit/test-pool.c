@@ -395,10 +395,10 @@ TEST(a_process_that_is_killed_leaves_a_base_that_can_be_used)
 	static const char *const revs[] = { "c0", "c3", "c1", "c2" };
 
 	make_big("death");
-	for (unsigned i = 0; i < 24; i++) {
+	for (unsigned i = 0; i < 16; i++) {
 		cleanup_base struct ga_base b = GA_BASE_INIT;
 		const char *rev = revs[i % 4];
-		struct timespec ts = { 0, (long)(i * 1370) % 30000 * 1000 };
+		struct timespec ts = { 0, (long)(i * 2050) % 30000 * 1000 };
 		pid_t pid = acquire_in_child("death", rev, 0);
 		int st;
 
