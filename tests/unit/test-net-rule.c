@@ -43,7 +43,7 @@ TEST(a_rule_has_one_canonical_form_or_is_refused)
 		/* hosts */
 		"", ":443", ".:443", "example..org:443", ".example.org:443", "example.org..:443",
 		"-example.org:443", "example-.org:443", "my_db:5432", "user@example.org:443",
-		"https://example.org:443", "exa mple.org:443", "b\xc3\xbc""cher.example:443",
+		"https://example.org:443", "exa mple.org:443", ("b\xc3\xbc" "cher.example:443"),
 		"example.org\n:443", "foo.localhost:80",
 		/* wildcards */
 		"*:443", "*.:443", "*.org:443", "*.org.:443", "*example.org:443",
