@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='Codex CLI from npm, with a scripted model: edit, commit, capture, flags, review, land'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/agents/lib.sh
 . "$TEST_SRCDIR/tests/agents/lib.sh"
 begin codex @openai/codex
 export OPENAI_API_KEY=sk-of-the-test LANG=C.UTF-8

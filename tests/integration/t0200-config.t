@@ -141,7 +141,7 @@ test_expect_success 'the command line counts most' '
 	grep "takes carry, ignore or refuse, not .x." ../err
 '
 
-# ---- the repository's file ------------------------------------------------------------------------
+# ---- the repository's file
 
 test_expect_success 'the file of the repository is the one of the commit, not of working tree or index' '
 	repo commit "dirty: ignore\n" &&
@@ -225,7 +225,7 @@ test_expect_success 'without a repository or a commit, the settings of the user 
 	test ! -s ../err
 '
 
-# ---- what they do ------------------------------------------------------------------------------------
+# ---- what they do
 
 require_sandbox
 

@@ -89,7 +89,7 @@ full_submodule() {
 	git -C vendor/lib cat-file -e agent/x~1:one
 }
 
-# ---- what it comes to -------------------------------------------------------
+# ---- what it comes to
 
 # What overlayfs works in has no mode at all.
 open_work() {

@@ -35,7 +35,7 @@ host_hooks() {
 	done
 }
 
-# ---- the commands ----------------------------------------------------------------
+# ---- the commands
 # Each in a copy, on the branch main. What leads up to a command is not what is tried: without
 # holding back it may run what it likes.
 
@@ -162,7 +162,7 @@ proof() {
 	done
 }
 
-# ---- hooks in the tree ---------------------------------------------------------------
+# ---- hooks in the tree
 
 test_expect_success 'GT-01: hooks of a core.hooksPath in the tree do not run' '
 	make_repo dir "
@@ -228,7 +228,7 @@ test_expect_success 'GT-01: hooks do not run of an absolute core.hooksPath throu
 	proof "ff switch rebase"
 '
 
-# ---- hooks of the host --------------------------------------------------------------------
+# ---- hooks of the host
 
 test_expect_success 'a hook that is a link into the tree does not run what the agent wrote there' '
 	make_repo into "
@@ -325,7 +325,7 @@ test_expect_success NPM 'a hook that calls npm does not run scripts that the age
 	test -e "$own"
 '
 
-# ---- drivers ------------------------------------------------------------------------------
+# ---- drivers
 
 test_expect_success 'GT-08: filters, drivers and a monitor in the tree do not run what the agent wrote' '
 	make_repo drive "
@@ -366,7 +366,7 @@ test_expect_success 'GT-08: attributes of the agent do not lead its bytes to dri
 	proof "ff switch worktree archive diff" merge
 '
 
-# ---- what git-lfs reads ------------------------------------------------------------------------
+# ---- what git-lfs reads
 
 # Nothing is sent anywhere: what git-lfs would reach the server with is a script of ours. The pointer
 # is of the user'\''s, to an object that is not here, as after a clone without objects.
@@ -397,7 +397,7 @@ test_expect_success GITLFS 'GT-18: git-lfs does not ask the server that a .lfsco
 	proof "switch worktree archive" "merge ff stash"
 '
 
-# ---- an ignored file of the user ----------------------------------------------------------
+# ---- an ignored file of the user
 
 test_expect_success 'a hook runs the ignored file of the user, not the one that the agent tracks' '
 	make_repo mine "echo local.sh >.gitignore" &&
@@ -413,7 +413,7 @@ test_expect_success 'a hook runs the ignored file of the user, not the one that 
 	(try held switch && test -e "$own" && grep own local.sh)
 '
 
-# ---- repositories in the tree --------------------------------------------------------------------
+# ---- repositories in the tree
 
 test_expect_success 'GT-02: the monitor of a bare repository in the tree does not run' '
 	make_repo bare &&
@@ -432,7 +432,7 @@ test_expect_success 'GT-02: the monitor of a bare repository in the tree does no
 	proof prompt switch
 '
 
-# ---- direnv ------------------------------------------------------------------------------------------
+# ---- direnv
 
 test_expect_success DIRENV 'an allowed .envrc does not load what the agent wrote' '
 	make_repo envrc "
@@ -484,7 +484,7 @@ test_expect_success DIRENV 'an .envrc of the agent does not run in a directory t
 	proof direnv
 '
 
-# ---- a range of commits -----------------------------------------------------------------------------------
+# ---- a range of commits
 
 test_expect_success 'GT-13: a hook that only one commit of the agent has does not run' '
 	make_repo once "

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='uncommitted changes of the user are in no commit of a session, and land uncommitted'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/work.sh
 . "$TEST_SRCDIR/tests/lib/work.sh"
 require_sandbox
 

@@ -39,7 +39,6 @@ test_expect_success 'no directory above the project can be moved or removed insi
 # has made ~/ready
 lose() {
 	rm -rf "$A/ready" "$A/go"
-	# shellcheck disable=SC2086 # options
 	git agent start $1 -- sh -c "$2" 2>err &
 	test_pid=$!
 	test_wait_for "test -e $A/ready" &&

@@ -50,7 +50,7 @@ make_repo() {
 	git commit -qm base
 }
 
-# ---- what is read of the layers ------------------------------------------------------------------
+# ---- what is read of the layers
 
 # (tests/unit/test-upper-limits has all of them)
 test_expect_success 'limits.capture.file_size: a file of one byte more is captured only when it is raised' '
@@ -163,7 +163,7 @@ test_expect_success 'the report names many newly ignored files, not the long pat
 	git show refs/agent/p/report:report.json | grep "by .*n.xxxxx.*\.\.\.. of"
 '
 
-# ---- the agent's commits: what is over a limit costs the history, not the work -------------------
+# ---- the agent's commits: what is over a limit costs the history, not the work
 
 # Two repositories with the same base and no session yet: with the same dates the work has the same ids in both.
 # In the first the session c has done it, without limits.
@@ -231,7 +231,7 @@ test_expect_success 'limits.capture.history: with too many commits nothing is ca
 	nothing_lost h
 '
 
-# ---- time ------------------------------------------------------------------------------------------
+# ---- time
 
 # Patterns that try every way to divide a name, for hours.
 busy='for i in $(seq 17000); do echo "*a*a*a*a*a*a*a*a*a*a*a*a*$i"; done >.gitignore
@@ -321,7 +321,7 @@ test_expect_success 'the diff of a running session is made under the same limits
 	grep "big: is larger than a file may be.*(limits.capture.file_size: 3)" ../err
 '
 
-# ---- whose limit it is, and when a capture is done again --------------------------------------------
+# ---- whose limit it is, and when a capture is done again
 
 test_expect_success 'a limit that the file of the repository sets is raised by an option, as the message says' '
 	make_repo lowered &&

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing that is refused changes nothing, and names the path, the reason and a command that helps'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
@@ -16,7 +15,7 @@ each_way() {
 	done
 }
 
-# ---- files ---------------------------------------------------------------------------------------
+# ---- files
 
 test_expect_success 'create a session that changes, moves, adds and replaces files' '
 	make_repo blocked &&
@@ -81,7 +80,7 @@ test_expect_success 'names of files that block a landing are quoted' '
 	refused 2 "$untracked: .a .e\[31m.$" git agent land n
 '
 
-# ---- git's state -----------------------------------------------------------------------------------
+# ---- git's state
 
 test_expect_success 'staged changes block a landing where git has to merge, and stay where it need not' '
 	make_repo staged &&
@@ -183,7 +182,7 @@ test_expect_success 'an untracked file in place of a tracked directory blocks a 
 	landed r
 '
 
-# ---- settings ----------------------------------------------------------------------------------------
+# ---- settings
 
 test_expect_success 'a merge strategy in the options for merges of this branch blocks a landing' '
 	make_repo strategy &&
@@ -197,7 +196,7 @@ test_expect_success 'a merge strategy in the options for merges of this branch b
 	git agent land s
 '
 
-# ---- the session ---------------------------------------------------------------------------------------
+# ---- the session
 
 test_expect_success 'the branch of the session without all of its commits does not land' '
 	make_repo moved &&

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing is undone to exactly what was there before, or refused with the command of git that does it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='a conflict, or a hook that refuses, is left to the user as git leaves it'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='landing where submodules come, go and move: what is in them is not lost'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 git config --global protocol.file.allow always

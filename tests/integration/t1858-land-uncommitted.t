@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='what the agent did to uncommitted work comes back as uncommitted changes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 

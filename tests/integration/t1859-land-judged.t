@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='what lands is judged as it will be, with the lines of the user that it lands beside'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 

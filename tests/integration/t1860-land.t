@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='landing as a merge, squashed, fast-forwarded; messages and hooks'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='a landing or an undo that was killed is completed or rolled back by the next'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
@@ -34,7 +33,7 @@ killed() {
 	GIT_AGENT_FAULT=$point:kill test_expect_code 137 git-agent "$@"
 }
 
-# ---- killed at each point ----------------------------------------------------------------------------
+# ---- killed at each point
 
 # before_git LABEL POINT HOW [HOOK]: killed before there is a commit
 before_git() {
@@ -121,7 +120,7 @@ undoing undo:files 0 0
 undoing undo:move 0 0
 undoing undo:moved 128 1
 
-# ---- killed while git writes -------------------------------------------------------------------------
+# ---- killed while git writes
 
 # slow COMMANDS: git waits in a filter of the file new, when it has written files before that
 slow() {
@@ -197,7 +196,7 @@ test_expect_success 'nothing is rolled back after the user has reset and committ
 	git cat-file -e HEAD:new
 '
 
-# ---- git lives on ------------------------------------------------------------------------------------
+# ---- git lives on
 
 # alone HOOK COMMAND...: git-agent is killed while its git waits in that hook
 alone() {
@@ -283,7 +282,7 @@ test_expect_success 'a process that a hook of the landing left running does not 
 	as_before
 '
 
-# ---- locks ---------------------------------------------------------------------------------------------
+# ---- locks
 
 test_expect_success 'locks of a git that was killed are removed' '
 	ready locks &&
@@ -317,7 +316,7 @@ test_expect_success 'the lock of a git that is running stays' '
 	as_before
 '
 
-# ---- the record ------------------------------------------------------------------------------------------
+# ---- the record
 
 test_expect_success 'a damaged record is named, with the command that deletes it' '
 	ready damaged &&

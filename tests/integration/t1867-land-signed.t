@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='landings are signed as the user signs, whichever way'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 

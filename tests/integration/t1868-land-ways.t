@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT
 test_description='landing rebased, in part, without the commit, edited, signed; merge drivers and rerere'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/landing.sh
 . "$TEST_SRCDIR/tests/lib/landing.sh"
 require_sandbox
 
 two='line f 2 one; git commit -qam "first of two"; line g 2 two; git commit -qam "second of two"'
 
-# ---- rebased ---------------------------------------------------------------------------------
+# ---- rebased
 
 test_expect_success 'a rebase applies the commits on HEAD in a line, beside modified files' '
 	make_repo rebase &&
@@ -48,7 +47,7 @@ test_expect_success 'a conflict of a rebase is refused, naming the commit and th
 	git cherry-pick --abort
 '
 
-# ---- in part ---------------------------------------------------------------------------------
+# ---- in part
 
 test_expect_success 'a part lands as one commit, and the session has landed with the last of them' '
 	make_repo part &&
@@ -104,7 +103,7 @@ test_expect_success 'a part is refused where it would not run commit hooks, whic
 	test "$(cat ../ran)" = ran
 '
 
-# ---- the commit left to the user ---------------------------------------------------------------
+# ---- the commit left to the user
 
 test_expect_success 'a merge without its commit is left to the user, who continues or aborts' '
 	make_repo nocommit &&
@@ -134,7 +133,7 @@ test_expect_success 'a squash without its commit is staged, and has landed once 
 	test "$(sed -n 2p f)" = 2
 '
 
-# ---- edited ------------------------------------------------------------------------------------
+# ---- edited
 
 # edits TEXT: an editor that adds this to the subject
 edits() {
@@ -171,7 +170,7 @@ test_expect_success 'a landing whose editor fails can be continued or aborted' '
 	done
 '
 
-# ---- what the user has configured ------------------------------------------------------------------
+# ---- what the user has configured
 
 test_expect_success 'merge drivers are used whichever way' '
 	make_repo driver &&

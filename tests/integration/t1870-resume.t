@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016
 test_description='resuming a session: what it sees again, and what becomes of its branch'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016
 test_description='a session that is resumed after its branch was changed on the host'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

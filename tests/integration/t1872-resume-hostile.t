@@ -1,9 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016
 test_description='resuming a session in which an agent planted something, or that would now see secrets'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/secrets.sh
 . "$TEST_SRCDIR/tests/lib/secrets.sh"
 require_sandbox
 
@@ -43,7 +41,7 @@ test_expect_success 'create a repository' '
 	echo precious >"$HOME/secret/file"
 '
 
-# ---- planted links and git dirs ------------------------------------------------------------------
+# ---- planted links and git dirs
 
 n=0
 for target in "$HOME/secret" /proc/self/root/tmp ../../../../..; do
@@ -167,7 +165,7 @@ test_expect_success 'GT-01: hooks that were held back and committed in a later r
 	test ! -e "$HOME/ran"
 '
 
-# ---- secrets -------------------------------------------------------------------------------------
+# ---- secrets
 
 find_secrets="grep -rl -e $T -e 'PRIVATE KEY'"
 

@@ -1,9 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016
 test_description='resuming is killed, fails, is refused, or finds layers that a power cut damaged'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/submodules.sh
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
 require_sandbox
 
@@ -370,7 +368,7 @@ test_expect_success 'a session cannot be captured while a resume is half done' '
 	test_prints "big\none" git diff --name-only main agent/again
 '
 
-# ---- after a power cut ---------------------------------------------------------------------------
+# ---- after a power cut
 
 # other_boot NAME: the state of the session says that it ran before the machine was started again
 other_boot() {

@@ -343,7 +343,7 @@ test_expect_success 'a session of which everything was rejected has not landed' 
 	git agent list | grep "^e .*captured"
 '
 
-# ---- a forge -------------------------------------------------------------------------------
+# ---- a forge
 
 # forge NAME: a bare repository, a clone of it with session w pushed, and another clone
 forge() {

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: MIT
 test_description='the guard: hooks of git that keep undecided work off branches and remotes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/guard.sh
 . "$TEST_SRCDIR/tests/lib/guard.sh"
 require_sandbox
 
-# ---- on and off ----------------------------------------------------------------------------------
+# ---- on and off
 
 test_expect_success 'turned on, the guard installs no hooks while nothing is undecided' '
 	make_repo on &&
@@ -35,7 +34,7 @@ test_expect_success 'the setting of the repository overrides that of the user' '
 	test_expect_code 129 git agent guard maybe
 '
 
-# ---- what is held back ---------------------------------------------------------------------------
+# ---- what is held back
 
 test_expect_success 'with the guard on, high paths stay off the branch until each is accepted' '
 	make_repo high &&
@@ -72,7 +71,7 @@ test_expect_success 'an agent cannot turn the guard on' '
 	git cat-file -e agent/off:Makefile
 '
 
-# ---- branches ------------------------------------------------------------------------------------
+# ---- branches
 
 test_expect_success 'the hooks keep commands of git from bringing undecided work to a branch' '
 	make_repo ref &&
@@ -235,7 +234,7 @@ test_expect_success 'the other sessions are guarded although the commits of one 
 	guard_refuses git branch foo refs/agent/h/orig
 '
 
-# ---- remotes -------------------------------------------------------------------------------------
+# ---- remotes
 
 test_expect_success 'undecided work is not pushed, nor history that was held back' '
 	git init -q --bare push.git &&
@@ -297,7 +296,7 @@ test_expect_success 'undecided history is not pushed however many commits it has
 	guard_refuses git push -q origin "$first:refs/heads/h"
 '
 
-# ---- the scripts ---------------------------------------------------------------------------------
+# ---- the scripts
 
 test_expect_success 'the hooks need nothing of git-agent, and do no harm when their lists are gone' '
 	cd push &&

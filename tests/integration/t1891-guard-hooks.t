@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='where the guard installs its hooks, when it removes them, and how they run beside those of the user'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/guard.sh
 . "$TEST_SRCDIR/tests/lib/guard.sh"
 require_sandbox
 
@@ -134,7 +133,7 @@ test_expect_success 'the hooks move with a repository, and with the core.hooksPa
 	grep mine "$TRASH/log.moved"
 '
 
-# ---- beside other hooks --------------------------------------------------------------------------
+# ---- beside other hooks
 
 # commit_and_push LOG: what the hooks of the user write to LOG meanwhile
 commit_and_push() {
@@ -263,7 +262,7 @@ test_expect_success 'with the hooks installed, those of the user are critical, a
 	test_prints "lines\nn" git diff --name-only main agent/y
 '
 
-# ---- changed by others ---------------------------------------------------------------------------
+# ---- changed by others
 
 test_expect_success 'a core.hooksPath that the user sets later is kept, and the hooks installed beside it' '
 	make_repo husk &&

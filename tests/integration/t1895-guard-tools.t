@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 test_description='the guard beside real tools that manage hooks, and beside hooks of the configuration of git'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/guard.sh
 . "$TEST_SRCDIR/tests/lib/guard.sh"
 require_sandbox
 
@@ -129,7 +128,7 @@ test_expect_success PRE_COMMIT 'pre-commit is installed, or refuses, while the g
 	installs_into_guarded "pre-commit install"
 '
 
-# ---- hooks that the configuration of git defines -------------------------------------------------
+# ---- hooks that the configuration of git defines
 
 # switched_off CALLS: all of these command lines of git that switch hooks off switch these off as well
 switched_off() {

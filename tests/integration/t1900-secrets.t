@@ -3,7 +3,6 @@
 test_description='secrets of the project: found, and named without a value'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-# shellcheck source=tests/lib/secrets.sh
 . "$TEST_SRCDIR/tests/lib/secrets.sh"
 
 test_expect_success 'secrets are listed with their state in git and the rule, and without their value' '

@@ -3,7 +3,6 @@
 test_description='secrets of the project: kept out of sessions'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
-# shellcheck source=tests/lib/secrets.sh
 . "$TEST_SRCDIR/tests/lib/secrets.sh"
 
 # What an agent can do to get at them; prints what it found.

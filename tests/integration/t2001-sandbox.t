@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='what a sandbox shows, and what it keeps from an agent'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
@@ -83,7 +82,7 @@ test_expect_success 'a project can be in /tmp' '
 	test -z "$(ls -A "$p")"
 '
 
-# ---- what an earlier session left in the agents' home -----------------------------
+# ---- what an earlier session left in the agents' home
 
 refused() {
 	test_expect_code 125 sb "$@" -- true 2>err &&
@@ -141,7 +140,7 @@ test_expect_success 'a symlink planted in the project over a shared directory is
 	grep "^dest 40" err
 '
 
-# ---- rights ------------------------------------------------------------------------
+# ---- rights
 
 test_expect_success 'every namespace inside is another one' '
 	mkdir r &&

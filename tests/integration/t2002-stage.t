@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='the stage by itself: the plans that it carries out, and those that it refuses'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
@@ -33,7 +32,6 @@ test_expect_success 'a malformed plan is refused' '
 		"dir 0755 root/x disown /etc sandbox end" "$(printf "disown /etc %.0s" 1 2 3 4 5 6 7 8 9) sandbox end" \
 		"symlink x home/y end" "symlink x rooted/y end" "dir home/x end" "dir 0755 odb/x end" end \
 		"file root/x end" "sandbox sandbox end"; do
-		# shellcheck disable=SC2086 # meant to be split
 		malformed $words || return 1
 	done &&
 	malformed "" end &&
@@ -46,7 +44,6 @@ test_expect_success 'a malformed plan is refused' '
 	for late in "mask-file root/etc/passwd" "read-only root/tmp" "tmpfs 0755 root/x" "symlink x root/x" \
 		"bind-ro $S root/x" "bind-rw $S root" "device /dev/null root/x" "devpts root/x" "mountpoint root/x" \
 		"overlay root/x $U $W 1 $S"; do
-		# shellcheck disable=SC2086 # meant to be split
 		malformed sandbox $late end || return 1
 	done &&
 	test -z "$(ls -A st)" &&
@@ -207,7 +204,6 @@ test_expect_success 'wrong arguments are answered with the usage' '
 		"--plan 3 --status 4 -- true" "--plan 3 --plan 3 --status 4 -- /bin/true" \
 		"--plan x --status 4 -- /bin/true" "--plan 1 --status 4 -- /bin/true" \
 		"--plan 3 --status 4 --keep 2 -- /bin/true"; do
-		# shellcheck disable=SC2086 # meant to be split
 		test_expect_code 125 "$stage" $args 2>err &&
 		grep "^usage: git-agent-stage" err ||
 			return 1

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016,SC2088 # what runs inside is quoted for inside
 test_description='the agents'\'' home: toolchains, credentials in them, where agents are installed, caches, notes, \
 	modes'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
@@ -46,7 +45,7 @@ fresh() {
 	rm -rf "$HOME/aihome"
 }
 
-# ---- where an agent is installed ----------------------------------------------------------
+# ---- where an agent is installed
 
 test_expect_success 'an agent is run that npm installed in home for the node of the system' '
 	fresh &&
@@ -211,7 +210,7 @@ test_expect_success 'PATH keeps directories that are shown, and variables of too
 	! grep "NVM_DIR\|JAVA_HOME" out
 '
 
-# ---- credentials ----------------------------------------------------------------------------
+# ---- credentials
 
 test_expect_success 'SB-03: no file with credentials in a toolchain can be read, and what surrounds it can' '
 	fresh &&
@@ -364,7 +363,7 @@ test_expect_success 'tools is refused for directories that may hold credentials,
 	(cd p && git rm -qf .agentdev.yaml && git commit -qm u)
 '
 
-# ---- caches -----------------------------------------------------------------------------------
+# ---- caches
 
 test_expect_success 'variables lead from read-only toolchains to places of the agents' '
 	fresh &&

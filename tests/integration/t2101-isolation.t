@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='what an agent might try, tried in real sessions by a probe'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
@@ -228,7 +227,7 @@ test_expect_success IDMAP 'as root they are covered where an overlay lies below 
 	grep "root.s files in ./etc. cannot be nobody.s here" ../err
 '
 
-# ---- where sandboxes may be made inside ---------------------------------------------------
+# ---- where sandboxes may be made inside
 
 test_lazy_prereq NESTS 'test "$(id -u)" != 0 && bwrap --unshare-user --ro-bind / / true'
 nested='-c sandbox.nested=true'
@@ -335,7 +334,7 @@ test_expect_success ROOT 'as root sandbox.nested is refused, with the reason' '
 	test ! -s ../out
 '
 
-# ---- what fails while a sandbox is made ------------------------------------------------
+# ---- what fails while a sandbox is made
 
 # Every call that makes a part of the sandbox fails once, in whichever process makes it: then nothing
 # starts, or what starts lacks nothing.

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016,SC2088 # what runs inside is quoted for inside
 test_description='the agents'\'' home: shared, of a project, of a session; notes in it; git agent home'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
@@ -30,7 +29,7 @@ run() {
 	git agent start -q -- sh -c "$1"
 }
 
-# ---- notes --------------------------------------------------------------------------------
+# ---- notes
 
 test_expect_success 'every command is told that it is in a sandbox, in which session, and where to read more' '
 	mode shared &&
@@ -91,7 +90,7 @@ test_expect_success 'PS-02: nothing in place of a note leads a write elsewhere, 
 	test "$(cat victim/f)" = mine
 '
 
-# ---- modes --------------------------------------------------------------------------------
+# ---- modes
 
 test_expect_success 'a shared home is that of all repositories' '
 	mode shared &&
@@ -233,7 +232,7 @@ test_expect_success 'a repository can ask for less sharing, and not for more' '
 	git agent home | grep "^mode  shared"
 '
 
-# ---- git agent home -----------------------------------------------------------------------
+# ---- git agent home
 
 test_expect_success 'home show says where the home is, whose, and how much is of which agent' '
 	mode shared &&

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='limits of what a session may use'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

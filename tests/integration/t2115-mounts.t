@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016,SC2088 # what runs inside is quoted for inside
 test_description='mount points in what agents write: planted links, races, and shared directories'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

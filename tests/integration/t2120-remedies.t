@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs in namespaces is quoted for there
 test_description='where sandboxes cannot run: the cause, and what to do, from start and doctor alike'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

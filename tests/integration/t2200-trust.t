@@ -197,7 +197,7 @@ test_expect_success 'trust counts in one repository and its worktrees, not in cl
 	test "$(value secrets.allow)" = test/
 '
 
-# ---- sessions ---------------------------------------------------------------------------------------
+# ---- sessions
 
 require_sandbox
 

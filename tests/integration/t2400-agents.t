@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016,SC2088 # what runs inside is quoted for inside
 test_description='git agent agents: what it installs, with a pretended npm; make check-agents has the real one'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/live.sh"

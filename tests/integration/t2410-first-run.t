@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016,SC2088 # what runs inside is quoted for inside
 test_description='the first start of an agent: its home, logins and how to bring one, identity, locale'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

@@ -1,11 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='network: allow, with real servers, clients and resolvers'
-# shellcheck source=tests/lib/net-host.sh
 . "$TEST_SRCDIR/tests/lib/net-host.sh"
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/net-servers.sh
 . "$TEST_SRCDIR/tests/lib/net-servers.sh"
 require_sandbox
 
@@ -28,7 +25,6 @@ allowed() {
 	done
 	shift
 	# the words are meant to be split
-	# shellcheck disable=SC2086
 	(cd "$HOME/p" && timeout 120 git agent start -q $allow -- "$@")
 }
 

@@ -1,8 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='network: what is not listed is out of reach, whatever is tried (NW)'
-# shellcheck source=tests/lib/net-host.sh
 . "$TEST_SRCDIR/tests/lib/net-host.sh"
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

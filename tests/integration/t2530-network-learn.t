@@ -1,11 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # what runs inside is quoted for inside
 test_description='start --learn: all is reached, and the list that would have sufficed does'
-# shellcheck source=tests/lib/net-host.sh
 . "$TEST_SRCDIR/tests/lib/net-host.sh"
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
-# shellcheck source=tests/lib/net-servers.sh
 . "$TEST_SRCDIR/tests/lib/net-servers.sh"
 require_sandbox
 

@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2030,SC2031,SC2088 # "~/" is a setting's
 test_description='an ssh-agent or a gpg-agent that is named to a session, and other sockets in home'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

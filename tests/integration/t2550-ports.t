@@ -1,6 +1,5 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2016 # of sessions
 test_description='GIT_AGENT_PORT_BASE and GIT_AGENT_SESSION_ID: ports and names for servers of a session'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox

@@ -22,7 +22,7 @@ mkdir -p "$HOME/aihome" &&
 chmod 700 "$HOME/aihome" &&
 cp "$oracle" "$HOME/aihome/oracle"
 
-# ---- what git makes of it ---------------------------------------------------
+# ---- what git makes of it
 
 # git over the copy, with an index and objects of its own: what capture forgot to
 # write is not there
@@ -87,7 +87,7 @@ expected() {
 	git_on_copy write-tree
 }
 
-# ---- one sequence -----------------------------------------------------------
+# ---- one sequence
 
 # ref KIND: what the ref of the session is, or nothing
 ref() {
@@ -326,7 +326,7 @@ check_work() {
 	cat "$out/part" >>"$stats"
 }
 
-# ---- many -------------------------------------------------------------------
+# ---- many
 
 # batch N: the sequences whose repository is the Nth
 batch() {

@@ -12,7 +12,6 @@ for h in include/ga/*.h src/*/*.h; do
 	*) name=$h ;;
 	esac
 	# CC and flags may be several words
-	# shellcheck disable=SC2086
 	if out=$(printf '#include "%s"\n#include "%s"\ntypedef int nothing;\n' "$name" "$name" |
 		${CC:-cc} ${TEST_CPPFLAGS-} -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wstrict-prototypes \
 			-Werror -Iinclude -I. -I"$(dirname "$h")" -fsyntax-only -x c - 2>&1); then

@@ -91,13 +91,11 @@ for dir in src/*/; do
 	folder=$(basename "$dir")
 	files=$(find "$dir" -name '*.[ch]')
 	[ -n "$files" ] || continue
-	# shellcheck disable=SC2086
 	result "includes of src/$folder" "$(includes $files | check_includes "$folder")"
 done
 
 result 'a header includes only what its folder may' "$(
 	for folder in $(echo "$owners" | cut -d ' ' -f 2 | sort -u); do
-		# shellcheck disable=SC2046
 		includes $(echo "$owners" | awk -v f="$folder" '$2 == f { print "include/ga/" $1 ".h" }') |
 			check_includes "$folder"
 	done

@@ -20,10 +20,8 @@ arrival=$(echo src/land/landed.c src/land/look.[ch])
 verdict=$(echo src/land/decide*.[ch])
 ignored=$(echo src/land/ignored*.[ch])
 land=$(find src/land -name '*.[ch]' | sort)
-# shellcheck disable=SC2086
 proper=$(printf '%s\n' $land | grep -vxF "$(printf '%s\n' $guard $arrival $verdict $ignored)")
 
-# shellcheck disable=SC2046,SC2086
 {
 	at_most 100000 'src and include' $(find src include -type f \( -name '*.[ch]' -o -name '*.def' \) \
 		! -path 'src/init/filter*.c' ! -path src/seccomp/nested.c ! -path src/seccomp/program.c)

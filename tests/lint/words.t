@@ -15,7 +15,6 @@ text=$(find src include tests hooks docs .ci autogen.sh configure.ac Makefile.am
 	! -path 'tests/results/*')
 tab=$(printf '\t')
 
-# shellcheck disable=SC2086
 result 'the licence is named at the top of every source' "$(
 	awk 'FNR == 1 { seen[FILENAME] } FNR <= 3 && /SPDX-License-Identifier: MIT/ { ok[FILENAME] }
 		END { for (f in seen) if (!(f in ok)) print f }' $code
@@ -29,21 +28,18 @@ result 'every test is one of those that are run, and says what runs it' "$(
 	' Makefile.am tests/*/*.t tests/unit/test-*.c tests/fuzz/fuzz-*.c
 )"
 
-# shellcheck disable=SC2086
 {
 	result 'no blanks at the end of a line' "$(grep -n -E "[ $tab]\$" $text)"
 	result 'no control character' "$(LC_ALL=C grep -n "[$(printf '\001-\010\013-\037\177')]" $text)"
 	result 'no blank before a tab' "$(grep -n " $tab" $text)"
 }
 
-# shellcheck disable=SC2086
 result 'every file ends in a newline' "$(
 	[ -z "$(tail -q -c 1 $text | tr -d '\n')" ] || for f in $text; do
 		[ -z "$(tail -c 1 "$f")" ] || echo "$f"
 	done
 )"
 
-# shellcheck disable=SC2046
 result 'C is indented by tabs' "$(grep -n '^        ' $(echo "$code" | grep '\.[ch]$'))"
 
 result 'lines of the source have 100 columns at most' "$(
