@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the agents'\'' home: toolchains, credentials in them, where agents are installed, caches, notes, \
-	modes'
+test_description='the agents'\'' home: toolchains, credentials in them, where agents are installed, caches'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -401,6 +400,52 @@ test_expect_success 'caches are those of the agents, and not those of the user' 
 	inside sh -c "
 		test \$GRADLE_USER_HOME = ~/.local/agent/gradle &&
 		mkdir -p \$GRADLE_USER_HOME"
+'
+
+test_lazy_prereq NPM 'PATH=$system npm --version'
+test_expect_success NPM 'npm packs and installs a package, with the cache of the agents' '
+	fresh &&
+	inside sh -c "
+		mkdir /tmp/m /tmp/w
+		cd /tmp/m &&
+		echo \"{\\\"name\\\":\\\"m\\\",\\\"version\\\":\\\"1.0.0\\\"}\" >package.json &&
+		npm pack --offline --silent &&
+		cd /tmp/w &&
+		npm install --offline --no-audit --no-fund /tmp/m/m-1.0.0.tgz &&
+		test -e node_modules/m/package.json" &&
+	test -d "$HOME/aihome/.npm/_cacache" &&
+	test ! -e "$HOME/.npm"
+'
+
+test_lazy_prereq PIP 'PATH=$system python3 -m venv "$TRASH/venv"'
+test_expect_success PIP 'pip has the cache of the agents' '
+	fresh &&
+	test_prints "$HOME/.cache/pip" inside sh -c "python3 -m venv /tmp/v && /tmp/v/bin/pip cache dir"
+'
+
+# the toolchain of the user who runs the tests, by symlinks: what a start shows is where they lead
+cargo=$(command -v cargo)
+rustup=${cargo%/.cargo/bin/cargo}/.rustup
+test_lazy_prereq CARGO '
+	{ test ! -d "$rustup" || export RUSTUP_HOME="$rustup"; } &&
+	cd "$TRASH" &&
+	"$cargo" init --quiet --name tried tried &&
+	cd tried &&
+	CARGO_HOME=$TRASH/tried-home "$cargo" build --offline
+'
+test_expect_success CARGO 'cargo builds and installs to places of the agents' '
+	fresh &&
+	link "$HOME/.cargo/bin" "${cargo%/*}" &&
+	{ test ! -d "$rustup" || link "$HOME/.rustup" "$rustup"; } &&
+	path=$HOME/.cargo/bin:$system inside sh -c "
+		cd /tmp &&
+		cargo init --quiet --name c c &&
+		cd c &&
+		cargo install --offline --quiet --path . &&
+		c" >out &&
+	grep Hello out &&
+	test -x "$HOME/aihome/.local/agent/bin/c" &&
+	test ! -e "$HOME/.cargo/registry"
 '
 
 test_lazy_prereq GO '
