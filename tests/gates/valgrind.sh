@@ -23,9 +23,15 @@ case $t in
 	echo "valgrind: not $t, which takes minutes"
 	exit 0
 	;;
-*/test-beneath) unable='beneath_without_openat2 leading_out' ;; # openat2(2) is never there
-*/test-process) unable=missing_program ;;                  # vfork(2) is a fork: nobody is told that exec failed
-*/test-seccomp) unable='refuses_by_table lets_sandboxes_be_made' ;; # filters hold for valgrind's own calls
+*/test-beneath) # openat2(2) is never there
+	unable='without_openat2_nothing_outside_is_opened links_that_lead_out_are_refused'
+	;;
+*/test-process) # vfork(2) is a fork: nobody is told that exec failed
+	unable=a_missing_program_is_named
+	;;
+*/test-seccomp) # filters hold for valgrind's own calls
+	unable='system_calls_are_refused_by_the_table a_nested_sandbox_can_be_made'
+	;;
 *) unable= ;;
 esac
 
