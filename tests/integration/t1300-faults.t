@@ -46,8 +46,7 @@ for point in capture:begin capture:export objects:migrate capture:imported captu
 		cd r &&
 		n=k-${point#*:} &&
 		killed $point $n &&
-		git agent list >../list 2>../err &&
-		grep "interrupted; capturing" ../err &&
+		test_wait_for "git agent list 2>../err && grep \"interrupted; capturing\" ../err" &&
 		same_result $n &&
 		git agent list 2>../err &&
 		test ! -s ../err
