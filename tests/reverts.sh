@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# reverts.sh [FIX...]: takes fixes of the past back, each alone, in a copy of the build, and runs the tests that the
+# reverts.sh [FIX...]: reverts fixes of the past, each by itself, in a copy of the build, and runs the tests that the
 # fix's file names: one has to fail. A FIX is a file of tests/reverts, or all are taken: what the fix undoes as a patch,
 # below the subject of its commit and lines "Found-by: TEST". TESTS='...' runs those instead. `make reverts` runs this.
 # shellcheck disable=SC2046,SC2086 # no name here has a blank
@@ -26,7 +26,7 @@ for fix; do
 	subject=$(head -n 1 "$fix")
 	tests=$(echo ${TESTS-$(sed -n 's/^Found-by: //p' "$fix")})
 	if ! git apply "$fix" 2>"$work/said" || ! make -s all check-programs >"$work/said" 2>&1; then
-		echo "$name $subject: cannot be taken back: $(grep -m 1 "error:" "$work/said")"
+		echo "$name $subject: cannot be reverted: $(grep -m 1 "error:" "$work/said")"
 		missed=$((missed + 1))
 	elif sum=$(
 		TEST_BUILDDIR=$work TEST_SRCDIR=$work TEST_TIMEOUT="${TEST_TIMEOUT:-300}" \

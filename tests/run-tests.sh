@@ -3,7 +3,7 @@
 #
 # Run tests under prove and close with what was skipped, by what it needs, and with one line of sums, last
 # on standard output: "N passed, N failed, N skipped". A program that dies or gives no plan
-# counts as one failure. All that the tests make is in one directory, and goes with it, however the run ends:
+# counts as one failure. All that the tests make is in one directory, which is removed however the run ends:
 # tests/helpers/reaper.c.
 #
 # Those in TEST_FIRST are begun first: what takes long does not stand alone at the end then.

@@ -9,7 +9,7 @@
  * SIGTERM or SIGHUP arrives, or when the process that started this one has gone,
  *
  *   - all that descends from it is killed, daemons too: this is a subreaper (PR_SET_CHILD_SUBREAPER, prctl(2)),
- *     so whoever loses his parent becomes its child;
+ *     so orphans become its children;
  *   - what is mounted below the directory is unmounted;
  *   - the directory is removed, and with it /tmp/NAME-* and /dev/shm/NAME-*, where tests have what cannot be in it:
  *     NAME stands in TEST_BESIDE, and is the directory's last component, behind the TEST_BESIDE that was there. Of a
@@ -104,7 +104,7 @@ static size_t kill_all(void)
 	return found;
 }
 
-/* Until nobody is left; for ten seconds at most, since who waits for a device cannot be killed. */
+/* Until no process is left; for ten seconds at most, since one that waits for a device cannot be killed. */
 static void reap_all(void)
 {
 	struct timespec pause = { .tv_nsec = 2000000 };

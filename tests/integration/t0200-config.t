@@ -172,7 +172,6 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 			test_expect_code 125 git agent start -- touch x 2>../err &&
 			grep "a repository can" ../err &&
 			test -z "$(git for-each-ref refs/agent)"
-
 		) || exit 1
 	done &&
 	for line in "limits: {capture: {depth: 129}}" "limits: {capture: {git_time: 2m}}"; do
@@ -186,7 +185,6 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 			test_expect_code 125 git agent start -- touch x </dev/null 2>../err &&
 			grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" ../err &&
 			test -z "$(git for-each-ref refs/agent)"
-
 		) || exit 1
 	done
 '

@@ -17,7 +17,6 @@ make_repo() {
 		git commit -qm first &&
 		echo three >>a &&
 		git commit -qam second
-
 	)
 }
 

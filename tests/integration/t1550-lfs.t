@@ -119,7 +119,6 @@ test_expect_success GITLFS 'objects of a linked worktree are stored, and where l
 		echo linked >l.bin
 		git add l.bin
 		git commit -qm l"
-
 	) &&
 	test "$(cat "$(object "$(sum linked)")")" = linked &&
 	cp -r .git/lfs "$TRASH/store" &&

@@ -179,7 +179,6 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 		echo z >sub/z &&
 		git add . &&
 		git commit -qm t
-
 	) &&
 	make_super reach tools &&
 	cd reach &&

@@ -86,7 +86,6 @@ test_expect_success 'a merge in progress in a submodule is named, and refused by
 		echo o >a &&
 		git commit -qam o &&
 		{ git merge main || :; }
-
 	) &&
 	git commit -qam o &&
 	git agent start --name m --base HEAD -- true 2>../err &&

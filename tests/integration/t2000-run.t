@@ -53,7 +53,6 @@ test_expect_success 'signals are at their defaults in a command' '
 	(
 		trap "" INT TERM USR1
 		$runctl exec $box grep -E "^Sig(Blk|Ign)" /proc/self/status
-
 	) >out &&
 	[ "$(grep -c "0000000000000000" out)" = 2 ]
 '

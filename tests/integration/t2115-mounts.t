@@ -259,7 +259,6 @@ test_expect_success 'mount points in the home are marked, and no other session o
 		test_expect_code 2 git agent home reset &&
 		git agent gc &&
 		git agent home
-
 	) &&
 	for d in w/p .nvm .local/bin; do
 		test -f "$HOME/aihome/$d/.git-agent-mount-point" || exit 1

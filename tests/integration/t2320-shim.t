@@ -74,14 +74,12 @@ test_expect_success 'a shim finds no other shim, by whatever name' '
 		test "$(claude x)" = "host <x>" &&
 		cd ../r &&
 		test "$(claude 2>/dev/null | cut -c-7)" = claude-
-
 	) &&
 	(
 		PATH=$shims:/usr/bin:/bin &&
 		cd plain &&
 		test_expect_code 127 claude 2>../err &&
 		grep "not found on PATH" ../err
-
 	)
 '
 
@@ -97,7 +95,6 @@ test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
 			PATH=$shims:$before:$real &&
 			test "$(claude --version)" = "host <--version>" &&
 			git agent shim status | grep "^claude  *in use"
-
 		) &&
 		(PATH=$shims:/usr/bin:/bin:$before && test_expect_code 127 claude --version) &&
 		(PATH=$before:$shims:$real && git agent shim status | grep "^claude  *not first") || {

@@ -18,7 +18,6 @@ make_repo() {
 		git tag v1 &&
 		echo three >>a &&
 		git commit -qam second
-
 	)
 }
 

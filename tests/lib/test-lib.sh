@@ -55,7 +55,7 @@ umask 022
 cd "$HOME" || exit 1
 
 test_count=0
-test_waiting= # in test_wait_for, where what is not so yet is not told
+test_waiting= # set by test_wait_for, whose failed attempts print nothing
 test_failed=0
 test_log=$TRASH/log
 
@@ -87,11 +87,7 @@ test_expect_success() {
 		# Behind one that fails, none of the commands runs if && joins them all, and what all end with is
 		# what it failed with, none in the background. If any runs, the test has failed: they are not run again.
 		eval "test_fails_first && $2"
-		[ $? = 117 ] &&
-		[ "$test_last" = "$!" ] &&
-		test_joined=yes &&
-		eval "$2"
-
+		[ $? = 117 ] && [ "$test_last" = "$!" ] && test_joined=yes && eval "$2"
 	) >"$test_log" 2>&1 </dev/null
 	if [ $? = 0 ]; then
 		echo "ok $test_count - $1"
@@ -199,8 +195,7 @@ test_expect_code() {
 	shift
 	"$@"
 	test_rc=$?
-	[ $test_rc = "$test_want" ] &&
-	return 0
+	[ $test_rc = "$test_want" ] && return 0
 	echo "exit status $test_rc, not $test_want: $*" >&2
 	return 1
 }
@@ -278,8 +273,7 @@ test_lazy_prereq UNSANITIZED '! grep -q __asan_init "$TEST_BUILDDIR/git-agent-ma
 # For a file of tests that all need a sandbox: skip it as a whole where none can be started, or fail if
 # GIT_AGENT_TEST_REQUIRE says that sandboxes must work here.
 require_sandbox() {
-	test_have_prereq SANDBOX &&
-	return 0
+	test_have_prereq SANDBOX && return 0
 	case " ${GIT_AGENT_TEST_REQUIRE-} " in
 	*" SANDBOX "*)
 		echo "not ok 1 - a sandbox can be started here"
@@ -296,8 +290,7 @@ require_sandbox() {
 test_done() {
 	echo "1..$test_count"
 	if [ $test_failed = 0 ]; then
-		cd / &&
-		chmod -R u+rwx "$TRASH" 2>/dev/null
+		cd / && chmod -R u+rwx "$TRASH" 2>/dev/null
 		rm -rf "$TRASH"
 		exit 0
 	fi
