@@ -3,6 +3,7 @@
 test_description='resuming a session in which an agent planted something, or that would now see secrets'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/secrets.sh"
+. "$TEST_SRCDIR/tests/lib/resume.sh"
 require_sandbox
 
 # outside: all that is outside of sessions and homes of agents
@@ -26,17 +27,7 @@ resumes_or_refuses() {
 }
 
 test_expect_success 'create a repository' '
-	git init -q r &&
-	cd r &&
-	echo a >a &&
-	mkdir -p d/e &&
-	echo f >d/e/f &&
-	printf "out/\nd/e/cache/\n*.log\n" >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
-	mkdir out d/e/cache &&
-	echo host >out/host &&
-	echo host >d/e/cache/host &&
+	repo_with_ignored_directories &&
 	mkdir "$HOME/secret" &&
 	echo precious >"$HOME/secret/file"
 '

@@ -3,22 +3,13 @@
 test_description='resuming is killed, fails, is refused, or finds layers that a power cut damaged'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
+. "$TEST_SRCDIR/tests/lib/resume.sh"
 require_sandbox
 
 state=$HOME/.local/state/git-agent
 
 test_expect_success 'create a repository' '
-	git init -q r &&
-	cd r &&
-	echo a >a &&
-	mkdir -p d/e &&
-	echo f >d/e/f &&
-	printf "out/\nd/e/cache/\n*.log\n" >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
-	mkdir out d/e/cache &&
-	echo host >out/host &&
-	echo host >d/e/cache/host
+	repo_with_ignored_directories
 '
 
 # What each of the sessions below did, and what is done to its branch.
