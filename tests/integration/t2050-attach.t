@@ -358,8 +358,8 @@ for i in range(300):
     for k in range(random.randrange(6)):
         t = random.choice([1, 2, 3, 5, HELLO, INPUT, SIZE, GO_ON, WATCH, SHELL, ATTACH, random.getrandbits(32)])
         if t == STOP: continue
-        head = struct.pack("<I", t) + os.urandom(20)
-        more = os.urandom(random.choice([0, 0, 1, 100, 4096, 16384, 20000]))
+        head = struct.pack("<I", t) + random.randbytes(20)
+        more = random.randbytes(random.choice([0, 0, 1, 100, 4096, 16384, 20000]))
         try_send(c, head + more, (null,) if random.random() < .2 else ())
     c.close()
 print("done")
@@ -367,8 +367,8 @@ EOP
 
 test_expect_success 'hostile clients change nothing in a session, and pass nothing into the sandbox' '
 	repo hostile &&
-	seed=${GA_TEST_SEED:-$$} &&
-	echo "seed $seed" &&
+	test_random 1 &&
+	echo "SEED=$first" &&
 	git agent start -qd -n h -- sh -c "
 		trap \"\" INT QUIT
 		stty -isig
@@ -379,7 +379,7 @@ test_expect_success 'hostile clients change nothing in a session, and pass nothi
 	pid=$(running h "run[\"supervisor\"]") &&
 	test_wait_for "no_shells h" &&
 	before=$(ls -l /proc/$pid/fd | grep -cv cast) &&
-	timeout 300 python3 ../hostile.py "$(dir_of h)/control" $seed $version >../out &&
+	timeout 300 python3 ../hostile.py "$(dir_of h)/control" $first $version >../out &&
 	grep done ../out &&
 	test_wait_for "test \$(ls -l /proc/$pid/fd | grep -cv cast) -le $before" &&
 	test_wait_for "no_shells h" &&
