@@ -12,8 +12,8 @@
 #include "ga/error.h"
 #include "ga/left.h"
 #include "ga/oid.h"
+#include "ga/reach.h"
 #include "ga/repo.h"
-#include "ga/strmap.h"
 #include "ga/strv.h"
 
 enum ga_severity { GA_LOW, GA_MEDIUM, GA_HIGH, GA_CRITICAL };
@@ -88,18 +88,8 @@ struct ga_fact_index;
 
 /* What the state of the host makes critical; gathered on the host's side only. */
 struct ga_host_facts {
-	struct ga_host_fact {
-		char *path;       /* relative to the root, normalised; "" with `dir`: everything */
-		bool dir;         /* the path and everything beneath it; else exactly this path */
-		const char *rule; /* static id */
-		char *reason;     /* owned; quoted, one line */
-	} *v;
-	size_t n, cap;
-	struct ga_strmap by_path; /* index into `v` */
+	struct ga_reach reach;    /* what the host executes */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
-	struct ga_strv raised;    /* ids of rules that the tools of a host hook raise to critical
-				   * ... */
-	struct ga_strv raised_by; /* ... and, parallel to it, what raises them */
 	bool guard;               /* agent.guard is set: high paths are held back too */
 	/* Names of the filters that do not run inside (all except LFS's and those of `filters`); if
 	 * there are any, the content of core.attributesFile and info/attributes, else NULL. */
@@ -116,25 +106,16 @@ struct ga_host_facts {
 	struct ga_fact_index *index;  /* of the facts */
 	struct ga_configured *configured; /* of what is configured */
 };
-#define GA_HOST_FACTS_INIT { .v = NULL }
+#define GA_HOST_FACTS_INIT { .reach = GA_REACH_INIT }
 void ga_host_facts_release(struct ga_host_facts *h);
 #define cleanup_host_facts cleanup_(ga_host_facts_release)
 
-/* Gather the facts: reads the host's git configuration (as `c`), its hook directory, scripts of the
- * working tree that hooks name, and .envrc; names are looked up in HEAD's tree. HEAD's whole tree
- * is listed only if a hook names something by its last component. What a hook runs is followed one
- * script further. Bounded; where something is not followed to its end, every path counts. For a
- * submodule, what its superproject's hooks and configuration reach in it counts as well
- * (ga_host_facts_extend()). `paths` (NULL: nothing is configured) is copied; it applies to this
- * repository only. */
+/* Gather the facts: what the host executes (ga/reach.h), its drivers and filters, as `c` says. For
+ * a submodule, what its superproject's hooks and configuration reach in it counts as well. `paths`
+ * (NULL: nothing is configured) is copied; it applies to this repository only. */
 int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
 			 const struct ga_risk_paths *paths, struct ga_host_facts *ret,
 			 struct ga_error *err);
-
-/* Add what another repository's facts say about a submodule of it at `path`: facts on paths in it,
- * and those on everything around it, which then apply to all of it. */
-void ga_host_facts_extend(struct ga_host_facts *h, const struct ga_host_facts *of,
-			  const char *path);
 
 /* Classify the changes from `old_tree` to `new_tree` (either may be NULL: the empty tree): every
  * rule on every changed path, with content read through the repository, at most 10 MiB of a blob.

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * Other paths that a file has because of a link: if .vscode links to tools/vscode, an editor reads
- * tools/vscode/tasks.json as .vscode/tasks.json. Links are looked for where tools look: at the top,
- * and in directories whose name begins with a dot.
+ * Other paths that a file has because of a link: if web/.vscode links to tools/vscode, an editor
+ * reads tools/vscode/tasks.json as web/.vscode/tasks.json. Every link of the old tree counts, and
+ * every one that changes.
  */
+#include <string.h>
 
 #include "ga/path.h"
 #include "ga/treelevel.h"
 #include "internal.h"
 
-enum { ALIASES_MAX = 256, ENTRIES_MAX = 20000, DEPTH_MAX = 4, HOPS_MAX = 10, TARGET_MAX = 4096 };
+enum { HOPS_MAX = 10, TARGET_MAX = 4096, DEPTH_MAX = 4096 };
 
 struct search {
 	struct ga_look *k;
 	const struct ga_oid *tree;
 	struct ga_buf path;
-	size_t entries;
 };
 
 /* Does a rule that is high or critical cover a link of this name? */
@@ -54,18 +54,19 @@ static char *end_of(struct search *s, const char *path, const struct ga_entry *l
 	return *at ? ga_steal(&at) : NULL;
 }
 
-static void add_link(struct search *s, const struct ga_entry *link)
+static void add_link(struct search *s, const char *path, const struct ga_entry *link)
 {
 	struct ga_look *k = s->k;
 	char *target;
 
-	if (k->n_aliases >= ALIASES_MAX || !matters(k, s->path.ptr))
+	if (!matters(k, path))
 		return;
-	target = end_of(s, s->path.ptr, link);
+	target = end_of(s, path, link);
 	if (!target)
 		return;
 	GA_GROW(k->aliases, k->n_aliases, k->cap_aliases);
-	k->aliases[k->n_aliases++] = (struct ga_alias){ ga_strdup(s->path.ptr), target };
+	ga_strmap_add(&k->alias_targets, target, strlen(target), (uint32_t)k->n_aliases);
+	k->aliases[k->n_aliases++] = (struct ga_alias){ga_strdup(path), target};
 }
 
 static void look_through(struct search *s, const struct ga_oid *tree, int depth)
@@ -79,14 +80,13 @@ static void look_through(struct search *s, const struct ga_oid *tree, int depth)
 		ga_error_release(&err);
 		return;
 	}
-	for (size_t i = 0; i < level.n && s->entries++ < ENTRIES_MAX; i++) {
+	for (size_t i = 0; i < level.n; i++) {
 		const struct ga_level_entry *e = &level.v[i];
 
 		ga_buf_addf(&s->path, "%s%s", before ? "/" : "", e->name);
 		if (e->entry.mode == GA_MODE_LINK)
-			add_link(s, &e->entry);
-		else if (e->entry.mode == GA_MODE_TREE && depth < DEPTH_MAX &&
-			 (before || e->name[0] == '.'))
+			add_link(s, s->path.ptr, &e->entry);
+		else if (e->entry.mode == GA_MODE_TREE && depth < DEPTH_MAX)
 			look_through(s, &e->entry.oid, depth + 1);
 		ga_buf_truncate(&s->path, before);
 	}
@@ -94,19 +94,19 @@ static void look_through(struct search *s, const struct ga_oid *tree, int depth)
 
 void ga_look_aliases(struct ga_look *k)
 {
-	const struct ga_oid *const trees[] = { k->old_tree, k->new_tree };
-	const struct ga_change top = { .path = (char *)(uintptr_t)"" };
+	struct search old = {.k = k, .tree = k->old_tree, .path = GA_BUF_INIT};
+	struct search new = {.k = k, .tree = k->new_tree, .path = GA_BUF_INIT};
+	const struct ga_change top = {.path = (char *)(uintptr_t) ""};
 
 	/* no change is looked at yet, but reading blobs can fire a rule, which needs one */
 	/* cppcheck-suppress autoVariables */
 	k->c = &top;
-	for (size_t i = 0; i < GA_NELEMS(trees); i++) {
-		struct search s = { .k = k, .tree = trees[i], .path = GA_BUF_INIT };
-
-		if (trees[i])
-			look_through(&s, trees[i], 0);
-		ga_buf_release(&s.path);
-	}
+	if (k->old_tree)
+		look_through(&old, k->old_tree, 0);
+	ga_buf_release(&old.path);
+	for (size_t i = 0; i < k->changes->n; i++)
+		if (k->changes->v[i].new.mode == GA_MODE_LINK)
+			add_link(&new, k->changes->v[i].path, &k->changes->v[i].new);
 	ga_look_forget(k);
 }
 
@@ -117,4 +117,5 @@ void ga_look_aliases_release(struct ga_look *k)
 		free(k->aliases[i].target);
 	}
 	free(k->aliases);
+	ga_strmap_release(&k->alias_targets);
 }

@@ -57,19 +57,23 @@ static void add_detail(struct ga_pending *p, char *detail)
 void ga_look_fire(struct ga_look *k, const char *id, char *detail)
 {
 	const struct ga_rule *rule = ga_rule_find(id);
-	const char *by = NULL;
+	const struct ga_reached *by = NULL, *f;
+	enum ga_severity s;
 	struct ga_pending *p;
 
 	if (!rule)
 		GA_BUG("a rule that is not in the table");
-	for (size_t i = 0; !by && i < k->n_facts; i++)
-		by = ga_fact_raised_by(k->facts[i].h, k->facts[i].index, id);
-	ga_look_fire_as(k, id, by ? GA_CRITICAL : rule->severity, detail);
+	for (size_t i = 0; i < k->n_facts; i++)
+		if ((f = ga_fact_on_rule(k->facts[i].h, k->facts[i].index, id)) &&
+		    (!by || f->when > by->when))
+			by = f;
+	s = by ? ga_severity_at(by->when) : GA_LOW;
+	ga_look_fire_as(k, id, s > rule->severity ? s : rule->severity, detail);
 	p = pending_of(k, rule);
 	if (!by || p->host)
 		return;
 	p->host = true;
-	add_detail(p, ga_strf("on this host run by %s", by));
+	add_detail(p, ga_strf("on this host read by %s", by->why));
 }
 
 void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *detail)
@@ -355,25 +359,56 @@ static void look_at_alias(struct ga_look *k, const struct ga_alias *a, const cha
 
 static void look_at_aliases(struct ga_look *k)
 {
-	for (size_t i = 0; i < k->n_aliases; i++) {
-		const char *rest = ga_path_below(k->c->path, k->aliases[i].target);
+	const char *path = k->c->path;
 
-		if (rest)
-			look_at_alias(k, &k->aliases[i], rest);
+	for (size_t n = 1; n <= strlen(path); n++) {
+		if (path[n] && path[n] != '/')
+			continue;
+		for (int32_t i = ga_strmap_first(&k->alias_targets, path, n); i >= 0;
+		     i = k->alias_targets.nodes[i].next)
+			look_at_alias(k, &k->aliases[k->alias_targets.nodes[i].value],
+				      path + n + (path[n] == '/'));
 	}
 }
 
 /* ---- host facts -------------------------------------------------------------- */
 
-static void fire_fact(void *arg, const struct ga_host_fact *f)
+enum ga_severity ga_severity_at(enum ga_reach_when when)
+{
+	return when == GA_REACH_PUSH ? GA_HIGH : GA_CRITICAL;
+}
+
+/* Can the file be started, before or after the change? */
+static bool can_run(struct ga_look *k)
+{
+	return k->c->old.mode == GA_MODE_EXEC || ga_reach_is_script(k->folded) ||
+	       starts_like_script(k);
+}
+
+static void fire_fact(void *arg, const struct ga_reached *f)
 {
 	struct ga_look *k = arg;
-	bool removed = is_removed(k->c);
+	/* a removed file cannot run, but the host relied on it */
+	enum ga_severity s = is_removed(k->c) ? GA_HIGH : ga_severity_at(f->when);
+	bool pattern = f->what == GA_REACH_GIVEN || f->what == GA_REACH_BARE;
+	cleanup_free char *shown = pattern ? ga_quote(f->text) : NULL;
 	struct ga_pending *p;
 
-	/* a removed file cannot run, but the host relied on it */
-	ga_look_fire_as(k, f->rule, removed ? GA_HIGH : GA_CRITICAL, ga_strdup(f->reason));
+	if (f->what == GA_REACH_BARE && !can_run(k))
+		return;
+	ga_look_fire_as(k, f->rule, s, ga_strf("%s%s%s", f->why, pattern ? ", by " : "",
+					       pattern ? shown : ""));
 	/* it says more than any pattern of its category */
+	p = pending_of(k, ga_rule_find(f->rule));
+	p->rank = FACT_RANK;
+	p->host = true;
+}
+
+void ga_look_fire_script(struct ga_look *k, const struct ga_reached *f, char *detail)
+{
+	struct ga_pending *p;
+
+	ga_look_fire_as(k, f->rule, ga_severity_at(f->when), detail);
 	p = pending_of(k, ga_rule_find(f->rule));
 	p->rank = FACT_RANK;
 	p->host = true;
@@ -432,15 +467,12 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 
 /* Have `k` use these facts. Returns the index that had to be made for them, which the caller frees,
  * or NULL. */
-static struct ga_fact_index *know(struct ga_look *k, const struct ga_host_facts *h)
+static struct ga_fact_index *know(struct ga_look *k, const struct ga_reach *h,
+				  const struct ga_fact_index *index)
 {
-	struct ga_fact_index *own = NULL;
+	struct ga_fact_index *own = index ? NULL : ga_fact_index_new(h);
 
-	if (!h)
-		return NULL;
-	if (!h->index)
-		own = ga_fact_index_new(h);
-	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : h->index };
+	k->facts[k->n_facts++] = (struct ga_known_facts){ h, own ? own : index };
 	return own;
 }
 
@@ -463,25 +495,26 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		.repo = r, .host = h, .old_tree = old_tree, .new_tree = new_tree,
 		.changes = changes,
 	};
-	cleanup_host_facts struct ga_host_facts nested = GA_HOST_FACTS_INIT;
+	cleanup_reach struct ga_reach nested = GA_REACH_INIT;
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
-	struct ga_fact_index *index;
+	struct ga_fact_index *index[2] = { NULL, NULL };
 
-	if (ga_nested_envrc_facts(r, changes, &nested, err)) {
+	if (ga_reach_envrc(r, changes, &nested, err)) {
 		ga_matcher_free(own);
 		return -1;
 	}
 	k.matcher = h && h->matcher ? h->matcher : own;
-	index = know(&k, h);
-	nested.index = ga_fact_index_new(&nested);
-	(void)know(&k, &nested);
+	if (h)
+		index[0] = know(&k, &h->reach, h->index);
+	index[1] = know(&k, &nested, NULL);
 	ga_look_aliases(&k);
 	for (size_t i = 0; i < changes->n; i++)
 		look_at(&k, &changes->v[i], ret);
 	ga_find_collisions(&k, ret);
 	ga_find_whole(&k, ret);
 	ga_flags_sort(ret);
-	ga_fact_index_free(index);
+	ga_fact_index_free(index[0]);
+	ga_fact_index_free(index[1]);
 	ga_matcher_free(own);
 	return 0;
 }
@@ -493,7 +526,7 @@ void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 	cleanup_(look_release) struct ga_look k = { .host = h, .c = &c };
 	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
 	struct ga_matcher *own = h && h->matcher ? NULL : ga_matcher_new();
-	struct ga_fact_index *index = know(&k, h);
+	struct ga_fact_index *index = h ? know(&k, &h->reach, h->index) : NULL;
 
 	k.matcher = h && h->matcher ? h->matcher : own;
 	ga_risk_fold(&folded, path);

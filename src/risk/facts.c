@@ -1,69 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Facts about the host: a list without duplicates, and an index to look up changed paths.
+ * Looking changed paths up in what the host reaches.
  */
 #include <string.h>
 
+#include "ga/path.h"
+#include "ga/wildmatch.h"
 #include "internal.h"
 
 struct ga_fact_index {
-	/* of facts, by folded path: of files; of all directories above; of directories */
+	/* of FILE, by folded path; of all directories above one; of BELOW */
 	struct ga_strmap exact, above, dirs;
-	struct ga_strmap raised; /* rule id -> index in `raised_by` */
-	struct ga_strv keys;     /* owns the paths that the keys point into */
+	struct ga_strmap ends;  /* of GIVEN and BARE: by the last component, if it is no pattern */
+	struct ga_strmap rules; /* of RULE, by id */
+	struct ga_strv keys;    /* the folded text of each */
+	size_t *globs;          /* GIVEN and BARE with a pattern as the last component */
+	size_t n_globs, cap_globs;
 };
-
-void ga_host_facts_release(struct ga_host_facts *h)
-{
-	ga_fact_index_free(h->index);
-	ga_strmap_release(&h->by_path);
-	for (size_t i = 0; i < h->n; i++) {
-		free(h->v[i].path);
-		free(h->v[i].reason);
-	}
-	free(h->v);
-	ga_strv_release(&h->drivers);
-	ga_strv_release(&h->raised);
-	ga_strv_release(&h->raised_by);
-	ga_strv_release(&h->filters);
-	free(h->attributes);
-	free(h->info_attributes);
-	free(h->attributes_dir);
-	free(h->lfs_store);
-	ga_matcher_free(h->matcher);
-	ga_configured_free(h->configured);
-	*h = (struct ga_host_facts)GA_HOST_FACTS_INIT;
-}
-
-bool ga_host_facts_have(const struct ga_host_facts *h, const char *path, bool dir,
-			const char *rule)
-{
-	for (int32_t i = ga_strmap_first(&h->by_path, path, strlen(path)); i >= 0;
-	     i = h->by_path.nodes[i].next) {
-		const struct ga_host_fact *f = &h->v[h->by_path.nodes[i].value];
-
-		if (f->dir == dir && !strcmp(f->rule, rule))
-			return true;
-	}
-	return false;
-}
-
-void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
-		       char *reason)
-{
-	struct ga_host_fact *f;
-
-	if (ga_host_facts_have(h, path, dir, rule)) {
-		free(reason);
-		return;
-	}
-	GA_GROW(h->v, h->n, h->cap);
-	f = &h->v[h->n];
-	*f = (struct ga_host_fact){ ga_strdup(path), dir, rule, reason };
-	ga_strmap_add(&h->by_path, f->path, strlen(f->path), (uint32_t)h->n++);
-}
-
-/* ---- the index ------------------------------------------------------------------ */
 
 void ga_fact_index_free(struct ga_fact_index *x)
 {
@@ -72,57 +25,91 @@ void ga_fact_index_free(struct ga_fact_index *x)
 	ga_strmap_release(&x->exact);
 	ga_strmap_release(&x->above);
 	ga_strmap_release(&x->dirs);
-	ga_strmap_release(&x->raised);
+	ga_strmap_release(&x->ends);
+	ga_strmap_release(&x->rules);
 	ga_strv_release(&x->keys);
+	free(x->globs);
 	free(x);
 }
 
-/* File one fact under its folded path. */
-static void add_fact(struct ga_fact_index *x, const struct ga_host_fact *f, uint32_t at)
+static void add_path(struct ga_fact_index *x, bool dir, const char *key, uint32_t at)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	const char *key;
-
-	ga_risk_fold(&b, f->path);
-	ga_strv_take(&x->keys, ga_buf_steal(&b));
-	key = x->keys.v[x->keys.n - 1];
-	ga_strmap_add(f->dir ? &x->dirs : &x->exact, key, strlen(key), at);
+	ga_strmap_add(dir ? &x->dirs : &x->exact, key, strlen(key), at);
 	for (const char *p = key; (p = strchr(p, '/')); p++)
 		ga_strmap_add(&x->above, key, (size_t)(p - key), at);
 	/* something else may be put in the place of the directory itself */
-	if (f->dir && *key)
+	if (dir && *key)
 		ga_strmap_add(&x->above, key, strlen(key), at);
 }
 
-struct ga_fact_index *ga_fact_index_new(const struct ga_host_facts *h)
+static void add_pattern(struct ga_fact_index *x, const char *key, uint32_t at)
+{
+	const char *base = ga_path_base(key);
+
+	if (!strpbrk(base, "*?[")) {
+		ga_strmap_add(&x->ends, base, strlen(base), at);
+		return;
+	}
+	GA_GROW(x->globs, x->n_globs, x->cap_globs);
+	x->globs[x->n_globs++] = at;
+}
+
+struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h)
 {
 	struct ga_fact_index *x = ga_calloc(1, sizeof(*x));
 
-	for (size_t i = 0; i < h->n; i++)
-		add_fact(x, &h->v[i], (uint32_t)i);
-	for (size_t i = 0; i < h->raised.n; i++)
-		ga_strmap_add(&x->raised, h->raised.v[i], strlen(h->raised.v[i]), (uint32_t)i);
+	for (size_t i = 0; i < h->n; i++) {
+		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		enum ga_reach_what what = h->v[i].what;
+		const char *key;
+
+		ga_risk_fold(&b, h->v[i].text);
+		ga_strv_take(&x->keys, ga_buf_steal(&b));
+		key = x->keys.v[i];
+		if (what == GA_REACH_FILE || what == GA_REACH_BELOW)
+			add_path(x, what == GA_REACH_BELOW, key, (uint32_t)i);
+		else if (what == GA_REACH_GIVEN || what == GA_REACH_BARE)
+			add_pattern(x, key, (uint32_t)i);
+		else if (what == GA_REACH_RULE)
+			ga_strmap_add(&x->rules, h->v[i].text, strlen(h->v[i].text), (uint32_t)i);
+	}
 	return x;
 }
 
-const char *ga_fact_raised_by(const struct ga_host_facts *h, const struct ga_fact_index *x,
-			      const char *rule)
+const struct ga_reached *ga_fact_on_rule(const struct ga_reach *h, const struct ga_fact_index *x,
+					 const char *rule)
 {
-	int32_t i = ga_strmap_first(&x->raised, rule, strlen(rule));
+	const struct ga_reached *worst = NULL;
 
-	return i < 0 ? NULL : h->raised_by.v[x->raised.nodes[i].value];
+	for (int32_t i = ga_strmap_first(&x->rules, rule, strlen(rule)); i >= 0;
+	     i = x->rules.nodes[i].next) {
+		const struct ga_reached *f = &h->v[x->rules.nodes[i].value];
+
+		if (!worst || f->when > worst->when)
+			worst = f;
+	}
+	return worst;
 }
 
-static void tell(const struct ga_host_facts *h, const struct ga_strmap *m, const char *key,
-		 size_t n, ga_fact_fn *fn, void *arg)
+static void tell(const struct ga_reach *h, const struct ga_strmap *m, const char *key, size_t n,
+		 ga_fact_fn *fn, void *arg)
 {
 	for (int32_t i = ga_strmap_first(m, key, n); i >= 0; i = m->nodes[i].next)
 		fn(arg, &h->v[m->nodes[i].value]);
 }
 
-void ga_facts_on(const struct ga_host_facts *h, const struct ga_fact_index *x, const char *folded,
+static bool ends_so(const char *path, const char *pattern)
+{
+	for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
+		if (ga_wildmatch(pattern, p, false))
+			return true;
+	return false;
+}
+
+void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const char *folded,
 		 bool removed, ga_fact_fn *fn, void *arg)
 {
+	const char *base = ga_path_base(folded);
 	size_t len = strlen(folded);
 
 	tell(h, &x->exact, folded, len, fn, arg);
@@ -133,4 +120,11 @@ void ga_facts_on(const struct ga_host_facts *h, const struct ga_fact_index *x, c
 	/* a changed path is never a directory: one that was there on the way is replaced */
 	if (!removed)
 		tell(h, &x->above, folded, len, fn, arg);
+	for (int32_t i = ga_strmap_first(&x->ends, base, strlen(base)); i >= 0;
+	     i = x->ends.nodes[i].next)
+		if (ends_so(folded, x->keys.v[x->ends.nodes[i].value]))
+			fn(arg, &h->v[x->ends.nodes[i].value]);
+	for (size_t i = 0; i < x->n_globs; i++)
+		if (ends_so(folded, x->keys.v[x->globs[i]]))
+			fn(arg, &h->v[x->globs[i]]);
 }

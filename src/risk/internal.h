@@ -76,7 +76,7 @@ struct ga_look {
 	const struct ga_oid *old_tree, *new_tree;
 	const struct ga_changes *changes;
 	struct ga_known_facts {
-		const struct ga_host_facts *h; /* the host's, and those of nested .envrc files */
+		const struct ga_reach *h; /* the host's, and that of nested .envrc files */
 		const struct ga_fact_index *index;
 	} facts[2];
 	size_t n_facts;
@@ -84,6 +84,7 @@ struct ga_look {
 		char *link, *target; /* paths, owned */
 	} *aliases;                  /* links whose names rules cover (alias.c) */
 	size_t n_aliases, cap_aliases;
+	struct ga_strmap alias_targets; /* target -> index in `aliases` */
 
 	const struct ga_change *c;
 	const char *folded; /* of c->path */
@@ -123,6 +124,8 @@ void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *
 void ga_look_lower(struct ga_look *k, const char *rules, const char *why);
 /* Fire "uninspected" about `what`; releases the error, if there is one. */
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
+/* Fire what the host reaches: a script of a package manifest, by its name. */
+void ga_look_fire_script(struct ga_look *k, const struct ga_reached *f, char *detail);
 /* Did any of the rules (ids separated by blanks) fire? */
 bool ga_look_fired(const struct ga_look *k, const char *rules);
 
@@ -134,7 +137,7 @@ int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct
 /* Drop what fired on the current change. */
 void ga_look_forget(struct ga_look *k);
 
-/* alias.c: find links in the old tree and the new one that give files other paths. */
+/* alias.c: find links in the old tree, and changed ones, that give files other paths. */
 void ga_look_aliases(struct ga_look *k);
 void ga_look_aliases_release(struct ga_look *k);
 
@@ -167,31 +170,20 @@ void ga_find_whole(struct ga_look *k, struct ga_flags *ret); /* whole.c */
 void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severity s,
 		  const char *path, const struct ga_entry *e, char *reason);
 
-/* ---- host facts (host*.c) ------------------------------------------------ */
+/* ---- host facts (facts.c) ------------------------------------------------ */
 
-/* Add a fact, unless it is there already (facts.c). Takes over `reason`. */
-void ga_host_facts_add(struct ga_host_facts *h, const char *path, bool dir, const char *rule,
-		       char *reason);
-bool ga_host_facts_have(const struct ga_host_facts *h, const char *path, bool dir,
-			const char *rule);
-/* An index of facts by folded path. It is no longer valid once a fact is added. */
-struct ga_fact_index *ga_fact_index_new(const struct ga_host_facts *h);
+/* An index by folded path. It is no longer valid once something is added. */
+struct ga_fact_index *ga_fact_index_new(const struct ga_reach *h);
 void ga_fact_index_free(struct ga_fact_index *x);
-/* Call `fn` for every fact that is about a path. */
-typedef void ga_fact_fn(void *arg, const struct ga_host_fact *f);
-void ga_facts_on(const struct ga_host_facts *h, const struct ga_fact_index *x, const char *folded,
+/* Call `fn` for each that is about a path; of GA_REACH_BARE, whether it can be started is not
+ * looked at. */
+typedef void ga_fact_fn(void *arg, const struct ga_reached *f);
+void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const char *folded,
 		 bool removed, ga_fact_fn *fn, void *arg);
-/* What raises this rule; NULL: nothing does. */
-const char *ga_fact_raised_by(const struct ga_host_facts *h, const struct ga_fact_index *x,
-			      const char *rule);
-/* Add what the host's .envrc files in directories above changed paths load, the root's excepted.
- * One that cannot be read, or is too long, makes a fact that covers its whole directory. */
-int ga_nested_envrc_facts(struct ga_repo *r, const struct ga_changes *changes,
-			  struct ga_host_facts *h, struct ga_error *err);
-/* The ids of rules about files that a build or package tool reads, separated by blanks; NULL:
- * `word` is no such tool. */
-const char *ga_tool_rules(const char *word);
-/* Does `word` run tests, so that test code runs too? `next`: the word after it. */
-bool ga_tool_runs_tests(const char *word, const char *next);
+/* What reads the files of this rule at the worst moment; NULL: nothing does. */
+const struct ga_reached *ga_fact_on_rule(const struct ga_reach *h, const struct ga_fact_index *x,
+					 const char *rule);
+/* The severity of what takes effect at this moment. */
+enum ga_severity ga_severity_at(enum ga_reach_when when);
 
 #endif

@@ -112,6 +112,35 @@ static void say_packages(struct ga_look *k, const json_t *old, const json_t *new
 	ga_known_say(k, "npm-manifest", GA_LOW, "packages: ", &packages);
 }
 
+/* Fire what the host runs of a manifest: `f->text` is a script's name, or "*" for what hook
+ * managers and lint-staged take from it. */
+static void fire_reached(struct ga_look *k, const struct ga_reached *f, const json_t *old,
+			 const json_t *new)
+{
+	static const char *const read[] = { "lint-staged", "nano-staged", "simple-git-hooks",
+					    "gitHooks", "pre-commit", "husky" };
+	static const char *const any[] = { "workspaces", "packageManager", "type", "imports" };
+	const json_t *a = json_object_get(old, "scripts"), *b = json_object_get(new, "scripts");
+	const char *const *keys = *f->text == '*' ? read : any;
+	size_t n = *f->text == '*' ? GA_NELEMS(read) : GA_NELEMS(any);
+
+	if (!new ||
+	    !ga_known_json_same(json_object_get(a, f->text), json_object_get(b, f->text)))
+		ga_look_fire_script(k, f, ga_strf("%s runs scripts.%s", f->why, f->text));
+	for (size_t i = 0; new && i < n; i++)
+		if (!ga_known_json_same(json_object_get(old, keys[i]),
+					json_object_get(new, keys[i])))
+			ga_look_fire_script(k, f, ga_strf("%s reads \"%s\"", f->why, keys[i]));
+}
+
+static void check_reached(struct ga_look *k, const json_t *old, const json_t *new)
+{
+	for (size_t i = 0; i < k->n_facts; i++)
+		for (size_t j = 0; j < k->facts[i].h->n; j++)
+			if (k->facts[i].h->v[j].what == GA_REACH_SCRIPT)
+				fire_reached(k, &k->facts[i].h->v[j], old, new);
+}
+
 void ga_known_package_json(const struct ga_known *f)
 {
 	static const char harmless[] =
@@ -122,6 +151,7 @@ void ga_known_package_json(const struct ga_known *f)
 	cleanup_free char *list = NULL, *why = NULL;
 	bool all = true;
 
+	check_reached(f->k, a, f->text->len ? b : NULL);
 	if (!b || !f->text->len) {
 		ga_look_fire(f->k, "npm-manifest-lifecycle", ga_strdup("it could not be parsed"));
 		return;

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/risk/host.h"
+#include "../../src/reach/gather.h"
+#include "../../src/risk/internal.h"
 #include "fuzz.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
@@ -32,7 +33,7 @@ static struct ga_host_facts *facts(void)
 		ga_strv_push(&h.drivers, "filter:lfs");
 		ga_strv_push(&h.drivers, "filter:x");
 		ga_strv_push(&h.filters, "x");
-		ga_host_facts_add(&h, "text", false, "direnv-dependents", ga_strdup("of a test"));
+		ga_reach_add(&h.reach, GA_REACH_FILE, GA_REACH_GIT, "direnv-dependents", "text", "of a test");
 	}
 	return &h;
 }
@@ -78,21 +79,21 @@ static void classify(const char *path, const struct ga_buf *old, const struct ga
 /* An .envrc of the host's: every path it names is one of the repository's. */
 static void read_envrc(const struct ga_buf *text)
 {
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	cleanup_reach struct ga_reach h = GA_REACH_INIT;
 	cleanup_free char *path = ga_strf("%s/.envrc", fuzz_dir());
 	cleanup_close int dir = open(fuzz_dir(), O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
 	cleanup_free char *root = ga_strdup(fuzz_dir());
 	const struct ga_repo_info info = { .workdir = root, .gitdir = root, .commondir = root };
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(ga_gather_release) struct ga_gather g = {
-		.repo = fuzz_repo(), .info = &info, .h = &h, .err = &err,
+		.repo = fuzz_repo(), .info = &info, .reach = &h, .err = &err,
 	};
 
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	CHECK(dir >= 0 && fd >= 0 && !ga_write_full(fd, text->ptr, text->len));
-	CHECK(!ga_envrc_read(&g, dir, ""));
+	CHECK(!ga_gather_envrc(&g, dir, ""));
 	for (size_t i = 0; i < h.n; i++)
-		CHECK((!*h.v[i].path && h.v[i].dir) || ga_path_relative_ok(h.v[i].path));
+		CHECK(*h.v[i].text || h.v[i].what == GA_REACH_BELOW);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

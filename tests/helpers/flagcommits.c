@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- *     flagcommits REPOSITORY COMMIT COUNT
+ *     flagcommits REPOSITORY COMMIT COUNT [host]
  *
  * Compares the newest COUNT commits that COMMIT reaches and that have one parent with that parent,
  * and prints for each "commit ID SUBJECT", "path PATH" for each changed path and "flag SEVERITY
- * RULE PATH" for each flag, as on a host without hooks and drivers.
+ * RULE PATH<tab>REASON" for each flag: as on a host without hooks and drivers, or with those that
+ * the repository has.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,13 +40,13 @@ static int flag_commit(struct ga_repo *r, const struct ga_host_facts *facts,
 	for (size_t i = 0; i < flags.n; i++) {
 		cleanup_free char *path = ga_escape(flags.v[i].path);
 
-		(void)printf("flag %s %s %s\n", ga_severity_name(flags.v[i].severity),
-			     flags.v[i].rule, path);
+		(void)printf("flag %s %s %s\t%s\n", ga_severity_name(flags.v[i].severity),
+			     flags.v[i].rule, path, flags.v[i].reason);
 	}
 	return 0;
 }
 
-static int run(const char *dir, const char *rev, size_t count, struct ga_error *err)
+static int run(const char *dir, const char *rev, size_t count, bool host, struct ga_error *err)
 {
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig config = GA_GITCONFIG_INIT;
 	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
@@ -57,7 +58,8 @@ static int run(const char *dir, const char *rev, size_t count, struct ga_error *
 	if (!ga_oid_parse(rev, strlen(rev), &tip))
 		return ga_fail(err, GA_EUSAGE, "a commit is named by its id");
 	/* facts of an empty host, gathered once so that the rules are compiled once */
-	if (ga_repo_open(dir, &r, err) || ga_host_facts_gather(r, &config, NULL, &facts, err) ||
+	if (ga_repo_open(dir, &r, err) || (host && ga_gitconfig_load(r, &config, err)) ||
+	    ga_host_facts_gather(r, &config, NULL, &facts, err) ||
 	    ga_rev_list(r, &tip, 1, NULL, 0, 10000000, &ids, &n, err))
 		return -1;
 	for (size_t i = n; i-- && count;) {
@@ -79,11 +81,11 @@ int main(int argc, char **argv)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	uint64_t count;
 
-	if (argc != 4 || !ga_parse_u64(argv[3], 1000000, &count)) {
-		(void)fputs("usage: flagcommits REPOSITORY COMMIT COUNT\n", stderr);
+	if (argc < 4 || argc > 5 || !ga_parse_u64(argv[3], 1000000, &count)) {
+		(void)fputs("usage: flagcommits REPOSITORY COMMIT COUNT [host]\n", stderr);
 		return 2;
 	}
-	if (run(argv[1], argv[2], (size_t)count, &err)) {
+	if (run(argv[1], argv[2], (size_t)count, argc == 5, &err)) {
 		(void)fprintf(stderr, "flagcommits: %s\n", err.msg);
 		return 1;
 	}

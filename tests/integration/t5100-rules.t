@@ -102,7 +102,7 @@ test_expect_success 'a file that a hook of the host runs is flagged critical' '
 	echo "make check" >.git/hooks/pre-commit &&
 	test_when_finished "rm $PWD/.git/hooks/pre-commit" &&
 	git agent rules explain Makefile >../out &&
-	grep "critical: .*on this host run by the hook pre-commit.* \[make\]" ../out
+	grep "critical: .*on this host read by the hook pre-commit.* \[make\]" ../out
 '
 
 test_expect_success 'links are not followed, fifos not read, odd names not printed raw' '

@@ -14,14 +14,15 @@ repo: repo sys base
 sandbox: sandbox sys base
 session: session repo sys base
 run: run net sandbox sys base config/limits
-risk: risk repo sys base config/yaml
-secrets: secrets risk repo sys base
-review: review session risk repo sys base
-capture: capture review session run risk repo sandbox config sys base
+reach: reach repo sys base
+risk: risk reach repo sys base config/yaml
+secrets: secrets risk reach repo sys base
+review: review session risk reach repo sys base
+capture: capture review session run risk reach repo sandbox config sys base
 worktree: worktree repo sys base
-land: land worktree capture review session risk repo config sys base
-start: start secrets capture review session run net risk repo sandbox config sys base
-cli: cli start land secrets capture review session run net risk repo sandbox config sys base
+land: land worktree capture review session risk reach repo config sys base
+start: start secrets capture review session run net risk reach repo sandbox config sys base
+cli: cli start land secrets capture review session run net risk reach repo sandbox config sys base
 stage: stage sys base sandbox/plan
 seccomp: base sandbox/sandbox
 init: init sys/scm run/control net/connects

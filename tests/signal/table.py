@@ -53,7 +53,7 @@ def read(lines):
         elif kind == "path":
             paths.append(rest)
         else:
-            flags.append(tuple(rest.split(" ", 2)))
+            flags.append(tuple(rest.split("\t", 1)[0].split(" ", 2)))
     close()
     return groups
 

@@ -27,6 +27,13 @@ static inline const struct ga_flag *flag_of(const struct ga_flags *f, const char
 	return NULL;
 }
 
+/* That the host reaches something, by any git command. */
+static inline void reached(struct ga_host_facts *h, enum ga_reach_what what, const char *rule, const char *text,
+			   const char *why)
+{
+	ga_reach_add(&h->reach, what, GA_REACH_GIT, rule, text, why);
+}
+
 /* A side of a change, and what stands around it on both sides. */
 struct side {
 	uint32_t mode;

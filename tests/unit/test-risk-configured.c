@@ -136,7 +136,7 @@ TEST(what_the_host_reaches_is_not_allowed_away)
 	const struct ga_flag *flag;
 
 	facts_of("allow=**", &p, &h);
-	ga_host_facts_add(&h, "checks/check.sh", false, "host-hook-reached", ga_strdup("a hook"));
+	reached(&h, GA_REACH_FILE, "host-hook-reached", "checks/check.sh", "a hook");
 	classify_change(&x, &h, &f);
 	flag = flag_of(&f, "checks/check.sh", "host-hook-reached");
 	assert_non_null(flag);

@@ -74,7 +74,7 @@ static const struct {
 	  NULL },
 	{ "comment", "echo '# ./scripts/check.sh' >.git/hooks/pre-commit", "scripts/check.sh", NULL },
 	{ "toplevel",
-	  "echo '\"$(git rev-parse --show-toplevel)/scripts/check.sh\" \"$@\"' >.git/hooks/pre-push",
+	  "echo '\"$(git rev-parse --show-toplevel)/scripts/check.sh\" \"$@\"' >.git/hooks/pre-commit",
 	  "scripts/check.sh", HOOK },
 	{ "variable", "echo 'sh ${ROOT}/scripts/check.sh' >.git/hooks/pre-commit",
 	  "scripts/check.sh", HOOK },
@@ -85,7 +85,7 @@ static const struct {
 	{ "absolute", "echo \"exec $PWD/tools/fmt\" >.git/hooks/pre-commit", "tools/fmt", HOOK },
 	{ "not-yet-there", "echo 'test -x dev/new.sh && dev/new.sh' >.git/hooks/pre-commit",
 	  "dev/new.sh", HOOK },
-	{ "bare-name", "echo 'cat conf.cfg' >.git/hooks/pre-commit", "conf.cfg", HOOK },
+	{ "printed", "echo 'cat conf.cfg' >.git/hooks/pre-commit", "conf.cfg", NULL },
 	{ "python-module", "echo 'python3 -m tools.lint' >.git/hooks/pre-commit", "tools/lint.py",
 	  HOOK },
 	{ "loop", "echo 'for f in hooks.d/*; do . \"$f\"; done' >.git/hooks/pre-commit",
@@ -96,10 +96,10 @@ static const struct {
 	/* links */
 	{ "hook-link", "ln -s ../../scripts/check.sh .git/hooks/pre-commit", "scripts/check.sh",
 	  HOOK },
-	{ "hook-link-chain", "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-push",
+	{ "hook-link-chain", "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-commit",
 	  "tools/fmt", HOOK },
 	{ "hook-link-chain-2",
-	  "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-push", "scripts/l",
+	  "ln -s ../tools/fmt scripts/l && ln -s ../../scripts/l .git/hooks/pre-commit", "scripts/l",
 	  HOOK },
 	{ "hooks-dir-link", "rm -r .git/hooks && ln -s ../hooks.d .git/hooks", "hooks.d/pre-push",
 	  HOOKS_PATH },
@@ -112,7 +112,7 @@ static const struct {
 	  "scripts/sub/pre-push", HOOKS_PATH },
 	{ "hooks-path-link-2", "ln -s scripts/sub hk && git config core.hooksPath hk", "hk",
 	  HOOKS_PATH },
-	{ "hooks-path-text", "git config core.hooksPath scripts && echo 'tools/fmt' >scripts/pre-push",
+	{ "hooks-path-text", "git config core.hooksPath scripts && echo 'tools/fmt' >scripts/pre-commit",
 	  "tools/fmt", HOOK },
 	/* other configuration */
 	{ "filter", "git config filter.x.clean 'tools/fmt --quiet %f'", "tools/fmt", CONFIG },
@@ -137,8 +137,10 @@ static const struct {
 	{ "data", "git config user.name README", "README", NULL },
 	{ "remote", "git remote add o ./tools/fmt", "tools/fmt", NULL },
 	/* direnv */
-	{ "envrc", "printf 'source_env env/dev\\nwatch_file a.lock b.lock\\n' >.envrc", "b.lock",
+	{ "envrc", "printf 'source_env env/dev\\nwatch_file a.lock b.lock\\n' >.envrc", "env/dev",
 	  DIRENV },
+	{ "envrc-watched", "printf 'source_env env/dev\\nwatch_file a.lock b.lock\\n' >.envrc", "b.lock",
+	  NULL },
 	{ "envrc-flake", "echo 'use flake' >.envrc", "flake.nix", DIRENV },
 	{ "envrc-path", "echo 'PATH_add bin' >.envrc", "bin/tool", DIRENV },
 	{ "envrc-dotenv", "echo dotenv >.envrc", ".env", DIRENV },
@@ -147,9 +149,9 @@ static const struct {
 	{ "envrc-variable", "echo '. \"$PWD/scripts/check.sh\"' >.envrc", "scripts/check.sh",
 	  DIRENV },
 	{ "envrc-deeper", "echo 'eval \"$(sh scripts/check.sh)\"' >.envrc; echo '. lib/common.sh' "
-			  ">scripts/check.sh", "lib/common.sh", HOOK },
+			  ">scripts/check.sh", "lib/common.sh", DIRENV },
 	{ "envrc-make", "echo 'make -s env' >.envrc; printf 'env:\\n\\tsh scripts/check.sh\\n' "
-			">Makefile", "scripts/check.sh", HOOK },
+			">Makefile", "scripts/check.sh", DIRENV },
 	{ "envrc-comment", "echo '# ./scripts/check.sh' >.envrc", "scripts/check.sh", NULL },
 	{ "dotfile", "ln -s \"$PWD/conf.cfg\" ~/.zshrc", "conf.cfg", DOTFILE },
 	{ "dotfile-gone", "rm ~/.zshrc; ln -s \"$PWD/nowhere\" ~/.zshrc", "conf.cfg", NULL },
@@ -190,33 +192,44 @@ static enum ga_severity severity_of(const struct host *h, const char *path, cons
 	return s;
 }
 
+/* What a tool executes by itself counts for every hook; the project's own code only where that runs before it
+ * could be judged. */
 TEST(files_of_tools_that_hooks_call_are_critical)
 {
 	static const struct {
-		const char *name, *hook, *path, *rule;
+		const char *name, *hook, *text, *path, *rule;
 		enum ga_severity want;
 	} tools[] = {
-		{ "t-make", "make check", "Makefile", "make", GA_CRITICAL },
-		{ "t-none", "true", "Makefile", "make", GA_HIGH },
-		{ "t-word", "echo make sure", "Makefile", "make", GA_HIGH },
-		{ "t-argument", "grep make x", "Makefile", "make", GA_HIGH },
-		{ "t-npm", "set -e; npm run lint", "package.json", "npm-manifest", GA_CRITICAL },
-		{ "t-assign", "CI=1 npm run lint", "package.json", "npm-manifest", GA_CRITICAL },
-		{ "t-then", "if true; then cargo fmt; fi", "Cargo.toml", "cargo", GA_CRITICAL },
-		{ "t-exec", "exec /usr/bin/env pytest", "conftest.py", "py-autoload", GA_CRITICAL },
-		{ "t-tests", "go test ./...", "x_test.go", "test-code", GA_CRITICAL },
-		{ "t-build", "go build ./...", "x_test.go", "test-code", GA_LOW },
-		{ "t-quoted", "subprocess.run([\"make\", \"x\"])", "Makefile", "make", GA_CRITICAL },
+		{ "t-make", "pre-commit", "make check", "Makefile", "make", GA_CRITICAL },
+		{ "t-none", "pre-commit", "true", "Makefile", "make", GA_HIGH },
+		{ "t-word", "pre-commit", "echo make sure", "Makefile", "make", GA_HIGH },
+		{ "t-argument", "pre-commit", "grep make x", "Makefile", "make", GA_HIGH },
+		{ "t-quoted", "pre-commit", "subprocess.run([\"make\", \"x\"])", "Makefile", "make", GA_CRITICAL },
+		{ "t-assign", "pre-commit", "CI=1 npm run lint", ".npmrc", "npmrc", GA_CRITICAL },
+		{ "t-then", "pre-commit", "if true; then cargo fmt; fi", ".cargo/config.toml", "cargo-config",
+		  GA_CRITICAL },
+		{ "t-lint", "pre-commit", "npx eslint .", ".eslintrc.js", "node-lint-config", GA_CRITICAL },
+		{ "t-push", "pre-push", "npx eslint .", ".eslintrc.js", "node-lint-config", GA_HIGH },
+		{ "t-exec", "post-merge", "exec /usr/bin/env pytest", "conftest.py", "py-autoload", GA_CRITICAL },
+		{ "t-exec-commit", "pre-commit", "exec /usr/bin/env pytest", "conftest.py", "py-autoload", GA_HIGH },
+		{ "t-tests", "post-merge", "go test ./...", "x_test.go", "test-code", GA_CRITICAL },
+		{ "t-tests-commit", "pre-commit", "go test ./...", "x_test.go", "test-code", GA_LOW },
+		{ "t-tests-push", "pre-push", "go test ./...", "x_test.go", "test-code", GA_LOW },
+		{ "t-build", "post-merge", "go build ./...", "x_test.go", "test-code", GA_LOW },
+		{ "t-check", "post-merge", "black --check .", "x_test.go", "test-code", GA_LOW },
+		{ "t-install", "post-merge", "npm ci", "package.json", "npm-manifest", GA_CRITICAL },
+		{ "t-install-commit", "pre-commit", "npm ci", "package.json", "npm-manifest", GA_HIGH },
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(tools); i++) {
-		cleanup_free char *setup = ga_strf("cat >.git/hooks/pre-commit <<'END'\n%s\nEND\n",
-						   tools[i].hook);
+		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s%s\nEND\n", tools[i].hook,
+						   *tools[i].text == 's' ? "#!/usr/bin/python3\n" : "",
+						   tools[i].text);
 		struct host h;
 
 		host_open(&h, tools[i].name, setup);
 		if (severity_of(&h, tools[i].path, tools[i].rule) != tools[i].want)
-			fail_msg("%s: '%s' is not %s", tools[i].hook, tools[i].path,
+			fail_msg("%s: %s: '%s' is not %s", tools[i].hook, tools[i].text, tools[i].path,
 				 ga_severity_name(tools[i].want));
 		host_close(&h);
 	}
@@ -255,8 +268,8 @@ TEST(what_a_tool_runs_by_its_own_files_is_critical)
 		  "\"start\":\"node web/index.js\"}}' >package.json", "tools/lint.py", "web/index.js" },
 		{ "i-run", "cd web && npm run a",
 		  "echo '{\"scripts\":{\"prea\":\"npm run b\",\"b\":\"tools/fmt\",\"c\":"
-		  "\"scripts/other.sh\"}}' >web/package.json; mkdir web/tools; echo >web/tools/fmt",
-		  "web/tools/fmt", "scripts/other.sh" },
+		  "\"scripts/other.sh\"}}' >web/package.json; mkdir web/tools; echo >web/tools/fmt; "
+		  "git add . && git commit -qm more", "web/tools/fmt", "scripts/other.sh" },
 		{ "i-install", "npm ci",
 		  "echo '{\"scripts\":{\"prepare\":\"sh scripts/check.sh\",\"zap\":\"tools/fmt\"}}' "
 		  ">package.json", "scripts/check.sh", "tools/fmt" },
@@ -292,6 +305,149 @@ TEST(what_a_tool_runs_by_its_own_files_is_critical)
 	}
 }
 
+/* By words that end paths, wherever the hook changes to; and what words only mention. `free`: a path that is not held,
+ * or NULL. */
+TEST(hooks_and_their_managers_reach_by_words)
+{
+	static const struct {
+		const char *name, *hook, *text, *files, *held, *free;
+	} v[] = {
+		{ "r-cd", "post-merge", "cd web && node scripts/sync.js", "", "web/scripts/sync.js", "web/index.js" },
+		{ "r-started", "post-merge", "cd \"$(git rev-parse --show-toplevel)/web\" && ./after", "", "web/after",
+		  "web/after.md" },
+		{ "r-source", "post-merge", ". scripts/common", "", "scripts/common", "scripts/other" },
+		{ "r-bash", "pre-commit", "bash scripts/check", "", "scripts/check", NULL },
+		{ "r-pipe", "post-merge", "cat steps.txt | sh", "", "steps.txt", "other.txt" },
+		{ "r-eval", "post-merge", "eval \"$(cat tools/env.txt)\"", "", "tools/env.txt", "tools/b.txt" },
+		{ "r-list", "post-merge", "xargs sh <list", "", "list", "lists" },
+		{ "r-loop", "post-merge", "for f in tools/d/*; do sh $f; done", "", "tools/d/x", "tools/e/x" },
+		{ "r-parts", "post-merge", "run-parts hooks.d", "", "hooks.d/20-new", "hooks.e/x" },
+		{ "r-dispatch", "post-merge", "exec .hooks/$(basename \"$0\")", "", ".hooks/post-merge", NULL },
+		{ "r-follow-shell", "post-merge", "sh a.sh", "echo 'sh b.sh' >a.sh; echo '. ./c' >b.sh", "c", "d" },
+		{ "r-dir", "post-merge", "node tools/lint", "", "tools/lint/index.js", "tools/lint/x.md" },
+		{ "r-module", "post-merge", "python3 -m tools.x", "", "tools/x.py", "y/tools/x.py" },
+		{ "r-import", "post-merge", "python3 scripts/run.py", "echo 'import helper' >scripts/run.py",
+		  "scripts/helper.py", "scripts/sub/helper.py" },
+		{ "r-require", "post-merge", "node scripts/run.js", "echo 'require(\"../lib/u\")' >scripts/run.js",
+		  "lib/u.js", "lib/v.js" },
+		{ "r-commit-import", "pre-commit", "node scripts/run.js", "echo 'require(\"../lib/u\")' >scripts/run.js",
+		  "scripts/run.js", "lib/u.js" },
+		{ "r-include", "post-merge", "make", "printf 'include config.mk\\n' >Makefile", "config.mk", "other.txt" },
+		{ "r-staged", "pre-commit", "npx lint-staged",
+		  "echo '{\"lint-staged\":{\"*.js\":\"node scripts/c.js\"}}' >package.json", "scripts/c.js", "web/a.js" },
+		{ "r-stagedrc", "pre-commit", "lint-staged", "echo '*.js: [eslint, node scripts/c.js]' >.lintstagedrc",
+		  "scripts/c.js", "web/a.js" },
+		{ "r-staged-js", "pre-commit", "lint-staged",
+		  "echo 'export default { \"*.js\": [\"node scripts/c.js\"] }' >lint-staged.config.mjs", "scripts/c.js",
+		  "web/a.js" },
+		{ "r-staged-npm", "pre-commit", "npm run x",
+		  "echo '{\"scripts\":{\"x\":\"lint-staged\"},\"lint-staged\":{\"*\":[\"sh tools/a\"]}}' >package.json",
+		  "tools/a", "web/a" },
+		{ "r-root", "pre-commit", "lefthook run pre-commit",
+		  "printf 'pre-commit:\\n  commands:\\n    x:\\n      root: web/\\n      run: node tools/s.js\\n"
+		  "post-merge:\\n  commands:\\n    y:\\n      run: sh other.sh\\n' >lefthook.yml", "web/tools/s.js",
+		  "other.sh" },
+		{ "r-entry", "pre-commit", "exec pre-commit hook-impl --hook-type=pre-commit",
+		  "printf 'repos:\\n- repo: local\\n  hooks:\\n  - id: x\\n    entry: >-\\n      bash -c\\n      \"sh "
+		  "tools/deep\"\\n    files: web/x.py\\n' >.pre-commit-config.yaml", "tools/deep", "web/x.py" },
+		{ "r-args", "pre-commit", "pre-commit run",
+		  "printf -- '- id: x\\n  entry: python\\n  args: [tools/deep]\\n' >.pre-commit-config.yaml", "tools/deep",
+		  NULL },
+		{ "r-path", "post-merge", "PATH=$PWD/bin:$PATH; git status", "", "bin/x", "x/x" },
+		{ "r-list-lines", "post-merge", "while read f; do sh $f; done <list", "", "list", "lists" },
+		{ "r-find", "post-merge", "find tools/d -type f -exec sh {} \\;", "", "tools/d/e/f", "tools/e" },
+		{ "r-quiet", "pre-commit", "prettier --check src/x.js; shellcheck a/b.sh; cat c/d.sh; echo e/f.sh", "",
+		  NULL, "src/x.js" },
+		{ "r-quiet-2", "pre-commit", "shellcheck a/b.sh; cat c/d.sh; echo e/f.sh", "", NULL, "a/b.sh" },
+		{ "r-docs", "post-merge", "sh a.sh", "echo 'echo see docs/a.md; grep x docs/b.sh' >a.sh", "a.sh",
+		  "docs/a.md" },
+		{ "r-bats", "pre-commit", "bats tests/", "", NULL, "tests/a.c" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s\nEND\n%s\n", v[i].hook,
+						   v[i].text, v[i].files);
+		struct host h;
+
+		host_open(&h, v[i].name, setup);
+		if (v[i].held && !held_by(&h, v[i].held))
+			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
+		if (v[i].free && held_by(&h, v[i].free))
+			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
+		host_close(&h);
+	}
+}
+
+/* Direnv runs its files in a shell with functions of its own. */
+TEST(an_envrc_reaches_by_words)
+{
+	static const struct {
+		const char *name, *text, *held, *free;
+	} v[] = {
+		{ "e-subshell", "export A=\"$( (cd tools && ./gen) )\"", "tools/gen", "tools/gen.md" },
+		{ "e-path", "(PATH_add bin)", "bin/git", "git" },
+		{ "e-path-plain", "export PATH=\"$PWD/tools:$PATH\"", "tools/x", "x" },
+		{ "e-flake", "use flake", "flake.lock", "shell.nix" },
+		{ "e-nix", "use nix", "shell.nix", "flake.lock" },
+		{ "e-devenv", "use devenv", "devenv.nix", "x.nix" },
+		{ "e-guix", "use guix", "manifest.scm", "x.scm" },
+		{ "e-node", "layout node", "node_modules/.bin/x", "node_modules/x" },
+		{ "e-poetry", "layout poetry", "pyproject.toml", "x.toml" },
+		{ "e-dotenv", "dotenv_if_exists", ".env", ".env2" },
+		{ "e-dotenv-file", "dotenv config/dev.env", "config/dev.env", "config/x.env" },
+		{ "e-source", "source_env_if_exists env/dev", "env/dev", "env/prod" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		cleanup_free char *setup = ga_strf("cat >.envrc <<'END'\n%s\nEND\n", v[i].text);
+		struct host h;
+
+		host_open(&h, v[i].name, setup);
+		if (!held_by(&h, v[i].held))
+			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
+		if (held_by(&h, v[i].free))
+			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
+		host_close(&h);
+	}
+}
+
+/* Links of single files, whatever their names are, and start-up files that source one of the project. */
+TEST(the_home_is_looked_at_and_not_a_list)
+{
+	static const struct {
+		const char *name, *setup, *held, *free;
+	} v[] = {
+		{ "d-starship", "mkdir -p ~/.config; ln -sf \"$PWD/starship.toml\" ~/.config/starship.toml", "starship.toml",
+		  "x.toml" },
+		{ "d-aws", "mkdir -p ~/.aws; ln -sf \"$PWD/aws\" ~/.aws/config", "aws", "aws2" },
+		{ "d-kube", "mkdir -p ~/.kube; ln -sf \"$PWD/kube\" ~/.kube/config", "kube", "kube2" },
+		{ "d-lazygit", "mkdir -p ~/.config/lazygit; ln -sf \"$PWD/lg\" ~/.config/lazygit/config.yml", "lg", "lg2" },
+		{ "d-bin", "mkdir -p ~/.local/bin; ln -sf \"$PWD/b/backup\" ~/.local/bin/backup", "b/backup", "b/other" },
+		{ "d-unit", "mkdir -p ~/.config/systemd/user; ln -sf \"$PWD/s.service\" ~/.config/systemd/user/s.service",
+		  "s.service", "t.service" },
+		{ "d-source", "echo \". $PWD/bash/aliases\" >~/.bashrc; mkdir bash; echo >bash/aliases", "bash/aliases",
+		  "bash/other" },
+		{ "d-source-var", "printf 'D=%s\\nfor f in $D/sh/*.sh; do . $f; done\\n' \"$PWD\" >~/.bashrc", "sh/x.sh",
+		  "sh/x.txt" },
+		{ "d-path", "echo \"export PATH=$PWD/cmds:\\$PATH\" >~/.bashrc", "cmds/x", "other/x" },
+		{ "d-relative", "echo '. aliases; sh scripts/check.sh' >~/.bashrc", "cmds", "scripts/check.sh" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+		cleanup_free char *setup = ga_strf("ln -sf \"$PWD/cmds\" ~/.cmds\n%s\n", v[i].setup);
+		struct host h;
+
+		host_open(&h, v[i].name, setup);
+		if (!held_by(&h, v[i].held))
+			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
+		if (held_by(&h, v[i].free))
+			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
+		host_close(&h);
+		SH(".", "rm -rf ~/.bashrc ~/.aws ~/.kube ~/.config/systemd ~/.config/starship.toml ~/.config/lazygit "
+			"~/.local/bin ~/.cmds");
+	}
+}
+
 /* Past what is followed nothing is passed over: any path counts. Up to there, only what is meant. */
 TEST(beyond_a_bound_every_path_is_critical)
 {
@@ -303,41 +459,39 @@ TEST(beyond_a_bound_every_path_is_critical)
 		{ "b-scripts", "for i in $(seq 500); do echo sh a/$i.sh; done >.git/hooks/pre-commit",
 		  false, "a/500.sh" },
 		{ "b-scripts-more",
-		  "for i in $(seq 600); do echo sh a/$i.sh; done >.git/hooks/pre-commit", true, NULL },
+		  "mkdir a; for i in $(seq 600); do echo : >a/$i.sh; echo sh a/$i.sh; done >.git/hooks/pre-commit",
+		  true, NULL },
 		{ "b-inputs",
-		  "echo make >.git/hooks/pre-push; for i in $(seq 500); do echo \"include $i.mk\"; "
+		  "echo make >.git/hooks/pre-commit; for i in $(seq 500); do echo \"include $i.mk\"; "
 		  "printf 'x:\\n\\tsh b/%s\\n' $i >$i.mk; done >Makefile", false, "b/500" },
 		{ "b-inputs-more",
-		  "echo make >.git/hooks/pre-push; for i in $(seq 600); do echo \"include $i.mk\"; "
+		  "echo make >.git/hooks/pre-commit; for i in $(seq 600); do echo \"include $i.mk\"; "
 		  "echo x: >$i.mk; done >Makefile", true, NULL },
 		{ "b-manifest-more",
-		  "echo npm run a1 >.git/hooks/pre-push; { echo '{\"scripts\":{'; for i in $(seq 600); do "
+		  "echo npm run a1 >.git/hooks/pre-commit; { echo '{\"scripts\":{'; for i in $(seq 600); do "
 		  "echo \"\\\"a$i\\\":\\\"npm run a$((i + 1))\\\",\"; done; echo '\"z\":\"\"}}'; } >package.json",
 		  true, NULL },
-		{ "b-dirs-more",
-		  "for i in $(seq 100); do mkdir d$i; echo make -C d$i; done >.git/hooks/pre-push", true,
-		  NULL },
-		{ "b-facts-more", "seq -f 'cat c/%.0f' 9000 >.git/hooks/pre-push", true, NULL },
+		{ "b-facts-more", "seq -f 'sh c/%.0f' 9000 >.git/hooks/pre-commit", true, NULL },
 		{ "b-input-long",
-		  "echo make >.git/hooks/pre-push; printf 'x:\\n\\tsh scripts/check.sh\\n' >Makefile; "
+		  "echo make >.git/hooks/pre-commit; printf 'x:\\n\\tsh scripts/check.sh\\n' >Makefile; "
 		  "head -c 300000 /dev/zero | tr '\\0' '#' >>Makefile", false, "scripts/check.sh" },
 		{ "b-input-longer",
-		  "echo make >.git/hooks/pre-push; head -c 5000000 /dev/zero | tr '\\0' '#' >Makefile", true,
+		  "echo make >.git/hooks/pre-commit; head -c 5000000 /dev/zero | tr '\\0' '#' >Makefile", true,
 		  NULL },
 		{ "b-script-longer",
-		  "echo sh scripts/check.sh >.git/hooks/pre-push; truncate -s 5000000 scripts/check.sh",
+		  "echo sh scripts/check.sh >.git/hooks/pre-commit; truncate -s 5000000 scripts/check.sh",
 		  true, NULL },
-		{ "b-hook-long", "{ echo '#!/bin/sh'; yes : | head -c 300000; } >.git/hooks/pre-push", true,
+		{ "b-hook-long", "{ echo '#!/bin/sh'; yes : | head -c 300000; } >.git/hooks/pre-commit", true,
 		  NULL },
-		{ "b-program", "head -c 300000 /dev/zero >.git/hooks/pre-push", false, NULL },
+		{ "b-program", "head -c 300000 /dev/zero >.git/hooks/pre-commit", false, NULL },
 		/* many of one name, a link, a file that is none */
 		{ "b-same",
 		  "for i in $(seq 20); do mkdir t$i; echo >t$i/x.sh; done; git add . && git commit -qm more; "
-		  "echo 'sh $D/x.sh' >.git/hooks/pre-push", false, "t20/x.sh" },
+		  "echo 'sh $D/x.sh' >.git/hooks/pre-commit", false, "t20/x.sh" },
 		{ "b-link",
-		  "echo make >.git/hooks/pre-push; printf 'x:\\n\\ttools/fmt\\n' >real; ln -sf real Makefile",
+		  "echo make >.git/hooks/pre-commit; printf 'x:\\n\\ttools/fmt\\n' >real; ln -sf real Makefile",
 		  false, "tools/fmt" },
-		{ "b-fifo", "echo make >.git/hooks/pre-push; rm Makefile; mkfifo Makefile", false, NULL },
+		{ "b-fifo", "echo make >.git/hooks/pre-commit; rm Makefile; mkfifo Makefile", false, NULL },
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
@@ -361,9 +515,9 @@ TEST(units_that_are_too_long_make_every_path_critical)
 	host_open(&h, "units", "mkdir -p ~/.config/systemd/user && cd ~/.config/systemd/user && "
 			       "{ echo '[Service]'; yes '#' | head -c 2000000; } >long.service");
 	assert_string_equal(held_by(&h, "any/where.c"), "host-environment-reached");
-	ga_host_facts_extend(&inner, &h.facts, "sub");
-	assert_int_equal(inner.n, 1);
-	assert_true(inner.v[0].dir && !*inner.v[0].path);
+	ga_reach_extend(&inner.reach, &h.facts.reach, "sub");
+	assert_int_equal(inner.reach.n, 1);
+	assert_true(inner.reach.v[0].what == GA_REACH_BELOW && !*inner.reach.v[0].text);
 	host_close(&h);
 	host_open(&h, "units-again", "rm ~/.config/systemd/user/long.service");
 	assert_null(held_by(&h, "any/where.c"));
@@ -431,22 +585,27 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 	}
 }
 
-/* Rules that look at content are raised as well, and say by what. */
-TEST(flags_of_content_are_raised_as_well)
+/* Of a manifest, the scripts that a hook runs are critical, and not the whole. */
+TEST(scripts_that_a_hook_runs_are_critical)
 {
-	struct change_fixture x = { "npm-manifest-lifecycle", "package.json", true, FILE_("{}"),
-				    FILE_("{\"scripts\":{\"prepare\":\"x\"}}"), NULL };
+	struct change_fixture script = { "host-hook-reached", "package.json", true, FILE_("{}"),
+					 FILE_("{\"scripts\":{\"prepare\":\"x\"}}"), NULL };
+	struct change_fixture other = { "host-hook-reached", "package.json", true, FILE_("{}"),
+					FILE_("{\"scripts\":{\"start\":\"x\"},\"dependencies\":{\"a\":\"1\"}}"),
+					NULL };
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 	const struct ga_flag *flag;
 	struct host h;
 
 	host_open(&h, "raised", "echo 'npm ci' >.git/hooks/pre-commit");
 	repo = h.repo;
-	classify_change(&x, &h.facts, &f);
-	flag = flag_of(&f, "package.json", "npm-manifest-lifecycle");
+	classify_change(&other, &h.facts, &f);
+	assert_null(flag_of(&f, "package.json", HOOK));
+	ga_flags_release(&f);
+	classify_change(&script, &h.facts, &f);
+	flag = flag_of(&f, "package.json", HOOK);
 	assert_int_equal(flag->severity, GA_CRITICAL);
 	assert_non_null(strstr(flag->reason, "scripts.prepare"));
-	assert_non_null(strstr(flag->reason, "which calls npm"));
 	host_close(&h);
 }
 
@@ -493,8 +652,8 @@ TEST(what_a_nested_envrc_runs_is_critical)
 	} want[] = {
 		{ "web/Makefile", "make" },
 		{ "web/env.sh", "direnv-dependents" },
-		{ "web/inner.sh", "host-hook-reached" },
-		{ "web/made.sh", "host-hook-reached" },
+		{ "web/inner.sh", "direnv-dependents" },
+		{ "web/made.sh", "direnv-dependents" },
 	};
 	struct host h;
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;

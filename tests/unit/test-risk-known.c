@@ -338,8 +338,7 @@ TEST(what_the_host_runs_is_not_lowered_by_content)
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
-	ga_strv_push(&h.raised, "npm-manifest");
-	ga_strv_push(&h.raised_by, "the hook pre-commit of this clone, which calls npm");
+	reached(&h, GA_REACH_RULE, "host-hook-reached", "npm-manifest", "the hook post-merge, which calls npm");
 	classify_change(&x, &h, &f);
 	assert_int_equal(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
 }

@@ -22,14 +22,13 @@ static void fixture_facts(struct ga_host_facts *h)
 	ga_strv_push(&h->filters, "shout");
 	h->attributes = ga_strdup("*.sec filter=shout\n[attr]loud filter=shout\n");
 	h->info_attributes = ga_strdup("plain.sec -filter\n*.txt loud\n");
-	ga_strv_push(&h->raised, "make");
-	ga_strv_push(&h->raised_by, "the hook pre-commit of this clone, which calls make");
-	ga_host_facts_add(h, "dev/hooks", true, "hooks-path-configured", ga_strdup("core.hooksPath"));
-	ga_host_facts_add(h, "checks/check.sh", false, "host-hook-reached", ga_strdup("the hook x"));
-	ga_host_facts_add(h, "tools/fmt", false, "host-config-reached", ga_strdup("filter.x.clean"));
-	ga_host_facts_add(h, "tools/hk", false, "hook-config-command", ga_strdup("hook.x.command"));
-	ga_host_facts_add(h, "env/vars", false, "direnv-dependents", ga_strdup("named in .envrc"));
-	ga_host_facts_add(h, "dotfiles/zshrc", false, "host-environment-reached", ga_strdup("~/.zshrc"));
+	reached(h, GA_REACH_RULE, "host-hook-reached", "make", "the hook pre-commit of this clone, which calls make");
+	reached(h, GA_REACH_BELOW, "hooks-path-configured", "dev/hooks", "core.hooksPath");
+	reached(h, GA_REACH_FILE, "host-hook-reached", "checks/check.sh", "the hook x");
+	reached(h, GA_REACH_FILE, "host-config-reached", "tools/fmt", "filter.x.clean");
+	reached(h, GA_REACH_FILE, "hook-config-command", "tools/hk", "hook.x.command");
+	reached(h, GA_REACH_FILE, "direnv-dependents", "env/vars", "named in .envrc");
+	reached(h, GA_REACH_FILE, "host-environment-reached", "dotfiles/zshrc", "~/.zshrc");
 	h->matcher = ga_matcher_new();
 }
 
@@ -299,8 +298,7 @@ TEST(one_flag_speaks_for_the_rules_of_its_category)
 	assert_non_null(flag_of(&f, "MANIFEST.in", "exec-bit-added"));
 	assert_non_null(flag_of(&f, "MANIFEST.in", "python-build"));
 	ga_flags_release(&f);
-	ga_strv_push(&h.raised, "vscode-other");
-	ga_strv_push(&h.raised_by, "a test");
+	reached(&h, GA_REACH_RULE, "host-hook-reached", "vscode-other", "a test");
 	ga_classify_path(&h, ".vscode/mcp.json", false, &f);
 	assert_int_equal(f.n, 2);
 	/* one with a flag of its own is in no other's */

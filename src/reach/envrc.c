@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What direnv loads without asking, because the user has allowed an .envrc, and what that runs:
+ * whenever the directory is entered, like a hook.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "gather.h"
+
+enum { ENVRC_MAX = 256 << 10 };
+
+int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir)
+{
+	cleanup_free char *path = ga_path_join(dir, ".envrc"), *shown = ga_quote(path);
+	const struct ga_source s = {.what = shown,
+				    .rule = "direnv-dependents",
+				    .hook = "",
+				    .when = GA_REACH_GIT,
+				    .dir = dir,
+				    .name = ".envrc"};
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	cleanup_close int fd = ga_openat_beneath(workfd, path, O_RDONLY | O_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (ga_read_fd(fd, ENVRC_MAX, &text, &err)) {
+		ga_reach_add(g->reach, GA_REACH_BELOW, s.when, s.rule, dir,
+			     "the .envrc there could not be read");
+		return 0;
+	}
+	return ga_gather_text(g, &s, text.ptr) || ga_gather_follow(g) ? -1 : 0;
+}
+
+/* Read the .envrc files of the directories above a path, from the top down to one that is missing.
+ */
+static int read_above(struct ga_gather *g, int workfd, const char *path, struct ga_strmap *seen)
+{
+	for (size_t n = 1; path[n - 1]; n++) {
+		cleanup_free char *dir = NULL;
+		struct stat st;
+		int32_t node;
+		bool there;
+
+		if (path[n] != '/')
+			continue;
+		node = ga_strmap_first(seen, path, n);
+		if (node >= 0 && !seen->nodes[node].value)
+			return 0;
+		if (node >= 0)
+			continue;
+		dir = ga_strndup(path, n);
+		there = ga_path_relative_ok(dir) &&
+			!fstatat(workfd, dir, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+		ga_strmap_add(seen, path, n, there);
+		if (!there)
+			return 0;
+		if (ga_gather_envrc(g, workfd, dir))
+			return -1;
+	}
+	return 0;
+}
+
+int ga_reach_envrc(struct ga_repo *r, const struct ga_changes *changes, struct ga_reach *ret,
+		   struct ga_error *err)
+{
+	cleanup_(ga_gather_release) struct ga_gather g = {
+	    .repo = r, .info = ga_repo_info(r), .reach = ret, .err = err};
+	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
+	const char *root = g.info->workdir;
+	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (workfd < 0)
+		return ga_fail_path(err, errno, "open", root);
+	ga_gather_begin(&g);
+	if (ga_gather_tree(&g))
+		return -1;
+	for (size_t i = 0; i < changes->n; i++)
+		if (read_above(&g, workfd, changes->v[i].path, &seen))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Gathering what the host executes: sources (hooks.c, settings.c, home.c, envrc.c) give texts and
+ * words, which are followed (follow.c).
+ */
+#ifndef GA_REACH_GATHER_H
+#define GA_REACH_GATHER_H
+
+#include "ga/reach.h"
+#include "words.h"
+
+/* Where words stand. */
+struct ga_source {
+	const char *what; /* for the reason: "the hook 'pre-commit'"; quoted */
+	const char *rule;
+	enum ga_reach_when when;
+	const char *hook;     /* the name of the hook that it is or that runs it, or "" */
+	const char *dir;      /* directory of the project that it lies in, or NULL */
+	const char *host_dir; /* directory outside of the project that it lies in, or NULL */
+	const char *name;     /* its file's name, or "" */
+	bool absolute;        /* only paths into the project count: it runs elsewhere */
+};
+
+struct ga_gather {
+	struct ga_repo *repo;
+	const struct ga_repo_info *info;
+	struct ga_reach *reach;
+	char *home;               /* what "~" is; NULL: there is none */
+	bool have_tree;           /* HEAD is born */
+	struct ga_oid tree;       /* HEAD's */
+	struct ga_changes all;    /* HEAD's files, once `listed` */
+	struct ga_strmap by_base; /* last component -> index in `all` */
+	bool listed;
+	struct ga_strv seen_files; /* "WHEN PATH" of files that were read ... */
+	struct ga_strmap seen;
+	struct ga_queued {
+		struct ga_source from;
+		char *path, *what, *hook; /* owned */
+	} * queue;                        /* files that are still to be read */
+	size_t next, n_queue, cap_queue;
+	struct ga_strv scripts; /* names of scripts that were found, "WHEN NAME" */
+	struct ga_error *err;
+};
+
+/* Limits on what is followed; the last is bytes of a file. What is beyond is not ignored in
+ * silence: see ga_gather_cut(). */
+enum { GA_FILES_MAX = 512, GA_REACHED_MAX = 8192, GA_HOST_TEXT_MAX = 4 << 20 };
+
+void ga_gather_begin(struct ga_gather *g);
+int ga_gather_tree(struct ga_gather *g);
+void ga_gather_release(struct ga_gather *g);
+
+/* Add a path of the host's, following links: each link of the working tree on the way, and where it
+ * ends, is reached. */
+void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *path, bool dir);
+/* Something is not followed to its end, as `why` (quoted) says: everything is reached. */
+void ga_gather_cut(struct ga_gather *g, const struct ga_source *s, const char *why);
+/* Add what words reach, and queue the files that match. */
+int ga_gather_words(struct ga_gather *g, const struct ga_source *s, const struct ga_words *w);
+/* The words of a text, by the name and content of the file that it is of. */
+int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *text);
+/* Read what is queued, until nothing is. */
+int ga_gather_follow(struct ga_gather *g);
+
+/* files.c: the words of a text, by the name that its file has and by its first line. `hook`: only
+ * what a manager's configuration says for this one. */
+void ga_words_of_file(const char *name, const char *text, const char *hook, const char *home,
+		      struct ga_words *ret);
+/* Is it a manifest with scripts that are called by name? */
+bool ga_has_scripts(const char *name);
+/* The text of the script of a manifest: NULL if there is none. The caller frees it. With "*",
+ * of what lint-staged and its like run. */
+char *ga_script_text(const char *manifest, const char *name);
+
+/* tools.c: add what a tool reads. Names of scripts of manifests that it runs go to `scripts`, of
+ * files with commands for it to `files`. */
+void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
+		    const char *more, struct ga_strv *scripts, struct ga_strv *files);
+
+/* Sources. */
+int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c);
+int ga_gather_settings(struct ga_gather *g, const struct ga_gitconfig *c);
+int ga_gather_home(struct ga_gather *g);
+int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir);
+
+#endif

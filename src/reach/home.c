@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What leads from the user's own environment into the project, besides git: links in the home
+ * directory, start-up files of shells, directories of PATH, units of systemd.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "gather.h"
+
+enum { ENTRIES_MAX = 50000, UNIT_MAX = 1 << 20, STARTUP_MAX = 1 << 20 };
+
+static const char rule[] = "host-environment-reached";
+
+static struct ga_source source(const char *what, const char *name)
+{
+	return (struct ga_source){.what = what,
+				  .rule = rule,
+				  .when = GA_REACH_GIT,
+				  .hook = "",
+				  .name = name,
+				  .absolute = true};
+}
+
+/* ---- links ---------------------------------------------------------------------- */
+
+struct home {
+	struct ga_gather *g;
+	size_t entries;
+};
+
+/* How many levels below the home are looked at: all directories whose name begins with a dot one
+ * level deep, those where configuration and programs are further. */
+static int depth_below(const char *name)
+{
+	static const char deep[] =
+	    ".config .claude .codex .gemini .ssh .gnupg .aws .kube .docker .vim "
+	    ".emacs.d .mozilla .vscode .cursor .agents";
+
+	return ga_has_word(deep, name)   ? 3
+	       : !strcmp(name, ".local") ? 3
+	       : !strcmp(name, "bin")    ? 1
+	       : name[0] == '.'          ? 1
+					 : 0;
+}
+
+static void look_through(struct home *h, const char *dir, const char *shown, int depth)
+{
+	cleanup_dir DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && h->entries++ < ENTRIES_MAX && (e = ga_dir_next(d))) {
+		cleanup_free char *path = ga_path_join(dir, e->d_name), *quoted = NULL,
+				  *what = NULL;
+		cleanup_free char *name = ga_path_join(shown, e->d_name);
+		int more = *shown ? depth - 1 : depth_below(e->d_name);
+		struct ga_source s;
+		struct stat st;
+
+		if (e->d_type == DT_DIR && more > 0)
+			look_through(h, path, name, more);
+		if (e->d_type != DT_LNK)
+			continue;
+		quoted = ga_quote(name);
+		what = ga_strf("~/%s leads to it", quoted);
+		s = source(what, "");
+		/* what is not there yet would be live once it is */
+		ga_gather_path(h->g, &s, path, !stat(path, &st) && S_ISDIR(st.st_mode));
+	}
+}
+
+static void gather_links(struct ga_gather *g)
+{
+	struct home h = {.g = g};
+	const struct ga_source s = source("your home directory", "");
+
+	/* in a project that is the home directory itself, rules cover these names */
+	if (!g->home || ga_path_inside(g->home, g->info->workdir))
+		return;
+	look_through(&h, g->home, "", 0);
+	if (h.entries >= ENTRIES_MAX)
+		ga_gather_cut(g, &s, "your home directory has more than is looked at");
+}
+
+/* ---- start-up files ---------------------------------------------------------------- */
+
+/* A file of the home: what it sources and runs by a path into the project. */
+static int gather_startup(struct ga_gather *g, const char *dir, const char *name)
+{
+	cleanup_free char *path = ga_path_join(dir, name), *shown = ga_quote(name);
+	cleanup_free char *what = ga_strf("your %s", shown);
+	const struct ga_source s = source(what, name);
+	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_words struct ga_words w = {.v = NULL};
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (ga_read_fd(fd, STARTUP_MAX, &text, &ignored)) {
+		ga_gather_cut(g, &s, "a start-up file is too long to be read");
+		return 0;
+	}
+	ga_words_of_shell(text.ptr, g->home, &w);
+	return ga_gather_words(g, &s, &w);
+}
+
+static int gather_startups(struct ga_gather *g)
+{
+	static const char *const files[] = {
+	    ".profile",
+	    ".bash_profile",
+	    ".bash_login",
+	    ".bashrc",
+	    ".bash_aliases",
+	    ".bash_logout",
+	    ".zshenv",
+	    ".zprofile",
+	    ".zshrc",
+	    ".zlogin",
+	    ".zlogout",
+	    ".kshrc",
+	    ".xprofile",
+	    ".xinitrc",
+	    ".xsession",
+	    ".xsessionrc",
+	    ".config/fish/config.fish",
+	    ".zsh/.zshrc",
+	    ".config/zsh/.zshrc",
+	    ".config/zsh/.zshenv",
+	    ".config/zsh/.zprofile",
+	    ".envrc",
+	    ".config/nushell/config.nu",
+	    ".config/nushell/env.nu",
+	    ".inputrc",
+	    ".tmux.conf",
+	    ".config/tmux/tmux.conf",
+	};
+
+	for (size_t i = 0; g->home && i < GA_NELEMS(files); i++)
+		if (gather_startup(g, g->home, files[i]))
+			return -1;
+	return 0;
+}
+
+/* ---- PATH ------------------------------------------------------------------------ */
+
+static void gather_search_path(struct ga_gather *g)
+{
+	const struct ga_source in = source("its directory is in your PATH", "");
+	const char *p = ga_env_get("PATH");
+
+	while (p) {
+		size_t n = strcspn(p, ":");
+		cleanup_free char *dir = ga_strndup(p, n), *full = NULL;
+
+		/* a relative entry depends on the current directory: taken to be the top */
+		full = dir[0] == '/' ? ga_strdup(dir) : ga_path_join(g->info->workdir, dir);
+		if (!n || !strcmp(dir, ".") || !strcmp(full, g->info->workdir))
+			ga_reach_add(g->reach, GA_REACH_RULE, GA_REACH_GIT, rule, "path-shadow-bin",
+				     "what looks into PATH");
+		else
+			ga_gather_path(g, &in, full, true);
+		p = p[n] ? p + n + 1 : NULL;
+	}
+}
+
+/* ---- units of systemd --------------------------------------------------------------- */
+
+/* "%h" is the home directory in a unit. */
+static char *expand_home(const char *text, const char *home)
+{
+	struct ga_buf out = GA_BUF_INIT;
+	const char *h;
+
+	for (; (h = strstr(text, "%h")); text = h + 2) {
+		ga_buf_add(&out, text, (size_t)(h - text));
+		ga_buf_adds(&out, home);
+	}
+	ga_buf_adds(&out, text);
+	return ga_buf_steal(&out);
+}
+
+/* Each place where the text of a unit names the working tree. */
+static void gather_unit(struct ga_gather *g, const struct ga_source *s, const char *text)
+{
+	const char *root = g->info->workdir;
+
+	for (const char *p = text; (p = strstr(p, root)); p += strlen(root)) {
+		cleanup_free char *path = ga_strndup(p, strcspn(p, " \t\r\n\"';:|&"));
+
+		if (path[strlen(root)] == '/')
+			ga_gather_path(g, s, path, false);
+	}
+}
+
+static void gather_units(struct ga_gather *g)
+{
+	cleanup_free char *dir = g->home ? ga_path_join(g->home, ".config/systemd/user") : NULL;
+	cleanup_dir DIR *d = dir ? opendir(dir) : NULL;
+	struct dirent *e;
+
+	while (d && (e = ga_dir_next(d))) {
+		cleanup_free char *shown = ga_quote(e->d_name), *plain = NULL;
+		cleanup_free char *what = ga_strf("your unit %s", shown);
+		const struct ga_source s = source(what, "");
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
+		cleanup_close int fd =
+		    openat(dirfd(d), e->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+			continue;
+		if (ga_read_fd(fd, UNIT_MAX, &text, &ignored)) {
+			ga_gather_cut(g, &s, "your units of systemd are more than is read");
+			break;
+		}
+		plain = expand_home(text.ptr, g->home);
+		gather_unit(g, &s, plain);
+	}
+}
+
+int ga_gather_home(struct ga_gather *g)
+{
+	gather_links(g);
+	gather_search_path(g);
+	gather_units(g);
+	return gather_startups(g);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Words of a text that name what it executes. Nothing is interpreted: no branch is chosen, no
+ * command is run, and what is not known stays open. So there are more words than a run would use,
+ * and the set of words is still small.
+ */
+#ifndef GA_REACH_WORDS_H
+#define GA_REACH_WORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ga/buf.h"
+#include "ga/strv.h"
+
+enum ga_word_kind {
+	GA_WORD_GIVEN,  /* a path, given to something that executes it whatever it is */
+	GA_WORD_BARE,   /* a path that is executed only if it can be: started, or merely named */
+	GA_WORD_PATH,   /* a directory that commands are looked up in */
+	GA_WORD_MODULE, /* a module, its name with '/' between components */
+	GA_WORD_TOOL,   /* a command by its name; `more`: the words after it, with blanks between */
+	GA_WORD_OPEN,   /* something is executed whose name is not known */
+};
+
+/* Paths are as written, but for what was expanded: relative to anything, or absolute. Parts that
+ * are not known are "*", which matches within one component; a glob stays one. */
+struct ga_words {
+	struct ga_word {
+		enum ga_word_kind kind;
+		char *text, *more;
+	} * v;
+	size_t n, cap;
+	struct ga_strv dirs; /* directories that it changes to */
+	bool cut;            /* the text has more than is looked at */
+};
+void ga_words_release(struct ga_words *w);
+#define cleanup_words cleanup_(ga_words_release)
+void ga_words_add(struct ga_words *w, enum ga_word_kind kind, const char *text, const char *more);
+
+/* What is not known of a path that is given to ga_words_add_path(). */
+enum { GA_WORD_UNKNOWN = '\4' };
+/* Add a path in the form that words have. If it says nothing, and is given to be executed,
+ * GA_WORD_OPEN is added. */
+void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *path,
+		       const char *home);
+/* Is it worth a look when it is merely named: a path, or the name of a script? */
+bool ga_word_like_script(const char *word);
+
+/* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
+void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
+/* The same for a makefile: recipes, what is included, and what reading it runs. */
+void ga_words_of_make(const char *text, const char *home, struct ga_words *ret);
+/* The words of a program in another language: its strings, and what it imports. */
+void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
+
+/* ---- commands (commands.c) -------------------------------------------------- */
+
+enum ga_command_kind {
+	GA_COMMAND_OTHER,
+	GA_COMMAND_QUIET,       /* only reads, prints or moves what it is given */
+	GA_COMMAND_CHECK,       /* formats or checks it, and may load what options name */
+	GA_COMMAND_SHELL,       /* executes a file, or the text after -c */
+	GA_COMMAND_INTERPRETER, /* executes a file, or a module */
+	GA_COMMAND_SOURCE,      /* executes its arguments in this shell */
+	GA_COMMAND_EVAL,
+	GA_COMMAND_WRAPPER, /* a command follows its options */
+	GA_COMMAND_XARGS,   /* the same, with arguments from its input */
+	GA_COMMAND_PARTS,   /* executes what is in a directory */
+	GA_COMMAND_CD,
+	GA_COMMAND_PATH,  /* puts its arguments on PATH */
+	GA_COMMAND_VALUE, /* its arguments may be assignments */
+};
+enum ga_command_kind ga_command_kind(const char *name);
+/* Does it leave what it is given unexecuted? */
+bool ga_command_is_quiet(const char *name);
+/* A file that a command of an .envrc reads without being given one, or NULL: "use flake". */
+const char *ga_command_files(const char *name, const char *first);
+
+#endif
