@@ -105,8 +105,8 @@ severity_under() {
 	printf "#!/bin/sh\nsh run.sh\n" >.git/hooks/$1 &&
 	chmod +x .git/hooks/$1 &&
 	git agent rules --json explain run.sh |
-		python3 -c "import json, sys; print(*{f[\"severity\"] for p in json.load(sys.stdin) for f in p[\"flags\"]
-			if f[\"id\"] == \"host-hook-reached\"})"
+		python3 -c "import json, sys; print(*{f[\"severity\"] for p in json.load(sys.stdin)
+			for f in p[\"flags\"] if f[\"id\"] == \"host-hook-reached\"})"
 }
 
 test_expect_success 'what a hook runs is critical, unless it only runs when something is sent' '
