@@ -24,7 +24,7 @@ struct ga_rule {
 	const char *category;
 	enum ga_severity severity;
 	bool editor;           /* "+E": an editor runs it in a trusted workspace */
-	bool on_delete;        /* fires on removal, too: what is removed is a guard */
+	bool on_delete;        /* fires on removal, too, high unless it is low: a guard goes */
 	/* Gitignore-style, separated by ", ", with {a,b} for alternatives; NULL: the rule is a
 	 * predicate in code only. Patterns cover files, never directories; without a leading '/'
 	 * they match at any depth. They are matched against folded names. */

@@ -83,7 +83,8 @@ void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *de
 			continue;
 		if (s > k->v[i].severity)
 			k->v[i].severity = s;
-		add_detail(&k->v[i], detail);
+		if (detail)
+			add_detail(&k->v[i], detail);
 		return;
 	}
 	free(detail);
@@ -98,6 +99,17 @@ void ga_look_lower(struct ga_look *k, const char *rules, const char *why)
 			continue;
 		p->severity = GA_LOW;
 		add_detail(p, ga_strdup(why));
+	}
+}
+
+void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		struct ga_pending *p = &k->v[i];
+
+		if (!k->has_nul && p->rank && !p->host && p->severity > s &&
+		    ga_has_word(rules, p->rule->id))
+			p->severity = s;
 	}
 }
 
@@ -301,6 +313,11 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 
 	if (!strcmp(rule->id, "dotenv"))
 		return dot && ga_has_word(templates, dot + 1);
+	/* on Linux, tools look for these names in capitals */
+	if (ga_has_word("bazel buck-pants-please instruction-files", rule->id) &&
+	    ga_has_word("build workspace targets buck agents.md agent.md claude.md gemini.md "
+			"qwen.md warp.md crush.md conventions.md skill.md", k->base))
+		return !strcmp(ga_path_base(k->c->path), k->base);
 	if (!strcmp(rule->id, "hook-name-anywhere"))
 		return !starts_like_script(k);
 	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
@@ -334,6 +351,9 @@ static void look_at_path(struct ga_look *k, bool removed)
 		if ((removed && !h->rule->on_delete) || excepted(k, h->rule, &hits))
 			continue;
 		apply_hit(k, h, NULL);
+		/* to take a guard away weakens it more than any change */
+		if (removed && h->rule->severity >= GA_MEDIUM)
+			ga_look_say(k, h->rule->id, GA_HIGH, NULL);
 		k->link_covered |= h->whole && h->rule->severity >= GA_HIGH;
 	}
 }

@@ -144,7 +144,8 @@ static bool common_command(const char *name)
 
 static void check_exec(struct ga_look *k, const struct ga_buf *text)
 {
-	bool runs = STARTS(text, "#!") || is_program(text) || on_path_like_dir(k);
+	/* a script is an explicit step; what cannot be read is not */
+	bool runs = is_program(text) || (!STARTS(text, "#!") && on_path_like_dir(k));
 
 	if (k->c->new.mode != GA_MODE_EXEC || k->c->old.mode == GA_MODE_EXEC)
 		return;

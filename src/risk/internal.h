@@ -122,6 +122,9 @@ void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *
 /* What changed is known to be harmless, as `why` says: lower the path rules (ids separated by
  * blanks) that fired to low, except those that are due to the host's own state. */
 void ga_look_lower(struct ga_look *k, const char *rules, const char *why);
+/* What changed is not the part that runs: have the path rules that fired be `s` at most, except those
+ * that are due to the host's own state. */
+void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s);
 /* Fire "uninspected" about `what`; releases the error, if there is one. */
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
 /* Fire what the host reaches: a script of a package manifest, by its name. */

@@ -247,13 +247,6 @@ void ga_known_cmake(const struct ga_known *f)
 
 void ga_known_script(const struct ga_known *f)
 {
-	bool direct = f->k->c->new.mode == GA_MODE_EXEC || !strncmp(f->text->ptr, "#!", 2);
-
-	if (!direct)
-		return;
-	/* unless "exec-bit-added" says so already */
-	if (!ga_look_fired(f->k, "exec-bit-added"))
-		ga_look_say(f->k, "scripts-by-convention", GA_HIGH,
-			    ga_strdup("can be started directly"));
-	ga_look_say(f->k, "obfuscated-blob", GA_HIGH, ga_strdup("in a script"));
+	if (f->k->c->new.mode == GA_MODE_EXEC || !strncmp(f->text->ptr, "#!", 2))
+		ga_look_say(f->k, "obfuscated-blob", GA_HIGH, ga_strdup("in a script"));
 }

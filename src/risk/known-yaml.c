@@ -8,20 +8,6 @@
 #include "ga/yaml.h"
 #include "known.h"
 
-/* Is it "owner/name@<commit>", a path of this repository, or an image by its digest? */
-static bool is_pinned(const char *uses)
-{
-	const char *at = strrchr(uses, '@');
-
-	if (!strncmp(uses, "./", 2))
-		return true;
-	if (!at)
-		return false;
-	if (!strncmp(at, "@sha256:", 8))
-		return strspn(at + 8, "0123456789abcdef") == 64;
-	return strlen(at + 1) == 40 && strspn(at + 1, "0123456789abcdef") == 40;
-}
-
 /* ---- expressions ----------------------------------------------------------------- */
 
 /* Find the next name and the member that is taken of it: "a.b", "a['b']" and "A [ 'b' ]" are the
@@ -64,7 +50,8 @@ static void add_expression(const char *p, const char *end, bool command, struct 
 		p = next_name(p, end, &name, &of);
 		if (!p)
 			return;
-		if (!strcasecmp(name, "secrets"))
+		/* every job has a token, as powerful as its permissions say */
+		if (!strcasecmp(name, "secrets") && (!of || strcasecmp(of, "GITHUB_TOKEN") != 0))
 			ga_strv_pushf(ret, "secret %s", of ? of : "of any name");
 		if (command && !strcasecmp(name, "github") &&
 		    (!of || !strcasecmp(of, "event") || !strcasecmp(of, "head_ref")))
@@ -91,18 +78,23 @@ static void add_expressions(const char *key, const char *text, struct ga_strv *r
 
 /* ---- a workflow -------------------------------------------------------------------- */
 
+/* The action's owner, or what else it is taken from: a path of this repository, or an image. */
+static void add_owner(const char *uses, struct ga_strv *ret)
+{
+	if (strncmp(uses, "./", 2) != 0)
+		ga_strv_pushf(ret, "uses what %.*s publishes", (int)strcspn(uses, "/@"), uses);
+}
+
 static void add_text(const char *key, const char *text, struct ga_strv *ret)
 {
-	if (!strcmp(key, "on") && ga_has_word("pull_request_target workflow_run", text))
+	if (!strcmp(key, "on"))
 		ga_strv_pushf(ret, "on %s", text);
-	if (!strcmp(key, "permissions") && !strcmp(text, "write-all"))
-		ga_strv_push(ret, "permissions: write-all");
-	if (!strcmp(key, "id-token") && !strcmp(text, "write"))
-		ga_strv_push(ret, "id-token: write");
+	if (!strcmp(text, "write-all") || !strcmp(text, "write"))
+		ga_strv_pushf(ret, "%s: %s", key, text);
 	if (!strcmp(key, "runs-on") && strcasestr(text, "self-hosted"))
 		ga_strv_push(ret, "runs on own machines");
-	if (!strcmp(key, "uses") && !is_pinned(text))
-		ga_strv_pushf(ret, "uses %s, which can change", text);
+	if (!strcmp(key, "uses"))
+		add_owner(text, ret);
 	if (!strcmp(key, "secrets") && !strcmp(text, "inherit"))
 		ga_strv_push(ret, "secret of any name");
 	add_expressions(key, text, ret);
@@ -142,6 +134,66 @@ static bool read_workflow(const struct ga_buf *text, struct ga_strv *ret)
 	return true;
 }
 
+/* "owner/name@COMMIT # TAG" on a line: the action, its commit and the tag; false: it is no pin. */
+static bool is_pin(const char *line, char **ret_action, char **ret_rest)
+{
+	const char *uses = strstr(line, "uses:"), *at = uses ? strchr(uses, '@') : NULL, *tag;
+
+	tag = at ? strchr(at, '#') : NULL;
+	if (!tag || strspn(at + 1, "0123456789abcdef") != 40)
+		return false;
+	uses += 5 + strspn(uses + 5, " \t\"'");
+	*ret_action = ga_strf("%.*s %s", (int)(at - uses), uses, tag);
+	*ret_rest = ga_strndup(at + 1, 40);
+	return true;
+}
+
+struct pins {
+	struct ga_strv actions, commits; /* parallel; of the old version */
+	struct ga_strv moved;
+};
+
+static void old_pin(void *arg, char *line)
+{
+	struct pins *p = arg;
+	char *action, *commit;
+
+	if (!is_pin(line, &action, &commit))
+		return;
+	ga_strv_take(&p->actions, action);
+	ga_strv_take(&p->commits, commit);
+}
+
+/* A tag stays at its commit: the same one with another is what an attack looks like. Lines that
+ * download something are what else is looked for. */
+static void new_line(void *arg, char *line)
+{
+	struct pins *p = arg;
+	char *action, *commit;
+
+	if (strstr(line, "curl ") || strstr(line, "wget ") || strcasestr(line, "invoke-webrequest"))
+		ga_strv_pushf(&p->moved, "downloads: %s", line + strspn(line, " \t-"));
+	if (!is_pin(line, &action, &commit))
+		return;
+	for (size_t i = 0; i < p->actions.n; i++)
+		if (!strcmp(p->actions.v[i], action) && strcmp(p->commits.v[i], commit) != 0)
+			ga_strv_pushf(&p->moved, "%s is another commit under the same tag", action);
+	free(action);
+	free(commit);
+}
+
+static void say_lines(const struct ga_known *f, const char *rule)
+{
+	struct pins p = { .actions = GA_STRV_INIT };
+
+	ga_known_lines(f->old, old_pin, &p);
+	ga_known_lines(f->added, new_line, &p);
+	ga_known_say(f->k, rule, GA_HIGH, "", &p.moved);
+	ga_strv_release(&p.actions);
+	ga_strv_release(&p.commits);
+	ga_strv_release(&p.moved);
+}
+
 void ga_known_workflow(const struct ga_known *f)
 {
 	cleanup_strv struct ga_strv was = GA_STRV_INIT, is = GA_STRV_INIT, new = GA_STRV_INIT;
@@ -156,6 +208,7 @@ void ga_known_workflow(const struct ga_known *f)
 		return;
 	}
 	(void)read_workflow(f->old, &was);
+	say_lines(f, rule);
 	for (size_t i = 0; i < is.n; i++)
 		if (ga_strv_find(&was, is.v[i]) < 0)
 			ga_strv_push(&new, is.v[i]);

@@ -307,8 +307,8 @@ struct kind {
 
 bool ga_text_is_for_agents(const struct ga_look *k)
 {
-	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
-				"agents-dir issue-templates");
+	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot agents-dir "
+				"gemini opencode codex agents-other issue-templates");
 }
 
 static struct kind kind_of(const struct ga_look *k)

@@ -127,8 +127,9 @@ def main():
             else:
                 continue
             repo = os.path.join(scratch, name)
-            subprocess.run(["git", "clone", "-q", "--shared", source, repo], check=True)
+            subprocess.run(["git", "clone", "-q", "--shared", "-n", source, repo], check=True)
             plain = run(flagcommits, repo, count)
+            git(repo, "reset", "-q", "--hard")
             hooks = install_hooks(repo)
             hosted = run(flagcommits, repo, count, "host") if hooks else plain
             rules.update(f[:2] for _, flags in plain for f in set(g[:2] for g in flags) if f[0] in ("critical", "high"))

@@ -33,6 +33,7 @@ static const struct {
 	{ "autoenv", ".autoenv", "no-.autoenv" },
 	{ "dotenv", ".env.production", ".env.example" },
 	{ "nix", "flake.nix", "nix.md" },
+	{ "nix-code", "pkgs/x.nix", "x.nixx" },
 	{ "devbox-flox-etc", "devbox.json", "no-devbox.json" },
 	{ "rvm", ".rvmrc", "no-.rvmrc" },
 	{ "shell-rc-names", ".bashrc", "no-.bashrc" },

@@ -16,6 +16,8 @@
 #define IDEA "jetbrains", ".idea/codeStyles/Project.xml"
 #define NOTEBOOK "jupyter", "a.ipynb", FILE_(CELL("1", ""))
 #define CELL(source, outputs) "{\"cells\":[{\"source\":\"" source "\",\"outputs\":[" outputs "]}]}"
+#define SHA_1 "0123456789012345678901234567890123456789"
+#define SHA_2 "9876543210987654321098765432109876543210"
 #define WORKFLOW "ci-github", ".github/workflows/a.yml"
 #define AUTOTOOLS "autotools", "Makefile.am"
 #define GIT "gitconfig-file", ".gitconfig"
@@ -150,17 +152,21 @@ static const struct {
 	{ NOTEBOOK, FILE_(CELL("1", "{\"data\":{\"application/x\":1}}")), GA_HIGH, NULL },
 	{ NOTEBOOK, FILE_(CELL("2", "")), GA_HIGH, NULL },
 	/* workflows */
-	{ WORKFLOW, ADDED("on: push\njobs: {}\n"), GA_MEDIUM, NULL },
+	{ WORKFLOW, ADDED("jobs: {}\n"), GA_MEDIUM, NULL },
+	{ WORKFLOW, ADDED("on: push\njobs: {}\n"), GA_HIGH, "on push" },
 	{ WORKFLOW, FILE_("on: push\n"), FILE_("on:\n  push:\n  pull_request_target:\n"), GA_HIGH,
 	  "on pull_request_target" },
-	{ WORKFLOW, ADDED("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n"), GA_HIGH,
-	  "uses x/y@v1" },
-	{ WORKFLOW, ADDED("jobs:\n  a:\n    steps:\n      - uses: x/y@012345678901234567890123456789012345678"
-		"9\n"),
-	  GA_MEDIUM, NULL },
+	{ WORKFLOW, FILE_("on: push\njobs: {a: 1}\n"), FILE_("on: push\njobs: {a: 2}\n"), GA_MEDIUM, NULL },
+	{ WORKFLOW, ADDED("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n"), GA_HIGH, "uses what x publishes" },
+	{ WORKFLOW, ADDED("jobs:\n  a:\n    steps:\n      - uses: ./x\n"), GA_MEDIUM, NULL },
 	{ WORKFLOW, FILE_("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n"),
-	  FILE_("jobs:\n  a:\n    steps:\n      - uses: x/y@v1\n      - run: make\n"), GA_MEDIUM,
-	  NULL },
+	  FILE_("jobs:\n  a:\n    steps:\n      - uses: x/z@v2\n"), GA_MEDIUM, NULL },
+	{ WORKFLOW, FILE_("a:\n  - uses: x/y@" SHA_1 " # v1\n"), FILE_("a:\n  - uses: x/y@" SHA_2 " # v1\n"),
+	  GA_HIGH, "another commit under the same tag" },
+	{ WORKFLOW, FILE_("a:\n  - uses: x/y@" SHA_1 " # v1\n"), FILE_("a:\n  - uses: x/y@" SHA_2 " # v2\n"),
+	  GA_MEDIUM, NULL },
+	{ WORKFLOW, FILE_("a: 1\n"), FILE_("a: 1\nrun: curl https://x\n"), GA_HIGH, "downloads" },
+	{ WORKFLOW, ADDED("env: {X: \"${{ secrets.GITHUB_TOKEN }}\"}\n"), GA_MEDIUM, NULL },
 	{ WORKFLOW, ADDED("jobs: {a: {steps: [{run: \"x ${{ github.head_ref }}\"}]}}\n"),
 	  GA_HIGH, "an event's text" },
 	{ WORKFLOW, ADDED("jobs: {a: {steps: [{run: \"x ${{ GitHub.Event.issue.title }}\"}]}}\n"), GA_HIGH,
@@ -257,8 +263,7 @@ static const struct {
 	  NULL },
 	{ "cmake", "CMakeLists.txt", ADDED("execute_process(COMMAND x)\n"), GA_HIGH,
 	  "execute_process" },
-	{ "scripts-by-convention", "tools/x.sh", ADDED("#!/bin/sh\nid\n"), GA_HIGH,
-	  "started directly" },
+	{ "scripts-by-convention", "tools/x.sh", ADDED("#!/bin/sh\nid\n"), GA_MEDIUM, NULL },
 	{ "scripts-by-convention", "tools/x.txt", ADDED("id\n"), GA_MEDIUM, NULL },
 	{ "obfuscated-blob", "tools/x.sh", ADDED("#!/bin/sh\n" LONG_LINE), GA_HIGH, "script" },
 	{ "obfuscated-blob", "doc/x", ADDED(LONG_LINE), GA_MEDIUM, NULL },
