@@ -50,7 +50,7 @@ static const struct {
     {"cargo", "cargo-config rust-toolchain", "cargo cargo-deps", "test t nextest bench run xtask r",
      NULL},
     {"rustfmt clippy", "rust-toolchain", "", NULL, NULL},
-    {"go", "", "go-build go-deps go-generate", "test run generate tool", NULL},
+    {"go", "", "go-build go-deps", "test run generate tool", NULL},
     {"python python3 hatch poetry uv pdm pipenv rye", "", PYTHON_CODE, "test", NULL},
     {"pip pip3", "", PYTHON_CODE, NULL, NULL},
     {"pytest", "", PYTHON_CODE, "*", NULL},

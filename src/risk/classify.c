@@ -503,7 +503,7 @@ static void look_release(struct ga_look *k)
 	ga_strv_release(&k->required_keys);
 	ga_look_aliases_release(k);
 	ga_look_filtered_release(k);
-	free(k->sieve);
+	ga_sieve_free(k->sieve);
 	free(k->v);
 }
 

@@ -122,8 +122,8 @@ void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *
 /* What changed is known to be harmless, as `why` says: lower the path rules (ids separated by
  * blanks) that fired to low, except those that are due to the host's own state. */
 void ga_look_lower(struct ga_look *k, const char *rules, const char *why);
-/* What changed is not the part that runs: have the path rules that fired be `s` at most, except those
- * that are due to the host's own state. */
+/* What changed is not the part that runs: have the path rules that fired be `s` at most, except
+ * those that are due to the host's own state. */
 void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s);
 /* Fire "uninspected" about `what`; releases the error, if there is one. */
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
@@ -137,6 +137,7 @@ struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, cons
 /* The blob, at most `max` bytes: 0, 1 if longer; failure is flagged and is -1. */
 int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out);
 
+void ga_sieve_free(struct ga_sieve *s); /* dangers.c */
 /* Drop what fired on the current change. */
 void ga_look_forget(struct ga_look *k);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Text that coding agents obey: what it has them do, and what a person who looks at the rendered page
- * does not see.
+ * Text that coding agents obey: what it has them do, and what a person who looks at the rendered
+ * page does not see.
  */
 #include <string.h>
 
@@ -174,8 +174,8 @@ void ga_text_hidden(struct ga_look *k, const struct ga_buf *old, const struct ga
 		    const struct ga_buf *added)
 {
 	/* what an agent reads once it is asked to: skills, commands, rules */
-	static const char bodies[] = "claude-code-dirs agents-dir gemini opencode codex agents-other "
-				     "cursor-rules copilot";
+	static const char bodies[] = "claude-code-dirs agents-dir gemini opencode codex "
+				     "agents-other cursor-rules copilot";
 	const char *dot = strrchr(k->base, '.');
 	cleanup_free char *copy = NULL;
 	char *save = NULL;

@@ -7,7 +7,7 @@
 #include "ga/quote.h"
 #include "secret-internal.h"
 
-enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256, JOINED_LINES = 8, JOINED_MAX = 8192 };
+enum { TOKEN_MAX = 64, RUN_LOOKED_AT = 256 };
 
 /* ---- characters ------------------------------------------------------------ */
 
@@ -105,156 +105,6 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 
 /* ---- lines ------------------------------------------------------------------- */
 
-static const char *const download_sources[] = { "curl", "wget", "fetch", "iwr",
-						"invoke-webrequest", "base64", "xxd", "openssl" };
-static const char *const loaders[] = {
-	"/dev/tcp/", "/dev/udp/", "mshta ", "certutil -decode", "certutil.exe -decode",
-	"downloadstring(", "eval \"$(curl", "eval \"$(wget", "eval $(curl", "eval $(wget",
-	"eval `curl", "eval `wget", "eval \"`curl", "eval \"`wget", "<<< \"$(curl",
-	"<<< \"$(wget", "<<<\"$(curl", "<<<\"$(wget", "<<< $(curl", "<<< $(wget",
-	"-c \"$(curl", "-c \"$(wget", "-c '$(curl", "<(curl", "<(wget", "exec(base64", "eval(atob(",
-	"exec(__import__(", "exec(requests.get", "exec(urllib", "frombase64string(",
-};
-static const char *const collectors[] = {
-	"webhook.site", ".ngrok.", "ngrok-free.", "requestbin", ".oast.", "oastify.com",
-	"discord.com/api/webhooks", "discordapp.com/api/webhooks", "hooks.slack.com/",
-	"api.telegram.org/bot", "169.254.169.254", "metadata.google.internal", "pipedream.net",
-	"burpcollaborator", "interact.sh", "transfer.sh", "pastebin.com/raw",
-};
-static const char *const weakeners[] = {
-	"--no-verify", "stricthostkeychecking no", "stricthostkeychecking=no", "verify=false",
-	"git_ssl_no_verify", "# nosec", "# noqa", "eslint-disable", "pytest.mark.skip", "it.skip(",
-	"describe.skip(", "test.skip(", "t.skip(", "ignore-scripts=false", "@ts-nocheck",
-	"node_tls_reject_unauthorized", "#[ignore]",
-};
-static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
-static const char *const other_marks[] = { "://", "<<<<<<< ", ">>>>>>> ", "//go:generate", "#cgo" };
-
-static unsigned lowered(char c)
-{
-	return (unsigned char)ga_lower(c);
-}
-
-/* A set of the first three bytes of the words above, by a hash of them in lower case. Most lines
- * have none of these, and need no closer look. */
-struct ga_sieve {
-	unsigned char bits[1 << 11];
-};
-
-static unsigned sieve_hash(unsigned a, unsigned b, unsigned c)
-{
-	return (a * 2654435761u ^ b * 40503u ^ c * 7919u) >> 3 & ((1u << 14) - 1);
-}
-
-static void sieve_add(struct ga_sieve *s, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned h = sieve_hash(lowered(words[i][0]), lowered(words[i][1]),
-					lowered(words[i][2]));
-
-		s->bits[h >> 3] |= (unsigned char)(1u << (h & 7));
-	}
-}
-#define SIEVE_ADD(s, words) sieve_add((s), (words), GA_NELEMS(words))
-
-static void sieve_fill(struct ga_sieve *s)
-{
-	memset(s, 0, sizeof(*s));
-	SIEVE_ADD(s, download_sources);
-	SIEVE_ADD(s, loaders);
-	SIEVE_ADD(s, collectors);
-	SIEVE_ADD(s, weakeners);
-	SIEVE_ADD(s, plugin_keys);
-	SIEVE_ADD(s, other_marks);
-}
-
-static bool sieve_hits(const struct ga_sieve *s, const char *line, size_t n)
-{
-	unsigned a, b, c;
-
-	if (n < 3)
-		return false;
-	a = lowered(line[0]);
-	b = lowered(line[1]);
-	for (size_t i = 2; i < n; i++, a = b, b = c) {
-		unsigned h;
-
-		c = lowered(line[i]);
-		h = sieve_hash(a, b, c);
-		if (s->bits[h >> 3] >> (h & 7) & 1)
-			return true;
-	}
-	return false;
-}
-
-/* Is the command at `p`, after a pipe, an interpreter? */
-static bool is_interpreter(const char *p)
-{
-	static const char names[] = "sh bash zsh dash ksh fish python python3 python2 perl ruby "
-				    "node php iex invoke-expression pwsh powershell source .";
-
-	for (int skipped = 0; skipped < 4; skipped++) {
-		size_t n;
-		const char *slash;
-
-		p += strspn(p, " \t&");
-		n = strcspn(p, " \t|;&)\"'`");
-		slash = memrchr(p, '/', n);
-		if (slash) {
-			n -= (size_t)(slash + 1 - p);
-			p = slash + 1;
-		}
-		if (!ga_has_word_n("sudo env exec", p, n) && *p != '-') {
-			cleanup_free char *word = ga_strndup(p, n);
-
-			for (char *c = word; *c; c++)
-				*c = ga_lower(*c);
-			return ga_has_word(names, word);
-		}
-		p += n;
-	}
-	return false;
-}
-
-static bool downloads_and_runs(const char *line)
-{
-	size_t first = SIZE_MAX;
-
-	if (GA_FINDS_ANY(strcasestr, line, loaders))
-		return true;
-	for (size_t i = 0; i < GA_NELEMS(download_sources); i++) {
-		const char *at = strcasestr(line, download_sources[i]);
-
-		if (at && (size_t)(at - line) < first)
-			first = (size_t)(at - line);
-	}
-	if (first == SIZE_MAX)
-		return false;
-	for (const char *p = line + first; (p = strchr(p, '|')); p++)
-		if (is_interpreter(p + 1))
-			return true;
-	return false;
-}
-
-/* A URL whose host is written in numbers. */
-static bool numeric_host(const char *line)
-{
-	for (const char *p = line; (p = strstr(p, "://")); p += 3) {
-		size_t n = strspn(p + 3, "0123456789.");
-		const char *end = p + 3 + n;
-
-		if (n >= 7 && (*end == '/' || *end == ':' || !*end || strchr(" \"'`)", *end)) &&
-		    strncmp(p + 3, "127.", 4) != 0 && strncmp(p + 3, "0.0.0.0", 7) != 0)
-			return true;
-	}
-	return false;
-}
-
-static bool sends_data(const char *line)
-{
-	return GA_FINDS_ANY(strcasestr, line, collectors) || numeric_host(line);
-}
-
 static bool encoded(const char *line, size_t n)
 {
 	size_t run = 0, solid = 0, blank = 0;
@@ -290,41 +140,13 @@ static bool imports_outside(const char *line)
 	return false;
 }
 
-static bool go_command(const char *line)
-{
-	while (*line == ' ' || *line == '\t' || *line == '*' || *line == '/') {
-		if (!strncmp(line, "//go:generate", 13))
-			return true;
-		line++;
-	}
-	return !strncmp(line, "#cgo", 4);
-}
-
-/* Which of the rules about certain kinds of files apply to this one. */
-struct kind {
-	bool go, tsconfig, instructions;
-};
-
 bool ga_text_is_for_agents(const struct ga_look *k)
 {
-	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot agents-dir "
-				"gemini opencode codex agents-other issue-templates");
+	return ga_look_fired(k, "instruction-files claude-code-dirs cursor-rules copilot "
+				"agents-dir gemini opencode codex agents-other issue-templates");
 }
 
-static struct kind kind_of(const struct ga_look *k)
-{
-	const char *ext = strrchr(k->base, '.');
-	bool json = ext && !strcmp(ext, ".json");
-
-	return (struct kind){
-		.go = ext && !strcmp(ext, ".go"),
-		.tsconfig = json && (!strncmp(k->base, "tsconfig", 8) ||
-				     !strncmp(k->base, "jsconfig", 8)),
-		.instructions = ga_text_is_for_agents(k),
-	};
-}
-
-static void fire_quoting(struct ga_look *k, const char *rule, const char *line)
+void ga_text_quote(struct ga_look *k, const char *rule, const char *line)
 {
 	struct ga_buf b = GA_BUF_INIT;
 
@@ -334,74 +156,26 @@ static void fire_quoting(struct ga_look *k, const char *rule, const char *line)
 	ga_look_fire(k, rule, ga_buf_steal(&b));
 }
 
-static void check_words(struct ga_look *k, const struct kind *is, const char *line)
-{
-	if (downloads_and_runs(line))
-		fire_quoting(k, "download-exec", line);
-	if (sends_data(line))
-		fire_quoting(k, "exfil-endpoint", line);
-	if (GA_FINDS_ANY(strcasestr, line, weakeners))
-		fire_quoting(k, "test-weakening", line);
-	if (!strncmp(line, "<<<<<<< ", 8) || !strncmp(line, ">>>>>>> ", 8))
-		ga_look_fire(k, "merge-markers", NULL);
-	if (is->go && go_command(line))
-		fire_quoting(k, "go-generate", line);
-	if (is->tsconfig && GA_FINDS_ANY(strcasestr, line, plugin_keys))
-		fire_quoting(k, "ts-plugins", line);
-}
-
-/* Does a shell continue the command in the next line? */
-static bool goes_on(const char *line, size_t n)
-{
-	while (n && strchr(" \t\r", line[n - 1]))
-		n--;
-	return n && (line[n - 1] == '\\' || line[n - 1] == '|');
-}
-
-/* Append the lines that continue the command. */
-static void join_lines(struct ga_buf *line, const struct ga_buf *added, size_t next)
-{
-	const char *start;
-	size_t n;
-
-	for (int i = 0; i < JOINED_LINES && (start = ga_buf_next_line(added, &next, &n)); i++) {
-		if (!goes_on(line->ptr, line->len) || line->len + n > JOINED_MAX)
-			return;
-		while (line->len && strchr(" \t\r\\", line->ptr[line->len - 1]))
-			ga_buf_truncate(line, line->len - 1);
-		ga_buf_addch(line, ' ');
-		ga_buf_add(line, start, n);
-	}
-}
-
 void ga_text_lines(struct ga_look *k, const struct ga_buf *added)
 {
-	struct kind is = kind_of(k);
+	static const char *const plugin_keys[] = { "\"plugins\"", "\"extends\"", "node_modules" };
+	bool agents = ga_text_is_for_agents(k), tsconfig = !strncmp(k->base, "tsconfig", 8);
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 	const char *start;
 
-	if (!k->sieve) {
-		k->sieve = ga_malloc(sizeof(*k->sieve));
-		sieve_fill(k->sieve);
-	}
 	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
-		bool words = sieve_hits(k->sieve, start, n);
-
 		if (encoded(start, n))
 			ga_look_fire(k, "obfuscated-blob", NULL);
-		if (!words && !is.instructions)
-			continue;
 		ga_buf_clear(&line);
 		ga_buf_add(&line, start, n);
-		if (is.instructions && imports_outside(line.ptr))
-			fire_quoting(k, "import-of-outside", line.ptr);
-		if (!words)
-			continue;
-		check_words(k, &is, line.ptr);
-		join_lines(&line, added, pos);
-		if (downloads_and_runs(line.ptr))
-			fire_quoting(k, "download-exec", line.ptr);
+		if (!strncmp(line.ptr, "<<<<<<< ", 8) || !strncmp(line.ptr, ">>>>>>> ", 8))
+			ga_look_fire(k, "merge-markers", NULL);
+		if (agents && imports_outside(line.ptr))
+			ga_text_quote(k, "import-of-outside", line.ptr);
+		if (tsconfig && GA_FINDS_ANY(strcasestr, line.ptr, plugin_keys))
+			ga_text_quote(k, "ts-plugins", line.ptr);
 	}
+	ga_text_dangers(k, added);
 }
 
 /* ---- modelines ----------------------------------------------------------------- */
@@ -423,7 +197,7 @@ static void check_modeline(struct ga_look *k, const struct ga_buf *old, const ch
 	cleanup_free char *line = ga_strndup(s, n);
 
 	if (is_modeline(line) && (!old->len || !memmem(old->ptr, old->len, s, n)))
-		fire_quoting(k, "editor-modeline", line);
+		ga_text_quote(k, "editor-modeline", line);
 }
 
 void ga_text_modelines(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)

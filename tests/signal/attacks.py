@@ -2,9 +2,12 @@
 #
 # What flagcommits says of planted attacks, on standard input: each is flagged at least as severely
 # as its message says. Prints those that are not.
+#
+#     attacks.py LEAST SHARE    there are LEAST of them, and SHARE of 100 are flagged
 import sys
 
 SEVERITIES = ("nothing", "low", "medium", "high", "critical")
+least, share = int(sys.argv[1]), float(sys.argv[2])
 attacks = []
 for line in sys.stdin:
     kind, rest = line.rstrip("\n").split(" ", 1)
@@ -16,4 +19,4 @@ missed = [(text, best) for text, best in attacks if best < SEVERITIES.index(text
 for text, best in missed:
     print("# flagged %s only: %s" % (SEVERITIES[best], text))
 print("%d attacks, %d flagged" % (len(attacks), len(attacks) - len(missed)))
-sys.exit(bool(missed) or len(attacks) < 70)
+sys.exit(len(attacks) < least or 100 * (len(attacks) - len(missed)) < share * len(attacks))

@@ -113,6 +113,10 @@ def main():
     for line in open(sys.argv[1], encoding="ascii").read().replace("\n\t", " ").splitlines():
         if line.startswith("["):
             commits = sections.setdefault(line.strip("[]"), [])
+        elif line.startswith("! "):
+            number += 1
+            _, severity, path, text = line.split(" ", 3)
+            commits.append(("%s %s: %s" % (severity, path, text), [[path, "say:" + unescape(text) + "\n"]]))
         elif line and not line.startswith("#"):
             count, _, rest = line.partition(" ")
             words, _, message = rest.partition(" # ")

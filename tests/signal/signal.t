@@ -99,12 +99,18 @@ done
 
 test_expect_success 'every planted attack is flagged as severely as it has to be' '
 	made attacks &&
-	python3 "$signal/attacks.py" <attacks-attacks
+	python3 "$signal/attacks.py" 80 100 <attacks-attacks
 '
 
 test_expect_success 'an attack that is flagged less severely fails' '
 	sed "s/^flag critical/flag high/" attacks-attacks >weak &&
-	test_must_fail python3 "$signal/attacks.py" <weak
+	test_must_fail python3 "$signal/attacks.py" 80 100 <weak
+'
+
+test_expect_success 'dangers in added lines are flagged, and most of what says the same otherwise' '
+	made dangers &&
+	python3 "$signal/attacks.py" 100 97 <dangers-dangers &&
+	python3 "$signal/attacks.py" 50 85 <dangers-evasions
 '
 
 test_done

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Added lines that do what a person has to look at: the table of dangers.def.
+ */
+#include <string.h>
+
+#include "text.h"
+
+enum { JOINED_LINES = 8, JOINED_MAX = 8192 };
+
+static const struct {
+	const char *rule, *patterns, *seconds; /* `seconds`: on another line of the same file */
+} table[] = {
+#define DANGER(rule, patterns) {rule, patterns, ""},
+#define PAIR(rule, first, seconds) {rule, first, seconds},
+#include "dangers.def"
+#undef DANGER
+#undef PAIR
+};
+
+/* The patterns of the table, and a set of the first three bytes of each, by a hash of them. Most
+ * lines have none of these. */
+struct ga_sieve {
+	unsigned char bits[1 << 11];
+	struct ga_strv patterns; /* parallel to `rows`, as are `first` */
+	size_t *rows, n_rows, cap_rows;
+	bool *first; /* a pattern that counts if one of its row's `seconds` comes later */
+	size_t n_first, cap_first;
+};
+
+static unsigned sieve_hash(const char *p)
+{
+	return (((unsigned char)p[0] * 2654435761u) ^ ((unsigned char)p[1] * 40503u) ^
+		((unsigned char)p[2] * 7919u)) >>
+		   3 &
+	       ((1u << 14) - 1);
+}
+
+static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool first)
+{
+	size_t n;
+
+	for (const char *p = words; *p; p += n + (p[n] == ' ')) {
+		unsigned h = sieve_hash(p);
+
+		n = strcspn(p, " ");
+		s->bits[h >> 3] |= (unsigned char)(1u << (h & 7));
+		ga_strv_push_n(&s->patterns, p, n);
+		GA_GROW(s->rows, s->n_rows, s->cap_rows);
+		s->rows[s->n_rows++] = row;
+		GA_GROW(s->first, s->n_first, s->cap_first);
+		s->first[s->n_first++] = first;
+	}
+}
+
+static struct ga_sieve *sieve_new(void)
+{
+	struct ga_sieve *s = ga_calloc(1, sizeof(*s));
+	unsigned h = sieve_hash("://");
+
+	for (size_t i = 0; i < GA_NELEMS(table); i++) {
+		sieve_add(s, table[i].patterns, i, *table[i].seconds);
+		sieve_add(s, table[i].seconds, i, false);
+	}
+	s->bits[h >> 3] |= (unsigned char)(1u << (h & 7));
+	return s;
+}
+
+void ga_sieve_free(struct ga_sieve *s)
+{
+	if (!s)
+		return;
+	ga_strv_release(&s->patterns);
+	free(s->rows);
+	free(s->first);
+	free(s);
+}
+
+static bool sieve_hits(const struct ga_sieve *s, const struct ga_buf *b)
+{
+	for (size_t i = 0; i + 2 < b->len; i++) {
+		unsigned h = sieve_hash(b->ptr + i);
+
+		if (s->bits[h >> 3] >> (h & 7) & 1)
+			return true;
+	}
+	return false;
+}
+
+/* A line as patterns are written: see dangers.def. */
+static void canonical(const char *line, size_t n, struct ga_buf *out)
+{
+	ga_buf_clear(out);
+	for (size_t i = 0; i < n; i++) {
+		char c = line[i];
+
+		if (n - i >= 6 && !memcmp(line + i, "${IFS}", 6))
+			i += 5;
+		else if (c && !strchr(" \t\r\"'\\+", c))
+			ga_buf_addch(out, ga_lower(c));
+	}
+}
+
+static bool finds(const char *text, const char *pattern)
+{
+	while (text) {
+		size_t n = strcspn(pattern, "~");
+		cleanup_free char *part = ga_strndup(pattern, n);
+
+		text = strstr(text, part);
+		if (!text || !pattern[n])
+			return text != NULL;
+		text += n;
+		pattern += n + 1;
+	}
+	return false;
+}
+
+/* Does what comes from elsewhere, or is decoded, go through a pipe into an interpreter? */
+static bool runs_what_is_piped(const char *line)
+{
+	static const char *const sources[] = {
+	    "curl", "wget", "fetch", "iwr", "invoke-webrequest", "base64", "xxd", "openssl", "://"};
+	static const char *const prefixes[] = {"sudo",      "env",   "exec", "/usr/bin/env",
+					       "/usr/bin/", "/bin/", "-e"};
+	static const char names[] =
+	    "sh bash zsh dash ksh fish python python3 perl ruby node php iex "
+	    "invoke-expression pwsh powershell source";
+	size_t first = SIZE_MAX;
+
+	for (size_t i = 0; i < GA_NELEMS(sources); i++) {
+		const char *at = strstr(line, sources[i]);
+
+		if (at && (size_t)(at - line) < first)
+			first = (size_t)(at - line);
+	}
+	if (first == SIZE_MAX)
+		return false;
+	for (const char *p = line + first; (p = strchr(p, '|')); p++) {
+		const char *word = p + 1 + strspn(p + 1, "&");
+
+		for (size_t i = 0; i < GA_NELEMS(prefixes); i++)
+			if (!strncmp(word, prefixes[i], strlen(prefixes[i])))
+				word += strlen(prefixes[i]);
+		/* arguments follow without a blank: "sh-s", "python3-" */
+		if (ga_has_word_n(names, word,
+				  strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789")) ||
+		    !strncmp(word, "invoke-expression", 17))
+			return true;
+	}
+	return false;
+}
+
+/* A URL whose host is written in numbers. */
+static bool numeric_host(const char *line)
+{
+	for (const char *p = line; (p = strstr(p, "://")); p += 3) {
+		size_t n = strspn(p + 3, "0123456789.");
+		const char *end = p + 3 + n;
+
+		if (n >= 7 && (*end == '/' || *end == ':' || !*end || strchr("`)", *end)) &&
+		    strncmp(p + 3, "127.", 4) != 0 && strncmp(p + 3, "0.0.0.0", 7) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Prose says such things to people; what agents read may be done. */
+static bool is_prose(const struct ga_look *k)
+{
+	const char *dot = strrchr(k->base, '.');
+
+	return dot && ga_has_word("md markdown mdx rst adoc txt", dot + 1) &&
+	       !ga_text_is_for_agents(k);
+}
+
+static void fire(struct ga_look *k, const char *rule, const char *line)
+{
+	if (!is_prose(k)) {
+		ga_text_quote(k, rule, line);
+		return;
+	}
+	ga_look_fire_as(k, rule, GA_LOW, ga_strdup("in prose"));
+}
+
+/* Does a shell continue the command in the next line? */
+static bool goes_on(const char *line, size_t n)
+{
+	while (n && strchr(" \t\r", line[n - 1]))
+		n--;
+	return n && (line[n - 1] == '\\' || line[n - 1] == '|');
+}
+
+/* Append the lines that continue the command. */
+static void join_lines(struct ga_buf *line, const struct ga_buf *added, size_t next)
+{
+	const char *start;
+	size_t n;
+
+	for (int i = 0; i < JOINED_LINES && (start = ga_buf_next_line(added, &next, &n)); i++) {
+		if (!goes_on(line->ptr, line->len) || line->len + n > JOINED_MAX)
+			return;
+		while (line->len && strchr(" \t\r\\", line->ptr[line->len - 1]))
+			ga_buf_truncate(line, line->len - 1);
+		ga_buf_addch(line, ' ');
+		ga_buf_add(line, start, n);
+	}
+}
+
+/* `seen`: rows of which the first part was on an earlier line. */
+static void look_at_line(struct ga_look *k, const char *plain, const char *shown, bool *seen)
+{
+	const struct ga_sieve *s = k->sieve;
+
+	for (size_t i = 0; i < s->patterns.n; i++) {
+		size_t row = s->rows[i];
+		bool second = *table[row].seconds && !s->first[i];
+
+		if ((second && !seen[row]) || !finds(plain, s->patterns.v[i]))
+			continue;
+		if (s->first[i])
+			seen[row] = true;
+		else
+			fire(k, table[row].rule, shown);
+	}
+	if (runs_what_is_piped(plain))
+		fire(k, "download-exec", shown);
+	if (numeric_host(plain))
+		fire(k, "exfil-endpoint", shown);
+}
+
+void ga_text_dangers(struct ga_look *k, const struct ga_buf *added)
+{
+	cleanup_buf struct ga_buf line = GA_BUF_INIT, plain = GA_BUF_INIT;
+	bool seen[GA_NELEMS(table)] = {false};
+	const char *start;
+
+	if (!k->sieve)
+		k->sieve = sieve_new();
+	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
+		canonical(start, n, &plain);
+		if (!sieve_hits(k->sieve, &plain) && !goes_on(start, n))
+			continue;
+		ga_buf_clear(&line);
+		ga_buf_add(&line, start, n);
+		join_lines(&line, added, pos);
+		canonical(line.ptr, line.len, &plain);
+		look_at_line(k, plain.ptr, line.ptr, seen);
+	}
+}
