@@ -34,6 +34,8 @@ struct ga_rule {
 /* The table of rules, of `*ret_n` rows. */
 const struct ga_rule *ga_rules(size_t *ret_n);
 const struct ga_rule *ga_rule_find(const char *id); /* NULL: no such rule */
+/* When what such a rule flags takes effect: "when it is built". `category`: a rule's. */
+const char *ga_rule_when(const char *category, enum ga_severity s);
 
 struct ga_flag {
 	const char *rule;      /* id; static, or owned by the host facts */

@@ -238,6 +238,24 @@ static void fill_session(struct capture *c, const struct outcome *o)
 	ga_strv_extend(&s->view.renamed, &o->renamed);
 }
 
+/* A hook that runs the tests or the program runs what the agent wrote: say which, and when. */
+static void note_hooks(struct capture *c, const struct ga_reach *h)
+{
+	static const char *const when[] = {
+		[GA_REACH_PUSH] = "when you push",
+		[GA_REACH_COMMIT] = "when a squash, an amend or a resolved conflict is committed",
+		[GA_REACH_GIT] = "as soon as git has the branch in your working tree",
+	};
+
+	for (size_t i = 0; i < h->n; i++) {
+		cleanup_free char *q = ga_quote(h->v[i].why);
+
+		if (h->v[i].what == GA_REACH_SAID)
+			ga_strv_pushf(&c->notes, "your %s hook runs %s, and so what the agent wrote, %s",
+				      h->v[i].text, q, when[h->v[i].when]);
+	}
+}
+
 int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	if (o->have_facts)
@@ -247,6 +265,7 @@ int need_facts(struct capture *c, struct outcome *o, struct ga_error *err)
 	o->facts.attributes_tree = c->base.agent_tree;
 	o->facts.attributes_dir = ga_strdup(c->s->id.project);
 	o->have_facts = true;
+	note_hooks(c, &o->facts.reach);
 	return 0;
 }
 

@@ -17,10 +17,11 @@
 enum { FILE_MAX = (10 << 20) + 1 }; /* a byte more than rules read, so that they say: too long */
 
 struct options {
-	bool json;
+	bool json, reach;
 };
 
 static const struct cli_opt opts[] = {
+	CLI_FLAG(reach, "reach", 0, "what this host executes of the project by itself, by which word"),
 	CLI_FLAG_JSON,
 };
 
@@ -43,6 +44,7 @@ static json_t *rule_json(const struct ga_rule *rule)
 	ga_json_set(o, "editor", json_boolean(rule->editor));
 	ga_json_set(o, "on_delete", json_boolean(rule->on_delete));
 	ga_json_set(o, "patterns", ga_json_strv(&patterns));
+	ga_json_set(o, "when", json_string(ga_rule_when(rule->category, rule->severity)));
 	ga_json_set(o, "reason", json_string(rule->reason));
 	return o;
 }
@@ -73,11 +75,11 @@ static int list_rules(struct cli *c, const struct options *o, struct ga_error *e
 /* ---- paths -------------------------------------------------------------------- */
 
 /* What a path is, compared with HEAD, and so what rules are told of it. */
-enum state { NEW, CHANGED, UNCHANGED, REMOVED, NAME_ONLY, DIRECTORY };
+enum state { NEW, CHANGED, UNCHANGED, REMOVED, NAME_ONLY, DIRECTORY, IN_RANGE };
 
 static const char *const state_names[] = {
 	[NEW] = "new", [CHANGED] = "changed", [UNCHANGED] = "unchanged", [REMOVED] = "removed",
-	[NAME_ONLY] = "name", [DIRECTORY] = "directory",
+	[NAME_ONLY] = "name", [DIRECTORY] = "directory", [IN_RANGE] = "range",
 };
 static const char *const state_texts[] = {
 	[NEW] = "not in HEAD", [CHANGED] = "changed since HEAD",
@@ -234,7 +236,10 @@ static void put_path(const struct explain *e, const struct explained *x, struct 
 	cleanup_free char *q = ga_quote(x->path);
 	size_t n = 0;
 
-	ga_buf_addf(out, "%s (%s)\n", q, state_texts[x->state]);
+	if (x->state == IN_RANGE)
+		ga_buf_addf(out, "%s\n", q);
+	else
+		ga_buf_addf(out, "%s (%s)\n", q, state_texts[x->state]);
 	for (const struct ga_flag *f = NULL; (f = next_flag(e, x->path, f)); n++) {
 		ga_buf_addf(out, "  %s: ", ga_severity_name(f->severity));
 		ga_quote_add_text(out, f->reason, strcspn(f->reason, "\n"));
@@ -260,6 +265,7 @@ static json_t *path_json(const struct explain *e, const struct explained *x)
 		ga_json_set(flag, "also", ga_json_strv(&f->also));
 		ga_json_set(flag, "severity", json_string(ga_severity_name(f->severity)));
 		ga_json_set(flag, "category", json_string(f->category));
+		ga_json_set(flag, "when", json_string(ga_rule_when(f->category, f->severity)));
 		ga_json_set_bytes(flag, "reason", f->reason);
 		ga_json_set(flag, "held", json_boolean(ga_flag_holds(e->facts, f)));
 		ga_json_add(a, flag);
@@ -325,10 +331,131 @@ static int explain(struct cli *c, const struct options *o, size_t n, char **path
 	return print(&e, o, err);
 }
 
+/* ---- any range of commits ---------------------------------------------------------- */
+
+/* "A..B", or a commit, which is compared with where it left HEAD. */
+static int resolve(struct explain *e, const char *range, struct ga_oid *ret_old,
+		   struct ga_oid *ret_new, struct ga_error *err)
+{
+	const char *dots = strstr(range, "..");
+	cleanup_free char *from = ga_strndup(range, dots ? (size_t)(dots - range) : 0);
+	struct ga_oid old, new, head;
+
+	if (ga_repo_resolve(e->repo, dots ? dots[2] ? dots + 2 : "HEAD" : range, &new, err))
+		return -1;
+	if (dots && ga_repo_resolve(e->repo, *from ? from : "HEAD", &old, err))
+		return -1;
+	if (!dots) {
+		int r = ga_repo_resolve(e->repo, "HEAD", &head, err) ?
+				-1 : ga_merge_base(e->repo, &head, &new, &old, err);
+
+		if (r)
+			return r < 0 ? -1 : ga_fail(err, GA_EUSAGE, "it has no commit of HEAD's");
+	}
+	return ga_commit_tree(e->repo, &old, ret_old, err) ||
+	       ga_commit_tree(e->repo, &new, ret_new, err) ? -1 : 0;
+}
+
+/* The paths that have a flag, the most severe first. */
+static void list_flagged(struct explain *e)
+{
+	e->v = ga_calloc(e->flags.n + 1, sizeof(*e->v));
+	for (size_t i = 0; i < e->flags.n; i++) {
+		bool known = false;
+
+		for (size_t j = e->n; !known && j--;)
+			known = !strcmp(e->v[j].path, e->flags.v[i].path);
+		if (!known)
+			e->v[e->n++] = (struct explained){ ga_strdup(e->flags.v[i].path), IN_RANGE };
+	}
+}
+
+static int judge_range(struct cli *c, const struct options *o, const char *range,
+		       struct ga_error *err)
+{
+	cleanup_(explain_release) struct explain e = { .c = c, .root = -1,
+						       .changes = GA_CHANGES_INIT,
+						       .flags = GA_FLAGS_INIT };
+	cleanup_host_facts struct ga_host_facts facts = GA_HOST_FACTS_INIT;
+	struct ga_oid old, new;
+
+	e.facts = &facts;
+	if (begin(&e, c, err) || resolve(&e, range, &old, &new, err) ||
+	    ga_tree_diff(e.repo, &old, &new, &e.changes, err) ||
+	    ga_host_facts_gather(e.repo, &c->env.config, &c->env.risk, &facts, err) ||
+	    ga_classify(e.repo, &facts, &old, &new, &e.changes, &e.flags, err))
+		return -1;
+	list_flagged(&e);
+	c->status = e.flags.n ? 0 : 1;
+	return print(&e, o, err);
+}
+
+/* ---- what the host reaches ------------------------------------------------------------ */
+
+static const char *const reach_names[] = {
+	[GA_REACH_FILE] = "file", [GA_REACH_BELOW] = "below", [GA_REACH_GIVEN] = "given",
+	[GA_REACH_BARE] = "started", [GA_REACH_RULE] = "rule", [GA_REACH_SCRIPT] = "script",
+	[GA_REACH_SAID] = "runs",
+};
+
+static const char *severity_at(enum ga_reach_when when)
+{
+	return when == GA_REACH_PUSH ? "high" : "critical";
+}
+
+static void put_reached(const struct ga_reached *x, struct ga_buf *out)
+{
+	static const char *const forms[] = {
+		[GA_REACH_FILE] = "", [GA_REACH_BELOW] = "everything below ",
+		[GA_REACH_GIVEN] = "any path that ends in ",
+		[GA_REACH_BARE] = "any program that ends in ",
+		[GA_REACH_RULE] = "the files of the rule ",
+		[GA_REACH_SCRIPT] = "the script of package.json ",
+		[GA_REACH_SAID] = "the project's own code, by the hook ",
+	};
+	cleanup_free char *q = ga_quote(x->text);
+
+	ga_buf_addf(out, "%-8s  %s%s: %s\n", severity_at(x->when), forms[x->what], q, x->why);
+}
+
+static json_t *reached_json(const struct ga_reached *x)
+{
+	json_t *o = json_object();
+
+	ga_json_set(o, "kind", json_string(reach_names[x->what]));
+	ga_json_set_bytes(o, "text", x->text);
+	ga_json_set(o, "severity", json_string(severity_at(x->when)));
+	ga_json_set(o, "rule", json_string(x->rule));
+	ga_json_set_bytes(o, "by", x->why);
+	return o;
+}
+
+static int show_reach(struct cli *c, const struct options *o, struct ga_error *err)
+{
+	cleanup_reach struct ga_reach reach = GA_REACH_INIT;
+	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	json_t *a;
+
+	if (ga_repo_open(".", &c->env.repo, err) ||
+	    ga_gitconfig_load(c->env.repo, &c->env.config, err) ||
+	    ga_reach_gather(c->env.repo, &c->env.config, &reach, err))
+		return -1;
+	for (size_t i = 0; !o->json && i < reach.n; i++)
+		put_reached(&reach.v[i], &out);
+	if (!o->json)
+		return cli_page(c, out.ptr, out.len, err);
+	a = json_array();
+	for (size_t i = 0; i < reach.n; i++)
+		ga_json_add(a, reached_json(&reach.v[i]));
+	return cli_print_json(a, err);
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
-	cleanup_free char *q = NULL;
+	const struct options *o = p;
 
+	if (o->reach)
+		return show_reach(c, o, err);
 	if (!argc)
 		return list_rules(c, p, err);
 	if (!strcmp(argv[0], "explain")) {
@@ -336,17 +463,17 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 			return ga_fail(err, GA_EUSAGE, "'git agent rules explain' needs a path");
 		return explain(c, p, argc - 1, argv + 1, err);
 	}
-	q = ga_escape(argv[0]);
-	(void)ga_fail(err, GA_EUSAGE, "'git agent rules' knows 'explain', not '%s'", q);
-	return ga_hint(err, "'git agent rules explain %s' says which rules fire on that path", q);
+	if (argc > 1)
+		return ga_fail(err, GA_EUSAGE, "'git agent rules' takes one range of commits");
+	return judge_range(c, p, argv[0], err);
 }
 
 const struct cli_command cli_rules = {
 	.name = "rules",
-	.usage = "[--json] [explain PATH...]",
-	.summary = "list the rules that flag changes, or those that apply to a path",
+	.usage = "[--json] [--reach | RANGE | explain PATH...]",
+	.summary = "list the rules that flag changes, or what they say of commits or a path",
 	CLI_OPTIONS(opts),
 	.max_args = SIZE_MAX,
-	.words = "explain PATH...",
+	.words = "REV|explain explain:PATH...",
 	.run = run,
 };

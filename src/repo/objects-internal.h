@@ -35,6 +35,8 @@ bool ga_collided(void);
 /* Is the object in the repository, and its mtime renewed, so that a `git gc` running now keeps
  * it? */
 bool ga_odb_has(const struct ga_repo *r, const git_oid *id);
+/* List the packs anew, both of the repository and of what is its own. */
+int ga_odb_refresh(const struct ga_repo *r);
 
 /* Append the input of `git rev-list --stdin`. */
 void ga_rev_input(const struct ga_oid *tips, size_t n_tips, const struct ga_oid *hide,

@@ -10,13 +10,43 @@ void ga_cleanup_odb_objectp(git_odb_object **o)
 	git_odb_object_free(*o);
 }
 
+/* A pack that a `git gc` removes while libgit2 lists them ends the listing. */
+int ga_odb_refresh(const struct ga_repo *r)
+{
+	int rc = -1;
+
+	for (int i = 0; rc && i < 5; i++)
+		rc = git_odb_refresh(r->odb) || git_odb_refresh(r->own) ? -1 : 0;
+	return rc;
+}
+
+/* Was an object missed, and is it worth another look? A `git gc` may just have packed it anew. */
+static bool look_again(const struct ga_repo *r, int rc, int *looks)
+{
+	return rc == GIT_ENOTFOUND && ++*looks < 3 && !ga_odb_refresh(r);
+}
+
+static int read_header(const struct ga_repo *r, const git_oid *id, size_t *size, git_object_t *type)
+{
+	int looks = 0, rc;
+
+	do
+		rc = git_odb_read_header(size, type, r->odb, id);
+	while (look_again(r, rc, &looks));
+	return rc;
+}
+
 int ga_odb_read(struct ga_repo *r, const struct ga_oid *oid, git_object_t type,
 		git_odb_object **ret, struct ga_error *err)
 {
 	cleanup_odb_object git_odb_object *obj = NULL;
 	git_oid id = ga_to_git_oid(oid);
+	int looks = 0, rc;
 
-	if (git_odb_read(&obj, r->odb, &id))
+	do
+		rc = git_odb_read(&obj, r->odb, &id);
+	while (look_again(r, rc, &looks));
+	if (rc)
 		return ga_fail_git(err, "cannot read object %s", GA_HEX(oid));
 	if (git_odb_object_type(obj) != type)
 		return ga_fail(err, GA_EFATAL, "object %s is a %s, not a %s", GA_HEX(oid),
@@ -70,7 +100,7 @@ int ga_blob_read(struct ga_repo *r, const struct ga_oid *oid, size_t max, struct
 	size_t size;
 
 	/* the header first, so that an object that is too long is never inflated */
-	if (git_odb_read_header(&size, &type, r->odb, &id))
+	if (read_header(r, &id, &size, &type))
 		return ga_fail_git(err, "cannot read object %s", GA_HEX(oid));
 	if (type == GIT_OBJECT_BLOB && size > max)
 		return 1;
@@ -254,7 +284,7 @@ int ga_commit_here(struct ga_repo *r, const struct ga_oid *commit, struct ga_err
 	git_oid id = ga_to_git_oid(commit);
 	git_object_t type;
 	size_t size;
-	int rc = git_odb_read_header(&size, &type, r->odb, &id);
+	int rc = read_header(r, &id, &size, &type);
 
 	if (rc == GIT_ENOTFOUND)
 		return 0;

@@ -58,7 +58,7 @@ int ga_pack_begin(struct ga_repo *r, struct ga_pack **ret, struct ga_error *err)
 	struct ga_pack *p;
 
 	/* refreshed once, so that looking for an object does not scan the disk each time */
-	if (git_odb_refresh(r->odb) || git_odb_refresh(r->own))
+	if (ga_odb_refresh(r))
 		return ga_fail_git(err, "cannot read the object database");
 	p = ga_calloc(1, sizeof(*p));
 	p->r = r;
@@ -516,8 +516,7 @@ static int write_pending(struct ga_pack *p, struct ga_strv *keeps, struct ga_err
 	}
 	if (ga_write_pack(p->r, p->pending, n, keeps, err))
 		return -1;
-	return git_odb_refresh(p->r->odb) || git_odb_refresh(p->r->own)
-		       ? ga_fail_git(err, "cannot read the new objects") : 0;
+	return ga_odb_refresh(p->r) ? ga_fail_git(err, "cannot read the new objects") : 0;
 }
 
 int ga_pack_commit(struct ga_pack *p, char **ret_keep, struct ga_error *err)

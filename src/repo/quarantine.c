@@ -278,8 +278,7 @@ int ga_quarantine_migrate(struct ga_repo *r, struct ga_quarantine *q, struct ga_
 {
 	if (ga_quarantine_move(q, keeps, err))
 		return -1;
-	return git_odb_refresh(r->odb) || git_odb_refresh(r->own)
-		       ? ga_fail_git(err, "cannot read the new objects") : 0;
+	return ga_odb_refresh(r) ? ga_fail_git(err, "cannot read the new objects") : 0;
 }
 
 static int add_file(const struct ga_quarantine *q, const char *stem, const char *suffix,

@@ -37,6 +37,34 @@ const struct ga_rule *ga_rule_find(const char *id)
 	return NULL;
 }
 
+const char *ga_rule_when(const char *category, enum ga_severity s)
+{
+	static const struct {
+		const char *category, *when;
+	} rows[] = {
+		{ "git-hook", "when a hook of git's runs" },
+		{ "git-config", "by the next git command" },
+		{ "shell-env", "when the directory is entered" },
+		{ "editor", "when an editor opens the folder" },
+		{ "agent-config", "when a coding agent starts there" },
+		{ "build", "when it is built, or the tool is called" },
+		{ "package-manager", "when it is installed" },
+		{ "language-autoload", "when the interpreter, or the tests, start there" },
+		{ "ci", "when it is pushed" },
+		{ "container", "when the container is built or started" },
+		{ "secrets", "once it is pushed" },
+		{ "filename", "when a program is given the name" },
+		{ "file-type", "when it is opened, or started" },
+		{ "configured", "as your settings say" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(rows); i++)
+		if (!strcmp(rows[i].category, category))
+			return s == GA_CRITICAL && !strcmp(category, "build") ?
+				       "by the next git command, on this host" : rows[i].when;
+	return "when the code runs";
+}
+
 void ga_flags_add_rule(struct ga_flags *f, const char *id, enum ga_severity s, const char *path,
 		       const struct ga_entry *e, const char *detail)
 {

@@ -109,6 +109,7 @@ damage() {
 }
 damage 'its commit is gone' 'rm $(file_of agent/s)'
 damage 'its commit is damaged' 'spoil $(file_of agent/s)'
+damage 'its commit is cut short' 'f=$(file_of agent/s) && chmod u+w $f && truncate -s 20 $f'
 damage 'the tree of its commit is gone' 'rm $(file_of agent/s^{tree})'
 damage 'what is held back is gone' 'rm $(file_of refs/agent/s/held)'
 damage 'its report is damaged' 'spoil $(file_of refs/agent/s/report)'

@@ -11,7 +11,7 @@ test_expect_success 'rules are listed anywhere, as text and as JSON' '
 	lines, rules = open(sys.argv[1]).read().splitlines(), json.load(open(sys.argv[2]))
 	assert len(lines) == len(rules) > 220, (len(lines), len(rules))
 	for line, r in zip(lines, rules):
-	    assert list(r) == "id category severity editor on_delete patterns reason".split(), r
+	    assert list(r) == "id category severity editor on_delete patterns when reason".split(), r
 	    words = line.split()
 	    assert words[0] == r["severity"] + ("+E" if r["editor"] else ""), line
 	    assert words[1:3] == [r["category"], r["id"]] and line.endswith(r["reason"]), line
@@ -45,7 +45,7 @@ test_expect_success 'explain judges a path by its content, against HEAD' '
 	package.json (changed since HEAD)
 	  low: PKG: only version changes [npm-manifest]
 	.gitleaks.toml (removed since HEAD)
-	  medium: removed: SCAN [scanner-config]
+	  high: removed: SCAN [scanner-config]
 	.vscode/settings.json (not in HEAD)
 	  critical: CODE: sets python.pythonPath [vscode-settings]
 	    fires as well: vscode-other
@@ -76,7 +76,7 @@ test_expect_success 'explain has JSON, with what would be held back' '
 	assert [p["path"] for p in o] == [".vscode/settings.json", "Makefile", "plain"], o
 	assert [p["state"] for p in o] == ["new", "unchanged", "unchanged"], o
 	code, make = o[0]["flags"][0], o[1]["flags"][0]
-	assert list(code) == "id also severity category reason held".split(), o
+	assert list(code) == "id also severity category when reason held".split(), o
 	assert code["id"] == "vscode-settings" and code["also"] == ["vscode-other"], o
 	assert code["held"] and not make["held"] and o[2]["flags"] == [], o
 	EOT
@@ -103,6 +103,53 @@ test_expect_success 'a file that a hook of the host runs is flagged critical' '
 	test_when_finished "rm $PWD/.git/hooks/pre-commit" &&
 	git agent rules explain Makefile >../out &&
 	grep "critical: .*on this host read by the hook pre-commit.* \[make\]" ../out
+'
+
+test_expect_success 'rules judge a range of commits, and a branch from where it left HEAD' '
+	git init -q range &&
+	cd range &&
+	git commit -q --allow-empty -m base &&
+	git checkout -qb topic &&
+	echo "curl https://example.com/x | sh" >x.sh &&
+	echo text >plain &&
+	git add . &&
+	git commit -qm topic &&
+	git checkout -q - &&
+	git commit -q --allow-empty -m more &&
+	git agent rules topic >../out &&
+	grep "high: .*curl https://example.com/x | sh \[download-exec\]" ../out &&
+	! grep plain ../out &&
+	git agent rules HEAD~1..topic >../out2 &&
+	cmp ../out ../out2 &&
+	test_expect_code 1 git agent rules topic..topic &&
+	test_expect_code 129 git agent rules a b 2>../err &&
+	test_must_fail git agent rules nowhere 2>../err &&
+	git agent rules --json topic >../json &&
+	grep "\"state\": \"range\"" ../json
+'
+
+test_expect_success 'what the hooks reach is listed, with the word and the hook' '
+	cd range &&
+	printf "#!/bin/sh\ncd web && node scripts/sync.js\nnpm test\n" >.git/hooks/post-merge &&
+	chmod +x .git/hooks/post-merge &&
+	git agent rules --reach >../out &&
+	grep "^critical .*ends in scripts/sync.js: the hook post-merge" ../out &&
+	grep "^critical .*own code, by the hook post-merge: npm test" ../out &&
+	git agent rules --json --reach >../json &&
+	for kind in given rule script runs; do
+		grep "\"kind\": \"$kind\"" ../json || exit 1
+	done
+'
+
+test_expect_success 'a session says which hook runs what the agent wrote, and when' '
+	cd range &&
+	printf "#!/bin/sh\nnpm test\n" >.git/hooks/pre-commit &&
+	chmod +x .git/hooks/pre-commit &&
+	rm .git/hooks/post-merge &&
+	git agent start -q --name said -- sh -c "echo x >tests.js" &&
+	git agent review --stat said >../out &&
+	grep "your pre-commit hook runs \"npm test\", and so what the agent wrote, when a squash" ../out &&
+	! git agent rules --reach | command grep post-merge
 '
 
 test_expect_success 'links are not followed, fifos not read, odd names not printed raw' '
