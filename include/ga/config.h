@@ -41,7 +41,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 58
+#define GA_CONFIG_KEYS 59
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -70,6 +70,7 @@ struct ga_config {
 	unsigned secrets; /* enum ga_secrets */
 	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer appends */
 	struct ga_strv risk_add, risk_allow, risk_hold, risk_block; /* the same (ga/risk.h) */
+	unsigned strict;  /* hold back what builds and tests execute? 0 or 1 */
 	struct ga_strv filters; /* names of git's filters that run inside */
 	unsigned network; /* enum ga_network */
 	/* each layer appends to these: rules (ga/netplan.h), paths, ports (ga/net.h) */

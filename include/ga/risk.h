@@ -74,6 +74,7 @@ struct ga_risk_paths {
 	struct ga_strv hold;  /* flagged high and held back until it is accepted */
 	struct ga_strv block; /* flagged critical and held back, and cannot be accepted
 			       * (ga/land.h) */
+	bool strict;          /* what builds, installations and tests execute is held back, too */
 	struct ga_strv filters; /* no paths, but the names of git filters that run inside, so that
 				 * what they are to convert is converted (agentdev.yaml(5),
 				 * `filters`) */
@@ -93,6 +94,7 @@ struct ga_host_facts {
 	struct ga_reach reach;    /* what the host executes */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	bool guard;               /* agent.guard is set: high paths are held back too */
+	bool strict;              /* flags.strict is set: so is what builds and tests execute */
 	/* Names of the filters that do not run inside (all except LFS's and those of `filters`); if
 	 * there are any, the content of core.attributesFile and info/attributes, else NULL. */
 	struct ga_strv filters;

@@ -251,7 +251,8 @@ static void note_hooks(struct capture *c, const struct ga_reach *h)
 		cleanup_free char *q = ga_quote(h->v[i].why);
 
 		if (h->v[i].what == GA_REACH_SAID)
-			ga_strv_pushf(&c->notes, "your %s hook runs %s, and so what the agent wrote, %s",
+			ga_strv_pushf(&c->notes,
+				      "your %s hook runs %s, and so what the agent wrote, %s",
 				      h->v[i].text, q, when[h->v[i].when]);
 	}
 }

@@ -21,7 +21,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	CLI_FLAG(reach, "reach", 0, "what this host executes of the project by itself, by which word"),
+	CLI_FLAG(reach, "reach", 0, "list what this host executes of the project, by which word"),
 	CLI_FLAG_JSON,
 };
 
@@ -359,14 +359,16 @@ static int resolve(struct explain *e, const char *range, struct ga_oid *ret_old,
 /* The paths that have a flag, the most severe first. */
 static void list_flagged(struct explain *e)
 {
+	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
+
 	e->v = ga_calloc(e->flags.n + 1, sizeof(*e->v));
 	for (size_t i = 0; i < e->flags.n; i++) {
-		bool known = false;
+		const char *path = e->flags.v[i].path;
 
-		for (size_t j = e->n; !known && j--;)
-			known = !strcmp(e->v[j].path, e->flags.v[i].path);
-		if (!known)
-			e->v[e->n++] = (struct explained){ ga_strdup(e->flags.v[i].path), IN_RANGE };
+		if (ga_strmap_first(&seen, path, strlen(path)) >= 0)
+			continue;
+		ga_strmap_add(&seen, path, strlen(path), 0);
+		e->v[e->n++] = (struct explained){ ga_strdup(path), IN_RANGE };
 	}
 }
 

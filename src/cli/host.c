@@ -77,6 +77,7 @@ void cli_risk_paths(const struct ga_config *conf, struct ga_risk_paths *ret)
 	replace(&ret->hold, &conf->risk_hold);
 	replace(&ret->block, &conf->risk_block);
 	replace(&ret->filters, &conf->filters);
+	ret->strict = conf->strict;
 }
 
 void cli_apply_shown(struct ga_start_env *e, const struct ga_config *conf)

@@ -223,6 +223,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  .help = "files whose changes are held back until they are accepted" },
 	{ KEY("risk.block", PATTERNS, TIGHTEN, risk_block, NULL),
 	  .help = "files whose changes are held back, and can only be rejected" },
+	{ KEY("flags.strict", WORD, TIGHTEN, strict, "false"), .words = bool_words,
+	  .help = "hold back what builds, installations and tests execute, too" },
 	{ KEY("limits.transcript", SIZE, NEVER, transcript, "64MiB"), .min = 64 * KiB, .max = TiB,
 	  .help = "size of a recording; what comes after that is not recorded" },
 	USE(memory, SIZE, "0", 16 * TiB, "memory of a session; 0: no limit"),

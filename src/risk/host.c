@@ -98,6 +98,7 @@ int ga_host_facts_gather(struct ga_repo *r, const struct ga_gitconfig *c,
 	if (gather(r, c, &h, err) || gather_around(r, &h, err) ||
 	    ga_filters_gather(r, c, paths ? &paths->filters : NULL, &h, err))
 		return -1;
+	h.strict = paths && paths->strict;
 	h.matcher = ga_matcher_new();
 	h.index = ga_fact_index_new(&h.reach);
 	h.configured = ga_configured_new(paths);

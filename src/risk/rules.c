@@ -100,6 +100,9 @@ const char *ga_severity_name(enum ga_severity s)
 
 bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f)
 {
-	return f->severity >= (h && h->guard ? GA_HIGH : GA_CRITICAL) ||
+	static const char built[] = "build package-manager language-autoload";
+	bool high = h && (h->guard || (h->strict && ga_has_word(built, f->category)));
+
+	return f->severity >= (high ? GA_HIGH : GA_CRITICAL) ||
 	       ga_flag_is_configured_hold(f);
 }

@@ -265,4 +265,17 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	git agent review --accept s a
 '
 
+test_expect_success 'with flags.strict, what builds and tests execute is held back' '
+	git init -q strict &&
+	cd strict &&
+	echo "flags: {strict: true}" >.agentdev.yaml &&
+	git add . &&
+	git commit -qm base &&
+	git agent start -q --name s -- sh -c "echo all: >Makefile; echo x >conftest.py; echo on: push >y; echo z >z" &&
+	test_prints "y
+z" git diff --name-only HEAD agent/s &&
+	git agent -c flags.strict=true rules --json explain Makefile >../json &&
+	grep "\"held\": true" ../json
+'
+
 test_done

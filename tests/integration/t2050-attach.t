@@ -259,13 +259,13 @@ test_expect_success 'logs of a session that ends first says that it does not run
 
 test_expect_success 'a terminal that was stopped over the end of its session gets the status of the agent' '
 	cd r &&
-	git agent start -qd -n late -- sh -c "
+	git agent start -qd -n halted -- sh -c "
 		read a
 		head -c 5000000 /dev/zero | tr \"\\\0\" x
 		exit 7" &&
-	$pty mode=raw within=60 send="\r" signal=STOP sh="git agent wait late; test \$? = 7" signal=CONT exit=7 \
-		-- git agent attach late >/dev/null &&
-	git agent list | grep "^late .*captured"
+	$pty mode=raw within=60 send="\r" signal=STOP sh="git agent wait halted; test \$? = 7" signal=CONT exit=7 \
+		-- git agent attach halted >/dev/null &&
+	git agent list | grep "^halted .*captured"
 '
 
 test_expect_success UNSANITIZED 'TT-08: a terminal that does not read does not slow down the agent' '
