@@ -339,6 +339,18 @@ test_expect_success 'a directory with the name that a killed rename leaves is le
 	git agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left"
 '
 
+test_expect_success 'a directory of that name that the agent committed is taken, with the work on it after that' '
+	cd repo &&
+	git agent start -q --name named -- sh -c "
+		mkdir .git-agent-moving-2 &&
+		echo c >.git-agent-moving-2/c &&
+		git add . &&
+		git commit -qm c &&
+		echo d >.git-agent-moving-2/c" &&
+	test_prints .git-agent-moving-2/c git diff-tree -r --name-only main refs/agent/named/held &&
+	test_prints d git show refs/agent/named/held:.git-agent-moving-2/c
+'
+
 test_expect_success PYTHON 'a session inside another seccomp listener says that it cannot rename directories' '
 	cat >outer.py <<-\END &&
 	import ctypes, os, sys
