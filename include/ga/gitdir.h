@@ -62,6 +62,10 @@ bool ga_gitdir_only_branches(const char *dir);
  * cannot be listed? */
 bool ga_gitdir_has_trap(const char *dir);
 
+/* The text with every URL in it without what gives access: user and password, query and fragment.
+ * Whatever of the host's configuration is for a session goes through this. The caller frees it. */
+char *ga_gitdir_public(const char *text);
+
 /* Append, as the text of a configuration file, the settings of the user that suit any repository:
  * identity and habits, nothing that names a command, a key or a file. May append nothing. */
 void ga_gitdir_home_config(const struct ga_gitconfig *c, struct ga_buf *out);

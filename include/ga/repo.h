@@ -76,6 +76,10 @@ bool ga_repo_is_private(const struct ga_repo *r);
  * absolute and listed once. */
 int ga_repo_object_dirs(const struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 
+/* The git directory's path in the working tree, if it lies there under another name than ".git", as
+ * where that is a link; NULL: it does not. The caller frees it. */
+char *ga_repo_gitdir_inside(const struct ga_repo *r);
+
 /* Resolve HEAD. Returns 1 if it is unborn. `*ret_branch` (owned by the caller)
  * is the full ref name, or NULL when detached. */
 int ga_repo_head(struct ga_repo *r, struct ga_oid *ret, char **ret_branch, struct ga_error *err);

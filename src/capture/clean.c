@@ -9,6 +9,7 @@
 
 #include "clean-internal.h"
 #include "ga/fd.h"
+#include "ga/gitdir.h"
 #include "ga/import.h"
 #include "ga/objects.h"
 #include "ga/parse.h"
@@ -72,8 +73,10 @@ static int make_env(struct clean *cl, struct ga_error *err)
 
 static void add_config(struct clean *cl, const char *key, const char *value)
 {
+	cleanup_free char *shown = ga_gitdir_public(value);
+
 	ga_strv_push(&cl->config, "-c");
-	ga_strv_pushf(&cl->config, "%s=%s", key, value);
+	ga_strv_pushf(&cl->config, "%s=%s", key, shown);
 }
 
 /* Pass a command of a filter on, and make the filter required inside, whether it is on the host or

@@ -65,8 +65,8 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 	return r;
 }
 
-/* A hook directory, and what stands in it. */
-static int scan_dir(struct ga_gather *g, const char *dir, const char *what)
+/* A hook directory, or the directory `all` that it is in, and the hooks. */
+static int scan_dir(struct ga_gather *g, const char *dir, const char *all, const char *what)
 {
 	const struct ga_source s = {.what = what,
 				    .rule = "hooks-path-configured",
@@ -75,7 +75,7 @@ static int scan_dir(struct ga_gather *g, const char *dir, const char *what)
 				    .when = GA_REACH_GIT};
 	cleanup_free char *parent = ga_path_parent(dir);
 
-	ga_gather_path(g, &s, dir, true);
+	ga_gather_path(g, &s, all, true);
 	if (scan_hooks(g, dir))
 		return -1;
 	/* Husky's "_" holds stubs that run the file of the same name above. */
@@ -134,7 +134,7 @@ static int scan_value(struct ga_gather *g, const char *value, const struct ga_st
 					       : ga_strdup(value);
 		while (strlen(path) > 1 && path[strlen(path) - 1] == '/')
 			path[strlen(path) - 1] = '\0';
-		if (scan_dir(g, path, "core.hooksPath"))
+		if (scan_dir(g, path, path, "core.hooksPath"))
 			return -1;
 	}
 	return 0;
@@ -189,7 +189,8 @@ int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c)
 	cleanup_strv struct ga_strv trees = GA_STRV_INIT;
 
 	list_worktrees(g, &trees);
-	if (scan_dir(g, own, "this clone's hook directory") || scan_worktrees(g, &trees))
+	/* a git directory in the project under another name than ".git" can be written to */
+	if (scan_dir(g, own, g->info->commondir, "this clone's git directory") || scan_worktrees(g, &trees))
 		return -1;
 	for (size_t i = 0; i < c->n; i++)
 		if ((!strcasecmp(c->v[i].key, "core.hookspath") ||

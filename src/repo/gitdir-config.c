@@ -5,9 +5,8 @@
  */
 #include "gitdir-internal.h"
 
-#include <stdio.h>
+#include <ctype.h>
 #include <string.h>
-
 
 /* Settings copied unchanged. None of them names a command, a key or a file. */
 static const char *const copied[] = {
@@ -18,8 +17,8 @@ static const char *const copied[] = {
 	"core.quotepath", "core.safecrlf", "core.sparsecheckout", "core.sparsecheckoutcone",
 	"core.symlinks", "core.whitespace", "diff.algorithm", "diff.renames",
 	"i18n.commitencoding", "i18n.logoutputencoding", "init.defaultbranch",
-	"lfs.fetchexclude", "lfs.fetchinclude", "merge.conflictstyle", "merge.ff", "pull.ff",
-	"pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
+	"lfs.fetchexclude", "lfs.fetchinclude", "lfs.url", "merge.conflictstyle", "merge.ff",
+	"pull.ff", "pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
 };
 
 /* Settings copied from the user's own configuration file for repositories that agents make. */
@@ -29,8 +28,10 @@ static const char *const at_home[] = {
 	"pull.rebase", "push.default", "rebase.autosquash", "user.email", "user.name",
 };
 
-static const char *const remote_keys[] = { "fetch", "tagopt", "promisor", "partialclonefilter" };
+static const char *const remote_keys[] = { "fetch", "tagopt", "promisor", "partialclonefilter",
+					   "url", "pushurl" };
 static const char *const branch_keys[] = { "remote", "merge", "rebase", "pushremote" };
+static const char *const submodule_keys[] = { "active", "url" };
 static const char *const filter_keys[] = { "clean", "smudge", "process", "required" };
 
 static bool in(const char *s, const char *const *list, size_t n)
@@ -55,11 +56,61 @@ static void add_escaped(struct ga_buf *out, const char *s, bool newlines)
 	}
 }
 
-/* Append one setting with a section header of its own: longer than by hand, but never wrong. */
+/* Where the scheme of the URL begins that has its "://" at `colon`. */
+static const char *scheme_of(const char *text, const char *colon)
+{
+	while (colon > text && (isalnum((unsigned char)colon[-1]) || memchr("+-.", colon[-1], 3)))
+		colon--;
+	return colon;
+}
+
+/* Append what follows "://" without what gives access: no password, and unless it is ssh's, whose
+ * "git@" says where to and not who, no user, query or fragment. Returns what comes after. */
+static const char *add_place(struct ga_buf *out, const char *scheme, const char *host)
+{
+	size_t n = strcspn(host, "/?#");
+	bool ssh = !strncasecmp(scheme, "ssh+", 4) ||
+		   (host - scheme >= 6 && !strncasecmp(host - 6, "ssh://", 6));
+	bool file = !strncasecmp(scheme, "file:", 5);
+	const char *at = memrchr(host, '@', n), *colon = at ? memchr(host, ':', n) : NULL;
+
+	if (at && ssh)
+		ga_buf_add(out, host, (size_t)((colon && colon < at ? colon : at) - host));
+	if (at && ssh)
+		ga_buf_addch(out, '@');
+	host = at ? at + 1 : host;
+	n = ssh || file ? 0 : strcspn(host, "?#\"' \t\n");
+	ga_buf_add(out, host, n);
+	host += n;
+	return *host == '?' || *host == '#' ? host + strcspn(host, "\"' \t\n") : host;
+}
+
+char *ga_gitdir_public(const char *text)
+{
+	struct ga_buf b = GA_BUF_INIT;
+	const char *colon;
+
+	while ((colon = strstr(text, "://"))) {
+		ga_buf_add(&b, text, (size_t)(colon + 3 - text));
+		text = add_place(&b, scheme_of(text, colon), colon + 3);
+	}
+	ga_buf_adds(&b, text);
+	return ga_buf_steal(&b);
+}
+
+char *ga_gitdir_public_url(const char *url)
+{
+	const char *p = strstr(url, "::");
+
+	return p && p == url + strcspn(url, ":/") ? NULL : ga_gitdir_public(url);
+}
+
+/* Append one setting with a section header of its own: longer than by hand, but never wrong. No
+ * part of it keeps what gives access to a URL, whatever the setting is for. */
 static void add_setting(struct ga_buf *out, const char *key, const char *value)
 {
 	const char *first = strchr(key, '.'), *last = strrchr(key, '.');
-	cleanup_free char *section = NULL, *sub = NULL;
+	cleanup_free char *section = NULL, *sub = NULL, *name = NULL, *shown = NULL;
 
 	if (!first)
 		GA_BUG(key);
@@ -67,56 +118,19 @@ static void add_setting(struct ga_buf *out, const char *key, const char *value)
 	ga_buf_addf(out, "[%s", section);
 	if (last > first) {
 		sub = ga_strndup(first + 1, (size_t)(last - first - 1));
+		name = ga_gitdir_public(sub);
 		ga_buf_adds(out, " \"");
-		add_escaped(out, sub, false);
+		add_escaped(out, name, false);
 		ga_buf_addch(out, '"');
 	}
 	ga_buf_addf(out, "]\n\t%s", last + 1);
 	if (value) {
+		shown = ga_gitdir_public(value);
 		ga_buf_adds(out, " = \"");
-		add_escaped(out, value, true);
+		add_escaped(out, shown, true);
 		ga_buf_addch(out, '"');
 	}
 	ga_buf_addch(out, '\n');
-}
-
-/* The URL without what gives access: for HTTP and FTP no user, password, query or fragment, for
- * others no password ("git@" is part of an ssh URL). NULL: it must not be shown. */
-char *ga_gitdir_public_url(const char *url)
-{
-	const char *host = strstr(url, "://"), *end, *at = NULL, *colon = NULL, *p;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	bool http = !strncasecmp(url, "http", 4) || !strncasecmp(url, "ftp", 3);
-
-	p = strstr(url, "::"); /* a remote helper: what follows may be a command */
-	if (p && (!host || p < host) && !memchr(url, '/', (size_t)(p - url)))
-		return NULL;
-	if (!host)
-		return ga_strdup(url); /* a path, or user@host:path */
-	host += 3;
-	end = host + strcspn(host, "/?#");
-	for (p = host; p < end; p++)
-		if (*p == '@')
-			at = p;
-	for (p = host; at && p < at; p++)
-		if (*p == ':' && !colon)
-			colon = p;
-	ga_buf_add(&b, url, (size_t)(host - url));
-	if (at && !http)
-		ga_buf_add(&b, host, (size_t)((colon ? colon : at) + 1 - host));
-	if (at && !http && colon)
-		b.ptr[b.len - 1] = '@';
-	p = at ? at + 1 : host;
-	ga_buf_add(&b, p, http ? strcspn(p, "?#") : strlen(p));
-	return ga_buf_steal(&b);
-}
-
-static void add_url(struct ga_buf *out, const char *key, const char *url)
-{
-	cleanup_free char *shown = ga_gitdir_public_url(url);
-
-	if (shown)
-		add_setting(out, key, shown);
 }
 
 /* Is it the command of a filter that runs inside: LFS's, whose program does nothing else, or one
@@ -129,31 +143,34 @@ static bool is_filter_inside(const char *key, const char *last, const struct ga_
 	       (!strcmp(name, "lfs") || (filters && ga_strv_has(filters, name)));
 }
 
+/* Is it a setting for a session to see? */
+static bool is_shown(const char *key, const char *last, const struct ga_strv *filters)
+{
+	if (!strncmp(key, "remote.", 7))
+		return IN(last, remote_keys);
+	if (!strncmp(key, "branch.", 7) && last > key + 7)
+		return IN(last, branch_keys);
+	if (!strncmp(key, "submodule.", 10))
+		return IN(last, submodule_keys);
+	return IN(key, copied) || is_filter_inside(key, last, filters);
+}
+
 static void add_item(struct ga_buf *out, const struct ga_gitconfig_item *it,
 		     const struct ga_strv *filters)
 {
+	static const char *const addresses[] = { "pushremote", "pushurl", "remote", "url" };
 	const char *value = it->has_value ? it->value : NULL, *last = strrchr(it->key, '.');
+	cleanup_free char *url = NULL;
 
-	if (!last)
+	if (!last || !is_shown(it->key, last + 1, filters))
 		return;
-	last++;
-	if (IN(it->key, copied))
-		add_setting(out, it->key, value);
-	else if (!strncmp(it->key, "remote.", 7) && IN(last, remote_keys))
-		add_setting(out, it->key, value);
-	else if (!strncmp(it->key, "remote.", 7) && value &&
-		 (!strcmp(last, "url") || !strcmp(last, "pushurl")))
-		add_url(out, it->key, value);
-	else if (!strncmp(it->key, "branch.", 7) && last > it->key + 7 && IN(last, branch_keys))
-		add_setting(out, it->key, value);
-	else if (!strncmp(it->key, "submodule.", 10) && !strcmp(last, "active"))
-		add_setting(out, it->key, value);
-	else if (!strncmp(it->key, "submodule.", 10) && value && !strcmp(last, "url"))
-		add_url(out, it->key, value);
-	else if (is_filter_inside(it->key, last, filters))
-		add_setting(out, it->key, value);
-	else if (!strcmp(it->key, "lfs.url") && value)
-		add_url(out, it->key, value);
+	if (IN(last + 1, addresses)) {
+		url = it->has_value ? ga_gitdir_public_url(it->value) : NULL;
+		if (!url)
+			return;
+		value = url;
+	}
+	add_setting(out, it->key, value);
 }
 
 /* Write down an identity that is not in the configuration (but in the environment, or the system's

@@ -17,7 +17,8 @@ void ga_gitdir_config(const struct ga_repo *r, const struct ga_gitconfig *c, boo
 		     const struct ga_strv *filters,
 		      struct ga_buf *out);
 
-/* A URL without credentials; NULL if it must not be shown at all. The caller frees it. */
+/* A remote's URL without credentials; NULL: it names a remote helper, and what follows may be a
+ * command. The caller frees it. */
 char *ga_gitdir_public_url(const char *url);
 
 #endif

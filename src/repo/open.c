@@ -316,6 +316,13 @@ bool ga_repo_is_private(const struct ga_repo *r)
 	return r->private;
 }
 
+char *ga_repo_gitdir_inside(const struct ga_repo *r)
+{
+	const char *below = ga_path_below(r->info.commondir, r->info.workdir);
+
+	return below && *below && strcmp(below, ".git") != 0 ? ga_strdup(below) : NULL;
+}
+
 const struct ga_repo_info *ga_repo_info(const struct ga_repo *r)
 {
 	return &r->info;

@@ -12,7 +12,7 @@
 #include "ga/quote.h"
 #include "ga/snapshot.h"
 
-#define CACHE_MAGIC "git-agent scan 1"
+#define CACHE_MAGIC "git-agent scan 2"
 #define CACHE_MAX ((size_t)256 << 20)
 #define OUTPUT_MAX ((size_t)4 << 30)
 
@@ -30,6 +30,7 @@ void ga_scan_release(struct ga_scan *s)
 
 struct scan {
 	struct ga_scan *ret;
+	const char *gitdir; /* ga_repo_gitdir_inside() */
 	uint64_t max_untracked;
 	bool ignored_only;
 	bool look;         /* for display only: unmerged paths are fine */
@@ -134,7 +135,10 @@ static int unmerged(const char *path, struct ga_error *err)
 /* Add one record of porcelain v2. Headers ("# ...") are not asked for. */
 static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 {
-	const char *path = NULL;
+	const char *path = *rec == '?' || *rec == '!' ? after_fields(rec, 1) : NULL;
+
+	if (path && sc->gitdir && ga_path_inside(path, sc->gitdir))
+		return 0;
 
 	if (sc->ignored_only && *rec != '!')
 		return 0;
@@ -152,12 +156,10 @@ static int add_record(struct scan *sc, const char *rec, struct ga_error *err)
 			ga_strv_push(&sc->ret->changed, path);
 		break;
 	case '?':
-		path = after_fields(rec, 1);
 		if (path)
 			add_untracked(sc, path);
 		break;
 	case '!':
-		path = after_fields(rec, 1);
 		if (path)
 			add_ignored(sc->ret, path);
 		break;
@@ -213,6 +215,7 @@ static int scan(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int workdir = open(r->info.workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	cleanup_free char *gitdir = ga_repo_gitdir_inside(r);
 	const char *rec;
 	size_t pos = 0;
 	int rc;
@@ -220,6 +223,7 @@ static int scan(struct ga_repo *r, struct scan *sc, struct ga_error *err)
 	if (workdir < 0)
 		return ga_fail_path(err, errno, "open", r->info.workdir);
 	sc->workdir = workdir;
+	sc->gitdir = gitdir;
 	rc = run_status(r, &out, err);
 	while (!rc && (rec = ga_buf_next0(&out, &pos)))
 		rc = add_record(sc, rec, err);

@@ -24,8 +24,14 @@
 
 /* ---- finding ------------------------------------------------------------------ */
 
-static void collect(struct start_base *b)
+/* A git directory that lies in the project under another name than ".git" has the credentials of
+ * its configuration too. */
+static void collect(const struct ga_repo *r, struct start_base *b)
 {
+	char *gitdir = ga_repo_gitdir_inside(r);
+
+	if (gitdir)
+		ga_strv_take(&b->hidden, gitdir);
 	for (size_t i = 0; i < b->secrets.n; i++) {
 		const struct ga_exposed *x = &b->secrets.v[i];
 
@@ -55,8 +61,10 @@ int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bo
 				       .tree = &tree,
 				       .live = o->live && carried };
 
-	if (o->secrets == GA_SECRETS_OFF)
+	if (o->secrets == GA_SECRETS_OFF) {
+		collect(e->repo, b);
 		return 0;
+	}
 	/* uncommitted work that is not carried is not visible anyway */
 	if (!carried)
 		scan.changed = scan.untracked = (struct ga_strv)GA_STRV_INIT;
@@ -72,7 +80,7 @@ int start_find_secrets(struct ga_start_env *e, const struct ga_start_opts *o, bo
 	if (o->secrets == GA_SECRETS_MASK)
 		ga_exposure_mask(&b->secrets, &expose);
 	ga_exposure_sort(&b->secrets);
-	collect(b);
+	collect(e->repo, b);
 	return 0;
 }
 

@@ -515,4 +515,37 @@ test_expect_success 'with an explicit base the ignored files are shared, and the
 	grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err
 '
 
+test_expect_success 'a git directory in the project under another name is not shown, and what is put there is held back' '
+	for way in link file ignored; do
+		git init -q "inside-$way" || return 1
+		case $way in
+		link) at=.git.nosync ;;
+		file) at=data/repository ;;
+		ignored) at=cache/repository ;;
+		esac
+		(
+			cd "inside-$way" &&
+			mkdir -p data cache &&
+			mv .git $at &&
+			if test $way = link; then ln -s $at .git; else echo "gitdir: $at" >.git; fi &&
+			echo /cache >.gitignore &&
+			echo a >a &&
+			echo kept >cache/kept &&
+			git add a .gitignore &&
+			git commit -qm 1 &&
+			git config remote.o.url "https://me:$T@example.org/x" &&
+			look="test ! -e $at && ! grep -r $T . && git log -1 --format=%s" &&
+			for opts in "start" "start --dirty ignore" "-c secrets.mode=off start" "start --live"; do
+				git agent $opts --name in -- sh -c "$look" >../out 2>../err || exit 1
+				grep -x 1 ../out && ! grep "$T" ../err && git agent drop --force in || exit 1
+			done &&
+			git agent start --name put -- sh -c "
+				mkdir -p $at/hooks
+				echo x >$at/hooks/post-merge" 2>../err &&
+			{ test $way = ignored || grep "critical (held back): $at/hooks/post-merge" ../err; } &&
+			test -z "$(git ls-tree -r --name-only agent/put -- $at 2>/dev/null)"
+		) || return 1
+	done
+'
+
 test_done

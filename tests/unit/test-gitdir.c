@@ -212,6 +212,12 @@ TEST(addresses_lose_their_credentials)
 		{ "/srv/git/a", "/srv/git/a" },
 		{ "../a::b", "../a::b" },
 		{ "file:///srv/a", "file:///srv/a" },
+		{ "file://u:p@h/srv/a?b", "file://h/srv/a?b" },
+		{ "git://u:p@h/a", "git://h/a" },
+		{ "git+ssh://git:pw@h/a", "git+ssh://git@h/a" },
+		{ "ssh+git://git:pw@h/a", "ssh+git://git@h/a" },
+		{ "s3+https://t@h/a", "s3+https://h/a" },
+		{ "https://u:p w@h/a", "https://h/a" },
 		{ "ext::sh -c 'evil'", NULL },
 		{ "codecommit::us-east-1://me@repo", NULL },
 	};
@@ -226,6 +232,28 @@ TEST(addresses_lose_their_credentials)
 		}
 		assert_string_equal(got, cases[i][1]);
 	}
+}
+
+TEST(no_value_of_the_configuration_keeps_the_credentials_of_an_address)
+{
+	cleanup_free char *git = NULL, *out = NULL, *want = NULL;
+
+	SH("urls", "git init -q; git commit -q --allow-empty -m x; u=https://me:glpat-X@h/p?t=glpat-X;"
+		   "git config branch.main.remote $u; git config branch.main.pushRemote $u;"
+		   "git config remote.$u.fetch +refs/heads/*:refs/x/*; git config submodule.s.url $u;"
+		   "git config lfs.url $u; git config user.name \"A $u\"; git config remote.o.url $u;"
+		   "git config filter.lfs.process \"x '$u' -y\"; git config remote.o.pushurl $u;"
+		   "git config branch.x.remote 'ext::sh glpat-X'; git config user.email A::B");
+	git = make_inside("urls");
+	out = sh("urls-inside", "! grep glpat .git/config; export HOME=/nonexistent;"
+				"for k in branch.main.remote branch.main.pushRemote submodule.s.url lfs.url"
+				" user.name remote.o.url remote.o.pushurl filter.lfs.process user.email;"
+				"do git config $k; done; git config remote.https://h/p.fetch;"
+				"git config branch.x.remote || true");
+	want = sh(".", "echo 'https://h/p\nhttps://h/p\nhttps://h/p\nhttps://h/p\nA https://h/p';"
+		       "echo \"https://h/p\nhttps://h/p\nx 'https://h/p' -y\nA::B\";"
+		       "echo '+refs/heads/*:refs/x/*'");
+	assert_string_equal(out, want);
 }
 
 TEST(odd_values_survive_the_configuration)
