@@ -41,6 +41,7 @@ enum ga_secret_check {
 	GA_CHECK_RAILS,
 	GA_CHECK_WALLET,
 	GA_CHECK_GENERIC,
+	GA_CHECK_TEXT,     /* text, with a key or token that is known by its form */
 };
 
 struct ga_secret_rule {
@@ -96,6 +97,10 @@ struct ga_secret_marks {
  * unquoted value may be an expression, in all others it is a value. UTF-16 is recognised by its
  * byte order mark. */
 void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
+/* The same, as far as GA_CHECK_TEXT needs it: what is known by its form. */
+void ga_secret_look_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
+/* Are they the first bytes of what is no text in any encoding? */
+bool ga_secret_is_binary(const void *p, size_t n);
 /* Does `path` end like a source file, in this sense? */
 bool ga_secret_is_code(const char *path);
 /* Is every value found in `a` in `b`, too? */
@@ -122,12 +127,16 @@ struct ga_secret_name {
 	const struct ga_secret_rule *rules[GA_SECRET_RULES_MAX];
 	size_t n;
 	bool content;  /* the content of the file matters */
+	bool text;     /* that of any text does (ga_secret_any()) */
+	bool allowed;  /* the user says that it is no secret: no rule counts */
 	bool example;  /* a template, or documentation */
 	bool fixture;  /* lies among tests or examples */
 	bool copy;     /* a backup of a file with such a name */
 };
 /* Does any rule cover the path (relative, '/'-separated)? */
 bool ga_secret_named(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
+/* The same, and the rule for the content of any text, whatever its name. False: it is `allowed`. */
+bool ga_secret_any(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret);
 /* For a symlink: does any rule cover it, or a path beneath it? */
 bool ga_secret_named_link(struct ga_secret_names *n, const char *path);
 /* ga_secret_named() for a path that is already folded, as names are compared

@@ -190,7 +190,8 @@ int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c)
 
 	list_worktrees(g, &trees);
 	/* a git directory in the project under another name than ".git" can be written to */
-	if (scan_dir(g, own, g->info->commondir, "this clone's git directory") || scan_worktrees(g, &trees))
+	if (scan_dir(g, own, g->info->commondir, "this clone's git directory") ||
+	    scan_worktrees(g, &trees))
 		return -1;
 	for (size_t i = 0; i < c->n; i++)
 		if ((!strcasecmp(c->v[i].key, "core.hookspath") ||

@@ -118,6 +118,17 @@ static enum ga_tier generic_tier(const char *path, uint32_t bits)
 	return bits & (enough | GA_MARK_SECRET) ? GA_TIER_WARN : GA_TIER_NONE;
 }
 
+/* For a name that says nothing. That a file is a login or a web key is told by words, which code
+ * that deals with these has too. */
+static enum ga_tier text_tier(const char *path, uint32_t bits)
+{
+	if (bits & GA_MARK_BINARY)
+		return GA_TIER_NONE;
+	if (!ga_ends_in(path, ".json"))
+		bits &= ~(uint32_t)(GA_MARK_AUTHORIZED_USER | GA_MARK_JWK);
+	return bits & GA_MARK_AUTHORIZED_USER ? GA_TIER_BLOCK : key_tier(bits);
+}
+
 static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, uint32_t bits)
 {
 	switch (r->check) {
@@ -161,6 +172,8 @@ static enum ga_tier tier_of(const struct ga_secret_rule *r, const char *path, ui
 		return bits & GA_MARK_KEYSTORE ? GA_TIER_WARN : r->tier;
 	case GA_CHECK_GENERIC:
 		return generic_tier(path, bits);
+	case GA_CHECK_TEXT:
+		return text_tier(path, bits);
 	}
 	return r->tier;
 }
@@ -191,6 +204,7 @@ static bool is_text(enum ga_secret_check check)
 	case GA_CHECK_GPG:
 	case GA_CHECK_WALLET:
 	case GA_CHECK_GENERIC:
+	case GA_CHECK_TEXT:
 		return false;
 	}
 	return false;
@@ -205,6 +219,8 @@ static enum ga_tier judge_one(const struct ga_secret_rule *r, const char *path,
 
 	if (r->check == GA_CHECK_NAME)
 		return r->tier;
+	if (!marks && r->check == GA_CHECK_TEXT)
+		return GA_TIER_NONE;
 	if (!marks || ((bits & GA_MARK_BINARY) && is_text(r->check) && !is_picture(path)))
 		return GA_TIER_BLOCK;
 	if (r->check == GA_CHECK_WALLET && !is_wallet(path) && !(bits & (HIT | GA_MARK_KEYSTORE)))
@@ -233,7 +249,8 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 {
 	uint32_t bits = marks ? marks->bits : 0;
 	/* keys and tokens are secrets in any file, and content that was not seen may be one */
-	bool live = marks ? bits & (GA_MARK_KEY | GA_MARK_TOKEN) : name->content;
+	bool live = marks ? bits & (GA_MARK_KEY | GA_MARK_TOKEN) &&
+				    (name->content || !(bits & GA_MARK_BINARY)) : name->content;
 	const struct ga_secret_rule *note = NULL;
 
 	*ret = (struct ga_secret){ .tier = GA_TIER_NONE };
@@ -242,7 +259,7 @@ void ga_secret_judge(const struct ga_secret_name *name, const char *path,
 		enum ga_tier t = judge_one(r, path, marks);
 
 		/* the user has configured it: nothing else counts */
-		if (!r->patterns) {
+		if (!r->patterns && r->check == GA_CHECK_NAME) {
 			*ret = (struct ga_secret){ .tier = r->tier, .rule = r, .bits = bits,
 						   .token = marks ? marks->token : 0,
 						   .copy = name->copy };

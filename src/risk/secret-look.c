@@ -15,6 +15,7 @@
 #define LABEL_MAX 100
 #define HEADERS_MAX 8      /* "Proc-Type: ..." and the like */
 #define OPAQUE_MAX 4096
+#define EXAMPLE_MAX 512    /* bytes of a token in which words of an example are looked for */
 
 bool secret_is_word(char c)
 {
@@ -198,7 +199,7 @@ static bool is_pgp_secret(const unsigned char *p, size_t n)
 
 /* ---- tokens ------------------------------------------------------------------- */
 
-enum set { WORD, DASHED, DOTTED, HEX, ALNUM, BASE32, BECH32 };
+enum set { WORD, DASHED, DOTTED, HEX, ALNUM, BASE32, BECH32, BASE64, PLACE };
 
 struct form {
 	const char *prefix;
@@ -270,6 +271,23 @@ static const struct form forms[] = {
 	{ "EAACEdEose0cBA", ALNUM, 10, 400, "a Facebook token" },
 	{ "AGE-SECRET-KEY-1", ALNUM, 58, 58, "an age key" },
 	{ "nsec1", BECH32, 58, 58, "a Nostr key" },
+	/* addresses that let anybody post who has them */
+	{ "hooks.slack.com/services/T", PLACE, 30, 200, "a Slack webhook" },
+	{ "hooks.slack.com/workflows/T", PLACE, 30, 200, "a Slack webhook" },
+	{ "hooks.slack.com/triggers/", PLACE, 30, 200, "a Slack webhook" },
+	{ "discord.com/api/webhooks/", PLACE, 60, 200, "a Discord webhook" },
+	{ "discordapp.com/api/webhooks/", PLACE, 60, 200, "a Discord webhook" },
+	{ "webhook.office.com/webhookb2/", PLACE, 60, 400, "a Teams webhook" },
+	{ "api.telegram.org/bot", PLACE, 40, 200, "the token of a Telegram bot" },
+	/* "-----BEGIN PRIVATE KEY" and its kin, and what service accounts begin with; the
+	 * beginning is enough, however long they are */
+	{ "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS", BASE64, 64, 1024, "a private key in base64" },
+	{ "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt", BASE64, 64, 1024, "a private key in base64" },
+	{ "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS", BASE64, 64, 1024, "a private key in base64" },
+	{ "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ", BASE64, 64, 1024,
+	  "a private key in base64" },
+	{ "ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIs", BASE64, 64, 1024,
+	  "the key of a service account in base64" },
 };
 
 const char *secret_token_name(unsigned token)
@@ -296,6 +314,10 @@ static bool in_set(enum set set, char c)
 		return upper || (c >= '2' && c <= '7');
 	case BECH32:
 		return digit || (c >= 'a' && c <= 'z');
+	case BASE64:
+		return is_base64(c);
+	case PLACE:
+		return secret_is_word(c) || (c && strchr("-/@:.", c));
 	}
 	return false;
 }
@@ -332,7 +354,8 @@ static size_t token_at(const struct span *s, struct ga_secret_marks *m)
 		pre = strlen(f->prefix);
 		while (pre + n < room && n <= f->max && in_set(f->set, s->p[pre + n]))
 			n++;
-		if (n < f->min || n > f->max || is_example(s->p + pre, n))
+		if (n < f->min || (n > f->max && f->set != BASE64) ||
+		    is_example(s->p + pre, n < EXAMPLE_MAX ? n : EXAMPLE_MAX))
 			continue;
 		m->token = m->bits & GA_MARK_TOKEN ? m->token : (unsigned)i;
 		secret_met(m, GA_MARK_TOKEN, s->p, pre + n);
@@ -457,10 +480,16 @@ static bool is_filtered(const char *p, size_t n)
 	       (n >= sizeof(salted) && !memcmp(p, salted, sizeof(salted) - 1));
 }
 
-static void look_at_text(const char *path, const char *p, size_t n, struct ga_secret_marks *m)
+static void look_at_text(const char *path, const char *p, size_t n, bool known,
+			 struct ga_secret_marks *m)
 {
 	look_for_keys(p, n, m);
 	look_for_tokens(p, n, m);
+	if (known && !memchr(p, 0, n)) {
+		if (m->bits & GA_MARK_KEY || ga_ends_in(path, ".json"))
+			look_at_json(p, n, m);
+		return;
+	}
 	/* keys and tokens can be text in a binary file; names with values are not looked for there
 	 */
 	if (memchr(p, 0, n)) {
@@ -475,7 +504,7 @@ static void look_at_text(const char *path, const char *p, size_t n, struct ga_se
 
 /* Look at UTF-16, told by its byte order mark, as UTF-8. Surrogates are taken for characters, since
  * nothing that is looked for has any. */
-static void look_at_wide(const char *path, const unsigned char *p, size_t n,
+static void look_at_wide(const char *path, const unsigned char *p, size_t n, bool known,
 			 struct ga_secret_marks *m)
 {
 	unsigned high = p[0] == 0xfe ? 0 : 1;
@@ -486,7 +515,7 @@ static void look_at_wide(const char *path, const unsigned char *p, size_t n,
 	(void)ga_buf_reserve(&text, n / 2 * 3);
 	for (size_t i = 2; i + 1 < n; i += 2)
 		ga_risk_put(&text, (uint32_t)p[i + high] << 8 | p[i + 1 - high]);
-	look_at_text(path, text.ptr, text.len, m);
+	look_at_text(path, text.ptr, text.len, known, m);
 	explicit_bzero(text.ptr, text.len);
 }
 
@@ -495,7 +524,13 @@ static bool is_wide(const unsigned char *p, size_t n)
 	return n > 2 && ((p[0] == 0xff && p[1] == 0xfe) || (p[0] == 0xfe && p[1] == 0xff));
 }
 
-void ga_secret_look(const char *path, const void *bytes, size_t n, struct ga_secret_marks *ret)
+bool ga_secret_is_binary(const void *p, size_t n)
+{
+	return n && !is_wide(p, n) && memchr(p, 0, n);
+}
+
+static void look(const char *path, const void *bytes, size_t n, bool known,
+		 struct ga_secret_marks *ret)
 {
 	*ret = (struct ga_secret_marks){ .bits = 0 };
 	if (n > GA_SECRET_LOOK_MAX)
@@ -507,11 +542,21 @@ void ga_secret_look(const char *path, const void *bytes, size_t n, struct ga_sec
 		return;
 	}
 	if (is_wide(bytes, n))
-		look_at_wide(path, bytes, n, ret);
+		look_at_wide(path, bytes, n, known, ret);
 	else
-		look_at_text(path, bytes, n, ret);
+		look_at_text(path, bytes, n, known, ret);
 	if (is_der_key(bytes, n))
 		secret_met(ret, GA_MARK_KEY, bytes, n);
 	if (is_pgp_secret(bytes, n))
 		secret_met(ret, GA_MARK_PGP_SECRET, bytes, n);
+}
+
+void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
+{
+	look(path, p, n, false, ret);
+}
+
+void ga_secret_look_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
+{
+	look(path, p, n, true, ret);
 }

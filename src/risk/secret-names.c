@@ -18,7 +18,7 @@ static const struct ga_secret_rule rules[] = {
 
 #undef SECRET
 
-_Static_assert(GA_NELEMS(rules) <= GA_SECRET_RULES_MAX, "a name has room for all rules");
+_Static_assert(GA_NELEMS(rules) < GA_SECRET_RULES_MAX, "a name has room for all rules");
 
 const struct ga_secret_rule *ga_secret_rules(size_t *ret_n)
 {
@@ -152,11 +152,10 @@ static int by_rank(const void *a, const void *b)
 	return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-/* Find the rules that cover `folded`. True: the user allows it. */
-static bool find(struct ga_secret_names *n, const char *folded, struct ga_secret_name *ret)
+/* Find the rules that cover `folded`. */
+static void find(struct ga_secret_names *n, const char *folded, struct ga_secret_name *ret)
 {
 	const struct ga_rule *more = n->rules + GA_NELEMS(rules);
-	bool allowed = false;
 
 	ga_matcher_find(n->matcher, folded, false, &n->hits);
 	if (n->hits.n > 1)
@@ -173,9 +172,8 @@ static bool find(struct ga_secret_names *n, const char *folded, struct ga_secret
 		else if (r == &more[FIXTURE])
 			ret->fixture = true;
 		else
-			allowed = true;
+			ret->allowed = true;
 	}
-	return allowed;
 }
 
 /* If it is a name that editors or people give a copy of a file, the length of the original's name;
@@ -262,22 +260,30 @@ bool ga_secret_named_folded(struct ga_secret_names *n, const char *folded,
 	const char *of;
 
 	*ret = (struct ga_secret_name){ .n = 0 };
-	if (find(n, folded, ret)) {
-		ret->n = 0;
-		return false;
-	}
+	find(n, folded, ret);
 	of = original(n, folded);
 	if (of) {
 		struct ga_secret_name as = { .n = 0 };
 
-		if (find(n, of, &as)) {
-			ret->n = 0;
-			return false;
-		}
+		find(n, of, &as);
 		for (size_t i = 0; i < as.n; i++)
 			add_rule(ret, as.rules[i]);
 		ret->example |= as.example;
+		ret->allowed |= as.allowed;
 		ret->copy = as.n > 0;
 	}
+	if (ret->allowed)
+		ret->n = 0;
 	return ret->n > 0;
+}
+
+bool ga_secret_any(struct ga_secret_names *n, const char *path, struct ga_secret_name *ret)
+{
+	(void)ga_secret_named(n, path, ret);
+	if (ret->allowed)
+		return false;
+	/* what this rule finds does not make the content matter to others */
+	ret->rules[ret->n++] = &rules[GA_NELEMS(rules) - 1];
+	ret->text = true;
+	return true;
 }

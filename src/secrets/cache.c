@@ -4,8 +4,7 @@
  *
  *     MAGIC, a fingerprint of rules and options, the working tree
  *     "t" TREE, then "c" PATH, VERDICT for each secret in it and "l" PATH for each link
- *     "d" PATH, STAT, then "e" NAME for each file and "s" NAME for each directory in it, "."
- *     "f" PATH, STAT, VERDICT
+ *     "f" PATH, STAT, VERDICT for each secret, "k" FINGERPRINT of PATH and STAT for other files
  *     ""
  */
 #include "secrets.h"
@@ -13,13 +12,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
 
-#define MAGIC "git-agent secrets 3"
+#define MAGIC "git-agent secrets 4"
 #define CACHE_MAX ((size_t)64 << 20)
 #define TICK 2 /* seconds: the coarsest time stamps that a file system has */
 
@@ -71,7 +71,7 @@ static bool parse_verdict(const char *p, struct ga_secret *ret)
 	return true;
 }
 
-/* ---- the state of a file or directory as text -------------------------------------- */
+/* ---- the state of a file as text -------------------------------------- */
 
 static void stat_text(const struct stat *st, char *out, size_t n)
 {
@@ -89,6 +89,36 @@ static bool would_show_change(const struct secrets_cache *c, const struct stat *
 
 /* ---- reading --------------------------------------------------------------------- */
 
+static uint64_t fingerprint(const char *path, const struct stat *st)
+{
+	uint64_t h = 14695981039346656037u; /* FNV-1a */
+	char text[160];
+
+	stat_text(st, text, sizeof(text));
+	for (const char *p = text; *p; p++)
+		h = (h ^ (unsigned char)*p) * 1099511628211u;
+	for (; *path; path++)
+		h = (h ^ (unsigned char)*path) * 1099511628211u;
+	return h;
+}
+
+static void add_clean(struct secrets_cache *c, const char *text)
+{
+	uint32_t high, low;
+
+	if (!hex(&text, 8, &high) || !hex(&text, 8, &low))
+		return;
+	GA_GROW(c->clean, c->n_clean, c->cap_clean);
+	c->clean[c->n_clean++] = (uint64_t)high << 32 | low;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 /* Index the records; false if the file was cut short. */
 static bool index_records(struct secrets_cache *c, size_t pos)
 {
@@ -96,14 +126,17 @@ static bool index_records(struct secrets_cache *c, size_t pos)
 
 	while ((rec = ga_buf_next0(&c->old, &pos))) {
 		/* every other record has a tag, so only the last one is empty */
-		if (!*rec)
+		if (!*rec) {
+			if (c->n_clean)
+				qsort(c->clean, c->n_clean, sizeof(*c->clean), by_value);
 			return pos == c->old.len;
+		}
 		if (*rec == 't')
 			c->tree = pos - strlen(rec);
 		else if (*rec == 'f')
 			ga_strmap_add(&c->files, rec + 1, strlen(rec + 1), (uint32_t)pos);
-		else if (*rec == 'd')
-			ga_strmap_add(&c->dirs, rec + 1, strlen(rec + 1), (uint32_t)pos);
+		else if (*rec == 'k')
+			add_clean(c, rec + 1);
 	}
 	return false;
 }
@@ -146,8 +179,7 @@ void secrets_cache_open(struct secrets_cache *c, const struct ga_exposure_opts *
 	if (load(c, rules))
 		return;
 	ga_strmap_release(&c->files);
-	ga_strmap_release(&c->dirs);
-	c->tree = 0;
+	c->n_clean = c->tree = 0;
 }
 
 /* One rename replaces the file. It is not synced: a file that a power cut made short is recognised
@@ -172,50 +204,34 @@ void secrets_cache_close(struct secrets_cache *c)
 	if (c->path && !c->dry && c->new.len <= CACHE_MAX && !ga_buf_equal(&c->new, &c->old))
 		store(c);
 	ga_strmap_release(&c->files);
-	ga_strmap_release(&c->dirs);
+	free(c->clean);
 	ga_buf_release(&c->old);
 	ga_buf_release(&c->new);
 	free(c->path);
 	free(c->workdir);
 }
 
-/* Find the record of `path`; false if there is none, or `st` is not what was recorded. `*pos` is
- * then the record after STAT. */
-static bool find(const struct secrets_cache *c, const struct ga_strmap *map, const char *path,
-		 const struct stat *st, size_t *pos)
-{
-	int32_t node = ga_strmap_first(map, path, strlen(path));
-	char now[160];
-	const char *rec;
-
-	if (node < 0)
-		return false;
-	*pos = map->nodes[node].value;
-	rec = ga_buf_next0(&c->old, pos);
-	stat_text(st, now, sizeof(now));
-	return rec && !strcmp(rec, now);
-}
-
 bool secrets_cache_file(const struct secrets_cache *c, const char *path, const struct stat *st,
 			struct ga_secret *ret)
 {
-	size_t pos;
-	const char *rec = find(c, &c->files, path, st, &pos) ? ga_buf_next0(&c->old, &pos) : NULL;
-
-	return rec && parse_verdict(rec, ret);
-}
-
-bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const struct stat *st,
-		       struct ga_strv *files, struct ga_strv *dirs)
-{
+	uint64_t print = fingerprint(path, st);
+	int32_t node = ga_strmap_first(&c->files, path, strlen(path));
+	char now[160];
 	const char *rec;
 	size_t pos;
 
-	if (!find(c, &c->dirs, path, st, &pos))
+	*ret = (struct ga_secret){ .tier = GA_TIER_NONE };
+	if (c->n_clean && bsearch(&print, c->clean, c->n_clean, sizeof(print), by_value))
+		return true;
+	if (node < 0)
 		return false;
-	while ((rec = ga_buf_next0(&c->old, &pos)) && strcmp(rec, ".") != 0)
-		ga_strv_push(*rec == 'e' ? files : dirs, rec + 1);
-	return true;
+	pos = c->files.nodes[node].value;
+	stat_text(st, now, sizeof(now));
+	rec = ga_buf_next0(&c->old, &pos);
+	if (!rec || strcmp(rec, now) != 0)
+		return false;
+	rec = ga_buf_next0(&c->old, &pos);
+	return rec && parse_verdict(rec, ret);
 }
 
 bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
@@ -244,40 +260,25 @@ bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
 
 /* ---- writing ---------------------------------------------------------------------- */
 
-static void add_head(struct secrets_cache *c, char tag, const char *path, const struct stat *st)
-{
-	char text[160];
-
-	stat_text(st, text, sizeof(text));
-	ga_buf_addch(&c->new, tag);
-	ga_buf_add0(&c->new, path);
-	ga_buf_add0(&c->new, text);
-}
-
 void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s)
 {
-	if (!c->path || !would_show_change(c, st))
-		return;
-	add_head(c, 'f', path, st);
-	add_verdict(&c->new, s);
-}
+	uint64_t print;
+	char text[160];
 
-void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
-			   const struct ga_strv *files, const struct ga_strv *dirs)
-{
 	if (!c->path || !would_show_change(c, st))
 		return;
-	add_head(c, 'd', path, st);
-	for (size_t i = 0; i < files->n; i++) {
-		ga_buf_addch(&c->new, 'e');
-		ga_buf_add0(&c->new, files->v[i]);
+	if (s->tier == GA_TIER_NONE) {
+		print = fingerprint(path, st);
+		ga_buf_addf(&c->new, "k%08x.%08x", (unsigned)(print >> 32), (unsigned)print);
+		ga_buf_addch(&c->new, '\0');
+		return;
 	}
-	for (size_t i = 0; i < dirs->n; i++) {
-		ga_buf_addch(&c->new, 's');
-		ga_buf_add0(&c->new, dirs->v[i]);
-	}
-	ga_buf_add0(&c->new, ".");
+	stat_text(st, text, sizeof(text));
+	ga_buf_addch(&c->new, 'f');
+	ga_buf_add0(&c->new, path);
+	ga_buf_add0(&c->new, text);
+	add_verdict(&c->new, s);
 }
 
 void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,

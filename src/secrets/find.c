@@ -11,6 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 
+#define FIRST_BYTES 8000 /* as many as git looks at to tell text from what is not */
 #define LINES_MAX ((size_t)16 << 20) /* bytes of a file compared apart from its line ends */
 
 /* ---- values ------------------------------------------------------------------- */
@@ -109,18 +110,42 @@ void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose)
 
 /* ---- one file ------------------------------------------------------------------- */
 
-bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret)
+static struct ga_secret_names *names(struct finder *f)
 {
 	if (!f->names)
 		f->names = ga_secret_names_new(f->o->add, f->o->allow);
-	return ga_secret_named(f->names, path, ret);
+	return f->names;
+}
+
+bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret)
+{
+	return ga_secret_named(names(f), path, ret);
+}
+
+bool finder_any(struct finder *f, const char *path, struct ga_secret_name *ret)
+{
+	return ga_secret_any(names(f), path, ret);
 }
 
 bool finder_named_link(struct finder *f, const char *path)
 {
-	if (!f->names)
-		f->names = ga_secret_names_new(f->o->add, f->o->allow);
-	return ga_secret_named_link(f->names, path);
+	return ga_secret_named_link(names(f), path);
+}
+
+/* Read what is looked at of a file. If only its content could make it a secret, one that is long,
+ * or binary by its first bytes, is not read. */
+static bool read_file(struct finder *f, int fd, const struct stat *st,
+		      const struct ga_secret_name *name)
+{
+	bool any = name->text && !name->content;
+
+	/* all of it at once: a buffer that grows leaves copies behind */
+	(void)ga_buf_reserve(&f->content, GA_SECRET_LOOK_MAX);
+	if (any && ((uint64_t)st->st_size > GA_SECRET_LOOK_MAX ||
+		    ga_read_most(fd, FIRST_BYTES, &f->content) ||
+		    ga_secret_is_binary(f->content.ptr, f->content.len)))
+		return false;
+	return !ga_read_most(fd, GA_SECRET_LOOK_MAX - f->content.len, &f->content);
 }
 
 void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
@@ -130,31 +155,36 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 	cleanup_close int fd = -1;
 	struct stat now;
 
-	if (name->content)
+	if (name->content || name->text)
 		fd = ga_openat_beneath(f->work, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	ga_buf_clear(&f->content);
-	/* all of it at once: a buffer that grows leaves copies behind */
-	(void)ga_buf_reserve(&f->content, GA_SECRET_LOOK_MAX);
 	/* what cannot be read here may be readable inside: assume the worst */
 	if (fd < 0 || fstat(fd, &now) || now.st_ino != st->st_ino ||
-	    ga_read_most(fd, GA_SECRET_LOOK_MAX, &f->content)) {
+	    !read_file(f, fd, st, name)) {
 		*ret_marks = (struct ga_secret_marks){ .bits = 0 };
 		ga_secret_judge(name, as, NULL, ret);
 		return;
 	}
-	ga_secret_look(as, f->content.ptr, f->content.len, ret_marks);
+	if (name->content)
+		ga_secret_look(as, f->content.ptr, f->content.len, ret_marks);
+	else
+		ga_secret_look_forms(as, f->content.ptr, f->content.len, ret_marks);
 	ga_secret_judge(name, as, ret_marks, ret);
 	explicit_bzero(f->content.ptr, f->content.len);
 }
 
-static void look_at(struct finder *f, const char *path, const struct ga_secret_name *name,
-		    const struct stat *st, enum ga_exposed_as as)
+static void look_at(struct finder *f, const char *path, const struct stat *st,
+		    enum ga_exposed_as as)
 {
 	struct ga_secret_marks marks;
+	struct ga_secret_name name;
 	struct ga_secret s;
 
-	if (!secrets_cache_file(&f->cache, path, st, &s))
-		finder_judge(f, path, st, path, name, &s, &marks);
+	if (!secrets_cache_file(&f->cache, path, st, &s)) {
+		if (!finder_any(f, path, &name))
+			return;
+		finder_judge(f, path, st, path, &name, &s, &marks);
+	}
 	/* the new cache starts empty, so what came from the old one is added too */
 	secrets_cache_add_file(&f->cache, path, st, &s);
 	finder_note_twin(f, st, &s);
@@ -170,18 +200,21 @@ static bool look(const struct finder *f, const char *path, struct stat *ret)
 	return fd >= 0 && !fstat(fd, ret);
 }
 
+void finder_entry(struct finder *f, const char *path, const struct stat *st,
+		  enum ga_exposed_as as)
+{
+	if (S_ISREG(st->st_mode))
+		look_at(f, path, st, as);
+	else if (S_ISLNK(st->st_mode) && finder_named_link(f, path))
+		finder_note_link(f, &f->links, path);
+}
+
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as)
 {
-	struct ga_secret_name name;
-	bool named = finder_named(f, path, &name);
 	struct stat st;
 
-	if ((!named && !finder_named_link(f, path)) || !look(f, path, &st))
-		return;
-	if (named && S_ISREG(st.st_mode))
-		look_at(f, path, &name, &st, as);
-	else if (S_ISLNK(st.st_mode))
-		finder_note_link(f, &f->links, path);
+	if (look(f, path, &st))
+		finder_entry(f, path, &st, as);
 }
 
 void finder_filtered(struct finder *f, const char *path)
@@ -244,18 +277,21 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 	struct finder_version here, there;
 	struct ga_secret_name name;
 	struct ga_entry e = { .mode = GA_MODE_NONE };
-	bool named = finder_named(f, path, &name);
 	struct stat st;
 
-	if ((!named && !finder_named_link(f, path)) || !look(f, path, &st))
+	if (!look(f, path, &st))
 		return 0;
-	if (S_ISLNK(st.st_mode))
+	if (S_ISLNK(st.st_mode) && finder_named_link(f, path))
 		finder_note_link(f, &f->links, path);
-	if (!named || !S_ISREG(st.st_mode))
+	if (!S_ISREG(st.st_mode) || !finder_any(f, path, &name))
 		return 0;
-	finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
-	if (here.secret.tier == GA_TIER_NONE)
+	here.secret.tier = GA_TIER_BLOCK;
+	if (!secrets_cache_file(&f->cache, path, &st, &here.secret) || here.secret.tier)
+		finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
+	if (here.secret.tier == GA_TIER_NONE) {
+		secrets_cache_add_file(&f->cache, path, &st, &here.secret);
 		return 0;
+	}
 	if (f->o->tree && ga_tree_entry(f->o->repo, f->o->tree, path, &e, err))
 		return -1;
 	if (e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC) {
@@ -327,6 +363,7 @@ void finder_release(struct finder *f)
 {
 	ga_secret_names_free(f->names);
 	ga_buf_release(&f->content);
+	free(f->gitdir);
 	ga_strv_release(&f->links);
 	ga_strv_release(&f->tree_links);
 	ga_strv_release(&f->unwatched);
@@ -343,7 +380,7 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 	const char *workdir = ga_repo_info(o->repo)->workdir;
 	cleanup_close int work = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct finder f = { .o = o, .ret = ret, .work = work, .content = GA_BUF_INIT,
-			    .left = FINDER_READ_MAX };
+			    .left = FINDER_READ_MAX, .gitdir = ga_repo_gitdir_inside(o->repo) };
 	int rc = 0;
 
 	if (work < 0)

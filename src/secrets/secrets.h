@@ -14,15 +14,16 @@
 
 /* ---- the cache of verdicts (cache.c) -------------------------------------------- */
 
-/* A file or directory counts as unchanged while its times, size, mode and inode are the same. One
- * that changed just now is not recorded: it could change again within the same tick of the clock.
- */
+/* A file counts as unchanged while its times, size, mode and inode are the same. One that changed
+ * just now is not recorded: it could change again within the same tick of the clock. */
 struct secrets_cache {
 	char *path;      /* NULL: nothing is read or kept */
 	char *workdir;
 	bool dry;        /* do not write it back */
 	struct ga_buf old, new;       /* what was read; what will be written */
-	struct ga_strmap files, dirs; /* offsets in `old` behind the records of paths */
+	struct ga_strmap files; /* offsets in `old` behind the records of paths */
+	uint64_t *clean;        /* fingerprints of files without a secret, sorted */
+	size_t n_clean, cap_clean;
 	size_t tree;     /* offset in `old` of the tree's id; 0: none */
 	int64_t now;     /* seconds */
 };
@@ -34,11 +35,6 @@ bool secrets_cache_file(const struct secrets_cache *c, const char *path, const s
 			struct ga_secret *ret);
 void secrets_cache_add_file(struct secrets_cache *c, const char *path, const struct stat *st,
 			    const struct ga_secret *s);
-/* The entries of a directory that have to be looked at: files and directories. */
-bool secrets_cache_dir(const struct secrets_cache *c, const char *path, const struct stat *st,
-		       struct ga_strv *files, struct ga_strv *dirs);
-void secrets_cache_add_dir(struct secrets_cache *c, const char *path, const struct stat *st,
-			   const struct ga_strv *files, const struct ga_strv *dirs);
 /* The tree looked at last, the secrets in it, and its links with the name of a secret. */
 bool secrets_cache_tree(const struct secrets_cache *c, struct ga_oid *ret_tree,
 			struct ga_exposure *ret, struct ga_strv *ret_links);
@@ -57,6 +53,7 @@ struct finder {
 	struct ga_exposure *ret;
 	struct ga_buf content;
 	int work;                      /* the working tree */
+	char *gitdir;                  /* ga_repo_gitdir_inside(): no session sees it */
 	size_t entries;                /* of directories, looked at so far */
 	uint64_t left;                 /* bytes that may still be read of objects and of link
 					* targets: a few of them can have any number of paths */
@@ -86,7 +83,8 @@ struct finder_version {
 	struct ga_secret secret;
 	struct ga_secret_marks marks;
 };
-/* Does a rule cover the name? */
+/* Does a rule cover the name? With finder_any(), or the content? */
+bool finder_any(struct finder *f, const char *path, struct ga_secret_name *ret);
 bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
 /* Does a rule cover the name of a link, or paths below it? */
 bool finder_named_link(struct finder *f, const char *path);
@@ -108,8 +106,10 @@ void finder_walk(struct finder *f, const char *dir);
 DIR *finder_opendir(struct finder *f, const char *path, int flags);
 /* Is the entry `e` of `dir` a directory? */
 bool finder_is_dir(int dir, const struct dirent *e);
-/* find.c: look at one file of the working tree. */
+/* find.c: look at one file of the working tree; `st` is what it is. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
+void finder_entry(struct finder *f, const char *path, const struct stat *st,
+		  enum ga_exposed_as as);
 
 /* Does the file at `path` of the working tree hold no secret beyond those of its committed version
  * `oid`: its tier is no worse and every secret in it is there too, or they differ in line ends

@@ -18,7 +18,7 @@
  * encrypted by a filter. */
 static bool is_read(const struct ga_secret_name *name)
 {
-	bool live = name->content;
+	bool live = name->content || name->text;
 
 	for (size_t i = 0; i < name->n; i++)
 		live |= name->rules[i]->tier == GA_TIER_BLOCK;

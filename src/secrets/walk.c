@@ -53,15 +53,12 @@ static size_t extend(struct walk *w, const char *name)
 	return before;
 }
 
-/* List the entries of the directory that have to be looked at. */
-static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, bool *ret_cut)
+/* Look at the files of the directory, and list the directories in it. */
+static void look_through(struct walk *w, DIR *d, struct ga_strv *dirs)
 {
-	cleanup_dir DIR *d = finder_opendir(w->f, w->path.ptr, 0);
-	struct ga_secret_name name;
 	struct dirent *e;
+	struct stat st;
 
-	if (!d)
-		return -1;
 	while ((e = ga_dir_next(d))) {
 		size_t before;
 
@@ -73,14 +70,12 @@ static int list(struct walk *w, struct ga_strv *files, struct ga_strv *dirs, boo
 			continue;
 		}
 		before = extend(w, e->d_name);
-		if (finder_named(w->f, w->path.ptr, &name) ||
-		    (e->d_type != DT_REG && finder_named_link(w->f, w->path.ptr)))
-			ga_strv_push(files, e->d_name);
+		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			finder_entry(w->f, w->path.ptr, &st, GA_EXPOSED_IGNORED);
 		ga_buf_truncate(&w->path, before);
 	}
-	/* an incomplete list must not be remembered as a complete one */
-	*ret_cut = e || errno;
-	return 0;
+	if (e || errno)
+		w->f->ret->incomplete = true;
 }
 
 /* Of a repository in there, only its configuration is looked at. */
@@ -111,32 +106,22 @@ static void walk_into(struct walk *w, const char *name)
 	ga_buf_truncate(&w->path, before);
 }
 
-/* A directory that has not changed is not read again: one fstatat() and the cache tell. */
 static void walk(struct walk *w)
 {
-	cleanup_strv struct ga_strv files = GA_STRV_INIT, dirs = GA_STRV_INIT;
-	struct secrets_cache *cache = &w->f->cache;
-	bool cut = false;
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	cleanup_dir DIR *d = NULL;
 	struct stat st;
 
+	if (w->f->gitdir && !strcmp(w->path.ptr, w->f->gitdir))
+		return;
 	/* gone, or replaced by a link: then sessions do not share it either */
 	if (fstatat(w->f->work, w->path.ptr, &st, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(st.st_mode))
 		return;
-	if (!secrets_cache_dir(cache, w->path.ptr, &st, &files, &dirs) &&
-	    list(w, &files, &dirs, &cut)) {
-		w->f->ret->incomplete = true;
-		return;
-	}
-	if (cut)
-		w->f->ret->incomplete = true;
+	d = finder_opendir(w->f, w->path.ptr, 0);
+	if (d)
+		look_through(w, d, &dirs);
 	else
-		secrets_cache_add_dir(cache, w->path.ptr, &st, &files, &dirs);
-	for (size_t i = 0; i < files.n; i++) {
-		size_t before = extend(w, files.v[i]);
-
-		finder_file(w->f, w->path.ptr, GA_EXPOSED_IGNORED);
-		ga_buf_truncate(&w->path, before);
-	}
+		w->f->ret->incomplete = true;
 	for (size_t i = 0; i < dirs.n; i++)
 		walk_into(w, dirs.v[i]);
 }

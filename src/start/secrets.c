@@ -28,19 +28,19 @@
  * its configuration too. */
 static void collect(const struct ga_repo *r, struct start_base *b)
 {
-	char *gitdir = ga_repo_gitdir_inside(r);
+	cleanup_free char *gitdir = ga_repo_gitdir_inside(r);
 
-	if (gitdir)
-		ga_strv_take(&b->hidden, gitdir);
 	for (size_t i = 0; i < b->secrets.n; i++) {
 		const struct ga_exposed *x = &b->secrets.v[i];
 
-		if (x->view != GA_VIEW_MASKED)
+		if (x->view != GA_VIEW_MASKED || (gitdir && ga_path_inside(x->path, gitdir)))
 			continue;
 		ga_strv_push(&b->hidden, x->path);
 		if (x->clear)
 			ga_strv_push(&b->clear, x->path);
 	}
+	if (gitdir)
+		ga_strv_push(&b->hidden, gitdir);
 	ga_strv_sort_unique(&b->hidden);
 	ga_strv_sort_unique(&b->clear);
 }

@@ -284,14 +284,14 @@ test_expect_success 'what a symlink with the name of a secret leads to is kept o
 	mkdir conf &&
 	git add -A &&
 	git commit -qm 1 &&
-	echo "TOKEN=$T" >conf/prod &&
+	echo "TOKEN=$W" >conf/prod &&
 	ln -s conf/prod .env &&
 	ln -s /etc/passwd out.env &&
 	ln -s loop.env loop.env &&
 	ln -s ../../x up.env &&
 	ln -s missing gone.env &&
 	may_fail git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err &&
-	! grep "$T" ../out &&
+	! grep "$W" ../out &&
 	grep "kept out.*: conf/prod\$" ../err
 '
 
@@ -381,9 +381,9 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 	echo "DB_PASSWORD=hunter22" >sub/here &&
 	git add -A &&
 	git commit -qm 1 &&
-	for f in prod deep/c up full; do echo "TOKEN=$T" >conf/$f; done &&
+	for f in prod deep/c up full; do echo "TOKEN=$W" >conf/$f; done &&
 	ln -s ../deep/c conf/deep/b &&
-	echo "DB_PASSWORD=${T}9" >own.log &&
+	echo "DB_PASSWORD=${W}9" >own.log &&
 	list_secrets --all &&
 	for f in conf/prod conf/deep/c conf/up conf/full own.log; do
 		line $f | grep "^T1  masked  ignored" || return 1
@@ -394,10 +394,10 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 	test_cmp ../out ../again &&
 	may_fail git agent start --name x -- sh -c "
 		cat .env *.env conf/* conf/deep/* own.log
-		grep -rs $T ." >../out 2>../err &&
-	! grep "$T" ../out &&
+		grep -rs $W ." >../out 2>../err &&
+	! grep "$W" ../out &&
 	grep "kept out.*: conf/deep/c, conf/full, conf/prod, conf/up, own.log\$" ../err &&
-	echo "DB_PASSWORD=$T" >sub/here &&
+	echo "DB_PASSWORD=$W" >sub/here &&
 	list_secrets &&
 	line sub/here | grep "^T1  masked  modified" &&
 	rm .env &&
@@ -415,7 +415,7 @@ test_expect_success 'other hard links of a secret are kept out, wherever they ar
 	mkdir envdir &&
 	git add -A &&
 	git commit -qm 1 &&
-	echo "TOKEN=$T" >.env &&
+	echo "TOKEN=$W" >.env &&
 	ln .env app.log &&
 	ln -f .env notes &&
 	ln .env envdir/dump.sql &&
@@ -515,7 +515,55 @@ test_expect_success 'with an explicit base the ignored files are shared, and the
 	grep "kept out.*: .env, cache/deep/.env.bak, cache/deep/.git/config\$" ../err
 '
 
-test_expect_success 'a git directory in the project under another name is not shown, and what is put there is held back' '
+# keys DIR: an ignored file, an untracked one and a changed one for each kind that only content tells
+keys() {
+	key=$(pem | sed "s/\$/\\\\n/" | tr -d "\n") &&
+	printf "{\"type\":\"service_account\",\"private_key\":\"%s\"}" "$key" >"$1/proj-0123456789ab.json" &&
+	cp "$1/proj-0123456789ab.json" "$1/sa.json" &&
+	printf "{\"tls\": {\"key\": \"%s\"}}" "$key" >"$1/prod.json" &&
+	{ echo notes && pem; } >"$1/notes.txt" &&
+	{ echo "k = <<EOF" && pem && echo EOF; } >"$1/main.tf" &&
+	printf "#!/bin/sh\nexport X=%s\n" "$T" >"$1/deploy.sh" &&
+	printf "a:\n  b: %s\n" "$T" >"$1/config.yml" &&
+	printf "users:\n- client-key-data: %s\n" "$(pem | base64 -w0)" >"$1/cluster" &&
+	printf "\377\376" >"$1/wide.txt" &&
+	echo "$T" | sed "s/./&\n/g" | tr "\n" "\0" >>"$1/wide.txt"
+}
+
+test_expect_success 'a key or token keeps a file out whatever its name, unless the file is committed, long or binary' '
+	git init -q content &&
+	cd content &&
+	mkdir out changed new &&
+	echo /out >.gitignore &&
+	keys changed &&
+	names=$(ls changed) &&
+	for f in $names; do echo plain >changed/$f || return 1; done &&
+	{ echo "#" && echo "$T"; } >changed/committed.sh &&
+	git add -A &&
+	git commit -qm 1 &&
+	for d in out changed new; do keys $d || return 1; done &&
+	{ echo "##" && echo "$T"; } >changed/committed.sh &&
+	printf "\0%s" "$T" >out/binary &&
+	{ head -c 1048576 /dev/zero | tr "\0" x && echo "$T"; } >out/long &&
+	echo "X=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx" >out/example.txt &&
+	printf "kind: Config\nusers: []\n" >out/config &&
+	for i in first again; do
+		list_secrets &&
+		for d in out changed new; do
+			for f in $names; do
+				line $d/$f | grep "^T1  masked .*(sec-" || return 1
+			done
+		done
+		test "$(grep -c "" ../out)" = 27 || return 1
+	done &&
+	look="grep -rls -e $T -e MIIEpAIB -e TUlJRXBBSUJ . | sort" &&
+	git agent start --name x -- sh -c "$look" >../seen &&
+	printf "./%s\n" changed/committed.sh out/binary out/long | test_cmp - ../seen &&
+	git agent start --name y --expose out/notes.txt -- grep -q MIIEpAIBAAKCAQEA out/notes.txt &&
+	git agent -c secrets.allow=deploy.sh start --name z -- grep -q "$T" new/deploy.sh
+'
+
+test_expect_success 'a git directory under another name is not shown, and what is put in it is held back' '
 	for way in link file ignored; do
 		git init -q "inside-$way" || return 1
 		case $way in

@@ -6,6 +6,8 @@
 # joined here, so that secret scanners find nothing in this file
 T="gh""p_a8Kd0LmZq3RtYv7XwB2nC5pQ9sUeJ4hG6fTi"
 K="gh""p_Zk3Vb7Nq1Ws9Xe5Dc8Rf2Tg6Yh4Uj0Mi1OpL"
+# a password: nothing but the name of a file tells that it is one
+W="Vb7Nq1Ws9Xe5Dc8Rf2"
 pem() {
 	printf -- '-----BEGIN RSA PRIVATE %s-----\n' KEY
 	for i in 1 2 3; do

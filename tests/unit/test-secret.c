@@ -15,10 +15,10 @@ static struct ga_secret judge_with(struct ga_secret_names *names, const char *pa
 	struct ga_secret_name name;
 	struct ga_secret s = { .tier = GA_TIER_NONE };
 
-	if (!ga_secret_named(names, path, &name))
+	if (!ga_secret_any(names, path, &name))
 		return s;
 	if (content)
-		ga_secret_look(path, content, n, &marks);
+		(name.content ? ga_secret_look : ga_secret_look_forms)(path, content, n, &marks);
 	ga_secret_judge(&name, path, content ? &marks : NULL, &s);
 	return s;
 }
@@ -348,6 +348,7 @@ TEST(slow_texts_are_read_up_to_a_bound)
 		"-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.eyJ.", "a=", "://u:p", "password=\"",
 		"-----BEGIN PRIVATE KEY-----AAAA", "xoxb-", "1//0", ":", "=", ">", "<password>", "\\n",
 		"ya29.", "a:b@", "Password=;", "Authorization: Bearer ", "AKIA", "\"", "Name: x\n",
+		"LS0tLS1CRUdJTiBQUklWQVRFIEtFWS/", "discord.com/api/webhooks/",
 	};
 	size_t n = GA_SECRET_LOOK_MAX + 4096;
 	cleanup_free char *text = ga_malloc(n);
@@ -360,6 +361,7 @@ TEST(slow_texts_are_read_up_to_a_bound)
 			text[at] = seeds[i][at % k];
 		ga_secret_look(".env", text, n, &m);
 		assert_true(m.n_prints <= GA_SECRET_PRINTS_MAX);
+		ga_secret_look_forms("x.json", text, n, &m);
 	}
 	/* what is behind the limit is not seen, what begins before it is */
 	memset(text, '\n', n);
