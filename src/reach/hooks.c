@@ -65,7 +65,7 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 	return r;
 }
 
-/* A hook directory, or the directory `all` that it is in, and the hooks. */
+/* A hook directory, all of the directory `all` that it is in, and the hooks. */
 static int scan_dir(struct ga_gather *g, const char *dir, const char *all, const char *what)
 {
 	const struct ga_source s = {.what = what,
@@ -76,6 +76,7 @@ static int scan_dir(struct ga_gather *g, const char *dir, const char *all, const
 	cleanup_free char *parent = ga_path_parent(dir);
 
 	ga_gather_path(g, &s, all, true);
+	ga_gather_path(g, &s, dir, true);
 	if (scan_hooks(g, dir))
 		return -1;
 	/* Husky's "_" holds stubs that run the file of the same name above. */
