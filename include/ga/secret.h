@@ -92,6 +92,7 @@ struct ga_secret_marks {
 	 * another, independent of line endings. They are never stored or shown. */
 	uint64_t prints[GA_SECRET_PRINTS_MAX];
 	size_t n_prints;   /* GA_SECRET_PRINTS_MAX: there may be more */
+	char *blot;        /* ga_secret_blot(): the text, to be written to */
 };
 /* Look at the first GA_SECRET_LOOK_MAX of `n` bytes, the content of `path`: in source files an
  * unquoted value may be an expression, in all others it is a value. UTF-16 is recognised by its
@@ -99,6 +100,9 @@ struct ga_secret_marks {
 void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
 /* The same, as far as GA_CHECK_TEXT needs it: what is known by its form. */
 void ga_secret_look_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret);
+/* Put "***" in the place of every value that is found in a text to be shown; keeps what precedes a
+ * token and says whose it is. */
+void ga_secret_blot(char *text);
 /* Are they the first bytes of what is no text in any encoding? */
 bool ga_secret_is_binary(const void *p, size_t n);
 /* Does `path` end like a source file, in this sense? */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ga/quote.h"
+#include "ga/secret.h"
 #include "internal.h"
 
 enum { QUOTED_MAX = 100 }; /* bytes of content in a reason */
@@ -17,9 +18,13 @@ bool ga_finds_any(ga_find_fn *find, const char *text, const char *const *words, 
 
 void ga_risk_quote_start(struct ga_buf *out, const char *s)
 {
-	size_t n = strlen(s);
+	cleanup_free char *shown = ga_strdup(s);
+	size_t n;
 
-	ga_quote_add(out, s, n > QUOTED_MAX ? QUOTED_MAX : n);
+	/* before it is cut: no part of a secret is shown either */
+	ga_secret_blot(shown);
+	n = strlen(shown);
+	ga_quote_add(out, shown, n > QUOTED_MAX ? QUOTED_MAX : n);
 	if (n > QUOTED_MAX)
 		ga_buf_adds(out, "...");
 }
@@ -43,6 +48,7 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 		  const char *path, const struct ga_entry *e, char *reason)
 {
 	GA_GROW(f->v, f->n, f->cap);
+	ga_secret_blot(reason);
 	f->v[f->n++] = (struct ga_flag){
 		.rule = rule->id,
 		.category = rule->category,

@@ -27,6 +27,10 @@ void secret_met(struct ga_secret_marks *m, uint32_t bit, const char *value, size
 	uint64_t h = 14695981039346656037u ^ bit; /* FNV-1a */
 
 	m->bits |= bit;
+	if (m->blot) {
+		memset(m->blot + (value - (const char *)m->blot), '*', n);
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
 		if (value[i] != '\r')
 			h = (h ^ (unsigned char)value[i]) * 1099511628211u;
@@ -358,7 +362,7 @@ static size_t token_at(const struct span *s, struct ga_secret_marks *m)
 		    is_example(s->p + pre, n < EXAMPLE_MAX ? n : EXAMPLE_MAX))
 			continue;
 		m->token = m->bits & GA_MARK_TOKEN ? m->token : (unsigned)i;
-		secret_met(m, GA_MARK_TOKEN, s->p, pre + n);
+		secret_met(m, GA_MARK_TOKEN, s->p + pre, n);
 		return pre + n;
 	}
 	return 0;
@@ -559,4 +563,22 @@ void ga_secret_look(const char *path, const void *p, size_t n, struct ga_secret_
 void ga_secret_look_forms(const char *path, const void *p, size_t n, struct ga_secret_marks *ret)
 {
 	look(path, p, n, true, ret);
+}
+
+void ga_secret_blot(char *text)
+{
+	struct ga_secret_marks m = { .blot = text };
+	size_t n = strlen(text), k = 0, stars = 0;
+
+	look_for_keys(text, n, &m);
+	look_for_tokens(text, n, &m);
+	secret_look_lines(text, n, true, &m);
+	if (!m.bits)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		stars = text[i] == '*' ? stars + 1 : 0;
+		if (stars <= 3)
+			text[k++] = text[i];
+	}
+	text[k] = '\0';
 }

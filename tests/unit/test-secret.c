@@ -4,6 +4,7 @@
  */
 #include "test.h"
 
+#include "ga/risk.h"
 #include "ga/secret.h"
 #include "ga/wildmatch.h"
 #include "secret-fixtures.h"
@@ -342,6 +343,39 @@ TEST(a_reason_shows_no_secret)
 }
 
 /* Texts made to be slow: every one of them a MiB, and more than is looked at. */
+TEST(values_in_a_text_to_be_shown_are_blotted_out)
+{
+	static const char *const cases[][2] = {
+		{ "curl https://hooks.slack.com/services/T0AB3DEF/B0HI2KLM/" RANDOM " -d x",
+		  "curl https://hooks.slack.com/services/T*** -d x" },
+		{ "curl -H 'Authorization: Bearer " RANDOM "' https://u:hunter22@h/",
+		  "curl -H 'Authorization: Bearer ***' https://u:***@h/" },
+		{ "export A=" GITHUB " B=" AWS_ID, "export A=gh" "p_*** B=AK" "IA***" },
+		{ "\"DB_PASSWORD=hunter22\"", "\"DB_PASSWORD=***\"" },
+		{ "k = \"" PEM("RSA ") "\"", "k = \"-----BEGIN RSA PRIVATE " "KEY-----\n***-----END RSA "
+					     "PRIVATE " "KEY-----\n\"" },
+		{ "/**** x ****/ token = next(x)", "/**** x ****/ token = next(x)" },
+		{ "password: your-password", "password: your-password" },
+	};
+	size_t n;
+	const struct ga_rule *rules = ga_rules(&n);
+
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		cleanup_free char *text = ga_strdup(cases[i][0]);
+
+		ga_secret_blot(text);
+		assert_string_equal(text, cases[i][1]);
+	}
+	/* what a rule says of itself is no value */
+	for (size_t i = 0; i < n; i++) {
+		cleanup_free char *text = ga_strf("%s: something, also: x", rules[i].reason);
+		cleanup_free char *same = ga_strdup(text);
+
+		ga_secret_blot(text);
+		assert_string_equal(text, same);
+	}
+}
+
 TEST(slow_texts_are_read_up_to_a_bound)
 {
 	static const char *const seeds[] = {
