@@ -201,11 +201,16 @@ char *cli_flag_counts(const struct ga_report *r)
 	struct ga_report_counts n;
 
 	ga_report_count(r, &n);
-	for (int s = GA_CRITICAL; s >= GA_LOW; s--)
-		if (n.severity[s])
-			ga_buf_addf(&counts, "%s%zu %s%s", counts.len ? ", " : "", n.severity[s],
-				    ga_severity_name((enum ga_severity)s),
-				    n.held[s] ? " (held back)" : "");
+	for (int s = GA_CRITICAL; s >= GA_LOW; s--) {
+		if (!n.severity[s])
+			continue;
+		ga_buf_addf(&counts, "%s%zu %s", counts.len ? ", " : "", n.severity[s],
+			    ga_severity_name((enum ga_severity)s));
+		if (n.held[s] && n.held[s] < n.severity[s])
+			ga_buf_addf(&counts, " (%zu of them held back)", n.held[s]);
+		else if (n.held[s])
+			ga_buf_adds(&counts, " (held back)");
+	}
 	return ga_buf_steal(&counts);
 }
 

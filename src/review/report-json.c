@@ -11,9 +11,11 @@
 #include "ga/json.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/strmap.h"
 #include "review-internal.h"
 
-#define REPORT_VERSION 1
+#define REPORT_VERSION 2 /* 1 has no "more" */
+#define REASONS_MAX 20000 /* beyond these a flag has the sentence of its rule */
 
 /* ---- writing ------------------------------------------------------------ */
 
@@ -36,8 +38,61 @@ static void set_strv(json_t *o, const char *key, const struct ga_strv *sv)
 		ga_json_set(o, key, strv_json(sv));
 }
 
-static json_t *flag_json(const struct ga_report_flag *f)
+/* Flags that differ only by path and entry: "more" of the first one has those of the others, as
+ * records "MODE ID COMMON LENGTH BYTES". The path begins with COMMON bytes of the one before; ID "="
+ * is the same as before. */
+struct group {
+	const struct ga_report_flag *first, *last;
+	const char *reason;
+	struct ga_buf more;
+};
+struct groups {
+	struct group *v;
+	size_t n, cap;
+	struct ga_strv keys;
+	struct ga_strmap by_key; /* index in `v` by all that they have in common */
+};
+
+static struct group *group_of(struct groups *g, const struct ga_report_flag *f)
 {
+	const struct ga_rule *rule = g->n < REASONS_MAX ? NULL : ga_rule_find(f->id);
+	const char *reason = rule ? rule->reason : f->reason;
+	cleanup_buf struct ga_buf key = GA_BUF_INIT;
+	int32_t at;
+
+	ga_buf_addf(&key, "%s %s %d%d%d%d%d %s", f->id, f->category, (int)f->severity,
+		    (int)f->verdict, f->held, f->left, f->landing, reason);
+	for (size_t i = 0; i < f->also.n; i++)
+		ga_buf_addf(&key, "\n%s", f->also.v[i]);
+	at = ga_strmap_first(&g->by_key, key.ptr, key.len);
+	if (at >= 0)
+		return &g->v[g->by_key.nodes[at].value];
+	ga_strv_take(&g->keys, ga_buf_steal(&key));
+	ga_strmap_add(&g->by_key, g->keys.v[g->n], strlen(g->keys.v[g->n]), (uint32_t)g->n);
+	GA_GROW(g->v, g->n, g->cap);
+	g->v[g->n] = (struct group){ .first = f, .reason = reason, .more = GA_BUF_INIT };
+	return &g->v[g->n++];
+}
+
+static void group_flag(struct groups *g, const struct ga_report_flag *f)
+{
+	struct group *to = group_of(g, f);
+	const struct ga_report_flag *was = to->last;
+	size_t common = 0;
+
+	to->last = f;
+	if (!was)
+		return;
+	while (f->path[common] && f->path[common] == was->path[common])
+		common++;
+	ga_buf_addf(&to->more, "%o %s %zu %zu %s", f->entry.mode,
+		    ga_oid_equal(&f->entry.oid, &was->entry.oid) ? "=" : GA_HEX(&f->entry.oid),
+		    common, strlen(f->path + common), f->path + common);
+}
+
+static json_t *flag_json(const struct group *g)
+{
+	const struct ga_report_flag *f = g->first;
 	json_t *o = json_object();
 
 	ga_json_set_bytes(o, "id", f->id);
@@ -45,7 +100,7 @@ static json_t *flag_json(const struct ga_report_flag *f)
 	ga_json_set(o, "severity", json_string(ga_severity_name(f->severity)));
 	ga_json_set_bytes(o, "category", f->category);
 	ga_json_set_bytes(o, "path", f->path);
-	ga_json_set_bytes(o, "reason", f->reason);
+	ga_json_set_bytes(o, "reason", g->reason);
 	ga_json_set(o, "mode", json_integer(f->entry.mode));
 	ga_json_set_oid(o, "oid", &f->entry.oid);
 	ga_json_set(o, "held", json_boolean(f->held));
@@ -54,7 +109,26 @@ static json_t *flag_json(const struct ga_report_flag *f)
 	if (f->landing)
 		ga_json_set(o, "landing", json_true());
 	ga_json_set(o, "verdict", json_string(ga_verdict_name(f->verdict)));
+	if (g->more.len)
+		ga_json_set_bytes(o, "more", g->more.ptr);
 	return o;
+}
+
+static json_t *flags_json(const struct ga_report *r)
+{
+	struct groups g = { .keys = GA_STRV_INIT, .by_key = GA_STRMAP_INIT };
+	json_t *a = json_array();
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		group_flag(&g, &r->flags[i]);
+	for (size_t i = 0; i < g.n; i++) {
+		ga_json_add(a, flag_json(&g.v[i]));
+		ga_buf_release(&g.v[i].more);
+	}
+	free(g.v);
+	ga_strv_release(&g.keys);
+	ga_strmap_release(&g.by_key);
+	return a;
 }
 
 static json_t *left_json(const struct ga_left *l)
@@ -70,7 +144,7 @@ static json_t *left_json(const struct ga_left *l)
 
 char *ga_report_encode(const struct ga_report *r)
 {
-	json_t *o = json_object(), *flags = json_array(), *left = json_array();
+	json_t *o = json_object(), *left = json_array();
 	char *text, *ret;
 
 	ga_json_set(o, "version", json_integer(REPORT_VERSION));
@@ -79,9 +153,7 @@ char *ga_report_encode(const struct ga_report *r)
 	ga_json_set_oid(o, "base", &r->base);
 	ga_json_set_oid(o, "tip", &r->tip);
 	ga_json_set_oid(o, "held", &r->held);
-	for (size_t i = 0; i < r->n_flags; i++)
-		ga_json_add(flags, flag_json(&r->flags[i]));
-	ga_json_set(o, "flags", flags);
+	ga_json_set(o, "flags", flags_json(r));
 	for (size_t i = 0; i < r->left.n; i++)
 		ga_json_add(left, left_json(&r->left.v[i]));
 	ga_json_set(o, "left", left);
@@ -184,12 +256,8 @@ static int get_strv(const json_t *o, const char *key, bool optional, struct ga_s
 		name_ && at_ <= (last) ? 0 : damaged((err), (key));                         \
 	})
 
-static int get_mode(const json_t *o, uint32_t *ret, struct ga_error *err)
+static int check_mode(uint64_t mode, uint32_t *ret, struct ga_error *err)
 {
-	uint64_t mode;
-
-	if (get_count(o, "mode", &mode, err))
-		return -1;
 	switch (mode) {
 	case GA_MODE_NONE:
 	case GA_MODE_FILE:
@@ -204,8 +272,63 @@ static int get_mode(const json_t *o, uint32_t *ret, struct ga_error *err)
 	}
 }
 
+/* A number that ends in a blank. */
+static bool take_number(const char **p, unsigned base, size_t *ret)
+{
+	const char *start = *p;
+
+	for (*ret = 0; **p >= '0' && **p < (char)('0' + base) && *p - start < 9; ++*p)
+		*ret = *ret * base + (size_t)(**p - '0');
+	return *p > start && *(*p)++ == ' ';
+}
+
+/* One record of "more", which follows the report's last flag. */
+static int get_record(const char **p, struct ga_report *r, struct ga_error *err)
+{
+	const struct ga_report_flag *was = &r->flags[r->n_flags - 1];
+	struct ga_entry e = was->entry;
+	size_t mode, common, n;
+	struct ga_buf path = GA_BUF_INIT;
+
+	if (!take_number(p, 8, &mode) || check_mode(mode, &e.mode, err))
+		return damaged(err, "more");
+	if (**p == '=')
+		++*p;
+	else if (strnlen(*p, GA_OID_HEXSZ) < GA_OID_HEXSZ ||
+		 !ga_oid_parse(*p, GA_OID_HEXSZ, &e.oid))
+		return damaged(err, "more");
+	else
+		*p += GA_OID_HEXSZ;
+	if (*(*p)++ != ' ' || !take_number(p, 10, &common) || !take_number(p, 10, &n) ||
+	    common > strlen(was->path) || strnlen(*p, n) < n)
+		return damaged(err, "more");
+	ga_buf_add(&path, was->path, common);
+	ga_buf_add(&path, *p, n);
+	*p += n;
+	review_append_flag(r, was);
+	free(r->flags[r->n_flags - 1].path);
+	r->flags[r->n_flags - 1].path = ga_buf_steal(&path);
+	r->flags[r->n_flags - 1].entry = e;
+	return 0;
+}
+
+static int get_more(const json_t *o, struct ga_report *r, struct ga_error *err)
+{
+	cleanup_free char *more = NULL;
+
+	if (!json_object_get(o, "more") && !json_object_get(o, "more_b64"))
+		return 0;
+	if (get_bytes(o, "more", &more, err))
+		return -1;
+	for (const char *p = more; *p;)
+		if (get_record(&p, r, err))
+			return -1;
+	return 0;
+}
+
 static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 {
+	uint64_t mode;
 	const json_t *held = json_object_get(o, "held");
 	struct ga_report_flag *f;
 
@@ -224,9 +347,10 @@ static int get_flag(const json_t *o, struct ga_report *r, struct ga_error *err)
 	    get_named(o, "severity", GA_LOW, GA_CRITICAL, ga_severity_name, &f->severity, err) ||
 	    get_named(o, "verdict", GA_VERDICT_OPEN, GA_VERDICT_REJECTED, ga_verdict_name,
 		      &f->verdict, err) ||
-	    get_mode(o, &f->entry.mode, err) || get_oid(o, "oid", &f->entry.oid, err))
+	    get_count(o, "mode", &mode, err) || check_mode(mode, &f->entry.mode, err) ||
+	    get_oid(o, "oid", &f->entry.oid, err))
 		return -1;
-	return 0;
+	return get_more(o, r, err);
 }
 
 static int get_left(const json_t *o, struct ga_left_list *l, struct ga_error *err)
@@ -294,7 +418,7 @@ static int get_report(const json_t *o, struct ga_report *r, struct ga_error *err
 
 	if (get_count(o, "version", &version, err))
 		return -1;
-	if (version != REPORT_VERSION)
+	if (version < 1 || version > REPORT_VERSION)
 		return ga_fail(err, GA_EFATAL, "it was written by another version of git-agent");
 	if (get_bytes(o, "session", &r->session, err) || get_oid(o, "base", &r->base, err) ||
 	    get_oid(o, "tip", &r->tip, err) || get_oid(o, "held", &r->held, err))

@@ -8,8 +8,8 @@
 #include "ga/strmap.h"
 #include "review-internal.h"
 
-/* A report lists what is unusual: no honest one comes near this. */
-#define REPORT_MAX ((size_t)64 << 20)
+/* All paths that a capture takes by its default limits, flagged twice each, stay below this. */
+#define REPORT_MAX ((size_t)1 << 30)
 
 static const char *const verdict_names[] = {
     [GA_VERDICT_OPEN] = "open",
@@ -114,8 +114,7 @@ struct ga_report_flag *ga_report_find(const struct ga_report *r, const char *rul
 /* What was looked at when flags were found. */
 enum source { SOURCE_SESSION, SOURCE_LEFT, SOURCE_LANDING };
 
-/* Append a copy of a flag. */
-static void append(struct ga_report *r, const struct ga_report_flag *f)
+void review_append_flag(struct ga_report *r, const struct ga_report_flag *f)
 {
 	struct ga_report_flag copy = *f;
 
@@ -172,7 +171,7 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 		if (have)
 			merge(have, &new);
 		else
-			append(r, &new);
+			review_append_flag(r, &new);
 	}
 	sort_flags(r, cmp_order);
 }
@@ -208,7 +207,7 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 		const struct ga_report_flag *f = &former->flags[i];
 
 		if (!f->held && !f->left && !has_rule(r, &by_path, f))
-			append(r, f);
+			review_append_flag(r, f);
 	}
 	sort_flags(r, cmp_order);
 }

@@ -34,6 +34,9 @@ int review_commits_read(struct ga_repo *repo, const struct ga_oid *base, const s
 /* Sort the flags into the order that a report keeps them in and searches them by. */
 void review_sort_flags(struct ga_report *r);
 
+/* Append a copy of a flag, which may be one of the report's. */
+void review_append_flag(struct ga_report *r, const struct ga_report_flag *f);
+
 /* "added", "deleted", "typechange" or "modified". */
 const char *review_status(const struct ga_change *c);
 /* Why there are no line counts. */
