@@ -87,7 +87,12 @@ static int cmp_order(const void *pa, const void *pb)
 
 static void sort_flags(struct ga_report *r, int (*cmp)(const void *, const void *))
 {
-	if (r->n_flags)
+	size_t i = 1;
+
+	/* mostly they are in order already */
+	while (i < r->n_flags && cmp(&r->flags[i - 1], &r->flags[i]) <= 0)
+		i++;
+	if (i < r->n_flags)
 		qsort(r->flags, r->n_flags, sizeof(*r->flags), cmp);
 }
 
@@ -150,6 +155,8 @@ static void add_flags(struct ga_report *r, const struct ga_flags *f,
 	cleanup_strmap struct ga_strmap held_ones = GA_STRMAP_INIT;
 	size_t n_old;
 
+	if (!f->n)
+		return;
 	for (size_t i = 0; held_paths && i < held_paths->n; i++)
 		ga_strmap_add(&held_ones, held_paths->v[i], strlen(held_paths->v[i]), 0);
 	/* sorted for bsearch(), so that many thousands of flags stay quick */
@@ -198,6 +205,8 @@ void ga_report_add_former(struct ga_report *r, const struct ga_report *former)
 {
 	cleanup_strmap struct ga_strmap by_path = GA_STRMAP_INIT;
 
+	if (!former->n_flags)
+		return;
 	/* one for each path and rule: a path may have had many versions, with a flag each */
 	for (size_t i = 0; i < r->n_flags; i++)
 		if (!has_rule(r, &by_path, &r->flags[i]))

@@ -48,7 +48,8 @@ void ga_flags_add(struct ga_flags *f, const struct ga_rule *rule, enum ga_severi
 		  const char *path, const struct ga_entry *e, char *reason)
 {
 	GA_GROW(f->v, f->n, f->cap);
-	ga_secret_blot(reason);
+	if (strcmp(reason, rule->reason) != 0)
+		ga_secret_blot(reason);
 	f->v[f->n++] = (struct ga_flag){
 		.rule = rule->id,
 		.category = rule->category,
