@@ -4,6 +4,9 @@
  * blobs: no attribute, diff driver, textconv, filter or configuration is consulted, so nothing in
  * the repository can hide a change or run a program. A blob is binary if it has a NUL byte near its
  * beginning.
+ *
+ * What a review leaves out of a change is decided here, by ga_diff_read(), and nowhere else: no
+ * rendering has a limit of its own, and the rules flag what ga_diff_read() says is not shown.
  */
 #ifndef GA_DIFF_H
 #define GA_DIFF_H
@@ -16,12 +19,14 @@
 #include "ga/oid.h"
 #include "ga/repo.h"
 
-/* A blob longer than this is not compared line by line. */
+/* A blob longer than this is not compared line by line, nor looked into by the rules. */
 #define GA_DIFF_BLOB_MAX ((size_t)8 << 20)
 /* Nor are files compared that have more than this many lines, of both sides together, between their
  * common beginning and end: for permuted lines, time grows as their number times its square
  * root. */
 #define GA_DIFF_LINES_MAX ((size_t)500000)
+/* Bytes that are shown of a binary file that is flagged; of another, none are. */
+#define GA_DIFF_BINARY_MAX ((size_t)16 << 10)
 /* The bytes that ga_diff_stat() reads at most in all; files after that get no line counts. Each
  * line that may differ counts as at least GA_DIFF_LINE_COST bytes. */
 #define GA_DIFF_LINE_COST ((size_t)32)
@@ -51,10 +56,20 @@ int ga_diff_stat(struct ga_repo *r, const struct ga_oid *old_tree, const struct 
 int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
 		  struct ga_diff_lines *ret, struct ga_error *err);
 
+/* How a review shows a change: all of it; by a word, or its beginning if it is flagged, since the
+ * version that it makes, or removes, is binary; not at all, since a version is longer than
+ * GA_DIFF_BLOB_MAX, or more than GA_DIFF_LINES_MAX lines may differ. */
+enum ga_diff_kind { GA_DIFF_SHOWN, GA_DIFF_BINARY, GA_DIFF_TOO_LONG, GA_DIFF_TOO_MANY };
+bool ga_diff_is_binary(const struct ga_buf *text);
+
+/* Read both versions of a change and say how it is shown, or -1. The new one is read first, and one
+ * that is too long stays empty. The content of a gitlink is the line "Subproject commit ID". */
+int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		 struct ga_buf *ret_old, struct ga_buf *ret_new, struct ga_error *err);
+
 /* Append the hunks of one change to `out`: lines beginning with '@', ' ', '+', '-' or '\', raw
- * bytes. Returns 0; or, appending nothing, 1 if a side is binary and `as_text` is false, 2 if a
- * side is longer than GA_DIFF_BLOB_MAX or both have too many lines. The content of a gitlink is the
- * line "Subproject commit ID". */
+ * bytes. Returns how it is shown, or -1. Nothing is appended unless that is GA_DIFF_SHOWN, or
+ * GA_DIFF_BINARY and `as_text`. */
 int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		  bool as_text, struct ga_buf *out, struct ga_error *err);
 

@@ -218,8 +218,8 @@ struct ga_review_opts {
  * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
  * filter or configuration is consulted, except as `o` (NULL: not at all) asks. Bytes of the agent's
  * are escaped; the only colour escapes are ours. A binary file that is flagged is shown escaped.
- * Bounded in bytes, for each file and in all; what is cut is stated. Returns 0; 1: nobody reads any
- * more; -1. */
+ * What is left out is said, and is what ga_diff_read() says and no more. Returns 0; 1: nobody reads
+ * any more; -1. */
 int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
 		   struct ga_out *out, struct ga_error *err);
 

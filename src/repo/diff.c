@@ -6,6 +6,8 @@
 #include "ga/objects.h"
 #include "repo-internal.h"
 
+enum { HEAD = 8000 }; /* bytes that are searched for a NUL, as git does */
+
 void ga_diff_stat_release(struct ga_diff_stat *s)
 {
 	ga_changes_release(&s->changes);
@@ -16,12 +18,12 @@ void ga_diff_stat_release(struct ga_diff_stat *s)
 /* A comparison, and the buffers it points into. */
 struct patch {
 	struct ga_buf old, new;
-	size_t lines; /* lines that may differ, of both sides */
+	int kind;     /* enum ga_diff_kind, or -1 */
 	git_patch *patch;
 };
 #define PATCH_INIT                                                                                 \
 	{                                                                                          \
-		GA_BUF_INIT, GA_BUF_INIT, 0, NULL                                                  \
+		GA_BUF_INIT, GA_BUF_INIT, -1, NULL                                                 \
 	}
 
 static void patch_release(struct patch *p)
@@ -31,20 +33,17 @@ static void patch_release(struct patch *p)
 	ga_buf_release(&p->new);
 }
 
-/* Read one side of a change. Returns 2 if it is too long. */
+/* Read one side of a change. Returns 1 if it is too long. */
 static int read_side(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
 		     struct ga_error *err)
 {
-	int rc;
-
 	if (e->mode == GA_MODE_NONE)
 		return 0;
 	if (e->mode == GA_MODE_GITLINK) {
 		ga_buf_addf(out, "Subproject commit %s\n", GA_HEX(&e->oid));
 		return 0;
 	}
-	rc = ga_blob_read(r, &e->oid, GA_DIFF_BLOB_MAX, out, err);
-	return rc == 1 ? 2 : rc;
+	return ga_blob_read(r, &e->oid, GA_DIFF_BLOB_MAX, out, err);
 }
 
 static size_t count_newlines(const char *p, const char *end)
@@ -70,45 +69,69 @@ size_t ga_lines_between(const struct ga_buf *a, const struct ga_buf *b)
 	       count_newlines(b->ptr + head, b->ptr + b->len - tail);
 }
 
+bool ga_diff_is_binary(const struct ga_buf *text)
+{
+	return memchr(text->ptr, '\0', text->len < HEAD ? text->len : HEAD) != NULL;
+}
+
+int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
+		 struct ga_buf *ret_old, struct ga_buf *ret_new, struct ga_error *err)
+{
+	int rc = read_side(r, new, ret_new, err), rc_old;
+
+	if (rc < 0)
+		return -1;
+	rc_old = read_side(r, old, ret_old, err);
+	if (rc_old < 0)
+		return -1;
+	if (rc || rc_old)
+		return GA_DIFF_TOO_LONG;
+	/* only the mode changes */
+	if (old->mode && new->mode && ga_oid_equal(&old->oid, &new->oid))
+		return GA_DIFF_SHOWN;
+	/* what text takes the place of is shown with it, whatever it was */
+	if (ga_diff_is_binary(new->mode ? ret_new : ret_old))
+		return GA_DIFF_BINARY;
+	return ga_lines_between(ret_old, ret_new) > GA_DIFF_LINES_MAX ? GA_DIFF_TOO_MANY
+								      : GA_DIFF_SHOWN;
+}
+
 /* Compare the two sides as buffers: for blobs of a repository libgit2 would consult attributes and
- * drivers of the working tree. Returns 1 for binary content, 2 for a side that is too long or too
- * many lines. */
+ * drivers of the working tree. There is no patch of what is not shown. */
 static int make_patch(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		      bool as_text, struct patch *p, struct ga_error *err)
 {
 	git_diff_options o;
-	int rc = read_side(r, old, &p->old, err);
 
-	if (!rc)
-		rc = read_side(r, new, &p->new, err);
-	if (rc)
-		return rc;
-	p->lines = ga_lines_between(&p->old, &p->new);
-	if (p->lines > GA_DIFF_LINES_MAX)
-		return 2;
+	p->kind = ga_diff_read(r, old, new, &p->old, &p->new, err);
+	if (p->kind != GA_DIFF_SHOWN && (p->kind != GA_DIFF_BINARY || !as_text))
+		return p->kind < 0 ? -1 : 0;
+	if (ga_lines_between(&p->old, &p->new) > GA_DIFF_LINES_MAX)
+		return 0;
 	(void)git_diff_options_init(&o, GIT_DIFF_OPTIONS_VERSION);
-	if (as_text)
-		o.flags |= GIT_DIFF_FORCE_TEXT;
+	o.flags |= GIT_DIFF_FORCE_TEXT;
 	if (git_patch_from_buffers(&p->patch, p->old.ptr, p->old.len, NULL, p->new.ptr, p->new.len,
 				   NULL, &o))
 		return ga_fail_git(err, "cannot compare two blobs");
-	return !as_text && git_patch_get_delta(p->patch)->flags & GIT_DIFF_FLAG_BINARY;
+	return 0;
 }
 
 static int count_lines(struct ga_repo *r, const struct ga_change *c, size_t *bytes,
 		       struct ga_diff_lines *ret, struct ga_error *err)
 {
 	cleanup_(patch_release) struct patch p = PATCH_INIT;
-	size_t add, del;
-	int rc = make_patch(r, &c->old, &c->new, false, &p, err);
+	size_t add, del, lines;
 
+	if (make_patch(r, &c->old, &c->new, false, &p, err))
+		return -1;
+	lines = ga_lines_between(&p.old, &p.new);
 	*bytes = p.old.len + p.new.len;
-	if (*bytes < p.lines * GA_DIFF_LINE_COST)
-		*bytes = p.lines * GA_DIFF_LINE_COST;
-	if (rc == 1)
+	if (*bytes < lines * GA_DIFF_LINE_COST)
+		*bytes = lines * GA_DIFF_LINE_COST;
+	if (p.kind == GA_DIFF_BINARY)
 		*ret = (struct ga_diff_lines){-1, -1};
-	if (rc)
-		return rc < 0 ? -1 : 0;
+	if (!p.patch)
+		return 0;
 	if (git_patch_line_stats(NULL, &add, &del, p.patch))
 		return ga_fail_git(err, "cannot count changed lines");
 	*ret = (struct ga_diff_lines){(int64_t)add, (int64_t)del};
@@ -177,11 +200,10 @@ int ga_diff_hunks(struct ga_repo *r, const struct ga_entry *old, const struct ga
 		  bool as_text, struct ga_buf *out, struct ga_error *err)
 {
 	cleanup_(patch_release) struct patch p = PATCH_INIT;
-	int rc = make_patch(r, old, new, as_text, &p, err);
 
-	if (rc)
-		return rc;
-	if (git_patch_print(p.patch, add_line, out))
+	if (make_patch(r, old, new, as_text, &p, err))
+		return -1;
+	if (p.patch && git_patch_print(p.patch, add_line, out))
 		return ga_fail_git(err, "cannot print a comparison");
-	return 0;
+	return p.kind;
 }

@@ -59,8 +59,7 @@ static struct review_diff begin(struct ga_repo *repo, const struct ga_review_opt
 	return (struct review_diff){ .repo = repo,
 				     .form = &form,
 				     .opts = o ? o : &plain,
-				     .out = out,
-				     .max = REVIEW_SHOWN };
+				     .out = out };
 }
 
 int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,

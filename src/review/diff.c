@@ -12,9 +12,6 @@
 #include "ga/quote.h"
 #include "review-diff.h"
 
-/* Bytes shown of one file, and of one that is binary but flagged. */
-#define FILE_SHOWN ((size_t)1 << 20)
-#define BINARY_SHOWN ((size_t)16 << 10)
 /* So many blanks in a row push what follows them off the screen. */
 #define BLANK_RUN 64
 /* How long a diff program of the user may take for one file. */
@@ -53,16 +50,10 @@ static void add_text(struct ga_buf *out, const char *s, size_t n)
 	}
 }
 
-static void put_line(struct review_diff *d, enum review_line kind, const char *safe)
-{
-	d->shown += strlen(safe) + 1;
-	d->form->line(d, kind, safe);
-}
-
 /* Frees `safe`. */
 static void put_own(struct review_diff *d, enum review_line kind, char *safe)
 {
-	put_line(d, kind, safe);
+	d->form->line(d, kind, safe);
 	free(safe);
 }
 
@@ -73,11 +64,9 @@ static enum review_line kind_of(char c)
 	return c == '+' ? REVIEW_NEW : c == '-' ? REVIEW_OLD : REVIEW_CONTEXT;
 }
 
-/* Put hunks, escaped line by line, up to about `max` bytes, and then how many lines were cut. */
-static void put_hunks(struct review_diff *d, const struct ga_buf *hunks, size_t max)
+void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks)
 {
 	const char *p = hunks->ptr, *end = p + hunks->len;
-	size_t stop = d->shown + max, rest = 0;
 	/* output of git begins with a header of its own */
 	bool head = !strncmp(p, "diff --git ", 11);
 
@@ -87,26 +76,10 @@ static void put_hunks(struct review_diff *d, const struct ga_buf *hunks, size_t 
 		cleanup_buf struct ga_buf line = GA_BUF_INIT;
 
 		head = head && *p != '@';
-		if (d->shown >= stop) {
-			rest++;
-		} else {
-			size_t shown = n < max ? n : max;
-
-			add_text(&line, p, shown);
-			if (shown < n)
-				ga_buf_addf(&line, " ... %zu bytes more in this line", n - shown);
-			put_line(d, head ? REVIEW_META : kind_of(*p), line.ptr);
-		}
+		add_text(&line, p, n);
+		d->form->line(d, head ? REVIEW_META : kind_of(*p), line.ptr);
 		p += n + (nl != NULL);
 	}
-	if (rest)
-		put_own(d, REVIEW_NOTE,
-			ga_strf("... %zu more lines of this file are not shown", rest));
-}
-
-void review_diff_hunks(struct review_diff *d, const struct ga_buf *hunks)
-{
-	put_hunks(d, hunks, FILE_SHOWN);
 }
 
 /* ---- one file ----------------------------------------------------------- */
@@ -142,8 +115,7 @@ static void put_file_header(struct review_diff *d, const struct ga_change *c, bo
 
 /* Put the file as git shows it, with the programs of the user's configuration. If one fails, put
  * nothing: what git wrote may be incomplete. After one that hung none is started again. */
-static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t max,
-		      struct ga_error *err)
+static int put_by_git(struct review_diff *d, const struct ga_change *c, struct ga_error *err)
 {
 	cleanup_free char *spec = ga_strf(":(top,literal)%s", c->path);
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -173,7 +145,7 @@ static int put_by_git(struct review_diff *d, const struct ga_change *c, size_t m
 		d->hung = ga_now_ms() - began >= PROGRAM_MS;
 		return -1;
 	}
-	put_hunks(d, &out, max);
+	review_diff_hunks(d, &out);
 	return 0;
 }
 
@@ -196,46 +168,49 @@ static void put_too_long(struct review_diff *d, const struct ga_change *c)
 				GA_DIFF_LINES_MAX, GA_HEX(&c->old.oid), GA_HEX(&c->new.oid)));
 }
 
-static int put_contents(struct review_diff *d, const struct ga_change *c, bool flagged, size_t room,
+/* Put the beginning of a binary file. */
+static void put_binary(struct review_diff *d, struct ga_buf *hunks)
+{
+	size_t rest = hunks->len > GA_DIFF_BINARY_MAX ? hunks->len - GA_DIFF_BINARY_MAX : 0;
+
+	d->form->line(d, REVIEW_NOTE, hunks->len ? "binary: shown escaped" : "binary");
+	ga_buf_truncate(hunks, hunks->len - rest);
+	review_diff_hunks(d, hunks);
+	if (rest)
+		put_own(d, REVIEW_NOTE, ga_strf("... %zu more bytes are not shown", rest));
+}
+
+static int put_contents(struct review_diff *d, const struct ga_change *c, bool flagged,
 			struct ga_error *err)
 {
 	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
-	size_t max = FILE_SHOWN < room ? FILE_SHOWN : room;
 	int kind;
 
-	if ((d->opts->ext_diff || d->opts->textconv) && !put_by_git(d, c, max, &failed))
+	if ((d->opts->ext_diff || d->opts->textconv) && !put_by_git(d, c, &failed))
 		return 0;
-	kind = ga_diff_hunks(d->repo, &c->old, &c->new, false, &hunks, err);
+	/* a NUL byte must not hide the content of a flagged file */
+	kind = ga_diff_hunks(d->repo, &c->old, &c->new, flagged, &hunks, err);
 	if (kind < 0)
 		return -1;
-	if (kind == 1 && flagged) {
-		/* a NUL byte must not hide the content of a flagged file */
-		max = BINARY_SHOWN < room ? BINARY_SHOWN : room;
-		if (ga_diff_hunks(d->repo, &c->old, &c->new, true, &hunks, err) < 0)
-			return -1;
-	}
 	put_file_header(d, c, hunks.len > 0);
 	if (failed.msg)
 		put_failed(d, &failed);
-	if (kind == 1)
-		put_line(d, REVIEW_NOTE, hunks.len ? "binary: shown escaped" : "binary");
-	else if (kind == 2)
+	if (kind == GA_DIFF_BINARY)
+		put_binary(d, &hunks);
+	else if (kind != GA_DIFF_SHOWN)
 		put_too_long(d, c);
-	put_hunks(d, &hunks, max);
+	else
+		review_diff_hunks(d, &hunks);
 	return 0;
 }
 
 int review_diff_file(struct review_diff *d, const struct ga_change *c, bool flagged,
 		     struct ga_error *err)
 {
-	if (d->shown >= d->max) {
-		d->not_shown++;
-		return 0;
-	}
 	if (d->form->begin)
 		d->form->begin(d, c);
-	if (put_contents(d, c, flagged, d->max - d->shown, err))
+	if (put_contents(d, c, flagged, err))
 		return -1;
 	if (d->form->end)
 		d->form->end(d);
@@ -265,17 +240,7 @@ static int put_changes(struct review_diff *d, const struct ga_changes *changes,
 	return rc;
 }
 
-static int put_rest(struct review_diff *d, struct ga_error *err)
-{
-	if (d->not_shown)
-		put_own(d, REVIEW_NOTE,
-			ga_strf("... %zu more file%s not shown: the diff is too long", d->not_shown,
-				d->not_shown == 1 ? " is" : "s are"));
-	return ga_out_offer(d->out, err);
-}
-
-/* What is held back comes before all else: it is the worst, and must not be what is too much to be
- * shown. `ret`: there is any. */
+/* What is held back comes before all else: it is the worst. `ret`: there is any. */
 static int put_held(struct review_diff *d, const struct ga_report *r, const struct ga_strv *first,
 		    bool *ret, struct ga_error *err)
 {
@@ -345,19 +310,15 @@ int review_diff_all(struct review_diff *d, const struct ga_report *r, struct ga_
 	if (held && changes.n)
 		d->form->section(d, "on the branch");
 	rc = put_changes(d, &changes, &first, err);
-	if (!rc)
-		rc = put_left_out(d, r, err);
-	return rc ? rc : put_rest(d, err);
+	return rc ? rc : put_left_out(d, r, err);
 }
 
 int review_diff_trees(struct review_diff *d, const struct ga_oid *old_tree,
 		      const struct ga_oid *new_tree, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
-	int rc;
 
 	if (ga_tree_diff(d->repo, old_tree, new_tree, &changes, err))
 		return -1;
-	rc = put_changes(d, &changes, NULL, err);
-	return rc ? rc : put_rest(d, err);
+	return put_changes(d, &changes, NULL, err);
 }

@@ -58,6 +58,7 @@ static int put_patch(struct ga_repo *repo, const struct ga_change *c, struct ga_
 {
 	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
 	const struct ga_entry none = {0};
+	bool binary;
 	int kind;
 
 	if (changes_type(c)) {
@@ -70,11 +71,12 @@ static int put_patch(struct ga_repo *repo, const struct ga_change *c, struct ga_
 	kind = ga_diff_hunks(repo, &c->old, &c->new, false, &hunks, err);
 	if (kind < 0)
 		return -1;
-	if (kind || out->len + hunks.len > GA_FEEDBACK_PATCHES) {
+	binary = kind == GA_DIFF_BINARY || memchr(hunks.ptr, '\0', hunks.len);
+	if (kind || binary || out->len + hunks.len > GA_FEEDBACK_PATCHES) {
 		cleanup_free char *q = ga_quote(c->path);
 
 		ga_buf_addf(out, "# %s: %s, put back as a whole\n", q,
-			    kind == 1 ? "binary" : "too long to be shown");
+			    binary ? "binary" : "too long to be shown");
 		return 0;
 	}
 	put_header(out, c, hunks.len > 0);

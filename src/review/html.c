@@ -22,7 +22,6 @@
 #define FLAGS_SHOWN 2000 /* of the flags that do not block; the others are all shown */
 #define FILES_SHOWN 2000
 #define LEFT_SHOWN 200
-#define DIFF_SHOWN ((size_t)16 << 20)
 /* Files after so many are folded, unless they are flagged. */
 #define OPEN_FILES 50
 
@@ -430,8 +429,7 @@ static int put_diff(struct ga_repo *repo, const struct ga_report *r, struct ga_o
 	struct page p = {.diff = {.repo = repo,
 				  .form = &form,
 				  .opts = &plain,
-				  .out = out,
-				  .max = DIFF_SHOWN},
+				  .out = out},
 			 .report = r,
 			 .flags = GA_STRMAP_INIT};
 	int rc;

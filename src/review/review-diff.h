@@ -8,9 +8,6 @@
 #include "ga/out.h"
 #include "review-internal.h"
 
-/* Bytes of a whole diff as text. */
-#define REVIEW_SHOWN ((size_t)64 << 20)
-
 enum review_line {
 	REVIEW_META, /* part of a file's header */
 	REVIEW_HUNK,
@@ -36,9 +33,6 @@ struct review_diff {
 	const struct review_form *form;
 	const struct ga_review_opts *opts;
 	struct ga_out *out;
-	size_t max;       /* bytes to be shown in all */
-	size_t shown;     /* bytes shown so far */
-	size_t not_shown; /* files left out because of `max` */
 	struct ga_oid old_tree, new_tree; /* what is being compared */
 	size_t n;         /* for the form: files so far */
 	bool hung;        /* a program of the user did, for an earlier file */

@@ -5,13 +5,14 @@
  */
 #include <string.h>
 
+#include "ga/diff.h"
 #include "ga/lfs.h"
 #include "ga/path.h"
 #include "ga/secret.h"
 #include "known.h"
 #include "text.h"
 
-enum { CONTENT_MAX = 10 << 20, HEAD = 8000 };
+enum { HEAD = 8000 };
 
 static bool starts(const struct ga_buf *b, const char *magic, size_t n)
 {
@@ -38,11 +39,6 @@ static bool is_media(const struct ga_buf *b)
 	       STARTS(b, "OTTO") || STARTS(b, "ID3") || STARTS(b, "OggS") ||
 	       STARTS(b, "fLaC") || STARTS(b, "II*\0") || STARTS(b, "MM\0*") ||
 	       (b->len > 12 && !memcmp(b->ptr + 4, "ftyp", 4));
-}
-
-static bool is_binary(const struct ga_buf *b)
-{
-	return memchr(b->ptr, '\0', b->len < HEAD ? b->len : HEAD) != NULL;
 }
 
 /* Does it have many bytes that text in a usual encoding has not? */
@@ -276,14 +272,15 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 }
 
 /* A file with a NUL in it. Shells, git and parsers of settings read it all the same, so that what
- * they would read is checked as text. */
+ * they would read is checked as text. A review shows its beginning at most. */
 static void check_with_nul(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
 
 	check_binary(k, text);
 	if (STARTS(text, "#!") || ga_secret_is_code(k->folded) ||
-	    ga_look_fired(k, "scripts-by-convention")) {
+	    k->c->new.mode == GA_MODE_EXEC || ga_look_fired(k, "scripts-by-convention")) {
+		ga_look_uninspected(k, "a NUL makes it binary, and yet it may run", NULL);
 		check_text(k, old, text);
 		return;
 	}
@@ -296,35 +293,47 @@ static bool is_regular(const struct ga_entry *e)
 	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
+/* Read both versions, and flag what a review does not show of them. A new one that cannot be read
+ * is left empty; without the old one, everything counts as added. */
+static void read_versions(struct ga_look *k, struct ga_buf *old, struct ga_buf *text)
+{
+	struct ga_error err = GA_ERROR_INIT;
+	int kind = ga_diff_read(k->repo, &k->c->old, &k->c->new, old, text, &err);
+
+	if (kind < 0)
+		ga_look_uninspected(k, "content", &err);
+	else if (kind == GA_DIFF_TOO_LONG)
+		ga_look_uninspected(k, text->len ? "its old version is too long to be compared"
+						 : "too long to be shown", NULL);
+	else if (kind == GA_DIFF_TOO_MANY)
+		ga_look_uninspected(k, "too many lines may differ to be compared", NULL);
+	if (kind == GA_DIFF_TOO_LONG)
+		ga_look_fire(k, "huge-file", NULL);
+	if (kind < 0 || kind == GA_DIFF_TOO_LONG || !is_regular(&k->c->old))
+		ga_buf_clear(old);
+}
+
 void ga_look_content(struct ga_look *k)
 {
 	cleanup_buf struct ga_buf old = GA_BUF_INIT, text = GA_BUF_INIT;
-	int r;
+	bool binary;
 
 	if (!is_regular(&k->c->new))
 		return;
 	check_lock(k);
-	r = ga_look_blob(k, &k->c->new, CONTENT_MAX, &text);
+	read_versions(k, &old, &text);
 	k->added_bytes += text.len;
-	if (r > 0) {
-		ga_look_fire(k, "huge-file", NULL);
-		ga_look_uninspected(k, "longer than 10 MiB", NULL);
-	}
-	if (r)
-		return;
-	/* without the old version, too long or unreadable, everything counts as added */
-	if (is_regular(&k->c->old) && ga_look_blob(k, &k->c->old, CONTENT_MAX, &old) != 0)
-		ga_buf_clear(&old);
+	binary = ga_diff_is_binary(&text);
 	check_document(k);
 	check_exec(k, &text);
 	check_lfs(k, &text);
 	if (is_program(&text))
 		ga_look_fire(k, "binary-executable", NULL);
-	else if (is_binary(&text))
+	else if (binary)
 		check_with_nul(k, &old, &text);
 	else
 		check_text(k, &old, &text);
-	if (!is_binary(&text) && is_garbled(&text))
+	if (!binary && is_garbled(&text))
 		ga_look_fire(k, "binary-blob", NULL);
 	if (old.len != text.len || memcmp(old.ptr, text.ptr, old.len) != 0)
 		ga_look_leaks(k, &old, &text);

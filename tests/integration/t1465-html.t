@@ -163,7 +163,7 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 	page ../page4
 '
 
-test_expect_success 'a page cuts what is too long, and says so' '
+test_expect_success 'a page shows a long file to its end, and folds many' '
 	cd r &&
 	git agent start -q --name long -- sh -c "
 		seq 200000 >long
@@ -171,8 +171,7 @@ test_expect_success 'a page cuts what is too long, and says so' '
 		for i in \$(seq 60); do echo \$i >many/\$i; done" &&
 	git agent review --format=html long >../page5 &&
 	page --text ../page5 >../text &&
-	grep "more lines of this file are not shown" ../text &&
-	test "$(wc -c <../page5)" -lt 20000000 &&
+	grep -x "+200000" ../text &&
 	test "$(grep -c "<details open>" ../page5)" -lt 60 &&
 	test "$(grep -c "<details" ../page5)" -gt 60
 '

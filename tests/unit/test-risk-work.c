@@ -4,6 +4,8 @@
  */
 #include "risk-support.h"
 
+#include "ga/diff.h"
+
 /* `n`, or what ROUNDS says */
 static size_t rounds(size_t n)
 {
@@ -18,7 +20,7 @@ TEST(content_that_is_not_read_is_flagged)
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
-	size_t n = (10u << 20) + 1;
+	size_t n = GA_DIFF_BLOB_MAX + 1;
 	char *big = ga_malloc(n);
 
 	ga_changes_add(&c, "doc/gone.txt", &none, &e);
@@ -31,6 +33,71 @@ TEST(content_that_is_not_read_is_flagged)
 	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
 	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
 	assert_non_null(flag_of(&f, "doc/large.txt", "huge-file"));
+}
+
+static void put_lines(struct ga_buf *out, const char *line, size_t n)
+{
+	ga_buf_clear(out);
+	for (size_t i = 0; i < n; i++)
+		ga_buf_adds(out, line);
+}
+
+/* Is this change flagged as not shown? That has to be so exactly if not all of it is. */
+static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf *old,
+			   const struct ga_buf *new)
+{
+	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	struct ga_entry was = { GA_MODE_FILE, { { 0 } } }, is = { mode, { { 0 } } };
+	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
+	int kind;
+
+	OK(ga_blob_write(repo, old->ptr, old->len, &was.oid, &err));
+	OK(ga_blob_write(repo, new->ptr, new->len, &is.oid, &err));
+	ga_changes_add(&c, path, &was, &is);
+	OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
+	OK((kind = ga_diff_hunks(repo, &was, &is, false, &hunks, &err)) < 0);
+	assert_true(kind == GA_DIFF_SHOWN || hunks.len == 0);
+	if (has_rule(&f, "uninspected"))
+		assert_int_equal(flag_of(&f, path, "uninspected")->severity, GA_HIGH);
+	else
+		assert_true(kind == GA_DIFF_SHOWN || has_rule(&f, "binary-blob"));
+	return has_rule(&f, "uninspected");
+}
+
+TEST(a_change_that_is_not_all_shown_is_flagged_high)
+{
+	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+
+	ga_buf_adds(&a, "a\n");
+	put_lines(&b, "a line of an ordinary file\n", 100000);
+	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &a, &b));
+	put_lines(&b, "x", 2 << 20);
+	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &a, &b));
+	put_lines(&b, "0123456789abcdef", GA_DIFF_BLOB_MAX / 16);
+	assert_false(is_uninspected("doc/x", GA_MODE_FILE, &a, &b));
+	ga_buf_addch(&b, 'x');
+	assert_true(is_uninspected("doc/x", GA_MODE_FILE, &a, &b));
+	/* the old version is as long: what was removed is not seen */
+	assert_true(is_uninspected("doc/x", GA_MODE_FILE, &b, &a));
+	put_lines(&a, "a\n", GA_DIFF_LINES_MAX / 2);
+	put_lines(&b, "b\n", GA_DIFF_LINES_MAX / 2);
+	assert_false(is_uninspected("doc/x", GA_MODE_FILE, &a, &b));
+	ga_buf_adds(&b, "b\nb\nb\nb\n");
+	assert_true(is_uninspected("doc/x", GA_MODE_FILE, &a, &b));
+}
+
+TEST(what_is_binary_is_flagged_high_if_it_may_run)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, data = GA_BUF_INIT;
+
+	ga_buf_adds(&text, "echo a\n");
+	ga_buf_add(&data, "echo b\n\0", 8);
+	assert_false(is_uninspected("tests/data/x.bin", GA_MODE_FILE, &text, &data));
+	assert_true(is_uninspected("src/x.js", GA_MODE_FILE, &text, &data));
+	assert_true(is_uninspected("tests/data/x.bin", GA_MODE_EXEC, &text, &data));
+	/* text that takes the place of data is text */
+	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &data, &text));
 }
 
 /* Binary data is shown as such, pictures are expected to be, and a NUL late in a

@@ -7,6 +7,8 @@
 
 #include <inttypes.h>
 
+#include "ga/diff.h"
+
 #include "risk-fixtures.h"
 
 /* ---- changes ------------------------------------------------------------------- */
@@ -108,7 +110,7 @@ static void make_mass_delete(bool fires, struct ga_flags *ret)
 
 static void make_huge_file(bool fires, struct ga_flags *ret)
 {
-	make_many(1, false, 0, (10u << 20) + fires, ret);
+	make_many(1, false, 0, GA_DIFF_BLOB_MAX + fires, ret);
 }
 
 static void make_huge_sum(bool fires, struct ga_flags *ret)
