@@ -95,9 +95,10 @@ struct ga_host_facts {
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
 	bool guard;               /* agent.guard is set: high paths are held back too */
 	bool strict;              /* flags.strict is set: so is what builds and tests execute */
-	/* Names of the filters that do not run inside (all except LFS's and those of `filters`); if
-	 * there are any, the content of core.attributesFile and info/attributes, else NULL. */
-	struct ga_strv filters;
+	/* Names of the filters that do not run inside (all except LFS's and those of `filters`), by
+	 * whether they convert what is added, or have a command for what is checked out; and the
+	 * content of core.attributesFile and info/attributes. */
+	struct ga_strv filters, smudges;
 	char *attributes, *info_attributes;
 	/* Not gathered: a tree whose attributes apply to every change in addition to those of its
 	 * own two trees, so that no commit on the way can disable them. Zero: none. */

@@ -32,12 +32,15 @@ void ga_look_fire_as(struct ga_look *k, const char *id, enum ga_severity s, char
 	if (!rule)
 		GA_BUG("a rule that is not in the table");
 	p = pending_of(k, rule);
+	/* what makes it worst is what is said */
+	if (detail && (!p->detail || s > p->severity)) {
+		free(p->detail);
+		p->detail = detail;
+	} else {
+		free(detail);
+	}
 	if (s > p->severity)
 		p->severity = s;
-	if (p->detail || !detail)
-		free(detail);
-	else
-		p->detail = detail;
 }
 
 static void add_detail(struct ga_pending *p, char *detail)
@@ -479,7 +482,6 @@ static void look_at(struct ga_look *k, const struct ga_change *c, struct ga_flag
 		ga_look_link(k);
 		ga_look_repository(k);
 		ga_look_shadow(k);
-		ga_look_filtered(k);
 		ga_look_content(k);
 	}
 	make_flags(k, ret);

@@ -150,6 +150,13 @@ static void check_exec(struct ga_look *k, const struct ga_buf *text)
 		ga_look_fire(k, "path-shadow-bin", NULL);
 }
 
+/* Is it for something to execute, as far as its beginning, name and mode say? */
+static bool may_run(const struct ga_look *k, const struct ga_buf *text)
+{
+	return STARTS(text, "#!") || ga_secret_is_code(k->folded) ||
+	       k->c->new.mode == GA_MODE_EXEC || ga_look_fired(k, "scripts-by-convention");
+}
+
 /* If the host has the LFS filter, checking out a pointer fetches an object that is not there. */
 static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 {
@@ -167,6 +174,8 @@ static void check_lfs(struct ga_look *k, const struct ga_buf *text)
 
 	if (!ga_lfs_is_pointer(text->ptr, text->len))
 		return;
+	if (may_run(k, text))
+		ga_look_uninspected(k, "its content is an LFS object", NULL);
 	if (!k->host || !ga_strv_has(&k->host->drivers, "filter:lfs")) {
 		ga_look_fire(k, "lfs-pointer-change", NULL);
 		return;
@@ -278,8 +287,7 @@ static void check_with_nul(struct ga_look *k, const struct ga_buf *old, const st
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
 
 	check_binary(k, text);
-	if (STARTS(text, "#!") || ga_secret_is_code(k->folded) ||
-	    k->c->new.mode == GA_MODE_EXEC || ga_look_fired(k, "scripts-by-convention")) {
+	if (may_run(k, text)) {
 		ga_look_uninspected(k, "a NUL makes it binary, and yet it may run", NULL);
 		check_text(k, old, text);
 		return;
@@ -322,6 +330,7 @@ void ga_look_content(struct ga_look *k)
 		return;
 	check_lock(k);
 	read_versions(k, &old, &text);
+	ga_look_filtered(k, &text);
 	k->added_bytes += text.len;
 	binary = ga_diff_is_binary(&text);
 	check_document(k);

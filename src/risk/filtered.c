@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that the host's git would convert by a filter, which does not run inside: an agent may have
- * committed just what the filter is meant to keep out of commits. Which files these are is decided
- * as in gitattributes(5), by the attributes of the old tree, of the new one, or of the one that the
- * session started from, since the agent can change them. Each file of attributes is translated to
- * patterns as in a .gitignore: a pattern whose attributes name such a filter becomes one that
- * matches, and one that names another filter, or none, one with '!'.
+ * Files that the host's git would convert: by a filter on their way into a commit, which does not
+ * run inside (an agent may have committed just what the filter is meant to keep out of commits), or
+ * on their way out of it, so that checkout writes something else than a review shows. Which files
+ * these are is decided as in gitattributes(5), by the attributes of the old tree, of the new one, or
+ * of the one that the session started from, since the agent can change them. For each kind of
+ * conversion, each file of attributes is translated to patterns as in a .gitignore: a pattern whose
+ * attributes ask for it becomes one that matches, and one whose attributes ask for another value of
+ * the same attribute, or for none, one with '!'.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -20,21 +22,30 @@
 #define ATTRIBUTES_MAX ((size_t)1 << 20) /* size of a file of attributes; a longer one covers all */
 #define PASSES_MAX 4 /* over the macros, since one may use another that is defined after it */
 
-/* What attributes say of a filter: nothing; not one of ours; one of ours. The greater one counts.
- */
-enum said { SAID_NOTHING, SAID_NONE, SAID_FILTER };
+/* Kinds of conversion. Encodings are those that write ASCII as it is, but for its width, and all
+ * others except UTF-8. */
+enum kind { FILTER, SMUDGE, WIDER, RECODED, IDENT, CRLF, KINDS };
+static const char *const attributes[KINDS] = {
+	"filter", "filter", "working-tree-encoding", "working-tree-encoding", "ident", "eol",
+};
+
+/* What attributes say of a conversion: nothing; not this one; this one. The greater one counts. */
+enum said { SAID_NOTHING, SAID_NONE, SAID_THIS };
 
 struct ga_filter_rules {
 	const struct ga_oid *tree;
+	const struct ga_host_facts *host; /* NULL: none */
 	int user;                     /* directory with the user's own .gitattributes, for those
 				       * that the tree does not have; or -1 */
-	struct ga_strmap macros;      /* name -> enum said, up to twice for each ... */
-	struct ga_strv names;         /* ... and the names, which its keys point into */
-	struct ga_ignore files;       /* the user's file, then those on the way down the tree */
-	struct ga_ignore info;        /* info/attributes, which overrides all of these */
+	struct ga_strv names;         /* of macros: the keys of `macros` point into it */
+	struct side {
+		struct ga_strmap macros; /* name -> enum said, up to twice for each */
+		struct ga_ignore files;  /* the user's file, then those on the way down the tree */
+		struct ga_ignore info;   /* info/attributes, which overrides all of these */
+	} of[KINDS];
 	struct filter_dir {
 		char *path;
-		size_t mark; /* number of `files` before its own was added */
+		size_t mark[KINDS]; /* number of `files` before its own was added */
 	} *dirs;
 	size_t n_dirs, cap_dirs;
 };
@@ -47,13 +58,13 @@ static void add_filter(struct ga_host_facts *h, const struct ga_gitconfig_item *
 	cleanup_free char *name = ga_gitconfig_filter(it->key);
 	const char *variable = name ? it->key + strlen("filter..") + strlen(name) : NULL;
 
-	if (!name || !it->has_value || !*it->value ||
-	    (strcmp(variable, "clean") && strcmp(variable, "process")))
+	if (!name || !it->has_value || !*it->value || !strcmp(name, "lfs") ||
+	    (inside && ga_strv_has(inside, name)))
 		return;
-	if (!strcmp(name, "lfs") || (inside && ga_strv_has(inside, name)) ||
-	    ga_strv_has(&h->filters, name))
-		return;
-	ga_strv_push(&h->filters, name);
+	if (ga_has_word("clean process", variable) && !ga_strv_has(&h->filters, name))
+		ga_strv_push(&h->filters, name);
+	else if (!strcmp(variable, "smudge") && !ga_strv_has(&h->smudges, name))
+		ga_strv_push(&h->smudges, name);
 }
 
 int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_strv *inside,
@@ -66,8 +77,6 @@ int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const str
 
 	for (size_t i = 0; i < c->n; i++)
 		add_filter(h, &c->v[i], inside);
-	if (!h->filters.n)
-		return 0;
 	if ((system && ga_user_file_read(system, GA_RULES_MAX, &text, err)) ||
 	    ga_user_file(r, c, "core.attributesfile", "attributes", &users, err) ||
 	    (users && ga_user_file_read(users, GA_RULES_MAX, &text, err)))
@@ -81,38 +90,73 @@ int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const str
 
 /* ---- lines ------------------------------------------------------------------ */
 
-/* By a map, since an agent can define any number of macros. If it is defined twice, a filter
- * counts. */
-static enum said macro_says(const struct ga_filter_rules *x, const char *name)
+/* By a map, since an agent can define any number of macros. If it is defined twice, the one that
+ * converts counts. */
+static enum said macro_says(const struct side *s, const char *name)
 {
 	enum said all = SAID_NOTHING;
 
-	for (int32_t i = ga_strmap_first(&x->macros, name, strlen(name)); i >= 0;
-	     i = x->macros.nodes[i].next)
-		if (x->macros.nodes[i].value > all)
-			all = (enum said)x->macros.nodes[i].value;
+	for (int32_t i = ga_strmap_first(&s->macros, name, strlen(name)); i >= 0;
+	     i = s->macros.nodes[i].next)
+		if (s->macros.nodes[i].value > all)
+			all = (enum said)s->macros.nodes[i].value;
 	return all;
 }
 
-static enum said word_says(const struct ga_filter_rules *x, const struct ga_strv *filters,
-			   const char *word)
+static bool in_words(const char *words, const char *name)
 {
-	if (!strncmp(word, "filter=", 7))
-		return ga_strv_has(filters, word + 7) ? SAID_FILTER : SAID_NONE;
-	if (!strcmp(word, "filter") || !strcmp(word, "-filter") || !strcmp(word, "!filter"))
-		return SAID_NONE;
-	return macro_says(x, word);
+	cleanup_free char *low = ga_strdup(name);
+
+	for (char *p = low; *p; p++)
+		*p = ga_lower(*p);
+	return ga_has_word(words, low);
+}
+
+/* Does this value of its attribute (NULL: it is set) ask for the conversion? */
+static bool asks(const struct ga_filter_rules *x, enum kind kind, const char *value)
+{
+	static const char wider[] =
+		"ascii us-ascii utf-16 utf-16le utf-16be utf-16le-bom utf-16be-bom utf-32 utf-32le "
+		"utf-32be iso-8859-1 iso-8859-2 iso-8859-15 latin1 windows-1250 windows-1251 "
+		"windows-1252 cp1250 cp1251 cp1252 koi8-r gbk gb2312 gb18030 big5 euc-jp euc-kr";
+
+	switch (kind) {
+	case FILTER:
+		return value && x->host && ga_strv_has(&x->host->filters, value);
+	case SMUDGE:
+		return value && x->host && ga_strv_has(&x->host->smudges, value);
+	case WIDER:
+		return value && in_words(wider, value);
+	case RECODED:
+		return value && !in_words(wider, value) && !in_words("utf-8 utf8", value);
+	case IDENT:
+		return !value;
+	case CRLF:
+		return value && !strcmp(value, "crlf");
+	case KINDS:
+		break;
+	}
+	return false;
+}
+
+static enum said word_says(const struct ga_filter_rules *x, enum kind kind, const char *word)
+{
+	bool no = *word == '-' || *word == '!';
+	size_t n = strlen(attributes[kind]);
+
+	if (strncmp(word + no, attributes[kind], n) || (word[no + n] && word[no + n] != '='))
+		return macro_says(&x->of[kind], word);
+	return !no && asks(x, kind, word[n] ? word + n + 1 : NULL) ? SAID_THIS : SAID_NONE;
 }
 
 /* The last word that says anything counts. */
-static enum said words_say(const struct ga_filter_rules *x, const struct ga_strv *filters,
-			   char *words)
+static enum said words_say(const struct ga_filter_rules *x, enum kind kind, char *words)
 {
 	enum said all = SAID_NOTHING;
 	char *save = NULL;
 
 	for (char *w = strtok_r(words, " \t\r", &save); w; w = strtok_r(NULL, " \t\r", &save)) {
-		enum said one = word_says(x, filters, w);
+		enum said one = word_says(x, kind, w);
 
 		if (one != SAID_NOTHING)
 			all = one;
@@ -142,30 +186,30 @@ static char *cut_pattern(char *line, const char **ret)
 	return p;
 }
 
-static void note_macro(struct ga_filter_rules *x, const char *name, enum said says)
+static void note_macro(struct ga_filter_rules *x, enum kind kind, const char *name, enum said says)
 {
 	char *key;
 
-	if (says <= macro_says(x, name))
+	if (says <= macro_says(&x->of[kind], name))
 		return;
 	key = ga_strdup(name);
 	ga_strv_take(&x->names, key);
-	ga_strmap_add(&x->macros, key, strlen(key), says);
+	ga_strmap_add(&x->of[kind].macros, key, strlen(key), says);
 }
 
 static void add_pattern(struct ga_buf *ret, const char *pattern, enum said says)
 {
-	if (!pattern && says == SAID_FILTER)
+	if (!pattern && says == SAID_THIS)
 		ga_buf_adds(ret, "*\n");
 	/* patterns that git rejects here, or that match only directories */
 	if (!pattern || *pattern == '!' || pattern[strlen(pattern) - 1] == '/')
 		return;
-	ga_buf_addf(ret, "%s%s\n", says == SAID_FILTER ? "" : "!", pattern);
+	ga_buf_addf(ret, "%s%s\n", says == SAID_THIS ? "" : "!", pattern);
 }
 
 /* Translate a file of attributes to patterns, and note the macros that it defines, which only the
  * user's files and the one at the top of a tree can do. */
-static void translate(struct ga_filter_rules *x, const struct ga_strv *filters, const char *text,
+static void translate(struct ga_filter_rules *x, enum kind kind, const char *text,
 		      struct ga_buf *ret)
 {
 	cleanup_free char *copy = ga_strdup(strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3);
@@ -174,41 +218,51 @@ static void translate(struct ga_filter_rules *x, const struct ga_strv *filters, 
 	for (char *line = strtok_r(copy, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		const char *pattern;
 		char *words = cut_pattern(line, &pattern);
-		enum said says = words ? words_say(x, filters, words) : SAID_NOTHING;
+		enum said says = words ? words_say(x, kind, words) : SAID_NOTHING;
 
 		if (says == SAID_NOTHING)
 			continue;
 		if (pattern && !strncmp(pattern, "[attr]", 6)) {
 			if (x->n_dirs <= 1)
-				note_macro(x, pattern + 6, says);
+				note_macro(x, kind, pattern + 6, says);
 		} else {
 			add_pattern(ret, pattern, says);
 		}
 	}
 }
 
-static void push(struct ga_filter_rules *x, const struct ga_strv *filters, struct ga_ignore *on,
-		 const char *dir, const char *text)
+/* Add a file of attributes to those in the tree, or as info/attributes. */
+static void push(struct ga_filter_rules *x, bool info, const char *dir, const char *text)
 {
-	cleanup_buf struct ga_buf patterns = GA_BUF_INIT;
+	for (int i = 0; text && i < KINDS; i++) {
+		cleanup_buf struct ga_buf patterns = GA_BUF_INIT;
 
-	if (!text)
-		return;
-	translate(x, filters, text, &patterns);
-	ga_ignore_push(on, dir, patterns.ptr, patterns.len);
+		translate(x, (enum kind)i, text, &patterns);
+		ga_ignore_push(info ? &x->of[i].info : &x->of[i].files, dir, patterns.ptr,
+			       patterns.len);
+	}
+}
+
+/* Have all kinds cover everything below, for what cannot be read. */
+static void push_all(struct ga_filter_rules *x, bool info, const char *dir)
+{
+	for (int i = 0; i < KINDS; i++)
+		ga_ignore_push(info ? &x->of[i].info : &x->of[i].files, dir, "*\n", 2);
 }
 
 /* ---- a tree's --------------------------------------------------------------- */
 
 static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path, size_t n)
 {
-	struct filter_dir d = { ga_strndup(path, n), x->files.n };
+	struct filter_dir d = { .path = ga_strndup(path, n) };
 	cleanup_free char *file = ga_path_join(d.path, ".gitattributes");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	struct ga_entry e = ga_look_entry(k, x->tree, file);
 	int rc = 0;
 
+	for (int i = 0; i < KINDS; i++)
+		d.mark[i] = x->of[i].files.n;
 	GA_GROW(x->dirs, x->n_dirs, x->cap_dirs);
 	x->dirs[x->n_dirs++] = d;
 	if (e.mode == GA_MODE_NONE && x->user >= 0)
@@ -216,16 +270,17 @@ static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path
 	else if (e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC)
 		rc = ga_look_blob(k, &e, ATTRIBUTES_MAX, &text);
 	if (rc)
-		ga_ignore_push(&x->files, d.path, "*\n", 2);
+		push_all(x, false, d.path);
 	else
-		push(x, &k->host->filters, &x->files, d.path, text.ptr);
+		push(x, false, d.path, text.ptr);
 }
 
 static void leave(struct ga_filter_rules *x)
 {
 	struct filter_dir *d = &x->dirs[--x->n_dirs];
 
-	ga_ignore_pop(&x->files, d->mark);
+	for (int i = 0; i < KINDS; i++)
+		ga_ignore_pop(&x->of[i].files, d->mark[i]);
 	free(d->path);
 }
 
@@ -234,30 +289,33 @@ static void forget(struct ga_filter_rules *x)
 {
 	while (x->n_dirs)
 		leave(x);
-	ga_ignore_release(&x->files);
-	ga_ignore_release(&x->info);
+	for (int i = 0; i < KINDS; i++) {
+		ga_ignore_release(&x->of[i].files);
+		ga_ignore_release(&x->of[i].info);
+	}
 }
 
 static struct ga_filter_rules *rules_new(struct ga_look *k, const struct ga_oid *tree)
 {
 	struct ga_filter_rules *x = ga_calloc(1, sizeof(*x));
-	const struct ga_strv *filters = &k->host->filters;
+	const struct ga_host_facts *h = k->host;
 	size_t known;
 	int pass = 0;
 
 	x->tree = tree;
-	x->user = tree == &k->host->attributes_tree && k->host->attributes_dir
-			  ? open(k->host->attributes_dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	x->host = h;
+	x->user = h && tree == &h->attributes_tree && h->attributes_dir
+			  ? open(h->attributes_dir, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 	/* read it again as long as macros are found: one may be used before it is defined */
 	do {
 		known = x->names.n;
 		forget(x);
-		push(x, filters, &x->files, NULL, k->host->attributes);
+		push(x, false, NULL, h ? h->attributes : NULL);
 		enter(k, x, "", 0);
-		push(x, filters, &x->info, NULL, k->host->info_attributes);
+		push(x, true, NULL, h ? h->info_attributes : NULL);
 	} while (x->names.n != known && pass++ < PASSES_MAX);
 	if (x->names.n != known) /* nested deeper than any person would: let it cover all */
-		ga_ignore_push(&x->info, NULL, "*\n", 2);
+		push_all(x, true, NULL);
 	return x;
 }
 
@@ -268,15 +326,16 @@ static void rules_free(struct ga_filter_rules *x)
 	forget(x);
 	ga_cleanup_closep(&x->user);
 	free(x->dirs);
-	ga_strmap_release(&x->macros);
+	for (int i = 0; i < KINDS; i++)
+		ga_strmap_release(&x->of[i].macros);
 	ga_strv_release(&x->names);
 	free(x);
 }
 
-/* Is the path one for a filter? Cheap if paths come sorted. */
-static bool covers(struct ga_look *k, struct ga_filter_rules *x, const char *path)
+/* Which kinds is the path one for? Cheap if paths come sorted. */
+static unsigned covers(struct ga_look *k, struct ga_filter_rules *x, const char *path)
 {
-	enum ga_ignore_verdict v;
+	unsigned all = 0;
 	size_t at;
 
 	while (x->n_dirs > 1 && !ga_path_below(path, x->dirs[x->n_dirs - 1].path))
@@ -284,24 +343,46 @@ static bool covers(struct ga_look *k, struct ga_filter_rules *x, const char *pat
 	at = strlen(x->dirs[x->n_dirs - 1].path);
 	for (const char *p = strchr(path + at + (at > 0), '/'); p; p = strchr(p + 1, '/'))
 		enter(k, x, path, (size_t)(p - path));
-	v = ga_ignore_check(&x->info, path, false);
-	if (v == GA_IGNORE_UNDECIDED)
-		v = ga_ignore_check(&x->files, path, false);
-	return v == GA_IGNORE_YES;
+	for (int i = 0; i < KINDS; i++) {
+		enum ga_ignore_verdict v = ga_ignore_check(&x->of[i].info, path, false);
+
+		if (v == GA_IGNORE_UNDECIDED)
+			v = ga_ignore_check(&x->of[i].files, path, false);
+		all |= (unsigned)(v == GA_IGNORE_YES) << i;
+	}
+	return all;
 }
 
 /* ---- a change ------------------------------------------------------------------ */
 
-void ga_look_filtered(struct ga_look *k)
+static bool is_ascii(const struct ga_buf *text)
+{
+	size_t i = 0;
+
+	while (i < text->len && !(text->ptr[i] & 0x80))
+		i++;
+	return i == text->len;
+}
+
+static void fire_filter(struct ga_look *k)
+{
+	cleanup_free char *name = k->host && k->host->filters.n ? ga_quote(k->host->filters.v[0])
+								: NULL;
+
+	if (name)
+		ga_look_fire(k, "filter-not-run",
+			     k->host->filters.n == 1 ? ga_strf("filter.%s", name) : NULL);
+}
+
+void ga_look_filtered(struct ga_look *k, const struct ga_buf *text)
 {
 	const struct ga_oid *trees[GA_NELEMS(k->filter_rules)] = { k->old_tree, k->new_tree };
 	const struct ga_change *c = k->c;
-	bool covered = false;
+	unsigned all = 0;
 
-	if (!k->host || !k->host->filters.n || ga_oid_equal(&c->old.oid, &c->new.oid) ||
-	    (c->new.mode != GA_MODE_FILE && c->new.mode != GA_MODE_EXEC))
+	if (ga_oid_equal(&c->old.oid, &c->new.oid))
 		return;
-	if (!ga_oid_is_zero(&k->host->attributes_tree)) {
+	if (k->host && !ga_oid_is_zero(&k->host->attributes_tree)) {
 		struct ga_entry was;
 
 		trees[2] = &k->host->attributes_tree;
@@ -309,19 +390,23 @@ void ga_look_filtered(struct ga_look *k)
 		if (was.mode && ga_oid_equal(&was.oid, &c->new.oid))
 			return; /* back to what it was */
 	}
-	for (size_t i = 0; i < GA_NELEMS(trees) && !covered; i++) {
+	for (size_t i = 0; i < GA_NELEMS(trees); i++) {
 		if (!trees[i])
 			continue;
 		if (!k->filter_rules[i])
 			k->filter_rules[i] = rules_new(k, trees[i]);
-		covered = covers(k, k->filter_rules[i], c->path);
+		all |= covers(k, k->filter_rules[i], c->path);
 	}
-	if (covered) {
-		cleanup_free char *name = ga_quote(k->host->filters.v[0]);
-
-		ga_look_fire(k, "filter-not-run",
-			     k->host->filters.n == 1 ? ga_strf("filter.%s", name) : NULL);
-	}
+	if (all & 1u << FILTER)
+		fire_filter(k);
+	if (all & 1u << SMUDGE && k->host && k->host->smudges.n)
+		ga_look_uninspected(k, "checkout writes what a filter of yours makes of it", NULL);
+	if (all & 1u << RECODED || (all & 1u << WIDER && !is_ascii(text)))
+		ga_look_uninspected(k, "checkout writes it in another encoding", NULL);
+	if (all & 1u << IDENT && memmem(text->ptr, text->len, "$Id:", 4))
+		ga_look_uninspected(k, "checkout replaces what is between $Id: and $", NULL);
+	if (all & 1u << CRLF && text->len > 2 && !memcmp(text->ptr, "#!", 2))
+		ga_look_uninspected(k, "checkout ends the lines of a script with CR LF", NULL);
 }
 
 void ga_look_filtered_release(struct ga_look *k)

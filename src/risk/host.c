@@ -15,6 +15,7 @@ void ga_host_facts_release(struct ga_host_facts *h)
 	ga_reach_release(&h->reach);
 	ga_strv_release(&h->drivers);
 	ga_strv_release(&h->filters);
+	ga_strv_release(&h->smudges);
 	free(h->attributes);
 	free(h->info_attributes);
 	free(h->attributes_dir);

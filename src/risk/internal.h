@@ -151,10 +151,11 @@ void ga_look_link_gone(struct ga_look *k);  /* links.c */
 void ga_look_repository(struct ga_look *k); /* links.c: embedded-bare-repo */
 void ga_look_content(struct ga_look *k);    /* content.c */
 void ga_look_shadow(struct ga_look *k);     /* shadow.c */
-void ga_look_filtered(struct ga_look *k);   /* filtered.c: filter-not-run */
+/* filtered.c: of the new version of a file */
+void ga_look_filtered(struct ga_look *k, const struct ga_buf *text);
 void ga_look_filtered_release(struct ga_look *k);
-/* Fill `filters`, `attributes` and `info_attributes`; filters in `inside` (NULL: none), which run
- * inside, are left out. */
+/* Fill `filters`, `smudges`, `attributes` and `info_attributes`; filters in `inside` (NULL: none),
+ * which run inside, are left out. */
 int ga_filters_gather(struct ga_repo *r, const struct ga_gitconfig *c, const struct ga_strv *inside,
 		      struct ga_host_facts *h, struct ga_error *err);
 /* leak.c: of the two versions of a file */

@@ -15,11 +15,14 @@ static void check_attribute(struct ga_look *k, const char *word)
 	static const char *const kinds[] = { "filter", "diff", "merge" };
 	static const char hiding[] = "-diff binary linguist-generated linguist-generated=true "
 				     "linguist-vendored linguist-vendored=true -text "
-				     "export-ignore";
+				     "export-ignore ident";
+	static const char encoding[] = "working-tree-encoding=";
 	const char *eq = strchr(word, '=');
 
 	if (ga_has_word(hiding, word))
 		ga_look_fire(k, "gitattributes-hide", ga_quote(word));
+	if (!strncmp(word, encoding, strlen(encoding)))
+		ga_look_fire_as(k, "gitattributes-hide", GA_CRITICAL, ga_quote(word));
 	for (size_t i = 0; k->host && eq && i < GA_NELEMS(kinds); i++) {
 		cleanup_free char *driver = ga_strf("%s:%s", kinds[i], eq + 1);
 

@@ -40,6 +40,7 @@ NEG("gitattributes-driver-hit", ".gitattributes", ADDED("*.x filter=lfs diff=sho
 NEG("gitattributes-driver-hit", ".gitattributes", FILE_("*.x filter=shout\n"),
     FILE_("*.x filter=shout\n*.y eol=lf\n")),
 POS("gitattributes-hide", "a/.gitattributes", ADDED("*.c -diff\n")),
+POS("gitattributes-hide", "a/.gitattributes", ADDED("*.c working-tree-encoding=UTF-16\n")),
 NEG("gitattributes-hide", "a/.gitattributes", ADDED("# *.c -diff\n*.c diff\n")),
 POS("gitlink-changed", "sub", NONE, MODULE_),
 POS("gitlink-changed", "sub", MODULE_, NONE),
