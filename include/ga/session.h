@@ -2,7 +2,7 @@
  *
  * Sessions as values and on disk:
  *
- *     <state>/sessions/<name>/{session,lock,journal.jsonl}
+ *     <state>/sessions/<name>/{session,lock,shown,journal.jsonl}
  *                             {upper,work,extras,shared,git,gitwork,stage}/
  *
  * <state> is a directory below the setting `state_dir`, named after the repository's id; every
@@ -210,6 +210,11 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err);
 /* Take the session's lock (the supervisor holds it while it lives, and so does whoever captures or
  * lands). Returns 1 if somebody else holds it, 2 if the session is gone (dropped meanwhile). */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
+
+/* Note that the session was shown to the user as it is now; and fail with GA_ECONFLICT if it was
+ * shown, and captured or fetched again after that. Verdicts do not count. */
+int ga_session_mark_shown(const struct ga_session *s, struct ga_error *err);
+int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
 
 /* The prefixes of the branches of all sessions, and of their other refs. */
 #define GA_SESSION_BRANCHES "refs/heads/agent/"

@@ -92,6 +92,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
+	if (ga_session_mark_shown(&s, err))
+		return -1;
 	if (o->uncommitted)
 		return show_uncommitted(c, &s, err);
 	if (lock < 0) {

@@ -159,6 +159,8 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
+	if (ga_session_mark_shown(s, err))
+		return -1;
 	if (o->left)
 		return print_left(c, o, s, r, err);
 	if (wants(o, "json")) {
@@ -203,6 +205,7 @@ static bool is_known(const void *where, const char *path)
 
 /* The review lists all of them. */
 #define ON_THE_WAY_SHOWN 5
+#define ACCEPTED_SHOWN 20
 
 /* Rejecting a path does nothing about what only earlier commits of the branch have of it: say so.
  */
@@ -226,6 +229,36 @@ static int say_on_the_way(struct cli *c, const struct ga_report *r, struct ga_er
 		shown++;
 	}
 	return 0;
+}
+
+/* What is accepted: each path with the mode and id that the verdict binds to, sorted. */
+static void list_accepted(const struct ga_report *r, struct ga_strv *ret)
+{
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+		cleanup_free char *q = ga_quote(*f->path ? f->path : ".");
+
+		if (f->verdict == GA_VERDICT_ACCEPTED && f->entry.mode)
+			ga_strv_pushf(ret, "%s %06o %s", q, f->entry.mode, GA_HEX(&f->entry.oid));
+		else if (f->verdict == GA_VERDICT_ACCEPTED)
+			ga_strv_pushf(ret, "%s, which is removed", q);
+	}
+	ga_strv_sort_unique(ret);
+}
+
+static void say_accepted(const struct ga_session *s, const struct ga_report *r,
+			 const struct ga_strv *before)
+{
+	cleanup_strv struct ga_strv now = GA_STRV_INIT;
+
+	size_t n = 0;
+
+	list_accepted(r, &now);
+	for (size_t i = 0; i < now.n; i++)
+		if (ga_strv_find(before, now.v[i]) < 0 && n++ < ACCEPTED_SHOWN)
+			cli_note("agent/%s: accepted %s", s->name, now.v[i]);
+	if (n > ACCEPTED_SHOWN)
+		cli_note("agent/%s: accepted %zu more", s->name, n - ACCEPTED_SHOWN);
 }
 
 /* Say how many flags are open, and which command comes next. */
@@ -279,12 +312,18 @@ static int decide(struct cli *c, const struct options *o, struct ga_session *s,
 		  struct ga_report *r, size_t argc, char **argv, struct ga_error *err)
 {
 	cleanup_verdict struct cli_verdict v = CLI_VERDICT_INIT;
+	cleanup_strv struct ga_strv before = GA_STRV_INIT;
 
 	begin_verdict(o, &v);
+	list_accepted(r, &before);
+	/* parts are numbered as they were shown */
+	if ((!o->reject || o->hunk) && ga_session_check_shown(s, err))
+		return -1;
 	if (choose(c, o, r, argc, argv, &v, err) || cli_decide(c, s, r, &v, err))
 		return -1;
 	if (o->reject && say_on_the_way(c, r, err))
 		return -1;
+	say_accepted(s, r, &before);
 	say_left(c, o, s, r);
 	return 0;
 }

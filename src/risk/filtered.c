@@ -2,12 +2,12 @@
  *
  * Files that the host's git would convert: by a filter on their way into a commit, which does not
  * run inside (an agent may have committed just what the filter is meant to keep out of commits), or
- * on their way out of it, so that checkout writes something else than a review shows. Which files
- * these are is decided as in gitattributes(5), by the attributes of the old tree, of the new one, or
- * of the one that the session started from, since the agent can change them. For each kind of
+ * on their way out of it, so that checkout writes something else than a review shows. Which these
+ * are is decided as in gitattributes(5), by the attributes of the old tree, of the new one, or of
+ * the one that the session started from, since the agent can change them. For each kind of
  * conversion, each file of attributes is translated to patterns as in a .gitignore: a pattern whose
- * attributes ask for it becomes one that matches, and one whose attributes ask for another value of
- * the same attribute, or for none, one with '!'.
+ * attributes ask for it becomes one that matches, and one whose attributes give the same attribute
+ * another value, or none, one with '!'.
  */
 #include <fcntl.h>
 #include <string.h>

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what is accepted is what was shown'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+
+test_expect_success 'a session with something held back, which was shown' '
+	git init -q r && cd r && echo a >a && git add . && git commit -qm one &&
+	git agent start -q --name s -- sh -c "echo export A=1 >.envrc; echo all: >Makefile" &&
+	git agent review s >/dev/null
+'
+
+test_expect_success 'captured again since, it is not accepted' '
+	cd r &&
+	git agent resume -q s -- sh -c "echo evil >.envrc" &&
+	test_expect_code 4 git agent review --accept s .envrc 2>../err &&
+	grep "agent/s was captured again since it was shown" ../err &&
+	test_expect_code 4 git agent review --accept-all --critical s &&
+	test_must_fail git cat-file -e agent/s:.envrc
+'
+
+test_expect_success 'shown again, it is, and its id is printed' '
+	cd r &&
+	git agent diff --held s >../out && grep "^+evil" ../out &&
+	git agent review --accept s .envrc 2>../err &&
+	grep "accepted .envrc 100644 $(git rev-parse agent/s:.envrc)" ../err
+'
+
+test_expect_success 'a verdict is no capture' '
+	cd r &&
+	git agent review --accept s Makefile 2>../err &&
+	grep "accepted Makefile 100644" ../err &&
+	test_must_fail grep .envrc ../err
+'
+
+test_expect_success 'what was shown while it ran is not what was captured' '
+	cd r &&
+	git agent start -d -q --name live -- sh -c "
+		echo one >.envrc
+		while test ! -e go; do sleep 0.1; done
+		echo two >.envrc" &&
+	test_wait_for "git agent diff live | grep -q ^+one" &&
+	git agent shell live -- touch go &&
+	git agent wait live &&
+	test_expect_code 4 git agent review --accept live .envrc
+'
+
+test_expect_success 'a session that was never shown can be accepted' '
+	cd r &&
+	git agent start -q --name unseen -- sh -c "echo one >.envrc" &&
+	git agent review --accept unseen .envrc
+'
+
+test_done
