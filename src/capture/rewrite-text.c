@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cleaning what a commit says about itself: `git log` prints it on a terminal as it is, in the
- * encoding that it claims to have.
+ * encoding that it claims to have, and trailers of ours in it would be taken for our word.
  */
 #include "rewrite-internal.h"
 
@@ -128,14 +128,58 @@ static void escape(char **s, bool text)
 	*s = ga_buf_steal(&b);
 }
 
-bool clean_commit(struct ga_commit *c)
+/* ---- trailers ----------------------------------------------------------------------- */
+
+/* The length of "Agent-KEY:" with blanks around it, in any case, as git compares keys; 0: none. */
+static size_t trailer_key(const char *line)
+{
+	static const char letters[] = "-abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	const char *p = line + strspn(line, " \t");
+
+	if (strncasecmp(p, "Agent-", 6))
+		return 0;
+	p += strspn(p, letters);
+	p += strspn(p, " \t");
+	return *p == ':' ? (size_t)(p + 1 + strspn(p + 1, " \t") - line) : 0;
+}
+
+/* Drop the lines that look like trailers of ours, with their continuation lines; of the subject,
+ * only what makes it one. False: there are none. */
+static bool drop_trailers(struct ga_commit *c)
+{
+	cleanup_buf struct ga_buf kept = GA_BUF_INIT;
+	bool subject = true, dropping = false;
+	const char *p = c->message;
+	size_t n = strspn(p, "\n");
+
+	ga_buf_add(&kept, p, n);
+	for (p += n; (n = trailer_key(p)); p += n)
+		;
+	for (; *p; p += n) {
+		n = strcspn(p, "\n");
+		n += p[n] == '\n';
+		dropping = !subject && (trailer_key(p) || (dropping && strchr(" \t", *p)));
+		subject = false;
+		if (!dropping)
+			ga_buf_add(&kept, p, n);
+	}
+	if (!strcmp(kept.ptr, c->message))
+		return false;
+	free(c->message);
+	c->message = ga_buf_steal(&kept);
+	return true;
+}
+
+bool clean_commit(struct ga_commit *c, bool trailers)
 {
 	static const char *const encoding[] = { "encoding", NULL };
 	enum encoding enc = encoding_of(c);
+	bool dropped = trailers && drop_trailers(c);
 
 	if (enc != ENC_OTHER && !has_control(c->message, enc, true) &&
 	    !has_control(c->author, enc, false) && !has_control(c->committer, enc, false))
-		return false;
+		return dropped;
 	/* the result is UTF-8, whatever the encoding was called */
 	escape(&c->message, true);
 	escape(&c->author, false);
