@@ -27,14 +27,21 @@ size_t ga_utf8_cut(const char *s, size_t n, size_t max);
 /* Does this code point look like a space, in any script? Tab counts. */
 bool ga_is_blank(uint32_t c);
 
+/* Is it invisible, or does it change the direction of writing (Default_Ignorable_Code_Point of
+ * Unicode)? The rules and the quoting functions have no other list. */
+bool ga_is_invisible(uint32_t c);
+/* The same, but for where writing needs it between these neighbours (0: none): joiners between
+ * letters of scripts that they shape and between emoji, and the selectors of emoji. */
+bool ga_is_hidden(uint32_t before, uint32_t c, uint32_t after);
+
 /* Append `n` bytes of `s` with everything unsafe written as an escape:
  * C0 and C1 controls and DEL as \n, \t, \e or \xNN; bytes that are no valid
- * UTF-8 as \xNN; bidirectional controls, zero-width, tag and other invisible
- * code points and line separators as \u{NNNN}; a backslash as \\. Printable
- * text, UTF-8 included, stays as it is. */
+ * UTF-8 as \xNN; invisible code points and line separators as \u{NNNN}; a
+ * backslash as \\. Printable text, UTF-8 included, stays as it is. */
 void ga_quote_add(struct ga_buf *out, const char *s, size_t n);
 
-/* The same for text of several lines: newline and tab stay, and a backslash is not doubled. */
+/* The same for text of several lines: newline and tab stay, and so does what is invisible but not
+ * hidden; a backslash is not doubled. */
 void ga_quote_add_text(struct ga_buf *out, const char *s, size_t n);
 
 /* A path or name for people, where no quotes stand around it (lists, columns, notes): bare, or in

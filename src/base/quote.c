@@ -40,23 +40,80 @@ size_t ga_utf8_decode(const char *str, size_t n, uint32_t *ret)
 	return len;
 }
 
-/* Code points that change how their neighbours look, or are invisible; the rules
- * name-bidi-zero-width and invisible-chars are about the same. */
-static bool deceptive(uint32_t c)
-{
-	static const struct {
-		uint32_t first, last;
-	} ranges[] = {
-		{ 0x0080, 0x009f }, { 0x00ad, 0x00ad }, { 0x061c, 0x061c }, { 0x115f, 0x1160 },
-		{ 0x180b, 0x180f }, { 0x200b, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f },
-		{ 0x3164, 0x3164 }, { 0xfe00, 0xfe0e }, { 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 },
-		{ 0xfff9, 0xfffb }, { 0xe0000, 0xe0fff },
-	};
+struct range {
+	uint32_t first, last;
+};
 
-	for (size_t i = 0; i < GA_NELEMS(ranges); i++)
+static bool in_ranges(uint32_t c, const struct range *ranges, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
 		if (c >= ranges[i].first && c <= ranges[i].last)
 			return true;
 	return false;
+}
+
+bool ga_is_invisible(uint32_t c)
+{
+	static const struct range ignorable[] = {
+#include "ignorable.def"
+	};
+
+	return in_ranges(c, ignorable, GA_NELEMS(ignorable));
+}
+
+static bool is_emoji(uint32_t c)
+{
+	static const struct range emoji[] = {
+		{ 0xa9, 0xa9 }, { 0xae, 0xae }, { 0x203c, 0x203c }, { 0x2049, 0x2049 },
+		{ 0x2122, 0x2122 }, { 0x2139, 0x2139 }, { 0x2190, 0x21ff }, { 0x2300, 0x23ff },
+		{ 0x24c2, 0x24c2 }, { 0x25a0, 0x27bf }, { 0x2934, 0x2935 }, { 0x2b00, 0x2bff },
+		{ 0x3030, 0x3030 }, { 0x303d, 0x303d }, { 0x3297, 0x3299 }, { 0x1f000, 0x1faff },
+	};
+
+	return in_ranges(c, emoji, GA_NELEMS(emoji));
+}
+
+/* Is it of a script in which joiners shape letters: Arabic and its neighbours, those of India and
+ * South East Asia, Mongolian? */
+static bool is_shaped(uint32_t c)
+{
+	static const struct range shaped[] = {
+		{ 0x620, 0x8ff }, { 0x900, 0x109f }, { 0x1700, 0x17b3 }, { 0x17b6, 0x17ff },
+		{ 0x1820, 0x18af }, { 0x1900, 0x1c4f }, { 0x1cd0, 0x1cff }, { 0xa800, 0xa8ff },
+		{ 0xa930, 0xaaff }, { 0xabc0, 0xabff }, { 0xfb50, 0xfdff }, { 0xfe70, 0xfefc },
+		{ 0x10a00, 0x10aff }, { 0x11000, 0x11fff }, { 0x1e900, 0x1e95f },
+	};
+
+	return in_ranges(c, shaped, GA_NELEMS(shaped));
+}
+
+bool ga_is_hidden(uint32_t before, uint32_t c, uint32_t after)
+{
+	bool keycap = after == 0x20e3 && before < 0x80;
+
+	if (!ga_is_invisible(c))
+		return false;
+	if (c == 0xfe0e || c == 0xfe0f)
+		return !is_emoji(before) && !keycap;
+	if (c != 0x200c && c != 0x200d)
+		return true;
+	if (c == 0x200d && (is_emoji(before) || before == 0xfe0f) && is_emoji(after))
+		return false;
+	return !is_shaped(before) || !is_shaped(after);
+}
+
+/* Is it to be escaped? In names no character is invisible for a good reason. */
+static bool deceptive(uint32_t before, uint32_t c, const char *next, size_t n, bool text)
+{
+	uint32_t after = 0;
+
+	if (c < 0xa0 || c == 0x2028 || c == 0x2029 || (c >= 0xfff9 && c <= 0xfffb))
+		return c >= 0x80;
+	if (!text || !ga_is_invisible(c))
+		return ga_is_invisible(c);
+	if (n && !ga_utf8_decode(next, n, &after))
+		after = 0;
+	return ga_is_hidden(before, c, after);
 }
 
 bool ga_is_blank(uint32_t c)
@@ -106,14 +163,15 @@ static void add_control(struct ga_buf *out, unsigned char c)
 static void quote_bytes(struct ga_buf *out, const char *s, size_t n, bool text)
 {
 	const unsigned char *p = (const unsigned char *)s;
-	uint32_t c = 0;
+	uint32_t c = 0, before = 0;
 
-	while (n) {
+	for (; n; before = c) {
 		size_t len = ga_utf8_decode((const char *)p, n, &c);
 
 		if (!len) {
 			ga_buf_addf(out, "\\x%02x", *p);
 			len = 1;
+			c = 0;
 		} else if (c < 0x20 || c == 0x7f) {
 			if (text && (c == '\n' || c == '\t'))
 				ga_buf_addch(out, (char)c);
@@ -121,7 +179,7 @@ static void quote_bytes(struct ga_buf *out, const char *s, size_t n, bool text)
 				add_control(out, (unsigned char)c);
 		} else if (c == '\\' && !text) {
 			ga_buf_adds(out, "\\\\");
-		} else if (deceptive(c)) {
+		} else if (deceptive(before, c, (const char *)p + len, n - len, text)) {
 			ga_buf_addf(out, "\\u{%x}", (unsigned)c);
 		} else {
 			ga_buf_add(out, p, len);

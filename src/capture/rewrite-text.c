@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "ga/quote.h"
+#include "ga/report.h"
 
 /* ---- headers ------------------------------------------------------------------- */
 
@@ -82,35 +83,28 @@ static enum encoding encoding_of(const struct ga_commit *c)
 
 /* ---- text -------------------------------------------------------------------------- */
 
-static bool is_control(unsigned char c, const char *next, bool text)
+static bool is_control(uint32_t c, const char *next, bool text)
 {
 	if (text && (c == '\n' || c == '\t' || (c == '\r' && *next == '\n')))
 		return false;
 	return c < 0x20 || c == 0x7f;
 }
 
-/* At the start of a character of valid UTF-8: is it one of U+0080-009F, or one that changes the
- * direction of text? */
-static bool is_wide_control(const unsigned char *p)
-{
-	if (p[0] == 0xc2)
-		return p[1] < 0xa0;
-	if (p[0] != 0xe2)
-		return false;
-	return (p[1] == 0x80 && p[2] >= 0xaa && p[2] <= 0xae) ||
-	       (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9);
-}
-
 static bool has_control(const char *s, enum encoding enc, bool text)
 {
 	bool utf8 = enc == ENC_UTF8 && ga_utf8_valid(s, strlen(s));
+	uint32_t c, before = 0, after;
 
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (is_control(c, s + 1, text))
+	for (size_t len; *s; s += len, before = c) {
+		c = (unsigned char)*s;
+		len = utf8 ? ga_utf8_decode(s, strnlen(s, 4), &c) : 1;
+		if (is_control(c, s + 1, text) || (c >= 0x80 && c < 0xa0))
 			return true;
-		if (utf8 ? is_wide_control((const unsigned char *)s) : c >= 0x80 && c < 0xa0)
+		if (!utf8 || !ga_is_invisible(c))
+			continue;
+		if (!s[len] || !ga_utf8_decode(s + len, strnlen(s + len, 4), &after))
+			after = 0;
+		if (ga_is_hidden(before, c, after))
 			return true;
 	}
 	return false;
@@ -128,54 +122,11 @@ static void escape(char **s, bool text)
 	*s = ga_buf_steal(&b);
 }
 
-/* ---- trailers ----------------------------------------------------------------------- */
-
-/* The length of "Agent-KEY:" with blanks around it, in any case, as git compares keys; 0: none. */
-static size_t trailer_key(const char *line)
-{
-	static const char letters[] = "-abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-	const char *p = line + strspn(line, " \t");
-
-	if (strncasecmp(p, "Agent-", 6))
-		return 0;
-	p += strspn(p, letters);
-	p += strspn(p, " \t");
-	return *p == ':' ? (size_t)(p + 1 + strspn(p + 1, " \t") - line) : 0;
-}
-
-/* Drop the lines that look like trailers of ours, with their continuation lines; of the subject,
- * only what makes it one. False: there are none. */
-static bool drop_trailers(struct ga_commit *c)
-{
-	cleanup_buf struct ga_buf kept = GA_BUF_INIT;
-	bool subject = true, dropping = false;
-	const char *p = c->message;
-	size_t n = strspn(p, "\n");
-
-	ga_buf_add(&kept, p, n);
-	for (p += n; (n = trailer_key(p)); p += n)
-		;
-	for (; *p; p += n) {
-		n = strcspn(p, "\n");
-		n += p[n] == '\n';
-		dropping = !subject && (trailer_key(p) || (dropping && strchr(" \t", *p)));
-		subject = false;
-		if (!dropping)
-			ga_buf_add(&kept, p, n);
-	}
-	if (!strcmp(kept.ptr, c->message))
-		return false;
-	free(c->message);
-	c->message = ga_buf_steal(&kept);
-	return true;
-}
-
 bool clean_commit(struct ga_commit *c, bool trailers)
 {
 	static const char *const encoding[] = { "encoding", NULL };
 	enum encoding enc = encoding_of(c);
-	bool dropped = trailers && drop_trailers(c);
+	bool dropped = trailers && ga_report_drop_trailers(&c->message);
 
 	if (enc != ENC_OTHER && !has_control(c->message, enc, true) &&
 	    !has_control(c->author, enc, false) && !has_control(c->committer, enc, false))

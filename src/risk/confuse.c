@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Letters of other scripts that most fonts draw like a Latin one. Greek letters that are common
- * beside Latin ones in formulas (alpha, nu, rho) are left out.
+ * Which scripts are mixed up, and letters of other scripts that most fonts draw like a Latin one.
+ * Greek letters that are common beside Latin ones in formulas (alpha, nu, rho) are not among these.
  */
 #include "internal.h"
 
@@ -30,4 +30,30 @@ char ga_lookalike(uint32_t c)
 		}
 	}
 	return '\0';
+}
+
+unsigned ga_script_of(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+		unsigned script;
+	} runs[] = {
+		{ 'A', 'Z', GA_SCRIPT_LATIN }, { 'a', 'z', GA_SCRIPT_LATIN },
+		{ 0xc0, 0xd6, GA_SCRIPT_LATIN }, { 0xd8, 0xf6, GA_SCRIPT_LATIN },
+		{ 0xf8, 0x24f, GA_SCRIPT_LATIN }, { 0x1e00, 0x1eff, GA_SCRIPT_LATIN },
+		{ 0x370, 0x3ff, GA_SCRIPT_GREEK }, { 0x1f00, 0x1fff, GA_SCRIPT_GREEK },
+		/* Cyrillic, Armenian, Cherokee, Coptic, Lisu; and Latin letters of other widths and
+		 * styles, which some languages take for the plain ones */
+		{ 0x400, 0x52f, GA_SCRIPT_OTHER }, { 0x1c80, 0x1c8f, GA_SCRIPT_OTHER },
+		{ 0x2de0, 0x2dff, GA_SCRIPT_OTHER }, { 0xa640, 0xa69f, GA_SCRIPT_OTHER },
+		{ 0x531, 0x587, GA_SCRIPT_OTHER }, { 0x13a0, 0x13ff, GA_SCRIPT_OTHER },
+		{ 0xab70, 0xabbf, GA_SCRIPT_OTHER }, { 0x2c80, 0x2cff, GA_SCRIPT_OTHER },
+		{ 0xa4d0, 0xa4ff, GA_SCRIPT_OTHER }, { 0xff21, 0xff3a, GA_SCRIPT_OTHER },
+		{ 0xff41, 0xff5a, GA_SCRIPT_OTHER }, { 0x1d400, 0x1d6a5, GA_SCRIPT_OTHER },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(runs); i++)
+		if (c >= runs[i].first && c <= runs[i].last)
+			return runs[i].script;
+	return 0;
 }

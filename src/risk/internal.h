@@ -36,6 +36,10 @@ bool ga_risk_composed(const char *s, size_t n);
 
 /* confuse.c: the Latin letter that this one of another script looks like; 0: none. */
 char ga_lookalike(uint32_t c);
+/* Of which kind is the script of this letter: Latin, Greek, whose letters stand beside Latin ones
+ * in formulas, or another with letters that look Latin? 0: none of these. */
+enum { GA_SCRIPT_LATIN = 1, GA_SCRIPT_GREEK = 2, GA_SCRIPT_OTHER = 4 };
+unsigned ga_script_of(uint32_t c);
 
 /* ---- patterns (match.c) -------------------------------------------------- */
 

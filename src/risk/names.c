@@ -99,32 +99,10 @@ static void check_windows(struct ga_look *k, const char *s, size_t n)
 		fire_on(k, "name-windows-reserved", s, n);
 }
 
-static bool invisible(uint32_t c)
-{
-	return (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ||
-	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2060 && c <= 0x2064) || c == 0xfeff ||
-	       c == 0xad || c == 0x61c || c == 0x180e || (c >= 0xe0000 && c <= 0xe007f) ||
-	       (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef);
-}
-
-enum { LATIN = 1, OTHER_SCRIPT = 2 };
-
-/* Is it a Latin letter, or one of a script with letters that look Latin? 0: neither. */
-static int script_of(uint32_t c)
-{
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
-		return LATIN;
-	if ((c >= 0x370 && c <= 0x3ff) || (c >= 0x400 && c <= 0x52f) ||
-	    (c >= 0x531 && c <= 0x587) || (c >= 0x1c80 && c <= 0x1c8f) ||
-	    (c >= 0x1f00 && c <= 0x1fff))
-		return OTHER_SCRIPT;
-	return 0;
-}
-
 static void check_characters(struct ga_look *k, const char *s, size_t n)
 {
 	bool control = false, hidden = false, mixed = false, valid = true;
-	int scripts = 0;
+	unsigned scripts = 0;
 	uint32_t c;
 
 	for (size_t i = 0, len; i < n; i += len) {
@@ -135,10 +113,10 @@ static void check_characters(struct ga_look *k, const char *s, size_t n)
 			continue;
 		}
 		control |= c < 0x20 || (c >= 0x7f && c <= 0x9f);
-		hidden |= invisible(c);
+		hidden |= ga_is_invisible(c);
 		/* anything but a letter ends a word: "тест.py" is not mixed */
-		scripts = script_of(c) ? scripts | script_of(c) : 0;
-		mixed |= scripts == (LATIN | OTHER_SCRIPT);
+		scripts = ga_script_of(c) ? scripts | ga_script_of(c) : 0;
+		mixed |= scripts > GA_SCRIPT_LATIN && scripts & GA_SCRIPT_LATIN;
 	}
 	if (control)
 		fire_on(k, "name-control-chars", s, n);

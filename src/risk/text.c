@@ -17,18 +17,15 @@ static bool is_bidi(uint32_t c)
 	       c == 0x200f || c == 0x61c;
 }
 
-static bool is_hidden(uint32_t c)
+static bool is_hidden(uint32_t before, uint32_t c, const char *next, const char *end)
 {
-	return (c >= 0xe0000 && c <= 0xe007f) || (c >= 0xe0100 && c <= 0xe01ef) || c == 0x200b ||
-	       (c >= 0x2060 && c <= 0x2064) || c == 0xad || c == 0x180e || c == 0xfeff ||
-	       c == 0x3164 || c == 0xffa0 || (c >= 0xfe00 && c <= 0xfe0e);
-}
+	uint32_t after = 0;
 
-/* Joiners shape letters of some scripts, and emoji; next to ASCII they have no use but to hide. */
-static bool is_stray_joiner(uint32_t c, uint32_t before, const char *next)
-{
-	return (c == 0x200c || c == 0x200d) &&
-	       ((before > ' ' && before < 0x7f) || (*next > ' ' && *next < 0x7f));
+	if (!ga_is_invisible(c) || is_bidi(c))
+		return false;
+	if (next < end && !ga_utf8_decode(next, (size_t)(end - next), &after))
+		after = 0;
+	return ga_is_hidden(before, c, after);
 }
 
 static bool redraws(uint32_t c, const char *next)
@@ -42,12 +39,14 @@ static bool in_token(char c)
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* Is the word around byte `at` Latin, except for letters that only look Latin? `*ret_end` is where
- * the word ends, or the part of it that is looked at. */
+/* Does the word around byte `at` mix scripts: is it Latin, except for letters that only look Latin,
+ * or has it letters of others right beside Latin ones? `*ret_end` is where the word ends, or the
+ * part of it that is looked at. */
 static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
 {
 	size_t from = at, to = at, len;
-	bool latin = false;
+	bool latin = false, all = true, mixed = false;
+	unsigned scripts = 0;
 	uint32_t c;
 
 	while (from && at - from < TOKEN_MAX && in_token(s[from - 1]))
@@ -60,10 +59,11 @@ static bool disguised(const char *s, size_t n, size_t at, size_t *ret_end)
 		if (!len) /* cut in two by the limit */
 			return false;
 		latin |= isalpha((unsigned char)s[i]) != 0;
-		if (len > 1 && !ga_lookalike(c))
-			return false;
+		all = all && (len == 1 || ga_lookalike(c));
+		scripts = ga_script_of(c) ? scripts | ga_script_of(c) : 0;
+		mixed |= scripts == (GA_SCRIPT_LATIN | GA_SCRIPT_OTHER);
 	}
-	return latin;
+	return mixed || (latin && all);
 }
 
 void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
@@ -86,11 +86,12 @@ void ga_text_characters(struct ga_look *k, const struct ga_buf *added)
 		}
 		if (!bidi && is_bidi(c))
 			bidi = c;
-		if (!hidden && (is_hidden(c) || is_stray_joiner(c, before, s + i + len)))
+		if (!hidden && is_hidden(before, c, s + i + len, s + added->len))
 			hidden = c;
 		if (!control && redraws(c, s + i + len))
 			control = c;
-		if (!mixed && i >= looked && len > 1 && ga_lookalike(c))
+		if (!mixed && i >= looked && len > 1 &&
+		    (ga_lookalike(c) || ga_script_of(c) == GA_SCRIPT_OTHER))
 			mixed = disguised(s, added->len, i, &looked);
 	}
 	if (mixed)
