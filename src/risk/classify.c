@@ -93,12 +93,15 @@ void ga_look_say(struct ga_look *k, const char *id, enum ga_severity s, char *de
 	free(detail);
 }
 
-void ga_look_lower(struct ga_look *k, const char *rules, const char *why)
+void ga_look_lower(struct ga_look *k, const char *rules, bool host, const char *why)
 {
+	host &= k->c->old.mode == k->c->new.mode;
 	for (size_t i = 0; i < k->n; i++) {
 		struct ga_pending *p = &k->v[i];
+		bool fact = host && p->rank == FACT_RANK;
 
-		if (k->has_nul || !p->rank || p->host || !ga_has_word(rules, p->rule->id))
+		if (k->has_nul || !p->rank || (p->host && !host) ||
+		    (!fact && !ga_has_word(rules, p->rule->id)))
 			continue;
 		p->severity = GA_LOW;
 		add_detail(p, ga_strdup(why));
@@ -500,7 +503,6 @@ static struct ga_fact_index *know(struct ga_look *k, const struct ga_reach *h,
 
 static void look_release(struct ga_look *k)
 {
-	ga_strmap_release(&k->names);
 	ga_strmap_release(&k->required);
 	ga_strv_release(&k->required_keys);
 	ga_look_aliases_release(k);

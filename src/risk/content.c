@@ -203,40 +203,6 @@ static void check_minified(struct ga_look *k, const struct ga_buf *text)
 		ga_look_fire(k, "minified", ga_strf("%zu bytes a line", text->len / lines));
 }
 
-/* A lock file that changes without its manifest: nobody asked for other packages. */
-static void check_lock(struct ga_look *k)
-{
-	static const char *const pairs[][2] = {
-		{ "package-lock.json", "package.json" }, { "npm-shrinkwrap.json", "package.json" },
-		{ "yarn.lock", "package.json" },         { "pnpm-lock.yaml", "package.json" },
-		{ "bun.lock", "package.json" },          { "bun.lockb", "package.json" },
-		{ "cargo.lock", "Cargo.toml" },          { "gemfile.lock", "Gemfile" },
-		{ "composer.lock", "composer.json" },    { "poetry.lock", "pyproject.toml" },
-		{ "uv.lock", "pyproject.toml" },         { "pdm.lock", "pyproject.toml" },
-		{ "pipfile.lock", "Pipfile" },           { "go.sum", "go.mod" },
-		{ "mix.lock", "mix.exs" },               { "flake.lock", "flake.nix" },
-		{ "pubspec.lock", "pubspec.yaml" },
-	};
-	const char *manifest = NULL;
-
-	/* a path rule covers each of them: if nothing fired it is none */
-	for (size_t i = 0; k->n && i < GA_NELEMS(pairs); i++)
-		if (!strcmp(k->base, pairs[i][0]))
-			manifest = pairs[i][1];
-	if (!manifest || k->c->old.mode == GA_MODE_NONE)
-		return;
-	/* in a workspace, the manifest of any member will do */
-	for (size_t i = 0; !k->names_listed && i < k->changes->n; i++) {
-		const char *base = ga_path_base(k->changes->v[i].path);
-
-		ga_strmap_add(&k->names, base, strlen(base), 0);
-	}
-	k->names_listed = true;
-	if (ga_strmap_first(&k->names, manifest, strlen(manifest)) >= 0)
-		return;
-	ga_look_fire(k, "lockfile-swap", ga_strf("no %s changes with it", manifest));
-}
-
 /* ---- added text ----------------------------------------------------------- */
 
 /* Lines of `text` that `old` has nowhere, each with its newline; NUL becomes a
@@ -328,7 +294,6 @@ void ga_look_content(struct ga_look *k)
 
 	if (!is_regular(&k->c->new))
 		return;
-	check_lock(k);
 	read_versions(k, &old, &text);
 	ga_look_filtered(k, &text);
 	k->added_bytes += text.len;

@@ -95,10 +95,9 @@ struct ga_look {
 	const char *base;   /* last component of `folded` */
 	/* About all changes together: filled when first needed, or counted as changes are looked
 	 * at. */
-	struct ga_strmap names;    /* last components of changed paths */
 	struct ga_strmap required; /* Python packages that the new tree requires ... */
 	struct ga_strv required_keys; /* ... and their names, which its keys point into */
-	bool names_listed, required_listed;
+	bool required_listed;
 	struct ga_filter_rules *filter_rules[3]; /* one for each tree's attributes (filtered.c) */
 	struct ga_sieve *sieve;    /* for the words that are searched for in added lines (text.c) */
 	uint64_t added_bytes;
@@ -124,8 +123,8 @@ void ga_look_fire_as(struct ga_look *k, const char *rule, enum ga_severity s, ch
  * nothing if the rule did not fire. `detail` is as above. */
 void ga_look_say(struct ga_look *k, const char *rule, enum ga_severity s, char *detail);
 /* What changed is known to be harmless, as `why` says: lower the path rules (ids separated by
- * blanks) that fired to low, except those that are due to the host's own state. */
-void ga_look_lower(struct ga_look *k, const char *rules, const char *why);
+ * blanks) that fired to low, and with `host` what is due to the host's own state. */
+void ga_look_lower(struct ga_look *k, const char *rules, bool host, const char *why);
 /* What changed is not the part that runs: have the path rules that fired be `s` at most, except
  * those that are due to the host's own state. */
 void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s);

@@ -227,7 +227,7 @@ void ga_known_automake(const struct ga_known *f)
 	ga_known_lines(f->text, rest_line, &b);
 	/* a last line that goes on is left in `line` */
 	if (!a.line.len && !b.line.len && !strcmp(a.all.ptr, b.all.ptr) && keeps_tests(&a, &b))
-		ga_look_lower(f->k, "autotools make", "only lists of files change");
+		ga_look_lower(f->k, "autotools make", false, "only lists of files change");
 }
 
 /* ---- CMake ------------------------------------------------------------------------------ */

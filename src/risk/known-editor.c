@@ -73,7 +73,7 @@ static void judge_settings(const struct ga_known *f, const json_t *a, const json
 	list = ga_known_list(&changed);
 	why = changed.n ? ga_strf("only colours, blanks and the like: %s", list) :
 			  ga_strdup("only its layout and comments change");
-	ga_look_lower(f->k, lowered, why);
+	ga_look_lower(f->k, lowered, false, why);
 }
 
 void ga_known_vscode_settings(const struct ga_known *f)
@@ -185,7 +185,7 @@ void ga_known_idea(const struct ga_known *f)
 	for (size_t i = 0; i < GA_NELEMS(dirs); i++)
 		in_dir |= strcasestr(f->k->folded, dirs[i]) != NULL;
 	if (harmless && in_dir)
-		ga_look_lower(f->k, "jetbrains", "only code style and inspections");
+		ga_look_lower(f->k, "jetbrains", false, "only code style and inspections");
 	else
 		ga_known_say(f->k, ga_look_fired(f->k, "jetbrains-autorun") ? "jetbrains-autorun" :
 									      "jetbrains",
@@ -212,7 +212,7 @@ void ga_known_claude(const struct ga_known *f)
 	if (!keys.n && !f->old->len)
 		return;
 	if (!keys.n) {
-		ga_look_lower(f->k, "claude-settings claude-code-dirs",
+		ga_look_lower(f->k, "claude-settings claude-code-dirs", false,
 			      "only its layout changes");
 		return;
 	}

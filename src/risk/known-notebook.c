@@ -56,5 +56,5 @@ void ga_known_notebook(const struct ga_known *f)
 	if (!a || !b || !all_plain(b))
 		return;
 	if (strip_outputs(a) && strip_outputs(b) && ga_known_json_same(a, b))
-		ga_look_lower(f->k, "jupyter", "only outputs of cells change");
+		ga_look_lower(f->k, "jupyter", false, "only outputs of cells change");
 }

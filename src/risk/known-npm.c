@@ -6,9 +6,6 @@
 #include "ga/quote.h"
 #include "known.h"
 
-static const char *const dependencies[] = { "dependencies", "devDependencies",
-					    "peerDependencies", "optionalDependencies" };
-
 static void fire_value(struct ga_look *k, const char *where, const char *key, const json_t *value)
 {
 	cleanup_free char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -85,33 +82,6 @@ static void check_shadow(struct ga_look *k, const json_t *old, const json_t *new
 		ga_look_fire(k, "node-shadow", ga_strdup("pnpm.patchedDependencies"));
 }
 
-static void add_packages(const json_t *a, const json_t *b, struct ga_strv *ret)
-{
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-
-	ga_known_json_changed(a, b, &names);
-	for (size_t i = 0; i < names.n; i++) {
-		const char *was = json_string_value(json_object_get(a, names.v[i]));
-		const char *is = json_string_value(json_object_get(b, names.v[i]));
-
-		if (was && is)
-			ga_strv_pushf(ret, "%s %s -> %s", names.v[i], was, is);
-		else
-			ga_strv_pushf(ret, "%s%s %s", is ? "+" : "-", names.v[i],
-				      is ? is : was ? was : "?");
-	}
-}
-
-static void say_packages(struct ga_look *k, const json_t *old, const json_t *new)
-{
-	cleanup_strv struct ga_strv packages = GA_STRV_INIT;
-
-	for (size_t i = 0; i < GA_NELEMS(dependencies); i++)
-		add_packages(json_object_get(old, dependencies[i]),
-			     json_object_get(new, dependencies[i]), &packages);
-	ga_known_say(k, "npm-manifest", GA_LOW, "packages: ", &packages);
-}
-
 /* Fire what the host runs of a manifest: `f->text` is a script's name, or "*" for what hook
  * managers and lint-staged take from it. */
 static void fire_reached(struct ga_look *k, const struct ga_reached *f, const json_t *old,
@@ -141,15 +111,10 @@ static void check_reached(struct ga_look *k, const json_t *old, const json_t *ne
 				fire_reached(k, &k->facts[i].h->v[j], old, new);
 }
 
+/* What is in it beyond packages (deps.h). */
 void ga_known_package_json(const struct ga_known *f)
 {
-	static const char harmless[] =
-		"version description keywords author contributors maintainers license licenses "
-		"homepage repository bugs funding";
 	cleanup_json json_t *a = ga_known_json(f->old, false), *b = ga_known_json(f->text, false);
-	cleanup_strv struct ga_strv keys = GA_STRV_INIT;
-	cleanup_free char *list = NULL, *why = NULL;
-	bool all = true;
 
 	check_reached(f->k, a, f->text->len ? b : NULL);
 	if (!b || !f->text->len) {
@@ -158,17 +123,4 @@ void ga_known_package_json(const struct ga_known *f)
 	}
 	check_lifecycle(f->k, a, b);
 	check_shadow(f->k, a, b);
-	say_packages(f->k, a, b);
-	if (!a)
-		return;
-	ga_known_json_changed(a, b, &keys);
-	for (size_t i = 0; i < keys.n; i++)
-		all &= ga_has_word(harmless, keys.v[i]);
-	if (!all) {
-		ga_known_say(f->k, "npm-manifest", GA_LOW, "changed: ", &keys);
-	} else if (keys.n || f->old->len) {
-		list = ga_known_list(&keys);
-		why = ga_strf(keys.n ? "only %s changes" : "only its layout changes%s", list);
-		ga_look_lower(f->k, "npm-manifest", why);
-	}
 }

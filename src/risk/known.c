@@ -31,18 +31,13 @@ void ga_look_known(const struct ga_known *f)
 		{ NULL, "jetbrains jetbrains-autorun", ga_known_idea },
 		{ NULL, "claude-settings", ga_known_claude },
 		{ NULL, "jupyter", ga_known_notebook },
-		{ "pyproject.toml", NULL, ga_known_pyproject },
-		{ "cargo.toml", NULL, ga_known_cargo },
-		{ "go.mod", NULL, ga_known_gomod },
 		{ NULL, "ci-github ci-gitea-forgejo", ga_known_workflow },
 		{ NULL, "compose dockerfile", ga_known_container },
 		{ NULL, "make", ga_known_makefile },
 		{ "makefile.am", NULL, ga_known_automake },
 		{ NULL, "cmake", ga_known_cmake },
 		{ NULL, "scripts-by-convention", ga_known_script },
-		{ NULL, "node-lockfiles bun-deno python-deps ruby-deps php-deps cargo-deps "
-			"other-deps",
-		  ga_known_lock },
+		{ NULL, NULL, ga_known_deps },
 	};
 
 	f->k->has_nul = memchr(f->old->ptr, '\0', f->old->len) ||

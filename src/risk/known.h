@@ -12,7 +12,7 @@
 
 #include "internal.h"
 
-#define GA_KNOWN_MAX ((size_t)1 << 20) /* bytes of a file that is parsed */
+#define GA_KNOWN_MAX ((size_t)4 << 20) /* bytes of a file that is parsed */
 
 struct ga_known {
 	struct ga_look *k;
@@ -37,16 +37,13 @@ void ga_known_workspace(const struct ga_known *f);
 void ga_known_idea(const struct ga_known *f);
 void ga_known_claude(const struct ga_known *f);
 void ga_known_notebook(const struct ga_known *f); /* known-notebook.c */
-void ga_known_pyproject(const struct ga_known *f); /* known-toml.c */
-void ga_known_cargo(const struct ga_known *f);
-void ga_known_gomod(const struct ga_known *f);     /* known-go.c */
 void ga_known_workflow(const struct ga_known *f);  /* known-yaml.c */
 void ga_known_container(const struct ga_known *f); /* known-build.c */
 void ga_known_makefile(const struct ga_known *f);
 void ga_known_automake(const struct ga_known *f);
 void ga_known_cmake(const struct ga_known *f);
 void ga_known_script(const struct ga_known *f);
-void ga_known_lock(const struct ga_known *f); /* known-lock.c */
+void ga_known_deps(const struct ga_known *f); /* deps.c */
 
 /* ---- what they share (known.c) -------------------------------------------- */
 
@@ -85,14 +82,9 @@ bool ga_known_json_same(const json_t *a, const json_t *b);
 /* Keys whose values are not the same in both objects. */
 void ga_known_json_changed(const json_t *a, const json_t *b, struct ga_strv *ret);
 
-/* ---- TOML (toml.c) ------------------------------------------------------------ */
-
-/* List every value of the document as "table.key = VALUE", sorted. VALUE is as written, but for
- * comments, line ends and blanks. A table in an array has its number after its name. This is no
- * parser: types are not looked at. Returns false if anything is not as expected, and for a table
- * below one of an array, as its name does not say which. */
-bool ga_toml_list(const struct ga_buf *text, struct ga_strv *ret);
-/* List the keys whose values only one of the lists has, sorted, each once. */
-void ga_toml_changed(const struct ga_strv *a, const struct ga_strv *b, struct ga_strv *ret);
+/* Parse TOML (toml.c), and the part of YAML that lock files are written in (blocks.c); `yarn`: or
+ * yarn's older form of it. No key may be there twice. NULL: it is none. */
+json_t *ga_known_toml(const struct ga_buf *text);
+json_t *ga_known_blocks(const struct ga_buf *text, bool yarn);
 
 #endif

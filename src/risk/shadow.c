@@ -68,34 +68,25 @@ static void required_line(void *arg, char *line)
 	add_required(arg, line + strspn(line, " \t"));
 }
 
-/* Note each string of a list in TOML. */
-static void add_list(struct ga_look *k, const char *value)
-{
-	for (const char *p = value; (p = strpbrk(p, "\"'")); p++) {
-		add_required(k, p + 1);
-		p = strchr(p + 1, *p);
-		if (!p)
-			return;
-	}
-}
-
 static void list_required(struct ga_look *k)
 {
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_strv struct ga_strv values = GA_STRV_INIT;
 	struct ga_entry e = ga_look_entry(k, k->new_tree, "requirements.txt");
+	cleanup_json json_t *toml = NULL;
+	json_t *v;
+	size_t i;
 
 	k->required_listed = true;
 	if (e.mode == GA_MODE_FILE && !ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
 		ga_known_lines(&text, required_line, k);
 	e = ga_look_entry(k, k->new_tree, "pyproject.toml");
 	ga_buf_clear(&text);
-	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text) ||
-	    !ga_toml_list(&text, &values))
+	if (e.mode != GA_MODE_FILE || ga_look_blob(k, &e, GA_KNOWN_MAX, &text))
 		return;
-	for (size_t i = 0; i < values.n; i++)
-		if (!strncmp(values.v[i], "project.dependencies = ", 23))
-			add_list(k, values.v[i] + 23);
+	toml = ga_known_toml(&text);
+	json_array_foreach(json_object_get(json_object_get(toml, "project"), "dependencies"), i, v)
+		if (json_is_string(v))
+			add_required(k, json_string_value(v));
 }
 
 static bool is_required(struct ga_look *k, const char *module)

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * TOML, as far as it takes to compare two documents value by value. Values are not parsed: it only
- * matters where they end, and whether their text is the same.
+ * TOML as a tree of JSON values. Types are not checked: what is neither a string nor a truth value
+ * is an object whose only member, "=", is its text.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "known.h"
 
-enum { VALUES_MAX = 20000, DEPTH_MAX = 64, NAME_BYTES_MAX = 1000 };
+enum { DEPTH_MAX = 64 };
 
 struct toml {
 	const char *p, *end;
-	struct ga_buf table;      /* name of the current table with a '.' after it; or "" */
-	struct ga_strv arrays;    /* names of tables in arrays, each as often as it occurred */
-	struct ga_strv *ret;
+	json_t *root, *table; /* the latter: of the last header; borrowed */
+	unsigned depth;
 };
 
-static const char bare_chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+static json_t *value(struct toml *t);
 
 static void skip_blanks(struct toml *t)
 {
@@ -32,217 +31,224 @@ static void skip_comment(struct toml *t)
 			t->p++;
 }
 
+/* Skip lines as well, as in an array. */
+static void skip_space(struct toml *t)
+{
+	for (const char *was = NULL; was != t->p;) {
+		was = t->p;
+		while (t->p < t->end && strchr(" \t\r\n", *t->p))
+			t->p++;
+		skip_comment(t);
+	}
+}
+
+static bool take(struct toml *t, char c)
+{
+	if (t->p == t->end || *t->p != c)
+		return false;
+	t->p++;
+	return true;
+}
+
 /* Go to the next line, if nothing but a comment is left of this one. */
 static bool end_line(struct toml *t)
 {
 	skip_blanks(t);
 	skip_comment(t);
-	if (t->p < t->end && *t->p == '\r')
+	(void)take(t, '\r');
+	return t->p == t->end || take(t, '\n');
+}
+
+/* Append what the escape behind a backslash stands for. */
+static bool escape(struct toml *t, bool many, struct ga_buf *out)
+{
+	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
+	const char *at = t->p < t->end && *t->p ? strchr(from, *t->p) : NULL;
+	size_t n = t->p == t->end ? 0 : *t->p == 'u' ? 4 : *t->p == 'U' ? 8 : 0;
+	char hex[9] = "";
+
+	if (at) {
 		t->p++;
-	if (t->p == t->end)
+		ga_buf_addch(out, to[at - from]);
 		return true;
-	return *t->p++ == '\n';
-}
-
-/* Append the part of a name up to the closing quote, without quotes if it could be bare. False if
- * it has an escape, which would have to be read to know the name, or a quote, which could make one
- * name look like two. */
-static bool put_quoted(struct toml *t, struct ga_buf *name, const char *close)
-{
-	cleanup_free char *part = ga_strndup(t->p + 1, (size_t)(close - t->p) - 1);
-
-	if (strpbrk(part, "\n\\\"'"))
+	}
+	if (many && t->p < t->end && strchr(" \t\r\n", *t->p)) {
+		while (t->p < t->end && strchr(" \t\r\n", *t->p))
+			t->p++;
+		return true;
+	}
+	if (!n || (size_t)(t->end - t->p) <= n)
 		return false;
-	if (*part && !part[strspn(part, bare_chars)])
-		ga_buf_adds(name, part);
-	else
-		ga_buf_addf(name, "\"%s\"", part);
-	t->p = close + 1;
-	return true;
+	memcpy(hex, t->p + 1, n);
+	t->p += 1 + n;
+	ga_risk_put(out, (uint32_t)strtoul(hex, NULL, 16));
+	return hex[strspn(hex, "0123456789abcdefABCDEF")] == '\0' && strtoul(hex, NULL, 16);
 }
 
-static bool put_part(struct toml *t, struct ga_buf *name)
+static bool string(struct toml *t, bool may_be_long, struct ga_buf *out)
 {
-	const char *start = t->p;
-	char quote = *t->p;
-
-	if (quote == '"' || quote == '\'') {
-		const char *close = memchr(start + 1, quote, (size_t)(t->end - start) - 1);
-
-		return close && put_quoted(t, name, close);
-	}
-	while (t->p < t->end && strchr(bare_chars, *t->p) && *t->p)
-		t->p++;
-	ga_buf_add(name, start, (size_t)(t->p - start));
-	return t->p > start;
-}
-
-/* Append a name of parts with dots between. Different names never become the same. */
-static bool put_name(struct toml *t, struct ga_buf *name)
-{
-	for (;;) {
-		skip_blanks(t);
-		if (t->p == t->end || !put_part(t, name) || name->len > NAME_BYTES_MAX)
-			return false;
-		skip_blanks(t);
-		if (t->p == t->end || *t->p != '.')
-			return true;
-		ga_buf_addch(name, '.');
-		t->p++;
-	}
-}
-
-static bool put_string(struct toml *t, struct ga_buf *out)
-{
-	const char *start = t->p;
-	char quote = *start;
-	bool many = t->end - start >= 3 && start[1] == quote && start[2] == quote;
+	char q = *t->p, three[] = { q, q, q };
+	bool many = may_be_long && t->end - t->p >= 3 && !memcmp(t->p, three, 3);
 
 	t->p += many ? 3 : 1;
-	for (; t->p < t->end; t->p++) {
-		if (quote == '"' && *t->p == '\\') {
-			t->p++;
-			continue;
-		}
-		if (*t->p == '\n' && !many)
-			return false;
-		if (*t->p != quote)
-			continue;
-		if (many && (t->end - t->p < 3 || t->p[1] != quote || t->p[2] != quote))
-			continue;
-		t->p += many ? 3 : 1;
-		while (many && t->p < t->end && *t->p == quote)
-			t->p++; /* up to two belong to the text */
-		ga_buf_add(out, start, (size_t)(t->p - start));
-		return true;
-	}
-	return false;
-}
-
-/* Append a value, up to the end of the line or its last closing bracket. */
-static bool put_value(struct toml *t, struct ga_buf *out)
-{
-	char open[DEPTH_MAX];
-	size_t depth = 0;
-
-	while (t->p < t->end) {
-		char c = *t->p;
-
-		if (c == '"' || c == '\'') {
-			if (!put_string(t, out))
-				return false;
-			continue;
-		}
-		if (c == '#') {
-			skip_comment(t);
-			continue;
-		}
-		if ((c == '\n' || c == '\r') && !depth)
-			break;
-		if (c == '[' || c == '{') {
-			if (depth == DEPTH_MAX)
-				return false;
-			open[depth++] = c;
-		}
-		if ((c == ']' || c == '}') && (!depth || open[--depth] != (c == ']' ? '[' : '{')))
-			return false;
-		if (!strchr(" \t\r\n", c))
-			ga_buf_addch(out, c);
+	if (many && t->end - t->p > 1 && *t->p == '\r' && t->p[1] == '\n')
 		t->p++;
-	}
-	return !depth && out->len;
-}
-
-static bool pair(struct toml *t)
-{
-	cleanup_buf struct ga_buf line = GA_BUF_INIT, value = GA_BUF_INIT;
-
-	ga_buf_add(&line, t->table.ptr, t->table.len);
-	if (!put_name(t, &line) || t->p == t->end || *t->p != '=')
-		return false;
-	t->p++;
-	skip_blanks(t);
-	if (!put_value(t, &value) || t->ret->n == VALUES_MAX)
-		return false;
-	/* told apart from a table of that name with a header */
-	ga_buf_addf(&line, "%s = %s", value.ptr[0] == '{' ? ".{}" : "", value.ptr);
-	ga_strv_push(t->ret, line.ptr);
-	return end_line(t);
-}
-
-/* A table below one of an array belongs to the last one before it, which its name does not say. */
-static bool below_array(const struct toml *t)
-{
-	for (size_t i = 0; i < t->arrays.n; i++) {
-		size_t n = strlen(t->arrays.v[i]);
-
-		if (!strncmp(t->table.ptr, t->arrays.v[i], n) && t->table.ptr[n] == '.')
+	if (many)
+		(void)take(t, '\n');
+	while (t->p < t->end) {
+		if (!many && *t->p == '\n')
+			return false;
+		if (*t->p == q && (!many || (t->end - t->p >= 3 && !memcmp(t->p, three, 3)))) {
+			t->p += many ? 3 : 1;
+			/* up to two more belong to the text */
+			for (int i = 0; many && i < 2 && take(t, q); i++)
+				ga_buf_addch(out, q);
 			return true;
+		}
+		if (q == '"' && take(t, '\\')) {
+			if (!escape(t, many, out))
+				return false;
+			continue;
+		}
+		ga_buf_addch(out, *t->p++);
 	}
 	return false;
+}
+
+/* One part of a name, with the blanks around it. */
+static bool part(struct toml *t, struct ga_buf *out)
+{
+	static const char bare[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789_-";
+	bool quoted;
+
+	ga_buf_clear(out);
+	skip_blanks(t);
+	quoted = t->p < t->end && (*t->p == '"' || *t->p == '\'');
+	if (quoted && !string(t, false, out))
+		return false;
+	while (!quoted && t->p < t->end && strchr(bare, *t->p))
+		ga_buf_addch(out, *t->p++);
+	skip_blanks(t);
+	return quoted || out->len;
+}
+
+/* The table that a part of a name leads to, which is made if there is none; of an array, its last.
+ * NULL: something else is there. */
+static json_t *step(json_t *in, const char *name)
+{
+	json_t *to = json_object_get(in, name);
+
+	if (json_is_array(to))
+		to = json_array_get(to, json_array_size(to) - 1);
+	else if (!to && !json_object_set_new(in, name, json_object()))
+		to = json_object_get(in, name);
+	return json_is_object(to) ? to : NULL;
+}
+
+/* Follow a name up to its last part, which goes to `last`. */
+static json_t *follow(struct toml *t, json_t *in, struct ga_buf *last)
+{
+	for (unsigned n = 0; in && n < DEPTH_MAX; n++) {
+		if (!part(t, last) || strlen(last->ptr) != last->len)
+			return NULL;
+		if (!take(t, '.'))
+			return in;
+		in = step(in, last->ptr);
+	}
+	return NULL;
+}
+
+static bool pair(struct toml *t, json_t *in)
+{
+	cleanup_buf struct ga_buf name = GA_BUF_INIT;
+	json_t *v;
+
+	in = follow(t, in, &name);
+	if (!in || !take(t, '=') || json_object_get(in, name.ptr))
+		return false;
+	skip_blanks(t);
+	v = value(t);
+	return v && !json_object_set_new(in, name.ptr, v);
+}
+
+/* What follows the opening bracket of an array, or of a table in braces. */
+static bool items(struct toml *t, json_t *in)
+{
+	char close = json_is_array(in) ? ']' : '}';
+
+	for (;;) {
+		skip_space(t);
+		if (take(t, close))
+			return true;
+		if (json_is_array(in) ? json_array_append_new(in, value(t)) != 0 : !pair(t, in))
+			return false;
+		skip_space(t);
+		if (!take(t, ',') && (t->p == t->end || *t->p != close))
+			return false;
+	}
+}
+
+static json_t *value(struct toml *t)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	json_t *in;
+	bool ok;
+
+	if (t->p < t->end && (*t->p == '"' || *t->p == '\''))
+		return string(t, true, &text) ? json_stringn(text.ptr, text.len) : NULL;
+	if (t->p < t->end && (*t->p == '[' || *t->p == '{')) {
+		in = *t->p++ == '[' ? json_array() : json_object();
+		ok = ++t->depth < DEPTH_MAX && items(t, in);
+		t->depth--;
+		if (ok)
+			return in;
+		json_decref(in);
+		return NULL;
+	}
+	while (t->p < t->end && !strchr(",]}#\r\n\"'[{=", *t->p))
+		ga_buf_addch(&text, *t->p++);
+	while (text.len && strchr(" \t", text.ptr[text.len - 1]))
+		ga_buf_truncate(&text, text.len - 1);
+	if (!strcmp(text.ptr, "true") || !strcmp(text.ptr, "false"))
+		return json_boolean(*text.ptr == 't');
+	return text.len ? json_pack("{s:s}", "=", text.ptr) : NULL;
 }
 
 static bool header(struct toml *t)
 {
+	cleanup_buf struct ga_buf name = GA_BUF_INIT;
 	bool array = t->end - t->p > 1 && t->p[1] == '[';
-	size_t same = 0;
+	json_t *in, *list;
 
 	t->p += array ? 2 : 1;
-	ga_buf_clear(&t->table);
-	if (!put_name(t, &t->table) || t->end - t->p < (array ? 2 : 1) || *t->p != ']' ||
-	    (array && t->p[1] != ']') || t->ret->n == VALUES_MAX || below_array(t))
+	in = follow(t, t->root, &name);
+	if (!in || !take(t, ']') || (array && !take(t, ']')))
 		return false;
-	t->p += array ? 2 : 1;
-	if (array) {
-		for (size_t i = 0; i < t->arrays.n; i++)
-			same += !strcmp(t->arrays.v[i], t->table.ptr);
-		if (t->arrays.n == NAME_BYTES_MAX)
-			return false;
-		ga_strv_push(&t->arrays, t->table.ptr);
-		ga_buf_addf(&t->table, "#%zu", same);
-	}
-	/* an empty table counts too */
-	ga_strv_pushf(t->ret, "%s = {}", t->table.ptr);
-	ga_buf_addch(&t->table, '.');
-	return end_line(t);
+	list = json_object_get(in, name.ptr);
+	if (array && !list)
+		(void)json_object_set_new(in, name.ptr, list = json_array());
+	if (array && (!json_is_array(list) || json_array_append_new(list, json_object())))
+		return false;
+	t->table = array || !json_is_array(list) ? step(in, name.ptr) : NULL;
+	return t->table && end_line(t);
 }
 
-bool ga_toml_list(const struct ga_buf *text, struct ga_strv *ret)
+json_t *ga_known_toml(const struct ga_buf *text)
 {
-	struct toml t = { .p = text->ptr, .end = text->ptr + text->len, .table = GA_BUF_INIT,
-			  .arrays = GA_STRV_INIT, .ret = ret };
+	struct toml t = { .p = text->ptr, .end = text->ptr + text->len, .root = json_object() };
 	bool ok = text->len <= GA_KNOWN_MAX && !memchr(text->ptr, '\0', text->len);
 
+	t.table = t.root;
 	while (ok && t.p < t.end) {
 		skip_blanks(&t);
 		if (t.p == t.end || strchr("#\r\n", *t.p))
 			ok = end_line(&t);
 		else
-			ok = *t.p == '[' ? header(&t) : pair(&t);
+			ok = *t.p == '[' ? header(&t) : pair(&t, t.table) && end_line(&t);
 	}
-	ga_buf_release(&t.table);
-	ga_strv_release(&t.arrays);
 	if (ok)
-		ga_strv_sort_unique(ret);
-	return ok;
-}
-
-static void push_key(struct ga_strv *ret, const char *value)
-{
-	ga_strv_push_n(ret, value, (size_t)(strstr(value, " = ") - value));
-}
-
-void ga_toml_changed(const struct ga_strv *a, const struct ga_strv *b, struct ga_strv *ret)
-{
-	size_t i = 0, j = 0;
-
-	while (i < a->n || j < b->n) {
-		int c = i == a->n ? 1 : j == b->n ? -1 : strcmp(a->v[i], b->v[j]);
-
-		if (c)
-			push_key(ret, c < 0 ? a->v[i] : b->v[j]);
-		i += c <= 0;
-		j += c >= 0;
-	}
-	ga_strv_sort_unique(ret);
+		return t.root;
+	json_decref(t.root);
+	return NULL;
 }

@@ -5,7 +5,7 @@
  */
 #include "risk-support.h"
 
-#include "../../src/risk/known.h"
+#include "../../src/risk/deps.h"
 
 /* The rule and the file that several rows are of. */
 #define NPM "npm-manifest", "package.json"
@@ -31,26 +31,26 @@ static const struct {
 } cases[] = {
 	/* package.json */
 	{ NPM, FILE_("{\"version\":\"1\",\"scripts\":{\"a\":\"b\"}}"),
-	  FILE_("{\"version\":\"2\",\"scripts\":{\"a\":\"b\"}}"), GA_LOW, "only version changes" },
+	  FILE_("{\"version\":\"2\",\"scripts\":{\"a\":\"b\"}}"), GA_LOW, "only versions of its own" },
 	{ NPM, FILE_("{\"a\":1}"), FILE_("{ \"a\": 1 }"), GA_LOW, "layout" },
 	{ NPM, FILE_("{\"version\":\"1\"}"), FILE_("{\"version\":\"2\",\"main\":\"x.js\"}"),
-	  GA_HIGH, "changed: version, main" },
+	  GA_HIGH, "changed: main: none -> \"x.js\"" },
 	{ NPM, FILE_("{\"dependencies\":{\"a\":\"1\",\"b\":\"1\"}}"),
-	  FILE_("{\"dependencies\":{\"a\":\"2\",\"c\":\"1\"}}"), GA_HIGH, "a 1 -> 2, +c 1, -b 1" },
+	  FILE_("{\"dependencies\":{\"a\":\"2\",\"c\":\"1\"}}"), GA_HIGH, "new: c 1" },
 	{ NPM, FILE_("{\"version\":\"1\"}"), FILE_("{\"version\":\"2\",\"version\":\"3\"}"),
-	  GA_HIGH, NULL },
-	{ NPM, FILE_("{\"version\":\"1\""), FILE_("{\"version\":\"2\"}"), GA_HIGH, NULL },
+	  GA_HIGH, "in no form that is understood here" },
+	{ NPM, FILE_("{\"version\":\"1\""), FILE_("{\"version\":\"2\"}"), GA_HIGH, "in no form that is understood here" },
 	{ NPM, FILE_("{\"exports\":{\"a\":1,\"b\":2}}"), FILE_("{\"exports\":{\"b\":2,\"a\":1}}"),
-	  GA_HIGH, "exports" },
+	  GA_HIGH, "their order" },
 	{ "npm-manifest-lifecycle", "package.json", FILE_("{}"),
 	  FILE_("{\"scripts\":{\"postinstall\":\"node x.js\"}}"), GA_HIGH,
 	  "scripts.postinstall: \"node x.js\"" },
 	/* pyproject.toml */
 	{ PYTHON, FILE_("[project]\nname = 'x'\nversion = '1'\n"),
-	  FILE_("[project]\nname = \"x\"\nversion = '2' # now\n"), GA_HIGH, "project.name" },
+	  FILE_("[project]\nname = \"y\"\nversion = '2' # now\n"), GA_HIGH, "project.name" },
 	{ PYTHON, FILE_("[project]\nname = 'x'\nversion = '1'\n"),
 	  FILE_("# x\n[project]\nversion = '2' # now\nname='x'\n"), GA_LOW,
-	  "only project.version changes" },
+	  "only versions of its own" },
 	{ PYTHON, FILE_("[tool.black]\nline-length = 80\n"),
 	  FILE_("[tool.black]\nline-length = 100\n"), GA_LOW, "tool.black.line-length" },
 	{ PYTHON, FILE_("project.version = '1'\n"),
@@ -59,37 +59,38 @@ static const struct {
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"),
 	  FILE_("[project]\nversion = '''\n2\n[x]\n'''\n[tool.x]\ny = 1\n"), GA_HIGH, "tool.x.y" },
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"), FILE_("[project]\nversion = '2\n"), GA_HIGH,
-	  NULL },
+	  "in no form that is understood here" },
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"),
-	  FILE_("[project]\n\"versi\\u006fn\" = '2'\n"), GA_HIGH, NULL },
+	  FILE_("[project]\n\"versi\\u006fn\" = '2'\n"), GA_LOW, "versions of its own" },
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"), FILE_("[project]\r\nversion = '2'\r\n"),
-	  GA_LOW, "project.version" },
+	  GA_LOW, "versions of its own" },
 	/* Cargo.toml */
 	{ CARGO, FILE_("[package]\nversion = '1'\n[dependencies]\na = '1'\n"),
-	  FILE_("[package]\nversion = '2'\n[dependencies]\na = '1'\n"), GA_LOW, "package.version" },
+	  FILE_("[package]\nversion = '2'\n[dependencies]\na = '1'\n"), GA_LOW, "versions of its own" },
 	{ CARGO, FILE_("[package]\nversion = '1'\n"),
 	  FILE_("[package]\nversion = '1'\nbuild = 'evil.rs'\n"), GA_HIGH, "package.build" },
 	{ CARGO, FILE_("[dependencies]\na = '1'\n"),
 	  FILE_("[dependencies]\na = { path = \"x\", version = '1' }\n"), GA_HIGH,
-	  "dependencies.a" },
+	  "a comes from path=x" },
 	{ CARGO, FILE_("[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n"),
 	  FILE_("[[bin]]\nname = 'b'\n[[bin]]\nname = 'a'\n"), GA_HIGH, "bin#0.name" },
 	{ CARGO, FILE_("[[bin]]\nname = 'a'\n[bin.x]\ny = 1\n[[bin]]\nname = 'b'\n"),
-	  FILE_("[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n[bin.x]\ny = 1\n"), GA_HIGH, NULL },
+	  FILE_("[[bin]]\nname = 'a'\n[[bin]]\nname = 'b'\n[bin.x]\ny = 1\n"), GA_HIGH,
+	  "bin#0.x.y: 1 -> none" },
 	{ PYTHON, FILE_("[tool.a.b]\nc = 1\n"), FILE_("[tool.\"a.b\"]\nc = 1\n"), GA_HIGH,
 	  "tool.a.b.c" },
 	{ CARGO, FILE_("[workspace]\n"),
 	  FILE_("package = { name = 'x', build = 'src/gen.rs' }\n[workspace]\n"), GA_HIGH,
-	  "package.{}" },
+	  "package.build: none -> \"src/gen.rs\"" },
 	/* go.mod */
 	{ GO, FILE_("module x\n\ngo 1.20\nrequire a v1\n"),
 	  FILE_("module x\n\ngo 1.21.3 // now\nrequire (\n\ta v1\n)\n"), GA_LOW,
-	  "only the version of the language" },
+	  "only go: 1.20 -> 1.21.3" },
 	{ GO, FILE_("module x\nrequire (\n\ta v1\n)\n"),
 	  FILE_("module x\nrequire (\n\ta v1\n)\nreplace a => ./b\n"), GA_HIGH,
 	  "+replace a => ./b" },
 	{ GO, FILE_("module x\nreplace a => \"./b//c\"\n"),
-	  FILE_("module x\nreplace a => \"./b//d\"\n"), GA_HIGH, NULL },
+	  FILE_("module x\nreplace a => \"./b//d\"\n"), GA_HIGH, "in no form that is understood here" },
 	{ GO, FILE_("module x\ngo 1.20\n"), FILE_("module x\ngo 1.20\ntoolchain x\n"), GA_HIGH,
 	  "+toolchain x" },
 	/* VS Code */
@@ -338,8 +339,8 @@ TEST(content_decides_how_severe_a_known_file_is)
 /* What the host's hooks run is no less severe for what is in it. */
 TEST(what_the_host_runs_is_not_lowered_by_content)
 {
-	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"version\":\"1\"}"),
-				    FILE_("{\"version\":\"2\"}"), NULL };
+	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"description\":\"1\"}"),
+				    FILE_("{\"description\":\"2\"}"), NULL };
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
@@ -422,7 +423,7 @@ TEST(git_configuration_too_large_to_read_is_critical)
 		{ ".gitconfig", "gitconfig-file", "[filter \"", "\"]\nx = 1\n", 900, GA_HIGH },
 		{ ".gitconfig", "gitconfig-file", "[filter \"", "\"]\nx = 1\n", 1000, GA_CRITICAL },
 		{ ".gitconfig", "gitconfig-file", "[", "]\nx = 1\n", 1001, GA_CRITICAL },
-		{ ".gitconfig", "gitconfig-file", "# ", "\n", 1 << 20, GA_CRITICAL },
+		{ ".gitconfig", "gitconfig-file", "# ", "\n", GA_KNOWN_MAX, GA_CRITICAL },
 		{ ".gitmodules", "gitmodules-update-cmd", "[submodule \"", "\"]\n", 1000, GA_CRITICAL },
 	};
 
@@ -500,17 +501,27 @@ TEST(toml_is_read_or_refused)
 	} docs[] = {
 		{ "", "" },
 		{ "a=1", "a = 1|" },
-		{ "a = 1 # x\n# y\n\nb.c = \"#\"", "a = 1|b.c = \"#\"|" },
-		{ "[t]\na = [1, # one\n 2,\n]\n", "t = {}|t.a = [1,2,]|" },
-		{ "[a . \"b c\"]\nd = {x = 1, y = 'z }'}\n", "a.\"b c\" = {}|a.\"b c\".d.{} = {x=1,y='z }'}|" },
-		{ "\"a.b\" = 1\na.'b' = 2\n'' = 3", "\"\" = 3|\"a.b\" = 1|a.b = 2|" },
-		{ "'a\"' = 1", NULL },
+		{ "a = true # x\n# y\n\nb.c = \"#\"", "a = true|b.c = \"#\"|" },
+		{ "[t]\na = ['1', # one\n '2',\n]\n", "t.a = [\"1\",\"2\"]|" },
+		{ "[a . \"b c\"]\nd = {x = 'y', y.z = 'z }'}\n", "a.\"b c\".d.x = \"y\"|a.\"b c\".d.y.z = \"z }\"|" },
+		{ "\"a.b\" = ''\na.'b' = ''\n'' = ''", "\"\" = \"\"|\"a.b\" = \"\"|a.b = \"\"|" },
+		{ "'a\"' = ''", "\"a\\\"\" = \"\"|" },
+		{ "\"a\\n\" = ''", "\"a\\n\" = \"\"|" },
+		{ "\"a\\u0062\" = ''", "ab = \"\"|" },
+		{ "ab = ''\n\"a\\u0062\" = ''", NULL },
+		{ "\"\\u0000\" = ''", NULL },
+		{ "\"\\q\" = ''", NULL },
+		{ "[target.'cfg(target_os = \"linux\")'.x]\ny = ''\n",
+		  "target.\"cfg(target_os = \\\"linux\\\")\".x.y = \"\"|" },
 		{ "[[a]]\n[ab]\n[[\"a.b\"]]\n", "\"a.b\"#0 = {}|a#0 = {}|ab = {}|" },
-		{ "[[a]]\n[a.b]\n", NULL },
-		{ "[[a]]\n[[ 'a' . b]]\n", NULL },
-		{ "[[a]]\nx=1\n[[a]]\nx=1\n", "a#0 = {}|a#0.x = 1|a#1 = {}|a#1.x = 1|" },
-		{ "a = \"\"\"x\n\\\"\"\"\"\"\nb = '''\n'''", "a = \"\"\"x\n\\\"\"\"\"\"|b = '''\n'''|" },
-		{ "a = 1979-05-27 07:32:00Z\n", "a = 1979-05-2707:32:00Z|" },
+		{ "[[a]]\n[a.b]\nc = ''\n[[a]]\n", "a#0.b.c = \"\"|a#1 = {}|" },
+		{ "[[a]]\n[[ 'a' . b]]\n", "a#0.b#0 = {}|" },
+		{ "[[a]]\n[a]\n", NULL },
+		{ "a = ''\n[a]\n", NULL },
+		{ "a = ''\n[[a]]\n", NULL },
+		{ "a = \"\"\"x\n\\\"\"\"\"\"\nb = '''\n'''", "a = \"x\\n\\\"\\\"\"|b = \"\"|" },
+		{ "a = \"\"\"x\\\n   y\"\"\"", "a = \"xy\"|" },
+		{ "a = 1979-05-27 07:32:00Z\n", "a = 1979-05-27 07:32:00Z|" },
 		{ "a = \"x\n\"", NULL },
 		{ "a", NULL },
 		{ "a = ", NULL },
@@ -518,18 +529,24 @@ TEST(toml_is_read_or_refused)
 		{ "[a\nb = 1", NULL },
 		{ "a = [1}", NULL },
 		{ "a = 1]", NULL },
+		{ "a = ['1' '2']", NULL },
+		{ "a = {b = 1", NULL },
+		{ "a = 1\na = 2", NULL },
 		{ "a = '''x", NULL },
-		{ "\"a\\n\" = 1", NULL },
 		{ "\xef\xbb\xbf" "a = 1", NULL },
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(docs); i++) {
 		cleanup_buf struct ga_buf text = GA_BUF_INIT, got = GA_BUF_INIT;
 		cleanup_strv struct ga_strv values = GA_STRV_INIT;
+		cleanup_json json_t *j = NULL;
 		bool ok;
 
 		ga_buf_adds(&text, docs[i].text);
-		ok = ga_toml_list(&text, &values);
+		j = ga_known_toml(&text);
+		ok = j != NULL;
+		ga_deps_flatten(j, "", &values);
+		ga_strv_sort_unique(&values);
 		for (size_t v = 0; v < values.n; v++)
 			ga_buf_addf(&got, "%s|", values.v[v]);
 		if (ok != (docs[i].values != NULL) || (ok && strcmp(got.ptr, docs[i].values) != 0))

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The packages of two versions of a file, compared. Which changes are harmless is decided here, and
+ * for all formats alike.
+ */
+#include "deps.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAME_NAME_MAX = 500 }; /* entries of one name, each of which is compared with each */
+
+void ga_deps_release(struct ga_deps *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		free(d->v[i].name);
+		free(d->v[i].version);
+		free(d->v[i].origin);
+		ga_strv_release(&d->v[i].proofs);
+	}
+	free(d->v);
+	ga_strv_release(&d->edges);
+	ga_strv_release(&d->rest);
+	*d = (struct ga_deps)GA_DEPS_INIT;
+}
+
+struct ga_dep *ga_deps_add(struct ga_deps *d, const char *name)
+{
+	GA_GROW(d->v, d->n, d->cap);
+	d->v[d->n] = (struct ga_dep){ .name = ga_strdup(name), .version = ga_strdup(""),
+				      .origin = ga_strdup("") };
+	return &d->v[d->n++];
+}
+
+/* ---- versions --------------------------------------------------------------- */
+
+/* The end of a plain version at `p`; NULL: there is none. */
+static const char *past_version(const char *p)
+{
+	static const char more[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789.+-_*!";
+	const char *end;
+	size_t n = strspn(p, "0123456789");
+
+	if (*p == 'v' && isdigit((unsigned char)p[1]))
+		return past_version(p + 1);
+	end = p + strspn(p, more);
+	/* a commit has letters among its digits, and is long */
+	if (!n || n > 9 || (isalpha((unsigned char)p[n]) && !strchr("abcdprx", p[n])) ||
+	    (strspn(p, "0123456789abcdef") >= 7 && strspn(p, "0123456789abcdef") > n))
+		return NULL;
+	return end;
+}
+
+bool ga_dep_is_plain(const char *version)
+{
+	const char *p = version + strspn(version, "^~<>=! ");
+
+	while (p && *p) {
+		p = past_version(p);
+		if (!p)
+			return false;
+		if (!strncmp(p, " - ", 3))
+			p += 2;
+		p += strspn(p, "^~<>=!|, ");
+	}
+	return *version != '\0';
+}
+
+/* Compare the first numbers in them, as releases are numbered: <0, 0, >0. */
+static int compare_versions(const char *a, const char *b)
+{
+	for (a += strcspn(a, "0123456789"), b += strcspn(b, "0123456789"); *a || *b;) {
+		size_t n = strspn(a, "0123456789"), m = strspn(b, "0123456789");
+
+		if (n && m) {
+			for (; n && *a == '0'; n--)
+				a++;
+			for (; m && *b == '0'; m--)
+				b++;
+			if (n != m || strncmp(a, b, n) != 0)
+				return n != m ? (n > m ? 1 : -1) : strncmp(a, b, n);
+			a += n;
+			b += m;
+		} else if (*a == *b) {
+			a++;
+			b++;
+		} else {
+			/* 1.0-rc is before 1.0, which is before 1.0.1; a post release is behind */
+			static const char ends[] = " ,|";
+			int x = isdigit((unsigned char)*a) || *a == '.' || !strncmp(a, "post", 4) ? 2 :
+				!*a || strchr(ends, *a) ? 1 : 0;
+			int y = isdigit((unsigned char)*b) || *b == '.' || !strncmp(b, "post", 4) ? 2 :
+				!*b || strchr(ends, *b) ? 1 : 0;
+
+			return x != y ? x - y : x == 1 ? 0 : *a - *b;
+		}
+	}
+	return 0;
+}
+
+void ga_dep_set(struct ga_dep *p, const char *version, const char *origin)
+{
+	struct ga_buf b = GA_BUF_INIT;
+	bool plain = ga_dep_is_plain(version);
+	size_t n = strlen(version);
+
+	free(p->version);
+	free(p->origin);
+	p->version = ga_strdup(plain ? version : "");
+	for (const char *s = origin, *at; plain && *s; s = at + n) {
+		at = strstr(s, version);
+		ga_buf_add(&b, s, at ? (size_t)(at - s) : strlen(s));
+		if (!at)
+			break;
+		ga_buf_adds(&b, "{}");
+	}
+	if (!plain)
+		ga_buf_addf(&b, "%s%s%s", origin, *origin && *version ? " " : "", version);
+	p->origin = ga_buf_steal(&b);
+}
+
+bool ga_deps_add_python(struct ga_deps *d, const char *text)
+{
+	static const char chars[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789._-";
+	size_t n = strspn(text, chars), extras;
+	const char *p = text + n + strspn(text + n, " ");
+	cleanup_free char *name = ga_strndup(text, n), *version = NULL, *origin = NULL;
+
+	for (char *c = name; *c; c++)
+		*c = *c == '_' || *c == '.' ? '-' : (char)tolower((unsigned char)*c);
+	extras = *p == '[' ? strcspn(p, "]") + 1 : 0;
+	if (!n || extras > strlen(p))
+		return false;
+	n = strcspn(p + extras, ";@");
+	version = ga_strndup(p + extras, n);
+	while (*version && strchr(" )", version[strlen(version) - 1]))
+		version[strlen(version) - 1] = '\0';
+	origin = ga_strf("%.*s%s", (int)extras, p, p + extras + n);
+	ga_dep_set(ga_deps_add(d, name), version + strspn(version, " ("), origin);
+	return true;
+}
+
+/* ---- what changed ------------------------------------------------------------ */
+
+struct diff {
+	const struct ga_deps *old, *new;
+	/* For people: what is not harmless, the worst first, and what is. */
+	struct ga_strv bad, names, good;
+};
+
+static int compare_deps(const void *a, const void *b)
+{
+	const struct ga_dep *x = a, *y = b;
+	int c = strcmp(x->name, y->name);
+
+	return c ? c : compare_versions(x->version, y->version);
+}
+
+static void sort_deps(struct ga_deps *d)
+{
+	if (d->n)
+		qsort(d->v, d->n, sizeof(*d->v), compare_deps);
+	ga_strv_sort_unique(&d->edges);
+}
+
+/* How many entries from `i` on have its name. */
+static size_t same_name(const struct ga_deps *d, size_t i)
+{
+	size_t n = i;
+
+	while (n < d->n && !strcmp(d->v[n].name, d->v[i].name))
+		n++;
+	return n - i;
+}
+
+/* Does one of `n` entries have the version of `p`? */
+static bool has_version(const struct ga_dep *v, size_t n, const struct ga_dep *p)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].version, p->version))
+			return true;
+	return false;
+}
+
+/* The next lower entry of `v` below `*i` whose version is not among the `m` of `other`; NULL. */
+static const struct ga_dep *lower(const struct ga_dep *v, size_t n, size_t *i,
+				  const struct ga_dep *other, size_t m)
+{
+	while (*i) {
+		const struct ga_dep *p = &v[--*i];
+
+		if ((*i + 1 == n || strcmp(p[0].version, p[1].version) != 0) &&
+		    !has_version(other, m, p))
+			return p;
+	}
+	return NULL;
+}
+
+/* Find what falls from `a` to `b`: the highest that came is against the highest that went, and so
+ * on, and what came beyond these against the lowest that there was. */
+static void check_fall(struct diff *x, const struct ga_dep *a, size_t n, const struct ga_dep *b,
+		       size_t m)
+{
+	size_t i = n, j = m;
+	const struct ga_dep *went = lower(a, n, &i, b, m), *came = lower(b, m, &j, a, n);
+
+	if (went && !came && compare_versions(b[m - 1].version, a[n - 1].version) < 0)
+		came = &b[m - 1];
+	for (; came; came = lower(b, m, &j, a, n)) {
+		const struct ga_dep *was = went ? went : a;
+
+		if (compare_versions(came->version, was->version) < 0)
+			ga_strv_pushf(&x->bad, "%s falls from %s to %s", came->name, was->version,
+				      *came->version ? came->version : "none");
+		else if (*came->version)
+			ga_strv_pushf(&x->good, "%s %s -> %s", came->name, was->version,
+				      came->version);
+		went = went ? lower(a, n, &i, b, m) : NULL;
+	}
+}
+
+static bool has_all(const struct ga_strv *of, const struct ga_strv *in)
+{
+	for (size_t i = 0; i < of->n; i++)
+		if (ga_strv_find(in, of->v[i]) < 0)
+			return false;
+	return true;
+}
+
+static bool has_origin(const struct ga_dep *v, size_t n, const struct ga_dep *p)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].origin, p->origin))
+			return true;
+	return false;
+}
+
+/* Compare one entry with the `n` of its name that there were. */
+static void check_entry(struct diff *x, const struct ga_dep *a, size_t n, const struct ga_dep *p)
+{
+	bool proof = false, proven = false, same = false, proves = false, runs = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is = !strcmp(a[i].version, p->version) && !strcmp(a[i].origin, p->origin);
+
+		runs |= a[i].runs;
+		proves |= a[i].proofs.n != 0;
+		same |= is;
+		proven |= is && a[i].proofs.n;
+		proof |= is && a[i].proofs.n && has_all(&a[i].proofs, &p->proofs);
+	}
+	if (!p->mention && (same ? proven && !proof : proves && !p->proofs.n))
+		ga_strv_pushf(&x->bad, "%s %s %s", p->name, p->version,
+			      p->proofs.n ? "has another checksum" : "has no checksum any more");
+	if (p->runs && !runs)
+		ga_strv_pushf(&x->bad, "%s %s runs a script when it is installed", p->name,
+			      p->version);
+}
+
+/* Compare what `x->new` has of one name. Returns how many entries that are. */
+static size_t check_name(struct diff *x, bool loose, size_t i, size_t j)
+{
+	const struct ga_dep *p = &x->new->v[j];
+	size_t n = i < x->old->n && !strcmp(x->old->v[i].name, p->name) ? same_name(x->old, i) : 0;
+	size_t m = same_name(x->new, j);
+	const struct ga_dep *a = n ? &x->old->v[i] : NULL;
+
+	if (n > SAME_NAME_MAX || m > SAME_NAME_MAX) {
+		ga_strv_pushf(&x->bad, "%s is there too often to be compared", p->name);
+	} else if (!n && !loose) {
+		ga_strv_pushf(&x->names, "new: %s%s%s%s%s", p->name, *p->version ? " " : "", p->version,
+			      *p->origin ? " from " : "", p->origin);
+	} else if (n) {
+		if (!loose)
+			check_fall(x, a, n, p, m);
+		for (size_t k = 0; k < m; k++) {
+			if (!has_origin(a, n, &p[k]) && !has_origin(p, k, &p[k])) {
+				ga_strv_pushf(&x->bad, "%s comes from %s", p->name,
+					      *p[k].origin ? p[k].origin : "the registry");
+				ga_strv_pushf(&x->bad, "before from %s",
+					      *a->origin ? a->origin : "the registry");
+			}
+			check_entry(x, a, n, &p[k]);
+		}
+	}
+	return m;
+}
+
+static int compare_name(const void *name, const void *dep)
+{
+	return strcmp(name, ((const struct ga_dep *)dep)->name);
+}
+
+static bool has_name(const struct ga_deps *d, const char *name)
+{
+	return d->n && bsearch(name, d->v, d->n, sizeof(*d->v), compare_name);
+}
+
+static void check_deps(struct diff *x, bool loose)
+{
+	size_t i = 0, j = 0;
+
+	while (j < x->new->n) {
+		while (i < x->old->n && strcmp(x->old->v[i].name, x->new->v[j].name) < 0)
+			i++;
+		j += check_name(x, loose, i, j);
+	}
+	for (size_t k = 0; !loose && k < x->new->edges.n; k++) {
+		const char *name = x->new->edges.v[k];
+
+		/* what is new and has an entry is told above */
+		if (ga_strv_find(&x->old->edges, name) < 0 && !has_name(x->old, name) &&
+		    !has_name(x->new, name))
+			ga_strv_pushf(&x->names, "new: %s, which a package asks for", name);
+	}
+}
+
+/* ---- what else changed --------------------------------------------------------- */
+
+/* Where the value of "KEY = VALUE" begins; NULL: it is a line. */
+static const char *value_of(const char *s)
+{
+	const char *at = strstr(s, " = ");
+
+	return at ? at + 3 : NULL;
+}
+
+static void push_rest(struct ga_strv *ret, const char *a, const char *b)
+{
+	const char *x = a ? value_of(a) : NULL, *y = b ? value_of(b) : NULL;
+	const char *s = b ? b : a;
+
+	s += strspn(s, " \t");
+	if (x || y)
+		ga_strv_pushf(ret, "%.*s: %.40s -> %s", (int)((y ? y : x) - s - 3), s,
+			      x ? x : "none", y ? y : "none");
+	else
+		ga_strv_pushf(ret, "%c%s", b ? '+' : '-', s);
+}
+
+static bool same_key(const char *a, const char *b)
+{
+	const char *x = value_of(a), *y = value_of(b);
+
+	return x && y && x - a == y - b && !strncmp(a, b, (size_t)(x - a));
+}
+
+/* List what is not the same in both, old values with the new ones. `*ret_all`: all keys are among
+ * `harmless`. */
+static void changed_rest(const struct ga_strv *old, const struct ga_strv *new, const char *harmless,
+			 struct ga_strv *ret, bool *ret_all)
+{
+	cleanup_strv struct ga_strv a = GA_STRV_INIT, b = GA_STRV_INIT;
+	bool same = old->n == new->n;
+
+	for (size_t i = 0; same && i < old->n; i++)
+		same = !strcmp(old->v[i], new->v[i]);
+	*ret_all = true;
+	if (same)
+		return;
+	ga_strv_extend(&a, old);
+	ga_strv_extend(&b, new);
+	ga_strv_sort_unique(&a);
+	ga_strv_sort_unique(&b);
+	for (size_t i = 0, j = 0; i < a.n || j < b.n;) {
+		int c = i == a.n ? 1 : j == b.n ? -1 : strcmp(a.v[i], b.v[j]);
+		bool both = c && i < a.n && j < b.n && same_key(a.v[i], b.v[j]);
+		const char *s = c < 0 ? a.v[i] : j < b.n ? b.v[j] : NULL;
+		cleanup_free char *key = s ? ga_strndup(s, value_of(s) ? (size_t)(value_of(s) - s - 3) :
+								   strlen(s)) : NULL;
+
+		if (c)
+			push_rest(ret, both || c < 0 ? a.v[i] : NULL, both || c > 0 ? b.v[j] : NULL);
+		*ret_all &= !c || (harmless && ga_known_in(key, harmless));
+		i += c <= 0 || both;
+		j += c >= 0 || both;
+	}
+	if (!ret->n) {
+		*ret_all = false;
+		ga_strv_push(ret, "their order");
+	}
+}
+
+/* ---- saying so ------------------------------------------------------------------- */
+
+/* Say it with the first of the rules that fired. */
+static void say(struct ga_look *k, const char *rules, const char *intro, const struct ga_strv *what)
+{
+	for (const char *p = rules; *p; p += strcspn(p, " "), p += *p == ' ') {
+		cleanup_free char *rule = ga_strndup(p, strcspn(p, " "));
+
+		if (ga_look_fired(k, rule)) {
+			ga_known_say(k, rule, GA_HIGH, intro, what);
+			return;
+		}
+	}
+}
+
+void ga_known_deps(const struct ga_known *f)
+{
+	const struct ga_deps_format *x = ga_deps_format(f->k->base);
+	cleanup_deps struct ga_deps old = GA_DEPS_INIT, new = GA_DEPS_INIT;
+	cleanup_strv struct ga_strv rest = GA_STRV_INIT;
+	struct diff d = { .old = &old, .new = &new };
+	cleanup_free char *list = NULL, *why = NULL;
+	bool all;
+
+	if (!x || !ga_look_fired(f->k, x->rules))
+		return;
+	if (!x->read(x, f->text, &new) || !x->read(x, f->old, &old)) {
+		ga_strv_push(&d.bad, "it is in no form that is understood here");
+		say(f->k, x->rules, "", &d.bad);
+	} else {
+		sort_deps(&old);
+		sort_deps(&new);
+		check_deps(&d, x->loose);
+		ga_strv_extend(&d.bad, &d.names);
+		changed_rest(&old.rest, &new.rest, x->harmless, &rest, &all);
+		say(f->k, x->rules, "", &d.bad);
+		if (!f->old->len || d.bad.n || !all) {
+			say(f->k, x->rules, "changed: ", &rest);
+		} else {
+			list = ga_known_list(rest.n ? &rest : &d.good);
+			why = *list ? ga_strf("only %s", list) :
+				      ga_strdup("only versions of its own, checksums of what it had not, or its layout");
+			ga_look_lower(f->k, x->rules, !rest.n, why);
+		}
+	}
+	ga_strv_release(&d.bad);
+	ga_strv_release(&d.names);
+	ga_strv_release(&d.good);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What changes of packages are harmless, and what is said of the others.
+ */
+#include "risk-support.h"
+
+static const struct row {
+	const char *path;
+	enum ga_severity severity;
+	const char *old, *new, *says;
+} rows[] = {
+#define LOW(path, old, new, says) { path, GA_LOW, old, new, says }
+#define HIGH(path, old, new, says) { path, GA_HIGH, old, new, says }
+#include "risk-deps.h"
+};
+
+/* The most severe flag on the path, of what the classifier says with this host. */
+static const struct ga_flag *worst(const struct row *r, const struct ga_host_facts *h, struct ga_flags *f)
+{
+	const struct change_fixture x = { "", r->path, true, FILE_(r->old), FILE_(r->new), NULL };
+
+	classify_change(&x, h, f);
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->v[i].path, r->path))
+			return &f->v[i];
+	fail_msg("no flag on %s", r->path);
+	return NULL;
+}
+
+TEST(changes_of_packages)
+{
+	size_t failed = 0;
+
+	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		const struct ga_flag *got = worst(&rows[i], NULL, &f);
+
+		if (got->severity == rows[i].severity && strstr(got->reason, rows[i].says))
+			continue;
+		failed++;
+		print_message("%zu: %s: %s: %s, and not '%s'\n", i, rows[i].path, ga_severity_name(got->severity),
+			      got->reason, rows[i].says);
+	}
+	assert_int_equal(failed, 0);
+}
+
+/* The host executes the very file: what is harmless stays so, and nothing else is lowered. */
+TEST(harmless_also_where_the_host_reads_it)
+{
+	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
+		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		const struct ga_flag *got;
+
+		reached(&h, GA_REACH_GIVEN, "host-hook-reached", rows[i].path, "a hook");
+		got = worst(&rows[i], &h, &f);
+		if (got->severity != (rows[i].severity == GA_LOW ? GA_LOW : GA_CRITICAL))
+			fail_msg("%zu: %s: %s", i, rows[i].path, got->reason);
+	}
+}
+
+/* Rules for other ways of being read stay as they are. */
+TEST(older_lists_lower_nothing_of_the_hosts)
+{
+	static const struct row descriptions[] = {
+		{ "package.json", GA_LOW, "{\"description\":\"a\"}", "{\"description\":\"b\"}", "" },
+		{ "Cargo.toml", GA_LOW, "[package]\ndescription = 'a'\n", "[package]\ndescription = 'b'\n", "" },
+		{ "go.mod", GA_LOW, "go 1.20\n", "go 1.21\n", "" },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(descriptions); i++) {
+		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT, alone = GA_FLAGS_INIT;
+
+		assert_int_equal(worst(&descriptions[i], NULL, &alone)->severity, GA_LOW);
+		reached(&h, GA_REACH_GIVEN, "host-hook-reached", descriptions[i].path, "a hook");
+		assert_int_equal(worst(&descriptions[i], &h, &f)->severity, GA_CRITICAL);
+	}
+}
+
+TEST(a_change_of_mode_is_not_harmless_to_the_host)
+{
+	const struct change_fixture x = { "", "package.json", true, FILE_("{\"version\":\"1.0\"}"),
+					  EXEC_("{\"version\":\"1.1\"}"), NULL };
+	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+
+	reached(&h, GA_REACH_GIVEN, "host-hook-reached", "package.json", "a hook");
+	classify_change(&x, &h, &f);
+	assert_int_equal(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
+}
+
+TEST_MAIN(setup, teardown)
