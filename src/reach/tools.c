@@ -9,8 +9,7 @@
 
 #define NODE "npmrc yarn-classic yarn-berry pnp-loader pnpm"
 #define NODE_CODE                                                                                  \
-	"npm-manifest npm-manifest-lifecycle node-lockfiles "                                       \
-	"node-build-config"
+	"npm-manifest npm-manifest-lifecycle node-lockfiles node-build-config"
 #define PYTHON_CODE "python-build python-deps python-tool-config py-autoload"
 #define RUBY_CODE "ruby-deps ruby-autoload"
 

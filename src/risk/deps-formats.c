@@ -6,13 +6,13 @@
 
 #include "deps.h"
 
-#define TREE .read = ga_deps_read_tree
 #define NPM_MAPS "dependencies devDependencies peerDependencies optionalDependencies"
-#define NPM_IGNORED "dev optional devOptional peer license engines os cpu libc bin hasBin funding " \
-		    "deprecated extraneous inBundle bundleDependencies bundledDependencies " \
-		    "hasShrinkwrap peerDependencies peerDependenciesMeta dependencies " \
-		    "optionalDependencies devDependencies requires workspaces " \
-		    "transitivePeerDependencies optionalPeers"
+#define NPM_IGNORED "dev optional devOptional peer license engines os cpu libc bin hasBin " \
+		    "funding deprecated extraneous inBundle bundleDependencies " \
+		    "bundledDependencies hasShrinkwrap peerDependencies " \
+		    "peerDependenciesMeta dependencies optionalDependencies " \
+		    "devDependencies requires workspaces transitivePeerDependencies " \
+		    "optionalPeers"
 #define YARN_IGNORED "dependencies optionalDependencies peerDependencies peerDependenciesMeta " \
 		     "dependenciesMeta bin languageName linkType conditions"
 #define CARGO_MAPS(in) in "dependencies " in "dev-dependencies " in "build-dependencies"
@@ -49,103 +49,106 @@ static const char npm_harmless[] =
 
 static const struct ga_deps_format formats[] = {
 	/* JavaScript */
-	{ "package.json", "npm-manifest", TREE, .where = NPM_MAPS, .name = GA_DEPS_ALIAS,
+	{ "package.json", "npm-manifest", .where = NPM_MAPS, .name = GA_DEPS_ALIAS,
 	  .own = "version engines.node engines.npm engines.pnpm engines.yarn",
-	  .harmless = npm_harmless, .ignored = "" },
-	{ "package-lock.json", "node-lockfiles", TREE, .where = "packages dependencies",
+	  .harmless = npm_harmless },
+	{ "package-lock.json npm-shrinkwrap.json", "node-lockfiles",
+	  .where = "packages dependencies",
 	  .name = GA_DEPS_NPM, .member = "name", .origin = "resolved link integrity",
 	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED,
 	  .skipped = "name version requires lockfileVersion" },
-	{ "npm-shrinkwrap.json", "node-lockfiles", TREE, .where = "packages dependencies",
-	  .name = GA_DEPS_NPM, .member = "name", .origin = "resolved link integrity",
-	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED,
-	  .skipped = "name version requires lockfileVersion" },
-	{ "yarn.lock", "node-lockfiles", TREE, .syntax = GA_DEPS_BLOCKS, .where = "",
+	{ "yarn.lock", "node-lockfiles", .syntax = GA_DEPS_BLOCKS, .where = "",
 	  .name = GA_DEPS_YARN, .member = "resolution",
 	  .origin = "resolved resolution integrity checksum",
 	  .edges = "dependencies optionalDependencies", .ignored = YARN_IGNORED },
-	{ "pnpm-lock.yaml", "node-lockfiles", TREE, .syntax = GA_DEPS_BLOCKS, .where = "packages",
+	{ "pnpm-lock.yaml", "node-lockfiles", .syntax = GA_DEPS_BLOCKS, .where = "packages",
 	  .name = GA_DEPS_PNPM, .origin = "resolution name id",
 	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED },
-	{ "pnpm-lock.yaml", NULL, TREE, .where = "snapshots", .name = GA_DEPS_PNPM,
+	{ "pnpm-lock.yaml", .where = "snapshots", .name = GA_DEPS_PNPM,
 	  .edges = "dependencies optionalDependencies", .ignored = "*" },
-	{ "pnpm-lock.yaml", NULL, TREE,
+	{ "pnpm-lock.yaml",
 	  .where = "importers.*.dependencies importers.*.devDependencies "
 		   "importers.*.optionalDependencies catalogs.* dependencies devDependencies "
 		   "optionalDependencies",
 	  .name = GA_DEPS_ALIAS, .ignored = "specifier", .empty = "importers.*" },
 	/* Rust */
-	{ "cargo.toml", "cargo", TREE, .syntax = GA_DEPS_TOML,
+	{ "cargo.toml", "cargo", .syntax = GA_DEPS_TOML,
 	  .where = CARGO_MAPS("") " " CARGO_MAPS("workspace.") " " CARGO_MAPS("target.*."),
 	  .name = GA_DEPS_MEMBER, .member = "package",
-	  .origin = "git branch tag rev path registry registry-index workspace", .ignored = "",
+	  .origin = "git branch tag rev path registry registry-index workspace",
 	  .own = "package.version workspace.package.version package.rust-version "
 		 "workspace.package.rust-version",
 	  .harmless = cargo_harmless },
-	{ "cargo.lock", "cargo-deps", TREE, .syntax = GA_DEPS_TOML, .where = "package",
+	{ "cargo.lock", "cargo-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source replace checksum",
 	  .ignored = "dependencies", .skipped = "version" },
 	/* Python */
-	{ "pyproject.toml", "python-build", TREE, .syntax = GA_DEPS_TOML,
+	{ "pyproject.toml", "python-build", .syntax = GA_DEPS_TOML,
 	  .where = "project.dependencies project.optional-dependencies.* dependency-groups.* "
 		   "build-system.requires tool.poetry.dependencies tool.poetry.dev-dependencies "
 		   "tool.poetry.group.*.dependencies",
-	  .origin = "git branch tag rev path url source registry", .ignored = "",
-	  .own = "project.version project.requires-python tool.poetry.version", .harmless = pyproject_harmless },
-	{ "poetry.lock", "python-deps", TREE, .syntax = GA_DEPS_TOML, .where = "package",
+	  .origin = "git branch tag rev path url source registry",
+	  .own = "project.version project.requires-python tool.poetry.version",
+	  .harmless = pyproject_harmless },
+	{ "poetry.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source develop", .proof = "files",
 	  .ignored = "description category optional groups markers python-versions dependencies "
 		     "extras",
-	  .skipped = "metadata.content-hash metadata.lock-version metadata.python-versions extras" },
-	{ "uv.lock", "python-deps", TREE, .syntax = GA_DEPS_TOML, .where = "package",
+	  .skipped = "metadata.content-hash metadata.lock-version metadata.python-versions "
+		     "extras" },
+	{ "uv.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source", .proof = "sdist wheels",
 	  .ignored = "dependencies optional-dependencies dev-dependencies metadata "
 		     "resolution-markers",
 	  .skipped = "version revision requires-python resolution-markers supported-markers" },
-	{ "pipfile.lock", "python-deps", TREE, .where = "default develop",
+	{ "pipfile.lock", "python-deps", .where = "default develop",
 	  .origin = "index git ref file path editable hashes", .ignored = "markers extras",
 	  .skipped = "_meta.hash" },
 	/* others */
-	{ "composer.json", "php-deps", TREE, .where = "require require-dev", .ignored = "" },
-	{ "composer.lock", "php-deps", TREE, .where = "packages packages-dev",
+	{ "composer.json", "php-deps", .where = "require require-dev" },
+	{ "composer.lock", "php-deps", .where = "packages packages-dev",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source dist type",
 	  .edges = "require",
 	  .ignored = "require-dev conflict replace provide suggest bin extra autoload "
 		     "autoload-dev notification-url license authors description homepage "
 		     "keywords support funding time abandoned",
 	  .skipped = "_readme content-hash plugin-api-version" },
-	{ "flake.lock", "other-deps nix", TREE, .where = "nodes",
-	  .origin = "locked original inputs flake parent", .ignored = "" },
-	{ "pubspec.lock", "other-deps dart-flutter-android", TREE, .syntax = GA_DEPS_BLOCKS, .where = "packages",
+	{ "flake.lock", "other-deps nix", .where = "nodes",
+	  .origin = "locked original inputs flake parent" },
+	{ "pubspec.lock", "other-deps dart-flutter-android", .syntax = GA_DEPS_BLOCKS,
+	  .where = "packages",
 	  .origin = "source description", .ignored = "dependency", .skipped = "sdks" },
-	{ "libs.versions.toml", "gradle", TREE, .syntax = GA_DEPS_TOML,
+	{ "libs.versions.toml", "gradle", .syntax = GA_DEPS_TOML,
 	  .where = "versions libraries plugins", .name = GA_DEPS_COORDINATE,
-	  .origin = "module group name id version", .ignored = "" },
+	  .origin = "module group name id version" },
 	/* texts */
-	{ "go.mod", "go-build", .read = ga_deps_read_gomod, .harmless = "go" },
-	{ "go.sum", "go-deps", .read = ga_deps_read_gosum, .loose = true },
-	{ "go.work.sum", "go-deps", .read = ga_deps_read_gosum, .loose = true },
-	{ "gemfile.lock", "ruby-deps", .read = ga_deps_read_bundler },
-	{ "gems.locked", "ruby-deps", .read = ga_deps_read_bundler },
-	{ "*.txt", "python-deps", .read = ga_deps_read_requirements },
-	{ "*.in", "python-deps", .read = ga_deps_read_requirements },
-	{ "*.gradle", "gradle", .read = ga_deps_read_code },
-	{ "*.gradle.kts", "gradle", .read = ga_deps_read_code },
-	{ "gradle.properties", "gradle", .read = ga_deps_read_code },
-	{ "pom.xml", "maven", .read = ga_deps_read_code },
+	{ "go.mod", "go-build", .line = ga_deps_gomod, .harmless = "go", .unordered = true },
+	{ "go.sum go.work.sum", "go-deps", .line = ga_deps_gosum, .loose = true },
+	{ "gemfile.lock gems.locked", "ruby-deps", .line = ga_deps_bundler },
+	{ "*.txt *.in", "python-deps", .line = ga_deps_requirements },
+	{ "*.gradle *.gradle.kts gradle.properties", "gradle", .line = ga_deps_code },
+	{ "pom.xml", "maven", .line = ga_deps_code },
 	{ NULL },
 };
 
+/* Is it one of the words, of which one that begins with '*' stands for all that end so? */
+static bool is_called(const char *base, const char *words)
+{
+	const char *dot = strchr(base, '.');
+
+	for (; dot; dot = strchr(dot + 1, '.')) {
+		cleanup_free char *end = ga_strf("*%s", dot);
+
+		if (ga_has_word(words, end))
+			return true;
+	}
+	return ga_has_word(words, base);
+}
+
 const struct ga_deps_format *ga_deps_format(const char *base)
 {
-	size_t n = strlen(base);
-
-	for (const struct ga_deps_format *x = formats; x->base; x++) {
-		size_t m = strlen(x->base) - 1;
-
-		if (*x->base == '*' ? n > m && !strcmp(base + n - m, x->base + 1) :
-				      !strcmp(base, x->base))
+	for (const struct ga_deps_format *x = formats; x->base; x++)
+		if (is_called(base, x->base))
 			return x;
-	}
 	return NULL;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * Formats that are lines: those of Go, pip and bundler, and build files that are code, in which only
- * versions may change.
+ * Formats that are lines: those of Go, pip and bundler, and build files that are code, in which
+ * only versions may change.
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "deps.h"
 
-struct text {
-	void (*line)(struct text *t, char *line);
+struct ga_deps_text {
+	ga_deps_line_fn *line;
 	struct ga_deps *ret;
 	struct ga_buf block;  /* go.mod, bundler: what the lines are in */
 	struct ga_buf origin; /* bundler: where the packages of the block are from */
@@ -19,20 +19,21 @@ struct text {
 
 static void read_line(void *arg, char *line)
 {
-	struct text *t = arg;
+	struct ga_deps_text *t = arg;
 
 	if (!t->bad)
 		t->line(t, line);
 }
 
-static bool read_lines(const struct ga_buf *text, void (*line)(struct text *t, char *line),
+bool ga_deps_read_text(const struct ga_deps_format *x, const struct ga_buf *text,
 		       struct ga_deps *ret)
 {
-	struct text t = { .line = line, .ret = ret, .block = GA_BUF_INIT, .origin = GA_BUF_INIT,
-			  .name = GA_BUF_INIT };
+	struct ga_deps_text t = { .line = x->line, .ret = ret, .block = GA_BUF_INIT,
+				  .origin = GA_BUF_INIT, .name = GA_BUF_INIT };
 
 	t.bad = text->len > GA_KNOWN_MAX || memchr(text->ptr, '\0', text->len);
 	ga_known_lines(text, read_line, &t);
+	read_line(&t, (char[]){ "" }); /* ends a line that is continued last */
 	ga_buf_release(&t.block);
 	ga_buf_release(&t.origin);
 	ga_buf_release(&t.name);
@@ -71,7 +72,7 @@ static bool is_commit(const char *version)
 }
 
 /* "require MODULE VERSION", "go VERSION", or what counts as it is. */
-static void mod_directive(struct text *t, char *line)
+static void mod_directive(struct ga_deps_text *t, char *line)
 {
 	char *name = strchr(line, ' '), *version = name ? strchr(name + 1, ' ') : NULL;
 
@@ -86,7 +87,7 @@ static void mod_directive(struct text *t, char *line)
 	}
 }
 
-static void mod_line(struct text *t, char *line)
+void ga_deps_gomod(struct ga_deps_text *t, char *line)
 {
 	cleanup_buf struct ga_buf words = GA_BUF_INIT;
 	char *comment = strstr(line, "//");
@@ -110,19 +111,10 @@ static void mod_line(struct text *t, char *line)
 	}
 }
 
-bool ga_deps_read_gomod(const struct ga_deps_format *x, const struct ga_buf *text,
-			struct ga_deps *ret)
+void ga_deps_gosum(struct ga_deps_text *t, char *line)
 {
-	bool ok = read_lines(text, mod_line, ret);
-
-	(void)x;
-	ga_strv_sort_unique(&ret->rest); /* the order of directives means nothing */
-	return ok;
-}
-
-static void sum_line(struct text *t, char *line)
-{
-	char *save = NULL, *name = strtok_r(line, " \r", &save), *version = strtok_r(NULL, " \r", &save);
+	char *save = NULL, *name = strtok_r(line, " \r", &save);
+	char *version = strtok_r(NULL, " \r", &save);
 	char *sum = strtok_r(NULL, " \r", &save);
 	cleanup_free char *whole = NULL;
 	struct ga_dep *p;
@@ -138,17 +130,10 @@ static void sum_line(struct text *t, char *line)
 	ga_strv_push(&p->proofs, sum);
 }
 
-bool ga_deps_read_gosum(const struct ga_deps_format *x, const struct ga_buf *text,
-			struct ga_deps *ret)
-{
-	(void)x;
-	return read_lines(text, sum_line, ret);
-}
-
 /* ---- pip ----------------------------------------------------------------------- */
 
 /* A line, which a backslash continues. */
-static void requirement(struct text *t, char *line)
+static void requirement(struct ga_deps_text *t, char *line)
 {
 	cleanup_buf struct ga_buf words = GA_BUF_INIT;
 	cleanup_strv struct ga_strv proofs = GA_STRV_INIT;
@@ -175,7 +160,7 @@ static void requirement(struct text *t, char *line)
 	ga_strv_extend(&t->ret->v[n].proofs, &proofs);
 }
 
-static void requirement_line(struct text *t, char *line)
+void ga_deps_requirements(struct ga_deps_text *t, char *line)
 {
 
 	chomp(line);
@@ -190,25 +175,15 @@ static void requirement_line(struct text *t, char *line)
 	ga_buf_clear(&t->block);
 }
 
-bool ga_deps_read_requirements(const struct ga_deps_format *x, const struct ga_buf *text,
-			       struct ga_deps *ret)
-{
-	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
-
-	(void)x;
-	ga_buf_add(&whole, text->ptr, text->len);
-	ga_buf_adds(&whole, "\n\n"); /* ends a line that is continued last */
-	return read_lines(&whole, requirement_line, ret);
-}
-
 /* ---- bundler ---------------------------------------------------------------------- */
 
 /* "    NAME (VERSION)" of a block's packages, with what it depends on indented further. */
-static void bundler_package(struct text *t, size_t indent, char *line)
+static void bundler_package(struct ga_deps_text *t, size_t indent, char *line)
 {
 	char *version = strstr(line, " ("), *close = version ? strchr(version, ')') : NULL;
 	bool sums = !strcmp(t->block.ptr, "CHECKSUMS");
-	cleanup_free char *name = ga_strndup(line, version ? (size_t)(version - line) : strlen(line));
+	size_t n = version ? (size_t)(version - line) : strlen(line);
+	cleanup_free char *name = ga_strndup(line, n);
 	struct ga_dep *p;
 
 	if (close)
@@ -228,7 +203,7 @@ static void bundler_package(struct text *t, size_t indent, char *line)
 	}
 }
 
-static void bundler_line(struct text *t, char *line)
+void ga_deps_bundler(struct ga_deps_text *t, char *line)
 {
 	size_t indent = strspn(line, " ");
 	bool source = ga_has_word("GEM GIT PATH PLUGIN", t->block.ptr);
@@ -251,20 +226,13 @@ static void bundler_line(struct text *t, char *line)
 	}
 }
 
-bool ga_deps_read_bundler(const struct ga_deps_format *x, const struct ga_buf *text,
-			  struct ga_deps *ret)
-{
-	(void)x;
-	return read_lines(text, bundler_line, ret);
-}
-
 /* ---- code -------------------------------------------------------------------------- */
 
 static const char version_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "0123456789.+-_";
 
 /* Is what ends at `at` on a line something whose version comes next? Sets what it is called. */
-static bool is_before_version(struct text *t, const char *line, size_t at, char after,
+static bool is_before_version(struct ga_deps_text *t, const char *line, size_t at, char after,
 			      struct ga_buf *name)
 {
 	static const char *const never[] = { "toolchain", "gradleversion", "image", "jvm", "java",
@@ -300,7 +268,7 @@ static bool is_before_version(struct text *t, const char *line, size_t at, char 
 }
 
 /* Append the line without its versions, which make packages. */
-static void code_line(struct text *t, char *line)
+void ga_deps_code(struct ga_deps_text *t, char *line)
 {
 	cleanup_buf struct ga_buf rest = GA_BUF_INIT;
 	char *id = strstr(line, "<artifactId>");
@@ -315,7 +283,8 @@ static void code_line(struct text *t, char *line)
 		size_t n = strspn(p, version_chars);
 		cleanup_free char *version = ga_strndup(p, n);
 
-		if (strchr(version, '.') && isdigit((unsigned char)*p) && ga_dep_is_plain(version) &&
+		if (isdigit((unsigned char)*p) && strchr(version, '.') &&
+		    ga_dep_is_plain(version) &&
 		    is_before_version(t, line, (size_t)(p - line), p[n], &name)) {
 			ga_dep_set(ga_deps_add(t->ret, name.ptr), version, "");
 			ga_buf_adds(&rest, "{}");
@@ -328,9 +297,3 @@ static void code_line(struct text *t, char *line)
 	ga_strv_push(&t->ret->rest, rest.ptr);
 }
 
-bool ga_deps_read_code(const struct ga_deps_format *x, const struct ga_buf *text,
-		       struct ga_deps *ret)
-{
-	(void)x;
-	return read_lines(text, code_line, ret);
-}

@@ -2,6 +2,7 @@
  *
  * Formats that are trees: JSON, TOML, and what yarn, pnpm and pub write.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "ga/path.h"
@@ -128,6 +129,11 @@ static void put_proof(struct ga_dep *p, const json_t *v, struct ga_buf *origin)
 	}
 }
 
+static int in_file(char c)
+{
+	return strchr("-_.", c) ? '-' : tolower((unsigned char)c);
+}
+
 /* Files of a package are called after it. */
 static void check_file(const struct ga_dep *p, struct ga_buf *origin)
 {
@@ -137,7 +143,7 @@ static void check_file(const struct ga_dep *p, struct ga_buf *origin)
 		if (!strchr(b, ' '))
 			continue;
 		for (; *a && *b; a++, b++)
-			if ((strchr("-_.", *a) ? '-' : *a | 0x20) != (strchr("-_.", *b) ? '-' : *b | 0x20))
+			if (in_file(*a) != in_file(*b))
 				break;
 		if (*a || *b != '-')
 			ga_buf_addf(origin, " %s", p->proofs.v[i]);
@@ -168,8 +174,10 @@ static void put_origin(struct ga_dep *p, const char *key, const json_t *v, struc
 	} else {
 		text = s ? ga_strdup(s) : json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY);
 	}
-	ga_buf_addf(origin, "%s%s%s%s", origin->len ? " " : "", ga_has_word("resolved resolution source", key) ? "" : key,
-		    ga_has_word("resolved resolution source", key) ? "" : "=", text ? text : "");
+	if (ga_has_word("resolved resolution source", key))
+		key = "";
+	ga_buf_addf(origin, "%s%s%s%s", origin->len ? " " : "", key, *key ? "=" : "",
+		    text ? text : "");
 }
 
 /* ---- names ---------------------------------------------------------------------------- */
@@ -208,12 +216,10 @@ static char *yarn_name(const char *key, const char *resolution, struct ga_buf *a
 /* The '@' in "npm:TARGET@RANGE", or in pnpm's "TARGET@VERSION(...)"; NULL: it is no alias. */
 static const char *alias_of(const char *version)
 {
-	const char *at = !version || !*version ? NULL : strncmp(version, "npm:", 4) ?
-			 strchr(version + 1, '@') : strchr(version + 4 + (version[4] == '@'), '@');
+	size_t skip = version && !strncmp(version, "npm:", 4) ? 4 : 0;
+	const char *at = version && version[skip] ? strchr(version + skip + 1, '@') : NULL;
 
-	if (at && strncmp(version, "npm:", 4) != 0 && strcspn(version, ":(") < (size_t)(at - version))
-		return NULL;
-	return at;
+	return at && (skip || version + strcspn(version, ":(") > at) ? at : NULL;
 }
 
 /* Find out what an entry is called. `*version` may be set to a part of `key`, and `key` is cut. */
@@ -261,13 +267,19 @@ static char *name_of(const struct ga_deps_format *x, char *key, const json_t *en
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
+/* Is it on a list, which may be NULL, or "*"? */
+static bool in(const char *list, const char *word)
+{
+	return list && (!strcmp(list, "*") || ga_has_word(list, word));
+}
+
 static void put_edges(struct reader *r, const char *key, const json_t *v)
 {
 	const char *name;
 	json_t *item;
 	size_t i;
 
-	if (!r->x->edges || !ga_has_word(r->x->edges, key))
+	if (!in(r->x->edges, key))
 		return;
 	json_object_foreach((json_t *)(uintptr_t)v, name, item) {
 		cleanup_buf struct ga_buf as = GA_BUF_INIT;
@@ -288,7 +300,8 @@ static void put_edges(struct reader *r, const char *key, const json_t *v)
 static void read_string(struct reader *r, const char *key, const char *text)
 {
 	cleanup_buf struct ga_buf as = GA_BUF_INIT;
-	cleanup_free char *own = ga_strdup(key ? key : text), *value = ga_strdup(text), *name = NULL;
+	cleanup_free char *own = ga_strdup(key ? key : text), *name = NULL;
+	cleanup_free char *value = ga_strdup(text);
 	const char *version = value;
 	char *colon = strrchr(value, ':');
 
@@ -303,6 +316,19 @@ static void read_string(struct reader *r, const char *key, const char *text)
 	}
 	name = name_of(r->x, own, NULL, &version, &as);
 	ga_dep_set(ga_deps_add(r->ret, name), version, as.ptr);
+}
+
+static bool is_true(const json_t *v)
+{
+	return json_is_true(v) || (json_is_string(v) && strcmp(json_string_value(v), "false") != 0);
+}
+
+static void put_rest(struct reader *r, const char *path, const char *name, const char *member,
+		     const json_t *v)
+{
+	cleanup_free char *at = ga_strf("%s.%s.%s", path, name, member);
+
+	ga_deps_flatten(v, at, &r->ret->rest);
 }
 
 static void read_object(struct reader *r, const char *path, const char *key, json_t *entry)
@@ -322,20 +348,14 @@ static void read_object(struct reader *r, const char *path, const char *key, jso
 	json_object_foreach(entry, member, v) {
 		put_edges(r, member, v);
 		if (ga_has_word(scripts, member))
-			p->runs |= !json_is_false(v) && !(json_is_string(v) && !strcmp(json_string_value(v), "false"));
-		else if (r->x->proof && ga_has_word(r->x->proof, member))
+			p->runs |= is_true(v);
+		else if (in(r->x->proof, member))
 			put_proof(p, v, &origin);
-		else if (r->x->origin && ga_has_word(r->x->origin, member))
+		else if (in(r->x->origin, member))
 			put_origin(p, member, v, &origin);
-		else if (!strcmp(r->x->ignored, "*") || ga_has_word(r->x->ignored, member) ||
-			 (said && !strcmp(member, "version")) ||
-			 (r->x->member && !strcmp(member, r->x->member)))
-			continue;
-		else {
-			cleanup_free char *at = ga_strf("%s.%s.%s", path, name, member);
-
-			ga_deps_flatten(v, at, &r->ret->rest);
-		}
+		else if (!in(r->x->ignored, member) && !in(r->x->member, member) &&
+			 (!said || strcmp(member, "version") != 0))
+			put_rest(r, path, name, member, v);
 	}
 	ga_buf_adds(&origin, as.ptr);
 	check_file(p, &origin);
@@ -448,8 +468,5 @@ bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text
 		each_place(root, r.x->own, drop_version, NULL);
 	}
 	ga_deps_flatten(root, "", &ret->rest);
-	/* the order of tables means nothing in TOML */
-	if (x->syntax == GA_DEPS_TOML)
-		ga_strv_sort_unique(&ret->rest);
 	return !r.bad;
 }

@@ -50,7 +50,7 @@ static const char *past_version(const char *p)
 	if (!n || n > 9 || (isalpha((unsigned char)p[n]) && !strchr("abcdprx", p[n])) ||
 	    (strspn(p, "0123456789abcdef") >= 7 && strspn(p, "0123456789abcdef") > n))
 		return NULL;
-	return end;
+	return isalnum((unsigned char)end[-1]) || end[-1] == '*' ? end : NULL;
 }
 
 bool ga_dep_is_plain(const char *version)
@@ -66,6 +66,14 @@ bool ga_dep_is_plain(const char *version)
 		p += strspn(p, "^~<>=!|, ");
 	}
 	return *version != '\0';
+}
+
+/* 1.0-rc is before 1.0, which is before 1.0.1 and 1.0.post1: what comes behind the same number. */
+static int rank(const char *s)
+{
+	if (isdigit((unsigned char)*s) || *s == '.' || !strncmp(s, "post", 4))
+		return 2;
+	return strchr(" ,|", *s) ? 1 : 0;
 }
 
 /* Compare the first numbers in them, as releases are numbered: <0, 0, >0. */
@@ -87,12 +95,7 @@ static int compare_versions(const char *a, const char *b)
 			a++;
 			b++;
 		} else {
-			/* 1.0-rc is before 1.0, which is before 1.0.1; a post release is behind */
-			static const char ends[] = " ,|";
-			int x = isdigit((unsigned char)*a) || *a == '.' || !strncmp(a, "post", 4) ? 2 :
-				!*a || strchr(ends, *a) ? 1 : 0;
-			int y = isdigit((unsigned char)*b) || *b == '.' || !strncmp(b, "post", 4) ? 2 :
-				!*b || strchr(ends, *b) ? 1 : 0;
+			int x = rank(a), y = rank(b);
 
 			return x != y ? x - y : x == 1 ? 0 : *a - *b;
 		}
@@ -159,11 +162,17 @@ static int compare_deps(const void *a, const void *b)
 	return c ? c : compare_versions(x->version, y->version);
 }
 
-static void sort_deps(struct ga_deps *d)
+static bool read_deps(const struct ga_deps_format *x, const struct ga_buf *text,
+		      struct ga_deps *ret)
 {
-	if (d->n)
-		qsort(d->v, d->n, sizeof(*d->v), compare_deps);
-	ga_strv_sort_unique(&d->edges);
+	bool ok = x->line ? ga_deps_read_text(x, text, ret) : ga_deps_read_tree(x, text, ret);
+
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), compare_deps);
+	ga_strv_sort_unique(&ret->edges);
+	if (x->unordered || x->syntax == GA_DEPS_TOML)
+		ga_strv_sort_unique(&ret->rest);
+	return ok;
 }
 
 /* How many entries from `i` on have its name. */
@@ -271,8 +280,8 @@ static size_t check_name(struct diff *x, bool loose, size_t i, size_t j)
 	if (n > SAME_NAME_MAX || m > SAME_NAME_MAX) {
 		ga_strv_pushf(&x->bad, "%s is there too often to be compared", p->name);
 	} else if (!n && !loose) {
-		ga_strv_pushf(&x->names, "new: %s%s%s%s%s", p->name, *p->version ? " " : "", p->version,
-			      *p->origin ? " from " : "", p->origin);
+		ga_strv_pushf(&x->names, "new: %s%s%s%s%s", p->name, *p->version ? " " : "",
+			      p->version, *p->origin ? " from " : "", p->origin);
 	} else if (n) {
 		if (!loose)
 			check_fall(x, a, n, p, m);
@@ -369,11 +378,13 @@ static void changed_rest(const struct ga_strv *old, const struct ga_strv *new, c
 		int c = i == a.n ? 1 : j == b.n ? -1 : strcmp(a.v[i], b.v[j]);
 		bool both = c && i < a.n && j < b.n && same_key(a.v[i], b.v[j]);
 		const char *s = c < 0 ? a.v[i] : j < b.n ? b.v[j] : NULL;
-		cleanup_free char *key = s ? ga_strndup(s, value_of(s) ? (size_t)(value_of(s) - s - 3) :
-								   strlen(s)) : NULL;
+		const char *end = s ? value_of(s) : NULL;
+		cleanup_free char *key = s ? ga_strndup(s, end ? (size_t)(end - s) - 3 :
+							       strlen(s)) : NULL;
 
 		if (c)
-			push_rest(ret, both || c < 0 ? a.v[i] : NULL, both || c > 0 ? b.v[j] : NULL);
+			push_rest(ret, both || c < 0 ? a.v[i] : NULL,
+				  both || c > 0 ? b.v[j] : NULL);
 		*ret_all &= !c || (harmless && ga_known_in(key, harmless));
 		i += c <= 0 || both;
 		j += c >= 0 || both;
@@ -410,12 +421,10 @@ void ga_known_deps(const struct ga_known *f)
 
 	if (!x || !ga_look_fired(f->k, x->rules))
 		return;
-	if (!x->read(x, f->text, &new) || !x->read(x, f->old, &old)) {
+	if (!read_deps(x, f->text, &new) || !read_deps(x, f->old, &old)) {
 		ga_strv_push(&d.bad, "it is in no form that is understood here");
 		say(f->k, x->rules, "", &d.bad);
 	} else {
-		sort_deps(&old);
-		sort_deps(&new);
 		check_deps(&d, x->loose);
 		ga_strv_extend(&d.bad, &d.names);
 		changed_rest(&old.rest, &new.rest, x->harmless, &rest, &all);
@@ -425,7 +434,8 @@ void ga_known_deps(const struct ga_known *f)
 		} else {
 			list = ga_known_list(rest.n ? &rest : &d.good);
 			why = *list ? ga_strf("only %s", list) :
-				      ga_strdup("only versions of its own, checksums of what it had not, or its layout");
+				      ga_strdup("only versions of its own, checksums of what it "
+						"had not, or its layout");
 			ga_look_lower(f->k, x->rules, !rest.n, why);
 		}
 	}

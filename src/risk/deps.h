@@ -38,12 +38,14 @@ bool ga_dep_is_plain(const char *version);
 /* A requirement as Python's tools write it: "name[extra]>=1; marker". False: it is none. */
 bool ga_deps_add_python(struct ga_deps *d, const char *text);
 
+struct ga_deps_text;
+typedef void ga_deps_line_fn(struct ga_deps_text *t, char *line);
+
 /* A format. Lists are words separated by blanks. Paths have dots; "*" is every key, "" the top. */
 struct ga_deps_format {
 	const char *base;      /* the file's name, folded, or "*" and its end */
 	const char *rules;     /* path rules about it */
-	bool (*read)(const struct ga_deps_format *x, const struct ga_buf *text,
-		     struct ga_deps *ret);
+	ga_deps_line_fn *line; /* reads a line of a text; NULL: it is a tree */
 	enum ga_deps_syntax { GA_DEPS_JSON, GA_DEPS_TOML, GA_DEPS_BLOCKS } syntax; /* of a tree */
 	const char *where;     /* tables and lists of packages; "": the top is one */
 	enum ga_deps_name {
@@ -60,21 +62,15 @@ struct ga_deps_format {
 	const char *own;       /* paths of the project's own version */
 	const char *harmless;  /* what else may change as far as the file's name goes */
 	bool loose;            /* which names and versions there are does not matter */
+	bool unordered;        /* nor in which order the rest is */
 };
 /* The rows for a name, which are next to each other; NULL: none. */
 const struct ga_deps_format *ga_deps_format(const char *base);
 bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text,
 		       struct ga_deps *ret); /* deps-tree.c */
-bool ga_deps_read_gomod(const struct ga_deps_format *x, const struct ga_buf *text,
-			struct ga_deps *ret); /* deps-text.c */
-bool ga_deps_read_gosum(const struct ga_deps_format *x, const struct ga_buf *text,
-			struct ga_deps *ret);
-bool ga_deps_read_requirements(const struct ga_deps_format *x, const struct ga_buf *text,
-			       struct ga_deps *ret);
-bool ga_deps_read_bundler(const struct ga_deps_format *x, const struct ga_buf *text,
-			  struct ga_deps *ret);
-bool ga_deps_read_code(const struct ga_deps_format *x, const struct ga_buf *text,
-		       struct ga_deps *ret);
+bool ga_deps_read_text(const struct ga_deps_format *x, const struct ga_buf *text,
+		       struct ga_deps *ret); /* deps-text.c */
+ga_deps_line_fn ga_deps_gomod, ga_deps_gosum, ga_deps_requirements, ga_deps_bundler, ga_deps_code;
 
 /* Append "KEY = VALUE" for each value of a tree, in order, below `prefix`. */
 void ga_deps_flatten(const json_t *j, const char *prefix, struct ga_strv *ret);

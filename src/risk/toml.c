@@ -65,7 +65,8 @@ static bool escape(struct toml *t, bool many, struct ga_buf *out)
 	static const char from[] = "btnfre\"\\", to[] = "\b\t\n\f\r\033\"\\";
 	const char *at = t->p < t->end && *t->p ? strchr(from, *t->p) : NULL;
 	size_t n = t->p == t->end ? 0 : *t->p == 'u' ? 4 : *t->p == 'U' ? 8 : 0;
-	char hex[9] = "";
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	uint32_t c = 0;
 
 	if (at) {
 		t->p++;
@@ -79,10 +80,14 @@ static bool escape(struct toml *t, bool many, struct ga_buf *out)
 	}
 	if (!n || (size_t)(t->end - t->p) <= n)
 		return false;
-	memcpy(hex, t->p + 1, n);
-	t->p += 1 + n;
-	ga_risk_put(out, (uint32_t)strtoul(hex, NULL, 16));
-	return hex[strspn(hex, "0123456789abcdefABCDEF")] == '\0' && strtoul(hex, NULL, 16);
+	for (t->p++; n; n--, t->p++) {
+		at = strchr(digits, *t->p);
+		if (!at)
+			return false;
+		c = c << 4 | (uint32_t)(at - digits) % 16;
+	}
+	ga_risk_put(out, c);
+	return c != 0;
 }
 
 static bool string(struct toml *t, bool may_be_long, struct ga_buf *out)

@@ -58,14 +58,16 @@ HIGH("package-lock.json", "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"int
 #define YARN_URL "https://registry.yarnpkg.com/left/-/left"
 #define BERRY(key, to, version, hash) \
 	"__metadata:\n  version: 8\n  cacheKey: " key "\n\n\"left@npm:^1.0.0\":\n  version: " version \
-	"\n  resolution: \"" to "@npm:" version "\"\n  checksum: 10c0/" hash "\n  languageName: node\n  linkType: hard\n"
+	"\n  resolution: \"" to "@npm:" version "\"\n  checksum: 10c0/" hash "\n  languageName: node\n  lin"
+	"kType: hard\n"
 LOW("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN(YARN_URL, "1.1.0", "b"), "left 1.0.0 -> 1.1.0"),
 HIGH("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN(YARN_URL, "1.0.0", "b"), "another checksum"),
 HIGH("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN("https://evil.example/left", "1.1.0", "b"), "evil.example"),
 HIGH("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN(YARN_URL, "1.0.0", "a") "  dependencies:\n    evil \"^1\"\n",
      "new: evil"),
 HIGH("yarn.lock", YARN(YARN_URL, "1.0.0", "a"),
-     YARN(YARN_URL, "1.0.0", "a") "\nright@npm:left@^1:\n  version \"1.0.0\"\n  resolved \"" YARN_URL "-1.0.0.tgz\"\n",
+     YARN(YARN_URL, "1.0.0", "a") "\nright@npm:left@^1:\n  version \"1.0.0\"\n  resolved \""
+     YARN_URL "-1.0.0.tgz\"\n",
      "as right"),
 LOW("yarn.lock", BERRY("10c0", "left", "1.0.0", "a"), BERRY("10c0", "left", "1.1.0", "b"), "left 1.0.0 -> 1.1.0"),
 HIGH("yarn.lock", BERRY("10c0", "left", "1.0.0", "a"), BERRY("9", "left", "1.0.0", "a"), "__metadata.cacheKey"),
@@ -76,8 +78,10 @@ HIGH("yarn.lock", BERRY("10c0", "left", "1.0.0", "a"), "a: &a\n  b: *a\n", "in n
 	"lockfileVersion: '9.0'\n\nimporters:\n\n  .:\n    dependencies:\n      left:\n        specifier: ^1.0.0\n" \
 	"        version: " version "\n\npackages:\n\n  left@" version ":\n    resolution: {" resolution "}\n" \
 	"    engines: {node: '>=6'}\n\nsnapshots:\n\n  left@" version ": {}\n"
-LOW("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.1.0", "integrity: sha512-b"), "left 1.0.0 -> 1.1.0"),
-HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.0.0", "integrity: sha512-b"), "another checksum"),
+LOW("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.1.0",
+     "integrity: sha512-b"), "left 1.0.0 -> 1.1.0"),
+HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.0.0",
+     "integrity: sha512-b"), "another checksum"),
 HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"),
      PNPM("1.1.0", "integrity: sha512-b, tarball: https://evil.example/left.tgz"), "https://evil.example/left.tgz"),
 HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"),
@@ -95,15 +99,19 @@ HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}", "{\"dependencie
      "new: evil ^1.0.0"),
 HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}",
      "{\"dependencies\":{\"left\":\"https://evil.example/left-1.0.0.tgz\"}}", "https://evil.example/left-1.0.0.tgz"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}", "{\"dependencies\":{\"left\":\"latest\"}}", "latest"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"x/left#v1.0.0\"}}", "{\"dependencies\":{\"left\":\"x/left#v1.1.0\"}}",
+HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}", "{\"dependencies\":{\"left\":\"latest\"}}",
+     "latest"),
+HIGH("package.json", "{\"dependencies\":{\"left\":\"x/left#v1.0.0\"}}",
+     "{\"dependencies\":{\"left\":\"x/left#v1.1.0\"}}",
      "x/left#v1.1.0"),
 HIGH("package.json", "{\"packageManager\":\"pnpm@9.0.0\"}", "{\"packageManager\":\"pnpm@9.1.0\"}",
      "packageManager: \"pnpm@9.0.0\" -> \"pnpm@9.1.0\""),
-HIGH("package.json", "{\"scripts\":{\"test\":\"a\"}}", "{\"scripts\":{\"test\":\"b\"}}", "scripts.test: \"a\" -> \"b\""),
+HIGH("package.json", "{\"scripts\":{\"test\":\"a\"}}", "{\"scripts\":{\"test\":\"b\"}}",
+     "scripts.test: \"a\" -> \"b\""),
 /* Cargo */
 #define CRATE(version, source, sum) \
-	"version = 4\n\n[[package]]\nname = \"left\"\nversion = \"" version "\"\nsource = \"" source "\"\nchecksum = \"" \
+	"version = 4\n\n[[package]]\nname = \"left\"\nversion = \"" version "\"\nsource = \"" source "\"\nc" \
+	"hecksum = \"" \
 	sum "\"\n"
 #define CRATES "registry+https://github.com/rust-lang/crates.io-index"
 LOW("Cargo.lock", CRATE("1.0.0", CRATES, "a"), CRATE("1.0.1", CRATES, "b"), "left 1.0.0 -> 1.0.1"),
@@ -111,15 +119,18 @@ HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), CRATE("1.0.0", CRATES, "b"), "an
 HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), CRATE("1.0.1", "registry+https://evil.example", "b"), "evil.example"),
 HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"),
      CRATE("1.0.0", "git+https://example.com/left#0123456789012345678901234567890123456789", "a"), "git+https"),
-HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), "[[package]]\nname = \"left\"\nversion = \"1.0.0\"\n", "the registry"),
+HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), "[[package]]\nname = \"left\"\nversion = \"1.0.0\"\n",
+     "the registry"),
 HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"),
      CRATE("1.0.0", CRATES, "a") "\n[[package]]\nname = \"evil\"\nversion = \"2.0.0\"\n", "new: evil 2.0.0"),
-LOW("Cargo.toml", "[package]\nversion = \"1.0.0\"\n[target.'cfg(target_os = \"linux\")'.dependencies]\nleft = \"1\"\n",
+LOW("Cargo.toml", "[package]\nversion = \"1.0.0\"\n[target.'cfg(target_os = \"linux\")'.dependencies"
+     "]\nleft = \"1\"\n",
     "[package]\nversion = \"1.0.1\"\n[target.'cfg(target_os = \"linux\")'.dependencies]\nleft = \"1.2\"\n",
     "left 1 -> 1.2"),
 LOW("Cargo.toml", "[dependencies]\nx-core = { path = \"core\", version = \"0.1.0\" }\n",
     "[dependencies]\nx-core = { path = \"core\", version = \"0.2.0\" }\n", "x-core 0.1.0 -> 0.2.0"),
-HIGH("Cargo.toml", "[dependencies]\nleft = \"1\"\n", "[dependencies]\nleft = { version = \"1\", package = \"evil\" }\n",
+HIGH("Cargo.toml", "[dependencies]\nleft = \"1\"\n",
+     "[dependencies]\nleft = { version = \"1\", package = \"evil\" }\n",
      "new: evil 1"),
 HIGH("Cargo.toml", "[dependencies]\nleft = { git = \"https://example.com/x\", rev = \"1.0.0\" }\n",
      "[dependencies]\nleft = { git = \"https://example.com/x\", rev = \"1.0.1\" }\n", "rev=1.0.1"),
@@ -127,22 +138,27 @@ LOW("Cargo.toml", "[package]\nrust-version = \"1.70\"\n", "[package]\nrust-versi
 /* Python */
 #define UV(url, version, hash) \
 	"version = 1\n\n[[package]]\nname = \"left-pad\"\nversion = \"" version "\"\nsource = { registry = " \
-	"\"https://pypi.org/simple\" }\nsdist = { url = \"" url "-" version ".tar.gz\", hash = \"sha256:" hash "\", size = 9 }\n"
+	"\"https://pypi.org/simple\" }\nsdist = { url = \"" url "-" version ".tar.gz\", hash = \"sha256:" h"
+	"ash "\", size = 9 }\n"
 #define UV_URL "https://files.pythonhosted.org/packages/ab/cd/left_pad"
 #define POETRY(version, files) \
-	"[[package]]\nname = \"left\"\nversion = \"" version "\"\nfiles = [" files "]\n\n[metadata]\ncontent-hash = \"" \
+	"[[package]]\nname = \"left\"\nversion = \"" version "\"\nfiles = [" files "]\n\n[metadata]\nconten" \
+	"t-hash = \"" \
 	version "\"\n"
 LOW("uv.lock", UV(UV_URL, "1.0.0", "a"), UV(UV_URL, "1.1.0", "b"), "left-pad 1.0.0 -> 1.1.0"),
 HIGH("uv.lock", UV(UV_URL, "1.0.0", "a"), UV("https://evil.example/left_pad", "1.1.0", "b"), "https://evil.example"),
 HIGH("uv.lock", UV(UV_URL, "1.0.0", "a"), UV("https://files.pythonhosted.org/packages/ab/cd/evil", "1.1.0", "b"),
      "evil-{}.tar.gz"),
 LOW("poetry.lock", POETRY("1.0.0", "{file = \"left-1.0.0.whl\", hash = \"sha256:a\"}"),
-    POETRY("1.0.0", "{file = \"left-1.0.0.tgz\", hash = \"sha256:b\"}, {file = \"left-1.0.0.whl\", hash = \"sha256:a\"}"),
+    POETRY("1.0.0", "{file = \"left-1.0.0.tgz\", hash = \"sha256:b\"}, {file = \"left-1.0.0.whl\", h"
+     "ash = \"sha256:a\"}"),
     "checksums of what it had not"),
 HIGH("poetry.lock", POETRY("1.0.0", "{file = \"left-1.0.0.whl\", hash = \"sha256:a\"}"),
      POETRY("1.0.0", "{file = \"left-1.0.0.whl\", hash = \"sha256:b\"}"), "another checksum"),
-HIGH("poetry.lock", POETRY("1.0.0", ""), POETRY("1.1.0", "") "[package.source]\nurl = \"x\"\n", "left comes from url=x"),
-LOW("pyproject.toml", "[project]\ndependencies = [\"left>=1.0\"]\n", "[project]\ndependencies = [\n \"Left>=1.1\",\n]\n",
+HIGH("poetry.lock", POETRY("1.0.0", ""), POETRY("1.1.0", "") "[package.source]\nurl = \"x\"\n",
+     "left comes from url=x"),
+LOW("pyproject.toml", "[project]\ndependencies = [\"left>=1.0\"]\n",
+     "[project]\ndependencies = [\n \"Left>=1.1\",\n]\n",
     "left >=1.0 -> >=1.1"),
 HIGH("pyproject.toml", "[build-system]\nrequires = [\"left\"]\n", "[build-system]\nrequires = [\"left\", \"evil\"]\n",
      "new: evil"),
@@ -160,7 +176,8 @@ HIGH("Pipfile.lock", "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[
 LOW("Pipfile.lock", "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:a\"]}}}",
     "{\"default\":{\"left\":{\"version\":\"==1.1\",\"hashes\":[\"sha256:b\"]}}}", "left ==1.0 -> ==1.1"),
 /* Go */
-LOW("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire (\n\ta v1.1.0 // indirect\n)\n", "a v1.0.0 -> v1.1.0"),
+LOW("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire (\n\ta v1.1.0 // indirect\n)\n",
+     "a v1.0.0 -> v1.1.0"),
 HIGH("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire a v1.0.0\nrequire b v1.0.0\n", "new: b v1.0.0"),
 HIGH("go.mod", "module x\nrequire a v0.0.0-20230101000000-0123456789ab\n",
      "module x\nrequire a v0.0.0-20240101000000-abcdef012345\n", "v0.0.0-20240101000000-abcdef012345"),
@@ -168,28 +185,37 @@ LOW("go.sum", "a v1.0.0 h1:a=\n", "a v1.1.0 h1:b=\nb v1.0.0 h1:c=\n", "checksums
 HIGH("go.sum", "a v1.0.0 h1:a=\n", "a v1.0.0 h1:b=\n", "another checksum"),
 /* others */
 #define GEMS(remote, version) \
-	"GEM\n  remote: " remote "\n  specs:\n    left (" version ")\n      right (>= 1)\n    right (1.0.0)\n\nDEPENDENCIES\n" \
+	"GEM\n  remote: " remote "\n  specs:\n    left (" version ")\n      right (>= 1)\n    right (1.0.0" \
+	")\n\nDEPENDENCIES\n" \
 	"  left\n\nBUNDLED WITH\n   2.4.1\n"
-LOW("Gemfile.lock", GEMS("https://rubygems.org/", "1.0.0"), GEMS("https://rubygems.org/", "1.1.0"), "left 1.0.0 -> 1.1.0"),
+LOW("Gemfile.lock", GEMS("https://rubygems.org/", "1.0.0"), GEMS("https://rubygems.org/",
+     "1.1.0"), "left 1.0.0 -> 1.1.0"),
 HIGH("Gemfile.lock", GEMS("https://rubygems.org/", "1.0.0"), GEMS("https://evil.example/", "1.1.0"), "evil.example"),
 HIGH("composer.lock", "{\"packages\":[{\"name\":\"a/a\",\"version\":\"v1.0\",\"dist\":{\"reference\":\"01\"}}]}",
-     "{\"packages\":[{\"name\":\"a/a\",\"version\":\"v1.1\",\"dist\":{\"reference\":\"02\"}}]}", "a/a comes from reference=02"),
+     "{\"packages\":[{\"name\":\"a/a\",\"version\":\"v1.1\",\"dist\":{\"reference\":\"02\"}}]}",
+     "a/a comes from reference=02"),
 HIGH("flake.lock", "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"01\"}}},\"root\":\"root\",\"version\":7}",
-     "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"02\"}}},\"root\":\"root\",\"version\":7}", "nixpkgs comes from rev=02"),
-LOW("gradle/libs.versions.toml", "[versions]\njunit = \"5.10.0\"\n[libraries]\na = { module = \"x:a\", version.ref = \"junit\" }\n",
-    "[versions]\njunit = \"5.10.1\"\n[libraries]\na = { module = \"x:a\", version.ref = \"junit\" }\n", "junit 5.10.0 -> 5.10.1"),
+     "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"02\"}}},\"root\":\"root\",\"version\":7}",
+     "nixpkgs comes from rev=02"),
+LOW("gradle/libs.versions.toml",
+     "[versions]\njunit = \"5.10.0\"\n[libraries]\na = { module = \"x:a\", version.ref = \"junit\" }\n",
+    "[versions]\njunit = \"5.10.1\"\n[libraries]\na = { module = \"x:a\", version.ref = \"junit\" }\n",
+     "junit 5.10.0 -> 5.10.1"),
 HIGH("gradle/libs.versions.toml", "[libraries]\na = \"x:a:1.0\"\n", "[libraries]\na = \"evil:a:1.1\"\n", "evil:a"),
 LOW("build.gradle", "dependencies { implementation 'x:a:1.0' }\n", "dependencies { implementation 'x:a:1.1' }\n",
     "x:a 1.0 -> 1.1"),
-HIGH("build.gradle", "dependencies { implementation 'x:a:1.0' }\n", "dependencies { implementation 'y:a:1.1' }\n", "y:a:"),
-HIGH("build.gradle", "url = 'https://example.com/1.0'\n", "url = 'https://example.com/1.1'\n", "https://example.com/1.1"),
+HIGH("build.gradle", "dependencies { implementation 'x:a:1.0' }\n", "dependencies { implementation 'y:a:1.1' }\n",
+     "y:a:"),
+HIGH("build.gradle", "url = 'https://example.com/1.0'\n", "url = 'https://example.com/1.1'\n",
+     "https://example.com/1.1"),
 HIGH("build.gradle", "image = 'postgres:1.0'\n", "image = 'postgres:1.1'\n", "postgres:1.1"),
 HIGH("build.gradle", "run 'a'\nrun 'b'\n", "run 'b'\nrun 'a'\n", "order"),
 LOW("gradle.properties", "VER_JUNIT=5.10.0\n", "VER_JUNIT=5.10.1\n", "5.10.0 -> 5.10.1"),
 LOW("pom.xml", "<artifactId>left</artifactId>\n<version>1.0.0</version>\n",
     "<artifactId>left</artifactId>\n<version>1.1.0</version>\n", "left 1.0.0 -> 1.1.0"),
 HIGH("pom.xml", "<argument>1.0.0</argument>\n", "<argument>1.1.0</argument>\n", "<argument>1.1.0"),
-LOW("pubspec.lock", "packages:\n  left:\n    dependency: transitive\n    description:\n      name: left\n      sha256: a\n"
+LOW("pubspec.lock", "packages:\n  left:\n    dependency: transitive\n    description:\n      name: l"
+     "eft\n      sha256: a\n"
     "      url: \"https://pub.dev\"\n    source: hosted\n    version: \"1.0.0\"\n",
     "packages:\n  left:\n    dependency: transitive\n    description:\n      name: left\n      sha256: b\n"
     "      url: \"https://pub.dev\"\n    source: hosted\n    version: \"1.1.0\"\n", "left 1.0.0 -> 1.1.0"),
