@@ -148,7 +148,7 @@ test_expect_success 'PS-10: links out of the tree and files that run something l
 		echo \"on: push\" >.github/workflows/x.yml
 		echo \"* text\" >.gitattributes
 		printf \"[submodule \\\"x\\\"]\n\tpath=x\n\turl=https://example.com/x\n\" >.gitmodules
-		echo \"# do\" >AGENTS.md
+		echo \"Run ./x first.\" >AGENTS.md
 		echo \"[net]\" >.agentdev.yaml" &&
 	git agent review --format=json many >../json &&
 	python3 - <<-\EOF &&
@@ -192,7 +192,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 		echo 1 >conf/rc
 		echo 1 >shared/s.json
 		mkdir -p shared/more/x
-		echo 1 >shared/more/x/SKILL.txt
+		echo 1 >shared/more/x/run.sh
 		echo 1 >tools/plain
 		echo 1 >a
 		mkdir mine
@@ -203,7 +203,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 	test_prints "a\ntools/plain" git diff --name-only main agent/al &&
 	git agent review --stat al >../out &&
 	for f in tools/vscode/tasks.json:vscode-tasks conf/rc:direnv shared/s.json:claude-settings \
-		shared/more/x/SKILL.txt:claude-code-dirs mine/config.toml:helix; do
+		shared/more/x/run.sh:claude-code-dirs mine/config.toml:helix; do
 		grep -A1 "^    ${f%:*} (held back)" ../out | grep "a link makes it .*\[${f#*:}\]" || exit 1
 	done
 '
