@@ -49,7 +49,7 @@ static bool is_garbled(const struct ga_buf *b)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)b->ptr[i];
 
-		odd += (c < ' ' && !strchr("\b\t\n\v\f\r\033", c)) || c == 0x7f;
+		odd += (c < ' ' && !memchr("\b\t\n\v\f\r\033", c, 7)) || c == 0x7f;
 	}
 	return odd * 20 > n;
 }
@@ -83,13 +83,15 @@ static const char *behind_media(const struct ga_buf *b)
 		       "something is behind the end of the picture" : NULL;
 }
 
-static void check_binary(struct ga_look *k, const struct ga_buf *b)
+/* Is it media, as its name says, and nothing else? */
+static bool check_binary(struct ga_look *k, const struct ga_buf *b)
 {
 	const char *behind = NULL;
 
 	if (is_media(b) && is_called_media(k->base) && !(behind = behind_media(b)))
-		return;
+		return true;
 	ga_look_fire(k, "binary-blob", behind ? ga_strdup(behind) : NULL);
+	return false;
 }
 
 /* A new document with scripts in it is expected only where a project keeps its pages. */
@@ -154,7 +156,8 @@ static void check_exec(struct ga_look *k, const struct ga_buf *text)
 static bool may_run(const struct ga_look *k, const struct ga_buf *text)
 {
 	return STARTS(text, "#!") || ga_secret_is_code(k->folded) ||
-	       k->c->new.mode == GA_MODE_EXEC || ga_look_fired(k, "scripts-by-convention");
+	       ga_reach_is_script(k->folded) || k->c->new.mode == GA_MODE_EXEC ||
+	       ga_look_fired(k, "scripts-by-convention");
 }
 
 /* If the host has the LFS filter, checking out a pointer fetches an object that is not there. */
@@ -251,10 +254,11 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 static void check_with_nul(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
+	bool media = check_binary(k, text);
 
-	check_binary(k, text);
-	if (may_run(k, text)) {
-		ga_look_uninspected(k, "a NUL makes it binary, and yet it may run", NULL);
+	if (may_run(k, text) || (!media && !is_garbled(text))) {
+		ga_look_uninspected(k, "a NUL makes it binary, and yet it reads as text or may run",
+				    NULL);
 		check_text(k, old, text);
 		return;
 	}

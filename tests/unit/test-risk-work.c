@@ -89,13 +89,18 @@ TEST(a_change_that_is_not_all_shown_is_flagged_high)
 
 TEST(what_is_binary_is_flagged_high_if_it_may_run)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT, data = GA_BUF_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, data = GA_BUF_INIT, more = GA_BUF_INIT;
 
 	ga_buf_adds(&text, "echo a\n");
 	ga_buf_add(&data, "echo b\n\0", 8);
 	assert_false(is_uninspected("tests/data/x.bin", GA_MODE_FILE, &text, &data));
 	assert_true(is_uninspected("src/x.js", GA_MODE_FILE, &text, &data));
+	assert_true(is_uninspected("lib/x.sh", GA_MODE_FILE, &text, &data));
 	assert_true(is_uninspected("tests/data/x.bin", GA_MODE_EXEC, &text, &data));
+	/* few of its bytes are no text: something may read it as one, whatever it is called */
+	put_lines(&more, "a line of an ordinary file\n", 10);
+	ga_buf_add(&more, "\0", 1);
+	assert_true(is_uninspected("tests/data/x.bin", GA_MODE_FILE, &text, &more));
 	/* text that takes the place of data is text */
 	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &data, &text));
 }
