@@ -197,6 +197,20 @@ bool ga_report_drop_trailers(char **message);
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
+/* How flags are listed for people: those of one rule, severity and state in one directory are one
+ * line, if there are more than three. Those of places have none. */
+struct ga_flag_line {
+	size_t first;        /* index of its first flag */
+	char *path, *reason; /* owned; the path is quoted, or a directory's, with a count */
+};
+struct ga_flag_lines {
+	struct ga_flag_line *v;
+	size_t n, cap;
+};
+void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret);
+void ga_flag_lines_release(struct ga_flag_lines *l);
+#define cleanup_flag_lines cleanup_(ga_flag_lines_release)
+
 /* The report as text: header, commits, flags, held, left behind, diffstat and, at the end, the
  * commands to type next (if a landing `waits` to be finished: to go on with it). Everything of the
  * agent's is escaped. What needs no content to be read comes first and is written before any is

@@ -172,15 +172,14 @@ static size_t room_for_each(const struct ga_strv *words, FILE *f, size_t used)
 /* Print the few most severely flagged paths, each once, on the rest of the line. */
 static void say_flagged_paths(const struct ga_report *r, FILE *f, size_t used)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, words = GA_STRV_INIT;
+	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
+	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 	size_t room;
 
-	for (size_t i = 0; i < r->n_flags && paths.n <= MAX_PATHS; i++)
-		if (*r->flags[i].path && !ga_report_flag_of_place(&r->flags[i]) &&
-		    !ga_strv_has(&paths, r->flags[i].path))
-			ga_strv_push(&paths, r->flags[i].path);
-	for (size_t i = 0; i < paths.n; i++)
-		ga_strv_take(&words, i < MAX_PATHS ? ga_quote(paths.v[i]) : ga_strdup("..."));
+	ga_flag_lines(r, &lines);
+	for (size_t i = 0; i < lines.n && words.n <= MAX_PATHS; i++)
+		if (*r->flags[lines.v[i].first].path && !ga_strv_has(&words, lines.v[i].path))
+			ga_strv_push(&words, words.n < MAX_PATHS ? lines.v[i].path : "...");
 	room = room_for_each(&words, f, used);
 	for (size_t i = 0; i < words.n; i++) {
 		cleanup_free char *fit = cli_fit(words.v[i], room);

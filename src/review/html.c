@@ -175,11 +175,11 @@ static void put_summary(struct ga_buf *out, const struct ga_session *s, const st
 
 /* ---- lists --------------------------------------------------------------- */
 
-static void put_reason(struct ga_buf *out, const struct ga_report_flag *f)
+static void put_reason(struct ga_buf *out, const char *reason)
 {
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 
-	ga_quote_add_text(&safe, f->reason, strcspn(f->reason, "\n"));
+	ga_quote_add_text(&safe, reason, strcspn(reason, "\n"));
 	put_safe(out, safe.ptr);
 }
 
@@ -196,23 +196,20 @@ static void put_past(struct ga_buf *out, const struct ga_past_flag *p)
 
 static void put_flags(struct ga_buf *out, const struct ga_report *r, const struct ga_past *past)
 {
-	struct ga_report_counts counts;
+	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
 	size_t minor = 0, hidden = 0;
 
-	ga_report_count(r, &counts);
+	ga_flag_lines(r, &lines);
 	put_title(out, "Flags");
-	if (!counts.all) {
+	if (!lines.n) {
 		ga_buf_adds(out, "<p>None.</p>\n");
 		return;
 	}
 	ga_buf_adds(out, "<table>\n<tr><th>severity</th><th>path</th><th>why</th><th>rule</th>"
 			 "<th>state</th></tr>\n");
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct ga_report_flag *f = &r->flags[lines.v[i].first];
 
-		/* these stand beside their place, in put_left() */
-		if (ga_report_flag_of_place(f))
-			continue;
 		if (!ga_report_flag_blocks(f) && ++minor > FLAGS_SHOWN) {
 			hidden++;
 			continue;
@@ -220,10 +217,10 @@ static void put_flags(struct ga_buf *out, const struct ga_report *r, const struc
 		ga_buf_adds(out, "<tr><td>");
 		put_severity(out, f->severity);
 		ga_buf_adds(out, "</td><td><code>");
-		put_path(out, *f->path ? f->path : ".");
+		put_safe(out, lines.v[i].path);
 		ga_buf_adds(out, "</code></td><td>");
-		put_reason(out, f);
-		put_past(out, &past->v[i]);
+		put_reason(out, lines.v[i].reason);
+		put_past(out, &past->v[lines.v[i].first]);
 		ga_buf_adds(out, "</td><td>");
 		html_put_bytes(out, f->id, strlen(f->id));
 		ga_buf_addf(out, "</td><td>%s</td></tr>\n", review_flag_state(f));
@@ -387,7 +384,7 @@ static void begin_file(struct review_diff *d, const struct ga_change *c)
 		ga_buf_adds(&flags, "<div class=\"f\">");
 		put_severity(&flags, f->severity);
 		ga_buf_addch(&flags, ' ');
-		put_reason(&flags, f);
+		put_reason(&flags, f->reason);
 		ga_buf_addf(&flags, " (%s)</div>\n", review_flag_state(f));
 	}
 	ga_buf_addf(out, "<details%s><summary><code>",

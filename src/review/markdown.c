@@ -76,14 +76,14 @@ static void put_words(struct ga_buf *out, const char *s, size_t n)
 }
 
 /* Put the words of the rule as text, and what was found as code: only that is the agent's. */
-static void put_reason(struct ga_buf *out, const struct ga_report_flag *f)
+static void put_reason(struct ga_buf *out, const char *id, const char *reason)
 {
 	static const char removed[] = "removed: ";
-	const struct ga_rule *rule = ga_rule_find(f->id);
+	const struct ga_rule *rule = ga_rule_find(id);
 	cleanup_buf struct ga_buf safe = GA_BUF_INIT;
 	size_t at = 0, n = rule ? strlen(rule->reason) : 0;
 
-	ga_quote_add_text(&safe, f->reason, strcspn(f->reason, "\n"));
+	ga_quote_add_text(&safe, reason, strcspn(reason, "\n"));
 	if (!strncmp(safe.ptr, removed, strlen(removed)))
 		at = strlen(removed);
 	if (!rule || strncmp(safe.ptr + at, rule->reason, n) != 0) {
@@ -146,29 +146,27 @@ static void put_past(struct ga_buf *out, const struct ga_past_flag *p)
 
 static void put_flags(struct ga_buf *out, const struct ga_report *r, const struct ga_past *past)
 {
-	struct ga_report_counts n;
+	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
 	size_t minor = 0, hidden = 0;
 
-	ga_report_count(r, &n);
-	if (!n.all)
+	ga_flag_lines(r, &lines);
+	if (!lines.n)
 		return;
 	ga_buf_adds(out, "\n#### Flags\n\n| severity | path | why | rule | state |\n"
 			 "|---|---|---|---|---|\n");
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct ga_report_flag *f = &r->flags[lines.v[i].first];
 
-		if (ga_report_flag_of_place(f))
-			continue;
 		minor += !ga_report_flag_blocks(f);
 		if (full(out) || (!ga_report_flag_blocks(f) && minor > MINOR_FLAGS_SHOWN)) {
 			hidden++;
 			continue;
 		}
 		ga_buf_addf(out, "| %s | ", ga_severity_name(f->severity));
-		put_path(out, *f->path ? f->path : ".");
+		put_code(out, lines.v[i].path);
 		ga_buf_adds(out, " | ");
-		put_reason(out, f);
-		put_past(out, &past->v[i]);
+		put_reason(out, f->id, lines.v[i].reason);
+		put_past(out, &past->v[lines.v[i].first]);
 		ga_buf_adds(out, " | ");
 		put_text(out, f->id);
 		ga_buf_addf(out, " | %s |\n", review_flag_state(f));

@@ -167,13 +167,10 @@ static const char *flag_mark(const struct ga_report_flag *f)
 }
 
 static void put_flag(const struct text *t, const struct ga_report_flag *f,
-		     const struct ga_past_flag *past)
+		     const struct ga_flag_line *l, const struct ga_past_flag *past)
 {
-	ga_buf_adds(t->out, "    ");
-	add_path(t, *f->path ? f->path : ".");
-	ga_buf_adds(t->out, flag_mark(f));
-	ga_buf_adds(t->out, "\n        ");
-	review_put_reason(t->out, f->reason, f->id);
+	ga_buf_addf(t->out, "    %s%s\n        ", l->path, flag_mark(f));
+	review_put_reason(t->out, l->reason, f->id);
 	ga_buf_addch(t->out, '\n');
 	if (!ga_past_any(past))
 		return;
@@ -184,27 +181,26 @@ static void put_flag(const struct text *t, const struct ga_report_flag *f,
 
 /* The flags of one severity. Those that block are all shown, however many. */
 static void put_severity(const struct text *t, const struct ga_report *r,
-			 const struct ga_past *past, enum ga_severity sev)
+			 const struct ga_flag_lines *lines, const struct ga_past *past,
+			 enum ga_severity sev, size_t n)
 {
-	size_t n = 0, hidden = 0, shown = 0;
+	size_t hidden = 0, shown = 0;
 
-	for (size_t i = 0; i < r->n_flags; i++)
-		n += r->flags[i].severity == sev && !ga_report_flag_of_place(&r->flags[i]);
 	if (!n)
 		return;
 	ga_buf_adds(t->out, "  ");
 	review_paint(t->out, t->colour, review_severity_colour(sev), ga_severity_name(sev));
 	ga_buf_addf(t->out, " (%zu)\n", n);
-	for (size_t i = 0; i < r->n_flags; i++) {
-		const struct ga_report_flag *f = &r->flags[i];
+	for (size_t i = 0; i < lines->n; i++) {
+		const struct ga_report_flag *f = &r->flags[lines->v[i].first];
 
-		if (f->severity != sev || ga_report_flag_of_place(f))
+		if (f->severity != sev)
 			continue;
 		if (sev < GA_HIGH && !f->held && shown >= MINOR_FLAGS_SHOWN) {
 			hidden++;
 			continue;
 		}
-		put_flag(t, f, &past->v[i]);
+		put_flag(t, f, &lines->v[i], &past->v[lines->v[i].first]);
 		shown++;
 	}
 	if (hidden)
@@ -213,14 +209,16 @@ static void put_severity(const struct text *t, const struct ga_report *r,
 
 static void put_flags(const struct text *t, const struct ga_report *r, const struct ga_past *past)
 {
+	cleanup_flag_lines struct ga_flag_lines lines = { NULL, 0, 0 };
 	struct ga_report_counts n;
 
 	ga_report_count(r, &n);
 	if (!n.all)
 		return;
 	heading(t, "flags");
+	ga_flag_lines(r, &lines);
 	for (int sev = GA_CRITICAL; sev >= GA_LOW; sev--)
-		put_severity(t, r, past, (enum ga_severity)sev);
+		put_severity(t, r, &lines, past, (enum ga_severity)sev, n.severity[sev]);
 }
 
 /* ---- what is not on the branch ------------------------------------------ */

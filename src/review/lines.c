@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How flags are listed for people: so that many are read like few, and none is hidden among many.
+ */
+#include <string.h>
+
+#include "ga/path.h"
+#include "ga/quote.h"
+#include "ga/strmap.h"
+#include "review-internal.h"
+
+#define SINGLY 3  /* so many of one kind in a directory have a line each */
+#define REASONS 3 /* different ones on a line */
+
+void ga_flag_lines_release(struct ga_flag_lines *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		free(l->v[i].path);
+		free(l->v[i].reason);
+	}
+	free(l->v);
+	*l = (struct ga_flag_lines){ NULL, 0, 0 };
+}
+
+struct kind {
+	size_t n, line, reasons; /* its flags; the line of all of them; what that says */
+};
+struct kinds {
+	struct kind *v;
+	size_t n, cap;
+	size_t *of; /* index in `v` for each flag */
+	struct ga_strv keys;
+	struct ga_strmap by_key;
+};
+
+static void count_flag(struct kinds *k, size_t flag, const struct ga_report_flag *f)
+{
+	char *key = ga_strf("%s %d%d%d%d %.*s", f->id, (int)f->severity, (int)f->verdict, f->held,
+			    f->left, (int)(ga_path_base(f->path) - f->path), f->path);
+	int32_t at = ga_strmap_first(&k->by_key, key, strlen(key));
+
+	k->of[flag] = at >= 0 ? k->by_key.nodes[at].value : k->n;
+	if (at < 0) {
+		GA_GROW(k->v, k->n, k->cap);
+		k->v[k->n] = (struct kind){ .line = SIZE_MAX };
+		ga_strmap_add(&k->by_key, key, strlen(key), (uint32_t)k->n++);
+	}
+	ga_strv_take(&k->keys, key);
+	k->v[k->of[flag]].n++;
+}
+
+static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_report_flag *f,
+		     size_t n)
+{
+	cleanup_free char *dir = ga_path_parent(f->path), *q = ga_quote(*dir ? dir : ".");
+
+	GA_GROW(l->v, l->n, l->cap);
+	l->v[l->n++] = (struct ga_flag_line){
+		.first = flag,
+		.path = n > 1 ? ga_strf("%s/ (%zu paths)", q, n) : ga_quote(*f->path ? f->path : "."),
+		.reason = ga_strdup(f->reason),
+	};
+}
+
+/* Say what another flag of the line says. */
+static void add_reason(struct ga_flag_line *l, const struct ga_report_flag *f)
+{
+	cleanup_free char *q = ga_quote(ga_path_base(f->path));
+	char *both = ga_strf("%s; %s: %s", l->reason, q, f->reason);
+
+	free(l->reason);
+	l->reason = both;
+}
+
+void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret)
+{
+	struct kinds k = { .of = ga_calloc(r->n_flags + 1, sizeof(*k.of)) };
+
+	for (size_t i = 0; i < r->n_flags; i++)
+		if (!ga_report_flag_of_place(&r->flags[i]))
+			count_flag(&k, i, &r->flags[i]);
+	for (size_t i = 0; i < r->n_flags; i++) {
+		const struct ga_report_flag *f = &r->flags[i];
+		struct kind *of = &k.v[k.of[i]];
+
+		if (ga_report_flag_of_place(f))
+			continue;
+		if (of->n <= SINGLY) {
+			add_line(ret, i, f, 1);
+		} else if (of->line == SIZE_MAX) {
+			of->line = ret->n;
+			add_line(ret, i, f, of->n);
+		} else if (of->reasons < REASONS - 1 &&
+			   !strstr(ret->v[of->line].reason, f->reason)) {
+			add_reason(&ret->v[of->line], f);
+			of->reasons++;
+		}
+	}
+	free(k.v);
+	free(k.of);
+	ga_strv_release(&k.keys);
+	ga_strmap_release(&k.by_key);
+}
