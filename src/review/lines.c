@@ -54,12 +54,11 @@ static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_repor
 {
 	cleanup_free char *dir = ga_path_parent(f->path), *q = ga_quote(*dir ? dir : ".");
 
+	char *path = n > 1 ? ga_strf("%s/ (%zu paths)", q, n) :
+		     ga_quote(*f->path ? f->path : ".");
+
 	GA_GROW(l->v, l->n, l->cap);
-	l->v[l->n++] = (struct ga_flag_line){
-		.first = flag,
-		.path = n > 1 ? ga_strf("%s/ (%zu paths)", q, n) : ga_quote(*f->path ? f->path : "."),
-		.reason = ga_strdup(f->reason),
-	};
+	l->v[l->n++] = (struct ga_flag_line){ flag, path, ga_strdup(f->reason) };
 }
 
 /* Say what another flag of the line says. */

@@ -39,8 +39,8 @@ static void set_strv(json_t *o, const char *key, const struct ga_strv *sv)
 }
 
 /* Flags that differ only by path and entry: "more" of the first one has those of the others, as
- * records "MODE ID COMMON LENGTH BYTES". The path begins with COMMON bytes of the one before; ID "="
- * is the same as before. */
+ * records "MODE ID COMMON LENGTH BYTES". The path begins with COMMON bytes of the one before; ID
+ * "=" is the same as before. */
 struct group {
 	const struct ga_report_flag *first, *last;
 	const char *reason;
@@ -290,8 +290,10 @@ static int get_record(const char **p, struct ga_report *r, struct ga_error *err)
 	size_t mode, common, n;
 	struct ga_buf path = GA_BUF_INIT;
 
-	if (!take_number(p, 8, &mode) || check_mode(mode, &e.mode, err))
+	if (!take_number(p, 8, &mode))
 		return damaged(err, "more");
+	if (check_mode(mode, &e.mode, err))
+		return -1;
 	if (**p == '=')
 		++*p;
 	else if (strnlen(*p, GA_OID_HEXSZ) < GA_OID_HEXSZ ||
@@ -316,11 +318,10 @@ static int get_more(const json_t *o, struct ga_report *r, struct ga_error *err)
 {
 	cleanup_free char *more = NULL;
 
-	if (!json_object_get(o, "more") && !json_object_get(o, "more_b64"))
-		return 0;
-	if (get_bytes(o, "more", &more, err))
+	if ((json_object_get(o, "more") || json_object_get(o, "more_b64")) &&
+	    get_bytes(o, "more", &more, err))
 		return -1;
-	for (const char *p = more; *p;)
+	for (const char *p = more; p && *p;)
 		if (get_record(&p, r, err))
 			return -1;
 	return 0;

@@ -148,7 +148,43 @@ TEST(stored_flags_are_found)
 		assert_null(ga_report_find(&back, g->rule, g->path, &other));
 		assert_null(ga_report_find(&back, "other", g->path, &g->entry));
 	}
-	assert_string_equal(back.flags[back.n_flags - 1].path, "p96");
+	/* all that were stored with it are so */
+	assert_string_equal(back.flags[back.n_flags - 1].path, "p99");
+}
+
+/* Each has its path and entry again; what only differs by these needs little room, and however many
+ * different reasons there are, a report stays readable. */
+TEST(any_number_of_flags_is_stored)
+{
+	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
+	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	cleanup_free char *text = NULL, *again = NULL;
+
+	r.session = ga_strdup("s1");
+	for (unsigned i = 0; i < 50000; i++) {
+		cleanup_free char *path = ga_strf("a/directory/%u/a-name-with-\xff-%05u", i / 999, i);
+
+		add(&f, i < 25000 ? "make" : "gradle", GA_HIGH, path, (char)(i / 9));
+		free(f.v[i].reason);
+		f.v[i].reason = i < 25000 ? ga_strf("says %u", i) : ga_strdup("because");
+	}
+	ga_report_add_flags(&r, &f, NULL);
+	text = ga_report_encode(&r);
+	assert_true(strlen(text) < 16 << 20);
+	OK(ga_report_decode(text, strlen(text), &back, &err));
+	assert_int_equal(back.n_flags, r.n_flags);
+	for (size_t i = 0; i < r.n_flags; i++) {
+		const struct ga_report_flag *a = &r.flags[i], *b = &back.flags[i];
+
+		assert_string_equal(a->path, b->path);
+		assert_string_equal(a->id, b->id);
+		assert_true(ga_entry_equal(&a->entry, &b->entry));
+		if (strcmp(a->reason, b->reason) != 0)
+			assert_string_equal(b->reason, ga_rule_find(a->id)->reason);
+	}
+	assert_string_equal(back.flags[0].reason, r.flags[0].reason);
+	again = ga_report_encode(&back);
+	assert_string_equal(text, again);
 }
 
 /* Each of these is the stored sample with one thing wrong. */
@@ -157,8 +193,18 @@ TEST(a_report_with_one_thing_wrong_is_refused)
 	static const struct {
 		const char *from, *to, *why;
 	} v[] = {
-	    {"\"version\": 1", "\"version\": 2", "another version"},
-	    {"\"version\": 1", "\"version\": \"1\"", "'version'"},
+	    {"\"version\": 2", "\"version\": 3", "another version"},
+	    {"\"version\": 2", "\"version\": \"2\"", "'version'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \" = 0 1 a\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100643 = 0 1 a\"", "'mode'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644 0 0 1 a\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644 = 99 1 a\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644 = 0 2 a\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644 = 0 1\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644 = 0 1234567890 a\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": \"100644 = 0 1 aa\"", "'more'"},
+	    {"\"held\": true", "\"held\": true, \"more\": 1", "'more'"},
 	    {"\"also\": [", "\"also\": 1, \"x\": [", "'also'"},
 	    {"\"session\": \"s1\"", "\"session\": 1", "'session'"},
 	    {"\"tip\": null", "\"tip\": \"00\"", "'tip'"},
