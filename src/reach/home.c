@@ -65,7 +65,9 @@ static void look_through(struct home *h, const char *dir, const char *shown, int
 
 		if (e->d_type == DT_DIR && more > 0)
 			look_through(h, path, name, more);
-		if (e->d_type != DT_LNK)
+		/* what is called otherwise nobody reads without being told to: ~/src */
+		if (e->d_type != DT_LNK ||
+		    (!*shown && e->d_name[0] != '.' && strcmp(e->d_name, "bin") != 0))
 			continue;
 		quoted = ga_quote(name);
 		what = ga_strf("~/%s leads to it", quoted);

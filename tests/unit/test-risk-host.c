@@ -439,6 +439,7 @@ TEST(the_home_is_looked_at_and_not_a_list)
 		  "sh/x.sh",
 		  "sh/x.txt" },
 		{ "d-path", "echo \"export PATH=$PWD/cmds:\\$PATH\" >~/.bashrc", "cmds/x", "other/x" },
+		{ "d-plain", "ln -sfn \"$PWD\" ~/src", "cmds", "any/where" },
 		{ "d-relative", "echo '. aliases; sh scripts/check.sh' >~/.bashrc", "cmds", "scripts/check.sh" },
 	};
 
