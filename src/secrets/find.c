@@ -180,6 +180,7 @@ static void look_at(struct finder *f, const char *path, const struct stat *st,
 	struct ga_secret_name name;
 	struct ga_secret s;
 
+	finder_note_links(f, st, path, as);
 	if (!secrets_cache_file(&f->cache, path, st, &s)) {
 		if (!finder_any(f, path, &name))
 			return;
@@ -285,6 +286,7 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 		finder_note_link(f, &f->links, path);
 	if (!S_ISREG(st.st_mode) || !finder_any(f, path, &name))
 		return 0;
+	finder_note_links(f, &st, path, GA_EXPOSED_MODIFIED);
 	here.secret.tier = GA_TIER_BLOCK;
 	if (!secrets_cache_file(&f->cache, path, &st, &here.secret) || here.secret.tier)
 		finder_judge(f, path, &st, path, &name, &here.secret, &here.marks);
@@ -320,7 +322,6 @@ static int find_unwatched(struct finder *f, struct ga_error *err)
 	while ((rec = ga_buf_next0(&out, &pos))) {
 		if ((*rec != 'S' && (*rec < 'a' || *rec > 'z')) || rec[1] != ' ')
 			continue;
-		ga_strv_push(&f->unwatched, rec + 2);
 		if (changed_file(f, rec + 2, err))
 			return -1;
 	}
@@ -366,10 +367,12 @@ void finder_release(struct finder *f)
 	free(f->gitdir);
 	ga_strv_release(&f->links);
 	ga_strv_release(&f->tree_links);
-	ga_strv_release(&f->unwatched);
 	ga_oidmap_release(&f->blob_at[0]);
 	ga_oidmap_release(&f->blob_at[1]);
 	ga_strmap_release(&f->at);
+	for (size_t i = 0; i < f->n_linked; i++)
+		free(f->linked[i].path);
+	free(f->linked);
 	free(f->twins);
 	free(f->blobs);
 }
@@ -392,8 +395,8 @@ int ga_exposure_find(const struct ga_exposure_opts *o, struct ga_exposure *ret,
 		rc = find_work(&f, o->scan, err);
 	if (!rc)
 		rc = finder_links(&f, err);
-	if (!rc && o->scan)
-		finder_twins(&f, o->scan);
+	if (!rc)
+		finder_twins(&f);
 	secrets_cache_close(&f.cache);
 	finder_release(&f);
 	return rc ? ga_error_wrap(err, "cannot look for secrets") : 0;

@@ -60,13 +60,19 @@ struct finder {
 	int64_t until;                 /* when to stop following links */
 	struct ga_strv links;          /* with a secret's name, in the working tree ... */
 	struct ga_strv tree_links;     /* ... and in the commit */
-	struct ga_strv unwatched;      /* tracked files that git was told not to look at */
 	struct finder_twin {
 		dev_t dev;
 		ino_t ino;
 		struct ga_secret secret;
 	} *twins;                      /* live secrets with several hard links */
 	size_t n_twins, cap_twins;
+	struct finder_linked {
+		dev_t dev;
+		ino_t ino;
+		char *path;
+		enum ga_exposed_as as;
+	} *linked;                     /* all files with several */
+	size_t n_linked, cap_linked;
 	struct finder_blob {
 		uint32_t bits;
 		unsigned token;
@@ -134,9 +140,12 @@ int finder_target(struct finder *f, const char *link, const char *to,
 int finder_beneath(struct finder *f, const char *link, const char *dir, bool tree,
 		   const struct ga_strmap *places, struct ga_error *err);
 
-/* twins.c: note a live secret that has several hard links; find the others. */
+/* twins.c: note a live secret that has several hard links, and any file that has; find the others
+ * of these secrets. */
 void finder_note_twin(struct finder *f, const struct stat *st, const struct ga_secret *s);
-void finder_twins(struct finder *f, const struct ga_scan *scan);
+void finder_note_links(struct finder *f, const struct stat *st, const char *path,
+		       enum ga_exposed_as as);
+void finder_twins(struct finder *f);
 
 /* tree.c: look at committed files. */
 int finder_tree(struct finder *f, const struct ga_oid *tree, struct ga_error *err);
