@@ -44,7 +44,7 @@ static int look_at(struct beneath *b, bool is_link)
 	cleanup_free char *as = ga_path_join(b->link, b->rest.ptr), *to = NULL;
 	struct ga_secret_name name;
 
-	if (!finder_named(b->f, as, &name))
+	if (!ga_secret_named(finder_names(b->f), as, &name))
 		return 0;
 	to = is_link ? finder_way(b->f, as, b->tree) : ga_path_join(b->dir, b->rest.ptr);
 	return to ? finder_target(b->f, as, to, b->places, b->err) : 0;

@@ -110,26 +110,11 @@ void ga_exposure_mask(struct ga_exposure *x, const struct ga_strv *expose)
 
 /* ---- one file ------------------------------------------------------------------- */
 
-static struct ga_secret_names *names(struct finder *f)
+struct ga_secret_names *finder_names(struct finder *f)
 {
 	if (!f->names)
 		f->names = ga_secret_names_new(f->o->add, f->o->allow);
 	return f->names;
-}
-
-bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret)
-{
-	return ga_secret_named(names(f), path, ret);
-}
-
-bool finder_any(struct finder *f, const char *path, struct ga_secret_name *ret)
-{
-	return ga_secret_any(names(f), path, ret);
-}
-
-bool finder_named_link(struct finder *f, const char *path)
-{
-	return ga_secret_named_link(names(f), path);
 }
 
 /* Read what is looked at of a file. If only its content could make it a secret, one that is long,
@@ -182,7 +167,7 @@ static void look_at(struct finder *f, const char *path, const struct stat *st,
 
 	finder_note_links(f, st, path, as);
 	if (!secrets_cache_file(&f->cache, path, st, &s)) {
-		if (!finder_any(f, path, &name))
+		if (!ga_secret_any(finder_names(f), path, &name))
 			return;
 		finder_judge(f, path, st, path, &name, &s, &marks);
 	}
@@ -206,7 +191,7 @@ void finder_entry(struct finder *f, const char *path, const struct stat *st,
 {
 	if (S_ISREG(st->st_mode))
 		look_at(f, path, st, as);
-	else if (S_ISLNK(st->st_mode) && finder_named_link(f, path))
+	else if (S_ISLNK(st->st_mode) && ga_secret_named_link(finder_names(f), path))
 		finder_note_link(f, &f->links, path);
 }
 
@@ -225,7 +210,8 @@ void finder_filtered(struct finder *f, const char *path)
 	struct ga_secret s;
 	struct stat st;
 
-	if (!look(f, path, &st) || !S_ISREG(st.st_mode) || !finder_named(f, path, &name))
+	if (!look(f, path, &st) || !S_ISREG(st.st_mode) ||
+	    !ga_secret_named(finder_names(f), path, &name))
 		return;
 	finder_judge(f, path, &st, path, &name, &s, &marks);
 	/* still encrypted in the working tree, and so in base trees too */
@@ -282,9 +268,9 @@ static int changed_file(struct finder *f, const char *path, struct ga_error *err
 
 	if (!look(f, path, &st))
 		return 0;
-	if (S_ISLNK(st.st_mode) && finder_named_link(f, path))
+	if (S_ISLNK(st.st_mode) && ga_secret_named_link(finder_names(f), path))
 		finder_note_link(f, &f->links, path);
-	if (!S_ISREG(st.st_mode) || !finder_any(f, path, &name))
+	if (!S_ISREG(st.st_mode) || !ga_secret_any(finder_names(f), path, &name))
 		return 0;
 	finder_note_links(f, &st, path, GA_EXPOSED_MODIFIED);
 	here.secret.tier = GA_TIER_BLOCK;

@@ -264,7 +264,7 @@ int finder_target(struct finder *f, const char *link, const char *to,
 	enum ga_exposed_as as = GA_EXPOSED_UNTRACKED;
 	struct target t = { .link = link, .path = to };
 
-	if (!finder_named(f, link, &t.name))
+	if (!ga_secret_named(finder_names(f), link, &t.name))
 		return 0;
 	if (look_at_committed(f, &t, err))
 		return -1;

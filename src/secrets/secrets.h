@@ -48,7 +48,7 @@ void secrets_cache_add_tree(struct secrets_cache *c, const struct ga_oid *tree,
 
 struct finder {
 	const struct ga_exposure_opts *o;
-	struct ga_secret_names *names; /* by finder_named() */
+	struct ga_secret_names *names; /* by finder_names() */
 	struct secrets_cache cache;
 	struct ga_exposure *ret;
 	struct ga_buf content;
@@ -89,11 +89,7 @@ struct finder_version {
 	struct ga_secret secret;
 	struct ga_secret_marks marks;
 };
-/* Does a rule cover the name? With finder_any(), or the content? */
-bool finder_any(struct finder *f, const char *path, struct ga_secret_name *ret);
-bool finder_named(struct finder *f, const char *path, struct ga_secret_name *ret);
-/* Does a rule cover the name of a link, or paths below it? */
-bool finder_named_link(struct finder *f, const char *path);
+struct ga_secret_names *finder_names(struct finder *f);
 void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret *s,
 		 enum ga_exposed_as as);
 /* `path` is a secret for a reason besides its own name: add it, or raise the entry that it has
@@ -101,7 +97,7 @@ void secrets_add(struct ga_exposure *x, const char *path, const struct ga_secret
 size_t finder_raise(struct finder *f, const char *path, const struct ga_secret *s,
 		    enum ga_exposed_as as);
 /* Judge the regular file `path` (`st`) of the working tree as if it were called `as`; `name` is
- * finder_named() of `as`. */
+ * ga_secret_named() of `as`. */
 void finder_judge(struct finder *f, const char *path, const struct stat *st, const char *as,
 		  const struct ga_secret_name *name, struct ga_secret *ret,
 		  struct ga_secret_marks *ret_marks);
@@ -110,8 +106,6 @@ void finder_judge(struct finder *f, const char *path, const struct stat *st, con
 void finder_walk(struct finder *f, const char *dir);
 /* Open a directory of the working tree, with more `flags` for open(); NULL: that failed. */
 DIR *finder_opendir(struct finder *f, const char *path, int flags);
-/* Is the entry `e` of `dir` a directory? */
-bool finder_is_dir(int dir, const struct dirent *e);
 /* find.c: look at one file of the working tree; `st` is what it is. */
 void finder_file(struct finder *f, const char *path, enum ga_exposed_as as);
 void finder_entry(struct finder *f, const char *path, const struct stat *st,

