@@ -420,16 +420,6 @@ static void drop_empty(void *arg, json_t *in, const char *key)
 		(void)json_object_del(in, key);
 }
 
-/* The project's own version. */
-static void drop_version(void *arg, json_t *in, const char *key)
-{
-	const char *version = json_string_value(json_object_get(in, key));
-
-	(void)arg;
-	if (version && ga_dep_is_plain(version))
-		(void)json_object_del(in, key);
-}
-
 static json_t *parse(const struct ga_deps_format *x, const struct ga_buf *text)
 {
 	switch (x->syntax) {
@@ -465,7 +455,6 @@ bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text
 				}
 		each_place(root, r.x->empty, drop_empty, NULL);
 		each_place(root, r.x->skipped, drop, NULL);
-		each_place(root, r.x->own, drop_version, NULL);
 	}
 	ga_deps_flatten(root, "", &ret->rest);
 	return !r.bad;

@@ -357,19 +357,31 @@ static bool same_key(const char *a, const char *b)
 	return x && y && x - a == y - b && !strncmp(a, b, (size_t)(x - a));
 }
 
-/* List what is not the same in both, old values with the new ones. `*ret_all`: all keys are among
- * `harmless`. */
-static void changed_rest(const struct ga_strv *old, const struct ga_strv *new, const char *harmless,
-			 struct ga_strv *ret, bool *ret_all)
+enum harm { NONE, NONE_BY_NAME, HARM };
+
+/* How harmful is a change of this key's, to this "KEY = VALUE"? */
+static enum harm harm_of(const struct ga_deps_format *x, const char *key, const char *to)
 {
+	const char *v = to ? value_of(to) : NULL;
+	cleanup_free char *text = v && *v == '"' ? ga_strndup(v + 1, strlen(v) - 2) : NULL;
+
+	if (text && x->own && ga_known_in(key, x->own) && ga_dep_is_plain(text))
+		return NONE;
+	return x->harmless && ga_known_in(key, x->harmless) ? NONE_BY_NAME : HARM;
+}
+
+/* List what is not the same in both, old values with the new ones, and return the worst of it. */
+static enum harm changed_rest(const struct ga_deps_format *x, const struct ga_strv *old,
+			      const struct ga_strv *new, struct ga_strv *ret)
+{
+	enum harm worst = NONE;
 	cleanup_strv struct ga_strv a = GA_STRV_INIT, b = GA_STRV_INIT;
 	bool same = old->n == new->n;
 
 	for (size_t i = 0; same && i < old->n; i++)
 		same = !strcmp(old->v[i], new->v[i]);
-	*ret_all = true;
 	if (same)
-		return;
+		return NONE;
 	ga_strv_extend(&a, old);
 	ga_strv_extend(&b, new);
 	ga_strv_sort_unique(&a);
@@ -382,17 +394,20 @@ static void changed_rest(const struct ga_strv *old, const struct ga_strv *new, c
 		cleanup_free char *key = s ? ga_strndup(s, end ? (size_t)(end - s) - 3 :
 							       strlen(s)) : NULL;
 
-		if (c)
-			push_rest(ret, both || c < 0 ? a.v[i] : NULL,
-				  both || c > 0 ? b.v[j] : NULL);
-		*ret_all &= !c || (harmless && ga_known_in(key, harmless));
+		if (c) {
+			const char *to = both || c > 0 ? b.v[j] : NULL;
+			enum harm h = harm_of(x, key, to);
+
+			push_rest(ret, both || c < 0 ? a.v[i] : NULL, to);
+			worst = h > worst ? h : worst;
+		}
 		i += c <= 0 || both;
 		j += c >= 0 || both;
 	}
-	if (!ret->n) {
-		*ret_all = false;
-		ga_strv_push(ret, "their order");
-	}
+	if (ret->n)
+		return worst;
+	ga_strv_push(ret, "their order");
+	return HARM;
 }
 
 /* ---- saying so ------------------------------------------------------------------- */
@@ -417,7 +432,7 @@ void ga_known_deps(const struct ga_known *f)
 	cleanup_strv struct ga_strv rest = GA_STRV_INIT;
 	struct diff d = { .old = &old, .new = &new };
 	cleanup_free char *list = NULL, *why = NULL;
-	bool all;
+	enum harm harm;
 
 	if (!x || !ga_look_fired(f->k, x->rules))
 		return;
@@ -427,16 +442,16 @@ void ga_known_deps(const struct ga_known *f)
 	} else {
 		check_deps(&d, x->loose);
 		ga_strv_extend(&d.bad, &d.names);
-		changed_rest(&old.rest, &new.rest, x->harmless, &rest, &all);
+		harm = changed_rest(x, &old.rest, &new.rest, &rest);
 		say(f->k, x->rules, "", &d.bad);
-		if (!f->old->len || d.bad.n || !all) {
+		if (!f->old->len || d.bad.n || harm == HARM) {
 			say(f->k, x->rules, "changed: ", &rest);
 		} else {
-			list = ga_known_list(rest.n ? &rest : &d.good);
+			ga_strv_extend(&rest, &d.good);
+			list = ga_known_list(&rest);
 			why = *list ? ga_strf("only %s", list) :
-				      ga_strdup("only versions of its own, checksums of what it "
-						"had not, or its layout");
-			ga_look_lower(f->k, x->rules, !rest.n, why);
+				      ga_strdup("only its layout, or more checksums");
+			ga_look_lower(f->k, x->rules, harm == NONE, why);
 		}
 	}
 	ga_strv_release(&d.bad);

@@ -59,7 +59,7 @@ struct ga_deps_format {
 	const char *ignored;   /* members without effect of their own; "*": all */
 	const char *skipped;   /* paths of what is not compared */
 	const char *empty;     /* paths of tables that mean nothing without content */
-	const char *own;       /* paths of the project's own version */
+	const char *own;       /* paths of the project's own version and of what it runs on */
 	const char *harmless;  /* what else may change as far as the file's name goes */
 	bool loose;            /* which names and versions there are does not matter */
 	bool unordered;        /* nor in which order the rest is */

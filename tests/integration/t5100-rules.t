@@ -43,7 +43,7 @@ test_expect_success 'explain judges a path by its content, against HEAD' '
 		plain package.json >../out &&
 	cat >../expect <<-\EOT &&
 	package.json (changed since HEAD)
-	  low: PKG: only version changes [npm-manifest]
+	  low: PKG: only version: "1" -> "2" [npm-manifest]
 	.gitleaks.toml (removed since HEAD)
 	  high: removed: SCAN [scanner-config]
 	.vscode/settings.json (not in HEAD)

@@ -49,8 +49,8 @@ HIGH("package-lock.json", LEFT("1.0.0", "a"),
      NPMLOCK(NPMAT("left", "left", NPM_URL, "1.1.0", "b", "") "," NPMAT("left", "left", NPM_URL, "1.0.0", "a", "")),
      "in no form"),
 HIGH("package-lock.json", "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\"}}}",
-     "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\",\"dependencies\":{\"b\":{\"version\":\"1.0"
-     ".0\",\"integrity\":\"y\"}}}}}", "new: b 1.0.0"),
+     "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\",\"dependencies\":{\"b\":{"
+     "\"version\":\"1.0.0\",\"integrity\":\"y\"}}}}}", "new: b 1.0.0"),
 /* yarn */
 #define YARN(url, version, hash) \
 	"# yarn lockfile v1\n\n\nleft@^1.0.0, left@^1.1:\n  version \"" version "\"\n  resolved \"" url "-" version \
@@ -58,8 +58,8 @@ HIGH("package-lock.json", "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"int
 #define YARN_URL "https://registry.yarnpkg.com/left/-/left"
 #define BERRY(key, to, version, hash) \
 	"__metadata:\n  version: 8\n  cacheKey: " key "\n\n\"left@npm:^1.0.0\":\n  version: " version \
-	"\n  resolution: \"" to "@npm:" version "\"\n  checksum: 10c0/" hash "\n  languageName: node\n  lin"
-	"kType: hard\n"
+	"\n  resolution: \"" to "@npm:" version "\"\n  checksum: 10c0/" hash "\n  languageName: node\n" \
+	"  linkType: hard\n"
 LOW("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN(YARN_URL, "1.1.0", "b"), "left 1.0.0 -> 1.1.0"),
 HIGH("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN(YARN_URL, "1.0.0", "b"), "another checksum"),
 HIGH("yarn.lock", YARN(YARN_URL, "1.0.0", "a"), YARN("https://evil.example/left", "1.1.0", "b"), "evil.example"),
@@ -138,8 +138,8 @@ LOW("Cargo.toml", "[package]\nrust-version = \"1.70\"\n", "[package]\nrust-versi
 /* Python */
 #define UV(url, version, hash) \
 	"version = 1\n\n[[package]]\nname = \"left-pad\"\nversion = \"" version "\"\nsource = { registry = " \
-	"\"https://pypi.org/simple\" }\nsdist = { url = \"" url "-" version ".tar.gz\", hash = \"sha256:" h"
-	"ash "\", size = 9 }\n"
+	"\"https://pypi.org/simple\" }\nsdist = { url = \"" url "-" version ".tar.gz\", hash = \"sha256:" hash \
+	"\", size = 9 }\n"
 #define UV_URL "https://files.pythonhosted.org/packages/ab/cd/left_pad"
 #define POETRY(version, files) \
 	"[[package]]\nname = \"left\"\nversion = \"" version "\"\nfiles = [" files "]\n\n[metadata]\nconten" \
@@ -152,7 +152,7 @@ HIGH("uv.lock", UV(UV_URL, "1.0.0", "a"), UV("https://files.pythonhosted.org/pac
 LOW("poetry.lock", POETRY("1.0.0", "{file = \"left-1.0.0.whl\", hash = \"sha256:a\"}"),
     POETRY("1.0.0", "{file = \"left-1.0.0.tgz\", hash = \"sha256:b\"}, {file = \"left-1.0.0.whl\", h"
      "ash = \"sha256:a\"}"),
-    "checksums of what it had not"),
+    "more checksums"),
 HIGH("poetry.lock", POETRY("1.0.0", "{file = \"left-1.0.0.whl\", hash = \"sha256:a\"}"),
      POETRY("1.0.0", "{file = \"left-1.0.0.whl\", hash = \"sha256:b\"}"), "another checksum"),
 HIGH("poetry.lock", POETRY("1.0.0", ""), POETRY("1.1.0", "") "[package.source]\nurl = \"x\"\n",

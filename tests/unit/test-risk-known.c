@@ -31,7 +31,7 @@ static const struct {
 } cases[] = {
 	/* package.json */
 	{ NPM, FILE_("{\"version\":\"1\",\"scripts\":{\"a\":\"b\"}}"),
-	  FILE_("{\"version\":\"2\",\"scripts\":{\"a\":\"b\"}}"), GA_LOW, "only versions of its own" },
+	  FILE_("{\"version\":\"2\",\"scripts\":{\"a\":\"b\"}}"), GA_LOW, "only version: \"1\" -> \"2\"" },
 	{ NPM, FILE_("{\"a\":1}"), FILE_("{ \"a\": 1 }"), GA_LOW, "layout" },
 	{ NPM, FILE_("{\"version\":\"1\"}"), FILE_("{\"version\":\"2\",\"main\":\"x.js\"}"),
 	  GA_HIGH, "changed: main: none -> \"x.js\"" },
@@ -52,7 +52,7 @@ static const struct {
 	  FILE_("[project]\nname = \"y\"\nversion = '2' # now\n"), GA_HIGH, "project.name" },
 	{ PYTHON, FILE_("[project]\nname = 'x'\nversion = '1'\n"),
 	  FILE_("# x\n[project]\nversion = '2' # now\nname='x'\n"), GA_LOW,
-	  "only versions of its own" },
+	  "only project.version: " },
 	{ PYTHON, FILE_("[tool.black]\nline-length = 80\n"),
 	  FILE_("[tool.black]\nline-length = 100\n"), GA_LOW, "tool.black.line-length" },
 	{ PYTHON, FILE_("project.version = '1'\n"),
@@ -63,12 +63,12 @@ static const struct {
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"), FILE_("[project]\nversion = '2\n"), GA_HIGH,
 	  "in no form that is understood here" },
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"),
-	  FILE_("[project]\n\"versi\\u006fn\" = '2'\n"), GA_LOW, "versions of its own" },
+	  FILE_("[project]\n\"versi\\u006fn\" = '2'\n"), GA_LOW, ".version: \"1\" -> \"2\"" },
 	{ PYTHON, FILE_("[project]\nversion = '1'\n"), FILE_("[project]\r\nversion = '2'\r\n"),
-	  GA_LOW, "versions of its own" },
+	  GA_LOW, ".version: \"1\" -> \"2\"" },
 	/* Cargo.toml */
 	{ CARGO, FILE_("[package]\nversion = '1'\n[dependencies]\na = '1'\n"),
-	  FILE_("[package]\nversion = '2'\n[dependencies]\na = '1'\n"), GA_LOW, "versions of its own" },
+	  FILE_("[package]\nversion = '2'\n[dependencies]\na = '1'\n"), GA_LOW, ".version: \"1\" -> \"2\"" },
 	{ CARGO, FILE_("[package]\nversion = '1'\n"),
 	  FILE_("[package]\nversion = '1'\nbuild = 'evil.rs'\n"), GA_HIGH, "package.build" },
 	{ CARGO, FILE_("[dependencies]\na = '1'\n"),
