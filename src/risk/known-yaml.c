@@ -90,7 +90,7 @@ static void add_text(const char *key, const char *text, struct ga_strv *ret)
 	if (!strcmp(key, "on"))
 		ga_strv_pushf(ret, "on %s", text);
 	if (!strcmp(text, "write-all") || !strcmp(text, "write"))
-		ga_strv_pushf(ret, "%s: %s", key, text);
+		ga_strv_pushf(ret, "%s may %s", key, text);
 	if (!strcmp(key, "runs-on") && strcasestr(text, "self-hosted"))
 		ga_strv_push(ret, "runs on own machines");
 	if (!strcmp(key, "uses"))

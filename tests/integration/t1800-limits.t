@@ -130,25 +130,6 @@ test_expect_success 'limits.capture.entries: long paths count for more' '
 	test "$(git ls-tree -r --name-only agent/p | wc -l)" -eq 11
 '
 
-test_expect_success 'when the report gets too long the message says how to capture the session, and that works' '
-	make_repo report &&
-	e=$(printf "%0220d" 0 | tr 0 "\033") &&
-	test_must_fail git agent start -q --name r -- sh -c "
-		d=\$1
-		for i in 2 3 4 5 6 7 8 9 10 11 12; do d=\$d/\$1; done
-		echo 0 >0
-		git add 0
-		git commit -qm 0
-		mkdir -p \$d
-		cd \$d
-		for i in \$(seq 3000); do echo >\$i; done" sh "$e" 2>../err &&
-	grep "the report of session .r. is too long" ../err &&
-	grep "git agent -c limits.capture.entries=1000 capture r" ../err &&
-	git agent -c limits.capture.entries=1000 capture r &&
-	test "$(git show agent/r:0)" = 0 &&
-	git agent drop --force r
-'
-
 test_expect_success 'the report names many newly ignored files, not the long pattern that ignores them' '
 	make_repo pattern &&
 	git agent start -q --name p -- sh -c "

@@ -202,7 +202,7 @@ static const struct {
 	{ WORKFLOW, ADDED("jobs: {a: {runs-on: {group: big}}}\n"), GA_HIGH, "own machines" },
 	{ WORKFLOW, ADDED("permissions: write-all\n"), GA_HIGH, "write-all" },
 	{ WORKFLOW, ADDED("permissions:\n  id-token: write\njobs:\n  a:\n    runs-on: [self-hosted, x]\n"),
-	  GA_HIGH, "id-token: write, runs on own machines" },
+	  GA_HIGH, "id-token may write, runs on own machines" },
 	{ WORKFLOW, ADDED("a: &x [1]\nb: *x\non: \"pull_request\\u005ftarget\"\n"), GA_HIGH,
 	  "no form" },
 	{ WORKFLOW, FILE_("on: push\n"), FILE_("on: [push\n"), GA_HIGH, "no form" },
