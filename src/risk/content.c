@@ -234,6 +234,40 @@ static size_t added_lines(const struct ga_buf *old, const struct ga_buf *text, s
 	return count;
 }
 
+/* The first line that says something, cut out of its blanks; NULL: there is none. */
+static char *telling_line(const struct ga_buf *lines)
+{
+	size_t pos = 0, n;
+	const char *s;
+
+	while ((s = ga_buf_next_line(lines, &pos, &n))) {
+		cleanup_free char *line = ga_strndup(s, n);
+		const char *start = line + strspn(line, " \t\r");
+
+		if (strlen(start) > 3 && !strchr("#/*-<", *start))
+			return ga_strdup(start);
+	}
+	return NULL;
+}
+
+/* A rule about the path that found nothing to say of the change shows a line of it. */
+static void say_line(struct ga_look *k, const struct ga_buf *added)
+{
+	cleanup_free char *line = telling_line(added);
+
+	for (size_t i = 0; line && i < k->n; i++) {
+		struct ga_pending *p = &k->v[i];
+		struct ga_buf b = GA_BUF_INIT;
+
+		if (!p->rank || p->detail || p->severity < GA_HIGH ||
+		    !strcmp(p->rule->category, "secrets"))
+			continue;
+		ga_buf_adds(&b, "adds ");
+		ga_risk_quote_start(&b, line);
+		p->detail = ga_buf_steal(&b);
+	}
+}
+
 static void check_text(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
 {
 	cleanup_buf struct ga_buf added = GA_BUF_INIT;
@@ -247,6 +281,7 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 	ga_text_modelines(k, old, text);
 	check_minified(k, text);
 	ga_look_known(&(struct ga_known){ .k = k, .old = old, .text = text, .added = &added });
+	say_line(k, &added);
 }
 
 /* A file with a NUL in it. Shells, git and parsers of settings read it all the same, so that what

@@ -114,7 +114,7 @@ static const struct ga_deps_format formats[] = {
 		     "keywords support funding time abandoned",
 	  .skipped = "_readme content-hash plugin-api-version" },
 	{ "flake.lock", "other-deps nix", .where = "nodes",
-	  .origin = "locked original inputs flake parent" },
+	  .origin = "locked original flake parent", .ignored = "inputs" },
 	{ "pubspec.lock", "other-deps dart-flutter-android", .syntax = GA_DEPS_BLOCKS,
 	  .where = "packages",
 	  .origin = "source description", .ignored = "dependency", .skipped = "sdks" },

@@ -161,8 +161,10 @@ static void put_origin(struct ga_dep *p, const char *key, const json_t *v, struc
 		put_proof(p, v, origin);
 		return;
 	}
+	/* a commit that is locked with its time is a version, and one without is a pin */
 	json_object_foreach((json_t *)(uintptr_t)v, name, member)
-		put_origin(p, name, member, origin);
+		if (strcmp(name, "rev") != 0 || !json_object_get(v, "lastModified"))
+			put_origin(p, name, member, origin);
 	if (json_is_object(v))
 		return;
 	if (ga_has_word("lastModified revCount", key))
@@ -338,11 +340,16 @@ static void read_object(struct reader *r, const char *path, const char *key, jso
 	cleanup_free char *own = ga_strdup(key), *name = NULL, *range = NULL;
 	const char *member, *said = json_string_value(json_object_get(entry, "version"));
 	const char *version = said;
+	const json_t *time;
 	struct ga_dep *p;
 	json_t *v;
 
 	name = name_of(r->x, own, entry, &version, &as);
-	range = ga_strndup(version ? version : "", version ? strcspn(version, "(") : 0);
+	time = json_object_get(json_object_get(entry, "locked"), "lastModified");
+	range = json_is_integer(time) ?
+			ga_strf("%lld.%06lld", (long long)json_integer_value(time) / 1000000,
+				(long long)json_integer_value(time) % 1000000) :
+			ga_strndup(version ? version : "", version ? strcspn(version, "(") : 0);
 	p = ga_deps_add(r->ret, name);
 	p->mention = !r->x->origin;
 	json_object_foreach(entry, member, v) {

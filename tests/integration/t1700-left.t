@@ -132,12 +132,10 @@ test_expect_success 'land --dry-run --with-ignored copies nothing' '
 test_expect_success 'land --with-ignored copies files and directories, without set-id bits' '
 	cd r &&
 	test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err &&
-	grep "(1 critical, 1 high): build/sub, build/sub/run\$" ../err &&
+	grep "(1 critical, 0 high): build/sub\$" ../err &&
 	test ! -e src &&
 	git agent review --stat x >../out &&
 	grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
-	git agent review --accept x build/sub/run &&
-	test_expect_code 3 git agent land --with-ignored build/sub x &&
 	git agent review --accept x build/sub &&
 	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen \
 		--with-ignored src x 2>../err &&
@@ -342,9 +340,8 @@ test_expect_success 'one verdict on a directory covers each flag of many in it' 
 	git agent start --name flags -- sh -c "
 		for i in \$(seq 2000); do
 			mkdir -p fresh-f/\$i
-			echo \"#!/bin/sh\" >fresh-f/\$i/x
-		done
-		chmod +x fresh-f/*/x" &&
+			echo all: >fresh-f/\$i/Makefile
+		done" &&
 	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err &&
 	grep "2000 high" ../err &&
 	test ! -e fresh-f &&

@@ -197,6 +197,12 @@ HIGH("composer.lock", "{\"packages\":[{\"name\":\"a/a\",\"version\":\"v1.0\",\"d
 HIGH("flake.lock", "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"01\"}}},\"root\":\"root\",\"version\":7}",
      "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"02\"}}},\"root\":\"root\",\"version\":7}",
      "nixpkgs comes from rev=02"),
+#define FLAKE(rev, time) \
+	"{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"" rev "\",\"lastModified\":" time \
+	",\"narHash\":\"sha256-" rev "\",\"owner\":\"NixOS\"}}},\"root\":\"root\",\"version\":7}"
+LOW("flake.lock", FLAKE("01", "1700000000"), FLAKE("02", "1700000001"), "nixpkgs 1700.000000 -> 1700.000001"),
+HIGH("flake.lock", FLAKE("01", "1700000001"), FLAKE("02", "1700000000"), "nixpkgs"),
+HIGH("flake.lock", FLAKE("01", "1700000000"), FLAKE("02", "1700000000"), "nixpkgs"),
 LOW("gradle/libs.versions.toml",
      "[versions]\njunit = \"5.10.0\"\n[libraries]\na = { module = \"x:a\", version.ref = \"junit\" }\n",
     "[versions]\njunit = \"5.10.1\"\n[libraries]\na = { module = \"x:a\", version.ref = \"junit\" }\n",

@@ -331,8 +331,9 @@ TEST(content_decides_how_severe_a_known_file_is)
 		if (flag->severity != cases[i].want)
 			fail_msg("%zu: '%s' is %s: %s", i, cases[i].rule,
 				 ga_severity_name(flag->severity), flag->reason);
+		/* what says nothing of its own shows a line */
 		if (cases[i].reason ? !strstr(flag->reason, cases[i].reason) :
-				      strcmp(flag->reason, rule->reason) != 0)
+				      flag->reason[strlen(rule->reason)] && !strstr(flag->reason, ": adds "))
 			fail_msg("%zu: '%s' says: %s", i, cases[i].rule, flag->reason);
 		if (strncmp(flag->reason, rule->reason, strlen(rule->reason)) != 0)
 			fail_msg("%zu: the rule's own reason is gone: %s", i, flag->reason);
