@@ -340,7 +340,7 @@ test_expect_success 'one verdict on a directory covers each flag of many in it' 
 	git agent start --name flags -- sh -c "
 		for i in \$(seq 2000); do
 			mkdir -p fresh-f/\$i
-			echo all: >fresh-f/\$i/Makefile
+			echo \"pickle.loads(x)\" >fresh-f/\$i/x.py
 		done" &&
 	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err &&
 	grep "2000 high" ../err &&
