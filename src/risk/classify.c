@@ -324,6 +324,8 @@ static bool excepted(struct ga_look *k, const struct ga_rule *rule, const struct
 	    ga_has_word("build workspace targets buck agents.md agent.md claude.md gemini.md "
 			"qwen.md warp.md crush.md conventions.md skill.md", k->base))
 		return !strcmp(ga_path_base(k->c->path), k->base);
+	if (!strcmp(rule->id, "vendored-code"))
+		return dot && ga_has_word("css scss less svg md txt", dot + 1);
 	if (!strcmp(rule->id, "hook-name-anywhere"))
 		return !starts_like_script(k);
 	if (!strcmp(rule->id, "name-lock-and-temp") && dot && !strcmp(dot, ".lock"))
