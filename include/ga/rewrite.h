@@ -93,13 +93,12 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 	       struct ga_error *err);
 
 /* To be called before all that: clean up texts, since `git log --all` shows whatever of the agent's
- * becomes a ref of any kind. Of the commits that `tips` reach and the host's refs (as above) do
- * not, those that have control characters in their message or names, or a message in an encoding
- * that could hide some, are rewritten with these escaped, and with `trailers` those that have
- * trailers of ours ("Agent-KEY: ...") without them, and so are their descendants; each tip is
- * replaced by what it was rewritten to. What `known` (at least one) reach stays as well.
- * `*ret_cleaned`: the number of commits that had some. */
-int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known, bool trailers,
+ * becomes a ref of any kind. Commits that `tips` reach and the host's refs (as above) do not, and
+ * that have control characters in their message or names, or a message in an encoding that could
+ * hide some, are rewritten with those escaped, and so are their descendants; each tip is replaced
+ * by what it was rewritten to. What `known` (at least one) reach stays as well. `*ret_cleaned`: the
+ * number of commits that had some. */
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 		     struct ga_strv *keeps, struct ga_error *err);
 

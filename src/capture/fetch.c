@@ -104,12 +104,12 @@ static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct 
 {
 	size_t cleaned;
 
-	if (ga_rewrite_texts(c->e->repo, c->base.known, c->base.n_known, true, tips, n,
-			     &cleaned, &c->keeps, err))
+	if (ga_rewrite_texts(c->e->repo, c->base.known, c->base.n_known, tips, n, &cleaned,
+			     &c->keeps, err))
 		return -1;
 	if (cleaned)
 		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
-			      "which are escaped now, or trailers of git-agent's, which are gone",
+			      "which are escaped now",
 			      cleaned, cleaned == 1 ? "commit" : "commits");
 	return 0;
 }

@@ -34,8 +34,7 @@ struct range {
 	struct node *v;
 	size_t n, cap, n_stands;
 	struct ga_oidmap index;
-	bool texts; /* texts are checked, and made safe to show ... */
-	bool trailers; /* ... and have no trailers of ours */
+	bool texts; /* texts are checked, and made safe to show */
 };
 
 /* The node of a commit, or NULL if it is known to the host. */
@@ -71,9 +70,8 @@ int find_moved(struct range *g, unsigned ms, struct ga_strv *paths, bool *ret_ex
 
 /* ---- rewrite-text.c ------------------------------------------------------------------ */
 
-/* Make a commit's texts safe to show, and without `trailers` of ours. True if anything had to be
- * changed. */
-bool clean_commit(struct ga_commit *c, bool trailers);
+/* Make a commit's texts safe to show. True if anything had to be changed. */
+bool clean_commit(struct ga_commit *c);
 /* Remove headers that no longer hold once the commit is another. */
 void drop_signatures(struct ga_commit *c);
 

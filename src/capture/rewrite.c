@@ -52,7 +52,7 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 	n->c.tree = n->new_tree = c.tree;
 	n->c.n_parents = c.n_parents;
 	n->c.parents = ga_steal(&c.parents);
-	n->unclean = g->texts && clean_commit(&c, g->trailers);
+	n->unclean = g->texts && clean_commit(&c);
 	for (size_t i = 0; i < n->c.n_parents; i++) {
 		struct node *p = range_find(g, &n->c.parents[i]);
 
@@ -123,7 +123,7 @@ static int write_commit(struct range *g, struct node *n, const struct ga_oid *pa
 	if (ga_commit_read(g->r, &n->id, &c, err))
 		return -1;
 	if (n->unclean)
-		(void)clean_commit(&c, g->trailers);
+		(void)clean_commit(&c);
 	drop_signatures(&c);
 	for (size_t i = 0; i < c.n_parents; i++)
 		c.parents[i] = parents[i];
@@ -287,11 +287,11 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 
 /* ---- texts ---------------------------------------------------------------------------------- */
 
-int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known, bool trailers,
+int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
 		     struct ga_strv *keeps, struct ga_error *err)
 {
-	cleanup_(range_release) struct range g = { .r = r, .texts = true, .trailers = trailers };
+	cleanup_(range_release) struct range g = { .r = r, .texts = true };
 
 	*ret_cleaned = 0;
 	if (range_load(&g, tips, n_tips, known, n_known, false, err))
