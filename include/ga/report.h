@@ -190,10 +190,6 @@ json_t *ga_report_checks_json(const struct ga_strv *checks);
  * in, or in a paragraph of their own. */
 void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *message);
 
-/* Drop the lines of somebody else's message that look like trailers of ours ("Agent-KEY: ..."),
- * with their continuation lines; of its subject, only what makes it one. False: it has none. */
-bool ga_report_drop_trailers(char **message);
-
 /* A list of paths for JSON: an array of {"path"} or {"path_b64"}. New reference. */
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 

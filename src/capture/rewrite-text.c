@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Cleaning what a commit says about itself: `git log` prints it on a terminal as it is, in the
- * encoding that it claims to have, and trailers of ours in it would be taken for our word.
+ * encoding that it claims to have.
  */
 #include "rewrite-internal.h"
 
@@ -122,15 +122,14 @@ static void escape(char **s, bool text)
 	*s = ga_buf_steal(&b);
 }
 
-bool clean_commit(struct ga_commit *c, bool trailers)
+bool clean_commit(struct ga_commit *c)
 {
 	static const char *const encoding[] = { "encoding", NULL };
 	enum encoding enc = encoding_of(c);
-	bool dropped = trailers && ga_report_drop_trailers(&c->message);
 
 	if (enc != ENC_OTHER && !has_control(c->message, enc, true) &&
 	    !has_control(c->author, enc, false) && !has_control(c->committer, enc, false))
-		return dropped;
+		return false;
 	/* the result is UTF-8, whatever the encoding was called */
 	escape(&c->message, true);
 	escape(&c->author, false);

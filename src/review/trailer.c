@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
-#include <strings.h>
 
 #include "ga/check.h"
 #include "ga/json.h"
@@ -82,41 +81,4 @@ void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *messa
 	ga_buf_adds(message, ends_in_trailers(message) ? "\n" : "\n\n");
 	for (size_t i = 0; i < lines.n && i < GA_REPORT_TRAILERS; i++)
 		ga_buf_addf(message, "Agent-Check: %s\n", lines.v[i]);
-}
-
-/* The length of "Agent-KEY:" with blanks around it, in any case, as git compares keys; 0: none. */
-static size_t trailer_key(const char *line)
-{
-	const char *p = line + strspn(line, " \t");
-
-	if (strncasecmp(p, "Agent-", 6))
-		return 0;
-	p += strspn(p, KEY);
-	p += strspn(p, " \t");
-	return *p == ':' ? (size_t)(p + 1 + strspn(p + 1, " \t") - line) : 0;
-}
-
-bool ga_report_drop_trailers(char **message)
-{
-	cleanup_buf struct ga_buf kept = GA_BUF_INIT;
-	bool subject = true, dropping = false;
-	const char *p = *message;
-	size_t n = strspn(p, "\n");
-
-	ga_buf_add(&kept, p, n);
-	for (p += n; (n = trailer_key(p)); p += n)
-		;
-	for (; *p; p += n) {
-		n = strcspn(p, "\n");
-		n += p[n] == '\n';
-		dropping = !subject && (trailer_key(p) || (dropping && strchr(" \t", *p)));
-		subject = false;
-		if (!dropping)
-			ga_buf_add(&kept, p, n);
-	}
-	if (!strcmp(kept.ptr, *message))
-		return false;
-	free(*message);
-	*message = ga_buf_steal(&kept);
-	return true;
 }

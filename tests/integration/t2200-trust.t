@@ -241,6 +241,7 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 	git cat-file -e agent/w:one &&
 	git agent resume -q w -- sh -c "echo 2 >two" </dev/null &&
 	git agent start -q --base agent/w -- true </dev/null &&
+	git agent review w >/dev/null &&
 	git agent review --critical --accept-all w &&
 	git show agent/w:.agentdev.yaml | grep "mode: off" &&
 	git agent resume -q w -- true </dev/null &&
