@@ -124,11 +124,11 @@ test_expect_success 'an undo does not overwrite the files of a submodule that wa
 half_way() {
 	test_expect_success "an empty submodule is restored when git fails half way: $2" "
 		with_submodule $1 sub &&
-		accepted $1 'rmdir sub; $2; echo z >z' &&
-		git commit -q --allow-empty -m mine &&
 		echo 'z filter=bad' >.git/info/attributes &&
 		git config filter.bad.smudge false &&
 		git config filter.bad.required true &&
+		accepted $1 'rmdir sub; $2; echo z >z' &&
+		git commit -q --allow-empty -m mine &&
 		remember &&
 		for how in --merge --squash --rebase; do
 			test_must_fail git agent land \$how $1 2>../err &&
