@@ -128,7 +128,7 @@ static const struct ga_deps_format formats[] = {
 	{ "*.txt *.in", "python-deps", .line = ga_deps_requirements },
 	{ "*.gradle *.gradle.kts gradle.properties", "gradle", .line = ga_deps_code },
 	{ "pom.xml", "maven", .line = ga_deps_code },
-	{ NULL },
+	{ .base = NULL },
 };
 
 /* Is it one of the words, of which one that begins with '*' stands for all that end so? */
