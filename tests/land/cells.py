@@ -62,6 +62,7 @@ class User(hand.Hand):
         self.hot = sorted(hot)  # what the agent has changed
         self.tracked = set(tree)
         self.marks = set()
+        self.was = dict(tree)
         self.early = False  # before the session, which does not see changes of marked files
 
     def some(self, names):
@@ -131,7 +132,8 @@ class User(hand.Hand):
     def marked(self, option):
         """Mark a tracked file, mostly one that is changed as well."""
         path = self.some(sorted(p for p in self.tracked if p in self.tree and p != ".gitattributes"
-                                and not p.startswith("-") and "\n" not in p))
+                                and not p.startswith("-") and "\n" not in p
+                                and not (self.early and self.tree[p] != self.was.get(p))))
         if path:
             self.lines.append("git update-index %s -- %s" % (option, quote(path)))
             if self.rng.random() < 0.6 and not self.early:
