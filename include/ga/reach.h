@@ -68,6 +68,8 @@ int ga_reach_envrc(struct ga_repo *r, const struct ga_changes *changes, struct g
 /* Add what another repository's reach says of a submodule of it at `path`. */
 void ga_reach_extend(struct ga_reach *h, const struct ga_reach *of, const char *path);
 
+/* Does the path end in the pattern, from the beginning of a component on? */
+bool ga_reach_ends_so(const char *path, const char *pattern);
 /* Is it a script by its name's end, so that something may start it without a mode? */
 bool ga_reach_is_script(const char *path);
 

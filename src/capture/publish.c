@@ -248,12 +248,10 @@ static void note_hooks(struct capture *c, const struct ga_reach *h)
 	};
 
 	for (size_t i = 0; i < h->n; i++) {
-		cleanup_free char *q = ga_quote(h->v[i].why);
-
 		if (h->v[i].what == GA_REACH_SAID)
 			ga_strv_pushf(&c->notes,
 				      "your %s hook runs %s, and so what the agent wrote, %s",
-				      h->v[i].text, q, when[h->v[i].when]);
+				      h->v[i].text, h->v[i].why, when[h->v[i].when]);
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ga/reach.h"
 #include "shell.h"
 
 enum { ALTERNATIVES_MAX = 32, WORDS_MAX = 20000, WORK_MAX = 200000, UNKNOWN = GA_WORD_UNKNOWN };
@@ -243,10 +244,5 @@ void ga_shell_add(struct ga_shell *s, enum ga_word_kind kind, const char *word)
 
 bool ga_word_like_script(const char *word)
 {
-	static const char ends[] =
-	    "sh bash zsh fish js mjs cjs ts mts cts tsx jsx py rb pl php lua "
-	    "mk ps1";
-	const char *dot = strrchr(word, '.');
-
-	return strchr(word, '/') || (dot && dot > word && ga_has_word(ends, dot + 1));
+	return strchr(word, '/') || ga_reach_is_script(word);
 }

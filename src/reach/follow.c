@@ -14,7 +14,6 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/quote.h"
-#include "ga/wildmatch.h"
 #include "gather.h"
 
 enum { LIST_MAX = 2000000, LINKS_MAX = 40, GLOB_MAX = 64 };
@@ -186,15 +185,6 @@ static int list_all(struct ga_gather *g)
 	return 0;
 }
 
-/* Does the path end in the pattern, at a component's beginning? */
-static bool ends_so(const char *path, const char *pattern)
-{
-	for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
-		if (ga_wildmatch(pattern, p, false))
-			return true;
-	return false;
-}
-
 static bool starts_like_script(const struct ga_gather *g, const char *path)
 {
 	cleanup_free char *full = ga_path_join(g->info->workdir, path);
@@ -214,7 +204,7 @@ static bool can_run(const struct ga_gather *g, const struct ga_change *c)
 static void enqueue_entry(struct ga_gather *g, const struct ga_source *s, const char *pattern,
 			  bool given, const struct ga_change *c)
 {
-	if (ends_so(c->path, pattern) && (given || can_run(g, c)))
+	if (ga_reach_ends_so(c->path, pattern) && (given || can_run(g, c)))
 		enqueue(g, s, c->path);
 }
 
@@ -371,7 +361,7 @@ static int read_script(struct ga_gather *g, const struct ga_source *s, const cha
 		       const char *name)
 {
 	cleanup_free char *full = ga_path_join(g->info->workdir, path), *text = NULL, *dir = NULL;
-	cleanup_free char *shown = ga_quote(path), *what = NULL;
+	cleanup_free char *shown = ga_quote(path), *called = ga_quote(name), *what = NULL;
 	cleanup_close int fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
 	cleanup_words struct ga_words w = {.v = NULL};
@@ -384,7 +374,7 @@ static int read_script(struct ga_gather *g, const struct ga_source *s, const cha
 	if (!text)
 		return 0;
 	dir = ga_path_parent(path);
-	what = ga_strf("'%s' of %s, which runs by %s", name, shown, s->what);
+	what = ga_strf("the script %s of %s, which runs by %s", called, shown, s->what);
 	in.what = what;
 	in.host_dir = NULL;
 	in.dir = dir;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ga/path.h"
+#include "ga/wildmatch.h"
 
 void ga_reach_release(struct ga_reach *h)
 {
@@ -95,4 +96,12 @@ bool ga_reach_is_script(const char *path)
 	const char *base = ga_path_base(path), *dot = strrchr(base, '.');
 
 	return dot && ga_has_word(ends, dot + 1);
+}
+
+bool ga_reach_ends_so(const char *path, const char *pattern)
+{
+	for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
+		if (ga_wildmatch(pattern, p, false))
+			return true;
+	return false;
 }

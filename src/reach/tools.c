@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ga/path.h"
+#include "ga/quote.h"
 #include "gather.h"
 
 #define NODE "npmrc yarn-classic yarn-berry pnp-loader pnpm"
@@ -144,7 +145,8 @@ static bool runs_code(const char *runs, const char *more)
 void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
 		    const char *more, struct ga_strv *scripts, struct ga_strv *files)
 {
-	cleanup_free char *shown = ga_strf("%s%s%s", name, *more ? " " : "", more);
+	cleanup_free char *all = ga_strf("%s%s%s", name, *more ? " " : "", more);
+	cleanup_free char *shown = ga_quote(all);
 	size_t i = 0;
 
 	while (i < GA_NELEMS(tools) && !ga_has_word(tools[i].names, name))

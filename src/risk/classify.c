@@ -413,33 +413,28 @@ static bool can_run(struct ga_look *k)
 	       starts_like_script(k);
 }
 
-static void fire_fact(void *arg, const struct ga_reached *f)
+void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *detail)
 {
-	struct ga_look *k = arg;
-	/* a removed file cannot run, but the host relied on it */
-	enum ga_severity s = is_removed(k->c) ? GA_HIGH : ga_severity_at(f->when);
-	bool pattern = f->what == GA_REACH_GIVEN || f->what == GA_REACH_BARE;
-	cleanup_free char *shown = pattern ? ga_quote(f->text) : NULL;
 	struct ga_pending *p;
 
-	if (f->what == GA_REACH_BARE && !can_run(k))
-		return;
-	ga_look_fire_as(k, f->rule, s, ga_strf("%s%s%s", f->why, pattern ? ", by " : "",
-					       pattern ? shown : ""));
+	/* a removed file cannot run, but the host relied on it */
+	ga_look_fire_as(k, f->rule, is_removed(k->c) ? GA_HIGH : ga_severity_at(f->when), detail);
 	/* it says more than any pattern of its category */
 	p = pending_of(k, ga_rule_find(f->rule));
 	p->rank = FACT_RANK;
 	p->host = true;
 }
 
-void ga_look_fire_script(struct ga_look *k, const struct ga_reached *f, char *detail)
+static void fire_fact(void *arg, const struct ga_reached *f)
 {
-	struct ga_pending *p;
+	struct ga_look *k = arg;
+	bool pattern = f->what == GA_REACH_GIVEN || f->what == GA_REACH_BARE;
+	cleanup_free char *shown = pattern ? ga_quote(f->text) : NULL;
 
-	ga_look_fire_as(k, f->rule, ga_severity_at(f->when), detail);
-	p = pending_of(k, ga_rule_find(f->rule));
-	p->rank = FACT_RANK;
-	p->host = true;
+	if (f->what == GA_REACH_BARE && !can_run(k))
+		return;
+	ga_look_fire_reached(k, f, ga_strf("%s%s%s", f->why, pattern ? ", by " : "",
+					   pattern ? shown : ""));
 }
 
 static void look_at_facts(struct ga_look *k)

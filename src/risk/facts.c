@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ga/path.h"
-#include "ga/wildmatch.h"
 #include "internal.h"
 
 struct ga_fact_index {
@@ -98,14 +97,6 @@ static void tell(const struct ga_reach *h, const struct ga_strmap *m, const char
 		fn(arg, &h->v[m->nodes[i].value]);
 }
 
-static bool ends_so(const char *path, const char *pattern)
-{
-	for (const char *p = path; p; p = strchr(p, '/'), p = p ? p + 1 : NULL)
-		if (ga_wildmatch(pattern, p, false))
-			return true;
-	return false;
-}
-
 void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const char *folded,
 		 bool removed, ga_fact_fn *fn, void *arg)
 {
@@ -122,9 +113,9 @@ void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const 
 		tell(h, &x->above, folded, len, fn, arg);
 	for (int32_t i = ga_strmap_first(&x->ends, base, strlen(base)); i >= 0;
 	     i = x->ends.nodes[i].next)
-		if (ends_so(folded, x->keys.v[x->ends.nodes[i].value]))
+		if (ga_reach_ends_so(folded, x->keys.v[x->ends.nodes[i].value]))
 			fn(arg, &h->v[x->ends.nodes[i].value]);
 	for (size_t i = 0; i < x->n_globs; i++)
-		if (ends_so(folded, x->keys.v[x->globs[i]]))
+		if (ga_reach_ends_so(folded, x->keys.v[x->globs[i]]))
 			fn(arg, &h->v[x->globs[i]]);
 }

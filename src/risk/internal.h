@@ -130,8 +130,8 @@ void ga_look_lower(struct ga_look *k, const char *rules, bool host, const char *
 void ga_look_cap(struct ga_look *k, const char *rules, enum ga_severity s);
 /* Fire "uninspected" about `what`; releases the error, if there is one. */
 void ga_look_uninspected(struct ga_look *k, const char *what, struct ga_error *err);
-/* Fire what the host reaches: a script of a package manifest, by its name. */
-void ga_look_fire_script(struct ga_look *k, const struct ga_reached *f, char *detail);
+/* Fire the rule of something that the host reaches. `detail` (quoted) is taken over. */
+void ga_look_fire_reached(struct ga_look *k, const struct ga_reached *f, char *detail);
 /* Did any of the rules (ids separated by blanks) fire? */
 bool ga_look_fired(const struct ga_look *k, const char *rules);
 

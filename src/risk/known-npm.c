@@ -94,13 +94,15 @@ static void fire_reached(struct ga_look *k, const struct ga_reached *f, const js
 	const char *const *keys = *f->text == '*' ? read : any;
 	size_t n = *f->text == '*' ? GA_NELEMS(read) : GA_NELEMS(any);
 
+	cleanup_free char *name = ga_quote(f->text);
+
 	if (!new ||
 	    !ga_known_json_same(json_object_get(a, f->text), json_object_get(b, f->text)))
-		ga_look_fire_script(k, f, ga_strf("%s runs scripts.%s", f->why, f->text));
+		ga_look_fire_reached(k, f, ga_strf("%s runs scripts.%s", f->why, name));
 	for (size_t i = 0; new && i < n; i++)
 		if (!ga_known_json_same(json_object_get(old, keys[i]),
 					json_object_get(new, keys[i])))
-			ga_look_fire_script(k, f, ga_strf("%s reads \"%s\"", f->why, keys[i]));
+			ga_look_fire_reached(k, f, ga_strf("%s reads \"%s\"", f->why, keys[i]));
 }
 
 static void check_reached(struct ga_look *k, const json_t *old, const json_t *new)

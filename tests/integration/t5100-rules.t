@@ -134,11 +134,24 @@ test_expect_success 'what the hooks reach is listed, with the word and the hook'
 	chmod +x .git/hooks/post-merge &&
 	git agent rules --reach >../out &&
 	grep "^critical .*ends in scripts/sync.js: the hook post-merge" ../out &&
-	grep "^critical .*own code, by the hook post-merge: npm test" ../out &&
+	grep "^critical .*own code, by the hook post-merge: \"npm test\"" ../out &&
 	git agent rules --json --reach >../json &&
 	for kind in given rule script runs; do
 		grep "\"kind\": \"$kind\"" ../json || exit 1
 	done
+'
+
+test_expect_success 'what a hook names is escaped wherever it is shown' '
+	cd range &&
+	esc=$(printf "\033") &&
+	printf "#!/bin/sh\nnpm run test$esc[31m\nsh \"$esc[2J.sh\"\nmake test$esc[0m\n" >.git/hooks/post-merge &&
+	echo "{\"scripts\": {\"test\\u001b[31m\": \"sh deep.sh\"}}" >package.json &&
+	git agent rules --reach >../out &&
+	grep deep.sh ../out &&
+	git agent rules explain deep.sh package.json >>../out &&
+	! grep "$esc" ../out &&
+	printf "#!/bin/sh\nnpm test\n" >.git/hooks/post-merge &&
+	rm package.json
 '
 
 test_expect_success 'a session says which hook runs what the agent wrote, and when' '
