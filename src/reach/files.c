@@ -89,7 +89,7 @@ static size_t depth_of(const char *line)
 static void commands_text(const char *text, const char *hook, struct ga_buf *out)
 {
 	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
-	size_t other = SIZE_MAX, block = SIZE_MAX; /* depths of keys whose values go on */
+	size_t other = SIZE_MAX, block = SIZE_MAX; /* depths of keys whose values continue */
 	enum ga_reach_when when;
 
 	for (const char *line = text; *line;) {

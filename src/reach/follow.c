@@ -244,7 +244,7 @@ static int enqueue_matching(struct ga_gather *g, const struct ga_source *s, cons
 	return 0;
 }
 
-/* Files of the host's outside of the project: beside a hook, in the git directory, in the home. */
+/* Files of the host outside the project: beside a hook, in the git directory, in the home. */
 static void enqueue_outside(struct ga_gather *g, const struct ga_source *s, const char *path)
 {
 	static const char *const system[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt",

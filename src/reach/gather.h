@@ -50,8 +50,8 @@ void ga_gather_begin(struct ga_gather *g);
 int ga_gather_tree(struct ga_gather *g);
 void ga_gather_release(struct ga_gather *g);
 
-/* Add a path of the host's, following links: each link of the working tree on the way, and where it
- * ends, is reached. */
+/* Add a path of the host, following links: each link of the working tree that it passes is reached,
+ * and so is where it ends. */
 void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *path, bool dir);
 /* Something is not followed to its end, as `why` (quoted) says: everything is reached. */
 void ga_gather_cut(struct ga_gather *g, const struct ga_source *s, const char *why);

@@ -154,7 +154,7 @@ void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *
 	if (i == GA_NELEMS(tools))
 		return;
 	raise(g, s, tools[i].config, name);
-	/* what a commit's own hooks test is ordinary code, as it is for whoever commits */
+	/* to a pre-commit hook, tests and sources are ordinary code */
 	if (s->when == GA_REACH_GIT)
 		raise(g, s, tools[i].code, name);
 	if (runs_code(tools[i].runs, more)) {

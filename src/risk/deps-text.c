@@ -71,7 +71,7 @@ static bool is_commit(const char *version)
 	       strspn(version + n - 12, "0123456789abcdef") == 12;
 }
 
-/* "require MODULE VERSION", "go VERSION", or what counts as it is. */
+/* "require MODULE VERSION", "go VERSION", or a line that is compared whole. */
 static void mod_directive(struct ga_deps_text *t, char *line)
 {
 	char *name = strchr(line, ' '), *version = name ? strchr(name + 1, ' ') : NULL;
