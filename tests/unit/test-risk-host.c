@@ -305,6 +305,19 @@ TEST(what_a_tool_runs_by_its_own_files_is_critical)
 	}
 }
 
+/* That a host set up like this holds one path, and leaves another free; each may be NULL. */
+static void reaches(const char *name, const char *setup, const char *held, const char *free)
+{
+	struct host h;
+
+	host_open(&h, name, setup);
+	if (held && !held_by(&h, held))
+		fail_msg("%s: '%s' is not held", name, held);
+	if (free && held_by(&h, free))
+		fail_msg("%s: '%s' is held", name, free);
+	host_close(&h);
+}
+
 /* By words that end paths, wherever the hook changes to; and what words only mention. `free`: a path that is not held,
  * or NULL. */
 TEST(hooks_and_their_managers_reach_by_words)
@@ -371,14 +384,8 @@ TEST(hooks_and_their_managers_reach_by_words)
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s\nEND\n%s\n", v[i].hook,
 						   v[i].text, v[i].files);
-		struct host h;
 
-		host_open(&h, v[i].name, setup);
-		if (v[i].held && !held_by(&h, v[i].held))
-			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
-		if (v[i].free && held_by(&h, v[i].free))
-			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
-		host_close(&h);
+		reaches(v[i].name, setup, v[i].held, v[i].free);
 	}
 }
 
@@ -404,14 +411,8 @@ TEST(an_envrc_reaches_by_words)
 
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_free char *setup = ga_strf("cat >.envrc <<'END'\n%s\nEND\n", v[i].text);
-		struct host h;
 
-		host_open(&h, v[i].name, setup);
-		if (!held_by(&h, v[i].held))
-			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
-		if (held_by(&h, v[i].free))
-			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
-		host_close(&h);
+		reaches(v[i].name, setup, v[i].held, v[i].free);
 	}
 }
 
@@ -445,14 +446,8 @@ TEST(the_home_is_looked_at_and_not_a_list)
 
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
 		cleanup_free char *setup = ga_strf("ln -sf \"$PWD/cmds\" ~/.cmds\n%s\n", v[i].setup);
-		struct host h;
 
-		host_open(&h, v[i].name, setup);
-		if (!held_by(&h, v[i].held))
-			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
-		if (held_by(&h, v[i].free))
-			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
-		host_close(&h);
+		reaches(v[i].name, setup, v[i].held, v[i].free);
 		SH(".", "rm -rf ~/.bashrc ~/.aws ~/.kube ~/.config/systemd ~/.config/starship.toml ~/.config/lazygit "
 			"~/.local/bin ~/.cmds");
 	}
