@@ -114,9 +114,8 @@ int land_roll_back_landing(const struct landing *l, struct record *rec, struct g
 	struct ga_oid old;
 	int rc;
 
-	if (land_tree_of(l->repo, &rec->head, &old, err) ||
-	    ga_work_roll_back(l->repo, l->config, &old, &rec->tree, &left, err) ||
-	    land_clear_state(l, rec, err))
+	if (land_clear_state(l, rec, err) || land_tree_of(l->repo, &rec->head, &old, err) ||
+	    ga_work_roll_back(l->repo, l->config, &old, &rec->tree, &left, err))
 		return -1;
 	rc = forget(l, rec, err);
 	return rc < 0 || name_left(session, &left, err) ? -1 : rc;
