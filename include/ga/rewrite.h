@@ -97,9 +97,10 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
  * that have control characters in their message or names, or a message in an encoding that could
  * hide some, are rewritten with those escaped, and so are their descendants; each tip is replaced
  * by what it was rewritten to. What `known` (at least one) reach stays as well. `*ret_cleaned`: the
- * number of commits that had some. */
+ * number of commits that had some. `claimed`, unless it is NULL, gets the keys of trailers in their
+ * messages that only git agent writes, each once. */
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
-		     struct ga_strv *keeps, struct ga_error *err);
+		     struct ga_strv *claimed, struct ga_strv *keeps, struct ga_error *err);
 
 #endif

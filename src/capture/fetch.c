@@ -102,11 +102,18 @@ static int export(struct fetching *f, const struct ga_buf *in, const struct ga_o
 /* `git log --all` prints whatever becomes a ref of ours as it is. */
 static int clean_texts(struct capture *c, struct ga_oid *tips, size_t n, struct ga_error *err)
 {
+	cleanup_strv struct ga_strv claimed = GA_STRV_INIT;
+	cleanup_free char *list = NULL;
 	size_t cleaned;
 
 	if (ga_rewrite_texts(c->e->repo, c->base.known, c->base.n_known, tips, n, &cleaned,
-			     &c->keeps, err))
+			     &claimed, &c->keeps, err))
 		return -1;
+	ga_strv_sort_unique(&claimed);
+	list = ga_quote_list(&claimed, GA_LISTED);
+	if (claimed.n)
+		ga_strv_pushf(&c->notes, "the agent's own commits have trailers that git agent "
+			      "writes, and nothing vouches for them: %s", list);
 	if (cleaned)
 		ga_strv_pushf(&c->notes, "%zu %s had control characters in names or message, "
 			      "which are escaped now",

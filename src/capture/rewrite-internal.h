@@ -35,6 +35,7 @@ struct range {
 	size_t n, cap, n_stands;
 	struct ga_oidmap index;
 	bool texts; /* texts are checked, and made safe to show */
+	struct ga_strv *claimed; /* gets trailers that look like the tool's own, or NULL */
 };
 
 /* The node of a commit, or NULL if it is known to the host. */
@@ -72,6 +73,8 @@ int find_moved(struct range *g, unsigned ms, struct ga_strv *paths, bool *ret_ex
 
 /* Make a commit's texts safe to show. True if anything had to be changed. */
 bool clean_commit(struct ga_commit *c);
+/* Add the keys of the message's trailers that only git agent writes. */
+void find_claimed(const struct ga_commit *c, struct ga_strv *keys);
 /* Remove headers that no longer hold once the commit is another. */
 void drop_signatures(struct ga_commit *c);
 

@@ -122,6 +122,25 @@ static void escape(char **s, bool text)
 	*s = ga_buf_steal(&b);
 }
 
+void find_claimed(const struct ga_commit *c, struct ga_strv *keys)
+{
+	static const char *const own[] = { "Agent-Accepted", "Agent-Base", "Agent-Check",
+					   "Agent-Command", "Agent-Flagged", "Agent-Rejected",
+					   "Agent-Session" };
+
+	for (const char *p = c->message; *p; p += *p == '\n') {
+		for (size_t i = 0; i < GA_NELEMS(own); i++) {
+			size_t n = strlen(own[i]);
+
+			/* git lets blanks stand before the colon */
+			if (!strncasecmp(p, own[i], n) && p[n + strspn(p + n, " \t")] == ':' &&
+			    !ga_strv_has(keys, own[i]))
+				ga_strv_push(keys, own[i]);
+		}
+		p += strcspn(p, "\n");
+	}
+}
+
 bool clean_commit(struct ga_commit *c)
 {
 	static const char *const encoding[] = { "encoding", NULL };

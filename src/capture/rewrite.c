@@ -52,6 +52,8 @@ static int add_node(struct range *g, const struct ga_oid *id, struct ga_error *e
 	n->c.tree = n->new_tree = c.tree;
 	n->c.n_parents = c.n_parents;
 	n->c.parents = ga_steal(&c.parents);
+	if (g->claimed)
+		find_claimed(&c, g->claimed);
 	n->unclean = g->texts && clean_commit(&c);
 	for (size_t i = 0; i < n->c.n_parents; i++) {
 		struct node *p = range_find(g, &n->c.parents[i]);
@@ -289,9 +291,9 @@ int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rew
 
 int ga_rewrite_texts(struct ga_repo *r, const struct ga_oid *known, size_t n_known,
 		     struct ga_oid *tips, size_t n_tips, size_t *ret_cleaned,
-		     struct ga_strv *keeps, struct ga_error *err)
+		     struct ga_strv *claimed, struct ga_strv *keeps, struct ga_error *err)
 {
-	cleanup_(range_release) struct range g = { .r = r, .texts = true };
+	cleanup_(range_release) struct range g = { .r = r, .texts = true, .claimed = claimed };
 
 	*ret_cleaned = 0;
 	if (range_load(&g, tips, n_tips, known, n_known, false, err))

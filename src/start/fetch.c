@@ -226,7 +226,7 @@ static int rewrite(struct fetch *f, const char *committer, struct ga_error *err)
 	if (f->risk(f->payload, &f->onto, &paths, err) ||
 	    ga_host_facts_gather(f->r, &f->e->config, &paths, &facts, err) ||
 	    ga_commit_tree(f->r, &f->onto, &facts.attributes_tree, err) ||
-	    ga_rewrite_texts(f->r, &f->onto, 1, &top, 1, &cleaned, &f->keeps, err))
+	    ga_rewrite_texts(f->r, &f->onto, 1, &top, 1, &cleaned, NULL, &f->keeps, err))
 		return -1;
 	if (cleaned)
 		ga_strv_pushf(&f->notes, "%zu %s had control characters in names or message, which "

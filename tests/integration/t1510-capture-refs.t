@@ -313,4 +313,14 @@ test_expect_success 'control characters in commits of the agent are escaped on e
 	git agent show r | grep "3 commits had control characters"
 '
 
+test_expect_success 'GT-12: a trailer of ours that the agent wrote is named' '
+	make_repo trailers &&
+	cd trailers &&
+	git agent start --name r -- sh -c "
+		git commit -q --allow-empty -m x -m \"agent-check : make check -> 0\" -m \"Agent-Checks: 1\" &&
+		git commit -q --allow-empty -m y -m \"Agent-Accepted: z\"" 2>../err &&
+	git agent review r >../out &&
+	grep "that git agent writes, .*: Agent-Accepted, Agent-Check$" ../out
+'
+
 test_done

@@ -325,7 +325,7 @@ TEST(texts_are_cleaned)
 	tips[0] = rev("text", "refs/agent/x");
 	tips[1] = rev("text", "refs/agent/mid");
 	tips[2] = rev("text", "refs/agent/clean");
-	OK(ga_rewrite_texts(r, &base, 1, tips, 3, &cleaned, &keeps, &err));
+	OK(ga_rewrite_texts(r, &base, 1, tips, 3, &cleaned, NULL, &keeps, &err));
 	assert_int_equal(cleaned, 4);
 	SH("text", "git update-ref refs/agent/tip %s; git fsck --strict --no-dangling;"
 		   "test %s = $(git rev-parse refs/agent/tip~1); test %s = $(git rev-parse refs/agent/clean)",
