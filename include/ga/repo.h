@@ -56,8 +56,8 @@ int ga_repo_leave_private(struct ga_repo *r, struct ga_error *err);
 /* Open another handle of the repository that does. */
 int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga_repo **ret,
 			 struct ga_error *err);
-/* Have the handle read it as well, if there is one. Writing stays as it was, and git commands are
- * told of it only with GA_PRIVATE_READ. */
+/* Have the handle read it as well, if there is one, and no other. Writing stays as it was, and git
+ * commands are told of it only with GA_PRIVATE_READ. */
 int ga_repo_read_private(struct ga_repo *r, const char *objects, struct ga_error *err);
 /* Copy to the private directory what the tree `new` has and `old` (may be NULL) has not. Git writes
  * no object that the repository has, though no ref may reach it. Does nothing without such a

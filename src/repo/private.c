@@ -58,25 +58,6 @@ int ga_repo_use_private(struct ga_repo *r, const char *objects, struct ga_error 
 	return 0;
 }
 
-int ga_repo_leave_private(struct ga_repo *r, struct ga_error *err)
-{
-	cleanup_free char *common = ga_path_join(r->info.commondir, "objects");
-	cleanup_free char *objects = NULL;
-	git_odb *odb = NULL;
-
-	if (!r->private)
-		return 0;
-	if (git_odb_open(&odb, common) || git_repository_set_odb(r->repo, odb)) {
-		git_odb_free(odb);
-		return fail_open(common, err);
-	}
-	set_odb(r, odb, odb);
-	r->private = false;
-	objects = ga_steal(&r->objects);
-	r->objects = ga_steal(&common);
-	return ga_repo_read_private(r, objects, err);
-}
-
 int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga_repo **ret,
 			 struct ga_error *err)
 {
@@ -91,20 +72,44 @@ int ga_repo_open_private(const struct ga_repo *r, const char *objects, struct ga
 	return 0;
 }
 
+/* What only the directory has must still be written to the repository. And one that was read until
+ * now may be removed, which would end every look for new objects. */
+static int read_also(struct ga_repo *r, const char *objects, struct ga_error *err)
+{
+	bool gone = access(objects, F_OK) && errno == ENOENT;
+	git_odb *odb = NULL, *own = NULL;
+
+	if (git_odb_open(&own, r->objects) || git_odb_open(&odb, r->objects) ||
+	    (!gone && git_odb_add_disk_alternate(odb, objects)) ||
+	    git_repository_set_odb(r->repo, odb)) {
+		(void)fail_open(objects, err);
+		git_odb_free(odb);
+		git_odb_free(own);
+		return -1;
+	}
+	set_odb(r, odb, own);
+	free(r->reads);
+	r->reads = gone ? NULL : ga_strdup(objects);
+	return 0;
+}
+
 int ga_repo_read_private(struct ga_repo *r, const char *objects, struct ga_error *err)
 {
-	git_odb *own = NULL;
+	bool gone = access(objects, F_OK) && errno == ENOENT;
 
-	if (r->private || (access(objects, F_OK) && errno == ENOENT))
+	return r->private || (gone && !r->reads) ? 0 : read_also(r, objects, err);
+}
+
+int ga_repo_leave_private(struct ga_repo *r, struct ga_error *err)
+{
+	cleanup_free char *objects = NULL;
+
+	if (!r->private)
 		return 0;
-	/* what only that directory has must still be written to the repository */
-	if (r->own == r->odb && git_odb_open(&own, r->objects))
-		return fail_open(r->objects, err);
-	if (own)
-		r->own = own;
-	free(r->reads);
-	r->reads = ga_strdup(objects);
-	return git_odb_add_disk_alternate(r->odb, objects) ? fail_open(objects, err) : 0;
+	objects = r->objects;
+	r->objects = ga_path_join(r->info.commondir, "objects");
+	r->private = false;
+	return read_also(r, objects, err);
 }
 
 /* ---- full copies ------------------------------------------------------------------------ */

@@ -348,16 +348,21 @@ int ga_report_read(struct ga_repo *repo, const struct ga_session *s, struct ga_r
 		   struct ga_error *err)
 {
 	cleanup_free char *ref = ga_session_ref(s, "report");
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	struct ga_oid commit;
 	int rc = ga_ref_read(repo, ref, &commit, err);
 
 	if (rc)
 		return rc;
-	if (ga_report_read_at(repo, s, &commit, ret, err)) {
-		(void)ga_error_wrap(err, "the report of session '%s' is damaged", s->name);
-		return ga_hint(err, "'git log %s' shows earlier ones", ref);
+	if (!ga_report_read_at(repo, s, &commit, ret, err))
+		return 0;
+	/* of a session that another command drops meanwhile there is none any more */
+	if (ga_ref_read(repo, ref, &commit, &ignored) == 1) {
+		ga_error_release(err);
+		return 1;
 	}
-	return 0;
+	(void)ga_error_wrap(err, "the report of session '%s' is damaged", s->name);
+	return ga_hint(err, "'git log %s' shows earlier ones", ref);
 }
 
 void ga_report_tell(const struct ga_report *r, struct ga_session *s)

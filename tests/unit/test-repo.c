@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "repo-support.h"
 
+#include "ga/objects.h"
 #include "ga/path.h"
 
 static void assert_refused(const char *rel, const char *what)
@@ -345,6 +346,24 @@ TEST(objects_go_to_another_directory_if_asked)
 	assert_string_equal(out.ptr, "known\n");
 	found = sh("quar:\"x", "find q -type f | wc -l; find .git/objects -type f | wc -l");
 	assert_string_equal(found, "1\n1");
+}
+
+/* A list of sessions reads one after another, while others are dropped. */
+TEST(new_objects_are_found_after_a_directory_that_was_read_is_gone)
+{
+	cleanup_free char *gone = in_scratch("several/gone"), *next = in_scratch("several/next");
+	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_free char *branch = NULL;
+	struct ga_oid commit, tree;
+
+	SH("several", "git init -q; git commit -q --allow-empty -m x; git repack -adq;"
+		      "mkdir -p gone/pack");
+	r = open_repo("several");
+	OK(ga_repo_read_private(r, gone, &err));
+	SH("several", "rm -r gone; git commit -q --allow-empty -m y; git repack -adq");
+	OK(ga_repo_read_private(r, next, &err));
+	OK(ga_repo_head(r, &commit, &branch, &err));
+	OK(ga_commit_tree(r, &commit, &tree, &err));
 }
 
 TEST(configuration_is_read_as_git_reads_it)
