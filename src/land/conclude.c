@@ -76,8 +76,7 @@ int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *
 /* ---- abort ----------------------------------------------------------------------- */
 
 /* As git does it. What was killed while git gave it up is something that git refuses to give up
- * again: then path by path, and by settling if that is killed, since git would take a restored
- * index for an abort that has nothing left to do. */
+ * again: then path by path. */
 static int give_up(const struct landing *l, struct record *rec, struct ga_error *err)
 {
 	static const char *const merge[] = { "merge", "--abort", NULL };
@@ -90,11 +89,8 @@ static int give_up(const struct landing *l, struct record *rec, struct ga_error 
 		return -1;
 	if (!status)
 		return record_remove(l->repo, rec, err);
-	if (status == 128) {
-		rec->phase = RECORD_MOVING;
-		return record_save(l->repo, rec, err) ||
-		       land_roll_back_landing(l, rec, err) < 0 ? -1 : 0;
-	}
+	if (status == 128)
+		return land_roll_back_landing(l, rec, err) < 0 ? -1 : 0;
 	(void)ga_fail(err, GA_ELOSE, "git was interrupted while it aborted the merge");
 	return ga_hint(err, "'git agent land --abort %s' again", rec->session);
 }

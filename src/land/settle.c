@@ -58,7 +58,6 @@ int land_is_at(struct ga_repo *r, const struct record *rec, const struct ga_oid 
 	       ga_oid_equal(&head, at);
 }
 
-/* What git did not write stays, and is named. */
 static int name_left(const char *session, const struct ga_strv *left, struct ga_error *err)
 {
 	cleanup_free char *list = NULL;
@@ -114,7 +113,9 @@ int land_roll_back_landing(const struct landing *l, struct record *rec, struct g
 	struct ga_oid old;
 	int rc;
 
-	if (land_clear_state(l, rec, err) || land_tree_of(l->repo, &rec->head, &old, err) ||
+	rec->phase = RECORD_MOVING; /* to be settled: in a restored index git sees no merge */
+	if (record_save(l->repo, rec, err) || land_clear_state(l, rec, err) ||
+	    land_tree_of(l->repo, &rec->head, &old, err) ||
 	    ga_work_roll_back(l->repo, l->config, &old, &rec->tree, &left, err))
 		return -1;
 	rc = forget(l, rec, err);
