@@ -33,10 +33,17 @@ struct kinds {
 	struct ga_strmap by_key;
 };
 
+/* What agents are told is one thing to read, in whatever directories it is. */
+static bool is_prose(const struct ga_report_flag *f)
+{
+	return !strcmp(f->id, "instruction-files");
+}
+
 static void count_flag(struct kinds *k, size_t flag, const struct ga_report_flag *f)
 {
+	int dir = is_prose(f) ? 0 : (int)(ga_path_base(f->path) - f->path);
 	char *key = ga_strf("%s %d%d%d%d %.*s", f->id, (int)f->severity, (int)f->verdict, f->held,
-			    f->left, (int)(ga_path_base(f->path) - f->path), f->path);
+			    f->left, dir, f->path);
 	int32_t at = ga_strmap_first(&k->by_key, key, strlen(key));
 
 	k->of[flag] = at >= 0 ? k->by_key.nodes[at].value : k->n;
@@ -54,19 +61,28 @@ static void add_line(struct ga_flag_lines *l, size_t flag, const struct ga_repor
 {
 	cleanup_free char *dir = ga_path_parent(f->path), *q = ga_quote(*dir ? dir : ".");
 
-	char *path = n > 1 ? ga_strf("%s/ (%zu paths)", q, n) :
-		     ga_quote(*f->path ? f->path : ".");
+	char *one = ga_quote(*f->path ? f->path : "."), *path = one;
 
+	if (n > 1)
+		path = is_prose(f) ? ga_strf("%s and %zu more", one, n - 1)
+				   : ga_strf("%s/ (%zu paths)", q, n);
+	if (path != one)
+		free(one);
 	GA_GROW(l->v, l->n, l->cap);
 	l->v[l->n++] = (struct ga_flag_line){ flag, path, ga_strdup(f->reason) };
 }
 
-/* Say what another flag of the line says. */
+/* Say what another flag of the line says beyond the sentence with which they all begin. */
 static void add_reason(struct ga_flag_line *l, const struct ga_report_flag *f)
 {
-	cleanup_free char *q = ga_quote(ga_path_base(f->path));
-	char *both = ga_strf("%s; %s: %s", l->reason, q, f->reason);
+	cleanup_free char *q = ga_quote(is_prose(f) ? f->path : ga_path_base(f->path));
+	size_t own = 0;
+	char *both;
 
+	for (size_t i = 0; f->reason[i] && f->reason[i] == l->reason[i]; i++)
+		if (i && f->reason[i - 1] == ':' && f->reason[i] == ' ')
+			own = i + 1;
+	both = ga_strf("%s; %s: %s", l->reason, q, f->reason + own);
 	free(l->reason);
 	l->reason = both;
 }
@@ -84,7 +100,7 @@ void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret)
 
 		if (ga_report_flag_of_place(f))
 			continue;
-		if (of->n <= SINGLY) {
+		if (of->n <= (is_prose(f) ? 1 : SINGLY)) {
 			add_line(ret, i, f, 1);
 		} else if (of->line == SIZE_MAX) {
 			of->line = ret->n;
