@@ -194,8 +194,8 @@ void ga_report_check_trailers(const struct ga_strv *checks, struct ga_buf *messa
 json_t *ga_report_paths_json(const struct ga_strv *paths);
 
 /* How flags are listed for people: those of one rule, severity and state in one directory are one
- * line, if there are more than three; and so are all of one severity and state about what agents are
- * told. Those of places have none. */
+ * line, if there are more than three; and so are all of one severity and state about what agents
+ * are told. Those of places have none. */
 struct ga_flag_line {
 	size_t first;        /* index of its first flag */
 	char *path, *reason; /* owned; the path is quoted, or a directory's, with a count */

@@ -505,6 +505,7 @@ static void look_release(struct ga_look *k)
 	ga_look_aliases_release(k);
 	ga_look_filtered_release(k);
 	ga_sieve_free(k->sieve);
+	ga_deps_lock_free(k->lock);
 	free(k->v);
 }
 

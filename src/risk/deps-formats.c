@@ -51,7 +51,8 @@ static const struct ga_deps_format formats[] = {
 	/* JavaScript */
 	{ "package.json", "npm-manifest", .where = NPM_MAPS, .name = GA_DEPS_ALIAS,
 	  .own = "version engines.node engines.npm engines.pnpm engines.yarn",
-	  .harmless = npm_harmless },
+	  .harmless = npm_harmless,
+	  .lock = "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml" },
 	{ "package-lock.json npm-shrinkwrap.json", "node-lockfiles",
 	  .where = "packages dependencies",
 	  .name = GA_DEPS_NPM, .member = "name", .origin = "resolved link integrity",
@@ -78,7 +79,7 @@ static const struct ga_deps_format formats[] = {
 	  .origin = "git branch tag rev path registry registry-index workspace",
 	  .own = "package.version workspace.package.version package.rust-version "
 		 "workspace.package.rust-version",
-	  .harmless = cargo_harmless },
+	  .harmless = cargo_harmless, .lock = "Cargo.lock" },
 	{ "cargo.lock", "cargo-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source replace checksum",
 	  .ignored = "dependencies", .skipped = "version" },
@@ -89,7 +90,7 @@ static const struct ga_deps_format formats[] = {
 		   "tool.poetry.group.*.dependencies",
 	  .origin = "git branch tag rev path url source registry",
 	  .own = "project.version project.requires-python tool.poetry.version",
-	  .harmless = pyproject_harmless },
+	  .harmless = pyproject_harmless, .lock = "poetry.lock uv.lock" },
 	{ "poetry.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source develop", .proof = "files",
 	  .ignored = "description category optional groups markers python-versions dependencies "
@@ -105,7 +106,7 @@ static const struct ga_deps_format formats[] = {
 	  .origin = "index git ref file path editable hashes", .ignored = "markers extras",
 	  .skipped = "_meta.hash" },
 	/* others */
-	{ "composer.json", "php-deps", .where = "require require-dev" },
+	{ "composer.json", "php-deps", .where = "require require-dev", .lock = "composer.lock" },
 	{ "composer.lock", "php-deps", .where = "packages packages-dev",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source dist type",
 	  .edges = "require",

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ga/objects.h"
+#include "ga/path.h"
+
 enum { SAME_NAME_MAX = 500 }; /* entries of one name, each of which is compared with each */
 
 void ga_deps_release(struct ga_deps *d)
@@ -31,6 +34,13 @@ struct ga_dep *ga_deps_add(struct ga_deps *d, const char *name)
 	d->v[d->n] = (struct ga_dep){ .name = ga_strdup(name), .version = ga_strdup(""),
 				      .origin = ga_strdup("") };
 	return &d->v[d->n++];
+}
+
+void ga_deps_lock_free(struct ga_deps_lock *l)
+{
+	if (l)
+		ga_deps_release(&l->deps);
+	free(l);
 }
 
 /* ---- versions --------------------------------------------------------------- */
@@ -149,7 +159,9 @@ bool ga_deps_add_python(struct ga_deps *d, const char *text)
 /* ---- what changed ------------------------------------------------------------ */
 
 struct diff {
+	struct ga_look *k;
 	const struct ga_deps *old, *new;
+	const char *locks; /* names of its lock files; NULL: there is none to look for */
 	/* For people: what is not harmless, the worst first, and what is. */
 	struct ga_strv bad, names, good;
 };
@@ -269,6 +281,69 @@ static void check_entry(struct diff *x, const struct ga_dep *a, size_t n, const 
 			      p->version);
 }
 
+static const struct ga_deps *read_lock(struct ga_look *k, const char *path,
+				       const struct ga_entry *e)
+{
+	cleanup_buf struct ga_buf text = GA_BUF_INIT, base = GA_BUF_INIT;
+
+	if (k->lock && ga_oid_equal(&k->lock->oid, &e->oid))
+		return &k->lock->deps;
+	ga_deps_lock_free(k->lock);
+	k->lock = ga_calloc(1, sizeof(*k->lock));
+	k->lock->oid = e->oid;
+	ga_risk_fold(&base, ga_path_base(path));
+	if (ga_look_blob(k, e, GA_KNOWN_MAX, &text) ||
+	    !read_deps(ga_deps_format(base.ptr), &text, &k->lock->deps))
+		ga_deps_release(&k->lock->deps);
+	return &k->lock->deps;
+}
+
+/* The packages of the nearest lock file, there or further up; NULL: there is none. */
+static const struct ga_deps *find_lock(struct ga_look *k, const char *names)
+{
+	cleanup_free char *dir = ga_path_parent(k->c->path);
+
+	for (;;) {
+		char *up;
+
+		for (const char *p = names; *p; p += strcspn(p, " "), p += *p == ' ') {
+			cleanup_free char *name = ga_strndup(p, strcspn(p, " "));
+			cleanup_free char *path = ga_path_join(dir, name);
+			struct ga_entry e = ga_look_entry(k, k->new_tree, path);
+
+			if (e.mode == GA_MODE_FILE)
+				return read_lock(k, path, &e);
+		}
+		if (!*dir)
+			return NULL;
+		up = ga_path_parent(dir);
+		free(dir);
+		dir = up;
+	}
+}
+
+static int compare_name(const void *name, const void *dep)
+{
+	return strcmp(name, ((const struct ga_dep *)dep)->name);
+}
+
+static bool has_name(const struct ga_deps *d, const char *name)
+{
+	return d->n && bsearch(name, d->v, d->n, sizeof(*d->v), compare_name);
+}
+
+/* Do its `n` entries say nothing that the lock file beside it does not decide? */
+static bool is_locked(const struct diff *x, const struct ga_dep *v, size_t n)
+{
+	const struct ga_deps *lock;
+
+	for (size_t i = 0; i < n; i++)
+		if (*v[i].origin)
+			return false;
+	lock = x->locks ? find_lock(x->k, x->locks) : NULL;
+	return lock && has_name(lock, v->name);
+}
+
 /* Compare what `x->new` has of one name. Returns how many entries that are. */
 static size_t check_name(struct diff *x, bool loose, size_t i, size_t j)
 {
@@ -280,8 +355,13 @@ static size_t check_name(struct diff *x, bool loose, size_t i, size_t j)
 	if (n > SAME_NAME_MAX || m > SAME_NAME_MAX) {
 		ga_strv_pushf(&x->bad, "%s is there too often to be compared", p->name);
 	} else if (!n && !loose) {
-		ga_strv_pushf(&x->names, "new: %s%s%s%s%s", p->name, *p->version ? " " : "",
-			      p->version, *p->origin ? " from " : "", p->origin);
+		/* the lock file has the flag, if it is new there */
+		if (is_locked(x, p, m))
+			ga_strv_pushf(&x->good, "%s, which the lock file has", p->name);
+		else
+			ga_strv_pushf(&x->names, "new: %s%s%s%s%s", p->name,
+				      *p->version ? " " : "", p->version,
+				      *p->origin ? " from " : "", p->origin);
 	} else if (n) {
 		if (!loose)
 			check_fall(x, a, n, p, m);
@@ -296,16 +376,6 @@ static size_t check_name(struct diff *x, bool loose, size_t i, size_t j)
 		}
 	}
 	return m;
-}
-
-static int compare_name(const void *name, const void *dep)
-{
-	return strcmp(name, ((const struct ga_dep *)dep)->name);
-}
-
-static bool has_name(const struct ga_deps *d, const char *name)
-{
-	return d->n && bsearch(name, d->v, d->n, sizeof(*d->v), compare_name);
 }
 
 static void check_deps(struct diff *x, bool loose)
@@ -430,7 +500,7 @@ void ga_known_deps(const struct ga_known *f)
 	const struct ga_deps_format *x = ga_deps_format(f->k->base);
 	cleanup_deps struct ga_deps old = GA_DEPS_INIT, new = GA_DEPS_INIT;
 	cleanup_strv struct ga_strv rest = GA_STRV_INIT;
-	struct diff d = { .old = &old, .new = &new };
+	struct diff d = { .k = f->k, .old = &old, .new = &new, .locks = x ? x->lock : NULL };
 	cleanup_free char *list = NULL, *why = NULL;
 	enum harm harm;
 

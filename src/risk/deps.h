@@ -61,6 +61,7 @@ struct ga_deps_format {
 	const char *empty;     /* paths of tables that mean nothing without content */
 	const char *own;       /* paths of the project's own version and of what it runs on */
 	const char *harmless;  /* what else may change as far as the file's name goes */
+	const char *lock;      /* names of lock files, there or further up, that say what is new */
 	bool loose;            /* which names and versions there are does not matter */
 	bool unordered;        /* nor in which order the rest is */
 };
@@ -71,6 +72,12 @@ bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text
 bool ga_deps_read_text(const struct ga_deps_format *x, const struct ga_buf *text,
 		       struct ga_deps *ret); /* deps-text.c */
 ga_deps_line_fn ga_deps_gomod, ga_deps_gosum, ga_deps_requirements, ga_deps_bundler, ga_deps_code;
+
+/* The lock file that was read last, for the manifests below it. */
+struct ga_deps_lock {
+	struct ga_oid oid;
+	struct ga_deps deps;
+};
 
 /* Append "KEY = VALUE" for each value of a tree, in order, below `prefix`. */
 void ga_deps_flatten(const json_t *j, const char *prefix, struct ga_strv *ret);

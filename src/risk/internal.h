@@ -99,6 +99,7 @@ struct ga_look {
 	struct ga_strv required_keys; /* ... and their names, which its keys point into */
 	bool required_listed;
 	struct ga_filter_rules *filter_rules[3]; /* one for each tree's attributes (filtered.c) */
+	struct ga_deps_lock *lock; /* deps.c */
 	struct ga_sieve *sieve;    /* for the words that are searched for in added lines (text.c) */
 	uint64_t added_bytes;
 	size_t added_lines;
@@ -141,6 +142,7 @@ struct ga_entry ga_look_entry(struct ga_look *k, const struct ga_oid *tree, cons
 int ga_look_blob(struct ga_look *k, const struct ga_entry *e, size_t max, struct ga_buf *out);
 
 void ga_sieve_free(struct ga_sieve *s); /* dangers.c */
+void ga_deps_lock_free(struct ga_deps_lock *l); /* deps.c */
 /* Drop what fired on the current change. */
 void ga_look_forget(struct ga_look *k);
 

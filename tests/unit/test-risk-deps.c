@@ -90,4 +90,43 @@ TEST(a_change_of_mode_is_not_harmless_to_the_host)
 	assert_int_equal(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
 }
 
+/* What the lock file has is told there, if it is new there. */
+TEST(a_new_package_is_told_once)
+{
+#define NPM_LOCK "package-lock.json={\"packages\":{\"node_modules/new\":{\"version\":\"1.0.0\"}}}"
+	static const struct {
+		const char *path, *old, *new, *around;
+		enum ga_severity severity;
+	} cases[] = {
+		{ "package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"}}", NPM_LOCK, GA_LOW },
+		{ "w/p/package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"}}", NPM_LOCK, GA_LOW },
+		{ "w/p/package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"}}", "w/" NPM_LOCK, GA_LOW },
+		{ "w/package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"}}", "v/" NPM_LOCK, GA_HIGH },
+		/* the nearest decides, and has to be one that is understood */
+		{ "w/package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"}}",
+		  "w/yarn.lock=# " NPM_LOCK, GA_HIGH },
+		{ "package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"}}",
+		  "package-lock.json={\"new\":", GA_HIGH },
+		/* what a lock file does not decide */
+		{ "package.json", "{}", "{\"dependencies\":{\"new\":\"git+ssh://h/new\"}}", NPM_LOCK, GA_HIGH },
+		{ "package.json", "{}",
+		  "{\"dependencies\":{\"new\":\"^1.0.0\"},\"devDependencies\":{\"new\":\"npm:evil@1.0.0\"}}",
+		  NPM_LOCK, GA_HIGH },
+		{ "package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\",\"evil\":\"^1.0.0\"}}",
+		  NPM_LOCK, GA_HIGH },
+		{ "package.json", "{}", "{\"dependencies\":{\"new\":\"^1.0.0\"},\"overrides\":{\"a\":\"1.0.0\"}}",
+		  NPM_LOCK, GA_HIGH },
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+		const struct change_fixture x = { "", cases[i].path, true, FILE_(cases[i].old),
+						  FILE_(cases[i].new), cases[i].around };
+		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+
+		classify_change(&x, NULL, &f);
+		if (flag_of(&f, x.path, "npm-manifest")->severity != cases[i].severity)
+			fail_msg("%zu: %s", i, flag_of(&f, x.path, "npm-manifest")->reason);
+	}
+}
+
 TEST_MAIN(setup, teardown)
