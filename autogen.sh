@@ -39,7 +39,7 @@ missing_to_build() {
 	for prog in cc make autoconf automake pkg-config git bwrap prove python3; do
 		command -v "$prog" >/dev/null 2>&1 || echo "$prog"
 	done
-	for lib in libgit2 yaml-0.1 libseccomp jansson nettle zlib cmocka; do
+	for lib in libgit2 yaml-0.1 libseccomp jansson libutf8proc nettle zlib cmocka; do
 		pkg-config --exists "$lib" 2>/dev/null || echo "$lib"
 	done
 	echo 'int main(void){return 0;}' >conftest-$$.c
@@ -86,6 +86,7 @@ yaml-0.1:libyaml-dev:libyaml-devel:libyaml
 libseccomp:libseccomp-dev:libseccomp-devel:libseccomp
 jansson:libjansson-dev:jansson-devel:jansson
 nettle:nettle-dev:nettle-devel:nettle
+libutf8proc:libutf8proc-dev:utf8proc-devel:libutf8proc
 zlib:zlib1g-dev:zlib-devel:zlib
 cmocka:libcmocka-dev:libcmocka-devel:cmocka
 static-libc:libc6-dev:glibc-static:glibc

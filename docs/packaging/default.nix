@@ -9,7 +9,7 @@ pkgs.stdenv.mkDerivation {
   src = ../..;
 
   nativeBuildInputs = with pkgs; [ autoreconfHook pkg-config makeWrapper git perl ];
-  buildInputs = with pkgs; [ libgit2 libyaml libseccomp jansson nettle zlib glibc.static ];
+  buildInputs = with pkgs; [ libgit2 libyaml libseccomp jansson nettle utf8proc zlib glibc.static ];
 
   configureFlags = [ "--disable-unit-tests" ];
   # what a sandbox begins with is looked for on PATH

@@ -28,6 +28,7 @@ static const struct {
 	{ "libseccomp", GA_VERSION_SECCOMP },
 	{ "jansson", GA_VERSION_JANSSON },
 	{ "nettle", GA_VERSION_NETTLE },
+	{ "libutf8proc", GA_VERSION_UTF8PROC },
 	{ "libyaml", GA_VERSION_YAML },
 	{ "zlib", GA_VERSION_ZLIB },
 	{ "compiler", COMPILER },

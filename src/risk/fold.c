@@ -1,56 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * Names are not normalised to NFC here: all patterns are ASCII, and the only code point that NFC
- * turns into an ASCII letter is KELVIN SIGN, which lower() takes care of.
+ * Names as file systems compare them: without case, and however characters are spelt.
  */
+#include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "internal.h"
 
-/* Simple lower case of the scripts that names are commonly written in, and of the
- * code points outside ASCII that case folding makes ASCII. */
+/* Simple lower case. LATIN SMALL LETTER LONG S is one already, and yet the same as 's'. */
 static uint32_t lower(uint32_t c)
 {
 	if (c < 0x80)
 		return c >= 'A' && c <= 'Z' ? c + 32 : c;
-	if (c == 0x130)
-		return 'i';
-	if (c == 0x17f)
-		return 's';
-	if (c == 0x212a)
-		return 'k';
-	if ((c >= 0xc0 && c <= 0xde && c != 0xd7) || (c >= 0x391 && c <= 0x3a9) ||
-	    (c >= 0x410 && c <= 0x42f))
-		return c + 32;
-	if (c >= 0x400 && c <= 0x40f)
-		return c + 80;
-	if ((c >= 0x100 && c <= 0x137) || (c >= 0x14a && c <= 0x177) ||
-	    (c >= 0x460 && c <= 0x4bf) || (c >= 0x4d0 && c <= 0x52f))
-		return c | 1;
-	if ((c >= 0x139 && c <= 0x148) || (c >= 0x179 && c <= 0x17e))
-		return c + (c & 1);
-	return c;
+	return c == 0x17f ? 's' : (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
 }
 
 void ga_risk_put(struct ga_buf *out, uint32_t c)
 {
-	if (c < 0x80) {
-		ga_buf_addch(out, (char)c);
-	} else if (c < 0x800) {
-		ga_buf_addch(out, (char)(0xc0 | c >> 6));
-		ga_buf_addch(out, (char)(0x80 | (c & 0x3f)));
-	} else if (c < 0x10000) {
-		ga_buf_addch(out, (char)(0xe0 | c >> 12));
-		ga_buf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		ga_buf_addch(out, (char)(0x80 | (c & 0x3f)));
-	} else {
-		ga_buf_addch(out, (char)(0xf0 | c >> 18));
-		ga_buf_addch(out, (char)(0x80 | (c >> 12 & 0x3f)));
-		ga_buf_addch(out, (char)(0x80 | (c >> 6 & 0x3f)));
-		ga_buf_addch(out, (char)(0x80 | (c & 0x3f)));
-	}
+	utf8proc_uint8_t bytes[4];
+
+	ga_buf_add(out, bytes, (size_t)utf8proc_encode_char((utf8proc_int32_t)c, bytes));
 }
 
 static bool is_folded(char c)
@@ -101,4 +73,36 @@ void ga_risk_fold(struct ga_buf *out, const char *path)
 		ga_buf_addch(out, '/');
 		path += n + 1;
 	}
+}
+
+/* The text in a normal form, NUL-terminated, which the caller frees; NULL: it is no UTF-8. */
+static char *normal(const char *s, size_t n, utf8proc_option_t form)
+{
+	utf8proc_uint8_t *ret = NULL;
+
+	return utf8proc_map((const utf8proc_uint8_t *)s, (utf8proc_ssize_t)n, &ret,
+			    form | UTF8PROC_STABLE) < 0 ? NULL : (char *)ret;
+}
+
+static bool is_ascii(const char *s, size_t n)
+{
+	while (n && !(s[n - 1] & 0x80))
+		n--;
+	return !n;
+}
+
+void ga_risk_decompose(struct ga_buf *out, const char *s)
+{
+	size_t n = strlen(s);
+	cleanup_free char *form = is_ascii(s, n) ? NULL :
+		normal(s, n, UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT);
+
+	ga_buf_adds(out, form ? form : s);
+}
+
+bool ga_risk_composed(const char *s, size_t n)
+{
+	cleanup_free char *form = is_ascii(s, n) ? NULL : normal(s, n, UTF8PROC_COMPOSE);
+
+	return !form || (strlen(form) == n && !memcmp(form, s, n));
 }

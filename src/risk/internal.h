@@ -28,10 +28,10 @@ void ga_risk_fold(struct ga_buf *out, const char *path);
 /* Append one code point. */
 void ga_risk_put(struct ga_buf *out, uint32_t c);
 
-/* compose.c: append `s` (folded) in the form that is the same for all spellings of its characters.
- */
+/* Append `s` (folded) in the form that is the same for all spellings of its characters (NFKD). What
+ * is no UTF-8 is appended as it is. */
 void ga_risk_decompose(struct ga_buf *out, const char *s);
-/* False if it has a letter and a mark for which there is one code point. */
+/* False if it is UTF-8, and has characters for which there are shorter spellings (NFC). */
 bool ga_risk_composed(const char *s, size_t n);
 
 /* confuse.c: the Latin letter that this one of another script looks like; 0: none. */

@@ -151,7 +151,7 @@ test_expect_success 'version --build names the libraries it was built with' '
 	git agent version --build --json | python3 -c "
 import json, os, sys
 build = json.load(sys.stdin)[\"build\"]
-assert list(build) == \"libgit2 libseccomp jansson nettle libyaml zlib compiler programs\".split(), build
+assert list(build) == \"libgit2 libseccomp jansson nettle libutf8proc libyaml zlib compiler programs\".split(), build
 assert all(build.values()) and os.path.exists(build[\"programs\"] + \"/git-agent-stage\"), build"
 '
 
