@@ -144,8 +144,8 @@ static void import_line(struct code *c, const char *line, size_t n)
 			from = w;
 			add_module(c, w, ".");
 		} else if (from) {
-			cleanup_free char *both =
-			    ga_strf("%s%s%s", from, from[strlen(from) - 1] == '.' ? "" : ".", w);
+			cleanup_free char *both = ga_strf(
+				"%s%s%s", from, from[strlen(from) - 1] == '.' ? "" : ".", w);
 
 			add_module(c, both, ".");
 		} else {
@@ -179,7 +179,7 @@ static void remember_ident(struct code *c, const char *text, const char *at)
 
 void ga_words_of_code(const char *text, const char *home, struct ga_words *ret)
 {
-	struct code c = {.home = home, .out = ret, .last = GA_BUF_INIT};
+	struct code c = { .home = home, .out = ret, .last = GA_BUF_INIT };
 
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
 		import_line(&c, line + strspn(line, " \t"), strcspn(line, "\n"));

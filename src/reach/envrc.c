@@ -14,29 +14,24 @@
 #include "ga/quote.h"
 #include "gather.h"
 
-enum { ENVRC_MAX = 256 << 10 };
-
 int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir)
 {
 	cleanup_free char *path = ga_path_join(dir, ".envrc"), *shown = ga_quote(path);
-	const struct ga_source s = {.what = shown,
-				    .rule = "direnv-dependents",
-				    .hook = "",
-				    .when = GA_REACH_GIT,
-				    .dir = dir,
-				    .name = ".envrc"};
+	const struct ga_source s = { .what = shown,
+				     .rule = "direnv-dependents",
+				     .hook = "",
+				     .when = GA_REACH_GIT,
+				     .dir = dir,
+				     .name = ".envrc" };
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_close int fd = ga_openat_beneath(workfd, path, O_RDONLY | O_NONBLOCK, 0);
-	struct stat st;
+	int r = ga_gather_read(fd, &text);
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	if (ga_read_fd(fd, ENVRC_MAX, &text, &err)) {
+	if (r < 0)
 		ga_reach_add(g->reach, GA_REACH_BELOW, s.when, s.rule, dir,
 			     "the .envrc there could not be read");
+	if (r)
 		return 0;
-	}
 	return ga_gather_text(g, &s, text.ptr) || ga_gather_follow(g) ? -1 : 0;
 }
 
@@ -73,7 +68,8 @@ int ga_reach_envrc(struct ga_repo *r, const struct ga_changes *changes, struct g
 		   struct ga_error *err)
 {
 	cleanup_(ga_gather_release) struct ga_gather g = {
-	    .repo = r, .info = ga_repo_info(r), .reach = ret, .err = err};
+		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err
+	};
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
 	const char *root = g.info->workdir;
 	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);

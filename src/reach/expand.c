@@ -10,7 +10,7 @@
 
 enum { ALTERNATIVES_MAX = 32, WORDS_MAX = 20000, WORK_MAX = 200000, UNKNOWN = GA_WORD_UNKNOWN };
 
-static const char unknown[] = {UNKNOWN, '\0'};
+static const char unknown[] = { UNKNOWN, '\0' };
 
 void ga_words_release(struct ga_words *w)
 {
@@ -20,7 +20,7 @@ void ga_words_release(struct ga_words *w)
 	}
 	free(w->v);
 	ga_strv_release(&w->dirs);
-	*w = (struct ga_words){.v = NULL};
+	*w = (struct ga_words){ .v = NULL };
 }
 
 void ga_words_add(struct ga_words *w, enum ga_word_kind kind, const char *text, const char *more)
@@ -34,7 +34,7 @@ void ga_words_add(struct ga_words *w, enum ga_word_kind kind, const char *text, 
 		return;
 	}
 	GA_GROW(w->v, w->n, w->cap);
-	w->v[w->n++] = (struct ga_word){kind, ga_strdup(text), ga_strdup(more)};
+	w->v[w->n++] = (struct ga_word){ kind, ga_strdup(text), ga_strdup(more) };
 }
 
 /* ---- values ------------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static void expand_arguments(struct ga_shell *s, const struct ga_simple *c, int 
 
 static void expand_output(struct ga_shell *s, const char *text, int depth, struct ga_strv *ret)
 {
-	cleanup_lexed struct ga_lexed x = {.v = NULL};
+	cleanup_lexed struct ga_lexed x = { .v = NULL };
 
 	ga_strv_push(ret, unknown);
 	ga_lex(text, s->make, &x);
@@ -121,8 +121,8 @@ static void product(struct ga_strv *heads, const struct ga_strv *more)
 /* All that a word may be, with UNKNOWN for what is not known. */
 static void expand(struct ga_shell *s, const char *word, int depth, struct ga_strv *ret)
 {
-	static const char marks[] = {GA_LEX_VARIABLE, GA_LEX_SUBSTITUTION, '\0'};
-	static const char end[] = {GA_LEX_END, '\0'};
+	static const char marks[] = { GA_LEX_VARIABLE, GA_LEX_SUBSTITUTION, '\0' };
+	static const char end[] = { GA_LEX_END, '\0' };
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 
 	if (depth > GA_SHELL_DEPTH_MAX || ++s->work > WORK_MAX) {
@@ -223,8 +223,6 @@ void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *p
 
 	if (p)
 		ga_words_add(w, kind, p, "");
-	else if (kind == GA_WORD_GIVEN && strchr(path, UNKNOWN))
-		ga_words_add(w, GA_WORD_OPEN, "", "");
 }
 
 void ga_shell_expand(struct ga_shell *s, const char *word, struct ga_strv *ret)

@@ -159,8 +159,8 @@ static void strings(const json_t *o, struct ga_buf *out)
 
 char *ga_script_text(const char *manifest, const char *name)
 {
-	static const char *const staged[] = {"lint-staged", "nano-staged", "simple-git-hooks",
-					     "gitHooks", "pre-commit"};
+	static const char *const staged[] = { "lint-staged", "nano-staged", "simple-git-hooks",
+					      "gitHooks", "pre-commit" };
 	json_error_t ignored;
 	json_t *o = json_loads(manifest, 0, &ignored);
 	struct ga_buf b = GA_BUF_INIT;
@@ -214,18 +214,19 @@ static void first_line(const char *text, char ret[64])
 void ga_words_of_file(const char *name, const char *text, const char *hook, const char *home,
 		      struct ga_words *ret)
 {
-	static const char *const makefiles[] = {"[Mm]akefile", "GNUmakefile", "Makefile.*", "*.mk"};
+	static const char *const makefiles[] = { "[Mm]akefile", "GNUmakefile", "Makefile.*",
+						 "*.mk" };
 	static const char *const managers[] = {
-	    ".pre-commit-config.y*ml", "prek.toml",       "*lefthook*.y*ml",
-	    "*lefthook*.toml",         "*lefthook*.json", ".overcommit.yml",
-	    "[Tt]askfile*.y*ml",       "hk.pkl",          "turbo.json",
+		".pre-commit-config.y*ml", "prek.toml",       "*lefthook*.y*ml",
+		"*lefthook*.toml",         "*lefthook*.json", ".overcommit.yml",
+		"[Tt]askfile*.y*ml",       "hk.pkl",          "turbo.json",
 	};
-	static const char *const staged[] = {".lintstagedrc", ".lintstagedrc.json",
-					     ".lintstagedrc.y*ml", ".nano-staged.json",
-					     ".simple-git-hooks.json"};
-	static const char *const shells[] = {"*.sh",  "*.bash",      "*.zsh",     "*.fish",
-					     "*.ksh", "[Jj]ustfile", ".justfile", ".envrc",
-					     "*rc",   ".profile",    "*_profile", ".zshenv"};
+	static const char *const staged[] = { ".lintstagedrc", ".lintstagedrc.json",
+					      ".lintstagedrc.y*ml", ".nano-staged.json",
+					      ".simple-git-hooks.json" };
+	static const char *const shells[] = { "*.sh",  "*.bash",      "*.zsh",     "*.fish",
+					      "*.ksh", "[Jj]ustfile", ".justfile", ".envrc",
+					      "*rc",   ".profile",    "*_profile", ".zshenv" };
 	static const char code[] = "js mjs cjs ts mts cts tsx jsx py rb pl pm php lua rake coffee "
 				   "exs ex groovy kts scala R jl ps1";
 	const char *base = ga_path_base(name), *dot = strrchr(base, '.');

@@ -57,12 +57,29 @@ void ga_gather_release(struct ga_gather *g)
 	free(g->queue);
 }
 
+int ga_gather_read(int fd, struct ga_buf *out)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	char magic[4];
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    (pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4)))
+		return 1;
+	if (ga_read_fd(fd, GA_HOST_TEXT_MAX, out, &ignored))
+		return -1;
+	for (size_t i = 0; i < out->len; i++)
+		if (!out->ptr[i])
+			out->ptr[i] = ' ';
+	return 0;
+}
+
 /* ---- what is reached ------------------------------------------------------------- */
 
 void ga_gather_cut(struct ga_gather *g, const struct ga_source *s, const char *why)
 {
 	cleanup_free char *all =
-	    ga_strf("%s: what else is meant is not known, so any path may be", why);
+		ga_strf("%s: what else is meant is not known, so any path may be", why);
 
 	ga_reach_add(g->reach, GA_REACH_BELOW, s->when, s->rule, "", all);
 }
@@ -132,8 +149,8 @@ void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *
 			ga_buf_clear(&at);
 			ga_buf_adds(&at, "/");
 		}
-		more =
-		    target ? ga_strf("%s/%s", target, rest + skip + n) : ga_strdup(rest + skip + n);
+		more = target ? ga_strf("%s/%s", target, rest + skip + n)
+			      : ga_strdup(rest + skip + n);
 		free(rest);
 		rest = more;
 	}
@@ -163,10 +180,10 @@ static void enqueue(struct ga_gather *g, const struct ga_source *s, const char *
 	ga_strmap_add(&g->seen, g->seen_files.v[g->seen_files.n - 1], strlen(key), 0);
 	GA_GROW(g->queue, g->n_queue, g->cap_queue);
 	g->queue[g->n_queue++] = (struct ga_queued){
-	    .from = *s,
-	    .path = ga_strdup(path),
-	    .what = ga_strf("%s, which runs by %s", shown, s->what),
-	    .hook = ga_strdup(s->hook),
+		.from = *s,
+		.path = ga_strdup(path),
+		.what = ga_strf("%s, which runs by %s", shown, s->what),
+		.hook = ga_strdup(s->hook),
 	};
 }
 
@@ -247,8 +264,8 @@ static int enqueue_matching(struct ga_gather *g, const struct ga_source *s, cons
 /* Files of the host outside the project: beside a hook, in the git directory, in the home. */
 static void enqueue_outside(struct ga_gather *g, const struct ga_source *s, const char *path)
 {
-	static const char *const system[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt",
-					     "/nix", "/dev", "/proc", "/sys", "/snap",  NULL};
+	static const char *const system[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt",
+					      "/nix", "/dev", "/proc", "/sys", "/snap",  NULL };
 	glob_t found;
 	struct stat st;
 
@@ -300,9 +317,10 @@ static int named(struct ga_gather *g, const struct ga_source *s, const char *tex
 static int module_in(struct ga_gather *g, const struct ga_source *s, const char *dir,
 		     const char *name)
 {
-	static const char *const ends[] = {
-	    "",     ".py",  "/__init__.py", "/__main__.py", ".js", ".cjs", ".mjs", ".ts",
-	    ".mts", ".tsx", "/index.js",    "/index.ts",    ".rb", ".pm",  ".lua", ".php"};
+	static const char *const ends[] = { "",     ".py",  "/__init__.py", "/__main__.py",
+					    ".js",  ".cjs", ".mjs",         ".ts",
+					    ".mts", ".tsx", "/index.js",    "/index.ts",
+					    ".rb",  ".pm",  ".lua",         ".php" };
 	const char *dot = strrchr(s->name, '.');
 	cleanup_free char *path = ga_path_resolve(dir, name);
 	struct stat st;
@@ -364,11 +382,10 @@ static int read_script(struct ga_gather *g, const struct ga_source *s, const cha
 	cleanup_free char *shown = ga_quote(path), *called = ga_quote(name), *what = NULL;
 	cleanup_close int fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
-	cleanup_words struct ga_words w = {.v = NULL};
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_words struct ga_words w = { .v = NULL };
 	struct ga_source in = *s;
 
-	if (fd < 0 || ga_read_fd(fd, GA_HOST_TEXT_MAX, &all, &ignored))
+	if (ga_gather_read(fd, &all))
 		return 0;
 	text = ga_script_text(all.ptr, name);
 	if (!text)
@@ -385,7 +402,7 @@ static int read_script(struct ga_gather *g, const struct ga_source *s, const cha
 
 static int script(struct ga_gather *g, const struct ga_source *s, const char *name)
 {
-	static const char *const manifests[] = {"package.json", "composer.json"};
+	static const char *const manifests[] = { "package.json", "composer.json" };
 	cleanup_free char *key = ga_strf("%d %s", (int)s->when, name);
 
 	if (ga_strv_has(&g->scripts, key))
@@ -485,8 +502,6 @@ int ga_gather_words(struct ga_gather *g, const struct ga_source *s, const struct
 		case GA_WORD_TOOL:
 			r = tool(g, s, w, v);
 			break;
-		case GA_WORD_OPEN:
-			break;
 		}
 	}
 	return r;
@@ -494,7 +509,7 @@ int ga_gather_words(struct ga_gather *g, const struct ga_source *s, const struct
 
 int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *text)
 {
-	cleanup_words struct ga_words w = {.v = NULL};
+	cleanup_words struct ga_words w = { .v = NULL };
 
 	ga_words_of_file(s->name, text, s->hook, g->home, &w);
 	return ga_gather_words(g, s, &w);
@@ -502,48 +517,29 @@ int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *t
 
 /* ---- following ----------------------------------------------------------------------------- */
 
-/* False: there is no text to look at, as in a program of the machine's own code. */
-static bool read_queued(struct ga_gather *g, const struct ga_source *s, const char *full,
-			const char *what, struct ga_buf *out)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *why = ga_strf("%s, cannot be read to its end", what);
-	cleanup_close int fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	char magic[4] = "";
-	struct stat st;
-
-	if (stat(full, &st) || !S_ISREG(st.st_mode))
-		return false;
-	if (fd >= 0 && pread(fd, magic, 4, 0) == 4 && !memcmp(magic, "\177ELF", 4))
-		return false;
-	if (fd < 0 || ga_read_fd(fd, GA_HOST_TEXT_MAX, out, &ignored)) {
-		ga_gather_cut(g, s, why);
-		return false;
-	}
-	/* shells read on behind a NUL */
-	for (size_t i = 0; i < out->len; i++)
-		if (!out->ptr[i])
-			out->ptr[i] = ' ';
-	return true;
-}
-
 static int follow(struct ga_gather *g, const struct ga_queued *q)
 {
 	bool outside = q->path[0] == '/';
 	cleanup_free char *full =
-	    outside ? ga_strdup(q->path) : ga_path_join(g->info->workdir, q->path);
+		outside ? ga_strdup(q->path) : ga_path_join(g->info->workdir, q->path);
 	cleanup_free char *dir = ga_path_parent(q->path);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_close int fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_free char *why = ga_strf("%s, cannot be read to its end", q->what);
 	struct ga_source s = q->from;
+	struct stat st;
+	int r;
 
 	s.what = q->what;
 	s.hook = q->hook;
 	s.dir = outside ? NULL : dir;
 	s.host_dir = outside ? dir : NULL;
 	s.name = q->path;
-	if (!read_queued(g, &s, full, q->what, &text) || ga_has_scripts(q->path))
-		return 0;
-	return ga_gather_text(g, &s, text.ptr);
+	r = ga_gather_read(fd, &text);
+	/* one that is there and cannot be opened is executed all the same */
+	if (r < 0 || (fd < 0 && !stat(full, &st)))
+		ga_gather_cut(g, &s, why);
+	return r || ga_has_scripts(q->path) ? 0 : ga_gather_text(g, &s, text.ptr);
 }
 
 int ga_gather_follow(struct ga_gather *g)
@@ -562,7 +558,8 @@ int ga_reach_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_r
 		    struct ga_error *err)
 {
 	cleanup_(ga_gather_release) struct ga_gather g = {
-	    .repo = r, .info = ga_repo_info(r), .reach = ret, .err = err};
+		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err
+	};
 	const char *root = g.info->workdir;
 	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -571,8 +568,8 @@ int ga_reach_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_r
 	ga_gather_begin(&g);
 	/* one after the other, so that a moment's reason is that of its own source */
 	return ga_gather_tree(&g) || ga_gather_hooks(&g, c) || ga_gather_follow(&g) ||
-		       ga_gather_settings(&g, c) || ga_gather_home(&g) || ga_gather_follow(&g) ||
-		       ga_gather_envrc(&g, workfd, "")
-		   ? -1
-		   : 0;
+			       ga_gather_settings(&g, c) || ga_gather_home(&g) ||
+			       ga_gather_follow(&g) || ga_gather_envrc(&g, workfd, "")
+		       ? -1
+		       : 0;
 }

@@ -50,6 +50,10 @@ void ga_gather_begin(struct ga_gather *g);
 int ga_gather_tree(struct ga_gather *g);
 void ga_gather_release(struct ga_gather *g);
 
+/* Read the text of a file of the host, with blanks for NULs, behind which shells read on. Returns 1
+ * if there is none: no descriptor, no regular file, a program of the machine's own code; -1 if it
+ * is longer than GA_HOST_TEXT_MAX. */
+int ga_gather_read(int fd, struct ga_buf *out);
 /* Add a path of the host, following links: each link of the working tree that it passes is reached,
  * and so is where it ends. */
 void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *path, bool dir);

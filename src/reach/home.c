@@ -14,18 +14,18 @@
 #include "ga/quote.h"
 #include "gather.h"
 
-enum { ENTRIES_MAX = 50000, UNIT_MAX = 1 << 20, STARTUP_MAX = 1 << 20 };
+enum { ENTRIES_MAX = 50000 };
 
 static const char rule[] = "host-environment-reached";
 
 static struct ga_source source(const char *what, const char *name)
 {
-	return (struct ga_source){.what = what,
-				  .rule = rule,
-				  .when = GA_REACH_GIT,
-				  .hook = "",
-				  .name = name,
-				  .absolute = true};
+	return (struct ga_source){ .what = what,
+				   .rule = rule,
+				   .when = GA_REACH_GIT,
+				   .hook = "",
+				   .name = name,
+				   .absolute = true };
 }
 
 /* ---- links ---------------------------------------------------------------------- */
@@ -40,8 +40,8 @@ struct home {
 static int depth_below(const char *name)
 {
 	static const char deep[] =
-	    ".config .claude .codex .gemini .ssh .gnupg .aws .kube .docker .vim "
-	    ".emacs.d .mozilla .vscode .cursor .agents";
+		".config .claude .codex .gemini .ssh .gnupg .aws .kube .docker .vim "
+		".emacs.d .mozilla .vscode .cursor .agents";
 
 	return ga_has_word(deep, name)   ? 3
 	       : !strcmp(name, ".local") ? 3
@@ -79,7 +79,7 @@ static void look_through(struct home *h, const char *dir, const char *shown, int
 
 static void gather_links(struct ga_gather *g)
 {
-	struct home h = {.g = g};
+	struct home h = { .g = g };
 	const struct ga_source s = source("your home directory", "");
 
 	/* in a project that is the home directory itself, rules cover these names */
@@ -99,55 +99,31 @@ static int gather_startup(struct ga_gather *g, const char *dir, const char *name
 	cleanup_free char *what = ga_strf("your %s", shown);
 	const struct ga_source s = source(what, name);
 	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_words struct ga_words w = {.v = NULL};
-	struct stat st;
+	cleanup_words struct ga_words w = { .v = NULL };
+	int r = ga_gather_read(fd, &text);
 
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	if (ga_read_fd(fd, STARTUP_MAX, &text, &ignored)) {
+	if (r < 0)
 		ga_gather_cut(g, &s, "a start-up file is too long to be read");
+	if (r)
 		return 0;
-	}
 	ga_words_of_shell(text.ptr, g->home, &w);
 	return ga_gather_words(g, &s, &w);
 }
 
 static int gather_startups(struct ga_gather *g)
 {
-	static const char *const files[] = {
-	    ".profile",
-	    ".bash_profile",
-	    ".bash_login",
-	    ".bashrc",
-	    ".bash_aliases",
-	    ".bash_logout",
-	    ".zshenv",
-	    ".zprofile",
-	    ".zshrc",
-	    ".zlogin",
-	    ".zlogout",
-	    ".kshrc",
-	    ".xprofile",
-	    ".xinitrc",
-	    ".xsession",
-	    ".xsessionrc",
-	    ".config/fish/config.fish",
-	    ".zsh/.zshrc",
-	    ".config/zsh/.zshrc",
-	    ".config/zsh/.zshenv",
-	    ".config/zsh/.zprofile",
-	    ".envrc",
-	    ".config/nushell/config.nu",
-	    ".config/nushell/env.nu",
-	    ".inputrc",
-	    ".tmux.conf",
-	    ".config/tmux/tmux.conf",
-	};
+	static const char files[] =
+		".profile .bash_profile .bash_login .bashrc .bash_aliases .bash_logout "
+		".zshenv .zprofile .zshrc .zlogin .zlogout .kshrc .xprofile .xinitrc .xsession "
+		".xsessionrc .zsh/.zshrc .config/zsh/.zshrc .config/zsh/.zshenv "
+		".config/zsh/.zprofile .config/fish/config.fish .config/nushell/config.nu "
+		".config/nushell/env.nu .envrc .inputrc .tmux.conf .config/tmux/tmux.conf";
+	cleanup_free char *copy = ga_strdup(files);
+	char *save = NULL;
 
-	for (size_t i = 0; g->home && i < GA_NELEMS(files); i++)
-		if (gather_startup(g, g->home, files[i]))
+	for (char *f = strtok_r(copy, " ", &save); g->home && f; f = strtok_r(NULL, " ", &save))
+		if (gather_startup(g, g->home, f))
 			return -1;
 	return 0;
 }
@@ -213,18 +189,15 @@ static void gather_units(struct ga_gather *g)
 		cleanup_free char *shown = ga_quote(e->d_name), *plain = NULL;
 		cleanup_free char *what = ga_strf("your unit %s", shown);
 		const struct ga_source s = source(what, "");
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 		cleanup_close int fd =
-		    openat(dirfd(d), e->d_name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		struct stat st;
+			openat(dirfd(d), e->d_name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		int r = ga_gather_read(fd, &text);
 
-		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		if (r < 0)
+			ga_gather_cut(g, &s, "a unit of systemd is too long to be read");
+		if (r)
 			continue;
-		if (ga_read_fd(fd, UNIT_MAX, &text, &ignored)) {
-			ga_gather_cut(g, &s, "your units of systemd are more than is read");
-			break;
-		}
 		plain = expand_home(text.ptr, g->home);
 		gather_unit(g, &s, plain);
 	}

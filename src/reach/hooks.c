@@ -14,7 +14,7 @@
 #include "ga/quote.h"
 #include "gather.h"
 
-enum { HOOK_MAX = 256 << 10, WORKTREES_MAX = 256, LINE_MAX_ = 4096 };
+enum { WORKTREES_MAX = 256 };
 
 static const char rule[] = "host-hook-reached";
 
@@ -24,10 +24,11 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	cleanup_free char *what = ga_strf("the hook %s", shown), *in_project = NULL;
 	const char *below = ga_path_below(dir, g->info->workdir);
 	struct ga_source s = {
-	    .what = what, .rule = rule, .hook = name, .name = name, .host_dir = dir};
+		.what = what, .rule = rule, .hook = name, .name = name, .host_dir = dir
+	};
 	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	struct stat st;
+	int r;
 
 	if (!ga_reach_hook(name, &s.when))
 		return 0;
@@ -37,17 +38,13 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 		s.dir = in_project;
 	}
 	ga_gather_path(g, &s, path, false);
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
-		return 0;
-	/* Only the beginning of a longer file is read. Hooks of that size are binary programs, in
-	 * which nothing would be found anyway; a script of that size is cut. */
-	(void)ga_read_most(fd, HOOK_MAX, &text);
-	if (text.len >= HOOK_MAX && !strncmp(text.ptr, "#!", 2)) {
+	r = ga_gather_read(fd, &text);
+	if (r < 0) {
 		cleanup_free char *why = ga_strf("%s is too long to be read", what);
 
 		ga_gather_cut(g, &s, why);
 	}
-	return ga_gather_text(g, &s, text.ptr);
+	return r ? 0 : ga_gather_text(g, &s, text.ptr);
 }
 
 static int scan_hooks(struct ga_gather *g, const char *dir)
@@ -68,11 +65,11 @@ static int scan_hooks(struct ga_gather *g, const char *dir)
 /* A hook directory, all of the directory `all` that it is in, and the hooks. */
 static int scan_dir(struct ga_gather *g, const char *dir, const char *all, const char *what)
 {
-	const struct ga_source s = {.what = what,
-				    .rule = "hooks-path-configured",
-				    .hook = "",
-				    .name = "",
-				    .when = GA_REACH_GIT};
+	const struct ga_source s = { .what = what,
+				     .rule = "hooks-path-configured",
+				     .hook = "",
+				     .name = "",
+				     .when = GA_REACH_GIT };
 	cleanup_free char *parent = ga_path_parent(dir);
 
 	ga_gather_path(g, &s, all, true);
@@ -88,11 +85,10 @@ static char *worktree_of(const char *gitdir)
 {
 	cleanup_free char *file = ga_path_join(gitdir, "gitdir");
 	cleanup_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
-	if (fd < 0 || ga_read_fd(fd, LINE_MAX_, &text, &ignored))
+	if (ga_gather_read(fd, &text))
 		return NULL;
 	ga_buf_chomp(&text);
 	if (text.ptr[0] != '/' || stat(text.ptr, &st))
@@ -147,10 +143,9 @@ static int scan_worktree_config(struct ga_gather *g, const char *gitdir,
 {
 	cleanup_free char *file = ga_path_join(gitdir, "config.worktree");
 	cleanup_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	if (fd < 0 || ga_read_fd(fd, HOOK_MAX, &text, &ignored))
+	if (ga_gather_read(fd, &text))
 		return 0;
 	for (char *p = text.ptr; (p = strcasestr(p, "hookspath"));) {
 		cleanup_free char *value = NULL;

@@ -27,14 +27,14 @@ void ga_lexed_release(struct ga_lexed *x)
 	}
 	free(x->v);
 	ga_strv_release(&x->substitutions);
-	*x = (struct ga_lexed){.v = NULL};
+	*x = (struct ga_lexed){ .v = NULL };
 }
 
 static struct ga_simple *command(struct lexer *l)
 {
 	if (!l->out->n) {
 		GA_GROW(l->out->v, l->out->n, l->out->cap);
-		l->out->v[l->out->n++] = (struct ga_simple){.piped = false};
+		l->out->v[l->out->n++] = (struct ga_simple){ .piped = false };
 	}
 	return &l->out->v[l->out->n - 1];
 }
@@ -67,7 +67,7 @@ static void end_command(struct lexer *l, bool piped)
 		return;
 	}
 	GA_GROW(l->out->v, l->out->n, l->out->cap);
-	l->out->v[l->out->n++] = (struct ga_simple){.piped = false};
+	l->out->v[l->out->n++] = (struct ga_simple){ .piped = false };
 }
 
 static void add(struct lexer *l, char c)
@@ -275,7 +275,7 @@ static void step(struct lexer *l, char c)
 
 void ga_lex(const char *text, bool make, struct ga_lexed *ret)
 {
-	struct lexer l = {.at = text, .make = make, .out = ret, .word = GA_BUF_INIT};
+	struct lexer l = { .at = text, .make = make, .out = ret, .word = GA_BUF_INIT };
 
 	while (*l.at && !ret->cut)
 		step(&l, *l.at++);

@@ -36,7 +36,7 @@ void ga_reach_add(struct ga_reach *h, enum ga_reach_what what, enum ga_reach_whe
 	}
 	GA_GROW(h->v, h->n, h->cap);
 	x = &h->v[h->n];
-	*x = (struct ga_reached){what, when, rule, ga_strdup(text), ga_strdup(why)};
+	*x = (struct ga_reached){ what, when, rule, ga_strdup(text), ga_strdup(why) };
 	ga_strmap_add(&h->by_text, x->text, strlen(x->text), (uint32_t)h->n++);
 }
 
@@ -58,8 +58,8 @@ void ga_reach_extend(struct ga_reach *h, const struct ga_reach *of, const char *
 		const struct ga_reached *x = &of->v[i];
 		const char *below = ga_path_below(x->text, path);
 		bool dir = x->what == GA_REACH_BELOW;
-		bool all = (below && !*below) ||
-			   (dir && (!*x->text || ga_path_inside(path, x->text)));
+		bool all =
+			(below && !*below) || (dir && (!*x->text || ga_path_inside(path, x->text)));
 
 		if (x->what != GA_REACH_FILE && !dir)
 			extend_pattern(h, x, path);
@@ -73,9 +73,9 @@ bool ga_reach_hook(const char *name, enum ga_reach_when *ret)
 {
 	/* githooks(5), and when each of them ran in t1896 */
 	static const char any[] =
-	    "applypatch-msg pre-applypatch post-applypatch pre-merge-commit prepare-commit-msg "
-	    "commit-msg post-commit pre-rebase post-checkout post-merge reference-transaction "
-	    "post-rewrite fsmonitor-watchman push-to-checkout pre-auto-gc post-index-change";
+		"applypatch-msg pre-applypatch post-applypatch pre-merge-commit prepare-commit-msg "
+		"commit-msg post-commit pre-rebase post-checkout post-merge reference-transaction "
+		"post-rewrite fsmonitor-watchman push-to-checkout pre-auto-gc post-index-change";
 
 	if (!strcmp(name, "pre-commit"))
 		*ret = GA_REACH_COMMIT;
@@ -91,8 +91,8 @@ bool ga_reach_hook(const char *name, enum ga_reach_when *ret)
 bool ga_reach_is_script(const char *path)
 {
 	static const char ends[] =
-	    "sh bash zsh fish ksh js mjs cjs ts mts cts tsx jsx py pyw rb pl pm "
-	    "php lua mk ps1 bat cmd awk tcl R jl groovy kts exs el scm";
+		"sh bash zsh fish ksh js mjs cjs ts mts cts tsx jsx py pyw rb pl pm "
+		"php lua mk ps1 bat cmd awk tcl R jl groovy kts exs el scm";
 	const char *base = ga_path_base(path), *dot = strrchr(base, '.');
 
 	return dot && ga_has_word(ends, dot + 1);

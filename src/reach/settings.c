@@ -2,6 +2,7 @@
  *
  * What values of the git configuration name.
  */
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -36,28 +37,16 @@ static bool is_data(const char *key)
 
 static bool is_path_value(const char *key)
 {
-	static const char *const keys[] = {
-	    "core.attributesfile",
-	    "core.excludesfile",
-	    "core.fsmonitor",
-	    "commit.template",
-	    "blame.ignorerevsfile",
-	    "gpg.program",
-	    "gpg.ssh.allowedsignersfile",
-	    "gpg.ssh.revocationfile",
-	    "mailmap.file",
-	    "core.sshcommand",
-	    "core.askpass",
-	    "http.cookiefile",
-	    "http.sslcert",
-	    "http.sslcainfo",
-	    "init.templatedir",
-	};
+	static const char keys[] =
+		"core.attributesfile core.excludesfile core.fsmonitor commit.template "
+		"blame.ignorerevsfile gpg.program gpg.ssh.allowedsignersfile "
+		"gpg.ssh.revocationfile mailmap.file core.sshcommand core.askpass "
+		"http.cookiefile http.sslcert http.sslcainfo init.templatedir";
+	cleanup_free char *low = ga_strdup(key);
 
-	for (size_t i = 0; i < GA_NELEMS(keys); i++)
-		if (!strcasecmp(key, keys[i]))
-			return true;
-	return false;
+	for (char *p = low; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return ga_has_word(keys, low);
 }
 
 /* A path value made absolute: "~/x", "/x", or beneath `base`. */
@@ -70,7 +59,7 @@ static char *absolute(const struct ga_gather *g, const char *base, const char *v
 
 static int scan_value(struct ga_gather *g, const struct ga_source *s, const char *value)
 {
-	cleanup_words struct ga_words w = {.v = NULL};
+	cleanup_words struct ga_words w = { .v = NULL };
 
 	/* an alias begins with "!" if it is a command of the shell */
 	ga_words_of_shell(value + (*value == '!'), g->home, &w);
@@ -80,14 +69,14 @@ static int scan_value(struct ga_gather *g, const struct ga_source *s, const char
 static int scan_item(struct ga_gather *g, const struct ga_gitconfig_item *item)
 {
 	const char *file =
-	    item->origin && begins_with(item->origin, "file:") ? item->origin + 5 : NULL;
+		item->origin && begins_with(item->origin, "file:") ? item->origin + 5 : NULL;
 	bool hook = begins_with(item->key, "hook.") && ends_in(item->key, ".command");
 	cleanup_free char *key = ga_quote(item->key), *path = NULL, *origin = NULL, *dir = NULL;
-	struct ga_source s = {.what = key,
-			      .hook = "",
-			      .name = "",
-			      .when = GA_REACH_GIT,
-			      .rule = hook ? "hook-config-command" : "host-config-reached"};
+	struct ga_source s = { .what = key,
+			       .hook = "",
+			       .name = "",
+			       .when = GA_REACH_GIT,
+			       .rule = hook ? "hook-config-command" : "host-config-reached" };
 
 	/* what the configuration is read from may come with the project */
 	if (file) {

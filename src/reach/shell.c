@@ -65,7 +65,7 @@ enum how { NOTHING, GIVEN, GIVEN_OR_MORE, BARE, ON_PATH, DIRECTORY, TEXT, CODE, 
 
 static void take(struct ga_shell *s, enum how how, const char *word)
 {
-	static const char *const ends[] = {".*", "/index.*", "/__main__.*"};
+	static const char *const ends[] = { ".*", "/index.*", "/__main__.*" };
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 
 	if (how == GIVEN || how == GIVEN_OR_MORE || how == PARTS) {
@@ -138,19 +138,19 @@ static enum how with_option(enum ga_command_kind kind, const char *name, const c
 static enum how with_argument(enum ga_command_kind kind)
 {
 	static const enum how hows[] = {
-	    [GA_COMMAND_OTHER] = BARE,
-	    [GA_COMMAND_QUIET] = NOTHING,
-	    [GA_COMMAND_CHECK] = NOTHING,
-	    [GA_COMMAND_SHELL] = GIVEN,
-	    [GA_COMMAND_INTERPRETER] = GIVEN_OR_MORE,
-	    [GA_COMMAND_SOURCE] = GIVEN,
-	    [GA_COMMAND_EVAL] = GIVEN,
-	    [GA_COMMAND_WRAPPER] = NOTHING,
-	    [GA_COMMAND_XARGS] = NOTHING,
-	    [GA_COMMAND_PARTS] = PARTS,
-	    [GA_COMMAND_CD] = DIRECTORY,
-	    [GA_COMMAND_PATH] = ON_PATH,
-	    [GA_COMMAND_VALUE] = NOTHING,
+		[GA_COMMAND_OTHER] = BARE,
+		[GA_COMMAND_QUIET] = NOTHING,
+		[GA_COMMAND_CHECK] = NOTHING,
+		[GA_COMMAND_SHELL] = GIVEN,
+		[GA_COMMAND_INTERPRETER] = GIVEN_OR_MORE,
+		[GA_COMMAND_SOURCE] = GIVEN,
+		[GA_COMMAND_EVAL] = GIVEN,
+		[GA_COMMAND_WRAPPER] = NOTHING,
+		[GA_COMMAND_XARGS] = NOTHING,
+		[GA_COMMAND_PARTS] = PARTS,
+		[GA_COMMAND_CD] = DIRECTORY,
+		[GA_COMMAND_PATH] = ON_PATH,
+		[GA_COMMAND_VALUE] = NOTHING,
 	};
 
 	return hows[kind];
@@ -263,9 +263,9 @@ static void run_assignment(struct ga_shell *s, const char *word)
 	else if (kind == GA_COMMAND_SHELL || kind == GA_COMMAND_INTERPRETER)
 		run_text(s, value);
 	else if (ga_has_word_n(
-		     "BASH_ENV ENV PYTHONSTARTUP LD_PRELOAD PERL5OPT RUBYOPT NODE_OPTIONS "
-		     "GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF EDITOR PAGER",
-		     word, n))
+			 "BASH_ENV ENV PYTHONSTARTUP LD_PRELOAD PERL5OPT RUBYOPT NODE_OPTIONS "
+			 "GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF EDITOR PAGER",
+			 word, n))
 		given(s, value);
 }
 
@@ -296,8 +296,6 @@ static void run_words(struct ga_shell *s, const struct ga_simple *c, size_t at, 
 			run_text(s, name);
 		else if (strchr(name, '/'))
 			ga_words_add_path(s->out, GA_WORD_BARE, name, s->home);
-		else if (strchr(name, GA_WORD_UNKNOWN))
-			ga_words_add(s->out, GA_WORD_OPEN, "", "");
 		run_named(s, c, at, ga_path_base(name), depth);
 	}
 }
@@ -380,7 +378,7 @@ static void run_lexed(struct ga_shell *s, const struct ga_lexed *x)
 
 static void run_text(struct ga_shell *s, const char *text)
 {
-	cleanup_lexed struct ga_lexed x = {.v = NULL};
+	cleanup_lexed struct ga_lexed x = { .v = NULL };
 
 	if (s->depth >= DEPTH_MAX)
 		return;
@@ -392,7 +390,7 @@ static void run_text(struct ga_shell *s, const char *text)
 
 static void run_all(const char *text, const char *home, bool make, struct ga_words *ret)
 {
-	struct ga_shell s = {.home = home, .make = make, .out = ret};
+	struct ga_shell s = { .home = home, .make = make, .out = ret };
 	cleanup_free char *plain = ga_strdup(text);
 
 	for (char *p = plain; *p; p++)

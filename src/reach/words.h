@@ -19,7 +19,6 @@ enum ga_word_kind {
 	GA_WORD_PATH,   /* a directory that commands are looked up in */
 	GA_WORD_MODULE, /* a module, its name with '/' between components */
 	GA_WORD_TOOL,   /* a command by its name; `more`: the words after it, with blanks between */
-	GA_WORD_OPEN,   /* something is executed whose name is not known */
 };
 
 /* Paths are as written, but for what was expanded: relative to anything, or absolute. Parts that
@@ -39,8 +38,7 @@ void ga_words_add(struct ga_words *w, enum ga_word_kind kind, const char *text, 
 
 /* What is not known of a path that is given to ga_words_add_path(). */
 enum { GA_WORD_UNKNOWN = '\4' };
-/* Add a path in the form that words have. If it says nothing, and is given to be executed,
- * GA_WORD_OPEN is added. */
+/* Add a path in the form that words have; one that says nothing is left out. */
 void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *path,
 		       const char *home);
 /* Is it worth a look when it is merely named: a path, or the name of a script? */

@@ -518,7 +518,7 @@ TEST(units_that_are_too_long_make_every_path_critical)
 	struct host h;
 
 	host_open(&h, "units", "mkdir -p ~/.config/systemd/user && cd ~/.config/systemd/user && "
-			       "{ echo '[Service]'; yes '#' | head -c 2000000; } >long.service");
+			       "{ echo '[Service]'; yes '#' | head -c 5000000; } >long.service");
 	assert_string_equal(held_by(&h, "any/where.c"), "host-environment-reached");
 	ga_reach_extend(&inner.reach, &h.facts.reach, "sub");
 	assert_int_equal(inner.reach.n, 1);
