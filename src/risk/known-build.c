@@ -81,6 +81,22 @@ static void read_makefile(const struct ga_buf *text, struct makefile *ret)
 	ga_strv_sort_unique(&ret->rules);
 }
 
+/* Show the first new line of a recipe. */
+static void say_recipe(const struct ga_known *f)
+{
+	const char *at = f->added->ptr[0] == '\t' ? f->added->ptr : strstr(f->added->ptr, "\n\t");
+	cleanup_free char *line = NULL;
+	struct ga_buf b = GA_BUF_INIT;
+
+	if (!at)
+		return;
+	at += strspn(at, "\n\t @-");
+	line = ga_strndup(at, strcspn(at, "\n"));
+	ga_buf_adds(&b, "adds ");
+	ga_risk_quote_start(&b, line);
+	ga_look_say(f->k, "make", GA_LOW, ga_buf_steal(&b));
+}
+
 void ga_known_makefile(const struct ga_known *f)
 {
 	static const char *const at_once[] = { "$(shell ", "${shell ", "!= " };
@@ -96,6 +112,7 @@ void ga_known_makefile(const struct ga_known *f)
 		if (ga_strv_find(&a.rules, b.rules.v[i]) < 0)
 			ga_strv_push_n(&targets, b.rules.v[i], strcspn(b.rules.v[i], "\n"));
 	ga_known_say(f->k, "make", GA_LOW, "changes what these do: ", &targets);
+	say_recipe(f);
 }
 
 /* ---- automake ------------------------------------------------------------------------- */
