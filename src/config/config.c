@@ -499,7 +499,8 @@ int ga_config_read_user(struct ga_config *c, struct ga_error *err)
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	struct stat st;
 
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+	/* a link to what is not there must not make settings vanish */
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR) && lstat(c->user_file, &st))
 		return 0;
 	q = ga_escape(c->user_file);
 	if (fd < 0 || fstat(fd, &st))

@@ -125,7 +125,11 @@ test_expect_success 'a file of the user that is no YAML of ours, too long or no 
 	rm "$conf" &&
 	mkfifo "$conf" &&
 	test_must_fail git agent list 2>../err &&
-	grep "is not a file" ../err
+	grep "is not a file" ../err &&
+	rm "$conf" &&
+	ln -s nowhere "$conf" &&
+	test_must_fail git agent list 2>../err &&
+	grep "cannot read .*config.yaml.: No such file" ../err
 '
 
 test_expect_success 'the command line counts most' '
