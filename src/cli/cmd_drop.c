@@ -324,9 +324,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	if (o->restore && (o->force || o->dry_run))
 		return ga_fail(err, GA_EUSAGE, "--restore takes no other option");
-	for (size_t i = 0; i < argc; i++)
-		if (o->restore ? restore(c, argv[i], err) : drop(c, o, argv[i], err))
-			return -1;
+	if (!o->restore && cli_check_names(c, argc, argv, err))
+		return -1;
+	for (size_t i = 0; i < argc; i++) {
+		cleanup_error struct ga_error one = GA_ERROR_INIT;
+
+		if (o->restore ? restore(c, argv[i], &one) : drop(c, o, argv[i], &one))
+			cli_tell(&one, &c->status);
+	}
 	return 0;
 }
 

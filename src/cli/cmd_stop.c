@@ -67,16 +67,6 @@ static int finish(struct cli *c, struct stopped *t, const struct options *o, int
 	       cli_summary(c, &t->s, &r, stdout, err) ? -1 : 0;
 }
 
-/* Report a session that cannot be stopped, and go on with the others. */
-static void tell(const struct ga_error *err, int *ret_status)
-{
-	int status = ga_error_status(err->code);
-
-	cli_print_error(err);
-	if (status > *ret_status)
-		*ret_status = status;
-}
-
 /* All are told to end before any is waited for, so that they end at the same time. */
 static void stop(struct cli *c, const struct options *o, int ms, size_t n, char **names,
 		 struct stopped *all, int *ret_status)
@@ -86,7 +76,7 @@ static void stop(struct cli *c, const struct options *o, int ms, size_t n, char 
 
 		all[i].runs = !cli_pick_running(c, names[i], &all[i].s, &all[i].peer, &one);
 		if (!all[i].runs)
-			tell(&one, ret_status);
+			cli_tell(&one, ret_status);
 	}
 	for (size_t i = 0; i < n; i++)
 		if (all[i].runs)
@@ -95,7 +85,7 @@ static void stop(struct cli *c, const struct options *o, int ms, size_t n, char 
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
 
 		if (all[i].runs && finish(c, &all[i], o, ms, &one))
-			tell(&one, ret_status);
+			cli_tell(&one, ret_status);
 	}
 }
 
@@ -105,7 +95,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	struct stopped *all;
 	int ms;
 
-	if (cli_parse_timeout(o->timeout, TIMEOUT_MS, &ms, err))
+	if (cli_parse_timeout(o->timeout, TIMEOUT_MS, &ms, err) ||
+	    cli_check_names(c, argc, argv, err))
 		return -1;
 	ms = o->force ? 0 : ms;
 	all = ga_calloc(argc, sizeof(*all));

@@ -165,6 +165,15 @@ void cli_print_error(const struct ga_error *err)
 	(void)fputs(b.ptr, stderr);
 }
 
+void cli_tell(const struct ga_error *err, int *status)
+{
+	int own = ga_error_status(err->code);
+
+	cli_print_error(err);
+	if (own > *status)
+		*status = own;
+}
+
 void cli_say(char *line)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;

@@ -194,6 +194,19 @@ static int no_such_session(struct cli *c, const char *name, struct ga_error *err
 	return ga_hint(err, "'git agent list' shows the sessions of this repository");
 }
 
+int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		cleanup_error struct ga_error damaged = GA_ERROR_INIT;
+		const char *name = cli_plain_name(names[i]);
+
+		if (ga_session_load(c->env.state_dir, name, &s, &damaged) == 1)
+			return no_such_session(c, name, err);
+	}
+	return 0;
+}
+
 int cli_sessions_where(struct cli *c, bool (*is)(const struct ga_session *s, bool running),
 		       struct ga_strv *ret, struct ga_error *err)
 {

@@ -173,6 +173,21 @@ test_expect_success 'dropping a session with a submodule keeps uncommitted work 
 	mine | test_cmp ../mine -
 '
 
+test_expect_success 'with a name that is not there nothing is dropped or stopped, and one refusal keeps no other' '
+	make_repo several &&
+	git agent start -q --name a -- true &&
+	git agent start -q --name b -- sh -c "echo n >n" &&
+	git agent start -q --name c -- true &&
+	test_expect_code 128 git agent drop a none 2>../err &&
+	grep "there is no session .none." ../err &&
+	test_expect_code 128 git agent stop none a 2>../err &&
+	! grep "does not run" ../err &&
+	test_expect_code 2 git agent drop a b c 2>../err &&
+	grep "session .b. has work" ../err &&
+	git agent list >../list &&
+	test_prints b cut -d" " -f1 ../list
+'
+
 test_expect_success 'a session that runs is not dropped' '
 	make_repo run &&
 	mkfifo "$TRASH/end" &&

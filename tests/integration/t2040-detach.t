@@ -169,8 +169,10 @@ test_expect_success 'stop ends several sessions, and names those that do not run
 		git agent start -qd -n m$n -- sh -c "touch f; $hold" || return 1
 	done &&
 	git agent stop -q m1 &&
-	test_expect_code 128 git agent stop nobody m2 m1 m3 >../out 2>../err &&
+	test_expect_code 128 git agent stop m2 nobody m3 2>../err &&
 	grep "no session .nobody" ../err &&
+	test "$(git agent list | grep -c "^m[123] .*running")" = 2 &&
+	test_expect_code 128 git agent stop m2 m1 m3 >../out 2>../err &&
 	grep ".m1. does not run: it is captured" ../err &&
 	test "$(git agent list | grep -c "^m[123] .*captured")" = 3 &&
 	test "$(grep -c "1 file changed" ../out)" = 2 &&
