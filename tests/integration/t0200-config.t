@@ -74,8 +74,7 @@ test_expect_success 'every key with its default and range is in the manual, limi
 		git agent -c $key=$most config >../out &&
 		grep ": $most\$" ../out &&
 		test_expect_code 129 git agent -c $key=0 config &&
-		test_expect_code 129 git agent -c "$key=9${most}" config 2>../err &&
-		grep "takes a .* from $least to $most, not" ../err || exit 1
+		test_fails 129 "takes a .* from $least to $most, not" git agent -c "$key=9${most}" config || exit 1
 	done <../ranges &&
 	test "$(wc -l <../ranges)" = 14
 '
@@ -117,19 +116,15 @@ test_expect_success 'a file of the user that is no YAML of ours, too long or no 
 	test_must_fail git agent list 2>../err &&
 	! grep "$(printf "\033")" ../err &&
 	user "a: &x 1\nb: *x\n" &&
-	test_must_fail git agent list 2>../err &&
-	grep "config.yaml:1:4: anchors are not taken" ../err &&
+	test_says "config.yaml:1:4: anchors are not taken" test_must_fail git agent list &&
 	head -c 300000 /dev/zero | tr "\0" "#" >"$conf" &&
-	test_must_fail git agent list 2>../err &&
-	grep "cannot read .*config.yaml" ../err &&
+	test_says "cannot read .*config.yaml" test_must_fail git agent list &&
 	rm "$conf" &&
 	mkfifo "$conf" &&
-	test_must_fail git agent list 2>../err &&
-	grep "is not a file" ../err &&
+	test_says "is not a file" test_must_fail git agent list &&
 	rm "$conf" &&
 	ln -s nowhere "$conf" &&
-	test_must_fail git agent list 2>../err &&
-	grep "cannot read .*config.yaml.: No such file" ../err
+	test_says "cannot read .*config.yaml.: No such file" test_must_fail git agent list
 '
 
 test_expect_success 'the command line counts most' '
@@ -141,8 +136,7 @@ test_expect_success 'the command line counts most' '
 		test_expect_code 129 git agent -c $word config 2>../err &&
 		test -s ../err || exit 1
 	done &&
-	test_expect_code 129 git agent start --dirty x true 2>../err &&
-	grep "takes carry, ignore or refuse, not .x." ../err
+	test_fails 129 "takes carry, ignore or refuse, not .x." git agent start --dirty x true
 '
 
 # ---- the repository's file
@@ -170,11 +164,9 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 		(
 			repo loose$n "$line\n" &&
 			user "dirty: ignore\n" &&
-			test_expect_code 128 git agent config 2>../err &&
-			grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* a repository can" ../err &&
+			test_fails 128 "^git-agent: .agentdev.yaml:1:[0-9]*: .* a repository can" git agent config &&
 			grep "^hint: put it in your own file, .$conf., and out of the repository.s\$" ../err &&
-			test_expect_code 125 git agent start -- touch x 2>../err &&
-			grep "a repository can" ../err &&
+			test_fails 125 "a repository can" git agent start -- touch x &&
 			test -z "$(git for-each-ref refs/agent)"
 		) || exit 1
 	done &&
@@ -186,8 +178,8 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 			git agent config >../out &&
 			grep "depth: 40" ../out &&
 			grep "git_time: 1m" ../out &&
-			test_expect_code 125 git agent start -- touch x </dev/null 2>../err &&
-			grep "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" ../err &&
+			test_fails 125 "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" \
+				git agent start -- touch x </dev/null &&
 			test -z "$(git for-each-ref refs/agent)"
 		) || exit 1
 	done
@@ -198,20 +190,17 @@ test_expect_success 'a file of the repository that is no file, too long or wrong
 	ln -s /etc/passwd .agentdev.yaml &&
 	git add . &&
 	git commit -qm link &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "agentdev.yaml: it is not a file" ../err &&
+	test_fails 125 "agentdev.yaml: it is not a file" git agent start -- true &&
 	grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), not of the working tree\$" ../err &&
 	git rm -q .agentdev.yaml &&
 	head -c 262145 /dev/zero | tr "\0" "#" >.agentdev.yaml &&
 	git add . &&
 	git commit -qm long &&
-	test_must_fail git agent config 2>../err &&
-	grep "longer than 256 KiB" ../err &&
+	test_says "longer than 256 KiB" test_must_fail git agent config &&
 	printf "dirty: [" >.agentdev.yaml &&
 	git commit -qam bad &&
 	rm .agentdev.yaml &&
-	test_must_fail git agent config 2>../err &&
-	grep "agentdev.yaml:2:1: " ../err
+	test_says "agentdev.yaml:2:1: " test_must_fail git agent config
 '
 
 test_expect_success 'without a repository or a commit, the settings of the user count' '
@@ -270,8 +259,7 @@ test_expect_success 'home: a directory that others can read is refused, and not 
 	repo closed &&
 	mkdir -m 755 ../open &&
 	user "home: ~/open\n" &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "is not closed to others" ../err &&
+	test_fails 125 "is not closed to others" git agent start -- true &&
 	grep "chmod 0700 $HOME/open" ../err &&
 	test "$(stat -c %a "$HOME/open")" = 755 &&
 	chmod 700 ../open &&
@@ -290,8 +278,7 @@ test_expect_success 'home: another directory is shown, but none that holds your 
 	for h in "$HOME" "/$(echo "$HOME" | cut -d/ -f2)" "$HOME/alias" "$HOME/alias2/up" \
 		"$HOME/alias2/up/$(basename "$HOME")"; do
 		user "home: \"$h\"\n" &&
-		test_expect_code 125 git agent start -- true 2>../err &&
-		grep "is or contains your own" ../err ||
+		test_fails 125 "is or contains your own" git agent start -- true ||
 			exit 1
 	done &&
 	mode=$(stat -c %a "$HOME") &&
@@ -315,13 +302,11 @@ test_expect_success 'state_dir: sessions are there, and it is refused where agen
 	ln -s aihome/sub ../into &&
 	for s in aihome aihome/inner into/x; do
 		user "state_dir: ~/$s\n" &&
-		test_expect_code 125 git agent start -- true 2>../err &&
-		grep "agents could write where sessions are kept" ../err ||
+		test_fails 125 "agents could write where sessions are kept" git agent start -- true ||
 			exit 1
 	done &&
 	user "state_dir: $(pwd)/state\n" &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep overlap ../err
+	test_fails 125 overlap git agent start -- true
 '
 
 test_done

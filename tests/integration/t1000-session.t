@@ -45,8 +45,7 @@ test_expect_success 'git reads its configuration once, of the repository around,
 test_expect_success 'a caller that ignores SIGCHLD changes nothing' '
 	cd r &&
 	test_expect_code 3 env --ignore-signal=CHLD git-agent start -q --name ignored -- sh -c "exit 3" &&
-	test_expect_code 125 env --ignore-signal=CHLD git-agent start -d --name none -- /none 2>../err &&
-	grep "cannot run ./none" ../err &&
+	test_fails 125 "cannot run ./none" env --ignore-signal=CHLD git-agent start -d --name none -- /none &&
 	git agent drop ignored
 '
 
@@ -210,8 +209,7 @@ test_expect_success '--base starts at any commit' '
 		echo o >o2" &&
 	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
 	test "$(git rev-parse agent/old~1)" = "$(git rev-parse HEAD~1)" &&
-	test_expect_code 125 git agent start --base no-such-rev -- true 2>../err &&
-	grep "^hint: .git log --all" ../err
+	test_fails 125 "^hint: .git log --all" git agent start --base no-such-rev -- true
 '
 
 test_expect_success '--live shows the working tree, and captures only what the agent did' '
@@ -302,8 +300,7 @@ test_expect_success 'a session that is started within .git begins in the root of
 test_expect_success 'start --dry-run creates nothing' '
 	cd r &&
 	git for-each-ref >../before &&
-	test_expect_code 125 git agent start --dry-run --name dry -- claude-nothing 2>../err &&
-	grep "not found on PATH" ../err &&
+	test_fails 125 "not found on PATH" git agent start --dry-run --name dry -- claude-nothing &&
 	git agent start --dry-run --name dry -- sh -c true >../out &&
 	grep "agent/dry" ../out &&
 	git for-each-ref | test_cmp ../before - &&
@@ -312,43 +309,33 @@ test_expect_success 'start --dry-run creates nothing' '
 
 test_expect_success 'a program that cannot be run is refused, with a hint' '
 	cd r &&
-	test_expect_code 125 git agent start -- no-such-command 2>../err &&
-	grep "not found on PATH" ../err &&
+	test_fails 125 "not found on PATH" git agent start -- no-such-command &&
 	mkdir -p ../on-path/a-directory &&
-	test_expect_code 125 env PATH="$HOME/on-path:$PATH" git agent start -- a-directory 2>../err &&
-	grep "not found on PATH" ../err &&
-	test_expect_code 125 git agent start --name gone -- ./not-there 2>../err &&
-	grep "^hint: .*interpreter" ../err &&
+	test_fails 125 "not found on PATH" env PATH="$HOME/on-path:$PATH" git agent start -- a-directory &&
+	test_fails 125 "^hint: .*interpreter" git agent start --name gone -- ./not-there &&
 	test_must_fail git agent show gone &&
-	test_expect_code 125 git agent start --name gone -- ./b2 2>../err &&
-	grep "^hint: .*chmod" ../err &&
+	test_fails 125 "^hint: .*chmod" git agent start --name gone -- ./b2 &&
 	test_must_fail git agent show gone
 '
 
 test_expect_success 'wrong usage is named, with what was meant' '
 	cd r &&
-	test_expect_code 129 git agent start 2>../err &&
-	grep "usage: git agent start" ../err &&
-	test_expect_code 129 git agent start -- "" 2>../err &&
-	grep "empty" ../err &&
+	test_fails 129 "usage: git agent start" git agent start &&
+	test_fails 129 "empty" git agent start -- "" &&
 	grep "^hint: " ../err &&
-	test_expect_code 129 git agent start --nmae x -- true 2>../err &&
-	grep "did you mean .--name" ../err &&
-	test_expect_code 129 git agent stat 2>../err &&
-	grep "did you mean" ../err
+	test_fails 129 "did you mean .--name" git agent start --nmae x -- true &&
+	test_fails 129 "did you mean" git agent stat
 '
 
 test_expect_success 'a name that no session can have is refused' '
 	cd r &&
 	for n in "Bad Name" -x "" a/b .x x.lock $(printf "x%.0s" $(seq 100)); do
 		for how in --dry-run --quiet; do
-			test_expect_code 129 git agent start $how --name="$n" -- true 2>../err &&
-			grep "cannot name a session" ../err &&
+			test_fails 129 "cannot name a session" git agent start $how --name="$n" -- true &&
 			grep "^hint: .*at most .* beginning with" ../err || exit 1
 		done
 	done &&
-	test_expect_code 125 git agent start --dry-run --name old -- true 2>../err &&
-	grep "exists already" ../err
+	test_fails 125 "exists already" git agent start --dry-run --name old -- true
 '
 
 test_expect_success 'every command has -h, and every listing --json' '
@@ -369,8 +356,7 @@ test_expect_success 'every command has -h, and every listing --json' '
 test_expect_success 'output that cannot be written is an error, but not if the reader has left' '
 	cd r &&
 	for c in version "config --json" "list --json" "list -h"; do
-		test_expect_code 128 git agent $c >/dev/full 2>../err &&
-		grep "cannot write.*No space left" ../err ||
+		test_fails 128 "cannot write.*No space left" git agent $c >/dev/full ||
 			return 1
 	done &&
 	: more than a pipe holds &&

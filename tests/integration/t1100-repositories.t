@@ -68,8 +68,7 @@ test_expect_success 'an unborn branch is refused, with what to do' '
 	git init -q unborn &&
 	cd unborn &&
 	echo x >x &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "no commit yet" ../err &&
+	test_fails 125 "no commit yet" git agent start -- true &&
 	grep "git commit" ../err
 '
 
@@ -207,8 +206,7 @@ test_expect_success 'a start outside of a repository is refused' '
 test_expect_success 'RS-09: a bare repository is refused' '
 	git init -q --bare bare.git &&
 	cd bare.git &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "bare" ../err
+	test_fails 125 "bare" git agent start -- true
 '
 
 test_expect_success 'a repository with SHA-256 objects is refused' '
@@ -224,8 +222,7 @@ test_expect_success 'a repository with reftable refs is refused' '
 	cd reft &&
 	git config core.repositoryFormatVersion 1 &&
 	git config extensions.refStorage reftable &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep reftable ../err
+	test_fails 125 reftable git agent start -- true
 '
 
 test_expect_success 'a home directory that is the working tree is refused' '
@@ -233,8 +230,7 @@ test_expect_success 'a home directory that is the working tree is refused' '
 	test_when_finished "rm -rf \"$HOME/.git\"" &&
 	cd "$HOME" &&
 	git commit -q --allow-empty -m x &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "home directory" ../err
+	test_fails 125 "home directory" git agent start -- true
 '
 
 test_expect_success 'a home directory below the working tree is refused' '
@@ -249,8 +245,7 @@ test_expect_success 'a home directory below the working tree is refused' '
 test_expect_success 'a state directory in the working tree is refused' '
 	make_repo inside &&
 	cd inside &&
-	test_expect_code 125 env XDG_STATE_HOME="$(pwd)/state" git agent start -- true 2>../err &&
-	grep overlap ../err
+	test_fails 125 overlap env XDG_STATE_HOME="$(pwd)/state" git agent start -- true
 '
 
 test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' '

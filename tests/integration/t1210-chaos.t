@@ -144,8 +144,7 @@ test_expect_success 'a merge that waits for the user is refused, and one that an
 	git add f &&
 	git commit -qm 1 &&
 	git rev-parse HEAD >.git/MERGE_HEAD &&
-	test_expect_code 125 git agent start -q -- true 2>../err &&
-	grep "a merge is in progress" ../err &&
+	test_fails 125 "a merge is in progress" git agent start -q -- true &&
 	git agent start -q --dirty ignore -- true &&
 	rm .git/MERGE_HEAD &&
 	git switch -q -c other &&

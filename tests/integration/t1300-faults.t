@@ -83,8 +83,7 @@ test_expect_success ROOT 'a process that outlives a killed capture does not hold
 	ls -l /proc/$pid/fd | grep "/sessions/answered/lock\$" &&
 	kill -9 $pid &&
 	test_expect_code 137 wait $pid &&
-	git agent list 2>../err &&
-	grep "interrupted; capturing" ../err &&
+	test_says "interrupted; capturing" git agent list &&
 	same_result answered
 '
 
@@ -123,8 +122,7 @@ test_expect_success 'a ref that git wrote and that cannot be synced is not captu
 test_expect_success 'a capture that is killed while refs are synced is completed by the next list' '
 	cd r &&
 	killed sync k-sync &&
-	git agent list >../list 2>../err &&
-	grep "interrupted; capturing" ../err &&
+	test_says "interrupted; capturing" git agent list >../list &&
 	same_result k-sync
 '
 
@@ -234,8 +232,7 @@ test_expect_success 'a state file that is gone is named, and the name of its ses
 	! grep k-upper ../list &&
 	grep "state file of session .k-upper. is gone" ../err &&
 	grep "hint: .*git agent drop --force k-upper" ../err &&
-	test_expect_code 128 git agent show k-upper 2>../err &&
-	grep "is gone" ../err &&
+	test_fails 128 "is gone" git agent show k-upper &&
 	test_expect_code 125 git agent start --name k-upper true &&
 	test -e "$dir/upper/two" &&
 	git agent drop --force k-upper &&
@@ -270,8 +267,7 @@ test_expect_success 'a session whose running state was lost in a power cut is ca
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/cut) &&
 	rm -f "$dir/session.old" &&
 	git config -f "$dir/session" session.state new &&
-	git agent list 2>../err &&
-	grep "interrupted; capturing" ../err &&
+	test_says "interrupted; capturing" git agent list &&
 	same_result cut
 '
 
@@ -279,8 +275,7 @@ test_expect_success NOT_ROOT 'a state directory that is not writable is named' '
 	cd r &&
 	mkdir ../ro &&
 	chmod 555 ../ro &&
-	test_expect_code 125 env XDG_STATE_HOME="$HOME/ro" git agent start -- true 2>../err &&
-	grep "ro" ../err &&
+	test_fails 125 "ro" env XDG_STATE_HOME="$HOME/ro" git agent start -- true &&
 	grep "hint: .*XDG_STATE_HOME" ../err &&
 	test "$(wc -l <../err)" = 2
 '
@@ -293,8 +288,7 @@ test_expect_success 'refs of earlier sessions are kept where another state direc
 	git for-each-ref refs/agent >../before &&
 	git agent -c state_dir="$HOME/other" start -- printf x &&
 	git agent -c state_dir="$HOME/other" list | grep "^printf-2 " &&
-	test_expect_code 125 git agent -c state_dir="$HOME/other" start --name lost -- true 2>../err &&
-	grep "session .lost. left refs" ../err &&
+	test_fails 125 "session .lost. left refs" git agent -c state_dir="$HOME/other" start --name lost -- true &&
 	grep "hint: choose another --name" ../err &&
 	test_expect_code 125 git agent -c state_dir="$HOME/other" start --dry-run --name lost -- true &&
 	git agent -c state_dir="$HOME/other" drop printf-2 &&
@@ -306,8 +300,7 @@ test_expect_success 'a state directory that others can write is refused' '
 	cd r &&
 	mkdir -p ../open/git-agent &&
 	chmod 777 ../open &&
-	test_expect_code 125 env XDG_STATE_HOME="$HOME/open" git agent start -- true 2>../err &&
-	grep "written by everybody" ../err &&
+	test_fails 125 "written by everybody" env XDG_STATE_HOME="$HOME/open" git agent start -- true &&
 	grep "hint: chmod" ../err
 '
 
@@ -337,8 +330,7 @@ test_expect_success 'OV-13: a session that fills the disk is ended before it is 
 	test "$(git show agent/filler:kept)" = w &&
 	git agent show --json filler | grep "ended when less than" &&
 	git agent drop --force filler &&
-	test_expect_code 125 git agent -c disk_free=16TiB start --name never -- true 2>../err &&
-	grep "less than 16TiB is free" ../err &&
+	test_fails 125 "less than 16TiB is free" git agent -c disk_free=16TiB start --name never -- true &&
 	grep "hint: .*disk_free" ../err &&
 	test_must_fail git agent show never
 '

@@ -256,8 +256,8 @@ test_expect_success 'of flags of one severity the summary counts those that are 
 	printf "risk:\n  hold: [Makefile]\n" >.agentdev.yaml &&
 	git add .agentdev.yaml &&
 	git commit -qm hold &&
-	git agent start --name some -- sh -c "echo x >Makefile; echo x >Dockerfile.x; echo x >a.mk" 2>../err &&
-	grep "flagged: 3 high (2 of them held back), 1 medium: Makefile" ../err
+	test_says "flagged: 3 high (2 of them held back), 1 medium: Makefile" \
+		git agent start --name some -- sh -c "echo x >Makefile; echo x >Dockerfile.x; echo x >a.mk"
 '
 
 test_done

@@ -66,16 +66,14 @@ test_expect_success 'at capture, paths are flagged, spared, held back and refuse
 
 test_expect_success 'a path of risk.hold can be accepted, and one of risk.block cannot' '
 	cd lists &&
-	test_expect_code 3 git agent review --accept l key 2>../err &&
-	grep "risk.block of your settings refuses key" ../err &&
+	test_fails 3 "risk.block of your settings refuses key" git agent review --accept l key &&
 	grep "^hint: .*review --reject l" ../err &&
 	test_expect_code 3 git agent review --accept l new.sql key &&
 	! on_branch l new.sql &&
 	git agent review --accept l sql/a.sql &&
 	git agent review --accept l new.sql &&
 	on_branch l new.sql &&
-	git agent review --accept-all --critical l 2>../err &&
-	grep "1 open flag left" ../err &&
+	test_says "1 open flag left" git agent review --accept-all --critical l &&
 	grep "^  next: git agent review l$" ../err &&
 	test "$(git show agent/l:key)" = k &&
 	test_expect_code 3 git agent land l &&
@@ -111,12 +109,10 @@ test_expect_success 'settings that tighten after a capture count for accepting a
 	flagged l "high make Makefile" "critical direnv .envrc held" &&
 	git agent review --accept l .envrc Makefile &&
 	user "risk: {block: [.envrc], add: [a]}\n" &&
-	test_expect_code 3 git agent land --dry-run l 2>../err &&
-	grep "would raise new flags" ../err &&
+	test_fails 3 "would raise new flags" git agent land --dry-run l &&
 	grep "git agent land l. stores them for .git agent review l." ../err &&
 	! git agent review l | grep configured-add &&
-	test_expect_code 3 git agent land l 2>../err &&
-	grep "would raise new flags" ../err &&
+	test_fails 3 "would raise new flags" git agent land l &&
 	grep "git agent review l., then --accept" ../err &&
 	flagged l "high make Makefile accepted" "critical direnv .envrc accepted" "critical configured-block .envrc" \
 		"high configured-add a" &&
@@ -174,8 +170,7 @@ test_expect_success 'PS-01: the settings of the base commit count, and no edit o
 
 test_expect_success 'risk.allow of a repository needs trust' '
 	repo trusted "risk: {allow: [Makefile]}\n" &&
-	test_must_fail git agent start -q --name no -- true </dev/null 2>../err &&
-	grep "1:16: .risk.allow. needs trust" ../err &&
+	test_says "1:16: .risk.allow. needs trust" test_must_fail git agent start -q --name no -- true </dev/null &&
 	git agent start -q --untrusted --name un -- sh -c "$work" &&
 	flagged un "high make Makefile" &&
 	git agent trust -y >../out &&

@@ -127,8 +127,8 @@ test_expect_success 'colours are used when git would use them, and are those of 
 	grep "^diff --git a/a b/a$" ../out &&
 	grep "^@@" ../out &&
 	grep -F "${esc}[2m 1${esc}[m" ../out &&
-	test_expect_code 128 git -c color.diff=always -c color.diff.new=greenish agent review s >../out 2>../err &&
-	grep "color.diff.new.* is not a colour: .greenish." ../err &&
+	test_fails 128 "color.diff.new.* is not a colour: .greenish." \
+		git -c color.diff=always -c color.diff.new=greenish agent review s >../out &&
 	test ! -s ../out
 '
 
@@ -249,8 +249,7 @@ test_expect_success 'options of the diff go with no other format, and with no de
 		test_expect_code 129 git agent review --textconv $o s || exit 1
 	done &&
 	for o in --stat --json --format=html --textconv --ext-diff; do
-		test_expect_code 129 git agent review $o --accept-all s 2>../err &&
-		grep "^git-agent: a decision prints no review" ../err ||
+		test_fails 129 "^git-agent: a decision prints no review" git agent review $o --accept-all s ||
 			exit 1
 	done
 '

@@ -84,18 +84,15 @@ test_expect_success 'numbers that are no hunk, and paths without hunks, are refu
 		echo 1 >d/1" &&
 	tip=$(git rev-parse agent/wrong) &&
 	for list in 0 1-2 x ""; do
-		test_expect_code 129 git agent review --reject --hunk "$list" wrong a 2>../err &&
-		grep "hunk takes numbers from 1 to 1" ../err ||
+		test_fails 129 "hunk takes numbers from 1 to 1" git agent review --reject --hunk "$list" wrong a ||
 			exit 1
 	done &&
 	for path in bin b; do
-		test_expect_code 128 git agent review --reject --hunk 1 wrong $path 2>../err &&
-		grep "has no hunks" ../err &&
+		test_fails 128 "has no hunks" git agent review --reject --hunk 1 wrong $path &&
 		grep "as a whole" ../err ||
 			exit 1
 	done &&
-	test_expect_code 128 git agent review --reject --hunk 1 wrong d 2>../err &&
-	grep "nothing was changed at .d." ../err &&
+	test_fails 128 "nothing was changed at .d." git agent review --reject --hunk 1 wrong d &&
 	for paths in "a b" ""; do
 		test_expect_code 129 git agent review --reject --hunk 1 wrong $paths || exit 1
 	done &&
@@ -109,8 +106,7 @@ test_expect_success 'what is left of a flagged file is flagged again' '
 	two_hunks left &&
 	flags left | grep "^Makefile make open False" &&
 	git agent review --accept left Makefile &&
-	git agent review --reject --hunk 1 left Makefile 2>../err &&
-	grep "1 open flag left" ../err &&
+	test_says "1 open flag left" git agent review --reject --hunk 1 left Makefile &&
 	flags left >../got &&
 	printf "%s\n" "Makefile make open False" "Makefile make rejected False" | test_cmp - ../got &&
 	test_expect_code 3 git agent land left &&
@@ -159,8 +155,7 @@ test_expect_success 'what is left of a flagged file is open again, unless it was
 test_expect_success 'the hunks that are accepted stay, and the others go' '
 	cd r &&
 	two_hunks keep &&
-	git agent review --accept --hunk 1 --feedback ../kept keep Makefile 2>../err &&
-	grep "0 open flags left" ../err &&
+	test_says "0 open flags left" git agent review --accept --hunk 1 --feedback ../kept keep Makefile &&
 	grep "rm -f y" ../kept &&
 	flags keep | grep "^Makefile make accepted" &&
 	git show agent/keep:Makefile >../got &&
@@ -269,8 +264,7 @@ test_expect_success 'feedback is written of what was held back, and not where a 
 	cp ../fbh ../before &&
 	test_must_fail git agent review --reject --feedback ../fbh fbh nowhere &&
 	cmp ../fbh ../before &&
-	test_expect_code 128 git agent review --reject --feedback ../no/such fbh x 2>../err &&
-	grep "cannot write feedback to .../no/such." ../err &&
+	test_fails 128 "cannot write feedback to .../no/such." git agent review --reject --feedback ../no/such fbh x &&
 	git cat-file -e agent/fbh:x &&
 	test_expect_code 129 git agent review --accept --feedback ../fbh fbh Makefile &&
 	test_expect_code 129 git agent review --feedback ../fbh fbh &&
@@ -303,8 +297,8 @@ test_expect_success 'feedback follows links of the user, and none where the agen
 	ln -s "$HOME/victim" "$HOME/aihome/say" &&
 	git for-each-ref >../refs &&
 	for f in say lkd/say "$PWD/say" "$PWD/../$(basename "$PWD")/lkd/say" "$HOME/aihome/say"; do
-		test_expect_code 128 git agent review --reject --feedback "$f" lk l 2>../err &&
-		grep "^git-agent: cannot write feedback to .*say" ../err &&
+		test_fails 128 "^git-agent: cannot write feedback to .*say" \
+			git agent review --reject --feedback "$f" lk l &&
 		grep "^hint: links are not followed" ../err ||
 			return 1
 	done &&
@@ -338,8 +332,7 @@ test_expect_success 'long files are compared where they differ in one place, and
 import json, sys
 files = {f[\"path\"]: f[\"additions\"] for f in json.load(sys.stdin)[\"files\"]}
 assert files == {\"order\": None, \"place\": 1}, files" &&
-	test_expect_code 128 git agent review --reject --hunk 1 order order 2>../err &&
-	grep "has no hunks" ../err &&
+	test_fails 128 "has no hunks" git agent review --reject --hunk 1 order order &&
 	git agent review --reject --hunk 1 order place &&
 	git agent drop --force order &&
 	git reset -q --hard HEAD~1

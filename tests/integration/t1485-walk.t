@@ -275,8 +275,7 @@ test_expect_success TTY 'a diff filter that changes the number of lines, or cann
 test_expect_success 'review -i needs a terminal, and goes with no other way of showing or deciding' '
 	cd r &&
 	printf "y\ny\n" >../yes &&
-	test_expect_code 129 git agent review -i all <../yes >../out 2>../err &&
-	grep "asks on a terminal" ../err &&
+	test_fails 129 "asks on a terminal" git agent review -i all <../yes >../out &&
 	for o in --accept --accept-all --reject --json --left-behind --stat --textconv --format=html; do
 		test_expect_code 129 git agent review -i $o all || exit 1
 	done

@@ -121,8 +121,8 @@ test_expect_success 'a branch of the user that the agent merged keeps what it ha
 test_expect_success 'a session with nothing but uncommitted changes has no branch, and is not dropped' '
 	begin &&
 	put f@8W g@8W &&
-	git agent start --name back -- git checkout -q HEAD~1 -- f g 2>../err &&
-	grep "^agent/back: no commit, but uncommitted changes$" ../err &&
+	test_says "^agent/back: no commit, but uncommitted changes$" \
+		git agent start --name back -- git checkout -q HEAD~1 -- f g &&
 	grep "uncommitted changes: f " ../err &&
 	test_must_fail git rev-parse -q --verify refs/heads/agent/back &&
 	git agent list | grep "^back .*uncommitted changes" &&
@@ -131,8 +131,7 @@ test_expect_success 'a session with nothing but uncommitted changes has no branc
 	git agent review back >../out &&
 	grep "^uncommitted changes: " ../out &&
 	grep "^-W" ../out &&
-	test_must_fail git agent drop back 2>../err &&
-	grep "not landed" ../err
+	test_says "not landed" test_must_fail git agent drop back
 '
 
 test_expect_success 'uncommitted changes stay off the branch when a session is resumed, and land in the end' '

@@ -13,8 +13,7 @@ test_expect_success 'a session with something held back, which was shown' '
 test_expect_success 'captured again since, it is not accepted' '
 	cd r &&
 	git agent resume -q s -- sh -c "echo evil >.envrc" &&
-	test_expect_code 4 git agent review --accept s .envrc 2>../err &&
-	grep "agent/s was captured again since it was shown" ../err &&
+	test_fails 4 "agent/s was captured again since it was shown" git agent review --accept s .envrc &&
 	test_expect_code 4 git agent review --accept-all --critical s &&
 	test_must_fail git cat-file -e agent/s:.envrc
 '
@@ -22,14 +21,12 @@ test_expect_success 'captured again since, it is not accepted' '
 test_expect_success 'shown again, it is, and its id is printed' '
 	cd r &&
 	git agent diff --held s >../out && grep "^+evil" ../out &&
-	git agent review --accept s .envrc 2>../err &&
-	grep "accepted .envrc 100644 $(git rev-parse agent/s:.envrc)" ../err
+	test_says "accepted .envrc 100644 $(git rev-parse agent/s:.envrc)" git agent review --accept s .envrc
 '
 
 test_expect_success 'a verdict is no capture' '
 	cd r &&
-	git agent review --accept s Makefile 2>../err &&
-	grep "accepted Makefile 100644" ../err &&
+	test_says "accepted Makefile 100644" git agent review --accept s Makefile &&
 	test_must_fail grep .envrc ../err
 '
 

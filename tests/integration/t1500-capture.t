@@ -63,12 +63,12 @@ test_expect_success 'commits that differ from the base in no file are promised n
 		git commit -q --allow-empty -m first
 		echo 2 >2" &&
 	cd nofile &&
-	git agent start --name amended -- git commit -q --amend -m other 2>../err &&
-	grep "the agent rewrote history below its base: its work is one commit, if any file differs from" ../err &&
+	test_says "the agent rewrote history below its base: its work is one commit, if any file differs from" \
+		git agent start --name amended -- git commit -q --amend -m other &&
 	! git rev-parse -q --verify agent/amended &&
 	test "$(git log -1 --format=%s refs/agent/amended/orig)" = other &&
-	git agent start --name unborn -- git symbolic-ref HEAD refs/heads/nowhere 2>../err &&
-	grep "the agent.s HEAD names no commit: its work is one commit, if any file differs from its base$" ../err &&
+	test_says "the agent.s HEAD names no commit: its work is one commit, if any file differs from its base$" \
+		git agent start --name unborn -- git symbolic-ref HEAD refs/heads/nowhere &&
 	! git rev-parse -q --verify agent/unborn
 '
 
@@ -276,8 +276,8 @@ test_expect_success 'files that vanish because the agent narrowed its checkout a
 	cd narrow &&
 	find . -type f ! -path "./.git/*" -exec touch -d "2 hours ago" {} + &&
 	git status >/dev/null &&
-	git agent start --name s -- git sparse-checkout set --cone d 2>../err &&
-	grep "the agent narrowed its checkout (git sparse-checkout): 2 files not in it count as deleted" ../err &&
+	test_says "the agent narrowed its checkout (git sparse-checkout): 2 files not in it count as deleted" \
+		git agent start --name s -- git sparse-checkout set --cone d &&
 	git agent start --name t -- sh -c "
 		git sparse-checkout set --cone d
 		git sparse-checkout disable

@@ -262,12 +262,10 @@ test_expect_success 'a session that has only branches or a stash says so, and dr
 		echo st >a &&
 		git stash -q" &&
 	for n in h s; do
-		test_expect_code 2 git agent drop $n 2>../err &&
-		grep "branches or a stash" ../err &&
+		test_fails 2 "branches or a stash" git agent drop $n &&
 		grep "hint: .*refs/agent/$n/" ../err &&
 		git agent list | grep "^$n .*other refs" &&
-		git agent land $n 2>../err &&
-		grep "nothing to land" ../err &&
+		test_says "nothing to land" git agent land $n &&
 		grep "for-each-ref refs/agent/$n/" ../err || return 1
 	done &&
 	git agent start --name n -- git branch another &&

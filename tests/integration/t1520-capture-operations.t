@@ -43,8 +43,7 @@ test_expect_success 'the commit that an unfinished merge would bring is kept, by
 test_expect_success 'the branch of the user that an unfinished merge would bring is not kept again' '
 	cd half &&
 	git branch -q side "$(git commit-tree -p HEAD -m side HEAD^{tree})" &&
-	git agent start --name n -- git merge -q --no-commit --no-ff side 2>../err &&
-	grep "in the middle of a merge" ../err &&
+	test_says "in the middle of a merge" git agent start --name n -- git merge -q --no-commit --no-ff side &&
 	! grep "on no branch" ../err
 '
 

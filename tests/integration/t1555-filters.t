@@ -213,8 +213,7 @@ test_expect_success 'what the user committed on the branch is not held back by a
 	echo "other clear" >x.sec &&
 	git commit -qam other &&
 	git switch -q - &&
-	test_must_fail git agent resume g -- true 2>../err &&
-	grep "cannot be brought into the session: x.sec" ../err
+	test_says "cannot be brought into the session: x.sec" test_must_fail git agent resume g -- true
 '
 
 test_expect_success 'land --with-ignored asks about files that a filter is for' '
@@ -225,8 +224,7 @@ test_expect_success 'land --with-ignored asks about files that a filter is for' 
 	git agent start --name i -- sh -c "
 		echo cl\$()ear >1.log.sec
 		echo b >a" &&
-	test_expect_code 3 git agent land --with-ignored 1.log.sec i 2>../err &&
-	grep "1.log.sec" ../err &&
+	test_fails 3 "1.log.sec" git agent land --with-ignored 1.log.sec i &&
 	nowhere clear
 '
 

@@ -204,8 +204,7 @@ test_expect_success 'filters in .agentdev.yaml need trust' '
 
 test_expect_success 'an odd name of a filter is refused' '
 	cd trust &&
-	test_must_fail git agent -c "filters=a=b" start -- true 2>../err &&
-	grep "names of filters" ../err
+	test_says "names of filters" test_must_fail git agent -c "filters=a=b" start -- true
 '
 
 test_done

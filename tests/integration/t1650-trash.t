@@ -23,12 +23,10 @@ test_expect_success 'a restored session is as it was: refs, layers, flags, and i
 		echo e >.envrc" &&
 	git for-each-ref refs/agent refs/heads/agent >../before &&
 	git agent show --json x >../shown &&
-	git agent drop --force x 2>../err &&
-	grep "git agent drop --restore x. brings it back" ../err &&
+	test_says "git agent drop --restore x. brings it back" git agent drop --force x &&
 	test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
 	test -z "$(git agent list --json | grep \"x\")" &&
-	git agent drop --restore x 2>../err &&
-	grep "session .x. is back" ../err &&
+	test_says "session .x. is back" git agent drop --restore x &&
 	git for-each-ref refs/agent refs/heads/agent >../after &&
 	test_cmp ../before ../after &&
 	test -z "$(git for-each-ref refs/agent-trash)" &&
@@ -78,8 +76,7 @@ test_expect_success 'a session whose name is taken again is restored by the name
 	git agent start -q --name c -- sh -c "echo old >f" &&
 	git agent drop --force c &&
 	git agent start -q --name c -- sh -c "echo new >f" &&
-	test_expect_code 128 git agent drop --restore c 2>../err &&
-	grep "there is a session .c. again" ../err &&
+	test_fails 128 "there is a session .c. again" git agent drop --restore c &&
 	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back" ../err &&
 	entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
 	git agent drop --force c &&
@@ -94,16 +91,14 @@ test_expect_success 'a restore overwrites no branch, and is done whole or not at
 	git agent drop --force w &&
 	git branch agent/w &&
 	git for-each-ref >../before &&
-	test_expect_code 128 git agent drop --restore w 2>../err &&
-	grep "branch .agent/w. exists again" ../err &&
+	test_fails 128 "branch .agent/w. exists again" git agent drop --restore w &&
 	grep "hint: .*git branch -m" ../err &&
 	git for-each-ref >../after &&
 	test_cmp ../before ../after &&
 	git branch -qm agent/w other &&
 	git agent drop --restore w &&
 	test "$(git show agent/w:w)" = w &&
-	test_expect_code 128 git agent drop --restore nobody 2>../err &&
-	grep "no session .nobody. is in the trash" ../err &&
+	test_fails 128 "no session .nobody. is in the trash" git agent drop --restore nobody &&
 	test_expect_code 129 git agent drop --restore --force w
 '
 

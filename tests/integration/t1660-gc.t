@@ -94,8 +94,7 @@ test_expect_success 'a session stays that runs, was interrupted, or whose branch
 	git agent start -q --name out -- sh -c "echo o >o" &&
 	git merge -q agent/out &&
 	git switch -q agent/out &&
-	git agent gc 2>../err &&
-	grep "stays: its branch is checked out" ../err &&
+	test_says "stays: its branch is checked out" git agent gc &&
 	git switch -q main &&
 	{
 		"$GIT_AGENT" start -q --name busy -- sh -c "

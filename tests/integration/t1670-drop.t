@@ -90,8 +90,7 @@ row() {
 	test_expect_success "drop and restore lose nothing: $1" '
 		a_session_in "$row_state" &&
 		git worktree list >../worktrees &&
-		test_expect_code 2 git agent drop s 2>../err &&
-		grep "was not landed" ../err &&
+		test_fails 2 "was not landed" git agent drop s &&
 		git agent drop --dry-run --force s &&
 		untouched &&
 		git agent drop --force s &&
@@ -129,8 +128,7 @@ no() {
 	row_state=$2 row_pattern=$3
 	test_expect_success "drop --force is refused and changes nothing: $1" '
 		a_session_in "$row_state" &&
-		test_expect_code 128 git agent drop --force s 2>../err &&
-		grep "$row_pattern" ../err &&
+		test_fails 128 "$row_pattern" git agent drop --force s &&
 		untouched &&
 		test -z "$(ls -A "$(state)/trash" 2>/dev/null)"
 	'
@@ -198,8 +196,7 @@ test_expect_success 'a session that runs is not dropped' '
 	} &&
 	exec 9>"$TRASH/end" &&
 	test_wait_for "git agent list | grep \"^s .*running\"" &&
-	test_expect_code 128 git agent drop --force s 2>../err &&
-	grep "session .s. is running" ../err &&
+	test_fails 128 "session .s. is running" git agent drop --force s &&
 	git agent list | grep "^s .*running" &&
 	exec 9>&- &&
 	wait &&
@@ -212,8 +209,7 @@ test_expect_success 'a session that another command holds is not said to run' '
 	git agent start -q --name h -- sh -c "echo n >n" &&
 	exec 9<"$(echo "$HOME"/.local/state/git-agent/*/sessions/h/lock)" &&
 	flock -n 9 &&
-	test_expect_code 128 git agent drop h 2>../err &&
-	grep "another command is at work on session .h." ../err &&
+	test_fails 128 "another command is at work on session .h." git agent drop h &&
 	grep "^hint: end that first" ../err &&
 	! grep running ../err &&
 	exec 9<&- &&
@@ -268,8 +264,7 @@ test_expect_success 'start --rm drops a session that left nothing, and keeps the
 
 test_expect_success 'start --rm puts ignored files into the trash, and says so with -q too' '
 	cd rm &&
-	git agent start -q --rm --name i -- sh -c "echo x >x.ign" 2>../err &&
-	grep "dropped, with what it left behind" ../err &&
+	test_says "dropped, with what it left behind" git agent start -q --rm --name i -- sh -c "echo x >x.ign" &&
 	git agent drop --restore i &&
 	git agent review --left-behind i | grep x.ign &&
 	git agent land --with-ignored x.ign i &&
@@ -281,8 +276,7 @@ test_expect_success 'start --rm puts ignored files into the trash, and says so w
 rm_keeps() {
 	rm_work=$1
 	shift
-	git agent "$@" start -q --rm --name s -- sh -c "$rm_work" 2>../err &&
-	grep "^agent/s stays: " ../err &&
+	test_says "^agent/s stays: " git agent "$@" start -q --rm --name s -- sh -c "$rm_work" &&
 	grep "drop --force s" ../err &&
 	git agent show s >/dev/null &&
 	! git agent drop --restore s 2>/dev/null &&
@@ -297,8 +291,7 @@ test_expect_success 'start --rm keeps whatever else there is' '
 	rm_keeps "echo s >>a; git stash -q" &&
 	rm_keeps "echo too long >long" -c limits.capture.file_size=5 &&
 	grep "^agent/s stays: a limit kept something" ../err &&
-	test_expect_code 129 git agent start --rm -d -- true 2>../err &&
-	grep "cannot be used together" ../err &&
+	test_fails 129 "cannot be used together" git agent start --rm -d -- true &&
 	cd ../super &&
 	git agent drop --force s &&
 	rm_keeps "cd lib && echo more >more && git add more && git commit -qm more" &&

@@ -21,8 +21,7 @@ a_submodule() {
 }
 # is_refused NAME TEXT: it is not dropped without --force, and says why
 is_refused() {
-	test_expect_code 2 git agent drop "$1" 2>../err &&
-	grep "$2" ../err &&
+	test_fails 2 "$2" git agent drop "$1" &&
 	git agent show "$1" >/dev/null &&
 	! git agent drop --restore "$1" 2>/dev/null
 }
@@ -71,8 +70,7 @@ test_expect_success 'an agent that ends on an older commit deletes nothing newer
 		git checkout -q HEAD~2" 2>../err &&
 	grep "note: the agent ended on an older commit, $(git rev-parse HEAD~1 | cut -c1-12)" ../err &&
 	! git rev-parse -q --verify agent/o &&
-	git agent land o 2>../err &&
-	grep "nothing to land" ../err &&
+	test_says "nothing to land" git agent land o &&
 	test_prints "c1\nc2\nc3" ls &&
 	is_refused o "no branch of yours has refs/agent/o/heads/agent/o" &&
 	git branch good refs/agent/o/heads/agent/o &&
@@ -129,8 +127,7 @@ test_expect_success 'commits that the agent left on a detached HEAD are kept, an
 		echo l >l" &&
 	git agent land l &&
 	is_refused l refs/agent/l/others/left/ &&
-	git agent gc 2>../err &&
-	grep "session .l. has landed and stays: it has branches" ../err &&
+	test_says "session .l. has landed and stays: it has branches" git agent gc &&
 	git agent start -q --name m -- sh -c "
 		git checkout -q --detach
 		echo m >m
@@ -149,8 +146,7 @@ test_expect_success 'a session that landed on a detached HEAD is not dropped bef
 	git agent land h &&
 	git agent list | grep "^h .*landed" &&
 	is_refused h "session .h. has landed where HEAD is detached" &&
-	git agent gc 2>../err &&
-	grep "session .h. has landed and stays: HEAD is detached" ../err &&
+	test_says "session .h. has landed and stays: HEAD is detached" git agent gc &&
 	git branch keep &&
 	git agent drop h
 '
@@ -225,8 +221,8 @@ test_expect_success 'refs that cannot be read or taken are not dropped' '
 		git tag t \$(git commit-tree -p \$t -m u HEAD^{tree})
 		rm .git/objects/\$(echo \$t | sed s,..,\&/,)" &&
 	is_unkept tag "what the agent committed on no branch (refs/tags/t) was not taken" &&
-	git agent start -q --rm --name rm -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" 2>../err &&
-	grep "^agent/rm stays: .* not all of the agent.s branches" ../err &&
+	test_says "^agent/rm stays: .* not all of the agent.s branches" \
+		git agent start -q --rm --name rm -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" &&
 	git agent start -q --name plain -- git update-ref refs/stash/odd HEAD &&
 	git agent drop plain &&
 	git agent drop --force blob

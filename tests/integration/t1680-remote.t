@@ -9,15 +9,13 @@ test_expect_success 'push sends branch and report, and with --held what is held 
 	team push &&
 	cd push.here &&
 	git agent start -q --name w -- sh -c "$work" &&
-	git agent push w 2>../err &&
-	grep "pushed agent/w and its report to origin" ../err &&
+	test_says "pushed agent/w and its report to origin" git agent push w &&
 	git -C ../push.git for-each-ref --format="%(refname)" | sort >../got &&
 	printf "%s\n" refs/agent/w/report refs/heads/agent/w refs/heads/main >../want &&
 	test_cmp ../want ../got &&
 	test "$(git -C ../push.git rev-parse agent/w)" = "$(git rev-parse agent/w)" &&
 	! git -C ../push.git rev-list --objects --all | grep envrc &&
-	git agent push --held origin agent/w 2>../err &&
-	grep "with what is held back" ../err &&
+	test_says "with what is held back" git agent push --held origin agent/w &&
 	git -C ../push.git rev-parse refs/agent/w/held
 '
 
@@ -26,8 +24,7 @@ test_expect_success 'a fetched session is reviewed and landed like any other, an
 	git agent fetch --dry-run origin >../out &&
 	grep "^w .*and what is held back" ../out &&
 	test -z "$(agent_refs)" &&
-	git agent fetch origin 2>../err &&
-	grep "agent/w: 3 commits, 3 files changed" ../err &&
+	test_says "agent/w: 3 commits, 3 files changed" git agent fetch origin &&
 	grep "next: git agent review w" ../err &&
 	comes w &&
 	test "$(git rev-parse agent/w)" = "$(git -C ../push.here rev-parse agent/w)" &&
@@ -37,8 +34,7 @@ test_expect_success 'a fetched session is reviewed and landed like any other, an
 	test_expect_code 2 git agent drop w &&
 	git agent review w | grep Makefile &&
 	git agent diff w | grep "+five" &&
-	git agent fetch origin 2>../err &&
-	grep "is up to date with the remote" ../err &&
+	test_says "is up to date with the remote" git agent fetch origin &&
 	git agent review --reject w .envrc &&
 	git agent review --accept w Makefile &&
 	git agent land w &&
@@ -63,8 +59,7 @@ test_expect_success 'a branch named agent is named, and nothing is fetched besid
 	git clone -q push.git push.branch &&
 	cd push.branch &&
 	git branch agent &&
-	test_expect_code 128 git agent fetch origin w 2>../err &&
-	grep "branch .agent. leaves no room" ../err &&
+	test_fails 128 "branch .agent. leaves no room" git agent fetch origin w &&
 	grep "hint: .git branch -m agent NAME" ../err &&
 	test -z "$(git for-each-ref refs/agent)" &&
 	git agent list >../out &&
@@ -114,8 +109,7 @@ test_expect_success 'a fetched session cannot be resumed, and all else works' '
 	git agent show c &&
 	git agent capture c &&
 	git agent review --left-behind c &&
-	test_expect_code 125 git agent resume c -- true 2>../err &&
-	grep "was fetched from .origin.: it can go on only where it was started" ../err &&
+	test_fails 125 "was fetched from .origin.: it can go on only where it was started" git agent resume c -- true &&
 	agent_refs >../before &&
 	git agent drop --force c &&
 	test -z "$(agent_refs)" &&
@@ -216,8 +210,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	git agent resume -q g -- sh -c "echo more >more" &&
 	git agent push --held g &&
 	cd ../again.there &&
-	git agent fetch origin 2>../err &&
-	grep "4 commits" ../err &&
+	test_says "4 commits" git agent fetch origin &&
 	git cat-file -e agent/g:more &&
 	comes g &&
 	git agent review --reject g .envrc &&
@@ -226,8 +219,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	git agent push --held g &&
 	cd ../again.there &&
 	agent_refs >../before &&
-	test_expect_code 2 git agent fetch origin g 2>../err &&
-	grep "was decided about here" ../err &&
+	test_fails 2 "was decided about here" git agent fetch origin g &&
 	agent_refs | test_cmp ../before - &&
 	git agent drop --force g &&
 	git agent fetch origin g &&
@@ -238,8 +230,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	git agent resume -q g -- sh -c "echo third >third" &&
 	git agent push g &&
 	cd ../again.there &&
-	test_expect_code 128 git agent fetch origin g 2>../err &&
-	grep "checked out" ../err
+	test_fails 128 "checked out" git agent fetch origin g
 '
 
 test_expect_success 'push deletes what was held back from the remote once it is decided, or without --held' '
@@ -275,15 +266,14 @@ test_expect_success 'another session of the same name on the remote is replaced 
 	git agent start -q --name w -- sh -c "
 		echo mine >m
 		echo x >.envrc" &&
-	test_expect_code 128 git agent push w 2>../err &&
-	grep "cannot push to .origin.: \[rejected\] agent/w -> agent/w (fetch first)$" ../err &&
+	test_fails 128 "cannot push to .origin.: \[rejected\] agent/w -> agent/w (fetch first)$" git agent push w &&
 	grep "^hint: .*perhaps of another session: .git agent push --force origin w. replaces it" ../err &&
 	test_expect_code 128 git agent push --held w &&
 	git -C ../same.git for-each-ref | test_cmp ../before - &&
 	printf "#!/bin/sh\nexit 1\n" >../same.git/hooks/pre-receive &&
 	chmod +x ../same.git/hooks/pre-receive &&
-	test_expect_code 128 git agent push --force w 2>../err &&
-	grep "cannot push to .origin.: \[remote rejected\] agent/w -> agent/w (pre-receive hook declined)$" ../err &&
+	test_fails 128 "cannot push to .origin.: \[remote rejected\] agent/w -> agent/w (pre-receive hook declined)$" \
+		git agent push --force w &&
 	! grep "^hint:" ../err &&
 	rm ../same.git/hooks/pre-receive &&
 	git agent push --force w &&
@@ -307,8 +297,7 @@ test_expect_success 'a session is fetched under another name where its own is ta
 	test "$(wc -l <../names)" = 1 &&
 	git agent fetch origin &&
 	test "$(git show agent/s:s)" = mine &&
-	test_expect_code 2 git agent fetch origin s 2>../err &&
-	grep "there is another session .s. here" ../err &&
+	test_fails 2 "there is another session .s. here" git agent fetch origin s &&
 	git agent fetch origin agent/s:theirs &&
 	test "$(git show agent/theirs:s)" = theirs &&
 	test_expect_code 1 git agent fetch origin nobody &&
@@ -316,8 +305,7 @@ test_expect_success 'a session is fetched under another name where its own is ta
 	test_expect_code 128 git agent fetch -- --upload-pack=touch &&
 	test_expect_code 128 git agent push -- --exec=touch s &&
 	git branch agent/free &&
-	test_expect_code 128 git agent fetch origin s:free 2>../err &&
-	grep "branch .agent/free., or one below it, exists" ../err &&
+	test_fails 128 "branch .agent/free., or one below it, exists" git agent fetch origin s:free &&
 	test -z "$(ls -A "$HOME"/.local/state/git-agent/*/sessions | grep "^[.]")"
 '
 
@@ -337,8 +325,7 @@ test_expect_success 'a branch that is based on no commit here is refused, and no
 	git push -q origin agent/root &&
 	cd ../base.there &&
 	agent_refs >../before &&
-	test_expect_code 128 git agent fetch origin root 2>../err &&
-	grep "stands on no commit that is here" ../err &&
+	test_fails 128 "stands on no commit that is here" git agent fetch origin root &&
 	agent_refs | test_cmp ../before - &&
 	test ! -e "$HOME"/.local/state/git-agent/*/sessions/root &&
 	cd ../base.here &&
@@ -346,8 +333,7 @@ test_expect_success 'a branch that is based on no commit here is refused, and no
 	git branch agent/none main~1 &&
 	git push -q origin agent/none &&
 	cd ../base.there &&
-	test_expect_code 1 git agent fetch origin none 2>../err &&
-	grep "has nothing that is not on a branch here" ../err &&
+	test_fails 1 "has nothing that is not on a branch here" git agent fetch origin none &&
 	fsck
 '
 
@@ -392,8 +378,8 @@ test_expect_success 'a relative address leads from the working tree, and a wrong
 	grep "^w " ../out &&
 	git cat-file -e agent/w:w &&
 	git remote set-url origin ../nowhere.git &&
-	test_expect_code 128 git agent fetch origin 2>../err &&
-	grep "cannot ask remote .origin.: .*nowhere.git.* does not appear to be a git repository" ../err
+	test_fails 128 "cannot ask remote .origin.: .*nowhere.git.* does not appear to be a git repository" \
+		git agent fetch origin
 '
 
 test_expect_success 'a remote that is this repository itself is refused' '
@@ -409,12 +395,10 @@ test_expect_success 'a remote that is this repository itself is refused' '
 		echo b >b" &&
 	git for-each-ref >../want &&
 	git cat-file -e refs/agent/self/held:.envrc &&
-	test_expect_code 128 git agent push self 2>../err &&
-	grep "push to .origin" ../err &&
+	test_fails 128 "push to .origin" git agent push self &&
 	git remote add me "$PWD/.git" &&
 	for remote in . me "$PWD" "file://$PWD"; do
-		test_expect_code 128 git agent push "$remote" self 2>../err &&
-		grep "is this repository itself" ../err &&
+		test_fails 128 "is this repository itself" git agent push "$remote" self &&
 		git for-each-ref | grep -v refs/remotes/ | test_cmp ../want - ||
 			exit 1
 	done &&

@@ -50,12 +50,10 @@ test_expect_success 'limits of packs, objects and commits hold for a fetch' '
 	git agent push zeros &&
 	cd ../big.there &&
 	find .git/objects -type f | sort >../before &&
-	test_expect_code 128 git agent -c limits.capture.pack_size=1MiB fetch origin b 2>../err &&
-	grep "limits.capture.pack_size\|too large" ../err &&
-	test_expect_code 128 git agent -c limits.capture.commits=5 fetch origin many 2>../err &&
-	grep "commits" ../err &&
-	test_expect_code 128 git agent -c limits.capture.object_size=2MiB fetch origin zeros 2>../err &&
-	grep "refused" ../err &&
+	test_fails 128 "limits.capture.pack_size\|too large" \
+		git agent -c limits.capture.pack_size=1MiB fetch origin b &&
+	test_fails 128 "commits" git agent -c limits.capture.commits=5 fetch origin many &&
+	test_fails 128 "refused" git agent -c limits.capture.object_size=2MiB fetch origin zeros &&
 	find .git/objects -type f | sort | test_cmp ../before - &&
 	test -z "$(git agent list)" &&
 	git agent fetch origin &&

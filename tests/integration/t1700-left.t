@@ -122,8 +122,7 @@ test_expect_success 'what would run from there is flagged in every format, and b
 
 test_expect_success 'land --dry-run --with-ignored copies nothing' '
 	cd r &&
-	git agent land --dry-run --with-ignored one.log x 2>../err &&
-	grep "ignored: one.log (1 file)" ../err &&
+	test_says "ignored: one.log (1 file)" git agent land --dry-run --with-ignored one.log x &&
 	grep "flagged: one.log: low: ignored: no commit has it.*\[ignored-file\]" ../err &&
 	test ! -e one.log &&
 	test ! -e src
@@ -131,8 +130,7 @@ test_expect_success 'land --dry-run --with-ignored copies nothing' '
 
 test_expect_success 'land --with-ignored copies files and directories, without set-id bits' '
 	cd r &&
-	test_expect_code 3 git agent land --with-ignored src --with-ignored build/sub x 2>../err &&
-	grep "(1 critical, 0 high): build/sub\$" ../err &&
+	test_fails 3 "(1 critical, 0 high): build/sub\$" git agent land --with-ignored src --with-ignored build/sub x &&
 	test ! -e src &&
 	git agent review --stat x >../out &&
 	grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
@@ -180,8 +178,7 @@ test_expect_success 'a file that is the same already is left alone' '
 test_expect_success 'a file that differs is not overwritten without --force' '
 	cd r &&
 	echo mine >one.log &&
-	test_expect_code 2 git agent land --with-ignored src --with-ignored one.log x 2>../err &&
-	grep "would be overwritten: one.log" ../err &&
+	test_fails 2 "would be overwritten: one.log" git agent land --with-ignored src --with-ignored one.log x &&
 	grep "hint: .*use --force" ../err &&
 	test "$(cat one.log)" = mine &&
 	git agent land --force --with-ignored one.log x &&
@@ -208,8 +205,8 @@ test_expect_success 'a directory, or a link on the way, is never replaced' '
 	mkdir ../elsewhere &&
 	rm -r src &&
 	ln -s ../elsewhere src &&
-	test_expect_code 2 git agent land --force --with-ignored src/two.log x 2>../err &&
-	grep "blocked by a directory, or by a file above it: src/two.log" ../err &&
+	test_fails 2 "blocked by a directory, or by a file above it: src/two.log" \
+		git agent land --force --with-ignored src/two.log x &&
 	test -z "$(ls -A ../elsewhere)" &&
 	rm src &&
 	git checkout -q -- src
@@ -221,14 +218,12 @@ test_expect_success 'a flagged file is blocked until it is accepted, as it is no
 	grep "not looked into yet: .envrc" ../err &&
 	grep "land --with-ignored" ../err &&
 	test_expect_code 3 git agent land --dry-run --with-ignored .envrc x &&
-	test_expect_code 3 git agent land --with-ignored .envrc x 2>../err &&
-	grep "open flags" ../err &&
+	test_fails 3 "open flags" git agent land --with-ignored .envrc x &&
 	test ! -e .envrc &&
 	git agent review --stat x | grep ".envrc (left behind)" &&
 	git agent land x &&
 	git agent review --accept x .envrc &&
-	git agent land --with-ignored .envrc x 2>../err &&
-	grep "flagged: .envrc: " ../err &&
+	test_says "flagged: .envrc: " git agent land --with-ignored .envrc x &&
 	test "$(cat .envrc)" = export &&
 	rm .envrc &&
 	echo changed >"$(sessions x)/upper/.envrc" &&
@@ -250,8 +245,7 @@ test_expect_success 'a file name of any byte is copied, and escaped on the termi
 
 # is_refused PATH TEXT: --with-ignored says TEXT, also with --force, and copies nothing
 is_refused() {
-	test_expect_code 128 git agent land --force --with-ignored "$1" x 2>../err &&
-	grep "$2" ../err &&
+	test_fails 128 "$2" git agent land --force --with-ignored "$1" x &&
 	find . -path ./.git -prune -o -newer ../json -print | sort | test_cmp ../before -
 }
 test_expect_success 'special files, links that lead out, and repositories are refused' '
@@ -281,8 +275,7 @@ test_expect_success 'a link of the agent that leads out through a link of the us
 		ln -s b/../../x fresh-y/w" &&
 	ln -s /etc way &&
 	for f in y z w; do
-		test_expect_code 128 git agent land --with-ignored fresh-y/$f y 2>../err &&
-		grep "out of the project" ../err ||
+		test_fails 128 "out of the project" git agent land --with-ignored fresh-y/$f y ||
 			exit 1
 	done &&
 	rm way &&
@@ -330,8 +323,7 @@ test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not cop
 	git agent review --left-behind m >../out &&
 	grep "  build/closed/f" ../out &&
 	grep "  build/none" ../out &&
-	test_expect_code 128 git agent land --with-ignored build/none m 2>../err &&
-	grep "cannot be read" ../err &&
+	test_fails 128 "cannot be read" git agent land --with-ignored build/none m &&
 	test ! -e build/none
 '
 
@@ -342,12 +334,10 @@ test_expect_success 'one verdict on a directory covers each flag of many in it' 
 			mkdir -p fresh-f/\$i
 			echo \"pickle.loads(x)\" >fresh-f/\$i/x.py
 		done" &&
-	test_expect_code 3 git agent land --with-ignored fresh-f flags 2>../err &&
-	grep "2000 high" ../err &&
+	test_fails 3 "2000 high" git agent land --with-ignored fresh-f flags &&
 	test ! -e fresh-f &&
 	git agent review --accept flags fresh-f &&
-	git agent land --with-ignored fresh-f flags 2>../err &&
-	grep "flagged: .* more" ../err &&
+	test_says "flagged: .* more" git agent land --with-ignored fresh-f flags &&
 	test "$(find fresh-f -type f | wc -l)" = 2000
 '
 
@@ -414,8 +404,8 @@ test_expect_success 'every format names the ignore rule of the session that hide
 	    assert got == ([("high", want[f["path"]])] if want[f["path"]] else []), f
 	assert {f["path"] for f in o["files"]} == set(want)
 	EOT
-	test_expect_code 3 git agent land --with-ignored e --with-ignored d/old.tmp hide 2>../err &&
-	grep "(0 critical, 2 high): e/g1, e/g2\$" ../err &&
+	test_fails 3 "(0 critical, 2 high): e/g1, e/g2\$" \
+		git agent land --with-ignored e --with-ignored d/old.tmp hide &&
 	git agent review --stat hide |
 		grep -A1 "e/g1 (left behind)" |
 			grep "by ./g\*. of .e/.gitignore." &&
@@ -440,10 +430,9 @@ test_expect_success 'a file that is critical where it lies is critical when it i
 		echo all: >Makefile.local" &&
 	git agent review --left-behind p >../out &&
 	grep -A9 "bytes  .env\$" ../out | grep "critical: .*\[ignored-config\]" &&
-	test_expect_code 3 git agent land --with-ignored .env --with-ignored Makefile.local p 2>../err &&
-	grep "(2 critical, 2 high): .env, Makefile.local\$" ../err &&
-	test_expect_code 3 git agent land --with-ignored a p 2>../err &&
-	grep "(1 critical, .*: a/node_modules, " ../err &&
+	test_fails 3 "(2 critical, 2 high): .env, Makefile.local\$" \
+		git agent land --with-ignored .env --with-ignored Makefile.local p &&
+	test_fails 3 "(1 critical, .*: a/node_modules, " git agent land --with-ignored a p &&
 	git agent review --accept p a/node_modules &&
 	git agent land --dry-run --with-ignored a p &&
 	test_expect_code 3 git agent land --dry-run --with-ignored a/node_modules/x p &&

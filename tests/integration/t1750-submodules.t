@@ -97,8 +97,7 @@ test_expect_success 'landing waits until both were decided, and leaves the commi
 	cd rest &&
 	test_expect_code 3 git agent land r &&
 	git agent review --accept-all r &&
-	git agent land r 2>../err &&
-	grep "next: git -C $(pwd)/vendor/lib merge agent/r" ../err &&
+	test_says "next: git -C $(pwd)/vendor/lib merge agent/r" git agent land r &&
 	git -C $L merge -q agent/r &&
 	test -z "$(git status --porcelain)" &&
 	git agent list | grep "^r .*landed" &&
@@ -117,8 +116,7 @@ test_expect_success 'neither drop nor gc takes a session whose landing in a subm
 		GIT_AGENT_FAULT=land:move:kill git -C $L agent land o
 		test $? = 137
 	} &&
-	test_expect_code 2 git agent drop o 2>../err &&
-	grep "submodule vendor/lib: a landing of agent/o is not finished" ../err &&
+	test_fails 2 "submodule vendor/lib: a landing of agent/o is not finished" git agent drop o &&
 	grep "hint: .git -C $(pwd)/vendor/lib agent land --abort o. in the working tree" ../err &&
 	git agent gc >../out 2>../err &&
 	test ! -s ../out &&
@@ -133,8 +131,7 @@ test_expect_success 'landing waits for the flags of a submodule' '
 	cd flags &&
 	git agent start --name f -- sh -c "echo \"all: ; id\" >$L/Makefile" &&
 	git agent review --accept-all f &&
-	test_expect_code 3 git agent land f 2>../err &&
-	grep "submodule vendor/lib has 1 open flag" ../err &&
+	test_fails 3 "submodule vendor/lib has 1 open flag" git agent land f &&
 	git -C $L agent review --accept-all f &&
 	git agent land f &&
 	git submodule update $L &&
@@ -239,8 +236,7 @@ test_expect_success 'the hooks of the superproject count when a session lands in
 	git -C $L agent land --dry-run l &&
 	printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge &&
 	chmod +x .git/hooks/post-merge &&
-	test_expect_code 3 git -C $L agent land l 2>../err &&
-	grep "where it lands" ../err
+	test_fails 3 "where it lands" git -C $L agent land l
 '
 
 test_expect_success 'a session with work in a submodule is dropped by force, and its refs go to the trash there' '

@@ -64,8 +64,8 @@ test_expect_success 'uncommitted work in a submodule stays outside, and is named
 	cd dirty &&
 	echo mine >>$L/a &&
 	echo new >$L/new &&
-	test_expect_code 2 git agent start --name x --dirty refuse -- true 2>../err &&
-	grep "submodule .vendor/lib.: 2 paths are not committed" ../err &&
+	test_fails 2 "submodule .vendor/lib.: 2 paths are not committed" \
+		git agent start --name x --dirty refuse -- true &&
 	git agent start --name d -- sh -c "
 		test -z \"\$(git -C $L status --porcelain)\"
 		test ! -e $L/new &&
@@ -90,11 +90,10 @@ test_expect_success 'a merge in progress in a submodule is named, and refused by
 	git commit -qam o &&
 	git agent start --name m --base HEAD -- true 2>../err &&
 	! grep "in progress" ../err &&
-	git agent start --name n -- sh -c "echo k >$L/k" 2>../err &&
-	grep "submodule vendor/lib: what the merge in progress there has changed" ../err &&
+	test_says "submodule vendor/lib: what the merge in progress there has changed" \
+		git agent start --name n -- sh -c "echo k >$L/k" &&
 	git -C $L cat-file -e agent/n:k &&
-	test_must_fail git agent start --dirty refuse -- true 2>../err &&
-	grep "submodule .vendor/lib.: a merge is in progress" ../err
+	test_says "submodule .vendor/lib.: a merge is in progress" test_must_fail git agent start --dirty refuse -- true
 '
 
 test_expect_success 'a commit of a submodule that the superproject does not name yet is carried' '
@@ -119,8 +118,7 @@ test_expect_success 'work on such a commit is on no branch of the superproject, 
 	grep "note: submodule vendor/lib: you have not committed the one it stands on" ../err &&
 	grep "next: git agent review b" ../err &&
 	test "$(git rev-parse agent/b:$L)" = "$(git rev-parse HEAD:$L)" &&
-	git agent land b 2>../err &&
-	grep "merge agent/b, then commit the submodule here" ../err &&
+	test_says "merge agent/b, then commit the submodule here" git agent land b &&
 	! grep "not brought" ../err &&
 	git agent list | grep "^b .*landed" &&
 	git -C $L merge -q agent/b &&
@@ -133,8 +131,8 @@ test_expect_success 'work on such a commit is on no branch of the superproject, 
 test_expect_success 'a base without the submodule, or whose commit of it is missing, is named' '
 	make_super bases lib &&
 	cd bases &&
-	git agent start --name b1 --base HEAD~1 -- sh -c "test ! -e $L" 2>../err &&
-	grep "submodule vendor/lib: the base has none there" ../err &&
+	test_says "submodule vendor/lib: the base has none there" \
+		git agent start --name b1 --base HEAD~1 -- sh -c "test ! -e $L" &&
 	git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,$L &&
 	git commit -qm missing &&
 	git agent start --name b2 --base HEAD -- sh -c "
@@ -202,8 +200,7 @@ test_expect_success 'a name that a submodule uses already is refused' '
 	cd names &&
 	git -C $L agent start --name taken -- sh -c "echo t >t" &&
 	git -C $L branch agent/sh-1 &&
-	test_must_fail git agent start --name taken -- true 2>../err &&
-	grep "submodule .vendor/lib.: .*taken" ../err &&
+	test_says "submodule .vendor/lib.: .*taken" test_must_fail git agent start --name taken -- true &&
 	git agent list >../out &&
 	! grep taken ../out &&
 	git -C $L agent list | grep "^taken .*captured" &&

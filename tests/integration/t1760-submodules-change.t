@@ -44,8 +44,7 @@ test_expect_success 'a submodule that a symlink or a file replaces meanwhile is 
 	grep "submodule .vendor/lib.: a symlink leads elsewhere" ../err &&
 	rm $L &&
 	echo file >$L &&
-	test_must_fail git agent capture l 2>../err &&
-	grep "it is not checked out" ../err &&
+	test_says "it is not checked out" test_must_fail git agent capture l &&
 	rm $L &&
 	test_must_fail git agent capture l &&
 	test "$(git --git-dir=.git/modules/$L --work-tree=. rev-parse agent/l)" = "$(git rev-parse HEAD:$L)" &&
@@ -69,10 +68,8 @@ test_expect_success 'a submodule that is removed from the superproject meanwhile
 	git agent review --accept-all --critical g &&
 	git agent review --reject g $L &&
 	git agent land g &&
-	test_expect_code 2 git agent drop g 2>../err &&
-	grep "work in submodule .*vendor/lib" ../err &&
-	git agent drop --force g 2>../err &&
-	grep "submodule vendor/lib: it is not checked out: its session stays in" ../err
+	test_fails 2 "work in submodule .*vendor/lib" git agent drop g &&
+	test_says "submodule vendor/lib: it is not checked out: its session stays in" git agent drop --force g
 '
 
 test_expect_success 'a submodule that is moved on the host meanwhile keeps the commits of the session' '
@@ -95,15 +92,13 @@ test_expect_success 'nothing lands while a submodule is not checked out, or its 
 	git agent start --name k -- sh -c "echo \"all: ; id\" >$L/Makefile" &&
 	git agent review --accept-all k &&
 	git submodule --quiet deinit -f $L &&
-	test_expect_code 3 git agent land k 2>../err &&
-	grep "submodule vendor/lib: it is not checked out" ../err &&
+	test_fails 3 "submodule vendor/lib: it is not checked out" git agent land k &&
 	test_expect_code 2 git agent drop k &&
 	git submodule --quiet update --init &&
 	test_expect_code 3 git agent land k &&
 	git -C $L agent review --accept-all k &&
 	git -C $L branch -qD agent/k &&
-	test_expect_code 2 git agent land k 2>../err &&
-	grep "on no branch there" ../err &&
+	test_fails 2 "on no branch there" git agent land k &&
 	sed -n "s/^hint: .\(git -C [^ ]* branch [^ ]* [0-9a-f]*\).*/\1/p" ../err >../cmd &&
 	test -s ../cmd &&
 	sh ../cmd &&
@@ -137,8 +132,8 @@ test_expect_success 'when the commit of a submodule is rejected the work stays i
 		echo k >$L/k
 		echo k >k" &&
 	git agent review --reject r $L &&
-	git agent land r 2>../err &&
-	grep "no commit here names them; next: git -C .*/lib merge agent/r, then commit the submodule here" ../err &&
+	test_says "no commit here names them; next: git -C .*/lib merge agent/r, then commit the submodule here" \
+		git agent land r &&
 	test -z "$(git status --porcelain)" &&
 	test_expect_code 2 git agent drop r &&
 	git -C $L agent drop --force r &&
@@ -174,8 +169,7 @@ test_expect_success 'a second session that moves a submodule conflicts, and the 
 	done &&
 	git agent land s1 &&
 	git -C $L merge -q agent/s1 &&
-	test_expect_code 4 git agent land s2 2>../err &&
-	grep "next: git -C .*vendor/lib merge agent/s2" ../err &&
+	test_fails 4 "next: git -C .*vendor/lib merge agent/s2" git agent land s2 &&
 	git -C $L merge -q -m both agent/s2 &&
 	git add $L &&
 	git commit -qm both &&
@@ -193,8 +187,7 @@ test_expect_success 'a damaged session in a submodule is named, and dropped ther
 	rm -f "$f.old" &&
 	git agent list >../out &&
 	grep "^dmg .* in submodules" ../out &&
-	test_must_fail git agent drop --force dmg 2>../err &&
-	grep "git -C .*vendor/lib agent drop --force dmg" ../err &&
+	test_says "git -C .*vendor/lib agent drop --force dmg" test_must_fail git agent drop --force dmg &&
 	git -C $L agent drop --force dmg &&
 	git agent drop --force dmg
 '

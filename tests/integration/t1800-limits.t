@@ -199,13 +199,12 @@ test_expect_success 'limits.capture.branches: further branches stay in the sessi
 test_expect_success 'limits.capture.history: with too many commits nothing is captured until it is raised' '
 	make_repo history &&
 	set_limit history 2 &&
-	test_expect_code 128 git agent start -q --name h -- sh -c "$three" 2>../err &&
-	grep "^git-agent: there are too many commits since the base (limits.capture.history: 2)\$" ../err &&
+	test_fails 128 "^git-agent: there are too many commits since the base (limits.capture.history: 2)\$" \
+		git agent start -q --name h -- sh -c "$three" &&
 	hint="raise limits.capture.history in $conf, then run .git agent capture h.; the agent.s work is safe in " &&
 	grep "^hint: $hint" ../err &&
 	git agent list 2>/dev/null | grep "^h .*interrupted" &&
-	test_must_fail git agent capture h 2>../err &&
-	grep limits.capture.history ../err &&
+	test_says limits.capture.history test_must_fail git agent capture h &&
 	set_limit history 3 &&
 	git agent capture h &&
 	test "$(git rev-list --count HEAD..agent/h)" = 3 &&
@@ -251,8 +250,8 @@ test_expect_success 'limits.capture.read_time: a second capture that takes too l
 	git cat-file -e $tip:u &&
 	(cd "$(echo "$HOME"/.local/state/git-agent/*/sessions/tk/upper)" && sh -c "$busy") &&
 	set_limit read_time 1 &&
-	test_expect_code 128 git agent capture tk 2>../err &&
-	grep "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" ../err &&
+	test_fails 128 "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" \
+		git agent capture tk &&
 	test "$(git rev-parse agent/tk)" = $tip
 '
 
@@ -333,8 +332,7 @@ test_expect_success 'a session that was reviewed, is checked out or met no limit
 	git agent review --accept r Makefile &&
 	set_limit file_size 100 &&
 	tip=$(git rev-parse agent/r) &&
-	test_expect_code 2 git agent capture r 2>../err &&
-	grep "was reviewed" ../err &&
+	test_fails 2 "was reviewed" git agent capture r &&
 	grep "^hint: .*/sessions/r/upper" ../err &&
 	test "$(git rev-parse agent/r)" = $tip &&
 	git switch -q agent/w &&
@@ -390,8 +388,8 @@ test_expect_success 'land --with-ignored reads files under the same limits' '
 		echo 12345 >x.log
 		echo y >y" &&
 	set_limit file_size 5 &&
-	test_must_fail git agent land --with-ignored x.log i 2>../err &&
-	grep "x.log.* cannot be brought: it goes beyond limits.capture.file_size (5)" ../err &&
+	test_says "x.log.* cannot be brought: it goes beyond limits.capture.file_size (5)" \
+		test_must_fail git agent land --with-ignored x.log i &&
 	test ! -e x.log &&
 	test ! -e y &&
 	set_limit file_size 6 &&

@@ -157,8 +157,8 @@ test_expect_success 'while another landing runs in this working tree there is no
 	{ git agent land a >../out 2>&1 & } &&
 	read x <../begun &&
 	for what in "land a" "land --undo" "land --abort" "land --continue"; do
-		test_expect_code 128 git agent $what 2>../err &&
-		grep "another .git agent.* is running\|another command is at work on session .a." ../err || {
+		test_fails 128 "another .git agent.* is running\|another command is at work on session .a." \
+			git agent $what || {
 			echo >../go
 			return 1
 		}

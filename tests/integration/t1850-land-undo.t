@@ -147,8 +147,7 @@ test_expect_success 'only the last landing of a working tree can be undone, once
 	git agent land two &&
 	refused 2 "the last landing in this working tree is that of agent/two" git agent land --undo one &&
 	hint "git agent land --undo two" &&
-	git agent land --undo 2>../err &&
-	grep "agent/two: landing undone" ../err &&
+	test_says "agent/two: landing undone" git agent land --undo &&
 	git agent list | grep "^two .*captured" &&
 	refused 1 "there is no landing in this working tree" git agent land --undo &&
 	refused 1 "there is no landing to undo in this working tree" git agent land --undo one
@@ -166,8 +165,7 @@ test_expect_success 'each working tree has a last landing of its own' '
 	git switch -q --detach &&
 	undoes git agent land two &&
 	cd ../first &&
-	git agent land --undo 2>../err &&
-	grep "agent/one: landing undone" ../err
+	test_says "agent/one: landing undone" git agent land --undo
 '
 
 test_expect_success 'an undo on a branch that had no commit leaves none' '

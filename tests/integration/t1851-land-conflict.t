@@ -25,13 +25,11 @@ for how in merge squash; do
 		conflicting $how &&
 		refused 4 "merging agent/$how would conflict in f" git agent land --dry-run --$how $how &&
 		remember &&
-		test_expect_code 4 git agent land --$how $how 2>../err &&
-		grep "merging agent/$how conflicts in f" ../err &&
+		test_fails 4 "merging agent/$how conflicts in f" git agent land --$how $how &&
 		hint "resolve and .git add., then .git agent land --continue $how. commits it, --abort gives it up" &&
 		test "$(git diff --name-only --diff-filter=U)" = f &&
 		git diff --cached --name-only | grep -x new &&
-		git agent land --abort 2>../err &&
-		grep "agent/$how: landing aborted" ../err &&
+		test_says "agent/$how: landing aborted" git agent land --abort &&
 		unchanged &&
 		git agent list | grep "^$how .*captured"
 	'
@@ -39,8 +37,7 @@ for how in merge squash; do
 		cd $how &&
 		remember &&
 		test_expect_code 4 git agent land --$how $how &&
-		test_expect_code 4 git agent land --continue 2>../err &&
-		grep "git did not commit the landing of agent/$how" ../err &&
+		test_fails 4 "git did not commit the landing of agent/$how" git agent land --continue &&
 		resolve &&
 		git agent land --continue --json >../json &&
 		python3 -c "import json, sys; assert json.load(sys.stdin)[\"landed\"]" <../json &&
@@ -121,8 +118,7 @@ test_expect_success 'a landing whose commit a hook refuses can be continued or a
 	mine &&
 	hook commit-msg "grep -q ^feat: \$1 || { echo no good >&2; exit 1; }" &&
 	for how in merge squash; do
-		test_expect_code 4 git agent land --$how refuses 2>../err &&
-		grep "^no good$" ../err &&
+		test_fails 4 "^no good$" git agent land --$how refuses &&
 		grep "agent/refuses is merged, but not committed" ../err &&
 		hint "git agent land --continue refuses" &&
 		test_expect_code 4 git agent land --continue &&

@@ -162,12 +162,10 @@ test_expect_success 'what --uncommitted=skip left out is applied by a later land
 	make_repo later &&
 	line f 8 mine &&
 	session later "line f 2 agent; echo committed >new" &&
-	git agent land --uncommitted=skip later 2>../err &&
-	grep "not applied: f: left out (--uncommitted=skip)" ../err &&
+	test_says "not applied: f: left out (--uncommitted=skip)" git agent land --uncommitted=skip later &&
 	has f "2 mine" &&
 	git agent list | grep "^later .*captured" &&
-	git agent land later 2>../err &&
-	grep "uncommitted: f" ../err &&
+	test_says "uncommitted: f" git agent land later &&
 	has f "agent mine" &&
 	landed later &&
 	git agent land --undo &&
@@ -223,8 +221,7 @@ test_expect_success 'after a conflict uncommitted changes are applied by --conti
 		seq 9 >f &&
 		line f 2 both &&
 		git add f &&
-		git agent land --continue 2>../err &&
-		grep "uncommitted: g" ../err &&
+		test_says "uncommitted: g" git agent land --continue &&
 		has g "agent mine" &&
 		landed conflict &&
 		git agent land --undo &&

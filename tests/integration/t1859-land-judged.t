@@ -118,8 +118,7 @@ test_expect_success 'a conflict is judged as git would leave it, and what it was
 	seq 9 >f &&
 	echo "use evil" >.envrc &&
 	git add f .envrc &&
-	git agent land --continue 2>../err &&
-	grep "flagged in what git or a hook made of it: .envrc" ../err
+	test_says "flagged in what git or a hook made of it: .envrc" git agent land --continue
 '
 
 test_expect_success 'uncommitted changes of the agent are judged the same' '
@@ -147,8 +146,8 @@ test_expect_success 'a path under another name here cannot be accepted or reject
 	git commit -qm moved &&
 	hook post-merge "sh e/h" &&
 	refused 3 "would raise new flags where it lands" git agent land renamed &&
-	test_must_fail git agent review --reject renamed e/h 2>../err &&
-	grep "restores nothing: agent/renamed changes it only where it lands" ../err &&
+	test_says "restores nothing: agent/renamed changes it only where it lands" \
+		test_must_fail git agent review --reject renamed e/h &&
 	git agent review --accept renamed e/h &&
 	git agent land renamed &&
 	grep agent e/h

@@ -203,8 +203,7 @@ test_expect_success 'options that exclude each other are refused' '
 		"--uncommitted=all u" "--no-commit --squash -m x u" "--no-commit --with-ignored f u"; do
 		refused 129 . git agent land $words || return 1
 	done &&
-	test_expect_code 1 git agent land --undo 2>../err &&
-	grep "there is no landing in this working tree" ../err
+	test_fails 1 "there is no landing in this working tree" git agent land --undo
 '
 
 test_expect_success 'the way to land is configured by the user, and not by a repository' '
@@ -225,13 +224,11 @@ test_expect_success 'the way to land is configured by the user, and not by a rep
 	test "$(git rev-list --count HEAD)" = 5 &&
 	git agent land --undo w &&
 	test_expect_code 2 git agent -c land=ff-only land w &&
-	test_expect_code 129 git agent -c land=fast land w 2>../err &&
-	grep "merge, squash, rebase or ff-only" ../err &&
+	test_fails 129 "merge, squash, rebase or ff-only" git agent -c land=fast land w &&
 	echo "land: merge" >.agentdev.yaml &&
 	git add .agentdev.yaml &&
 	git commit -qm conf &&
-	test_must_fail git agent start -q --name v -- true 2>../err &&
-	grep "land" ../err
+	test_says "land" test_must_fail git agent start -q --name v -- true
 '
 
 test_done

@@ -226,8 +226,7 @@ git_ends() {
 running() {
 	picture >../now
 	for what in "land" "land --undo" "land --abort"; do
-		test_expect_code 128 git-agent $what "$1" 2>../err &&
-		grep "a landing, or git of one that was killed, is running here" ../err &&
+		test_fails 128 "a landing, or git of one that was killed, is running here" git-agent $what "$1" &&
 		hint "fuser -v" &&
 		picture | test_cmp ../now - || return 1
 	done
@@ -345,8 +344,7 @@ test_expect_success 'the killed landing of another session is rolled back, or co
 	session two "echo two >two" &&
 	killed land:move land one &&
 	refused 2 "a landing of agent/one was killed" git agent land --dry-run two &&
-	git agent land two 2>../err &&
-	grep "an interrupted landing was rolled back first" ../err &&
+	test_says "an interrupted landing was rolled back first" git agent land two &&
 	git agent land --undo two &&
 	killed land:moved land one &&
 	git agent land two &&

@@ -66,8 +66,7 @@ unsigned() {
 		refused 128 . git agent land $how "$1" || return 1
 	done &&
 	hook commit-msg true &&
-	test_expect_code 4 git agent land "$1" 2>../err &&
-	grep "agent/$1 is merged, but not committed" ../err &&
+	test_fails 4 "agent/$1 is merged, but not committed" git agent land "$1" &&
 	git agent land --abort "$1" &&
 	test -z "$(git status --porcelain)"
 }

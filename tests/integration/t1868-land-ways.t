@@ -108,8 +108,7 @@ test_expect_success 'a part is refused where it would not run commit hooks, whic
 test_expect_success 'a merge without its commit is left to the user, who continues or aborts' '
 	make_repo nocommit &&
 	session n "line f 2 one" &&
-	git agent land --no-commit n 2>../err &&
-	grep "agent/n: not committed yet" ../err &&
+	test_says "agent/n: not committed yet" git agent land --no-commit n &&
 	test -e .git/MERGE_HEAD &&
 	git agent list | grep "^n .*captured" &&
 	git agent land --abort n &&

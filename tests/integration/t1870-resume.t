@@ -205,8 +205,7 @@ test_expect_success 'what was rejected is gone inside, and held back when it is 
 		echo all: >Makefile
 		echo e >.envrc" &&
 	held rej | grep .envrc &&
-	test_expect_code 3 git agent land --dry-run rej 2>../err &&
-	grep "1 critical, 1 high" ../err
+	test_fails 3 "1 critical, 1 high" git agent land --dry-run rej
 '
 
 # a_session_with_a_passing_flag NAME: one of its commits has a Makefile, which the next removes
@@ -327,8 +326,7 @@ test_expect_success 'an interrupted session is captured before it is resumed' '
 			echo e >.envrc" ||
 			test $? = 137
 	} &&
-	git agent resume int -- sh -c "cat one .envrc >two" 2>../err &&
-	grep "was interrupted; capturing" ../err &&
+	test_says "was interrupted; capturing" git agent resume int -- sh -c "cat one .envrc >two" &&
 	test "$(git show agent/int:two)" = "$(printf "1\ne")" &&
 	test "$(git rev-list --count main..agent/int)" = 2
 '
@@ -493,14 +491,13 @@ test_expect_success 'feedback that cannot be read, or is too long, is refused' '
 	cd r &&
 	test_expect_code 129 git agent resume fb --feedback ../nosuch -- true &&
 	test_expect_code 129 git agent resume fb --feedback .. -- true &&
-	test_expect_code 129 git agent resume fb --feedback /proc/self/mem -- true 2>../err &&
-	grep "feedback: ./proc/self/mem.: cannot read: Input/output error" ../err &&
+	test_fails 129 "feedback: ./proc/self/mem.: cannot read: Input/output error" \
+		git agent resume fb --feedback /proc/self/mem -- true &&
 	head -c 1048577 /dev/zero >../big &&
 	mkfifo ../ff &&
 	{ cat ../big >../ff 2>/dev/null & } &&
 	for file in ../big ../ff; do
-		test_expect_code 129 git agent resume fb --feedback $file -- true 2>../err &&
-		grep "more than 1024 KiB" ../err || return 1
+		test_fails 129 "more than 1024 KiB" git agent resume fb --feedback $file -- true || return 1
 	done &&
 	git agent list | grep "^fb .*captured"
 '

@@ -91,8 +91,7 @@ test_expect_success 'a branch that was rebased keeps what its new base has chang
 	on reb "git rebase -q main" &&
 	goes_on reb "echo 3 >three" &&
 	test_prints "long\none\ns/x\nthree\ntwo" git diff --name-only main agent/reb &&
-	test_expect_code 3 git agent land --dry-run reb 2>../err &&
-	grep ": 1 critical$" ../err &&
+	test_fails 3 ": 1 critical$" git agent land --dry-run reb &&
 	git agent review --reject reb .envrc &&
 	held="" goes_on reb &&
 	git agent land reb &&
@@ -127,8 +126,7 @@ test_expect_success 'a held-back file that was also changed on the branch is ref
 	git agent start -q --name hc -- sh -c "$agent" &&
 	on hc "echo mine >.envrc && git add -f .envrc && git commit -qm mine" &&
 	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../before &&
-	test_expect_code 125 git agent resume hc -- true 2>../err &&
-	grep "held-back ..envrc. was also changed on agent/hc" ../err &&
+	test_fails 125 "held-back ..envrc. was also changed on agent/hc" git agent resume hc -- true &&
 	grep "^hint: " ../err &&
 	test "$(grep -vc warning ../err)" = 2 &&
 	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort | test_cmp ../before - &&
@@ -144,15 +142,13 @@ test_expect_success 'a file of the branch does not overwrite one that was not ca
 		head -c 5000 /dev/zero >big
 		echo log >in.log" &&
 	on lim "echo host >big && git add big && git commit -qm host" &&
-	test_expect_code 125 git agent resume lim -- true 2>../err &&
-	grep "cannot be brought into the session: big" ../err &&
+	test_fails 125 "cannot be brought into the session: big" git agent resume lim -- true &&
 	grep "^hint: .*start --base agent/lim" ../err &&
 	test "$(grep -vc warning ../err)" = 2 &&
 	test "$(stat -c %s "$HOME"/.local/state/git-agent/*/sessions/lim/upper/big)" = 5000 &&
 	git agent list | grep "^lim .*captured" &&
 	on lim "git rm -q big && echo host >in.log && git add -f in.log && git commit -qm log" &&
-	test_expect_code 125 git agent resume lim -- true 2>../err &&
-	grep "cannot be brought into the session: in.log" ../err &&
+	test_fails 125 "cannot be brought into the session: in.log" git agent resume lim -- true &&
 	test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
 '
 
@@ -161,8 +157,7 @@ test_expect_success 'a session whose branch was deleted before it landed is refu
 	git agent start -q --name del -- sh -c "echo 1 >deleted" &&
 	tip=$(git rev-parse agent/del) &&
 	git branch -qD agent/del &&
-	test_expect_code 125 git agent resume del -- true 2>../err &&
-	grep "branch .agent/del. is gone" ../err &&
+	test_fails 125 "branch .agent/del. is gone" git agent resume del -- true &&
 	grep "^hint: .git branch agent/del $tip. brings it back" ../err &&
 	git branch agent/del "$tip" &&
 	git agent resume -q del -- sh -c "echo 2 >>deleted" &&
@@ -172,8 +167,7 @@ test_expect_success 'a session whose branch was deleted before it landed is refu
 test_expect_success 'a session whose branch is checked out is refused' '
 	cd r &&
 	git worktree add -q ../wt agent/top &&
-	test_expect_code 125 git agent resume top -- true 2>../err &&
-	grep "branch .agent/top. is checked out in" ../err &&
+	test_fails 125 "branch .agent/top. is checked out in" git agent resume top -- true &&
 	grep "^hint: " ../err &&
 	git worktree remove ../wt
 '
@@ -306,8 +300,7 @@ test_expect_success 'a directory on the branch where a symlink is held back is r
 	git rev-parse -q --verify refs/agent/s/held &&
 	on s "mkdir -p f/g && echo n >f/g/n && git add -A && git commit -qm host" &&
 	tip=$(git rev-parse agent/s) &&
-	test_expect_code 125 git agent resume -q s -- true 2>../err &&
-	grep "held-back .f/g/n. was also changed on agent/s" ../err &&
+	test_fails 125 "held-back .f/g/n. was also changed on agent/s" git agent resume -q s -- true &&
 	test "$(git rev-parse agent/s)" = $tip
 '
 

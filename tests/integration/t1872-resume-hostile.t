@@ -76,8 +76,8 @@ test_expect_success 'SB-04: links in place of the index and of HEAD touch nothin
 # trapped NAME COMMANDS: after these commands the git dir is refused, at once and with a hint
 trapped() {
 	git agent start -q --name "$1" -- sh -c "$2" &&
-	test_expect_code 125 timeout 180 git agent -c limits.capture.git_time=1s resume "$1" -- true 2>../err &&
-	grep "^hint: .*start --base agent/$1" ../err &&
+	test_fails 125 "^hint: .*start --base agent/$1" \
+		timeout 180 git agent -c limits.capture.git_time=1s resume "$1" -- true &&
 	test "$(command grep -vc warning ../err)" = 2
 }
 

@@ -111,19 +111,16 @@ test_expect_success 'a resumed session whose supervisor is killed is captured wi
 	} &&
 	test_wait_for "test -e $HOME/aihome/up9" &&
 	pid=$(pgrep -u "$(id -u)" -f "[g]it-agent resume -q kill9") &&
-	test_expect_code 125 git agent resume kill9 2>../err &&
-	grep "session .kill9. is running" ../err &&
+	test_fails 125 "session .kill9. is running" git agent resume kill9 &&
 	kill -9 $pid &&
 	wait 2>/dev/null &&
-	git agent list 2>../err &&
-	grep interrupted ../err &&
+	test_says interrupted git agent list &&
 	same kill9
 '
 
 test_expect_success 'a command that does not exist is refused, and nothing is lost' '
 	cd r &&
-	test_expect_code 125 git agent resume good -- no-such-command 2>../err &&
-	grep "command .no-such-command. was not found" ../err &&
+	test_fails 125 "command .no-such-command. was not found" git agent resume good -- no-such-command &&
 	grep "^hint: " ../err &&
 	git agent list | grep "^good .*captured" &&
 	test_expect_code 125 git agent resume -q good -- ./no-such &&
@@ -196,12 +193,10 @@ test_expect_success 'a session with submodules is refused, with a hint' '
 	make_super super lib &&
 	cd super &&
 	git agent start -q --name sub -- sh -c "echo 1 >f" &&
-	test_expect_code 125 git agent resume sub -- true 2>../err &&
-	grep "session .sub. has submodules" ../err &&
+	test_fails 125 "session .sub. has submodules" git agent resume sub -- true &&
 	grep "^hint: .*start --base agent/sub" ../err &&
 	cd $L &&
-	test_expect_code 125 git agent resume sub -- true 2>../err &&
-	grep "is part of a superproject" ../err
+	test_fails 125 "is part of a superproject" git agent resume sub -- true
 '
 
 # on NAME COMMANDS: on its branch, in a working tree of the user's
@@ -306,8 +301,7 @@ test_expect_success 'files of the branch do not overwrite what was not captured,
 		"n.log: echo f >n.log" "q.log: mkdir q.log && echo f >q.log/two" \
 		"d1/deep/er/in.log: mkdir -p d1/deep/er/in.log && echo f >d1/deep/er/in.log/x"; do
 		on way "${what#*:}" &&
-		test_expect_code 125 git agent resume way -- true 2>../err &&
-		grep "cannot be brought into the session: ${what%%:*}\$" ../err &&
+		test_fails 125 "cannot be brought into the session: ${what%%:*}\$" git agent resume way -- true &&
 		find "$up" | sort | test_cmp ../before - &&
 		git update-ref refs/heads/agent/way $old &&
 		git agent resume -q way -- true &&
@@ -351,8 +345,7 @@ test_expect_success 'a session cannot be captured while a resume is half done' '
 	on again "echo bad >bad" &&
 	ended again brought &&
 	git update-ref refs/heads/agent/again $old &&
-	test_must_fail git agent capture again 2>../err &&
-	grep "was being made ready to go on" ../err &&
+	test_says "was being made ready to go on" test_must_fail git agent capture again &&
 	grep "^hint: .git agent resume again" ../err &&
 	test "$(git rev-parse agent/again)" = $old &&
 	git agent resume -q again -- true &&
@@ -434,8 +427,7 @@ test_expect_success 'after a restart of the machine content that git converts is
 	test "$(git rev-parse agent/cv)" = "$tip" &&
 	other_boot cv &&
 	(cd "$state"/*/sessions/cv/upper && truncate -s 3 t.txt) &&
-	test_expect_code 125 git agent resume cv -- true 2>../err &&
-	grep "t.txt. is not as it was captured" ../err
+	test_fails 125 "t.txt. is not as it was captured" git agent resume cv -- true
 '
 
 test_done

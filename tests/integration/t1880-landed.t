@@ -200,13 +200,11 @@ test_expect_success 'a branch that lacks commits of its session has not landed, 
 	for at in agent/w~1 main; do
 		git branch -qf agent/w $at &&
 		is w not &&
-		test_expect_code 2 git agent drop w 2>../err &&
-		grep "its branch was moved away from it" ../err &&
+		test_fails 2 "its branch was moved away from it" git agent drop w &&
 		grep "hint: .git branch -f agent/w $tip" ../err &&
 		for how in merge squash rebase ff-only; do
 			test_expect_code 2 git agent land --dry-run --$how w &&
-			test_expect_code 2 git agent land --$how w 2>../err &&
-			grep "branch .agent/w. was moved: it lacks commits" ../err || return 1
+			test_fails 2 "branch .agent/w. was moved: it lacks commits" git agent land --$how w || return 1
 		done &&
 		test_expect_code 2 git agent review --reject w b &&
 		git agent gc &&
@@ -269,8 +267,7 @@ test_expect_success 'a branch that the user rewrote lands as it is, but with a c
 	git switch -q main &&
 	git merge -q agent/w &&
 	is w not &&
-	test_expect_code 2 git agent drop w 2>../err &&
-	grep "moved away from it" ../err
+	test_fails 2 "moved away from it" git agent drop w
 '
 
 test_expect_success 'a session whose commits are gone has not landed' '

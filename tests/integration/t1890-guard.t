@@ -13,8 +13,7 @@ test_expect_success 'turned on, the guard installs no hooks while nothing is und
 	git agent list &&
 	picture >../before &&
 	test_prints "False 0 0 False False" how &&
-	git agent guard on 2>../err &&
-	grep "the guard is on" ../err &&
+	test_says "the guard is on" git agent guard on &&
 	git config --local agent.guard &&
 	how | grep "^True 0 0 False" &&
 	git agent guard | grep "high paths are held back too" &&
@@ -29,8 +28,7 @@ test_expect_success 'the setting of the repository overrides that of the user' '
 	how | grep ^True &&
 	git agent guard off &&
 	how | grep ^False &&
-	test_expect_code 128 git -c agent.guard=false agent guard on 2>../err &&
-	grep "another value of agent.guard overrides" ../err &&
+	test_fails 128 "another value of agent.guard overrides" git -c agent.guard=false agent guard on &&
 	test_expect_code 129 git agent guard maybe
 '
 

@@ -324,8 +324,8 @@ test_expect_success 'two hooks of the user of one name are both kept: the guard 
 	cd foreign &&
 	session z &&
 	echo other >.git/git-agent/guard/hooks/pre-push &&
-	test_expect_code 128 git agent guard off 2>../err &&
-	grep "is none of the guard.s hooks, and cannot go to .*hooks/pre-push.: File exists" ../err &&
+	test_fails 128 "is none of the guard.s hooks, and cannot go to .*hooks/pre-push.: File exists" \
+		git agent guard off &&
 	test "$(cat .git/git-agent/guard/hooks/pre-push)" = other &&
 	rm .git/git-agent/guard/hooks/pre-push &&
 	git agent guard off &&

@@ -127,8 +127,8 @@ test_expect_success '--expose shows a secret or those in a directory, relative t
 
 test_expect_success 'secrets.mode warn names secrets and shows them, off says nothing' '
 	project m &&
-	git agent -c secrets.mode=warn start --name x -- grep -c "$T" .env config/database.yml 2>../err &&
-	grep "7 files with secrets can be read inside" ../err &&
+	test_says "7 files with secrets can be read inside" \
+		git agent -c secrets.mode=warn start --name x -- grep -c "$T" .env config/database.yml &&
 	! grep "kept out" ../err &&
 	! in_objects . &&
 	project off &&
@@ -167,12 +167,10 @@ test_expect_success 'the user adds and allows patterns, a repository only adds' 
 	line conf/a.prod &&
 	printf "secrets:\n  allow: [.env]\n" >.agentdev.yaml &&
 	git commit -qam allow &&
-	test_must_fail git agent start true 2>../err &&
-	grep ".agentdev.yaml:2:11: .secrets.allow. needs trust" ../err &&
+	test_says ".agentdev.yaml:2:11: .secrets.allow. needs trust" test_must_fail git agent start true &&
 	printf "secrets:\n  mode: off\n" >.agentdev.yaml &&
 	git commit -qam off &&
-	test_must_fail git agent start true 2>../err &&
-	grep ".agentdev.yaml:2:9: .secrets.mode. needs trust" ../err
+	test_says ".agentdev.yaml:2:9: .secrets.mode. needs trust" test_must_fail git agent start true
 '
 
 test_expect_success 'in the working tree itself secrets are kept out, and their committed version is shown' '

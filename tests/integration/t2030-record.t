@@ -136,8 +136,7 @@ test_expect_success 'recording is switched off by the user, and not by a reposit
 	cd r &&
 	git agent -c record=false start -q --name off -- echo shown &&
 	test ! -e "$(dir off)/transcript.cast" &&
-	test_expect_code 1 git agent log --text off 2>../err &&
-	grep "nothing of session .off. was recorded" ../err &&
+	test_fails 1 "nothing of session .off. was recorded" git agent log --text off &&
 	grep "^hint: .*record" ../err &&
 	mkdir -p ../.config/git-agent &&
 	echo "record: false" >../.config/git-agent/config.yaml &&
@@ -149,8 +148,7 @@ test_expect_success 'recording is switched off by the user, and not by a reposit
 	echo "record: false" >.agentdev.yaml &&
 	git add -A &&
 	git commit -qm conf &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "record. is yours alone: a repository cannot set it" ../err
+	test_fails 125 "record. is yours alone: a repository cannot set it" git agent start -- true
 '
 
 test_expect_success STRACE 'a recording that cannot be written ends alone' '
@@ -310,8 +308,7 @@ test_expect_success 'log takes the only session without a name, and refuses unkn
 		echo out" &&
 	test "$(git agent log --text)" = out &&
 	git agent log agent/only | grep "  start" &&
-	test_expect_code 128 git agent log onl 2>../err &&
-	grep "did you mean .only" ../err &&
+	test_fails 128 "did you mean .only" git agent log onl &&
 	for bad in "--text --json" "--replay --text" "--speed 2" "--max-idle=1 --text" "--bogus"; do
 		test_expect_code 129 git agent log $bad only || return 1
 	done
@@ -400,12 +397,10 @@ test_expect_success 'log --text refuses a recording that is a symlink, a FIFO or
 	test_expect_code 128 git agent log --text bad &&
 	rm "$file" &&
 	mkfifo "$file" &&
-	test_expect_code 128 git agent log --text bad 2>../err &&
-	grep "is not a file" ../err &&
+	test_fails 128 "is not a file" git agent log --text bad &&
 	rm "$file" &&
 	echo hello >"$file" &&
-	test_expect_code 128 git agent log --text bad 2>../err &&
-	grep "is no recording" ../err
+	test_fails 128 "is no recording" git agent log --text bad
 '
 
 test_done

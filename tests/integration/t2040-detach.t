@@ -39,8 +39,7 @@ test_expect_success 'the supervisor has no terminal, stream or session of who st
 # the command that lets it end may end with it
 test_expect_success 'wait ends at its timeout, or with the session and its status' '
 	cd first &&
-	test_expect_code 124 git agent wait --timeout 0 sh-1 2>../err &&
-	grep "still runs" ../err &&
+	test_fails 124 "still runs" git agent wait --timeout 0 sh-1 &&
 	{
 		{
 			git agent wait agent/sh-1
@@ -65,8 +64,7 @@ test_expect_success 'wait waits for all sessions, or for those that are named' '
 	git agent wait &&
 	test "$(git agent list | grep -c captured)" = 3 &&
 	test_expect_code 2 git agent wait s1 s3 s2 &&
-	test_expect_code 128 git agent wait none 2>../err &&
-	grep "no session .none." ../err
+	test_fails 128 "no session .none." git agent wait none
 '
 
 test_expect_success 'start -d keeps no descriptor of its caller open' '
@@ -81,15 +79,12 @@ test_expect_success 'start -d keeps no descriptor of its caller open' '
 
 test_expect_success 'a start -d that fails exits with 125, says why, and leaves nothing' '
 	repo fails &&
-	test_expect_code 125 git agent start -d -- ./no-such >../out 2>../err &&
-	grep "cannot run .*no-such" ../err &&
+	test_fails 125 "cannot run .*no-such" git agent start -d -- ./no-such >../out &&
 	test ! -s ../out &&
-	test_expect_code 125 git agent start -d -- no-such 2>../err &&
-	grep "not found on PATH" ../err &&
+	test_fails 125 "not found on PATH" git agent start -d -- no-such &&
 	test -z "$(git agent list)" &&
 	test -z "$(git for-each-ref refs/agent refs/heads/agent)" &&
-	test_expect_code 129 git agent start -d --terminal-filter off -- true 2>../err &&
-	grep "git agent attach" ../err
+	test_fails 129 "git agent attach" git agent start -d --terminal-filter off -- true
 '
 
 test_expect_success 'start -d that is killed before the agent runs ends the session' '
@@ -169,8 +164,7 @@ test_expect_success 'stop ends several sessions, and names those that do not run
 		git agent start -qd -n m$n -- sh -c "touch f; $hold" || return 1
 	done &&
 	git agent stop -q m1 &&
-	test_expect_code 128 git agent stop m2 nobody m3 2>../err &&
-	grep "no session .nobody" ../err &&
+	test_fails 128 "no session .nobody" git agent stop m2 nobody m3 &&
 	test "$(git agent list | grep -c "^m[123] .*running")" = 2 &&
 	test_expect_code 128 git agent stop m2 m1 m3 >../out 2>../err &&
 	grep ".m1. does not run: it is captured" ../err &&
@@ -219,8 +213,7 @@ test_expect_success 'stop --force ends a session whose supervisor is stopped' '
 	test_wait_for "git agent shell mute -- test -e f" &&
 	pid=$(running mute "run[\"supervisor\"]") &&
 	kill -STOP $pid &&
-	test_expect_code 124 git agent stop --timeout 0 mute 2>../err &&
-	grep "does not answer" ../err &&
+	test_fails 124 "does not answer" git agent stop --timeout 0 mute &&
 	git agent list | grep "^mute .*running" &&
 	git agent stop --force mute &&
 	exec 9>&- &&
@@ -243,8 +236,7 @@ test_expect_success 'a supervisor that is killed ends its session, which can be 
 	git agent list 2>../err | grep "^k .*captured" &&
 	grep "was interrupted" ../err &&
 	test "$(git show agent/k:f)" = x &&
-	test_expect_code 128 git agent wait k 2>../err &&
-	grep "ended is not known" ../err &&
+	test_fails 128 "ended is not known" git agent wait k &&
 	git agent resume -qd k -- sh -c "
 		echo y >g
 		$hold" &&
@@ -364,8 +356,7 @@ test_expect_success 'notify can show a message on the desktop, and no repository
 	echo "notify: /bin/true" >.agentdev.yaml &&
 	git add . &&
 	git commit -qm 2 &&
-	test_expect_code 125 git agent start -d -- true 2>../err &&
-	grep "a repository cannot set it" ../err
+	test_fails 125 "a repository cannot set it" git agent start -d -- true
 '
 
 end_ours

@@ -93,8 +93,7 @@ test_expect_success 'without a name attach and logs take the only session that r
 	grep "in>" ../out &&
 	$pty expect="in> " send="$detach" expect="git agent attach here" exit=0 -- git agent attach &&
 	start_shell there &&
-	test_expect_code 129 git agent logs 2>../err &&
-	grep "3 sessions: say which" ../err &&
+	test_fails 129 "3 sessions: say which" git agent logs &&
 	git agent stop -qf here there &&
 	test_expect_code 129 git agent logs 2>../err
 '
@@ -136,15 +135,13 @@ test_expect_success 'Ctrl-Z stops attach before its shell, and fg continues it' 
 
 test_expect_success 'attach is refused without a terminal, and for a session that has its own' '
 	cd r &&
-	test_expect_code 129 git agent attach s </dev/null 2>../err &&
-	grep "git agent logs -f s" ../err &&
+	test_fails 129 "git agent logs -f s" git agent attach s </dev/null &&
 	{ git agent start -q -n own -- sh -c "$hold" & } &&
 	test_wait_for "git agent shell own -- true" &&
 	$pty expect="stays there" expect="git agent logs -f own" exit=128 -- git agent attach own &&
 	git agent stop -q own &&
 	wait &&
-	test_expect_code 128 git agent attach own </dev/null 2>../err &&
-	grep "does not run: it is captured" ../err
+	test_fails 128 "does not run: it is captured" git agent attach own </dev/null
 '
 
 # ---- what goes to the terminal
@@ -208,8 +205,7 @@ test_expect_success 'logs prints as text what a session wrote' '
 	wait $follower &&
 	test_cmp ../want ../follow &&
 	git agent wait text &&
-	test_expect_code 1 git agent logs text 2>../err &&
-	grep "git agent log --text" ../err
+	test_fails 1 "git agent log --text" git agent logs text
 '
 
 test_expect_success 'logs -f follows a session on a pipe, and may go away' '

@@ -58,8 +58,8 @@ test_expect_success 'directories can be renamed by a command where the session c
 	grep -x new ../out &&
 	! grep -x sub ../out &&
 	git agent -c sandbox.rename=false start -qd -n fixed -- sh -c "$hold" &&
-	test_must_fail git agent shell fixed -- python3 -c "import os; os.rename(\"sub\", \"x\")" 2>../err &&
-	grep "cross-device" ../err &&
+	test_says "cross-device" \
+		test_must_fail git agent shell fixed -- python3 -c "import os; os.rename(\"sub\", \"x\")" &&
 	git agent stop -qf fixed
 '
 
@@ -134,10 +134,8 @@ test_expect_success 'a command that ignores its hang-up is killed' '
 
 test_expect_success 'a command that does not exist is refused, and one that is too many' '
 	cd r &&
-	test_expect_code 125 git agent shell s -- no-such 2>../err &&
-	grep "cannot run .no-such. in the sandbox" ../err &&
-	test_expect_code 125 git agent shell nobody -- true 2>../err &&
-	grep "no session .nobody" ../err &&
+	test_fails 125 "cannot run .no-such. in the sandbox" git agent shell s -- no-such &&
+	test_fails 125 "no session .nobody" git agent shell nobody -- true &&
 	for i in $(seq 1 40); do git agent shell s -- sh -c "$hold" 2>>../many & done &&
 	test_wait_for "grep -q . ../many" &&
 	grep "cannot start .sh. in the sandbox" ../many &&

@@ -309,8 +309,8 @@ test_expect_success BROWSER 'a browser has its own sandbox with sandbox.nested, 
 
 test_expect_success NESTS 'SB-07: a sandbox inside cannot mount /proc, which would show the keys of the user' '
 	cd nested &&
-	test_must_fail git agent $nested start -q -- bwrap --ro-bind / / --unshare-pid --proc /proc true 2>../err &&
-	grep "mount proc" ../err
+	test_says "mount proc" \
+		test_must_fail git agent $nested start -q -- bwrap --ro-bind / / --unshare-pid --proc /proc true
 '
 
 test_expect_success NOT_ROOT 'sandbox.nested in a file of the repository needs trust' '
@@ -319,15 +319,13 @@ test_expect_success NOT_ROOT 'sandbox.nested in a file of the repository needs t
 	echo "sandbox: {nested: true}" >.agentdev.yaml &&
 	git add -A &&
 	git commit -qm ask &&
-	test_must_fail git agent start -q -- true 2>../err &&
-	grep "\.agentdev\.yaml:1" ../err
+	test_says "\.agentdev\.yaml:1" test_must_fail git agent start -q -- true
 '
 
 test_expect_success ROOT 'as root sandbox.nested is refused, with the reason' '
 	make_repo rootn &&
 	cd rootn &&
-	test_expect_code 125 git agent $nested start -q -- true 2>../err &&
-	grep "uid 0" ../err &&
+	test_fails 125 "uid 0" git agent $nested start -q -- true &&
 	test_must_fail git agent $nested doctor >../out &&
 	grep "^FAIL nested" ../out &&
 	git agent list >../out &&

@@ -34,8 +34,7 @@ assert {\"limit\": \"time\", \"value\": \"1s\", \"by\": \"watch\"} in json.load(
 
 test_expect_success 'a resumed session has the limits of the settings at that time' '
 	cd time &&
-	test_expect_code 129 git agent -c limits.time=2s resume t sleep 100 2>../err &&
-	grep "limits: time 2s watch" ../err &&
+	test_fails 129 "limits: time 2s watch" git agent -c limits.time=2s resume t sleep 100 &&
 	ended t "after 2s (limits.time)" &&
 	git agent resume -q t true &&
 	git agent show --json t >../json &&
@@ -275,8 +274,8 @@ test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
 test_expect_success 'a limit that this machine cannot keep is refused' '
 	repo cannot &&
 	if git agent doctor | grep "^ok   limits .*no cpu"; then
-		test_expect_code 125 git agent -c limits.cpu=50 start --name c -- true 2>../err &&
-		grep "processor time (limits.cpu) cannot be limited here" ../err &&
+		test_fails 125 "processor time (limits.cpu) cannot be limited here" \
+			git agent -c limits.cpu=50 start --name c -- true &&
 		grep "^hint: .*loginctl" ../err &&
 		test_expect_code 125 git agent -c limits.cpu=50 start --dry-run -- true &&
 		git agent list >../out &&

@@ -64,8 +64,7 @@ test_expect_success 'a file that only tightens, or none, needs no trust' '
 	git agent trust </dev/null | grep "there is no .agentdev.yaml" &&
 	git init -q ../unborn &&
 	cd ../unborn &&
-	test_must_fail git agent trust 2>../err &&
-	grep "no commit" ../err
+	test_says "no commit" test_must_fail git agent trust
 '
 
 test_expect_success 'without a terminal nothing is trusted unless -y says so' '
@@ -134,8 +133,7 @@ test_expect_success 'a named commit is trusted, an edit of the working tree is n
 	git agent trust >../out 2>../err &&
 	grep "needs no trust" ../out &&
 	grep "counts when it is committed" ../err &&
-	git agent trust --show 2>../err &&
-	grep "counts when" ../err &&
+	test_says "counts when" git agent trust --show &&
 	test_must_fail git agent trust --show none
 '
 
@@ -157,8 +155,7 @@ test_expect_success 'the trusted content counts only unchanged, in a file that o
 		test "$(value secrets.allow)" = test/ || exit 1
 	done &&
 	chmod 777 "$dir" &&
-	test_must_fail git agent config 2>../err &&
-	grep "not yours alone" ../err &&
+	test_says "not yours alone" test_must_fail git agent config &&
 	grep "chmod 0700" ../err &&
 	chmod 700 "$dir" &&
 	test "$(value secrets.allow)" = test/
@@ -210,8 +207,7 @@ test_expect_success 'PS-01: with untrusted settings no session starts, unless --
 	test -z "$(git for-each-ref refs/agent)" &&
 	test_expect_code 125 git agent start --dry-run -- true </dev/null &&
 	test_expect_code 125 git agent start -d -- true </dev/null 2>../err &&
-	git agent start --untrusted -- touch x 2>../err &&
-	grep "left out: 2 of the settings" ../err &&
+	test_says "left out: 2 of the settings" git agent start --untrusted -- touch x &&
 	git agent trust -y &&
 	git agent start -q -- touch y
 '
@@ -245,22 +241,20 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 	git agent review --critical --accept-all w &&
 	git show agent/w:.agentdev.yaml | grep "mode: off" &&
 	git agent resume -q w -- true </dev/null &&
-	test_expect_code 125 git agent start --base agent/w -- true </dev/null 2>../err &&
-	grep "secrets.mode. needs trust" ../err &&
+	test_fails 125 "secrets.mode. needs trust" git agent start --base agent/w -- true </dev/null &&
 	grep "git agent trust $(git rev-parse agent/w | cut -c1-10)" ../err &&
 	git agent land w &&
 	git show HEAD:.agentdev.yaml | grep "mode: off" &&
 	test "$(value secrets.mode)" = mask &&
-	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
-	grep "secrets.mode. needs trust" ../err
+	test_fails 125 "secrets.mode. needs trust" git agent start -- true </dev/null
 '
 
 test_expect_success 'network.allow that has no effect is named with its place, unless the network is restricted' '
 	repo noeffect "dirty: carry\n" &&
 	mkdir -p "${conf%/*}" &&
 	printf "network:\n  allow: [a.example:1]\n" >"$conf" &&
-	git agent start -- true 2>../err &&
-	grep "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" ../err &&
+	test_says "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" \
+		git agent start -- true &&
 	git agent start --network allow -- true 2>../err &&
 	! grep "no effect" ../err
 '
@@ -290,8 +284,7 @@ test_expect_success 'after its trust is revoked a session can be looked at, and 
 	git agent trust -y &&
 	git agent start -q --name g -- sh -c "echo 1 >one" &&
 	git agent trust --revoke &&
-	test_expect_code 125 git agent resume g -- true </dev/null 2>../err &&
-	grep "needs trust" ../err &&
+	test_fails 125 "needs trust" git agent resume g -- true </dev/null &&
 	git agent diff g >../out &&
 	git agent show g &&
 	git agent resume -q --untrusted g -- sh -c "echo 3 >three" &&

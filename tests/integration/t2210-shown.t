@@ -34,14 +34,13 @@ test_expect_success 'names and values that are none are refused with their place
 	for line in "pass: [HOME]" "pass: [GIT_DIR]" "pass: [GIT_AGENT_NOTES]" "pass: [\"*\"]" "pass: [A=b]" \
 		"set: {HOME: x}" "set: {a-b: x}" "set: {GIT_INDEX_FILE: x}"; do
 		user "env:\n  $line\n" &&
-		test_must_fail git agent config 2>../err &&
-		grep "config.yaml:2:[0-9]*: .env.[a-z]*. takes names of variables" ../err ||
+		test_says "config.yaml:2:[0-9]*: .env.[a-z]*. takes names of variables" \
+			test_must_fail git agent config ||
 			exit 1
 	done &&
 	for line in "set: [A=b]" "set: A=b" "set: {A: [b]}"; do
 		user "env:\n  $line\n" &&
-		test_must_fail git agent config 2>../err &&
-		grep "takes names with \(a\|one\) value each" ../err || exit 1
+		test_says "takes names with \(a\|one\) value each" test_must_fail git agent config || exit 1
 	done &&
 	rm "$conf" &&
 	test_expect_code 129 git agent -c env.set=PATH=/x config
@@ -86,8 +85,7 @@ test_expect_success 'what is written to a directory of mounts.rw is there, in no
 	grep "WRITABLE.*$HOME/shared" ../err &&
 	! git rev-parse -q --verify agent/w &&
 	git agent start -q --name v -- sh -c "echo x >x" &&
-	git agent resume v -- true 2>../err &&
-	grep "WRITABLE.*$HOME/shared" ../err
+	test_says "WRITABLE.*$HOME/shared" git agent resume v -- true
 '
 
 test_expect_success 'SB-20 SB-08: credentials, the system, repositories and sockets are not shown' '
@@ -133,8 +131,8 @@ test_expect_success 'PS-01: mounts and variables of a repository need trust, and
 	printf "mounts:\n  ro: [~/data]\n  rw: [~/shared]\nenv:\n  pass: [AWS_*]\n  set: {A: b}\n" >.agentdev.yaml &&
 	git add -A &&
 	git commit -qm mounts &&
-	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
-	grep ".agentdev.yaml:2:8: .mounts.ro. needs trust, and 3 other settings too" ../err &&
+	test_fails 125 ".agentdev.yaml:2:8: .mounts.ro. needs trust, and 3 other settings too" \
+		git agent start -- true </dev/null &&
 	git agent start -q --untrusted -- sh -c "
 		ls $HOME/data || true
 		echo A=\$A" >../got 2>/dev/null &&
@@ -162,8 +160,7 @@ test_expect_success 'tree: live shows the working tree itself, and is not for re
 	git add -A &&
 	git commit -qm base &&
 	user "tree: live\n" &&
-	git agent start -- sh -c "echo 1 >one" 2>../err &&
-	grep "the working tree itself lies beneath" ../err &&
+	test_says "the working tree itself lies beneath" git agent start -- sh -c "echo 1 >one" &&
 	test ! -e one &&
 	git agent start --base HEAD -- true 2>../err &&
 	! grep "lies beneath" ../err &&
@@ -171,8 +168,7 @@ test_expect_success 'tree: live shows the working tree itself, and is not for re
 	echo "tree: live" >.agentdev.yaml &&
 	git add -A &&
 	git commit -qm t &&
-	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
-	grep "a repository cannot set it" ../err
+	test_fails 125 "a repository cannot set it" git agent start -- true </dev/null
 '
 
 test_done

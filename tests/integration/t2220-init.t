@@ -20,8 +20,7 @@ tree() {
 test_expect_success 'init writes a file that sets nothing and needs no trust' '
 	tree empty &&
 	git agent config >../before &&
-	git agent init 2>../err &&
-	grep "edit it, and commit it" ../err &&
+	test_says "edit it, and commit it" git agent init &&
 	git add -A &&
 	git commit -qm conf &&
 	git agent config >../after &&
@@ -46,8 +45,7 @@ test_expect_success 'all suggestions of the file are valid settings' '
 
 test_expect_success 'init replaces an existing file, or a link, only with --force' '
 	tree there ".agentdev.yaml=dirty: ignore\n" &&
-	test_expect_code 128 git agent init 2>../err &&
-	grep "is there already" ../err &&
+	test_fails 128 "is there already" git agent init &&
 	test "$(cat .agentdev.yaml)" = "dirty: ignore" &&
 	git agent init --force &&
 	grep "dirty: refuse" .agentdev.yaml &&

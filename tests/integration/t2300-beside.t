@@ -63,8 +63,8 @@ test_expect_success 'setup writes to standard error and to the recording, and re
 test_expect_success 'a setup command that fails stops the start and leaves no session' '
 	cd r &&
 	settings "setup: [\"touch first\", \"echo why >&2; false; touch never\", \"touch last\"]" &&
-	test_expect_code 125 git agent start -n bad -- touch agent >../out 2>../err &&
-	grep "setup: .echo why >&2; false; touch never. ended with status 1$" ../err &&
+	test_fails 125 "setup: .echo why >&2; false; touch never. ended with status 1$" \
+		git agent start -n bad -- touch agent >../out &&
 	grep "^why$" ../err &&
 	grep "^hint:.*--no-setup" ../err &&
 	test_expect_code 128 git agent show bad &&
@@ -78,8 +78,7 @@ test_expect_success 'a setup command that fails stops the start and leaves no se
 test_expect_success 'a setup that takes too long, or is interrupted, stops the start' '
 	cd r &&
 	settings "setup: [\"sleep 1000\"]" "limits: {setup: 1s}" &&
-	test_expect_code 125 git agent start -n slow -- touch agent 2>../err &&
-	grep "took longer than 1s (limits.setup)" ../err &&
+	test_fails 125 "took longer than 1s (limits.setup)" git agent start -n slow -- touch agent &&
 	settings "setup: [\"echo rea\\\"\\\"dy; sleep 1000\"]" &&
 	$pty expect=ready send="\x03" expect="was interrupted" exit=125 mode=cooked -- \
 		git-agent start -n slow -- touch agent &&
@@ -109,13 +108,12 @@ test_expect_success 'a service is ready before the agent runs, runs beside it, a
 test_expect_success 'a service that ends early or is never ready stops the start, with what it wrote last' '
 	cd r &&
 	settings "services:" "  web: {command: \"echo first; echo no such port >&2; exit 3\", ready: \"false\"}" &&
-	test_expect_code 125 git agent start -n down -- touch agent 2>../err &&
-	grep "service .web. ended with status 3 before it was ready" ../err &&
+	test_fails 125 "service .web. ended with status 3 before it was ready" git agent start -n down -- touch agent &&
 	grep "^no such port$" ../err &&
 	grep "hint:.*--no-services" ../err &&
 	settings "services:" "  web: {command: sleep 1000, ready: \"echo not yet; false\"}" "limits: {ready: 1s}" &&
-	test_expect_code 125 git agent start -n down -- touch agent 2>../err &&
-	grep "service .web. is not ready: .echo not yet; false. took longer than 1s (limits.ready)" ../err &&
+	test_fails 125 "service .web. is not ready: .echo not yet; false. took longer than 1s (limits.ready)" \
+		git agent start -n down -- touch agent &&
 	test_expect_code 128 git agent show down &&
 	git agent start -q -n down --no-services -- touch agent &&
 	git show agent/down:agent &&
@@ -146,8 +144,7 @@ test_expect_success 'a service that fails at once is reported with -q too' '
 test_expect_success 'how each finish command ended is in the commit, in reviews and in the state' '
 	cd r &&
 	settings "finish: [\"test -e made\", \"echo broken; exit 2\", \"test -e made\"]" &&
-	git agent start -n fin -- touch made 2>../err &&
-	grep "check: test -e made → 0" ../err &&
+	test_says "check: test -e made → 0" git agent start -n fin -- touch made &&
 	grep "check: echo broken; exit 2 → 2" ../err &&
 	grep "^== finish: test -e made$" ../err &&
 	made="Agent-Check: test -e made → 0" &&
@@ -177,8 +174,7 @@ test_expect_success 'finish runs after an agent that committed everything, or di
 	git agent review all | grep "check    true → 0" &&
 	git agent land all --merge &&
 	git log -1 --format=%B | grep "^Agent-Check: true → 0" &&
-	git agent start -n none -- true 2>../err &&
-	grep "nothing to commit" ../err &&
+	test_says "nothing to commit" git agent start -n none -- true &&
 	grep "check: true → 0" ../err &&
 	git agent show --json none | grep "\"checks\": \[$"
 '
@@ -337,8 +333,7 @@ test_expect_success 'commands of a repository need trust' '
 	echo "setup: [touch bad]" >.agentdev.yaml &&
 	git add . &&
 	git commit -qm conf &&
-	test_expect_code 125 git agent start -n t -- true 2>../err &&
-	grep "setup.* needs trust" ../err &&
+	test_fails 125 "setup.* needs trust" git agent start -n t -- true &&
 	git rm -qf .agentdev.yaml &&
 	git commit -qm back
 '

@@ -36,8 +36,7 @@ test_expect_success 'ignored files are shown, unless --ignored or the settings h
 	echo "ignored: hide" >$conf &&
 	test "$(seen)" = "untracked " &&
 	test "$(seen --ignored share)" = "$untracked " &&
-	git agent start -n hides -- true 2>../err &&
-	grep "left out: 6 ignored paths: .ignored. is .hide.$" ../err &&
+	test_says "left out: 6 ignored paths: .ignored. is .hide.$" git agent start -n hides -- true &&
 	rm $conf &&
 	test_expect_code 129 git agent start --ignored some -- true
 '
@@ -55,8 +54,7 @@ test_expect_success '.worktreeinclude lists what is shown, with patterns as in .
 	printf "deps" >.worktreeinclude &&
 	test "$(seen --ignored hide)" = "untracked " &&
 	test "$(seen --base HEAD)" = "deps/d sub/deps/s " &&
-	git agent start -n told -- true 2>../err &&
-	grep "left out: 4 ignored paths: not in .worktreeinclude$" ../err &&
+	test_says "left out: 4 ignored paths: not in .worktreeinclude$" git agent start -n told -- true &&
 	git agent start --dry-run -- true | grep "4 ignored paths: not in .worktreeinclude$"
 '
 
@@ -96,14 +94,12 @@ test_expect_success 'a .worktreeinclude that cannot be read stops the start' '
 	cd r &&
 	rm .worktreeinclude &&
 	ln -s t .worktreeinclude &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "cannot read .*worktreeinclude" ../err &&
+	test_fails 125 "cannot read .*worktreeinclude" git agent start -- true &&
 	grep "^hint:.*--ignored hide" ../err &&
 	test "$(seen --ignored hide)" = "untracked " &&
 	rm .worktreeinclude &&
 	mkfifo .worktreeinclude &&
-	test_expect_code 125 git agent start -- true 2>../err &&
-	grep "is not a file" ../err &&
+	test_fails 125 "is not a file" git agent start -- true &&
 	rm .worktreeinclude
 '
 
@@ -114,8 +110,7 @@ test_expect_success '--live shows all ignored files and says so' '
 	echo c >../want &&
 	test_cmp ../want ../out &&
 	grep "worktreeinclude: --live shows all that is ignored" ../err &&
-	test_expect_code 125 git agent start --live --ignored hide -- true 2>../err &&
-	grep "^hint: start without --live" ../err
+	test_fails 125 "^hint: start without --live" git agent start --live --ignored hide -- true
 '
 
 test_expect_success 'a file that is not shown is not touched by one of the agent at its place' '

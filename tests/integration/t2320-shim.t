@@ -78,8 +78,7 @@ test_expect_success 'a shim finds no other shim, by whatever name' '
 	(
 		PATH=$shims:/usr/bin:/bin &&
 		cd plain &&
-		test_expect_code 127 claude 2>../err &&
-		grep "not found on PATH" ../err
+		test_fails 127 "not found on PATH" claude
 	)
 '
 
@@ -107,8 +106,7 @@ test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
 test_expect_success 'a shim that cannot start a session does not run the agent' '
 	git init -q empty &&
 	cd empty &&
-	test_expect_code 125 claude 2>../err &&
-	grep "has no commit yet" ../err &&
+	test_fails 125 "has no commit yet" claude &&
 	! grep host ../err
 '
 

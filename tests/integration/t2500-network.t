@@ -195,8 +195,8 @@ test_expect_success 'with --network none there is only lo, and each refused conn
 test_expect_success 'the first 50 refused connections are named, and others counted' '
 	cd r &&
 	all=$(seq -f "192.0.2.%.0f:80" 1 57) &&
-	git agent start --name refusals --no-network -- python3 try.py $all >../out 2>../err &&
-	grep "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" ../err &&
+	test_says "refused more than 50 connections: 192.0.2.1:80, .* and 52 more; allow with" \
+		git agent start --name refusals --no-network -- python3 try.py $all >../out &&
 	git agent show --json refusals | python3 -c "
 import json, sys
 n = json.load(sys.stdin)[\"network\"]
@@ -351,8 +351,8 @@ assert [int(c.recv(100)) for c in conns] == list(range(100))" &&
 
 test_expect_success 'a port that inside leads to the host cannot be published' '
 	cd r &&
-	test_expect_code 129 git agent -c network.publish=$port start -q --allow localhost:$port -- true 2>../err &&
-	grep "cannot publish port $port: inside, localhost:$port is the host" ../err &&
+	test_fails 129 "cannot publish port $port: inside, localhost:$port is the host" \
+		git agent -c network.publish=$port start -q --allow localhost:$port -- true &&
 	git agent -c network.publish=auto:$port start -q --allow localhost:$other -- true
 '
 
@@ -370,8 +370,8 @@ test_expect_success 'a session that did not start, or was killed, publishes noth
 test_expect_success 'a start that cannot publish a port names it and leaves no session' '
 	cd r &&
 	git agent list --json >../before &&
-	test_expect_code 125 git agent -c network.publish=$port:3000 start --network allow -- true 2>../err &&
-	grep "cannot publish port 3000 at .127.0.0.1:$port.: Address already in use" ../err &&
+	test_fails 125 "cannot publish port 3000 at .127.0.0.1:$port.: Address already in use" \
+		git agent -c network.publish=$port:3000 start --network allow -- true &&
 	grep "auto:3000" ../err &&
 	git agent list --json >../after &&
 	test_cmp ../before ../after
@@ -415,8 +415,7 @@ test_expect_success 'PS-01: a repository can take the network away, but needs tr
 	grep "localhost:$port ping" ../out &&
 	printf "network: {mode: allow, allow: [\"localhost:$port\"]}\n" >.agentdev.yaml &&
 	git commit -qam allow &&
-	test_expect_code 125 git agent start -q -- true 2>../err &&
-	grep "network.allow. needs trust" ../err &&
+	test_fails 125 "network.allow. needs trust" git agent start -q -- true &&
 	git rm -q .agentdev.yaml &&
 	git commit -qm host &&
 	git agent start -q -- python3 try.py localhost:$port >../out &&
@@ -451,8 +450,7 @@ test_expect_success 'options that contradict each other are refused' '
 	cd r &&
 	test_expect_code 129 git agent start --no-network --network host -- true &&
 	test_expect_code 129 git agent start --no-network --allow localhost:1 -- true &&
-	test_expect_code 129 git agent start --allow localhost -- true 2>../err &&
-	grep "network.allow. takes host:port" ../err
+	test_fails 129 "network.allow. takes host:port" git agent start --allow localhost -- true
 '
 
 test_done

@@ -278,8 +278,7 @@ test_expect_success 'only --learn learns, no setting and no file of a repository
 	cd "$HOME/p" &&
 	test_expect_code 129 git agent -c network.mode=learn start -- true &&
 	for other in --no-network "--network host" "--allow a:1"; do
-		test_expect_code 129 git agent start --learn $other -- true 2>../err &&
-		grep "learn restricts nothing" ../err ||
+		test_fails 129 "learn restricts nothing" git agent start --learn $other -- true ||
 			exit 1
 	done &&
 	printf "network: {mode: learn}\n" >.agentdev.yaml &&

@@ -410,8 +410,7 @@ test_expect_success 'OV-23: a state directory in memory works, or is refused wit
 		echo n >d/n" 2>../err; then
 		changed shm "D\ta\nA\td/n\nD\td/x\n"
 	else
-		test_expect_code 125 env XDG_STATE_HOME="$d" git agent start --name shm2 -- true 2>../err &&
-		grep "hint: " ../err
+		test_fails 125 "hint: " env XDG_STATE_HOME="$d" git agent start --name shm2 -- true
 	fi
 '
 

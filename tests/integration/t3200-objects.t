@@ -359,8 +359,7 @@ test_expect_success 'GT-05: a file that git refuses stays in the session, and th
 		stays b$n "$path" refused &&
 		test "$(grep -c "  note: $path: git refuses it, and it stays in the session (.*$why" ../show)" = 1 &&
 		test "$(grep -c "  note: .*commits were not taken" ../show)" = 1 &&
-		test_must_fail git agent land --with-ignored "$path" b$n 2>../err &&
-		grep "git refuses what is in it" ../err || {
+		test_says "git refuses what is in it" test_must_fail git agent land --with-ignored "$path" b$n || {
 			echo "failed: $how"
 			exit 1
 		}

@@ -378,8 +378,8 @@ test_expect_success PYTHON 'a session inside another seccomp listener says that 
 test_expect_success PYTHON 'with sandbox.rename: false a rename gets EXDEV' '
 	echo "import os; os.rename(\"d\", \"d2\")" >"$HOME/aihome/off.py" &&
 	cd repo &&
-	test_must_fail git agent -c sandbox.rename=false start -q -- python3 "$HOME/off.py" 2>../err &&
-	grep "Invalid cross-device" ../err
+	test_says "Invalid cross-device" \
+		test_must_fail git agent -c sandbox.rename=false start -q -- python3 "$HOME/off.py"
 '
 
 test_done

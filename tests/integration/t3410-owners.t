@@ -41,8 +41,8 @@ test_expect_success GROUPS 'files of another group are reported with the command
 	chgrp "$(other_group)" lib/a/b/f &&
 	touch lib/x &&
 	rm lib/x &&
-	git agent start -- sh -c "! echo 2 >lib/a/b/f" 2>../err &&
-	grep "1 path in .*lib.*lib/a/b/f.* cannot be changed inside: of another group" ../err &&
+	test_says "1 path in .*lib.*lib/a/b/f.* cannot be changed inside: of another group" \
+		git agent start -- sh -c "! echo 2 >lib/a/b/f" &&
 	sed -n "s/.*to allow it: //p" ../err >../fix &&
 	grep "^chgrp -hR $(id -g) " ../fix &&
 	sh ../fix &&
@@ -55,8 +55,8 @@ test_expect_success ROOT 'files of another owner are reported with the command t
 	chown -R 12345 mod/p &&
 	touch mod/x &&
 	rm mod/x &&
-	git agent start -- sh -c "! echo 2 >mod/p/f" 2>../err &&
-	grep "2 paths in .*mod.*mod/p.* cannot be changed inside: of another owner" ../err &&
+	test_says "2 paths in .*mod.*mod/p.* cannot be changed inside: of another owner" \
+		git agent start -- sh -c "! echo 2 >mod/p/f" &&
 	sed -n "s/.*to allow it: sudo //p" ../err >../fix &&
 	grep "^chown -hR $(id -u):$(id -g) " ../fix &&
 	sh ../fix &&
@@ -73,8 +73,7 @@ test_expect_success ROOT 'a directory is searched again after it has changed, or
 	! grep chown ../err &&
 	touch lib/x &&
 	rm lib/x &&
-	git agent start -- true 2>../err &&
-	grep chown ../err &&
+	test_says chown git agent start -- true &&
 	chown 0 lib/a/b/f &&
 	git agent start -- true &&
 	chown 12345 lib/a/b/f &&
@@ -85,8 +84,7 @@ test_expect_success ROOT 'a directory is searched again after it has changed, or
 	words[2::3] = [str(int(w) - 1000).encode() for w in words[2::3]]
 	open(sys.argv[1], "wb").write(b"\0".join(words))
 	END
-	git agent start -- true 2>../err &&
-	grep chown ../err
+	test_says chown git agent start -- true
 '
 
 test_expect_success ROOT 'a search that takes long goes on at the next start' '
@@ -99,8 +97,7 @@ test_expect_success ROOT 'a search that takes long goes on at the next start' '
 	rm lib/x mod/x &&
 	git agent start -- true 2>../err &&
 	! grep chown ../err &&
-	git agent start -- true 2>../err &&
-	grep "mod/p/f.*of another owner" ../err
+	test_says "mod/p/f.*of another owner" git agent start -- true
 '
 
 test_expect_success 'a damaged cache of owners does no harm' '

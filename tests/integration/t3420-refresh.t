@@ -59,8 +59,7 @@ test_expect_success 'a replaced package directory is shown after a refresh' '
 	look >../before &&
 	! grep -x more ../before &&
 	grep "mods/pkg/more.*No such file" ../before &&
-	git agent refresh s 2>../err &&
-	grep "agent/s" ../err &&
+	test_says "agent/s" git agent refresh s &&
 	echo "$seen" >../want &&
 	look >../out &&
 	test_cmp ../want ../out &&
@@ -204,8 +203,8 @@ test_expect_success 'SB-04: nothing is mounted where an agent put something else
 	git agent shell s -- sh -c "
 		rm -rf sub/cache
 		ln -s /usr sub/cache" &&
-	test_expect_code 128 git agent refresh s 2>../err &&
-	grep "sub/cache. is a new directory, and cannot be shown to agent/s: the former one is not there" ../err &&
+	test_fails 128 "sub/cache. is a new directory, and cannot be shown to agent/s: the former one is not there" \
+		git agent refresh s &&
 	grep "git agent stop s" ../err &&
 	test "$(seen mods/m)" = m &&
 	git agent shell s -- sh -c "
@@ -251,16 +250,15 @@ test_expect_success 'a directory that cannot be read stays covered as it was, an
 	anew mods m m &&
 	chmod 0 sub &&
 	test_when_finished "chmod 755 \"$PWD/sub\"" &&
-	test_expect_code 128 no_look git agent refresh s 2>../err &&
-	grep "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" ../err &&
+	test_fails 128 "cannot look at .*/sub/cache.: agent/s still has what it was: Permission denied" \
+		no_look git agent refresh s &&
 	test "$(seen mods/m)" = m &&
 	chmod 755 sub &&
 	test "$(seen sub/cache/1)" = 1 &&
 	test_must_fail seen sub/cache/.env 2>/dev/null &&
 	git agent stop -q s &&
 	chmod 0 sub &&
-	test_expect_code 125 no_look git agent resume -q s -- true 2>../err &&
-	grep "cannot look at .*/sub/cache.: Permission denied" ../err
+	test_fails 125 "cannot look at .*/sub/cache.: Permission denied" no_look git agent resume -q s -- true
 '
 
 test_expect_success 'a directory that is replaced between the search for secrets and the mount is not shown' '

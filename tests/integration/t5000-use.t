@@ -88,13 +88,11 @@ test_expect_success 'branches that block the name of a session are skipped, or n
 	git branch agent/true-1/x &&
 	git agent start -q true &&
 	git agent list | grep "^true-2 " &&
-	test_expect_code 125 git agent start --name true-1 true 2>../err &&
-	grep "branch .agent/true-1., or one below" ../err &&
+	test_fails 125 "branch .agent/true-1., or one below" git agent start --name true-1 true &&
 	git agent drop true-2 &&
 	git branch -qD agent/true-1/x &&
 	git branch agent &&
-	test_expect_code 125 git agent start true 2>../err &&
-	grep "branch .agent. leaves no room" ../err &&
+	test_fails 125 "branch .agent. leaves no room" git agent start true &&
 	grep "^hint: .git branch -m agent" ../err
 '
 
@@ -161,8 +159,7 @@ test_expect_success 'who has no name for git is told so before the agent runs' '
 	git config user.useConfigOnly true &&
 	mv ../.gitconfig ../saved &&
 	test_when_finished "mv \"$HOME/saved\" \"$HOME/.gitconfig\"" &&
-	test_expect_code 125 git agent start -- sh -c "echo ran >\$HOME/ran" 2>../err &&
-	grep "does not know who you are" ../err &&
+	test_fails 125 "does not know who you are" git agent start -- sh -c "echo ran >\$HOME/ran" &&
 	grep "^hint: git config" ../err &&
 	test ! -e ../aihome/ran
 '
@@ -184,8 +181,7 @@ test_expect_success 'exit statuses say what to do next' '
 	git commit -qam mine &&
 	test_expect_code 4 git agent land --dry-run c &&
 	git diff --quiet &&
-	test_expect_code 4 git agent land c 2>../err &&
-	grep "^hint: .*git agent land --continue c.*--abort" ../err &&
+	test_fails 4 "^hint: .*git agent land --continue c.*--abort" git agent land c &&
 	git agent land --abort &&
 	git agent start -q --name f -- sh -c "echo all: >Makefile" &&
 	test_expect_code 3 git agent land f &&

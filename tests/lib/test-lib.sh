@@ -200,6 +200,21 @@ test_expect_code() {
 	return 1
 }
 
+# test_says TEXT COMMAND...: it succeeds, and its messages, which are in ../err then, have TEXT, a pattern
+test_says() {
+	test_text=$1
+	shift
+	"$@" 2>../err || return
+	grep -e "$test_text" ../err >&2
+}
+
+# test_fails STATUS TEXT COMMAND...: it ends with STATUS, and says TEXT
+test_fails() {
+	test_code=$1 test_text=$2
+	shift 2
+	test_says "$test_text" test_expect_code "$test_code" "$@"
+}
+
 test_cmp() {
 	diff -u "$1" "$2"
 }
@@ -226,6 +241,18 @@ test_directory_in() {
 # test_repo NAME: an empty repository in the current directory
 test_repo() {
 	git init -q "$1"
+}
+
+# test_enter NAME: the same, entered
+test_enter() {
+	test_repo "$1" &&
+	cd "$1"
+}
+
+# test_commit MESSAGE: all that there is
+test_commit() {
+	git add -A &&
+	git commit -qm "$1"
 }
 
 # test_random COUNT: how many random cells to try, $count, and the seed of the first, $first: COUNT of them times
