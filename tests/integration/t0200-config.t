@@ -13,12 +13,10 @@ user() {
 # repo NAME [TEXT]: a repository with that file, entered
 repo() {
 	rm -f "$conf" &&
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
 	{ test $# = 1 || printf '%b' "$2" >.agentdev.yaml; } &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 # value KEY, origin KEY: as --json says
 value() {
@@ -188,14 +186,12 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 test_expect_success 'a file of the repository that is no file, too long or wrong is refused, with its commit' '
 	repo link &&
 	ln -s /etc/passwd .agentdev.yaml &&
-	git add . &&
-	git commit -qm link &&
+	test_commit link &&
 	test_fails 125 "agentdev.yaml: it is not a file" git agent start -- true &&
 	grep "^hint: this is the file of commit $(git rev-parse --short=10 HEAD), not of the working tree\$" ../err &&
 	git rm -q .agentdev.yaml &&
 	head -c 262145 /dev/zero | tr "\0" "#" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm long &&
+	test_commit long &&
 	test_says "longer than 256 KiB" test_must_fail git agent config &&
 	printf "dirty: [" >.agentdev.yaml &&
 	git commit -qam bad &&

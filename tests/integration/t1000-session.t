@@ -16,8 +16,7 @@ test_expect_success 'make a repository' '
 	chmod +x tool &&
 	echo "*.log" >.gitignore &&
 	echo "out/" >>.gitignore &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 '
 
 test_expect_success 'git reads its configuration once, of the repository around, whatever the environment' '
@@ -223,11 +222,9 @@ test_expect_success '--live shows the working tree, and captures only what the a
 '
 
 test_expect_success 'a working tree that is replaced during a --live session is noticed' '
-	git init -q lr &&
-	cd lr &&
+	test_enter lr &&
 	echo a >a &&
-	git add a &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	git agent start -qd --live --name moved -- sh -c "
 		while [ ! -e end ]; do sleep 0.05; done
 		cat a >seen" &&

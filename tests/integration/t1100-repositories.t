@@ -13,8 +13,7 @@ make_repo() {
 		mkdir d &&
 		echo two >d/b &&
 		echo "*.o" >.gitignore &&
-		git add -A &&
-		git commit -qm first &&
+		test_commit first &&
 		echo three >>a &&
 		git commit -qam second
 	)
@@ -65,8 +64,7 @@ test_expect_success 'a session on a detached HEAD lands there' '
 '
 
 test_expect_success 'an unborn branch is refused, with what to do' '
-	git init -q unborn &&
-	cd unborn &&
+	test_enter unborn &&
 	echo x >x &&
 	test_fails 125 "no commit yet" git agent start -- true &&
 	grep "git commit" ../err

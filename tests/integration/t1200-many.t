@@ -5,17 +5,14 @@ test_description='many sessions at once, while the user goes on working'
 require_sandbox
 
 test_expect_success 'make a repository with two branches' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	for i in 1 2 3 4 5 6 7 8; do echo $i >f$i; done &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git checkout -q -b other &&
 	echo only-here >only-on-other &&
 	rm f1 &&
 	echo other >f2 &&
-	git add -A &&
-	git commit -qm other &&
+	test_commit other &&
 	git checkout -q main &&
 	base=$(git rev-parse main) &&
 	for i in $(seq 1000); do echo "create refs/heads/many/b$i $base"; done |

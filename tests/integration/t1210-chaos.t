@@ -61,11 +61,9 @@ for s in json.load(open(\"../list\")):
 '
 
 test_expect_success 'an interrupted session can be interrupted any number of times' '
-	git init -q k &&
-	cd k &&
+	test_enter k &&
 	echo 1 >f &&
-	git add . &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	{
 		GIT_AGENT_FAULT=capture:begin:kill git agent start --name a -- sh -c "echo 2 >f"
 		test $? = 137
@@ -88,8 +86,7 @@ open(sys.argv[2], "w").close()
 while not os.path.exists(sys.argv[3]): time.sleep(0.01)
 END
 test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
-	git init -q d &&
-	cd d &&
+	test_enter d &&
 	git commit -q --allow-empty -m 1 &&
 	{
 		git-agent start -q --name s -- sh -c "
@@ -138,11 +135,9 @@ test_expect_success 'one that another command captures is waited for, however lo
 '
 
 test_expect_success 'a merge that waits for the user is refused, and one that another git makes is waited for' '
-	git init -q w &&
-	cd w &&
+	test_enter w &&
 	echo 1 >f &&
-	git add f &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	git rev-parse HEAD >.git/MERGE_HEAD &&
 	test_fails 125 "a merge is in progress" git agent start -q -- true &&
 	git agent start -q --dirty ignore -- true &&
@@ -179,8 +174,7 @@ test_expect_success 'the lock of a ref that was killed is removed, and one that 
 '
 
 test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
-	git init -q e &&
-	cd e &&
+	test_enter e &&
 	git commit -q --allow-empty -m 1 &&
 	{
 		git-agent start -q --name e -- sh -c "

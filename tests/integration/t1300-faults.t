@@ -5,12 +5,10 @@ test_description='faults: killed at any point, damaged state, no space, no permi
 require_sandbox
 
 test_expect_success 'make a repository' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	echo a >a &&
 	echo b >b &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 '
 
 # What the session of every fault below does: commits one change, leaves another.
@@ -340,8 +338,7 @@ test_expect_success ROOT 'RS-03: a capture without space left says so and loses 
 	mount -t tmpfs -o size=3m tmpfs small &&
 	test_when_finished "cd /; umount \"$HOME/small\"" &&
 	cd small &&
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	git config user.name x &&
 	git config user.email x@y &&
 	echo a >a &&

@@ -29,14 +29,12 @@ ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
 # a file too large for memory, enough small ones for a pack, what is ignored, what is gone,
 # and what git has to be asked about: one it takes, one it refuses.
 base_plain() {
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	echo a >a &&
 	echo b >b &&
 	echo "*.log" >.gitignore &&
 	echo "*.txt text" >.gitattributes &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 agent_plain='echo 1 >one && git add one && git commit -qm one && git branch other &&
 	echo s >>a && git stash -q && echo 2 >two && echo envrc >.envrc && rm b &&
@@ -55,13 +53,11 @@ full_plain() {
 # and of one that takes many writes.
 base_lfs() {
 	git lfs install --skip-repo &&
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	git lfs track "*.bin" &&
 	echo one >changed.bin &&
 	echo one >committed.bin &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 agent_lfs='echo new >new.bin && echo two >committed.bin && git add -A && git commit -qm objects &&
 	echo gone >gone.bin && git add -A && git commit -qm more && git rm -q gone.bin && git commit -qm less &&

@@ -5,12 +5,10 @@ test_description='flags, and what is held back from the branch'
 require_sandbox
 
 test_expect_success 'make a repository' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	echo a >a &&
 	echo "*.ign" >.gitignore &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 '
 
 test_expect_success 'a critical path is held back from the branch, and a high one is not' '
@@ -169,8 +167,7 @@ test_expect_success 'PS-10: links out of the tree and files that run something l
 '
 
 test_expect_success 'RV-02: a file that a link of the user gives a severe name is as severe as that name' '
-	git init -q alias &&
-	cd alias &&
+	test_enter alias &&
 	mkdir -p tools/vscode conf shared/more .claude &&
 	echo "{}" >tools/vscode/tasks.json &&
 	ln -s tools/vscode .vscode &&
@@ -185,8 +182,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 	ln -s ../out .husky &&
 	echo a >a &&
 	ln -s a b &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start --name al -- sh -c "
 		echo 1 >tools/vscode/tasks.json
 		echo 1 >conf/rc
@@ -209,8 +205,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 '
 
 test_expect_success 'many flags of one rule in a directory are one line, hide no other, and JSON and SARIF list each' '
-	git init -q lines &&
-	cd lines &&
+	test_enter lines &&
 	git commit -q --allow-empty -m 1 &&
 	git agent start --name many -- sh -c "
 		mkdir a b

@@ -15,8 +15,7 @@ user() {
 # repo NAME [TEXT]: a repository, with that file, entered
 repo() {
 	rm -f "$conf" &&
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
 	mkdir sql &&
 	echo "create" >sql/a.sql &&
@@ -24,8 +23,7 @@ repo() {
 	echo "all:" >Makefile &&
 	echo "*.ign" >.gitignore &&
 	if test -n "$2"; then printf "$2" >.agentdev.yaml; fi &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 # flags NAME: "severity rule path[ held][ verdict]" of each
 flags() {
@@ -244,8 +242,7 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	make_super sub lib &&
 	cd sub &&
 	printf "risk: {hold: [s], add: [d/b]}\n" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm file &&
+	test_commit file &&
 	user "risk: {block: [a]}\n" &&
 	git agent start -q --name s -- sh -c "
 		echo x >>$L/a
@@ -261,11 +258,9 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 '
 
 test_expect_success 'with flags.strict, what builds and tests execute is held back' '
-	git init -q strict &&
-	cd strict &&
+	test_enter strict &&
 	echo "flags: {strict: true}" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start -q --name s -- sh -c "echo all: >Makefile; echo x >conftest.py; echo on: push >y; echo z >z" &&
 	test_prints "y
 z" git diff --name-only HEAD agent/s &&

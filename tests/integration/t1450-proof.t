@@ -315,8 +315,7 @@ test_expect_success NPM 'a hook that calls npm does not run scripts that the age
 	mkdir tools &&
 	echo "require(\"fs\").writeFileSync(\"$own\", \"\")" >tools/t.js &&
 	echo "{\"scripts\":{\"test\":\"node tools/t\"}}" >package.json &&
-	git add -A &&
-	git commit -qm tools &&
+	test_commit tools &&
 	attack e "
 		echo w >w
 		echo \"require(\\\"fs\\\").writeFileSync(\\\"$ran\\\", \\\"\\\")\" >tools/t.js" &&
@@ -377,8 +376,7 @@ test_expect_success GITLFS 'GT-18: git-lfs does not ask the server that a .lfsco
 	printf "#!/bin/sh\ncase \$* in *evil*) touch %s ;; esac\nexit 1\n" "$ran" >bin/ssh &&
 	chmod +x bin/ssh &&
 	PATH=$HOME/bin:$PATH &&
-	git init -q lfs &&
-	cd lfs &&
+	test_enter lfs &&
 	echo a >a &&
 	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes &&
 	git add a .gitattributes &&

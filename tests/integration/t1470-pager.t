@@ -20,13 +20,11 @@ test_expect_success 'make a repository, a session, and pagers that say which the
 	for p in of-env of-diff of-core of-PAGER of-agent; do
 		script $p "cat >$HOME/paged; echo by-$p LESS=\$LESS LV=\$LV open=\$LESSOPEN."
 	done &&
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	seq 30 >a &&
 	echo b >b &&
 	printf "x\0y" >bin &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start -q --name s -- sh -c "
 		sed -i \"3s/.*/three/\" a
 		printf \"all:\n\techo evil\n\" >Makefile

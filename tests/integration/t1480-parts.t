@@ -18,15 +18,13 @@ two_hunks() {
 }
 
 test_expect_success 'make a repository' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	seq 40 >a &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
 	echo b >b &&
 	mkdir sub &&
 	seq 9 >sub/s &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 '
 
 test_expect_success 'rejected hunks are numbered as in the diff, and the others stay' '

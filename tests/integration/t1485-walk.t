@@ -52,13 +52,11 @@ pager_that() {
 }
 
 test_expect_success 'make a repository with a session' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	seq 40 >a &&
 	echo b >b &&
 	printf "all:\n\techo ok\n" >Makefile &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	a_session nothing
 '
 

@@ -6,13 +6,11 @@ require_sandbox
 
 begin() {
 	rm -rf r &&
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	seq 9 >f &&
 	echo g >g &&
 	echo "*.ign" >.gitignore &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 # none TEXT: no object of the repository has this text
 none() {

@@ -16,15 +16,13 @@ EOF
 
 # a_session_in STATE: a repository with a session, s, that the user then brings into the state
 a_session_in() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	seq 40 >a &&
 	printf "all:\n\techo ok\n" >Makefile &&
 	mkdir d &&
 	seq 9 >d/b &&
 	echo "*.ign" >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git branch side &&
 	echo c >>d/b &&
 	git commit -qam second &&
@@ -273,8 +271,7 @@ test_expect_success 'a branch that was deleted is shown as it was captured, and 
 
 # Only we are: a git that is killed leaves its locks, and says so to who comes next.
 test_expect_success STRACE 'a rejection that is killed between any two steps is done, or not begun' '
-	git init -q kill &&
-	cd kill &&
+	test_enter kill &&
 	seq 40 >a &&
 	git add a &&
 	git commit -qm base &&
@@ -309,11 +306,9 @@ for f in json.load(sys.stdin)["flags"]:
 }
 
 test_expect_success 'each format of a review names the commits that alone have a path' '
-	git init -q way &&
-	cd way &&
+	test_enter way &&
 	echo a >a &&
-	git add a &&
-	git commit -qm base &&
+	test_commit base &&
 	for n in way1 way2; do
 		git agent start -q --name $n -- sh -c "
 			printf \"all:\n\techo evil\n\" >Makefile

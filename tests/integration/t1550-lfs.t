@@ -14,8 +14,7 @@ make_lfs() {
 		git lfs track "*.bin" >/dev/null &&
 		echo base >base.bin &&
 		echo text >text &&
-		git add -A &&
-		git commit -qm base
+		test_commit base
 	)
 }
 

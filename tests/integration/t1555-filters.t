@@ -200,8 +200,7 @@ test_expect_success 'what the user committed on the branch is not held back by a
 	git agent start --name g -- sh -c "echo b >a" &&
 	git switch -q agent/g &&
 	echo "users clear" >new.sec &&
-	git add . &&
-	git commit -qm users &&
+	test_commit users &&
 	git switch -q - &&
 	git agent resume g -- sh -c "echo c >>a" &&
 	test "$(git show agent/g:new.sec)" = "hfref pyrne" &&
@@ -219,8 +218,7 @@ test_expect_success 'what the user committed on the branch is not held back by a
 test_expect_success 'land --with-ignored asks about files that a filter is for' '
 	make_repo ign &&
 	echo "*.log.sec" >.gitignore &&
-	git add . &&
-	git commit -qm ignore &&
+	test_commit ignore &&
 	git agent start --name i -- sh -c "
 		echo cl\$()ear >1.log.sec
 		echo b >a" &&
@@ -280,8 +278,7 @@ for seed in (0, *range(first, first + rounds)):
 EOP
 
 test_expect_success 'the files of a filter are those that git check-attr names (randomised)' '
-	git init -q random &&
-	cd random &&
+	test_enter random &&
 	git commit -q --allow-empty -m base &&
 	git config filter.foo.clean cat &&
 	mkdir -p "$HOME/.config/git" &&
@@ -293,12 +290,10 @@ test_expect_success 'the files of a filter are those that git check-attr names (
 # ---- what git cannot convert at all
 
 test_expect_success 'a file whose encoding git cannot convert is taken as its bytes' '
-	git init -q enc &&
-	cd enc &&
+	test_enter enc &&
 	echo "*.u16 working-tree-encoding=UTF-16LE" >.gitattributes &&
 	printf "h\\000i\\000" >t.u16 &&
-	git add . &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start --name e -- sh -c "
 		printf \"\000\330x\" >t.u16
 		printf \"o\000k\000\" >ok.u16" &&
@@ -335,8 +330,7 @@ test_expect_success 'attributes in an ignored file of the user count' '
 	mkdir sub &&
 	echo sub/.gitattributes >.gitignore &&
 	echo "*.key filter=crypt" >sub/.gitattributes &&
-	git add . &&
-	git commit -qm sub &&
+	test_commit sub &&
 	git agent start --name o -- sh -c "
 		echo cl\$()ear >sub/y.key
 		echo b >a" &&

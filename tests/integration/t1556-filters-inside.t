@@ -192,8 +192,7 @@ test_expect_success 'a filter that is not named is not shown inside, and none ru
 test_expect_success 'filters in .agentdev.yaml need trust' '
 	make_repo trust &&
 	echo "filters: [strip]" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm conf &&
+	test_commit conf &&
 	test_must_fail git agent start --name t -- true </dev/null 2>../err &&
 	grep -i trust ../err &&
 	git agent trust --yes >../out &&

@@ -6,12 +6,10 @@ require_sandbox
 
 # in_repo NAME [ATTRIBUTES]: a repository of that name, with these attributes
 in_repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	printf "a = 1\n" >a.py &&
 	printf "%s\n" "${2-}" >.gitattributes &&
-	git add . &&
-	git commit -qm base
+	test_commit base
 }
 
 # flag SESSION PATH RULE: its severity

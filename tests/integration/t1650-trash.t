@@ -133,8 +133,7 @@ killed() {
 
 test_expect_success 'make a repository with a submodule' '
 	make_repo lib &&
-	git init -q super &&
-	cd super &&
+	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub
 '

@@ -263,8 +263,7 @@ test_expect_success 'a damaged session is named, and stops nothing' '
 test_expect_success 'a session is deleted with its part in a submodule, and not that part on its own' '
 	git init -q lib &&
 	(cd lib && echo l >l && git add l && git commit -qm l) &&
-	git init -q super &&
-	cd super &&
+	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub &&
 	git agent start -q --name s -- sh -c "

@@ -36,15 +36,13 @@ state() {
 work='sed -i s/^5$/five/ a; git commit -qam one; echo n >new; chmod +x new; echo e >.envrc; mkdir -p ign
 	echo i >ign/i; git stash list; git branch side'
 make_repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	seq 1 30 >a &&
 	echo b >b &&
 	mkdir d &&
 	echo c >d/c &&
 	echo ign >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git branch other &&
 	git tag v1
 }
@@ -145,8 +143,7 @@ no 'its branch is being rebased' '
 test_expect_success 'dropping a session with a submodule keeps uncommitted work in it' '
 	git init -q lib &&
 	(cd lib && echo l >l && git add l && git commit -qm l) &&
-	git init -q super &&
-	cd super &&
+	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub &&
 	git agent start -q --name s -- sh -c "
@@ -218,8 +215,7 @@ test_expect_success 'a session that another command holds is not said to run' '
 
 # Git stops if the directory of worktrees goes away while it reads it, as when the last other session ends
 test_expect_success 'git that fails is asked once more where a branch is checked out' '
-	git init -q again &&
-	cd again &&
+	test_enter again &&
 	git commit -q --allow-empty -m 1 &&
 	git agent start -q --name w -- sh -c "echo w >w" &&
 	mkdir ../once &&

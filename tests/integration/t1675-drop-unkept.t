@@ -5,17 +5,14 @@ test_description='dropping asks for --force where work of the agent is nowhere e
 require_sandbox
 
 make_repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	seq 1 30 >a &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 # a_submodule: super, with lib in it
 a_submodule() {
 	(make_repo lib) &&
-	git init -q super &&
-	cd super &&
+	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub
 }
@@ -56,8 +53,7 @@ test_expect_success 'files that a limit kept away are not dropped, landed or not
 # ---- an agent that ends on an older commit
 
 test_expect_success 'an agent that ends on an older commit deletes nothing newer, and its commits are named' '
-	git init -q older &&
-	cd older &&
+	test_enter older &&
 	for i in 1 2 3; do
 		echo $i >c$i
 		git add . &&

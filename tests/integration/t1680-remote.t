@@ -383,11 +383,9 @@ test_expect_success 'a relative address leads from the working tree, and a wrong
 '
 
 test_expect_success 'a remote that is this repository itself is refused' '
-	git init -q self &&
-	cd self &&
+	test_enter self &&
 	echo a >a &&
-	git add a &&
-	git commit -qm base &&
+	test_commit base &&
 	git switch -q -c follows --track main &&
 	git config branch.follows.remote &&
 	git agent start -q --name self -- sh -c "

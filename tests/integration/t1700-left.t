@@ -9,8 +9,7 @@ sessions() {
 }
 
 test_expect_success 'a repository that ignores things' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	printf "*.log\nbuild/\n.env*\n.envrc\ngen/\n!gen/keep\nodd*\nfresh*/\n" >.gitignore &&
 	echo a >a &&
 	mkdir gen &&
@@ -342,11 +341,9 @@ test_expect_success 'one verdict on a directory covers each flag of many in it' 
 '
 
 test_expect_success 'setuid bits, hard links and new ignore rules of the session are flagged' '
-	git init -q odd &&
-	cd odd &&
+	test_enter odd &&
 	echo a >a &&
-	git add a &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start --name odd -- sh -c "
 		echo x >s
 		chmod 4644 s
@@ -369,13 +366,11 @@ test_expect_success 'setuid bits, hard links and new ignore rules of the session
 '
 
 test_expect_success 'every format names the ignore rule of the session that hides a file' '
-	git init -q hide &&
-	cd hide &&
+	test_enter hide &&
 	mkdir d &&
 	echo "*.tmp" >.gitignore &&
 	printf "!keep.tmp\n" >d/.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start --name hide -- sh -c "
 		echo f >>d/.gitignore
 		sed -i /keep/d d/.gitignore
@@ -417,11 +412,9 @@ test_expect_success 'every format names the ignore rule of the session that hide
 '
 
 test_expect_success 'a file that is critical where it lies is critical when it is copied, for exactly what is copied' '
-	git init -q place &&
-	cd place &&
+	test_enter place &&
 	printf "node_modules/\n.env\nMakefile.local\n" >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start --name p -- sh -c "
 		mkdir -p a/node_modules/x &&
 		echo 1 >a/node_modules/x/i.js &&

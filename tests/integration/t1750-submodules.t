@@ -174,8 +174,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 		echo x >hooks/post-merge &&
 		echo y >run.sh &&
 		echo z >sub/z &&
-		git add . &&
-		git commit -qm t
+		test_commit t
 	) &&
 	make_super reach tools &&
 	cd reach &&

@@ -150,8 +150,7 @@ test_expect_success 'a repository that merely lies in another one is not its sub
 	make_repo around &&
 	cd around &&
 	echo inner >.gitignore &&
-	git add . &&
-	git commit -qm ignore &&
+	test_commit ignore &&
 	printf "#!/bin/sh\nsh inner/run.sh\n" >.git/hooks/post-merge &&
 	chmod +x .git/hooks/post-merge &&
 	git clone -q ../lib inner &&

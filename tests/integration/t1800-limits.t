@@ -43,11 +43,9 @@ nothing_lost() {
 
 make_repo() {
 	rm -f "$conf" &&
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 
 # ---- what is read of the layers
@@ -75,8 +73,7 @@ test_expect_success 'limits.capture.entries: files of commits that the walk does
 	mkdir m.a n &&
 	echo o >m.a/o &&
 	echo o >n/o &&
-	git add -A &&
-	git commit -qm more &&
+	test_commit more &&
 	set_limit entries 12 &&
 	git agent start -q --name b -- sh -c "
 		mkdir aa mm z
@@ -100,8 +97,7 @@ test_expect_success 'limits.capture.entries: files of commits that a new directo
 	make_repo hides &&
 	mkdir m &&
 	touch m/0 m/a m/z &&
-	git add -A &&
-	git commit -qm more &&
+	test_commit more &&
 	set_limit entries 9 &&
 	git agent start -q --name h -- sh -c "
 		rm -r m
@@ -258,8 +254,7 @@ test_expect_success 'limits.capture.read_time: a second capture that takes too l
 test_expect_success 'ignored files that are too many to be counted are counted when the limit is raised' '
 	make_repo count &&
 	echo "/ign/" >.gitignore &&
-	git add . &&
-	git commit -qm ign &&
+	test_commit ign &&
 	mkdir ign &&
 	echo 1 >ign/1 &&
 	set_limit entries 3 &&
@@ -306,8 +301,7 @@ test_expect_success 'the diff of a running session is made under the same limits
 test_expect_success 'a limit that the file of the repository sets is raised by an option, as the message says' '
 	make_repo lowered &&
 	printf "limits: {capture: {file_size: 3}}\n" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm conf &&
+	test_commit conf &&
 	git agent start -q --name l -- sh -c "
 		echo 12345 >big
 		rm .agentdev.yaml" &&
@@ -382,8 +376,7 @@ test_expect_success 'a submodule is captured under the limits of the superprojec
 test_expect_success 'land --with-ignored reads files under the same limits' '
 	make_repo ignored &&
 	echo "*.log" >.gitignore &&
-	git add . &&
-	git commit -qm ign &&
+	test_commit ign &&
 	git agent start -q --name i -- sh -c "
 		echo 12345 >x.log
 		echo y >y" &&

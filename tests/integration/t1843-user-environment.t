@@ -112,8 +112,7 @@ test_expect_success 'a filter that writes a file sees the environment of git, al
 	git config filter.x.smudge "$HOME/bin/smudge" &&
 	echo "*.x filter=x" >.gitattributes &&
 	echo x >f.x &&
-	git add -A &&
-	git commit -qm filtered &&
+	test_commit filtered &&
 	rm f.x &&
 	git checkout -q -- f.x &&
 	keep git &&
@@ -130,8 +129,7 @@ test_expect_success 'a filter of uncommitted changes sees the environment of git
 	git config filter.x.clean "$HOME/bin/clean" &&
 	echo "*.x filter=x" >.gitattributes &&
 	echo x >f.x &&
-	git add -A &&
-	git commit -qm filtered &&
+	test_commit filtered &&
 	echo y >>f.x &&
 	rm -f ../seen/clean &&
 	git add f.x &&
@@ -167,8 +165,7 @@ scratch() {
 }
 
 test_expect_success 'a repository that a hook or a filter creates is created where they say' '
-	git init -q own &&
-	cd own &&
+	test_enter own &&
 	for hook in pre-merge-commit post-merge pre-push; do scratch .git/hooks/$hook; done &&
 	scratch ../bin/clean-room &&
 	echo "cd - >/dev/null; cat" >>../bin/clean-room &&
@@ -176,8 +173,7 @@ test_expect_success 'a repository that a hook or a filter creates is created whe
 	echo "*.x filter=x" >.gitattributes &&
 	echo x >f.x &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git init -q --bare ../own.git &&
 	git remote add origin ../own.git &&
 	cp .git/config ../config.before &&

@@ -17,8 +17,7 @@ test_expect_success 'the changes of the agent to uncommitted work land beside a 
 	mkdir dir &&
 	for n in plain lines staged since both removed deleted moved mode link dir/x ends; do seq 9 >$n; done &&
 	echo "ends text eol=crlf" >.git/info/attributes &&
-	git add -A &&
-	git commit -qm kinds &&
+	test_commit kinds &&
 	rm ends &&
 	git checkout -q ends &&
 	sed -i 8s/8/mine/ ends &&

@@ -10,8 +10,7 @@ require_sandbox
 with_tool() {
 	make_repo "$1" &&
 	printf 'echo %s >>../ran\n' a b c d e f g h >tool.sh &&
-	git add -A &&
-	git commit -qm tool &&
+	test_commit tool &&
 	session "$1" "$2" &&
 	sed -i 's/echo a/echo user/' tool.sh &&
 	git commit -qam mine &&
@@ -71,8 +70,7 @@ package() {
 with_package() {
 	make_repo "$1" &&
 	package config d 1 >package.json &&
-	git add -A &&
-	git commit -qm package &&
+	test_commit package &&
 	eval "${2-}" &&
 	session "$1" "sed -i 's/\"d\".*/\"postinstall\": \"node x.js\"/' package.json; line g 2 agent" &&
 	{ git agent land --dry-run "$1" || git agent review --accept "$1" package.json; } &&
@@ -124,8 +122,7 @@ test_expect_success 'a conflict is judged as git would leave it, and what it was
 test_expect_success 'uncommitted changes of the agent are judged the same' '
 	make_repo uncommitted &&
 	printf "echo %s >>../ran\n" a b c d >tool.sh &&
-	git add -A &&
-	git commit -qm tool &&
+	test_commit tool &&
 	sed -i "s/echo d/echo mine/" tool.sh &&
 	session uncommitted "sed -i s/mine/agent/ tool.sh; echo more >more" &&
 	hook post-commit "sh ./tool.sh" &&

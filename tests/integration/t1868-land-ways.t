@@ -237,8 +237,7 @@ test_expect_success 'hooks of the session in the directory of the hooks run when
 	mkdir .githooks &&
 	git config core.hooksPath .githooks &&
 	hook post-merge "echo mine >>../ran" &&
-	git add -A &&
-	git commit -qm hooks &&
+	test_commit hooks &&
 	session h "echo echo evil \\>\\>../ran >>.githooks/post-merge; echo a >a" &&
 	refused 3 "open flags" git agent land h &&
 	git agent review --accept h .githooks/post-merge &&

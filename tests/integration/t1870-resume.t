@@ -10,15 +10,13 @@ held() {
 }
 
 test_expect_success 'create a repository' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	echo a >a &&
 	echo b >b &&
 	mkdir d &&
 	echo f >d/f &&
 	printf "out/\n*.log\n" >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	mkdir out &&
 	echo host >out/host
 '
@@ -108,11 +106,9 @@ test_expect_success 'show and the journal say that a session was resumed' '
 '
 
 test_expect_success 'without a name the only session is resumed' '
-	git init -q one &&
-	cd one &&
+	test_enter one &&
 	echo a >a &&
-	git add a &&
-	git commit -qm a &&
+	test_commit a &&
 	test_expect_code 1 git agent resume -- true &&
 	git agent start -q --name only -- sh -c "echo 1 >f" &&
 	git agent resume -q -- sh -c "echo 2 >f" &&
@@ -268,11 +264,9 @@ test_expect_success 'when the report of an earlier run cannot be read everything
 '
 
 test_expect_success 'a session that has landed is resumed, and the next landing brings what is new' '
-	git init -q l &&
-	cd l &&
+	test_enter l &&
 	echo a >a &&
-	git add a &&
-	git commit -qm a &&
+	test_commit a &&
 	git agent start -q --name l -- sh -c "echo 1 >one" &&
 	git agent land l &&
 	echo host >host &&
@@ -296,12 +290,10 @@ test_expect_success 'a session that has landed is resumed, and the next landing 
 '
 
 test_expect_success 'a session in the working tree itself is resumed' '
-	git init -q live &&
-	cd live &&
+	test_enter live &&
 	echo a >a &&
 	echo b >b &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	echo w >w &&
 	git agent start -q --live --name v -- sh -c "
 		echo 1 >one

@@ -39,8 +39,7 @@ goes_on() {
 }
 
 test_expect_success 'create a repository' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	echo a >a &&
 	echo b >b &&
 	mkdir d &&
@@ -48,8 +47,7 @@ test_expect_success 'create a repository' '
 	echo g >d/g &&
 	ln -s a link &&
 	printf "*.log\n" >.gitignore &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 '
 
 test_expect_success 'a resumed session sees commits that add, change, delete and replace files and directories' '
@@ -86,8 +84,7 @@ test_expect_success 'a branch that was rebased keeps what its new base has chang
 	echo all: >Makefile &&
 	echo changed >b &&
 	git rm -q d/f &&
-	git add -A &&
-	git commit -qm main &&
+	test_commit main &&
 	on reb "git rebase -q main" &&
 	goes_on reb "echo 3 >three" &&
 	test_prints "long\none\ns/x\nthree\ntwo" git diff --name-only main agent/reb &&
@@ -99,13 +96,11 @@ test_expect_success 'a branch that was rebased keeps what its new base has chang
 '
 
 test_expect_success 'files that git converts are seen converted, and captured as they are' '
-	git init -q crlf &&
-	cd crlf &&
+	test_enter crlf &&
 	printf "*.txt text eol=crlf\n*.bin -text\n" >.gitattributes &&
 	printf "a\r\nb\r\n" >t.txt &&
 	printf "a\r\n" >u.bin &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start -q --name c -- sh -c "
 		printf \"n\r\n\" >n.txt
 		printf \"b\r\n\" >>t.txt" &&
@@ -173,12 +168,10 @@ test_expect_success 'a session whose branch is checked out is refused' '
 '
 
 test_expect_success 'changes to the branch are seen, but for files with uncommitted changes at the start' '
-	git init -q c &&
-	cd c &&
+	test_enter c &&
 	seq 1 30 >a &&
 	seq 1 30 >b &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	sed -i "s/^5\$/user/" a &&
 	echo u >u &&
 	git agent start -q --name c -- sh -c "
@@ -241,20 +234,17 @@ test_expect_success 'a branch that is moved while the session runs is kept, and 
 '
 
 test_expect_success 'changes to work that was committed since are uncommitted although the branch is based on it' '
-	git init -q cw &&
-	cd cw &&
+	test_enter cw &&
 	echo b >b &&
 	seq 9 >t &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	echo u >u &&
 	sed -i s/5/user/ t &&
 	git agent start -q --name w -- sh -c "
 		echo agent >>u &&
 		sed -i s/user/both/ t &&
 		echo n >n" &&
-	git add -A &&
-	git commit -qm mine &&
+	test_commit mine &&
 	on w "git rebase -q main" &&
 	tip=$(git rev-parse agent/w) &&
 	git agent resume -q w -- sh -c "
@@ -275,12 +265,10 @@ test_expect_success 'changes to work that was committed since are uncommitted al
 '
 
 test_expect_success 'a symlink to itself can become a directory' '
-	git init -q loop &&
-	cd loop &&
+	test_enter loop &&
 	ln -s l l &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start -q --name s -- sh -c "echo b >b" &&
 	on s "rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host" &&
 	tip=$(git rev-parse agent/s) &&
@@ -289,11 +277,9 @@ test_expect_success 'a symlink to itself can become a directory' '
 '
 
 test_expect_success 'a directory on the branch where a symlink is held back is refused' '
-	git init -q coll &&
-	cd coll &&
+	test_enter coll &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start -q --name s -- sh -c "
 		ln -s /proc/self/mem f
 		echo b >b" &&

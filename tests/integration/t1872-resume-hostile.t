@@ -117,8 +117,7 @@ test_expect_success 'GT-03: hooks and programs that the configuration of a sessi
 '
 
 test_expect_success 'GT-01: hooks that were held back and committed in a later run are run by no command of git' '
-	git init -q hooks &&
-	cd hooks &&
+	test_enter hooks &&
 	git config core.hooksPath .hooks &&
 	echo a >a &&
 	git add a &&
@@ -213,11 +212,9 @@ test_expect_success 'SB-03: what has become a secret is hidden in the working tr
 '
 
 test_expect_success 'SB-03: secrets that were committed to the branch since are named as for a new session on it' '
-	git init -q sec &&
-	cd sec &&
+	test_enter sec &&
 	echo a >a &&
-	git add a &&
-	git commit -qm a &&
+	test_commit a &&
 	git agent start -q --name s -- sh -c "echo 1 >one" &&
 	git agent resume s -- true 2>../err &&
 	! grep "with secrets" ../err &&

@@ -21,8 +21,7 @@ host() {
 		echo host >host &&
 		echo changed >two &&
 		git rm -q kept &&
-		git add -A &&
-		git commit -qm host
+		test_commit host
 	) &&
 	git worktree remove ../wt
 }
@@ -310,11 +309,9 @@ test_expect_success 'files of the branch do not overwrite what was not captured,
 '
 
 test_expect_success 'a session in the working tree itself is resumed after a resume was killed' '
-	git init -q lv &&
-	cd lv &&
+	test_enter lv &&
 	echo a >a &&
-	git add a &&
-	git commit -qm a &&
+	test_commit a &&
 	git agent start -q --live --name lv -- sh -c "echo 1 >one" &&
 	old=$(git rev-parse agent/lv) &&
 	on lv "echo h >h && echo 2 >>one && rm a" &&
@@ -412,12 +409,10 @@ test_expect_success 'files that a power cut damaged in the layers are not captur
 '
 
 test_expect_success 'after a restart of the machine content that git converts is compared as converted' '
-	git init -q conv &&
-	cd conv &&
+	test_enter conv &&
 	printf "*.txt text eol=crlf\n" >.gitattributes &&
 	printf "a\r\n" >t.txt &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	git agent start -q --name cv -- sh -c "
 		printf \"n\r\n\" >n.txt
 		printf \"b\r\n\" >>t.txt" &&

@@ -5,12 +5,10 @@ test_description='resuming a session that began with uncommitted changes'
 require_sandbox
 
 test_expect_success 'uncommitted changes at the start stay off the branch, and come with the landing' '
-	git init -q c &&
-	cd c &&
+	test_enter c &&
 	seq 1 30 >a &&
 	echo b >b &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	sed -i "s/^5\$/user/" a &&
 	echo u >untracked &&
 	git agent start -q --name c -- sh -c "
@@ -49,12 +47,10 @@ test_expect_success 'uncommitted changes at the start stay off the branch, and c
 '
 
 test_expect_success 'a symlink in place of an uncommitted directory stays although it is ignored' '
-	git init -q dirlink &&
-	cd dirlink &&
+	test_enter dirlink &&
 	ln -s a d &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	rm d &&
 	mkdir d &&
 	echo f >d/f &&
@@ -77,11 +73,9 @@ clear() {
 }
 
 test_expect_success 'branches of earlier runs that later ones merge bring no uncommitted changes of the start' '
-	git init -q work &&
-	cd work &&
+	test_enter work &&
 	echo u >u &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	echo SECRETWIP >>u &&
 	git agent start -q --name w -- sh -c "
 		git checkout -qb topic
@@ -133,12 +127,10 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 '
 
 test_expect_success 'a branch that was created anew on the host brings no uncommitted changes of the start' '
-	git init -q wr &&
-	cd wr &&
+	test_enter wr &&
 	echo u >u &&
 	echo b >b &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	echo SECRETWIP >>u &&
 	git agent start -q --name w -- sh -c "
 		echo 1 >one

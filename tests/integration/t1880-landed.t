@@ -128,8 +128,7 @@ ahead() {
 		GIT_COMMITTER_DATE="@$(($(date +%s) - 86400)) +0000" &&
 		export GIT_COMMITTER_DATE &&
 		seq 1 30 >a &&
-		git add -A &&
-		git commit -qm base &&
+		test_commit base &&
 		git branch release &&
 		sed -i s/^5$/five/ a &&
 		git commit -qam fix &&

@@ -248,8 +248,7 @@ test_expect_success 'with the hooks installed, those of the user are critical, a
 	chmod +x .githooks/pre-commit &&
 	echo true >tools/check &&
 	echo false >lines &&
-	git add -A &&
-	git commit -qm h &&
+	test_commit h &&
 	git config core.hooksPath .githooks &&
 	git agent guard on &&
 	session x &&

@@ -101,8 +101,7 @@ installs_into_guarded() {
 	cd "i${1%% *}" &&
 	echo 'repos: []' >.pre-commit-config.yaml &&
 	printf 'pre-push:\n  commands:\n    say:\n      run: echo run\n' >lefthook.yml &&
-	git add -A &&
-	git commit -qm config &&
+	test_commit config &&
 	user_hook .git/hooks/pre-push &&
 	git agent guard on &&
 	session x &&

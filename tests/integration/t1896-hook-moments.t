@@ -16,16 +16,13 @@ git init -q r &&
 	cd r &&
 	echo base >a &&
 	echo echo ok >run.sh &&
-	git add . &&
-	git commit -qm base &&
+	test_commit base &&
 	git checkout -qb topic &&
 	echo topic >b &&
-	git add . &&
-	git commit -qm topic &&
+	test_commit topic &&
 	git checkout -q main &&
 	echo more >c &&
-	git add . &&
-	git commit -qm more
+	test_commit more
 	git format-patch -q -1 --stdout topic >../patch
 ) || exit 1
 

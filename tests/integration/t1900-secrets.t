@@ -90,8 +90,7 @@ test_expect_success 'what was looked at is cached for the user alone, and looked
 '
 
 test_expect_success 'secrets are listed during a merge conflict, and without a commit' '
-	git init -q c &&
-	cd c &&
+	test_enter c &&
 	git agent secrets >../out &&
 	test ! -s ../out &&
 	echo 1 >f &&
@@ -112,12 +111,10 @@ test_expect_success 'secrets are listed during a merge conflict, and without a c
 '
 
 test_expect_success 'secrets in other commits, stashes and logs of refs are listed' '
-	git init -q h &&
-	cd h &&
+	test_enter h &&
 	echo a >a &&
 	pem >old.key &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	git rm -q old.key &&
 	git commit -qm 2 &&
 	echo "TOKEN=$T" >.env &&
@@ -125,8 +122,7 @@ test_expect_success 'secrets in other commits, stashes and logs of refs are list
 	git stash -q &&
 	git checkout -q -b side &&
 	pem >lost.pem &&
-	git add -A &&
-	git commit -qm side &&
+	test_commit side &&
 	git checkout -q main &&
 	git branch -qD side &&
 	git agent secrets >../out &&
@@ -137,8 +133,7 @@ test_expect_success 'secrets in other commits, stashes and logs of refs are list
 '
 
 test_expect_success 'a tree of one file under many names is looked at once' '
-	git init -q bomb &&
-	cd bomb &&
+	test_enter bomb &&
 	blob=$({
 		yes "A_PASSWORD = changeme" | head -c 1000000
 		echo "TOKEN=$T"
@@ -151,8 +146,7 @@ test_expect_success 'a tree of one file under many names is looked at once' '
 '
 
 test_expect_success 'when there is more than can be read that is said, and the worst assumed' '
-	git init -q much &&
-	cd much &&
+	test_enter much &&
 	for i in 1 2 3 4 5 6 7 8 9; do
 		printf "100644 blob %s\t%d.env\n" "$({
 				echo "A=bright$i"
@@ -168,8 +162,7 @@ test_expect_success 'when there is more than can be read that is said, and the w
 '
 
 test_expect_success 'symlinks whose targets are too long to follow are not followed, and that is said' '
-	git init -q ways &&
-	cd ways &&
+	test_enter ways &&
 	way=$(
 		i=0
 		while [ $i -lt 800 ]; do
@@ -190,8 +183,7 @@ test_expect_success 'symlinks whose targets are too long to follow are not follo
 '
 
 test_expect_success 'a token in .git/config is named, and no session sees it' '
-	git init -q conf &&
-	cd conf &&
+	test_enter conf &&
 	git commit -q --allow-empty -m 1 &&
 	git remote add o "https://me:$T@example.org/x" &&
 	git agent secrets >../out &&

@@ -141,13 +141,11 @@ test_expect_success 'secrets.mode warn names secrets and shows them, off says no
 '
 
 test_expect_success 'the user adds and allows patterns, a repository only adds' '
-	git init -q pat &&
-	cd pat &&
+	test_enter pat &&
 	printf "secrets:\n  add: [/conf/*.prod, vault/]\n" >.agentdev.yaml &&
 	mkdir -p conf vault sub/conf &&
 	echo ".env" >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	echo 1 >conf/a.prod &&
 	echo 2 >vault/x &&
 	echo 3 >sub/conf/a.prod &&
@@ -198,11 +196,9 @@ test_expect_success 'in the working tree itself secrets are kept out, and their 
 '
 
 test_expect_success 'the object of a staged secret is hidden, unless it is in a pack, which is said' '
-	git init -q st &&
-	cd st &&
+	test_enter st &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	echo "TOKEN=$T" >.env &&
 	git add .env &&
 	may_fail git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err &&
@@ -219,11 +215,9 @@ test_expect_success 'the object of a staged secret is hidden, unless it is in a 
 '
 
 test_expect_success 'a staged secret that a commit has is kept out, and a warning says that git has stored it' '
-	git init -q st2 &&
-	cd st2 &&
+	test_enter st2 &&
 	pem >a.pem &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	git rm -q a.pem &&
 	git commit -qm 2 &&
 	pem >b.pem &&
@@ -234,11 +228,9 @@ test_expect_success 'a staged secret that a commit has is kept out, and a warnin
 
 test_expect_success 'the object that git made of a secret with other line ends is hidden' '
 	for ends in lf crlf; do
-		git init -q $ends &&
-		cd $ends &&
+		test_enter $ends &&
 		echo .env >.gitignore &&
-		git add -A &&
-		git commit -qm base &&
+		test_commit base &&
 		case $ends in
 		lf) git config core.autocrlf true &&
 		printf "A=1\r\nTOKEN=$T\r\n" >.env &&
@@ -258,12 +250,10 @@ test_expect_success 'the object that git made of a secret with other line ends i
 '
 
 test_expect_success 'a committed secret with other line ends is not new' '
-	git init -q same &&
-	cd same &&
+	test_enter same &&
 	pem >k.pem &&
 	printf "{\"kty\": \"RSA\",\n\"d\": \"x\"}\n" >a.jwk &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	sed -i "s/\$/\r/" k.pem a.jwk &&
 	test "$(git status --porcelain | wc -l)" = 2 &&
 	list_secrets &&
@@ -276,12 +266,10 @@ test_expect_success 'a committed secret with other line ends is not new' '
 '
 
 test_expect_success 'what a symlink with the name of a secret leads to is kept out' '
-	git init -q ln &&
-	cd ln &&
+	test_enter ln &&
 	printf "conf/\n" >.gitignore &&
 	mkdir conf &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	echo "TOKEN=$W" >conf/prod &&
 	ln -s conf/prod .env &&
 	ln -s /etc/passwd out.env &&
@@ -294,8 +282,7 @@ test_expect_success 'what a symlink with the name of a secret leads to is kept o
 '
 
 test_expect_success 'files behind a symlink to a directory are kept out if they are secrets by that path' '
-	git init -q ld &&
-	cd ld &&
+	test_enter ld &&
 	printf "keys/\nplain/\nignored/\n.aws\nmine\n" >.gitignore &&
 	mkdir -p keys/sub plain ignored/inner tracked.d &&
 	ln -s keys .ssh &&
@@ -345,8 +332,7 @@ test_expect_success 'files behind a symlink to a directory are kept out if they 
 '
 
 test_expect_success 'symlinks to directories that are loops, nested, huge or lead out are left alone' '
-	git init -q lr &&
-	cd lr &&
+	test_enter lr &&
 	printf "k/\n" >.gitignore &&
 	mkdir -p k/a &&
 	ln -s .. k/a/.ssh &&
@@ -362,8 +348,7 @@ test_expect_success 'symlinks to directories that are loops, nested, huge or lea
 '
 
 test_expect_success 'what is at the end of committed symlinks and chains of them is kept out' '
-	git init -q ch &&
-	cd ch &&
+	test_enter ch &&
 	printf "conf/\nown.log\n" >.gitignore &&
 	mkdir -p conf/deep &&
 	ln -s conf/prod .env &&
@@ -377,8 +362,7 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 	ln -s sub/here in.env &&
 	mkdir sub &&
 	echo "DB_PASSWORD=hunter22" >sub/here &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	for f in prod deep/c up full; do echo "TOKEN=$W" >conf/$f; done &&
 	ln -s ../deep/c conf/deep/b &&
 	echo "DB_PASSWORD=${W}9" >own.log &&
@@ -406,13 +390,11 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 '
 
 test_expect_success 'other hard links of a secret are kept out, wherever they are' '
-	git init -q low &&
-	cd low &&
+	test_enter low &&
 	printf ".env\n*.log\nenvdir/\n" >.gitignore &&
 	echo base >notes &&
 	mkdir envdir &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	echo "TOKEN=$W" >.env &&
 	ln .env app.log &&
 	ln -f .env notes &&
@@ -434,16 +416,14 @@ test_expect_success 'other hard links of a secret are kept out, wherever they ar
 '
 
 test_expect_success 'of a file that a filter decrypts sessions see what is committed' '
-	git init -q cr &&
-	cd cr &&
+	test_enter cr &&
 	git config filter.crypt.clean "printf \"\\0GITCRYPT\\0\"; base64" &&
 	git config filter.crypt.smudge "tail -c +11 | base64 -d" &&
 	git config filter.crypt.required true &&
 	echo "*.env filter=crypt" >.gitattributes &&
 	echo "TOKEN=$T" >prod.env &&
 	echo "PORT=1" >dev.env &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	test -z "$(git status --porcelain)" &&
 	! in_objects . &&
 	list_secrets &&
@@ -468,14 +448,11 @@ test_expect_success 'of a file that a filter decrypts sessions see what is commi
 '
 
 test_expect_success 'secrets in submodules are kept out' '
-	git init -q sub &&
-	cd sub &&
+	test_enter sub &&
 	echo .env >.gitignore &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	cd .. &&
-	git init -q super &&
-	cd super &&
+	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../sub sub &&
 	git commit -qm 1 &&
 	echo "TOKEN=$T" >sub/.env &&
@@ -529,16 +506,14 @@ keys() {
 }
 
 test_expect_success 'a key or token keeps a file out whatever its name, unless the file is committed, long or binary' '
-	git init -q content &&
-	cd content &&
+	test_enter content &&
 	mkdir out changed new &&
 	echo /out >.gitignore &&
 	keys changed &&
 	names=$(ls changed) &&
 	for f in $names; do echo plain >changed/$f || return 1; done &&
 	{ echo "#" && echo "$T"; } >changed/committed.sh &&
-	git add -A &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	for d in out changed new; do keys $d || return 1; done &&
 	{ echo "##" && echo "$T"; } >changed/committed.sh &&
 	printf "\0%s" "$T" >out/binary &&

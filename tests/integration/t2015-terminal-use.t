@@ -6,12 +6,10 @@ require_sandbox
 
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 TERM=xterm
-git init -q r &&
-cd r &&
+test_enter r &&
 seq 1 500 >numbers &&
 echo old >file &&
-git add -A &&
-git commit -qm base
+test_commit base
 
 test_lazy_prereq TMUX 'tmux -V'
 test_lazy_prereq VIM 'vim --version && tmux -V'

@@ -146,8 +146,7 @@ test_expect_success 'recording is switched off by the user, and not by a reposit
 	git clone -q . ../r2 &&
 	cd ../r2 &&
 	echo "record: false" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm conf &&
+	test_commit conf &&
 	test_fails 125 "record. is yours alone: a repository cannot set it" git agent start -- true
 '
 
@@ -300,8 +299,7 @@ test_expect_success 'log uses the pager on a terminal' '
 '
 
 test_expect_success 'log takes the only session without a name, and refuses unknown names and options' '
-	git init -q few &&
-	cd few &&
+	test_enter few &&
 	git commit -q --allow-empty -m a &&
 	git agent start -q --name only -- sh -c "
 		echo o >o

@@ -7,11 +7,9 @@ require_sandbox
 own_programs
 
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
-	git add a &&
-	git commit -qm 1
+	test_commit 1
 }
 # ends when somebody makes a file
 hold='while [ ! -e end ] && [ ! -e /tmp/end ]; do sleep 0.05; done'
@@ -354,8 +352,7 @@ test_expect_success 'notify can show a message on the desktop, and no repository
 	printf "%s\n" "--app-name=git agent" -- "agent/s has ended" "Exit status 4." >../want &&
 	test_cmp ../want ../said &&
 	echo "notify: /bin/true" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm 2 &&
+	test_commit 2 &&
 	test_fails 125 "a repository cannot set it" git agent start -d -- true
 '
 

@@ -7,11 +7,9 @@ require_sandbox
 own_programs
 
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
-	git add a &&
-	git commit -qm 1
+	test_commit 1
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 # a shell whose prompt can be waited for

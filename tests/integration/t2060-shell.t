@@ -7,13 +7,11 @@ require_sandbox
 own_programs
 
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	mkdir -p sub &&
 	echo a >a &&
 	echo b >sub/b &&
-	git add . &&
-	git commit -qm 1
+	test_commit 1
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 

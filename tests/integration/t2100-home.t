@@ -5,11 +5,9 @@ test_description='the agents'\'' home: toolchains, credentials in them, where ag
 require_sandbox
 
 system=$(dirname "$(command -v git)"):/usr/local/bin:/usr/bin:/bin
-git init -q p &&
-cd p &&
+test_enter p &&
 echo a >a &&
-git add a &&
-git commit -qm a
+test_commit a
 cd .. || return 1
 
 # installed FILE [INTERPRETER]: a program that says which file it is, and what it was given

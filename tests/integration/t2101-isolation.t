@@ -317,8 +317,7 @@ test_expect_success NOT_ROOT 'sandbox.nested in a file of the repository needs t
 	make_repo asks &&
 	cd asks &&
 	echo "sandbox: {nested: true}" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm ask &&
+	test_commit ask &&
 	test_says "\.agentdev\.yaml:1" test_must_fail git agent start -q -- true
 '
 
@@ -374,8 +373,7 @@ test_expect_success STRACE 'a call that fails while a sandbox is made keeps it f
 	[ "$(ls /run)" = git-agent ] && [ ! -s /proc/keys ] && [ -e x ] && echo held
 	END
 	chmod +x check &&
-	git add -A &&
-	git commit -qm check &&
+	test_commit check &&
 	test "$(git agent start -q -- ./check)" = held &&
 	timeout 180 strace -ff -qq -o trace -e trace="$(echo $calls | tr " " ,)" \
 		git agent start -q -- ./check &&

@@ -13,8 +13,7 @@ chmod +x "$HOME/bin/claude" "$HOME/bin/codex"
 
 # project NAME: a repository, entered
 project() {
-	git init -q "$HOME/$1" &&
-	cd "$HOME/$1" &&
+	test_enter "$HOME/$1" &&
 	{ test -e a || { echo a >a && git add a && git commit -qm a; }; }
 }
 # mode WORD: configured; and no home of before
@@ -217,16 +216,14 @@ test_expect_success 'a repository can ask for less sharing, and not for more' '
 	mode shared &&
 	project g &&
 	echo "home_mode: project" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm c &&
+	test_commit c &&
 	run "echo x >~/left" &&
 	test ! -e "$HOME/aihome/left" &&
 	mode overlay &&
 	run "test ! -e ~/left; echo y >~/mine" &&
 	git agent home | grep "^mode  overlay" &&
 	echo "home_mode: shared" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm c &&
+	test_commit c &&
 	git agent home | grep "^mode  overlay" &&
 	mode shared &&
 	git agent home | grep "^mode  shared"

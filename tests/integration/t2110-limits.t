@@ -5,8 +5,7 @@ test_description='limits of what a session may use'
 require_sandbox
 
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	git commit -q --allow-empty -m base
 }
 

@@ -12,15 +12,13 @@ echo nvm >"$HOME/.nvm/id" &&
 echo bin >"$HOME/.local/bin/id" &&
 echo mine >"$canary/f" &&
 echo mine >"$canary/p/a"
-git init -q "$HOME/w/p" &&
-cd "$HOME/w/p" &&
+test_enter "$HOME/w/p" &&
 mkdir -p pkg/node_modules &&
 echo m >pkg/node_modules/m &&
 printf 'node_modules/\nout\nerr\n' >.gitignore &&
 echo a >a &&
 echo s >pkg/s &&
-git add -A &&
-git commit -qm base
+test_commit base
 cd "$TRASH" || exit 1
 
 # What nobody may change, and where nothing may be mounted.

@@ -10,12 +10,10 @@ mkdir -p "${conf%/*}"
 # repo NAME TEXT: a repository with that file, entered
 repo() {
 	rm -f "$conf" &&
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
 	printf "$2" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 }
 # file TEXT: the next commit has that one
 file() {
@@ -62,8 +60,7 @@ test_expect_success 'a file that only tightens, or none, needs no trust' '
 	git rm -q .agentdev.yaml &&
 	git commit -qm none &&
 	git agent trust </dev/null | grep "there is no .agentdev.yaml" &&
-	git init -q ../unborn &&
-	cd ../unborn &&
+	test_enter ../unborn &&
 	test_says "no commit" test_must_fail git agent trust
 '
 

@@ -24,8 +24,7 @@ refused() {
 		return 1
 	}; }
 }
-git init -q p &&
-cd p &&
+test_enter p &&
 echo a >a &&
 git add -A &&
 git commit -qm base || exit 1
@@ -129,8 +128,7 @@ test_expect_success 'SB-20 SB-08: credentials, the system, repositories and sock
 test_expect_success 'PS-01: mounts and variables of a repository need trust, and are shown in words' '
 	rm -f "$conf" &&
 	printf "mounts:\n  ro: [~/data]\n  rw: [~/shared]\nenv:\n  pass: [AWS_*]\n  set: {A: b}\n" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm mounts &&
+	test_commit mounts &&
 	test_fails 125 ".agentdev.yaml:2:8: .mounts.ro. needs trust, and 3 other settings too" \
 		git agent start -- true </dev/null &&
 	git agent start -q --untrusted -- sh -c "
@@ -154,11 +152,9 @@ test_expect_success 'PS-01: mounts and variables of a repository need trust, and
 
 test_expect_success 'tree: live shows the working tree itself, and is not for repositories to set' '
 	cd .. &&
-	git init -q live &&
-	cd live &&
+	test_enter live &&
 	echo a >a &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	user "tree: live\n" &&
 	test_says "the working tree itself lies beneath" git agent start -- sh -c "echo 1 >one" &&
 	test ! -e one &&
@@ -166,8 +162,7 @@ test_expect_success 'tree: live shows the working tree itself, and is not for re
 	! grep "lies beneath" ../err &&
 	rm "$conf" &&
 	echo "tree: live" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm t &&
+	test_commit t &&
 	test_fails 125 "a repository cannot set it" git agent start -- true </dev/null
 '
 

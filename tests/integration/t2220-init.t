@@ -9,8 +9,7 @@ uncomment() {
 }
 # tree NAME FILE...: a repository with these, entered; FILE may be NAME=TEXT
 tree() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	shift &&
 	for f; do printf "${f#*=}" >"${f%%=*}" || return 1; done &&
 	git add -A &&
@@ -21,8 +20,7 @@ test_expect_success 'init writes a file that sets nothing and needs no trust' '
 	tree empty &&
 	git agent config >../before &&
 	test_says "edit it, and commit it" git agent init &&
-	git add -A &&
-	git commit -qm conf &&
+	test_commit conf &&
 	git agent config >../after &&
 	test_cmp ../before ../after &&
 	git agent trust </dev/null | grep "needs no trust"
@@ -35,8 +33,7 @@ test_expect_success 'all suggestions of the file are valid settings' '
 	grep "^dirty: refuse" .agentdev.yaml &&
 	grep "^limits:" .agentdev.yaml &&
 	grep "^mounts:" .agentdev.yaml &&
-	git add -A &&
-	git commit -qm all &&
+	test_commit all &&
 	git agent trust -y >../words &&
 	grep "read everything in ~/data" ../words &&
 	git agent config | grep "^  memory: 8GiB" &&
@@ -161,8 +158,7 @@ assert json.load(open(\"../keys\")) == sorted(k[\"key\"] for k in json.load(sys.
 '
 
 test_expect_success 'the manual says of each key what a repository may set' '
-	git init -q man &&
-	cd man &&
+	test_enter man &&
 	git agent config --json >../json &&
 	python3 - "$TEST_SRCDIR" <<-\EOF
 	import json, re, sys

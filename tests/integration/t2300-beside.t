@@ -13,12 +13,10 @@ settings() {
 	printf '%s\n' "$@" >"$conf"
 }
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo ignored >.gitignore &&
 	echo a >a &&
-	git add . &&
-	git commit -qm 1
+	test_commit 1
 }
 events() {
 	git agent log --json "$1" | grep "\"event\":[ ]*\"$2\""
@@ -331,8 +329,7 @@ test_expect_success 'a dry run and the configuration show the commands' '
 test_expect_success 'commands of a repository need trust' '
 	cd r &&
 	echo "setup: [touch bad]" >.agentdev.yaml &&
-	git add . &&
-	git commit -qm conf &&
+	test_commit conf &&
 	test_fails 125 "setup.* needs trust" git agent start -n t -- true &&
 	git rm -qf .agentdev.yaml &&
 	git commit -qm back

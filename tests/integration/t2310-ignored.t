@@ -7,13 +7,11 @@ require_sandbox
 conf="$HOME/.config/git-agent/config.yaml"
 mkdir -p "${conf%/*}"
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	printf '%s\n' '*.log' .local.yaml deps/ cache/ .worktreeinclude >.gitignore &&
 	mkdir sub &&
 	echo t >t &&
-	git add . &&
-	git commit -qm 1 &&
+	test_commit 1 &&
 	mkdir deps cache sub/deps &&
 	echo d >deps/d &&
 	echo c >cache/c &&
@@ -136,16 +134,14 @@ made() {
 	sed -n "s/^cc .*-o \([^ ]*\) .*/\1/p" ../out | tr "\n" " "
 }
 test_expect_success MAKE 'make in a session builds again only what changed' '
-	git init -q c &&
-	cd c &&
+	test_enter c &&
 	mkdir src &&
 	echo /build/ >.gitignore &&
 	echo "int b(void); int main(void) { return b(); }" >src/a.c &&
 	echo "int b(void) { return 0; }" >src/b.c &&
 	printf "build/prog: build/a.o build/b.o\n\tcc -o \$@ \$^\n" >Makefile &&
 	printf "build/%%.o: src/%%.c\n\tcc -c -o \$@ \$<\n" >>Makefile &&
-	git add . &&
-	git commit -qm c &&
+	test_commit c &&
 	mkdir build &&
 	make &&
 	test "$(made true)" = "" &&
@@ -163,8 +159,7 @@ test_expect_success MAKE 'make in a session builds again only what changed' '
 test_expect_success 'each submodule has a .worktreeinclude of its own' '
 	git init -q subm &&
 	(cd subm && echo "*.log" >.gitignore && git add . && git commit -qm s) &&
-	git init -q super &&
-	cd super &&
+	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add "$HOME/subm" m &&
 	git commit -qm m &&
 	echo 1 >m/a.log &&

@@ -104,8 +104,7 @@ test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
 '
 
 test_expect_success 'a shim that cannot start a session does not run the agent' '
-	git init -q empty &&
-	cd empty &&
+	test_enter empty &&
 	test_fails 125 "has no commit yet" claude &&
 	! grep host ../err
 '

@@ -404,8 +404,7 @@ test_expect_success 'PS-01: a repository can take the network away, but needs tr
 	cp -r r strict &&
 	cd strict &&
 	printf "network: {mode: none}\n" >.agentdev.yaml &&
-	git add -A &&
-	git commit -qm none &&
+	test_commit none &&
 	for i in 1 2; do
 		git agent start -q -- python3 try.py localhost:$port >../out &&
 		grep "localhost:$port refused" ../out ||

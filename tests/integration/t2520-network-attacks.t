@@ -200,8 +200,7 @@ while True:
 EOF_SERVE
 cd "$HOME/p" &&
 git init -q . &&
-git add . &&
-git commit -qm base
+test_commit base
 cd "$TRASH" || exit 1
 : >"$HOME/heard"
 

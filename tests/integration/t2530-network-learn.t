@@ -10,11 +10,9 @@ chmod 711 "$TRASH"
 mkdir -p "$HOME/aihome" "$HOME/.config/git-agent" &&
 chmod 700 "$HOME/aihome"
 cd "$HOME" &&
-git init -q p &&
-cd p &&
+test_enter p &&
 echo a >a &&
-git add a &&
-git commit -qm base &&
+test_commit base &&
 cd "$TRASH" ||
 	exit 1
 

@@ -9,8 +9,7 @@ test_description='no command of an agent runs outside: every exec of start, capt
 require_sandbox
 
 test_expect_success 'GT-20: no file of the repository is run for its name, whatever PATH has in front' '
-	git init -q dotted &&
-	cd dotted &&
+	test_enter dotted &&
 	mkdir -p bin .git/hooks &&
 	for p in git sh man less cat env bwrap git-lfs ls; do
 		printf "#!/bin/sh\necho %s >>\"%s/planted\"\n" $p "$HOME" >$p &&
@@ -18,8 +17,7 @@ test_expect_success 'GT-20: no file of the repository is run for its name, whate
 		cp $p bin/ ||
 			exit 1
 	done &&
-	git add -A &&
-	git commit -qm plant &&
+	test_commit plant &&
 	printf "#!/bin/sh\necho \"\$PATH\" >>\"%s/hook-path\"\n" "$HOME" >.git/hooks/reference-transaction &&
 	chmod +x .git/hooks/reference-transaction &&
 	i=0 &&
@@ -268,14 +266,12 @@ evil_session() {
 	: >"$TRASH/home/trace" &&
 	chmod -R u+rwX "$HOME/aihome" 2>/dev/null
 	rm -rf "$HOME/aihome" &&
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	echo a >a &&
 	mkdir d &&
 	echo x >d/x &&
 	printf '* text=auto\n' >.gitattributes &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	mkdir -p "$HOME/aihome" &&
 	chmod 700 "$HOME/aihome" &&
 	cp "$TRASH/plant" "$HOME/aihome/plant"
@@ -353,8 +349,7 @@ test_expect_success STRACE_LFS 'with git-lfs on the host only the user'\''s own 
 	evil_session lfs &&
 	printf "*.bin filter=lfs diff=lfs merge=lfs -text\n" >.gitattributes &&
 	echo base >base.bin &&
-	git add -A &&
-	git commit -qm lfs &&
+	test_commit lfs &&
 	traced git agent start -q --name evil -- sh "$HOME/plant" &&
 	traced git agent review evil >/dev/null &&
 	traced git agent diff evil >/dev/null &&

@@ -25,8 +25,7 @@ printf 'lib\n' >.gitignore &&
 mkdir -p lib/pkg/bin &&
 echo pkg >lib/pkg/bin/run &&
 ln lib/pkg/bin/run lib/pkg/again &&
-git add . &&
-git commit -qm base &&
+test_commit base &&
 cd ..
 mkdir -p "$HOME/aihome" &&
 chmod 700 "$HOME/aihome"

@@ -19,12 +19,10 @@ other_group() {
 	fi
 }
 
-git init -q r &&
-cd r &&
+test_enter r &&
 printf 'lib/\nmod/\n' >.gitignore &&
 echo 1 >f &&
-git add . &&
-git commit -qm 1 &&
+test_commit 1 &&
 mkdir -p lib/a/b mod/p &&
 echo 1 >lib/a/b/f &&
 echo 1 >mod/p/f &&

@@ -10,8 +10,7 @@ own_programs
 
 # repo DIR: with two shared directories
 repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	mkdir -p mods/pkg/lib mods/other sub/cache plain &&
 	echo a >a &&
 	echo p >plain/p &&
@@ -21,8 +20,7 @@ repo() {
 	echo o >mods/other/f &&
 	echo one >mods/file &&
 	echo 1 >sub/cache/1 &&
-	git add . &&
-	git commit -qm 1
+	test_commit 1
 }
 # as a package manager does it: beside, and then in its place
 replace() {
@@ -134,8 +132,7 @@ test_expect_success 'a shared directory that was created anew is shown, with wha
 test_expect_success 'a shared directory of a submodule is refreshed as well' '
 	repo inner &&
 	cd .. &&
-	git init -q outer &&
-	cd outer &&
+	test_enter outer &&
 	git -c protocol.file.allow=always submodule --quiet add "$HOME/inner" in &&
 	git commit -qm 1 &&
 	mkdir in/mods &&

@@ -87,8 +87,7 @@ EOT
 
 # What the user has: files that are ignored are shown to the agent too.
 make_base() {
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	for u in REG SAME MODE LNK DIR OPQ WH FIFO SOCK HARD SPARSE CLOSED; do
 		mkdir "UP-$u" &&
 		cd "UP-$u" &&
@@ -203,8 +202,7 @@ a directory that holds a shared one|noren ws ws2; mkdir ws2 && git mv ws/a ws2/a
 EOT
 
 make_moves() {
-	git init -q m &&
-	cd m &&
+	test_enter m &&
 	mkdir -p lib/deep/er src other doc vendor ws &&
 	for f in lib/f1 lib/deep/f2 lib/deep/er/f src/s other/o doc/d vendor/v ws/a top; do
 		echo "$f" >"$f" || return 1
@@ -213,8 +211,7 @@ make_moves() {
 	ln -s f1 lib/l &&
 	ln -s lib link &&
 	printf 'mods\ntarget\nbuild\nmade\n*.log\n' >.gitignore &&
-	git add -A &&
-	git commit -qm base &&
+	test_commit base &&
 	mkdir -p mods/pkg/lib target/debug ws/mods &&
 	echo v1 >mods/pkg/lib/f &&
 	echo old >target/debug/o &&

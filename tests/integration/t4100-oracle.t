@@ -228,8 +228,7 @@ check_host() {
 	(
 		cd "$repo.wt" &&
 		"$oracle" dirty "$((seed + 7))" &&
-		git add -A &&
-		git commit -qm host
+		test_commit host
 	) >"$repo.err" 2>&1
 	git -C "$repo" worktree remove --force "$repo.wt" &&
 	was=$(git -C "$repo" rev-parse "agent/s$seed")

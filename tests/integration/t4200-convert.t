@@ -150,8 +150,7 @@ convert="python3 $HOME/aihome/convert.py"
 
 # The tree git makes of the work in a clone whose index knows its files, as that of the session does.
 expected() {
-	git init -q "$out/clone" &&
-	cd "$out/clone" &&
+	test_enter "$out/clone" &&
 	$convert setup "$seed" "$out/attrs" &&
 	git -c core.safecrlf=false pull -q "$out/repo" &&
 	touch -d '+1 hour' .git/index &&
@@ -163,8 +162,7 @@ expected() {
 one() {
 	seed=$1 out=$TRASH/convert.$1
 	mkdir "$out" &&
-	git init -q "$out/repo" &&
-	cd "$out/repo" &&
+	test_enter "$out/repo" &&
 	$convert make "$seed" "$out/attrs" &&
 	git agent start -q --dirty ignore --name "s$seed" -- python3 "$HOME/convert.py" work "$seed" || return 1
 	got=

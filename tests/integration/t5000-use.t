@@ -82,8 +82,7 @@ test_expect_success 'the list says which sessions changed nothing, and cuts long
 '
 
 test_expect_success 'branches that block the name of a session are skipped, or named' '
-	git init -q way &&
-	cd way &&
+	test_enter way &&
 	git commit -q --allow-empty -m a &&
 	git branch agent/true-1/x &&
 	git agent start -q true &&
@@ -120,12 +119,10 @@ print(*checked)
 EOF
 
 test_expect_success 'JSON has the documented keys in their order, and odd paths in base64' '
-	git init -q keys &&
-	cd keys &&
+	test_enter keys &&
 	echo a >a &&
 	echo "*.log" >.gitignore &&
-	git add -A &&
-	git commit -qm a &&
+	test_commit a &&
 	git agent start -q --name j -- sh -c "
 		echo x >\"\$(printf n\\\377m)\"
 		echo x >.envrc
@@ -165,11 +162,9 @@ test_expect_success 'who has no name for git is told so before the agent runs' '
 '
 
 test_expect_success 'exit statuses say what to do next' '
-	git init -q codes &&
-	cd codes &&
+	test_enter codes &&
 	echo a >a &&
-	git add a &&
-	git commit -qm a &&
+	test_commit a &&
 	test_expect_code 1 git agent show &&
 	test_expect_code 129 git agent nonsense &&
 	test_expect_code 128 git agent show nobody &&

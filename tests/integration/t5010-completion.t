@@ -77,8 +77,7 @@ completes() {
 }
 
 test_expect_success 'a repository with sessions, and a word list of the commands' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	git commit -q --allow-empty -m a &&
 	git branch topic &&
 	git remote add near /nowhere &&

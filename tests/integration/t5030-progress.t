@@ -17,8 +17,7 @@ on_terminal() {
 work='mkdir d && for i in 1 2 3 4 5 6 7 8 9; do echo $i >d/$i; done'
 # new_repo NAME: a repository with these files, of which there is no base tree yet
 new_repo() {
-	git init -q "$1" &&
-	cd "$1" &&
+	test_enter "$1" &&
 	eval "$work" &&
 	git add d &&
 	git commit -qm d
@@ -33,11 +32,9 @@ test_expect_success TTY 'the first base tree counts its files' '
 '
 
 test_expect_success TTY 'a capture counts files and the objects of the agent' '
-	git init -q r &&
-	cd r &&
+	test_enter r &&
 	echo a >a &&
-	git add a &&
-	git commit -qm a &&
+	test_commit a &&
 	on_terminal 0 start --name shown -- sh -c "
 		$work &&
 		git add d &&

