@@ -247,7 +247,7 @@ test_expect_success 'the file of another base counts, and not what the agent mak
 	git agent start -q --name s --base strict -- sh -c "$work" &&
 	git agent review --json s | grep limits.capture.file_size &&
 	! git cat-file -e agent/s:big 2>/dev/null &&
-	git agent start -q --name n -- sh -c "$work" &&
+	test_session n "$work" &&
 	git cat-file -e agent/n:big
 '
 
@@ -284,7 +284,7 @@ test_expect_success 'home: another directory is shown, but none that holds your 
 test_expect_success 'state_dir: sessions are there, and it is refused where agents can write' '
 	repo state &&
 	user "state_dir: ~/st ate/x\n" &&
-	git agent start -q --name s -- sh -c "echo s >s" &&
+	test_session s "echo s >s" &&
 	test -d "$HOME/st ate/x/"*/sessions/s &&
 	git agent list | grep "^s " &&
 	rm "$conf" &&

@@ -163,7 +163,7 @@ test_expect_success 'a session is reviewed, landed, said to have landed, and dro
 test_expect_success 'commits of the agent keep their ids, and the rest is one commit on top' '
 	cd r &&
 	base=$(git rev-parse HEAD) &&
-	git agent start --name commits -- sh -c "
+	test_session commits "
 		echo 1 >one &&
 		git add one &&
 		git commit -qm first &&
@@ -262,7 +262,7 @@ test_expect_success 'a directory that git does not have is there inside as well,
 	git agent start --name hollow -- sh -c "pwd >\$HOME/pwd; cat ../../a" 2>../../../err &&
 	test "$(cat "$HOME/aihome/pwd")" = "$(pwd)" &&
 	grep "nothing to commit" ../../../err &&
-	git agent start --name filled -- sh -c "echo t >t" &&
+	test_session filled "echo t >t" &&
 	git cat-file -e agent/filled:hollow/deep/t
 '
 
@@ -289,7 +289,7 @@ test_expect_success 'a directory that is a file in the base is refused as the pl
 
 test_expect_success 'a session that is started within .git begins in the root of the project' '
 	cd r/.git/hooks &&
-	git agent start --name within -- sh -c "pwd >\$HOME/pwd" &&
+	test_session within "pwd >\$HOME/pwd" &&
 	test "$(cat "$HOME/aihome/pwd")" = "$HOME/r" &&
 	git agent drop within
 '
@@ -357,7 +357,7 @@ test_expect_success 'output that cannot be written is an error, but not if the r
 			return 1
 	done &&
 	: more than a pipe holds &&
-	git agent start -q --name many -- sh -c "for i in \$(seq 2000); do echo >f\$i; done" &&
+	test_session many "for i in \$(seq 2000); do echo >f\$i; done" &&
 	{
 		git agent review --json many
 		echo $? >../status

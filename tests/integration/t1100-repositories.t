@@ -85,7 +85,7 @@ test_expect_success 'a session is a locked worktree while it runs, and git prote
 	cd wt &&
 	test_when_finished "touch \"$HOME/aihome/go-wt\"; wait" &&
 	{
-		git agent start --name run -- sh -c "
+		test_session run "
 		touch \$HOME/up-wt
 		while ! test -e \$HOME/go-wt; do sleep 0.05; done
 		echo x >x" &
@@ -161,7 +161,7 @@ test_expect_success 'a session reads objects of alternates' '
 	echo more >more &&
 	git add more &&
 	git commit -qm more &&
-	git agent start --name s -- sh -c "
+	test_session s "
 		git log --oneline | wc -l >\$HOME/n
 		git fsck --connectivity-only
 		echo k >k" &&

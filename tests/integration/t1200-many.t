@@ -24,7 +24,7 @@ test_expect_success 'make a repository with two branches' '
 test_expect_success 'OV-18 RS-06: each session sees its base while the host switches, edits and collects garbage' '
 	cd r &&
 	for n in 1 2 3 4 5 6; do
-		git agent start --name s$n -- sh -c "
+		test_session s$n "
 		touch \$HOME/up-$n
 		while ! test -e \$HOME/go; do sleep 0.05; done
 		test ! -e only-on-other || echo LEAK >leak

@@ -16,7 +16,7 @@ agent='echo 1 >one && git add one && git commit -qm one && echo 2 >two && echo e
 
 test_expect_success 'a session without any fault gives the result that the others must give' '
 	cd r &&
-	git agent start --name good -- sh -c "$agent" &&
+	test_session good "$agent" &&
 	git rev-parse agent/good^{tree} refs/agent/good/held^{tree} >../want &&
 	git log --format=%s agent/good >../want.log
 '
@@ -26,7 +26,7 @@ same_result() {
 	test_cmp ../want ../got &&
 	git log --format=%s "agent/$1" | sed "s/$1/good/" >../got.log &&
 	test_cmp ../want.log ../got.log &&
-	git agent list | grep "^$1 .*captured" &&
+	test_state $1 captured &&
 	test ! -e "$(git rev-parse --git-common-dir)/worktrees/agent-$1" &&
 	git fsck --connectivity-only &&
 	! find "$(git rev-parse --git-common-dir)/objects" -name "*.keep" -o -name "tmp_objdir*" |
@@ -114,7 +114,7 @@ test_expect_success 'a ref that git wrote and that cannot be synced is not captu
 	not_synced empty "cannot save session .empty.: " &&
 	test "$(git log -1 --format=%s agent/empty)" = empty &&
 	git agent capture empty &&
-	git agent list | grep "^empty .*captured"
+	test_state empty captured
 '
 
 test_expect_success 'a capture that is killed while refs are synced is completed by the next list' '
@@ -281,7 +281,7 @@ test_expect_success NOT_ROOT 'a state directory that is not writable is named' '
 test_expect_success 'refs of earlier sessions are kept where another state directory is used' '
 	cd r &&
 	git agent start -- printf x &&
-	git agent start --name lost -- sh -c "echo 1 >lost" &&
+	test_session lost "echo 1 >lost" &&
 	git branch -m agent/lost elsewhere &&
 	git for-each-ref refs/agent >../before &&
 	git agent -c state_dir="$HOME/other" start -- printf x &&

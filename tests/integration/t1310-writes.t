@@ -174,7 +174,7 @@ no_leftovers() {
 # What a capture that succeeded could not remove, the next one that has work does.
 swept() {
 	no_leftovers || {
-		git agent start -q --name y -- sh -c "echo y >y; test ! -e $L/.git || echo y >$L/y" &&
+		test_session y "echo y >y; test ! -e $L/.git || echo y >$L/y" &&
 		no_leftovers
 	}
 }

@@ -49,7 +49,7 @@ test_expect_success 'landing is refused until every flag has a verdict' '
 # told: a session with three flags, which the next tests decide about
 test_expect_success 'list, show and trailers have the flags of a session' '
 	cd r &&
-	git agent start --name told -- sh -c "
+	test_session told "
 		echo e >.envrc
 		mkdir \"a b\"
 		echo e >\"a b/.envrc\"
@@ -100,7 +100,7 @@ assert s[\"flags_by_verdict\"] == {\"open\": 0, \"accepted\": 1, \"rejected\": 2
 
 test_expect_success 'PS-09: a verdict is about one mode and one content' '
 	cd r &&
-	git agent start --name bound -- sh -c "echo \"more:\" >>Makefile" &&
+	test_session bound "echo \"more:\" >>Makefile" &&
 	git agent review --accept bound Makefile &&
 	git agent land --dry-run bound &&
 	git switch -q agent/bound &&
@@ -120,7 +120,7 @@ test_expect_success 'PS-09: a verdict is about one mode and one content' '
 
 test_expect_success 'paths are taken from the top or from the current directory' '
 	cd r &&
-	git agent start --name rel -- sh -c "
+	test_session rel "
 		mkdir sub
 		echo e >sub/.envrc
 		echo e >.envrc.local
@@ -137,7 +137,7 @@ test_expect_success 'paths are taken from the top or from the current directory'
 
 test_expect_success 'PS-10: links out of the tree and files that run something later are flagged, or held back' '
 	cd r &&
-	git agent start --name many -- sh -c "
+	test_session many "
 		ln -s /etc/passwd abs
 		ln -s ../../outside up
 		mkdir -p .vscode .claude .github/workflows
@@ -183,7 +183,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 	echo a >a &&
 	ln -s a b &&
 	test_commit base &&
-	git agent start --name al -- sh -c "
+	test_session al "
 		echo 1 >tools/vscode/tasks.json
 		echo 1 >conf/rc
 		echo 1 >shared/s.json

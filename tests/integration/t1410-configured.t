@@ -50,7 +50,7 @@ work='echo b >>a; echo drop >>sql/a.sql; echo more >>Makefile; echo mine >key; e
 test_expect_success 'at capture, paths are flagged, spared, held back and refused as the settings say' '
 	repo lists &&
 	user "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" &&
-	git agent start -q --name l -- sh -c "$work" &&
+	test_session l "$work" &&
 	flagged l "high configured-add sql/a.sql" "high configured-hold new.sql held" \
 		"critical configured-block key held" &&
 	on_branch l sql/a.sql &&
@@ -87,7 +87,7 @@ test_expect_success 'a path of risk.hold can be accepted, and one of risk.block 
 test_expect_success 'a path of risk.hold is held back in every commit' '
 	repo history &&
 	user "risk: {hold: [key]}\n" &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		echo x >key
 		git commit -qam one
 		git checkout -q HEAD~ -- key
@@ -101,7 +101,7 @@ test_expect_success 'a path of risk.hold is held back in every commit' '
 
 test_expect_success 'settings that tighten after a capture count for accepting and landing' '
 	repo later &&
-	git agent start -q --name l -- sh -c "
+	test_session l "
 		$work
 		echo e >.envrc" &&
 	flagged l "high make Makefile" "critical direnv .envrc held" &&
@@ -126,14 +126,14 @@ test_expect_success 'settings that tighten after a capture count for accepting a
 test_expect_success 'settings that loosen count from the next capture, and a path of block that is gone at once' '
 	repo loosen &&
 	user "risk: {block: [key], hold: [new.sql]}\n" &&
-	git agent start -q --name l -- sh -c "$work" &&
+	test_session l "$work" &&
 	user "risk: {allow: [Makefile, new.sql, key]}\n" &&
 	flagged l "high make Makefile" "high configured-hold new.sql held" "critical configured-block key held" &&
 	test_expect_code 3 git agent land l &&
 	git agent review --accept l key new.sql Makefile &&
 	git agent land l &&
 	test "$(cat key)" = mine &&
-	git agent start -q --name m -- sh -c "
+	test_session m "
 		echo two >>Makefile
 		echo 2 >key" &&
 	flagged m &&
@@ -142,14 +142,14 @@ test_expect_success 'settings that loosen count from the next capture, and a pat
 
 test_expect_success 'PS-01: the settings of the base commit count, and no edit of them by the agent' '
 	repo theirs "risk: {hold: [key], block: [sql/], add: [a]}\n" &&
-	git agent start -q --name t -- sh -c "
+	test_session t "
 		printf \"risk: {allow: [\\\"**\\\"]}\n\" >.agentdev.yaml
 		git commit -qam mine
 		$work" &&
 	flagged t "critical gitagent-config .agentdev.yaml held" "high configured-add a" \
 		"high configured-hold key held" "critical configured-block sql/a.sql held" "high make Makefile" &&
 	test_expect_code 3 git agent review --accept t sql/a.sql &&
-	git agent resume -q t -- sh -c "
+	test_resume t "
 		echo more >>sql/a.sql
 		echo more >>key" &&
 	flags t >../got &&
@@ -173,7 +173,7 @@ test_expect_success 'risk.allow of a repository needs trust' '
 	flagged un "high make Makefile" &&
 	git agent trust -y >../out &&
 	grep "change files that match Makefile without a flag, unless that is critical" ../out &&
-	git agent start -q --name yes -- sh -c "echo yes >>Makefile" &&
+	test_session yes "echo yes >>Makefile" &&
 	flagged yes &&
 	git agent land yes &&
 	git agent trust --revoke &&
@@ -185,7 +185,7 @@ test_expect_success 'risk.allow of a repository needs trust' '
 test_expect_success 'the settings of the user and of the repository add up' '
 	repo both "risk: {hold: [key]}\n" &&
 	user "risk: {allow: [key, Makefile], add: [a]}\n" &&
-	git agent start -q --name b -- sh -c "$work" &&
+	test_session b "$work" &&
 	flagged b "high configured-hold key held" "high configured-add a" &&
 	git agent rules explain key | grep "high: .*configured-hold" &&
 	git agent config --json >../json &&
@@ -199,7 +199,7 @@ assert k[\"risk.allow\"][\"repository\"] == \"trust\" and k[\"risk.block\"][\"re
 test_expect_success 'the settings count for what was left behind' '
 	repo left &&
 	user "risk: {block: [secret.ign], hold: [x.ign]}\n" &&
-	git agent start -q --name l -- sh -c "
+	test_session l "
 		echo s >secret.ign
 		echo x >x.ign
 		echo y >y.ign
@@ -226,7 +226,7 @@ test_expect_success 'the settings here count for a session that is fetched' '
 	git clone -q origin.git here &&
 	git clone -q origin.git there &&
 	cd here &&
-	git agent start -q --name f -- sh -c "$work" &&
+	test_session f "$work" &&
 	git agent review --accept f key Makefile &&
 	git agent push f &&
 	cd ../there &&
@@ -244,7 +244,7 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	printf "risk: {hold: [s], add: [d/b]}\n" >.agentdev.yaml &&
 	test_commit file &&
 	user "risk: {block: [a]}\n" &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo x >>$L/a
 		echo y >>$L/d/b
 		echo z >$L/s
@@ -261,7 +261,7 @@ test_expect_success 'with flags.strict, what builds and tests execute is held ba
 	test_enter strict &&
 	echo "flags: {strict: true}" >.agentdev.yaml &&
 	test_commit base &&
-	git agent start -q --name s -- sh -c "echo all: >Makefile; echo x >conftest.py; echo on: push >y; echo z >z" &&
+	test_session s "echo all: >Makefile; echo x >conftest.py; echo on: push >y; echo z >z" &&
 	test_prints "y
 z" git diff --name-only HEAD agent/s &&
 	git agent -c flags.strict=true rules --json explain Makefile >../json &&

@@ -125,11 +125,11 @@ test_expect_success 'each line of the diff on a terminal is on the page' '
 
 test_expect_success 'a page has verdicts, the landing, and that nothing was flagged' '
 	cd r &&
-	git agent start -q --name v -- sh -c "
+	test_session v "
 		printf \"all:\n\techo mine\n\" >Makefile
 		sed -i 3d a" &&
 	git agent review --accept v Makefile &&
-	git agent resume -q v -- sh -c "echo more >more" &&
+	test_resume v "echo more >more" &&
 	git agent land v &&
 	git agent review --format=html v >../page2 &&
 	page --text ../page2 >../text &&
@@ -143,7 +143,7 @@ test_expect_success 'a page has verdicts, the landing, and that nothing was flag
 
 test_expect_success 'a journal with anything in it is shown, or left out' '
 	cd r &&
-	git agent start -q --name j -- sh -c "echo j >j" "$(printf "\377<u>")" &&
+	test_session j "echo j >j" "$(printf "\377<u>")" &&
 	git agent review --format=html j >../page4 &&
 	page --text ../page4 | grep -c "xff<u>" | grep -x 2 &&
 	f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
@@ -165,7 +165,7 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 
 test_expect_success 'a page shows a long file to its end, and folds many' '
 	cd r &&
-	git agent start -q --name long -- sh -c "
+	test_session long "
 		seq 200000 >long
 		mkdir many
 		for i in \$(seq 60); do echo \$i >many/\$i; done" &&

@@ -10,7 +10,7 @@ test_expect_success 'a repository' '
 
 test_expect_success 'a long file is shown to its last line' '
 	cd r &&
-	git agent start -q --name tail -- sh -c "seq -f \"row %06g of a table\" 60000 >d.js; echo theEnd >>d.js" &&
+	test_session tail "seq -f \"row %06g of a table\" 60000 >d.js; echo theEnd >>d.js" &&
 	git agent review tail >../text && grep -x "+theEnd" ../text &&
 	git agent diff tail >../diff && grep -x "+theEnd" ../diff &&
 	git agent review --format=html tail >../page && grep "+theEnd" ../page &&
@@ -19,14 +19,14 @@ test_expect_success 'a long file is shown to its last line' '
 
 test_expect_success 'a long line is shown to its end' '
 	cd r &&
-	git agent start -q --name wide -- sh -c "
+	test_session wide "
 		{ head -c 2000000 /dev/zero | tr \"\\0\" \"x\"; echo theEnd; } >w.txt" &&
 	git agent review wide >../text && grep "theEnd$" ../text
 '
 
 test_expect_success 'the last of many files is on the page' '
 	cd r &&
-	git agent start -q --name many -- sh -c "
+	test_session many "
 		for i in \$(seq 10 40); do seq -f \"\$i %g lorem ipsum dolor sit amet\" 20000 >f\$i; done
 		echo theEnd >zz.js" &&
 	git agent review --format=html many >../page && grep "+theEnd" ../page &&
@@ -43,14 +43,14 @@ waits() {
 
 test_expect_success 'a file that is too long to be shown waits for a verdict' '
 	cd r &&
-	git agent start -q --name huge -- sh -c "seq -f \"var a%g = 1;\" 700000 >h.js" &&
+	test_session huge "seq -f \"var a%g = 1;\" 700000 >h.js" &&
 	git agent review huge >../text && grep "longer than 8 MiB: not shown" ../text &&
 	waits huge h.js
 '
 
 test_expect_success 'so does a script with a NUL in it' '
 	cd r &&
-	git agent start -q --name nul -- sh -c "printf \"#!/bin/sh\\necho a\\n\\0\" >tool" &&
+	test_session nul "printf \"#!/bin/sh\\necho a\\n\\0\" >tool" &&
 	waits nul tool
 '
 

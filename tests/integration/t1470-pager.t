@@ -25,7 +25,7 @@ test_expect_success 'make a repository, a session, and pagers that say which the
 	echo b >b &&
 	printf "x\0y" >bin &&
 	test_commit base &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		sed -i \"3s/.*/three/\" a
 		printf \"all:\n\techo evil\n\" >Makefile
 		rm b
@@ -100,7 +100,7 @@ test_expect_success TTY 'TT-05: less is told what git tells it, and no LESSOPEN 
 test_lazy_prereq LESS 'less --version && "$pty" exit=0 -- tty'
 test_expect_success LESS 'less shows a review, and leaves the terminal as it was' '
 	cd r &&
-	git agent start -q --name long -- sh -c "seq 1000 >long" &&
+	test_session long "seq 1000 >long" &&
 	$pty expect="session long" send=" " expect="long" send=q exit=0 mode=cooked -- git agent review long &&
 	$pty resize=200x100 expect="next: " expect="+three" exit=0 -- git agent review s
 '
@@ -148,7 +148,7 @@ test_expect_success 'flagged files come first, and the diff of a review can be a
 	git agent review s >../out &&
 	grep "^diff --git" ../out >../got &&
 	printf "diff --git a/%s b/%s\n" Makefile Makefile bin bin z z a a b b | test_cmp - ../got &&
-	git agent start -q --name plain -- sh -c "
+	test_session plain "
 		sed -i 20d a
 		rm b
 		seq 9 >new
@@ -161,7 +161,7 @@ test_expect_success 'flagged files come first, and the diff of a review can be a
 
 test_expect_success 'a review shows what it has at once, and waits for no file at the end' '
 	cd r &&
-	git agent start -q --name torn -- sh -c "echo 1 >1; seq 99 >zz" &&
+	test_session torn "echo 1 >1; seq 99 >zz" &&
 	mv .git/objects/pack ../packs &&
 	mkdir .git/objects/pack &&
 	for p in ../packs/*.pack; do git unpack-objects -q <$p || exit 1; done &&
@@ -178,7 +178,7 @@ test_expect_success 'a review shows what it has at once, and waits for no file a
 
 test_expect_success 'a reader that goes away is no error' '
 	cd r &&
-	git agent start -q --name wide -- sh -c "for i in \$(seq 200); do seq 2000 >w\$i; done" &&
+	test_session wide "for i in \$(seq 200); do seq 2000 >w\$i; done" &&
 	{
 		git agent review wide
 		echo $? >../rc

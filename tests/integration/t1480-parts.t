@@ -29,7 +29,7 @@ test_expect_success 'make a repository' '
 
 test_expect_success 'rejected hunks are numbered as in the diff, and the others stay' '
 	cd r &&
-	git agent start -q --name one -- sh -c "
+	test_session one "
 		sed -i -e 3s/3/three/ -e 5s/5/five/ -e 20s/20/twenty/ -e 38d a
 		echo new >new" &&
 	git agent review one | grep -c "^@@" | grep -x 4 &&
@@ -48,7 +48,7 @@ test_expect_success 'rejected hunks are numbered as in the diff, and the others 
 
 test_expect_success 'a new file and a deleted one are one hunk' '
 	cd r &&
-	git agent start -q --name whole -- sh -c "
+	test_session whole "
 		echo n >n
 		rm b" &&
 	git agent review --reject --hunk 1 whole n &&
@@ -60,7 +60,7 @@ test_expect_success 'a new file and a deleted one are one hunk' '
 test_expect_success 'a rejection that was killed half way holds for what it has published' '
 	cd r &&
 	sed -i 30s/.*/MINE/ a &&
-	git agent start -q --name half -- sh -c "sed -i 30s/.*/spoilt/ a; echo new2 >new2" &&
+	test_session half "sed -i 30s/.*/spoilt/ a; echo new2 >new2" &&
 	git agent review --stat half | grep "^uncommitted changes" &&
 	GIT_AGENT_FAULT=decide:published:kill test_expect_code 137 git-agent review --reject half a &&
 	! git agent review --stat half | grep "^uncommitted changes" &&
@@ -73,7 +73,7 @@ test_expect_success 'a rejection that was killed half way holds for what it has 
 
 test_expect_success 'numbers that are no hunk, and paths without hunks, are refused' '
 	cd r &&
-	git agent start -q --name wrong -- sh -c "
+	test_session wrong "
 		sed -i 1d a
 		printf \"\0\" >bin
 		ln -s a l
@@ -169,7 +169,7 @@ test_expect_success 'an accepted part of a file that is held back comes without 
 	seq 20 >.envrc &&
 	git add -f .envrc &&
 	git commit -qm before &&
-	git agent start -q --name heldtwo -- sh -c "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc" &&
+	test_session heldtwo "sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc" &&
 	git agent review --accept --hunk 1 heldtwo .envrc &&
 	git show agent/heldtwo:.envrc >../got &&
 	seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got &&
@@ -183,7 +183,7 @@ test_expect_success 'a rejected part of a file that is held back goes, and the r
 	seq 20 >.envrc &&
 	git add -f .envrc &&
 	git commit -qm envrc &&
-	git agent start -q --name held -- sh -c "
+	test_session held "
 		sed -i -e \"3s/.*/export A=1/\" -e \"18s/.*/curl evil/\" .envrc
 		echo ok >ok" &&
 	! git diff --quiet agent/held refs/agent/held/held &&
@@ -219,7 +219,7 @@ EOF
 
 test_expect_success 'feedback has patches that lead back, and remarks' '
 	cd r &&
-	git agent start -q --name fb -- sh -c "$(cat "$TRASH/work")" &&
+	test_session fb "$(cat "$TRASH/work")" &&
 	was=$(git rev-parse agent/fb^{tree}) &&
 	git agent review --reject --hunk 2 --feedback ../fb --remark "keep 30
 please" fb a &&
@@ -253,7 +253,7 @@ test_expect_success 'resume --feedback shows it to the agent' '
 
 test_expect_success 'feedback is written of what was held back, and not where a decision is refused' '
 	cd r &&
-	git agent start -q --name fbh -- sh -c "
+	test_session fbh "
 		echo evil >>.envrc
 		echo \"all:\" >Makefile
 		echo x >x" &&
@@ -273,7 +273,7 @@ test_expect_success 'feedback is written of what was held back, and not where a 
 test_expect_success 'feedback has changes on top of uncommitted work' '
 	cd r &&
 	echo mine >>b &&
-	git agent start -q --name top -- sh -c "echo theirs >>b" &&
+	test_session top "echo theirs >>b" &&
 	git agent review --reject --feedback ../fbt top b &&
 	grep "^+theirs$" ../fbt &&
 	grep "^ mine$" ../fbt &&
@@ -283,7 +283,7 @@ test_expect_success 'feedback has changes on top of uncommitted work' '
 
 test_expect_success 'feedback follows links of the user, and none where the agent can make some' '
 	cd r &&
-	git agent start -q --name lk -- sh -c "
+	test_session lk "
 		echo l >l
 		echo m >m" &&
 	echo v >../victim &&
@@ -317,7 +317,7 @@ test_expect_success 'long files are compared where they differ in one place, and
 	seq 260000 >place &&
 	git add order place &&
 	git commit -qm long &&
-	git agent start -q --name order -- sh -c "
+	test_session order "
 		sort -r order >x
 		mv x order
 		sed -i -e 9s/9/nine/ place" &&

@@ -35,7 +35,7 @@ print(*sorted(f["path"] + ":" + f["verdict"] for f in json.load(sys.stdin)["flag
 }
 # a_session NAME [COMMANDS]: a session in r, with a bit of everything
 a_session() {
-	git agent start -q --name "$1" -- sh -c "${2:-$(cat "$TRASH/work")}"
+	test_session "$1" "${2:-$(cat "$TRASH/work")}"
 }
 cat >"$TRASH/work" <<-\EOF
 	sed -i -e 3s/3/three/ -e 5s/5/five/ -e 30s/30/thirty/ a

@@ -107,7 +107,7 @@ test_expect_success 'a branch of the user that the agent merged keeps what it ha
 	git commit -qam side &&
 	git switch -q main &&
 	put f@8W &&
-	git agent start -q --name known -- sh -c "
+	test_session known "
 		$words git stash -q 2>/dev/null
 		git merge -q --no-edit side
 		put g@2A
@@ -137,11 +137,11 @@ test_expect_success 'a session with nothing but uncommitted changes has no branc
 test_expect_success 'uncommitted changes stay off the branch when a session is resumed, and land in the end' '
 	begin &&
 	put f@8W u@7W &&
-	git agent start -q --name res -- sh -c "$words mv f new; put u@2A7W g@2A" &&
+	test_session res "$words mv f new; put u@2A7W g@2A" &&
 	printf "f\nnew\nu\n" >../want &&
 	left_out res >../out &&
 	test_cmp ../want ../out &&
-	git agent resume -q res -- sh -c "
+	test_resume res "
 		$words test -z \"\$(git status --porcelain)\" || exit 9
 		mkdir e
 		git mv new e/x

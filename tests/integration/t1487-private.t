@@ -29,7 +29,7 @@ test_expect_success 'uncommitted work is in no object of the repository, and no 
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
-	git agent start -q --name one -- sh -c "
+	test_session one "
 		$look
 		echo DRA\FT2 >>u
 		echo other >new
@@ -46,7 +46,7 @@ test_expect_success 'uncommitted work is in no object of the repository, and no 
 	none "DRAFT[245]*$" &&
 	git agent start -q --name two --dirty ignore -- sh -c "$look; test ! -e u" >../out &&
 	grep -x 0 ../out &&
-	git agent start -q --name three -- sh -c "$look" >../out &&
+	test_session three "$look" >../out &&
 	grep -x 2 ../out &&
 	git agent review one >../out &&
 	grep "^+DRAFT2" ../out &&
@@ -57,13 +57,13 @@ test_expect_success 'no ref names uncommitted work, and git gc removes none of i
 	begin &&
 	sed -i s/5/DRAFT/ f &&
 	echo DRAFT >u &&
-	git agent start -q --name s -- sh -c "echo A >>u; sed -i s/7/A/ f; echo A >k" &&
+	test_session s "echo A >>u; sed -i s/7/A/ f; echo A >k" &&
 	test "$(git rev-list --all | sort)" = "$(git rev-list refs/agent/s/report agent/s | sort)" &&
 	git gc -q --prune=now &&
 	git fsck --strict &&
 	git rev-parse refs/agent/s/base >../is &&
 	git rev-parse main | test_cmp - ../is &&
-	git agent resume -q s -- sh -c "cat u f; echo B >>u" >../out &&
+	test_resume s "cat u f; echo B >>u" >../out &&
 	grep DRAFT ../out &&
 	git gc -q --prune=now &&
 	git agent land s &&
@@ -76,7 +76,7 @@ test_expect_success 'the copy of uncommitted work is whole, also of what only th
 	begin &&
 	echo DRAFT >st &&
 	git add st &&
-	git agent start -q --name c -- sh -c "echo A >>f; git hash-object -w --stdin <st" &&
+	test_session c "echo A >>f; git hash-object -w --stdin <st" &&
 	git rm -q --cached st &&
 	rm st &&
 	git gc -q --prune=now &&
@@ -117,17 +117,17 @@ done
 test_expect_success ROOT 'a capture on a full disk says so, and is done again when there is room' '
 	begin &&
 	echo DRAFT >u &&
-	git agent start -q --name s -- sh -c "echo A >>u" &&
+	test_session s "echo A >>u" &&
 	d=$(dir s) &&
 	cp -a "$d/objects" ../keep &&
 	mount -t tmpfs -o size=256k none "$d/objects" &&
 	test_when_finished "umount -q \"$d/objects\" || :" &&
 	cp -a ../keep/. "$d/objects" &&
 	{ dd if=/dev/zero of="$d/objects/fill" bs=4k 2>/dev/null || :; } &&
-	{ git agent resume -q s -- sh -c "seq 20000 >>u" >../out 2>&1 || :; } &&
+	{ test_resume s "seq 20000 >>u" >../out 2>&1 || :; } &&
 	grep -i "space" ../out &&
 	umount "$d/objects" &&
-	git agent resume -q s -- sh -c "seq 20000 >>u" &&
+	test_resume s "seq 20000 >>u" &&
 	git agent land s &&
 	test "$(wc -l <u)" = 20002
 '
@@ -135,7 +135,7 @@ test_expect_success ROOT 'a capture on a full disk says so, and is done again wh
 test_expect_success 'a session that is dropped and restored has its uncommitted work again' '
 	begin &&
 	echo DRAFT >u &&
-	git agent start -q --name s -- sh -c "echo A >>u" &&
+	test_session s "echo A >>u" &&
 	test_must_fail git agent drop s &&
 	git agent drop --force s &&
 	git gc -q --prune=now &&
@@ -163,12 +163,12 @@ test_expect_success OTHER_FS 'sessions may be on another file system than the re
 	echo DRAFT >u &&
 	XDG_STATE_HOME=$(test_directory_in /dev/shm) &&
 	export XDG_STATE_HOME &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo c >c
 		git add c
 		git commit -qm c
 		echo A >>u" &&
-	git agent resume -q s -- sh -c "echo B >>u" &&
+	test_resume s "echo B >>u" &&
 	git agent land s &&
 	test_prints "DRAFT\nA\nB" cat u &&
 	git fsck --strict

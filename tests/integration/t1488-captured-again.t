@@ -6,13 +6,13 @@ require_sandbox
 
 test_expect_success 'a session with something held back, which was shown' '
 	git init -q r && cd r && echo a >a && git add . && git commit -qm one &&
-	git agent start -q --name s -- sh -c "echo export A=1 >.envrc; echo all: >Makefile" &&
+	test_session s "echo export A=1 >.envrc; echo all: >Makefile" &&
 	git agent review s >/dev/null
 '
 
 test_expect_success 'captured again since, it is not accepted' '
 	cd r &&
-	git agent resume -q s -- sh -c "echo evil >.envrc" &&
+	test_resume s "echo evil >.envrc" &&
 	test_fails 4 "agent/s was captured again since it was shown" git agent review --accept s .envrc &&
 	test_expect_code 4 git agent review --accept-all --critical s &&
 	test_must_fail git cat-file -e agent/s:.envrc
@@ -44,7 +44,7 @@ test_expect_success 'what was shown while it ran is not what was captured' '
 
 test_expect_success 'a session that was never shown can be accepted' '
 	cd r &&
-	git agent start -q --name unseen -- sh -c "echo one >.envrc" &&
+	test_session unseen "echo one >.envrc" &&
 	git agent review --accept unseen .envrc
 '
 

@@ -27,7 +27,7 @@ a_session_in() {
 	echo c >>d/b &&
 	git commit -qam second &&
 	{ [ "$1" != submodule ] || add_submodule; } &&
-	git agent start -q --name s -- sh -c "$(cat "$TRASH/work")" &&
+	test_session s "$(cat "$TRASH/work")" &&
 	hunk=2 &&
 	$1
 }
@@ -278,7 +278,7 @@ test_expect_success STRACE 'a rejection that is killed between any two steps is 
 	calls=rename,link,linkat,renameat2 n=0 killed=yes &&
 	while [ $killed = yes ]; do
 		n=$((n + 1)) &&
-		git agent start -q --name k$n -- sh -c "$(cat "$TRASH/work")" &&
+		test_session k$n "$(cat "$TRASH/work")" &&
 		tip=$(git rev-parse agent/k$n) &&
 		if strace -qq -o ../trace -e trace=$calls -e inject=$calls:signal=KILL:when=$n \
 			git-agent review --reject k$n .envrc Makefile n 2>/dev/null; then killed=no; fi &&
@@ -310,7 +310,7 @@ test_expect_success 'each format of a review names the commits that alone have a
 	echo a >a &&
 	test_commit base &&
 	for n in way1 way2; do
-		git agent start -q --name $n -- sh -c "
+		test_session $n "
 			printf \"all:\n\techo evil\n\" >Makefile
 			git add -A
 			git commit -qm add
@@ -361,7 +361,7 @@ test_expect_success 'an accepted path that only earlier commits have lands with 
 test_expect_success 'a rejected path of the tip is not open for the commits before that have it' '
 	cd way &&
 	git reset -q --hard $(git rev-list --max-parents=0 HEAD) &&
-	git agent start -q --name way3 -- sh -c "
+	test_session way3 "
 		echo all: >Makefile
 		git add -A
 		git commit -qm add
@@ -374,7 +374,7 @@ test_expect_success 'a rejected path of the tip is not open for the commits befo
 
 test_expect_success 'a path that is held back is in no commit, so that rejecting it is enough' '
 	cd way &&
-	git agent start -q --name way4 -- sh -c "
+	test_session way4 "
 		echo e >.envrc
 		echo c >c
 		git add -A

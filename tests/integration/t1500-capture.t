@@ -22,7 +22,7 @@ test_expect_success 'the commit for the rest has a message, an identity and trai
 		grep "^sh -c .*echo b >b" &&
 	git log -1 --format="%(trailers:key=Agent-Flagged,valueonly)" refs/agent/m1/orig |
 		grep "^critical .* .envrc$" &&
-	git agent start --name m2 -- sh -c "echo c >c" &&
+	test_session m2 "echo c >c" &&
 	git log -1 --format=%s agent/m2 | grep "^agent/m2: 1 file changed$"
 '
 
@@ -34,7 +34,7 @@ test_expect_success 'an empty commit of the agent stays' '
 
 test_expect_success 'a name that no tree may hold makes no commit' '
 	cd msg &&
-	git agent start --name e2 -- sh -c "
+	test_session e2 "
 		mkdir d/.GIT &&
 		echo x >d/.GIT/x
 		mkfifo pipe" &&
@@ -42,13 +42,13 @@ test_expect_success 'a name that no tree may hold makes no commit' '
 	git agent show e2 >../show &&
 	grep "left behind: d/.GIT" ../show &&
 	grep "left behind: pipe" ../show &&
-	git agent list | grep "^e2 .*captured"
+	test_state e2 captured
 '
 
 test_expect_success 'an agent that amends the base gets one commit on it, and its own is kept' '
 	make_repo amend &&
 	cd amend &&
-	git agent start --name am -- sh -c "
+	test_session am "
 		echo z >z &&
 		git add z &&
 		git commit -q --amend -m amended" &&
@@ -78,7 +78,7 @@ test_expect_success 'a path that the agent removes from the index stays removed'
 		echo 1 >gen/1 &&
 		echo 2 >gen/2" &&
 	cd rmc &&
-	git agent start --name r -- sh -c "
+	test_session r "
 		git rm -rq --cached gen &&
 		echo gen/ >.gitignore &&
 		git add .gitignore &&
@@ -96,7 +96,7 @@ test_expect_success 'an ignored file of the user that the agent commits is held 
 	echo mine >secret.cfg &&
 	mkdir mods &&
 	echo m >mods/m &&
-	git agent start --name f -- sh -c "
+	test_session f "
 		git add -f secret.cfg mods/m &&
 		git commit -qm force &&
 		echo more >more" &&
@@ -159,7 +159,7 @@ test_expect_success 'ignored files in a directory that the agent makes a file su
 	mkdir e/sub/in &&
 	echo mine >e/sub/in/mine.o &&
 	mkdir k/none &&
-	git agent start --name u3 -- sh -c "
+	test_session u3 "
 		rm -r d e k
 		echo theirs >d
 		echo theirs >e
@@ -187,7 +187,7 @@ test_expect_success 'excludes and attributes of the user are found as git finds 
 		git config core.excludesFile "$ign" &&
 		(
 			cd d &&
-			git agent start --name u$n -- sh -c "
+			test_session u$n "
 				cd .. &&
 				touch 1.rel 1.home 1.other &&
 				printf \"1\r\n\" >1.txt &&
@@ -205,7 +205,7 @@ test_expect_success 'excludes and attributes of the user are found as git finds 
 test_expect_success 'GT-08: a filter that the agent defines is never run over what is captured' '
 	make_repo filt &&
 	cd filt &&
-	git agent start --name fi -- sh -c "
+	test_session fi "
 		git config filter.evil.clean \"echo x >>\$PWD/ran; cat; echo evil\" &&
 		git config core.autocrlf true &&
 		echo \"f filter=evil\" >.gitattributes &&
@@ -222,7 +222,7 @@ test_expect_success 'GT-08: a filter that the agent defines is never run over wh
 test_expect_success 'what stays behind is listed with its kind and count' '
 	make_repo left "echo \"*.log\" >.gitignore" &&
 	cd left &&
-	git agent start --name b -- sh -c "
+	test_session b "
 		mkfifo pipe
 		echo 1 >1.log
 		mkdir out
@@ -258,7 +258,7 @@ test_expect_success 'a sparse checkout of the user stays sparse, and what it lea
 		echo s >shown/s" &&
 	cd sparse &&
 	git sparse-checkout set --cone shown &&
-	git agent start --name sp -- sh -c "
+	test_session sp "
 		test ! -e hidden || exit 1
 		test -z \"\$(git status --porcelain)\" || exit 1
 		mkdir -p hidden/deep &&
@@ -299,7 +299,7 @@ test_expect_success 'git agent diff of a running session changes nothing' '
 	{
 		make_repo peek &&
 		cd peek &&
-		git agent start --name p -- sh -c "
+		test_session p "
 			echo 1 >new
 			touch \$HOME/p-up
 			while test -e \$HOME/p-up; do sleep 0.1; done" &

@@ -57,7 +57,7 @@ test_expect_success 'the branch that HEAD is on keeps its name' '
 	grep "note: the agent.s branch second is kept" ../err &&
 	tip=$(git rev-parse agent/h) &&
 	test_prints "feature $tip\nsecond $tip" heads h &&
-	git agent resume -q h -- sh -c "
+	test_resume h "
 		echo 2 >two
 		git add two
 		git commit -qm two
@@ -70,7 +70,7 @@ test_expect_success 'the branch that HEAD is on keeps its name' '
 
 test_expect_success 'a branch on which all has landed does not keep git agent gc from a session' '
 	cd athead &&
-	git agent start -q --name g -- sh -c "
+	test_session g "
 		git switch -q -c topic
 		echo g >g
 		git add g
@@ -208,7 +208,7 @@ test_expect_success 'a ref of the user whose object is missing does not stop a c
 	make_repo brokenref &&
 	cd brokenref &&
 	git rev-parse HEAD | tr 0-9a-f f | tee .git/refs/heads/broken >.git/refs/tags/broken &&
-	git agent start -q --name b -- sh -c "
+	test_session b "
 		echo b >b &&
 		git add b &&
 		git commit -qm c &&
@@ -224,7 +224,7 @@ test_expect_success 'a ref of the user whose object is missing does not stop a c
 test_expect_success 'a branch whose name cannot be kept does not cost the stash' '
 	make_repo odd &&
 	cd odd &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo s >>a &&
 		git stash -q &&
 		git branch \$(printf \"x\342\200\213y\") \$(git commit-tree -m odd HEAD^{tree})" 2>../err &&
@@ -238,7 +238,7 @@ test_expect_success 'branches named in another script, and refs below refs/stash
 	make_repo script &&
 	cd script &&
 	name=$(printf "fix\343\200\200jp") &&
-	git agent start -q --name k -- sh -c "
+	test_session k "
 		git branch $name &&
 		git switch -q $name &&
 		git commit -q --allow-empty -m jp &&
@@ -258,7 +258,7 @@ test_expect_success 'a session that has only branches or a stash says so, and dr
 		git switch -q agent/h" 2>../err &&
 	grep "nothing to commit" ../err &&
 	grep "next: git for-each-ref refs/agent/h/" ../err &&
-	git agent start --name s -- sh -c "
+	test_session s "
 		echo st >a &&
 		git stash -q" &&
 	for n in h s; do
@@ -294,9 +294,9 @@ test_expect_success 'control characters in commits of the agent are escaped on e
 		echo y >y &&
 		git add .envrc y &&
 		git -c user.name=\"N $esc\" commit -qm held" 2>../err &&
-	git agent start --name r2 -- sh -c "git commit -q --amend -m \"amended $esc\"" &&
+	test_session r2 "git commit -q --amend -m \"amended $esc\"" &&
 	echo dirty >d/x &&
-	git agent start --name r3 -- sh -c "
+	test_session r3 "
 		echo z >z
 		git add z
 		git commit -qm \"carried $esc\"" &&

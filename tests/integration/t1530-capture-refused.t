@@ -46,7 +46,7 @@ test_expect_success 'a tag that is refused costs neither the branches nor the co
 test_expect_success 'refs that cannot be read are named, and cost no other' '
 	make_repo badrefs &&
 	cd badrefs &&
-	git agent start --name r -- sh -c "
+	test_session r "
 		$without
 		for i in 1 2 3; do
 			git switch -q -c side\$i agent/r
@@ -80,7 +80,7 @@ test_expect_success 'refs that cannot be read are named, and cost no other' '
 test_expect_success 'a branch that misses an object, or that git refuses, costs no other, nor HEAD' '
 	make_repo holes &&
 	cd holes &&
-	git agent start --name h -- sh -c "
+	test_session h "
 		$without
 		$evil
 		for i in 1 2 3 4; do
@@ -153,7 +153,7 @@ test_expect_success 'broken refs beyond those that git names are counted, or sai
 	cd broken &&
 	long=$(printf "%060d" 0) &&
 	for n in 20 1000; do
-		git agent start --name b$n -- sh -c "
+		test_session b$n "
 			for i in \$(seq $n); do echo x >.git/refs/heads/$long\$i; done" &&
 		git agent show b$n >../b$n ||
 			exit 1
@@ -243,7 +243,7 @@ test_expect_success 'git that is kept waiting inside is ended: the work is one c
 
 # hostile NAME COMMANDS: an agent that commits c, writes w, and does this to its git dir
 hostile() {
-	git agent start --name "$1" -- sh -c "
+	test_session "$1" "
 		echo c >c &&
 		git add c &&
 		git commit -qm c
@@ -273,14 +273,14 @@ test_expect_success 'GT-03: a hostile git dir is never opened on the host, and t
 test_expect_success 'an agent that makes git report a full disk is not believed' '
 	make_repo full &&
 	cd full &&
-	git agent start --name f1 -- sh -c "
+	test_session f1 "
 		echo c >c &&
 		git add c &&
 		git commit -qm c &&
 		git config pack.window \"no space left\"" &&
 	git agent show f1 | grep "not taken .*no space left" &&
 	test "$(git cat-file blob agent/f1:c)" = c &&
-	git agent start --name f2 -- sh -c "
+	test_session f2 "
 		git config -f .gitmodules submodule.x.path x &&
 		git config -f .gitmodules submodule.x.url \"-no space left\" &&
 		git add . &&

@@ -20,7 +20,7 @@ subject() {
 test_expect_success 'a ref of an earlier run that blocks a new one moves aside' '
 	make_repo way &&
 	cd way &&
-	git agent start -q --name w -- sh -c "git tag x \$(git commit-tree -m first HEAD^{tree})" &&
+	test_session w "git tag x \$(git commit-tree -m first HEAD^{tree})" &&
 	first=$(git rev-parse refs/agent/w/others/refs/tags/x) &&
 	test_expect_code 137 env GIT_AGENT_FAULT=capture:before-refs:kill git-agent resume -q w -- sh -c "
 		git tag -d x
@@ -38,13 +38,13 @@ test_expect_success 'a ref of an earlier run that blocks a new one moves aside' 
 test_expect_success 'a commit that two refs of an earlier run name is kept once' '
 	make_repo once &&
 	cd once &&
-	git agent start -q --name o -- sh -c "
+	test_session o "
 		t=\$(git commit-tree -m first HEAD^{tree}) &&
 		printf \"%s\n%s\n\" \$t \$t >.git/MERGE_HEAD &&
 		git branch b" &&
 	first=$(git rev-parse refs/agent/o/others/merging) &&
 	test "$(git rev-parse refs/agent/o/others/merging-2)" = "$first" &&
-	git agent resume -q o -- sh -c "
+	test_resume o "
 		t=\$(git commit-tree -m second HEAD^{tree}) &&
 		printf \"%s\n%s\n\" \$t \$t >.git/MERGE_HEAD
 		echo b >a" &&
@@ -83,7 +83,7 @@ test_expect_success 'nobody else captures a session while the git of a killed ca
 test_expect_success 'a rewritten branch of an earlier run and a broken one of the user do not stop a resume' '
 	make_repo former &&
 	cd former &&
-	git agent start -q --name f -- sh -c "
+	test_session f "
 		mkdir .git-x
 		echo b >b
 		echo all: >Makefile
@@ -97,7 +97,7 @@ test_expect_success 'a rewritten branch of an earlier run and a broken one of th
 	git gc -q --prune=now &&
 	test_must_fail git cat-file -e $old &&
 	git rev-parse HEAD | tr 0-9a-f f >.git/refs/heads/main &&
-	git agent resume -q f -- sh -c "echo c >c" &&
+	test_resume f "echo c >c" &&
 	subject agent/f~ rewritten &&
 	test "$(git show agent/f:c)" = c &&
 	tip=$(git rev-parse agent/f^{tree}) &&
@@ -217,7 +217,7 @@ test_expect_success 'a session is captured whole in another worktree, and where 
 	cd here &&
 	git worktree add -q ../there &&
 	uncaptured x "$work" &&
-	(cd ../there && git agent list | grep "^x .*captured" && came x) &&
+	(cd ../there && test_state x captured && came x) &&
 	uncaptured z "$work" --live &&
 	(cd ../there && echo other >a && git agent capture z && came z) &&
 	! git agent show z | grep "note: .*working tree" &&

@@ -57,7 +57,7 @@ landed() {
 test_expect_success GITLFS 'uncommitted work becomes a pointer on the branch, with its object in the store' '
 	make_lfs rest &&
 	cd rest &&
-	git agent start --name r -- sh -c "
+	test_session r "
 		echo twothree >base.bin
 		mkdir d
 		echo new >d/y.bin
@@ -79,7 +79,7 @@ test_expect_success GITLFS 'uncommitted work becomes a pointer on the branch, wi
 test_expect_success GITLFS 'objects of all commits, branches and the stash of the agent are in the store' '
 	make_lfs commits &&
 	cd commits &&
-	git agent start --name c -- sh -c "
+	test_session c "
 		echo one >x.bin &&
 		git add . &&
 		git commit -qm one &&
@@ -114,7 +114,7 @@ test_expect_success GITLFS 'objects of a linked worktree are stored, and where l
 	git worktree add -q ../lw2 &&
 	(
 		cd ../lw2 &&
-		git agent start --name w -- sh -c "
+		test_session w "
 		echo linked >l.bin
 		git add l.bin
 		git commit -qm l"
@@ -123,14 +123,14 @@ test_expect_success GITLFS 'objects of a linked worktree are stored, and where l
 	cp -r .git/lfs "$TRASH/store" &&
 	cp -r .git/lfs .git/rel &&
 	git config lfs.storage "$TRASH/store" &&
-	git agent start --name s -- sh -c "echo far >f.bin" &&
+	test_session s "echo far >f.bin" &&
 	test ! -e "$(object "$(sum far)")" &&
 	find "$TRASH/store/objects" -type f -name "$(sum far)" | grep . &&
 	landed s &&
 	test "$(cat f.bin)" = far &&
 	cp -r "$TRASH/store/." .git/rel &&
 	git config lfs.storage rel &&
-	git agent start --name t -- sh -c "echo rel >r.bin" &&
+	test_session t "echo rel >r.bin" &&
 	find .git/rel/objects -name "$(sum rel)" | grep .
 '
 
@@ -146,7 +146,7 @@ test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs
 		media=$(git lfs env | sed -n "s/^LocalMediaDir=//p") &&
 		mkdir -p "$media" &&
 		cp -r ../objects/. "$media/" &&
-		git agent start --name "f$n" -- sh -c "echo form$n >f$n.bin" &&
+		test_session "f$n" "echo form$n >f$n.bin" &&
 		git cat-file -e "agent/f$n:f$n.bin" &&
 		id=$(sum "form$n") &&
 		test "$(cat "$media/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-4)/$id")" = "form$n" || exit 1
@@ -177,7 +177,7 @@ test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 	make_lfs broken &&
 	cd broken &&
 	echo file >"$(dirname "$(dirname "$(object "$(sum new)")")")" &&
-	git agent start --name b -- sh -c "
+	test_session b "
 		echo new >n.bin
 		echo t >t" &&
 	git agent show b >../show &&
@@ -210,7 +210,7 @@ test_expect_success GITLFS 'an object that the agent planted and no pointer name
 	make_lfs many &&
 	cd many &&
 	store >../before &&
-	git agent start --name m -- sh -c "
+	test_session m "
 		mkdir -p $planted/aa/aa &&
 		cd $planted/aa/aa &&
 		seq 2000 | split -l 1 -a 4 - \"\$(printf a%.0s \$(seq 60))\" &&
@@ -238,7 +238,7 @@ has_pointer() {
 # x.bin belongs, in a session; the pointer is held back, and the store is as it was.
 plant() {
 	store >../before &&
-	git agent start --name "$1" -- sh -c "
+	test_session "$1" "
 	o=$(sum wanted)
 	dir=$planted/\$(echo \$o | cut -c 1-2)/\$(echo \$o | cut -c 3-4)
 	$commit_pointer &&
@@ -323,7 +323,7 @@ test_expect_success GITLFS 'pointers with odd syntax are held back, and nothing 
 		n=$((n + 1)) &&
 		printf "$text" >"$HOME/aihome/pointers/$n.bin" || exit 1
 	done &&
-	git agent start --name o -- sh -c "
+	test_session o "
 		echo wanted | git lfs clean >/dev/null &&
 		test -d $planted &&
 		for i in \$(seq $n); do
@@ -351,7 +351,7 @@ test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 	pointer wanted >"$HOME/aihome/pointer" &&
 	store >../before &&
 	o=$(object "$(sum wanted)") &&
-	git agent start --name f -- sh -c "
+	test_session f "
 		mkdir -p $(dirname "$o") &&
 		mkfifo $o &&
 		echo t >t &&
@@ -368,7 +368,7 @@ test_expect_success GITLFS 'a pointer that would make git-lfs remove an object o
 	make_lfs remove &&
 	cd remove &&
 	pointer base 7 >"$HOME/aihome/pointer" &&
-	git agent start --name r -- sh -c "$commit_pointer" &&
+	test_session r "$commit_pointer" &&
 	git agent review r >../show &&
 	grep "^  critical" ../show &&
 	grep "would remove the object" ../show &&
@@ -384,14 +384,14 @@ test_expect_success GITLFS 'an object that is in the store already is never over
 	o=$(object "$(sum mine)") &&
 	mkdir -p "$(dirname "$o")" &&
 	echo MINE >"$o" &&
-	git agent start --name m -- sh -c "
+	test_session m "
 		echo mine >m.bin
 		git add m.bin
 		git commit -qm m" &&
 	test "$(cat "$o")" = MINE &&
 	o=$(object "$(sum dir)") &&
 	mkdir -p "$o" &&
-	git agent start --name d -- sh -c "echo dir >d.bin" &&
+	test_session d "echo dir >d.bin" &&
 	test -d "$o" &&
 	git agent show d | grep "note: d.bin: what is here as its LFS object"
 '

@@ -7,7 +7,7 @@ require_sandbox
 
 test_expect_success 'files that are only touched or renamed there and back are as the commit has them' '
 	make_repo same &&
-	git agent start --name s -- sh -c "
+	test_session s "
 		grep -q clear x.sec &&
 		touch x.sec &&
 		cp d/y.sec t &&
@@ -16,10 +16,10 @@ test_expect_success 'files that are only touched or renamed there and back are a
 	test "$(git diff --name-only HEAD agent/s)" = a &&
 	test -z "$(rules_of s filter-not-run)" &&
 	nowhere "clear text" &&
-	git agent start --name s2 -- sh -c "touch x.sec d/y.sec" &&
+	test_session s2 "touch x.sec d/y.sec" &&
 	test_must_fail git rev-parse -q --verify agent/s2 &&
 	echo "mine text" >x.sec &&
-	git agent start --name s3 -- sh -c "
+	test_session s3 "
 		grep -q mine x.sec &&
 		touch x.sec &&
 		echo c >a" &&
@@ -48,7 +48,7 @@ test_expect_success 'edited and new files are critical, and kept off the branch'
 
 test_expect_success 'files that the agent commits are held back in each of its commits' '
 	make_repo hist &&
-	git agent start --name h -- sh -c "
+	test_session h "
 		touch x.sec &&
 		git commit -qam touched &&
 		echo new cl\$()ear >d/y.sec &&
@@ -65,22 +65,22 @@ test_expect_success 'files that the agent commits are held back in each of its c
 
 test_expect_success 'an agent that takes the attribute away, or sets it elsewhere, gets nothing past the filter' '
 	make_repo away &&
-	git agent start --name w -- sh -c "
+	test_session w "
 		echo >.gitattributes
 		echo new cl\$()ear >x.sec" &&
 	nowhere clear &&
 	rules_of w filter-not-run | grep "critical x.sec held" &&
-	git agent start --name w2 -- sh -c "
+	test_session w2 "
 		echo \"* -filter\" >d/.gitattributes
 		echo new cl\$()ear >d/y.sec" &&
 	nowhere clear &&
 	rules_of w2 filter-not-run | grep "critical d/y.sec held" &&
-	git agent start --name w3 -- sh -c "
+	test_session w3 "
 		echo \"a filter=crypt\" >.gitattributes
 		echo cl\$()ear >a" &&
 	nowhere clear &&
 	rules_of w3 filter-not-run | grep "critical a held" &&
-	git agent start --name w4 -- sh -c "
+	test_session w4 "
 		mkdir e &&
 		echo \"*.q filter=crypt\" >e/.gitattributes
 		echo cl\$()ear >e/1.q
@@ -92,7 +92,7 @@ test_expect_success 'an agent that takes the attribute away, or sets it elsewher
 
 test_expect_success 'a file edited while its attribute was off is flagged, even if all is put back' '
 	make_repo way &&
-	git agent start --name y -- sh -c "
+	test_session y "
 		echo \"y.sec -filter\" >d/.gitattributes &&
 		git add . &&
 		git commit -qm off &&
@@ -117,11 +117,11 @@ test_expect_success 'attributes that are only staged count' '
 	git add .gitattributes &&
 	echo "new clear" >new.sec &&
 	git add new.sec &&
-	git agent start --name s -- sh -c "
+	test_session s "
 		touch new.sec
 		echo b >a" &&
 	test "$(git diff --name-only HEAD agent/s)" = a &&
-	git agent start --name s2 -- sh -c "
+	test_session s2 "
 		echo more cl\$()ear >new.sec
 		git rm -qf --cached .gitattributes
 		rm .gitattributes
@@ -132,7 +132,7 @@ test_expect_success 'attributes that are only staged count' '
 
 test_expect_success 'of a touched file that is made executable and committed, only the mode arrives' '
 	make_repo mode &&
-	git agent start --name m -- sh -c "
+	test_session m "
 		touch d/y.sec &&
 		chmod +x x.sec &&
 		git commit -qam mode &&
@@ -171,20 +171,20 @@ test_expect_success 'attributes of the user'\''s own files count, and those of t
 	mkdir -p "$HOME/.config/git" &&
 	test_when_finished "rm \"$HOME/.config/git/attributes\"" &&
 	echo "*.sec filter=crypt" >"$HOME/.config/git/attributes" &&
-	git agent start --name u -- sh -c "
+	test_session u "
 		touch x.sec
 		echo new cl\$()ear >d/y.sec" &&
 	nowhere "new clear" &&
 	test_prints "critical d/y.sec held" rules_of u filter-not-run &&
 	echo "d/* -filter" >.git/info/attributes &&
-	git agent start --name u2 -- sh -c "echo new cl\$()ear >d/y.sec" &&
+	test_session u2 "echo new cl\$()ear >d/y.sec" &&
 	test -z "$(rules_of u2 filter-not-run)" &&
 	test "$(git show agent/u2:d/y.sec)" = "new clear"
 '
 
 test_expect_success 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '
 	make_repo accept &&
-	git agent start --name c -- sh -c "echo new cl\$()ear >x.sec" &&
+	test_session c "echo new cl\$()ear >x.sec" &&
 	test_expect_code 3 git agent land c 2>../err &&
 	git cat-file blob refs/agent/c/held:x.sec >x.sec &&
 	git add x.sec &&
@@ -197,7 +197,7 @@ test_expect_success 'an accepted file is taken as it is, and one that is added b
 
 test_expect_success 'what the user committed on the branch is not held back by a resume' '
 	make_repo again &&
-	git agent start --name g -- sh -c "echo b >a" &&
+	test_session g "echo b >a" &&
 	git switch -q agent/g &&
 	echo "users clear" >new.sec &&
 	test_commit users &&
@@ -219,7 +219,7 @@ test_expect_success 'land --with-ignored asks about files that a filter is for' 
 	make_repo ign &&
 	echo "*.log.sec" >.gitignore &&
 	test_commit ignore &&
-	git agent start --name i -- sh -c "
+	test_session i "
 		echo cl\$()ear >1.log.sec
 		echo b >a" &&
 	test_fails 3 "1.log.sec" git agent land --with-ignored 1.log.sec i &&
@@ -294,7 +294,7 @@ test_expect_success 'a file whose encoding git cannot convert is taken as its by
 	echo "*.u16 working-tree-encoding=UTF-16LE" >.gitattributes &&
 	printf "h\\000i\\000" >t.u16 &&
 	test_commit base &&
-	git agent start --name e -- sh -c "
+	test_session e "
 		printf \"\000\330x\" >t.u16
 		printf \"o\000k\000\" >ok.u16" &&
 	printf "\\000\\330x" >../want &&
@@ -308,7 +308,7 @@ test_expect_success 'a base that an agent made runs no filter, from the trash ne
 	make_repo based &&
 	echo "*.r filter=ran" >>.git/info/attributes &&
 	git config filter.ran.smudge "touch $TRASH/ran; cat" &&
-	git agent start -q --name b -- sh -c "echo 1 >1.r" &&
+	test_session b "echo 1 >1.r" &&
 	git show agent/b:1.r &&
 	git agent start -q --name on --base agent/b -- true &&
 	test ! -e "$TRASH/ran" &&
@@ -331,13 +331,13 @@ test_expect_success 'attributes in an ignored file of the user count' '
 	echo sub/.gitattributes >.gitignore &&
 	echo "*.key filter=crypt" >sub/.gitattributes &&
 	test_commit sub &&
-	git agent start --name o -- sh -c "
+	test_session o "
 		echo cl\$()ear >sub/y.key
 		echo b >a" &&
 	nowhere clear &&
 	test_prints "critical sub/y.key held" rules_of o filter-not-run &&
 	test "$(git show agent/o:a)" = b &&
-	git agent start --name o2 -- sh -c "
+	test_session o2 "
 		rm sub/.gitattributes
 		echo cl\$()ear >sub/y.key
 		git add . &&

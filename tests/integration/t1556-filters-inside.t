@@ -197,7 +197,7 @@ test_expect_success 'filters in .agentdev.yaml need trust' '
 	grep -i trust ../err &&
 	git agent trust --yes >../out &&
 	grep "run the filter strip of your git configuration inside" ../out &&
-	git agent start --name t -- sh -c "printf \"in 2\nout: 2\n\" >n.nb" &&
+	test_session t "printf \"in 2\nout: 2\n\" >n.nb" &&
 	test "$(git show agent/t:n.nb)" = "in 2"
 '
 

@@ -20,7 +20,7 @@ flag() {
 
 test_expect_success 'a new encoding of the working tree is critical, and what it changes high' '
 	in_repo new &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo \"*.py working-tree-encoding=ASCII//TRANSLIT\" >.gitattributes
 		git add .gitattributes
 		printf \"f = \\342\\200\\235 + evil()\\n\" >q
@@ -35,7 +35,7 @@ test_expect_success 'a new encoding of the working tree is critical, and what it
 
 # agent SESSION PATH TEXT: an agent commits this text, as printf writes it, at the path, as a blob
 agent() {
-	git agent start -q --name "$1" -- sh -c "
+	test_session "$1" "
 		printf '$3' >.git/text
 		b=\$(git hash-object -w --no-filters .git/text)
 		git update-index --add --cacheinfo 100644,\$b,$2

@@ -47,7 +47,7 @@ test_expect_success 'a start that was killed while its state was written leaves 
 	git agent list >../out &&
 	test "$(wc -l <../out)" = 1 &&
 	for n in 0 10 300; do
-		git agent start -q --name n$n -- sh -c "echo $n >f" &&
+		test_session n$n "echo $n >f" &&
 		test "$(git show agent/n$n:f)" = $n ||
 			exit 1
 	done &&
@@ -65,8 +65,8 @@ work="echo one >one; git add one; git commit -qm one; git branch side; echo e >.
 make_damaged() {
 	make_repo "$1" &&
 	cd "$1" &&
-	git agent start -q --name s -- sh -c "$work" &&
-	git agent start -q --name t -- sh -c "echo t >t" &&
+	test_session s "$work" &&
+	test_session t "echo t >t" &&
 	git for-each-ref --format="%(objectname) %(refname)" | grep -v /report >../refs &&
 	mv .git/objects/pack ../pack.$1 &&
 	mkdir .git/objects/pack &&
@@ -138,7 +138,7 @@ test_expect_success 'a session whose report of uncommitted work is gone is captu
 	cd left &&
 	echo mine >>a &&
 	git agent start -q --name none -- true &&
-	git agent start -q --name w -- sh -c "echo agent >>a" &&
+	test_session w "echo agent >>a" &&
 	git agent show --json w >../before &&
 	test -z "$(git for-each-ref refs/agent/none/report refs/heads/agent)" &&
 	git update-ref -d refs/agent/w/report &&

@@ -12,7 +12,7 @@ make_repo() {
 test_expect_success 'a restored session is as it was: refs, layers, flags, and it can be landed' '
 	make_repo back &&
 	cd back &&
-	git agent start --name x -- sh -c "
+	test_session x "
 		echo one >one
 		git add one
 		git commit -qm one
@@ -43,22 +43,22 @@ test_expect_success 'a restored session is as it was: refs, layers, flags, and i
 test_expect_success 'a restored session that has landed is landed again' '
 	make_repo landed &&
 	cd landed &&
-	git agent start --name l -- sh -c "echo l >l" &&
+	test_session l "echo l >l" &&
 	git agent land l &&
 	git agent drop l &&
 	git agent drop --restore agent/l &&
-	git agent list | grep "^l .*landed"
+	test_state l landed
 '
 
 test_expect_success 'of several sessions of one name the last is restored, or the one that is named' '
 	make_repo many &&
 	cd many &&
 	for i in 1 2; do
-		git agent start -q --name m-1 -- sh -c "echo $i >f" &&
+		test_session m-1 "echo $i >f" &&
 		git agent drop --force m-1 ||
 			exit 1
 	done &&
-	git agent start -q --name m -- sh -c "echo m >f" &&
+	test_session m "echo m >f" &&
 	git agent drop --force m &&
 	git agent drop --restore m-1 &&
 	test "$(git show agent/m-1:f)" = 2 &&
@@ -73,9 +73,9 @@ test_expect_success 'of several sessions of one name the last is restored, or th
 test_expect_success 'a session whose name is taken again is restored by the name that the hint says' '
 	make_repo circle &&
 	cd circle &&
-	git agent start -q --name c -- sh -c "echo old >f" &&
+	test_session c "echo old >f" &&
 	git agent drop --force c &&
-	git agent start -q --name c -- sh -c "echo new >f" &&
+	test_session c "echo new >f" &&
 	test_fails 128 "there is a session .c. again" git agent drop --restore c &&
 	grep "^hint: .git agent drop c. makes room, then .git agent drop --restore c-[0-9]*. brings back" ../err &&
 	entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
@@ -87,7 +87,7 @@ test_expect_success 'a session whose name is taken again is restored by the name
 test_expect_success 'a restore overwrites no branch, and is done whole or not at all' '
 	make_repo way &&
 	cd way &&
-	git agent start -q --name w -- sh -c "echo w >w" &&
+	test_session w "echo w >w" &&
 	git agent drop --force w &&
 	git branch agent/w &&
 	git for-each-ref >../before &&
@@ -105,7 +105,7 @@ test_expect_success 'a restore overwrites no branch, and is done whole or not at
 test_expect_success 'a restore that was killed after its refs continues' '
 	make_repo half &&
 	cd half &&
-	git agent start -q --name h -- sh -c "echo h >h" &&
+	test_session h "echo h >h" &&
 	git for-each-ref refs/agent refs/heads/agent >../before &&
 	git agent drop --force h &&
 	git for-each-ref --format="%(refname) %(objectname)" refs/agent-trash |
@@ -139,7 +139,7 @@ test_expect_success 'make a repository with a submodule' '
 '
 # session_k: a session in super, with work in both; ../before has what there is of it
 session_k() {
-	git agent start -q --name k -- sh -c "
+	test_session k "
 		echo k >k
 		git branch side
 		echo new >lib/k
@@ -180,7 +180,7 @@ done
 test_expect_success 'a drop that was killed is completed by whatever command comes next' '
 	make_repo next &&
 	cd next &&
-	git agent start -q --name k -- sh -c "echo k >k" &&
+	test_session k "echo k >k" &&
 	killed drop:refs --force &&
 	git agent list >../out 2>../err &&
 	test ! -s ../out &&

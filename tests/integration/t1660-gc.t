@@ -41,7 +41,7 @@ test_expect_success 'sessions that landed, by whatever way, go to the trash, and
 		test $i != held || echo e >.envrc
 		test $i != kept || git branch side \$(git commit-tree -p HEAD -m s HEAD^{tree})" || exit 1
 	done &&
-	git agent start -q --name carry -- sh -c "
+	test_session carry "
 		echo theirs >>a
 		echo c >f-carry" &&
 	git stash -q &&
@@ -70,14 +70,14 @@ test_expect_success 'sessions that landed, by whatever way, go to the trash, and
 	test -z "$(git agent gc 2>/dev/null)" &&
 	git agent drop --restore squash &&
 	test "$(git show agent/squash:f-squash)" = squash &&
-	git agent list | grep "^squash .*landed" &&
+	test_state squash landed &&
 	git fsck --strict
 '
 
 test_expect_success 'a session whose landing may have been interrupted stays' '
 	make_repo tell &&
 	cd tell &&
-	git agent start -q --name t -- sh -c "echo t >t" &&
+	test_session t "echo t >t" &&
 	echo mine >>a &&
 	git add a &&
 	git agent land t &&
@@ -91,7 +91,7 @@ test_expect_success 'a session whose landing may have been interrupted stays' '
 test_expect_success 'a session stays that runs, was interrupted, or whose branch is checked out' '
 	make_repo run &&
 	cd run &&
-	git agent start -q --name out -- sh -c "echo o >o" &&
+	test_session out "echo o >o" &&
 	git merge -q agent/out &&
 	git switch -q agent/out &&
 	test_says "stays: its branch is checked out" git agent gc &&
@@ -108,7 +108,7 @@ test_expect_success 'a session stays that runs, was interrupted, or whose branch
 	git agent gc >../out &&
 	grep "session out" ../out &&
 	! grep busy ../out &&
-	git agent list | grep "^busy .*running" &&
+	test_state busy running &&
 	test -n "$(ls "$(state)/bases")" &&
 	kill -9 $pid &&
 	test_expect_code 137 wait $pid &&
@@ -121,7 +121,7 @@ test_expect_success 'trash older than 14 days is deleted for good, with its refs
 	make_repo old &&
 	cd old &&
 	for i in new old odd; do
-		git agent start -q --name $i -- sh -c "
+		test_session $i "
 		echo $i >f
 		mkdir d
 		echo x >d/x.log
@@ -149,7 +149,7 @@ test_expect_success 'entries of the trash that lack refs or a directory, or are 
 	make_repo half &&
 	cd half &&
 	for i in r d s; do
-		git agent start -q --name $i -- sh -c "echo $i >f" &&
+		test_session $i "echo $i >f" &&
 		git agent drop --force $i ||
 			exit 1
 	done &&
@@ -173,7 +173,7 @@ for point in renamed refs; do
 		rm -rf kg &&
 		make_repo kg &&
 		cd kg &&
-		git agent start -q --name k -- sh -c "echo k >f" &&
+		test_session k "echo k >f" &&
 		git agent drop --force k &&
 		k=$(older "$(basename "$(state)"/trash/k-*)" 20) &&
 		{
@@ -223,7 +223,7 @@ test_expect_success 'a base tree is deleted once it is unused for long, unfinish
 	grep "base $n: removed (not complete)" ../out &&
 	test ! -e "$b/$n" &&
 	test ! -e "$b/.gone-9" &&
-	git agent start -q --name again -- sh -c "
+	test_session again "
 		test -e a &&
 		echo n >n" &&
 	git agent land again &&
@@ -250,8 +250,8 @@ test_expect_success 'what a start that was killed left is deleted after two days
 test_expect_success 'a damaged session is named, and stops nothing' '
 	make_repo dam &&
 	cd dam &&
-	git agent start -q --name d -- sh -c "echo d >d" &&
-	git agent start -q --name e -- sh -c "echo e >e" &&
+	test_session d "echo d >d" &&
+	test_session e "echo e >e" &&
 	git merge -q agent/e &&
 	rm "$(state)"/sessions/d/session* &&
 	test_expect_code 128 git agent gc >../out 2>../err &&
@@ -266,7 +266,7 @@ test_expect_success 'a session is deleted with its part in a submodule, and not 
 	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo new >lib/new
 		cd lib &&
 		git add new &&

@@ -59,7 +59,7 @@ conflict_with_other() {
 n=0
 a_session_in() {
 	make_repo "r$n" &&
-	git agent start -q --name s -- sh -c "$work" &&
+	test_session s "$work" &&
 	eval "$1" &&
 	mine >../mine &&
 	session_refs >../refs &&
@@ -98,7 +98,7 @@ row() {
 		test -z "$(trashed_refs)" &&
 		git worktree list | test_cmp ../worktrees - &&
 		git agent review s >/dev/null &&
-		git agent list | grep "^s .*captured" &&
+		test_state s captured &&
 		test_expect_code 2 git agent drop s &&
 		git fsck --strict
 	'
@@ -146,7 +146,7 @@ test_expect_success 'dropping a session with a submodule keeps uncommitted work 
 	test_enter super &&
 	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
 	git commit -qm sub &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo new >lib/new
 		cd lib &&
 		git add new &&
@@ -194,16 +194,16 @@ test_expect_success 'a session that runs is not dropped' '
 	exec 9>"$TRASH/end" &&
 	test_wait_for "git agent list | grep \"^s .*running\"" &&
 	test_fails 128 "session .s. is running" git agent drop --force s &&
-	git agent list | grep "^s .*running" &&
+	test_state s running &&
 	exec 9>&- &&
 	wait &&
-	git agent list | grep "^s .*captured" &&
+	test_state s captured &&
 	test "$(git show agent/s:n)" = n
 '
 
 test_expect_success 'a session that another command holds is not said to run' '
 	make_repo held &&
-	git agent start -q --name h -- sh -c "echo n >n" &&
+	test_session h "echo n >n" &&
 	exec 9<"$(echo "$HOME"/.local/state/git-agent/*/sessions/h/lock)" &&
 	flock -n 9 &&
 	test_fails 128 "another command is at work on session .h." git agent drop h &&
@@ -217,7 +217,7 @@ test_expect_success 'a session that another command holds is not said to run' '
 test_expect_success 'git that fails is asked once more where a branch is checked out' '
 	test_enter again &&
 	git commit -q --allow-empty -m 1 &&
-	git agent start -q --name w -- sh -c "echo w >w" &&
+	test_session w "echo w >w" &&
 	mkdir ../once &&
 	cat >../once/git <<-EOF &&
 	#!/bin/sh

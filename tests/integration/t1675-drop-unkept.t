@@ -30,7 +30,7 @@ test_expect_success 'files that a limit kept away are not dropped, landed or not
 		echo s >some
 		echo too long >long" &&
 	git merge -q agent/some &&
-	git agent list | grep "^some .*landed" &&
+	test_state some landed &&
 	for s in "capture all" "resume some"; do
 		n=${s#* } &&
 		is_refused $n "a limit kept something of session .$n. away" &&
@@ -75,16 +75,16 @@ test_expect_success 'an agent that ends on an older commit deletes nothing newer
 
 test_expect_success 'work on an older commit is captured as a merge would bring it' '
 	cd older &&
-	git agent start -q --name r -- sh -c "
+	test_session r "
 		git reset -q --hard HEAD~2
 		echo n >n
 		echo more >>c1" &&
 	test_prints "M\tc1\nA\tn" git diff --name-status main agent/r &&
-	git agent resume -q r -- sh -c "cat c3 >>n" &&
+	test_resume r "cat c3 >>n" &&
 	git agent land r &&
 	test_prints "n\n3" cat n &&
 	test -e c2 &&
-	git agent start -q --name f -- sh -c "
+	test_session f "
 		git checkout -q HEAD~3
 		echo f >f
 		git add f
@@ -116,7 +116,7 @@ test_expect_success 'commits that the agent left on a detached HEAD are kept, an
 	grep "note: what the agent committed on no branch is kept on refs/agent/d/others/: left/" ../err &&
 	is_refused d "no branch of yours has refs/agent/d/others/left/" &&
 	test "$(git show "$(git for-each-ref --format="%(refname)" refs/agent/d/others):n")" = d &&
-	git agent start -q --name l -- sh -c "
+	test_session l "
 		git checkout -q --detach
 		git commit -q --allow-empty -m e
 		git switch -q agent/l
@@ -124,7 +124,7 @@ test_expect_success 'commits that the agent left on a detached HEAD are kept, an
 	git agent land l &&
 	is_refused l refs/agent/l/others/left/ &&
 	test_says "session .l. has landed and stays: it has branches" git agent gc &&
-	git agent start -q --name m -- sh -c "
+	test_session m "
 		git checkout -q --detach
 		echo m >m
 		git add m
@@ -138,9 +138,9 @@ test_expect_success 'commits that the agent left on a detached HEAD are kept, an
 test_expect_success 'a session that landed on a detached HEAD is not dropped before a branch has it' '
 	make_repo detached &&
 	git switch -q --detach &&
-	git agent start -q --name h -- sh -c "echo h >h" &&
+	test_session h "echo h >h" &&
 	git agent land h &&
-	git agent list | grep "^h .*landed" &&
+	test_state h landed &&
 	is_refused h "session .h. has landed where HEAD is detached" &&
 	test_says "session .h. has landed and stays: HEAD is detached" git agent gc &&
 	git branch keep &&
@@ -149,7 +149,7 @@ test_expect_success 'a session that landed on a detached HEAD is not dropped bef
 
 test_expect_success 'a commit that only the HEAD of a submodule has is not dropped' '
 	a_submodule &&
-	git agent start -q --name c -- sh -c "
+	test_session c "
 		cd lib
 		echo c >c
 		git add c
@@ -184,7 +184,7 @@ test_expect_success 'a branch whose name cannot be kept is not dropped until it 
 	make_repo unkept &&
 	odd=$(printf "x\342\200\213y") &&
 	for n in name land; do
-		git agent start -q --name $n -- sh -c "
+		test_session $n "
 			git branch $odd \$(git commit-tree -m odd HEAD^{tree})
 			test $n = name || echo l >l" || return 1
 	done &&
@@ -206,13 +206,13 @@ test_expect_success 'a branch whose name cannot be kept is not dropped until it 
 
 test_expect_success 'refs that cannot be read or taken are not dropped' '
 	cd unkept &&
-	git agent start -q --name blob -- sh -c "git rev-parse HEAD:a >.git/refs/heads/blob" &&
+	test_session blob "git rev-parse HEAD:a >.git/refs/heads/blob" &&
 	is_unkept blob "not all of the agent.s branches could be read" &&
-	git agent start -q --name fifo -- sh -c "
+	test_session fifo "
 		git commit -q --allow-empty -m c
 		mkfifo .git/refs/fifo" &&
 	is_unkept fifo "the agent.s commits were not taken (its git dir holds a fifo" &&
-	git agent start -q --name tag -- sh -c "
+	test_session tag "
 		t=\$(git commit-tree -m t HEAD^{tree})
 		git tag t \$(git commit-tree -p \$t -m u HEAD^{tree})
 		rm .git/objects/\$(echo \$t | sed s,..,\&/,)" &&
@@ -240,7 +240,7 @@ test_expect_success 'refs that could not be kept are all counted, though not all
 
 test_expect_success 'refs of a submodule that cannot be read are not dropped' '
 	cd super &&
-	git agent start -q --name un -- sh -c "
+	test_session un "
 		cd lib &&
 		git rev-parse HEAD: >\$(git rev-parse --git-dir)/refs/heads/tree" &&
 	is_refused un "has work in submodule" &&

@@ -8,7 +8,7 @@ require_sandbox
 test_expect_success 'push sends branch and report, and with --held what is held back' '
 	team push &&
 	cd push.here &&
-	git agent start -q --name w -- sh -c "$work" &&
+	test_session w "$work" &&
 	test_says "pushed agent/w and its report to origin" git agent push w &&
 	git -C ../push.git for-each-ref --format="%(refname)" | sort >../got &&
 	printf "%s\n" refs/agent/w/report refs/heads/agent/w refs/heads/main >../want &&
@@ -43,10 +43,10 @@ test_expect_success 'a fetched session is reviewed and landed like any other, an
 	fsck &&
 	git push -q origin main &&
 	cd ../push.here &&
-	git agent list | grep "^w .*captured" &&
+	test_state w captured &&
 	git fetch -q &&
 	git agent review --reject w .envrc &&
-	git agent list | grep "^w .*landed" &&
+	test_state w landed &&
 	cd ../push.there &&
 	git agent land --undo w &&
 	git agent land w &&
@@ -73,7 +73,7 @@ test_expect_success 'no object of the uncommitted work that a session began with
 	cd carried.here &&
 	sed -i "s/^10\$/my own edit/" a &&
 	echo "my own file" >own &&
-	git agent start -q --name c -- sh -c "
+	test_session c "
 		sed -i \"s/^my .*/&, and agent/\" a
 		echo by-agent >>b
 		git commit -qam one
@@ -102,7 +102,7 @@ test_expect_success 'no object of the uncommitted work that a session began with
 test_expect_success 'a fetched session cannot be resumed, and all else works' '
 	team cmds &&
 	cd cmds.here &&
-	git agent start -q --name c -- sh -c "$work" &&
+	test_session c "$work" &&
 	git agent push c &&
 	cd ../cmds.there &&
 	git agent fetch origin c 2>../err &&
@@ -128,7 +128,7 @@ test_expect_success 'a fetched session cannot be resumed, and all else works' '
 test_expect_success 'rules run again where a session is fetched: hooks and settings there count' '
 	team host "mkdir tools && echo true >tools/check" &&
 	cd host.here &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		echo evil >tools/check
 		echo all: >Makefile
 		echo ok >ok" &&
@@ -154,7 +154,7 @@ test_expect_success 'rules run again where a session is fetched: hooks and setti
 test_expect_success 'untracked and ignored files where a session is fetched are not overwritten by a merge' '
 	team over &&
 	cd over.here &&
-	git agent start -q --name o -- sh -c "
+	test_session o "
 		echo theirs >mine
 		echo theirs >build
 		echo ok >ok
@@ -171,13 +171,13 @@ test_expect_success 'untracked and ignored files where a session is fetched are 
 	grep old build &&
 	test -e ok &&
 	git agent review --reject o mine build &&
-	git agent list | grep "^o .*landed"
+	test_state o landed
 '
 
 test_expect_success 'verdicts, flags and reports of a remote are not believed' '
 	team lie &&
 	cd lie.here &&
-	git agent start -q --name l -- sh -c "$work" &&
+	test_session l "$work" &&
 	git agent review --accept-all --critical l &&
 	git agent show l | grep "0 open\|accepted" &&
 	git cat-file -e agent/l:.envrc &&
@@ -202,12 +202,12 @@ test_expect_success 'verdicts, flags and reports of a remote are not believed' '
 test_expect_success 'fetch updates a session, unless it was decided about here' '
 	team again &&
 	cd again.here &&
-	git agent start -q --name g -- sh -c "$work" &&
+	test_session g "$work" &&
 	git agent push --held g &&
 	cd ../again.there &&
 	git agent fetch origin &&
 	cd ../again.here &&
-	git agent resume -q g -- sh -c "echo more >more" &&
+	test_resume g "echo more >more" &&
 	git agent push --held g &&
 	cd ../again.there &&
 	test_says "4 commits" git agent fetch origin &&
@@ -215,7 +215,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	comes g &&
 	git agent review --reject g .envrc &&
 	cd ../again.here &&
-	git agent resume -q g -- sh -c "echo again >again" &&
+	test_resume g "echo again >again" &&
 	git agent push --held g &&
 	cd ../again.there &&
 	agent_refs >../before &&
@@ -227,7 +227,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	fsck &&
 	git switch -q agent/g &&
 	cd ../again.here &&
-	git agent resume -q g -- sh -c "echo third >third" &&
+	test_resume g "echo third >third" &&
 	git agent push g &&
 	cd ../again.there &&
 	test_fails 128 "checked out" git agent fetch origin g
@@ -236,7 +236,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 test_expect_success 'push deletes what was held back from the remote once it is decided, or without --held' '
 	team stale &&
 	cd stale.here &&
-	git agent start -q --name w -- sh -c "$work" &&
+	test_session w "$work" &&
 	git agent push --held w &&
 	git -C ../stale.git rev-parse refs/agent/w/held &&
 	git -C ../stale.git update-ref refs/agent/other/held main &&
@@ -257,13 +257,13 @@ test_expect_success 'push deletes what was held back from the remote once it is 
 test_expect_success 'another session of the same name on the remote is replaced by force only' '
 	team same &&
 	cd same.there &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		echo theirs >t
 		echo e >.envrc" &&
 	git agent push --held w &&
 	git -C ../same.git for-each-ref >../before &&
 	cd ../same.here &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		echo mine >m
 		echo x >.envrc" &&
 	test_fails 128 "cannot push to .origin.: \[rejected\] agent/w -> agent/w (fetch first)$" git agent push w &&
@@ -285,13 +285,13 @@ test_expect_success 'another session of the same name on the remote is replaced 
 test_expect_success 'a session is fetched under another name where its own is taken' '
 	team name &&
 	cd name.here &&
-	git agent start -q --name s -- sh -c "echo theirs >s" &&
+	test_session s "echo theirs >s" &&
 	git agent push s &&
 	for name in heads/agent/Upper heads/agent/a/b heads/agent/-x agent/ghost/held; do
 		git push -q origin agent/s:refs/$name || exit 1
 	done &&
 	cd ../name.there &&
-	git agent start -q --name s -- sh -c "echo mine >s" &&
+	test_session s "echo mine >s" &&
 	git agent fetch --dry-run --json origin | grep "\"name\":" >../names &&
 	grep "\"s\"" ../names &&
 	test "$(wc -l <../names)" = 1 &&
@@ -313,7 +313,7 @@ test_expect_success 'a branch that is based on no commit here is refused, and no
 	team base &&
 	cd base.here &&
 	git commit -q --allow-empty -m unpushed &&
-	git agent start -q --name u -- sh -c "echo u >u" &&
+	test_session u "echo u >u" &&
 	git agent push u &&
 	cd ../base.there &&
 	git agent fetch origin u &&
@@ -342,7 +342,7 @@ for point in downloaded objects refs; do
 		rm -rf kill.* &&
 		team kill &&
 		cd kill.here &&
-		git agent start -q --name k -- sh -c "$work" &&
+		test_session k "$work" &&
 		git agent push --held k &&
 		cd ../kill.there &&
 		{
@@ -369,7 +369,7 @@ done
 test_expect_success 'a relative address leads from the working tree, and a wrong one is named' '
 	team rel &&
 	cd rel.here &&
-	git agent start -q --name w -- sh -c "echo w >w" &&
+	test_session w "echo w >w" &&
 	git agent push w &&
 	cd ../rel.there &&
 	git remote set-url origin ../rel.git &&
@@ -388,7 +388,7 @@ test_expect_success 'a remote that is this repository itself is refused' '
 	test_commit base &&
 	git switch -q -c follows --track main &&
 	git config branch.follows.remote &&
-	git agent start -q --name self -- sh -c "
+	test_session self "
 		echo e >.envrc
 		echo b >b" &&
 	git for-each-ref >../want &&

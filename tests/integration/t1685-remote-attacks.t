@@ -37,16 +37,16 @@ test_expect_success 'GT-03: objects that git refuses are not fetched, in the his
 test_expect_success 'limits of packs, objects and commits hold for a fetch' '
 	team big &&
 	cd big.here &&
-	git agent start -q --name b -- sh -c "head -c 2000000 /dev/urandom >big" &&
+	test_session b "head -c 2000000 /dev/urandom >big" &&
 	git agent push b &&
-	git agent start -q --name many -- sh -c "
+	test_session many "
 		for i in 1 2 3 4 5 6 7 8 9; do
 			echo \$i >f
 			git add f
 			git commit -qm \$i
 		done" &&
 	git agent push many &&
-	git agent start -q --name zeros -- sh -c "head -c 3000000 /dev/zero >z" &&
+	test_session zeros "head -c 3000000 /dev/zero >z" &&
 	git agent push zeros &&
 	cd ../big.there &&
 	find .git/objects -type f | sort >../before &&
@@ -139,7 +139,7 @@ test_expect_success 'control characters of a remote are escaped, on the terminal
 test_expect_success 'a branch that plain git fetched does not count as a branch of the user' '
 	team track &&
 	cd track.here &&
-	git agent start -q --name t -- sh -c "
+	test_session t "
 		echo ok >ok
 		git add ok
 		git commit -qm ok" &&
@@ -159,7 +159,7 @@ test_expect_success 'a branch that plain git fetched does not count as a branch 
 test_expect_success 'no hook or driver that came with a session runs' '
 	team run &&
 	cd run.here &&
-	git agent start -q --name r -- sh -c "
+	test_session r "
 		mkdir .githooks
 		printf \"#!/bin/sh\ntouch $TRASH/ran\n\" |
 			tee .githooks/post-checkout >.githooks/reference-transaction

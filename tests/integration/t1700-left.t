@@ -44,7 +44,7 @@ agent='mkdir -p build/sub src &&
 
 test_expect_success 'the review groups what was left behind, and counts it' '
 	cd r &&
-	git agent start --name x -- sh -c "$agent" &&
+	test_session x "$agent" &&
 	git agent review --stat x >../out &&
 	grep "^  ignored    build (" ../out &&
 	grep "^  ignored    src (2 files, 4 bytes)" ../out &&
@@ -145,7 +145,7 @@ test_expect_success 'land --with-ignored copies files and directories, without s
 	test -e src/three.log &&
 	test ! -e build/o &&
 	test -z "$(git status --porcelain)" &&
-	git agent list | grep "^x .*landed"
+	test_state x landed
 '
 
 test_expect_success 'land --with-ignored works after the landing, without a branch, and from a subdirectory' '
@@ -267,7 +267,7 @@ test_expect_success 'a path that was not left behind is refused' '
 
 test_expect_success 'a link of the agent that leads out through a link of the user is refused' '
 	cd r &&
-	git agent start --name y -- sh -c "
+	test_session y "
 		mkdir fresh-y &&
 		ln -s ../way/passwd fresh-y/y &&
 		ln -s ../way fresh-y/z &&
@@ -285,7 +285,7 @@ test_expect_success 'a link of the agent that leads out through a link of the us
 
 test_expect_success 'a link that is swapped into the layer is not followed' '
 	cd r &&
-	git agent start --name s -- sh -c "
+	test_session s "
 		mkdir -p fresh/d &&
 		echo s >fresh/d/f" &&
 	dir=$(sessions s)/upper &&
@@ -314,7 +314,7 @@ test_expect_success 'a link that is swapped into the layer is not followed' '
 
 test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not copied' '
 	cd r &&
-	git agent start --name m -- sh -c "
+	test_session m "
 		mkdir -p build/closed &&
 		echo c >build/closed/f &&
 		echo n >build/none &&
@@ -328,7 +328,7 @@ test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not cop
 
 test_expect_success 'one verdict on a directory covers each flag of many in it' '
 	cd r &&
-	git agent start --name flags -- sh -c "
+	test_session flags "
 		for i in \$(seq 2000); do
 			mkdir -p fresh-f/\$i
 			echo \"pickle.loads(x)\" >fresh-f/\$i/x.py
@@ -344,7 +344,7 @@ test_expect_success 'setuid bits, hard links and new ignore rules of the session
 	test_enter odd &&
 	echo a >a &&
 	test_commit base &&
-	git agent start --name odd -- sh -c "
+	test_session odd "
 		echo x >s
 		chmod 4644 s
 		echo y >h
@@ -371,7 +371,7 @@ test_expect_success 'every format names the ignore rule of the session that hide
 	echo "*.tmp" >.gitignore &&
 	printf "!keep.tmp\n" >d/.gitignore &&
 	test_commit base &&
-	git agent start --name hide -- sh -c "
+	test_session hide "
 		echo f >>d/.gitignore
 		sed -i /keep/d d/.gitignore
 		echo x >d/f
@@ -415,7 +415,7 @@ test_expect_success 'a file that is critical where it lies is critical when it i
 	test_enter place &&
 	printf "node_modules/\n.env\nMakefile.local\n" >.gitignore &&
 	test_commit base &&
-	git agent start --name p -- sh -c "
+	test_session p "
 		mkdir -p a/node_modules/x &&
 		echo 1 >a/node_modules/x/i.js &&
 		echo 2 >a/node_modules/j.js &&

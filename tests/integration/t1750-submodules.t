@@ -10,7 +10,7 @@ test_expect_success 'git works in a submodule, and its git dir is not the one of
 	make_super use lib &&
 	cd use &&
 	echo mine >.git/modules/$L/description &&
-	git agent start --name u -- sh -c "
+	test_session u "
 		set -e
 		test -z \"\$(git status --porcelain)\"
 		git submodule status | grep \"^ \"
@@ -39,7 +39,7 @@ test_expect_success 'git works in a submodule, and its git dir is not the one of
 
 test_expect_success 'objects of a submodule cannot be written' '
 	cd use &&
-	git agent start --name ro -- sh -c "
+	test_session ro "
 		set -e
 		cd $L
 		while read d; do
@@ -54,7 +54,7 @@ test_expect_success 'objects of a submodule cannot be written' '
 test_expect_success 'commits in a submodule arrive with their ids, and the superproject names them' '
 	make_super commits lib &&
 	cd commits &&
-	git agent start --name c -- sh -c "
+	test_session c "
 		set -e
 		cd $L
 		echo c >c
@@ -100,14 +100,14 @@ test_expect_success 'landing waits until both were decided, and leaves the commi
 	test_says "next: git -C $(pwd)/vendor/lib merge agent/r" git agent land r &&
 	git -C $L merge -q agent/r &&
 	test -z "$(git status --porcelain)" &&
-	git agent list | grep "^r .*landed" &&
+	test_state r landed &&
 	git -C $L agent list | grep "^r .*landed"
 '
 
 test_expect_success 'neither drop nor gc takes a session whose landing in a submodule was interrupted' '
 	make_super over lib &&
 	cd over &&
-	git agent start --name o -- sh -c "echo x >$L/x" &&
+	test_session o "echo x >$L/x" &&
 	git agent review --accept-all o &&
 	git agent land o &&
 	echo mine >>$L/a &&
@@ -129,7 +129,7 @@ test_expect_success 'neither drop nor gc takes a session whose landing in a subm
 test_expect_success 'landing waits for the flags of a submodule' '
 	make_super flags lib &&
 	cd flags &&
-	git agent start --name f -- sh -c "echo \"all: ; id\" >$L/Makefile" &&
+	test_session f "echo \"all: ; id\" >$L/Makefile" &&
 	git agent review --accept-all f &&
 	test_fails 3 "submodule vendor/lib has 1 open flag" git agent land f &&
 	git -C $L agent review --accept-all f &&
@@ -142,7 +142,7 @@ test_expect_success 'landing waits for the flags of a submodule' '
 test_expect_success 'what is held back in a submodule holds back the pointer to it, in every commit' '
 	make_super held lib &&
 	cd held &&
-	git agent start --name h -- sh -c "
+	test_session h "
 		cd $L
 		echo ok >ok
 		echo id >.envrc
@@ -179,7 +179,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 	make_super reach tools &&
 	cd reach &&
 	git config core.hooksPath $L/hooks &&
-	git agent start --name c -- sh -c "
+	test_session c "
 		cd $L
 		echo k >hooks/post-merge
 		echo k >run.sh
@@ -190,7 +190,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 	git config --unset core.hooksPath &&
 	printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge &&
 	chmod +x .git/hooks/post-merge &&
-	git agent start --name h -- sh -c "
+	test_session h "
 		cd $L
 		echo k >hooks/post-merge
 		echo k >run.sh
@@ -200,7 +200,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 
 test_expect_success 'the hooks of the superproject count for a session that was started in the submodule, too' '
 	cd reach/$L &&
-	git agent start --name own -- sh -c "
+	test_session own "
 		echo k >run.sh
 		echo k >k" &&
 	test_prints k git diff --name-only HEAD agent/own
@@ -230,7 +230,7 @@ test_expect_success 'the hooks of the superproject count when a session is captu
 test_expect_success 'the hooks of the superproject count when a session lands in the submodule' '
 	cd reach &&
 	rm .git/hooks/post-merge &&
-	git agent start --name l -- sh -c "echo k >$L/run.sh" &&
+	test_session l "echo k >$L/run.sh" &&
 	test_prints run.sh git -C $L diff --name-only HEAD agent/l &&
 	git -C $L agent land --dry-run l &&
 	printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge &&
@@ -241,7 +241,7 @@ test_expect_success 'the hooks of the superproject count when a session lands in
 test_expect_success 'a session with work in a submodule is dropped by force, and its refs go to the trash there' '
 	make_super drop lib &&
 	cd drop &&
-	git agent start --name d -- sh -c "echo id >$L/.envrc" &&
+	test_session d "echo id >$L/.envrc" &&
 	test -z "$(git branch --list "agent/*")" &&
 	git agent show d >../out &&
 	grep "next: git -C .*vendor/lib agent review d" ../out &&
@@ -267,12 +267,12 @@ next_second() {
 test_expect_success 'drop --restore of an earlier session restores what that one had in the submodule' '
 	make_super earlier lib &&
 	cd earlier &&
-	git agent start -q --name d -- sh -c "echo first >$L/k" &&
+	test_session d "echo first >$L/k" &&
 	next_second &&
 	git agent drop --force d 2>../err &&
 	first=$(sed -n "s,.*/trash/\([^ ;]*\);.*,\1,p" ../err) &&
 	next_second &&
-	git agent start -q --name d -- sh -c "echo second >$L/k" &&
+	test_session d "echo second >$L/k" &&
 	git agent drop --force d &&
 	git agent drop --restore "$first" &&
 	test "$(git -C $L show agent/d:k)" = first &&
@@ -289,7 +289,7 @@ test_expect_success 'a submodule of a submodule is part of a session' '
 	git submodule --quiet add "$HOME/mid" m &&
 	git commit -qm m &&
 	git submodule --quiet update --init --recursive &&
-	git agent start --name n -- sh -c "
+	test_session n "
 		set -e
 		test -z \"\$(git status --porcelain)\"
 		git submodule status --recursive
@@ -386,12 +386,12 @@ test_expect_success 'repositories that the agent made in a submodule and beside 
 test_expect_success 'a submodule that the agent moves to an older commit keeps its work there' '
 	make_super older lib &&
 	cd older &&
-	git agent start --name o -- sh -c "
+	test_session o "
 		git -C $L checkout -q v1
 		git commit -qam older" &&
 	test "$(git rev-parse agent/o:$L)" = "$(git -C $L rev-parse v1)" &&
 	test "$(git -C $L rev-parse agent/o)" = "$(git -C $L rev-parse v1)" &&
-	git agent start --name p -- sh -c "
+	test_session p "
 		cd $L
 		git checkout -q v1
 		echo p >p
@@ -408,7 +408,7 @@ test_expect_success 'a submodule that the agent moves to an older commit keeps i
 test_expect_success 'attack: a pointer to a commit that is missing, or that only the agent has, is held back' '
 	make_super points lib &&
 	cd points &&
-	git agent start --name p -- sh -c "
+	test_session p "
 		git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,$L
 		git commit -qm nowhere
 		cd $L

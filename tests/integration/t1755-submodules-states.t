@@ -30,7 +30,7 @@ test_expect_success 'a submodule that was moved, and has another address now, is
 	git config -f .gitmodules "submodule.$L.url" https://user:SECRET@example.com/x &&
 	git submodule --quiet sync &&
 	git commit -qam moved &&
-	git agent start --name m -- sh -c "
+	test_session m "
 		cd third
 		git log --oneline
 		echo k >k
@@ -48,7 +48,7 @@ test_expect_success 'a submodule with a .git directory of its own is part of a s
 	git add sub 2>../err &&
 	git commit -qm embedded &&
 	test -d sub/.git &&
-	git agent start --name o -- sh -c "
+	test_session o "
 		test -z \"\$(git status --porcelain)\"
 		cd sub
 		echo k >k
@@ -102,7 +102,7 @@ test_expect_success 'a commit of a submodule that the superproject does not name
 	echo h >$L/h &&
 	git -C $L add h &&
 	git -C $L commit -qm h &&
-	git agent start --name a -- sh -c "
+	test_session a "
 		test -e $L/h &&
 		test -z \"\$(git status --porcelain)\" &&
 		echo k >$L/k" &&
@@ -120,7 +120,7 @@ test_expect_success 'work on such a commit is on no branch of the superproject, 
 	test "$(git rev-parse agent/b:$L)" = "$(git rev-parse HEAD:$L)" &&
 	test_says "merge agent/b, then commit the submodule here" git agent land b &&
 	! grep "not brought" ../err &&
-	git agent list | grep "^b .*landed" &&
+	test_state b landed &&
 	git -C $L merge -q agent/b &&
 	git commit -qam both &&
 	test -z "$(git status --porcelain)" &&
@@ -156,7 +156,7 @@ test_expect_success 'a repository that merely lies in another one is not its sub
 	git clone -q ../lib inner &&
 	find .git >../before &&
 	cd inner &&
-	git agent start --name i -- sh -c "echo k >run.sh" &&
+	test_session i "echo k >run.sh" &&
 	git cat-file -e agent/i:run.sh &&
 	cd .. &&
 	find .git >../after &&
@@ -189,7 +189,7 @@ test_expect_success 'submodules work with --live, and in a linked worktree' '
 	git worktree add -q ../linked &&
 	cd ../linked &&
 	git submodule --quiet update --init &&
-	git agent start --name w -- sh -c "echo k >$L/k" &&
+	test_session w "echo k >$L/k" &&
 	git -C $L cat-file -e agent/w:k &&
 	! git -C ../live/$L rev-parse -q --verify agent/w
 '

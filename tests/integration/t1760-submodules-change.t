@@ -89,7 +89,7 @@ test_expect_success 'a submodule that is moved on the host meanwhile keeps the c
 test_expect_success 'nothing lands while a submodule is not checked out, or its commit is on no branch there' '
 	make_super looked lib &&
 	cd looked &&
-	git agent start --name k -- sh -c "echo \"all: ; id\" >$L/Makefile" &&
+	test_session k "echo \"all: ; id\" >$L/Makefile" &&
 	git agent review --accept-all k &&
 	git submodule --quiet deinit -f $L &&
 	test_fails 3 "submodule vendor/lib: it is not checked out" git agent land k &&
@@ -111,7 +111,7 @@ test_expect_success 'work in a submodule on no branch can be dropped only when a
 	git clone -q --recurse-submodules origin detached &&
 	cd detached &&
 	test -z "$(git -C $L branch --show-current)" &&
-	git agent start --name d -- sh -c "echo k >$L/k" &&
+	test_session d "echo k >$L/k" &&
 	git -C $L checkout -q agent/d~0 &&
 	git -C $L agent list | grep "^d .*captured" &&
 	git submodule --quiet update &&
@@ -128,7 +128,7 @@ test_expect_success 'work in a submodule on no branch can be dropped only when a
 test_expect_success 'when the commit of a submodule is rejected the work stays in its branch' '
 	make_super refused lib &&
 	cd refused &&
-	git agent start --name r -- sh -c "
+	test_session r "
 		echo k >$L/k
 		echo k >k" &&
 	git agent review --reject r $L &&
@@ -143,7 +143,7 @@ test_expect_success 'when the commit of a submodule is rejected the work stays i
 test_expect_success 'a submodule that the agent removed is removed from the index, and its working tree stays' '
 	make_super first lib &&
 	cd first &&
-	git agent start --name g -- sh -c "
+	test_session g "
 		git rm -q --cached $L
 		git commit -qm removed
 		echo g >g" &&
@@ -163,7 +163,7 @@ test_expect_success 'a second session that moves a submodule conflicts, and the 
 	make_super both lib &&
 	cd both &&
 	for i in 1 2; do
-		git agent start --name s$i -- sh -c "echo $i >$L/n$i" &&
+		test_session s$i "echo $i >$L/n$i" &&
 		git agent review --accept-all s$i ||
 			return 1
 	done &&
@@ -181,7 +181,7 @@ test_expect_success 'a second session that moves a submodule conflicts, and the 
 test_expect_success 'a damaged session in a submodule is named, and dropped there' '
 	make_super damaged lib &&
 	cd damaged &&
-	git agent start --name dmg -- sh -c "echo id >$L/.envrc" &&
+	test_session dmg "echo id >$L/.envrc" &&
 	f=$(grep -l "within = " "$HOME"/.local/state/git-agent/*/sessions/dmg/session) &&
 	echo x >"$f" &&
 	rm -f "$f.old" &&
@@ -203,7 +203,7 @@ test_expect_success 'a submodule that rm -rf emptied is left as it was, and that
 	! git -C $L rev-parse -q --verify agent/e &&
 	git -C $L agent review e >../out &&
 	grep "removed all files of the submodule and its git dir" ../out &&
-	git agent start --name f -- sh -c "git -C $L rm -rq ." &&
+	test_session f "git -C $L rm -rq ." &&
 	test -z "$(git -C $L ls-tree agent/f)" &&
 	test "$(git rev-parse agent/f:$L)" = "$(git -C $L rev-parse agent/f)"
 '
@@ -211,7 +211,7 @@ test_expect_success 'a submodule that rm -rf emptied is left as it was, and that
 test_expect_success 'a submodule that the agent adds is flagged, and its repository stays in the session' '
 	make_repo adds &&
 	cd adds &&
-	git agent start --name a -- sh -c "
+	test_session a "
 		git init -q /tmp/l &&
 		git -C /tmp/l -c user.name=x -c user.email=x@y commit -q --allow-empty -m l &&
 		git -c protocol.file.allow=always submodule --quiet add /tmp/l $L &&
@@ -235,7 +235,7 @@ test_expect_success 'a submodule that the agent adds is flagged, and its reposit
 test_expect_success 'commits that put a file in place of a submodule lose no work in it' '
 	make_super swapped lib &&
 	cd swapped &&
-	git agent start --name b -- sh -c "
+	test_session b "
 		b=\$(echo x | git hash-object -w --stdin)
 		for m in 100644 120000; do
 			git update-index --force-remove $L
@@ -245,7 +245,7 @@ test_expect_success 'commits that put a file in place of a submodule lose no wor
 		echo k >$L/k" &&
 	test "$(git rev-parse agent/b:$L)" = "$(git -C $L rev-parse agent/b)" &&
 	git -C $L cat-file -e agent/b:k &&
-	git agent start --name d -- sh -c "
+	test_session d "
 		b=\$(echo x | git hash-object -w --stdin)
 		git update-index --force-remove $L
 		git update-index --add --cacheinfo 100644,\$b,$L/x
@@ -258,7 +258,7 @@ test_expect_success 'commits that put a file in place of a submodule lose no wor
 test_expect_success 'the commit of a submodule is found after more commits than one question covers' '
 	make_super long lib &&
 	cd long &&
-	git agent start --name l -- sh -c "
+	test_session l "
 		{
 			echo \"reset refs/heads/agent/l\"
 			echo \"from \$(git rev-parse HEAD)\"
@@ -303,7 +303,7 @@ make_many() {
 test_expect_success 'submodules beyond the limit are not shown, and named' '
 	make_many many 66 0 &&
 	cd many &&
-	git agent start --name m -- sh -c "
+	test_session m "
 		for i in 1 2 66; do echo k >s\$i/k; done
 		ls -d s*/.git | wc -l >\$HOME/n" &&
 	test "$(cat "$HOME/aihome/n")" = 64 &&
@@ -315,7 +315,7 @@ test_expect_success 'submodules beyond the limit are not shown, and named' '
 test_expect_success 'ignored directories in submodules beyond the limit are left out, and counted' '
 	make_many wide 12 90 &&
 	cd wide &&
-	git agent start --name w -- sh -c "
+	test_session w "
 		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo k >s\$i/k; done
 		ls -d s*/i*/x | wc -l >\$HOME/n" &&
 	test "$(cat "$HOME/aihome/n")" = 1000 &&

@@ -55,11 +55,11 @@ test_expect_success 'limits.capture.file_size: a file of one byte more is captur
 	make_repo size &&
 	work="echo x >x; echo 1234567890123456789 >y" &&
 	set_limit file_size 20 &&
-	git agent start -q --name same -- sh -c "$work" &&
+	test_session same "$work" &&
 	test -z "$(limits_of same)" &&
 	git cat-file -e agent/same:y &&
 	set_limit file_size 19 &&
-	git agent start -q --name less -- sh -c "$work" &&
+	test_session less "$work" &&
 	test "$(limits_of less)" = limits.capture.file_size &&
 	! git cat-file -e agent/less:y &&
 	git agent show less | grep "note: .*(limits.capture.file_size: 19)" &&
@@ -75,7 +75,7 @@ test_expect_success 'limits.capture.entries: files of commits that the walk does
 	echo o >n/o &&
 	test_commit more &&
 	set_limit entries 12 &&
-	git agent start -q --name b -- sh -c "
+	test_session b "
 		mkdir aa mm z
 		echo 1 >aa/x
 		echo 1 >mm/in
@@ -99,7 +99,7 @@ test_expect_success 'limits.capture.entries: files of commits that a new directo
 	touch m/0 m/a m/z &&
 	test_commit more &&
 	set_limit entries 9 &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		rm -r m
 		mkdir -p m/b
 		echo 1 >m/b/1
@@ -114,7 +114,7 @@ test_expect_success 'limits.capture.entries: long paths count for more' '
 	make_repo long &&
 	set_limit entries 40 &&
 	d=$(printf "%0200d" 0) &&
-	git agent start -q --name p -- sh -c "
+	test_session p "
 		mkdir -p $d/$d/$d/$d
 		for i in 1 2 3 4 5 6 7 8 9; do
 			echo \$i >$d/$d/$d/$d/\$i
@@ -128,7 +128,7 @@ test_expect_success 'limits.capture.entries: long paths count for more' '
 
 test_expect_success 'the report names many newly ignored files, not the long pattern that ignores them' '
 	make_repo pattern &&
-	git agent start -q --name p -- sh -c "
+	test_session p "
 		{
 			printf \"n[\"
 			head -c 400000 /dev/zero | tr \"\0\" x
@@ -149,7 +149,7 @@ for i in 1 2 3; do seq $((i * 1000)) >$i && git add $i && git commit -qm $i || e
 test_expect_success 'create a session of three commits' '
 	make_repo commits &&
 	cp -r . ../commits-base &&
-	git agent start -q --name c -- sh -c "$three" &&
+	test_session c "$three" &&
 	test -z "$(limits_of c)" &&
 	test "$(git rev-list --count HEAD..agent/c)" = 3
 '
@@ -159,7 +159,7 @@ commit_limit() {
 	test_expect_success "limits.capture.$1: with one less than the least value the work is one commit" '
 		cd commits && tip=$(git rev-parse agent/c) && n=$('"$2"') && test "$n" -gt 2 &&
 		cp -r ../commits-base ../commits-'$1' && cd ../commits-'$1' && set_limit '$1' $((n - 1)) &&
-		git agent start -q --name c -- sh -c "$three" &&
+		test_session c "$three" &&
 		test "$(limits_of c)" = limits.capture.'$1' &&
 		test "$(git rev-list --count HEAD..agent/c)" = 1 &&
 		nothing_lost c &&
@@ -178,11 +178,11 @@ test_expect_success 'limits.capture.branches: further branches stay in the sessi
 	set_limit branches 2 &&
 	agent="for i in 1 2; do git switch -qc b\$i && git commit -q --allow-empty -m \$i; done
 		git switch -q agent/\$n" &&
-	git agent start -q --name same -- sh -c "n=same; $agent" &&
+	test_session same "n=same; $agent" &&
 	test -z "$(limits_of same)" &&
 	test "$(git for-each-ref refs/agent/same/heads | wc -l)" = 2 &&
 	set_limit branches 1 &&
-	git agent start -q --name less -- sh -c "n=less; $agent" &&
+	test_session less "n=less; $agent" &&
 	test "$(limits_of less)" = limits.capture.branches &&
 	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 1 &&
 	git agent show less |
@@ -216,7 +216,7 @@ busy='for i in $(seq 17000); do echo "*a*a*a*a*a*a*a*a*a*a*a*a*$i"; done >.gitig
 test_expect_success 'limits.capture.read_time: the commits are captured although the layer cannot be read' '
 	make_repo busy &&
 	set_limit read_time 1 &&
-	git agent start -q --name b1 -- sh -c "
+	test_session b1 "
 		echo c >c
 		git add c
 		git commit -qm c
@@ -236,7 +236,7 @@ test_expect_success 'limits.capture.read_time: the commits are captured although
 test_expect_success 'limits.capture.read_time: a second capture that takes too long does not undo the first' '
 	make_repo taken &&
 	set_limit file_size 5 &&
-	git agent start -q --name tk -- sh -c "
+	test_session tk "
 		echo c >c
 		git add c
 		git commit -qm c
@@ -258,7 +258,7 @@ test_expect_success 'ignored files that are too many to be counted are counted w
 	mkdir ign &&
 	echo 1 >ign/1 &&
 	set_limit entries 3 &&
-	git agent start -q --name c -- sh -c "
+	test_session c "
 		for i in 2 3 4 5; do echo \$i >ign/\$i; done
 		mkdir more
 		echo \"*.x\" >more/.gitignore
@@ -276,7 +276,7 @@ test_expect_success 'the diff of a running session is made under the same limits
 	make_repo peek &&
 	set_limit file_size 3 &&
 	{
-		git agent start -q --name p -- sh -c "
+		test_session p "
 		echo 12345 >big
 		echo s >s
 		mkfifo \$HOME/go
@@ -302,7 +302,7 @@ test_expect_success 'a limit that the file of the repository sets is raised by a
 	make_repo lowered &&
 	printf "limits: {capture: {file_size: 3}}\n" >.agentdev.yaml &&
 	test_commit conf &&
-	git agent start -q --name l -- sh -c "
+	test_session l "
 		echo 12345 >big
 		rm .agentdev.yaml" &&
 	test "$(limits_of l)" = limits.capture.file_size &&
@@ -320,9 +320,9 @@ test_expect_success 'a session that was reviewed, is checked out or met no limit
 	make_repo again &&
 	set_limit file_size 5 &&
 	agent="echo 12345678 >big; printf \"x:\n\" >Makefile" &&
-	git agent start -q --name r -- sh -c "$agent" &&
-	git agent start -q --name w -- sh -c "$agent" &&
-	git agent start -q --name n -- sh -c "echo s >s" &&
+	test_session r "$agent" &&
+	test_session w "$agent" &&
+	test_session n "echo s >s" &&
 	git agent review --accept r Makefile &&
 	set_limit file_size 100 &&
 	tip=$(git rev-parse agent/r) &&
@@ -357,7 +357,7 @@ test_expect_success 'a submodule is captured under the limits of the superprojec
 	git -c protocol.file.allow=always submodule --quiet add ../sub sub &&
 	git commit -qm sub &&
 	set_limit file_size 3 &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo 12345 >sub/big
 		echo y >y" &&
 	test -z "$(limits_of s)" &&
@@ -377,7 +377,7 @@ test_expect_success 'land --with-ignored reads files under the same limits' '
 	make_repo ignored &&
 	echo "*.log" >.gitignore &&
 	test_commit ign &&
-	git agent start -q --name i -- sh -c "
+	test_session i "
 		echo 12345 >x.log
 		echo y >y" &&
 	set_limit file_size 5 &&

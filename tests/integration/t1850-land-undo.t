@@ -31,7 +31,7 @@ test_expect_success 'each way of landing is undone to what was there before, and
 	undoes git agent land w &&
 	hook commit-msg true &&
 	undoes git agent land w &&
-	git agent list | grep "^w .*captured" &&
+	test_state w captured &&
 	git agent land w &&
 	landed w &&
 	git fsck --strict
@@ -148,7 +148,7 @@ test_expect_success 'only the last landing of a working tree can be undone, once
 	refused 2 "the last landing in this working tree is that of agent/two" git agent land --undo one &&
 	hint "git agent land --undo two" &&
 	test_says "agent/two: landing undone" git agent land --undo &&
-	git agent list | grep "^two .*captured" &&
+	test_state two captured &&
 	refused 1 "there is no landing in this working tree" git agent land --undo &&
 	refused 1 "there is no landing to undo in this working tree" git agent land --undo one
 '

@@ -31,7 +31,7 @@ for how in merge squash; do
 		git diff --cached --name-only | grep -x new &&
 		test_says "agent/$how: landing aborted" git agent land --abort &&
 		unchanged &&
-		git agent list | grep "^$how .*captured"
+		test_state $how captured
 	'
 	test_expect_success "a conflict that was resolved is committed by --continue, and undone: --$how" '
 		cd $how &&
@@ -151,7 +151,7 @@ test_expect_success 'a hook that lints messages accepts that of a landing as it 
 test_expect_success 'work that the session does while a conflict waits lands the next time' '
 	conflicting more &&
 	test_expect_code 4 git agent land more &&
-	git agent resume -q more -- sh -c "echo more >more" &&
+	test_resume more "echo more >more" &&
 	resolve &&
 	git agent land --continue more &&
 	test ! -e more &&

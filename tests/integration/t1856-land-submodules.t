@@ -107,7 +107,7 @@ test_expect_success 'an undo does not overwrite the files of a submodule that wa
 	git submodule --quiet add ../lib old &&
 	git commit -qm linked &&
 	git submodule --quiet deinit -f old &&
-	git agent start -q --name became -- sh -c "echo n >new" &&
+	test_session became "echo n >new" &&
 	git switch -q main &&
 	test_expect_code 3 git agent land --with-base became &&
 	git agent review --accept-all --critical became &&

@@ -163,7 +163,7 @@ test_expect_success 'what --uncommitted=skip left out is applied by a later land
 	session later "line f 2 agent; echo committed >new" &&
 	test_says "not applied: f: left out (--uncommitted=skip)" git agent land --uncommitted=skip later &&
 	has f "2 mine" &&
-	git agent list | grep "^later .*captured" &&
+	test_state later captured &&
 	test_says "uncommitted: f" git agent land later &&
 	has f "agent mine" &&
 	landed later &&
@@ -201,7 +201,7 @@ test_expect_success 'a session that changed nothing but uncommitted work lands w
 	refused 0 "nothing to land" git agent land only &&
 	git agent land --undo &&
 	unchanged &&
-	git agent list | grep "^only .*captured" &&
+	test_state only captured &&
 	git agent land only &&
 	git commit -qam all &&
 	landed only
@@ -247,7 +247,7 @@ test_expect_success 'changes to a file that a hook changes meanwhile are applied
 	hint "git agent land while" &&
 	has f "2 mine" &&
 	grep hook f &&
-	git agent list | grep "^while .*captured" &&
+	test_state while captured &&
 	rm .git/hooks/post-merge &&
 	git agent land while &&
 	has f "agent mine" &&
@@ -293,7 +293,7 @@ test_expect_success 'uncommitted paths are pending until a landing applies them,
 	has f "agent mine" &&
 	has g "2 mine" &&
 	test ! -e new &&
-	git agent list | grep "^waiting .*captured" &&
+	test_state waiting captured &&
 	git agent land waiting -- new g &&
 	waiting waiting "" &&
 	has g "agent mine" &&

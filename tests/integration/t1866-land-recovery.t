@@ -85,7 +85,7 @@ after_git() {
 		killed $1 land $2 $after_name &&
 		git agent land --undo &&
 		as_before &&
-		git agent list | grep '^$after_name .*captured'
+		test_state $after_name captured
 	"
 }
 after_git land:moved --merge
@@ -101,7 +101,7 @@ undoing() {
 		killed $1 land --undo $undoing_name &&
 		test_expect_code $3 git agent land --undo $undoing_name &&
 		as_before &&
-		git agent list | grep '^$undoing_name .*captured' &&
+		test_state $undoing_name captured &&
 		git agent land $undoing_name &&
 		all_landed &&
 		killed $1 land --undo $undoing_name &&

@@ -60,7 +60,7 @@ test_expect_success 'a part lands as one commit, and the session has landed with
 	grep "agent/q: landed in part" ../err &&
 	test "$(git log -1 --format=%s)" = "some of it" &&
 	test_prints "d/h\nd/n\nf" git diff --name-only HEAD^ &&
-	git agent list | grep "^q .*captured" &&
+	test_state q captured &&
 	git agent land --json q -- g >../json &&
 	python3 -c "import json, sys; o = json.load(sys.stdin); assert o[\"landed\"] and o[\"rest\"], o" <../json &&
 	git agent land -- "$PWD/old" &&
@@ -110,7 +110,7 @@ test_expect_success 'a merge without its commit is left to the user, who continu
 	session n "line f 2 one" &&
 	test_says "agent/n: not committed yet" git agent land --no-commit n &&
 	test -e .git/MERGE_HEAD &&
-	git agent list | grep "^n .*captured" &&
+	test_state n captured &&
 	git agent land --abort n &&
 	test -z "$(git status --porcelain)" &&
 	git agent land --no-commit n &&

@@ -23,7 +23,7 @@ test_expect_success 'create a repository' '
 
 test_expect_success 'a resumed session sees files, ignored files, home and git as it left them' '
 	cd r &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		echo 1 >one &&
 		git add one &&
 		git commit -qm one &&
@@ -79,7 +79,7 @@ test_expect_success 'a resumed session that changes nothing leaves its branch as
 	grep -v /from ../before >../want &&
 	test_cmp ../want ../after &&
 	git agent show --json s | grep "\"exit_status\": 7" &&
-	git agent list | grep "^s .*captured"
+	test_state s captured
 '
 
 test_expect_success 'without a command a resumed session runs its own again, with another message if given' '
@@ -89,7 +89,7 @@ test_expect_success 'without a command a resumed session runs its own again, wit
 	test "$(git log --format=%s -2 agent/own)" = "$(printf "second\nfirst")" &&
 	test "$(git show agent/own:x | grep -c x)" = 2 &&
 	git log -1 --format=%B agent/own | grep "^Agent-Command: sh -c .echo x" &&
-	git agent resume -q own -- sh -c "echo y >>x" &&
+	test_resume own "echo y >>x" &&
 	git log -1 --format=%B agent/own | grep "^Agent-Command: sh -c .echo y" &&
 	git agent resume -q own &&
 	git show agent/own:x | tail -n 1 | grep x
@@ -110,18 +110,18 @@ test_expect_success 'without a name the only session is resumed' '
 	echo a >a &&
 	test_commit a &&
 	test_expect_code 1 git agent resume -- true &&
-	git agent start -q --name only -- sh -c "echo 1 >f" &&
+	test_session only "echo 1 >f" &&
 	git agent resume -q -- sh -c "echo 2 >f" &&
 	test "$(git show agent/only:f)" = 2 &&
 	git agent resume -q &&
 	test "$(git show agent/only:f)" = 1 &&
-	git agent start -q --name other -- sh -c "echo 1 >g" &&
+	test_session other "echo 1 >g" &&
 	test_expect_code 129 git agent resume -- true
 '
 
 test_expect_success 'what is held back is uncommitted inside, and no longer held when it is deleted' '
 	cd r &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		echo e >.envrc &&
 		echo 1 >f &&
 		git add -A &&
@@ -132,7 +132,7 @@ test_expect_success 'what is held back is uncommitted inside, and no longer held
 		echo x >.husky/pre-commit" &&
 	test_prints ".envrc\n.husky/pre-commit" held h &&
 	before=$(git rev-parse agent/h) &&
-	git agent resume -q h -- sh -c "
+	test_resume h "
 		git status --porcelain >\$HOME/status
 		git ls-files >\$HOME/files
 		echo 3 >>f
@@ -153,14 +153,14 @@ test_expect_success 'what was accepted stays on the branch, and a change of it i
 	test_expect_code 3 git agent land h &&
 	git agent review --accept h .envrc &&
 	tip=$(git rev-parse agent/h) &&
-	git agent resume -q h -- sh -c "
+	test_resume h "
 		test -z \"\$(git status --porcelain)\" &&
 		echo more >more" &&
 	test "$(git rev-parse agent/h^)" = "$tip" &&
 	test -z "$(held h)" &&
 	git agent show h | grep "1 accepted" &&
 	git agent land --dry-run h &&
-	git agent resume -q h -- sh -c "echo other >.envrc" &&
+	test_resume h "echo other >.envrc" &&
 	test "$(git show agent/h:.envrc)" = e &&
 	held h | grep .envrc &&
 	test_expect_code 3 git agent land --dry-run h
@@ -168,12 +168,12 @@ test_expect_success 'what was accepted stays on the branch, and a change of it i
 
 test_expect_success 'what is held back stays so although it is ignored' '
 	cd r &&
-	git agent start -q --name ign -- sh -c "
+	test_session ign "
 		echo l >kept.log &&
 		git add -f kept.log &&
 		git commit -qm log" &&
 	held ign | grep kept.log &&
-	git agent resume -q ign -- sh -c "echo n >n" &&
+	test_resume ign "echo n >n" &&
 	held ign | grep kept.log &&
 	git agent resume -q ign -- rm kept.log &&
 	test -z "$(held ign)"
@@ -181,7 +181,7 @@ test_expect_success 'what is held back stays so although it is ignored' '
 
 test_expect_success 'what was rejected is gone inside, and held back when it is created again' '
 	cd r &&
-	git agent start -q --name rej -- sh -c "
+	test_session rej "
 		echo all: >Makefile &&
 		echo e >.envrc &&
 		echo k >kept &&
@@ -197,7 +197,7 @@ test_expect_success 'what was rejected is gone inside, and held back when it is 
 	test_prints ".git\n.gitignore\na\nb\nd\nkept\nout\na" cat "$HOME/aihome/ls" &&
 	test "$(git rev-parse agent/rej)" = "$tip" &&
 	git agent land --dry-run rej &&
-	git agent resume -q rej -- sh -c "
+	test_resume rej "
 		echo all: >Makefile
 		echo e >.envrc" &&
 	held rej | grep .envrc &&
@@ -206,7 +206,7 @@ test_expect_success 'what was rejected is gone inside, and held back when it is 
 
 # a_session_with_a_passing_flag NAME: one of its commits has a Makefile, which the next removes
 a_session_with_a_passing_flag() {
-	git agent start -q --name "$1" -- sh -c "
+	test_session "$1" "
 		echo all: >Makefile &&
 		git add -A &&
 		git commit -qm one &&
@@ -244,7 +244,7 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 	git agent review --accept cap Makefile &&
 	git agent capture -q cap &&
 	git agent land --dry-run cap &&
-	git agent resume -q cap -- sh -c "echo z >z" &&
+	test_resume cap "echo z >z" &&
 	git agent capture -q cap &&
 	git agent land --dry-run cap
 '
@@ -267,23 +267,23 @@ test_expect_success 'a session that has landed is resumed, and the next landing 
 	test_enter l &&
 	echo a >a &&
 	test_commit a &&
-	git agent start -q --name l -- sh -c "echo 1 >one" &&
+	test_session l "echo 1 >one" &&
 	git agent land l &&
 	echo host >host &&
 	git add host &&
 	git commit -qm host &&
-	git agent resume -q l -- sh -c "
+	test_resume l "
 		ls >\$HOME/ls
 		test -z \"\$(git status --porcelain)\" &&
 		echo 2 >two" &&
 	test_prints "a\none" cat "$HOME/aihome/ls" &&
-	git agent list | grep "^l .*captured" &&
+	test_state l captured &&
 	git agent land l &&
 	test_prints "a\nhost\none\ntwo" ls &&
 	git agent resume -q l -- true &&
-	git agent list | grep "^l .*landed" &&
+	test_state l landed &&
 	git branch -qD agent/l &&
-	git agent resume -q l -- sh -c "echo 3 >three" &&
+	test_resume l "echo 3 >three" &&
 	git agent land l &&
 	test -e three &&
 	test -e host
@@ -302,7 +302,7 @@ test_expect_success 'a session in the working tree itself is resumed' '
 	echo late >late &&
 	git agent review --reject v a &&
 	test "$(git show agent/v:a)" = a &&
-	git agent resume -q v -- sh -c "
+	test_resume v "
 		cat one late a .envrc >\$HOME/cat
 		echo 2 >two" &&
 	test_prints "1\nlate\na\ne" cat "$HOME/aihome/cat" &&
@@ -325,7 +325,7 @@ test_expect_success 'an interrupted session is captured before it is resumed' '
 
 test_expect_success 'a session that ended on another branch, in a rebase or with locks is resumed on its own branch' '
 	cd r &&
-	git agent start -q --name mid -- sh -c "
+	test_session mid "
 		git checkout -q -b other &&
 		echo 1 >one &&
 		git add one &&
@@ -337,7 +337,7 @@ test_expect_success 'a session that ended on another branch, in a rebase or with
 		git rebase other 2>/dev/null
 		: >.git/index.lock
 		: >.git/HEAD.lock" &&
-	git agent resume -q mid -- sh -c "
+	test_resume mid "
 		git symbolic-ref HEAD >\$HOME/s
 		git status >>\$HOME/s
 		git branch --format=\"%(refname)\" >>\$HOME/s
@@ -363,21 +363,21 @@ test_expect_success 'commits of an earlier run that ended on another branch are 
 		git for-each-ref --contains "$(sed -n "$1p" "$HOME/aihome/own")" refs/agent/own2 |
 			grep "$2\$"
 	} &&
-	git agent start -q --name own2 -- sh -c "$(elsewhere p1 q1)" &&
+	test_session own2 "$(elsewhere p1 q1)" &&
 	has 1 heads/agent/own2 &&
-	git agent resume -q own2 -- sh -c "echo x >x" &&
+	test_resume own2 "echo x >x" &&
 	has 1 heads/agent/own2 &&
 	git agent resume -q own2 -- true &&
 	git agent capture -q own2 &&
 	has 1 heads/agent/own2 &&
-	git agent resume -q own2 -- sh -c "$(elsewhere p2 q2)" &&
+	test_resume own2 "$(elsewhere p2 q2)" &&
 	has 2 heads/agent/own2 &&
 	has 1 "earlier/$(sed -n 1p "$HOME/aihome/own")" &&
 	git gc -q --prune=now &&
 	git agent capture -q own2 &&
 	has 1 earlier/.* &&
 	has 2 heads/agent/own2 &&
-	git agent resume -q own2 -- sh -c "
+	test_resume own2 "
 		$(elsewhere p3 q3)
 		git branch -m agent/own2 tmp
 		git branch -m tmp agent/own2/below" &&
@@ -392,25 +392,25 @@ test_expect_success 'commits of an earlier run that ended on another branch are 
 test_expect_success 'commits of an earlier run that were amended, or rewritten to hold something back, stay' '
 	cd r &&
 	or() { git for-each-ref --format="%(refname)" --contains "$1" refs/agent/or | grep "$2\$"; } &&
-	git agent start -q --name or -- sh -c "
+	test_session or "
 		echo e >.envrc
 		git add -A
 		git commit -qm first" &&
 	first=$(git rev-parse refs/agent/or/orig) &&
-	git agent resume -q or -- sh -c "echo 2 >two" &&
+	test_resume or "echo 2 >two" &&
 	or "$first" "/earlier/$first" &&
-	git agent resume -q or -- sh -c "
+	test_resume or "
 		git add -f .envrc
 		git commit -qm second" &&
 	second=$(git rev-parse refs/agent/or/orig) &&
 	or "$first" "/earlier/$first" &&
 	test "$first" != "$second" &&
-	git agent resume -q or -- sh -c "git commit -q --amend -m third" &&
+	test_resume or "git commit -q --amend -m third" &&
 	git log -1 --format=%s refs/agent/or/orig | grep third &&
 	third=$(git rev-parse refs/agent/or/orig) &&
 	or "$first" "/earlier/$first" &&
 	or "$second" "/earlier/$second" &&
-	git agent resume -q or -- sh -c "git commit -q --amend -m fourth" &&
+	test_resume or "git commit -q --amend -m fourth" &&
 	or "$third" "/earlier/$third" &&
 	git agent capture -q or &&
 	test "$(git for-each-ref refs/agent/or/earlier | wc -l)" = 4 &&
@@ -420,7 +420,7 @@ test_expect_success 'commits of an earlier run that were amended, or rewritten t
 
 test_expect_success 'commits that were published stay when the agent amends them' '
 	cd r &&
-	git agent start -q --name am -- sh -c "
+	test_session am "
 		echo 1 >one &&
 		git add one &&
 		git commit -qm one" &&
@@ -437,13 +437,13 @@ test_expect_success 'commits that were published stay when the agent amends them
 
 test_expect_success 'a session that is resumed many times leaves nothing behind' '
 	cd r &&
-	git agent start -q --name many -- sh -c "
+	test_session many "
 		echo 0 >n
 		echo e >.envrc
 		mkdir deep &&
 		chmod 000 deep" &&
 	for i in 1 2 3; do
-		git agent resume -q many -- sh -c "echo $i >>n; git commit -qam $i" &&
+		test_resume many "echo $i >>n; git commit -qam $i" &&
 		git gc -q --prune=now || return 1
 	done &&
 	test "$(git show agent/many:n | tr -d "\n")" = 0123 &&
@@ -458,7 +458,7 @@ test_expect_success 'the agent reads the feedback unchanged, and cannot change i
 	cd r &&
 	printf "one\0\377two" >../fb1 &&
 	echo last >../fb2 &&
-	git agent start -q --name fb -- sh -c "
+	test_session fb "
 		test -z \"\$GIT_AGENT_FEEDBACK\" &&
 		echo 1 >one" &&
 	git agent resume -q fb --feedback ../fb1 --feedback=../fb2 -- sh -c "
@@ -474,7 +474,7 @@ test_expect_success 'the agent reads the feedback unchanged, and cannot change i
 	! grep -i feedback "$HOME/aihome/ls" &&
 	printf "one\0\377two" | cmp - ../fb1 &&
 	test_prints "one\ntwo" git diff --name-only main agent/fb &&
-	git agent resume -q fb -- sh -c "
+	test_resume fb "
 		test -z \"\$GIT_AGENT_FEEDBACK\" &&
 		test ! -e /run/git-agent/odb/feedback"
 '
@@ -491,7 +491,7 @@ test_expect_success 'feedback that cannot be read, or is too long, is refused' '
 	for file in ../big ../ff; do
 		test_fails 129 "more than 1024 KiB" git agent resume fb --feedback $file -- true || return 1
 	done &&
-	git agent list | grep "^fb .*captured"
+	test_state fb captured
 '
 
 test_expect_success 'codex is told to continue its last conversation' '
@@ -510,12 +510,12 @@ test_expect_success 'codex is told to continue its last conversation' '
 
 test_expect_success 'what was only in the index stays there unless the branch has changed' '
 	cd r &&
-	git agent start -q --name ix -- sh -c "
+	test_session ix "
 		echo staged >b
 		git add b
 		git checkout -q HEAD -- a
 		echo b >b" &&
-	git agent resume -q ix -- sh -c "
+	test_resume ix "
 		git show :b >\$HOME/b
 		cat b >>\$HOME/b
 		git status --porcelain >>\$HOME/b" &&
@@ -526,10 +526,10 @@ test_expect_success 'what was only in the index stays there unless the branch ha
 	git worktree add -q ../wt agent/ix &&
 	(cd ../wt && echo h >h && git add h && git commit -qm h) &&
 	git worktree remove ../wt &&
-	git agent resume -q ix -- sh -c "git status --porcelain >\$HOME/b" &&
+	test_resume ix "git status --porcelain >\$HOME/b" &&
 	test ! -s "$HOME/aihome/b" &&
-	git agent resume -q ix -- sh -c "echo garbage >.git/index" &&
-	git agent resume -q ix -- sh -c "git status --porcelain >\$HOME/b" &&
+	test_resume ix "echo garbage >.git/index" &&
+	test_resume ix "git status --porcelain >\$HOME/b" &&
 	test ! -s "$HOME/aihome/b"
 '
 

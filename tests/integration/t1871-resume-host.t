@@ -21,7 +21,7 @@ on() {
 # What it sees is kept in ../view.
 goes_on() {
 	before=$(git rev-parse "agent/$1") &&
-	git agent resume -q "$1" -- sh -c "
+	test_resume "$1" "
 	git status --porcelain >\$HOME/status
 	rm -rf \$HOME/view
 	mkdir \$HOME/view &&
@@ -52,7 +52,7 @@ test_expect_success 'create a repository' '
 
 test_expect_success 'a resumed session sees commits that add, change, delete and replace files and directories' '
 	cd r &&
-	git agent start -q --name top -- sh -c "$agent" &&
+	test_session top "$agent" &&
 	on top "
 		echo new >new && echo more >>one && git rm -q two a && chmod +x b &&
 		git rm -rq d && echo d >d && git rm -q s/x && ln -s b s && rm link && mkdir link && echo l >link/l &&
@@ -69,7 +69,7 @@ test_expect_success 'a resumed session sees commits that add, change, delete and
 
 test_expect_success 'a commit that was removed from the branch is not there any more' '
 	cd r &&
-	git agent start -q --name off -- sh -c "$agent" &&
+	test_session off "$agent" &&
 	git branch -qf agent/off agent/off^ &&
 	goes_on off "echo 3 >three" &&
 	test ! -e ../view/two &&
@@ -79,7 +79,7 @@ test_expect_success 'a commit that was removed from the branch is not there any 
 test_expect_success 'a branch that was rebased keeps what its new base has changed' '
 	git clone -q r rb &&
 	cd rb &&
-	git agent start -q --name reb -- sh -c "$agent" &&
+	test_session reb "$agent" &&
 	echo m >mainline &&
 	echo all: >Makefile &&
 	echo changed >b &&
@@ -101,12 +101,12 @@ test_expect_success 'files that git converts are seen converted, and captured as
 	printf "a\r\nb\r\n" >t.txt &&
 	printf "a\r\n" >u.bin &&
 	test_commit base &&
-	git agent start -q --name c -- sh -c "
+	test_session c "
 		printf \"n\r\n\" >n.txt
 		printf \"b\r\n\" >>t.txt" &&
 	on c "printf \"c\r\n\" >>t.txt && printf \"h\r\n\" >h.txt && git add -A && git commit -qm host" &&
 	before=$(git rev-parse agent/c) &&
-	git agent resume -q c -- sh -c "
+	test_resume c "
 		git status --porcelain >\$HOME/status
 		cat t.txt h.txt >\$HOME/cat
 		printf \"d\r\n\" >>t.txt" &&
@@ -118,14 +118,14 @@ test_expect_success 'files that git converts are seen converted, and captured as
 
 test_expect_success 'a held-back file that was also changed on the branch is refused' '
 	cd r &&
-	git agent start -q --name hc -- sh -c "$agent" &&
+	test_session hc "$agent" &&
 	on hc "echo mine >.envrc && git add -f .envrc && git commit -qm mine" &&
 	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort >../before &&
 	test_fails 125 "held-back ..envrc. was also changed on agent/hc" git agent resume hc -- true &&
 	grep "^hint: " ../err &&
 	test "$(grep -vc warning ../err)" = 2 &&
 	find "$HOME"/.local/state/git-agent/*/sessions/hc/upper -type f | sort | test_cmp ../before - &&
-	git agent list | grep "^hc .*captured" &&
+	test_state hc captured &&
 	git agent review --reject hc .envrc &&
 	git agent resume -q hc -- true
 '
@@ -141,7 +141,7 @@ test_expect_success 'a file of the branch does not overwrite one that was not ca
 	grep "^hint: .*start --base agent/lim" ../err &&
 	test "$(grep -vc warning ../err)" = 2 &&
 	test "$(stat -c %s "$HOME"/.local/state/git-agent/*/sessions/lim/upper/big)" = 5000 &&
-	git agent list | grep "^lim .*captured" &&
+	test_state lim captured &&
 	on lim "git rm -q big && echo host >in.log && git add -f in.log && git commit -qm log" &&
 	test_fails 125 "cannot be brought into the session: in.log" git agent resume lim -- true &&
 	test "$(cat "$HOME"/.local/state/git-agent/*/sessions/lim/upper/in.log)" = log
@@ -149,13 +149,13 @@ test_expect_success 'a file of the branch does not overwrite one that was not ca
 
 test_expect_success 'a session whose branch was deleted before it landed is refused' '
 	cd r &&
-	git agent start -q --name del -- sh -c "echo 1 >deleted" &&
+	test_session del "echo 1 >deleted" &&
 	tip=$(git rev-parse agent/del) &&
 	git branch -qD agent/del &&
 	test_fails 125 "branch .agent/del. is gone" git agent resume del -- true &&
 	grep "^hint: .git branch agent/del $tip. brings it back" ../err &&
 	git branch agent/del "$tip" &&
-	git agent resume -q del -- sh -c "echo 2 >>deleted" &&
+	test_resume del "echo 2 >>deleted" &&
 	git agent land del
 '
 
@@ -174,7 +174,7 @@ test_expect_success 'changes to the branch are seen, but for files with uncommit
 	test_commit base &&
 	sed -i "s/^5\$/user/" a &&
 	echo u >u &&
-	git agent start -q --name c -- sh -c "
+	test_session c "
 		echo n >n &&
 		sed -i s/^15\$/agent/ a b &&
 		echo m >m" &&
@@ -183,7 +183,7 @@ test_expect_success 'changes to the branch are seen, but for files with uncommit
 	on c "sed -i s/^25\$/host/ a b && echo h >h && git add -A && git commit -qm host" &&
 	git agent review --reject c m &&
 	before=$(git rev-parse agent/c) &&
-	git agent resume -q c -- sh -c "
+	test_resume c "
 		git status --porcelain >\$HOME/status
 		cat a >\$HOME/a
 		cat b >\$HOME/b
@@ -240,14 +240,14 @@ test_expect_success 'changes to work that was committed since are uncommitted al
 	test_commit base &&
 	echo u >u &&
 	sed -i s/5/user/ t &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		echo agent >>u &&
 		sed -i s/user/both/ t &&
 		echo n >n" &&
 	test_commit mine &&
 	on w "git rebase -q main" &&
 	tip=$(git rev-parse agent/w) &&
-	git agent resume -q w -- sh -c "
+	test_resume w "
 		cat u t n >\$HOME/cat
 		git status --porcelain >\$HOME/status
 		echo more >>u
@@ -269,7 +269,7 @@ test_expect_success 'a symlink to itself can become a directory' '
 	ln -s l l &&
 	echo a >a &&
 	test_commit base &&
-	git agent start -q --name s -- sh -c "echo b >b" &&
+	test_session s "echo b >b" &&
 	on s "rm l && mkdir l && echo n >l/n && git add -A && git commit -qm host" &&
 	tip=$(git rev-parse agent/s) &&
 	test_prints n git agent resume -q s -- cat l/n &&
@@ -280,7 +280,7 @@ test_expect_success 'a directory on the branch where a symlink is held back is r
 	test_enter coll &&
 	echo a >a &&
 	test_commit base &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		ln -s /proc/self/mem f
 		echo b >b" &&
 	git rev-parse -q --verify refs/agent/s/held &&

@@ -23,7 +23,7 @@ resumes_or_refuses() {
 	outside >../after
 	test_cmp ../before ../after &&
 	{ [ $rc = 0 ] || { test $rc = 125 && grep "^hint: " ../err; }; } &&
-	git agent list | grep "^$1 .*captured"
+	test_state $1 captured
 }
 
 test_expect_success 'create a repository' '
@@ -55,7 +55,7 @@ done
 
 test_expect_success 'SB-04: a link where a shared directory is mounted touches nothing outside' '
 	cd r &&
-	git agent start -q --name l1 -- sh -c "
+	test_session l1 "
 		rm -rf d
 		mkdir -p d
 		ln -s \$HOME d/e
@@ -65,7 +65,7 @@ test_expect_success 'SB-04: a link where a shared directory is mounted touches n
 
 test_expect_success 'SB-04: links in place of the index and of HEAD touch nothing outside' '
 	cd r &&
-	git agent start -q --name l2 -- sh -c "
+	test_session l2 "
 		ln -sf $HOME/secret/file .git/index
 		ln -sf ../a .git/HEAD.new
 		mv .git/HEAD.new .git/HEAD" &&
@@ -75,7 +75,7 @@ test_expect_success 'SB-04: links in place of the index and of HEAD touch nothin
 
 # trapped NAME COMMANDS: after these commands the git dir is refused, at once and with a hint
 trapped() {
-	git agent start -q --name "$1" -- sh -c "$2" &&
+	test_session "$1" "$2" &&
 	test_fails 125 "^hint: .*start --base agent/$1" \
 		timeout 180 git agent -c limits.capture.git_time=1s resume "$1" -- true &&
 	test "$(command grep -vc warning ../err)" = 2
@@ -93,7 +93,7 @@ test_expect_success 'GT-03: a git dir with FIFOs or a damaged configuration is r
 
 test_expect_success 'GT-03: hooks and programs that the configuration of a session names are not run' '
 	cd r &&
-	git agent start -q --name t3 -- sh -c "
+	test_session t3 "
 		echo 1 >one
 		git add one
 		git commit -qm one
@@ -109,7 +109,7 @@ test_expect_success 'GT-03: hooks and programs that the configuration of a sessi
 	git worktree add -q ../wt agent/t3 &&
 	(cd ../wt && echo host >host && git add host && git commit -qm host) &&
 	git worktree remove ../wt &&
-	git agent resume -q t3 -- sh -c "
+	test_resume t3 "
 		test ! -e \$HOME/hooked &&
 		cat host >two" &&
 	test "$(git show agent/t3:two)" = host &&
@@ -122,7 +122,7 @@ test_expect_success 'GT-01: hooks that were held back and committed in a later r
 	echo a >a &&
 	git add a &&
 	git commit -qm base &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		echo 1 >one
 		mkdir .hooks
 		for h in post-checkout post-merge pre-commit reference-transaction; do
@@ -130,7 +130,7 @@ test_expect_success 'GT-01: hooks that were held back and committed in a later r
 			chmod +x .hooks/\$h
 		done
 		echo touch $HOME/ran >.envrc" &&
-	git agent resume -q h -- sh -c "
+	test_resume h "
 		git add -f -A
 		git commit -q --no-verify -m all
 		echo 2 >two
@@ -140,7 +140,7 @@ test_expect_success 'GT-01: hooks that were held back and committed in a later r
 		git commit -q --no-verify -m out
 		git add -A
 		git commit -q --no-verify -m in" &&
-	git agent resume -q h -- sh -c "mv .hooks .hooks2; mv .hooks2 .hooks; echo 3 >three" &&
+	test_resume h "mv .hooks .hooks2; mv .hooks2 .hooks; echo 3 >three" &&
 	git rev-list --objects main..agent/h | (! grep -e hooks -e envrc) &&
 	git ls-tree -r --name-only refs/agent/h/held | grep -c hooks | grep -x 4 &&
 	git worktree add -q ../hwt agent/h &&
@@ -161,7 +161,7 @@ find_secrets="grep -rl -e $T -e 'PRIVATE KEY'"
 
 test_expect_success 'SB-03: what has become a secret is hidden, and what was hidden stays so' '
 	project p &&
-	git agent start -q --name s -- sh -c "
+	test_session s "
 		ls -A . cache cache/deep >\$HOME/ls1
 		echo 1 >one
 		cat .env.local >\$HOME/local" &&
@@ -191,7 +191,7 @@ test_expect_success 'SB-03: what has become a secret is hidden, and what was hid
 test_expect_success 'a secret that was shown stays shown' '
 	project x &&
 	git agent start -q --name s --expose .env -- true &&
-	git agent resume -q s -- sh -c "
+	test_resume s "
 		grep -q TOKEN .env &&
 		test ! -e server.key"
 '
@@ -202,7 +202,7 @@ test_expect_success 'SB-03: what has become a secret is hidden in the working tr
 	echo "TOKEN=$T" >.env.new &&
 	pem >late.key &&
 	cp .env config/.env.more &&
-	git agent resume -q s -- sh -c "
+	test_resume s "
 		$find_secrets --exclude-dir=.git . >\$HOME/found 2>/dev/null
 		ls -A >\$HOME/ls
 		echo 2 >two" &&
@@ -215,7 +215,7 @@ test_expect_success 'SB-03: secrets that were committed to the branch since are 
 	test_enter sec &&
 	echo a >a &&
 	test_commit a &&
-	git agent start -q --name s -- sh -c "echo 1 >one" &&
+	test_session s "echo 1 >one" &&
 	git agent resume s -- true 2>../err &&
 	! grep "with secrets" ../err &&
 	git worktree add -q ../wt agent/s &&

@@ -36,9 +36,9 @@ same() {
 
 test_expect_success 'resume a session without any fault' '
 	cd r &&
-	git agent start -q --name good -- sh -c "$agent" &&
+	test_session good "$agent" &&
 	host good &&
-	git agent resume -q good -- sh -c "$again" &&
+	test_resume good "$again" &&
 	git rev-parse agent/good^{tree} refs/agent/good/held^{tree} >../want &&
 	git log --format=%s agent/good >../want.log &&
 	test_prints "host\nchanged\ne" git show agent/good:view &&
@@ -54,7 +54,7 @@ for point in begin brought prepared; do
 	test_expect_success "a session whose resume is killed or fails at $point can be resumed to the same result" '
 		cd r &&
 		n=k-'$point' &&
-		git agent start -q --name $n -- sh -c "$agent" &&
+		test_session $n "$agent" &&
 		host $n &&
 		refs $n >../before &&
 		{ GIT_AGENT_FAULT=resume:${n#k-}:kill git agent resume -q $n -- sh -c "$again" || test $? = 137; } &&
@@ -64,8 +64,8 @@ for point in begin brought prepared; do
 		test ! -e .git/worktrees/agent-$n &&
 		git agent capture -q $n &&
 		! GIT_AGENT_FAULT=resume:${n#k-}:fail git agent resume -q $n -- sh -c "$again" &&
-		git agent list | grep "^$n .*captured" &&
-		git agent resume -q $n -- sh -c "$again" &&
+		test_state $n captured &&
+		test_resume $n "$again" &&
 		same $n
 	'
 done
@@ -74,7 +74,7 @@ for point in upper before-refs after-refs before-state; do
 	test_expect_success "OV-24: a resumed session killed at $point of its capture is captured by the next list" '
 		cd r &&
 		n=c-'$point' &&
-		git agent start -q --name $n -- sh -c "$agent" &&
+		test_session $n "$agent" &&
 		host $n &&
 		{ GIT_AGENT_FAULT=capture:${n#c-}:kill git agent resume -q $n -- sh -c "$again" || test $? = 137; } &&
 		test_wait_for "git agent list 2>../err && grep \"interrupted; capturing\" ../err" &&
@@ -86,24 +86,24 @@ done
 
 test_expect_success 'killed before its command runs, a session loses nothing and can be resumed' '
 	cd r &&
-	git agent start -q --name early -- sh -c "$agent" &&
+	test_session early "$agent" &&
 	host early &&
 	{ GIT_AGENT_FAULT=start:running:kill git agent resume -q early -- sh -c "$again" || test $? = 137; } &&
 	tip=$(git rev-parse agent/early) &&
 	git agent capture early 2>../err &&
 	test "$(git rev-parse agent/early)" = "$tip" &&
 	git show refs/agent/early/held:.envrc &&
-	git agent resume -q early -- sh -c "$again" &&
+	test_resume early "$again" &&
 	same early
 '
 
 test_expect_success 'a resumed session whose supervisor is killed is captured with what it did until then' '
 	cd r &&
-	git agent start -q --name kill9 -- sh -c "$agent" &&
+	test_session kill9 "$agent" &&
 	host kill9 &&
 	rm -f "$HOME/aihome/up9" &&
 	{
-		git agent resume -q kill9 -- sh -c "
+		test_resume kill9 "
 		$again
 		touch \$HOME/up9
 		sleep 1000" &
@@ -121,9 +121,9 @@ test_expect_success 'a command that does not exist is refused, and nothing is lo
 	cd r &&
 	test_fails 125 "command .no-such-command. was not found" git agent resume good -- no-such-command &&
 	grep "^hint: " ../err &&
-	git agent list | grep "^good .*captured" &&
+	test_state good captured &&
 	test_expect_code 125 git agent resume -q good -- ./no-such &&
-	git agent list | grep "^good .*captured" &&
+	test_state good captured &&
 	same good
 '
 
@@ -144,15 +144,15 @@ test_expect_success 'a session that cannot be resumed is refused in one line, wi
 	(cd ../elsewhere && test_expect_code 125 git agent resume good -- true 2>../err) &&
 	refused "belongs to the working tree" "cd " &&
 	git worktree remove ../elsewhere &&
-	git agent start -q --name drop -- sh -c "echo 1 >one" &&
+	test_session drop "echo 1 >one" &&
 	git agent drop --force drop &&
 	test_expect_code 125 git agent resume drop -- true 2>../err &&
 	refused "there is no session .drop." &&
-	git agent start -q --name gone -- sh -c "echo 1 >one" &&
+	test_session gone "echo 1 >one" &&
 	rm -rf "$state"/*/sessions/gone/upper &&
 	test_expect_code 125 git agent resume gone -- true 2>../err &&
 	refused "layers of session .gone. are gone" "start --base agent/gone" &&
-	git agent start -q --name dam -- sh -c "echo 1 >one" &&
+	test_session dam "echo 1 >one" &&
 	dir=$(ls -d "$state"/*/sessions/dam) &&
 	echo garbage >"$dir/session" &&
 	rm -f "$dir/session.old" &&
@@ -176,14 +176,14 @@ test_expect_success 'shared directories that are gone or symlinks on the host ar
 	mkdir "$HOME/secret" &&
 	echo precious >"$HOME/secret/file" &&
 	ln -s "$HOME/secret" out &&
-	git agent resume -q good -- sh -c "
+	test_resume good "
 		ls out/ >\$HOME/ls 2>&1
 		true" &&
 	! grep file "$HOME/aihome/ls" &&
 	rm out &&
 	git agent resume -q good -- true &&
 	mv out-away out &&
-	git agent resume -q good -- sh -c "cat out/host"
+	test_resume good "cat out/host"
 '
 
 test_expect_success 'a session with submodules is refused, with a hint' '
@@ -191,7 +191,7 @@ test_expect_success 'a session with submodules is refused, with a hint' '
 	make_repo lib &&
 	make_super super lib &&
 	cd super &&
-	git agent start -q --name sub -- sh -c "echo 1 >f" &&
+	test_session sub "echo 1 >f" &&
 	test_fails 125 "session .sub. has submodules" git agent resume sub -- true &&
 	grep "^hint: .*start --base agent/sub" ../err &&
 	cd $L &&
@@ -211,7 +211,7 @@ on() {
 # ended NAME POINT [COMMANDS]
 ended() {
 	{ GIT_AGENT_FAULT="resume:$2:kill" git agent resume -q "$1" -- true || test $? = 137; } &&
-	git agent list | grep "^$1 .*captured" &&
+	test_state $1 captured &&
 	(cd "$state"/*/sessions/"$1"/upper && eval "${3:-:}")
 }
 
@@ -219,27 +219,27 @@ test_expect_success 'a commit of the host that is withdrawn after a resume faile
 	cd r &&
 	for fault in noted:kill brought:fail moved:kill prepared:fail; do
 		n=w-${fault%:*} &&
-		git agent start -q --name $n -- sh -c "
+		test_session $n "
 			echo 1 >one
 			echo 2 >gone" &&
 		old=$(git rev-parse agent/$n) &&
 		on $n "echo bad >bad && echo bad >>one && rm gone a" &&
 		! GIT_AGENT_FAULT=resume:$fault git agent resume -q $n -- true &&
 		git update-ref refs/heads/agent/$n $old &&
-		git agent resume -q $n -- sh -c "
+		test_resume $n "
 			test ! -e bad &&
 			cat one gone a >\$HOME/cat &&
 			test -z \"\$(git status --porcelain)\"" &&
 		test_prints "1\n2\na" cat "$HOME/aihome/cat" &&
 		test "$(git rev-parse agent/$n)" = $old &&
-		git agent resume -q $n -- sh -c "echo 3 >>one" &&
+		test_resume $n "echo 3 >>one" &&
 		test "$(git diff --name-only $old agent/$n)" = one || return 1
 	done
 '
 
 test_expect_success 'half a file that a killed resume has written is written again' '
 	cd r &&
-	git agent start -q --name half -- sh -c "
+	test_session half "
 		seq 1000 >big
 		seq 9 >small
 		echo k >kept" &&
@@ -247,7 +247,7 @@ test_expect_success 'half a file that a killed resume has written is written aga
 	tip=$(git rev-parse agent/half) &&
 	ended half brought "truncate -s 100 big && truncate -s 0 new && rm -f small && seq 5 >small" &&
 	ended half brought "rm -f big new" &&
-	git agent resume -q half -- sh -c "
+	test_resume half "
 		test -z \"\$(git status --porcelain)\" &&
 		test ! -e small &&
 		sha1sum <big >\$HOME/sum
@@ -263,7 +263,7 @@ test_expect_success 'a file that became a directory, and the reverse, is written
 	cd r &&
 	for point in brought moved; do
 		n=d-$point &&
-		git agent start -q --name $n -- sh -c "
+		test_session $n "
 			echo 1 >one
 			mkdir -p dir/deep
 			echo 2 >dir/two
@@ -274,7 +274,7 @@ test_expect_success 'a file that became a directory, and the reverse, is written
 		tip=$(git rev-parse agent/$n) &&
 		ended $n $point &&
 		ended $n $point "rm -r one dir && mkdir -p dir/deep && echo 3 >dir/deep/three" &&
-		git agent resume -q $n -- sh -c "
+		test_resume $n "
 			test -z \"\$(git status --porcelain)\" &&
 			cat one/y dir link/two >\$HOME/cat
 			test ! -L link" &&
@@ -285,7 +285,7 @@ test_expect_success 'a file that became a directory, and the reverse, is written
 
 test_expect_success 'files of the branch do not overwrite what was not captured, whatever kind they are' '
 	cd r &&
-	git agent start -q --name way -- sh -c "
+	test_session way "
 		mkdir -p d1/deep/er d2
 		echo 1 >d1/one
 		echo log >d1/deep/er/in.log
@@ -319,13 +319,13 @@ test_expect_success 'a session in the working tree itself is resumed after a res
 	ended lv brought "truncate -s 0 one" &&
 	git update-ref refs/heads/agent/lv $old &&
 	ended lv moved &&
-	git agent resume -q lv -- sh -c "
+	test_resume lv "
 		test ! -e h &&
 		cat one a >\$HOME/cat" &&
 	test_prints "1\na" cat "$HOME/aihome/cat" &&
 	test "$(git rev-parse agent/lv)" = $old &&
 	git update-ref refs/heads/agent/lv $new &&
-	git agent resume -q lv -- sh -c "
+	test_resume lv "
 		test ! -e a &&
 		cat one h >\$HOME/cat" &&
 	test_prints "1\n2\nh" cat "$HOME/aihome/cat" &&
@@ -359,7 +359,7 @@ other_boot() {
 
 test_expect_success 'after a restart of the machine an undamaged session is resumed, and checked once' '
 	cd r &&
-	git agent start -q --name bo -- sh -c "
+	test_session bo "
 		echo 1 >one
 		echo x >c.log
 		git add -f c.log
@@ -371,7 +371,7 @@ test_expect_success 'after a restart of the machine an undamaged session is resu
 		echo k >k.log" &&
 	other_boot bo &&
 	tip=$(git rev-parse agent/bo) &&
-	git agent resume -q bo -- sh -c "
+	test_resume bo "
 		cat one c.log .envrc k.log
 		test ! -e a" &&
 	test "$(git rev-parse agent/bo)" = "$tip" &&
@@ -379,7 +379,7 @@ test_expect_success 'after a restart of the machine an undamaged session is resu
 	other_boot bo &&
 	on bo "echo h >h" &&
 	ended bo brought "truncate -s 0 h" &&
-	git agent resume -q bo -- sh -c "cat h >\$HOME/h" &&
+	test_resume bo "cat h >\$HOME/h" &&
 	grep h "$HOME/aihome/h" &&
 	test "$(git diff --name-only "$tip" agent/bo)" = h
 '
@@ -390,7 +390,7 @@ test_expect_success 'files that a power cut damaged in the layers are not captur
 	for loss in "one:rm -f one" "a:rm -rf ./*" "d/e/f:truncate -s 0 d/e/f" "back:echo x >back"; do
 		i=$((i + 1)) &&
 		n=cut$i &&
-		git agent start -q --name $n -- sh -c "
+		test_session $n "
 			seq 99 >one
 			rm a
 			cp d/e/f d/e/f2
@@ -404,7 +404,7 @@ test_expect_success 'files that a power cut damaged in the layers are not captur
 		lost="lost some of its work when the machine went down: .${loss%%:*}. is not as it was captured" &&
 		refused "$lost" "start --base agent/$n" &&
 		test "$(git rev-parse agent/$n)" = "$tip" &&
-		git agent list | grep "^$n .*captured" || return 1
+		test_state $n captured || return 1
 	done
 '
 
@@ -413,7 +413,7 @@ test_expect_success 'after a restart of the machine content that git converts is
 	printf "*.txt text eol=crlf\n" >.gitattributes &&
 	printf "a\r\n" >t.txt &&
 	test_commit base &&
-	git agent start -q --name cv -- sh -c "
+	test_session cv "
 		printf \"n\r\n\" >n.txt
 		printf \"b\r\n\" >>t.txt" &&
 	other_boot cv &&

@@ -11,7 +11,7 @@ test_expect_success 'uncommitted changes at the start stay off the branch, and c
 	test_commit base &&
 	sed -i "s/^5\$/user/" a &&
 	echo u >untracked &&
-	git agent start -q --name c -- sh -c "
+	test_session c "
 		sed -i s/^25\$/agent/ a &&
 		sed -i s/user/both/ a &&
 		echo n >n &&
@@ -20,7 +20,7 @@ test_expect_success 'uncommitted changes at the start stay off the branch, and c
 		echo more >>untracked" &&
 	test_prints n git diff --name-only main agent/c &&
 	git agent show --json c | tr -d "\n" | grep "\"left_out\": \[ *\"a\", *\"untracked\"" &&
-	git agent resume -q c -- sh -c "
+	test_resume c "
 		git status --porcelain >\$HOME/status
 		git log --format=%s >>\$HOME/status
 		cat a >\$HOME/a
@@ -37,7 +37,7 @@ test_expect_success 'uncommitted changes at the start stay off the branch, and c
 	git cat-file -e refs/agent/c/from &&
 	git gc -q --prune=now &&
 	git fsck --connectivity-only &&
-	git agent resume -q c -- sh -c "echo y >y" &&
+	test_resume c "echo y >y" &&
 	git agent land c &&
 	grep both a &&
 	grep agent a &&
@@ -54,11 +54,11 @@ test_expect_success 'a symlink in place of an uncommitted directory stays althou
 	rm d &&
 	mkdir d &&
 	echo f >d/f &&
-	git agent start -q --name dl -- sh -c "
+	test_session dl "
 		rm -r d &&
 		ln -s there d" &&
 	git agent review dl | grep "^+there" &&
-	git agent resume -q dl -- sh -c "echo \"*\" >.gitignore" &&
+	test_resume dl "echo \"*\" >.gitignore" &&
 	git agent review dl | grep "^+there"
 '
 
@@ -77,7 +77,7 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 	echo u >u &&
 	test_commit base &&
 	echo SECRETWIP >>u &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		git checkout -qb topic
 		echo t >t
 		git add t
@@ -87,12 +87,12 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 		echo 1 >one
 		git add one
 		git commit -qm one" &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
+	test_resume w "git merge -q -m mergetopic topic" &&
 	clear w 3 &&
 	test "$(git show agent/w:t)" = t &&
 	printf "mergetopic\none\nbase\ntopic\n" | sort >../want &&
 	sort ../log | test_cmp ../want - &&
-	git agent resume -q w -- sh -c "
+	test_resume w "
 		git branch atfrom
 		git checkout -qb topic2
 		echo t2 >t2
@@ -105,12 +105,12 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 	clear w 4 &&
 	! git rev-parse -q --verify refs/agent/w/heads/atfrom &&
 	git gc -q --prune=now &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic2 topic2" &&
+	test_resume w "git merge -q -m mergetopic2 topic2" &&
 	clear w 6 &&
 	test "$(git show agent/w:t2)" = t2 &&
 	git show -s --format=%P "agent/w^2" >../got &&
 	git rev-parse agent/w~2 | test_cmp - ../got &&
-	git agent resume -q w -- sh -c "
+	test_resume w "
 		git checkout -q late
 		echo 3 >three
 		git add three
@@ -132,11 +132,11 @@ test_expect_success 'a branch that was created anew on the host brings no uncomm
 	echo b >b &&
 	test_commit base &&
 	echo SECRETWIP >>u &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		echo 1 >one
 		git add one
 		git commit -qm one" &&
-	git agent resume -q w -- sh -c "
+	test_resume w "
 		git checkout -qb topic
 		echo t >t
 		git add t
@@ -152,7 +152,7 @@ test_expect_success 'a branch that was created anew on the host brings no uncomm
 		git commit -qm host
 	) &&
 	git worktree remove ../wrt &&
-	git agent resume -q w -- sh -c "git merge -q -m mergetopic topic" &&
+	test_resume w "git merge -q -m mergetopic topic" &&
 	clear w 4 &&
 	test "$(git show agent/w:t)" = t &&
 	test "$(git show agent/w:host)" = host

@@ -18,7 +18,7 @@ sed -i s/^25$/twentyfive/ a; echo more >>new; git commit -qam three'
 repo_with_session() {
 	make_repo "$1" &&
 	cd "$1" &&
-	git agent start -q --name w -- sh -c "$work" &&
+	test_session w "$work" &&
 	tip=$(git rev-parse agent/w)
 }
 
@@ -151,7 +151,7 @@ test_expect_success 'work that is taken from another branch has not landed there
 	git merge -q agent/w &&
 	is w merged refs/heads/release &&
 	git switch -q main &&
-	git agent list | grep "^w .*landed" &&
+	test_state w landed &&
 	git agent drop w
 '
 
@@ -162,14 +162,14 @@ test_expect_success 'work that the current branch has already has not landed the
 	is w not &&
 	git switch -q release &&
 	git agent land w &&
-	git agent list | grep "^w .*landed" &&
+	test_state w landed &&
 	git agent drop w
 '
 
 test_expect_success 'commits with dates before the session land all the same' '
 	make_repo old &&
 	cd old &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		export GIT_COMMITTER_DATE=@1000000000+0000 GIT_AUTHOR_DATE=@1000000000+0000
 		$work" &&
 	test "$(git log -1 --format=%ct agent/w)" = 1000000000 &&
@@ -224,7 +224,7 @@ test_expect_success 'its commits survive a drop and gc, and land when the branch
 	is w not &&
 	git branch -qf agent/w $tip &&
 	git agent land w &&
-	git agent list | grep "^w .*landed" &&
+	test_state w landed &&
 	git show HEAD:new | grep more &&
 	git agent drop w
 '
@@ -236,12 +236,12 @@ test_expect_success 'a session stays landed when its branch is put back after it
 			repo_with_session back &&
 			eval "$how" &&
 			git branch -qf agent/w main~ &&
-			git agent list | grep "^w .*landed" &&
+			test_state w landed &&
 			git agent land w &&
-			git agent list | grep "^w .*landed" &&
+			test_state w landed &&
 			git agent gc --dry-run | grep "session w" &&
 			git reset -q --hard "$tip~3" &&
-			git agent list | grep "^w .*captured" &&
+			test_state w captured &&
 			test_expect_code 2 git agent drop w &&
 			git agent drop --force w
 		) ||
@@ -255,7 +255,7 @@ test_expect_success 'a branch that the user rewrote lands as it is, but with a c
 	git commit -q --amend -m reworded &&
 	git switch -q main &&
 	git agent land w &&
-	git agent list | grep "^w .*landed" &&
+	test_state w landed &&
 	git agent land --undo w &&
 	is w not &&
 	git merge -q agent/w &&
@@ -293,11 +293,11 @@ test_expect_success 'what was merged and reset has not landed any more, and what
 	is w squashed refs/heads/side &&
 	git switch -q main &&
 	is w not &&
-	git agent start -q --name l -- sh -c "echo l >l" &&
+	test_session l "echo l >l" &&
 	git switch -q side &&
 	git agent land l &&
 	git switch -q main &&
-	git agent list | grep "^l .*landed" &&
+	test_state l landed &&
 	git branch -qD side &&
 	git agent show l | grep "^state  *landed"
 '
@@ -306,7 +306,7 @@ test_expect_success 'a session with work that is held back or uncommitted has no
 	make_repo held &&
 	cd held &&
 	echo mine >>b &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		$work
 		echo e >.envrc" &&
 	git stash -q &&
@@ -317,26 +317,26 @@ test_expect_success 'a session with work that is held back or uncommitted has no
 	is h not &&
 	git merge -q agent/h &&
 	is h merged &&
-	git agent start -q --name o -- sh -c "
+	test_session o "
 		echo theirs >>b
 		echo o >o" &&
 	git merge -q agent/o &&
 	is o not &&
 	git agent land o &&
 	grep theirs b &&
-	git agent list | grep "^o .*landed"
+	test_state o landed
 '
 
 test_expect_success 'a session of which everything was rejected has not landed' '
 	make_repo empty &&
 	cd empty &&
-	git agent start -q --name e -- sh -c "
+	test_session e "
 		echo e >.envrc
 		git add -A
 		git commit -qm e" &&
 	git agent review --reject e .envrc &&
 	git commit -q --allow-empty -m m &&
-	git agent list | grep "^e .*captured"
+	test_state e captured
 '
 
 # ---- a forge
@@ -348,7 +348,7 @@ forge() {
 	git clone -q "$1.git" "$1" &&
 	git clone -q "$1.git" "$1.other" &&
 	cd "$1" &&
-	git agent start -q --name w -- sh -c "$work" &&
+	test_session w "$work" &&
 	git push -q origin agent/w &&
 	is w not &&
 	cd .. &&
@@ -394,7 +394,7 @@ test_expect_success 'a session from a branch without upstream has landed on the 
 	forge o &&
 	cd o &&
 	git switch -q -c topic &&
-	git agent start -q --name t -- sh -c "echo t >t" &&
+	test_session t "echo t >t" &&
 	git push -q origin agent/t &&
 	(
 		cd ../o.other &&
@@ -412,7 +412,7 @@ test_expect_success 'a session from a branch without upstream has landed on the 
 test_expect_success STRACE 'a landing is logged only once it is stored' '
 	make_repo told &&
 	cd told &&
-	git agent start -q --name t -- sh -c "$work" &&
+	test_session t "$work" &&
 	git merge -q agent/t &&
 	for i in 1 2; do
 		{
@@ -424,7 +424,7 @@ test_expect_success STRACE 'a landing is logged only once it is stored' '
 		! grep "\"event\":\"arrived\"" ../log ||
 			return 1
 	done &&
-	git agent list | grep "^t .*landed" &&
+	test_state t landed &&
 	test "$(git agent log --json t | grep -c "\"event\":\"arrived\"")" = 1
 '
 

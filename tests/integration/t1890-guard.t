@@ -38,7 +38,7 @@ test_expect_success 'with the guard on, high paths stay off the branch until eac
 	make_repo high &&
 	cd high &&
 	git agent guard on &&
-	git agent start -q --name on -- sh -c "
+	test_session on "
 		echo all: >Makefile
 		git add -A
 		git commit -qm high
@@ -62,7 +62,7 @@ test_expect_success 'with the guard on, high paths stay off the branch until eac
 test_expect_success 'an agent cannot turn the guard on' '
 	make_repo agent &&
 	cd agent &&
-	git agent start -q --name off -- sh -c "
+	test_session off "
 		echo all: >Makefile
 		git config agent.guard true
 		printf \"[agent]\\n\\tguard = true\\n\" | tee .gitconfig >\$HOME/.gitconfig" &&
@@ -145,7 +145,7 @@ test_expect_success 'the hooks work in every working tree' '
 test_expect_success 'commits that contained an undecided path are refused, their squash without it is not' '
 	make_repo while &&
 	cd while &&
-	git agent start -q --name early -- sh -c "
+	test_session early "
 		echo all: >Makefile
 		git add -A
 		git commit -qm add
@@ -188,13 +188,13 @@ test_expect_success 'undecided paths are found although there are more than argu
 	make_repo many &&
 	cd many &&
 	git agent guard on &&
-	git agent start -q --name m -- sh -c "
+	test_session m "
 		for i in \$(seq 1500); do
 			d=\$(printf \"%0100d\" \$i)
 			mkdir \$d
 			echo \$i >\$d/.envrc
 		done" &&
-	git agent start -q --name n -- sh -c "echo n >.envrc" &&
+	test_session n "echo n >.envrc" &&
 	test "$(wc -c <.git/git-agent/guard/lines)" -gt 150000 &&
 	GIT_AGENT_ALLOW=1 git merge -q refs/agent/m/held &&
 	guard_refuses git merge -q refs/agent/n/held &&
@@ -207,7 +207,7 @@ test_expect_success 'undecided paths are found although there are more than argu
 test_expect_success 'the other sessions are guarded although the commits of one are gone' '
 	make_repo dead &&
 	cd dead &&
-	git agent start -q --name d -- sh -c "
+	test_session d "
 		echo all: >Makefile
 		git add -A
 		git commit -qm add
@@ -241,7 +241,7 @@ test_expect_success 'undecided work is not pushed, nor history that was held bac
 	git remote add origin ../push.git &&
 	git agent guard on &&
 	session x &&
-	git agent start -q --name h -- sh -c "
+	test_session h "
 		echo e >.envrc
 		git add -A
 		git commit -qm add
@@ -264,7 +264,7 @@ test_expect_success 'undecided work is not pushed, nor history that was held bac
 
 test_expect_success 'undecided work is not pushed by a revision that contains blanks' '
 	cd push &&
-	git agent start -q --name b -- sh -c "echo blank >.envrc" &&
+	test_session b "echo blank >.envrc" &&
 	held=$(git rev-parse refs/agent/b/held) &&
 	blanks="$held^{/[h ]}" &&
 	test_prints "$held" git rev-parse -q --verify "$blanks^{commit}" &&
@@ -287,7 +287,7 @@ test_expect_success 'undecided history is not pushed however many commits it has
 		for i in $(seq 10100); do printf "$commit\n"; done
 	} | git fast-import --quiet && git reset -q --hard many && git branch -qD many
 	EOF
-	git agent start -q --name h -- sh -c "$(cat ../work)" &&
+	test_session h "$(cat ../work)" &&
 	git rev-list --count main..refs/agent/h/orig | grep -x 10101 &&
 	test "$(wc -l <.git/git-agent/guard/commits)" -gt 10100 &&
 	first=$(git rev-list --reverse main..refs/agent/h/orig | head -n 1) &&
@@ -366,7 +366,7 @@ test_expect_success 'the hooks run nothing that the agent wrote, by its names or
 	make_repo evil &&
 	cd evil &&
 	git agent guard on &&
-	git agent start -q --name e -- sh -c "
+	test_session e "
 		for n in \"\\\$(touch $TRASH/ran)\" \"\\\`touch $TRASH/ran\\\`\" \"; touch $TRASH/ran\" -e \
 			--upload-pack=touch \"\$(printf \"x\ntouch $TRASH/ran\n\")\"; do
 			mkdir -p \"./\$n\" &&
@@ -394,7 +394,7 @@ test_expect_success 'the scripts work as they are shipped, called by hand' '
 
 test_expect_success 'a merge by git is noticed as a landing at once' '
 	cd ref &&
-	git agent start -q --name p -- sh -c "echo p >p" &&
+	test_session p "echo p >p" &&
 	git merge -q agent/p &&
 	grep "state = .landed" "$HOME"/.local/state/git-agent/*/sessions/p/session
 '

@@ -253,7 +253,7 @@ test_expect_success 'with the hooks installed, those of the user are critical, a
 	git agent guard on &&
 	session x &&
 	how | grep " True True$" &&
-	git agent start -q --name y -- sh -c "
+	test_session y "
 		echo evil >>.githooks/pre-commit
 		echo evil >tools/check
 		echo ok >lines

@@ -188,7 +188,7 @@ test_expect_success CONFIG_HOOKS 'configured hooks run when work lands, and for 
 	: >../mine &&
 	picture >../before &&
 	session x &&
-	git agent start -q --name y -- sh -c "
+	test_session y "
 		echo y >y
 		git add y
 		git commit -qm y" &&

@@ -73,7 +73,7 @@ test_expect_success 'everything else is shown as it is, and masks are no change'
 		../out &&
 	test_must_fail git rev-parse -q --verify agent/x &&
 	test "$(git status --porcelain)" = "$before" &&
-	git agent start --name y -- sh -c "
+	test_session y "
 		echo b >>a
 		git add -A
 		git commit -qm mine

@@ -209,7 +209,7 @@ test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '
 test_expect_success 'TT-06: a question in the name of git-agent is answered to the agent, with no effect' '
 	test_enter asks &&
 	git commit -q --allow-empty -m base &&
-	git agent start -q --name a -- sh -c "echo x >Makefile" &&
+	test_session a "echo x >Makefile" &&
 	$pty expect="open anyway? " send="y\r" expect="told y" exit=0 mode=cooked -- \
 		git agent start --name b -- sh -c "
 		printf \"git-agent: accept what is open anyway? \"

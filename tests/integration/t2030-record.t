@@ -86,7 +86,7 @@ test_expect_success 'what goes to a pipe or a file is recorded with the line end
 	printf "a\033]52;c;eHh4\007b\r\nc\377\nd" >bytes &&
 	git add bytes &&
 	git commit -qm bytes &&
-	git agent start -q --name piped -- sh -c "
+	test_session piped "
 		cat bytes
 		echo err >&2" 2>../err </dev/null | cat >../out &&
 	test_cmp bytes ../out &&
@@ -167,7 +167,7 @@ test_expect_success STRACE 'a recording that cannot be written ends alone' '
 
 test_expect_success 'each run of a session has a recording of its own' '
 	cd r &&
-	git agent start -q --name again -- sh -c "echo first; echo 1 >1" &&
+	test_session again "echo first; echo 1 >1" &&
 	git agent resume -q again -- echo second &&
 	git agent resume -q again -- echo third &&
 	test "$(cast again o transcript-3.cast | tr -d "\r")" = third &&
@@ -216,7 +216,7 @@ test_expect_success 'the journal tells of start, mounts, limits, exit, flags, ve
 	echo m >node_modules/m &&
 	git add .gitignore &&
 	git commit -qm ignore &&
-	git agent start -q --name j -- sh -c "echo j >j; echo \"all:\" >Makefile" &&
+	test_session j "echo j >j; echo \"all:\" >Makefile" &&
 	git agent review --accept-all j >/dev/null &&
 	git agent land j >/dev/null &&
 	git agent land --undo j >/dev/null &&
@@ -301,7 +301,7 @@ test_expect_success 'log uses the pager on a terminal' '
 test_expect_success 'log takes the only session without a name, and refuses unknown names and options' '
 	test_enter few &&
 	git commit -q --allow-empty -m a &&
-	git agent start -q --name only -- sh -c "
+	test_session only "
 		echo o >o
 		echo out" &&
 	test "$(git agent log --text)" = out &&
@@ -330,7 +330,7 @@ test_expect_success 'a replay shows what was shown, then restores all modes' '
 
 # a recording of hours, and with what none of ours has in it
 make_cast() {
-	git agent start -q --name "$1" -- sh -c "
+	test_session "$1" "
 	echo x
 	echo y >$1" >/dev/null </dev/null &&
 	cat >"$(dir "$1")/transcript.cast"

@@ -49,7 +49,7 @@ test_expect_success 'wait ends at its timeout, or with the session and its statu
 	wait $waiter &&
 	test "$(cat ../status)" = 7 &&
 	test "$(git show agent/sh-1:f)" = x &&
-	git agent list | grep "^sh-1 .*captured" &&
+	test_state sh-1 captured &&
 	test_expect_code 7 git agent wait sh-1
 '
 
@@ -212,11 +212,11 @@ test_expect_success 'stop --force ends a session whose supervisor is stopped' '
 	pid=$(running mute "run[\"supervisor\"]") &&
 	kill -STOP $pid &&
 	test_fails 124 "does not answer" git agent stop --timeout 0 mute &&
-	git agent list | grep "^mute .*running" &&
+	test_state mute running &&
 	git agent stop --force mute &&
 	exec 9>&- &&
 	{ wait || :; } &&
-	git agent list | grep "^mute .*captured" &&
+	test_state mute captured &&
 	test "$(git show agent/mute:f)" = x
 '
 

@@ -248,7 +248,7 @@ test_expect_success 'logs of a session that ends first says that it does not run
 	} &&
 	grep "session .over. does not run" ../err &&
 	test ! -s ../out &&
-	git agent list | grep "^over .*captured"
+	test_state over captured
 '
 
 test_expect_success 'a terminal that was stopped over the end of its session gets the status of the agent' '
@@ -259,7 +259,7 @@ test_expect_success 'a terminal that was stopped over the end of its session get
 		exit 7" &&
 	$pty mode=raw within=60 send="\r" signal=STOP sh="git agent wait halted; test \$? = 7" signal=CONT exit=7 \
 		-- git agent attach halted >/dev/null &&
-	git agent list | grep "^halted .*captured"
+	test_state halted captured
 '
 
 test_expect_success UNSANITIZED 'TT-08: a terminal that does not read does not slow down the agent' '

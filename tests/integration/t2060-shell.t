@@ -112,7 +112,7 @@ test_expect_success 'a hang-up ends the command and nothing else' '
 	{ wait $pid || :; } &&
 	test_wait_for "! git agent shell s -- ps ax -o args | grep -v grep | grep \"sleep 100[12]\"" &&
 	test_wait_for "test \"\$(running s run[\\\"shells\\\"])\" = 0" &&
-	git agent list | grep "^s .*running"
+	test_state s running
 '
 
 test_expect_success 'a command that ignores its hang-up is killed' '
@@ -137,7 +137,7 @@ test_expect_success 'a command that does not exist is refused, and one that is t
 	for i in $(seq 1 40); do git agent shell s -- sh -c "$hold" 2>>../many & done &&
 	test_wait_for "grep -q . ../many" &&
 	grep "cannot start .sh. in the sandbox" ../many &&
-	git agent list | grep "^s .*running" &&
+	test_state s running &&
 	git agent stop -qf s &&
 	wait
 '

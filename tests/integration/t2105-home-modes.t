@@ -33,7 +33,7 @@ run() {
 test_expect_success 'every command is told that it is in a sandbox, in which session, and where to read more' '
 	mode shared &&
 	project n &&
-	git agent start -q --name one -- sh -c "
+	test_session one "
 		test \$IS_SANDBOX = 1 &&
 		test \$GIT_AGENT_SESSION = one &&
 		cat \$GIT_AGENT_NOTES" >out &&
@@ -166,7 +166,7 @@ test_expect_success 'an overlay keeps the home unchanged, is there when the sess
 	run "echo below >~/f; echo gone >~/g; mkdir ~/d; echo 1 >~/d/1" &&
 	(cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) >before &&
 	echo "home_mode: overlay" >"$conf" &&
-	git agent start -q --name o -- sh -c "
+	test_session o "
 		cat ~/f
 		echo new >~/f
 		rm ~/g
@@ -177,7 +177,7 @@ test_expect_success 'an overlay keeps the home unchanged, is there when the sess
 		pwd" >out &&
 	test_prints "below\n$HOME/e" cat out &&
 	(cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) | test_cmp before - &&
-	git agent resume -q o -- sh -c "
+	test_resume o "
 		cat ~/f ~/new
 		ls ~/d
 		test ! -e ~/g" >out &&
@@ -197,12 +197,12 @@ test_expect_success 'two sessions with overlays do not see each other, and are c
 	project f &&
 	echo "out?" >.git/info/exclude &&
 	{
-		git agent start -q --name f1 -- sh -c "
+		test_session f1 "
 		echo 1 >~/same
 		echo 1 >one
 		cat ~/same" >out1 &
 	} &&
-	git agent start -q --name f2 -- sh -c "
+	test_session f2 "
 		echo 2 >~/same
 		echo 2 >two
 		cat ~/same" >out2 &&
@@ -256,7 +256,7 @@ test_expect_success 'home diff shows what changed since a session began, though 
 	project i &&
 	run "echo 1 >~/before" &&
 	test_wait_for "test \$(date +%s) -gt \$(stat -c %Z $HOME/aihome/before)" &&
-	git agent start -q --name i2 -- sh -c "
+	test_session i2 "
 		echo 2 >~/after
 		touch -d 2001-01-01 ~/after
 		printf x >\"\$HOME/\$(printf \"a\033[31mb\")\"" &&

@@ -233,7 +233,7 @@ test_expect_success NOT_ROOT 'RS-04: a session works while a process outside hol
 	ulimit -S -n 300 &&
 	git agent -c network.mode=allow -c network.allow=127.0.0.1:9 start -q --name s -- sh -c "ulimit -n >n" &&
 	git show agent/s:n | grep -x 300 &&
-	git agent resume -q s -- sh -c "echo 2 >two" &&
+	test_resume s "echo 2 >two" &&
 	git agent start -qd --name on -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
 	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect=inside exit=7 -- \
 		git agent shell on -- sh -c "test -t 0 && echo inside; exit 7" &&

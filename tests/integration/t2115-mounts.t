@@ -145,7 +145,7 @@ test_expect_success 'SB-04: a fifo, file or socket in place of a mount point is 
 test_expect_success 'SB-04: a link in a session'\''s layer in place of a mount point or of .git is refused' '
 	cd "$HOME/w/p" &&
 	no_home &&
-	git agent start -q --name u -- sh -c "echo 1 >x" &&
+	test_session u "echo 1 >x" &&
 	upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) &&
 	test -e "$upper/x" &&
 	chmod -R u+rwx "${upper%/*}/work" &&
@@ -171,7 +171,7 @@ test_expect_success 'SB-04: a link in a session'\''s layer in place of a mount p
 				exit 1
 		done
 	done &&
-	git agent resume -q u -- sh -c "cat pkg/node_modules/m x" >out &&
+	test_resume u "cat pkg/node_modules/m x" >out &&
 	printf "m\n1\n" | cmp - out
 '
 
@@ -279,7 +279,7 @@ test_expect_success 'a shared directory can be emptied and filled, and not be re
 	printf "n\nrm: cannot remove %spkg/node_modules%s: Device or resource busy\n" "'\''" "'\''" >want &&
 	test_cmp want out &&
 	test "$(cat pkg/node_modules/m)" = m &&
-	git agent resume -q e -- sh -c "ls pkg/node_modules" >out &&
+	test_resume e "ls pkg/node_modules" >out &&
 	echo again | cmp - out &&
 	unharmed
 '

@@ -224,7 +224,7 @@ test_expect_success TTY 'on a terminal a start asks for trust once' '
 test_expect_success 'PS-01: settings that an agent writes are held back, and widen neither resume nor start' '
 	repo agent "dirty: carry\n" &&
 	agent="printf \"secrets:\\n  mode: off\\n\" >.agentdev.yaml; git commit -qam wide" &&
-	git agent start -q --name w -- sh -c "
+	test_session w "
 		$agent
 		echo 1 >one
 		git add one
@@ -232,7 +232,7 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 	git agent review --json w | grep gitagent-config &&
 	test "$(git show agent/w:.agentdev.yaml)" = "dirty: carry" &&
 	git cat-file -e agent/w:one &&
-	git agent resume -q w -- sh -c "echo 2 >two" </dev/null &&
+	test_resume w "echo 2 >two" </dev/null &&
 	git agent start -q --base agent/w -- true </dev/null &&
 	git agent review w >/dev/null &&
 	git agent review --critical --accept-all w &&
@@ -279,7 +279,7 @@ test_expect_success 'PS-01: trusted contents and their place are not visible in 
 test_expect_success 'after its trust is revoked a session can be looked at, and resumed with --untrusted' '
 	repo go "$loose" &&
 	git agent trust -y &&
-	git agent start -q --name g -- sh -c "echo 1 >one" &&
+	test_session g "echo 1 >one" &&
 	git agent trust --revoke &&
 	test_fails 125 "needs trust" git agent resume g -- true </dev/null &&
 	git agent diff g >../out &&

@@ -83,7 +83,7 @@ test_expect_success 'what is written to a directory of mounts.rw is there, in no
 	test "$(cat "$HOME/shared/f")" = mine &&
 	grep "WRITABLE.*$HOME/shared" ../err &&
 	! git rev-parse -q --verify agent/w &&
-	git agent start -q --name v -- sh -c "echo x >x" &&
+	test_session v "echo x >x" &&
 	test_says "WRITABLE.*$HOME/shared" git agent resume v -- true
 '
 
@@ -145,8 +145,8 @@ test_expect_success 'PS-01: mounts and variables of a repository need trust, and
 	grep data ../got &&
 	grep "^b x\$" ../got &&
 	test -e "$HOME/shared/y" &&
-	git agent start -q --name r -- sh -c "echo 1 >one" &&
-	git agent resume -q r -- sh -c "cat $HOME/data/in/f" >../got &&
+	test_session r "echo 1 >one" &&
+	test_resume r "cat $HOME/data/in/f" >../got &&
 	grep data ../got
 '
 

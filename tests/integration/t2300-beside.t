@@ -251,7 +251,7 @@ test_expect_success 'resume runs services and finish again, but no setup; shell 
 	cd r &&
 	settings "setup: [\"echo s >>setups\"]" "services: {up: \"touch up; sleep 1000\"}" "finish: [\"cat setups\"]" &&
 	git agent start -q -n again -- touch one &&
-	git agent resume -q again -- sh -c "
+	test_resume again "
 		$(wait_for up)
 		touch two" &&
 	test "$(git show agent/again:setups)" = s &&

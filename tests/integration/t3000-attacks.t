@@ -323,7 +323,7 @@ test_expect_success 'PS-02 SB-04: a planted link or a closed home stops the next
 	make_repo "$HOME/w/p" &&
 	make_repo "$HOME/v/p" &&
 	cd "$HOME/v/p" &&
-	git agent start --name h1 -- sh -c "
+	test_session h1 "
 		echo c >c
 		git add c
 		git commit -qm mine
@@ -337,7 +337,7 @@ test_expect_success 'PS-02 SB-04: a planted link or a closed home stops the next
 	grep "symlink stands in the way" "$TRASH/err" &&
 	test "$(stat -c %a "$HOME/aihome")" = 700 &&
 	rm "$HOME/aihome/w" &&
-	git agent start --name h3 -- sh -c "
+	test_session h3 "
 		chmod 777 ~
 		echo 3 >3" &&
 	git agent start --name h4 -- true &&

@@ -307,7 +307,7 @@ test_expect_success 'OV-18: a session keeps its base while the user'\''s files a
 	cd under &&
 	git branch other &&
 	{
-		git agent start --name u -- sh -c "
+		test_session u "
 		touch \$HOME/u-up
 		while test -e \$HOME/u-up; do sleep 0.05; done
 		cat a >seen

@@ -111,7 +111,7 @@ assert not [f for f in flags if f[\"path\"] == \"w\"], flags" &&
 test_expect_success 'a file that is moved to where it runs is flagged there' '
 	make_repo moved "seq 40 >docs-a.md" &&
 	cd moved &&
-	git agent start -q --name moved -- sh -c "
+	test_session moved "
 		mkdir -p .github/workflows &&
 		git mv docs-a.md .github/workflows/a.yml &&
 		git commit -qm move" &&

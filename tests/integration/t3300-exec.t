@@ -317,7 +317,7 @@ test_expect_success STRACE 'diff, list and show execute nothing of a running ses
 	: >../trace &&
 	test_when_finished "rm -f \"$HOME/aihome/up\"; wait" &&
 	{
-		git agent start -q --name evil -- sh -c "
+		test_session evil "
 		sh \$HOME/plant
 		touch \$HOME/up
 		while test -e \$HOME/up; do sleep 0.1; done" &

@@ -329,7 +329,7 @@ test_expect_success STATIC 'a static program renames directories by each of the 
 
 test_expect_success 'a directory with the name that a killed rename leaves is left behind' '
 	cd repo &&
-	git agent start -q --name half -- sh -c "
+	test_session half "
 		mkdir x/.git-agent-moving-1 &&
 		cp -r d x/.git-agent-moving-1 &&
 		echo 1 >x/1" &&
@@ -340,7 +340,7 @@ test_expect_success 'a directory with the name that a killed rename leaves is le
 
 test_expect_success 'a directory of that name that the agent committed is taken, with the work on it after that' '
 	cd repo &&
-	git agent start -q --name named -- sh -c "
+	test_session named "
 		mkdir .git-agent-moving-2 &&
 		echo c >.git-agent-moving-2/c &&
 		git add . &&

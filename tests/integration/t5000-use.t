@@ -15,7 +15,7 @@ test_expect_success 'a session on top of uncommitted work is not called landed b
 	cd over &&
 	echo mine >>a &&
 	echo u >u &&
-	git agent start --name o -- sh -c "echo more >>u" &&
+	test_session o "echo more >>u" &&
 	git agent list >../got &&
 	grep "^o  *captured" ../got &&
 	test_expect_code 2 git agent drop o &&
@@ -29,14 +29,14 @@ test_expect_success 'a session on top of uncommitted work is not called landed b
 test_expect_success 'the subject of a commit counts files only if it has all of them' '
 	make_repo subject &&
 	cd subject &&
-	git agent start --name s1 -- sh -c "echo b >b" &&
+	test_session s1 "echo b >b" &&
 	git log -1 --format=%s agent/s1 >../got &&
-	git agent start --name s2 -- sh -c "
+	test_session s2 "
 		echo b >b
 		echo x >.envrc" &&
 	git log -1 --format=%s agent/s2 >>../got &&
 	echo mine >>a &&
-	git agent start --name s3 -- sh -c "echo b >b; echo x >>a" &&
+	test_session s3 "echo b >b; echo x >>a" &&
 	git log -1 --format=%s agent/s3 >>../got &&
 	printf "%s\n" "agent/s1: 1 file changed" "agent/s2: what the agent left uncommitted" \
 		"agent/s3: what the agent left uncommitted" >../want &&
@@ -48,7 +48,7 @@ test_expect_success 'a relative link lands without a verdict, and ignored direct
 	cd plain &&
 	mkdir build &&
 	echo o >build/o &&
-	git agent start --name p -- sh -c "
+	test_session p "
 		mkdir docs
 		ln -s ../a docs/a
 		echo n >build/n
@@ -71,7 +71,7 @@ test_expect_success 'the list says which sessions changed nothing, and cuts long
 	make_repo list &&
 	cd list &&
 	git agent start --name n true &&
-	git agent start --name w -- sh -c "echo b >b" &&
+	test_session w "echo b >b" &&
 	git agent start --name x -- true "αβγδεζηθικλμνξοπρστυφχψωαβγδεζηθ" &&
 	git agent list >../got &&
 	grep "^n  *captured .*no change  *true$" ../got &&
@@ -123,7 +123,7 @@ test_expect_success 'JSON has the documented keys in their order, and odd paths 
 	echo a >a &&
 	echo "*.log" >.gitignore &&
 	test_commit a &&
-	git agent start -q --name j -- sh -c "
+	test_session j "
 		echo x >\"\$(printf n\\\377m)\"
 		echo x >.envrc
 		echo x >x.log
@@ -168,7 +168,7 @@ test_expect_success 'exit statuses say what to do next' '
 	test_expect_code 1 git agent show &&
 	test_expect_code 129 git agent nonsense &&
 	test_expect_code 128 git agent show nobody &&
-	git agent start -q --name c -- sh -c "echo agent >a" &&
+	test_session c "echo agent >a" &&
 	echo mine >a &&
 	test_expect_code 2 git agent land c &&
 	test_expect_code 2 git agent drop c &&
@@ -178,7 +178,7 @@ test_expect_success 'exit statuses say what to do next' '
 	git diff --quiet &&
 	test_fails 4 "^hint: .*git agent land --continue c.*--abort" git agent land c &&
 	git agent land --abort &&
-	git agent start -q --name f -- sh -c "echo all: >Makefile" &&
+	test_session f "echo all: >Makefile" &&
 	test_expect_code 3 git agent land f &&
 	test_expect_code 125 git agent start -- nowhere-at-all &&
 	test_expect_code 3 git agent start -- sh -c "exit 3"

@@ -156,7 +156,7 @@ test_expect_success 'a session says which hook runs what the agent wrote, and wh
 	printf "#!/bin/sh\nnpm test\n" >.git/hooks/pre-commit &&
 	chmod +x .git/hooks/pre-commit &&
 	rm .git/hooks/post-merge &&
-	git agent start -q --name said -- sh -c "echo x >tests.js" &&
+	test_session said "echo x >tests.js" &&
 	git agent review --stat said >../out &&
 	grep "your pre-commit hook runs \"npm test\", and so what the agent wrote, when a squash" ../out &&
 	! git agent rules --reach | command grep post-merge

@@ -255,6 +255,25 @@ test_commit() {
 	git commit -qm "$1"
 }
 
+# test_session NAME COMMANDS [ARG...]: a session in which sh runs these
+test_session() {
+	test_name=$1
+	shift
+	git agent start -q --name "$test_name" -- sh -c "$@"
+}
+
+# test_resume NAME COMMANDS [ARG...]: it is resumed with these
+test_resume() {
+	test_name=$1
+	shift
+	git agent resume -q "$test_name" -- sh -c "$@"
+}
+
+# test_state NAME STATE: the list says that of the session
+test_state() {
+	git agent list | grep "^$1 .*$2"
+}
+
 # test_random COUNT: how many random cells to try, $count, and the seed of the first, $first: COUNT of them times
 # TIMES, from the time on; or the one of SEED. Each says its seed when it fails.
 test_random() {
