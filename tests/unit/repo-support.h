@@ -28,8 +28,8 @@ static inline int scratch_setup(void **state)
 	(void)state;
 	if (scratch_make(scratch, sizeof(scratch)))
 		return -1;
-	for (size_t i = 0; i < GA_NELEMS(unset); i++)
-		(void)unsetenv(unset[i]);
+	for_each (row, unset)
+		(void)unsetenv(*row);
 	(void)setenv("HOME", scratch, 1);
 	(void)setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	(void)setenv("LC_ALL", "C", 1);

@@ -135,9 +135,9 @@ TEST(a_user_adds_presets_or_replaces_one)
 	const struct ga_preset *p;
 	size_t n = 0, built_in = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(words); i++) {
-		assert_true(ga_preset_word_ok(words[i]));
-		ga_strv_push(&all, words[i]);
+	for_each (row, words) {
+		assert_true(ga_preset_word_ok(*row));
+		ga_strv_push(&all, *row);
 	}
 	assert_true(ga_presets_parse(&all, &own));
 	p = ga_preset_find(&own, "mine");

@@ -54,18 +54,18 @@ static const struct {
 
 static int open_all(int at)
 {
-	for (size_t i = 0; i < GA_NELEMS(beneath); i++) {
-		cleanup_close int fd = ga_openat_beneath(at, beneath[i].path, beneath[i].flags, 0644);
+	for_each (row, beneath) {
+		cleanup_close int fd = ga_openat_beneath(at, row->path, row->flags, 0644);
 		int errnum = fd < 0 ? errno : 0;
 
-		if (errnum != beneath[i].errnum) {
-			print_message("# %s (%o): %s, not %s\n", beneath[i].path,
-				      (unsigned)beneath[i].flags, strerror(errnum),
-				      strerror(beneath[i].errnum));
+		if (errnum != row->errnum) {
+			print_message("# %s (%o): %s, not %s\n", row->path,
+				      (unsigned)row->flags, strerror(errnum),
+				      strerror(row->errnum));
 			return -1;
 		}
 		if (fd >= 0 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC)) {
-			print_message("# %s: without O_CLOEXEC\n", beneath[i].path);
+			print_message("# %s: without O_CLOEXEC\n", row->path);
 			return -1;
 		}
 	}
@@ -116,7 +116,7 @@ TEST(without_openat2_nothing_outside_is_opened)
 {
 	static const unsigned errnums[] = { ENOSYS, EPERM };
 
-	for (size_t i = 0; i < GA_NELEMS(errnums); i++) {
+	for_each (row, errnums) {
 		pid_t pid = fork();
 		int status;
 
@@ -124,7 +124,7 @@ TEST(without_openat2_nothing_outside_is_opened)
 		if (!pid) {
 			int at = open("top", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-			if (refuse_openat2(errnums[i]))
+			if (refuse_openat2(*row))
 				_exit(2);
 			_exit(open_all(at) ? 1 : 0);
 		}
@@ -155,9 +155,9 @@ TEST(links_that_lead_out_are_refused)
 			 0);
 	fd = open("root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		if (ga_leads_out(fd, cases[i].path) != cases[i].out)
-			fail_msg("%s", cases[i].path);
+	for_each (row, cases)
+		if (ga_leads_out(fd, row->path) != row->out)
+			fail_msg("%s", row->path);
 }
 
 TEST_MAIN(scratch_enter, scratch_leave)

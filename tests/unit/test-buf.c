@@ -92,12 +92,12 @@ TEST(chomp_removes_newlines_at_the_end)
 		{ "", "" }, { "a", "a" }, { "a\n", "a" }, { "a\n\n", "a\n" }, { "\n", "" }, { "a\n ", "a\n " },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-		ga_buf_adds(&b, cases[i].in);
+		ga_buf_adds(&b, row->in);
 		ga_buf_chomp(&b);
-		assert_string_equal(b.ptr, cases[i].out);
+		assert_string_equal(b.ptr, row->out);
 	}
 }
 

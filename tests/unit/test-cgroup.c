@@ -17,10 +17,10 @@ static const struct run_cgroup_setting *setting_here(char **ret_parent)
 		{ "hugetlb", "hugetlb.2MB.max", "2097152", false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(some); i++) {
-		*ret_parent = run_cgroup_find(&some[i], 1, false);
+	for_each (row, some) {
+		*ret_parent = run_cgroup_find(row, 1, false);
 		if (*ret_parent)
-			return &some[i];
+			return row;
 	}
 	return NULL;
 }
@@ -110,9 +110,9 @@ static void makes_many_at_once(const char *parent, const struct run_cgroup_setti
 	pid_t pids[12];
 	int st, failed = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
-		pids[i] = fork();
-		if (pids[i])
+	for_each (row, pids) {
+		*row = fork();
+		if (*row)
 			continue;
 		for (int k = 0; k < 20; k++) {
 			struct ga_error err = GA_ERROR_INIT;
@@ -133,8 +133,8 @@ static void makes_many_at_once(const char *parent, const struct run_cgroup_setti
 		}
 		_exit(0);
 	}
-	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
-		assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+	for_each (row, pids) {
+		assert_int_equal(waitpid(*row, &st, 0), *row);
 		failed += st != 0;
 	}
 	assert_int_equal(failed, 0);

@@ -94,22 +94,22 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		  "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_free char *got = NULL;
 		int rc;
 
 		defaults_into(&c);
-		rc = ga_config_read(&c, GA_ORIGIN_USER, "f", cases[i].file, strlen(cases[i].file), &err);
-		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
-			fail_msg("'%s': %s", cases[i].file, rc ? err.msg : "accepted");
-		if (cases[i].hint && (!err.hint || strcmp(err.hint, cases[i].hint) != 0))
-			fail_msg("'%s': hint %s", cases[i].file, err.hint ? err.hint : "none");
+		rc = ga_config_read(&c, GA_ORIGIN_USER, "f", row->file, strlen(row->file), &err);
+		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
+			fail_msg("'%s': %s", row->file, rc ? err.msg : "accepted");
+		if (row->hint && (!err.hint || strcmp(err.hint, row->hint) != 0))
+			fail_msg("'%s': hint %s", row->file, err.hint ? err.hint : "none");
 		if (rc)
 			continue;
-		got = ga_config_text(&c, number_of(cases[i].key));
-		assert_string_equal(got, cases[i].value);
+		got = ga_config_text(&c, number_of(row->key));
+		assert_string_equal(got, row->value);
 	}
 }
 

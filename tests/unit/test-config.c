@@ -72,24 +72,24 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		{ "", "limits: {capture: {file_size: 1}}", "limits.capture.file_size", "1", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		int rc;
 
 		defaults_into(&c);
-		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", cases[i].user,
-						strlen(cases[i].user), &err), 0);
-		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", cases[i].file, strlen(cases[i].file),
+		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user,
+						strlen(row->user), &err), 0);
+		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", row->file, strlen(row->file),
 				    &err);
-		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
-			fail_msg("'%s', '%s': %s", cases[i].user, cases[i].file,
+		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
+			fail_msg("'%s', '%s': %s", row->user, row->file,
 				 rc ? err.msg : "accepted");
 		if (rc)
 			assert_string_equal(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
 		else
-			assert_is(&c, cases[i].key, cases[i].value,
-				  strstr(cases[i].file, cases[i].value) ? ".agentdev.yaml:1" :
+			assert_is(&c, row->key, row->value,
+				  strstr(row->file, row->value) ? ".agentdev.yaml:1" :
 				  "/h/.config/git-agent/config.yaml:1");
 	}
 }
@@ -216,19 +216,19 @@ TEST(a_word_of_the_command_line_sets_one_key)
 		{ "limits.capture=5", "unknown key 'limits.capture'", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		int rc;
 
 		defaults_into(&c);
-		rc = ga_config_set_word(&c, cases[i].word, &err);
-		if (rc != (cases[i].error ? -1 : 0) || (rc && strcmp(err.msg, cases[i].error) != 0))
-			fail_msg("'%s': %s", cases[i].word, rc ? err.msg : "accepted");
+		rc = ga_config_set_word(&c, row->word, &err);
+		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
+			fail_msg("'%s': %s", row->word, rc ? err.msg : "accepted");
 		if (rc)
 			assert_int_equal(err.code, GA_EUSAGE);
-		if (cases[i].hint)
-			assert_string_equal(err.hint, cases[i].hint);
+		if (row->hint)
+			assert_string_equal(err.hint, row->hint);
 	}
 }
 
@@ -256,13 +256,13 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, copy = GA_CONFIG_INIT;
 
 	defaults_into(&c);
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_each (row, t) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		int rc = ga_config_read(&c, t[i].origin, "f", t[i].text, strlen(t[i].text), &err);
+		int rc = ga_config_read(&c, row->origin, "f", row->text, strlen(row->text), &err);
 
-		assert_int_equal(rc, t[i].error ? -1 : 0);
-		if (t[i].error)
-			assert_string_equal(err.msg, t[i].error);
+		assert_int_equal(rc, row->error ? -1 : 0);
+		if (row->error)
+			assert_string_equal(err.msg, row->error);
 	}
 	assert_is(&c, "secrets.allow", "c", "/h/.config/git-agent/config.yaml:3");
 	ga_config_copy(&copy, &c);

@@ -55,8 +55,8 @@ TEST(each_code_has_an_exit_status)
 		{ GA_ECONFLICT, 4 }, { GA_ESTART, 125 },  { GA_EFATAL, 128 }, { GA_EUSAGE, 129 },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		assert_int_equal(ga_error_status(cases[i].code), cases[i].status);
+	for_each (row, cases)
+		assert_int_equal(ga_error_status(row->code), row->status);
 }
 
 /* Signal that ends a child running `fn`, 0 if it exits. */

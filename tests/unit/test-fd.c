@@ -91,19 +91,19 @@ TEST(only_a_small_regular_file_is_read)
 	assert_int_equal(symlink("ten", "tenlink"), 0);
 	assert_int_equal(mkfifo("fifo", 0666), 0);
 	(void)alarm(20); /* a FIFO opened without O_NONBLOCK would wait for ever */
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 		int rc;
 
 		ga_buf_adds(&b, ">");
-		rc = ga_read_file_at(AT_FDCWD, cases[i].path, cases[i].max, &b, &err);
-		if (rc != (cases[i].text ? 0 : -1))
-			fail_msg("%s: %d %s", cases[i].path, rc, err.msg ? err.msg : "");
+		rc = ga_read_file_at(AT_FDCWD, row->path, row->max, &b, &err);
+		if (rc != (row->text ? 0 : -1))
+			fail_msg("%s: %d %s", row->path, rc, err.msg ? err.msg : "");
 		if (rc)
-			assert_non_null(strstr(err.msg, cases[i].path));
+			assert_non_null(strstr(err.msg, row->path));
 		else
-			assert_string_equal(b.ptr + 1, cases[i].text);
+			assert_string_equal(b.ptr + 1, row->text);
 	}
 	(void)alarm(0);
 }
@@ -298,12 +298,12 @@ TEST(directories_are_made_with_their_parents)
 	put("mfile", "");
 	assert_int_equal(symlink("nowhere", "mdangling"), 0);
 	assert_int_equal(symlink("m", "mlink"), 0);
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		int rc = ga_mkdir_p(cases[i].path, 0700, &err);
+		int rc = ga_mkdir_p(row->path, 0700, &err);
 
-		if (rc != cases[i].rc)
-			fail_msg("%s: %d", cases[i].path, rc);
+		if (rc != row->rc)
+			fail_msg("%s: %d", row->path, rc);
 	}
 	assert_int_equal(stat("m/a/b", &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);

@@ -144,13 +144,13 @@ TEST(only_what_differs_is_written)
 
 	SH("own", "git init -q; git config user.email a@example.com;"
 		  "git commit -q --allow-empty -m 1");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_free char *git = NULL, *own = NULL, *out = NULL;
 
-		SH("own", "%s", cases[i].change);
+		SH("own", "%s", row->change);
 		git = make_inside("own");
 		own = sh(".", "cat written");
-		assert_string_equal(own, cases[i].own);
+		assert_string_equal(own, row->own);
 		out = sh("own-inside", "git rev-parse HEAD 'HEAD@{0}' | uniq | wc -l;"
 				       "git -C ../own config user.email >want;"
 				       "git config user.email | diff - want && rm want; git status -s");
@@ -191,9 +191,9 @@ TEST(rules_are_taken_over_and_nothing_that_runs_or_is_secret)
 		static const char *const never[] = { "evil", "Authorization", "insteadof", "store",
 						     "signingkey", "gpgsign", "alias", "proxy" };
 
-		for (size_t i = 0; i < GA_NELEMS(never); i++)
-			if (strcasestr(out, never[i]))
-				fail_msg("'%s' in %s", never[i], out);
+		for_each (row, never)
+			if (strcasestr(out, *row))
+				fail_msg("'%s' in %s", *row, out);
 	}
 	SH(".", "rm -r .config");
 }

@@ -106,16 +106,16 @@ TEST(gt05_hostile_objects)
 		  "tag object" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct attempt a = try_pack("bad", cases[i].script, PACK_LOOSE, NULL, &keeps);
+		struct attempt a = try_pack("bad", row->script, PACK_LOOSE, NULL, &keeps);
 		cleanup_free char *reason = a.reason;
 
 		if (a.rc != 1 || !reason || !*reason || strchr(reason, '\n'))
-			fail_msg("%s: not refused", cases[i].what);
-		if (!strstr(reason, cases[i].reason))
-			fail_msg("%s: '%s' not in: %s", cases[i].what, cases[i].reason, reason);
-		assert_nothing_came_in("bad", cases[i].what);
+			fail_msg("%s: not refused", row->what);
+		if (!strstr(reason, row->reason))
+			fail_msg("%s: '%s' not in: %s", row->what, row->reason, reason);
+		assert_nothing_came_in("bad", row->what);
 	}
 }
 
@@ -128,14 +128,14 @@ TEST(a_tip_that_is_no_commit_is_refused)
 		{ "echo $b", "is not a commit" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct attempt a = try_pack("tips", cases[i].script, PACK_LOOSE, NULL, &keeps);
+		struct attempt a = try_pack("tips", row->script, PACK_LOOSE, NULL, &keeps);
 		cleanup_free char *reason = a.reason;
 
 		assert_int_equal(a.rc, 1);
-		assert_non_null(strstr(reason, cases[i].reason));
-		assert_nothing_came_in("tips", cases[i].script);
+		assert_non_null(strstr(reason, row->reason));
+		assert_nothing_came_in("tips", row->script);
 	}
 }
 
@@ -180,16 +180,16 @@ TEST(gt05_hostile_packs)
 		  "unresolved delta" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct attempt a = try_pack("packs", script, cases[i].pack, NULL, &keeps);
+		struct attempt a = try_pack("packs", script, row->pack, NULL, &keeps);
 		cleanup_free char *reason = a.reason;
 
 		if (a.rc != 1)
-			fail_msg("%s: not refused", cases[i].what);
-		if (!strstr(reason, cases[i].reason))
-			fail_msg("%s: '%s' not in: %s", cases[i].what, cases[i].reason, reason);
-		assert_nothing_came_in("packs", cases[i].what);
+			fail_msg("%s: not refused", row->what);
+		if (!strstr(reason, row->reason))
+			fail_msg("%s: '%s' not in: %s", row->what, row->reason, reason);
+		assert_nothing_came_in("packs", row->what);
 	}
 }
 
@@ -234,16 +234,16 @@ TEST(gt05_packs_that_lie)
 		  "unresolved delta" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct attempt a = try_pack("lies", "echo $base", cases[i].pack, NULL, &keeps);
+		struct attempt a = try_pack("lies", "echo $base", row->pack, NULL, &keeps);
 		cleanup_free char *reason = a.reason;
 
 		if (a.rc != 1 || strcmp(a.stage, "pack") != 0)
-			fail_msg("%s: not refused", cases[i].what);
-		if (!strstr(reason, cases[i].reason))
-			fail_msg("%s: '%s' not in: %s", cases[i].what, cases[i].reason, reason);
-		assert_nothing_came_in("lies", cases[i].what);
+			fail_msg("%s: not refused", row->what);
+		if (!strstr(reason, row->reason))
+			fail_msg("%s: '%s' not in: %s", row->what, row->reason, reason);
+		assert_nothing_came_in("lies", row->what);
 	}
 }
 
@@ -320,9 +320,9 @@ TEST(deltas_of_both_kinds_are_imported)
 		"(echo $1; echo ^$2) | git pack-objects --revs --stdout -q >../pack",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(packs); i++) {
+	for_each (row, packs) {
 		cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-		struct attempt a = try_pack("delta", script, packs[i], NULL, &keeps);
+		struct attempt a = try_pack("delta", script, *row, NULL, &keeps);
 		cleanup_free char *reason = a.reason;
 
 		if (a.rc)

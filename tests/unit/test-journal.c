@@ -29,13 +29,13 @@ TEST(bytes_are_text_or_base64)
 		{ "\xc0\xaf", "{\"path_b64\":\"wK8=\"}" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		json_t *o = json_object();
 		cleanup_free char *got = NULL;
 
-		ga_json_set_bytes(o, "path", cases[i].value);
+		ga_json_set_bytes(o, "path", row->value);
 		got = dump(o);
-		assert_string_equal(got, cases[i].want);
+		assert_string_equal(got, row->want);
 	}
 }
 
@@ -122,13 +122,13 @@ TEST(bytes_come_back_from_json)
 		{ "[\"a\"]", NULL }, { "{}", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
-		json_t *v = json_loads(cases[i].json, JSON_DECODE_ANY, NULL);
+		json_t *v = json_loads(row->json, JSON_DECODE_ANY, NULL);
 
-		if (ga_json_bytes(v, &b) != (cases[i].want != NULL) ||
-		    strcmp(b.ptr, cases[i].want ? cases[i].want : "") != 0)
-			fail_msg("%s", cases[i].json);
+		if (ga_json_bytes(v, &b) != (row->want != NULL) ||
+		    strcmp(b.ptr, row->want ? row->want : "") != 0)
+			fail_msg("%s", row->json);
 		json_decref(v);
 	}
 }

@@ -43,15 +43,15 @@ TEST(a_record_is_read_as_it_was_written)
 	struct ga_work_look none = { 0 }, one = look(S_IFREG | 0640, '1'),
 			 two = look(S_IFLNK | 0777, '2');
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+	for_each (row, v) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
 
 		rec.session = ga_strdup("s1");
 		rec.objects = ga_strdup("/a b\377/objects");
-		rec.how = v[i].how;
-		rec.phase = v[i].phase;
-		rec.part = v[i].part;
-		rec.branch = v[i].branch ? ga_strdup(v[i].branch) : NULL;
+		rec.how = row->how;
+		rec.phase = row->phase;
+		rec.part = row->part;
+		rec.branch = row->branch ? ga_strdup(row->branch) : NULL;
 		rec.head = one.oid;
 		rec.tree = two.oid;
 		for (size_t k = 0; k < GA_NELEMS(paths); k++)
@@ -61,12 +61,12 @@ TEST(a_record_is_read_as_it_was_written)
 		OK(record_read(r, &got, &err));
 		assert_string_equal(got.objects, rec.objects);
 		assert_string_equal(got.session, "s1");
-		assert_int_equal(got.how, v[i].how);
-		assert_int_equal(got.phase, v[i].phase);
-		assert_int_equal(got.part, v[i].part);
-		assert_int_equal(!got.branch, !v[i].branch);
-		if (v[i].branch)
-			assert_string_equal(got.branch, v[i].branch);
+		assert_int_equal(got.how, row->how);
+		assert_int_equal(got.phase, row->phase);
+		assert_int_equal(got.part, row->part);
+		assert_int_equal(!got.branch, !row->branch);
+		if (row->branch)
+			assert_string_equal(got.branch, row->branch);
 		assert_true(ga_oid_equal(&got.head, &one.oid) && ga_oid_equal(&got.tree, &two.oid));
 		assert_true(ga_oid_is_zero(&got.tip) && ga_oid_is_zero(&got.commit));
 		assert_int_equal(got.n, GA_NELEMS(paths));
@@ -145,7 +145,7 @@ TEST(a_damaged_record_is_refused_by_name)
 	struct ga_repo *r = new_repo("damaged");
 	struct ga_work_look one = look(S_IFREG | 0644, '1');
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+	for_each (row, v) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
 		cleanup_error struct ga_error why = GA_ERROR_INIT;
 
@@ -153,12 +153,12 @@ TEST(a_damaged_record_is_refused_by_name)
 		rec.head = one.oid;
 		record_add(&rec, "d/f", &one, &one, false);
 		OK(record_save(r, &rec, &err));
-		SH("damaged", "cd .git/git-agent/landing; %s", v[i].command);
+		SH("damaged", "cd .git/git-agent/landing; %s", row->command);
 		if (record_read(r, &got, &why) != -1)
-			fail_msg("not noticed: %s", v[i].name);
+			fail_msg("not noticed: %s", row->name);
 		if (!strstr(why.msg, "the record of a landing is damaged: '") ||
 		    !strstr(why.msg, "/landing/now'") || !why.hint || !strstr(why.hint, "rm "))
-			fail_msg("%s: %s", v[i].name, why.msg);
+			fail_msg("%s: %s", row->name, why.msg);
 		OK(record_remove(r, &rec, &err));
 	}
 	ga_repo_free(r);

@@ -207,11 +207,11 @@ TEST(commits_are_listed_as_git_does)
 		"git commit -q --allow-empty -m s; git switch -qc merged main; git merge -q -m m side;"
 		"git commit -q --allow-empty -m after; git switch -q main");
 	r = open_repo("l");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		struct ga_oid tip = OID("l", "git rev-parse %s^0", cases[i].tip);
-		struct ga_oid hide = OID("l", "git rev-parse %s^0", cases[i].hide);
+	for_each (row, cases) {
+		struct ga_oid tip = OID("l", "git rev-parse %s^0", row->tip);
+		struct ga_oid hide = OID("l", "git rev-parse %s^0", row->hide);
 		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s",
-					     cases[i].tip, cases[i].hide);
+					     row->tip, row->hide);
 		cleanup_free struct ga_oid *list = NULL;
 		cleanup_buf struct ga_buf got = GA_BUF_INIT;
 		size_t n;

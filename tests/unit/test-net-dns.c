@@ -216,12 +216,12 @@ TEST(a_malformed_message_gets_an_error_or_no_reply)
 	};
 	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_buf struct ga_buf q = GA_BUF_INIT;
 
-		put_header(&q, cases[i].flags, cases[i].qd, cases[i].an, 0, cases[i].ar);
-		ga_buf_add(&q, cases[i].rest, cases[i].n);
-		malformed_one(*state, cases[i].what, &q, cases[i].rcode);
+		put_header(&q, row->flags, row->qd, row->an, 0, row->ar);
+		ga_buf_add(&q, row->rest, row->n);
+		malformed_one(*state, row->what, &q, row->rcode);
 	}
 	put_header(&longest, 0, 1, 0, 0, 0);
 	ga_buf_truncate(&longest, 11);
@@ -314,12 +314,12 @@ TEST(messages_over_tcp_have_their_length_in_front)
 		{ "\xff\xff", 2, -1, 0 },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		size_t off = 0, n = 0;
 
-		assert_int_equal(ga_net_dns_frame(cases[i].p, cases[i].n, &off, &n), cases[i].ret);
-		assert_int_equal(n, cases[i].len);
-		assert_int_equal(off, cases[i].ret == 1 ? 2 : 0);
+		assert_int_equal(ga_net_dns_frame(row->p, row->n, &off, &n), row->ret);
+		assert_int_equal(n, row->len);
+		assert_int_equal(off, row->ret == 1 ? 2 : 0);
 	}
 }
 

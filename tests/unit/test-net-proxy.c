@@ -132,13 +132,13 @@ TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 /* Every beginning of what is accepted asks for more, and for nothing else. */
 TEST(the_beginning_of_a_request_asks_for_more)
 {
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		for (size_t n = 0; cases[i].target && n < cases[i].n; n++) {
+	for_each (row, cases)
+		for (size_t n = 0; row->target && n < row->n; n++) {
 			cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
 			cleanup_(ga_net_ask_release) struct ga_net_ask b = GA_NET_ASK_INIT;
-			size_t used = feed(&a, cases[i].in, n, 1);
+			size_t used = feed(&a, row->in, n, 1);
 
-			(void)feed(&b, cases[i].in, n, n);
+			(void)feed(&b, row->in, n, n);
 			assert_int_equal(a.state, b.state);
 			assert_int_not_equal(a.state, GA_NET_ASK_CLOSE);
 			if (a.state == GA_NET_ASK_MORE)
@@ -171,18 +171,18 @@ TEST(each_outcome_has_its_reply)
 		{ BYTES("\4\1\0\1\1\1\1\1\0"), GA_NET_REFUSED, BYTES("\0\x5b\0\0\0\0\0\0") },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(says); i++) {
+	for_each (row, says) {
 		cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
-		bool yes = says[i].how == GA_NET_CONNECTED;
+		bool yes = row->how == GA_NET_CONNECTED;
 
-		(void)feed(&a, says[i].in, says[i].n, 1);
+		(void)feed(&a, row->in, row->n, 1);
 		assert_int_equal(a.state, GA_NET_ASK_TARGET);
-		assert_int_equal(ga_net_ask_answer(&a, says[i].how),
+		assert_int_equal(ga_net_ask_answer(&a, row->how),
 				 yes ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE);
-		assert_true(a.out.len >= says[i].out_n);
-		assert_memory_equal(a.out.ptr, says[i].out, says[i].out_n);
+		assert_true(a.out.len >= row->out_n);
+		assert_memory_equal(a.out.ptr, row->out, row->out_n);
 		if (yes || a.kind != GA_NET_ASK_HTTP)
-			assert_int_equal(a.out.len, says[i].out_n);
+			assert_int_equal(a.out.len, row->out_n);
 		else
 			assert_non_null(strstr(a.out.ptr, "git-agent: cannot connect to a:"));
 		if (!yes)

@@ -32,22 +32,22 @@ TEST(a_published_port_is_parsed_or_refused)
 		"localhost:8080:3000", "127.1:8080:3000", "127.0.0.1:8080:3000/udp",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct ga_net_publish p;
 		cleanup_free char *at = NULL;
 
-		if (!ga_net_publish_parse(cases[i].word, &p) || !ga_net_publish_ok(cases[i].word))
-			fail_msg("'%s' is refused", cases[i].word);
+		if (!ga_net_publish_parse(row->word, &p) || !ga_net_publish_ok(row->word))
+			fail_msg("'%s' is refused", row->word);
 		at = ga_net_addr_text(&p.addr);
-		assert_string_equal(at, cases[i].at);
-		assert_int_equal(p.host_port, cases[i].host_port);
-		assert_int_equal(p.port, cases[i].port);
+		assert_string_equal(at, row->at);
+		assert_int_equal(p.host_port, row->host_port);
+		assert_int_equal(p.port, row->port);
 	}
-	for (size_t i = 0; i < GA_NELEMS(refused); i++) {
+	for_each (row, refused) {
 		struct ga_net_publish p;
 
-		if (ga_net_publish_parse(refused[i], &p) || ga_net_publish_ok(refused[i]))
-			fail_msg("'%s' is accepted", refused[i]);
+		if (ga_net_publish_parse(*row, &p) || ga_net_publish_ok(*row))
+			fail_msg("'%s' is accepted", *row);
 	}
 }
 
@@ -59,11 +59,11 @@ TEST(paths_of_sockets_are_absolute_and_clean)
 					   ":/a", "/a:/b:/../c", "/a:~/", "/a/../b", "/a/./b", "/a//b", "/a/",
 					   "/a\n", "/a\x7f" };
 
-	for (size_t i = 0; i < GA_NELEMS(good); i++)
-		assert_true(ga_net_socket_ok(good[i]));
-	for (size_t i = 0; i < GA_NELEMS(bad); i++)
-		if (ga_net_socket_ok(bad[i]))
-			fail_msg("'%s'", bad[i]);
+	for_each (row, good)
+		assert_true(ga_net_socket_ok(*row));
+	for_each (row, bad)
+		if (ga_net_socket_ok(*row))
+			fail_msg("'%s'", *row);
 }
 
 TEST(an_address_other_than_loopback_is_open_to_others)
@@ -73,10 +73,10 @@ TEST(an_address_other_than_loopback_is_open_to_others)
 	static const char *const open[] = { "0.0.0.0:2:1", "192.0.2.1:auto:1", "[::]:2:1",
 					    "[2001:db8::1]:2:1", "[::ffff:192.0.2.1]:2:1" };
 
-	for (size_t i = 0; i < GA_NELEMS(here); i++)
-		assert_false(ga_net_publish_open(here[i]));
-	for (size_t i = 0; i < GA_NELEMS(open); i++)
-		assert_int_equal(ga_net_publish_open(open[i]), ga_net_publish_ok(open[i]));
+	for_each (row, here)
+		assert_false(ga_net_publish_open(*row));
+	for_each (row, open)
+		assert_int_equal(ga_net_publish_open(*row), ga_net_publish_ok(*row));
 	assert_true(ga_net_publish_open(open[0]) && ga_net_publish_open(open[2]));
 }
 
@@ -148,16 +148,16 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 	for (size_t i = 0; i < GA_NELEMS(links); i++)
 		assert_int_equal(symlinkat(links[i][0], at, links[i][1]), 0);
 	ga_strv_take(&written, ga_path_join(dir, "w"));
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *path = ga_path_join(dir, cases[i].path);
+	for_each (row, cases) {
+		cleanup_free char *path = ga_path_join(dir, row->path);
 		cleanup_close int fd = -1;
 		bool refused = net_check_unix(path, &written, &err) != 0;
 
 		errno = 0;
 		fd = net_dial_unix(path, &written);
-		if (errno != cases[i].errnum || (fd < 0) != !!cases[i].errnum ||
-		    refused != (cases[i].errnum == EXDEV))
-			fail_msg("%s: %d", cases[i].path, errno);
+		if (errno != row->errnum || (fd < 0) != !!row->errnum ||
+		    refused != (row->errnum == EXDEV))
+			fail_msg("%s: %d", row->path, errno);
 		ga_error_release(&err);
 	}
 	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);

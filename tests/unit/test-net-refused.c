@@ -145,14 +145,14 @@ TEST(a_published_port_that_nobody_serves_is_no_refusal)
 	OK(ga_net_plan_make(&allow, &po, &plan, &err));
 	OK(ga_relay_open(&o, &r, &err));
 	assert_true(ga_net_plan_add_name(&plan, "other.example.org"));
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		struct net_refusal f = { .port = cases[i].port, .udp = cases[i].udp };
+	for_each (row, cases) {
+		struct net_refusal f = { .port = row->port, .udp = row->udp };
 		struct ga_net_host h;
 
-		assert_true(ga_net_host_parse(cases[i].to, strlen(cases[i].to), &h));
+		assert_true(ga_net_host_parse(row->to, strlen(row->to), &h));
 		f.addr = h.addr;
-		if (net_is_refusal(r, &f) != cases[i].refusal)
-			fail_msg("%s:%u", cases[i].to, cases[i].port);
+		if (net_is_refusal(r, &f) != row->refusal)
+			fail_msg("%s:%u", row->to, row->port);
 	}
 	ga_relay_close(r);
 }
@@ -182,20 +182,20 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 		  "[2001:db8::1]:123" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct net_refusal f;
 		cleanup_free char *text = NULL;
 
-		assert_true(net_refusal_read(cases[i].p, cases[i].n, cases[i].ip6, &f));
+		assert_true(net_refusal_read(row->p, row->n, row->ip6, &f));
 		text = ga_net_host_text(&(struct ga_net_host){ .addr = f.addr }, f.port);
-		assert_string_equal(text, cases[i].to);
-		assert_int_equal(f.udp, cases[i].udp);
-		for (size_t n = 0; n < cases[i].n; n++) {
-			cleanup_free char *part = ga_strndup(cases[i].p, 0);
+		assert_string_equal(text, row->to);
+		assert_int_equal(f.udp, row->udp);
+		for (size_t n = 0; n < row->n; n++) {
+			cleanup_free char *part = ga_strndup(row->p, 0);
 
 			part = ga_realloc(part, n + 1);
-			memcpy(part, cases[i].p, n);
-			assert_false(net_refusal_read(part, n, cases[i].ip6, &f));
+			memcpy(part, row->p, n);
+			assert_false(net_refusal_read(part, n, row->ip6, &f));
 		}
 	}
 }

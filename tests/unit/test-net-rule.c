@@ -57,25 +57,25 @@ TEST(a_rule_has_one_canonical_form_or_is_refused)
 		"[fe80::1%lo]:80", "[127.0.0.1]:80", "[example.org]:80", "[]:80",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_free char *text = NULL, *twice = NULL;
 		struct ga_net_rule r, again;
 
-		OK(ga_net_rule_parse(cases[i].word, &r, &err));
-		assert_true(ga_net_rule_ok(cases[i].word));
+		OK(ga_net_rule_parse(row->word, &r, &err));
+		assert_true(ga_net_rule_ok(row->word));
 		text = ga_net_rule_text(&r);
-		if (strcmp(text, cases[i].text) != 0 || r.kind != cases[i].kind)
-			fail_msg("'%s': '%s', %d", cases[i].word, text, (int)r.kind);
+		if (strcmp(text, row->text) != 0 || r.kind != row->kind)
+			fail_msg("'%s': '%s', %d", row->word, text, (int)r.kind);
 		OK(ga_net_rule_parse(text, &again, &err));
 		twice = ga_net_rule_text(&again);
 		assert_string_equal(text, twice);
 	}
-	for (size_t i = 0; i < GA_NELEMS(refused); i++) {
+	for_each (row, refused) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_net_rule r;
 
-		if (!ga_net_rule_parse(refused[i], &r, &err) || ga_net_rule_ok(refused[i]))
-			fail_msg("'%s' is accepted", refused[i]);
+		if (!ga_net_rule_parse(*row, &r, &err) || ga_net_rule_ok(*row))
+			fail_msg("'%s' is accepted", *row);
 		assert_int_equal(err.code, GA_EUSAGE);
 		assert_non_null(err.hint);
 	}
@@ -138,14 +138,14 @@ TEST(a_rule_matches_its_hosts_and_ports_only)
 		{ "[2001:db8::1]:80", "192.0.2.1", 80, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct ga_net_rule r;
 		struct ga_net_host h;
 
-		OK(ga_net_rule_parse(cases[i].word, &r, &err));
-		assert_true(ga_net_host_parse(cases[i].host, strlen(cases[i].host), &h));
-		if (ga_net_rule_match(&r, &h, cases[i].port) != cases[i].yes)
-			fail_msg("%s and %s:%u", cases[i].word, cases[i].host, cases[i].port);
+		OK(ga_net_rule_parse(row->word, &r, &err));
+		assert_true(ga_net_host_parse(row->host, strlen(row->host), &h));
+		if (ga_net_rule_match(&r, &h, row->port) != row->yes)
+			fail_msg("%s and %s:%u", row->word, row->host, row->port);
 	}
 }
 
@@ -267,11 +267,11 @@ TEST(a_plan_has_a_listener_for_every_address)
 	must_plan("api.example.org:443 localhost:5432 API.example.org:22 db:80-81 127.64.0.3:7 "
 		  "127.0.0.1:5432", true, &p);
 	assert_int_equal(p.n_listeners, GA_NELEMS(want));
-	for (size_t i = 0; i < GA_NELEMS(want); i++) {
-		const struct ga_net_listener *l = find_listener(&p, want[i].text);
+	for_each (row, want) {
+		const struct ga_net_listener *l = find_listener(&p, row->text);
 
-		if (!l || l->what != want[i].what || l->rule != want[i].rule)
-			fail_msg("%s", want[i].text);
+		if (!l || l->what != row->what || l->rule != row->rule)
+			fail_msg("%s", row->text);
 	}
 	assert_string_equal(p.hosts,
 			    "127.0.0.1 localhost\n"
@@ -331,13 +331,13 @@ TEST(a_plan_that_collides_with_itself_is_refused)
 		{ "a:1-256 b:1-256", "1024 listeners", true },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-		assert_int_equal(make_plan(cases[i].words, cases[i].ip6, &p, &err), -1);
-		if (!strstr(err.msg, cases[i].says))
-			fail_msg("%s: %s", cases[i].words, err.msg);
+		assert_int_equal(make_plan(row->words, row->ip6, &p, &err), -1);
+		if (!strstr(err.msg, row->says))
+			fail_msg("%s: %s", row->words, err.msg);
 		assert_null(p.rules);
 	}
 }
@@ -386,23 +386,23 @@ TEST(a_plan_that_learns_makes_each_rule_once)
 	struct ga_net_host host;
 
 	OK(ga_net_plan_make(&none, &o, &p, &err));
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		ssize_t rule;
 
-		assert_true(ga_net_host_parse(cases[i].host, strlen(cases[i].host), &host));
-		rule = ga_net_plan_learn_rule(&p, &host, cases[i].port);
-		assert_int_equal(rule >= 0, cases[i].text != NULL);
+		assert_true(ga_net_host_parse(row->host, strlen(row->host), &host));
+		rule = ga_net_plan_learn_rule(&p, &host, row->port);
+		assert_int_equal(rule >= 0, row->text != NULL);
 		if (rule >= 0) {
 			cleanup_free char *text = ga_net_rule_text(&p.rules[rule]);
 
-			assert_string_equal(text, cases[i].text);
-			assert_int_equal(ga_net_rule_ok(text), cases[i].listable);
-			assert_int_equal(ga_net_plan_learn_rule(&p, &host, cases[i].port), rule);
+			assert_string_equal(text, row->text);
+			assert_int_equal(ga_net_rule_ok(text), row->listable);
+			assert_int_equal(ga_net_plan_learn_rule(&p, &host, row->port), rule);
 		}
 	}
 	assert_int_equal(p.n_rules, 8);
-	for (size_t i = 0; i < GA_NELEMS(no_names); i++)
-		assert_false(ga_net_plan_add_name(&p, no_names[i]));
+	for_each (row, no_names)
+		assert_false(ga_net_plan_add_name(&p, *row));
 	for (int i = 0; i < GA_NET_ASKED_NAMES; i++) {
 		cleanup_free char *name = ga_strf("host-%d.example.org", i);
 
@@ -430,10 +430,10 @@ TEST(nsswitch_looks_up_hosts_in_files_and_dns_alone)
 		{ " hosts : resolve\n#hosts: a\nhostsx: b\n", "#hosts: a\nhostsx: b\nhosts: files dns\n" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *got = ga_net_nsswitch(cases[i].in);
+	for_each (row, cases) {
+		cleanup_free char *got = ga_net_nsswitch(row->in);
 
-		assert_string_equal(got, cases[i].out);
+		assert_string_equal(got, row->out);
 	}
 }
 

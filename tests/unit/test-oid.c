@@ -30,17 +30,17 @@ TEST(an_id_has_40_hexadecimal_digits)
 		{ "0x23456789abcdefABCDEF0123456789abcdef01", 40, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct ga_oid oid, before;
 		bool ok;
 
 		memset(&oid, 0x5a, sizeof(oid));
 		before = oid;
-		ok = ga_oid_parse(cases[i].hex, cases[i].n, &oid);
-		if (ok != cases[i].ok)
-			fail_msg("'%s' of %zu: %d", cases[i].hex, cases[i].n, ok);
+		ok = ga_oid_parse(row->hex, row->n, &oid);
+		if (ok != row->ok)
+			fail_msg("'%s' of %zu: %d", row->hex, row->n, ok);
 		if (!ok && !ga_oid_equal(&oid, &before))
-			fail_msg("'%s' of %zu: result touched", cases[i].hex, cases[i].n);
+			fail_msg("'%s' of %zu: result touched", row->hex, row->n);
 		if (ok)
 			assert_string_equal(GA_HEX(&oid), LOWER);
 	}

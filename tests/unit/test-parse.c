@@ -39,12 +39,12 @@ TEST(unsigned_numbers_have_no_sign_and_no_overflow)
 		"1 ", "+1", "-1", "0x10", "1e3", "1\n", "/", ":", "\xb2",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		uint64_t v = 42;
-		bool ok = ga_parse_u64(cases[i].s, cases[i].max, &v);
+		bool ok = ga_parse_u64(row->s, row->max, &v);
 
-		if (ok != cases[i].ok || v != (ok ? cases[i].v : 42))
-			fail_msg("'%s' below %" PRIu64 ": %d %" PRIu64, cases[i].s, cases[i].max, ok, v);
+		if (ok != row->ok || v != (ok ? row->v : 42))
+			fail_msg("'%s' below %" PRIu64 ": %d %" PRIu64, row->s, row->max, ok, v);
 	}
 	refuse_units(bad, GA_NELEMS(bad), ga_parse_u64);
 }
@@ -66,18 +66,18 @@ TEST(signed_numbers_do_not_overflow)
 		"9223372036854775808", "-9223372036854775809", "-", "--1", "- 1", "+1", "",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		int64_t v = 42;
-		bool ok = ga_parse_i64(cases[i].s, &v);
+		bool ok = ga_parse_i64(row->s, &v);
 
-		if (!ok || v != cases[i].v)
-			fail_msg("'%s': %d %" PRId64, cases[i].s, ok, v);
+		if (!ok || v != row->v)
+			fail_msg("'%s': %d %" PRId64, row->s, ok, v);
 	}
-	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+	for_each (row, bad) {
 		int64_t v = 42;
 
-		if (ga_parse_i64(bad[i], &v) || v != 42)
-			fail_msg("'%s' is %" PRId64, bad[i], v);
+		if (ga_parse_i64(*row, &v) || v != 42)
+			fail_msg("'%s' is %" PRId64, *row, v);
 	}
 }
 
@@ -104,11 +104,11 @@ TEST(numbers_are_read_up_to_a_comma)
 	assert_true(ga_parse_next_int(&all, &n));
 	assert_int_equal(n, 2147483647);
 	assert_string_equal(all, "");
-	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
-		const char *at = bad[i];
+	for_each (row, bad) {
+		const char *at = *row;
 
 		assert_false(ga_parse_next_int(&at, &n));
-		assert_ptr_equal(at, bad[i]);
+		assert_ptr_equal(at, *row);
 	}
 	assert_int_equal(n, 2147483647);
 }
@@ -126,12 +126,12 @@ TEST(booleans_are_those_of_git)
 		{ " true", false, false }, { "\n", false, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+	for_each (row, cases)
 		for (int before = 0; before < 2; before++) {
-			bool v = before, ok = ga_parse_bool(cases[i].s, &v);
+			bool v = before, ok = ga_parse_bool(row->s, &v);
 
-			if (ok != cases[i].ok || v != (ok ? cases[i].v : before))
-				fail_msg("'%s': %d %d", cases[i].s, ok, v);
+			if (ok != row->ok || v != (ok ? row->v : before))
+				fail_msg("'%s': %d %d", row->s, ok, v);
 		}
 }
 
@@ -225,12 +225,12 @@ TEST(decimals_have_three_places)
 		{ "1.123456789", 9000, UINT64_MAX },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		uint64_t v = UINT64_MAX;
 
-		if (ga_parse_thousandths(cases[i].s, cases[i].max, &v) !=
-			    (cases[i].want != UINT64_MAX) || v != cases[i].want)
-			fail_msg("'%s'", cases[i].s);
+		if (ga_parse_thousandths(row->s, row->max, &v) !=
+			    (row->want != UINT64_MAX) || v != row->want)
+			fail_msg("'%s'", row->s);
 	}
 }
 
@@ -251,12 +251,12 @@ TEST(versions_of_git_are_compared)
 		{ "", false, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct ga_version v = { 0, 0 };
 
-		if (ga_parse_version(cases[i].s, "git version", &v) != cases[i].ok ||
-		    (cases[i].ok && ga_version_before(&v, 2, 38) != cases[i].old))
-			fail_msg("'%s'", cases[i].s);
+		if (ga_parse_version(row->s, "git version", &v) != row->ok ||
+		    (row->ok && ga_version_before(&v, 2, 38) != row->old))
+			fail_msg("'%s'", row->s);
 	}
 }
 
@@ -272,12 +272,12 @@ TEST(releases_of_linux_are_compared)
 		{ "5", false, false },             { "v5.12", false, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct ga_version v = { 0, 0 };
 
-		if (ga_parse_release(cases[i].s, &v) != cases[i].ok ||
-		    (cases[i].ok && ga_version_before(&v, 5, 12) != cases[i].old))
-			fail_msg("'%s'", cases[i].s);
+		if (ga_parse_release(row->s, &v) != row->ok ||
+		    (row->ok && ga_version_before(&v, 5, 12) != row->old))
+			fail_msg("'%s'", row->s);
 	}
 }
 

@@ -13,10 +13,10 @@ TEST(paths_are_joined_with_one_slash)
 		{ "/", "b", "/b" },  { "a", "", "a/" },	   { "/x y", "z/w", "/x y/z/w" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *s = ga_path_join(cases[i].a, cases[i].b);
+	for_each (row, cases) {
+		cleanup_free char *s = ga_path_join(row->a, row->b);
 
-		assert_string_equal(s, cases[i].out);
+		assert_string_equal(s, row->out);
 	}
 }
 
@@ -31,12 +31,12 @@ TEST(a_path_is_below_a_whole_directory_name)
 		{ "/A/b", "/a", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		const char *s = ga_path_below(cases[i].path, cases[i].dir);
+	for_each (row, cases) {
+		const char *s = ga_path_below(row->path, row->dir);
 
-		if (!s != !cases[i].out || (s && strcmp(s, cases[i].out)))
-			fail_msg("%s below %s: %s", cases[i].path, cases[i].dir, s ? s : "(no)");
-		assert_int_equal(ga_path_inside(cases[i].path, cases[i].dir), s != NULL);
+		if (!s != !row->out || (s && strcmp(s, row->out)))
+			fail_msg("%s below %s: %s", row->path, row->dir, s ? s : "(no)");
+		assert_int_equal(ga_path_inside(row->path, row->dir), s != NULL);
 	}
 }
 
@@ -50,11 +50,11 @@ TEST(a_path_has_a_base_and_a_parent)
 		{ "/", "", "/" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *parent = ga_path_parent(cases[i].path);
+	for_each (row, cases) {
+		cleanup_free char *parent = ga_path_parent(row->path);
 
-		assert_string_equal(ga_path_base(cases[i].path), cases[i].base);
-		assert_string_equal(parent, cases[i].parent);
+		assert_string_equal(ga_path_base(row->path), row->base);
+		assert_string_equal(parent, row->parent);
 	}
 }
 
@@ -65,12 +65,12 @@ TEST(a_path_of_a_tree_is_relative_without_dots)
 	static const char *const bad[] = { "",	  "/",	  "/a",	  "a/",	  "a//b",    ".",  "..",
 					   "./a", "a/.", "a/..", "a/../b", "../a", "a/./b", "a/b//" };
 
-	for (size_t i = 0; i < GA_NELEMS(good); i++)
-		if (!ga_path_relative_ok(good[i]))
-			fail_msg("'%s' refused", good[i]);
-	for (size_t i = 0; i < GA_NELEMS(bad); i++)
-		if (ga_path_relative_ok(bad[i]))
-			fail_msg("'%s' taken", bad[i]);
+	for_each (row, good)
+		if (!ga_path_relative_ok(*row))
+			fail_msg("'%s' refused", *row);
+	for_each (row, bad)
+		if (ga_path_relative_ok(*row))
+			fail_msg("'%s' taken", *row);
 }
 
 static int sign(int v)
@@ -117,12 +117,12 @@ TEST(every_spelling_of_dotgit_is_known)
 		"git~12", "xgit~1",  ".git/x" /* not one component */, ".g\xe2\x80\x8bit", ".gi\xe2\x81t",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(yes); i++)
-		if (!ga_path_component_is_dotgit(yes[i], strlen(yes[i])))
-			fail_msg("'%s' passes", yes[i]);
-	for (size_t i = 0; i < GA_NELEMS(no); i++)
-		if (ga_path_component_is_dotgit(no[i], strlen(no[i])))
-			fail_msg("'%s' refused", no[i]);
+	for_each (row, yes)
+		if (!ga_path_component_is_dotgit(*row, strlen(*row)))
+			fail_msg("'%s' passes", *row);
+	for_each (row, no)
+		if (ga_path_component_is_dotgit(*row, strlen(*row)))
+			fail_msg("'%s' refused", *row);
 	/* only the bytes given count */
 	assert_true(ga_path_component_is_dotgit(".gitignore", 4));
 	assert_true(ga_path_component_folds_to(".GitModules. ", 13, ".gitmodules"));

@@ -161,13 +161,13 @@ TEST(incomplete_bases_are_made_anew)
 	};
 
 	SH("broken", "git init -q; echo 1 >f; git add f; git commit -qm 1");
-	for (size_t i = 0; i < GA_NELEMS(damage); i++) {
+	for_each (row, damage) {
 		cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 		cleanup_free char *count = NULL;
 
 		acquire("broken", "HEAD", &a);
 		ga_base_release(&a);
-		SH("broken-state/bases/1", "%s", damage[i]);
+		SH("broken-state/bases/1", "%s", *row);
 		acquire("broken", "HEAD", &b);
 		assert_int_equal(b.how, GA_BASE_MADE);
 		assert_checkout("broken", "HEAD", &b);
@@ -378,10 +378,10 @@ TEST(processes_share_a_base_and_never_see_it_change)
 		for (size_t i = 0; i < GA_NELEMS(pids); i++)
 			pids[i] = acquire_in_child("many", round ? revs[(i * 7 + round) % 4] : "c0",
 						   round ? (unsigned)(i * 13) % 50 : 300);
-		for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+		for_each (row, pids) {
 			int st = -1;
 
-			assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+			assert_int_equal(waitpid(*row, &st, 0), *row);
 			assert_int_equal(st, 0);
 		}
 		if (!round)

@@ -29,13 +29,13 @@ TEST(the_status_is_that_of_exit_or_signal)
 		{ "kill -TERM $$", 128 + SIGTERM },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct ga_process p = GA_PROCESS_INIT;
 		int status = -1;
 
-		OK(run_sh(cases[i].script, &p, &status, &err));
-		if (status != cases[i].status)
-			fail_msg("%s: %d", cases[i].script, status);
+		OK(run_sh(row->script, &p, &status, &err));
+		if (status != row->status)
+			fail_msg("%s: %d", row->script, status);
 	}
 }
 
@@ -139,10 +139,10 @@ TEST(what_it_wrote_is_waited_for)
 		{ "exit 3", 0 },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
-		const char *const argv[] = { "sh", "-c", cases[i].script, NULL };
+		const char *const argv[] = { "sh", "-c", row->script, NULL };
 		struct ga_process p = GA_PROCESS_INIT;
 		struct ga_process_job *j;
 		time_t start = time(NULL);
@@ -150,8 +150,8 @@ TEST(what_it_wrote_is_waited_for)
 		p.argv = argv;
 		p.out = &out;
 		assert_int_equal(ga_process_begin(&p, &j, &err), 0);
-		if (ga_process_wait_for(j, "two\n", &err) != cases[i].found)
-			fail_msg("%s: %s", cases[i].script, out.ptr);
+		if (ga_process_wait_for(j, "two\n", &err) != row->found)
+			fail_msg("%s: %s", row->script, out.ptr);
 		ga_process_abandon(j);
 		assert_true(time(NULL) - start < 30);
 	}
@@ -233,11 +233,11 @@ TEST(a_job_is_handed_over_to_another_process)
 	assert_int_equal(status, 0);
 	p.argv = (const char *const[]){ "x", NULL };
 	p.out = &out;
-	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+	for_each (row, bad) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 
-		if (!ga_process_take_over(bad[i], &p, &j, &err))
-			fail_msg("'%s' was taken over", bad[i]);
+		if (!ga_process_take_over(*row, &p, &j, &err))
+			fail_msg("'%s' was taken over", *row);
 		assert_string_equal(err.msg, "cannot go on with a process that has begun");
 	}
 }
@@ -378,12 +378,12 @@ TEST(a_program_is_found)
 			 mkdir("d", 0700) || mkdir("l", 0700) || symlink("../d/p", "l/p"), 0);
 	make_file("plain/p", 0600);
 	make_file("d/p", 0700);
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *path = with_directory(cases[i].path, dir), *found = NULL;
+	for_each (row, cases) {
+		cleanup_free char *path = with_directory(row->path, dir), *found = NULL;
 
 		found = ga_find_program(*path ? path : NULL, "p");
-		if (!found != !cases[i].found || (found && !ga_is_program(found)))
-			fail_msg("'%s': %s", cases[i].path, found ? found : "not found");
+		if (!found != !row->found || (found && !ga_is_program(found)))
+			fail_msg("'%s': %s", row->path, found ? found : "not found");
 	}
 	assert_int_equal(unlink("l/p") || unlink("d/p") || unlink("plain/p") || rmdir("dir/p") ||
 			 rmdir("l") || rmdir("d") || rmdir("plain") || rmdir("dir"), 0);
@@ -406,8 +406,8 @@ TEST(gt20_no_relative_directory_is_searched)
 	assert_int_equal(chdir(dir), 0);
 	make_script("p", "echo \"ours $PATH\"");
 	assert_int_equal(chdir(planted), 0);
-	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
-		cleanup_free char *path = with_directory(paths[i], dir), *want = ga_strf("ours %s\n", dir);
+	for_each (row, paths) {
+		cleanup_free char *path = with_directory(*row, dir), *want = ga_strf("ours %s\n", dir);
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
 		assert_int_equal(setenv("PATH", path, 1), 0);
@@ -415,10 +415,10 @@ TEST(gt20_no_relative_directory_is_searched)
 		assert_string_equal(out.ptr, want);
 		assert_int_equal(run_named("q", &out), -1);
 	}
-	for (size_t i = 0; i < GA_NELEMS(others); i++) {
+	for_each (row, others) {
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
 
-		assert_int_equal(setenv("PATH", others[i], 1), 0);
+		assert_int_equal(setenv("PATH", *row, 1), 0);
 		assert_int_equal(run_named("p", &out), -1);
 		/* the system's, not where it stands: that is what a shell takes nothing for */
 		assert_int_equal(run_named("env", &out), 0);

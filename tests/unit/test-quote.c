@@ -57,10 +57,10 @@ TEST(a_message_has_quotes_of_its_own)
 		{ "a\nb\x1b", "a\\nb\\e" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *got = ga_escape(cases[i].in);
+	for_each (row, cases) {
+		cleanup_free char *got = ga_escape(row->in);
 
-		assert_string_equal(got, cases[i].out);
+		assert_string_equal(got, row->out);
 	}
 }
 
@@ -89,11 +89,11 @@ TEST(text_keeps_its_lines)
 		{ "a\xe3\x80\x80" "b\xc2\xa0", "a\xe3\x80\x80" "b\xc2\xa0" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-		ga_quote_add_text(&b, cases[i].in, strlen(cases[i].in));
-		assert_string_equal(b.ptr, cases[i].out);
+		ga_quote_add_text(&b, row->in, strlen(row->in));
+		assert_string_equal(b.ptr, row->out);
 	}
 }
 
@@ -164,11 +164,11 @@ TEST(a_shell_reads_a_quoted_word_as_it_was)
 		"\xff\x01\x1b",
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(words); i++) {
+	for_each (row, words) {
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
-		cleanup_free char *q = ga_quote_shell(words[i]);
+		cleanup_free char *q = ga_quote_shell(*row);
 		cleanup_free char *script = ga_strf("printf '%%s|' %s", q);
-		cleanup_free char *want = ga_strf("%s|", words[i]);
+		cleanup_free char *want = ga_strf("%s|", *row);
 		const char *const argv[] = { "sh", "-c", script, NULL };
 		struct ga_process p = GA_PROCESS_INIT;
 		int status = -1;
@@ -200,10 +200,10 @@ TEST(base64_encodes_these)
 		{ "\xfb\xff", 2, "+/8=" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *s = ga_base64(cases[i].in, cases[i].n);
+	for_each (row, cases) {
+		cleanup_free char *s = ga_base64(row->in, row->n);
 
-		assert_string_equal(s, cases[i].out);
+		assert_string_equal(s, row->out);
 	}
 }
 
@@ -220,11 +220,11 @@ TEST(paths_are_quoted_as_git_does)
 		{ "\xc3\xa9", "\\303\\251", true },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-		assert_int_equal(ga_quote_git_add(&b, cases[i].in), cases[i].any);
-		assert_string_equal(b.ptr, cases[i].out);
+		assert_int_equal(ga_quote_git_add(&b, row->in), row->any);
+		assert_string_equal(b.ptr, row->out);
 	}
 }
 

@@ -96,8 +96,8 @@ TEST(what_shell_text_gives_to_be_executed)
 		{ "eslint -c tools/lint.js src/x.js", "b:tools/lint.js" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++)
-		check(ga_words_of_shell, rows[i].text, rows[i].want, false);
+	for_each (row, rows)
+		check(ga_words_of_shell, row->text, row->want, false);
 }
 
 TEST(what_is_only_read_printed_or_checked_is_no_word)
@@ -117,8 +117,8 @@ TEST(what_is_only_read_printed_or_checked_is_no_word)
 		{ "jest src/*.js", "" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++)
-		check(ga_words_of_shell, rows[i].text, rows[i].want, false);
+	for_each (row, rows)
+		check(ga_words_of_shell, row->text, row->want, false);
 }
 
 TEST(what_is_put_on_PATH)
@@ -136,8 +136,8 @@ TEST(what_is_put_on_PATH)
 		{ "watch_file a.lock", "" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++)
-		check(ga_words_of_shell, rows[i].text, rows[i].want, false);
+	for_each (row, rows)
+		check(ga_words_of_shell, row->text, row->want, false);
 }
 
 TEST(tools_are_known_by_name)
@@ -152,8 +152,8 @@ TEST(tools_are_known_by_name)
 		{ "poetry run pytest x", "t:poetry run pytest x,t:pytest x" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++)
-		check(ga_words_of_shell, rows[i].text, rows[i].want, true);
+	for_each (row, rows)
+		check(ga_words_of_shell, row->text, row->want, true);
 }
 
 TEST(what_code_names_and_imports)
@@ -174,8 +174,8 @@ TEST(what_code_names_and_imports)
 		{ "`${root}/hooks/x.sh`", "b:hooks/x.sh" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++)
-		check(ga_words_of_code, rows[i].text, rows[i].want, false);
+	for_each (row, rows)
+		check(ga_words_of_code, row->text, row->want, false);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -356,15 +356,15 @@ TEST(a_recording_becomes_plain_text)
 		{ "a\\b\r\n", "a\\b\n" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		for (size_t cut = 0; cut <= strlen(cases[i].in); cut++) {
+	for_each (row, cases) {
+		for (size_t cut = 0; cut <= strlen(row->in); cut++) {
 			cleanup_buf struct ga_buf out = GA_BUF_INIT;
 			struct ga_record_text t = GA_RECORD_TEXT_INIT;
 
-			ga_record_text(&t, cases[i].in, cut, &out);
-			ga_record_text(&t, cases[i].in + cut, strlen(cases[i].in) - cut, &out);
+			ga_record_text(&t, row->in, cut, &out);
+			ga_record_text(&t, row->in + cut, strlen(row->in) - cut, &out);
 			ga_record_text_end(&t, &out);
-			expect_bytes(cases[i].in, &out, cases[i].out, strlen(cases[i].out));
+			expect_bytes(row->in, &out, row->out, strlen(row->out));
 			ga_record_text_release(&t);
 		}
 	}

@@ -123,8 +123,8 @@ TEST(what_does_not_reach_the_disk_is_told)
 	FAILS(ga_refs_update(r, &u, "m", &err), "cannot sync '");
 	SH("disk", "git rev-parse --verify refs/agent/d/base");
 	/* the file and its directory, and none above one that is known; few need no thread */
-	for (size_t i = 0; i < GA_NELEMS(known_names); i++)
-		ga_strv_take(&known, ga_path_join(ga_repo_info(r)->commondir, known_names[i]));
+	for_each (row, known_names)
+		ga_strv_take(&known, ga_path_join(ga_repo_info(r)->commondir, *row));
 	ga_strv_sort_unique(&known);
 	ga_ref_updates_add(&second, "refs/agent/d/report", NULL, &head);
 	OK(ga_refs_begin(r, "m", -1, &job, &err));
@@ -228,12 +228,12 @@ TEST(a_name_of_a_ref_is_what_git_takes_without_odd_bytes)
 	};
 	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
 
-	for (size_t i = 0; i < GA_NELEMS(good); i++)
-		if (!ga_ref_name_ok(good[i]))
-			fail_msg("refused: %s", good[i]);
-	for (size_t i = 0; i < GA_NELEMS(bad); i++)
-		if (ga_ref_name_ok(bad[i]))
-			fail_msg("accepted: %s", bad[i]);
+	for_each (row, good)
+		if (!ga_ref_name_ok(*row))
+			fail_msg("refused: %s", *row);
+	for_each (row, bad)
+		if (ga_ref_name_ok(*row))
+			fail_msg("accepted: %s", *row);
 	ga_buf_adds(&longest, "refs/heads/");
 	while (longest.len < 200)
 		ga_buf_addch(&longest, 'x');
@@ -258,17 +258,17 @@ TEST(refs_of_sessions_are_no_tips_of_the_user)
 	cleanup_repo struct ga_repo *r = make("tips");
 
 	SH("tips", "git reset -q --hard HEAD~");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_refs struct ga_refs host = GA_REFS_INIT;
 		bool tip, on;
 
-		SH("tips", "git update-ref '%s' %s", cases[i].ref, GA_HEX(&two));
+		SH("tips", "git update-ref '%s' %s", row->ref, GA_HEX(&two));
 		OK(ga_session_host_refs(r, &host, &err));
-		tip = ga_refs_find(&host, cases[i].ref);
+		tip = ga_refs_find(&host, row->ref);
 		OK(ga_is_on_branch(r, &two, NULL, false, &on, &err));
-		if (tip != cases[i].users || on != cases[i].users)
-			fail_msg("%s: a tip %d, on a branch %d", cases[i].ref, tip, on);
-		SH("tips", "git update-ref -d '%s'", cases[i].ref);
+		if (tip != row->users || on != row->users)
+			fail_msg("%s: a tip %d, on a branch %d", row->ref, tip, on);
+		SH("tips", "git update-ref -d '%s'", row->ref);
 	}
 }
 
@@ -283,11 +283,11 @@ TEST(a_revision_is_resolved_as_git_does)
 	SH("resolve", "git branch twice HEAD~; git tag twice; git tag tag HEAD~; git tag abcdef HEAD~;"
 		      "git update-ref ORIG_HEAD HEAD~; git update-ref refs/remotes/origin/main HEAD~;"
 		      "git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/main");
-	for (size_t i = 0; i < GA_NELEMS(names); i++) {
-		struct ga_oid want = OID("resolve", "git rev-parse '%s' 2>/dev/null", names[i]), oid;
+	for_each (row, names) {
+		struct ga_oid want = OID("resolve", "git rev-parse '%s' 2>/dev/null", *row), oid;
 
 		assert_int_equal(setenv("GIT_TRACE", trace, 1), 0);
-		OK(ga_repo_resolve(r, names[i], &oid, &err));
+		OK(ga_repo_resolve(r, *row, &oid, &err));
 		assert_int_equal(unsetenv("GIT_TRACE"), 0);
 		assert_string_equal(GA_HEX(&oid), GA_HEX(&want));
 	}

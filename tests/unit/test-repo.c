@@ -118,10 +118,10 @@ TEST(processes_at_once_make_one_id)
 			      ga_write_full(fd, "\n", 1) ? 1 : 0);
 		}
 	}
-	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+	for_each (row, pids) {
 		int st = -1;
 
-		assert_int_equal(waitpid(pids[i], &st, 0), pids[i]);
+		assert_int_equal(waitpid(*row, &st, 0), *row);
 		assert_int_equal(st, 0);
 	}
 	sorted = sh("race", "cat 0 1 2 3 4 5 6 7 | sort -u | wc -l");
@@ -173,16 +173,16 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 	free(branch);
 	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
 	assert_string_equal(branch, "refs/heads/main");
-	for (size_t i = 0; i < GA_NELEMS(good); i++) {
-		if (ga_repo_resolve(r, good[i], &oid, &err))
-			fail_msg("%s: %s", good[i], err.msg);
+	for_each (row, good) {
+		if (ga_repo_resolve(r, *row, &oid, &err))
+			fail_msg("%s: %s", *row, err.msg);
 		assert_string_equal(GA_HEX(&oid), head);
 	}
 	assert_int_equal(ga_repo_resolve(r, "HEAD~1", &oid, &err), 0);
 	assert_string_equal(GA_HEX(&oid), first);
-	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
-		if (!ga_repo_resolve(r, bad[i], &oid, &err))
-			fail_msg("'%s' was resolved", bad[i]);
+	for_each (row, bad) {
+		if (!ga_repo_resolve(r, *row, &oid, &err))
+			fail_msg("'%s' was resolved", *row);
 		ga_error_release(&err);
 	}
 	SH("head", "git checkout -q HEAD~1");
@@ -236,14 +236,14 @@ TEST(the_tree_of_the_index_is_that_of_git)
 
 	SH("tree", "git init -q");
 	r = open_repo("tree");
-	for (size_t i = 0; i < GA_NELEMS(steps); i++) {
+	for_each (row, steps) {
 		cleanup_free char *want = NULL;
 		struct ga_oid oid;
 
-		SH("tree", "%s", steps[i].what);
-		if (ga_repo_index_tree(r, &oid) == steps[i].told)
-			fail_msg("%s: not %d", steps[i].what, steps[i].told);
-		if (!steps[i].told)
+		SH("tree", "%s", row->what);
+		if (ga_repo_index_tree(r, &oid) == row->told)
+			fail_msg("%s: not %d", row->what, row->told);
+		if (!row->told)
 			continue;
 		want = sh("tree", "cp .git/index ../copy; GIT_INDEX_FILE=../copy git write-tree");
 		assert_string_equal(GA_HEX(&oid), want);
@@ -453,19 +453,19 @@ TEST(the_identity_is_what_git_makes_of_it)
 
 	SH("ident", "git init -q");
 	r = open_repo("ident");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *says = NULL;
 
-		SH("ident", "git config user.name '%s'; git config user.email '%s'", cases[i].name,
-		   cases[i].mail);
-		if (cases[i].env)
-			(void)setenv("GIT_COMMITTER_NAME", cases[i].env, 1);
+		SH("ident", "git config user.name '%s'; git config user.email '%s'", row->name,
+		   row->mail);
+		if (row->env)
+			(void)setenv("GIT_COMMITTER_NAME", row->env, 1);
 		OK(ga_gitconfig_load(r, &c, &err));
 		OK(ga_repo_identity(r, &c, &got, &err));
 		(void)unsetenv("GIT_COMMITTER_NAME");
-		if (cases[i].want) {
-			assert_string_equal(got, cases[i].want);
+		if (row->want) {
+			assert_string_equal(got, row->want);
 			continue;
 		}
 		says = sh("ident", "git var GIT_COMMITTER_IDENT | sed 's/>.*/>/' | tr -d '\\n'");
@@ -514,15 +514,15 @@ TEST(a_submodule_finds_its_superproject)
 	   "git init -q split; cd split; $c m; git config core.splitIndex true;"
 	   "git config splitIndex.maxPercentChange 100; git add m 2>/dev/null; echo x >x; git add x; cd ..;"
 	   "mkdir bad; cd bad; echo nonsense >.git; (cd ..; git clone -q lib bad/m)");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_repo struct ga_repo *r = open_repo(cases[i].dir), *super = NULL;
+		cleanup_repo struct ga_repo *r = open_repo(row->dir), *super = NULL;
 		int rc = ga_repo_superproject(r, &super, &err);
 
-		if (rc != !cases[i].super)
-			fail_msg("%s: %d %s", cases[i].dir, rc, err.msg ? err.msg : "");
+		if (rc != !row->super)
+			fail_msg("%s: %d %s", row->dir, rc, err.msg ? err.msg : "");
 		if (!rc) {
-			cleanup_free char *want = in_scratch(cases[i].super);
+			cleanup_free char *want = in_scratch(row->super);
 
 			assert_string_equal(ga_repo_info(super)->workdir, want);
 		}

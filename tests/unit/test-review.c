@@ -231,14 +231,14 @@ TEST(a_report_with_one_thing_wrong_is_refused)
 
 	sample(&r);
 	text = ga_report_encode(&r);
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		const char *at = strstr(text, v[i].from);
+	for_each (row, v) {
+		const char *at = strstr(text, row->from);
 		cleanup_free char *bad = NULL;
 
 		if (!at)
-			fail_msg("%s is not in %s", v[i].from, text);
-		bad = ga_strf("%.*s%s%s", (int)(at - text), text, v[i].to, at + strlen(v[i].from));
-		FAILS(ga_report_decode(bad, strlen(bad), &back, &err), v[i].why);
+			fail_msg("%s is not in %s", row->from, text);
+		bad = ga_strf("%.*s%s%s", (int)(at - text), text, row->to, at + strlen(row->from));
+		FAILS(ga_report_decode(bad, strlen(bad), &back, &err), row->why);
 	}
 	/* cut short anywhere */
 	for (size_t n = strlen(text) - 2; n; n -= n > 7 ? 7 : n)
@@ -537,9 +537,9 @@ TEST(base64_comes_back_and_malformed_is_refused)
 		assert_memory_equal(out.ptr, in, n);
 	}
 	ga_buf_clear(&out);
-	for (size_t i = 0; i < GA_NELEMS(bad); i++)
-		if (ga_base64_decode(bad[i], &out) || out.len)
-			fail_msg("taken: %s", bad[i]);
+	for_each (row, bad)
+		if (ga_base64_decode(*row, &out) || out.len)
+			fail_msg("taken: %s", *row);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

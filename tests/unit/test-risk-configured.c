@@ -172,9 +172,9 @@ TEST(block_covers_what_is_beneath)
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	facts_of("block=conf/ hold=hold add=conf2/", &p, &h);
-	for (size_t i = 0; i < GA_NELEMS(v); i++)
-		if (ga_risk_blocks(&p, v[i].path, v[i].link) != v[i].want)
-			fail_msg("'%s'", v[i].path);
+	for_each (row, v)
+		if (ga_risk_blocks(&p, row->path, row->link) != row->want)
+			fail_msg("'%s'", row->path);
 }
 
 /* As many as a file of settings takes, each as much work as a pattern can be. */

@@ -68,13 +68,13 @@ TEST(older_lists_lower_nothing_of_the_hosts)
 		{ "go.mod", GA_LOW, "go 1.20\n", "go 1.21\n", "" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(descriptions); i++) {
+	for_each (row, descriptions) {
 		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT, alone = GA_FLAGS_INIT;
 
-		assert_int_equal(worst(&descriptions[i], NULL, &alone)->severity, GA_LOW);
-		reached(&h, GA_REACH_GIVEN, "host-hook-reached", descriptions[i].path, "a hook");
-		assert_int_equal(worst(&descriptions[i], &h, &f)->severity, GA_CRITICAL);
+		assert_int_equal(worst(row, NULL, &alone)->severity, GA_LOW);
+		reached(&h, GA_REACH_GIVEN, "host-hook-reached", row->path, "a hook");
+		assert_int_equal(worst(row, &h, &f)->severity, GA_CRITICAL);
 	}
 }
 

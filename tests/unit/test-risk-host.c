@@ -50,9 +50,9 @@ static const char *held_by(const struct host *h, const char *path)
 
 	ga_classify_path(&h->facts, path, false, &f);
 	for (size_t i = 0; i < f.n; i++)
-		for (size_t j = 0; j < GA_NELEMS(rules); j++)
-			if (!strcmp(f.v[i].rule, rules[j]) && ga_flag_holds(NULL, &f.v[i]))
-				found = rules[j];
+		for_each (row, rules)
+			if (!strcmp(f.v[i].rule, *row) && ga_flag_holds(NULL, &f.v[i]))
+				found = *row;
 	return found;
 }
 
@@ -166,16 +166,16 @@ static const struct {
 
 TEST(what_hooks_and_configuration_reach_is_critical)
 {
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		struct host h;
 		const char *rule;
 
-		host_open(&h, cases[i].name, cases[i].setup);
-		rule = held_by(&h, cases[i].path);
-		if ((rule == NULL) != (cases[i].rule == NULL) ||
-		    (rule && strcmp(rule, cases[i].rule) != 0))
-			fail_msg("%s: '%s' is %s, not %s", cases[i].name, cases[i].path,
-				 rule ? rule : "free", cases[i].rule ? cases[i].rule : "free");
+		host_open(&h, row->name, row->setup);
+		rule = held_by(&h, row->path);
+		if ((rule == NULL) != (row->rule == NULL) ||
+		    (rule && strcmp(rule, row->rule) != 0))
+			fail_msg("%s: '%s' is %s, not %s", row->name, row->path,
+				 rule ? rule : "free", row->rule ? row->rule : "free");
 		host_close(&h);
 	}
 }
@@ -221,16 +221,16 @@ TEST(files_of_tools_that_hooks_call_are_critical)
 		{ "t-install-commit", "pre-commit", "npm ci", "package.json", "npm-manifest", GA_HIGH },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(tools); i++) {
-		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s%s\nEND\n", tools[i].hook,
-						   *tools[i].text == 's' ? "#!/usr/bin/python3\n" : "",
-						   tools[i].text);
+	for_each (row, tools) {
+		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s%s\nEND\n", row->hook,
+						   *row->text == 's' ? "#!/usr/bin/python3\n" : "",
+						   row->text);
 		struct host h;
 
-		host_open(&h, tools[i].name, setup);
-		if (severity_of(&h, tools[i].path, tools[i].rule) != tools[i].want)
-			fail_msg("%s: %s: '%s' is not %s", tools[i].hook, tools[i].text, tools[i].path,
-				 ga_severity_name(tools[i].want));
+		host_open(&h, row->name, setup);
+		if (severity_of(&h, row->path, row->rule) != row->want)
+			fail_msg("%s: %s: '%s' is not %s", row->hook, row->text, row->path,
+				 ga_severity_name(row->want));
 		host_close(&h);
 	}
 }
@@ -290,17 +290,17 @@ TEST(what_a_tool_runs_by_its_own_files_is_critical)
 		  ">Makefile", "scripts/check.sh", "scripts/other.sh" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+	for_each (row, v) {
 		cleanup_free char *setup = ga_strf("cat >.git/hooks/post-merge <<'END'\n%s\nEND\n%s\n",
-						   v[i].hook, v[i].files);
+						   row->hook, row->files);
 		struct host h;
 
-		host_open(&h, v[i].name, setup);
+		host_open(&h, row->name, setup);
 		/* the tool's own file by the tool's own rule */
-		if (v[i].held && strcmp(v[i].held, "package.json") != 0 && !held_by(&h, v[i].held))
-			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
-		if (held_by(&h, v[i].free))
-			fail_msg("%s: '%s' is held", v[i].name, v[i].free);
+		if (row->held && strcmp(row->held, "package.json") != 0 && !held_by(&h, row->held))
+			fail_msg("%s: '%s' is not held", row->name, row->held);
+		if (held_by(&h, row->free))
+			fail_msg("%s: '%s' is held", row->name, row->free);
 		host_close(&h);
 	}
 }
@@ -381,11 +381,11 @@ TEST(hooks_and_their_managers_reach_by_words)
 		{ "r-bats", "pre-commit", "bats tests/", "", NULL, "tests/a.c" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s\nEND\n%s\n", v[i].hook,
-						   v[i].text, v[i].files);
+	for_each (row, v) {
+		cleanup_free char *setup = ga_strf("cat >.git/hooks/%s <<'END'\n%s\nEND\n%s\n", row->hook,
+						   row->text, row->files);
 
-		reaches(v[i].name, setup, v[i].held, v[i].free);
+		reaches(row->name, setup, row->held, row->free);
 	}
 }
 
@@ -409,10 +409,10 @@ TEST(an_envrc_reaches_by_words)
 		{ "e-source", "source_env_if_exists env/dev", "env/dev", "env/prod" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		cleanup_free char *setup = ga_strf("cat >.envrc <<'END'\n%s\nEND\n", v[i].text);
+	for_each (row, v) {
+		cleanup_free char *setup = ga_strf("cat >.envrc <<'END'\n%s\nEND\n", row->text);
 
-		reaches(v[i].name, setup, v[i].held, v[i].free);
+		reaches(row->name, setup, row->held, row->free);
 	}
 }
 
@@ -444,10 +444,10 @@ TEST(the_home_is_looked_at_and_not_a_list)
 		{ "d-relative", "echo '. aliases; sh scripts/check.sh' >~/.bashrc", "cmds", "scripts/check.sh" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		cleanup_free char *setup = ga_strf("ln -sf \"$PWD/cmds\" ~/.cmds\n%s\n", v[i].setup);
+	for_each (row, v) {
+		cleanup_free char *setup = ga_strf("ln -sf \"$PWD/cmds\" ~/.cmds\n%s\n", row->setup);
 
-		reaches(v[i].name, setup, v[i].held, v[i].free);
+		reaches(row->name, setup, row->held, row->free);
 		SH(".", "rm -rf ~/.bashrc ~/.aws ~/.kube ~/.config/systemd ~/.config/starship.toml ~/.config/lazygit "
 			"~/.local/bin ~/.cmds");
 	}
@@ -499,14 +499,14 @@ TEST(beyond_a_bound_every_path_is_critical)
 		{ "b-fifo", "echo make >.git/hooks/pre-commit; rm Makefile; mkfifo Makefile", false, NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+	for_each (row, v) {
 		struct host h;
 
-		host_open(&h, v[i].name, v[i].setup);
-		if (v[i].held && !held_by(&h, v[i].held))
-			fail_msg("%s: '%s' is not held", v[i].name, v[i].held);
-		if ((held_by(&h, "any/where.c") != NULL) != v[i].all)
-			fail_msg("%s: any path is %s", v[i].name, v[i].all ? "free" : "held");
+		host_open(&h, row->name, row->setup);
+		if (row->held && !held_by(&h, row->held))
+			fail_msg("%s: '%s' is not held", row->name, row->held);
+		if ((held_by(&h, "any/where.c") != NULL) != row->all)
+			fail_msg("%s: any path is %s", row->name, row->all ? "free" : "held");
 		host_close(&h);
 	}
 }
@@ -566,26 +566,26 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 	};
 	cleanup_free char *before = ga_strdup(getenv("PATH"));
 
-	for (size_t i = 0; i < GA_NELEMS(paths); i++) {
-		cleanup_free char *dir = in_scratch(paths[i].name), *path = NULL;
-		bool top = paths[i].back[0] && paths[i].back[1] == '@';
+	for_each (row, paths) {
+		cleanup_free char *dir = in_scratch(row->name), *path = NULL;
+		bool top = row->back[0] && row->back[1] == '@';
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const char *rule;
 		struct host h;
 
-		path = ga_strf("%s%s%s%s%s", paths[i].front, before, top ? ":" : "", top ? dir : "",
-			       paths[i].back + (top ? 2 : 0));
+		path = ga_strf("%s%s%s%s%s", row->front, before, top ? ":" : "", top ? dir : "",
+			       row->back + (top ? 2 : 0));
 		assert_int_equal(setenv("PATH", path, 1), 0);
-		host_open(&h, paths[i].name, "");
+		host_open(&h, row->name, "");
 		rule = held_by(&h, "bin/tool");
 		assert_int_equal(setenv("PATH", before, 1), 0);
-		if ((rule != NULL) != paths[i].bin_held)
-			fail_msg("%s: bin/tool is %s", paths[i].name, rule ? rule : "free");
+		if ((rule != NULL) != row->bin_held)
+			fail_msg("%s: bin/tool is %s", row->name, rule ? rule : "free");
 		repo = h.repo;
 		classify_change(&shadow, &h.facts, &f);
 		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) !=
-		    paths[i].raised)
-			fail_msg("%s: bin/ls", paths[i].name);
+		    row->raised)
+			fail_msg("%s: bin/ls", row->name);
 		host_close(&h);
 	}
 }
@@ -670,15 +670,15 @@ TEST(what_a_nested_envrc_runs_is_critical)
 		  "echo '. ./inner.sh' >web/env.sh; echo id >web/inner.sh; echo id >web/made.sh; "
 		  "printf 'env:\n\tsh ./made.sh\n' >web/Makefile");
 	OK(ga_blob_write(h.repo, "x\n", 2, &e.oid, &err));
-	for (size_t i = 0; i < GA_NELEMS(want); i++)
-		ga_changes_add(&c, want[i].path, &none, &e);
+	for_each (row, want)
+		ga_changes_add(&c, row->path, &none, &e);
 	ga_changes_sort(&c);
 	OK(ga_classify(h.repo, &h.facts, NULL, NULL, &c, &f, &err));
-	for (size_t i = 0; i < GA_NELEMS(want); i++) {
-		const struct ga_flag *flag = flag_of(&f, want[i].path, want[i].rule);
+	for_each (row, want) {
+		const struct ga_flag *flag = flag_of(&f, row->path, row->rule);
 
 		if (!flag || flag->severity != GA_CRITICAL)
-			fail_msg("%s is not held by '%s'", want[i].path, want[i].rule);
+			fail_msg("%s is not held by '%s'", row->path, row->rule);
 	}
 	host_close(&h);
 }

@@ -38,8 +38,8 @@ TEST(every_rule_has_an_id_a_category_and_a_reason)
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(rules[i].id, rules[j].id))
 				fail_msg("'%s' is there twice", rules[i].id);
-		for (size_t j = 0; j < GA_NELEMS(categories); j++)
-			known |= !strcmp(rules[i].category, categories[j]);
+		for_each (row, categories)
+			known |= !strcmp(rules[i].category, *row);
 		if (!known)
 			fail_msg("'%s': category '%s'", rules[i].id, rules[i].category);
 		if (rules[i].severity > GA_CRITICAL || !*rules[i].reason ||
@@ -53,18 +53,18 @@ TEST(each_rule_covers_its_paths_only)
 	struct ga_matcher *m = ga_matcher_new();
 	int failed = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
-		if (!covers(m, path_fixtures[i].covered, path_fixtures[i].rule))
-			fail_msg("'%s' does not cover '%s'", path_fixtures[i].rule,
-				 path_fixtures[i].covered);
+	for_each (row, path_fixtures) {
+		if (!covers(m, row->covered, row->rule))
+			fail_msg("'%s' does not cover '%s'", row->rule,
+				 row->covered);
 	}
-	for (size_t i = 0; i < GA_NELEMS(path_fixtures); i++) {
+	for_each (row, path_fixtures) {
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
-		ga_classify_path(NULL, path_fixtures[i].not_covered, false, &f);
-		if (has_rule(&f, path_fixtures[i].rule)) {
-			print_error("'%s' covers '%s'\n", path_fixtures[i].rule,
-				    path_fixtures[i].not_covered);
+		ga_classify_path(NULL, row->not_covered, false, &f);
+		if (has_rule(&f, row->rule)) {
+			print_error("'%s' covers '%s'\n", row->rule,
+				    row->not_covered);
 			failed++;
 		}
 	}
@@ -193,9 +193,9 @@ TEST(names_are_folded_as_file_systems_do)
 	};
 	struct ga_matcher *m = ga_matcher_new();
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		if (!covers(m, cases[i].path, cases[i].rule))
-			fail_msg("'%s' is not '%s'", cases[i].path, cases[i].rule);
+	for_each (row, cases)
+		if (!covers(m, row->path, row->rule))
+			fail_msg("'%s' is not '%s'", row->path, row->rule);
 	ga_matcher_free(m);
 }
 
@@ -205,16 +205,16 @@ TEST(odd_names_have_flags)
 {
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	for (size_t i = 0; i < GA_NELEMS(name_fixtures); i++) {
-		ga_classify_path(NULL, name_fixtures[i].fires, false, &f);
-		if (!has_rule(&f, name_fixtures[i].rule))
-			fail_msg("'%s' does not fire on '%s'", name_fixtures[i].rule,
-				 name_fixtures[i].fires);
+	for_each (row, name_fixtures) {
+		ga_classify_path(NULL, row->fires, false, &f);
+		if (!has_rule(&f, row->rule))
+			fail_msg("'%s' does not fire on '%s'", row->rule,
+				 row->fires);
 		ga_flags_release(&f);
-		ga_classify_path(NULL, name_fixtures[i].silent, false, &f);
-		if (has_rule(&f, name_fixtures[i].rule))
-			fail_msg("'%s' fires on '%s'", name_fixtures[i].rule,
-				 name_fixtures[i].silent);
+		ga_classify_path(NULL, row->silent, false, &f);
+		if (has_rule(&f, row->rule))
+			fail_msg("'%s' fires on '%s'", row->rule,
+				 row->silent);
 		ga_flags_release(&f);
 	}
 	/* Routers of web frameworks name files like this: shown, not in the way. */

@@ -201,15 +201,15 @@ TEST(no_path_has_a_pattern_tried_twice)
 					      ".yarn/", "a.", "node_modules/", "config/", ".." };
 	struct ga_matcher *m = ga_matcher_new();
 
-	for (size_t i = 0; i < GA_NELEMS(pieces); i++) {
+	for_each (row, pieces) {
 		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
 
-		ga_buf_addf(&once, "%sx", pieces[i]);
+		ga_buf_addf(&once, "%sx", *row);
 		for (int n = 0; n < 500; n++)
-			ga_buf_adds(&often, pieces[i]);
+			ga_buf_adds(&often, *row);
 		ga_buf_addch(&often, 'x');
 		if (work_of(m, often.ptr) > work_of(m, once.ptr) + 10)
-			fail_msg("'%s': %ju patterns are tried, not %ju", pieces[i],
+			fail_msg("'%s': %ju patterns are tried, not %ju", *row,
 				 (uintmax_t)work_of(m, often.ptr), (uintmax_t)work_of(m, once.ptr));
 	}
 	ga_matcher_free(m);

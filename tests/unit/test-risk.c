@@ -191,28 +191,28 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
 
-	for (size_t i = 0; i < GA_NELEMS(elsewhere); i++)
-		assert_non_null(ga_rule_find(elsewhere[i]));
+	for_each (row, elsewhere)
+		assert_non_null(ga_rule_find(*row));
 	for (size_t i = 0; i < n; i++) {
 		bool fires = false, silent = false;
 
-		for (size_t j = 0; j < GA_NELEMS(elsewhere); j++)
-			if (!strcmp(elsewhere[j], rules[i].id))
+		for_each (row, elsewhere)
+			if (!strcmp(*row, rules[i].id))
 				fires = silent = true;
-		for (size_t j = 0; j < GA_NELEMS(path_fixtures); j++)
-			if (!strcmp(path_fixtures[j].rule, rules[i].id))
+		for_each (row, path_fixtures)
+			if (!strcmp(row->rule, rules[i].id))
 				fires = silent = true;
-		for (size_t j = 0; j < GA_NELEMS(name_fixtures); j++)
-			if (!strcmp(name_fixtures[j].rule, rules[i].id))
+		for_each (row, name_fixtures)
+			if (!strcmp(row->rule, rules[i].id))
 				fires = silent = true;
-		for (size_t j = 0; j < GA_NELEMS(made); j++)
-			if (!strcmp(made[j].rule, rules[i].id))
+		for_each (row, made)
+			if (!strcmp(row->rule, rules[i].id))
 				fires = silent = true;
-		for (size_t j = 0; j < GA_NELEMS(change_fixtures); j++) {
-			if (strcmp(change_fixtures[j].rule, rules[i].id) != 0)
+		for_each (row, change_fixtures) {
+			if (strcmp(row->rule, rules[i].id) != 0)
 				continue;
-			fires |= change_fixtures[j].fires;
-			silent |= !change_fixtures[j].fires;
+			fires |= row->fires;
+			silent |= !row->fires;
 		}
 		if (!fires || !silent)
 			fail_msg("'%s' has no fixture that %s", rules[i].id,
@@ -245,17 +245,17 @@ TEST(severity_decides_what_is_held_back)
 	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
 
 	fixture_facts(&h);
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 		const struct ga_flag *flag;
 
-		classify_change(&cases[i].x, &h, &f);
-		flag = flag_of(&f, cases[i].x.path, cases[i].x.rule);
-		if (!flag || flag->severity != cases[i].want)
-			fail_msg("'%s' on '%s': not %s", cases[i].x.rule, cases[i].x.path,
-				 ga_severity_name(cases[i].want));
-		assert_int_equal(ga_flag_holds(NULL, flag), cases[i].want == GA_CRITICAL);
-		assert_int_equal(ga_flag_holds(&guarded, flag), cases[i].want >= GA_HIGH);
+		classify_change(&row->x, &h, &f);
+		flag = flag_of(&f, row->x.path, row->x.rule);
+		if (!flag || flag->severity != row->want)
+			fail_msg("'%s' on '%s': not %s", row->x.rule, row->x.path,
+				 ga_severity_name(row->want));
+		assert_int_equal(ga_flag_holds(NULL, flag), row->want == GA_CRITICAL);
+		assert_int_equal(ga_flag_holds(&guarded, flag), row->want >= GA_HIGH);
 	}
 }
 

@@ -201,9 +201,9 @@ static bool can_enter_namespaces(void)
 
 static const struct call *nested_call(const char *what)
 {
-	for (size_t i = 0; i < GA_NELEMS(nested); i++)
-		if (!strcmp(nested[i].what, what))
-			return &nested[i];
+	for_each (row, nested)
+		if (!strcmp(row->what, what))
+			return row;
 	return NULL;
 }
 
@@ -212,8 +212,8 @@ TEST(system_calls_are_refused_by_the_table)
 	struct sock_fprog program = filter(ga_seccomp_program);
 	size_t wrong = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(calls); i++)
-		wrong += !is_right(&program, &calls[i], false);
+	for_each (row, calls)
+		wrong += !is_right(&program, row, false);
 	assert_int_equal(wrong, 0);
 }
 
@@ -224,11 +224,11 @@ TEST(a_nested_sandbox_can_be_made)
 
 	if (!can_enter_namespaces())
 		skip();
-	for (size_t i = 0; i < GA_NELEMS(calls); i++) {
-		const struct call *other = nested_call(calls[i].what);
+	for_each (row, calls) {
+		const struct call *other = nested_call(row->what);
 
 		others += other != NULL;
-		wrong += !is_right(&program, other ? other : &calls[i], other != NULL);
+		wrong += !is_right(&program, other ? other : row, other != NULL);
 	}
 	assert_int_equal(wrong, 0);
 	assert_int_equal(others, GA_NELEMS(nested));

@@ -93,23 +93,23 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 	for (size_t i = 0; i < n; i++) {
 		bool yes = false, no = false;
 
-		for (size_t k = 0; k < GA_NELEMS(secret_fixtures); k++) {
-			if (strcmp(rules[i].id, secret_fixtures[k].rule))
+		for_each (row, secret_fixtures) {
+			if (strcmp(rules[i].id, row->rule))
 				continue;
-			yes |= secret_fixtures[k].tier != GA_TIER_NONE;
-			no |= secret_fixtures[k].tier == GA_TIER_NONE;
+			yes |= row->tier != GA_TIER_NONE;
+			no |= row->tier == GA_TIER_NONE;
 		}
 		if (!yes || !no)
 			fail_msg("'%s' has no fixture that it %s", rules[i].id,
 				 yes ? "leaves alone" : "finds");
 	}
-	for (size_t k = 0; k < GA_NELEMS(secret_fixtures); k++) {
+	for_each (row, secret_fixtures) {
 		size_t i = 0;
 
-		while (i < n && strcmp(rules[i].id, secret_fixtures[k].rule))
+		while (i < n && strcmp(rules[i].id, row->rule))
 			i++;
 		if (i == n)
-			fail_msg("there is no rule '%s'", secret_fixtures[k].rule);
+			fail_msg("there is no rule '%s'", row->rule);
 	}
 }
 
@@ -140,12 +140,12 @@ TEST(copies_and_odd_spellings_of_a_name_are_covered)
 	};
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_each (row, t) {
 		struct ga_secret_name name;
 
-		if (ga_secret_named(names, t[i].path, &name) != t[i].covered ||
-		    name.copy != t[i].copy)
-			fail_msg("'%s': covered %d, copy %d", t[i].path, name.n > 0, name.copy);
+		if (ga_secret_named(names, row->path, &name) != row->covered ||
+		    name.copy != row->copy)
+			fail_msg("'%s': covered %d, copy %d", row->path, name.n > 0, name.copy);
 	}
 }
 
@@ -210,17 +210,17 @@ TEST(what_is_not_read_is_the_worst_it_could_be)
 						RANDOM RANDOM, "", "x\n" };
 	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
 
-	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
-		const char *path = secret_fixtures[i].path;
+	for_each (row, secret_fixtures) {
+		const char *path = row->path;
 		enum ga_tier unseen = judge(names, path, NULL).tier;
 		struct ga_secret_name name;
 
 		/* of the others the content is never asked for */
 		if (!ga_secret_named(names, path, &name) || !name.content)
 			continue;
-		for (size_t k = 0; k < GA_NELEMS(contents); k++)
-			if (judge(names, path, contents[k]).tier > unseen)
-				fail_msg("'%s' unseen is better than with '%s'", path, contents[k]);
+		for_each (content, contents)
+			if (judge(names, path, *content).tier > unseen)
+				fail_msg("'%s' unseen is better than with '%s'", path, *content);
 	}
 	assert_int_equal(judge(names, ".env.example", NULL).tier, GA_TIER_BLOCK);
 	assert_int_equal(judge(names, "src/token.go", NULL).tier, GA_TIER_BLOCK);
@@ -300,12 +300,12 @@ TEST(placeholders_are_no_secrets)
 	};
 	static const char *const no[] = { "hunter22", RANDOM, GITHUB, "p4ssw0rd!", "$2y$10$abcdefghij" };
 
-	for (size_t i = 0; i < GA_NELEMS(yes); i++)
-		if (!ga_secret_placeholder(yes[i], strlen(yes[i])))
-			fail_msg("'%s' is no placeholder?", yes[i]);
-	for (size_t i = 0; i < GA_NELEMS(no); i++)
-		if (ga_secret_placeholder(no[i], strlen(no[i])))
-			fail_msg("'%s' is a placeholder?", no[i]);
+	for_each (row, yes)
+		if (!ga_secret_placeholder(*row, strlen(*row)))
+			fail_msg("'%s' is no placeholder?", *row);
+	for_each (row, no)
+		if (ga_secret_placeholder(*row, strlen(*row)))
+			fail_msg("'%s' is a placeholder?", *row);
 }
 
 /* Two versions of a file: is there anything new in one of them? */

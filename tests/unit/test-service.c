@@ -25,9 +25,9 @@ TEST(commands_are_words_of_a_shell)
 	};
 	cleanup_free char *large = ga_calloc(1, GA_COMMAND_MAX + 2);
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
-		assert_int_equal(ga_command_ok(t[i].text), t[i].ok);
-		assert_int_equal(ga_service_ok(t[i].text), t[i].service);
+	for_each (row, t) {
+		assert_int_equal(ga_command_ok(row->text), row->ok);
+		assert_int_equal(ga_service_ok(row->text), row->service);
 	}
 	memset(large, 'a', GA_COMMAND_MAX);
 	assert_true(ga_command_ok(large));
@@ -56,9 +56,9 @@ TEST(a_service_has_a_plain_name)
 	cleanup_strv struct ga_strv list = GA_STRV_INIT;
 	cleanup_services struct ga_services s = GA_SERVICES_INIT;
 
-	for (size_t i = 0; i < GA_NELEMS(words); i++) {
-		assert_true(ga_service_ok(words[i]));
-		ga_strv_push(&list, words[i]);
+	for_each (row, words) {
+		assert_true(ga_service_ok(*row));
+		ga_strv_push(&list, *row);
 	}
 	ga_services_parse(&list, &s);
 	assert_int_equal(s.n, GA_NELEMS(want));
@@ -85,10 +85,10 @@ TEST(a_service_is_written_as_it_is_read)
 		{ "a\xe2\x80\xae", "a\\u{202e}", 100 },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
-		cleanup_free char *text = ga_command_text(t[i].command, t[i].most);
+	for_each (row, t) {
+		cleanup_free char *text = ga_command_text(row->command, row->most);
 
-		assert_string_equal(text, t[i].text);
+		assert_string_equal(text, row->text);
 	}
 }
 
@@ -109,19 +109,19 @@ TEST(the_end_of_a_check_is_kept)
 					   "passed 0 a", "exited 0 a\nb", "exited 0 a\x1b" };
 	struct ga_check c;
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
-		cleanup_free char *word = ga_check_encode(&t[i].c);
-		cleanup_free char *text = ga_check_text(&t[i].c);
+	for_each (row, t) {
+		cleanup_free char *word = ga_check_encode(&row->c);
+		cleanup_free char *text = ga_check_text(&row->c);
 
-		assert_string_equal(word, t[i].word);
-		assert_string_equal(text, t[i].text);
+		assert_string_equal(word, row->word);
+		assert_string_equal(text, row->text);
 		assert_true(ga_check_parse(word, &c));
-		assert_int_equal(c.end, t[i].c.end);
-		assert_int_equal(c.status, t[i].c.status);
-		assert_string_equal(c.command, t[i].c.command);
+		assert_int_equal(c.end, row->c.end);
+		assert_int_equal(c.status, row->c.status);
+		assert_string_equal(c.command, row->c.command);
 	}
-	for (size_t i = 0; i < GA_NELEMS(bad); i++)
-		assert_false(ga_check_parse(bad[i], &c));
+	for_each (row, bad)
+		assert_false(ga_check_parse(*row, &c));
 }
 
 TEST(a_repository_needs_trust_for_commands)

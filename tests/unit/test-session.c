@@ -37,9 +37,9 @@ TEST(a_name_of_a_session_is_one_of_a_branch)
 		{ "01234567890123456789012345678901234567890123456789012345678901234", false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++)
-		if (ga_session_name_ok(t[i].name) != t[i].ok)
-			fail_msg("'%s'", t[i].name);
+	for_each (row, t)
+		if (ga_session_name_ok(row->name) != row->ok)
+			fail_msg("'%s'", row->name);
 }
 
 TEST(a_name_is_made_of_the_command)
@@ -211,13 +211,13 @@ TEST(only_what_a_session_stored_is_read)
 	assert_string_equal(t.view.incomplete, s.view.incomplete);
 	assert_true(ga_oid_is_zero(&t.result.tip) && !t.result.left_out.n && !t.result.notes.n);
 
-	for (size_t i = 0; i < GA_NELEMS(odd); i++) {
+	for_each (row, odd) {
 		size_t before = whole.len;
 
-		ga_buf_adds(&whole, odd[i].text);
+		ga_buf_adds(&whole, row->text);
 		OK(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err));
 		ga_session_release(&t);
-		FAILS(ga_session_load(dir, "x", &t, &err), odd[i].why);
+		FAILS(ga_session_load(dir, "x", &t, &err), row->why);
 		ga_buf_truncate(&whole, before);
 	}
 	(void)close(lock);

@@ -163,10 +163,10 @@ TEST(what_bwrap_says_is_explained)
 	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
 	assert_non_null(strstr(a.msg, "Can't mount proc"));
 	assert_non_null(strstr(a.hint, "systempaths"));
-	for (size_t i = 0; i < GA_NELEMS(no_namespace); i++) {
+	for_each (row, no_namespace) {
 		cleanup_error struct ga_error b = GA_ERROR_INIT;
 
-		(void)ga_bwrap_explain(no_namespace[i], &b);
+		(void)ga_bwrap_explain(*row, &b);
 		assert_non_null(strstr(b.msg, "user namespace"));
 	}
 	(void)ga_bwrap_explain("bwrap: Can't find source path /x: No such file or directory", &c);

@@ -331,12 +331,12 @@ TEST_WITH(what_is_visible_inside_is_known, setup, teardown)
 	make_dir(w, "other");
 	ga_strv_push(&s.tools, ".local/bin");
 	ga_strv_take(&s.ro, in(w, "data"));
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		const char *p = cases[i].path;
+	for_each (row, cases) {
+		const char *p = row->path;
 		cleanup_free char *path = p[0] == '@' ? in(w, p + 1) : ga_strdup(p);
 
-		if (ga_spec_visible(&s, path) != cases[i].expect)
-			fail_msg("%s: expected %d", p, cases[i].expect);
+		if (ga_spec_visible(&s, path) != row->expect)
+			fail_msg("%s: expected %d", p, row->expect);
 	}
 }
 

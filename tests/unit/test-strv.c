@@ -82,13 +82,13 @@ TEST(a_vector_is_sorted_without_duplicates)
 		{ { "", "x", "" }, "|x" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_strv struct ga_strv sv = GA_STRV_INIT;
 
-		for (size_t k = 0; cases[i].in[k]; k++)
-			ga_strv_push(&sv, cases[i].in[k]);
+		for (size_t k = 0; row->in[k]; k++)
+			ga_strv_push(&sv, row->in[k]);
 		ga_strv_sort_unique(&sv);
-		check(&sv, cases[i].out);
+		check(&sv, row->out);
 	}
 }
 

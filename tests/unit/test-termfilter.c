@@ -111,14 +111,14 @@ TEST(questions_within_strings_are_dropped)
 		{ "\033[?2004h\033[>1u\033[?1u\033[<u\033[?25$p\033[!p", "\033[?2004h\033[>1u\033[<u\033[!p" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(each); i++) {
-		for (size_t cut = 0; cut <= strlen(each[i].in); cut++) {
+	for_each (row, each) {
+		for (size_t cut = 0; cut <= strlen(row->in); cut++) {
 			cleanup_buf struct ga_buf out = GA_BUF_INIT;
 			struct ga_termfilter f = { .mute = true };
 
-			feed(&f, each[i].in, cut, &out);
-			feed(&f, each[i].in + cut, strlen(each[i].in) - cut, &out);
-			expect(each[i].in, &out, each[i].out, strlen(each[i].out));
+			feed(&f, row->in, cut, &out);
+			feed(&f, row->in + cut, strlen(row->in) - cut, &out);
+			expect(row->in, &out, row->out, strlen(row->out));
 		}
 	}
 }
@@ -252,8 +252,8 @@ static const struct one cases[] = {
 
 TEST(sequences_pass_or_go_cut_anywhere)
 {
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		expect_cut(cases[i].in, strlen(cases[i].in), cases[i].out, strlen(cases[i].out));
+	for_each (row, cases)
+		expect_cut(row->in, strlen(row->in), row->out, strlen(row->out));
 	expect_cut("a\0b", 3, "a\0b", 3);
 	expect_cut("\033[3\0001m\033]0;a\0b\a", 15, "\0\033[31m\033]0;ab\a", 14);
 }
@@ -378,14 +378,14 @@ static const struct one undone[] = {
 
 TEST(what_is_left_on_is_undone)
 {
-	for (size_t i = 0; i < GA_NELEMS(undone); i++) {
+	for_each (row, undone) {
 		cleanup_buf struct ga_buf out = GA_BUF_INIT, end = GA_BUF_INIT;
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 		char room[GA_TERMFILTER_END];
 
-		feed(&f, undone[i].in, strlen(undone[i].in), &out);
+		feed(&f, row->in, strlen(row->in), &out);
 		ga_buf_add(&end, room, ga_termfilter_end(&f, false, room));
-		expect(undone[i].in + 1, &end, undone[i].out, strlen(undone[i].out));
+		expect(row->in + 1, &end, row->out, strlen(row->out));
 		assert_int_equal(ga_termfilter_end(&f, false, room), 0);
 	}
 }

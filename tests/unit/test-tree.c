@@ -135,23 +135,23 @@ TEST(files_and_directories_replace_each_other)
 	SH("t", "git init -q");
 	blob = OID("t", "echo new | git hash-object -w --stdin");
 	r = open_repo("t");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-		cleanup_free char *words = ga_strdup(cases[i].changes), *got = NULL;
+		cleanup_free char *words = ga_strdup(row->changes), *got = NULL;
 		struct ga_oid base, tree;
 		char *save = NULL;
 
 		base = OID("t", "rm -f idx; export GIT_INDEX_FILE=idx; for p in %s; do "
 				"git update-index --add --cacheinfo 100644,%s,$p; done;"
-				"git write-tree", cases[i].base, GA_HEX(&blob));
+				"git write-tree", row->base, GA_HEX(&blob));
 		for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
 			add(&c, *w == '-' ? w + 1 : w, *w == '-' ? 0 : GA_MODE_EXEC, &blob);
 		OK(ga_tree_apply(r, NULL, &base, &c, &tree, &err));
 		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'",
 			 GA_HEX(&tree));
-		if (strcmp(got, cases[i].want))
-			fail_msg("%s + %s = %s, not %s", cases[i].base, cases[i].changes, got,
-				 cases[i].want);
+		if (strcmp(got, row->want))
+			fail_msg("%s + %s = %s, not %s", row->base, row->changes, got,
+				 row->want);
 		/* nothing to say for trees the tool would not write: no empty trees, order */
 		SH("t", "git fsck --strict --no-dangling");
 	}
@@ -167,10 +167,10 @@ TEST(a_path_that_git_cannot_hold_is_refused)
 	SH("f", "git init -q");
 	r = open_repo("f");
 	blob = OID("f", "echo x | git hash-object -w --stdin");
-	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
+	for_each (row, bad) {
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 
-		add(&c, bad[i], GA_MODE_FILE, &blob);
+		add(&c, *row, GA_MODE_FILE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
 	}
 	{

@@ -276,18 +276,18 @@ TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 	l.o.extras = extras;
 	dir(&l, "d/e");
 	assert_captured(&l, "A d/e/f.log;");
-	for (size_t i = 0; i < GA_NELEMS(hiding); i++) {
+	for_each (row, hiding) {
 		cleanup_free char *got = NULL;
 
-		SH("forced/upper", "rm -rf d; mkdir d; %s", hiding[i]);
+		SH("forced/upper", "rm -rf d; mkdir d; %s", *row);
 		got = captured(&l);
 		assert_null(strstr(got, "f.log"));
 	}
-	for (size_t i = 0; i < GA_NELEMS(opaques); i++) {
+	for_each (row, opaques) {
 		cleanup_free char *got = NULL;
 
 		SH("forced/upper", "rm -rf d; mkdir -p d/e");
-		mark(&l, opaques[i], "user.overlay.opaque", "y");
+		mark(&l, *row, "user.overlay.opaque", "y");
 		got = captured(&l);
 		assert_null(strstr(got, "f.log"));
 	}

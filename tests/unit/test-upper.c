@@ -209,14 +209,14 @@ TEST(ov10_ov19_names)
 	cleanup_layer struct layer l = make_layer("names", BASE);
 
 	put(&l, ".git/config", "[core]\n\tfsmonitor = touch /tmp/x\n");
-	for (size_t i = 0; i < GA_NELEMS(bad); i++) {
-		cleanup_free char *inner = ga_strf("%s/config", bad[i]), *sub = ga_strf("sub/%s", bad[i]);
+	for_each (row, bad) {
+		cleanup_free char *inner = ga_strf("%s/config", *row), *sub = ga_strf("sub/%s", *row);
 
 		put(&l, inner, "bad\n");
 		put(&l, sub, "bad\n");
 	}
-	for (size_t i = 0; i < GA_NELEMS(good); i++)
-		put(&l, good[i], "good\n");
+	for_each (row, good)
+		put(&l, *row, "good\n");
 	link_to(&l, ".gitmodules", "a");
 	free(captured(&l));
 	assert_int_equal(l.res.changes.n, GA_NELEMS(good));

@@ -68,8 +68,8 @@ TEST(documents_are_read_with_their_places)
 		{ "\xc3\xbc\xe2\x82\xac: \xc3\xa4", "{\xc3\xbc\xe2\x82\xac@1:1=\xc3\xa4@1:5}" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		check(cases[i].text, strlen(cases[i].text), cases[i].want, NULL);
+	for_each (row, cases)
+		check(row->text, strlen(row->text), row->want, NULL);
 }
 
 TEST(other_documents_are_refused_with_the_place)
@@ -115,8 +115,8 @@ TEST(other_documents_are_refused_with_the_place)
 		{ "\xff\xfe" "a:", "f:1:1: invalid leading UTF-8 octet" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		check(cases[i].text, strlen(cases[i].text), NULL, cases[i].error);
+	for_each (row, cases)
+		check(row->text, strlen(row->text), NULL, row->error);
 	check("a: b\0c", 6, NULL, "f:1:5: control characters are not allowed");
 }
 

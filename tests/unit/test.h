@@ -55,6 +55,10 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 		return RUN_TESTS(setup, teardown);                                                 \
 	}
 
+/* For each row of a table. */
+#define for_each(row, rows)                                                                        \
+	for (__typeof__(&(rows)[0]) row = (rows); row < (rows) + GA_NELEMS(rows); row++)
+
 /* A call that must not fail, with `&err` for its error, which is printed. */
 #define OK(call)                                                                                   \
 	do {                                                                                       \
