@@ -237,20 +237,6 @@ test_expect_success 'dirty: set by the user, tightened by the repository, and by
 	git agent start -q --dirty carry -- true
 '
 
-test_expect_success 'the file of another base counts, and not what the agent makes of it' '
-	repo base "dirty: refuse\nlimits: {capture: {file_size: 3}}\n" &&
-	git tag strict &&
-	git rm -q .agentdev.yaml &&
-	git commit -qm none &&
-	work="echo 12345 >big; printf \"limits: {capture: {file_size: 1GiB}}\n\" >.agentdev.yaml
-		git add -A; git commit -qm mine 2>/dev/null; git reset -q --soft HEAD~" &&
-	git agent start -q --name s --base strict -- sh -c "$work" &&
-	git agent review --json s | grep limits.capture.file_size &&
-	! git cat-file -e agent/s:big 2>/dev/null &&
-	test_session n "$work" &&
-	git cat-file -e agent/n:big
-'
-
 test_expect_success 'home: a directory that others can read is refused, and not changed' '
 	repo closed &&
 	mkdir -m 755 ../open &&

@@ -125,18 +125,6 @@ test_expect_success 'what the agent did is one commit, and its name, mode and li
 	test "$(git log -1 --format=%s agent/work)" = "the work"
 '
 
-test_expect_success 'ignored paths stay in the session and are named' '
-	cd r &&
-	grep "left behind: x.log" ../err &&
-	grep "left behind: out" ../err &&
-	! git cat-file -e agent/work:x.log 2>/dev/null &&
-	git agent review --format=json work >../json &&
-	grep "\"left_behind\"" ../json &&
-	grep "\"out" ../json &&
-	test ! -e x.log &&
-	test ! -e out
-'
-
 test_expect_success 'the working tree does not change' '
 	cd r &&
 	git diff --exit-code HEAD &&

@@ -169,31 +169,6 @@ test_expect_success 'a session reads objects of alternates' '
 	git cat-file -e agent/s:k
 '
 
-test_expect_success 'ignored directories are shared, and what is written to them stays inside' '
-	make_repo ign &&
-	cd ign &&
-	echo node_modules/ >>.gitignore &&
-	echo .env >>.gitignore &&
-	git commit -qam i &&
-	mkdir -p node_modules/pkg &&
-	echo lib >node_modules/pkg/lib &&
-	echo SECRET >.env &&
-	git agent start --name s -- sh -c "
-		set -e
-		test \"\$(cat node_modules/pkg/lib)\" = lib
-		test \"\$(cat .env)\" = SECRET
-		echo hacked >node_modules/pkg/lib
-		rm .env
-		test -z \"\$(git status --porcelain)\"
-		echo k >k" 2>../err &&
-	test "$(cat node_modules/pkg/lib)" = lib &&
-	test "$(cat .env)" = SECRET &&
-	grep "shared: node_modules" ../err &&
-	grep "left behind: node_modules" ../err &&
-	git diff --name-only HEAD agent/s >../names &&
-	test "$(cat ../names)" = k
-'
-
 test_expect_success 'a start outside of a repository is refused' '
 	mkdir plain &&
 	cd plain &&
@@ -238,12 +213,6 @@ test_expect_success 'a home directory below the working tree is refused' '
 	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null \
 		git agent start -- true 2>../err &&
 	grep "home directory" ../err
-'
-
-test_expect_success 'a state directory in the working tree is refused' '
-	make_repo inside &&
-	cd inside &&
-	test_fails 125 overlap env XDG_STATE_HOME="$(pwd)/state" git agent start -- true
 '
 
 test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' '

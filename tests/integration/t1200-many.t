@@ -106,16 +106,4 @@ test_expect_success 'RS-05: ten sessions that start at once get ten names and br
 	done
 '
 
-test_expect_success 'several sessions land one after another' '
-	cd r &&
-	git switch -q main &&
-	for n in 1 2 3; do git agent land s$n || exit 1; done &&
-	for n in 1 2 3; do
-		test "$(cat f$n)" = changed-$n &&
-		test -e new-$n &&
-		test -e rest-$n || exit 1
-	done &&
-	test "$(git rev-list --merges --count HEAD)" = 3
-'
-
 test_done

@@ -191,20 +191,6 @@ test_expect_success 'a lock of a git is waited for, and one that nobody holds is
 	test ! -e "$lock"
 '
 
-test_expect_success 'a state file that was cut short is replaced by the former one' '
-	cd r &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/good) &&
-	cp "$dir/session" ../saved &&
-	: >"$dir/session" &&
-	git agent list 2>../err &&
-	grep good ../list &&
-	git agent show good &&
-	same_result good &&
-	head -c 100 ../saved >"$dir/session" &&
-	git agent show good &&
-	cp ../saved "$dir/session"
-'
-
 test_expect_success 'a state file that is damaged beyond repair is named, and stops no other session' '
 	cd r &&
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-tree) &&

@@ -84,21 +84,6 @@ test_expect_success 'a path of risk.hold can be accepted, and one of risk.block 
 	git agent drop l
 '
 
-test_expect_success 'a path of risk.hold is held back in every commit' '
-	repo history &&
-	user "risk: {hold: [key]}\n" &&
-	test_session h "
-		echo x >key
-		git commit -qam one
-		git checkout -q HEAD~ -- key
-		echo b >b
-		git add -A
-		git commit -qm two" &&
-	flags h | grep "configured-hold key" &&
-	test -z "$(git log --format=%h main..agent/h -- key)" &&
-	on_branch h b
-'
-
 test_expect_success 'settings that tighten after a capture count for accepting and landing' '
 	repo later &&
 	test_session l "
@@ -180,20 +165,6 @@ test_expect_success 'risk.allow of a repository needs trust' '
 	test_expect_code 3 git agent land un &&
 	git agent -c "risk.hold=key" start -q --untrusted --name c -- sh -c "echo z >key" &&
 	flagged c "high configured-hold key held"
-'
-
-test_expect_success 'the settings of the user and of the repository add up' '
-	repo both "risk: {hold: [key]}\n" &&
-	user "risk: {allow: [key, Makefile], add: [a]}\n" &&
-	test_session b "$work" &&
-	flagged b "high configured-hold key held" "high configured-add a" &&
-	git agent rules explain key | grep "high: .*configured-hold" &&
-	git agent config --json >../json &&
-	python3 -c "
-import json
-k = {x[\"key\"]: x for x in json.load(open(\"../json\"))}
-assert k[\"risk.hold\"][\"value\"] == \"key\" and k[\"risk.hold\"][\"origin\"] == \"repository\", k[\"risk.hold\"]
-assert k[\"risk.allow\"][\"repository\"] == \"trust\" and k[\"risk.block\"][\"repository\"] == \"tighten\", k"
 '
 
 test_expect_success 'the settings count for what was left behind' '

@@ -240,17 +240,6 @@ please" fb a &&
 	git worktree remove --force ../wt
 '
 
-test_expect_success 'resume --feedback shows it to the agent' '
-	cd r &&
-	git agent resume -q --feedback ../fb fb -- sh -c "
-		cat \"\$GIT_AGENT_FEEDBACK\" >\$HOME/got
-		grep -q \"keep 30\" \"\$GIT_AGENT_FEEDBACK\" &&
-		git apply --include=a \"\$GIT_AGENT_FEEDBACK\"" &&
-	cmp ../fb "$HOME/aihome/got" &&
-	git show agent/fb:a | grep -x thirty &&
-	git agent drop --force fb
-'
-
 test_expect_success 'feedback is written of what was held back, and not where a decision is refused' '
 	cd r &&
 	test_session fbh "

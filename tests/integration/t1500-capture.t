@@ -26,38 +26,6 @@ test_expect_success 'the commit for the rest has a message, an identity and trai
 	git log -1 --format=%s agent/m2 | grep "^agent/m2: 1 file changed$"
 '
 
-test_expect_success 'an empty commit of the agent stays' '
-	cd msg &&
-	git agent start --name e1 -- git commit -q --allow-empty -m "run the checks" &&
-	test_prints "run the checks" git log -1 --format=%s agent/e1
-'
-
-test_expect_success 'a name that no tree may hold makes no commit' '
-	cd msg &&
-	test_session e2 "
-		mkdir d/.GIT &&
-		echo x >d/.GIT/x
-		mkfifo pipe" &&
-	test_must_fail git rev-parse -q --verify agent/e2 &&
-	git agent show e2 >../show &&
-	grep "left behind: d/.GIT" ../show &&
-	grep "left behind: pipe" ../show &&
-	test_state e2 captured
-'
-
-test_expect_success 'an agent that amends the base gets one commit on it, and its own is kept' '
-	make_repo amend &&
-	cd amend &&
-	test_session am "
-		echo z >z &&
-		git add z &&
-		git commit -q --amend -m amended" &&
-	test "$(git rev-parse agent/am~1)" = "$(git rev-parse HEAD)" &&
-	test "$(git show agent/am:z)" = z &&
-	git log -1 --format=%s refs/agent/am/orig | grep amended &&
-	git agent show am | grep -i history
-'
-
 test_expect_success 'commits that differ from the base in no file are promised no commit' '
 	make_repo nofile "
 		git commit -q --allow-empty -m first
@@ -70,22 +38,6 @@ test_expect_success 'commits that differ from the base in no file are promised n
 	test_says "the agent.s HEAD names no commit: its work is one commit, if any file differs from its base$" \
 		git agent start --name unborn -- git symbolic-ref HEAD refs/heads/nowhere &&
 	! git rev-parse -q --verify agent/unborn
-'
-
-test_expect_success 'a path that the agent removes from the index stays removed' '
-	make_repo rmc "
-		mkdir gen &&
-		echo 1 >gen/1 &&
-		echo 2 >gen/2" &&
-	cd rmc &&
-	test_session r "
-		git rm -rq --cached gen &&
-		echo gen/ >.gitignore &&
-		git add .gitignore &&
-		git commit -qm \"untrack gen\" &&
-		git rev-parse HEAD >\$HOME/tip" &&
-	git rev-parse agent/r | test_cmp "$HOME/aihome/tip" - &&
-	! git cat-file -e agent/r:gen/1 2>/dev/null
 '
 
 test_expect_success 'an ignored file of the user that the agent commits is held back' '
@@ -217,38 +169,6 @@ test_expect_success 'GT-08: a filter that the agent defines is never run over wh
 	test_prints ".gitattributes\nf" git diff --name-only HEAD agent/fi &&
 	test ! -e "$(echo "$HOME"/.local/state/git-agent/*/sessions/fi/upper)/ran" &&
 	test ! -e ran
-'
-
-test_expect_success 'what stays behind is listed with its kind and count' '
-	make_repo left "echo \"*.log\" >.gitignore" &&
-	cd left &&
-	test_session b "
-		mkfifo pipe
-		echo 1 >1.log
-		mkdir out
-		echo out/ >>.gitignore
-		echo 1 >out/1
-		echo 22 >out/2
-		git init -q nested &&
-		echo n >nested/n
-		mkdir d/.git
-		echo cfg >d/.GIT
-		chmod 000 a 2>/dev/null
-		echo s >closed
-		chmod 000 closed" &&
-	git agent review --format=json b >../json &&
-	python3 - <<-\EOT &&
-	import json
-	r = json.load(open("../json"))
-	got = {(x["path"], x["kind"], x["count"]) for x in r["left_behind"] if x["path"] != "nested"}
-	want = {("pipe", "special", 1), ("1.log", "ignored", 1), ("out", "ignored", 2), ("d/.git", "repository", 0),
-	        ("d/.GIT", "name", 1)}
-	assert got == want, got ^ want
-	assert [x["kind"] for x in r["left_behind"] if x["path"] == "nested"] == ["repository"]
-	EOT
-	git agent show b | grep "newly ignored: out" &&
-	test "$(git cat-file blob agent/b:closed)" = s &&
-	! git cat-file -e agent/b:nested 2>/dev/null
 '
 
 test_expect_success 'a sparse checkout of the user stays sparse, and what it leaves out is not deleted' '

@@ -93,23 +93,6 @@ test_expect_success 'limits.capture.entries: files of commits that the walk does
 	test "$(git show agent/b:mm/n7)" = 7
 '
 
-test_expect_success 'limits.capture.entries: files of commits that a new directory hides are gone as committed' '
-	make_repo hides &&
-	mkdir m &&
-	touch m/0 m/a m/z &&
-	test_commit more &&
-	set_limit entries 9 &&
-	test_session h "
-		rm -r m
-		mkdir -p m/b
-		echo 1 >m/b/1
-		git add -A
-		git commit -qm all
-		for i in 1 2 3 4 5 6 7 8 9; do echo \$i >m/b/n\$i; done" &&
-	test_prints "D\tm/0\nD\tm/a\nA\tm/b/1\nD\tm/z" git diff --name-status HEAD agent/h &&
-	test "$(git log -1 --format=%s agent/h)" = all
-'
-
 test_expect_success 'limits.capture.entries: long paths count for more' '
 	make_repo long &&
 	set_limit entries 40 &&

@@ -48,22 +48,6 @@ blocked 'an ignored symlink in place of a directory' "e$" \
 	'echo e >>.git/info/exclude && mkdir ../t && ln -s ../t e' 'rm e'
 blocked 'a directory in place of a file' "$untracked: f$" 'rm f && mkdir f && echo y >f/y' 'rm -r f && git restore f'
 
-test_expect_success 'nothing lands on the branch of the session itself, and being on it is no landing' '
-	cd blocked &&
-	git switch -q agent/b &&
-	refused 128 "you are on agent/b itself$" git agent land b &&
-	hint "git switch" &&
-	git agent show --json b | grep "\"landed\": null" &&
-	git switch -q main
-'
-
-# becomes_blocked REASON: whichever way, by what is in the directory d
-becomes_blocked() {
-	for how in --merge --squash --rebase --ff-only; do
-		refused 2 "$1" git agent land $how b || return 1
-	done
-}
-
 test_expect_success 'where more paths block than a line holds the rest are counted' '
 	make_repo many &&
 	session m "for i in 1 2 3 4 5 6 7; do echo n >n\$i; done" &&
@@ -197,17 +181,6 @@ test_expect_success 'a merge strategy in the options for merges of this branch b
 '
 
 # ---- the session
-
-test_expect_success 'the branch of the session without all of its commits does not land' '
-	make_repo moved &&
-	session m "line f 2 one; git commit -qam one; line f 2 two; git commit -qam two" &&
-	tip=$(git rev-parse agent/m) &&
-	git branch -qf agent/m agent/m^ &&
-	each_way m "branch .agent/m. was moved: it lacks commits of the session" &&
-	hint "git branch -f agent/m $tip" &&
-	git branch -qf agent/m "$tip" &&
-	git agent land m
-'
 
 test_expect_success 'open flags block each way, also where the merge would conflict' '
 	make_repo open &&

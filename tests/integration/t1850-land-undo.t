@@ -19,24 +19,6 @@ undoes() {
 	unchanged
 }
 
-test_expect_success 'each way of landing is undone to what was there before, and can be landed again' '
-	make_repo ways &&
-	session w "$work" &&
-	git agent review --accept-all w &&
-	for how in --merge --squash --rebase --ff-only; do
-		undoes git agent land $how w || return 1
-	done &&
-	undoes git agent land w -- f n &&
-	mine &&
-	undoes git agent land w &&
-	hook commit-msg true &&
-	undoes git agent land w &&
-	test_state w captured &&
-	git agent land w &&
-	landed w &&
-	git fsck --strict
-'
-
 test_expect_success 'an undo says which session it was, and where HEAD is' '
 	make_repo said &&
 	session s "$work" &&
@@ -101,14 +83,6 @@ test_expect_success 'a branch with later commits is refused, naming the command 
 		eval "$(sed -n "s/^hint: .\(git revert [^'\'']*\).*/\1 --no-edit/p" ../err)" &&
 		git diff --exit-code $head HEAD || return 1
 	done
-'
-
-test_expect_success 'after a reset by hand there is nothing left to undo' '
-	make_repo reset &&
-	session r "line f 2 agent" &&
-	git agent land r &&
-	git reset -q --keep HEAD^ &&
-	refused 2 "your branch has moved on" git agent land --undo r
 '
 
 test_expect_success 'on another branch an undo is refused, naming the one that the session landed on' '
@@ -214,28 +188,6 @@ test_expect_success 'a landing and ignored files landed after it are undone toge
 	test "$(cat x.log)" = theirs &&
 	git agent land --undo b &&
 	unchanged
-'
-
-test_expect_success 'an undo that is interrupted by Ctrl-C changes nothing, and can be repeated' '
-	make_repo ctrl &&
-	session c "line f 2 agent; line g 2 agent" &&
-	git agent land c &&
-	mkfifo ../begun ../go &&
-	echo "g filter=slow" >.git/info/attributes &&
-	: >../hold &&
-	git config filter.slow.smudge "
-		test ! -e $HOME/hold || { rm $HOME/hold; echo >$HOME/begun; cat $HOME/go; }
-		cat" &&
-	remember &&
-	{ setsid git-agent land --undo c 2>../err & } &&
-	pid=$! &&
-	timeout 60 head -c 1 ../begun &&
-	kill -INT -$pid &&
-	test_must_fail wait $pid &&
-	unchanged &&
-	git agent land --undo c &&
-	test "$(sed -n 2p f)" = 2 &&
-	test "$(sed -n 2p g)" = 2
 '
 
 test_done

@@ -86,20 +86,6 @@ comes 'a file with line ends by attribute keeps them' \
 	'has ends "agent$(printf "\r") mine$(printf "\r")"'
 comes 'the undo restores all of that' 'git agent land --undo && unchanged'
 
-test_expect_success 'a file that the agent made executable is, once that is accepted' '
-	make_repo exec &&
-	line f 8 mine &&
-	session exec "chmod +x f; line f 2 agent" &&
-	remember &&
-	refused 3 "open flags\|new flags" git agent land exec &&
-	git agent review --accept exec f &&
-	git agent land exec &&
-	test -x f &&
-	has f "agent mine" &&
-	git agent land --undo &&
-	unchanged
-'
-
 test_expect_success 'a file whose bytes a filter makes has both changes' '
 	make_repo filter &&
 	git config filter.up.smudge "tr a-z A-Z" &&
@@ -170,19 +156,6 @@ test_expect_success 'what --uncommitted=skip left out is applied by a later land
 	git agent land --undo &&
 	has f "2 mine" &&
 	test ! -e new
-'
-
-test_expect_success 'changes to work that the user has committed since are still uncommitted' '
-	make_repo committed &&
-	line f 8 mine &&
-	session committed "line f 2 agent; echo committed >new" &&
-	git commit -qam mine &&
-	remember &&
-	git agent land committed &&
-	has f "agent mine" &&
-	test "$(git status --porcelain)" = " M f" &&
-	git agent land --undo &&
-	unchanged
 '
 
 test_expect_success 'a session that changed nothing but uncommitted work lands without a commit' '

@@ -113,37 +113,6 @@ test_expect_success 'a dry run changes nothing and says what would land' '
 	test ! -e .git/git-agent/landing
 '
 
-test_expect_success 'a merge runs the hooks of a merge, and a squash those of a commit' '
-	make_repo hooks &&
-	session h "echo h >h" &&
-	mine &&
-	for h in pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit post-merge; do
-		hook $h "echo $h >>../ran" || return 1
-	done &&
-	git agent land h &&
-	printf "%s\n" pre-merge-commit prepare-commit-msg commit-msg post-merge >../want &&
-	test_cmp ../want ../ran &&
-	git agent land --undo h &&
-	: >../ran &&
-	git agent land --squash h &&
-	printf "%s\n" post-merge pre-commit prepare-commit-msg commit-msg post-commit >../want &&
-	test_cmp ../want ../ran
-'
-
-test_expect_success 'a hook that formats sees the merged files, and one can change the message' '
-	make_repo format &&
-	session f "line f 2 agent" &&
-	mine &&
-	hook pre-commit "sed -i s/agent/AGENT/ f && git add f" &&
-	hook commit-msg "echo Reviewed-by: me >>\$1" &&
-	git agent land --squash f &&
-	git show HEAD:f | grep AGENT &&
-	git log -1 --format=%B | grep "^Reviewed-by: me" &&
-	test -z "$(git status --porcelain)" &&
-	git agent land --undo f &&
-	test "$(sed -n 2p f)" = 2
-'
-
 test_expect_success 'what has landed already is not landed again' '
 	make_repo again &&
 	session a "line f 2 agent" &&
@@ -170,29 +139,6 @@ test_expect_success 'a session does not land on its own branch, nor when that is
 	hint "git branch agent/i $tip" &&
 	git branch agent/i $tip &&
 	git agent land i
-'
-
-test_expect_success 'a session lands on a detached HEAD' '
-	make_repo detached &&
-	session t "line f 2 agent" &&
-	git switch -q --detach &&
-	mine &&
-	git agent land t &&
-	test "$(sed -n 2p f)" = agent &&
-	! git symbolic-ref -q HEAD &&
-	is_merge &&
-	git agent land --undo t
-'
-
-test_expect_success 'a session lands in a linked working tree, and changes no other' '
-	cd detached &&
-	git switch -q main &&
-	git worktree add -q ../linked -b linked &&
-	cd ../linked &&
-	git agent land t &&
-	test "$(sed -n 2p f)" = agent &&
-	git -C ../detached log -1 --format=%s | grep -x base &&
-	landed t
 '
 
 test_expect_success 'options that exclude each other are refused' '

@@ -149,22 +149,6 @@ halfway() {
 	{ wait $pid || :; }
 }
 
-test_expect_success 'a landing killed while git writes files is rolled back, then it lands' '
-	ready half &&
-	slow half &&
-	picture >../ready &&
-	halfway land half &&
-	grep agent f &&
-	test -e .git/index.lock &&
-	git-agent land --abort &&
-	as_before &&
-	halfway land half &&
-	git-agent land half &&
-	git show HEAD:new &&
-	git-agent land --undo &&
-	as_before
-'
-
 test_expect_success 'a rollback does not overwrite what the user has changed since' '
 	ready since &&
 	slow since &&

@@ -9,20 +9,6 @@ two='line f 2 one; git commit -qam "first of two"; line g 2 two; git commit -qam
 
 # ---- rebased
 
-test_expect_success 'a rebase applies the commits on HEAD in a line, beside modified files' '
-	make_repo rebase &&
-	session r "$two; echo rest >rest" &&
-	mine &&
-	line old 8 edit &&
-	git agent land --rebase r &&
-	git log -4 --format=%s >../log &&
-	test_prints "second of two\nfirst of two\nmine" sed -n 2,4p ../log &&
-	test "$(git rev-list --count --min-parents=2 HEAD)" = 0 &&
-	test "$(git status --porcelain)" = " M old" &&
-	test "$(cat rest)" = rest &&
-	landed r
-'
-
 test_expect_success 'a rebase keeps the authors, and the user is the committer' '
 	make_repo authors &&
 	session a "line f 2 one; git -c user.name=Agent commit -qam words --date=2020-01-02T03:04:05Z" &&

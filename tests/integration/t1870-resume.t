@@ -71,17 +71,6 @@ test_expect_success 'a resumed session sees files, ignored files, home and git a
 	test ! -e "$(git rev-parse --git-common-dir)/worktrees"
 '
 
-test_expect_success 'a resumed session that changes nothing leaves its branch as it is' '
-	cd r &&
-	git for-each-ref refs/heads/agent/s refs/agent/s | grep -v report >../before &&
-	test_expect_code 7 git agent resume s -- sh -c "exit 7" &&
-	git for-each-ref refs/heads/agent/s refs/agent/s | grep -v "report\|/from" >../after &&
-	grep -v /from ../before >../want &&
-	test_cmp ../want ../after &&
-	git agent show --json s | grep "\"exit_status\": 7" &&
-	test_state s captured
-'
-
 test_expect_success 'without a command a resumed session runs its own again, with another message if given' '
 	cd r &&
 	git agent start -q --name own -m first -- sh -c "echo x >>x" &&
@@ -287,40 +276,6 @@ test_expect_success 'a session that has landed is resumed, and the next landing 
 	git agent land l &&
 	test -e three &&
 	test -e host
-'
-
-test_expect_success 'a session in the working tree itself is resumed' '
-	test_enter live &&
-	echo a >a &&
-	echo b >b &&
-	test_commit base &&
-	echo w >w &&
-	git agent start -q --live --name v -- sh -c "
-		echo 1 >one
-		echo e >.envrc
-		echo c >a" &&
-	echo late >late &&
-	git agent review --reject v a &&
-	test "$(git show agent/v:a)" = a &&
-	test_resume v "
-		cat one late a .envrc >\$HOME/cat
-		echo 2 >two" &&
-	test_prints "1\nlate\na\ne" cat "$HOME/aihome/cat" &&
-	test_prints "one\ntwo" git diff --name-only main agent/v &&
-	held v | grep .envrc
-'
-
-test_expect_success 'an interrupted session is captured before it is resumed' '
-	cd r &&
-	{
-		GIT_AGENT_FAULT=capture:begin:kill git agent start -q --name int -- sh -c "
-			echo 1 >one
-			echo e >.envrc" ||
-			test $? = 137
-	} &&
-	test_says "was interrupted; capturing" git agent resume int -- sh -c "cat one .envrc >two" &&
-	test "$(git show agent/int:two)" = "$(printf "1\ne")" &&
-	test "$(git rev-list --count main..agent/int)" = 2
 '
 
 test_expect_success 'a session that ended on another branch, in a rebase or with locks is resumed on its own branch' '

@@ -67,15 +67,6 @@ test_expect_success 'a resumed session sees commits that add, change, delete and
 	goes_on top
 '
 
-test_expect_success 'a commit that was removed from the branch is not there any more' '
-	cd r &&
-	test_session off "$agent" &&
-	git branch -qf agent/off agent/off^ &&
-	goes_on off "echo 3 >three" &&
-	test ! -e ../view/two &&
-	test_prints "one\nthree" git diff --name-only main agent/off
-'
-
 test_expect_success 'a branch that was rebased keeps what its new base has changed' '
 	git clone -q r rb &&
 	cd rb &&

@@ -97,26 +97,6 @@ test_expect_success 'killed before its command runs, a session loses nothing and
 	same early
 '
 
-test_expect_success 'a resumed session whose supervisor is killed is captured with what it did until then' '
-	cd r &&
-	test_session kill9 "$agent" &&
-	host kill9 &&
-	rm -f "$HOME/aihome/up9" &&
-	{
-		test_resume kill9 "
-		$again
-		touch \$HOME/up9
-		sleep 1000" &
-	} &&
-	test_wait_for "test -e $HOME/aihome/up9" &&
-	pid=$(pgrep -u "$(id -u)" -f "[g]it-agent resume -q kill9") &&
-	test_fails 125 "session .kill9. is running" git agent resume kill9 &&
-	kill -9 $pid &&
-	wait 2>/dev/null &&
-	test_says interrupted git agent list &&
-	same kill9
-'
-
 test_expect_success 'a command that does not exist is refused, and nothing is lost' '
 	cd r &&
 	test_fails 125 "command .no-such-command. was not found" git agent resume good -- no-such-command &&

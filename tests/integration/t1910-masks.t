@@ -265,22 +265,6 @@ test_expect_success 'a committed secret with other line ends is not new' '
 	line a.jwk | grep "^T1  masked  modified"
 '
 
-test_expect_success 'what a symlink with the name of a secret leads to is kept out' '
-	test_enter ln &&
-	printf "conf/\n" >.gitignore &&
-	mkdir conf &&
-	test_commit 1 &&
-	echo "TOKEN=$W" >conf/prod &&
-	ln -s conf/prod .env &&
-	ln -s /etc/passwd out.env &&
-	ln -s loop.env loop.env &&
-	ln -s ../../x up.env &&
-	ln -s missing gone.env &&
-	may_fail git agent start --name x -- sh -c "cat .env conf/prod" >../out 2>../err &&
-	! grep "$W" ../out &&
-	grep "kept out.*: conf/prod\$" ../err
-'
-
 test_expect_success 'files behind a symlink to a directory are kept out if they are secrets by that path' '
 	test_enter ld &&
 	printf "keys/\nplain/\nignored/\n.aws\nmine\n" >.gitignore &&

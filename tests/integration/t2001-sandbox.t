@@ -44,14 +44,6 @@ test_expect_success 'a project below home is shown in the home, which is that of
 	test ! -e user/mine
 '
 
-test_expect_success 'mount points in the home of the agents are marked, and serve again' '
-	cd b &&
-	test -f aihome/src/p/.git-agent-mount-point &&
-	test "$(stat -c %a aihome/src/p)" = 555 &&
-	test "$(stat -c %a aihome/src)" = 755 &&
-	sb "$PWD/user/src/p" -- sh -c "test ! -e \"$PWD/user/src/p/.git-agent-mount-point\""
-'
-
 test_expect_success 'SB-23 RS-08: names with a space, comma, colon, backslash, newline, equals or leading dash work' '
 	mkdir c &&
 	cd c &&
@@ -66,78 +58,6 @@ test_expect_success 'SB-23 RS-08: names with a space, comma, colon, backslash, n
 		test "$(cat session/upper/file)" = newer || return 1
 		cd ..
 	done
-'
-
-test_expect_success 'a project can be in /tmp' '
-	mkdir tmp &&
-	cd tmp &&
-	world &&
-	p=$(test_directory_in /tmp) &&
-	test_when_finished "rmdir \"$p\"" &&
-	sb "$p" -- sh -c "
-		cd \"$p\" &&
-		echo new >file &&
-		test \"\$(ls /tmp)\" = \"$(basename "$p")\"" &&
-	test "$(cat session/upper/file)" = new &&
-	test -z "$(ls -A "$p")"
-'
-
-# ---- what an earlier session left in the agents' home
-
-refused() {
-	test_expect_code 125 sb "$@" -- true 2>err &&
-	grep "^dest 40" err &&
-	grep "symlink stands in the way" err
-}
-
-test_expect_success 'a symlink planted at a mount point or above it is not followed' '
-	mkdir s &&
-	cd s &&
-	world &&
-	mkdir victim &&
-	ln -s "$PWD/victim" aihome/.local &&
-	refused "$PWD/user/src/p" &&
-	rm aihome/.local &&
-	mkdir aihome/.local &&
-	ln -s "$PWD/victim" aihome/.local/bin &&
-	refused "$PWD/user/src/p" &&
-	rm -r aihome/.local &&
-	mv aihome/src aihome/away &&
-	ln -s "$PWD/victim" aihome/src &&
-	refused "$PWD/user/src/p" &&
-	rm aihome/src &&
-	mkdir aihome/src &&
-	ln -s ../../victim aihome/src/p &&
-	refused "$PWD/user/src/p" &&
-	rm aihome/src/p &&
-	ln -s nowhere aihome/src/p &&
-	refused "$PWD/user/src/p" &&
-	rm aihome/src/p &&
-	ln -s /proc/self/cwd aihome/src/p &&
-	refused "$PWD/user/src/p" &&
-	test -z "$(ls -A victim)" &&
-	rm aihome/src/p &&
-	sb "$PWD/user/src/p" -- true
-'
-
-test_expect_success 'a file in place of a mount point is named' '
-	cd s &&
-	chmod -R u+w aihome &&
-	rm -rf aihome/src &&
-	echo x >aihome/src &&
-	test_expect_code 125 sb "$PWD/user/src/p" -- true 2>err &&
-	grep "a file stands in the way of the mount point" err
-'
-
-test_expect_success 'a symlink planted in the project over a shared directory is not followed' '
-	mkdir sp &&
-	cd sp &&
-	world &&
-	mkdir -p p/a/target lower/a/target victim &&
-	mkdir -p session/upper &&
-	ln -s "$PWD/victim" session/upper/a &&
-	test_expect_code 125 sb "$PWD/p" --shared "a/target=$PWD/p/a/target" -- true 2>err &&
-	grep "^dest 40" err
 '
 
 # ---- rights
@@ -235,18 +155,6 @@ test_expect_success 'a command has the umask of the caller' '
 	umask 027 &&
 	sb "$PWD/p" -- sh -c umask >out &&
 	grep "^0027$" out
-'
-
-test_expect_success 'the mount of the project says nothing about the host' '
-	cd r &&
-	sb "$PWD/p" -- cat /proc/self/mountinfo >out &&
-	grep " - overlay " out >overlays &&
-	test "$(wc -l <overlays)" = 1 &&
-	! grep "session" overlays &&
-	grep "nosuid,nodev" overlays &&
-	grep "userxattr" overlays &&
-	grep "redirect_dir=nofollow" overlays &&
-	! grep "metacopy=on" overlays
 '
 
 test_expect_success 'GT-04: object directories are read-only, with their alternates masked and lfs beside them' '

@@ -154,16 +154,6 @@ test_expect_success 'a command killed on the alternate screen leaves the termina
 	$pty expect=unfinished mode=raw signal=ABRT expect="$undone" mode=cooked -- $run sh killed
 '
 
-test_expect_success 'modes that a command restored itself are left alone' '
-	$pty exit=0 -- $run sh -c "
-		tput smcup
-		tput civis
-		tput rmcup
-		tput cnorm
-		printf last" >out &&
-	[ "$(tail -c 4 out)" = last ]
-'
-
 test_expect_success 'TT-03: output to a terminal is filtered when input does not come from it' '
 	$pty expect=err:ab expect=out:ab exit=0 -- \
 		sh -c "echo | $run sh -c \"printf err: >&2; cat bytes >&2; printf out:; cat bytes\"" >out &&
@@ -190,12 +180,6 @@ test_expect_success 'git agent start and resume have --terminal-filter' '
 			return 1
 		grep "takes on or off" ../err || return 1
 	done
-'
-
-test_expect_success 'a pipe gets every byte' '
-	$run sh -c "cat bytes; cat bytes >&2" </dev/null >out 2>err &&
-	test_cmp "$box/upper/bytes" out &&
-	test_cmp "$box/upper/bytes" err
 '
 
 test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '

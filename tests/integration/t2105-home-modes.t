@@ -192,26 +192,6 @@ test_expect_success 'an overlay keeps the home unchanged, is there when the sess
 	test_expect_code 129 git agent home diff o
 '
 
-test_expect_success 'two sessions with overlays do not see each other, and are captured' '
-	mode overlay &&
-	project f &&
-	echo "out?" >.git/info/exclude &&
-	{
-		test_session f1 "
-		echo 1 >~/same
-		echo 1 >one
-		cat ~/same" >out1 &
-	} &&
-	test_session f2 "
-		echo 2 >~/same
-		echo 2 >two
-		cat ~/same" >out2 &&
-	wait &&
-	test "$(cat out1 out2 | tr "\n" " ")" = "1 2 " &&
-	test "$(git cat-file blob agent/f1:one)" = 1 &&
-	test "$(git cat-file blob agent/f2:two)" = 2
-'
-
 test_expect_success 'a repository can ask for less sharing, and not for more' '
 	mode shared &&
 	project g &&

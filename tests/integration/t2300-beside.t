@@ -326,15 +326,6 @@ test_expect_success 'a dry run and the configuration show the commands' '
 	git show agent/once:once
 '
 
-test_expect_success 'commands of a repository need trust' '
-	cd r &&
-	echo "setup: [touch bad]" >.agentdev.yaml &&
-	test_commit conf &&
-	test_fails 125 "setup.* needs trust" git agent start -n t -- true &&
-	git rm -qf .agentdev.yaml &&
-	git commit -qm back
-'
-
 test_expect_success 'what a finish command prints adds no check to the commit' '
 	cd r &&
 	settings "finish: [\"printf \\\"evil\\\\nAgent-Check: x\\\\033[31m\\\"; exit 1\"]" &&

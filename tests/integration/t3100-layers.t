@@ -209,31 +209,6 @@ test_expect_success 'diff shows a file that grows while it is read' '
 	clean_store
 '
 
-test_expect_success 'OV-09: names of 255 bytes are captured, paths that are too long for a call are left and named' '
-	make_repo long &&
-	cd long &&
-	n255=$(printf "n%.0s" $(seq 255)) &&
-	n200=$(printf "m%.0s" $(seq 200)) &&
-	attack l "
-		echo 1 >$n255
-		mkdir -p $n200/$n200
-		echo 2 >$n200/$n200/$n255
-		echo w >w
-		python3 -c \"
-import os
-for i in range(100):
-    os.mkdir(\\\"k\\\" * 255); os.chdir(\\\"k\\\" * 255)
-open(\\\"deep\\\", \\\"w\\\").write(\\\"d\\\")
-\"" &&
-	test "$(git cat-file blob agent/l:$n255)" = 1 &&
-	test "$(git cat-file blob agent/l:$n200/$n200/$n255)" = 2 &&
-	test "$(git diff --name-only HEAD agent/l | wc -l)" = 3 &&
-	git agent show l | grep "path longer than any system takes" &&
-	git merge -q agent/l &&
-	test "$(cat w)" = w &&
-	git agent drop --force l
-'
-
 test_expect_success 'OV-14: set-uid bits, access lists and attributes get into no tree, sessions are for their owner' '
 	make_repo suid &&
 	cd suid &&
@@ -302,32 +277,6 @@ test_expect_success 'OV-17: rules that the agent hides in its git directory igno
 	changed i "M\ta\nA\tn\nA\tnode_modules/.bin/p\n"
 '
 
-test_expect_success 'OV-18: a session keeps its base while the user'\''s files and branch change' '
-	make_repo under "echo 1 >f1 && echo 2 >f2" &&
-	cd under &&
-	git branch other &&
-	{
-		test_session u "
-		touch \$HOME/u-up
-		while test -e \$HOME/u-up; do sleep 0.05; done
-		cat a >seen
-		echo w >w
-		echo 3 >>f2" &
-	} &&
-	test_wait_for "test -e $HOME/aihome/u-up" &&
-	echo host >a &&
-	rm f1 &&
-	echo new >new &&
-	git switch -q other &&
-	git commit -qam host &&
-	rm "$HOME/aihome/u-up" &&
-	wait $! &&
-	test_prints "M\tf2\nA\tseen\nA\tw" git diff --no-renames --name-status refs/agent/u/base agent/u &&
-	test "$(git cat-file blob agent/u:seen)" = a &&
-	test "$(cat a)" = host &&
-	test ! -e f1
-'
-
 test_expect_success 'OV-20: overlays are mounted with userxattr, nosuid and nodev, without redirects or an index' '
 	make_repo opts "echo mods/ >.gitignore" &&
 	cd opts &&
@@ -342,22 +291,6 @@ test_expect_success 'OV-20: overlays are mounted with userxattr, nosuid and node
 	! cut -d" " -f6 ../got | grep -v "nosuid.*nodev" &&
 	! grep "metacopy=on\|redirect_dir=on\|redirect_dir=follow\|index=on\|nfs_export=on\|xino=on" ../got &&
 	! grep -v "^[0-9]* [0-9]* [0-9:]* / $pwd" ../got
-'
-
-test_expect_success 'OV-21: a session can mount nothing over the project' '
-	make_repo nested &&
-	cd nested &&
-	attack n "
-		unshare -Urm sh -c \"
-			mount -t tmpfs t d
-			echo hidden >d/hidden\" &&
-		touch escaped
-		unshare -m true &&
-		touch escaped
-		mount --bind /tmp d &&
-		touch escaped
-		echo w >w" &&
-	changed n "A\tw\n"
 '
 
 # The holes known so far are the kernel's to close; each needs one of these.
@@ -412,28 +345,6 @@ test_expect_success 'OV-23: a state directory in memory works, or is refused wit
 	else
 		test_fails 125 "hint: " env XDG_STATE_HOME="$d" git agent start --name shm2 -- true
 	fi
-'
-
-test_expect_success 'OV-24: a capture that is killed and repeated gives the same, and no ref names a missing object' '
-	make_repo crash &&
-	cd crash &&
-	w="
-		echo 1 >one
-		git add one
-		git commit -qm one
-		for i in \$(seq 300); do echo \$i >n\$i; done" &&
-	for at in upper tree commit before-refs after-refs; do
-		test_expect_code 137 env GIT_AGENT_FAULT=capture:$at:kill git agent start --name k-$at -- sh -c "$w" &&
-		for o in $(git for-each-ref --format="%(objectname)"); do
-			git cat-file -e "$o^{tree}" || exit 1
-		done &&
-		git agent capture k-$at &&
-		git rev-parse "agent/k-$at^{tree}" >>../trees &&
-		git rev-parse "agent/k-$at~1^{tree}" >>../trees1 || exit 1
-	done &&
-	test "$(sort -u ../trees | wc -l)" = 1 &&
-	test "$(sort -u ../trees1 | wc -l)" = 1 &&
-	clean_store
 '
 
 test_done

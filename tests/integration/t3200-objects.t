@@ -121,24 +121,8 @@ two_commits='for n in 1 2; do
 	git commit -qm $n -m $GIT_AGENT_SESSION
 done'
 
-test_expect_success 'GT-03 GT-16: marks in the index and a sparse checkout hide no change' '
-	make_repo marks &&
-	cd marks &&
-	attack index "
-		$two_commits
-		echo w >w
-		git update-index --assume-unchanged a
-		git update-index --skip-worktree d/x
-		echo 3 >a
-		rm d/x
-		git config core.sparseCheckout true
-		echo /1 >.git/info/sparse-checkout" &&
-	test "$(git cat-file blob agent/index:a)" = 3 &&
-	! git cat-file -e agent/index:d/x 2>/dev/null &&
-	test "$(git rev-list --count HEAD..agent/index)" = 3
-'
-
 test_expect_success 'GT-03 GT-16: replacements, grafts, shallow marks and alternates change no history' '
+	make_repo marks &&
 	cd marks &&
 	while IFS="|" read -r s how; do
 		attack $s "
@@ -304,32 +288,6 @@ test_expect_success 'GT-06: at most 100 branches are kept, whatever their names'
 	test "$(git cat-file blob agent/m:w)" = w &&
 	git for-each-ref --format="%(refname)" refs/agent/m | grep -v "^refs/agent/m/heads/" | sort >../got &&
 	test_prints "refs/agent/m/base\nrefs/agent/m/report" cat ../got &&
-	clean_store
-'
-
-# The objects that are refused, one by one, are in tests/unit/test-import.c.
-test_expect_success 'GT-05: history with trees that git refuses is refused with the reason, the work is kept' '
-	make_repo trees &&
-	cd trees &&
-	n=0 &&
-	while IFS="|" read -r why how; do
-		n=$((n + 1)) &&
-		attack t$n "
-		$lib
-		t=\$({ $how; } | raw tree)
-		git update-ref HEAD \$(git commit-tree -p HEAD -m evil \$t)
-		echo w >w" &&
-		refused t$n "$(echo "$why" | sed "s/ or /\\\\|/g")" || {
-			echo "failed: $how"
-			exit 1
-		}
-	done <<-\END &&
-	hasDotgit or stands for|entry 100644 "$(printf ".g\342\200\214it")" $b
-	fullPathname|entry 100644 a/b $b
-	a mode git does not write or badFilemode|entry 100777 f $b
-	a symbolic link|entry 120000 .gitattributes $b
-	END
-	! git rev-list --objects --all | grep -E "\.git$|a/b$" &&
 	clean_store
 '
 

@@ -59,28 +59,6 @@ assert any(x[\"path\"] == \"nested\" and x[\"kind\"] == \"repository\" for x in 
 assert any(f[\"path\"] == \"evil\" for f in r[\"flags\"]), r[\"flags\"]"
 '
 
-test_expect_success 'GT-18: LFS pointers and their server are flagged, and no git-lfs of the user runs' '
-	make_repo lfs &&
-	cd lfs &&
-	mkdir -p "$HOME/bin" &&
-	printf "#!/bin/sh\ntouch %s/ran\ncat\n" "$TRASH" >"$HOME/bin/git-lfs" &&
-	chmod +x "$HOME/bin/git-lfs" &&
-	PATH=$HOME/bin:$PATH &&
-	attack p "
-		printf \"version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 5\n\" 7 >x.bin
-		printf \"[lfs]\n\turl = https://evil.invalid/\n\" >.lfsconfig
-		echo \"*.bin filter=lfs diff=lfs merge=lfs -text\" >.gitattributes
-		echo w >w" &&
-	git agent review --format=json p | python3 -c "
-import json, sys
-paths = {f[\"path\"] for f in json.load(sys.stdin)[\"flags\"]}
-assert {\".lfsconfig\", \".gitattributes\", \"x.bin\"} <= paths, paths" &&
-	git agent show p &&
-	git agent diff p >/dev/null &&
-	test_expect_code 3 git agent land p &&
-	test ! -e "$TRASH/ran"
-'
-
 # gitk and git gui hand names to Tcl, which takes a "|" or ">" in front for a command or a file to
 # write; a carriage return at the end of a path git once lost; a program of this name in the tree
 # ran on Windows.
@@ -148,26 +126,6 @@ test_expect_success 'GT-07: landing overwrites no uncommitted work and follows n
 	test_must_fail git agent land l &&
 	rm d &&
 	git checkout -q . &&
-	! ls -A ../victim | grep .
-'
-
-test_expect_success 'GT-07: landing waits for a merge in progress, and leaves other working trees alone' '
-	cd land &&
-	git switch -qc side &&
-	echo s >a &&
-	git commit -qam s &&
-	git switch -q main &&
-	echo m >a &&
-	git commit -qam m &&
-	test_must_fail git merge -q side &&
-	test_must_fail git agent land l &&
-	git merge --abort &&
-	git reset -q --hard HEAD~ &&
-	git worktree add -q ../land2 -b other &&
-	(cd ../land2 && echo dirty >a) &&
-	git agent land l &&
-	test "$(cat w)" = w &&
-	test "$(cat ../land2/a)" = dirty &&
 	! ls -A ../victim | grep .
 '
 

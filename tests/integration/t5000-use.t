@@ -10,22 +10,6 @@ make_repo() {
 	(cd "$1" && echo a >a && eval "${2:-:}" && git add -A && git commit -qm base)
 }
 
-test_expect_success 'a session on top of uncommitted work is not called landed before it has' '
-	make_repo over &&
-	cd over &&
-	echo mine >>a &&
-	echo u >u &&
-	test_session o "echo more >>u" &&
-	git agent list >../got &&
-	grep "^o  *captured" ../got &&
-	test_expect_code 2 git agent drop o &&
-	git agent land &&
-	printf "u\nmore\n" >../want &&
-	test_cmp ../want u &&
-	git agent list | grep "^o  *landed" &&
-	git agent drop o
-'
-
 test_expect_success 'the subject of a commit counts files only if it has all of them' '
 	make_repo subject &&
 	cd subject &&

@@ -96,14 +96,6 @@ test_expect_success 'paths are relative to the current directory, and stay in th
 	done
 '
 
-test_expect_success 'a file that a hook of the host runs is flagged critical' '
-	cd r &&
-	echo "make check" >.git/hooks/pre-commit &&
-	test_when_finished "rm $PWD/.git/hooks/pre-commit" &&
-	git agent rules explain Makefile >../out &&
-	grep "critical: .*on this host read by the hook pre-commit.* \[make\]" ../out
-'
-
 test_expect_success 'rules judge a range of commits, and a branch from where it left HEAD' '
 	test_enter range &&
 	git commit -q --allow-empty -m base &&

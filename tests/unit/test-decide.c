@@ -40,37 +40,6 @@ TEST(what_is_held_back_is_accepted_path_by_path)
 	stay_close(&t);
 }
 
-TEST(a_file_a_directory_and_a_deletion_are_rejected)
-{
-	struct stay t;
-
-	SH("reject", REPO AGENT
-	   "echo x >Makefile; echo changed >b; git rm -q d/c; sed -i 's/^5$/five/' a;" DONE);
-	stay_open(&t, "reject");
-	decide(&t, "Makefile", false);
-	decide(&t, "b", false); /* not flagged */
-	decide(&t, "d", false); /* a directory, and a deletion */
-	EXPECT("reject", "a", "git diff --name-only onto agent/s1");
-	assert_int_equal(ga_report_open(&t.r), 0);
-	expect_land(&t, GA_OK, "");
-	EXPECT("reject", "b\nc\nfive", "cat b d/c; sed -n 5p a");
-	stay_close(&t);
-}
-
-/* What was rejected and comes again is open again. */
-TEST(what_was_rejected_and_comes_again_is_open)
-{
-	struct stay t;
-
-	SH("again", REPO AGENT "printf 'all:\\n\\techo x\\n' >Makefile; echo n >new;" DONE);
-	stay_open(&t, "again");
-	decide(&t, "Makefile", false);
-	SH("again",
-	   "git switch -q agent/s1; git revert --no-edit HEAD >/dev/null; git switch -q main");
-	expect_land(&t, GA_EFLAGS, "1 high");
-	stay_close(&t);
-}
-
 TEST(a_rejection_that_would_change_another_path_is_refused)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
@@ -111,22 +80,6 @@ TEST(a_conflict_of_one_held_path_blocks_no_other)
 	decide(&t, ".envrc", false);
 	EXPECT("part", "", "git for-each-ref refs/agent/s1/held; git ls-tree agent/s1 .envrc");
 	EXPECT("part", "y", "git show agent/s1:.githooks/post-merge");
-	stay_close(&t);
-}
-
-/* All of it held: there is no branch until something is accepted. */
-TEST(a_session_with_nothing_but_held_paths_gets_a_branch)
-{
-	struct stay t;
-
-	SH("only", REPO "git switch -q --detach; echo x >.envrc; git add .; git commit -qm held;"
-			"git update-ref refs/agent/s1/held HEAD; git switch -q main");
-	stay_open(&t, "only");
-	expect_land(&t, GA_EFLAGS, "critical");
-	decide(&t, ".envrc", true);
-	EXPECT("only", "1", "git rev-list --count onto..agent/s1");
-	expect_land(&t, GA_OK, "");
-	EXPECT("only", "x", "cat .envrc");
 	stay_close(&t);
 }
 

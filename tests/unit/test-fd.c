@@ -108,20 +108,6 @@ TEST(only_a_small_regular_file_is_read)
 	(void)alarm(0);
 }
 
-TEST(a_large_file_is_read_whole)
-{
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_close int fd = -1;
-
-	for (unsigned i = 0; i < 100000; i++)
-		ga_buf_addf(&in, "%u,", i * 7);
-	fd = ga_memfd("much", in.ptr, in.len, &err);
-	assert_int_equal(ga_read_fd(fd, in.len, &out, &err), 0);
-	assert_int_equal(out.len, in.len);
-	assert_memory_equal(out.ptr, in.ptr, in.len);
-}
-
 /* ---- writing ------------------------------------------------------------------ */
 
 TEST(an_atomic_write_replaces_a_file_or_a_link)

@@ -46,29 +46,6 @@ static void append(const char *path, const char *text, size_t n)
 	assert_int_equal(ga_write_full(fd, text, n), 0);
 }
 
-TEST_WITH(broken_lines_of_a_journal_are_passed_over, make_dir, remove_dir)
-{
-	static const char bad[] = "[1]\n{\"cut\n\xff\n\n{\"a\":1,\"a\":2}\n{\"a\":\"\0\"}\n";
-	const char *dir = *state;
-	cleanup_free char *path = ga_path_join(dir, "journal.jsonl"), *got = NULL;
-	json_t *all = NULL;
-
-	/* none is no error */
-	OK(ga_journal_read(dir, &all, &err));
-	assert_int_equal(json_array_size(all), 0);
-	json_decref(all);
-	append(path, "{\"event\":\"one\"}\n", 16);
-	append(path, bad, sizeof(bad) - 1);
-	append(path, "{\"event\":\"last\"}", 16);
-	OK(ga_journal_read(dir, &all, &err));
-	got = dump(all);
-	assert_string_equal(got, "[{\"event\":\"one\"},{\"event\":\"last\"}]");
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(symlink("/etc/passwd", path), 0);
-	FAILS(ga_journal_read(dir, &all, &err), "");
-	assert_int_equal(unlink(path), 0);
-}
-
 /* Of one that grew beyond all bounds, the end. */
 TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 {

@@ -4,22 +4,6 @@
 #include "ga/alloc.h"
 #include "ga/path.h"
 
-TEST(paths_are_joined_with_one_slash)
-{
-	static const struct {
-		const char *a, *b, *out;
-	} cases[] = {
-		{ "a", "b", "a/b" }, { "a/", "b", "a/b" }, { "", "b", "b" },
-		{ "/", "b", "/b" },  { "a", "", "a/" },	   { "/x y", "z/w", "/x y/z/w" },
-	};
-
-	for_each (row, cases) {
-		cleanup_free char *s = ga_path_join(row->a, row->b);
-
-		assert_string_equal(s, row->out);
-	}
-}
-
 TEST(a_path_is_below_a_whole_directory_name)
 {
 	static const struct {
@@ -37,24 +21,6 @@ TEST(a_path_is_below_a_whole_directory_name)
 		if (!s != !row->out || (s && strcmp(s, row->out)))
 			fail_msg("%s below %s: %s", row->path, row->dir, s ? s : "(no)");
 		assert_int_equal(ga_path_inside(row->path, row->dir), s != NULL);
-	}
-}
-
-TEST(a_path_has_a_base_and_a_parent)
-{
-	static const struct {
-		const char *path, *base, *parent;
-	} cases[] = {
-		{ "a", "a", "" },	 { "a/b", "b", "a" },  { "/a", "a", "/" },
-		{ "/a/b c", "b c", "/a" }, { "a/", "", "a" },  { "", "", "" },
-		{ "/", "", "/" },
-	};
-
-	for_each (row, cases) {
-		cleanup_free char *parent = ga_path_parent(row->path);
-
-		assert_string_equal(ga_path_base(row->path), row->base);
-		assert_string_equal(parent, row->parent);
 	}
 }
 

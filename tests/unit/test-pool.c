@@ -241,47 +241,6 @@ TEST(encodings_of_each_directory_hold)
 	ga_base_release(&b);
 }
 
-TEST(filters_run_for_trusted_commits_only)
-{
-	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
-	cleanup_free char *ran = NULL, *text = NULL;
-
-	SH("filter", "git init -q; git config filter.up.smudge 'touch ../filter-ran; tr a-z A-Z';"
-		     "git config filter.up.clean 'tr A-Z a-z'; git config filter.up.required true;"
-		     "git config filter.long.process 'touch ../filter-ran; false';"
-		     "git config filter.long.required true;"
-		     "echo hello >f; echo '* filter=up' >.gitattributes;"
-		     "echo '.git* !filter' >>.gitattributes; git add .; git commit -qm 1;"
-		     "rm -f ../filter-ran");
-	OK(try_acquire("filter", "HEAD", false, &a, &err));
-	ran = sh(".", "ls | grep filter-ran || :");
-	assert_string_equal(ran, "");
-	acquire("filter", "HEAD", &b);
-	assert_int_equal(b.how, GA_BASE_MADE);
-	text = sh(".", "cat '%s/f' '%s/f'; rm filter-ran", a.tree, b.tree);
-	assert_string_equal(text, "hello\nHELLO");
-}
-
-TEST(a_base_follows_the_sparse_checkout)
-{
-	cleanup_base struct ga_base b = GA_BASE_INIT;
-	cleanup_free char *list = NULL;
-
-	SH("sparse", "git init -q lib; git -C lib commit -q --allow-empty -m l; git init -q top;"
-		     "cd top; mkdir a b; touch r a/f b/f; git add .; git submodule add -q ../lib a/m"
-		     " 2>/dev/null; git commit -qm 1; git sparse-checkout set a");
-	acquire("sparse/top", "HEAD", &b);
-	list = sh(".", "cd '%s'; find . -mindepth 1 | LC_ALL=C sort | tr '\\n' ' '", b.tree);
-	assert_string_equal(list, "./.git ./.gitmodules ./a ./a/f ./a/m ./r ");
-	assert_template("sparse/top", "HEAD", &b);
-	ga_base_release(&b);
-	SH("sparse/top", "git sparse-checkout set b");
-	acquire("sparse/top", "HEAD", &b);
-	free(list);
-	list = sh(".", "cd '%s'; find . -mindepth 1 | LC_ALL=C sort | tr '\\n' ' '", b.tree);
-	assert_string_equal(list, "./.git ./.gitmodules ./b ./b/f ./r ");
-}
-
 TEST(a_linked_worktree_has_a_base_of_its_own)
 {
 	cleanup_repo struct ga_repo *r = NULL;

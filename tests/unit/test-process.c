@@ -39,23 +39,6 @@ TEST(the_status_is_that_of_exit_or_signal)
 	}
 }
 
-TEST(streams_are_kept_apart)
-{
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT;
-	struct ga_process p = GA_PROCESS_INIT;
-	int status;
-
-	ga_buf_adds(&out, "before ");
-	p.in = "hello\n";
-	p.in_len = 6;
-	p.out = &out;
-	p.errout = &errout;
-	OK(run_sh("cat; echo oops >&2", &p, &status, &err));
-	assert_int_equal(status, 0);
-	assert_string_equal(out.ptr, "before hello\n");
-	assert_string_equal(errout.ptr, "oops\n");
-}
-
 /* More than any pipe holds, in and out at the same time. */
 TEST(large_input_and_output)
 {

@@ -181,32 +181,6 @@ TEST(a_shell_reads_a_quoted_word_as_it_was)
 	}
 }
 
-TEST(base64_encodes_these)
-{
-	static const struct {
-		const char *in;
-		size_t n;
-		const char *out;
-	} cases[] = {
-		{ "", 0, "" },
-		{ "f", 1, "Zg==" },
-		{ "fo", 2, "Zm8=" },
-		{ "foo", 3, "Zm9v" },
-		{ "foob", 4, "Zm9vYg==" },
-		{ "fooba", 5, "Zm9vYmE=" },
-		{ "foobar", 6, "Zm9vYmFy" },
-		{ "\xff\xfe\xfd", 3, "//79" },
-		{ "\0\0", 2, "AAA=" },
-		{ "\xfb\xff", 2, "+/8=" },
-	};
-
-	for_each (row, cases) {
-		cleanup_free char *s = ga_base64(row->in, row->n);
-
-		assert_string_equal(s, row->out);
-	}
-}
-
 TEST(paths_are_quoted_as_git_does)
 {
 	static const struct {

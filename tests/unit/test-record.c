@@ -134,32 +134,6 @@ TEST_WITH(each_run_has_a_file_of_its_own, make_dir, remove_dir)
 	assert_string_equal(text.ptr, "x");
 }
 
-TEST_WITH(a_recording_ends_at_its_limit, make_dir, remove_dir)
-{
-	const char *dir = *state;
-	struct ga_recorder *r = begin(dir, 100 << 10);
-	cleanup_free char *path = ga_path_join(dir, "transcript.cast"), *full = ga_malloc(4096);
-	cleanup_buf struct ga_buf text = GA_BUF_INIT, mark = GA_BUF_INIT;
-	struct stat st;
-
-	size(r, 80, 24);
-	put(r, "\033[?25l\033[31m", 11);
-	memset(full, '\001', 4096);
-	/* each of these bytes is six in the file; little at once comes close to the limit */
-	for (int i = 0; i < 10000; i++)
-		put(r, full, 16);
-	assert_non_null(strstr(ga_record_stopped(r), "reached 100KiB (limits.transcript)"));
-	ga_record_end(r);
-	ga_record_free(r);
-	assert_int_equal(stat(path, &st), 0);
-	assert_in_range(st.st_size, 60 << 10, 100 << 10);
-	read_back(dir, "transcript.cast", 'o', &text);
-	assert_non_null(strstr(text.ptr, "\033[?25h"));
-	assert_memory_equal(text.ptr + text.len - 3, "\033[m", 3);
-	read_back(dir, "transcript.cast", 'm', &mark);
-	assert_non_null(strstr(mark.ptr, "limits.transcript"));
-}
-
 TEST_WITH(a_recording_ends_at_the_systems_limit, make_dir, remove_dir)
 {
 	const char *dir = *state;

@@ -4,19 +4,6 @@
 #include "ga/objects.h"
 #include "ga/path.h"
 
-static void assert_refused(const char *rel, const char *what)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_free char *dir = in_scratch(rel);
-	struct ga_repo *r = NULL;
-
-	assert_int_equal(ga_repo_open(dir, &r, &err), -1);
-	assert_null(r);
-	assert_null(strchr(err.msg, '\n'));
-	if (!strstr(err.msg, what))
-		fail_msg("'%s' not in: %s", what, err.msg);
-}
-
 TEST(a_repository_opens_from_any_directory_in_it)
 {
 	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
@@ -35,15 +22,6 @@ TEST(a_repository_opens_from_any_directory_in_it)
 	assert_false(ga_repo_info(a)->linked);
 	assert_false(ga_repo_info(a)->shallow);
 	assert_null(ga_repo_operation(a));
-}
-
-TEST(unknown_and_broken_repositories_are_refused)
-{
-	SH("refuse", "git init -q future; cd future;"
-		     "git config core.repositoryFormatVersion 1; git config extensions.new 1");
-	assert_refused("refuse/future", "extensions.new");
-	SH("refuse", "git init -q broken; printf '[core\\nx' >broken/.git/config");
-	assert_refused("refuse/broken", "cannot open repository");
 }
 
 TEST(a_linked_worktree_shares_the_id)
@@ -190,23 +168,6 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
 	assert_null(branch);
 	assert_string_equal(GA_HEX(&oid), first);
-}
-
-TEST(an_operation_in_progress_is_named)
-{
-	cleanup_repo struct ga_repo *r = NULL;
-
-	SH("op", "git init -q; echo 1 >f; git add f; git commit -qm 1; git switch -qc other;"
-		 "echo 2 >f; git commit -qam 2; git switch -q main; echo 3 >f; git commit -qam 3;"
-		 "git merge -q other >/dev/null && exit 1; exit 0");
-	r = open_repo("op");
-	assert_string_equal(ga_repo_operation(r), "merge");
-	SH("op", "git merge --abort; git rebase -q other >/dev/null 2>&1 && exit 1; exit 0");
-	assert_string_equal(ga_repo_operation(r), "rebase");
-	SH("op", "git rebase --abort; git cherry-pick other >/dev/null 2>&1 && exit 1; exit 0");
-	assert_string_equal(ga_repo_operation(r), "cherry-pick");
-	SH("op", "git cherry-pick --abort");
-	assert_null(ga_repo_operation(r));
 }
 
 /* Held against what git makes of a copy of it. */
@@ -471,23 +432,6 @@ TEST(the_identity_is_what_git_makes_of_it)
 		says = sh("ident", "git var GIT_COMMITTER_IDENT | sed 's/>.*/>/' | tr -d '\\n'");
 		assert_string_equal(got, says);
 	}
-}
-
-TEST(no_identity_is_an_error)
-{
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_free char *got = NULL;
-
-	SH("noident", "git init -q; git config user.useConfigOnly true");
-	r = open_repo("noident");
-	(void)setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
-	assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
-	assert_int_equal(ga_repo_identity(r, &c, &got, &err), -1);
-	(void)unsetenv("GIT_CONFIG_GLOBAL");
-	assert_string_equal(err.msg, "git does not know who you are");
-	assert_non_null(err.hint);
 }
 
 /* Each with a file of what git dirs around it hold, which nothing may have changed. */

@@ -7,33 +7,6 @@
 #include "../../src/review/review-internal.h"
 #include "ga/quote.h"
 
-/* What was left behind is in nobody's way, and says so after a round trip. */
-TEST(what_was_left_behind_blocks_nothing)
-{
-	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
-	cleanup_free char *text = NULL;
-	char path[] = "secret", reason[] = "because";
-	struct ga_flag one = {.rule = "rule", .category = "c", .severity = GA_CRITICAL,
-			      .path = path, .reason = reason};
-	const struct ga_flags f = {&one, 1, 1};
-
-	r.session = ga_strdup("s1");
-	ga_report_add_left_flags(&r, &f);
-	assert_true(r.flags[0].left);
-	assert_int_equal(ga_report_open(&r), 0);
-	text = ga_report_encode(&r);
-	OK(ga_report_decode(text, strlen(text), &back, &err));
-	assert_true(back.flags[0].left);
-	assert_int_equal(back.flags[0].verdict, GA_VERDICT_OPEN);
-	/* the same on the branch is a flag like any other */
-	ga_report_add_flags(&back, &f, NULL);
-	assert_int_equal(back.n_flags, 1);
-	assert_false(back.flags[0].left);
-	assert_int_equal(ga_report_open(&back), 1);
-	ga_report_add_left_flags(&back, &f);
-	assert_int_equal(ga_report_open(&back), 1);
-}
-
 /* An id comes out of a report, and that may be of anywhere. */
 TEST(an_id_of_a_flag_is_escaped)
 {

@@ -74,20 +74,6 @@ TEST(a_critical_path_removed_again_is_in_no_commit)
 	assert_true(flagged);
 }
 
-/* What is put back to what it was is no longer held; what was changed again is. */
-TEST(a_held_path_that_is_put_back_is_no_longer_held)
-{
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-
-	SH("again", START "echo evil >hook; echo x >crit/x;" C "1; echo old >hook; echo y "
-	   ">crit/x;" C
-		    "2; echo g >g;" C "3; git update-ref refs/agent/x HEAD");
-	w = run("again", "base", "refs/agent/x", NULL);
-	assert_list(&w.held_paths, "crit/x");
-	assert_out("again", "git diff --name-only base refs/agent/tip; git log --format=%H "
-		   "base..refs/agent/tip -- hook crit | wc -l", "g\n0");
-}
-
 /* A change that no rule minds in itself may still be one on top of what is held. */
 TEST(a_change_on_top_of_what_is_held_is_held)
 {
@@ -123,28 +109,6 @@ TEST(a_flag_of_an_earlier_commit_is_kept)
 	}
 	assert_int_equal(severe, 1);
 	assert_int_equal(mild, 1);
-}
-
-TEST(files_and_directories_in_place_of_each_other_are_held)
-{
-	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	cleanup_(ga_rewrite_release) struct ga_rewrite v = GA_REWRITE_INIT;
-
-	/* a held file where the agent made a directory */
-	SH("dir", START "rm hook; mkdir -p hook/d; echo a >hook/a; echo b >hook/d/b; echo 2 >f;" C
-		  "1; echo c >hook/c;" C "2; git update-ref refs/agent/x HEAD");
-	w = run("dir", "base", "refs/agent/x", NULL);
-	assert_list(&w.held_paths, "hook hook/a hook/c hook/d/b");
-	assert_out("dir", "git diff --name-only base refs/agent/tip; git show refs/agent/tip:hook",
-		   "f\nold");
-	/* a held directory where the agent made a file */
-	SH("file", START "rm -r crit; echo file >crit; echo 2 >f;" C "1;"
-		   "git update-ref refs/agent/x HEAD");
-	v = run("file", "base", "refs/agent/x", NULL);
-	assert_list(&v.held_paths, "crit crit/c");
-	assert_out("file", "git diff --name-only base refs/agent/tip; git show "
-		   "refs/agent/held:crit",
-		   "f\nfile");
 }
 
 TEST(merges_keep_both_parents)

@@ -13,23 +13,6 @@
 
 /* ---- rows -------------------------------------------------------------- */
 
-TEST(new_and_changed_files_are_captured)
-{
-	cleanup_layer struct layer l = make_layer("regular", BASE);
-
-	put(&l, "new", "new\n");
-	put(&l, "d/e/y", "changed\n");
-	put(&l, "p/q/r", "deep\n");
-	put(&l, "odd\n\xff\x1bname", "odd\n");
-	assert_captured(&l, "M d/e/y;A new;A \"odd\\n\\377\\033name\";A p/q/r;");
-	content(&l, "d/e/y", "changed");
-	content(&l, "p/q/r", "deep");
-	if (l.res.keep) {
-		assert_int_equal(access(l.res.keep, F_OK), 0);
-		assert_int_equal(unlink(l.res.keep), 0);
-	}
-}
-
 TEST(what_is_as_in_the_base_is_no_change)
 {
 	cleanup_layer struct layer l = make_layer("unchanged", BASE);
@@ -62,23 +45,6 @@ TEST(only_the_executable_bit_is_captured)
 	l.o.filemode = false;
 	assert_captured(&l, "A n;");
 	assert_int_equal(mode(&l, "n"), GA_MODE_FILE);
-}
-
-TEST(links_are_captured_and_not_followed)
-{
-	cleanup_layer struct layer l = make_layer("link", BASE);
-
-	SH("link", "echo secret >outside; mkdir outdir; echo s >outdir/f");
-	link_to(&l, "n", "../outside");
-	link_to(&l, "up", "../outdir");
-	link_to(&l, "a", "/etc/passwd");
-	link_to(&l, "dangling", "\xff\n");
-	put(&l, "l", "a file now\n");
-	assert_captured(&l, "T a;A dangling;T l;A n;A up;");
-	content(&l, "a", "/etc/passwd");
-	content(&l, "n", "../outside");
-	assert_int_equal(mode(&l, "up"), GA_MODE_LINK);
-	assert_int_equal(mode(&l, "l"), GA_MODE_FILE);
 }
 
 TEST(ov01_whiteouts_delete)
@@ -387,21 +353,6 @@ TEST(what_the_agent_tracks_is_captured)
 	}
 }
 
-TEST(an_opaque_directory_deletes_only_what_was_checked_out)
-{
-	cleanup_layer struct layer l = make_layer("sparse", BASE);
-	cleanup_free char *lower = in_scratch("sparse/lower");
-
-	/* the checkout shows no d/e: an opaque d deletes only what was seen */
-	SH("sparse", "mkdir -p lower/d && echo x >lower/d/x && echo a >lower/a");
-	opaque(&l, "d");
-	put(&l, "d/new", "n\n");
-	l.o.lower = lower;
-	assert_captured(&l, "A d/new;D d/x;");
-	l.o.lower = NULL;
-	assert_captured(&l, "D d/e/y;A d/new;D d/x;");
-}
-
 TEST(layers_that_need_conversion_are_told)
 {
 	cleanup_layer struct layer l = make_layer("convert", BASE);
@@ -475,18 +426,6 @@ TEST(files_to_convert_are_listed)
 	assert_paths(&got.closed, "closed u/.gitattributes u/y ");
 	assert_paths(&got.barred, "f/+ f/g/x f/y ");
 	assert_paths(&got.unsure, "u/.gitattributes u/x u/y ");
-}
-
-TEST(a_shared_directory_is_counted)
-{
-	cleanup_layer struct layer l = make_layer("count", BASE);
-
-	put(&l, "m/1", "123");
-	put(&l, "m/n/2", "4");
-	white(&l, "m/3");
-	OK(ga_upper_count(l.upper, "node_modules", &l.limits, &l.res, &err));
-	assert_left(&l, "ignored node_modules 2;");
-	assert_int_equal(l.res.left.v[0].bytes, 4);
 }
 
 TEST(a_session_is_a_worktree_entry_of_git)
