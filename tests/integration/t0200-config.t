@@ -69,8 +69,7 @@ test_expect_success 'every key with its default and range is in the manual, limi
 	EOF
 	while read -r key least most; do
 		git agent -c $key=$least config >../out &&
-		git agent -c $key=$most config >../out &&
-		grep ": $most\$" ../out &&
+		test_shows ": $most\$" git agent -c $key=$most config &&
 		test_expect_code 129 git agent -c $key=0 config &&
 		test_fails 129 "takes a .* from $least to $most, not" git agent -c "$key=9${most}" config || exit 1
 	done <../ranges &&
@@ -173,8 +172,7 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 		(
 			repo loose$n "$line\n" &&
 			user "dirty: ignore\nlimits: {capture: {depth: 40}}\n" &&
-			git agent config >../out &&
-			grep "depth: 40" ../out &&
+			test_shows "depth: 40" git agent config &&
 			grep "git_time: 1m" ../out &&
 			test_fails 125 "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" \
 				git agent start -- touch x </dev/null &&

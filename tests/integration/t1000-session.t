@@ -50,11 +50,10 @@ test_expect_success 'a caller that ignores SIGCHLD changes nothing' '
 
 test_expect_success 'a session without changes makes no commit, no branch and no worktree entry' '
 	cd r &&
-	git agent start --name nothing -- sh -c "
+	test_says "agent/nothing: nothing to commit" git agent start --name nothing -- sh -c "
 		touch a
 		mkdir empty
-		chmod 600 d/e/c" 2>../err &&
-	grep "agent/nothing: nothing to commit" ../err &&
+		chmod 600 d/e/c" &&
 	test_must_fail git rev-parse --verify -q refs/heads/agent/nothing &&
 	test "$(git for-each-ref refs/agent/nothing | wc -l)" = 1 &&
 	test ! -e .git/worktrees &&
@@ -139,7 +138,7 @@ test_expect_success 'a session is reviewed, landed, said to have landed, and dro
 	grep "+changed" ../text &&
 	git agent review --accept-all work &&
 	git agent land work &&
-	test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/work)" &&
+	test_same HEAD^2 agent/work &&
 	test "$(cat a)" = changed &&
 	test ! -e b &&
 	test -x a &&
@@ -162,7 +161,7 @@ test_expect_success 'commits of the agent keep their ids, and the rest is one co
 		echo 3 >three" &&
 	test "$(git rev-list --count $base..agent/commits)" = 3 &&
 	git rev-list -2 agent/commits~1 | test_cmp "$HOME/aihome/ids" - &&
-	test "$(git cat-file blob agent/commits:three)" = 3 &&
+	test_holds agent/commits:three 3 &&
 	git fsck --strict agent/commits
 '
 
@@ -177,11 +176,10 @@ test_expect_success 'uncommitted work is seen inside, and kept off the branch an
 	sed -i "3s/.*/MY EDIT/" long &&
 	echo untracked >unt &&
 	cp .git/index ../index.before &&
-	git agent start --name dirty -- sh -c "
+	test_says "2 uncommitted paths" git agent start --name dirty -- sh -c "
 		test \"\$(cat unt)\" = untracked && grep -q \"MY EDIT\" long &&
 		sed -i \"30s/.*/AGENT/\" long && echo agent >agentfile &&
-		git status --porcelain >\$HOME/status" 2>../err &&
-	grep "2 uncommitted paths" ../err &&
+		git status --porcelain >\$HOME/status" &&
 	test_cmp .git/index ../index.before &&
 	! grep unt "$HOME/aihome/status" &&
 	git diff --name-only HEAD agent/dirty >../names &&
@@ -195,7 +193,7 @@ test_expect_success '--base starts at any commit' '
 		git rev-parse HEAD >\$HOME/head
 		echo o >o2" &&
 	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
-	test "$(git rev-parse agent/old~1)" = "$(git rev-parse HEAD~1)" &&
+	test_same agent/old~1 HEAD~1 &&
 	test_fails 125 "^hint: .git log --all" git agent start --base no-such-rev -- true
 '
 
@@ -222,9 +220,8 @@ test_expect_success 'a working tree that is replaced during a --live session is 
 	cd lr &&
 	{ git agent shell -q moved -- touch end || :; } &&
 	git agent wait moved &&
-	git agent show moved >../out &&
-	grep "working tree was itself replaced" ../out &&
-	test "$(git show agent/moved:seen)" = a &&
+	test_shows "working tree was itself replaced" git agent show moved &&
+	test_holds agent/moved:seen a &&
 	git agent start -q --live --name stays -- touch x &&
 	! git agent show stays | grep replaced
 '
@@ -286,8 +283,7 @@ test_expect_success 'start --dry-run creates nothing' '
 	cd r &&
 	git for-each-ref >../before &&
 	test_fails 125 "not found on PATH" git agent start --dry-run --name dry -- claude-nothing &&
-	git agent start --dry-run --name dry -- sh -c true >../out &&
-	grep "agent/dry" ../out &&
+	test_shows "agent/dry" git agent start --dry-run --name dry -- sh -c true &&
 	git for-each-ref | test_cmp ../before - &&
 	! git agent list | grep "^dry"
 '
@@ -326,8 +322,7 @@ test_expect_success 'a name that no session can have is refused' '
 test_expect_success 'every command has -h, and every listing --json' '
 	cd r &&
 	for c in start list show diff review land drop capture config doctor version; do
-		git agent $c -h >../out &&
-		grep "^usage: git agent $c" ../out &&
+		test_shows "^usage: git agent $c" git agent $c -h &&
 		! grep "^    ....--" ../out | grep -vE "^.{32} [^ ]|^    ....--[^ ]+( [^ ]+)?\$" || return 1
 	done &&
 	git agent list --json |
@@ -363,13 +358,12 @@ test_expect_success 'show cuts paths to the width of a terminal, at the front, a
 	test_repo once &&
 	cd once &&
 	git commit -q --allow-empty -m first &&
-	git agent start --name o -- sh -c "
+	test_says "flagged: .*$long/.envrc" git agent start --name o -- sh -c "
 		mkdir -p $long sub
 		echo id >$long/.envrc
 		echo foo >.gitignore
 		echo x >foo
-		echo \"all: ; id\" >Makefile" 2>../err &&
-	grep "flagged: .*$long/.envrc" ../err &&
+		echo \"all: ; id\" >Makefile" &&
 	git agent show o >../out &&
 	test "$(grep -c "newly ignored: foo" ../out)" = 1 &&
 	grep "flagged: .*$long/.envrc" ../out &&

@@ -102,7 +102,7 @@ test_expect_success 'RS-05: ten sessions that start at once get ten names and br
 	done &&
 	wait &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		test "$(git cat-file blob agent/sh-$i:who)" = sh-$i || exit 1
+		test_holds agent/sh-$i:who sh-$i || exit 1
 	done
 '
 

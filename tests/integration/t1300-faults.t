@@ -311,7 +311,7 @@ test_expect_success 'OV-13: a session that fills the disk is ended before it is 
 		sleep 1000" 2>../err &&
 	rm "$HOME/aihome/filler" &&
 	grep "session incomplete: it was ended when less than $least were free" ../err &&
-	test "$(git show agent/filler:kept)" = w &&
+	test_holds agent/filler:kept w &&
 	git agent show --json filler | grep "ended when less than" &&
 	git agent drop --force filler &&
 	test_fails 125 "less than 16TiB is free" git agent -c disk_free=16TiB start --name never -- true &&

@@ -13,14 +13,13 @@ test_expect_success 'make a repository' '
 
 test_expect_success 'a critical path is held back from the branch, and a high one is not' '
 	cd r &&
-	git agent start --name env -- sh -c "
+	test_says "flagged: 1 critical (held back), 1 high: .envrc, Makefile$" git agent start --name env -- sh -c "
 		echo \"touch PWNED\" >.envrc
 		echo ok >ok
-		echo \"all:\" >Makefile" 2>../err &&
-	grep "flagged: 1 critical (held back), 1 high: .envrc, Makefile$" ../err &&
+		echo \"all:\" >Makefile" &&
 	test_prints "Makefile\nok" git diff --name-only HEAD agent/env &&
 	git cat-file -e refs/agent/env/held:.envrc &&
-	test "$(git rev-parse refs/agent/env/held~1)" = "$(git rev-parse agent/env)" &&
+	test_same refs/agent/env/held~1 agent/env &&
 	git agent review --format=json env >../json &&
 	python3 - <<-\EOF
 	import json
@@ -229,8 +228,7 @@ test_expect_success 'many flags of one rule in a directory are one line, hide no
 	git agent review --format=sarif many >../sarif &&
 	test "$(grep -o "a/Makefile.[0-9]*" ../sarif | sort -u | wc -l)" = 300 &&
 	git agent review --accept many a 2>../err &&
-	git agent review --stat many >../out &&
-	grep "a/ (300 paths) (accepted)" ../out
+	test_shows "a/ (300 paths) (accepted)" git agent review --stat many
 '
 
 test_expect_success 'what agents are told in several places is one line' '

@@ -55,10 +55,9 @@ test_expect_success 'at capture, paths are flagged, spared, held back and refuse
 		"critical configured-block key held" &&
 	on_branch l sql/a.sql &&
 	! on_branch l new.sql &&
-	test "$(git show agent/l:key)" = k &&
-	test "$(git show refs/agent/l/held:key)" = mine &&
-	git agent review --stat l >../out &&
-	grep "your settings hold any change here back (risk.hold): new" ../out &&
+	test_holds agent/l:key k &&
+	test_holds refs/agent/l/held:key mine &&
+	test_shows "your settings hold any change here back (risk.hold): new" git agent review --stat l &&
 	test_expect_code 3 git agent land l
 '
 
@@ -73,7 +72,7 @@ test_expect_success 'a path of risk.hold can be accepted, and one of risk.block 
 	on_branch l new.sql &&
 	test_says "1 open flag left" git agent review --accept-all --critical l &&
 	grep "^  next: git agent review l$" ../err &&
-	test "$(git show agent/l:key)" = k &&
+	test_holds agent/l:key k &&
 	test_expect_code 3 git agent land l &&
 	test_expect_code 3 git agent review --accept --hunk 1 l key &&
 	git agent review --reject l key &&
@@ -156,8 +155,7 @@ test_expect_success 'risk.allow of a repository needs trust' '
 	test_says "1:16: .risk.allow. needs trust" test_must_fail git agent start -q --name no -- true </dev/null &&
 	git agent start -q --untrusted --name un -- sh -c "$work" &&
 	flagged un "high make Makefile" &&
-	git agent trust -y >../out &&
-	grep "change files that match Makefile without a flag, unless that is critical" ../out &&
+	test_shows "change files that match Makefile without a flag, unless that is critical" git agent trust -y &&
 	test_session yes "echo yes >>Makefile" &&
 	flagged yes &&
 	git agent land yes &&
@@ -175,8 +173,7 @@ test_expect_success 'the settings count for what was left behind' '
 		echo x >x.ign
 		echo y >y.ign
 		echo b >b" &&
-	git agent review --left-behind l >../out &&
-	grep "configured-block" ../out &&
+	test_shows "configured-block" git agent review --left-behind l &&
 	grep "configured-hold" ../out &&
 	git agent land l &&
 	test_expect_code 3 git agent land --with-ignored secret.ign l &&

@@ -172,8 +172,7 @@ test_expect_success 'a review shows what it has at once, and waits for no file a
 	grep "changes  1 commit, 2 files" ../out &&
 	grep "cannot" ../err &&
 	mv ../kept $f &&
-	git agent review torn >../out &&
-	grep "^  2 files, +100 -0$" ../out
+	test_shows "^  2 files, +100 -0$" git agent review torn
 '
 
 test_expect_success 'a reader that goes away is no error' '

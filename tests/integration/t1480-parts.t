@@ -53,7 +53,7 @@ test_expect_success 'a new file and a deleted one are one hunk' '
 		rm b" &&
 	git agent review --reject --hunk 1 whole n &&
 	git agent review --reject --hunk=1 whole b &&
-	test "$(git rev-parse agent/whole^{tree})" = "$(git rev-parse main^{tree})" &&
+	test_same agent/whole^{tree} main^{tree} &&
 	git agent drop --force whole
 '
 
@@ -190,8 +190,8 @@ test_expect_success 'a rejected part of a file that is held back goes, and the r
 	git agent review --reject --hunk 2 held .envrc &&
 	git show refs/agent/held/held:.envrc >../got &&
 	seq 20 | sed "3s/.*/export A=1/" | test_cmp - ../got &&
-	test "$(git rev-parse agent/held:.envrc)" = "$(git rev-parse main:.envrc)" &&
-	test "$(git rev-parse refs/agent/held/held~1)" = "$(git rev-parse agent/held)" &&
+	test_same agent/held:.envrc main:.envrc &&
+	test_same refs/agent/held/held~1 agent/held &&
 	flags held >../is &&
 	printf "%s\n" ".envrc direnv open True" ".envrc direnv rejected False" | test_cmp - ../is &&
 	test_expect_code 3 git agent land held &&
@@ -229,7 +229,7 @@ please" fb a &&
 	grep "^+thirty" ../fb &&
 	! grep "^+three" ../fb &&
 	git agent review --reject --feedback ../fb fb . &&
-	test "$(git rev-parse agent/fb^{tree})" = "$(git rev-parse main^{tree})" &&
+	test_same agent/fb^{tree} main^{tree} &&
 	grep "^+three" ../fb &&
 	grep "^# bin: binary, put back as a whole$" ../fb &&
 	grep -c "^This was rejected in the review of session fb" ../fb | grep -x 2 &&

@@ -81,8 +81,8 @@ test_expect_success TTY 'an accepted path that was held back comes in one go wit
 	a_session held &&
 	walk held "?(1/4) accept .envrc" ">y" "?(2/4)" ">n" "?(3/4)" ">q" "?1 to accept, 1 to reject" ">y" \
 		"?0 open flags" =0 &&
-	test "$(git show agent/held:.envrc)" = evil &&
-	test "$(git rev-parse agent/held:Makefile)" = "$(git rev-parse main:Makefile)" &&
+	test_holds agent/held:.envrc evil &&
+	test_same agent/held:Makefile main:Makefile &&
 	test_prints "Accept what was held back\nPut rejected paths back" git log --format=%s -2 agent/held &&
 	git log -1 --format=%gs -g agent/held | grep -x "agent: accept and reject"
 '
@@ -322,7 +322,7 @@ test_expect_success TTY 'answers and remarks outlive a commit of somebody else, 
 		"?1 to accept, 1 to reject, 1 to reject in part, 2 left" "?do it" ">y" \
 		"?0 open flags left" =0 >../out &&
 	! grep "(1/5)" ../out &&
-	test "$(git show agent/more:mine)" = mine &&
+	test_holds agent/more:mine mine &&
 	git cat-file -e agent/more:z &&
 	git show agent/more:a >../got &&
 	seq 40 | sed 30s/30/thirty/ | test_cmp - ../got &&

@@ -126,10 +126,8 @@ test_expect_success 'a session with nothing but uncommitted changes has no branc
 	grep "uncommitted changes: f " ../err &&
 	test_must_fail git rev-parse -q --verify refs/heads/agent/back &&
 	git agent list | grep "^back .*uncommitted changes" &&
-	git agent show back >../out &&
-	grep uncommitted ../out &&
-	git agent review back >../out &&
-	grep "^uncommitted changes: " ../out &&
+	test_shows uncommitted git agent show back &&
+	test_shows "^uncommitted changes: " git agent review back &&
 	grep "^-W" ../out &&
 	test_says "not landed" test_must_fail git agent drop back
 '

@@ -48,8 +48,7 @@ test_expect_success 'uncommitted work is in no object of the repository, and no 
 	grep -x 0 ../out &&
 	test_session three "$look" >../out &&
 	grep -x 2 ../out &&
-	git agent review one >../out &&
-	grep "^+DRAFT2" ../out &&
+	test_shows "^+DRAFT2" git agent review one &&
 	none "DRAFT[245]*$"
 '
 

@@ -192,7 +192,7 @@ decides() {
 	test "$(git rev-parse agent/s~1)" = "$tip" || return 1
 	case $1 in
 	hunk)
-		test "$(git rev-parse refs/agent/s/held~1)" = "$(git rev-parse agent/s)" &&
+		test_same refs/agent/s/held~1 agent/s &&
 		test_prints evil git show refs/agent/s/held:.envrc &&
 		test_prints ".envrc:open Makefile:open" verdicts
 		;;
@@ -256,7 +256,7 @@ test_expect_success 'a branch that is not checked out any more can be decided ab
 	git stash -q &&
 	git switch -q main &&
 	git agent review --accept s .envrc &&
-	test "$(git show agent/s:.envrc)" = evil
+	test_holds agent/s:.envrc evil
 '
 
 test_expect_success 'a branch that was deleted is shown as it was captured, and not decided about' '
@@ -285,7 +285,7 @@ test_expect_success STRACE 'a rejection that is killed between any two steps is 
 		git agent list >/dev/null &&
 		! git fsck --no-dangling 2>&1 | grep -v "^dangling\|notice" | grep . &&
 		if [ "$(git rev-parse agent/k$n)" = "$tip" ]; then
-			test "$(git show refs/agent/k$n/held:.envrc)" = evil &&
+			test_holds refs/agent/k$n/held:.envrc evil &&
 			verdicts k$n | grep ".envrc:open" &&
 			git agent review --reject k$n .envrc Makefile n
 		fi &&

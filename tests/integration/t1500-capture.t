@@ -53,8 +53,8 @@ test_expect_success 'an ignored file of the user that the agent commits is held 
 		git commit -qm force &&
 		echo more >more" &&
 	test_prints more git diff --name-only HEAD agent/f &&
-	test "$(git show refs/agent/f/held:secret.cfg)" = mine &&
-	test "$(git show refs/agent/f/held:mods/m)" = m &&
+	test_holds refs/agent/f/held:secret.cfg mine &&
+	test_holds refs/agent/f/held:mods/m m &&
 	git merge -q agent/f &&
 	test "$(cat secret.cfg)" = mine
 '
@@ -62,17 +62,16 @@ test_expect_success 'an ignored file of the user that the agent commits is held 
 test_expect_success 'commits that are all held back make no branch until they are accepted' '
 	make_repo none2 "echo \"*.cfg\" >.gitignore" &&
 	cd none2 &&
-	git agent start --name h -- sh -c "
+	test_says "^agent/h: no commit" git agent start --name h -- sh -c "
 		echo c >x.cfg &&
 		git add -f x.cfg &&
 		git commit -qm force &&
 		git rev-parse HEAD >\$HOME/tip
-		echo i >y.cfg" 2>../err &&
-	grep "^agent/h: no commit" ../err &&
+		echo i >y.cfg" &&
 	grep "next: git agent review h" ../err &&
 	test_must_fail git rev-parse -q --verify agent/h &&
 	git rev-parse refs/agent/h/orig | test_cmp "$HOME/aihome/tip" - &&
-	test "$(git rev-parse refs/agent/h/held~1)" = "$(git rev-parse HEAD)" &&
+	test_same refs/agent/h/held~1 HEAD &&
 	git agent list >../list &&
 	grep "^h .*captured" ../list &&
 	! grep "no change" ../list &&
@@ -93,7 +92,7 @@ test_expect_success 'GT-07: an untracked file of the user is not overwritten by 
 		echo theirs >same
 		echo ok >ok2" &&
 	test_prints ok2 git diff --name-only HEAD agent/u2 &&
-	test "$(git show refs/agent/u2/held:same)" = theirs &&
+	test_holds refs/agent/u2/held:same theirs &&
 	git merge -q agent/u2 &&
 	test "$(cat same)" = mine
 '
@@ -118,7 +117,7 @@ test_expect_success 'ignored files in a directory that the agent makes a file su
 		ln -s a k
 		echo ok >ok" &&
 	test_prints "D\td/x\nD\te/sub/x\nA\tk\nD\tk/x\nA\tok" git diff --name-status --no-renames HEAD agent/u3 &&
-	test "$(git show refs/agent/u3/held:d)" = theirs &&
+	test_holds refs/agent/u3/held:d theirs &&
 	git agent show u3 | grep "note: held back, .*: d, e\$" &&
 	git merge -q agent/u3 &&
 	test "$(cat d/mine.o e/sub/in/mine.o)" = "mine

@@ -11,7 +11,7 @@ test_expect_success 'other branches, the stash and a detached HEAD are kept' '
 		git branch older
 		echo 2 >2" &&
 	cd many &&
-	git agent start --name b -- sh -c "
+	test_says "note: the agent.s branch side is kept on refs/agent/b/heads/" git agent start --name b -- sh -c "
 		git switch -q -c side &&
 		echo s >s &&
 		git add s &&
@@ -26,8 +26,7 @@ test_expect_success 'other branches, the stash and a detached HEAD are kept' '
 		git checkout -q --detach &&
 		echo d >det &&
 		git add det &&
-		git commit -qm detached" 2>../err &&
-	grep "note: the agent.s branch side is kept on refs/agent/b/heads/" ../err &&
+		git commit -qm detached" &&
 	grep "note: the agent.s stash is kept on refs/agent/b/stash" ../err &&
 	test_prints "detached\nside\non older" git log --no-walk=unsorted --format=%s \
 		agent/b refs/agent/b/heads/side refs/agent/b/heads/older &&
@@ -46,14 +45,13 @@ test_expect_success 'the branch that HEAD is on keeps its name' '
 	make_repo athead &&
 	cd athead &&
 	git branch mine &&
-	git agent start --name h -- sh -c "
+	test_says "note: the agent.s branch feature is kept on refs/agent/h/heads/" git agent start --name h -- sh -c "
 		git branch at-base
 		git switch -q -c feature
 		echo 1 >one
 		git add one
 		git commit -qm one
-		git branch second" 2>../err &&
-	grep "note: the agent.s branch feature is kept on refs/agent/h/heads/" ../err &&
+		git branch second" &&
 	grep "note: the agent.s branch second is kept" ../err &&
 	tip=$(git rev-parse agent/h) &&
 	test_prints "feature $tip\nsecond $tip" heads h &&
@@ -108,10 +106,10 @@ test_expect_success 'work on no branch is kept: tags, older stashes, worktrees' 
 	git for-each-ref --format="%(refname:lstrip=3) %(objecttype)" refs/agent/t/others >../got &&
 	printf "others/%s commit\n" refs/tags/v1 stash/1 stash/2 worktree/1 >../want &&
 	test_cmp ../want ../got &&
-	test "$(git show refs/agent/t/others/refs/tags/v1:det)" = d &&
-	test "$(git show refs/agent/t/others/stash/1:a)" = 2 &&
-	test "$(git show refs/agent/t/others/stash/2:a)" = 1 &&
-	test "$(git show refs/agent/t/others/worktree/1:w)" = w &&
+	test_holds refs/agent/t/others/refs/tags/v1:det d &&
+	test_holds refs/agent/t/others/stash/1:a 2 &&
+	test_holds refs/agent/t/others/stash/2:a 1 &&
+	test_holds refs/agent/t/others/worktree/1:w w &&
 	git fsck --connectivity-only &&
 	test_expect_code 2 git agent drop t &&
 	git agent list | grep "^t .*other refs" &&
@@ -132,10 +130,9 @@ test_expect_success 'tags that the agent made or moved are named, and not taken'
 		git tag -f moved" 2>../err &&
 	grep "tags that are not here, or are others here, are not taken: light, moved, of-a-blob, v1$" ../err &&
 	test "$(git tag | tr "\n" " ")" = "moved theirs " &&
-	git agent start --name h -- sh -c "
+	test_says "are not taken: 1, 10, .* and 2 more$" git agent start --name h -- sh -c "
 		git tag -d theirs
-		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git tag \$i; done" 2>../err &&
-	grep "are not taken: 1, 10, .* and 2 more$" ../err &&
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12; do git tag \$i; done" &&
 	git agent start --name i -- git tag -d moved 2>../err &&
 	! grep "tags that" ../err
 '
@@ -214,8 +211,7 @@ test_expect_success 'a ref of the user whose object is missing does not stop a c
 		git commit -qm c &&
 		git branch side \$(git commit-tree -m s HEAD^{tree})" &&
 	test "$(git log -1 --format=%s agent/b)" = c &&
-	git agent show b >../out &&
-	grep "branch side is kept" ../out &&
+	test_shows "branch side is kept" git agent show b &&
 	! grep "could be read" ../out &&
 	git agent land b &&
 	test "$(cat b)" = b
@@ -252,11 +248,10 @@ test_expect_success 'branches named in another script, and refs below refs/stash
 test_expect_success 'a session that has only branches or a stash says so, and drop asks first' '
 	make_repo only &&
 	cd only &&
-	git agent start --name h -- sh -c "
+	test_says "nothing to commit" git agent start --name h -- sh -c "
 		git switch -q -c side &&
 		git commit -q --allow-empty -m side &&
-		git switch -q agent/h" 2>../err &&
-	grep "nothing to commit" ../err &&
+		git switch -q agent/h" &&
 	grep "next: git for-each-ref refs/agent/h/" ../err &&
 	test_session s "
 		echo st >a &&
@@ -305,9 +300,9 @@ test_expect_success 'control characters in commits of the agent are escaped on e
 	git log --all --format="%H %an %cn %B" >../log &&
 	! LC_ALL=C grep -n "[[:cntrl:]]" ../log &&
 	grep "side .e\]0;x" ../log &&
-	test "$(git show refs/agent/r/heads/side:t)" = t &&
-	test "$(git show refs/agent/r/stash:a)" = st &&
-	test "$(git show refs/agent/r/stash^2:a)" = a &&
+	test_holds refs/agent/r/heads/side:t t &&
+	test_holds refs/agent/r/stash:a st &&
+	test_holds refs/agent/r/stash^2:a a &&
 	git agent show r | grep "3 commits had control characters"
 '
 

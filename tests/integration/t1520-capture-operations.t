@@ -11,19 +11,18 @@ conflict="git switch -q -c t; echo 1 >a; git commit -qam t; git switch -q -; ech
 test_expect_success 'a rebase that stopped is named, and its autostash is kept' '
 	make_repo half &&
 	cd half &&
-	git agent start --name r -- sh -c "
+	test_says "note: the agent stopped in the middle of a rebase" git agent start --name r -- sh -c "
 		$conflict
 		echo dirty >d/x
 		git rebase -q --autostash t
-		true" 2>../err &&
-	grep "note: the agent stopped in the middle of a rebase" ../err &&
-	test "$(git show refs/agent/r/others/autostash:d/x)" = dirty &&
-	test "$(git show refs/agent/r/heads/agent/r:a)" = 2
+		true" &&
+	test_holds refs/agent/r/others/autostash:d/x dirty &&
+	test_holds refs/agent/r/heads/agent/r:a 2
 '
 
 test_expect_success 'the commit that an unfinished merge would bring is kept, by later captures too' '
 	cd half &&
-	git agent start --name m -- sh -c "
+	test_says "note: the agent stopped in the middle of a merge" git agent start --name m -- sh -c "
 		$conflict
 		git branch -q k t
 		git switch -q --detach t
@@ -31,8 +30,7 @@ test_expect_success 'the commit that an unfinished merge would bring is kept, by
 		tip=\$(git rev-parse HEAD)
 		git switch -q agent/m
 		git merge -q \$tip
-		true" 2>../err &&
-	grep "note: the agent stopped in the middle of a merge" ../err &&
+		true" &&
 	git log -1 --format=%s refs/agent/m/others/merging | grep -x alone &&
 	git update-ref refs/heads/agent/m "$(git commit-tree -p agent/m -m empty agent/m^{tree})" &&
 	git agent resume m -- true &&
@@ -49,25 +47,22 @@ test_expect_success 'the branch of the user that an unfinished merge would bring
 
 test_expect_success 'cherry-picks, reverts and patches that stopped are named' '
 	cd half &&
-	git agent start --name c -- sh -c "
+	test_says "in the middle of a cherry-pick" git agent start --name c -- sh -c "
 		$conflict
 		git cherry-pick t
-		true" 2>../err &&
-	grep "in the middle of a cherry-pick" ../err &&
+		true" &&
 	! grep "on no branch" ../err &&
-	git agent start --name q -- sh -c "
+	test_says "in the middle of cherry-picks or reverts" git agent start --name q -- sh -c "
 		$conflict
 		git cherry-pick t~1 t
 		git commit -q --allow-empty -m by-hand
 		git revert --no-edit t t~1
-		git reset -q" 2>../err &&
-	grep "in the middle of cherry-picks or reverts" ../err &&
-	git agent start --name a -- sh -c "
+		git reset -q" &&
+	test_says "in the middle of applying patches" git agent start --name a -- sh -c "
 		$conflict
 		git format-patch -q -1 -o /tmp t
 		git am -q /tmp/0001-t.patch
-		true" 2>../err &&
-	grep "in the middle of applying patches" ../err
+		true"
 '
 
 test_expect_success 'a rebase that stopped in a worktree of the agent is named and kept' '
@@ -81,18 +76,17 @@ test_expect_success 'a rebase that stopped in a worktree of the agent is named a
 		git rebase -q --autostash t
 		true" 2>../err &&
 	grep "note: the agent stopped in the middle of a rebase in its working tree wt: " ../err &&
-	test "$(git show refs/agent/w/others/worktrees/wt/autostash:d/x)" = dirty &&
+	test_holds refs/agent/w/others/worktrees/wt/autostash:d/x dirty &&
 	git agent resume -q w -- git worktree prune &&
-	test "$(git show refs/agent/w/others/worktrees/wt/autostash:d/x)" = dirty
+	test_holds refs/agent/w/others/worktrees/wt/autostash:d/x dirty
 '
 
 test_expect_success 'a merge that stopped in a worktree of the agent is named and kept' '
 	cd trees &&
-	git agent start --name m -- sh -c "
+	test_says "in the middle of a merge in its working tree mt: " git agent start --name m -- sh -c "
 		git worktree add -q --detach /tmp/mt &&
 		cd /tmp/mt &&
-		git merge -q --no-ff --no-commit \$(git commit-tree -p HEAD -m alone HEAD^{tree})" 2>../err &&
-	grep "in the middle of a merge in its working tree mt: " ../err &&
+		git merge -q --no-ff --no-commit \$(git commit-tree -p HEAD -m alone HEAD^{tree})" &&
 	git log -1 --format=%s refs/agent/m/others/worktrees/mt/merging | grep -x alone
 '
 
@@ -115,7 +109,7 @@ test_expect_success 'worktrees with hostile names reach the terminal escaped' '
 test_expect_success 'each commit that an unfinished octopus merge would bring is kept' '
 	make_repo several &&
 	cd several &&
-	git agent start --name o -- sh -c "
+	test_says "is kept on refs/agent/o/others/: merging, merging-2, merging-3$" git agent start --name o -- sh -c "
 		for i in 1 2 3; do
 			git switch -q --detach agent/o
 			echo \$i >f\$i
@@ -124,8 +118,7 @@ test_expect_success 'each commit that an unfinished octopus merge would bring is
 			git rev-parse HEAD >>/tmp/tips
 		done
 		git switch -q agent/o
-		git merge -q --no-ff --no-commit \$(cat /tmp/tips)" 2>../err &&
-	grep "is kept on refs/agent/o/others/: merging, merging-2, merging-3$" ../err &&
+		git merge -q --no-ff --no-commit \$(cat /tmp/tips)" &&
 	o=refs/agent/o/others/merging &&
 	test_prints "1\n2\n3" git log --no-walk=unsorted --format=%s $o $o-2 $o-3
 '

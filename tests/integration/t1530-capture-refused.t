@@ -145,7 +145,7 @@ test_expect_success 'a HEAD that misses a commit of its history costs no tag' '
 		echo w >w" 2>../err &&
 	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err &&
 	subject refs/agent/t/others/refs/tags/good good &&
-	test "$(git show agent/t:w)" = w
+	test_holds agent/t:w w
 '
 
 test_expect_success 'broken refs beyond those that git names are counted, or said to be at least so many' '
@@ -279,7 +279,7 @@ test_expect_success 'an agent that makes git report a full disk is not believed'
 		git commit -qm c &&
 		git config pack.window \"no space left\"" &&
 	git agent show f1 | grep "not taken .*no space left" &&
-	test "$(git cat-file blob agent/f1:c)" = c &&
+	test_holds agent/f1:c c &&
 	test_session f2 "
 		git config -f .gitmodules submodule.x.path x &&
 		git config -f .gitmodules submodule.x.url \"-no space left\" &&
@@ -287,7 +287,7 @@ test_expect_success 'an agent that makes git report a full disk is not believed'
 		git commit -qm mods
 		echo w >w" &&
 	git agent show f2 | grep "not taken .*no space left" &&
-	test "$(git cat-file blob agent/f2:w)" = w
+	test_holds agent/f2:w w
 '
 
 test_done

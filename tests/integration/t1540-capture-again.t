@@ -29,7 +29,7 @@ test_expect_success 'a ref of an earlier run that blocks a new one moves aside' 
 		echo n >a" &&
 	git agent capture w &&
 	git agent show w | grep "not all of the agent.s branches could be read" &&
-	test "$(git show agent/w:a)" = n &&
+	test_holds agent/w:a n &&
 	subject refs/agent/w/others/refs/tags/x/y second &&
 	test "$(git rev-parse "refs/agent/w/earlier/$first")" = "$first"
 '
@@ -50,7 +50,7 @@ test_expect_success 'a commit that two refs of an earlier run name is kept once'
 		echo b >a" &&
 	subject refs/agent/o/others/merging second &&
 	test "$(git rev-parse "refs/agent/o/earlier/$first")" = "$first" &&
-	test "$(git show agent/o:a)" = b
+	test_holds agent/o:a b
 '
 
 # The report has a lock, for which git waits some seconds
@@ -77,7 +77,7 @@ test_expect_success 'nobody else captures a session while the git of a killed ca
 	rm .git/refs/agent/kill1/report.lock &&
 	test_wait_for "flock -n $lock true" &&
 	git agent capture kill1 &&
-	test "$(git show agent/kill1:b)" = b
+	test_holds agent/kill1:b b
 '
 
 test_expect_success 'a rewritten branch of an earlier run and a broken one of the user do not stop a resume' '
@@ -99,7 +99,7 @@ test_expect_success 'a rewritten branch of an earlier run and a broken one of th
 	git rev-parse HEAD | tr 0-9a-f f >.git/refs/heads/main &&
 	test_resume f "echo c >c" &&
 	subject agent/f~ rewritten &&
-	test "$(git show agent/f:c)" = c &&
+	test_holds agent/f:c c &&
 	tip=$(git rev-parse agent/f^{tree}) &&
 	git agent capture f &&
 	test "$(git rev-parse agent/f^{tree})" = "$tip"
@@ -123,7 +123,7 @@ test_expect_success 'a branch of a running session that the user moved is named,
 	grep "hint: .*git branch -m agent/mv" ../err &&
 	git branch -m agent/mv mine &&
 	git agent capture mv &&
-	test "$(git cat-file blob agent/mv:1)" = 1
+	test_holds agent/mv:1 1
 '
 
 # kept: what is kept of session l beside its branch
@@ -191,8 +191,7 @@ test_expect_success 'a ref that a later capture cannot keep beside another stays
 			subject $own own &&
 			stash=$(git rev-parse refs/agent/w/stash) &&
 			git branch -q -D mine &&
-			git agent capture w >../out &&
-			grep "has a name that cannot be kept" ../out &&
+			test_shows "has a name that cannot be kept" git agent capture w &&
 			test "$(git rev-parse refs/agent/w/heads/x)" = $users &&
 			test "$(git rev-parse refs/agent/w/earlier/$own)" = $own &&
 			test "$(git rev-parse refs/agent/w/stash)" = $stash
@@ -209,7 +208,7 @@ came() {
 	! git agent show $1 | grep "note: .*\\(read\\|names no commit\\|not converted\\)" &&
 	subject agent/$1~1 mine &&
 	subject refs/agent/$1/heads/other other &&
-	test "$(git cat-file blob agent/$1:1.lf)" = 1
+	test_holds agent/$1:1.lf 1
 }
 
 test_expect_success 'a session is captured whole in another worktree, and where the repository was moved to' '
@@ -273,7 +272,7 @@ test_expect_success 'a worktree that changed below a --live session is noticed f
 	cd ../two &&
 	git agent capture k &&
 	git agent show k | grep "note: whether the working tree changed .* is not known" &&
-	test "$(git cat-file blob agent/k:i)" = 1
+	test_holds agent/k:i 1
 '
 
 test_done

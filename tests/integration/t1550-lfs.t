@@ -164,7 +164,7 @@ test_expect_success GITLFS 'a capture that ended between object and ref is done 
 		git add c.bin
 		git commit -qm c" &&
 	unset GIT_AGENT_FAULT &&
-	test "$(git rev-parse agent/a)" = "$(git rev-parse HEAD)" &&
+	test_same agent/a HEAD &&
 	test -f "$(object "$(sum new)")" &&
 	rm "$(object "$(sum c)")" &&
 	git agent capture a &&
@@ -182,7 +182,7 @@ test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 		echo t >t" &&
 	git agent show b >../show &&
 	grep "note: LFS objects stay in the session: " ../show &&
-	test "$(git show agent/b:t)" = t &&
+	test_holds agent/b:t t &&
 	! git cat-file -e agent/b:n.bin 2>/dev/null &&
 	git cat-file -e refs/agent/b/held:n.bin
 '
@@ -358,7 +358,7 @@ test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 		cat \$HOME/pointer >x.bin" &&
 	same_store &&
 	git agent show f | grep "note: x.bin: the session.s LFS object" &&
-	test "$(git show agent/f:t)" = t &&
+	test_holds agent/f:t t &&
 	git cat-file -e refs/agent/f/held:x.bin &&
 	! git cat-file -e agent/f:x.bin 2>/dev/null
 '

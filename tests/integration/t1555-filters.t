@@ -35,12 +35,12 @@ test_expect_success 'edited and new files are critical, and kept off the branch'
 		chmod +x d/y.sec
 		echo b >a" 2>../err &&
 	test "$(git diff --name-only HEAD agent/e | tr "\n" " ")" = "a d/y.sec " &&
-	test "$(git rev-parse agent/e:d/y.sec)" = "$(git rev-parse HEAD:d/y.sec)" &&
+	test_same agent/e:d/y.sec HEAD:d/y.sec &&
 	rules_of e filter-not-run >../got &&
 	printf "critical %s held\n" d/new.sec x.sec >../want &&
 	test_cmp ../want ../got &&
 	nowhere clear &&
-	test "$(git show refs/agent/e/held:x.sec)" = "new clear" &&
+	test_holds refs/agent/e/held:x.sec "new clear" &&
 	git agent show e |
 		grep "note: held back, since no filter of yours ran on what was taken: d/new.sec, x.sec" &&
 	git agent review e | grep "filter.*did not"
@@ -57,7 +57,7 @@ test_expect_success 'files that the agent commits are held back in each of its c
 		git commit -qam other" &&
 	nowhere clear &&
 	test "$(git rev-list --count HEAD..agent/h)" -ge 1 &&
-	test "$(git show agent/h:a)" = b &&
+	test_holds agent/h:a b &&
 	git diff --quiet HEAD agent/h -- x.sec d &&
 	rules_of h filter-not-run | grep "critical d/y.sec held" &&
 	git cat-file -e refs/agent/h/held:d/y.sec
@@ -179,7 +179,7 @@ test_expect_success 'attributes of the user'\''s own files count, and those of t
 	echo "d/* -filter" >.git/info/attributes &&
 	test_session u2 "echo new cl\$()ear >d/y.sec" &&
 	test -z "$(rules_of u2 filter-not-run)" &&
-	test "$(git show agent/u2:d/y.sec)" = "new clear"
+	test_holds agent/u2:d/y.sec "new clear"
 '
 
 test_expect_success 'an accepted file is taken as it is, and one that is added by hand goes through the filter' '
@@ -192,7 +192,7 @@ test_expect_success 'an accepted file is taken as it is, and one that is added b
 	git reset -q --hard &&
 	git agent review --accept-all --critical c &&
 	git agent land c &&
-	test "$(git show HEAD:x.sec)" = "new clear"
+	test_holds HEAD:x.sec "new clear"
 '
 
 test_expect_success 'what the user committed on the branch is not held back by a resume' '
@@ -203,7 +203,7 @@ test_expect_success 'what the user committed on the branch is not held back by a
 	test_commit users &&
 	git switch -q - &&
 	git agent resume g -- sh -c "echo c >>a" &&
-	test "$(git show agent/g:new.sec)" = "hfref pyrne" &&
+	test_holds agent/g:new.sec "hfref pyrne" &&
 	test "$(git show agent/g:a | tail -1)" = c &&
 	test -z "$(rules_of g filter-not-run)" &&
 	! git agent show g | grep "held back" &&
@@ -300,7 +300,7 @@ test_expect_success 'a file whose encoding git cannot convert is taken as its by
 	printf "\\000\\330x" >../want &&
 	git cat-file blob agent/e:t.u16 >../got &&
 	cmp ../want ../got &&
-	test "$(git cat-file blob agent/e:ok.u16)" = ok &&
+	test_holds agent/e:ok.u16 ok &&
 	git agent show e | grep "t.u16: git could not convert it"
 '
 
@@ -336,7 +336,7 @@ test_expect_success 'attributes in an ignored file of the user count' '
 		echo b >a" &&
 	nowhere clear &&
 	test_prints "critical sub/y.key held" rules_of o filter-not-run &&
-	test "$(git show agent/o:a)" = b &&
+	test_holds agent/o:a b &&
 	test_session o2 "
 		rm sub/.gitattributes
 		echo cl\$()ear >sub/y.key
@@ -353,7 +353,7 @@ test_expect_success 'attributes in an ignored file of the user count' '
 	rules_of o3 filter-not-run | grep "critical sub/y.key held" &&
 	echo "*.key filter=strip" >sub/.gitattributes &&
 	git agent -c filters=strip start --name o4 -- sh -c "printf \"in\\nout: 1\\n\" >sub/y.key" &&
-	test "$(git show agent/o4:sub/y.key)" = in &&
+	test_holds agent/o4:sub/y.key in &&
 	test -z "$(rules_of o4 filter-not-run)"
 '
 
@@ -371,13 +371,13 @@ test_expect_success OWN_ETC 'attributes of the system count' '
 	export do &&
 	in_etc "git agent -c filters=strip start --name y -- sh -c \"\$do\" &&
 		git agent review --format=json y >../review" &&
-	test "$(git show agent/y:b.key)" = in &&
+	test_holds agent/y:b.key in &&
 	nowhere clear &&
 	git cat-file -e refs/agent/y/held:c.pem &&
 	grep filter-not-run ../review &&
 	in_etc "GIT_ATTR_NOSYSTEM=1 git agent -c filters=strip start --name n -- sh -c \"\$do\"" &&
 	git show agent/n:b.key | grep out &&
-	test "$(git show agent/n:c.pem)" = clear
+	test_holds agent/n:c.pem clear
 '
 
 test_done

@@ -16,7 +16,7 @@ test_expect_success 'a named filter runs inside, at the capture and on what the 
 	printf "in 2\n" >../want &&
 	git cat-file blob agent/n:n.nb >../got &&
 	test_cmp ../want ../got &&
-	test "$(git show agent/n:new.nb)" = in &&
+	test_holds agent/n:new.nb in &&
 	test "$(git log --format=%s HEAD..agent/n | tail -1)" = nb &&
 	test -z "$(rules_of n filter-not-run)" &&
 	nowhere ^out: &&
@@ -32,9 +32,9 @@ test_expect_success 'a file whose filter fails inside is held back, unless it wa
 		printf \"in 2\nout: 2\n\" >n.nb" &&
 	nowhere clear &&
 	test "$(git diff --name-only HEAD agent/f)" = n.nb &&
-	test "$(git show agent/f:n.nb)" = "in 2" &&
+	test_holds agent/f:n.nb "in 2" &&
 	git agent show f | grep "held back, since no filter of yours ran on what was taken: d/y.sec" &&
-	test "$(git show refs/agent/f/held:d/y.sec)" = "new clear"
+	test_holds refs/agent/f/held:d/y.sec "new clear"
 '
 
 test_expect_success 'a file that was only touched is left alone, though the agent commits it without its filter' '
@@ -45,7 +45,7 @@ test_expect_success 'a file that was only touched is left alone, though the agen
 		git commit -qam touched
 		echo b >a
 		git commit -qam other" &&
-	test "$(git show refs/agent/f/orig^:x.sec)" = "clear text" &&
+	test_holds refs/agent/f/orig^:x.sec "clear text" &&
 	nowhere "clear text" &&
 	test "$(git diff --name-only HEAD agent/f)" = a
 '
@@ -58,7 +58,7 @@ test_expect_success 'the files of a filter that never ends are held back' '
 		echo b >a" &&
 	git agent show h | grep "held back, since no filter of yours ran on what was taken: n.nb" &&
 	test "$(git diff --name-only HEAD agent/h)" = a &&
-	test "$(git show refs/agent/h/held:n.nb)" = "out: 2"
+	test_holds refs/agent/h/held:n.nb "out: 2"
 '
 
 # git follows macros of macros until there is no stack left
@@ -116,7 +116,7 @@ test_expect_success 'below attributes that git inside cannot read, a filter may 
 	nowhere ^out: &&
 	git agent show u >../show &&
 	grep "on what was taken: d/.gitattributes, d/1.out$" ../show &&
-	test "$(git show agent/u:d/1.nb)" = in
+	test_holds agent/u:d/1.nb in
 '
 
 # The system's git, outside and inside, fails at what git inside is asked for converted content. The root
@@ -195,10 +195,9 @@ test_expect_success 'filters in .agentdev.yaml need trust' '
 	test_commit conf &&
 	test_must_fail git agent start --name t -- true </dev/null 2>../err &&
 	grep -i trust ../err &&
-	git agent trust --yes >../out &&
-	grep "run the filter strip of your git configuration inside" ../out &&
+	test_shows "run the filter strip of your git configuration inside" git agent trust --yes &&
 	test_session t "printf \"in 2\nout: 2\n\" >n.nb" &&
-	test "$(git show agent/t:n.nb)" = "in 2"
+	test_holds agent/t:n.nb "in 2"
 '
 
 test_expect_success 'an odd name of a filter is refused' '

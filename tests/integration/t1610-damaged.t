@@ -27,10 +27,10 @@ test_expect_success 'a git gc that prunes all at once keeps what a capture has j
 	prune &&
 	kill -CONT $pid &&
 	wait $pid &&
-	test "$(git show agent/b:b)" = b &&
+	test_holds agent/b:b b &&
 	git fsck --strict &&
 	prune &&
-	test "$(git show agent/b:b)" = b &&
+	test_holds agent/b:b b &&
 	test -z "$(find .git/objects -name "*.keep")"
 '
 
@@ -48,7 +48,7 @@ test_expect_success 'a start that was killed while its state was written leaves 
 	test "$(wc -l <../out)" = 1 &&
 	for n in 0 10 300; do
 		test_session n$n "echo $n >f" &&
-		test "$(git show agent/n$n:f)" = $n ||
+		test_holds agent/n$n:f $n ||
 			exit 1
 	done &&
 	s=$(state)/sessions/mine &&
@@ -178,8 +178,8 @@ for how in "rm -f" spoil; do
 		same_refs &&
 		git gc -q &&
 		git fsck --strict --no-dangling &&
-		test "$(git show agent/s:one)" = one &&
-		test "$(git show agent/s:two)" = two
+		test_holds agent/s:one one &&
+		test_holds agent/s:two two
 	'
 done
 

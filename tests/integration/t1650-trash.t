@@ -61,13 +61,13 @@ test_expect_success 'of several sessions of one name the last is restored, or th
 	test_session m "echo m >f" &&
 	git agent drop --force m &&
 	git agent drop --restore m-1 &&
-	test "$(git show agent/m-1:f)" = 2 &&
+	test_holds agent/m-1:f 2 &&
 	git agent drop --force m-1 &&
 	first=$(ls -d "$HOME"/.local/state/git-agent/*/trash/m-1-* | head -n 1) &&
 	git agent drop --restore "$(basename "$first")" &&
-	test "$(git show agent/m-1:f)" = 1 &&
+	test_holds agent/m-1:f 1 &&
 	git agent drop --restore m &&
-	test "$(git show agent/m:f)" = m
+	test_holds agent/m:f m
 '
 
 test_expect_success 'a session whose name is taken again is restored by the name that the hint says' '
@@ -81,7 +81,7 @@ test_expect_success 'a session whose name is taken again is restored by the name
 	entry=$(sed -n "s/.*--restore \(c-[0-9]*\). .*/\1/p" ../err) &&
 	git agent drop --force c &&
 	git agent drop --restore "$entry" &&
-	test "$(git show agent/c:f)" = old
+	test_holds agent/c:f old
 '
 
 test_expect_success 'a restore overwrites no branch, and is done whole or not at all' '
@@ -97,7 +97,7 @@ test_expect_success 'a restore overwrites no branch, and is done whole or not at
 	test_cmp ../before ../after &&
 	git branch -qm agent/w other &&
 	git agent drop --restore w &&
-	test "$(git show agent/w:w)" = w &&
+	test_holds agent/w:w w &&
 	test_fails 128 "no session .nobody. is in the trash" git agent drop --restore nobody &&
 	test_expect_code 129 git agent drop --restore --force w
 '
@@ -186,7 +186,7 @@ test_expect_success 'a drop that was killed is completed by whatever command com
 	test ! -s ../out &&
 	grep "session .k. was being dropped: it is in .*/trash/k-" ../err &&
 	git agent drop --restore k &&
-	test "$(git show agent/k:k)" = k &&
+	test_holds agent/k:k k &&
 	killed drop:noted --force &&
 	git agent drop --restore k &&
 	git agent land k

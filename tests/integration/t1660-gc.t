@@ -54,8 +54,7 @@ test_expect_success 'sessions that landed, by whatever way, go to the trash, and
 	git merge -q agent/kept &&
 	git merge -q agent/carry &&
 	git for-each-ref | grep -v packed >../before &&
-	git agent gc --dry-run >../out &&
-	grep "^would: session land: moved to the trash (landed)" ../out &&
+	test_shows "^would: session land: moved to the trash (landed)" git agent gc --dry-run &&
 	grep "session pick: .*(landed: squashed, in main)" ../out &&
 	git for-each-ref | test_cmp ../before - &&
 	git agent gc --dry-run --json | kinds >../got &&
@@ -69,7 +68,7 @@ test_expect_success 'sessions that landed, by whatever way, go to the trash, and
 	printf "%s\n" carry held kept open | test_cmp - ../got &&
 	test -z "$(git agent gc 2>/dev/null)" &&
 	git agent drop --restore squash &&
-	test "$(git show agent/squash:f-squash)" = squash &&
+	test_holds agent/squash:f-squash squash &&
 	test_state squash landed &&
 	git fsck --strict
 '
@@ -105,8 +104,7 @@ test_expect_success 'a session stays that runs, was interrupted, or whose branch
 		pid=$!
 	} &&
 	test_wait_for "git agent list | grep \"^busy .*running\"" &&
-	git agent gc >../out &&
-	grep "session out" ../out &&
+	test_shows "session out" git agent gc &&
 	! grep busy ../out &&
 	test_state busy running &&
 	test -n "$(ls "$(state)/bases")" &&
@@ -131,11 +129,9 @@ test_expect_success 'trash older than 14 days is deleted for good, with its refs
 	old=$(older "$(basename "$(state)"/trash/old-*)" 15) &&
 	odd=$(older "$(basename "$(state)"/trash/odd-*)" 13) &&
 	git rev-parse "refs/agent-trash/$old/tip" >../tip &&
-	git agent gc --dry-run >../out &&
-	grep "would: trash $old: removed (dropped 15 days ago)" ../out &&
+	test_shows "would: trash $old: removed (dropped 15 days ago)" git agent gc --dry-run &&
 	test -d "$(state)/trash/$old" &&
-	git agent gc >../out &&
-	grep "^trash $old: removed" ../out &&
+	test_shows "^trash $old: removed" git agent gc &&
 	! grep "$odd" ../out &&
 	test ! -e "$(state)/trash/$old" &&
 	test -z "$(git for-each-ref "refs/agent-trash/$old")" &&
@@ -204,14 +200,12 @@ test_expect_success 'a base tree is deleted once it is unused for long, unfinish
 	git agent gc >../out &&
 	test ! -s ../out &&
 	touch -d "15 days ago" "$b/1/lock" &&
-	git agent gc --dry-run >../out &&
-	grep "^would: base 1: removed (not used for 15 days)" ../out &&
+	test_shows "^would: base 1: removed (not used for 15 days)" git agent gc --dry-run &&
 	test -d "$b/1" &&
 	git agent gc &&
 	test ! -e "$b/1" &&
 	git worktree remove ../bases2 &&
-	git agent gc >../out &&
-	grep "base 2: removed (its working tree .*/bases2 is gone)" ../out &&
+	test_shows "base 2: removed (its working tree .*/bases2 is gone)" git agent gc &&
 	test ! -e "$b/2" &&
 	git agent start -q -- true &&
 	ls "$b" >../bases.list &&
@@ -219,8 +213,7 @@ test_expect_success 'a base tree is deleted once it is unused for long, unfinish
 	rm "$b/$n/commit" &&
 	mkdir "$b/.gone-9" &&
 	touch "$b/.gone-9/f" &&
-	git agent gc >../out &&
-	grep "base $n: removed (not complete)" ../out &&
+	test_shows "base $n: removed (not complete)" git agent gc &&
 	test ! -e "$b/$n" &&
 	test ! -e "$b/.gone-9" &&
 	test_session again "
@@ -276,8 +269,7 @@ test_expect_success 'a session is deleted with its part in a submodule, and not 
 	git agent list | grep "^s " &&
 	git -C lib merge -q agent/s &&
 	(cd lib && git agent gc 2>../../err && grep "stays: it is a part" ../../err) &&
-	git agent gc >../out &&
-	grep "^session s:" ../out &&
+	test_shows "^session s:" git agent gc &&
 	! git -C lib rev-parse -q --verify agent/s
 '
 

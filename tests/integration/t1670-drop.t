@@ -198,7 +198,7 @@ test_expect_success 'a session that runs is not dropped' '
 	exec 9>&- &&
 	wait &&
 	test_state s captured &&
-	test "$(git show agent/s:n)" = n
+	test_holds agent/s:n n
 '
 
 test_expect_success 'a session that another command holds is not said to run' '

@@ -21,8 +21,7 @@ test_expect_success 'push sends branch and report, and with --held what is held 
 
 test_expect_success 'a fetched session is reviewed and landed like any other, and is seen as landed where it began' '
 	cd push.there &&
-	git agent fetch --dry-run origin >../out &&
-	grep "^w .*and what is held back" ../out &&
+	test_shows "^w .*and what is held back" git agent fetch --dry-run origin &&
 	test -z "$(agent_refs)" &&
 	test_says "agent/w: 3 commits, 3 files changed" git agent fetch origin &&
 	grep "next: git agent review w" ../err &&
@@ -132,7 +131,7 @@ test_expect_success 'rules run again where a session is fetched: hooks and setti
 		echo evil >tools/check
 		echo all: >Makefile
 		echo ok >ok" &&
-	test "$(git show agent/h:tools/check)" = evil &&
+	test_holds agent/h:tools/check evil &&
 	git agent push h &&
 	cd ../host.there &&
 	printf "#!/bin/sh\nsh tools/check\n" >.git/hooks/pre-commit &&
@@ -140,12 +139,12 @@ test_expect_success 'rules run again where a session is fetched: hooks and setti
 	git agent guard on &&
 	git fetch -q &&
 	git agent fetch origin 2>../err &&
-	test "$(git show agent/h:tools/check)" = true &&
+	test_holds agent/h:tools/check true &&
 	! git cat-file -e agent/h:Makefile &&
 	git cat-file -e agent/h:ok &&
 	git rev-list agent/h --not main >../revs &&
-	while read -r c; do test "$(git show $c:tools/check)" = true || exit 1; done <../revs &&
-	test "$(git show refs/agent/h/held:tools/check)" = evil &&
+	while read -r c; do test_holds $c:tools/check true || exit 1; done <../revs &&
+	test_holds refs/agent/h/held:tools/check evil &&
 	git rev-parse refs/agent/h/orig &&
 	test_must_fail git merge -q origin/agent/h &&
 	git reset -q --hard
@@ -296,10 +295,10 @@ test_expect_success 'a session is fetched under another name where its own is ta
 	grep "\"s\"" ../names &&
 	test "$(wc -l <../names)" = 1 &&
 	git agent fetch origin &&
-	test "$(git show agent/s:s)" = mine &&
+	test_holds agent/s:s mine &&
 	test_fails 2 "there is another session .s. here" git agent fetch origin s &&
 	git agent fetch origin agent/s:theirs &&
-	test "$(git show agent/theirs:s)" = theirs &&
+	test_holds agent/theirs:s theirs &&
 	test_expect_code 1 git agent fetch origin nobody &&
 	test_expect_code 129 git agent fetch origin s:Bad/Name &&
 	test_expect_code 128 git agent fetch -- --upload-pack=touch &&

@@ -45,8 +45,7 @@ agent='mkdir -p build/sub src &&
 test_expect_success 'the review groups what was left behind, and counts it' '
 	cd r &&
 	test_session x "$agent" &&
-	git agent review --stat x >../out &&
-	grep "^  ignored    build (" ../out &&
+	test_shows "^  ignored    build (" git agent review --stat x &&
 	grep "^  ignored    src (2 files, 4 bytes)" ../out &&
 	grep "^  ignored    one.log (1 file, 2 bytes)" ../out &&
 	grep "^  ignored    share (1 file" ../out &&
@@ -295,8 +294,7 @@ test_expect_success 'a link that is swapped into the layer is not followed' '
 	ln -s "$HOME/secret" "$dir/fresh/d" &&
 	test_must_fail git agent land --with-ignored fresh/d/f s 2>../err &&
 	test ! -e fresh/d &&
-	git agent review --left-behind s >../out &&
-	grep "fresh/d (symlink)" ../out &&
+	test_shows "fresh/d (symlink)" git agent review --left-behind s &&
 	! grep "fresh/d/f" ../out &&
 	mv "$dir/fresh" "$dir/was" &&
 	mkdir ../secret/d &&
@@ -319,8 +317,7 @@ test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not cop
 		echo c >build/closed/f &&
 		echo n >build/none &&
 		chmod 0 build/closed build/none" &&
-	git agent review --left-behind m >../out &&
-	grep "  build/closed/f" ../out &&
+	test_shows "  build/closed/f" git agent review --left-behind m &&
 	grep "  build/none" ../out &&
 	test_fails 128 "cannot be read" git agent land --with-ignored build/none m &&
 	test ! -e build/none

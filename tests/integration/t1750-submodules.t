@@ -73,8 +73,7 @@ test_expect_success 'commits in a submodule arrive with their ids, and the super
 	test "$(git -C $L rev-parse agent/c~1)" = "$(cat "$HOME/aihome/1")" &&
 	git -C $L rev-parse -q --verify refs/agent/c/report &&
 	git -C $L fsck --strict --connectivity-only &&
-	git agent review c >../out &&
-	grep gitlink-changed ../out &&
+	test_shows gitlink-changed git agent review c &&
 	grep "git -C $(pwd)/vendor/lib agent review c" ../out &&
 	git -C $L agent review c >../out &&
 	grep "+c" ../out &&
@@ -155,12 +154,11 @@ test_expect_success 'what is held back in a submodule holds back the pointer to 
 	! git -C $L ls-tree agent/h | grep envrc &&
 	git -C $L ls-tree refs/agent/h/held | grep envrc &&
 	for c in $(git rev-list HEAD..agent/h); do
-		test "$(git rev-parse $c:$L)" = "$(git rev-parse HEAD:$L)" || exit 1
+		test_same $c:$L HEAD:$L || exit 1
 	done &&
 	git cat-file -e agent/h:s &&
 	test "$(git rev-parse refs/agent/h/held:$L)" = "$(git -C $L rev-parse agent/h)" &&
-	git agent review h >../out &&
-	grep "submodule vendor/lib is held back" ../out &&
+	test_shows "submodule vendor/lib is held back" git agent review h &&
 	! grep "since you ignore the path" ../out &&
 	git agent review --accept-all --critical h &&
 	test "$(git rev-parse agent/h:$L)" = "$(git -C $L rev-parse agent/h)"
@@ -243,8 +241,7 @@ test_expect_success 'a session with work in a submodule is dropped by force, and
 	cd drop &&
 	test_session d "echo id >$L/.envrc" &&
 	test -z "$(git branch --list "agent/*")" &&
-	git agent show d >../out &&
-	grep "next: git -C .*vendor/lib agent review d" ../out &&
+	test_shows "next: git -C .*vendor/lib agent review d" git agent show d &&
 	! grep "agent drop" ../out &&
 	git agent list | grep "^d .* in submodules" &&
 	test_expect_code 2 git agent drop d &&
@@ -367,7 +364,7 @@ test_expect_success 'a submodule that is gone when its session ends is named, an
 test_expect_success 'repositories that the agent made in a submodule and beside it are named and kept out' '
 	make_super nested lib &&
 	cd nested &&
-	git agent start --name r -- sh -c "
+	test_says "left behind: own (repository" git agent start --name r -- sh -c "
 		for d in own $L/own; do
 			git init -q \$d
 			echo x >\$d/x
@@ -375,8 +372,7 @@ test_expect_success 'repositories that the agent made in a submodule and beside 
 			git -C \$d commit -qm x
 		done
 		echo k >k
-		echo k >$L/k" 2>../err &&
-	grep "left behind: own (repository" ../err &&
+		echo k >$L/k" &&
 	test_prints "k\n$L" git diff --name-only HEAD agent/r &&
 	git -C $L agent review r >../out &&
 	grep own ../out &&
@@ -423,7 +419,7 @@ test_expect_success 'attack: a pointer to a commit that is missing, or that only
 		echo k >k" &&
 	git cat-file -e agent/p:k &&
 	for c in $(git rev-list HEAD..agent/p); do
-		test "$(git rev-parse $c:$L)" = "$(git rev-parse HEAD:$L)" || exit 1
+		test_same $c:$L HEAD:$L || exit 1
 	done
 '
 

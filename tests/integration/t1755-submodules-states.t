@@ -66,11 +66,10 @@ test_expect_success 'uncommitted work in a submodule stays outside, and is named
 	echo new >$L/new &&
 	test_fails 2 "submodule .vendor/lib.: 2 paths are not committed" \
 		git agent start --name x --dirty refuse -- true &&
-	git agent start --name d -- sh -c "
+	test_says "submodule vendor/lib: its uncommitted work (2 paths)" git agent start --name d -- sh -c "
 		test -z \"\$(git -C $L status --porcelain)\"
 		test ! -e $L/new &&
-		echo k >$L/k" 2>../err &&
-	grep "submodule vendor/lib: its uncommitted work (2 paths)" ../err &&
+		echo k >$L/k" &&
 	test_prints k git -C $L diff --name-only agent/d~1 agent/d &&
 	test "$(git -C $L status --porcelain | wc -l)" = 2 &&
 	git -C $L merge -q agent/d &&
@@ -117,7 +116,7 @@ test_expect_success 'work on such a commit is on no branch of the superproject, 
 		echo b >b" 2>../err &&
 	grep "note: submodule vendor/lib: you have not committed the one it stands on" ../err &&
 	grep "next: git agent review b" ../err &&
-	test "$(git rev-parse agent/b:$L)" = "$(git rev-parse HEAD:$L)" &&
+	test_same agent/b:$L HEAD:$L &&
 	test_says "merge agent/b, then commit the submodule here" git agent land b &&
 	! grep "not brought" ../err &&
 	test_state b landed &&
@@ -135,10 +134,9 @@ test_expect_success 'a base without the submodule, or whose commit of it is miss
 		git agent start --name b1 --base HEAD~1 -- sh -c "test ! -e $L" &&
 	git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,$L &&
 	git commit -qm missing &&
-	git agent start --name b2 --base HEAD -- sh -c "
+	test_says "its commit is not there" git agent start --name b2 --base HEAD -- sh -c "
 		test -z \"\$(ls -A $L)\"
-		echo k >k" 2>../err &&
-	grep "its commit is not there" ../err &&
+		echo k >k" &&
 	git cat-file -e agent/b2:k &&
 	git agent start --name b3 --base HEAD~1 -- sh -c "
 		git -C $L log -1 &&
@@ -214,10 +212,9 @@ test_expect_success 'of two submodules with one repository, the second is named 
 	git -C $L worktree add -q --detach "$(pwd)/zoo" &&
 	git add zoo 2>../err &&
 	git commit -qm zoo &&
-	git agent start --name t -- sh -c "
+	test_says "submodule zoo: its repository is a part already" git agent start --name t -- sh -c "
 		test -z \"\$(ls -A zoo)\"
-		echo k >$L/k" 2>../err &&
-	grep "submodule zoo: its repository is a part already" ../err &&
+		echo k >$L/k" &&
 	git -C $L cat-file -e agent/t:k
 '
 

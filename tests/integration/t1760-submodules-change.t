@@ -62,9 +62,8 @@ test_expect_success 'a submodule that is removed from the superproject meanwhile
 			git -C $L commit -q --allow-empty -m mine
 			git commit -qam bump" "git rm -q $L && git commit -qm removed" &&
 	git cat-file -e agent/g:k &&
-	test "$(git rev-parse agent/g:$L)" = "$(git rev-parse HEAD~1:$L)" &&
-	git agent review --stat g >../out &&
-	grep "submodule vendor/lib: it is not there any more" ../out &&
+	test_same agent/g:$L HEAD~1:$L &&
+	test_shows "submodule vendor/lib: it is not there any more" git agent review --stat g &&
 	git agent review --accept-all --critical g &&
 	git agent review --reject g $L &&
 	git agent land g &&
@@ -77,8 +76,7 @@ test_expect_success 'a submodule that is moved on the host meanwhile keeps the c
 	cd elsewhere &&
 	while_running m "cd $L; echo k >k; git add k; git commit -qm k; git rev-parse HEAD >\$HOME/k" \
 		"git mv $L other && git commit -qm moved" &&
-	git agent show m >../out &&
-	grep "it is not there any more.*git agent list. in it" ../out &&
+	test_shows "it is not there any more.*git agent list. in it" git agent show m &&
 	! grep "next: .*$L" ../out &&
 	git -C other agent list | grep "^m .*captured" &&
 	test "$(git -C other rev-parse agent/m)" = "$(cat "$HOME/aihome/k")" &&
@@ -185,8 +183,7 @@ test_expect_success 'a damaged session in a submodule is named, and dropped ther
 	f=$(grep -l "within = " "$HOME"/.local/state/git-agent/*/sessions/dmg/session) &&
 	echo x >"$f" &&
 	rm -f "$f.old" &&
-	git agent list >../out &&
-	grep "^dmg .* in submodules" ../out &&
+	test_shows "^dmg .* in submodules" git agent list &&
 	test_says "git -C .*vendor/lib agent drop --force dmg" test_must_fail git agent drop --force dmg &&
 	git -C $L agent drop --force dmg &&
 	git agent drop --force dmg

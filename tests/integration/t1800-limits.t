@@ -64,7 +64,7 @@ test_expect_success 'limits.capture.file_size: a file of one byte more is captur
 	! git cat-file -e agent/less:y &&
 	git agent show less | grep "note: .*(limits.capture.file_size: 19)" &&
 	captures_rest less file_size 20 &&
-	test "$(git rev-parse agent/less^{tree})" = "$(git rev-parse agent/same^{tree})" &&
+	test_same agent/less^{tree} agent/same^{tree} &&
 	nothing_lost less
 '
 
@@ -90,7 +90,7 @@ test_expect_success 'limits.capture.entries: files of commits that the walk does
 	test_prints "D\tm.a/o\nA\tmm/in\nA\tmma\nM\tn/o\nA\tz/x" git diff --name-status HEAD agent/b &&
 	test_prints "D\taa/x" git show --format= --name-status agent/b &&
 	captures_rest b entries 100 &&
-	test "$(git show agent/b:mm/n7)" = 7
+	test_holds agent/b:mm/n7 7
 '
 
 test_expect_success 'limits.capture.entries: long paths count for more' '

@@ -88,8 +88,7 @@ test_expect_success 'a flag that only both sides together raise blocks a landing
 	for how in --merge --squash --rebase; do
 		refused 3 "agent/both has open flags: 1 high" git agent land $how both || return 1
 	done &&
-	git agent review --stat both >../out &&
-	grep "scripts.postinstall" ../out &&
+	test_shows "scripts.postinstall" git agent review --stat both &&
 	git agent review --accept both package.json &&
 	git agent land both &&
 	package scripts postinstall "node x.js" | test_cmp - package.json

@@ -25,7 +25,7 @@ test_expect_success 'a merge commit is the default, also where a fast-forward wo
 	git log -1 --format=%B >../is &&
 	test_cmp ../want ../is &&
 	test "$(subject)" = "Merge branch '\''agent/m'\''" &&
-	test "$(git rev-parse HEAD^2)" = "$(git rev-parse agent/m)" &&
+	test_same HEAD^2 agent/m &&
 	landed m
 '
 
@@ -96,7 +96,7 @@ test_expect_success '--ff-only fast-forwards, and is refused where that cannot b
 	session f "$two" &&
 	session g "echo new >new" &&
 	git agent land --ff-only f &&
-	test "$(git rev-parse HEAD)" = "$(git rev-parse agent/f)" &&
+	test_same HEAD agent/f &&
 	test -e rest &&
 	landed f &&
 	refused 2 "cannot fast-forward: your branch has commits that agent/g lacks" git agent land --ff-only g &&

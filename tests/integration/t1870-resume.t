@@ -87,8 +87,7 @@ test_expect_success 'without a command a resumed session runs its own again, wit
 test_expect_success 'show and the journal say that a session was resumed' '
 	cd r &&
 	git agent show own | grep "^resumed  *2" &&
-	git agent show --json own >../out &&
-	grep "\"resumed\": [0-9]" ../out &&
+	test_shows "\"resumed\": [0-9]" git agent show --json own &&
 	grep "\"resumed_with\": \[\]" ../out &&
 	git agent show --json s | grep "\"resumed\": [0-9]" &&
 	grep "\"event\": *\"resume\"" "$HOME"/.local/state/git-agent/*/sessions/own/journal.jsonl
@@ -101,9 +100,9 @@ test_expect_success 'without a name the only session is resumed' '
 	test_expect_code 1 git agent resume -- true &&
 	test_session only "echo 1 >f" &&
 	git agent resume -q -- sh -c "echo 2 >f" &&
-	test "$(git show agent/only:f)" = 2 &&
+	test_holds agent/only:f 2 &&
 	git agent resume -q &&
-	test "$(git show agent/only:f)" = 1 &&
+	test_holds agent/only:f 1 &&
 	test_session other "echo 1 >g" &&
 	test_expect_code 129 git agent resume -- true
 '
@@ -150,7 +149,7 @@ test_expect_success 'what was accepted stays on the branch, and a change of it i
 	git agent show h | grep "1 accepted" &&
 	git agent land --dry-run h &&
 	test_resume h "echo other >.envrc" &&
-	test "$(git show agent/h:.envrc)" = e &&
+	test_holds agent/h:.envrc e &&
 	held h | grep .envrc &&
 	test_expect_code 3 git agent land --dry-run h
 '
@@ -178,11 +177,10 @@ test_expect_success 'what was rejected is gone inside, and held back when it is 
 	git agent review --reject rej Makefile .envrc a &&
 	tip=$(git rev-parse agent/rej) &&
 	test -z "$(held rej)" &&
-	git agent resume rej -- sh -c "
+	test_says "brought from the branch: 3 paths" git agent resume rej -- sh -c "
 		ls -A >\$HOME/ls
 		cat a >>\$HOME/ls
-		git status --porcelain >>\$HOME/ls" 2>../err &&
-	grep "brought from the branch: 3 paths" ../err &&
+		git status --porcelain >>\$HOME/ls" &&
 	test_prints ".git\n.gitignore\na\nb\nd\nkept\nout\na" cat "$HOME/aihome/ls" &&
 	test "$(git rev-parse agent/rej)" = "$tip" &&
 	git agent land --dry-run rej &&
@@ -380,11 +378,10 @@ test_expect_success 'commits that were published stay when the agent amends them
 		git add one &&
 		git commit -qm one" &&
 	before=$(git rev-parse agent/am) &&
-	git agent resume am -- sh -c "
+	test_says "note: the agent rewrote commits that are published" git agent resume am -- sh -c "
 		echo 2 >>one &&
 		git commit -q --amend -am amended &&
-		echo 3 >three" 2>../err &&
-	grep "note: the agent rewrote commits that are published" ../err &&
+		echo 3 >three" &&
 	test "$(git rev-parse agent/am^)" = "$before" &&
 	test "$(git show agent/am:one)" = "$(printf "1\n2")" &&
 	git log --format=%s refs/agent/am/orig | grep amended
@@ -476,8 +473,8 @@ test_expect_success 'what was only in the index stays there unless the branch ha
 		git status --porcelain >>\$HOME/b" &&
 	test_prints "staged\nb\nMM b" cat "$HOME/aihome/b" &&
 	git agent resume -q ix -- git commit -qm staged &&
-	test "$(git show agent/ix^:b)" = staged &&
-	test "$(git show agent/ix:b)" = b &&
+	test_holds agent/ix^:b staged &&
+	test_holds agent/ix:b b &&
 	git worktree add -q ../wt agent/ix &&
 	(cd ../wt && echo h >h && git add h && git commit -qm h) &&
 	git worktree remove ../wt &&

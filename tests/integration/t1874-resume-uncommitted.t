@@ -89,7 +89,7 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 		git commit -qm one" &&
 	test_resume w "git merge -q -m mergetopic topic" &&
 	clear w 3 &&
-	test "$(git show agent/w:t)" = t &&
+	test_holds agent/w:t t &&
 	printf "mergetopic\none\nbase\ntopic\n" | sort >../want &&
 	sort ../log | test_cmp ../want - &&
 	test_resume w "
@@ -107,7 +107,7 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 	git gc -q --prune=now &&
 	test_resume w "git merge -q -m mergetopic2 topic2" &&
 	clear w 6 &&
-	test "$(git show agent/w:t2)" = t2 &&
+	test_holds agent/w:t2 t2 &&
 	git show -s --format=%P "agent/w^2" >../got &&
 	git rev-parse agent/w~2 | test_cmp - ../got &&
 	test_resume w "
@@ -154,8 +154,8 @@ test_expect_success 'a branch that was created anew on the host brings no uncomm
 	git worktree remove ../wrt &&
 	test_resume w "git merge -q -m mergetopic topic" &&
 	clear w 4 &&
-	test "$(git show agent/w:t)" = t &&
-	test "$(git show agent/w:host)" = host
+	test_holds agent/w:t t &&
+	test_holds agent/w:host host
 '
 
 test_done

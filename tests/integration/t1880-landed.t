@@ -210,7 +210,7 @@ test_expect_success 'a branch that lacks commits of its session has not landed, 
 		is w not || return 1
 	done &&
 	git rev-parse HEAD | test_cmp ../before - &&
-	test "$(git rev-parse agent/w)" = "$(git rev-parse main)" &&
+	test_same agent/w main &&
 	test -z "$(git status --porcelain)"
 '
 

@@ -100,8 +100,7 @@ test_expect_success 'status says that core.hooksPath in a file included last ove
 	git agent guard on &&
 	session x &&
 	how | grep " True False$" &&
-	git agent guard >../out &&
-	grep "not in use: another core.hooksPath overrides it" ../out &&
+	test_shows "not in use: another core.hooksPath overrides it" git agent guard &&
 	git commit -q --allow-empty -m m &&
 	grep mine "$TRASH/log.last" &&
 	git agent guard off &&

@@ -97,7 +97,7 @@ test_expect_success 'a file that an agent creates in place of a mask does not re
 		git commit -qm key" 2>../err
 		cat ../err
 	} &&
-	test "$(git show refs/agent/x/held:server.key)" = key &&
+	test_holds refs/agent/x/held:server.key key &&
 	test_must_fail git rev-parse -q --verify agent/x:server.key &&
 	test_must_fail git agent land --with-ignored .env x &&
 	grep -q "$T" .env &&

@@ -63,7 +63,7 @@ test_expect_success TMUX 'a session whose window is closed is captured' '
 	shows ready &&
 	tm kill-server &&
 	test_wait_for "git agent list | grep \"^closed *captured\"" &&
-	test "$(git show agent/closed:kept)" = kept
+	test_holds agent/closed:kept kept
 '
 
 # Each sends SIGHUP: the kernel, the shell to its jobs, and the kernel at the end of the shell
@@ -75,7 +75,7 @@ test_expect_success 'RS-02: a session whose terminal is closed with a shell in i
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/hup) &&
 	test_wait_for "grep -q \"event.:.captured\" $dir/journal.jsonl" &&
 	! grep interrupted "$dir/journal.jsonl" &&
-	test "$(git show agent/hup:kept)" = kept
+	test_holds agent/hup:kept kept
 '
 
 test_expect_success 'RS-02: a hang-up while the work is captured does not interrupt that' '
@@ -87,7 +87,7 @@ test_expect_success 'RS-02: a hang-up while the work is captured does not interr
 	kill -HUP $pid &&
 	kill -CONT $pid &&
 	wait $pid &&
-	test "$(git show agent/late:kept)" = kept &&
+	test_holds agent/late:kept kept &&
 	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/late) &&
 	! grep interrupted "$dir/journal.jsonl"
 '

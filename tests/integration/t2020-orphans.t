@@ -83,7 +83,7 @@ test_expect_success 'git-agent-main tells a stage what git-agent did not tell it
 	for how in fail kill; do
 		GIT_AGENT_FAULT=run:teller:$how git-agent start -q --base HEAD -- sh -c "echo x >x" 2>err &&
 		test ! -s err &&
-		test "$(git show agent/sh-1:x)" = x &&
+		test_holds agent/sh-1:x x &&
 		git agent drop sh-1 --force || return 1
 	done &&
 	test_wait_for "! left >/dev/null"

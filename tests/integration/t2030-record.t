@@ -121,7 +121,7 @@ test_expect_success 'a recording ends at its limit, which it says, and the sessi
 		echo x >x
 		exit 3" >../out &&
 	test "$(grep -c . ../out)" = 100000 &&
-	test "$(git show agent/full:x)" = x &&
+	test_holds agent/full:x x &&
 	file="$(dir full)/transcript.cast" &&
 	test "$(stat -c %s "$file")" -le 65536 &&
 	test "$(stat -c %s "$file")" -gt 50000 &&
@@ -159,7 +159,7 @@ test_expect_success STRACE 'a recording that cannot be written ends alone' '
 				seq 1 50000
 				echo y >y" >../out &&
 		test "$(grep -c . ../out)" = 50000 &&
-		test "$(git show agent/bad-$what:y)" = y &&
+		test_holds agent/bad-$what:y y &&
 		git agent log --json bad-$what |
 			grep "\"event\":\"recording\".*could not be written: No space left" || return 1
 	done
@@ -254,8 +254,7 @@ test_expect_success 'log shows an event a line with its fields, everything escap
 	test_expect_code 7 git agent start -q --name esc -- sh -c "
 		echo e >e
 		exit 7" "$(printf "a\033]52;c;x\007\nb\342\200\256c\377")" >/dev/null &&
-	git agent log esc >../out &&
-	grep "^20[0-9-]* [0-9:]* +0000  start\$" ../out &&
+	test_shows "^20[0-9-]* [0-9:]* +0000  start\$" git agent log esc &&
 	grep "^    status  *7\$" ../out &&
 	grep "^    command  *sh -c .*]52" ../out &&
 	grep "u{202e}" ../out &&
@@ -379,8 +378,7 @@ test_expect_success 'replay and text show a hostile or damaged recording safely'
 	make_cast bad <../bad &&
 	$pty expect=abcd expect="mark" expect=after exit=0 -- git agent log --replay bad >../out &&
 	! grep "eHh4\|never\|zzz\|typed\|6n\|2J.*after" ../out &&
-	git agent log --text bad >../out &&
-	grep "^---- 4 damaged lines are left out" ../out &&
+	test_shows "^---- 4 damaged lines are left out" git agent log --text bad &&
 	grep "^---- mark.e\[2J" ../out &&
 	! LC_ALL=C grep "$(printf "\033")" ../out &&
 	grep "^after" ../out &&

@@ -48,7 +48,7 @@ test_expect_success 'wait ends at its timeout, or with the session and its statu
 	{ git agent shell sh-1 -- touch end || :; } &&
 	wait $waiter &&
 	test "$(cat ../status)" = 7 &&
-	test "$(git show agent/sh-1:f)" = x &&
+	test_holds agent/sh-1:f x &&
 	test_state sh-1 captured &&
 	test_expect_code 7 git agent wait sh-1
 '
@@ -117,7 +117,7 @@ test_expect_success 'a detached session has a terminal of 24 lines, or as many a
 	test_prints "/dev/pts/0\n24 80" git show agent/s:f &&
 	$pty resize=33x99 exit=0 -- git agent start -qd -n t -- sh -c "stty size >f" &&
 	git agent wait t &&
-	test "$(git show agent/t:f)" = "33 99"
+	test_holds agent/t:f "33 99"
 '
 
 test_expect_success 'stop sends SIGHUP, and what the command does then is captured' '
@@ -127,10 +127,9 @@ test_expect_success 'stop sends SIGHUP, and what the command does then is captur
 		echo x >f
 		while :; do sleep 0.05; done" &&
 	test_wait_for "git agent shell s -- test -e f" &&
-	git agent stop s >../out &&
-	grep "2 files changed" ../out &&
+	test_shows "2 files changed" git agent stop s &&
 	test_expect_code 3 git agent wait s &&
-	test "$(git show agent/s:g)" = bye
+	test_holds agent/s:g bye
 '
 
 test_expect_success 'stop sends SIGTERM when SIGHUP is ignored, and then SIGKILL' '
@@ -151,7 +150,7 @@ test_expect_success 'stop sends SIGTERM when SIGHUP is ignored, and then SIGKILL
 		test_wait_for "git agent shell deaf -- test -e f" &&
 		git agent stop -q $how deaf &&
 		test_expect_code 137 git agent wait deaf &&
-		test "$(git show agent/deaf:f)" = x &&
+		test_holds agent/deaf:f x &&
 		git agent drop --force deaf || return 1
 	done
 '
@@ -185,7 +184,7 @@ test_expect_success 'stop ends a session on a terminal, and one that reads a pip
 	git agent stop -q pipe &&
 	wait &&
 	exec 9>&- &&
-	test "$(git show agent/pipe:f)" = x &&
+	test_holds agent/pipe:f x &&
 	{
 		$pty expect=ready exit=129 mode=cooked -- git agent start -q -n tty -- sh -c "
 		echo x >f
@@ -196,7 +195,7 @@ test_expect_success 'stop ends a session on a terminal, and one that reads a pip
 	test_wait_for "git agent shell tty -- test -e f" &&
 	git agent stop -q tty &&
 	wait $terminal &&
-	test "$(git show agent/tty:f)" = x
+	test_holds agent/tty:f x
 '
 
 test_expect_success 'stop --force ends a session whose supervisor is stopped' '
@@ -217,7 +216,7 @@ test_expect_success 'stop --force ends a session whose supervisor is stopped' '
 	exec 9>&- &&
 	{ wait || :; } &&
 	test_state mute captured &&
-	test "$(git show agent/mute:f)" = x
+	test_holds agent/mute:f x
 '
 
 test_expect_success 'a supervisor that is killed ends its session, which can be resumed' '
@@ -233,13 +232,13 @@ test_expect_success 'a supervisor that is killed ends its session, which can be 
 	test -S "$(dir_of k)/control" &&
 	git agent list 2>../err | grep "^k .*captured" &&
 	grep "was interrupted" ../err &&
-	test "$(git show agent/k:f)" = x &&
+	test_holds agent/k:f x &&
 	test_fails 128 "ended is not known" git agent wait k &&
 	git agent resume -qd k -- sh -c "
 		echo y >g
 		$hold" &&
 	git agent stop -q k &&
-	test "$(git show agent/k:g)" = y &&
+	test_holds agent/k:g y &&
 	test ! -e "$(dir_of k)/control"
 '
 

@@ -33,8 +33,7 @@ test_expect_success 'start a session that says nothing, and one that talks' '
 	git agent start -qd -n talks -- sh -c "while echo again; do sleep 1; done" &&
 	test_wait_for "git agent logs still | grep -q once" &&
 	test_wait_for "git agent logs talks | grep -q again" &&
-	git agent list >../out &&
-	grep "^still .*detached" ../out
+	test_shows "^still .*detached" git agent list
 '
 
 test_expect_success 'what is typed arrives, and attaching again shows the screen' '
@@ -80,15 +79,14 @@ test_expect_success 'attach ends with the session, and with its status' '
 		exit 6" &&
 	$pty expect=ready mode=raw send="word\r" expect=got-word expect="1 commit, 1 file changed" exit=6 \
 		mode=cooked -- git agent attach ends &&
-	test "$(git show agent/ends:f)" = x
+	test_holds agent/ends:f x
 '
 
 test_expect_success 'without a name attach and logs take the only session that runs' '
 	repo only &&
 	git agent start -q -n over -- true &&
 	start_shell here &&
-	git agent logs >../out &&
-	grep "in>" ../out &&
+	test_shows "in>" git agent logs &&
 	$pty expect="in> " send="$detach" expect="git agent attach here" exit=0 -- git agent attach &&
 	start_shell there &&
 	test_fails 129 "3 sessions: say which" git agent logs &&
@@ -432,8 +430,7 @@ test_expect_success 'list and show say since when a session has been silent' '
 	test "$(running still "run[\"idle\"] >= 60")" = True &&
 	git agent show still | grep -E "^silent for +([1-9][0-9]*m|[6-9][0-9]s|[1-9][0-9][0-9]s)\$" &&
 	git agent shell still -- true &&
-	git agent list >../out &&
-	grep "^talks .*detached" ../out &&
+	test_shows "^talks .*detached" git agent list &&
 	test "$(running talks "run[\"idle\"] < 30")" = True &&
 	git agent stop -q still talks
 '

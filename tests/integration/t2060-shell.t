@@ -169,8 +169,8 @@ test_expect_success 'a command in a session that has ended resumes it' '
 		exit 6" >../out 2>../err &&
 	test_prints "x\nhidden" cat ../out &&
 	grep "has ended: it is resumed for this command" ../err &&
-	test "$(git show agent/done:g)" = y &&
-	test "$(git show agent/done:f)" = x &&
+	test_holds agent/done:g y &&
+	test_holds agent/done:f x &&
 	git agent show done | grep "^resumed with" &&
 	$pty expect=" " send="cat g\r" expect=y send="exit\r" exit=0 -- git agent shell -q done
 '

@@ -37,14 +37,11 @@ test_expect_success 'a setting that loosens is shown in words, and counts while 
 	grep "^    show files that match test/, though they look like secrets (line 2)\$" ../out &&
 	grep "not trusted" ../out &&
 	test "$(value secrets.allow)" = "" &&
-	git agent trust -y >../out &&
-	grep "trusted now" ../out &&
+	test_shows "trusted now" git agent trust -y &&
 	test "$(value secrets.allow)" = test/ &&
-	git agent trust --show >../out &&
-	grep "it is trusted" ../out &&
+	test_shows "it is trusted" git agent trust --show &&
 	git agent trust </dev/null | grep "trusted already" &&
-	git agent trust --list >../out &&
-	grep "^[0-9a-f]\{12\}  (HEAD)\$" ../out &&
+	test_shows "^[0-9a-f]\{12\}  (HEAD)\$" git agent trust --list &&
 	grep "show files that match test/" ../out &&
 	git agent trust --revoke &&
 	test "$(value secrets.allow)" = "" &&
@@ -230,7 +227,7 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 		git add one
 		git commit -qm one" &&
 	git agent review --json w | grep gitagent-config &&
-	test "$(git show agent/w:.agentdev.yaml)" = "dirty: carry" &&
+	test_holds agent/w:.agentdev.yaml "dirty: carry" &&
 	git cat-file -e agent/w:one &&
 	test_resume w "echo 2 >two" </dev/null &&
 	git agent start -q --base agent/w -- true </dev/null &&

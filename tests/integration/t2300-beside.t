@@ -180,10 +180,9 @@ test_expect_success 'finish runs after an agent that committed everything, or di
 test_expect_success 'a finish command that takes too long or is interrupted leaves the agent'\''s exit status' '
 	cd r &&
 	settings "finish: [\"sleep 1000\", \"true\"]" "limits: {finish: 1s}" &&
-	test_expect_code 3 git agent start -n long -- sh -c "
+	test_fails 3 "check: sleep 1000 → timed out" git agent start -n long -- sh -c "
 		touch long
-		exit 3" 2>../err &&
-	grep "check: sleep 1000 → timed out" ../err &&
+		exit 3" &&
 	grep "check: true → not run" ../err &&
 	settings "finish: [\"echo rea\\\"\\\"dy; sleep 1000\", \"true\"]" &&
 	$pty expect=ready send="\x03" expect="interrupted" expect="not run" exit=0 mode=cooked -- \
@@ -219,7 +218,7 @@ test_expect_success 'RS-02: a terminal that goes away during finish interrupts i
 	test_wait_for "test -e $HOME/aihome/finishes" &&
 	{ while kill -HUP $pid 2>/dev/null; do sleep 0.01; done & } &&
 	wait $pid &&
-	test "$(git show agent/hung:hung)" = hung &&
+	test_holds agent/hung:hung hung &&
 	git log -1 --format=%B agent/hung | grep "→ interrupted" &&
 	git agent logs --service web hung | grep "^in peace" &&
 	test_wait_for "! ours"
@@ -254,7 +253,7 @@ test_expect_success 'resume runs services and finish again, but no setup; shell 
 	test_resume again "
 		$(wait_for up)
 		touch two" &&
-	test "$(git show agent/again:setups)" = s &&
+	test_holds agent/again:setups s &&
 	git log -1 --format=%B agent/again | grep "Agent-Check: cat setups → 0" &&
 	git agent shell -q again -- touch three &&
 	git show agent/again:three &&
@@ -316,8 +315,7 @@ test_expect_success 'a dry run and the configuration show the commands' '
 	cd r &&
 	settings "setup: [npm ci]" "finish: [make check]" "services:" \
 		"  db: {command: redis-server, ready: redis-cli ping}" &&
-	git agent start --dry-run -- true >../out &&
-	grep " setup: npm ci" ../out &&
+	test_shows " setup: npm ci" git agent start --dry-run -- true &&
 	grep " service db: redis-server (ready when .redis-cli ping. succeeds)" ../out &&
 	grep " finish: make check" ../out &&
 	git agent config | grep "^services: .\"db: redis-server\", \"db ready: redis-cli ping\"." &&

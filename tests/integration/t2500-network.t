@@ -406,19 +406,16 @@ test_expect_success 'PS-01: a repository can take the network away, but needs tr
 	printf "network: {mode: none}\n" >.agentdev.yaml &&
 	test_commit none &&
 	for i in 1 2; do
-		git agent start -q -- python3 try.py localhost:$port >../out &&
-		grep "localhost:$port refused" ../out ||
+		test_shows "localhost:$port refused" git agent start -q -- python3 try.py localhost:$port ||
 			exit 1
 	done &&
-	git agent start -q --network host -- python3 try.py localhost:$port >../out &&
-	grep "localhost:$port ping" ../out &&
+	test_shows "localhost:$port ping" git agent start -q --network host -- python3 try.py localhost:$port &&
 	printf "network: {mode: allow, allow: [\"localhost:$port\"]}\n" >.agentdev.yaml &&
 	git commit -qam allow &&
 	test_fails 125 "network.allow. needs trust" git agent start -q -- true &&
 	git rm -q .agentdev.yaml &&
 	git commit -qm host &&
-	git agent start -q -- python3 try.py localhost:$port >../out &&
-	grep "localhost:$port ping" ../out &&
+	test_shows "localhost:$port ping" git agent start -q -- python3 try.py localhost:$port &&
 	! ls "$HOME"/.local/state/git-agent/*/network
 '
 
@@ -437,10 +434,8 @@ test_expect_success 'an agent reaches the hosts that it needs without a list, an
 	git agent log --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
 	git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" >../out &&
 	grep "localhost:$port refused" ../out &&
-	git agent start -q --no-network -- mine >../out &&
-	grep "localhost:$port refused" ../out &&
-	git agent start -q --allow localhost:$port -- claude >../out &&
-	grep "api.anthropic.com" ../out &&
+	test_shows "localhost:$port refused" git agent start -q --no-network -- mine &&
+	test_shows "api.anthropic.com" git agent start -q --allow localhost:$port -- claude &&
 	git agent start -q --allow localhost:$port -- cat /etc/hosts >../out &&
 	! grep anthropic ../out
 '

@@ -71,7 +71,7 @@ test_expect_success 'GT-03 OV-06: a fifo in the session'\''s git directory block
 			echo w >w
 			rm -f .git/$f
 			mkfifo .git/$f" &&
-		test "$(git cat-file blob agent/f$n:w)" = w &&
+		test_holds agent/f$n:w w &&
 		git agent show f$n | grep "not taken.*fifo" || exit 1
 	done &&
 	clean_store
@@ -86,7 +86,7 @@ test_expect_success 'GT-03: a git directory that is removed, or made of links, c
 			$commit
 			echo w >w
 			$how" &&
-		test "$(git cat-file blob agent/g$n:w)" = w || {
+		test_holds agent/g$n:w w || {
 			echo "failed: $how"
 			exit 1
 		}
@@ -128,7 +128,7 @@ test_expect_success 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 		printf \"a\r\n\" >d/3.txt
 		printf \"a\r\n\" >4.txt
 		mkfifo d/.gitattributes" &&
-	test "$(git cat-file blob agent/t1:4.txt)" = a &&
+	test_holds agent/t1:4.txt a &&
 	git cat-file blob agent/t1:d/3.txt | grep -q "$(printf "\r")" &&
 	attack t2 "
 		rm .gitattributes
@@ -136,7 +136,7 @@ test_expect_success 'OV-06 GT-09: a fifo named .gitattributes blocks nothing' '
 		mkdir m
 		echo \"* text\" >m/.gitattributes
 		echo k >m/k" &&
-	test "$(git cat-file blob agent/t2:m/k)" = k
+	test_holds agent/t2:m/k k
 '
 
 # Those of the repository and of the user's configuration count, as they were before the session.

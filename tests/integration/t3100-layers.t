@@ -175,7 +175,7 @@ test_expect_success 'OV-05 OV-06: diff shows nothing from outside while links, f
 	! grep OUTSIDE ../diffs ../errs &&
 	test "$(cat "$HOME/aihome/turns.n")" -gt 2 &&
 	changed l "A\tg\nA\tn/f\n" &&
-	test "$(git cat-file blob agent/l:n/f)" = own &&
+	test_holds agent/l:n/f own &&
 	clean_store
 '
 

@@ -86,7 +86,7 @@ test_expect_success 'GT-04: a session cannot change the user'\''s repository' '
 	sort ../before.objects >../b &&
 	sort ../after.objects >../a &&
 	! comm -23 ../b ../a | grep . &&
-	test "$(git cat-file blob agent/s:w)" = w &&
+	test_holds agent/s:w w &&
 	clean_store
 '
 
@@ -111,7 +111,7 @@ test_expect_success 'GT-11: a session cannot reach the git directories of submod
 	git status --porcelain &&
 	git -C sub status &&
 	test ! -e "$TRASH/ran" &&
-	test "$(git rev-parse agent/s:sub)" = "$(git rev-parse HEAD:sub)"
+	test_same agent/s:sub HEAD:sub
 '
 
 # Each session's commits are its own: ids that the host has already would not be refused.
@@ -133,9 +133,9 @@ test_expect_success 'GT-03 GT-16: replacements, grafts, shallow marks and altern
 			refused $s ""
 		else
 			test "$(git log --format=%s -1 agent/$s~2)" = 1 &&
-			test "$(git cat-file blob agent/$s~2:1)" = 1
+			test_holds agent/$s~2:1 1
 		fi &&
-		test "$(git cat-file blob agent/$s:2)" = 2 &&
+		test_holds agent/$s:2 2 &&
 		git rev-list --objects agent/$s >/dev/null ||
 			exit 1
 	done <<-\END &&
@@ -151,7 +151,7 @@ test_expect_success 'GT-03 GT-16: replacements, grafts, shallow marks and altern
 		printf \"/tmp/o\n/proc/self/root\n/dev\n\" >>.git/objects/info/alternates" &&
 	test "$(git rev-list --count HEAD..agent/alt)" = 1 &&
 	git agent show alt | grep "HEAD names no commit\|were not taken" &&
-	test "$(git cat-file blob agent/alt:2)" = 2 &&
+	test_holds agent/alt:2 2 &&
 	git rev-list --objects agent/alt >/dev/null &&
 	clean_store
 '
@@ -236,8 +236,8 @@ test_expect_success 'GT-03: a damaged or misleading git directory yields the his
 			$commit
 			echo w >w
 			$how" &&
-		test "$(git cat-file blob agent/l$n:w)" = w &&
-		test "$(git cat-file blob agent/l$n:3)" = 3 &&
+		test_holds agent/l$n:w w &&
+		test_holds agent/l$n:3 3 &&
 		git rev-list --objects agent/l$n >/dev/null || exit 1
 		case $what in
 		taken) is_taken l$n ;;
@@ -285,7 +285,7 @@ test_expect_success 'GT-06: at most 100 branches are kept, whatever their names'
 	git agent show m >../show &&
 	grep "more branches of the agent stay in the session" ../show &&
 	test "$(git log --format=%s -1 agent/m~1)" = 1 &&
-	test "$(git cat-file blob agent/m:w)" = w &&
+	test_holds agent/m:w w &&
 	git for-each-ref --format="%(refname)" refs/agent/m | grep -v "^refs/agent/m/heads/" | sort >../got &&
 	test_prints "refs/agent/m/base\nrefs/agent/m/report" cat ../got &&
 	clean_store
@@ -344,7 +344,7 @@ test_expect_success 'GT-05: content that is fine under one name is refused under
 		} >d/.gitattributes
 		cp d/.gitattributes d/.gitmodules
 		echo w >w" &&
-	test "$(git cat-file blob agent/twice:w)" = w &&
+	test_holds agent/twice:w w &&
 	stays twice f/.gitmodules refused &&
 	stays twice d/.gitmodules refused &&
 	clean_store
@@ -446,7 +446,7 @@ test_expect_success 'GT-05: trees that expand to billions of paths, or nest too 
 		echo w >w" &&
 	git agent show empty |
 		grep "note: the agent.s branch e was not taken, and stays in the session (.*too many paths" &&
-	test "$(git cat-file blob agent/empty:w)" = w &&
+	test_holds agent/empty:w w &&
 	cp ../deep.pl ../aihome/ &&
 	attack deep "
 		git update-ref HEAD \$(git commit-tree -p HEAD -m deep \$(perl ~/deep.pl))

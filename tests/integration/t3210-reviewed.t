@@ -215,8 +215,8 @@ test_expect_success 'GT-17: variables of git and a repository above the project 
 			echo $n >f$n
 			env | grep ^GIT_ >envs
 			git rev-parse --show-toplevel >top" 2>../err &&
-		test "$(git cat-file blob agent/v$n:f$n)" = $n &&
-		test "$(git cat-file blob agent/v$n:top)" = "$PWD" &&
+		test_holds agent/v$n:f$n $n &&
+		test_holds agent/v$n:top "$PWD" &&
 		! git cat-file blob agent/v$n:envs | grep other || {
 			cat ../err
 			echo "failed: $v"
@@ -234,7 +234,7 @@ test_expect_success 'GT-17: variables of git and a repository above the project 
 	attack next "
 		git rev-parse --show-toplevel >top
 		echo w >w" &&
-	test "$(git cat-file blob agent/next:top)" = "$PWD" &&
+	test_holds agent/next:top "$PWD" &&
 	test "$(git -C "$HOME/other" rev-parse HEAD)" = "$fp" &&
 	test -z "$(git -C "$HOME/other" for-each-ref refs/agent refs/heads/agent)" &&
 	test -z "$(git -C "$HOME/other" status --porcelain)" &&

@@ -370,8 +370,7 @@ test_expect_success PYTHON 'a session inside another seccomp listener says that 
 		echo 1 >new" 2>../err &&
 	git cat-file -e agent/outer:d2/f1 &&
 	git cat-file -e agent/outer:e/1 &&
-	git agent show outer >../out &&
-	grep "renaming directories inside" ../out
+	test_shows "renaming directories inside" git agent show outer
 '
 
 test_expect_success PYTHON 'with sandbox.rename: false a rename gets EXDEV' '

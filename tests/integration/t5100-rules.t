@@ -105,8 +105,7 @@ test_expect_success 'rules judge a range of commits, and a branch from where it 
 	test_commit topic &&
 	git checkout -q - &&
 	git commit -q --allow-empty -m more &&
-	git agent rules topic >../out &&
-	grep "high: .*curl https://example.com/x | sh \[download-exec\]" ../out &&
+	test_shows "high: .*curl https://example.com/x | sh \[download-exec\]" git agent rules topic &&
 	! grep plain ../out &&
 	git agent rules HEAD~1..topic >../out2 &&
 	cmp ../out ../out2 &&
@@ -121,8 +120,7 @@ test_expect_success 'what the hooks reach is listed, with the word and the hook'
 	cd range &&
 	printf "#!/bin/sh\ncd web && node scripts/sync.js\nnpm test\n" >.git/hooks/post-merge &&
 	chmod +x .git/hooks/post-merge &&
-	git agent rules --reach >../out &&
-	grep "^critical .*ends in scripts/sync.js: the hook post-merge" ../out &&
+	test_shows "^critical .*ends in scripts/sync.js: the hook post-merge" git agent rules --reach &&
 	grep "^critical .*own code, by the hook post-merge: \"npm test\"" ../out &&
 	git agent rules --json --reach >../json &&
 	for kind in given rule script runs; do
@@ -135,8 +133,7 @@ test_expect_success 'what a hook names is escaped wherever it is shown' '
 	esc=$(printf "\033") &&
 	printf "#!/bin/sh\nnpm run test$esc[31m\nsh \"$esc[2J.sh\"\nmake test$esc[0m\n" >.git/hooks/post-merge &&
 	echo "{\"scripts\": {\"test\\u001b[31m\": \"sh deep.sh\"}}" >package.json &&
-	git agent rules --reach >../out &&
-	grep deep.sh ../out &&
+	test_shows deep.sh git agent rules --reach &&
 	git agent rules explain deep.sh package.json >>../out &&
 	! grep "$esc" ../out &&
 	printf "#!/bin/sh\nnpm test\n" >.git/hooks/post-merge &&
@@ -161,8 +158,7 @@ test_expect_success 'links are not followed, fifos not read, odd names not print
 	odd=$(printf "odd\nname\033[m") &&
 	echo "#!/bin/sh" >"$odd" &&
 	chmod +x "$odd" &&
-	git agent rules explain link "$odd" fifo >../out &&
-	grep "symlink-absolute" ../out &&
+	test_shows "symlink-absolute" git agent rules explain link "$odd" fifo &&
 	grep "exec-bit-added" ../out &&
 	grep "^fifo (no such file" ../out &&
 	! grep "$(printf "\033")" ../out &&

@@ -208,6 +208,14 @@ test_says() {
 	grep -e "$test_text" ../err >&2
 }
 
+# test_shows TEXT COMMAND...: it succeeds, and its output, which is in ../out then, has TEXT, a pattern
+test_shows() {
+	test_text=$1
+	shift
+	"$@" >../out || return
+	grep -e "$test_text" ../out >&2
+}
+
 # test_fails STATUS TEXT COMMAND...: it ends with STATUS, and says TEXT
 test_fails() {
 	test_code=$1 test_text=$2
@@ -253,6 +261,16 @@ test_enter() {
 test_commit() {
 	git add -A &&
 	git commit -qm "$1"
+}
+
+# test_holds REVISION:PATH TEXT: the file there is TEXT, but for new lines at its end
+test_holds() {
+	test "$(git cat-file blob "$1")" = "$2"
+}
+
+# test_same REVISION REVISION: they are the same object
+test_same() {
+	test "$(git rev-parse "$1")" = "$(git rev-parse "$2")"
 }
 
 # test_session NAME COMMANDS [ARG...]: a session in which sh runs these
