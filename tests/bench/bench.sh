@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # `make bench`: what a session costs, each step against the nearest thing there is
-# without git-agent, in turn with it and in the same run. Prints a table and
-# writes bench.json in the build directory. It says and does not judge: a machine
-# busy with something else is no failure. docs/performance.md reads the table.
+# without git-agent, in turn with it and in the same run. Prints a table.
+# It says and does not judge: a machine busy with something else is no failure. docs/performance.md reads the table.
 #
 #     BENCH_ROUNDS=50 BENCH_FILES='1000 50000 200000' make bench
 #
@@ -144,12 +143,6 @@ bare_arguments() {
 			{ print }' | tr '\n' '\0' >"$scratch/bare"
 }
 
-results=''
-# note FILES WHAT AGAINST JSON: one more result
-note() {
-	results="$results${results:+,}
-  {\"files\": $1, \"what\": \"$2\", \"against\": \"$3\", $4}"
-}
 # ratio_of A B
 ratio_of() {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
@@ -160,8 +153,8 @@ compare() {
 	shift 3
 	"$measure" "$@" >"$scratch/times"
 	{
-		read -r am al ad
-		read -r bm bl bd
+		read -r am al _
+		read -r bm bl _
 		read -r more_us
 	} <"$scratch/times"
 	ratio=$(ratio_of "$am" "$bm") least=$(ratio_of "$al" "$bl")
@@ -169,9 +162,6 @@ compare() {
 		-v l="$least" 'BEGIN {
 		printf "%6d  %-30s %9.2f  %-27s %9.2f  %5s  %5s\n", n, what, a / 1000, against, b / 1000, r, l
 	}'
-	note "$files" "$what" "$against" "\"rounds\": $1, \"ratio\": $ratio, \"ratio_of_least\": $least,
-   \"us\": {\"median\": $am, \"least\": $al, \"ninth_decile\": $ad},
-   \"against_us\": {\"median\": $bm, \"least\": $bl, \"ninth_decile\": $bd}"
 }
 
 # median: of the numbers on standard input, one on a line
@@ -184,7 +174,6 @@ more() {
 	awk -v more="$more_us" -v bar="$1" 'BEGIN {
 		printf "%6s  %-30s %9.2f  %-27s %9.2f\n", "", "  more than that", more / 1000, "at most", bar
 	}'
-	results="${results%\}}, \"more_us\": $more_us, \"at_most_us\": $(($1 * 1000))}"
 }
 
 # ---- what the lines below run, each with the number of the round as $1
@@ -254,14 +243,13 @@ compare_end() {
 	"$measure" "$1" /bin/sh "$scratch/whole" % --against /bin/sh "$scratch/stopped" % \
 		--after /bin/sh "$scratch/work-after" % >"$scratch/times"
 	{
-		read -r am al ad
-		read -r bm bl bd
+		read -r am al _
+		read -r bm bl _
 	} <"$scratch/times"
 	awk -v a="$am" -v b="$bm" -v g="$git_us" 'BEGIN {
 		printf "%6s  %-30s %9.2f  %-27s %9.2f  %5.2f\n", "", "  at the end of a session", (a - b) / 1000, \
 			"the same", g / 1000, (a - b) / g
 	}'
-	results="${results%\}}, \"at_the_end_us\": $((am - bm))}"
 }
 
 # ---- the table
@@ -387,7 +375,6 @@ read -r ours am <"$scratch/times"
 awk -v n="$n" -v ours="$ours" 'BEGIN {
 	printf "%6d  %-30s %5.1f MiB  %-27s %9s  at most 40\n", n, "memory of a warm session", ours / 1024, "", ""
 }'
-note "$n" 'memory of a warm session' nothing "\"kib\": $ours, \"at_most_kib\": 40960"
 
 # how soon there is something to read: of a session that changed a thousand files
 "$agent" start -q --base HEAD --name review -- /bin/sh -c \
@@ -425,8 +412,6 @@ awk -v n="$n" -v a="$am" -v b="$bm" -v ratio="$ratio" -v ours="$ours" -v gits="$
 	printf "%6s  %-30s %5.1f MiB  %-27s %5.1f MiB  at most 64\n", "", "  memory for that", ours / 1024, \
 		"git add", gits / 1024
 }'
-note "$n" 'capture: a file of 1 GiB' 'git add' "\"ratio\": $ratio, \"us\": $am, \"against_us\": $bm,
-   \"kib\": $ours, \"against_kib\": $gits, \"at_most_kib\": 65536"
 
 # a rename inside, which is announced to pid 1, and one that is not: microseconds, the least of many
 renames() {
@@ -442,7 +427,6 @@ renames() {
 }
 served=$(renames true) alone=$(renames false)
 printf '%6d  %-30s %6s us  %-27s %6s us\n' 1 'rename of a file inside' "$served" 'sandbox.rename: false' "$alone"
-note 1 'rename of a file inside' 'sandbox.rename: false' "\"us\": $served, \"against_us\": $alone"
 
 # The relay of a network where little is allowed, against the same server reached directly, in turn with
 # it: the medians of a few rounds. What is measured runs inside and takes its own time.
@@ -472,18 +456,15 @@ relayed=$(middle relayed bulk) direct=$(middle direct bulk)
 ratio=$(ratio_of "$relayed" "$direct")
 printf '%6d  %-30s %6d MiB/s %-26s %6d MiB/s %4s  at least 0.50\n' 1 'relay: one stream' "$relayed" \
 	direct "$direct" "$ratio"
-note 1 'relay: one stream' direct "\"ratio\": $ratio, \"mib_s\": $relayed, \"against_mib_s\": $direct"
 for what in ping open; do
 	relayed=$(middle relayed $what) direct=$(middle direct $what)
 	name='relay: the same, with connecting' bar=''
 	[ $what != ping ] || name='relay: a byte there and back' bar=', at most 200'
 	more=$(awk -v a="$relayed" -v b="$direct" 'BEGIN { printf "%.1f", a - b }')
 	printf '%6d  %-30s %6s us  %-27s %6s us  more: %s%s\n' 1 "$name" "$relayed" 'direct' "$direct" "$more" "$bar"
-	note 1 "$name" direct "\"us\": $relayed, \"against_us\": $direct, \"more_us\": $more"
 done
 relayed=$(middle relayed many)
 printf '%6d  %-30s %6d     %-27s %6d\n' 1 'relay: connections at once' "$relayed" 'asked for' 500
-note 1 'relay: connections at once' 'asked for' "\"count\": $relayed, \"against_count\": 500"
 
 # all rules on that many changed paths, content read and all, against a tenth of them: processor time,
 # the least of three
@@ -496,11 +477,5 @@ many=$(flags 100000) few_paths=$(flags 10000)
 ratio=$(ratio_of "$many" "$few_paths")
 printf '%6d  %-30s %9.2f  %-27s %9.2f  %5s\n' 100000 'flags: changed paths, all rules' "$many" \
 	'a tenth of them' "$few_paths" "$ratio"
-note 100000 'flags: changed paths, all rules' 'a tenth of them' "\"ms\": $many, \"against_ms\": $few_paths"
 growth=$(ratio_of "$last" "$first")
 echo "a warm start at the last size against one at the first: $growth"
-cat >"$TEST_BUILDDIR/bench.json" <<EOF_JSON
-{"kernel": "$(uname -r)", "bwrap": "$("$bwrap" --version)", "git": "$(git version)",
- "user": "$([ "$(id -u)" = 0 ] && echo root || echo ordinary)", "growth": $growth, "results": [$results]}
-EOF_JSON
-echo "written: bench.json"

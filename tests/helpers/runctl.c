@@ -12,7 +12,6 @@
  *     runctl leader DIR             kill the leader of a terminal session before it has executed
  *                                   its command; then as hold, without waiting
  *     runctl deaf DIR CMD...        session, while process 1 is stopped
- *     runctl bench DIR N            N times launch, true, finish; print milliseconds: total, each
  *
  * DIR is made if it is missing. The sandbox's home is /home/user, its project
  * /home/user/project (DIR/upper outside). TEST_BUILDDIR holds the programs.
@@ -293,52 +292,13 @@ static int deaf(struct place *p, char **argv, int *ret, struct ga_error *err)
 	return rc;
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static int bench(struct place *p, char **argv, int *ret, struct ga_error *err)
-{
-	static const char *const command[] = { "true", NULL };
-	uint64_t n = 1;
-
-	if (argv[0] && !ga_parse_u64(argv[0], 100000, &n))
-		return ga_fail(err, GA_EUSAGE, "not a number: '%s'", argv[0]);
-	while (n--) {
-		struct ga_sandbox *sb;
-		double a, b, c, d;
-		struct ga_run_exec x = { .cwd = "/", .argv = command, .envp = env, .out_fd = -1 };
-
-		if (fresh_work(p, err))
-			return -1;
-		a = now();
-		if (ga_run_launch(&p->spec, &p->paths, &sb, err))
-			return -1;
-		b = now();
-		if (ga_run_exec(sb, &x, ret, err)) {
-			ga_run_finish(sb);
-			return -1;
-		}
-		c = now();
-		ga_run_finish(sb);
-		d = now();
-		(void)printf("%.3f %.3f %.3f %.3f\n", d - a, b - a, c - b, d - c);
-	}
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		int (*run)(struct place *, char **, int *, struct ga_error *);
 	} modes[] = { { "session", session }, { "unfiltered", unfiltered }, { "exec", execute },
-		      { "hold", hold }, { "leader", leader }, { "deaf", deaf },
-		      { "bench", bench } };
+		      { "hold", hold }, { "leader", leader }, { "deaf", deaf } };
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(release) struct place p = { .spec = GA_SPEC_INIT };
 	int status = 0;
@@ -354,6 +314,6 @@ int main(int argc, char **argv)
 			return complain(&err);
 		return status;
 	}
-	(void)fprintf(stderr, "usage: runctl session|unfiltered|exec|hold|leader|deaf|bench DIR ...\n");
+	(void)fprintf(stderr, "usage: runctl session|unfiltered|exec|hold|leader|deaf DIR ...\n");
 	return 129;
 }

@@ -101,50 +101,11 @@ test_expect_success 'the exit status is the one of the agent' '
 	git agent drop st7 st137
 '
 
-test_expect_success 'what the agent did is one commit, and its name, mode and link changes are in it' '
-	cd r &&
-	git agent start --name work -m "the work" -- sh -c "
-		echo changed >a &&
-		rm b &&
-		mkdir n &&
-		echo new >n/f &&
-		mv d/e/c d/c &&
-		rmdir d/e &&
-		chmod +x a &&
-		chmod -x tool &&
-		ln -sf d/c link &&
-		echo x >x.log &&
-		mkdir out &&
-		echo o >out/o" 2>../err &&
-	test_prints "M\ta\nD\tb\nR100\td/e/c\td/c\nM\tlink\nA\tn/f\nM\ttool" \
-		git diff -M --name-status HEAD agent/work &&
-	git ls-tree agent/work a tool | cut -c1-6 | tr "\n" " " | grep "100755 100644" &&
-	test "$(git cat-file blob agent/work:link)" = d/c &&
-	test "$(git rev-list --count HEAD..agent/work)" = 1 &&
-	test "$(git log -1 --format=%s agent/work)" = "the work"
-'
-
 test_expect_success 'the working tree does not change' '
 	cd r &&
 	git diff --exit-code HEAD &&
 	git fsck --strict 2>&1 | (! grep -E "error|missing|fatal") &&
 	test "$(cat b)" = two
-'
-
-test_expect_success 'a session is reviewed, landed, said to have landed, and dropped' '
-	cd r &&
-	git agent review work >../text &&
-	grep "agent/work" ../text &&
-	grep "+changed" ../text &&
-	git agent review --accept-all work &&
-	git agent land work &&
-	test_same HEAD^2 agent/work &&
-	test "$(cat a)" = changed &&
-	test ! -e b &&
-	test -x a &&
-	git agent list | grep "work.*landed" &&
-	git agent drop work &&
-	test_must_fail git rev-parse --verify -q refs/heads/agent/work
 '
 
 test_expect_success 'commits of the agent keep their ids, and the rest is one commit on top' '

@@ -132,30 +132,4 @@ test_expect_success 'a session with nothing but uncommitted changes has no branc
 	test_says "not landed" test_must_fail git agent drop back
 '
 
-test_expect_success 'uncommitted changes stay off the branch when a session is resumed, and land in the end' '
-	begin &&
-	put f@8W u@7W &&
-	test_session res "$words mv f new; put u@2A7W g@2A" &&
-	printf "f\nnew\nu\n" >../want &&
-	left_out res >../out &&
-	test_cmp ../want ../out &&
-	test_resume res "
-		$words test -z \"\$(git status --porcelain)\" || exit 9
-		mkdir e
-		git mv new e/x
-		git commit -qm again
-		put g@2A3B" &&
-	printf "e/x\nf\nu\n" >../want &&
-	left_out res >../out &&
-	test_cmp ../want ../out &&
-	clear res W &&
-	git show agent/res:g | grep B &&
-	git agent land res &&
-	test ! -e f &&
-	state -f e/x@8W u@2A7W g@2A3B >../want &&
-	work_is >../is &&
-	test_cmp ../want ../is &&
-	! git grep W HEAD
-'
-
 test_done

@@ -153,26 +153,6 @@ test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs
 	done
 '
 
-test_expect_success GITLFS 'a capture that ended between object and ref is done again' '
-	make_lfs again &&
-	cd again &&
-	GIT_AGENT_FAULT=capture:lfs:fail &&
-	export GIT_AGENT_FAULT &&
-	test_must_fail git agent start --name a -- sh -c "
-		echo new >n.bin
-		echo c >c.bin
-		git add c.bin
-		git commit -qm c" &&
-	unset GIT_AGENT_FAULT &&
-	test_same agent/a HEAD &&
-	test -f "$(object "$(sum new)")" &&
-	rm "$(object "$(sum c)")" &&
-	git agent capture a &&
-	test -f "$(object "$(sum c)")" &&
-	landed a &&
-	test "$(cat n.bin c.bin)" = "$(printf "new\nc")"
-'
-
 test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 	make_lfs broken &&
 	cd broken &&
@@ -187,24 +167,6 @@ test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 	git cat-file -e refs/agent/b/held:n.bin
 '
 
-test_lazy_prereq LFS_ROOT 'test_have_prereq GITLFS && test_have_prereq ROOT'
-test_expect_success LFS_ROOT 'a capture that fails on a read-only store is complete the next time' '
-	make_lfs readonly &&
-	cd readonly &&
-	test_expect_code 137 env GIT_AGENT_FAULT=capture:begin:kill git-agent start -q --name r -- sh -c "
-		echo new >n.bin
-		echo t >t" &&
-	mount --bind .git/lfs .git/lfs &&
-	mount -o remount,bind,ro .git/lfs &&
-	test_when_finished "umount -q .git/lfs || :" &&
-	test_expect_code 128 git agent capture r 2>../err &&
-	umount .git/lfs &&
-	grep "Read-only file system" ../err &&
-	git agent capture r &&
-	git cat-file -e agent/r:n.bin &&
-	test -f "$(object "$(sum new)")" &&
-	git show agent/r:t
-'
 
 test_expect_success GITLFS 'an object that the agent planted and no pointer names is not stored, however many' '
 	make_lfs many &&

@@ -263,34 +263,6 @@ test_expect_success 'GT-03: a damaged or misleading git directory yields the his
 	clean_store
 '
 
-test_expect_success 'GT-06: at most 100 branches are kept, whatever their names' '
-	make_repo many &&
-	cd many &&
-	attack m "
-		echo 1 >1
-		git add 1
-		git commit -qm 1
-		i=0
-		for i in \$(seq 150); do
-			echo create refs/heads/b\$i \$(echo \$i | git commit-tree -p HEAD HEAD^{tree})
-		done |
-			git update-ref --stdin
-		git branch heads/x b1
-		git branch refs/heads/y b2
-		git branch -q Agent/m b3 2>/dev/null
-		git branch report b4
-		git branch held b5
-		echo w >w" &&
-	test "$(git for-each-ref refs/agent/m/heads | wc -l)" = 100 &&
-	git agent show m >../show &&
-	grep "more branches of the agent stay in the session" ../show &&
-	test "$(git log --format=%s -1 agent/m~1)" = 1 &&
-	test_holds agent/m:w w &&
-	git for-each-ref --format="%(refname)" refs/agent/m | grep -v "^refs/agent/m/heads/" | sort >../got &&
-	test_prints "refs/agent/m/base\nrefs/agent/m/report" cat ../got &&
-	clean_store
-'
-
 # stays NAME PATH KIND: it is left in the session, said once in the summary, and in no tree.
 stays() {
 	git agent review --format=json "$1" | python3 -c "
@@ -496,33 +468,6 @@ test_expect_success 'GT-05: delta chains are no longer than git'\''s own' '
 	eval "$deepest" >../got &&
 	cat ../got &&
 	test "$(cat ../got)" -le 50 &&
-	clean_store
-'
-
-test_expect_success 'GT-05 GT-12: history with commits that git would not write is refused' '
-	make_repo heads &&
-	cd heads &&
-	n=0 &&
-	while IFS="|" read -r why how; do
-		n=$((n + 1)) &&
-		attack c$n "
-		$lib
-		echo c >c
-		git add c
-		git commit -qm c
-		c=\$(git cat-file commit HEAD | { $how; } | raw commit)
-		echo \$c >.git/refs/heads/agent/c$n
-		echo w >w" &&
-		refused c$n "$(echo "$why" | sed "s/ or /\\\\|/g")" || {
-			echo "failed: $how"
-			exit 1
-		}
-	done <<-\END &&
-	nulIn or NUL|sed "s/^c$/c\x00hidden/"
-	control characters|sed "/^committer/a x-y \x1b[31m"
-	missing or failed|sed "/^tree/a parent 0123456789012345678901234567890123456789"
-	too large|cat; perl -e "print qq(x) x 5000000"
-	END
 	clean_store
 '
 

@@ -53,35 +53,6 @@ put() {
 '
 eval "$words"
 
-# state WORDS: "MODE ID NAME" of all files, one a line: $base with these changes
-state() {
-	for w in $base "$@"; do
-		case $w in
-		-*) echo "${w#-} none" ;;
-		*)
-			case $w in *\>*) m=120000 ;; *\**) m=100755 ;; *) m=100644 ;; esac
-			echo "$(name "$w") $m $(content "$w" | git hash-object --stdin)"
-			;;
-		esac
-	done |
-		awk '{ is[$1] = $2 " " $3 } END { for (p in is) if (is[p] !~ /^none/) print is[p], p }' |
-		sort -k3
-}
-
-# the same as they are in the working tree
-work_is() {
-	find . -name .git -prune -o ! -type d -print |
-		sed 's,^\./,,' |
-		while read -r p; do
-			if [ -L "$p" ]; then
-				echo "120000 $(readlink -n "$p" | git hash-object --stdin) $p"
-			else
-				mode=$([ -x "$p" ] && echo 100755 || echo 100644)
-				echo "$mode $(git hash-object --no-filters "$p") $p"
-			fi
-		done |
-		sort -k3
-}
 begin() {
 	rm -rf r &&
 	git init -q r &&

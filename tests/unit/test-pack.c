@@ -22,45 +22,6 @@ static void assert_no_leftovers(const char *dir)
 	assert_string_equal(out, "");
 }
 
-TEST(a_few_objects_become_a_pack)
-{
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_free char *out = NULL;
-	struct ga_oid blob, tree, commit;
-	struct ga_pack *p;
-	char *keep = NULL;
-
-	SH("few", "git init -q");
-	r = open_repo("few");
-	OK(ga_pack_begin(r, &p, &err));
-	OK(ga_pack_add_blob(p, "hello\n", 6, &blob, &err));
-	assert_string_equal(GA_HEX(&blob), "ce013625030ba8dba906f756967f9e9ca394464a");
-	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-		struct ga_entry none = { 0 }, e = { GA_MODE_FILE, blob };
-		struct ga_commit cm = { .author = (char[]){ "A <a@b> 1 +0000" },
-					.committer = (char[]){ "C <c@d> 2 +0100" },
-					.message = (char[]){ "m\n" } };
-
-		(void)ga_changes_add(&c, "f", &none, &e);
-		OK(ga_tree_apply(r, p, NULL, &c, &tree, &err));
-		cm.tree = tree;
-		OK(ga_pack_add_commit(p, &cm, &commit, &err));
-	}
-	/* nothing before the commit */
-	free(sh("few", "test -z \"$(find .git/objects -type f)\""));
-	OK(ga_pack_commit(p, &keep, &err));
-	assert_non_null(keep);
-	free(keep);
-	SH("few", "git gc -q --prune=now");
-	out = sh("few", "git cat-file commit %s; git cat-file blob %s:f; ls .git/objects/pack",
-		 GA_HEX(&commit), GA_HEX(&commit));
-	assert_non_null(strstr(out, "author A <a@b> 1 +0000\ncommitter C <c@d> 2 "
-				    "+0100\n\nm\nhello"));
-	SH("few", "git fsck --strict");
-	assert_no_leftovers("few");
-}
-
 TEST(an_empty_or_abandoned_pack_writes_nothing)
 {
 	cleanup_repo struct ga_repo *r = NULL;

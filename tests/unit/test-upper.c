@@ -6,9 +6,6 @@
  */
 #include "upper-support.h"
 
-#include <sys/socket.h>
-#include <sys/un.h>
-
 #include "ga/worktree.h"
 
 /* ---- rows -------------------------------------------------------------- */
@@ -86,35 +83,6 @@ TEST(ov04_an_opaque_directory_hides_that_of_the_base)
 	mark(&l, "d", "user.overlay.opaque", "n"); /* not the value that says it */
 	assert_captured(&l, "");
 	assert_left(&l, "unreadable d 1;");
-}
-
-TEST(ov05_files_directories_and_links_replace_each_other)
-{
-	cleanup_layer struct layer l = make_layer("swaps", BASE "; mkdir t; echo 1 >t/1; mkdir u; echo 1 >u/1");
-
-	opaque(&l, "a");
-	put(&l, "a/inner", "i\n");      /* file -> directory */
-	put(&l, "d", "file\n");         /* directory -> file */
-	link_to(&l, "t", "/home");      /* directory -> link */
-	opaque(&l, "l");                /* link -> directory, empty */
-	assert_captured(&l, "D a;A a/inner;A d;D d/e/y;D d/x;D l;A t;D t/1;");
-	assert_int_equal(mode(&l, "t"), GA_MODE_LINK);
-	assert_int_equal(mode(&l, "a"), GA_MODE_TREE);
-	assert_int_equal(mode(&l, "u/1"), GA_MODE_FILE);
-}
-
-TEST(ov06_special_files_are_left_behind)
-{
-	cleanup_layer struct layer l = make_layer("special", BASE);
-	cleanup_close int at = in_upper(&l), sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un sa = { .sun_family = AF_UNIX };
-
-	assert_int_equal(mkfifoat(at, "fifo", 0644), 0);
-	assert_int_equal(mkfifoat(at, "a", 0644), 0); /* in place of a tracked file */
-	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "special/upper/sock");
-	assert_int_equal(bind(sock, (struct sockaddr *)&sa, sizeof(sa)), 0);
-	assert_captured(&l, "D a;");
-	assert_left(&l, "special a 1;special fifo 1;special sock 1;");
 }
 
 TEST(ov02_planted_overlay_attributes_are_not_followed)
