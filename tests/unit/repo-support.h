@@ -101,4 +101,7 @@ static inline struct ga_repo *open_repo(const char *rel)
 	return r;
 }
 
+/* A new one there, after commands in it, formatted as by printf(3). */
+#define make_repo(rel, ...) (SH(rel, "git init -q; " __VA_ARGS__), open_repo(rel))
+
 #endif

@@ -22,11 +22,11 @@ TEST(tools_are_absolute_directories_and_the_users_alone)
 		cleanup_error struct ga_error bad = GA_ERROR_INIT;
 
 		assert_int_equal(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
-		assert_non_null(strstr(bad.msg, "'tools' takes a path"));
+		assert_has(bad.msg, "'tools' takes a path");
 	}
 	assert_int_equal(d.tools.n, 3);
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
-	assert_non_null(strstr(repo.msg, "a repository cannot set it"));
+	assert_has(repo.msg, "a repository cannot set it");
 }
 
 #define HINT "put it in your own file, '/h/.config/git-agent/config.yaml', and out of the repository's"

@@ -60,7 +60,7 @@ TEST(probing_a_directory_leaves_nothing)
 	assert_int_equal(ga_probe_write("probed", 200000, &err), 0);
 	assert_int_equal(entries("probed"), before);
 	assert_int_equal(ga_probe_write("missing", 1, &err), -1);
-	assert_non_null(strstr(err.msg, "'missing'"));
+	assert_has(err.msg, "'missing'");
 	ga_error_release(&err);
 }
 
@@ -101,7 +101,7 @@ TEST(only_a_small_regular_file_is_read)
 		if (rc != (row->text ? 0 : -1))
 			fail_msg("%s: %d %s", row->path, rc, err.msg ? err.msg : "");
 		if (rc)
-			assert_non_null(strstr(err.msg, row->path));
+			assert_has(err.msg, row->path);
 		else
 			assert_string_equal(b.ptr + 1, row->text);
 	}
@@ -218,7 +218,7 @@ static void check_sync(const char *const *paths, const char *failing)
 	assert_int_equal(v.n, 0);
 	assert_int_equal(ga_sync_beside_end(b, &two), failing ? -1 : 0);
 	if (failing) {
-		assert_non_null(strstr(one.msg, failing));
+		assert_has(one.msg, failing);
 		assert_string_equal(one.msg, two.msg);
 	}
 	ga_error_release(&one);

@@ -183,10 +183,10 @@ TEST(rules_are_taken_over_and_nothing_that_runs_or_is_secret)
 	assert_string_equal(out, "unspecified\n?? c");
 	free(out);
 	out = sh("rules-inside", "cat .git/config .git/info/attributes-user .git/info/attributes");
-	assert_non_null(strstr(out, "*.txt eol=crlf\n*.dat -text"));
-	assert_non_null(strstr(out, "/rules/.git/info/attributes-user\""));
-	assert_non_null(strstr(out, "git-lfs clean -- %f"));
-	assert_non_null(strstr(out, "autocrlf = \"input\""));
+	assert_has(out, "*.txt eol=crlf\n*.dat -text");
+	assert_has(out, "/rules/.git/info/attributes-user\"");
+	assert_has(out, "git-lfs clean -- %f");
+	assert_has(out, "autocrlf = \"input\"");
 	{
 		static const char *const never[] = { "evil", "Authorization", "insteadof", "store",
 						     "signingkey", "gpgsign", "alias", "proxy" };

@@ -134,7 +134,7 @@ TEST(a_tip_that_is_no_commit_is_refused)
 		cleanup_free char *reason = a.reason;
 
 		assert_int_equal(a.rc, 1);
-		assert_non_null(strstr(reason, row->reason));
+		assert_has(reason, row->reason);
 		assert_nothing_came_in("tips", row->script);
 	}
 }
@@ -261,7 +261,7 @@ TEST(gt05_an_id_with_other_content)
 		     PACK, NULL, &keeps);
 	reason = a.reason;
 	assert_int_equal(a.rc, 1);
-	assert_non_null(strstr(reason, "COLLISION"));
+	assert_has(reason, "COLLISION");
 	SH("other", "cd host; b=$(echo blob | git hash-object --stdin); test \"$(git cat-file blob $b)\" = other;"
 		    "! git cat-file -e %s", GA_HEX(&a.tip));
 }

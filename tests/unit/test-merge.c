@@ -45,8 +45,7 @@ TEST(entries_merge_as_this_table_says)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("m", "git init -q");
-	r = open_repo("m");
+	r = make_repo("m", "");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		struct ga_entry base = entry(r, cases[i].base), ours = entry(r, cases[i].ours);
@@ -72,8 +71,7 @@ TEST(binary_and_huge_files_conflict)
 	cleanup_buf struct ga_buf big = GA_BUF_INIT;
 	struct ga_entry base, ours, theirs, got;
 
-	SH("bin", "git init -q");
-	r = open_repo("bin");
+	r = make_repo("bin", "");
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n\0", 9);
 	ours = blob(r, GA_MODE_FILE, "A\nb\nc\nd\n\0", 9);
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n\0", 9);
@@ -112,8 +110,7 @@ TEST(very_long_files_are_not_compared)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("much", "git init -q");
-	r = open_repo("much");
+	r = make_repo("much", "");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		struct ga_entry base = many(r, cases[i].n, 'b'), got = { 0 };
 		struct ga_entry ours = many(r, cases[i].n, cases[i].ours);
@@ -131,9 +128,8 @@ TEST(attributes_choose_no_merge_driver)
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_entry base, ours, theirs, got, want;
 
-	SH("attr", "git init -q; echo '* merge=evil -text binary' >.gitattributes;"
-		   "git config merge.evil.driver 'touch ran'; git add .; git commit -qm x");
-	r = open_repo("attr");
+	r = make_repo("attr", "echo '* merge=evil -text binary' >.gitattributes;"
+			      "git config merge.evil.driver 'touch ran'; git add .; git commit -qm x");
 	base = entry(r, "fa\nb\nc\nd\n");
 	ours = entry(r, "fA\nb\nc\nd\n");
 	theirs = entry(r, "fa\nb\nc\nD\n");
@@ -200,13 +196,12 @@ TEST(commits_are_listed_as_git_does)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("l", "git init -q; git commit -q --allow-empty -m first; git tag first; i=0;"
-		"while [ $i -lt 300 ]; do echo \"commit refs/heads/main\ncommitter c <c> $i +0000\n"
-		"data 1\nx\"; test $i != 0 || echo from refs/heads/main^0; i=$((i + 1)); done |"
-		"git fast-import --quiet --force; git branch side first; git switch -q side;"
-		"git commit -q --allow-empty -m s; git switch -qc merged main; git merge -q -m m side;"
-		"git commit -q --allow-empty -m after; git switch -q main");
-	r = open_repo("l");
+	r = make_repo("l", "git commit -q --allow-empty -m first; git tag first; i=0;"
+			   "while [ $i -lt 300 ]; do echo \"commit refs/heads/main\ncommitter c <c> $i +0000\n"
+			   "data 1\nx\"; test $i != 0 || echo from refs/heads/main^0; i=$((i + 1)); done |"
+			   "git fast-import --quiet --force; git branch side first; git switch -q side;"
+			   "git commit -q --allow-empty -m s; git switch -qc merged main; git merge -q -m m side;"
+			   "git commit -q --allow-empty -m after; git switch -q main");
 	for_each (row, cases) {
 		struct ga_oid tip = OID("l", "git rev-parse %s^0", row->tip);
 		struct ga_oid hide = OID("l", "git rev-parse %s^0", row->hide);

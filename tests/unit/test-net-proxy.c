@@ -184,7 +184,7 @@ TEST(each_outcome_has_its_reply)
 		if (yes || a.kind != GA_NET_ASK_HTTP)
 			assert_int_equal(a.out.len, row->out_n);
 		else
-			assert_non_null(strstr(a.out.ptr, "git-agent: cannot connect to a:"));
+			assert_has(a.out.ptr, "git-agent: cannot connect to a:");
 		if (!yes)
 			assert_int_equal(a.early.len, 0);
 	}

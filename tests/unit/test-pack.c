@@ -29,8 +29,7 @@ TEST(an_empty_or_abandoned_pack_writes_nothing)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	SH("empty", "git init -q");
-	r = open_repo("empty");
+	r = make_repo("empty", "");
 	OK(ga_pack_begin(r, &p, &err));
 	OK(ga_pack_commit(p, &keep, &err));
 	assert_null(keep);
@@ -118,8 +117,7 @@ TEST(a_batch_is_one_pack)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	SH("batch", "git init -q; echo known >f; git add f; git commit -qm x");
-	r = open_repo("batch");
+	r = make_repo("batch", "echo known >f; git add f; git commit -qm x");
 	OK(ga_batch_commit(r, &keeps, &err));
 	OK(ga_batch_begin(r, &err));
 	OK(ga_pack_begin(r, &p, &err));
@@ -157,8 +155,7 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 	cleanup_free char *text = ga_calloc(1, 70000);
 	struct ga_oid blob, tree;
 
-	SH("large", "git init -q");
-	r = open_repo("large");
+	r = make_repo("large", "");
 	OK(ga_batch_begin(r, &err));
 	for (size_t n = 1; n <= 70000; n += 2999)
 		OK(ga_blob_write(r, text, n, &blob, &err));
@@ -190,8 +187,7 @@ TEST(a_repository_in_memory_writes_nothing)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	SH("memory", "git init -q; echo x >f; git add f; git commit -qm x; find .git/objects >before");
-	r = open_repo("memory");
+	r = make_repo("memory", "echo x >f; git add f; git commit -qm x; find .git/objects >before");
 	OK(ga_repo_write_to_memory(r, &err));
 	/* more than a batch holds, and both ways to write */
 	write_some(r, NULL, 3000, &one);
@@ -218,8 +214,7 @@ TEST(git_finds_what_is_in_a_batch)
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid one, two;
 
-	SH("seen", "git init -q; git commit -q --allow-empty -m x");
-	r = open_repo("seen");
+	r = make_repo("seen", "git commit -q --allow-empty -m x");
 	OK(ga_batch_begin(r, &err));
 	write_some(r, NULL, 40, &one);
 	/* asked of git */
@@ -246,8 +241,7 @@ TEST(a_batch_goes_to_another_process)
 	cleanup_buf struct ga_buf bytes = GA_BUF_INIT;
 	struct ga_oid oid, tree;
 
-	SH("two", "git init -q");
-	a = open_repo("two");
+	a = make_repo("two", "");
 	b = open_repo("two");
 	OK(ga_batch_begin(a, &err));
 	OK(ga_batch_begin(b, &err));
@@ -326,9 +320,8 @@ TEST(reused_objects_are_freshened)
 	struct ga_pack *p;
 	char *keep = NULL;
 
-	SH("fresh", "git init -q; echo old | git hash-object -w --stdin;"
-		    "find .git/objects -type f -exec touch -d '2001-01-01' {} +");
-	r = open_repo("fresh");
+	r = make_repo("fresh", "echo old | git hash-object -w --stdin;"
+			       "find .git/objects -type f -exec touch -d '2001-01-01' {} +");
 	OK(ga_pack_begin(r, &p, &err));
 	OK(ga_pack_add_blob(p, "old\n", 4, &oid, &err));
 	OK(ga_pack_commit(p, &keep, &err));
@@ -342,8 +335,7 @@ TEST(blobs_have_a_limit)
 	cleanup_error struct ga_error e = GA_ERROR_INIT;
 	struct ga_oid oid, tree;
 
-	SH("limit", "git init -q; git commit -q --allow-empty -m x");
-	r = open_repo("limit");
+	r = make_repo("limit", "git commit -q --allow-empty -m x");
 	oid = OID("limit", "printf 12345 | git hash-object -w --stdin");
 	tree = OID("limit", "git rev-parse HEAD^{tree}");
 	assert_int_equal(ga_blob_read(r, &oid, 4, &b, &e), 1);
@@ -361,10 +353,9 @@ TEST(commits_come_back_as_they_were)
 	cleanup_commit struct ga_commit c = { 0 };
 	struct ga_oid id, again;
 
-	SH("commit", "git init -q; git commit -q --allow-empty -m one;"
-		     "git checkout -q -b b; git commit -q --allow-empty -m two; git checkout -q -;"
-		     "git commit -q --allow-empty -m three; git merge -q --no-ff -m merge b");
-	r = open_repo("commit");
+	r = make_repo("commit", "git commit -q --allow-empty -m one;"
+				"git checkout -q -b b; git commit -q --allow-empty -m two; git checkout -q -;"
+				"git commit -q --allow-empty -m three; git merge -q --no-ff -m merge b");
 	id = OID("commit", "git cat-file commit HEAD | sed '/^committer/a\\\n"
 			   "encoding ISO-8859-1\\\ngpgsig -----BEGIN\\\n \\\n abc\\\n -----END' |"
 			   "sed '$s/$/ \\xe4/' | git hash-object -t commit -w --stdin");

@@ -277,7 +277,7 @@ TEST(hooks_and_the_users_tree_are_left_alone)
 	/* .git itself got the directory of the repository's id */
 	SH(".", "[ ! -e hook-ran ]");
 	assert_int_equal(strlen(before), strlen(after));
-	assert_non_null(strstr(after, " M f\n"));
+	assert_has(after, " M f\n");
 }
 
 /* ---- many at once, and death at any moment ------------------------------------------ */

@@ -150,14 +150,14 @@ TEST_WITH(a_recording_ends_at_the_systems_limit, make_dir, remove_dir)
 	/* SIGXFSZ would end us */
 	for (int i = 0; i < 200; i++)
 		put(r, line, 1000);
-	assert_non_null(strstr(ga_record_stopped(r), "RLIMIT_FSIZE"));
+	assert_has(ga_record_stopped(r), "RLIMIT_FSIZE");
 	ga_record_free(r);
 	low.rlim_cur = 1000;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
 	r = begin(dir, 1 << 20);
 	put(r, line, 1000);
 	ga_record_end(r);
-	assert_non_null(strstr(ga_record_stopped(r), "RLIMIT_FSIZE"));
+	assert_has(ga_record_stopped(r), "RLIMIT_FSIZE");
 	assert_null(ga_record_name(r));
 	ga_record_free(r);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
@@ -288,7 +288,7 @@ TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 
 	write_cast(dir, "{\"version\": 1}\n", 15);
 	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), -1);
-	assert_non_null(strstr(err.msg, "is no recording"));
+	assert_has(err.msg, "is no recording");
 	ga_error_release(&err);
 	write_cast(dir, "", 0);
 	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), -1);

@@ -83,7 +83,7 @@ TEST(all_refs_are_updated_or_none)
 		FAILS(ga_refs_update(r, &u, "again", &err), "cannot update refs: ");
 	}
 	log = sh("txn", "cat .git/logs/refs/agent/x/base");
-	assert_non_null(strstr(log, "git-agent: x"));
+	assert_has(log, "git-agent: x");
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
 
@@ -115,8 +115,7 @@ TEST(what_does_not_reach_the_disk_is_told)
 	struct ga_refs_job *job;
 	struct ga_oid head;
 
-	SH("disk", "git init -q; git commit -q --allow-empty -m x");
-	r = open_repo("disk");
+	r = make_repo("disk", "git commit -q --allow-empty -m x");
 	OK(ga_ref_read(r, "HEAD", &head, &err));
 	ga_ref_updates_add(&u, "refs/agent/d/base", NULL, &head);
 	ga_fault_set("sync:fail");
@@ -162,7 +161,7 @@ TEST(a_ref_that_blocks_another_is_named)
 		assert_int_equal(ga_refs_update(r, &u, "m", &err), -1);
 		assert_string_equal(err.msg, "cannot make ref 'refs/heads/agent/x': "
 					     "ref 'refs/heads/agent' is in the way");
-		assert_non_null(strstr(err.hint, "git branch -m agent "));
+		assert_has(err.hint, "git branch -m agent ");
 	}
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;

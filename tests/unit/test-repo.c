@@ -10,8 +10,7 @@ TEST(a_repository_opens_from_any_directory_in_it)
 	cleanup_free char *top = in_scratch("open/with space, and:colon");
 	cleanup_free char *git = ga_path_join(top, ".git");
 
-	SH("open/with space, and:colon", "git init -q; mkdir -p a/b; ln -s . ../link");
-	a = open_repo("open/with space, and:colon");
+	a = make_repo("open/with space, and:colon", "mkdir -p a/b; ln -s . ../link");
 	b = open_repo("open/link/with space, and:colon/a/b");
 	assert_string_equal(ga_repo_info(a)->workdir, top);
 	assert_string_equal(ga_repo_info(b)->workdir, top);
@@ -137,8 +136,7 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 					   "0123456789012345678901234567890123456789" };
 	struct ga_oid oid;
 
-	SH("head", "git init -q");
-	r = open_repo("head");
+	r = make_repo("head", "");
 	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 1);
 	assert_string_equal(branch, "refs/heads/main");
 	assert_int_equal(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
@@ -195,8 +193,7 @@ TEST(the_tree_of_the_index_is_that_of_git)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("tree", "git init -q");
-	r = open_repo("tree");
+	r = make_repo("tree", "");
 	for_each (row, steps) {
 		cleanup_free char *want = NULL;
 		struct ga_oid oid;
@@ -223,8 +220,7 @@ TEST(git_runs_without_hooks_monitors_and_variables)
 	cleanup_free char *dir = in_scratch("clean");
 	struct ga_git g = GA_GIT_INIT;
 
-	SH("clean", "git init -q; git config core.fsmonitor evil");
-	r = open_repo("clean");
+	r = make_repo("clean", "git config core.fsmonitor evil");
 	(void)setenv("GIT_DIR", "/nowhere", 1);
 	(void)setenv("GIT_INDEX_FILE", "/nowhere", 1);
 	(void)setenv("GIT_EXTERNAL_DIFF", "evil", 1);
@@ -241,12 +237,12 @@ TEST(git_runs_without_hooks_monitors_and_variables)
 	(void)unsetenv("GIT_AUTHOR_NAME");
 	assert_null(strstr(out.ptr, "nowhere"));
 	assert_null(strstr(out.ptr, "evil"));
-	assert_non_null(strstr(out.ptr, "\nGIT_AUTHOR_NAME=Kept\n"));
-	assert_non_null(strstr(out.ptr, "EXTRA=1\n"));
-	assert_non_null(strstr(out.ptr, "GIT_OPTIONAL_LOCKS=0\n"));
-	assert_non_null(strstr(out.ptr, "GIT_NO_LAZY_FETCH=1\n"));
-	assert_non_null(strstr(out.ptr, "/dev/null\nmine\n"));
-	assert_non_null(strstr(out.ptr, dir));
+	assert_has(out.ptr, "\nGIT_AUTHOR_NAME=Kept\n");
+	assert_has(out.ptr, "EXTRA=1\n");
+	assert_has(out.ptr, "GIT_OPTIONAL_LOCKS=0\n");
+	assert_has(out.ptr, "GIT_NO_LAZY_FETCH=1\n");
+	assert_has(out.ptr, "/dev/null\nmine\n");
+	assert_has(out.ptr, dir);
 }
 
 TEST(a_failure_of_git_has_its_last_line)
@@ -257,13 +253,12 @@ TEST(a_failure_of_git_has_its_last_line)
 	struct ga_git g = GA_GIT_INIT;
 	int status = 0;
 
-	SH("fail", "git init -q");
-	r = open_repo("fail");
+	r = make_repo("fail", "");
 	g.args = args;
 	assert_int_equal(ga_git_run(r, &g, &status, &err), 0);
 	assert_int_equal(status, 128);
 	assert_int_equal(ga_git_ok(r, &g, &err), -1);
-	assert_non_null(strstr(err.msg, "git cat-file failed: Not a valid object name"));
+	assert_has(err.msg, "git cat-file failed: Not a valid object name");
 	assert_null(strchr(err.msg, '\033'));
 	assert_null(strchr(err.msg, '\n'));
 }
@@ -332,10 +327,9 @@ TEST(configuration_is_read_as_git_reads_it)
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 
-	SH("conf", "git init -q; printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
-		   "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
-		   ">>.git/config");
-	r = open_repo("conf");
+	r = make_repo("conf", "printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
+			      "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
+			      ">>.git/config");
 	OK(ga_gitconfig_load(r, &c, &err));
 	assert_string_equal(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
 	assert_string_equal(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
@@ -372,8 +366,7 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("paths", "git init -q");
-	r = open_repo("paths");
+	r = make_repo("paths", "");
 	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
@@ -412,8 +405,7 @@ TEST(the_identity_is_what_git_makes_of_it)
 	};
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("ident", "git init -q");
-	r = open_repo("ident");
+	r = make_repo("ident", "");
 	for_each (row, cases) {
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *says = NULL;

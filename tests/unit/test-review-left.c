@@ -20,7 +20,7 @@ TEST(an_id_of_a_flag_is_escaped)
 	ga_report_add_left_flags(&r, &f);
 	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
 	(void)review_put_places(&out, false, &r, SIZE_MAX);
-	assert_non_null(strstr(out.ptr, "critical: because [id\\e[2J\\n] place/x\n"));
+	assert_has(out.ptr, "critical: because [id\\e[2J\\n] place/x\n");
 }
 
 /* Places have the flags of what lies in them, with the severity of the rule, and of what they are

@@ -603,7 +603,7 @@ TEST(scripts_that_a_hook_runs_are_critical)
 	classify_change(&script, &h.facts, &f);
 	flag = flag_of(&f, "package.json", HOOK);
 	assert_int_equal(flag->severity, GA_CRITICAL);
-	assert_non_null(strstr(flag->reason, "scripts.prepare"));
+	assert_has(flag->reason, "scripts.prepare");
 	host_close(&h);
 }
 

@@ -171,7 +171,7 @@ TEST(a_state_that_is_cut_short_gives_the_former_one)
 	work = ga_path_join(upper, "work");
 	assert_int_equal(ga_write_new(AT_FDCWD, work, "", 0, 0600, &err), 0);
 	assert_int_equal(ga_session_load(dir, "x", &s, &err), -1);
-	assert_non_null(strstr(err.msg, file));
+	assert_has(err.msg, file);
 	assert_non_null(err.hint);
 	ga_error_release(&err);
 	(void)close(lock);

@@ -28,16 +28,15 @@ TEST(every_kind_of_change_is_listed)
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
-	SH("kinds", "git init -q; printf 'ign/\\n*.o\\nforced/\\n' >.gitignore;"
-		    "mkdir -p forced src; touch forced/t src/a.c clean gone cached mode type;"
-		    "git add -f .gitignore forced/t src clean gone cached mode type;"
-		    "git commit -qm x;"
-		    "mkdir -p ign/deep nested; touch ign/deep/f src/a.o forced/u 'new\nline';"
-		    "git init -q nested; touch nested/f; echo x >>src/a.c; rm gone;"
-		    "git rm -q --cached cached; chmod +x mode; rm type; ln -s x type;"
-		    "touch staged; git add staged; touch intent; git add -N intent;"
-		    "printf 12345 >large; mkfifo fifo");
-	r = open_repo("kinds");
+	r = make_repo("kinds", "printf 'ign/\\n*.o\\nforced/\\n' >.gitignore;"
+			       "mkdir -p forced src; touch forced/t src/a.c clean gone cached mode type;"
+			       "git add -f .gitignore forced/t src clean gone cached mode type;"
+			       "git commit -qm x;"
+			       "mkdir -p ign/deep nested; touch ign/deep/f src/a.o forced/u 'new\nline';"
+			       "git init -q nested; touch nested/f; echo x >>src/a.c; rm gone;"
+			       "git rm -q --cached cached; chmod +x mode; rm type; ln -s x type;"
+			       "touch staged; git add staged; touch intent; git add -N intent;"
+			       "printf 12345 >large; mkfifo fifo");
 	scan_ok(r, 4, &s);
 	assert_list(&s.changed, "cached|gone|intent|mode|src/a.c|staged|type");
 	assert_list(&s.unindexed, "cached");
@@ -54,8 +53,7 @@ TEST(a_tracked_path_that_became_a_fifo_is_skipped)
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
-	SH("fifo", "git init -q; touch f; git add f; git commit -qm x; rm f; mkfifo f");
-	r = open_repo("fifo");
+	r = make_repo("fifo", "touch f; git add f; git commit -qm x; rm f; mkfifo f");
 	scan_ok(r, NO_LIMIT, &s);
 	assert_list(&s.changed, "");
 	assert_list(&s.skipped, "f: neither a file nor a symbolic link");
@@ -68,14 +66,13 @@ TEST(a_conflict_or_a_merge_in_progress_is_refused)
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *state_dir = in_scratch("conflict-state");
 
-	SH("conflict", "git init -q; echo 1 >f; echo i >.gitignore; git add .; git commit -qm 1;"
-		       "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
-		       "echo 3 >f; git commit -qam 3; touch i;"
-		       "git merge -q o >/dev/null && exit 1; exit 0");
-	r = open_repo("conflict");
+	r = make_repo("conflict", "echo 1 >f; echo i >.gitignore; git add .; git commit -qm 1;"
+				  "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
+				  "echo 3 >f; git commit -qam 3; touch i;"
+				  "git merge -q o >/dev/null && exit 1; exit 0");
 	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
 	assert_string_equal(err.msg, "a merge is in progress");
-	assert_non_null(strstr(err.hint, "--dirty ignore"));
+	assert_has(err.hint, "--dirty ignore");
 	ga_error_release(&err);
 	/* what --dirty ignore asks for works all the same */
 	SH("conflict-state", ":");
@@ -117,10 +114,9 @@ TEST(the_cache_forgets_ignored_files_that_are_gone)
 	cleanup_free char *dir = in_scratch("cache-state");
 
 	SH("cache-state", ":");
-	SH("cache", "git init -q; printf 'd/\\ne/\\nf*\\n' >.gitignore; mkdir d e; touch d/x e/x f1 f2;"
-		    "git add .gitignore; git commit -qm x; git worktree add -q ../cache-linked;"
-		    "mkdir ../cache-linked/d; touch ../cache-linked/d/x");
-	r = open_repo("cache");
+	r = make_repo("cache", "printf 'd/\\ne/\\nf*\\n' >.gitignore; mkdir d e; touch d/x e/x f1 f2;"
+			       "git add .gitignore; git commit -qm x; git worktree add -q ../cache-linked;"
+			       "mkdir ../cache-linked/d; touch ../cache-linked/d/x");
 	OK(ga_scan_ignored(r, dir, &a, &err));
 	assert_list(&a.ignored_dirs, "d|e");
 	assert_list(&a.ignored_files, "f1|f2");
@@ -171,8 +167,7 @@ TEST(a_snapshot_commit_names_its_parent_and_author)
 	cleanup_free char *show = NULL, *want = NULL, *refs = NULL;
 	struct ga_oid head, got;
 
-	SH("look", "git init -q; touch f; git add f; git commit -qm x; echo new >f; echo u >u");
-	r = open_repo("look");
+	r = make_repo("look", "touch f; git add f; git commit -qm x; echo new >f; echo u >u");
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));

@@ -87,7 +87,7 @@ TEST_WITH(a_directory_of_credentials_is_never_shown, setup, teardown)
 	make_file(w, "home/agent", "");
 	home = tools_of(w, "", "agent");
 	assert_true(home[0] == '!');
-	assert_non_null(strstr(home, "may hold credentials"));
+	assert_has(home, "may hold credentials");
 	/* bin beside credentials: bin alone */
 	make_file(w, "home/.codex/bin/codex", "");
 	make_file(w, "home/.codex/auth.json", "");
@@ -161,16 +161,16 @@ TEST(what_bwrap_says_is_explained)
 	cleanup_error struct ga_error a = GA_ERROR_INIT, c = GA_ERROR_INIT;
 
 	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
-	assert_non_null(strstr(a.msg, "Can't mount proc"));
-	assert_non_null(strstr(a.hint, "systempaths"));
+	assert_has(a.msg, "Can't mount proc");
+	assert_has(a.hint, "systempaths");
 	for_each (row, no_namespace) {
 		cleanup_error struct ga_error b = GA_ERROR_INIT;
 
 		(void)ga_bwrap_explain(*row, &b);
-		assert_non_null(strstr(b.msg, "user namespace"));
+		assert_has(b.msg, "user namespace");
 	}
 	(void)ga_bwrap_explain("bwrap: Can't find source path /x: No such file or directory", &c);
-	assert_non_null(strstr(c.msg, "Can't find source path /x"));
+	assert_has(c.msg, "Can't find source path /x");
 	assert_int_equal(c.code, GA_ESTART);
 }
 

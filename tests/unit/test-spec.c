@@ -152,9 +152,9 @@ TEST_WITH(credentials_of_tools_are_masked, setup, teardown)
 	make_link(w, "../lib/npmrc", "home/n/etc/npmrc");
 	ga_strv_push_many(&s.tools, ".local/share/uv", ".nvm", "n", NULL);
 	got = plan_of(w, &s);
-	assert_non_null(strstr(got, "\nmask-dir\nhome/.local/share/uv/credentials\n"));
-	assert_non_null(strstr(got, "\nhide\nhome/.nvm/versions/node/v20/etc\n1\nnpmrc\n"));
-	assert_non_null(strstr(got, "\nhide\nhome/n/lib\n1\nnpmrc\n"));
+	assert_has(got, "\nmask-dir\nhome/.local/share/uv/credentials\n");
+	assert_has(got, "\nhide\nhome/.nvm/versions/node/v20/etc\n1\nnpmrc\n");
+	assert_has(got, "\nhide\nhome/n/lib\n1\nnpmrc\n");
 }
 
 /* Which repositories there are need not be known, nor the layers. */
@@ -171,9 +171,9 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 	ga_strv_take(&s.ro, in(w, "data"));
 	got = root_of(w, &s);
 	assert_memory_equal(got, "git-agent-plan-5\n@/s/stage\n", 27);
-	assert_non_null(strstr(got, "\nbind-ro\n/usr\nroot/usr\n"));
-	assert_non_null(strstr(got, "\ndevice\n/dev/null\nroot/dev/null\n"));
-	assert_non_null(strstr(got, "\ntmpfs\n1777\nroot/tmp\n"));
+	assert_has(got, "\nbind-ro\n/usr\nroot/usr\n");
+	assert_has(got, "\ndevice\n/dev/null\nroot/dev/null\n");
+	assert_has(got, "\ntmpfs\n1777\nroot/tmp\n");
 	assert_null(strstr(got, "/sys\n"));
 	assert_null(strstr(got, "bind-rw"));
 	tail = strstr(got, "bind-ro\n@/");
@@ -197,7 +197,7 @@ TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 	root = root_of(w, &s);
 	trees = plan_of(w, &s);
 	assert_null(strstr(root, "\nsandbox\n"));
-	assert_non_null(strstr(trees, "root@/code/p\nsandbox\nend\n"));
+	assert_has(trees, "root@/code/p\nsandbox\nend\n");
 }
 
 TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
@@ -217,8 +217,8 @@ TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 	ga_spec_bwrap_args(&s, &b);
 	got = text_of(w, &b);
 	assert_memory_equal(got, head, strlen(head));
-	assert_non_null(strstr(got, tail));
-	assert_non_null(strstr(got, "\n--remount-ro\n/\n--chdir\n/\n"));
+	assert_has(got, tail);
+	assert_has(got, "\n--remount-ro\n/\n--chdir\n/\n");
 }
 
 TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)

@@ -60,8 +60,7 @@ TEST(diff_and_apply_agree_with_git)
 {
 	cleanup_repo struct ga_repo *r = NULL;
 
-	SH("r", "git init -q; git commit -q --allow-empty -m x");
-	r = open_repo("r");
+	r = make_repo("r", "git commit -q --allow-empty -m x");
 	rnd_seed();
 	for (int round = 0; round < 12; round++) {
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, none = GA_CHANGES_INIT;
@@ -85,9 +84,8 @@ TEST(an_entry_is_found_by_its_path)
 	struct ga_oid tree, blob;
 	struct ga_entry e;
 
-	SH("e", "git init -q; mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;"
-		"git commit -qm x");
-	r = open_repo("e");
+	r = make_repo("e", "mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;"
+			   "git commit -qm x");
 	tree = OID("e", "git rev-parse HEAD^{tree}");
 	blob = OID("e", "git rev-parse HEAD:a/b/c");
 	OK(ga_tree_entry(r, &tree, "a/b/c", &e, &err));
@@ -164,8 +162,7 @@ TEST(a_path_that_git_cannot_hold_is_refused)
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_oid blob, tree;
 
-	SH("f", "git init -q");
-	r = open_repo("f");
+	r = make_repo("f", "");
 	blob = OID("f", "echo x | git hash-object -w --stdin");
 	for_each (row, bad) {
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
@@ -194,8 +191,7 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
 	struct ga_oid blob, tree;
 
-	SH("deep", "git init -q");
-	r = open_repo("deep");
+	r = make_repo("deep", "");
 	blob = OID("deep", "echo x | git hash-object -w --stdin");
 	for (int i = 0; i < 1023; i++)
 		ga_buf_adds(&path, "d/");
@@ -233,8 +229,7 @@ TEST(untouched_entries_keep_their_bytes)
 	cleanup_free char *got = NULL;
 	struct ga_oid blob, tree, made;
 
-	SH("old", "git init -q");
-	r = open_repo("old");
+	r = make_repo("old", "");
 	blob = OID("old", "echo x | git hash-object -w --stdin");
 	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), "
 		   "$_)' >>t;"
@@ -303,8 +298,7 @@ TEST(large_trees_are_searched)
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_entry e;
 
-	SH("large", "git init -q");
-	r = open_repo("large");
+	r = make_repo("large", "");
 	for (unsigned t = 0; t < TREES; t++)
 		blob[t] = OID("large", "echo %u | git hash-object -w --stdin", t);
 	sub = OID("large", "printf '100644 blob %s\tin\n' | git mktree", GA_HEX(&blob[0]));

@@ -59,6 +59,13 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 #define for_each(row, rows)                                                                        \
 	for (__typeof__(&(rows)[0]) row = (rows); row < (rows) + GA_NELEMS(rows); row++)
 
+/* A text with another in it. */
+#define assert_has(text, part)                                                                     \
+	do {                                                                                       \
+		if (!strstr(text, part))                                                           \
+			fail_msg("'%s' not in: %s", part, text);                                   \
+	} while (0)
+
 /* A call that must not fail, with `&err` for its error, which is printed. */
 #define OK(call)                                                                                   \
 	do {                                                                                       \
