@@ -140,29 +140,6 @@ static inline void expect_str(const char *got, const char *want)
 #define AGENT "git switch -qc agent/s1;"
 #define DONE "git add -Af .; git commit -qm work; git switch -q main;"
 
-/* Land and expect this code and message; nothing may have changed unless it is GA_OK or
- * GA_ECONFLICT. */
-static inline void expect_land(struct stay *t, enum ga_code want, const char *msg)
-{
-	static const char state[] =
-	    "git rev-parse -q --verify HEAD || :; git status --short --ignored;"
-	    "git diff; git diff --cached;"
-	    "git for-each-ref refs/heads; find . -name .git -prune -o -type f "
-	    "-exec md5sum {} + | sort";
-	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
-	cleanup_free char *before = sh(t->dir, state), *after = NULL;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	const struct ga_land_opts o = {.dry_run = false};
-	enum ga_code code = ga_land(t->repo, &t->s, &t->r, &o, &res, &err) ? err.code : GA_OK;
-
-	if (code != want || !strstr(err.msg ? err.msg : "", msg))
-		fail_msg("code %d, message '%s'", (int)code, err.msg ? err.msg : "");
-	if (want == GA_OK || want == GA_ECONFLICT)
-		return;
-	after = sh(t->dir, state);
-	assert_string_equal(before, after);
-}
-
 /* What review prints, all at once. */
 static inline int text_of(struct stay *t, bool colour, struct ga_buf *out, struct ga_error *err)
 {

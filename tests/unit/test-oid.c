@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "ga/oid.h"
 #include "ga/alloc.h"
+#include "ga/oid.h"
+#include "ga/oidmap.h"
+#include "ga/sha.h"
 
 #define HEX "0123456789abcdefABCDEF0123456789abcdef01"
 #define LOWER "0123456789abcdefabcdef0123456789abcdef01"
@@ -44,6 +46,39 @@ TEST(an_id_has_40_hexadecimal_digits)
 		if (ok)
 			assert_string_equal(GA_HEX(&oid), LOWER);
 	}
+}
+
+static struct ga_oid numbered(uint32_t i)
+{
+	struct ga_oid oid = { { 0 } };
+	struct ga_sha s;
+
+	ga_sha1_init(&s);
+	ga_sha_add(&s, &i, sizeof(i));
+	ga_sha_end(&s, oid.id);
+	return oid;
+}
+
+TEST(a_map_finds_what_was_added)
+{
+	cleanup_oidmap struct ga_oidmap m = GA_OIDMAP_INIT;
+	struct ga_oid oid = numbered(0);
+	size_t v = 7;
+
+	assert_false(ga_oidmap_get(&m, &oid, &v));
+	for (uint32_t i = 0; i < 5000; i++) {
+		oid = numbered(i);
+		assert_true(ga_oidmap_add(&m, &oid, i));
+		assert_false(ga_oidmap_add(&m, &oid, 1));
+	}
+	assert_int_equal(m.n, 5000);
+	for (uint32_t i = 0; i < 5000; i++) {
+		oid = numbered(i);
+		assert_true(ga_oidmap_get(&m, &oid, &v));
+		assert_int_equal(v, i);
+	}
+	oid = numbered(5000);
+	assert_false(ga_oidmap_get(&m, &oid, &v));
 }
 
 TEST_MAIN(NULL, NULL)
