@@ -48,6 +48,15 @@ blocked 'an ignored symlink in place of a directory' "e$" \
 	'echo e >>.git/info/exclude && mkdir ../t && ln -s ../t e' 'rm e'
 blocked 'a directory in place of a file' "$untracked: f$" 'rm f && mkdir f && echo y >f/y' 'rm -r f && git restore f'
 
+test_expect_success 'nothing lands on the branch of the session itself, and being on it is no landing' '
+	cd blocked &&
+	git switch -q agent/b &&
+	refused 128 "you are on agent/b itself$" git agent land b &&
+	hint "git switch" &&
+	git agent show --json b | grep "\"landed\": null" &&
+	git switch -q main
+'
+
 test_expect_success 'where more paths block than a line holds the rest are counted' '
 	make_repo many &&
 	session m "for i in 1 2 3 4 5 6 7; do echo n >n\$i; done" &&
