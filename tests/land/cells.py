@@ -81,6 +81,8 @@ class User(hand.Hand):
         """Stage what is at a path, or that nothing is."""
         if hand.ignored(path) and path not in self.tracked or path in self.marks:
             return
+        if path not in self.tree and path not in self.tracked:
+            return
         self.lines.append("git add -A --sparse -- " + literal(path))
         if path in self.tree:
             self.tracked.add(path)
