@@ -72,6 +72,8 @@ void ga_reach_extend(struct ga_reach *h, const struct ga_reach *of, const char *
 bool ga_reach_ends_so(const char *path, const char *pattern);
 /* Is it a script by its name's end, so that something may start it without a mode? */
 bool ga_reach_is_script(const char *path);
+/* The first tool that shell text calls to check something, or to run tests; owned. NULL: none. */
+char *ga_reach_check_in(const char *text);
 
 /* The moment at which a hook of this name runs; false: git has no such hook on the client's side.
  */

@@ -31,7 +31,7 @@ static const struct {
 	  "tflint terraform tofu nixfmt alejandra statix deadnix stylua luacheck selene dprint "
 	  "gitleaks trufflehog detect-secrets commitlint gitlint reuse editorconfig-checker "
 	  "xmllint "
-	  "tsc vue-tsc" },
+	  "tsc vue-tsc semgrep checkov trivy grype ansible-lint pre-commit prek" },
 	{ GA_COMMAND_SHELL, "sh bash dash ash zsh ksh mksh fish busybox su" },
 	{ GA_COMMAND_INTERPRETER, "node nodejs deno bun tsx ts-node babel-node python python2 "
 				  "python3 pypy pypy3 ruby jruby "

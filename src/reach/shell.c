@@ -237,6 +237,10 @@ static void run_named(struct ga_shell *s, const struct ga_simple *c, size_t at, 
 	bool runs_input = kind == GA_COMMAND_SHELL || kind == GA_COMMAND_INTERPRETER ||
 			  (kind == GA_COMMAND_XARGS && !is_quiet_at(c, wrapped(c, at)));
 
+	/* "command -v x" only looks for it */
+	if (!strcmp(name, "command") && at + 1 < c->words.n &&
+	    ga_has_word("-v -V", c->words.v[at + 1]))
+		return;
 	arguments(s, c, at, kind, name, depth);
 	for (size_t i = 0; runs_input && i < c->inputs.n; i++)
 		given(s, c->inputs.v[i]);

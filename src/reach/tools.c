@@ -142,6 +142,32 @@ static bool runs_code(const char *runs, const char *more)
 	return false;
 }
 
+/* Is it a tool that checks, or one that runs tests? */
+static bool is_check(const char *name, const char *more)
+{
+	static const char told[] = "test tests t check verify spec nextest lint typecheck clippy "
+				   "vet audit";
+
+	if (ga_command_kind(name) == GA_COMMAND_CHECK)
+		return true;
+	for (size_t i = 0; i < GA_NELEMS(tools); i++)
+		if (tools[i].runs && ga_has_word(tools[i].names, name))
+			return !strcmp(tools[i].runs, "*") || runs_code(told, more);
+	return false;
+}
+
+char *ga_reach_check_in(const char *text)
+{
+	cleanup_words struct ga_words w = {.v = NULL};
+
+	ga_words_of_shell(text, NULL, &w);
+	for (size_t i = 0; i < w.n; i++)
+		if ((w.v[i].kind == GA_WORD_TOOL || w.v[i].kind == GA_WORD_MODULE) &&
+		    is_check(w.v[i].text, w.v[i].more))
+			return ga_strdup(w.v[i].text);
+	return NULL;
+}
+
 void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
 		    const char *more, struct ga_strv *scripts, struct ga_strv *files)
 {

@@ -277,6 +277,7 @@ static void check_text(struct ga_look *k, const struct ga_buf *old, const struct
 	k->added_lines += added_lines(old, text, &added);
 	ga_text_characters(k, &added);
 	ga_text_lines(k, &added);
+	ga_text_guards(k, old, text);
 	ga_text_hidden(k, old, text, &added);
 	ga_text_modelines(k, old, text);
 	check_minified(k, text);

@@ -87,8 +87,7 @@ static bool sieve_hits(const struct ga_sieve *s, const struct ga_buf *b)
 	return false;
 }
 
-/* A line as patterns are written: see dangers.def. */
-static void canonical(const char *line, size_t n, struct ga_buf *out)
+void ga_text_canonical(const char *line, size_t n, struct ga_buf *out)
 {
 	ga_buf_clear(out);
 	for (size_t i = 0; i < n; i++) {
@@ -101,19 +100,21 @@ static void canonical(const char *line, size_t n, struct ga_buf *out)
 	}
 }
 
-static bool finds(const char *text, const char *pattern)
+bool ga_text_finds(const char *text, const char *pattern, size_t len)
 {
-	while (text) {
-		size_t n = strcspn(pattern, "~");
-		cleanup_free char *part = ga_strndup(pattern, n);
+	const char *end = text + strlen(text);
 
-		text = strstr(text, part);
-		if (!text || !pattern[n])
+	for (;;) {
+		const char *gap = memchr(pattern, '~', len);
+		size_t n = gap ? (size_t)(gap - pattern) : len;
+
+		text = memmem(text, (size_t)(end - text), pattern, n);
+		if (!text || n == len)
 			return text != NULL;
 		text += n;
 		pattern += n + 1;
+		len -= n + 1;
 	}
-	return false;
 }
 
 /* Does what comes from elsewhere, or is decoded, go through a pipe into an interpreter? */
@@ -165,8 +166,7 @@ static bool numeric_host(const char *line)
 	return false;
 }
 
-/* Prose says such things to people; what agents read may be done. */
-static bool is_prose(const struct ga_look *k)
+bool ga_text_is_prose(const struct ga_look *k)
 {
 	const char *dot = strrchr(k->base, '.');
 
@@ -176,7 +176,7 @@ static bool is_prose(const struct ga_look *k)
 
 static void fire(struct ga_look *k, const char *rule, const char *line)
 {
-	if (!is_prose(k)) {
+	if (!ga_text_is_prose(k)) {
 		ga_text_quote(k, rule, line);
 		return;
 	}
@@ -191,13 +191,12 @@ static bool goes_on(const char *line, size_t n)
 	return n && (line[n - 1] == '\\' || line[n - 1] == '|');
 }
 
-/* Append the lines that continue the command. */
-static void join_lines(struct ga_buf *line, const struct ga_buf *added, size_t next)
+void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t next)
 {
 	const char *start;
 	size_t n;
 
-	for (int i = 0; i < JOINED_LINES && (start = ga_buf_next_line(added, &next, &n)); i++) {
+	for (int i = 0; i < JOINED_LINES && (start = ga_buf_next_line(text, &next, &n)); i++) {
 		if (!goes_on(line->ptr, line->len) || line->len + n > JOINED_MAX)
 			return;
 		while (line->len && strchr(" \t\r\\", line->ptr[line->len - 1]))
@@ -216,7 +215,9 @@ static void look_at_line(struct ga_look *k, const char *plain, const char *shown
 		size_t row = s->rows[i];
 		bool second = *table[row].seconds && !s->first[i];
 
-		if ((second && !seen[row]) || !finds(plain, s->patterns.v[i]))
+		const char *pattern = s->patterns.v[i];
+
+		if ((second && !seen[row]) || !ga_text_finds(plain, pattern, strlen(pattern)))
 			continue;
 		if (s->first[i])
 			seen[row] = true;
@@ -238,13 +239,13 @@ void ga_text_dangers(struct ga_look *k, const struct ga_buf *added)
 	if (!k->sieve)
 		k->sieve = sieve_new();
 	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
-		canonical(start, n, &plain);
+		ga_text_canonical(start, n, &plain);
 		if (!sieve_hits(k->sieve, &plain) && !goes_on(start, n))
 			continue;
 		ga_buf_clear(&line);
 		ga_buf_add(&line, start, n);
-		join_lines(&line, added, pos);
-		canonical(line.ptr, line.len, &plain);
+		ga_text_join(&line, added, pos);
+		ga_text_canonical(line.ptr, line.len, &plain);
 		look_at_line(k, plain.ptr, line.ptr, seen);
 	}
 }

@@ -4,9 +4,13 @@
  */
 #include <string.h>
 
+#include "ga/ignore.h"
 #include "ga/path.h"
 #include "ga/quote.h"
+#include "ga/secret.h"
 #include "known.h"
+
+enum { IGNORE_LINES = 512 };
 
 /* ---- .gitattributes ----------------------------------------------------------- */
 
@@ -92,16 +96,81 @@ void ga_known_modules(const struct ga_known *f)
 
 /* ---- .gitignore --------------------------------------------------------------------- */
 
+/* Does the name say that it likely holds a secret, whatever is in it? */
+static bool names_secret(const struct ga_look *k, const char *path)
+{
+	struct ga_secret_name name;
+
+	if (!ga_secret_named(ga_matcher_secrets(k->matcher), path, &name) || name.example ||
+	    name.fixture)
+		return false;
+	for (size_t i = 0; i < name.n; i++)
+		if (name.rules[i]->tier >= GA_TIER_WARN &&
+		    name.rules[i]->check != GA_CHECK_PASSWORD)
+			return true;
+	return false;
+}
+
+static bool is_ignored(const struct ga_ignore *ig, const char *path)
+{
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		cleanup_free char *dir = ga_strndup(path, (size_t)(slash - path));
+
+		if (ga_ignore_check(ig, dir, true) == GA_IGNORE_YES)
+			return true;
+	}
+	return ga_ignore_check(ig, path, false) == GA_IGNORE_YES;
+}
+
+struct ignored {
+	const struct ga_look *k;
+	struct ga_ignore was, is;
+	size_t looked;
+	struct ga_strv shown; /* lines about secrets, of which one is no longer ignored */
+};
+
+/* Look at a file that the pattern covers, and at one in a directory that it may be about. */
+static void ignore_line(void *arg, char *line)
+{
+	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	struct ignored *x = arg;
+
+	for (const char *p = *line == '#' ? "" : line; *p; p++)
+		if (!strchr("!*\\\r", *p) &&
+		    (*p != '/' || (path.len && path.ptr[path.len - 1] != '/')))
+			ga_buf_addch(&path, *p);
+	for (int i = 0; path.len && i < 2; i++) {
+		if (path.ptr[path.len - 1] == '/')
+			ga_buf_addch(&path, 'x');
+		if (names_secret(x->k, path.ptr) && x->looked++ < IGNORE_LINES &&
+		    is_ignored(&x->was, path.ptr) && !is_ignored(&x->is, path.ptr)) {
+			ga_strv_push(&x->shown, line);
+			return;
+		}
+		ga_buf_addch(&path, '/');
+	}
+}
+
 void ga_known_ignore(const struct ga_known *f)
 {
-	cleanup_strv struct ga_strv shown = GA_STRV_INIT;
-	cleanup_free char *text = ga_strdup(f->added->ptr);
-	char *save = NULL;
+	struct ignored x = { .k = f->k, .shown = GA_STRV_INIT };
 
-	for (char *l = strtok_r(text, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
-		if (l[0] == '!')
-			ga_strv_push(&shown, l + 1);
-	ga_known_say(f->k, "gitignore", GA_LOW, "no longer ignores ", &shown);
+	if (!ga_ends_in(f->k->base, "ignore"))
+		return;
+	ga_ignore_push(&x.was, "", f->old->ptr, f->old->len);
+	ga_ignore_push(&x.is, "", f->text->ptr, f->text->len);
+	ga_known_lines(f->old, ignore_line, &x);
+	ga_known_lines(f->added, ignore_line, &x);
+	for (size_t i = 0; i < f->k->n; i++) {
+		const char *rule = f->k->v[i].rank ? f->k->v[i].rule->id : "";
+
+		ga_known_say(f->k, rule, GA_HIGH, "no longer ignores ", &x.shown);
+		if (x.looked > IGNORE_LINES)
+			ga_look_say(f->k, rule, GA_HIGH, ga_strdup("too many secrets in it"));
+	}
+	ga_ignore_release(&x.was);
+	ga_ignore_release(&x.is);
+	ga_strv_release(&x.shown);
 }
 
 /* ---- configuration -------------------------------------------------------------------- */

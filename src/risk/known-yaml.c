@@ -100,25 +100,40 @@ static void add_text(const char *key, const char *text, struct ga_strv *ret)
 	add_expressions(key, text, ret);
 }
 
-/* `key` is that of the node, or of the list it is in. It nests no deeper than the parser allows. */
-static void add_findings(const struct ga_yaml *y, const char *key, struct ga_strv *ret)
+/* In a job or step that goes on whatever comes of its commands. */
+static void add_check(const char *key, const char *text, struct ga_strv *ret)
+{
+	cleanup_free char *tool = !strcmp(key, "run") ? ga_reach_check_in(text) : NULL;
+
+	if (tool)
+		ga_strv_pushf(ret, "goes on if %s fails", tool);
+}
+
+/* `key` is that of the node, or of the list it is in; `on`: it goes on if something in it fails.
+ * It nests no deeper than the parser allows. */
+static void add_findings(const struct ga_yaml *y, const char *key, bool on, struct ga_strv *ret)
 {
 	if (y->kind == GA_YAML_TEXT) {
 		add_text(key, y->text, ret);
+		if (on)
+			add_check(key, y->text, ret);
 		return;
 	}
+	for (size_t i = 0; y->kind == GA_YAML_MAP && i < y->n; i++)
+		on |= !strcmp(y->v[i].key, "continue-on-error") &&
+		      y->v[i].kind == GA_YAML_TEXT && !strcmp(y->v[i].text, "true");
 	for (size_t i = 0; i < y->n; i++) {
 		const struct ga_yaml *item = &y->v[i];
 
 		if (y->kind == GA_YAML_LIST) {
-			add_findings(item, key, ret);
+			add_findings(item, key, on, ret);
 			continue;
 		}
 		if (!strcmp(key, "on"))
 			add_text(key, item->key, ret);
 		if (!strcmp(key, "runs-on") && !strcmp(item->key, "group"))
 			ga_strv_push(ret, "runs on own machines");
-		add_findings(item, item->key, ret);
+		add_findings(item, item->key, on, ret);
 	}
 }
 
@@ -129,7 +144,7 @@ static bool read_workflow(const struct ga_buf *text, struct ga_strv *ret)
 
 	if (ga_yaml_parse("workflow", text->ptr, text->len, &y, &ignored))
 		return false;
-	add_findings(&y, "", ret);
+	add_findings(&y, "", false, ret);
 	ga_strv_sort_unique(ret);
 	return true;
 }

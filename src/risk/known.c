@@ -17,7 +17,7 @@ void ga_look_known(const struct ga_known *f)
 	} kinds[] = {
 		{ ".gitattributes", NULL, ga_known_attributes },
 		{ ".gitmodules", NULL, ga_known_modules },
-		{ ".gitignore", NULL, ga_known_ignore },
+		{ NULL, "gitignore dockerfile agent-ignore cursor-rules aider", ga_known_ignore },
 		{ NULL, "gitconfig-file", ga_known_gitconfig },
 		{ NULL, "dotenv direnv", ga_known_dotenv },
 		{ NULL, "version-selectors tool-versions", ga_known_version },

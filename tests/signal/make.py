@@ -7,7 +7,8 @@
 # number for each. CHANGE: new, gone, edit, exec (a new program), bin, link:TARGET, say:TEXT, run:TEXT
 # (a program); of a file that has a template below, dep, ver, cmd, list or doc change that part of
 # it. In a word \s is a blank, \t, \n, \r and \xNN are what they are in C, in bytes. What comes behind
-# "#" is the commit's message. A line that begins with a tab belongs to the one before.
+# "#" is the commit's message. A line that begins with a tab belongs to the one before. "! SEVERITY PATH
+# TEXT" is a new file, "~ SEVERITY PATH OLD ==> NEW" one that changes, in a directory of its own.
 import fnmatch, re, sys
 
 TEMPLATES = {
@@ -109,14 +110,22 @@ def unescape(word):
 
 
 def main():
-    sections, number, mark, out = {}, 0, 0, sys.stdout.buffer
+    sections, before, number, mark, out = {}, {}, 0, 0, sys.stdout.buffer
     for line in open(sys.argv[1], encoding="ascii").read().replace("\n\t", " ").splitlines():
         if line.startswith("["):
-            commits = sections.setdefault(line.strip("[]"), [])
+            name = line.strip("[]")
+            commits = sections.setdefault(name, [])
         elif line.startswith("! "):
             number += 1
             _, severity, path, text = line.split(" ", 3)
             commits.append(("%s %s: %s" % (severity, path, text), [[path, "say:" + unescape(text) + "\n"]]))
+        elif line.startswith("~ "):
+            number += 1
+            _, severity, path, text = line.split(" ", 3)
+            was, text = (unescape(t) for t in text.split(" ==> "))
+            path = "%d/%s" % (number, path)
+            commits.append(("%s %s" % (severity, line.split(" ", 2)[2]), [[path, "say:" + text]]))
+            before.setdefault(name, {})[path] = new_file(path, "say:" + was)
         elif line and not line.startswith("#"):
             count, _, rest = line.partition(" ")
             words, _, message = rest.partition(" # ")
@@ -127,6 +136,7 @@ def main():
     for name, commits in sections.items():
         old = {p: ("100644", fill(p, None)) for _, files in commits for p, c in files
                if c in PARTS or c in ("edit", "gone")}
+        old.update(before.get(name, {}))
         mark += 1
         base = mark
         commit(out, name, mark, [], "base", sorted(old.items()))

@@ -3,8 +3,9 @@
 #
 # How much of what is flagged is worth reading: flags per 100 ordinary commits, of the project's own
 # history and of commits made after what those of well-known projects touch (commits.txt), and
-# whether every planted attack (attacks.txt) and danger (dangers.txt) is flagged. `make signal` prints
-# the whole table, and with SIGNAL_REPOS what replay.py finds in real histories.
+# whether every planted attack (attacks.txt), danger (dangers.txt) and lost guard (guards.txt) is
+# flagged. `make signal` prints the whole table, and with SIGNAL_REPOS what replay.py finds in real
+# histories.
 test_description='few flags on ordinary commits, and all attacks flagged'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
@@ -102,6 +103,13 @@ test_expect_success 'dangers in added lines are flagged, and most of what says t
 	made dangers &&
 	python3 "$signal/attacks.py" 100 97 <dangers-dangers &&
 	python3 "$signal/attacks.py" 50 85 <dangers-evasions
+'
+
+test_expect_success 'guards that are taken away are flagged, and what only looks so is not' '
+	made guards &&
+	python3 "$signal/attacks.py" 60 97 <guards-guards &&
+	python3 "$signal/attacks.py" 20 85 <guards-evasions &&
+	python3 "$signal/attacks.py" 20 100 <guards-harmless
 '
 
 test_done
