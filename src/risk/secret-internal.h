@@ -19,5 +19,6 @@ unsigned secret_entropy(const char *p, size_t n);
 bool secret_is_word(char c); /* [A-Za-z0-9_] */
 /* "a GitHub token" */
 const char *secret_token_name(unsigned token);
+enum { SECRET_TOKENS = 255 }; /* more than there are names: secrets/cache.c keeps a byte */
 
 #endif

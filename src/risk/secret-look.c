@@ -15,6 +15,7 @@
 #define LABEL_MAX 100
 #define HEADERS_MAX 8      /* "Proc-Type: ..." and the like */
 #define OPAQUE_MAX 4096
+#define PREFIXES_MAX 256
 #define EXAMPLE_MAX 512    /* bytes of a token in which words of an example are looked for */
 
 bool secret_is_word(char c)
@@ -206,93 +207,18 @@ static bool is_pgp_secret(const unsigned char *p, size_t n)
 enum set { WORD, DASHED, DOTTED, HEX, ALNUM, BASE32, BECH32, BASE64, PLACE };
 
 struct form {
-	const char *prefix;
+	const char *prefixes; /* with blanks in between */
 	enum set set;
 	size_t min, max; /* characters after the prefix */
 	const char *name;
 };
 
 static const struct form forms[] = {
-	{ "AKIA", BASE32, 16, 16, "an AWS access key" },
-	{ "ASIA", BASE32, 16, 16, "an AWS access key" },
-	{ "ABIA", BASE32, 16, 16, "an AWS access key" },
-	{ "ACCA", BASE32, 16, 16, "an AWS access key" },
-	{ "AIza", DASHED, 35, 35, "a Google API key" },
-	{ "ya29.", DASHED, 30, 2000, "a Google access token" },
-	{ "1//0", DASHED, 40, 2000, "a Google refresh token" },
-	{ "GOCSPX-", DASHED, 28, 28, "a Google client secret" },
-	{ "ghp_", ALNUM, 36, 255, "a GitHub token" },
-	{ "gho_", ALNUM, 36, 255, "a GitHub token" },
-	{ "ghu_", ALNUM, 36, 255, "a GitHub token" },
-	{ "ghs_", ALNUM, 36, 255, "a GitHub token" },
-	{ "ghr_", ALNUM, 36, 255, "a GitHub token" },
-	{ "github_pat_", WORD, 60, 255, "a GitHub token" },
-	{ "glpat-", DASHED, 20, 300, "a GitLab token" },
-	{ "gldt-", DASHED, 20, 300, "a GitLab token" },
-	{ "glrt-", DASHED, 20, 300, "a GitLab token" },
-	{ "glptt-", HEX, 40, 40, "a GitLab token" },
-	{ "xoxa-", DASHED, 24, 255, "a Slack token" },
-	{ "xoxb-", DASHED, 24, 255, "a Slack token" },
-	{ "xoxe-", DASHED, 24, 255, "a Slack token" },
-	{ "xoxp-", DASHED, 24, 255, "a Slack token" },
-	{ "xoxr-", DASHED, 24, 255, "a Slack token" },
-	{ "xoxs-", DASHED, 24, 255, "a Slack token" },
-	{ "xapp-", DASHED, 24, 255, "a Slack token" },
-	{ "sk-ant-", DASHED, 40, 255, "an Anthropic key" },
-	{ "sk-proj-", DASHED, 40, 255, "an OpenAI key" },
-	{ "sk-svcacct-", DASHED, 40, 255, "an OpenAI key" },
-	{ "sk-admin-", DASHED, 40, 255, "an OpenAI key" },
-	{ "sk-or-v1-", HEX, 64, 64, "an OpenRouter key" },
-	{ "sk-", ALNUM, 48, 48, "an OpenAI key" },
-	{ "npm_", ALNUM, 36, 36, "an npm token" },
-	{ "pypi-AgEI", DASHED, 50, 500, "a PyPI token" },
-	{ "rubygems_", HEX, 48, 48, "a RubyGems key" },
-	{ "sk_live_", ALNUM, 10, 247, "a Stripe key" },
-	{ "sk_test_", ALNUM, 10, 247, "a Stripe key" },
-	{ "sk_prod_", ALNUM, 10, 247, "a Stripe key" },
-	{ "rk_live_", ALNUM, 10, 247, "a Stripe key" },
-	{ "rk_test_", ALNUM, 10, 247, "a Stripe key" },
-	{ "rk_prod_", ALNUM, 10, 247, "a Stripe key" },
-	{ "SG.", DOTTED, 66, 66, "a SendGrid key" },
-	{ "hf_", ALNUM, 34, 34, "a Hugging Face token" },
-	{ "dop_v1_", HEX, 64, 64, "a DigitalOcean token" },
-	{ "doo_v1_", HEX, 64, 64, "a DigitalOcean token" },
-	{ "dor_v1_", HEX, 64, 64, "a DigitalOcean token" },
-	{ "shpat_", HEX, 32, 32, "a Shopify token" },
-	{ "shpca_", HEX, 32, 32, "a Shopify token" },
-	{ "shppa_", HEX, 32, 32, "a Shopify token" },
-	{ "shpss_", HEX, 32, 32, "a Shopify secret" },
-	{ "hvs.", DASHED, 24, 400, "a Vault token" },
-	{ "hvb.", DASHED, 100, 500, "a Vault token" },
-	{ "dapi", HEX, 32, 32, "a Databricks token" },
-	{ "dckr_pat_", DASHED, 27, 40, "a Docker Hub token" },
-	{ "lin_api_", ALNUM, 40, 40, "a Linear key" },
-	{ "pul-", HEX, 40, 40, "a Pulumi token" },
-	{ "sqp_", HEX, 40, 40, "a SonarQube token" },
-	{ "glsa_", WORD, 41, 41, "a Grafana token" },
-	{ "NRAK-", ALNUM, 27, 27, "a New Relic key" },
-	{ "ATATT3", DASHED, 100, 300, "an Atlassian token" },
-	{ "EAACEdEose0cBA", ALNUM, 10, 400, "a Facebook token" },
-	{ "AGE-SECRET-KEY-1", ALNUM, 58, 58, "an age key" },
-	{ "nsec1", BECH32, 58, 58, "a Nostr key" },
-	/* addresses that let anybody post who has them */
-	{ "hooks.slack.com/services/T", PLACE, 30, 200, "a Slack webhook" },
-	{ "hooks.slack.com/workflows/T", PLACE, 30, 200, "a Slack webhook" },
-	{ "hooks.slack.com/triggers/", PLACE, 30, 200, "a Slack webhook" },
-	{ "discord.com/api/webhooks/", PLACE, 60, 200, "a Discord webhook" },
-	{ "discordapp.com/api/webhooks/", PLACE, 60, 200, "a Discord webhook" },
-	{ "webhook.office.com/webhookb2/", PLACE, 60, 400, "a Teams webhook" },
-	{ "api.telegram.org/bot", PLACE, 40, 200, "the token of a Telegram bot" },
-	/* "-----BEGIN PRIVATE KEY" and its kin, and what service accounts begin with; the
-	 * beginning is enough, however long they are */
-	{ "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS", BASE64, 64, 1024, "a private key in base64" },
-	{ "LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVkt", BASE64, 64, 1024, "a private key in base64" },
-	{ "LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS", BASE64, 64, 1024, "a private key in base64" },
-	{ "LS0tLS1CRUdJTiBPUEVOU1NIIFBSSVZBVEUgS0VZ", BASE64, 64, 1024,
-	  "a private key in base64" },
-	{ "ewogICJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIs", BASE64, 64, 1024,
-	  "the key of a service account in base64" },
+#define TOKEN(prefixes, set, min, max, name) {prefixes, set, min, max, name},
+#include "secret-forms.def"
+#undef TOKEN
 };
+_Static_assert(GA_NELEMS(forms) <= SECRET_TOKENS, "a byte says which form it is");
 
 const char *secret_token_name(unsigned token)
 {
@@ -346,22 +272,61 @@ static bool is_example(const char *p, size_t n)
 	return false;
 }
 
-/* Returns the length of the token that begins here, 0: none does. */
-static size_t token_at(const struct span *s, struct ga_secret_marks *m)
+/* What is looked for begins so: of each first byte a set of second ones, in which those that differ
+ * only in the upper three bits share a place, and all prefixes. */
+struct begins {
+	uint32_t second[256];
+	struct prefix {
+		const char *p;
+		size_t n, form;
+	} v[PREFIXES_MAX];
+	size_t n;
+};
+
+static void add_begin(struct begins *b, const char *with)
+{
+	b->second[(unsigned char)with[0]] |= (uint32_t)1 << (with[1] & 31);
+}
+
+static void add_forms(struct begins *b)
 {
 	for (size_t i = 0; i < GA_NELEMS(forms); i++) {
-		const struct form *f = &forms[i];
-		size_t pre, room = (size_t)(s->end - s->p), n = 0;
+		const char *p = forms[i].prefixes;
 
-		if (*s->p != *f->prefix || !starts(s, f->prefix))
+		for (size_t n; *p; p += n + (p[n] == ' ')) {
+			n = strcspn(p, " ");
+			if (b->n == PREFIXES_MAX)
+				GA_BUG("more prefixes of tokens than there is room for");
+			b->v[b->n++] = (struct prefix){ p, n, i };
+			add_begin(b, p);
+		}
+	}
+}
+
+static bool may_begin(const struct begins *b, const struct span *s)
+{
+	uint32_t second = b->second[(unsigned char)*s->p];
+
+	return second && s->end - s->p > 1 && second >> (s->p[1] & 31) & 1;
+}
+
+/* Returns the length of the token that begins here, 0: none does. */
+static size_t token_at(const struct begins *b, const struct span *s, struct ga_secret_marks *m)
+{
+	size_t room = (size_t)(s->end - s->p);
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct form *f = &forms[b->v[i].form];
+		size_t pre = b->v[i].n, n = 0;
+
+		if (*s->p != *b->v[i].p || room < pre || memcmp(s->p, b->v[i].p, pre) != 0)
 			continue;
-		pre = strlen(f->prefix);
 		while (pre + n < room && n <= f->max && in_set(f->set, s->p[pre + n]))
 			n++;
 		if (n < f->min || (n > f->max && f->set != BASE64) ||
 		    is_example(s->p + pre, n < EXAMPLE_MAX ? n : EXAMPLE_MAX))
 			continue;
-		m->token = m->bits & GA_MARK_TOKEN ? m->token : (unsigned)i;
+		m->token = m->bits & GA_MARK_TOKEN ? m->token : (unsigned)b->v[i].form;
 		secret_met(m, GA_MARK_TOKEN, s->p + pre, n);
 		return pre + n;
 	}
@@ -387,38 +352,19 @@ static size_t jwt_at(const struct span *s, struct ga_secret_marks *m)
 	return n;
 }
 
-/* The first two bytes of what is looked for: for each first byte a set of second ones, in which
- * those that differ only in the upper three bits share a place. */
-struct begins {
-	uint32_t second[256];
-};
-
-static void add_begin(struct begins *b, const char *with)
-{
-	b->second[(unsigned char)with[0]] |= (uint32_t)1 << (with[1] & 31);
-}
-
-static bool may_begin(const struct begins *b, const struct span *s)
-{
-	uint32_t second = b->second[(unsigned char)*s->p];
-
-	return second && s->end - s->p > 1 && second >> (s->p[1] & 31) & 1;
-}
-
 static void look_for_tokens(const char *p, size_t n, struct ga_secret_marks *m)
 {
-	struct begins begins = { { 0 } };
+	struct begins begins = { .n = 0 };
 	struct span s = { p, p + n };
 	bool within = false; /* are we within a word? */
 
-	for (size_t i = 0; i < GA_NELEMS(forms); i++)
-		add_begin(&begins, forms[i].prefix);
+	add_forms(&begins);
 	add_begin(&begins, "eyJ");
 	while (s.p < s.end) {
 		size_t took = 0;
 
 		if (!within && may_begin(&begins, &s)) {
-			took = token_at(&s, m);
+			took = token_at(&begins, &s, m);
 			if (!took && starts(&s, "eyJ"))
 				took = jwt_at(&s, m);
 		}

@@ -8,6 +8,7 @@
 #include "ga/path.h"
 #include "ga/secret.h"
 #include "internal.h"
+#include "secret-internal.h"
 
 #define SECRET(id, tier, check, patterns, reason) \
 	{ id, GA_TIER_##tier, GA_CHECK_##check, patterns, reason },
@@ -118,6 +119,8 @@ uint64_t ga_secret_rules_print(const struct ga_strv *add, const struct ga_strv *
 		add_print(&h, rules[i].patterns);
 		h += (uint64_t)rules[i].tier * 64 + rules[i].check;
 	}
+	for (unsigned i = 0; i < SECRET_TOKENS; i++)
+		add_print(&h, secret_token_name(i));
 	add_print(&h, example_patterns);
 	add_print(&h, fixture_patterns);
 	add_print(&h, PACKAGE_VERSION " links to directories");

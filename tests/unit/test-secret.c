@@ -113,6 +113,56 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 	}
 }
 
+/* `n` characters of a set, which look random. */
+static char *some_of(const char *set, size_t n)
+{
+	static const char word[] = "k7Qd2ZtR9vLxB4mHsW8jNcY3fGpT6aKe5UbJ", hex[] = "9f3a7c1e5b82d604";
+	bool hexadecimal = !strcmp(set, "HEX"), lower = !strcmp(set, "BECH32");
+	char *s = ga_calloc(1, n + 1);
+
+	for (size_t i = 0; i < n; i++) {
+		char c = hexadecimal ? hex[i * 7 % 16] : word[i * 5 % 36];
+
+		s[i] = lower ? ga_lower(c) : c;
+		if (!strcmp(set, "BASE32"))
+			s[i] = "QJ7YH3KWZ5RT2MXB"[i * 3 % 16];
+	}
+	return s;
+}
+
+TEST(each_form_of_a_token_is_known_and_none_that_is_shorter)
+{
+	static const struct {
+		const char *prefixes, *set;
+		size_t min;
+		const char *name;
+	} rows[] = {
+#define TOKEN(prefixes, set, min, max, name) { prefixes, #set, min, name },
+#include "../../src/risk/secret-forms.def"
+#undef TOKEN
+	};
+
+	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
+		cleanup_free char *prefixes = ga_strdup(rows[i].prefixes);
+		char *save = NULL;
+
+		for (char *p = strtok_r(prefixes, " ", &save); p; p = strtok_r(NULL, " ", &save))
+			for (size_t less = 0; less < 2; less++) {
+				cleanup_free char *rest = some_of(rows[i].set, rows[i].min - less);
+				cleanup_free char *text = ga_strf("x = f(%s%s)\n", p, rest), *reason = NULL;
+				struct ga_secret found = { .tier = GA_TIER_BLOCK };
+				struct ga_secret_marks m;
+
+				ga_secret_look("x.c", text, strlen(text), &m);
+				found.bits = m.bits & GA_MARK_TOKEN;
+				found.token = m.token;
+				reason = ga_secret_reason(&found);
+				if ((strstr(reason, rows[i].name) != NULL) == (less > 0))
+					fail_msg("'%s': %s", text, reason);
+			}
+	}
+}
+
 TEST(copies_and_odd_spellings_of_a_name_are_covered)
 {
 	/* path, and whether a rule covers it */
