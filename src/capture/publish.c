@@ -148,6 +148,50 @@ static void keep_verdicts(struct ga_report *r, const struct ga_report *former, b
 	}
 }
 
+/* A verdict on a file is kept for its present version, too, if what was changed since then needs
+ * none: it has no severe flag, the mode is the same, and the same was said of the file. */
+static int keep_for_changed(struct capture *c, struct outcome *o, const struct ga_report *former,
+			    struct ga_error *err)
+{
+	cleanup_changes struct ga_changes since = GA_CHANGES_INIT;
+	cleanup_strmap struct ga_strmap severe = GA_STRMAP_INIT;
+	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
+	cleanup_strv struct ga_strv kept = GA_STRV_INIT;
+	struct ga_report *r = o->report;
+	struct ga_oid was, is;
+
+	if (!ga_report_open(r) || ga_oid_is_zero(&former->tip) || ga_oid_is_zero(&r->tip) ||
+	    ga_commit_here(c->e->repo, &former->tip, err) != 1)
+		return err->code ? -1 : 0;
+	if (ga_commit_tree(c->e->repo, &former->tip, &was, err) ||
+	    ga_commit_tree(c->e->repo, &r->tip, &is, err) ||
+	    ga_tree_diff(c->e->repo, &was, &is, &since, err) ||
+	    ga_classify(c->e->repo, &o->facts, &was, &is, &since, &flags, err))
+		return -1;
+	for (size_t i = 0; i < flags.n; i++)
+		if (flags.v[i].severity >= GA_HIGH)
+			ga_strmap_add(&severe, flags.v[i].path, strlen(flags.v[i].path), 0);
+	for (size_t i = 0; i < r->n_flags; i++) {
+		struct ga_report_flag *f = &r->flags[i];
+		const struct ga_change *ch = ga_changes_find(&since, f->path);
+		const struct ga_report_flag *had =
+			ch ? ga_report_find(former, f->id, f->path, &ch->old) : NULL;
+
+		if (!ga_report_flag_blocks(f) || f->held || f->severity > GA_HIGH || !had ||
+		    had->verdict != GA_VERDICT_ACCEPTED || had->severity < f->severity ||
+		    strcmp(had->reason, f->reason) != 0 || ch->old.mode != f->entry.mode ||
+		    ga_oid_cmp(&ch->new.oid, &f->entry.oid) != 0 ||
+		    ga_strmap_first(&severe, f->path, strlen(f->path)) >= 0)
+			continue;
+		f->verdict = GA_VERDICT_ACCEPTED;
+		ga_strv_push(&kept, f->path);
+	}
+	ga_strv_sort_unique(&kept);
+	note_paths(&r->notes, "accepted before, and nothing that was added since needs a verdict",
+		   &kept);
+	return 0;
+}
+
 /* Flag what is left out of the branch, too: a landing brings it as uncommitted changes. */
 static int flag_left_out(struct capture *c, struct outcome *o, struct ga_error *err)
 {
@@ -219,6 +263,8 @@ int make_report(struct capture *c, struct outcome *o, struct ga_error *err)
 		return -1;
 	if (!rc)
 		keep_verdicts(o->report, &former, c->s->run.resumed != 0);
+	if (!rc && keep_for_changed(c, o, &former, err))
+		return -1;
 	/* writing it would mean to wait for three files to be synced */
 	if (have && ga_report_says_nothing(o->report))
 		return 0;

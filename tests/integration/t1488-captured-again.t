@@ -49,4 +49,49 @@ test_expect_success 'a session that was never shown can be accepted' '
 	git agent review --accept unseen .envrc
 '
 
+# again COMMAND: resume the session "kept", in which all flags are accepted
+again() {
+	git agent review --accept-all kept 2>/dev/null
+	git agent land --dry-run kept >/dev/null && git agent resume -q kept -- sh -c "$1"
+}
+
+test_expect_success 'an accepted line stays accepted where nothing that is flagged was added' '
+	cd r &&
+	git agent start -q --name kept -- sh -c "echo \"get(u, verify=False)\" >a.py; echo \"x = 1\" >>a.py" &&
+	test_expect_code 3 git agent land --dry-run kept &&
+	again "echo \"y = 2\" >>a.py" &&
+	git agent land --dry-run kept &&
+	git agent show kept >../out && grep "nothing that was added since needs a verdict: a.py" ../out &&
+	again "echo \"# z\" >>a.py; git add a.py; git commit -qm z; git rm -q --cached a.py; git add a.py" &&
+	git agent land --dry-run kept
+'
+
+test_expect_success 'another flagged line, flag or mode needs another verdict' '
+	cd r &&
+	again "echo \"post(u, verify=False)\" >>a.py" &&
+	test_expect_code 3 git agent land --dry-run kept &&
+	again "echo \"pickle.loads(x)\" >>a.py" &&
+	test_expect_code 3 git agent land --dry-run kept &&
+	again "chmod +x a.py" &&
+	test_expect_code 3 git agent land --dry-run kept
+'
+
+test_expect_success 'so does a path that is flagged by its name, and what no review shows' '
+	cd r &&
+	again "echo all: >x.mk; echo \"	./x\" >>x.mk" &&
+	again "echo \"	./y\" >>x.mk" &&
+	test_expect_code 3 git agent land --dry-run kept &&
+	again "echo \"#!/bin/sh\" >b.sh; head -c 1 /dev/zero >>b.sh; echo >>b.sh" &&
+	again "echo more >>b.sh" &&
+	test_expect_code 3 git agent land --dry-run kept
+'
+
+test_expect_success 'and so does what is held back' '
+	cd r &&
+	again "echo export B=1 >>.envrc" &&
+	git agent review --accept kept .envrc &&
+	again "echo \"# harmless\" >>.envrc" &&
+	test_expect_code 3 git agent land --dry-run kept
+'
+
 test_done
