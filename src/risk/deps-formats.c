@@ -72,6 +72,9 @@ static const struct ga_deps_format formats[] = {
 		   "importers.*.optionalDependencies catalogs.* dependencies devDependencies "
 		   "optionalDependencies",
 	  .name = GA_DEPS_ALIAS, .ignored = "specifier", .empty = "importers.*" },
+	{ "deno.lock", "bun-deno", .where = "jsr npm", .name = GA_DEPS_PNPM,
+	  .origin = "integrity", .ignored = "dependencies optionalDependencies os cpu bin",
+	  .skipped = "specifiers" },
 	/* Rust */
 	{ "cargo.toml", "cargo", .syntax = GA_DEPS_TOML,
 	  .where = CARGO_MAPS("") " " CARGO_MAPS("workspace.") " " CARGO_MAPS("target.*."),
@@ -90,13 +93,14 @@ static const struct ga_deps_format formats[] = {
 		   "tool.poetry.group.*.dependencies",
 	  .origin = "git branch tag rev path url source registry",
 	  .own = "project.version project.requires-python tool.poetry.version",
-	  .harmless = pyproject_harmless, .lock = "poetry.lock uv.lock" },
-	{ "poetry.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
-	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source develop", .proof = "files",
+	  .harmless = pyproject_harmless, .lock = "poetry.lock pdm.lock uv.lock" },
+	{ "poetry.lock pdm.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
+	  .name = GA_DEPS_MEMBER, .member = "name", .proof = "files",
+	  .origin = "source develop git ref revision path url editable subdirectory",
 	  .ignored = "description category optional groups markers python-versions dependencies "
-		     "extras",
+		     "extras summary requires_python marker",
 	  .skipped = "metadata.content-hash metadata.lock-version metadata.python-versions "
-		     "extras" },
+		     "metadata.content_hash metadata.lock_version metadata.groups extras" },
 	{ "uv.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source", .proof = "sdist wheels",
 	  .ignored = "dependencies optional-dependencies dev-dependencies metadata "

@@ -171,6 +171,32 @@ HIGH("requirements.txt", "left==1.0.0\n", "--extra-index-url https://evil.exampl
 HIGH("requirements.txt", "left==1.0.0 --hash=sha256:a\n", "left==1.0.0\n", "left ==1.0.0 has no checksum any more"),
 HIGH("requirements.txt", "left==1.0.0\n", "left==1.0.0\nevil\n", "new: evil"),
 HIGH("requirements.txt", "left==1.0.0\n", "left==1.0.0\ngit+https://evil.example/x\n", "+git+https://evil.example/x"),
+#define PDM(version, hash, more) \
+	"[metadata]\ngroups = [\"default\"]\nstrategy = [\"inherit_metadata\"]\nlock_version = \"4.5.0\"\n" \
+	"content_hash = \"sha256:" hash "\"\n\n[[package]]\nname = \"left\"\nversion = \"" version "\"\n" \
+	"requires_python = \">=3.8\"\nsummary = \"x " hash "\"\ngroups = [\"default\"]\n" more \
+	"files = [\n    {file = \"left-" version ".whl\", hash = \"sha256:" hash "\"},\n]\n"
+LOW("pdm.lock", PDM("1.0.0", "a", ""), PDM("1.1.0", "b", ""), "left 1.0.0 -> 1.1.0"),
+HIGH("pdm.lock", PDM("1.1.0", "a", ""), PDM("1.0.0", "b", ""), "left falls from 1.1.0 to 1.0.0"),
+HIGH("pdm.lock", PDM("1.0.0", "a", ""), PDM("1.0.0", "b", ""), "another checksum"),
+HIGH("pdm.lock", PDM("1.0.0", "a", ""), PDM("1.1.0", "b", "git = \"https://example.com/left\"\n"),
+     "https://example.com/left"),
+HIGH("pdm.lock", PDM("1.0.0", "a", ""),
+     PDM("1.0.0", "a", "") "\n[[package]]\nname = \"new\"\nversion = \"1.0\"\n", "new: new 1.0"),
+/* deno */
+#define DENO(version, hash, more) \
+	"{\"version\":\"4\",\"specifiers\":{\"jsr:@x/left@1\":\"" version "\"},\"jsr\":{\"@x/left@" version \
+	"\":{\"integrity\":\"" hash "\",\"dependencies\":[\"npm:a\"]}},\"npm\":{\"a@1.0.0\":{\"integrity\":" \
+	"\"sha512-a\"}" more "}}"
+LOW("deno.lock", DENO("1.0.0", "a", ""), DENO("1.1.0", "b", ""), "@x/left 1.0.0 -> 1.1.0"),
+HIGH("deno.lock", DENO("1.1.0", "a", ""), DENO("1.0.0", "b", ""), "falls from 1.1.0 to 1.0.0"),
+HIGH("deno.lock", DENO("1.0.0", "a", ""), DENO("1.0.0", "b", ""), "another checksum"),
+HIGH("deno.lock", DENO("1.0.0", "a", ""), DENO("1.0.0", "a", ",\"new@1.0.0\":{\"integrity\":\"sha512-b\"}"),
+     "new: new 1.0.0"),
+HIGH("deno.lock", DENO("1.0.0", "a", ""),
+     DENO("1.0.0", "a", "},\"remote\":{\"https://example.com/x.ts\":\"0\""), "https://example.com/x.ts"),
+HIGH("deno.lock", DENO("1.0.0", "a", ""),
+     DENO("1.0.0", "a", "},\"redirects\":{\"https://a.example/x\":\"https://b.example/x\""), "b.example"),
 HIGH("Pipfile.lock", "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:a\"]}}}",
      "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:b\"]}}}", "another checksum"),
 LOW("Pipfile.lock", "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:a\"]}}}",
