@@ -34,6 +34,10 @@
  * with GA_CTL_MOVING, beside its destination; such a name is left over only if the sandbox was
  * killed meanwhile.
  *
+ * It also sees removals of directories by path, and with GA_SPAWN_DEEP all. If one meets a mount
+ * it asks by GA_CTL_SHARED whether that is a shared directory and, if it is and is empty, to have
+ * it removed.
+ *
  * After GA_CTL_LEARN every connect(2) of a command to an internet address is announced on the
  * socket that came with that message (ga/connects.h) and blocks until it is answered. If such calls
  * cannot be announced, the command is not executed.
@@ -64,6 +68,8 @@ enum ga_ctl_type {
 	GA_CTL_STOPPED,   /* id, value: the signal that stopped it */
 	GA_CTL_EXITED,    /* id, value: exit status, 128 + n for signal n */
 	GA_CTL_PTY_OPEN,  /* the pty's master by SCM_RIGHTS, or value: errno */
+	GA_CTL_SHARED,    /* flags: an enum ga_ctl_shared about the mount with the device number
+			   * value64; id 0. To init: the same with value, 0 or an errno */
 	GA_CTL_LOST,      /* the project is no longer mounted where it was; id 0 */
 };
 
@@ -78,9 +84,16 @@ enum ga_ctl_step {
 	GA_CTL_STEP_LEARN,     /* arranging that its connections are announced */
 };
 
+/* What is asked about a mount. EBUSY: it is none of the shared directories. */
+enum ga_ctl_shared {
+	GA_SHARED_IS,     /* is it a shared directory? */
+	GA_SHARED_REMOVE, /* remove it, which is empty, and what it is mounted on */
+};
+
 enum ga_spawn_flags {
 	GA_SPAWN_TTY = 1 << 0,
 	GA_SPAWN_RENAMES = 1 << 1,
+	GA_SPAWN_DEEP = 1 << 2, /* with GA_SPAWN_RENAMES: every removal of a directory */
 };
 
 struct ga_ctl_msg {

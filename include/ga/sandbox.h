@@ -20,6 +20,7 @@ struct ga_shared {
 	char *lower;   /* the user's directory */
 	char *upper;   /* the session's */
 	char *work;
+	char *removed; /* a file to be made before it is removed inside */
 	char *mask;    /* a directory with whiteouts laid over `lower` (for nested .git), or NULL */
 	uint64_t dev, ino; /* of `lower`, when it was recorded */
 };

@@ -62,7 +62,7 @@ struct ga_session_id {
 /* What is to be seen inside, and what the layers over it mean. */
 struct ga_session_view {
 	struct ga_strv shared;   /* shared ignored directories, relative; the layers of number i are
-				  * in shared/<i> */
+				  * in shared/<i>. Some may be removed: ga_session_shared() */
 	struct ga_strv skipped;  /* skipped paths, for users */
 	struct ga_strv masked;   /* paths of secrets that are masked ... */
 	struct ga_strv masked_objects; /* ... and files of git's object store with the same
@@ -137,6 +137,14 @@ struct ga_session {
 	struct ga_session_run run;
 	struct ga_session_result result;
 };
+
+/* The file that says that shared directory number `i` was removed inside. From then on what is at
+ * its path is the project's own, and it is never shown again: the session would find what it had
+ * removed, and what it made there since would be covered. */
+char *ga_session_removed(const struct ga_session *s, size_t i);
+bool ga_session_shares(const struct ga_session *s, size_t i);
+/* The directories that it still shares. */
+void ga_session_shared(const struct ga_session *s, struct ga_strv *ret);
 #define GA_SESSION_INIT { .run = { .exit_status = -1 } }
 void ga_session_release(struct ga_session *s);
 /* The current base of the agent's history, and that of the published one: also of a session that

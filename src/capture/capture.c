@@ -55,6 +55,7 @@ static int begin(struct capture *c, const struct ga_capture_env *e, struct ga_se
 
 struct layers {
 	char *upper, *extras;
+	struct ga_strv shared;
 	struct ga_upper_opts o;
 };
 
@@ -62,6 +63,7 @@ static void layers_release(struct layers *l)
 {
 	free(l->upper);
 	free(l->extras);
+	ga_strv_release(&l->shared);
 }
 
 static int find_layers(struct capture *c, struct layers *l, struct ga_error *err)
@@ -71,6 +73,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 
 	l->upper = ga_path_join(s->dir, "upper");
 	l->extras = s->id.live ? ga_strdup(s->id.project) : ga_path_join(s->dir, "extras");
+	ga_session_shared(s, &l->shared);
 	l->o = (struct ga_upper_opts){
 		.upper = l->upper,
 		.base_tree = &c->base.tree,
@@ -78,7 +81,7 @@ static int find_layers(struct capture *c, struct layers *l, struct ga_error *err
 		.filemode = ga_gitconfig_bool(conf, "core.filemode", true),
 		.icase = ga_gitconfig_bool(conf, "core.ignorecase", false),
 		.extras = l->extras,
-		.shared = &s->view.shared,
+		.shared = &l->shared,
 		.limits = c->e->limits,
 		.progress = c->e->progress,
 		.progress_delay_ms = c->e->progress_delay_ms,
@@ -204,7 +207,7 @@ static int count_shared(struct capture *c, struct outcome *o, struct ga_error *e
 		cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", c->s->dir, i);
 		int rc;
 
-		if (access(upper, F_OK) && errno == ENOENT)
+		if (!ga_session_shares(c->s, i) || (access(upper, F_OK) && errno == ENOENT))
 			continue;
 		if (end_sync_early(o, err))
 			return -1;

@@ -29,7 +29,7 @@ static char *layer_of(const struct ga_session *s, const char *path, const char *
 	for (size_t i = 0; i < s->view.shared.n; i++) {
 		const char *rest = ga_path_below(path, s->view.shared.v[i]);
 
-		if (!rest)
+		if (!rest || !ga_session_shares(s, i))
 			continue;
 		*ret_rest = *rest ? rest : ".";
 		return ga_strf("%s/shared/%zu/upper", s->dir, i);

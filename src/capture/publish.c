@@ -92,9 +92,11 @@ static void note_in_the_way(const struct capture *c, const struct outcome *o,
  * file? */
 static bool left_is_dir(const struct ga_session *s, int upper, const char *path)
 {
+	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
 	cleanup_close int fd = -1;
 
-	if (ga_strv_has(&s->view.shared, path))
+	ga_session_shared(s, &shared);
+	if (ga_strv_has(&shared, path))
 		return true;
 	fd = ga_openat_beneath(upper, path, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
 	return fd >= 0;

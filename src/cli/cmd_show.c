@@ -81,6 +81,7 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 		       bool summary, const struct ga_live_peer *peer)
 {
 	cleanup_free char *project = ga_quote(s->id.project);
+	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
 
 	(void)printf("%-12s %s\n", "session", s->name);
 	(void)printf("%-12s %s\n", "state", running ? "running" : ga_state_name(s->state));
@@ -111,7 +112,8 @@ static void print_text(const struct ga_session *s, const struct ga_report *r, bo
 	/* after the capture it is the first of the notes */
 	if (s->view.incomplete && !s->result.notes.n && !summary)
 		(void)printf("%-12s %s\n", "incomplete", s->view.incomplete);
-	print_list("shared", &s->view.shared, true);
+	ga_session_shared(s, &shared);
+	print_list("shared", &shared, true);
 	print_list("submodules", &s->id.submodules, true);
 	print_list("kept out", &s->view.masked, true);
 	print_list("left out", &s->view.skipped, false);

@@ -110,6 +110,7 @@ static json_t *live_json(const struct ga_live_peer *p)
 json_t *cli_session_json(const struct ga_session *s, bool running, const struct ga_report *r,
 			 const struct ga_live_peer *peer)
 {
+	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
 	json_t *j = json_object();
 
 	ga_json_set_bytes(j, "name", s->name);
@@ -136,7 +137,8 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 	ga_json_set(j, "run", live_json(peer));
 	ga_json_set_bytes(j, "incomplete", s->view.incomplete);
 	ga_json_set(j, "live", json_boolean(s->id.live));
-	ga_json_set(j, "shared", ga_json_strv(&s->view.shared));
+	ga_session_shared(s, &shared);
+	ga_json_set(j, "shared", ga_json_strv(&shared));
 	ga_json_set(j, "submodules", ga_json_strv(&s->id.submodules));
 	ga_json_set(j, "skipped", ga_json_strv(&s->view.skipped));
 	ga_json_set(j, "masked", ga_json_strv(&s->view.masked));

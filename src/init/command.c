@@ -153,7 +153,7 @@ static int enter(char *cwd)
 /* Without this a session that learns would learn less than it says. */
 static void announce(int report, struct announced a)
 {
-	if (a.sock < 0 || !renames_announce(a.sock, a.renames, a.connects))
+	if (a.sock < 0 || !renames_announce(&a))
 		return;
 	if (a.connects)
 		fail(report, GA_CTL_STEP_LEARN);

@@ -51,7 +51,7 @@ void close_fds(struct request_fds *f);
 /* The calls of a command that are announced to pid 1 (renames.h). */
 struct announced {
 	int sock; /* from renames_start(); -1: none */
-	bool renames, connects;
+	bool renames, deep, connects; /* `deep`: renames, and all removals of directories */
 };
 
 /* Fork the command or its leader. The slot is filled on success; -1 with errno. */

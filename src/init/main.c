@@ -294,13 +294,15 @@ static void spawn(struct init *in, const struct ga_ctl_msg *m, struct request_fd
 {
 	struct command refused = { .id = m->id };
 	struct command *c = by_pid(in, 0);
-	struct announced a = { -1, m->flags & GA_SPAWN_RENAMES, in->asks >= 0 };
+	struct announced a = { .sock = -1, .renames = m->flags & GA_SPAWN_RENAMES,
+			       .deep = (m->flags & GA_SPAWN_RENAMES) && (m->flags & GA_SPAWN_DEEP),
+			       .connects = in->asks >= 0 };
 
 	/* now everything is mounted, and nobody can have moved it yet */
 	if (project_open(&in->project))
 		die("cannot open the project");
 	if (a.renames || a.connects)
-		a.sock = renames_start(&in->renames, in->asks);
+		a.sock = renames_start(&in->renames, in->ctl, in->asks);
 	if (by_id(in, m->id))
 		errno = EEXIST;
 	else if (!c)
@@ -354,13 +356,15 @@ static void on_request(struct init *in)
 		return;
 	if (!r || m.type == GA_CTL_QUIT)
 		end_everything();
-	c = m.type == GA_CTL_SPAWN ? NULL : by_id(in, m.id);
+	c = m.type == GA_CTL_SPAWN || m.type == GA_CTL_SHARED ? NULL : by_id(in, m.id);
 	if (m.type == GA_CTL_SPAWN)
 		spawn(in, &m, &f);
 	else if (m.type == GA_CTL_PTY)
 		open_terminal(in);
 	else if (m.type == GA_CTL_LEARN)
 		learn(in, &f);
+	else if (m.type == GA_CTL_SHARED)
+		renames_told(in->renames, &m);
 	else if (c && c->pgrp && !c->reported && m.type == GA_CTL_SIGNAL && m.value > 0 &&
 		 m.value < NSIG)
 		(void)kill(-c->pgrp, m.value);

@@ -56,7 +56,7 @@ static bool decode(const struct seccomp_data *d, struct arguments *a)
 }
 
 /* Read page by page: the next page may not be mapped. */
-static bool read_path(pid_t pid, uint64_t at, char path[PATH_MAX])
+bool call_read_path(pid_t pid, uint64_t at, char path[PATH_MAX])
 {
 	size_t n = 0;
 
@@ -75,8 +75,7 @@ static bool read_path(pid_t pid, uint64_t at, char path[PATH_MAX])
 	return false;
 }
 
-/* Open what a relative path is relative to; AT_FDCWD for an absolute one, -1 on failure. */
-static int open_at(pid_t pid, int fd, const char *path)
+int call_open_at(pid_t pid, int fd, const char *path)
 {
 	char link[64];
 
@@ -121,9 +120,7 @@ unsigned rename_filters(const char *pid)
 	return p ? (unsigned)strtoul(p + strlen("\nSeccomp_filters:"), NULL, 10) : 0;
 }
 
-/* Does the process have the rights that we have? Not if it confined itself further, by another root
- * or by filters of its own. */
-static bool has_our_rights(pid_t pid, unsigned own_filters)
+bool call_has_our_rights(pid_t pid, unsigned own_filters)
 {
 	char number[16], root[64];
 	struct statx a, b;
@@ -136,16 +133,13 @@ static bool has_our_rights(pid_t pid, unsigned own_filters)
 	       a.stx_mnt_id == b.stx_mnt_id && a.stx_ino == b.stx_ino;
 }
 
-static bool still_waits(const struct caller *c)
+bool call_waits(int listener, uint64_t id)
 {
-	uint64_t id = c->id;
-
-	return !ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
+	return !ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id);
 }
 
-/* Resolve to the parent and the last component. Symlinks that the kernel makes for each process, as
- * in /proc/self, would lead us elsewhere. */
-static bool resolve(int at, char *path, struct rename_end *ret)
+/* Symlinks that the kernel makes for each process, as in /proc/self, would lead us elsewhere. */
+bool call_resolve(int at, char *path, struct rename_end *ret)
 {
 	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
 				.resolve = RESOLVE_NO_MAGICLINKS };
@@ -197,7 +191,7 @@ static bool on_one_overlay(const struct rename_call *c)
 }
 
 /* A directory is concerned: first try what the kernel would do. */
-static enum rename_verdict try_rename(const struct rename_call *c, int *ret_errnum)
+static enum rename_verdict try_rename(struct rename_call *c, int *ret_errnum)
 {
 	*ret_errnum = 0;
 	if (!is_dir_at(c->from.at, c->from.name) &&
@@ -206,7 +200,12 @@ static enum rename_verdict try_rename(const struct rename_call *c, int *ret_errn
 	if (!renameat2(c->from.at, c->from.name, c->to.at, c->to.name, c->flags))
 		return RENAME_DONE;
 	*ret_errnum = errno;
-	return errno == EXDEV && on_one_overlay(c) ? RENAME_MOVE : RENAME_DONE;
+	if (errno != EBUSY)
+		return errno == EXDEV && on_one_overlay(c) ? RENAME_MOVE : RENAME_DONE;
+	c->mount = mount_root(c->from.at, c->from.name);
+	if (c->mount < 0)
+		c->mount = mount_root(c->to.at, c->to.name);
+	return c->mount < 0 ? RENAME_DONE : RENAME_MOUNT;
 }
 
 static enum rename_verdict look_closer(const struct caller *who, const struct arguments *a,
@@ -216,15 +215,16 @@ static enum rename_verdict look_closer(const struct caller *who, const struct ar
 	char to[PATH_MAX];
 	int to_at;
 
-	if (!read_path(who->pid, a->to, to) || !has_our_rights(who->pid, own_filters))
+	if (!call_read_path(who->pid, a->to, to) || !call_has_our_rights(who->pid, own_filters))
 		return RENAME_CONTINUE;
-	to_at = open_at(who->pid, a->to_at, to);
-	if (!still_waits(who)) {
+	to_at = call_open_at(who->pid, a->to_at, to);
+	if (!call_waits(who->listener, who->id)) {
 		close_at(to_at);
 		return RENAME_GONE;
 	}
 	c->flags = a->flags;
-	if (to_at == -1 || !resolve(from_at, from, &c->from) || !resolve(to_at, to, &c->to)) {
+	if (to_at == -1 || !call_resolve(from_at, from, &c->from) ||
+	    !call_resolve(to_at, to, &c->to)) {
 		close_at(to_at);
 		return RENAME_CONTINUE;
 	}
@@ -242,9 +242,9 @@ enum rename_verdict rename_look(int listener, const struct seccomp_notif *n, uns
 	int at;
 
 	ret->from.at = ret->to.at = -1;
-	if (!decode(&n->data, &a) || !read_path(who.pid, a.from, from))
+	if (!decode(&n->data, &a) || !call_read_path(who.pid, a.from, from))
 		return RENAME_CONTINUE;
-	at = open_at(who.pid, a.from_at, from);
+	at = call_open_at(who.pid, a.from_at, from);
 	if (at != -1 && (is_dir_at(at, from) || (a.flags & RENAME_EXCHANGE)))
 		v = look_closer(&who, &a, own_filters, at, from, ret, ret_errnum);
 	close_at(at);

@@ -64,6 +64,7 @@ struct renames {
 	int send;        /* the end on which commands send them */
 	unsigned filters;
 	struct connects connects;
+	struct shares shares;
 	int listeners[MAX_LISTENERS];
 	_Atomic unsigned n_listeners;
 	struct job jobs[MAX_JOBS];
@@ -84,11 +85,14 @@ static int send_listener(int sock, int listener)
 	return ga_sendmsg(sock, &h) == 1 ? 0 : -1;
 }
 
-int renames_announce(int sock, bool renames, bool connects)
+int renames_announce(const struct announced *a)
 {
+	const void *(*const compiled)(size_t *ret_n) =
+		a->connects ? a->deep ? deep_both_program : a->renames ? both_program
+								       : connects_program
+			    : a->deep ? deep_program : renames_program;
 	size_t n;
-	const void *filter = !connects ? renames_program(&n) : renames ? both_program(&n)
-							     : connects_program(&n);
+	const void *filter = compiled(&n);
 	struct sock_fprog program = { .len = (unsigned short)(n / sizeof(struct sock_filter)) };
 	long fd;
 	int rc;
@@ -99,7 +103,7 @@ int renames_announce(int sock, bool renames, bool connects)
 		     &program);
 	if (fd < 0)
 		return -1;
-	rc = send_listener(sock, (int)fd);
+	rc = send_listener(a->sock, (int)fd);
 	(void)close((int)fd);
 	return rc;
 }
@@ -264,20 +268,37 @@ static struct job *free_job(struct renames *r)
 
 /* ---- listening */
 
+static bool is_removal(int nr)
+{
+#ifdef SYS_rmdir
+	if (nr == SYS_rmdir)
+		return true;
+#endif
+	return nr == SYS_unlinkat;
+}
+
 static void on_call(struct renames *r, int listener)
 {
 	struct seccomp_notif n = { 0 };
 	struct job *j = free_job(r);
-	int errnum = 0;
+	enum rename_verdict v;
+	int errnum = 0, mount;
 
 	/* ENOENT if the caller was killed meanwhile */
-	if (!j || connects_full(&r->connects) || ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
+	if (!j || connects_full(&r->connects) || shares_full(&r->shares) ||
+	    ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &n))
 		return;
 	if (n.data.nr == SYS_connect) {
 		connects_ask(&r->connects, listener, &n);
 		return;
 	}
-	switch (rename_look(listener, &n, r->filters, &j->call, &errnum)) {
+	if (is_removal(n.data.nr)) {
+		v = remove_look(listener, &n, r->filters, &mount);
+	} else {
+		v = rename_look(listener, &n, r->filters, &j->call, &errnum);
+		mount = j->call.mount;
+	}
+	switch (v) {
 	case RENAME_MOVE:
 		j->listener = listener;
 		j->id = n.id;
@@ -290,6 +311,9 @@ static void on_call(struct renames *r, int listener)
 		break;
 	case RENAME_CONTINUE:
 		call_answer(listener, n.id, true, 0);
+		break;
+	case RENAME_MOUNT:
+		shares_ask(&r->shares, listener, n.id, mount, !is_removal(n.data.nr));
 		break;
 	case RENAME_GONE:
 		break;
@@ -309,6 +333,7 @@ static void drop_listener(struct renames *r, size_t i)
 			end_job(j, 0);
 	}
 	connects_drop(&r->connects, r->listeners[i]);
+	shares_drop(&r->shares, r->listeners[i]);
 	(void)close(r->listeners[i]);
 	r->listeners[i] = -1;
 	atomic_fetch_sub(&r->n_listeners, 1);
@@ -352,11 +377,12 @@ static void on_listener(struct renames *r)
 
 static void serve_once(struct renames *r)
 {
-	struct pollfd p[2 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
+	struct pollfd p[3 + MAX_LISTENERS + MAX_JOBS] = { { .fd = r->sock, .events = POLLIN } };
 	struct pollfd *answers = &p[1 + MAX_LISTENERS + MAX_JOBS];
-	bool full = !free_job(r) || connects_full(&r->connects);
+	bool full = !free_job(r) || connects_full(&r->connects) || shares_full(&r->shares);
 
-	*answers = (struct pollfd){ .fd = r->connects.sock, .events = POLLIN };
+	answers[0] = (struct pollfd){ .fd = r->connects.sock, .events = POLLIN };
+	answers[1] = (struct pollfd){ .fd = r->shares.answers, .events = POLLIN };
 	for (size_t i = 0; i < MAX_LISTENERS; i++)
 		p[1 + i] = (struct pollfd){ .fd = full ? -1 : r->listeners[i], .events = POLLIN };
 	for (size_t i = 0; i < MAX_JOBS; i++)
@@ -375,8 +401,10 @@ static void serve_once(struct renames *r)
 	}
 	if (p[0].revents)
 		on_listener(r);
-	if (answers->revents)
+	if (answers[0].revents)
 		connects_answered(&r->connects);
+	if (answers[1].revents)
+		shares_answered(&r->shares);
 	start_jobs(r);
 }
 
@@ -387,36 +415,61 @@ static void *serve(void *payload)
 	return NULL;
 }
 
-int renames_start(struct renames **ret, int asks)
+void renames_told(struct renames *r, const struct ga_ctl_msg *m)
 {
-	struct renames *r = *ret;
-	int pair[2], rc;
-	pthread_t thread;
+	if (r)
+		(void)send_msg(r->shares.tell, m);
+}
 
-	if (r) {
-		errno = EAGAIN;
-		return atomic_load(&r->n_listeners) > MAX_LISTENERS - MAX_COMMANDS ? -1 : r->send;
-	}
-	r = calloc(1, sizeof(*r));
-	if (!r || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+/* `pairs`: of listeners, and of answers about shared directories. */
+static struct renames *make_renames(int ctl, int asks, int pairs[2][2])
+{
+	struct renames *r = calloc(1, sizeof(*r));
+
+	if (!r || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pairs[0])) {
 		free(r);
-		return -1;
+		return NULL;
 	}
-	r->sock = pair[0];
-	r->send = pair[1];
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pairs[1])) {
+		(void)close(pairs[0][0]);
+		(void)close(pairs[0][1]);
+		free(r);
+		return NULL;
+	}
+	r->sock = pairs[0][0];
+	r->send = pairs[0][1];
+	r->shares.ctl = ctl;
+	r->shares.answers = pairs[1][0];
+	r->shares.tell = pairs[1][1];
 	r->connects.sock = asks;
 	r->filters = rename_filters("self");
 	for (size_t i = 0; i < MAX_LISTENERS; i++)
 		r->listeners[i] = -1;
 	for (size_t i = 0; i < MAX_JOBS; i++)
 		r->jobs[i].result = r->jobs[i].call.from.at = r->jobs[i].call.to.at = -1;
+	return r;
+}
+
+int renames_start(struct renames **ret, int ctl, int asks)
+{
+	struct renames *r = *ret;
+	int pairs[2][2], rc;
+	pthread_t thread;
+
+	if (r) {
+		errno = EAGAIN;
+		return atomic_load(&r->n_listeners) > MAX_LISTENERS - MAX_COMMANDS ? -1 : r->send;
+	}
+	r = make_renames(ctl, asks, pairs);
+	if (!r)
+		return -1;
 	rc = pthread_create(&thread, NULL, serve, r);
 	if (!rc) {
 		*ret = r;
 		return r->send;
 	}
-	(void)close(pair[0]);
-	(void)close(pair[1]);
+	for (size_t i = 0; i < 4; i++)
+		(void)close(pairs[i / 2][i % 2]);
 	free(r);
 	errno = rc;
 	return -1;

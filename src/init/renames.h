@@ -8,6 +8,10 @@
  * Every call continues as usual unless it is about a directory: that is renamed here with the
  * rights of the command and, if the kernel refuses, moved entry by entry.
  *
+ * Removing shared directories: each is a mount point, which the kernel refuses to remove (EBUSY).
+ * So it announces removals of directories, too. A shared directory is removed by the supervisor,
+ * when it is empty; a rename of one gets EXDEV.
+ *
  * The same thread passes the connections of a session that learns (ga/connects.h) to the other end
  * of its socket and answers them: a process can have only one listener for all its calls.
  */
@@ -21,25 +25,32 @@
 #include <sys/types.h>
 
 #include "ga/connects.h"
+#include "ga/control.h"
 
-/* The filters, made at build time: for renames, for connections, and for both. */
+/* The filters, made at build time: for renames and removals by path, for connections, and for both;
+ * the last two are like the first and the third, with all removals of directories. */
 const void *renames_program(size_t *ret_n);
 const void *connects_program(size_t *ret_n);
 const void *both_program(size_t *ret_n);
+const void *deep_program(size_t *ret_n);
+const void *deep_both_program(size_t *ret_n);
 
 /* The other thread of pid 1, which answers the calls. */
 struct renames;
 
-/* Start it, once; later calls return the same socket and ignore `asks`, the socket on which
- * connections are announced (-1: they are not). Returns a socket on which commands send their
- * listeners, or -1 with errno: EAGAIN while processes that earlier commands left running hold
- * nearly all listeners. */
-int renames_start(struct renames **r, int asks);
+/* Start it, once; later calls return the same socket and ignore `ctl`, the control socket, and
+ * `asks`, the socket on which connections are announced (-1: they are not). Returns a socket on
+ * which commands send their listeners, or -1 with errno: EAGAIN while processes that earlier
+ * commands left running hold nearly all listeners. */
+int renames_start(struct renames **r, int ctl, int asks);
+/* Pass on an answer of the supervisor's (GA_CTL_SHARED). */
+void renames_told(struct renames *r, const struct ga_ctl_msg *m);
 /* Is `pid` a process that moves a directory? If somebody stops it, it must be continued. */
 bool renames_has(const struct renames *r, pid_t pid);
-/* In a process about to execute a command: have its renames, its connections, or both announced.
- * Returns 0, or -1 with errno. */
-int renames_announce(int sock, bool renames, bool connects);
+/* In a process about to execute a command: have these calls announced. Returns 0, or -1 with
+ * errno. */
+struct announced;
+int renames_announce(const struct announced *a);
 
 /* ---- one announced call */
 
@@ -53,6 +64,7 @@ struct rename_end {
 struct rename_call {
 	struct rename_end from, to;
 	unsigned flags;        /* as for renameat2(2) */
+	int mount;             /* of RENAME_MOUNT; the caller closes it */
 };
 void rename_call_close(struct rename_call *c);
 
@@ -62,15 +74,63 @@ enum rename_verdict {
 	RENAME_CONTINUE, /* let the kernel do it */
 	RENAME_DONE,     /* the answer is *ret_errnum, 0 for success */
 	RENAME_MOVE,     /* move it with rename_move(); `ret` is filled */
+	RENAME_MOUNT,    /* it is busy, and one of them is the root of this mount */
 };
 struct seccomp_notif;
 enum rename_verdict rename_look(int listener, const struct seccomp_notif *n,
 				unsigned own_filters, struct rename_call *ret, int *ret_errnum);
+/* ---- the caller of one; what is in its memory may be anything, and change at any time
+
+ * The path at an address in its memory. */
+bool call_read_path(pid_t pid, uint64_t at, char path[PATH_MAX]);
+/* Open what a relative path is relative to, O_PATH; AT_FDCWD for an absolute one, -1: none. */
+int call_open_at(pid_t pid, int fd, const char *path);
+/* Resolve a path, which is changed, to the parent and the last component. */
+bool call_resolve(int at, char *path, struct rename_end *ret);
+/* Does the process have the rights that we have? Not if it confined itself further, by another root
+ * or by filters of its own. */
+bool call_has_our_rights(pid_t pid, unsigned own_filters);
+/* Does it still wait for the answer? Only then its pid is not another process's. */
+bool call_waits(int listener, uint64_t id);
 /* How many seccomp filters process `pid` ("self") has; 0 if that cannot be told. */
 unsigned rename_filters(const char *pid);
 
 /* Answer an announced call: let it continue, or finish it with an errno (0: success). */
 void call_answer(int listener, uint64_t id, bool go_on, int errnum);
+
+/* ---- shared directories
+
+ * Every rmdir(2), and unlinkat(2) that removes a directory, is announced as well. Does it meet a
+ * mount? Then RENAME_MOUNT with its root; RENAME_CONTINUE or RENAME_GONE else. */
+enum rename_verdict remove_look(int listener, const struct seccomp_notif *n, unsigned own_filters,
+				int *ret_mount);
+/* The directory `name` in `at` as O_PATH, if it is the root of a mounted overlay; -1. */
+int mount_root(int at, const char *name);
+
+#define MAX_SHARES 4
+/* A call that is about a mount. */
+struct share_call {
+	bool used, renamed, removing;
+	int listener;          /* -1: the caller is gone */
+	uint64_t id;
+	int dir;               /* its root */
+	uint64_t device;
+	mode_t mode;
+};
+struct shares {
+	int ctl;               /* GA_CTL_SHARED is sent here; answers come from the thread ... */
+	int answers, tell;     /* ... that reads that socket, through this one */
+	struct share_call calls[MAX_SHARES];
+};
+/* Is every slot taken? */
+bool shares_full(const struct shares *s);
+/* Call unless they are full: the call is answered when it is known whether the mount is a shared
+ * directory, and that was removed. `mount` becomes the callee's. */
+void shares_ask(struct shares *s, int listener, uint64_t id, int mount, bool renamed);
+/* Answers can be read. */
+void shares_answered(struct shares *s);
+/* Call before a listener is closed. */
+void shares_drop(struct shares *s, int listener);
 
 /* ---- connections
 

@@ -85,7 +85,8 @@ int run_spawn(struct ga_sandbox *sb, uint32_t flags, const char *cwd, const char
 	      const char *const *envp, const int *fds, size_t n, uint32_t *ret_id,
 	      struct ga_error *err)
 {
-	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = ++sb->last_id, .flags = flags };
+	struct ga_ctl_msg m = { .type = GA_CTL_SPAWN, .id = ++sb->last_id,
+				.flags = flags | run_shares_flags(sb) };
 	cleanup_buf struct ga_buf payload = GA_BUF_INIT;
 	cleanup_close int rd = -1, wr = -1;
 	int p[2], all[LIVE_FDS];
@@ -171,6 +172,7 @@ static void take_note(struct ga_sandbox *sb, const struct ga_ctl_msg *m)
 	if (m->type == GA_CTL_LOST)
 		sb->lost = true;
 	run_services_message(sb, m);
+	run_shares_message(sb, m);
 }
 
 int run_recv(struct ga_sandbox *sb, struct ga_ctl_msg *m, struct ga_error *err)

@@ -79,6 +79,8 @@ static void release(struct ga_sandbox *sb)
 {
 	run_services_free(sb);
 	ga_buf_release(&sb->said);
+	free(sb->trees);
+	ga_strv_release(&sb->shared);
 	ga_cleanup_closep(&sb->pidfd);
 	ga_cleanup_closep(&sb->child);
 	ga_cleanup_closep(&sb->status);

@@ -536,6 +536,7 @@ int ga_run_trees(struct ga_sandbox *sb, const struct ga_spec *s, struct ga_error
 {
 	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
 
+	run_shares_set(sb, s);
 	return run_signals_take(sb, err) || ga_spec_plan_trees(s, &plan, err) ||
 	       feed_all(&sb->plan, plan.ptr, plan.len, err) ? -1 : 0;
 }

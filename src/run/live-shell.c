@@ -85,7 +85,7 @@ static int spawn(struct ga_live *l, struct live_client *c, struct live_packet *p
 	if (c->id || !n)
 		return -1;
 	if (l->s->renames)
-		m.flags |= GA_SPAWN_RENAMES;
+		m.flags |= GA_SPAWN_RENAMES | run_shares_flags(l->s->sb);
 	m.id = ++l->s->sb->last_id;
 	if (live_send(l->s->sb->ctl, &m, NULL, 0, p->fds, n))
 		return errno == ETOOMANYREFS ? say_failed(c, p->m.id, errno) : -1;

@@ -36,6 +36,9 @@ struct ga_sandbox {
 	uint32_t last_id;
 	bool lost;          /* GA_CTL_LOST was received */
 	struct run_services *services; /* NULL: none */
+	char *trees;        /* shares.c: the project as the stage has it; NULL: not yet ... */
+	struct ga_strv shared; /* ... and for each shared directory its path in it, and the file
+			       * that says that it was removed */
 	bool elsewhere;     /* another process runs the sandbox: `ctl` is a socket to that */
 	int no_renames;     /* errno from a command's STARTED message */
 	bool masked;        /* old_mask must be restored */
@@ -199,6 +202,15 @@ void run_services_move(const struct ga_sandbox *sb, const struct pollfd p[GA_RUN
 /* Process a message about one of the services. */
 void run_services_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 void run_services_free(struct ga_sandbox *sb);
+
+/* ---- shares.c: shared directories that a program inside removes */
+
+/* Remember what the session shares. */
+void run_shares_set(struct ga_sandbox *sb, const struct ga_spec *s);
+/* Flags of a GA_CTL_SPAWN: GA_SPAWN_DEEP if there is one in a directory of the project. */
+uint32_t run_shares_flags(const struct ga_sandbox *sb);
+/* Answer a message about one of them, if it is about one. */
+void run_shares_message(const struct ga_sandbox *sb, const struct ga_ctl_msg *m);
 
 /* ---- live.c: what ga/live.h shows of a session while it runs */
 

@@ -38,6 +38,7 @@ void ga_shared_release(struct ga_shared *sh)
 	free(sh->lower);
 	free(sh->upper);
 	free(sh->work);
+	free(sh->removed);
 	free(sh->mask);
 	*sh = (struct ga_shared){ 0 };
 }

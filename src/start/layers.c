@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -179,6 +180,23 @@ static int check_project(struct layers *l, struct ga_error *err)
 	return ga_hint(err, "unmount that, or start without --live");
 }
 
+/* An empty directory: what a program sees that removes the shared directory and makes a new one. In
+ * a live session the user's lies beneath it and must not show then. */
+static int make_mount_point(struct layers *l, const char *path)
+{
+	cleanup_close int dir = -1;
+
+	if (mkdirat(l->extras, path, 0755) && errno != EEXIST)
+		return -1;
+	if (!l->s->id.live)
+		return 0;
+	dir = ga_openat_beneath(l->extras, path, O_RDONLY | O_DIRECTORY, 0);
+	if (dir < 0)
+		return -1;
+	/* without it, the shared directory cannot be removed inside */
+	return fsetxattr(dir, "user.overlay.opaque", "y", 1, 0) && errno != EOPNOTSUPP ? -1 : 0;
+}
+
 static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 {
 	cleanup_free char *upper = ga_strf("%s/shared/%zu/upper", l->s->dir, l->s->view.shared.n);
@@ -207,7 +225,7 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 	}
 	if (make_parents(l, path, err))
 		return -1;
-	if (mkdirat(l->extras, path, 0755) && errno != EEXIST)
+	if (make_mount_point(l, path))
 		return cannot_create(path, err);
 	if (ga_mkdir_p(upper, 0700, err) || start_mask_git(l->s, l->s->view.shared.n, fd, err) ||
 	    start_mask_shared(l->b, l->project, path, mask, err))

@@ -80,7 +80,8 @@ void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st);
  * lies in among them. */
 int start_find_tools(const struct ga_start_env *e, const char *command, struct ga_spec *ret,
 		     struct ga_error *err);
-/* The layers of shared directory number `i`, with a fresh work directory. 1: it is gone. */
+/* The layers of shared directory number `i`, with a fresh work directory. 1: it is gone, or was
+ * removed inside. */
 int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *ret,
 		      struct ga_error *err);
 /* Add the layers of the session, with fresh work directories. `base` is NULL for a live session. */

@@ -103,6 +103,7 @@ static json_t *limits_json(const struct ga_start_env *e)
 void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 {
 	cleanup_strv struct ga_strv confined = GA_STRV_INIT, allow = GA_STRV_INIT;
+	cleanup_strv struct ga_strv shared = GA_STRV_INIT;
 	const struct ga_session *s = &st->session;
 	json_t *j = json_object();
 
@@ -114,7 +115,8 @@ void start_note_begin(const struct ga_start_env *e, const struct ga_start *st)
 	(void)json_object_set_new(j, "command", ga_json_strv(&st->argv));
 	if (st->cwd)
 		ga_json_set_bytes(j, "cwd", st->cwd);
-	(void)json_object_set_new(j, "shared", ga_json_strv(&s->view.shared));
+	ga_session_shared(s, &shared);
+	(void)json_object_set_new(j, "shared", ga_json_strv(&shared));
 	(void)json_object_set_new(j, "skipped", ga_json_strv(&s->view.skipped));
 	(void)json_object_set_new(j, "masked", ga_json_strv(&s->view.masked));
 	(void)json_object_set_new(j, "exposed", ga_json_strv(&s->view.exposed));

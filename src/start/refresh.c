@@ -105,14 +105,18 @@ static bool is_gone(int errnum)
 	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP;
 }
 
-/* Show the directory if it is a new one. If it is gone, the session keeps what it had. */
+/* Show the directory if it is a new one. If it is gone, the session keeps what it had; if the
+ * session removed it, that has none any more. */
 static int look(const struct refresh *r, struct place *a, struct start_seen *seen,
 		struct ga_error *err)
 {
-	cleanup_close int fd = ga_openat_beneath(a->project, a->s->view.shared.v[a->i],
-						 O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
+	cleanup_close int fd = -1;
 	struct stat st;
 
+	if (!ga_session_shares(a->s, a->i))
+		return 0;
+	fd = ga_openat_beneath(a->project, a->s->view.shared.v[a->i],
+			       O_RDONLY | O_DIRECTORY | O_NONBLOCK, 0);
 	if (fd < 0 && is_gone(errno))
 		return 0;
 	if (fd < 0 || fstat(fd, &st))

@@ -64,11 +64,12 @@ int start_make_shared(const struct ga_session *s, size_t i, struct ga_shared *re
 
 	if (there < 0 || masked < 0)
 		return -1;
-	if (!there)
+	if (!there || !ga_session_shares(s, i))
 		return 1;
 	*ret = (struct ga_shared){ .rel = ga_strdup(s->view.shared.v[i]),
 				   .lower = ga_steal(&lower),
 				   .upper = ga_strf("%s/shared/%zu/upper", s->dir, i),
+				   .removed = ga_session_removed(s, i),
 				   .mask = masked ? ga_steal(&mask) : NULL,
 				   .work = start_fresh_dir(s, what, err),
 				   .dev = st.st_dev,
@@ -87,7 +88,7 @@ static int add_shared(const struct ga_session *s, struct ga_spec *spec, struct g
 		struct ga_shared *sh = &spec->shared[spec->n_shared];
 		int rc = start_make_shared(s, i, sh, err);
 
-		if (rc > 0) /* gone on the host since: nothing to lay over */
+		if (rc > 0) /* nothing to lay over */
 			continue;
 		spec->n_shared++;
 		if (rc)

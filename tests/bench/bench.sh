@@ -428,6 +428,40 @@ renames() {
 served=$(renames true) alone=$(renames false)
 printf '%6d  %-30s %6s us  %-27s %6s us\n' 1 'rename of a file inside' "$served" 'sandbox.rename: false' "$alone"
 
+# rm -r of 50 000 directories inside, where removals are announced to pid 1 and where not: milliseconds, the
+# least of a few
+removal() {
+	"$agent" -c "sandbox.rename=$1" start -q -- perl -MTime::HiRes=time -e '
+		mkdir("many");
+		for $i (1 .. 250) {
+			mkdir("many/$i");
+			mkdir("many/$i/$_") for 1 .. 200;
+		}
+		$t = time;
+		system("rm", "-r", "many");
+		printf "%.0f\n", (time - $t) * 1e3;'
+}
+# removals WHAT BAR
+removals() {
+	for _ in $(seq "$few"); do
+		echo "true $(removal true)"
+		echo "false $(removal false)"
+	done >"$scratch/removals"
+	served=$(awk '$1 == "true" { print $2 }' "$scratch/removals" | sort -n | head -1)
+	alone=$(awk '$1 == "false" { print $2 }' "$scratch/removals" | sort -n | head -1)
+	ratio=$(ratio_of "$served" "$alone")
+	printf '%6d  %-30s %6s ms  %-27s %6s ms  %5s  %s\n' 50000 "$1" "$served" 'sandbox.rename: false' "$alone" \
+		"$ratio" "$2"
+	note 50000 "$1" 'sandbox.rename: false' "\"ratio\": $ratio, \"ms\": $served, \"against_ms\": $alone"
+}
+mkdir -p shared d0/shared
+touch shared/f d0/shared/f
+echo /shared >>.git/info/exclude
+removals 'rm -r of directories inside' 'at most 1.20'
+echo /d0/shared >>.git/info/exclude
+removals '... one shared in a directory' ''
+rm -r shared d0/shared
+
 # The relay of a network where little is allowed, against the same server reached directly, in turn with
 # it: the medians of a few rounds. What is measured runs inside and takes its own time.
 # What the large file has left to be written would have a processor to itself meanwhile.

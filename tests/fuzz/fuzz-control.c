@@ -26,11 +26,9 @@ static void *keep(void *p)
 enum { FDS_MAX = 6 };
 
 /* No command is executed here. */
-int renames_announce(int sock, bool renames, bool connects)
+int renames_announce(const struct announced *a)
 {
-	(void)sock;
-	(void)renames;
-	(void)connects;
+	(void)a;
 	return -1;
 }
 

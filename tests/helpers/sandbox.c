@@ -67,8 +67,11 @@ static void add_shared(struct ga_spec *s, const char *arg)
 	name = ga_strf("shared%zu-%d", s->n_shared, (int)getpid());
 	dir = subdir(parent, name);
 	sh = &s->shared[s->n_shared++];
-	*sh = (struct ga_shared){ ga_strndup(arg, (size_t)(eq - arg)), ga_strdup(eq + 1),
-				  subdir(dir, "upper"), subdir(dir, "work"), NULL, 0, 0 };
+	*sh = (struct ga_shared){ .rel = ga_strndup(arg, (size_t)(eq - arg)),
+				  .lower = ga_strdup(eq + 1),
+				  .upper = subdir(dir, "upper"),
+				  .work = subdir(dir, "work"),
+				  .removed = ga_path_join(dir, "removed") };
 }
 
 static int option(struct run *r, const char *name, const char *v)

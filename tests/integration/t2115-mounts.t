@@ -266,18 +266,15 @@ test_expect_success 'mount points in the home are marked, and no other session o
 	printf "a\nnvm\nbin\n" | cmp - out
 '
 
-test_expect_success 'a shared directory can be emptied and filled, and not be removed' '
+test_expect_success 'a shared directory can be emptied and filled' '
 	cd "$HOME/w/p" &&
 	git agent start --name e -- sh -c "
 		find pkg/node_modules -mindepth 1 -delete &&
 		echo n >pkg/node_modules/n &&
 		ls pkg/node_modules
-		rm -rf pkg/node_modules 2>&1
-		ls -A pkg/node_modules
-		mkdir -p pkg/node_modules &&
+		rm pkg/node_modules/n
 		touch pkg/node_modules/again" >out &&
-	printf "n\nrm: cannot remove %spkg/node_modules%s: Device or resource busy\n" "'\''" "'\''" >want &&
-	test_cmp want out &&
+	echo n | cmp - out &&
 	test "$(cat pkg/node_modules/m)" = m &&
 	test_resume e "ls pkg/node_modules" >out &&
 	echo again | cmp - out &&

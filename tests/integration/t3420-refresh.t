@@ -287,11 +287,10 @@ test_expect_success 'SB-04: links of the agent lead no mount elsewhere' '
 	repo q &&
 	git agent start -qd -n s -- sleep 1000 &&
 	git agent shell s -- cat /proc/self/mountinfo >../mounts &&
-	for try in "mv sub/cache x" "mv sub y" "mv mods m2" "rm -rf sub"; do
-		test_must_fail git agent shell s -- $try || exit 1
-	done &&
+	test_must_fail git agent shell s -- mv sub y &&
 	git agent shell s -- sh -ec "
 		ln -s /usr sub/usr
+		rm sub/cache/1
 		mkdir sub/cache/in
 		ln -s /usr sub/cache/in/mods
 		touch mods/kept" &&

@@ -14,14 +14,20 @@ TEST_WITH(the_plan_of_a_project_below_home, setup, teardown)
 	s.git_work = in(w, "s/gitwork");
 	s.n_shared = 3;
 	s.shared = ga_calloc(s.n_shared, sizeof(*s.shared));
-	s.shared[0] = (struct ga_shared){ ga_strdup("node_modules"), in(w, "home/src/p/node_modules"),
-					  in(w, "s/0/upper"), in(w, "s/0/work"), NULL, 0, 0 };
-	s.shared[1] = (struct ga_shared){ ga_strdup("a/target"), in(w, "home/src/p/a/target"),
-					  in(w, "s/1/upper"), in(w, "s/1/work"), in(w, "s/1/mask"),
-					  0, 0 };
+	s.shared[0] = (struct ga_shared){ .rel = ga_strdup("node_modules"),
+					  .lower = in(w, "home/src/p/node_modules"),
+					  .upper = in(w, "s/0/upper"),
+					  .work = in(w, "s/0/work") };
+	s.shared[1] = (struct ga_shared){ .rel = ga_strdup("a/target"),
+					  .lower = in(w, "home/src/p/a/target"),
+					  .upper = in(w, "s/1/upper"),
+					  .work = in(w, "s/1/work"),
+					  .mask = in(w, "s/1/mask") };
 	/* gone on the host by now */
-	s.shared[2] = (struct ga_shared){ ga_strdup("dist"), in(w, "home/src/p/dist"),
-					  in(w, "s/2/upper"), in(w, "s/2/work"), NULL, 0, 0 };
+	s.shared[2] = (struct ga_shared){ .rel = ga_strdup("dist"),
+					  .lower = in(w, "home/src/p/dist"),
+					  .upper = in(w, "s/2/upper"),
+					  .work = in(w, "s/2/work") };
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(w, &s);
 	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
@@ -132,8 +138,10 @@ TEST_WITH(a_shared_directory_behind_a_symlink_is_left_out, setup, teardown)
 	make_link(w, w->home, "code/p/a");
 	s.n_shared = 1;
 	s.shared = ga_calloc(1, sizeof(*s.shared));
-	s.shared[0] = (struct ga_shared){ ga_strdup("a/.ssh"), in(w, "code/p/a/.ssh"), in(w, "s/0/upper"),
-					  in(w, "s/0/work"), NULL, 0, 0 };
+	s.shared[0] = (struct ga_shared){ .rel = ga_strdup("a/.ssh"),
+					  .lower = in(w, "code/p/a/.ssh"),
+					  .upper = in(w, "s/0/upper"),
+					  .work = in(w, "s/0/work") };
 	got = plan_of(w, &s);
 	assert_null(strstr(got, ".ssh"));
 }
