@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -236,17 +237,41 @@ static int share_dir(struct layers *l, const char *path, struct ga_error *err)
 	return 0;
 }
 
+/* What it leads to is looked up inside. */
+static int copy_link(struct layers *l, int fd, const char *path, struct ga_error *err)
+{
+	char to[PATH_MAX];
+	ssize_t n = readlinkat(fd, "", to, sizeof(to) - 1);
+	int rc = free_in_base(l, path, err);
+
+	if (rc <= 0)
+		return rc;
+	if (n < 0 || l->files >= MAX_COPY_FILES) {
+		skip(l, path, n < 0 ? strerror(errno)
+				    : "ignored files above the limit are not copied");
+		return 0;
+	}
+	to[n] = '\0';
+	l->files++;
+	if (make_parents(l, path, err))
+		return -1;
+	return symlinkat(to, l->extras, path) ? cannot_create(path, err) : 0;
+}
+
 static int copy_file(struct layers *l, const char *path, struct ga_error *err)
 {
-	cleanup_close int fd = -1;
+	cleanup_close int fd = -1, link = -1;
 	struct stat st;
 	int rc;
 
+	link = ga_openat_beneath(l->project, path, O_PATH | O_NOFOLLOW, 0);
+	if (link >= 0 && !fstat(link, &st) && S_ISLNK(st.st_mode))
+		return copy_link(l, link, path, err);
 	fd = ga_openat_beneath(l->project, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		/* links and special files: named, like what cannot be read */
+		/* special files: named, like what cannot be read */
 		skip(l, path, fd >= 0 ? "not a regular file"
-				      : errno == ELOOP ? "a symlink" : strerror(errno));
+				      : errno == ELOOP ? "behind a symlink" : strerror(errno));
 		return 0;
 	}
 	if ((uint64_t)st.st_size > MAX_COPY_BYTES ||

@@ -39,6 +39,26 @@ test_expect_success 'ignored files are shown, unless --ignored or the settings h
 	test_expect_code 129 git agent start --ignored some -- true
 '
 
+test_expect_success 'an ignored symlink is shown, and leads where it leads inside' '
+	repo links &&
+	echo env >>.gitignore &&
+	git commit -qam env &&
+	ln -s deps env &&
+	ln -s ../cache/c sub/c.log &&
+	ln -s "$TRASH/elsewhere" out.log &&
+	echo secret >"$TRASH/elsewhere" &&
+	git agent start -q -n s -- sh -ec "
+		cat env/d sub/c.log
+		readlink out.log
+		! cat out.log
+		rm env
+		ln -s cache env" >../out 2>/dev/null &&
+	printf "d\nc\n%s\n" "$TRASH/elsewhere" | cmp - ../out &&
+	test "$(readlink env)" = deps &&
+	test -z "$(git ls-tree -r --name-only agent/s | grep "env\|log")" &&
+	test "$(git agent start -q --ignored hide -- sh -c "ls -d env sub/c.log" 2>/dev/null)" = ""
+'
+
 test_expect_success '.worktreeinclude lists what is shown, with patterns as in .gitignore' '
 	cd r &&
 	printf "%s\n" "# these" /deps/ "*.log" "!sub/*.log" >.worktreeinclude &&
