@@ -8,14 +8,14 @@
 
 #include "text.h"
 
-enum { FOUND_MAX = 1000, COMMAND_MAX = 4096 };
+enum { FOUND_MAX = 1000, COMMAND_MAX = 4096, LOOKED_MAX = 20000 };
 
 static const struct {
 	size_t more; /* 0: there are fewer of them */
 	const char *languages, *patterns;
 } guards[] = {
-#define GONE(patterns) {0, "", patterns},
-#define SKIPPED(more, languages, patterns) {more, languages, patterns},
+#define GONE(patterns) { 0, "", patterns },
+#define SKIPPED(more, languages, patterns) { more, languages, patterns },
 #include "guards.def"
 #undef GONE
 #undef SKIPPED
@@ -111,7 +111,7 @@ static void check_lines(struct ga_look *k, const struct ga_buf *old, const struc
 	const char *dot = ga_look_fired(k, "test-code") ? strrchr(k->base, '.') : NULL;
 
 	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
-		cleanup_found struct found was = {.lines = GA_STRV_INIT}, is = was;
+		cleanup_found struct found was = { .lines = GA_STRV_INIT }, is = was;
 		size_t more = guards[i].more;
 
 		if (more && (!dot || !ga_has_word(guards[i].languages, dot + 1)))
@@ -152,7 +152,7 @@ static void note_check(struct found *ret, const struct ga_buf *line, size_t n)
 /* Where the status of what stands before no longer matters; NULL: nowhere. */
 static const char *ignored_from(const char *line)
 {
-	static const char *const ends[] = {"true", ":", "/bin/true", "exit 0", "echo", "printf"};
+	static const char *const ends[] = { "true", ":", "/bin/true", "exit 0", "echo", "printf" };
 
 	for (const char *p = line; (p = strpbrk(p, "|;")); p++) {
 		bool either = p[0] == '|' && p[1] == '|';
@@ -170,7 +170,7 @@ static const char *ignored_from(const char *line)
 /* `lenient`: after "set +e", if no status is read. */
 static bool ignores_all(const char *line, bool make, bool lenient)
 {
-	static const char *const used[] = {"||", "&&", "if "};
+	static const char *const used[] = { "||", "&&", "if " };
 
 	/* "-x" of a recipe, also behind "@" */
 	return strstr(line, "--exit-zero") || (lenient && !GA_FINDS_ANY(strstr, line, used)) ||
@@ -179,10 +179,11 @@ static bool ignores_all(const char *line, bool make, bool lenient)
 
 static void look_for_ignored(const struct ga_buf *text, bool make, struct found *ret)
 {
-	static const char *const strict[] = {"set -e", "run:"};
-	static const char *const reads[] = {"$?", "PIPESTATUS"};
+	static const char *const strict[] = { "set -e", "run:" };
+	static const char *const reads[] = { "$?", "PIPESTATUS" };
 	cleanup_buf struct ga_buf line = GA_BUF_INIT;
 	bool lenient = false, reading = GA_FINDS_ANY(strstr, text->ptr, reads);
+	size_t looked = 0;
 	const char *s, *end;
 
 	for (size_t pos = 0, n; (s = ga_buf_next_line(text, &pos, &n));) {
@@ -196,14 +197,20 @@ static void look_for_ignored(const struct ga_buf *text, bool make, struct found 
 		else if (lenient)
 			lenient = !GA_FINDS_ANY(strstr, line.ptr, strict);
 		end = ignored_from(line.ptr);
-		if (end || ignores_all(line.ptr, make, lenient))
-			note_check(ret, &line, end ? (size_t)(end - line.ptr) : line.len);
+		if (!end && !ignores_all(line.ptr, make, lenient))
+			continue;
+		/* what is beyond may be any check */
+		if (++looked > LOOKED_MAX) {
+			found_add(ret, "", line.ptr, line.len);
+			return;
+		}
+		note_check(ret, &line, end ? (size_t)(end - line.ptr) : line.len);
 	}
 }
 
 void ga_text_guards(struct ga_look *k, const struct ga_buf *old, const struct ga_buf *text)
 {
-	cleanup_found struct found was = {.lines = GA_STRV_INIT}, is = was;
+	cleanup_found struct found was = { .lines = GA_STRV_INIT }, is = was;
 	bool make = ga_look_fired(k, "make");
 
 	if (ga_text_is_prose(k))
