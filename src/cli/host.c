@@ -95,8 +95,16 @@ char *cli_shims(const char *home)
 	return xdg ? ga_strf("%s" SHIMS, xdg) : ga_strf("%s/.local/share" SHIMS, home);
 }
 
-/* PATH without the directory of our own shims, however many slashes end it: an agent is looked for
- * here, and must not turn out to be a shim of itself. */
+static bool ends_so(const char *dir, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+
+	return n >= m && !strncmp(dir + n - m, end, m);
+}
+
+/* PATH as the user has it: without the directory that git put in front, and without that of our own
+ * shims, however many slashes end it. An agent is looked for here, and must not turn out to be a
+ * shim of itself. */
 static char *real_path(const char *path)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
@@ -107,8 +115,7 @@ static char *real_path(const char *path)
 
 		while (end > 1 && p[end - 1] == '/')
 			end--;
-		if (end < strlen(SHIMS) ||
-		    strncmp(p + end - strlen(SHIMS), SHIMS, strlen(SHIMS)) != 0) {
+		if (!ends_so(p, end, SHIMS) && (p != path || !ends_so(p, end, "/git-core"))) {
 			ga_buf_adds(&b, any ? ":" : "");
 			ga_buf_add(&b, p, n);
 			any = true;

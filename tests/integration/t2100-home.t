@@ -207,6 +207,16 @@ test_expect_success 'PATH keeps directories that are shown, and variables of too
 	! grep "NVM_DIR\|JAVA_HOME" out
 '
 
+test_expect_success 'PATH has no directory that git put in front' '
+	fresh &&
+	(
+		cd "$HOME/p" &&
+		PATH=${GIT_AGENT%/*}:/usr/bin:/bin git agent start -q -- sh -c "echo \$PATH"
+	) >out &&
+	grep -x ".*/usr/bin:/bin:$HOME/.local/agent/bin" out &&
+	! grep git-core out
+'
+
 # ---- credentials
 
 test_expect_success 'SB-03: no file with credentials in a toolchain can be read, and what surrounds it can' '
