@@ -138,6 +138,7 @@ struct ga_net_options {
 	bool ip6;             /* the kernel has IPv6 (a socket of AF_INET6 can be made) */
 	const char *hostname; /* the sandbox's own name, for /etc/hosts; may be NULL */
 	bool learns;          /* see ga_net_plan_learn_rule() */
+	bool nothing;         /* nothing will be allowed: names that are not listed do not exist */
 };
 /* Make a plan from the words of `network.allow`. Without words nothing is reachable, and unless the
  * plan learns there is no proxy. The same words and options give the same plan. Names get addresses
@@ -158,8 +159,8 @@ void ga_net_plan_host(const struct ga_net_plan *p, const struct ga_net_addr *a,
 /* Give a name that is not listed an address of its own as well, once it is asked for. In a plan
  * that learns, connections to it are relayed. In others nobody listens there: a connection is
  * refused at once, and the name and port it was meant for can be reported. No pointer into the plan
- * moves. Returns false if it is no valid name, is a service's (begins with '_'), or if there are
- * GA_NET_ASKED_NAMES already. */
+ * moves. Returns false if it is no valid name, is a service's (begins with '_'), if the plan is for
+ * `nothing`, or if there are GA_NET_ASKED_NAMES already. */
 #define GA_NET_ASKED_NAMES 4096
 bool ga_net_plan_add_name(struct ga_net_plan *p, const char *name);
 /* For a plan that learns, which is made without words and grows with what is asked for: returns the

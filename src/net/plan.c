@@ -77,7 +77,7 @@ static void add_name(struct ga_net_plan *p, const char *name)
 	};
 }
 
-static void name_hosts(struct ga_net_plan *p)
+static void name_hosts(struct ga_net_plan *p, bool nothing)
 {
 	p->own4 = next_addr(p, false, &p->next4);
 	p->own6 = next_addr(p, true, &p->next6);
@@ -88,7 +88,7 @@ static void name_hosts(struct ga_net_plan *p)
 		if (r->kind == GA_NET_NAMED && !net_find_name(p, r->host.name))
 			add_name(p, r->host.name);
 	}
-	p->max_names = p->n_names + GA_NET_ASKED_NAMES;
+	p->max_names = p->n_names + (nothing ? 0 : GA_NET_ASKED_NAMES);
 }
 
 /* The addresses of a rule's listeners; returns how many. */
@@ -281,7 +281,7 @@ static int make(const struct ga_strv *allow, const struct ga_net_options *o,
 	for (; p->n_rules < allow->n; p->n_rules++)
 		if (ga_net_rule_parse(allow->v[p->n_rules], &p->rules[p->n_rules], err))
 			return -1;
-	name_hosts(p);
+	name_hosts(p, o->nothing);
 	if (add_listeners(p, err))
 		return -1;
 	p->hosts = hosts_text(p, o->hostname);

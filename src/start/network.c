@@ -99,7 +99,8 @@ static int make_plan(const struct ga_start_env *e, struct ga_start *st, struct g
 {
 	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
 	char name[HOST_NAME_MAX + 1] = "";
-	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn };
+	struct ga_net_options o = { .ip6 = has_ip6(), .learns = e->net.learn,
+				    .nothing = e->net.mode == GA_NETWORK_NONE && !e->net.learn };
 
 	if (!gethostname(name, sizeof(name) - 1) && *name)
 		o.hostname = name;

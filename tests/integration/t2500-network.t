@@ -178,13 +178,13 @@ test_expect_success 'with --network none there is only lo, and each refused conn
 	localhost:$port refused
 	192.0.2.1:80 refused
 	[2001:db8::1]:443 refused
-	refused.example:443 refused
+	refused.example:443 no such name
 	127.0.0.53:3128 refused
 	EOT
 	test_cmp ../want ../out &&
 	grep "refused 4 connections: " ../err &&
 	git agent log --json none >../log &&
-	for to in localhost:$port 192.0.2.1:80 "\[2001:db8::1\]:443" refused.example:443; do
+	for to in localhost:$port 192.0.2.1:80 "\[2001:db8::1\]:443" refused.example; do
 		grep "refused.* $to[,;]" ../err &&
 		grep "allow with .*--allow $to\b" ../err &&
 		grep "\"how\":\"refused\",\"to\":\"$to\"" ../log ||
