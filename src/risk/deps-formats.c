@@ -53,6 +53,7 @@ static const struct ga_deps_format formats[] = {
 	  .own = "version engines.node engines.npm engines.pnpm engines.yarn",
 	  .harmless = npm_harmless,
 	  .lock = "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml" },
+	{ "lerna.json", "node-build-config", .own = "version" },
 	{ "package-lock.json npm-shrinkwrap.json", "node-lockfiles",
 	  .where = "packages dependencies",
 	  .name = GA_DEPS_NPM, .member = "name", .origin = "resolved link integrity",

@@ -454,7 +454,7 @@ bool ga_deps_read_tree(const struct ga_deps_format *x, const struct ga_buf *text
 	/* the rows of a file are next to each other */
 	for (const char *base = x->base; r.x->base && !strcmp(r.x->base, base); r.x++) {
 		each_place(root, r.x->where, read_place, &r);
-		if (!*r.x->where)
+		if (r.x->where && !*r.x->where)
 			json_object_foreach_safe(root, next, key, v)
 				if (strncmp(key, "__", 2) != 0) {
 					read_entry(&r, "", key, v);

@@ -47,7 +47,7 @@ struct ga_deps_format {
 	const char *rules;     /* path rules about it */
 	ga_deps_line_fn *line; /* reads a line of a text; NULL: it is a tree */
 	enum ga_deps_syntax { GA_DEPS_JSON, GA_DEPS_TOML, GA_DEPS_BLOCKS } syntax; /* of a tree */
-	const char *where;     /* tables and lists of packages; "": the top is one */
+	const char *where;     /* tables and lists of packages; "": the top is one; NULL: none */
 	enum ga_deps_name {
 		GA_DEPS_KEY, GA_DEPS_MEMBER, GA_DEPS_NPM, GA_DEPS_PNPM, GA_DEPS_YARN, GA_DEPS_ALIAS,
 		GA_DEPS_COORDINATE,

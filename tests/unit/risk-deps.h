@@ -51,6 +51,12 @@ HIGH("package-lock.json", LEFT("1.0.0", "a"),
 HIGH("package-lock.json", "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\"}}}",
      "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\",\"dependencies\":{\"b\":{"
      "\"version\":\"1.0.0\",\"integrity\":\"y\"}}}}}", "new: b 1.0.0"),
+/* lerna: its version, and nothing else */
+LOW("lerna.json", "{\"version\":\"1.0.0\",\"npmClient\":\"npm\"}", "{\"version\":\"1.1.0\",\"npmClient\":\"npm\"}",
+    "only version"),
+HIGH("lerna.json", "{\"version\":\"1.0.0\",\"npmClient\":\"npm\"}", "{\"version\":\"1.1.0\",\"npmClient\":\"./x\"}",
+     "npmClient"),
+HIGH("lerna.json", "{\"version\":\"1.0.0\"}", "{\"version\":\"git+https://example.com/x\"}", "version"),
 /* yarn */
 #define YARN(url, version, hash) \
 	"# yarn lockfile v1\n\n\nleft@^1.0.0, left@^1.1:\n  version \"" version "\"\n  resolved \"" url "-" version \
