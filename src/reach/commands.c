@@ -84,9 +84,10 @@ const char *ga_command_files(const char *name, const char *first)
 		{ "source_up_if_exists", NULL, ".envrc" },
 		{ "use", "flake", "flake.nix flake.lock" },
 		{ "use", "nix", "shell.nix default.nix" },
-		{ "use", "devenv", "devenv.nix devenv.yaml devenv.lock" },
+		{ "use", "devenv", "devenv.nix devenv.yaml devenv.lock "
+		  "devenv.local.nix devenv.local.yaml" },
 		{ "use", "devbox", "devbox.json devbox.lock" },
-		{ "use", "flox", ".flox/env/manifest.toml .flox/env/manifest.lock" },
+		{ "use", "flox", ".flox/env.json .flox/env/manifest.toml .flox/env/manifest.lock" },
 		{ "use", "guix", "guix.scm manifest.scm channels.scm" },
 		{ "use", "spack", "spack.yaml spack.lock" },
 		{ "use", "mise", "mise.toml .mise.toml mise.local.toml .tool-versions" },

@@ -129,7 +129,7 @@ TEST(what_is_put_on_PATH)
 		{ "export PATH=\"$PWD/scripts:$PATH\"", "p:scripts" },
 		{ "PATH=bin:$PATH make", "p:bin" },
 		{ "use flake", "g:flake.lock,g:flake.nix" },
-		{ "use devenv", "g:devenv.lock,g:devenv.nix,g:devenv.yaml" },
+		{ "use devenv", "g:devenv.local.nix,g:devenv.local.yaml,g:devenv.lock,g:devenv.nix,g:devenv.yaml" },
 		{ "layout node", "g:node_modules/.bin/**" },
 		{ "dotenv", "g:.env" },
 		{ "source_env env/dev", "g:env/dev" },
