@@ -329,7 +329,7 @@ TEST(a_guard_that_is_removed_is_flagged)
 		{ ".gitignore", "gitignore" }, { "CODEOWNERS", "forge-policy" },
 		{ ".pre-commit-config.yaml", "pre-commit" }, { ".gitleaks.toml", "scanner-config" },
 		{ "yarn.lock", "node-lockfiles" }, { "tests/a/b.c", "test-code" },
-		{ ".claudeignore", "agent-ignore" }, { "SECURITY.md", "license-or-security-md" },
+		{ ".geminiignore", "agent-ignore" }, { "SECURITY.md", "license-or-security-md" },
 	};
 
 	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
