@@ -105,6 +105,7 @@ TEST(what_is_only_read_printed_or_checked_is_no_word)
 	static const struct row rows[] = {
 		{ "cat a/b.sh", "" },
 		{ "echo see scripts/x.sh", "" },
+		{ "shellcheck a/b.sh", "" },
 		{ "# ./scripts/x.sh", "" },
 		{ "true # ./scripts/x.sh", "" },
 		{ "prettier --check src/x.js", "" },
@@ -132,7 +133,13 @@ TEST(what_is_put_on_PATH)
 		{ "use devenv", "g:devenv.local.nix,g:devenv.local.yaml,g:devenv.lock,g:devenv.nix,g:devenv.yaml" },
 		{ "layout node", "g:node_modules/.bin/**" },
 		{ "dotenv", "g:.env" },
+		{ "use nix", "g:default.nix,g:shell.nix" },
+		{ "use guix", "g:channels.scm,g:guix.scm,g:manifest.scm" },
+		{ "layout poetry", "g:poetry.lock,g:pyproject.toml" },
+		{ "dotenv_if_exists", "g:.env" },
+		{ "dotenv config/dev.env", "g:config/dev.env" },
 		{ "source_env env/dev", "g:env/dev" },
+		{ "source_env_if_exists env/dev", "g:env/dev" },
 		{ "watch_file a.lock", "" },
 	};
 
@@ -148,6 +155,7 @@ TEST(tools_are_known_by_name)
 		{ "set -e; make check", "t:make check" },
 		{ "if true; then cargo fmt; fi", "t:cargo fmt" },
 		{ "echo make sure", "" },
+		{ "grep make x", "" },
 		{ "env -i pytest", "t:env -i pytest,t:pytest" },
 		{ "poetry run pytest x", "t:poetry run pytest x,t:pytest x" },
 	};
