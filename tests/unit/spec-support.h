@@ -12,86 +12,83 @@
 #include "ga/sandbox.h"
 
 /* Every test has a directory of its own with a home in it. */
-struct world {
+static struct {
 	char *root, *home;
-};
+} world;
 
 static inline int setup(void **state)
 {
-	struct world *w = ga_calloc(1, sizeof(*w));
 	char dir[] = "/var/tmp/git-agent-spec-XXXXXX";
 
 	assert_non_null(mkdtemp(dir));
-	w->root = ga_strdup(dir);
-	w->home = ga_path_join(dir, "home");
-	assert_int_equal(mkdir(w->home, 0755), 0);
-	*state = w;
+	world.root = ga_strdup(dir);
+	world.home = ga_path_join(dir, "home");
+	assert_int_equal(mkdir(world.home, 0755), 0);
+	(void)state;
 	return 0;
 }
 
 static inline int teardown(void **state)
 {
-	struct world *w = *state;
-
-	OK(ga_rmtree_at(AT_FDCWD, w->root, &err));
-	free(w->root);
-	free(w->home);
-	free(w);
+	(void)state;
+	OK(ga_rmtree_at(AT_FDCWD, world.root, &err));
+	free(world.root);
+	free(world.home);
 	return 0;
 }
 
-static inline void make_dir(const struct world *w, const char *rel)
+static inline void make_dir(const char *rel)
 {
-	cleanup_free char *path = ga_path_join(w->root, rel);
+	cleanup_free char *path = ga_path_join(world.root, rel);
 
 	OK(ga_mkdir_p(path, 0755, &err));
 }
 
-static inline void make_file(const struct world *w, const char *rel, const char *text)
+static inline void make_file(const char *rel, const char *text)
 {
-	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(w->root, rel);
+	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(world.root, rel);
 	cleanup_close int fd = -1;
 
-	make_dir(w, parent);
+	make_dir(parent);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 	assert_true(fd >= 0);
 	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
 }
 
-static inline void make_link(const struct world *w, const char *target, const char *rel)
+static inline void make_link(const char *target, const char *rel)
 {
-	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(w->root, rel);
+	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(world.root, rel);
 
-	make_dir(w, parent);
+	make_dir(parent);
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static inline char *in(const struct world *w, const char *rel)
+static inline char *in(const char *rel)
 {
-	return ga_path_join(w->root, rel);
+	return ga_path_join(world.root, rel);
 }
 
 /* Lower layers, upper, git dir; the project at `project`, relative to the root. */
-static inline void make_spec(const struct world *w, const char *project, struct ga_spec *s)
+static inline void make_spec(const char *project, struct ga_spec *s)
 {
-	make_dir(w, "s/stage");
-	make_dir(w, "s/upper");
-	make_dir(w, "aihome");
-	make_dir(w, project);
-	s->stage_dir = in(w, "s/stage");
-	s->project = in(w, project);
-	s->home = ga_strdup(w->home);
-	s->home_source = in(w, "aihome");
-	ga_strv_take(&s->lowers, in(w, "s/extras"));
-	ga_strv_take(&s->lowers, in(w, "base"));
-	s->upper = in(w, "s/upper");
-	s->work = in(w, "s/work");
-	s->git_upper = in(w, "s/git");
+	make_dir("s/stage");
+	make_dir("s/upper");
+	make_dir("aihome");
+	make_dir(project);
+	s->stage_dir = in("s/stage");
+	s->project = in(project);
+	s->home = ga_strdup(world.home);
+	s->home_source = in("aihome");
+	ga_strv_take(&s->lowers, in("s/extras"));
+	ga_strv_take(&s->lowers, in("base"));
+	s->upper = in("s/upper");
+	s->work = in("s/work");
+	s->git_upper = in("s/git");
 	s->network = true;
 }
 
 /* One word a line, the world's root as "@". */
-static inline char *text_of(const struct world *w, const struct ga_buf *words)
+static inline char *text_of(const struct ga_buf *words)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	const char *word;
@@ -100,7 +97,7 @@ static inline char *text_of(const struct world *w, const struct ga_buf *words)
 	while ((word = ga_buf_next0(words, &pos)) != NULL) {
 		/* "root" too, when the world's root follows */
 		size_t n = !strncmp(word, "root/", 5) ? 4 : 0;
-		const char *below = ga_path_below(word + n, w->root);
+		const char *below = ga_path_below(word + n, world.root);
 
 		if (below)
 			ga_buf_addf(&b, "%.*s@/%s\n", (int)n, word, below);
@@ -111,22 +108,22 @@ static inline char *text_of(const struct world *w, const struct ga_buf *words)
 }
 
 /* Home and project. */
-static inline char *plan_of(const struct world *w, const struct ga_spec *s)
+static inline char *plan_of(const struct ga_spec *s)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	ga_spec_plan_home(s, &b);
 	OK(ga_spec_plan_trees(s, &b, &err));
-	return text_of(w, &b);
+	return text_of(&b);
 }
 
 /* What surrounds them, whose layers need not be known. */
-static inline char *root_of(const struct world *w, const struct ga_spec *s)
+static inline char *root_of(const struct ga_spec *s)
 {
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	OK(ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err));
-	return text_of(w, &b);
+	return text_of(&b);
 }
 
 #endif

@@ -4,106 +4,103 @@
  */
 #include "spec-support.h"
 
-static char *tools_of(const struct world *w, const char *path, const char *command)
+static char *tools_of(const char *path, const char *command)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_strv struct ga_strv tools = GA_STRV_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_free char *at = ga_path_join(w->home, path);
+	cleanup_free char *at = ga_path_join(world.home, path);
 
-	if (ga_spec_find_tools(w->home, at, command, &tools, &err))
+	if (ga_spec_find_tools(world.home, at, command, &tools, &err))
 		return ga_strf("! %s", err.msg);
 	for (size_t i = 0; i < tools.n; i++)
 		ga_buf_addf(&b, "%s%s", i ? " " : "", tools.v[i]);
 	return ga_buf_steal(&b);
 }
 
-#define ASSERT_TOOLS(w, path, command, expect)                                      \
+#define ASSERT_TOOLS(path, command, expect)                                      \
 	do {                                                                        \
-		cleanup_free char *got_ = tools_of((w), (path), (command));         \
+		cleanup_free char *got_ = tools_of((path), (command));         \
 		assert_string_equal(got_, (expect));                                \
 	} while (0)
 
 TEST_WITH(directories_of_tools_are_found, setup, teardown)
 {
-	const struct world *w = *state;
 
-	ASSERT_TOOLS(w, "bin", "absent", "");
-	make_file(w, "home/.local/bin/x", "");
-	make_dir(w, "home/.cargo/bin");
-	make_dir(w, "home/.ssh");
-	make_file(w, "home/.cargo/credentials.toml", "");
-	ASSERT_TOOLS(w, "bin", "absent", ".cargo/bin .local/bin");
-	ASSERT_TOOLS(w, ".local/bin", "x", ".cargo/bin .local/bin");
+	ASSERT_TOOLS("bin", "absent", "");
+	make_file("home/.local/bin/x", "");
+	make_dir("home/.cargo/bin");
+	make_dir("home/.ssh");
+	make_file("home/.cargo/credentials.toml", "");
+	ASSERT_TOOLS("bin", "absent", ".cargo/bin .local/bin");
+	ASSERT_TOOLS(".local/bin", "x", ".cargo/bin .local/bin");
 	/* a symlink chain: the directory of the link and the package it leads to */
-	make_file(w, "home/npm/lib/node_modules/@scope/agent/cli.js", "#!/usr/bin/env node\n");
-	make_link(w, "../lib/node_modules/@scope/agent/cli.js", "home/npm/bin/agent");
-	ASSERT_TOOLS(w, "npm/bin", "agent",
+	make_file("home/npm/lib/node_modules/@scope/agent/cli.js", "#!/usr/bin/env node\n");
+	make_link("../lib/node_modules/@scope/agent/cli.js", "home/npm/bin/agent");
+	ASSERT_TOOLS("npm/bin", "agent",
 		     ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
 	/* a link in ~/.local/bin to an absolute place, and a virtual environment */
-	make_file(w, "home/venvs/aider/bin/aider", "#!/bin/sh\n");
+	make_file("home/venvs/aider/bin/aider", "#!/bin/sh\n");
 	{
-		cleanup_free char *target = in(w, "home/venvs/aider/bin/aider");
+		cleanup_free char *target = in("home/venvs/aider/bin/aider");
 
-		make_link(w, target, "home/.local/bin/aider");
+		make_link(target, "home/.local/bin/aider");
 	}
-	ASSERT_TOOLS(w, ".local/bin", "aider", ".cargo/bin .local/bin venvs/aider");
+	ASSERT_TOOLS(".local/bin", "aider", ".cargo/bin .local/bin venvs/aider");
 	/* an interpreter below home */
-	make_file(w, "home/py/3/bin/python3", "");
+	make_file("home/py/3/bin/python3", "");
 	{
-		cleanup_free char *line = ga_strf("#!%s/py/3/bin/python3 -I\n", w->home);
+		cleanup_free char *line = ga_strf("#!%s/py/3/bin/python3 -I\n", world.home);
 
-		make_file(w, "home/apps/tool/run", line);
+		make_file("home/apps/tool/run", line);
 	}
-	ASSERT_TOOLS(w, "apps/tool", "run", ".cargo/bin .local/bin apps/tool py/3");
+	ASSERT_TOOLS("apps/tool", "run", ".cargo/bin .local/bin apps/tool py/3");
 }
 
 /* Rows with one beginning, of names that begin alike, and of a name that is no directory. */
 TEST_WITH(toolchains_below_home_are_found, setup, teardown)
 {
-	const struct world *w = *state;
 
-	make_dir(w, "home/.nvm");
-	make_dir(w, "home/.nvmx");
-	make_dir(w, "home/.nv");
-	make_dir(w, "home/.local/share/mise");
-	make_dir(w, "home/.local/share/secret");
-	make_dir(w, "home/.local/lib");
-	make_dir(w, "home/.asdf");
-	make_file(w, "home/.pyenv", "");
-	make_dir(w, "home/n/notes");
-	make_dir(w, "home/n/bin");
-	make_link(w, "../rustup", "home/.rustup");
-	make_dir(w, "rustup");
-	ASSERT_TOOLS(w, "bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
+	make_dir("home/.nvm");
+	make_dir("home/.nvmx");
+	make_dir("home/.nv");
+	make_dir("home/.local/share/mise");
+	make_dir("home/.local/share/secret");
+	make_dir("home/.local/lib");
+	make_dir("home/.asdf");
+	make_file("home/.pyenv", "");
+	make_dir("home/n/notes");
+	make_dir("home/n/bin");
+	make_link("../rustup", "home/.rustup");
+	make_dir("rustup");
+	ASSERT_TOOLS("bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
 }
 
 TEST_WITH(a_directory_of_credentials_is_never_shown, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_free char *home = NULL;
 
 	/* straight in home */
-	make_file(w, "home/agent", "");
-	home = tools_of(w, "", "agent");
+	make_file("home/agent", "");
+	home = tools_of("", "agent");
 	assert_true(home[0] == '!');
 	assert_has(home, "may hold credentials");
 	/* bin beside credentials: bin alone */
-	make_file(w, "home/.codex/bin/codex", "");
-	make_file(w, "home/.codex/auth.json", "");
-	ASSERT_TOOLS(w, ".codex/bin", "codex", ".codex/bin");
-	make_file(w, "home/.claude/local/claude", "");
-	ASSERT_TOOLS(w, ".claude/local", "claude", ".claude/local");
+	make_file("home/.codex/bin/codex", "");
+	make_file("home/.codex/auth.json", "");
+	ASSERT_TOOLS(".codex/bin", "codex", ".codex/bin");
+	make_file("home/.claude/local/claude", "");
+	ASSERT_TOOLS(".claude/local", "claude", ".claude/local");
 	/* within something that is secret as a whole */
-	make_file(w, "home/.ssh/bin/x", "");
+	make_file("home/.ssh/bin/x", "");
 	{
-		cleanup_free char *got = tools_of(w, ".ssh/bin", "x");
+		cleanup_free char *got = tools_of(".ssh/bin", "x");
 
 		assert_true(got[0] == '!');
 	}
 	/* a link that loops */
-	make_link(w, "loop", "home/l/loop");
-	ASSERT_TOOLS(w, "l", "loop", "");
+	make_link("loop", "home/l/loop");
+	ASSERT_TOOLS("l", "loop", "");
 }
 
 TEST(a_failed_step_is_explained)

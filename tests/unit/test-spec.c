@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "spec-support.h"
 
+/* Beside others, a directory that is shared; layers in s/LAYERS. */
+static struct ga_shared *share(struct ga_spec *s, const char *project, const char *rel, const char *layers)
+{
+	cleanup_free char *lower = ga_path_join(project, rel), *upper = ga_strf("s/%s/upper", layers);
+	cleanup_free char *work = ga_strf("s/%s/work", layers);
+
+	s->shared = ga_realloc(s->shared, (s->n_shared + 1) * sizeof(*s->shared));
+	s->shared[s->n_shared] = (struct ga_shared){ .rel = ga_strdup(rel), .lower = in(lower),
+						     .upper = in(upper), .work = in(work) };
+	return &s->shared[s->n_shared++];
+}
+
 TEST_WITH(the_plan_of_a_project_below_home, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 
-	make_spec(w, "home/src/p", &s);
-	make_dir(w, "home/src/p/node_modules");
-	make_dir(w, "home/src/p/a/target");
-	s.git_lower = in(w, "template");
-	s.git_work = in(w, "s/gitwork");
-	s.n_shared = 3;
-	s.shared = ga_calloc(s.n_shared, sizeof(*s.shared));
-	s.shared[0] = (struct ga_shared){ .rel = ga_strdup("node_modules"),
-					  .lower = in(w, "home/src/p/node_modules"),
-					  .upper = in(w, "s/0/upper"),
-					  .work = in(w, "s/0/work") };
-	s.shared[1] = (struct ga_shared){ .rel = ga_strdup("a/target"),
-					  .lower = in(w, "home/src/p/a/target"),
-					  .upper = in(w, "s/1/upper"),
-					  .work = in(w, "s/1/work"),
-					  .mask = in(w, "s/1/mask") };
+	make_spec("home/src/p", &s);
+	make_dir("home/src/p/node_modules");
+	make_dir("home/src/p/a/target");
+	s.git_lower = in("template");
+	s.git_work = in("s/gitwork");
+	share(&s, "home/src/p", "node_modules", "0");
+	share(&s, "home/src/p", "a/target", "1")->mask = in("s/1/mask");
 	/* gone on the host by now */
-	s.shared[2] = (struct ga_shared){ .rel = ga_strdup("dist"),
-					  .lower = in(w, "home/src/p/dist"),
-					  .upper = in(w, "s/2/upper"),
-					  .work = in(w, "s/2/work") };
+	share(&s, "home/src/p", "dist", "2");
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
-	got = plan_of(w, &s);
+	got = plan_of(&s);
 	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
 				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
 				 "mountpoint\nhome/.local/bin\n"
@@ -55,7 +54,7 @@ static char *object_dest(const char *host)
 	return ga_strf("odb/%s", dir + 19);
 }
 
-static void make_part(const struct world *w, const char *project, const char *layers,
+static void make_part(const char *project, const char *layers,
 		      struct ga_spec *s)
 {
 	cleanup_free char *extras = ga_path_join(layers, "extras");
@@ -63,35 +62,34 @@ static void make_part(const struct world *w, const char *project, const char *la
 	cleanup_free char *work = ga_path_join(layers, "work");
 	cleanup_free char *git = ga_path_join(layers, "git");
 
-	s->project = in(w, project);
-	ga_strv_take(&s->lowers, in(w, extras));
-	s->upper = in(w, upper);
-	s->work = in(w, work);
-	s->git_upper = in(w, git);
+	s->project = in(project);
+	ga_strv_take(&s->lowers, in(extras));
+	s->upper = in(upper);
+	s->work = in(work);
+	s->git_upper = in(git);
 }
 
 /* A submodule in its superproject, and what it holds in it; objects that the superproject
  * shows already are shown once. */
 TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL, *one = NULL, *two = NULL, *want = NULL;
 
-	make_spec(w, "code/p", &s);
-	make_dir(w, "repo/objects");
-	make_dir(w, "repo/lfs");
-	ga_strv_take(&s.object_dirs, in(w, "repo/objects"));
+	make_spec("code/p", &s);
+	make_dir("repo/objects");
+	make_dir("repo/lfs");
+	ga_strv_take(&s.object_dirs, in("repo/objects"));
 	s.parts = ga_calloc(1, sizeof(*s.parts));
 	s.n_parts = 1;
-	make_part(w, "code/p/sub", "s1", &s.parts[0]);
-	ga_strv_take(&s.parts[0].object_dirs, in(w, "repo/objects"));
-	ga_strv_take(&s.parts[0].object_dirs, in(w, "two"));
+	make_part("code/p/sub", "s1", &s.parts[0]);
+	ga_strv_take(&s.parts[0].object_dirs, in("repo/objects"));
+	ga_strv_take(&s.parts[0].object_dirs, in("two"));
 	s.feedback = ga_strdup("/state/feedback");
 	s.parts[0].parts = ga_calloc(1, sizeof(*s.parts));
 	s.parts[0].n_parts = 1;
-	make_part(w, "code/p/sub/a/b", "s2", &s.parts[0].parts[0]);
-	got = plan_of(w, &s);
+	make_part("code/p/sub/a/b", "s2", &s.parts[0].parts[0]);
+	got = plan_of(&s);
 	one = object_dest(s.object_dirs.v[0]);
 	two = object_dest(s.parts[0].object_dirs.v[1]);
 	want = ga_strf("bind-rw\n@/aihome\nhome\n"
@@ -116,50 +114,42 @@ TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 
 TEST_WITH(a_submodule_elsewhere_is_refused, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
-	make_spec(w, "code/p", &s);
+	make_spec("code/p", &s);
 	s.parts = ga_calloc(1, sizeof(*s.parts));
 	s.n_parts = 1;
-	make_part(w, "code/other", "s1", &s.parts[0]);
+	make_part("code/other", "s1", &s.parts[0]);
 	FAILS(ga_spec_plan_trees(&s, &b, &err), "is no path inside a project");
 }
 
 TEST_WITH(a_shared_directory_behind_a_symlink_is_left_out, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 
-	make_spec(w, "code/p", &s);
-	make_dir(w, "home/.ssh/x");
-	make_link(w, w->home, "code/p/a");
-	s.n_shared = 1;
-	s.shared = ga_calloc(1, sizeof(*s.shared));
-	s.shared[0] = (struct ga_shared){ .rel = ga_strdup("a/.ssh"),
-					  .lower = in(w, "code/p/a/.ssh"),
-					  .upper = in(w, "s/0/upper"),
-					  .work = in(w, "s/0/work") };
-	got = plan_of(w, &s);
+	make_spec("code/p", &s);
+	make_dir("home/.ssh/x");
+	make_link(world.home, "code/p/a");
+	share(&s, "code/p", "a/.ssh", "0");
+	got = plan_of(&s);
 	assert_null(strstr(got, ".ssh"));
 }
 
 TEST_WITH(credentials_of_tools_are_masked, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 
-	make_spec(w, "code/p", &s);
-	make_file(w, "home/.local/share/uv/credentials/credentials.toml", "token");
-	make_file(w, "nvm/versions/node/v20/etc/npmrc", "token");
-	make_link(w, "../nvm", "home/.nvm");
-	make_file(w, "home/n/lib/npmrc", "token");
-	make_link(w, "../lib/npmrc", "home/n/etc/npmrc");
+	make_spec("code/p", &s);
+	make_file("home/.local/share/uv/credentials/credentials.toml", "token");
+	make_file("nvm/versions/node/v20/etc/npmrc", "token");
+	make_link("../nvm", "home/.nvm");
+	make_file("home/n/lib/npmrc", "token");
+	make_link("../lib/npmrc", "home/n/etc/npmrc");
 	ga_strv_push_many(&s.tools, ".local/share/uv", ".nvm", "n", NULL);
-	got = plan_of(w, &s);
+	got = plan_of(&s);
 	assert_has(got, "\nmask-dir\nhome/.local/share/uv/credentials\n");
 	assert_has(got, "\nhide\nhome/.nvm/versions/node/v20/etc\n1\nnpmrc\n");
 	assert_has(got, "\nhide\nhome/n/lib\n1\nnpmrc\n");
@@ -168,16 +158,15 @@ TEST_WITH(credentials_of_tools_are_masked, setup, teardown)
 /* Which repositories there are need not be known, nor the layers. */
 TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *got = NULL;
 	const char *tail;
 
-	make_spec(w, "code/p", &s);
-	make_dir(w, "data");
-	ga_strv_take(&s.ro, in(w, "home/data"));
-	ga_strv_take(&s.ro, in(w, "data"));
-	got = root_of(w, &s);
+	make_spec("code/p", &s);
+	make_dir("data");
+	ga_strv_take(&s.ro, in("home/data"));
+	ga_strv_take(&s.ro, in("data"));
+	got = root_of(&s);
 	assert_memory_equal(got, "git-agent-plan-5\n@/s/stage\n", 27);
 	assert_has(got, "\nbind-ro\n/usr\nroot/usr\n");
 	assert_has(got, "\ndevice\n/dev/null\nroot/dev/null\n");
@@ -196,21 +185,19 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 /* Where home or project could hide what is mounted before, bwrap has to wait for them. */
 TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_free char *root = NULL, *trees = NULL;
 
-	make_spec(w, "code/p", &s);
-	ga_strv_take(&s.ro, in(w, "code"));
-	root = root_of(w, &s);
-	trees = plan_of(w, &s);
+	make_spec("code/p", &s);
+	ga_strv_take(&s.ro, in("code"));
+	root = root_of(&s);
+	trees = plan_of(&s);
 	assert_null(strstr(root, "\nsandbox\n"));
 	assert_has(trees, "root@/code/p\nsandbox\nend\n");
 }
 
 TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	cleanup_free char *got = NULL;
@@ -220,10 +207,10 @@ TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 				   "--dev-bind\n@/s/stage/root\n/\n--proc\n/proc\n";
 	static const char tail[] = "--ro-bind\n@/s/stage/empty-file\n/proc/keys\n";
 
-	make_spec(w, "code/p", &s);
+	make_spec("code/p", &s);
 	s.network = false;
 	ga_spec_bwrap_args(&s, &b);
-	got = text_of(w, &b);
+	got = text_of(&b);
 	assert_memory_equal(got, head, strlen(head));
 	assert_has(got, tail);
 	assert_has(got, "\n--remount-ro\n/\n--chdir\n/\n");
@@ -231,59 +218,54 @@ TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 
 TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 {
-	const struct world *w = *state;
+	enum { HOME, PROJECT, SOURCE, STAGE, RO };
 	const struct {
-		const char *home, *project, *source, *stage, *ro, *say;
+		int field;
+		const char *value, *say;
 	} cases[] = {
-		{ "/", NULL, NULL, NULL, NULL, "is part of the system" },
-		{ "/etc", NULL, NULL, NULL, NULL, "is part of the system" },
-		{ "/var", NULL, NULL, NULL, NULL, "is part of the system" },
-		{ "/tmp", NULL, NULL, NULL, NULL, "is part of the system" },
-		{ "home/../x", NULL, NULL, NULL, NULL, "absolute paths" },
-		{ NULL, "/", NULL, NULL, NULL, "is part of the system" },
-		{ NULL, "/usr", NULL, NULL, NULL, "is part of the system" },
-		{ NULL, w->home, NULL, NULL, NULL, "is your home directory or holds it" },
-		{ NULL, w->root, NULL, NULL, NULL, "is your home directory or holds it" },
-		{ NULL, NULL, w->home, NULL, NULL, "is your own home or holds it" },
-		{ NULL, NULL, "@code/p/ai", NULL, NULL, "lies inside the project" },
-		{ NULL, NULL, "@code", NULL, NULL, "lies inside the agents' home" },
-		{ NULL, NULL, "@s", NULL, NULL, "lies inside the agents' home" },
-		{ NULL, NULL, NULL, "/opt/s", NULL, "would be visible inside" },
-		{ NULL, NULL, NULL, "@code/p/s", NULL, "lies inside the project" },
-		{ NULL, NULL, NULL, NULL, "/", "would show your home" },
-		{ NULL, NULL, NULL, NULL, w->root, "would show your home" },
-		{ NULL, NULL, NULL, NULL, "@code/p/x", "lies inside the project" },
-		{ NULL, NULL, NULL, NULL, "@s", "would be visible inside" },
+		{ HOME, "/", "is part of the system" },
+		{ HOME, "/etc", "is part of the system" },
+		{ HOME, "/var", "is part of the system" },
+		{ HOME, "/tmp", "is part of the system" },
+		{ HOME, "home/../x", "absolute paths" },
+		{ PROJECT, "/", "is part of the system" },
+		{ PROJECT, "/usr", "is part of the system" },
+		{ PROJECT, world.home, "is your home directory or holds it" },
+		{ PROJECT, world.root, "is your home directory or holds it" },
+		{ SOURCE, world.home, "is your own home or holds it" },
+		{ SOURCE, "@code/p/ai", "lies inside the project" },
+		{ SOURCE, "@code", "lies inside the agents' home" },
+		{ SOURCE, "@s", "lies inside the agents' home" },
+		{ STAGE, "/opt/s", "would be visible inside" },
+		{ STAGE, "@code/p/s", "lies inside the project" },
+		{ RO, "/", "would show your home" },
+		{ RO, world.root, "would show your home" },
+		{ RO, "@code/p/x", "lies inside the project" },
+		{ RO, "@s", "would be visible inside" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_each (row, cases) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
 		cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-		const char *const values[] = { cases[i].home, cases[i].project, cases[i].source,
-					       cases[i].stage };
 		char **const fields[] = { &s.home, &s.project, &s.home_source, &s.stage_dir };
+		char *value = row->value[0] == '@' ? in(row->value + 1) : ga_strdup(row->value);
 
-		make_spec(w, "code/p", &s);
-		for (size_t f = 0; f < GA_NELEMS(fields); f++) {
-			if (!values[f])
-				continue;
-			free(*fields[f]);
-			*fields[f] = values[f][0] == '@' ? in(w, values[f] + 1) : ga_strdup(values[f]);
+		make_spec("code/p", &s);
+		if (row->field == RO) {
+			ga_strv_take(&s.ro, value);
+		} else {
+			free(*fields[row->field]);
+			*fields[row->field] = value;
 		}
-		if (cases[i].ro)
-			ga_strv_take(&s.ro, cases[i].ro[0] == '@' ? in(w, cases[i].ro + 1)
-								  : ga_strdup(cases[i].ro));
 		if (!ga_spec_check(&s, &err))
-			fail_msg("row %zu (%s) was accepted", i, cases[i].say);
+			fail_msg("'%s' was accepted (%s)", row->value, row->say);
 		assert_int_equal(err.code, GA_ESTART);
-		if (!strstr(err.msg, cases[i].say))
-			fail_msg("row %zu says: %s", i, err.msg);
+		assert_has(err.msg, row->say);
 	}
 }
 
 TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
 	cleanup_buf struct ga_buf got = GA_BUF_INIT;
@@ -292,15 +274,15 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
 			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0",
 			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none", NULL, NULL };
-	cleanup_free char *nvm = ga_strf("NVM_DIR=%s/.local/bin", w->home);
+	cleanup_free char *nvm = ga_strf("NVM_DIR=%s/.local/bin", world.home);
 
-	make_spec(w, "home/p", &s);
-	make_dir(w, "home/.local/bin");
-	make_dir(w, "home/private/bin");
-	make_dir(w, "aihome/own/bin");
+	make_spec("home/p", &s);
+	make_dir("home/.local/bin");
+	make_dir("home/private/bin");
+	make_dir("aihome/own/bin");
 	ga_strv_push(&s.tools, ".local/bin");
 	path = ga_strf("%s/.local/bin/:%s/private/bin:%s/own/bin:relative:/usr/bin::/sys/x:/tmp",
-		       w->home, w->home, w->home);
+		       world.home, world.home, world.home);
 	env[GA_NELEMS(env) - 2] = nvm;
 	ga_strv_push_many(&pass, "KEY_*", "HOME", "SHELL", NULL);
 	ga_spec_environment(&s, path, env, &pass);
@@ -310,13 +292,12 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 		       "USER=me\nLOGNAME=me\nSHELL=/bin/sh\nJAVA_HOME=/usr\nNVM_DIR=%s/.local/bin\n"
 		       "PIPX_BIN_DIR=%s/.local/agent/bin\nUV_TOOL_BIN_DIR=%s/.local/agent/bin\n"
 		       "TERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
-		       w->home, w->home, w->home, w->home, w->home, w->home, w->home);
+		       world.home, world.home, world.home, world.home, world.home, world.home, world.home);
 	assert_string_equal(got.ptr, want);
 }
 
 TEST_WITH(what_is_visible_inside_is_known, setup, teardown)
 {
-	const struct world *w = *state;
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 	const struct {
 		const char *path;
@@ -330,18 +311,18 @@ TEST_WITH(what_is_visible_inside_is_known, setup, teardown)
 		{ "@data/in", true },	     { "@other", false },
 	};
 
-	make_spec(w, "home/p", &s);
-	make_dir(w, "home/p/a");
-	make_dir(w, "home/x");
-	make_dir(w, "home/.local/bin");
-	make_dir(w, "aihome/mine");
-	make_dir(w, "data/in");
-	make_dir(w, "other");
+	make_spec("home/p", &s);
+	make_dir("home/p/a");
+	make_dir("home/x");
+	make_dir("home/.local/bin");
+	make_dir("aihome/mine");
+	make_dir("data/in");
+	make_dir("other");
 	ga_strv_push(&s.tools, ".local/bin");
-	ga_strv_take(&s.ro, in(w, "data"));
+	ga_strv_take(&s.ro, in("data"));
 	for_each (row, cases) {
 		const char *p = row->path;
-		cleanup_free char *path = p[0] == '@' ? in(w, p + 1) : ga_strdup(p);
+		cleanup_free char *path = p[0] == '@' ? in(p + 1) : ga_strdup(p);
 
 		if (ga_spec_visible(&s, path) != row->expect)
 			fail_msg("%s: expected %d", p, row->expect);
