@@ -213,6 +213,16 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
 	}
 	{
+		/* nothing is there to be deleted */
+		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		cleanup_free char *deeper = ga_strf("%s/%s", path.ptr, path.ptr);
+		struct ga_oid same;
+
+		add(&c, deeper, GA_MODE_NONE, &blob);
+		OK(ga_tree_apply(r, NULL, &tree, &c, &same, &err));
+		assert_true(ga_oid_equal(&same, &tree));
+	}
+	{
 		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 
 		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' "
