@@ -122,23 +122,23 @@ TEST(a_name_gets_its_answer_or_none)
 		{ "a\xff\n.b\\ c", A, 3, GA_NET_DNS_REFUSED, "", "a\\255\\010.b\\092\\032c" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+	for_each (row, cases)
 		for (int edns = 0; edns < 2; edns++) {
 			cleanup_buf struct ga_buf q = GA_BUF_INIT, data = GA_BUF_INIT;
 			struct ga_net_dns_reply r;
 			size_t pos;
 
 			put_header(&q, 0x0110, 1, 0, 0, edns ? 1 : 0);
-			put_question(&q, cases[i].name, cases[i].type);
+			put_question(&q, row->name, row->type);
 			pos = q.len;
 			if (edns)
 				put_opt(&q, 0, 7);
 			ask(*state, &q, &r);
-			if (r.verdict != cases[i].verdict || r.type != cases[i].type ||
-			    strcmp(r.name, cases[i].shown ? cases[i].shown : cases[i].name) != 0)
-				fail_msg("%s: %d %s", cases[i].name, (int)r.verdict, r.name);
+			if (r.verdict != row->verdict || r.type != row->type ||
+			    strcmp(r.name, row->shown ? row->shown : row->name) != 0)
+				fail_msg("%s: %d %s", row->name, (int)r.verdict, r.name);
 			assert_int_equal(at16(&r, 0), 0x1234);
-			assert_int_equal(at16(&r, 2), 0x8590 | cases[i].rcode);
+			assert_int_equal(at16(&r, 2), 0x8590 | row->rcode);
 			assert_int_equal(at16(&r, 4), 1);
 			assert_int_equal(at16(&r, 8), 0);
 			assert_int_equal(at16(&r, 10), edns);
@@ -150,7 +150,7 @@ TEST(a_name_gets_its_answer_or_none)
 					ga_buf_addf(&data, "%02x", r.b[pos + 12 + b]);
 				pos += 12 + at16(&r, pos + 10);
 			}
-			assert_string_equal(data.ptr, cases[i].data);
+			assert_string_equal(data.ptr, row->data);
 			if (edns) {
 				assert_int_equal(r.b[pos], 0);
 				assert_int_equal(at16(&r, pos + 1), 41);

@@ -142,13 +142,13 @@ TEST(each_form_of_a_token_is_known_and_none_that_is_shorter)
 #undef TOKEN
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
-		cleanup_free char *prefixes = ga_strdup(rows[i].prefixes);
+	for_each (row, rows) {
+		cleanup_free char *prefixes = ga_strdup(row->prefixes);
 		char *save = NULL;
 
 		for (char *p = strtok_r(prefixes, " ", &save); p; p = strtok_r(NULL, " ", &save))
 			for (size_t less = 0; less < 2; less++) {
-				cleanup_free char *rest = some_of(rows[i].set, rows[i].min - less);
+				cleanup_free char *rest = some_of(row->set, row->min - less);
 				cleanup_free char *text = ga_strf("x = f(%s%s)\n", p, rest), *reason = NULL;
 				struct ga_secret found = { .tier = GA_TIER_BLOCK };
 				struct ga_secret_marks m;
@@ -157,7 +157,7 @@ TEST(each_form_of_a_token_is_known_and_none_that_is_shorter)
 				found.bits = m.bits & GA_MARK_TOKEN;
 				found.token = m.token;
 				reason = ga_secret_reason(&found);
-				if ((strstr(reason, rows[i].name) != NULL) == (less > 0))
+				if ((strstr(reason, row->name) != NULL) == (less > 0))
 					fail_msg("'%s': %s", text, reason);
 			}
 	}
@@ -410,11 +410,11 @@ TEST(values_in_a_text_to_be_shown_are_blotted_out)
 	size_t n;
 	const struct ga_rule *rules = ga_rules(&n);
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_free char *text = ga_strdup(cases[i][0]);
+	for_each (row, cases) {
+		cleanup_free char *text = ga_strdup((*row)[0]);
 
 		ga_secret_blot(text);
-		assert_string_equal(text, cases[i][1]);
+		assert_string_equal(text, (*row)[1]);
 	}
 	/* what a rule says of itself is no value */
 	for (size_t i = 0; i < n; i++) {
@@ -438,11 +438,11 @@ TEST(slow_texts_are_read_up_to_a_bound)
 	cleanup_free char *text = ga_malloc(n);
 	struct ga_secret_marks m;
 
-	for (size_t i = 0; i < GA_NELEMS(seeds); i++) {
-		size_t k = strlen(seeds[i]);
+	for_each (row, seeds) {
+		size_t k = strlen(*row);
 
 		for (size_t at = 0; at < n; at++)
-			text[at] = seeds[i][at % k];
+			text[at] = (*row)[at % k];
 		ga_secret_look(".env", text, n, &m);
 		assert_true(m.n_prints <= GA_SECRET_PRINTS_MAX);
 		ga_secret_look_forms("x.json", text, n, &m);
