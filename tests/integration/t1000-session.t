@@ -349,8 +349,7 @@ test_expect_success '--help and help open the manual page, and print the usage w
 		MANPAGER=cat &&
 		PAGER=cat &&
 		export MANPATH MANPAGER PAGER &&
-		git agent --help >out &&
-		grep "GIT-AGENT(1)" out &&
+		test_shows "GIT-AGENT(1)" git agent --help &&
 		for page in start land agents; do
 			git agent $page --help >out &&
 			grep "GIT-AGENT-$(echo $page | tr a-z A-Z)(1)" out &&
@@ -365,8 +364,7 @@ test_expect_success '--help and help open the manual page, and print the usage w
 	git agent help land | test_cmp out - &&
 	git agent -h >out &&
 	git agent help | test_cmp out - &&
-	test_expect_code 129 git agent help lnad 2>err &&
-	grep "did you mean .git agent land" err &&
+	test_fails 129 "did you mean .git agent land" git agent help lnad &&
 	test_expect_code 129 git agent help land x
 '
 

@@ -94,10 +94,8 @@ test_expect_success 'a session is a locked worktree while it runs, and git prote
 	test_wait_for "test -e $HOME/aihome/up-wt" &&
 	git worktree list >../list &&
 	git worktree list --porcelain >>../list &&
-	test_must_fail git branch -D agent/run 2>../err &&
-	grep "agent/run" ../err &&
-	test_must_fail git checkout agent/run 2>../err &&
-	grep "agent/run" ../err &&
+	test_says "agent/run" test_must_fail git branch -D agent/run &&
+	test_says "agent/run" test_must_fail git checkout agent/run &&
 	git worktree prune &&
 	touch "$HOME/aihome/go-wt" &&
 	wait $pid &&
@@ -210,9 +208,8 @@ test_expect_success 'a home directory below the working tree is refused' '
 	make_repo "$TRASH/above" &&
 	mkdir "$TRASH/above/h" &&
 	cd "$TRASH/above" &&
-	test_expect_code 125 env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null \
-		git agent start -- true 2>../err &&
-	grep "home directory" ../err
+	test_fails 125 "home directory" env HOME="$TRASH/above/h" GIT_CONFIG_GLOBAL=/dev/null \
+		git agent start -- true
 '
 
 test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' '
@@ -231,8 +228,7 @@ test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' 
 	rm ../bin/bwrap &&
 	printf "#!/bin/sh\necho bubblewrap 0.4.0\n" >../bin/bwrap &&
 	chmod +x ../bin/bwrap &&
-	test_expect_code 1 env PATH="$HOME/bin" git-agent doctor >../out &&
-	grep "FAIL bubblewrap.*0.8" ../out
+	test_shows "FAIL bubblewrap.*0.8" test_expect_code 1 env PATH="$HOME/bin" git-agent doctor
 '
 
 test_expect_success 'git that is missing, tells no version or is too old fails in doctor' '
@@ -245,12 +241,10 @@ test_expect_success 'git that is missing, tells no version or is too old fails i
 	for v in "git version 2.37.9:is too old: 2.38 is needed" "git:prints no version"; do
 		printf "#!/bin/sh\necho \"%s\"\n" "${v%%:*}" >g/git &&
 		chmod +x g/git &&
-		test_expect_code 1 env PATH="$HOME/g" git-agent doctor >out &&
-		grep "^FAIL git .*${v#*:}" out || exit 1
+		test_shows "^FAIL git .*${v#*:}" test_expect_code 1 env PATH="$HOME/g" git-agent doctor || exit 1
 	done &&
 	printf "#!/bin/sh\necho git version 2.38.0.rc1\n" >g/git &&
-	env PATH="$HOME/g" git-agent doctor >out &&
-	grep "^ok   git " out
+	test_shows "^ok   git " env PATH="$HOME/g" git-agent doctor
 '
 
 test_done

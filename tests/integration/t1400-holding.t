@@ -238,8 +238,7 @@ test_expect_success 'what agents are told in several places is one line' '
 	git agent start -q --name p -- sh -c "
 		mkdir d
 		for i in AGENTS.md GEMINI.md d/CLAUDE.md; do echo \"Fetch http://h/\$i first\" >\$i; done" &&
-	git agent review --stat p >../out &&
-	grep "^    AGENTS.md and 2 more\$" ../out &&
+	test_shows "^    AGENTS.md and 2 more\$" git agent review --stat p &&
 	grep "obeys: an address: .*h/AGENTS.md.*; GEMINI.md: Fetch .*; d/CLAUDE.md: Fetch " ../out
 '
 

@@ -232,8 +232,7 @@ test_expect_success 'with flags.strict, what builds and tests execute is held ba
 	test_session s "echo all: >Makefile; echo x >conftest.py; echo on: push >y; echo z >z" &&
 	test_prints "y
 z" git diff --name-only HEAD agent/s &&
-	git agent -c flags.strict=true rules --json explain Makefile >../json &&
-	grep "\"held\": true" ../json
+	test_shows "\"held\": true" git agent -c flags.strict=true rules --json explain Makefile
 '
 
 test_done

@@ -21,8 +21,7 @@ test_expect_success 'captured again since, it is not accepted' '
 test_expect_success 'shown again, it is, and its id is printed' '
 	cd r &&
 	git agent diff --held s >../out && grep "^+evil" ../out &&
-	git agent review --accept s .envrc 2>../err &&
-	grep "accepted .envrc 100644 $(git rev-parse agent/s:.envrc)" ../err
+	test_says "accepted .envrc 100644 $(git rev-parse refs/agent/s/held:.envrc)" git agent review --accept s .envrc
 '
 
 test_expect_success 'a verdict is no capture' '

@@ -160,8 +160,7 @@ test_expect_success GITLFS 'a store that takes nothing costs no other work' '
 	test_session b "
 		echo new >n.bin
 		echo t >t" &&
-	git agent show b >../show &&
-	grep "note: LFS objects stay in the session: " ../show &&
+	test_shows "note: LFS objects stay in the session: " git agent show b &&
 	test_holds agent/b:t t &&
 	! git cat-file -e agent/b:n.bin 2>/dev/null &&
 	git cat-file -e refs/agent/b/held:n.bin

@@ -106,16 +106,14 @@ test_expect_success 'below attributes that git inside cannot read, a filter may 
 		echo b >b" &&
 	nowhere ^out: &&
 	test "$(git diff --name-only HEAD agent/p)" = b &&
-	git agent show p >../show &&
-	grep "on what was taken: d/+, d/1.nb$" ../show &&
+	test_shows "on what was taken: d/+, d/1.nb$" git agent show p &&
 	git agent $inside start --name u -- sh -c "
 		echo \"*.out filter=strip\" >d/.gitattributes
 		printf \"in\nout: 4\n\" | tee d/1.nb >d/1.out
 		echo b >b
 		chmod 000 d/.gitattributes" &&
 	nowhere ^out: &&
-	git agent show u >../show &&
-	grep "on what was taken: d/.gitattributes, d/1.out$" ../show &&
+	test_shows "on what was taken: d/.gitattributes, d/1.out$" git agent show u &&
 	test_holds agent/u:d/1.nb in
 '
 

@@ -173,12 +173,10 @@ test_expect_success 'with a name that is not there nothing is dropped or stopped
 	git agent start -q --name a -- true &&
 	git agent start -q --name b -- sh -c "echo n >n" &&
 	git agent start -q --name c -- true &&
-	test_expect_code 128 git agent drop a none 2>../err &&
-	grep "there is no session .none." ../err &&
+	test_fails 128 "there is no session .none." git agent drop a none &&
 	test_expect_code 128 git agent stop none a 2>../err &&
 	! grep "does not run" ../err &&
-	test_expect_code 2 git agent drop a b c 2>../err &&
-	grep "session .b. has work" ../err &&
+	test_fails 2 "session .b. has work" git agent drop a b c &&
 	git agent list >../list &&
 	test_prints b cut -d" " -f1 ../list
 '

@@ -150,14 +150,13 @@ test_expect_success 'land --with-ignored copies files and directories, without s
 test_expect_success 'land --with-ignored works after the landing, without a branch, and from a subdirectory' '
 	cd r &&
 	git branch -D -q agent/x &&
-	git agent land --json --with-ignored share x >../json &&
-	grep "\"path\": \"share\"" ../json &&
+	test_shows "\"path\": \"share\"" git agent land --json --with-ignored share x &&
 	test "$(cat share/other)" = other &&
 	test -e share/gone &&
 	test "$(cat share/mine)" = mine &&
 	cd build &&
-	test_expect_code 3 git agent land --with-ignored o --with-ignored link --with-ignored hard x 2>../../err &&
-	grep "(3 critical, 0 high): build/hard, build/link, build/o" ../../err &&
+	test_fails 3 "(3 critical, 0 high): build/hard, build/link, build/o" \
+		git agent land --with-ignored o --with-ignored link --with-ignored hard x &&
 	git agent review --accept x o link hard &&
 	git agent land --with-ignored o --with-ignored link --with-ignored hard x &&
 	test "$(cat o)" = obj &&

@@ -26,12 +26,11 @@ test_expect_success 'the exit status is the status of the command' '
 '
 
 test_expect_success 'a command that does not exist is named' '
-	test_expect_code 125 $runctl session $box no-such-command 2>err &&
-	grep "cannot run .no-such-command. in the sandbox: No such file" err &&
-	test_expect_code 125 $runctl session $box /etc/passwd 2>err &&
-	grep "cannot run ./etc/passwd. in the sandbox: Permission denied" err &&
-	test_expect_code 125 $runctl exec $box -d /no/such/dir true 2>err &&
-	grep "cannot enter ./no/such/dir. in the sandbox: No such file" err
+	test_fails 125 "cannot run .no-such-command. in the sandbox: No such file" \
+		$runctl session $box no-such-command &&
+	test_fails 125 "cannot run ./etc/passwd. in the sandbox: Permission denied" $runctl session $box /etc/passwd &&
+	test_fails 125 "cannot enter ./no/such/dir. in the sandbox: No such file" \
+		$runctl exec $box -d /no/such/dir true
 '
 
 test_expect_success 'a command without #! line is a shell script' '
@@ -159,12 +158,10 @@ test_expect_success 'a SIGHUP that the caller ignores is not handed on' '
 '
 
 test_expect_success 'output and time can be limited' '
-	test_expect_code 128 $runctl exec $box -m 1000 yes 2>err &&
-	grep "wrote more than the 1000 bytes it may" err &&
+	test_fails 128 "wrote more than the 1000 bytes it may" $runctl exec $box -m 1000 yes &&
 	$runctl exec $box -m 1000 head -c 1000 /dev/zero >out &&
 	[ "$(wc -c <out)" = 1000 ] &&
-	test_expect_code 128 $runctl exec $box -t 200 sleep 1000 2>err &&
-	grep "took too long" err &&
+	test_fails 128 "took too long" $runctl exec $box -t 200 sleep 1000 &&
 	$runctl exec $box sh -c "seq 1 100000 >&2" 2>err &&
 	[ "$(wc -c <err)" -lt 66000 ]
 '
@@ -211,11 +208,10 @@ test_expect_success 'an error of bubblewrap is shown' '
 	cp $TEST_BUILDDIR/git-agent-stage bin/ &&
 	printf "#!/no/such/program\n" >bin/git-agent-init &&
 	chmod +x bin/git-agent-init &&
-	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
-	grep "cannot start the sandbox: bwrap: " err &&
+	test_fails 125 "cannot start the sandbox: bwrap: " env TEST_BUILDDIR=$PWD/bin $runctl session $box true &&
 	rm bin/git-agent-stage &&
-	test_expect_code 125 env TEST_BUILDDIR=$PWD/bin $runctl session $box true 2>err &&
-	grep "cannot run .*git-agent-stage.: No such file" err
+	test_fails 125 "cannot run .*git-agent-stage.: No such file" \
+		env TEST_BUILDDIR=$PWD/bin $runctl session $box true
 '
 
 test_expect_success 'a stage that says more than is kept is read to its end' '

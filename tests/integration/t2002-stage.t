@@ -204,8 +204,7 @@ test_expect_success 'wrong arguments are answered with the usage' '
 		"--plan 3 --status 4 -- true" "--plan 3 --plan 3 --status 4 -- /bin/true" \
 		"--plan x --status 4 -- /bin/true" "--plan 1 --status 4 -- /bin/true" \
 		"--plan 3 --status 4 --keep 2 -- /bin/true"; do
-		test_expect_code 125 "$stage" $args 2>err &&
-		grep "^usage: git-agent-stage" err ||
+		test_fails 125 "^usage: git-agent-stage" "$stage" $args ||
 			return 1
 	done
 '

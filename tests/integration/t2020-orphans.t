@@ -62,8 +62,7 @@ test_expect_success 'a start that fails leaves no process, wherever it was begun
 	(
 		cd none &&
 		PATH=$TRASH/bin:$PATH &&
-		test_expect_code 125 git-agent start true 2>err &&
-		grep "no commit yet" err
+		test_fails 125 "no commit yet" git-agent start true
 	) &&
 	git init -q away &&
 	(

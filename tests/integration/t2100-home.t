@@ -49,8 +49,8 @@ test_expect_success 'an agent is run that npm installed in home for the node of 
 	installed "$HOME/packages/$pkg/cli.js" &&
 	link "$HOME/packages/bin/claude" ../$pkg/cli.js &&
 	echo note >"$HOME/packages/private" &&
-	path=$HOME/packages/bin:$system inside claude -p x >out &&
-	grep "ran $HOME/packages/bin/claude --dangerously-skip-permissions -p x" out &&
+	path=$HOME/packages/bin:$system test_shows "ran $HOME/packages/bin/claude --dangerously-skip-permissions -p x" \
+		inside claude -p x &&
 	path=$HOME/packages/bin:$system inside sh -c "test ! -e ~/packages/private"
 '
 
@@ -59,19 +59,16 @@ test_expect_success 'an agent is run with the node of nvm that its first line fi
 	fresh &&
 	installed "$v/bin/node" &&
 	node_package "$v" &&
-	path=$v/bin:$system inside claude >out &&
-	grep "^ran $v/bin/node .*/claude --dangerously" out
+	path=$v/bin:$system test_shows "^ran $v/bin/node .*/claude --dangerously" inside claude
 '
 
 test_expect_success 'an agent is run with a node of another place, by env -S or by path' '
 	fresh &&
 	installed "$HOME/nodes/v1/bin/node" &&
 	node_package "$HOME/apps" "/usr/bin/env -S node --x" &&
-	path=$HOME/apps/bin:$HOME/nodes/v1/bin:$system inside claude >out &&
-	grep "^ran $HOME/nodes/v1/bin/node --x" out &&
+	path=$HOME/apps/bin:$HOME/nodes/v1/bin:$system test_shows "^ran $HOME/nodes/v1/bin/node --x" inside claude &&
 	installed "$HOME/apps/bin/codex" "$HOME/nodes/v1/bin/node" &&
-	path=$HOME/apps/bin:$system inside codex >out &&
-	grep "^ran $HOME/nodes/v1/bin/node $HOME/apps/bin/codex" out
+	path=$HOME/apps/bin:$system test_shows "^ran $HOME/nodes/v1/bin/node $HOME/apps/bin/codex" inside codex
 '
 
 test_expect_success 'an agent is run from ~/.claude/local, of which nothing else is shown' '
@@ -82,15 +79,13 @@ test_expect_success 'an agent is run from ~/.claude/local, of which nothing else
 	printf "#!/bin/sh\nexec %s \"\$@\"\n" "$HOME/.claude/local/node_modules/.bin/claude" \
 		>"$HOME/.claude/local/claude" &&
 	chmod +x "$HOME/.claude/local/claude" &&
-	inside claude >out &&
-	grep "^ran .*/node_modules/.bin/claude --dangerously" out &&
+	test_shows "^ran .*/node_modules/.bin/claude --dangerously" inside claude &&
 	(cd p && git agent start --dry-run claude) &&
 	inside sh -c "
 		test ! -e ~/.claude/.credentials.json &&
 		! grep mine ~/.claude/CLAUDE.md
 		ls ~/.claude" &&
-	test_expect_code 125 inside clauded 2>err &&
-	grep "not found on PATH" err
+	test_fails 125 "not found on PATH" inside clauded
 '
 
 test_expect_success 'an agent is run that a shim of mise starts, of whose configuration the tools are copied' '
@@ -108,8 +103,8 @@ test_expect_success 'an agent is run that a shim of mise starts, of whose config
 	[tools.python]
 	version = "3"
 	EOF
-	path=$HOME/.local/share/mise/shims:$system inside claude >out &&
-	grep "^ran $HOME/.local/share/mise/shims/claude" out &&
+	path=$HOME/.local/share/mise/shims:$system test_shows "^ran $HOME/.local/share/mise/shims/claude" \
+		inside claude &&
 	test_prints "[tools]\nnode = \"20\"\n[tools.python]\nversion = \"3\"" cat \
 		"$HOME/aihome/.config/mise/config.toml"
 '
@@ -121,8 +116,7 @@ test_expect_success 'an agent is run that a shim of asdf starts, and its version
 	printf "#!/bin/sh\nexec %s/.asdf/bin/asdf exec claude\n" "$HOME" >"$HOME/.asdf/shims/claude" &&
 	chmod +x "$HOME/.asdf/shims/claude" &&
 	echo "nodejs 20" >"$HOME/.tool-versions" &&
-	path=$HOME/.asdf/shims:$system inside claude >out &&
-	grep "^ran $HOME/.asdf/bin/asdf exec claude" out &&
+	path=$HOME/.asdf/shims:$system test_shows "^ran $HOME/.asdf/bin/asdf exec claude" inside claude &&
 	test "$(inside sh -c "cat ~/.tool-versions")" = "nodejs 20" &&
 	echo "agent 1" >"$HOME/aihome/.tool-versions" &&
 	inside true &&
@@ -136,8 +130,7 @@ test_expect_success 'a directory of PATH that is a symlink is known inside by it
 	node_package "$v" &&
 	mkdir -p "$TRASH/run" &&
 	ln -s "$v" "$TRASH/run/multishell" &&
-	path=$TRASH/run/multishell/bin:$system inside claude >out &&
-	grep "^ran $v/bin/node" out &&
+	path=$TRASH/run/multishell/bin:$system test_shows "^ran $v/bin/node" inside claude &&
 	path=/usr/bin:$TRASH/run/multishell/bin:/nowhere:/bin inside sh -c "echo \$PATH" >out &&
 	grep -x "/usr/bin:$v/bin:/bin:$HOME/.local/agent/bin" out
 '
@@ -146,13 +139,11 @@ test_expect_success 'an agent is run that volta, bun, pipx or uv installed' '
 	fresh &&
 	installed "$HOME/.volta/bin/volta-shim" &&
 	link "$HOME/.volta/bin/claude" volta-shim &&
-	path=$HOME/.volta/bin:$system inside claude >out &&
-	grep "^ran .*volta" out &&
+	path=$HOME/.volta/bin:$system test_shows "^ran .*volta" inside claude &&
 	fresh &&
 	installed "$HOME/.bun/install/global/node_modules/opencode/bin/opencode" &&
 	link "$HOME/.bun/bin/opencode" ../install/global/node_modules/opencode/bin/opencode &&
-	path=$HOME/.bun/bin:$system inside opencode >out &&
-	grep "^ran .*bun" out &&
+	path=$HOME/.bun/bin:$system test_shows "^ran .*bun" inside opencode &&
 	fresh &&
 	for share in pipx/venvs uv/tools; do
 		v=$HOME/.local/share/$share/aider-chat &&
@@ -161,8 +152,7 @@ test_expect_success 'an agent is run that volta, bun, pipx or uv installed' '
 		installed "$v/bin/aider" "$v/bin/python" &&
 		mkdir -p "$HOME/.local/bin" &&
 		ln -sf "$v/bin/aider" "$HOME/.local/bin/aider" &&
-		path=$HOME/.local/bin:$system inside aider >out &&
-		grep "^ran $v/bin/python $HOME/.local/bin/aider" out || return 1
+		path=$HOME/.local/bin:$system test_shows "^ran $v/bin/python $HOME/.local/bin/aider" inside aider || return 1
 	done
 '
 
@@ -353,20 +343,17 @@ test_expect_success 'tools is refused for directories that may hold credentials,
 	file=$HOME/.config/git-agent/config.yaml &&
 	for bad in "~/.aws/bin" "~/.config" "~/.cargo" "$HOME"; do
 		printf "tools: [\"%s\"]\n" "$bad" >"$file" &&
-		test_expect_code 125 inside true 2>err &&
-		grep "may hold credentials\|would show your home" err || return 1
+		test_fails 125 "may hold credentials\|would show your home" inside true || return 1
 	done &&
 	echo "tools: [/]" >"$file" &&
 	test_must_fail inside true &&
 	echo x >"$HOME/file" &&
 	echo "tools: ~/file" >"$file" &&
-	test_expect_code 125 inside true 2>err &&
-	grep "takes directories" err &&
+	test_fails 125 "takes directories" inside true &&
 	printf "tools: [~/sdk/x]\n" >p/.agentdev.yaml &&
 	rm "$file" &&
 	(cd p && git add -A && git commit -qm t) &&
-	test_must_fail inside true 2>err &&
-	grep "a repository cannot set it" err &&
+	test_says "a repository cannot set it" test_must_fail inside true &&
 	(cd p && git rm -qf .agentdev.yaml && git commit -qm u)
 '
 

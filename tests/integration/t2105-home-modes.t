@@ -214,8 +214,7 @@ test_expect_success 'a repository can ask for less sharing, and not for more' '
 test_expect_success 'home show says where the home is, whose, and how much is of which agent' '
 	mode shared &&
 	project h &&
-	git agent home >out &&
-	grep "^home  $HOME/aihome (made by the first start)" out &&
+	test_shows "^home  $HOME/aihome (made by the first start)" git agent home &&
 	run "mkdir -p ~/.claude ~/.npm/_cacache; head -c 100000 /dev/zero >~/.claude/big
 		echo x >~/.npm/_cacache/x; mkdir ~/shut; chmod 0 ~/shut" &&
 	git agent home --json >json &&
@@ -258,16 +257,14 @@ test_expect_success 'home reset moves the home away, or deletes it, whatever its
 	run "mkdir -p ~/x/y; echo 1 >~/x/y/z; chmod 0 ~/x/y ~/x" &&
 	git agent home reset --dry-run | grep "would put aside" &&
 	test -e "$HOME/aihome/.git-agent-notes.md" &&
-	git agent home reset 2>err &&
-	grep "^moved to " err &&
+	test_says "^moved to " git agent home reset &&
 	test ! -e "$HOME/aihome" &&
 	test -e "$(echo "$HOME"/aihome.2*Z)/x" &&
 	run "test ! -e ~/x; mkdir -p ~/d/e; touch ~/d/e/f; chmod 0 ~/d/e ~/d" &&
 	git agent home reset --delete &&
 	test ! -e "$HOME/aihome" &&
 	test "$(echo "$HOME"/aihome*)" = "$(echo "$HOME"/aihome.2*Z)" &&
-	git agent home reset 2>err &&
-	grep "nothing to do" err &&
+	test_says "nothing to do" git agent home reset &&
 	ln -s "$HOME/j" "$HOME/aihome" &&
 	git agent home reset --delete &&
 	test -e "$HOME/j/a" &&
@@ -288,8 +285,7 @@ test_expect_success 'home reset is refused while a session runs, of whatever rep
 	pid=$! &&
 	test_wait_for "test -e $HOME/aihome/up" &&
 	cd "$HOME/j" &&
-	test_expect_code 2 git agent home reset 2>err &&
-	grep "a session is running" err &&
+	test_fails 2 "a session is running" git agent home reset &&
 	test_expect_code 2 git agent home reset --delete &&
 	git agent home | grep "^used  by a session" &&
 	test -e "$HOME/aihome/up" &&

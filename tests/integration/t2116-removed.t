@@ -102,8 +102,7 @@ test_expect_success 'what was removed is not shown again, and what was made ther
 		echo mine >mods/mine" 2>/dev/null &&
 	git agent show s >../out &&
 	! grep ^shared ../out &&
-	git agent review --left-behind s >../out &&
-	grep "mods/mine" ../out &&
+	test_shows "mods/mine" git agent review --left-behind s &&
 	! grep "dist\|cache" ../out &&
 	git agent resume -q s -- sh -ec "
 		ls -A
@@ -111,8 +110,7 @@ test_expect_success 'what was removed is not shown again, and what was made ther
 		mkdir dist
 		echo also >dist/also" >../out 2>/dev/null &&
 	printf ".git\n.gitignore\na\nmods\nmine\n" | cmp - ../out &&
-	git agent review --left-behind s >../out &&
-	grep "dist/also" ../out &&
+	test_shows "dist/also" git agent review --left-behind s &&
 	host | cmp ../before -
 '
 
@@ -145,8 +143,7 @@ test_expect_success 'one of a submodule is removed, too' '
 		echo mine >lib/dist/mine
 		ls lib/dist" >../out 2>/dev/null &&
 	printf "l\nmine\n" | cmp - ../out &&
-	git -C lib agent review --left-behind s >../out &&
-	grep "dist/mine" ../out &&
+	test_shows "dist/mine" git -C lib agent review --left-behind s &&
 	test "$(git -C lib agent show s | sed -n "s/^shared *//p")" = "" &&
 	test "$(ls lib/dist)" = l
 '

@@ -188,8 +188,7 @@ test_expect_success 'the AppArmor profile names the directories, and bwrap only 
 	profile /opt/x >got &&
 	! grep "^profile git-agent-bwrap" got &&
 	grep "^profile git-agent-stage" got &&
-	test_must_fail profile "/a b" 2>err &&
-	grep "cannot stand in an AppArmor profile" err
+	test_says "cannot stand in an AppArmor profile" test_must_fail profile "/a b"
 '
 
 test_done

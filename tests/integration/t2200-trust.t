@@ -33,8 +33,8 @@ loose="secrets:\n  allow: [test/]\n"
 test_expect_success 'a setting that loosens is shown in words, and counts while it is trusted' '
 	repo words "$loose" &&
 	test "$(value secrets.allow)" = "" &&
-	test_expect_code 1 git agent trust --show >../out &&
-	grep "^    show files that match test/, though they look like secrets (line 2)\$" ../out &&
+	test_shows "^    show files that match test/, though they look like secrets (line 2)\$" \
+		test_expect_code 1 git agent trust --show &&
 	grep "not trusted" ../out &&
 	test "$(value secrets.allow)" = "" &&
 	test_shows "trusted now" git agent trust -y &&
@@ -90,8 +90,7 @@ test_expect_success 'a changed file needs trust again, and shows what is new and
 	git agent trust -y &&
 	file "secrets:\n  allow: [one, three]\nlimits:\n  tasks: 0\n" &&
 	test "$(value secrets.allow)" = "" &&
-	test_expect_code 1 git agent trust --show >../out &&
-	grep "^    show files that match one," ../out &&
+	test_shows "^    show files that match one," test_expect_code 1 git agent trust --show &&
 	grep "^  + show files that match three," ../out &&
 	grep "^  + set limits.tasks to 0 instead of 8192" ../out &&
 	grep "^  - show files that match two," ../out &&
@@ -164,8 +163,7 @@ test_expect_success 'a value that loosens more because own settings became stric
 	printf "limits: {tasks: 100}\n" >"$conf" &&
 	test "$(value limits.tasks)" = 100 &&
 	test "$(value secrets.allow)" = "" &&
-	test_expect_code 1 git agent trust --show >../out &&
-	grep "set limits.tasks to 0 instead of 100" ../out &&
+	test_shows "set limits.tasks to 0 instead of 100" test_expect_code 1 git agent trust --show &&
 	git agent trust -y &&
 	test "$(value limits.tasks)" = 0 &&
 	printf "limits: {tasks: 0}\n" >"$conf" &&

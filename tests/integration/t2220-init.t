@@ -34,8 +34,7 @@ test_expect_success 'all suggestions of the file are valid settings' '
 	grep "^limits:" .agentdev.yaml &&
 	grep "^mounts:" .agentdev.yaml &&
 	test_commit all &&
-	git agent trust -y >../words &&
-	grep "read everything in ~/data" ../words &&
+	test_shows "read everything in ~/data" git agent trust -y &&
 	git agent config | grep "^  memory: 8GiB" &&
 	git agent config | grep "^    file_size: 50MiB"
 '
@@ -58,8 +57,8 @@ test_expect_success 'init replaces an existing file, or a link, only with --forc
 test_expect_success 'init suggests settings by the files of the repository, and names these' '
 	tree found package-lock.json= "package.json={\"scripts\": {\"test\": \"x\"}}" Cargo.toml= \
 		"Makefile=all:\ncheck:\n\ttrue\n" "compose.yaml=services:\n  db:\n    image: postgres:16\n" &&
-	git agent init --print >../out &&
-	grep "^# Suggested by: package-lock.json, package.json, Cargo.toml, Makefile, compose.yaml\$" ../out &&
+	test_shows "^# Suggested by: package-lock.json, package.json, Cargo.toml, Makefile, compose.yaml\$" \
+		git agent init --print &&
 	for k in "setup:npm ci" "finish:make check" "network:localhost:5432"; do
 		grep -A9 "^#${k%%:*}:" ../out | grep "${k#*:}" || exit 1
 	done &&

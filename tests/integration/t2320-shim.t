@@ -22,8 +22,7 @@ test_expect_success 'shim install writes shims of agents, prints a line for the 
 	git init -q r &&
 	git -C r commit -q --allow-empty -m 1 &&
 	touch .profile .bashrc &&
-	git agent shim status >out &&
-	grep "no shim" out &&
+	test_shows "no shim" git agent shim status &&
 	git agent shim install >out 2>err &&
 	grep "^export PATH=$shims:\"[$]PATH\"$" out &&
 	grep "^claude: " err &&
@@ -115,8 +114,7 @@ test_expect_success 'shims are made for agents only, and other files are neither
 	test_expect_code 129 git agent shim some &&
 	test_expect_code 129 git agent shim status x &&
 	echo mine >"$shims/aider" &&
-	test_expect_code 2 git agent shim install aider 2>err &&
-	grep "not a shim of git-agent" err &&
+	test_fails 2 "not a shim of git-agent" git agent shim install aider &&
 	test_expect_code 1 git agent shim remove aider &&
 	test_expect_code 1 git agent shim remove ../shims/claude &&
 	grep -x mine "$shims/aider" &&

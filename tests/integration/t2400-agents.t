@@ -91,16 +91,14 @@ test_expect_success 'a start of an agent that is not there says how to install i
 test_expect_success 'an installed version runs with the flags of its preset, whatever else is on PATH' '
 	brings 1.2.3 &&
 	PATH=$PATH:$HOME/host &&
-	git agent agents install claude@1.2.3 2>out &&
-	grep "^claude: 1.2.3$" out &&
+	test_says "^claude: 1.2.3$" git agent agents install claude@1.2.3 &&
 	test "$(cat "$notes/claude")" = 1.2.3 &&
 	grep -x "install @anthropic-ai/claude-code@1.2.3 scripts-ignored=yes" "$log" &&
 	git agent start -q -- claude -p x >out &&
 	grep -x "own $HOME/.local/agent/npm/claude/1.2.3/bin/claude --dangerously-skip-permissions -p x" out &&
 	test ! -e "$HOME/.local/agent" &&
 	git agent start -q --name again claude &&
-	git agent resume -q again >out &&
-	grep "own .* --continue --dangerously-skip-permissions$" out
+	test_shows "own .* --continue --dangerously-skip-permissions$" git agent resume -q again
 '
 
 test_expect_success 'the list has the place of each agent, its version and whether it is logged in' '
@@ -153,8 +151,7 @@ test_expect_success 'a failed install says why in one line, and the version inst
 	rm "$bin/fails" &&
 	for v in ../../x "9.9.9;id" -1.0.0 ""; do
 		brings "$v" &&
-		test_expect_code 128 git agent agents install claude 2>err &&
-		grep "version" err ||
+		test_fails 128 "version" git agent agents install claude ||
 			exit 1
 	done &&
 	brings 2.0.0 &&
@@ -171,17 +168,14 @@ test_expect_success 'a failed install says why in one line, and the version inst
 test_expect_success 'a version that npm would take for something else is refused' '
 	: >"$log" &&
 	for v in "" -g --registry=x ../x x.tgz npm:y@1.0.0 git+ssh://x "1.0.0 2" "^1.0.0" 1.x "latest;id" @x; do
-		test_expect_code 129 git agent agents install "claude@$v" 2>err &&
-		grep "is no version of .claude." err ||
+		test_fails 129 "is no version of .claude." git agent agents install "claude@$v" ||
 			exit 1
 	done &&
 	test ! -s "$log" &&
 	git agent agents install -q claude@next &&
 	grep -x "install @anthropic-ai/claude-code@next scripts-ignored=yes" "$log" &&
-	test_expect_code 129 git agent agents install clade 2>err &&
-	grep "did you mean claude" err &&
-	test_expect_code 129 git agent agents install aider 2>err &&
-	grep "npm does not distribute .aider." err
+	test_fails 129 "did you mean claude" git agent agents install clade &&
+	test_fails 129 "npm does not distribute .aider." git agent agents install aider
 '
 
 test_expect_success 'update installs what npm has now, and removes older versions that no session uses' '
@@ -194,37 +188,30 @@ test_expect_success 'update installs what npm has now, and removes older version
 	git agent start -q -d --name h claude &&
 	test_when_finished "rmdir $HOME/aihome/hold; git agent stop -q h" &&
 	brings 4.0.0 &&
-	git agent agents update claude 2>out &&
-	grep "older versions stay" out &&
+	test_says "older versions stay" git agent agents update claude &&
 	test -d "$HOME/aihome/.local/agent/npm/claude/3.0.0" &&
-	test_expect_code 2 git agent agents remove claude 2>err &&
-	grep "a session is running" err &&
+	test_fails 2 "a session is running" git agent agents remove claude &&
 	git agent stop -q h &&
-	git agent agents install claude 2>out &&
-	grep "4.0.0, as before" out &&
+	test_says "4.0.0, as before" git agent agents install claude &&
 	test "$(ls "$HOME/aihome/.local/agent/npm/claude")" = 4.0.0 &&
-	test_expect_code 129 git agent agents update codex 2>err &&
-	grep "is not installed in the agents. home" err
+	test_fails 129 "is not installed in the agents. home" git agent agents update codex
 '
 
 test_expect_success 'an older version replaces a newer one only when it is named' '
 	brings 3.9.9 &&
-	git agent agents update 2>out &&
-	grep "^claude: 4.0.0 stays: npm chose the older 3.9.9, .*agents install claude@3.9.9. goes back to it)" out &&
+	test_says "^claude: 4.0.0 stays: npm chose the older 3.9.9, .*agents install claude@3.9.9. goes back to it)" \
+		git agent agents update &&
 	test "$(cat "$notes/claude")" = 4.0.0 &&
 	git agent agents update -q claude 2>out &&
 	test ! -s out &&
 	starts 4.0.0 &&
 	test "$(ls -A "$HOME/aihome/.local/agent/npm/claude")" = 4.0.0 &&
 	brings 4.0.0-rc.1 &&
-	git agent agents install claude 2>out &&
-	grep "^claude: 4.0.0 stays" out &&
+	test_says "^claude: 4.0.0 stays" git agent agents install claude &&
 	brings 4.0.1-rc.1 &&
-	git agent agents update 2>out &&
-	grep "^claude: 4.0.1-rc.1, was 4.0.0$" out &&
+	test_says "^claude: 4.0.1-rc.1, was 4.0.0$" git agent agents update &&
 	brings 3.9.9 &&
-	git agent agents install claude@3.9.9 2>out &&
-	grep "^claude: 3.9.9, was 4.0.1-rc.1$" out &&
+	test_says "^claude: 3.9.9, was 4.0.1-rc.1$" git agent agents install claude@3.9.9 &&
 	starts 3.9.9
 '
 
@@ -259,11 +246,9 @@ test_expect_success 'PS-02: a program that an agent plants runs before none of t
 test_expect_success 'an agent that installed itself in the agents'\'' home is started if there is no other' '
 	cp "$HOME/aihome/planted" "$HOME/aihome/.local/agent/bin/codex" &&
 	git agent agents | grep "^codex  *?.*$HOME/.local/agent/bin/codex$" &&
-	git agent start -q -- codex >out &&
-	grep planted out &&
+	test_shows planted git agent start -q -- codex &&
 	cp "$HOME/aihome/planted" "$HOME/aihome/.local/agent/bin/tool" &&
-	git agent start -q -- tool >out &&
-	grep planted out
+	test_shows planted git agent start -q -- tool
 '
 
 test_expect_success 'installs at the same time wait for each other' '
@@ -334,14 +319,12 @@ test_expect_success 'an install that waits for a removal is not undone by it' '
 '
 
 test_expect_success 'remove keeps the login' '
-	git agent agents remove claude 2>out &&
-	grep "its login stays" out &&
+	test_says "its login stays" git agent agents remove claude &&
 	test ! -e "$HOME/aihome/.local/agent/npm/claude" &&
 	test ! -e "$HOME/aihome/.local/agent/bin/claude" &&
 	test ! -e "$notes/claude" &&
 	test -s "$HOME/aihome/.claude/.credentials.json" &&
-	git agent agents remove claude 2>out &&
-	grep "nothing to do" out &&
+	test_says "nothing to do" git agent agents remove claude &&
 	git agent agents install -q claude &&
 	chmod -R u+w "$HOME/aihome" &&
 	rm -rf "$HOME/aihome" &&
@@ -378,8 +361,8 @@ test_expect_success 'a home with a colon in its name is searched as one director
 	mkdir -p "$h/.claude/local" "$HOME/b/.claude/local" &&
 	cp "$HOME/host/claude" "$HOME/b/.claude/local/claude" &&
 	git agent agents remove -q claude &&
-	test_expect_code 125 env HOME="$h" PATH="$bin:$system" git agent start -q -- claude 2>err &&
-	grep "command .claude. was not found on PATH" err &&
+	test_fails 125 "command .claude. was not found on PATH" \
+		env HOME="$h" PATH="$bin:$system" git agent start -q -- claude &&
 	git agent agents install -q claude
 '
 
@@ -414,10 +397,8 @@ test_expect_success 'an agent of the settings starts and resumes by its name, wi
 	grep "sandbox" "$HOME/aihome/.mine/NOTES.md" &&
 	git agent resume -q mine-1 >out &&
 	grep -x "prog --again --yes -v do key= other= set=1" out &&
-	git agent start -- mine 2>err &&
-	grep "mine is not logged in: log in inside, or set MY_KEY" err &&
-	test_expect_code 125 git agent start plain 2>err &&
-	grep "command .plain. was not found" err
+	test_says "mine is not logged in: log in inside, or set MY_KEY" git agent start -- mine &&
+	test_fails 125 "command .plain. was not found" git agent start plain
 '
 
 test_expect_success 'agents of the settings are listed and completed, and their logins imported' '

@@ -58,8 +58,7 @@ test_expect_success 'how to log in is said until somebody is, to agents only' '
 
 test_expect_success 'a login of the user is offered, and not copied without being asked for' '
 	own one &&
-	git agent start -- claude : 2>err &&
-	grep "your own login stays outside: .git agent home import claude. brings it" err &&
+	test_says "your own login stays outside: .git agent home import claude. brings it" git agent start -- claude : &&
 	test ! -e "$theirs" &&
 	git agent agents | grep "^claude .* importable " &&
 	test_expect_code 128 git agent home import claude </dev/null 2>err &&
@@ -81,8 +80,7 @@ test_expect_success TTY 'on a terminal home import asks, and copies only after y
 
 test_expect_success 'home import copies the login file alone, closed to others' '
 	before=$(ls -A "$HOME/aihome" "$HOME/aihome/.claude") &&
-	git agent home import -y claude 2>out &&
-	grep "^copied $HOME/$login to $theirs$" out &&
+	test_says "^copied $HOME/$login to $theirs$" git agent home import -y claude &&
 	test "$(cat "$theirs")" = one &&
 	test "$(stat -c %a "$theirs")" = 600 &&
 	rm "$theirs" &&
@@ -92,8 +90,7 @@ test_expect_success 'home import copies the login file alone, closed to others' 
 	grep one out &&
 	! grep "not logged in" err &&
 	git agent agents | grep "^claude .* login " &&
-	git agent home import -y claude 2>out &&
-	grep "is the same: nothing to do" out
+	test_says "is the same: nothing to do" git agent home import -y claude
 '
 
 test_expect_success TTY 'another login is replaced only if told so, and a link of the user is followed' '
@@ -112,8 +109,7 @@ test_expect_success 'what is no login is not imported' '
 	test_expect_code 1 git agent home import codex 2>err &&
 	grep "your home has no login of .codex." err &&
 	grep "^hint: in a session of .codex.: run .codex login" err &&
-	test_expect_code 1 git agent home import copilot 2>err &&
-	grep "no file that is a login and nothing else" err &&
+	test_fails 1 "no file that is a login and nothing else" git agent home import copilot &&
 	for bad in bash ../x "" "--json claude"; do
 		test_expect_code 129 git agent home import $bad || exit 1
 	done &&

@@ -432,8 +432,8 @@ test_expect_success 'an agent reaches the hosts that it needs without a list, an
 	test_prints "localhost:$port ping\nlocalhost:$other refused" cat ../out &&
 	grep "network: and what .mine. needs: localhost:$port\$" ../err &&
 	git agent log --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
-	git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" >../out &&
-	grep "localhost:$port refused" ../out &&
+	test_shows "localhost:$port refused" \
+		git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" &&
 	test_shows "localhost:$port refused" git agent start -q --no-network -- mine &&
 	test_shows "api.anthropic.com" git agent start -q --allow localhost:$port -- claude &&
 	git agent start -q --allow localhost:$port -- cat /etc/hosts >../out &&

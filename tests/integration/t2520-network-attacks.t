@@ -281,8 +281,7 @@ try:
 except ConnectionResetError:
     print(\"reset\")" >out &&
 	echo reset | test_cmp - out &&
-	git -C "$HOME/p" agent log --json own >journal &&
-	grep "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" journal &&
+	test_shows "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" git -C "$HOME/p" agent log --json own &&
 	git -C "$HOME/p" agent show own >shown &&
 	grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDR" shown &&
 	! grep -e "--allow own" shown &&

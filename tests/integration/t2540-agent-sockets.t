@@ -90,8 +90,7 @@ test_expect_success SSH 'ssh-add in a session lists the keys of the agent outsid
 	git -C r agent resume -q ssh -- ssh-add -l >out &&
 	test_cmp want out &&
 	: >"$conf" &&
-	test_must_fail git -C r agent start -q -- ssh-add -l 2>err &&
-	grep "Could not open a connection" err &&
+	test_says "Could not open a connection" test_must_fail git -C r agent start -q -- ssh-add -l &&
 	test_must_fail git -C r agent -c env.pass=SSH_AUTH_SOCK start -q -- ssh-add -l
 '
 
@@ -104,8 +103,7 @@ test_expect_success 'parents of a socket have the host'\''s modes, or 0700 where
 	printf "said\nsaid\nsaid\nsaid\n755\n700\n700\n700\ns\n" >want &&
 	test_cmp want out &&
 	: >"$conf" &&
-	test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s" 2>err &&
-	grep ConnectionRefusedError err
+	test_says ConnectionRefusedError test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s"
 '
 
 test_expect_success 'a link that an agent leaves in place of a socket is refused' '
@@ -114,10 +112,10 @@ test_expect_success 'a link that an agent leaves in place of a socket is refused
 		ln -s /etc ~/open
 		mkdir ~/other
 		ln -s /etc/passwd ~/other/s" &&
-	test_expect_code 125 git -C r agent -c network.sockets="~/open/s" start -q -- true 2>err &&
-	grep "a symlink stands in the way of the mount point .home/open" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/other/s" start -q -- true 2>err &&
-	grep "a symlink stands in the way of the mount point .home/other/s" err &&
+	test_fails 125 "a symlink stands in the way of the mount point .home/open" \
+		git -C r agent -c network.sockets="~/open/s" start -q -- true &&
+	test_fails 125 "a symlink stands in the way of the mount point .home/other/s" \
+		git -C r agent -c "network.sockets=~/open/s:~/other/s" start -q -- true &&
 	rm "$HOME/aihome/open"
 '
 
@@ -125,10 +123,9 @@ test_expect_success 'a socket is neither taken from where agents write, nor put 
 	test_expect_code 125 git -C r agent -c "network.sockets=~/aihome/s" start -q -- true 2>err &&
 	grep "the socket .*aihome/s. cannot be shown inside" err &&
 	grep "^hint: agents can write where it is" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/r/s:~/s" start -q -- true 2>err &&
-	grep "hint: agents can write" err &&
-	test_expect_code 125 git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true 2>err &&
-	grep "r/s. cannot be shown inside" err
+	test_fails 125 "hint: agents can write" git -C r agent -c "network.sockets=~/r/s:~/s" start -q -- true &&
+	test_fails 125 "r/s. cannot be shown inside" \
+		git -C r agent -c "network.sockets=~/open/s:~/r/s" start -q -- true
 '
 
 # kept CONFIG...: a session with these settings is not begun, since agents write on the way
@@ -181,8 +178,7 @@ test_expect_success 'SB-08: a link that is made while the session runs is not fo
 	: >"$HOME/aihome/go" &&
 	{ wait $session || :; } &&
 	! grep said out &&
-	git -C r agent log later >log &&
-	grep "home/way/s, how forbidden" log
+	test_shows "home/way/s, how forbidden" git -C r agent log later
 '
 
 test_expect_success 'links of the user that lead elsewhere are followed to sockets only' '
@@ -210,14 +206,12 @@ test_expect_success 'PS-01: a socket named by a repository needs trust, which sa
 	printf "network:\n  sockets: [\"~/open/s\"]\n" >untrusted/.agentdev.yaml &&
 	git -C untrusted add -A &&
 	git -C untrusted commit -qm socket &&
-	test_expect_code 125 git -C untrusted agent start -q -- true 2>err &&
-	grep "network.sockets. needs trust" err &&
-	test_expect_code 1 git -C untrusted agent trust --show >out &&
-	grep "talk to what listens at ~/open/s on your machine" out &&
+	test_fails 125 "network.sockets. needs trust" git -C untrusted agent start -q -- true &&
+	test_shows "talk to what listens at ~/open/s on your machine" \
+		test_expect_code 1 git -C untrusted agent trust --show &&
 	test_must_fail git -C untrusted agent start -q --untrusted -- python3 ask.py "~/open/s" &&
 	git -C untrusted agent trust --yes >/dev/null &&
-	git -C untrusted agent start -q -- python3 ask.py "~/open/s" >out &&
-	grep said out
+	test_shows said git -C untrusted agent start -q -- python3 ask.py "~/open/s"
 '
 
 trap - EXIT

@@ -90,8 +90,7 @@ test_expect_success 'paths are relative to the current directory, and stay in th
 	git agent rules explain "$PWD/.envrc" >../../out &&
 	grep "^sub/.envrc (" ../../out &&
 	for p in ../.. /etc/passwd ../../x .. ""; do
-		test_expect_code 129 git agent rules explain "$p" 2>../../err &&
-		grep "no path in this working tree" ../../err ||
+		test_fails 129 "no path in this working tree" git agent rules explain "$p" ||
 			exit 1
 	done
 '
@@ -146,8 +145,8 @@ test_expect_success 'a session says which hook runs what the agent wrote, and wh
 	chmod +x .git/hooks/pre-commit &&
 	rm .git/hooks/post-merge &&
 	test_session said "echo x >tests.js" &&
-	git agent review --stat said >../out &&
-	grep "your pre-commit hook runs \"npm test\", and so what the agent wrote, when a squash" ../out &&
+	test_shows "your pre-commit hook runs \"npm test\", and so what the agent wrote, when a squash" \
+		git agent review --stat said &&
 	! git agent rules --reach | command grep post-merge
 '
 
