@@ -452,7 +452,6 @@ removals() {
 	ratio=$(ratio_of "$served" "$alone")
 	printf '%6d  %-30s %6s ms  %-27s %6s ms  %5s  %s\n' 50000 "$1" "$served" 'sandbox.rename: false' "$alone" \
 		"$ratio" "$2"
-	note 50000 "$1" 'sandbox.rename: false' "\"ratio\": $ratio, \"ms\": $served, \"against_ms\": $alone"
 }
 mkdir -p shared d0/shared
 touch shared/f d0/shared/f

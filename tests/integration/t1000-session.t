@@ -22,12 +22,10 @@ test_expect_success 'make a repository' '
 test_expect_success 'git reads its configuration once, of the repository around, whatever the environment' '
 	mkdir bin &&
 	real=$(command -v git) &&
-	cat >bin/git <<-EOF &&
-	#!/bin/sh
+	test_script bin/git <<-EOF &&
 	case "\$*" in *--show-origin*) echo "\$GIT_DIR" >>"$HOME/reads" ;; esac
 	exec "$real" "\$@"
 	EOF
-	chmod +x bin/git &&
 	cd r &&
 	for command in list "drop --help" "list -h" secrets version "start --dry-run -- true"; do
 		: >../reads &&

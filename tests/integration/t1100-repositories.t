@@ -226,8 +226,7 @@ test_expect_success 'bubblewrap that is missing, set-uid or too old is refused' 
 	test_expect_code 125 env PATH="$HOME/bin" git-agent start -- sh -c : 2>../err &&
 	grep -i "set-uid\|setuid" ../err &&
 	rm ../bin/bwrap &&
-	printf "#!/bin/sh\necho bubblewrap 0.4.0\n" >../bin/bwrap &&
-	chmod +x ../bin/bwrap &&
+	test_script ../bin/bwrap "echo bubblewrap 0.4.0" &&
 	test_shows "FAIL bubblewrap.*0.8" test_expect_code 1 env PATH="$HOME/bin" git-agent doctor
 '
 

@@ -30,8 +30,7 @@ evil_hooks="evil_hooks() {
 host_hooks() {
 	mkdir -p .git/hooks &&
 	for h in post-merge post-checkout post-rewrite; do
-		printf '#!/bin/sh\n%s\n' "$1" >.git/hooks/$h &&
-		chmod +x .git/hooks/$h || return 1
+		test_script .git/hooks/$h "$1" || return 1
 	done
 }
 

@@ -11,8 +11,7 @@ PATH=$HOME/bin:$PATH
 
 # script NAME COMMANDS: a program in $HOME/bin
 script() {
-	printf '#!/bin/sh\n%s\n' "$2" >"$HOME/bin/$1" &&
-	chmod +x "$HOME/bin/$1"
+	test_script "$HOME/bin/$1" "$2"
 }
 
 test_expect_success 'make a repository, a session, and pagers that say which they are' '

@@ -164,8 +164,7 @@ test_expect_success TTY 'parts of what is flagged or held back are decided, and 
 test_expect_success TTY 'the pager shows all of a path, of which a window full is shown at once' '
 	cd r &&
 	a_session long "seq 1000 >long" &&
-	printf "#!/bin/sh\nwc -l\n" >../count &&
-	chmod +x ../count &&
+	test_script ../count "wc -l" &&
 	GIT_PAGER=$HOME/count &&
 	export GIT_PAGER &&
 	walk long "?+7" "?more lines: p shows all of them" "?(1/1)" ">p" "?1007" "?(1/1)" ">s" \

@@ -195,8 +195,7 @@ test_expect_success 'packs that keep git busy share one time limit: HEAD is take
 		git commit -qm head" &&
 	mkdir ../slow-git &&
 	real=$(command -v git) n=$HOME/slow-git/n &&
-	cat >../slow-git/git <<-EOT &&
-	#!/bin/sh
+	test_script ../slow-git/git <<-EOT &&
 	case " \$* " in
 	*" index-pack "*)
 		echo x >>$n
@@ -205,7 +204,6 @@ test_expect_success 'packs that keep git busy share one time limit: HEAD is take
 	esac
 	exec $real "\$@"
 	EOT
-	chmod +x ../slow-git/git &&
 	PATH=$HOME/slow-git:$PATH "$GIT_AGENT" -c limits.capture.git_time=2 capture s &&
 	subject agent/s head &&
 	! git for-each-ref refs/agent/s/heads refs/agent/s/others | grep . &&

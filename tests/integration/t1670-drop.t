@@ -217,8 +217,7 @@ test_expect_success 'git that fails is asked once more where a branch is checked
 	git commit -q --allow-empty -m 1 &&
 	test_session w "echo w >w" &&
 	mkdir ../once &&
-	cat >../once/git <<-EOF &&
-	#!/bin/sh
+	test_script ../once/git <<-EOF &&
 	case "\$*" in
 	*worktreepath*)
 		[ -e $HOME/asked ] || {
@@ -230,7 +229,6 @@ test_expect_success 'git that fails is asked once more where a branch is checked
 	esac
 	exec $(command -v git) "\$@"
 	EOF
-	chmod +x ../once/git &&
 	PATH=$HOME/once:$PATH git-agent drop --force w &&
 	test -e ../asked &&
 	! git agent list | grep "^w "

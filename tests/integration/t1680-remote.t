@@ -134,8 +134,7 @@ test_expect_success 'rules run again where a session is fetched: hooks and setti
 	test_holds agent/h:tools/check evil &&
 	git agent push h &&
 	cd ../host.there &&
-	printf "#!/bin/sh\nsh tools/check\n" >.git/hooks/pre-commit &&
-	chmod +x .git/hooks/pre-commit &&
+	test_script .git/hooks/pre-commit "sh tools/check" &&
 	git agent guard on &&
 	git fetch -q &&
 	git agent fetch origin 2>../err &&
@@ -269,8 +268,7 @@ test_expect_success 'another session of the same name on the remote is replaced 
 	grep "^hint: .*perhaps of another session: .git agent push --force origin w. replaces it" ../err &&
 	test_expect_code 128 git agent push --held w &&
 	git -C ../same.git for-each-ref | test_cmp ../before - &&
-	printf "#!/bin/sh\nexit 1\n" >../same.git/hooks/pre-receive &&
-	chmod +x ../same.git/hooks/pre-receive &&
+	test_script ../same.git/hooks/pre-receive "exit 1" &&
 	test_fails 128 "cannot push to .origin.: \[remote rejected\] agent/w -> agent/w (pre-receive hook declined)$" \
 		git agent push --force w &&
 	! grep "^hint:" ../err &&

@@ -185,8 +185,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 	! git rev-parse -q --verify agent/c &&
 	git -C $L ls-tree -r refs/agent/c/held | grep hooks &&
 	git config --unset core.hooksPath &&
-	printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
+	test_script .git/hooks/post-merge "sh vendor/lib/run.sh" &&
 	test_session h "
 		cd $L
 		echo k >hooks/post-merge
@@ -230,8 +229,7 @@ test_expect_success 'the hooks of the superproject count when a session lands in
 	test_session l "echo k >$L/run.sh" &&
 	test_prints run.sh git -C $L diff --name-only HEAD agent/l &&
 	git -C $L agent land --dry-run l &&
-	printf "#!/bin/sh\nsh vendor/lib/run.sh\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
+	test_script .git/hooks/post-merge "sh vendor/lib/run.sh" &&
 	test_fails 3 "where it lands" git -C $L agent land l
 '
 

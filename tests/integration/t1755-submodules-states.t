@@ -149,8 +149,7 @@ test_expect_success 'a repository that merely lies in another one is not its sub
 	cd around &&
 	echo inner >.gitignore &&
 	test_commit ignore &&
-	printf "#!/bin/sh\nsh inner/run.sh\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
+	test_script .git/hooks/post-merge "sh inner/run.sh" &&
 	git clone -q ../lib inner &&
 	find .git >../before &&
 	cd inner &&

@@ -449,8 +449,7 @@ test_expect_success 'feedback that cannot be read, or is too long, is refused' '
 test_expect_success 'codex is told to continue its last conversation' '
 	cd r &&
 	mkdir -p "$HOME/.local/bin" &&
-	printf "#!/bin/sh\necho \"\$@\" >>\$HOME/args\n" >"$HOME/.local/bin/codex" &&
-	chmod +x "$HOME/.local/bin/codex" &&
+	test_script "$HOME/.local/bin/codex" "echo \"\$@\" >>\$HOME/args" &&
 	PATH=$HOME/.local/bin:$PATH &&
 	git agent start -q --name cx -- codex &&
 	git agent resume -q cx &&

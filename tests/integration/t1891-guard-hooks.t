@@ -243,8 +243,7 @@ test_expect_success 'with the hooks installed, those of the user are critical, a
 	make_repo facts &&
 	cd facts &&
 	mkdir .githooks tools &&
-	printf "#!/bin/sh\nsh tools/check\n" >.githooks/pre-commit &&
-	chmod +x .githooks/pre-commit &&
+	test_script .githooks/pre-commit "sh tools/check" &&
 	echo true >tools/check &&
 	echo false >lines &&
 	test_commit h &&

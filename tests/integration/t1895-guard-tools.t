@@ -151,12 +151,10 @@ test_expect_success 'git-agent runs git with the configured hooks switched off, 
 	git config "hook.a = b.command" false &&
 	test_when_finished "git config --global --remove-section hook.two.words" &&
 	mkdir -p ../logs &&
-	cat >../logs/git <<-EOF &&
-	#!/bin/sh
+	test_script ../logs/git <<-EOF &&
 	echo "\$* \$GIT_AGENT_FALSE" >>"$HOME/calls.log"
 	exec $(program git) "\$@"
 	EOF
-	chmod +x ../logs/git &&
 	PATH=$HOME/logs:$PATH &&
 	"$GIT_AGENT" start -q --name c -- sh -c "
 		echo e >.envrc

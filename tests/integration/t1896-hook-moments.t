@@ -99,8 +99,7 @@ test_expect_success 'committing what a squash or a stopped merge left runs the p
 # severity_under HOOK: of a script that only this hook runs
 severity_under() {
 	rm -f .git/hooks/* &&
-	printf "#!/bin/sh\nsh run.sh\n" >.git/hooks/$1 &&
-	chmod +x .git/hooks/$1 &&
+	test_script .git/hooks/$1 "sh run.sh" &&
 	git agent rules --json explain run.sh |
 		python3 -c "import json, sys; print(*{f[\"severity\"] for p in json.load(sys.stdin)
 			for f in p[\"flags\"] if f[\"id\"] == \"host-hook-reached\"})"

@@ -217,12 +217,10 @@ test_expect_success 'an error of bubblewrap is shown' '
 test_expect_success 'a stage that says more than is kept is read to its end' '
 	mkdir much &&
 	ln -s "$TEST_BUILDDIR/git-agent-init" much/ &&
-	cat >much/git-agent-stage <<-EOF &&
-	#!/bin/sh
+	test_script much/git-agent-stage <<-EOF &&
 	yes loose | head -n 900000 | sed "n; s/.*/22/; n; s/.*/home\/x/" | tr "\n" "\0" >&4
 	exec $TEST_BUILDDIR/git-agent-stage "\$@"
 	EOF
-	chmod +x much/git-agent-stage &&
 	TEST_BUILDDIR=$PWD/much $runctl session $box echo up >out &&
 	grep -x up out
 '

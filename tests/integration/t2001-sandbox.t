@@ -16,8 +16,7 @@ nl='
 world() {
 	mkdir -p user/.local/bin user/.ssh aihome lower/.git session &&
 	echo secret >user/.ssh/key &&
-	printf '#!/bin/sh\necho tool\n' >user/.local/bin/tool &&
-	chmod +x user/.local/bin/tool &&
+	test_script user/.local/bin/tool 'echo tool' &&
 	echo base >lower/file &&
 	mkdir lower/dir &&
 	echo x >lower/dir/x

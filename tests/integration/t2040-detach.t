@@ -87,12 +87,10 @@ test_expect_success 'a start -d that fails exits with 125, says why, and leaves 
 
 test_expect_success 'start -d that is killed before the agent runs ends the session' '
 	mkdir slow &&
-	cat >slow/git <<-\EOF &&
-	#!/bin/sh
+	test_script slow/git <<-\EOF &&
 	case "$*" in *status*) echo here >"$HOME/slow/at"; sleep 100 ;; esac
 	exec "$REAL_GIT" "$@"
 	EOF
-	chmod +x slow/git &&
 	repo waits &&
 	echo b >>a &&
 	for sig in TERM KILL; do
@@ -302,14 +300,12 @@ test_expect_success 'the socket of a session is for its user alone, and not seen
 test_expect_success 'notify runs a program of the user when a detached session has ended' '
 	mkdir -p .config/git-agent &&
 	echo "notify: ~/tell" >.config/git-agent/config.yaml &&
-	cat >tell <<-\EOF &&
-	#!/bin/sh
+	test_script tell <<-\EOF &&
 	env | grep ^GIT_AGENT_ | sort >"$HOME/told.new"
 	git agent show "$GIT_AGENT_SESSION" | head -2 >>"$HOME/told.new" 2>&1
 	[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo no terminal >>"$HOME/told.new"
 	mv "$HOME/told.new" "$HOME/told"
 	EOF
-	chmod +x tell &&
 	repo tells &&
 	git agent start -qd -n s -- sh -c "
 		echo x >Makefile
@@ -339,12 +335,10 @@ test_expect_success 'notify runs a program of the user when a detached session h
 
 test_expect_success 'notify can show a message on the desktop, and no repository can set it' '
 	mkdir desk &&
-	cat >desk/notify-send <<-\EOF &&
-	#!/bin/sh
+	test_script desk/notify-send <<-\EOF &&
 	printf "%s\n" "$@" >$HOME/said.new
 	mv $HOME/said.new $HOME/said
 	EOF
-	chmod +x desk/notify-send &&
 	repo desktop &&
 	PATH=$HOME/desk:$PATH git agent -c notify=desktop start -qd -n s -- sh -c "exit 4" &&
 	test_wait_for "test -e ../said" &&

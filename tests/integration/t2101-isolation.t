@@ -61,12 +61,10 @@ test_expect_success 'the probe leaves no session, no file and no variable' '
 
 test_expect_success 'SB-04: a session that does not start for another reason does not count as held' '
 	mkdir -p bin &&
-	cat >bin/git <<-EOF &&
-	#!/bin/sh
+	test_script bin/git <<-EOF &&
 	for a; do [ "\$a" != status ] || [ ! -e ../home2 ] || exit 1; done
 	exec $(program git) "\$@"
 	EOF
-	chmod +x bin/git &&
 	! PATH=$PWD/bin:$PATH "$GIT_AGENT" doctor --deep --json >other &&
 	python3 -c "
 import json
@@ -362,8 +360,7 @@ fails() {
 test_expect_success STRACE 'a call that fails while a sandbox is made keeps it from starting, or nothing is missing' '
 	make_repo faults &&
 	cd faults &&
-	cat >check <<-\END &&
-	#!/bin/sh
+	test_script check <<-\END &&
 	grep -h "^Cap\|^NoNewPrivs\|^Seccomp:" /proc/self/status | tr -d "\n\t" |
 		grep -q "^\(Cap[A-Z][a-z]*:0*\)*NoNewPrivs:1Seccomp:2$" &&
 	! unshare -U true 2>/dev/null &&
@@ -372,7 +369,6 @@ test_expect_success STRACE 'a call that fails while a sandbox is made keeps it f
 	! grep -v " [r,a-z]*nosuid" /proc/self/mountinfo &&
 	[ "$(ls /run)" = git-agent ] && [ ! -s /proc/keys ] && [ -e x ] && echo held
 	END
-	chmod +x check &&
 	test_commit check &&
 	test "$(git agent start -q -- ./check)" = held &&
 	timeout 180 strace -ff -qq -o trace -e trace="$(echo $calls | tr " " ,)" \

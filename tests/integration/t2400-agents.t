@@ -46,8 +46,7 @@ run)
 esac
 EOF
 chmod +x "$bin/npm"
-printf '#!/bin/sh\necho "host $0 $*"\n' >"$HOME/host/claude" &&
-chmod +x "$HOME/host/claude"
+test_script "$HOME/host/claude" 'echo "host $0 $*"'
 test_repo p &&
 cd p &&
 echo a >a &&
@@ -219,8 +218,7 @@ test_expect_success 'PS-02: a program that an agent plants runs before none of t
 	PATH=$PATH:$HOME/host &&
 	brings 1.0.0 &&
 	in_home=$HOME/aihome/.local/agent &&
-	printf "#!/bin/sh\necho planted\n" >"$HOME/aihome/planted" &&
-	chmod +x "$HOME/aihome/planted" &&
+	test_script "$HOME/aihome/planted" "echo planted" &&
 	git agent agents remove -q claude &&
 	starts host &&
 	cp "$HOME/aihome/planted" "$in_home/bin/claude" &&
@@ -369,8 +367,7 @@ test_expect_success 'a home with a colon in its name is searched as one director
 # An agent of the user's own, `mine`, whose program shows what it gets, and `plain`, which has no settings
 own_agents() {
 	mkdir -p "$HOME/.config/git-agent" "$HOME/host" "$HOME/.mine" &&
-	printf "#!/bin/sh\necho \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"\n" >"$HOME/host/prog" &&
-	chmod +x "$HOME/host/prog" &&
+	test_script "$HOME/host/prog" "echo \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"" &&
 	PATH=$PATH:$HOME/host &&
 	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" &&
 	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT

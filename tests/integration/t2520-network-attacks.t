@@ -358,8 +358,7 @@ test_expect_success 'NW-06: a host that is listed is asked without the keys of t
 	chmod 600 "$HOME/.netrc" "$HOME/.git-credentials" &&
 	export GH_TOKEN=user-token GITHUB_TOKEN=user-token &&
 	export GIT_ASKPASS="$TRASH/askpass" SSH_AUTH_SOCK="$TRASH/agent.sock" &&
-	printf "#!/bin/sh\necho user-token\n" >askpass &&
-	chmod +x askpass &&
+	test_script askpass "echo user-token" &&
 	test_must_fail git -C "$HOME/p" push -q "http://$at/user/r.git" HEAD &&
 	grep "git-receive-pack.* user:user-token\$" asked &&
 	: >asked &&

@@ -105,8 +105,7 @@ only() {
 # commands from. `evil` would be found by any of them.
 cat >"$TRASH/plant" <<\END
 evil="$PWD/evil"
-printf '#!/bin/sh\necho "$@" >>/tmp/ran; echo evil\n' >evil
-chmod +x evil
+test_script evil 'echo "$@" >>/tmp/ran; echo evil'
 mkdir -p "$HOME/bin" "$HOME/.config/git"
 cp evil "$HOME/evil"
 # programs DIR NAME...: `evil` by each of these names, with few processes
@@ -279,8 +278,7 @@ evil_session() {
 
 test_expect_success STRACE 'the trace has what runs inside, and a hook of the user outside' '
 	evil_session seen &&
-	printf "#!/bin/sh\n:\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
+	test_script .git/hooks/post-merge ":" &&
 	traced git agent start -q --name seen -- sh -c "
 		echo b >b
 		git add b

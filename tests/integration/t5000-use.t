@@ -120,8 +120,7 @@ files = json.load(sys.stdin)[\"files\"]
 assert [base64.b64decode(f[\"path_b64\"]) for f in files if \"path_b64\" in f] == [b\"n\\377m\"], files" &&
 	git agent review --accept-all --critical j &&
 	git agent land j &&
-	printf "#!/bin/sh\nsh x.sh\n" >.git/hooks/post-merge &&
-	chmod +x .git/hooks/post-merge &&
+	test_script .git/hooks/post-merge "sh x.sh" &&
 	python3 ../documented.py "$TEST_SRCDIR/docs/json.md" >../checked &&
 	echo review review land list gc agents home guard rules rules rules secrets config trust | test_cmp - ../checked
 '

@@ -141,8 +141,7 @@ test_expect_success 'what a hook names is escaped wherever it is shown' '
 
 test_expect_success 'a session says which hook runs what the agent wrote, and when' '
 	cd range &&
-	printf "#!/bin/sh\nnpm test\n" >.git/hooks/pre-commit &&
-	chmod +x .git/hooks/pre-commit &&
+	test_script .git/hooks/pre-commit "npm test" &&
 	rm .git/hooks/post-merge &&
 	test_session said "echo x >tests.js" &&
 	test_shows "your pre-commit hook runs \"npm test\", and so what the agent wrote, when a squash" \

@@ -35,8 +35,7 @@ mine() {
 
 # hook NAME COMMANDS: a hook of the user's that runs these
 hook() {
-	printf '#!/bin/sh\n%s\n' "$2" >"$(git rev-parse --git-path hooks)/$1"
-	chmod +x "$(git rev-parse --git-path hooks)/$1"
+	test_script "$(git rev-parse --git-path hooks)/$1" "$2"
 }
 
 # landed NAME: `list` says that it has landed

@@ -263,6 +263,22 @@ test_commit() {
 	git commit -qm "$1"
 }
 
+# test_script FILE [COMMANDS]: a program for sh with these, or with what standard input has
+test_script() {
+	{
+		echo '#!/bin/sh'
+		if [ $# = 2 ]; then printf '%s\n' "$2"; else cat; fi
+	} >"$1" &&
+	chmod +x "$1"
+}
+
+# test_settings TEXT: the user's own file, with \n for new lines
+conf=$HOME/.config/git-agent/config.yaml
+test_settings() {
+	mkdir -p "${conf%/*}" &&
+	printf '%b' "$1" >"$conf"
+}
+
 # test_holds REVISION:PATH TEXT: the file there is TEXT, but for new lines at its end
 test_holds() {
 	test "$(git cat-file blob "$1")" = "$2"
