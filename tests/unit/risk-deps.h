@@ -3,10 +3,10 @@
  * Changes of packages: how severe the worst flag on the path is, and what its reason says, for a path,
  * the file before, and after.
  */
-#define NPMLOCK(entries) "{\"lockfileVersion\":3,\"packages\":{\"\":{\"name\":\"x\"}," entries "}}"
+#define NPMLOCK(entries) "{'lockfileVersion':3,'packages':{'':{'name':'x'}," entries "}}"
 #define NPMAT(key, name, url, version, hash, more) \
-	"\"node_modules/" key "\":{\"version\":\"" version "\",\"resolved\":\"" url "/" name "/-/" name "-" version \
-	".tgz\",\"integrity\":\"sha512-" hash "\"" more "}"
+	"'node_modules/" key "':{'version':'" version "','resolved':'" url "/" name "/-/" name "-" version \
+	".tgz','integrity':'sha512-" hash "'" more "}"
 #define NPM_URL "https://registry.npmjs.org"
 #define LEFT(version, hash) NPMLOCK(NPMAT("left", "left", NPM_URL, version, hash, ""))
 /* npm: a lock file alone */
@@ -27,20 +27,20 @@ HIGH("package-lock.json", LEFT("1.0.0", "a"),
 HIGH("package-lock.json", LEFT("1.0.0", "a"), NPMLOCK(NPMAT("left", "evil", NPM_URL, "1.1.0", "b", "")),
      "/evil/-/evil-{}.tgz"),
 HIGH("package-lock.json", LEFT("1.0.0", "a"),
-     NPMLOCK(NPMAT("left", "evil", NPM_URL, "1.1.0", "b", ",\"name\":\"evil\"")), "new: evil 1.1.0"),
+     NPMLOCK(NPMAT("left", "evil", NPM_URL, "1.1.0", "b", ",'name':'evil'")), "new: evil 1.1.0"),
 HIGH("package-lock.json", NPMLOCK(NPMAT("left", "left", NPM_URL, "1.0.0", "a", "") ","
 				  NPMAT("right", "right", NPM_URL, "1.0.0", "b", "")),
-     NPMLOCK(NPMAT("left", "right", NPM_URL, "1.0.0", "b", ",\"name\":\"right\"") ","
+     NPMLOCK(NPMAT("left", "right", NPM_URL, "1.0.0", "b", ",'name':'right'") ","
 	     NPMAT("right", "right", NPM_URL, "1.0.0", "b", "")), "as left"),
 HIGH("package-lock.json", LEFT("1.0.0", "a"),
-     NPMLOCK(NPMAT("left", "left", NPM_URL, "1.1.0", "b", ",\"hasInstallScript\":true")),
+     NPMLOCK(NPMAT("left", "left", NPM_URL, "1.1.0", "b", ",'hasInstallScript':true")),
      "left 1.1.0 runs a script when it is installed"),
-HIGH("package-lock.json", LEFT("1.0.0", "a"), LEFT("1.0.0", "a\",\"future\":\"x"), "packages.left.future"),
+HIGH("package-lock.json", LEFT("1.0.0", "a"), LEFT("1.0.0", "a','future':'x"), "packages.left.future"),
 HIGH("package-lock.json", LEFT("1.0.0", "a"),
-     NPMLOCK("\"node_modules/left\":{\"version\":\"1.1.0\",\"resolved\":\"" NPM_URL "/left/-/left-1.1.0.tgz\"}"),
+     NPMLOCK("'node_modules/left':{'version':'1.1.0','resolved':'" NPM_URL "/left/-/left-1.1.0.tgz'}"),
      "left 1.1.0 has no checksum any more"),
 HIGH("package-lock.json", LEFT("1.0.0", "a"),
-     NPMLOCK("\"node_modules/left\":{\"resolved\":\"lib/left\",\"link\":true}"), "lib/left link=true"),
+     NPMLOCK("'node_modules/left':{'resolved':'lib/left','link':true}"), "lib/left link=true"),
 HIGH("package-lock.json", LEFT("1.0.0", "a"),
      NPMLOCK(NPMAT("left", "left", NPM_URL, "1.0.0", "a", "") "," NPMAT("new", "new", NPM_URL, "1.0.0", "b", "")),
      "new: new 1.0.0"),
@@ -48,15 +48,15 @@ HIGH("package-lock.json", LEFT("1.0.0", "a"), "{", "in no form that is understoo
 HIGH("package-lock.json", LEFT("1.0.0", "a"),
      NPMLOCK(NPMAT("left", "left", NPM_URL, "1.1.0", "b", "") "," NPMAT("left", "left", NPM_URL, "1.0.0", "a", "")),
      "in no form"),
-HIGH("package-lock.json", "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\"}}}",
-     "{\"dependencies\":{\"a\":{\"version\":\"1.0.0\",\"integrity\":\"x\",\"dependencies\":{\"b\":{"
-     "\"version\":\"1.0.0\",\"integrity\":\"y\"}}}}}", "new: b 1.0.0"),
+HIGH("package-lock.json", "{'dependencies':{'a':{'version':'1.0.0','integrity':'x'}}}",
+     "{'dependencies':{'a':{'version':'1.0.0','integrity':'x','dependencies':{'b':{"
+     "'version':'1.0.0','integrity':'y'}}}}}", "new: b 1.0.0"),
 /* lerna: its version, and nothing else */
-LOW("lerna.json", "{\"version\":\"1.0.0\",\"npmClient\":\"npm\"}", "{\"version\":\"1.1.0\",\"npmClient\":\"npm\"}",
+LOW("lerna.json", "{'version':'1.0.0','npmClient':'npm'}", "{'version':'1.1.0','npmClient':'npm'}",
     "only version"),
-HIGH("lerna.json", "{\"version\":\"1.0.0\",\"npmClient\":\"npm\"}", "{\"version\":\"1.1.0\",\"npmClient\":\"./x\"}",
+HIGH("lerna.json", "{'version':'1.0.0','npmClient':'npm'}", "{'version':'1.1.0','npmClient':'./x'}",
      "npmClient"),
-HIGH("lerna.json", "{\"version\":\"1.0.0\"}", "{\"version\":\"git+https://example.com/x\"}", "version"),
+HIGH("lerna.json", "{'version':'1.0.0'}", "{'version':'git+https://example.com/x'}", "version"),
 /* yarn */
 #define YARN(url, version, hash) \
 	"# yarn lockfile v1\n\n\nleft@^1.0.0, left@^1.1:\n  version \"" version "\"\n  resolved \"" url "-" version \
@@ -95,24 +95,24 @@ HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"),
 HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"),
      PNPM("1.0.0", "integrity: sha512-a") "  evil@1.0.0:\n    optional: true\n", "new: evil 1.0.0"),
 /* package.json */
-LOW("package.json", "{\"version\":\"1.0.0\",\"dependencies\":{\"left\":\"^1.0.0\"}}",
-    "{\n  \"version\": \"1.0.1\",\n  \"dependencies\": {\"left\": \"^1.1.0\"}\n}\n", "left ^1.0.0 -> ^1.1.0"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}",
-     "{\"dependencies\":{\"left\":\"^1.0.0\",\"evil\":\"^2.0.0\"}}", "new: evil ^2.0.0"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}", "{\"dependencies\":{\"left\":\"^0.9.0\"}}",
+LOW("package.json", "{'version':'1.0.0','dependencies':{'left':'^1.0.0'}}",
+    "{\n  'version': '1.0.1',\n  'dependencies': {'left': '^1.1.0'}\n}\n", "left ^1.0.0 -> ^1.1.0"),
+HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}",
+     "{'dependencies':{'left':'^1.0.0','evil':'^2.0.0'}}", "new: evil ^2.0.0"),
+HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}", "{'dependencies':{'left':'^0.9.0'}}",
      "left falls from ^1.0.0 to ^0.9.0"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}", "{\"dependencies\":{\"left\":\"npm:evil@^1.0.0\"}}",
+HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}", "{'dependencies':{'left':'npm:evil@^1.0.0'}}",
      "new: evil ^1.0.0"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}",
-     "{\"dependencies\":{\"left\":\"https://evil.example/left-1.0.0.tgz\"}}", "https://evil.example/left-1.0.0.tgz"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"^1.0.0\"}}", "{\"dependencies\":{\"left\":\"latest\"}}",
+HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}",
+     "{'dependencies':{'left':'https://evil.example/left-1.0.0.tgz'}}", "https://evil.example/left-1.0.0.tgz"),
+HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}", "{'dependencies':{'left':'latest'}}",
      "latest"),
-HIGH("package.json", "{\"dependencies\":{\"left\":\"x/left#v1.0.0\"}}",
-     "{\"dependencies\":{\"left\":\"x/left#v1.1.0\"}}",
+HIGH("package.json", "{'dependencies':{'left':'x/left#v1.0.0'}}",
+     "{'dependencies':{'left':'x/left#v1.1.0'}}",
      "x/left#v1.1.0"),
-HIGH("package.json", "{\"packageManager\":\"pnpm@9.0.0\"}", "{\"packageManager\":\"pnpm@9.1.0\"}",
+HIGH("package.json", "{'packageManager':'pnpm@9.0.0'}", "{'packageManager':'pnpm@9.1.0'}",
      "packageManager: \"pnpm@9.0.0\" -> \"pnpm@9.1.0\""),
-HIGH("package.json", "{\"scripts\":{\"test\":\"a\"}}", "{\"scripts\":{\"test\":\"b\"}}",
+HIGH("package.json", "{'scripts':{'test':'a'}}", "{'scripts':{'test':'b'}}",
      "scripts.test: \"a\" -> \"b\""),
 /* Cargo */
 #define CRATE(version, source, sum) \
@@ -191,22 +191,22 @@ HIGH("pdm.lock", PDM("1.0.0", "a", ""),
      PDM("1.0.0", "a", "") "\n[[package]]\nname = \"new\"\nversion = \"1.0\"\n", "new: new 1.0"),
 /* deno */
 #define DENO(version, hash, more) \
-	"{\"version\":\"4\",\"specifiers\":{\"jsr:@x/left@1\":\"" version "\"},\"jsr\":{\"@x/left@" version \
-	"\":{\"integrity\":\"" hash "\",\"dependencies\":[\"npm:a\"]}},\"npm\":{\"a@1.0.0\":{\"integrity\":" \
-	"\"sha512-a\"}" more "}}"
+	"{'version':'4','specifiers':{'jsr:@x/left@1':'" version "'},'jsr':{'@x/left@" version \
+	"':{'integrity':'" hash "','dependencies':['npm:a']}},'npm':{'a@1.0.0':{'integrity':" \
+	"'sha512-a'}" more "}}"
 LOW("deno.lock", DENO("1.0.0", "a", ""), DENO("1.1.0", "b", ""), "@x/left 1.0.0 -> 1.1.0"),
 HIGH("deno.lock", DENO("1.1.0", "a", ""), DENO("1.0.0", "b", ""), "falls from 1.1.0 to 1.0.0"),
 HIGH("deno.lock", DENO("1.0.0", "a", ""), DENO("1.0.0", "b", ""), "another checksum"),
-HIGH("deno.lock", DENO("1.0.0", "a", ""), DENO("1.0.0", "a", ",\"new@1.0.0\":{\"integrity\":\"sha512-b\"}"),
+HIGH("deno.lock", DENO("1.0.0", "a", ""), DENO("1.0.0", "a", ",'new@1.0.0':{'integrity':'sha512-b'}"),
      "new: new 1.0.0"),
 HIGH("deno.lock", DENO("1.0.0", "a", ""),
-     DENO("1.0.0", "a", "},\"remote\":{\"https://example.com/x.ts\":\"0\""), "https://example.com/x.ts"),
+     DENO("1.0.0", "a", "},'remote':{'https://example.com/x.ts':'0'"), "https://example.com/x.ts"),
 HIGH("deno.lock", DENO("1.0.0", "a", ""),
-     DENO("1.0.0", "a", "},\"redirects\":{\"https://a.example/x\":\"https://b.example/x\""), "b.example"),
-HIGH("Pipfile.lock", "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:a\"]}}}",
-     "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:b\"]}}}", "another checksum"),
-LOW("Pipfile.lock", "{\"default\":{\"left\":{\"version\":\"==1.0\",\"hashes\":[\"sha256:a\"]}}}",
-    "{\"default\":{\"left\":{\"version\":\"==1.1\",\"hashes\":[\"sha256:b\"]}}}", "left ==1.0 -> ==1.1"),
+     DENO("1.0.0", "a", "},'redirects':{'https://a.example/x':'https://b.example/x'"), "b.example"),
+HIGH("Pipfile.lock", "{'default':{'left':{'version':'==1.0','hashes':['sha256:a']}}}",
+     "{'default':{'left':{'version':'==1.0','hashes':['sha256:b']}}}", "another checksum"),
+LOW("Pipfile.lock", "{'default':{'left':{'version':'==1.0','hashes':['sha256:a']}}}",
+    "{'default':{'left':{'version':'==1.1','hashes':['sha256:b']}}}", "left ==1.0 -> ==1.1"),
 /* Go */
 LOW("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire (\n\ta v1.1.0 // indirect\n)\n",
      "a v1.0.0 -> v1.1.0"),
@@ -223,15 +223,15 @@ HIGH("go.sum", "a v1.0.0 h1:a=\n", "a v1.0.0 h1:b=\n", "another checksum"),
 LOW("Gemfile.lock", GEMS("https://rubygems.org/", "1.0.0"), GEMS("https://rubygems.org/",
      "1.1.0"), "left 1.0.0 -> 1.1.0"),
 HIGH("Gemfile.lock", GEMS("https://rubygems.org/", "1.0.0"), GEMS("https://evil.example/", "1.1.0"), "evil.example"),
-HIGH("composer.lock", "{\"packages\":[{\"name\":\"a/a\",\"version\":\"v1.0\",\"dist\":{\"reference\":\"01\"}}]}",
-     "{\"packages\":[{\"name\":\"a/a\",\"version\":\"v1.1\",\"dist\":{\"reference\":\"02\"}}]}",
+HIGH("composer.lock", "{'packages':[{'name':'a/a','version':'v1.0','dist':{'reference':'01'}}]}",
+     "{'packages':[{'name':'a/a','version':'v1.1','dist':{'reference':'02'}}]}",
      "a/a comes from reference=02"),
-HIGH("flake.lock", "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"01\"}}},\"root\":\"root\",\"version\":7}",
-     "{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"02\"}}},\"root\":\"root\",\"version\":7}",
+HIGH("flake.lock", "{'nodes':{'nixpkgs':{'locked':{'rev':'01'}}},'root':'root','version':7}",
+     "{'nodes':{'nixpkgs':{'locked':{'rev':'02'}}},'root':'root','version':7}",
      "nixpkgs comes from rev=02"),
 #define FLAKE(rev, time) \
-	"{\"nodes\":{\"nixpkgs\":{\"locked\":{\"rev\":\"" rev "\",\"lastModified\":" time \
-	",\"narHash\":\"sha256-" rev "\",\"owner\":\"NixOS\"}}},\"root\":\"root\",\"version\":7}"
+	"{'nodes':{'nixpkgs':{'locked':{'rev':'" rev "','lastModified':" time \
+	",'narHash':'sha256-" rev "','owner':'NixOS'}}},'root':'root','version':7}"
 LOW("flake.lock", FLAKE("01", "1700000000"), FLAKE("02", "1700000001"), "nixpkgs 1700.000000 -> 1700.000001"),
 HIGH("flake.lock", FLAKE("01", "1700000001"), FLAKE("02", "1700000000"), "nixpkgs"),
 HIGH("flake.lock", FLAKE("01", "1700000000"), FLAKE("02", "1700000000"), "nixpkgs"),

@@ -37,7 +37,7 @@ static inline void reached(struct ga_host_facts *h, enum ga_reach_what what, con
 /* A side of a change, and what stands around it on both sides. */
 struct side {
 	uint32_t mode;
-	const char *text; /* of a gitlink: nothing */
+	const char *text; /* of a gitlink: nothing; with ' for " if it begins as JSON or XML */
 };
 #define NONE { GA_MODE_NONE, NULL }
 #define FILE_(t) { GA_MODE_FILE, t }
@@ -63,13 +63,16 @@ static struct ga_repo *repo;
 static inline struct ga_entry entry_of(const struct side *s)
 {
 	struct ga_entry e = { s->mode, { { 0 } } };
-	struct ga_error err = GA_ERROR_INIT;
 
-	if (s->mode == GA_MODE_GITLINK)
+	if (s->mode == GA_MODE_GITLINK) {
 		memset(e.oid.id, 0x11, sizeof(e.oid.id));
-	else if (s->mode != GA_MODE_NONE &&
-		 ga_blob_write(repo, s->text, strlen(s->text), &e.oid, &err))
-		fail_msg("%s", err.msg);
+	} else if (s->mode != GA_MODE_NONE) {
+		cleanup_free char *text = ga_strdup(s->text);
+
+		for (char *p = strchr("{<", *text) ? text : NULL; p && (p = strchr(p, '\'')) != NULL;)
+			*p = '"';
+		OK(ga_blob_write(repo, text, strlen(text), &e.oid, &err));
+	}
 	return e;
 }
 

@@ -63,7 +63,7 @@ TEST(harmless_also_where_the_host_reads_it)
 TEST(older_lists_lower_nothing_of_the_hosts)
 {
 	static const struct row descriptions[] = {
-		{ "package.json", GA_LOW, "{\"description\":\"a\"}", "{\"description\":\"b\"}", "" },
+		{ "package.json", GA_LOW, "{'description':'a'}", "{'description':'b'}", "" },
 		{ "Cargo.toml", GA_LOW, "[package]\ndescription = 'a'\n", "[package]\ndescription = 'b'\n", "" },
 		{ "go.mod", GA_LOW, "go 1.20\n", "go 1.21\n", "" },
 	};

@@ -15,9 +15,9 @@
 #define GO "go-build", "go.mod"
 #define CODE "vscode-settings", ".vscode/settings.json"
 #define IDEA "jetbrains", ".idea/codeStyles/Project.xml"
-#define STYLE "<component name=\"ProjectCodeStyleConfiguration\"/>"
+#define STYLE "<component name='ProjectCodeStyleConfiguration'/>"
 #define NOTEBOOK "jupyter", "a.ipynb", CELL("1", "")
-#define CELL(source, outputs) "{\"cells\":[{\"source\":\"" source "\",\"outputs\":[" outputs "]}]}"
+#define CELL(source, outputs) "{'cells':[{'source':'" source "','outputs':[" outputs "]}]}"
 #define SHA_1 "0123456789012345678901234567890123456789"
 #define SHA_2 "9876543210987654321098765432109876543210"
 #define WORKFLOW "ci-github", ".github/workflows/a.yml"
@@ -33,16 +33,16 @@ static const struct {
 	const char *reason; /* part of it; NULL: nothing of content */
 } cases[] = {
 	/* package.json */
-	{ NPM, "{\"version\":\"1\",\"scripts\":{\"a\":\"b\"}}", "{\"version\":\"2\",\"scripts\":{\"a\":\"b\"}}",
+	{ NPM, "{'version':'1','scripts':{'a':'b'}}", "{'version':'2','scripts':{'a':'b'}}",
 	  GA_LOW, "only version: \"1\" -> \"2\"" },
-	{ NPM, "{\"a\":1}", "{ \"a\": 1 }", GA_LOW, "layout" },
-	{ NPM, "{\"version\":\"1\"}", "{\"version\":\"2\",\"main\":\"x.js\"}", GA_HIGH,
+	{ NPM, "{'a':1}", "{ 'a': 1 }", GA_LOW, "layout" },
+	{ NPM, "{'version':'1'}", "{'version':'2','main':'x.js'}", GA_HIGH,
 	  "changed: main: none -> \"x.js\"" },
-	{ NPM, "{\"version\":\"1\"}", "{\"version\":\"2\",\"version\":\"3\"}", GA_HIGH,
+	{ NPM, "{'version':'1'}", "{'version':'2','version':'3'}", GA_HIGH,
 	  "no form" },
-	{ NPM, "{\"version\":\"1\"", "{\"version\":\"2\"}", GA_HIGH, "no form" },
-	{ NPM, "{\"exports\":{\"a\":1,\"b\":2}}", "{\"exports\":{\"b\":2,\"a\":1}}", GA_HIGH, "their order" },
-	{ "npm-manifest-lifecycle", "package.json", "{}", "{\"scripts\":{\"postinstall\":\"node x.js\"}}",
+	{ NPM, "{'version':'1'", "{'version':'2'}", GA_HIGH, "no form" },
+	{ NPM, "{'exports':{'a':1,'b':2}}", "{'exports':{'b':2,'a':1}}", GA_HIGH, "their order" },
+	{ "npm-manifest-lifecycle", "package.json", "{}", "{'scripts':{'postinstall':'node x.js'}}",
 	  GA_HIGH, "scripts.postinstall: \"node x.js\"" },
 	/* pyproject.toml */
 	{ PYTHON, "[project]\nname = 'x'\nversion = '1'\n", "[project]\nname = \"y\"\nversion = '2' # now\n",
@@ -85,42 +85,42 @@ static const struct {
 	  "no form" },
 	{ GO, "module x\ngo 1.20\n", "module x\ngo 1.20\ntoolchain x\n", GA_HIGH, "+toolchain x" },
 	/* VS Code */
-	{ CODE, "{}", "{ // mine\n\"editor.tabSize\": 4, \"[c]\": {\"editor.rulers\": [80],}, }", GA_LOW,
+	{ CODE, "{}", "{ // mine\n'editor.tabSize': 4, '[c]': {'editor.rulers': [80],}, }", GA_LOW,
 	  "only colours, blanks and the like" },
-	{ CODE, "{}", "{\"editor.tabSize\": 4, \"python.defaultInterpreterPath\": \"./x\"}", GA_CRITICAL,
+	{ CODE, "{}", "{'editor.tabSize': 4, 'python.defaultInterpreterPath': './x'}", GA_CRITICAL,
 	  "sets python.defaultInterpreterPath" },
-	{ CODE, "{}", "{ // \r \"task.allowAutomaticTasks\": \"on\",\n \"editor.tabSize\": 4}", GA_CRITICAL,
+	{ CODE, "{}", "{ // \r 'task.allowAutomaticTasks': 'on',\n 'editor.tabSize': 4}", GA_CRITICAL,
 	  "task.allowAutomaticTasks" },
-	{ CODE, "{}", "{\"[c]\": {\"editor.tabSize\": 4, \"editor.defaultFormatter\": \"x\"}}", GA_CRITICAL,
+	{ CODE, "{}", "{'[c]': {'editor.tabSize': 4, 'editor.defaultFormatter': 'x'}}", GA_CRITICAL,
 	  "editor.defaultFormatter" },
-	{ CODE, "{}", "{\"editor.tabSize\": 4", GA_CRITICAL, NULL },
-	{ CODE, "{}", "{\"editor.tabSize\": \"//\", \"x.path\": \"/*\"}", GA_CRITICAL, "x.path" },
+	{ CODE, "{}", "{'editor.tabSize': 4", GA_CRITICAL, NULL },
+	{ CODE, "{}", "{'editor.tabSize': '//', 'x.path': '/*'}", GA_CRITICAL, "x.path" },
 	{ CODE, "{}",
-	  "{ // x\xe2\x80\xa8\"python.defaultInterpreterPath\": \"./x\",\n \"editor.tabSize\": 4}",
+	  "{ // x\xe2\x80\xa8'python.defaultInterpreterPath': './x',\n 'editor.tabSize': 4}",
 	  GA_CRITICAL, NULL },
 	{ "vscode-tasks", ".vscode/tasks.json", NULL,
-	  "{\"tasks\":[{\"label\":\"go\",\"runOptions\":{\"runOn\":\"folderOpen\"},"
-	  "\"presentation\":{\"reveal\":\"never\"}}]}",
+	  "{'tasks':[{'label':'go','runOptions':{'runOn':'folderOpen'},"
+	  "'presentation':{'reveal':'never'}}]}",
 	  GA_CRITICAL, "starts when the folder opens: go, out of sight" },
-	{ "code-workspace", "x.code-workspace", "{\"folders\":[],\"settings\":{}}",
-	  "{\"folders\":[],\"settings\":{\"editor.tabSize\":2}}", GA_LOW, "editor.tabSize" },
-	{ "code-workspace", "x.code-workspace", "{\"folders\":[]}", "{\"folders\":[{\"path\":\"..\"}]}",
+	{ "code-workspace", "x.code-workspace", "{'folders':[],'settings':{}}",
+	  "{'folders':[],'settings':{'editor.tabSize':2}}", GA_LOW, "editor.tabSize" },
+	{ "code-workspace", "x.code-workspace", "{'folders':[]}", "{'folders':[{'path':'..'}]}",
 	  GA_CRITICAL, "changed: folders" },
 	/* JetBrains */
-	{ IDEA, NULL, "<component name=\"ProjectCodeStyleConfiguration\"><x/></component>", GA_LOW,
+	{ IDEA, NULL, "<component name='ProjectCodeStyleConfiguration'><x/></component>", GA_LOW,
 	  "only code style" },
-	{ IDEA, NULL, STYLE "<component name=\"RunManager\"/>",
+	{ IDEA, NULL, STYLE "<component name='RunManager'/>",
 	  GA_HIGH, "RunManager" },
 	{ IDEA, NULL,
-	  STYLE "<component a=\"\" name=\"RunManager\"/>",
+	  STYLE "<component a='' name='RunManager'/>",
 	  GA_HIGH, NULL },
 	{ IDEA, NULL, "<!DOCTYPE x>" STYLE, GA_HIGH, NULL },
 	{ "jetbrains-autorun", ".idea/workspace.xml", NULL,
-	  "<project><component name=\"RunManager\"/></project>", GA_CRITICAL, "components: RunManager" },
+	  "<project><component name='RunManager'/></project>", GA_CRITICAL, "components: RunManager" },
 	/* Claude Code */
-	{ CLAUDE, "{\"model\":\"x\"}", "{\"model\":\"x\",\"hooks\":{},\"env\":{}}", GA_CRITICAL,
+	{ CLAUDE, "{'model':'x'}", "{'model':'x','hooks':{},'env':{}}", GA_CRITICAL,
 	  "changes what runs or is allowed: hooks, env" },
-	{ CLAUDE, "{\"model\":\"x\"}", "{\n\t\"model\": \"x\"\n}\n", GA_LOW, "layout" },
+	{ CLAUDE, "{'model':'x'}", "{\n\t'model': 'x'\n}\n", GA_LOW, "layout" },
 	/* a new file without anything is what its name makes it */
 	{ CLAUDE, NULL, "{}", GA_CRITICAL, NULL },
 	{ CODE, NULL, "{}", GA_CRITICAL, NULL },
@@ -128,10 +128,10 @@ static const struct {
 	{ CARGO, NULL, "\n", GA_HIGH, NULL },
 	{ GO, NULL, "\n", GA_HIGH, NULL },
 	/* notebooks */
-	{ NOTEBOOK, CELL("1", "{\"data\":{\"text/plain\":\"1\"}}],\"execution_count\":[3"), GA_LOW,
+	{ NOTEBOOK, CELL("1", "{'data':{'text/plain':'1'}}],'execution_count':[3"), GA_LOW,
 	  "only outputs" },
-	{ NOTEBOOK, CELL("1", "{\"data\":{\"text/html\":\"1\"}}"), GA_HIGH, NULL },
-	{ NOTEBOOK, CELL("1", "{\"data\":{\"application/x\":1}}"), GA_HIGH, NULL },
+	{ NOTEBOOK, CELL("1", "{'data':{'text/html':'1'}}"), GA_HIGH, NULL },
+	{ NOTEBOOK, CELL("1", "{'data':{'application/x':1}}"), GA_HIGH, NULL },
 	{ NOTEBOOK, CELL("2", ""), GA_HIGH, NULL },
 	/* workflows */
 	{ WORKFLOW, NULL, "jobs: {}\n", GA_MEDIUM, NULL },
@@ -417,9 +417,9 @@ TEST(nesting_and_size_break_no_reader)
 		const char *rule, *path, *before, *again, *after;
 		size_t times;
 	} bombs[] = {
-		{ NPM, "{\"a\":", "[", "", 100000 },
-		{ NPM, "{\"a\":", "{\"a\":", "1", 5000 },
-		{ NPM, "{\"version\":\"", "xxxxxxxxxx", "\"}", 200000 },
+		{ NPM, "{'a':", "[", "", 100000 },
+		{ NPM, "{'a':", "{'a':", "1", 5000 },
+		{ NPM, "{'version':'", "xxxxxxxxxx", "'}", 200000 },
 		{ PYTHON, "a = ", "[", "", 100000 },
 		{ PYTHON, "", "[[a]]\n", "", 20000 },
 		{ PYTHON, "", "[a]\n", "", 200000 },
@@ -428,8 +428,8 @@ TEST(nesting_and_size_break_no_reader)
 		{ WORKFLOW, "a: ", "[", "", 20000 },
 		{ WORKFLOW, "a: &a [x]\n", "b: [*a, *a]\n", "", 2000 },
 		{ CODE, "{", "/* */", "", 100000 },
-		{ CODE, "{\"a\":1", " }", "", 100000 },
-		{ "jetbrains", ".idea/x.xml", "", "<component name=\"a\"/>", "", 20000 },
+		{ CODE, "{'a':1", " }", "", 100000 },
+		{ "jetbrains", ".idea/x.xml", "", "<component name='a'/>", "", 20000 },
 		{ "make", "Makefile", "", "a:\n\tx\n", "", 20000 },
 		{ "instruction-files", "AGENTS.md", "", "<!-- x\n", "", 20000 },
 	};
