@@ -46,48 +46,47 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* What tells where a call writes: arguments that are paths (with the one before them a directory's
- * descriptor, if AT), or a descriptor. */
-enum how { PATH = 1, AT, FD, PATH2, AT2, SYMLINK, SYMLINKAT, END };
+#define NONE (-1)
 
+/* Which arguments tell where a call writes: a descriptor, of the directory that a path begins in or of the file
+ * itself, and that path. A call with neither ends a process, or is like that. */
 static const struct call {
-	int nr;
-	enum how how;
+	int nr, fd, path;
 	int flags; /* argument with flags of open(2), or 0 */
 	const char *name;
 } calls[] = {
 #ifdef SYS_open
-	{ SYS_open, PATH, 1, "open" },
-	{ SYS_creat, PATH, 0, "creat" },
-	{ SYS_rename, PATH2, 0, "rename" },
-	{ SYS_unlink, PATH, 0, "unlink" },
-	{ SYS_rmdir, PATH, 0, "rmdir" },
-	{ SYS_mkdir, PATH, 0, "mkdir" },
-	{ SYS_symlink, SYMLINK, 0, "symlink" },
-	{ SYS_link, PATH2, 0, "link" },
-	{ SYS_chmod, PATH, 0, "chmod" },
+	{ SYS_open, NONE, 0, 1, "open" },
+	{ SYS_creat, NONE, 0, 0, "creat" },
+	{ SYS_rename, NONE, 1, 0, "rename" },
+	{ SYS_unlink, NONE, 0, 0, "unlink" },
+	{ SYS_rmdir, NONE, 0, 0, "rmdir" },
+	{ SYS_mkdir, NONE, 0, 0, "mkdir" },
+	{ SYS_symlink, NONE, 1, 0, "symlink" },
+	{ SYS_link, NONE, 1, 0, "link" },
+	{ SYS_chmod, NONE, 0, 0, "chmod" },
 #endif
 #ifdef SYS_renameat
-	{ SYS_renameat, AT2, 0, "renameat" },
+	{ SYS_renameat, 2, 3, 0, "renameat" },
 #endif
-	{ SYS_openat, AT, 2, "openat" },
-	{ 437, AT, 0, "openat2" },
-	{ SYS_renameat2, AT2, 0, "renameat2" },
-	{ SYS_unlinkat, AT, 0, "unlinkat" },
-	{ SYS_mkdirat, AT, 0, "mkdirat" },
-	{ SYS_symlinkat, SYMLINKAT, 0, "symlinkat" },
-	{ SYS_linkat, AT2, 0, "linkat" },
-	{ SYS_fchmodat, AT, 0, "fchmodat" },
-	{ 452, AT, 0, "fchmodat2" },
-	{ SYS_truncate, PATH, 0, "truncate" },
-	{ SYS_ftruncate, FD, 0, "ftruncate" },
-	{ SYS_fchmod, FD, 0, "fchmod" },
-	{ SYS_write, FD, 0, "write" },
-	{ SYS_pwrite64, FD, 0, "pwrite64" },
-	{ SYS_writev, FD, 0, "writev" },
-	{ SYS_pwritev, FD, 0, "pwritev" },
-	{ SYS_copy_file_range, END, 0, "copy_file_range" },
-	{ SYS_exit_group, END, 0, "exit_group" },
+	{ SYS_openat, 0, 1, 2, "openat" },
+	{ 437, 0, 1, 0, "openat2" },
+	{ SYS_renameat2, 2, 3, 0, "renameat2" },
+	{ SYS_unlinkat, 0, 1, 0, "unlinkat" },
+	{ SYS_mkdirat, 0, 1, 0, "mkdirat" },
+	{ SYS_symlinkat, 1, 2, 0, "symlinkat" },
+	{ SYS_linkat, 2, 3, 0, "linkat" },
+	{ SYS_fchmodat, 0, 1, 0, "fchmodat" },
+	{ 452, 0, 1, 0, "fchmodat2" },
+	{ SYS_truncate, NONE, 0, 0, "truncate" },
+	{ SYS_ftruncate, 0, NONE, 0, "ftruncate" },
+	{ SYS_fchmod, 0, NONE, 0, "fchmod" },
+	{ SYS_write, 0, NONE, 0, "write" },
+	{ SYS_pwrite64, 0, NONE, 0, "pwrite64" },
+	{ SYS_writev, 0, NONE, 0, "writev" },
+	{ SYS_pwritev, 0, NONE, 0, "pwritev" },
+	{ SYS_copy_file_range, NONE, NONE, 0, "copy_file_range" },
+	{ SYS_exit_group, NONE, NONE, 0, "exit_group" },
 };
 
 static struct {
@@ -271,31 +270,12 @@ static bool counts(const struct seccomp_notif *req, const struct call *c, char b
 	bool yes;
 
 	buf[0] = '\0';
-	switch (c->how) {
-	case PATH:
-		path_at(pid, AT_FDCWD, a[0], buf);
-		break;
-	case PATH2:
-		path_at(pid, AT_FDCWD, a[1], buf);
-		break;
-	case SYMLINK:
-		path_at(pid, AT_FDCWD, a[1], buf);
-		break;
-	case AT:
-		path_at(pid, (int)a[0], a[1], buf);
-		break;
-	case AT2:
-		path_at(pid, (int)a[2], a[3], buf);
-		break;
-	case SYMLINKAT:
-		path_at(pid, (int)a[1], a[2], buf);
-		break;
-	case FD:
-		(void)fd_path(pid, (int)a[0], buf);
-		break;
-	case END:
+	if (c->path != NONE)
+		path_at(pid, c->fd == NONE ? AT_FDCWD : (int)a[c->fd], a[c->path], buf);
+	else if (c->fd != NONE)
+		(void)fd_path(pid, (int)a[c->fd], buf);
+	else
 		return has_written(process_of(pid));
-	}
 	yes = below_dirs(buf);
 	if (yes && g.wrote_len < MAX_PIDS && !has_written(process_of(pid)))
 		g.wrote[g.wrote_len++] = process_of(pid);
