@@ -283,42 +283,41 @@ TEST(a_map_of_agents_becomes_words)
 {
 	static const char words[] = "x, x command: y, x flags: -a, x flags: b c, x set: K=v w, x keys: KEY, z";
 	static const struct {
-		enum ga_origin origin;
 		const char *text, *error;
 	} t[] = {
-		{ GA_ORIGIN_USER, "agents:\n  x:\n    command: y\n    flags: [-a, b c]\n"
+		{ "agents:\n  x:\n    command: y\n    flags: [-a, b c]\n"
 				  "    set: {K: v w}\n    keys: KEY\n  z:\n", NULL },
-		{ GA_ORIGIN_USER, "agents:\n", NULL },
-		{ GA_ORIGIN_USER, "agents: {x: {flag: a}}\n", "f:1:14: " },
-		{ GA_ORIGIN_USER, "agents: {-x: {}}\n", "f:1:10: " },
-		{ GA_ORIGIN_USER, "agents: {\"a b\": {}}\n", "f:1:10: " },
-		{ GA_ORIGIN_USER, "agents: {x: y}\n", "f:1:10: " },
-		{ GA_ORIGIN_USER, "agents: {x: [y]}\n", "f:1:10: " },
-		{ GA_ORIGIN_USER, "agents: {x: {flags: [[y]]}}\n", "f:1:22: " },
-		{ GA_ORIGIN_USER, "agents: {x: {command: a/b}}\n", "f:1:23: " },
-		{ GA_ORIGIN_USER, "agents: {x: {command: -b}}\n", "f:1:23: " },
-		{ GA_ORIGIN_USER, "agents: {x: {keys: A*}}\n", "f:1:20: " },
-		{ GA_ORIGIN_USER, "agents: {x: {keys: HOME}}\n", "f:1:20: " },
-		{ GA_ORIGIN_USER, "agents: {x: {pass: a=b}}\n", "f:1:20: " },
-		{ GA_ORIGIN_USER, "agents: {x: {set: {PATH: b}}}\n", "f:1:26: " },
-		{ GA_ORIGIN_USER, "agents: {x: {state: ../y}}\n", "f:1:21: " },
-		{ GA_ORIGIN_USER, "agents: {x: {logins: [/y]}}\n", "f:1:23: " },
-		{ GA_ORIGIN_USER, "agents: {x: {notes: \"a\\nb\"}}\n", "f:1:21: " },
-		{ GA_ORIGIN_REPOSITORY, "agents: {x: {}}\n", "f:1:10: 'agents' is yours alone" },
+		{ "agents:\n", NULL },
+		{ "agents: {x: {flag: a}}\n", "f:1:14: " },
+		{ "agents: {-x: {}}\n", "f:1:10: " },
+		{ "agents: {\"a b\": {}}\n", "f:1:10: " },
+		{ "agents: {x: y}\n", "f:1:10: " },
+		{ "agents: {x: [y]}\n", "f:1:10: " },
+		{ "agents: {x: {flags: [[y]]}}\n", "f:1:22: " },
+		{ "agents: {x: {command: a/b}}\n", "f:1:23: " },
+		{ "agents: {x: {command: -b}}\n", "f:1:23: " },
+		{ "agents: {x: {keys: A*}}\n", "f:1:20: " },
+		{ "agents: {x: {keys: HOME}}\n", "f:1:20: " },
+		{ "agents: {x: {pass: a=b}}\n", "f:1:20: " },
+		{ "agents: {x: {set: {PATH: b}}}\n", "f:1:26: " },
+		{ "agents: {x: {state: ../y}}\n", "f:1:21: " },
+		{ "agents: {x: {logins: [/y]}}\n", "f:1:23: " },
+		{ "agents: {x: {notes: \"a\\nb\"}}\n", "f:1:21: " },
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
 
 	defaults_into(&c);
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_each (row, t) {
 		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		int rc = ga_config_read(&c, t[i].origin, "f", t[i].text, strlen(t[i].text), &err);
+		int rc = ga_config_read(&c, GA_ORIGIN_USER, "f", row->text, strlen(row->text), &err);
 
-		if (rc != (t[i].error ? -1 : 0) ||
-		    (rc && strncmp(err.msg, t[i].error, strlen(t[i].error)) != 0))
-			fail_msg("'%s': %s", t[i].text, rc ? err.msg : "accepted");
-		if (!i)
+		if (rc != (row->error ? -1 : 0) || (rc && strncmp(err.msg, row->error, strlen(row->error)) != 0))
+			fail_msg("'%s': %s", row->text, rc ? err.msg : "accepted");
+		if (row == t)
 			assert_is(&c, "agents", words, "/h/.config/git-agent/config.yaml:7");
 	}
+	FAILS(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", "agents: {x: {}}\n", 16, &err),
+	      "f:1:10: 'agents' is yours alone");
 }
 
 TEST(what_is_printed_is_a_file_that_gives_the_same)
