@@ -25,6 +25,9 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 					.entry = entry(fill)};
 }
 
+/* What the session stands on, and then what it does. */
+#define BASE "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
+
 /* ---- the value ---------------------------------------------------------- */
 
 TEST(flags_keep_verdicts)
@@ -289,8 +292,7 @@ TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 	cleanup_report struct ga_report back = GA_REPORT_INIT;
 	struct stay t;
 
-	SH("ref", "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
-		  "git switch -qc agent/s1; echo b >>a; git commit -qam two; git switch -q main");
+	SH("ref", "git init -q .; echo a >a;" BASE "echo b >>a; git commit -qam two; git switch -q main");
 	stay_open(&t, "ref");
 	OK(ga_report_read(t.repo, &t.s, &back, &err));
 	assert_true(ga_oid_equal(&back.tip, &t.s.result.tip));
@@ -323,7 +325,7 @@ static void hostile(struct stay *t, const char *dir)
 	SH(dir,
 	   "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln "
 	   "-s one link;"
-	   "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
+	   BASE
 	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; "
 	   "git rm -q gone;"
 	   "chmod +x mode; ln -sf /etc/passwd link; printf '%%200scode()\\n' '' >blanks;"
@@ -415,8 +417,7 @@ TEST(the_diff_begins_with_what_is_held_back)
 	struct stay t;
 
 	SH("parts",
-	   "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
-	   "git switch -qc agent/s1; echo new >n; git add .; git commit -qm two;"
+	   "git init -q .; echo a >a;" BASE "echo new >n; git add .; git commit -qm two;"
 	   "git switch -q --detach; echo secret >.envrc; git add .; git commit -qm held;"
 	   "git update-ref refs/agent/s1/held HEAD; git switch -q --detach onto; echo mine >a;"
 	   "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git "
@@ -446,8 +447,7 @@ TEST(no_attribute_hides_a_change_from_the_diff)
 	struct stay t;
 
 	SH("hide",
-	   "git init -q .; echo a >a; git add .; git commit -qm one; git tag onto;"
-	   "git switch -qc agent/s1; echo '* -diff linguist-generated' >.gitattributes; echo shown "
+	   "git init -q .; echo a >a;" BASE "echo '* -diff linguist-generated' >.gitattributes; echo shown "
 	   ">>a;"
 	   "{ yes | head -700000; echo end; } >long;"
 	   "{ head -c 3000000 /dev/zero | tr '\\0' x; echo far; } >wide; truncate -s 9M huge;"
@@ -475,8 +475,7 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 	struct stay t;
 	size_t i;
 
-	SH("json", "git init -q .; printf 'a\\000b' >bin; git add .; git commit -qm one; git tag onto;"
-		   "git switch -qc agent/s1; printf 'a\\000bc' >bin;"
+	SH("json", "git init -q .; printf 'a\\000b' >bin;" BASE "printf 'a\\000bc' >bin;"
 		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qam two;"
 		   "ln -s a \"$(printf 'l\\377')\"; git add .;"
 		   "GIT_AUTHOR_DATE='@0 +0000' git commit -qm three; git switch -q main");
