@@ -188,7 +188,6 @@ static const struct {
 	{ GIT, NULL, "[Core]\n\tfsMonitor = ./x\n", GA_CRITICAL, "core.fsmonitor = ./x" },
 	{ GIT, NULL, "[filter \"a\"] clean = id\n", GA_CRITICAL, "filter.a.clean = id" },
 	{ GIT, NULL, "\xef\xbb\xbf[core]\nfsmonitor = ./x\n", GA_CRITICAL, "core.fsmonitor = ./x" },
-	{ GIT, NULL, "[user] [core] fsmonitor = ./x\n", GA_CRITICAL, "core.fsmonitor = ./x" },
 	{ GIT, NULL, "[filter \"a]\\\"b\"] clean = ./x\n", GA_CRITICAL, "clean = ./x" },
 	{ GIT, NULL, "[core.x]\rfsmonitor = ./x\n", GA_CRITICAL, "core.x.fsmonitor = ./x" },
 	{ GIT, NULL, "[filter\r\"a\"] clean = ./x\n", GA_CRITICAL, "filter.a.clean = ./x" },
