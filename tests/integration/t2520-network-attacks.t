@@ -5,17 +5,17 @@ test_description='network: what is not listed is out of reach, whatever is tried
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}" "$HOME/p" "$HOME/aihome"
+mkdir -p "$HOME/p" "$HOME/aihome"
 chmod 700 "$HOME/aihome"
 
 # Something answers on every address of this host, on the ports of what listens on people's machines, by
 # TCP and UDP, and on abstract sockets. What it hears is a line of `heard`. One thread, so that
 # when it has heard of the end, it has heard of all before.
+ports='22 23 53 80 443 631 2375 2376 3000 3128 3306 4713 5005 5037 5432 5678 5900 6000 6379 6443 7001 8888 9200'
+ports="$ports 9222 9229 10250 11434 27017"
 cat >canary.py <<'EOF_CANARY'
 import selectors, socket, sys
-ports = [22, 23, 53, 80, 443, 631, 2375, 2376, 3000, 3128, 3306, 4713, 5005, 5037, 5432, 5678, 5900, 6000, 6379,
-         6443, 7001, 8888, 9200, 9222, 9229, 10250, 11434, 27017]
+ports = [int(port) for port in sys.argv[1:]]
 heard = open("heard", "a", buffering=1)
 wait = selectors.DefaultSelector()
 def where(s):
@@ -56,7 +56,8 @@ while True:
     for key, _ in wait.select():
         key.data(key.fileobj)
 EOF_CANARY
-python3 canary.py 2>canary.err &
+# shellcheck disable=SC2086 # as words
+python3 canary.py $ports 2>canary.err &
 canary=$!
 trap 'kill $canary' EXIT
 test_wait_for 'test -e "$HOME/canary.ready"' || exit 1
@@ -82,8 +83,7 @@ not_looked_up() {
 # What is tried inside. Prints what was reached.
 cat >"$HOME/p/attack.py" <<'EOF_ATTACK'
 import socket, struct, sys
-ports = [22, 23, 53, 80, 443, 631, 2375, 2376, 3000, 3306, 4713, 5005, 5037, 5432, 5678, 5900, 6000, 6379, 6443,
-         7001, 8888, 9200, 9222, 9229, 10250, 11434, 27017]
+ports = [int(port) for port in sys.argv[1:]]
 v4 = ["127.0.0.1", "127.0.0.2", "0.0.0.0", "192.0.2.10", "10.1.2.3", "169.254.169.254", "100.100.100.200",
       "168.63.129.16", "10.0.2.2", "192.168.1.1", "8.8.8.8", "255.255.255.255", "198.51.100.5"]
 v6 = ["::1", "2001:db8::10", "::ffff:127.0.0.1", "::ffff:192.0.2.10", "::", "fd00:ec2::254", "64:ff9b::a9fe:a9fe",
@@ -210,7 +210,7 @@ in_session() {
 }
 # attack OPTIONS: what it reached is in `out`, what the host heard in `heard`
 attack() {
-	in_session "$@" -- python3 attack.py >out 2>err &&
+	in_session "$@" -- python3 attack.py $ports >out 2>err &&
 	all_heard >heard &&
 	cat out heard
 }
@@ -418,7 +418,7 @@ test_expect_success 'NW-07: what listens inside cannot be reached from the host'
 '
 
 test_expect_success 'NW-07: a published port is reached on 127.0.0.1 only' '
-	printf "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" >"$conf" &&
+	test_settings "network:\n  mode: allow\n  publish: [\"9998:9999\"]\n" &&
 	test_when_finished "rm -f \"$conf\"" &&
 	served 9998 >out &&
 	echo "127.0.0.1 inside" | test_cmp - out
