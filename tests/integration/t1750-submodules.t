@@ -85,7 +85,7 @@ test_expect_success 'uncommitted changes in a submodule become a commit there, a
 	cd rest &&
 	git agent start --name r -m "what was left" -- sh -c "echo n >$L/n; rm $L/d/b; echo s >s" &&
 	test "$(git -C $L log -1 --format=%s agent/r)" = "what was left" &&
-	test "$(git rev-parse agent/r:$L)" = "$(git -C $L rev-parse agent/r)" &&
+	names agent/r &&
 	test "$(git -C $L diff --name-status agent/r~1 agent/r | tr "\t\n" "  ")" = "D d/b A n " &&
 	test_prints "s\n$L" git diff --name-only HEAD agent/r &&
 	git -C $L log -1 --format=%B agent/r | grep "Agent-Session: r"
@@ -156,11 +156,11 @@ test_expect_success 'what is held back in a submodule holds back the pointer to 
 		test_same $c:$L HEAD:$L || exit 1
 	done &&
 	git cat-file -e agent/h:s &&
-	test "$(git rev-parse refs/agent/h/held:$L)" = "$(git -C $L rev-parse agent/h)" &&
+	names refs/agent/h/held agent/h &&
 	test_shows "submodule vendor/lib is held back" git agent review h &&
 	! grep "since you ignore the path" ../out &&
 	git agent review --accept-all --critical h &&
-	test "$(git rev-parse agent/h:$L)" = "$(git -C $L rev-parse agent/h)"
+	names agent/h
 '
 
 test_expect_success 'what hooks and configuration of the superproject reach in a submodule is held back' '
@@ -318,7 +318,7 @@ test_expect_success 'a session that is killed is captured whole, with its submod
 	{ wait $pid || :; } &&
 	git agent capture k &&
 	git -C $L cat-file -e agent/k:k &&
-	test "$(git rev-parse agent/k:$L)" = "$(git -C $L rev-parse agent/k)" &&
+	names agent/k &&
 	git -C $L agent list | grep "^k .*captured"
 '
 
@@ -381,7 +381,7 @@ test_expect_success 'a submodule that the agent moves to an older commit keeps i
 	test_session o "
 		git -C $L checkout -q v1
 		git commit -qam older" &&
-	test "$(git rev-parse agent/o:$L)" = "$(git -C $L rev-parse v1)" &&
+	names agent/o v1 &&
 	test "$(git -C $L rev-parse agent/o)" = "$(git -C $L rev-parse v1)" &&
 	test_session p "
 		cd $L
@@ -393,7 +393,7 @@ test_expect_success 'a submodule that the agent moves to an older commit keeps i
 		echo q >q" &&
 	test "$(git -C $L rev-parse agent/p~1)" = "$(cat "$HOME/aihome/p")" &&
 	test "$(git -C $L rev-parse agent/p~2)" = "$(git -C $L rev-parse v1)" &&
-	test "$(git rev-parse agent/p:$L)" = "$(git -C $L rev-parse agent/p)" &&
+	names agent/p &&
 	git -C $L cat-file -e agent/p:q
 '
 

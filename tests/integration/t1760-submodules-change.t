@@ -34,7 +34,7 @@ test_expect_success 'a repository that replaces a submodule meanwhile is not tak
 	mv ../was $L &&
 	git agent capture r &&
 	git -C $L cat-file -e agent/r:k &&
-	test "$(git rev-parse agent/r:$L)" = "$(git -C $L rev-parse agent/r)"
+	names agent/r
 '
 
 test_expect_success 'a submodule that a symlink or a file replaces meanwhile is not captured until it is back' '
@@ -101,7 +101,7 @@ test_expect_success 'nothing lands while a submodule is not checked out, or its 
 	test -s ../cmd &&
 	sh ../cmd &&
 	git agent land k &&
-	test "$(git rev-parse HEAD:$L)" = "$(git -C $L rev-parse agent/k)"
+	names HEAD agent/k
 '
 
 test_expect_success 'work in a submodule on no branch can be dropped only when a branch has it' '
@@ -201,7 +201,7 @@ test_expect_success 'a submodule that rm -rf emptied is left as it was, and that
 	test_shows "removed all files of the submodule and its git dir" git -C $L agent review e &&
 	test_session f "git -C $L rm -rq ." &&
 	test -z "$(git -C $L ls-tree agent/f)" &&
-	test "$(git rev-parse agent/f:$L)" = "$(git -C $L rev-parse agent/f)"
+	names agent/f
 '
 
 test_expect_success 'a submodule that the agent adds is flagged, and its repository stays in the session' '
@@ -239,7 +239,7 @@ test_expect_success 'commits that put a file in place of a submodule lose no wor
 			git commit -qm \$m
 		done
 		echo k >$L/k" &&
-	test "$(git rev-parse agent/b:$L)" = "$(git -C $L rev-parse agent/b)" &&
+	names agent/b &&
 	git -C $L cat-file -e agent/b:k &&
 	test_session d "
 		b=\$(echo x | git hash-object -w --stdin)
@@ -269,7 +269,7 @@ test_expect_success 'the commit of a submodule is found after more commits than 
 		git -C $L commit -q --allow-empty -m mine &&
 		git commit -qam bump" &&
 	test "$(git rev-list --count HEAD..agent/l)" = 1101 &&
-	test "$(git rev-parse agent/l:$L)" = "$(git -C $L rev-parse agent/l)"
+	names agent/l
 '
 
 # A repository at DIR with N files that are repositories in it, each with D ignored directories.

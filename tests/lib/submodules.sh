@@ -28,4 +28,9 @@ make_super() {
 	git -C "$1" commit -qm submodule
 }
 
+# names REV [REV]: the superproject's names what that (or the same) is in the submodule
+names() {
+	test "$(git rev-parse "$1:$L")" = "$(git -C $L rev-parse "${2-$1}")"
+}
+
 L=vendor/lib # where the submodule is
