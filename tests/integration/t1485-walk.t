@@ -59,9 +59,9 @@ test_expect_success 'make a repository with a session' '
 	test_commit base &&
 	a_session nothing
 '
+cd r || exit 1
 
 test_expect_success TTY 'flagged paths come first, with their flags and their diff' '
-	cd r &&
 	a_session all &&
 	walk all "?.envrc" "?(held back)" "?critical" "?[direnv]" "?+evil" \
 		"?(1/4) accept .envrc [y,n,s,p,j,k,u,q,?]? " ">n" \
@@ -77,7 +77,6 @@ test_expect_success TTY 'flagged paths come first, with their flags and their di
 '
 
 test_expect_success TTY 'an accepted path that was held back comes in one go with what is rejected' '
-	cd r &&
 	a_session held &&
 	walk held "?(1/4) accept .envrc" ">y" "?(2/4)" ">n" "?(3/4)" ">q" "?1 to accept, 1 to reject" ">y" \
 		"?0 open flags" =0 &&
@@ -88,7 +87,6 @@ test_expect_success TTY 'an accepted path that was held back comes in one go wit
 '
 
 test_expect_success TTY 'quitting, end of file, Ctrl-C and a lost terminal decide nothing' '
-	cd r &&
 	a_session quit &&
 	git for-each-ref >../before &&
 	walk quit "?(1/4)" ">n" "?(2/4)" ">q" "?do it" ">x" "?do it" ">n" "?nothing was changed" =0 &&
@@ -101,7 +99,6 @@ test_expect_success TTY 'quitting, end of file, Ctrl-C and a lost terminal decid
 '
 
 test_expect_success TTY 'an answer can be undone, and one that is none shows the help' '
-	cd r &&
 	walk quit "?(1/4)" ">n" "?(2/4)" ">k" "?(rejected, 1/4)" ">u" "?(1/4)" ">?" "?y - accept" "?q - quit" \
 		"?(1/4)" ">" "?y - accept" "?(1/4)" ">\xc3\xa4" "?? - this help" "?(1/4)" ">k" "?(1/4)" \
 		">j" "?(2/4)" ">n" "?(3/4)" ">q" "?0 to accept, 1 to reject, 0 to reject in part, 3 left" ">y" \
@@ -110,7 +107,6 @@ test_expect_success TTY 'an answer can be undone, and one that is none shows the
 '
 
 test_expect_success TTY 'a path is split to its smallest parts, which are kept and rejected' '
-	cd r &&
 	a_session parts &&
 	walk parts "?(1/4)" ">j" "?(2/4)" ">j" "?(3/4) accept a" ">s" "?+five" \
 		"?(1/2 of a) keep this part [y,n,a,d,s,p,j,k,q,?]? " ">s" "?@@ -1,4 +1,4 @@" "?+three" \
@@ -126,7 +122,6 @@ test_expect_success TTY 'a path is split to its smallest parts, which are kept a
 '
 
 test_expect_success TTY 'undoing a path undoes its parts, and a path without parts is asked about again' '
-	cd r &&
 	a_session undo "
 		sed -i -e 3s/3/three/ -e 30s/30/thirty/ a
 		printf \"a\000\" >bin
@@ -141,7 +136,6 @@ test_expect_success TTY 'undoing a path undoes its parts, and a path without par
 '
 
 test_expect_success TTY 'parts of what is flagged or held back are decided, and accept what is left' '
-	cd r &&
 	seq 30 >.envrc &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
 	git add -f .envrc Makefile &&
@@ -162,7 +156,6 @@ test_expect_success TTY 'parts of what is flagged or held back are decided, and 
 '
 
 test_expect_success TTY 'the pager shows all of a path, of which a window full is shown at once' '
-	cd r &&
 	a_session long "seq 1000 >long" &&
 	test_script ../count "wc -l" &&
 	GIT_PAGER=$HOME/count &&
@@ -174,7 +167,6 @@ test_expect_success TTY 'the pager shows all of a path, of which a window full i
 '
 
 test_expect_success TTY 'interactive.singleKey needs no return, and signals restore the terminal' '
-	cd r &&
 	test_when_finished git config --unset interactive.singleKey &&
 	git config interactive.singleKey true &&
 	git for-each-ref >../before &&
@@ -195,7 +187,6 @@ test_expect_success TTY 'interactive.singleKey needs no return, and signals rest
 '
 
 test_expect_success TTY 'TT-04: names, contents and reasons reach the terminal escaped' '
-	cd r &&
 	a_session esc "
 		n=\$(printf \"a\033]0;x\007\nb\")
 		printf \"one\033[2J\ntwo\r\n\342\200\256x\n\" >\"\$n\"
@@ -211,7 +202,6 @@ test_expect_success TTY 'TT-04: names, contents and reasons reach the terminal e
 '
 
 test_expect_success TTY 'a session without flags is accepted, and one without changes has nothing to decide' '
-	cd r &&
 	a_session empty true &&
 	walk empty "?nothing was decided" =0 &&
 	a_session plain "echo p >p" &&
@@ -220,7 +210,6 @@ test_expect_success TTY 'a session without flags is accepted, and one without ch
 '
 
 test_expect_success TTY 'a diff filter of the agent is not run' '
-	cd r &&
 	a_session filter "
 		sed -i -e 3s/3/three/ -e 5s/5/five/ -e 30s/30/thirty/ a
 		printf \"[interactive]\n\tdiffFilter = touch $HOME/PWNED\n\" |
@@ -233,7 +222,6 @@ test_expect_success TTY 'a diff filter of the agent is not run' '
 '
 
 test_expect_success TTY 'interactive.diffFilter shows what is asked about, where there are colours' '
-	cd r &&
 	test_when_finished git config --unset interactive.diffFilter &&
 	git config interactive.diffFilter "tee -a $HOME/filtered | sed \"s/^/F: /; s/three/THREE/\"" &&
 	walk filter "?F: " "?(1/3)" ">j" "?(2/3)" ">j" "?diff --git a/a b/a" "?+THREE" "?(3/3) accept a" ">s" \
@@ -254,7 +242,6 @@ test_expect_success TTY 'interactive.diffFilter shows what is asked about, where
 '
 
 test_expect_success TTY 'a diff filter that changes the number of lines, or cannot be run, is named and not used' '
-	cd r &&
 	test_when_finished git config --unset interactive.diffFilter &&
 	for f in "sed 1d" "sed p" "true" "no-such-filter"; do
 		git config interactive.diffFilter "$f" &&
@@ -270,7 +257,6 @@ test_expect_success TTY 'a diff filter that changes the number of lines, or cann
 '
 
 test_expect_success 'review -i needs a terminal, and goes with no other way of showing or deciding' '
-	cd r &&
 	printf "y\ny\n" >../yes &&
 	test_fails 129 "asks on a terminal" git agent review -i all <../yes >../out &&
 	for o in --accept --accept-all --reject --json --left-behind --stat --textconv --format=html; do
@@ -281,7 +267,6 @@ test_expect_success 'review -i needs a terminal, and goes with no other way of s
 # ---- what changes between the review and the decision
 
 test_expect_success TTY 'a branch that moved since it was shown is not decided about, but asked about again' '
-	cd r &&
 	a_session race "
 		sed -i 3s/3/three/ a
 		echo n >n" &&
@@ -302,7 +287,6 @@ test_expect_success TTY 'a branch that moved since it was shown is not decided a
 '
 
 test_expect_success TTY 'answers and remarks outlive a commit of somebody else, and only that is asked about' '
-	cd r &&
 	a_session more &&
 	blob=$(echo mine | git hash-object -w --stdin) &&
 	pager_that "GIT_INDEX_FILE=$HOME/more.index
@@ -332,7 +316,6 @@ test_expect_success TTY 'answers and remarks outlive a commit of somebody else, 
 '
 
 test_expect_success TTY 'answers outlive a lock of git, and can be tried or gone through again' '
-	cd r &&
 	a_session lock &&
 	pager_that "l=$HOME/r/.git/refs/heads/agent/lock.lock
 		if test -e \$l; then rm \$l; else : >\$l; fi
@@ -351,7 +334,6 @@ test_expect_success TTY 'answers outlive a lock of git, and can be tried or gone
 '
 
 test_expect_success TTY 'a decision that is refused and given up changes nothing, and fails' '
-	cd r &&
 	a_session up &&
 	git for-each-ref >../before &&
 	pager_that "git worktree add -q $HOME/up.wt agent/up && echo added" &&

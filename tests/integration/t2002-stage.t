@@ -49,9 +49,9 @@ test_expect_success 'a malformed plan is refused' '
 	test -z "$(ls -A st)" &&
 	test -z "$(ls -A wo)"
 '
+cd m || exit 1
 
 test_expect_success 'an empty plan is refused, one that is cut off, too long or of another version' '
-	cd m &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true </dev/null 2>err &&
 	grep "^plan " err &&
 	printf "git-agent-plan-6\\0/\\0sandbox\\0end\\0" >p &&
@@ -68,7 +68,6 @@ test_expect_success 'an empty plan is refused, one that is cut off, too long or 
 '
 
 test_expect_success 'a plan is carried out as it comes, and refused when it ends early' '
-	cd m &&
 	mkfifo slow &&
 	test_when_finished "rm -f slow" &&
 	{
@@ -88,7 +87,6 @@ test_expect_success 'a plan is carried out as it comes, and refused when it ends
 '
 
 test_expect_success 'masks cover files and directories, and skip what does not exist' '
-	cd m &&
 	mkdir -p src/secret &&
 	echo s >src/secret/f &&
 	echo s >src/file &&
@@ -109,7 +107,6 @@ test_expect_success 'masks cover files and directories, and skip what does not e
 '
 
 test_expect_success STRACE 'a file that is replaced while it is masked is masked, or the start fails' '
-	cd m &&
 	mkdir -p moving &&
 	echo s >moving/file &&
 	{
@@ -135,7 +132,6 @@ test_expect_success STRACE 'a file that is replaced while it is masked is masked
 '
 
 test_expect_success 'hidden files stay hidden when the host replaces them' '
-	cd m &&
 	mkdir -p hid/sub &&
 	echo s >hid/file &&
 	echo s >hid/other &&
@@ -162,7 +158,6 @@ test_expect_success 'hidden files stay hidden when the host replaces them' '
 '
 
 test_expect_success USERNS 'where no overlay can be mounted files are hidden one by one, which is said' '
-	cd m &&
 	mkdir -p over/sub &&
 	echo s >over/file &&
 	echo o >over/open &&
@@ -189,7 +184,6 @@ test_expect_success USERNS 'where no overlay can be mounted files are hidden one
 '
 
 test_expect_success 'a command has only the descriptors that are named, and no environment' '
-	cd m &&
 	printf "%s\\0" git-agent-plan-5 "$PWD/st" sandbox end >p &&
 	MKPLAN_KEEP="8 6" "$mkplan" "$stage" /bin/sh -c "ls /proc/self/fd; env" \
 		<p 5</dev/null 6</dev/null 7</dev/null 8</dev/null >out &&
@@ -199,7 +193,6 @@ test_expect_success 'a command has only the descriptors that are named, and no e
 '
 
 test_expect_success 'wrong arguments are answered with the usage' '
-	cd m &&
 	for args in "" "--plan 3 -- /bin/true" "--status 3 -- /bin/true" "--plan 3 --status 4 --" \
 		"--plan 3 --status 4 -- true" "--plan 3 --plan 3 --status 4 -- /bin/true" \
 		"--plan x --status 4 -- /bin/true" "--plan 1 --status 4 -- /bin/true" \

@@ -25,17 +25,14 @@ echo 1 >f &&
 test_commit 1 &&
 mkdir -p lib/a/b mod/p &&
 echo 1 >lib/a/b/f &&
-echo 1 >mod/p/f &&
-cd .. || exit 1
+echo 1 >mod/p/f || exit 1
 
 test_expect_success 'nothing is reported where the user owns all' '
-	cd r &&
 	git agent start -- true 2>../err &&
 	! grep -e chown -e chgrp ../err
 '
 
 test_expect_success GROUPS 'files of another group are reported with the command that helps' '
-	cd r &&
 	chgrp "$(other_group)" lib/a/b/f &&
 	touch lib/x &&
 	rm lib/x &&
@@ -49,7 +46,6 @@ test_expect_success GROUPS 'files of another group are reported with the command
 '
 
 test_expect_success ROOT 'files of another owner are reported with the command that helps' '
-	cd r &&
 	chown -R 12345 mod/p &&
 	touch mod/x &&
 	rm mod/x &&
@@ -63,7 +59,6 @@ test_expect_success ROOT 'files of another owner are reported with the command t
 '
 
 test_expect_success ROOT 'a directory is searched again after it has changed, or after a while' '
-	cd r &&
 	git agent start -- true &&
 	chown 12345 lib/a/b/f &&
 	test_when_finished "chown 0 lib/a/b/f" &&
@@ -86,7 +81,6 @@ test_expect_success ROOT 'a directory is searched again after it has changed, or
 '
 
 test_expect_success ROOT 'a search that takes long goes on at the next start' '
-	cd r &&
 	mkdir lib/many &&
 	(cd lib/many && seq 20000 | xargs touch) &&
 	chown 12345 mod/p/f &&
@@ -99,14 +93,12 @@ test_expect_success ROOT 'a search that takes long goes on at the next start' '
 '
 
 test_expect_success 'a damaged cache of owners does no harm' '
-	cd r &&
 	f=$(ls "$HOME"/.local/state/git-agent/*/owners) &&
 	head -c 300 /dev/urandom >"$f" &&
 	git agent start -- true
 '
 
 test_expect_success MOUNT 'a shared directory with a mount in it is left out, the others are shown' '
-	cd r &&
 	mkdir -p "lib/a b" &&
 	test_when_finished "rmdir \"lib/a b\"" &&
 	unshare -Urm sh -c "
@@ -119,7 +111,6 @@ test_expect_success MOUNT 'a shared directory with a mount in it is left out, th
 '
 
 test_expect_success MOUNT 'a shared directory that is a mount itself is shown' '
-	cd r &&
 	unshare -Urm sh -c "
 		mount -t tmpfs none mod &&
 		mkdir mod/q &&
@@ -128,7 +119,6 @@ test_expect_success MOUNT 'a shared directory that is a mount itself is shown' '
 '
 
 test_expect_success MOUNT 'a live session with a mount in the project is refused' '
-	cd r &&
 	test_expect_code 125 unshare -Urm sh -c "
 		mount -t tmpfs none lib/a &&
 		git agent start --live -- true" 2>../err &&
