@@ -37,6 +37,12 @@ EOT
 may_fail() {
 	"$@" || :
 }
+# looks NAME COMMANDS [OPTION...]: a session in which sh runs these; what is said is in ../out and ../err
+looks() {
+	looks_name=$1 looks_for=$2
+	shift 2
+	git agent start --name "$looks_name" "$@" -- sh -c "$looks_for" >../out 2>../err || :
+}
 # list_secrets OPTION...: in ../out, with messages in ../err
 list_secrets() {
 	git agent secrets "$@" >../out 2>../err || :
@@ -44,7 +50,7 @@ list_secrets() {
 
 test_expect_success 'SB-03: what is masked cannot be had inside by any way, and the start says what is kept out' '
 	project s &&
-	may_fail git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err &&
+	looks x "$(cat "$HOME/attack")" &&
 	! grep -E "LEAK|$T|MIIE" ../out ../err &&
 	test "$(grep -c " -1\$" ../out)" = 3 &&
 	kept=".env, cache/deep/.env.bak, cache/deep/.git/config, config/database.yml, server.key" &&
@@ -108,9 +114,9 @@ test_expect_success 'a file that an agent creates in place of a mask does not re
 
 test_expect_success '--expose shows a secret or those in a directory, relative to the current directory' '
 	project e &&
-	may_fail git agent start --name x --expose .env --expose cache/ -- sh -c "
+	looks x "
 		cat .env cache/deep/.env.bak
-		cat server.key" >../out 2>../err &&
+		cat server.key" --expose .env --expose cache/ &&
 	test "$(grep -c "$T" ../out)" = 2 &&
 	! grep MIIE ../out &&
 	! grep "kept out.*cache" ../err &&
@@ -150,16 +156,15 @@ test_expect_success 'the user adds and allows patterns, a repository only adds' 
 	echo 2 >vault/x &&
 	echo 3 >sub/conf/a.prod &&
 	echo "TOKEN=$T" >.env &&
-	may_fail git agent start --name x -- sh -c "ls -A . conf vault sub/conf" >../out 2>../err &&
+	looks x "ls -A . conf vault sub/conf" &&
 	grep "kept out.*: .env, conf/a.prod, vault/x\$" ../err &&
 	list_secrets &&
 	line vault/x | grep "secrets.add names it (sec-configured)" &&
 	{ git agent -c secrets.allow=.env -c secrets.add="*.prod" secrets >../out || :; } &&
 	! line .env &&
 	line sub/conf/a.prod &&
-	mkdir -p "$HOME/.config/git-agent" &&
-	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" &&
-	printf "secrets:\n  allow: [\"vault/\"]\n" >"$HOME/.config/git-agent/config.yaml" &&
+	test_when_finished "rm -f $conf" &&
+	test_settings "secrets:\n  allow: [\"vault/\"]\n" &&
 	list_secrets &&
 	! line vault/x &&
 	line conf/a.prod &&
@@ -180,13 +185,13 @@ test_expect_success 'in the working tree itself secrets are kept out, and their 
 	git commit -qm two config/secrets.yml &&
 	echo "token: $T" >>config/secrets.yml &&
 	git update-index --assume-unchanged config/secrets.yml &&
-	may_fail git agent start --live --name x -- sh -c "
+	looks x "
 		cat config/database.yml config/secrets.yml a
 		git status --porcelain a config
 		echo b >>a
 		git commit -qm b a
 		echo --
-		$(cat "$HOME/attack")" >../out 2>../err &&
+		$(cat "$HOME/attack")" --live &&
 	! grep -E "LEAK|$T|MIIE" ../out ../err &&
 	grep "^agent/x: secrets kept out .*config/secrets.yml, nested/.git/config and 1 more\$" ../err &&
 	head -4 ../out >../top &&
@@ -201,7 +206,7 @@ test_expect_success 'the object of a staged secret is hidden, unless it is in a 
 	test_commit base &&
 	echo "TOKEN=$T" >.env &&
 	git add .env &&
-	may_fail git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err &&
+	looks x "$(cat "$HOME/attack")" &&
 	! grep -E "LEAK|$T" ../out &&
 	grep "kept out.*: .env\$" ../err &&
 	! grep stored ../err &&
@@ -241,7 +246,7 @@ test_expect_success 'the object that git made of a secret with other line ends i
 		esac &&
 		git rm -qf --cached .env &&
 		in_objects . &&
-		may_fail git agent start --name x -- sh -c "$(cat "$HOME/attack")" >../out 2>../err &&
+		looks x "$(cat "$HOME/attack")" &&
 			! grep -E "LEAK|$T" ../out &&
 		grep "kept out.*: .env\$" ../err &&
 		! grep stored ../err &&
@@ -303,9 +308,9 @@ test_expect_success 'files behind a symlink to a directory are kept out if they 
 	test_expect_code 1 git agent secrets --all >../again &&
 	test_cmp ../out ../again &&
 	for live in "" --live; do
-		may_fail git agent start $live --name x$live -- sh -c "
+		looks x$live "
 		cat .ssh/* .ssh/sub/* keys/* .aws/* mine/* .oci/new tracked.d/new
-		cat plain/readme" >../out 2>../err &&
+		cat plain/readme" $live &&
 			! grep -f ../key ../out &&
 		! grep "$K" ../out &&
 		grep "see docs" ../out &&
@@ -358,9 +363,9 @@ test_expect_success 'what is at the end of committed symlinks and chains of them
 	test "$(grep -c "own.log" ../out)" = 1 &&
 	test_expect_code 1 git agent secrets --all >../again &&
 	test_cmp ../out ../again &&
-	may_fail git agent start --name x -- sh -c "
+	looks x "
 		cat .env *.env conf/* conf/deep/* own.log
-		grep -rs $W ." >../out 2>../err &&
+		grep -rs $W ." &&
 	! grep "$W" ../out &&
 	grep "kept out.*: conf/deep/c, conf/full, conf/prod, conf/up, own.log\$" ../err &&
 	echo "DB_PASSWORD=$W" >sub/here &&
@@ -391,9 +396,9 @@ test_expect_success 'other hard links of a secret are kept out, wherever they ar
 	line envdir/dump.sql | grep "^T1  masked  ignored" &&
 	test "$(grep -c "app.log" ../out)" = 1 &&
 	for live in "" --live; do
-		may_fail git agent start $live --name x$live -- sh -c "
+		looks x$live "
 		cat .env app.log envdir/dump.sql nested/x
-		cat notes" >../out 2>../err &&
+		cat notes" $live &&
 			test_prints base cat ../out || return 1
 	done &&
 	grep "kept out.*: .env, app.log, envdir/dump.sql, nested/x, notes\$" ../err
@@ -414,12 +419,12 @@ test_expect_success 'of a file that a filter decrypts sessions see what is commi
 	line prod.env | grep "^T1  masked  committed" &&
 	! line dev.env &&
 	for live in "" --live; do
-		may_fail git agent start $live --name x$live -- sh -c "
+		looks x$live "
 		cat prod.env
 		echo --
 		cat dev.env
 		git status --porcelain prod.env
-		echo b >b" >../out 2>../err &&
+		echo b >b" $live &&
 			! grep "$T" ../out &&
 		sed -n "/^--/,\$p" ../out >../tail &&
 		printf -- "--\nPORT=1\n" | test_cmp - ../tail &&
@@ -441,7 +446,7 @@ test_expect_success 'secrets in submodules are kept out' '
 	git commit -qm 1 &&
 	echo "TOKEN=$T" >sub/.env &&
 	pem >k.pem &&
-	may_fail git agent start --name x -- sh -c "cat sub/.env k.pem" >../out 2>../err &&
+	looks x "cat sub/.env k.pem" &&
 	! grep -E "$T|MIIE" ../out &&
 	grep "kept out.*: k.pem, sub/.env\$" ../err &&
 	{ git agent start --name y --expose sub/.env -- cat sub/.env >../out 2>../err; } &&
