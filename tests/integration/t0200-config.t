@@ -3,13 +3,7 @@
 test_description='configuration: layers, where each comes from, what a repository may'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}"
 
-# user TEXT: the user's file
-user() {
-	printf '%b' "$1" >"$conf"
-}
 # repo NAME [TEXT]: a repository with that file, entered
 repo() {
 	rm -f "$conf" &&
@@ -40,7 +34,7 @@ test_expect_success 'without any file there are the defaults, which as a file gi
 	test "$(value home)" = "$HOME/aihome" &&
 	test "$(value state_dir)" = "$HOME/.local/state/git-agent" &&
 	test "$(value limits.capture.file_size)" = 2GiB &&
-	cp ../out "$conf" &&
+	test_settings <../out &&
 	git agent config >../again &&
 	test_cmp ../out ../again &&
 	test "$(origin dirty)" = "user $conf 1 8" &&
@@ -78,7 +72,7 @@ test_expect_success 'every key with its default and range is in the manual, limi
 
 test_expect_success 'the file of the user is where XDG_CONFIG_HOME says, and each value has its line and column' '
 	repo user &&
-	user "# mine\nlimits:\n  capture:\n    depth: 64\ndirty: ignore\n" &&
+	test_settings "# mine\nlimits:\n  capture:\n    depth: 64\ndirty: ignore\n" &&
 	test "$(value limits.capture.depth)" = 64 &&
 	test "$(origin limits.capture.depth)" = "user $conf 4 12" &&
 	git agent config --origin | grep "^dirty: ignore # $conf:5\$" &&
@@ -93,7 +87,7 @@ test_expect_success 'the file of the user is where XDG_CONFIG_HOME says, and eac
 
 test_expect_success 'a mistake in the file of the user stops every command, with its place' '
 	repo wrong &&
-	user "dirty: carry\nlimits:\n  capture:\n    dept: 5\n" &&
+	test_settings "dirty: carry\nlimits:\n  capture:\n    dept: 5\n" &&
 	for c in config list "start true" doctor "capture x" "drop x"; do
 		git agent $c >../out 2>../err
 		rc=$?
@@ -109,10 +103,10 @@ test_expect_success 'a mistake in the file of the user stops every command, with
 
 test_expect_success 'a file of the user that is no YAML of ours, too long or no file is refused' '
 	cd wrong &&
-	user "dirty: \033[31m\n" &&
+	test_settings "dirty: \033[31m\n" &&
 	test_must_fail git agent list 2>../err &&
 	! grep "$(printf "\033")" ../err &&
-	user "a: &x 1\nb: *x\n" &&
+	test_settings "a: &x 1\nb: *x\n" &&
 	test_says "config.yaml:1:4: anchors are not taken" test_must_fail git agent list &&
 	head -c 300000 /dev/zero | tr "\0" "#" >"$conf" &&
 	test_says "cannot read .*config.yaml" test_must_fail git agent list &&
@@ -126,7 +120,7 @@ test_expect_success 'a file of the user that is no YAML of ours, too long or no 
 
 test_expect_success 'the command line counts most' '
 	repo command "dirty: refuse\n" &&
-	user "dirty: ignore\n" &&
+	test_settings "dirty: ignore\n" &&
 	test "$(git agent -c dirty=carry config --origin | head -1)" = "dirty: carry # command line" &&
 	git agent -c dirty=carry -c dirty=ignore config | grep "^dirty: ignore\$" &&
 	for word in dirty dirt=carry dirty=x limits.capture.depth=-1 =; do
@@ -160,7 +154,7 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 		n=$((n + 1)) &&
 		(
 			repo loose$n "$line\n" &&
-			user "dirty: ignore\n" &&
+			test_settings "dirty: ignore\n" &&
 			test_fails 128 "^git-agent: .agentdev.yaml:1:[0-9]*: .* a repository can" git agent config &&
 			grep "^hint: put it in your own file, .$conf., and out of the repository.s\$" ../err &&
 			test_fails 125 "a repository can" git agent start -- touch x &&
@@ -171,7 +165,7 @@ test_expect_success 'PS-01: a key of the repository that would loosen is refused
 		n=$((n + 1)) &&
 		(
 			repo loose$n "$line\n" &&
-			user "dirty: ignore\nlimits: {capture: {depth: 40}}\n" &&
+			test_settings "dirty: ignore\nlimits: {capture: {depth: 40}}\n" &&
 			test_shows "depth: 40" git agent config &&
 			grep "git_time: 1m" ../out &&
 			test_fails 125 "^git-agent: .agentdev.yaml:1:[0-9]*: .* needs trust\$" \
@@ -199,7 +193,7 @@ test_expect_success 'a file of the repository that is no file, too long or wrong
 
 test_expect_success 'without a repository or a commit, the settings of the user count' '
 	rm -f "$conf" &&
-	user "dirty: refuse\n" &&
+	test_settings "dirty: refuse\n" &&
 	mkdir no &&
 	cd no &&
 	test "$(git agent config 2>../err | head -1)" = "dirty: refuse" &&
@@ -217,9 +211,9 @@ require_sandbox
 test_expect_success 'dirty: set by the user, tightened by the repository, and by the command line' '
 	repo dirty &&
 	echo mine >a &&
-	user "dirty: refuse\n" &&
+	test_settings "dirty: refuse\n" &&
 	test_expect_code 2 git agent start -- true 2>../err &&
-	user "dirty: ignore\n" &&
+	test_settings "dirty: ignore\n" &&
 	git agent start -q -- sh -c "cat a >\$HOME/got" &&
 	test "$(cat "$HOME/aihome/got")" = a &&
 	git agent start -q --dirty carry -- sh -c "cat a >\$HOME/got" &&
@@ -238,7 +232,7 @@ test_expect_success 'dirty: set by the user, tightened by the repository, and by
 test_expect_success 'home: a directory that others can read is refused, and not changed' '
 	repo closed &&
 	mkdir -m 755 ../open &&
-	user "home: ~/open\n" &&
+	test_settings "home: ~/open\n" &&
 	test_fails 125 "is not closed to others" git agent start -- true &&
 	grep "chmod 0700 $HOME/open" ../err &&
 	test "$(stat -c %a "$HOME/open")" = 755 &&
@@ -248,7 +242,7 @@ test_expect_success 'home: a directory that others can read is refused, and not 
 
 test_expect_success 'home: another directory is shown, but none that holds your own, by whatever name' '
 	repo home &&
-	user "home: ~/other/agents\n" &&
+	test_settings "home: ~/other/agents\n" &&
 	git agent start -q -- sh -c "echo x >\$HOME/here" &&
 	test "$(cat "$HOME/other/agents/here")" = x &&
 	test "$(stat -c %a "$HOME/other/agents")" = 700 &&
@@ -257,7 +251,7 @@ test_expect_success 'home: another directory is shown, but none that holds your 
 	ln -s "$(dirname "$HOME")" ../alias2/up &&
 	for h in "$HOME" "/$(echo "$HOME" | cut -d/ -f2)" "$HOME/alias" "$HOME/alias2/up" \
 		"$HOME/alias2/up/$(basename "$HOME")"; do
-		user "home: \"$h\"\n" &&
+		test_settings "home: \"$h\"\n" &&
 		test_fails 125 "is or contains your own" git agent start -- true ||
 			exit 1
 	done &&
@@ -267,7 +261,7 @@ test_expect_success 'home: another directory is shown, but none that holds your 
 
 test_expect_success 'state_dir: sessions are there, and it is refused where agents can write' '
 	repo state &&
-	user "state_dir: ~/st ate/x\n" &&
+	test_settings "state_dir: ~/st ate/x\n" &&
 	test_session s "echo s >s" &&
 	test -d "$HOME/st ate/x/"*/sessions/s &&
 	git agent list | grep "^s " &&
@@ -275,17 +269,17 @@ test_expect_success 'state_dir: sessions are there, and it is refused where agen
 	! git agent list | grep "^s " &&
 	XDG_STATE_HOME=$HOME/elsewhere &&
 	export XDG_STATE_HOME &&
-	user "state_dir: ~/st ate/x\n" &&
+	test_settings "state_dir: ~/st ate/x\n" &&
 	git agent list | grep "^s " &&
 	test ! -e ../elsewhere &&
 	mkdir -p ../aihome/sub &&
 	ln -s aihome/sub ../into &&
 	for s in aihome aihome/inner into/x; do
-		user "state_dir: ~/$s\n" &&
+		test_settings "state_dir: ~/$s\n" &&
 		test_fails 125 "agents could write where sessions are kept" git agent start -- true ||
 			exit 1
 	done &&
-	user "state_dir: $(pwd)/state\n" &&
+	test_settings "state_dir: $(pwd)/state\n" &&
 	test_fails 125 overlap git agent start -- true
 '
 

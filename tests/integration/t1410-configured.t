@@ -5,13 +5,7 @@ test_description='paths that settings flag, spare, hold back or refuse, wherever
 require_sandbox
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}"
 
-# user TEXT: the user's own file
-user() {
-	printf "$1" >"$conf"
-}
 # repo NAME [TEXT]: a repository, with that file, entered
 repo() {
 	rm -f "$conf" &&
@@ -49,7 +43,7 @@ work='echo b >>a; echo drop >>sql/a.sql; echo more >>Makefile; echo mine >key; e
 
 test_expect_success 'at capture, paths are flagged, spared, held back and refused as the settings say' '
 	repo lists &&
-	user "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" &&
+	test_settings "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" &&
 	test_session l "$work" &&
 	flagged l "high configured-add sql/a.sql" "high configured-hold new.sql held" \
 		"critical configured-block key held" &&
@@ -90,7 +84,7 @@ test_expect_success 'settings that tighten after a capture count for accepting a
 		echo e >.envrc" &&
 	flagged l "high make Makefile" "critical direnv .envrc held" &&
 	git agent review --accept l .envrc Makefile &&
-	user "risk: {block: [.envrc], add: [a]}\n" &&
+	test_settings "risk: {block: [.envrc], add: [a]}\n" &&
 	test_fails 3 "would raise new flags" git agent land --dry-run l &&
 	grep "git agent land l. stores them for .git agent review l." ../err &&
 	! git agent review l | grep configured-add &&
@@ -109,9 +103,9 @@ test_expect_success 'settings that tighten after a capture count for accepting a
 
 test_expect_success 'settings that loosen count from the next capture, and a path of block that is gone at once' '
 	repo loosen &&
-	user "risk: {block: [key], hold: [new.sql]}\n" &&
+	test_settings "risk: {block: [key], hold: [new.sql]}\n" &&
 	test_session l "$work" &&
-	user "risk: {allow: [Makefile, new.sql, key]}\n" &&
+	test_settings "risk: {allow: [Makefile, new.sql, key]}\n" &&
 	flagged l "high make Makefile" "high configured-hold new.sql held" "critical configured-block key held" &&
 	test_expect_code 3 git agent land l &&
 	git agent review --accept l key new.sql Makefile &&
@@ -167,7 +161,7 @@ test_expect_success 'risk.allow of a repository needs trust' '
 
 test_expect_success 'the settings count for what was left behind' '
 	repo left &&
-	user "risk: {block: [secret.ign], hold: [x.ign]}\n" &&
+	test_settings "risk: {block: [secret.ign], hold: [x.ign]}\n" &&
 	test_session l "
 		echo s >secret.ign
 		echo x >x.ign
@@ -198,7 +192,7 @@ test_expect_success 'the settings here count for a session that is fetched' '
 	git agent review --accept f key Makefile &&
 	git agent push f &&
 	cd ../there &&
-	user "risk: {block: [sql/], allow: [Makefile]}\n" &&
+	test_settings "risk: {block: [sql/], allow: [Makefile]}\n" &&
 	git agent fetch origin f &&
 	flagged f "high configured-hold key held" "critical configured-block sql/a.sql held" &&
 	test_expect_code 3 git agent review --accept f sql/a.sql
@@ -211,7 +205,7 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	cd sub &&
 	printf "risk: {hold: [s], add: [d/b]}\n" >.agentdev.yaml &&
 	test_commit file &&
-	user "risk: {block: [a]}\n" &&
+	test_settings "risk: {block: [a]}\n" &&
 	test_session s "
 		echo x >>$L/a
 		echo y >>$L/d/b
@@ -221,7 +215,7 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	cd $L &&
 	flagged s "critical configured-block a held" &&
 	test_expect_code 3 git agent review --accept s a &&
-	user "risk: {}\n" &&
+	test_settings "risk: {}\n" &&
 	git agent review --accept s a
 '
 

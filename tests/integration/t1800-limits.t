@@ -4,12 +4,10 @@ test_description='limits of a capture: what goes beyond one is named, and captur
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}"
 
 # set_limit KEY VALUE: in the user's file, which has nothing else
 set_limit() {
-	printf 'limits:\n  capture:\n    %s: %s\n' "$1" "$2" >"$conf"
+	test_settings "limits: {capture: {$1: $2}}"
 }
 
 # limits_of NAME: the keys in the session's report

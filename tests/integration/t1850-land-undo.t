@@ -29,8 +29,8 @@ test_expect_success 'an undo says which session it was, and where HEAD is' '
 	grep -x "agent/s: landing undone, HEAD is at $head" ../err &&
 	git agent land s &&
 	git agent land --undo --json s >../json &&
-	python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])" >../out &&
-	test_prints "True s" cat ../out
+	test_prints "True s" \
+		python3 -c "import json; o = json.load(open(\"../json\")); print(o[\"undone\"], o[\"session\"])"
 '
 
 test_expect_success 'an untracked file is not overwritten by one that an undo would restore' '

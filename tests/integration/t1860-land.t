@@ -153,9 +153,8 @@ test_expect_success 'options that exclude each other are refused' '
 '
 
 test_expect_success 'the way to land is configured by the user, and not by a repository' '
-	mkdir -p "$HOME/.config/git-agent" &&
-	echo "land: squash" >"$HOME/.config/git-agent/config.yaml" &&
-	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
+	test_settings "land: squash" &&
+	test_when_finished "rm $conf" &&
 	make_repo way &&
 	session w "$two" &&
 	mine &&

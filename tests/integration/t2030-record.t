@@ -138,11 +138,10 @@ test_expect_success 'recording is switched off by the user, and not by a reposit
 	test ! -e "$(dir off)/transcript.cast" &&
 	test_fails 1 "nothing of session .off. was recorded" git agent log --text off &&
 	grep "^hint: .*record" ../err &&
-	mkdir -p ../.config/git-agent &&
-	echo "record: false" >../.config/git-agent/config.yaml &&
+	test_settings "record: false" &&
 	git agent start -q --name off2 -- echo shown &&
 	test ! -e "$(dir off2)/transcript.cast" &&
-	rm ../.config/git-agent/config.yaml &&
+	rm $conf &&
 	git clone -q . ../r2 &&
 	cd ../r2 &&
 	echo "record: false" >.agentdev.yaml &&

@@ -298,8 +298,7 @@ test_expect_success 'the socket of a session is for its user alone, and not seen
 '
 
 test_expect_success 'notify runs a program of the user when a detached session has ended' '
-	mkdir -p .config/git-agent &&
-	echo "notify: ~/tell" >.config/git-agent/config.yaml &&
+	test_settings "notify: ~/tell" &&
 	test_script tell <<-\EOF &&
 	env | grep ^GIT_AGENT_ | sort >"$HOME/told.new"
 	git agent show "$GIT_AGENT_SESSION" | head -2 >>"$HOME/told.new" 2>&1

@@ -152,7 +152,8 @@ test_expect_success 'an agent is run that volta, bun, pipx or uv installed' '
 		installed "$v/bin/aider" "$v/bin/python" &&
 		mkdir -p "$HOME/.local/bin" &&
 		ln -sf "$v/bin/aider" "$HOME/.local/bin/aider" &&
-		path=$HOME/.local/bin:$system test_shows "^ran $v/bin/python $HOME/.local/bin/aider" inside aider || return 1
+		path=$HOME/.local/bin:$system test_shows "^ran $v/bin/python $HOME/.local/bin/aider" inside aider ||
+			return 1
 	done
 '
 
@@ -326,9 +327,7 @@ test_expect_success 'tools shows more directories read-only' '
 	mkdir -p "$HOME/sdk/x/bin" "$HOME/.aws/bin" other &&
 	echo tool >"$HOME/sdk/x/f" &&
 	echo o >other/f &&
-	file=$HOME/.config/git-agent/config.yaml &&
-	mkdir -p "${file%/*}" &&
-	printf "tools:\n- ~/sdk/x\n- $PWD/other\n- ~/missing\n" >"$file" &&
+	test_settings "tools:\n- ~/sdk/x\n- $PWD/other\n- ~/missing\n" &&
 	path=$HOME/sdk/x/bin:$system inside sh -c "
 		cat ~/sdk/x/f $PWD/other/f
 		! touch ~/sdk/x/g $PWD/other/g
@@ -339,19 +338,18 @@ test_expect_success 'tools shows more directories read-only' '
 
 test_expect_success 'tools is refused for directories that may hold credentials, for files, and in a repository' '
 	fresh &&
-	mkdir -p "$HOME/.aws/bin" "$HOME/.cargo" "$HOME/.config/git-agent" "$HOME/sdk/x" &&
-	file=$HOME/.config/git-agent/config.yaml &&
+	mkdir -p "$HOME/.aws/bin" "$HOME/.cargo" "$HOME/sdk/x" &&
 	for bad in "~/.aws/bin" "~/.config" "~/.cargo" "$HOME"; do
-		printf "tools: [\"%s\"]\n" "$bad" >"$file" &&
+		test_settings "tools: [\"$bad\"]" &&
 		test_fails 125 "may hold credentials\|would show your home" inside true || return 1
 	done &&
-	echo "tools: [/]" >"$file" &&
+	test_settings "tools: [/]" &&
 	test_must_fail inside true &&
 	echo x >"$HOME/file" &&
-	echo "tools: ~/file" >"$file" &&
+	test_settings "tools: ~/file" &&
 	test_fails 125 "takes directories" inside true &&
 	printf "tools: [~/sdk/x]\n" >p/.agentdev.yaml &&
-	rm "$file" &&
+	rm "$conf" &&
 	(cd p && git add -A && git commit -qm t) &&
 	test_says "a repository cannot set it" test_must_fail inside true &&
 	(cd p && git rm -qf .agentdev.yaml && git commit -qm u)
@@ -388,10 +386,8 @@ test_expect_success 'caches are those of the agents, and not those of the user' 
 		test -e "$HOME/aihome/$d/x" &&
 		test ! -e "$HOME/$d/x" || return 1
 	done &&
-	file=$HOME/.config/git-agent/config.yaml &&
-	mkdir -p "${file%/*}" &&
-	printf "tools: [~/.gradle/caches]\n" >"$file" &&
-	test_when_finished "rm -f $file" &&
+	test_settings "tools: [~/.gradle/caches]" &&
+	test_when_finished "rm -f $conf" &&
 	inside sh -c "
 		test \$GRADLE_USER_HOME = ~/.local/agent/gradle &&
 		mkdir -p \$GRADLE_USER_HOME"

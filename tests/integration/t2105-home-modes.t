@@ -4,8 +4,7 @@ test_description='the agents'\'' home: shared, of a project, of a session; notes
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}" "$HOME/bin"
+mkdir -p "$HOME/bin"
 PATH=$HOME/bin:$PATH
 printf '#!/bin/sh\nsh -c "$DO"\n' >"$HOME/bin/claude"
 sed 's/DO/OD/' "$HOME/bin/claude" >"$HOME/bin/codex"
@@ -18,7 +17,7 @@ project() {
 }
 # mode WORD: configured; and no home of before
 mode() {
-	echo "home_mode: $1" >"$conf" &&
+	test_settings "home_mode: $1" &&
 	{ test ! -e "$HOME/aihome" || chmod -R u+rwx "$HOME/aihome"; } &&
 	rm -rf "$HOME/aihome" &&
 	find "$HOME/.local/state/git-agent" -mindepth 2 -maxdepth 2 -name home -exec rm -rf {} + 2>/dev/null
@@ -165,7 +164,7 @@ test_expect_success 'an overlay keeps the home unchanged, is there when the sess
 	project e &&
 	run "echo below >~/f; echo gone >~/g; mkdir ~/d; echo 1 >~/d/1" &&
 	(cd "$HOME/aihome" && find . -type f -exec md5sum {} + | sort) >before &&
-	echo "home_mode: overlay" >"$conf" &&
+	test_settings "home_mode: overlay" &&
 	test_session o "
 		cat ~/f
 		echo new >~/f

@@ -4,9 +4,8 @@ test_description='mount points in what agents write: planted links, races, and s
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-conf=$HOME/.config/git-agent/config.yaml
 canary=$TRASH/canary
-mkdir -p "${conf%/*}" "$HOME/w" "$HOME/.nvm" "$HOME/.local/bin"
+mkdir -p "$HOME/w" "$HOME/.nvm" "$HOME/.local/bin"
 mkdir -p "$canary/p/.git" "$canary/bin" "$canary/node_modules"
 echo nvm >"$HOME/.nvm/id" &&
 echo bin >"$HOME/.local/bin/id" &&
@@ -63,7 +62,7 @@ right_or_refused() {
 
 # home_of MODE: the home of sessions in that mode, $home, which there is not yet
 home_of() {
-	echo "home_mode: $1" >"$conf" &&
+	test_settings "home_mode: $1" &&
 	cd "$HOME/w/p" &&
 	no_home &&
 	home=$(git agent home --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["path"])')

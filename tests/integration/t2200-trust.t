@@ -4,8 +4,6 @@ test_description='trust in the settings of a repository that loosen'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
 pty=$TEST_BUILDDIR/tests/helpers/ptydrive
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}"
 
 # repo NAME TEXT: a repository with that file, entered
 repo() {
@@ -156,17 +154,17 @@ test_expect_success 'the trusted content counts only unchanged, in a file that o
 
 test_expect_success 'a value that loosens more because own settings became stricter needs trust again' '
 	repo shown "${loose}limits:\n  tasks: 0\n" &&
-	printf "limits: {tasks: 0}\n" >"$conf" &&
+	test_settings "limits: {tasks: 0}\n" &&
 	git agent trust -y >../out &&
 	test_must_fail grep tasks ../out &&
 	test "$(value secrets.allow)" = test/ &&
-	printf "limits: {tasks: 100}\n" >"$conf" &&
+	test_settings "limits: {tasks: 100}\n" &&
 	test "$(value limits.tasks)" = 100 &&
 	test "$(value secrets.allow)" = "" &&
 	test_shows "set limits.tasks to 0 instead of 100" test_expect_code 1 git agent trust --show &&
 	git agent trust -y &&
 	test "$(value limits.tasks)" = 0 &&
-	printf "limits: {tasks: 0}\n" >"$conf" &&
+	test_settings "limits: {tasks: 0}\n" &&
 	test "$(value secrets.allow)" = test/
 '
 
@@ -244,7 +242,7 @@ test_expect_success 'PS-01: settings that an agent writes are held back, and wid
 test_expect_success 'network.allow that has no effect is named with its place, unless the network is restricted' '
 	repo noeffect "dirty: carry\n" &&
 	mkdir -p "${conf%/*}" &&
-	printf "network:\n  allow: [a.example:1]\n" >"$conf" &&
+	test_settings "network:\n  allow: [a.example:1]\n" &&
 	test_says "$conf:2:[0-9]*: .network.allow. has no effect: .network.mode. is host, not allow\$" \
 		git agent start -- true &&
 	git agent start --network allow -- true 2>../err &&

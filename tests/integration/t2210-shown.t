@@ -3,21 +3,16 @@
 test_description='what sessions see besides: mounts.ro, mounts.rw, env.pass, env.set'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 
-conf=$HOME/.config/git-agent/config.yaml
-mkdir -p "${conf%/*}" "$HOME/data/in" "$HOME/shared" "$HOME/srv" &&
+mkdir -p "$HOME/data/in" "$HOME/shared" "$HOME/srv" &&
 echo data >"$HOME/data/in/f"
 
-# user TEXT: the user's file
-user() {
-	printf '%b' "$1" >"$conf"
-}
 # start SCRIPT: of a session; what it prints
 start() {
 	git agent start -q -- sh -c "$1"
 }
 # refused WORDS TEXT: nothing starts with that file, for that reason
 refused() {
-	user "$2" &&
+	test_settings "$2" &&
 	test_expect_code 125 git agent start -- true </dev/null 2>../err &&
 	{ grep "$1" ../err || {
 		cat ../err
@@ -32,13 +27,13 @@ git commit -qm base || exit 1
 test_expect_success 'names and values that are none are refused with their place' '
 	for line in "pass: [HOME]" "pass: [GIT_DIR]" "pass: [GIT_AGENT_NOTES]" "pass: [\"*\"]" "pass: [A=b]" \
 		"set: {HOME: x}" "set: {a-b: x}" "set: {GIT_INDEX_FILE: x}"; do
-		user "env:\n  $line\n" &&
+		test_settings "env:\n  $line\n" &&
 		test_says "config.yaml:2:[0-9]*: .env.[a-z]*. takes names of variables" \
 			test_must_fail git agent config ||
 			exit 1
 	done &&
 	for line in "set: [A=b]" "set: A=b" "set: {A: [b]}"; do
-		user "env:\n  $line\n" &&
+		test_settings "env:\n  $line\n" &&
 		test_says "takes names with \(a\|one\) value each" test_must_fail git agent config || exit 1
 	done &&
 	rm "$conf" &&
@@ -48,7 +43,7 @@ test_expect_success 'names and values that are none are refused with their place
 require_sandbox
 
 test_expect_success 'env.pass and env.set give what they name; set wins over passed' '
-	user "env:\n  pass: [ONE, PRE_*]\n  set: {TWO: two, PRE_B: set, IFS: \"\"}\n" &&
+	test_settings "env:\n  pass: [ONE, PRE_*]\n  set: {TWO: two, PRE_B: set, IFS: \"\"}\n" &&
 	ONE=1 PRE_A=a PRE_B=b OTHER=o TWO=outside start "env" >../out &&
 	grep "^ONE=1\$" ../out &&
 	grep "^PRE_A=a\$" ../out &&
@@ -61,7 +56,7 @@ test_expect_success 'env.pass and env.set give what they name; set wins over pas
 '
 
 test_expect_success 'a directory of mounts.ro is shown at its place and cannot be written' '
-	user "mounts: {ro: [~/data, ~/none]}\n" &&
+	test_settings "mounts: {ro: [~/data, ~/none]}\n" &&
 	git agent start -- sh -c "
 		cat $HOME/data/in/f
 		echo x >$HOME/data/in/g || echo refused" >../out 2>../err &&
@@ -75,7 +70,7 @@ test_expect_success 'a directory of mounts.ro is shown at its place and cannot b
 '
 
 test_expect_success 'what is written to a directory of mounts.rw is there, in no commit, and announced' '
-	user "mounts: {rw: [~/shared], ro: [~/data, ~/shared]}\n" &&
+	test_settings "mounts: {rw: [~/shared], ro: [~/data, ~/shared]}\n" &&
 	git agent start --name w -- sh -c "
 		echo mine >$HOME/shared/f
 		cat $HOME/data/in/f" >../out 2>../err &&
@@ -121,7 +116,7 @@ test_expect_success 'SB-20 SB-08: credentials, the system, repositories and sock
 	refused "holds a repository" "mounts: {rw: [~/deep]}\n" &&
 	PATH=$HOME/bin:$PATH refused "of your .PATH" "mounts: {rw: [~/bin]}\n" &&
 	refused "shown for writing" "mounts: {rw: [~/shared], ro: [~/shared/in]}\n" &&
-	user "mounts: {ro: [~/repo, ~/deep]}\n" &&
+	test_settings "mounts: {ro: [~/repo, ~/deep]}\n" &&
 	start true
 '
 
@@ -155,7 +150,7 @@ test_expect_success 'tree: live shows the working tree itself, and is not for re
 	test_enter live &&
 	echo a >a &&
 	test_commit base &&
-	user "tree: live\n" &&
+	test_settings "tree: live\n" &&
 	test_says "the working tree itself lies beneath" git agent start -- sh -c "echo 1 >one" &&
 	test ! -e one &&
 	git agent start --base HEAD -- true 2>../err &&

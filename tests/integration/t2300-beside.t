@@ -6,11 +6,9 @@ require_sandbox
 . "$TEST_SRCDIR/tests/lib/live.sh"
 own_programs
 
-conf="$HOME/.config/git-agent/config.yaml"
 # settings LINE...
 settings() {
-	mkdir -p "${conf%/*}" &&
-	printf '%s\n' "$@" >"$conf"
+	printf '%s\n' "$@" | test_settings
 }
 repo() {
 	test_enter "$1" &&

@@ -4,8 +4,6 @@ test_description='which ignored files a session shows, and that what was built o
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-conf="$HOME/.config/git-agent/config.yaml"
-mkdir -p "${conf%/*}"
 repo() {
 	test_enter "$1" &&
 	printf '%s\n' '*.log' .local.yaml deps/ cache/ .worktreeinclude >.gitignore &&
@@ -31,7 +29,7 @@ test_expect_success 'ignored files are shown, unless --ignored or the settings h
 	repo r &&
 	test "$(seen)" = "$untracked " &&
 	test "$(seen --ignored hide)" = "untracked " &&
-	echo "ignored: hide" >$conf &&
+	test_settings "ignored: hide" &&
 	test "$(seen)" = "untracked " &&
 	test "$(seen --ignored share)" = "$untracked " &&
 	test_says "left out: 6 ignored paths: .ignored. is .hide.$" git agent start -n hides -- true &&

@@ -366,11 +366,11 @@ test_expect_success 'a home with a colon in its name is searched as one director
 
 # An agent of the user's own, `mine`, whose program shows what it gets, and `plain`, which has no settings
 own_agents() {
-	mkdir -p "$HOME/.config/git-agent" "$HOME/host" "$HOME/.mine" &&
+	mkdir -p "$HOME/host" "$HOME/.mine" &&
 	test_script "$HOME/host/prog" "echo \"prog \$* key=\$MY_KEY other=\$OTHER_KEY set=\$MINE_AUTO\"" &&
 	PATH=$PATH:$HOME/host &&
-	test_when_finished "rm -f $HOME/.config/git-agent/config.yaml" &&
-	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT
+	test_when_finished "rm -f $conf" &&
+	test_settings <<-EOT
 	agents:
 	  mine:
 	    command: prog

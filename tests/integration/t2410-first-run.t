@@ -58,7 +58,8 @@ test_expect_success 'how to log in is said until somebody is, to agents only' '
 
 test_expect_success 'a login of the user is offered, and not copied without being asked for' '
 	own one &&
-	test_says "your own login stays outside: .git agent home import claude. brings it" git agent start -- claude : &&
+	test_says "your own login stays outside: .git agent home import claude. brings it" \
+		git agent start -- claude : &&
 	test ! -e "$theirs" &&
 	git agent agents | grep "^claude .* importable " &&
 	test_expect_code 128 git agent home import claude </dev/null 2>err &&

@@ -259,9 +259,8 @@ test_expect_success 'refused connections are named at the end, in the state and 
 
 test_expect_success 'a service that is told to end has its network until it has ended' '
 	cd r &&
-	mkdir -p "$HOME/.config/git-agent" &&
-	test_when_finished "rm $HOME/.config/git-agent/config.yaml" &&
-	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT &&
+	test_when_finished "rm $conf" &&
+	test_settings <<-EOT &&
 	services:
 	  last:
 	    command: |
@@ -286,8 +285,8 @@ test_expect_success 'a local port where nobody listens is no refused connection,
 test_expect_success 'an allowed connection that nobody answers is reset, and is no refused connection' '
 	cd r &&
 	nobody=$(python3 unused.py) &&
-	git agent start -q --name nobody --allow localhost:$nobody -- python3 try.py localhost:$nobody >../out &&
-	test_prints "localhost:$nobody reset" cat ../out &&
+	test_prints "localhost:$nobody reset" \
+		git agent start -q --name nobody --allow localhost:$nobody -- python3 try.py localhost:$nobody &&
 	git agent log --json nobody | grep "\"how\":\"failed\"" &&
 	git agent show --json nobody | grep "\"refused\": \[\]"
 '
@@ -421,12 +420,11 @@ test_expect_success 'PS-01: a repository can take the network away, but needs tr
 
 test_expect_success 'an agent reaches the hosts that it needs without a list, and other commands do not' '
 	cd r &&
-	mkdir -p "$HOME/.local/bin" "$HOME/.config/git-agent" &&
-	test_when_finished "rm -r $HOME/.local/bin $HOME/.config/git-agent/config.yaml" &&
-	printf "#!/bin/sh\ncat /etc/hosts\n" >"$HOME/.local/bin/claude" &&
-	printf "#!/bin/sh\npython3 try.py localhost:$port localhost:$other\n" >"$HOME/.local/bin/mine" &&
-	chmod +x "$HOME/.local/bin/claude" "$HOME/.local/bin/mine" &&
-	echo "agents: {mine: {hosts: \"localhost:$port\"}}" >"$HOME/.config/git-agent/config.yaml" &&
+	mkdir -p "$HOME/.local/bin" &&
+	test_when_finished "rm -r $HOME/.local/bin $conf" &&
+	test_script "$HOME/.local/bin/claude" "cat /etc/hosts" &&
+	test_script "$HOME/.local/bin/mine" "python3 try.py localhost:$port localhost:$other" &&
+	test_settings "agents: {mine: {hosts: \"localhost:$port\"}}" &&
 	PATH=$HOME/.local/bin:$PATH &&
 	git agent start --name need --network allow -- mine >../out 2>../err &&
 	test_prints "localhost:$port ping\nlocalhost:$other refused" cat ../out &&

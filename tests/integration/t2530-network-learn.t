@@ -7,7 +7,7 @@ test_description='start --learn: all is reached, and the list that would have su
 require_sandbox
 
 chmod 711 "$TRASH"
-mkdir -p "$HOME/aihome" "$HOME/.config/git-agent" &&
+mkdir -p "$HOME/aihome" &&
 chmod 700 "$HOME/aihome"
 cd "$HOME" &&
 test_enter p &&
@@ -253,11 +253,11 @@ test_expect_success 'a port that the session publishes is not learnt as one of t
 
 test_expect_success 'setup and finish are learnt from as well, and renames still work' '
 	echo_start 192.0.2.10 7700 &&
-	cat >"$HOME/.config/git-agent/config.yaml" <<-EOT &&
+	test_settings <<-EOT &&
 	setup: ["python3 say.py web.example.org:7700"]
 	finish: ["python3 say.py db.example.org:7700"]
 	EOT
-	test_when_finished "rm \"$HOME/.config/git-agent/config.yaml\"" &&
+	test_when_finished "rm $conf" &&
 	git -C "$HOME/p" reset -q --hard &&
 	mkdir "$HOME/p/d" &&
 	echo x >"$HOME/p/d/f" &&

@@ -5,7 +5,6 @@ test_description='an ssh-agent or a gpg-agent that is named to a session, and ot
 require_sandbox
 
 uid=$(id -u)
-conf=$HOME/.config/git-agent/config.yaml
 mkdir -p "$HOME/.config/git-agent" &&
 mkdir -m 700 "$HOME/.gnupg" "$HOME/.ssh" &&
 mkdir -m 755 "$HOME/open"
@@ -57,7 +56,7 @@ test_lazy_prereq SSH '
 # signs PLACE: with the settings on standard input gpg of a session signs by the agent outside, whose
 # socket it finds at that place, and has no key itself
 signs() {
-	cat >"$conf" &&
+	test_settings &&
 	git -C r agent start -q -- sh -ec "
 	gpg --batch -q --import public &&
 	test ! -e ~/.gnupg/private-keys-v1.d/*.key
@@ -82,7 +81,7 @@ test_expect_success GPG 'gpg and git sign by a socket in a directory of the syst
 test_expect_success SSH 'ssh-add in a session lists the keys of the agent outside, if its socket and name are given' '
 	. ./agent &&
 	ssh-add -l >want &&
-	printf "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  pass: [SSH_AUTH_SOCK]\n" >"$conf" &&
+	test_settings "network:\n  sockets: [~/.ssh/agent.sock]\nenv:\n  pass: [SSH_AUTH_SOCK]\n" &&
 	git -C r agent start -q -n ssh -- sh -c "
 		echo 1 >g
 		ssh-add -l" >out &&
@@ -95,7 +94,7 @@ test_expect_success SSH 'ssh-add in a session lists the keys of the agent outsid
 '
 
 test_expect_success 'parents of a socket have the host'\''s modes, or 0700 where they are new' '
-	echo "network: {sockets: [~/open/s, ~/open/s:~/none/deep/s, ~/open/s:/run/none/s, ~/open/s:~/top]}" >"$conf" &&
+	test_settings "network: {sockets: [~/open/s, ~/open/s:~/none/deep/s, ~/open/s:/run/none/s, ~/open/s:~/top]}" &&
 	git -C r agent start -q -- sh -ec "
 		python3 ask.py ~/open/s ~/none/deep/s /run/none/s ~/top
 		stat -c %a ~/open ~/none ~/none/deep /run/none
@@ -186,7 +185,7 @@ test_expect_success 'links of the user that lead elsewhere are followed to socke
 	ln -s "$HOME/open/../open" "$HOME/dir" &&
 	ln -s loop "$HOME/loop" &&
 	test_when_finished "rm -f $HOME/one $HOME/dir $HOME/loop" &&
-	printf "network:\n  sockets: [~/one, ~/dir/s, ~/loop, ~/serve.py]\n" >"$conf" &&
+	test_settings "network:\n  sockets: [~/one, ~/dir/s, ~/loop, ~/serve.py]\n" &&
 	git -C r agent start -q -- sh -ec "
 		python3 ask.py ~/one ~/dir/s
 		! python3 ask.py ~/loop || python3 ask.py ~/serve.py" >out 2>err &&

@@ -105,7 +105,8 @@ only() {
 # commands from. `evil` would be found by any of them.
 cat >"$TRASH/plant" <<\END
 evil="$PWD/evil"
-test_script evil 'echo "$@" >>/tmp/ran; echo evil'
+printf '#!/bin/sh\necho "$@" >>/tmp/ran; echo evil\n' >evil
+chmod +x evil
 mkdir -p "$HOME/bin" "$HOME/.config/git"
 cp evil "$HOME/evil"
 # programs DIR NAME...: `evil` by each of these names, with few processes

@@ -272,11 +272,11 @@ test_script() {
 	chmod +x "$1"
 }
 
-# test_settings TEXT: the user's own file, with \n for new lines
+# test_settings [TEXT]: the user's own file, with \n for new lines, or what standard input has
 conf=$HOME/.config/git-agent/config.yaml
 test_settings() {
 	mkdir -p "${conf%/*}" &&
-	printf '%b' "$1" >"$conf"
+	if [ $# = 1 ]; then printf '%b' "$1"; else cat; fi >"$conf"
 }
 
 # test_holds REVISION:PATH TEXT: the file there is TEXT, but for new lines at its end
