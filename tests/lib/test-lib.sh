@@ -254,7 +254,7 @@ test_repo() {
 # test_enter NAME: the same, entered
 test_enter() {
 	test_repo "$1" &&
-	cd "$1"
+	cd "$1" || return
 }
 
 # test_commit MESSAGE: all that there is
