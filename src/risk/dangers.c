@@ -6,22 +6,22 @@
 
 #include "text.h"
 
-enum { JOINED_LINES = 8, JOINED_MAX = 8192 };
+enum { JOINED_LINES = 8, JOINED_MAX = 8192, GRAMS = 1 << 11 };
 
 static const struct {
 	const char *rule, *patterns, *seconds; /* `seconds`: on another line of the same file */
 } table[] = {
-#define DANGER(rule, patterns) {rule, patterns, ""},
-#define PAIR(rule, first, seconds) {rule, first, seconds},
+#define DANGER(rule, patterns) { rule, patterns, "" },
+#define PAIR(rule, first, seconds) { rule, first, seconds },
 #include "dangers.def"
 #undef DANGER
 #undef PAIR
 };
 
-/* The patterns of the table, and a set of the first three bytes of each, by a hash of them. Most
+/* The patterns of the table, and a set of three bytes of each, by a hash of them. Most
  * lines have none of these. */
 struct ga_sieve {
-	unsigned char bits[1 << 11];
+	unsigned char bits[GRAMS];
 	struct ga_strv patterns; /* parallel to `rows`, as are `first` */
 	size_t *rows, n_rows, cap_rows;
 	bool *first; /* a pattern that counts if one of its row's `seconds` comes later */
@@ -32,8 +32,30 @@ static unsigned sieve_hash(const char *p)
 {
 	return (((unsigned char)p[0] * 2654435761u) ^ ((unsigned char)p[1] * 40503u) ^
 		((unsigned char)p[2] * 7919u)) >>
-		   3 &
+		       3 &
 	       ((1u << 14) - 1);
+}
+
+static void set_gram(unsigned char *bits, const char *p)
+{
+	unsigned h = sieve_hash(p);
+
+	bits[h >> 3] |= (unsigned char)(1u << (h & 7));
+}
+
+static bool has_gram(const unsigned char *bits, const char *p)
+{
+	unsigned h = sieve_hash(p);
+
+	return bits[h >> 3] >> (h & 7) & 1;
+}
+
+/* Three bytes that a line with the pattern has in a row. */
+static const char *gram_of(const char *pattern)
+{
+	size_t n = strcspn(pattern, "~ ");
+
+	return n < 3 && pattern[n] == '~' ? pattern + n + 1 : pattern;
 }
 
 static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool first)
@@ -41,10 +63,8 @@ static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool fi
 	size_t n;
 
 	for (const char *p = words; *p; p += n + (p[n] == ' ')) {
-		unsigned h = sieve_hash(p);
-
 		n = strcspn(p, " ");
-		s->bits[h >> 3] |= (unsigned char)(1u << (h & 7));
+		set_gram(s->bits, gram_of(p));
 		ga_strv_push_n(&s->patterns, p, n);
 		GA_GROW(s->rows, s->n_rows, s->cap_rows);
 		s->rows[s->n_rows++] = row;
@@ -56,13 +76,12 @@ static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool fi
 static struct ga_sieve *sieve_new(void)
 {
 	struct ga_sieve *s = ga_calloc(1, sizeof(*s));
-	unsigned h = sieve_hash("://");
 
 	for (size_t i = 0; i < GA_NELEMS(table); i++) {
 		sieve_add(s, table[i].patterns, i, *table[i].seconds);
 		sieve_add(s, table[i].seconds, i, false);
 	}
-	s->bits[h >> 3] |= (unsigned char)(1u << (h & 7));
+	set_gram(s->bits, "://");
 	return s;
 }
 
@@ -78,12 +97,9 @@ void ga_sieve_free(struct ga_sieve *s)
 
 static bool sieve_hits(const struct ga_sieve *s, const struct ga_buf *b)
 {
-	for (size_t i = 0; i + 2 < b->len; i++) {
-		unsigned h = sieve_hash(b->ptr + i);
-
-		if (s->bits[h >> 3] >> (h & 7) & 1)
+	for (size_t i = 0; i + 2 < b->len; i++)
+		if (has_gram(s->bits, b->ptr + i))
 			return true;
-	}
 	return false;
 }
 
@@ -100,6 +116,19 @@ void ga_text_canonical(const char *line, size_t n, struct ga_buf *out)
 	}
 }
 
+/* Like memmem(3), which takes its time to begin: most of what is looked for is not there. */
+static const char *find(const char *text, const char *end, const char *what, size_t n)
+{
+	while (n && (text = memchr(text, *what, (size_t)(end - text)))) {
+		if ((size_t)(end - text) < n)
+			return NULL;
+		if (!memcmp(text, what, n))
+			return text;
+		text++;
+	}
+	return n ? NULL : text;
+}
+
 bool ga_text_finds(const char *text, const char *pattern, size_t len)
 {
 	const char *end = text + strlen(text);
@@ -108,7 +137,7 @@ bool ga_text_finds(const char *text, const char *pattern, size_t len)
 		const char *gap = memchr(pattern, '~', len);
 		size_t n = gap ? (size_t)(gap - pattern) : len;
 
-		text = memmem(text, (size_t)(end - text), pattern, n);
+		text = find(text, end, pattern, n);
 		if (!text || n == len)
 			return text != NULL;
 		text += n;
@@ -121,12 +150,14 @@ bool ga_text_finds(const char *text, const char *pattern, size_t len)
 static bool runs_what_is_piped(const char *line)
 {
 	static const char *const sources[] = {
-	    "curl", "wget", "fetch", "iwr", "invoke-webrequest", "base64", "xxd", "openssl", "://"};
-	static const char *const prefixes[] = {"sudo",      "env",   "exec", "/usr/bin/env",
-					       "/usr/bin/", "/bin/", "-e"};
+		"curl",   "wget", "fetch",   "iwr", "invoke-webrequest",
+		"base64", "xxd",  "openssl", "://"
+	};
+	static const char *const prefixes[] = { "sudo",      "env",   "exec", "/usr/bin/env",
+						"/usr/bin/", "/bin/", "-e" };
 	static const char names[] =
-	    "sh bash zsh dash ksh fish python python3 perl ruby node php iex "
-	    "invoke-expression pwsh powershell source";
+		"sh bash zsh dash ksh fish python python3 perl ruby node php iex "
+		"invoke-expression pwsh powershell source";
 	size_t first = SIZE_MAX;
 
 	for (size_t i = 0; i < GA_NELEMS(sources); i++) {
@@ -210,14 +241,17 @@ void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t next)
 static void look_at_line(struct ga_look *k, const char *plain, const char *shown, bool *seen)
 {
 	const struct ga_sieve *s = k->sieve;
+	unsigned char grams[GRAMS] = { 0 };
 
+	for (const char *p = plain; p[0] && p[1] && p[2]; p++)
+		set_gram(grams, p);
 	for (size_t i = 0; i < s->patterns.n; i++) {
+		const char *pattern = s->patterns.v[i];
 		size_t row = s->rows[i];
 		bool second = *table[row].seconds && !s->first[i];
 
-		const char *pattern = s->patterns.v[i];
-
-		if ((second && !seen[row]) || !ga_text_finds(plain, pattern, strlen(pattern)))
+		if ((second && !seen[row]) || !has_gram(grams, gram_of(pattern)) ||
+		    !ga_text_finds(plain, pattern, strlen(pattern)))
 			continue;
 		if (s->first[i])
 			seen[row] = true;
@@ -233,7 +267,7 @@ static void look_at_line(struct ga_look *k, const char *plain, const char *shown
 void ga_text_dangers(struct ga_look *k, const struct ga_buf *added)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT, plain = GA_BUF_INIT;
-	bool seen[GA_NELEMS(table)] = {false};
+	bool seen[GA_NELEMS(table)] = { false };
 	const char *start;
 
 	if (!k->sieve)
