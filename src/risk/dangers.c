@@ -18,44 +18,35 @@ static const struct {
 #undef PAIR
 };
 
-/* The patterns of the table, and a set of three bytes of each, by a hash of them. Most
- * lines have none of these. */
+/* The patterns of the table, and a set of three bytes of each, by a hash of them. Most lines have
+ * none of these. */
 struct ga_sieve {
 	unsigned char bits[GRAMS];
-	struct ga_strv patterns; /* parallel to `rows`, as are `first` */
-	size_t *rows, n_rows, cap_rows;
-	bool *first; /* a pattern that counts if one of its row's `seconds` comes later */
-	size_t n_first, cap_first;
+	struct pattern {
+		char *text;
+		size_t row;
+		unsigned gram; /* three bytes that a line with the pattern has in a row */
+		bool first;    /* counts if one of its row's `seconds` comes later */
+	} *v;
+	size_t n, cap;
 };
 
-static unsigned sieve_hash(const char *p)
+static unsigned hash(const char *p)
 {
 	return (((unsigned char)p[0] * 2654435761u) ^ ((unsigned char)p[1] * 40503u) ^
 		((unsigned char)p[2] * 7919u)) >>
 		       3 &
-	       ((1u << 14) - 1);
+	       (GRAMS * 8 - 1);
 }
 
-static void set_gram(unsigned char *bits, const char *p)
+static void set_gram(unsigned char *bits, unsigned h)
 {
-	unsigned h = sieve_hash(p);
-
 	bits[h >> 3] |= (unsigned char)(1u << (h & 7));
 }
 
-static bool has_gram(const unsigned char *bits, const char *p)
+static bool has_gram(const unsigned char *bits, unsigned h)
 {
-	unsigned h = sieve_hash(p);
-
 	return bits[h >> 3] >> (h & 7) & 1;
-}
-
-/* Three bytes that a line with the pattern has in a row. */
-static const char *gram_of(const char *pattern)
-{
-	size_t n = strcspn(pattern, "~ ");
-
-	return n < 3 && pattern[n] == '~' ? pattern + n + 1 : pattern;
 }
 
 static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool first)
@@ -63,13 +54,13 @@ static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool fi
 	size_t n;
 
 	for (const char *p = words; *p; p += n + (p[n] == ' ')) {
+		size_t part = strcspn(p, "~ ");
+		unsigned h = hash(part < 3 && p[part] == '~' ? p + part + 1 : p);
+
 		n = strcspn(p, " ");
-		set_gram(s->bits, gram_of(p));
-		ga_strv_push_n(&s->patterns, p, n);
-		GA_GROW(s->rows, s->n_rows, s->cap_rows);
-		s->rows[s->n_rows++] = row;
-		GA_GROW(s->first, s->n_first, s->cap_first);
-		s->first[s->n_first++] = first;
+		set_gram(s->bits, h);
+		GA_GROW(s->v, s->n, s->cap);
+		s->v[s->n++] = (struct pattern){ ga_strndup(p, n), row, h, first };
 	}
 }
 
@@ -81,24 +72,23 @@ static struct ga_sieve *sieve_new(void)
 		sieve_add(s, table[i].patterns, i, *table[i].seconds);
 		sieve_add(s, table[i].seconds, i, false);
 	}
-	set_gram(s->bits, "://");
+	set_gram(s->bits, hash("://"));
 	return s;
 }
 
 void ga_sieve_free(struct ga_sieve *s)
 {
-	if (!s)
-		return;
-	ga_strv_release(&s->patterns);
-	free(s->rows);
-	free(s->first);
+	for (size_t i = 0; s && i < s->n; i++)
+		free(s->v[i].text);
+	if (s)
+		free(s->v);
 	free(s);
 }
 
 static bool sieve_hits(const struct ga_sieve *s, const struct ga_buf *b)
 {
 	for (size_t i = 0; i + 2 < b->len; i++)
-		if (has_gram(s->bits, b->ptr + i))
+		if (has_gram(s->bits, hash(b->ptr + i)))
 			return true;
 	return false;
 }
@@ -244,19 +234,18 @@ static void look_at_line(struct ga_look *k, const char *plain, const char *shown
 	unsigned char grams[GRAMS] = { 0 };
 
 	for (const char *p = plain; p[0] && p[1] && p[2]; p++)
-		set_gram(grams, p);
-	for (size_t i = 0; i < s->patterns.n; i++) {
-		const char *pattern = s->patterns.v[i];
-		size_t row = s->rows[i];
-		bool second = *table[row].seconds && !s->first[i];
+		set_gram(grams, hash(p));
+	for (size_t i = 0; i < s->n; i++) {
+		const struct pattern *p = &s->v[i];
+		bool second = *table[p->row].seconds && !p->first;
 
-		if ((second && !seen[row]) || !has_gram(grams, gram_of(pattern)) ||
-		    !ga_text_finds(plain, pattern, strlen(pattern)))
+		if ((second && !seen[p->row]) || !has_gram(grams, p->gram) ||
+		    !ga_text_finds(plain, p->text, strlen(p->text)))
 			continue;
-		if (s->first[i])
-			seen[row] = true;
+		if (p->first)
+			seen[p->row] = true;
 		else
-			fire(k, table[row].rule, shown);
+			fire(k, table[p->row].rule, shown);
 	}
 	if (runs_what_is_piped(plain))
 		fire(k, "download-exec", shown);
