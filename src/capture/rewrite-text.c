@@ -11,6 +11,8 @@
 #include "ga/quote.h"
 #include "ga/report.h"
 
+enum { CLAIMED_LEN = 40, CLAIMED_MAX = 20 };
+
 /* ---- headers ------------------------------------------------------------------- */
 
 /* The length of one header in `extra`, with its continuation lines. */
@@ -124,19 +126,18 @@ static void escape(char **s, bool text)
 
 void find_claimed(const struct ga_commit *c, struct ga_strv *keys)
 {
-	static const char *const own[] = { "Agent-Accepted", "Agent-Base", "Agent-Check",
-					   "Agent-Command", "Agent-Flagged", "Agent-Rejected",
-					   "Agent-Session" };
+	static const char prefix[] = "Agent-", letters[] = "-abcdefghijklmnopqrstuvwxyz"
+							   "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 	for (const char *p = c->message; *p; p += *p == '\n') {
-		for (size_t i = 0; i < GA_NELEMS(own); i++) {
-			size_t n = strlen(own[i]);
+		size_t n = strspn(p, letters);
+		cleanup_free char *key = n < CLAIMED_LEN ? ga_strndup(p, n) : NULL;
 
-			/* git lets blanks stand before the colon */
-			if (!strncasecmp(p, own[i], n) && p[n + strspn(p + n, " \t")] == ':' &&
-			    !ga_strv_has(keys, own[i]))
-				ga_strv_push(keys, own[i]);
-		}
+		/* git allows blanks before the colon */
+		if (key && !strncasecmp(key, prefix, strlen(prefix)) &&
+		    p[n + strspn(p + n, " \t")] == ':' && keys->n < CLAIMED_MAX &&
+		    !ga_strv_has(keys, key))
+			ga_strv_push(keys, key);
 		p += strcspn(p, "\n");
 	}
 }

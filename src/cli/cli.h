@@ -193,7 +193,8 @@ int cli_print_json(json_t *j, struct ga_error *err); /* takes over `j` */
 #define cli_note(...) cli_say(ga_strf(__VA_ARGS__))
 void cli_say(char *line); /* takes over `line` */
 void cli_print_error(const struct ga_error *err);
-/* Print it and go on with what else was asked for; `*status` becomes the worst exit status. */
+/* Print it before the command continues with its next argument; `*status` becomes the worst exit
+ * status. */
 void cli_tell(const struct ga_error *err, int *status);
 
 /* For an error before the agent ran, in a command with `status_is_agents`: an agent can exit with

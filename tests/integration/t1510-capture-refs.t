@@ -310,9 +310,9 @@ test_expect_success 'GT-12: a trailer of ours that the agent wrote is named' '
 	make_repo trailers &&
 	cd trailers &&
 	git agent start --name r -- sh -c "
-		git commit -q --allow-empty -m x -m \"agent-check : make check -> 0\" -m \"Agent-Checks: 1\" &&
+		git commit -q --allow-empty -m x -m \"agent-check : make check -> 0\" -m \"Agents: 1\" &&
 		git commit -q --allow-empty -m y -m \"Agent-Accepted: z\"" 2>../err &&
-	test_shows "that git agent writes, .*: Agent-Accepted, Agent-Check$" git agent review r
+	test_shows "that git agent writes, .*: Agent-Accepted, agent-check$" git agent review r
 '
 
 test_done

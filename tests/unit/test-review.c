@@ -25,7 +25,7 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 					.entry = entry(fill)};
 }
 
-/* What the session stands on, and then what it does. */
+/* What the session is based on, and then what it does. */
 #define BASE "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
 
 /* ---- the value ---------------------------------------------------------- */
