@@ -58,12 +58,25 @@ int ga_diff_count(struct ga_repo *r, const struct ga_change *c, size_t *total,
 
 /* How a review shows a change: all of it; by a word, or its beginning if it is flagged, since the
  * version that it makes, or removes, is binary; not at all, since a version is longer than
- * GA_DIFF_BLOB_MAX, or more than GA_DIFF_LINES_MAX lines may differ. */
-enum ga_diff_kind { GA_DIFF_SHOWN, GA_DIFF_BINARY, GA_DIFF_TOO_LONG, GA_DIFF_TOO_MANY };
+ * GA_DIFF_BLOB_MAX, or more than GA_DIFF_LINES_MAX lines may differ, or one is absent. */
+enum ga_diff_kind {
+	GA_DIFF_SHOWN, GA_DIFF_BINARY, GA_DIFF_TOO_LONG, GA_DIFF_TOO_MANY, GA_DIFF_ABSENT
+};
 bool ga_diff_is_binary(const struct ga_buf *text);
 
+/* Is this version one that the repository, a partial clone, has not fetched? Never in another
+ * repository, where what is missing is damage. */
+bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e);
+/* In a partial clone, fetch the versions in `base_tree` that are absent of all paths in which the
+ * other tree differs, by one git process, as git would by hand. `base_tree` must be one of the
+ * user's own commits: nothing is fetched because a tree of an agent's names it. What cannot be
+ * fetched stays absent. */
+int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
+		  struct ga_error *err);
+
 /* Read both versions of a change and say how it is shown, or -1. The new one is read first, and one
- * that is too long stays empty. The content of a gitlink is the line "Subproject commit ID". */
+ * that is too long or absent stays empty. The content of a gitlink is the line "Subproject commit
+ * ID". */
 int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_entry *new,
 		 struct ga_buf *ret_old, struct ga_buf *ret_new, struct ga_error *err);
 

@@ -229,6 +229,9 @@ struct ga_review_opts {
 	bool textconv, ext_diff;
 };
 
+/* In a partial clone, fetch the versions of the session's base that a review compares with
+ * (ga_diff_fetch()). */
+int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
 /* The diff base..tip with flagged files first, then what is held back, then what was left out of
  * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
  * filter or configuration is consulted, except as `o` (NULL: not at all) asks. Bytes of the agent's

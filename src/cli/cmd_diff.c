@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ga/diff.h"
 #include "ga/fd.h"
 #include "ga/objects.h"
 #include "ga/wip.h"
@@ -26,7 +27,7 @@ static int page(struct cli *c, struct ga_repo *r, const struct ga_oid *old,
 	struct cli_pager *pager;
 
 	if (cli_palette(c, "diff", &palette, &o.palette, err) ||
-	    cli_pager_begin(c, "diff", &out, &pager, err))
+	    ga_diff_fetch(r, old, new, err) || cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
 	return cli_pager_end(pager, &out,
 			     ga_review_tree_diff(r, old, new, &o, &out, err), err);

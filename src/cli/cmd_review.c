@@ -427,8 +427,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    cli_session_settings(c, &s, err))
 		return -1;
 	rc = read_report(c, &s, &r, err);
-	if (rc)
-		return rc < 0 ? -1 : 0;
+	if (rc || ga_review_fetch(c->env.repo, &r, err))
+		return rc > 0 ? 0 : -1;
 	if (o->interactive)
 		return decide_asking(c, o, &s, &r, err);
 	if (o->accept || o->accept_all || o->reject)

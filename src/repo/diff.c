@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "ga/diff.h"
 
+#include <fcntl.h>
 #include <string.h>
 
-#include "ga/objects.h"
-#include "repo-internal.h"
+#include "ga/fd.h"
+#include "objects-internal.h"
 
 enum { HEAD = 8000 }; /* bytes that are searched for a NUL, as git does */
 
@@ -33,17 +34,58 @@ static void patch_release(struct patch *p)
 	ga_buf_release(&p->new);
 }
 
-/* Read one side of a change. Returns 1 if it is too long. */
+bool ga_diff_is_absent(struct ga_repo *r, const struct ga_entry *e)
+{
+	return e->mode != GA_MODE_NONE && e->mode != GA_MODE_GITLINK &&
+	       !ga_object_here(r, &e->oid) && ga_repo_is_partial(r);
+}
+
+int ga_diff_fetch(struct ga_repo *r, const struct ga_oid *base_tree, const struct ga_oid *tree,
+		  struct ga_error *err)
+{
+	/* of all commands, this one fetches everything that it lacks at once */
+	static const char *const args[] = { "pack-objects", "-q", "--stdout", "--window=0", NULL };
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	cleanup_close int null = -1;
+	struct ga_git g = GA_GIT(.args = args, .lazy_fetch = true);
+	int unfetched;
+
+	if (!ga_repo_is_partial(r))
+		return 0;
+	if (ga_tree_diff(r, base_tree, tree, &changes, err))
+		return -1;
+	for (size_t i = 0; i < changes.n; i++)
+		if (ga_diff_is_absent(r, &changes.v[i].old))
+			ga_buf_addf(&in, "%s\n", GA_HEX(&changes.v[i].old.oid));
+	if (!in.len)
+		return 0;
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	g.in = in.ptr;
+	g.in_len = in.len;
+	g.out_fd = null;
+	if (ga_git_run(r, &g, &unfetched, err))
+		return -1;
+	(void)ga_odb_refresh(r);
+	return 0;
+}
+
+/* Read one side of a change. Returns how it is shown, or -1. */
 static int read_side(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
 		     struct ga_error *err)
 {
+	int rc;
+
 	if (e->mode == GA_MODE_NONE)
-		return 0;
+		return GA_DIFF_SHOWN;
 	if (e->mode == GA_MODE_GITLINK) {
 		ga_buf_addf(out, "Subproject commit %s\n", GA_HEX(&e->oid));
-		return 0;
+		return GA_DIFF_SHOWN;
 	}
-	return ga_blob_read(r, &e->oid, GA_DIFF_BLOB_MAX, out, err);
+	if (ga_diff_is_absent(r, e))
+		return GA_DIFF_ABSENT;
+	rc = ga_blob_read(r, &e->oid, GA_DIFF_BLOB_MAX, out, err);
+	return rc > 0 ? GA_DIFF_TOO_LONG : rc;
 }
 
 static size_t count_newlines(const char *p, const char *end)
@@ -85,7 +127,7 @@ int ga_diff_read(struct ga_repo *r, const struct ga_entry *old, const struct ga_
 	if (rc_old < 0)
 		return -1;
 	if (rc || rc_old)
-		return GA_DIFF_TOO_LONG;
+		return rc > rc_old ? rc : rc_old;
 	/* only the mode changes */
 	if (old->mode && new->mode && ga_oid_equal(&old->oid, &new->oid))
 		return GA_DIFF_SHOWN;

@@ -206,7 +206,11 @@ static int index_pack(struct ga_import *im, int fd, char **ret_reason, struct ga
 	cleanup_free char *max = ga_strf("--max-input-size=%llu",
 					 (unsigned long long)im->l.max_pack_bytes);
 	static const char *const config[] = { GA_IMPORT_CONFIG, NULL };
-	const char *const args[] = { "index-pack", "--strict", "--stdin", max, NULL };
+	/* --strict also wants every object that one names, of which a partial clone may lack some;
+	 * check_connected() tells those from others, as git's own fetch does */
+	const char *const args[] = { "index-pack",
+				     ga_repo_is_partial(im->r) ? "--fsck-objects" : "--strict",
+				     "--stdin", max, NULL };
 	struct ga_git g = GA_GIT(.args = args, .config = config,
 				 .max_memory = ga_import_memory(&im->l));
 

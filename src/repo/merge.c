@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ga/diff.h"
+
 /* Longer files are not merged by lines. */
 #define MERGE_MAX ((size_t)32 << 20)
 /* Nor are files of which more lines may differ: the time it takes grows with their square. */
@@ -15,11 +17,11 @@ static bool is_file(const struct ga_entry *e)
 	return e->mode == GA_MODE_FILE || e->mode == GA_MODE_EXEC;
 }
 
-/* Read one side. Returns 1 if it is too long or binary. */
+/* Read one side. Returns 1 if it is too long, binary, or one that a partial clone lacks. */
 static int read_text(struct ga_repo *r, const struct ga_entry *e, struct ga_buf *out,
 		     struct ga_error *err)
 {
-	int rc = ga_blob_read(r, &e->oid, MERGE_MAX, out, err);
+	int rc = ga_diff_is_absent(r, e) ? 1 : ga_blob_read(r, &e->oid, MERGE_MAX, out, err);
 
 	if (rc)
 		return rc;

@@ -125,6 +125,16 @@ int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid 
 	return ga_commit_tree(repo, ga_oid_is_zero(&r->tip) ? &r->base : &r->tip, ret_new, err);
 }
 
+int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err)
+{
+	struct ga_oid old, new, held;
+
+	if (review_trees(repo, r, &old, &new, err) || ga_diff_fetch(repo, &old, &new, err))
+		return -1;
+	return ga_oid_is_zero(&r->held) ? 0 : ga_commit_tree(repo, &r->held, &held, err) ||
+					      ga_diff_fetch(repo, &old, &held, err) ? -1 : 0;
+}
+
 int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err)
 {

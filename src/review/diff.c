@@ -185,19 +185,27 @@ static int put_contents(struct review_diff *d, const struct ga_change *c, bool f
 {
 	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
 	cleanup_error struct ga_error failed = GA_ERROR_INIT;
+	const struct ga_entry none = { GA_MODE_NONE, ga_oid_none };
+	bool absent = ga_diff_is_absent(d->repo, &c->old);
 	int kind;
 
 	if ((d->opts->ext_diff || d->opts->textconv) && !put_by_git(d, c, &failed))
 		return 0;
 	/* a NUL byte must not hide the content of a flagged file */
-	kind = ga_diff_hunks(d->repo, &c->old, &c->new, flagged, &hunks, err);
+	kind = ga_diff_hunks(d->repo, absent ? &none : &c->old, &c->new, flagged, &hunks, err);
 	if (kind < 0)
 		return -1;
 	put_file_header(d, c, hunks.len > 0);
 	if (failed.msg)
 		put_failed(d, &failed);
+	if (absent)
+		d->form->line(d, REVIEW_NOTE, "the old version is absent from this partial clone "
+			      "and could not be fetched: nothing is compared with it");
 	if (kind == GA_DIFF_BINARY)
 		put_binary(d, &hunks);
+	else if (kind == GA_DIFF_ABSENT)
+		d->form->line(d, REVIEW_NOTE, "absent from this partial clone: not shown, and not "
+			      "fetched, as only the agent's commits ask for it");
 	else if (kind != GA_DIFF_SHOWN)
 		put_too_long(d, c);
 	else

@@ -76,7 +76,8 @@ static int put_patch(struct ga_repo *repo, const struct ga_change *c, struct ga_
 		cleanup_free char *q = ga_quote(c->path);
 
 		ga_buf_addf(out, "# %s: %s, put back as a whole\n", q,
-			    binary ? "binary" : "too long to be shown");
+			    binary ? "binary" : kind == GA_DIFF_ABSENT ? "a version is absent" :
+			    "too long to be shown");
 		return 0;
 	}
 	put_header(out, c, hunks.len > 0);

@@ -316,6 +316,8 @@ static void read_versions(struct ga_look *k, struct ga_buf *old, struct ga_buf *
 
 	if (kind < 0)
 		ga_look_uninspected(k, "content", &err);
+	else if (ga_diff_is_absent(k->repo, &k->c->new))
+		ga_look_uninspected(k, "this partial clone has not fetched it", NULL);
 	else if (kind == GA_DIFF_TOO_LONG)
 		ga_look_uninspected(k, text->len ? "its old version is too long to be compared"
 						 : "too long to be shown", NULL);

@@ -133,6 +133,62 @@ test_expect_success 'a session runs in a partial clone' '
 	one_session s
 '
 
+# b.bin is in the base and was never fetched
+test_expect_success 'what a partial clone has not fetched keeps no commit from being taken, reviewed, landed, dropped' '
+	make_repo sparse &&
+	(
+		cd sparse &&
+		seq 40 >b.bin &&
+		test_commit binary &&
+		git config uploadpack.allowFilter true &&
+		git config uploadpack.allowAnySHA1InWant true
+	) &&
+	git clone -q --filter=blob:none --no-checkout "file://$PWD/sparse" unfetched &&
+	cd unfetched &&
+	git sparse-checkout set --no-cone "/*" "!*.bin" &&
+	git checkout -q main &&
+	blob=$(git rev-parse HEAD:b.bin) &&
+	absent() {
+		git rev-list --objects --all --missing=print | grep -qx "?$blob"
+	} &&
+	absent &&
+	git agent start -q -n one -- sh -c "
+		for i in 1 2; do echo \$i >>a; git commit -qam \$i; done" &&
+	test "$(git rev-list --count HEAD..agent/one)" = 2 &&
+	git agent land one &&
+	git agent drop one &&
+	git agent start -q -n two -- sh -c "
+		echo new >b.bin
+		git add --sparse b.bin
+		git commit -qm binary" &&
+	git agent show two >../out &&
+	! grep -i "absent\|inspected" ../out &&
+	absent &&
+	mv ../sparse ../away &&
+	git agent diff two >../out &&
+	grep "absent from this partial clone" ../out &&
+	git agent review two >../out &&
+	grep "^+new" ../out &&
+	absent &&
+	mv ../away ../sparse &&
+	git agent diff two >../out &&
+	grep -x "\-40" ../out &&
+	! absent &&
+	git agent land two &&
+	git agent drop two
+'
+
+test_expect_success 'core.safecrlf, which refuses a file, refuses no session' '
+	make_repo crlf &&
+	cd crlf &&
+	git config core.safecrlf true &&
+	git config core.autocrlf input &&
+	printf "x\r\n" >x &&
+	test_must_fail git add x &&
+	one_session s &&
+	printf "x\r\n" | cmp - x
+'
+
 # nobody has the old content of `a` here, and nobody needs it
 test_expect_success 'a commit that refers to what a partial clone never fetched is taken' '
 	make_repo owes &&
