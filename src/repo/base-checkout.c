@@ -117,14 +117,14 @@ static int begin_git(const struct checkout *c, const char *const *args, const ch
 	return ga_git_begin(c->r, &g, ret, err);
 }
 
-static int end_git(struct ga_process_job *job, const char *const *args, const struct ga_buf *errout,
-		   struct ga_error *err)
+static int end_git(const struct checkout *c, struct ga_process_job *job, const char *const *args,
+		   const struct ga_buf *errout, struct ga_error *err)
 {
 	int status;
 
 	if (ga_process_end(job, &status, err))
 		return -1;
-	return status ? ga_git_failed(args[0], status, errout, err) : 0;
+	return status ? ga_git_failed(c->r, args[0], status, errout, err) : 0;
 }
 
 /* git checks the stat data of every file and writes those again that do not match the index: so
@@ -139,7 +139,7 @@ static int read_tree(const struct checkout *c, bool progress, bool one_worker,
 	struct ga_process_job *job;
 
 	return begin_git(c, args, "index", one_worker, progress, &errout, &job, err) ||
-	       end_git(job, args, &errout, err) ? -1 : 0;
+	       end_git(c, job, args, &errout, err) ? -1 : 0;
 }
 
 static int make_empty(const char *dir, struct ga_error *err)
@@ -225,12 +225,12 @@ static int check_out_come(struct checkout *c, struct ga_error *err)
 		return -1;
 	rc = ga_base_settle_begin(c->r, c->dir, c->since, p, &c->settle, err);
 	if (job && !rc)
-		return end_git(job, args, &errout, err);
+		return end_git(c, job, args, &errout, err);
 	if (job) {
 		cleanup_error struct ga_error second = GA_ERROR_INIT;
 
 		/* nobody else may write before git has ended */
-		(void)end_git(job, args, &errout, &second);
+		(void)end_git(c, job, args, &errout, &second);
 	}
 	return rc;
 }

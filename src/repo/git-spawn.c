@@ -22,6 +22,8 @@ static const char *const forced_config[] = {
 	 * one second is not enough on a busy machine */
 	"core.packedRefsTimeout=10000",
 	"core.splitIndex=false",
+	/* a check for what the user adds: no working tree is written from what we add */
+	"core.safecrlf=false",
 	"index.sparse=false",
 	/* recursion would rewrite core.worktree of the user's submodules */
 	"submodule.recurse=false",

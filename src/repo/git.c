@@ -76,11 +76,44 @@ char *ga_git_last_line(const struct ga_buf *b)
 	return ga_buf_steal(&out);
 }
 
-int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
-		  struct ga_error *err)
+/* Of a filter whose program is missing git says last that the other end hung up. Returns 1 if it
+ * was something else. */
+static int fail_filter(const struct ga_repo *r, const char *command, const struct ga_buf *errout,
+		       struct ga_error *err)
+{
+	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	if (ga_gitconfig_load(r, &c, &ignored))
+		return 1;
+	for (size_t i = 0; i < c.n; i++) {
+		cleanup_free char *name = ga_gitconfig_filter(c.v[i].key), *found = NULL, *q = NULL;
+		size_t n = strspn(c.v[i].value, "abcdefghijklmnopqrstuvwxyz0123456789-_.+");
+		cleanup_free char *program = ga_strndup(c.v[i].value, n);
+
+		/* a plain word is a program for certain, and the shell has named it */
+		if (!name || !n || (c.v[i].value[n] && c.v[i].value[n] != ' ') ||
+		    !strstr(errout->ptr, program))
+			continue;
+		found = ga_find_program(ga_env_get("PATH"), program);
+		if (found)
+			continue;
+		q = ga_quote(c.v[i].key);
+		(void)ga_fail(err, GA_EFATAL, "git %s failed: %s runs '%s', which is not on the "
+			      "PATH", command, q, program);
+		return ga_hint(err, "install '%s', or see 'git config --show-origin %s' for where "
+			       "the filter is set", program, q);
+	}
+	return 1;
+}
+
+int ga_git_failed(const struct ga_repo *r, const char *command, int status,
+		  const struct ga_buf *errout, struct ga_error *err)
 {
 	cleanup_free char *why = ga_git_last_line(errout);
 
+	if (r && fail_filter(r, command, errout, err) < 0)
+		return -1;
 	if (why)
 		return ga_fail(err, GA_EFATAL, "git %s failed: %s", command, why);
 	return ga_fail(err, GA_EFATAL, "git %s failed with status %d", command, status);
@@ -96,5 +129,5 @@ int ga_git_ok(const struct ga_repo *r, const struct ga_git *g, struct ga_error *
 		mine.errout = &own;
 	if (ga_git_run(r, &mine, &status, err))
 		return -1;
-	return status ? ga_git_failed(g->args[0], status, mine.errout, err) : 0;
+	return status ? ga_git_failed(r, g->args[0], status, mine.errout, err) : 0;
 }

@@ -396,7 +396,7 @@ static int commit(struct ga_refs_job *j, const struct ga_ref_updates *u, struct 
 	if (done)
 		return done < 0 ? -1 : 0;
 	return ga_process_end(ga_steal(&j->git), &status, err) ? -1 :
-	       ga_git_failed("update-ref", status, &j->errout, err);
+	       ga_git_failed(NULL, "update-ref", status, &j->errout, err);
 }
 
 /* A single deletion is atomic without git. */

@@ -59,9 +59,10 @@ void ga_tree_slots_free(struct ga_tree_slots *t);
 /* Fill `r->hooks_off` (hooks.c). */
 int ga_hooks_find(struct ga_repo *r, struct ga_error *err);
 
-/* Fail with the reason why a git command ended with a status other than 0. Returns -1. */
-int ga_git_failed(const char *command, int status, const struct ga_buf *errout,
-		  struct ga_error *err);
+/* Fail with the reason why a git command ended with a status other than 0: the last that it said
+ * or, with `r`, that the program of a filter is missing. Returns -1. */
+int ga_git_failed(const struct ga_repo *r, const char *command, int status,
+		  const struct ga_buf *errout, struct ga_error *err);
 
 /* Only start it (git-spawn.c): it does not see objects that wait in memory (ga_batch_begin()).
  * Without `with_config` no configuration is forced; the environment is the same. Standard error

@@ -196,9 +196,9 @@ static int find_submodules(struct ga_repo *r, struct scan *sc, struct ga_error *
 
 static int run_status(struct ga_repo *r, struct ga_buf *out, struct ga_error *err)
 {
-	static const char *const args[] = { "--no-optional-locks", "status", "-z",
-					    "--porcelain=v2", "--untracked-files=all",
-					    "--ignored=matching", "--no-renames",
+	static const char *const args[] = { "status", "-z", "--porcelain=v2",
+					    "--untracked-files=all", "--ignored=matching",
+					    "--no-renames",
 					    "--ignore-submodules=dirty", NULL };
 	/* the user's untracked cache saves reading directories; it is not written */
 	static const char *const config[] = { "core.untrackedCache=keep", NULL };

@@ -54,6 +54,18 @@ landed() {
 	test ! -s ../status
 }
 
+# with every program but git-lfs
+test_expect_success GITLFS 'without git-lfs, which a repository needs, a start says what to install' '
+	make_lfs bare &&
+	mkdir bin &&
+	find /usr/bin /bin /usr/local/bin ! -name git-lfs -exec ln -sf {} bin \; &&
+	cd bare &&
+	touch -d 2001-01-01 base.bin &&
+	test_must_fail env PATH="$TEST_BUILDDIR:$HOME/bin" git agent start -- true 2>../err &&
+	grep "filter\.lfs\.[a-z]* runs .git-lfs., which is not on the PATH" ../err &&
+	grep "hint: install .git-lfs." ../err
+'
+
 test_expect_success GITLFS 'uncommitted work becomes a pointer on the branch, with its object in the store' '
 	make_lfs rest &&
 	cd rest &&
