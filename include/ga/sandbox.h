@@ -138,6 +138,8 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 		      struct ga_error *err);
 /* The third part is home without the project in it; it needs tools as well. */
 void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *ret);
+/* Append what these plans make in the home to mount on, if nothing is there: paths in it. */
+void ga_spec_home_places(const struct ga_spec *s, struct ga_strv *ret);
 /* The last part is the project, and the end. A shared directory that is gone on the host, or is
  * reached through a symlink there by now, is left out. */
 int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_error *err);

@@ -230,6 +230,23 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
+void ga_spec_home_places(const struct ga_spec *s, struct ga_strv *ret)
+{
+	cleanup_buf struct ga_buf plan = GA_BUF_INIT;
+	const char *word, *dest;
+
+	ga_spec_plan_home(s, &plan);
+	for (size_t pos = 0; (word = ga_buf_next0(&plan, &pos));)
+		if (!strcmp(word, "mountpoint") && (dest = ga_buf_next0(&plan, &pos)))
+			ga_strv_push(ret, dest + strlen("home/"));
+	for (size_t i = 0; i < s->n_shown; i++) {
+		const char *below = ga_path_below(s->shown[i].at, s->home);
+
+		if (below)
+			ga_strv_push(ret, below);
+	}
+}
+
 static void add_objects(const char *host, struct ga_buf *b)
 {
 	cleanup_free char *inside = ga_spec_object_path(host);

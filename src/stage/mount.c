@@ -371,8 +371,7 @@ static int do_dir(int root, const struct stage_op *op, struct stage_fault *f)
 	return dir < 0 ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
 
-/* In the agents' home the file stays, for the next time. Whatever else exists there is fine,
- * because it is only mounted on. */
+/* Whatever exists in the agents' home is fine, because it is only mounted on. */
 static int do_file(int root, const struct stage_op *op, struct stage_fault *f)
 {
 	cleanup_close int at = make_parent(root, op->dest), fd = -1;

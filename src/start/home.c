@@ -125,8 +125,11 @@ int ga_home_lock(const struct ga_start_env *e, int *ret_fd, struct ga_error *err
 
 int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
 {
-	return ga_mkdir_p(e->state_root, 0700, err) || lock_homes(e, false, ret_lock, err) ||
-	       make_home(e, e->agent_home, err) ? -1 : 0;
+	if (ga_mkdir_p(e->state_root, 0700, err) || lock_homes(e, false, ret_lock, err))
+		return -1;
+	if (home_sweep(e, *ret_lock) && ga_flock(*ret_lock, false, true, err))
+		return -1;
+	return make_home(e, e->agent_home, err);
 }
 
 int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
@@ -191,7 +194,7 @@ int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_erro
 	s->home_upper = start_dir(&st->session, "home/upper");
 	s->home_work = start_fresh_dir(&st->session, "home", err);
 	return !s->home_work || ga_mkdir_p(s->home_upper, 0700, err) ||
-	       ga_run_home(st->sandbox, s, err) ? -1 : 0;
+	       start_run_home(e, st, err) ? -1 : 0;
 }
 
 void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
@@ -201,6 +204,7 @@ void start_close_home(const struct ga_start_env *e, const struct ga_start *st)
 	/* if it fails, the next start tries again and reports it */
 	if (e->home_mode == GA_HOME_PROJECT)
 		(void)home_share_logins(e, st->spec.home_source, &ignored);
+	(void)home_sweep(e, st->home_lock);
 }
 
 /* ---- starting over -------------------------------------------------------------------- */

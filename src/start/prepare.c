@@ -279,7 +279,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
-	    ga_run_trees(st->sandbox, &st->spec, err) ||
+	    start_run_trees(e, st, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
 	st->cwd = ga_start_cwd(s->id.project);
@@ -312,7 +312,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	    start_find_tools(e, st->own ? "node" : command, &st->spec, err))
 		return -1;
 	/* an overlay needs the session's layer, which is not there yet: start_layer_home() */
-	return e->home_mode == GA_HOME_OVERLAY ? 0 : ga_run_home(st->sandbox, &st->spec, err);
+	return e->home_mode == GA_HOME_OVERLAY ? 0 : start_run_home(e, st, err);
 }
 
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,

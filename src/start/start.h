@@ -76,7 +76,11 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* With home_mode `overlay`, once the session's directory is there: add its layer over the home. */
 int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-/* With home_mode `project`, once nothing runs: share its logins. */
+/* home-mounts.c: ga_run_home() and ga_run_trees(), once what they make in the home is noted. */
+int start_run_home(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+int start_run_trees(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+/* Once nothing runs: with home_mode `project` share its logins, and leave no mount points if it was
+ * the last session. The lock of the homes protects nothing any more. */
 void start_close_home(const struct ga_start_env *e, const struct ga_start *st);
 /* prepare.c: take the commands to run beside the agent into `st`, and how output is shown. */
 void start_take_commands(const struct ga_start_opts *o, struct ga_start *st);

@@ -265,6 +265,44 @@ test_expect_success 'mount points in the home are marked, and no other session o
 	printf "a\nnvm\nbin\n" | cmp - out
 '
 
+# no_marks: nothing that a sandbox made is in the home
+no_marks() {
+	! find "$HOME/aihome" -name .git-agent-mount-point -o -perm 555 | grep .
+}
+
+test_expect_success 'between sessions no mount point is in a home, and a tool makes its directory there' '
+	cd "$HOME/w/p" &&
+	no_home &&
+	git agent start -q -- sh -c "test -e ~/.nvm/id && mkdir -p ~/.local/own" &&
+	no_marks &&
+	test -d "$HOME/aihome/.local/own" &&
+	test ! -e "$HOME/aihome/w" &&
+	rm -rf "$HOME/aihome" &&
+	git agent -c home_mode=overlay start -q --name o -- true &&
+	mv "$HOME/.nvm" "$HOME/nvm" &&
+	test_when_finished "mv \"$HOME/nvm\" \"$HOME/.nvm\"" &&
+	git agent -c home_mode=overlay resume o -- sh -c "mkdir ~/.nvm && touch ~/.nvm/own" &&
+	git agent home diff o >out &&
+	grep "^A.*nvm/own" out &&
+	git agent start -q -- sh -c "mkdir ~/.nvm && touch ~/.nvm/own" &&
+	rm -r "$HOME/aihome/.nvm"
+'
+
+test_expect_success 'a start removes the mount points that a killed session left' '
+	cd "$HOME/w/p" &&
+	no_home &&
+	{ "$GIT_AGENT" start -q -- sh -c "touch ~/up; sleep 1000" & } &&
+	pid=$! &&
+	test_wait_for "test -e $HOME/aihome/up" &&
+	kill -9 $pid &&
+	{ wait $pid 2>/dev/null || true; } &&
+	test -e "$HOME/aihome/.nvm/.git-agent-mount-point" &&
+	mv "$HOME/.nvm" "$HOME/nvm" &&
+	test_when_finished "mv \"$HOME/nvm\" \"$HOME/.nvm\"" &&
+	git agent start -q -- sh -c "mkdir ~/.nvm" &&
+	no_marks
+'
+
 test_expect_success 'a shared directory can be emptied and filled' '
 	cd "$HOME/w/p" &&
 	git agent start --name e -- sh -c "

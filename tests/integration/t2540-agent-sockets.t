@@ -102,7 +102,7 @@ test_expect_success 'parents of a socket have the host'\''s modes, or 0700 where
 	printf "said\nsaid\nsaid\nsaid\n755\n700\n700\n700\ns\n" >want &&
 	test_cmp want out &&
 	: >"$conf" &&
-	test_says ConnectionRefusedError test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s"
+	test_says FileNotFoundError test_must_fail git -C r agent start -q -- python3 ask.py "~/open/s"
 '
 
 test_expect_success 'a link that an agent leaves in place of a socket is refused' '
