@@ -174,7 +174,11 @@ static int undo(struct cli *c, const struct options *o, const char *name, struct
 	    ga_land_undo(c->env.repo, &s, &head, err))
 		return -1;
 	if (!o->json) {
-		cli_note("agent/%s: landing undone, HEAD is at %.10s", s.name, GA_HEX(&head));
+		if (ga_oid_is_zero(&head))
+			cli_note("agent/%s: landing undone, your branch has no commits", s.name);
+		else
+			cli_note("agent/%s: landing undone, HEAD is at %.10s", s.name,
+				 GA_HEX(&head));
 		return 0;
 	}
 	j = json_object();
@@ -242,14 +246,20 @@ static int choose_way(struct cli *c, const struct options *o, bool paths, enum g
 	};
 
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int unborn = ga_repo_head(c->env.repo, &head, &branch, err);
 
-	if (cli_settings(c, NULL, &conf, err))
+	if (unborn < 0 || cli_settings(c, NULL, &conf, err))
 		return -1;
 	*ret = paths || o->squash ? GA_LAND_SQUASH
 	       : o->merge         ? GA_LAND_MERGE
 	       : o->rebase        ? GA_LAND_REBASE
 	       : o->ff_only       ? GA_LAND_FF_ONLY
 				  : configured[conf.land];
+	/* git does not merge either where there is nothing: the branch begins there */
+	if (unborn && *ret == GA_LAND_MERGE)
+		*ret = GA_LAND_FF_ONLY;
 	return 0;
 }
 

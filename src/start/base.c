@@ -157,6 +157,38 @@ static void wait_for_others(struct ga_repo *r)
 	}
 }
 
+/* A repository without a commit: a session begins with one that has no files, which becomes the
+ * first of the user's branch when it lands. Those that begin at the same time share it, so that all
+ * of them can land. */
+static int make_first(struct ga_start_env *e, bool dry, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
+	cleanup_free char *who = NULL;
+	char message[] = "Initial commit\n", extra[] = "";
+	struct ga_commit c = { .extra = extra, .message = message };
+	const struct ga_changes none = GA_CHANGES_INIT;
+
+	/* a dry run leaves nothing behind */
+	if (ga_refs_list(e->repo, GA_SESSION_REFS, &refs, err) ||
+	    (dry && ga_repo_write_to_memory(e->repo, err)) ||
+	    ga_tree_apply(e->repo, NULL, NULL, &none, &c.tree, err))
+		return -1;
+	for (size_t i = 0; i < refs.n; i++) {
+		cleanup_commit struct ga_commit other = { .parents = NULL };
+		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+		if (ga_commit_read(e->repo, &refs.v[i].oid, &other, &ignored) || other.n_parents ||
+		    !ga_oid_equal(&other.tree, &c.tree))
+			continue;
+		*ret = refs.v[i].oid;
+		return 0;
+	}
+	if (ga_repo_signature(e->repo, NULL, time(NULL), &who, err))
+		return -1;
+	c.author = c.committer = who;
+	return ga_commit_write(e->repo, &c, ret, err);
+}
+
 int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, bool dry,
 		      struct start_base *ret, struct ga_error *err)
 {
@@ -168,13 +200,8 @@ int start_choose_base(struct ga_start_env *e, const struct ga_start_opts *o, boo
 	rc = ga_repo_head(e->repo, &head, &ret->onto_ref, err);
 	if (rc < 0)
 		return -1;
-	if (rc) {
-		const char *branch = ga_ref_branch(ret->onto_ref);
-		cleanup_free char *q = ga_escape(branch ? branch : "HEAD");
-
-		(void)ga_fail(err, GA_ESTART, "branch '%s' has no commit yet", q);
-		return ga_hint(err, "make one, even empty: git commit --allow-empty -m start");
-	}
+	if (rc && make_first(e, dry, &head, err))
+		return -1;
 	ret->onto = ret->base = head;
 	ret->trusted = true;
 	ret->max_shared = MAX_SHARED_DIRS;

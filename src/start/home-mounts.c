@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a sandbox makes in a home to mount on (ga_spec_home_places()). It is noted before it is made,
- * and removed when no session uses any home: at the end of the last one, and before the next where
- * that was killed. Between sessions a home has only what agents and the user put there.
+ * What a sandbox makes in a home to mount on (ga_spec_home_places()). It is noted before it is
+ * made, and removed when no session uses any home: at the end of the last one, and before the next
+ * where that was killed. Between sessions a home has only what agents and the user put there.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -21,8 +21,9 @@ int home_open(const struct ga_start_env *e, int *ret_lock, struct ga_error *err)
 /* The same for the one that sessions share, whatever e->home_mode. */
 int home_open_shared(const struct ga_start_env *e, int *ret_lock, struct ga_error *err);
 
-/* home-mounts.c: remove from all homes what sandboxes made there to mount on, if `lock`, that of the
- * homes, can be had exclusively. Returns whether that was tried: it may be lost then, or be had so. */
+/* home-mounts.c: remove from all homes what sandboxes made there to mount on, if `lock`, that of
+ * the homes, can be had exclusively. Returns whether that was tried: it may be lost then, or be had
+ * so. */
 bool home_sweep(const struct ga_start_env *e, int lock);
 
 /* agents.c: the directory, out of reach of agents, with notes of which versions the user installed.

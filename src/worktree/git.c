@@ -38,6 +38,9 @@ int ga_work_merge_trees(const struct ga_repo *r, const char *ours, const char *t
 
 		(void)ga_fail(err, GA_EFATAL, "git cannot merge it%s%s", line ? ": " : "",
 			      line ? line : "");
+		if (line && strstr(line, "unrelated histories"))
+			return ga_hint(err, "'git agent land --rebase' applies only the session's "
+				       "own commits");
 		return status == USAGE ? ga_hint(err, "landing needs git 2.38 or newer") : -1;
 	}
 	pos = strlen(out.ptr) + 1;

@@ -63,11 +63,36 @@ test_expect_success 'a session on a detached HEAD lands there' '
 	git log --oneline -1 | grep -i merge
 '
 
-test_expect_success 'an unborn branch is refused, with what to do' '
+test_expect_success 'without a commit a session begins with an empty one, and landing it makes the branch' '
 	test_enter unborn &&
 	echo x >x &&
-	test_fails 125 "no commit yet" git agent start -- true &&
-	grep "git commit" ../err
+	git agent start --dry-run -- true &&
+	test -z "$(git for-each-ref)" &&
+	test_session one "cat x; echo 1 >one; git add one; git commit -qm one" &&
+	test_session two "echo 2 >two" &&
+	test "$(git agent resume -q one cat one)" = 1 &&
+	test "$(git ls-tree agent/one~1)" = "" &&
+	test_must_fail git rev-parse -q --verify HEAD &&
+	git agent land one &&
+	test "$(git log --format=%s main)" = "$(printf "one\nInitial commit")" &&
+	test_prints "?? x" git status --porcelain &&
+	test_says "your branch has no commits" git agent land --undo &&
+	test_must_fail git rev-parse -q --verify HEAD &&
+	test_prints "?? x" git status --porcelain &&
+	git agent land one &&
+	git agent land two &&
+	test "$(git ls-files | xargs)" = "one two"
+'
+
+test_expect_success 'a first commit of your own has nothing in common with such a session, which lands by rebasing' '
+	test_enter first &&
+	test_session s "echo 1 >one" &&
+	echo x >x &&
+	test_commit mine &&
+	test_fails 128 "unrelated histories" git agent land s &&
+	grep "hint: .git agent land --rebase" ../err &&
+	git agent land --rebase s &&
+	test "$(git ls-files | xargs)" = "one x"
 '
 
 test_expect_success 'a session runs in a linked worktree, and is listed in the others' '
