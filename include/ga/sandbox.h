@@ -89,6 +89,9 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
  * get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
+/* Show this directory, of files like those of a control group, where programs look for the one that
+ * they are in. */
+void ga_spec_show_limits(struct ga_spec *s, const char *dir);
 /* Show these files, which decide how names are resolved, in place of the system's, wherever those
  * are; one that the system does not have is not shown. */
 int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,

@@ -195,9 +195,12 @@ void probe_devices(const struct facts *f, struct result *r)
 					     "random", "urandom", "tty",    "fd",     "stdin",
 					     "stdout", "stderr", "core",   "ptmx",   "pts",
 					     "shm" };
-	static const char *const others[] = { "/sys/kernel", "/dev/kvm",  "/dev/fuse", "/dev/mem",
-					      "/dev/kmsg",   "/dev/vda",  "/dev/sda",  "/dev/loop0",
-					      "/dev/net/tun", "/dev/uinput" };
+	static const char *const others[] = { "/sys/class",  "/sys/block", "/sys/bus",
+					      "/sys/kernel/debug", "/sys/kernel/security",
+					      "/var/lib/systemd", "/var/lib/private",
+					      "/dev/kvm",  "/dev/fuse",  "/dev/mem",
+					      "/dev/kmsg", "/dev/vda",   "/dev/sda",
+					      "/dev/loop0", "/dev/net/tun", "/dev/uinput" };
 	DIR *d = opendir("/dev");
 	struct dirent *e;
 

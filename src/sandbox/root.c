@@ -21,6 +21,21 @@ static bool exists(const char *path)
 	return !lstat(path, &st);
 }
 
+static const char *const data_dirs[] = {
+#define X(path, readers) path,
+#include "system-data.def"
+#undef X
+};
+
+/* Data is what the system keeps, and nobody else writes. */
+static bool is_data(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode) && !(st.st_mode & 022) &&
+	       (!st.st_uid || st.st_uid != geteuid());
+}
+
 /* An operation whose host path and place inside are the same. */
 static void at_same_place(struct ga_buf *b, const char *op, const char *path)
 {
@@ -60,6 +75,9 @@ static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 	for (size_t i = 0; i < disowned.n; i++)
 		if (!is_system_dir(disowned.v[i]))
 			at_same_place(b, "bind-ro", disowned.v[i]);
+	for (size_t i = 0; i < GA_NELEMS(data_dirs); i++)
+		if (is_data(data_dirs[i]))
+			at_same_place(b, "bind-ro", data_dirs[i]);
 	for (size_t i = 0; exists(sandbox_brew_dirs[0]) && sandbox_brew_dirs[i]; i++)
 		/* below home the toolchain table covers it */
 		if (exists(sandbox_brew_dirs[i]) && !ga_path_inside(sandbox_brew_dirs[i], s->home))

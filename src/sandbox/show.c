@@ -58,6 +58,11 @@ int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, s
 	return 0;
 }
 
+void ga_spec_show_limits(struct ga_spec *s, const char *dir)
+{
+	add(s, dir, "/sys/fs/cgroup");
+}
+
 int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
 			  const char *nsswitch, struct ga_error *err)
 {

@@ -40,6 +40,8 @@ unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigne
 
 /* prepare.c: plan how the limits of a session are enforced, and whether sandboxes can be nested. */
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+/* Tell programs inside of them, where those look for limits of a control group. */
+int start_show_limits(struct ga_start *st, struct ga_error *err);
 /* Add lines about that to the banner. */
 void start_describe_limits(struct ga_start *st);
 /* Add "what: a, b and 3 more" to the banner, unless there are none. */

@@ -127,10 +127,16 @@ test_expect_success 'no mount takes set-uid bits, and only the nodes of /dev tak
 shown=
 case $TRASH in /var/tmp/*) shown=${TRASH#/var/tmp/} ;; esac
 shown=${shown%%/*}
+# what is shown of /var/lib and of /sys, if the host has it
+data=$(sed -n 's|^X("/var/lib/\([^"/]*\).*|\1|p' "$TEST_SRCDIR/src/sandbox/system-data.def" | paste -sd"|")
+sys=$(for d in devices/system/cpu devices/system/node kernel/mm/transparent_hugepage; do
+	test ! -d "/sys/$d" || printf '/sys\n/sys/%s\n/sys/%s\n' "${d%%/*}" "${d%/*}"
+done | sort -u | xargs)
 test_expect_success 'nothing of the running host shows' '
 	cd r &&
 	sb "$PWD/p" -- sh -c "
-		test ! -e /sys &&
+		test \"\$(find /sys -maxdepth 2 | sort | xargs)\" = \"$sys\" &&
+		test -z \"\$(ls /var/lib | grep -vxE \"$data\")\" &&
 		test ! -e /home &&
 		test ! -e /root &&
 		test ! -e /boot &&
@@ -147,6 +153,40 @@ test_expect_success 'nothing of the running host shows' '
 		test ! -e /dev/kmsg &&
 		test ! -e /dev/fuse &&
 		test ! -e /dev/kvm"
+'
+
+# Whatever a row shows has to be fit for everybody to read, as root in a sandbox is not everybody.
+test_expect_success 'what is shown of the system as data has no socket, and nothing that others cannot read' '
+	cd r &&
+	sb "$PWD/p" -- sh -c "
+		! find /var/lib -type s | grep . &&
+		! touch /var/lib/x /var/lib/*/x /sys/x /sys/*/x" 2>/dev/null &&
+	dirs=$(sed -n "s|^X(.\(/var/[^\"]*\).*|\1|p" "$TEST_SRCDIR/src/sandbox/system-data.def") &&
+	{ find $dirs -type f ! -perm -o=r ! -name "*lock*" ! -empty 2>/dev/null >private || true; } &&
+	test ! -s private
+'
+
+# same PROGRAM COMMAND: where there is the program, the command prints inside what it does outside
+same() {
+	command -v "$1" >/dev/null || return 0
+	sh -c "$2" >outside &&
+	sb "$PWD/p" -- sh -c "$2" >inside &&
+	test -s outside &&
+	test_cmp outside inside
+}
+test_expect_success 'programs find the data of the system: packages, dictionaries, processors' '
+	cd r &&
+	same nproc "nproc --all" &&
+	same lscpu "lscpu -p" &&
+	same node "node -p \"os.cpus().length\"" &&
+	same dpkg "dpkg -S bin/sh bin/sed; dpkg -l dpkg" &&
+	same apt-cache "apt-cache policy dpkg" &&
+	same rpm "rpm -qa | sort | head; echo" &&
+	same aspell "echo helo | aspell -a -l en" &&
+	same gem "gem list --local" &&
+	same php "php -m" &&
+	same kpsewhich "kpsewhich article.cls; echo" &&
+	same java "java -XshowSettings:vm -version 2>&1 | grep -i process; echo"
 '
 
 test_expect_success 'a command has the umask of the caller' '

@@ -269,6 +269,20 @@ test_expect_success NOT_ROOT 'RS-04: with a low hard limit of descriptors too, t
 manager=/run/user/$(id -u)
 [ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"
 test_lazy_prereq CGROUP 'git agent doctor | grep "^ok   limits .*cpu by"'
+test_expect_success 'where programs look for a control group they read the limits of the session' '
+	repo told &&
+	git agent -c limits.memory=1g start -q --name t -- sh -c "
+		cd /sys/fs/cgroup && cat memory.max cpu.max && ls -A && ! touch x" >../out 2>/dev/null &&
+	printf "%s\n" 1073741824 "max 100000" cpu.max memory.max pids.max | test_cmp - ../out &&
+	git agent resume -q t cat /sys/fs/cgroup/memory.max >../out &&
+	test_prints max cat ../out
+'
+
+test_expect_success NOT_ROOT 'the limit of tasks is told as well' '
+	cd told &&
+	test_prints 99 git agent -c limits.tasks=99 start -q -- cat /sys/fs/cgroup/pids.max
+'
+
 test_expect_success 'a limit that this machine cannot keep is refused' '
 	repo cannot &&
 	if git agent doctor | grep "^ok   limits .*no cpu"; then
