@@ -43,6 +43,7 @@ enum ga_limit {
 struct ga_use_limits {
 	uint64_t memory; /* all processes together */
 	uint64_t tasks;  /* processes and threads */
+	uint64_t files;  /* open files of each process */
 	uint64_t cpu;    /* in percent of one processor */
 	uint64_t time;   /* from start to end */
 	uint64_t output; /* what the command writes to its terminal or streams */

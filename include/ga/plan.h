@@ -5,11 +5,12 @@
  * NUL-terminated strings through a pipe and is executed as it arrives, so what does not depend on a
  * session is mounted while the session is still being made.
  *
- * The stage enters a user and mount namespace with the caller's own uid and gid mapped, mounts a
- * tmpfs on STAGE_DIR with the empty directories "root", "project", "home" and "odb", and executes
- * the operations in order, up to the word "end" and the end of the pipe. "root" becomes bwrap's "/"
- * by a single bind: each further mount costs the stage a few microseconds, but would cost bwrap a
- * reading of the whole mount table. Beside these four, where no DEST reaches, are "empty-file" and
+ * The stage enters a user and mount namespace with the caller's own uid and gid mapped (below one
+ * that the file STAGE_DIR.users tells of, which it makes and keeps), mounts a tmpfs on STAGE_DIR
+ * with the empty directories "root", "project", "home" and "odb", and executes the operations in
+ * order, up to the word "end" and the end of the pipe. "root" becomes bwrap's "/" by a single
+ * bind: each further mount costs the stage a few microseconds, but would cost bwrap a reading of
+ * the whole mount table. Beside these four, where no DEST reaches, are "empty-file" and
  * "empty-dir", which cover what must not be readable and which bwrap uses, too; and one directory
  * for each "hide".
  *

@@ -229,6 +229,7 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  .help = "size of a recording; what comes after that is not recorded" },
 	USE(memory, SIZE, "0", 16 * TiB, "memory of a session; 0: no limit"),
 	USE(tasks, COUNT, "8192", 4194304, "processes and threads of a session; 0: no limit"),
+	USE(files, COUNT, "0", 1048576, "open files of each process of a session; 0: no limit"),
 	USE(cpu, COUNT, "0", 1000000,
 	    "processor time of a session, in percent of one processor; 0: no limit"),
 	USE(time, TIME, "0", 31536000, "time from its start to its end; 0: no limit"),

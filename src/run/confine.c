@@ -158,6 +158,8 @@ void ga_confine_describe(const struct ga_confine *c, struct ga_strv *ret)
 		ga_strv_pushf(ret, "memory %s %s", memory, ga_confined_name(c->memory));
 	if (c->tasks != GA_CONFINED_NOT)
 		ga_strv_pushf(ret, "tasks %" PRIu64 " %s", l->tasks, ga_confined_name(c->tasks));
+	if (l->files)
+		ga_strv_pushf(ret, "files %" PRIu64 " rlimit", l->files);
 	if (c->cpu != GA_CONFINED_NOT)
 		ga_strv_pushf(ret, "cpu %" PRIu64 " %s", l->cpu, ga_confined_name(c->cpu));
 	if (l->time)
@@ -177,8 +179,10 @@ static int set_rlimit(const struct ga_sandbox *sb, enum __rlimit_resource what, 
 {
 	struct rlimit r = { (rlim_t)n, (rlim_t)n }, now;
 
-	if (!prlimit(sb->pid, what, NULL, &now) && now.rlim_max < r.rlim_max)
-		r.rlim_max = r.rlim_cur = now.rlim_max;
+	if (!prlimit(sb->pid, what, NULL, &now)) {
+		r.rlim_max = now.rlim_max < r.rlim_max ? now.rlim_max : r.rlim_max;
+		r.rlim_cur = now.rlim_cur < r.rlim_cur ? now.rlim_cur : r.rlim_cur;
+	}
 	if (prlimit(sb->pid, what, &r, NULL))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot limit the session");
 	return 0;
@@ -302,6 +306,8 @@ int ga_run_confine(struct ga_sandbox *sb, const struct ga_confine *c, struct ga_
 		return -1;
 	/* not RLIMIT_AS: many programs reserve far more address space than they use */
 	if (c->memory == GA_CONFINED_RLIMIT && set_rlimit(sb, RLIMIT_DATA, c->limits.memory, err))
+		return -1;
+	if (c->limits.files && set_rlimit(sb, RLIMIT_NOFILE, c->limits.files, err))
 		return -1;
 	return c->tasks == GA_CONFINED_RLIMIT ? set_rlimit(sb, RLIMIT_NPROC, c->limits.tasks, err)
 					      : 0;

@@ -484,7 +484,6 @@ int stage_mount(int fd, int (*start)(void *payload, struct stage_fault *f), void
 		struct ga_strv *ret_loose, struct stage_fault *f)
 {
 	const struct hook hook = { start, payload };
-	unsigned uid = geteuid(), gid = getegid();
 	struct stage_disowned d;
 	struct stage_plan plan;
 	struct stage_op op;
@@ -492,10 +491,8 @@ int stage_mount(int fd, int (*start)(void *payload, struct stage_fault *f), void
 	/* a plan without any other operation is an error as well */
 	if (stage_plan_open(fd, &plan, f) || stage_disown(&plan, &d, &op, ret_loose, f) < 1)
 		return -1;
-	if (ga_ns_unshare_user())
-		return stage_fail(f, GA_STEP_USERNS, errno, "");
-	if (ga_ns_map_self(uid, gid))
-		return stage_fail(f, GA_STEP_IDMAP, errno, "");
+	if (stage_enter_user(plan.dir, f))
+		return -1;
 	if (ga_ns_unshare_mounts())
 		return stage_fail(f, GA_STEP_MOUNTNS, errno, "");
 	if (run_ops(&plan, &op, &d, &hook, ret_loose, f))

@@ -69,6 +69,11 @@ int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f);
 /* The next operation, validated without looking at the disk. Returns 1, or 0 at the plan's end. */
 int stage_plan_next(struct stage_plan *p, struct stage_op *ret, struct stage_fault *f);
 
+/* Enter a user namespace of one's own, with the caller's ids, below one that all sandboxes with the
+ * stage directory `dir` share: DIR.users, beside it, says where it is. In that, what the kernel
+ * counts of inotify and fanotify is limited to half of what the user may have. */
+int stage_enter_user(const char *dir, struct stage_fault *f);
+
 /* Copies of what a plan disowns; -1 where that is not possible. */
 struct stage_disowned {
 	const char *source[GA_PLAN_MAX_DISOWNED];

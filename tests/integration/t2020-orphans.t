@@ -61,8 +61,9 @@ test_expect_success 'a start that fails leaves no process, wherever it was begun
 	git init -q none &&
 	(
 		cd none &&
+		echo x >x &&
 		PATH=$TRASH/bin:$PATH &&
-		test_fails 125 "no commit yet" git-agent start true
+		test_fails 2 "not committed" git-agent start --dirty refuse true
 	) &&
 	git init -q away &&
 	(

@@ -265,6 +265,43 @@ test_expect_success NOT_ROOT 'RS-04: with a low hard limit of descriptors too, t
 	git agent wait low
 '
 
+# FILE [END]: hold as many inotify instances as there are to be had, say how many, and wait for END
+grab='
+import ctypes, os, sys, time
+n, libc = 0, ctypes.CDLL(None)
+while libc.inotify_init1(0) >= 0:
+    n += 1
+open(sys.argv[1] + "~", "w").write(str(n) + "\n")
+os.rename(sys.argv[1] + "~", sys.argv[1])
+while len(sys.argv) > 2 and not os.path.exists(sys.argv[2]):
+    time.sleep(0.05)'
+test_lazy_prereq COUNTED 'python3 -c 0 && unshare -Ur sh -c "echo 9 >/proc/sys/user/max_inotify_instances"'
+test_expect_success COUNTED 'RS-04: all sessions together hold half of the inotify instances, wherever they begin' '
+	repo watches &&
+	test_when_finished "touch \"$HOME/aihome/go\"; wait" &&
+	{ git agent start -q -- python3 -c "$grab" "$HOME/one" "$HOME/go" & } &&
+	test_wait_for "test -e $HOME/aihome/one" &&
+	git clone -q . ../other &&
+	for n in two three; do
+		{ git -C ../other agent start -q -- python3 -c "$grab" "$HOME/$n" "$HOME/go" & }
+		test_wait_for "test -e $HOME/aihome/$n" || exit 1
+	done &&
+	all=$(($(cat "$HOME"/aihome/one "$HOME"/aihome/two "$HOME"/aihome/three | paste -sd+))) &&
+	half=$(($(cat /proc/sys/user/max_inotify_instances) / 2)) &&
+	test 0 -lt "$all" &&
+	test "$all" -le "$half" &&
+	python3 -c "$grab" "$HOME/own" &&
+	test 0 -lt "$(cat "$HOME/own")"
+'
+
+test_expect_success 'limits.files limits the open files of each process, and nobody inside raises it' '
+	repo files &&
+	git agent -c limits.files=200 start -q --name f -- sh -c "
+		ulimit -H -n && ! ulimit -n 201" >../out 2>/dev/null &&
+	test_prints 200 cat ../out &&
+	git agent show f | grep "files 200 rlimit"
+'
+
 # the user's own manager, which is asked for by a variable that no test has; root asks the system's
 manager=/run/user/$(id -u)
 [ ! -e "$manager/systemd/private" ] || export XDG_RUNTIME_DIR="$manager"

@@ -103,8 +103,10 @@ test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
 '
 
 test_expect_success 'a shim that cannot start a session does not run the agent' '
-	test_enter empty &&
-	test_fails 125 "has no commit yet" claude &&
+	test_enter busy &&
+	git commit -q --allow-empty -m 1 &&
+	touch .git/MERGE_HEAD &&
+	test_fails 125 "merge is in progress" claude &&
 	! grep host ../err
 '
 

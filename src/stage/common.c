@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The user namespace above those of all sandboxes that share a stage directory. The kernel charges
+ * what it counts for a user to the user of each namespace above as well, so what is limited here is
+ * limited for all sandboxes together, and the other half stays with the user's own programs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ga/fd.h"
+#include "ga/ns.h"
+#include "ga/parse.h"
+#include "stage.h"
+
+/* The file has words with a NUL each: the inode of that namespace and the process of a sandbox
+ * beneath it, and so on. */
+#define WORDS_MAX ((size_t)1 << 20)
+
+/* Of these a process can hold as many as its user may, and then no editor and no build watches
+ * files. Not in every kernel. */
+static const char *const counts[] = { "inotify_instances", "inotify_watches", "fanotify_groups",
+				      "fanotify_marks" };
+
+static int open_count(const char *name, int flags)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/sys/user/max_%s", name);
+	return open(path, flags | O_CLOEXEC);
+}
+
+/* Half of the user's limit, as text; "" if it cannot be told. */
+static void read_half(const char *name, char ret[32])
+{
+	cleanup_close int fd = open_count(name, O_RDONLY);
+	char text[32];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	uint64_t limit;
+
+	*ret = '\0';
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (ga_parse_u64(text, UINT64_MAX, &limit))
+		(void)snprintf(ret, 32, "%llu", (unsigned long long)limit / 2);
+}
+
+static int unshare_user(unsigned uid, unsigned gid, struct stage_fault *f)
+{
+	if (ga_ns_unshare_user())
+		return stage_fail(f, GA_STEP_USERNS, errno, "");
+	return ga_ns_map_self(uid, gid) ? stage_fail(f, GA_STEP_IDMAP, errno, "") : 0;
+}
+
+/* Where /proc/sys is read-only, as in many containers, there is no limit but the user's. */
+static int make_common(unsigned uid, unsigned gid, struct stage_fault *f)
+{
+	char half[sizeof(counts) / sizeof(counts[0])][32];
+
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		read_half(counts[i], half[i]);
+	if (unshare_user(uid, gid, f))
+		return -1;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		cleanup_close int fd = open_count(counts[i], O_WRONLY);
+
+		if (fd >= 0)
+			(void)ga_write_full(fd, half[i], strlen(half[i]));
+	}
+	return 0;
+}
+
+/* The namespace above that of a process, if it is still the one of that inode, or -1. */
+static int open_above(const char *pid, uint64_t inode)
+{
+	cleanup_free char *path = ga_strf("/proc/%s/ns/user", pid);
+	cleanup_close int own = open(path, O_RDONLY | O_CLOEXEC), above = -1;
+	struct stat st;
+
+	if (own >= 0)
+		above = ioctl(own, NS_GET_PARENT);
+	return above < 0 || fstat(above, &st) || st.st_ino != inode ? -1 : ga_steal_fd(&above);
+}
+
+/* Keep the words of sandboxes that are there; returns the namespace above them, or -1. */
+static int find_common(int file, struct ga_buf *keep)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_buf struct ga_buf words = GA_BUF_INIT;
+	cleanup_close int common = -1;
+	const char *inode, *pid;
+	size_t pos = 0;
+
+	(void)ga_read_fd(file, WORDS_MAX, &words, &ignored);
+	while ((inode = ga_buf_next0(&words, &pos)) && (pid = ga_buf_next0(&words, &pos))) {
+		uint64_t i, p;
+		int fd = ga_parse_u64(inode, UINT64_MAX, &i) && ga_parse_u64(pid, INT32_MAX, &p) ?
+			 open_above(pid, i) : -1;
+
+		if (fd < 0)
+			continue;
+		ga_buf_add0(keep, inode);
+		ga_buf_add0(keep, pid);
+		ga_cleanup_closep(&common);
+		common = fd;
+	}
+	return ga_steal_fd(&common);
+}
+
+static void add_number(struct ga_buf *b, unsigned long n)
+{
+	ga_buf_addf(b, "%lu", n);
+	ga_buf_addch(b, '\0');
+}
+
+/* The lock is held until the own namespace is there, by which others find the common one. */
+static int enter(int file, unsigned uid, unsigned gid, struct stage_fault *f)
+{
+	cleanup_buf struct ga_buf words = GA_BUF_INIT;
+	cleanup_close int common = -1;
+	struct stat st;
+
+	if (TEMP_FAILURE_RETRY(flock(file, LOCK_EX)))
+		return stage_fail(f, GA_STEP_USERNS, errno, "");
+	common = find_common(file, &words);
+	if (common < 0 && make_common(uid, gid, f))
+		return -1;
+	if ((common >= 0 && setns(common, CLONE_NEWUSER)) || stat("/proc/self/ns/user", &st))
+		return stage_fail(f, GA_STEP_USERNS, errno, "");
+	add_number(&words, (unsigned long)st.st_ino);
+	add_number(&words, (unsigned long)getpid());
+	if (unshare_user(uid, gid, f))
+		return -1;
+	return ftruncate(file, 0) || lseek(file, 0, SEEK_SET) ||
+	       ga_write_full(file, words.ptr, words.len) ?
+	       stage_fail(f, GA_STEP_USERNS, errno, "") : 0;
+}
+
+int stage_enter_user(const char *dir, struct stage_fault *f)
+{
+	cleanup_free char *path = ga_strf("%s.users", dir);
+	cleanup_close int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	unsigned uid = geteuid(), gid = getegid();
+
+	return file < 0 ? unshare_user(uid, gid, f) : enter(file, uid, gid, f);
+}
