@@ -323,7 +323,7 @@ static int put_files(const struct text *t, struct ga_repo *repo, const struct ga
 		more(t, n - FILES_SHOWN, "files (--format=json has them all)");
 	ga_buf_addf(t->out, "  %zu file%s, +%" PRId64 " -%" PRId64, n, n == 1 ? "" : "s", add, del);
 	if (uncounted)
-		ga_buf_addf(t->out, " without %zu that %s too long to be counted, or absent",
+		ga_buf_addf(t->out, " without %zu that %s absent or too long to be counted",
 			    uncounted, uncounted == 1 ? "is" : "are");
 	ga_buf_addch(t->out, '\n');
 	return rc;

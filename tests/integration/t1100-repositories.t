@@ -200,7 +200,15 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 	grep -x "\-40" ../out &&
 	! absent &&
 	git agent land two &&
-	git agent drop two
+	git agent drop two &&
+	old=$(git rev-list --objects --missing=print HEAD | sed -n "s/^?//p") &&
+	git agent start -q -n three -- sh -c "
+		tree=\$(git ls-tree HEAD | sed \"/b.bin/s/[0-9a-f]\{40\}/$old/\" | git mktree --missing)
+		git update-ref HEAD \$(git commit-tree \$tree -p HEAD -m old)" &&
+	git agent diff three &&
+	git agent review three >../out &&
+	grep "could not be inspected: this partial clone has not fetched it" ../out &&
+	git rev-list --objects --missing=print agent/three | grep "^?$old"
 '
 
 test_expect_success 'core.safecrlf, which refuses a file, refuses no session' '
