@@ -89,10 +89,9 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
  * get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
-/* Show these files, which decide how names are resolved, in place of the system's, wherever those
- * are; one that the system does not have is not shown. */
-int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
-			  const char *nsswitch, struct ga_error *err);
+/* Show the file `source` in place of the system's `at`, wherever that is; if the system has none,
+ * nothing is shown. */
+int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; the caller frees it. It is the same in
  * every sandbox, because a private git dir that names it outlives the sandbox it was made for.

@@ -58,21 +58,11 @@ int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, s
 	return 0;
 }
 
-int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
-			  const char *nsswitch, struct ga_error *err)
+int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
-	const char *const files[][2] = { { "/etc/hosts", hosts },
-					 { "/etc/resolv.conf", resolv },
-					 { "/etc/nsswitch.conf", nsswitch } };
+	cleanup_free char *real = sandbox_real(at);
+	struct stat st;
 
-	for (size_t i = 0; i < GA_NELEMS(files); i++) {
-		cleanup_free char *real = sandbox_real(files[i][0]);
-		struct stat st;
-
-		/* a symlink on the way leads to the same place inside */
-		if (!stat(real, &st) && S_ISREG(st.st_mode) &&
-		    show(s, files[i][1], real, err))
-			return -1;
-	}
-	return 0;
+	/* a symlink on the way leads to the same place inside */
+	return stat(real, &st) || !S_ISREG(st.st_mode) ? 0 : show(s, source, real, err);
 }
