@@ -84,9 +84,9 @@ struct ga_mount_place {
 };
 int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
 		   struct ga_error *err);
-/* Show the socket `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project, or in a
- * system directory where nothing exists that it could replace. In home, the directories above it
- * get the modes of the user's. */
+/* Show the socket or file `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project,
+ * or in a system directory where nothing exists that it could replace. In home, the directories
+ * above it get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
 /* Show the file `source` in place of the system's `at`, wherever that is; if the system has none,
