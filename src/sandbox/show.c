@@ -52,9 +52,11 @@ static bool is_at_home(const struct ga_spec *s, const char *at)
 
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
-	if (!is_at_home(s, at))
-		return show(s, source, at, err);
-	add(s, source, at);
+	cleanup_free char *led = ga_spec_place(s, at);
+
+	if (!is_at_home(s, led))
+		return show(s, source, led, err);
+	add(s, source, led);
 	return 0;
 }
 

@@ -214,15 +214,19 @@ static int ask(const struct place *at, struct ga_buf *config, struct ga_buf *kno
 static bool has_agent(const struct ga_start_env *e, const struct ga_start *st)
 {
 	const char *want = ga_environ_get((const char *const *)st->spec.env.v, "SSH_AUTH_SOCK");
+	cleanup_free char *place = want ? ga_spec_place(&st->spec, want) : NULL;
 	bool found = false;
 
 	if (e->net.mode == GA_NETWORK_NONE || !want)
 		return false;
 	for (size_t i = 0; !found && e->net.sockets && i < e->net.sockets->n; i++) {
 		cleanup_net_socket struct ga_net_socket s;
+		cleanup_free char *inside = NULL;
 
-		found = ga_net_socket_parse(e->net.sockets->v[i], e->home, &s) &&
-			!strcmp(s.inside, want);
+		if (!ga_net_socket_parse(e->net.sockets->v[i], e->home, &s))
+			continue;
+		inside = ga_spec_place(&st->spec, s.inside);
+		found = !strcmp(inside, place);
 	}
 	return found;
 }

@@ -83,7 +83,7 @@ ssh_start() {
 	. ./agent &&
 	ssh-add -q .ssh/key
 }
-test_lazy_prereq SERVER 'test_have_prereq SSHD && cd "$HOME" && ssh_start'
+test_lazy_prereq SSHSERVER 'test_have_prereq SSHD && cd "$HOME" && ssh_start'
 end_server() {
 	[ ! -e "$HOME/agent" ] || (. "$HOME/agent" && kill "$SSH_AGENT_PID") >/dev/null
 	[ ! -e "$HOME/sshd.pid" ] || kill "$(cat "$HOME/sshd.pid")"
@@ -108,7 +108,7 @@ test_expect_success INCLUDED 'the files of the system are copies, which others c
 	! grep "not for all" out
 '
 
-test_expect_success SERVER 'git fetches and pushes by host name and by an alias, with an ssh-agent that is passed' '
+test_expect_success SSHSERVER 'git fetches and pushes by host name and by an alias, with an ssh-agent that is passed' '
 	. ./agent &&
 	git -C r agent -c network.sockets=$SSH_AUTH_SOCK -c env.pass=SSH_AUTH_SOCK start -n once -- sh -c "
 		git commit -q --allow-empty -m more
@@ -123,7 +123,7 @@ test_expect_success SERVER 'git fetches and pushes by host name and by an alias,
 	test ! -e r/ran
 '
 
-test_expect_success SERVER 'SB-12: known hosts of the remotes are there, and nothing else of ~/.ssh' '
+test_expect_success SSHSERVER 'SB-12: known hosts of the remotes are there, and nothing else of ~/.ssh' '
 	port=$(sed -n "s/^ListenAddress.*://p" sshd_config) &&
 	key=$(cut -d" " -f1,2 host.pub) &&
 	git -C r agent start -q -- sh -c "
@@ -151,7 +151,7 @@ test_expect_success SERVER 'SB-12: known hosts of the remotes are there, and not
 	test_cmp want out
 '
 
-test_expect_success SERVER 'without the socket of an agent nothing of the user is asked' '
+test_expect_success SSHSERVER 'without the socket of an agent nothing of the user is asked' '
 	: >"$conf" &&
 	printf "#!/bin/sh\n: >\"$HOME/asked\"\n" >bin/ssh &&
 	git -C r agent start -q -- sh -c "! ls /run/git-agent-ssh; ! grep forge /etc/ssh/ssh_config" &&
