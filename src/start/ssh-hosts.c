@@ -11,6 +11,7 @@
 #include "ga/process.h"
 #include "ga/quote.h"
 #include "ssh.h"
+#include "start.h"
 
 #define HOSTS_MAX 16
 #define OUTPUT_MAX ((size_t)256 << 10)
@@ -140,12 +141,15 @@ static void add_keys(const char *text, const char *name, struct ga_buf *known)
 	}
 }
 
-/* Find the keys of a host that is known by `name` in `files`, divided by spaces. */
-static int find_keys(const char *name, char *files, struct ga_buf *known, struct ga_error *err)
+/* Find the keys of a host that is known by `name` in `files`, divided by spaces. An older ssh
+ * leaves "~" in them. */
+static int find_keys(const char *home, const char *name, const char *files, struct ga_buf *known,
+		     struct ga_error *err)
 {
-	char *rest = NULL;
-
-	for (char *f = strtok_r(files, " ", &rest); f; f = strtok_r(NULL, " ", &rest)) {
+	for (; *files; files += strcspn(files, " "), files += *files == ' ') {
+		bool tilde = !strncmp(files, "~/", 2);
+		cleanup_free char *word = ga_strndup(files, strcspn(files, " "));
+		cleanup_free char *f = ga_strf("%s%s", tilde ? home : "", word + tilde);
 		const char *const argv[] = { "ssh-keygen", "-F", name, "-f", f, NULL };
 		cleanup_buf struct ga_buf out = GA_BUF_INIT;
 		int status;
@@ -168,8 +172,8 @@ static char *key_name(const char *alias, const char *host, const char *port)
 	       : !strcmp(port, "22") ? ga_strdup(host) : ga_strf("[%s]:%s", host, port);
 }
 
-static int add_host(const struct place *at, const char *text, struct ga_buf *config,
-		    struct ga_buf *known, struct ga_error *err)
+static int add_host(const char *home, const struct place *at, const char *text,
+		    struct ga_buf *config, struct ga_buf *known, struct ga_error *err)
 {
 	cleanup_free char *host = value_of(text, "hostname"), *port = value_of(text, "port");
 	cleanup_free char *user = value_of(text, "user"), *alias = value_of(text, "hostkeyalias");
@@ -188,11 +192,11 @@ static int add_host(const struct place *at, const char *text, struct ga_buf *con
 		    more && is_made_of(more, "._-/ ") ? more : "");
 	name = key_name(alias, host, port);
 	return files && *name != '-' && is_made_of(name, "._-:+@[]")
-		       ? find_keys(name, files, known, err) : 0;
+		       ? find_keys(home, name, files, known, err) : 0;
 }
 
-static int ask(const struct place *at, struct ga_buf *config, struct ga_buf *known,
-	       struct ga_error *err)
+static int ask(const char *home, const struct place *at, struct ga_buf *config,
+	       struct ga_buf *known, struct ga_error *err)
 {
 	cleanup_free char *to = at->user ? ga_strf("%s@%s", at->user, at->host)
 					 : ga_strdup(at->host);
@@ -205,7 +209,7 @@ static int ask(const struct place *at, struct ga_buf *config, struct ga_buf *kno
 		return -1;
 	if (status || !out.len)
 		return ga_fail(err, GA_ESTART, "'ssh -G' fails");
-	return add_host(at, out.ptr, config, known, err);
+	return add_host(home, at, out.ptr, config, known, err);
 }
 
 /* ---- */
@@ -241,7 +245,7 @@ static bool is_address(const char *key)
 void start_ask_ssh(const struct ga_start_env *e, struct ga_start *st, struct ga_buf *config,
 		   struct ga_buf *known)
 {
-	cleanup_strv struct ga_strv seen = GA_STRV_INIT;
+	cleanup_strv struct ga_strv seen = GA_STRV_INIT, hosts = GA_STRV_INIT;
 
 	if (!has_agent(e, st))
 		return;
@@ -257,8 +261,12 @@ void start_ask_ssh(const struct ga_start_env *e, struct ga_start *st, struct ga_
 		if (ga_strv_has(&seen, all))
 			continue;
 		ga_strv_push(&seen, all);
-		if (ask(&at, config, known, &odd))
+		if (!ask(e->home, &at, config, known, &odd))
+			ga_strv_push(&hosts, at.host);
+		else
 			ga_strv_pushf(&st->notes, "ssh: nothing of '%s' is known inside: %s",
 				      at.host, odd.msg);
 	}
+	ga_strv_sort_unique(&hosts);
+	start_describe_paths("ssh inside knows", &hosts, &st->notes);
 }

@@ -113,6 +113,7 @@ test_expect_success SSHSERVER 'git fetches and pushes by host name and by an ali
 	git -C r agent -c network.sockets=$SSH_AUTH_SOCK -c env.pass=SSH_AUTH_SOCK start -n once -- sh -c "
 		git commit -q --allow-empty -m more
 		$push/once" 2>err &&
+	grep "ssh inside knows: forge, localhost" err &&
 	git -C remote.git rev-parse once &&
 	git -C r agent -c network.sockets=$SSH_AUTH_SOCK -c env.pass=SSH_AUTH_SOCK resume -q once -- \
 		sh -c "$push/again" &&
