@@ -17,6 +17,8 @@
  * a SPAWN carries descriptors by SCM_RIGHTS: first the read end of a pipe with the payload, then,
  * with GA_SPAWN_TTY, one pty end, else three (standard input, output, error). Payload, read to end
  * of file, at most GA_CTL_PAYLOAD_MAX bytes: CWD\0 ARGC\0 ARG\0... ENVC\0 NAME=VALUE\0...
+ * A variable PWD is the project as the user spells it; the command gets that of CWD, if it leads
+ * there.
  *
  * The terminal is the sandbox's own: GA_CTL_PTY asks for one, and init opens it in the /dev/pts
  * that its commands see, where alone they find a name for it. The descriptor in the answer is the

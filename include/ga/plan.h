@@ -54,7 +54,8 @@
  *     "device" SOURCE DEST  a device node of the host; nosuid, noexec
  *     "devpts" DEST         a new devpts instance with its own ptmx; nosuid, noexec
  *     "tmpfs" MODE DEST     an empty, writable one; nosuid, nodev; MODE in octal
- *     "symlink" TARGET DEST below "root" only; TARGET is any string
+ *     "symlink" TARGET DEST below "root", or below "home" if that is possible there; TARGET is any
+ *                           string
  *     "read-only" DEST      make the mount at DEST read-only, but none mounted below it
  *     "dir" MODE DEST       an empty directory, in "root" or "home", if nothing is there; MODE in
  *                           octal, missing parents 0755

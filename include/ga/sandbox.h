@@ -32,6 +32,13 @@ struct ga_shown {
 	char *at;     /* absolute, inside */
 };
 
+/* A link of the user's that is there inside as well. */
+struct ga_user_link {
+	char *at;     /* its place: absolute, with no link above it */
+	char *target; /* its text */
+	char *to;     /* where that leads: absolute and normalised, other links may be on the way */
+};
+
 struct ga_spec {
 	char *stage_dir;        /* an existing host directory the stage mounts its tmpfs on;
 				 * sessions may share one, each has a mount namespace of its own */
@@ -60,6 +67,10 @@ struct ga_spec {
 	struct ga_shown *shown; /* shown in place of what the system has there, or where nothing
 				 * is */
 	size_t n_shown;
+	struct ga_user_link *links;  /* from ga_spec_find_links(), as are the next two */
+	size_t n_links;
+	char *home_named, *project_named; /* `home` and `project` as the user spells them; NULL:
+					   * like this */
 	bool nested;            /* programs inside may create sandboxes of their own */
 	struct ga_strv env;     /* NAME=VALUE inside: the whole environment */
 };
@@ -84,18 +95,17 @@ struct ga_mount_place {
 };
 int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
 		   struct ga_error *err);
-/* Show the socket `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project, or in a
- * system directory where nothing exists that it could replace. In home, the directories above it
- * get the modes of the user's. */
+/* Show the socket or file `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project,
+ * or in a system directory where nothing exists that it could replace. In home, the directories
+ * above it get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
 /* Show this directory, of files like those of a control group, where programs look for the one that
  * they are in. */
 void ga_spec_show_limits(struct ga_spec *s, const char *dir);
-/* Show these files, which decide how names are resolved, in place of the system's, wherever those
- * are; one that the system does not have is not shown. */
-int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
-			  const char *nsswitch, struct ga_error *err);
+/* Show the file `source` in place of the system's `at`, wherever that is; if the system has none,
+ * nothing is shown. */
+int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; the caller frees it. It is the same in
  * every sandbox, because a private git dir that names it outlives the sandbox it was made for.
@@ -120,14 +130,23 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 		       struct ga_strv *tools, struct ga_error *err);
 
 /* Set `s->env`, the environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*,
- * TZ, EDITOR, VISUAL, NO_COLOR) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PATH, from the
- * list of directories `path`, keeping in order the entries that exist inside `s`, with GA_AGENT_BIN
- * at the end; the variables that locate those toolchains that are shown; and those that move caches
- * into the agents' home where their usual place is read-only. */
+ * TZ, EDITOR, VISUAL, NO_COLOR) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PWD, for
+ * ga/control.h, if the user spells the project in a way of his own; PATH, from the list of
+ * directories `path`, keeping in order the entries that exist inside `s`, with GA_AGENT_BIN at the
+ * end; the variables that locate those toolchains that are shown; and those that move caches into
+ * the agents' home where their usual place is read-only. */
 #define GA_AGENT_BIN ".local/agent/bin" /* below home: for programs that the agent installs for
 					 * itself */
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass);
+
+/* Find the links on the way along `home`, the value of HOME, and along `pwd`, the value of PWD as
+ * far as it leads to the project, if that is the way to the working directory; either may be NULL.
+ * The rest of the spec but tools must be known. Where something else has the name of a link inside,
+ * the path is not kept. */
+void ga_spec_find_links(struct ga_spec *s, const char *home, const char *pwd);
+/* Where `path` (absolute, normalised) leads by these links. The caller frees it. */
+char *ga_spec_place(const struct ga_spec *s, const char *path);
 
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);

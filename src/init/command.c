@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -150,6 +151,31 @@ static int enter(char *cwd)
 	return chdir(cwd);
 }
 
+/* PWD is how the user spells the project. Make it that of the working directory, as far as it leads
+ * there; else there is none. */
+static void spell(char **env)
+{
+	char here[PATH_MAX], pwd[2 * PATH_MAX];
+	struct stat want, st;
+
+	while (*env && strncmp(*env, "PWD=", 4) != 0)
+		env++;
+	if (!*env || stat(".", &want) || !getcwd(here, sizeof(here)))
+		return;
+	for (size_t i = strlen(here) + 1; i--;) {
+		if (here[i] && here[i] != '/')
+			continue;
+		(void)snprintf(pwd, sizeof(pwd), "%s%s", *env, here + i);
+		if (!stat(pwd + 4, &st) && st.st_dev == want.st_dev && st.st_ino == want.st_ino) {
+			*env = strdup(pwd);
+			return;
+		}
+	}
+	do
+		*env = env[1];
+	while (*env++);
+}
+
 /* Without this a session that learns would learn less than it says. */
 static void announce(int report, struct announced a)
 {
@@ -173,6 +199,7 @@ void command_exec(int payload, const int io[3], int report, struct announced a)
 			fail(report, GA_CTL_STEP_SETUP);
 	if (enter(r.cwd))
 		fail(report, GA_CTL_STEP_CWD);
+	spell(r.envp);
 	announce(report, a);
 	default_signals();
 	/* execvp() searches the PATH of environ, which must be the command's */

@@ -104,8 +104,8 @@ static void add_path(struct ga_spec *s, const char *host)
 			ga_buf_addf(&b, "%s%s", b.len ? ":" : "", inside);
 		p += strcspn(p, ":");
 	}
-	ga_strv_pushf(&s->env, "PATH=%s:%s/" GA_AGENT_BIN,
-		      b.len ? b.ptr : GA_SYSTEM_PATH, s->home);
+	ga_strv_pushf(&s->env, "PATH=%s:%s/" GA_AGENT_BIN, b.len ? b.ptr : GA_SYSTEM_PATH,
+		      s->home_named ? s->home_named : s->home);
 }
 
 static void add_places(struct ga_spec *s, const char *const *host_env)
@@ -147,7 +147,9 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
 	const char *shell = ga_environ_get(host_env, "SHELL");
 
 	ga_strv_release(&s->env);
-	ga_strv_pushf(&s->env, "HOME=%s", s->home);
+	ga_strv_pushf(&s->env, "HOME=%s", s->home_named ? s->home_named : s->home);
+	if (s->project_named)
+		ga_strv_pushf(&s->env, "PWD=%s", s->project_named);
 	add_path(s, path);
 	if (user || login)
 		ga_strv_pushf(&s->env, "USER=%s", user ? user : login);

@@ -206,6 +206,7 @@ void ga_spec_plan_home(const struct ga_spec *s, struct ga_buf *b)
 			      s->home_source, NULL);
 	else
 		sandbox_words(b, "bind-rw", s->home_source, "home", NULL);
+	sandbox_make_links(s, true, b);
 	if (project)
 		fix_parents(project, b);
 	for (size_t i = 0; i < s->tools.n; i++)

@@ -62,6 +62,16 @@ static bool is_system_dir(const char *path)
 	return false;
 }
 
+/* If a link of the user's leads there, it stands in its place. */
+static void add_brew(const struct ga_spec *s, const char *dir, struct ga_buf *b)
+{
+	cleanup_free char *place = ga_spec_place(s, dir), *dest = ga_strf("root%s", place);
+
+	/* below home the toolchain table covers it */
+	if (exists(dir) && !ga_path_inside(place, s->home))
+		sandbox_words(b, "bind-ro", dir, dest, NULL);
+}
+
 static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv disowned = GA_STRV_INIT;
@@ -79,9 +89,7 @@ static int add_system(const struct ga_spec *s, struct ga_buf *b, struct ga_error
 		if (is_data(data_dirs[i]))
 			at_same_place(b, "bind-ro", data_dirs[i]);
 	for (size_t i = 0; exists(sandbox_brew_dirs[0]) && sandbox_brew_dirs[i]; i++)
-		/* below home the toolchain table covers it */
-		if (exists(sandbox_brew_dirs[i]) && !ga_path_inside(sandbox_brew_dirs[i], s->home))
-			at_same_place(b, "bind-ro", sandbox_brew_dirs[i]);
+		add_brew(s, sandbox_brew_dirs[i], b);
 	for (size_t i = 0; sandbox_root_names[i]; i++) {
 		cleanup_free char *path = ga_path_join("/", sandbox_root_names[i]);
 		cleanup_free char *dest = ga_strf("root%s", path);
@@ -246,6 +254,7 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 		return -1;
 	add_resolver(s, b);
 	add_mounts(s, b);
+	sandbox_make_links(s, false, b);
 	hide_real_home(s, b);
 	add_run_dir(init, b);
 	if (sandbox_starts_early(s))

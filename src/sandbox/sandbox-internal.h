@@ -24,6 +24,14 @@ char *sandbox_real(const char *path);
 /* The system or `ro` directory of `s` that shows host path `path` inside, or NULL. */
 const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
 
+/* Is it "/", or does it equal, contain or shadow a directory that the system consists of? */
+bool sandbox_is_system(const char *path);
+
+/* links.c */
+void sandbox_links_release(struct ga_spec *s);
+/* Append the operations that make the links below the agents' home (`home`), or elsewhere. */
+void sandbox_make_links(const struct ga_spec *s, bool home, struct ga_buf *b);
+
 /* May the directory `rel` of the user's home be, contain or lie in a credential? */
 bool sandbox_is_secret(const char *rel);
 

@@ -52,9 +52,11 @@ static bool is_at_home(const struct ga_spec *s, const char *at)
 
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
-	if (!is_at_home(s, at))
-		return show(s, source, at, err);
-	add(s, source, at);
+	cleanup_free char *led = ga_spec_place(s, at);
+
+	if (!is_at_home(s, led))
+		return show(s, source, led, err);
+	add(s, source, led);
 	return 0;
 }
 
@@ -63,21 +65,11 @@ void ga_spec_show_limits(struct ga_spec *s, const char *dir)
 	add(s, dir, "/sys/fs/cgroup");
 }
 
-int ga_spec_show_resolver(struct ga_spec *s, const char *hosts, const char *resolv,
-			  const char *nsswitch, struct ga_error *err)
+int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
-	const char *const files[][2] = { { "/etc/hosts", hosts },
-					 { "/etc/resolv.conf", resolv },
-					 { "/etc/nsswitch.conf", nsswitch } };
+	cleanup_free char *real = sandbox_real(at);
+	struct stat st;
 
-	for (size_t i = 0; i < GA_NELEMS(files); i++) {
-		cleanup_free char *real = sandbox_real(files[i][0]);
-		struct stat st;
-
-		/* a symlink on the way leads to the same place inside */
-		if (!stat(real, &st) && S_ISREG(st.st_mode) &&
-		    show(s, files[i][1], real, err))
-			return -1;
-	}
-	return 0;
+	/* a symlink on the way leads to the same place inside */
+	return stat(real, &st) || !S_ISREG(st.st_mode) ? 0 : show(s, source, real, err);
 }

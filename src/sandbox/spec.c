@@ -69,6 +69,7 @@ void ga_spec_release(struct ga_spec *s)
 		free(s->shown[i].at);
 	}
 	free(s->shown);
+	sandbox_links_release(s);
 	ga_strv_release(&s->object_dirs);
 	ga_strv_release(&s->hidden_objects);
 	ga_strv_release(&s->tools);
@@ -115,8 +116,7 @@ static int refuse(struct ga_error *err, const char *what, const char *path, cons
 	return ga_fail(err, GA_ESTART, "%s '%s' %s", what, q, why);
 }
 
-/* Is it "/", or does it equal, contain or shadow a directory that the system consists of? */
-static bool is_system(const char *path)
+bool sandbox_is_system(const char *path)
 {
 	static const char *const more[] = { "/bin",   "/sbin", "/lib", "/lib32",
 					    "/lib64", "/boot", "/var", NULL };
@@ -186,9 +186,9 @@ int ga_spec_check(const struct ga_spec *s, struct ga_error *err)
 	    !normal(s->stage_dir))
 		return ga_fail(err, GA_ESTART, "home, project and session directory must be "
 					       "absolute paths without '.' and '..'");
-	if (is_system(s->home))
+	if (sandbox_is_system(s->home))
 		return refuse(err, "the home directory", s->home, "is part of the system");
-	if (is_system(s->project)) {
+	if (sandbox_is_system(s->project)) {
 		(void)refuse(err, "the project", s->project, "is part of the system");
 		return ga_hint(err, "move the repository, to below your home for example");
 	}
@@ -228,12 +228,10 @@ static bool visible_below_home(const struct ga_spec *s, const char *rel, const c
 	return !*rel || exists(agents);
 }
 
-bool ga_spec_visible(const struct ga_spec *s, const char *path)
+static bool visible(const struct ga_spec *s, const char *path)
 {
 	const char *rel;
 
-	if (path[0] != '/')
-		return false;
 	if (ga_path_inside(path, s->project))
 		return exists(path);
 	rel = ga_path_below(path, s->home);
@@ -251,4 +249,11 @@ bool ga_spec_visible(const struct ga_spec *s, const char *path)
 	}
 	return (ga_path_within(path, sandbox_system_dirs) ||
 		ga_path_within(path, sandbox_brew_dirs)) && exists(path);
+}
+
+bool ga_spec_visible(const struct ga_spec *s, const char *path)
+{
+	cleanup_free char *place = ga_spec_place(s, path);
+
+	return path[0] == '/' && (visible(s, path) || (strcmp(place, path) && visible(s, place)));
 }

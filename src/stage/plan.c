@@ -158,7 +158,8 @@ static bool file_op(struct stage_op *op, struct stage_plan *p)
 static bool symlink_op(struct stage_op *op, struct stage_plan *p)
 {
 	op->source = next(p);
-	return op->source && staged_path(&op->dest, p) && ga_path_inside(op->dest, "root");
+	return op->source && staged_path(&op->dest, p) &&
+	       (ga_path_inside(op->dest, "root") || ga_path_inside(op->dest, "home"));
 }
 
 static const struct {

@@ -6,6 +6,7 @@
 
 #include "ga/fd.h"
 #include "ga/path.h"
+#include "ga/process.h"
 #include "layers.h"
 #include "start.h"
 
@@ -25,14 +26,24 @@ int start_make_surroundings(struct ga_start_env *e, const char *project, struct 
 	return 0;
 }
 
+/* With what the settings show, and the user's paths. */
+static int make_all(struct ga_start_env *e, const char *project, struct ga_spec *ret,
+		    struct ga_error *err)
+{
+	if (start_make_surroundings(e, project, ret, err) || start_add_mounts(e, project, ret, err))
+		return -1;
+	ga_spec_find_links(ret, ga_environ_get(e->environ, "HOME"),
+			   ga_environ_get(e->environ, "PWD"));
+	return 0;
+}
+
 static int prepare(struct ga_start_env *e, const char *project, struct ga_spec *ret_spec,
 		   struct ga_run_paths *ret_paths, struct ga_error *err)
 {
 	if (!e->bwrap && ga_find_bwrap(e->path, false, &e->bwrap, err))
 		return -1;
 	*ret_paths = (struct ga_run_paths){ e->stage, e->init, e->bwrap };
-	return start_make_surroundings(e, project, ret_spec, err) ||
-	       start_add_mounts(e, project, ret_spec, err) ? -1 : 0;
+	return make_all(e, project, ret_spec, err);
 }
 
 int ga_start_begin(struct ga_start_env *e, const char *project, struct ga_start *ret,
@@ -60,8 +71,7 @@ int ga_start_begin_beside(struct ga_start_env *e, const char *project, struct ga
 int ga_start_begun(struct ga_start_env *e, const char *project, struct ga_sandbox *begun,
 		   bool own_network, struct ga_start *ret, struct ga_error *err)
 {
-	if (start_make_surroundings(e, project, &ret->spec, err) ||
-	    start_add_mounts(e, project, &ret->spec, err)) {
+	if (make_all(e, project, &ret->spec, err)) {
 		ga_run_finish(begun);
 		ga_spec_release(&ret->spec);
 		return -1;

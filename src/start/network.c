@@ -52,10 +52,14 @@ void start_note_guess(const struct ga_start_env *e)
 
 /* ---- before it runs */
 
-static int write_file(int dir, const char *name, const char *text, struct ga_error *err)
+int start_show_text(struct ga_start *st, const char *dir, const char *text, const char *at,
+		    struct ga_error *err)
 {
+	cleanup_free char *file = ga_path_join(dir, ga_path_base(at));
+
 	/* read-only, as programs inside run with our uid */
-	return ga_write_new(dir, name, text, strlen(text), 0444, err);
+	return ga_write_new(AT_FDCWD, file, text, strlen(text), 0444, err) ||
+	       ga_spec_show_file(&st->spec, file, at, err) ? -1 : 0;
 }
 
 static char *host_nsswitch(void)
@@ -67,16 +71,13 @@ static char *host_nsswitch(void)
 	return ga_net_nsswitch(b.ptr);
 }
 
-static int show_resolver(struct ga_start *st, const char *dir, int at, struct ga_error *err)
+static int show_resolver(struct ga_start *st, const char *dir, struct ga_error *err)
 {
-	cleanup_free char *hosts = ga_path_join(dir, "hosts"), *switches = host_nsswitch();
-	cleanup_free char *resolv = ga_path_join(dir, "resolv.conf");
-	cleanup_free char *nsswitch = ga_path_join(dir, "nsswitch.conf");
+	cleanup_free char *switches = host_nsswitch();
 
-	return write_file(at, "hosts", st->plan.hosts, err) ||
-	       write_file(at, "resolv.conf", st->plan.resolv, err) ||
-	       write_file(at, "nsswitch.conf", switches, err) ||
-	       ga_spec_show_resolver(&st->spec, hosts, resolv, nsswitch, err) ? -1 : 0;
+	return start_show_text(st, dir, st->plan.hosts, "/etc/hosts", err) ||
+	       start_show_text(st, dir, st->plan.resolv, "/etc/resolv.conf", err) ||
+	       start_show_text(st, dir, switches, "/etc/nsswitch.conf", err) ? -1 : 0;
 }
 
 static bool has_ip6(void)
@@ -231,7 +232,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
 	/* a plan is made for `none` too: what the agent tries to reach is refused, and named */
 	if (e->net.mode != GA_NETWORK_HOST) {
-		if (make_plan(e, st, err) || show_resolver(st, dir, at, err))
+		if (make_plan(e, st, err) || show_resolver(st, dir, err))
 			return -1;
 		o.plan = &st->plan;
 		ga_strv_extend(&st->spec.env, &st->plan.env);

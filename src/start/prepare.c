@@ -18,6 +18,7 @@
 #include "home.h"
 #include "layers.h"
 #include "parts.h"
+#include "ssh.h"
 #include "start.h"
 #include "step.h"
 
@@ -307,7 +308,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
-	    start_show_limits(st, err) || start_run_trees(e, st, err) ||
+	    start_show_limits(st, err) || start_show_user(st, err) ||
+	    start_show_ssh(e, st, err) || start_run_trees(e, st, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
 	st->cwd = ga_start_cwd(s->id.project);

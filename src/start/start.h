@@ -23,6 +23,9 @@ void start_note_guess(const struct ga_start_env *e);
 /* Before the trees are mounted: make the plan and open the relay; the spec gets what they need of
  * files, sockets and variables, and st->notes lines for the banner. */
 int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+/* Show `text` inside in place of the system's file `at`, from a file of that name in `dir`. */
+int start_show_text(struct ga_start *st, const char *dir, const char *text, const char *at,
+		    struct ga_error *err);
 /* Add those lines alone, for a dry run. */
 void start_describe_network(const struct ga_start_env *e, struct ga_start *st);
 /* Enter the sandbox's network, once process 1 is there and before anything else runs inside. */
@@ -31,6 +34,10 @@ int start_enter_network(struct ga_start *st, struct ga_error *err);
 void start_note_network(const struct ga_session *s, const struct ga_relay *r, size_t *noted);
 /* Note in the session and its journal what it reached and was refused, and close the relay. */
 void start_end_network(struct ga_start *st, size_t *noted);
+
+/* user.c: show the user and his group in /etc/passwd and /etc/group, if only another service of the
+ * host knows them. */
+int start_show_user(struct ga_start *st, struct ga_error *err);
 
 /* ports.c: take a range of ports that no other session of the user has, as long as `*ret_fd` is
  * open; with the host's network also none that is in use. Returns its first port; 0: there is no

@@ -5,7 +5,7 @@
 # addresses below can be reached, /etc/hosts has the names below, and anybody can listen on any port.
 # All addresses but those of the last two lines stand for other machines: they are routed to lo, so
 # that servers can listen on them, but no interface has them. Other names are asked of 192.0.2.10.
-# Included before test-lib.sh, by a test that is run as `sh FILE`.
+# Included before test-lib.sh, by a test that is run as `sh FILE`; net_more: what else to set up there.
 #
 #     192.0.2.10       web.example.org git.example.org db.example.org a.wild.example.net b.c.wild.example.net
 #     2001:db8::10     six.example.org
@@ -71,6 +71,7 @@ if [ -z "${GA_NET_HOST-}" ]; then
 			export GIT_AGENT_TEST_TMPDIR TEST_DIR'
 	}
 	net_setup="$net_setup
+${net_more-}
 $net_root"
 	net_why=$("$@" sh -c "$net_setup" 2>&1) || {
 		case " ${GIT_AGENT_TEST_REQUIRE-} " in

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Paths as the user knows them: links of the host on the way to his home and to the project, which
+ * are made inside as well. Each is made where it really is, so that none is followed for another.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ga/path.h"
+#include "sandbox-internal.h"
+
+#define LINKS_MAX 40 /* as the kernel follows */
+
+static void release(struct ga_user_link *l)
+{
+	free(l->at);
+	free(l->target);
+	free(l->to);
+}
+
+void sandbox_links_release(struct ga_spec *s)
+{
+	for (size_t i = 0; i < s->n_links; i++)
+		release(&s->links[i]);
+	free(s->links);
+	free(s->home_named);
+	free(s->project_named);
+}
+
+char *ga_spec_place(const struct ga_spec *s, const char *path)
+{
+	char *p = ga_strdup(path);
+
+	for (size_t n = 0, i = 0; n < LINKS_MAX && i < s->n_links;) {
+		const char *below = ga_path_below(p, s->links[i].at);
+		char *next;
+
+		if (!below) {
+			i++;
+			continue;
+		}
+		next = ga_strf("%s%s%s", s->links[i].to, *below ? "/" : "", below);
+		free(p);
+		p = next;
+		n++;
+		i = 0;
+	}
+	return p;
+}
+
+/* Is a place of the sandbox's own at `at` or below, or is `at` in one? */
+static bool is_taken(const struct ga_spec *s, const char *at)
+{
+	static const char *const own[] = { "/run/git-agent", "/run/git-agent-ssh", NULL };
+
+	for (size_t i = 0; i < s->ro.n; i++)
+		if (ga_path_inside(s->ro.v[i], at))
+			return true;
+	for (size_t i = 0; i < s->rw.n; i++)
+		if (ga_path_inside(s->rw.v[i], at))
+			return true;
+	for (size_t i = 0; sandbox_root_names[i]; i++) {
+		size_t n = strlen(sandbox_root_names[i]);
+
+		if (!strncmp(at + 1, sandbox_root_names[i], n) && strchr("/", at[1 + n]))
+			return true;
+	}
+	return sandbox_is_system(at) || ga_path_within(at, own) || ga_path_inside(s->home, at) ||
+	       ga_path_inside(s->project, at) || ga_path_inside(at, s->project);
+}
+
+static bool has(const struct ga_spec *s, const char *at)
+{
+	for (size_t i = 0; i < s->n_links; i++)
+		if (!strcmp(s->links[i].at, at))
+			return true;
+	return false;
+}
+
+/* Where a link leads by itself; NULL: beyond "/". The caller frees it. */
+static char *resolve(const char *at, const char *target)
+{
+	cleanup_free char *dir = ga_path_parent(at), *rel = NULL;
+
+	rel = *target == '/' ? ga_path_resolve("", target + 1) : ga_path_resolve(dir + 1, target);
+	return rel ? ga_strf("/%s", rel) : NULL;
+}
+
+/* Take the link, if it can be made. What the system or a mount shows is there already. */
+static bool take(struct ga_spec *s, const char *at, const char *target)
+{
+	struct ga_user_link l;
+
+	if (sandbox_shown_by(s, at) || has(s, at))
+		return true;
+	if (is_taken(s, at))
+		return false;
+	l = (struct ga_user_link){ ga_strdup(at), ga_strdup(target), resolve(at, target) };
+	if (!l.to) {
+		release(&l);
+		return false;
+	}
+	s->links = ga_reallocarray(s->links, s->n_links + 1, sizeof(*s->links));
+	s->links[s->n_links++] = l;
+	return true;
+}
+
+struct walk {
+	char *at;       /* the directory reached, without links */
+	char *rest;     /* what is left of the path */
+	bool named;     /* it was reached by a name since the last link */
+	unsigned links; /* how many there were */
+};
+
+static void walk_to(struct walk *w, char *at, char *rest)
+{
+	free(w->at);
+	free(w->rest);
+	w->at = at;
+	w->rest = rest;
+}
+
+/* Go on by one name. False if the path does not lead to the same place inside. */
+static bool step(struct ga_spec *s, struct walk *w)
+{
+	size_t skip = strspn(w->rest, "/"), n = strcspn(w->rest + skip, "/");
+	cleanup_free char *name = ga_strndup(w->rest + skip, n), *at = ga_path_join(w->at, name);
+	const char *rest = w->rest + skip + n;
+	char target[PATH_MAX];
+	ssize_t len;
+
+	if (!*name || !strcmp(name, ".") || !strcmp(name, "..")) {
+		if (name[0] && name[1])
+			ga_path_up(w->at);
+		walk_to(w, ga_strdup(w->at), ga_strdup(rest));
+		/* a directory that ".." leaves need not be inside */
+		return !name[0] || !name[1] || !w->named;
+	}
+	len = readlink(at, target, sizeof(target) - 1);
+	w->named = len < 0;
+	if (len < 0) {
+		walk_to(w, ga_steal(&at), ga_strdup(rest));
+		return errno == EINVAL;
+	}
+	target[len] = '\0';
+	if (++w->links > LINKS_MAX || !take(s, at, target))
+		return false;
+	walk_to(w, ga_strdup(*target == '/' ? "/" : w->at), ga_strf("%s%s", target, rest));
+	return true;
+}
+
+/* Take the links on the way along `path`, if it leads to `real` by them: all, or none. Returns a
+ * copy of the path, or NULL. */
+static char *take_all(struct ga_spec *s, const char *path, const char *real)
+{
+	struct walk w = { ga_strdup("/"), ga_strdup(path), false, 0 };
+	size_t before = s->n_links;
+	bool ok = true;
+
+	while (ok && *w.rest)
+		ok = step(s, &w);
+	ok = ok && !strcmp(w.at, real);
+	walk_to(&w, NULL, NULL);
+	while (!ok && s->n_links > before)
+		release(&s->links[--s->n_links]);
+	return ok ? ga_strdup(path) : NULL;
+}
+
+/* The part of `path`, which leads to the working directory, that leads to the project, or NULL. */
+static char *project_part(const struct ga_spec *s, const char *path)
+{
+	cleanup_free char *up = ga_strdup(path), *cwd = getcwd(NULL, 0), *real = NULL;
+
+	if (!cwd || !strcmp(cwd, path) || !ga_path_inside(cwd, s->project))
+		return NULL;
+	real = realpath(path, NULL);
+	if (!real || strcmp(real, cwd) != 0)
+		return NULL;
+	for (; strcmp(up, "/") != 0; ga_path_up(up)) {
+		free(real);
+		real = realpath(up, NULL);
+		if (real && !strcmp(real, s->project))
+			return ga_steal(&up);
+	}
+	return NULL;
+}
+
+static bool is_normal(const char *path)
+{
+	return path && *path == '/' && ga_path_relative_ok(path + 1);
+}
+
+void ga_spec_find_links(struct ga_spec *s, const char *home, const char *pwd)
+{
+	cleanup_free char *project = is_normal(pwd) ? project_part(s, pwd) : NULL;
+
+	if (is_normal(home) && strcmp(home, s->home) != 0)
+		s->home_named = take_all(s, home, s->home);
+	if (project && strcmp(project, s->project) != 0)
+		s->project_named = take_all(s, project, s->project);
+}
+
+/* Is it in a directory of home that is a mount, or one that such a mount is in? */
+static bool is_mounted(const struct ga_spec *s, const char *rel)
+{
+	for (size_t i = 0; i < s->tools.n; i++)
+		if (ga_path_inside(s->tools.v[i], rel))
+			return true;
+	return ga_strv_above(&s->tools, rel);
+}
+
+void sandbox_make_links(const struct ga_spec *s, bool home, struct ga_buf *b)
+{
+	for (size_t i = 0; i < s->n_links; i++) {
+		const char *rel = ga_path_below(s->links[i].at, s->home);
+		cleanup_free char *dest = rel ? ga_path_join("home", rel)
+					      : ga_strf("root%s", s->links[i].at);
+
+		if (home == !!rel && !(rel && is_mounted(s, rel)))
+			sandbox_words(b, "symlink", s->links[i].target, dest, NULL);
+	}
+}
