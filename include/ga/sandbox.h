@@ -55,6 +55,7 @@ struct ga_spec {
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own paths */
 	struct ga_strv rw;      /* the same, writable */
+	struct ga_strv dropped; /* of PATH, as by ga_path_show() */
 	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
 	bool network;           /* the host's network (true), or one of its own */
 	struct ga_shown *shown; /* shown in place of what the system has there, or where nothing
@@ -81,9 +82,19 @@ struct ga_mount_place {
 	const char *home, *project, *path; /* the user's home, resolved; the project; the value of
 					    * PATH */
 	const char *state_dir, *agent_home;
+	const struct ga_strv *rw; /* what is shown for writing; NULL: nothing */
 };
 int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
 		   struct ga_error *err);
+/* What the user's environment leads to: the directories of PATH, each without what is around it,
+ * and the environments (venv, conda, nvm, ...) that a directory of PATH or a variable of `host_env`
+ * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole where the tool's own marker stands. Adds those
+ * to `ro`, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory and no
+ * repository themselves, cannot be written by agents, and are not shown anyway. Adds to `dropped`
+ * (NULL: nobody asks) three words for each other directory of PATH: the directory, why, and it
+ * again if the setting `tools` can show it, else "". */
+void ga_path_show(const struct ga_mount_place *place, const char *const *host_env,
+		  struct ga_strv *ro, struct ga_strv *dropped);
 /* Show the socket `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project, or in a
  * system directory where nothing exists that it could replace. In home, the directories above it
  * get the modes of the user's. */

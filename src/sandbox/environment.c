@@ -13,11 +13,12 @@ static const char *const passed[] = {
 
 /* Variables that say where toolchains and their parts are, and nothing else: passed as far as those
  * places exist inside. */
-static const char *const places[] = {
+const char *const sandbox_places[] = {
 	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
-	"DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
-	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PNPM_HOME",
-	"PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
+	"CONDA_PREFIX", "DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
+	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PLAYWRIGHT_BROWSERS_PATH",
+	"PNPM_HOME", "PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV",
+	"VOLTA_HOME", NULL
 };
 
 /* Where programs put what they fetch, build or install by default; and the place in the agents'
@@ -77,16 +78,17 @@ static bool ours(const char *entry)
 /* Where a directory of the host's PATH is inside: at its own path or, if it is visible only under
  * another name (fnm puts a symlink into /run/user), at the one the symlink leads to. The caller
  * frees it. */
-static char *place_inside(const struct ga_spec *s, const char *dir)
+static char *place_inside(const struct ga_spec *s, const char *dir,
+			  bool (*visible)(const struct ga_spec *, const char *))
 {
 	cleanup_free char *real = NULL;
 
-	if (ga_spec_visible(s, dir))
+	if (visible(s, dir))
 		return ga_strdup(dir);
 	if (dir[0] != '/')
 		return NULL;
 	real = sandbox_real(dir);
-	return strcmp(real, dir) != 0 && ga_spec_visible(s, real) ? ga_steal(&real) : NULL;
+	return strcmp(real, dir) != 0 && visible(s, real) ? ga_steal(&real) : NULL;
 }
 
 static void add_path(struct ga_spec *s, const char *host)
@@ -99,7 +101,7 @@ static void add_path(struct ga_spec *s, const char *host)
 
 		while (n > 1 && dir[n - 1] == '/')
 			dir[--n] = '\0';
-		inside = *dir ? place_inside(s, dir) : NULL;
+		inside = *dir ? place_inside(s, dir, ga_spec_visible) : NULL;
 		if (inside)
 			ga_buf_addf(&b, "%s%s", b.len ? ":" : "", inside);
 		p += strcspn(p, ":");
@@ -110,11 +112,12 @@ static void add_path(struct ga_spec *s, const char *host)
 
 static void add_places(struct ga_spec *s, const char *const *host_env)
 {
-	for (size_t i = 0; i < GA_NELEMS(places); i++) {
-		const char *value = ga_environ_get(host_env, places[i]);
+	for (size_t i = 0; sandbox_places[i]; i++) {
+		const char *value = ga_environ_get(host_env, sandbox_places[i]);
+		cleanup_free char *inside = value ? place_inside(s, value, sandbox_shows) : NULL;
 
-		if (value && ga_spec_visible(s, value))
-			ga_strv_pushf(&s->env, "%s=%s", places[i], value);
+		if (inside)
+			ga_strv_pushf(&s->env, "%s=%s", sandbox_places[i], inside);
 	}
 }
 

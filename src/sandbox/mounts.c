@@ -72,6 +72,13 @@ static int check_places(const struct look *l)
 	return 0;
 }
 
+int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err)
+{
+	const struct look l = { place, path, false, err };
+
+	return check_system(&l) || check_places(&l) ? -1 : 0;
+}
+
 /* Refuse, for writing, what a program of the user's runs or reads by itself. */
 static int check_writable(const struct look *l)
 {

@@ -24,6 +24,20 @@ char *sandbox_real(const char *path);
 /* The system or `ro` directory of `s` that shows host path `path` inside, or NULL. */
 const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
 
+/* Is it, or is it in, a directory of the system that every sandbox shows? */
+bool sandbox_is_system(const char *path);
+
+/* Would the host's own `path` be visible inside? Unlike ga_spec_visible(), not what the agents'
+ * home has there. */
+bool sandbox_shows(const struct ga_spec *s, const char *path);
+
+/* The variables that say where toolchains are; NULL-terminated. */
+extern const char *const sandbox_places[];
+
+/* ga_mount_check() as far as no setting can change it: the system, home, credentials, and the
+ * places of sessions. */
+int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err);
+
 /* May the directory `rel` of the user's home be, contain or lie in a credential? */
 bool sandbox_is_secret(const char *rel);
 

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='what works on the host works inside: PATH, environments of tools, what variables lead to'
+. "$TEST_SRCDIR/tests/lib/test-lib.sh"
+require_sandbox
+unset PYENV_ROOT NVM_DIR JAVA_HOME
+
+system=$(dirname "$(command -v git)"):/usr/local/bin:/usr/bin:/bin
+test_enter p &&
+echo a >a &&
+test_commit a
+cd .. || return 1
+
+# program FILE...: each says its name; beside the directory of each, and around that, there are secrets
+program() {
+	for f; do
+		mkdir -p "${f%/*}" &&
+		printf '#!/bin/sh\necho "ran ${0##*/}"\n' >"$f" &&
+		chmod +x "$f" &&
+		secret "${f%/*/*}/token" || return 1
+	done
+}
+# secret FILE...
+secret() {
+	for f; do
+		mkdir -p "${f%/*}" &&
+		echo CANARY-x7 >"$f" || return 1
+	done
+}
+# on DIRS COMMAND...: in a session with DIRS before the system's on PATH; its messages are in err
+on() {
+	dirs=$1
+	shift
+	(cd "$HOME/p" && PATH=$dirs:$system "$GIT_AGENT" start -- "$@") 2>"$HOME/err"
+}
+# all that an agent can read but the system's files
+canary='cd / && env && ls | grep -vx "usr\|proc\|sys\|opt\|lib.*\|s*bin\|etc" | xargs grep -rs CANARY-x7; :'
+
+test_expect_success 'a directory of PATH is shown, and nothing around it, also where a link leads to it' '
+	program ~/work/tools/bin/one ~/.config/x/bin/two ~/real/v1/bin/three &&
+	ln -s ~/real/v1 ~/current &&
+	on "$HOME/work/tools/bin:$HOME/.config/x/bin/:$HOME/current/bin" sh -c "one; two; three; $canary" >out &&
+	for i in one two three; do grep "^ran $i" out || return 1; done &&
+	! grep CANARY-x7 out &&
+	grep "^PATH=$HOME/work/tools/bin:$HOME/.config/x/bin:$HOME/real/v1/bin:" out &&
+	! grep "of PATH" err
+'
+
+test_expect_success 'what of PATH is not shown is named, with the setting that shows it' '
+	program ~/bin/four ~/.ssh/bin/five ~/repo.git/x ~/x/.git/hooks/six &&
+	git init -q ~/bin &&
+	mkdir -p ~/.config ~/.local/share ~/holds/.aws &&
+	dirs=~/bin:~/.ssh/bin:~/x/.git/hooks:~/.config:~/.local/share:~:~/holds:$HOME/aihome:/nowhere:. &&
+	on "$dirs" sh -c "! type four five six; $canary" >out &&
+	! grep CANARY-x7 out &&
+	grep ": of PATH, not shown: $HOME/bin, .* and 3 more; .tools: \[$HOME/bin, $HOME/holds\]. shows" err &&
+	PATH=$dirs:$system "$GIT_AGENT" doctor | grep -A1 PATH >out &&
+	grep "$HOME/bin. cannot be shown inside: it is a repository" out &&
+	grep "tools: \[$HOME/bin\]. in $conf shows it" out &&
+	test "$(grep -c "^ok *PATH" out)" = 8 &&
+	test_settings "tools: [~/bin]\n" &&
+	on ~/bin four >out &&
+	test_prints "ran four" cat out &&
+	rm "$conf"
+'
+
+test_expect_success 'an environment is shown whole where the mark of its tool stands, without its credentials' '
+	for d in ~/.cache/pypoetry/virtualenvs/a "$TRASH/venv" ~/.config/nvm ~/.conda/envs/e ~/mixed ~/plain; do
+		mkdir -p "$d/bin" "$d/lib" "$d/versions/node/v1/etc" "$d/conda-meta" &&
+		echo "seen $d" >"$d/lib/seen" || return 1
+	done &&
+	v=$HOME/.cache/pypoetry/virtualenvs/a &&
+	rm -r "$v/versions" "$v/conda-meta" "$TRASH/venv/versions" "$TRASH/venv/conda-meta" &&
+	touch "$v/pyvenv.cfg" "$TRASH/venv/pyvenv.cfg" ~/mixed/pyvenv.cfg ~/.config/nvm/nvm.sh ~/.config/nvm/nvm-exec \
+		~/.conda/envs/e/conda-meta/history &&
+	secret "$v/pip.conf" "$TRASH/venv/pip.conf" ~/.config/nvm/versions/node/v1/etc/npmrc \
+		~/.config/nvm.npmrc ~/.conda/token ~/.conda/envs/e/.condarc ~/mixed/.env ~/plain/x &&
+	NVM_DIR=~/.config/nvm JAVA_HOME=~/plain VIRTUAL_ENV=$v CONDA_PREFIX=~/.conda/envs/e \
+		on "$v/bin:$TRASH/venv/bin:$HOME/mixed/bin:$HOME/plain/bin" \
+		sh -c "find ~ $TRASH/venv -name seen | xargs cat; $canary" >out &&
+	! grep CANARY-x7 out &&
+	test "$(grep -c "^seen" out)" = 4 &&
+	! grep "^seen.*\(mixed\|plain\)" out &&
+	grep "^NVM_DIR=$HOME/.config/nvm$" out &&
+	grep "^VIRTUAL_ENV=$v$" out &&
+	! grep JAVA_HOME out
+'
+
+test_lazy_prereq VENV 'PATH=$system python3 -m venv "$TRASH/v" && rm -r "$TRASH/v"'
+test_expect_success VENV 'python runs in an activated virtual environment of another place' '
+	PATH=$system python3 -m venv --without-pip ~/envs/v &&
+	test_prints "$HOME/envs/v" on ~/envs/v/bin python3 -c "import sys; print(sys.prefix)"
+'
+
+test_done
