@@ -89,14 +89,14 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
 /* What the user's environment leads to: the directories of PATH, each without what is around it,
  * and the environments (venv, conda, nvm, ...) that a directory of PATH or a variable of `host_env`
  * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole where the tool's own marker stands. Adds those
- * to `ro`, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory and no
- * repository themselves, cannot be written by agents, and are not shown anyway. Adds to `dropped`
- * (NULL: nobody asks) three words for each other directory of PATH: the directory, why, and it
- * again if the setting `tools` can show it, else "". */
+ * to `ro`, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory
+ * and no repository themselves, cannot be written by agents, and are not shown anyway. Adds to
+ * `dropped` (NULL: nobody asks) three words for each other directory of PATH: the directory, why,
+ * and it again if the setting `tools` can show it, else "". */
 void ga_path_show(const struct ga_mount_place *place, const char *const *host_env,
 		  struct ga_strv *ro, struct ga_strv *dropped);
-/* Show the socket `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project, or in a
- * system directory where nothing exists that it could replace. In home, the directories above it
+/* Show the socket or file `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project,
+ * or in a system directory where nothing exists that it could replace. In home, the directories above it
  * get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
@@ -128,7 +128,8 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 		       struct ga_strv *tools, struct ga_error *err);
 
 /* Set `s->env`, the environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*,
- * TZ, EDITOR, VISUAL, NO_COLOR) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PATH, from the
+ * TZ, EDITOR, VISUAL, NO_COLOR; with the host's network those that name a proxy, without a
+ * password) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PATH, from the
  * list of directories `path`, keeping in order the entries that exist inside `s`, with GA_AGENT_BIN
  * at the end; the variables that locate those toolchains that are shown; and those that move caches
  * into the agents' home where their usual place is read-only. */

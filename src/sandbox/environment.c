@@ -21,6 +21,12 @@ const char *const sandbox_places[] = {
 	"VOLTA_HOME", NULL
 };
 
+/* Where a proxy is: passed with the host's network, which has it, without user and password; in any
+ * case. */
+static const char *const proxies[] = {
+	"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy",
+};
+
 /* Where programs put what they fetch, build or install by default; and the place in the agents'
  * home that is used instead if a toolchain that is shown read-only is in the way. */
 static const struct {
@@ -62,6 +68,39 @@ static bool allowed(const char *entry, const struct ga_strv *pass)
 		if (matches(entry, pass->v[i]))
 			return true;
 	return false;
+}
+
+static bool is_proxy(const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (size_t i = 0; i < GA_NELEMS(proxies); i++)
+		if (n == strlen(proxies[i]) && !strncasecmp(entry, proxies[i], n))
+			return true;
+	return false;
+}
+
+/* NAME=VALUE without what stands before the last '@' in an address. The caller frees it. */
+static char *without_user(const char *entry)
+{
+	const char *at = strrchr(entry, '@'), *start = strchr(entry, '=') + 1;
+	const char *scheme = strstr(start, "://");
+
+	if (!at || at < start)
+		return ga_strdup(entry);
+	if (scheme && scheme < at)
+		start = scheme + 3;
+	return ga_strf("%.*s%s", (int)(start - entry), entry, at + 1);
+}
+
+static void add_proxy(struct ga_spec *s, const char *entry, const struct ga_strv *pass)
+{
+	cleanup_free char *name = ga_strndup(entry, strcspn(entry, "="));
+
+	if (pass && ga_strv_has(pass, name))
+		ga_strv_push(&s->env, entry);
+	else if (s->network)
+		ga_strv_take(&s->env, without_user(entry));
 }
 
 /* Is it a variable that we set, whatever the host or `pass` says? */
@@ -160,6 +199,8 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
 	add_places(s, host_env);
 	add_caches(s);
 	for (; host_env && *host_env; host_env++)
-		if (strchr(*host_env, '=') && allowed(*host_env, pass) && !ours(*host_env))
+		if (strchr(*host_env, '=') && is_proxy(*host_env))
+			add_proxy(s, *host_env, pass);
+		else if (strchr(*host_env, '=') && allowed(*host_env, pass) && !ours(*host_env))
 			ga_strv_push(&s->env, *host_env);
 }
