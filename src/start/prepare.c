@@ -279,6 +279,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
+	    start_add_host_files(e, st, err) ||
 	    ga_run_trees(st->sandbox, &st->spec, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;

@@ -92,4 +92,56 @@ test_expect_success VENV 'python runs in an activated virtual environment of ano
 	test_prints "$HOME/envs/v" on ~/envs/v/bin python3 -c "import sys; print(sys.prefix)"
 '
 
+test_expect_success 'a proxy is known inside with the network of the host, without the password for it' '
+	secret_url=http://me:CANARY-x7@127.0.0.1:9/ &&
+	export http_proxy=$secret_url HTTPS_PROXY=me:CANARY-x7@[::1]:9 no_proxy=localhost,.example.org &&
+	inside_proxy() { (cd p && git agent "$@" sh -c "env | grep -i _proxy | sort") >out 2>err; } &&
+	inside_proxy start -q &&
+	test_prints "HTTPS_PROXY=[::1]:9\nhttp_proxy=http://127.0.0.1:9/\nno_proxy=localhost,.example.org" cat out &&
+	inside_proxy -c "env.pass=http_*" start -q &&
+	! grep CANARY-x7 out &&
+	inside_proxy -c env.pass=http_proxy start -q &&
+	grep -x "http_proxy=$secret_url" out &&
+	inside_proxy start -q --no-network &&
+	test ! -s out
+'
+
+test_lazy_prereq OPENSSL 'openssl version'
+test_expect_success OPENSSL 'of a file of certificates that a variable names, they are shown and nothing else' '
+	openssl req -x509 -newkey rsa:2048 -nodes -keyout ~/key.pem -out ~/crt.pem -subj /CN=desk -days 2 2>/dev/null &&
+	{ echo CANARY-x7; cat ~/crt.pem; echo password = CANARY-x7; } >~/ca.pem &&
+	{ cat ~/crt.pem ~/key.pem; echo CANARY-x7; } >~/both.pem &&
+	secret ~/.aws/credentials &&
+	ln -s ~/.aws/credentials ~/link.pem &&
+	mkfifo ~/fifo &&
+	truncate -s 5M ~/long.pem &&
+	SSL_CERT_FILE=~/ca.pem CURL_CA_BUNDLE=~/both.pem PIP_CERT=~/.aws/credentials AWS_CA_BUNDLE=~/link.pem \
+		GIT_SSL_CAINFO=~/fifo DENO_CERT=~/long.pem NODE_EXTRA_CA_CERTS=~/p/a REQUESTS_CA_BUNDLE=none \
+		on "" sh -c "openssl verify -CAfile \$SSL_CERT_FILE \$SSL_CERT_FILE; $canary" >out &&
+	! grep "CANARY-x7\|PRIVATE" out &&
+	grep ": OK" out &&
+	grep "^NODE_EXTRA_CA_CERTS=$HOME/p/a" out &&
+	! grep "^\(CURL_CA\|PIP_C\|AWS_\|GIT_SSL\|DENO_\|REQ\)" out &&
+	grep "CURL_CA_BUNDLE: .* is not shown: it has a private key" err &&
+	test "$(grep -c "\(PIP_C\|AWS_\).* is not shown: it has no certificate" err)" = 2 &&
+	test "$(grep -c "is not shown: it is no file of at most 4194304" err)" = 2 &&
+	grep "REQUESTS.* no absolute path" err
+'
+
+test_lazy_prereq TIC 'infocmp xterm | sed "s/^xterm[^,]*/desk|a terminal/" | tic -o "$TRASH/ti" -'
+test_expect_success TIC 'the entry of the terminal is shown, and nothing around it; an unknown one has another' '
+	cp -r "$TRASH/ti" ~/.terminfo &&
+	secret ~/.terminfo/d/token ~/.terminfo/c/cert ~/.aws/d/desk &&
+	t="tput -T \$TERM cub1 >/dev/null && echo known; $canary" &&
+	TERM=desk TERMINFO=~/.aws on "" sh -c "$t" >out &&
+	! grep CANARY-x7 out &&
+	grep -x TERM=desk out &&
+	grep -x known out &&
+	TERM=cert on "" sh -c "$t" >out &&
+	! grep CANARY-x7 out &&
+	grep "^TERM=xterm" out &&
+	grep -x known out &&
+	TERM=../.aws/x on "" true
+'
+
 test_done
