@@ -96,8 +96,8 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
 void ga_path_show(const struct ga_mount_place *place, const char *const *host_env,
 		  struct ga_strv *ro, struct ga_strv *dropped);
 /* Show the socket or file `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project,
- * or in a system directory where nothing exists that it could replace. In home, the directories above it
- * get the modes of the user's. */
+ * or in a system directory where nothing exists that it could replace. In home, the directories
+ * above it get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
 /* Show these files, which decide how names are resolved, in place of the system's, wherever those
@@ -131,12 +131,16 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
  * TZ, EDITOR, VISUAL, NO_COLOR; with the host's network those that name a proxy, without a
  * password) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PATH, from the
  * list of directories `path`, keeping in order the entries that exist inside `s`, with GA_AGENT_BIN
- * at the end; the variables that locate those toolchains that are shown; and those that move caches
- * into the agents' home where their usual place is read-only. */
+ * at the end; the variables that locate those toolchains that are shown; and those that keep caches
+ * in the agents' home. */
 #define GA_AGENT_BIN ".local/agent/bin" /* below home: for programs that the agent installs for
 					 * itself */
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass);
+
+/* Settings that do the same where no variable can: the `i`th file, relative to home, and its text.
+ * NULL: there are no more. */
+const char *ga_cache_file(size_t i, const char **ret_text);
 
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);

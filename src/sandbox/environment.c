@@ -27,27 +27,12 @@ static const char *const proxies[] = {
 	"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy",
 };
 
-/* Where programs put what they fetch, build or install by default; and the place in the agents'
- * home that is used instead if a toolchain that is shown read-only is in the way. */
 static const struct {
 	const char *name, *usual, *own;
 } caches[] = {
-	{ "BUN_INSTALL_CACHE_DIR", ".bun/install/cache", ".cache/bun" },
-	{ "CARGO_HOME", ".cargo/registry", ".cache/cargo" },
-	{ "CARGO_INSTALL_ROOT", ".cargo/bin", ".local/agent" },
-	{ "CCACHE_DIR", ".cache/ccache", ".local/agent/ccache" },
-	{ "DENO_INSTALL_ROOT", ".deno/bin", ".local/agent" },
-	{ "GOBIN", "go/bin", ".local/agent/bin" },
-	{ "GOCACHE", ".cache/go-build", ".local/agent/go-build" },
-	{ "GOMODCACHE", "go/pkg/mod", ".cache/go-mod" },
-	{ "GRADLE_USER_HOME", ".gradle/caches", ".local/agent/gradle" },
-	{ "PIPX_BIN_DIR", ".local/bin", ".local/agent/bin" },
-	{ "PIPX_HOME", ".local/share/pipx", ".local/agent/pipx" },
-	{ "PIP_CACHE_DIR", ".cache/pip", ".local/agent/pip" },
-	{ "UV_TOOL_BIN_DIR", ".local/bin", ".local/agent/bin" },
-	{ "UV_TOOL_DIR", ".local/share/uv/tools", ".local/agent/uv-tools" },
-	{ "npm_config_cache", ".npm/_cacache", ".cache/npm" },
-	{ "npm_config_store_dir", ".local/share/pnpm/store", ".cache/pnpm-store" },
+#define CACHE(name, usual, own) { name, usual, own },
+#include "caches.def"
+#undef CACHE
 };
 
 static bool matches(const char *entry, const char *pattern)
@@ -177,7 +162,7 @@ static bool read_only(const struct ga_spec *s, const char *rel)
 static void add_caches(struct ga_spec *s)
 {
 	for (size_t i = 0; i < GA_NELEMS(caches); i++)
-		if (read_only(s, caches[i].usual))
+		if (!*caches[i].usual || read_only(s, caches[i].usual))
 			ga_strv_pushf(&s->env, "%s=%s/%s", caches[i].name, s->home, caches[i].own);
 }
 
@@ -203,4 +188,18 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
 			add_proxy(s, *host_env, pass);
 		else if (strchr(*host_env, '=') && allowed(*host_env, pass) && !ours(*host_env))
 			ga_strv_push(&s->env, *host_env);
+}
+
+const char *ga_cache_file(size_t i, const char **ret_text)
+{
+	static const char *const files[][2] = {
+#define CACHE_FILE(file, text) { file, text },
+#include "caches.def"
+#undef CACHE_FILE
+	};
+
+	if (i >= GA_NELEMS(files))
+		return NULL;
+	*ret_text = files[i][1];
+	return files[i][0];
 }

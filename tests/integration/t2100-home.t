@@ -362,7 +362,7 @@ test_expect_success 'variables lead from read-only toolchains to places of the a
 	mkdir -p "$HOME/go/bin" "$HOME/.cargo/bin" "$HOME/.local/share/pnpm" "$HOME/.local/bin" &&
 	inside env >out &&
 	own=$HOME/.local/agent &&
-	for want in GOBIN=$own/bin CARGO_INSTALL_ROOT=$own npm_config_store_dir=$HOME/.cache/pnpm-store \
+	for want in GOBIN=$own/bin CARGO_INSTALL_ROOT=$own pnpm_config_store_dir=$HOME/.cache/pnpm-store \
 		PIPX_BIN_DIR=$own/bin UV_TOOL_BIN_DIR=$own/bin; do
 		grep -x "$want" out || return 1
 	done &&

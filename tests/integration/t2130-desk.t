@@ -144,4 +144,23 @@ test_expect_success TIC 'the entry of the terminal is shown, and nothing around 
 	TERM=../.aws/x on "" true
 '
 
+test_expect_success 'package managers keep what they fetch in the agents home, and say nothing new' '
+	cat >tools <<-\EOF &&
+	bundle config get --parseable path
+	composer config --global cache-dir
+	go env GOMODCACHE
+	go env GOCACHE
+	npm config get cache
+	pip3 cache dir
+	poetry config cache-dir
+	EOF
+	while read -r tool rest; do
+		PATH=$system command -v "$tool" >/dev/null || continue
+		on "" sh -c "$tool $rest 2>&1 && ! ls -A | grep -vx \"a\|.git\"" >out || return 1
+		! grep -v "^\($HOME/.*\)*\$" out || return 1
+	done <tools &&
+	test_prints "store-dir=~/.cache/pnpm-store" cat aihome/.config/pnpm/rc &&
+	on "" printenv pnpm_config_store_dir
+'
+
 test_done
