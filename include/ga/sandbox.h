@@ -88,8 +88,9 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
 		   struct ga_error *err);
 /* What the user's environment leads to: the directories of PATH, each without what is around it,
  * and the environments (venv, conda, nvm, ...) that a directory of PATH or a variable of `host_env`
- * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole where the tool's own marker stands. Adds those
- * to `ro`, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory
+ * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole where the tool's own marker stands; in a
+ * repository, whose files may be an agent's work, only where a variable names it. Adds to
+ * `ro` those, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory
  * and no repository themselves, cannot be written by agents, and are not shown anyway. Adds to
  * `dropped` (NULL: nobody asks) three words for each other directory of PATH: the directory, why,
  * and it again if the setting `tools` can show it, else "". */

@@ -136,7 +136,9 @@ static bool is_shown(const struct finder *f, const char *dir, const char *real)
 	       ga_strv_above(f->ro, real);
 }
 
-/* The outermost environment that `dir` lies in, or NULL. The caller frees it. */
+/* The outermost environment that `dir` lies in, or NULL. The caller frees it. Not one in a
+ * repository: an agent's work that lands there could have made the marker. One that a variable
+ * names was found before. */
 static char *environment_around(const struct finder *f, const char *dir)
 {
 	cleanup_free char *up = ga_strdup(dir), *found = NULL;
@@ -146,7 +148,8 @@ static char *environment_around(const struct finder *f, const char *dir)
 		size_t i = 0;
 		bool tools;
 
-		if (!sandbox_environment_at(up, &i) || !may_show(f, up, true, &tools, &ignored))
+		if (!sandbox_environment_at(up, &i) || sandbox_in_repository(up) ||
+		    !may_show(f, up, true, &tools, &ignored))
 			continue;
 		free(found);
 		found = ga_strdup(up);

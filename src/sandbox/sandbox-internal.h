@@ -38,6 +38,9 @@ extern const char *const sandbox_places[];
  * places of sessions. */
 int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err);
 
+/* Is this directory, or one above it, a repository's working tree or git directory? */
+bool sandbox_in_repository(const char *path);
+
 /* May the directory `rel` of the user's home be, contain or lie in a credential? */
 bool sandbox_is_secret(const char *rel);
 

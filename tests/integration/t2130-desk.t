@@ -36,7 +36,7 @@ on() {
 # all that an agent can read but the system's files
 canary='cd / && env && ls | grep -vx "usr\|proc\|sys\|opt\|lib.*\|s*bin\|etc" | xargs grep -rs CANARY-x7; :'
 
-test_expect_success 'a directory of PATH is shown, and nothing around it, also where a link leads to it' '
+test_expect_success 'SB-03: a directory of PATH is shown, and nothing around it, also where a link leads to it' '
 	program ~/work/tools/bin/one ~/.config/x/bin/two ~/real/v1/bin/three &&
 	ln -s ~/real/v1 ~/current &&
 	on "$HOME/work/tools/bin:$HOME/.config/x/bin/:$HOME/current/bin" sh -c "one; two; three; $canary" >out &&
@@ -46,7 +46,7 @@ test_expect_success 'a directory of PATH is shown, and nothing around it, also w
 	! grep "of PATH" err
 '
 
-test_expect_success 'what of PATH is not shown is named, with the setting that shows it' '
+test_expect_success 'SB-03: what of PATH is not shown is named, with the setting that shows it' '
 	program ~/bin/four ~/.ssh/bin/five ~/repo.git/x ~/x/.git/hooks/six &&
 	git init -q ~/bin &&
 	mkdir -p ~/.config ~/.local/share ~/holds/.aws &&
@@ -64,7 +64,7 @@ test_expect_success 'what of PATH is not shown is named, with the setting that s
 	rm "$conf"
 '
 
-test_expect_success 'an environment is shown whole where the mark of its tool stands, without its credentials' '
+test_expect_success 'SB-03: an environment is shown whole where the mark of its tool stands, without its credentials' '
 	for d in ~/.cache/pypoetry/virtualenvs/a "$TRASH/venv" ~/.config/nvm ~/.conda/envs/e ~/mixed ~/plain; do
 		mkdir -p "$d/bin" "$d/lib" "$d/versions/node/v1/etc" "$d/conda-meta" &&
 		echo "seen $d" >"$d/lib/seen" || return 1
@@ -75,8 +75,11 @@ test_expect_success 'an environment is shown whole where the mark of its tool st
 		~/.conda/envs/e/conda-meta/history &&
 	secret "$v/pip.conf" "$TRASH/venv/pip.conf" ~/.config/nvm/versions/node/v1/etc/npmrc \
 		~/.config/nvm.npmrc ~/.conda/token ~/.conda/envs/e/.condarc ~/mixed/.env ~/plain/x &&
+	program ~/other/bin/x &&
+	touch ~/other/nvm.sh ~/other/nvm-exec &&
+	git init -q ~/other &&
 	NVM_DIR=~/.config/nvm JAVA_HOME=~/plain VIRTUAL_ENV=$v CONDA_PREFIX=~/.conda/envs/e \
-		on "$v/bin:$TRASH/venv/bin:$HOME/mixed/bin:$HOME/plain/bin" \
+		on "$v/bin:$TRASH/venv/bin:$HOME/mixed/bin:$HOME/plain/bin:$HOME/other/bin" \
 		sh -c "find ~ $TRASH/venv -name seen | xargs cat; $canary" >out &&
 	! grep CANARY-x7 out &&
 	test "$(grep -c "^seen" out)" = 4 &&
@@ -107,7 +110,7 @@ test_expect_success 'a proxy is known inside with the network of the host, witho
 '
 
 test_lazy_prereq OPENSSL 'openssl version'
-test_expect_success OPENSSL 'of a file of certificates that a variable names, they are shown and nothing else' '
+test_expect_success OPENSSL 'SB-03: of a file of certificates that a variable names, they are shown and nothing else' '
 	openssl req -x509 -newkey rsa:2048 -nodes -keyout ~/key.pem -out ~/crt.pem -subj /CN=desk -days 2 2>/dev/null &&
 	{ echo CANARY-x7; cat ~/crt.pem; echo password = CANARY-x7; } >~/ca.pem &&
 	{ cat ~/crt.pem ~/key.pem; echo CANARY-x7; } >~/both.pem &&
@@ -129,7 +132,7 @@ test_expect_success OPENSSL 'of a file of certificates that a variable names, th
 '
 
 test_lazy_prereq TIC 'infocmp xterm | sed "s/^xterm[^,]*/desk|a terminal/" | tic -o "$TRASH/ti" -'
-test_expect_success TIC 'the entry of the terminal is shown, and nothing around it; an unknown one has another' '
+test_expect_success TIC 'SB-03: the entry of the terminal is shown, and nothing around it; an unknown one has another' '
 	cp -r "$TRASH/ti" ~/.terminfo &&
 	secret ~/.terminfo/d/token ~/.terminfo/c/cert ~/.aws/d/desk &&
 	t="tput -T \$TERM cub1 >/dev/null && echo known; $canary" &&
