@@ -21,7 +21,7 @@ static bool parse_place(const char *s, size_t n, struct ga_net_host *host, uint1
 	const char *colon = memrchr(s, ':', n), *bracket = memchr(s, ']', n);
 	size_t len = colon && (!bracket || colon > bracket) ? (size_t)(colon - s) : n;
 	cleanup_free char *digits = len < n ? ga_strndup(colon + 1, n - len - 1) : NULL;
-	uint64_t number;
+	uint64_t number = 0;
 
 	if (digits && (!ga_parse_u64(digits, UINT16_MAX, &number) || !number))
 		return false;
