@@ -68,6 +68,11 @@ struct ga_relay_opts {
 	 * These directories are recognised where they are mounted elsewhere as well; directories
 	 * below them are not. */
 	const struct ga_strv *written;
+	/* The host's environment, or NULL: an HTTP proxy that it names is asked (CONNECT, with the
+	 * user and password of its URL) for connections to what `plan` lists, except to localhost
+	 * and what no_proxy covers. Names are then resolved there. The proxy itself cannot be
+	 * reached from inside. */
+	const char *const *environ;
 	const struct ga_strv *publish; /* the host's listeners; opened by ga_relay_open() */
 };
 
@@ -94,6 +99,10 @@ void ga_relay_serve(struct ga_relay *r);
 /* Append to `ret` what is published, for each word of `publish` in order:
  * "127.0.0.1:43211:3000". */
 void ga_relay_published(const struct ga_relay *r, struct ga_strv *ret);
+
+/* The variable that names the host's proxy; NULL: none does. `*ret_at`, which the caller frees:
+ * "host:port", or NULL for one of a kind that is not used (SOCKS, or TLS to it). */
+const char *ga_relay_proxy(const struct ga_relay *r, char **ret_at);
 
 #define GA_USE_UDP "/udp"
 enum ga_use_kind {

@@ -62,6 +62,7 @@ struct ga_spec {
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own paths */
 	struct ga_strv rw;      /* the same, writable */
+	struct ga_strv dropped; /* of PATH, as by ga_path_show() */
 	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
 	bool network;           /* the host's network (true), or one of its own */
 	struct ga_shown *shown; /* shown in place of what the system has there, or where nothing
@@ -92,9 +93,20 @@ struct ga_mount_place {
 	const char *home, *project, *path; /* the user's home, resolved; the project; the value of
 					    * PATH */
 	const char *state_dir, *agent_home;
+	const struct ga_strv *rw; /* what is shown for writing; NULL: nothing */
 };
 int ga_mount_check(const struct ga_mount_place *place, const char *path, bool writable,
 		   struct ga_error *err);
+/* What the user's environment leads to: the directories of PATH, each without what is around it,
+ * and the environments (venv, conda, nvm, ...) that a directory of PATH or a variable of `host_env`
+ * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole where the tool's own marker stands; in a
+ * repository, whose files may be an agent's work, only where a variable names it. Adds to
+ * `ro` those, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory
+ * and no repository themselves, cannot be written by agents, and are not shown anyway. Adds to
+ * `dropped` (NULL: nobody asks) three words for each other directory of PATH: the directory, why,
+ * and it again if the setting `tools` can show it, else "". */
+void ga_path_show(const struct ga_mount_place *place, const char *const *host_env,
+		  struct ga_strv *ro, struct ga_strv *dropped);
 /* Show the socket or file `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project,
  * or in a system directory where nothing exists that it could replace. In home, the directories
  * above it get the modes of the user's. */
@@ -130,11 +142,11 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 		       struct ga_strv *tools, struct ga_error *err);
 
 /* Set `s->env`, the environment inside, from the host's: an allowlist (TERM, COLORTERM, LANG, LC_*,
- * TZ, EDITOR, VISUAL, NO_COLOR) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PWD, for
- * ga/control.h, if the user spells the project in a way of his own; PATH, from the list of
- * directories `path`, keeping in order the entries that exist inside `s`, with GA_AGENT_BIN at the
- * end; the variables that locate those toolchains that are shown; and those that move caches into
- * the agents' home where their usual place is read-only. */
+ * TZ, EDITOR, VISUAL, NO_COLOR; with the host's network those that name a proxy, without a
+ * password) and the names in `pass`; HOME, USER, LOGNAME, SHELL; PWD, for ga/control.h, if the user
+ * spells the project in a way of his own; PATH, from the list of directories `path`, keeping in
+ * order the entries that exist inside `s`, with GA_AGENT_BIN at the end; the variables that locate
+ * those toolchains that are shown; and those that keep caches in the agents' home. */
 #define GA_AGENT_BIN ".local/agent/bin" /* below home: for programs that the agent installs for
 					 * itself */
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
@@ -147,6 +159,9 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
 void ga_spec_find_links(struct ga_spec *s, const char *home, const char *pwd);
 /* Where `path` (absolute, normalised) leads by these links. The caller frees it. */
 char *ga_spec_place(const struct ga_spec *s, const char *path);
+/* Settings that do the same where no variable can: the `i`th file, relative to home, and its text.
+ * NULL: there are no more. */
+const char *ga_cache_file(size_t i, const char **ret_text);
 
 /* Would `path` (absolute) be visible inside? */
 bool ga_spec_visible(const struct ga_spec *s, const char *path);

@@ -133,6 +133,25 @@ static void check_limits(struct cli *c, struct checks *k)
 				"you, would keep all of them (agentdev.yaml(5))");
 }
 
+/* What of PATH sessions do not have. */
+static void check_path(struct cli *c, struct checks *k)
+{
+	const struct ga_start_env *e = &c->env;
+	const struct ga_mount_place place = { e->home, NULL, e->path, e->state_root,
+					      e->agent_home, &e->mounts_rw };
+	cleanup_strv struct ga_strv ro = GA_STRV_INIT, dropped = GA_STRV_INIT;
+
+	ga_strv_extend(&ro, &e->tools);
+	ga_path_show(&place, e->environ, &ro, &dropped);
+	for (size_t i = 0; i + 2 < dropped.n; i += 3) {
+		cleanup_free char *q = ga_quote(dropped.v[i]);
+		cleanup_free char *hint = ga_strf("'tools: [%s]' in %s shows it", q,
+						  e->config_file);
+
+		doctor_add(k, "PATH", true, dropped.v[i + 1], *dropped.v[i + 2] ? hint : NULL);
+	}
+}
+
 static bool check_bwrap(struct cli *c, struct checks *k)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
@@ -276,6 +295,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (check_bwrap(c, &k))
 		check_sandbox(c, &k);
 	check_nested(c, &k);
+	check_path(c, &k);
 	if (o->deep && !k.failed)
 		doctor_deep(c, &k);
 	if (geteuid() == 0)

@@ -72,6 +72,11 @@ static bool within(const unsigned char *a, const unsigned char *net, unsigned bi
 	       (!rest || !((a[bits / 8] ^ net[bits / 8]) >> (8 - rest)));
 }
 
+bool net_addr_within(const struct ga_net_addr *a, const struct ga_net_addr *net, unsigned bits)
+{
+	return a->ip6 == net->ip6 && within(a->b, net->b, bits);
+}
+
 static enum net_class plain_class(const struct ga_net_addr *a)
 {
 	for (size_t i = 0; i < GA_NELEMS(nets); i++) {

@@ -134,7 +134,7 @@ static void established(struct ga_relay *r, struct net_conn *c)
 {
 	note(r, c, GA_USE_ALLOWED);
 	if (c->kind == NET_L_LEARNT || c->kind == NET_L_PROXY)
-		net_learn_reached(r, c->rule, &c->addrs.v[c->next - 1], c->port);
+		net_learn_reached(r, c->rule, c->via ? NULL : &c->addrs.v[c->next - 1], c->port);
 	net_conn_deadline(r, c, 0);
 	set_tcp_options(c->client.fd);
 	set_tcp_options(c->target.fd);
@@ -142,12 +142,18 @@ static void established(struct ga_relay *r, struct net_conn *c)
 	net_flow_init(&c->up, &c->client, &c->target);
 	net_flow_init(&c->down, &c->target, &c->client);
 	if (c->kind == NET_L_PROXY &&
-	    (ga_net_ask_answer(&c->ask, GA_NET_CONNECTED) != GA_NET_ASK_RELAY ||
-	     !net_flow_put(&c->up, &r->pipes, c->ask.early.ptr, c->ask.early.len) ||
-	     !net_flow_put(&c->down, &r->pipes, c->ask.out.ptr, c->ask.out.len))) {
+	    ga_net_ask_answer(&c->ask, GA_NET_CONNECTED) != GA_NET_ASK_RELAY) {
 		end(r, c, true);
 		return;
 	}
+	/* after the answer to the client, what came with that of the host's proxy */
+	ga_buf_add(&c->ask.out, c->in.ptr, c->in.len);
+	if (!net_flow_put(&c->up, &r->pipes, c->ask.early.ptr, c->ask.early.len) ||
+	    !net_flow_put(&c->down, &r->pipes, c->ask.out.ptr, c->ask.out.len)) {
+		end(r, c, true);
+		return;
+	}
+	ga_buf_release(&c->in);
 	ga_net_ask_release(&c->ask);
 	/* earlier events were not seen by anybody */
 	c->client.readable = c->client.writable = true;
@@ -168,7 +174,7 @@ static void watch_target(struct ga_relay *r, struct net_conn *c, int fd)
 static bool attempt(struct ga_relay *r, struct net_conn *c, const struct ga_net_addr *a, bool last)
 {
 	struct sockaddr_storage sa;
-	socklen_t n = net_sockaddr(a, c->port, &sa);
+	socklen_t n = net_sockaddr(a, c->via ? r->via.port : c->port, &sa);
 	int fd = c->kind == NET_L_PUBLISH ? net_inside(r, a->ip6)
 					  : socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC |
 									 SOCK_NONBLOCK, 0);
@@ -196,9 +202,11 @@ static void try_next(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome
 	while (c->next < c->addrs.n) {
 		const struct ga_net_addr *a = &c->addrs.v[c->next++];
 
-		/* check the very address that is connected to */
-		if (c->kind != NET_L_PUBLISH &&
-		    !net_may_go(r, c->rule, a, c->port)) {
+		/* check the very address that is connected to; the host's proxy is no place to go
+		 * to, as it leads everywhere */
+		if (c->kind != NET_L_PUBLISH && !c->via &&
+		    (!net_may_go(r, c->rule, a, c->port) ||
+		     net_via_is(&r->via, &(const struct ga_net_host){ .addr = *a }, c->port))) {
 			c->forbidden = true;
 			continue;
 		}
@@ -241,7 +249,19 @@ static void connect_to(struct ga_relay *r, struct net_conn *c, const struct ga_n
 {
 	struct net_addrs a = { .n = 1 };
 
-	switch (r->plan->rules[c->rule].kind) {
+	if (net_via_is(&r->via, host, c->port)) {
+		fail(r, c, GA_USE_FORBIDDEN, GA_NET_REFUSED);
+		return;
+	}
+	c->via = r->plan->rules[c->rule].kind != GA_NET_LOCALHOST && net_via_for(&r->via, host);
+	if (c->via)
+		host = &r->via.host;
+	if (c->via && !*host->name) {
+		a.v[0] = host->addr;
+		net_conn_found(r, c, &a);
+		return;
+	}
+	switch (c->via ? GA_NET_NAMED : r->plan->rules[c->rule].kind) {
 	case GA_NET_NAMED:
 	case GA_NET_WILDCARD:
 		c->name = ga_strdup(host->name);
@@ -307,6 +327,33 @@ static void read_ask(struct ga_relay *r, struct net_conn *c)
 		else if (s == GA_NET_ASK_TARGET)
 			asked(r, c);
 	}
+}
+
+static void fail_tunnel(struct ga_relay *r, struct net_conn *c, enum ga_net_outcome how)
+{
+	hang_up(r, &c->target, true);
+	fail(r, c, GA_USE_FAILED, how);
+}
+
+/* What the host's proxy answers. */
+static void read_tunnel(struct ga_relay *r, struct net_conn *c)
+{
+	char buf[4096];
+	int rc = 0;
+
+	while (!rc && c->target.readable) {
+		ssize_t n = recv(c->target.fd, buf, sizeof(buf), 0);
+
+		c->target.readable = n > 0;
+		if (n > 0)
+			ga_buf_add(&c->in, buf, (size_t)n);
+		rc = n > 0 ? net_via_answer(&c->in)
+			   : !n || (errno != EAGAIN && errno != EINTR) ? -1 : 0;
+	}
+	if (rc > 0)
+		established(r, c);
+	else if (rc < 0)
+		fail_tunnel(r, c, GA_NET_UNREACHABLE);
 }
 
 static bool answer_frames(struct ga_relay *r, struct net_conn *c)
@@ -388,6 +435,9 @@ void net_conn_run(struct ga_relay *r, struct net_conn *c)
 	case NET_DNS:
 		read_dns(r, c);
 		break;
+	case NET_TUNNELS:
+		read_tunnel(r, c);
+		break;
 	case NET_RELAYS:
 		relay(r, c);
 		break;
@@ -409,8 +459,14 @@ static void connected(struct ga_relay *r, struct net_conn *c)
 
 	if (getsockopt(c->target.fd, SOL_SOCKET, SO_ERROR, &e, &n) || e)
 		try_next(r, c, e == ETIMEDOUT ? GA_NET_TIMEOUT : GA_NET_UNREACHABLE);
-	else
+	else if (!c->via)
 		established(r, c);
+	else if (net_via_ask(&r->via, c->target.fd, c->to)) {
+		c->state = NET_TUNNELS;
+		net_conn_deadline(r, c, ASK_MS);
+	} else {
+		fail_tunnel(r, c, GA_NET_UNREACHABLE);
+	}
 }
 
 void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint32_t events)
@@ -423,7 +479,7 @@ void net_conn_event(struct ga_relay *r, struct net_conn *c, bool of_client, uint
 	if (!of_client && c->state == NET_CONNECTS && e->writable)
 		connected(r, c);
 	else if (of_client && broken && (c->state == NET_WAITS || c->state == NET_NEEDS ||
-					 c->state == NET_CONNECTS))
+					 c->state == NET_CONNECTS || c->state == NET_TUNNELS))
 		end(r, c, true);
 	else
 		net_conn_run(r, c);
@@ -433,6 +489,8 @@ void net_conn_timeout(struct ga_relay *r, struct net_conn *c)
 {
 	if (c->state == NET_CONNECTS || c->state == NET_WAITS)
 		try_next(r, c, GA_NET_TIMEOUT);
+	else if (c->state == NET_TUNNELS)
+		fail_tunnel(r, c, GA_NET_TIMEOUT);
 	else
 		end(r, c, c->state != NET_LINGERS);
 }

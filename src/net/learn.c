@@ -345,12 +345,15 @@ bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr 
 
 void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port)
 {
-	const struct ga_net_host host = { .addr = ga_net_addr_make(a->ip6, a->b) };
+	struct ga_net_host host = { 0 };
 	ssize_t also;
 
 	if (!r->learn)
 		return;
 	r->learn->reached[rule] = true;
+	if (!a)
+		return;
+	host.addr = ga_net_addr_make(a->ip6, a->b);
 	/* if the name alone does not allow the address, that has to be listed as well */
 	if (r->plan->rules[rule].kind != GA_NET_NAMED ||
 	    (net_rule_leads_to(&r->plan->rules[rule], &host.addr, port) && !net_is_own(&host.addr)))

@@ -27,6 +27,8 @@ enum net_class {
 enum net_class net_addr_class(const struct ga_net_addr *a);
 /* May a connection for this rule go to that address, apart from what other rules list? */
 bool net_rule_leads_to(const struct ga_net_rule *r, const struct ga_net_addr *a, uint16_t port);
+/* Is it one of the addresses that have these first `bits` in common with `net`? */
+bool net_addr_within(const struct ga_net_addr *a, const struct ga_net_addr *net, unsigned bits);
 /* 127.0.0.1 or ::1 */
 bool net_addr_is_localhost(const struct ga_net_addr *a);
 

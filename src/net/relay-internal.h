@@ -73,6 +73,7 @@ enum net_state {
 	NET_WAITS,    /* waits for a look-up */
 	NET_NEEDS,    /* waits for a socket inside */
 	NET_CONNECTS,
+	NET_TUNNELS,  /* waits for the answer of the host's proxy */
 	NET_RELAYS,
 	NET_LINGERS,  /* it was refused, and is given time to read that */
 	NET_DEAD,
@@ -85,7 +86,8 @@ struct net_conn {
 	enum net_listener_kind kind;
 	size_t index;         /* the `index` of its listener */
 	struct ga_net_ask ask; /* for NET_L_PROXY */
-	struct ga_buf in;     /* for NET_L_DNS_TCP */
+	struct ga_buf in;     /* for NET_L_DNS_TCP, and of the host's proxy */
+	bool via;             /* it goes through that */
 	char *to;             /* the destination, for people */
 	size_t rule;
 	char *name;           /* the name to look up, or NULL */
@@ -113,7 +115,18 @@ struct net_pool {
 	int64_t deadline;
 };
 
+/* The host's own proxy. */
+struct net_via {
+	const char *variable;  /* the one that names it; NULL: there is none */
+	bool used;             /* it is of a kind that can be */
+	struct ga_net_host host;
+	uint16_t port;
+	char *login;           /* in base64, or NULL */
+	char *no;              /* no_proxy */
+};
+
 struct ga_relay {
+	struct net_via via;
 	struct ga_net_plan *plan;
 	struct ga_strv sockets, written;
 	struct ga_net_publish *publish;
@@ -184,7 +197,7 @@ void net_learn_place(const struct ga_relay *r, size_t i, struct net_place *ret,
 ssize_t net_rule_for(struct ga_relay *r, const struct ga_net_host *h, uint16_t port);
 /* ga_net_addr_allowed(), and not to an address of this machine's that is not itself listed. */
 bool net_may_go(const struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
-/* Record that the rule's host was reached, at this address. */
+/* Record that the rule's host was reached, at this address (NULL: through the host's proxy). */
 void net_learn_reached(struct ga_relay *r, size_t rule, const struct ga_net_addr *a, uint16_t port);
 /* Answer a query, and record a name that is refused. */
 void net_dns(struct ga_relay *r, const void *query, size_t n, struct ga_net_dns_reply *ret);
@@ -212,6 +225,19 @@ void net_job_done(struct ga_relay *r, struct net_job *j);
 /* End look-ups that take too long. */
 void net_jobs_time(struct ga_relay *r, int64_t now);
 void net_jobs_abandon(struct ga_relay *r);
+
+/* ---- via.c: the host's proxy */
+
+void net_via_find(const char *const *env, struct net_via *ret);
+void net_via_release(struct net_via *v);
+/* Does the way to this host lead through it? */
+bool net_via_for(const struct net_via *v, const struct ga_net_host *h);
+/* Is it the proxy itself? */
+bool net_via_is(const struct net_via *v, const struct ga_net_host *h, uint16_t port);
+/* Ask it for a connection to "host:port". */
+bool net_via_ask(const struct net_via *v, int fd, const char *to);
+/* 1: the answer is complete, and what follows it is left in `b`; 0: it is not; -1: it says no. */
+int net_via_answer(struct ga_buf *b);
 
 /* ---- publish.c: the host's listener of what is published */
 

@@ -149,6 +149,7 @@ int ga_relay_open(const struct ga_relay_opts *o, struct ga_relay **ret, struct g
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
 	r->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	r->uses.begun = ga_now_ms();
+	net_via_find(o->environ, &r->via);
 	raise_limit(r);
 	if (r->epoll < 0)
 		(void)ga_fail_errno(err, GA_ESTART, errno, "cannot open an epoll descriptor");
@@ -191,6 +192,7 @@ void ga_relay_close(struct ga_relay *r)
 	net_pipes_release(&r->pipes);
 	net_space_close(&r->space);
 	net_uses_release(&r->uses);
+	net_via_release(&r->via);
 	ga_strv_release(&r->sockets);
 	ga_strv_release(&r->written);
 	free(r->publish);
@@ -493,6 +495,12 @@ void ga_relay_published(const struct ga_relay *r, struct ga_strv *ret)
 
 		ga_strv_pushf(ret, "%s:%u", at, r->publish[i].port);
 	}
+}
+
+const char *ga_relay_proxy(const struct ga_relay *r, char **ret_at)
+{
+	*ret_at = r->via.used ? ga_net_host_text(&r->via.host, r->via.port) : NULL;
+	return r->via.variable;
 }
 
 const struct ga_use *ga_relay_uses(const struct ga_relay *r, size_t *ret_n, uint64_t *ret_more)

@@ -13,34 +13,26 @@ static const char *const passed[] = {
 
 /* Variables that say where toolchains and their parts are, and nothing else: passed as far as those
  * places exist inside. */
-static const char *const places[] = {
+const char *const sandbox_places[] = {
 	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ASDF_DATA_DIR", "ASDF_DIR", "BUN_INSTALL",
-	"DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
-	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PNPM_HOME",
-	"PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV", "VOLTA_HOME",
+	"CONDA_PREFIX", "DOTNET_ROOT", "FNM_DIR", "GOROOT", "HOMEBREW_CELLAR", "HOMEBREW_PREFIX",
+	"HOMEBREW_REPOSITORY", "JAVA_HOME", "MISE_DATA_DIR", "NVM_DIR", "PLAYWRIGHT_BROWSERS_PATH",
+	"PNPM_HOME", "PYENV_ROOT", "RBENV_ROOT", "RUSTUP_HOME", "SDKMAN_DIR", "VIRTUAL_ENV",
+	"VOLTA_HOME", NULL
 };
 
-/* Where programs put what they fetch, build or install by default; and the place in the agents'
- * home that is used instead if a toolchain that is shown read-only is in the way. */
+/* Where a proxy is: passed with the host's network, which has it, without user and password; in any
+ * case. */
+static const char *const proxies[] = {
+	"http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy",
+};
+
 static const struct {
 	const char *name, *usual, *own;
 } caches[] = {
-	{ "BUN_INSTALL_CACHE_DIR", ".bun/install/cache", ".cache/bun" },
-	{ "CARGO_HOME", ".cargo/registry", ".cache/cargo" },
-	{ "CARGO_INSTALL_ROOT", ".cargo/bin", ".local/agent" },
-	{ "CCACHE_DIR", ".cache/ccache", ".local/agent/ccache" },
-	{ "DENO_INSTALL_ROOT", ".deno/bin", ".local/agent" },
-	{ "GOBIN", "go/bin", ".local/agent/bin" },
-	{ "GOCACHE", ".cache/go-build", ".local/agent/go-build" },
-	{ "GOMODCACHE", "go/pkg/mod", ".cache/go-mod" },
-	{ "GRADLE_USER_HOME", ".gradle/caches", ".local/agent/gradle" },
-	{ "PIPX_BIN_DIR", ".local/bin", ".local/agent/bin" },
-	{ "PIPX_HOME", ".local/share/pipx", ".local/agent/pipx" },
-	{ "PIP_CACHE_DIR", ".cache/pip", ".local/agent/pip" },
-	{ "UV_TOOL_BIN_DIR", ".local/bin", ".local/agent/bin" },
-	{ "UV_TOOL_DIR", ".local/share/uv/tools", ".local/agent/uv-tools" },
-	{ "npm_config_cache", ".npm/_cacache", ".cache/npm" },
-	{ "npm_config_store_dir", ".local/share/pnpm/store", ".cache/pnpm-store" },
+#define CACHE(name, usual, own) { name, usual, own },
+#include "caches.def"
+#undef CACHE
 };
 
 static bool matches(const char *entry, const char *pattern)
@@ -63,6 +55,39 @@ static bool allowed(const char *entry, const struct ga_strv *pass)
 	return false;
 }
 
+static bool is_proxy(const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (size_t i = 0; i < GA_NELEMS(proxies); i++)
+		if (n == strlen(proxies[i]) && !strncasecmp(entry, proxies[i], n))
+			return true;
+	return false;
+}
+
+/* NAME=VALUE without what stands before the last '@' in an address. The caller frees it. */
+static char *without_user(const char *entry)
+{
+	const char *at = strrchr(entry, '@'), *start = strchr(entry, '=') + 1;
+	const char *scheme = strstr(start, "://");
+
+	if (!at || at < start)
+		return ga_strdup(entry);
+	if (scheme && scheme < at)
+		start = scheme + 3;
+	return ga_strf("%.*s%s", (int)(start - entry), entry, at + 1);
+}
+
+static void add_proxy(struct ga_spec *s, const char *entry, const struct ga_strv *pass)
+{
+	cleanup_free char *name = ga_strndup(entry, strcspn(entry, "="));
+
+	if (pass && ga_strv_has(pass, name))
+		ga_strv_push(&s->env, entry);
+	else if (s->network)
+		ga_strv_take(&s->env, without_user(entry));
+}
+
 /* Is it a variable that we set, whatever the host or `pass` says? */
 static bool ours(const char *entry)
 {
@@ -77,16 +102,17 @@ static bool ours(const char *entry)
 /* Where a directory of the host's PATH is inside: at its own path or, if it is visible only under
  * another name (fnm puts a symlink into /run/user), at the one the symlink leads to. The caller
  * frees it. */
-static char *place_inside(const struct ga_spec *s, const char *dir)
+static char *place_inside(const struct ga_spec *s, const char *dir,
+			  bool (*visible)(const struct ga_spec *, const char *))
 {
 	cleanup_free char *real = NULL;
 
-	if (ga_spec_visible(s, dir))
+	if (visible(s, dir))
 		return ga_strdup(dir);
 	if (dir[0] != '/')
 		return NULL;
 	real = sandbox_real(dir);
-	return strcmp(real, dir) != 0 && ga_spec_visible(s, real) ? ga_steal(&real) : NULL;
+	return strcmp(real, dir) != 0 && visible(s, real) ? ga_steal(&real) : NULL;
 }
 
 static void add_path(struct ga_spec *s, const char *host)
@@ -99,7 +125,7 @@ static void add_path(struct ga_spec *s, const char *host)
 
 		while (n > 1 && dir[n - 1] == '/')
 			dir[--n] = '\0';
-		inside = *dir ? place_inside(s, dir) : NULL;
+		inside = *dir ? place_inside(s, dir, ga_spec_visible) : NULL;
 		if (inside)
 			ga_buf_addf(&b, "%s%s", b.len ? ":" : "", inside);
 		p += strcspn(p, ":");
@@ -110,11 +136,12 @@ static void add_path(struct ga_spec *s, const char *host)
 
 static void add_places(struct ga_spec *s, const char *const *host_env)
 {
-	for (size_t i = 0; i < GA_NELEMS(places); i++) {
-		const char *value = ga_environ_get(host_env, places[i]);
+	for (size_t i = 0; sandbox_places[i]; i++) {
+		const char *value = ga_environ_get(host_env, sandbox_places[i]);
+		cleanup_free char *inside = value ? place_inside(s, value, sandbox_shows) : NULL;
 
-		if (value && ga_spec_visible(s, value))
-			ga_strv_pushf(&s->env, "%s=%s", places[i], value);
+		if (inside)
+			ga_strv_pushf(&s->env, "%s=%s", sandbox_places[i], inside);
 	}
 }
 
@@ -135,7 +162,7 @@ static bool read_only(const struct ga_spec *s, const char *rel)
 static void add_caches(struct ga_spec *s)
 {
 	for (size_t i = 0; i < GA_NELEMS(caches); i++)
-		if (read_only(s, caches[i].usual))
+		if (!*caches[i].usual || read_only(s, caches[i].usual))
 			ga_strv_pushf(&s->env, "%s=%s/%s", caches[i].name, s->home, caches[i].own);
 }
 
@@ -159,6 +186,22 @@ void ga_spec_environment(struct ga_spec *s, const char *path, const char *const 
 	add_places(s, host_env);
 	add_caches(s);
 	for (; host_env && *host_env; host_env++)
-		if (strchr(*host_env, '=') && allowed(*host_env, pass) && !ours(*host_env))
+		if (strchr(*host_env, '=') && is_proxy(*host_env))
+			add_proxy(s, *host_env, pass);
+		else if (strchr(*host_env, '=') && allowed(*host_env, pass) && !ours(*host_env))
 			ga_strv_push(&s->env, *host_env);
+}
+
+const char *ga_cache_file(size_t i, const char **ret_text)
+{
+	static const char *const files[][2] = {
+#define CACHE_FILE(file, text) { file, text },
+#include "caches.def"
+#undef CACHE_FILE
+	};
+
+	if (i >= GA_NELEMS(files))
+		return NULL;
+	*ret_text = files[i][1];
+	return files[i][0];
 }

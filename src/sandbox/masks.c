@@ -101,6 +101,25 @@ static bool concerns(const struct ga_strv *tools, const char *pattern)
 	return false;
 }
 
+/* The same for an environment, or part of one, in another place. */
+static void add_alike(const char *home, const struct ga_strv *tools, const char *tool,
+		      struct ga_strv *ret)
+{
+	cleanup_free char *dir = ga_path_join(home, tool);
+	const struct sandbox_environment *e;
+	const struct sandbox_mask *masks;
+	size_t n = sandbox_masks(&masks), row = 0;
+
+	while ((e = sandbox_environment_at(dir, &row)))
+		for (size_t i = 0; e->like && i < n; i++) {
+			const char *rest = ga_path_below(masks[i].path, e->like);
+			cleanup_free char *at = rest ? ga_path_join(tool, rest) : NULL;
+
+			if (at)
+				expand_mask(home, tools, at, masks[i].if_has, ret);
+		}
+}
+
 void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga_strv *ret)
 {
 	const struct sandbox_mask *masks;
@@ -109,4 +128,7 @@ void sandbox_tool_masks(const char *home, const struct ga_strv *tools, struct ga
 	for (size_t i = 0; i < n; i++)
 		if (concerns(tools, masks[i].path))
 			expand_mask(home, tools, masks[i].path, masks[i].if_has, ret);
+	for (size_t i = 0; i < tools->n; i++)
+		if (!sandbox_toolchain_above(tools->v[i]))
+			add_alike(home, tools, tools->v[i], ret);
 }

@@ -72,6 +72,26 @@ static int check_places(const struct look *l)
 	return 0;
 }
 
+int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err)
+{
+	const struct look l = { place, path, false, err };
+
+	return check_system(&l) || check_places(&l) ? -1 : 0;
+}
+
+bool sandbox_in_repository(const char *path)
+{
+	for (cleanup_free char *up = ga_strdup(path);;) {
+		cleanup_free char *git = ga_path_join(up, ".git");
+
+		if (!access(git, F_OK) || !strcmp(ga_path_base(up), ".git"))
+			return true;
+		if (!strcmp(up, "/"))
+			return false;
+		ga_path_up(up);
+	}
+}
+
 /* Refuse, for writing, what a program of the user's runs or reads by itself. */
 static int check_writable(const struct look *l)
 {
@@ -87,16 +107,9 @@ static int check_writable(const struct look *l)
 		if (*dir == '/' && (overlaps(dir, l->path) || overlaps(real, l->path)))
 			return refuse(l, "it is, holds or lies in a directory of your $PATH");
 	}
-	for (cleanup_free char *up = ga_strdup(l->path);;) {
-		cleanup_free char *git = ga_path_join(up, ".git");
-
-		if (!access(git, F_OK) || !strcmp(ga_path_base(up), ".git"))
-			return refuse(l, "it is or lies in a repository, whose hooks run on your "
-					 "machine");
-		if (!strcmp(up, "/"))
-			return 0;
-		ga_path_up(up);
-	}
+	return sandbox_in_repository(l->path)
+		       ? refuse(l, "it is or lies in a repository, whose hooks run on your machine")
+		       : 0;
 }
 
 static bool is_secret_name(const char *name)

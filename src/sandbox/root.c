@@ -209,6 +209,22 @@ static void add_mounts(const struct ga_spec *s, struct ga_buf *b)
 			at_same_place(b, ga_strv_has(&s->rw, v[i]) ? "bind-rw" : "bind-ro", v[i]);
 }
 
+/* What may hold credentials in environments outside of home. */
+static void mask_environments(const struct ga_spec *s, struct ga_buf *b)
+{
+	cleanup_strv struct ga_strv shown = GA_STRV_INIT, masks = GA_STRV_INIT;
+
+	for (size_t i = 0; i < s->ro.n; i++)
+		if (!ga_path_inside(s->ro.v[i], s->home))
+			ga_strv_push(&shown, s->ro.v[i] + 1);
+	sandbox_tool_masks("/", &shown, &masks);
+	for (size_t i = 0; i < masks.n; i += 2) {
+		cleanup_free char *dest = ga_path_join("root", masks.v[i + 1]);
+
+		sandbox_words(b, masks.v[i], dest, NULL);
+	}
+}
+
 /* If the home directory is reached through a symlink (/home -> /usr/home), a system directory might
  * show the real one. */
 static void hide_real_home(const struct ga_spec *s, struct ga_buf *b)
@@ -254,6 +270,7 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 		return -1;
 	add_resolver(s, b);
 	add_mounts(s, b);
+	mask_environments(s, b);
 	sandbox_make_links(s, false, b);
 	hide_real_home(s, b);
 	add_run_dir(init, b);

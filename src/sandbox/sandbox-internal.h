@@ -24,13 +24,29 @@ char *sandbox_real(const char *path);
 /* The system or `ro` directory of `s` that shows host path `path` inside, or NULL. */
 const char *sandbox_shown_by(const struct ga_spec *s, const char *path);
 
-/* Is it "/", or does it equal, contain or shadow a directory that the system consists of? */
-bool sandbox_is_system(const char *path);
-
 /* links.c */
 void sandbox_links_release(struct ga_spec *s);
 /* Append the operations that make the links below the agents' home (`home`), or elsewhere. */
 void sandbox_make_links(const struct ga_spec *s, bool home, struct ga_buf *b);
+
+/* Is it "/", or does it equal, contain or shadow a directory that the system consists of? */
+bool sandbox_is_system(const char *path);
+/* Is it, or is it in, a directory of the system that every sandbox shows? */
+bool sandbox_in_system(const char *path);
+
+/* Would the host's own `path` be visible inside? Unlike ga_spec_visible(), not what the agents'
+ * home has there. */
+bool sandbox_shows(const struct ga_spec *s, const char *path);
+
+/* The variables that say where toolchains are; NULL-terminated. */
+extern const char *const sandbox_places[];
+
+/* ga_mount_check() as far as no setting can change it: the system, home, credentials, and the
+ * places of sessions. */
+int sandbox_check_place(const struct ga_mount_place *place, const char *path, struct ga_error *err);
+
+/* Is this directory, or one above it, a repository's working tree or git directory? */
+bool sandbox_in_repository(const char *path);
 
 /* May the directory `rel` of the user's home be, contain or lie in a credential? */
 bool sandbox_is_secret(const char *rel);

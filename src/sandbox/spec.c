@@ -75,6 +75,7 @@ void ga_spec_release(struct ga_spec *s)
 	ga_strv_release(&s->tools);
 	ga_strv_release(&s->ro);
 	ga_strv_release(&s->rw);
+	ga_strv_release(&s->dropped);
 	ga_strv_release(&s->env);
 	*s = (struct ga_spec)GA_SPEC_INIT;
 }
@@ -218,37 +219,43 @@ static bool exists(const char *path)
 	return !access(path, F_OK);
 }
 
-static bool visible_below_home(const struct ga_spec *s, const char *rel, const char *path)
+bool sandbox_in_system(const char *path)
 {
-	cleanup_free char *agents = ga_path_join(s->home_source, rel);
-
-	if (ga_strv_above(&s->tools, rel) || ga_strv_above(&s->ro, path) ||
-	    ga_strv_above(&s->rw, path))
-		return exists(path);
-	return !*rel || exists(agents);
-}
-
-static bool visible(const struct ga_spec *s, const char *path)
-{
-	const char *rel;
-
-	if (ga_path_inside(path, s->project))
-		return exists(path);
-	rel = ga_path_below(path, s->home);
-	if (rel)
-		return visible_below_home(s, rel, path);
-	if (ga_strv_above(&s->ro, path) || ga_strv_above(&s->rw, path))
-		return exists(path);
-	if (ga_path_within(path, fresh_dirs))
-		return false;
 	for (size_t i = 0; sandbox_root_names[i]; i++) {
 		cleanup_free char *dir = ga_path_join("/", sandbox_root_names[i]);
 
 		if (ga_path_inside(path, dir))
-			return exists(path);
+			return true;
 	}
-	return (ga_path_within(path, sandbox_system_dirs) ||
-		ga_path_within(path, sandbox_brew_dirs)) && exists(path);
+	return ga_path_within(path, sandbox_system_dirs) ||
+	       ga_path_within(path, sandbox_brew_dirs);
+}
+
+/* Is a mount there that shows the host's? */
+static bool is_mounted(const struct ga_spec *s, const char *path)
+{
+	const char *rel = ga_path_below(path, s->home);
+
+	if (ga_path_inside(path, s->project) || ga_strv_above(&s->ro, path) ||
+	    ga_strv_above(&s->rw, path))
+		return true;
+	return rel ? ga_strv_above(&s->tools, rel) != NULL
+		   : !ga_path_within(path, fresh_dirs) && sandbox_in_system(path);
+}
+
+bool sandbox_shows(const struct ga_spec *s, const char *path)
+{
+	return path[0] == '/' && is_mounted(s, path) && exists(path);
+}
+
+static bool visible(const struct ga_spec *s, const char *path)
+{
+	const char *rel = path[0] == '/' ? ga_path_below(path, s->home) : NULL;
+	cleanup_free char *agents = rel ? ga_path_join(s->home_source, rel) : NULL;
+
+	if (!rel || is_mounted(s, path))
+		return sandbox_shows(s, path);
+	return !*rel || exists(agents);
 }
 
 bool ga_spec_visible(const struct ga_spec *s, const char *path)

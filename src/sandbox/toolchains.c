@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/path.h"
 #include "toolchains.h"
 
 /* Installed programs and what they run from, in byte order. Not listed: caches that the tool writes
@@ -20,6 +21,7 @@ static const char *const table[] = {
 	".asdf",
 	".bun/bin",
 	".bun/install/global",
+	".cache/ms-playwright",
 	".cargo/bin",
 	".composer/vendor",
 	".deno/bin",
@@ -220,6 +222,14 @@ void sandbox_toolchains(const char *home, struct ga_strv *ret)
 		if (row)
 			add_rows(dirfd(d), e->d_name, first_of(row), ret);
 	}
+}
+
+const char *sandbox_toolchain_above(const char *rel)
+{
+	for (size_t i = 0; i < GA_NELEMS(table); i++)
+		if (ga_path_inside(rel, table[i]))
+			return table[i];
+	return NULL;
 }
 
 size_t sandbox_masks(const struct sandbox_mask **ret)

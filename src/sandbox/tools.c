@@ -37,7 +37,7 @@ static const struct {
 	{ ".composer/auth.json", false }, { ".terraform.d", true },
 	{ ".foundry/keystores", true }, { ".julia/servers", true },
 	{ ".dotnet/corefx", true },   { ".android", true },
-	{ ".conda", true },	      { ".condarc", false },
+	{ ".conda", false },     { ".condarc", false },
 	{ ".copilot", false },	      { ".local/share/gem/credentials", false },
 	{ ".config", false },	      { ".local/share", false },
 	{ ".local/state", false },    { ".npm", false },

@@ -12,6 +12,7 @@
 
 #include "ga/fd.h"
 #include "ga/gitdir.h"
+#include "ga/sandbox.h"
 #include "home.h"
 
 #define VERSIONS_MAX ((size_t)64 << 10)
@@ -66,6 +67,21 @@ int home_bring_versions(const char *user, const char *dir, struct ga_error *err)
 		return 0;
 	return bring(from, to, ".tool-versions", false, err) ||
 	       bring(from, to, ".config/mise/config.toml", true, err) ? -1 : 0;
+}
+
+int home_bring_caches(const char *dir, struct ga_error *err)
+{
+	cleanup_close int to = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *file, *text;
+
+	for (size_t i = 0; to >= 0 && (file = ga_cache_file(i, &text)) != NULL; i++) {
+		cleanup_close int there = ga_openat_beneath(to, file, O_PATH | O_NOFOLLOW, 0);
+
+		if (there < 0 && errno == ENOENT &&
+		    home_write(to, file, text, strlen(text), 0644, err))
+			return -1;
+	}
+	return 0;
 }
 
 /* The session's private git dir has a configuration of its own; this is for other repositories that

@@ -180,6 +180,9 @@ int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error
 	ga_error_release(&odd);
 	if (home_bring_versions(e->home, dir, &odd))
 		ga_strv_pushf(&st->banner, "versions of tools: %s", odd.msg);
+	ga_error_release(&odd);
+	if (home_bring_caches(dir, &odd))
+		ga_strv_pushf(&st->banner, "settings of caches: %s", odd.msg);
 	free(st->spec.home_source);
 	st->spec.home_source = ga_steal(&dir);
 	return 0;

@@ -49,6 +49,8 @@ int home_write_notes(const char *dir, const struct ga_preset *p, struct ga_error
 /* home-versions.c: copy the versions of tools that the user has set into the home `dir`, if it has
  * none. */
 int home_bring_versions(const char *user, const char *dir, struct ga_error *err);
+/* Write the settings that keep caches in the home (ga_cache_file()), where there are none. */
+int home_bring_caches(const char *dir, struct ga_error *err);
 
 /* Write the user's identity and habits from git's configuration `c` into the home `dir`, if that
  * has no configuration of git. */

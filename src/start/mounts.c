@@ -55,7 +55,7 @@ static int add_mounts(const struct ga_start_env *e, const char *project,
 		      struct ga_error *err)
 {
 	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
-					      e->agent_home };
+					      e->agent_home, NULL };
 
 	for (size_t i = 0; i < paths->n; i++) {
 		int rc = check_apart(e, paths->v[i], err) ? -1
@@ -73,9 +73,15 @@ static int add_mounts(const struct ga_start_env *e, const char *project,
 int start_add_mounts(const struct ga_start_env *e, const char *project, struct ga_spec *ret,
 		     struct ga_error *err)
 {
-	return start_add_tools(e, ret, err) ||
-	       add_mounts(e, project, &e->mounts_ro, false, &ret->ro, err) ||
-	       add_mounts(e, project, &e->mounts_rw, true, &ret->rw, err) ? -1 : 0;
+	const struct ga_mount_place place = { e->home, project, e->path, e->state_root,
+					      e->agent_home, &e->mounts_rw };
+
+	if (start_add_tools(e, ret, err) ||
+	    add_mounts(e, project, &e->mounts_ro, false, &ret->ro, err) ||
+	    add_mounts(e, project, &e->mounts_rw, true, &ret->rw, err))
+		return -1;
+	ga_path_show(&place, e->environ, &ret->ro, &ret->dropped);
+	return 0;
 }
 
 static bool same(const struct ga_strv *a, const struct ga_strv *b)
@@ -116,9 +122,30 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 		ga_strv_pushf(&st->banner, "%s: %s", what, line.ptr);
 }
 
+/* Name what of PATH is missing inside, and the setting that shows it. */
+static void describe_path(struct ga_start *st)
+{
+	cleanup_strv struct ga_strv missing = GA_STRV_INIT, tools = GA_STRV_INIT;
+	const struct ga_strv *d = &st->spec.dropped;
+	cleanup_free char *named = NULL, *list = NULL;
+
+	for (size_t i = 0; i + 2 < d->n; i += 3) {
+		ga_strv_push(&missing, d->v[i]);
+		if (*d->v[i + 2])
+			ga_strv_push(&tools, d->v[i + 2]);
+	}
+	if (!missing.n)
+		return;
+	named = ga_quote_list(&missing, GA_LISTED);
+	list = ga_quote_list(&tools, tools.n);
+	ga_strv_pushf(&st->banner, "of PATH, not shown: %s%s%s%s ('git agent doctor' says why)",
+		      named, tools.n ? "; 'tools: [" : "", list, tools.n ? "]' shows it" : "");
+}
+
 void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st)
 {
 	describe(&e->mounts_ro, &st->spec.ro, "shown read-only", st);
 	describe(&e->mounts_rw, &st->spec.rw,
 		 "WRITABLE, and not a part of what you review", st);
+	describe_path(st);
 }

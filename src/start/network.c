@@ -213,6 +213,21 @@ void start_describe_network(const struct ga_start_env *e, struct ga_start *st)
 			      ga_network_name(e->net.mode));
 }
 
+/* Name the host's proxy, through which connections are made; the URL may have a password. */
+static void describe_proxy(const struct ga_start_env *e, struct ga_start *st)
+{
+	cleanup_free char *at = NULL;
+	const char *variable = ga_relay_proxy(st->relay, &at);
+
+	if (!variable || e->net.mode == GA_NETWORK_NONE)
+		return;
+	if (at)
+		ga_strv_pushf(&st->notes, "network: through the proxy %s of %s", at, variable);
+	else
+		ga_strv_pushf(&st->notes, "network: the proxy of %s is no http:// one, and is not "
+					  "used", variable);
+}
+
 /* Open the relay, which is the host's side, and add what it needs to the spec. */
 static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
@@ -235,6 +250,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 		if (make_plan(e, st, err) || show_resolver(st, dir, err))
 			return -1;
 		o.plan = &st->plan;
+		o.environ = e->environ;
 		ga_strv_extend(&st->spec.env, &st->plan.env);
 	}
 	o.socket_dir = at;
@@ -242,6 +258,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 	if ((sockets && show_sockets(e, st, dir, &paths, err)) ||
 	    ga_relay_open(&o, &st->relay, err))
 		return -1;
+	describe_proxy(e, st);
 	ga_relay_published(st->relay, &st->session.run.published);
 	return 0;
 }

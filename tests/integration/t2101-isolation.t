@@ -342,9 +342,9 @@ fails() {
 	n=1 &&
 	while [ $n -le "${most:-0}" ]; do
 		timeout 180 strace -f -qq -o /dev/null -e trace="$1" -e inject="$1:error=EPERM:when=$n" \
-			git agent start -q --name f -- ./check >out 2>err
+			"$GIT_AGENT" start -q --name f -- ./check >out 2>err
 		rc=$?
-		git agent drop --force f >/dev/null 2>&1
+		"$GIT_AGENT" drop --force f >/dev/null 2>&1
 		if [ $rc = 125 ] && [ ! -s out ]; then
 			refused=$((refused + 1))
 		elif [ $rc != 0 ] || [ "$(cat out)" != held ]; then
@@ -370,9 +370,10 @@ test_expect_success STRACE 'a call that fails while a sandbox is made keeps it f
 	[ "$(ls /run)" = git-agent ] && [ ! -s /proc/keys ] && [ -e x ] && echo held
 	END
 	test_commit check &&
-	test "$(git agent start -q -- ./check)" = held &&
+	PATH=/usr/local/bin:/usr/bin:/bin &&
+	test "$("$GIT_AGENT" start -q -- ./check)" = held &&
 	timeout 180 strace -ff -qq -o trace -e trace="$(echo $calls | tr " " ,)" \
-		git agent start -q -- ./check &&
+		"$GIT_AGENT" start -q -- ./check &&
 	refused=0 &&
 	for call in $calls; do
 		fails $call || return 1

@@ -50,7 +50,7 @@ test_expect_success 'a shim starts a session with its arguments, and the shim is
 	echo "claude-1 <--dangerously-skip-permissions> <a b> <--> <> <*> <\$x> <--quiet>" >../../want &&
 	test_cmp ../../want ../../out &&
 	test_prints "direct <--dangerously-skip-permissions> <x>" git agent start -q -n direct claude x &&
-	test "$(git agent start -q -- sh -c "echo \$PATH" | grep -c shims)" = 0
+	test "$(git agent start -q -- sh -c "echo \$PATH" | grep -c "$shims")" = 0
 '
 
 test_expect_success 'outside of repositories, in sessions, for --version and when off a shim runs the agent' '

@@ -236,4 +236,62 @@ test_expect_success MUSL 'musl, linked statically, resolves the same' '
 	looks ./look-musl
 '
 
+# proxy ADDRESS PORT: answers CONNECT to what only it can resolve, and logs that with user and password
+cat >"$TRASH/proxy.py" <<'EOF_PROXY'
+import base64, socket, sys, threading
+server = socket.create_server((sys.argv[1], int(sys.argv[2])))
+def pump(a, b):
+    while data := a.recv(65536):
+        b.sendall(data)
+    b.shutdown(socket.SHUT_WR)
+def serve(c):
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += c.recv(1)
+    lines = head.decode().split("\r\n")
+    login = [base64.b64decode(l.split()[-1]).decode() for l in lines if l.startswith("Proxy-Authorization: Basic ")]
+    to = lines[0].split()[1]
+    with open("proxy.log", "a") as log:
+        print(to, *login, file=log)
+    if "far.example.org" not in to:
+        return c.sendall(b"HTTP/1.1 403 No\r\n\r\n") or c.close()
+    t = socket.create_connection(("192.0.2.10", int(to.split(":")[1])))
+    c.sendall(b"HTTP/1.1 200 Yes\r\nX: y\r\n\r\n")
+    threading.Thread(target=pump, args=(t, c), daemon=True).start()
+    pump(c, t)
+open("proxy.ready", "w").close()
+while True:
+    threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+EOF_PROXY
+proxy_start() {
+	python3 proxy.py "$@" 2>proxy.err &
+	proxy_pid=$!
+	test_when_finished "kill $proxy_pid"
+	test_wait_for 'test -e proxy.ready'
+}
+test_expect_success CURL 'what is listed is reached through the proxy of the host, which is not reached itself' '
+	web_start 192.0.2.10 8080 &&
+	proxy_start 10.1.2.3 3128 &&
+	export https_proxy=http://me:p%40ss@10.1.2.3:3128/ no_proxy=.wild.example.net,192.0.2.0/25 &&
+	get() { allowed "$1" curl -sS --max-time 60 "http://$2/x" >out 2>err; } &&
+	get far.example.org:8080 far.example.org:8080 &&
+	test_prints "served GET far.example.org:8080 /x 0" cat out &&
+	test_prints "far.example.org:8080 me:p@ss" cat proxy.log &&
+	get "*.far.example.org:8080" b.far.example.org:8080 &&
+	test_prints "served GET b.far.example.org:8080 /x 0" cat out &&
+	get a.wild.example.net:8080 a.wild.example.net:8080 &&
+	get 192.0.2.10:8080 192.0.2.10:8080 &&
+	! grep "wild\|192" proxy.log &&
+	test_must_fail get web.example.org:8080 web.example.org:8080 &&
+	grep "^web.example.org:8080 me" proxy.log &&
+	test_must_fail get 10.1.2.3:3128 10.1.2.3:3128 &&
+	! grep "^10[.]" proxy.log &&
+	allowed far.example.org:8080 env >out &&
+	! grep "p%40ss\|p@ss\|10[.]1[.]2[.]3" out &&
+	cd "$HOME/p" &&
+	test_says "through the proxy 10.1.2.3:3128 of https_proxy$" git agent start --allow far.example.org:1 true &&
+	https_proxy=socks5://10.1.2.3 test_says "no http:// one, and is not used" \
+		git agent start --allow far.example.org:1 true
+'
+
 test_done

@@ -213,4 +213,41 @@ TEST(a_directory_that_agents_write_is_known_in_two_places)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* "-": not through the proxy. */
+TEST(the_proxy_of_the_host_is_found_and_used_except_for_what_needs_none)
+{
+	static const struct {
+		const char *proxy, *no, *host, *expect;
+	} cases[] = {
+		{ "https_proxy=http://u:p%40:x@Proxy.corp:8080/", "no_proxy=", "f.org", "proxy.corp:8080 dTpwQDp4" },
+		{ "ALL_PROXY=10.0.0.1:8080", "NO_PROXY=a.org, .b.org,*.c.org", "xa.org", "10.0.0.1:8080" },
+		{ "http_proxy=localhost", "no_proxy=10.0.0.0/8", "11.0.0.1", "127.0.0.1:1080" },
+		{ "https_proxy=[2001:db8::1]:1", "no_proxy=2001:db8::/32", "192.0.2.1", "[2001:db8::1]:1" },
+		{ "https_proxy=p:1", "no_proxy=A.org", "x.a.org", "-" },
+		{ "https_proxy=p:1", "no_proxy=.b.org", "b.org", "-" },
+		{ "https_proxy=p:1", "no_proxy=*", "b.org", "-" },
+		{ "https_proxy=p:1", "no_proxy=", "127.0.0.1", "-" },
+		{ "https_proxy=p:1", "no_proxy=10.0.0.0/8", "10.9.9.9", "-" },
+		{ "https_proxy=socks5://p:1", "no_proxy=", "b.org", "-" },
+		{ "https_proxy=https://p:1", "no_proxy=", "b.org", "-" },
+		{ "https_proxy=p:0", "no_proxy=", "b.org", "-" },
+		{ "https_proxy=", "no_proxy=", "b.org", "-" },
+	};
+
+	for_each (row, cases) {
+		const char *const env[] = { row->proxy, row->no, NULL };
+		struct net_via v = { 0 };
+		struct ga_net_host h;
+		cleanup_free char *at = NULL, *got = NULL;
+
+		net_via_find(env, &v);
+		assert_true(ga_net_host_parse(row->host, strlen(row->host), &h));
+		if (net_via_for(&v, &h))
+			at = ga_net_host_text(&v.host, v.port);
+		got = ga_strf("%s%s%s", at ? at : "-", at && v.login ? " " : "", at && v.login ? v.login : "");
+		assert_string_equal(got, row->expect);
+		net_via_release(&v);
+	}
+}
+
 TEST_MAIN(NULL, NULL)

@@ -68,12 +68,14 @@ TEST_WITH(toolchains_below_home_are_found, setup, teardown)
 	make_dir("home/.local/share/secret");
 	make_dir("home/.local/lib");
 	make_dir("home/.asdf");
+	make_dir("home/.cache/ms-playwright/chromium-1");
+	make_dir("home/.cache/other");
 	make_file("home/.pyenv", "");
 	make_dir("home/n/notes");
 	make_dir("home/n/bin");
 	make_link("../rustup", "home/.rustup");
 	make_dir("rustup");
-	ASSERT_TOOLS("bin", "absent", ".asdf .local/lib .local/share/mise .nvm .rustup n/bin");
+	ASSERT_TOOLS("bin", "absent", ".asdf .cache/ms-playwright .local/lib .local/share/mise .nvm .rustup n/bin");
 }
 
 TEST_WITH(a_directory_of_credentials_is_never_shown, setup, teardown)

@@ -273,7 +273,8 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
 			      "KEY_A=1", "KEY_B=2", "KEY=3", "LD_PRELOAD=x", "DISPLAY=:0",
-			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none", NULL, NULL };
+			      "JAVA_HOME=/usr", "PYENV_ROOT=/home/none",
+			      "HTTPS_PROXY=http://u:p@q@h:1/", "all_proxy=u:p@h:2", NULL, NULL };
 	cleanup_free char *nvm = ga_strf("NVM_DIR=%s/.local/bin", world.home);
 
 	make_spec("home/p", &s);
@@ -291,8 +292,10 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin:%s/.local/agent/bin\n"
 		       "USER=me\nLOGNAME=me\nSHELL=/bin/sh\nJAVA_HOME=/usr\nNVM_DIR=%s/.local/bin\n"
 		       "PIPX_BIN_DIR=%s/.local/agent/bin\nUV_TOOL_BIN_DIR=%s/.local/agent/bin\n"
-		       "TERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n",
-		       world.home, world.home, world.home, world.home, world.home, world.home, world.home);
+		       "pnpm_config_store_dir=%s/.cache/pnpm-store\n"
+		       "TERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n"
+		       "HTTPS_PROXY=http://h:1/\nall_proxy=h:2\n",
+		       world.home, world.home, world.home, world.home, world.home, world.home, world.home, world.home);
 	assert_string_equal(got.ptr, want);
 }
 
