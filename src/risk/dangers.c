@@ -6,7 +6,7 @@
 
 #include "text.h"
 
-enum { JOINED_LINES = 8, JOINED_MAX = 8192, GRAMS = 1 << 11 };
+enum { JOINED_LINES = 8, JOINED_MAX = 8192, GRAMS = 1 << 14, PATTERNS_MAX = 1024 };
 
 static const struct {
 	const char *rule, *patterns, *seconds; /* `seconds`: on another line of the same file */
@@ -18,16 +18,18 @@ static const struct {
 #undef PAIR
 };
 
-/* The patterns of the table, and a set of three bytes of each, by a hash of them. Most lines have
- * none of these. */
+/* What comes from elsewhere, or is decoded. */
+static const char sources[] = "curl wget fetch iwr invoke-webrequest base64 xxd openssl ://";
+
+/* What is looked for, by three bytes that a line with it has in a row. Most lines have none. */
 struct ga_sieve {
-	unsigned char bits[GRAMS];
+	unsigned short first[GRAMS]; /* by a hash of the three: 1 + an index into `v`, or 0 */
 	struct pattern {
 		char *text;
-		size_t row;
-		unsigned gram; /* three bytes that a line with the pattern has in a row */
-		bool first;    /* counts if one of its row's `seconds` comes later */
-	} *v;
+		size_t row;          /* GA_NELEMS(table): a source, see runs_what_is_piped() */
+		unsigned short next; /* the next of that hash, as in `first` */
+		bool second;         /* counts if another one of its row came earlier */
+	} * v;
 	size_t n, cap;
 };
 
@@ -36,20 +38,10 @@ static unsigned hash(const char *p)
 	return (((unsigned char)p[0] * 2654435761u) ^ ((unsigned char)p[1] * 40503u) ^
 		((unsigned char)p[2] * 7919u)) >>
 		       3 &
-	       (GRAMS * 8 - 1);
+	       (GRAMS - 1);
 }
 
-static void set_gram(unsigned char *bits, unsigned h)
-{
-	bits[h >> 3] |= (unsigned char)(1u << (h & 7));
-}
-
-static bool has_gram(const unsigned char *bits, unsigned h)
-{
-	return bits[h >> 3] >> (h & 7) & 1;
-}
-
-static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool first)
+static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool second)
 {
 	size_t n;
 
@@ -58,9 +50,11 @@ static void sieve_add(struct ga_sieve *s, const char *words, size_t row, bool fi
 		unsigned h = hash(part < 3 && p[part] == '~' ? p + part + 1 : p);
 
 		n = strcspn(p, " ");
-		set_gram(s->bits, h);
+		if (s->n == PATTERNS_MAX)
+			GA_BUG("more patterns than there is room for");
 		GA_GROW(s->v, s->n, s->cap);
-		s->v[s->n++] = (struct pattern){ ga_strndup(p, n), row, h, first };
+		s->v[s->n++] = (struct pattern){ ga_strndup(p, n), row, s->first[h], second };
+		s->first[h] = (unsigned short)s->n;
 	}
 }
 
@@ -69,10 +63,10 @@ static struct ga_sieve *sieve_new(void)
 	struct ga_sieve *s = ga_calloc(1, sizeof(*s));
 
 	for (size_t i = 0; i < GA_NELEMS(table); i++) {
-		sieve_add(s, table[i].patterns, i, *table[i].seconds);
-		sieve_add(s, table[i].seconds, i, false);
+		sieve_add(s, table[i].patterns, i, false);
+		sieve_add(s, table[i].seconds, i, true);
 	}
-	set_gram(s->bits, hash("://"));
+	sieve_add(s, sources, GA_NELEMS(table), false);
 	return s;
 }
 
@@ -85,12 +79,24 @@ void ga_sieve_free(struct ga_sieve *s)
 	free(s);
 }
 
-static bool sieve_hits(const struct ga_sieve *s, const struct ga_buf *b)
+/* Note in `may`, of a byte for each pattern, which the line may have. Returns whether any. */
+static bool sieve_line(const struct ga_sieve *s, const struct ga_buf *line, bool *may)
 {
-	for (size_t i = 0; i + 2 < b->len; i++)
-		if (has_gram(s->bits, hash(b->ptr + i)))
-			return true;
-	return false;
+	bool any = false;
+
+	for (size_t i = 0; i + 2 < line->len; i++)
+		for (size_t j = s->first[hash(line->ptr + i)]; j; j = s->v[j - 1].next) {
+			if (!any)
+				memset(may, 0, PATTERNS_MAX * sizeof(*may));
+			any = may[j - 1] = true;
+		}
+	return any;
+}
+
+static bool is_dropped(char c)
+{
+	return !c || c == ' ' || c == '\t' || c == '\r' || c == '"' || c == '\'' || c == '\\' ||
+	       c == '+';
 }
 
 void ga_text_canonical(const char *line, size_t n, struct ga_buf *out)
@@ -101,7 +107,7 @@ void ga_text_canonical(const char *line, size_t n, struct ga_buf *out)
 
 		if (n - i >= 6 && !memcmp(line + i, "${IFS}", 6))
 			i += 5;
-		else if (c && !strchr(" \t\r\"'\\+", c))
+		else if (!is_dropped(c))
 			ga_buf_addch(out, ga_lower(c));
 	}
 }
@@ -136,29 +142,16 @@ bool ga_text_finds(const char *text, const char *pattern, size_t len)
 	}
 }
 
-/* Does what comes from elsewhere, or is decoded, go through a pipe into an interpreter? */
-static bool runs_what_is_piped(const char *line)
+/* Does what is here, which begins with a source, go through a pipe into an interpreter? */
+static bool runs_what_is_piped(const char *from)
 {
-	static const char *const sources[] = {
-		"curl",   "wget", "fetch",   "iwr", "invoke-webrequest",
-		"base64", "xxd",  "openssl", "://"
-	};
 	static const char *const prefixes[] = { "sudo",      "env",   "exec", "/usr/bin/env",
 						"/usr/bin/", "/bin/", "-e" };
 	static const char names[] =
 		"sh bash zsh dash ksh fish python python3 perl ruby node php iex "
 		"invoke-expression pwsh powershell source";
-	size_t first = SIZE_MAX;
 
-	for (size_t i = 0; i < GA_NELEMS(sources); i++) {
-		const char *at = strstr(line, sources[i]);
-
-		if (at && (size_t)(at - line) < first)
-			first = (size_t)(at - line);
-	}
-	if (first == SIZE_MAX)
-		return false;
-	for (const char *p = line + first; (p = strchr(p, '|')); p++) {
+	for (const char *p = from; (p = strchr(p, '|')); p++) {
 		const char *word = p + 1 + strspn(p + 1, "&");
 
 		for (size_t i = 0; i < GA_NELEMS(prefixes); i++)
@@ -227,27 +220,26 @@ void ga_text_join(struct ga_buf *line, const struct ga_buf *text, size_t next)
 	}
 }
 
-/* `seen`: rows of which the first part was on an earlier line. */
-static void look_at_line(struct ga_look *k, const char *plain, const char *shown, bool *seen)
+/* `may`: of which patterns to look; `seen`: rows of which the first part was on an earlier line. */
+static void look_at_line(struct ga_look *k, const char *plain, const char *shown, const bool *may,
+			 bool *seen)
 {
 	const struct ga_sieve *s = k->sieve;
-	unsigned char grams[GRAMS] = { 0 };
+	bool piped = false;
 
-	for (const char *p = plain; p[0] && p[1] && p[2]; p++)
-		set_gram(grams, hash(p));
-	for (size_t i = 0; i < s->n; i++) {
-		const struct pattern *p = &s->v[i];
-		bool second = *table[p->row].seconds && !p->first;
+	for (const bool *at = may; (at = memchr(at, true, (size_t)(may + s->n - at))); at++) {
+		const struct pattern *p = &s->v[at - may];
 
-		if ((second && !seen[p->row]) || !has_gram(grams, p->gram) ||
-		    !ga_text_finds(plain, p->text, strlen(p->text)))
+		if ((p->second && !seen[p->row]) || !ga_text_finds(plain, p->text, strlen(p->text)))
 			continue;
-		if (p->first)
+		if (p->row == GA_NELEMS(table))
+			piped |= runs_what_is_piped(strstr(plain, p->text));
+		else if (*table[p->row].seconds && !p->second)
 			seen[p->row] = true;
 		else
 			fire(k, table[p->row].rule, shown);
 	}
-	if (runs_what_is_piped(plain))
+	if (piped)
 		fire(k, "download-exec", shown);
 	if (numeric_host(plain))
 		fire(k, "exfil-endpoint", shown);
@@ -256,19 +248,20 @@ static void look_at_line(struct ga_look *k, const char *plain, const char *shown
 void ga_text_dangers(struct ga_look *k, const struct ga_buf *added)
 {
 	cleanup_buf struct ga_buf line = GA_BUF_INIT, plain = GA_BUF_INIT;
-	bool seen[GA_NELEMS(table)] = { false };
+	bool seen[GA_NELEMS(table)] = { false }, may[PATTERNS_MAX] = { false };
 	const char *start;
 
 	if (!k->sieve)
 		k->sieve = sieve_new();
 	for (size_t pos = 0, n; (start = ga_buf_next_line(added, &pos, &n));) {
 		ga_text_canonical(start, n, &plain);
-		if (!sieve_hits(k->sieve, &plain) && !goes_on(start, n))
+		if (!sieve_line(k->sieve, &plain, may) && !goes_on(start, n))
 			continue;
 		ga_buf_clear(&line);
 		ga_buf_add(&line, start, n);
 		ga_text_join(&line, added, pos);
 		ga_text_canonical(line.ptr, line.len, &plain);
-		look_at_line(k, plain.ptr, line.ptr, seen);
+		if (sieve_line(k->sieve, &plain, may))
+			look_at_line(k, plain.ptr, line.ptr, may, seen);
 	}
 }

@@ -11,12 +11,13 @@
 #include "internal.h"
 #include "secret-internal.h"
 
-#define KEY_BYTES_MIN 64   /* with less between BEGIN and END it is documentation */
+#define KEY_BYTES_MIN 64 /* with less between BEGIN and END it is documentation */
 #define LABEL_MAX 100
-#define HEADERS_MAX 8      /* "Proc-Type: ..." and the like */
+#define HEADERS_MAX 8 /* "Proc-Type: ..." and the like */
 #define OPAQUE_MAX 4096
 #define PREFIXES_MAX 256
-#define EXAMPLE_MAX 512    /* bytes of a token in which words of an example are looked for */
+#define TOKEN_MIN ((size_t)16) /* bytes of the shortest token with its prefix */
+#define EXAMPLE_MAX 512        /* bytes of a token in which words of an example are looked for */
 
 bool secret_is_word(char c)
 {
@@ -214,7 +215,7 @@ struct form {
 };
 
 static const struct form forms[] = {
-#define TOKEN(prefixes, set, min, max, name) {prefixes, set, min, max, name},
+#define TOKEN(prefixes, set, min, max, name) { prefixes, set, min, max, name },
 #include "secret-forms.def"
 #undef TOKEN
 };
@@ -255,8 +256,8 @@ static bool in_set(enum set set, char c)
 /* Is it what documentation puts after the prefix, such as "xxxxxxxx" or "EXAMPLE"? */
 static bool is_example(const char *p, size_t n)
 {
-	static const char *const words[] = { "EXAMPLE", "example", "xxxxxx", "XXXXXX", "000000",
-					     "123456789", "abcdefgh", "your", "YOUR" };
+	static const char *const words[] = { "EXAMPLE",   "example",  "xxxxxx", "XXXXXX", "000000",
+					     "123456789", "abcdefgh", "your",   "YOUR" };
 	bool seen[256] = { false };
 	size_t distinct = 0;
 
@@ -295,8 +296,8 @@ static void add_forms(struct begins *b)
 
 		for (size_t n; *p; p += n + (p[n] == ' ')) {
 			n = strcspn(p, " ");
-			if (b->n == PREFIXES_MAX)
-				GA_BUG("more prefixes of tokens than there is room for");
+			if (b->n == PREFIXES_MAX || n + forms[i].min < TOKEN_MIN)
+				GA_BUG("a prefix of tokens that there is no room for");
 			b->v[b->n++] = (struct prefix){ p, n, i };
 			add_begin(b, p);
 		}
@@ -352,12 +353,25 @@ static size_t jwt_at(const struct span *s, struct ga_secret_marks *m)
 	return n;
 }
 
+/* Most files that are short have none, and so no token. */
+static bool has_long_word(const char *p, size_t n)
+{
+	size_t run = 0;
+
+	for (size_t i = 0; i < n && run < TOKEN_MIN; i++)
+		run = (unsigned char)p[i] > ' ' ? run + 1 : 0;
+	return run == TOKEN_MIN;
+}
+
 static void look_for_tokens(const char *p, size_t n, struct ga_secret_marks *m)
 {
-	struct begins begins = { .n = 0 };
+	struct begins begins;
 	struct span s = { p, p + n };
 	bool within = false; /* are we within a word? */
 
+	if (!has_long_word(p, n))
+		return;
+	begins = (struct begins){ .n = 0 };
 	add_forms(&begins);
 	add_begin(&begins, "eyJ");
 	while (s.p < s.end) {
@@ -382,8 +396,7 @@ static bool has(const char *p, size_t n, const char *word)
 
 static void look_at_json(const char *p, size_t n, struct ga_secret_marks *m)
 {
-	if ((m->bits & GA_MARK_KEY) && has(p, n, "service_account") &&
-	    has(p, n, "\"private_key\""))
+	if ((m->bits & GA_MARK_KEY) && has(p, n, "service_account") && has(p, n, "\"private_key\""))
 		m->bits |= GA_MARK_SERVICE_ACCOUNT;
 	if (has(p, n, "authorized_user") && has(p, n, "\"refresh_token\""))
 		m->bits |= GA_MARK_AUTHORIZED_USER;
