@@ -25,10 +25,10 @@ test_lazy_prereq SSH 'ssh -V'
 me=$(id -un)
 # ssh finds the user's files by the user database: what asks it outside is to find those of the test
 ssh=$(command -v ssh)
-mkdir -m 700 bin .ssh &&
-printf '#!/bin/sh\nexec "%s" -F "$HOME/.ssh/config" "$@"\n' "$ssh" >bin/ssh &&
-chmod +x bin/ssh
-PATH=$HOME/bin:$PATH
+mkdir -m 700 .ssh .ssh/bin &&
+printf '#!/bin/sh\nexec "%s" -F "$HOME/.ssh/config" "$@"\n' "$ssh" >.ssh/bin/ssh &&
+chmod +x .ssh/bin/ssh
+PATH=$HOME/.ssh/bin:$PATH
 git init -q r &&
 git -C r commit -q --allow-empty -m one &&
 git clone -q --bare r remote.git
@@ -154,7 +154,7 @@ test_expect_success SSHSERVER 'SB-12: known hosts of the remotes are there, and 
 
 test_expect_success SSHSERVER 'without the socket of an agent nothing of the user is asked' '
 	: >"$conf" &&
-	printf "#!/bin/sh\n: >\"$HOME/asked\"\n" >bin/ssh &&
+	printf "#!/bin/sh\n: >\"$HOME/asked\"\n" >.ssh/bin/ssh &&
 	git -C r agent start -q -- sh -c "! ls /run/git-agent-ssh; ! grep forge /etc/ssh/ssh_config" &&
 	git -C r agent -c env.set=SSH_AUTH_SOCK=/tmp/s start -q -- true &&
 	test ! -e asked

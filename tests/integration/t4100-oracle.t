@@ -323,7 +323,8 @@ check_work() {
 	left = {l.encode() if isinstance(l, str) else base64.b64decode(l["b64"]) for l in left}
 	wrong = ["published: %r" % p for p in published if p in work]
 	within = lambda p: any((p + b"/").startswith(l + b"/") for l in left)
-	wrong += ["not what the agent left: %r" % p for p, e in published.items() if view.get(p, none) != e and not within(p)]
+	odd = [p for p, e in published.items() if view.get(p, none) != e and not within(p)]
+	wrong += ["not what the agent left: %r" % p for p in odd]
 	newer = read("newer")
 	wrong += ["lost: %r" % p for p, e in did.items() if p not in left and p not in newer and published.get(p) != e]
 	print("\n".join(wrong))
