@@ -62,6 +62,7 @@ struct ga_spec {
 	struct ga_strv tools;   /* toolchains below the real home, relative to it, read-only */
 	struct ga_strv ro;      /* more host directories, read-only at their own paths */
 	struct ga_strv rw;      /* the same, writable */
+	struct ga_strv devices; /* character devices of the host, at their own paths */
 	struct ga_strv dropped; /* of PATH, as by ga_path_show() */
 	char *feedback;         /* a host file shown read-only at GA_FEEDBACK_INSIDE, or NULL */
 	bool network;           /* the host's network (true), or one of its own */

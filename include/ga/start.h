@@ -48,6 +48,7 @@ struct ga_start_env {
 	struct ga_presets agents;   /* the user's own agents */
 	struct ga_strv tools;       /* absolute paths of further directories with programs */
 	struct ga_strv mounts_ro, mounts_rw; /* ... and of directories to show, as configured */
+	struct ga_strv devices;     /* ... and of devices (ga/devices.h) */
 	struct ga_strv env_pass, env_set; /* names of the host's variables to pass, and NAME=VALUE
 					   * to set */
 	struct ga_limits limits;    /* on captures, as configured for this session */

@@ -156,6 +156,7 @@ void cli_context_release(struct cli *c)
 	ga_strv_release(&e->tools);
 	ga_strv_release(&e->mounts_ro);
 	ga_strv_release(&e->mounts_rw);
+	ga_strv_release(&e->devices);
 	ga_strv_release(&e->env_pass);
 	ga_strv_release(&e->env_set);
 	free(e->stage);

@@ -84,6 +84,7 @@ void cli_apply_shown(struct ga_start_env *e, const struct ga_config *conf)
 {
 	replace(&e->mounts_ro, &conf->mounts_ro);
 	replace(&e->mounts_rw, &conf->mounts_rw);
+	replace(&e->devices, &conf->devices);
 	replace(&e->env_pass, &conf->env_pass);
 	replace(&e->env_set, &conf->env_set);
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "ga/devices.h"
 #include "ga/nearest.h"
 #include "ga/net.h"
 #include "ga/parse.h"
@@ -146,6 +147,10 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("mounts.rw", PATHS, TRUST, mounts_rw, NULL),
 	  .help = "the same, and what is written there is written on your disk at once",
 	  .grants = "read and change everything in %s, at once and without a review" },
+	{ KEY("devices", TEXTS, TRUST, devices, NULL), .check = ga_device_ok,
+	  .takes = "'kvm', 'dri', 'nvidia', and paths below /dev",
+	  .help = "devices of the host that sessions can use",
+	  .grants = "use %s of this machine, through the kernel's driver" },
 	{ KEY("env.pass", TEXTS, TRUST, env_pass, NULL), .check = config_is_variable,
 	  .takes = "names of variables, with '*' at most at their end, and none that git-agent "
 		   "sets",

@@ -38,10 +38,13 @@ static void decode(const char *s, size_t n, struct ga_buf *ret)
 	for (size_t i = 0; i < n; i++) {
 		const char *high = i + 2 < n && s[i] == '%' ? strchr(digits, s[i + 1]) : NULL;
 		const char *low = high ? strchr(digits, s[i + 2]) : NULL;
+		char c = s[i];
 
-		ga_buf_addch(ret, low ? (char)((high - digits) % 16 * 16 + (low - digits) % 16)
-				      : s[i]);
-		i += low ? 2 : 0;
+		if (low) {
+			c = (char)((high - digits) % 16 * 16 + (low - digits) % 16);
+			i += 2;
+		}
+		ga_buf_addch(ret, c);
 	}
 }
 

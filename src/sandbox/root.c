@@ -270,6 +270,8 @@ int ga_spec_plan_root(const struct ga_spec *s, const char *init, struct ga_buf *
 		return -1;
 	add_resolver(s, b);
 	add_mounts(s, b);
+	for (size_t i = 0; i < s->devices.n; i++)
+		at_same_place(b, "device", s->devices.v[i]);
 	mask_environments(s, b);
 	sandbox_make_links(s, false, b);
 	hide_real_home(s, b);

@@ -75,6 +75,7 @@ void ga_spec_release(struct ga_spec *s)
 	ga_strv_release(&s->tools);
 	ga_strv_release(&s->ro);
 	ga_strv_release(&s->rw);
+	ga_strv_release(&s->devices);
 	ga_strv_release(&s->dropped);
 	ga_strv_release(&s->env);
 	*s = (struct ga_spec)GA_SPEC_INIT;

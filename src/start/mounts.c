@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ga/devices.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "layers.h"
@@ -80,6 +81,8 @@ int start_add_mounts(const struct ga_start_env *e, const char *project, struct g
 	    add_mounts(e, project, &e->mounts_ro, false, &ret->ro, err) ||
 	    add_mounts(e, project, &e->mounts_rw, true, &ret->rw, err))
 		return -1;
+	for (size_t i = 0; i < e->devices.n; i++)
+		ga_devices_find(e->devices.v[i], &ret->devices);
 	ga_path_show(&place, e->environ, &ret->ro, &ret->dropped);
 	return 0;
 }
@@ -101,7 +104,8 @@ int start_has_mounts(const struct ga_start_env *e, const struct ga_spec *s, bool
 
 	if (start_add_mounts(e, s->project, &want, err))
 		return -1;
-	*ret = same(&want.ro, &s->ro) && same(&want.rw, &s->rw);
+	*ret = same(&want.ro, &s->ro) && same(&want.rw, &s->rw) &&
+	       same(&want.devices, &s->devices);
 	return 0;
 }
 
@@ -120,6 +124,23 @@ static void describe(const struct ga_strv *paths, const struct ga_strv *shown, c
 	}
 	if (line.len)
 		ga_strv_pushf(&st->banner, "%s: %s", what, line.ptr);
+}
+
+static void describe_devices(const struct ga_start_env *e, struct ga_start *st)
+{
+	cleanup_free char *shown = ga_quote_list(&st->spec.devices, st->spec.devices.n);
+
+	for (size_t i = 0; i < e->devices.n; i++) {
+		cleanup_strv struct ga_strv found = GA_STRV_INIT;
+		cleanup_free char *q = ga_quote(e->devices.v[i]);
+
+		ga_devices_find(e->devices.v[i], &found);
+		if (!found.n)
+			ga_strv_pushf(&st->banner, "left out: devices: %s: there is no character "
+						   "device", q);
+	}
+	if (st->spec.devices.n)
+		ga_strv_pushf(&st->banner, "devices: %s", shown);
 }
 
 /* Name what of PATH is missing inside, and the setting that shows it. */
@@ -147,5 +168,6 @@ void start_describe_mounts(const struct ga_start_env *e, struct ga_start *st)
 	describe(&e->mounts_ro, &st->spec.ro, "shown read-only", st);
 	describe(&e->mounts_rw, &st->spec.rw,
 		 "WRITABLE, and not a part of what you review", st);
+	describe_devices(e, st);
 	describe_path(st);
 }

@@ -318,4 +318,32 @@ test_expect_success 'a shared directory can be emptied and filled' '
 	unharmed
 '
 
+# what any machine may have that no sandbox shows by itself
+for device in /dev/net/tun /dev/fuse /dev/kvm /dev/hwrng /dev/tty0 ''; do
+	[ ! -c "$device" ] || break
+done
+test_lazy_prereq DEVICE 'test -n "$device"'
+
+test_expect_success DEVICE 'a device is there if it is listed, with the directory it is in' '
+	cd "$HOME/w/p" &&
+	test_expect_code 1 git agent start -q -- test -e "$device" &&
+	for listed in "$device" "${device%/*}"; do
+		[ "$listed" != /dev ] || continue
+		git agent -c devices=$listed -c devices=/dev/absent start -- \
+			stat -c %t:%T "$device" >out 2>err || exit 1
+		grep "devices: .*$device" err &&
+		grep "left out: devices: /dev/absent" err &&
+		[ "$(cat out)" = "$(stat -c %t:%T "$device")" ] || exit 1
+	done
+'
+
+test_expect_success 'no disk is shown, and what is no device is no value' '
+	cd "$HOME/w/p" &&
+	for word in "/dev/../etc" /dev/pts/0 "/dev/nvme*" usb /etc; do
+		test_expect_code 129 git agent -c "devices=$word" start -- true || exit 1
+	done &&
+	disk=$(find /dev -maxdepth 1 -type b | sed 1q) &&
+	test_expect_code 1 git agent -c "devices=${disk:-/dev/none}" start -q -- test -e "${disk:-/dev/none}"
+'
+
 test_done
