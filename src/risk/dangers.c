@@ -227,7 +227,7 @@ static void look_at_line(struct ga_look *k, const char *plain, const char *shown
 	const struct ga_sieve *s = k->sieve;
 	bool piped = false;
 
-	for (const bool *at = may; (at = memchr(at, true, (size_t)(may + s->n - at))); at++) {
+	for (const bool *at = may; (at = memchr(at, 1, (size_t)(may + s->n - at))); at++) {
 		const struct pattern *p = &s->v[at - may];
 
 		if ((p->second && !seen[p->row]) || !ga_text_finds(plain, p->text, strlen(p->text)))
