@@ -127,10 +127,16 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 		return -1;
 	for (size_t depth = 0;; depth++) {
 		size_t n = strcspn(p, "/");
-		cleanup_free char *name = ga_strndup(p, n);
-		const char *other = depth + 1 >= known ? twin(s, &s->v[depth], name) : NULL;
+		cleanup_free char *name = NULL;
+		const char *other;
 		struct ga_entry e;
 
+		if (depth + 1 < known) {
+			p += n + 1;
+			continue;
+		}
+		name = ga_strndup(p, n);
+		other = twin(s, &s->v[depth], name);
 		if (other) {
 			cleanup_free char *dir = ga_strndup(c->path, (size_t)(p - c->path));
 			cleanup_free char *path = ga_strf("%s%s", dir, other);
