@@ -45,6 +45,7 @@ struct ga_filter_rules {
 	} of[KINDS];
 	struct filter_dir {
 		char *path;
+		struct ga_entry at; /* in the tree; mode 0: it is not there */
 		size_t mark[KINDS]; /* number of `files` before its own was added */
 	} *dirs;
 	size_t n_dirs, cap_dirs;
@@ -252,14 +253,23 @@ static void push_all(struct ga_filter_rules *x, bool info, const char *dir)
 
 /* ---- a tree's --------------------------------------------------------------- */
 
+static struct ga_entry entry_in(struct ga_look *k, const struct ga_entry *dir, const char *name)
+{
+	return ga_look_entry(k, dir->mode == GA_MODE_TREE ? &dir->oid : NULL, name);
+}
+
 static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path, size_t n)
 {
 	struct filter_dir d = { .path = ga_strndup(path, n) };
 	cleanup_free char *file = ga_path_join(d.path, ".gitattributes");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
-	struct ga_entry e = ga_look_entry(k, x->tree, file);
+	struct ga_entry e;
 	int rc = 0;
+
+	d.at = x->n_dirs ? entry_in(k, &x->dirs[x->n_dirs - 1].at, ga_path_base(d.path))
+			 : (struct ga_entry){ GA_MODE_TREE, *x->tree };
+	e = entry_in(k, &d.at, ".gitattributes");
 
 	for (int i = 0; i < KINDS; i++)
 		d.mark[i] = x->of[i].files.n;
