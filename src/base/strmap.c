@@ -6,6 +6,8 @@
 
 #include "ga/alloc.h"
 
+enum { FEW = 8 }; /* slots of a map that has no seed yet */
+
 void ga_strmap_release(struct ga_strmap *m)
 {
 	free(m->slots);
@@ -44,16 +46,19 @@ static void grow(struct ga_strmap *m)
 	struct ga_strmap_slot *old = m->slots;
 	size_t n_old = m->n_slots;
 
-	/* Without randomness the map still works, but colliding keys could be chosen. */
-	if (!m->seed && getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
+	/* Without randomness the map still works, but colliding keys could be chosen. A few of
+	 * them do not matter, and most maps have few. */
+	if (n_old == FEW && !m->seed && getrandom(&m->seed, sizeof(m->seed), GRND_NONBLOCK) < 0)
 		m->seed = (uint64_t)(uintptr_t)m;
-	m->n_slots = n_old ? n_old * 2 : 64;
+	m->n_slots = n_old ? n_old * 2 : FEW;
 	m->slots = ga_calloc(m->n_slots, sizeof(*m->slots));
 	for (size_t i = 0; i < n_old; i++) {
 		struct ga_strmap_slot *s;
 
 		if (!old[i].key)
 			continue;
+		if (n_old == FEW)
+			old[i].hash = hash_of(m->seed, old[i].key, old[i].len);
 		s = slot_of(m, old[i].key, old[i].len, old[i].hash);
 		*s = old[i];
 	}
