@@ -25,21 +25,6 @@ static const struct sandbox_environment environments[] = {
 #undef ENVIRONMENT
 };
 
-/* Is `name` one of these words? */
-static bool has_word(const char *words, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = words; *p; p += strspn(p, " ")) {
-		size_t len = strcspn(p, " ");
-
-		if (len == n && !strncmp(p, name, n))
-			return true;
-		p += len;
-	}
-	return false;
-}
-
 static bool stands(int dir, const char *marker)
 {
 	for (const char *p = marker; *p; p += strspn(p, " ")) {
@@ -59,7 +44,7 @@ static bool has_only(int dir, const char *names)
 	struct dirent *e;
 
 	while ((e = ga_dir_next(d)))
-		if (!has_word(names, e->d_name))
+		if (!ga_has_word(names, e->d_name))
 			return false;
 	return d != NULL;
 }
