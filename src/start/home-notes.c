@@ -35,9 +35,9 @@ static const char notes[] =
 	"- The home directory is not the user's but the agents' own. Toolchains in it, and the\n"
 	"  system, are read-only: install into the project, or into `~/" GA_AGENT_BIN "`,\n"
 	"  which is on `PATH`.\n"
-	"- git-agent refuses what makes containers or sandboxes (docker, podman, the browsers' own),\n"
-	"  hosts that are not listed, if hosts are, and devices. The user can allow them by\n"
-	"  `sandbox.nested`, `network.sockets`, `network.allow` and `devices`: name the one you need.\n"
+	"- git-agent refuses what makes containers or sandboxes (docker, podman, that of a\n"
+	"  browser), hosts that are not listed, if any are, and devices. The user can allow\n"
+	"  them by `sandbox.nested`, `network.sockets`, `network.allow` and `devices`.\n"
 	"- `/tmp` is empty at the start and gone at the end.\n"
 	"- `GIT_AGENT_FEEDBACK`, if set, names a file with what the reviewer said of your work.\n";
 
