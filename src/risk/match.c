@@ -21,7 +21,7 @@ struct pattern {
 	bool link;    /* for links only: it is the beginning of a pattern of paths below ... */
 	bool partial; /* ... and that does not cover all paths below */
 	char *must;   /* literal text that a matching path has; NULL: it is filed under such */
-	uint64_t letters; /* letters_of() that text */
+	uint64_t letters, pairs; /* letters_of() and pairs_of() that text */
 };
 
 struct ga_matcher {
@@ -111,6 +111,16 @@ static uint64_t letters_of(const char *s)
 	return set;
 }
 
+/* The set of neighbours in a text, by a hash of both. */
+static uint64_t pairs_of(const char *s)
+{
+	uint64_t set = 0;
+
+	for (; s[0] && s[1]; s++)
+		set |= (uint64_t)1 << (((unsigned char)s[0] * 5 + (unsigned char)s[1]) & 63);
+	return set;
+}
+
 static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *body, bool anchored)
 {
 	const char *slash = strrchr(body, '/'), *last = slash ? slash + 1 : body;
@@ -138,6 +148,7 @@ static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *bo
 	}
 	p->must = longest_literal(body);
 	p->letters = letters_of(p->must);
+	p->pairs = pairs_of(p->must);
 	GA_GROW(m->rest, m->n_rest, m->cap_rest);
 	m->rest[m->n_rest++] = index;
 }
@@ -316,7 +327,8 @@ static void try_filed(struct search *s, const struct ga_strmap *map, const char 
 void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret)
 {
-	uint64_t here[SEEN_HERE / 64] = { 0 }, letters = letters_of(folded);
+	uint64_t here[SEEN_HERE / 64] = { 0 };
+	const uint64_t letters = letters_of(folded), pairs = pairs_of(folded);
 	/* configured patterns can be more than those of the table */
 	cleanup_free uint64_t *seen = m->n > SEEN_HERE ? ga_calloc(m->n / 64 + 1, sizeof(*seen))
 						       : NULL;
@@ -331,8 +343,8 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		try_filed(&s, &m->firsts, s.base, 1);
 	for (const char *dot = strchr(s.base, '.'); dot; dot = strchr(dot + 1, '.'))
 		try_filed(&s, &m->exts, dot, strlen(dot));
-	/* most of these have a letter that the path lacks */
+	/* most of these have a letter, or two in a row, that the path lacks */
 	for (size_t i = 0; i < m->n_rest; i++)
-		if (!(m->v[m->rest[i]].letters & ~letters))
+		if (!(m->v[m->rest[i]].letters & ~letters) && !(m->v[m->rest[i]].pairs & ~pairs))
 			try_pattern(&s, m->rest[i]);
 }
