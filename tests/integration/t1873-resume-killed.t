@@ -183,7 +183,8 @@ on() {
 	git worktree add -q ../wt "agent/$1" &&
 	(cd ../wt && eval "$2" && git add -f -A && git commit -qm host)
 	on_rc=$?
-	git worktree remove --force ../wt &&
+	# git has been seen to leave its own directory of it ("Directory not empty"), which is no matter here
+	{ git worktree remove --force ../wt || git worktree prune; } &&
 	return $on_rc
 }
 
