@@ -37,12 +37,12 @@ on() {
 canary='cd / && env && ls | grep -vx "usr\|proc\|sys\|opt\|lib.*\|s*bin\|etc" | xargs grep -rs CANARY-x7; :'
 
 test_expect_success 'SB-03: a directory of PATH is shown, and nothing around it, also where a link leads to it' '
-	program ~/work/tools/bin/one ~/.config/x/bin/two ~/real/v1/bin/three &&
+	program ~/dev/tools/bin/one ~/.config/x/bin/two ~/real/v1/bin/three &&
 	ln -s ~/real/v1 ~/current &&
-	on "$HOME/work/tools/bin:$HOME/.config/x/bin/:$HOME/current/bin" sh -c "one; two; three; $canary" >out &&
+	on "$HOME/dev/tools/bin:$HOME/.config/x/bin/:$HOME/current/bin" sh -c "one; two; three; $canary" >out &&
 	for i in one two three; do grep "^ran $i" out || return 1; done &&
 	! grep CANARY-x7 out &&
-	grep "^PATH=$HOME/work/tools/bin:$HOME/.config/x/bin:$HOME/real/v1/bin:" out &&
+	grep "^PATH=$HOME/dev/tools/bin:$HOME/.config/x/bin:$HOME/real/v1/bin:" out &&
 	! grep "of PATH" err
 '
 
