@@ -36,7 +36,7 @@ struct ga_shown {
 struct ga_user_link {
 	char *at;     /* its place: absolute, with no link above it */
 	char *target; /* its text */
-	char *to;     /* where that leads: absolute and normalised, other links may be on the way */
+	char *to;     /* where that leads: absolute and normalised, perhaps through other links */
 };
 
 struct ga_spec {
@@ -100,11 +100,11 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
 		   struct ga_error *err);
 /* What the user's environment leads to: the directories of PATH, each without what is around it,
  * and the environments (venv, conda, nvm, ...) that a directory of PATH or a variable of `host_env`
- * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole where the tool's own marker stands; in a
+ * (VIRTUAL_ENV, NVM_DIR, ...) lies in, as a whole if the tool's own marker is there; in a
  * repository, whose files may be an agent's work, only where a variable names it. Adds to
  * `ro` those, with symlinks resolved, that may be shown (ga_mount_check()), are in no git directory
  * and no repository themselves, cannot be written by agents, and are not shown anyway. Adds to
- * `dropped` (NULL: nobody asks) three words for each other directory of PATH: the directory, why,
+ * `dropped` (NULL: not wanted) three words for each other directory of PATH: the directory, why,
  * and it again if the setting `tools` can show it, else "". */
 void ga_path_show(const struct ga_mount_place *place, const char *const *host_env,
 		  struct ga_strv *ro, struct ga_strv *dropped);
@@ -153,7 +153,7 @@ int ga_spec_find_tools(const char *home, const char *path, const char *command,
 void ga_spec_environment(struct ga_spec *s, const char *path, const char *const *host_env,
 			 const struct ga_strv *pass);
 
-/* Find the links on the way along `home`, the value of HOME, and along `pwd`, the value of PWD as
+/* Find the links in the path `home`, the value of HOME, and in `pwd`, the value of PWD as
  * far as it leads to the project, if that is the way to the working directory; either may be NULL.
  * The rest of the spec but tools must be known. Where something else has the name of a link inside,
  * the path is not kept. */

@@ -65,7 +65,7 @@ static bool is_proxy(const char *entry)
 	return false;
 }
 
-/* NAME=VALUE without what stands before the last '@' in an address. The caller frees it. */
+/* NAME=VALUE without the user info before the last '@' of a URL. The caller frees it. */
 static char *without_user(const char *entry)
 {
 	const char *at = strrchr(entry, '@'), *start = strchr(entry, '=') + 1;

@@ -25,7 +25,7 @@ static const struct sandbox_environment environments[] = {
 #undef ENVIRONMENT
 };
 
-static bool stands(int dir, const char *marker)
+static bool has_marker(int dir, const char *marker)
 {
 	for (const char *p = marker; *p; p += strspn(p, " ")) {
 		cleanup_free char *path = ga_strndup(p, strcspn(p, " "));
@@ -57,7 +57,7 @@ const struct sandbox_environment *sandbox_environment_at(const char *dir, size_t
 	for (; fd >= 0 && !strchr(dir, '*') && *i < GA_NELEMS(environments); ++*i) {
 		const struct sandbox_environment *e = &environments[*i];
 
-		if (stands(fd, e->marker) && (!e->names || has_only(fd, e->names)))
+		if (has_marker(fd, e->marker) && (!e->names || has_only(fd, e->names)))
 			return &environments[(*i)++];
 	}
 	return NULL;

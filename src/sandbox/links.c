@@ -123,7 +123,7 @@ static void walk_to(struct walk *w, char *at, char *rest)
 	w->rest = rest;
 }
 
-/* Go on by one name. False if the path does not lead to the same place inside. */
+/* Follow one component. False if the path does not lead to the same place inside. */
 static bool step(struct ga_spec *s, struct walk *w)
 {
 	size_t skip = strspn(w->rest, "/"), n = strcspn(w->rest + skip, "/");
@@ -152,7 +152,7 @@ static bool step(struct ga_spec *s, struct walk *w)
 	return true;
 }
 
-/* Take the links on the way along `path`, if it leads to `real` by them: all, or none. Returns a
+/* Add the links in `path`, if it leads to `real` by them: all, or none. Returns a
  * copy of the path, or NULL. */
 static char *take_all(struct ga_spec *s, const char *path, const char *real)
 {

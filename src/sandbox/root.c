@@ -27,7 +27,7 @@ static const char *const data_dirs[] = {
 #undef X
 };
 
-/* Data is what the system keeps, and nobody else writes. */
+/* Is it a directory of the system that others cannot write? */
 static bool is_data(const char *path)
 {
 	struct stat st;
@@ -62,7 +62,7 @@ static bool is_system_dir(const char *path)
 	return false;
 }
 
-/* If a link of the user's leads there, it stands in its place. */
+/* A link of the user's that leads there replaces it. */
 static void add_brew(const struct ga_spec *s, const char *dir, struct ga_buf *b)
 {
 	cleanup_free char *place = ga_spec_place(s, dir), *dest = ga_strf("root%s", place);

@@ -70,6 +70,6 @@ int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, str
 	cleanup_free char *real = sandbox_real(at);
 	struct stat st;
 
-	/* a symlink on the way leads to the same place inside */
+	/* a symlink in the path leads to the same place inside */
 	return stat(real, &st) || !S_ISREG(st.st_mode) ? 0 : show(s, source, real, err);
 }

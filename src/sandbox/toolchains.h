@@ -19,7 +19,7 @@ const char *sandbox_toolchain_above(const char *rel);
 struct sandbox_environment {
 	const char *marker, *like, *names;
 };
-/* The next row, from number `*i` on, whose environment stands at `dir`, or NULL. Moves `*i` on. */
+/* The next row, from number `*i` on, whose marker is in `dir`, or NULL. Moves `*i` on. */
 const struct sandbox_environment *sandbox_environment_at(const char *dir, size_t *i);
 
 /* A file or directory, relative to home, that may hold credentials. A '*' in its path matches any

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The system's configuration of ssh. ssh takes a file that another one includes only if root or its
- * user owns it, and inside root is nobody: so the user has copies there, in the places of these
+ * user owns it, and root is not mapped inside: so the user has copies there, in the places of these
  * files. The file that ssh begins with may be anybody's.
  */
 #include <errno.h>
