@@ -182,7 +182,7 @@ check_heads() {
 }
 
 check_one() {
-	out=$HOME/aihome/out/$seed view='' orig_before='' private=''
+	out=$HOME/aihome/out/$seed view='' orig_before='' published_before='' private=''
 	(
 		cd "$repo" &&
 		git agent start -q $live --name "s$seed" -- "$HOME/oracle" agent "$seed" "$HOME/out/$seed"
@@ -200,6 +200,7 @@ check_one() {
 
 # It goes on: other work over the same layers, and with the same git.
 check_again() {
+	published_before=${held:-$tip}
 	view=$(git_inside rev-parse "$full^{tree}") orig_before=$orig out=$HOME/aihome/out/$seed.2
 	(
 		cd "$repo" &&
@@ -307,6 +308,7 @@ check_work() {
 		return 1
 	ours=$(git -C "$repo" rev-parse HEAD)
 	git -C "$repo" diff-tree -r -z --no-renames "$ours" "${held:-${tip:-$ours}}" >"$out/published" &&
+	git -C "$repo" diff-tree -r -z --no-renames "$ours" "${published_before:-$ours}" >"$out/was" &&
 	git_inside diff-tree -r -z --no-renames "$ours" "$snapshot" >"$out/work" &&
 	git_inside diff-tree -r -z --no-renames "$snapshot" "$full" >"$out/did" &&
 	git_inside ls-tree -r -z "$full" >"$out/view" &&
@@ -318,12 +320,12 @@ check_work() {
 	    raw = read(name)
 	    return {p: (m[1:].split(b" ")[1], m.split(b" ")[3]) for m, p in zip(raw[::2], raw[1::2])}
 	view = {l.split(b"\t", 1)[1]: (l.split(b" ")[0], l.split(b"\t")[0].split(b" ")[2]) for l in read("view")}
-	published, work, did = changes("published"), changes("work"), changes("did")
+	published, work, did, was = changes("published"), changes("work"), changes("did"), changes("was")
 	left = json.load(open(sys.argv[1] + "/show"))["left_out"]
 	left = {l.encode() if isinstance(l, str) else base64.b64decode(l["b64"]) for l in left}
 	wrong = ["published: %r" % p for p in published if p in work]
 	within = lambda p: any((p + b"/").startswith(l + b"/") for l in left)
-	odd = [p for p, e in published.items() if view.get(p, none) != e and not within(p)]
+	odd = [p for p, e in published.items() if view.get(p, none) != e and not (within(p) and was.get(p) == e)]
 	wrong += ["not what the agent left: %r" % p for p in odd]
 	newer = read("newer")
 	wrong += ["lost: %r" % p for p, e in did.items() if p not in left and p not in newer and published.get(p) != e]
