@@ -30,8 +30,12 @@ struct ga_base {
 	char *git;      /* absolute path of the git dir template */
 	int lock_fd;    /* shared lock; closing it releases the base */
 	enum { GA_BASE_FOUND, GA_BASE_MOVED, GA_BASE_MADE } how;
+	/* Of the user's files that were written into it just now, those with an access list or
+	 * with attributes (user.*), which git does not keep: how many, and the first. */
+	size_t n_attributed;
+	char *attributed;
 };
-#define GA_BASE_INIT { NULL, NULL, -1, GA_BASE_FOUND }
+#define GA_BASE_INIT { NULL, NULL, -1, GA_BASE_FOUND, 0, NULL }
 void ga_base_release(struct ga_base *b);
 #define cleanup_base cleanup_(ga_base_release)
 

@@ -277,7 +277,8 @@ static void checkout_release(struct checkout *c)
 }
 
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
-		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err)
+		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_base *ret,
+		     struct ga_error *err)
 {
 	cleanup_(checkout_release) struct checkout c = {
 		.r = r, .dir = dir, .lock = lock, .commit = commit, .o = o, .since = time(NULL),
@@ -291,5 +292,6 @@ int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct 
 		return -1;
 	if (!c.settle && ga_base_settle_begin(r, dir, c.since, NULL, &c.settle, err))
 		return -1;
-	return ga_base_settle_end(c.settle, err) || ga_gitdir_template(r, git, &spec, err) ? -1 : 0;
+	return ga_base_settle_end(c.settle, ret, err) || ga_gitdir_template(r, git, &spec, err) ? -1
+												: 0;
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "ga/fd.h"
@@ -43,6 +44,8 @@ struct ga_base_settle {
 	size_t n_coming, cap;
 	struct ga_buf dirs;          /* every directory, each ended by NUL */
 	struct ga_buf last_dir;      /* the directory of the last path, with a trailing slash */
+	size_t n_attributed;         /* as in struct ga_base */
+	char *attributed;
 };
 
 void ga_base_settle_free(struct ga_base_settle *s)
@@ -59,6 +62,7 @@ void ga_base_settle_free(struct ga_base_settle *s)
 	free(s->v);
 	ga_buf_release(&s->dirs);
 	ga_buf_release(&s->last_dir);
+	free(s->attributed);
 	free(s);
 }
 
@@ -133,6 +137,22 @@ static bool needs_time(const struct ga_base_settle *s, const struct ga_index_ent
 	       (s->entry.mtime != e->mtime || s->entry.mtime_ns != e->mtime_ns);
 }
 
+/* Attributes of other kinds are the system's (security.*) or need privileges. */
+static void note_attributes(struct ga_base_settle *s, const char *path)
+{
+	cleanup_free char *at = ga_strf("/proc/self/fd/%d/%s", s->work, path);
+	char names[4096];
+	ssize_t n = llistxattr(at, names, sizeof(names));
+
+	for (ssize_t i = 0; i < n; i += (ssize_t)strlen(names + i) + 1) {
+		if (strncmp(names + i, "user.", 5) && strcmp(names + i, "system.posix_acl_access"))
+			continue;
+		if (!s->n_attributed++)
+			s->attributed = ga_strdup(path);
+		return;
+	}
+}
+
 /* `to`: offset of the entry in the new index. */
 static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t to,
 		      struct ga_error *err)
@@ -142,6 +162,7 @@ static int carry_time(struct ga_base_settle *s, struct ga_index_entry *e, size_t
 
 	if (fstatat(s->work, e->path, &st, AT_SYMLINK_NOFOLLOW) || !same_as_users(s, e, &st))
 		return 0;
+	note_attributes(s, e->path);
 	ts[1] = st.st_mtim;
 	if (utimensat(s->tree, e->path, ts, AT_SYMLINK_NOFOLLOW))
 		return ga_fail_path(err, errno, "set the time of", e->path);
@@ -415,7 +436,7 @@ int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
 	return 0;
 }
 
-int ga_base_settle_end(struct ga_base_settle *s, struct ga_error *err)
+int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_error *err)
 {
 	cleanup_free char *come = ga_path_join(s->dir, GA_BASE_COME);
 
@@ -423,6 +444,10 @@ int ga_base_settle_end(struct ga_base_settle *s, struct ga_error *err)
 	s->now = time(NULL);
 	if (settle_coming(s, err))
 		return -1;
+	ret->n_attributed = s->n_attributed;
+	free(ret->attributed);
+	ret->attributed = s->attributed;
+	s->attributed = NULL;
 	settle_dirs(s);
 	end_index(s);
 	if (put_index(s, err))

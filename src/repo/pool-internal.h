@@ -49,10 +49,12 @@ void ga_base_plan_release(struct ga_base_plan *p);
 bool ga_base_plan_move(struct ga_repo *r, const char *dir, const struct ga_oid *commit,
 		       bool partial, struct ga_base_plan *ret);
 
-/* Check `commit` out into `dir`/tree with `dir`/index, then settle times. git inherits `lock`: if
+/* Check `commit` out into `dir`/tree with `dir`/index, then settle times. Sets n_attributed and
+ * attributed of `ret`. git inherits `lock`: if
  * we are killed git continues to write, and nobody else may write until it has ended. */
 int ga_base_checkout(struct ga_repo *r, const char *dir, int lock, const struct ga_oid *commit,
-		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_error *err);
+		     enum ga_base_way way, const struct ga_base_opts *o, struct ga_base *ret,
+		     struct ga_error *err);
 
 /* The index of what comes: git checks its files out and adds their stat data. */
 #define GA_BASE_COME "index.come"
@@ -65,7 +67,7 @@ struct ga_base_settle;
 int ga_base_settle_begin(const struct ga_repo *r, const char *dir, time_t since,
 			 const struct ga_base_plan *plan_or_null, struct ga_base_settle **ret,
 			 struct ga_error *err);
-int ga_base_settle_end(struct ga_base_settle *s, struct ga_error *err);
+int ga_base_settle_end(struct ga_base_settle *s, struct ga_base *ret, struct ga_error *err);
 void ga_base_settle_free(struct ga_base_settle *s); /* NULL is fine */
 
 #endif

@@ -67,6 +67,7 @@ void ga_base_release(struct ga_base *b)
 {
 	free(b->tree);
 	free(b->git);
+	free(b->attributed);
 	ga_cleanup_closep(&b->lock_fd);
 	*b = (struct ga_base)GA_BASE_INIT;
 }
@@ -332,7 +333,7 @@ static int make(const struct want *w, struct taken *t, struct ga_base *ret, stru
 {
 	cleanup_free char *dir = ga_strf("%s/%u", w->bases, t->n);
 
-	if (ga_base_checkout(w->r, dir, t->lock, w->commit, t->way, w->o, err))
+	if (ga_base_checkout(w->r, dir, t->lock, w->commit, t->way, w->o, ret, err))
 		return ga_error_wrap(err, "cannot make a base tree");
 	if (write_small(t->dir, "key", &w->key.text, err) ||
 	    write_small(t->dir, "commit", &w->stand, err))
@@ -398,7 +399,6 @@ static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *e
 {
 	for (unsigned tries = 0; tries < MAX_TRIES; tries++) {
 		cleanup_(taken_release) struct taken t = TAKEN_INIT;
-		struct ga_base b = GA_BASE_INIT;
 		unsigned n = 0;
 		int rc = find_standing(w, ret, err);
 
@@ -413,14 +413,12 @@ static int acquire(const struct want *w, struct ga_base *ret, struct ga_error *e
 				return rc;
 			continue;
 		}
-		if (make(w, &t, &b, err))
+		if (make(w, &t, ret, err))
 			return -1;
 		n = t.n;
 		taken_release(&t);
 		t = (struct taken)TAKEN_INIT;
 		rc = stand_on(w, n, true, ret, err);
-		if (!rc)
-			ret->how = b.how;
 		if (rc <= 0)
 			return rc;
 	}

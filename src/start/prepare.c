@@ -273,6 +273,17 @@ static int check_identity(struct ga_start_env *e, struct ga_error *err)
 }
 
 /* Make the session's directory and all that is mounted from it. */
+static void describe_attributes(const struct ga_base *b, struct ga_strv *notes)
+{
+	cleanup_free char *q = b->attributed ? ga_quote(b->attributed) : NULL;
+
+	if (q)
+		ga_strv_pushf(notes, "%zu tracked file%s with an access list or attributes, which "
+				     "git does not keep: %s%s",
+			      b->n_attributed, b->n_attributed == 1 ? "" : "s", q,
+			      b->n_attributed == 1 ? "" : " first");
+}
+
 int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		       const struct start_base *b, const struct ga_refs *visible,
 		       struct ga_start *st, struct ga_error *err)
@@ -289,6 +300,7 @@ int start_make_session(struct ga_start_env *e, const struct ga_start_opts *o,
 		ga_strv_pushf(&st->notes, "git's configuration for the agent: %s", odd.msg);
 	if (!o->live && start_get_base(e, s, &st->base, err))
 		return -1;
+	describe_attributes(&st->base, &st->notes);
 	if (start_make_gitdir(e, s, b, &st->base, visible, err))
 		return -1;
 	return start_make_trees(s, o->live ? NULL : &st->base, &st->spec, err) ||

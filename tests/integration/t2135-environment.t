@@ -166,4 +166,24 @@ test_expect_success 'package managers keep what they fetch in the agents home, a
 	on "" printenv pnpm_config_store_dir
 '
 
+attributes() {
+	python3 -c 'import os, sys; [os.setxattr(f, "user.x", b"y") for f in sys.argv[1:]]' "$@"
+}
+test_lazy_prereq XATTR 'echo >"$TRASH/xattr" && attributes "$TRASH/xattr"'
+test_expect_success XATTR 'what git does not keep of a file is said by the start that checks it out, once' '
+	cd ~/p &&
+	echo b >b &&
+	test_commit b &&
+	attributes b &&
+	on "" true &&
+	grep "1 tracked file with an access list or attributes, .*: b$" ~/err &&
+	on "" true &&
+	! grep attributes ~/err &&
+	echo c >>a &&
+	echo c >>b &&
+	attributes a &&
+	on "" true &&
+	grep "2 tracked files with an access list or attributes, .*: a first$" ~/err
+'
+
 test_done
