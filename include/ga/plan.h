@@ -2,7 +2,7 @@
  *
  * The stage plan: what git-agent asks git-agent-stage to mount, and how the stage reports failure.
  * Shared by src/sandbox, which writes it, and src/stage, which reads it. The plan travels as
- * NUL-terminated strings through a pipe and is executed as it arrives, so what does not depend on a
+ * NUL-terminated strings (but for the bytes of "text") through a pipe and is executed as it arrives, so what does not depend on a
  * session is mounted while the session is still being made.
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped (below one
@@ -32,7 +32,7 @@
  * kernel kills that child with the namespace. The stage dies with its parent, and bwrap with the
  * stage.
  *
- *     "git-agent-plan-5"
+ *     "git-agent-plan-6"
  *     STAGE_DIR
  *     then operations, each its word and its arguments:
  *     "disown" SOURCE       before all others, while the stage is still in the user's own
@@ -59,6 +59,9 @@
  *     "read-only" DEST      make the mount at DEST read-only, but none mounted below it
  *     "dir" MODE DEST       an empty directory, in "root" or "home", if nothing is there; MODE in
  *                           octal, missing parents 0755
+ *     "text" DEST COUNT BYTES
+ *                           below "odb": a new file, 0444, with these bytes, of which there are
+ *                           COUNT, and no NUL after them
  *     "file" DEST           an empty file to mount on, below "home", if nothing is there
  *     "mask-file" DEST      cover a file by an empty read-only one (missing: skipped)
  *     "mask-dir" DEST       cover a directory by an empty read-only one (missing: skipped)
@@ -90,14 +93,15 @@
 #ifndef GA_PLAN_H
 #define GA_PLAN_H
 
-#define GA_PLAN_MAGIC "git-agent-plan-5"
+#define GA_PLAN_MAGIC "git-agent-plan-6"
 #define GA_PLAN_MARKER ".git-agent-mount-point"
 #define GA_PLAN_EMPTY_FILE "empty-file"
 #define GA_PLAN_EMPTY_DIR "empty-dir"
 
 #define GA_STAGE_LOOSE "loose"
 
-#define GA_PLAN_MAX_BYTES (4u << 20)
+#define GA_PLAN_MAX_BYTES (64u << 20)
+#define GA_PLAN_MAX_WORD (64u << 10)
 #define GA_PLAN_MAX_OPS 4096
 #define GA_PLAN_MAX_DISOWNED 8
 /* Layers are named "/proc/self/fd/N" in the one page mount(2) takes as options. */

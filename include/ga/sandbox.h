@@ -26,10 +26,11 @@ struct ga_shared {
 };
 void ga_shared_release(struct ga_shared *sh);
 
-/* A file or socket of the host that is shown read-only at a path of its own. */
+/* A socket of the host, or a text of ours, that is shown read-only at a path of its own. */
 struct ga_shown {
-	char *source; /* absolute, on the host */
-	char *at;     /* absolute, inside */
+	char *source;       /* absolute, on the host; NULL: it is a text */
+	struct ga_buf text;
+	char *at;           /* absolute, inside */
 };
 
 /* A link of the user's that is there inside as well. */
@@ -108,17 +109,18 @@ int ga_mount_check(const struct ga_mount_place *place, const char *path, bool wr
  * and it again if the setting `tools` can show it, else "". */
 void ga_path_show(const struct ga_mount_place *place, const char *const *host_env,
 		  struct ga_strv *ro, struct ga_strv *dropped);
-/* Show the socket or file `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project,
- * or in a system directory where nothing exists that it could replace. In home, the directories
- * above it get the modes of the user's. */
+/* Show the socket `source` at `at` as well. Refused (GA_ESTART) if `at` is in the project, or in a
+ * system directory where nothing exists that it could replace. In home, the directories above it
+ * get the modes of the user's. */
 int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at,
 			struct ga_error *err);
-/* Show this directory, of files like those of a control group, where programs look for the one that
- * they are in. */
-void ga_spec_show_limits(struct ga_spec *s, const char *dir);
-/* Show the file `source` in place of the system's `at`, wherever that is; if the system has none,
+/* The same for a file with this text. It is the sandbox's own: no path of the host leads to it. */
+int ga_spec_show_text(struct ga_spec *s, const char *at, const void *text, size_t n,
+		      struct ga_error *err);
+/* Show this text in place of the system's file `at`, wherever that is; if the system has none,
  * nothing is shown. */
-int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, struct ga_error *err);
+int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text,
+			 struct ga_error *err);
 
 /* Where an object directory of the host is shown inside; the caller frees it. It is the same in
  * every sandbox, because a private git dir that names it outlives the sandbox it was made for.

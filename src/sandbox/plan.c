@@ -343,9 +343,16 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 	if (s->feedback)
 		sandbox_words(b, "bind-ro", s->feedback, "odb/feedback", NULL);
 	for (size_t i = 0; i < s->n_shown; i++) {
+		const struct ga_shown *sh = &s->shown[i];
 		cleanup_free char *at = ga_strf("odb/shown/%zu", i);
 
-		sandbox_words(b, "bind-ro", s->shown[i].source, at, NULL);
+		if (sh->source) {
+			sandbox_words(b, "bind-ro", sh->source, at, NULL);
+			continue;
+		}
+		sandbox_words(b, "text", at, NULL);
+		count(b, sh->text.len);
+		ga_buf_add(b, sh->text.ptr, sh->text.len);
 	}
 	sandbox_words(b, "read-only", "odb", "move", "odb", "root" GA_ODB_INSIDE, NULL);
 	for (size_t i = 0; i < s->n_shown; i++) {

@@ -1,18 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
- * Single files and sockets, shown at paths of their own.
+ * Sockets, and files with texts of ours, shown at paths of their own.
  */
+#include <string.h>
 #include <sys/stat.h>
 
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "sandbox-internal.h"
 
-static void add(struct ga_spec *s, const char *source, const char *at)
+/* `source` NULL: the text. */
+struct what {
+	const char *source;
+	const void *text;
+	size_t n;
+};
+
+static void add(struct ga_spec *s, const struct what *what, const char *at)
 {
+	struct ga_shown *sh;
+
 	s->shown = ga_reallocarray(s->shown, s->n_shown + 1, sizeof(*s->shown));
-	s->shown[s->n_shown++] =
-		(struct ga_shown){ .source = ga_strdup(source), .at = ga_strdup(at) };
+	sh = &s->shown[s->n_shown++];
+	*sh = (struct ga_shown){ .text = GA_BUF_INIT, .at = ga_strdup(at) };
+	if (what->source)
+		sh->source = ga_strdup(what->source);
+	else
+		ga_buf_add(&sh->text, what->text, what->n);
 }
 
 /* The real place of `path` inside: a directory on the way may be a symlink of the host's
@@ -26,7 +40,7 @@ static char *place(const char *path)
 
 /* Refused in home, in the project, and in a system directory where nothing exists that it could
  * replace. */
-static int show(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
+static int show(struct ga_spec *s, const struct what *what, const char *at, struct ga_error *err)
 {
 	cleanup_free char *real = place(at), *q = ga_escape(at);
 	struct stat st;
@@ -35,7 +49,7 @@ static int show(struct ga_spec *s, const char *source, const char *at, struct ga
 	    !ga_path_inside(real, s->project) &&
 	    !ga_path_inside(real, "/proc") && !ga_path_inside(real, "/dev") &&
 	    (!sandbox_shown_by(s, real) || (!lstat(real, &st) && !S_ISDIR(st.st_mode)))) {
-		add(s, source, real);
+		add(s, what, real);
 		return 0;
 	}
 	(void)ga_fail(err, GA_ESTART, "'%s' cannot be shown inside", q);
@@ -50,26 +64,34 @@ static bool is_at_home(const struct ga_spec *s, const char *at)
 	       !ga_strv_above(&s->rw, at);
 }
 
-int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
+static int show_as_well(struct ga_spec *s, const struct what *what, const char *at,
+			struct ga_error *err)
 {
 	cleanup_free char *led = ga_spec_place(s, at);
 
 	if (!is_at_home(s, led))
-		return show(s, source, led, err);
-	add(s, source, led);
+		return show(s, what, led, err);
+	add(s, what, led);
 	return 0;
 }
 
-void ga_spec_show_limits(struct ga_spec *s, const char *dir)
+int ga_spec_show_socket(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
 {
-	add(s, dir, "/sys/fs/cgroup");
+	return show_as_well(s, &(struct what){ .source = source }, at, err);
 }
 
-int ga_spec_show_file(struct ga_spec *s, const char *source, const char *at, struct ga_error *err)
+int ga_spec_show_text(struct ga_spec *s, const char *at, const void *text, size_t n,
+		      struct ga_error *err)
+{
+	return show_as_well(s, &(struct what){ .text = text, .n = n }, at, err);
+}
+
+int ga_spec_replace_text(struct ga_spec *s, const char *at, const char *text, struct ga_error *err)
 {
 	cleanup_free char *real = sandbox_real(at);
+	const struct what what = { .text = text, .n = strlen(text) };
 	struct stat st;
 
 	/* a symlink in the path leads to the same place inside */
-	return stat(real, &st) || !S_ISREG(st.st_mode) ? 0 : show(s, source, real, err);
+	return stat(real, &st) || !S_ISREG(st.st_mode) ? 0 : show(s, &what, real, err);
 }

@@ -66,6 +66,7 @@ void ga_spec_release(struct ga_spec *s)
 	free(s->parts);
 	for (size_t i = 0; i < s->n_shown; i++) {
 		free(s->shown[i].source);
+		ga_buf_release(&s->shown[i].text);
 		free(s->shown[i].at);
 	}
 	free(s->shown);

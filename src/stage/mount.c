@@ -385,6 +385,16 @@ static int do_file(int root, const struct stage_op *op, struct stage_fault *f)
 		       ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
 }
 
+static int do_text(int root, const struct stage_op *op, struct stage_fault *f)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_close int at = make_parent(root, op->dest);
+
+	return at < 0 || ga_write_new(at, ga_path_base(op->dest), op->text, op->n_text, 0444,
+				      &ignored)
+		       ? stage_fail(f, GA_STEP_DEST, errno, op->dest) : 0;
+}
+
 /* `share`: what is attached below "root" from now on appears inside. */
 static int share_root(int root, bool share, struct stage_fault *f)
 {
@@ -427,6 +437,8 @@ static int run_op(int root, const struct stage_op *op, const struct stage_disown
 		return do_dir(root, op, f);
 	case STAGE_FILE:
 		return do_file(root, op, f);
+	case STAGE_TEXT:
+		return do_text(root, op, f);
 	case STAGE_SANDBOX:
 		return share_root(root, true, f);
 	case STAGE_DISOWN: /* not reached: "disown" comes before all other operations */

@@ -41,7 +41,7 @@ static const char *next(struct stage_plan *p)
 			p->pos += strlen(at) + 1;
 			return ga_strdup(at);
 		}
-		if (!read_more(p))
+		if (left > GA_PLAN_MAX_WORD || !read_more(p))
 			return NULL;
 	}
 }
@@ -155,6 +155,23 @@ static bool file_op(struct stage_op *op, struct stage_plan *p)
 	return below && *below;
 }
 
+static bool text_op(struct stage_op *op, struct stage_plan *p)
+{
+	const char *below = staged_path(&op->dest, p) ? ga_path_below(op->dest, "odb") : NULL;
+	const char *count = below && *below ? next(p) : NULL;
+	uint64_t n;
+
+	if (!count || !ga_parse_u64(count, GA_PLAN_MAX_BYTES, &n))
+		return false;
+	while (p->buf.len - p->pos < n)
+		if (!read_more(p))
+			return false;
+	op->text = ga_memdup(p->buf.ptr + p->pos, n);
+	op->n_text = n;
+	p->pos += n;
+	return true;
+}
+
 static bool symlink_op(struct stage_op *op, struct stage_plan *p)
 {
 	op->source = next(p);
@@ -182,6 +199,7 @@ static const struct {
 	{ "hide", STAGE_HIDE, hide_op },
 	{ "dir", STAGE_DIR, dir_op },
 	{ "file", STAGE_FILE, file_op },
+	{ "text", STAGE_TEXT, text_op },
 	{ "disown", STAGE_DISOWN, disown_op },
 	{ "sandbox", STAGE_SANDBOX, sandbox_op },
 };
@@ -212,7 +230,9 @@ static bool parse_op(struct stage_plan *p, const char *word, struct stage_op *op
 /* Fail with the reason why there is no next word. */
 static int fail_at_end(const struct stage_plan *p, const char *object, struct stage_fault *f)
 {
-	return stage_fail(f, GA_STEP_PLAN, p->buf.len > GA_PLAN_MAX_BYTES ? E2BIG : EINVAL, object);
+	bool too_long = p->buf.len > GA_PLAN_MAX_BYTES || p->buf.len - p->pos > GA_PLAN_MAX_WORD;
+
+	return stage_fail(f, GA_STEP_PLAN, too_long ? E2BIG : EINVAL, object);
 }
 
 int stage_plan_open(int fd, struct stage_plan *ret, struct stage_fault *f)

@@ -35,6 +35,7 @@ enum stage_kind {
 	STAGE_READ_ONLY,
 	STAGE_DIR,
 	STAGE_FILE,
+	STAGE_TEXT,
 	STAGE_SANDBOX,
 	STAGE_MASK_FILE,
 	STAGE_MASK_DIR,
@@ -46,6 +47,8 @@ struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
 	const char *source;        /* a host path; move: a staged place; symlink: target */
+	const void *text;          /* `n_text` bytes */
+	size_t n_text;
 	unsigned mode;             /* tmpfs, dir */
 	const char *upper, *work;  /* overlay */
 	const char *layers[GA_PLAN_MAX_LAYERS]; /* overlay, topmost first */

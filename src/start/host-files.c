@@ -31,21 +31,12 @@ static const char *const certificates[] = {
 };
 
 /* Show `text` inside, as `rel` below INSIDE. */
-static int show_copy(struct ga_start *st, char **dir, const char *rel, const struct ga_buf *text,
+static int show_copy(struct ga_start *st, const char *rel, const struct ga_buf *text,
 		     struct ga_error *err)
 {
-	cleanup_free char *source = NULL, *at = ga_path_join(INSIDE, rel), *name = ga_strdup(rel);
+	cleanup_free char *at = ga_path_join(INSIDE, rel);
 
-	if (!*dir)
-		*dir = start_fresh_dir(&st->session, "host", err);
-	if (!*dir)
-		return -1;
-	for (char *p = name; *p; p++)
-		*p = (char)(*p == '/' ? '-' : *p);
-	source = ga_path_join(*dir, name);
-	/* read-only, as programs inside run with our uid */
-	return ga_write_new(AT_FDCWD, source, text->ptr, text->len, 0444, err) ||
-	       ga_spec_show_socket(&st->spec, source, at, err) ? -1 : 0;
+	return ga_spec_show_text(&st->spec, at, text->ptr, text->len, err);
 }
 
 static int read_file(const char *path, size_t max, struct ga_buf *ret, struct ga_error *err)
@@ -109,7 +100,7 @@ static int read_certificates(const char *path, struct ga_buf *ret, struct ga_err
 }
 
 static int add_certificates(const struct ga_start_env *e, const char *name, struct ga_start *st,
-			    char **dir, struct ga_error *err)
+			    struct ga_error *err)
 {
 	const char *value = ga_environ_get(e->environ, name);
 	const char *now = ga_environ_get((const char *const *)st->spec.env.v, name);
@@ -129,7 +120,7 @@ static int add_certificates(const struct ga_start_env *e, const char *name, stru
 		ga_strv_pushf(&st->notes, "%s: %s is not shown: %s", name, q, why.msg);
 		return 0;
 	}
-	if (show_copy(st, dir, rel, &text, err))
+	if (show_copy(st, rel, &text, err))
 		return -1;
 	free(rel);
 	rel = ga_strf(INSIDE "/%s.pem", name);
@@ -202,8 +193,7 @@ static bool find_entry(const struct ga_start_env *e, const char *term, struct ga
 	return false;
 }
 
-static int add_terminal(const struct ga_start_env *e, struct ga_start *st, char **dir,
-			struct ga_error *err)
+static int add_terminal(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
 	const char *term = ga_environ_get(e->environ, "TERM");
 	const char *now = ga_environ_get((const char *const *)st->spec.env.v, "TERM");
@@ -217,7 +207,7 @@ static int add_terminal(const struct ga_start_env *e, struct ga_start *st, char 
 	if (find_entry(e, term, &entry)) {
 		rel = entry_in("terminfo", term, false);
 		start_set_variable(&st->spec.env, "TERMINFO", INSIDE "/terminfo");
-		return show_copy(st, dir, rel, &entry, err);
+		return show_copy(st, rel, &entry, err);
 	}
 	if (is_known(other))
 		start_set_variable(&st->spec.env, "TERM", other);
@@ -226,10 +216,8 @@ static int add_terminal(const struct ga_start_env *e, struct ga_start *st, char 
 
 int start_add_host_files(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
 {
-	cleanup_free char *dir = NULL;
-
 	for (size_t i = 0; i < GA_NELEMS(certificates); i++)
-		if (add_certificates(e, certificates[i], st, &dir, err))
+		if (add_certificates(e, certificates[i], st, err))
 			return -1;
-	return add_terminal(e, st, &dir, err);
+	return add_terminal(e, st, err);
 }

@@ -52,16 +52,6 @@ void start_note_guess(const struct ga_start_env *e)
 
 /* ---- before it runs */
 
-int start_show_text(struct ga_start *st, const char *dir, const char *text, const char *at,
-		    struct ga_error *err)
-{
-	cleanup_free char *file = ga_path_join(dir, ga_path_base(at));
-
-	/* read-only, as programs inside run with our uid */
-	return ga_write_new(AT_FDCWD, file, text, strlen(text), 0444, err) ||
-	       ga_spec_show_file(&st->spec, file, at, err) ? -1 : 0;
-}
-
 static char *host_nsswitch(void)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
@@ -71,13 +61,13 @@ static char *host_nsswitch(void)
 	return ga_net_nsswitch(b.ptr);
 }
 
-static int show_resolver(struct ga_start *st, const char *dir, struct ga_error *err)
+static int show_resolver(struct ga_start *st, struct ga_error *err)
 {
 	cleanup_free char *switches = host_nsswitch();
 
-	return start_show_text(st, dir, st->plan.hosts, "/etc/hosts", err) ||
-	       start_show_text(st, dir, st->plan.resolv, "/etc/resolv.conf", err) ||
-	       start_show_text(st, dir, switches, "/etc/nsswitch.conf", err) ? -1 : 0;
+	return ga_spec_replace_text(&st->spec, "/etc/hosts", st->plan.hosts, err) ||
+	       ga_spec_replace_text(&st->spec, "/etc/resolv.conf", st->plan.resolv, err) ||
+	       ga_spec_replace_text(&st->spec, "/etc/nsswitch.conf", switches, err) ? -1 : 0;
 }
 
 static bool has_ip6(void)
@@ -247,7 +237,7 @@ static int open_relay(const struct ga_start_env *e, struct ga_start *st, struct 
 		return dir ? ga_fail_errno(err, GA_ESTART, errno, "cannot open '%s'", dir) : -1;
 	/* a plan is made for `none` too: what the agent tries to reach is refused, and named */
 	if (e->net.mode != GA_NETWORK_HOST) {
-		if (make_plan(e, st, err) || show_resolver(st, dir, err))
+		if (make_plan(e, st, err) || show_resolver(st, err))
 			return -1;
 		o.plan = &st->plan;
 		o.environ = e->environ;

@@ -111,32 +111,32 @@ int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct 
 	return ga_confine_plan(&e->use, e->environ, e->path, &st->confine, err);
 }
 
-static int write_limit(int dir, const char *name, uint64_t value, const char *rest,
-		       struct ga_error *err)
+static int show_limit(struct ga_start *st, const char *name, uint64_t value, const char *rest,
+		      struct ga_error *err)
 {
+	cleanup_free char *at = ga_path_join("/sys/fs/cgroup", name);
 	cleanup_free char *text = value ? ga_strf("%llu%s\n", (unsigned long long)value, rest)
 					: ga_strf("max%s\n", rest);
 
-	return ga_write_new(dir, name, text, strlen(text), 0444, err);
+	return ga_spec_show_text(&st->spec, at, text, strlen(text), err);
 }
 
 /* Files instead of a control group: that of a session may be made only once its sandbox is there,
  * or not at all, and the host's says nothing about it. */
-int start_show_limits(struct ga_start *st, struct ga_error *err)
+static int show_limits(struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_confine *c = &st->confine;
-	cleanup_free char *path = start_fresh_dir(&st->session, "limits", err);
-	cleanup_close int dir = path ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
 
-	if (!path)
-		return -1;
-	if (dir < 0)
-		return ga_fail_path(err, errno, "open", path);
-	ga_spec_show_limits(&st->spec, path);
-	return write_limit(dir, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
-	       write_limit(dir, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
-	       write_limit(dir, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ?
+	return show_limit(st, "memory.max", c->memory ? c->limits.memory : 0, "", err) ||
+	       show_limit(st, "pids.max", c->tasks ? c->limits.tasks : 0, "", err) ||
+	       show_limit(st, "cpu.max", c->cpu ? c->limits.cpu * 1000 : 0, " 100000", err) ?
 	       -1 : 0;
+}
+
+int start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	return show_limits(st, err) || start_show_user(st, err) || start_show_ssh(e, st, err) ||
+	       start_add_host_files(e, st, err) ? -1 : 0;
 }
 
 /* The default limit of tasks, which nobody asked for, is not worth a line. */
@@ -320,8 +320,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
-	    start_show_limits(st, err) || start_show_user(st, err) ||
-	    start_show_ssh(e, st, err) || start_add_host_files(e, st, err) ||
+	    start_show_texts(e, st, err) ||
 	    start_run_trees(e, st, err) ||
 	    start_make_refs(e, s, &visible, err))
 		return -1;

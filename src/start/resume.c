@@ -18,7 +18,6 @@
 #include "base.h"
 #include "layers.h"
 #include "resume.h"
-#include "ssh.h"
 #include "start.h"
 
 /* ---- can it go on? ----------------------------------------------------------------- */
@@ -215,9 +214,7 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
 	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
-	    start_show_limits(st, err) || start_show_user(st, err) ||
-	    start_show_ssh(e, st, err) || start_add_host_files(e, st, err) ||
-	    start_run_trees(e, st, err) ||
+	    start_show_texts(e, st, err) || start_run_trees(e, st, err) ||
 	    ga_run_wait_ready(st->sandbox, err) || start_enter_network(st, err))
 		return -1;
 	st->cwd = ga_start_cwd(s->id.project);

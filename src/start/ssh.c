@@ -24,15 +24,13 @@
 
 struct copies {
 	struct ga_start *st;
-	char *dir;           /* NULL: there is none yet */
 	struct ga_strv seen; /* the real paths of what was read */
-	size_t n, bytes;     /* of the copies, and of what was read */
+	size_t bytes;        /* of what was read */
 	bool beyond;         /* a limit was reached */
 };
 
 static void release(struct copies *c)
 {
-	free(c->dir);
 	ga_strv_release(&c->seen);
 }
 
@@ -52,22 +50,6 @@ static bool is_public(const char *real)
 	return true;
 }
 
-/* Show `text` in the place of the file `real`. A place that has nothing of the system's is left as
- * it is. */
-static int copy(struct copies *c, const char *real, const char *text, struct ga_error *err)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *file = NULL;
-
-	if (!c->dir && !(c->dir = start_fresh_dir(&c->st->session, "ssh", err)))
-		return -1;
-	file = ga_strf("%s/%zu", c->dir, c->n++);
-	if (ga_write_new(AT_FDCWD, file, text, strlen(text), 0444, err))
-		return -1;
-	(void)ga_spec_show_file(&c->st->spec, file, real, &ignored);
-	return 0;
-}
-
 /* Read a file that was not read yet. False if ssh inside is to see it as it is. */
 static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 {
@@ -84,13 +66,15 @@ static bool take(struct copies *c, const char *real, struct ga_buf *ret)
 
 static int copy_included(struct copies *c, const char *path, unsigned depth, struct ga_error *err)
 {
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *real = realpath(path, NULL);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 	if (!real || c->beyond || !take(c, real, &text))
 		return 0;
-	return copy(c, real, text.len ? text.ptr : "", err) ||
-	       (text.len && include(c, text.ptr, depth, err)) ? -1 : 0;
+	if (ga_spec_replace_text(&c->st->spec, real, text.len ? text.ptr : "", &ignored))
+		ga_error_release(&ignored); /* a place that has nothing of the system's stays as it is */
+	return text.len && include(c, text.ptr, depth, err) ? -1 : 0;
 }
 
 /* One word of an Include; the user's own files are not the system's to include. */
@@ -143,14 +127,11 @@ static int include(struct copies *c, const char *text, unsigned depth, struct ga
 static int show_hosts(struct copies *c, const char *config, struct ga_buf *hosts, const char *text,
 		      const char *known, struct ga_error *err)
 {
-	cleanup_free char *file = NULL;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
 	ga_buf_addf(hosts, "Host *\n%s", text);
-	if (copy(c, config, hosts->ptr, err))
-		return -1;
-	file = ga_path_join(c->dir, "known");
-	return ga_write_new(AT_FDCWD, file, known, strlen(known), 0444, err) ||
-	       ga_spec_show_socket(&c->st->spec, file, START_SSH_KNOWN, err) ? -1 : 0;
+	(void)ga_spec_replace_text(&c->st->spec, config, hosts->ptr, &ignored);
+	return ga_spec_show_text(&c->st->spec, START_SSH_KNOWN, known, strlen(known), err);
 }
 
 int start_show_ssh(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err)

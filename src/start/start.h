@@ -23,9 +23,6 @@ void start_note_guess(const struct ga_start_env *e);
 /* Before the trees are mounted: make the plan and open the relay; the spec gets what they need of
  * files, sockets and variables, and st->notes lines for the banner. */
 int start_make_network(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-/* Show `text` inside in place of the system's file `at`, from a file of that name in `dir`. */
-int start_show_text(struct ga_start *st, const char *dir, const char *text, const char *at,
-		    struct ga_error *err);
 /* Add those lines alone, for a dry run. */
 void start_describe_network(const struct ga_start_env *e, struct ga_start *st);
 /* Enter the sandbox's network, once process 1 is there and before anything else runs inside. */
@@ -47,8 +44,9 @@ unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigne
 
 /* prepare.c: plan how the limits of a session are enforced, and whether sandboxes can be nested. */
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
-/* Tell programs inside of them, where those look for limits of a control group. */
-int start_show_limits(struct ga_start *st, struct ga_error *err);
+/* Show what is made for the session: those limits, where programs look for a control group's, the
+ * user, ssh's configuration, certificates, and the description of the terminal. */
+int start_show_texts(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* Add lines about that to the banner. */
 void start_describe_limits(struct ga_start *st);
 /* Add "what: a, b and 3 more" to the banner, unless there are none. */

@@ -78,15 +78,14 @@ static int show(struct ga_start *st, const char *at, unsigned id,
 		char *(*line_of)(const struct ga_start *st), struct ga_error *err)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_free char *real = realpath(at, NULL), *line = NULL, *dir = NULL;
+	cleanup_free char *real = realpath(at, NULL), *line = NULL;
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 
 	if (!real || ga_read_file_at(AT_FDCWD, real, FILE_MAX, &b, &ignored) ||
 	    has_id(b.len ? b.ptr : "", id) || !(line = line_of(st)))
 		return 0;
 	ga_buf_addf(&b, "%s%s", b.len && b.ptr[b.len - 1] != '\n' ? "\n" : "", line);
-	dir = start_fresh_dir(&st->session, "user", err);
-	return dir ? start_show_text(st, dir, b.ptr, at, err) : -1;
+	return ga_spec_replace_text(&st->spec, at, b.ptr, err);
 }
 
 int start_show_user(struct ga_start *st, struct ga_error *err)

@@ -46,6 +46,10 @@ static void check_op(const struct stage_op *op)
 	case STAGE_DISOWN:
 		CHECK(*op->source == '/');
 		break;
+	case STAGE_TEXT:
+		CHECK(!strncmp(op->dest, "odb/", 4));
+		CHECK(op->n_text <= GA_PLAN_MAX_BYTES);
+		break;
 	case STAGE_MOVE:
 		check_place(op->source);
 		break;

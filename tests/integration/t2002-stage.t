@@ -11,7 +11,7 @@ mkplan=$TEST_BUILDDIR/tests/helpers/mkplan
 
 # plan WORD...: run the stage on these words, between a right beginning and "true"
 plan() {
-	{ printf "%s\\0" git-agent-plan-5 "$PWD/st" && printf "%s\\0" "$@"; } |
+	{ printf "%s\\0" git-agent-plan-6 "$PWD/st" && printf "%s\\0" "$@"; } |
 		"$mkplan" "$stage" /usr/bin/env true 2>err
 }
 
@@ -31,7 +31,8 @@ test_expect_success 'a malformed plan is refused' '
 		"tmpfs 01777 home end" "tmpfs 0888 home end" "disown etc sandbox end" "sandbox disown /etc end" \
 		"dir 0755 root/x disown /etc sandbox end" "$(printf "disown /etc %.0s" 1 2 3 4 5 6 7 8 9) sandbox end" \
 		"symlink x home/y end" "symlink x rooted/y end" "dir home/x end" "dir 0755 odb/x end" end \
-		"file root/x end" "sandbox sandbox end"; do
+		"file root/x end" "sandbox sandbox end" "text root/x 0 end" "text home/x 0 end" "text odb 0 end" \
+		"text odb/x x end" "text odb/x 9 end"; do
 		malformed $words || return 1
 	done &&
 	malformed "" end &&
@@ -54,17 +55,28 @@ cd m || exit 1
 test_expect_success 'an empty plan is refused, one that is cut off, too long or of another version' '
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true </dev/null 2>err &&
 	grep "^plan " err &&
-	printf "git-agent-plan-6\\0/\\0sandbox\\0end\\0" >p &&
+	printf "git-agent-plan-0\\0/\\0sandbox\\0end\\0" >p &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err &&
 	grep "^plan .* version" err &&
-	printf "git-agent-plan-5\\0%s\\0end" "$PWD/st" >p &&
+	printf "git-agent-plan-6\\0%s\\0end" "$PWD/st" >p &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p &&
 	{
-		printf "git-agent-plan-5\\0%s\\0" "$PWD/st" &&
+		printf "git-agent-plan-6\\0%s\\0" "$PWD/st" &&
 		tr "\\0" x </dev/zero | head -c 5000000
 	} >p &&
 	test_expect_code 125 "$mkplan" "$stage" /usr/bin/env true <p 2>err &&
 	grep "^plan 7" err
+'
+
+test_expect_success 'a file of the plan has the bytes that come after their number' '
+	{
+		printf "%s\\0" git-agent-plan-6 "$PWD/st" tmpfs 0755 odb text odb/a/b 4 &&
+		printf "x\\0y\\n" &&
+		printf "%s\\0" text odb/empty 0 read-only odb sandbox end
+	} >p &&
+	"$mkplan" "$stage" /bin/sh -c "cd \"$PWD/st/odb\" && cat a/b empty && ! echo x >a/b" <p >out 2>err &&
+	printf "x\\0y\\n" >want &&
+	cmp want out
 '
 
 test_expect_success 'a plan is carried out as it comes, and refused when it ends early' '
@@ -77,7 +89,7 @@ test_expect_success 'a plan is carried out as it comes, and refused when it ends
 		} &
 	} &&
 	exec 9>slow &&
-	printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/none" home >&9 &&
+	printf "%s\\0" git-agent-plan-6 "$PWD/st" bind-rw "$PWD/none" home >&9 &&
 	wait &&
 	exec 9>&- &&
 	grep "^source 2 $PWD/none$" err &&
@@ -93,7 +105,7 @@ test_expect_success 'masks cover files and directories, and skip what does not e
 	ln -s file src/link &&
 	test_when_finished "rm -f src/link" &&
 	{
-		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/src" home mask-file home/file \
+		printf "%s\\0" git-agent-plan-6 "$PWD/st" bind-rw "$PWD/src" home mask-file home/file \
 			mask-dir home/secret mask-file home/none mask-dir home/none/x sandbox end
 	} >p &&
 	"$mkplan" "$stage" /bin/sh -c "
@@ -110,7 +122,7 @@ test_expect_success STRACE 'a file that is replaced while it is masked is masked
 	mkdir -p moving &&
 	echo s >moving/file &&
 	{
-		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-rw "$PWD/moving" home mask-file home/file sandbox end
+		printf "%s\\0" git-agent-plan-6 "$PWD/st" bind-rw "$PWD/moving" home mask-file home/file sandbox end
 	} >p &&
 	tries() {
 		rc=0 &&
@@ -137,7 +149,7 @@ test_expect_success 'hidden files stay hidden when the host replaces them' '
 	echo s >hid/other &&
 	echo o >hid/sub/open &&
 	{
-		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide \
+		printf "%s\\0" git-agent-plan-6 "$PWD/st" bind-ro "$PWD/hid" home hide home 2 file other hide \
 			home/none 1 x sandbox end
 	} >p &&
 	"$mkplan" "$stage" /bin/sh -c "
@@ -162,7 +174,7 @@ test_expect_success USERNS 'where no overlay can be mounted files are hidden one
 	echo s >over/file &&
 	echo o >over/open &&
 	{
-		printf "%s\\0" git-agent-plan-5 "$PWD/st" bind-ro "$PWD/over" home hide home 2 file none sandbox end
+		printf "%s\\0" git-agent-plan-6 "$PWD/st" bind-ro "$PWD/over" home hide home 2 file none sandbox end
 	} >p &&
 	unshare -Urm sh -c "
 		mount -t tmpfs none over/sub &&
@@ -184,7 +196,7 @@ test_expect_success USERNS 'where no overlay can be mounted files are hidden one
 '
 
 test_expect_success 'a command has only the descriptors that are named, and no environment' '
-	printf "%s\\0" git-agent-plan-5 "$PWD/st" sandbox end >p &&
+	printf "%s\\0" git-agent-plan-6 "$PWD/st" sandbox end >p &&
 	MKPLAN_KEEP="8 6" "$mkplan" "$stage" /bin/sh -c "ls /proc/self/fd; env" \
 		<p 5</dev/null 6</dev/null 7</dev/null 8</dev/null >out &&
 	grep -v "^PWD=" out | tr "\n" " " >got &&

@@ -167,7 +167,7 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 	ga_strv_take(&s.ro, in("home/data"));
 	ga_strv_take(&s.ro, in("data"));
 	got = root_of(&s);
-	assert_memory_equal(got, "git-agent-plan-5\n@/s/stage\n", 27);
+	assert_memory_equal(got, "git-agent-plan-6\n@/s/stage\n", 27);
 	assert_has(got, "\nbind-ro\n/usr\nroot/usr\n");
 	assert_has(got, "\ndevice\n/dev/null\nroot/dev/null\n");
 	assert_has(got, "\ntmpfs\n1777\nroot/tmp\n");
