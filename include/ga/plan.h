@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * The stage plan: what git-agent asks git-agent-stage to mount, and how the stage reports failure.
- * Shared by src/sandbox, which writes it, and src/stage, which reads it. The plan travels as
- * NUL-terminated strings (but for the bytes of "text") through a pipe and is executed as it arrives, so what does not depend on a
- * session is mounted while the session is still being made.
+ * Shared by src/sandbox, which writes it, and src/stage, which reads it. The plan travels as NUL-
+ * terminated strings (but for the bytes of "text") through a pipe and is executed as it arrives,
+ * so what does not depend on a session is mounted while the session is still being made.
  *
  * The stage enters a user and mount namespace with the caller's own uid and gid mapped (below one
  * that the file STAGE_DIR.users tells of, which it makes and keeps), mounts a tmpfs on STAGE_DIR

@@ -72,8 +72,8 @@ static int copy_included(struct copies *c, const char *path, unsigned depth, str
 
 	if (!real || c->beyond || !take(c, real, &text))
 		return 0;
-	if (ga_spec_replace_text(&c->st->spec, real, text.len ? text.ptr : "", &ignored))
-		ga_error_release(&ignored); /* a place that has nothing of the system's stays as it is */
+	/* a place that has nothing of the system's stays as it is */
+	(void)ga_spec_replace_text(&c->st->spec, real, text.len ? text.ptr : "", &ignored);
 	return text.len && include(c, text.ptr, depth, err) ? -1 : 0;
 }
 
