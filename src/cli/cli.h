@@ -93,6 +93,11 @@ struct cli_command {
 	/* 0, and the exit status is that of `c`, or -1 */
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, struct ga_error *err);
 };
+struct cli_group {
+	const char *title; /* NULL: plumbing, which neither -h nor completion lists */
+	const struct cli_command *const *v;
+	size_t n;
+};
 /* The options of a command: their table, and the struct options that they are parsed into. */
 #define CLI_OPTIONS(table) \
 	.opts = (table), .n_opts = GA_NELEMS(table), .opts_size = sizeof(struct options)
@@ -103,7 +108,7 @@ struct cli_command {
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
-	cli_stop, cli_refresh, cli_list, cli_show, cli_log, cli_diff, cli_review, cli_land,
+	cli_stop, cli_refresh, cli_list, cli_show, cli_diff, cli_review, cli_land,
 	cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets,
 	cli_agents, cli_home, cli_config, cli_init, cli_trust, cli_shim, cli_doctor, cli_version;
 
@@ -120,8 +125,8 @@ void cli_help(const struct cli_command *cmd);
 
 /* Print what could stand in place of the last of `n` words, one candidate a line, for
  * docs/completion. It captures and changes nothing, and reports no error. */
-void cli_complete(struct cli *c, const struct cli_command *const *commands, size_t n_commands,
-		  char **words, size_t n);
+void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups, char **words,
+		  size_t n);
 
 /* ---- what several commands do ------------------------------------------- */
 

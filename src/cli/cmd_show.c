@@ -10,11 +10,17 @@
 #include "sessions.h"
 
 struct options {
-	bool json;
+	bool json, journal, text, replay;
+	const char *speed, *max_idle;
 };
 
 static const struct cli_opt opts[] = {
 	CLI_FLAG_JSON,
+	CLI_FLAG(journal, "journal", 0, "show what happened in it, oldest event first"),
+	CLI_FLAG(text, "text", 0, "print what its terminal showed, as plain text"),
+	CLI_FLAG(replay, "replay", 0, "play what was recorded of it at the original speed"),
+	CLI_VALUE(speed, "speed", 0, "N", "with --replay: play N times as fast"),
+	CLI_VALUE(max_idle, "max-idle", 0, "SECONDS", "with --replay: the longest pause"),
 };
 
 static void print_time(const char *label, uint64_t t)
@@ -137,6 +143,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
 	bool running, summary;
 
+	if ((o->speed || o->max_idle) && !o->replay)
+		return ga_fail(err, GA_EUSAGE, "--speed and --max-idle are for --replay");
+	if (o->journal || o->text || o->replay)
+		return cli_show_journal(c, argc ? argv[0] : NULL,
+					&(struct cli_journal){ o->json, o->text, o->replay,
+							       o->speed, o->max_idle }, err);
 	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
 		return -1;
 	running = lock < 0;
@@ -157,8 +169,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 const struct cli_command cli_show = {
 	.name = "show",
-	.usage = "[--json] [NAME]",
-	.summary = "show one session",
+	.usage = "[--journal | --text | --replay [--speed N] [--max-idle SECONDS]] [--json] [NAME]",
+	.summary = "show one session, what happened in it, or its terminal",
 	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,

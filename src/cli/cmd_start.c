@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "ga/config.h"
+#include "ga/preset.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -108,6 +109,24 @@ static int check_options(const struct options *o, struct ga_error *err)
 	return 0;
 }
 
+/* Agents may have options of the same names: what stands behind one is its. */
+static void note_options_behind(const struct cli *c, size_t argc, char **argv)
+{
+	if (!ga_preset_find(&c->env.agents, argv[0]))
+		return;
+	for (size_t i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		for (size_t k = 0; k < GA_NELEMS(opts); k++) {
+			size_t n = strlen(opts[k].name);
+
+			if (strncmp(argv[i], "--", 2) || strncmp(argv[i] + 2, opts[k].name, n) ||
+			    (argv[i][2 + n] && argv[i][2 + n] != '=') ||
+			    ga_has_word("name quiet verbose", opts[k].name))
+				continue;
+			cli_note("note: '--%s' goes to %s; options of 'git agent start' stand "
+				 "before it", opts[k].name, argv[0]);
+		}
+}
+
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
@@ -128,6 +147,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	open_early(c, &st);
 	if (cli_open(c, CLI_NEED_REPO | CLI_NEED_STATE, err))
 		return cli_not_started(err);
+	note_options_behind(c, argc, argv);
 	if (settle(c, o, &filter, &so, &conf, &net, err) ||
 	    cli_find_exposed(c, &o->run.expose, &expose, err))
 		return cli_not_started(err);

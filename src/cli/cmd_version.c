@@ -77,9 +77,9 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 }
 
 const struct cli_command cli_version = {
-	.name = "version",
+	.name = "--version",
 	.usage = "[--build] [--json]",
-	.summary = "print the version",
+	.summary = "print the version of git-agent, and what it was built with",
 	CLI_OPTIONS(opts),
 	.run = run,
 };

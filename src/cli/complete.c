@@ -261,8 +261,18 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	(void)printf(":command %zu\n", before + at.line);
 }
 
-void cli_complete(struct cli *c, const struct cli_command *const *commands, size_t n_commands,
-		  char **words, size_t n)
+static void complete_in(struct cli *c, const struct cli_group *g, char **words, size_t n, size_t skip)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		if (n - skip == 1 && g->title)
+			say("", g->v[i]->name, "", g->v[i]->summary);
+		else if (n - skip > 1 && !strcmp(g->v[i]->name, words[skip]))
+			complete(c, g->v[i], words + skip, n - skip, skip);
+	}
+}
+
+void cli_complete(struct cli *c, const struct cli_group *groups, size_t n_groups, char **words,
+		  size_t n)
 {
 	size_t skip = 0;
 
@@ -276,10 +286,6 @@ void cli_complete(struct cli *c, const struct cli_command *const *commands, size
 		say("", "help", "", "show the manual page of a command");
 	if (n - skip == 2 && !strcmp(words[skip], "help")) /* by their names too */
 		skip++;
-	for (size_t i = 0; i < n_commands; i++) {
-		if (n - skip == 1)
-			say("", commands[i]->name, "", commands[i]->summary);
-		else if (n - skip > 1 && !strcmp(commands[i]->name, words[skip]))
-			complete(c, commands[i], words + skip, n - skip, skip);
-	}
+	for (size_t i = 0; i < n_groups; i++)
+		complete_in(c, &groups[i], words, n, skip);
 }

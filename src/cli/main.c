@@ -13,61 +13,134 @@
 #include "ga/trace.h"
 #include "host.h"
 
+static const struct cli_command *const every_day[] = {
+	&cli_start, &cli_list, &cli_review, &cli_land, &cli_resume, &cli_drop,
+};
+static const struct cli_command *const now_and_then[] = {
+	&cli_show, &cli_diff, &cli_attach, &cli_logs, &cli_shell, &cli_wait, &cli_stop,
+	&cli_refresh, &cli_push, &cli_fetch, &cli_gc,
+};
+static const struct cli_command *const setting_up[] = {
+	&cli_doctor, &cli_agents, &cli_home, &cli_init, &cli_config, &cli_trust, &cli_shim,
+};
+static const struct cli_command *const plumbing[] = {
+	&cli_capture, &cli_guard, &cli_rules, &cli_secrets, &cli_version,
+};
+
 /* In the order of the help text. */
-static const struct cli_command *const commands[] = {
-	&cli_start, &cli_resume, &cli_attach, &cli_shell, &cli_logs, &cli_wait, &cli_stop,
-	&cli_refresh, &cli_list, &cli_show, &cli_log, &cli_diff, &cli_review, &cli_land, &cli_drop,
-	&cli_gc, &cli_guard, &cli_push, &cli_fetch, &cli_capture, &cli_rules, &cli_secrets,
-	&cli_agents, &cli_home, &cli_config, &cli_init, &cli_trust, &cli_shim, &cli_doctor,
-	&cli_version,
+static const struct cli_group groups[] = {
+	{ "every day", every_day, GA_NELEMS(every_day) },
+	{ "now and then", now_and_then, GA_NELEMS(now_and_then) },
+	{ "setting up", setting_up, GA_NELEMS(setting_up) },
+	{ NULL, plumbing, GA_NELEMS(plumbing) },
+};
+
+/* Words of earlier releases, and what they are now. */
+static const struct {
+	const char *old, *words[2];
+} renamed[] = {
+	{ "log", { "show", "--journal" } },
+	{ "version", { "--version", NULL } },
+};
+
+/* Words of other tools, and what does here what is meant by them. */
+static const struct {
+	const char *word, *here;
+} synonyms[] = {
+	{ "accept", "review --accept" }, { "apply", "land" },
+	{ "create", "start" }, { "delete", "drop" },
+	{ "discard", "drop" }, { "exec", "shell" },
+	{ "kill", "stop" }, { "login", "home import" },
+	{ "ls", "list" }, { "merge", "land" },
+	{ "new", "start" }, { "open", "attach" },
+	{ "ps", "list" }, { "reject", "review --reject" },
+	{ "remove", "drop" }, { "rm", "drop" },
+	{ "run", "start" }, { "sessions", "list" },
+	{ "status", "list" }, { "switch", "attach" },
+	{ "undo", "land --undo" },
 };
 
 static const struct cli_command *find_command(const char *name)
 {
-	for (size_t i = 0; i < GA_NELEMS(commands); i++)
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
+	for (size_t i = 0; i < GA_NELEMS(groups); i++)
+		for (size_t k = 0; k < groups[i].n; k++)
+			if (!strcmp(groups[i].v[k]->name, name))
+				return groups[i].v[k];
 	return NULL;
 }
 
-static void usage(FILE *f)
+static void usage(FILE *f, bool all)
 {
 	(void)fputs("usage: git agent [-c KEY=VALUE] COMMAND [OPTIONS] [ARGUMENTS]\n\n"
 		    "Run coding agents in a sandbox; get their work back as commits on "
-		    "agent/NAME.\n\n", f);
-	for (size_t i = 0; i < GA_NELEMS(commands); i++)
-		(void)fprintf(f, "    %-10s %s\n", commands[i]->name, commands[i]->summary);
-	(void)fputs("\n'git agent COMMAND -h' shows a command's options, "
-		    "'git agent help COMMAND' its manual page.\n", f);
+		    "agent/NAME.\n", f);
+	for (size_t i = 0; i < GA_NELEMS(groups) && (groups[i].title || all); i++) {
+		(void)fprintf(f, "\n%s\n", groups[i].title ? groups[i].title : "plumbing");
+		for (size_t k = 0; k < groups[i].n; k++)
+			(void)fprintf(f, "    %-10s %s\n", groups[i].v[k]->name,
+				      groups[i].v[k]->summary);
+	}
+	(void)fputs("\n'git agent COMMAND -h' shows a command's options, 'git agent help COMMAND' "
+		    "its manual page,\n'git agent help -a' also lists plumbing.\n", f);
 }
 
 static int unknown_command(const char *name, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(name);
-	const char *names[GA_NELEMS(commands)], *near;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	const char *near = NULL;
 
-	for (size_t i = 0; i < GA_NELEMS(commands); i++)
-		names[i] = commands[i]->name;
+	for (size_t i = 0; i < GA_NELEMS(synonyms); i++)
+		if (!strcmp(synonyms[i].word, name))
+			near = synonyms[i].here;
+	for (size_t i = 0; i < GA_NELEMS(groups); i++)
+		for (size_t k = 0; k < groups[i].n; k++)
+			ga_strv_push(&names, groups[i].v[k]->name);
+	if (!near)
+		near = ga_nearest(name, (const char *const *)names.v, names.n);
 	(void)ga_fail(err, GA_EUSAGE, "unknown command '%s'", q);
-	near = ga_nearest(name, names, GA_NELEMS(names));
-	if (near)
-		return ga_hint(err, "did you mean 'git agent %s'?", near);
-	return ga_hint(err, "'git agent -h' lists the commands");
+	return near ? ga_hint(err, "did you mean 'git agent %s'?", near)
+		    : ga_hint(err, "'git agent -h' lists the commands");
 }
 
-/* git agent help [COMMAND] */
+/* Put the words of today in place of the first, if that is one of an earlier release. Returns the
+ * words, to be freed, or NULL. */
+static char **rename_command(size_t *argc, char **argv)
+{
+	for (size_t i = 0; i < GA_NELEMS(renamed); i++) {
+		const char *const *words = renamed[i].words;
+		size_t n = words[1] ? 2 : 1;
+		char **v;
+
+		if (strcmp(renamed[i].old, argv[0]) != 0)
+			continue;
+		v = ga_calloc(*argc + 2, sizeof(*v));
+		for (size_t k = 0; k < n; k++)
+			v[k] = (char *)(uintptr_t)words[k];
+		memcpy(v + n, argv + 1, (*argc - 1) * sizeof(*v));
+		*argc += n - 1;
+		cli_say(ga_strf("warning: 'git agent %s' is now 'git agent %s%s%s'; the old word "
+				"goes with the next release", argv[0], words[0],
+				words[1] ? " " : "", words[1] ? words[1] : ""));
+		return v;
+	}
+	return NULL;
+}
+
+/* git agent help [-a | COMMAND] */
 static int help(size_t argc, char **argv, struct ga_error *err)
 {
+	bool all = argc && (!strcmp(argv[0], "-a") || !strcmp(argv[0], "--all"));
 	const struct cli_command *cmd = argc ? find_command(argv[0]) : NULL;
 
-	if (argc && !cmd)
+	if (argc && !cmd && !all)
 		return unknown_command(argv[0], err);
 	if (argc > 1)
 		return ga_fail(err, GA_EUSAGE, "too many arguments");
 	if (cmd)
 		cli_help(cmd);
 	else
-		usage(stdout);
+		usage(stdout, all);
 	return 0;
 }
 
@@ -95,13 +168,14 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 {
 	cleanup_(cli_context_release) struct cli c = { 0 };
 	const struct cli_command *cmd;
+	cleanup_free char **words = NULL;
 	cleanup_free void *opts = NULL;
 	int rc;
 
 	if (take_over(&c, err))
 		return -1;
 	if (argc && !strcmp(argv[0], "--complete")) {
-		cli_complete(&c, commands, GA_NELEMS(commands), argv + 1, argc - 1);
+		cli_complete(&c, groups, GA_NELEMS(groups), argv + 1, argc - 1);
 		return 0;
 	}
 	/* as git has it */
@@ -111,17 +185,20 @@ static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 		ga_strv_push(&c.overrides, argv[1]);
 	}
 	if (argc < 1) {
-		usage(stderr);
+		usage(stderr, false);
 		*ret_status = ga_error_status(GA_EUSAGE);
 		return 0;
 	}
 	if (!strcmp(argv[0], "help"))
 		return help(argc - 1, argv + 1, err);
 	if (!strcmp(argv[0], "-h") || !strcmp(argv[0], "--help")) {
-		usage(stdout);
+		usage(stdout, false);
 		return 0;
 	}
-	cmd = find_command(strcmp(argv[0], "--version") ? argv[0] : "version");
+	words = rename_command(&argc, argv);
+	if (words)
+		argv = words;
+	cmd = find_command(argv[0]);
 	if (!cmd)
 		return unknown_command(argv[0], err);
 	argc--;

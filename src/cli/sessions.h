@@ -207,6 +207,15 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 /* "--timeout 10", in milliseconds; NULL: `otherwise`. */
 int cli_parse_timeout(const char *value, int otherwise, int *ret, struct ga_error *err);
 
+/* What `show` is to show of a session in place of itself: the journal, unless `text` or `replay`
+ * is set. The strings may be NULL. */
+struct cli_journal {
+	bool json, text, replay;
+	const char *speed, *max_idle;
+};
+int cli_show_journal(struct cli *c, const char *name, const struct cli_journal *o,
+		     struct ga_error *err);
+
 /* Tell the user that a session without a terminal has ended, as the setting `notify` says; `r`
  * NULL: it could not be captured. Releases `st` if there is anything to do. */
 void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report *r);

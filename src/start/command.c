@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ga/agents.h"
+#include "ga/nearest.h"
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"
@@ -88,15 +89,34 @@ static char *login_words(const struct ga_start_env *e, const struct ga_preset *p
 		       p->logins[0] ? ", which stays in that home ('git agent home')" : "");
 }
 
+/* The known agent whose name is nearest to `command`, or NULL. */
+static const char *near_agent(const struct ga_start_env *e, const char *command)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+	cleanup_free char *word = ga_strndup(command, 64);
+	const struct ga_preset *p;
+	const char *near;
+
+	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)); i++)
+		ga_strv_push(&names, p->name);
+	near = ga_nearest(word, (const char *const *)names.v, names.n);
+	p = near ? ga_preset_find(&e->agents, near) : NULL;
+	return p ? p->name : NULL;
+}
+
 static int not_found(const struct ga_start_env *e, const char *command, struct ga_error *err)
 {
 	const struct ga_preset *p = ga_preset_find(&e->agents, command);
 	bool package = p && p->package;
 	cleanup_free char *q = ga_escape(command), *login = NULL;
+	const char *near;
 	cleanup_free char *npm = package ? start_find_command(e, "npm", NULL) : NULL;
 
 	(void)ga_fail(err, GA_ESTART, "command '%s' was not found on PATH%s", q,
 		      package ? ", nor in the agents' home" : "");
+	near = p ? NULL : near_agent(e, command);
+	if (near)
+		return ga_hint(err, "did you mean 'git agent start %s'?", near);
 	login = login_words(e, p);
 	if (npm)
 		return ga_hint(err, "'git agent agents install %s' puts it into the agents' home%s",

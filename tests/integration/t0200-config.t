@@ -97,7 +97,7 @@ test_expect_success 'a mistake in the file of the user stops every command, with
 		grep "^git-agent: $conf:4:5: unknown key .limits.capture.dept.\$" ../err &&
 		grep "^hint: did you mean .limits.capture.depth.?\$" ../err || exit 1
 	done &&
-	git agent version &&
+	git agent --version &&
 	git agent list -h
 '
 

@@ -27,16 +27,16 @@ test_expect_success 'git reads its configuration once, of the repository around,
 	exec "$real" "\$@"
 	EOF
 	cd r &&
-	for command in list "drop --help" "list -h" secrets version "start --dry-run -- true"; do
+	for command in list "drop --help" "list -h" secrets --version "start --dry-run -- true"; do
 		: >../reads &&
 		GIT_DIR=/nowhere GIT_AGENT_LOADING=1,2,3:x GIT_AGENT_BEGUN=1,4,5,6,7,8:x PATH="$HOME/bin:$PATH" \
 			"$TEST_BUILDDIR/git-agent" $command >../out 2>&1 &&
 		case $command in
-		*-h* | version) test ! -s ../reads ;;
+		*-h* | --version) test ! -s ../reads ;;
 		*) test_prints "$HOME/r/.git" cat ../reads ;;
 		esac || return 1
 	done &&
-	(unset HOME && "$TEST_BUILDDIR/git-agent" version)
+	(unset HOME && "$TEST_BUILDDIR/git-agent" --version)
 '
 
 test_expect_success 'a caller that ignores SIGCHLD changes nothing' '
@@ -264,7 +264,29 @@ test_expect_success 'wrong usage is named, with what was meant' '
 	test_fails 129 "empty" git agent start -- "" &&
 	grep "^hint: " ../err &&
 	test_fails 129 "did you mean .--name" git agent start --nmae x -- true &&
-	test_fails 129 "did you mean" git agent stat
+	test_fails 129 "did you mean .git agent start" git agent stat &&
+	test_fails 129 "did you mean .git agent drop.?$" git agent rm &&
+	test_fails 129 "did you mean .git agent land --undo.?$" git agent undo &&
+	test_fails 125 "did you mean .git agent start claude.?$" git agent start cluade
+'
+
+test_expect_success 'words of an earlier release still work, and say what they are now' '
+	cd r &&
+	git agent show --journal old >../want &&
+	git agent log old >../got 2>../err &&
+	test_cmp ../want ../got &&
+	grep "^warning: .git agent log. is now .git agent show --journal" ../err &&
+	test_shows "^git-agent version" git agent version 2>../err &&
+	grep "is now .git agent --version" ../err
+'
+
+test_expect_success 'an option behind an agent is the agents, which is said if start has it too' '
+	cd r &&
+	mkdir -p bin &&
+	test_script bin/codex "#!/bin/sh" &&
+	PATH="$HOME/r/bin:$PATH" git agent start codex --network=none --verbose -- --rm 2>../err &&
+	test "$(grep -c "^note: " ../err)" = 1 &&
+	grep "^note: .--network. goes to codex" ../err
 '
 
 test_expect_success 'a name that no session can have is refused' '
@@ -280,7 +302,7 @@ test_expect_success 'a name that no session can have is refused' '
 
 test_expect_success 'every command has -h, and every listing --json' '
 	cd r &&
-	for c in start list show diff review land drop capture config doctor version; do
+	for c in start list show diff review land drop capture config doctor; do
 		test_shows "^usage: git agent $c" git agent $c -h &&
 		! grep "^    ....--" ../out | grep -vE "^.{32} [^ ]|^    ....--[^ ]+( [^ ]+)?\$" || return 1
 	done &&
@@ -289,12 +311,12 @@ test_expect_success 'every command has -h, and every listing --json' '
 	git agent show --json old |
 		python3 -c "import json,sys; assert json.load(sys.stdin)[\"name\"] == \"old\"" &&
 	git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
-	git agent version --json | grep version
+	git agent --version --json | grep version
 '
 
 test_expect_success 'output that cannot be written is an error, but not if the reader has left' '
 	cd r &&
-	for c in version "config --json" "list --json" "list -h"; do
+	for c in --version "config --json" "list --json" "list -h"; do
 		test_fails 128 "cannot write.*No space left" git agent $c >/dev/full ||
 			return 1
 	done &&

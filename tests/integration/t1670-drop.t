@@ -250,7 +250,7 @@ test_expect_success 'start --rm drops a session that left nothing, and keeps the
 	! grep -i dropped ../err &&
 	test -z "$(git agent list)" &&
 	git agent drop --restore e &&
-	git agent log e &&
+	git agent show --journal e &&
 	git agent drop e
 '
 

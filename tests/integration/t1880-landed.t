@@ -420,12 +420,12 @@ test_expect_success STRACE 'a landing is logged only once it is stored' '
 				-e inject=rename,renameat,renameat2:error=ENOSPC git-agent list >../out 2>&1 ||
 				:
 		} &&
-		git agent log --json t >../log &&
+		git agent show --journal --json t >../log &&
 		! grep "\"event\":\"arrived\"" ../log ||
 			return 1
 	done &&
 	test_state t landed &&
-	test "$(git agent log --json t | grep -c "\"event\":\"arrived\"")" = 1
+	test "$(git agent show --journal --json t | grep -c "\"event\":\"arrived\"")" = 1
 '
 
 test_done

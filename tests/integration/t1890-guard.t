@@ -302,7 +302,7 @@ test_expect_success 'the hooks need nothing of git-agent, and do no harm when th
 	for c in git sh xargs grep sed cut; do ln -s "$(program $c)" ../alone/ || return 1; done &&
 	(
 		PATH=$HOME/alone &&
-		! git agent version 2>/dev/null &&
+		! git agent --version 2>/dev/null &&
 		git commit -q --allow-empty -m m &&
 		git switch -q -c side &&
 		git commit -q --allow-empty -m s &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='recording what a session shows; git agent log'
+test_description='recording what a session shows; git agent show --journal'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -127,16 +127,16 @@ test_expect_success 'a recording ends at its limit, which it says, and the sessi
 	test "$(stat -c %s "$file")" -gt 50000 &&
 	cast full m | grep "reached 64KiB (limits.transcript)" &&
 	cast full o | tail -c 8 | grep "?25h" &&
-	git agent log --json full |
+	git agent show --journal --json full |
 		grep "\"event\":\"recording\",\"file\":\"transcript.cast\",\"stopped\":\"it reached 64KiB" &&
-	git agent log --text full | tail -n 1 | grep "^---- the recording ends here"
+	git agent show --text full | tail -n 1 | grep "^---- the recording ends here"
 '
 
 test_expect_success 'recording is switched off by the user, and not by a repository' '
 	cd r &&
 	git agent -c record=false start -q --name off -- echo shown &&
 	test ! -e "$(dir off)/transcript.cast" &&
-	test_fails 1 "nothing of session .off. was recorded" git agent log --text off &&
+	test_fails 1 "nothing of session .off. was recorded" git agent show --text off &&
 	grep "^hint: .*record" ../err &&
 	test_settings "record: false" &&
 	git agent start -q --name off2 -- echo shown &&
@@ -159,7 +159,7 @@ test_expect_success STRACE 'a recording that cannot be written ends alone' '
 				echo y >y" >../out &&
 		test "$(grep -c . ../out)" = 50000 &&
 		test_holds agent/bad-$what:y y &&
-		git agent log --json bad-$what |
+		git agent show --journal --json bad-$what |
 			grep "\"event\":\"recording\".*could not be written: No space left" || return 1
 	done
 '
@@ -170,10 +170,10 @@ test_expect_success 'each run of a session has a recording of its own' '
 	git agent resume -q again -- echo second &&
 	git agent resume -q again -- echo third &&
 	test "$(cast again o transcript-3.cast | tr -d "\r")" = third &&
-	git agent log --text again >../out &&
+	git agent show --text again >../out &&
 	test_prints "---- transcript.cast\nfirst\n---- transcript-2.cast\nsecond\n---- transcript-3.cast\nthird" \
 		sed "s/ 20.*//" ../out &&
-	git agent log --json again | python3 -c "
+	git agent show --journal --json again | python3 -c "
 import json, sys
 events = [json.loads(l) for l in sys.stdin]
 print(*[e[\"event\"] for e in events])
@@ -193,17 +193,17 @@ test_expect_success 'the log can be read while the session runs, and after its s
 	pid=$! &&
 	exec 9>../go &&
 	test_wait_for "grep -qs up \"\$(dir alive)/transcript.cast\"" &&
-	git agent log alive | grep "  start$" &&
-	test "$(git agent log --text alive)" = up &&
+	git agent show --journal alive | grep "  start$" &&
+	test "$(git agent show --text alive)" = up &&
 	git agent list | grep "^alive *running" &&
 	kill -KILL "$pid" &&
 	exec 9>&- &&
-	test_wait_for "git agent log alive >../log && grep \"  interrupted\" ../log" &&
+	test_wait_for "git agent show --journal alive >../log && grep \"  interrupted\" ../log" &&
 	printf "[9.0, \"o\", \"cut" >>"$(dir alive)/transcript.cast" &&
-	test "$(git agent log --text alive)" = up &&
+	test "$(git agent show --text alive)" = up &&
 	git agent list 2>../err | grep "^alive *captured" &&
 	grep "interrupted; capturing" ../err &&
-	git agent log alive | grep "  captured"
+	git agent show --journal alive | grep "  captured"
 '
 
 # ---- the journal
@@ -221,7 +221,7 @@ test_expect_success 'the journal tells of start, mounts, limits, exit, flags, ve
 	git agent land --undo j >/dev/null &&
 	git agent drop --force j >/dev/null &&
 	git agent drop --restore j >/dev/null &&
-	git agent log --json j >../j.json &&
+	git agent show --journal --json j >../j.json &&
 	python3 - "$PWD" "$HOME" ../j.json <<-\EOF
 	import json, sys
 	project, home, name = sys.argv[1:]
@@ -253,7 +253,7 @@ test_expect_success 'log shows an event a line with its fields, everything escap
 	test_expect_code 7 git agent start -q --name esc -- sh -c "
 		echo e >e
 		exit 7" "$(printf "a\033]52;c;x\007\nb\342\200\256c\377")" >/dev/null &&
-	test_shows "^20[0-9-]* [0-9:]* +0000  start\$" git agent log esc &&
+	test_shows "^20[0-9-]* [0-9:]* +0000  start\$" git agent show --journal esc &&
 	grep "^    status  *7\$" ../out &&
 	grep "^    command  *sh -c .*]52" ../out &&
 	grep "u{202e}" ../out &&
@@ -274,8 +274,8 @@ odd = [1, None, \"x\", {}, json.loads(\"[\" * 50 + \"]\" * 50), {\"time\": \"202
 	{\"event\": \"e\" * 100000, \"time\": \"2026-13-45T99:00:00\\x07\"}]
 with open(sys.argv[1], \"a\") as file:
 	file.write(\"\".join(json.dumps(o) + chr(10) for o in odd) + chr(10) * 3 + \"{cut\")" "$file" &&
-	git agent log esc >../out &&
-	git agent log --json esc >../json &&
+	git agent show --journal esc >../out &&
+	git agent show --journal --json esc >../json &&
 	! LC_ALL=C grep "$(printf "[\033\007]")" ../out &&
 	grep "and 402 more" ../out &&
 	grep "bytes more" ../out &&
@@ -283,17 +283,17 @@ with open(sys.argv[1], \"a\") as file:
 	cp ../saved "$file" &&
 	rm "$file" &&
 	ln -s /etc/passwd "$file" &&
-	test_expect_code 128 git agent log esc 2>../err &&
+	test_expect_code 128 git agent show --journal esc 2>../err &&
 	rm "$file" &&
-	git agent log esc >../out &&
+	git agent show --journal esc >../out &&
 	test ! -s ../out &&
 	cp ../saved "$file"
 '
 
 test_expect_success 'log uses the pager on a terminal' '
 	cd r &&
-	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent log one &&
-	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent log --text one
+	$pty expect="P:20" exit=0 -- env GIT_PAGER="sed s/^/P:/" git agent show --journal one &&
+	$pty expect="T:red" exit=0 -- env GIT_PAGER="sed s/^/T:/" git agent show --text one
 '
 
 test_expect_success 'log takes the only session without a name, and refuses unknown names and options' '
@@ -302,11 +302,11 @@ test_expect_success 'log takes the only session without a name, and refuses unkn
 	test_session only "
 		echo o >o
 		echo out" &&
-	test "$(git agent log --text)" = out &&
-	git agent log agent/only | grep "  start" &&
-	test_fails 128 "did you mean .only" git agent log onl &&
+	test "$(git agent show --text)" = out &&
+	git agent show --journal agent/only | grep "  start" &&
+	test_fails 128 "did you mean .only" git agent show --journal onl &&
 	for bad in "--text --json" "--replay --text" "--speed 2" "--max-idle=1 --text" "--bogus"; do
-		test_expect_code 129 git agent log $bad only || return 1
+		test_expect_code 129 git agent show --journal $bad only || return 1
 	done
 '
 
@@ -319,9 +319,9 @@ test_expect_success 'a replay shows what was shown, then restores all modes' '
 	git commit -qm modes &&
 	git agent start -q --name modes -- cat modes >/dev/null &&
 	$pty expect="begin \e[?1049h\e[?1000h\e[?2004h\e[>1u\e[31mshown" expect="\e[?1049l\e[m" exit=0 mode=cooked \
-		-- git agent log --replay modes >../out &&
+		-- git agent show --replay modes >../out &&
 	! grep "TERM\|version" ../out &&
-	test_expect_code 129 git agent log --replay modes 2>../err </dev/null | cat &&
+	test_expect_code 129 git agent show --replay modes 2>../err </dev/null | cat &&
 	grep "needs a terminal" ../err &&
 	grep "hint: .*--text modes" ../err
 '
@@ -344,19 +344,19 @@ test_expect_success 'a replay is ended at once by Ctrl-C, q and signals, and can
 	for key in "\\x03" q; do
 		$pty expect=first mode=raw send="echo typed\r$key" expect="\e[?25h\e[?1049l" expect=st=0 exit=0 \
 			mode=cooked -- sh -c "
-		git agent log --replay long
+		git agent show --replay long
 		echo st=\$?" >../out &&
 		! grep "later\|typed" ../out || return 1
 	done &&
 	for sig in TERM HUP INT; do
-		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" log \
+		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" show --journal \
 			--replay long ||
 			return 1
 	done &&
-	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" log --replay long &&
-	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" log --replay long &&
-	$pty expect=first expect=later exit=0 -- git agent log --replay --max-idle 0.01 long &&
-	$pty expect=first expect=later exit=0 -- git agent log --replay --speed=1000 long
+	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" show --journal --replay long &&
+	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" show --journal --replay long &&
+	$pty expect=first expect=later exit=0 -- git agent show --replay --max-idle 0.01 long &&
+	$pty expect=first expect=later exit=0 -- git agent show --replay --speed=1000 long
 '
 
 test_expect_success 'replay and text show a hostile or damaged recording safely' '
@@ -375,9 +375,9 @@ test_expect_success 'replay and text show a hostile or damaged recording safely'
 		echo "[3, \"o\", \"after\"]"
 	} >../bad &&
 	make_cast bad <../bad &&
-	$pty expect=abcd expect="mark" expect=after exit=0 -- git agent log --replay bad >../out &&
+	$pty expect=abcd expect="mark" expect=after exit=0 -- git agent show --replay bad >../out &&
 	! grep "eHh4\|never\|zzz\|typed\|6n\|2J.*after" ../out &&
-	test_shows "^---- 4 damaged lines are left out" git agent log --text bad &&
+	test_shows "^---- 4 damaged lines are left out" git agent show --text bad &&
 	grep "^---- mark.e\[2J" ../out &&
 	! LC_ALL=C grep "$(printf "\033")" ../out &&
 	grep "^after" ../out &&
@@ -389,13 +389,13 @@ test_expect_success 'log --text refuses a recording that is a symlink, a FIFO or
 	file="$(dir bad)/transcript.cast" &&
 	rm "$file" &&
 	ln -s "$PWD/../bad" "$file" &&
-	test_expect_code 128 git agent log --text bad &&
+	test_expect_code 128 git agent show --text bad &&
 	rm "$file" &&
 	mkfifo "$file" &&
-	test_fails 128 "is not a file" git agent log --text bad &&
+	test_fails 128 "is not a file" git agent show --text bad &&
 	rm "$file" &&
 	echo hello >"$file" &&
-	test_fails 128 "is no recording" git agent log --text bad
+	test_fails 128 "is no recording" git agent show --text bad
 '
 
 test_done

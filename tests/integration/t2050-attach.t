@@ -201,7 +201,7 @@ test_expect_success 'logs prints as text what a session wrote' '
 	wait $follower &&
 	test_cmp ../want ../follow &&
 	git agent wait text &&
-	test_fails 1 "git agent log --text" git agent logs text
+	test_fails 1 "git agent show --text" git agent logs text
 '
 
 test_expect_success 'logs -f follows a session on a pipe, and may go away' '

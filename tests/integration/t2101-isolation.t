@@ -243,8 +243,8 @@ test_expect_success NESTS 'SB-02: bwrap and unshare work inside with sandbox.nes
 			! touch x 2>/dev/null &&
 			touch /tmp/x &&
 			ls /proc/self/fd" &&
-	git agent log unshare-2 --json | grep "\"nested\": *true" &&
-	git agent log unshare-1 --json | grep "\"nested\": *false"
+	git agent show --journal unshare-2 --json | grep "\"nested\": *true" &&
+	git agent show --journal unshare-1 --json | grep "\"nested\": *false"
 '
 
 test_expect_success NESTS 'a dry run and doctor say whether sandboxes work inside' '

@@ -17,7 +17,7 @@ repo() {
 	test_commit 1
 }
 events() {
-	git agent log --json "$1" | grep "\"event\":[ ]*\"$2\""
+	git agent show --journal --json "$1" | grep "\"event\":[ ]*\"$2\""
 }
 # a command that waits for a file
 wait_for() {
@@ -48,7 +48,7 @@ test_expect_success 'setup writes to standard error and to the recording, and re
 	test_prints input cat ../out &&
 	grep -x out ../err &&
 	grep -x err ../err &&
-	git agent log --text io >../text &&
+	git agent show --text io >../text &&
 	grep "== setup: cat; echo out" ../text &&
 	grep -x out ../text &&
 	echo input | git agent start -q -n quiet -- cat >../out 2>../err &&

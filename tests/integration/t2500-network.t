@@ -183,7 +183,7 @@ test_expect_success 'with --network none there is only lo, and each refused conn
 	EOT
 	test_cmp ../want ../out &&
 	grep "refused 4 connections: " ../err &&
-	git agent log --json none >../log &&
+	git agent show --journal --json none >../log &&
 	for to in localhost:$port 192.0.2.1:80 "\[2001:db8::1\]:443" refused.example; do
 		grep "refused.* $to[,;]" ../err &&
 		grep "allow with .*--allow $to\b" ../err &&
@@ -217,7 +217,7 @@ test_expect_success 'UDP is refused at once and named, without a hint to allow i
 	EOT
 	test_cmp ../want ../out &&
 	grep "refused 4 connections: .*; allow with --allow 192.0.2.1:80\$" ../err &&
-	git agent log --json udp >../log &&
+	git agent show --journal --json udp >../log &&
 	for to in 8.8.8.8:53/udp "\[2001:db8::1\]:123/udp" refused.example:443/udp; do
 		grep "refused.* $to[,;]" ../err &&
 		grep "\"how\":\"refused\",\"to\":\"$to\"" ../log ||
@@ -239,7 +239,7 @@ test_expect_success 'refused connections are named at the end, in the state and 
 		grep "allow with .*--allow $to\b" ../err || exit 1
 	done &&
 	git agent show --json named >../json &&
-	git agent log --json named >../log &&
+	git agent show --journal --json named >../log &&
 	python3 - ../json ../log "$port" <<-\EOT
 	import json, sys
 	port = sys.argv[3]
@@ -287,7 +287,7 @@ test_expect_success 'an allowed connection that nobody answers is reset, and is 
 	nobody=$(python3 unused.py) &&
 	test_prints "localhost:$nobody reset" \
 		git agent start -q --name nobody --allow localhost:$nobody -- python3 try.py localhost:$nobody &&
-	git agent log --json nobody | grep "\"how\":\"failed\"" &&
+	git agent show --journal --json nobody | grep "\"how\":\"failed\"" &&
 	git agent show --json nobody | grep "\"refused\": \[\]"
 '
 
@@ -429,7 +429,7 @@ test_expect_success 'an agent reaches the hosts that it needs without a list, an
 	git agent start --name need --network allow -- mine >../out 2>../err &&
 	test_prints "localhost:$port ping\nlocalhost:$other refused" cat ../out &&
 	grep "network: and what .mine. needs: localhost:$port\$" ../err &&
-	git agent log --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
+	git agent show --journal --json need | grep "\"allow\": *\[\"localhost:$port\"\]" &&
 	test_shows "localhost:$port refused" \
 		git agent start -q --network allow -- sh -c "python3 try.py localhost:$port" &&
 	test_shows "localhost:$port refused" git agent start -q --no-network -- mine &&

@@ -281,7 +281,7 @@ try:
 except ConnectionResetError:
     print(\"reset\")" >out &&
 	echo reset | test_cmp - out &&
-	test_shows "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" git -C "$HOME/p" agent log --json own &&
+	test_shows "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" git -C "$HOME/p" agent show --journal --json own &&
 	git -C "$HOME/p" agent show own >shown &&
 	grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDR" shown &&
 	! grep -e "--allow own" shown &&
@@ -376,7 +376,7 @@ test_expect_success 'NW-06: a host that is listed is asked without the keys of t
 	grep "^/user/.*git-receive-pack -\$" asked &&
 	grep "^/attacker/.* a:attacker-token\$" asked &&
 	! grep user-token asked &&
-	git -C "$HOME/p" agent log --json forge >journal &&
+	git -C "$HOME/p" agent show --journal --json forge >journal &&
 	python3 - journal $at <<-\EOT
 	import json, sys
 	events = map(json.loads, open(sys.argv[1]))

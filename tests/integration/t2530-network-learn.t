@@ -38,7 +38,7 @@ learnt() {
 	{ pasted | sed 1,3d; } >got &&
 	test_cmp want got &&
 	git -C "$HOME/p" agent show --json learnt >json &&
-	git -C "$HOME/p" agent log --json learnt >log &&
+	git -C "$HOME/p" agent show --journal --json learnt >log &&
 	python3 - "$@" <<-\EOT
 	import json, sys
 	want = sys.argv[1:]

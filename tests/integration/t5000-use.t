@@ -126,7 +126,7 @@ assert [base64.b64decode(f[\"path_b64\"]) for f in files if \"path_b64\" in f] =
 '
 
 test_expect_success 'version --build names the libraries it was built with' '
-	git agent version --build --json | python3 -c "
+	git agent --version --build --json | python3 -c "
 import json, os, sys
 build = json.load(sys.stdin)[\"build\"]
 assert list(build) == \"libgit2 libseccomp jansson nettle libutf8proc libyaml zlib compiler programs\".split(), build

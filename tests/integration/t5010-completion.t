@@ -149,7 +149,7 @@ EOF
 
 # where files are, all of them are the shell's
 cat >want <<\EOF
-land list log logs
+land list logs
 tab tub
 files
 tab tub

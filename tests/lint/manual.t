@@ -10,7 +10,7 @@ cd "${TEST_SRCDIR:?}" || exit 1
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 agent=${TEST_BUILDDIR:?}/git-agent
-commands=$("$agent" -h | sed -n 's/^    \([a-z-]*\) .*/\1/p')
+commands=$("$agent" help -a | sed -n 's/^    \([a-z][a-z-]*\) .*/\1/p')
 
 # each option as "--name", its letter or "-", and whether it takes a value: from -h, and from a page
 of_help() {

@@ -20,19 +20,6 @@
 #define VALUE_BYTES ((size_t)4 << 10)
 #define KEY_WIDTH 15
 
-struct options {
-	bool text, replay, json;
-	const char *speed, *max_idle;
-};
-
-static const struct cli_opt opts[] = {
-	CLI_FLAG(text, "text", 0, "print what the terminal showed, as plain text"),
-	CLI_FLAG(replay, "replay", 0, "play the recordings at their original speed"),
-	CLI_VALUE(speed, "speed", 0, "N", "with --replay: play N times as fast"),
-	CLI_VALUE(max_idle, "max-idle", 0, "SECONDS", "with --replay: the longest pause"),
-	CLI_FLAG(json, "json", 0, "print the journal as JSON, an event a line (docs/json.md)"),
-};
-
 /* ---- the journal --------------------------------------------------------- */
 
 /* In the user's time zone; what is not a time is put as it is. */
@@ -207,7 +194,7 @@ static int show_journal(const struct ga_session *s, bool json, struct ga_out *ou
 static int no_recording(const struct ga_session *s, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ENEGATIVE, "nothing of session '%s' was recorded", s->name);
-	return ga_hint(err, "'git agent log %s' says what happened; the setting 'record' says "
+	return ga_hint(err, "'git agent show --journal %s' says what happened; the setting 'record' says "
 			    "whether sessions are recorded", s->name);
 }
 
@@ -282,7 +269,7 @@ static int parse_factor(const char *option, const char *text, uint64_t least, ui
 	return 0;
 }
 
-static int replay(const struct ga_session *s, const struct options *o, struct ga_error *err)
+static int replay(const struct ga_session *s, const struct cli_journal *o, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	struct ga_replay_opts r = { .speed = 1, .max_idle = 0 };
@@ -292,15 +279,15 @@ static int replay(const struct ga_session *s, const struct options *o, struct ga
 		return -1;
 	if (!isatty(STDOUT_FILENO)) {
 		(void)ga_fail(err, GA_EUSAGE, "--replay needs a terminal to show it on");
-		return ga_hint(err, "'git agent log --text %s' prints it as text", s->name);
+		return ga_hint(err, "'git agent show --text %s' prints it as text", s->name);
 	}
 	ga_record_names(s->dir, &names);
 	return names.n ? ga_replay(s->dir, &names, &r, err) : no_recording(s, err);
 }
 
-static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+int cli_show_journal(struct cli *c, const char *name, const struct cli_journal *o,
+		     struct ga_error *err)
 {
-	const struct options *o = p;
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_out struct ga_out out = GA_OUT_INIT;
 	struct cli_pager *pager;
@@ -309,25 +296,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (o->text + o->replay + o->json > 1)
 		return ga_fail(err, GA_EUSAGE, "--text, --replay and --json show different things: "
 			       "give one");
-	if ((o->speed || o->max_idle) && !o->replay)
-		return ga_fail(err, GA_EUSAGE, "--speed and --max-idle are for --replay");
-	if (cli_look_at_session(c, argc ? argv[0] : NULL, &s, err))
+	if (cli_look_at_session(c, name, &s, err))
 		return -1;
 	if (o->replay)
 		return replay(&s, o, err);
-	if (cli_pager_begin(c, "log", &out, &pager, err))
+	if (cli_pager_begin(c, "show", &out, &pager, err))
 		return -1;
 	rc = o->text ? show_text(&s, &out, err) : show_journal(&s, o->json, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
 }
-
-const struct cli_command cli_log = {
-	.name = "log",
-	.usage = "[--text | --replay [--speed N] [--max-idle SECONDS] | --json] [NAME]",
-	.summary = "show what happened in a session, or replay its terminal",
-	CLI_OPTIONS(opts),
-	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.max_args = 1,
-	.words = "SESSION",
-	.run = run,
-};
