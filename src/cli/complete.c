@@ -261,7 +261,8 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	(void)printf(":command %zu\n", before + at.line);
 }
 
-static void complete_in(struct cli *c, const struct cli_group *g, char **words, size_t n, size_t skip)
+static void complete_in(struct cli *c, const struct cli_group *g, char **words, size_t n,
+			size_t skip)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		if (n - skip == 1 && g->title)

@@ -349,12 +349,12 @@ test_expect_success 'a replay is ended at once by Ctrl-C, q and signals, and can
 		! grep "later\|typed" ../out || return 1
 	done &&
 	for sig in TERM HUP INT; do
-		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" show --journal \
+		$pty expect=first mode=raw signal=$sig expect="\e[?25h\e[?1049l" mode=cooked -- "$GIT_AGENT" show \
 			--replay long ||
 			return 1
 	done &&
-	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" show --journal --replay long &&
-	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" show --journal --replay long &&
+	$pty expect=first mode=raw signal=TERM exit=143 -- "$GIT_AGENT" show --replay long &&
+	$pty expect=first mode=raw close exit=129 -- "$GIT_AGENT" show --replay long &&
 	$pty expect=first expect=later exit=0 -- git agent show --replay --max-idle 0.01 long &&
 	$pty expect=first expect=later exit=0 -- git agent show --replay --speed=1000 long
 '

@@ -281,7 +281,8 @@ try:
 except ConnectionResetError:
     print(\"reset\")" >out &&
 	echo reset | test_cmp - out &&
-	test_shows "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" git -C "$HOME/p" agent show --journal --json own &&
+	test_shows "\"how\":\"forbidden\",\"to\":\"own.example.org:80\"" \
+		git -C "$HOME/p" agent show --journal --json own &&
 	git -C "$HOME/p" agent show own >shown &&
 	grep "^  allowed, and refused for the address it leads to: own.example.org:80; only with --allow ADDR" shown &&
 	! grep -e "--allow own" shown &&
