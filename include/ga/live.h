@@ -68,6 +68,12 @@ void ga_live_stop(const struct ga_live_peer *p, unsigned ms);
  * if neither happens within `ms` and a few seconds. */
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms);
 
+/* Type a text of at most GA_LIVE_SEND_MAX bytes, or if `n` is 0 the key Enter, into a session that
+ * is detached and whose agent runs. A text of several lines comes as a paste, if the agent says that
+ * it knows of those. No character in it may be a control character but '\n' and '\t'. */
+#define GA_LIVE_SEND_MAX ((size_t)4000)
+int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struct ga_error *err);
+
 /* Attach the terminal on standard input and output, until one of the ends below. The session must
  * be detached and its agent running. Output goes through the filter of ga/termfilter.h unless
  * `unfiltered`; whatever happens, the terminal is restored when this returns. Signals are taken

@@ -16,6 +16,8 @@ struct ga_preset {
 				   * arguments */
 	const char *const *resume; /* the same, inserted before those to continue the last
 				    * conversation; empty if the agent has no such words */
+	const char *task;         /* the option before a first task, or "" if the task is an
+				   * argument by itself; NULL: not known */
 	bool resume_args;         /* `resume` may be followed by arguments; else by none */
 	/* NULL-terminated names of environment variables it may see: `keys`, any one of which
 	 * serves as a login, and others */

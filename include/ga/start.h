@@ -98,6 +98,8 @@ struct ga_start_opts {
 	bool no_setup, no_services, no_finish; /* do without these */
 	bool quiet;      /* do not show what they write */
 	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
+	const char *task; /* given to the agent as its first task, and not again by a resume;
+			   * NULL: none */
 	char **argv;  /* command and arguments */
 	size_t argc;
 };

@@ -124,6 +124,9 @@ size_t ga_termfilter(struct ga_termfilter *f, const char *in, size_t n, char *ou
  * of the earlier output went to the terminal. Resets `f`. May be called from a signal handler. */
 size_t ga_termfilter_end(struct ga_termfilter *f, bool cut, char *out);
 
+/* Does the program want a paste to be marked (CSI ? 2004 h)? */
+bool ga_termstate_pastes(const struct ga_termstate *t);
+
 /* The reverse: write to `out`, which has GA_TERMFILTER_END bytes, what switches these states on in
  * a fresh terminal, as far as they are known. Returns the number of bytes. */
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out);

@@ -108,7 +108,7 @@ struct cli_group {
 int cli_open(struct cli *c, unsigned needs, struct ga_error *err);
 
 extern const struct cli_command cli_start, cli_resume, cli_attach, cli_shell, cli_logs, cli_wait,
-	cli_stop, cli_refresh, cli_list, cli_show, cli_diff, cli_review, cli_land,
+	cli_stop, cli_refresh, cli_list, cli_show, cli_diff, cli_review, cli_send, cli_land,
 	cli_drop, cli_gc, cli_guard, cli_push, cli_fetch, cli_capture, cli_rules, cli_secrets,
 	cli_agents, cli_home, cli_config, cli_init, cli_trust, cli_shim, cli_doctor, cli_version;
 

@@ -16,43 +16,13 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG_QUIET(quiet),
 };
 
-/* More than a supervisor takes to answer unless it is stopped. */
-#define ANSWER_MS 5000
-
-/* The terminal to attach to is the agent's, and there is none before it begins or after it ends. */
-static int refuse_without_agent(bool before, const char *name, struct ga_error *err)
-{
-	(void)ga_fail(err, GA_EFATAL, before ?
-		      "the agent of session '%s' has not begun: what is run before it still runs" :
-		      "the agent of session '%s' has ended: what is run after it still runs", name);
-	return ga_hint(err, before ? "'git agent logs -f %s' shows that, and once the agent runs "
-				     "'git agent attach %s' attaches" :
-				     "'git agent logs -f %s' shows that, 'git agent wait %s' waits "
-				     "for its end", name, name);
-}
-
 static int check(struct ga_live_peer *peer, const struct ga_session *s, struct ga_error *err)
 {
-	int rc;
-
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		(void)ga_fail(err, GA_EUSAGE, "attaching needs a terminal, and there is none here");
 		return ga_hint(err, "'git agent logs -f %s' shows the output", s->name);
 	}
-	rc = ga_live_ask(peer, ANSWER_MS, err);
-	if (rc > 0)
-		return ga_fail(err, GA_EFATAL, "session '%s' does not answer: it is about to end",
-			       s->name);
-	if (rc < 0)
-		return rc;
-	if (peer->detached && (peer->before || peer->after))
-		return refuse_without_agent(peer->before, s->name, err);
-	if (peer->detached)
-		return 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' was started on a terminal, and stays there",
-		      s->name);
-	return ga_hint(err, "'git agent logs -f %s' shows the output, 'git agent shell %s' is "
-			    "another command in it", s->name, s->name);
+	return cli_ask_detached(s, peer, err);
 }
 
 /* Wait until the session is captured, and say what it did. */

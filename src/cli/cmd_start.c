@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "ga/config.h"
+#include "ga/fd.h"
 #include "ga/preset.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
 struct options {
 	struct cli_run_options run;
-	const char *name, *base, *dirty, *ignored;
+	const char *name, *base, *dirty, *ignored, *task;
 	bool live, no_setup, dry_run, rm;
 };
 
@@ -23,6 +26,7 @@ static const struct cli_opt opts[] = {
 		  "what to do with uncommitted work (default: carry)"),
 	CLI_VALUE(ignored, "ignored", 0, "share|hide",
 		  "whether to show ignored files (default: share)"),
+	CLI_VALUE(task, "task", 0, "TEXT|FILE", "give a known agent this as its first task"),
 	CLI_FLAG(live, "live", 0, "lay the session over the working tree itself, without a copy"),
 	CLI_FLAG(run.net.learn, "learn", 0,
 		 "restrict nothing, and print what --network allow would have to list"),
@@ -109,6 +113,28 @@ static int check_options(const struct options *o, struct ga_error *err)
 	return 0;
 }
 
+/* Less than the kernel takes as one argument. */
+#define TASK_MAX ((size_t)100 << 10)
+
+/* The task, which is a text, or that of a file. */
+static int read_task(const char *task, struct ga_buf *ret, struct ga_error *err)
+{
+	struct stat st;
+
+	if (stat(task, &st) || !S_ISREG(st.st_mode))
+		ga_buf_adds(ret, task);
+	else if (ga_read_file_at(AT_FDCWD, task, TASK_MAX, ret, err))
+		return -1;
+	while (ret->len && strchr(" \t\n", ret->ptr[ret->len - 1]))
+		ga_buf_truncate(ret, ret->len - 1);
+	if (!ret->len)
+		return ga_fail(err, GA_EUSAGE, "the task is empty");
+	return ret->len > TASK_MAX || memchr(ret->ptr, '\0', ret->len)
+		       ? ga_fail(err, GA_EUSAGE, "the task is no text of at most %zu KiB",
+				 TASK_MAX >> 10)
+		       : 0;
+}
+
 /* Agents may have options of the same names: what stands behind one is its. */
 static void note_options_behind(const struct cli *c, size_t argc, char **argv)
 {
@@ -135,12 +161,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 				    .no_setup = o->no_setup, .argv = argv, .argc = argc };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_strv struct ga_strv expose = GA_STRV_INIT, net = GA_STRV_INIT;
+	cleanup_buf struct ga_buf task = GA_BUF_INIT;
 	struct cli_filter filter;
 	struct cli_detach detach;
 	int rc;
 
-	if (check_options(o, err))
+	if (check_options(o, err) || (o->task && read_task(o->task, &task, err)))
 		return -1;
+	so.task = o->task ? task.ptr : NULL;
 	rc = cli_take_run(c, &o->run, o->dry_run ? NULL : &detach, &so, &filter, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;

@@ -15,6 +15,8 @@
 #define AGAIN_MS 20
 /* A supervisor answers at once, unless it is stopped on its terminal. */
 #define LOOK_MS 500
+/* The same where it must answer: longer than it takes. */
+#define ANSWER_MS 5000
 #define TIMEOUT_MAX (7 * 86400)
 
 bool cli_has_running_state(const struct ga_session *s)
@@ -145,4 +147,35 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 	(void)ga_fail(err, GA_EFATAL, "session '%s' does not run: it is %s", ret->name,
 		      ga_state_name(ret->state));
 	return ga_hint(err, "'git agent resume %s' goes on with it", ret->name);
+}
+
+/* The terminal to attach to is the agent's, and there is none before it begins or after it ends. */
+static int refuse_without_agent(bool before, const char *name, struct ga_error *err)
+{
+	(void)ga_fail(err, GA_EFATAL, before ?
+		      "the agent of session '%s' has not begun: what is run before it still runs" :
+		      "the agent of session '%s' has ended: what is run after it still runs", name);
+	return ga_hint(err, before ? "'git agent logs -f %s' shows that, and once the agent runs "
+				     "'git agent attach %s' attaches" :
+				     "'git agent logs -f %s' shows that, 'git agent wait %s' waits "
+				     "for its end", name, name);
+}
+
+int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, struct ga_error *err)
+{
+	int rc = ga_live_ask(peer, ANSWER_MS, err);
+
+	if (rc > 0)
+		return ga_fail(err, GA_EFATAL, "session '%s' does not answer: it is about to end",
+			       s->name);
+	if (rc < 0)
+		return rc;
+	if (peer->detached && (peer->before || peer->after))
+		return refuse_without_agent(peer->before, s->name, err);
+	if (peer->detached)
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "session '%s' was started on a terminal, and stays there",
+		      s->name);
+	return ga_hint(err, "'git agent logs -f %s' shows the output, 'git agent shell %s' is "
+			    "another command in it", s->name, s->name);
 }

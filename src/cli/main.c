@@ -17,7 +17,7 @@ static const struct cli_command *const every_day[] = {
 	&cli_start, &cli_list, &cli_review, &cli_land, &cli_resume, &cli_drop,
 };
 static const struct cli_command *const now_and_then[] = {
-	&cli_show, &cli_diff, &cli_attach, &cli_logs, &cli_shell, &cli_wait, &cli_stop,
+	&cli_show, &cli_diff, &cli_attach, &cli_send, &cli_logs, &cli_shell, &cli_wait, &cli_stop,
 	&cli_refresh, &cli_push, &cli_fetch, &cli_gc,
 };
 static const struct cli_command *const setting_up[] = {

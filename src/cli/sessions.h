@@ -200,6 +200,9 @@ int cli_only_running(struct cli *c, char **ret, struct ga_error *err);
 /* Pick a session that must be running, and connect to it; `name` NULL: the only one. */
 int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 		     struct ga_live_peer *peer, struct ga_error *err);
+/* Fail unless the session is detached and its agent runs: only then has it a terminal that others
+ * may use. Fills in what `peer` says of it. */
+int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, struct ga_error *err);
 /* Wait until a session has ended and was captured; `peer` may be connected to it. Returns 1 or 2 of
  * cli_pick_live(), or -1. */
 int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,

@@ -2,7 +2,7 @@
  *
  * The messages on the socket of ga/live.h. Each is one packet: a struct ga_ctl_msg, followed by
  * bytes for some. The first is LIVE_HELLO, answered by LIVE_STATUS. After that the client sends one
- * of LIVE_ATTACH, LIVE_WATCH, LIVE_STOP, LIVE_SHELL and LIVE_STAGE.
+ * of LIVE_ATTACH, LIVE_WATCH, LIVE_STOP, LIVE_SHELL, LIVE_STAGE and LIVE_SEND.
  */
 #ifndef LIVE_INTERNAL_H
 #define LIVE_INTERNAL_H
@@ -28,6 +28,7 @@ enum live_type {
 	LIVE_STOP,       /* value: milliseconds until it is killed */
 	LIVE_SHELL,      /* answered by LIVE_ENV; what follows is ga/control.h, see live-shell.c */
 	LIVE_STAGE,      /* answered by LIVE_STAGE_IS */
+	LIVE_SEND,       /* bytes: a text to be typed; none: the key Enter. Answered by LIVE_DONE */
 	/* to the client */
 	LIVE_STATUS = 96, /* value: version; struct live_status */
 	LIVE_RESET,      /* output continues elsewhere; bytes: what is switched on there */
@@ -89,12 +90,16 @@ void run_ring_add(struct run_ring *r, const char *p, size_t n);
 size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n);
 /* The first offset that is not within a sequence, and what is switched on there. */
 uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret);
+/* What is switched on after all of it. */
+void run_ring_end(const struct run_ring *r, struct ga_termstate *ret);
 
 /* ---- the supervisor's side */
 
 #define LIVE_CLIENTS 64
 
-enum live_role { LIVE_NEW, LIVE_KNOWN, LIVE_WATCHES, LIVE_TYPES, LIVE_STOPS, LIVE_COMMANDS };
+enum live_role {
+	LIVE_NEW, LIVE_KNOWN, LIVE_WATCHES, LIVE_TYPES, LIVE_SENDS, LIVE_STOPS, LIVE_COMMANDS
+};
 
 struct live_client {
 	int fd;            /* -1: free slot, or the client is gone */

@@ -110,3 +110,14 @@ int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms)
 {
 	return wait_for(p, LIVE_EXITED, ga_now_ms() + ms + SLACK_MS);
 }
+
+int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struct ga_error *err)
+{
+	struct ga_ctl_msg m = { .type = LIVE_SEND };
+
+	if (!live_send(p->fd, &m, text, n, NULL, 0) &&
+	    !wait_for(p, LIVE_DONE, ga_now_ms() + SLACK_MS))
+		return 0;
+	(void)ga_fail(err, GA_EFATAL, "the session took no input");
+	return ga_hint(err, "it reads none, has just ended, or another version of git-agent runs it");
+}

@@ -219,6 +219,35 @@ static int typed(struct ga_live *l, const struct live_packet *p)
 	return 0;
 }
 
+/* Type a text for a client that is not attached, as a paste if the command wants to know of one:
+ * else it would take each line for a finished one. */
+static int send_text(struct ga_live *l, struct live_client *c, const struct live_packet *p)
+{
+	static const char begin[] = "\033[200~", end[] = "\033[201~";
+	struct ga_termstate on;
+	size_t n = 0;
+
+	if (!l->s->detached || l->s->beside || p->n > GA_LIVE_SEND_MAX)
+		return -1;
+	c->role = LIVE_SENDS;
+	run_ring_end(&l->ring, &on);
+	if (!p->n) {
+		l->in[n++] = '\r';
+	} else if (ga_termstate_pastes(&on)) {
+		memcpy(l->in, begin, sizeof(begin) - 1);
+		memcpy(l->in + sizeof(begin) - 1, p->bytes, p->n);
+		n = sizeof(begin) - 1 + p->n;
+		memcpy(l->in + n, end, sizeof(end) - 1);
+		n += sizeof(end) - 1;
+	} else {
+		for (; n < p->n; n++)
+			l->in[n] = (char)(p->bytes[n] == '\n' ? '\r' : p->bytes[n]);
+	}
+	l->in_n = n;
+	type(l);
+	return live_say(c->fd, LIVE_DONE, 0, 0) ? -1 : 0;
+}
+
 static int say_output(struct ga_live *l, struct live_client *c)
 {
 	struct ga_ctl_msg m = { .type = LIVE_OUTPUT };
@@ -282,8 +311,10 @@ void run_live_output(struct ga_live *l, const char *p, size_t n)
 
 /* ---- what clients say */
 
-static int begin_role(struct ga_live *l, struct live_client *c, const struct ga_ctl_msg *m)
+static int begin_role(struct ga_live *l, struct live_client *c, const struct live_packet *p)
 {
+	const struct ga_ctl_msg *m = &p->m;
+
 	switch (m->type) {
 	case LIVE_ATTACH:
 		/* a session with a terminal is attached to that, and what runs beside the agent has
@@ -306,6 +337,9 @@ static int begin_role(struct ga_live *l, struct live_client *c, const struct ga_
 		return live_shell_begin(l, c);
 	case LIVE_STAGE:
 		return say_stage(l, c);
+	case LIVE_SEND:
+		/* what was typed before is not lost */
+		return l->in_n ? -1 : send_text(l, c, p);
 	default:
 		return -1;
 	}
@@ -338,11 +372,13 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 		c->role = LIVE_KNOWN;
 		return say_status(l, c);
 	case LIVE_KNOWN:
-		return p->m.type == LIVE_HELLO ? say_status(l, c) : begin_role(l, c, &p->m);
+		return p->m.type == LIVE_HELLO ? say_status(l, c) : begin_role(l, c, p);
 	case LIVE_TYPES:
 		return on_typing(l, c, p);
+	case LIVE_SENDS:
+		return p->m.type == LIVE_SEND ? begin_role(l, c, p) : -1;
 	case LIVE_STOPS:
-		return p->m.type == LIVE_STOP ? begin_role(l, c, &p->m) : -1;
+		return p->m.type == LIVE_STOP ? begin_role(l, c, p) : -1;
 	case LIVE_COMMANDS:
 		return live_shell_packet(l, c, p);
 	case LIVE_WATCHES:
@@ -370,6 +406,8 @@ static void receive(struct ga_live *l, struct live_client *c)
 /* Input waits for earlier input, and until the terminal has its size. */
 static bool is_heard(const struct ga_live *l, const struct live_client *c)
 {
+	if (c->role == LIVE_SENDS)
+		return !l->in_n;
 	if (c->role != LIVE_TYPES)
 		return true;
 	return !l->in_n && !l->resize_at && (c->gone || !gone(l));

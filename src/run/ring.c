@@ -72,3 +72,16 @@ uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret)
 	*ret = f.on;
 	return at;
 }
+
+void run_ring_end(const struct run_ring *r, struct ga_termstate *ret)
+{
+	struct ga_termfilter f = r->before;
+	char out[GA_TERMFILTER_ROOM(CHUNK)], piece[CHUNK];
+	size_t n;
+
+	for (uint64_t at = r->start; at < r->end; at += n) {
+		n = run_ring_get(r, at, piece, sizeof(piece));
+		(void)ga_termfilter(&f, piece, n, out);
+	}
+	*ret = f.on;
+}

@@ -378,6 +378,14 @@ char *term_undo(struct ga_termstate *t, char *out)
 
 /* States with many values (colours, keyboard flags) are not known. Synchronised output must not be
  * switched on for a frame whose end was already seen. */
+bool ga_termstate_pastes(const struct ga_termstate *t)
+{
+	for (size_t i = 0; i < GA_NELEMS(modes); i++)
+		if (modes[i].number == 2004)
+			return t->modes & OF_MODE(i);
+	return false;
+}
+
 size_t ga_termstate_redo(const struct ga_termstate *t, char *out)
 {
 	struct ga_termstate now = *t;

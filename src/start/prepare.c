@@ -357,10 +357,30 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	return e->home_mode == GA_HOME_OVERLAY ? 0 : start_run_home(e, st, err);
 }
 
+static int add_task(const char *task, struct ga_start *st, struct ga_error *err)
+{
+	const struct ga_preset *p = st->preset;
+
+	if (!p || !p->task) {
+		(void)ga_fail(err, GA_EUSAGE, "how '%s' is given a task is not known",
+			      st->argv.v[0]);
+		return ga_hint(err, "give it behind the command, as the program itself has it");
+	}
+	if (*task == '-')
+		return ga_fail(err, GA_EUSAGE, "the task begins with '-', which '%s' takes for an "
+			       "option", p->name);
+	if (*p->task)
+		ga_strv_push(&st->argv, p->task);
+	ga_strv_push(&st->argv, task);
+	return 0;
+}
+
 static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, struct ga_start *st,
 		      struct ga_error *err)
 {
 	start_make_argv(e, o->argv, o->argc, false, st);
+	if (o->task && add_task(o->task, st, err))
+		return -1;
 	return start_check_project(e, err) || start_check_command(e, st->argv.v[0], st, err) ? -1
 											     : 0;
 }

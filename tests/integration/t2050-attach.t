@@ -46,6 +46,30 @@ test_expect_success 'what is typed arrives, and attaching again shows the screen
 		agent attach agent/s
 '
 
+test_expect_success 'a text that is sent is typed and entered, as a paste if the program knows of those' '
+	cd r &&
+	start_shell sent &&
+	git agent send sent echo "two words-\$((3+3))" &&
+	test_wait_for "git agent logs sent | grep -q \"^two words-6\"" &&
+	git agent send agent/sent "printf %s-%s x \$((4+4))
+	" &&
+	test_wait_for "git agent logs sent | grep -q x-8" &&
+	git agent start -qd -n raw -- sh -c "
+		stty raw -echo
+		printf \"\\033[?2004hready\"
+		head -c 16 >got" &&
+	test_wait_for "git agent logs raw | grep -q ready" &&
+	git agent send raw "a
+b" &&
+	git agent wait raw &&
+	printf "\\033[200~a\\nb\\033[201~\\r" >../want &&
+	git cat-file blob agent/raw:got | cmp - ../want &&
+	test_fails 129 "control characters" git agent send sent "$(printf "a\\033b")" &&
+	test_fails 129 "is empty" git agent send sent "" &&
+	test_fails 128 "does not run" git agent send raw x &&
+	git agent stop sent
+'
+
 test_expect_success 'Ctrl-\ twice, or before another key, goes to the program' '
 	cd r &&
 	git agent start -qd -n keys -- sh -c "

@@ -51,7 +51,15 @@ test_expect_success 'an agent is run that npm installed in home for the node of 
 	echo note >"$HOME/packages/private" &&
 	path=$HOME/packages/bin:$system test_shows "ran $HOME/packages/bin/claude --dangerously-skip-permissions -p x" \
 		inside claude -p x &&
-	path=$HOME/packages/bin:$system inside sh -c "test ! -e ~/packages/private"
+	path=$HOME/packages/bin:$system inside sh -c "test ! -e ~/packages/private" &&
+	cd "$HOME/p" &&
+	echo " do it" >task &&
+	for task in " do it" task; do
+		PATH=$HOME/packages/bin:$system test_shows "claude --dangerously-skip-permissions  do it\$" \
+			"$GIT_AGENT" start -q --task "$task" claude || return 1
+	done &&
+	test_fails 129 "takes for an option" git agent start --task -x claude &&
+	test_fails 129 "how .sh. is given a task is not known" git agent start --task x sh
 '
 
 test_expect_success 'an agent is run with the node of nvm that its first line finds' '

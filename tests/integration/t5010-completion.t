@@ -97,7 +97,7 @@ test_expect_success 'the options that are completed are those of -h, for every c
 	: >wrong &&
 	while read -r c; do
 		git agent $c -h | sed -n "s/^    ....\(--[a-z0-9-]*\).*/\1/p" | sort >want &&
-		test -s want &&
+		{ test -s want || [ "$c" = send ]; } &&
 		git agent --complete $c -- | sed "s/=*	.*//" | sort >got &&
 		{
 			cmp -s want got ||

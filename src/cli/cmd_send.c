@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include <poll.h>
+#include <string.h>
+
+#include "cli.h"
+#include "sessions.h"
+
+/* Programs take an Enter that comes together with a text for a part of it. */
+#define ENTER_MS 200
+
+static int check_text(const char *text, struct ga_error *err)
+{
+	for (const char *p = text; *p; p++)
+		if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 0x7f)
+			return ga_fail(err, GA_EUSAGE, "the text has control characters");
+	if (!*text)
+		return ga_fail(err, GA_EUSAGE, "the text is empty");
+	return 0;
+}
+
+static int send_all(const struct ga_live_peer *peer, const char *text, struct ga_error *err)
+{
+	for (size_t n, left = strlen(text); left; text += n, left -= n) {
+		n = left < GA_LIVE_SEND_MAX ? left : GA_LIVE_SEND_MAX;
+		while (n < left && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+		if (ga_live_send(peer, text, n, err))
+			return -1;
+	}
+	(void)poll(NULL, 0, ENTER_MS);
+	return ga_live_send(peer, "", 0, err);
+}
+
+static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
+{
+	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+
+	(void)p;
+	for (size_t i = 1; i < argc; i++)
+		ga_buf_addf(&text, "%s%s", i > 1 ? " " : "", argv[i]);
+	return check_text(text.ptr, err) || cli_pick_running(c, argv[0], &s, &peer, err) ||
+	       cli_ask_detached(&s, &peer, err) || send_all(&peer, text.ptr, err) ? -1 : 0;
+}
+
+const struct cli_command cli_send = {
+	.name = "send",
+	.usage = "[--] NAME TEXT...",
+	.summary = "type a text, and Enter, into a detached session",
+	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
+	.min_args = 2,
+	.max_args = SIZE_MAX,
+	.words = "SESSION",
+	.run = run,
+};
