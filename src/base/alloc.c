@@ -58,8 +58,9 @@ bool ga_has_word_n(const char *list, const char *word, size_t n)
 {
 	if (!n || memchr(word, ' ', n))
 		return false;
-	for (const char *p = list; (p = memmem(p, strlen(p), word, n)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
+	for (const char *p = list; (p = strchr(p, *word)); p++)
+		if ((p == list || p[-1] == ' ') && !strncmp(p, word, n) &&
+		    (!p[n] || p[n] == ' '))
 			return true;
 	return false;
 }

@@ -351,7 +351,7 @@ static void look_at_path(struct ga_look *k, bool removed)
 	bool link = k->c->new.mode == GA_MODE_LINK || k->c->new.mode == GA_MODE_GITLINK;
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 
-	k->link_covered = ga_has_word(special, k->base);
+	k->link_covered = k->base[0] == '.' && ga_has_word(special, k->base);
 	ga_matcher_find(k->matcher, k->folded, link, &hits);
 	for (size_t i = 0; i < hits.n; i++) {
 		const struct ga_hit *h = &hits.v[i];

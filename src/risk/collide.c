@@ -12,7 +12,7 @@
 
 enum { DEPTH_MAX = 1024 };
 
-/* One directory of the new tree, and the common forms of its names. */
+/* One directory of the new tree, and the common forms of those of its names that are not plain. */
 struct level {
 	struct ga_tree_level tree;
 	struct ga_buf forms;    /* a NUL after each */
@@ -49,6 +49,17 @@ static void add_common_form(struct stack *s, const char *name, struct ga_buf *ou
 	ga_risk_decompose(out, s->folded.ptr);
 }
 
+/* Is it a name that is its own common form? Most are. */
+static bool is_plain(const char *name)
+{
+	const char *p = name;
+
+	while ((*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9') || *p == '-' || *p == '_' ||
+	       *p == '.')
+		p++;
+	return !*p && p > name && p[-1] != '.';
+}
+
 /* Do the names differ only in case? */
 static bool same_letters(const char *a, const char *b)
 {
@@ -73,22 +84,32 @@ static int push(struct ga_look *k, struct stack *s, const struct ga_oid *tree,
 		return -1;
 	s->n++;
 	for (size_t i = 0; i < l->tree.n; i++) {
+		if (is_plain(l->tree.v[i].name))
+			continue;
 		add_common_form(s, l->tree.v[i].name, &l->forms);
 		ga_buf_addch(&l->forms, '\0');
 	}
-	for (uint32_t i = 0; (form = ga_buf_next0(&l->forms, &pos)); i++)
-		ga_strmap_add(&l->index, form, strlen(form), i);
+	/* once all are there, they do not move any more */
+	for (uint32_t i = 0; l->forms.len && i < l->tree.n; i++)
+		if (!is_plain(l->tree.v[i].name) && (form = ga_buf_next0(&l->forms, &pos)))
+			ga_strmap_add(&l->index, form, strlen(form), i);
 	return 0;
 }
 
 /* Another name in the directory with the same common form; NULL: there is none. */
 static const char *twin(struct stack *s, const struct level *l, const char *name)
 {
-	const char *other;
+	const char *form = name, *other;
 
-	ga_buf_clear(&s->form);
-	add_common_form(s, name, &s->form);
-	for (int32_t i = ga_strmap_first(&l->index, s->form.ptr, s->form.len); i >= 0;
+	if (!is_plain(name)) {
+		ga_buf_clear(&s->form);
+		add_common_form(s, name, &s->form);
+		form = s->form.ptr;
+		/* the plain name of that form is the form itself */
+		if (is_plain(form) && ga_tree_level_find(&l->tree, form).mode != GA_MODE_NONE)
+			return form;
+	}
+	for (int32_t i = ga_strmap_first(&l->index, form, strlen(form)); i >= 0;
 	     i = l->index.nodes[i].next) {
 		other = l->tree.v[l->index.nodes[i].value].name;
 		if (strcmp(other, name) != 0)
@@ -126,7 +147,7 @@ static int descend(struct ga_look *k, struct stack *s, const struct ga_change *c
 	if (!s->n && push(k, s, k->new_tree, err))
 		return -1;
 	for (size_t depth = 0;; depth++) {
-		size_t n = strcspn(p, "/");
+		size_t n = (size_t)(strchrnul(p, '/') - p);
 		cleanup_free char *name = NULL;
 		const char *other;
 		struct ga_entry e;

@@ -142,11 +142,12 @@ static bool common_command(const char *name)
 
 static void check_exec(struct ga_look *k, const struct ga_buf *text)
 {
-	/* a script is an explicit step; what cannot be read is not */
-	bool runs = is_program(text) || (!STARTS(text, "#!") && on_path_like_dir(k));
+	bool runs;
 
 	if (k->c->new.mode != GA_MODE_EXEC || k->c->old.mode == GA_MODE_EXEC)
 		return;
+	/* a script is an explicit step; what cannot be read is not */
+	runs = is_program(text) || (!STARTS(text, "#!") && on_path_like_dir(k));
 	ga_look_fire_as(k, "exec-bit-added", runs ? GA_HIGH : GA_MEDIUM, NULL);
 	if (on_path_like_dir(k) && common_command(k->base))
 		ga_look_fire(k, "path-shadow-bin", NULL);
@@ -316,7 +317,7 @@ static void read_versions(struct ga_look *k, struct ga_buf *old, struct ga_buf *
 
 	if (kind < 0)
 		ga_look_uninspected(k, "content", &err);
-	else if (ga_diff_is_absent(k->repo, &k->c->new))
+	else if (!text->len && ga_diff_is_absent(k->repo, &k->c->new))
 		ga_look_uninspected(k, "this partial clone has not fetched it", NULL);
 	else if (kind == GA_DIFF_TOO_LONG)
 		ga_look_uninspected(k, text->len ? "its old version is too long to be compared"

@@ -101,15 +101,20 @@ static bool is_dropped(char c)
 
 void ga_text_canonical(const char *line, size_t n, struct ga_buf *out)
 {
+	char *to;
+
 	ga_buf_clear(out);
+	to = ga_buf_reserve(out, n);
 	for (size_t i = 0; i < n; i++) {
 		char c = line[i];
 
-		if (n - i >= 6 && !memcmp(line + i, "${IFS}", 6))
+		if (c == '$' && n - i >= 6 && !memcmp(line + i, "${IFS}", 6))
 			i += 5;
 		else if (!is_dropped(c))
-			ga_buf_addch(out, ga_lower(c));
+			*to++ = ga_lower(c);
 	}
+	*to = '\0';
+	out->len = (size_t)(to - out->ptr);
 }
 
 /* Like memmem(3), which takes its time to begin: most of what is looked for is not there. */

@@ -235,7 +235,7 @@ static void translate(struct ga_filter_rules *x, enum kind kind, const char *tex
 /* Add a file of attributes to those in the tree, or as info/attributes. */
 static void push(struct ga_filter_rules *x, bool info, const char *dir, const char *text)
 {
-	for (int i = 0; text && i < KINDS; i++) {
+	for (int i = 0; text && *text && i < KINDS; i++) {
 		cleanup_buf struct ga_buf patterns = GA_BUF_INIT;
 
 		translate(x, (enum kind)i, text, &patterns);
@@ -261,7 +261,7 @@ static struct ga_entry entry_in(struct ga_look *k, const struct ga_entry *dir, c
 static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path, size_t n)
 {
 	struct filter_dir d = { .path = ga_strndup(path, n) };
-	cleanup_free char *file = ga_path_join(d.path, ".gitattributes");
+	cleanup_free char *file = x->user < 0 ? NULL : ga_path_join(d.path, ".gitattributes");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	cleanup_error struct ga_error unreadable = GA_ERROR_INIT;
 	struct ga_entry e;
@@ -275,7 +275,7 @@ static void enter(struct ga_look *k, struct ga_filter_rules *x, const char *path
 		d.mark[i] = x->of[i].files.n;
 	GA_GROW(x->dirs, x->n_dirs, x->cap_dirs);
 	x->dirs[x->n_dirs++] = d;
-	if (e.mode == GA_MODE_NONE && x->user >= 0)
+	if (e.mode == GA_MODE_NONE && file)
 		rc = ga_read_beneath(x->user, file, ATTRIBUTES_MAX, &text, &unreadable);
 	else if (e.mode == GA_MODE_FILE || e.mode == GA_MODE_EXEC)
 		rc = ga_look_blob(k, &e, ATTRIBUTES_MAX, &text);

@@ -160,10 +160,14 @@ static bool config_text(struct ga_look *k)
 
 void ga_look_repository(struct ga_look *k)
 {
-	cleanup_free char *dir = ga_path_parent(k->c->path);
-	bool found = ga_has_word("head config commondir gitdir", k->base) && is_repository(k, dir);
+	bool found = false;
 	int depth = 0;
 
+	if (ga_has_word("head config commondir gitdir", k->base)) {
+		cleanup_free char *dir = ga_path_parent(k->c->path);
+
+		found = is_repository(k, dir);
+	}
 	if (!found && !strcmp(k->base, "config"))
 		found = config_text(k);
 	/* or the path is what was missing: the first one below objects or refs */

@@ -21,7 +21,6 @@ struct pattern {
 	bool link;    /* for links only: it is the beginning of a pattern of paths below ... */
 	bool partial; /* ... and that does not cover all paths below */
 	char *must;   /* literal text that a matching path has; NULL: it is filed under such */
-	uint64_t letters, pairs; /* letters_of() and pairs_of() that text */
 };
 
 struct ga_matcher {
@@ -29,7 +28,10 @@ struct ga_matcher {
 	size_t n, cap;
 	struct ga_strmap bases, exts, dirs;
 	struct ga_strmap firsts; /* first byte of the last component */
-	uint32_t *rest;
+	struct rest {
+		uint64_t pairs; /* of what a path must have */
+		uint32_t index;
+	} *rest;
 	size_t n_rest, cap_rest;
 	struct ga_secret_names *secrets;
 };
@@ -101,16 +103,6 @@ static char *longest_literal(const char *body)
 	return ga_strndup(best, best_len);
 }
 
-/* The set of bytes in a text. Bytes that differ only in the upper two bits share a place. */
-static uint64_t letters_of(const char *s)
-{
-	uint64_t set = 0;
-
-	for (; *s; s++)
-		set |= (uint64_t)1 << (*s & 63);
-	return set;
-}
-
 /* The set of neighbours in a text, by a hash of both. */
 static uint64_t pairs_of(const char *s)
 {
@@ -147,10 +139,8 @@ static void file_pattern(struct ga_matcher *m, struct pattern *p, const char *bo
 		return;
 	}
 	p->must = longest_literal(body);
-	p->letters = letters_of(p->must);
-	p->pairs = pairs_of(p->must);
 	GA_GROW(m->rest, m->n_rest, m->cap_rest);
-	m->rest[m->n_rest++] = index;
+	m->rest[m->n_rest++] = (struct rest){ pairs_of(p->must), index };
 }
 
 static void add_body(struct ga_matcher *m, const struct ga_rule *rule, const char *body, size_t n,
@@ -328,7 +318,7 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		     struct ga_hits *ret)
 {
 	uint64_t here[SEEN_HERE / 64] = { 0 };
-	const uint64_t letters = letters_of(folded), pairs = pairs_of(folded);
+	const uint64_t pairs = pairs_of(folded);
 	/* configured patterns can be more than those of the table */
 	cleanup_free uint64_t *seen = m->n > SEEN_HERE ? ga_calloc(m->n / 64 + 1, sizeof(*seen))
 						       : NULL;
@@ -343,8 +333,8 @@ void ga_matcher_find(const struct ga_matcher *m, const char *folded, bool link,
 		try_filed(&s, &m->firsts, s.base, 1);
 	for (const char *dot = strchr(s.base, '.'); dot; dot = strchr(dot + 1, '.'))
 		try_filed(&s, &m->exts, dot, strlen(dot));
-	/* most of these have a letter, or two in a row, that the path lacks */
+	/* most of these have two letters in a row that the path lacks */
 	for (size_t i = 0; i < m->n_rest; i++)
-		if (!(m->v[m->rest[i]].letters & ~letters) && !(m->v[m->rest[i]].pairs & ~pairs))
-			try_pattern(&s, m->rest[i]);
+		if (!(m->rest[i].pairs & ~pairs))
+			try_pattern(&s, m->rest[i].index);
 }

@@ -241,7 +241,8 @@ static void check_double_ext(struct ga_look *k)
 		ga_look_fire(k, "name-double-ext", NULL);
 }
 
-/* Is it a name that none of the checks of new names can object to? */
+/* Is it a name that none of the checks of a component can object to? Most are, and one look at each
+ * is enough. */
 static bool plain_name(const char *s, size_t n)
 {
 	static const char devices[] = "acnlp"; /* what they begin with */
@@ -249,14 +250,27 @@ static bool plain_name(const char *s, size_t n)
 	size_t stem = dot ? (size_t)(dot - s) : n;
 
 	/* "con", "com1" */
-	if (n && (((stem == 3 || stem == 4) && strchr(devices, s[0])) || s[0] == '-' ||
-		  s[n - 1] == '.'))
+	if (!n || s[0] == '.' || ((stem == 3 || stem == 4) && strchr(devices, s[0])) || s[0] == '-' ||
+	    s[n - 1] == '.')
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&
 		    s[i] != '.' && s[i] != '-' && s[i] != '_')
 			return false;
 	return true;
+}
+
+static void check_component(struct ga_look *k, const char *s, size_t n, bool added)
+{
+	if (maybe_alias(s, n))
+		check_git_alias(k, s, n);
+	check_traversal(k, s, n);
+	if (!added)
+		return;
+	check_windows(k, s, n);
+	check_characters(k, s, n);
+	check_option(k, s, n);
+	check_shell(k, s, n);
 }
 
 void ga_look_names(struct ga_look *k)
@@ -267,19 +281,12 @@ void ga_look_names(struct ga_look *k)
 	bool long_part = false;
 
 	for (;;) {
-		size_t n = strcspn(p, "/");
+		size_t n = (size_t)(strchrnul(p, '/') - p);
 
 		depth++;
 		long_part |= n > 200;
-		if (maybe_alias(p, n))
-			check_git_alias(k, p, n);
-		check_traversal(k, p, n);
-		if (added && !plain_name(p, n)) {
-			check_windows(k, p, n);
-			check_characters(k, p, n);
-			check_option(k, p, n);
-			check_shell(k, p, n);
-		}
+		if (!plain_name(p, n))
+			check_component(k, p, n, added);
 		if (!p[n])
 			break;
 		p += n + 1;

@@ -183,16 +183,15 @@ static void find(struct ga_secret_names *n, const char *folded, struct ga_secret
  * 0: it is not. */
 static size_t stem_of(const char *name, size_t n)
 {
-	static const char *const ends[] = { ".bak",  ".old",  ".orig", ".save", ".swp",
-					    ".swo",  ".swn",  ".copy", ".backup", ".tmp",
-					    ".1",    ".2",    ".~1~",  "~" };
+	static const char ends[] = "bak old orig save swp swo swn copy backup tmp 1 2";
+	const char *dot = strrchr(name, '.');
 
-	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
-		size_t k = strlen(ends[i]);
-
-		if (n > k && !strcmp(name + n - k, ends[i]))
-			return n - k;
-	}
+	if (n > 4 && !strcmp(name + n - 4, ".~1~"))
+		return n - 4;
+	if (n > 1 && name[n - 1] == '~')
+		return n - 1;
+	if (dot > name && ga_has_word(ends, dot + 1))
+		return (size_t)(dot - name);
 	/* in the history of an editor: name_20240131235959 */
 	if (n > 15 && name[n - 15] == '_' && strspn(name + n - 14, "0123456789") == 14)
 		return n - 15;

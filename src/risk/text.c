@@ -195,9 +195,9 @@ static bool is_modeline(const char *line)
 
 static void check_modeline(struct ga_look *k, const struct ga_buf *old, const char *s, size_t n)
 {
-	cleanup_free char *line = ga_strndup(s, n);
+	cleanup_free char *line = memchr(s, ':', n) ? ga_strndup(s, n) : NULL;
 
-	if (is_modeline(line) && (!old->len || !memmem(old->ptr, old->len, s, n)))
+	if (line && is_modeline(line) && (!old->len || !memmem(old->ptr, old->len, s, n)))
 		ga_text_quote(k, "editor-modeline", line);
 }
 
