@@ -69,8 +69,8 @@ void ga_live_stop(const struct ga_live_peer *p, unsigned ms);
 int ga_live_wait_exit(const struct ga_live_peer *p, unsigned ms);
 
 /* Type a text of at most GA_LIVE_SEND_MAX bytes, or if `n` is 0 the key Enter, into a session that
- * is detached and whose agent runs. A text of several lines comes as a paste, if the agent says that
- * it knows of those. No character in it may be a control character but '\n' and '\t'. */
+ * is detached and whose agent runs. A text of several lines comes as a paste, if the agent says
+ * that it knows of those. No character in it may be a control character but '\n' and '\t'. */
 #define GA_LIVE_SEND_MAX ((size_t)4000)
 int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struct ga_error *err);
 

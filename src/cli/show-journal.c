@@ -194,8 +194,8 @@ static int show_journal(const struct ga_session *s, bool json, struct ga_out *ou
 static int no_recording(const struct ga_session *s, struct ga_error *err)
 {
 	(void)ga_fail(err, GA_ENEGATIVE, "nothing of session '%s' was recorded", s->name);
-	return ga_hint(err, "'git agent show --journal %s' says what happened; the setting 'record' "
-			    "says whether sessions are recorded", s->name);
+	return ga_hint(err, "'git agent show --journal %s' says what happened; the setting "
+			    "'record' says whether sessions are recorded", s->name);
 }
 
 static void put_heading(struct ga_buf *out, const char *name, uint64_t t)

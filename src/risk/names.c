@@ -250,8 +250,8 @@ static bool plain_name(const char *s, size_t n)
 	size_t stem = dot ? (size_t)(dot - s) : n;
 
 	/* "con", "com1" */
-	if (!n || s[0] == '.' || ((stem == 3 || stem == 4) && strchr(devices, s[0])) || s[0] == '-' ||
-	    s[n - 1] == '.')
+	if (!n || s[0] == '.' || s[0] == '-' || s[n - 1] == '.' ||
+	    ((stem == 3 || stem == 4) && strchr(devices, s[0])))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') &&

@@ -119,5 +119,6 @@ int ga_live_send(const struct ga_live_peer *p, const char *text, size_t n, struc
 	    !wait_for(p, LIVE_DONE, ga_now_ms() + SLACK_MS))
 		return 0;
 	(void)ga_fail(err, GA_EFATAL, "the session took no input");
-	return ga_hint(err, "it reads none, has just ended, or another version of git-agent runs it");
+	return ga_hint(err, "it reads none, has just ended, or another version of git-agent runs "
+			    "it");
 }
