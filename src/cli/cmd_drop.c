@@ -11,13 +11,14 @@
 #include "sessions.h"
 
 struct options {
-	bool force, dry_run, restore;
+	bool force, dry_run, restore, list;
 };
 
 static const struct cli_opt opts[] = {
 	CLI_FLAG(force, "force", 'f', "drop work that has not landed"),
 	CLI_FLAG(dry_run, "dry-run", 0, "say what would be done, and do nothing"),
 	CLI_FLAG(restore, "restore", 0, "bring back what was dropped"),
+	CLI_FLAG(list, "list", 0, "list what is in the trash"),
 };
 
 /* A part whose repository is gone is left as it is: its refs cannot be moved. */
@@ -315,13 +316,31 @@ static int restore(struct cli *c, const char *name, struct ga_error *err)
 	q = ga_escape(name);
 	dir = ga_quote(c->env.state_dir);
 	(void)ga_fail(err, GA_EFATAL, "no session '%s' is in the trash", q);
-	return ga_hint(err, "what was dropped is in %s/trash, with the time in its name", dir);
+	return ga_hint(err, "'git agent drop --list' shows what is, in %s/trash", dir);
+}
+
+/* What a sweep would delete if everything were old enough. */
+static int list(struct cli *c, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT, whys = GA_STRV_INIT;
+
+	if (ga_trash_sweep(c->env.repo, c->env.state_dir, UINT64_MAX, true, &names, &whys, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++)
+		(void)printf("%-40s %s\n", names.v[i], whys.v[i]);
+	return 0;
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
 {
 	const struct options *o = p;
 
+	if (o->list)
+		return argc || o->restore || o->force || o->dry_run
+			       ? ga_fail(err, GA_EUSAGE, "--list takes no name and no other option")
+			       : list(c, err);
+	if (!argc)
+		return ga_fail(err, GA_EUSAGE, "'drop' needs the name of a session");
 	if (o->restore && (o->force || o->dry_run))
 		return ga_fail(err, GA_EUSAGE, "--restore takes no other option");
 	if (!o->restore && cli_check_names(c, argc, argv, err))
@@ -337,11 +356,10 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 const struct cli_command cli_drop = {
 	.name = "drop",
-	.usage = "[--force] [--dry-run] [--restore] NAME...",
+	.usage = "[--force] [--dry-run] [--restore] NAME... | --list",
 	.summary = "move sessions to the trash, or bring them back",
 	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
-	.min_args = 1,
 	.max_args = 1000,
 	.words = "SESSION...",
 	.run = run,

@@ -357,6 +357,6 @@ const struct cli_command cli_land = {
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.paths_last = true,
 	.max_args = SIZE_MAX,
-	.words = "SESSION PATH...",
+	.words = "SESSION CHANGED...",
 	.run = run,
 };

@@ -443,6 +443,6 @@ const struct cli_command cli_review = {
 	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = SIZE_MAX,
-	.words = "SESSION PATH...",
+	.words = "SESSION CHANGED...",
 	.run = run,
 };

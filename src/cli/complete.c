@@ -6,9 +6,14 @@
 #include <string.h>
 
 #include "context.h"
+#include "ga/objects.h"
 #include "ga/preset.h"
+#include "ga/report.h"
 #include "ga/session.h"
 #include "ga/trash.h"
+#include "sessions.h"
+
+#define PATHS_MAX 2000 /* of one session */
 
 /* Tells the completions that the word is a file's name. */
 static const char file_line[] = ":file\n";
@@ -101,6 +106,37 @@ static bool in_repository(struct cli *c)
 	return c->env.repo || !cli_context_init(c, CLI_NEED_REPO, &ignored);
 }
 
+static void find_changed(struct cli *c, const char *name, struct ga_changes *ret)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_report struct ga_report r = GA_REPORT_INIT;
+	struct ga_oid base, tip;
+	const struct ga_oid *to = &r.held;
+
+	if (cli_context_init(c, CLI_NEED_STATE, &ignored) ||
+	    ga_session_load(c->env.state_dir, name, &s, &ignored) ||
+	    ga_report_read(c->env.repo, &s, &r, &ignored))
+		return;
+	if (ga_oid_is_zero(to))
+		to = &r.tip;
+	if (!ga_oid_is_zero(to) && !ga_commit_tree(c->env.repo, &r.base, &base, &ignored) &&
+	    !ga_commit_tree(c->env.repo, to, &tip, &ignored))
+		(void)ga_tree_diff(c->env.repo, &base, &tip, ret, &ignored);
+}
+
+/* The paths that a session changed; if none is known, any file. */
+static void say_changed(struct cli *c, const char *name)
+{
+	cleanup_changes struct ga_changes all = GA_CHANGES_INIT;
+
+	find_changed(c, name, &all);
+	for (size_t i = 0; i < all.n && i < PATHS_MAX; i++)
+		say("", all.v[i].path, "", "changed");
+	if (!all.n)
+		(void)fputs(file_line, stdout);
+}
+
 /* Candidates for one alternative of struct cli_command.words, `n` bytes at `kinds`: a literal word,
  * or a kind of word. `after` is the word before, for "WORD:". `dropped`: sessions in the trash are
  * meant. */
@@ -172,6 +208,7 @@ static const struct cli_opt *takes_next(const struct cli_command *cmd, const cha
 
 /* Where the last of `n` words stands: words[0] is the command's name. */
 struct place {
+	const char *first;          /* the first word that is no option, or NULL */
 	size_t index;               /* counting only words that are no options */
 	bool behind;                /* options have ended before it */
 	const struct cli_opt *of;   /* it is the value of this option, or NULL */
@@ -199,6 +236,8 @@ static void find_place(const struct cli_command *cmd, char **words, size_t n, st
 			i += o != NULL;
 			continue;
 		}
+		if (!ret->first)
+			ret->first = w;
 		if (cmd->stop_at_word || (cmd->name_first && ret->index))
 			ret->behind = true;
 		if (ret->behind && ret->line == n - 1 && (cmd->stop_at_word || ret->index))
@@ -251,6 +290,10 @@ static void complete(struct cli *c, const struct cli_command *cmd, char **words,
 	kinds = kinds_at(cmd->words, at.index, &len);
 	if (!kinds)
 		return;
+	if (!strncmp(kinds, "CHANGED", strlen("CHANGED")) && at.first) {
+		say_changed(c, cli_plain_name(at.first));
+		return;
+	}
 	if (strncmp(kinds, "COMMAND", strlen("COMMAND")) != 0) {
 		say_kinds(c, "", kinds, len, n > 1 ? words[n - 2] : "", dropped);
 		return;

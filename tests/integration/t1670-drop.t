@@ -93,6 +93,7 @@ row() {
 		untouched &&
 		git agent drop --force s &&
 		in_trash &&
+		git agent drop --list | grep "^s-[0-9T]* *dropped 0 days ago" &&
 		git agent drop --restore s &&
 		untouched &&
 		test -z "$(trashed_refs)" &&

@@ -45,7 +45,9 @@ test_expect_success 'a relative link lands without a verdict, and ignored direct
 	assert [(f["path"], f["id"]) for f in r["flags"]] == [("docs/a", "symlink-any")], r["flags"]
 	assert {x["path"] for x in r["left_behind"]} == {"build", "sub/build"}, r["left_behind"]
 	EOF
-		# a session is found by its branch as well
+		git agent --complete review --accept agent/p docs/a "" | cut -f1 >../got &&
+	test_prints docs/a cat ../got &&
+	# a session is found by its branch as well
 	git agent show agent/p | grep "^session *p$" &&
 	git agent land agent/p &&
 	test -L docs/a
