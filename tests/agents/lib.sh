@@ -115,6 +115,32 @@ check_inside() {
 	grep "C.UTF-8" last
 }
 
+# take_turns FIRST MORE...: two sessions, each with a conversation that FIRST begins, continue it in turns: with MORE,
+# words before a prompt, and on a terminal, as resume does by itself. No prompt is sent again.
+take_turns() {
+	first=$1
+	shift
+	echo "[]" >"$model/steps"
+	for s in a b; do
+		git agent start -q -n $s $agent $first "prompt-of-$s" </dev/null || return 1
+	done
+	for s in a b; do
+		: >"$model/log" &&
+		git agent resume -q $s -- $agent "$@" "more-of-$s" </dev/null &&
+		last_output >last &&
+		grep "prompt-of-$s" last &&
+		grep "more-of-$s" last &&
+		! grep "prompt-of-$(echo $s | tr ab ba)" "$model/log" || return 1
+	done
+	for s in a b; do
+		: >"$model/log" &&
+		TERM=xterm-256color "$TEST_BUILDDIR/tests/helpers/ptydrive" resize=50x150 within=90 \
+			expect="prompt-of-$s" expect="more-of-$s" sh="git agent stop -qf $s" \
+			-- git agent resume -q $s >"$TRASH/screen" &&
+		! grep "prompt-of-$s" "$model/log" || return 1
+	done
+}
+
 # What is the same for each, of the session `s`
 rest_of_session() {
 	test_expect_success 'its model got the key; its commands found identity, home and locale' check_inside
