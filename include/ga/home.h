@@ -53,7 +53,8 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 
 /* A login of the user's own: the file `rel` of their home, which may be a symlink, compared with
  * the one in the agents' home that all homes share. A file too long to be a login, or no regular
- * file, counts as none. */
+ * file, or without `key` (struct ga_preset, login_key; NULL: all of it is the login) counts as
+ * none. */
 enum ga_home_login {
 	GA_HOME_LOGIN_NONE,  /* the user has none */
 	GA_HOME_LOGIN_NEW,   /* the user has one, and agents have none */
@@ -61,9 +62,11 @@ enum ga_home_login {
 	GA_HOME_LOGIN_OTHER, /* agents have one with other content, or something else in its
 			      * place */
 };
-int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, enum ga_home_login *ret,
-			  struct ga_error *err);
-/* Copy that file, and nothing else, to the agents' home (0600), which is made if it is missing. */
-int ga_home_import_login(const struct ga_start_env *e, const char *rel, struct ga_error *err);
+int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, const char *key,
+			  enum ga_home_login *ret, struct ga_error *err);
+/* Copy that, and nothing else, to the agents' home (0600), which is made if it is missing. What
+ * else the file of that name has there stays. */
+int ga_home_import_login(const struct ga_start_env *e, const char *rel, const char *key,
+			 struct ga_error *err);
 
 #endif

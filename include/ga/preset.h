@@ -29,6 +29,8 @@ struct ga_preset {
 	 * nothing else, of which each session has its own; and NAME=PATH (below home), set in
 	 * sessions so that it keeps them there */
 	const char *const *conversations, *const *conversation_env;
+	const char *login_key;    /* `logins` are JSON of which only this member is the login; NULL:
+				   * whole files */
 	const char *login;        /* how to log in, for people; NULL: no login is needed */
 	const char *notes;        /* the file below home that it reads before every task, or NULL */
 	/* HOST:PORT that it needs to work, NULL-terminated, as in `network.allow`: exact names, or

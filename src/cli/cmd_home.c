@@ -246,15 +246,15 @@ static int ask(const struct options *o, const char *from, const char *to, bool r
 	return letter < 0 ? -1 : letter != 'y';
 }
 
-static int import_one(struct cli *c, const struct options *o, const char *rel, bool *ret_any,
-		      struct ga_error *err)
+static int import_one(struct cli *c, const struct options *o, const char *rel, const char *key,
+		      bool *ret_any, struct ga_error *err)
 {
 	cleanup_free char *from = ga_path_join(c->env.home, rel), *qf = ga_quote(from);
 	cleanup_free char *to = ga_path_join(c->env.agent_home, rel), *qt = ga_quote(to);
 	enum ga_home_login state;
 	int rc;
 
-	if (ga_home_look_at_login(&c->env, rel, &state, err))
+	if (ga_home_look_at_login(&c->env, rel, key, &state, err))
 		return -1;
 	if (state == GA_HOME_LOGIN_NONE)
 		return 0;
@@ -266,7 +266,7 @@ static int import_one(struct cli *c, const struct options *o, const char *rel, b
 	rc = ask(o, qf, qt, state == GA_HOME_LOGIN_OTHER, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (ga_home_import_login(&c->env, rel, err))
+	if (ga_home_import_login(&c->env, rel, key, err))
 		return -1;
 	cli_note("copied %s to %s", qf, qt);
 	return 0;
@@ -283,7 +283,7 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 		return ga_hint(err, "'git agent agents' lists those that are known");
 	}
 	for (size_t i = 0; p->logins[i]; i++)
-		if (import_one(c, o, p->logins[i], &any, err))
+		if (import_one(c, o, p->logins[i], p->login_key, &any, err))
 			return -1;
 	if (any)
 		return 0;

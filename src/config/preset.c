@@ -24,7 +24,7 @@ static const struct ga_preset presets[] = {
 	{ .name = "claude", .package = "@anthropic-ai/claude-code",
 	  .login = "type /login inside",
 	  .state = LIST(".claude", ".claude.json", ".cache/claude-cli-nodejs"),
-	  .logins = LIST(".claude/.credentials.json"), .notes = ".claude/CLAUDE.md",
+	  .logins = LIST(".claude/.credentials.json"), .login_key = "claudeAiOauth", .notes = ".claude/CLAUDE.md",
 	  .flags = LIST("--dangerously-skip-permissions"),
 	  .resume = LIST("--continue"),
 	  .conversations = LIST(".claude/projects", ".claude/sessions"),

@@ -22,10 +22,15 @@ pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 # the user's own, with more beside it
 own() {
 	mkdir -p "$HOME/.claude" "$HOME/.codex" &&
-	echo "$1" >"$HOME/$login" &&
+	echo "{\"claudeAiOauth\": \"$1\", \"mcpOAuth\": \"of mine\"}" >"$HOME/$login" &&
 	echo history >"$HOME/.claude/history.jsonl" &&
 	echo "{}" >"$HOME/.claude/settings.json" &&
 	echo "{}" >"$HOME/.claude.json"
+}
+
+# brought LOGIN: it is there, and nothing else
+brought() {
+	test_prints "{\n  \"claudeAiOauth\": \"$1\"\n}" cat "$theirs"
 }
 
 test_expect_success 'the first start creates the agents'\'' home and says so' '
@@ -79,16 +84,17 @@ test_expect_success TTY 'on a terminal home import asks, and copies only after y
 	done
 '
 
-test_expect_success 'home import copies the login file alone, closed to others' '
+test_expect_success 'home import copies the login alone, closed to others' '
 	before=$(ls -A "$HOME/aihome" "$HOME/aihome/.claude") &&
 	test_says "^copied $HOME/$login to $theirs$" git agent home import -y claude &&
-	test "$(cat "$theirs")" = one &&
+	brought one &&
 	test "$(stat -c %a "$theirs")" = 600 &&
 	rm "$theirs" &&
 	test "$(ls -A "$HOME/aihome" "$HOME/aihome/.claude")" = "$before" &&
 	git agent home import -y claude &&
 	git agent start -- claude "cat ~/$login" >out 2>err &&
 	grep one out &&
+	! grep mcpOAuth out &&
 	! grep "not logged in" err &&
 	git agent agents | grep "^claude .* login " &&
 	test_says "is the same: nothing to do" git agent home import -y claude
@@ -99,9 +105,11 @@ test_expect_success TTY 'another login is replaced only if told so, and a link o
 	mv "$HOME/$login" "$HOME/elsewhere" &&
 	ln -s ../elsewhere "$HOME/$login" &&
 	"$pty" expect="over another one?" send="n\n" exit=0 -- git agent home import claude &&
-	test "$(cat "$theirs")" = one &&
+	brought one &&
+	echo "{\"claudeAiOauth\": \"one\", \"mcpOAuth\": \"of theirs\"}" >"$theirs" &&
 	git agent home import -y claude &&
-	test "$(cat "$theirs")" = two &&
+	grep "two" "$theirs" &&
+	grep "of theirs" "$theirs" &&
 	test ! -L "$theirs" &&
 	rm "$HOME/$login"
 '
@@ -114,7 +122,8 @@ test_expect_success 'what is no login is not imported' '
 	for bad in bash ../x "" "--json claude"; do
 		test_expect_code 129 git agent home import $bad || exit 1
 	done &&
-	for how in mkfifo touch "truncate -s 2000000"; do
+	for how in mkfifo touch "truncate -s 2000000" "cp ../other"; do
+		echo "{\"mcpOAuth\": {}}" >../other &&
 		$how "$HOME/$login" &&
 		test_expect_code 1 timeout 180 git agent home import -y claude &&
 		rm "$HOME/$login" || exit 1
