@@ -15,6 +15,8 @@ name = "scripted"
 base_url = "$url/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
+[projects."$PWD"]
+trust_level = "trusted"
 EOF
 
 test_expect_success 'Codex CLI is installed into the agents'\'' home, and runs from there' '
