@@ -17,6 +17,8 @@ struct ga_preset {
 	const char *const *resume; /* the same, inserted before those to continue the last
 				    * conversation, without arguments; empty if the agent has no
 				    * such words */
+	const char *resume_prompt; /* arguments that do so with one more prompt, which follows them,
+				    * and end; NULL: unknown */
 	/* NULL-terminated names of environment variables it may see: `keys`, any one of which
 	 * serves as a login, and others */
 	const char *const *keys, *const *pass;

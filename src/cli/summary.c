@@ -346,8 +346,12 @@ static void say_resume(const struct cli *c, const struct ga_session *s, FILE *f)
 	const char *command = s->id.command.n ? s->id.command.v[0] : "";
 	const struct ga_preset *p = ga_preset_find(&c->env.agents, command);
 
-	if (p && p->resume[0] && !s->id.submodules.n && !s->id.within)
-		(void)fprintf(f, "  to continue with %s: git agent resume %s\n", p->name, s->name);
+	if (!p || !p->resume[0] || s->id.submodules.n || s->id.within)
+		return;
+	if (p->resume_prompt)
+		(void)fprintf(f, "  with a prompt: git agent resume %s -- %s %s PROMPT\n", s->name,
+			      p->name, p->resume_prompt);
+	(void)fprintf(f, "  to continue with %s: git agent resume %s\n", p->name, s->name);
 }
 
 #define REFUSED_SHOWN 5

@@ -34,7 +34,11 @@ test_expect_success 'two sessions continue each its own conversation' '
 	  "customApiKeyResponses": { "approved": ["sk-of-the-test"] },
 	  "projects": { "$PWD": { "hasTrustDialogAccepted": true } } }
 	EOF
-	take_turns -p --continue -p
+	take_turns -p --continue -p &&
+	for s in c d; do
+		on_terminal git agent start -q -n $s claude prompt-of-$s || return 1
+	done &&
+	shows_own c d
 '
 
 test_done

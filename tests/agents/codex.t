@@ -39,7 +39,8 @@ test_expect_success 'Codex CLI works alone in a session' '
 rest_of_session
 
 test_expect_success 'two sessions continue each its own conversation' '
-	take_turns exec exec resume --last
+	take_turns exec exec resume --last &&
+	shows_own a b
 '
 
 test_done

@@ -19,10 +19,10 @@ pretend() {
 	cat \$d/\$n
 	EOF
 }
-pretend claude "~/.claude/projects/p"
+pretend claude "\$HOME/.claude/projects/p"
 pretend codex "\$CODEX_SQLITE_HOME/p"
 pretend opencode "\${OPENCODE_DB%/*}/p"
-pretend mine "~/.mine/talk"
+pretend mine "\$HOME/.mine/talk"
 test_enter r &&
 echo a >a &&
 test_commit a || exit 1
@@ -44,6 +44,7 @@ test_expect_success 'sessions that take turns continue each its own conversation
 test_expect_success 'the last line of the summary resumes the agent; other commands have none' '
 	git agent start -n d claude 2>../err >out &&
 	tail -n 1 ../err | grep "^  to continue with claude: git agent resume d\$" &&
+	grep "^  with a prompt: git agent resume d -- claude --continue -p PROMPT\$" ../err &&
 	git agent start -- true 2>../err &&
 	! grep "to continue" ../err
 '
