@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "ga/start.h"
 
@@ -53,7 +54,8 @@ int ga_home_reset(const char *dir, bool remove, char **ret, struct ga_error *err
 
 /* A login of the user's own: the file `rel` of their home, which may be a symlink, compared with
  * the one in the agents' home that all homes share. A file too long to be a login, or no regular
- * file, counts as none. */
+ * file, or without `key` (struct ga_preset, login_key; NULL: all of it is the login) counts as
+ * none. */
 enum ga_home_login {
 	GA_HOME_LOGIN_NONE,  /* the user has none */
 	GA_HOME_LOGIN_NEW,   /* the user has one, and agents have none */
@@ -61,9 +63,36 @@ enum ga_home_login {
 	GA_HOME_LOGIN_OTHER, /* agents have one with other content, or something else in its
 			      * place */
 };
-int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, enum ga_home_login *ret,
-			  struct ga_error *err);
-/* Copy that file, and nothing else, to the agents' home (0600), which is made if it is missing. */
-int ga_home_import_login(const struct ga_start_env *e, const char *rel, struct ga_error *err);
+int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, const char *key,
+			  enum ga_home_login *ret, struct ga_error *err);
+/* Copy that, and nothing else, to the agents' home (0600), which is made if it is missing. What
+ * else the file of that name has there stays. */
+int ga_home_import_login(const struct ga_start_env *e, const char *rel, const char *key,
+			 struct ga_error *err);
+
+/* What else of the user's own agent can be brought to the agents' home: settings, instructions,
+ * commands and the like, as src/start/home-import.def lists them for built-in agents. No values of
+ * variables or headers are among it, nothing that a link leads to, and no file with what may be a
+ * secret. */
+struct ga_home_piece {
+	char *rel;
+	struct ga_buf text; /* the whole file */
+	mode_t mode;
+};
+struct ga_home_import {
+	struct ga_home_piece *v; /* what to write */
+	size_t n, cap;
+	struct ga_strv brought;  /* the same, and what was left out and why, as lines for people, */
+	struct ga_strv left;     /* safe to print */
+	bool same;               /* something of it is there already */
+};
+#define GA_HOME_IMPORT_INIT { .brought = GA_STRV_INIT, .left = GA_STRV_INIT }
+void ga_home_import_release(struct ga_home_import *m);
+/* Writes nothing. What cannot be read is left out. */
+void ga_home_import_find(const struct ga_start_env *e, const struct ga_preset *p,
+			 struct ga_home_import *ret);
+/* Write it. The home is made if it is missing. */
+int ga_home_import_bring(const struct ga_start_env *e, const struct ga_home_import *m,
+			 struct ga_error *err);
 
 #endif

@@ -15,10 +15,12 @@ struct ga_preset {
 	const char *const *flags; /* NULL-terminated; inserted between the command and its
 				   * arguments */
 	const char *const *resume; /* the same, inserted before those to continue the last
-				    * conversation; empty if the agent has no such words */
+				    * conversation, without arguments; empty if the agent has no
+				    * such words */
+	const char *resume_prompt; /* arguments that do so with one more prompt, which follows them,
+				    * and end; NULL: unknown */
 	const char *task;         /* the option before a first task, or "" if the task is an
 				   * argument by itself; NULL: not known */
-	bool resume_args;         /* `resume` may be followed by arguments; else by none */
 	/* NULL-terminated names of environment variables it may see: `keys`, any one of which
 	 * serves as a login, and others */
 	const char *const *keys, *const *pass;
@@ -27,6 +29,12 @@ struct ga_preset {
 	const char *const *state;
 	const char *const *logins; /* ... and the files among it that are a login and nothing
 				    * else */
+	/* NULL: none; else NULL-terminated: directories below home with its conversations and
+	 * nothing else, of which each session has its own; and NAME=PATH (below home), set in
+	 * sessions so that it keeps them there */
+	const char *const *conversations, *const *conversation_env;
+	const char *login_key;    /* `logins` are JSON of which only this member is the login; NULL:
+				   * whole files */
 	const char *login;        /* how to log in, for people; NULL: no login is needed */
 	const char *notes;        /* the file below home that it reads before every task, or NULL */
 	/* HOST:PORT that it needs to work, NULL-terminated, as in `network.allow`: exact names, or

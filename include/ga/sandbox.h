@@ -48,6 +48,9 @@ struct ga_spec {
 	char *home_source;      /* the host directory shown there (~/aihome) */
 	char *home_upper, *home_work; /* layers over it that take what is written; NULL: it is
 				       * written to itself */
+	struct ga_strv kept;    /* directories of the session that are shown in home, writable, in
+				 * place of what is there: in pairs, a path below home and the host
+				 * directory */
 	struct ga_strv lowers;  /* project overlay, topmost first: extras, base tree */
 	char *upper, *work;
 	char *git_upper, *git_work; /* the private git dir: layers over git_lower, mounted at

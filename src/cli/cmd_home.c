@@ -227,34 +227,31 @@ static int reset(struct cli *c, const struct options *o, const char *dir, struct
 
 /* ---- import ------------------------------------------------------------------------------- */
 
-/* Ask whether to copy the login. 0: yes, 1: no. */
-static int ask(const struct options *o, const char *from, const char *to, bool replace,
-	       struct ga_error *err)
+/* 0: yes, 1: no. */
+static int ask(const struct options *o, const char *prompt, struct ga_error *err)
 {
-	cleanup_free char *prompt = ga_strf("copy %s to %s%s? Agents can then use it, and read "
-					    "it [y,n]? ", from, to,
-					    replace ? ", over another one" : "");
 	int letter;
 
 	if (o->yes)
 		return 0;
 	if (!isatty(STDIN_FILENO)) {
 		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
-		return ga_hint(err, "-y copies the login without asking");
+		return ga_hint(err, "-y copies without asking");
 	}
 	letter = cli_ask(prompt, false, err);
 	return letter < 0 ? -1 : letter != 'y';
 }
 
-static int import_one(struct cli *c, const struct options *o, const char *rel, bool *ret_any,
-		      struct ga_error *err)
+static int import_one(struct cli *c, const struct options *o, const char *rel, const char *key,
+		      bool *ret_any, struct ga_error *err)
 {
 	cleanup_free char *from = ga_path_join(c->env.home, rel), *qf = ga_quote(from);
 	cleanup_free char *to = ga_path_join(c->env.agent_home, rel), *qt = ga_quote(to);
+	cleanup_free char *prompt = NULL;
 	enum ga_home_login state;
 	int rc;
 
-	if (ga_home_look_at_login(&c->env, rel, &state, err))
+	if (ga_home_look_at_login(&c->env, rel, key, &state, err))
 		return -1;
 	if (state == GA_HOME_LOGIN_NONE)
 		return 0;
@@ -263,12 +260,41 @@ static int import_one(struct cli *c, const struct options *o, const char *rel, b
 		cli_note("%s is the same: nothing to do", qt);
 		return 0;
 	}
-	rc = ask(o, qf, qt, state == GA_HOME_LOGIN_OTHER, err);
+	prompt = ga_strf("copy %s to %s%s? Agents can then use it, and read it [y,n]? ", qf, qt,
+			 state == GA_HOME_LOGIN_OTHER ? ", over another one" : "");
+	rc = ask(o, prompt, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	if (ga_home_import_login(&c->env, rel, err))
+	if (ga_home_import_login(&c->env, rel, key, err))
 		return -1;
 	cli_note("copied %s to %s", qf, qt);
+	return 0;
+}
+
+/* What else there is of it, once that was shown. */
+static int import_rest(struct cli *c, const struct options *o, const struct ga_preset *p,
+		       bool *ret_any, struct ga_error *err)
+{
+	cleanup_(ga_home_import_release) struct ga_home_import m = GA_HOME_IMPORT_INIT;
+	cleanup_free char *home = ga_quote(c->env.agent_home), *files = NULL, *prompt = NULL;
+	int rc;
+
+	ga_home_import_find(&c->env, p, &m);
+	for (size_t i = 0; i < m.brought.n; i++)
+		cli_note("  %s", m.brought.v[i]);
+	for (size_t i = 0; i < m.left.n; i++)
+		cli_note("  left out: %s", m.left.v[i]);
+	*ret_any |= m.n || m.same;
+	if (!m.n)
+		return 0;
+	files = ga_count(m.n, "file", "files");
+	prompt = ga_strf("write this to %s in %s [y,n]? ", files, home);
+	rc = ask(o, prompt, err);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (ga_home_import_bring(&c->env, &m, err))
+		return -1;
+	cli_note("wrote %s in %s", files, home);
 	return 0;
 }
 
@@ -283,8 +309,10 @@ static int import(struct cli *c, const struct options *o, const char *name, stru
 		return ga_hint(err, "'git agent agents' lists those that are known");
 	}
 	for (size_t i = 0; p->logins[i]; i++)
-		if (import_one(c, o, p->logins[i], &any, err))
+		if (import_one(c, o, p->logins[i], p->login_key, &any, err))
 			return -1;
+	if (import_rest(c, o, p, &any, err))
+		return -1;
 	if (any)
 		return 0;
 	(void)ga_fail(err, GA_ENEGATIVE, "%s '%s'", p->logins[0] ? "your home has no login of"

@@ -340,6 +340,20 @@ static int say_next(struct cli *c, const struct ga_session *s, const struct ga_r
 	return 0;
 }
 
+/* How to continue the conversation, if the session is one with an agent that can. */
+static void say_resume(const struct cli *c, const struct ga_session *s, FILE *f)
+{
+	const char *command = s->id.command.n ? s->id.command.v[0] : "";
+	const struct ga_preset *p = ga_preset_find(&c->env.agents, command);
+
+	if (!p || !p->resume[0] || s->id.submodules.n || s->id.within)
+		return;
+	if (p->resume_prompt)
+		(void)fprintf(f, "  with a prompt: git agent resume %s -- %s %s PROMPT\n", s->name,
+			      p->name, p->resume_prompt);
+	(void)fprintf(f, "  to continue with %s: git agent resume %s\n", p->name, s->name);
+}
+
 #define REFUSED_SHOWN 5
 
 static void say_refused(const struct ga_session *s, FILE *f)
@@ -439,5 +453,8 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_learnt(s, f);
 	for (size_t i = 0; i < s->result.notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->result.notes.v[i]);
-	return say_next(c, s, r, f, err);
+	if (say_next(c, s, r, f, err))
+		return -1;
+	say_resume(c, s, f);
+	return 0;
 }

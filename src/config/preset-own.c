@@ -11,13 +11,14 @@
 #include "schema.h"
 
 enum member {
-	COMMAND, FLAGS, RESUME, KEYS, PASS, SET, STATE, LOGINS, NOTES, HOSTS, MEMBERS
+	COMMAND, FLAGS, RESUME, KEYS, PASS, SET, STATE, LOGINS, CONVERSATIONS, NOTES, HOSTS,
+	MEMBERS
 };
 
 const char *const ga_preset_members[] = {
 	[COMMAND] = "command", [FLAGS] = "flags", [RESUME] = "resume", [KEYS] = "keys",
 	[PASS] = "pass", [SET] = "set", [STATE] = "state", [LOGINS] = "logins",
-	[NOTES] = "notes", [HOSTS] = "hosts", [MEMBERS] = NULL,
+	[CONVERSATIONS] = "conversations", [NOTES] = "notes", [HOSTS] = "hosts", [MEMBERS] = NULL,
 };
 
 struct ga_own_preset {
@@ -70,6 +71,7 @@ static bool value_ok(enum member m, const char *value)
 		return config_is_assignment(value);
 	case STATE:
 	case LOGINS:
+	case CONVERSATIONS:
 	case NOTES:
 		return ga_path_relative_ok(below_home(value));
 	case HOSTS:
@@ -144,8 +146,7 @@ static bool add(struct ga_presets *own, const char *word)
 		return true;
 	if (m == COMMAND || m == NOTES)
 		ga_strv_release(&o->has[m]);
-	ga_strv_push(&o->has[m], m == STATE || m == LOGINS || m == NOTES ? below_home(value)
-									  : value);
+	ga_strv_push(&o->has[m], m >= STATE && m <= NOTES ? below_home(value) : value);
 	return true;
 }
 
@@ -165,9 +166,10 @@ static void fill(struct ga_own_preset *o)
 {
 	o->preset = (struct ga_preset){
 		.name = o->name, .program = one(o, COMMAND), .flags = list(o, FLAGS),
-		.resume = list(o, RESUME), .resume_args = true, .keys = list(o, KEYS),
+		.resume = list(o, RESUME), .keys = list(o, KEYS),
 		.pass = list(o, PASS), .set = list(o, SET), .state = list(o, STATE),
-		.logins = list(o, LOGINS), .notes = one(o, NOTES),
+		.logins = list(o, LOGINS), .conversations = list(o, CONVERSATIONS),
+		.notes = one(o, NOTES),
 		.hosts = list(o, HOSTS),
 		.login = "log in inside",
 	};

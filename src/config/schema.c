@@ -137,7 +137,7 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	{ KEY("agents", TEXTS, NEVER, agents, NULL), .check = ga_preset_word_ok, .repeats = true,
 	  .members = ga_preset_members,
 	  .takes = "names of agents, with 'command', 'flags', 'resume', 'keys', 'pass', 'set', "
-		   "'state', 'logins', 'notes' and 'hosts'",
+		   "'state', 'logins', 'conversations', 'notes' and 'hosts'",
 	  .help = "agents of your own, which are started by their names" },
 	{ KEY("tools", PATHS, NEVER, tools, NULL),
 	  .help = "more directories with programs, shown inside read-only" },

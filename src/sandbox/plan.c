@@ -240,6 +240,8 @@ void ga_spec_home_places(const struct ga_spec *s, struct ga_strv *ret)
 	for (size_t pos = 0; (word = ga_buf_next0(&plan, &pos));)
 		if (!strcmp(word, "mountpoint") && (dest = ga_buf_next0(&plan, &pos)))
 			ga_strv_push(ret, dest + strlen("home/"));
+	for (size_t i = 0; i + 1 < s->kept.n; i += 2)
+		ga_strv_push(ret, s->kept.v[i]);
 	for (size_t i = 0; i < s->n_shown; i++) {
 		const char *below = ga_path_below(s->shown[i].at, s->home);
 
@@ -362,6 +364,16 @@ static void add_odb(const struct ga_spec *s, struct ga_buf *b)
 	}
 }
 
+/* Each is mounted on a place beneath the home in which no link is followed. */
+static void add_kept(const struct ga_spec *s, struct ga_buf *b)
+{
+	for (size_t i = 0; i + 1 < s->kept.n; i += 2) {
+		cleanup_free char *dest = ga_path_join("home", s->kept.v[i]);
+
+		sandbox_words(b, "mountpoint", dest, "bind-rw", s->kept.v[i + 1], dest, NULL);
+	}
+}
+
 /* Comes last, because nothing more may be mounted in a place that an agent can write. */
 static void add_trees(const struct ga_spec *s, struct ga_buf *b)
 {
@@ -386,6 +398,7 @@ int ga_spec_plan_trees(const struct ga_spec *s, struct ga_buf *ret, struct ga_er
 
 	if (ga_spec_check(s, err) || add_layers(s, "project", ret, err))
 		return -1;
+	add_kept(s, ret);
 	add_odb(s, ret);
 	add_trees(s, ret);
 	if (!sandbox_starts_early(s))

@@ -52,6 +52,7 @@ void ga_spec_release(struct ga_spec *s)
 	free(s->home_upper);
 	free(s->home_work);
 	free(s->feedback);
+	ga_strv_release(&s->kept);
 	ga_strv_release(&s->lowers);
 	free(s->upper);
 	free(s->work);

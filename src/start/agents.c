@@ -197,10 +197,22 @@ static bool has_login(const char *home, const struct ga_preset *p)
 	return false;
 }
 
-/* Is there anything at `path` but `notes` (may be NULL), the file below it that we wrote? */
-static bool has_more(int home, const char *path, const char *notes)
+/* Is the file `name` in `path` made by us, its notes or a place to mount conversations on? */
+static bool is_ours(const struct ga_preset *p, const char *path, const char *name)
 {
-	const char *own = notes ? ga_path_below(notes, path) : NULL;
+	cleanup_free char *file = ga_path_join(path, name);
+
+	if (p->notes && !strcmp(file, p->notes))
+		return true;
+	for (size_t i = 0; p->conversations && p->conversations[i]; i++)
+		if (ga_path_inside(p->conversations[i], file))
+			return true;
+	return false;
+}
+
+/* Is there anything at `path` but what we made? */
+static bool has_more(int home, const char *path, const struct ga_preset *p)
+{
 	int fd = ga_openat_beneath(home, path, O_RDONLY | O_DIRECTORY, 0);
 	cleanup_dir DIR *d = ga_dir_of(fd);
 	struct dirent *e = ga_dir_next(d);
@@ -210,7 +222,7 @@ static bool has_more(int home, const char *path, const char *notes)
 
 		return file >= 0 || fd >= 0;
 	}
-	while (e && own && !strcmp(e->d_name, own))
+	while (e && is_ours(p, path, e->d_name))
 		e = ga_dir_next(d);
 	return e != NULL;
 }
@@ -221,7 +233,7 @@ bool agents_has_state(const struct ga_start_env *e, const struct ga_preset *p)
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	for (size_t i = 0; at >= 0 && p->state[i]; i++)
-		if (has_more(at, p->state[i], p->notes))
+		if (has_more(at, p->state[i], p))
 			return true;
 	return false;
 }

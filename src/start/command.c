@@ -13,7 +13,8 @@
 #include "home.h"
 #include "start.h"
 
-/* The command with its preset's words between the first and its arguments. */
+/* The command with its preset's words between the first and its arguments. An agent that continues
+ * its conversation (`again`) gets none of these: it has been told what they say. */
 void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t argc, bool again,
 		     struct ga_start *st)
 {
@@ -21,13 +22,13 @@ void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t arg
 	struct ga_strv *ret = &st->argv;
 
 	st->preset = preset;
-	again = again && preset && (argc == 1 || preset->resume_args);
+	again = again && preset && preset->resume[0];
 	ga_strv_push(ret, preset ? ga_preset_program(preset) : argv[0]);
 	for (size_t i = 0; again && preset->resume[i]; i++)
 		ga_strv_push(ret, preset->resume[i]);
 	for (size_t i = 0; preset && preset->flags[i]; i++)
 		ga_strv_push(ret, preset->flags[i]);
-	for (size_t i = 1; i < argc; i++)
+	for (size_t i = 1; i < argc && !again; i++)
 		ga_strv_push(ret, argv[i]);
 }
 

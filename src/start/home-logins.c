@@ -11,6 +11,7 @@
 
 #include "ga/fd.h"
 #include "ga/home.h"
+#include "ga/json.h"
 #include "ga/path.h"
 #include "ga/preset.h"
 #include "ga/quote.h"
@@ -90,50 +91,79 @@ int home_share_logins(const struct ga_start_env *e, const char *other, struct ga
 
 /* ---- the user's own ----------------------------------------------------------------------- */
 
-static int read_own(const struct ga_start_env *e, const char *rel, struct ga_buf *ret)
+/* Read the user's login; with `key`, `ret` is what the file of the agents (`theirs`) is to be: that
+ * with the one member set. */
+static int read_own(const struct ga_start_env *e, const char *rel, const char *key,
+		    const struct ga_buf *theirs, struct ga_buf *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_free char *file = ga_path_join(e->home, rel);
 	cleanup_close int fd = open(file, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	json_t *own, *to, *login;
 	struct stat st;
+	char *text;
 
-	return fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	       ga_read_fd(fd, LOGIN_MAX, ret, &ignored) || !ret->len ? -1 : 0;
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    ga_read_fd(fd, LOGIN_MAX, key ? &all : ret, &ignored))
+		return -1;
+	if (!key)
+		return ret->len ? 0 : -1;
+	own = json_loadb(all.ptr ? all.ptr : "", all.len, 0, NULL);
+	login = json_object_get(own, key);
+	to = json_loadb(theirs->ptr ? theirs->ptr : "", theirs->len, 0, NULL);
+	if (!json_is_object(to)) {
+		json_decref(to);
+		to = json_object();
+	}
+	/* the text of the agents' file stays as it is if that is the login they have */
+	if (login && json_equal(login, json_object_get(to, key))) {
+		ga_buf_add(ret, theirs->ptr, theirs->len);
+	} else if (login && !json_object_set(to, key, login) &&
+		   (text = json_dumps(to, JSON_INDENT(2)))) {
+		ga_buf_addf(ret, "%s\n", text);
+		free(text);
+	}
+	json_decref(to);
+	json_decref(own);
+	return ret->len ? 0 : -1;
 }
 
-int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, enum ga_home_login *ret,
-			  struct ga_error *err)
+int ga_home_look_at_login(const struct ga_start_env *e, const char *rel, const char *key,
+			  enum ga_home_login *ret, struct ga_error *err)
 {
 	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
 	cleanup_buf struct ga_buf own = GA_BUF_INIT;
 	cleanup_close int home = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	*ret = GA_HOME_LOGIN_NONE;
-	if (read_own(e, rel, &own))
-		return 0;
-	*ret = GA_HOME_LOGIN_NEW;
-	if (home < 0)
-		return errno == ENOENT ? 0 : ga_fail_errno(err, GA_EFATAL, errno,
-							   "cannot open the agents' home");
-	read_login(home, rel, &theirs);
-	if (theirs.odd || theirs.there)
-		*ret = !theirs.odd && ga_buf_equal(&theirs.bytes, &own)
-			       ? GA_HOME_LOGIN_SAME : GA_HOME_LOGIN_OTHER;
+	if (home < 0 && errno != ENOENT)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
+	if (home >= 0)
+		read_login(home, rel, &theirs);
+	if (!read_own(e, rel, key, &theirs.bytes, &own))
+		*ret = home < 0 || (!theirs.odd && !theirs.there) ? GA_HOME_LOGIN_NEW
+		       : !theirs.odd && ga_buf_equal(&theirs.bytes, &own) ? GA_HOME_LOGIN_SAME
+									  : GA_HOME_LOGIN_OTHER;
 	return 0;
 }
 
-int ga_home_import_login(const struct ga_start_env *e, const char *rel, struct ga_error *err)
+int ga_home_import_login(const struct ga_start_env *e, const char *rel, const char *key,
+			 struct ga_error *err)
 {
+	cleanup_(login_release) struct login theirs = { .bytes = GA_BUF_INIT };
 	cleanup_buf struct ga_buf own = GA_BUF_INIT;
 	cleanup_free char *q = ga_escape(rel);
 	cleanup_close int lock = -1, home = -1;
 
-	if (read_own(e, rel, &own))
-		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", q);
 	/* in any home_mode: projects' own homes get theirs from the shared one */
 	if (home_open_shared(e, &lock, err))
 		return -1;
 	home = open(e->agent_home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return home < 0 ? ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home")
-			: home_write(home, rel, own.ptr, own.len, 0600, err);
+	if (home < 0)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot open the agents' home");
+	read_login(home, rel, &theirs);
+	if (read_own(e, rel, key, &theirs.bytes, &own))
+		return ga_fail(err, GA_EFATAL, "cannot read '%s' of your home", q);
+	return home_write(home, rel, own.ptr, own.len, 0600, err);
 }

@@ -75,6 +75,11 @@ static void add_mounts(json_t *j, const struct ga_start_env *e, const struct ga_
 	}
 	for (size_t i = 0; i < s->ro.n; i++)
 		add_mount(&m, s->ro.v[i], s->ro.v[i], "ro");
+	for (size_t i = 0; i + 1 < s->kept.n; i += 2) {
+		cleanup_free char *path = ga_path_join(s->home, s->kept.v[i]);
+
+		add_mount(&m, path, s->kept.v[i + 1], "rw");
+	}
 	if (s->feedback)
 		add_mount(&m, GA_FEEDBACK_INSIDE, s->feedback, "ro");
 	(void)json_object_set_new(j, "mounts", m.list);

@@ -319,7 +319,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	    start_take_snapshot(e, s, b, err) || start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
-	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
+	if (start_keep_conversations(e, st, err) || start_layer_home(e, st, err) ||
+	    start_make_network(e, st, err) ||
 	    start_show_texts(e, st, err) ||
 	    start_run_trees(e, st, err) ||
 	    start_make_refs(e, s, &visible, err))

@@ -213,7 +213,8 @@ static int mount_layers(struct ga_start_env *e, struct ga_start *st, struct ga_e
 	start_add_environment(e, st->preset, &st->spec, s);
 	if (st->spec.feedback)
 		ga_strv_push(&st->spec.env, "GIT_AGENT_FEEDBACK=" GA_FEEDBACK_INSIDE);
-	if (start_layer_home(e, st, err) || start_make_network(e, st, err) ||
+	if (start_keep_conversations(e, st, err) || start_layer_home(e, st, err) ||
+	    start_make_network(e, st, err) ||
 	    start_show_texts(e, st, err) || start_run_trees(e, st, err) ||
 	    ga_run_wait_ready(st->sandbox, err) || start_enter_network(st, err))
 		return -1;

@@ -83,6 +83,10 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 int start_open_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* With home_mode `overlay`, once the session's directory is there: add its layer over the home. */
 int start_layer_home(struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
+/* home-conversations.c: add to the spec the directories of the session that agents keep their
+ * conversations in; its environment must be known. */
+int start_keep_conversations(const struct ga_start_env *e, struct ga_start *st,
+			     struct ga_error *err);
 /* home-mounts.c: ga_run_home() and ga_run_trees(), once what they make in the home is noted. */
 int start_run_home(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 int start_run_trees(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);

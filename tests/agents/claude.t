@@ -28,15 +28,17 @@ test_expect_success 'Claude Code works alone in a session' '
 
 rest_of_session
 
-test_expect_success 'a resumed session continues its conversation' '
-	printf "[{\"run\": \"echo remember-me\"}]" >"$model/steps" &&
-	git agent start -q --name r claude -p "begin" &&
-	: >"$model/log" &&
-	printf "[{}, {\"say\": \"gone on\"}]" >"$model/steps" &&
-	git agent resume -q r -- claude --continue -p "go on" >out &&
-	grep "gone on" out &&
-	last_output >last &&
-	grep remember-me last
+test_expect_success 'two sessions continue each its own conversation' '
+	cat >"$HOME/aihome/.claude.json" <<-EOF &&
+	{ "hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true,
+	  "customApiKeyResponses": { "approved": ["sk-of-the-test"] },
+	  "projects": { "$PWD": { "hasTrustDialogAccepted": true } } }
+	EOF
+	take_turns -p --continue -p &&
+	for s in c d; do
+		on_terminal git agent start -q -n $s claude prompt-of-$s || return 1
+	done &&
+	shows_own c d
 '
 
 test_done

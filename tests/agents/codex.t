@@ -15,6 +15,8 @@ name = "scripted"
 base_url = "$url/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
+[projects."$PWD"]
+trust_level = "trusted"
 EOF
 
 test_expect_success 'Codex CLI is installed into the agents'\'' home, and runs from there' '
@@ -35,4 +37,10 @@ test_expect_success 'Codex CLI works alone in a session' '
 '
 
 rest_of_session
+
+test_expect_success 'two sessions continue each its own conversation' '
+	take_turns exec exec resume --last &&
+	shows_own a b
+'
+
 test_done

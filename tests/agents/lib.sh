@@ -4,6 +4,7 @@
 # A real agent, installed as users install it, with a model that does as it is told
 # (tests/helpers/endpoint.py). What these tests need beyond the others is npm, its registry and
 # Python.
+. "$TEST_SRCDIR/tests/lib/live.sh"
 require_sandbox
 
 # need WORD CONDITION REASON: or skip the whole file, unless GIT_AGENT_TEST_REQUIRE has that word
@@ -113,6 +114,42 @@ check_inside() {
 	grep "author@example.com" last &&
 	grep "^$HOME\$" last &&
 	grep "C.UTF-8" last
+}
+
+# take_turns FIRST MORE...: two sessions, each with a conversation that FIRST begins, continue it in turns: with MORE,
+# words before a prompt.
+take_turns() {
+	first=$1
+	shift
+	echo "[]" >"$model/steps"
+	for s in a b; do
+		git agent start -q -n $s $agent $first "prompt-of-$s" </dev/null || return 1
+	done
+	for s in a b; do
+		: >"$model/log" &&
+		git agent resume -q $s -- $agent "$@" "more-of-$s" </dev/null &&
+		last_output >last &&
+		grep "prompt-of-$s" last &&
+		grep "more-of-$s" last &&
+		! grep "prompt-of-$(echo $s | tr ab ba)" "$model/log" || return 1
+	done
+}
+
+# on_terminal COMMAND...: it shows the prompt of $s and the answer to it, and is ended once it has both on disk
+on_terminal() {
+	until_kept="until grep -raq 'that was all' '$(dir_of $s)/conversations'; do :; done"
+	TERM=xterm-256color "$TEST_BUILDDIR/tests/helpers/ptydrive" resize=50x150 within=90 expect="prompt-of-$s" \
+		expect="all" sh="$until_kept" sh="git agent stop -qf $s" -- "$@" >"$TRASH/screen" &&
+	test_wait_for "git agent list | grep \"^$s .*captured\""
+}
+
+# shows_own NAME...: each of these sessions continues its conversation on a terminal, without sending a prompt again
+shows_own() {
+	: >"$model/log"
+	for s in "$@"; do
+		on_terminal git agent resume -q $s &&
+		! grep "prompt-of-" "$model/log" || return 1
+	done
 }
 
 # What is the same for each, of the session `s`

@@ -31,4 +31,10 @@ test_expect_success 'OpenCode works alone in a session' '
 '
 
 rest_of_session
+
+test_expect_success 'two sessions continue each its own conversation' '
+	take_turns run run --continue &&
+	shows_own a b
+'
+
 test_done

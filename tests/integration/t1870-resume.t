@@ -446,19 +446,6 @@ test_expect_success 'feedback that cannot be read, or is too long, is refused' '
 	test_state fb captured
 '
 
-test_expect_success 'codex is told to continue its last conversation' '
-	cd r &&
-	mkdir -p "$HOME/.local/bin" &&
-	test_script "$HOME/.local/bin/codex" "echo \"\$@\" >>\$HOME/args" &&
-	PATH=$HOME/.local/bin:$PATH &&
-	git agent start -q --name cx -- codex &&
-	git agent resume -q cx &&
-	git agent start -q --name cy -- codex exec do &&
-	git agent resume -q cy &&
-	test_prints "\n resume --last\n exec do\n exec do" \
-		sed "s/--dangerously-bypass-approvals-and-sandbox//; s/^\([^ ]\)/ \1/; s/ *$//" "$HOME/aihome/args"
-'
-
 test_expect_success 'what was only in the index stays there unless the branch has changed' '
 	cd r &&
 	test_session ix "

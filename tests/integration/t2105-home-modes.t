@@ -71,16 +71,15 @@ test_expect_success 'PS-02: nothing in place of a note leads a write elsewhere, 
 	echo victim >.git/info/exclude &&
 	for how in \
 		"cd; ln -s $PWD/victim/f .git-agent-notes.md; mkdir .claude; ln -s $PWD/victim/new .claude/CLAUDE.md" \
-		"mkfifo ~/.git-agent-notes.md ~/.claude" "touch ~/.claude" \
-		"mkdir ~/.claude; mkfifo ~/.claude/CLAUDE.md; mkdir ~/.git-agent-notes.md" \
-		"mkdir ~/.claude; chmod 000 ~/.claude" "ln -s $PWD/victim ~/.claude"; do
+		"mkfifo ~/.git-agent-notes.md" "mkdir ~/.claude; chmod 000 ~/.claude" \
+		"mkdir ~/.claude; mkfifo ~/.claude/CLAUDE.md; mkdir ~/.git-agent-notes.md"; do
 		mode shared &&
-		run "rm -f ~/.git-agent-notes.md; $how" &&
+		run "rm -f ~/.git-agent-notes.md; mv ~/.claude ~/x; $how" &&
 		timeout 180 git agent start -- claude 2>err &&
 		test "$(ls victim)" = f &&
 		test "$(cat victim/f)" = mine || return 1
 	done &&
-	grep "notes for the agent: cannot open .\.claude/CLAUDE.md" err &&
+	grep "notes for the agent: cannot write .\.git-agent-notes.md" err &&
 	mode shared &&
 	run "rm ~/.git-agent-notes.md; ln -s $PWD/victim/f ~/.git-agent-notes.md" &&
 	run : &&

@@ -393,7 +393,7 @@ test_expect_success 'an agent of the settings starts and resumes by its name, wi
 	git agent list | grep "^mine-1 .*mine do" &&
 	grep "sandbox" "$HOME/aihome/.mine/NOTES.md" &&
 	git agent resume -q mine-1 >out &&
-	grep -x "prog --again --yes -v do key= other= set=1" out &&
+	grep -x "prog --again --yes -v key= other= set=1" out &&
 	test_says "mine is not logged in: log in inside, or set MY_KEY" git agent start -- mine &&
 	test_fails 125 "command .plain. was not found" git agent start plain
 '

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 test_description='the first start of an agent: its home, logins and how to bring one, identity, locale'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
+. "$TEST_SRCDIR/tests/lib/secrets.sh"
 require_sandbox
 
 unset ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN CLAUDE_CODE_OAUTH_TOKEN OPENAI_API_KEY CODEX_API_KEY CODEX_ACCESS_TOKEN
@@ -22,10 +23,15 @@ pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 # the user's own, with more beside it
 own() {
 	mkdir -p "$HOME/.claude" "$HOME/.codex" &&
-	echo "$1" >"$HOME/$login" &&
+	echo "{\"claudeAiOauth\": \"$1\", \"mcpOAuth\": \"of mine\"}" >"$HOME/$login" &&
 	echo history >"$HOME/.claude/history.jsonl" &&
 	echo "{}" >"$HOME/.claude/settings.json" &&
 	echo "{}" >"$HOME/.claude.json"
+}
+
+# brought LOGIN: it is there, and nothing else
+brought() {
+	test_prints "{\n  \"claudeAiOauth\": \"$1\"\n}" cat "$theirs"
 }
 
 test_expect_success 'the first start creates the agents'\'' home and says so' '
@@ -79,16 +85,17 @@ test_expect_success TTY 'on a terminal home import asks, and copies only after y
 	done
 '
 
-test_expect_success 'home import copies the login file alone, closed to others' '
+test_expect_success 'home import copies the login alone, closed to others' '
 	before=$(ls -A "$HOME/aihome" "$HOME/aihome/.claude") &&
 	test_says "^copied $HOME/$login to $theirs$" git agent home import -y claude &&
-	test "$(cat "$theirs")" = one &&
+	brought one &&
 	test "$(stat -c %a "$theirs")" = 600 &&
 	rm "$theirs" &&
 	test "$(ls -A "$HOME/aihome" "$HOME/aihome/.claude")" = "$before" &&
 	git agent home import -y claude &&
 	git agent start -- claude "cat ~/$login" >out 2>err &&
 	grep one out &&
+	! grep mcpOAuth out &&
 	! grep "not logged in" err &&
 	git agent agents | grep "^claude .* login " &&
 	test_says "is the same: nothing to do" git agent home import -y claude
@@ -99,11 +106,75 @@ test_expect_success TTY 'another login is replaced only if told so, and a link o
 	mv "$HOME/$login" "$HOME/elsewhere" &&
 	ln -s ../elsewhere "$HOME/$login" &&
 	"$pty" expect="over another one?" send="n\n" exit=0 -- git agent home import claude &&
-	test "$(cat "$theirs")" = one &&
+	brought one &&
+	echo "{\"claudeAiOauth\": \"one\", \"mcpOAuth\": \"of theirs\"}" >"$theirs" &&
 	git agent home import -y claude &&
-	test "$(cat "$theirs")" = two &&
+	grep "two" "$theirs" &&
+	grep "of theirs" "$theirs" &&
 	test ! -L "$theirs" &&
 	rm "$HOME/$login"
+'
+
+test_expect_success 'home import brings what is listed of an agent, without hooks, values of variables and secrets' '
+	rm -rf "$HOME/.claude" "$HOME/aihome" &&
+	c=$HOME/.claude &&
+	mkdir -p "$c/commands/sub" "$c/skills/s" "$c/projects" &&
+	echo "my rules" >"$c/CLAUDE.md" &&
+	echo talk >"$c/projects/x" &&
+	echo command >"$c/commands/sub/c.md" &&
+	echo "k = $K" >"$c/commands/key.md" &&
+	test_script "$c/skills/s/run" "echo hi" &&
+	ln -s "$HOME/p" "$c/skills/out" &&
+	ln -s /etc/passwd "$c/commands/link.md" &&
+	mkfifo "$c/commands/fifo" &&
+	cat >"$c/settings.json" <<-\EOF &&
+	{"model": "m", "hooks": {"Stop": []}, "env": {"A": "value"}, "apiKeyHelper": "/helper", "theme": {"x": "value"}}
+	EOF
+	cat >"$HOME/.claude.json" <<-EOF &&
+	{"hasCompletedOnboarding": true, "oauthAccount": {"x": "value"}, "mcpServers": {
+	"one": {"command": "npx", "args": ["-y", "s@1"], "env": {"KEY_ONE": "value", "a b": "value"}},
+	"two": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer value"}},
+	"bad": {"command": "x", "args": ["--token", "$T"]},
+	"query": {"url": "https://example.org/mcp?k=value"}, "own": {"command": "mine"}}}
+	EOF
+	mkdir -m 700 "$HOME/aihome" &&
+	echo "{\"mcpServers\": {\"own\": {\"command\": \"theirs\"}}, \"other\": 1}" >"$HOME/aihome/.claude.json" &&
+	test_expect_code 128 git agent home import claude </dev/null 2>../out &&
+	test ! -e "$HOME/aihome/.claude" &&
+	for line in "MCP server one: npx -y s@1; it wants KEY_ONE (.env.pass.)" ".claude/settings.json: model" \
+		"left out: .claude/commands/key.md: it may hold a secret" "left out: .claude/commands/link.md: a link" \
+		"left out: .claude/skills/out: a link" "left out: .claude/commands/fifo: no file" \
+		"left out: two: its headers: log in inside" "left out: bad: .* may hold a secret" \
+		"left out: query: .* may hold a secret"; do
+		grep -x "  $line" ../out || return 1
+	done &&
+	! grep "own\|value" ../out &&
+	git agent home import -y claude &&
+	(cd "$HOME/aihome" && find . -type f | sort) >../out &&
+	test_prints "./.claude.json\n./.claude/CLAUDE.md\n./.claude/commands/sub/c.md\n./.claude/settings.json\n\
+./.claude/skills/s/run" cat ../out &&
+	! grep -r "value\|helper\|Stop\|$T\|$K" "$HOME/aihome" &&
+	grep "my rules" "$HOME/aihome/.claude/CLAUDE.md" &&
+	test -x "$HOME/aihome/.claude/skills/s/run" &&
+	python3 -c "
+import json
+j = json.load(open(\"$HOME/aihome/.claude.json\"))
+m = j[\"mcpServers\"]
+assert j[\"hasCompletedOnboarding\"] and j[\"other\"] == 1 and sorted(m) == [\"one\", \"own\", \"two\"]
+assert m[\"one\"][\"env\"] == {\"KEY_ONE\": \"\${KEY_ONE}\"} and m[\"own\"][\"command\"] == \"theirs\"" &&
+	git agent home import claude </dev/null
+'
+
+test_expect_success 'PS-02: home import follows no link that an agent made, nor reads its fifo' '
+	rm -rf "$HOME/aihome/.claude" "$HOME/aihome/.claude.json" &&
+	mkdir -p "$TRASH/victim" "$HOME/aihome/.claude" &&
+	ln -s "$TRASH/victim/new" "$HOME/aihome/.claude.json" &&
+	mkfifo "$HOME/aihome/.claude/CLAUDE.md" &&
+	ln -s "$TRASH/victim" "$HOME/aihome/.claude/skills" &&
+	{ timeout 180 git agent home import -y claude || :; } &&
+	test -z "$(ls "$TRASH/victim")" &&
+	rm -rf "$HOME/aihome" "$HOME/.claude" "$HOME/.claude.json" &&
+	mkdir "$HOME/.claude"
 '
 
 test_expect_success 'what is no login is not imported' '
@@ -114,7 +185,8 @@ test_expect_success 'what is no login is not imported' '
 	for bad in bash ../x "" "--json claude"; do
 		test_expect_code 129 git agent home import $bad || exit 1
 	done &&
-	for how in mkfifo touch "truncate -s 2000000"; do
+	for how in mkfifo touch "truncate -s 2000000" "cp ../other"; do
+		echo "{\"mcpOAuth\": {}}" >../other &&
 		$how "$HOME/$login" &&
 		test_expect_code 1 timeout 180 git agent home import -y claude &&
 		rm "$HOME/$login" || exit 1

@@ -111,6 +111,16 @@ TEST(every_preset_is_complete)
 			if (!within)
 				fail_msg("%s: '%s' is none of its state", p->name, p->logins[i]);
 		}
+		for (size_t i = 0; p->conversations && p->conversations[i]; i++)
+			if (!ga_path_within(p->conversations[i], p->state) ||
+			    ga_path_within(p->conversations[i], p->logins))
+				fail_msg("%s: '%s' is no part of its state", p->name, p->conversations[i]);
+		for (size_t i = 0; p->conversation_env && p->conversation_env[i]; i++) {
+			const char *path = strchr(p->conversation_env[i], '=') + 1;
+
+			assert_true(variable_ok(p->conversation_env[i], true));
+			assert_non_null(ga_path_within(path, p->conversations));
+		}
 		/* where there is something to log in to, there is somebody to reach, and a key */
 		assert_true(!p->login == !p->hosts[0]);
 		assert_true(!p->login == !p->keys[0]);
@@ -128,7 +138,8 @@ TEST(a_user_adds_presets_or_replaces_one)
 	static const char *const words[] = {
 		"mine", "mine flags: --yes", "mine flags: -v", "mine command: a", "mine command: prog",
 		"mine resume: --again", "mine keys: MY_KEY", "mine state: ~/.mine",
-		"mine logins: .mine/auth", "mine notes: .mine/NOTES.md", "claude set: A=b: c", "bare",
+		"mine logins: .mine/auth", "mine conversations: ~/.mine/talk",
+		"mine notes: .mine/NOTES.md", "claude set: A=b: c", "bare",
 	};
 	cleanup_strv struct ga_strv all = GA_STRV_INIT;
 	struct ga_presets own = GA_PRESETS_INIT;
@@ -149,6 +160,7 @@ TEST(a_user_adds_presets_or_replaces_one)
 	assert_string_equal(p->keys[0], "MY_KEY");
 	assert_string_equal(p->state[0], ".mine");
 	assert_string_equal(p->logins[0], ".mine/auth");
+	assert_string_equal(p->conversations[0], ".mine/talk");
 	assert_string_equal(p->notes, ".mine/NOTES.md");
 	assert_null(p->package);
 	assert_null(ga_preset_find(NULL, "mine"));
