@@ -125,6 +125,7 @@ struct ga_start {
 	int ports;              /* descriptor that reserves its range of ports; -1 */
 	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
 					 * is built in */
+	bool told;              /* it is given what GA_REMARKS_FILE says */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *own;              /* the program inside to run instead of argv's first word
 				 * (ga/agents.h); NULL: look that up in PATH */

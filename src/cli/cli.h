@@ -87,8 +87,9 @@ struct cli_command {
 	size_t min_args, max_args;
 	/* What its words are, for completion: one item for each, separated by blanks. An item is
 	 * SESSION, CHANGED (a path that the session before it changed), COMMAND (a command line),
-	 * PATH, REV, REMOTE, AGENT or a literal word in lower case, or several of these with "|" between them; "WORD:" before one limits it to what
-	 * follows that word, and "..." after the last item repeats it. NULL: it takes no words. */
+	 * PATH, REV, REMOTE, AGENT or a literal word in lower case, or several of these with "|"
+	 * between them; "WORD:" before one limits it to what follows that word, and "..." after the
+	 * last item repeats it. NULL: it takes no words. */
 	const char *words;
 	/* 0, and the exit status is that of `c`, or -1 */
 	int (*run)(struct cli *c, const void *opts, size_t argc, char **argv, struct ga_error *err);

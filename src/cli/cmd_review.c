@@ -36,7 +36,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(interactive, "interactive", 'i', "decide path by path, or part by part"),
 	CLI_VALUE(feedback, "feedback", 0, "FILE",
 		  "append what is rejected to it, for resume --feedback"),
-	CLI_VALUE(remark, "remark", 0, "TEXT", "with --feedback: what to tell the agent"),
+	CLI_VALUE(remark, "remark", 0, "TEXT", "what to tell the agent of what is rejected: the first prompt of a resume"),
 };
 
 static bool wants(const struct options *o, const char *format)
@@ -78,8 +78,8 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	}
 	if (o->feedback && !o->reject && !o->interactive && !o->hunk)
 		return ga_fail(err, GA_EUSAGE, "--feedback goes with --reject or -i");
-	if (o->remark && !o->feedback)
-		return ga_fail(err, GA_EUSAGE, "--remark goes with --feedback");
+	if (o->remark && !o->reject && !o->feedback)
+		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
 	if (decisions && o->left)
 		return ga_fail(err, GA_EUSAGE, "--left-behind only lists: it decides nothing");
 	if (decisions && (o->stat || o->json || o->format || o->textconv || o->ext_diff))

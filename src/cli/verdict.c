@@ -140,13 +140,17 @@ int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct 
 {
 	cleanup_changes struct ga_changes rejected = GA_CHANGES_INIT;
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	cleanup_free char *own = NULL;
 	cleanup_close int fd = -1;
+	const char *file = v->feedback;
 
+	if (!file && v->remarks.texts.n)
+		file = own = ga_path_join(s->dir, GA_REMARKS_FILE);
 	/* opened first, so that nothing is decided that the agent cannot be told then */
-	if (v->feedback)
-		fd = open_feedback(c, v->feedback);
-	if (v->feedback && fd < 0)
-		return fail_feedback(v->feedback, false, err);
+	if (file)
+		fd = open_feedback(c, file);
+	if (file && fd < 0)
+		return fail_feedback(file, false, err);
 	v->decision.risk = &c->env.risk;
 	if (ga_decide(c->env.repo, s, r, &v->decision, &rejected, err))
 		return -1;
@@ -155,5 +159,5 @@ int cli_decide(struct cli *c, struct ga_session *s, struct ga_report *r, struct 
 		return 0;
 	if (ga_feedback(c->env.repo, s->name, &rejected, &v->remarks, &text, err))
 		return -1;
-	return ga_write_full(fd, text.ptr, text.len) ? fail_feedback(v->feedback, true, err) : 0;
+	return ga_write_full(fd, text.ptr, text.len) ? fail_feedback(file, true, err) : 0;
 }

@@ -13,7 +13,8 @@
 struct cli_verdict {
 	struct ga_decision decision;
 	struct ga_remarks remarks;
-	const char *feedback; /* file that what is rejected is appended to, or NULL */
+	const char *feedback; /* file that what is rejected is appended to, or NULL: with a
+			       * remark, the session keeps it for its next resume */
 	bool decided;         /* it was carried out; what failed after that does not undo it */
 };
 #define CLI_VERDICT_INIT { .decision = GA_DECISION_INIT, .remarks = GA_REMARKS_INIT }

@@ -358,7 +358,7 @@ int start_begin(struct ga_start_env *e, const char *command, struct ga_start *st
 	return e->home_mode == GA_HOME_OVERLAY ? 0 : start_run_home(e, st, err);
 }
 
-static int add_task(const char *task, struct ga_start *st, struct ga_error *err)
+int start_add_task(const char *task, struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_preset *p = st->preset;
 
@@ -380,7 +380,7 @@ static int check_host(struct ga_start_env *e, const struct ga_start_opts *o, str
 		      struct ga_error *err)
 {
 	start_make_argv(e, o->argv, o->argc, false, st);
-	if (o->task && add_task(o->task, st, err))
+	if (o->task && start_add_task(o->task, st, err))
 		return -1;
 	return start_check_project(e, err) || start_check_command(e, st->argv.v[0], st, err) ? -1
 											     : 0;

@@ -89,6 +89,9 @@ static int check_layers(const struct ga_session *s, struct ga_error *err)
 
 /* ---- what it is given ------------------------------------------------------------------ */
 
+/* Less than the kernel takes as one argument. */
+#define PROMPT_MAX ((size_t)100 << 10)
+
 static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(file);
@@ -112,15 +115,38 @@ static int read_feedback(const char *file, struct ga_buf *all, struct ga_error *
 	return 0;
 }
 
+/* What the user said when he rejected something: its agent gets it as the first prompt, or is told
+ * where it is. */
+static int add_remarks(int dir, const struct ga_start_opts *o, struct ga_start *st,
+		       struct ga_buf *all, struct ga_error *err)
+{
+	static const char where[] = "Read " GA_FEEDBACK_INSIDE " first: what was rejected of your "
+				    "work, and why.";
+	const char *text;
+
+	if (faccessat(dir, GA_REMARKS_FILE, F_OK, 0))
+		return 0;
+	if (ga_read_file_at(dir, GA_REMARKS_FILE, GA_FEEDBACK_MAX, all, err))
+		return -1;
+	st->told = true;
+	if (!all->len || o->argc || !st->preset || !st->preset->task || !st->preset->resume[0])
+		return 0;
+	text = all->len <= PROMPT_MAX && *all->ptr != '-' &&
+	       !memchr(all->ptr, '\0', all->len) ? all->ptr : where;
+	return start_add_task(text, st, err);
+}
+
 /* Copy the files to one of ours, which is shown inside without being in a layer. */
 static int give_feedback(const struct ga_start_opts *o, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf all = GA_BUF_INIT;
 	cleanup_close int dir = open(st->session.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (!o->feedback || !o->feedback->n)
+	if (add_remarks(dir, o, st, &all, err))
+		return -1;
+	if (!all.len && (!o->feedback || !o->feedback->n))
 		return 0;
-	for (size_t i = 0; i < o->feedback->n; i++)
+	for (size_t i = 0; o->feedback && i < o->feedback->n; i++)
 		if (read_feedback(o->feedback->v[i], &all, err))
 			return -1;
 	if (ga_write_atomic(dir, "feedback", all.ptr, all.len, 0400, err))

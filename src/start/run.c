@@ -110,6 +110,14 @@ static int before(struct start_watch *w, struct ga_start *st, struct ga_error *e
 	return -1;
 }
 
+/* The agent is not told twice. */
+static void forget_remarks(const struct ga_session *s)
+{
+	cleanup_free char *file = ga_path_join(s->dir, GA_REMARKS_FILE);
+
+	(void)unlink(file);
+}
+
 /* The agent, with what is run before and after it. */
 static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		   struct ga_error *err)
@@ -134,7 +142,11 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		.rows = st->detach.rows,
 	};
 
-	if (before(w, st, err) || ga_run_session(st->sandbox, &c, ret_status, err))
+	if (before(w, st, err))
+		return -1;
+	if (st->told)
+		forget_remarks(w->s);
+	if (ga_run_session(st->sandbox, &c, ret_status, err))
 		return -1;
 	start_run_finish(w, st, ended);
 	return 0;

@@ -42,7 +42,9 @@ int start_show_user(struct ga_start *st, struct ga_error *err);
  * `any` points. */
 unsigned start_take_ports(const struct ga_start_env *e, uint64_t former, unsigned any, int *ret_fd);
 
-/* prepare.c: plan how the limits of a session are enforced, and whether sandboxes can be nested. */
+/* prepare.c: add a first task to the arguments of the agent that is run, as it takes one. */
+int start_add_task(const char *task, struct ga_start *st, struct ga_error *err);
+/* Plan how the limits of a session are enforced, and whether sandboxes can be nested. */
 int start_plan_limits(const struct ga_start_env *e, struct ga_start *st, struct ga_error *err);
 /* Show what is made for the session: those limits, where programs look for a control group's, the
  * user, ssh's configuration, certificates, and the description of the terminal. */

@@ -255,7 +255,7 @@ test_expect_success 'feedback is written of what was held back, and not where a 
 	git cat-file -e agent/fbh:x &&
 	test_expect_code 129 git agent review --accept --feedback ../fbh fbh Makefile &&
 	test_expect_code 129 git agent review --feedback ../fbh fbh &&
-	test_expect_code 129 git agent review --reject --remark x fbh x &&
+	test_expect_code 129 git agent review --accept --remark x fbh x &&
 	git agent drop --force fbh
 '
 

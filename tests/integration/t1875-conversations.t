@@ -41,6 +41,24 @@ test_expect_success 'sessions that take turns continue each its own conversation
 	test_shows "^e: resume --last --include-non-interactive --dangerously[a-z-]*\$" git agent resume -q e
 '
 
+test_expect_success 'what is said of a rejection is the first prompt of the resume, once' '
+	git agent start -q -n f claude >out &&
+	printf "#!/bin/sh\necho x >b\n" >"$HOME/bin/writer" &&
+	chmod +x "$HOME/bin/writer" &&
+	git agent resume -q f -- writer &&
+	git agent review --reject --remark "no b, please" f b &&
+	test ! -e b &&
+	git agent resume -q f >out &&
+	grep "^f: --continue $sb This was rejected in the review of session f" out &&
+	grep "^> no b, please" out &&
+	grep "^+x" out &&
+	test "$(git agent resume -q f | tail -n 1)" = "f: --continue $sb" &&
+	git agent resume -q f -- writer &&
+	git agent review --reject --remark "not again" f b &&
+	git agent resume -q f -- cat /run/git-agent/odb/feedback >out &&
+	grep "^> not again" out
+'
+
 test_expect_success 'the last line of the summary resumes the agent; other commands have none' '
 	git agent start -n d claude 2>../err >out &&
 	tail -n 1 ../err | grep "^  to continue with claude: git agent resume d\$" &&
