@@ -357,7 +357,7 @@ const struct cli_command cli_home = {
 	.name = "home",
 	.usage = "[show [--json] | diff [--json] [NAME] | import [-y] AGENT |\n"
 		 "                      reset [--delete] [--dry-run]]",
-	.summary = "show the agents' home and its changes, import a login, or reset it",
+	.summary = "show the agents' home and its changes, bring your own agent to it, or reset it",
 	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_SETTINGS,
 	.max_args = 2,

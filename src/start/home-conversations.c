@@ -58,8 +58,18 @@ static bool has_store(const struct ga_spec *s, const char *path)
 	return false;
 }
 
-/* Have the agent keep its conversations there. */
-static void set_places(const struct ga_preset *p, struct ga_spec *s)
+static bool is_set(const struct ga_strv *env, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < env->n; i++)
+		if (!strncmp(env->v[i], name, n) && env->v[i][n] == '=')
+			return true;
+	return false;
+}
+
+/* Have the agent keep its conversations there, unless the user sets that variable. */
+static void set_places(const struct ga_start_env *e, const struct ga_preset *p, struct ga_spec *s)
 {
 	for (size_t i = 0; p->conversation_env && p->conversation_env[i]; i++) {
 		const char *equals = strchr(p->conversation_env[i], '=');
@@ -70,7 +80,8 @@ static void set_places(const struct ga_preset *p, struct ga_spec *s)
 		name = ga_strndup(p->conversation_env[i],
 				  (size_t)(equals - p->conversation_env[i]));
 		path = ga_path_join(s->home, equals + 1);
-		start_set_variable(&s->env, name, path);
+		if (!is_set(&e->env_set, name))
+			start_set_variable(&s->env, name, path);
 	}
 }
 
@@ -93,6 +104,6 @@ int start_keep_conversations(const struct ga_start_env *e, struct ga_start *st,
 		    add_store(dir, all.v[i], &st->spec, err))
 			return -1;
 	for (size_t i = 0; (p = ga_preset_at(&e->agents, i)) != NULL; i++)
-		set_places(p, &st->spec);
+		set_places(e, p, &st->spec);
 	return 0;
 }

@@ -22,6 +22,8 @@
 #define FILE_MAX ((size_t)256 << 10)
 #define ALL_MAX ((size_t)8 << 20)
 #define FILES_MAX 500
+#define ENTRIES_MAX 5000 /* what is looked at at all */
+#define WORDS_MAX ((size_t)64 << 10)
 #define DEPTH_MAX 8
 /* What no text for an agent has to have in it. */
 #define SECRETS (GA_MARK_KEY | GA_MARK_TOKEN | GA_MARK_JWT | GA_MARK_LOGIN | GA_MARK_SECRET | \
@@ -46,7 +48,7 @@ struct job {
 	const struct ga_preset *p;
 	struct ga_home_import *ret;
 	int home; /* the agents'; -1: there is none yet */
-	size_t bytes;
+	size_t bytes, entries;
 };
 
 void ga_home_import_release(struct ga_home_import *m)
@@ -155,10 +157,12 @@ static void take_tree(struct job *j, int at, const char *name, const char *rel, 
 	}
 	if (depth >= DEPTH_MAX)
 		return leave(j, rel, "too deep");
-	for (size_t n = 0; (e = ga_dir_next(d)) && n < 2 * FILES_MAX; n++) {
+	while (j->entries <= ENTRIES_MAX && (e = ga_dir_next(d))) {
 		cleanup_free char *path = ga_path_join(rel, e->d_name);
 
-		if (strcmp(e->d_name, ".git") && strcmp(e->d_name, "node_modules"))
+		if (++j->entries > ENTRIES_MAX)
+			leave(j, path, "too many files: neither is what comes after it brought");
+		else if (strcmp(e->d_name, ".git") && strcmp(e->d_name, "node_modules"))
 			take_tree(j, dirfd(d), e->d_name, path, depth + 1);
 	}
 }
@@ -267,7 +271,8 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 			      (i < 2 || !strpbrk(json_string_value(v), "?@#"));
 			(void)json_object_set(ret, runs[i], v);
 		}
-	if (!ok || !shown.len || has_secret("x.txt", lines.ptr, lines.len)) {
+	if (!ok || !shown.len || lines.len > WORDS_MAX ||
+	    has_secret("x.txt", lines.ptr, lines.len)) {
 		leave(j, what, "what it runs, or its address, may hold a secret");
 		json_decref(ret);
 		return NULL;
@@ -298,7 +303,7 @@ static void take_servers(struct job *j, const struct row *r, json_t *from, json_
 		own = json_object_get(all, name) || strlen(name) > 100 ? NULL
 								       : take_server(j, r, name, v);
 		if (own)
-			*changed = !json_object_set_new(all, name, own);
+			*changed |= !json_object_set_new(all, name, own);
 	}
 }
 
@@ -312,18 +317,19 @@ static void take_json(struct job *j, const struct row *first)
 	bool changed = false;
 	struct stat st;
 	char *dump;
+	int rc;
 
 	if (fd < 0)
 		return errno == ELOOP ? leave(j, first->path, "a link") : (void)0;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || ga_read_fd(fd, JSON_MAX, &own, &ignored))
 		return leave(j, first->path, "no file, or too large");
 	from = parse(&own);
-	if (j->home >= 0 && ga_read_beneath(j->home, first->path, JSON_MAX, &theirs, &ignored))
-		ga_buf_truncate(&theirs, 0);
-	to = theirs.len ? parse(&theirs) : json_object();
+	/* a link or the like in its place counts as nothing, and is replaced */
+	rc = j->home < 0 ? 0 : ga_read_beneath(j->home, first->path, JSON_MAX, &theirs, &ignored);
+	to = rc ? NULL : theirs.len ? parse(&theirs) : json_object();
 	if (!json_is_object(from) || !json_is_object(to)) {
-		leave(j, first->path, json_is_object(from) ? "the agents' own is no JSON" :
-							     "it is no JSON");
+		leave(j, first->path, !json_is_object(from) ? "it is no JSON" :
+				      "the agents' own is no JSON, or too large");
 	} else {
 		for (const struct row *r = first; r < rows + GA_NELEMS(rows); r++)
 			if (!strcmp(r->path, first->path) && r->kind != FILES)

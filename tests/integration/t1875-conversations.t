@@ -113,7 +113,7 @@ test_expect_success 'two that run at once write no file of each other, and leave
 	! find "$HOME/aihome" -name .git-agent-mount-point -o -name sessions | grep .
 '
 
-test_expect_success 'PS-02: what an agent puts in the way is refused, and nothing is followed' '
+test_expect_success 'PS-11: what an agent puts in the way is refused, and nothing is followed' '
 	mkdir "$TRASH/victim" &&
 	for how in "touch ~/.claude" "mkfifo ~/.claude" "ln -s $TRASH/victim ~/.claude" \
 		"mkdir ~/.claude; ln -s $TRASH/victim ~/.claude/projects" \
