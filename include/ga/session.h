@@ -191,8 +191,8 @@ struct ga_sync_beside;
 int ga_session_save_after(const struct ga_session *s, struct ga_sync_beside **first,
 			  struct ga_error *err);
 
-/* In the session's directory: what the user said of what was rejected (ga_feedback()), for the agent
- * to be given by the next resume. */
+/* In the session's directory: what the user said of what was rejected (ga_feedback()), for the
+ * agent to be given by the next resume. */
 #define GA_REMARKS_FILE "remarks"
 
 /* Read a session. A damaged state file falls back to session.old; if both are unusable, an error

@@ -36,7 +36,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(interactive, "interactive", 'i', "decide path by path, or part by part"),
 	CLI_VALUE(feedback, "feedback", 0, "FILE",
 		  "append what is rejected to it, for resume --feedback"),
-	CLI_VALUE(remark, "remark", 0, "TEXT", "what to tell the agent of what is rejected: the first prompt of a resume"),
+	CLI_VALUE(remark, "remark", 0, "TEXT",
+		  "what to tell the agent of what is rejected: the first prompt of a resume"),
 };
 
 static bool wants(const struct options *o, const char *format)
