@@ -12,19 +12,44 @@
 
 /* ---- makefiles ------------------------------------------------------------------- */
 
+/* Variables and substitutions as the shell writes them, and lines that go on joined. */
+static char *shell_dollars(const char *text)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *p = text; *p;) {
+		size_t name = !strncmp(p, "$(", 2) ? strcspn(p + 2, " \t\n,:$()") : 0;
+
+		if (!strncmp(p, "\\\n", 2)) {
+			ga_buf_adds(&b, "  ");
+			p += 2;
+		} else if (name && p[2 + name] == ')') {
+			ga_buf_addf(&b, "${%.*s}", (int)name, p + 2);
+			p += name + 3;
+		} else if (!strncmp(p, "$(shell ", 8)) {
+			ga_buf_adds(&b, "$(");
+			p += 8;
+		} else {
+			p += !strncmp(p, "$$", 2);
+			ga_buf_addch(&b, *p++);
+		}
+	}
+	return ga_buf_steal(&b);
+}
+
 /* A makefile as shell text: recipes are lines, variables are set, what is included is sourced. */
 static void make_text(const char *text, struct ga_buf *out)
 {
-	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n");
-		cleanup_free char *s = ga_strndup(line, n);
-		char *word = s + strspn(s, " "), *value = strchr(s, '=');
+	cleanup_free char *all = shell_dollars(text);
+	char *save = NULL;
+
+	for (char *s = strtok_r(all, "\n", &save); s; s = strtok_r(NULL, "\n", &save)) {
+		char *word = s + strspn(s, " -s"), *value = strchr(s, '=');
 
 		if (s[0] == '\t') {
 			ga_buf_addf(out, "%s\n", s + strspn(s, "\t @-+"));
-		} else if (!strncmp(word, "include ", 8) || !strncmp(word, "-include ", 9) ||
-			   !strncmp(word, "sinclude ", 9)) {
-			ga_buf_addf(out, ". %s\n", strchr(word, ' '));
+		} else if (!strncmp(word, "include ", 8)) {
+			ga_buf_addf(out, ". %s\n", word + 8);
 		} else if (value && value > s) {
 			char *end = value;
 
@@ -33,11 +58,10 @@ static void make_text(const char *text, struct ga_buf *out)
 			*end = '\0';
 			for (char *q = value + 1; *q; q++)
 				*q = *q == '"' ? '\'' : *q;
-			ga_buf_addf(out, "%s=\"%s\"\n", word, value + 1 + strspn(value + 1, " \t"));
-		} else if (strstr(s, "$(shell")) {
-			ga_buf_addf(out, "true %s\n", strstr(s, "$(shell"));
+			ga_buf_addf(out, "%s=\"%s\"\n", s, value + 1 + strspn(value + 1, " \t"));
+		} else {
+			ga_buf_addf(out, "true %s\n", s);
 		}
-		line += n + (line[n] == '\n');
 	}
 }
 
@@ -47,94 +71,66 @@ static void make_text(const char *text, struct ga_buf *out)
 static bool key_of(const char *line, char key[64], const char **ret_value)
 {
 	const char *p = line + strspn(line, " \t-{\"'[");
-	size_t n = 0;
+	size_t n = strcspn(p, "\"': \t=]");
 
-	while (isalnum((unsigned char)p[n]) || (p[n] && strchr("_-.", p[n])))
-		n++;
 	if (!n || n >= 64)
 		return false;
 	memcpy(key, p, n);
 	key[n] = '\0';
-	p += n + strspn(p + n, "\"'");
-	p += strspn(p, " \t");
+	p += n + strspn(p + n, "\"' \t");
 	if (*line == '[') { /* a table of TOML: its first name */
 		key[strcspn(key, ".")] = '\0';
 		*ret_value = "";
 		return true;
 	}
 	*ret_value = p + 1;
-	return *p == ':' || *p == '=';
+	return *p == '=' || (*p == ':' && (!p[1] || strchr(" \t\"'[{", p[1])));
 }
 
-static void add_value(struct ga_buf *out, const char *value)
+static void add_value(struct ga_buf *out, const char *value, char comma)
 {
-	cleanup_free char *s = ga_strdup(value + strspn(value, " \t"));
+	cleanup_free char *s = ga_strdup(value + strspn(value, " \t-"));
 
 	/* what a block begins with, and the brackets of lists, are no words */
 	if (strspn(s, "|>-+0123456789") == strlen(s))
 		return;
 	for (char *p = s; *p; p++)
-		if (strchr("[],", *p))
-			*p = ' ';
+		*p = *p == ',' ? comma : strchr("[]", *p) ? ' ' : *p;
 	ga_buf_addf(out, "%s ", s);
 }
 
-/* What is below a key is indented more, or is a table's. */
-static size_t depth_of(const char *line)
+/* The values of keys that have commands, those of other hooks left out. `keys`: NULL for any. */
+static void commands_text(const char *text, const char *keys, const char *hook, struct ga_buf *out)
 {
-	return *line == '[' ? 0 : 1 + strspn(line, " \t-");
-}
-
-/* The values of keys that have commands, those of other hooks left out. */
-static void commands_text(const char *text, const char *hook, struct ga_buf *out)
-{
-	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
 	size_t other = SIZE_MAX, block = SIZE_MAX; /* depths of keys whose values continue */
+	cleanup_free char *lines = ga_strdup(text);
 	enum ga_reach_when when;
+	char *save = NULL;
 
-	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n"), depth;
-		cleanup_free char *s = ga_strndup(line, n);
-		const char *value = "";
+	for (char *s = strtok_r(lines, "\n", &save); s; s = strtok_r(NULL, "\n", &save)) {
+		/* what is below a key is indented more, or is a table's */
+		size_t depth = *s == '[' ? 0 : 1 + strspn(s, " \t-");
+		const char *value = s;
 		char key[64];
 		bool has_key = key_of(s, key, &value);
 
-		line += n + (line[n] == '\n');
-		depth = depth_of(s);
 		if (!s[strspn(s, " \t")] || s[strspn(s, " \t")] == '#' || depth > other)
 			continue;
 		other = SIZE_MAX;
-		if (depth <= block)
-			block = SIZE_MAX;
+		block = depth > block ? block : SIZE_MAX;
 		if (has_key && *hook && ga_reach_hook(key, &when) && strcmp(key, hook) != 0) {
 			other = depth;
 		} else if (block != SIZE_MAX) {
-			add_value(out, s);
-		} else if (has_key && ga_has_word(keys, key)) {
+			add_value(out, s, ' ');
+		} else if (!keys || (has_key && ga_has_word(keys, key))) {
 			/* arguments belong to the command before them */
-			if (strcmp(key, "args") != 0)
+			if (!keys || strcmp(key, "args") != 0)
 				ga_buf_addch(out, '\n');
-			add_value(out, value);
-			block = depth;
+			add_value(out, has_key ? value : s, keys ? ' ' : ';');
+			block = keys ? depth : SIZE_MAX;
 		}
 	}
 	ga_buf_addch(out, '\n');
-}
-
-/* What lint-staged runs: its keys are patterns of files. */
-static void staged_text(const char *text, struct ga_buf *out)
-{
-	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n");
-		cleanup_free char *s = ga_strndup(line, n);
-		char *colon = strstr(s, ": ");
-
-		line += n + (line[n] == '\n');
-		for (char *p = s; *p; p++)
-			*p = *p == ',' ? ';' : *p;
-		add_value(out, colon ? colon + 2 : s + strspn(s, " \t-"));
-		ga_buf_addch(out, '\n');
-	}
 }
 
 /* ---- manifests ------------------------------------------------------------------------ */
@@ -214,39 +210,35 @@ static void first_line(const char *text, char ret[64])
 void ga_words_of_file(const char *name, const char *text, const char *hook, const char *home,
 		      struct ga_words *ret)
 {
+	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
 	static const char *const makefiles[] = { "[Mm]akefile", "GNUmakefile", "Makefile.*",
 						 "*.mk" };
 	static const char *const managers[] = {
-		".pre-commit-config.y*ml", "prek.toml",       "*lefthook*.y*ml",
-		"*lefthook*.toml",         "*lefthook*.json", ".overcommit.yml",
-		"[Tt]askfile*.y*ml",       "hk.pkl",          "turbo.json",
+		".pre-commit-config.y*ml", "prek.toml",	      "*lefthook*.y*ml",
+		"*lefthook*.toml",	   ".overcommit.yml", "[Tt]askfile*.y*ml",
+		"hk.pkl",
 	};
-	static const char *const staged[] = { ".lintstagedrc", ".lintstagedrc.json",
-					      ".lintstagedrc.y*ml", ".nano-staged.json",
-					      ".simple-git-hooks.json" };
+	static const char *const staged[] = { ".lintstagedrc", ".lintstagedrc.y*ml" };
 	static const char *const shells[] = { "*.sh",  "*.bash",      "*.zsh",     "*.fish",
 					      "*.ksh", "[Jj]ustfile", ".justfile", ".envrc",
 					      "*rc",   ".profile",    "*_profile", ".zshenv" };
 	static const char code[] = "js mjs cjs ts mts cts tsx jsx py rb pl pm php lua rake coffee "
-				   "exs ex groovy kts scala R jl ps1";
+				   "exs ex groovy kts scala R jl ps1 json";
 	const char *base = ga_path_base(name), *dot = strrchr(base, '.');
+	bool manages = IS_ONE_OF(base, managers), stages = IS_ONE_OF(base, staged);
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
 	char program[64];
 
 	first_line(text, program);
-	if (IS_ONE_OF(base, makefiles)) {
-		make_text(text, &b);
-		ga_words_of_make(b.ptr, home, ret);
-	} else if (IS_ONE_OF(base, managers)) {
-		commands_text(text, hook, &b);
-		ga_words_of_shell(b.ptr, home, ret);
-	} else if (IS_ONE_OF(base, staged)) {
-		staged_text(text, &b);
-		ga_words_of_shell(b.ptr, home, ret);
-	} else if ((dot && ga_has_word(code, dot + 1)) ||
-		   ga_has_word("Rakefile rakefile Gemfile", base) ||
-		   (*program && ga_command_kind(program) == GA_COMMAND_INTERPRETER)) {
+	if (text[strspn(text, " \t\n")] == '{' || (dot && ga_has_word(code, dot + 1)) ||
+	    ga_has_word("Rakefile rakefile Gemfile", base)) {
 		ga_words_of_code(text, home, ret);
+	} else if (IS_ONE_OF(base, makefiles) || manages || stages) {
+		if (manages || stages)
+			commands_text(text, stages ? NULL : keys, hook, &b);
+		else
+			make_text(text, &b);
+		ga_words_of_shell(b.ptr, home, ret);
 	} else if (!*program || ga_command_kind(program) == GA_COMMAND_SHELL ||
 		   IS_ONE_OF(base, shells)) {
 		ga_words_of_shell(text, home, ret);

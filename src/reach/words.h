@@ -46,8 +46,8 @@ bool ga_word_like_script(const char *word);
 
 /* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
 void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
-/* The same for a makefile: recipes, what is included, and what reading it runs. */
-void ga_words_of_make(const char *text, const char *home, struct ga_words *ret);
+/* The same of one command, as code has it in a list. */
+void ga_words_of_command(const struct ga_strv *words, const char *home, struct ga_words *ret);
 /* The words of a program in another language: its strings, and what it imports. */
 void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
 
@@ -60,7 +60,9 @@ enum ga_command_kind {
 	GA_COMMAND_SHELL,       /* executes a file, or the text after -c */
 	GA_COMMAND_INTERPRETER, /* executes a file, or a module */
 	GA_COMMAND_SOURCE,      /* executes its arguments in this shell */
-	GA_COMMAND_EVAL,
+	GA_COMMAND_EVAL,   /* executes its arguments as text */
+	GA_COMMAND_CODE,   /* the same in another language: an interpreter's -c */
+	GA_COMMAND_MODULE, /* imports its arguments: an interpreter's -m */
 	GA_COMMAND_WRAPPER, /* a command follows its options */
 	GA_COMMAND_XARGS,   /* the same, with arguments from its input */
 	GA_COMMAND_PARTS,   /* executes what is in a directory */

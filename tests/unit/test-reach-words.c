@@ -67,7 +67,7 @@ TEST(what_shell_text_gives_to_be_executed)
 		{ "for f in lib/*.sh\ndo\n  . ./$f\ndone", "g:lib/*.sh" },
 		{ "while read -r f; do sh \"$f\"; done <list", "g:list" },
 		{ "cat list | while read f; do echo $f; done", "" },
-		{ "find tools/d -type f -exec sh {} +", "g:+,g:tools/d/**" },
+		{ "find tools/d -type f -exec sh {} +", "g:+,g:tools/d,g:tools/d/**" },
 		{ "find src -name '*.c' -exec clang-format -i {} +", "" },
 		{ "run-parts .githooks/post-merge.d", "g:.githooks/post-merge.d/*" },
 		{ "python3 -m tools.lint", "m:tools/lint" },
@@ -75,7 +75,8 @@ TEST(what_shell_text_gives_to_be_executed)
 		{ "sh -c 'node a/b.js'", "g:a/b.js" },
 		{ "D=$(dirname \"$0\"); . \"$D/../lib/common\"", "g:lib/common" },
 		{ "X=scripts/x; sh $X", "g:scripts/x" },
-		{ "HOOKS=(a/x b/y); for h in \"${HOOKS[@]}\"; do sh $h; done", "g:a/x,g:b/y" },
+		{ "HOOKS=(a/x b/y); for h in \"${HOOKS[@]}\"; do sh $h; done",
+		  "b:a/x,b:b/y,g:a/x,g:b/y" },
 		{ "sh scripts/$1", "g:scripts/*" },
 		{ "sh \"$DIR/$1\"", "" },
 		{ "\"$1\"", "" },
@@ -167,7 +168,7 @@ TEST(tools_are_known_by_name)
 TEST(what_code_names_and_imports)
 {
 	static const struct row rows[] = {
-		{ "subprocess.run([\"bash\", \"tools/x\"])", "g:tools/x" },
+		{ "subprocess.run([\"bash\", \"tools/x\"])", "b:tools/x,g:tools/x" },
 		{ "execSync('node scripts/y.js')", "g:scripts/y.js" },
 		{ "import os, tools.lint as l", "m:os,m:tools/lint" },
 		{ "from a.b import c", "m:a/b,m:a/b/c" },
