@@ -20,6 +20,7 @@ int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir)
 	const struct ga_source s = { .what = shown,
 				     .rule = "direnv-dependents",
 				     .hook = "",
+				     .part = "",
 				     .when = GA_REACH_GIT,
 				     .dir = dir,
 				     .name = ".envrc" };

@@ -153,23 +153,20 @@ static void strings(const json_t *o, struct ga_buf *out)
 	json_object_foreach((json_t *)(uintptr_t)o, key, value) strings(value, out);
 }
 
-char *ga_script_text(const char *manifest, const char *name)
+/* What a script of this name runs; with "*", what lint-staged and its like do. */
+static void script_text(const char *manifest, const char *name, struct ga_buf *out)
 {
 	static const char *const staged[] = { "lint-staged", "nano-staged", "simple-git-hooks",
 					      "gitHooks", "pre-commit" };
 	json_error_t ignored;
 	json_t *o = json_loads(manifest, 0, &ignored);
-	struct ga_buf b = GA_BUF_INIT;
 
-	if (strcmp(name, "*") != 0) {
-		strings(json_object_get(json_object_get(o, "scripts"), name), &b);
-	} else {
-		for (size_t i = 0; i < GA_NELEMS(staged); i++)
-			strings(json_object_get(o, staged[i]), &b);
-		strings(json_object_get(json_object_get(o, "husky"), "hooks"), &b);
-	}
+	strings(json_object_get(json_object_get(o, "scripts"), name), out);
+	for (size_t i = 0; i < GA_NELEMS(staged) && *name == '*'; i++)
+		strings(json_object_get(o, staged[i]), out);
+	if (*name == '*')
+		strings(json_object_get(json_object_get(o, "husky"), "hooks"), out);
 	json_decref(o);
-	return b.len ? ga_buf_steal(&b) : NULL;
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */
@@ -207,7 +204,7 @@ static void first_line(const char *text, char ret[64])
 	}
 }
 
-void ga_words_of_file(const char *name, const char *text, const char *hook, const char *home,
+void ga_words_of_file(const char *name, const char *text, const char *part, const char *home,
 		      struct ga_words *ret)
 {
 	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
@@ -230,12 +227,15 @@ void ga_words_of_file(const char *name, const char *text, const char *hook, cons
 	char program[64];
 
 	first_line(text, program);
-	if (text[strspn(text, " \t\n")] == '{' || (dot && ga_has_word(code, dot + 1)) ||
+	if (ga_has_scripts(base)) {
+		script_text(text, part, &b);
+		ga_words_of_shell(b.ptr, home, ret);
+	} else if (text[strspn(text, " \t\n")] == '{' || (dot && ga_has_word(code, dot + 1)) ||
 	    ga_has_word("Rakefile rakefile Gemfile", base)) {
 		ga_words_of_code(text, home, ret);
 	} else if (IS_ONE_OF(base, makefiles) || manages || stages) {
 		if (manages || stages)
-			commands_text(text, stages ? NULL : keys, hook, &b);
+			commands_text(text, stages ? NULL : keys, part, &b);
 		else
 			make_text(text, &b);
 		ga_words_of_shell(b.ptr, home, ret);
