@@ -35,31 +35,6 @@ static char *without_templates(const char *s)
 	return ga_buf_steal(&b);
 }
 
-static void add_module(struct code *c, const char *name, const char *separator)
-{
-	struct ga_buf b = GA_BUF_INIT;
-
-	/* Python's leading dots are directories */
-	if (*separator == '.' && *name == '.')
-		for (ga_buf_adds(&b, "."), name++; *name == '.'; name++)
-			ga_buf_adds(&b, b.len > 1 ? "/.." : ".");
-	if (b.len && *name)
-		ga_buf_addch(&b, '/');
-	while (*name) {
-		size_t n = strlen(separator);
-
-		if (!strncmp(name, separator, n)) {
-			ga_buf_addch(&b, '/');
-			name += n;
-		} else {
-			ga_buf_addch(&b, *name++);
-		}
-	}
-	if (b.len)
-		ga_words_add(c->out, GA_WORD_MODULE, b.ptr, "");
-	ga_buf_release(&b);
-}
-
 static void end_list(struct code *c)
 {
 	ga_words_of_command(&c->list, c->home, c->out);
@@ -80,7 +55,7 @@ static void one_string(struct code *c, const char *ident, const char *text, size
 		return;
 	if (!strncmp(s, "./", 2) || !strncmp(s, "../", 3) ||
 	    ga_has_word("require require_relative import from", ident))
-		add_module(c, s, strchr(s, '/') ? "\n" : ".");
+		ga_words_add_module(c->out, s);
 	/* whatever the list's first string would do with it */
 	if (ga_has_word(loads, ident))
 		ga_words_add_path(c->out, GA_WORD_GIVEN, s, c->home);
@@ -122,14 +97,14 @@ static void import_line(struct code *c, const char *line, size_t n)
 			continue;
 		if (!strcmp(word, "from") && !from) {
 			from = w;
-			add_module(c, w, ".");
+			ga_words_add_module(c->out, w);
 		} else if (from) {
 			cleanup_free char *both = ga_strf(
 				"%s%s%s", from, from[strlen(from) - 1] == '.' ? "" : ".", w);
 
-			add_module(c, both, ".");
+			ga_words_add_module(c->out, both);
 		} else {
-			add_module(c, w, perl ? "::" : ".");
+			ga_words_add_module(c->out, w);
 		}
 		if (perl)
 			return;

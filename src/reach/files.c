@@ -171,78 +171,85 @@ static void script_text(const char *manifest, const char *name, struct ga_buf *o
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-static bool is_one_of(const char *name, const char *const *patterns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!fnmatch(patterns[i], name, 0))
-			return true;
-	return false;
-}
-#define IS_ONE_OF(name, patterns) is_one_of((name), (patterns), GA_NELEMS(patterns))
+enum format { SHELL, CODE, MAKE, MANAGER, STAGED, MANIFEST, UNKNOWN };
 
-/* The name of the program in the first line; "": there is none. */
-static void first_line(const char *text, char ret[64])
+/* By its name. */
+static enum format named(const char *base)
 {
-	const char *p = text, *word, *base;
-	size_t n;
+	static const struct {
+		enum format format;
+		const char *names;
+	} rows[] = {
+		{ MANIFEST, "package.json composer.json" },
+		{ MAKE, "[Mm]akefile GNUmakefile Makefile.* *.mk" },
+		{ MANAGER, ".pre-commit-config.y*ml prek.toml *lefthook*.y*ml *lefthook*.toml "
+			   ".overcommit.yml [Tt]askfile*.y*ml hk.pkl" },
+		{ STAGED, ".lintstagedrc .lintstagedrc.y*ml" },
+		{ CODE, "*.js *.mjs *.cjs *.ts *.mts *.cts *.tsx *.jsx *.py *.rb *.pl *.pm *.php "
+			"*.lua *.rake *.coffee *.exs *.ex *.groovy *.kts *.scala *.R *.jl *.ps1 "
+			"*.json Rakefile rakefile Gemfile" },
+	};
 
-	ret[0] = '\0';
-	if (strncmp(p, "#!", 2))
-		return;
-	for (p += 2; *p && *p != '\n'; p += n) {
-		p += strspn(p, " \t");
-		word = p;
-		n = strcspn(p, " \t\n");
-		base = memrchr(word, '/', n);
-		base = base ? base + 1 : word;
-		if (*word != '-' && !(n - (size_t)(base - word) == 3 && !memcmp(base, "env", 3))) {
-			n = n - (size_t)(base - word) < 63 ? n - (size_t)(base - word) : 63;
-			memcpy(ret, base, n);
-			ret[n] = '\0';
-			return;
-		}
+	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
+		cleanup_free char *names = ga_strdup(rows[i].names);
+		char *save = NULL;
+
+		for (char *n = strtok_r(names, " ", &save); n; n = strtok_r(NULL, " ", &save))
+			if (!fnmatch(n, base, 0))
+				return rows[i].format;
 	}
+	return UNKNOWN;
+}
+
+/* By the program in its first line; without one it is the shell's. */
+static enum format by_first_line(const char *text)
+{
+	cleanup_free char *line = ga_strndup(text, strcspn(text, "\n"));
+	char *save = NULL;
+
+	if (strncmp(line, "#!", 2) != 0)
+		return SHELL;
+	for (char *w = strtok_r(line + 2, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
+		enum ga_command_kind kind = ga_command_kind(ga_path_base(w));
+
+		if (*w != '-' && kind != GA_COMMAND_WRAPPER)
+			return kind == GA_COMMAND_SHELL	      ? SHELL
+			       : kind == GA_COMMAND_INTERPRETER ? CODE
+								: UNKNOWN;
+	}
+	return SHELL;
 }
 
 void ga_words_of_file(const char *name, const char *text, const char *part, const char *home,
 		      struct ga_words *ret)
 {
 	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
-	static const char *const makefiles[] = { "[Mm]akefile", "GNUmakefile", "Makefile.*",
-						 "*.mk" };
-	static const char *const managers[] = {
-		".pre-commit-config.y*ml", "prek.toml",	      "*lefthook*.y*ml",
-		"*lefthook*.toml",	   ".overcommit.yml", "[Tt]askfile*.y*ml",
-		"hk.pkl",
-	};
-	static const char *const staged[] = { ".lintstagedrc", ".lintstagedrc.y*ml" };
-	static const char *const shells[] = { "*.sh",  "*.bash",      "*.zsh",     "*.fish",
-					      "*.ksh", "[Jj]ustfile", ".justfile", ".envrc",
-					      "*rc",   ".profile",    "*_profile", ".zshenv" };
-	static const char code[] = "js mjs cjs ts mts cts tsx jsx py rb pl pm php lua rake coffee "
-				   "exs ex groovy kts scala R jl ps1 json";
-	const char *base = ga_path_base(name), *dot = strrchr(base, '.');
-	bool manages = IS_ONE_OF(base, managers), stages = IS_ONE_OF(base, staged);
+	enum format format = named(ga_path_base(name));
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	char program[64];
 
-	first_line(text, program);
-	if (ga_has_scripts(base)) {
+	if (format == STAGED && text[strspn(text, " \t\n")] == '{')
+		format = CODE; /* JSON */
+	if (format == UNKNOWN)
+		format = by_first_line(text);
+	if (format == CODE || format == UNKNOWN)
+		ga_words_of_code(text, home, ret);
+	switch (format) {
+	case CODE:
+		return;
+	case MAKE:
+		make_text(text, &b);
+		break;
+	case MANAGER:
+	case STAGED:
+		commands_text(text, format == STAGED ? NULL : keys, part, &b);
+		break;
+	case MANIFEST:
 		script_text(text, part, &b);
-		ga_words_of_shell(b.ptr, home, ret);
-	} else if (text[strspn(text, " \t\n")] == '{' || (dot && ga_has_word(code, dot + 1)) ||
-	    ga_has_word("Rakefile rakefile Gemfile", base)) {
-		ga_words_of_code(text, home, ret);
-	} else if (IS_ONE_OF(base, makefiles) || manages || stages) {
-		if (manages || stages)
-			commands_text(text, stages ? NULL : keys, part, &b);
-		else
-			make_text(text, &b);
-		ga_words_of_shell(b.ptr, home, ret);
-	} else if (!*program || ga_command_kind(program) == GA_COMMAND_SHELL ||
-		   IS_ONE_OF(base, shells)) {
-		ga_words_of_shell(text, home, ret);
-	} else {
-		ga_words_of_code(text, home, ret);
+		break;
+	case SHELL:
+	case UNKNOWN:
+		ga_buf_adds(&b, text);
+		break;
 	}
+	ga_words_of_shell(b.ptr, home, ret);
 }

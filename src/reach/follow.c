@@ -18,31 +18,30 @@
 
 enum { LIST_MAX = 2000000, LINKS_MAX = 40, GLOB_MAX = 64 };
 
-void ga_gather_begin(struct ga_gather *g)
+int ga_gather_begin(struct ga_gather *g)
 {
 	const char *home = ga_env_get("HOME");
 	size_t n = home && home[0] == '/' ? strlen(home) : 0;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int r;
 
 	while (n > 1 && home[n - 1] == '/')
 		n--;
 	if (n)
 		g->home = ga_strndup(home, n);
-}
-
-int ga_gather_tree(struct ga_gather *g)
-{
-	cleanup_free char *branch = NULL;
-	struct ga_oid head;
-	int r = ga_repo_head(g->repo, &head, &branch, g->err);
-
-	if (r)
-		return r < 0 ? -1 : 0;
-	g->have_tree = true;
-	return ga_commit_tree(g->repo, &head, &g->tree, g->err);
+	g->workfd = open(g->info->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (g->workfd < 0)
+		return ga_fail_path(g->err, errno, "open", g->info->workdir);
+	r = ga_repo_head(g->repo, &head, &branch, g->err);
+	g->have_tree = !r;
+	return r ? (r < 0 ? -1 : 0) : ga_commit_tree(g->repo, &head, &g->tree, g->err);
 }
 
 void ga_gather_release(struct ga_gather *g)
 {
+	if (g->workfd >= 0)
+		(void)close(g->workfd);
 	free(g->home);
 	ga_changes_release(&g->all);
 	ga_strmap_release(&g->by_base);
@@ -330,7 +329,7 @@ static int named(struct ga_gather *g, const struct ga_source *s, const char *tex
 	return enqueue_matching(g, s, text, given);
 }
 
-/* Files that a module may be, by the languages that have such names. */
+/* Files that a module may be, in any language that has such names. */
 static int module_in(struct ga_gather *g, const struct ga_source *s, const char *dir,
 		     const char *name)
 {
@@ -338,7 +337,6 @@ static int module_in(struct ga_gather *g, const struct ga_source *s, const char 
 					    ".js",  ".cjs", ".mjs",         ".ts",
 					    ".mts", ".tsx", "/index.js",    "/index.ts",
 					    ".rb",  ".pm",  ".lua",         ".php" };
-	const char *dot = strrchr(s->name, '.');
 	cleanup_free char *path = ga_path_resolve(dir, name);
 	struct stat st;
 
@@ -350,14 +348,7 @@ static int module_in(struct ga_gather *g, const struct ga_source *s, const char 
 		return 0;
 	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
 		cleanup_free char *file = ga_strf("%s%s", path, ends[i]), *full = NULL;
-		const char *end = strrchr(ends[i], '.');
 
-		/* of the script's own language, if it has one */
-		if (end && dot && ga_has_word("py rb pm lua php", dot + 1) && strcmp(end, dot) != 0)
-			continue;
-		if (end && dot && ga_has_word("js cjs mjs ts mts tsx", dot + 1) &&
-		    !ga_has_word(".js .cjs .mjs .ts .mts .tsx", end))
-			continue;
 		full = ga_path_join(g->info->workdir, file);
 		if (*ends[i] || strchr(ga_path_base(file), '.'))
 			ga_gather_path(g, s, full, false);
@@ -521,18 +512,13 @@ int ga_reach_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_r
 		    struct ga_error *err)
 {
 	cleanup_(ga_gather_release) struct ga_gather g = {
-		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err
+		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err, .workfd = -1
 	};
-	const char *root = g.info->workdir;
-	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (workfd < 0)
-		return ga_fail_path(err, errno, "open", root);
-	ga_gather_begin(&g);
 	/* one after the other, so that a moment's reason is that of its own source */
-	return ga_gather_tree(&g) || ga_gather_hooks(&g, c) || ga_gather_follow(&g) ||
+	return ga_gather_begin(&g) || ga_gather_hooks(&g, c) || ga_gather_follow(&g) ||
 			       ga_gather_settings(&g, c) || ga_gather_home(&g) ||
-			       ga_gather_follow(&g) || ga_gather_envrc(&g, workfd, "")
+			       ga_gather_follow(&g) || ga_gather_envrc(&g, "")
 		       ? -1
 		       : 0;
 }

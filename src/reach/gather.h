@@ -28,6 +28,7 @@ struct ga_gather {
 	const struct ga_repo_info *info;
 	struct ga_reach *reach;
 	char *home;               /* what "~" is; NULL: there is none */
+	int workfd;               /* the working tree, -1 before ga_gather_begin() */
 	bool have_tree;           /* HEAD is born */
 	struct ga_oid tree;       /* HEAD's */
 	struct ga_changes all;    /* HEAD's files, once `listed` */
@@ -48,8 +49,7 @@ struct ga_gather {
  * silence: see ga_gather_cut(). */
 enum { GA_FILES_MAX = 512, GA_REACHED_MAX = 8192, GA_HOST_TEXT_MAX = 4 << 20 };
 
-void ga_gather_begin(struct ga_gather *g);
-int ga_gather_tree(struct ga_gather *g);
+int ga_gather_begin(struct ga_gather *g);
 void ga_gather_release(struct ga_gather *g);
 
 /* Read the text of a file of the host, with blanks for NULs, behind which shells read on. Returns 1
@@ -88,6 +88,6 @@ int ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *n
 int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c);
 int ga_gather_settings(struct ga_gather *g, const struct ga_gitconfig *c);
 int ga_gather_home(struct ga_gather *g);
-int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir);
+int ga_gather_envrc(struct ga_gather *g, const char *dir);
 
 #endif

@@ -83,16 +83,6 @@ static void search_path(struct ga_shell *s, const char *value)
 		put(s, GA_WORD_PATH, d);
 }
 
-static void module(struct ga_shell *s, const char *name)
-{
-	cleanup_free char *path = ga_strdup(name);
-
-	for (char *p = path; *p; p++)
-		*p = *p == '.' ? '/' : *p;
-	if (s->out)
-		ga_words_add(s->out, GA_WORD_MODULE, path, "");
-}
-
 /* "node tools/lint" runs tools/lint.js, or tools/lint/index.js */
 static void interpreted(struct ga_shell *s, const char *word)
 {
@@ -136,7 +126,8 @@ static void argument(struct ga_shell *s, enum ga_command_kind kind, const char *
 			ga_words_of_code(word, s->home, s->out);
 		return;
 	case GA_COMMAND_MODULE:
-		module(s, word);
+		if (s->out)
+			ga_words_add_module(s->out, word);
 		return;
 	case GA_COMMAND_PARTS:
 		below = ga_strf("%s/*", word);

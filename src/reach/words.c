@@ -101,6 +101,28 @@ void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *p
 		ga_words_add(w, kind, p, "");
 }
 
+void ga_words_add_module(struct ga_words *w, const char *name)
+{
+	struct ga_buf b = GA_BUF_INIT;
+	bool path = strchr(name, '/') != NULL;
+
+	/* Python's leading dots are directories */
+	if (!path && *name == '.')
+		for (ga_buf_adds(&b, "."), name++; *name == '.'; name++)
+			ga_buf_adds(&b, b.len > 1 ? "/.." : ".");
+	if (b.len && *name)
+		ga_buf_addch(&b, '/');
+	for (; *name; name++) {
+		bool separates = !path && (*name == '.' || *name == ':');
+
+		name += separates && !strncmp(name, "::", 2);
+		ga_buf_addch(&b, separates ? '/' : *name);
+	}
+	if (b.len)
+		ga_words_add(w, GA_WORD_MODULE, b.ptr, "");
+	ga_buf_release(&b);
+}
+
 bool ga_word_like_script(const char *word)
 {
 	return strchr(word, '/') || ga_reach_is_script(word);

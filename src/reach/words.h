@@ -41,6 +41,8 @@ enum { GA_WORD_UNKNOWN = '\4' };
 /* Add a path in the form that words have; one that says nothing is left out. */
 void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *path,
 		       const char *home);
+/* Add a module by the name that a language has for it: "a.b", "..a", "A::B", or a path. */
+void ga_words_add_module(struct ga_words *w, const char *name);
 /* Is it worth a look when it is merely named: a path, or the name of a script? */
 bool ga_word_like_script(const char *word);
 
