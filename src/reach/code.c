@@ -82,32 +82,21 @@ static const char *string_end(const char *s)
 /* import a.b, c; from a.b import c; use A::B */
 static void import_line(struct code *c, const char *line, size_t n)
 {
+	static const char name[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789_.:";
 	cleanup_free char *copy = ga_strndup(line, n);
 	char *save = NULL, *word = strtok_r(copy, " \t,;()", &save), *from = NULL;
-	bool perl = word && !strcmp(word, "use");
 
 	if (!word || !ga_has_word("import from use", word))
 		return;
-	for (char *w = strtok_r(NULL, " \t,;()", &save); w; w = strtok_r(NULL, " \t,;()", &save)) {
-		if (!strcmp(w, "as") && strtok_r(NULL, " \t,;()", &save))
-			continue;
-		if (!strcmp(w, "import") ||
-		    strspn(w, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu"
-			      "vwxyz0123456789_.:") != strlen(w))
-			continue;
-		if (!strcmp(word, "from") && !from) {
-			from = w;
-			ga_words_add_module(c->out, w);
-		} else if (from) {
-			cleanup_free char *both = ga_strf(
-				"%s%s%s", from, from[strlen(from) - 1] == '.' ? "" : ".", w);
+	for (char *w; (w = strtok_r(NULL, " \t,;()", &save));) {
+		cleanup_free char *both = from ? ga_strf("%s.%s", from, w) : ga_strdup(w);
 
-			ga_words_add_module(c->out, both);
-		} else {
-			ga_words_add_module(c->out, w);
-		}
-		if (perl)
-			return;
+		if (ga_has_word("as import from", w) || w[strspn(w, name)])
+			continue;
+		/* "from . import x" */
+		ga_words_add_module(c->out, both + (from && from[strspn(from, ".")] == '\0'));
+		from = strcmp(word, "from") != 0 || from ? from : w;
 	}
 }
 

@@ -2,7 +2,6 @@
  *
  * The words of a file, by what kind of file it is.
  */
-#include <ctype.h>
 #include <fnmatch.h>
 #include <jansson.h>
 #include <string.h>
@@ -67,24 +66,19 @@ static void make_text(const char *text, struct ga_buf *out)
 
 /* ---- configuration of hook managers and task runners -------------------------------- */
 
-/* The key of a line in YAML, TOML or JSON, and where its value begins; false: it has none. */
+/* The key of a line in YAML or TOML, and where its value begins; false: it has none. */
 static bool key_of(const char *line, char key[64], const char **ret_value)
 {
 	const char *p = line + strspn(line, " \t-{\"'[");
-	size_t n = strcspn(p, "\"': \t=]");
+	size_t n = strcspn(p, *line == '[' ? ".]" : "\"': \t=");
 
 	if (!n || n >= 64)
 		return false;
 	memcpy(key, p, n);
 	key[n] = '\0';
 	p += n + strspn(p + n, "\"' \t");
-	if (*line == '[') { /* a table of TOML: its first name */
-		key[strcspn(key, ".")] = '\0';
-		*ret_value = "";
-		return true;
-	}
-	*ret_value = p + 1;
-	return *p == '=' || (*p == ':' && (!p[1] || strchr(" \t\"'[{", p[1])));
+	*ret_value = *line == '[' ? "" : p + 1; /* a table of TOML: its first name */
+	return *line == '[' || *p == '=' || (*p == ':' && (!p[1] || strchr(" \t\"'[{", p[1])));
 }
 
 static void add_value(struct ga_buf *out, const char *value, char comma)
@@ -99,11 +93,13 @@ static void add_value(struct ga_buf *out, const char *value, char comma)
 	ga_buf_addf(out, "%s ", s);
 }
 
-/* The values of keys that have commands, those of other hooks left out. `keys`: NULL for any. */
+/* The values of keys that have commands, those of other hooks left out. `keys`: NULL for any. What
+ * follows a value without a key of its own belongs to it. */
 static void commands_text(const char *text, const char *keys, const char *hook, struct ga_buf *out)
 {
-	size_t other = SIZE_MAX, block = SIZE_MAX; /* depths of keys whose values continue */
+	size_t other = SIZE_MAX; /* the depth of another hook */
 	cleanup_free char *lines = ga_strdup(text);
+	bool on = false, folded = false;
 	enum ga_reach_when when;
 	char *save = NULL;
 
@@ -112,22 +108,26 @@ static void commands_text(const char *text, const char *keys, const char *hook, 
 		size_t depth = *s == '[' ? 0 : 1 + strspn(s, " \t-");
 		const char *value = s;
 		char key[64];
-		bool has_key = key_of(s, key, &value);
+		bool has_key = key_of(s, key, &value), args;
 
 		if (!s[strspn(s, " \t")] || s[strspn(s, " \t")] == '#' || depth > other)
 			continue;
 		other = SIZE_MAX;
-		block = depth > block ? block : SIZE_MAX;
+		args = has_key && keys && !strcmp(key, "args");
 		if (has_key && *hook && ga_reach_hook(key, &when) && strcmp(key, hook) != 0) {
 			other = depth;
-		} else if (block != SIZE_MAX) {
-			add_value(out, s, ' ');
 		} else if (!keys || (has_key && ga_has_word(keys, key))) {
-			/* arguments belong to the command before them */
-			if (!keys || strcmp(key, "args") != 0)
-				ga_buf_addch(out, '\n');
+			/* arguments belong to the command before them, as folded lines do */
+			ga_buf_addch(out, args ? ' ' : '\n');
 			add_value(out, has_key ? value : s, keys ? ' ' : ';');
-			block = keys ? depth : SIZE_MAX;
+			value += has_key ? strspn(value, " \t") : 0;
+			folded = args || (*value && *value != '|');
+			on = true;
+		} else if (has_key && (!*value || value[-1] != '=')) {
+			on = false;
+		} else if (on) {
+			ga_buf_addch(out, folded ? ' ' : '\n');
+			add_value(out, s, ' ');
 		}
 	}
 	ga_buf_addch(out, '\n');
