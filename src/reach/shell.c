@@ -238,9 +238,13 @@ static size_t wrapped(const struct ga_command *c, size_t at)
 	return at;
 }
 
+/* Does the command that stands at `at` only read or check what it is given? */
 static bool is_quiet_at(const struct ga_command *c, size_t at)
 {
-	return at >= c->n || ga_command_is_quiet(ga_path_base(c->v[at].v[0]));
+	enum ga_command_kind kind =
+		at < c->n ? ga_command_kind(ga_path_base(c->v[at].v[0])) : GA_COMMAND_QUIET;
+
+	return kind == GA_COMMAND_QUIET || kind == GA_COMMAND_CHECK;
 }
 
 /* find DIR -exec COMMAND {} + */

@@ -73,8 +73,6 @@ enum ga_command_kind {
 	GA_COMMAND_VALUE, /* its arguments may be assignments */
 };
 enum ga_command_kind ga_command_kind(const char *name);
-/* Does it leave what it is given unexecuted? */
-bool ga_command_is_quiet(const char *name);
 /* A file that a command of an .envrc reads without being given one, or NULL: "use flake". */
 const char *ga_command_files(const char *name, const char *first);
 
