@@ -65,13 +65,6 @@ enum ga_command_kind ga_command_kind(const char *name)
 	return GA_COMMAND_OTHER;
 }
 
-bool ga_command_is_quiet(const char *name)
-{
-	enum ga_command_kind kind = ga_command_kind(name);
-
-	return kind == GA_COMMAND_QUIET || kind == GA_COMMAND_CHECK;
-}
-
 const char *ga_command_files(const char *name, const char *first)
 {
 	/* what direnv's standard library reads in the directory (direnv-stdlib(1)) */

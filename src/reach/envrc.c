@@ -14,17 +14,18 @@
 #include "ga/quote.h"
 #include "gather.h"
 
-int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir)
+int ga_gather_envrc(struct ga_gather *g, const char *dir)
 {
 	cleanup_free char *path = ga_path_join(dir, ".envrc"), *shown = ga_quote(path);
 	const struct ga_source s = { .what = shown,
 				     .rule = "direnv-dependents",
 				     .hook = "",
+				     .part = "",
 				     .when = GA_REACH_GIT,
 				     .dir = dir,
 				     .name = ".envrc" };
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	cleanup_close int fd = ga_openat_beneath(workfd, path, O_RDONLY | O_NONBLOCK, 0);
+	cleanup_close int fd = ga_openat_beneath(g->workfd, path, O_RDONLY | O_NONBLOCK, 0);
 	int r = ga_gather_read(fd, &text);
 
 	if (r < 0)
@@ -37,7 +38,7 @@ int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir)
 
 /* Read the .envrc files of the directories above a path, from the top down to one that is missing.
  */
-static int read_above(struct ga_gather *g, int workfd, const char *path, struct ga_strmap *seen)
+static int read_above(struct ga_gather *g, const char *path, struct ga_strmap *seen)
 {
 	for (size_t n = 1; path[n - 1]; n++) {
 		cleanup_free char *dir = NULL;
@@ -54,11 +55,11 @@ static int read_above(struct ga_gather *g, int workfd, const char *path, struct 
 			continue;
 		dir = ga_strndup(path, n);
 		there = ga_path_relative_ok(dir) &&
-			!fstatat(workfd, dir, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+			!fstatat(g->workfd, dir, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 		ga_strmap_add(seen, path, n, there);
 		if (!there)
 			return 0;
-		if (ga_gather_envrc(g, workfd, dir))
+		if (ga_gather_envrc(g, dir))
 			return -1;
 	}
 	return 0;
@@ -68,19 +69,14 @@ int ga_reach_envrc(struct ga_repo *r, const struct ga_changes *changes, struct g
 		   struct ga_error *err)
 {
 	cleanup_(ga_gather_release) struct ga_gather g = {
-		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err
+		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err, .workfd = -1
 	};
 	cleanup_strmap struct ga_strmap seen = GA_STRMAP_INIT;
-	const char *root = g.info->workdir;
-	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (workfd < 0)
-		return ga_fail_path(err, errno, "open", root);
-	ga_gather_begin(&g);
-	if (ga_gather_tree(&g))
+	if (ga_gather_begin(&g))
 		return -1;
 	for (size_t i = 0; i < changes->n; i++)
-		if (read_above(&g, workfd, changes->v[i].path, &seen))
+		if (read_above(&g, changes->v[i].path, &seen))
 			return -1;
 	return 0;
 }

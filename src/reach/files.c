@@ -2,7 +2,6 @@
  *
  * The words of a file, by what kind of file it is.
  */
-#include <ctype.h>
 #include <fnmatch.h>
 #include <jansson.h>
 #include <string.h>
@@ -12,19 +11,44 @@
 
 /* ---- makefiles ------------------------------------------------------------------- */
 
+/* Variables and substitutions as the shell writes them, and lines that go on joined. */
+static char *shell_dollars(const char *text)
+{
+	struct ga_buf b = GA_BUF_INIT;
+
+	for (const char *p = text; *p;) {
+		size_t name = !strncmp(p, "$(", 2) ? strcspn(p + 2, " \t\n,:$()") : 0;
+
+		if (!strncmp(p, "\\\n", 2)) {
+			ga_buf_adds(&b, "  ");
+			p += 2;
+		} else if (name && p[2 + name] == ')') {
+			ga_buf_addf(&b, "${%.*s}", (int)name, p + 2);
+			p += name + 3;
+		} else if (!strncmp(p, "$(shell ", 8)) {
+			ga_buf_adds(&b, "$(");
+			p += 8;
+		} else {
+			p += !strncmp(p, "$$", 2);
+			ga_buf_addch(&b, *p++);
+		}
+	}
+	return ga_buf_steal(&b);
+}
+
 /* A makefile as shell text: recipes are lines, variables are set, what is included is sourced. */
 static void make_text(const char *text, struct ga_buf *out)
 {
-	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n");
-		cleanup_free char *s = ga_strndup(line, n);
-		char *word = s + strspn(s, " "), *value = strchr(s, '=');
+	cleanup_free char *all = shell_dollars(text);
+	char *save = NULL;
+
+	for (char *s = strtok_r(all, "\n", &save); s; s = strtok_r(NULL, "\n", &save)) {
+		char *word = s + strspn(s, " -s"), *value = strchr(s, '=');
 
 		if (s[0] == '\t') {
 			ga_buf_addf(out, "%s\n", s + strspn(s, "\t @-+"));
-		} else if (!strncmp(word, "include ", 8) || !strncmp(word, "-include ", 9) ||
-			   !strncmp(word, "sinclude ", 9)) {
-			ga_buf_addf(out, ". %s\n", strchr(word, ' '));
+		} else if (!strncmp(word, "include ", 8)) {
+			ga_buf_addf(out, ". %s\n", word + 8);
 		} else if (value && value > s) {
 			char *end = value;
 
@@ -33,108 +57,80 @@ static void make_text(const char *text, struct ga_buf *out)
 			*end = '\0';
 			for (char *q = value + 1; *q; q++)
 				*q = *q == '"' ? '\'' : *q;
-			ga_buf_addf(out, "%s=\"%s\"\n", word, value + 1 + strspn(value + 1, " \t"));
-		} else if (strstr(s, "$(shell")) {
-			ga_buf_addf(out, "true %s\n", strstr(s, "$(shell"));
+			ga_buf_addf(out, "%s=\"%s\"\n", s, value + 1 + strspn(value + 1, " \t"));
+		} else {
+			ga_buf_addf(out, "true %s\n", s);
 		}
-		line += n + (line[n] == '\n');
 	}
 }
 
 /* ---- configuration of hook managers and task runners -------------------------------- */
 
-/* The key of a line in YAML, TOML or JSON, and where its value begins; false: it has none. */
+/* The key of a line in YAML or TOML, and where its value begins; false: it has none. */
 static bool key_of(const char *line, char key[64], const char **ret_value)
 {
 	const char *p = line + strspn(line, " \t-{\"'[");
-	size_t n = 0;
+	size_t n = strcspn(p, *line == '[' ? ".]" : "\"': \t=");
 
-	while (isalnum((unsigned char)p[n]) || (p[n] && strchr("_-.", p[n])))
-		n++;
 	if (!n || n >= 64)
 		return false;
 	memcpy(key, p, n);
 	key[n] = '\0';
-	p += n + strspn(p + n, "\"'");
-	p += strspn(p, " \t");
-	if (*line == '[') { /* a table of TOML: its first name */
-		key[strcspn(key, ".")] = '\0';
-		*ret_value = "";
-		return true;
-	}
-	*ret_value = p + 1;
-	return *p == ':' || *p == '=';
+	p += n + strspn(p + n, "\"' \t");
+	*ret_value = *line == '[' ? "" : p + 1; /* a table of TOML: its first name */
+	return *line == '[' || *p == '=' || (*p == ':' && (!p[1] || strchr(" \t\"'[{", p[1])));
 }
 
-static void add_value(struct ga_buf *out, const char *value)
+static void add_value(struct ga_buf *out, const char *value, char comma)
 {
-	cleanup_free char *s = ga_strdup(value + strspn(value, " \t"));
+	cleanup_free char *s = ga_strdup(value + strspn(value, " \t-"));
 
 	/* what a block begins with, and the brackets of lists, are no words */
 	if (strspn(s, "|>-+0123456789") == strlen(s))
 		return;
 	for (char *p = s; *p; p++)
-		if (strchr("[],", *p))
-			*p = ' ';
+		*p = *p == ',' ? comma : strchr("[]", *p) ? ' ' : *p;
 	ga_buf_addf(out, "%s ", s);
 }
 
-/* What is below a key is indented more, or is a table's. */
-static size_t depth_of(const char *line)
+/* The values of keys that have commands, those of other hooks left out. `keys`: NULL for any. What
+ * follows a value without a key of its own belongs to it. */
+static void commands_text(const char *text, const char *keys, const char *hook, struct ga_buf *out)
 {
-	return *line == '[' ? 0 : 1 + strspn(line, " \t-");
-}
-
-/* The values of keys that have commands, those of other hooks left out. */
-static void commands_text(const char *text, const char *hook, struct ga_buf *out)
-{
-	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
-	size_t other = SIZE_MAX, block = SIZE_MAX; /* depths of keys whose values continue */
+	size_t other = SIZE_MAX; /* the depth of another hook */
+	cleanup_free char *lines = ga_strdup(text);
+	bool on = false, folded = false;
 	enum ga_reach_when when;
+	char *save = NULL;
 
-	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n"), depth;
-		cleanup_free char *s = ga_strndup(line, n);
-		const char *value = "";
+	for (char *s = strtok_r(lines, "\n", &save); s; s = strtok_r(NULL, "\n", &save)) {
+		/* what is below a key is indented more, or is a table's */
+		size_t depth = *s == '[' ? 0 : 1 + strspn(s, " \t-");
+		const char *value = s;
 		char key[64];
-		bool has_key = key_of(s, key, &value);
+		bool has_key = key_of(s, key, &value), args;
 
-		line += n + (line[n] == '\n');
-		depth = depth_of(s);
 		if (!s[strspn(s, " \t")] || s[strspn(s, " \t")] == '#' || depth > other)
 			continue;
 		other = SIZE_MAX;
-		if (depth <= block)
-			block = SIZE_MAX;
+		args = has_key && keys && !strcmp(key, "args");
 		if (has_key && *hook && ga_reach_hook(key, &when) && strcmp(key, hook) != 0) {
 			other = depth;
-		} else if (block != SIZE_MAX) {
-			add_value(out, s);
-		} else if (has_key && ga_has_word(keys, key)) {
-			/* arguments belong to the command before them */
-			if (strcmp(key, "args") != 0)
-				ga_buf_addch(out, '\n');
-			add_value(out, value);
-			block = depth;
+		} else if (!keys || (has_key && ga_has_word(keys, key))) {
+			/* arguments belong to the command before them, as folded lines do */
+			ga_buf_addch(out, args ? ' ' : '\n');
+			add_value(out, has_key ? value : s, keys ? ' ' : ';');
+			value += has_key ? strspn(value, " \t") : 0;
+			folded = args || (*value && *value != '|');
+			on = true;
+		} else if (has_key && (!*value || value[-1] != '=')) {
+			on = false;
+		} else if (on) {
+			ga_buf_addch(out, folded ? ' ' : '\n');
+			add_value(out, s, ' ');
 		}
 	}
 	ga_buf_addch(out, '\n');
-}
-
-/* What lint-staged runs: its keys are patterns of files. */
-static void staged_text(const char *text, struct ga_buf *out)
-{
-	for (const char *line = text; *line;) {
-		size_t n = strcspn(line, "\n");
-		cleanup_free char *s = ga_strndup(line, n);
-		char *colon = strstr(s, ": ");
-
-		line += n + (line[n] == '\n');
-		for (char *p = s; *p; p++)
-			*p = *p == ',' ? ';' : *p;
-		add_value(out, colon ? colon + 2 : s + strspn(s, " \t-"));
-		ga_buf_addch(out, '\n');
-	}
 }
 
 /* ---- manifests ------------------------------------------------------------------------ */
@@ -157,100 +153,103 @@ static void strings(const json_t *o, struct ga_buf *out)
 	json_object_foreach((json_t *)(uintptr_t)o, key, value) strings(value, out);
 }
 
-char *ga_script_text(const char *manifest, const char *name)
+/* What a script of this name runs; with "*", what lint-staged and its like do. */
+static void script_text(const char *manifest, const char *name, struct ga_buf *out)
 {
 	static const char *const staged[] = { "lint-staged", "nano-staged", "simple-git-hooks",
 					      "gitHooks", "pre-commit" };
 	json_error_t ignored;
 	json_t *o = json_loads(manifest, 0, &ignored);
-	struct ga_buf b = GA_BUF_INIT;
 
-	if (strcmp(name, "*") != 0) {
-		strings(json_object_get(json_object_get(o, "scripts"), name), &b);
-	} else {
-		for (size_t i = 0; i < GA_NELEMS(staged); i++)
-			strings(json_object_get(o, staged[i]), &b);
-		strings(json_object_get(json_object_get(o, "husky"), "hooks"), &b);
-	}
+	strings(json_object_get(json_object_get(o, "scripts"), name), out);
+	for (size_t i = 0; i < GA_NELEMS(staged) && *name == '*'; i++)
+		strings(json_object_get(o, staged[i]), out);
+	if (*name == '*')
+		strings(json_object_get(json_object_get(o, "husky"), "hooks"), out);
 	json_decref(o);
-	return b.len ? ga_buf_steal(&b) : NULL;
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-static bool is_one_of(const char *name, const char *const *patterns, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!fnmatch(patterns[i], name, 0))
-			return true;
-	return false;
-}
-#define IS_ONE_OF(name, patterns) is_one_of((name), (patterns), GA_NELEMS(patterns))
+enum format { SHELL, CODE, MAKE, MANAGER, STAGED, MANIFEST, UNKNOWN };
 
-/* The name of the program in the first line; "": there is none. */
-static void first_line(const char *text, char ret[64])
+/* By its name. */
+static enum format named(const char *base)
 {
-	const char *p = text, *word, *base;
-	size_t n;
+	static const struct {
+		enum format format;
+		const char *names;
+	} rows[] = {
+		{ MANIFEST, "package.json composer.json" },
+		{ MAKE, "[Mm]akefile GNUmakefile Makefile.* *.mk" },
+		{ MANAGER, ".pre-commit-config.y*ml prek.toml *lefthook*.y*ml *lefthook*.toml "
+			   ".overcommit.yml [Tt]askfile*.y*ml hk.pkl" },
+		{ STAGED, ".lintstagedrc .lintstagedrc.y*ml" },
+		{ CODE, "*.js *.mjs *.cjs *.ts *.mts *.cts *.tsx *.jsx *.py *.rb *.pl *.pm *.php "
+			"*.lua *.rake *.coffee *.exs *.ex *.groovy *.kts *.scala *.R *.jl *.ps1 "
+			"*.json Rakefile rakefile Gemfile" },
+	};
 
-	ret[0] = '\0';
-	if (strncmp(p, "#!", 2))
-		return;
-	for (p += 2; *p && *p != '\n'; p += n) {
-		p += strspn(p, " \t");
-		word = p;
-		n = strcspn(p, " \t\n");
-		base = memrchr(word, '/', n);
-		base = base ? base + 1 : word;
-		if (*word != '-' && !(n - (size_t)(base - word) == 3 && !memcmp(base, "env", 3))) {
-			n = n - (size_t)(base - word) < 63 ? n - (size_t)(base - word) : 63;
-			memcpy(ret, base, n);
-			ret[n] = '\0';
-			return;
-		}
+	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
+		cleanup_free char *names = ga_strdup(rows[i].names);
+		char *save = NULL;
+
+		for (char *n = strtok_r(names, " ", &save); n; n = strtok_r(NULL, " ", &save))
+			if (!fnmatch(n, base, 0))
+				return rows[i].format;
 	}
+	return UNKNOWN;
 }
 
-void ga_words_of_file(const char *name, const char *text, const char *hook, const char *home,
+/* By the program in its first line; without one it is the shell's. */
+static enum format by_first_line(const char *text)
+{
+	cleanup_free char *line = ga_strndup(text, strcspn(text, "\n"));
+	char *save = NULL;
+
+	if (strncmp(line, "#!", 2) != 0)
+		return SHELL;
+	for (char *w = strtok_r(line + 2, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
+		enum ga_command_kind kind = ga_command_kind(ga_path_base(w));
+
+		if (*w != '-' && kind != GA_COMMAND_WRAPPER)
+			return kind == GA_COMMAND_SHELL	      ? SHELL
+			       : kind == GA_COMMAND_INTERPRETER ? CODE
+								: UNKNOWN;
+	}
+	return SHELL;
+}
+
+void ga_words_of_file(const char *name, const char *text, const char *part, const char *home,
 		      struct ga_words *ret)
 {
-	static const char *const makefiles[] = { "[Mm]akefile", "GNUmakefile", "Makefile.*",
-						 "*.mk" };
-	static const char *const managers[] = {
-		".pre-commit-config.y*ml", "prek.toml",       "*lefthook*.y*ml",
-		"*lefthook*.toml",         "*lefthook*.json", ".overcommit.yml",
-		"[Tt]askfile*.y*ml",       "hk.pkl",          "turbo.json",
-	};
-	static const char *const staged[] = { ".lintstagedrc", ".lintstagedrc.json",
-					      ".lintstagedrc.y*ml", ".nano-staged.json",
-					      ".simple-git-hooks.json" };
-	static const char *const shells[] = { "*.sh",  "*.bash",      "*.zsh",     "*.fish",
-					      "*.ksh", "[Jj]ustfile", ".justfile", ".envrc",
-					      "*rc",   ".profile",    "*_profile", ".zshenv" };
-	static const char code[] = "js mjs cjs ts mts cts tsx jsx py rb pl pm php lua rake coffee "
-				   "exs ex groovy kts scala R jl ps1";
-	const char *base = ga_path_base(name), *dot = strrchr(base, '.');
+	static const char keys[] = "entry args run cmd cmds sh command commands script exec";
+	enum format format = named(ga_path_base(name));
 	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	char program[64];
 
-	first_line(text, program);
-	if (IS_ONE_OF(base, makefiles)) {
+	if (format == STAGED && text[strspn(text, " \t\n")] == '{')
+		format = CODE; /* JSON */
+	if (format == UNKNOWN)
+		format = by_first_line(text);
+	if (format == CODE || format == UNKNOWN)
+		ga_words_of_code(text, home, ret);
+	switch (format) {
+	case CODE:
+		return;
+	case MAKE:
 		make_text(text, &b);
-		ga_words_of_make(b.ptr, home, ret);
-	} else if (IS_ONE_OF(base, managers)) {
-		commands_text(text, hook, &b);
-		ga_words_of_shell(b.ptr, home, ret);
-	} else if (IS_ONE_OF(base, staged)) {
-		staged_text(text, &b);
-		ga_words_of_shell(b.ptr, home, ret);
-	} else if ((dot && ga_has_word(code, dot + 1)) ||
-		   ga_has_word("Rakefile rakefile Gemfile", base) ||
-		   (*program && ga_command_kind(program) == GA_COMMAND_INTERPRETER)) {
-		ga_words_of_code(text, home, ret);
-	} else if (!*program || ga_command_kind(program) == GA_COMMAND_SHELL ||
-		   IS_ONE_OF(base, shells)) {
-		ga_words_of_shell(text, home, ret);
-	} else {
-		ga_words_of_code(text, home, ret);
+		break;
+	case MANAGER:
+	case STAGED:
+		commands_text(text, format == STAGED ? NULL : keys, part, &b);
+		break;
+	case MANIFEST:
+		script_text(text, part, &b);
+		break;
+	case SHELL:
+	case UNKNOWN:
+		ga_buf_adds(&b, text);
+		break;
 	}
+	ga_words_of_shell(b.ptr, home, ret);
 }

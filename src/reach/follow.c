@@ -18,31 +18,30 @@
 
 enum { LIST_MAX = 2000000, LINKS_MAX = 40, GLOB_MAX = 64 };
 
-void ga_gather_begin(struct ga_gather *g)
+int ga_gather_begin(struct ga_gather *g)
 {
 	const char *home = ga_env_get("HOME");
 	size_t n = home && home[0] == '/' ? strlen(home) : 0;
+	cleanup_free char *branch = NULL;
+	struct ga_oid head;
+	int r;
 
 	while (n > 1 && home[n - 1] == '/')
 		n--;
 	if (n)
 		g->home = ga_strndup(home, n);
-}
-
-int ga_gather_tree(struct ga_gather *g)
-{
-	cleanup_free char *branch = NULL;
-	struct ga_oid head;
-	int r = ga_repo_head(g->repo, &head, &branch, g->err);
-
-	if (r)
-		return r < 0 ? -1 : 0;
-	g->have_tree = true;
-	return ga_commit_tree(g->repo, &head, &g->tree, g->err);
+	g->workfd = open(g->info->workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (g->workfd < 0)
+		return ga_fail_path(g->err, errno, "open", g->info->workdir);
+	r = ga_repo_head(g->repo, &head, &branch, g->err);
+	g->have_tree = !r;
+	return r ? (r < 0 ? -1 : 0) : ga_commit_tree(g->repo, &head, &g->tree, g->err);
 }
 
 void ga_gather_release(struct ga_gather *g)
 {
+	if (g->workfd >= 0)
+		(void)close(g->workfd);
 	free(g->home);
 	ga_changes_release(&g->all);
 	ga_strmap_release(&g->by_base);
@@ -53,6 +52,7 @@ void ga_gather_release(struct ga_gather *g)
 		free(g->queue[i].path);
 		free(g->queue[i].what);
 		free(g->queue[i].hook);
+		free(g->queue[i].part);
 	}
 	free(g->queue);
 }
@@ -163,7 +163,8 @@ void ga_gather_path(struct ga_gather *g, const struct ga_source *s, const char *
 /* `path` is relative to the top, or absolute and outside of the project. */
 static void enqueue(struct ga_gather *g, const struct ga_source *s, const char *path)
 {
-	cleanup_free char *key = ga_strf("%d %s", (int)s->when, path), *shown = ga_quote(path);
+	cleanup_free char *key = ga_strf("%d %s %s", (int)s->when, s->part, path);
+	cleanup_free char *shown = ga_quote(path), *part = ga_quote(s->part), *of = NULL;
 	enum ga_reach_when when;
 	const char *base = ga_path_base(path);
 
@@ -172,18 +173,20 @@ static void enqueue(struct ga_gather *g, const struct ga_source *s, const char *
 		return;
 	if (ga_strmap_first(&g->seen, key, strlen(key)) >= 0)
 		return;
-	if (g->n_queue >= GA_FILES_MAX) {
+	if (!*s->part && g->n_files++ >= GA_FILES_MAX) {
 		ga_gather_cut(g, s, "what is executed reads more files than are followed");
 		return;
 	}
 	ga_strv_push(&g->seen_files, key);
 	ga_strmap_add(&g->seen, g->seen_files.v[g->seen_files.n - 1], strlen(key), 0);
+	of = ga_has_scripts(path) ? ga_strf("the script %s of %s", part, shown) : ga_strdup(shown);
 	GA_GROW(g->queue, g->n_queue, g->cap_queue);
 	g->queue[g->n_queue++] = (struct ga_queued){
 		.from = *s,
 		.path = ga_strdup(path),
-		.what = ga_strf("%s, which runs by %s", shown, s->what),
+		.what = ga_strf("%s, which runs by %s", of, s->what),
 		.hook = ga_strdup(s->hook),
+		.part = ga_strdup(s->part),
 	};
 }
 
@@ -240,10 +243,23 @@ static void enqueue_here(struct ga_gather *g, const struct ga_source *s, const c
 		enqueue(g, s, path);
 }
 
+/* Directories that a path may be relative to: the top, the script's, and those it changes to. */
+static void places(const struct ga_source *s, struct ga_strv *ret)
+{
+	ga_strv_push(ret, "");
+	if (s->dir)
+		ga_strv_push(ret, s->dir);
+	for (size_t i = 0; s->dirs && i < s->dirs->n; i++)
+		if (ga_path_relative_ok(s->dirs->v[i]))
+			ga_strv_push(ret, s->dirs->v[i]);
+	ga_strv_sort_unique(ret);
+}
+
 /* Queue the tracked files that match, and those where it may be relative to. */
 static int enqueue_matching(struct ga_gather *g, const struct ga_source *s, const char *pattern,
 			    bool given)
 {
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
 	const char *base = ga_path_base(pattern);
 
 	if (list_all(g))
@@ -255,9 +271,9 @@ static int enqueue_matching(struct ga_gather *g, const struct ga_source *s, cons
 		for (int32_t i = ga_strmap_first(&g->by_base, base, strlen(base)); i >= 0;
 		     i = g->by_base.nodes[i].next)
 			enqueue_entry(g, s, pattern, given, &g->all.v[g->by_base.nodes[i].value]);
-	enqueue_here(g, s, "", pattern, given);
-	if (s->dir && *s->dir)
-		enqueue_here(g, s, s->dir, pattern, given);
+	places(s, &dirs);
+	for (size_t i = 0; i < dirs.n; i++)
+		enqueue_here(g, s, dirs.v[i], pattern, given);
 	return 0;
 }
 
@@ -313,7 +329,7 @@ static int named(struct ga_gather *g, const struct ga_source *s, const char *tex
 	return enqueue_matching(g, s, text, given);
 }
 
-/* Files that a module may be, by the languages that have such names. */
+/* Files that a module may be, in any language that has such names. */
 static int module_in(struct ga_gather *g, const struct ga_source *s, const char *dir,
 		     const char *name)
 {
@@ -321,7 +337,6 @@ static int module_in(struct ga_gather *g, const struct ga_source *s, const char 
 					    ".js",  ".cjs", ".mjs",         ".ts",
 					    ".mts", ".tsx", "/index.js",    "/index.ts",
 					    ".rb",  ".pm",  ".lua",         ".php" };
-	const char *dot = strrchr(s->name, '.');
 	cleanup_free char *path = ga_path_resolve(dir, name);
 	struct stat st;
 
@@ -333,14 +348,7 @@ static int module_in(struct ga_gather *g, const struct ga_source *s, const char 
 		return 0;
 	for (size_t i = 0; i < GA_NELEMS(ends); i++) {
 		cleanup_free char *file = ga_strf("%s%s", path, ends[i]), *full = NULL;
-		const char *end = strrchr(ends[i], '.');
 
-		/* of the script's own language, if it has one */
-		if (end && dot && ga_has_word("py rb pm lua php", dot + 1) && strcmp(end, dot) != 0)
-			continue;
-		if (end && dot && ga_has_word("js cjs mjs ts mts tsx", dot + 1) &&
-		    !ga_has_word(".js .cjs .mjs .ts .mts .tsx", end))
-			continue;
 		full = ga_path_join(g->info->workdir, file);
 		if (*ends[i] || strchr(ga_path_base(file), '.'))
 			ga_gather_path(g, s, full, false);
@@ -350,60 +358,23 @@ static int module_in(struct ga_gather *g, const struct ga_source *s, const char 
 	return 0;
 }
 
-static int module(struct ga_gather *g, const struct ga_source *s, const struct ga_words *w,
-		  const char *name)
+static int module(struct ga_gather *g, const struct ga_source *s, const char *name)
 {
-	if (s->absolute)
-		return 0;
-	for (size_t i = 0; i < w->dirs.n; i++)
-		if (ga_path_relative_ok(w->dirs.v[i]) && module_in(g, s, w->dirs.v[i], name))
+	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+
+	places(s, &dirs);
+	for (size_t i = 0; i < dirs.n && !s->absolute; i++)
+		if ((*dirs.v[i] || *name != '.' || (s->dir && !*s->dir)) &&
+		    module_in(g, s, dirs.v[i], name))
 			return -1;
-	if (s->dir && module_in(g, s, s->dir, name))
-		return -1;
-	return (s->dir && !*s->dir) || *name == '.' ? 0 : module_in(g, s, "", name);
+	return 0;
 }
 
-static int script(struct ga_gather *g, const struct ga_source *s, const char *name);
-
-/* The scripts of this name in all manifests, and those around it. */
-static int scripts_named(struct ga_gather *g, const struct ga_source *s, const char *name)
+int ga_gather_script(struct ga_gather *g, const struct ga_source *s, const char *name)
 {
-	cleanup_free char *pre = ga_strf("pre%s", name), *post = ga_strf("post%s", name);
-
-	if (script(g, s, name))
-		return -1;
-	return *name == '*' ? 0 : script(g, s, pre) || script(g, s, post) ? -1 : 0;
-}
-
-static int read_script(struct ga_gather *g, const struct ga_source *s, const char *path,
-		       const char *name)
-{
-	cleanup_free char *full = ga_path_join(g->info->workdir, path), *text = NULL, *dir = NULL;
-	cleanup_free char *shown = ga_quote(path), *called = ga_quote(name), *what = NULL;
-	cleanup_close int fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
-	cleanup_words struct ga_words w = { .v = NULL };
-	struct ga_source in = *s;
-
-	if (ga_gather_read(fd, &all))
-		return 0;
-	text = ga_script_text(all.ptr, name);
-	if (!text)
-		return 0;
-	dir = ga_path_parent(path);
-	what = ga_strf("the script %s of %s, which runs by %s", called, shown, s->what);
-	in.what = what;
-	in.host_dir = NULL;
-	in.dir = dir;
-	in.name = "";
-	ga_words_of_shell(text, g->home, &w);
-	return ga_gather_words(g, &in, &w);
-}
-
-static int script(struct ga_gather *g, const struct ga_source *s, const char *name)
-{
-	static const char *const manifests[] = { "package.json", "composer.json" };
+	static const char *const around[] = { "", "pre", "post" };
 	cleanup_free char *key = ga_strf("%d %s", (int)s->when, name);
+	struct ga_source in = *s;
 
 	if (ga_strv_has(&g->scripts, key))
 		return 0;
@@ -412,95 +383,76 @@ static int script(struct ga_gather *g, const struct ga_source *s, const char *na
 		return 0;
 	}
 	ga_strv_push(&g->scripts, key);
-	reached(g, s, GA_REACH_SCRIPT, name);
-	if (list_all(g))
-		return -1;
-	for (size_t m = 0; m < GA_NELEMS(manifests); m++) {
-		const char *base = manifests[m];
-		int32_t first = ga_strmap_first(&g->by_base, base, strlen(base));
+	for (size_t i = 0; i < GA_NELEMS(around); i++) {
+		cleanup_free char *part = ga_strf("%s%s", around[i], name);
 
-		/* one that is not tracked, if none is */
-		if (first < 0 && read_script(g, s, base, name))
+		in.part = part;
+		reached(g, s, GA_REACH_SCRIPT, part);
+		if (enqueue_matching(g, &in, "package.json", true) ||
+		    enqueue_matching(g, &in, "composer.json", true))
 			return -1;
-		for (int32_t i = first; i >= 0; i = g->by_base.nodes[i].next)
-			if (read_script(g, s, g->all.v[g->by_base.nodes[i].value].path, name))
-				return -1;
 	}
 	return 0;
 }
 
-/* A tool's own file, also one that is not tracked, where the text changes to. */
-static int tool_file(struct ga_gather *g, const struct ga_source *s, const struct ga_words *w,
-		     const char *name)
+int ga_gather_file(struct ga_gather *g, const struct ga_source *s, const char *name)
 {
-	for (size_t i = 0; i < w->dirs.n; i++) {
-		cleanup_free char *path = ga_path_join(w->dirs.v[i], name);
+	struct ga_source in = *s;
 
-		if (ga_path_relative_ok(path) && enqueue_matching(g, s, path, true))
-			return -1;
-	}
-	return enqueue_matching(g, s, name, true);
+	in.part = s->hook;
+	return enqueue_matching(g, &in, name, true);
 }
 
-static int tool(struct ga_gather *g, const struct ga_source *s, const struct ga_words *all,
-		const struct ga_word *w)
+static int tool(struct ga_gather *g, const struct ga_source *s, const struct ga_word *w)
 {
-	cleanup_strv struct ga_strv scripts = GA_STRV_INIT, files = GA_STRV_INIT;
 	cleanup_free char *copy = ga_strdup(w->more);
 	struct ga_source in = *s;
 	enum ga_reach_when when;
 	char *save = NULL;
 
-	if (s->absolute)
-		return 0;
 	/* "lefthook run pre-commit" */
 	for (char *p = strtok_r(copy, " ", &save); p; p = strtok_r(NULL, " ", &save))
 		if (ga_reach_hook(p, &when))
 			in.hook = p;
-	ga_gather_tool(g, s, w->text, w->more, &scripts, &files);
-	for (size_t i = 0; i < scripts.n; i++)
-		if (scripts_named(g, s, scripts.v[i]))
-			return -1;
-	for (size_t i = 0; i < files.n; i++)
-		if (tool_file(g, &in, all, files.v[i]))
-			return -1;
-	return 0;
+	return s->absolute ? 0 : ga_gather_tool(g, &in, w->text, w->more);
 }
 
-static int search_path(struct ga_gather *g, const struct ga_source *s, const char *text)
+static void search_path(struct ga_gather *g, const struct ga_source *s, const char *text)
 {
 	const char *below = text[0] == '/' ? below_workdir(g, text) : text;
 	cleanup_free char *all = below ? ga_strf("%s/**", below) : NULL;
 
 	/* an absolute directory of the project itself, but what lies outside is the host's */
 	if (!below || (s->absolute && text[0] != '/'))
-		return 0;
+		return;
 	reached(g, s, GA_REACH_BARE, *below ? all : "*");
-	return 0;
 }
 
-int ga_gather_words(struct ga_gather *g, const struct ga_source *s, const struct ga_words *w)
+int ga_gather_words(struct ga_gather *g, const struct ga_source *from, const struct ga_words *w)
 {
+	struct ga_source s = *from;
 	int r = 0;
 
+	s.part = "";
+	s.dirs = &w->dirs;
 	if (w->cut)
-		ga_gather_cut(g, s, s->what);
+		ga_gather_cut(g, &s, s.what);
 	for (size_t i = 0; !r && i < w->n; i++) {
 		const struct ga_word *v = &w->v[i];
 
 		switch (v->kind) {
 		case GA_WORD_GIVEN:
 		case GA_WORD_BARE:
-			r = named(g, s, v->text, v->kind == GA_WORD_GIVEN);
+			r = named(g, &s, v->text, v->kind == GA_WORD_GIVEN);
 			break;
 		case GA_WORD_PATH:
-			r = search_path(g, s, v->text);
+			search_path(g, &s, v->text);
 			break;
 		case GA_WORD_MODULE:
-			r = module(g, s, w, v->text);
+			r = module(g, &s, v->text);
 			break;
 		case GA_WORD_TOOL:
-			r = tool(g, s, w, v);
+			r = tool(g, &s, v);
 			break;
 		}
 	}
@@ -511,7 +463,7 @@ int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *t
 {
 	cleanup_words struct ga_words w = { .v = NULL };
 
-	ga_words_of_file(s->name, text, s->hook, g->home, &w);
+	ga_words_of_file(s->name, text, s->part, g->home, &w);
 	return ga_gather_words(g, s, &w);
 }
 
@@ -532,6 +484,8 @@ static int follow(struct ga_gather *g, const struct ga_queued *q)
 
 	s.what = q->what;
 	s.hook = q->hook;
+	s.part = q->part;
+	s.dirs = NULL;
 	s.dir = outside ? NULL : dir;
 	s.host_dir = outside ? dir : NULL;
 	s.name = q->path;
@@ -539,7 +493,7 @@ static int follow(struct ga_gather *g, const struct ga_queued *q)
 	/* one that is there and cannot be opened is executed all the same */
 	if (r < 0 || (fd < 0 && !stat(full, &st)))
 		ga_gather_cut(g, &s, why);
-	return r || ga_has_scripts(q->path) ? 0 : ga_gather_text(g, &s, text.ptr);
+	return r ? 0 : ga_gather_text(g, &s, text.ptr);
 }
 
 int ga_gather_follow(struct ga_gather *g)
@@ -558,18 +512,13 @@ int ga_reach_gather(struct ga_repo *r, const struct ga_gitconfig *c, struct ga_r
 		    struct ga_error *err)
 {
 	cleanup_(ga_gather_release) struct ga_gather g = {
-		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err
+		.repo = r, .info = ga_repo_info(r), .reach = ret, .err = err, .workfd = -1
 	};
-	const char *root = g.info->workdir;
-	cleanup_close int workfd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (workfd < 0)
-		return ga_fail_path(err, errno, "open", root);
-	ga_gather_begin(&g);
 	/* one after the other, so that a moment's reason is that of its own source */
-	return ga_gather_tree(&g) || ga_gather_hooks(&g, c) || ga_gather_follow(&g) ||
+	return ga_gather_begin(&g) || ga_gather_hooks(&g, c) || ga_gather_follow(&g) ||
 			       ga_gather_settings(&g, c) || ga_gather_home(&g) ||
-			       ga_gather_follow(&g) || ga_gather_envrc(&g, workfd, "")
+			       ga_gather_follow(&g) || ga_gather_envrc(&g, "")
 		       ? -1
 		       : 0;
 }

@@ -18,6 +18,8 @@ struct ga_source {
 	const char *dir;      /* directory of the project that it lies in, or NULL */
 	const char *host_dir; /* directory outside of the project that it lies in, or NULL */
 	const char *name;     /* its file's name, or "" */
+	const char *part;     /* which of its file counts: a hook's, or a script's name; "": all */
+	const struct ga_strv *dirs; /* that it changes to, or NULL */
 	bool absolute;        /* only paths into the project count: it runs elsewhere */
 };
 
@@ -26,6 +28,7 @@ struct ga_gather {
 	const struct ga_repo_info *info;
 	struct ga_reach *reach;
 	char *home;               /* what "~" is; NULL: there is none */
+	int workfd;               /* the working tree, -1 before ga_gather_begin() */
 	bool have_tree;           /* HEAD is born */
 	struct ga_oid tree;       /* HEAD's */
 	struct ga_changes all;    /* HEAD's files, once `listed` */
@@ -35,9 +38,9 @@ struct ga_gather {
 	struct ga_strmap seen;
 	struct ga_queued {
 		struct ga_source from;
-		char *path, *what, *hook; /* owned */
-	} * queue;                        /* files that are still to be read */
-	size_t next, n_queue, cap_queue;
+		char *path, *what, *hook, *part; /* owned */
+	} * queue;                               /* files that are still to be read */
+	size_t next, n_queue, cap_queue, n_files;
 	struct ga_strv scripts; /* names of scripts that were found, "WHEN NAME" */
 	struct ga_error *err;
 };
@@ -46,8 +49,7 @@ struct ga_gather {
  * silence: see ga_gather_cut(). */
 enum { GA_FILES_MAX = 512, GA_REACHED_MAX = 8192, GA_HOST_TEXT_MAX = 4 << 20 };
 
-void ga_gather_begin(struct ga_gather *g);
-int ga_gather_tree(struct ga_gather *g);
+int ga_gather_begin(struct ga_gather *g);
 void ga_gather_release(struct ga_gather *g);
 
 /* Read the text of a file of the host, with blanks for NULs, behind which shells read on. Returns 1
@@ -66,25 +68,26 @@ int ga_gather_text(struct ga_gather *g, const struct ga_source *s, const char *t
 /* Read what is queued, until nothing is. */
 int ga_gather_follow(struct ga_gather *g);
 
-/* files.c: the words of a text, by the name that its file has and by its first line. `hook`: only
- * what a manager's configuration says for this one. */
-void ga_words_of_file(const char *name, const char *text, const char *hook, const char *home,
+/* The script of this name of any manifest, "*": what lint-staged and its like run. */
+int ga_gather_script(struct ga_gather *g, const struct ga_source *s, const char *name);
+/* A file with commands, of which those of `s->hook` count. */
+int ga_gather_file(struct ga_gather *g, const struct ga_source *s, const char *name);
+
+/* files.c: the words of a text, by the name that its file has and by its first line. `part`: only
+ * what a manager's configuration says for this hook, or a manifest for this script. */
+void ga_words_of_file(const char *name, const char *text, const char *part, const char *home,
 		      struct ga_words *ret);
 /* Is it a manifest with scripts that are called by name? */
 bool ga_has_scripts(const char *name);
-/* The text of the script of a manifest: NULL if there is none. The caller frees it. With "*",
- * of what lint-staged and its like run. */
-char *ga_script_text(const char *manifest, const char *name);
 
-/* tools.c: add what a tool reads. Names of scripts of manifests that it runs go to `scripts`, of
- * files with commands for it to `files`. */
-void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
-		    const char *more, struct ga_strv *scripts, struct ga_strv *files);
+/* tools.c: add what a tool reads, its files and the scripts that it runs. */
+int ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
+		   const char *more);
 
 /* Sources. */
 int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c);
 int ga_gather_settings(struct ga_gather *g, const struct ga_gitconfig *c);
 int ga_gather_home(struct ga_gather *g);
-int ga_gather_envrc(struct ga_gather *g, int workfd, const char *dir);
+int ga_gather_envrc(struct ga_gather *g, const char *dir);
 
 #endif

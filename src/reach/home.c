@@ -24,6 +24,7 @@ static struct ga_source source(const char *what, const char *name)
 				   .rule = rule,
 				   .when = GA_REACH_GIT,
 				   .hook = "",
+				   .part = "",
 				   .name = name,
 				   .absolute = true };
 }
@@ -40,14 +41,10 @@ struct home {
 static int depth_below(const char *name)
 {
 	static const char deep[] =
-		".config .claude .codex .gemini .ssh .gnupg .aws .kube .docker .vim "
+		".config .local .claude .codex .gemini .ssh .gnupg .aws .kube .docker .vim "
 		".emacs.d .mozilla .vscode .cursor .agents";
 
-	return ga_has_word(deep, name)   ? 3
-	       : !strcmp(name, ".local") ? 3
-	       : !strcmp(name, "bin")    ? 1
-	       : name[0] == '.'          ? 1
-					 : 0;
+	return ga_has_word(deep, name) ? 3 : name[0] == '.' || !strcmp(name, "bin");
 }
 
 static void look_through(struct home *h, const char *dir, const char *shown, int depth)
@@ -83,7 +80,7 @@ static void gather_links(struct ga_gather *g)
 	const struct ga_source s = source("your home directory", "");
 
 	/* in a project that is the home directory itself, rules cover these names */
-	if (!g->home || ga_path_inside(g->home, g->info->workdir))
+	if (ga_path_inside(g->home, g->info->workdir))
 		return;
 	look_through(&h, g->home, "", 0);
 	if (h.entries >= ENTRIES_MAX)
@@ -93,9 +90,9 @@ static void gather_links(struct ga_gather *g)
 /* ---- start-up files ---------------------------------------------------------------- */
 
 /* A file of the home: what it sources and runs by a path into the project. */
-static int gather_startup(struct ga_gather *g, const char *dir, const char *name)
+static int gather_startup(struct ga_gather *g, const char *name)
 {
-	cleanup_free char *path = ga_path_join(dir, name), *shown = ga_quote(name);
+	cleanup_free char *path = ga_path_join(g->home, name), *shown = ga_quote(name);
 	cleanup_free char *what = ga_strf("your %s", shown);
 	const struct ga_source s = source(what, name);
 	cleanup_close int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -107,6 +104,11 @@ static int gather_startup(struct ga_gather *g, const char *dir, const char *name
 		ga_gather_cut(g, &s, "a start-up file is too long to be read");
 	if (r)
 		return 0;
+	/* in a unit of systemd "%h" is the home directory, and "ExecStart=" no assignment */
+	if (strstr(name, "systemd/"))
+		for (char *p = text.ptr; *p; p++)
+			if (*p == '=' || (*p == 'h' && p > text.ptr && p[-1] == '%'))
+				memcpy(p - (*p == 'h'), *p == 'h' ? " ~" : " ", *p == 'h' ? 2 : 1);
 	ga_words_of_shell(text.ptr, g->home, &w);
 	return ga_gather_words(g, &s, &w);
 }
@@ -119,13 +121,21 @@ static int gather_startups(struct ga_gather *g)
 		".xsessionrc .zsh/.zshrc .config/zsh/.zshrc .config/zsh/.zshenv "
 		".config/zsh/.zprofile .config/fish/config.fish .config/nushell/config.nu "
 		".config/nushell/env.nu .envrc .inputrc .tmux.conf .config/tmux/tmux.conf";
-	cleanup_free char *copy = ga_strdup(files);
+	static const char units[] = ".config/systemd/user";
+	cleanup_free char *copy = ga_strdup(files), *dir = ga_path_join(g->home, units);
+	cleanup_dir DIR *d = opendir(dir);
+	struct dirent *e;
 	char *save = NULL;
+	int r = 0;
 
-	for (char *f = strtok_r(copy, " ", &save); g->home && f; f = strtok_r(NULL, " ", &save))
-		if (gather_startup(g, g->home, f))
-			return -1;
-	return 0;
+	for (char *f = strtok_r(copy, " ", &save); !r && f; f = strtok_r(NULL, " ", &save))
+		r = gather_startup(g, f);
+	while (!r && d && (e = ga_dir_next(d))) {
+		cleanup_free char *unit = ga_path_join(units, e->d_name);
+
+		r = gather_startup(g, unit);
+	}
+	return r;
 }
 
 /* ---- PATH ------------------------------------------------------------------------ */
@@ -150,63 +160,11 @@ static void gather_search_path(struct ga_gather *g)
 	}
 }
 
-/* ---- units of systemd --------------------------------------------------------------- */
-
-/* "%h" is the home directory in a unit. */
-static char *expand_home(const char *text, const char *home)
-{
-	struct ga_buf out = GA_BUF_INIT;
-	const char *h;
-
-	for (; (h = strstr(text, "%h")); text = h + 2) {
-		ga_buf_add(&out, text, (size_t)(h - text));
-		ga_buf_adds(&out, home);
-	}
-	ga_buf_adds(&out, text);
-	return ga_buf_steal(&out);
-}
-
-/* Each place where the text of a unit names the working tree. */
-static void gather_unit(struct ga_gather *g, const struct ga_source *s, const char *text)
-{
-	const char *root = g->info->workdir;
-
-	for (const char *p = text; (p = strstr(p, root)); p += strlen(root)) {
-		cleanup_free char *path = ga_strndup(p, strcspn(p, " \t\r\n\"';:|&"));
-
-		if (path[strlen(root)] == '/')
-			ga_gather_path(g, s, path, false);
-	}
-}
-
-static void gather_units(struct ga_gather *g)
-{
-	cleanup_free char *dir = g->home ? ga_path_join(g->home, ".config/systemd/user") : NULL;
-	cleanup_dir DIR *d = dir ? opendir(dir) : NULL;
-	struct dirent *e;
-
-	while (d && (e = ga_dir_next(d))) {
-		cleanup_free char *shown = ga_quote(e->d_name), *plain = NULL;
-		cleanup_free char *what = ga_strf("your unit %s", shown);
-		const struct ga_source s = source(what, "");
-		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-		cleanup_close int fd =
-			openat(dirfd(d), e->d_name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		int r = ga_gather_read(fd, &text);
-
-		if (r < 0)
-			ga_gather_cut(g, &s, "a unit of systemd is too long to be read");
-		if (r)
-			continue;
-		plain = expand_home(text.ptr, g->home);
-		gather_unit(g, &s, plain);
-	}
-}
-
 int ga_gather_home(struct ga_gather *g)
 {
-	gather_links(g);
 	gather_search_path(g);
-	gather_units(g);
+	if (!g->home)
+		return 0;
+	gather_links(g);
 	return gather_startups(g);
 }

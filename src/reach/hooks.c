@@ -24,7 +24,8 @@ static int scan_hook(struct ga_gather *g, int dirfd, const char *dir, const char
 	cleanup_free char *what = ga_strf("the hook %s", shown), *in_project = NULL;
 	const char *below = ga_path_below(dir, g->info->workdir);
 	struct ga_source s = {
-		.what = what, .rule = rule, .hook = name, .name = name, .host_dir = dir
+		.what = what, .rule = rule, .hook = name, .part = name, .name = name,
+		.host_dir = dir
 	};
 	cleanup_close int fd = openat(dirfd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -68,6 +69,7 @@ static int scan_dir(struct ga_gather *g, const char *dir, const char *all, const
 	const struct ga_source s = { .what = what,
 				     .rule = "hooks-path-configured",
 				     .hook = "",
+				     .part = "",
 				     .name = "",
 				     .when = GA_REACH_GIT };
 	cleanup_free char *parent = ga_path_parent(dir);
@@ -96,25 +98,27 @@ static char *worktree_of(const char *gitdir)
 	return ga_path_parent(text.ptr);
 }
 
-/* All working trees: hooks run where the user merges. */
-static void list_worktrees(const struct ga_gather *g, struct ga_strv *ret)
+/* All working trees, where hooks run as the user merges, and the git directories of all. */
+static void list_worktrees(const struct ga_gather *g, struct ga_strv *trees,
+			   struct ga_strv *gitdirs)
 {
 	cleanup_free char *dir = ga_path_join(g->info->commondir, "worktrees");
 	cleanup_dir DIR *d = opendir(dir);
 	struct dirent *e;
 
-	ga_strv_push(ret, g->info->workdir);
+	ga_strv_push(trees, g->info->workdir);
+	ga_strv_push(gitdirs, g->info->commondir);
 	/* of a linked one, the main one */
 	if (g->info->linked && !strcmp(ga_path_base(g->info->commondir), ".git"))
-		ga_strv_take(ret, ga_path_parent(g->info->commondir));
-	while (d && ret->n < WORKTREES_MAX && (e = ga_dir_next(d))) {
-		cleanup_free char *gitdir = ga_path_join(dir, e->d_name);
-		char *tree = worktree_of(gitdir);
+		ga_strv_take(trees, ga_path_parent(g->info->commondir));
+	while (d && gitdirs->n < WORKTREES_MAX && (e = ga_dir_next(d))) {
+		char *gitdir = ga_path_join(dir, e->d_name), *tree = worktree_of(gitdir);
 
+		ga_strv_take(gitdirs, gitdir);
 		if (tree)
-			ga_strv_take(ret, tree);
+			ga_strv_take(trees, tree);
 	}
-	ga_strv_sort_unique(ret);
+	ga_strv_sort_unique(trees);
 }
 
 static int scan_value(struct ga_gather *g, const char *value, const struct ga_strv *trees)
@@ -161,34 +165,19 @@ static int scan_worktree_config(struct ga_gather *g, const char *gitdir,
 	return 0;
 }
 
-static int scan_worktrees(struct ga_gather *g, const struct ga_strv *trees)
-{
-	cleanup_free char *dir = ga_path_join(g->info->commondir, "worktrees");
-	cleanup_dir DIR *d = opendir(dir);
-	struct dirent *e;
-
-	if (scan_worktree_config(g, g->info->commondir, trees))
-		return -1;
-	for (int i = 0; d && i < WORKTREES_MAX && (e = ga_dir_next(d)); i++) {
-		cleanup_free char *gitdir = ga_path_join(dir, e->d_name);
-
-		if (scan_worktree_config(g, gitdir, trees))
-			return -1;
-	}
-	return 0;
-}
-
 /* Scan each hook directory that any value names: which one counts may depend on conditions. */
 int ga_gather_hooks(struct ga_gather *g, const struct ga_gitconfig *c)
 {
 	cleanup_free char *own = ga_path_join(g->info->commondir, "hooks");
-	cleanup_strv struct ga_strv trees = GA_STRV_INIT;
+	cleanup_strv struct ga_strv trees = GA_STRV_INIT, gitdirs = GA_STRV_INIT;
 
-	list_worktrees(g, &trees);
+	list_worktrees(g, &trees, &gitdirs);
 	/* a git directory in the project under another name than ".git" can be written to */
-	if (scan_dir(g, own, g->info->commondir, "this clone's git directory") ||
-	    scan_worktrees(g, &trees))
+	if (scan_dir(g, own, g->info->commondir, "this clone's git directory"))
 		return -1;
+	for (size_t i = 0; i < gitdirs.n; i++)
+		if (scan_worktree_config(g, gitdirs.v[i], &trees))
+			return -1;
 	for (size_t i = 0; i < c->n; i++)
 		if ((!strcasecmp(c->v[i].key, "core.hookspath") ||
 		     !strcasecmp(c->v[i].key, "agent.hookspath")) &&

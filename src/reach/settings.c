@@ -2,7 +2,6 @@
  *
  * What values of the git configuration name.
  */
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -35,20 +34,6 @@ static bool is_data(const char *key)
 	       !strcasecmp(key, "core.hookspath") || !strcasecmp(key, "agent.hookspath");
 }
 
-static bool is_path_value(const char *key)
-{
-	static const char keys[] =
-		"core.attributesfile core.excludesfile core.fsmonitor commit.template "
-		"blame.ignorerevsfile gpg.program gpg.ssh.allowedsignersfile "
-		"gpg.ssh.revocationfile mailmap.file core.sshcommand core.askpass "
-		"http.cookiefile http.sslcert http.sslcainfo init.templatedir";
-	cleanup_free char *low = ga_strdup(key);
-
-	for (char *p = low; *p; p++)
-		*p = (char)tolower((unsigned char)*p);
-	return ga_has_word(keys, low);
-}
-
 /* A path value made absolute: "~/x", "/x", or beneath `base`. */
 static char *absolute(const struct ga_gather *g, const char *base, const char *value)
 {
@@ -70,10 +55,12 @@ static int scan_item(struct ga_gather *g, const struct ga_gitconfig_item *item)
 {
 	const char *file =
 		item->origin && begins_with(item->origin, "file:") ? item->origin + 5 : NULL;
+	bool includes = begins_with(item->key, "include");
 	bool hook = begins_with(item->key, "hook.") && ends_in(item->key, ".command");
 	cleanup_free char *key = ga_quote(item->key), *path = NULL, *origin = NULL, *dir = NULL;
 	struct ga_source s = { .what = key,
 			       .hook = "",
+			       .part = "",
 			       .name = "",
 			       .when = GA_REACH_GIT,
 			       .rule = hook ? "hook-config-command" : "host-config-reached" };
@@ -90,17 +77,11 @@ static int scan_item(struct ga_gather *g, const struct ga_gitconfig_item *item)
 	}
 	if (!item->has_value || !item->value || !*item->value || is_data(item->key))
 		return 0;
-	if ((begins_with(item->key, "include.") || begins_with(item->key, "includeif.")) &&
-	    ends_in(item->key, ".path")) {
-		path = absolute(g, dir ? dir : g->info->workdir, item->value);
+	/* what is included is relative to the file, other paths to the top */
+	path = absolute(g, dir && includes ? dir : g->info->workdir, item->value);
+	if (includes || !access(path, F_OK) ||
+	    (strchr(item->value, '/') && !strpbrk(item->value, " :")))
 		ga_gather_path(g, &s, path, false);
-		return 0;
-	}
-	if (is_path_value(item->key) && !strchr(item->value, ' ')) {
-		path = absolute(g, g->info->workdir, item->value);
-		if (strchr(item->value, '/') || !access(path, F_OK))
-			ga_gather_path(g, &s, path, false);
-	}
 	return scan_value(g, &s, item->value);
 }
 

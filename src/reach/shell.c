@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What simple commands execute.
+ * What commands of the shell execute.
  */
 #include <ctype.h>
 #include <string.h>
@@ -8,100 +8,145 @@
 #include "ga/path.h"
 #include "shell.h"
 
-enum { DEPTH_MAX = GA_SHELL_DEPTH_MAX };
+static const char blank[] = " \t\n";
 
-static void run_text(struct ga_shell *s, const char *text);
+/* ---- values ----------------------------------------------------------------------- */
 
-/* Does a word that is executed have a line of a list in it? */
-static void note_lines(struct ga_shell *s, const char *word)
+size_t ga_shell_name(const char *s)
 {
-	for (size_t i = 0; i < s->read.n; i++) {
-		const char *at = strstr(word, s->read.v[i]);
+	size_t n = 0;
 
-		if (at > word && at[-1] == GA_LEX_VARIABLE)
-			s->executes_lines = true;
-	}
+	while (isalnum((unsigned char)s[n]) || s[n] == '_')
+		n++;
+	return n;
 }
 
-static void given(struct ga_shell *s, const char *word)
+/* The length of the name that an assignment begins with; 0: it is none. */
+static size_t assigned(const char *word)
 {
-	note_lines(s, word);
-	ga_shell_add(s, GA_WORD_GIVEN, word);
+	size_t n = isdigit((unsigned char)*word) ? 0 : ga_shell_name(word);
+
+	return n && (word[n] == '=' || !strncmp(word + n, "+=", 2)) ? n : 0;
 }
 
-static void bare(struct ga_shell *s, const char *word)
+static void assign(struct ga_shell *s, const char *name, size_t n, const char *value)
 {
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
-	const char *value = word[0] == '-' ? strchr(word, '=') : NULL;
+	if (s->out || s->names.n >= GA_SHELL_VALUES_MAX)
+		return;
+	ga_strv_push_n(&s->names, name, n);
+	ga_strv_push(&s->values, value);
+}
 
-	ga_shell_expand(s, value ? value + 1 : word, &all);
-	for (size_t i = 0; i < all.n; i++)
-		/* globs are arguments of tools, which look at what matches */
-		if (ga_word_like_script(all.v[i]) && all.v[i][0] != '-' &&
-		    !strpbrk(all.v[i], "*? \t\n"))
-			ga_words_add_path(s->out, GA_WORD_BARE, all.v[i], s->home);
+void ga_shell_values(const struct ga_shell *s, const char *name, size_t n, struct ga_strv *ret)
+{
+	static const char unknown[] = { GA_WORD_UNKNOWN, '\0' };
+
+	if (s->home && n == 4 && !strncmp(name, "HOME", 4))
+		ga_strv_push(ret, s->home);
+	for (size_t i = 0; i < s->names.n && ret->n < GA_SHELL_ALTERNATIVES_MAX; i++)
+		if (!strncmp(s->names.v[i], name, n) && !s->names.v[i][n] &&
+		    !ga_strv_has(ret, s->values.v[i]))
+			ga_strv_push(ret, s->values.v[i]);
+	if (!ret->n)
+		ga_strv_push(ret, unknown);
+}
+
+/* The files that `read` reads a variable from stand for their lines. */
+static void bind(struct ga_shell *s, const struct ga_strv *files)
+{
+	for (size_t i = 0; files && i < s->read.n; i++)
+		for (size_t k = 0; k < files->n; k++)
+			assign(s, s->read.v[i], strlen(s->read.v[i]), files->v[k]);
+}
+
+/* ---- what is executed ------------------------------------------------------------- */
+
+static void put(struct ga_shell *s, enum ga_word_kind kind, const char *path)
+{
+	if (s->out && *path != '-')
+		ga_words_add_path(s->out, kind, path, s->home);
+}
+
+static void put_all(struct ga_shell *s, enum ga_word_kind kind, const struct ga_strv *paths)
+{
+	for (size_t i = 0; paths && i < paths->n; i++)
+		put(s, kind, paths->v[i]);
 }
 
 /* PATH=a:b:$PATH */
 static void search_path(struct ga_shell *s, const char *value)
 {
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	cleanup_free char *copy = ga_strdup(value);
+	char *save = NULL;
 
-	ga_shell_expand(s, value, &all);
-	for (size_t i = 0; i < all.n; i++) {
-		char *save = NULL;
+	for (char *d = strtok_r(copy, ":", &save); d; d = strtok_r(NULL, ":", &save))
+		put(s, GA_WORD_PATH, d);
+}
 
-		for (char *d = strtok_r(all.v[i], ":", &save); d; d = strtok_r(NULL, ":", &save))
-			ga_words_add_path(s->out, GA_WORD_PATH, d, s->home);
+/* "node tools/lint" runs tools/lint.js, or tools/lint/index.js */
+static void interpreted(struct ga_shell *s, const char *word)
+{
+	static const char *const ends[] = { ".*", "/index.*", "/__main__.*" };
+
+	put(s, GA_WORD_GIVEN, word);
+	for (size_t i = 0; i < GA_NELEMS(ends) && !strchr(ga_path_base(word), '.'); i++) {
+		cleanup_free char *more = ga_strf("%s%s", word, ends[i]);
+
+		put(s, GA_WORD_BARE, more);
 	}
 }
 
-/* ---- commands -------------------------------------------------------------------- */
-
-static void run_words(struct ga_shell *s, const struct ga_simple *c, size_t at, int depth);
-
-/* What is done with an argument. */
-enum how { NOTHING, GIVEN, GIVEN_OR_MORE, BARE, ON_PATH, DIRECTORY, TEXT, CODE, MODULE, PARTS };
-
-static void take(struct ga_shell *s, enum how how, const char *word)
+/* What is done with an argument of a command of this kind. */
+static void argument(struct ga_shell *s, enum ga_command_kind kind, const char *word)
 {
-	static const char *const ends[] = { ".*", "/index.*", "/__main__.*" };
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	cleanup_free char *below = NULL;
 
-	if (how == GIVEN || how == GIVEN_OR_MORE || how == PARTS) {
-		cleanup_free char *below = ga_strf("%s/*", word);
-
-		given(s, how == PARTS ? below : word);
-	}
-	/* "node tools/lint" runs tools/lint.js, or tools/lint/index.js */
-	for (size_t i = 0; how == GIVEN_OR_MORE && i < GA_NELEMS(ends); i++) {
-		cleanup_free char *more = ga_strf("%s%s", word, ends[i]);
-
-		if (!strchr(ga_path_base(word), '.'))
-			ga_shell_add(s, GA_WORD_BARE, more);
-	}
-	if (how == BARE)
-		bare(s, word);
-	if (how == ON_PATH)
-		search_path(s, word);
-	if (how == DIRECTORY)
-		ga_strv_push(&s->out->dirs, word);
-	if (how == MODULE) {
-		cleanup_free char *module = ga_strdup(word);
-
-		for (char *p = module; *p; p++)
-			*p = *p == '.' ? '/' : *p;
-		ga_words_add(s->out, GA_WORD_MODULE, module, "");
-	}
-	/* what has blanks in it may be a whole command */
-	if (how != TEXT && how != CODE && how != BARE)
+	switch (kind) {
+	case GA_COMMAND_OTHER:
+		/* what has blanks in it may be a whole command; globs are what a tool looks at */
+		if (strpbrk(word, blank))
+			ga_shell_text(s, word);
+		else if (ga_word_like_script(word) && !strpbrk(word, "*?"))
+			put(s, GA_WORD_BARE, word);
 		return;
-	ga_shell_expand(s, word, &all);
-	for (size_t i = 0; i < all.n; i++)
-		if (how == CODE)
-			ga_words_of_code(all.v[i], s->home, s->out);
-		else if (how == TEXT || strpbrk(all.v[i], " \t\n"))
-			run_text(s, all.v[i]);
+	case GA_COMMAND_EVAL:
+		ga_shell_text(s, word);
+		if (!strpbrk(word, blank))
+			put(s, GA_WORD_GIVEN, word);
+		return;
+	case GA_COMMAND_SHELL:
+	case GA_COMMAND_SOURCE:
+		put(s, GA_WORD_GIVEN, word);
+		return;
+	case GA_COMMAND_INTERPRETER:
+		interpreted(s, word);
+		return;
+	case GA_COMMAND_CODE:
+		if (s->out)
+			ga_words_of_code(word, s->home, s->out);
+		return;
+	case GA_COMMAND_MODULE:
+		if (s->out)
+			ga_words_add_module(s->out, word);
+		return;
+	case GA_COMMAND_PARTS:
+		below = ga_strf("%s/*", word);
+		put(s, GA_WORD_GIVEN, below);
+		return;
+	case GA_COMMAND_CD:
+		if (s->out)
+			ga_strv_push(&s->out->dirs, word);
+		return;
+	case GA_COMMAND_PATH:
+		search_path(s, word);
+		return;
+	case GA_COMMAND_QUIET:
+	case GA_COMMAND_CHECK:
+	case GA_COMMAND_WRAPPER:
+	case GA_COMMAND_XARGS:
+	case GA_COMMAND_VALUE:
+		return;
+	}
 }
 
 /* "-c", or "-ec" */
@@ -112,144 +157,161 @@ static bool ends_in_letter(const char *option, const char *letters)
 	return n > 1 && n < 6 && option[1] != '-' && strchr(letters, option[n - 1]);
 }
 
-/* What is done with the argument behind this option. */
-static enum how with_option(enum ga_command_kind kind, const char *name, const char *option)
+/* The kind of command whose argument the one of this option is; QUIET: it has none. */
+static enum ga_command_kind option_kind(enum ga_command_kind kind, const char *name,
+					const char *option)
 {
 	static const char loads[] = "-c --config --rulesdir --plugin --require -r --load-plugins "
 				    "--import --loader --config-file --rcfile --init-hook";
-	size_t n = strcspn(option, "=");
 
 	if (kind == GA_COMMAND_SHELL && ends_in_letter(option, "c"))
-		return TEXT;
+		return GA_COMMAND_EVAL;
 	if (kind == GA_COMMAND_INTERPRETER && ends_in_letter(option, "ceEp"))
-		return CODE;
+		return GA_COMMAND_CODE;
 	if (kind == GA_COMMAND_INTERPRETER && !strcmp(option, "-m"))
-		return MODULE;
-	if (kind == GA_COMMAND_CHECK && ga_has_word_n(loads, option, n))
-		return BARE;
+		return GA_COMMAND_MODULE;
+	if (kind == GA_COMMAND_CHECK && ga_has_word_n(loads, option, strcspn(option, "=")))
+		return GA_COMMAND_OTHER;
 	if (kind == GA_COMMAND_OTHER && ga_has_word("-C --prefix --cwd --dir --directory", option))
-		return DIRECTORY;
-	if (kind == GA_COMMAND_OTHER && ga_has_word("make gmake just ninja", name) &&
-	    ends_in_letter(option, "f"))
-		return GIVEN;
-	return NOTHING;
+		return GA_COMMAND_CD;
+	if (ga_has_word("make gmake just ninja", name) && ends_in_letter(option, "f"))
+		return GA_COMMAND_SOURCE;
+	return GA_COMMAND_QUIET;
 }
 
-static enum how with_argument(enum ga_command_kind kind)
+static void arguments(struct ga_shell *s, const struct ga_command *c, size_t at,
+		      enum ga_command_kind kind, const char *name)
 {
-	static const enum how hows[] = {
-		[GA_COMMAND_OTHER] = BARE,
-		[GA_COMMAND_QUIET] = NOTHING,
-		[GA_COMMAND_CHECK] = NOTHING,
-		[GA_COMMAND_SHELL] = GIVEN,
-		[GA_COMMAND_INTERPRETER] = GIVEN_OR_MORE,
-		[GA_COMMAND_SOURCE] = GIVEN,
-		[GA_COMMAND_EVAL] = GIVEN,
-		[GA_COMMAND_WRAPPER] = NOTHING,
-		[GA_COMMAND_XARGS] = NOTHING,
-		[GA_COMMAND_PARTS] = PARTS,
-		[GA_COMMAND_CD] = DIRECTORY,
-		[GA_COMMAND_PATH] = ON_PATH,
-		[GA_COMMAND_VALUE] = NOTHING,
-	};
+	enum ga_command_kind next = kind;
 
-	return hows[kind];
-}
+	for (size_t i = at + 1; i < c->n; i++) {
+		const char *word = c->v[i].v[0], *value = *word == '-' ? strchr(word, '=') : NULL;
 
-static void arguments(struct ga_shell *s, const struct ga_simple *c, size_t at,
-		      enum ga_command_kind kind, const char *name, int depth)
-{
-	for (size_t i = at + 1; i < c->words.n; i++) {
-		const char *word = c->words.v[i];
-		const char *value = *word == '-' ? strchr(word, '=') : NULL;
-		enum how how = *word == '-' ? with_option(kind, name, word) : with_argument(kind);
-
-		if (value)
-			take(s, how == NOTHING ? with_argument(kind) : how, value + 1);
-		else if (*word != '-')
-			take(s, how, word);
-		else if (how != NOTHING && i + 1 < c->words.n)
-			take(s, how, c->words.v[++i]);
-		if (kind == GA_COMMAND_EVAL)
-			take(s, BARE, word);
+		if (*word == '-' && !value) {
+			next = option_kind(kind, name, word);
+			next = next == GA_COMMAND_QUIET ? kind : next;
+		} else if (value) {
+			next = option_kind(kind, name, word);
+			argument(s, next == GA_COMMAND_QUIET ? kind : next, value + 1);
+			next = kind;
+		} else {
+			for (size_t k = 0; k < c->v[i].n; k++)
+				argument(s, next, c->v[i].v[k]);
+			next = kind;
+		}
 		/* "poetry run x", "nix develop -c x" */
 		if (kind == GA_COMMAND_OTHER && ga_has_word("-- exec run x dlx -c --call", word))
-			run_words(s, c, i + 1, depth + 1);
+			ga_shell_run(s, c, i + 1, NULL);
 	}
 }
 
-/* Skip options, numbers and assignments in front of the command that a wrapper runs. */
-static size_t wrapped(const struct ga_simple *c, size_t at)
+void ga_shell_printed(const struct ga_command *c, size_t at, bool all, struct ga_strv *ret)
 {
-	while (++at < c->words.n) {
-		const char *w = c->words.v[at];
+	const char *name = c->n ? c->v[at ? at - 1 : 0].v[0] : "";
+	bool lists = ga_has_word("ls find", name), any = false;
 
-		if (*w != '-' && !isdigit((unsigned char)*w) && !ga_shell_assigned(w))
+	all |= ga_command_kind(name) == GA_COMMAND_QUIET && strcmp(name, "git") != 0;
+	for (size_t i = at; i < c->n && ret->n < GA_SHELL_VALUES_MAX; i++) {
+		const char *word = c->v[i].v[0];
+
+		if (any && *word == '-' && !strcmp(name, "find"))
+			break; /* its conditions */
+		if (*word == '-' || (!all && !strpbrk(word, "/.*")))
+			continue;
+		any = i > 0;
+		ga_strv_extend(ret, &c->v[i]);
+		for (size_t k = 0; lists && any && k < c->v[i].n; k++)
+			ga_strv_pushf(ret, "%s/**", c->v[i].v[k]);
+	}
+	ga_strv_extend(ret, &c->inputs);
+}
+
+/* Where the command stands that a wrapper runs: behind options, numbers and assignments. */
+static size_t wrapped(const struct ga_command *c, size_t at)
+{
+	while (++at < c->n) {
+		const char *w = c->v[at].v[0];
+
+		if (*w != '-' && !isdigit((unsigned char)*w) && !assigned(w))
 			break;
 	}
 	return at;
 }
 
-static bool is_quiet_at(const struct ga_simple *c, size_t at)
+/* Does the command that stands at `at` only read or check what it is given? */
+static bool is_quiet_at(const struct ga_command *c, size_t at)
 {
-	return at >= c->words.n || ga_command_is_quiet(ga_path_base(c->words.v[at]));
+	enum ga_command_kind kind =
+		at < c->n ? ga_command_kind(ga_path_base(c->v[at].v[0])) : GA_COMMAND_QUIET;
+
+	return kind == GA_COMMAND_QUIET || kind == GA_COMMAND_CHECK;
 }
 
 /* find DIR -exec COMMAND {} + */
-static void run_find(struct ga_shell *s, const struct ga_simple *c, size_t at, int depth)
+static void find(struct ga_shell *s, const struct ga_command *c, size_t at)
 {
-	for (size_t i = at + 1; i < c->words.n; i++) {
-		if (!ga_has_word("-exec -execdir -ok -okdir", c->words.v[i]) ||
-		    is_quiet_at(c, i + 1))
-			continue;
-		run_words(s, c, i + 1, depth + 1);
-		for (size_t k = at + 1; k < i && c->words.v[k][0] != '-'; k++) {
-			cleanup_free char *below = ga_strf("%s/**", c->words.v[k]);
+	cleanup_strv struct ga_strv found = GA_STRV_INIT;
 
-			given(s, below);
+	ga_shell_printed(c, at + 1, false, &found);
+	for (size_t i = at + 1; i < c->n; i++)
+		if (ga_has_word("-exec -execdir -ok -okdir", c->v[i].v[0]) &&
+		    !is_quiet_at(c, i + 1)) {
+			ga_shell_run(s, c, i + 1, NULL);
+			put_all(s, GA_WORD_GIVEN, &found);
 		}
-	}
 }
 
-/* What a command of an .envrc reads without being given it, and the tool that it is. */
-static void by_name(struct ga_shell *s, const struct ga_simple *c, size_t at, const char *name)
+/* The tool that it is, and what a command of an .envrc reads without being given it. */
+static void by_name(struct ga_shell *s, const struct ga_command *c, size_t at, const char *name)
 {
-	const char *first = at + 1 < c->words.n ? c->words.v[at + 1] : "";
-	const char *files = ga_command_files(name, first);
-	cleanup_buf struct ga_buf more = GA_BUF_INIT;
+	const char *files = ga_command_files(name, at + 1 < c->n ? c->v[at + 1].v[0] : "");
 	cleanup_free char *copy = ga_strdup(files ? files : "");
+	cleanup_buf struct ga_buf more = GA_BUF_INIT;
 	char *save = NULL;
 
 	for (char *f = strtok_r(copy, " ", &save); f; f = strtok_r(NULL, " ", &save))
-		ga_words_add(s->out, GA_WORD_GIVEN, f, "");
-	for (size_t i = at + 1; i < c->words.n && more.len < 256; i++)
-		if (!strpbrk(c->words.v[i], "\1\2"))
-			ga_buf_addf(&more, "%s%s", more.len ? " " : "", c->words.v[i]);
-	if (!strchr(name, '/'))
+		put(s, GA_WORD_GIVEN, f);
+	for (size_t i = at + 1; i < c->n && more.len < 256; i++)
+		if (!strchr(c->v[i].v[0], GA_WORD_UNKNOWN))
+			ga_buf_addf(&more, "%s%s", more.len ? " " : "", c->v[i].v[0]);
+	if (s->out && *name && *name != GA_WORD_UNKNOWN)
 		ga_words_add(s->out, GA_WORD_TOOL, name, more.ptr);
 }
 
-/* The command `name`, which stands at `at`. */
-static void run_named(struct ga_shell *s, const struct ga_simple *c, size_t at, const char *name,
-		      int depth)
+/* The command that stands at `at`, if it is `called`. `input`: what comes by a pipe. */
+static void run_as(struct ga_shell *s, const struct ga_command *c, size_t at, const char *called,
+		   const struct ga_strv *input)
 {
+	const char *name = ga_path_base(called);
 	enum ga_command_kind kind = ga_command_kind(name);
-	bool runs_input = kind == GA_COMMAND_SHELL || kind == GA_COMMAND_INTERPRETER ||
-			  (kind == GA_COMMAND_XARGS && !is_quiet_at(c, wrapped(c, at)));
+	bool executes = kind == GA_COMMAND_SHELL || kind == GA_COMMAND_INTERPRETER ||
+			kind == GA_COMMAND_SOURCE ||
+			(kind == GA_COMMAND_XARGS && !is_quiet_at(c, wrapped(c, at)));
 
+	if (strpbrk(called, blank))
+		ga_shell_text(s, called);
+	else if (strchr(called, '/'))
+		put(s, GA_WORD_BARE, called);
 	/* "command -v x" only looks for it */
-	if (!strcmp(name, "command") && at + 1 < c->words.n &&
-	    ga_has_word("-v -V", c->words.v[at + 1]))
+	if (!strcmp(name, "command") && at + 1 < c->n && ga_has_word("-v -V", c->v[at + 1].v[0]))
 		return;
-	arguments(s, c, at, kind, name, depth);
-	for (size_t i = 0; runs_input && i < c->inputs.n; i++)
-		given(s, c->inputs.v[i]);
+	arguments(s, c, at, kind, name);
+	if (executes) {
+		put_all(s, GA_WORD_GIVEN, input);
+		put_all(s, GA_WORD_GIVEN, &c->inputs);
+	}
 	if (kind == GA_COMMAND_WRAPPER || kind == GA_COMMAND_XARGS)
-		run_words(s, c, wrapped(c, at), depth + 1);
+		ga_shell_run(s, c, wrapped(c, at), input);
 	else if (kind == GA_COMMAND_VALUE)
-		run_words(s, c, at + 1, depth + 1);
+		ga_shell_run(s, c, at + 1, input);
 	else if (!strcmp(name, "find"))
-		run_find(s, c, at, depth);
+		find(s, c, at);
+	if (ga_has_word("read mapfile readarray", name)) {
+		for (size_t i = at + 1; i < c->n && !s->out; i++)
+			ga_strv_push(&s->read, c->v[i].v[0]);
+		bind(s, input);
+		bind(s, &c->inputs);
+	}
 	if (kind != GA_COMMAND_QUIET)
 		by_name(s, c, at, name);
 }
@@ -257,164 +319,98 @@ static void run_named(struct ga_shell *s, const struct ga_simple *c, size_t at, 
 /* An assignment's value may be a command that is run later, and names a file that is read then. */
 static void run_assignment(struct ga_shell *s, const char *word)
 {
-	size_t n = ga_shell_assigned(word);
+	static const char files[] = "BASH_ENV ENV PYTHONSTARTUP LD_PRELOAD PERL5OPT RUBYOPT "
+				    "NODE_OPTIONS GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF "
+				    "EDITOR PAGER";
+	size_t n = assigned(word);
 	const char *value = word + n + (word[n] == '+') + 1;
-	cleanup_free char *first = ga_strndup(value, strcspn(value, " \t"));
+	cleanup_free char *first = ga_strndup(value, strcspn(value, blank));
 	enum ga_command_kind kind = ga_command_kind(ga_path_base(first));
 
+	assign(s, word, n, value);
 	if (n == 4 && !strncmp(word, "PATH", 4))
 		search_path(s, value);
 	else if (kind == GA_COMMAND_SHELL || kind == GA_COMMAND_INTERPRETER)
-		run_text(s, value);
-	else if (ga_has_word_n(
-			 "BASH_ENV ENV PYTHONSTARTUP LD_PRELOAD PERL5OPT RUBYOPT NODE_OPTIONS "
-			 "GIT_SSH GIT_SSH_COMMAND GIT_EXTERNAL_DIFF EDITOR PAGER",
-			 word, n))
-		given(s, value);
+		ga_shell_text(s, value);
+	else if (ga_has_word_n(files, word, n))
+		put(s, GA_WORD_GIVEN, value);
 }
 
-/* The command whose first word stands at `at`. */
-static void run_words(struct ga_shell *s, const struct ga_simple *c, size_t at, int depth)
+void ga_shell_run(struct ga_shell *s, const struct ga_command *c, size_t at,
+		  const struct ga_strv *input)
 {
 	static const char reserved[] = "if then elif else do while until ! { } time fi done esac "
 				       "coproc function and or not begin end @ -";
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	const char *first;
 
-	for (; at < c->words.n; at++) {
-		const char *w = c->words.v[at];
-
-		if (ga_shell_assigned(w))
-			run_assignment(s, w);
-		else if (!ga_has_word(reserved, w))
+	for (; at < c->n; at++) {
+		first = c->v[at].v[0];
+		if (!strcmp(first, "done"))
+			bind(s, &c->inputs);
+		if (!assigned(first) && !ga_has_word(reserved, first))
 			break;
+		for (size_t i = 0; assigned(first) && i < c->v[at].n; i++)
+			run_assignment(s, c->v[at].v[i]);
 	}
-	if (at >= c->words.n || depth > DEPTH_MAX ||
-	    ga_has_word("for case select in", c->words.v[at]))
+	if (at >= c->n || s->depth >= GA_SHELL_DEPTH_MAX)
 		return;
-	note_lines(s, c->words.v[at]);
-	ga_shell_expand(s, c->words.v[at], &all);
-	for (size_t i = 0; i < all.n; i++) {
-		const char *name = all.v[i] + (s->make ? strspn(all.v[i], "@-+") : 0);
-
-		if (strpbrk(name, " \t\n"))
-			run_text(s, name);
-		else if (strchr(name, '/'))
-			ga_words_add_path(s->out, GA_WORD_BARE, name, s->home);
-		run_named(s, c, at, ga_path_base(name), depth);
-	}
-}
-
-/* ---- pipelines ----------------------------------------------------------------------- */
-
-/* Does the command execute what comes by its input? 1: yes; -1: if it executes the lines that it
- * reads into a variable. */
-static int executes_input(const struct ga_simple *c)
-{
-	enum ga_command_kind kind;
-	size_t at = 0;
-
-	while (at < c->words.n && (ga_shell_assigned(c->words.v[at]) ||
-				   ga_has_word("sudo env exec command", c->words.v[at])))
-		at++;
-	if (at >= c->words.n)
-		return 0;
-	kind = ga_command_kind(ga_path_base(c->words.v[at]));
-	if (kind == GA_COMMAND_XARGS)
-		return !is_quiet_at(c, wrapped(c, at));
-	if (kind == GA_COMMAND_SHELL || kind == GA_COMMAND_INTERPRETER || kind == GA_COMMAND_SOURCE)
-		return 1;
-	return ga_has_word("while until read mapfile readarray done", c->words.v[at]) ? -1 : 0;
-}
-
-static void piped(struct ga_shell *s, const struct ga_simple *c, int how)
-{
-	for (size_t i = 1; i < c->words.n; i++) {
-		if (how > 0)
-			given(s, c->words.v[i]);
-		else
-			ga_strv_push(&s->lists, c->words.v[i]);
-	}
-	for (size_t i = 0; i < c->inputs.n; i++)
-		ga_strv_push(&s->lists, c->inputs.v[i]);
-}
-
-/* The values that are assigned anywhere in the text, before any use of them is looked at. */
-static void collect(struct ga_shell *s, const struct ga_lexed *x)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		const struct ga_strv *w = &x->v[i].words;
-		size_t at = 0;
-
-		while (at < w->n && ga_has_word("do then else while until if { !", w->v[at]))
-			at++;
-		if (at + 2 < w->n && ga_has_word("for select foreach", w->v[at]))
-			for (size_t k = at + 3; k < w->n; k++) {
-				cleanup_free char *a = ga_strf("%s=%s", w->v[at + 1], w->v[k]);
-
-				ga_shell_assign(s, a);
-			}
-		else if (at < w->n && ga_has_word("read mapfile readarray", w->v[at]))
-			for (size_t k = at + 1; k < w->n; k++)
-				ga_strv_push(&s->read, w->v[k]);
-		else
-			for (size_t k = at; k < w->n; k++)
-				ga_shell_assign(s, w->v[k]);
-	}
-}
-
-static void run_lexed(struct ga_shell *s, const struct ga_lexed *x)
-{
-	collect(s, x);
-	s->out->cut |= x->cut;
-	for (size_t i = 0; i < x->n; i++) {
-		int how = executes_input(&x->v[i]);
-
-		run_words(s, &x->v[i], 0, 0);
-		for (size_t k = i; how && k-- && x->v[k].piped;)
-			piped(s, &x->v[k], how);
-		if (how < 0)
-			for (size_t k = 0; k < x->v[i].inputs.n; k++)
-				ga_strv_push(&s->lists, x->v[i].inputs.v[k]);
-	}
-	for (size_t i = 0; i < x->substitutions.n; i++)
-		run_text(s, x->substitutions.v[i]);
-}
-
-static void run_text(struct ga_shell *s, const char *text)
-{
-	cleanup_lexed struct ga_lexed x = { .v = NULL };
-
-	if (s->depth >= DEPTH_MAX)
+	if (ga_has_word("for select foreach", first))
+		for (size_t i = at + 3; i < c->n; i++)
+			for (size_t k = 0; k < c->v[i].n; k++)
+				assign(s, c->v[at + 1].v[0], strlen(c->v[at + 1].v[0]),
+				       c->v[i].v[k]);
+	if (ga_has_word("for select foreach case in", first))
 		return;
 	s->depth++;
-	ga_lex(text, s->make, &x);
-	run_lexed(s, &x);
+	for (size_t i = 0; i < c->v[at].n && !s->cut; i++) {
+		const char *name = c->v[at].v[i] + strspn(c->v[at].v[i], "@+");
+
+		s->cut |= ++s->work > GA_SHELL_WORK_MAX;
+		/* "$(Q)sh": what is in front may be nothing */
+		run_as(s, c, at, name + (*name == GA_WORD_UNKNOWN && name[1] != '/'), input);
+	}
 	s->depth--;
 }
 
-static void run_all(const char *text, const char *home, bool make, struct ga_words *ret)
+void ga_command_release(struct ga_command *c)
 {
-	struct ga_shell s = { .home = home, .make = make, .out = ret };
-	cleanup_free char *plain = ga_strdup(text);
-
-	for (char *p = plain; *p; p++)
-		if (*p >= GA_LEX_VARIABLE && *p <= GA_WORD_UNKNOWN)
-			*p = '?';
-	run_text(&s, plain);
-	for (size_t i = 0; s.executes_lines && i < s.lists.n; i++)
-		given(&s, s.lists.v[i]);
-	ga_strv_release(&s.names);
-	ga_strv_release(&s.values);
-	ga_strv_release(&s.read);
-	ga_strv_release(&s.lists);
+	for (size_t i = 0; i < c->n; i++)
+		ga_strv_release(&c->v[i]);
+	free(c->v);
+	ga_strv_release(&c->inputs);
+	*c = (struct ga_command){ .v = NULL };
 }
 
-void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret)
+static void shell_release(struct ga_shell *s)
 {
-	run_all(text, home, false, ret);
+	s->out->cut |= s->cut;
+	ga_strv_release(&s->names);
+	ga_strv_release(&s->values);
+	ga_strv_release(&s->read);
 }
 
-void ga_words_of_make(const char *text, const char *home, struct ga_words *ret)
+void ga_words_of_shell(const char *shell, const char *home, struct ga_words *ret)
 {
-	run_all(text, home, true, ret);
+	struct ga_shell s = { .home = home };
+
+	/* values first, which a function may use that stands before them */
+	ga_shell_text(&s, shell);
+	s.out = ret;
+	ga_shell_text(&s, shell);
+	shell_release(&s);
+}
+
+void ga_words_of_command(const struct ga_strv *words, const char *home, struct ga_words *ret)
+{
+	struct ga_shell s = { .home = home, .out = ret };
+	struct ga_command c = { .v = NULL };
+
+	for (size_t i = 0; i < words->n; i++) {
+		GA_GROW(c.v, c.n, c.cap);
+		c.v[c.n] = (struct ga_strv)GA_STRV_INIT;
+		ga_strv_push(&c.v[c.n++], words->v[i]);
+	}
+	ga_shell_run(&s, &c, 0, NULL);
+	ga_command_release(&c);
+	shell_release(&s);
 }

@@ -105,28 +105,23 @@ static void raise(struct ga_gather *g, const struct ga_source *s, const char *ru
 		ga_reach_add(g->reach, GA_REACH_RULE, s->when, s->rule, id, why);
 }
 
-/* Names of scripts of a manifest that "npm run x", "yarn x" or "npm ci" call. */
-static void scripts_of(const char *name, const char *more, struct ga_strv *scripts)
+/* Scripts that "npm run x", "yarn x" or "npm ci" call: any word may be the name of one. */
+static int scripts_of(struct ga_gather *g, const struct ga_source *s, const char *name,
+		      const char *more)
 {
-	static const char installing[] = "preinstall install postinstall preprepare prepare "
-					 "postprepare prepublish dependencies";
-	cleanup_free char *copy = ga_strdup(more), *all = ga_strdup(installing);
-	char *save = NULL, *word = strtok_r(copy, " ", &save);
+	static const char installing[] = "install prepare prepublish dependencies";
+	cleanup_free char *words = ga_strdup(*more || strcmp(name, "yarn") != 0 ? more : "install");
+	char *save = NULL, *inner = NULL;
 
-	while (word && *word == '-')
-		word = strtok_r(NULL, " ", &save);
-	if (!word)
-		word = (char *)(uintptr_t)(!strcmp(name, "yarn") ? "install" : "");
-	if (ga_has_word("install ci i add update up", word))
-		for (char *w = strtok_r(all, " ", &save); w; w = strtok_r(NULL, " ", &save))
-			ga_strv_push(scripts, w);
-	else if (ga_has_word("run run-script rum", word))
-		while ((word = strtok_r(NULL, " ", &save)) && *word == '-')
-			continue;
-	if (word && !strcmp(word, "t"))
-		ga_strv_push(scripts, "test");
-	else if (word && *word && *word != '-')
-		ga_strv_push(scripts, word);
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save)) {
+		bool installs = ga_has_word("install ci i add update up", w);
+		cleanup_free char *called = ga_strdup(installs ? installing : w);
+
+		for (char *n = strtok_r(called, " ", &inner); n; n = strtok_r(NULL, " ", &inner))
+			if (*n != '-' && ga_gather_script(g, s, strcmp(n, "t") ? n : "test"))
+				return -1;
+	}
+	return 0;
 }
 
 static bool runs_code(const char *runs, const char *more)
@@ -168,17 +163,18 @@ char *ga_reach_check_in(const char *text)
 	return NULL;
 }
 
-void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
-		    const char *more, struct ga_strv *scripts, struct ga_strv *files)
+int ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *name,
+		   const char *more)
 {
-	cleanup_free char *all = ga_strf("%s%s%s", name, *more ? " " : "", more);
+	cleanup_free char *files = NULL, *all = ga_strf("%s%s%s", name, *more ? " " : "", more);
 	cleanup_free char *shown = ga_quote(all);
+	char *save = NULL;
 	size_t i = 0;
 
 	while (i < GA_NELEMS(tools) && !ga_has_word(tools[i].names, name))
 		i++;
 	if (i == GA_NELEMS(tools))
-		return;
+		return 0;
 	raise(g, s, tools[i].config, name);
 	/* to a pre-commit hook, tests and sources are ordinary code */
 	if (s->when == GA_REACH_GIT)
@@ -189,15 +185,15 @@ void ga_gather_tool(struct ga_gather *g, const struct ga_source *s, const char *
 		if (*s->hook)
 			ga_reach_add(g->reach, GA_REACH_SAID, s->when, s->rule, s->hook, shown);
 	}
-	if (ga_has_word("npm pnpm yarn cnpm bun composer run-s run-p npm-run-all nx turbo", name))
-		scripts_of(name, more, scripts);
-	if (ga_has_word("lint-staged nano-staged simple-git-hooks husky", name))
-		ga_strv_push(scripts, "*");
-	if (tools[i].files) {
-		cleanup_free char *copy = ga_strdup(tools[i].files);
-		char *save = NULL;
-
-		for (char *f = strtok_r(copy, " ", &save); f; f = strtok_r(NULL, " ", &save))
-			ga_strv_push(files, f);
-	}
+	if (ga_has_word("npm pnpm yarn cnpm bun composer run-s run-p npm-run-all nx turbo", name) &&
+	    scripts_of(g, s, name, more))
+		return -1;
+	if (ga_has_word("lint-staged nano-staged simple-git-hooks husky", name) &&
+	    ga_gather_script(g, s, "*"))
+		return -1;
+	files = ga_strdup(tools[i].files ? tools[i].files : "");
+	for (char *f = strtok_r(files, " ", &save); f; f = strtok_r(NULL, " ", &save))
+		if (ga_gather_file(g, s, f))
+			return -1;
+	return 0;
 }

@@ -41,13 +41,15 @@ enum { GA_WORD_UNKNOWN = '\4' };
 /* Add a path in the form that words have; one that says nothing is left out. */
 void ga_words_add_path(struct ga_words *w, enum ga_word_kind kind, const char *path,
 		       const char *home);
+/* Add a module by the name that a language has for it: "a.b", "..a", "A::B", or a path. */
+void ga_words_add_module(struct ga_words *w, const char *name);
 /* Is it worth a look when it is merely named: a path, or the name of a script? */
 bool ga_word_like_script(const char *word);
 
 /* The words of shell text. `home`: what "~" and $HOME are, or NULL. */
 void ga_words_of_shell(const char *text, const char *home, struct ga_words *ret);
-/* The same for a makefile: recipes, what is included, and what reading it runs. */
-void ga_words_of_make(const char *text, const char *home, struct ga_words *ret);
+/* The same of one command, as code has it in a list. */
+void ga_words_of_command(const struct ga_strv *words, const char *home, struct ga_words *ret);
 /* The words of a program in another language: its strings, and what it imports. */
 void ga_words_of_code(const char *text, const char *home, struct ga_words *ret);
 
@@ -60,7 +62,9 @@ enum ga_command_kind {
 	GA_COMMAND_SHELL,       /* executes a file, or the text after -c */
 	GA_COMMAND_INTERPRETER, /* executes a file, or a module */
 	GA_COMMAND_SOURCE,      /* executes its arguments in this shell */
-	GA_COMMAND_EVAL,
+	GA_COMMAND_EVAL,   /* executes its arguments as text */
+	GA_COMMAND_CODE,   /* the same in another language: an interpreter's -c */
+	GA_COMMAND_MODULE, /* imports its arguments: an interpreter's -m */
 	GA_COMMAND_WRAPPER, /* a command follows its options */
 	GA_COMMAND_XARGS,   /* the same, with arguments from its input */
 	GA_COMMAND_PARTS,   /* executes what is in a directory */
@@ -69,8 +73,6 @@ enum ga_command_kind {
 	GA_COMMAND_VALUE, /* its arguments may be assignments */
 };
 enum ga_command_kind ga_command_kind(const char *name);
-/* Does it leave what it is given unexecuted? */
-bool ga_command_is_quiet(const char *name);
 /* A file that a command of an .envrc reads without being given one, or NULL: "use flake". */
 const char *ga_command_files(const char *name, const char *first);
 

@@ -81,17 +81,18 @@ static void read_envrc(const struct ga_buf *text)
 {
 	cleanup_reach struct ga_reach h = GA_REACH_INIT;
 	cleanup_free char *path = ga_strf("%s/.envrc", fuzz_dir());
-	cleanup_close int dir = open(fuzz_dir(), O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	cleanup_close int fd = -1;
 	cleanup_free char *root = ga_strdup(fuzz_dir());
 	const struct ga_repo_info info = { .workdir = root, .gitdir = root, .commondir = root };
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_(ga_gather_release) struct ga_gather g = {
 		.repo = fuzz_repo(), .info = &info, .reach = &h, .err = &err,
+		.workfd = open(fuzz_dir(), O_PATH | O_DIRECTORY | O_CLOEXEC),
 	};
 
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	CHECK(dir >= 0 && fd >= 0 && !ga_write_full(fd, text->ptr, text->len));
-	CHECK(!ga_gather_envrc(&g, dir, ""));
+	CHECK(g.workfd >= 0 && fd >= 0 && !ga_write_full(fd, text->ptr, text->len));
+	CHECK(!ga_gather_envrc(&g, ""));
 	for (size_t i = 0; i < h.n; i++)
 		CHECK(*h.v[i].text || h.v[i].what == GA_REACH_BELOW);
 }

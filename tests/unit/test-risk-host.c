@@ -305,6 +305,9 @@ TEST(hooks_and_their_managers_reach_by_words)
 				       "run: node tools/s.js\n"
 				       "post-merge:\n  commands:\n    y:\n      run: sh other.sh"),
 		  HOOK, "web/tools/s.js", "other.sh" },
+		{ MERGE("lefthook run post-checkout; lefthook run post-merge")
+		  TEXT("lefthook.yml", "post-merge:\n  jobs:\n  - name: see other.sh\n    run: |\n      cd web\n      "
+				       "sh tools/s\n"), HOOK, "tools/s", "other.sh" },
 		{ COMMIT("exec pre-commit hook-impl --hook-type=pre-commit")
 		  TEXT(".pre-commit-config.yaml",
 		       "repos:\n- repo: local\n  hooks:\n  - id: x\n    entry: >-\n      bash -c\n      \"sh "
