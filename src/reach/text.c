@@ -102,7 +102,8 @@ static const char *read_text(struct ga_shell *s, const char *at, char close, boo
 /* What is open at `r->at` is part of the word: what its commands name, or only what they do. */
 static void nested(struct reader *r, char close, bool list, struct ga_strv *prints)
 {
-	if (r->s->nested >= NESTED_MAX)
+	r->s->cut |= r->s->nested >= NESTED_MAX;
+	if (r->s->cut)
 		return;
 	r->s->nested++;
 	r->at = read_text(r->s, r->at, close, list, prints);
@@ -245,7 +246,8 @@ static const char *read_text(struct ga_shell *s, const char *at, char close, boo
 
 void ga_shell_text(struct ga_shell *s, const char *shell)
 {
-	if (s->depth >= GA_SHELL_DEPTH_MAX)
+	s->cut |= s->depth >= GA_SHELL_DEPTH_MAX;
+	if (s->cut)
 		return;
 	s->depth++;
 	(void)read_text(s, shell, '\0', false, NULL);
