@@ -181,7 +181,7 @@ static const struct pattern *find(const struct ga_ignore *ig, const char *path, 
 enum ga_ignore_verdict ga_ignore_check(const struct ga_ignore *ig, const char *path, bool is_dir)
 {
 	const struct ga_ignore_list *l;
-	const struct pattern *p = find(ig, path, is_dir, &l);
+	const struct pattern *p = ig->n ? find(ig, path, is_dir, &l) : NULL;
 
 	return !p ? GA_IGNORE_UNDECIDED : p->negated ? GA_IGNORE_NO : GA_IGNORE_YES;
 }

@@ -389,7 +389,7 @@ static void look_at_aliases(struct ga_look *k)
 {
 	const char *path = k->c->path;
 
-	for (size_t n = 1; n <= strlen(path); n++) {
+	for (size_t n = 1; k->n_aliases && n <= strlen(path); n++) {
 		if (path[n] && path[n] != '/')
 			continue;
 		for (int32_t i = ga_strmap_first(&k->alias_targets, path, n); i >= 0;

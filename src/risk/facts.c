@@ -100,9 +100,13 @@ static void tell(const struct ga_reach *h, const struct ga_strmap *m, const char
 void ga_facts_on(const struct ga_reach *h, const struct ga_fact_index *x, const char *folded,
 		 bool removed, ga_fact_fn *fn, void *arg)
 {
-	const char *base = ga_path_base(folded);
-	size_t len = strlen(folded);
+	const char *base;
+	size_t len;
 
+	if (!h->n)
+		return;
+	base = ga_path_base(folded);
+	len = strlen(folded);
 	tell(h, &x->exact, folded, len, fn, arg);
 	tell(h, &x->dirs, folded, 0, fn, arg);
 	for (size_t i = 1; i <= len; i++)

@@ -201,16 +201,9 @@ static size_t stem_of(const char *name, size_t n)
 /* Is it in a directory where editors keep earlier versions? */
 static bool is_history(const char *folded)
 {
-	static const char *const ends[] = { ".history", ".idea/shelf", ".vscode-history" };
+	static const char *const dirs[] = { ".history/", ".idea/shelf/", ".vscode-history/" };
 
-	for (const char *slash = folded; (slash = strchr(slash, '/')); slash++)
-		for (size_t i = 0; i < GA_NELEMS(ends); i++) {
-			size_t n = strlen(ends[i]);
-
-			if ((size_t)(slash - folded) >= n && !memcmp(slash - n, ends[i], n))
-				return true;
-		}
-	return false;
+	return GA_FINDS_ANY(strstr, folded, dirs);
 }
 
 /* The path that `folded` is a copy of, judging by its name; NULL: it is no copy. */
