@@ -268,7 +268,8 @@ static json_t *take_server(struct job *j, const struct row *r, const char *what,
 	for (size_t i = 0; i < GA_NELEMS(runs); i++)
 		if ((v = json_object_get(from, runs[i]))) {
 			ok &= add_words(v, &shown, &lines) &&
-			      (i < 2 || !strpbrk(json_string_value(v), "?@#"));
+			      (i < 2 || (json_is_string(v) &&
+					 !strpbrk(json_string_value(v), "?@#")));
 			(void)json_object_set(ret, runs[i], v);
 		}
 	if (!ok || !shown.len || lines.len > WORDS_MAX ||

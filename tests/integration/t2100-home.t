@@ -59,7 +59,7 @@ test_expect_success 'an agent is run that npm installed in home for the node of 
 			"$GIT_AGENT" start -q --task "$task" claude || return 1
 	done &&
 	test_fails 129 "takes for an option" git agent start --task -x claude &&
-	test_fails 129 "how .sh. is given a task is not known" git agent start --task x sh
+	test_fails 129 "cannot give .sh. a task" git agent start --task x sh
 '
 
 test_expect_success 'an agent is run with the node of nvm that its first line finds' '

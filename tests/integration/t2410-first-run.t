@@ -135,7 +135,7 @@ test_expect_success 'home import brings what is listed of an agent, without hook
 	"one": {"command": "npx", "args": ["-y", "s@1"], "env": {"KEY_ONE": "value", "a b": "value"}},
 	"two": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer value"}},
 	"bad": {"command": "x", "args": ["--token", "$T"]},
-	"query": {"url": "https://example.org/mcp?k=value"}, "own": {"command": "mine"}}}
+	"list": {"url": ["https://example.org"]}, "query": {"url": "https://example.org/mcp?k=value"}, "own": {"command": "mine"}}}
 	EOF
 	mkdir -m 700 "$HOME/aihome" &&
 	echo "{\"mcpServers\": {\"own\": {\"command\": \"theirs\"}}, \"other\": 1}" >"$HOME/aihome/.claude.json" &&
@@ -145,7 +145,7 @@ test_expect_success 'home import brings what is listed of an agent, without hook
 		"left out: .claude/commands/key.md: it may hold a secret" "left out: .claude/commands/link.md: a link" \
 		"left out: .claude/skills/out: a link" "left out: .claude/commands/fifo: no file" \
 		"left out: two: its headers: log in inside" "left out: bad: .* may hold a secret" \
-		"left out: query: .* may hold a secret"; do
+		"left out: query: .* may hold a secret" "left out: list: .* may hold a secret"; do
 		grep -x "  $line" ../out || return 1
 	done &&
 	! grep "own\|value" ../out &&
