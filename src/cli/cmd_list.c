@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -8,9 +9,11 @@
 #include "ga/json.h"
 #include "ga/parse.h"
 #include "ga/quote.h"
+#include "compare.h"
 #include "sessions.h"
 
-#define COMMAND_WIDTH 40
+#define COLUMNS 80
+#define NEXT_SHOWN 3
 
 struct options {
 	bool json;
@@ -33,13 +36,17 @@ static char *age(uint64_t since)
 	return ga_strf("%ud ago", (unsigned)(s / 86400));
 }
 
-/* Cut to the column's width, never within a character. */
-static void shorten(struct ga_buf *b)
+/* Cut to `room` bytes, never within a character; "" if that would say nothing. */
+static void shorten(struct ga_buf *b, size_t room)
 {
-	size_t n = COMMAND_WIDTH - 3;
+	size_t n = room > 8 ? room - 3 : 0;
 
-	if (b->len <= COMMAND_WIDTH)
+	if (b->len <= room)
 		return;
+	if (!n) {
+		ga_buf_clear(b);
+		return;
+	}
 	while (n && ((unsigned char)b->ptr[n] & 0xc0) == 0x80)
 		n--;
 	ga_buf_truncate(b, n);
@@ -99,36 +106,50 @@ static const char *state_of(const struct ga_session *s, bool running)
 	return s->state == GA_STATE_NEW ? "starting" : s->run.finished ? "ending" : "running";
 }
 
-static void print_row(struct cli *c, const struct ga_session *s, bool running,
-		      const struct ga_report *r)
+static char *say_flags(struct cli *c, const struct ga_session *s, bool running,
+		       const struct ga_report *r)
 {
-	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
-	uint64_t since = s->run.finished ? s->run.finished : s->run.resumed ? s->run.resumed
-		: s->id.started;
-	cleanup_free char *when = age(since), *flags = NULL;
 	cleanup_free char *idle = running ? say_live(s) : say_end(c, s);
 	size_t open = ga_report_open(r);
 	struct ga_report_counts n;
 
 	ga_report_count(r, &n);
+	if (open)
+		return ga_count(open, "open flag", "open flags");
+	return n.all && !*idle ? ga_count(n.all, "flag", "flags") : ga_steal(&idle);
+}
+
+static void put_command(const struct ga_session *s, struct ga_buf *ret)
+{
 	for (size_t i = 0; i < s->id.command.n; i++) {
 		if (i)
-			ga_buf_addch(&cmd, ' ');
-		ga_quote_add(&cmd, s->id.command.v[i], strlen(s->id.command.v[i]));
+			ga_buf_addch(ret, ' ');
+		ga_quote_add(ret, s->id.command.v[i], strlen(s->id.command.v[i]));
 	}
 	if (s->id.remote && !s->id.command.n) {
-		ga_buf_adds(&cmd, "from ");
-		ga_quote_add(&cmd, s->id.remote, strlen(s->id.remote));
+		ga_buf_adds(ret, "from ");
+		ga_quote_add(ret, s->id.remote, strlen(s->id.remote));
 	}
-	shorten(&cmd);
-	if (open)
-		flags = ga_count(open, "open flag", "open flags");
-	else if (n.all && !*idle)
-		flags = ga_count(n.all, "flag", "flags");
-	else
-		flags = ga_strdup(idle);
-	(void)printf("%-20s %-11s %-10s %-19s %s\n", s->name,
-		     state_of(s, running), when, flags, cmd.ptr);
+}
+
+static void print_row(struct cli *c, const struct ga_session *s, bool running,
+		      const struct ga_report *r, size_t behind)
+{
+	uint64_t since = s->run.finished ? s->run.finished : s->run.resumed ? s->run.resumed
+		: s->id.started;
+	cleanup_free char *when = age(since), *flags = say_flags(c, s, running, r), *row = NULL;
+	cleanup_free char *lag = behind ? ga_strf("%s%zu%s behind", *flags ? ", " : "", behind,
+						  behind == CLI_BEHIND_MAX ? " or more" : "")
+					: ga_strdup("");
+	cleanup_free char *says = ga_strf("%s%s", flags, lag);
+	cleanup_buf struct ga_buf cmd = GA_BUF_INIT;
+
+	row = ga_strf("%-20s %-11s %-10s %-19s ", s->name, state_of(s, running), when, says);
+	put_command(s, &cmd);
+	shorten(&cmd, COLUMNS > strlen(row) ? COLUMNS - strlen(row) : 0);
+	if (!cmd.len)
+		row[strlen(row) - 1] = '\0';
+	(void)printf("%s%s\n", row, cmd.len ? cmd.ptr : "");
 	for (size_t i = 0; running && i < s->run.published.n; i++)
 		(void)printf("%-20s published at %s\n", "", s->run.published.v[i]);
 }
@@ -146,17 +167,88 @@ static void capture_first(struct cli *c, struct ga_session *s, int lock)
 }
 
 struct shown {
-	size_t all, landed;
+	size_t all, landed, n_next;
+	struct cli_compare compare;
+	struct ga_buf next; /* lines with the next commands of the first sessions */
 };
 
+static void shown_release(struct shown *n)
+{
+	cli_compare_release(&n->compare);
+	ga_buf_release(&n->next);
+}
+
 static void add_object(const struct ga_session *s, bool running, const struct ga_report *r,
-		       json_t *list)
+		       size_t behind, json_t *list)
 {
 	cleanup_live_peer struct ga_live_peer peer = GA_LIVE_PEER_INIT;
+	json_t *j;
 
 	if (running)
 		cli_look_live(s, &peer);
-	ga_json_add(list, cli_session_json(s, running, r, &peer));
+	j = cli_session_json(s, running, r, &peer);
+	ga_json_set(j, "behind", json_integer((json_int_t)behind));
+	ga_json_set(j, "overlaps", json_array());
+	ga_json_add(list, j);
+}
+
+/* Once all are known. */
+static void add_overlaps(const struct shown *n, json_t *list)
+{
+	size_t at;
+	json_t *j;
+
+	json_array_foreach(list, at, j)
+		for (size_t i = 0; i < n->compare.n; i++) {
+			cleanup_strv struct ga_strv with = GA_STRV_INIT;
+
+			if (strcmp(json_string_value(json_object_get(j, "name")),
+				   n->compare.v[i].name) != 0)
+				continue;
+			cli_compare_overlaps(&n->compare, i, &with);
+			for (size_t k = 0; k < with.n; k += 2)
+				ga_json_add(json_object_get(j, "overlaps"),
+					    json_string(with.v[k]));
+		}
+}
+
+/* Each pair once. */
+static void say_overlaps(const struct shown *n)
+{
+	for (size_t i = 0; i < n->compare.n; i++) {
+		cleanup_strv struct ga_strv with = GA_STRV_INIT;
+
+		cli_compare_overlaps(&n->compare, i, &with);
+		for (size_t k = 0; k < with.n; k += 2) {
+			cleanup_free char *q = ga_quote(with.v[k + 1]);
+
+			if (strcmp(n->compare.v[i].name, with.v[k]) < 0)
+				cli_note("%s and %s both change %s", n->compare.v[i].name,
+					 with.v[k], q);
+		}
+	}
+}
+
+/* Note what to do about a session that has ended and not landed. */
+static int note_next(struct cli *c, const struct ga_session *s, const struct ga_report *r,
+		     struct shown *n, struct ga_error *err)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f;
+	int rc;
+
+	if (s->state != GA_STATE_CAPTURED || n->n_next == NEXT_SHOWN)
+		return 0;
+	f = open_memstream(&text, &len);
+	if (!f)
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remember a line");
+	rc = cli_say_next(c, s, r, f, err);
+	(void)fclose(f);
+	n->n_next += len > 0;
+	ga_buf_add(&n->next, text, len);
+	free(text);
+	return rc;
 }
 
 static int show_one(struct cli *c, const char *name, json_t *list, struct shown *n,
@@ -166,6 +258,7 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_close int lock = -1;
 	int rc = cli_load_session(c, name, false, &s, &lock, err);
+	size_t behind;
 	bool running;
 
 	if (rc < 0)
@@ -180,13 +273,16 @@ static int show_one(struct cli *c, const char *name, json_t *list, struct shown 
 		return -1;
 	if (rc == 0 && cli_notice_landed(c, &s, err))
 		return -1;
+	if (cli_compare_add(c, &n->compare, &s, &behind, err))
+		return -1;
 	n->all++;
 	n->landed += s.state == GA_STATE_LANDED;
-	if (list)
-		add_object(&s, running, &r, list);
-	else
-		print_row(c, &s, running, &r);
-	return 0;
+	if (list) {
+		add_object(&s, running, &r, behind, list);
+		return 0;
+	}
+	print_row(c, &s, running, &r, behind);
+	return running || !isatty(STDOUT_FILENO) ? 0 : note_next(c, &s, &r, n, err);
 }
 
 static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga_error *err)
@@ -194,12 +290,14 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	const struct options *o = p;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	json_t *list = o->json ? json_array() : NULL;
-	struct shown n = { 0, 0 };
+	cleanup_(shown_release) struct shown n = { .compare = CLI_COMPARE_INIT,
+						   .next = GA_BUF_INIT };
 	int rc = 0;
 
 	(void)argc;
 	(void)argv;
-	if (ga_session_names(c->env.state_dir, &names, err))
+	if (ga_session_names(c->env.state_dir, &names, err) ||
+	    cli_compare_begin(c, &n.compare, err))
 		rc = -1;
 	for (size_t i = 0; !rc && i < names.n; i++) {
 		cleanup_error struct ga_error one = GA_ERROR_INIT;
@@ -215,8 +313,13 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		json_decref(list);
 		return -1;
 	}
-	if (list)
+	if (list) {
+		add_overlaps(&n, list);
 		return cli_print_json(list, err);
+	}
+	(void)fwrite(n.next.ptr, 1, n.next.len, stdout);
+	if (isatty(STDOUT_FILENO))
+		say_overlaps(&n);
 	if (!n.all && isatty(STDOUT_FILENO))
 		cli_note("no sessions yet: 'git agent start COMMAND' makes one");
 	if (n.landed && isatty(STDOUT_FILENO))

@@ -223,6 +223,10 @@ int cli_show_journal(struct cli *c, const char *name, const struct cli_journal *
  * NULL: it could not be captured. Releases `st` if there is anything to do. */
 void cli_notify(const struct cli *c, struct ga_start *st, const struct ga_report *r);
 
+/* Print the next command to type for a captured session, as "  next: ..."; none if a note says what
+ * to do. */
+int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		 struct ga_error *err);
 /* Print what happened in a captured session, in a few lines on `f`, and the next command to type.
  */
 int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,

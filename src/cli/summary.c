@@ -299,9 +299,8 @@ static void say_left_out(const struct ga_session *s, FILE *f)
 	}
 }
 
-/* The next command to type. */
-static int say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
-		    struct ga_error *err)
+int cli_say_next(struct cli *c, const struct ga_session *s, const struct ga_report *r, FILE *f,
+		 struct ga_error *err)
 {
 	cleanup_free char *dir = NULL;
 	int kept = 0;
@@ -453,7 +452,7 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_learnt(s, f);
 	for (size_t i = 0; i < s->result.notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->result.notes.v[i]);
-	if (say_next(c, s, r, f, err))
+	if (cli_say_next(c, s, r, f, err))
 		return -1;
 	say_resume(c, s, f);
 	return 0;

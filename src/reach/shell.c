@@ -341,7 +341,7 @@ void ga_shell_run(struct ga_shell *s, const struct ga_command *c, size_t at,
 {
 	static const char reserved[] = "if then elif else do while until ! { } time fi done esac "
 				       "coproc function and or not begin end @ -";
-	const char *first;
+	const char *first = "";
 
 	for (; at < c->n; at++) {
 		first = c->v[at].v[0];
@@ -352,7 +352,8 @@ void ga_shell_run(struct ga_shell *s, const struct ga_command *c, size_t at,
 		for (size_t i = 0; assigned(first) && i < c->v[at].n; i++)
 			run_assignment(s, c->v[at].v[i]);
 	}
-	if (at >= c->n || s->depth >= GA_SHELL_DEPTH_MAX)
+	s->cut |= s->depth >= GA_SHELL_DEPTH_MAX;
+	if (at >= c->n || s->cut)
 		return;
 	if (ga_has_word("for select foreach", first))
 		for (size_t i = at + 3; i < c->n; i++)

@@ -64,7 +64,31 @@ test_expect_success 'the list says which sessions changed nothing, and cuts long
 	grep "^w  *captured" ../got | grep -v "no change" &&
 	test_must_fail grep " $" ../got &&
 	grep "^x .*[.][.][.]$" ../got &&
+	! grep -E "^.{81}" ../got &&
 	python3 -c "open(\"../got\", encoding=\"utf-8\", errors=\"strict\").read()"
+'
+
+test_expect_success 'the list says what lags, which sessions change the same, and what to do next' '
+	make_repo cockpit &&
+	cd cockpit &&
+	test_session one "echo 1 >both; echo 1 >b" &&
+	test_session two "echo 2 >both" &&
+	git commit -q --allow-empty -m next &&
+	test_session three "echo 3 >c" &&
+	git agent list >../got &&
+	grep "^one  *captured .* 1 behind" ../got &&
+	! grep "^three .*behind" ../got &&
+	test $(wc -l <../got) = 3 &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="next: git agent review one" expect="one and two both change both" \
+		exit=0 -- git agent list &&
+	git agent list --json >../json &&
+	python3 -c "
+import json
+v = {s[\"name\"]: s for s in json.load(open(\"../json\"))}
+assert [v[n][\"behind\"] for n in (\"one\", \"two\", \"three\")] == [1, 1, 0]
+assert v[\"one\"][\"overlaps\"] == [\"two\"] and v[\"three\"][\"overlaps\"] == []" &&
+	git agent land one &&
+	! git agent list | grep "^one .*behind"
 '
 
 test_expect_success 'branches that block the name of a session are skipped, or named' '

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How sessions that have not landed stand to the current branch, and to each other. Nothing is
+ * merged to find out.
+ */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "cli.h"
+
+struct cli_compare {
+	struct ga_oid head;
+	bool has_head;
+	struct cli_compared {
+		char *name;
+		struct ga_changes changes; /* of its branch against what it started from */
+	} *v;
+	size_t n, cap;
+};
+#define CLI_COMPARE_INIT { .has_head = false }
+/* Without a commit on the current branch nothing is behind. */
+int cli_compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err);
+void cli_compare_release(struct cli_compare *x);
+
+/* Take a session into account: how many commits of the current branch it does not have, at most
+ * CLI_BEHIND_MAX, is stored in `*ret_behind`. One that has landed is not looked at: 0. */
+#define CLI_BEHIND_MAX 999
+int cli_compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
+		    size_t *ret_behind, struct ga_error *err);
+
+/* The names of the sessions that change a path that the i-th of `x->v` changes too, and the first
+ * such path of each: two words for each. */
+void cli_compare_overlaps(const struct cli_compare *x, size_t i, struct ga_strv *ret);
+
+#endif
