@@ -365,7 +365,8 @@ int start_add_task(const char *task, struct ga_start *st, struct ga_error *err)
 	if (!p || !p->task) {
 		(void)ga_fail(err, GA_EUSAGE, "cannot give '%s' a task: its way to take one is not "
 			      "known", st->argv.v[0]);
-		return ga_hint(err, "put the task after the command, as the program itself takes it");
+		return ga_hint(err, "put the task after the command, as the program itself takes "
+				    "it");
 	}
 	if (*task == '-')
 		return ga_fail(err, GA_EUSAGE, "the task begins with '-', which '%s' takes for an "

@@ -135,7 +135,8 @@ test_expect_success 'home import brings what is listed of an agent, without hook
 	"one": {"command": "npx", "args": ["-y", "s@1"], "env": {"KEY_ONE": "value", "a b": "value"}},
 	"two": {"url": "https://example.org/mcp", "headers": {"Authorization": "Bearer value"}},
 	"bad": {"command": "x", "args": ["--token", "$T"]},
-	"list": {"url": ["https://example.org"]}, "query": {"url": "https://example.org/mcp?k=value"}, "own": {"command": "mine"}}}
+	"list": {"url": ["https://example.org"]},
+	"query": {"url": "https://example.org/mcp?k=value"}, "own": {"command": "mine"}}}
 	EOF
 	mkdir -m 700 "$HOME/aihome" &&
 	echo "{\"mcpServers\": {\"own\": {\"command\": \"theirs\"}}, \"other\": 1}" >"$HOME/aihome/.claude.json" &&

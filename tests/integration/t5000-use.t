@@ -79,8 +79,8 @@ test_expect_success 'the list says what lags, which sessions change the same, an
 	grep "^one  *captured .* 1 behind" ../got &&
 	! grep "^three .*behind" ../got &&
 	test $(wc -l <../got) = 3 &&
-	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="next: git agent review one" expect="one and two both change both" \
-		exit=0 -- git agent list &&
+	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect="next: git agent review one" \
+		expect="one and two both change both" exit=0 -- git agent list &&
 	git agent list --json >../json &&
 	python3 -c "
 import json
