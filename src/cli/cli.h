@@ -150,6 +150,10 @@ int cli_session_settings(struct cli *c, const struct ga_session *s, struct ga_er
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err);
 
+/* Pick one to read of it, without waiting for a command that has its lock, such as a review: then
+ * `*ret_lock` is -1, as for one that runs. An interrupted one is captured if its lock is free. */
+int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
+		     struct ga_error *err);
 /* The same for a command that only looks: the session may be in any state, is not captured, and is
  * not locked. */
 int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,

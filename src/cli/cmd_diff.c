@@ -90,14 +90,16 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	cleanup_close int lock = -1;
 	const struct ga_oid *tip;
 	struct ga_oid old, new;
+	bool runs;
 
-	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
+	if (cli_read_session(c, argc ? argv[0] : NULL, &s, &lock, err))
 		return -1;
 	if (ga_session_mark_shown(&s, err))
 		return -1;
 	if (o->uncommitted)
 		return show_uncommitted(c, &s, err);
-	if (lock < 0) {
+	runs = lock < 0 && cli_has_running_state(&s);
+	if (runs) {
 		/* still running: what its layers hold now, compared with its base */
 		if (ga_commit_tree(c->env.repo, &s.id.base, &old, err) ||
 		    cli_session_settings(c, &s, err) ||
@@ -114,7 +116,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 			return -1;
 	}
 	/* a branch names the commits of its submodules, layers say nothing of them */
-	if (lock < 0 && s.id.submodules.n)
+	if (runs && s.id.submodules.n)
 		cli_note("note: submodules are not shown: 'git -C SUBMODULE agent diff %s' shows "
 			 "one", s.name);
 	return page(c, c->env.repo, &old, &new, err);

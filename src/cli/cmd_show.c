@@ -149,11 +149,12 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return cli_show_journal(c, argc ? argv[0] : NULL,
 					&(struct cli_journal){ o->json, o->text, o->replay,
 							       o->speed, o->max_idle }, err);
-	if (cli_pick_session(c, argc ? argv[0] : NULL, true, &s, &lock, err))
+	if (cli_read_session(c, argc ? argv[0] : NULL, &s, &lock, err))
 		return -1;
-	running = lock < 0;
-	if (!running && (cli_notice_landed(c, &s, err) ||
-			 ga_report_read(c->env.repo, &s, &r, err) < 0))
+	/* a review, for example, holds the lock as well */
+	running = lock < 0 && cli_has_running_state(&s);
+	if ((lock >= 0 && cli_notice_landed(c, &s, err)) ||
+	    (!running && ga_report_read(c->env.repo, &s, &r, err) < 0))
 		return -1;
 	if (running)
 		cli_look_live(&s, &peer);

@@ -301,6 +301,15 @@ int cli_look_at_session(struct cli *c, const char *name, struct ga_session *ret,
 	return pick(c, name, true, false, ret, &lock, err);
 }
 
+int cli_read_session(struct cli *c, const char *name, struct ga_session *ret, int *ret_lock,
+		     struct ga_error *err)
+{
+	if (pick(c, name, true, false, ret, ret_lock, err))
+		return -1;
+	return *ret_lock >= 0 && ret->state == GA_STATE_INTERRUPTED
+		       ? cli_capture_interrupted(c, ret, *ret_lock, err) : 0;
+}
+
 int cli_pick_session(struct cli *c, const char *name, bool running_too, struct ga_session *ret,
 		     int *ret_lock, struct ga_error *err)
 {

@@ -208,6 +208,9 @@ test_expect_success 'a session that another command holds is not said to run' '
 	test_fails 128 "another command is at work on session .h." git agent drop h &&
 	grep "^hint: end that first" ../err &&
 	! grep running ../err &&
+	git agent show h >../got &&
+	grep "^state  *captured" ../got &&
+	git agent diff h | grep "^+n" &&
 	exec 9<&- &&
 	git agent drop --force h
 '
