@@ -239,24 +239,49 @@ static bool is_over(const struct ga_session *s, bool running)
 	return !running && is_open(s, running);
 }
 
-/* The session meant without a name: the only one. */
+/* Of these, those that run or have work. */
+static int find_at_work(struct cli *c, const struct ga_strv *open, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	for (size_t i = 0; i < open->n; i++) {
+		cleanup_session struct ga_session s = GA_SESSION_INIT;
+		int rc = ga_session_load(c->env.state_dir, open->v[i], &s, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc)
+			continue;
+		ga_report_load(c->env.repo, &s);
+		if (cli_has_running_state(&s) || cli_has_work(&s))
+			ga_strv_push(ret, open->v[i]);
+	}
+	return 0;
+}
+
+/* The session meant without a name: the only one, or the only one that runs or has work. */
 static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv open = GA_STRV_INIT;
+	cleanup_strv struct ga_strv open = GA_STRV_INIT, at_work = GA_STRV_INIT;
+	cleanup_free char *names = NULL;
+	const struct ga_strv *of = &open;
 
-	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err))
+	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err) ||
+	    (open.n > 1 && find_at_work(c, &open, &at_work, err)))
 		return -1;
-	if (open.n == 1) {
-		*ret = ga_strdup(open.v[0]);
+	if (at_work.n)
+		of = &at_work;
+	if (of->n == 1) {
+		*ret = ga_strdup(of->v[0]);
 		return 0;
 	}
-	if (!open.n) {
+	if (!of->n) {
 		(void)ga_fail(err, GA_ENEGATIVE, "there is no session to work on");
 		return ga_hint(err,
 			       "'git agent list' shows all, 'git agent start COMMAND' makes one");
 	}
-	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", open.n);
-	return ga_hint(err, "'git agent list' shows them");
+	names = ga_quote_list(of, 6);
+	(void)ga_fail(err, GA_EUSAGE, "there are %zu sessions: say which", of->n);
+	return ga_hint(err, "%s; 'git agent list' shows them", names);
 }
 
 /* Its lock is held by its supervisor, or by a command that waits for its user. */

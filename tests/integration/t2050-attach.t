@@ -113,7 +113,8 @@ test_expect_success 'without a name attach and logs take the only session that r
 	test_shows "in>" git agent logs &&
 	$pty expect="in> " send="$detach" expect="git agent attach here" exit=0 -- git agent attach &&
 	start_shell there &&
-	test_fails 129 "3 sessions: say which" git agent logs &&
+	test_fails 129 "2 sessions: say which" git agent logs &&
+	grep "^hint: here, there; " ../err &&
 	git agent stop -qf here there &&
 	test_expect_code 129 git agent logs 2>../err
 '

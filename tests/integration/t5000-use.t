@@ -88,7 +88,11 @@ v = {s[\"name\"]: s for s in json.load(open(\"../json\"))}
 assert [v[n][\"behind\"] for n in (\"one\", \"two\", \"three\")] == [1, 1, 0]
 assert v[\"one\"][\"overlaps\"] == [\"two\"] and v[\"three\"][\"overlaps\"] == []" &&
 	git agent land one &&
-	! git agent list | grep "^one .*behind"
+	! git agent list | grep "^one .*behind" &&
+	test_fails 129 "2 sessions: say which" git agent land &&
+	git agent drop --force three &&
+	git agent start -q -n idle true &&
+	test_shows "^session two" git agent review
 '
 
 test_expect_success 'branches that block the name of a session are skipped, or named' '
