@@ -166,7 +166,7 @@ static bool text_op(struct stage_op *op, struct stage_plan *p)
 	while (p->buf.len - p->pos < n)
 		if (!read_more(p))
 			return false;
-	op->text = ga_memdup(p->buf.ptr + p->pos, n);
+	op->text = p->buf.ptr + p->pos;
 	op->n_text = n;
 	p->pos += n;
 	return true;

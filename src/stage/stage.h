@@ -47,7 +47,7 @@ struct stage_op {
 	enum stage_kind kind;
 	const char *dest;
 	const char *source;        /* a host path; move: a staged place; symlink: target */
-	const void *text;          /* `n_text` bytes */
+	const void *text;          /* `n_text` bytes, there until more of the plan is read */
 	size_t n_text;
 	unsigned mode;             /* tmpfs, dir */
 	const char *upper, *work;  /* overlay */
