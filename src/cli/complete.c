@@ -125,6 +125,15 @@ static void find_changed(struct cli *c, const char *name, struct ga_changes *ret
 		(void)ga_tree_diff(c->env.repo, &base, &tip, ret, &ignored);
 }
 
+/* An agent chose the name, and the shell puts it on a command line that the user enters. */
+static bool is_safe(const char *path)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+				    "_./+,@:-";
+
+	return *path != '-' && !path[strspn(path, plain)];
+}
+
 /* The paths that a session changed; if none is known, any file. */
 static void say_changed(struct cli *c, const char *name)
 {
@@ -132,7 +141,8 @@ static void say_changed(struct cli *c, const char *name)
 
 	find_changed(c, name, &all);
 	for (size_t i = 0; i < all.n && i < PATHS_MAX; i++)
-		say("", all.v[i].path, "", "changed");
+		if (is_safe(all.v[i].path))
+			say("", all.v[i].path, "", "changed");
 	if (!all.n)
 		(void)fputs(file_line, stdout);
 }
