@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How sessions that have not landed stand to the current branch, and to each other. Nothing is
- * merged to find out.
+ * Compare sessions that have not landed with the current branch, and with each other, by their
+ * commits and paths alone: nothing is merged.
  */
 #ifndef COMPARE_H
 #define COMPARE_H
@@ -23,7 +23,7 @@ int cli_compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *e
 void cli_compare_release(struct cli_compare *x);
 
 /* Take a session into account: how many commits of the current branch it does not have, at most
- * CLI_BEHIND_MAX, is stored in `*ret_behind`. One that has landed is not looked at: 0. */
+ * CLI_BEHIND_MAX, is stored in `*ret_behind`. 0 for one that has landed. */
 #define CLI_BEHIND_MAX 999
 int cli_compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
 		    size_t *ret_behind, struct ga_error *err);

@@ -240,7 +240,7 @@ static bool is_over(const struct ga_session *s, bool running)
 }
 
 /* Of these, those that run or have work. */
-static int find_at_work(struct cli *c, const struct ga_strv *open, struct ga_strv *ret,
+static int find_with_work(struct cli *c, const struct ga_strv *open, struct ga_strv *ret,
 			struct ga_error *err)
 {
 	for (size_t i = 0; i < open->n; i++) {
@@ -261,15 +261,15 @@ static int find_at_work(struct cli *c, const struct ga_strv *open, struct ga_str
 /* The session meant without a name: the only one, or the only one that runs or has work. */
 static int pick_only(struct cli *c, bool running_too, char **ret, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv open = GA_STRV_INIT, at_work = GA_STRV_INIT;
+	cleanup_strv struct ga_strv open = GA_STRV_INIT, with_work = GA_STRV_INIT;
 	cleanup_free char *names = NULL;
 	const struct ga_strv *of = &open;
 
 	if (cli_sessions_where(c, running_too ? is_open : is_over, &open, err) ||
-	    (open.n > 1 && find_at_work(c, &open, &at_work, err)))
+	    (open.n > 1 && find_with_work(c, &open, &with_work, err)))
 		return -1;
-	if (at_work.n)
-		of = &at_work;
+	if (with_work.n)
+		of = &with_work;
 	if (of->n == 1) {
 		*ret = ga_strdup(of->v[0]);
 		return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Shell text while it is looked at (text.c) and its commands (shell.c).
+ * Shell text while it is read (text.c) and its commands (shell.c).
  */
 #ifndef GA_REACH_SHELL_H
 #define GA_REACH_SHELL_H

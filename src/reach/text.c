@@ -229,7 +229,7 @@ static void read_char(struct reader *r, char c)
 	}
 }
 
-/* Read to what closes it. Returns where the text goes on. */
+/* Read to what closes it. Returns where the text continues. */
 static const char *read_text(struct ga_shell *s, const char *at, char close, bool list,
 			     struct ga_strv *prints)
 {

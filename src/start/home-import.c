@@ -22,7 +22,7 @@
 #define FILE_MAX ((size_t)256 << 10)
 #define ALL_MAX ((size_t)8 << 20)
 #define FILES_MAX 500
-#define ENTRIES_MAX 5000 /* what is looked at at all */
+#define ENTRIES_MAX 5000 /* read at all */
 #define WORDS_MAX ((size_t)64 << 10)
 #define DEPTH_MAX 8
 /* What no text for an agent has to have in it. */
@@ -207,7 +207,7 @@ static void take_keys(struct job *j, const struct row *r, json_t *from, json_t *
 	}
 }
 
-/* The words of what it runs, to `shown` for people and to `lines` for the search for secrets. */
+/* The words of what it runs, to `shown` for users and to `lines` for the search for secrets. */
 static bool add_words(json_t *v, struct ga_buf *shown, struct ga_buf *lines)
 {
 	const char *s = json_string_value(v);
@@ -229,7 +229,7 @@ static bool add_words(json_t *v, struct ga_buf *shown, struct ga_buf *lines)
 	return true;
 }
 
-/* Instead of their values, what the agent looks up; `names` for people. */
+/* Instead of their values, references that the agent resolves; `names` for users. */
 static json_t *take_variables(json_t *env, const char *form, struct ga_strv *names)
 {
 	const char *sign = strstr(form, "%s"), *name;
