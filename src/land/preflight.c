@@ -113,35 +113,13 @@ static int check_modified(const struct landing *l, const struct land_step *s, st
 			   "commit them or 'git stash'", s->then, err);
 }
 
-/* Files that git is told not to look at: it takes them for what the index has, and giving a conflict
- * up resets them. (`ls-files -v` begins with S if a file is skip-worktree, and with a small letter
- * if it is assume-unchanged.) */
+/* Giving a conflict up would reset them. */
 static int check_marked(const struct landing *l, const struct land_step *s, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv args = GA_STRV_INIT, found = GA_STRV_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
-	cleanup_close int root = -1;
-	const char *line;
-	size_t pos = 0;
-	int status;
+	cleanup_strv struct ga_strv found = GA_STRV_INIT;
 
-	if (!s->conflicts->n)
-		return 0;
-	ga_strv_push_many(&args, "ls-files", "-v", "-z", "--", NULL);
-	for (size_t i = 0; s->conflicts->n <= PATHSPECS && i < s->conflicts->n; i++)
-		ga_strv_pushf(&args, ":(top,literal)%s", s->conflicts->v[i]);
-	root = ga_work_open(l->repo, err);
-	if (root < 0 || ga_work_git(l->repo, (const char *const *)args.v, NULL, &status, &out, &why,
-				    err))
+	if (s->conflicts->n && ga_work_find_marked(l->repo, s->conflicts, &found, err))
 		return -1;
-	while ((line = ga_buf_next0(&out, &pos))) {
-		struct ga_work_look now;
-
-		if ((line[0] == 'S' || (line[0] >= 'a' && line[0] <= 'z')) &&
-		    ga_strv_find(s->conflicts, line + 2) >= 0 &&
-		    (!ga_work_look(root, line + 2, &now) || now.mode))
-			ga_strv_push(&found, line + 2);
-	}
 	return land_refuse(&found, "files marked assume-unchanged or skip-worktree would conflict",
 			   "'git update-index --no-assume-unchanged --no-skip-worktree' them, "
 			   "commit or stash", s->then, err);

@@ -143,6 +143,7 @@ static int say_status(struct ga_live *l, struct live_client *c)
 		.attached = attached(l) != NULL,
 		.before = l->s && l->s->beside && !l->s->after,
 		.after = l->s && l->s->beside && l->s->after,
+		.asks = run_ring_rang(&l->ring, l->typed),
 		.idle = (uint64_t)(ga_now_ms() - l->last),
 	};
 
@@ -309,6 +310,11 @@ void run_live_output(struct ga_live *l, const char *p, size_t n)
 	run_ring_add(&l->ring, p, n);
 }
 
+void run_live_typed(struct ga_live *l)
+{
+	l->typed = l->ring.end;
+}
+
 /* ---- what clients say */
 
 static int begin_role(struct ga_live *l, struct live_client *c, const struct live_packet *p)
@@ -367,8 +373,12 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 {
 	switch (c->role) {
 	case LIVE_NEW:
-		if (p->m.type != LIVE_HELLO || p->m.value != LIVE_VERSION)
+		if (p->m.type != LIVE_HELLO)
 			return -1;
+		if (p->m.value != LIVE_VERSION) {
+			(void)live_say(c->fd, LIVE_STATUS, LIVE_VERSION, 0);
+			return -1;
+		}
 		c->role = LIVE_KNOWN;
 		return say_status(l, c);
 	case LIVE_KNOWN:

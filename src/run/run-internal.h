@@ -233,6 +233,7 @@ struct run_live_session {
 int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
 		   struct ga_error *err);
 void run_live_output(struct ga_live *l, const char *p, size_t n);
+void run_live_typed(struct ga_live *l); /* the command was given input */
 void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS]);
 void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS]);
 int64_t run_live_next(const struct ga_live *l); /* 0: never */

@@ -395,11 +395,11 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 		.start_by = ga_now_ms() + START_MS,
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
-		.sink = { .output = session_output },
+		.sink = { .output = session_output }, .typed = { .output = session_typed },
 	};
 	int rc, n;
 
-	s.sink.payload = &s;
+	s.sink.payload = s.typed.payload = &s;
 	s.streams = ga_calloc(N_STREAMS, sizeof(*s.streams));
 	for (size_t i = 0; i < N_STREAMS; i++)
 		s.streams[i].from = s.streams[i].to = -1;
