@@ -127,7 +127,7 @@ static bool is_landing(const struct cli *c, const struct ga_session *s)
 }
 
 static int print_text(struct cli *c, const struct options *o, struct ga_session *s,
-		      const struct ga_report *r, struct ga_error *err)
+		      const struct ga_report *r, const struct ga_oid *former, struct ga_error *err)
 {
 	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
 	cleanup_out struct ga_out out = GA_OUT_INIT;
@@ -140,6 +140,8 @@ static int print_text(struct cli *c, const struct options *o, struct ga_session 
 		return -1;
 	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), ro.palette != NULL,
 			    &out, err);
+	if (!rc && !o->stat)
+		rc = ga_review_since(c->env.repo, r, former, &ro, &out, err);
 	if (!rc && !o->stat)
 		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
@@ -169,8 +171,9 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_oid former;
 
-	if (ga_session_mark_shown(s, err))
+	if (ga_session_mark_shown(s, ga_review_commit(r), &former, err))
 		return -1;
 	if (o->left)
 		return print_left(c, o, s, r, err);
@@ -186,7 +189,7 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);
-	return print_text(c, o, s, r, err);
+	return print_text(c, o, s, r, &former, err);
 }
 
 /* The paths that the command line may name, sorted. Each ends in a slash, so that a directory and
