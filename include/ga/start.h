@@ -72,11 +72,15 @@ struct ga_start_env {
  * nothing if it has been read. */
 int ga_start_config(struct ga_start_env *e, struct ga_error *err);
 
-/* A session that does not use the caller's terminal. */
+/* A session that does not use the caller's terminal, or can let go of it. */
 struct ga_detach {
+	bool now;               /* it does not, from the start or since `leave` */
 	unsigned columns, rows; /* size of the terminal it gets */
-	/* Called when its command was executed; nothing may be printed from then on. */
+	/* Called when its command was executed; nothing may be printed from then on. NULL: not
+	 * called. */
 	void (*begun)(const struct ga_session *s, void *payload);
+	/* Called when the user typed Ctrl-\ d; the same holds. NULL: that does nothing. */
+	void (*leave)(const struct ga_session *s, void *payload);
 	void *payload;
 };
 
@@ -89,7 +93,7 @@ struct ga_start_opts {
 	bool hide_ignored; /* show no ignored file, instead of all of them or those that
 			    * .worktreeinclude lists */
 	bool unfiltered; /* see ga/run.h */
-	const struct ga_detach *detach; /* NULL: it has the caller's terminal or streams */
+	const struct ga_detach *detach; /* NULL: it keeps the caller's terminal or streams */
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
@@ -138,7 +142,7 @@ struct ga_start {
 	struct ga_strv setup, services, finish; /* commands that run beside the agent */
 	bool unfiltered, quiet;
 	bool resumed;           /* by ga_start_resume() */
-	struct ga_detach detach; /* `begun` NULL: it is not detached */
+	struct ga_detach detach;
 	struct ga_live *live;   /* exists from before it runs to the end of everything */
 };
 #define GA_START_INIT \

@@ -493,14 +493,17 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
 		   struct ga_error *err)
 {
-	int p[2];
-
 	l->s = s;
 	l->columns = s->columns;
 	l->rows = s->rows;
 	*ret_typed = -1;
-	if (!s->detached || s->beside)
-		return 0;
+	return s->detached && !s->beside ? run_live_detach(l, ret_typed, err) : 0;
+}
+
+int run_live_detach(struct ga_live *l, int *ret_typed, struct ga_error *err)
+{
+	int p[2];
+
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
 	*ret_typed = l->in_rd = p[0];

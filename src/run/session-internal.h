@@ -13,6 +13,8 @@ struct session {
 	struct ga_sandbox *sb;
 	uint32_t id;
 	bool tty;
+	bool detached;             /* it has no terminal of the caller's, or no longer */
+	struct run_keys keys;
 	bool unfiltered;
 	const struct ga_run_command *c;
 	struct ga_live *live;      /* or NULL */

@@ -99,6 +99,7 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	if (s->c->detached)
 		return open_nowhere(s, err);
 	s->streams[IN].from = 0;
+	s->streams[IN].keys = s->c->leave && s->live ? &s->keys : NULL;
 	set_writer(s, &s->streams[OUT], 1);
 	s->term.filter = s->streams[OUT].filter;
 	session_resize(s);

@@ -159,7 +159,7 @@ test_expect_success 'attach is refused without a terminal, and for a session tha
 	test_fails 129 "git agent logs -f s" git agent attach s </dev/null &&
 	{ git agent start -q -n own -- sh -c "$hold" & } &&
 	test_wait_for "git agent shell own -- true" &&
-	$pty expect="stays there" expect="git agent logs -f own" exit=128 -- git agent attach own &&
+	$pty expect="is on the terminal" expect="git agent logs -f own" exit=128 -- git agent attach own &&
 	git agent stop -q own &&
 	wait &&
 	test_fails 128 "does not run: it is captured" git agent attach own </dev/null
