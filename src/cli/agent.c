@@ -197,10 +197,14 @@ void cli_before_run(struct cli *c, bool quiet)
  * which is in the directory that moves. */
 static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 {
+	bool left = false;
+
 	if (c->status < 0 || (!c->rm && (c->keep || c->status || st->stopped)))
 		return;
 	ga_live_close(ga_steal(&st->live));
-	cli_drop_at_end(c, &st->session, quiet);
+	/* else the summary says it */
+	if (cli_drop_at_end(c, &st->session, &left) && left && quiet)
+		cli_say_dropped(&st->session, left);
 }
 
 /* Of a session without a terminal: how the capture went is for the journal and the notification. */

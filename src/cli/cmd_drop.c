@@ -226,7 +226,7 @@ static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_l
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	if (s->state != GA_STATE_CAPTURED)
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED)
 		return ga_fail(err, GA_ELOSE, "session '%s' was not captured", s->name);
 	if (s->view.incomplete)
 		return ga_fail(err, GA_ELOSE, "session '%s' is incomplete: %s", s->name,
@@ -237,25 +237,30 @@ static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_l
 	return 0;
 }
 
-void cli_drop_at_end(struct cli *c, struct ga_session *s, bool quiet)
+bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 {
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_free char *where = NULL;
-	bool left = false;
 
-	if (!check_captured(c, s, &left, &why) && (c->rm || !left) && !check_work(c, s, &why) &&
-	    !cli_trash(&c->env, s, &where, &why)) {
+	if (!check_captured(c, s, ret_left, &why) && (c->rm || !*ret_left) &&
+	    !check_work(c, s, &why) && !cli_trash(&c->env, s, &where, &why)) {
 		free(s->dir);
 		s->dir = ga_steal(&where);
-		if (quiet && left)
-			cli_note("agent/%s: dropped, with what it left behind; 'git agent drop "
-				 "--restore %s' brings it back", s->name, s->name);
-	} else if (why.msg && (c->rm || why.code != GA_ELOSE)) {
+		return true;
+	}
+	if (why.msg && (c->rm || why.code != GA_ELOSE)) {
 		/* said with --quiet too, since it is not what was asked for */
 		cli_note("agent/%s stays: %s", s->name, why.msg);
 		if (why.hint)
 			cli_note("  %s", why.hint);
 	}
+	return false;
+}
+
+void cli_say_dropped(const struct ga_session *s, bool left)
+{
+	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' brings it back", s->name,
+		 left ? ", with what it left behind" : "", s->name);
 }
 
 static int restore_one(const struct ga_start_env *e, const char *name,

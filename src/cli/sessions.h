@@ -70,9 +70,10 @@ int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, st
 int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
 
 /* Move a locked session that has ended to the trash, if all of it was captured and it left nothing
- * at all; with --rm also if 'git agent drop' would need no --force, else say why it stays. Then
- * its state is DROPPED. */
-void cli_drop_at_end(struct cli *c, struct ga_session *s, bool quiet);
+ * at all; with --rm also if 'git agent drop' would need no --force, else say why it stays. True:
+ * its state is DROPPED. `*ret_left`: it left files behind. */
+bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left);
+void cli_say_dropped(const struct ga_session *s, bool left);
 /* Restore a session (NULL: none), if there is none of that name but one in the trash. */
 int cli_bring_back(struct cli *c, const char *name, struct ga_error *err);
 
