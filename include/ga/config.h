@@ -41,7 +41,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 61
+#define GA_CONFIG_KEYS 62
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -60,6 +60,7 @@ struct ga_config {
 	uint64_t disk_free; /* bytes of disk space that a session leaves free */
 	unsigned terminal_filter; /* 0 or 1 */
 	unsigned record;  /* record sessions? 0 or 1 */
+	unsigned keep_unchanged; /* keep sessions that changed nothing? 0 or 1 */
 	uint64_t transcript; /* greatest size of a recording in bytes */
 	char *notify;     /* how to announce the end of a detached session: "none", "desktop", or a
 			   * program */

@@ -154,6 +154,10 @@ void ga_classify_left(const struct ga_host_facts *h, const struct ga_left_file *
 void ga_flags_add_rule(struct ga_flags *f, const char *rule, enum ga_severity s, const char *path,
 		       const struct ga_entry *e, const char *detail);
 
+/* The command that installs what a lock file of that name says; NULL: it is none, or its tools do
+ * so by themselves. */
+const char *ga_risk_install(const char *path);
+
 /* Does this flag keep its path off the branch? Critical ones do, those of `hold`, and high ones if
  * the guard is on. `h` may be NULL. */
 bool ga_flag_holds(const struct ga_host_facts *h, const struct ga_flag *f);

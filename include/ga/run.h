@@ -126,10 +126,10 @@ struct ga_run_command {
 	/* A command of the user's before or after the agent's. It has nothing to read, and all it
 	 * writes goes to standard error or, if `silent`, nowhere. Others can see it and end it
 	 * through `live`, but not attach. A signal that ends programs is passed on to it, ends it
-	 * soon after, and is stored in `*signal`. */
+	 * soon after. */
 	bool beside, silent;
 	bool after; /* it runs after the agent, which does not come any more */
-	int *signal;
+	int *signal; /* set to a signal that ends programs, if one came while it ran; NULL */
 	bool *ended; /* set if its end was asked for, by `tick`, a hang-up or `live`; NULL */
 	/* Uses nothing of the caller's, but a pty of this size that is reached through `live`. With
 	 * `beside`: no pty; it means that the agent has such a pty. */

@@ -174,9 +174,13 @@ int ga_store_open(const char *base, const char *repo_id, char **ret_state_dir,
  * frees `*ret`. */
 int ga_store_stage(const char *base, char **ret, struct ga_error *err);
 
+/* The number from which names of that stem may be taken: above those of sessions in the trash, as
+ * these may come back. */
+unsigned ga_session_first_number(const char *state_dir, const char *stem);
+
 /* Create <state>/sessions/<name> and its layer directories, exclusively. With `name` NULL it gets
- * the first of "<stem>-1", "<stem>-2" ... that is neither a session nor a branch in `taken`. It
- * comes locked. */
+ * the first of "<stem>-1", "<stem>-2" ..., from ga_session_first_number() on, that is neither a
+ * session nor a branch in `taken`. It comes locked. */
 int ga_session_create(const char *state_dir, const char *name, const char *stem,
 		      const struct ga_strv *taken, struct ga_session *ret, int *ret_lock,
 		      struct ga_error *err);

@@ -142,6 +142,7 @@ struct ga_start {
 	struct ga_strv setup, services, finish; /* commands that run beside the agent */
 	bool unfiltered, quiet;
 	bool resumed;           /* by ga_start_resume() */
+	bool stopped;           /* its command was told to end, or did not run to its end */
 	struct ga_detach detach;
 	struct ga_live *live;   /* exists from before it runs to the end of everything */
 };

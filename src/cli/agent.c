@@ -62,6 +62,7 @@ void cli_apply_settings(struct cli *c, const struct ga_config *conf,
 	ret->unfiltered = unfiltered(filter, conf);
 	free(c->notify);
 	c->notify = ga_strdup(conf->notify);
+	c->keep |= conf->keep_unchanged;
 	c->env.home_mode = (enum ga_home_mode)conf->home_mode;
 	cli_apply_shown(&c->env, conf);
 }
@@ -163,6 +164,7 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
 
 	c->untrusted = o->untrusted;
 	c->verbose = o->verbose;
+	c->keep = o->keep;
 	so->message = o->message;
 	so->no_services = o->no_services;
 	so->no_finish = o->no_finish;
@@ -193,12 +195,27 @@ void cli_before_run(struct cli *c, bool quiet)
 	cli_show_progress(c, quiet);
 }
 
+/* A session that changed nothing goes, if its command ended well and by itself. First its socket,
+ * which is in the directory that moves. */
+static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
+{
+	bool left = false;
+
+	if (c->status < 0 || (!c->rm && (c->keep || c->status || st->stopped)))
+		return;
+	ga_live_close(ga_steal(&st->live));
+	/* else the summary says it */
+	if (cli_drop_at_end(c, &st->session, &left) && left && quiet)
+		cli_say_dropped(&st->session, left);
+}
+
 /* Of a session without a terminal: how the capture went is for the journal and the notification. */
 static int capture_unseen(struct cli *c, struct ga_start *st, struct ga_error *err)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
 	if (!ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err)) {
+		drop_unchanged(c, st, true);
 		cli_notify(c, st, &r);
 		return 0;
 	}
@@ -225,6 +242,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 		return capture_unseen(c, st, err);
 	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err))
 		return -1;
+	drop_unchanged(c, st, quiet);
 	if (!quiet && cli_summary(c, &st->session, &r, stderr, err))
 		return -1;
 	/* a remark says what went wrong, such as a service that ended: --quiet does not hide it */

@@ -67,6 +67,7 @@ struct cli {
 	char *allow_at;            /* owns env.net.allow_at */
 	bool captured;             /* the session was interrupted, and picking it captured it */
 	bool untrusted;            /* --untrusted */
+	bool keep, rm;             /* --keep and --rm of the session at hand */
 	bool verbose;              /* --verbose */
 	bool colour;               /* on standard output */
 	int status;                /* exit status of a command that did not fail */

@@ -226,7 +226,7 @@ static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_l
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 
-	if (s->state != GA_STATE_CAPTURED)
+	if (s->state != GA_STATE_CAPTURED && s->state != GA_STATE_LANDED)
 		return ga_fail(err, GA_ELOSE, "session '%s' was not captured", s->name);
 	if (s->view.incomplete)
 		return ga_fail(err, GA_ELOSE, "session '%s' is incomplete: %s", s->name,
@@ -237,31 +237,30 @@ static int check_captured(struct cli *c, const struct ga_session *s, bool *ret_l
 	return 0;
 }
 
-int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_error *err)
+bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 {
-	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_error struct ga_error why = GA_ERROR_INIT;
 	cleanup_free char *where = NULL;
-	cleanup_close int lock = -1;
-	bool left = false;
 
-	if (cli_pick_session(c, name, false, &s, &lock, err))
-		return -1;
-	if (check_captured(c, &s, &left, &why) || check_work(c, &s, &why)) {
-		if (why.code != GA_ELOSE)
-			return ga_error_move(err, &why);
+	if (!check_captured(c, s, ret_left, &why) && (c->rm || !*ret_left) &&
+	    !check_work(c, s, &why) && !cli_trash(&c->env, s, &where, &why)) {
+		free(s->dir);
+		s->dir = ga_steal(&where);
+		return true;
+	}
+	if (why.msg && (c->rm || why.code != GA_ELOSE)) {
 		/* said with --quiet too, since it is not what was asked for */
-		cli_note("agent/%s stays: %s", s.name, why.msg);
+		cli_note("agent/%s stays: %s", s->name, why.msg);
 		if (why.hint)
 			cli_note("  %s", why.hint);
-		return 0;
 	}
-	if (cli_trash(&c->env, &s, &where, err))
-		return -1;
-	if (!quiet || left)
-		cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' brings it back",
-			 s.name, left ? ", with what it left behind" : "", s.name);
-	return 0;
+	return false;
+}
+
+void cli_say_dropped(const struct ga_session *s, bool left)
+{
+	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' brings it back", s->name,
+		 left ? ", with what it left behind" : "", s->name);
 }
 
 static int restore_one(const struct ga_start_env *e, const char *name,
@@ -302,6 +301,14 @@ static int restore_one(const struct ga_start_env *e, const char *name,
 	if (!whole_or_null)
 		cli_note("session '%s' is back", s.name);
 	return 0;
+}
+
+int cli_bring_back(struct cli *c, const char *name, struct ga_error *err)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+
+	return name && cli_find_trashed(c, name, &s) &&
+	       restore_one(&c->env, s.name, NULL, err) ? -1 : 0;
 }
 
 static int restore(struct cli *c, const char *name, struct ga_error *err)

@@ -8,6 +8,7 @@
 #include "ga/fd.h"
 #include "ga/json.h"
 #include "ga/land.h"
+#include "ga/objects.h"
 #include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
@@ -17,7 +18,7 @@
 
 struct options {
 	bool dry_run, json, force, undo, resume, abort, merge, squash, rebase, ff_only;
-	bool no_commit, edit, with_base;
+	bool no_commit, edit, with_base, drop;
 	const char *message, *uncommitted;
 	struct ga_strv ignored;
 };
@@ -38,7 +39,8 @@ static json_t *ignored_json(const struct ga_left_list *l)
 }
 
 /* The object printed by `land --json` (docs/json.md). */
-static json_t *land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run)
+static json_t *land_json(const struct ga_session *s, const struct ga_land_result *r, bool dry_run,
+			 bool dropped)
 {
 	json_t *o = json_object();
 
@@ -49,6 +51,7 @@ static json_t *land_json(const struct ga_session *s, const struct ga_land_result
 	(void)json_object_set_new(o, "nothing", json_boolean(r->nothing));
 	(void)json_object_set_new(o, "uncommitted", json_boolean(r->uncommitted));
 	(void)json_object_set_new(o, "rest", json_boolean(r->rest));
+	(void)json_object_set_new(o, "dropped", json_boolean(dropped));
 	ga_json_set_oid(o, "commit", &r->commit);
 	(void)json_object_set_new(o, "brought", ga_report_paths_json(&r->brought));
 	(void)json_object_set_new(o, "not_brought", ga_json_strv(&r->not_brought));
@@ -70,6 +73,7 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE(ignored, "with-ignored", 0, "PATH",
 		  "also bring the ignored files at PATH (repeatable)"),
 	CLI_FLAG(force, "force", 0, "with --with-ignored: overwrite files that differ"),
+	CLI_FLAG(drop, "drop", 0, "then drop the session, if all of it has landed"),
 	CLI_FLAG(resume, "continue", 0, "finish a landing that conflicted"),
 	CLI_FLAG(abort, "abort", 0, "give up a landing that conflicted"),
 	CLI_FLAG(undo, "undo", 0, "undo the last landing"),
@@ -116,8 +120,61 @@ static void say_nothing(struct cli *c, const struct ga_session *s)
 			 "%s/' lists them", s->name);
 }
 
+/* What HEAD's branch got: ": 2 commits, 3 files changed", without a merge commit. `locks`: the lock
+ * files in it that ask for an installation. */
+static char *say_got(struct ga_repo *r, const struct ga_oid *before, const struct ga_oid *after,
+		     struct ga_strv *locks)
+{
+	const bool born = !ga_oid_is_zero(before);
+	cleanup_commit struct ga_commit last = { .n_parents = 0 };
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_free char *commits = NULL, *files = NULL;
+	cleanup_free struct ga_oid *list = NULL;
+	struct ga_oid old;
+	size_t n;
+
+	if (ga_oid_equal(before, after) || ga_commit_read(r, after, &last, &ignored) ||
+	    ga_rev_list(r, after, 1, before, born, 1000000, &list, &n, &ignored) ||
+	    (born && ga_commit_tree(r, before, &old, &ignored)) ||
+	    ga_tree_diff(r, born ? &old : NULL, &last.tree, &changes, &ignored))
+		return ga_strdup("");
+	for (size_t i = 0; i < changes.n; i++)
+		if (changes.v[i].new.mode != GA_MODE_NONE && ga_risk_install(changes.v[i].path))
+			ga_strv_push(locks, changes.v[i].path);
+	commits = ga_count(n - (last.n_parents > 1), "commit", "commits");
+	files = ga_count(changes.n, "file", "files");
+	return ga_strf(": %s, %s changed", commits, files);
+}
+
+static void say_landed(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
+		       const struct ga_oid *before, bool dry_run)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv locks = GA_STRV_INIT;
+	cleanup_free char *branch = NULL, *in = NULL;
+	cleanup_free char *got = dry_run ? ga_strdup("") : say_got(c->env.repo, before,
+								    &res->commit, &locks);
+	struct ga_oid head;
+
+	(void)ga_repo_head(c->env.repo, &head, &branch, &ignored);
+	in = ga_quote(branch ? ga_ref_branch(branch) : "HEAD");
+	cli_note("agent/%s: %s%s in %s%s", s->name, dry_run ? "would land" : "landed",
+		 res->rest ? " in part" : "", in, got);
+	if (!dry_run)
+		cli_note("  undo: git agent land --undo %s", s->name);
+	for (size_t i = 0; i < locks.n && i < FLAGS_SHOWN; i++) {
+		const char *path = locks.v[i];
+		cleanup_free char *q = ga_quote(path);
+
+		cli_note("  %s has changed: '%s'%s installs what it says", q, ga_risk_install(path),
+			 strchr(path, '/') ? " there" : "");
+	}
+}
+
+/* `before`: HEAD before it; zero: unborn. */
 static void say(struct cli *c, const struct ga_session *s, const struct ga_land_result *res,
-		bool dry_run)
+		const struct ga_oid *before, bool dry_run)
 {
 	if (res->rolled_back)
 		cli_note("agent/%s: an interrupted landing was rolled back first", s->name);
@@ -126,8 +183,7 @@ static void say(struct cli *c, const struct ga_session *s, const struct ga_land_
 	else if (res->uncommitted)
 		cli_note("agent/%s: not committed yet; 'git commit' does", s->name);
 	else
-		cli_note("agent/%s: %s%s", s->name, dry_run ? "would land" : "landed",
-			 res->rest ? " in part" : "");
+		say_landed(c, s, res, before, dry_run);
 	for (size_t i = 0; i < res->brought.n; i++) {
 		cleanup_free char *q = ga_quote(res->brought.v[i]);
 
@@ -157,8 +213,10 @@ static int pick(struct cli *c, const char *name, struct ga_session *s, int *lock
 	cleanup_free char *last = NULL;
 	int rc = name ? 0 : ga_land_last(c->env.repo, &last, err);
 
+	name = name ? name : last;
 	if (rc <= 0)
-		return rc < 0 ? -1 : cli_pick_session(c, name ? name : last, false, s, lock, err);
+		return rc < 0 || cli_bring_back(c, name, err) ||
+		       cli_pick_session(c, name, false, s, lock, err) ? -1 : 0;
 	(void)ga_fail(err, GA_ENEGATIVE, "there is no landing in this working tree");
 	return ga_hint(err, "'git agent list' shows the sessions");
 }
@@ -200,21 +258,30 @@ static int abort_merge(struct cli *c, const char *name, struct ga_error *err)
 	return 0;
 }
 
+static int find_head(struct cli *c, struct ga_oid *ret, struct ga_error *err)
+{
+	cleanup_free char *branch = NULL;
+
+	*ret = (struct ga_oid){ { 0 } };
+	return ga_repo_head(c->env.repo, ret, &branch, err) < 0 ? -1 : 0;
+}
+
 static int resume(struct cli *c, const struct options *o, const char *name, struct ga_error *err)
 {
 	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
 	cleanup_(ga_land_result_release) struct ga_land_result res = GA_LAND_RESULT_INIT;
 	cleanup_close int lock = -1;
+	struct ga_oid before;
 
 	if (pick(c, name, &s, &lock, err) ||
-	    cli_session_settings(c, &s, err) ||
+	    cli_session_settings(c, &s, err) || find_head(c, &before, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
 	    ga_land_continue(c->env.repo, &s, &r, &c->env.risk, o->message, &res, err))
 		return -1;
 	if (o->json)
-		return cli_print_json(land_json(&s, &res, false), err);
-	say(c, &s, &res, false);
+		return cli_print_json(land_json(&s, &res, false, false), err);
+	say(c, &s, &res, &before, false);
 	return cli_say_parts(&c->env, &s, err);
 }
 
@@ -224,7 +291,7 @@ static int go_on(struct cli *c, const struct options *o, const char *name, bool 
 {
 	if (o->undo + o->resume + o->abort > 1 || o->dry_run || (o->message && !o->resume) ||
 	    o->force || o->with_base || o->uncommitted || o->ignored.n || o->merge || o->squash ||
-	    o->rebase || o->ff_only || o->edit ||
+	    o->rebase || o->ff_only || o->edit || o->drop ||
 	    o->no_commit || paths || (o->json && o->abort))
 		return ga_fail(err, GA_EUSAGE, "--%s takes no other option%s",
 			       o->undo ? "undo" : o->resume ? "continue" : "abort",
@@ -286,6 +353,8 @@ static int check_options(const struct options *o, enum ga_land_how how, bool pat
 		return ga_fail(err, GA_EUSAGE, "--with-ignored comes after the commit");
 	if (o->uncommitted && strcmp(o->uncommitted, "skip") != 0)
 		return ga_fail(err, GA_EUSAGE, "--uncommitted takes 'skip'");
+	if (o->drop && o->no_commit)
+		return ga_fail(err, GA_EUSAGE, "--drop and --no-commit cannot be used together");
 	if (o->force && !o->ignored.n)
 		return ga_fail(err, GA_EUSAGE, "--force goes with --with-ignored");
 	return 0;
@@ -321,6 +390,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 				   .skip_uncommitted = o->uncommitted != NULL,
 				   .paths = argc > 1 ? &paths : NULL };
 	cleanup_close int lock = -1;
+	bool dropped = false, left = false;
+	struct ga_oid before;
 
 	if (o->undo || o->resume || o->abort)
 		return go_on(c, o, argc ? argv[0] : NULL, argc > 1, err);
@@ -328,7 +399,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	    check_options(o, lo.how, argc > 1, err) || take_paths(c, argc, argv, &paths, err))
 		return -1;
 	if (cli_pick_session(c, argc ? argv[0] : NULL, false, &s, &lock, err) ||
-	    cli_session_settings(c, &s, err) ||
+	    cli_session_settings(c, &s, err) || find_head(c, &before, err) ||
 	    ga_report_read(c->env.repo, &s, &r, err) < 0 ||
 	    cli_check_parts(&c->env, &s, err))
 		return -1;
@@ -343,10 +414,17 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 			(void)cli_say_parts(&c->env, &s, &second);
 		return -1;
 	}
+	if (!o->json)
+		say(c, &s, &res, &before, o->dry_run);
+	if (!o->json && !o->dry_run && cli_say_parts(&c->env, &s, err))
+		return -1;
+	c->rm = o->drop && !o->dry_run;
+	dropped = c->rm && cli_drop_at_end(c, &s, &left);
 	if (o->json)
-		return cli_print_json(land_json(&s, &res, o->dry_run), err);
-	say(c, &s, &res, o->dry_run);
-	return o->dry_run ? 0 : cli_say_parts(&c->env, &s, err);
+		return cli_print_json(land_json(&s, &res, o->dry_run, dropped), err);
+	if (dropped)
+		cli_say_dropped(&s, left);
+	return 0;
 }
 
 const struct cli_command cli_land = {

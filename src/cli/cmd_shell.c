@@ -70,6 +70,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	if (!o->quiet)
 		cli_note("agent/%s: has ended: it is resumed for this command, and captured after "
 			 "it", s.name);
+	/* whoever looks around in it has not asked for its end */
+	c->keep = true;
 	return cli_resume_session(c, s.name, &so, &filter, NULL, NULL, o->quiet, err);
 }
 

@@ -91,16 +91,6 @@ static int settle(struct cli *c, const struct options *o, const struct cli_filte
 	return 0;
 }
 
-/* Drop the session as 'git agent drop' would. That takes its lock, which `st` holds until it is
- * released. */
-static int drop_at_end(struct cli *c, struct ga_start *st, bool quiet, struct ga_error *err)
-{
-	cleanup_free char *name = ga_strdup(st->session.name);
-
-	ga_start_release(st);
-	return cli_drop_if_empty(c, name, quiet, err);
-}
-
 static int check_options(const struct options *o, struct ga_error *err)
 {
 	if (o->rm && o->run.detach) {
@@ -108,6 +98,8 @@ static int check_options(const struct options *o, struct ga_error *err)
 		return ga_hint(err, "a detached session is kept for 'list', 'wait' and 'logs'; "
 				    "'git agent drop' drops it");
 	}
+	if (o->rm && o->run.keep)
+		return ga_fail(err, GA_EUSAGE, "--rm and --keep cannot be used together");
 	if (o->live && o->base)
 		return ga_fail(err, GA_EUSAGE, "--live and --base cannot be used together");
 	return 0;
@@ -191,12 +183,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		print_plan(&st);
 		return 0;
 	}
+	c->rm = o->rm;
 	cli_before_run(c, o->run.quiet);
 	if (ga_start_prepare(&c->env, &so, &st, err))
 		return cli_not_started(err);
-	if (cli_run_and_capture(c, &st, o->run.quiet, err))
-		return -1;
-	return o->rm ? drop_at_end(c, &st, o->run.quiet, err) : 0;
+	return cli_run_and_capture(c, &st, o->run.quiet, err);
 }
 
 const struct cli_command cli_start = {

@@ -104,6 +104,10 @@ int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *re
 		ga_live_peer_release(peer);
 		ga_session_release(ret);
 		rc = cli_pick_live(c, name, ga_poll_timeout(deadline), ret, ret_lock, peer, err);
+		if (rc < 0 && name && cli_find_trashed(c, name, ret)) {
+			ga_error_release(err);
+			return 1;
+		}
 		if (rc)
 			return rc;
 		/* its supervisor is about to end, or it was resumed: wait for that too */

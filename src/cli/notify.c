@@ -27,6 +27,8 @@ static void choose_words(const struct cli *c, const struct ga_session *s, const 
 	ga_strv_pushf(ret, "agent/%s has ended", s->name);
 	if (!r)
 		ga_strv_push(ret, "What it did could not be captured.");
+	else if (s->state == GA_STATE_DROPPED)
+		ga_strv_push(ret, "It changed nothing.");
 	else if (open)
 		ga_strv_pushf(ret, "Exit status %d, %zu open flag%s.", s->run.exit_status, open,
 			      open == 1 ? "" : "s");

@@ -11,6 +11,7 @@
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/run.h"
+#include "ga/trash.h"
 #include "ga/wip.h"
 #include "sessions.h"
 
@@ -179,12 +180,29 @@ char *cli_path_from_top(const struct ga_repo *r, const char *path)
 	return ga_path_resolve(dir, path + strspn(path, "/"));
 }
 
+bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret)
+{
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+
+	name = cli_plain_name(name);
+	return ga_session_load(c->env.state_dir, name, &s, &ignored) == 1 &&
+	       !ga_trash_load(c->env.state_dir, name, NULL, ret, &ignored) &&
+	       !strcmp(ret->name, name);
+}
+
 static int no_such_session(struct cli *c, const char *name, struct ga_error *err)
 {
 	cleanup_free char *q = ga_escape(name);
+	cleanup_session struct ga_session s = GA_SESSION_INIT;
 	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 	const char *near;
 
+	if (cli_find_trashed(c, name, &s)) {
+		(void)ga_fail(err, GA_EFATAL, "session '%s' is in the trash", q);
+		return ga_hint(err, "'git agent drop --restore %s' brings it back, 'git agent "
+				    "resume %s' also continues it", q, q);
+	}
 	if (ga_session_names(c->env.state_dir, &names, err))
 		return -1;
 	(void)ga_fail(err, GA_EFATAL, "there is no session '%s'", q);

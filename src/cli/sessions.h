@@ -69,9 +69,13 @@ int cli_check_parts(const struct ga_start_env *e, const struct ga_session *s, st
 /* After landing, say what is left to be done in the submodules. */
 int cli_say_parts(const struct ga_start_env *e, const struct ga_session *s, struct ga_error *err);
 
-/* Drop a session that has ended, if all of it was captured and 'git agent drop' would need no
- * --force; else say why it stays. */
-int cli_drop_if_empty(struct cli *c, const char *name, bool quiet, struct ga_error *err);
+/* Move a locked session that has ended to the trash, if all of it was captured and it left nothing
+ * at all; with --rm also if 'git agent drop' would need no --force, else say why it stays. True:
+ * its state is DROPPED. `*ret_left`: it left files behind. */
+bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left);
+void cli_say_dropped(const struct ga_session *s, bool left);
+/* Restore a session (NULL: none), if there is none of that name but one in the trash. */
+int cli_bring_back(struct cli *c, const char *name, struct ga_error *err);
 
 /* If a drop of the session was interrupted, bring it to its end, and say so. Returns 1 then, 0 if
  * there was none. */
@@ -107,7 +111,7 @@ struct cli_run_options {
 	struct ga_strv expose;
 	struct cli_network net;
 	const char *message, *filter;
-	bool no_services, no_finish, detach, untrusted, quiet, verbose;
+	bool no_services, no_finish, detach, keep, untrusted, quiet, verbose;
 };
 #define CLI_RUN_OPTS(in) \
 	CLI_VALUE(in.expose, "expose", 0, "PATH", \
@@ -122,6 +126,7 @@ struct cli_run_options {
 	CLI_FLAG(in.no_finish, "no-finish", 0, "skip those of 'finish'"), \
 	CLI_FLAG(in.detach, "detach", 'd', \
 		 "run in the background: print the session's name and return"), \
+	CLI_FLAG(in.keep, "keep", 0, "keep the session even if it changed nothing"), \
 	CLI_VALUE(in.message, "message", 'm', "MSG", \
 		  "message of the commit with what the agent leaves uncommitted"), \
 	CLI_VALUE_FILTER(in.filter), \
@@ -184,6 +189,8 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
  * for ever). */
 int cli_pick_live(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err);
+/* Is there no session of that name, but one in the trash? It is read into `ret`. */
+bool cli_find_trashed(struct cli *c, const char *name, struct ga_session *ret);
 /* Fail if there is no session of one of the names, before anything is done about the others. */
 int cli_check_names(struct cli *c, size_t n, char **names, struct ga_error *err);
 /* Add the names of the sessions for which `is` returns true. `running`: it runs, or another command
@@ -206,8 +213,8 @@ int cli_pick_running(struct cli *c, const char *name, struct ga_session *ret,
 /* Fail unless the session is detached and its agent runs: only then has it a terminal that others
  * may use. Fills in what `peer` says of it. */
 int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, struct ga_error *err);
-/* Wait until a session has ended and was captured; `peer` may be connected to it. Returns 1 or 2 of
- * cli_pick_live(), or -1. */
+/* Wait until a session has ended and was captured, or is in the trash; `peer` may be connected to
+ * it. Returns 1 or 2 of cli_pick_live(), or -1. */
 int cli_wait_over(struct cli *c, const char *name, int ms, struct ga_session *ret, int *ret_lock,
 		  struct ga_live_peer *peer, struct ga_error *err);
 /* "--timeout 10", in milliseconds; NULL: `otherwise`. */

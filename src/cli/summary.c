@@ -434,7 +434,11 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 		return -1;
 	n = ga_count(commits, "commit", "commits");
 	m = ga_count(files, "file", "files");
-	if (!cli_has_work(s))
+	if (s->state == GA_STATE_DROPPED)
+		(void)fprintf(f, "agent/%s: changed nothing, and is in the trash; 'git agent %s "
+			      "%s' brings it back\n", s->name,
+			      s->id.submodules.n ? "drop --restore" : "resume", s->name);
+	else if (!cli_has_work(s))
 		(void)fprintf(f, "agent/%s: nothing to commit\n", s->name);
 	else if (ga_oid_is_zero(&s->result.tip) && ga_oid_is_zero(&s->result.held))
 		(void)fprintf(f, "agent/%s: no commit, but uncommitted changes\n", s->name);
@@ -452,6 +456,8 @@ int cli_summary(struct cli *c, const struct ga_session *s, const struct ga_repor
 	say_learnt(s, f);
 	for (size_t i = 0; i < s->result.notes.n; i++)
 		(void)fprintf(f, "  note: %s\n", s->result.notes.v[i]);
+	if (s->state == GA_STATE_DROPPED)
+		return 0;
 	if (cli_say_next(c, s, r, f, err))
 		return -1;
 	say_resume(c, s, f);

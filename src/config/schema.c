@@ -191,6 +191,8 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 		  "run" },
 	{ KEY("record", WORD, NEVER, record, "true"), .words = bool_words,
 	  .help = "keep what goes to the terminal of a session, to be read or shown again" },
+	{ KEY("keep_unchanged", WORD, NEVER, keep_unchanged, "false"), .words = bool_words,
+	  .help = "keep a session that changed nothing, rather than move it to the trash" },
 	{ KEY("network.mode", WORD, TIGHTEN, network, "host"), .words = network_words,
 	  .help = "what a session can reach: all that you can, what is listed, or nothing" },
 	{ KEY("network.allow", TEXTS, TRUST, network_allow, NULL), .check = ga_net_rule_ok,

@@ -2,9 +2,11 @@
  *
  * The formats of manifests and lock files: where each of them says what.
  */
+#include "deps.h"
+
 #include <string.h>
 
-#include "deps.h"
+#include "ga/path.h"
 
 #define NPM_MAPS "dependencies devDependencies peerDependencies optionalDependencies"
 #define NPM_IGNORED "dev optional devOptional peer license engines os cpu libc bin hasBin " \
@@ -15,6 +17,13 @@
 		    "optionalPeers"
 #define YARN_IGNORED "dependencies optionalDependencies peerDependencies peerDependenciesMeta " \
 		     "dependenciesMeta bin languageName linkType conditions"
+#define POETRY_LOCK "python-deps", .syntax = GA_DEPS_TOML, .where = "package", \
+	.name = GA_DEPS_MEMBER, .member = "name", .proof = "files", \
+	.origin = "source develop git ref revision path url editable subdirectory", \
+	.ignored = "description category optional groups markers python-versions dependencies " \
+		   "extras summary requires_python marker", \
+	.skipped = "metadata.content-hash metadata.lock-version metadata.python-versions " \
+		   "metadata.content_hash metadata.lock_version metadata.groups extras"
 #define CARGO_MAPS(in) in "dependencies " in "dev-dependencies " in "build-dependencies"
 
 static const char cargo_harmless[] =
@@ -58,14 +67,16 @@ static const struct ga_deps_format formats[] = {
 	  .where = "packages dependencies",
 	  .name = GA_DEPS_NPM, .member = "name", .origin = "resolved link integrity",
 	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED,
-	  .skipped = "name version requires lockfileVersion" },
+	  .skipped = "name version requires lockfileVersion", .install = "npm ci" },
 	{ "yarn.lock", "node-lockfiles", .syntax = GA_DEPS_BLOCKS, .where = "",
 	  .name = GA_DEPS_YARN, .member = "resolution",
 	  .origin = "resolved resolution integrity checksum",
-	  .edges = "dependencies optionalDependencies", .ignored = YARN_IGNORED },
+	  .edges = "dependencies optionalDependencies", .ignored = YARN_IGNORED,
+	  .install = "yarn install" },
 	{ "pnpm-lock.yaml", "node-lockfiles", .syntax = GA_DEPS_BLOCKS, .where = "packages",
 	  .name = GA_DEPS_PNPM, .origin = "resolution name id",
-	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED },
+	  .edges = "dependencies optionalDependencies", .ignored = NPM_IGNORED,
+	  .install = "pnpm install" },
 	{ "pnpm-lock.yaml", .where = "snapshots", .name = GA_DEPS_PNPM,
 	  .edges = "dependencies optionalDependencies", .ignored = "*" },
 	{ "pnpm-lock.yaml",
@@ -95,21 +106,17 @@ static const struct ga_deps_format formats[] = {
 	  .origin = "git branch tag rev path url source registry",
 	  .own = "project.version project.requires-python tool.poetry.version",
 	  .harmless = pyproject_harmless, .lock = "poetry.lock pdm.lock uv.lock" },
-	{ "poetry.lock pdm.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
-	  .name = GA_DEPS_MEMBER, .member = "name", .proof = "files",
-	  .origin = "source develop git ref revision path url editable subdirectory",
-	  .ignored = "description category optional groups markers python-versions dependencies "
-		     "extras summary requires_python marker",
-	  .skipped = "metadata.content-hash metadata.lock-version metadata.python-versions "
-		     "metadata.content_hash metadata.lock_version metadata.groups extras" },
+	{ "poetry.lock", POETRY_LOCK, .install = "poetry install" },
+	{ "pdm.lock", POETRY_LOCK, .install = "pdm sync" },
 	{ "uv.lock", "python-deps", .syntax = GA_DEPS_TOML, .where = "package",
 	  .name = GA_DEPS_MEMBER, .member = "name", .origin = "source", .proof = "sdist wheels",
 	  .ignored = "dependencies optional-dependencies dev-dependencies metadata "
 		     "resolution-markers",
-	  .skipped = "version revision requires-python resolution-markers supported-markers" },
+	  .skipped = "version revision requires-python resolution-markers supported-markers",
+	  .install = "uv sync" },
 	{ "pipfile.lock", "python-deps", .where = "default develop",
 	  .origin = "index git ref file path editable hashes", .ignored = "markers extras",
-	  .skipped = "_meta.hash" },
+	  .skipped = "_meta.hash", .install = "pipenv sync" },
 	/* others */
 	{ "composer.json", "php-deps", .where = "require require-dev", .lock = "composer.lock" },
 	{ "composer.lock", "php-deps", .where = "packages packages-dev",
@@ -118,7 +125,7 @@ static const struct ga_deps_format formats[] = {
 	  .ignored = "require-dev conflict replace provide suggest bin extra autoload "
 		     "autoload-dev notification-url license authors description homepage "
 		     "keywords support funding time abandoned",
-	  .skipped = "_readme content-hash plugin-api-version" },
+	  .skipped = "_readme content-hash plugin-api-version", .install = "composer install" },
 	{ "flake.lock", "other-deps nix", .where = "nodes",
 	  .origin = "locked original flake parent", .ignored = "inputs" },
 	{ "pubspec.lock", "other-deps dart-flutter-android", .syntax = GA_DEPS_BLOCKS,
@@ -130,7 +137,8 @@ static const struct ga_deps_format formats[] = {
 	/* texts */
 	{ "go.mod", "go-build", .line = ga_deps_gomod, .harmless = "go", .unordered = true },
 	{ "go.sum go.work.sum", "go-deps", .line = ga_deps_gosum, .loose = true },
-	{ "gemfile.lock gems.locked", "ruby-deps", .line = ga_deps_bundler },
+	{ "gemfile.lock gems.locked", "ruby-deps", .line = ga_deps_bundler,
+	  .install = "bundle install" },
 	{ "*.txt *.in", "python-deps", .line = ga_deps_requirements },
 	{ "*.gradle *.gradle.kts gradle.properties", "gradle", .line = ga_deps_code },
 	{ "pom.xml", "maven", .line = ga_deps_code },
@@ -157,4 +165,14 @@ const struct ga_deps_format *ga_deps_format(const char *base)
 		if (is_called(base, x->base))
 			return x;
 	return NULL;
+}
+
+const char *ga_risk_install(const char *path)
+{
+	cleanup_buf struct ga_buf base = GA_BUF_INIT;
+	const struct ga_deps_format *x;
+
+	ga_risk_fold(&base, ga_path_base(path));
+	x = ga_deps_format(base.ptr);
+	return x ? x->install : NULL;
 }

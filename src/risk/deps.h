@@ -62,6 +62,8 @@ struct ga_deps_format {
 	const char *own;       /* paths of the project's own version and of what it runs on */
 	const char *harmless;  /* what else may change as far as the file's name goes */
 	const char *lock;      /* names of lock files, there or further up, that say what is new */
+	const char *install;   /* the command that installs what this lock file says; NULL: none is
+				* needed */
 	bool loose;            /* which names and versions there are does not matter */
 	bool unordered;        /* nor in which order the rest is */
 };

@@ -174,6 +174,7 @@ static void on_signal(struct session *s, int n)
 		hang_up(s);
 		break;
 	default:
+		s->signal = n;
 		run_send(s->sb, GA_CTL_SIGNAL, s->id, n);
 	}
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "ga/fd.h"
+#include "ga/parse.h"
 #include "ga/path.h"
 #include "ga/quote.h"
 #include "ga/session.h"
@@ -183,6 +184,30 @@ static int take_given_name(const char *state_dir, const char *tmp, const char *n
 	return 0;
 }
 
+/* The directories in the trash are called STEM-NUMBER-TIME. */
+unsigned ga_session_first_number(const char *state_dir, const char *stem)
+{
+	cleanup_free char *trash = ga_path_join(state_dir, "trash");
+	cleanup_dir DIR *d = opendir(trash);
+	const size_t n = strlen(stem);
+	struct dirent *e;
+	unsigned ret = 1;
+
+	while ((e = ga_dir_next(d))) {
+		cleanup_free char *number = NULL;
+		const char *p = e->d_name + n;
+		uint64_t i;
+
+		if (strncmp(e->d_name, stem, n) || *p++ != '-')
+			continue;
+		number = ga_strndup(p, strcspn(p, "-"));
+		/* a greater one is the time: of a session with the stem as its whole name */
+		if (p[strlen(number)] && ga_parse_u64(number, 1000000, &i) && i >= ret)
+			ret = (unsigned)i + 1;
+	}
+	return ret;
+}
+
 static int take_numbered_name(const char *state_dir, const char *tmp, const char *stem,
 			      const struct ga_strv *taken, struct ga_session *s,
 			      struct ga_error *err)
@@ -190,7 +215,7 @@ static int take_numbered_name(const char *state_dir, const char *tmp, const char
 	cleanup_free char *sessions = ga_path_parent(tmp);
 	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	for (unsigned i = 1; !s->dir; i++) {
+	for (unsigned i = ga_session_first_number(state_dir, stem); !s->dir; i++) {
 		cleanup_free char *try = ga_strf("%s-%u", stem, i);
 		cleanup_free char *file = ga_path_join(try, "session");
 

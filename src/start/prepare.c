@@ -438,7 +438,7 @@ static int check_left_refs(struct ga_start_env *e, const struct ga_start_opts *o
 	cleanup_free char *sessions = ga_path_join(e->state_dir, "sessions");
 	cleanup_close int at = open(sessions, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	for (unsigned i = 1;; i++) {
+	for (unsigned i = ga_session_first_number(e->state_dir, stem);; i++) {
 		cleanup_free char *name = o->name ? ga_strdup(o->name) : ga_strf("%s-%u", stem, i);
 		int rc;
 

@@ -131,6 +131,7 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		   struct ga_error *err)
 {
 	bool ended = false;
+	int signal = 0;
 	const struct ga_run_command c = {
 		.cwd = st->cwd,
 		.argv = (const char *const *)st->argv.v,
@@ -144,6 +145,7 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		.started = started,
 		.sink = w->recorder ? ga_record_sink(w->recorder) : NULL,
 		.live = st->live,
+		.signal = &signal,
 		.ended = &ended,
 		.detached = st->detach.now,
 		.columns = st->detach.columns,
@@ -151,12 +153,14 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		.leave = st->detach.leave ? leave : NULL,
 	};
 
+	st->stopped = true;
 	if (before(w, st, err))
 		return -1;
 	if (st->told)
 		forget_remarks(w->s);
 	if (ga_run_session(st->sandbox, &c, ret_status, err))
 		return -1;
+	st->stopped = ended || signal;
 	start_run_finish(w, st, ended);
 	return 0;
 }

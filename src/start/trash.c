@@ -305,7 +305,7 @@ static int check_free(struct ga_repo *r, const char *state_dir, const struct ga_
 	return ga_hint(err, "'git branch -m agent/%s OTHER' gives it another name", s->name);
 }
 
-int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
+int ga_trash_load(const char *state_dir, const char *name,
 		  const struct ga_session *whole_or_null, struct ga_session *ret,
 		  struct ga_error *err)
 {
@@ -317,12 +317,23 @@ int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
 		return rc;
 	dir = ga_path_join(trash, f.entry);
 	rc = ga_session_load_from(dir, f.name, ret, err);
-	if (rc || check_free(r, state_dir, ret, f.entry, err))
+	if (rc)
+		return rc;
+	free(ret->result.stamp);
+	ret->result.stamp = ga_steal(&f.entry);
+	return 0;
+}
+
+int ga_trash_find(struct ga_repo *r, const char *state_dir, const char *name,
+		  const struct ga_session *whole_or_null, struct ga_session *ret,
+		  struct ga_error *err)
+{
+	int rc = ga_trash_load(state_dir, name, whole_or_null, ret, err);
+
+	if (rc || check_free(r, state_dir, ret, ret->result.stamp, err))
 		return rc ? rc : -1;
 	free(ret->dir);
 	ret->dir = ga_strf("%s/sessions/%s", state_dir, ret->name);
-	free(ret->result.stamp);
-	ret->result.stamp = ga_steal(&f.entry);
 	return 0;
 }
 

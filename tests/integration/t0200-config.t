@@ -34,7 +34,7 @@ test_expect_success 'without any file there are the defaults, which as a file gi
 	test "$(value home)" = "$HOME/aihome" &&
 	test "$(value state_dir)" = "$HOME/.local/state/git-agent" &&
 	test "$(value limits.capture.file_size)" = 2GiB &&
-	test_settings <../out &&
+	cp ../out "$conf" &&
 	git agent config >../again &&
 	test_cmp ../out ../again &&
 	test "$(origin dirty)" = "user $conf 1 8" &&

@@ -247,7 +247,7 @@ test_expect_success 'start --rm drops a session that left nothing, and keeps the
 		echo said
 		exit 3" >../out 2>../err &&
 	grep -x said ../out &&
-	grep "^agent/e: dropped; .git agent drop --restore e. brings it back" ../err &&
+	grep "^agent/e: changed nothing, and is in the trash; .git agent resume e. brings it back" ../err &&
 	test_expect_code 128 git agent show e &&
 	test -z "$(git for-each-ref "refs/agent/" "refs/heads/agent/")" &&
 	git agent start -q --rm --name e -- true 2>../err &&

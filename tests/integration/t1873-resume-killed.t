@@ -124,10 +124,6 @@ test_expect_success 'a session that cannot be resumed is refused in one line, wi
 	(cd ../elsewhere && test_expect_code 125 git agent resume good -- true 2>../err) &&
 	refused "belongs to the working tree" "cd " &&
 	git worktree remove ../elsewhere &&
-	test_session drop "echo 1 >one" &&
-	git agent drop --force drop &&
-	test_expect_code 125 git agent resume drop -- true 2>../err &&
-	refused "there is no session .drop." &&
 	test_session gone "echo 1 >one" &&
 	rm -rf "$state"/*/sessions/gone/upper &&
 	test_expect_code 125 git agent resume gone -- true 2>../err &&

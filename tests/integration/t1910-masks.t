@@ -163,7 +163,7 @@ test_expect_success 'the user adds and allows patterns, a repository only adds' 
 	{ git agent -c secrets.allow=.env -c secrets.add="*.prod" secrets >../out || :; } &&
 	! line .env &&
 	line sub/conf/a.prod &&
-	test_when_finished "rm -f $conf" &&
+	test_when_finished test_settings &&
 	test_settings "secrets:\n  allow: [\"vault/\"]\n" &&
 	list_secrets &&
 	! line vault/x &&

@@ -81,7 +81,7 @@ test_expect_success 'git-agent-main tells a stage what git-agent did not tell it
 	cd repo &&
 	PATH=$TRASH/bin:$PATH &&
 	for how in fail kill; do
-		GIT_AGENT_FAULT=run:teller:$how git-agent start -q --base HEAD -- sh -c "echo x >x" 2>err &&
+		GIT_AGENT_FAULT=run:teller:$how git-agent start -qn sh-1 --base HEAD -- sh -c "echo x >x" 2>err &&
 		test ! -s err &&
 		test_holds agent/sh-1:x x &&
 		git agent drop sh-1 --force || return 1

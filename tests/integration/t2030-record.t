@@ -141,7 +141,7 @@ test_expect_success 'recording is switched off by the user, and not by a reposit
 	test_settings "record: false" &&
 	git agent start -q --name off2 -- echo shown &&
 	test ! -e "$(dir off2)/transcript.cast" &&
-	rm $conf &&
+	test_settings &&
 	git clone -q . ../r2 &&
 	cd ../r2 &&
 	echo "record: false" >.agentdev.yaml &&

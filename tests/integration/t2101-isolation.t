@@ -54,7 +54,7 @@ assert got[\"SB-09\"][\"errno\"] == got[\"SB-18\"][\"errno\"] == \"EPERM\", got"
 '
 
 test_expect_success 'the probe leaves no session, no file and no variable' '
-	test -z "$(find "$HOME" ! -type d ! -name ".git*" ! -name json)" &&
+	test -z "$(find "$HOME" ! -type d ! -name ".git*" ! -name json ! -path "$conf")" &&
 	test ! -e "$HOME/aihome" &&
 	test -z "$(ls -A "$HOME/.local/state/git-agent" | grep -v -x stage)"
 '

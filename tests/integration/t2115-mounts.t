@@ -176,7 +176,7 @@ test_expect_success 'SB-04: a link in a session'\''s layer in place of a mount p
 
 # In the home of a session that looks on, what others mount on is a directory like any other.
 test_expect_success 'SB-04 PS-02: links swapped in a loop while sessions start lead no mount elsewhere' '
-	rm -f "$conf" &&
+	test_settings &&
 	cd "$HOME/w/p" &&
 	no_home &&
 	mv "$HOME/.nvm" "$HOME/.local/bin" "$TRASH" &&
@@ -230,7 +230,7 @@ test_expect_success 'SB-04 PS-02: links swapped in a loop while sessions start l
 '
 
 test_expect_success 'mount points in the home are marked, and no other session or command removes them' '
-	rm -f "$conf" &&
+	test_settings &&
 	cd "$HOME/w/p" &&
 	no_home &&
 	rm -f "$HOME/q/swap.py" &&

@@ -259,7 +259,7 @@ test_expect_success 'refused connections are named at the end, in the state and 
 
 test_expect_success 'a service that is told to end has its network until it has ended' '
 	cd r &&
-	test_when_finished "rm $conf" &&
+	test_when_finished test_settings &&
 	test_settings <<-EOT &&
 	services:
 	  last:

@@ -166,7 +166,7 @@ test_expect_success 'SB-08: a link that is made while the session runs is not fo
 	rm -f "$HOME/way" &&
 	test_when_finished "rm -f $HOME/way $HOME/aihome/up; : >$HOME/aihome/go" &&
 	{
-		git -C r agent -c "network.sockets=~/way/s" start -q -n later -- sh -c "
+		git -C r agent -c "network.sockets=~/way/s" start -q --keep -n later -- sh -c "
 		echo 1 >~/up
 		until test -e ~/go; do sleep 0.05; done
 		python3 ask.py ~/way/s" >out 2>err &

@@ -276,8 +276,14 @@ test_script() {
 conf=$HOME/.config/git-agent/config.yaml
 test_settings() {
 	mkdir -p "${conf%/*}" &&
-	if [ $# = 1 ]; then printf '%b' "$1"; else cat; fi >"$conf"
+	{
+		if [ $# = 1 ]; then printf '%b' "$1"; else cat; fi
+		echo
+		# tests look at what sessions were, whether they changed anything or not
+		echo 'keep_unchanged: true'
+	} >"$conf"
 }
+test_settings ''
 
 # test_holds REVISION:PATH TEXT: the file there is TEXT, but for new lines at its end
 test_holds() {
