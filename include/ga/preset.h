@@ -26,6 +26,8 @@ struct ga_questions {
 	const char *harmless;
 	const char *noted;         /* it asks before it uses those, unless this file below home
 				    * says that the user trusts the project; NULL: it never asks */
+	const char *member;        /* that file is JSON, and this member of each of its "projects"
+				    * says so; NULL: any mention of a project may */
 	const char *const *logins; /* files, below home or absolute, that may have it log in by
 				    * other means; NULL: it asks for no login */
 };

@@ -25,7 +25,7 @@ static const struct ga_questions of_claude = {
 	.configs = LIST(".claude", ".mcp.json"),
 	.settings = LIST(".claude/settings.json", ".claude/settings.local.json"),
 	.harmless = "$schema includeCoAuthoredBy language model outputStyle permissions",
-	.noted = ".claude.json",
+	.noted = ".claude.json", .member = "hasTrustDialogAccepted",
 	.logins = LIST(".claude/settings.json", "/etc/claude-code"),
 };
 

@@ -225,27 +225,30 @@ static void write_first(const struct ga_start_env *e, const struct ga_questions 
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
 	ga_buf_adds(&text, q->text);
-	if (key && n > KEY_END && !strpbrk(key, "\"\\") && ga_utf8_valid(key, n))
-		ga_buf_addf(&text, "%s%s\"]}", q->key_text, key + n - KEY_END);
+	if (key && !strpbrk(key, "\"\\") && ga_utf8_valid(key, n))
+		ga_buf_addf(&text, "%s%s\"]}", q->key_text, n > KEY_END ? key + n - KEY_END : key);
 	ga_buf_adds(&text, "}\n");
 	if (at >= 0)
 		(void)ga_write_new(at, q->first, text.ptr, text.len, 0600, &ignored);
 }
 
-/* May a file below home say that the user trusts the project, or a directory above it? */
-static bool is_noted(const char *home, const char *file, const char *project)
+/* May a file below home say that the user trusts the directory, or one above it? */
+static bool is_noted(const char *home, const struct ga_questions *q, char *dir)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_close int at = open(home, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *dir = ga_strdup(project);
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
-	bool ret = at < 0 || ga_read_beneath(at, file, NOTED_MAX, &text, &ignored);
+	bool ret = at >= 0 && ga_read_beneath(at, q->noted, NOTED_MAX, &text, &ignored);
+	json_t *j = q->member ? json_loadb(text.ptr, text.len, 0, NULL) : NULL;
+	const json_t *all = json_object_get(j, "projects");
 
 	for (; !ret && text.len && strlen(dir) > 1; ga_path_up(dir)) {
 		cleanup_free char *word = ga_strf("\"%s\"", dir);
 
-		ret = memmem(text.ptr, text.len, word, strlen(word)) != NULL;
+		ret = q->member ? json_is_true(json_object_get(json_object_get(all, dir), q->member))
+				: memmem(text.ptr, text.len, word, strlen(word)) != NULL;
 	}
+	json_decref(j);
 	return ret;
 }
 
@@ -305,9 +308,9 @@ static int leave_unanswered(const struct ga_start_env *e, const struct ga_agents
 			    const char *home, struct ga_start *st, struct ga_error *err)
 {
 	const struct ga_preset *p = st->preset;
-	const char *file = p->questions->noted, *project = ga_repo_info(e->repo)->workdir;
 	cleanup_free char *paths = ga_quote_list(&c->paths, 3);
-	bool asks = file && st->at_prompt && !is_noted(home, file, project);
+	cleanup_free char *cwd = ga_start_cwd(ga_repo_info(e->repo)->workdir);
+	bool asks = p->questions->noted && st->at_prompt && !is_noted(home, p->questions, cwd);
 	cleanup_free char *how = c->why ? ga_strf("cannot be trusted: %s", c->why)
 					: ga_strdup("'git agent trust' trusts it as committed");
 
