@@ -511,9 +511,9 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 		return -1;
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
+	fill_session(e, o, &b, ret);
 	if (start_answer(e, o, &b, NULL, ret, err))
 		return -1;
-	fill_session(e, o, &b, ret);
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;

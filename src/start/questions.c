@@ -15,6 +15,7 @@
 #include "ga/path.h"
 #include "ga/process.h"
 #include "ga/quote.h"
+#include "ga/treelevel.h"
 #include "ga/trust.h"
 #include "base.h"
 #include "home.h"
@@ -85,25 +86,54 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 		    (unsigned)entry->mode, GA_HEX(&entry->oid));
 }
 
-static int add_committed(struct ga_repo *r, const struct ga_preset *p,
-			 const struct ga_oid *tree, const char *rel, const char *path,
-			 struct ga_agents_config *ret, struct ga_error *err)
+static bool is_config(const struct ga_questions *q, const char *name)
+{
+	for (size_t i = 0; q->configs[i]; i++)
+		if (!strcmp(q->configs[i], name))
+			return true;
+	return false;
+}
+
+static void add_config(struct ga_repo *r, const struct ga_preset *p, const char *rel,
+		       const char *path, const struct ga_entry *entry,
+		       struct ga_agents_config *ret)
 {
 	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 	cleanup_changes struct ga_changes list = GA_CHANGES_INIT;
-	struct ga_entry entry;
 
-	if (ga_tree_entry(r, tree, path, &entry, err))
-		return -1;
-	if (entry.mode == GA_MODE_TREE && ga_tree_list(r, &entry.oid, FILES_MAX, &list, &ignored))
+	if (entry->mode != GA_MODE_TREE)
+		add_entry(r, p, rel, path, entry, ret);
+	else if (ga_tree_list(r, &entry->oid, FILES_MAX, &list, &ignored))
 		add(ret, path, "cannot be listed, or has too many files");
-	else if (entry.mode != GA_MODE_TREE && entry.mode != GA_MODE_NONE)
-		add_entry(r, p, rel, path, &entry, ret);
 	for (size_t i = 0; i < list.n; i++) {
 		cleanup_free char *rel_in = ga_path_join(rel, list.v[i].path);
 		cleanup_free char *path_in = ga_path_join(path, list.v[i].path);
 
 		add_entry(r, p, rel_in, path_in, &list.v[i].new, ret);
+	}
+}
+
+/* In the directory `at`, which `tree` is, and those on the way to `below` in it. Git checks out all
+ * entries of a name that a tree has more than once. */
+static int add_committed(struct ga_repo *r, const struct ga_preset *p, const struct ga_oid *tree,
+			 const char *at, const char *below, struct ga_agents_config *ret,
+			 struct ga_error *err)
+{
+	cleanup_tree_level struct ga_tree_level l = GA_TREE_LEVEL_INIT;
+	size_t n = strcspn(below, "/");
+	cleanup_free char *next = ga_strndup(below, n);
+
+	if (ga_tree_level_read(r, tree, &l, err))
+		return -1;
+	for (size_t i = 0; i < l.n; i++) {
+		const struct ga_entry *entry = &l.v[i].entry;
+		cleanup_free char *path = ga_path_join(at, l.v[i].name);
+
+		if (is_config(p->questions, l.v[i].name))
+			add_config(r, p, l.v[i].name, path, entry, ret);
+		if (!strcmp(l.v[i].name, next) && entry->mode == GA_MODE_TREE &&
+		    add_committed(r, p, &entry->oid, path, below + n + (below[n] == '/'), ret, err))
+			return -1;
 	}
 	return 0;
 }
@@ -134,7 +164,8 @@ static bool is_harmless(int top, const struct ga_questions *q, const char *rel, 
 /* Of `paths`, which no commit has and the session shows; nothing of a repository is ignored, so
  * the user has put it there. */
 static void add_loose(int top, const struct ga_questions *q, const struct ga_strv *paths,
-		      const char *rel, const char *path, struct ga_agents_config *ret)
+		      const struct ga_strv *masked, const char *rel, const char *path,
+		      struct ga_agents_config *ret)
 {
 	for (size_t i = 0; i < paths->n; i++) {
 		bool in = ga_path_inside(paths->v[i], path);
@@ -144,47 +175,49 @@ static void add_loose(int top, const struct ga_questions *q, const struct ga_str
 		if (!in && !ga_path_inside(path, paths->v[i]))
 			continue;
 		fd = ga_openat_beneath(top, at, O_PATH, 0);
-		if ((fd >= 0 || errno != ENOENT) &&
+		if ((fd >= 0 || errno != ENOENT) && !ga_strv_has(masked, at) &&
 		    !is_harmless(top, q, at + (strlen(path) - strlen(rel)), at, true))
 			add(ret, at, "is in no commit");
 	}
 }
 
-/* A `dry` run has not committed what is uncommitted. */
-static int find(struct ga_repo *r, const struct ga_preset *p, const struct ga_oid *tree,
-		const struct ga_scan *scan, bool dry, struct ga_agents_config *ret,
-		struct ga_error *err)
+/* Find them all, also those that the session shows and no commit has. */
+static int find(struct ga_start_env *e, const struct start_base *b, const struct ga_oid *tree,
+		const struct ga_start *st, struct ga_agents_config *ret, struct ga_error *err)
 {
-	const struct ga_strv *const loose[] = { &scan->ignored_dirs, &scan->ignored_files,
-						&scan->apart, &scan->changed, &scan->untracked };
-	const char *workdir = ga_repo_info(r)->workdir;
+	const struct ga_strv *const loose[] = { &b->scan.ignored_dirs, &b->scan.ignored_files,
+						&b->scan.apart, &b->scan.changed,
+						&b->scan.untracked };
+	/* a dry run commits nothing; a live session shows what comes later */
+	bool all = !st->spec.home_source || st->session.id.live;
+	const struct ga_questions *q = st->preset->questions;
+	const char *workdir = ga_repo_info(e->repo)->workdir;
 	cleanup_close int top = open(workdir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	cleanup_free char *cwd = ga_start_cwd(workdir);
-	cleanup_free char *dir = ga_strdup(ga_path_below(cwd, workdir));
-	const struct ga_questions *q = p->questions;
+	cleanup_free char *dir = ga_start_cwd(workdir);
 
-	ga_buf_addch(&ret->text, '\0');
-	for (bool last = !q; !last; ga_path_up(dir)) {
+	if (ga_agents_find_config(e->repo, st->preset, tree, ret, err))
+		return -1;
+	for (; ga_path_inside(dir, workdir); ga_path_up(dir))
 		for (size_t i = 0; q->configs[i]; i++) {
 			const char *rel = q->configs[i];
-			cleanup_free char *path = ga_path_join(dir, rel);
+			cleanup_free char *path = ga_path_join(ga_path_below(dir, workdir), rel);
 
-			if (add_committed(r, p, tree, rel, path, ret, err))
-				return -1;
-			for (size_t k = 0; k < (dry ? GA_NELEMS(loose) : 3); k++)
-				add_loose(top, q, loose[k], rel, path, ret);
+			for (size_t k = 0; k < (all ? GA_NELEMS(loose) : 3); k++)
+				add_loose(top, q, loose[k], &st->session.view.masked, rel, path,
+					  ret);
 		}
-		last = !*dir;
-	}
 	return 0;
 }
 
 int ga_agents_find_config(struct ga_repo *r, const struct ga_preset *p, const struct ga_oid *tree,
 			  struct ga_agents_config *ret, struct ga_error *err)
 {
-	static const struct ga_scan none;
+	const char *workdir = ga_repo_info(r)->workdir;
+	cleanup_free char *cwd = ga_start_cwd(workdir);
 
-	return find(r, p, tree, &none, false, ret, err);
+	ga_buf_addch(&ret->text, '\0');
+	return p->questions ? add_committed(r, p, tree, "", ga_path_below(cwd, workdir), ret, err)
+			    : 0;
 }
 
 /* ---- answering -------------------------------------------------------------------- */
@@ -245,8 +278,9 @@ static bool is_noted(const char *home, const struct ga_questions *q, char *dir)
 	for (; !ret && text.len && strlen(dir) > 1; ga_path_up(dir)) {
 		cleanup_free char *word = ga_strf("\"%s\"", dir);
 
-		ret = q->member ? json_is_true(json_object_get(json_object_get(all, dir), q->member))
-				: memmem(text.ptr, text.len, word, strlen(word)) != NULL;
+		ret = !q->member ? memmem(text.ptr, text.len, word, strlen(word)) != NULL
+				 : json_is_true(json_object_get(json_object_get(all, dir),
+								q->member));
 	}
 	json_decref(j);
 	return ret;
@@ -358,8 +392,7 @@ int start_answer(struct ga_start_env *e, const struct ga_start_opts *o, const st
 	if (!is_known(st, &f))
 		return 0;
 	if ((!tree && ga_commit_tree(e->repo, &b->base, &base, err)) ||
-	    find(e->repo, st->preset, tree ? tree : &base, &b->scan, !st->spec.home_source, &c,
-		 err))
+	    find(e, b, tree ? tree : &base, st, &c, err))
 		return -1;
 	trusted = !c.paths.n ? 1 : c.why ? 0
 		: ga_trust_has(e->state_dir, c.text.ptr, c.text.len, err);

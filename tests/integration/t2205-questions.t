@@ -117,7 +117,15 @@ test_expect_success 'settings that are hostile are not harmless' '
 	mkdir -p victim &&
 	echo "{}" >victim/settings.json &&
 	ln -s victim .claude &&
-	hostile
+	hostile &&
+	# git checks out both of two trees of a name
+	for text in "{\"model\": 1}" "{\"hooks\": 1}"; do
+		id=$(echo "$text" | git hash-object -w --stdin) &&
+		id=$(printf "100644 blob $id\tsettings.json\n" | git mktree) &&
+		printf "040000 tree $id\t.claude\n" >>../list || return 1
+	done &&
+	git reset -q --hard $(git commit-tree -m twice $(git mktree <../list)) &&
+	asks .claude/settings.json
 '
 
 test_expect_success 'what the user trusts is answered, as long as it is the same' '
@@ -161,7 +169,11 @@ test_expect_success 'a symlink cannot be trusted, nor what is ignored, unless it
 	echo "{\"permissions\": {}}" >.claude/settings.local.json &&
 	answered &&
 	echo "{\"hooks\": {}}" >.claude/settings.local.json &&
-	asks ".claude/settings.local.json (.* is in no commit)"
+	asks ".claude/settings.local.json (.* is in no commit)" &&
+	rm .claude/settings.local.json &&
+	echo "{\"key\": \"gh""p_a8Kd0LmZq3RtYv7XwB2nC5pQ9sUeJ4hG6fTi\"}" >.mcp.json &&
+	echo .mcp.json >.git/info/exclude &&
+	answered
 '
 
 test_expect_success 'the answers of a resume depend on what its session made' '
