@@ -30,6 +30,7 @@ struct ga_questions {
 				    * says so; NULL: any mention of a project may */
 	const char *const *logins; /* files, below home or absolute, that may have it log in by
 				    * other means; NULL: it asks for no login */
+	bool keys_ignored;         /* it asks for one even if a key is set, where it has a prompt */
 };
 
 struct ga_preset {

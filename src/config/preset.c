@@ -34,7 +34,7 @@ static const struct ga_questions of_codex = {
 	.flags = LIST("-c", "projects={\"%\"={trust_level=\"trusted\"}}"), .set = NONE,
 	.configs = LIST(".agents", ".codex"), .settings = NONE,
 	.noted = ".codex/config.toml",
-	.logins = LIST(".codex/config.toml", "/etc/codex"),
+	.logins = LIST(".codex/config.toml", "/etc/codex"), .keys_ignored = true,
 };
 
 /* Its preset sets GEMINI_CLI_TRUST_WORKSPACE. */

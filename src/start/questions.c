@@ -303,12 +303,14 @@ static bool may_log_in(const char *home, const struct ga_questions *q)
 static int fail_login(const struct ga_preset *p, const struct ga_agents_found *f,
 		      struct ga_error *err)
 {
+	cleanup_free char *key = p->questions->keys_ignored ? ga_strdup("")
+							    : ga_strf(", or set %s", p->keys[0]);
+
 	(void)ga_fail(err, GA_ESTART, "%s is not logged in: it would wait for a login that nobody "
 		      "sees", p->name);
-	return f->importable ? ga_hint(err, "'git agent home import %s' brings your login, or set "
-				       "%s", p->name, p->keys[0])
-			     : ga_hint(err, "start it without --detach and %s, or set %s", p->login,
-				       p->keys[0]);
+	return f->importable ? ga_hint(err, "'git agent home import %s' brings your login%s",
+				       p->name, key)
+			     : ga_hint(err, "start it without --detach and %s%s", p->login, key);
 }
 
 static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const char *home,
@@ -316,8 +318,8 @@ static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const
 {
 	const struct ga_questions *q = st->preset->questions;
 
-	if (st->detach.begun && st->at_prompt && q->logins && !f->login && !f->key &&
-	    !may_log_in(home, q))
+	if (st->detach.begun && st->at_prompt && q->logins && !f->login &&
+	    (!f->key || q->keys_ignored) && !may_log_in(home, q))
 		return fail_login(st->preset, f, err);
 	if (!insert_flags(q, ga_repo_info(e->repo)->workdir, st)) {
 		ga_strv_pushf(&st->notes, "the name of the project's directory keeps %s from being "

@@ -201,6 +201,8 @@ test_expect_success 'without a terminal, what would certainly ask is refused, an
 	rm "$HOME/aihome/.codex/config.toml" &&
 	test_fails 125 "codex would ask" git agent start -d codex &&
 	git agent trust -y &&
+	test_fails 125 "codex is not logged in" git agent start -d codex &&
+	grep "hint: start it without --detach and run .codex login --device-auth. inside\$" ../err &&
 	git agent start -n t -d claude &&
 	unset ANTHROPIC_API_KEY &&
 	test_fails 125 "not logged in" git agent start -d claude &&
