@@ -94,6 +94,7 @@ struct ga_start_opts {
 			    * .worktreeinclude lists */
 	bool unfiltered; /* see ga/run.h */
 	const struct ga_detach *detach; /* NULL: it keeps the caller's terminal or streams */
+	enum ga_questioned questions;
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
@@ -129,6 +130,9 @@ struct ga_start {
 	int ports;              /* descriptor that reserves its range of ports; -1 */
 	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
 					 * is built in */
+	size_t own_words;       /* number of words of `argv` before the user's own */
+	bool at_prompt;         /* as far as its words tell, it begins by waiting for the user, or
+				 * with a prompt and then waiting */
 	bool told;              /* it is given what GA_REMARKS_FILE says */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *own;              /* the program inside to run instead of argv's first word

@@ -53,6 +53,7 @@ void cli_apply_settings(struct cli *c, const struct ga_config *conf,
 	ret->setup = &conf->setup;
 	ret->services = &conf->services;
 	ret->finish = &conf->finish;
+	ret->questions = (enum ga_questioned)conf->questions;
 	ret->secrets = (enum ga_secrets)conf->secrets;
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
