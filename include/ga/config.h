@@ -44,7 +44,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 62
+#define GA_CONFIG_KEYS 63
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {

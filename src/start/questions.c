@@ -318,7 +318,7 @@ static int answer(struct ga_start_env *e, const struct ga_agents_found *f, const
 {
 	const struct ga_questions *q = st->preset->questions;
 
-	if (st->detach.begun && st->at_prompt && q->logins && !f->login &&
+	if (st->detach.now && st->at_prompt && q->logins && !f->login &&
 	    (!f->key || q->keys_ignored) && !may_log_in(home, q))
 		return fail_login(st->preset, f, err);
 	if (!insert_flags(q, ga_repo_info(e->repo)->workdir, st)) {
@@ -350,7 +350,7 @@ static int leave_unanswered(const struct ga_start_env *e, const struct ga_agents
 	cleanup_free char *how = c->why ? ga_strf("cannot be trusted: %s", c->why)
 					: ga_strdup("'git agent trust' trusts it as committed");
 
-	if (!asks || !st->detach.begun) {
+	if (!asks || !st->detach.now) {
 		ga_strv_pushf(&st->notes, "%s %s commands from %s (%s)", p->name,
 			      asks ? "asks before it runs" : "may run, without asking,", paths,
 			      how);
@@ -373,7 +373,7 @@ static bool is_known(struct ga_start *st, const struct ga_agents_found *f)
 		ga_strv_pushf(&st->notes, "%s %s: what it asks before it begins is unknown, and "
 			      "not answered", p->name, f->version ? f->version
 								  : "of an unknown version");
-	else if (st->detach.begun)
+	else if (st->detach.now)
 		ga_strv_pushf(&st->notes, "it is unknown whether %s asks something before it "
 			      "begins: 'git agent attach' shows it", p->name);
 	return false;
