@@ -111,8 +111,7 @@ static void make_parent(const char *path)
 
 static void put(const char *path, const char *text, size_t n, int flags)
 {
-	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
-				    0644);
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
 
 	if (fd >= 0)
 		(void)ga_write_full(fd, text, n);
@@ -215,8 +214,7 @@ static void edit_attributes(struct work *w)
 {
 	note(w, "write", ".gitattributes", "* text=auto");
 	put(".gitattributes", "* text=auto\n", 12, O_APPEND);
-	(void)run(w, "find", ".", "-name", ".git", "-prune", "-o", "-type", "f", "-exec", "touch", "{}", "+",
-		  NULL);
+	(void)run(w, "find", ".", "-name", ".git", "-prune", "-o", "-type", "f", "-exec", "touch", "{}", "+", NULL);
 }
 
 static void edit_rules(struct work *w)
@@ -224,8 +222,7 @@ static void edit_rules(struct work *w)
 	static const char *const where[] = { ".gitignore", ".gitignore", "d/.gitignore", "f/.gitignore",
 					     "lib/.gitignore" };
 	const char *p = where[pick(w, GA_NELEMS(where))];
-	cleanup_free char *t = ga_strf("%s\n%s\n", rules[pick(w, GA_NELEMS(rules))],
-				       rules[pick(w, GA_NELEMS(rules))]);
+	cleanup_free char *t = ga_strf("%s\n%s\n", rules[pick(w, GA_NELEMS(rules))], rules[pick(w, GA_NELEMS(rules))]);
 
 	if (chance(w, 4) && !w->closed) {
 		edit_attributes(w);
@@ -409,8 +406,7 @@ static int copy_dir(int from, int to, bool top)
 	if (!d)
 		return -1;
 	while (!rc && (e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    (top && !strcmp(e->d_name, ".git")))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || (top && !strcmp(e->d_name, ".git")))
 			continue;
 		rc = copy_one(from, to, e->d_name);
 		if (rc)

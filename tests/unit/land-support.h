@@ -126,16 +126,16 @@ static inline void expect_str(const char *got, const char *want)
 {
 	assert_string_equal(got, want);
 }
-#define EXPECT(dir, want, ...)                                                                     \
-	do {                                                                                       \
-		cleanup_free char *got_ = sh(dir, __VA_ARGS__);                                    \
-		expect_str(got_, want);                                                            \
+#define EXPECT(dir, want, ...) \
+	do { \
+		cleanup_free char *got_ = sh(dir, __VA_ARGS__); \
+		expect_str(got_, want); \
 	} while (0)
 
 /* main: a (30 lines), b, d/c, .gitignore ignoring *.ign. The agent's branch changes line 5 of a and
  * adds new; its base is the tag onto. */
-#define REPO                                                                                       \
-	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;"     \
+#define REPO \
+	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;" \
 	"git add .; git commit -qm one; git tag onto;"
 #define AGENT "git switch -qc agent/s1;"
 #define DONE "git add -Af .; git commit -qm work; git switch -q main;"
@@ -164,8 +164,7 @@ static inline int diff_of(struct stay *t, bool colour, struct ga_buf *out, struc
 	return rc;
 }
 
-static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool accept,
-			    struct ga_error *err)
+static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool accept, struct ga_error *err)
 {
 	cleanup_decision struct ga_decision d = GA_DECISION_INIT;
 

@@ -52,10 +52,8 @@ HIGH("package-lock.json", "{'dependencies':{'a':{'version':'1.0.0','integrity':'
      "{'dependencies':{'a':{'version':'1.0.0','integrity':'x','dependencies':{'b':{"
      "'version':'1.0.0','integrity':'y'}}}}}", "new: b 1.0.0"),
 /* lerna: its version, and nothing else */
-LOW("lerna.json", "{'version':'1.0.0','npmClient':'npm'}", "{'version':'1.1.0','npmClient':'npm'}",
-    "only version"),
-HIGH("lerna.json", "{'version':'1.0.0','npmClient':'npm'}", "{'version':'1.1.0','npmClient':'./x'}",
-     "npmClient"),
+LOW("lerna.json", "{'version':'1.0.0','npmClient':'npm'}", "{'version':'1.1.0','npmClient':'npm'}", "only version"),
+HIGH("lerna.json", "{'version':'1.0.0','npmClient':'npm'}", "{'version':'1.1.0','npmClient':'./x'}", "npmClient"),
 HIGH("lerna.json", "{'version':'1.0.0'}", "{'version':'git+https://example.com/x'}", "version"),
 /* yarn */
 #define YARN(url, version, hash) \
@@ -86,8 +84,7 @@ HIGH("yarn.lock", BERRY("10c0", "left", "1.0.0", "a"), "a: &a\n  b: *a\n", "in n
 	"    engines: {node: '>=6'}\n\nsnapshots:\n\n  left@" version ": {}\n"
 LOW("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.1.0",
      "integrity: sha512-b"), "left 1.0.0 -> 1.1.0"),
-HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.0.0",
-     "integrity: sha512-b"), "another checksum"),
+HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"), PNPM("1.0.0", "integrity: sha512-b"), "another checksum"),
 HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"),
      PNPM("1.1.0", "integrity: sha512-b, tarball: https://evil.example/left.tgz"), "https://evil.example/left.tgz"),
 HIGH("pnpm-lock.yaml", PNPM("1.0.0", "integrity: sha512-a"),
@@ -105,15 +102,12 @@ HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}", "{'dependencies':{'le
      "new: evil ^1.0.0"),
 HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}",
      "{'dependencies':{'left':'https://evil.example/left-1.0.0.tgz'}}", "https://evil.example/left-1.0.0.tgz"),
-HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}", "{'dependencies':{'left':'latest'}}",
-     "latest"),
-HIGH("package.json", "{'dependencies':{'left':'x/left#v1.0.0'}}",
-     "{'dependencies':{'left':'x/left#v1.1.0'}}",
+HIGH("package.json", "{'dependencies':{'left':'^1.0.0'}}", "{'dependencies':{'left':'latest'}}", "latest"),
+HIGH("package.json", "{'dependencies':{'left':'x/left#v1.0.0'}}", "{'dependencies':{'left':'x/left#v1.1.0'}}",
      "x/left#v1.1.0"),
 HIGH("package.json", "{'packageManager':'pnpm@9.0.0'}", "{'packageManager':'pnpm@9.1.0'}",
      "packageManager: \"pnpm@9.0.0\" -> \"pnpm@9.1.0\""),
-HIGH("package.json", "{'scripts':{'test':'a'}}", "{'scripts':{'test':'b'}}",
-     "scripts.test: \"a\" -> \"b\""),
+HIGH("package.json", "{'scripts':{'test':'a'}}", "{'scripts':{'test':'b'}}", "scripts.test: \"a\" -> \"b\""),
 /* Cargo */
 #define CRATE(version, source, sum) \
 	"version = 4\n\n[[package]]\nname = \"left\"\nversion = \"" version "\"\nsource = \"" source "\"\nc" \
@@ -125,18 +119,15 @@ HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), CRATE("1.0.0", CRATES, "b"), "an
 HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), CRATE("1.0.1", "registry+https://evil.example", "b"), "evil.example"),
 HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"),
      CRATE("1.0.0", "git+https://example.com/left#0123456789012345678901234567890123456789", "a"), "git+https"),
-HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), "[[package]]\nname = \"left\"\nversion = \"1.0.0\"\n",
-     "the registry"),
+HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"), "[[package]]\nname = \"left\"\nversion = \"1.0.0\"\n", "the registry"),
 HIGH("Cargo.lock", CRATE("1.0.0", CRATES, "a"),
      CRATE("1.0.0", CRATES, "a") "\n[[package]]\nname = \"evil\"\nversion = \"2.0.0\"\n", "new: evil 2.0.0"),
-LOW("Cargo.toml", "[package]\nversion = \"1.0.0\"\n[target.'cfg(target_os = \"linux\")'.dependencies"
-     "]\nleft = \"1\"\n",
+LOW("Cargo.toml", "[package]\nversion = \"1.0.0\"\n[target.'cfg(target_os = \"linux\")'.dependencies]\nleft = \"1\"\n",
     "[package]\nversion = \"1.0.1\"\n[target.'cfg(target_os = \"linux\")'.dependencies]\nleft = \"1.2\"\n",
     "left 1 -> 1.2"),
 LOW("Cargo.toml", "[dependencies]\nx-core = { path = \"core\", version = \"0.1.0\" }\n",
     "[dependencies]\nx-core = { path = \"core\", version = \"0.2.0\" }\n", "x-core 0.1.0 -> 0.2.0"),
-HIGH("Cargo.toml", "[dependencies]\nleft = \"1\"\n",
-     "[dependencies]\nleft = { version = \"1\", package = \"evil\" }\n",
+HIGH("Cargo.toml", "[dependencies]\nleft = \"1\"\n", "[dependencies]\nleft = { version = \"1\", package = \"evil\" }\n",
      "new: evil 1"),
 HIGH("Cargo.toml", "[dependencies]\nleft = { git = \"https://example.com/x\", rev = \"1.0.0\" }\n",
      "[dependencies]\nleft = { git = \"https://example.com/x\", rev = \"1.0.1\" }\n", "rev=1.0.1"),
@@ -208,8 +199,7 @@ HIGH("Pipfile.lock", "{'default':{'left':{'version':'==1.0','hashes':['sha256:a'
 LOW("Pipfile.lock", "{'default':{'left':{'version':'==1.0','hashes':['sha256:a']}}}",
     "{'default':{'left':{'version':'==1.1','hashes':['sha256:b']}}}", "left ==1.0 -> ==1.1"),
 /* Go */
-LOW("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire (\n\ta v1.1.0 // indirect\n)\n",
-     "a v1.0.0 -> v1.1.0"),
+LOW("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire (\n\ta v1.1.0 // indirect\n)\n", "a v1.0.0 -> v1.1.0"),
 HIGH("go.mod", "module x\nrequire a v1.0.0\n", "module x\nrequire a v1.0.0\nrequire b v1.0.0\n", "new: b v1.0.0"),
 HIGH("go.mod", "module x\nrequire a v0.0.0-20230101000000-0123456789ab\n",
      "module x\nrequire a v0.0.0-20240101000000-abcdef012345\n", "v0.0.0-20240101000000-abcdef012345"),
@@ -253,7 +243,6 @@ LOW("pom.xml", "<artifactId>left</artifactId>\n<version>1.0.0</version>\n",
     "<artifactId>left</artifactId>\n<version>1.1.0</version>\n", "left 1.0.0 -> 1.1.0"),
 HIGH("pom.xml", "<argument>1.0.0</argument>\n", "<argument>1.1.0</argument>\n", "<argument>1.1.0"),
 LOW("pubspec.lock", "packages:\n  left:\n    dependency: transitive\n    description:\n      name: l"
-     "eft\n      sha256: a\n"
-    "      url: \"https://pub.dev\"\n    source: hosted\n    version: \"1.0.0\"\n",
+     "eft\n      sha256: a\n      url: \"https://pub.dev\"\n    source: hosted\n    version: \"1.0.0\"\n",
     "packages:\n  left:\n    dependency: transitive\n    description:\n      name: left\n      sha256: b\n"
     "      url: \"https://pub.dev\"\n    source: hosted\n    version: \"1.1.0\"\n", "left 1.0.0 -> 1.1.0"),

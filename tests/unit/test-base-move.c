@@ -33,8 +33,7 @@ static void random_change(struct ga_buf *out, unsigned *seed)
 	else if (kind == 5)
 		ga_buf_addf(out, "M 160000 %040d \"%s\"\n", 1 + rand_r(seed) % 3, path.ptr);
 	else if (kind == 6)
-		ga_buf_addf(out, "M 120000 inline \"%s\"\ndata 3\n%03d\n", path.ptr,
-			    rand_r(seed) % 4);
+		ga_buf_addf(out, "M 120000 inline \"%s\"\ndata 3\n%03d\n", path.ptr, rand_r(seed) % 4);
 	else
 		ga_buf_addf(out, "M 100%s inline \"%s\"\ndata %d\n%.*s\n",
 			    kind < 10 ? "755" : "644", path.ptr, kind % 5, kind % 5, "text");
@@ -126,8 +125,7 @@ static void assert_index(const char *name, const char *rev, const struct ga_base
 /* How git was run since the last time, other commands than these aside. */
 static void assert_git(const char *want)
 {
-	cleanup_free char *out = sh(".", "grep -o -e 'git checkout' -e 'read-tree --reset' trace || :;"
-				    ": >trace");
+	cleanup_free char *out = sh(".", "grep -o -e 'git checkout' -e 'read-tree --reset' trace || :;: >trace");
 
 	assert_string_equal(out, want);
 }
@@ -184,8 +182,8 @@ static void move_to(const char *name, const char *rev, const char *git)
 	assert_git(git);
 }
 
-#define TWO_COMMITS                                                                                \
-	"git add -A; git commit -qm 1; git tag one; echo new >d/f; echo n >d/n; git add -A;"       \
+#define TWO_COMMITS \
+	"git add -A; git commit -qm 1; git tag one; echo new >d/f; echo n >d/n; git add -A;" \
 	"git commit -qm 2; git tag two"
 
 /* A filter has been over the attributes themselves: what git reads from the tree is not what it
@@ -216,8 +214,7 @@ TEST(attributes_hold_after_a_move)
 /* A file that git would take for unchanged by its stat data: empty, of the first second of all. */
 TEST(a_file_of_the_first_second_is_updated)
 {
-	SH("epoch", "git init -q; mkdir d; : >d/f; " TWO_COMMITS "; git reset -q --hard one;"
-		    "touch -d @0 d/f");
+	SH("epoch", "git init -q; mkdir d; : >d/f; " TWO_COMMITS "; git reset -q --hard one;touch -d @0 d/f");
 	move_to("epoch", "one", "read-tree --reset");
 	move_to("epoch", "two", "git checkout");
 }
@@ -228,12 +225,10 @@ TEST(a_name_that_git_refuses_is_not_checked_out)
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *inside = NULL;
 
-	SH("bad", "git init -q; mkdir d; echo 1 >d/f;" TWO_COMMITS ";"
-		  "blob=$(git rev-parse one:d/f); "
+	SH("bad", "git init -q; mkdir d; echo 1 >d/f;" TWO_COMMITS ";blob=$(git rev-parse one:d/f); "
 		  "sub=$(printf '100644 blob %%s\\tconfig\\n' $blob | git mktree);"
 		  "tree=$(printf '040000 tree %%s\\t.git\\n040000 tree %%s\\td\\n' $sub "
-		  "$(git rev-parse two:d) | git mktree);"
-		  "git tag bad $(git commit-tree -m bad -p two $tree)");
+		  "$(git rev-parse two:d) | git mktree);git tag bad $(git commit-tree -m bad -p two $tree)");
 	move_to("bad", "one", "read-tree --reset");
 	FAILS(try_acquire("bad", "bad", true, &b, &err), ".git/config");
 	inside = sh("bad-state/bases", "find . -name config");

@@ -59,8 +59,7 @@ static int open_all(int at)
 		int errnum = fd < 0 ? errno : 0;
 
 		if (errnum != row->errnum) {
-			print_message("# %s (%o): %s, not %s\n", row->path,
-				      (unsigned)row->flags, strerror(errnum),
+			print_message("# %s (%o): %s, not %s\n", row->path, (unsigned)row->flags, strerror(errnum),
 				      strerror(row->errnum));
 			return -1;
 		}
@@ -104,8 +103,7 @@ static int refuse_openat2(unsigned errnum)
 	};
 	struct sock_fprog prog = { .len = GA_NELEMS(code), .filter = code };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
 		return -1;
 	return syscall(SYS_openat2, -1, "", NULL, 0) == -1 && errno == (int)errnum ? 0 : -1;
 }

@@ -16,18 +16,15 @@
 #define MARK "collides"
 
 /* The two blocks that Stevens and others published in 2017, behind the three that they begin with. */
-static const char prefix[] =
-	"255044462d312e330a25e2e3cfd30a0a0a312030206f626a0a3c3c2f57696474682032203020522f48656967"
+static const char prefix[] = "255044462d312e330a25e2e3cfd30a0a0a312030206f626a0a3c3c2f57696474682032203020522f48656967"
 	"68742033203020522f547970652034203020522f537562747970652035203020522f46696c74657220362030"
 	"20522f436f6c6f7253706163652037203020522f4c656e6774682038203020522f42697473506572436f6d70"
 	"6f6e656e7420383e3e0a73747265616d0affd8fffe00245348412d3120697320646561642121212121852fec"
 	"092339759c39b1a1c63c4c97e1fffe01";
-static const char one[] =
-	"7f46dc93a6b67e013b029aaa1db2560b45ca67d688c7f84b8c4c791fe02b3df614f86db1690901c56b45c153"
+static const char one[] = "7f46dc93a6b67e013b029aaa1db2560b45ca67d688c7f84b8c4c791fe02b3df614f86db1690901c56b45c153"
 	"0afedfb76038e972722fe7ad728f0e4904e046c230570fe9d41398abe12ef5bc942be33542a4802d98b5d70f"
 	"2a332ec37fac3514e74ddc0f2cc1a874cd0c78305a21566461309789606bd0bf3f98cda8044629a1";
-static const char two[] =
-	"7346dc9166b67e118f029ab621b2560ff9ca67cca8c7f85ba84c79030c2b3de218f86db3a90901d5df45c14f"
+static const char two[] = "7346dc9166b67e118f029ab621b2560ff9ca67cca8c7f85ba84c79030c2b3de218f86db3a90901d5df45c14f"
 	"26fedfb3dc38e96ac22fe7bd728f0e45bce046d23c570feb141398bb552ef5a0a82be331fea48037b8b5d71f"
 	"0e332edf93ac3500eb4ddc0decc1a864790c782c76215660dd309791d06bd0af3f98cda4bc4629b1";
 
@@ -97,12 +94,12 @@ TEST(gt05_files_with_one_sum)
 }
 
 /* `git rerere` names a conflict by the sum of its sides. */
-#define CONFLICT_OF(file, said)                                                                  \
-	SH("git", "cd r; git reset -q --hard; for i in 1 2 3; do"                                \
-		  "	printf '100644 %%s %%s\\tf\\n' $(git rev-parse HEAD:f) $i; done >../unmerged;"  \
-		  "git rm -q --cached f; git update-index --index-info <../unmerged;"            \
-		  "mkdir -p .git/rr-cache; (echo '<<<<<<< ours'; cat ../%s;"                     \
-		  "printf '\\n=======\\nzzz\\n>>>>>>> theirs\\n') >f;"                            \
+#define CONFLICT_OF(file, said) \
+	SH("git", "cd r; git reset -q --hard; for i in 1 2 3; do" \
+		  "	printf '100644 %%s %%s\\tf\\n' $(git rev-parse HEAD:f) $i; done >../unmerged;" \
+		  "git rm -q --cached f; git update-index --index-info <../unmerged;" \
+		  "mkdir -p .git/rr-cache; (echo '<<<<<<< ours'; cat ../%s;" \
+		  "printf '\\n=======\\nzzz\\n>>>>>>> theirs\\n') >f;" \
 		  "git rerere >../said 2>&1 || :; grep '%s' ../said", file, said)
 
 TEST(gt05_git_looks_for_collisions)

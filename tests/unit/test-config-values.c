@@ -38,8 +38,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 #define DEPTH(s) "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '" s "'"
 		{ "", "dirty", "carry", NULL, NULL },
 		{ "dirty: refuse", "dirty", "refuse", NULL, NULL },
-		{ "dirty: Refuse", NULL, NULL,
-		  "f:1:8: 'dirty' takes carry, ignore or refuse, not 'Refuse'", NULL },
+		{ "dirty: Refuse", NULL, NULL, "f:1:8: 'dirty' takes carry, ignore or refuse, not 'Refuse'", NULL },
 		{ "dirty: [carry]", NULL, NULL, "f:1:8: 'dirty' takes one value", NULL },
 		{ "dirty:", NULL, NULL, "f:1:7: 'dirty' takes carry, ignore or refuse, not ''", NULL },
 		{ "home: /x/y", "home", "/x/y", NULL, NULL },
@@ -57,8 +56,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		{ "limits: {capture: {depth: 0}}", NULL, NULL, DEPTH("0"), NULL },
 		{ "limits: {capture: {depth: 513}}", NULL, NULL, DEPTH("513"), NULL },
 		{ "limits: {capture: {depth: 010}}", NULL, NULL, DEPTH("010"), NULL },
-		{ "limits: {capture: {file_size: 64MiB}}", "limits.capture.file_size", "64MiB", NULL,
-		  NULL },
+		{ "limits: {capture: {file_size: 64MiB}}", "limits.capture.file_size", "64MiB", NULL, NULL },
 		{ "limits: {capture: {file_size: 2TiB}}", NULL, NULL,
 		  "f:1:31: 'limits.capture.file_size' takes a size from 1 to 1TiB, not '2TiB'", NULL },
 		{ "limits: {capture: {git_time: 90s}}", "limits.capture.git_time", "90s", NULL, NULL },
@@ -90,8 +88,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		  "f:1:21: 'network.sockets' takes the path of a socket, or PATH:PATH with the one "
 		  "inside: each with / or ~/, without '..', not 'a/b'", NULL },
 		{ "\"a\\e\": x", NULL, NULL, "f:1:1: unknown key 'a\\e'", NULL },
-		{ "dirty: carry\ndirty: carry", NULL, NULL,
-		  "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
+		{ "dirty: carry\ndirty: carry", NULL, NULL, "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
 	};
 
 	for_each (row, cases) {

@@ -54,13 +54,11 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		{ "", "limits: {memory: 1GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 2GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 0}", "limits.memory", "1GiB", NULL },
-		{ "", "limits: {tasks: 0}", NULL, NULL,
-		  "r:1:17: 'limits.tasks' needs trust" },
+		{ "", "limits: {tasks: 0}", NULL, NULL, "r:1:17: 'limits.tasks' needs trust" },
 		{ "", "limits: {tasks: 100}", "limits.tasks", "100", NULL },
 		{ "", "limits: {capture: {depth: 127}}", "limits.capture.depth", "127", NULL },
 		{ "", "limits: {capture: {depth: 128}}", "limits.capture.depth", "128", NULL },
-		{ "", "limits: {capture: {depth: 129}}", NULL, NULL,
-		  "r:1:27: 'limits.capture.depth' needs trust" },
+		{ "", "limits: {capture: {depth: 129}}", NULL, NULL, "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 129}}",
 		  "limits.capture.depth", "129", NULL },
 		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 129}}", NULL, NULL,
@@ -78,18 +76,14 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		int rc;
 
 		defaults_into(&c);
-		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user,
-						strlen(row->user), &err), 0);
-		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", row->file, strlen(row->file),
-				    &err);
+		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user, strlen(row->user), &err), 0);
+		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", row->file, strlen(row->file), &err);
 		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
-			fail_msg("'%s', '%s': %s", row->user, row->file,
-				 rc ? err.msg : "accepted");
+			fail_msg("'%s', '%s': %s", row->user, row->file, rc ? err.msg : "accepted");
 		if (rc)
 			assert_string_equal(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
 		else
-			assert_is(&c, row->key, row->value,
-				  strstr(row->file, row->value) ? ".agentdev.yaml:1" :
+			assert_is(&c, row->key, row->value, strstr(row->file, row->value) ? ".agentdev.yaml:1" :
 				  "/h/.config/git-agent/config.yaml:1");
 	}
 }
@@ -110,16 +104,15 @@ TEST(every_grant_has_words)
 		}
 		trusted++;
 		if (!at || strstr(at + 2, "%") || strchr(k->grants, '%') != at || strlen(k->grants) < 12)
-			fail_msg("%s: 'grants' says with \"%%s\", once, what it lets agents do",
-				 k->name);
+			fail_msg("%s: 'grants' says with \"%%s\", once, what it lets agents do", k->name);
 	}
 	assert_true(trusted > 0);
 }
 
-#define FILE_OF_MANY                                                                 \
-	"dirty: refuse\n"                                                            \
-	"secrets: {mode: warn, add: [x], allow: [\"a\\u202e\", b]}\n"                     \
-	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"     \
+#define FILE_OF_MANY \
+	"dirty: refuse\n" \
+	"secrets: {mode: warn, add: [x], allow: [\"a\\u202e\", b]}\n" \
+	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n" \
 	"risk: {add: [a/], hold: [h, i], block: [/b], allow: [c]}\n"
 
 TEST(a_grant_names_its_key_and_place)
@@ -136,8 +129,7 @@ TEST(a_grant_names_its_key_and_place)
 				  "session; 0: no limit)", 3, 17 },
 		{ "limits.capture.depth", "set limits.capture.depth to 129 instead of 128 (directories in "
 					  "one another)", 3, 51 },
-		{ "risk.allow", "change files that match c without a flag, unless that is critical",
-		  4, 54 },
+		{ "risk.allow", "change files that match c without a flag, unless that is critical", 4, 54 },
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, yes = GA_CONFIG_INIT, no = GA_CONFIG_INIT;
 	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
@@ -206,10 +198,8 @@ TEST(a_word_of_the_command_line_sets_one_key)
 		{ "dirty", "'dirty' is not KEY=VALUE", NULL },
 		{ "dirty=", "'dirty' takes carry, ignore or refuse, not ''", NULL },
 		{ "dirt=refuse", "unknown key 'dirt'", "did you mean 'dirty'?" },
-		{ "netwrok.mode=none", "unknown key 'netwrok.mode'",
-		  "did you mean 'network.mode'?" },
-		{ "limit.captur.dept=1", "unknown key 'limit.captur.dept'",
-		  "did you mean 'limits.capture.depth'?" },
+		{ "netwrok.mode=none", "unknown key 'netwrok.mode'", "did you mean 'network.mode'?" },
+		{ "limit.captur.dept=1", "unknown key 'limit.captur.dept'", "did you mean 'limits.capture.depth'?" },
 		{ "network.=none", "unknown key 'network.'", "'git agent config' lists the keys" },
 		{ "limits.capture.dept=5", "unknown key 'limits.capture.dept'",
 		  "did you mean 'limits.capture.depth'?" },
@@ -243,12 +233,9 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 		{ GA_ORIGIN_USER, "secrets:\n  add:\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  add: [b/, d]\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  mode: mask\n", NULL },
-		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n",
-		  "f:2:11: 'secrets.allow' needs trust" },
-		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n",
-		  "f:1:17: 'secrets.mode' needs trust" },
-		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n",
-		  "f:2:12: 'secrets.add' takes a list of words" },
+		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n", "f:2:11: 'secrets.allow' needs trust" },
+		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n", "f:1:17: 'secrets.mode' needs trust" },
+		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n", "f:2:12: 'secrets.add' takes a list of words" },
 		{ GA_ORIGIN_USER, "secrets:\n  add: ['!a']\n",
 		  "f:2:9: 'secrets.add' takes patterns as in .gitignore, without '!', braces and "
 		  "backslashes, not '!a'" },
@@ -323,10 +310,8 @@ TEST(a_map_of_agents_becomes_words)
 TEST(what_is_printed_is_a_file_that_gives_the_same)
 {
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
-				   "read_time: 90s, file_size: 3MiB}}\n"
-				   "secrets: {add: ['*.x', y], mode: warn}\n"
-				   "home_mode: project\ntools: [~/a, '/b, c]']\n"
-				   "env: {set: {A: b=c d}}\n"
+				   "read_time: 90s, file_size: 3MiB}}\nsecrets: {add: ['*.x', y], mode: warn}\n"
+				   "home_mode: project\ntools: [~/a, '/b, c]']\nenv: {set: {A: b=c d}}\n"
 				   "setup: [npm ci, npm ci]\nservices: {db: {command: a b, ready: c}}\n";
 	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";
 

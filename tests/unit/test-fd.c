@@ -193,8 +193,7 @@ TEST(an_atomic_write_waits_for_what_comes_first)
 
 	assert_int_equal(mkdir("first", 0755), 0);
 	put("first/state", "old");
-	assert_int_equal(ga_write_atomic_after(AT_FDCWD, "first/state", "new", 3, 0644, say_no,
-					       why, &err), -1);
+	assert_int_equal(ga_write_atomic_after(AT_FDCWD, "first/state", "new", 3, 0644, say_no, why, &err), -1);
 	assert_string_equal(err.msg, why);
 	ga_error_release(&err);
 	b = get("first/state");
@@ -341,12 +340,9 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 	return -1;
 }
 
-ssize_t __real_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
-			       unsigned flags);
-ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
-			       unsigned flags);
-ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
-			       unsigned flags)
+ssize_t __real_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n, unsigned flags);
+ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n, unsigned flags);
+ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n, unsigned flags)
 {
 	if (!shares)
 		return __real_copy_file_range(src, from, dst, to, n, flags);

@@ -38,8 +38,7 @@ static char *make_inside(const char *name)
 		"ln -s '%s' %s/.git", b.tree, inside, inside, dir, git, git, inside);
 	OK(ga_gitdir_fill(r, git, b.git, &spec, &err));
 	/* in place of an overlay */
-	SH(".", "find '%s' -type f -printf '%%P\\n' | sort >written; cp -an '%s/.' '%s'", git, b.git,
-	   git);
+	SH(".", "find '%s' -type f -printf '%%P\\n' | sort >written; cp -an '%s/.' '%s'", git, b.git, git);
 	return ga_steal(&git);
 }
 
@@ -66,8 +65,7 @@ TEST(git_works_inside)
 				"git describe; git rev-parse v1^{commit} HEAD other origin/main | sort -u "
 				"| wc -l; git log -g --format=%%gs; git remote get-url origin;"
 				"git config user.name; git config branch.main.merge");
-	assert_string_equal(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\n"
-				 "refs/heads/main");
+	assert_string_equal(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\nrefs/heads/main");
 	assert_int_equal(untouched(git), 1);
 	free(out);
 	out = sh("work-inside", "echo 2 >f; git commit -qam two; echo 3 >f; git stash -q;"
@@ -95,8 +93,7 @@ TEST(every_change_of_refs_is_noticed)
 		{ "git checkout -q --detach", false },
 		{ "git switch -qc side", false },
 		{ "echo x >f; git stash -q; :", false },
-		{ "git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD",
-		  true },
+		{ "git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD", true },
 		{ "git worktree add -q ../touch-wt", false },
 		{ "rm .git/HEAD; mkfifo .git/HEAD", false },
 		{ "rm -r .git/refs; ln -s /etc .git/refs", true },
@@ -110,16 +107,14 @@ TEST(every_change_of_refs_is_noticed)
 	static const char *const harmless[] = { "git add -A; echo y >z; git add z",
 						"git config a.b c", "git status", ":" };
 
-	SH("touch", "git init -q; echo 1 >f; git add f; git commit -qm 1; git branch b2; "
-		    "git pack-refs --all");
+	SH("touch", "git init -q; echo 1 >f; git add f; git commit -qm 1; git branch b2; git pack-refs --all");
 	for (size_t i = 0; i < GA_NELEMS(ways) + GA_NELEMS(harmless); i++) {
 		bool harm = i < GA_NELEMS(ways);
 		const char *way = harm ? ways[i].way : harmless[i - GA_NELEMS(ways)];
 		cleanup_free char *git = make_inside("touch");
 
 		SH("touch-inside", "%s", way);
-		if (untouched(git) != !harm ||
-		    ga_gitdir_only_branches(git) != !(harm && ways[i].other))
+		if (untouched(git) != !harm || ga_gitdir_only_branches(git) != !(harm && ways[i].other))
 			fail_msg("%s", way);
 		SH(".", "rm -rf touch-inside touch-state/session touch-wt");
 	}
@@ -136,14 +131,12 @@ TEST(only_what_differs_is_written)
 		{ "git branch other", "HEAD\npacked-refs" },
 		{ "git config user.email new@example.com", "HEAD\nconfig\npacked-refs" },
 		{ "echo '*.new' >>.git/info/exclude", "HEAD\nconfig\ninfo/exclude\npacked-refs" },
-		{ "git config user.email a@example.com; rm .git/info/exclude",
-		  "HEAD\ninfo/exclude\npacked-refs" },
+		{ "git config user.email a@example.com; rm .git/info/exclude", "HEAD\ninfo/exclude\npacked-refs" },
 		/* the commit decides: another one has a template of its own */
 		{ "git commit -q --allow-empty -m 2", "HEAD\npacked-refs" },
 	};
 
-	SH("own", "git init -q; git config user.email a@example.com;"
-		  "git commit -q --allow-empty -m 1");
+	SH("own", "git init -q; git config user.email a@example.com;git commit -q --allow-empty -m 1");
 	for_each (row, cases) {
 		cleanup_free char *git = NULL, *own = NULL, *out = NULL;
 
@@ -292,8 +285,7 @@ TEST(files_of_a_submodule_are_not_added_to_its_superproject)
 	cleanup_free char *git = NULL, *out = NULL;
 
 	SH("mod", "git init -q lib; cd lib; echo 1 >s; git add .; git commit -qm l; cd ..;"
-		  "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;"
-		  "git commit -qm t");
+		  "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;git commit -qm t");
 	git = make_inside("mod/top");
 	out = sh("mod/top-inside", "git status --porcelain; cp ../top/m/s m/; echo new >m/n;"
 				   "git status --porcelain; git add -A; git status --porcelain;"

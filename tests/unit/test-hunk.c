@@ -134,8 +134,7 @@ TEST(a_diff_is_parsed_into_hunks_and_edits)
 	assert_string_equal(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+one\n 2\n 3\n");
 	ga_buf_clear(&text);
 	ga_hunks_edit_text(&h, &h.v[1], 3, &text);
-	assert_string_equal(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n"
-				      "\\ No newline at end of file\n+21\n");
+	assert_string_equal(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
 	ga_hunks_release(&h);
 }
 

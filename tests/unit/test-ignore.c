@@ -119,8 +119,7 @@ static void write_text(const char *path, const struct ga_buf *text)
 }
 
 /* Make a directory and everything in it, asking our own rules on the way. */
-static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth,
-		 bool ignored)
+static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth, bool ignored)
 {
 	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
@@ -169,8 +168,7 @@ static char git_says(const struct ga_buf *out, size_t *pos, const char *want_pat
 
 static void compare_once(unsigned round, unsigned long start)
 {
-	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin",
-					    "-z", NULL };
+	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin", "-z", NULL };
 	cleanup_free char *name = ga_strf("ignore%u", round), *root = in_scratch(name);
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
 	struct world w = { GA_STRV_INIT, GA_BUF_INIT };

@@ -18,14 +18,13 @@ static void check_limit(const char *script, const struct ga_import_limits *good,
 TEST(each_limit_refuses_what_is_one_beyond)
 {
 	static const char script[] = "head -c 100000 /dev/zero >zero; git add .; git commit -qm 1;"
-				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;"
-				     "git rev-parse HEAD";
+				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;git rev-parse HEAD";
 	struct ga_import_limits good = wide, over = wide;
 
-#define LIMIT(field, limit, why)                                                        \
-	good.field = limit;                                                             \
-	over.field = limit - 1;                                                         \
-	check_limit(script, &good, &over, why);                                         \
+#define LIMIT(field, limit, why) \
+	good.field = limit; \
+	over.field = limit - 1; \
+	check_limit(script, &good, &over, why); \
 	good = over = wide
 	LIMIT(max_objects, 5, "too many objects");
 	LIMIT(max_object_bytes, 100000, "an object is too large");
@@ -41,8 +40,7 @@ TEST(each_limit_refuses_what_is_one_beyond)
 TEST(gt05_trees_beyond_limits)
 {
 	/* 2 * 10 files and 2 directories, as 22 paths of 2 * (1 + 10 * 3) bytes, on 3 commits */
-	static const char script[] =
-		"t=$(for i in 0 1 2 3 4 5 6 7 8 9; do entry 100644 $i $b; done | raw tree);"
+	static const char script[] = "t=$(for i in 0 1 2 3 4 5 6 7 8 9; do entry 100644 $i $b; done | raw tree);"
 		"t=$( (git cat-file tree HEAD^{tree}; entry 40000 x $t; entry 40000 y $t) | raw tree);"
 		"c=$(commit $t); for i in 2 3; do c=$(git commit-tree -p $c -m $i $t); done; echo $c";
 	struct ga_import_limits good = wide, over = wide;

@@ -103,8 +103,7 @@ TEST(bytes_come_back_from_json)
 		cleanup_buf struct ga_buf b = GA_BUF_INIT;
 		json_t *v = json_loads(row->json, JSON_DECODE_ANY, NULL);
 
-		if (ga_json_bytes(v, &b) != (row->want != NULL) ||
-		    strcmp(b.ptr, row->want ? row->want : "") != 0)
+		if (ga_json_bytes(v, &b) != (row->want != NULL) || strcmp(b.ptr, row->want ? row->want : "") != 0)
 			fail_msg("%s", row->json);
 		json_decref(v);
 	}

@@ -37,8 +37,7 @@ TEST(a_record_is_read_as_it_was_written)
 		{ GA_LAND_REBASE, RECORD_DONE, "refs/heads/b\303\266\377", false },
 		{ GA_LAND_FF_ONLY, RECORD_UNDOING, "refs/heads/a b\"'", true },
 	};
-	static const char *const paths[] = { "a", "d/e f", "new\nline", "\377\200", "q\"'\\t",
-					     "\033[31m", " " };
+	static const char *const paths[] = { "a", "d/e f", "new\nline", "\377\200", "q\"'\\t", "\033[31m", " " };
 	struct ga_repo *r = new_repo("back");
 	struct ga_work_look none = { 0 }, one = look(S_IFREG | 0640, '1'),
 			 two = look(S_IFLNK | 0777, '2');
@@ -55,8 +54,7 @@ TEST(a_record_is_read_as_it_was_written)
 		rec.head = one.oid;
 		rec.tree = two.oid;
 		for (size_t k = 0; k < GA_NELEMS(paths); k++)
-			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none,
-				   k % 2);
+			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none, k % 2);
 		OK(record_save(r, &rec, &err));
 		OK(record_read(r, &got, &err));
 		assert_string_equal(got.objects, rec.objects);
@@ -75,8 +73,7 @@ TEST(a_record_is_read_as_it_was_written)
 			assert_int_equal(got.v[k].ignored, k % 2);
 			assert_int_equal(got.v[k].before.mode, k % 2 ? 0 : one.mode);
 			assert_int_equal(got.v[k].after.mode, k % 3 ? two.mode : 0);
-			assert_true(ga_oid_equal(&got.v[k].after.oid,
-						 k % 3 ? &two.oid : &none.oid));
+			assert_true(ga_oid_equal(&got.v[k].after.oid, k % 3 ? &two.oid : &none.oid));
 		}
 		/* the last one would not be read beside one that is under way */
 		OK(record_remove(r, &rec, &err));

@@ -70,8 +70,7 @@ TEST(keys_are_found)
 		}
 		if (detached != keys[i].detaches || all.len != strlen(keys[i].out) ||
 		    memcmp(all.len ? all.ptr : "", keys[i].out, all.len))
-			fail_msg("row %zu: %s, '%s'", i, detached ? "detached" : "stayed",
-				 all.len ? all.ptr : "");
+			fail_msg("row %zu: %s, '%s'", i, detached ? "detached" : "stayed", all.len ? all.ptr : "");
 	}
 }
 

@@ -15,8 +15,7 @@ static struct ga_entry entry(struct ga_repo *r, const char *s)
 {
 	if (!*s)
 		return (struct ga_entry){ 0 };
-	return blob(r, *s == 'x' ? GA_MODE_EXEC : *s == 'l' ? GA_MODE_LINK : GA_MODE_FILE, s + 1,
-		    strlen(s + 1));
+	return blob(r, *s == 'x' ? GA_MODE_EXEC : *s == 'l' ? GA_MODE_LINK : GA_MODE_FILE, s + 1, strlen(s + 1));
 }
 
 TEST(entries_merge_as_this_table_says)
@@ -205,8 +204,7 @@ TEST(commits_are_listed_as_git_does)
 	for_each (row, cases) {
 		struct ga_oid tip = OID("l", "git rev-parse %s^0", row->tip);
 		struct ga_oid hide = OID("l", "git rev-parse %s^0", row->hide);
-		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s",
-					     row->tip, row->hide);
+		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s", row->tip, row->hide);
 		cleanup_free struct ga_oid *list = NULL;
 		cleanup_buf struct ga_buf got = GA_BUF_INIT;
 		size_t n;

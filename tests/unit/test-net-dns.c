@@ -15,8 +15,7 @@ static int setup(void **state)
 	struct ga_net_options o = { .ip6 = true };
 	static struct ga_net_plan p;
 
-	ga_strv_push_many(&allow, "api.example.org:443", "*.example.net:443", "localhost:1",
-			  "192.0.2.1:80", NULL);
+	ga_strv_push_many(&allow, "api.example.org:443", "*.example.net:443", "localhost:1", "192.0.2.1:80", NULL);
 	*state = &p;
 	return ga_net_plan_make(&allow, &o, &p, &err);
 }
@@ -33,8 +32,7 @@ static void put16(struct ga_buf *b, unsigned v)
 	ga_buf_addch(b, (char)v);
 }
 
-static void put_header(struct ga_buf *b, unsigned flags, unsigned qd, unsigned an, unsigned ns,
-		       unsigned ar)
+static void put_header(struct ga_buf *b, unsigned flags, unsigned qd, unsigned an, unsigned ns, unsigned ar)
 {
 	put16(b, 0x1234);
 	put16(b, flags);
@@ -101,15 +99,12 @@ TEST(a_name_gets_its_answer_or_none)
 	} cases[] = {
 		{ "api.example.org", A, 0, GA_NET_DNS_ANSWERED, "7f400002", NULL },
 		{ "aPi.eXample.ORG", A, 0, GA_NET_DNS_ANSWERED, "7f400002", "api.example.org" },
-		{ "api.example.org", AAAA, 0, GA_NET_DNS_ANSWERED,
-		  "fd676974616700000000000000000002", NULL },
-		{ "api.example.org", ANY, 0, GA_NET_DNS_ANSWERED,
-		  "7f400002fd676974616700000000000000000002", NULL },
+		{ "api.example.org", AAAA, 0, GA_NET_DNS_ANSWERED, "fd676974616700000000000000000002", NULL },
+		{ "api.example.org", ANY, 0, GA_NET_DNS_ANSWERED, "7f400002fd676974616700000000000000000002", NULL },
 		{ "api.example.org", TXT, 0, GA_NET_DNS_ANSWERED, "", NULL },
 		{ "api.example.org", HTTPS, 0, GA_NET_DNS_ANSWERED, "", NULL },
 		{ "localhost", A, 0, GA_NET_DNS_ANSWERED, "7f000001", NULL },
-		{ "x.localhost", AAAA, 0, GA_NET_DNS_ANSWERED,
-		  "00000000000000000000000000000001", NULL },
+		{ "x.localhost", AAAA, 0, GA_NET_DNS_ANSWERED, "00000000000000000000000000000001", NULL },
 		{ "example.org", A, 3, GA_NET_DNS_REFUSED, "", NULL },
 		{ "b.api.example.org", A, 3, GA_NET_DNS_REFUSED, "", NULL },
 		{ "secret.evil.example", TXT, 3, GA_NET_DNS_REFUSED, "", NULL },
@@ -162,8 +157,7 @@ TEST(a_name_gets_its_answer_or_none)
 }
 
 /* What is no query, by what is said to it; -1: nothing. */
-static void malformed_one(const struct ga_net_plan *p, const char *what, const struct ga_buf *q,
-			  int rcode)
+static void malformed_one(const struct ga_net_plan *p, const char *what, const struct ga_buf *q, int rcode)
 {
 	struct ga_net_dns_reply r;
 
@@ -205,12 +199,9 @@ TEST(a_malformed_message_gets_an_error_or_no_reply)
 		{ "an answer that is not there", 0, 1, 1, 0, "\1a\0\0\1\0\1", 7, 1 },
 		{ "a record that is not there", 0, 1, 0, 65535, "\1a\0\0\1\0\1", 7, 1 },
 		{ "a record that is cut", 0, 1, 0, 1, "\1a\0\0\1\0\1\0\0\1\0\1\0\0\0\0\0\5ab", 20, 1 },
-		{ "options among the answers", 0, 1, 1, 0,
-		  "\1a\0\0\1\0\1\0\0\x29\4\0\0\0\0\0\0\0", 18, 1 },
-		{ "options of a name", 0, 1, 0, 1,
-		  "\1a\0\0\1\0\1\1a\0\0\x29\4\0\0\0\0\0\0\0", 20, 1 },
-		{ "options twice", 0, 1, 0, 2, "\1a\0\0\1\0\1"
-		  "\0\0\x29\4\0\0\0\0\0\0\0\0\0\x29\4\0\0\0\0\0\0\0", 29, 1 },
+		{ "options among the answers", 0, 1, 1, 0, "\1a\0\0\1\0\1\0\0\x29\4\0\0\0\0\0\0\0", 18, 1 },
+		{ "options of a name", 0, 1, 0, 1, "\1a\0\0\1\0\1\1a\0\0\x29\4\0\0\0\0\0\0\0", 20, 1 },
+		{ "options twice", 0, 1, 0, 2, "\1a\0\0\1\0\1\0\0\x29\4\0\0\0\0\0\0\0\0\0\x29\4\0\0\0\0\0\0\0", 29, 1 },
 		{ "a version to come", 0, 1, 0, 1, "\1a\0\0\1\0\1\0\0\x29\4\0\0\1\0\0\0\0", 18, 16 },
 		{ "chaos", 0, 1, 0, 0, "\1a\0\0\1\0\3", 7, 5 },
 	};

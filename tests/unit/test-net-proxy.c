@@ -177,8 +177,7 @@ TEST(each_outcome_has_its_reply)
 
 		(void)feed(&a, row->in, row->n, 1);
 		assert_int_equal(a.state, GA_NET_ASK_TARGET);
-		assert_int_equal(ga_net_ask_answer(&a, row->how),
-				 yes ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE);
+		assert_int_equal(ga_net_ask_answer(&a, row->how), yes ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE);
 		assert_true(a.out.len >= row->out_n);
 		assert_memory_equal(a.out.ptr, row->out, row->out_n);
 		if (yes || a.kind != GA_NET_ASK_HTTP)

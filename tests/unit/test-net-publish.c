@@ -68,8 +68,7 @@ TEST(paths_of_sockets_are_absolute_and_clean)
 
 TEST(an_address_other_than_loopback_is_open_to_others)
 {
-	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1",
-					    "[::1]:auto:1" };
+	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1", "[::1]:auto:1" };
 	static const char *const open[] = { "0.0.0.0:2:1", "192.0.2.1:auto:1", "[::]:2:1",
 					    "[2001:db8::1]:2:1", "[::ffff:192.0.2.1]:2:1" };
 
@@ -140,8 +139,7 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(mkdirat(at, "d", 0700) | mkdirat(at, "w", 0700) | mkdirat(at, "w2", 0700),
-			 0);
+	assert_int_equal(mkdirat(at, "d", 0700) | mkdirat(at, "w", 0700) | mkdirat(at, "w2", 0700), 0);
 	server = listen_at(at, "s");
 	other = listen_at(at, "w/s");
 	assert_int_equal(ga_write_new(at, "file", "", 0, 0600, &err), 0);
@@ -155,8 +153,7 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 
 		errno = 0;
 		fd = net_dial_unix(path, &written);
-		if (errno != row->errnum || (fd < 0) != !!row->errnum ||
-		    refused != (row->errnum == EXDEV))
+		if (errno != row->errnum || (fd < 0) != !!row->errnum || refused != (row->errnum == EXDEV))
 			fail_msg("%s: %d", row->path, errno);
 		ga_error_release(&err);
 	}

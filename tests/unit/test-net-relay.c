@@ -182,8 +182,7 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
 	for (int i = 0; i < N; i++) {
 		int pair[2];
 
-		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-					    pair), 0);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
 		client[i] = pair[0];
 		assert_true(dprintf(pair[0], "CONNECT n%d.example.org:80 HTTP/1.1\r\n\r\n", i) > 0);
 		net_conn_begin(r, &l, pair[1]);
@@ -221,8 +220,7 @@ TEST(a_published_port_without_a_socket_inside_is_closed_in_time)
 	ga_strv_push(&publish, "auto:3000");
 	OK(ga_relay_open(&o, &r, &err));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-					    pair[i]), 0);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair[i]), 0);
 		net_conn_begin(r, &l, pair[i][1]);
 		ga_relay_serve(r);
 	}

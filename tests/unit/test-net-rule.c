@@ -175,8 +175,7 @@ static void must_plan(const char *words, bool ip6, struct ga_net_plan *p)
 /* Where a name may lead: NW-02 metadata and link-local, NW-03 this machine, NW-04 rebinding. */
 TEST(nw02_nw03_nw04_where_names_may_lead)
 {
-	static const char rules[] = "db.internal:80 *.example.org:80 10.9.9.9:80 localhost:5432 "
-				    "db.internal:5432";
+	static const char rules[] = "db.internal:80 *.example.org:80 10.9.9.9:80 localhost:5432 db.internal:5432";
 	/* the rules for a name and for a wildcard; 10.9.9.9 is listed itself */
 	static const char *const addrs[] = {
 		/* both lead there */
@@ -209,11 +208,9 @@ TEST(nw02_nw03_nw04_where_names_may_lead)
 		assert_false(ga_net_addr_allowed(&p, 0, &h.addr, 81));
 		assert_false(ga_net_addr_allowed(&p, 1, &h.addr, 81));
 		/* a literal leads to itself */
-		assert_int_equal(ga_net_addr_allowed(&p, 2, &h.addr, 80),
-				 !strcmp(addrs[i], "10.9.9.9"));
+		assert_int_equal(ga_net_addr_allowed(&p, 2, &h.addr, 80), !strcmp(addrs[i], "10.9.9.9"));
 		/* localhost to itself; and a name may lead there, as it is listed */
-		assert_int_equal(ga_net_addr_allowed(&p, 3, &h.addr, 5432),
-				 !strcmp(addrs[i], "::1") ||
+		assert_int_equal(ga_net_addr_allowed(&p, 3, &h.addr, 5432), !strcmp(addrs[i], "::1") ||
 				 !strcmp(addrs[i], "127.0.0.1") ||
 				 !strcmp(addrs[i], "::ffff:127.0.0.1"));
 		if (!strcmp(addrs[i], "127.0.0.1"))
@@ -273,10 +270,7 @@ TEST(a_plan_has_a_listener_for_every_address)
 		if (!l || l->what != row->what || l->rule != row->rule)
 			fail_msg("%s", row->text);
 	}
-	assert_string_equal(p.hosts,
-			    "127.0.0.1 localhost\n"
-			    "::1 localhost ip6-localhost ip6-loopback\n"
-			    "127.0.0.1 cage\n"
+	assert_string_equal(p.hosts, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.0.1 cage\n"
 			    "127.64.0.2 api.example.org\nfd67:6974:6167::2 api.example.org\n"
 			    "127.64.0.4 db\nfd67:6974:6167::3 db\n");
 	assert_string_equal(p.resolv, "nameserver 127.0.0.53\nsearch .\noptions ndots:0\n");

@@ -281,12 +281,10 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
 		assert_true(ga_oid_equal(&got[i], &again));
 		/* sizes that are not the file's */
 		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, true, &again, &err),
-		      "changed its size");
+		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, true, &again, &err), "changed its size");
 		if (sizes[i]) {
 			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, false, &again, &err),
-			      "changed its size");
+			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, false, &again, &err), "changed its size");
 		}
 	}
 	OK(ga_pack_commit(p, &keep, &err));
@@ -361,8 +359,7 @@ TEST(commits_come_back_as_they_were)
 			   "sed '$s/$/ \\xe4/' | git hash-object -t commit -w --stdin");
 	OK(ga_commit_read(r, &id, &c, &err));
 	assert_int_equal(c.n_parents, 2);
-	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n "
-				     "-----END\n");
+	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n -----END\n");
 	assert_string_equal(c.message, "merge \xe4\n");
 	OK(ga_commit_write(r, &c, &again, &err));
 	assert_string_equal(GA_HEX(&again), GA_HEX(&id));

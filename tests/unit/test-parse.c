@@ -6,8 +6,7 @@
 #include "ga/alloc.h"
 #include "ga/parse.h"
 
-static void refuse_units(const char *const *bad, size_t n,
-			 bool (*parse)(const char *, uint64_t, uint64_t *))
+static void refuse_units(const char *const *bad, size_t n, bool (*parse)(const char *, uint64_t, uint64_t *))
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = 42;
@@ -228,8 +227,7 @@ TEST(decimals_have_three_places)
 	for_each (row, cases) {
 		uint64_t v = UINT64_MAX;
 
-		if (ga_parse_thousandths(row->s, row->max, &v) !=
-			    (row->want != UINT64_MAX) || v != row->want)
+		if (ga_parse_thousandths(row->s, row->max, &v) != (row->want != UINT64_MAX) || v != row->want)
 			fail_msg("'%s'", row->s);
 	}
 }
@@ -275,8 +273,7 @@ TEST(releases_of_linux_are_compared)
 	for_each (row, cases) {
 		struct ga_version v = { 0, 0 };
 
-		if (ga_parse_release(row->s, &v) != row->ok ||
-		    (row->ok && ga_version_before(&v, 5, 12) != row->old))
+		if (ga_parse_release(row->s, &v) != row->ok || (row->ok && ga_version_before(&v, 5, 12) != row->old))
 			fail_msg("'%s'", row->s);
 	}
 }

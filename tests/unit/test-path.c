@@ -26,8 +26,7 @@ TEST(a_path_is_below_a_whole_directory_name)
 
 TEST(a_path_of_a_tree_is_relative_without_dots)
 {
-	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b",
-					    "\n", "a/.b/c.", "\xff" };
+	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b", "\n", "a/.b/c.", "\xff" };
 	static const char *const bad[] = { "",	  "/",	  "/a",	  "a/",	  "a//b",    ".",  "..",
 					   "./a", "a/.", "a/..", "a/../b", "../a", "a/./b", "a/b//" };
 

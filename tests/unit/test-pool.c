@@ -80,8 +80,7 @@ TEST(files_of_the_same_content_have_the_users_times)
 	assert_int_equal(a.how, GA_BASE_MOVED);
 	assert_template("times", "HEAD", &a);
 	SH("times", "for f in d/e/1 d/e/2 d/e/3 top d/e d; do "
-		    "[ \"$(stat -c %%y $f)\" = \"$(stat -c %%y '%s'/$f)\" ] || "
-		    "{ echo $f >&2; exit 1; }; done;"
+		    "[ \"$(stat -c %%y $f)\" = \"$(stat -c %%y '%s'/$f)\" ] || { echo $f >&2; exit 1; }; done;"
 		    "[ \"$(stat -c %%y d/e/4)\" != \"$(stat -c %%y '%s'/d/e/4)\" ]", a.tree, a.tree);
 }
 
@@ -117,8 +116,7 @@ TEST(quick_edits_are_seen)
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL;
 
-	SH("quick", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f;"
-		    "git commit -qam 2");
+	SH("quick", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f;git commit -qam 2");
 	acquire("quick", "HEAD", &b); /* f is as young as it can be on both sides */
 	out = sh("quick", "cp -a '%s' ../quick-inside; cp -p '%s/index' ../quick.index;"
 			  "echo 3 >../quick-inside/f; GIT_INDEX_FILE=$PWD/../quick.index "
@@ -133,8 +131,7 @@ TEST(young_files_do_not_stop_a_move)
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL, *trace = NULL;
 
-	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;"
-		    "git tag c$i; done");
+	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;git tag c$i; done");
 	acquire("young", "c1", &b);
 	ga_base_release(&b);
 	trace = sh("young", "printf %%s $PWD/../young-trace");

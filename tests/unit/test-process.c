@@ -170,8 +170,7 @@ TEST(a_program_has_its_directory_environment_and_signals)
 	p.envp = envp;
 	p.out = &out;
 	/* only the classic signals: glibc ignores two internal ones in every child */
-	OK(run_sh("pwd; echo \"$ONLY-$HOME\"; "
-				"sed -n 's/^\\(Sig[BI].*\\):.*\\(........\\)$/\\1 \\2/p' "
+	OK(run_sh("pwd; echo \"$ONLY-$HOME\"; sed -n 's/^\\(Sig[BI].*\\):.*\\(........\\)$/\\1 \\2/p' "
 				"/proc/self/status", &p, &status, &err));
 	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
 	(void)signal(SIGHUP, SIG_DFL);
@@ -230,8 +229,7 @@ TEST(no_other_descriptor_is_inherited)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	cleanup_close int leak = open("/dev/null", O_RDONLY); /* on purpose */
-	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do "
-					    "[ -e /proc/self/fd/$f ] && echo $f; done", leak);
+	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do [ -e /proc/self/fd/$f ] && echo $f; done", leak);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
@@ -253,8 +251,7 @@ TEST(one_descriptor_may_be_kept)
 	p.in_len = 1;
 	p.out = &out;
 	p.keep_fd = fd;
-	assert_int_equal(run_sh("cat; cat <&3; [ -e /proc/self/fd/4 ] || echo .", &p, &status, &err),
-			 0);
+	assert_int_equal(run_sh("cat; cat <&3; [ -e /proc/self/fd/4 ] || echo .", &p, &status, &err), 0);
 	assert_string_equal(out.ptr, "xabc.\n");
 }
 

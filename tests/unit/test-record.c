@@ -19,8 +19,7 @@ static const char *const env[] = { "A=B", "TERM=xterm-\"x", NULL };
 static struct ga_recorder *begin(const char *dir, uint64_t max)
 {
 	cleanup_strv struct ga_strv command = GA_STRV_INIT;
-	const struct ga_record_opts o = { .dir = dir, .title = "title", .command = &command,
-					  .envp = env, .max = max };
+	const struct ga_record_opts o = { .dir = dir, .title = "title", .command = &command, .envp = env, .max = max };
 
 	ga_strv_push_many(&command, "a b", "\xff\033\n", (char *)NULL);
 	return ga_record_begin(&o);
@@ -102,8 +101,7 @@ TEST_WITH(the_header_has_the_first_size_and_events_the_others, make_dir, remove_
 	assert_int_equal(json_integer_value(json_object_get(j, "height")), 50);
 	assert_string_equal(json_string_value(json_object_get(j, "title")), "title");
 	assert_string_equal(json_string_value(json_object_get(j, "command")), "'a b' '\\xff\\e\n'");
-	assert_string_equal(json_string_value(json_object_get(json_object_get(j, "env"), "TERM")),
-			    "xterm-\"x");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(j, "env"), "TERM")), "xterm-\"x");
 	json_decref(j);
 	ga_buf_clear(&text);
 	read_back(dir, "transcript.cast", 'r', &text);

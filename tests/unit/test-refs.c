@@ -11,8 +11,7 @@ static struct ga_oid one, two;
 
 static struct ga_repo *make(const char *dir)
 {
-	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m "
-		"two");
+	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m two");
 	one = OID(dir, "git rev-parse HEAD~");
 	two = OID(dir, "git rev-parse HEAD");
 	return open_repo(dir);
@@ -77,8 +76,7 @@ TEST(all_refs_are_updated_or_none)
 		ga_ref_updates_add(&u, "refs/agent/x/base", &zero, &one);
 		ga_ref_updates_add(&u, "refs/agent/x/held", NULL, &two);
 		OK(ga_refs_update(r, &u, "git-agent: x", &err));
-		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x "
-			    "1");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
 		/* once more: they exist */
 		FAILS(ga_refs_update(r, &u, "again", &err), "cannot update refs: ");
 	}
@@ -90,8 +88,7 @@ TEST(all_refs_are_updated_or_none)
 		ga_ref_updates_add(&u, "refs/heads/agent/x", &one, &two);
 		ga_ref_updates_add(&u, "refs/agent/x/base", &two, NULL); /* it is `one` */
 		FAILS(ga_refs_update(r, &u, "half", &err), "cannot update refs: ");
-		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x "
-			    "1");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
 	}
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -107,8 +104,7 @@ TEST(all_refs_are_updated_or_none)
 TEST(what_does_not_reach_the_disk_is_told)
 {
 	static const char *const known_names[] = { "refs", "refs/agent", "refs/agent/d" };
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT,
-						  second = GA_REF_UPDATES_INIT;
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT, second = GA_REF_UPDATES_INIT;
 	cleanup_strv struct ga_strv known = GA_STRV_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	struct ga_sync_beside *sync;
@@ -182,8 +178,7 @@ TEST(one_ref_is_created_and_deleted_without_git)
 	SH("one", "grep -q why .git/logs/refs/heads/agent/log && test ! -e .git/logs/refs/agent/x/base;"
 		  "git branch -qD agent/log");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
-	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref "
-			       "'refs/agent/x'");
+	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref 'refs/agent/x'");
 	SH("one", "git pack-refs --all");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
 	memset(&bad, 7, sizeof(bad));

@@ -91,8 +91,7 @@ TEST(processes_at_once_make_one_id)
 			cleanup_free char *out = ga_strf("%s/race/%zu", scratch, i);
 			cleanup_close int fd = open(out, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-			_exit(ga_write_full(fd, id, strlen(id)) ||
-			      ga_write_full(fd, "\n", 1) ? 1 : 0);
+			_exit(ga_write_full(fd, id, strlen(id)) || ga_write_full(fd, "\n", 1) ? 1 : 0);
 		}
 	}
 	for_each (row, pids) {
@@ -130,8 +129,7 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 	cleanup_error struct ga_error err = GA_ERROR_INIT;
 	cleanup_repo struct ga_repo *r = NULL;
 	cleanup_free char *branch = NULL, *head = NULL, *first = NULL;
-	static const char *const good[] = { "HEAD", "main", "refs/heads/main", "v1", "@",
-					    ":/second" };
+	static const char *const good[] = { "HEAD", "main", "refs/heads/main", "v1", "@", ":/second" };
 	static const char *const bad[] = { "nowhere", "--all", "HEAD~5", "", "v-blob",
 					   "0123456789012345678901234567890123456789" };
 	struct ga_oid oid;
@@ -185,8 +183,7 @@ TEST(the_tree_of_the_index_is_that_of_git)
 		{ "git rm -qf --cached d/f", false },
 		{ "git reset -q --hard; git update-index --split-index", false },
 		{ "git update-index --no-split-index; git read-tree HEAD", true },
-		{ "git switch -qc o HEAD~1; echo 4 >g; git commit -qam 4; git merge main && exit 1;"
-		  "exit 0", false },
+		{ "git switch -qc o HEAD~1; echo 4 >g; git commit -qam 4; git merge main && exit 1;exit 0", false },
 		{ "git merge --abort; git read-tree HEAD", true },
 		{ "printf x | dd of=.git/index bs=1 seek=8 conv=notrunc 2>/dev/null", false },
 		{ "rm .git/index", false },
@@ -312,8 +309,7 @@ TEST(new_objects_are_found_after_a_directory_that_was_read_is_gone)
 	cleanup_free char *branch = NULL;
 	struct ga_oid commit, tree;
 
-	SH("several", "git init -q; git commit -q --allow-empty -m x; git repack -adq;"
-		      "mkdir -p gone/pack");
+	SH("several", "git init -q; git commit -q --allow-empty -m x; git repack -adq;mkdir -p gone/pack");
 	r = open_repo("several");
 	OK(ga_repo_read_private(r, gone, &err));
 	SH("several", "rm -r gone; git commit -q --allow-empty -m y; git repack -adq");
@@ -410,8 +406,7 @@ TEST(the_identity_is_what_git_makes_of_it)
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *says = NULL;
 
-		SH("ident", "git config user.name '%s'; git config user.email '%s'", row->name,
-		   row->mail);
+		SH("ident", "git config user.name '%s'; git config user.email '%s'", row->name, row->mail);
 		if (row->env)
 			(void)setenv("GIT_COMMITTER_NAME", row->env, 1);
 		OK(ga_gitconfig_load(r, &c, &err));

@@ -65,11 +65,9 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 		json_t *fs = json_object_get(place, "flags"), *f;
 		size_t n = 0, j;
 
-		assert_string_equal(json_string_value(json_object_get(place, "path")),
-				    places[i].place);
+		assert_string_equal(json_string_value(json_object_get(place, "path")), places[i].place);
 		json_array_foreach(fs, j, f) {
-			cleanup_free char *one = ga_strf(
-			    "%s:%s ", json_string_value(json_object_get(f, "id")),
+			cleanup_free char *one = ga_strf("%s:%s ", json_string_value(json_object_get(f, "id")),
 			    json_string_value(json_object_get(f, "severity")));
 
 			if (!strstr(places[i].shown, one))

@@ -13,14 +13,10 @@ static struct ga_entry entry(char fill)
 	return e;
 }
 
-static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path,
-		char fill)
+static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path, char fill)
 {
 	GA_GROW(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct ga_flag){.rule = rule,
-					.category = "test",
-					.severity = sev,
-					.path = ga_strdup(path),
+	f->v[f->n++] = (struct ga_flag){.rule = rule, .category = "test", .severity = sev, .path = ga_strdup(path),
 					.reason = ga_strdup("because"),
 					.entry = entry(fill)};
 }
@@ -322,18 +318,13 @@ TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 /* A repository of everything that should not reach a terminal. */
 static void hostile(struct stay *t, const char *dir)
 {
-	SH(dir,
-	   "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln "
-	   "-s one link;"
+	SH(dir, "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln -s one link;"
 	   BASE
-	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; "
-	   "git rm -q gone;"
+	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; git rm -q gone;"
 	   "chmod +x mode; ln -sf /etc/passwd link; printf '%%200scode()\\n' '' >blanks;"
-	   "printf '\\302\\240\\343\\200\\200\\342\\240\\200 %%.0s' $(seq 20) >>blanks; "
-	   "echo 'far()' >>blanks;"
+	   "printf '\\302\\240\\343\\200\\200\\342\\240\\200 %%.0s' $(seq 20) >>blanks; echo 'far()' >>blanks;"
 	   "printf '#!/bin/sh\\necho \\000\\033[31m\\n' >Makefile;"
-	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git "
-	   "add -A;"
+	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git add -A;"
 	   "GIT_AUTHOR_DATE='1900000000 +0130' GIT_COMMITTER_DATE='1900000000 +0130' git commit -q "
 	   "-m \"$(printf 'sub\\033[1mject')\"; git switch -q main");
 	stay_open(t, dir);
@@ -416,19 +407,16 @@ TEST(the_diff_begins_with_what_is_held_back)
 	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
 	struct stay t;
 
-	SH("parts",
-	   "git init -q .; echo a >a;" BASE "echo new >n; git add .; git commit -qm two;"
+	SH("parts", "git init -q .; echo a >a;" BASE "echo new >n; git add .; git commit -qm two;"
 	   "git switch -q --detach; echo secret >.envrc; git add .; git commit -qm held;"
 	   "git update-ref refs/agent/s1/held HEAD; git switch -q --detach onto; echo mine >a;"
-	   "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git "
-	   "commit -qam c;"
+	   "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git commit -qam c;"
 	   "git update-ref refs/agent/s1/carried HEAD; git switch -q main");
 	stay_open(&t, "parts");
 	left_out(&t, "a");
 	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+new\n");
-	expect_in(&out,
-		  "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
+	expect_in(&out, "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
 	expect_in(&out, "+secret\n");
 	/* before what is on the branch, whatever that has */
 	expect_in(&out, "+secret\n\n==== on the branch\ndiff --git a/n b/n");
@@ -446,13 +434,10 @@ TEST(no_attribute_hides_a_change_from_the_diff)
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct stay t;
 
-	SH("hide",
-	   "git init -q .; echo a >a;" BASE "echo '* -diff linguist-generated' >.gitattributes; echo shown "
-	   ">>a;"
+	SH("hide", "git init -q .; echo a >a;" BASE "echo '* -diff linguist-generated' >.gitattributes; echo shown >>a;"
 	   "{ yes | head -700000; echo end; } >long;"
 	   "{ head -c 3000000 /dev/zero | tr '\\0' x; echo far; } >wide; truncate -s 9M huge;"
-	   " git add .; git commit -qm two; git switch -q main;"
-	   "echo '* -diff' >.git/info/attributes");
+	   " git add .; git commit -qm two; git switch -q main;echo '* -diff' >.git/info/attributes");
 	stay_open(&t, "hide");
 	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+shown\n");
@@ -466,8 +451,7 @@ TEST(no_attribute_hides_a_change_from_the_diff)
 /* What docs/json.md says of dates, binary files and bytes that are no text. */
 TEST(dates_have_their_zone_and_binary_files_no_counts)
 {
-	static const char want[] =
-	    "{'commits':['2030-03-17T14:16:40-03:30','1970-01-01T00:00:00+00:00'],'files':["
+	static const char want[] = "{'commits':['2030-03-17T14:16:40-03:30','1970-01-01T00:00:00+00:00'],'files':["
 	    "{'path':'bin','status':'modified','additions':null,'deletions':null},"
 	    "{'path_b64':'bP8=','status':'added','additions':1,'deletions':0}]}";
 	json_t *j = NULL, *got, *commits = json_array(), *one;
@@ -476,8 +460,7 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 	size_t i;
 
 	SH("json", "git init -q .; printf 'a\\000b' >bin;" BASE "printf 'a\\000bc' >bin;"
-		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qam two;"
-		   "ln -s a \"$(printf 'l\\377')\"; git add .;"
+		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qam two;ln -s a \"$(printf 'l\\377')\"; git add .;"
 		   "GIT_AUTHOR_DATE='@0 +0000' git commit -qm three; git switch -q main");
 	stay_open(&t, "json");
 	OK((j = ga_report_json(t.repo, &t.r, &err)) == NULL);
@@ -500,13 +483,9 @@ TEST(line_counts_are_those_of_git)
 	struct ga_repo *r;
 	struct ga_oid old, new;
 
-	SH("stat",
-	   "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' "
-	   ">bin;"
-	   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git "
-	   "commit -qm one;"
-	   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no "
-	   "newline\\n' >nn;"
+	SH("stat", "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' >bin;"
+	   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git commit -qm one;"
+	   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no newline\\n' >nn;"
 	   "echo >empty; rm f2 f3; seq 5 >f2; rm -r d; echo d >d; rm l; echo l >l; chmod +x f5;"
 	   "printf 'b\\000' >bin; git add -A; git commit -qm two");
 	want = sh("stat", "git diff --numstat --no-renames HEAD~ HEAD | tr '\\t' ' '");
@@ -520,8 +499,7 @@ TEST(line_counts_are_those_of_git)
 		if (l->additions < 0)
 			ga_buf_addf(&out, "- - %s\n", s.changes.v[i].path);
 		else
-			ga_buf_addf(&out, "%d %d %s\n", (int)l->additions, (int)l->deletions,
-				    s.changes.v[i].path);
+			ga_buf_addf(&out, "%d %d %s\n", (int)l->additions, (int)l->deletions, s.changes.v[i].path);
 	}
 	ga_buf_chomp(&out);
 	assert_string_equal(out.ptr, want);

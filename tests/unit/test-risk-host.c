@@ -23,14 +23,12 @@ static void host_read(struct host *h)
 /* In a home where nothing else is: made by `setup`, a shell script, with every file below tracked. */
 static void host_open(struct host *h, const char *setup)
 {
-	SH(".",
-	   "find . -mindepth 1 -maxdepth 1 ! -name .gitconfig -exec rm -rf {} +\n"
+	SH(".", "find . -mindepth 1 -maxdepth 1 ! -name .gitconfig -exec rm -rf {} +\n"
 	   "mkdir -p host .config/systemd/user .local/bin && cd host && git init -q .\n"
 	   "mkdir -p scripts/sub tools lib tests hooks.d web\n"
 	   "for f in scripts/check.sh scripts/sub/deep.sh scripts/other.sh tools/fmt tools/lint.py \\\n"
 	   "  lib/common.sh tests/a.c hooks.d/10-x web/index.js README Makefile package.json conf.cfg\n"
-	   "do echo x >$f; done\n"
-	   "git add . && git commit -qm start\n"
+	   "do echo x >$f; done\ngit add . && git commit -qm start\n"
 	   "rm -f .git/hooks/*\n%s", setup);
 	host_read(h);
 }
@@ -74,8 +72,7 @@ static void check_rows(const struct reach_row *rows, size_t n)
 		host_open(&h, row->setup);
 		rule = row->held ? held_by(&h, row->held) : NULL;
 		if (row->rule && (!rule || strcmp(rule, row->rule) != 0))
-			fail_msg("%s: '%s' is %s, not %s", row->setup, row->held,
-				 rule ? rule : "free", row->rule);
+			fail_msg("%s: '%s' is %s, not %s", row->setup, row->held, rule ? rule : "free", row->rule);
 		if (row->free && held_by(&h, row->free))
 			fail_msg("%s: '%s' is held", row->setup, row->free);
 		host_close(&h);
@@ -408,8 +405,7 @@ TEST(drivers_of_the_configuration_are_known)
 {
 	struct host h;
 
-	host_open(&h, "git config filter.lfs.smudge 'git-lfs smudge -- %f'\n"
-		  "git config diff.doc.textconv cat\n"
+	host_open(&h, "git config filter.lfs.smudge 'git-lfs smudge -- %f'\ngit config diff.doc.textconv cat\n"
 		  "git config merge.mine.driver true\n");
 	assert_true(ga_strv_has(&h.facts.drivers, "filter:lfs"));
 	assert_true(ga_strv_has(&h.facts.drivers, "diff:doc"));
@@ -456,8 +452,7 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 			fail_msg("%s: bin/tool is %s", row->back, rule ? rule : "free");
 		repo = h.repo;
 		classify_change(&shadow, &h.facts, &f);
-		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) !=
-		    row->raised)
+		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) != row->raised)
 			fail_msg("%s: bin/ls", row->back);
 		host_close(&h);
 	}

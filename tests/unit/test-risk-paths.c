@@ -55,8 +55,7 @@ TEST(each_rule_covers_its_paths_only)
 
 	for_each (row, path_fixtures) {
 		if (!covers(m, row->covered, row->rule))
-			fail_msg("'%s' does not cover '%s'", row->rule,
-				 row->covered);
+			fail_msg("'%s' does not cover '%s'", row->rule, row->covered);
 	}
 	for_each (row, path_fixtures) {
 		cleanup_free char *after_no = ga_strf("no-%s", row->covered);
@@ -86,8 +85,7 @@ static void expand(const char *pattern, struct ga_strv *out)
 	}
 	for (const char *p = open + 1, *close = strchr(open, '}'); p <= close;) {
 		size_t n = strcspn(p, ",}");
-		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern,
-						 (int)n, p, close + 1);
+		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern, (int)n, p, close + 1);
 
 		expand(one, out);
 		p += n + 1;
@@ -154,8 +152,7 @@ TEST(the_index_finds_what_every_pattern_would)
 			char *path = path_for(patterns[i].v[j]);
 
 			if (!covers(m, path, rules[i].id))
-				fail_msg("'%s' of '%s' does not cover '%s'", patterns[i].v[j],
-					 rules[i].id, path);
+				fail_msg("'%s' of '%s' does not cover '%s'", patterns[i].v[j], rules[i].id, path);
 			ga_strv_take(&paths, path);
 		}
 	}
@@ -165,8 +162,7 @@ TEST(the_index_finds_what_every_pattern_would)
 
 		ga_risk_fold(&folded, paths.v[p]);
 		for (size_t i = 0; i < n; i++)
-			if (covers(m, paths.v[p], rules[i].id) !=
-			    plainly_covered(&patterns[i], folded.ptr))
+			if (covers(m, paths.v[p], rules[i].id) != plainly_covered(&patterns[i], folded.ptr))
 				fail_msg("'%s' and '%s': the index is wrong", rules[i].id, paths.v[p]);
 	}
 	print_message("# %zu rules, %zu patterns\n", n, n_patterns);
@@ -209,13 +205,11 @@ TEST(odd_names_have_flags)
 	for_each (row, name_fixtures) {
 		ga_classify_path(NULL, row->fires, false, &f);
 		if (!has_rule(&f, row->rule))
-			fail_msg("'%s' does not fire on '%s'", row->rule,
-				 row->fires);
+			fail_msg("'%s' does not fire on '%s'", row->rule, row->fires);
 		ga_flags_release(&f);
 		ga_classify_path(NULL, row->silent, false, &f);
 		if (has_rule(&f, row->rule))
-			fail_msg("'%s' fires on '%s'", row->rule,
-				 row->silent);
+			fail_msg("'%s' fires on '%s'", row->rule, row->silent);
 		ga_flags_release(&f);
 	}
 	/* Routers of web frameworks name files like this: shown, not in the way. */
@@ -243,8 +237,7 @@ TEST(places_that_tools_run_programs_from_are_critical)
 	const size_t n_executed = GA_NELEMS(v) - 4;
 
 	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i],
-					     .kind = GA_LEFT_IGNORED };
+		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i], .kind = GA_LEFT_IGNORED };
 		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 		ga_classify_place(&left, false, &f);

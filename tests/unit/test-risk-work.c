@@ -43,8 +43,7 @@ static void put_lines(struct ga_buf *out, const char *line, size_t n)
 }
 
 /* Is this change flagged as not shown? That has to be so exactly if not all of it is. */
-static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf *old,
-			   const struct ga_buf *new)
+static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf *old, const struct ga_buf *new)
 {
 	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
@@ -165,8 +164,7 @@ static char *ordinary_path(size_t i)
 {
 	static const char *const ends[] = { "ts", "test.js", "mk", "c", "h", "json", "md" };
 
-	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i,
-		       ends[i % GA_NELEMS(ends)]);
+	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i, ends[i % GA_NELEMS(ends)]);
 }
 
 /* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */

@@ -45,8 +45,7 @@ TEST(each_rule_fires_on_its_change_only)
 
 		classify_change(x, &h, &f);
 		if (has_rule(&f, x->rule) != x->fires)
-			fail_msg("'%s' on '%s' (fixture %zu): %s", x->rule, x->path, i,
-				 x->fires ? "silent" : "fires");
+			fail_msg("'%s' on '%s' (fixture %zu): %s", x->rule, x->path, i, x->fires ? "silent" : "fires");
 		for (size_t j = 0; j < f.n; j++) {
 			if (strpbrk(f.v[j].reason, "\n\033"))
 				fail_msg("'%s': a reason is not quoted", f.v[j].rule);
@@ -176,8 +175,7 @@ TEST(rules_of_numbers_and_sizes_fire_beyond_their_bound)
 
 			made[i].make(fires, &f);
 			if (has_rule(&f, made[i].rule) != fires)
-				fail_msg("'%s' (%zu): %s", made[i].rule, i,
-					 fires ? "silent" : "fires");
+				fail_msg("'%s' (%zu): %s", made[i].rule, i, fires ? "silent" : "fires");
 		}
 }
 
@@ -215,8 +213,7 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 			silent |= !row->fires;
 		}
 		if (!fires || !silent)
-			fail_msg("'%s' has no fixture that %s", rules[i].id,
-				 fires ? "stays silent" : "fires");
+			fail_msg("'%s' has no fixture that %s", rules[i].id, fires ? "stays silent" : "fires");
 	}
 }
 
@@ -252,8 +249,7 @@ TEST(severity_decides_what_is_held_back)
 		classify_change(&row->x, &h, &f);
 		flag = flag_of(&f, row->x.path, row->x.rule);
 		if (!flag || flag->severity != row->want)
-			fail_msg("'%s' on '%s': not %s", row->x.rule, row->x.path,
-				 ga_severity_name(row->want));
+			fail_msg("'%s' on '%s': not %s", row->x.rule, row->x.path, ga_severity_name(row->want));
 		assert_int_equal(ga_flag_holds(NULL, flag), row->want == GA_CRITICAL);
 		assert_int_equal(ga_flag_holds(&guarded, flag), row->want >= GA_HIGH);
 	}
@@ -266,8 +262,7 @@ TEST(the_kind_of_a_secret_is_said)
 	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
 
 	classify_change(&x, NULL, &f);
-	assert_string_equal(flag_of(&f, "x.c", "secret-content")->reason,
-			    "adds a key or token: a GitHub token");
+	assert_string_equal(flag_of(&f, "x.c", "secret-content")->reason, "adds a key or token: a GitHub token");
 }
 
 /* What one rule says better, another of its category does not repeat; what the name means besides

@@ -152,8 +152,7 @@ static void child(const struct sock_fprog *prog, const struct call *c, bool priv
 
 	if (privileged && enter_namespaces())
 		_exit(1);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog))
 		_exit(1);
 	rc = syscall(c->nr, c->arg[0], c->arg[1], c->arg[2], c->arg[3], c->arg[4], c->arg[5]);
 	result = rc < 0 ? errno : 0;

@@ -9,8 +9,7 @@
 #include "ga/wildmatch.h"
 #include "secret-fixtures.h"
 
-static struct ga_secret judge_with(struct ga_secret_names *names, const char *path,
-				   const char *content, size_t n)
+static struct ga_secret judge_with(struct ga_secret_names *names, const char *path, const char *content, size_t n)
 {
 	struct ga_secret_marks marks;
 	struct ga_secret_name name;
@@ -66,14 +65,11 @@ TEST(each_fixture_has_its_rule_and_tier)
 	int failed = 0;
 
 	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
-		struct ga_secret s = judge(names, secret_fixtures[i].path,
-					   secret_fixtures[i].content);
+		struct ga_secret s = judge(names, secret_fixtures[i].path, secret_fixtures[i].content);
 		enum ga_tier want = secret_fixtures[i].tier;
 		bool same = want == GA_TIER_NONE
-				    ? s.tier == GA_TIER_NONE ||
-					      strcmp(s.rule->id, secret_fixtures[i].rule) != 0
-				    : s.tier == want &&
-					      !strcmp(s.rule->id, secret_fixtures[i].rule);
+				    ? s.tier == GA_TIER_NONE || strcmp(s.rule->id, secret_fixtures[i].rule) != 0
+				    : s.tier == want && !strcmp(s.rule->id, secret_fixtures[i].rule);
 
 		if (same)
 			continue;
@@ -100,8 +96,7 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 			no |= row->tier == GA_TIER_NONE;
 		}
 		if (!yes || !no)
-			fail_msg("'%s' has no fixture that it %s", rules[i].id,
-				 yes ? "leaves alone" : "finds");
+			fail_msg("'%s' has no fixture that it %s", rules[i].id, yes ? "leaves alone" : "finds");
 	}
 	for_each (row, secret_fixtures) {
 		size_t i = 0;
@@ -193,8 +188,7 @@ TEST(copies_and_odd_spellings_of_a_name_are_covered)
 	for_each (row, t) {
 		struct ga_secret_name name;
 
-		if (ga_secret_named(names, row->path, &name) != row->covered ||
-		    name.copy != row->copy)
+		if (ga_secret_named(names, row->path, &name) != row->covered || name.copy != row->copy)
 			fail_msg("'%s': covered %d, copy %d", row->path, name.n > 0, name.copy);
 	}
 }
@@ -235,8 +229,7 @@ TEST(patterns_of_the_user_add_and_allow)
 	/* however many rules cover a path, the user's word and the worst of them count */
 	{
 		cleanup_secret_names struct ga_secret_names *all = names_with("*", NULL);
-		const char *path = "secrets/.ssh/.gnupg/.azure/.age/.wandb/.op/.sui/.hex/"
-				   ".config/tea/x.pem";
+		const char *path = "secrets/.ssh/.gnupg/.azure/.age/.wandb/.op/.sui/.hex/.config/tea/x.pem";
 
 		assert_true(ga_secret_named(all, path, &name));
 		assert_true(name.n > 8);
@@ -326,8 +319,7 @@ TEST(text_in_UTF_16_is_read)
 			wide[n + 1 - big] = 0;
 		}
 		assert_int_equal(judge_with(names, ".env", wide, n).tier, GA_TIER_BLOCK);
-		assert_int_equal(judge_with(names, ".env", wide, n).bits,
-				 GA_MARK_SECRET | GA_MARK_VALUE);
+		assert_int_equal(judge_with(names, ".env", wide, n).bits, GA_MARK_SECRET | GA_MARK_VALUE);
 		assert_int_equal(judge_with(names, ".env", wide, 5).tier, GA_TIER_NOTE);
 		assert_int_equal(judge_with(names, ".env.example", wide, n).tier, GA_TIER_NONE);
 		for (n = 2; n < 2 * sizeof(token); n += 2) {

@@ -98,11 +98,9 @@ TEST(the_end_of_a_check_is_kept)
 		struct ga_check c;
 		const char *word, *text;
 	} t[] = {
-		{ { GA_CHECK_EXITED, 2, "make check" }, "exited 2 make check",
-		  "make check \xe2\x86\x92 2" },
+		{ { GA_CHECK_EXITED, 2, "make check" }, "exited 2 make check", "make check \xe2\x86\x92 2" },
 		{ { GA_CHECK_TIMED_OUT, 0, "a" }, "timed-out 0 a", "a \xe2\x86\x92 timed out" },
-		{ { GA_CHECK_INTERRUPTED, 0, "a" }, "interrupted 0 a",
-		  "a \xe2\x86\x92 interrupted" },
+		{ { GA_CHECK_INTERRUPTED, 0, "a" }, "interrupted 0 a", "a \xe2\x86\x92 interrupted" },
 		{ { GA_CHECK_NOT_RUN, 0, "a" }, "not-run 0 a", "a \xe2\x86\x92 not run" },
 	};
 	static const char *const bad[] = { "", "exited", "exited 0", "exited 256 a", "exited x a",

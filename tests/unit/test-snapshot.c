@@ -30,8 +30,7 @@ TEST(every_kind_of_change_is_listed)
 
 	r = make_repo("kinds", "printf 'ign/\\n*.o\\nforced/\\n' >.gitignore;"
 			       "mkdir -p forced src; touch forced/t src/a.c clean gone cached mode type;"
-			       "git add -f .gitignore forced/t src clean gone cached mode type;"
-			       "git commit -qm x;"
+			       "git add -f .gitignore forced/t src clean gone cached mode type;git commit -qm x;"
 			       "mkdir -p ign/deep nested; touch ign/deep/f src/a.o forced/u 'new\nline';"
 			       "git init -q nested; touch nested/f; echo x >>src/a.c; rm gone;"
 			       "git rm -q --cached cached; chmod +x mode; rm type; ln -s x type;"
@@ -44,8 +43,7 @@ TEST(every_kind_of_change_is_listed)
 	assert_list(&s.ignored_dirs, "ign");
 	assert_list(&s.ignored_files, "forced/u|src/a.o");
 	assert_list(&s.submodules, "");
-	assert_list(&s.skipped, "large: untracked and larger than 4 bytes|"
-				"nested: a repository of its own");
+	assert_list(&s.skipped, "large: untracked and larger than 4 bytes|nested: a repository of its own");
 }
 
 TEST(a_tracked_path_that_became_a_fifo_is_skipped)
@@ -68,8 +66,7 @@ TEST(a_conflict_or_a_merge_in_progress_is_refused)
 
 	r = make_repo("conflict", "echo 1 >f; echo i >.gitignore; git add .; git commit -qm 1;"
 				  "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
-				  "echo 3 >f; git commit -qam 3; touch i;"
-				  "git merge -q o >/dev/null && exit 1; exit 0");
+				  "echo 3 >f; git commit -qam 3; touch i;git merge -q o >/dev/null && exit 1; exit 0");
 	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
 	assert_string_equal(err.msg, "a merge is in progress");
 	assert_has(err.hint, "--dirty ignore");
@@ -171,8 +168,7 @@ TEST(a_snapshot_commit_names_its_parent_and_author)
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
-	show = sh("look", "git show --format='%%P|%%an <%%ae>|%%cn|%%B' --name-status %s",
-		  GA_HEX(&got));
+	show = sh("look", "git show --format='%%P|%%an <%%ae>|%%cn|%%B' --name-status %s", GA_HEX(&got));
 	want = ga_strf("%s|A U Thor <author@example.com>|A U Thor|"
 		       "uncommitted work at the start of a session\n\n\nM\tf\nA\tu",
 		       GA_HEX(&head));
@@ -192,8 +188,7 @@ TEST(excluded_paths_stay_as_in_head)
 		   "echo new >other; echo new >untracked; echo new >added; git add added");
 	ga_strv_push_many(&exclude, "untracked", "secret", "staged", "added", NULL);
 	tree = snapshot_tree("excl", &exclude);
-	list = sh("excl", "git ls-tree --name-only %s; git show %s:secret %s:staged %s:other", tree,
-		  tree, tree, tree);
+	list = sh("excl", "git ls-tree --name-only %s; git show %s:secret %s:staged %s:other", tree, tree, tree, tree);
 	assert_string_equal(list, "other\nsecret\nstaged\nold\nold\nnew");
 }
 
@@ -211,8 +206,7 @@ TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
-	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain",
-		   GA_HEX(&got));
+	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain", GA_HEX(&got));
 	assert_string_equal(names, "M\ta\nA\tc\n M a\nA  c");
 }
 
@@ -263,8 +257,7 @@ static void git_quietly(const char *dir, const char *const *args)
 
 static void write_random(int at, const char *path)
 {
-	static const char *const texts[] = { "", "x\n", "y\n", "x\r\ny\r\n", "hello\n", "world\n",
-					     "bin\0ary" };
+	static const char *const texts[] = { "", "x\n", "y\n", "x\r\ny\r\n", "hello\n", "world\n", "bin\0ary" };
 	const char *t = texts[rnd(GA_NELEMS(texts))];
 	cleanup_close int fd = openat(at, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 				      rnd(4) ? 0644 : 0755);
@@ -294,8 +287,7 @@ static void make_parent(const char *dir, int at, const char *path)
 			(void)unlinkat(at, parent, 0);
 		*p = '/';
 	}
-	if (*parent && !fstatat(at, parent, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode) &&
-	    rnd(2))
+	if (*parent && !fstatat(at, parent, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode) && rnd(2))
 		(void)unlinkat(at, parent, 0);
 	if (*parent) {
 		cleanup_free char *full = ga_path_join(dir, parent);
@@ -366,8 +358,7 @@ TEST(a_snapshot_of_a_random_state_is_git_add)
 		cleanup_close int at = -1;
 
 		SH(rel, "git init -q; git config filter.rot.clean 'tr a-z b-za';"
-			"git config filter.rot.smudge 'tr b-za a-z';"
-			"printf '*.o\\nbuild/\\n' >.gitignore;"
+			"git config filter.rot.smudge 'tr b-za a-z';printf '*.o\\nbuild/\\n' >.gitignore;"
 			"printf '*.txt text=auto\\n*.crlf text eol=crlf\\n*.rot filter=rot\\n' "
 			">.gitattributes; git add .gitignore .gitattributes");
 		at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -376,9 +367,7 @@ TEST(a_snapshot_of_a_random_state_is_git_add)
 		SH(rel, "git add -A 2>/dev/null; git commit -qm base");
 		for (unsigned k = rnd(30) + 1; k; k--)
 			random_step(dir, at);
-		want = sh("rand", "rm -rf copy; cp -a %lu copy; cd copy; git add -A 2>/dev/null;"
-				  "git write-tree",
-			  i);
+		want = sh("rand", "rm -rf copy; cp -a %lu copy; cd copy; git add -A 2>/dev/null;git write-tree", i);
 		got = snapshot_tree(rel, NULL);
 		if (strcmp(got, want))
 			fail_msg("round %lu: %s, git says %s", i, got, want);

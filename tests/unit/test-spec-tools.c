@@ -18,10 +18,10 @@ static char *tools_of(const char *path, const char *command)
 	return ga_buf_steal(&b);
 }
 
-#define ASSERT_TOOLS(path, command, expect)                                      \
-	do {                                                                        \
-		cleanup_free char *got_ = tools_of((path), (command));         \
-		assert_string_equal(got_, (expect));                                \
+#define ASSERT_TOOLS(path, command, expect) \
+	do { \
+		cleanup_free char *got_ = tools_of((path), (command)); \
+		assert_string_equal(got_, (expect)); \
 	} while (0)
 
 TEST_WITH(directories_of_tools_are_found, setup, teardown)
@@ -37,8 +37,7 @@ TEST_WITH(directories_of_tools_are_found, setup, teardown)
 	/* a symlink chain: the directory of the link and the package it leads to */
 	make_file("home/npm/lib/node_modules/@scope/agent/cli.js", "#!/usr/bin/env node\n");
 	make_link("../lib/node_modules/@scope/agent/cli.js", "home/npm/bin/agent");
-	ASSERT_TOOLS("npm/bin", "agent",
-		     ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
+	ASSERT_TOOLS("npm/bin", "agent", ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
 	/* a link in ~/.local/bin to an absolute place, and a virtual environment */
 	make_file("home/venvs/aider/bin/aider", "#!/bin/sh\n");
 	{

@@ -86,8 +86,7 @@ TEST(a_mute_filter_drops_questions_only)
 			feed(&g, r[i].example, cut + rest, &plain);
 			if (r[i].verdict == GA_TERM_ASK)
 				expect(r[i].name, &out, "", 0);
-			else if (!memchr(r[i].example, '?', strlen(r[i].example)) ||
-				 r[i].kind == GA_TERM_CSI)
+			else if (!memchr(r[i].example, '?', strlen(r[i].example)) || r[i].kind == GA_TERM_CSI)
 				expect(r[i].name, &out, plain.ptr, plain.len);
 			asked += r[i].verdict == GA_TERM_ASK;
 		}
@@ -394,8 +393,7 @@ TEST(all_that_can_be_undone_has_room)
 {
 	static const char main_screen[] = "\033[>1u\033[=1u";
 	static const char rest[] = "\033[12l\033[>1u\033[=1u\033[2;3r\033=\033(0\016\033[1m\033[1 q"
-				   "\033]8;;a\a\033]9;4;1\a\033]22;a\a\033]P0000000\033[1$}\033[1'z"
-				   "\033]2;";
+				   "\033]8;;a\a\033]9;4;1\a\033]22;a\a\033]P0000000\033[1$}\033[1'z\033]2;";
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	char room[GA_TERMFILTER_END];
@@ -470,10 +468,8 @@ TEST(random_sequences_pass_a_second_time_unchanged)
 	print_message("# SEED=%llu\n", (unsigned long long)seed);
 	s = seed * 2 + 1;
 	for (uint64_t i = 0; i < rounds; i++) {
-		cleanup_buf struct ga_buf in = GA_BUF_INIT, whole = GA_BUF_INIT, cut = GA_BUF_INIT,
-					  again = GA_BUF_INIT;
-		struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT,
-				     h = GA_TERMFILTER_INIT;
+		cleanup_buf struct ga_buf in = GA_BUF_INIT, whole = GA_BUF_INIT, cut = GA_BUF_INIT, again = GA_BUF_INIT;
+		struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT, h = GA_TERMFILTER_INIT;
 		char end[GA_TERMFILTER_END];
 		size_t n;
 

@@ -15,8 +15,7 @@ static char *as_raw(const struct ga_changes *c)
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct ga_change *v = &c->v[i];
-		char kind = !v->old.mode ? 'A' : !v->new.mode ? 'D' :
-			    (v->old.mode ^ v->new.mode) & 0170000 ? 'T' : 'M';
+		char kind = !v->old.mode ? 'A' : !v->new.mode ? 'D' : (v->old.mode ^ v->new.mode) & 0170000 ? 'T' : 'M';
 
 		ga_buf_addf(&b, ":%06o %06o %s %s %c\t%s\n", v->old.mode, v->new.mode,
 			    GA_HEX(&v->old.oid), GA_HEX(&v->new.oid), kind, v->path);
@@ -84,8 +83,7 @@ TEST(an_entry_is_found_by_its_path)
 	struct ga_oid tree, blob;
 	struct ga_entry e;
 
-	r = make_repo("e", "mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;"
-			   "git commit -qm x");
+	r = make_repo("e", "mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;git commit -qm x");
 	tree = OID("e", "git rev-parse HEAD^{tree}");
 	blob = OID("e", "git rev-parse HEAD:a/b/c");
 	OK(ga_tree_entry(r, &tree, "a/b/c", &e, &err));
@@ -145,11 +143,9 @@ TEST(files_and_directories_replace_each_other)
 		for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
 			add(&c, *w == '-' ? w + 1 : w, *w == '-' ? 0 : GA_MODE_EXEC, &blob);
 		OK(ga_tree_apply(r, NULL, &base, &c, &tree, &err));
-		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'",
-			 GA_HEX(&tree));
+		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'", GA_HEX(&tree));
 		if (strcmp(got, row->want))
-			fail_msg("%s + %s = %s, not %s", row->base, row->changes, got,
-				 row->want);
+			fail_msg("%s + %s = %s, not %s", row->base, row->changes, got, row->want);
 		/* nothing to say for trees the tool would not write: no empty trees, order */
 		SH("t", "git fsck --strict --no-dangling");
 	}
@@ -232,15 +228,13 @@ TEST(untouched_entries_keep_their_bytes)
 
 	r = make_repo("old", "");
 	blob = OID("old", "echo x | git hash-object -w --stdin");
-	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), "
-		   "$_)' >>t;"
+	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), $_)' >>t;"
 			  "git hash-object --literally -w -t tree t", GA_HEX(&blob));
 	OK(ga_tree_list(r, &tree, 10, &l, &err));
 	assert_int_equal(l.v[0].new.mode, GA_MODE_FILE);
 	add(&c, "new", GA_MODE_FILE, &blob);
 	OK(ga_tree_apply(r, NULL, &tree, &c, &made, &err));
-	got = sh("old", "git cat-file tree %s | tr -d '\\0' | grep -ac '^100644 new.*100664 old'",
-		 GA_HEX(&made));
+	got = sh("old", "git cat-file tree %s | tr -d '\\0' | grep -ac '^100644 new.*100664 old'", GA_HEX(&made));
 	assert_string_equal(got, "1");
 }
 
@@ -276,8 +270,7 @@ static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const 
 		for (unsigned i = 0; i < NAMES; i++) {
 			ga_buf_addf(&b, "%o %s", mode_of(tree, i), name_of(i));
 			ga_buf_addch(&b, '\0');
-			ga_buf_add(&b, mode_of(tree, i) == GA_MODE_TREE ? sub->id : blob[tree].id,
-				   GA_OID_RAWSZ);
+			ga_buf_add(&b, mode_of(tree, i) == GA_MODE_TREE ? sub->id : blob[tree].id, GA_OID_RAWSZ);
 		}
 		f = fopen(path, "w");
 		assert_non_null(f);

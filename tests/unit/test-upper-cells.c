@@ -39,12 +39,12 @@ static const struct cell {
 	{ "UP-OWNER/BASE-IGN", "ignored" },
 };
 
-#define BASE_OF_CELLS                                                                           \
-	"for u in DIR OPQ WH XWH DEV OWNER; do"                                                 \
-	"  mkdir UP-$u && cd UP-$u && echo base >BASE-REG && echo base >BASE-EXE &&"            \
+#define BASE_OF_CELLS \
+	"for u in DIR OPQ WH XWH DEV OWNER; do" \
+	"  mkdir UP-$u && cd UP-$u && echo base >BASE-REG && echo base >BASE-EXE &&" \
 	"  chmod +x BASE-EXE && ln -s base BASE-LNK && mkdir BASE-DIR && echo x >BASE-DIR/x &&" \
-	"  cd .. || exit 1; done; echo BASE-IGN >.gitignore; git add -A;"                       \
-	"for u in UP-*; do mkdir $u/BASE-GITLINK; git update-index --add --cacheinfo"           \
+	"  cd .. || exit 1; done; echo BASE-IGN >.gitignore; git add -A;" \
+	"for u in UP-*; do mkdir $u/BASE-GITLINK; git update-index --add --cacheinfo" \
 	"  160000,1111111111111111111111111111111111111111,$u/BASE-GITLINK; done"
 
 /* ---- one kind of entry each ---------------------------------------------- */

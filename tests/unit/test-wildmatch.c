@@ -122,8 +122,7 @@ static void random_pattern(uint32_t *seed, struct ga_buf *out)
  * which attributes each text has. One process answers for all pairs. */
 static void ask_git(const char *dir, bool icase, const struct ga_buf *texts, struct ga_buf *out)
 {
-	const char *const argv[] = { "git", "-c", icase ? "core.ignoreCase=true" :
-							  "core.ignoreCase=false",
+	const char *const argv[] = { "git", "-c", icase ? "core.ignoreCase=true" : "core.ignoreCase=false",
 				     "-c", "core.attributesFile=attributes", "check-attr",
 				     "--stdin", "-z", "-a", NULL };
 	struct ga_process p = GA_PROCESS_INIT;

@@ -160,8 +160,7 @@ TEST(the_number_of_nodes_is_bounded)
 			ga_buf_adds(&text, "- b\n");
 		assert_int_equal(ga_yaml_parse("f", text.ptr, text.len, &y, &err), over ? -1 : 0);
 		if (over)
-			assert_string_equal(err.msg,
-					    "f:9999:3: there is more than a configuration may have");
+			assert_string_equal(err.msg, "f:9999:3: there is more than a configuration may have");
 		else
 			assert_int_equal(y.v[0].n, GA_YAML_NODES_MAX - 3);
 	}

@@ -28,8 +28,7 @@
 static struct CMUnitTest all_tests[TESTS_MAX];
 static size_t n_tests;
 
-static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFunction setup,
-			    CMFixtureFunction teardown)
+static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFunction setup, CMFixtureFunction teardown)
 {
 	if (n_tests == TESTS_MAX)
 		__builtin_trap();
@@ -38,50 +37,50 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 
 /* With what is done before and after it, by functions that get `state` as the test does, or NULL. Constructors of a
  * file run in the order in which they stand there. */
-#define TEST_WITH(name, setup, teardown)                                                           \
-	static void name(void **state);                                                            \
-	__attribute__((constructor)) static void add_##name(void)                                  \
-	{                                                                                          \
-		add_test(#name, name, setup, teardown);                                            \
-	}                                                                                          \
+#define TEST_WITH(name, setup, teardown) \
+	static void name(void **state); \
+	__attribute__((constructor)) static void add_##name(void) \
+	{ \
+		add_test(#name, name, setup, teardown); \
+	} \
 	static void name(void **state __attribute__((unused)))
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 
 /* With what is done before the first and after the last. cmocka skips the rest of the array. */
 #define RUN_TESTS(setup, teardown) cmocka_run_group_tests(all_tests, setup, teardown)
-#define TEST_MAIN(setup, teardown)                                                                 \
-	int main(void)                                                                             \
-	{                                                                                          \
-		return RUN_TESTS(setup, teardown);                                                 \
+#define TEST_MAIN(setup, teardown) \
+	int main(void) \
+	{ \
+		return RUN_TESTS(setup, teardown); \
 	}
 
 /* For each row of a table. */
-#define for_each(row, rows)                                                                        \
+#define for_each(row, rows) \
 	for (__typeof__(&(rows)[0]) row = (rows); row < (rows) + GA_NELEMS(rows); row++)
 
 /* A text with another in it. */
-#define assert_has(text, part)                                                                     \
-	do {                                                                                       \
-		if (!strstr(text, part))                                                           \
-			fail_msg("'%s' not in: %s", part, text);                                   \
+#define assert_has(text, part) \
+	do { \
+		if (!strstr(text, part)) \
+			fail_msg("'%s' not in: %s", part, text); \
 	} while (0)
 
 /* A call that must not fail, with `&err` for its error, which is printed. */
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		cleanup_error struct ga_error err = GA_ERROR_INIT;                                 \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, err.msg ? err.msg : "positive");                 \
+#define OK(call) \
+	do { \
+		cleanup_error struct ga_error err = GA_ERROR_INIT; \
+		if (call) \
+			fail_msg("%s: %s", #call, err.msg ? err.msg : "positive"); \
 	} while (0)
 
 /* A call that must fail with this in its message. */
-#define FAILS(call, what)                                                                          \
-	do {                                                                                       \
-		cleanup_error struct ga_error err = GA_ERROR_INIT;                                 \
-		if ((call) != -1)                                                                  \
-			fail_msg("%s did not fail", #call);                                        \
-		if (!err.msg || !strstr(err.msg, what))                                            \
-			fail_msg("'%s' not in: %s", what, err.msg ? err.msg : "nothing");          \
+#define FAILS(call, what) \
+	do { \
+		cleanup_error struct ga_error err = GA_ERROR_INIT; \
+		if ((call) != -1) \
+			fail_msg("%s did not fail", #call); \
+		if (!err.msg || !strstr(err.msg, what)) \
+			fail_msg("'%s' not in: %s", what, err.msg ? err.msg : "nothing"); \
 	} while (0)
 
 #endif

@@ -147,10 +147,10 @@ static inline char *captured(struct layer *l)
 		  GA_HEX(&l->res.tree));
 }
 
-#define assert_captured(l, want)                                                         \
-	do {                                                                             \
-		cleanup_free char *got_ = captured(l);                                   \
-		assert_string_equal(got_, want);                                         \
+#define assert_captured(l, want) \
+	do { \
+		cleanup_free char *got_ = captured(l); \
+		assert_string_equal(got_, want); \
 	} while (0)
 
 /* What was left behind, as "kind path count bytes;". */
