@@ -44,16 +44,6 @@ test_expect_success 'a session runs below the home directory, outside, and in /t
 	in_repo "$dir/r"
 '
 
-test_expect_success 'a session runs at a path with a newline and special characters' '
-	(in_repo "odd a:b,c\\d\"e=f") &&
-	in_repo "new
-line"
-'
-
-test_expect_success 'RS-08: a session runs at a path that looks like mount options' '
-	in_repo "x,upperdir=,lowerdir="
-'
-
 test_expect_success 'a session on a detached HEAD lands there' '
 	make_repo det &&
 	cd det &&
@@ -132,30 +122,12 @@ test_expect_success 'a session is a locked worktree while it runs, and git prote
 	git switch -q main
 '
 
-test_expect_success 'a session has the configuration of its worktree' '
-	make_repo wtc &&
-	cd wtc &&
-	git config extensions.worktreeConfig true &&
-	git config --worktree user.name "Worktree Name" &&
-	one_session s &&
-	git log -1 --format=%an agent/s | grep "Worktree Name"
-'
-
 test_expect_success 'a session runs in a shallow clone' '
 	make_repo full &&
 	git clone -q --depth 1 "file://$(pwd)/full" shallow &&
 	cd shallow &&
 	one_session s &&
 	git rev-list --count agent/s | grep "^2$"
-'
-
-test_expect_success 'a session runs in a partial clone' '
-	make_repo promisor &&
-	git -C promisor config uploadpack.allowFilter true &&
-	git -C promisor config uploadpack.allowAnySHA1InWant true &&
-	git clone -q --filter=blob:none "file://$(pwd)/promisor" partial &&
-	cd partial &&
-	one_session s
 '
 
 # b.bin is in the base and was never fetched
@@ -220,40 +192,6 @@ test_expect_success 'core.safecrlf, which refuses a file, refuses no session' '
 	test_must_fail git add x &&
 	one_session s &&
 	printf "x\r\n" | cmp - x
-'
-
-# nobody has the old content of `a` here, and nobody needs it
-test_expect_success 'a commit that refers to what a partial clone never fetched is taken' '
-	make_repo owes &&
-	cd owes &&
-	echo later >a &&
-	git commit -qam later &&
-	git config uploadpack.allowFilter true &&
-	cd .. &&
-	git clone -q --filter=blob:none "file://$(pwd)/owes" owed &&
-	cd owed &&
-	git config --get-regexp "promisor|partialclone" >../found &&
-	grep "^remote.origin.promisor true" ../found &&
-	git agent start --name s -- sh -c "
-		git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back)" 2>../err &&
-	! grep "not taken" ../err &&
-	git log --format=%s HEAD..agent/s | grep -x back &&
-	git rev-list --objects --missing=print HEAD~1 | grep "^?$(git rev-parse HEAD~1:a)"
-'
-
-test_expect_success 'a session reads objects of alternates' '
-	make_repo lender &&
-	git clone -q --shared lender borrower &&
-	cd borrower &&
-	echo more >more &&
-	git add more &&
-	git commit -qm more &&
-	test_session s "
-		git log --oneline | wc -l >\$HOME/n
-		git fsck --connectivity-only
-		echo k >k" &&
-	test "$(cat "$HOME/aihome/n")" = 3 &&
-	git cat-file -e agent/s:k
 '
 
 test_expect_success 'a start outside of a repository is refused' '

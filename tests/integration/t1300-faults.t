@@ -51,19 +51,6 @@ for point in capture:begin capture:export objects:migrate capture:imported captu
 	'
 done
 
-# t1310 makes every write fail
-for point in capture:begin capture:upper capture:before-refs; do
-	test_expect_success "a capture that fails at $point says so, and is repeated on demand" '
-		cd r &&
-		n=f-${point#*:} &&
-		test_must_fail env GIT_AGENT_FAULT=$point:fail git agent start --name $n -- sh -c "$agent" 2>../err &&
-		grep "hint: .*git agent capture $n" ../err &&
-		GIT_AGENT_FAULT=$point:fail git agent list 2>/dev/null | grep "^$n .*interrupted" &&
-		git agent capture $n &&
-		same_result $n
-	'
-done
-
 # An ordinary user cannot look into a process that has made a user namespace.
 test_expect_success ROOT 'a process that outlives a killed capture does not hold the lock of the session' '
 	cd r &&
@@ -144,25 +131,6 @@ test_expect_success 'a capture that is done again gives the same commits, and kn
 	git for-each-ref refs/heads/agent/again refs/agent/again | grep -v report >../after &&
 	test_cmp ../before ../after &&
 	git agent show --json again | grep "\"exit_status\": 7"
-'
-
-test_expect_success 'RS-01: if the supervisor is killed, the sandbox ends and nothing is lost' '
-	cd r &&
-	{
-		git-agent start --name kill9 -- sh -c "
-		$agent
-		touch \$HOME/up9
-		sleep 1000 &
-		sleep 1000" &
-	} &&
-	pid=$! &&
-	test_wait_for "test -e $HOME/aihome/up9" &&
-	kill -9 $pid &&
-	test_expect_code 137 wait $pid &&
-	git agent list 2>../err >../list &&
-	grep "interrupted" ../err &&
-	test_wait_for "! pgrep -f \"sleep 1000\" -u $(id -u) >/dev/null" &&
-	same_result kill9
 '
 
 test_expect_success 'a lock of a git is waited for, and one that nobody holds is removed or named' '

@@ -213,25 +213,4 @@ test_expect_success 'files that vanish because the agent narrowed its checkout a
 	! grep narrowed ../err
 '
 
-test_expect_success 'git agent diff of a running session changes nothing' '
-	test_when_finished "rm -f \"$HOME/aihome/p-up\"; wait" &&
-	{
-		make_repo peek &&
-		cd peek &&
-		test_session p "
-			echo 1 >new
-			touch \$HOME/p-up
-			while test -e \$HOME/p-up; do sleep 0.1; done" &
-	} &&
-	test_wait_for "test -e $HOME/aihome/p-up" &&
-	cd peek &&
-	git for-each-ref >../refs &&
-	git agent diff p >../got &&
-	git for-each-ref | test_cmp ../refs - &&
-	grep "^+1" ../got &&
-	rm "$HOME/aihome/p-up" &&
-	wait $! &&
-	! find .git/objects -name "*.keep" | grep .
-'
-
 test_done

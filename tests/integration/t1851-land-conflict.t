@@ -132,22 +132,6 @@ test_expect_success 'a landing whose commit a hook refuses can be continued or a
 	done
 '
 
-test_expect_success 'a hook that lints messages accepts that of a landing as it accepts that of git' '
-	make_repo commitlint &&
-	session c "line f 2 agent" &&
-	mine &&
-	hook commit-msg "grep -qE \"^(feat|fix|chore): |^Merge branch \" \$1" &&
-	git agent land c &&
-	landed c &&
-	git agent land --undo &&
-	line f 2 mine &&
-	git commit -qam "feat: mine" &&
-	test_expect_code 4 git agent land c &&
-	resolve &&
-	git agent land --continue &&
-	git log -1 --format=%s | grep "^Merge branch .agent/c.$"
-'
-
 test_expect_success 'work that the session does while a conflict waits lands the next time' '
 	conflicting more &&
 	test_expect_code 4 git agent land more &&

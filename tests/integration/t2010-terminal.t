@@ -44,13 +44,6 @@ test_expect_success SCRIPT 'a program that makes terminals itself works inside' 
 '
 
 
-test_expect_success 'Ctrl-Z stops the whole job' '
-	$pty send="$prompt" expect="output> " send="sh -c \"$run cat; echo af\"ter\\r" \
-		sleep=500 send="abc\\r" expect=abc send="\\x1a" expect=Stopped expect="output> " \
-		send="fg\\r" sleep=300 send="word\\r" expect=word send="\\x04" expect=after \
-		expect="output> " send="exit 0\\r" exit=0 -- $shell
-'
-
 test_expect_success 'without a shell to continue it Ctrl-Z does not hang the session' '
 	$pty expect=ready mode=raw send="\\x1a" sleep=300 send="x\\r" expect=got-x exit=0 mode=cooked -- \
 		$run sh -c "echo ready; read a; echo got-\$a"

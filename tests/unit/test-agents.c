@@ -84,7 +84,6 @@ static bool variable_ok(const char *s, bool value)
 	return n && (value ? s[n] == '=' : !s[n]);
 }
 
-/* Presets are data that other modules rely on. */
 TEST(every_preset_is_complete)
 {
 	const struct ga_preset *p;
@@ -132,7 +131,6 @@ TEST(every_preset_is_complete)
 	assert_null(ga_preset_find(NULL, ""));
 }
 
-/* Agents of the user's own: beside what is built in, or in its place. */
 TEST(a_user_adds_presets_or_replaces_one)
 {
 	static const char *const words[] = {

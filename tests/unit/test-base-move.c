@@ -144,7 +144,6 @@ static void acquire_traced(const char *name, const char *rev, struct ga_base *b)
 	trace(false);
 }
 
-/* From any commit to any other, by git only where something comes, and never by looking at all. */
 TEST(a_base_moves_from_any_commit_to_any_other)
 {
 	const char *env = getenv("SEED");
@@ -197,7 +196,6 @@ TEST(attributes_that_a_filter_changes_need_a_whole_checkout)
 	move_to("odd", "two", "read-tree --reset");
 }
 
-/* Attributes hold as they do in a whole checkout, and others than before make it one. */
 TEST(attributes_hold_after_a_move)
 {
 	SH("attr", "git init -q; git config filter.up.smudge 'tr a-z A-Z';"
@@ -219,7 +217,6 @@ TEST(a_file_of_the_first_second_is_updated)
 	move_to("epoch", "two", "git checkout");
 }
 
-/* Names that git checks out from no commit. */
 TEST(a_name_that_git_refuses_is_not_checked_out)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
@@ -236,7 +233,6 @@ TEST(a_name_that_git_refuses_is_not_checked_out)
 	move_to("bad", "two", "read-tree --reset");
 }
 
-/* A filter that fails is told of as in a whole checkout. */
 TEST(a_filter_that_fails_is_told)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
@@ -251,7 +247,6 @@ TEST(a_filter_that_fails_is_told)
 	move_to("fails", "two", "read-tree --reset");
 }
 
-/* Whatever version of an index the user has git write. */
 TEST(a_base_moves_with_any_version_of_the_index)
 {
 	SH("four", "git init -q; git config index.version 4; git config feature.manyFiles true; mkdir d;"

@@ -125,7 +125,6 @@ TEST(a_long_key_is_cut_in_messages)
 	assert_has(err.msg, "kkk...'");
 }
 
-/* Named or not, and however they come; one that comes again is one. */
 TEST(more_than_16_services_are_refused)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;

@@ -88,7 +88,6 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 	}
 }
 
-/* Whatever trust can let in says so in words that somebody can decide by. */
 TEST(every_grant_has_words)
 {
 	size_t trusted = 0;
@@ -222,7 +221,6 @@ TEST(a_word_of_the_command_line_sets_one_key)
 	}
 }
 
-/* Lists grow from layer to layer; a repository's file adds, where it may. */
 TEST(lists_of_patterns_grow_from_file_to_file)
 {
 	static const struct {
@@ -265,7 +263,6 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 	assert_int_equal(c.secrets, GA_SECRETS_MASK);
 }
 
-/* The words that maps of agents become, and what none of them can be. */
 TEST(a_map_of_agents_becomes_words)
 {
 	static const char words[] = "x, x command: y, x flags: -a, x flags: b c, x set: K=v w, x keys: KEY, z";

@@ -54,7 +54,6 @@ TEST(a_rejection_that_would_change_another_path_is_refused)
 	stay_close(&t);
 }
 
-/* One held path that the branch changed too is in nobody's way but its own. */
 TEST(a_conflict_of_one_held_path_blocks_no_other)
 {
 	cleanup_strv struct ga_strv paths = GA_STRV_INIT;

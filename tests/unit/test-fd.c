@@ -179,7 +179,6 @@ TEST(a_directory_with_a_hidden_file_is_not_empty)
 	assert_false(ga_dir_is_empty("hollow/.x"));
 }
 
-/* A reader beside a writer sees one version or the other, whole. */
 static int say_no(void *payload, struct ga_error *err)
 {
 	return ga_fail(err, GA_EFATAL, "%s", (const char *)payload);
@@ -375,7 +374,6 @@ TEST(copying_shares_blocks)
 	assert_memory_equal(out.ptr, "text", 4);
 }
 
-/* A source that cannot be read leaves nothing half behind. */
 TEST(a_copy_that_fails_leaves_nothing)
 {
 	cleanup_close int wo = open("src", O_WRONLY | O_CLOEXEC);
@@ -436,7 +434,6 @@ static int closes_and_fails(void)
 	return fd;
 }
 
-/* Longer than an address has room for. */
 TEST(a_socket_may_have_a_path_of_any_length)
 {
 	char long_name[101], too_long[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];

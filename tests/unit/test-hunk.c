@@ -154,7 +154,6 @@ TEST(what_is_no_diff_is_refused)
 	}
 }
 
-/* Edits of other texts: refused, not read beyond an end. */
 TEST(edits_of_another_text_are_refused)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;

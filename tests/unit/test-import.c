@@ -183,7 +183,6 @@ TEST(gt05_packs_that_lie)
 		refused("echo $base", row->pack, "pack", row->reason);
 }
 
-/* A delta of a few bytes that would come to a gigabyte. */
 TEST(gt05_delta_bomb)
 {
 	refused("echo $base", PACK_OF("$b=h(3,65536).compress(\"a\" x 65536),"

@@ -46,7 +46,6 @@ static void append(const char *path, const char *text, size_t n)
 	assert_int_equal(ga_write_full(fd, text, n), 0);
 }
 
-/* Of one that grew beyond all bounds, the end. */
 TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 {
 	const char *dir = *state;

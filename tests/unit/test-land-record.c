@@ -95,7 +95,6 @@ static void expect(struct ga_repo *r, const char *session)
 	assert_string_equal(got.session, session);
 }
 
-/* The one under way counts, until it is given up, or becomes the last one. */
 TEST(the_last_record_counts)
 {
 	cleanup_record struct record one = RECORD_INIT, two = RECORD_INIT, got = RECORD_INIT;

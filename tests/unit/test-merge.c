@@ -83,7 +83,6 @@ TEST(binary_and_huge_files_conflict)
 	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
 }
 
-/* What an attribute would have another driver do is done all the same. */
 /* `n` lines that only 'o' has changed, and one behind them that only 't' has. */
 static struct ga_entry many(struct ga_repo *r, size_t n, char side)
 {
@@ -181,7 +180,6 @@ TEST(ancestry_is_known_also_in_a_shallow_clone)
 	}
 }
 
-/* What is found without git is what git finds. */
 TEST(commits_are_listed_as_git_does)
 {
 	static const struct {

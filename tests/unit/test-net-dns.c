@@ -253,7 +253,6 @@ TEST(a_name_has_255_bytes_at_most)
 		}
 }
 
-/* A name the text of which reads like a listed one is another. */
 TEST(a_dot_within_a_label_makes_another_name)
 {
 	cleanup_buf struct ga_buf q = GA_BUF_INIT;

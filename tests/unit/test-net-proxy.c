@@ -104,7 +104,6 @@ static const struct {
 	REFUSED("\r\nGET http://a/ HTTP/1.1\r\n\r\n"),
 };
 
-/* NW-04: what is asked for is read in one way only, or refused. */
 TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 {
 	static const size_t steps[] = { 1, 2, 7, 1000000 };
@@ -129,7 +128,6 @@ TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 		}
 }
 
-/* Every beginning of what is accepted asks for more, and for nothing else. */
 TEST(the_beginning_of_a_request_asks_for_more)
 {
 	for_each (row, cases)
@@ -189,7 +187,6 @@ TEST(each_outcome_has_its_reply)
 	}
 }
 
-/* NW-08: nobody is listened to for ever. */
 TEST(nw08_a_request_without_an_end_is_closed)
 {
 	static const char start[] = "GET http://a/ HTTP/1.1\r\nX: ";

@@ -98,7 +98,6 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 	ga_relay_close(r);
 }
 
-/* Nor do names that get no address: those of services, and whatever comes once there are too many. */
 TEST(names_without_an_address_hide_no_refusal)
 {
 	const struct ga_net_options po = { .ip6 = true };
@@ -157,7 +156,6 @@ TEST(a_published_port_that_nobody_serves_is_no_refusal)
 	ga_relay_close(r);
 }
 
-/* Packets as the kernel answers with, and cut anywhere. */
 TEST(refusals_are_read_from_packets_cut_anywhere)
 {
 	static const struct {
@@ -203,7 +201,6 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 
 #define LINE(port, state) "   0: 0100007F:" port " 00000000:0000 " state " 00000000:00000000\n"
 
-/* Of any number of connections the first line is read, of listeners not any number. */
 TEST(ports_of_the_host_are_read_up_to_a_bound)
 {
 	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));

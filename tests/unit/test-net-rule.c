@@ -81,7 +81,6 @@ TEST(a_rule_has_one_canonical_form_or_is_refused)
 	}
 }
 
-/* The longest name there is, and one byte more. */
 TEST(a_name_of_254_bytes_is_refused)
 {
 	struct ga_net_host h;
@@ -281,7 +280,6 @@ TEST(a_plan_has_a_listener_for_every_address)
 	assert_string_equal(q.hosts, "127.0.0.1 localhost\n127.64.0.2 db\n127.64.0.3 cage\n");
 }
 
-/* "NW-04 empty list": an empty list is nothing, and never all. */
 TEST(nw04_an_empty_list_is_nothing)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;

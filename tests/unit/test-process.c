@@ -86,7 +86,6 @@ TEST(timeout_kills)
 	assert_true(time(NULL) - start < 30);
 }
 
-/* A daemon left behind keeps the pipes open, but not us. */
 TEST(a_descendant_that_runs_on_is_not_waited_for)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -224,7 +223,6 @@ TEST(a_job_is_handed_over_to_another_process)
 	}
 }
 
-/* A descriptor without close-on-exec, as a careless caller may have left it. */
 TEST(no_other_descriptor_is_inherited)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -370,7 +368,6 @@ TEST(a_program_is_found)
 	assert_int_equal(chdir("/") || rmdir(dir), 0);
 }
 
-/* What stands in a directory that depends on where one is, is neither run nor handed on. */
 TEST(gt20_no_relative_directory_is_searched)
 {
 	static const char *const paths[] = { ".:T", ":T", "d::T", "./d:T:", "T:d", "T:", "..:T:..", "T" };

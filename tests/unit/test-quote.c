@@ -154,7 +154,6 @@ TEST(only_valid_UTF_8_is_valid)
 			fail_msg("case %zu", i);
 }
 
-/* What a real shell makes of the quoted word is the word. */
 TEST(a_shell_reads_a_quoted_word_as_it_was)
 {
 	static const char *const words[] = {

@@ -342,7 +342,6 @@ TEST(a_recording_becomes_plain_text)
 	}
 }
 
-/* A line without an end is given out in parts, none of which is part of a character. */
 TEST(a_line_without_an_end_comes_in_parts)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;

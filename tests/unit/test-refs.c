@@ -236,7 +236,6 @@ TEST(a_name_of_a_ref_is_what_git_takes_without_odd_bytes)
 	assert_false(ga_ref_name_ok(longest.ptr));
 }
 
-/* What is a tip of the user's is one that git finds on them, and no session's is. */
 TEST(refs_of_sessions_are_no_tips_of_the_user)
 {
 	static const struct {
@@ -266,7 +265,6 @@ TEST(refs_of_sessions_are_no_tips_of_the_user)
 	}
 }
 
-/* A name is what git takes it for, of several refs too; that of one is found without git. */
 TEST(a_revision_is_resolved_as_git_does)
 {
 	static const char *const names[] = { "main", "heads/main", "tags/tag", "origin/main",

@@ -205,7 +205,6 @@ TEST(the_tree_of_the_index_is_that_of_git)
 	}
 }
 
-/* Neither hooks, nor monitors, nor variables of the surroundings. */
 TEST(git_runs_without_hooks_monitors_and_variables)
 {
 	cleanup_repo struct ga_repo *r = NULL;
@@ -270,7 +269,6 @@ TEST(advice_is_no_last_line)
 	assert_string_equal(line, "why");
 }
 
-/* Objects go to another directory, and the repository's are still read. */
 TEST(objects_go_to_another_directory_if_asked)
 {
 	cleanup_repo struct ga_repo *r = NULL;

@@ -196,7 +196,6 @@ static char *json_of(const char *text)
 	return json;
 }
 
-/* Each of these is the stored sample with one thing wrong. */
 TEST(a_report_with_one_thing_wrong_is_refused)
 {
 	static const struct {
@@ -257,7 +256,6 @@ TEST(a_report_with_one_thing_wrong_is_refused)
 	assert_null(back.session);
 }
 
-/* A session has its result from the report, as often as it is told. */
 TEST(a_session_has_its_result_from_the_report)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, none = GA_REPORT_INIT;
@@ -428,7 +426,6 @@ TEST(the_diff_begins_with_what_is_held_back)
 	stay_close(&t);
 }
 
-/* Nothing of the agent's attributes hides a change, and what can be compared is shown to its end. */
 TEST(no_attribute_hides_a_change_from_the_diff)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
@@ -474,7 +471,6 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 	stay_close(&t);
 }
 
-/* Line counts against git's. */
 TEST(line_counts_are_those_of_git)
 {
 	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;

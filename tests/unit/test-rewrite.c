@@ -46,7 +46,6 @@ TEST(critical_paths_are_held_back_and_the_rest_is_published)
 				     !strcmp(w.flags.v[i].rule, w.flags.v[k].rule));
 }
 
-/* Added and removed again: the end is clean, the way there was not. */
 TEST(a_critical_path_removed_again_is_in_no_commit)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -67,7 +66,6 @@ TEST(a_critical_path_removed_again_is_in_no_commit)
 	assert_true(flagged);
 }
 
-/* A change that no rule minds in itself may still be one on top of what is held. */
 TEST(a_change_on_top_of_what_is_held_is_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -83,7 +81,6 @@ TEST(a_change_on_top_of_what_is_held_is_held)
 	assert_out("note", "git log --format=%s base..refs/agent/tip -- note; git show refs/agent/tip:note", "4\ngood");
 }
 
-/* What a rule said on the way is told of although it says less of the end. */
 TEST(a_flag_of_an_earlier_commit_is_kept)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -134,7 +131,6 @@ TEST(merges_keep_both_parents)
 		   "base..refs/agent/tip | while read c; do git ls-tree $c crit/x; done", "f");
 }
 
-/* A merge with something older than the base does not turn critical paths back. */
 TEST(merging_old_history_turns_no_critical_path_back)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;

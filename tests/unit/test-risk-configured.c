@@ -143,7 +143,6 @@ TEST(what_the_host_reaches_is_not_allowed_away)
 	assert_int_equal(flag->severity, GA_HIGH);
 }
 
-/* Names alone: what was left behind. */
 TEST(paths_left_behind_are_blocked_too)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;

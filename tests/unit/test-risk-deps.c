@@ -44,7 +44,6 @@ TEST(changes_of_packages)
 	assert_int_equal(failed, 0);
 }
 
-/* The host executes the very file: what is harmless stays so, and nothing else is lowered. */
 TEST(harmless_also_where_the_host_reads_it)
 {
 	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
@@ -90,7 +89,6 @@ TEST(a_change_of_mode_is_not_harmless_to_the_host)
 	assert_int_equal(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
 }
 
-/* What the lock file has is told there, if it is new there. */
 TEST(a_new_package_is_told_once)
 {
 #define NPM_LOCK "package-lock.json={\"packages\":{\"node_modules/new\":{\"version\":\"1.0.0\"}}}"

@@ -207,7 +207,6 @@ TEST(files_of_tools_that_hooks_call_are_critical)
 	}
 }
 
-/* What a tool that a hook calls runs by its own files, and what such a file only mentions. */
 TEST(what_a_tool_runs_by_its_own_files_is_critical)
 {
 	static const struct reach_row rows[] = {
@@ -388,7 +387,6 @@ TEST(beyond_a_bound_every_path_is_critical)
 	check_rows(rows, GA_NELEMS(rows));
 }
 
-/* What a repository around it does not follow counts in a submodule. */
 TEST(beyond_a_bound_every_path_of_a_submodule_is_critical)
 {
 	cleanup_host_facts struct ga_host_facts inner = GA_HOST_FACTS_INIT;
@@ -419,7 +417,6 @@ TEST(drivers_of_the_configuration_are_known)
 	host_close(&h);
 }
 
-/* Directories of the project in PATH: all of them, or what has the name of a command. */
 TEST(directories_of_the_project_in_PATH_are_critical)
 {
 	struct change_fixture shadow = { "path-shadow-bin", "bin/ls", true, NONE, EXEC_("x\n"), NULL };
@@ -458,7 +455,6 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 	}
 }
 
-/* Of a manifest, the scripts that a hook runs are critical, and not the whole. */
 TEST(scripts_that_a_hook_runs_are_critical)
 {
 	struct change_fixture script = { "host-hook-reached", "package.json", true, FILE_("{}"),
@@ -525,7 +521,6 @@ TEST(an_envrc_deeper_in_the_project_counts)
 	host_close(&h);
 }
 
-/* Before the first commit nothing is tracked, and hooks may still be there. */
 TEST(hooks_count_before_the_first_commit)
 {
 	struct host h;

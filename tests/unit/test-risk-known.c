@@ -279,7 +279,6 @@ TEST(lists_of_files_in_an_automake_file_are_low)
 		check_known("autotools", "Makefile.am", row->old, row->new, GA_HIGH, NULL);
 }
 
-/* What the host's hooks run is no less severe for what is in it. */
 TEST(what_the_host_runs_is_not_lowered_by_content)
 {
 	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"description\":\"1\"}"),
@@ -292,7 +291,6 @@ TEST(what_the_host_runs_is_not_lowered_by_content)
 	assert_int_equal(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
 }
 
-/* A rule of the same category that content says nothing about is not drowned by a lowered one. */
 TEST(a_lowered_rule_hides_no_other)
 {
 	struct change_fixture x = { "", "vendor/pyproject.toml", true, FILE_("[project]\nversion = '1'\n"),
@@ -390,7 +388,6 @@ TEST(git_configuration_too_large_to_read_is_critical)
 					     row->after), row->want);
 }
 
-/* Nesting, numbers and sizes beyond what is sensible: the path rule stays, and nothing breaks. */
 TEST(nesting_and_size_break_no_reader)
 {
 	static const struct {

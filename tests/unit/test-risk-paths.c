@@ -221,7 +221,6 @@ TEST(odd_names_have_flags)
 
 /* ---- what is left behind -------------------------------------------------------- */
 
-/* Every place that something runs programs from, in any letters, at any depth; and no other. */
 TEST(places_that_tools_run_programs_from_are_critical)
 {
 	static const char *const v[] = {

@@ -104,8 +104,6 @@ TEST(what_is_binary_is_flagged_high_if_it_may_run)
 	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &data, &text));
 }
 
-/* Binary data is shown as such, pictures are expected to be, and a NUL late in a
- * script does not keep its text from being read. */
 TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 {
 	static const struct {

@@ -179,7 +179,6 @@ TEST(rules_of_numbers_and_sizes_fire_beyond_their_bound)
 		}
 }
 
-/* Every rule has a fixture that fires and one that does not: a new rule without them fails here. */
 TEST(every_rule_has_a_fixture_of_either_kind)
 {
 	/* what capture finds in a layer, and what is configured, have tests of their own */
@@ -255,7 +254,6 @@ TEST(severity_decides_what_is_held_back)
 	}
 }
 
-/* What kind of secret it is, whatever the file is called. */
 TEST(the_kind_of_a_secret_is_said)
 {
 	struct change_fixture x = { "secret-content", "x.c", true, ADDED(TOKEN "\n"), NULL };
@@ -317,7 +315,6 @@ TEST(one_flag_speaks_for_the_rules_of_its_category)
 	ga_flags_release(&f);
 }
 
-/* Guards that go are told of: nothing else would show that something is missing. */
 TEST(a_guard_that_is_removed_is_flagged)
 {
 	static const char *const guards[][2] = {
@@ -339,7 +336,6 @@ TEST(a_guard_that_is_removed_is_flagged)
 	}
 }
 
-/* Names that cannot be looked at in full are not taken for harmless either. */
 TEST(what_cannot_be_read_in_full_is_flagged)
 {
 	struct change_fixture json = { "", "package.json", true, FILE_("{}"), FILE_("{"), NULL };

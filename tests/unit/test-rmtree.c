@@ -72,7 +72,6 @@ TEST(every_type_of_file_is_removed)
 	gone("t");
 }
 
-/* Links go, what they point to stays. */
 TEST(links_are_not_followed)
 {
 	dir("precious");
@@ -198,7 +197,6 @@ TEST(two_processes_remove_one_tree)
 	}
 }
 
-/* What cannot be removed is said, with the name quoted. */
 TEST(failure_is_said)
 {
 	cleanup_error struct ga_error err = GA_ERROR_INIT;

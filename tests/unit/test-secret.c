@@ -246,7 +246,6 @@ TEST(patterns_of_the_user_add_and_allow)
 		assert_true(ga_pattern_ok(*p));
 }
 
-/* What cannot be looked at is never taken for less than what could have been seen there. */
 TEST(what_is_not_read_is_the_worst_it_could_be)
 {
 	static const char *const contents[] = { PEM(""), "TOKEN=" GITHUB "\n", "PASSWORD=hunter22\n",
@@ -271,7 +270,6 @@ TEST(what_is_not_read_is_the_worst_it_could_be)
 	assert_int_equal(judge(names, "tests/.env", NULL).tier, GA_TIER_WARN);
 }
 
-/* Bytes that are no text, where there should be text. */
 TEST(bytes_that_are_no_text_are_judged_by_the_name)
 {
 	static const struct {
@@ -350,7 +348,6 @@ TEST(placeholders_are_no_secrets)
 			fail_msg("'%s' is a placeholder?", *row);
 }
 
-/* Two versions of a file: is there anything new in one of them? */
 TEST(what_another_version_has_is_not_new)
 {
 	static const char one[] = "A_TOKEN=" RANDOM "\n", moved[] = "# more\nB=x\nA_TOKEN=" RANDOM "\n";
@@ -384,7 +381,6 @@ TEST(a_reason_shows_no_secret)
 	assert_null(strstr(reason, GITHUB));
 }
 
-/* Texts made to be slow: every one of them a MiB, and more than is looked at. */
 TEST(values_in_a_text_to_be_shown_are_blotted_out)
 {
 	static const char *const cases[][2] = {

@@ -69,7 +69,6 @@ TEST(each_rule_of_the_table_holds_cut_anywhere)
 	}
 }
 
-/* Where nobody waits for an answer, what asks for one goes, and nothing else does. */
 TEST(a_mute_filter_drops_questions_only)
 {
 	size_t n, asked = 0;
@@ -122,7 +121,6 @@ TEST(questions_within_strings_are_dropped)
 	}
 }
 
-/* Whatever the table says of it: the forms with C1 controls begin nothing, in no terminal. */
 TEST(eight_bit_controls_begin_no_sequence)
 {
 	static const char introducers[] = "[]P_^X";
@@ -257,7 +255,6 @@ TEST(sequences_pass_or_go_cut_anywhere)
 	expect_cut("\033[3\0001m\033]0;a\0b\a", 15, "\0\033[31m\033]0;ab\a", 14);
 }
 
-/* Long text is not looked at byte by byte. */
 TEST(long_text_is_filtered_as_single_bytes_are)
 {
 	static const char around[] = "enough of text for the filter to take many bytes at a time, \n\r "

@@ -209,7 +209,6 @@ static void capture_as_nobody(struct layer *l, int out)
 	(void)ga_write_full(out, got, strlen(got));
 }
 
-/* A file that is somebody else's, and closed to us: the base's stays. */
 TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 {
 	cleanup_layer struct layer l = make_layer("foreign", "echo a >a");
@@ -237,7 +236,6 @@ TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 	assert_string_equal(got.ptr, "unreadable");
 }
 
-/* What counts as tracked is what the agent's commits say, once there are some. */
 TEST(the_commits_of_the_agent_say_what_is_tracked)
 {
 	cleanup_layer struct layer l = make_layer("otherwise",
@@ -260,7 +258,6 @@ TEST(the_commits_of_the_agent_say_what_is_tracked)
 	assert_left(&l, "repository d 2;");
 }
 
-/* A copy of an ignored file of the user's, forced in by a commit, and then removed. */
 TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 {
 	static const char *const opaques[] = { "d", "d/e" };

@@ -38,7 +38,6 @@ TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 		assert_true(l.res.changes.v[i].new.mode != GA_MODE_NONE);
 }
 
-/* What the base has in the place of a directory is there until that could be read. */
 TEST(a_file_stays_until_the_directory_in_its_place_is_read)
 {
 	cleanup_layer struct layer l = make_layer("instead", BASE);
@@ -68,8 +67,6 @@ TEST(a_file_stays_until_the_directory_in_its_place_is_read)
 	assert_captured(&l, "D a;D l;D s;");
 }
 
-/* Each limit with what just keeps to it and what is one beyond: nothing else is missing, and
- * what is missing is said with the limit it is beyond. */
 TEST(ov13_each_limit_is_said)
 {
 	static const struct {
