@@ -41,7 +41,7 @@ static void read_changes(struct fuzz_in *in, struct ga_changes *c)
 	ga_changes_sort(c);
 }
 
-/* ---- the model: all paths in one list ------------------------------------- */
+/* ---- the model: all paths in one list */
 
 static bool beneath(const char *path, const char *dir)
 {
@@ -94,7 +94,7 @@ static void model_apply(struct ga_changes *l, const struct ga_changes *c)
 	ga_changes_sort(l);
 }
 
-/* ---- what is in the trees --------------------------------------------------- */
+/* ---- what is in the trees */
 
 static void check_same(const struct ga_changes *got, const struct ga_changes *want)
 {

@@ -46,7 +46,7 @@ bool chance(struct work *w, unsigned percent)
 	return pick(w, 100) < percent;
 }
 
-/* ---- names --------------------------------------------------------------- */
+/* ---- names */
 
 static char *any_bytes(struct work *w)
 {
@@ -98,7 +98,7 @@ const char *some_path(struct work *w)
 	return w->paths.v[pick(w, (unsigned)w->paths.n)];
 }
 
-/* ---- what is done -------------------------------------------------------- */
+/* ---- what is done */
 
 static void make_parent(const char *path)
 {
@@ -347,7 +347,7 @@ void work_at_files(struct work *w)
 	}
 }
 
-/* ---- the copy ------------------------------------------------------------ */
+/* ---- the copy */
 
 /* Give read access where the mode forbids it; the content stays the same. */
 static int open_anyway(int at, const char *name, const struct stat *st, int flags)

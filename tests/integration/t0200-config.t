@@ -118,18 +118,6 @@ test_expect_success 'a file of the user that is no YAML of ours, too long or no 
 	test_says "cannot read .*config.yaml.: No such file" test_must_fail git agent list
 '
 
-test_expect_success 'the command line counts most' '
-	repo command "dirty: refuse\n" &&
-	test_settings "dirty: ignore\n" &&
-	test "$(git agent -c dirty=carry config --origin | head -1)" = "dirty: carry # command line" &&
-	git agent -c dirty=carry -c dirty=ignore config | grep "^dirty: ignore\$" &&
-	for word in dirty dirt=carry dirty=x limits.capture.depth=-1 =; do
-		test_expect_code 129 git agent -c $word config 2>../err &&
-		test -s ../err || exit 1
-	done &&
-	test_fails 129 "takes carry, ignore or refuse, not .x." git agent start --dirty x true
-'
-
 # ---- the repository's file
 
 test_expect_success 'the file of the repository is the one of the commit, not of working tree or index' '

@@ -163,15 +163,12 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 	page ../page4
 '
 
-test_expect_success 'a page shows a long file to its end, and folds many' '
+test_expect_success 'a page folds many files' '
 	cd r &&
 	test_session long "
-		seq 200000 >long
 		mkdir many
 		for i in \$(seq 60); do echo \$i >many/\$i; done" &&
 	git agent review --format=html long >../page5 &&
-	page --text ../page5 >../text &&
-	grep -x "+200000" ../text &&
 	test "$(grep -c "<details open>" ../page5)" -lt 60 &&
 	test "$(grep -c "<details" ../page5)" -gt 60
 '

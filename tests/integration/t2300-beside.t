@@ -128,15 +128,6 @@ test_expect_success 'a service that fails while the agent runs is reported, one 
 	git agent show early | grep "service while ended with status 7"
 '
 
-test_expect_success 'a service that fails at once is reported with -q too' '
-	cd r &&
-	settings "services: {db: \"echo no such program; exit 127\"}" &&
-	git agent start -q -n at -- sh -c "
-		while ps ax -o args | grep -q \"[n]o such program\"; do sleep 0.05; done
-		sleep 0.3" 2>../err &&
-	grep "^agent/at: service db ended with status 127 before the agent did: no such program" ../err
-'
-
 test_expect_success 'how each finish command ended is in the commit, in reviews and in the state' '
 	cd r &&
 	settings "finish: [\"test -e made\", \"echo broken; exit 2\", \"test -e made\"]" &&

@@ -17,7 +17,7 @@
 
 : "${TEST_SRCDIR:?run tests by make check}" "${TEST_BUILDDIR:?}" "${TEST_RESULTS:=$TEST_BUILDDIR/tests/results}"
 
-# ---- the world ----------------------------------------------------------------
+# ---- the world
 
 unset CDPATH XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
 unset PAGER EDITOR VISUAL LESS NO_COLOR
@@ -59,7 +59,7 @@ test_waiting= # set by test_wait_for, whose failed attempts print nothing
 test_failed=0
 test_log=$TRASH/log
 
-# ---- tests --------------------------------------------------------------------
+# ---- tests
 
 # test_expect_success [PREREQ] NAME COMMANDS
 test_expect_success() {
@@ -315,7 +315,7 @@ test_random() {
 	[ -n "${SEED-}" ] || count=$(($1 * ${TIMES:-1}))
 }
 
-# ---- prerequisites ------------------------------------------------------------
+# ---- prerequisites
 
 # test_lazy_prereq NAME COMMANDS: evaluated once, when first asked for.
 test_lazy_prereq() {

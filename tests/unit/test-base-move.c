@@ -10,7 +10,7 @@
 #define COMMITS 30
 #define MOVES 40
 
-/* ---- commits at random ------------------------------------------------------------------- */
+/* ---- commits at random */
 
 /* Few names, so that files, directories, links and submodules come where another kind was; in an
  * order that a slash changes. */
@@ -62,7 +62,7 @@ static void make_random(const char *name, unsigned *seed)
 	SH(name, "git init -q; git fast-import --quiet <../stream; git reset -q --hard c0");
 }
 
-/* ---- the index ---------------------------------------------------------------------------- */
+/* ---- the index */
 
 static void open_index(const char *path, struct ga_index *ret)
 {
@@ -169,7 +169,7 @@ TEST(a_base_moves_from_any_commit_to_any_other)
 	}
 }
 
-/* ---- what git alone can tell ----------------------------------------------------------------- */
+/* ---- what git alone can tell */
 
 static void move_to(const char *name, const char *rev, const char *git)
 {

@@ -28,7 +28,7 @@ static const char two[] = "7346dc9166b67e118f029ab621b2560ff9ca67cca8c7f85ba84c7
 	"26fedfb3dc38e96ac22fe7bd728f0e45bce046d23c570feb141398bb552ef5a0a82be331fea48037b8b5d71f"
 	"0e332edf93ac3500eb4ddc0decc1a864790c782c76215660dd309791d06bd0af3f98cda4bc4629b1";
 
-/* ---- what libgit2 does of a collision, for content that begins with the mark ---------------- */
+/* ---- what libgit2 does of a collision, for content that begins with the mark */
 
 static int collision(void)
 {
@@ -69,7 +69,7 @@ int __wrap_git_odb_stream_finalize_write(git_oid *out, git_odb_stream *s)
 	return __real_git_odb_stream_finalize_write(out, s);
 }
 
-/* ---- the blocks that are known -------------------------------------------------------------- */
+/* ---- the blocks that are known */
 
 /* Two files of one sum, as `name`1 and `name`2. */
 static void put_pair(const struct layer *l, const char *name)
@@ -121,7 +121,7 @@ TEST(gt05_libgit2_looks_for_collisions)
 	SH(".", "grep -q 'SHA1 collision attack detected' '%s'", info.dli_fname);
 }
 
-/* ---- what is found -------------------------------------------------------------------------- */
+/* ---- what is found */
 
 TEST(gt05_collisions_stay)
 {

@@ -42,7 +42,7 @@ static size_t entries(const char *dir)
 	return n - 2;
 }
 
-/* ---- reading ------------------------------------------------------------------ */
+/* ---- reading */
 
 TEST(probing_a_directory_leaves_nothing)
 {
@@ -108,7 +108,7 @@ TEST(only_a_small_regular_file_is_read)
 	(void)alarm(0);
 }
 
-/* ---- writing ------------------------------------------------------------------ */
+/* ---- writing */
 
 TEST(an_atomic_write_replaces_a_file_or_a_link)
 {
@@ -383,7 +383,7 @@ TEST(a_copy_that_fails_leaves_nothing)
 	assert_int_equal(access("half", F_OK), -1);
 }
 
-/* ---- memory files, locks, ownership -------------------------------------------- */
+/* ---- memory files, locks, ownership */
 
 TEST(memory_files_are_sealed)
 {

@@ -5,7 +5,7 @@
 #include "ga/strv.h"
 #include "ga/ignore.h"
 
-/* ---- single lists ------------------------------------------------------ */
+/* ---- single lists */
 
 static enum ga_ignore_verdict one(const char *text, const char *path, bool dir)
 {
@@ -80,7 +80,7 @@ TEST(rules_of_a_deeper_directory_count_more)
 	ga_ignore_release(&ig);
 }
 
-/* ---- against git ------------------------------------------------------- */
+/* ---- against git */
 
 static unsigned long seed;
 

@@ -18,7 +18,7 @@ TEST(history_of_every_kind_is_imported)
 	   a.keeps.v[0], GA_HEX(&a.tip));
 }
 
-/* ---- what is refused ------------------------------------------------------------ */
+/* ---- what is refused */
 
 TEST(gt05_hostile_objects)
 {

@@ -277,7 +277,7 @@ TEST(hooks_and_the_users_tree_are_left_alone)
 	assert_has(after, " M f\n");
 }
 
-/* ---- many at once, and death at any moment ------------------------------------------ */
+/* ---- many at once, and death at any moment */
 
 static void make_big(const char *name)
 {

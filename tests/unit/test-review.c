@@ -24,7 +24,7 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 /* What the session is based on, and then what it does. */
 #define BASE "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
 
-/* ---- the value ---------------------------------------------------------- */
+/* ---- the value */
 
 TEST(flags_keep_verdicts)
 {
@@ -311,7 +311,7 @@ TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 	stay_close(&t);
 }
 
-/* ---- renderings --------------------------------------------------------- */
+/* ---- renderings */
 
 /* A repository of everything that should not reach a terminal. */
 static void hostile(struct stay *t, const char *dir)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rewrite-support.h"
 
-/* ---- holding back --------------------------------------------------------------- */
+/* ---- holding back */
 
 TEST(history_without_critical_paths_stays)
 {
@@ -239,7 +239,7 @@ TEST(flags_begin_after_what_was_published)
 	SH("since", "test $(git rev-parse %s^) = %s", GA_HEX(&w.tip), GA_HEX(&under));
 }
 
-/* ---- texts -------------------------------------------------------------------------- */
+/* ---- texts */
 
 TEST(texts_are_cleaned)
 {
@@ -280,7 +280,7 @@ TEST(texts_are_cleaned)
 		   "A|x +ABs-[31m\n\nA|x \xc3\x9b" "1m\n\nA|gr\xc3\xbcn\n\n0");
 }
 
-/* ---- at random ----------------------------------------------------------------------------- */
+/* ---- at random */
 
 /* Whatever the agent did: no published commit has a critical path with a value
  * other than the base's, everything else is as it was made, and accepting all

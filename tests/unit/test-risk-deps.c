@@ -5,12 +5,11 @@
 #include "risk-support.h"
 
 static const struct row {
-	const char *path;
+	const char *path, *old, *new, *says;
 	enum ga_severity severity;
-	const char *old, *new, *says;
 } rows[] = {
-#define LOW(path, old, new, says) { path, GA_LOW, old, new, says }
-#define HIGH(path, old, new, says) { path, GA_HIGH, old, new, says }
+#define LOW(...) { __VA_ARGS__, GA_LOW }
+#define HIGH(...) { __VA_ARGS__, GA_HIGH }
 #include "risk-deps.h"
 };
 
@@ -62,9 +61,9 @@ TEST(harmless_also_where_the_host_reads_it)
 TEST(older_lists_lower_nothing_of_the_hosts)
 {
 	static const struct row descriptions[] = {
-		{ "package.json", GA_LOW, "{'description':'a'}", "{'description':'b'}", "" },
-		{ "Cargo.toml", GA_LOW, "[package]\ndescription = 'a'\n", "[package]\ndescription = 'b'\n", "" },
-		{ "go.mod", GA_LOW, "go 1.20\n", "go 1.21\n", "" },
+		LOW("package.json", "{'description':'a'}", "{'description':'b'}", ""),
+		LOW("Cargo.toml", "[package]\ndescription = 'a'\n", "[package]\ndescription = 'b'\n", ""),
+		LOW("go.mod", "go 1.20\n", "go 1.21\n", ""),
 	};
 
 	for_each (row, descriptions) {

@@ -420,7 +420,7 @@ TEST(nesting_and_size_break_no_reader)
 	}
 }
 
-/* ---- TOML -------------------------------------------------------------------------- */
+/* ---- TOML */
 
 TEST(toml_is_read_or_refused)
 {

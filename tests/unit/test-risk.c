@@ -11,7 +11,7 @@
 
 #include "risk-fixtures.h"
 
-/* ---- changes ------------------------------------------------------------------- */
+/* ---- changes */
 
 static const struct change_fixture change_fixtures[] = {
 #include "risk-changes.h"
@@ -55,7 +55,7 @@ TEST(each_rule_fires_on_its_change_only)
 	}
 }
 
-/* ---- fixtures that have to be made ------------------------------------------------ */
+/* ---- fixtures that have to be made */
 
 /* Of each rule that no line of a table can show: flags of something it is for, or is not. */
 static void make_long_name(bool fires, struct ga_flags *ret)
@@ -197,7 +197,7 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 			if (!strcmp(*row, rules[i].id))
 				fires = silent = true;
 		for_each (row, path_fixtures)
-			if (!strcmp(row->rule, rules[i].id))
+			if (!strncmp(*row, rules[i].id, strlen(rules[i].id)) && (*row)[strlen(rules[i].id)] == ' ')
 				fires = silent = true;
 		for_each (row, name_fixtures)
 			if (!strcmp(row->rule, rules[i].id))
@@ -252,15 +252,6 @@ TEST(severity_decides_what_is_held_back)
 		assert_int_equal(ga_flag_holds(NULL, flag), row->want == GA_CRITICAL);
 		assert_int_equal(ga_flag_holds(&guarded, flag), row->want >= GA_HIGH);
 	}
-}
-
-TEST(the_kind_of_a_secret_is_said)
-{
-	struct change_fixture x = { "secret-content", "x.c", true, ADDED(TOKEN "\n"), NULL };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
-
-	classify_change(&x, NULL, &f);
-	assert_string_equal(flag_of(&f, "x.c", "secret-content")->reason, "adds a key or token: a GitHub token");
 }
 
 /* What one rule says better, another of its category does not repeat; what the name means besides
@@ -338,16 +329,9 @@ TEST(a_guard_that_is_removed_is_flagged)
 
 TEST(what_cannot_be_read_in_full_is_flagged)
 {
-	struct change_fixture json = { "", "package.json", true, FILE_("{}"), FILE_("{"), NULL };
 	cleanup_buf struct ga_buf path = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 
-	make_uninspected(true, &f);
-	assert_int_equal(flag_of(&f, "doc/x", "uninspected")->severity, GA_HIGH);
-	ga_flags_release(&f);
-	classify_change(&json, NULL, &f);
-	assert_int_equal(flag_of(&f, "package.json", "npm-manifest-lifecycle")->severity, GA_HIGH);
-	ga_flags_release(&f);
 	for (int i = 0; i < 70; i++)
 		ga_buf_adds(&path, "d/");
 	ga_buf_adds(&path, "package.json");

@@ -130,7 +130,7 @@ TEST(the_cache_forgets_ignored_files_that_are_gone)
 	assert_list(&d.ignored_files, "f1|f3");
 }
 
-/* ---- snapshots -------------------------------------------------------------- */
+/* ---- snapshots */
 
 static void head_of(struct ga_repo *r, struct ga_oid *ret)
 {
@@ -223,7 +223,7 @@ TEST(the_commit_of_a_submodule_is_in_the_snapshot)
 	assert_string_equal(link, want);
 }
 
-/* ---- the oracle: git add -A in a copy ---------------------------------------- */
+/* ---- the oracle: git add -A in a copy */
 
 static const char *const names[] = {
 	"a", "b", "c.txt", "d.c", "e\nf", "g h", "-i", "\"j\"", "k\\l", "m\tn", "\xc3\xbc", "\xff\xfe",

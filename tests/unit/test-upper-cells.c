@@ -47,7 +47,7 @@ static const struct cell {
 	"for u in UP-*; do mkdir $u/BASE-GITLINK; git update-index --add --cacheinfo" \
 	"  160000,1111111111111111111111111111111111111111,$u/BASE-GITLINK; done"
 
-/* ---- one kind of entry each ---------------------------------------------- */
+/* ---- one kind of entry each */
 
 typedef bool make_fn(const struct layer *l, const char *path);
 
@@ -128,7 +128,7 @@ static bool make(const struct layer *l, const char *id)
 	return false;
 }
 
-/* ---- what became of it ---------------------------------------------------- */
+/* ---- what became of it */
 
 static char letter(const struct ga_change *c)
 {

@@ -8,7 +8,7 @@
 
 #include "ga/worktree.h"
 
-/* ---- rows -------------------------------------------------------------- */
+/* ---- rows */
 
 TEST(what_is_as_in_the_base_is_no_change)
 {

@@ -69,7 +69,7 @@ TEST(no_pattern_takes_exponential_time)
 	ga_buf_release(&deep);
 }
 
-/* ---- git as the oracle ------------------------------------------------- */
+/* ---- git as the oracle */
 
 enum { N_PATTERNS = 400, N_TEXTS = 400 };
 

@@ -14,7 +14,7 @@
 #include "ga/path.h"
 #include "ga/upper.h"
 
-/* ---- a repository and a layer over it ---------------------------------- */
+/* ---- a repository and a layer over it */
 
 /* A base for many. */
 #define BASE "echo a >a; mkdir -p d/e; echo x >d/x; echo y >d/e/y; ln -s a l; echo s >s; chmod +x s"
