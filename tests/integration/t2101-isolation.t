@@ -292,19 +292,6 @@ test_expect_success NESTS 'SB-01 SB-03: in a sandbox inside nothing can be unmou
 	test ! -e /usr/x
 '
 
-test_lazy_prereq BROWSER 'test_have_prereq NESTS && chromium --version'
-test_expect_success BROWSER 'a browser has its own sandbox with sandbox.nested, and none without' '
-	make_repo browser &&
-	cd browser &&
-	page="chromium --headless --disable-gpu --disable-dev-shm-usage --user-data-dir=/tmp/c" &&
-	page="$page --dump-dom data:text/html,shown" &&
-	git agent $nested start -q -- $page >../out 2>/dev/null &&
-	grep shown ../out &&
-	test_must_fail git agent start -q -- $page >../out 2>../err &&
-	grep -i "no usable sandbox" ../err &&
-	! grep shown ../out
-'
-
 test_expect_success NESTS 'SB-07: a sandbox inside cannot mount /proc, which would show the keys of the user' '
 	cd nested &&
 	test_says "mount proc" \
