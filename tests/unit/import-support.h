@@ -56,7 +56,7 @@ static const struct ga_import_limits wide = {
 static inline struct attempt try_pack(const char *script, const char *pack, const struct ga_import_limits *l)
 {
 	cleanup_free char *path = in_scratch("import/pack");
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_close int fd = -1;
 	struct attempt a = { 0 };
 	struct ga_import *im;

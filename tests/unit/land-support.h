@@ -25,7 +25,7 @@ struct stay {
 
 static inline struct ga_oid ref_or_zero(struct ga_repo *repo, const char *name)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_oid oid = {{0}};
 
 	assert_true(ga_ref_read(repo, name, &oid, &err) >= 0);
@@ -48,9 +48,10 @@ static inline void report_store(struct stay *t)
  * rules give. */
 static inline void stay_open(struct stay *t, const char *dir)
 {
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	cleanup_strv struct ga_strv held_paths = GA_STRV_INIT;
+	CHANGES(all);
+	CHANGES(held);
+	FLAGS(flags);
+	STRV(held_paths);
 	struct ga_oid old, new, tip;
 
 	memset(t, 0, sizeof(*t));
@@ -175,7 +176,7 @@ static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool ac
 
 static inline void decide(struct stay *t, const char *path, bool accept)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 
 	ga_strv_push(&paths, path);
 	OK(decide_on(t, &paths, accept, &err));

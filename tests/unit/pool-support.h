@@ -24,7 +24,7 @@ static inline int try_acquire(const char *name, const char *rev, bool trusted, s
 
 static inline void acquire(const char *name, const char *rev, struct ga_base *b)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	if (try_acquire(name, rev, true, b, &err))
 		fail_msg("%s: %s", rev, err.msg);

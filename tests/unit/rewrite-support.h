@@ -23,8 +23,8 @@ static inline void add_flag(struct ga_flags *l, const char *rule, enum ga_severi
 /* Does a file begin with "evil"? */
 static inline bool is_evil(struct ga_repo *r, const struct ga_entry *e)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	ERR(err);
+	BUF(b);
 
 	return e->mode && !ga_blob_read(r, &e->oid, 100, &b, &err) && !strncmp(b.ptr, "evil", 4);
 }

@@ -90,7 +90,7 @@ static inline void make_spec(const char *project, struct ga_spec *s)
 /* One word a line, the world's root as "@". */
 static inline char *text_of(const struct ga_buf *words)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	const char *word;
 	size_t pos = 0;
 
@@ -110,7 +110,7 @@ static inline char *text_of(const struct ga_buf *words)
 /* Home and project. */
 static inline char *plan_of(const struct ga_spec *s)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_spec_plan_home(s, &b);
 	OK(ga_spec_plan_trees(s, &b, &err));
@@ -120,7 +120,7 @@ static inline char *plan_of(const struct ga_spec *s)
 /* What surrounds them, whose layers need not be known. */
 static inline char *root_of(const struct ga_spec *s)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	OK(ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err));
 	return text_of(&b);

@@ -50,7 +50,7 @@ TEST(versions_are_ordered_as_semver_says)
 		{ "1.0.0+a-b", "1.0.0" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(order); i++) {
+	for_index (i, order) {
 		assert_int_equal(ga_agents_version_compare(order[i], order[i]), 0);
 		for (size_t k = 0; k < i; k++) {
 			if (ga_agents_version_compare(order[k], order[i]) >= 0 ||
@@ -58,7 +58,7 @@ TEST(versions_are_ordered_as_semver_says)
 				fail_msg("'%s' and '%s'", order[k], order[i]);
 		}
 	}
-	for (size_t i = 0; i < GA_NELEMS(same); i++) {
+	for_index (i, same) {
 		assert_int_equal(ga_agents_version_compare(same[i][0], same[i][1]), 0);
 		assert_int_equal(ga_agents_version_compare(same[i][1], same[i][0]), 0);
 	}
@@ -139,7 +139,7 @@ TEST(a_user_adds_presets_or_replaces_one)
 		"mine logins: .mine/auth", "mine conversations: ~/.mine/talk",
 		"mine notes: .mine/NOTES.md", "claude set: A=b: c", "bare",
 	};
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	STRV(all);
 	struct ga_presets own = GA_PRESETS_INIT;
 	const struct ga_preset *p;
 	size_t n = 0, built_in = 0;

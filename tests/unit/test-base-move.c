@@ -24,7 +24,7 @@ static void random_path(struct ga_buf *out, unsigned *seed)
 
 static void random_change(struct ga_buf *out, unsigned *seed)
 {
-	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	BUF(path);
 	int kind = rand_r(seed) % 16;
 
 	random_path(&path, seed);
@@ -41,7 +41,7 @@ static void random_change(struct ga_buf *out, unsigned *seed)
 
 static void make_random(const char *name, unsigned *seed)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	BUF(in);
 	cleanup_free char *file = in_scratch("stream");
 	FILE *f = fopen(file, "we");
 
@@ -66,7 +66,7 @@ static void make_random(const char *name, unsigned *seed)
 
 static void open_index(const char *path, struct ga_index *ret)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	if (ga_index_open(path, ret, &err))
 		fail_msg("%s: %s", path, err.msg);
@@ -91,7 +91,7 @@ static void assert_stat(int tree, const struct ga_index_entry *e)
 /* Entry for entry what git reads from the commit, and what it notes of directories. */
 static void assert_index(const char *name, const char *rev, const struct ga_base *b)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *path = ga_strf("%s/index", b->git), *own = in_scratch("fresh.index");
 	cleanup_index struct ga_index x = GA_INDEX_INIT, y = GA_INDEX_INIT;
 	cleanup_close int tree = open(b->tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

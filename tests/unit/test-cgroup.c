@@ -166,7 +166,7 @@ TEST(a_plan_says_how_each_limit_is_kept)
 {
 	static const char *const env[] = { NULL };
 	struct ga_confine c = GA_CONFINE_INIT;
-	cleanup_strv struct ga_strv got = GA_STRV_INIT;
+	STRV(got);
 	struct ga_use_limits l = { .time = 60, .output = 1 << 20, .upper = 2048 };
 
 	OK(ga_confine_plan(&l, env, "", &c, &err));

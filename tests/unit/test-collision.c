@@ -76,7 +76,7 @@ static void put_pair(const struct layer *l, const char *name)
 {
 	const char *const ends[] = { one, two };
 
-	for (size_t i = 0; i < GA_NELEMS(ends); i++)
+	for_index (i, ends)
 		SH(l->dir, "printf %%s%%s %s %s | perl -ne 'print pack(q(H*), $_)' >upper/%s%zu", prefix,
 		   ends[i], name, i + 1);
 	SH(l->dir, "test $(sha1sum upper/%s1 upper/%s2 | cut -c 1-40 | uniq | wc -l) = 1; ! cmp -s upper/%s1 upper/%s2",
@@ -85,7 +85,7 @@ static void put_pair(const struct layer *l, const char *name)
 
 TEST(gt05_files_with_one_sum)
 {
-	cleanup_layer struct layer l = make_layer("pair", ":");
+	LAYER(l, "pair", ":");
 
 	put_pair(&l, "f");
 	assert_captured(&l, "A f1;A f2;");
@@ -104,7 +104,7 @@ TEST(gt05_files_with_one_sum)
 
 TEST(gt05_git_looks_for_collisions)
 {
-	cleanup_layer struct layer l = make_layer("git", "echo base >f");
+	LAYER(l, "git", "echo base >f");
 
 	put_pair(&l, "f");
 	CONFLICT_OF("upper/f1", "appears to be part of a collision attack");
@@ -125,7 +125,7 @@ TEST(gt05_libgit2_looks_for_collisions)
 
 TEST(gt05_collisions_stay)
 {
-	cleanup_layer struct layer l = make_layer("stays", "echo x >small; echo x >kept");
+	LAYER(l, "stays", "echo x >small; echo x >kept");
 
 	put(&l, "small", MARK " 1\n");
 	put(&l, "d/.gitmodules", MARK "\n");

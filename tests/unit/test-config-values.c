@@ -93,7 +93,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 
 	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		cleanup_free char *got = NULL;
 		int rc;
 
@@ -113,8 +113,8 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 TEST(a_long_key_is_cut_in_messages)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	ERR(err);
+	BUF(text);
 
 	defaults_into(&c);
 	for (int i = 0; i < 1000; i++)
@@ -128,8 +128,8 @@ TEST(a_long_key_is_cut_in_messages)
 TEST(more_than_16_services_are_refused)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	ERR(err);
+	BUF(text);
 
 	defaults_into(&c);
 	ga_buf_adds(&text, "services:\n");

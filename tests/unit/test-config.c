@@ -9,7 +9,8 @@ TEST(tools_are_absolute_directories_and_the_users_alone)
 	static const char text[] = "tools:\n- ~/sdk/bin/\n- /srv/tools\n- ~/sdk/bin\n";
 	static const char *const wrong[] = { "sdk", "~", "~/", "~other/x", "/a/../b", "/a//b", "" };
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT, repo = GA_ERROR_INIT;
+	ERR(err);
+	ERR(repo);
 
 	defaults_into(&c);
 	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
@@ -19,7 +20,7 @@ TEST(tools_are_absolute_directories_and_the_users_alone)
 	assert_int_equal(d.tools.n, 3);
 	assert_int_equal(c.tools.n, 2);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		cleanup_error struct ga_error bad = GA_ERROR_INIT;
+		ERR(bad);
 
 		assert_int_equal(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
 		assert_has(bad.msg, "'tools' takes a path");
@@ -72,7 +73,7 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 
 	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc;
 
 		defaults_into(&c);
@@ -207,7 +208,7 @@ TEST(a_word_of_the_command_line_sets_one_key)
 
 	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc;
 
 		defaults_into(&c);
@@ -242,7 +243,7 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 
 	defaults_into(&c);
 	for_each (row, t) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc = ga_config_read(&c, row->origin, "f", row->text, strlen(row->text), &err);
 
 		assert_int_equal(rc, row->error ? -1 : 0);
@@ -252,7 +253,7 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 	assert_is(&c, "secrets.allow", "c", "/h/.config/git-agent/config.yaml:3");
 	ga_config_copy(&copy, &c);
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		assert_int_equal(ga_config_set_word(&copy, "secrets.add=e", &err), 0);
 		assert_int_equal(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
@@ -292,7 +293,7 @@ TEST(a_map_of_agents_becomes_words)
 
 	defaults_into(&c);
 	for_each (row, t) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc = ga_config_read(&c, GA_ORIGIN_USER, "f", row->text, strlen(row->text), &err);
 
 		if (rc != (row->error ? -1 : 0) || (rc && strncmp(err.msg, row->error, strlen(row->error)) != 0))
@@ -314,7 +315,8 @@ TEST(what_is_printed_is_a_file_that_gives_the_same)
 
 	for (int origin = 0; origin < 2; origin++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
-		cleanup_buf struct ga_buf out = GA_BUF_INIT, out2 = GA_BUF_INIT;
+		BUF(out);
+		BUF(out2);
 
 		defaults_into(&c);
 		defaults_into(&again);

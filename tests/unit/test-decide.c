@@ -19,7 +19,8 @@ static int accept_all(struct stay *t, bool critical_too, struct ga_error *err)
 
 TEST(what_is_held_back_is_accepted_path_by_path)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT, unknown = GA_STRV_INIT;
+	STRV(paths);
+	STRV(unknown);
 	struct stay t;
 
 	SH("bydir", HELD);
@@ -40,7 +41,7 @@ TEST(what_is_held_back_is_accepted_path_by_path)
 
 TEST(a_rejection_that_would_change_another_path_is_refused)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 	struct stay t;
 
 	/* putting d/c back takes the file d with it, which was not named */
@@ -56,7 +57,7 @@ TEST(a_rejection_that_would_change_another_path_is_refused)
 
 TEST(a_conflict_of_one_held_path_blocks_no_other)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 	struct stay t;
 
 	SH("part", HELD "git switch -q agent/s1; echo mine >.envrc; git add .; git commit -qm own; "

@@ -6,7 +6,7 @@
 
 TEST(an_error_has_a_code_and_a_message)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	assert_int_equal(ga_fail(&err, GA_EUSAGE, "no '%s'", "x"), -1);
 	assert_int_equal(err.code, GA_EUSAGE);
@@ -23,7 +23,7 @@ TEST(an_error_has_a_code_and_a_message)
 
 TEST(innermost_hint_stays)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	(void)ga_fail(&err, GA_EFATAL, "a");
 	assert_int_equal(ga_hint(&err, "do %d", 1), -1);
@@ -33,7 +33,8 @@ TEST(innermost_hint_stays)
 
 TEST(context_goes_in_front)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT, empty = GA_ERROR_INIT;
+	ERR(err);
+	ERR(empty);
 
 	(void)ga_fail(&err, GA_ELOSE, "no space");
 	assert_int_equal(ga_error_wrap(&err, "cannot write '%s'", "f"), -1);

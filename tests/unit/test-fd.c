@@ -92,8 +92,8 @@ TEST(only_a_small_regular_file_is_read)
 	assert_int_equal(mkfifo("fifo", 0666), 0);
 	(void)alarm(20); /* a FIFO opened without O_NONBLOCK would wait for ever */
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		ERR(err);
+		BUF(b);
 		int rc;
 
 		ga_buf_adds(&b, ">");
@@ -205,7 +205,7 @@ TEST(an_atomic_write_waits_for_what_comes_first)
 static void check_sync(const char *const *paths, const char *failing)
 {
 	struct ga_error one = GA_ERROR_INIT, two = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv v = GA_STRV_INIT;
+	STRV(v);
 	struct ga_sync_beside *b;
 
 	for (; *paths; paths++)
@@ -241,7 +241,7 @@ TEST(syncing_fails_for_what_cannot_be_synced_but_is_there)
 
 TEST(a_reader_sees_one_version_of_a_file_or_the_other)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	static char a[60000], b[50000];
 	pid_t pid;
 
@@ -283,7 +283,7 @@ TEST(directories_are_made_with_their_parents)
 	assert_int_equal(symlink("nowhere", "mdangling"), 0);
 	assert_int_equal(symlink("m", "mlink"), 0);
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc = ga_mkdir_p(row->path, 0700, &err);
 
 		if (rc != row->rc)
@@ -295,7 +295,8 @@ TEST(directories_are_made_with_their_parents)
 
 TEST(a_copy_has_the_bytes_the_time_and_the_mode)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	BUF(in);
+	BUF(out);
 	struct timespec ts[2] = { { 1000, 123456789 }, { 2000, 987654321 } };
 	cleanup_close int src = -1;
 	struct stat st;
@@ -353,7 +354,7 @@ ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, siz
  * works, that is done. */
 TEST(copying_shares_blocks)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_close int src = -1;
 	struct stat st;
 
@@ -387,7 +388,7 @@ TEST(a_copy_that_fails_leaves_nothing)
 
 TEST(memory_files_are_sealed)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_close int fd = ga_memfd("args", "a\0b", 3, &err), again = -1;
 	cleanup_free char *proc = ga_strf("/proc/self/fd/%d", fd);
 	char got[8];
@@ -409,7 +410,7 @@ TEST(memory_files_are_sealed)
 
 TEST(shared_locks_exclude_an_exclusive_one)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_close int a = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cleanup_close int b = open("lock", O_RDWR | O_CLOEXEC), c = open("lock", O_RDWR | O_CLOEXEC);
 

@@ -14,7 +14,7 @@ static char *make_inside(const char *name)
 	cleanup_repo struct ga_repo *r = open_repo(name);
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	STRV(dirs);
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *rel = ga_strf("%s-state", name), *state = in_scratch(rel);
 	cleanup_free char *inside = ga_strf("%s-inside", name), *dir = NULL, *git = NULL;
@@ -44,7 +44,7 @@ static char *make_inside(const char *name)
 
 static int untouched(const char *git)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	int rc = ga_gitdir_untouched(git, "refs/heads/agent/x-1", &err);
 
 	if (rc < 0)
@@ -215,7 +215,7 @@ TEST(addresses_lose_their_credentials)
 		{ "codecommit::us-east-1://me@repo", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_free char *got = ga_gitdir_public_url(cases[i][0]);
 
 		if (!got || !cases[i][1]) {

@@ -43,7 +43,7 @@ static struct ga_entry blob(struct ga_repo *r, const struct ga_buf *b)
 static void expect_undo(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
 			const struct ga_buf *new, const struct ga_buf *want)
 {
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	BUF(got);
 
 	assert_int_equal(ga_hunks_undo(h, undo, old, new, &got), 0);
 	if (got.len != want->len || memcmp(got.ptr, want->ptr, got.len) != 0)
@@ -58,7 +58,7 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 	for (size_t i = 0; i < h->n_edits; i++) {
 		cleanup_hunks struct ga_hunks back = GA_HUNKS_INIT;
 		cleanup_free bool *undo = ga_calloc(h->n_edits, sizeof(*undo));
-		cleanup_buf struct ga_buf got = GA_BUF_INIT;
+		BUF(got);
 		const struct ga_edit *e = &h->edits[i];
 		struct ga_entry was, is;
 		size_t lines = 0;
@@ -79,7 +79,7 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 
 TEST(undoing_all_edits_gives_the_old_text)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	const char *env = getenv("SEED");
 	unsigned seed = env ? (unsigned)strtoul(env, NULL, 10) : (unsigned)getpid();
 
@@ -89,8 +89,9 @@ TEST(undoing_all_edits_gives_the_old_text)
 	OK(ga_repo_write_to_memory(r, &err));
 	for (int round = 0; round < 300; round++) {
 		cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-		cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		BUF(old);
+		BUF(new);
+		ERR(err);
 		cleanup_free bool *undo = NULL;
 		struct ga_entry a, b;
 		int rc;
@@ -113,7 +114,7 @@ TEST(undoing_all_edits_gives_the_old_text)
 
 TEST(a_diff_is_parsed_into_hunks_and_edits)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 	struct ga_hunks h = GA_HUNKS_INIT;
 
 	ga_buf_adds(&h.text, "@@ -1,6 +1,6 @@\n-1\n+one\n 2\n 3\n-4\n 5\n+more\n 6\n"
@@ -157,7 +158,8 @@ TEST(what_is_no_diff_is_refused)
 TEST(edits_of_another_text_are_refused)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, out = GA_BUF_INIT;
+	BUF(a);
+	BUF(out);
 	bool undo[1] = {true};
 
 	ga_buf_adds(&h.text, "@@ -9,0 +10,2 @@\n+x\n+y\n");
@@ -170,9 +172,10 @@ TEST(edits_of_another_text_are_refused)
 
 TEST(links_and_binaries_have_no_hunks)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT, nul = GA_BUF_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	REPOSITORY(r);
+	BUF(b);
+	BUF(nul);
+	ERR(err);
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	struct ga_entry text, link, bin, exec, none = {0};
 

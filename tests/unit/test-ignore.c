@@ -57,7 +57,7 @@ TEST(each_form_of_a_line_means_what_it_means_to_git)
 		{ "A\n", "a", false, GA_IGNORE_UNDECIDED },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+	for_index (i, cases)
 		if (one(cases[i].text, cases[i].path, cases[i].dir) != cases[i].want)
 			fail_msg("case %zu: '%s' on '%s'", i, cases[i].text, cases[i].path);
 }
@@ -122,7 +122,7 @@ static void write_text(const char *path, const struct ga_buf *text)
 static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth, bool ignored)
 {
 	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 	size_t mark = ig->n;
 
 	OK(ga_mkdir_p(dir, 0755, &err));
@@ -145,7 +145,7 @@ static void grow(struct world *w, struct ga_ignore *ig, const char *root, const 
 		if (is_dir) {
 			grow(w, ig, root, path, depth + 1, yes);
 		} else {
-			cleanup_buf struct ga_buf none = GA_BUF_INIT;
+			BUF(none);
 
 			write_text(full, &none);
 		}
@@ -170,7 +170,8 @@ static void compare_once(unsigned round, unsigned long start)
 {
 	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin", "-z", NULL };
 	cleanup_free char *name = ga_strf("ignore%u", round), *root = in_scratch(name);
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	BUF(in);
+	BUF(out);
 	struct world w = { GA_STRV_INIT, GA_BUF_INIT };
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_ignore ig = { 0 };

@@ -53,10 +53,10 @@ TEST(gt05_trees_beyond_limits)
 /* A stream that never ends is given up; nobody waits for the writer. */
 TEST(gt05_stalled_stream)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_import_limits l = wide;
 	cleanup_free char *reason = NULL;
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	ERR(e);
 	struct ga_import *im;
 	int fds[2];
 
@@ -77,10 +77,10 @@ TEST(gt05_stalled_stream)
 TEST(gt05_time_is_for_all)
 {
 	static const char script[] = "commit HEAD^{tree}";
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_import_limits l = wide;
 	cleanup_free char *reason = NULL, *path = in_scratch("import/pack");
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	ERR(e);
 	cleanup_close int fd = -1;
 	struct ga_import *im;
 	struct ga_oid tip, base;
@@ -104,7 +104,7 @@ TEST(gt05_time_is_for_all)
 
 TEST(what_a_killed_import_left_is_swept)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_import *im = NULL;
 
 	make_pair();
@@ -123,7 +123,7 @@ TEST(what_a_killed_import_left_is_swept)
 /* One that is just being made looks like one that was left. */
 TEST(an_import_that_is_running_is_not_swept)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	int status = -1;
 	pid_t pid;
 
@@ -132,7 +132,7 @@ TEST(an_import_that_is_running_is_not_swept)
 	pid = fork();
 	assert_true(pid >= 0);
 	for (int i = 0; !pid && i < 200; i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		struct ga_import *im = NULL;
 
 		if (ga_import_begin(r, &wide, &im, &err) ||

@@ -50,7 +50,8 @@ TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
-	cleanup_buf struct ga_buf line = GA_BUF_INIT, all = GA_BUF_INIT;
+	BUF(line);
+	BUF(all);
 	json_t *events = NULL;
 
 	for (int i = 0; i < 1000; i++)
@@ -69,7 +70,7 @@ TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 TEST_WITH(a_long_event_is_cut, make_dir, remove_dir)
 {
 	const char *dir = *state;
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	STRV(list);
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
 	json_t *events = NULL, *o;
 	struct stat st;
@@ -99,7 +100,7 @@ TEST(bytes_come_back_from_json)
 	};
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 		json_t *v = json_loads(row->json, JSON_DECODE_ANY, NULL);
 
 		if (ga_json_bytes(v, &b) != (row->want != NULL) || strcmp(b.ptr, row->want ? row->want : "") != 0)

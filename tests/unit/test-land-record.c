@@ -53,7 +53,7 @@ TEST(a_record_is_read_as_it_was_written)
 		rec.branch = row->branch ? ga_strdup(row->branch) : NULL;
 		rec.head = one.oid;
 		rec.tree = two.oid;
-		for (size_t k = 0; k < GA_NELEMS(paths); k++)
+		for_index (k, paths)
 			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none, k % 2);
 		OK(record_save(r, &rec, &err));
 		OK(record_read(r, &got, &err));
@@ -143,7 +143,7 @@ TEST(a_damaged_record_is_refused_by_name)
 
 	for_each (row, v) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
-		cleanup_error struct ga_error why = GA_ERROR_INIT;
+		ERR(why);
 
 		begin(&rec, "s1");
 		rec.head = one.oid;

@@ -43,7 +43,7 @@ TEST(a_pointer_is_known_and_a_malformed_one_refused)
 		{ "\n", false, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		struct ga_lfs_pointer p = { .size = 7 };
 		size_t n = strlen(cases[i].text);
 

@@ -55,9 +55,9 @@ static const struct {
 
 TEST(keys_are_found)
 {
-	for (size_t i = 0; i < GA_NELEMS(keys); i++) {
+	for_index (i, keys) {
 		struct run_keys k = { .n = 0 };
-		cleanup_buf struct ga_buf all = GA_BUF_INIT;
+		BUF(all);
 		bool detached = false;
 
 		for (size_t p = 0; p < 4 && keys[i].in[p] && !detached; p++) {

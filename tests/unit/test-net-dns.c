@@ -10,8 +10,8 @@ enum { A = 1, NS = 2, PTR = 12, TXT = 16, AAAA = 28, HTTPS = 65, ANY = 255 };
 
 static int setup(void **state)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	ERR(err);
+	STRV(allow);
 	struct ga_net_options o = { .ip6 = true };
 	static struct ga_net_plan p;
 
@@ -119,7 +119,8 @@ TEST(a_name_gets_its_answer_or_none)
 
 	for_each (row, cases)
 		for (int edns = 0; edns < 2; edns++) {
-			cleanup_buf struct ga_buf q = GA_BUF_INIT, data = GA_BUF_INIT;
+			BUF(q);
+			BUF(data);
 			struct ga_net_dns_reply r;
 			size_t pos;
 
@@ -205,10 +206,10 @@ TEST(a_malformed_message_gets_an_error_or_no_reply)
 		{ "a version to come", 0, 1, 0, 1, "\1a\0\0\1\0\1\0\0\x29\4\0\0\1\0\0\0\0", 18, 16 },
 		{ "chaos", 0, 1, 0, 0, "\1a\0\0\1\0\3", 7, 5 },
 	};
-	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
+	BUF(longest);
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf q = GA_BUF_INIT;
+		BUF(q);
 
 		put_header(&q, row->flags, row->qd, row->an, 0, row->ar);
 		ga_buf_add(&q, row->rest, row->n);
@@ -229,7 +230,7 @@ TEST(a_name_has_255_bytes_at_most)
 {
 	for (size_t last = 61; last <= 62; last++)
 		for (int c = 'a'; c <= 0xff; c += 0xff - 'a') {
-			cleanup_buf struct ga_buf q = GA_BUF_INIT;
+			BUF(q);
 			struct ga_net_dns_reply r;
 
 			put_header(&q, 0, 1, 0, 0, 1);
@@ -255,7 +256,7 @@ TEST(a_name_has_255_bytes_at_most)
 
 TEST(a_dot_within_a_label_makes_another_name)
 {
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	BUF(q);
 	struct ga_net_dns_reply r;
 
 	put_header(&q, 0, 1, 0, 0, 0);
@@ -273,7 +274,7 @@ TEST(a_dot_within_a_label_makes_another_name)
 TEST(without_ipv6_there_is_no_AAAA_record)
 {
 	struct ga_net_plan p = *(struct ga_net_plan *)*state;
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	BUF(q);
 	struct ga_net_dns_reply r;
 
 	p.ip6 = false;

@@ -108,8 +108,8 @@ TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 {
 	static const size_t steps[] = { 1, 2, 7, 1000000 };
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		for (size_t k = 0; k < GA_NELEMS(steps); k++) {
+	for_index (i, cases)
+		for_index (k, steps) {
 			cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
 			size_t used = feed(&a, cases[i].in, cases[i].n, steps[k]);
 			cleanup_free char *target = ga_net_host_text(&a.host, a.port);
@@ -208,7 +208,7 @@ TEST(nw08_a_request_without_an_end_is_closed)
 		}
 	for (int named = 0; named < 2; named++) {
 		cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 
 		ga_buf_add(&b, "\4\1\0\1\0\0\0\1", 8);
 		if (named)

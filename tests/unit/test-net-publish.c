@@ -89,7 +89,7 @@ TEST(a_socket_has_a_place_on_the_host_and_one_inside)
 		{ "/a:0:/b:1", "/a:0", "/b:1" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_net_socket struct ga_net_socket s;
 
 		assert_true(ga_net_socket_parse(cases[i][0], "/h/u", &s));
@@ -133,8 +133,8 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 		{ "later/none", ENOENT },
 	};
 	char dir[] = "/tmp/test-net-publish-XXXXXX";
-	cleanup_strv struct ga_strv written = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	STRV(written);
+	ERR(err);
 	cleanup_close int at = -1, server = -1, other = -1;
 
 	assert_non_null(mkdtemp(dir));
@@ -143,7 +143,7 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 	server = listen_at(at, "s");
 	other = listen_at(at, "w/s");
 	assert_int_equal(ga_write_new(at, "file", "", 0, 0600, &err), 0);
-	for (size_t i = 0; i < GA_NELEMS(links); i++)
+	for_index (i, links)
 		assert_int_equal(symlinkat(links[i][0], at, links[i][1]), 0);
 	ga_strv_take(&written, ga_path_join(dir, "w"));
 	for_each (row, cases) {
@@ -170,9 +170,9 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) || mount(w, again, "none", MS_BIND, NULL) ||
 	    mount(w, deep, "none", MS_BIND, NULL))
 		return 77;
-	for (size_t i = 0; i < GA_NELEMS(inside); i++) {
+	for_index (i, inside) {
 		cleanup_free char *path = ga_path_join(dir, inside[i]);
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		if (!net_check_unix(path, written, &err))
 			return 1 + (int)i;
@@ -186,7 +186,7 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 TEST(a_directory_that_agents_write_is_known_in_two_places)
 {
 	char dir[] = "/tmp/test-net-publish-XXXXXX";
-	cleanup_strv struct ga_strv written = GA_STRV_INIT;
+	STRV(written);
 	cleanup_close int at = -1, server = -1, other = -1;
 	int status;
 	pid_t pid;

@@ -12,7 +12,7 @@
 
 static struct ga_net_dns_reply look_up(struct ga_relay *r, const char *name)
 {
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	BUF(q);
 	struct ga_net_dns_reply reply;
 
 	ga_buf_add(&q, "\1\2\1\0\0\1\0\0\0\0\0\0", 12);
@@ -45,7 +45,7 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	cleanup_free char *text = NULL;
 	struct ga_relay *r = NULL;
@@ -102,7 +102,7 @@ TEST(names_without_an_address_hide_no_refusal)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
@@ -136,7 +136,8 @@ TEST(a_published_port_that_nobody_serves_is_no_refusal)
 	};
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT, publish = GA_STRV_INIT;
+	STRV(allow);
+	STRV(publish);
 	struct ga_relay_opts o = { .plan = &plan, .publish = &publish, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
@@ -204,7 +205,7 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 TEST(ports_of_the_host_are_read_up_to_a_bound)
 {
 	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	size_t listening;
 	FILE *f;
 

@@ -121,7 +121,7 @@ static bool serve(struct ga_relay *r)
 TEST(closed_while_a_child_holds_it)
 {
 	char dir[] = "/tmp/test-net-relay-XXXXXX";
-	cleanup_strv struct ga_strv sockets = GA_STRV_INIT;
+	STRV(sockets);
 	struct ga_relay_opts o = { .sockets = &sockets };
 	cleanup_close int at = -1, server = -1, client = -1, target = -1;
 	struct ga_relay *r = NULL;
@@ -168,7 +168,7 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
 {
 	enum { N = 2 * NET_JOBS + 8 };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	const struct ga_net_options po = { .ip6 = false };
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	const struct net_listener l = { .kind = NET_L_PROXY };
@@ -210,7 +210,7 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
  * ever. */
 TEST(a_published_port_without_a_socket_inside_is_closed_in_time)
 {
-	cleanup_strv struct ga_strv publish = GA_STRV_INIT;
+	STRV(publish);
 	struct ga_relay_opts o = { .publish = &publish, .socket_dir = -1 };
 	const struct net_listener l = { .kind = NET_L_PUBLISH };
 	struct ga_relay *r = NULL;
@@ -256,7 +256,7 @@ struct learning {
 static void learning_open(struct learning *l)
 {
 	const struct ga_net_options po = { .ip6 = true, .learns = true };
-	cleanup_strv struct ga_strv none = GA_STRV_INIT;
+	STRV(none);
 	struct ga_relay_opts o = { .plan = &l->plan, .socket_dir = -1 };
 
 	OK(ga_net_plan_make(&none, &po, &l->plan, &err));

@@ -71,7 +71,7 @@ TEST(a_rule_has_one_canonical_form_or_is_refused)
 		assert_string_equal(text, twice);
 	}
 	for_each (row, refused) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		struct ga_net_rule r;
 
 		if (!ga_net_rule_parse(*row, &r, &err) || ga_net_rule_ok(*row))
@@ -151,7 +151,7 @@ TEST(a_rule_matches_its_hosts_and_ports_only)
 /* A plan of words with blanks between them. */
 static int make_plan(const char *words, bool ip6, struct ga_net_plan *p, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_net_options o = { .ip6 = ip6, .hostname = "cage" };
 
 	while (*words) {
@@ -165,7 +165,7 @@ static int make_plan(const char *words, bool ip6, struct ga_net_plan *p, struct 
 
 static void must_plan(const char *words, bool ip6, struct ga_net_plan *p)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	if (make_plan(words, ip6, p, &err))
 		fail_msg("%s: %s", words, err.msg);
@@ -196,7 +196,7 @@ TEST(nw02_nw03_nw04_where_names_may_lead)
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
 	must_plan(rules, true, &p);
-	for (size_t i = 0; i < GA_NELEMS(addrs); i++) {
+	for_index (i, addrs) {
 		struct ga_net_host h;
 
 		assert_true(ga_net_host_parse(addrs[i], strlen(addrs[i]), &h));
@@ -325,7 +325,7 @@ TEST(a_plan_that_collides_with_itself_is_refused)
 
 	for_each (row, cases) {
 		cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		assert_int_equal(make_plan(row->words, row->ip6, &p, &err), -1);
 		if (!strstr(err.msg, row->says))
@@ -337,7 +337,7 @@ TEST(a_plan_that_collides_with_itself_is_refused)
 TEST(more_rules_than_there_is_room_for_are_refused)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_net_options o = { .ip6 = false };
 
 	for (int i = 0; i < GA_NET_RULES_MAX; i++)

@@ -24,7 +24,7 @@ static void assert_no_leftovers(const char *dir)
 
 TEST(an_empty_or_abandoned_pack_writes_nothing)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;
@@ -44,9 +44,9 @@ TEST(an_empty_or_abandoned_pack_writes_nothing)
 
 TEST(each_new_object_is_in_the_pack_once)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *keep = NULL, *out = NULL, *dir = in_scratch("many/.git/objects/pack/");
-	cleanup_buf struct ga_buf back = GA_BUF_INIT;
+	BUF(back);
 	struct ga_oid oid, known;
 	struct ga_pack *p;
 
@@ -79,7 +79,7 @@ TEST(each_new_object_is_in_the_pack_once)
 /* `n` blobs, a tree of them, and a commit, through `p` or one by one. */
 static void write_some(struct ga_repo *r, struct ga_pack *p, int n, struct ga_oid *ret_commit)
 {
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 	struct ga_entry none = { 0 }, e = { GA_MODE_FILE, { { 0 } } };
 	struct ga_commit cm = { .author = (char[]){ "A <a@b> 1 +0000" },
 				.committer = (char[]){ "C <c@d> 2 +0100" },
@@ -110,8 +110,8 @@ static void write_some(struct ga_repo *r, struct ga_pack *p, int n, struct ga_oi
 
 TEST(a_batch_is_one_pack)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	cleanup_free char *out = NULL;
 	struct ga_oid one, two, tree;
 	struct ga_pack *p;
@@ -150,8 +150,8 @@ TEST(a_batch_is_one_pack)
  * with another. */
 TEST(large_trees_and_blobs_fit_into_a_batch)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	cleanup_free char *text = ga_calloc(1, 70000);
 	struct ga_oid blob, tree;
 
@@ -161,7 +161,7 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 		OK(ga_blob_write(r, text, n, &blob, &err));
 	/* 32 bytes an entry, once one less: one of just a block, what is around it, and two blocks */
 	for (size_t n = 2047; n < 4231; n += n == 2049 ? 2181 : 1) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		struct ga_entry none = { 0 }, e = { GA_MODE_FILE, blob };
 
 		for (size_t i = 0; i < n; i++) {
@@ -181,8 +181,8 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 
 TEST(a_repository_in_memory_writes_nothing)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	struct ga_oid one, two, tree;
 	struct ga_pack *p;
 	char *keep = NULL;
@@ -210,8 +210,8 @@ TEST(a_repository_in_memory_writes_nothing)
 
 TEST(git_finds_what_is_in_a_batch)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	struct ga_oid one, two;
 
 	r = make_repo("seen", "git commit -q --allow-empty -m x");
@@ -236,9 +236,9 @@ TEST(git_finds_what_is_in_a_batch)
 
 TEST(a_batch_goes_to_another_process)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	STRV(keeps);
 	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
-	cleanup_buf struct ga_buf bytes = GA_BUF_INIT;
+	BUF(bytes);
 	struct ga_oid oid, tree;
 
 	a = make_repo("two", "");
@@ -261,7 +261,7 @@ TEST(a_batch_goes_to_another_process)
 TEST(blobs_are_read_from_files_of_the_promised_size)
 {
 	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 1500000 };
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *keep = NULL;
 	struct ga_oid got[GA_NELEMS(sizes)], again;
 	struct ga_pack *p;
@@ -270,7 +270,7 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
 	rnd_seed();
 	r = open_repo("files");
 	OK(ga_pack_begin(r, &p, &err));
-	for (size_t i = 0; i < GA_NELEMS(sizes); i++) {
+	for_index (i, sizes) {
 		cleanup_free char *name = ga_strf("files/%zu", sizes[i]);
 		cleanup_close int fd = make_file(name, sizes[i]);
 
@@ -288,7 +288,7 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
 		}
 	}
 	OK(ga_pack_commit(p, &keep, &err));
-	for (size_t i = 0; i < GA_NELEMS(sizes); i++) {
+	for_index (i, sizes) {
 		struct ga_oid want = OID("files", "git hash-object %zu", sizes[i]);
 
 		assert_string_equal(GA_HEX(&got[i]), GA_HEX(&want));
@@ -313,7 +313,7 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
  * `git gc` leaves it alone until it is referred to. */
 TEST(reused_objects_are_freshened)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;
@@ -328,9 +328,9 @@ TEST(reused_objects_are_freshened)
 
 TEST(blobs_have_a_limit)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	REPOSITORY(r);
+	BUF(b);
+	ERR(e);
 	struct ga_oid oid, tree;
 
 	r = make_repo("limit", "git commit -q --allow-empty -m x");
@@ -347,7 +347,7 @@ TEST(blobs_have_a_limit)
 
 TEST(commits_come_back_as_they_were)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_commit struct ga_commit c = { 0 };
 	struct ga_oid id, again;
 

@@ -60,7 +60,7 @@ TEST(names_are_ordered_as_in_trees)
 		{ "a\x01", false, "a", true, -1 },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		size_t an = strlen(cases[i].a), bn = strlen(cases[i].b);
 		int there = ga_path_tree_cmp(cases[i].a, an, cases[i].adir, cases[i].b, bn, cases[i].bdir);
 		int back = ga_path_tree_cmp(cases[i].b, bn, cases[i].bdir, cases[i].a, an, cases[i].adir);

@@ -86,7 +86,7 @@ TEST(files_of_the_same_content_have_the_users_times)
 
 TEST(uncommitted_files_keep_their_times)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *dir = in_scratch("carry"), *branch = NULL, *users = NULL, *bases = NULL;
@@ -240,7 +240,7 @@ TEST(encodings_of_each_directory_hold)
 
 TEST(a_linked_worktree_has_a_base_of_its_own)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 	cleanup_free char *state_dir = in_scratch("wt-state");
 	const struct ga_strv none = GA_STRV_INIT;
@@ -292,7 +292,7 @@ static pid_t acquire_in_child(const char *name, const char *rev, unsigned hold_m
 	pid_t pid = fork();
 
 	if (!pid) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		struct ga_base b = GA_BASE_INIT;
 		struct timespec ts = { 0, (long)hold_ms * 1000000 };
 
@@ -331,7 +331,7 @@ TEST(processes_share_a_base_and_never_see_it_change)
 	make_big("many");
 	for (unsigned round = 0; round < 3; round++) {
 		/* the first time all of one commit */
-		for (size_t i = 0; i < GA_NELEMS(pids); i++)
+		for_index (i, pids)
 			pids[i] = acquire_in_child("many", round ? revs[(i * 7 + round) % 4] : "c0",
 						   round ? (unsigned)(i * 13) % 50 : 300);
 		for_each (row, pids) {

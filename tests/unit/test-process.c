@@ -42,7 +42,9 @@ TEST(the_status_is_that_of_exit_or_signal)
 /* More than any pipe holds, in and out at the same time. */
 TEST(large_input_and_output)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	BUF(in);
+	BUF(out);
+	BUF(errout);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
@@ -61,8 +63,8 @@ TEST(large_input_and_output)
 
 TEST(too_much_output_ends_it)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	ERR(err);
+	BUF(out);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status = -1;
 
@@ -75,7 +77,7 @@ TEST(too_much_output_ends_it)
 
 TEST(timeout_kills)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_process p = GA_PROCESS_INIT;
 	time_t start = time(NULL);
 	int status;
@@ -88,7 +90,7 @@ TEST(timeout_kills)
 
 TEST(a_descendant_that_runs_on_is_not_waited_for)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_process p = GA_PROCESS_INIT;
 	time_t start = time(NULL);
 	int status;
@@ -122,8 +124,8 @@ TEST(what_it_wrote_is_waited_for)
 	};
 
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		ERR(err);
+		BUF(out);
 		const char *const argv[] = { "sh", "-c", row->script, NULL };
 		struct ga_process p = GA_PROCESS_INIT;
 		struct ga_process_job *j;
@@ -141,7 +143,7 @@ TEST(what_it_wrote_is_waited_for)
 
 TEST(a_missing_program_is_named)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	const char *const argv[] = { "no such\nprogram", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
@@ -154,7 +156,7 @@ TEST(a_missing_program_is_named)
 
 TEST(a_program_has_its_directory_environment_and_signals)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	const char *const envp[] = { "ONLY=this", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	sigset_t set, old;
@@ -182,10 +184,12 @@ TEST(a_program_has_its_directory_environment_and_signals)
 /* In a process of its own, as the job that was handed over is left as it is. */
 static void take_over_and_end(void)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT, text = GA_BUF_INIT;
+	BUF(out);
+	BUF(errout);
+	BUF(text);
 	const char *const argv[] = { "sh", "-c", "echo one; echo two >&2; exit 3", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_process_job *j;
 	int status;
 
@@ -202,7 +206,7 @@ TEST(a_job_is_handed_over_to_another_process)
 {
 	static const char *const bad[] = { "", "x", "1", "1,2", "0,-1,-1", "-1,-1,-1", "1,-1,-1,",
 					   "1,-1,-1,4", "1,2,-1", "1,-1,9999" };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *j = NULL;
 	pid_t pid = fork();
@@ -215,7 +219,7 @@ TEST(a_job_is_handed_over_to_another_process)
 	p.argv = (const char *const[]){ "x", NULL };
 	p.out = &out;
 	for_each (row, bad) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		if (!ga_process_take_over(*row, &p, &j, &err))
 			fail_msg("'%s' was taken over", *row);
@@ -225,7 +229,7 @@ TEST(a_job_is_handed_over_to_another_process)
 
 TEST(no_other_descriptor_is_inherited)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_close int leak = open("/dev/null", O_RDONLY); /* on purpose */
 	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do [ -e /proc/self/fd/$f ] && echo $f; done", leak);
 	struct ga_process p = GA_PROCESS_INIT;
@@ -239,8 +243,8 @@ TEST(no_other_descriptor_is_inherited)
 
 TEST(one_descriptor_may_be_kept)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	ERR(err);
+	BUF(out);
 	cleanup_close int fd = ga_memfd("kept", "abc", 3, &err);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
@@ -267,7 +271,7 @@ static size_t count_fds(void)
 
 TEST(given_descriptors_are_used_and_none_leaks)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_close int in = ga_memfd("in", "abc", 3, &err);
 	cleanup_close int result = -1;
 	char path[] = "/tmp/ga-process.XXXXXX", got[16] = "";
@@ -324,7 +328,7 @@ static char *with_directory(const char *text, const char *dir)
 
 static int run_named(const char *name, struct ga_buf *out)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	const char *const argv[] = { name, NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	int status, rc;
@@ -385,7 +389,7 @@ TEST(gt20_no_relative_directory_is_searched)
 	assert_int_equal(chdir(planted), 0);
 	for_each (row, paths) {
 		cleanup_free char *path = with_directory(*row, dir), *want = ga_strf("ours %s\n", dir);
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 
 		assert_int_equal(setenv("PATH", path, 1), 0);
 		assert_int_equal(run_named("p", &out), 0);
@@ -393,7 +397,7 @@ TEST(gt20_no_relative_directory_is_searched)
 		assert_int_equal(run_named("q", &out), -1);
 	}
 	for_each (row, others) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 
 		assert_int_equal(setenv("PATH", *row, 1), 0);
 		assert_int_equal(run_named("p", &out), -1);

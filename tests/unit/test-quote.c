@@ -40,7 +40,7 @@ TEST(a_name_is_quoted_if_it_has_odd_characters)
 		{ "\xe2\xa0\x81\xe3\x80\x81", "\xe2\xa0\x81\xe3\x80\x81" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_free char *q = ga_quote(cases[i].in);
 
 		if (strcmp(q, cases[i].out))
@@ -89,7 +89,7 @@ TEST(text_keeps_its_lines)
 	};
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 
 		ga_quote_add_text(&b, row->in, strlen(row->in));
 		assert_string_equal(b.ptr, row->out);
@@ -100,7 +100,8 @@ TEST(text_keeps_its_lines)
  * different names look different. All strings of two bytes. */
 TEST(nothing_raw_comes_out)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT, before = GA_BUF_INIT;
+	BUF(b);
+	BUF(before);
 
 	for (unsigned v = 0; v < 65536; v++) {
 		const char in[2] = { (char)(v >> 8), (char)(v & 255) };
@@ -121,7 +122,7 @@ TEST(nothing_raw_comes_out)
 
 TEST(a_NUL_and_a_cut_character_are_escaped)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_quote_add(&b, "a\0b\xe2\x80", 5);
 	assert_string_equal(b.ptr, "a\\x00b\\xe2\\x80");
@@ -149,7 +150,7 @@ TEST(only_valid_UTF_8_is_valid)
 		{ "ok\xc3(", 4, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+	for_index (i, cases)
 		if (ga_utf8_valid(cases[i].s, cases[i].n) != cases[i].ok)
 			fail_msg("case %zu", i);
 }
@@ -163,7 +164,7 @@ TEST(a_shell_reads_a_quoted_word_as_it_was)
 	};
 
 	for_each (row, words) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 		cleanup_free char *q = ga_quote_shell(*row);
 		cleanup_free char *script = ga_strf("printf '%%s|' %s", q);
 		cleanup_free char *want = ga_strf("%s|", *row);
@@ -193,7 +194,7 @@ TEST(paths_are_quoted_as_git_does)
 	};
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 
 		assert_int_equal(ga_quote_git_add(&b, row->in), row->any);
 		assert_string_equal(b.ptr, row->out);

@@ -18,7 +18,7 @@ static const char *const env[] = { "A=B", "TERM=xterm-\"x", NULL };
 
 static struct ga_recorder *begin(const char *dir, uint64_t max)
 {
-	cleanup_strv struct ga_strv command = GA_STRV_INIT;
+	STRV(command);
 	const struct ga_record_opts o = { .dir = dir, .title = "title", .command = &command, .envp = env, .max = max };
 
 	ga_strv_push_many(&command, "a b", "\xff\033\n", (char *)NULL);
@@ -42,7 +42,7 @@ static void size(struct ga_recorder *r, unsigned columns, unsigned rows)
 /* All of a kind, as one. */
 static void read_back(const char *dir, const char *name, char kind, struct ga_buf *out)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_record *r;
 	struct ga_record_event e;
 	int rc;
@@ -61,7 +61,8 @@ static void read_back(const char *dir, const char *name, char kind, struct ga_bu
 
 static void expect_bytes(const char *what, const struct ga_buf *got, const char *want, size_t n)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	BUF(a);
+	BUF(b);
 
 	if (got->len == n && !memcmp(got->ptr, want, n))
 		return;
@@ -77,7 +78,7 @@ TEST_WITH(the_header_has_the_first_size_and_events_the_others, make_dir, remove_
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);
 	cleanup_free char *path = ga_path_join(dir, "transcript.cast");
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 	json_t *j;
 
 	/* nothing is made before there is something */
@@ -112,8 +113,8 @@ TEST_WITH(each_run_has_a_file_of_its_own, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *second = ga_path_join(dir, "transcript-2.cast");
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	STRV(names);
+	BUF(text);
 
 	/* whatever is in the way, it is not followed and not written to */
 	assert_int_equal(symlink("/dev/null", second), 0);
@@ -208,7 +209,9 @@ TEST_WITH(any_bytes_cut_anywhere_are_read_back, make_dir, remove_dir)
 	print_message("# SEED=%u\n", (unsigned)seed);
 	srandom((unsigned)seed);
 	for (int round = 0; round < 300; round++) {
-		cleanup_buf struct ga_buf in = GA_BUF_INIT, want = GA_BUF_INIT, got = GA_BUF_INIT;
+		BUF(in);
+		BUF(want);
+		BUF(got);
 		struct ga_recorder *r = begin(dir, 1 << 20);
 		cleanup_free char *what = ga_strf("round %d", round), *path = NULL;
 
@@ -252,8 +255,8 @@ TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 		"[-1, \"o\", \"x\"]\n[1e300, \"o\", \"x\"]\n[1, \"oo\", \"x\"]\n[1, \"\", \"x\"]\n[1, \"z\", \"x\"]\n"
 		"[1, \"o\", \"\xff\"]\n[0.25, \"o\", \"b\\u0000c\"]\n[2, \"m\", \"mark\"]\n[3, \"o\", \"cut";
 	const char *dir = *state;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	ERR(err);
+	BUF(all);
 	cleanup_free char *path = ga_path_join(dir, "transcript.cast");
 	cleanup_free char *elsewhere = ga_path_join(dir, "elsewhere");
 	struct ga_record_event e;
@@ -330,7 +333,7 @@ TEST(a_recording_becomes_plain_text)
 
 	for_each (row, cases) {
 		for (size_t cut = 0; cut <= strlen(row->in); cut++) {
-			cleanup_buf struct ga_buf out = GA_BUF_INIT;
+			BUF(out);
 			struct ga_record_text t = GA_RECORD_TEXT_INIT;
 
 			ga_record_text(&t, row->in, cut, &out);
@@ -344,7 +347,7 @@ TEST(a_recording_becomes_plain_text)
 
 TEST(a_line_without_an_end_comes_in_parts)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_record_text t = GA_RECORD_TEXT_INIT;
 	size_t most = 0;
 

@@ -33,7 +33,7 @@ TEST(refs_are_read_and_listed_by_prefix)
 	OK(ga_ref_read(r, "HEAD", &oid, &err));
 	assert_true(ga_oid_equal(&oid, &two));
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		assert_int_equal(ga_ref_read(r, "refs/agent/none", &oid, &err), 1);
 		assert_int_equal(ga_ref_read(r, "refs/agent/x/dangling", &oid, &err), 1);
@@ -105,8 +105,8 @@ TEST(what_does_not_reach_the_disk_is_told)
 {
 	static const char *const known_names[] = { "refs", "refs/agent", "refs/agent/d" };
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT, second = GA_REF_UPDATES_INIT;
-	cleanup_strv struct ga_strv known = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(known);
+	REPOSITORY(r);
 	struct ga_sync_beside *sync;
 	struct ga_refs_job *job;
 	struct ga_oid head;
@@ -150,7 +150,7 @@ TEST(a_ref_that_blocks_another_is_named)
 	SH("df", "git branch agent; git update-ref refs/agent/x/base/deeper HEAD");
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		ga_ref_updates_add(&u, "refs/agent/new", NULL, &one);
 		ga_ref_updates_add(&u, "refs/heads/agent/x", NULL, &one);
@@ -220,7 +220,7 @@ TEST(a_name_of_a_ref_is_what_git_takes_without_odd_bytes)
 		"refs/heads/a*", "refs/heads/[a", "refs/heads/a\\b", "refs/heads/x.",
 		"refs/heads/git~1/x", "refs/heads/\xe2\x80\xae", "refs/heads/\xff",
 	};
-	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
+	BUF(longest);
 
 	for_each (row, good)
 		if (!ga_ref_name_ok(*row))

@@ -84,7 +84,7 @@ TEST(processes_at_once_make_one_id)
 	pid_t pids[8];
 
 	SH("race/a", "git init -q");
-	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+	for_index (i, pids) {
 		pids[i] = fork();
 		if (!pids[i]) {
 			cleanup_free char *id = id_of("race/a");
@@ -106,8 +106,8 @@ TEST(processes_at_once_make_one_id)
 
 TEST(object_dirs_follow_alternates)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	REPOSITORY(r);
+	STRV(dirs);
 	cleanup_free char *o0 = in_scratch("alt/c/.git/objects");
 	cleanup_free char *o1 = in_scratch("alt/b/.git/objects");
 	cleanup_free char *o2 = in_scratch("alt/a \"x/.git/objects");
@@ -126,8 +126,8 @@ TEST(object_dirs_follow_alternates)
 
 TEST(HEAD_and_revisions_are_resolved_to_commits)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	ERR(err);
+	REPOSITORY(r);
 	cleanup_free char *branch = NULL, *head = NULL, *first = NULL;
 	static const char *const good[] = { "HEAD", "main", "refs/heads/main", "v1", "@", ":/second" };
 	static const char *const bad[] = { "nowhere", "--all", "HEAD~5", "", "v-blob",
@@ -188,7 +188,7 @@ TEST(the_tree_of_the_index_is_that_of_git)
 		{ "printf x | dd of=.git/index bs=1 seek=8 conv=notrunc 2>/dev/null", false },
 		{ "rm .git/index", false },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("tree", "");
 	for_each (row, steps) {
@@ -207,8 +207,8 @@ TEST(the_tree_of_the_index_is_that_of_git)
 
 TEST(git_runs_without_hooks_monitors_and_variables)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	REPOSITORY(r);
+	BUF(out);
 	const char *const args[] = { "-c", "alias.env=!env; git config core.hooksPath;"
 				     "git config core.fsmonitor; pwd", "env", NULL };
 	const char *const extra[] = { "EXTRA=1", NULL };
@@ -243,8 +243,8 @@ TEST(git_runs_without_hooks_monitors_and_variables)
 
 TEST(a_failure_of_git_has_its_last_line)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	ERR(err);
+	REPOSITORY(r);
 	const char *const args[] = { "cat-file", "-e", "no\033such^{tree}", NULL };
 	struct ga_git g = GA_GIT_INIT;
 	int status = 0;
@@ -261,7 +261,7 @@ TEST(a_failure_of_git_has_its_last_line)
 
 TEST(advice_is_no_last_line)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	cleanup_free char *line = NULL;
 
 	ga_buf_adds(&b, "first\nerror: why\nhint: do this\nhint:\nhint: or that\n\n");
@@ -271,9 +271,9 @@ TEST(advice_is_no_last_line)
 
 TEST(objects_go_to_another_directory_if_asked)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *dir = in_scratch("quar:\"x/q"), *found = NULL, *known = NULL;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	const char *const write[] = { "hash-object", "-w", "--stdin", NULL };
 	const char *const *args = write;
 	struct ga_git g = GA_GIT_INIT;
@@ -303,7 +303,7 @@ TEST(objects_go_to_another_directory_if_asked)
 TEST(new_objects_are_found_after_a_directory_that_was_read_is_gone)
 {
 	cleanup_free char *gone = in_scratch("several/gone"), *next = in_scratch("several/next");
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *branch = NULL;
 	struct ga_oid commit, tree;
 
@@ -318,7 +318,7 @@ TEST(new_objects_are_found_after_a_directory_that_was_read_is_gone)
 
 TEST(configuration_is_read_as_git_reads_it)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 
 	r = make_repo("conf", "printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
@@ -358,11 +358,11 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 		{ "x~/y", NULL, "TOP/x~/y" },
 		{ "~no-such-user-here/x", NULL, NULL },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("paths", "");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+	for_index (i, cases) {
+		ERR(err);
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *want = NULL;
 		int rc;
@@ -397,7 +397,7 @@ TEST(the_identity_is_what_git_makes_of_it)
 		{ "<Odd>", "<a@example.com>", NULL, "Odd <a@example.com>" },
 		{ "A U Thor", "a@example.com", "E N V", "E N V <a@example.com>" },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("ident", "");
 	for_each (row, cases) {
@@ -444,7 +444,7 @@ TEST(a_submodule_finds_its_superproject)
 	   "git config splitIndex.maxPercentChange 100; git add m 2>/dev/null; echo x >x; git add x; cd ..;"
 	   "mkdir bad; cd bad; echo nonsense >.git; (cd ..; git clone -q lib bad/m)");
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		cleanup_repo struct ga_repo *r = open_repo(row->dir), *super = NULL;
 		int rc = ga_repo_superproject(r, &super, &err);
 

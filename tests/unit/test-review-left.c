@@ -11,7 +11,7 @@
 TEST(an_id_of_a_flag_is_escaped)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	char path[] = "place/x", reason[] = "because";
 	struct ga_flag one = {.rule = "id\x1b[2J\n", .category = "c", .severity = GA_CRITICAL,
 			      .path = path, .reason = reason};
@@ -61,7 +61,7 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 	list = review_left_json(&r, &r.left);
 	review_left_flags(&r, &flags);
 	json_array_foreach(list, i, place) {
-		cleanup_flags struct ga_flags severe = GA_FLAGS_INIT;
+		FLAGS(severe);
 		json_t *fs = json_object_get(place, "flags"), *f;
 		size_t n = 0, j;
 
@@ -95,11 +95,11 @@ TEST(many_entries_of_a_directory_are_one_group)
 	    {"f/q", GA_LEFT_SPECIAL},
 	};
 	cleanup_(ga_left_release) struct ga_left_list l = GA_LEFT_INIT, g = GA_LEFT_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	BUF(got);
 
 	ga_left_group(&l, &g);
 	assert_int_equal(g.n, 0);
-	for (size_t i = 0; i < GA_NELEMS(lines); i++)
+	for_index (i, lines)
 		ga_left_add(&l, lines[i].path, lines[i].kind, i + 1, 10);
 	ga_left_group(&l, &g);
 	for (size_t i = 0; i < g.n; i++)

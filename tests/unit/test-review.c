@@ -28,9 +28,10 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 
 TEST(flags_keep_verdicts)
 {
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT, g = GA_FLAGS_INIT;
+	FLAGS(f);
+	FLAGS(g);
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_strv struct ga_strv held = GA_STRV_INIT;
+	STRV(held);
 	struct ga_entry one = entry(1), two = entry(2);
 	struct ga_report_flag *x;
 
@@ -72,7 +73,7 @@ TEST(flags_keep_verdicts)
 
 static void sample(struct ga_report *r)
 {
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	struct ga_entry e = entry(3);
 
 	r->session = ga_strdup("s1");
@@ -119,7 +120,7 @@ TEST(stored_flags_are_found)
 {
 	static const char crit[] = "\"severity\": \"critical\"", low[] = "\"severity\": \"low\"";
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	cleanup_free char *text = NULL;
 	char *first;
 
@@ -156,7 +157,7 @@ TEST(stored_flags_are_found)
 TEST(any_number_of_flags_is_stored)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	cleanup_free char *text = NULL, *again = NULL;
 
 	r.session = ga_strdup("s1");
@@ -304,7 +305,7 @@ TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "damaged: it has no report.json");
 	SH("ref", "git update-ref -d refs/agent/s2/report");
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		assert_int_equal(ga_report_read(t.repo, &t.s, &back, &err), 1);
 	}
@@ -359,8 +360,10 @@ static void expect_in(const struct ga_buf *b, const char *what)
 
 TEST(nothing_of_the_agents_reaches_a_terminal_raw)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT, diff = GA_BUF_INIT;
-	cleanup_buf struct ga_buf text_colour = GA_BUF_INIT, diff_colour = GA_BUF_INIT;
+	BUF(text);
+	BUF(diff);
+	BUF(text_colour);
+	BUF(diff_colour);
 	const char *mk, *first;
 	struct stay t;
 
@@ -402,7 +405,8 @@ TEST(nothing_of_the_agents_reaches_a_terminal_raw)
 
 TEST(the_diff_begins_with_what_is_held_back)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
+	BUF(out);
+	BUF(txt);
 	struct stay t;
 
 	SH("parts", "git init -q .; echo a >a;" BASE "echo new >n; git add .; git commit -qm two;"
@@ -428,7 +432,7 @@ TEST(the_diff_begins_with_what_is_held_back)
 
 TEST(no_attribute_hides_a_change_from_the_diff)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct stay t;
 
 	SH("hide", "git init -q .; echo a >a;" BASE "echo '* -diff linguist-generated' >.gitattributes; echo shown >>a;"
@@ -474,7 +478,7 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 TEST(line_counts_are_those_of_git)
 {
 	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_free char *want = NULL;
 	struct ga_repo *r;
 	struct ga_oid old, new;
@@ -507,7 +511,7 @@ TEST(base64_comes_back_and_malformed_is_refused)
 	static const char *const bad[] = {
 	    "A",    "AA",   "AAA",  "AAAAA",    "A===", "====", "AA=A",
 	    "A=AA", "AB==", "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n"};
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 
 	for (size_t n = 0; n < 64; n++) {
 		unsigned char in[64];

@@ -153,7 +153,7 @@ TEST(merging_old_history_turns_no_critical_path_back)
 TEST(paths_that_are_always_held_stay_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	cleanup_strv struct ga_strv always = GA_STRV_INIT;
+	STRV(always);
 
 	ga_strv_push_many(&always, "notes.txt", "aaa", "none", NULL);
 	SH("always", START "echo n >notes.txt; echo g >g;" C "1; echo a >aaa; echo n2 >notes.txt;" C
@@ -197,7 +197,7 @@ TEST(empty_commits_go_and_the_users_stay)
 		{ "echo 1 >hook;" C "crit; echo 2 >f;" C "f; echo 1 >f;" C "f2", "2" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 		cleanup_free char *dir = ga_strf("left%zu", i), *got = NULL;
 
@@ -214,9 +214,9 @@ TEST(empty_commits_go_and_the_users_stay)
 TEST(flags_begin_after_what_was_published)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid since, under, users, t;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	BUF(got);
 
 	SH("since", START "echo acc >hook; echo u >crit/u;" C "accepted; git tag under;"
 	   "echo 2 >f; echo n >crit/n;" C "new; git tag tip;"
@@ -243,8 +243,8 @@ TEST(flags_begin_after_what_was_published)
 
 TEST(texts_are_cleaned)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	struct ga_oid base, tips[3];
 	size_t cleaned;
 
@@ -292,7 +292,7 @@ TEST(random_histories_publish_no_critical_path)
 	rnd_seed();
 	for (int round = 0; round < 6; round++) {
 		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 		cleanup_free char *dir = ga_strf("random%d", round);
 
 		ga_buf_adds(&b, START "git config core.safecrlf false;");

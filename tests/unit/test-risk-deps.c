@@ -30,8 +30,8 @@ TEST(changes_of_packages)
 {
 	size_t failed = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	for_index (i, rows) {
+		FLAGS(f);
 		const struct ga_flag *got = worst(&rows[i], NULL, &f);
 
 		if (got->severity == rows[i].severity && strstr(got->reason, rows[i].says))
@@ -45,9 +45,9 @@ TEST(changes_of_packages)
 
 TEST(harmless_also_where_the_host_reads_it)
 {
-	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
-		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	for_index (i, rows) {
+		FACTS(h);
+		FLAGS(f);
 		const struct ga_flag *got;
 
 		reached(&h, GA_REACH_GIVEN, "host-hook-reached", rows[i].path, "a hook");
@@ -67,8 +67,9 @@ TEST(older_lists_lower_nothing_of_the_hosts)
 	};
 
 	for_each (row, descriptions) {
-		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT, alone = GA_FLAGS_INIT;
+		FACTS(h);
+		FLAGS(f);
+		FLAGS(alone);
 
 		assert_int_equal(worst(row, NULL, &alone)->severity, GA_LOW);
 		reached(&h, GA_REACH_GIVEN, "host-hook-reached", row->path, "a hook");
@@ -80,8 +81,8 @@ TEST(a_change_of_mode_is_not_harmless_to_the_host)
 {
 	const struct change_fixture x = { "", "package.json", true, FILE_("{\"version\":\"1.0\"}"),
 					  EXEC_("{\"version\":\"1.1\"}"), NULL };
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FACTS(h);
+	FLAGS(f);
 
 	reached(&h, GA_REACH_GIVEN, "host-hook-reached", "package.json", "a hook");
 	classify_change(&x, &h, &f);
@@ -115,10 +116,10 @@ TEST(a_new_package_is_told_once)
 		  NPM_LOCK, GA_HIGH },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		const struct change_fixture x = { "", cases[i].path, true, FILE_(cases[i].old),
 						  FILE_(cases[i].new), cases[i].around };
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 
 		classify_change(&x, NULL, &f);
 		if (flag_of(&f, x.path, "npm-manifest")->severity != cases[i].severity)

@@ -47,7 +47,7 @@ static const char *held_by(const struct host *h, const char *path)
 					     "host-hook-reached", "host-config-reached",
 					     "direnv-dependents",
 					     "host-environment-reached" };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	const char *found = NULL;
 
 	ga_classify_path(&h->facts, path, false, &f);
@@ -160,7 +160,7 @@ TEST(what_hooks_and_configuration_reach_is_critical)
 
 static enum ga_severity severity_of(const struct host *h, const char *path, const char *rule)
 {
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	enum ga_severity s = GA_LOW;
 
 	ga_classify_path(&h->facts, path, false, &f);
@@ -389,7 +389,7 @@ TEST(beyond_a_bound_every_path_is_critical)
 
 TEST(beyond_a_bound_every_path_of_a_submodule_is_critical)
 {
-	cleanup_host_facts struct ga_host_facts inner = GA_HOST_FACTS_INIT;
+	FACTS(inner);
 	struct host h;
 
 	host_open(&h, "{ echo '[Service]'; yes '#' | head -c 5000000; } >~/.config/systemd/user/long.service");
@@ -437,7 +437,7 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 		bool top = !strncmp(row->back, ":@", 2);
 		cleanup_free char *path = ga_strf("%s%s%s%s%s", row->front, before, top ? ":" : "", top ? dir : "",
 						  row->back + (top ? 2 : 0));
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 		const char *rule;
 		struct host h;
 
@@ -462,7 +462,7 @@ TEST(scripts_that_a_hook_runs_are_critical)
 	struct change_fixture other = { "host-hook-reached", "package.json", true, FILE_("{}"),
 					FILE_("{\"scripts\":{\"start\":\"x\"},\"dependencies\":{\"a\":\"1\"}}"),
 					NULL };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	const struct ga_flag *flag;
 	struct host h;
 
@@ -501,9 +501,9 @@ TEST(an_envrc_deeper_in_the_project_counts)
 		{ "web/inner.sh", DIRENV }, { "web/made.sh", DIRENV }, { "web/run.sh", DIRENV },
 	};
 	struct host h;
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 
 	host_open(&h, TEXT("web/.envrc", "source_env ../lib/vars\n./run.sh\nmake -s env\nsource ./env.sh")
 		      TEXT("web/env.sh", ". ./inner.sh") TEXT("web/Makefile", "env:\n\tsh ./made.sh")

@@ -213,7 +213,7 @@ static void check_known(const char *id, const char *path, const char *old, const
 {
 	struct change_fixture x = { id, path, true, { old ? GA_MODE_FILE : GA_MODE_NONE, old }, FILE_(new), NULL };
 	const struct ga_rule *rule = ga_rule_find(id);
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	const struct ga_flag *flag;
 
 	classify_change(&x, NULL, &f);
@@ -283,8 +283,8 @@ TEST(what_the_host_runs_is_not_lowered_by_content)
 {
 	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"description\":\"1\"}"),
 				    FILE_("{\"description\":\"2\"}"), NULL };
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FACTS(h);
+	FLAGS(f);
 
 	reached(&h, GA_REACH_RULE, "host-hook-reached", "npm-manifest", "the hook post-merge, which calls npm");
 	classify_change(&x, &h, &f);
@@ -295,7 +295,7 @@ TEST(a_lowered_rule_hides_no_other)
 {
 	struct change_fixture x = { "", "vendor/pyproject.toml", true, FILE_("[project]\nversion = '1'\n"),
 				    FILE_("[project]\nversion = '2'\n"), NULL };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 
 	classify_change(&x, NULL, &f);
 	assert_non_null(flag_of(&f, "vendor/pyproject.toml", "vendored-code"));
@@ -326,10 +326,10 @@ TEST(a_NUL_hides_nothing)
 
 	for (size_t i = 0; i < 2 * GA_NELEMS(nuls); i++) {
 		size_t n = i / 2;
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		struct ga_entry old = { GA_MODE_FILE, { { 0 } } }, new = old;
-		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		BUF(text);
+		FLAGS(f);
 		const struct ga_flag *flag;
 
 		ga_buf_adds(&text, nuls[n].start);
@@ -352,8 +352,8 @@ TEST(a_NUL_hides_nothing)
 static int severity_of(const char *path, const char *rule, struct side old, const char *before, const char *again,
 		       size_t times, const char *after)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	BUF(b);
+	FLAGS(f);
 	struct change_fixture x = { "", path, true, old, FILE_(NULL), NULL };
 	const struct ga_flag *flag;
 
@@ -465,8 +465,9 @@ TEST(toml_is_read_or_refused)
 	};
 
 	for_each (row, docs) {
-		cleanup_buf struct ga_buf text = GA_BUF_INIT, got = GA_BUF_INIT;
-		cleanup_strv struct ga_strv values = GA_STRV_INIT;
+		BUF(text);
+		BUF(got);
+		STRV(values);
 		cleanup_json json_t *j = NULL;
 		bool ok;
 

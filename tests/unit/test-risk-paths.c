@@ -11,7 +11,7 @@
 /* Is a rule said to cover a path, before one flag is chosen from many? */
 static bool covers(const struct ga_matcher *m, const char *path, const char *rule)
 {
-	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	BUF(folded);
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 
 	ga_risk_fold(&folded, path);
@@ -55,7 +55,7 @@ TEST(each_rule_covers_its_paths_only)
 
 	for_each (row, path_fixtures) {
 		char rule[64], covered[64], path[68];
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 
 		if (sscanf(*row, "%63s %63s %67s", rule, covered, path) == 2)
 			(void)snprintf(path, sizeof(path), "no-%s", covered);
@@ -138,7 +138,7 @@ static char *path_for(const char *pattern)
 TEST(the_index_finds_what_every_pattern_would)
 {
 	struct ga_matcher *m = ga_matcher_new();
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 	size_t n, n_patterns = 0;
 	const struct ga_rule *rules = ga_rules(&n);
 	struct ga_strv *patterns = ga_calloc(n, sizeof(*patterns));
@@ -157,7 +157,7 @@ TEST(the_index_finds_what_every_pattern_would)
 	}
 	/* Every path against every rule would be slow; each seventh tells as much. */
 	for (size_t p = 0; p < paths.n; p += 7) {
-		cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+		BUF(folded);
 
 		ga_risk_fold(&folded, paths.v[p]);
 		for (size_t i = 0; i < n; i++)
@@ -234,9 +234,9 @@ TEST(places_that_tools_run_programs_from_are_critical)
 	};
 	const size_t n_executed = GA_NELEMS(v) - 4;
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
+	for_index (i, v) {
 		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i], .kind = GA_LEFT_IGNORED };
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 
 		ga_classify_place(&left, false, &f);
 		if (has_rule(&f, "ignored-executables") != (i < n_executed))

@@ -24,10 +24,10 @@ static void put_lines(struct ga_buf *out, const char *line, size_t n)
 /* Is this change flagged as not shown? That has to be so exactly if not all of it is. */
 static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf *old, const struct ga_buf *new)
 {
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	CHANGES(c);
+	FLAGS(f);
 	struct ga_entry was = { GA_MODE_FILE, { { 0 } } }, is = { mode, { { 0 } } };
-	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
+	BUF(hunks);
 	int kind;
 
 	OK(ga_blob_write(repo, old->ptr, old->len, &was.oid, &err));
@@ -45,7 +45,8 @@ static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf 
 
 TEST(a_change_that_is_not_all_shown_is_flagged_high)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	BUF(a);
+	BUF(b);
 
 	ga_buf_adds(&a, "a\n");
 	put_lines(&b, "a line of an ordinary file\n", 100000);
@@ -67,7 +68,9 @@ TEST(a_change_that_is_not_all_shown_is_flagged_high)
 
 TEST(what_is_binary_is_flagged_high_if_it_may_run)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT, data = GA_BUF_INIT, more = GA_BUF_INIT;
+	BUF(text);
+	BUF(data);
+	BUF(more);
 
 	ga_buf_adds(&text, "echo a\n");
 	ga_buf_add(&data, "echo b\n\0", 8);
@@ -100,7 +103,7 @@ TEST(binary_data_is_flagged)
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		struct ga_changes c = GA_CHANGES_INIT;
 
 		OK(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err));
@@ -116,7 +119,7 @@ TEST(binary_data_is_flagged)
 static uint64_t work_of(const struct ga_matcher *m, const char *path)
 {
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
-	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	BUF(folded);
 
 	ga_risk_fold(&folded, path);
 	ga_matcher_find(m, folded.ptr, true, &hits);
@@ -163,7 +166,8 @@ TEST(no_path_has_a_pattern_tried_twice)
 	struct ga_matcher *m = ga_matcher_new();
 
 	for_each (row, pieces) {
-		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
+		BUF(once);
+		BUF(often);
 
 		ga_buf_addf(&once, "%sx", *row);
 		for (int n = 0; n < 500; n++)
@@ -180,10 +184,10 @@ TEST(no_path_has_a_pattern_tried_twice)
  * these end at once, or in hours. */
 TEST(large_trees_are_looked_up_once)
 {
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
-	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	BUF(deep);
+	FLAGS(f);
 	struct ga_oid tree;
 
 	for (int i = 0; i < 900; i++)

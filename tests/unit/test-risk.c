@@ -36,12 +36,12 @@ static void fixture_facts(struct ga_host_facts *h)
 
 TEST(each_rule_fires_on_its_change_only)
 {
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	FACTS(h);
 
 	fixture_facts(&h);
-	for (size_t i = 0; i < GA_NELEMS(change_fixtures); i++) {
+	for_index (i, change_fixtures) {
 		const struct change_fixture *x = &change_fixtures[i];
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 
 		classify_change(x, &h, &f);
 		if (has_rule(&f, x->rule) != x->fires)
@@ -60,7 +60,7 @@ TEST(each_rule_fires_on_its_change_only)
 /* Of each rule that no line of a table can show: flags of something it is for, or is not. */
 static void make_long_name(bool fires, struct ga_flags *ret)
 {
-	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	BUF(path);
 
 	for (int i = 0; i < (fires ? 70 : 3); i++)
 		ga_buf_adds(&path, "d/");
@@ -71,7 +71,8 @@ static void make_long_name(bool fires, struct ga_flags *ret)
 /* `n` changes of files that are added, or deleted from among `around`. */
 static void make_many(size_t n, bool deleted, size_t around, size_t size, struct ga_flags *ret)
 {
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, c = GA_CHANGES_INIT;
+	CHANGES(all);
+	CHANGES(c);
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 	cleanup_free char *text = ga_malloc(size + 1);
 	struct ga_oid tree;
@@ -120,7 +121,7 @@ static void make_huge_sum(bool fires, struct ga_flags *ret)
 static void make_uninspected(bool fires, struct ga_flags *ret)
 {
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0xab } } };
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 
 	if (!fires)
 		OK(ga_blob_write(repo, "x\n", 2, &e.oid, &err));
@@ -169,9 +170,9 @@ static const struct made {
 
 TEST(rules_of_numbers_and_sizes_fire_beyond_their_bound)
 {
-	for (size_t i = 0; i < GA_NELEMS(made); i++)
+	for_index (i, made)
 		for (int fires = 0; fires < 2; fires++) {
-			cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+			FLAGS(f);
 
 			made[i].make(fires, &f);
 			if (has_rule(&f, made[i].rule) != fires)
@@ -238,11 +239,11 @@ TEST(severity_decides_what_is_held_back)
 		    FILE_("on: pull_request_target\n"), NULL }, GA_HIGH },
 	};
 	const struct ga_host_facts guarded = { .guard = true };
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	FACTS(h);
 
 	fixture_facts(&h);
 	for_each (row, cases) {
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 		const struct ga_flag *flag;
 
 		classify_change(&row->x, &h, &f);
@@ -259,7 +260,7 @@ TEST(severity_decides_what_is_held_back)
 TEST(one_flag_speaks_for_the_rules_of_its_category)
 {
 	struct change_fixture both = { "", "MANIFEST.in", true, FILE_("a\n"), EXEC_("#!/bin/sh\n"), NULL };
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	FACTS(h);
 	struct ga_flags f = GA_FLAGS_INIT;
 
 	ga_classify_path(NULL, ".vscode/tasks.json", false, &f);
@@ -315,9 +316,9 @@ TEST(a_guard_that_is_removed_is_flagged)
 		{ ".geminiignore", "agent-ignore" }, { "SECURITY.md", "license-or-security-md" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(guards); i++) {
+	for_index (i, guards) {
 		struct change_fixture x = { "", guards[i][0], true, FILE_("x\n"), NONE, NULL };
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 		const struct ga_flag *flag;
 
 		classify_change(&x, NULL, &f);
@@ -329,7 +330,7 @@ TEST(a_guard_that_is_removed_is_flagged)
 
 TEST(what_cannot_be_read_in_full_is_flagged)
 {
-	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	BUF(path);
 	struct ga_flags f = GA_FLAGS_INIT;
 
 	for (int i = 0; i < 70; i++)

@@ -135,7 +135,7 @@ TEST(directories_of_any_mode_are_removed)
 	static const mode_t modes[] = { 0000, 0100, 0200, 0300, 0400, 0500, 0600, 02555 };
 
 	dir("m");
-	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
+	for_index (i, modes) {
 		cleanup_free char *a = ga_strf("m/%zu", i), *b = ga_strf("m/%zu/b", i);
 		cleanup_free char *c = ga_strf("m/%zu/b/c", i), *f = ga_strf("m/%zu/b/c/f", i);
 
@@ -177,7 +177,7 @@ TEST(two_processes_remove_one_tree)
 		for (int i = 0; i < TOGETHER; i++) {
 			pids[i] = fork();
 			if (!pids[i]) {
-				cleanup_error struct ga_error err = GA_ERROR_INIT;
+				ERR(err);
 				char c;
 
 				(void)close(go[1]);
@@ -199,7 +199,7 @@ TEST(two_processes_remove_one_tree)
 
 TEST(failure_is_said)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	dir("ro");
 	dir("ro/x\ny");

@@ -30,7 +30,8 @@ static struct ga_secret judge(struct ga_secret_names *names, const char *path, c
 
 static struct ga_secret_names *names_with(const char *add, const char *allow)
 {
-	cleanup_strv struct ga_strv a = GA_STRV_INIT, b = GA_STRV_INIT;
+	STRV(a);
+	STRV(b);
 
 	if (add)
 		ga_strv_push(&a, add);
@@ -64,7 +65,7 @@ TEST(each_fixture_has_its_rule_and_tier)
 	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
 	int failed = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
+	for_index (i, secret_fixtures) {
 		struct ga_secret s = judge(names, secret_fixtures[i].path, secret_fixtures[i].content);
 		enum ga_tier want = secret_fixtures[i].tier;
 		bool same = want == GA_TIER_NONE
@@ -213,8 +214,8 @@ TEST(patterns_of_the_user_add_and_allow)
 	}
 	/* nor is there a number of patterns that is too many */
 	{
-		cleanup_buf struct ga_buf deep = GA_BUF_INIT;
-		cleanup_strv struct ga_strv many = GA_STRV_INIT;
+		BUF(deep);
+		STRV(many);
 		struct ga_secret_names *all;
 
 		for (int i = 0; i < 100; i++)
@@ -292,7 +293,7 @@ TEST(bytes_that_are_no_text_are_judged_by_the_name)
 	};
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_index (i, t) {
 		enum ga_tier is = judge_with(names, t[i].path, t[i].content, t[i].n).tier;
 
 		if (is != t[i].tier)

@@ -53,7 +53,7 @@ TEST(a_service_has_a_plain_name)
 		{ "FOO", "FOO=1 run", NULL },
 		{ "service", "(a; b)", NULL },
 	};
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	STRV(list);
 	cleanup_services struct ga_services s = GA_SERVICES_INIT;
 
 	for_each (row, words) {
@@ -128,7 +128,7 @@ TEST(a_repository_needs_trust_for_commands)
 
 	for (size_t i = 0; i < GA_NELEMS(keys) * 2; i++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		const char *text = keys[i / 2];
 
 		ga_config_defaults(&c, "/h", NULL, "/h/c");

@@ -49,7 +49,7 @@ TEST(a_name_is_made_of_the_command)
 		{ "./x y.sh", "xysh" }, { "--", "agent" },		  { "", "agent" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_index (i, t) {
 		cleanup_free char *s = ga_session_stem(t[i][0]);
 
 		assert_string_equal(s, t[i][1]);
@@ -89,7 +89,8 @@ TEST(a_session_is_read_as_it_was_saved)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
-	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
+	BUF(before);
+	BUF(after);
 	cleanup_free char *file = NULL;
 	int lock = -1, second = -1;
 
@@ -139,7 +140,7 @@ TEST(a_state_that_is_cut_short_gives_the_former_one)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
-	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
+	BUF(whole);
 	cleanup_free char *file = NULL, *old = NULL, *upper = NULL, *work = NULL;
 	int lock = -1;
 
@@ -194,7 +195,7 @@ TEST(only_what_a_session_stored_is_read)
 	char *dir = make_state();
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
-	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
+	BUF(whole);
 	cleanup_free char *file = NULL, *included = NULL;
 	int lock = -1;
 

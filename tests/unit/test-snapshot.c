@@ -15,7 +15,7 @@ static void scan_ok(struct ga_repo *r, uint64_t max, struct ga_scan *s)
 /* "a|b|c" in sorted order. */
 static void assert_list(struct ga_strv *sv, const char *want)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_strv_sort_unique(sv);
 	for (size_t i = 0; i < sv->n; i++)
@@ -25,7 +25,7 @@ static void assert_list(struct ga_strv *sv, const char *want)
 
 TEST(every_kind_of_change_is_listed)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 	r = make_repo("kinds", "printf 'ign/\\n*.o\\nforced/\\n' >.gitignore;"
@@ -48,7 +48,7 @@ TEST(every_kind_of_change_is_listed)
 
 TEST(a_tracked_path_that_became_a_fifo_is_skipped)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 	r = make_repo("fifo", "touch f; git add f; git commit -qm x; rm f; mkfifo f");
@@ -59,8 +59,8 @@ TEST(a_tracked_path_that_became_a_fifo_is_skipped)
 
 TEST(a_conflict_or_a_merge_in_progress_is_refused)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	ERR(err);
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *state_dir = in_scratch("conflict-state");
 
@@ -90,8 +90,8 @@ TEST(populated_submodules_are_listed)
 		  "git submodule add -q ../lib 'deep/two x' 2>/dev/null;"
 		  "git submodule add -q ../lib gone 2>/dev/null; git commit -qm t;"
 		  "git submodule --quiet deinit -f gone; touch one/dirty");
-	for (size_t i = 0; i < GA_NELEMS(split); i++) {
-		cleanup_repo struct ga_repo *r = NULL;
+	for_index (i, split) {
+		REPOSITORY(r);
 		cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 		SH("sub/top", "git update-index %s --index-version %d", split[i], i ? 2 : 4);
@@ -159,7 +159,7 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 
 TEST(a_snapshot_commit_names_its_parent_and_author)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *show = NULL, *want = NULL, *refs = NULL;
 	struct ga_oid head, got;
@@ -180,7 +180,7 @@ TEST(a_snapshot_commit_names_its_parent_and_author)
 
 TEST(excluded_paths_stay_as_in_head)
 {
-	cleanup_strv struct ga_strv exclude = GA_STRV_INIT;
+	STRV(exclude);
 	cleanup_free char *tree = NULL, *list = NULL;
 
 	SH("excl", "git init -q; echo old >secret; echo old >staged; echo old >other; git add .;"
@@ -194,7 +194,7 @@ TEST(excluded_paths_stay_as_in_head)
 
 TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *names = NULL;
 	struct ga_oid head, got;
@@ -232,7 +232,7 @@ static const char *const names[] = {
 
 static char *random_path(void)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (unsigned depth = rnd(3) + 1; depth; depth--)
 		ga_buf_addf(&b, "%s%s", names[rnd(GA_NELEMS(names))], depth > 1 ? "/" : "");
@@ -241,8 +241,8 @@ static char *random_path(void)
 
 static void git_quietly(const char *dir, const char *const *args)
 {
-	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
-	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
+	STRV(argv);
+	BUF(dropped);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
@@ -274,7 +274,7 @@ static void ignore(int rc)
 
 static void make_parent(const char *dir, int at, const char *path)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *parent = ga_path_parent(path);
 	struct stat st;
 
@@ -298,7 +298,7 @@ static void make_parent(const char *dir, int at, const char *path)
 
 static void random_step(const char *dir, int at)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *path = random_path();
 	const char *const add[] = { "add", "--", path, NULL };
 	const char *const force[] = { "add", "-f", "--", path, NULL };

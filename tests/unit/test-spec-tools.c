@@ -6,9 +6,9 @@
 
 static char *tools_of(const char *path, const char *command)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv tools = GA_STRV_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	ERR(err);
+	STRV(tools);
+	BUF(b);
 	cleanup_free char *at = ga_path_join(world.home, path);
 
 	if (ga_spec_find_tools(world.home, at, command, &tools, &err))
@@ -136,8 +136,8 @@ TEST(a_failed_step_is_explained)
 		{ "plan", E2BIG, "overlay", "too many directories to mount", "each submodule two" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+	for_index (i, cases) {
+		ERR(err);
 
 		assert_int_equal(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
 		assert_int_equal(err.code, GA_ESTART);
@@ -156,13 +156,14 @@ TEST(what_bwrap_says_is_explained)
 		"bwrap: No permissions to create new namespace, likely because ...",
 		"bwrap: stat on /proc/self/ns/cgroup failed: Permission denied",
 	};
-	cleanup_error struct ga_error a = GA_ERROR_INIT, c = GA_ERROR_INIT;
+	ERR(a);
+	ERR(c);
 
 	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
 	assert_has(a.msg, "Can't mount proc");
 	assert_has(a.hint, "systempaths");
 	for_each (row, no_namespace) {
-		cleanup_error struct ga_error b = GA_ERROR_INIT;
+		ERR(b);
 
 		(void)ga_bwrap_explain(*row, &b);
 		assert_has(b.msg, "user namespace");

@@ -102,7 +102,7 @@ TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 TEST_WITH(a_submodule_elsewhere_is_refused, setup, teardown)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	make_spec("code/p", &s);
 	s.parts = ga_calloc(1, sizeof(*s.parts));
@@ -184,7 +184,7 @@ TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	cleanup_free char *got = NULL;
 	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
 				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n--cap-drop\nALL\n--as-pid-1\n"
@@ -229,7 +229,7 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 	};
 
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 		char **const fields[] = { &s.home, &s.project, &s.home_source, &s.stage_dir };
 		char *value = row->value[0] == '@' ? in(row->value + 1) : ga_strdup(row->value);
@@ -251,8 +251,8 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	STRV(pass);
+	BUF(got);
 	cleanup_free char *path = NULL, *want = NULL;
 	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",

@@ -20,7 +20,8 @@ static void feed(struct ga_termfilter *f, const char *in, size_t n, struct ga_bu
 
 static void expect(const char *what, const struct ga_buf *got, const char *want, size_t n)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	BUF(a);
+	BUF(b);
 
 	if (got->len == n && (!n || !memcmp(got->ptr, want, n)))
 		return;
@@ -32,11 +33,11 @@ static void expect(const char *what, const struct ga_buf *got, const char *want,
 /* Whole, cut in two at every place, and byte by byte. */
 static void expect_cut(const char *in, size_t n, const char *want, size_t want_n)
 {
-	cleanup_buf struct ga_buf what = GA_BUF_INIT;
+	BUF(what);
 
 	ga_quote_add(&what, in, n);
 	for (size_t cut = 0; cut <= n; cut++) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 		feed(&f, in, cut, &out);
@@ -44,7 +45,7 @@ static void expect_cut(const char *in, size_t n, const char *want, size_t want_n
 		expect(what.ptr, &out, want, want_n);
 	}
 	{
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 		for (size_t i = 0; i < n; i++)
@@ -76,7 +77,8 @@ TEST(a_mute_filter_drops_questions_only)
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t cut = 0; cut <= strlen(r[i].example); cut++) {
-			cleanup_buf struct ga_buf out = GA_BUF_INIT, plain = GA_BUF_INIT;
+			BUF(out);
+			BUF(plain);
 			struct ga_termfilter f = { .mute = true }, g = GA_TERMFILTER_INIT;
 			size_t rest = strlen(r[i].example) - cut;
 
@@ -111,7 +113,7 @@ TEST(questions_within_strings_are_dropped)
 
 	for_each (row, each) {
 		for (size_t cut = 0; cut <= strlen(row->in); cut++) {
-			cleanup_buf struct ga_buf out = GA_BUF_INIT;
+			BUF(out);
 			struct ga_termfilter f = { .mute = true };
 
 			feed(&f, row->in, cut, &out);
@@ -136,7 +138,7 @@ TEST(eight_bit_controls_begin_no_sequence)
 			cleanup_free char *in = ga_strf("%s%c%s", utf8 ? "\xc2" : "", e[1] + 0x40, e + 2);
 
 			for (size_t cut = 0; cut <= strlen(in); cut++) {
-				cleanup_buf struct ga_buf out = GA_BUF_INIT;
+				BUF(out);
 				struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 				feed(&f, in, cut, &out);
@@ -263,7 +265,8 @@ TEST(long_text_is_filtered_as_single_bytes_are)
 
 	for (size_t at = 0; at < n; at++) {
 		for (unsigned c = 0; c < 256; c++) {
-			cleanup_buf struct ga_buf whole = GA_BUF_INIT, cut = GA_BUF_INIT;
+			BUF(whole);
+			BUF(cut);
 			struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT;
 			char in[sizeof(around)];
 
@@ -281,7 +284,7 @@ TEST(long_text_is_filtered_as_single_bytes_are)
 TEST(text_is_not_held_back)
 {
 	static const char text[] = "plain text\r\n\t\b\a \033[m\033[31mand\033M more";
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	size_t esc = 0;
 
@@ -304,12 +307,12 @@ TEST(text_is_not_held_back)
 TEST(what_has_no_end_costs_nothing)
 {
 	static const char *const begin[] = { "\033]52;c;", "\033P$q", "\033X", "\033[", "\033_Ga=", "\033(" };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	char chunk[4096];
 
 	assert_true(sizeof(struct ga_termfilter) < 2048);
 	memset(chunk, '1', sizeof(chunk));
-	for (size_t i = 0; i < GA_NELEMS(begin); i++) {
+	for_index (i, begin) {
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 		/* the one with a final byte ends with it */
@@ -375,7 +378,8 @@ static const struct one undone[] = {
 TEST(what_is_left_on_is_undone)
 {
 	for_each (row, undone) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT, end = GA_BUF_INIT;
+		BUF(out);
+		BUF(end);
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 		char room[GA_TERMFILTER_END];
 
@@ -391,7 +395,7 @@ TEST(all_that_can_be_undone_has_room)
 	static const char main_screen[] = "\033[>1u\033[=1u";
 	static const char rest[] = "\033[12l\033[>1u\033[=1u\033[2;3r\033=\033(0\016\033[1m\033[1 q"
 				   "\033]8;;a\a\033]9;4;1\a\033]22;a\a\033]P0000000\033[1$}\033[1'z\033]2;";
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	char room[GA_TERMFILTER_END];
 	size_t n;
@@ -465,7 +469,10 @@ TEST(random_sequences_pass_a_second_time_unchanged)
 	print_message("# SEED=%llu\n", (unsigned long long)seed);
 	s = seed * 2 + 1;
 	for (uint64_t i = 0; i < rounds; i++) {
-		cleanup_buf struct ga_buf in = GA_BUF_INIT, whole = GA_BUF_INIT, cut = GA_BUF_INIT, again = GA_BUF_INIT;
+		BUF(in);
+		BUF(whole);
+		BUF(cut);
+		BUF(again);
 		struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT, h = GA_TERMFILTER_INIT;
 		char end[GA_TERMFILTER_END];
 		size_t n;

@@ -11,7 +11,7 @@ static void add(struct ga_changes *c, const char *path, uint32_t mode, const str
 /* What `git diff-tree` prints, from our list. */
 static char *as_raw(const struct ga_changes *c)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct ga_change *v = &c->v[i];
@@ -36,7 +36,7 @@ static struct ga_oid random_tree(unsigned n)
 {
 	static const char *const names[] = { "a", "a-b", "a.c", "a0", "b", "\xff\x01", "z z" };
 	static const char *const modes[] = { "100644", "100755", "120000", "160000" };
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_buf_adds(&b, "rm -f idx; export GIT_INDEX_FILE=idx; o=$(echo x | git hash-object -w "
 			"--stdin); h=$(git rev-parse HEAD); for l in");
@@ -57,12 +57,13 @@ static struct ga_oid random_tree(unsigned n)
 
 TEST(diff_and_apply_agree_with_git)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("r", "git commit -q --allow-empty -m x");
 	rnd_seed();
 	for (int round = 0; round < 12; round++) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, none = GA_CHANGES_INIT;
+		CHANGES(c);
+		CHANGES(none);
 		struct ga_oid a = random_tree(rnd(12) + 1), b = random_tree(rnd(12) + 1), got;
 		cleanup_free char *want = diff_tree(&a, &b), *have = NULL;
 
@@ -79,7 +80,7 @@ TEST(diff_and_apply_agree_with_git)
 
 TEST(an_entry_is_found_by_its_path)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid tree, blob;
 	struct ga_entry e;
 
@@ -99,7 +100,7 @@ TEST(an_entry_is_found_by_its_path)
 	assert_int_equal(e.mode, GA_MODE_NONE);
 	FAILS(ga_tree_entry(r, &blob, "a", &e, &err), "is a blob, not a tree");
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		FAILS(ga_tree_list(r, &tree, 1, &c, &err), "more than 1 entries");
 	}
@@ -125,14 +126,14 @@ TEST(files_and_directories_replace_each_other)
 		{ "a-b a/x a0", "a-b a/y a0", "a-b a/x a/y a0" },
 		{ "a a-b", "-a a-b a/c", "a-b a/c" },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid blob;
 
 	SH("t", "git init -q");
 	blob = OID("t", "echo new | git hash-object -w --stdin");
 	r = open_repo("t");
 	for_each (row, cases) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		cleanup_free char *words = ga_strdup(row->changes), *got = NULL;
 		struct ga_oid base, tree;
 		char *save = NULL;
@@ -155,26 +156,26 @@ TEST(a_path_that_git_cannot_hold_is_refused)
 {
 	static const char *const bad[] = { ".git/x", "a/.GIT", "a//b", "../x", "a/./b", "/a", "a/",
 					   "git~1", ".git ", "a/.g\xe2\x80\x8cit/b" };
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid blob, tree;
 
 	r = make_repo("f", "");
 	blob = OID("f", "echo x | git hash-object -w --stdin");
 	for_each (row, bad) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		add(&c, *row, GA_MODE_FILE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
 	}
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		add(&c, "a", GA_MODE_FILE, &blob);
 		add(&c, "a/b", GA_MODE_FILE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "a file and a directory");
 	}
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		add(&c, "a", 0100600, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
@@ -183,8 +184,8 @@ TEST(a_path_that_git_cannot_hold_is_refused)
 
 TEST(trees_of_1024_levels_are_written_and_listed)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	REPOSITORY(r);
+	BUF(path);
 	struct ga_oid blob, tree;
 
 	r = make_repo("deep", "");
@@ -193,7 +194,8 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 		ga_buf_adds(&path, "d/");
 	ga_buf_adds(&path, "f");
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
+		CHANGES(c);
+		CHANGES(l);
 
 		add(&c, path.ptr, GA_MODE_FILE, &blob);
 		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
@@ -203,14 +205,14 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 	}
 	/* written or deleted */
 	for (int written = 0; written < 2; written++) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		cleanup_free char *deeper = ga_strf("d/d/%s", path.ptr);
 
 		add(&c, deeper, written ? GA_MODE_FILE : GA_MODE_NONE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
 	}
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' "
 			   "$t | git mktree); done; echo $t", GA_HEX(&tree));
@@ -221,8 +223,9 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 /* Old modes and unordered bytes: what is not touched stays as it is. */
 TEST(untouched_entries_keep_their_bytes)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
+	REPOSITORY(r);
+	CHANGES(c);
+	CHANGES(l);
 	cleanup_free char *got = NULL;
 	struct ga_oid blob, tree, made;
 
@@ -262,7 +265,7 @@ static uint32_t mode_of(unsigned tree, unsigned i)
 
 static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const struct ga_oid *sub)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	cleanup_free char *path = in_scratch("large/in");
 	FILE *f;
 
@@ -289,7 +292,7 @@ TEST(large_trees_are_searched)
 {
 	static const char *const nowhere[] = { "f", "f1", "x.", "x/y", "y/in", "z", "0", "f299/in" };
 	struct ga_oid blob[TREES], tree[TREES], sub;
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_entry e;
 
 	r = make_repo("large", "");

@@ -121,7 +121,7 @@ static bool make(const struct layer *l, const char *id)
 	cleanup_free char *row = ga_path_parent(id);
 
 	dir(l, row);
-	for (size_t i = 0; i < GA_NELEMS(makers); i++)
+	for_index (i, makers)
 		if (!strcmp(makers[i].row, row))
 			return makers[i].make(l, id);
 	fail_msg("no maker for %s", id);
@@ -148,7 +148,7 @@ static char *outcome(const struct layer *l, const char *id)
 {
 	static const char letters[] = "AMTD";
 	bool at[4] = { false }, below[4] = { false };
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < l->res.changes.n; i++) {
 		const struct ga_change *c = &l->res.changes.v[i];
@@ -173,14 +173,14 @@ static char *outcome(const struct layer *l, const char *id)
 
 TEST(each_cell_of_the_table_has_its_outcome)
 {
-	cleanup_layer struct layer l = make_layer("cells", BASE_OF_CELLS);
+	LAYER(l, "cells", BASE_OF_CELLS);
 	bool made[GA_NELEMS(cells)];
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(cells); i++)
+	for_index (i, cells)
 		made[i] = make(&l, cells[i].id);
 	free(captured(&l));
-	for (size_t i = 0; i < GA_NELEMS(cells); i++) {
+	for_index (i, cells) {
 		cleanup_free char *got = outcome(&l, cells[i].id);
 
 		if (!made[i] || !strcmp(got, cells[i].want))
@@ -196,7 +196,7 @@ TEST(each_cell_of_the_table_has_its_outcome)
 /* In a process that is nobody: to root no file is closed. */
 static void capture_as_nobody(struct layer *l, int out)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *got = NULL;
 	int rc = setgroups(0, NULL) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534) ||
 		 prctl(PR_SET_DUMPABLE, 1);
@@ -211,8 +211,8 @@ static void capture_as_nobody(struct layer *l, int out)
 
 TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 {
-	cleanup_layer struct layer l = make_layer("foreign", "echo a >a");
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	LAYER(l, "foreign", "echo a >a");
+	BUF(got);
 	cleanup_close int at = in_upper(&l);
 	int fds[2], status;
 	pid_t pid;
@@ -238,7 +238,7 @@ TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 
 TEST(the_commits_of_the_agent_say_what_is_tracked)
 {
-	cleanup_layer struct layer l = make_layer("otherwise",
+	LAYER(l, "otherwise",
 		"mkdir d e; echo x >d/x; echo y >e/y; echo sub >.gitignore; git add -A;"
 		"git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub;"
 		"mkdir sub; echo 1 >a");
@@ -262,7 +262,7 @@ TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 {
 	static const char *const opaques[] = { "d", "d/e" };
 	static const char *const hiding[] = { "touch d/e", "ln -s . d/e", "mkfifo d/e" };
-	cleanup_layer struct layer l = make_layer("forced", "mkdir -p d/e; echo x >d/e/x; echo '*.log' >.gitignore");
+	LAYER(l, "forced", "mkdir -p d/e; echo x >d/e/x; echo '*.log' >.gitignore");
 	cleanup_free char *extras = in_scratch("forced/extras");
 	struct ga_oid tracked;
 
@@ -295,7 +295,7 @@ TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 
 TEST(directories_named_as_files_of_git_are_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
+	LAYER(l, "dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
 
 	put(&l, "d/.gitmodules/f", "f\n");
 	put(&l, "d/.gitattributes/f", "f\n");

@@ -18,7 +18,7 @@ static void assert_noted(const struct layer *l, const char *words, size_t want)
 
 TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("limits", BASE);
+	LAYER(l, "limits", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
 
 	fd = openat(at, "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
@@ -40,7 +40,7 @@ TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 
 TEST(a_file_stays_until_the_directory_in_its_place_is_read)
 {
-	cleanup_layer struct layer l = make_layer("instead", BASE);
+	LAYER(l, "instead", BASE);
 
 	opaque(&l, "d/e/y");
 	put(&l, "d/e/y/new", "n\n");
@@ -88,7 +88,7 @@ TEST(ov13_each_limit_is_said)
 		{ 2, 8, 5, 20, 1, "A .gitignore;A 1/2/f;M a;A g;A h;A x;", "", "too long to be read as rules",
 		  "limits.capture.rules_size: 1)", GA_LIMIT_RULES_SIZE },
 	};
-	cleanup_layer struct layer l = make_layer("each", BASE);
+	LAYER(l, "each", BASE);
 
 	put(&l, ".gitignore", "x\n");
 	put(&l, "1/2/f", "123\n");
@@ -96,7 +96,7 @@ TEST(ov13_each_limit_is_said)
 	put(&l, "g", "1234\n");
 	put(&l, "h", "1\n");
 	put(&l, "x", "1\n");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_free char *got = NULL;
 
 		l.limits.depth = cases[i].depth;
@@ -121,10 +121,10 @@ TEST(ov13_each_limit_is_said)
  * divide it. */
 TEST(ov13_reading_a_layer_ends_in_time)
 {
-	cleanup_layer struct layer l = make_layer("busy", BASE);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	LAYER(l, "busy", BASE);
+	ERR(err);
 	cleanup_(ga_upper_files_release) struct ga_upper_files list = GA_UPPER_FILES_INIT;
-	cleanup_buf struct ga_buf rules = GA_BUF_INIT;
+	BUF(rules);
 
 	while (rules.len < (512 << 10))
 		ga_buf_addf(&rules, "*a*a*a*a*a*a*a*a*a*a*a*a*%zu\n", rules.len);
@@ -145,7 +145,7 @@ TEST(ov13_reading_a_layer_ends_in_time)
 
 TEST(ov13_many_beyond_a_limit_are_counted)
 {
-	cleanup_layer struct layer l = make_layer("many", BASE);
+	LAYER(l, "many", BASE);
 
 	l.limits.file_size = 1;
 	for (int i = 0; i < 25; i++) {
@@ -164,7 +164,7 @@ TEST(ov13_many_beyond_a_limit_are_counted)
 TEST(ov09_path_of_4096_bytes)
 {
 	cleanup_free char *name = ga_calloc(1, 205);
-	cleanup_layer struct layer l = make_layer("longpath", BASE);
+	LAYER(l, "longpath", BASE);
 	cleanup_close int at = in_upper(&l);
 
 	memset(name, 'n', 203);
@@ -191,7 +191,7 @@ TEST(ov09_path_of_4096_bytes)
 
 TEST(ov09_a_very_deep_tree_is_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("deep", BASE);
+	LAYER(l, "deep", BASE);
 	cleanup_close int at = in_upper(&l);
 
 	/* far beyond PATH_MAX and any table of descriptors */

@@ -12,7 +12,7 @@
 
 TEST(what_is_as_in_the_base_is_no_change)
 {
-	cleanup_layer struct layer l = make_layer("unchanged", BASE);
+	LAYER(l, "unchanged", BASE);
 
 	put(&l, "a", "a\n");
 	put_as(&l, "s", "s\n", 0700);
@@ -30,7 +30,7 @@ TEST(what_is_as_in_the_base_is_no_change)
 
 TEST(only_the_executable_bit_is_captured)
 {
-	cleanup_layer struct layer l = make_layer("mode", BASE);
+	LAYER(l, "mode", BASE);
 
 	put_as(&l, "a", "a\n", 0755);
 	put_as(&l, "s", "s\n", 0644);
@@ -46,7 +46,7 @@ TEST(only_the_executable_bit_is_captured)
 
 TEST(ov01_whiteouts_delete)
 {
-	cleanup_layer struct layer l = make_layer("whiteout", BASE);
+	LAYER(l, "whiteout", BASE);
 
 	white(&l, "a");
 	white(&l, "d/e");
@@ -58,7 +58,7 @@ TEST(ov01_whiteouts_delete)
 
 TEST(whiteouts_by_attribute_count_only_in_marked_directories)
 {
-	cleanup_layer struct layer l = make_layer("xwhiteout", BASE);
+	LAYER(l, "xwhiteout", BASE);
 
 	dir(&l, "d");
 	mark(&l, "d", "user.overlay.opaque", "x");
@@ -73,7 +73,7 @@ TEST(whiteouts_by_attribute_count_only_in_marked_directories)
 
 TEST(ov04_an_opaque_directory_hides_that_of_the_base)
 {
-	cleanup_layer struct layer l = make_layer("opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
+	LAYER(l, "opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
 
 	opaque(&l, "d");
 	put(&l, "d/new", "n\n");
@@ -87,7 +87,7 @@ TEST(ov04_an_opaque_directory_hides_that_of_the_base)
 
 TEST(ov02_planted_overlay_attributes_are_not_followed)
 {
-	cleanup_layer struct layer l = make_layer("planted", BASE);
+	LAYER(l, "planted", BASE);
 
 	put(&l, "d/more", "m\n");
 	mark(&l, "d", "user.overlay.redirect", "/etc");
@@ -101,7 +101,7 @@ TEST(ov02_planted_overlay_attributes_are_not_followed)
 
 TEST(ov12_hard_links_and_holes_are_captured)
 {
-	cleanup_layer struct layer l = make_layer("hard", BASE);
+	LAYER(l, "hard", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
 
 	put(&l, "one", "1\n");
@@ -116,7 +116,7 @@ TEST(ov12_hard_links_and_holes_are_captured)
 
 TEST(ov08_files_without_permissions_are_read)
 {
-	cleanup_layer struct layer l = make_layer("unreadable", BASE);
+	LAYER(l, "unreadable", BASE);
 	cleanup_free char *file = ga_path_join(l.upper, "f"), *d = ga_path_join(l.upper, "d/e");
 	struct stat st;
 
@@ -140,7 +140,7 @@ TEST(ov10_ov19_names)
 					   "x\\.git", ".Git\\x" };
 	static const char *const good[] = { ".gitx", "git~", "-rf", "CON", "a\\b", ".wh.a", ".wh..wh..opq",
 					    ("\xe2\x80\xae" "rlo") };
-	cleanup_layer struct layer l = make_layer("names", BASE);
+	LAYER(l, "names", BASE);
 
 	put(&l, ".git/config", "[core]\n\tfsmonitor = touch /tmp/x\n");
 	for_each (row, bad) {
@@ -163,7 +163,7 @@ TEST(ov10_ov19_names)
 
 TEST(ov11_a_nested_repository_is_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("nested", BASE);
+	LAYER(l, "nested", BASE);
 
 	put(&l, "vendor/x/.git/HEAD", "ref: refs/heads/main\n");
 	put(&l, "vendor/x/.git/objects/k", "");
@@ -186,7 +186,7 @@ TEST(ov11_a_nested_repository_is_left_behind)
 
 TEST(changes_in_a_submodule_are_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("submodule", BASE
+	LAYER(l, "submodule", BASE
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub"
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,gone"
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,kept"
@@ -205,7 +205,7 @@ TEST(changes_in_a_submodule_are_left_behind)
 
 TEST(ignored_files_are_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("ignored", BASE
+	LAYER(l, "ignored", BASE
 		"; printf '*.log\\nbuild/\\n' >.gitignore; echo t >tracked.log; mkdir build; echo 1 >build/tracked");
 
 	l.o.host_excludes = "*.swp\n";
@@ -229,7 +229,7 @@ TEST(ignored_files_are_left_behind)
 
 TEST(the_rules_of_the_result_count)
 {
-	cleanup_layer struct layer l = make_layer("rules", BASE
+	LAYER(l, "rules", BASE
 		"; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
 
 	put(&l, ".gitignore", "*\n!keep.me\n");  /* ignores everything new, the base's paths stay */
@@ -248,7 +248,7 @@ TEST(the_rules_of_the_result_count)
 /* What tools write into the directories that they make is ignored itself, and in no tree. */
 TEST(ignored_rules_of_the_user_count)
 {
-	cleanup_layer struct layer l = make_layer("users", BASE "; mkdir t; echo '!n' >t/.gitignore");
+	LAYER(l, "users", BASE "; mkdir t; echo '!n' >t/.gitignore");
 	cleanup_free char *extras = in_scratch("users/extras");
 	struct ga_oid tracked;
 
@@ -294,7 +294,7 @@ TEST(ignored_rules_of_the_user_count)
 
 TEST(what_the_agent_tracks_is_captured)
 {
-	cleanup_layer struct layer l = make_layer("tracked", BASE
+	LAYER(l, "tracked", BASE
 		"; printf '*.log\\ngen/\\n' >.gitignore; echo o >old.log; mkdir gen; echo 1 >gen/1; echo 2 >gen/2");
 	struct ga_oid tracked;
 
@@ -323,9 +323,9 @@ TEST(what_the_agent_tracks_is_captured)
 
 TEST(layers_that_need_conversion_are_told)
 {
-	cleanup_layer struct layer l = make_layer("convert", BASE);
+	LAYER(l, "convert", BASE);
 	cleanup_free char *extras = in_scratch("convert/extras");
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 	struct ga_entry entry;
 
 	put(&l, "a", "1\r\n");
@@ -358,7 +358,7 @@ TEST(layers_that_need_conversion_are_told)
 
 static void check_paths(const struct ga_strv *got, const char *want, const char *file, int line)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < got->n; i++)
 		ga_buf_addf(&b, "%s ", got->v[i]);
@@ -369,7 +369,7 @@ static void check_paths(const struct ga_strv *got, const char *want, const char 
 TEST(files_to_convert_are_listed)
 {
 	cleanup_close int at = -1;
-	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
+	LAYER(l, "list", BASE "; echo '*.log' >.gitignore");
 	cleanup_(ga_upper_files_release) struct ga_upper_files got = GA_UPPER_FILES_INIT;
 
 	put(&l, "z", "123");
@@ -398,7 +398,7 @@ TEST(files_to_convert_are_listed)
 
 TEST(a_session_is_a_worktree_entry_of_git)
 {
-	cleanup_layer struct layer l = make_layer("entry", BASE);
+	LAYER(l, "entry", BASE);
 	struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *dir_ = in_scratch("entry/session"), *list = NULL;
 

@@ -33,13 +33,13 @@ TEST(patterns_match_as_this_table_says)
 		{ "foo", "FOO" }, { "[[:upper:]]", "a" }, { "[A-C]", "b" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(yes); i++)
+	for_index (i, yes)
 		if (!ga_wildmatch(yes[i][0], yes[i][1], false))
 			fail_msg("'%s' does not match '%s'", yes[i][0], yes[i][1]);
-	for (size_t i = 0; i < GA_NELEMS(no); i++)
+	for_index (i, no)
 		if (ga_wildmatch(no[i][0], no[i][1], false))
 			fail_msg("'%s' matches '%s'", no[i][0], no[i][1]);
-	for (size_t i = 0; i < GA_NELEMS(any_case); i++)
+	for_index (i, any_case)
 		assert_true(ga_wildmatch(any_case[i][0], any_case[i][1], true));
 }
 

@@ -25,8 +25,8 @@ static void show(const struct ga_yaml *y, struct ga_buf *out)
 static void check(const char *text, size_t n, const char *want, const char *error)
 {
 	cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	ERR(err);
+	BUF(got);
 	cleanup_free char *exact = ga_memdup(text, n);
 	int rc = ga_yaml_parse("f", exact, n, &y, &err);
 
@@ -122,11 +122,11 @@ TEST(other_documents_are_refused_with_the_place)
 
 TEST(nesting_is_bounded)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 
 	for (int over = 0; over < 2; over++) {
 		cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int n = GA_YAML_DEPTH_MAX - 1 + over;
 
 		ga_buf_clear(&text);
@@ -148,11 +148,11 @@ TEST(nesting_is_bounded)
 
 TEST(the_number_of_nodes_is_bounded)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 
 	for (int over = 0; over < 2; over++) {
 		cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		ga_buf_clear(&text);
 		ga_buf_adds(&text, "a:\n"); /* the top, the key and the list are three */

@@ -54,9 +54,19 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 		return RUN_TESTS(setup, teardown); \
 	}
 
-/* For each row of a table. */
+/* For each row of a table, by a pointer or by its number. */
 #define for_each(row, rows) \
 	for (__typeof__(&(rows)[0]) row = (rows); row < (rows) + GA_NELEMS(rows); row++)
+#define for_index(i, rows) for (size_t i = 0; i < GA_NELEMS(rows); i++)
+
+/* Empty ones, released at the end of their block. */
+#define BUF(name) cleanup_buf struct ga_buf name = GA_BUF_INIT
+#define CHANGES(name) cleanup_changes struct ga_changes name = GA_CHANGES_INIT
+#define ERR(name) cleanup_error struct ga_error name = GA_ERROR_INIT
+#define FACTS(name) cleanup_host_facts struct ga_host_facts name = GA_HOST_FACTS_INIT
+#define FLAGS(name) cleanup_flags struct ga_flags name = GA_FLAGS_INIT
+#define REPOSITORY(name) cleanup_repo struct ga_repo *name = NULL
+#define STRV(name) cleanup_strv struct ga_strv name = GA_STRV_INIT
 
 /* A text with another in it. */
 #define assert_has(text, part) \

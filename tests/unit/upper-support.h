@@ -63,7 +63,7 @@ static inline void release(struct layer *l)
 	free(l->dir);
 	free(l->upper);
 }
-#define cleanup_layer cleanup_(release)
+#define LAYER(name, ...) cleanup_(release) struct layer name = make_layer(__VA_ARGS__)
 
 static inline int in_upper(const struct layer *l)
 {
@@ -130,7 +130,7 @@ static inline void link_to(const struct layer *l, const char *path, const char *
 /* Capture, then what differs from the base as "A path", "D path", "M path" ... */
 static inline char *captured(struct layer *l)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *repo = ga_strf("%s/r", l->dir);
 
 	ga_upper_result_release(&l->res);
@@ -156,7 +156,7 @@ static inline char *captured(struct layer *l)
 /* What was left behind, as "kind path count bytes;". */
 static inline void check_left(const struct layer *l, const char *want, const char *file, int line)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < l->res.left.n; i++)
 		ga_buf_addf(&b, "%s %s %llu;", ga_left_kind_name(l->res.left.v[i].kind), l->res.left.v[i].path,
