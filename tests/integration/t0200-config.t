@@ -202,7 +202,7 @@ test_expect_success 'dirty: set by the user, tightened by the repository, and by
 	test_settings "dirty: refuse\n" &&
 	test_expect_code 2 git agent start -- true 2>../err &&
 	test_settings "dirty: ignore\n" &&
-	git agent start -q -- sh -c "cat a >\$HOME/got" &&
+	test_inside "cat a >\$HOME/got" &&
 	test "$(cat "$HOME/aihome/got")" = a &&
 	git agent start -q --dirty carry -- sh -c "cat a >\$HOME/got" &&
 	test "$(cat "$HOME/aihome/got")" = mine &&
@@ -231,7 +231,7 @@ test_expect_success 'home: a directory that others can read is refused, and not 
 test_expect_success 'home: another directory is shown, but none that holds your own, by whatever name' '
 	repo home &&
 	test_settings "home: ~/other/agents\n" &&
-	git agent start -q -- sh -c "echo x >\$HOME/here" &&
+	test_inside "echo x >\$HOME/here" &&
 	test "$(cat "$HOME/other/agents/here")" = x &&
 	test "$(stat -c %a "$HOME/other/agents")" = 700 &&
 	ln -s "$HOME" ../alias &&

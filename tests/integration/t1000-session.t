@@ -281,7 +281,7 @@ pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 test_expect_success 'show cuts paths to the width of a terminal, at the front, and nowhere else' '
 	test_repo once &&
 	cd once &&
-	git commit -q --allow-empty -m first &&
+	test_empty first &&
 	test_says "flagged: .*$long/.envrc" git agent start --name o -- sh -c "
 		mkdir -p $long sub
 		echo id >$long/.envrc

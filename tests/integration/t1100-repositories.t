@@ -62,12 +62,12 @@ test_expect_success 'without a commit a session begins with an empty one, and la
 	test_session two "echo 2 >two" &&
 	test "$(git agent resume -q one cat one)" = 1 &&
 	test "$(git ls-tree agent/one~1)" = "" &&
-	test_must_fail git rev-parse -q --verify HEAD &&
+	test_missing HEAD &&
 	git agent land one &&
 	test "$(git log --format=%s main)" = "$(printf "one\nInitial commit")" &&
 	test_prints "?? x" git status --porcelain &&
 	test_says "your branch has no commits" git agent land --undo &&
-	test_must_fail git rev-parse -q --verify HEAD &&
+	test_missing HEAD &&
 	test_prints "?? x" git status --porcelain &&
 	git agent land one &&
 	git agent land two &&
@@ -149,12 +149,12 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 		git rev-list --objects --all --missing=print | grep -qx "?$blob"
 	} &&
 	absent &&
-	git agent start -q -n one -- sh -c "
+	test_session one "
 		for i in 1 2; do echo \$i >>a; git commit -qam \$i; done" &&
 	test "$(git rev-list --count HEAD..agent/one)" = 2 &&
 	git agent land one &&
 	git agent drop one &&
-	git agent start -q -n two -- sh -c "
+	test_session two "
 		echo new >b.bin
 		git add --sparse b.bin
 		git commit -qm binary" &&
@@ -162,10 +162,8 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 	! grep -i "absent\|inspected" ../out &&
 	absent &&
 	mv ../sparse ../away &&
-	git agent diff two >../out &&
-	grep "absent from this partial clone" ../out &&
-	git agent review two >../out &&
-	grep "^+new" ../out &&
+	test_shows "absent from this partial clone" git agent diff two &&
+	test_shows "^+new" git agent review two &&
 	absent &&
 	mv ../away ../sparse &&
 	git agent diff two >../out &&
@@ -174,12 +172,11 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 	git agent land two &&
 	git agent drop two &&
 	old=$(git rev-list --objects --missing=print HEAD | sed -n "s/^?//p") &&
-	git agent start -q -n three -- sh -c "
+	test_session three "
 		tree=\$(git ls-tree HEAD | sed \"/b.bin/s/[0-9a-f]\{40\}/$old/\" | git mktree --missing)
 		git update-ref HEAD \$(git commit-tree \$tree -p HEAD -m old)" &&
 	git agent diff three &&
-	git agent review three >../out &&
-	grep "could not be inspected: this partial clone has not fetched it" ../out &&
+	test_shows "could not be inspected: this partial clone has not fetched it" git agent review three &&
 	git rev-list --objects --missing=print agent/three | grep "^?$old"
 '
 
@@ -210,7 +207,7 @@ test_expect_success 'RS-09: a bare repository is refused' '
 test_expect_success 'a repository with SHA-256 objects is refused' '
 	git init -q --object-format=sha256 sha256 &&
 	cd sha256 &&
-	git commit -q --allow-empty -m x &&
+	test_empty x &&
 	test_expect_code 125 git agent start -- true 2>../err &&
 	grep -i "sha-\{0,1\}256" ../err
 '
@@ -227,7 +224,7 @@ test_expect_success 'a home directory that is the working tree is refused' '
 	git init -q "$HOME" &&
 	test_when_finished "rm -rf \"$HOME/.git\"" &&
 	cd "$HOME" &&
-	git commit -q --allow-empty -m x &&
+	test_empty x &&
 	test_fails 125 "home directory" git agent start -- true
 '
 

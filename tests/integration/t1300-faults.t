@@ -80,7 +80,7 @@ not_synced() {
 		grep "^git-agent: $2cannot sync .*/\(refs\|logs\)\(/.*\)\?.: Input/output error\$" ../err &&
 		grep -c "^git-agent: " ../err | grep -x 1 &&
 		grep "^hint: .*git agent capture $1" ../err &&
-		dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/$1) &&
+		dir=$(test_dir $1) &&
 		test "$(git config -f "$dir/session" session.state)" = running &&
 		! ls "$dir" | grep tmp || return 1
 	done
@@ -161,7 +161,7 @@ test_expect_success 'a lock of a git is waited for, and one that nobody holds is
 
 test_expect_success 'a state file that is damaged beyond repair is named, and stops no other session' '
 	cd r &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-tree) &&
+	dir=$(test_dir k-tree) &&
 	echo garbage >"$dir/session" &&
 	rm -f "$dir/session.old" &&
 	test_expect_code 128 git agent list >../list 2>../err &&
@@ -177,7 +177,7 @@ test_expect_success 'a state file that is damaged beyond repair is named, and st
 
 test_expect_success 'a state file that is gone is named, and the name of its session stays taken' '
 	cd r &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/k-upper) &&
+	dir=$(test_dir k-upper) &&
 	rm "$dir"/session* &&
 	test_expect_code 128 git agent list >../list 2>../err &&
 	grep good ../list &&
@@ -216,7 +216,7 @@ test_expect_success 'a start that is killed before the agent ran leaves nothing'
 test_expect_success 'a session whose running state was lost in a power cut is captured' '
 	cd r &&
 	killed capture:begin cut &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/cut) &&
+	dir=$(test_dir cut) &&
 	rm -f "$dir/session.old" &&
 	git config -f "$dir/session" session.state new &&
 	test_says "interrupted; capturing" git agent list &&

@@ -146,7 +146,7 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 	test_session j "echo j >j" "$(printf "\377<u>")" &&
 	git agent review --format=html j >../page4 &&
 	page --text ../page4 | grep -c "xff<u>" | grep -x 2 &&
-	f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
+	f=$(test_dir j)/journal.jsonl &&
 	cat >>"$f" <<-\EOF &&
 	{"time":"<b>","event":"<script>","<i>":["\u202e",{"path":"</table>"},{"x":1},null,true],"command":[1,"<u>"]}
 	[1]

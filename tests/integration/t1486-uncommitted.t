@@ -53,7 +53,7 @@ test_expect_success 'a session with nothing but uncommitted changes has no branc
 	test_says "^agent/back: no commit, but uncommitted changes$" \
 		git agent start --name back -- git checkout -q HEAD~1 -- f g &&
 	grep "uncommitted changes: f " ../err &&
-	test_must_fail git rev-parse -q --verify refs/heads/agent/back &&
+	test_missing refs/heads/agent/back &&
 	git agent list | grep "^back .*uncommitted changes" &&
 	test_shows uncommitted git agent show back &&
 	test_shows "^uncommitted changes: " git agent review back &&

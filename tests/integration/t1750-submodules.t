@@ -168,7 +168,7 @@ test_expect_success 'what hooks and configuration of the superproject reach in a
 		echo k >run.sh
 		echo k >k" &&
 	test_prints "k\nrun.sh" git -C $L diff --name-only HEAD agent/c &&
-	! git rev-parse -q --verify agent/c &&
+	test_missing agent/c &&
 	git -C $L ls-tree -r refs/agent/c/held | grep hooks &&
 	git config --unset core.hooksPath &&
 	test_script .git/hooks/post-merge "sh vendor/lib/run.sh" &&

@@ -104,7 +104,7 @@ test_expect_success 'create a session, and branches that conflict' '
 	git switch -q main &&
 	line g 2 main &&
 	git commit -qam main &&
-	git commit -q --allow-empty -m later
+	test_empty later
 '
 
 # in_progress OPERATION COMMANDS ABORT

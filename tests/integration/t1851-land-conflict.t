@@ -103,7 +103,7 @@ test_expect_success 'a merge of the user is not taken for a landing' '
 	make_repo users &&
 	session u "echo x >x" &&
 	git switch -qc side &&
-	git commit -q --allow-empty -m s &&
+	test_empty s &&
 	git switch -q main &&
 	mine &&
 	git merge -q --no-commit --no-ff side &&

@@ -27,7 +27,7 @@ guard_works_beside() {
 	git remote add origin "../$1.git" &&
 	"install_$1" &&
 	git add -A &&
-	git commit -q --allow-empty -m hooks &&
+	test_empty hooks &&
 	git push -q origin main &&
 	git agent list &&
 	commit_and_push >../want &&

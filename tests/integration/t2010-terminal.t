@@ -155,7 +155,7 @@ test_expect_success 'TT-03: output to a terminal is filtered when input does not
 
 test_expect_success 'git agent start and resume have --terminal-filter' '
 	test_enter r &&
-	git commit -q --allow-empty -m base &&
+	test_empty base &&
 	cp "$box/upper/bytes" text &&
 	git add text &&
 	raw="a\e]52;c;eHh4\x07b" &&
@@ -185,7 +185,7 @@ test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '
 # Whatever it asks, the answer is its own, and nothing is asked by us while it runs or after.
 test_expect_success 'TT-06: a question in the name of git-agent is answered to the agent, with no effect' '
 	test_enter asks &&
-	git commit -q --allow-empty -m base &&
+	test_empty base &&
 	test_session a "echo x >Makefile" &&
 	$pty expect="open anyway? " send="y\r" expect="told y" exit=0 mode=cooked -- \
 		git agent start --name b -- sh -c "

@@ -64,7 +64,7 @@ test_expect_success 'RS-02: a session whose terminal is closed with a shell in i
 		send="git agent start -q --name hup" \
 		send=" -- sh -c \"echo kept >kept; echo rea\\\"\\\"dy; exec sleep 1000\"\\r" \
 		expect=ready close -- env PS1="in> " bash --norc --noprofile -i &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/hup) &&
+	dir=$(test_dir hup) &&
 	test_wait_for "grep -q \"event.:.captured\" $dir/journal.jsonl" &&
 	! grep interrupted "$dir/journal.jsonl" &&
 	test_holds agent/hup:kept kept
@@ -80,7 +80,7 @@ test_expect_success 'RS-02: a hang-up while the work is captured does not interr
 	kill -CONT $pid &&
 	wait $pid &&
 	test_holds agent/late:kept kept &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/late) &&
+	dir=$(test_dir late) &&
 	! grep interrupted "$dir/journal.jsonl"
 '
 
@@ -144,10 +144,10 @@ test_expect_success 'without a terminal the command has none, by descriptor or b
 test_expect_success 'input from a file and output to a pipe pass, with or without a terminal at the other end' '
 	git agent start -q -- cat numbers <file | tail -n 1 | grep "^500\$" &&
 	$pty expect=old expect=st=0 exit=0 mode=cooked -- sh -c "
-		git agent start -q -- sh -c \"cat; [ ! -t 0 ]\" <file
+		test_inside \"cat; [ ! -t 0 ]\" <file
 		echo st=\$?" &&
 	$pty expect=ready send="typed\r" expect="[got-typed]" exit=0 mode=cooked -- sh -c "
-		git agent start -q -- sh -c \"
+		test_inside \"
 			echo ready >&2
 			read a
 			echo got-\\\$a

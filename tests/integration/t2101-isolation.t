@@ -106,7 +106,7 @@ test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held
 test_expect_success ROOT 'as root an agent reads nothing that others cannot, and writes nothing of /proc' '
 	make_repo root &&
 	cd root &&
-	git agent start -q -- sh -c "
+	test_inside "
 		find /etc /usr/local/etc /opt -xdev -type f ! -perm -o+r -size +0 2>/dev/null
 		find /proc/sys -type f -writable
 		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do
@@ -171,7 +171,7 @@ test_expect_success IDMAP 'as root nothing is mounted over files of the host, th
 		sort -k5 /proc/self/mountinfo >../before &&
 		wc -c /etc/shadow
 		{
-			git agent start -q -- sh -c \"
+			test_inside \"
 			grep -E shared:\|master: /proc/self/mountinfo
 			stat -c %u /etc/passwd
 			until test -e end; do sleep 0.05; done\" </dev/null &
