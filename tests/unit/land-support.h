@@ -125,7 +125,7 @@ static inline void reread(struct stay *t)
 
 static inline void expect_str(const char *got, const char *want)
 {
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 #define EXPECT(dir, want, ...) \
 	do { \

@@ -41,7 +41,7 @@ static inline void assert_checkout(const char *name, const char *rev, const stru
 			 "list '%s' >../b; diff ../a ../b || :; diff -r --no-dereference ../want '%s' || :",
 		   rev, b->tree, b->tree);
 
-	assert_string_equal(diff, "");
+	STREQ(diff, "");
 }
 
 /* The template's index is the commit's, and git finds the tree as it says. */
@@ -53,7 +53,7 @@ static inline void assert_template(const char *name, const char *rev, const stru
 			 "$G fsck --no-dangling 2>&1 | grep -i index || :; $G --no-optional-locks diff --name-only",
 		   b->git, b->tree, rev);
 
-	assert_string_equal(out, "");
+	STREQ(out, "");
 }
 
 #endif

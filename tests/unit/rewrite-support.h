@@ -114,7 +114,7 @@ static inline void assert_list(const struct ga_strv *sv, const char *want)
 {
 	cleanup_free char *got = joined(sv);
 
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 #define START "git init -q; echo 1 >f; echo old >hook; mkdir crit; echo c >crit/c; git add .;" \

@@ -23,7 +23,7 @@ static inline int setup(void **state)
 	assert_non_null(mkdtemp(dir));
 	world.root = ga_strdup(dir);
 	world.home = ga_path_join(dir, "home");
-	assert_int_equal(mkdir(world.home, 0755), 0);
+	EQUAL(mkdir(world.home, 0755), 0);
 	(void)state;
 	return 0;
 }
@@ -52,7 +52,7 @@ static inline void make_file(const char *rel, const char *text)
 	make_dir(parent);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
+	EQUAL(ga_write_full(fd, text, strlen(text)), 0);
 }
 
 static inline void make_link(const char *target, const char *rel)
@@ -60,7 +60,7 @@ static inline void make_link(const char *target, const char *rel)
 	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(world.root, rel);
 
 	make_dir(parent);
-	assert_int_equal(symlink(target, path), 0);
+	EQUAL(symlink(target, path), 0);
 }
 
 static inline char *in(const char *rel)

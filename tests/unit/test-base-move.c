@@ -57,8 +57,8 @@ static void make_random(const char *name, unsigned *seed)
 			random_change(&in, seed);
 	}
 	assert_non_null(f);
-	assert_int_equal(fwrite(in.ptr, 1, in.len, f), in.len);
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fwrite(in.ptr, 1, in.len, f), in.len);
+	EQUAL(fclose(f), 0);
 	SH(name, "git init -q; git fast-import --quiet <../stream; git reset -q --hard c0");
 }
 
@@ -79,11 +79,11 @@ static void assert_stat(int tree, const struct ga_index_entry *e)
 
 	if (e->mode == GA_MODE_GITLINK)
 		return;
-	assert_int_equal(fstatat(tree, e->path, &st, AT_SYMLINK_NOFOLLOW), 0);
-	assert_int_equal(e->mtime, st.st_mtim.tv_sec);
-	assert_int_equal(e->mtime_ns, st.st_mtim.tv_nsec);
+	EQUAL(fstatat(tree, e->path, &st, AT_SYMLINK_NOFOLLOW), 0);
+	EQUAL(e->mtime, st.st_mtim.tv_sec);
+	EQUAL(e->mtime_ns, st.st_mtim.tv_nsec);
 	if (e->size)
-		assert_int_equal(e->size, st.st_size);
+		EQUAL(e->size, st.st_size);
 	else if (st.st_size)
 		assert_true(st.st_mtim.tv_sec >= time(NULL) - 60);
 }
@@ -102,23 +102,23 @@ static void assert_index(const char *name, const char *rev, const struct ga_base
 	SH(name, "rm -f ../fresh.index; GIT_INDEX_FILE=$PWD/../fresh.index git read-tree '%s'", rev);
 	open_index(path, &x);
 	open_index(own, &y);
-	assert_int_equal(x.n, y.n);
+	EQUAL(x.n, y.n);
 	for (uint32_t i = 0; i < x.n; i++) {
-		assert_int_equal(ga_index_next(&x, &e, &err), 0);
-		assert_int_equal(ga_index_next(&y, &f, &err), 0);
-		assert_string_equal(e.path, f.path);
-		assert_int_equal(e.mode, f.mode);
+		EQUAL(ga_index_next(&x, &e, &err), 0);
+		EQUAL(ga_index_next(&y, &f, &err), 0);
+		STREQ(e.path, f.path);
+		EQUAL(e.mode, f.mode);
 		assert_true(ga_oid_equal(&e.oid, &f.oid));
-		assert_int_equal(e.stage, 0);
+		EQUAL(e.stage, 0);
 		assert_stat(tree, &e);
 	}
-	assert_int_equal(ga_index_next(&x, &e, &err), 1);
-	assert_int_equal(ga_index_next(&y, &f, &err), 1);
+	EQUAL(ga_index_next(&x, &e, &err), 1);
+	EQUAL(ga_index_next(&y, &f, &err), 1);
 	p = ga_index_extension(&x, "TREE", &n);
 	q = ga_index_extension(&y, "TREE", &k);
 	assert_non_null(p);
 	assert_non_null(q);
-	assert_int_equal(n, k);
+	EQUAL(n, k);
 	assert_memory_equal(p, q, n);
 }
 
@@ -127,14 +127,14 @@ static void assert_git(const char *want)
 {
 	cleanup_free char *out = sh(".", "grep -o -e 'git checkout' -e 'read-tree --reset' trace || :;: >trace");
 
-	assert_string_equal(out, want);
+	STREQ(out, want);
 }
 
 static void trace(bool on)
 {
 	cleanup_free char *file = in_scratch("trace");
 
-	assert_int_equal(on ? setenv("GIT_TRACE", file, 1) : unsetenv("GIT_TRACE"), 0);
+	EQUAL(on ? setenv("GIT_TRACE", file, 1) : unsetenv("GIT_TRACE"), 0);
 }
 
 static void acquire_traced(const char *name, const char *rev, struct ga_base *b)
@@ -165,7 +165,7 @@ TEST(a_base_moves_from_any_commit_to_any_other)
 		assert_template("random", rev, &b);
 		assert_index("random", rev, &b);
 		git = sh(".", "grep -c -e 'read-tree --reset' trace || :; : >trace");
-		assert_string_equal(git, i ? "0" : "1");
+		STREQ(git, i ? "0" : "1");
 	}
 }
 
@@ -229,7 +229,7 @@ TEST(a_name_that_git_refuses_is_not_checked_out)
 	move_to("bad", "one", "read-tree --reset");
 	FAILS(try_acquire("bad", "bad", true, &b, &err), ".git/config");
 	inside = sh("bad-state/bases", "find . -name config");
-	assert_string_equal(inside, "");
+	STREQ(inside, "");
 	move_to("bad", "two", "read-tree --reset");
 }
 

@@ -136,7 +136,7 @@ TEST(gt05_collisions_stay)
 	assert_captured(&l, "A d/new;A link;A other;");
 	content(&l, "small", "x");
 	assert_left(&l, "refused d/.gitmodules 1;refused large 1;refused small 1;");
-	assert_int_equal(l.res.notes.n, 3);
+	EQUAL(l.res.notes.n, 3);
 	for (size_t i = 0; i < l.res.notes.n; i++)
 		assert_has(l.res.notes.v[i], "made to have the id of another one");
 	SH("stays", "cd r; git fsck --strict; test $(git cat-file -s %s:other) = 3000009", GA_HEX(&l.res.tree));

@@ -20,12 +20,12 @@ TEST(every_limit_has_a_key_of_its_own)
 
 		defaults_into(&c);
 		same = ga_config_text(&c, number_of(key));
-		assert_string_equal(text, same);
+		STREQ(text, same);
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(key, ga_limit_key((enum ga_limit)k));
 	}
-	assert_string_equal(ga_limit_key(GA_LIMIT_DEPTH), "limits.capture.depth");
-	assert_string_equal(ga_limit_key(GA_LIMIT_GIT_TIME), "limits.capture.git_time");
+	STREQ(ga_limit_key(GA_LIMIT_DEPTH), "limits.capture.depth");
+	STREQ(ga_limit_key(GA_LIMIT_GIT_TIME), "limits.capture.git_time");
 }
 
 /* A user's file and what becomes of one key, or the error with its hint. */
@@ -106,7 +106,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		if (rc)
 			continue;
 		got = ga_config_text(&c, number_of(row->key));
-		assert_string_equal(got, row->value);
+		STREQ(got, row->value);
 	}
 }
 
@@ -120,7 +120,7 @@ TEST(a_long_key_is_cut_in_messages)
 	for (int i = 0; i < 1000; i++)
 		ga_buf_addch(&text, 'k');
 	ga_buf_adds(&text, ": 1");
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
 	assert_true(strlen(err.msg) < 100);
 	assert_has(err.msg, "kkk...'");
 }
@@ -135,17 +135,17 @@ TEST(more_than_16_services_are_refused)
 	ga_buf_adds(&text, "services:\n");
 	for (int i = 1; i <= GA_SERVICES_MAX; i++)
 		ga_buf_addf(&text, "  s%d: {command: sleep 1, ready: 'true'}\n", i);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), 0);
-	assert_int_equal(ga_config_set_key(&c, "services", "s3: sleep 2", &err), 0);
-	assert_int_equal(ga_config_set_key(&c, "services", "sleep 2", &err), -1);
-	assert_string_equal(err.msg, "there are more than 16 services");
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), 0);
+	EQUAL(ga_config_set_key(&c, "services", "s3: sleep 2", &err), 0);
+	EQUAL(ga_config_set_key(&c, "services", "sleep 2", &err), -1);
+	STREQ(err.msg, "there are more than 16 services");
 	ga_error_release(&err);
 
 	ga_config_release(&c);
 	defaults_into(&c);
 	ga_buf_adds(&text, "  more: sleep 1\n");
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
-	assert_string_equal(err.msg, "f:18:9: there are more than 16 services");
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
+	STREQ(err.msg, "f:18:9: there are more than 16 services");
 }
 
 TEST_MAIN(NULL, NULL)

@@ -13,20 +13,20 @@ TEST(tools_are_absolute_directories_and_the_users_alone)
 	ERR(repo);
 
 	defaults_into(&c);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
 	assert_is(&c, "tools", "/h/sdk/bin, /srv/tools", "/h/.config/git-agent/config.yaml:4");
 	ga_config_copy(&d, &c);
-	assert_int_equal(ga_config_set_key(&d, "tools", "/more", &err), 0);
-	assert_int_equal(d.tools.n, 3);
-	assert_int_equal(c.tools.n, 2);
+	EQUAL(ga_config_set_key(&d, "tools", "/more", &err), 0);
+	EQUAL(d.tools.n, 3);
+	EQUAL(c.tools.n, 2);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		ERR(bad);
 
-		assert_int_equal(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
+		EQUAL(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
 		assert_has(bad.msg, "'tools' takes a path");
 	}
-	assert_int_equal(d.tools.n, 3);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
+	EQUAL(d.tools.n, 3);
+	EQUAL(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
 	assert_has(repo.msg, "a repository cannot set it");
 }
 
@@ -77,12 +77,12 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		int rc;
 
 		defaults_into(&c);
-		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user, strlen(row->user), &err), 0);
+		EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user, strlen(row->user), &err), 0);
 		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", row->file, strlen(row->file), &err);
 		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
 			fail_msg("'%s', '%s': %s", row->user, row->file, rc ? err.msg : "accepted");
 		if (rc)
-			assert_string_equal(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
+			STREQ(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
 		else
 			assert_is(&c, row->key, row->value, strstr(row->file, row->value) ? ".agentdev.yaml:1" :
 				  "/h/.config/git-agent/config.yaml:1");
@@ -137,12 +137,12 @@ TEST(a_grant_names_its_key_and_place)
 
 	defaults_into(&c);
 	OK(ga_config_grants(&c, "r", FILE_OF_MANY, n, &g, &err));
-	assert_int_equal(g.n, GA_NELEMS(want));
+	EQUAL(g.n, GA_NELEMS(want));
 	for (size_t i = 0; i < g.n; i++) {
-		assert_string_equal(ga_config_key(g.v[i].key), want[i].key);
-		assert_string_equal(g.v[i].words, want[i].words);
-		assert_int_equal(g.v[i].line, want[i].line);
-		assert_int_equal(g.v[i].column, want[i].column);
+		STREQ(ga_config_key(g.v[i].key), want[i].key);
+		STREQ(g.v[i].words, want[i].words);
+		EQUAL(g.v[i].line, want[i].line);
+		EQUAL(g.v[i].column, want[i].column);
 		assert_true(ga_grants_have(&g, &g.v[i]));
 	}
 	/* looking changes nothing */
@@ -216,9 +216,9 @@ TEST(a_word_of_the_command_line_sets_one_key)
 		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
 			fail_msg("'%s': %s", row->word, rc ? err.msg : "accepted");
 		if (rc)
-			assert_int_equal(err.code, GA_EUSAGE);
+			EQUAL(err.code, GA_EUSAGE);
 		if (row->hint)
-			assert_string_equal(err.hint, row->hint);
+			STREQ(err.hint, row->hint);
 	}
 }
 
@@ -246,22 +246,22 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 		ERR(err);
 		int rc = ga_config_read(&c, row->origin, "f", row->text, strlen(row->text), &err);
 
-		assert_int_equal(rc, row->error ? -1 : 0);
+		EQUAL(rc, row->error ? -1 : 0);
 		if (row->error)
-			assert_string_equal(err.msg, row->error);
+			STREQ(err.msg, row->error);
 	}
 	assert_is(&c, "secrets.allow", "c", "/h/.config/git-agent/config.yaml:3");
 	ga_config_copy(&copy, &c);
 	{
 		ERR(err);
 
-		assert_int_equal(ga_config_set_word(&copy, "secrets.add=e", &err), 0);
-		assert_int_equal(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
+		EQUAL(ga_config_set_word(&copy, "secrets.add=e", &err), 0);
+		EQUAL(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
 	}
 	assert_is(&copy, "secrets.add", "a, b/, d, e", "command line");
-	assert_int_equal(copy.secrets, GA_SECRETS_OFF);
-	assert_int_equal(c.secrets_add.n, 3);
-	assert_int_equal(c.secrets, GA_SECRETS_MASK);
+	EQUAL(copy.secrets, GA_SECRETS_OFF);
+	EQUAL(c.secrets_add.n, 3);
+	EQUAL(c.secrets, GA_SECRETS_MASK);
 }
 
 TEST(a_map_of_agents_becomes_words)
@@ -328,7 +328,7 @@ TEST(what_is_printed_is_a_file_that_gives_the_same)
 		ga_buf_clear(&out);
 		ga_config_print(&c, false, &out);
 		ga_config_print(&again, false, &out2);
-		assert_string_equal(out.ptr, out2.ptr);
+		STREQ(out.ptr, out2.ptr);
 	}
 }
 

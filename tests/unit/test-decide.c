@@ -31,10 +31,10 @@ TEST(what_is_held_back_is_accepted_path_by_path)
 	FAILS(decide_on(&t, &unknown, true, &err), "nothing in session 's1' to accept");
 	/* all of them, but not the critical ones */
 	OK(accept_all(&t, false, &err));
-	assert_int_equal(ga_report_open(&t.r), 2);
+	EQUAL(ga_report_open(&t.r), 2);
 	EXPECT("bydir", "work", "git log -1 --format=%%s agent/s1");
 	OK(accept_all(&t, true, &err));
-	assert_int_equal(ga_report_open(&t.r), 0);
+	EQUAL(ga_report_open(&t.r), 0);
 	EXPECT("bydir", "Accept what was held back", "git log -1 --format=%%s agent/s1");
 	stay_close(&t);
 }

@@ -60,20 +60,20 @@ TEST(git_works_inside)
 		   "git branch other; git remote add origin https://me:secret@example.com/r.git;"
 		   "git update-ref refs/remotes/origin/main HEAD; git branch -q -u origin/main");
 	git = make_inside("work");
-	assert_int_equal(untouched(git), 1);
+	EQUAL(untouched(git), 1);
 	out = sh("work-inside", "git status --porcelain -b; git fsck --strict --no-dangling 2>&1;"
 				"git describe; git rev-parse v1^{commit} HEAD other origin/main | sort -u "
 				"| wc -l; git log -g --format=%%gs; git remote get-url origin;"
 				"git config user.name; git config branch.main.merge");
-	assert_string_equal(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\nrefs/heads/main");
-	assert_int_equal(untouched(git), 1);
+	STREQ(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\nrefs/heads/main");
+	EQUAL(untouched(git), 1);
 	free(out);
 	out = sh("work-inside", "echo 2 >f; git commit -qam two; echo 3 >f; git stash -q;"
 				"git commit -q --amend -m deux; git switch -qc side; git rebase -q HEAD~1;"
 				"git blame -s f | cut -c1; git gc -q; git fsck --no-dangling 2>&1;"
 				"git log --format=%%s");
 	assert_true(strstr(out, "deux\n1") != NULL);
-	assert_int_equal(untouched(git), 0);
+	EQUAL(untouched(git), 0);
 }
 
 TEST(every_change_of_refs_is_noticed)
@@ -143,11 +143,11 @@ TEST(only_what_differs_is_written)
 		SH("own", "%s", row->change);
 		git = make_inside("own");
 		own = sh(".", "cat written");
-		assert_string_equal(own, row->own);
+		STREQ(own, row->own);
 		out = sh("own-inside", "git rev-parse HEAD 'HEAD@{0}' | uniq | wc -l;"
 				       "git -C ../own config user.email >want;"
 				       "git config user.email | diff - want && rm want; git status -s");
-		assert_string_equal(out, "1");
+		STREQ(out, "1");
 		SH(".", "rm -rf own-inside own-state/session");
 	}
 }
@@ -173,7 +173,7 @@ TEST(rules_are_taken_over_and_nothing_that_runs_or_is_secret)
 	out = sh("rules-inside", "export HOME=/nonexistent; touch a.global b.local c;"
 				 "git check-attr eol a.txt | sed 's#.*: ##'; git status --porcelain");
 	/* core.attributesFile is named by the path of the project, which is not here */
-	assert_string_equal(out, "unspecified\n?? c");
+	STREQ(out, "unspecified\n?? c");
 	free(out);
 	out = sh("rules-inside", "cat .git/config .git/info/attributes-user .git/info/attributes");
 	assert_has(out, "*.txt eol=crlf\n*.dat -text");
@@ -223,7 +223,7 @@ TEST(addresses_lose_their_credentials)
 				fail_msg("%s: %s", cases[i][0], got ? got : "(null)");
 			continue;
 		}
-		assert_string_equal(got, cases[i][1]);
+		STREQ(got, cases[i][1]);
 	}
 }
 
@@ -246,7 +246,7 @@ TEST(no_value_of_the_configuration_keeps_the_credentials_of_an_address)
 	want = sh(".", "echo 'https://h/p\nhttps://h/p\nhttps://h/p\nhttps://h/p\nA https://h/p';"
 		       "echo \"https://h/p\nhttps://h/p\nx 'https://h/p' -y\nA::B\";"
 		       "echo '+refs/heads/*:refs/x/*'");
-	assert_string_equal(out, want);
+	STREQ(out, want);
 }
 
 TEST(odd_values_survive_the_configuration)
@@ -259,7 +259,7 @@ TEST(odd_values_survive_the_configuration)
 	git = make_inside("odd");
 	out = sh("odd-inside", "git config user.name; git config 'remote.we \"ird].url';"
 			       "git config 'remote.we \"ird].fetch'");
-	assert_string_equal(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
+	STREQ(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
 }
 
 TEST(the_identity_may_come_from_the_environment)
@@ -276,7 +276,7 @@ TEST(the_identity_may_come_from_the_environment)
 	(void)unsetenv("GIT_COMMITTER_EMAIL");
 	out = sh("envid-inside", "export HOME=/nonexistent; git config user.name;"
 				 "git config user.email");
-	assert_string_equal(out, "E N V\ne@example.com");
+	STREQ(out, "E N V\ne@example.com");
 }
 
 /* In a shared directory a submodule's files may show, but not its .git. */
@@ -290,7 +290,7 @@ TEST(files_of_a_submodule_are_not_added_to_its_superproject)
 	out = sh("mod/top-inside", "git status --porcelain; cp ../top/m/s m/; echo new >m/n;"
 				   "git status --porcelain; git add -A; git status --porcelain;"
 				   "git commit -q --allow-empty -m x; git ls-files -s m");
-	assert_int_equal(strncmp(out, "160000 ", 7), 0);
+	EQUAL(strncmp(out, "160000 ", 7), 0);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

@@ -45,7 +45,7 @@ static void expect_undo(const struct ga_hunks *h, const bool *undo, const struct
 {
 	BUF(got);
 
-	assert_int_equal(ga_hunks_undo(h, undo, old, new, &got), 0);
+	EQUAL(ga_hunks_undo(h, undo, old, new, &got), 0);
 	if (got.len != want->len || memcmp(got.ptr, want->ptr, got.len) != 0)
 		fail_msg("'%s' and '%s' give '%s', not '%s'", old->ptr, new->ptr, got.ptr, want->ptr);
 }
@@ -64,7 +64,7 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 		size_t lines = 0;
 
 		undo[i] = true;
-		assert_int_equal(ga_hunks_undo(h, undo, old, new, &got), 0);
+		EQUAL(ga_hunks_undo(h, undo, old, new, &got), 0);
 		was = blob(r, &got);
 		is = blob(r, new);
 		{
@@ -101,7 +101,7 @@ TEST(undoing_all_edits_gives_the_old_text)
 		a = blob(r, &old);
 		b = blob(r, &new);
 		rc = ga_hunks_read(r, &a, &b, &h, &err);
-		assert_int_equal(rc, ga_oid_equal(&a.oid, &b.oid) ? 1 : 0);
+		EQUAL(rc, ga_oid_equal(&a.oid, &b.oid) ? 1 : 0);
 		undo = ga_calloc(h.n_edits + 1, sizeof(*undo));
 		expect_undo(&h, undo, &old, &new, &new);
 		for (size_t i = 0; i < h.n_edits; i++)
@@ -119,23 +119,23 @@ TEST(a_diff_is_parsed_into_hunks_and_edits)
 
 	ga_buf_adds(&h.text, "@@ -1,6 +1,6 @@\n-1\n+one\n 2\n 3\n-4\n 5\n+more\n 6\n"
 			     "@@ -20,2 +20,3 @@ f()\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
-	assert_int_equal(ga_hunks_parse(&h), 0);
-	assert_int_equal(h.n, 2);
-	assert_int_equal(h.n_edits, 4);
-	assert_int_equal(h.v[0].n, 3);
-	assert_int_equal(h.v[1].first, 3);
-	assert_int_equal(h.edits[1].old_at, 3);
-	assert_int_equal(h.edits[1].new_n, 0);
-	assert_int_equal(h.edits[2].new_at, 4);
-	assert_int_equal(h.edits[3].old_at, 20);
+	EQUAL(ga_hunks_parse(&h), 0);
+	EQUAL(h.n, 2);
+	EQUAL(h.n_edits, 4);
+	EQUAL(h.v[0].n, 3);
+	EQUAL(h.v[1].first, 3);
+	EQUAL(h.edits[1].old_at, 3);
+	EQUAL(h.edits[1].new_n, 0);
+	EQUAL(h.edits[2].new_at, 4);
+	EQUAL(h.edits[3].old_at, 20);
 	ga_hunks_edit_text(&h, &h.v[0], 1, &text);
-	assert_string_equal(text.ptr, "@@ -2,4 +2,3 @@\n 2\n 3\n-4\n 5\n");
+	STREQ(text.ptr, "@@ -2,4 +2,3 @@\n 2\n 3\n-4\n 5\n");
 	ga_buf_clear(&text);
 	ga_hunks_edit_text(&h, &h.v[0], 0, &text);
-	assert_string_equal(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+one\n 2\n 3\n");
+	STREQ(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+one\n 2\n 3\n");
 	ga_buf_clear(&text);
 	ga_hunks_edit_text(&h, &h.v[1], 3, &text);
-	assert_string_equal(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
+	STREQ(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
 	ga_hunks_release(&h);
 }
 
@@ -163,11 +163,11 @@ TEST(edits_of_another_text_are_refused)
 	bool undo[1] = {true};
 
 	ga_buf_adds(&h.text, "@@ -9,0 +10,2 @@\n+x\n+y\n");
-	assert_int_equal(ga_hunks_parse(&h), 0);
+	EQUAL(ga_hunks_parse(&h), 0);
 	ga_buf_adds(&a, "1\n2\n3");
 	ga_buf_adds(&out, "kept");
-	assert_int_equal(ga_hunks_undo(&h, undo, &a, &a, &out), -1);
-	assert_string_equal(out.ptr, "kept");
+	EQUAL(ga_hunks_undo(&h, undo, &a, &a, &out), -1);
+	STREQ(out.ptr, "kept");
 }
 
 TEST(links_and_binaries_have_no_hunks)
@@ -187,11 +187,11 @@ TEST(links_and_binaries_have_no_hunks)
 	bin = blob(r, &nul);
 	link.mode = GA_MODE_LINK;
 	exec.mode = GA_MODE_EXEC;
-	assert_int_equal(ga_hunks_read(r, &text, &link, &h, &err), 1);
-	assert_int_equal(ga_hunks_read(r, &text, &bin, &h, &err), 1);
-	assert_int_equal(ga_hunks_read(r, &text, &exec, &h, &err), 1);
-	assert_int_equal(ga_hunks_read(r, &none, &text, &h, &err), 0);
-	assert_int_equal(h.n_edits, 1);
+	EQUAL(ga_hunks_read(r, &text, &link, &h, &err), 1);
+	EQUAL(ga_hunks_read(r, &text, &bin, &h, &err), 1);
+	EQUAL(ga_hunks_read(r, &text, &exec, &h, &err), 1);
+	EQUAL(ga_hunks_read(r, &none, &text, &h, &err), 0);
+	EQUAL(h.n_edits, 1);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

@@ -70,13 +70,13 @@ TEST(rules_of_a_deeper_directory_count_more)
 	ga_ignore_push(&ig, "", "*.log\n", 6);
 	root = ig.n;
 	ga_ignore_push(&ig, "d", "!keep.log\n/x\n", 13);
-	assert_int_equal(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_NO);
-	assert_int_equal(ga_ignore_check(&ig, "d/x", false), GA_IGNORE_YES);
-	assert_int_equal(ga_ignore_check(&ig, "D/X", false), GA_IGNORE_YES);
-	assert_int_equal(ga_ignore_check(&ig, "d/e/x", false), GA_IGNORE_UNDECIDED);
-	assert_int_equal(ga_ignore_check(&ig, "A.LOG", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_NO);
+	EQUAL(ga_ignore_check(&ig, "d/x", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "D/X", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "d/e/x", false), GA_IGNORE_UNDECIDED);
+	EQUAL(ga_ignore_check(&ig, "A.LOG", false), GA_IGNORE_YES);
 	ga_ignore_pop(&ig, root);
-	assert_int_equal(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_YES);
 	ga_ignore_release(&ig);
 }
 
@@ -115,7 +115,7 @@ static void write_text(const char *path, const struct ga_buf *text)
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, text->ptr, text->len), 0);
+	EQUAL(ga_write_full(fd, text->ptr, text->len), 0);
 }
 
 /* Make a directory and everything in it, asking our own rules on the way. */
@@ -162,7 +162,7 @@ static char git_says(const struct ga_buf *out, size_t *pos, const char *want_pat
 	assert_non_null(source);
 	assert_non_null(line);
 	assert_non_null(path);
-	assert_string_equal(path, want_path);
+	STREQ(path, want_path);
 	return *source && pattern[0] != '!' ? 'y' : 'n';
 }
 

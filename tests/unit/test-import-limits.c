@@ -62,11 +62,11 @@ TEST(gt05_stalled_stream)
 
 	make_pair();
 	r = open_repo("import/host");
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	EQUAL(pipe2(fds, O_CLOEXEC), 0);
 	l.timeout_ms = 100;
 	OK(ga_import_begin(r, &l, &im, &err));
-	assert_int_equal(ga_import_pack(im, fds[0], &reason, &e), 1);
-	assert_string_equal(reason, "the pack took too long to arrive");
+	EQUAL(ga_import_pack(im, fds[0], &reason, &e), 1);
+	STREQ(reason, "the pack took too long to arrive");
 	ga_import_free(im);
 	(void)close(fds[0]);
 	(void)close(fds[1]);
@@ -95,9 +95,9 @@ TEST(gt05_time_is_for_all)
 	OK(ga_import_begin(r, &l, &im, &err));
 	OK(ga_import_pack(im, fd, &reason, &err));
 	(void)sleep(3);
-	assert_int_equal(ga_import_check(im, &tip, 1, &base, 1, &reason, &e), 1);
-	assert_string_equal(reason, "checking the commits took too long");
-	assert_int_equal(ga_import_over(im), GA_IMPORT_TIME);
+	EQUAL(ga_import_check(im, &tip, 1, &base, 1, &reason, &e), 1);
+	STREQ(reason, "checking the commits took too long");
+	EQUAL(ga_import_over(im), GA_IMPORT_TIME);
 	ga_import_free(im);
 	assert_nothing_came_in("late");
 }
@@ -144,7 +144,7 @@ TEST(an_import_that_is_running_is_not_swept)
 		_exit(0);
 	while (!waitpid(pid, &status, WNOHANG))
 		ga_import_sweep(r);
-	assert_int_equal(status, 0);
+	EQUAL(status, 0);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

@@ -12,7 +12,7 @@ TEST(history_of_every_kind_is_imported)
 
 	if (a.rc)
 		fail_msg("%s: %s", a.stage, a.reason);
-	assert_int_equal(a.keeps.n, 1);
+	EQUAL(a.keeps.n, 1);
 	SH("import", "cd host; test -f '%s'; git fsck --strict; git log %s | grep -q s\xc3\xa4;"
 		     "test -z \"$(find .git/objects -name 'tmp_*')\"",
 	   a.keeps.v[0], GA_HEX(&a.tip));
@@ -109,8 +109,8 @@ TEST(gt05_gaps_outside_the_pack)
 		try_pack("git cat-file commit HEAD | sed \"1s/ .*/ $gone/\" | git -C ../host hash-object "
 			 "-w --stdin --literally -t commit", PACK_LOOSE, NULL);
 
-	assert_int_equal(a.rc, 1);
-	assert_string_equal(a.stage, "check");
+	EQUAL(a.rc, 1);
+	STREQ(a.stage, "check");
 }
 
 TEST(gt05_hostile_packs)
@@ -199,7 +199,7 @@ TEST(gt05_an_id_with_other_content)
 			 "mkdir -p ${b%${b#??}}; mv ${o%${o#??}}/${o#??} ${b%${b#??}}/${b#??}; cd ../../../agent;"
 			 "echo blob >new; git add new; git commit -qm new; git rev-parse HEAD", PACK, NULL);
 
-	assert_int_equal(a.rc, 1);
+	EQUAL(a.rc, 1);
 	assert_has(a.reason, "COLLISION");
 	SH("import", "cd host; b=$(echo blob | git hash-object --stdin); test \"$(git cat-file blob $b)\" = other;"
 		     "! git cat-file -e %s", GA_HEX(&a.tip));

@@ -57,22 +57,22 @@ TEST(a_record_is_read_as_it_was_written)
 			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none, k % 2);
 		OK(record_save(r, &rec, &err));
 		OK(record_read(r, &got, &err));
-		assert_string_equal(got.objects, rec.objects);
-		assert_string_equal(got.session, "s1");
-		assert_int_equal(got.how, row->how);
-		assert_int_equal(got.phase, row->phase);
-		assert_int_equal(got.part, row->part);
-		assert_int_equal(!got.branch, !row->branch);
+		STREQ(got.objects, rec.objects);
+		STREQ(got.session, "s1");
+		EQUAL(got.how, row->how);
+		EQUAL(got.phase, row->phase);
+		EQUAL(got.part, row->part);
+		EQUAL(!got.branch, !row->branch);
 		if (row->branch)
-			assert_string_equal(got.branch, row->branch);
+			STREQ(got.branch, row->branch);
 		assert_true(ga_oid_equal(&got.head, &one.oid) && ga_oid_equal(&got.tree, &two.oid));
 		assert_true(ga_oid_is_zero(&got.tip) && ga_oid_is_zero(&got.commit));
-		assert_int_equal(got.n, GA_NELEMS(paths));
+		EQUAL(got.n, GA_NELEMS(paths));
 		for (size_t k = 0; k < got.n; k++) {
-			assert_string_equal(got.v[k].path, paths[k]);
-			assert_int_equal(got.v[k].ignored, k % 2);
-			assert_int_equal(got.v[k].before.mode, k % 2 ? 0 : one.mode);
-			assert_int_equal(got.v[k].after.mode, k % 3 ? two.mode : 0);
+			STREQ(got.v[k].path, paths[k]);
+			EQUAL(got.v[k].ignored, k % 2);
+			EQUAL(got.v[k].before.mode, k % 2 ? 0 : one.mode);
+			EQUAL(got.v[k].after.mode, k % 3 ? two.mode : 0);
 			assert_true(ga_oid_equal(&got.v[k].after.oid, k % 3 ? &two.oid : &none.oid));
 		}
 		/* the last one would not be read beside one that is under way */
@@ -92,7 +92,7 @@ static void expect(struct ga_repo *r, const char *session)
 	cleanup_record struct record got = RECORD_INIT;
 
 	OK(record_read(r, &got, &err));
-	assert_string_equal(got.session, session);
+	STREQ(got.session, session);
 }
 
 TEST(the_last_record_counts)
@@ -100,7 +100,7 @@ TEST(the_last_record_counts)
 	cleanup_record struct record one = RECORD_INIT, two = RECORD_INIT, got = RECORD_INIT;
 	struct ga_repo *r = new_repo("last");
 
-	assert_int_equal(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
+	EQUAL(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
 	begin(&one, "one");
 	one.phase = RECORD_DONE;
 	OK(record_save(r, &one, &err));
@@ -115,7 +115,7 @@ TEST(the_last_record_counts)
 	OK(record_save(r, &two, &err));
 	expect(r, "two");
 	OK(record_remove(r, &two, &err));
-	assert_int_equal(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
+	EQUAL(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
 	ga_repo_free(r);
 }
 

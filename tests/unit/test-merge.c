@@ -74,13 +74,13 @@ TEST(binary_and_huge_files_conflict)
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n\0", 9);
 	ours = blob(r, GA_MODE_FILE, "A\nb\nc\nd\n\0", 9);
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n\0", 9);
-	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
+	EQUAL(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
 	while (big.len <= (size_t)32 << 20)
 		ga_buf_adds(&big, "0123456789abcdef0123456789abcdef0123456789abcdef\n");
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n", 8);
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n", 8);
 	ours = blob(r, GA_MODE_FILE, big.ptr, big.len);
-	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
+	EQUAL(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
 }
 
 /* `n` lines that only 'o' has changed, and one behind them that only 't' has. */
@@ -156,13 +156,13 @@ TEST(ancestry_is_known_also_in_a_shallow_clone)
 	{
 		ERR(err);
 
-		assert_int_equal(ga_is_ancestor(r, &c[0], &tip, &err), 1);
-		assert_int_equal(ga_is_ancestor(r, &tip, &tip, &err), 1);
-		assert_int_equal(ga_is_ancestor(r, &tip, &c[0], &err), 0);
-		assert_int_equal(ga_is_ancestor(r, &c[2], &side, &err), 0);
+		EQUAL(ga_is_ancestor(r, &c[0], &tip, &err), 1);
+		EQUAL(ga_is_ancestor(r, &tip, &tip, &err), 1);
+		EQUAL(ga_is_ancestor(r, &tip, &c[0], &err), 0);
+		EQUAL(ga_is_ancestor(r, &c[2], &side, &err), 0);
 	}
 	OK(ga_rev_list(r, &tip, 1, &c[1], 1, 10, &list, &n, &err));
-	assert_int_equal(n, 4);
+	EQUAL(n, 4);
 	assert_true(ga_oid_equal(&list[3], &tip));
 	FAILS(ga_rev_list(r, &tip, 1, &c[1], 1, 3, &list, &n, &err), "more than 3 commits");
 	memset(&edge, 3, sizeof(edge));
@@ -172,11 +172,11 @@ TEST(ancestry_is_known_also_in_a_shallow_clone)
 	shallow = open_repo("h/shallow");
 	assert_true(ga_repo_info(shallow)->shallow);
 	OK(ga_rev_list(shallow, &tip, 1, NULL, 0, 10, &in_shallow, &n, &err));
-	assert_int_equal(n, 3);
+	EQUAL(n, 3);
 	{
 		ERR(err);
 
-		assert_int_equal(ga_is_ancestor(shallow, &c[3], &side, &err), 0);
+		EQUAL(ga_is_ancestor(shallow, &c[3], &side, &err), 0);
 	}
 }
 
@@ -211,7 +211,7 @@ TEST(commits_are_listed_as_git_does)
 		for (size_t k = 0; k < n; k++)
 			ga_buf_addf(&got, "%s\n", GA_HEX(&list[k]));
 		ga_buf_chomp(&got);
-		assert_string_equal(got.ptr, want);
+		STREQ(got.ptr, want);
 	}
 }
 

@@ -133,27 +133,27 @@ TEST(a_name_gets_its_answer_or_none)
 			if (r.verdict != row->verdict || r.type != row->type ||
 			    strcmp(r.name, row->shown ? row->shown : row->name) != 0)
 				fail_msg("%s: %d %s", row->name, (int)r.verdict, r.name);
-			assert_int_equal(at16(&r, 0), 0x1234);
-			assert_int_equal(at16(&r, 2), 0x8590 | row->rcode);
-			assert_int_equal(at16(&r, 4), 1);
-			assert_int_equal(at16(&r, 8), 0);
-			assert_int_equal(at16(&r, 10), edns);
+			EQUAL(at16(&r, 0), 0x1234);
+			EQUAL(at16(&r, 2), 0x8590 | row->rcode);
+			EQUAL(at16(&r, 4), 1);
+			EQUAL(at16(&r, 8), 0);
+			EQUAL(at16(&r, 10), edns);
 			/* the question as it was written */
 			assert_memory_equal(r.b + 12, q.ptr + 12, pos - 12);
 			for (unsigned k = 0; k < at16(&r, 6); k++) {
-				assert_int_equal(at16(&r, pos), 0xc00c);
+				EQUAL(at16(&r, pos), 0xc00c);
 				for (unsigned b = 0; b < at16(&r, pos + 10); b++)
 					ga_buf_addf(&data, "%02x", r.b[pos + 12 + b]);
 				pos += 12 + at16(&r, pos + 10);
 			}
-			assert_string_equal(data.ptr, row->data);
+			STREQ(data.ptr, row->data);
 			if (edns) {
-				assert_int_equal(r.b[pos], 0);
-				assert_int_equal(at16(&r, pos + 1), 41);
-				assert_int_equal(at16(&r, pos + 9), 0);
+				EQUAL(r.b[pos], 0);
+				EQUAL(at16(&r, pos + 1), 41);
+				EQUAL(at16(&r, pos + 9), 0);
 				pos += 11;
 			}
-			assert_int_equal(r.n, pos);
+			EQUAL(r.n, pos);
 		}
 }
 
@@ -248,9 +248,9 @@ TEST(a_name_has_255_bytes_at_most)
 				continue;
 			}
 			ask(*state, &q, &r);
-			assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
-			assert_int_equal(strlen(r.name), c == 'a' ? 253 : 4 * 250 + 3);
-			assert_int_equal(r.n, q.len);
+			EQUAL(r.verdict, GA_NET_DNS_REFUSED);
+			EQUAL(strlen(r.name), c == 'a' ? 253 : 4 * 250 + 3);
+			EQUAL(r.n, q.len);
 		}
 }
 
@@ -262,13 +262,13 @@ TEST(a_dot_within_a_label_makes_another_name)
 	put_header(&q, 0, 1, 0, 0, 0);
 	ga_buf_add(&q, "\xf" "api.example.org\0\0\1\0\1", 21);
 	ask(*state, &q, &r);
-	assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
-	assert_string_equal(r.name, "api\\046example\\046org");
+	EQUAL(r.verdict, GA_NET_DNS_REFUSED);
+	STREQ(r.name, "api\\046example\\046org");
 	ga_buf_clear(&q);
 	put_header(&q, 0, 1, 0, 0, 0);
 	ga_buf_add(&q, "\x10" "api.example.org\0\0\0\1\0\1", 22);
 	ask(*state, &q, &r);
-	assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
+	EQUAL(r.verdict, GA_NET_DNS_REFUSED);
 }
 
 TEST(without_ipv6_there_is_no_AAAA_record)
@@ -281,9 +281,9 @@ TEST(without_ipv6_there_is_no_AAAA_record)
 	put_header(&q, 0, 1, 0, 0, 0);
 	put_question(&q, "api.example.org", AAAA);
 	ask(&p, &q, &r);
-	assert_int_equal(r.verdict, GA_NET_DNS_ANSWERED);
-	assert_int_equal(at16(&r, 6), 0);
-	assert_int_equal(r.b[3] & 15, 0);
+	EQUAL(r.verdict, GA_NET_DNS_ANSWERED);
+	EQUAL(at16(&r, 6), 0);
+	EQUAL(r.b[3] & 15, 0);
 }
 
 TEST(messages_over_tcp_have_their_length_in_front)
@@ -308,9 +308,9 @@ TEST(messages_over_tcp_have_their_length_in_front)
 	for_each (row, cases) {
 		size_t off = 0, n = 0;
 
-		assert_int_equal(ga_net_dns_frame(row->p, row->n, &off, &n), row->ret);
-		assert_int_equal(n, row->len);
-		assert_int_equal(off, row->ret == 1 ? 2 : 0);
+		EQUAL(ga_net_dns_frame(row->p, row->n, &off, &n), row->ret);
+		EQUAL(n, row->len);
+		EQUAL(off, row->ret == 1 ? 2 : 0);
 	}
 }
 

@@ -55,23 +55,23 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 	OK(ga_net_plan_make(&allow, &po, &plan, &err));
 	OK(ga_relay_open(&o, &r, &err));
 	reply = look_up(r, "listed.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_ANSWERED);
+	EQUAL(reply.verdict, GA_NET_DNS_ANSWERED);
 	reply = look_up(r, "a.wild.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_BY_PROXY);
-	assert_int_equal(reply.b[3] & 15, 3);
+	EQUAL(reply.verdict, GA_NET_DNS_BY_PROXY);
+	EQUAL(reply.b[3] & 15, 3);
 	reply = look_up(r, "_service.example.org");
-	assert_int_equal(reply.b[3] & 15, 3);
-	assert_int_equal(plan.n_names, 1);
+	EQUAL(reply.b[3] & 15, 3);
+	EQUAL(plan.n_names, 1);
 
 	reply = look_up(r, "Other.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_REFUSED);
-	assert_int_equal(reply.b[3] & 15, 0);
-	assert_int_equal(reply.b[7], 1);
-	assert_int_equal(plan.n_names, 2);
+	EQUAL(reply.verdict, GA_NET_DNS_REFUSED);
+	EQUAL(reply.b[3] & 15, 0);
+	EQUAL(reply.b[7], 1);
+	EQUAL(plan.n_names, 2);
 	assert_false(ga_net_addr_same(&plan.names[0].ip4, &plan.names[1].ip4));
 	assert_memory_equal(reply.b + reply.n - 4, plan.names[1].ip4.b, 4);
 	text = net_to_text(r, &plan.names[1].ip4, 443);
-	assert_string_equal(text, "other.example.org:443");
+	STREQ(text, "other.example.org:443");
 	assert_false(net_is_loopback(r, &plan.names[1].ip4));
 	assert_true(net_rule_for(r, &(struct ga_net_host){ .name = "other.example.org" }, 1) < 0);
 
@@ -79,21 +79,21 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 		cleanup_free char *name = ga_strf("%d.example.org", i);
 
 		reply = look_up(r, name);
-		assert_int_equal(reply.b[3] & 15, 0);
+		EQUAL(reply.b[3] & 15, 0);
 	}
 	reply = look_up(r, "one-more.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_REFUSED);
-	assert_int_equal(reply.b[3] & 15, 3);
-	assert_int_equal(plan.n_names, 1 + GA_NET_ASKED_NAMES);
-	assert_int_equal(look_up(r, "listed.example.org").verdict, GA_NET_DNS_ANSWERED);
-	assert_int_equal(uses_of(r, GA_USE_LOOKED_UP), GA_RELAY_USES_MAX / 4 - 1);
-	assert_int_equal(uses_of(r, GA_USE_REFUSED), 1);
+	EQUAL(reply.verdict, GA_NET_DNS_REFUSED);
+	EQUAL(reply.b[3] & 15, 3);
+	EQUAL(plan.n_names, 1 + GA_NET_ASKED_NAMES);
+	EQUAL(look_up(r, "listed.example.org").verdict, GA_NET_DNS_ANSWERED);
+	EQUAL(uses_of(r, GA_USE_LOOKED_UP), GA_RELAY_USES_MAX / 4 - 1);
+	EQUAL(uses_of(r, GA_USE_REFUSED), 1);
 	for (int i = 0; i < GA_RELAY_USES_MAX; i++) {
 		cleanup_free char *to = ga_strf("192.0.2.1:%d", i + 1);
 
 		(void)net_use(&r->uses, GA_USE_REFUSED, to, 0);
 	}
-	assert_int_equal(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4 + 1);
+	EQUAL(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4 + 1);
 	assert_true(net_use(&r->uses, GA_USE_ALLOWED, "192.0.2.1:1", 0) >= 0);
 	ga_relay_close(r);
 }
@@ -113,8 +113,8 @@ TEST(names_without_an_address_hide_no_refusal)
 
 		(void)look_up(r, name);
 	}
-	assert_int_equal(plan.n_names, 0);
-	assert_int_equal(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4);
+	EQUAL(plan.n_names, 0);
+	EQUAL(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4);
 	assert_true(net_use(&r->uses, GA_USE_REFUSED, "192.0.2.1:443", 0) >= 0);
 	ga_relay_close(r);
 }
@@ -186,8 +186,8 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 
 		assert_true(net_refusal_read(row->p, row->n, row->ip6, &f));
 		text = ga_net_host_text(&(struct ga_net_host){ .addr = f.addr }, f.port);
-		assert_string_equal(text, row->to);
-		assert_int_equal(f.udp, row->udp);
+		STREQ(text, row->to);
+		EQUAL(f.udp, row->udp);
 		for (size_t n = 0; n < row->n; n++) {
 			cleanup_free char *part = ga_strndup(row->p, 0);
 
@@ -221,7 +221,7 @@ TEST(ports_of_the_host_are_read_up_to_a_bound)
 	assert_true(p->bits[22 / 8] & 1U << 22 % 8);
 	assert_false(p->bits[80 / 8] & 1U << 80 % 8);
 	assert_in_range(ftell(f), listening, listening + strlen(LINE("0050", "06")));
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fclose(f), 0);
 
 	ga_buf_truncate(&b, listening);
 	for (int i = 0; i < 100000; i++)
@@ -232,7 +232,7 @@ TEST(ports_of_the_host_are_read_up_to_a_bound)
 	assert_true((size_t)ftell(f) < b.len / 10);
 	/* in doubt it does */
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fclose(f), 0);
 }
 
 /* That there is no IPv6 is one thing, that it cannot be read another: then every port may be one. */
@@ -253,15 +253,15 @@ TEST(a_table_that_cannot_be_read_means_every_port)
 	net_ports_read(p, dir);
 	assert_false(p->bits[80 / 8] & 1U << 80 % 8);
 	/* what is there and cannot be opened, or not be read */
-	assert_int_equal(symlinkat("tcp6", at, "tcp6"), 0);
+	EQUAL(symlinkat("tcp6", at, "tcp6"), 0);
 	net_ports_read(p, dir);
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
-	assert_int_equal(unlinkat(at, "tcp6", 0) | mkdirat(at, "tcp6", 0700), 0);
+	EQUAL(unlinkat(at, "tcp6", 0) | mkdirat(at, "tcp6", 0700), 0);
 	net_ports_read(p, dir);
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
 
-	assert_int_equal(unlinkat(at, "tcp6", AT_REMOVEDIR) | unlinkat(at, "tcp", 0), 0);
-	assert_int_equal(rmdir(dir), 0);
+	EQUAL(unlinkat(at, "tcp6", AT_REMOVEDIR) | unlinkat(at, "tcp", 0), 0);
+	EQUAL(rmdir(dir), 0);
 }
 
 int main(void)

@@ -10,8 +10,8 @@ static int make_file(const char *path, size_t n)
 	for (size_t i = 0; i < n; i++)
 		buf[i] = (char)(rnd(16) + 'a');
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, buf, n), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	EQUAL(ga_write_full(fd, buf, n), 0);
+	EQUAL(lseek(fd, 0, SEEK_SET), 0);
 	return fd;
 }
 
@@ -19,7 +19,7 @@ static void assert_no_leftovers(const char *dir)
 {
 	cleanup_free char *out = sh(dir, "find .git/objects -name 'tmp_*'");
 
-	assert_string_equal(out, "");
+	STREQ(out, "");
 }
 
 TEST(an_empty_or_abandoned_pack_writes_nothing)
@@ -69,9 +69,9 @@ TEST(each_new_object_is_in_the_pack_once)
 	/* each object once, and not what was there */
 	out = sh("many", "test -f '%s'; i=${k%%.keep}; set -- '%s'; "
 			 "git verify-pack -v \"${1%%.keep}.idx\" | grep -c ' blob '", keep, keep);
-	assert_string_equal(out, "301");
+	STREQ(out, "301");
 	OK(ga_blob_read(r, &oid, 10, &back, &err));
-	assert_int_equal(back.len, 0);
+	EQUAL(back.len, 0);
 	SH("many", "git fsck --strict; git repack -adq; git cat-file -e %s", GA_HEX(&oid));
 	assert_no_leftovers("many");
 }
@@ -131,7 +131,7 @@ TEST(a_batch_is_one_pack)
 	OK(ga_commit_tree(r, &two, &tree, &err));
 	SH("batch", "! git cat-file -e %s; test -z \"$(ls .git/objects/pack)\"", GA_HEX(&one));
 	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 1);
+	EQUAL(keeps.n, 1);
 	SH("batch", "test -f '%s'; git verify-pack .git/objects/pack/*.idx;"
 		    "git fsck --strict --no-dangling; git cat-file -e %s^{tree}; git ls-tree -r %s",
 	   keeps.v[0], GA_HEX(&one), GA_HEX(&two));
@@ -139,7 +139,7 @@ TEST(a_batch_is_one_pack)
 			  "git update-ref refs/heads/one %s; git update-ref refs/heads/two %s;"
 			  "rm .git/objects/pack/*.keep; git repack -adq; git fsck --strict",
 		 GA_HEX(&one), GA_HEX(&two));
-	assert_string_equal(out, "70");
+	STREQ(out, "70");
 	assert_no_leftovers("batch");
 	/* and after it, as before it */
 	OK(ga_blob_write(r, "later\n", 6, &tree, &err));
@@ -173,7 +173,7 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
 	}
 	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 1);
+	EQUAL(keeps.n, 1);
 	SH("large", "git verify-pack -v .git/objects/pack/*.idx | grep ' tree  *65535 ';"
 		    "git fsck --strict --no-dangling; test \"$(git ls-tree %s | wc -l)\" = 4230",
 	   GA_HEX(&tree));
@@ -223,7 +223,7 @@ TEST(git_finds_what_is_in_a_batch)
 	write_some(r, NULL, 30, &two);
 	SH("seen", "! git cat-file -e %s", GA_HEX(&two));
 	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 2);
+	EQUAL(keeps.n, 2);
 	SH("seen", "git cat-file -e %s; git fsck --strict", GA_HEX(&two));
 	/* what has no result leaves nothing */
 	OK(ga_batch_begin(r, &err));
@@ -276,14 +276,14 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
 
 		OK(ga_pack_add_blob_fd(p, fd, sizes[i], false, &got[i], &err));
 		/* a second time: written, recognised, cut off again */
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		EQUAL(lseek(fd, 0, SEEK_SET), 0);
 		OK(ga_pack_add_blob_fd(p, fd, sizes[i], false, &again, &err));
 		assert_true(ga_oid_equal(&got[i], &again));
 		/* sizes that are not the file's */
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		EQUAL(lseek(fd, 0, SEEK_SET), 0);
 		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, true, &again, &err), "changed its size");
 		if (sizes[i]) {
-			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+			EQUAL(lseek(fd, 0, SEEK_SET), 0);
 			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, false, &again, &err), "changed its size");
 		}
 	}
@@ -291,7 +291,7 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
 	for_index (i, sizes) {
 		struct ga_oid want = OID("files", "git hash-object %zu", sizes[i]);
 
-		assert_string_equal(GA_HEX(&got[i]), GA_HEX(&want));
+		STREQ(GA_HEX(&got[i]), GA_HEX(&want));
 		SH("files", "git cat-file blob %s | cmp - %zu", GA_HEX(&got[i]), sizes[i]);
 	}
 	SH("files", "git fsck --strict; git verify-pack .git/objects/pack/*.idx;"
@@ -336,10 +336,10 @@ TEST(blobs_have_a_limit)
 	r = make_repo("limit", "git commit -q --allow-empty -m x");
 	oid = OID("limit", "printf 12345 | git hash-object -w --stdin");
 	tree = OID("limit", "git rev-parse HEAD^{tree}");
-	assert_int_equal(ga_blob_read(r, &oid, 4, &b, &e), 1);
-	assert_int_equal(b.len, 0);
+	EQUAL(ga_blob_read(r, &oid, 4, &b, &e), 1);
+	EQUAL(b.len, 0);
 	OK(ga_blob_read(r, &oid, 5, &b, &err));
-	assert_string_equal(b.ptr, "12345");
+	STREQ(b.ptr, "12345");
 	FAILS(ga_blob_read(r, &tree, 5, &b, &err), "is a tree, not a blob");
 	memset(oid.id, 1, sizeof(oid.id));
 	FAILS(ga_blob_read(r, &oid, 5, &b, &err), "cannot read object 0101");
@@ -358,11 +358,11 @@ TEST(commits_come_back_as_they_were)
 			   "encoding ISO-8859-1\\\ngpgsig -----BEGIN\\\n \\\n abc\\\n -----END' |"
 			   "sed '$s/$/ \\xe4/' | git hash-object -t commit -w --stdin");
 	OK(ga_commit_read(r, &id, &c, &err));
-	assert_int_equal(c.n_parents, 2);
-	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n -----END\n");
-	assert_string_equal(c.message, "merge \xe4\n");
+	EQUAL(c.n_parents, 2);
+	STREQ(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n -----END\n");
+	STREQ(c.message, "merge \xe4\n");
 	OK(ga_commit_write(r, &c, &again, &err));
-	assert_string_equal(GA_HEX(&again), GA_HEX(&id));
+	STREQ(GA_HEX(&again), GA_HEX(&id));
 	OK(ga_commit_tree(r, &id, &again, &err));
 	assert_true(ga_oid_equal(&again, &c.tree));
 	free(c.author);

@@ -20,7 +20,7 @@ TEST(a_path_is_below_a_whole_directory_name)
 
 		if (!s != !row->out || (s && strcmp(s, row->out)))
 			fail_msg("%s below %s: %s", row->path, row->dir, s ? s : "(no)");
-		assert_int_equal(ga_path_inside(row->path, row->dir), s != NULL);
+		EQUAL(ga_path_inside(row->path, row->dir), s != NULL);
 	}
 }
 

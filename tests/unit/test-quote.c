@@ -60,7 +60,7 @@ TEST(a_message_has_quotes_of_its_own)
 	for_each (row, cases) {
 		cleanup_free char *got = ga_escape(row->in);
 
-		assert_string_equal(got, row->out);
+		STREQ(got, row->out);
 	}
 }
 
@@ -92,7 +92,7 @@ TEST(text_keeps_its_lines)
 		BUF(b);
 
 		ga_quote_add_text(&b, row->in, strlen(row->in));
-		assert_string_equal(b.ptr, row->out);
+		STREQ(b.ptr, row->out);
 	}
 }
 
@@ -125,7 +125,7 @@ TEST(a_NUL_and_a_cut_character_are_escaped)
 	BUF(b);
 
 	ga_quote_add(&b, "a\0b\xe2\x80", 5);
-	assert_string_equal(b.ptr, "a\\x00b\\xe2\\x80");
+	STREQ(b.ptr, "a\\x00b\\xe2\\x80");
 }
 
 TEST(only_valid_UTF_8_is_valid)
@@ -175,8 +175,8 @@ TEST(a_shell_reads_a_quoted_word_as_it_was)
 		p.argv = argv;
 		p.out = &out;
 		OK(ga_process_run(&p, &status, &err));
-		assert_int_equal(status, 0);
-		assert_string_equal(out.ptr, want);
+		EQUAL(status, 0);
+		STREQ(out.ptr, want);
 	}
 }
 
@@ -196,24 +196,24 @@ TEST(paths_are_quoted_as_git_does)
 	for_each (row, cases) {
 		BUF(b);
 
-		assert_int_equal(ga_quote_git_add(&b, row->in), row->any);
-		assert_string_equal(b.ptr, row->out);
+		EQUAL(ga_quote_git_add(&b, row->in), row->any);
+		STREQ(b.ptr, row->out);
 	}
 }
 
 TEST(text_is_cut_between_characters)
 {
-	assert_int_equal(ga_utf8_cut("abc", 3, 3), 3);
-	assert_int_equal(ga_utf8_cut("abc", 3, 2), 2);
-	assert_int_equal(ga_utf8_cut("abc", 3, 0), 0);
-	assert_int_equal(ga_utf8_cut("a\xc3\xbc", 3, 2), 1);
-	assert_int_equal(ga_utf8_cut("\xc3\xbc", 2, 1), 0);
+	EQUAL(ga_utf8_cut("abc", 3, 3), 3);
+	EQUAL(ga_utf8_cut("abc", 3, 2), 2);
+	EQUAL(ga_utf8_cut("abc", 3, 0), 0);
+	EQUAL(ga_utf8_cut("a\xc3\xbc", 3, 2), 1);
+	EQUAL(ga_utf8_cut("\xc3\xbc", 2, 1), 0);
 	for (size_t max = 1; max < 5; max++)
-		assert_int_equal(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, max), 1);
-	assert_int_equal(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, 5), 5);
+		EQUAL(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, max), 1);
+	EQUAL(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, 5), 5);
 	/* no UTF-8: anywhere will do, and not far from there */
-	assert_int_equal(ga_utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
-	assert_int_equal(ga_utf8_cut("\x80\x80", 2, 1), 1);
+	EQUAL(ga_utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+	EQUAL(ga_utf8_cut("\x80\x80", 2, 1), 1);
 }
 
 TEST_MAIN(NULL, NULL)

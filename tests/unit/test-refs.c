@@ -35,22 +35,22 @@ TEST(refs_are_read_and_listed_by_prefix)
 	{
 		ERR(err);
 
-		assert_int_equal(ga_ref_read(r, "refs/agent/none", &oid, &err), 1);
-		assert_int_equal(ga_ref_read(r, "refs/agent/x/dangling", &oid, &err), 1);
+		EQUAL(ga_ref_read(r, "refs/agent/none", &oid, &err), 1);
+		EQUAL(ga_ref_read(r, "refs/agent/x/dangling", &oid, &err), 1);
 	}
 	OK(ga_refs_list(r, "refs/agent/x/", &l, &err));
-	assert_int_equal(l.n, 4);
-	assert_string_equal(l.v[0].name, "refs/agent/x/aa");
-	assert_string_equal(l.v[1].name, "refs/agent/x/base");
-	assert_string_equal(l.v[2].name, "refs/agent/x/held");
-	assert_string_equal(l.v[3].name, "refs/agent/x/sym");
+	EQUAL(l.n, 4);
+	STREQ(l.v[0].name, "refs/agent/x/aa");
+	STREQ(l.v[1].name, "refs/agent/x/base");
+	STREQ(l.v[2].name, "refs/agent/x/held");
+	STREQ(l.v[3].name, "refs/agent/x/sym");
 	assert_true(ga_oid_equal(&l.v[3].oid, &two));
 	OK(ga_refs_list(r, "refs/agent/x", &l, &err));
-	assert_int_equal(l.n, 5);
+	EQUAL(l.n, 5);
 	OK(ga_refs_list(r, "refs/none/", &l, &err));
-	assert_int_equal(l.n, 0);
+	EQUAL(l.n, 0);
 	OK(ga_refs_list(r, "refs/*/", &l, &err));
-	assert_int_equal(l.n, 0);
+	EQUAL(l.n, 0);
 }
 
 static void assert_refs(const char *dir, const char *want)
@@ -59,7 +59,7 @@ static void assert_refs(const char *dir, const char *want)
 					 " refs/agent refs/heads/agent | sed 's/%s/1/;s/%s/2/'",
 				    GA_HEX(&one), GA_HEX(&two));
 
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 TEST(all_refs_are_updated_or_none)
@@ -154,9 +154,9 @@ TEST(a_ref_that_blocks_another_is_named)
 
 		ga_ref_updates_add(&u, "refs/agent/new", NULL, &one);
 		ga_ref_updates_add(&u, "refs/heads/agent/x", NULL, &one);
-		assert_int_equal(ga_refs_update(r, &u, "m", &err), -1);
-		assert_string_equal(err.msg, "cannot make ref 'refs/heads/agent/x': "
-					     "ref 'refs/heads/agent' is in the way");
+		EQUAL(ga_refs_update(r, &u, "m", &err), -1);
+		STREQ(err.msg, "cannot make ref 'refs/heads/agent/x': "
+			       "ref 'refs/heads/agent' is in the way");
 		assert_has(err.hint, "git branch -m agent ");
 	}
 	{
@@ -278,13 +278,13 @@ TEST(a_revision_is_resolved_as_git_does)
 	for_each (row, names) {
 		struct ga_oid want = OID("resolve", "git rev-parse '%s' 2>/dev/null", *row), oid;
 
-		assert_int_equal(setenv("GIT_TRACE", trace, 1), 0);
+		EQUAL(setenv("GIT_TRACE", trace, 1), 0);
 		OK(ga_repo_resolve(r, *row, &oid, &err));
-		assert_int_equal(unsetenv("GIT_TRACE"), 0);
-		assert_string_equal(GA_HEX(&oid), GA_HEX(&want));
+		EQUAL(unsetenv("GIT_TRACE"), 0);
+		STREQ(GA_HEX(&oid), GA_HEX(&want));
 	}
 	asked = sh(".", "sed -n 's/.*end-of-options //p' resolve-trace");
-	assert_string_equal(asked, "twice\nORIG_HEAD");
+	STREQ(asked, "twice\nORIG_HEAD");
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

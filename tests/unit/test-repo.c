@@ -12,12 +12,12 @@ TEST(a_repository_opens_from_any_directory_in_it)
 
 	a = make_repo("open/with space, and:colon", "mkdir -p a/b; ln -s . ../link");
 	b = open_repo("open/link/with space, and:colon/a/b");
-	assert_string_equal(ga_repo_info(a)->workdir, top);
-	assert_string_equal(ga_repo_info(b)->workdir, top);
-	assert_string_equal(ga_repo_info(b)->gitdir, git);
-	assert_string_equal(ga_repo_info(b)->commondir, git);
-	assert_string_equal(ga_repo_info(a)->id, ga_repo_info(b)->id);
-	assert_int_equal(strlen(ga_repo_info(a)->id), 16);
+	STREQ(ga_repo_info(a)->workdir, top);
+	STREQ(ga_repo_info(b)->workdir, top);
+	STREQ(ga_repo_info(b)->gitdir, git);
+	STREQ(ga_repo_info(b)->commondir, git);
+	STREQ(ga_repo_info(a)->id, ga_repo_info(b)->id);
+	EQUAL(strlen(ga_repo_info(a)->id), 16);
 	assert_false(ga_repo_info(a)->linked);
 	assert_false(ga_repo_info(a)->shallow);
 	assert_null(ga_repo_operation(a));
@@ -35,9 +35,9 @@ TEST(a_linked_worktree_shares_the_id)
 	of_bare = open_repo("linked/c");
 	assert_true(ga_repo_info(linked)->linked);
 	assert_true(ga_repo_info(of_bare)->linked);
-	assert_string_equal(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
+	STREQ(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
 	assert_string_not_equal(ga_repo_info(linked)->gitdir, ga_repo_info(main_tree)->gitdir);
-	assert_string_equal(ga_repo_info(linked)->id, ga_repo_info(main_tree)->id);
+	STREQ(ga_repo_info(linked)->id, ga_repo_info(main_tree)->id);
 	assert_string_not_equal(ga_repo_info(of_bare)->id, ga_repo_info(linked)->id);
 }
 
@@ -56,14 +56,14 @@ TEST(a_moved_repository_keeps_its_id_and_a_copy_gets_another)
 	first = id_of("id/a");
 	SH("id", "mv a b");
 	moved = id_of("id/b");
-	assert_string_equal(first, moved);
+	STREQ(first, moved);
 	SH("id", "cp -a b c");
 	copy = id_of("id/c");
 	assert_string_not_equal(copy, first);
 	copy2 = id_of("id/c");
-	assert_string_equal(copy, copy2);
+	STREQ(copy, copy2);
 	again = id_of("id/b");
-	assert_string_equal(again, first);
+	STREQ(again, first);
 }
 
 TEST(damaged_id_is_replaced)
@@ -72,9 +72,9 @@ TEST(damaged_id_is_replaced)
 
 	SH("id2/a", "git init -q; mkdir .git/git-agent; printf 01234 >.git/git-agent/id");
 	a = id_of("id2/a");
-	assert_int_equal(strlen(a), 16);
+	EQUAL(strlen(a), 16);
 	b = id_of("id2/a");
-	assert_string_equal(a, b);
+	STREQ(a, b);
 }
 
 /* First sessions of one repository, started at the same time. */
@@ -97,11 +97,11 @@ TEST(processes_at_once_make_one_id)
 	for_each (row, pids) {
 		int st = -1;
 
-		assert_int_equal(waitpid(*row, &st, 0), *row);
-		assert_int_equal(st, 0);
+		EQUAL(waitpid(*row, &st, 0), *row);
+		EQUAL(st, 0);
 	}
 	sorted = sh("race", "cat 0 1 2 3 4 5 6 7 | sort -u | wc -l");
-	assert_string_equal(sorted, "1");
+	STREQ(sorted, "1");
 }
 
 TEST(object_dirs_follow_alternates)
@@ -118,10 +118,10 @@ TEST(object_dirs_follow_alternates)
 		  "\"$PWD/c/.git/objects\" >c/.git/objects/info/alternates");
 	r = open_repo("alt/c");
 	OK(ga_repo_object_dirs(r, &dirs, &err));
-	assert_int_equal(dirs.n, 3);
-	assert_string_equal(dirs.v[0], o0);
-	assert_string_equal(dirs.v[1], o1);
-	assert_string_equal(dirs.v[2], o2);
+	EQUAL(dirs.n, 3);
+	STREQ(dirs.v[0], o0);
+	STREQ(dirs.v[1], o1);
+	STREQ(dirs.v[2], o2);
 }
 
 TEST(HEAD_and_revisions_are_resolved_to_commits)
@@ -135,25 +135,25 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 	struct ga_oid oid;
 
 	r = make_repo("head", "");
-	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 1);
-	assert_string_equal(branch, "refs/heads/main");
-	assert_int_equal(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
-	assert_string_equal(err.msg, "there is no commit yet");
+	EQUAL(ga_repo_head(r, &oid, &branch, &err), 1);
+	STREQ(branch, "refs/heads/main");
+	EQUAL(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
+	STREQ(err.msg, "there is no commit yet");
 	ga_error_release(&err);
 	SH("head", "git commit -q --allow-empty -m first; git commit -q --allow-empty -m second;"
 		   "git tag -a -m tag v1; git tag v-blob $(git hash-object -w --stdin </dev/null)");
 	head = sh("head", "git rev-parse HEAD");
 	first = sh("head", "git rev-parse HEAD~1");
 	free(branch);
-	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
-	assert_string_equal(branch, "refs/heads/main");
+	EQUAL(ga_repo_head(r, &oid, &branch, &err), 0);
+	STREQ(branch, "refs/heads/main");
 	for_each (row, good) {
 		if (ga_repo_resolve(r, *row, &oid, &err))
 			fail_msg("%s: %s", *row, err.msg);
-		assert_string_equal(GA_HEX(&oid), head);
+		STREQ(GA_HEX(&oid), head);
 	}
-	assert_int_equal(ga_repo_resolve(r, "HEAD~1", &oid, &err), 0);
-	assert_string_equal(GA_HEX(&oid), first);
+	EQUAL(ga_repo_resolve(r, "HEAD~1", &oid, &err), 0);
+	STREQ(GA_HEX(&oid), first);
 	for_each (row, bad) {
 		if (!ga_repo_resolve(r, *row, &oid, &err))
 			fail_msg("'%s' was resolved", *row);
@@ -161,9 +161,9 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 	}
 	SH("head", "git checkout -q HEAD~1");
 	free(branch);
-	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
+	EQUAL(ga_repo_head(r, &oid, &branch, &err), 0);
 	assert_null(branch);
-	assert_string_equal(GA_HEX(&oid), first);
+	STREQ(GA_HEX(&oid), first);
 }
 
 /* Held against what git makes of a copy of it. */
@@ -201,7 +201,7 @@ TEST(the_tree_of_the_index_is_that_of_git)
 		if (!row->told)
 			continue;
 		want = sh("tree", "cp .git/index ../copy; GIT_INDEX_FILE=../copy git write-tree");
-		assert_string_equal(GA_HEX(&oid), want);
+		STREQ(GA_HEX(&oid), want);
 	}
 }
 
@@ -251,9 +251,9 @@ TEST(a_failure_of_git_has_its_last_line)
 
 	r = make_repo("fail", "");
 	g.args = args;
-	assert_int_equal(ga_git_run(r, &g, &status, &err), 0);
-	assert_int_equal(status, 128);
-	assert_int_equal(ga_git_ok(r, &g, &err), -1);
+	EQUAL(ga_git_run(r, &g, &status, &err), 0);
+	EQUAL(status, 128);
+	EQUAL(ga_git_ok(r, &g, &err), -1);
 	assert_has(err.msg, "git cat-file failed: Not a valid object name");
 	assert_null(strchr(err.msg, '\033'));
 	assert_null(strchr(err.msg, '\n'));
@@ -266,7 +266,7 @@ TEST(advice_is_no_last_line)
 
 	ga_buf_adds(&b, "first\nerror: why\nhint: do this\nhint:\nhint: or that\n\n");
 	line = ga_git_last_line(&b);
-	assert_string_equal(line, "why");
+	STREQ(line, "why");
 }
 
 TEST(objects_go_to_another_directory_if_asked)
@@ -294,9 +294,9 @@ TEST(objects_go_to_another_directory_if_asked)
 		g.out = &out;
 		OK(ga_git_ok(r, &g, &err));
 	}
-	assert_string_equal(out.ptr, "known\n");
+	STREQ(out.ptr, "known\n");
 	found = sh("quar:\"x", "find q -type f | wc -l; find .git/objects -type f | wc -l");
-	assert_string_equal(found, "1\n1");
+	STREQ(found, "1\n1");
 }
 
 /* A list of sessions reads one after another, while others are dropped. */
@@ -325,9 +325,9 @@ TEST(configuration_is_read_as_git_reads_it)
 			      "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
 			      ">>.git/config");
 	OK(ga_gitconfig_load(r, &c, &err));
-	assert_string_equal(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
-	assert_string_equal(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
-	assert_string_equal(ga_gitconfig_get(&c, "a.empty"), "");
+	STREQ(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
+	STREQ(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
+	STREQ(ga_gitconfig_get(&c, "a.empty"), "");
 	assert_null(ga_gitconfig_get(&c, "a.missing"));
 	assert_true(ga_gitconfig_bool(&c, "a.bare", false));
 	assert_false(ga_gitconfig_bool(&c, "a.empty", true));
@@ -335,8 +335,8 @@ TEST(configuration_is_read_as_git_reads_it)
 	assert_false(ga_gitconfig_bool(&c, "a.no", true));
 	assert_true(ga_gitconfig_bool(&c, "a.missing", true));
 	assert_null(ga_gitconfig_get(&c, "submodule.recurse"));
-	assert_string_equal(c.v[0].scope, "global");
-	assert_int_equal(strncmp(c.v[0].origin, "file:", 5), 0);
+	STREQ(c.v[0].scope, "global");
+	EQUAL(strncmp(c.v[0].origin, "file:", 5), 0);
 }
 
 /* Paths in the configuration, as git expands them. "TOP", "HOME" and "ROOT" stand for the
@@ -372,7 +372,7 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 			SH("paths", "git config core.excludesFile '%s'", cases[i].value);
 		if (cases[i].xdg)
 			(void)setenv("XDG_CONFIG_HOME", cases[i].xdg, 1);
-		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+		EQUAL(ga_gitconfig_load(r, &c, &err), 0);
 		rc = ga_user_file(r, &c, "core.excludesfile", "ignore", &got, &err);
 		(void)unsetenv("XDG_CONFIG_HOME");
 		if (rc != (cases[i].want ? 0 : -1))
@@ -382,7 +382,7 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 		want = sh("paths", "echo '%s' | sed \"s|^HOME|$HOME|; s|^TOP|$(pwd -P)|; s|^ROOT|$(echo ~root)|\"",
 			  cases[i].want);
 		want[strcspn(want, "\n")] = '\0';
-		assert_string_equal(got ? got : "", want);
+		STREQ(got ? got : "", want);
 	}
 }
 
@@ -411,11 +411,11 @@ TEST(the_identity_is_what_git_makes_of_it)
 		OK(ga_repo_identity(r, &c, &got, &err));
 		(void)unsetenv("GIT_COMMITTER_NAME");
 		if (row->want) {
-			assert_string_equal(got, row->want);
+			STREQ(got, row->want);
 			continue;
 		}
 		says = sh("ident", "git var GIT_COMMITTER_IDENT | sed 's/>.*/>/' | tr -d '\\n'");
-		assert_string_equal(got, says);
+		STREQ(got, says);
 	}
 }
 
@@ -453,7 +453,7 @@ TEST(a_submodule_finds_its_superproject)
 		if (!rc) {
 			cleanup_free char *want = in_scratch(row->super);
 
-			assert_string_equal(ga_repo_info(super)->workdir, want);
+			STREQ(ga_repo_info(super)->workdir, want);
 		}
 	}
 	/* a look around leaves nothing: only those opened for themselves have an id */

@@ -41,34 +41,34 @@ TEST(flags_keep_verdicts)
 	add(&f, "high", GA_HIGH, "a", 1);
 	ga_strv_push(&held, "c");
 	ga_report_add_flags(&r, &f, &held);
-	assert_int_equal(r.n_flags, 4);
-	assert_string_equal(r.flags[0].path, "c");
+	EQUAL(r.n_flags, 4);
+	STREQ(r.flags[0].path, "c");
 	assert_true(r.flags[0].held);
-	assert_string_equal(r.flags[1].path, "a");
-	assert_string_equal(r.flags[3].path, "z");
-	assert_int_equal(ga_report_open(&r), 3);
+	STREQ(r.flags[1].path, "a");
+	STREQ(r.flags[3].path, "z");
+	EQUAL(ga_report_open(&r), 3);
 	for (size_t i = 0; i < r.n_flags; i++)
 		r.flags[i].verdict = GA_VERDICT_ACCEPTED;
-	assert_int_equal(ga_report_open(&r), 0);
+	EQUAL(ga_report_open(&r), 0);
 	/* the same again: still accepted; other content: not; more severe: not */
 	add(&g, "high", GA_HIGH, "a", 1);
 	add(&g, "high", GA_HIGH, "b", 2);
 	add(&g, "low", GA_CRITICAL, "z", 1);
 	ga_report_add_flags(&r, &g, NULL);
-	assert_int_equal(r.n_flags, 5);
-	assert_int_equal(ga_report_open(&r), 2);
+	EQUAL(r.n_flags, 5);
+	EQUAL(ga_report_open(&r), 2);
 	x = ga_report_find(&r, "high", "a", &one);
-	assert_int_equal(x->verdict, GA_VERDICT_ACCEPTED);
+	EQUAL(x->verdict, GA_VERDICT_ACCEPTED);
 	x = ga_report_find(&r, "high", "b", &two);
-	assert_int_equal(x->verdict, GA_VERDICT_OPEN);
+	EQUAL(x->verdict, GA_VERDICT_OPEN);
 	x = ga_report_find(&r, "low", "z", &one);
-	assert_int_equal(x->verdict, GA_VERDICT_OPEN);
-	assert_int_equal(x->severity, GA_CRITICAL);
+	EQUAL(x->verdict, GA_VERDICT_OPEN);
+	EQUAL(x->severity, GA_CRITICAL);
 	/* held is in the way whatever its severity */
 	x->severity = GA_LOW;
-	assert_int_equal(ga_report_open(&r), 1);
+	EQUAL(ga_report_open(&r), 1);
 	x->held = true;
-	assert_int_equal(ga_report_open(&r), 2);
+	EQUAL(ga_report_open(&r), 2);
 }
 
 static void sample(struct ga_report *r)
@@ -103,15 +103,15 @@ TEST(a_report_is_read_as_it_was_written)
 		assert_true(*p == '\n' || (*p >= ' ' && *p < 127));
 	OK(ga_report_decode(text, strlen(text), &back, &err));
 	again = ga_report_encode(&back);
-	assert_string_equal(text, again);
-	assert_string_equal(back.flags[0].path, "path\x1b[31m\xff");
-	assert_int_equal(back.flags[1].verdict, GA_VERDICT_REJECTED);
-	assert_int_equal(back.flags[1].also.n, 1);
-	assert_string_equal(back.flags[1].also.v[0], "other");
+	STREQ(text, again);
+	STREQ(back.flags[0].path, "path\x1b[31m\xff");
+	EQUAL(back.flags[1].verdict, GA_VERDICT_REJECTED);
+	EQUAL(back.flags[1].also.n, 1);
+	STREQ(back.flags[1].also.v[0], "other");
 	assert_true(ga_entry_equal(&back.flags[1].entry, &r.flags[1].entry));
-	assert_int_equal(back.left.v[0].bytes, 1ULL << 40);
-	assert_string_equal(back.left_out.v[0], "dir/\xfe");
-	assert_string_equal(back.command.v[3], "\xff");
+	EQUAL(back.left.v[0].bytes, 1ULL << 40);
+	STREQ(back.left_out.v[0], "dir/\xfe");
+	STREQ(back.command.v[3], "\xff");
 	assert_true(ga_oid_is_zero(&back.held));
 }
 
@@ -144,12 +144,12 @@ TEST(stored_flags_are_found)
 		const struct ga_report_flag *x = ga_report_find(&back, g->rule, g->path, &g->entry);
 
 		assert_non_null(x);
-		assert_string_equal(x->path, g->path);
+		STREQ(x->path, g->path);
 		assert_null(ga_report_find(&back, g->rule, g->path, &other));
 		assert_null(ga_report_find(&back, "other", g->path, &g->entry));
 	}
 	/* all that were stored with it are so */
-	assert_string_equal(back.flags[back.n_flags - 1].path, "p99");
+	STREQ(back.flags[back.n_flags - 1].path, "p99");
 }
 
 /* Each has its path and entry again; what only differs by these needs little room, and however many
@@ -172,19 +172,19 @@ TEST(any_number_of_flags_is_stored)
 	text = ga_report_encode(&r);
 	assert_true(strlen(text) < 16 << 20);
 	OK(ga_report_decode(text, strlen(text), &back, &err));
-	assert_int_equal(back.n_flags, r.n_flags);
+	EQUAL(back.n_flags, r.n_flags);
 	for (size_t i = 0; i < r.n_flags; i++) {
 		const struct ga_report_flag *a = &r.flags[i], *b = &back.flags[i];
 
-		assert_string_equal(a->path, b->path);
-		assert_string_equal(a->id, b->id);
+		STREQ(a->path, b->path);
+		STREQ(a->id, b->id);
 		assert_true(ga_entry_equal(&a->entry, &b->entry));
 		if (strcmp(a->reason, b->reason) != 0)
-			assert_string_equal(b->reason, ga_rule_find(a->id)->reason);
+			STREQ(b->reason, ga_rule_find(a->id)->reason);
 	}
-	assert_string_equal(back.flags[0].reason, r.flags[0].reason);
+	STREQ(back.flags[0].reason, r.flags[0].reason);
 	again = ga_report_encode(&back);
-	assert_string_equal(text, again);
+	STREQ(text, again);
 }
 
 /* As JSON in these tests is written: with ' for ". */
@@ -270,16 +270,16 @@ TEST(a_session_has_its_result_from_the_report)
 		ga_report_tell(&r, &s);
 		assert_true(ga_oid_equal(&s.result.tip, &r.tip));
 		assert_true(ga_oid_equal(&s.result.held, &r.held));
-		assert_int_equal(s.result.notes.n, 1);
-		assert_int_equal(s.result.left_out.n, 1);
-		assert_string_equal(s.result.left_out.v[0], "mine");
+		EQUAL(s.result.notes.n, 1);
+		EQUAL(s.result.left_out.n, 1);
+		STREQ(s.result.left_out.v[0], "mine");
 	}
 	s.state = GA_STATE_LANDED;
 	ga_report_tell(&r, &s);
-	assert_int_equal(s.result.left_out.n, 0);
+	EQUAL(s.result.left_out.n, 0);
 	ga_report_tell(&none, &s);
 	assert_true(ga_oid_is_zero(&s.result.tip) && ga_oid_is_zero(&s.result.held));
-	assert_int_equal(s.result.notes.n, 0);
+	EQUAL(s.result.notes.n, 0);
 }
 
 TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
@@ -307,7 +307,7 @@ TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 	{
 		ERR(err);
 
-		assert_int_equal(ga_report_read(t.repo, &t.s, &back, &err), 1);
+		EQUAL(ga_report_read(t.repo, &t.s, &back, &err), 1);
 	}
 	stay_close(&t);
 }
@@ -339,8 +339,8 @@ static void expect_clean(const struct ga_buf *b, bool colour)
 			size_t n = strspn(b->ptr + i + 2, "0123456789;");
 
 			/* only colours, and those we know */
-			assert_int_equal(b->ptr[i + 1], '[');
-			assert_int_equal(b->ptr[i + 2 + n], 'm');
+			EQUAL(b->ptr[i + 1], '[');
+			EQUAL(b->ptr[i + 2 + n], 'm');
 			assert_true(n <= 4);
 			continue;
 		}
@@ -469,7 +469,7 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 		json_array_append(commits, json_object_get(one, "date"));
 	got = json_pack("{s:o,s:O}", "commits", commits, "files", json_object_get(j, "files"));
 	text = json_dumps(got, JSON_COMPACT);
-	assert_string_equal(text, wanted);
+	STREQ(text, wanted);
 	json_decref(got);
 	json_decref(j);
 	stay_close(&t);
@@ -502,7 +502,7 @@ TEST(line_counts_are_those_of_git)
 			ga_buf_addf(&out, "%d %d %s\n", (int)l->additions, (int)l->deletions, s.changes.v[i].path);
 	}
 	ga_buf_chomp(&out);
-	assert_string_equal(out.ptr, want);
+	STREQ(out.ptr, want);
 	ga_repo_free(r);
 }
 
@@ -522,7 +522,7 @@ TEST(base64_comes_back_and_malformed_is_refused)
 		text = ga_base64(in, n);
 		ga_buf_clear(&out);
 		assert_true(ga_base64_decode(text, &out));
-		assert_int_equal(out.len, n);
+		EQUAL(out.len, n);
 		assert_memory_equal(out.ptr, in, n);
 	}
 	ga_buf_clear(&out);

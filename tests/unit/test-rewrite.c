@@ -13,7 +13,7 @@ TEST(history_without_critical_paths_stays)
 	tip = rev("same", "refs/agent/x");
 	assert_true(ga_oid_equal(&w.tip, &tip));
 	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig));
-	assert_int_equal(w.held_paths.n + w.keeps.n, 0);
+	EQUAL(w.held_paths.n + w.keeps.n, 0);
 }
 
 TEST(critical_paths_are_held_back_and_the_rest_is_published)
@@ -56,7 +56,7 @@ TEST(a_critical_path_removed_again_is_in_no_commit)
 	w = run("while", "base", "refs/agent/x", NULL);
 	assert_false(ga_oid_is_zero(&w.orig));
 	assert_true(ga_oid_is_zero(&w.held));
-	assert_int_equal(w.held_paths.n, 0);
+	EQUAL(w.held_paths.n, 0);
 	assert_out("while", "for c in $(git rev-list base..refs/agent/tip); do git ls-tree -r "
 			    "--name-only $c crit | tr '\\n' ' '; done; test $(git rev-parse "
 			    "refs/agent/tip^{tree}) = $(git rev-parse refs/agent/x^{tree})",
@@ -77,7 +77,7 @@ TEST(a_change_on_top_of_what_is_held_is_held)
 	assert_out("note", "git log --format=%s base..refs/agent/tip -- note", "");
 	ga_rewrite_release(&w);
 	w = run("note", "base", "refs/agent/y", NULL);
-	assert_int_equal(w.held_paths.n, 0);
+	EQUAL(w.held_paths.n, 0);
 	assert_out("note", "git log --format=%s base..refs/agent/tip -- note; git show refs/agent/tip:note", "4\ngood");
 }
 
@@ -95,8 +95,8 @@ TEST(a_flag_of_an_earlier_commit_is_kept)
 		severe += !strcmp(f->rule, "graded") && ga_flag_holds(NULL, f);
 		mild += !strcmp(f->rule, "graded") && !ga_flag_holds(NULL, f);
 	}
-	assert_int_equal(severe, 1);
-	assert_int_equal(mild, 1);
+	EQUAL(severe, 1);
+	EQUAL(mild, 1);
 }
 
 TEST(merges_keep_both_parents)
@@ -147,7 +147,7 @@ TEST(merging_old_history_turns_no_critical_path_back)
 		    "git write-tree) >t; git update-ref refs/agent/y $(cat t)");
 	ga_rewrite_release(&w);
 	w = run("stale", "base", "refs/agent/y", NULL);
-	assert_int_equal(w.held_paths.n, 0);
+	EQUAL(w.held_paths.n, 0);
 }
 
 TEST(paths_that_are_always_held_stay_held)
@@ -235,7 +235,7 @@ TEST(flags_begin_after_what_was_published)
 	for (size_t i = 0; i < w.flags.n; i++)
 		if (w.flags.v[i].severity == GA_CRITICAL)
 			ga_buf_addf(&got, "%s ", w.flags.v[i].path);
-	assert_string_equal(got.ptr, "crit/n hook ");
+	STREQ(got.ptr, "crit/n hook ");
 	SH("since", "test $(git rev-parse %s^) = %s", GA_HEX(&w.tip), GA_HEX(&under));
 }
 
@@ -268,7 +268,7 @@ TEST(texts_are_cleaned)
 	tips[1] = rev("text", "refs/agent/mid");
 	tips[2] = rev("text", "refs/agent/clean");
 	OK(ga_rewrite_texts(r, &base, 1, tips, 3, &cleaned, NULL, &keeps, &err));
-	assert_int_equal(cleaned, 4);
+	EQUAL(cleaned, 4);
 	SH("text", "git update-ref refs/agent/tip %s; git fsck --strict --no-dangling;"
 		   "test %s = $(git rev-parse refs/agent/tip~1); test %s = $(git rev-parse refs/agent/clean)",
 	   GA_HEX(&tips[0]), GA_HEX(&tips[1]), GA_HEX(&tips[2]));
@@ -331,7 +331,7 @@ TEST(random_histories_publish_no_critical_path)
 			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only refs/agent/tip "
 							  "refs/agent/x | tr '\\n' ' ' | sed 's/ $//'");
 
-			assert_string_equal(held, want);
+			STREQ(held, want);
 		}
 	}
 }

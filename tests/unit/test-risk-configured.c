@@ -140,7 +140,7 @@ TEST(what_the_host_reaches_is_not_allowed_away)
 	classify_change(&x, &h, &f);
 	flag = flag_of(&f, "checks/check.sh", "host-hook-reached");
 	assert_non_null(flag);
-	assert_int_equal(flag->severity, GA_HIGH);
+	EQUAL(flag->severity, GA_HIGH);
 }
 
 TEST(paths_left_behind_are_blocked_too)
@@ -153,9 +153,9 @@ TEST(paths_left_behind_are_blocked_too)
 	ga_classify_path(&h, "out/a", false, &f);
 	ga_classify_path(&h, "x", true, &f);
 	ga_classify_path(&h, "Makefile", false, &f);
-	assert_int_equal(f.n, 1);
-	assert_string_equal(f.v[0].rule, "configured-block");
-	assert_string_equal(f.v[0].path, "out/a");
+	EQUAL(f.n, 1);
+	STREQ(f.v[0].rule, "configured-block");
+	STREQ(f.v[0].path, "out/a");
 }
 
 TEST(block_covers_what_is_beneath)

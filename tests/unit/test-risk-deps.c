@@ -40,7 +40,7 @@ TEST(changes_of_packages)
 		print_message("%zu: %s: %s: %s, and not '%s'\n", i, rows[i].path, ga_severity_name(got->severity),
 			      got->reason, rows[i].says);
 	}
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 }
 
 TEST(harmless_also_where_the_host_reads_it)
@@ -71,9 +71,9 @@ TEST(older_lists_lower_nothing_of_the_hosts)
 		FLAGS(f);
 		FLAGS(alone);
 
-		assert_int_equal(worst(row, NULL, &alone)->severity, GA_LOW);
+		EQUAL(worst(row, NULL, &alone)->severity, GA_LOW);
 		reached(&h, GA_REACH_GIVEN, "host-hook-reached", row->path, "a hook");
-		assert_int_equal(worst(row, &h, &f)->severity, GA_CRITICAL);
+		EQUAL(worst(row, &h, &f)->severity, GA_CRITICAL);
 	}
 }
 
@@ -86,7 +86,7 @@ TEST(a_change_of_mode_is_not_harmless_to_the_host)
 
 	reached(&h, GA_REACH_GIVEN, "host-hook-reached", "package.json", "a hook");
 	classify_change(&x, &h, &f);
-	assert_int_equal(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
+	EQUAL(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
 }
 
 TEST(a_new_package_is_told_once)

@@ -394,7 +394,7 @@ TEST(beyond_a_bound_every_path_of_a_submodule_is_critical)
 
 	host_open(&h, "{ echo '[Service]'; yes '#' | head -c 5000000; } >~/.config/systemd/user/long.service");
 	ga_reach_extend(&inner.reach, &h.facts.reach, "sub");
-	assert_int_equal(inner.reach.n, 1);
+	EQUAL(inner.reach.n, 1);
 	assert_true(inner.reach.v[0].what == GA_REACH_BELOW && !*inner.reach.v[0].text);
 	host_close(&h);
 }
@@ -408,12 +408,12 @@ TEST(drivers_of_the_configuration_are_known)
 	assert_true(ga_strv_has(&h.facts.drivers, "filter:lfs"));
 	assert_true(ga_strv_has(&h.facts.drivers, "diff:doc"));
 	assert_true(ga_strv_has(&h.facts.drivers, "merge:mine"));
-	assert_int_equal(h.facts.drivers.n, 3);
-	assert_int_equal(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_CRITICAL);
+	EQUAL(h.facts.drivers.n, 3);
+	EQUAL(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_CRITICAL);
 	host_close(&h);
 	host_open(&h, "");
-	assert_int_equal(h.facts.drivers.n, 0);
-	assert_int_equal(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_HIGH);
+	EQUAL(h.facts.drivers.n, 0);
+	EQUAL(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_HIGH);
 	host_close(&h);
 }
 
@@ -441,10 +441,10 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 		const char *rule;
 		struct host h;
 
-		assert_int_equal(setenv("PATH", path, 1), 0);
+		EQUAL(setenv("PATH", path, 1), 0);
 		host_open(&h, "");
 		rule = held_by(&h, "bin/tool");
-		assert_int_equal(setenv("PATH", before, 1), 0);
+		EQUAL(setenv("PATH", before, 1), 0);
 		if ((rule != NULL) != row->bin_held)
 			fail_msg("%s: bin/tool is %s", row->back, rule ? rule : "free");
 		repo = h.repo;
@@ -473,7 +473,7 @@ TEST(scripts_that_a_hook_runs_are_critical)
 	ga_flags_release(&f);
 	classify_change(&script, &h.facts, &f);
 	flag = flag_of(&f, "package.json", HOOK);
-	assert_int_equal(flag->severity, GA_CRITICAL);
+	EQUAL(flag->severity, GA_CRITICAL);
 	assert_has(flag->reason, "scripts.prepare");
 	host_close(&h);
 }
@@ -483,10 +483,10 @@ TEST(submodule_recurse_makes_gitmodules_critical)
 	struct host h;
 
 	host_open(&h, "git config submodule.recurse yes");
-	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_CRITICAL);
+	EQUAL(severity_of(&h, ".gitmodules", "gitmodules"), GA_CRITICAL);
 	host_close(&h);
 	host_open(&h, "git config submodule.recurse no");
-	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_HIGH);
+	EQUAL(severity_of(&h, ".gitmodules", "gitmodules"), GA_HIGH);
 	host_close(&h);
 }
 
@@ -527,7 +527,7 @@ TEST(hooks_count_before_the_first_commit)
 
 	SH(".", "rm -rf host; git init -q host; mkdir -p host/.git/hooks; echo ./run.sh >host/.git/hooks/pre-commit");
 	host_read(&h);
-	assert_string_equal(held_by(&h, "run.sh"), HOOK);
+	STREQ(held_by(&h, "run.sh"), HOOK);
 	host_close(&h);
 }
 

@@ -288,7 +288,7 @@ TEST(what_the_host_runs_is_not_lowered_by_content)
 
 	reached(&h, GA_REACH_RULE, "host-hook-reached", "npm-manifest", "the hook post-merge, which calls npm");
 	classify_change(&x, &h, &f);
-	assert_int_equal(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
+	EQUAL(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
 }
 
 TEST(a_lowered_rule_hides_no_other)
@@ -299,7 +299,7 @@ TEST(a_lowered_rule_hides_no_other)
 
 	classify_change(&x, NULL, &f);
 	assert_non_null(flag_of(&f, "vendor/pyproject.toml", "vendored-code"));
-	assert_int_equal(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
+	EQUAL(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
 }
 
 /* A NUL, early or late, neither hides what is read in spite of it nor cuts off what would tell that a
@@ -384,8 +384,8 @@ TEST(git_configuration_too_large_to_read_is_critical)
 	};
 
 	for_each (row, bounds)
-		assert_int_equal(severity_of(row->path, row->rule, (struct side)NONE, row->before, "b", row->times,
-					     row->after), row->want);
+		EQUAL(severity_of(row->path, row->rule, (struct side)NONE, row->before, "b", row->times,
+				  row->after), row->want);
 }
 
 TEST(nesting_and_size_break_no_reader)

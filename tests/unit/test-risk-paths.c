@@ -68,7 +68,7 @@ TEST(each_rule_covers_its_paths_only)
 		}
 	}
 	ga_matcher_free(m);
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 }
 
 /* ---- the index against the plain meaning of patterns */
@@ -242,7 +242,7 @@ TEST(places_that_tools_run_programs_from_are_critical)
 		if (has_rule(&f, "ignored-executables") != (i < n_executed))
 			fail_msg("'%s'", v[i]);
 		for (size_t k = 0; k < f.n; k++)
-			assert_int_equal(f.v[k].severity, GA_CRITICAL);
+			EQUAL(f.v[k].severity, GA_CRITICAL);
 	}
 }
 

@@ -250,8 +250,8 @@ TEST(severity_decides_what_is_held_back)
 		flag = flag_of(&f, row->x.path, row->x.rule);
 		if (!flag || flag->severity != row->want)
 			fail_msg("'%s' on '%s': not %s", row->x.rule, row->x.path, ga_severity_name(row->want));
-		assert_int_equal(ga_flag_holds(NULL, flag), row->want == GA_CRITICAL);
-		assert_int_equal(ga_flag_holds(&guarded, flag), row->want >= GA_HIGH);
+		EQUAL(ga_flag_holds(NULL, flag), row->want == GA_CRITICAL);
+		EQUAL(ga_flag_holds(&guarded, flag), row->want >= GA_HIGH);
 	}
 }
 
@@ -266,44 +266,44 @@ TEST(one_flag_speaks_for_the_rules_of_its_category)
 	ga_classify_path(NULL, ".vscode/tasks.json", false, &f);
 	assert_true(has_rule(&f, "vscode-tasks"));
 	assert_false(has_rule(&f, "vscode-other"));
-	assert_int_equal(f.v[0].also.n, 1);
-	assert_string_equal(f.v[0].also.v[0], "vscode-other");
+	EQUAL(f.v[0].also.n, 1);
+	STREQ(f.v[0].also.v[0], "vscode-other");
 	ga_flags_release(&f);
 	ga_classify_path(NULL, ".vscode/mcp.json", false, &f);
-	assert_int_equal(f.n, 1);
-	assert_string_equal(f.v[0].rule, "vscode-mcp");
-	assert_int_equal(f.v[0].severity, GA_CRITICAL);
+	EQUAL(f.n, 1);
+	STREQ(f.v[0].rule, "vscode-mcp");
+	EQUAL(f.v[0].severity, GA_CRITICAL);
 	assert_non_null(strstr(f.v[0].reason, "; also vscode-other: "));
 	assert_null(strstr(f.v[0].reason, "mcp-config"));
 	/* as data all of them, by name */
-	assert_int_equal(f.v[0].also.n, 2);
-	assert_string_equal(f.v[0].also.v[0], "mcp-config");
-	assert_string_equal(f.v[0].also.v[1], "vscode-other");
+	EQUAL(f.v[0].also.n, 2);
+	STREQ(f.v[0].also.v[0], "mcp-config");
+	STREQ(f.v[0].also.v[1], "vscode-other");
 	ga_flags_release(&f);
 	classify_change(&both, NULL, &f);
-	assert_int_equal(f.n, 2);
+	EQUAL(f.n, 2);
 	assert_non_null(flag_of(&f, "MANIFEST.in", "exec-bit-added"));
 	assert_non_null(flag_of(&f, "MANIFEST.in", "python-build"));
 	ga_flags_release(&f);
 	reached(&h, GA_REACH_RULE, "host-hook-reached", "vscode-other", "a test");
 	ga_classify_path(&h, ".vscode/mcp.json", false, &f);
-	assert_int_equal(f.n, 2);
+	EQUAL(f.n, 2);
 	/* one with a flag of its own is in no other's */
 	assert_non_null(flag_of(&f, ".vscode/mcp.json", "vscode-mcp"));
 	assert_non_null(flag_of(&f, ".vscode/mcp.json", "vscode-other"));
 	for (size_t i = 0; i < f.n; i++)
 		for (size_t k = 0; k < f.v[i].also.n; k++)
-			assert_string_equal(f.v[i].also.v[k], "mcp-config");
-	assert_int_equal(f.v[0].also.n + f.v[1].also.n, 1);
+			STREQ(f.v[i].also.v[k], "mcp-config");
+	EQUAL(f.v[0].also.n + f.v[1].also.n, 1);
 	ga_flags_release(&f);
 	ga_classify_path(NULL, "lib/tasks/autorun.inf", false, &f);
-	assert_int_equal(f.n, 1);
-	assert_string_equal(f.v[0].rule, "ruby-autoload");
+	EQUAL(f.n, 1);
+	STREQ(f.v[0].rule, "ruby-autoload");
 	assert_true(ga_flag_is_severe_in_place(&f.v[0]));
 	assert_non_null(strstr(f.v[0].reason, "; also name-launcher: "));
 	ga_flags_release(&f);
 	ga_classify_path(NULL, "docs/readme.txt", false, &f);
-	assert_int_equal(f.n, 0);
+	EQUAL(f.n, 0);
 	ga_flags_release(&f);
 }
 
@@ -341,7 +341,7 @@ TEST(what_cannot_be_read_in_full_is_flagged)
 
 		classify_change(&deep, NULL, &f);
 	}
-	assert_int_equal(flag_of(&f, path.ptr, "uninspected")->severity, GA_HIGH);
+	EQUAL(flag_of(&f, path.ptr, "uninspected")->severity, GA_HIGH);
 	assert_non_null(flag_of(&f, path.ptr, "npm-manifest"));
 	ga_flags_release(&f);
 }

@@ -20,7 +20,7 @@ static void assert_list(struct ga_strv *sv, const char *want)
 	ga_strv_sort_unique(sv);
 	for (size_t i = 0; i < sv->n; i++)
 		ga_buf_addf(&b, "%s%s", i ? "|" : "", sv->v[i]);
-	assert_string_equal(b.ptr, want);
+	STREQ(b.ptr, want);
 }
 
 TEST(every_kind_of_change_is_listed)
@@ -67,18 +67,18 @@ TEST(a_conflict_or_a_merge_in_progress_is_refused)
 	r = make_repo("conflict", "echo 1 >f; echo i >.gitignore; git add .; git commit -qm 1;"
 				  "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
 				  "echo 3 >f; git commit -qam 3; touch i;git merge -q o >/dev/null && exit 1; exit 0");
-	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
-	assert_string_equal(err.msg, "a merge is in progress");
+	EQUAL(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
+	STREQ(err.msg, "a merge is in progress");
 	assert_has(err.hint, "--dirty ignore");
 	ga_error_release(&err);
 	/* what --dirty ignore asks for works all the same */
 	SH("conflict-state", ":");
-	assert_int_equal(ga_scan_ignored(r, state_dir, &s, &err), 0);
+	EQUAL(ga_scan_ignored(r, state_dir, &s, &err), 0);
 	assert_list(&s.ignored_files, "i");
 	ga_scan_release(&s);
 	SH("conflict", "rm .git/MERGE_HEAD");
-	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
-	assert_string_equal(err.msg, "'f' has a conflict that is not resolved");
+	EQUAL(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
+	STREQ(err.msg, "'f' has a conflict that is not resolved");
 }
 
 TEST(populated_submodules_are_listed)
@@ -153,7 +153,7 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, exclude, &got, &err));
 	after = sh(rel, probe);
-	assert_string_equal(before, after);
+	STREQ(before, after);
 	return sh(rel, "git rev-parse %s^{tree}", GA_HEX(&got));
 }
 
@@ -172,10 +172,10 @@ TEST(a_snapshot_commit_names_its_parent_and_author)
 	want = ga_strf("%s|A U Thor <author@example.com>|A U Thor|"
 		       "uncommitted work at the start of a session\n\n\nM\tf\nA\tu",
 		       GA_HEX(&head));
-	assert_string_equal(show, want);
+	STREQ(show, want);
 	SH("look", "git fsck --strict --no-dangling");
 	refs = sh("look", "git for-each-ref | wc -l; git status --porcelain");
-	assert_string_equal(refs, "1\n M f\n?? u");
+	STREQ(refs, "1\n M f\n?? u");
 }
 
 TEST(excluded_paths_stay_as_in_head)
@@ -189,7 +189,7 @@ TEST(excluded_paths_stay_as_in_head)
 	ga_strv_push_many(&exclude, "untracked", "secret", "staged", "added", NULL);
 	tree = snapshot_tree("excl", &exclude);
 	list = sh("excl", "git ls-tree --name-only %s; git show %s:secret %s:staged %s:other", tree, tree, tree, tree);
-	assert_string_equal(list, "other\nsecret\nstaged\nold\nold\nnew");
+	STREQ(list, "other\nsecret\nstaged\nold\nold\nnew");
 }
 
 TEST(a_linked_worktree_with_a_split_index_is_snapshot)
@@ -207,7 +207,7 @@ TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
 	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain", GA_HEX(&got));
-	assert_string_equal(names, "M\ta\nA\tc\n M a\nA  c");
+	STREQ(names, "M\ta\nA\tc\n M a\nA  c");
 }
 
 TEST(the_commit_of_a_submodule_is_in_the_snapshot)
@@ -220,7 +220,7 @@ TEST(the_commit_of_a_submodule_is_in_the_snapshot)
 	tree = snapshot_tree("sublink/top", NULL);
 	link = sh("sublink/top", "git rev-parse %s:m", tree);
 	want = sh("sublink/top", "git -C m rev-parse HEAD");
-	assert_string_equal(link, want);
+	STREQ(link, want);
 }
 
 /* ---- the oracle: git add -A in a copy */
@@ -263,7 +263,7 @@ static void write_random(int at, const char *path)
 				      rnd(4) ? 0644 : 0755);
 
 	if (fd >= 0)
-		assert_int_equal(ga_write_full(fd, t, *t == 'b' ? 7 : strlen(t)), 0);
+		EQUAL(ga_write_full(fd, t, *t == 'b' ? 7 : strlen(t)), 0);
 }
 
 /* A step may fail: what counts is that both sides see the same result. */
@@ -343,7 +343,7 @@ TEST(a_file_changed_in_the_second_of_the_index_is_seen)
 		   "echo b >f; touch -d @1700000000 f .git/index; rm gone");
 	want = sh("racy", "cp -a . ../racy-copy; cd ../racy-copy; touch f; git add -A; git write-tree");
 	got = snapshot_tree("racy", NULL);
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 TEST(a_snapshot_of_a_random_state_is_git_add)

@@ -21,7 +21,7 @@ static char *tools_of(const char *path, const char *command)
 #define ASSERT_TOOLS(path, command, expect) \
 	do { \
 		cleanup_free char *got_ = tools_of((path), (command)); \
-		assert_string_equal(got_, (expect)); \
+		STREQ(got_, (expect)); \
 	} while (0)
 
 TEST_WITH(directories_of_tools_are_found, setup, teardown)
@@ -139,8 +139,8 @@ TEST(a_failed_step_is_explained)
 	for_index (i, cases) {
 		ERR(err);
 
-		assert_int_equal(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
-		assert_int_equal(err.code, GA_ESTART);
+		EQUAL(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
+		EQUAL(err.code, GA_ESTART);
 		if (!strstr(err.msg, cases[i].message) || strchr(err.msg, '\033'))
 			fail_msg("row %zu: %s", i, err.msg);
 		if (!cases[i].hint != !err.hint || (err.hint && !strstr(err.hint, cases[i].hint)))
@@ -170,7 +170,7 @@ TEST(what_bwrap_says_is_explained)
 	}
 	(void)ga_bwrap_explain("bwrap: Can't find source path /x: No such file or directory", &c);
 	assert_has(c.msg, "Can't find source path /x");
-	assert_int_equal(c.code, GA_ESTART);
+	EQUAL(c.code, GA_ESTART);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -29,15 +29,15 @@ TEST_WITH(the_plan_of_a_project_below_home, setup, teardown)
 	share(&s, "home/src/p", "dist", "2");
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(&s);
-	assert_string_equal(got, "bind-rw\n@/aihome\nhome\nmountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
-				 "mountpoint\nhome/.local/bin\nbind-ro\n@/home/.local/bin\nhome/.local/bin\n"
-				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
-				 "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
-				 "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
-				 "@/home/src/p/a/target\noverlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
-				 "@/home/src/p/node_modules\n"
-				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-				 "move\nproject\nhome/src/p\nmove\nhome\nroot@/home\nend\n");
+	STREQ(got, "bind-rw\n@/aihome\nhome\nmountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
+		   "mountpoint\nhome/.local/bin\nbind-ro\n@/home/.local/bin\nhome/.local/bin\n"
+		   "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+		   "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
+		   "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
+		   "@/home/src/p/a/target\noverlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
+		   "@/home/src/p/node_modules\n"
+		   "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
+		   "move\nproject\nhome/src/p\nmove\nhome\nroot@/home\nend\n");
 }
 
 /* Where an object directory and what lies beside it is shown, as a destination of a plan. */
@@ -45,7 +45,7 @@ static char *object_dest(const char *host)
 {
 	cleanup_free char *path = ga_spec_object_path(host), *dir = ga_path_parent(path);
 
-	assert_int_equal(strncmp(dir, "/run/git-agent/odb/", 19), 0);
+	EQUAL(strncmp(dir, "/run/git-agent/odb/", 19), 0);
 	return ga_strf("odb/%s", dir + 19);
 }
 
@@ -96,7 +96,7 @@ TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 		       "mask-file\n%s/objects/info/alternates\nbind-ro\n/state/feedback\nodb/feedback\n"
 		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
 		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\nend\n", one, one, one, two, two);
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 TEST_WITH(a_submodule_elsewhere_is_refused, setup, teardown)
@@ -162,9 +162,9 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 	assert_null(strstr(got, "bind-rw"));
 	tail = strstr(got, "bind-ro\n@/");
 	assert_non_null(tail);
-	assert_string_equal(tail, "bind-ro\n@/data\nroot@/data\ntmpfs\n0755\nroot/run/git-agent\n"
-				  "bind-ro\n/lib/init\nroot/run/git-agent/init\ndir\n0755\nroot/run/git-agent/odb\n"
-				  "read-only\nroot/run/git-agent\nsandbox\n");
+	STREQ(tail, "bind-ro\n@/data\nroot@/data\ntmpfs\n0755\nroot/run/git-agent\n"
+		    "bind-ro\n/lib/init\nroot/run/git-agent/init\ndir\n0755\nroot/run/git-agent/odb\n"
+		    "read-only\nroot/run/git-agent\nsandbox\n");
 }
 
 /* Where home or project could hide what is mounted before, bwrap has to wait for them. */
@@ -243,7 +243,7 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 		}
 		if (!ga_spec_check(&s, &err))
 			fail_msg("'%s' was accepted (%s)", row->value, row->say);
-		assert_int_equal(err.code, GA_ESTART);
+		EQUAL(err.code, GA_ESTART);
 		assert_has(err.msg, row->say);
 	}
 }
@@ -279,7 +279,7 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 		       "pnpm_config_store_dir=%s/.cache/pnpm-store\nTERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n"
 		       "HTTPS_PROXY=http://h:1/\nall_proxy=h:2\n",
 		       world.home, world.home, world.home, world.home, world.home, world.home, world.home, world.home);
-	assert_string_equal(got.ptr, want);
+	STREQ(got.ptr, want);
 }
 
 TEST_WITH(what_is_visible_inside_is_known, setup, teardown)

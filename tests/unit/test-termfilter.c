@@ -296,7 +296,7 @@ TEST(text_is_not_held_back)
 			esc = i + 1;
 		inside = esc && i + 1 - esc < (text[esc] == '[' ? strcspn(text + esc, "m") + 1 : 1);
 		if (!inside)
-			assert_int_equal(out.len, i + 1);
+			EQUAL(out.len, i + 1);
 	}
 	/* a picture comes as it is drawn */
 	feed(&f, "\033Pq", 3, &out);
@@ -322,10 +322,10 @@ TEST(what_has_no_end_costs_nothing)
 		for (int k = 0; k < 256; k++) {
 			char room[GA_TERMFILTER_ROOM(sizeof(chunk))];
 
-			assert_int_equal(ga_termfilter(&f, chunk, sizeof(chunk), room), 0);
+			EQUAL(ga_termfilter(&f, chunk, sizeof(chunk), room), 0);
 		}
 	}
-	assert_int_equal(out.len, 0);
+	EQUAL(out.len, 0);
 	{
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
@@ -386,7 +386,7 @@ TEST(what_is_left_on_is_undone)
 		feed(&f, row->in, strlen(row->in), &out);
 		ga_buf_add(&end, room, ga_termfilter_end(&f, false, room));
 		expect(row->in + 1, &end, row->out, strlen(row->out));
-		assert_int_equal(ga_termfilter_end(&f, false, room), 0);
+		EQUAL(ga_termfilter_end(&f, false, room), 0);
 	}
 }
 
@@ -488,7 +488,7 @@ TEST(random_sequences_pass_a_second_time_unchanged)
 		ga_buf_addch(&whole, '.');
 		pieces(&s, &whole, &h, &again);
 		expect("a second time", &again, whole.ptr ? whole.ptr : "", whole.len);
-		assert_int_equal(ga_termfilter_end(&h, false, end), 0);
+		EQUAL(ga_termfilter_end(&h, false, end), 0);
 	}
 }
 

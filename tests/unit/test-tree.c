@@ -69,12 +69,12 @@ TEST(diff_and_apply_agree_with_git)
 
 		OK(ga_tree_diff(r, &a, &b, &c, &err));
 		have = as_raw(&c);
-		assert_string_equal(have, want);
+		STREQ(have, want);
 		OK(ga_tree_apply(r, NULL, &a, &c, &got, &err));
-		assert_string_equal(GA_HEX(&got), GA_HEX(&b));
+		STREQ(GA_HEX(&got), GA_HEX(&b));
 		OK(ga_tree_list(r, &b, 1000, &none, &err));
 		OK(ga_tree_apply(r, NULL, NULL, &none, &got, &err));
-		assert_string_equal(GA_HEX(&got), GA_HEX(&b));
+		STREQ(GA_HEX(&got), GA_HEX(&b));
 	}
 }
 
@@ -88,16 +88,16 @@ TEST(an_entry_is_found_by_its_path)
 	tree = OID("e", "git rev-parse HEAD^{tree}");
 	blob = OID("e", "git rev-parse HEAD:a/b/c");
 	OK(ga_tree_entry(r, &tree, "a/b/c", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_EXEC);
+	EQUAL(e.mode, GA_MODE_EXEC);
 	assert_true(ga_oid_equal(&e.oid, &blob));
 	OK(ga_tree_entry(r, &tree, "a/b", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_TREE);
+	EQUAL(e.mode, GA_MODE_TREE);
 	OK(ga_tree_entry(r, &tree, "a/l", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_LINK);
+	EQUAL(e.mode, GA_MODE_LINK);
 	OK(ga_tree_entry(r, &tree, "a/b/c/d", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_NONE);
+	EQUAL(e.mode, GA_MODE_NONE);
 	OK(ga_tree_entry(r, &tree, "nope/x", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_NONE);
+	EQUAL(e.mode, GA_MODE_NONE);
 	FAILS(ga_tree_entry(r, &blob, "a", &e, &err), "is a blob, not a tree");
 	{
 		CHANGES(c);
@@ -200,8 +200,8 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 		add(&c, path.ptr, GA_MODE_FILE, &blob);
 		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
 		OK(ga_tree_list(r, &tree, 10, &l, &err));
-		assert_int_equal(l.n, 1);
-		assert_string_equal(l.v[0].path, path.ptr);
+		EQUAL(l.n, 1);
+		STREQ(l.v[0].path, path.ptr);
 	}
 	/* written or deleted */
 	for (int written = 0; written < 2; written++) {
@@ -234,11 +234,11 @@ TEST(untouched_entries_keep_their_bytes)
 	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), $_)' >>t;"
 			  "git hash-object --literally -w -t tree t", GA_HEX(&blob));
 	OK(ga_tree_list(r, &tree, 10, &l, &err));
-	assert_int_equal(l.v[0].new.mode, GA_MODE_FILE);
+	EQUAL(l.v[0].new.mode, GA_MODE_FILE);
 	add(&c, "new", GA_MODE_FILE, &blob);
 	OK(ga_tree_apply(r, NULL, &tree, &c, &made, &err));
 	got = sh("old", "git cat-file tree %s | tr -d '\\0' | grep -ac '^100644 new.*100664 old'", GA_HEX(&made));
-	assert_string_equal(got, "1");
+	STREQ(got, "1");
 }
 
 /* More large trees than are kept, each asked for all of its names: as one that sorts "x" as a file,
@@ -277,8 +277,8 @@ static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const 
 		}
 		f = fopen(path, "w");
 		assert_non_null(f);
-		assert_int_equal(fwrite(b.ptr, 1, b.len, f), b.len);
-		assert_int_equal(fclose(f), 0);
+		EQUAL(fwrite(b.ptr, 1, b.len, f), b.len);
+		EQUAL(fclose(f), 0);
 		return OID("large", "git hash-object --literally -w -t tree in");
 	}
 	for (unsigned i = 0; i < NAMES; i++)
@@ -307,12 +307,12 @@ TEST(large_trees_are_searched)
 		uint32_t mode = mode_of(t, i);
 
 		OK(ga_tree_entry(r, &tree[t], name_of(i), &e, &err));
-		assert_int_equal(e.mode, mode);
+		EQUAL(e.mode, mode);
 		assert_true(ga_oid_equal(&e.oid, mode == GA_MODE_TREE ? &sub : &blob[t]));
 		OK(ga_tree_entry(r, &tree[t], nowhere[k % GA_NELEMS(nowhere)], &e, &err));
-		assert_int_equal(e.mode, GA_MODE_NONE);
+		EQUAL(e.mode, GA_MODE_NONE);
 		OK(ga_tree_entry(r, &tree[t], "x/in", &e, &err));
-		assert_int_equal(e.mode, t % 2 ? GA_MODE_FILE : GA_MODE_NONE);
+		EQUAL(e.mode, t % 2 ? GA_MODE_FILE : GA_MODE_NONE);
 	}
 }
 

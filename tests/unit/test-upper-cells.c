@@ -94,7 +94,7 @@ static bool make_device(const struct layer *l, const char *path)
 
 	if (!mknodat(at, path, S_IFCHR | 0666, makedev(1, 3)))
 		return true;
-	assert_int_equal(errno, EPERM);
+	EQUAL(errno, EPERM);
 	return false;
 }
 
@@ -104,7 +104,7 @@ static bool make_foreign(const struct layer *l, const char *path)
 
 	if (!make_file(l, path) || !fchownat(at, path, 12345, 12345, AT_SYMLINK_NOFOLLOW))
 		return true;
-	assert_int_equal(errno, EPERM);
+	EQUAL(errno, EPERM);
 	return false;
 }
 
@@ -188,7 +188,7 @@ TEST(each_cell_of_the_table_has_its_outcome)
 		print_error("%s: '%s', not '%s'\n", cells[i].id, got, cells[i].want);
 		wrong++;
 	}
-	assert_int_equal(wrong, 0);
+	EQUAL(wrong, 0);
 	if (l.res.keep)
 		(void)unlink(l.res.keep);
 }
@@ -219,11 +219,11 @@ TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 
 	put_as(&l, "a", "changed\n", 0600);
 	if (fchownat(at, "a", 12345, 12345, 0)) {
-		assert_int_equal(errno, EPERM);
+		EQUAL(errno, EPERM);
 		return;
 	}
 	SH("foreign", "chown -R 65534:65534 r; chmod 711 ..; chown 65534:65534 upper");
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	EQUAL(pipe2(fds, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid) {
 		capture_as_nobody(&l, fds[1]);
@@ -232,8 +232,8 @@ TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 	(void)close(fds[1]);
 	OK(ga_read_fd(fds[0], 1000, &got, &err));
 	(void)close(fds[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_string_equal(got.ptr, "unreadable");
+	EQUAL(waitpid(pid, &status, 0), pid);
+	STREQ(got.ptr, "unreadable");
 }
 
 TEST(the_commits_of_the_agent_say_what_is_tracked)

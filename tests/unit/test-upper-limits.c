@@ -22,7 +22,7 @@ TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 	cleanup_close int at = in_upper(&l), fd = -1;
 
 	fd = openat(at, "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	assert_int_equal(ftruncate(fd, (off_t)5 << 30), 0);
+	EQUAL(ftruncate(fd, (off_t)5 << 30), 0);
 	put(&l, "small", "1\n");
 	assert_captured(&l, "A small;");
 	assert_left(&l, "limit huge 1;");
@@ -108,8 +108,8 @@ TEST(ov13_each_limit_is_said)
 		if (strcmp(got, cases[i].captured) != 0)
 			fail_msg("case %zu: '%s', not '%s'", i, got, cases[i].captured);
 		assert_left(&l, cases[i].left);
-		assert_int_equal(l.res.notes.n, cases[i].note ? 1 : 0);
-		assert_int_equal(l.res.met, cases[i].note ? (uint64_t)1 << cases[i].met : 0);
+		EQUAL(l.res.notes.n, cases[i].note ? 1 : 0);
+		EQUAL(l.res.met, cases[i].note ? (uint64_t)1 << cases[i].met : 0);
 		if (!cases[i].note)
 			continue;
 		assert_noted(&l, cases[i].note, 1);
@@ -137,10 +137,10 @@ TEST(ov13_reading_a_layer_ends_in_time)
 	l.limits.read_time = 1;
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
-	assert_int_equal(ga_upper_capture(l.repo, &l.o, &l.res, &err), GA_UPPER_LATE);
-	assert_int_equal(ga_upper_list(l.repo, &l.o, &list, &err), GA_UPPER_LATE);
+	EQUAL(ga_upper_capture(l.repo, &l.o, &l.res, &err), GA_UPPER_LATE);
+	EQUAL(ga_upper_list(l.repo, &l.o, &list, &err), GA_UPPER_LATE);
 	assert_null(err.msg);
-	assert_int_equal(list.open.n, 0);
+	EQUAL(list.open.n, 0);
 }
 
 TEST(ov13_many_beyond_a_limit_are_counted)
@@ -155,7 +155,7 @@ TEST(ov13_many_beyond_a_limit_are_counted)
 	}
 	put(&l, "small", "1");
 	assert_captured(&l, "A small;");
-	assert_int_equal(l.res.left.n, 25);
+	EQUAL(l.res.left.n, 25);
 	assert_noted(&l, "larger than a file may be", 10);
 	assert_noted(&l, "15 more entries are beyond a limit", 1);
 }
@@ -171,7 +171,7 @@ TEST(ov09_path_of_4096_bytes)
 	for (int i = 0; i < 20; i++) { /* 20 * 204 = 4080 with their slashes */
 		int next;
 
-		assert_int_equal(mkdirat(at, name, 0755), 0);
+		EQUAL(mkdirat(at, name, 0755), 0);
 		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(next >= 0);
 		(void)close(at);
@@ -180,12 +180,12 @@ TEST(ov09_path_of_4096_bytes)
 	for (int i = 15; i <= 16; i++) {
 		cleanup_free char *file = ga_strndup("0123456789abcdef", (size_t)i);
 
-		assert_int_equal(mknodat(at, file, S_IFREG | 0644, 0), 0);
+		EQUAL(mknodat(at, file, S_IFREG | 0644, 0), 0);
 	}
 	free(captured(&l));
-	assert_int_equal(l.res.changes.n, 1);
-	assert_int_equal(strlen(l.res.changes.v[0].path), 4095);
-	assert_int_equal(l.res.left.n, 1);
+	EQUAL(l.res.changes.n, 1);
+	EQUAL(strlen(l.res.changes.v[0].path), 4095);
+	EQUAL(l.res.left.n, 1);
 	assert_noted(&l, "path longer than any system takes", 1);
 }
 
@@ -198,7 +198,7 @@ TEST(ov09_a_very_deep_tree_is_left_behind)
 	for (int i = 0; i < 3000; i++) {
 		int next;
 
-		assert_int_equal(mkdirat(at, "0123456789012345678901234567890123456789", 0755), 0);
+		EQUAL(mkdirat(at, "0123456789012345678901234567890123456789", 0755), 0);
 		next = openat(at, "0123456789012345678901234567890123456789", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(next >= 0);
 		(void)close(at);
@@ -206,8 +206,8 @@ TEST(ov09_a_very_deep_tree_is_left_behind)
 	}
 	put(&l, "after", "a\n");
 	assert_captured(&l, "A after;");
-	assert_int_equal(l.res.left.n, 1);
-	assert_int_equal(l.res.left.v[0].kind, GA_LEFT_LIMIT);
+	EQUAL(l.res.left.n, 1);
+	EQUAL(l.res.left.v[0].kind, GA_LEFT_LIMIT);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

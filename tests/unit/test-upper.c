@@ -25,7 +25,7 @@ TEST(what_is_as_in_the_base_is_no_change)
 	mark(&l, "a", "user.other", "1");
 	assert_captured(&l, "");
 	assert_left(&l, "");
-	assert_int_equal(l.res.notes.n, 0);
+	EQUAL(l.res.notes.n, 0);
 }
 
 TEST(only_the_executable_bit_is_captured)
@@ -36,12 +36,12 @@ TEST(only_the_executable_bit_is_captured)
 	put_as(&l, "s", "s\n", 0644);
 	put_as(&l, "n", "n\n", 06711);
 	assert_captured(&l, "M a;A n;M s;");
-	assert_int_equal(mode(&l, "a"), GA_MODE_EXEC);
-	assert_int_equal(mode(&l, "s"), GA_MODE_FILE);
-	assert_int_equal(mode(&l, "n"), GA_MODE_EXEC);
+	EQUAL(mode(&l, "a"), GA_MODE_EXEC);
+	EQUAL(mode(&l, "s"), GA_MODE_FILE);
+	EQUAL(mode(&l, "n"), GA_MODE_EXEC);
 	l.o.filemode = false;
 	assert_captured(&l, "A n;");
-	assert_int_equal(mode(&l, "n"), GA_MODE_FILE);
+	EQUAL(mode(&l, "n"), GA_MODE_FILE);
 }
 
 TEST(ov01_whiteouts_delete)
@@ -96,7 +96,7 @@ TEST(ov02_planted_overlay_attributes_are_not_followed)
 	put(&l, "fine", "f\n");
 	assert_captured(&l, "A fine;");
 	assert_left(&l, "unreadable a 1;unreadable d 1;");
-	assert_int_equal(l.res.notes.n, 2);
+	EQUAL(l.res.notes.n, 2);
 }
 
 TEST(ov12_hard_links_and_holes_are_captured)
@@ -105,9 +105,9 @@ TEST(ov12_hard_links_and_holes_are_captured)
 	cleanup_close int at = in_upper(&l), fd = -1;
 
 	put(&l, "one", "1\n");
-	assert_int_equal(linkat(at, "one", at, "two", 0), 0);
+	EQUAL(linkat(at, "one", at, "two", 0), 0);
 	fd = openat(at, "hole", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	assert_int_equal(ftruncate(fd, 3 << 20), 0);
+	EQUAL(ftruncate(fd, 3 << 20), 0);
 	assert_captured(&l, "A hole;A one;A two;");
 	content(&l, "two", "1");
 	if (l.res.keep)
@@ -123,15 +123,15 @@ TEST(ov08_files_without_permissions_are_read)
 	put(&l, "d/e/y", "changed\n");
 	put(&l, "d/e/z", "z\n");
 	put_as(&l, "f", "f\n", 0);
-	assert_int_equal(chmod(d, 0), 0);
+	EQUAL(chmod(d, 0), 0);
 	assert_captured(&l, "M d/e/y;A d/e/z;A f;");
 	assert_left(&l, "");
 	/* nothing was changed to get there */
-	assert_int_equal(stat(file, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0);
-	assert_int_equal(stat(d, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0);
-	assert_int_equal(chmod(d, 0755), 0);
+	EQUAL(stat(file, &st), 0);
+	EQUAL(st.st_mode & 07777, 0);
+	EQUAL(stat(d, &st), 0);
+	EQUAL(st.st_mode & 07777, 0);
+	EQUAL(chmod(d, 0755), 0);
 }
 
 TEST(ov10_ov19_names)
@@ -153,11 +153,11 @@ TEST(ov10_ov19_names)
 		put(&l, *row, "good\n");
 	link_to(&l, ".gitmodules", "a");
 	free(captured(&l));
-	assert_int_equal(l.res.changes.n, GA_NELEMS(good));
-	assert_int_equal(l.res.left.n, 2 * GA_NELEMS(bad) + 1);
+	EQUAL(l.res.changes.n, GA_NELEMS(good));
+	EQUAL(l.res.left.n, 2 * GA_NELEMS(bad) + 1);
 	for (size_t i = 0; i < l.res.left.n; i++) {
-		assert_int_equal(l.res.left.v[i].kind, GA_LEFT_NAME);
-		assert_int_equal(l.res.left.v[i].count, 1);
+		EQUAL(l.res.left.v[i].kind, GA_LEFT_NAME);
+		EQUAL(l.res.left.v[i].count, 1);
 	}
 }
 
@@ -222,9 +222,9 @@ TEST(ignored_files_are_left_behind)
 	put(&l, "p/x.log", "1");
 	assert_captured(&l, "M build/tracked;A node/.gitignore;M tracked.log;");
 	assert_left(&l, "ignored build 2;ignored node/mods 2;ignored p/x.log 1;ignored x.log 1;ignored x.swp 1;");
-	assert_int_equal(l.res.left.v[0].bytes, 3);
-	assert_int_equal(l.res.newly_ignored.n, 1);
-	assert_string_equal(l.res.newly_ignored.v[0], "node/mods");
+	EQUAL(l.res.left.v[0].bytes, 3);
+	EQUAL(l.res.newly_ignored.n, 1);
+	STREQ(l.res.newly_ignored.v[0], "node/mods");
 }
 
 TEST(the_rules_of_the_result_count)
@@ -239,7 +239,7 @@ TEST(the_rules_of_the_result_count)
 	put(&l, "a", "changed\n");
 	assert_captured(&l, "M .gitignore;M a;D d/.gitignore;A keep.me;");
 	assert_left(&l, "ignored other 1;");
-	assert_int_equal(l.res.newly_ignored.n, 1);
+	EQUAL(l.res.newly_ignored.n, 1);
 	/* not through a link */
 	SH("rules", "rm upper/.gitignore; echo '*' >everything; ln -s ../everything upper/.gitignore");
 	assert_captured(&l, "T .gitignore;M a;D d/.gitignore;A keep.me;A other;");
@@ -266,7 +266,7 @@ TEST(ignored_rules_of_the_user_count)
 	put(&l, "x/n", "the agent removed these\n");
 	assert_captured(&l, "M d/x;A t/n;A w/n;A x/n;");
 	assert_left(&l, "ignored d/e/z.tmp 1;ignored d/y.tmp 1;ignored v/lib 1;");
-	assert_int_equal(l.res.newly_ignored.n, 0);
+	EQUAL(l.res.newly_ignored.n, 0);
 	/* its own count instead, and a directory of its own has none of them */
 	put(&l, "v/.gitignore", "lib/b\n");
 	opaque(&l, "d");
@@ -274,13 +274,13 @@ TEST(ignored_rules_of_the_user_count)
 	put(&l, "d/.gitignore", "*.tmp\n");
 	put(&l, "v/.gitignore", "*\n");
 	assert_captured(&l, "A d/.gitignore;D d/e/y;M d/x;A t/n;A w/n;A x/n;");
-	assert_int_equal(l.res.newly_ignored.n, 0);
+	EQUAL(l.res.newly_ignored.n, 0);
 	/* longer than may be: as if it were not there, and said */
 	SH("users", "rm -r upper && mkdir upper");
 	put(&l, "d/y.tmp", "1");
 	l.limits.rules_size = 10;
 	assert_captured(&l, "A d/y.tmp;");
-	assert_int_equal(l.res.met, (uint64_t)1 << GA_LIMIT_RULES_SIZE);
+	EQUAL(l.res.met, (uint64_t)1 << GA_LIMIT_RULES_SIZE);
 	l.limits.rules_size = 1000;
 	/* where the walk does not come: dropped by the agent, and ignored */
 	SH("users/r", "git rm -rq --cached d/x && git commit -qm dropped");
@@ -353,7 +353,7 @@ TEST(layers_that_need_conversion_are_told)
 	l.o.cleaned_entries = &entry;
 	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
 	content(&l, "d/x", "s");
-	assert_int_equal(mode(&l, "d/x"), GA_MODE_FILE);
+	EQUAL(mode(&l, "d/x"), GA_MODE_FILE);
 }
 
 static void check_paths(const struct ga_strv *got, const char *want, const char *file, int line)
@@ -382,14 +382,14 @@ TEST(files_to_convert_are_listed)
 	put(&l, "f/g/x", "1");
 	put_as(&l, "f/y", "1", 0);
 	at = in_upper(&l);
-	assert_int_equal(mkfifoat(at, "f/.gitattributes", 0600), 0);
+	EQUAL(mkfifoat(at, "f/.gitattributes", 0600), 0);
 	put_as(&l, "u/.gitattributes", "* text", 0);
 	put(&l, "u/x", "12");
 	put_as(&l, "u/y", "1", 0200);
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
 	OK(ga_upper_list(l.repo, &l.o, &got, &err));
-	assert_int_equal(got.bytes, 6);
+	EQUAL(got.bytes, 6);
 	assert_paths(&got.open, "d/x u/x z ");
 	assert_paths(&got.closed, "closed u/.gitattributes u/y ");
 	assert_paths(&got.barred, "f/+ f/g/x f/y ");
@@ -410,7 +410,7 @@ TEST(a_session_is_a_worktree_entry_of_git)
 	OK(ga_worktree_entry_create(l.repo, &s, &err));
 	list = sh("entry/r", "git worktree prune; git worktree list | grep -c 'agent/x-1. locked'; "
 			     "! git branch -D agent/x-1 2>/dev/null; ! git switch -q agent/x-1 2>/dev/null; git fsck");
-	assert_string_equal(list, "1");
+	STREQ(list, "1");
 	OK(ga_worktree_entry_remove(l.repo, &s, &err));
 	OK(ga_worktree_entry_remove(l.repo, &s, &err));
 	SH("entry/r", "test ! -e .git/worktrees; git worktree add -q ../agent-x-1 -b other");

@@ -134,7 +134,7 @@ static void ask_git(const char *dir, bool icase, const struct ga_buf *texts, str
 	p.in_len = texts->len;
 	p.out = out;
 	OK(ga_process_run(&p, &status, &err));
-	assert_int_equal(status, 0);
+	EQUAL(status, 0);
 }
 
 static void compare_with_git(const char *dir, bool icase, uint32_t seed)
@@ -210,7 +210,7 @@ TEST(random_patterns_match_as_in_git)
 	assert_non_null(mkdtemp(dir));
 	p.argv = argv;
 	OK(ga_process_run(&p, &status, &err));
-	assert_int_equal(status, 0);
+	EQUAL(status, 0);
 	for (uint32_t seed = 1; seed <= 4; seed++) {
 		compare_with_git(dir, false, seed);
 		compare_with_git(dir, true, seed * 77);

@@ -68,6 +68,9 @@ static inline void add_test(const char *name, CMUnitTestFunction f, CMFixtureFun
 #define REPOSITORY(name) cleanup_repo struct ga_repo *name = NULL
 #define STRV(name) cleanup_strv struct ga_strv name = GA_STRV_INIT
 
+#define EQUAL(a, b) assert_int_equal(a, b)
+#define STREQ(a, b) assert_string_equal(a, b)
+
 /* A text with another in it. */
 #define assert_has(text, part) \
 	do { \

@@ -81,8 +81,8 @@ static inline void put_as(const struct layer *l, const char *path, const char *t
 	OK(ga_mkdir_p(dir, 0755, &err));
 	fd = openat(at, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
-	assert_int_equal(fchmod(fd, mode), 0);
+	EQUAL(ga_write_full(fd, text, strlen(text)), 0);
+	EQUAL(fchmod(fd, mode), 0);
 }
 
 static inline void put(const struct layer *l, const char *path, const char *text)
@@ -117,14 +117,14 @@ static inline void white(const struct layer *l, const char *path)
 	cleanup_free char *parent = ga_path_parent(path);
 
 	dir(l, parent);
-	assert_int_equal(mknodat(at, path, S_IFCHR, makedev(0, 0)), 0);
+	EQUAL(mknodat(at, path, S_IFCHR, makedev(0, 0)), 0);
 }
 
 static inline void link_to(const struct layer *l, const char *path, const char *target)
 {
 	cleanup_close int at = in_upper(l);
 
-	assert_int_equal(symlinkat(target, at, path), 0);
+	EQUAL(symlinkat(target, at, path), 0);
 }
 
 /* Capture, then what differs from the base as "A path", "D path", "M path" ... */
@@ -150,7 +150,7 @@ static inline char *captured(struct layer *l)
 #define assert_captured(l, want) \
 	do { \
 		cleanup_free char *got_ = captured(l); \
-		assert_string_equal(got_, want); \
+		STREQ(got_, want); \
 	} while (0)
 
 /* What was left behind, as "kind path count bytes;". */
@@ -170,7 +170,7 @@ static inline void content(const struct layer *l, const char *path, const char *
 	cleanup_free char *repo = ga_strf("%s/r", l->dir);
 	cleanup_free char *got = sh(repo, "git cat-file -p '%s:%s'", GA_HEX(&l->res.tree), path);
 
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 static inline uint32_t mode(const struct layer *l, const char *path)
