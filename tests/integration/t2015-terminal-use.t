@@ -144,10 +144,10 @@ test_expect_success 'without a terminal the command has none, by descriptor or b
 test_expect_success 'input from a file and output to a pipe pass, with or without a terminal at the other end' '
 	git agent start -q -- cat numbers <file | tail -n 1 | grep "^500\$" &&
 	$pty expect=old expect=st=0 exit=0 mode=cooked -- sh -c "
-		test_inside \"cat; [ ! -t 0 ]\" <file
+		git agent start -q -- sh -c \"cat; [ ! -t 0 ]\" <file
 		echo st=\$?" &&
 	$pty expect=ready send="typed\r" expect="[got-typed]" exit=0 mode=cooked -- sh -c "
-		test_inside \"
+		git agent start -q -- sh -c \"
 			echo ready >&2
 			read a
 			echo got-\\\$a

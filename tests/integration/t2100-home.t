@@ -189,7 +189,7 @@ test_expect_success ROOT_USERNS 'agents are run from /home/linuxbrew and /opt' '
 	cd "$HOME/p"
 	git agent start -q -- claude
 	PATH=$b/bin:/opt/codex/bin:$PATH git agent start -q -- codex
-	test_inside "test ! -e $b/var && ! touch $b/bin/x" 2>/dev/null
+	git agent start -q -- sh -c "test ! -e $b/var && ! touch $b/bin/x" 2>/dev/null
 	EOF
 	test_prints "brew /home/linuxbrew/.linuxbrew/bin/claude\nopt /opt/codex/bin/codex" unshare -Urm sh in.sh
 '

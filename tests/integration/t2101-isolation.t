@@ -171,7 +171,7 @@ test_expect_success IDMAP 'as root nothing is mounted over files of the host, th
 		sort -k5 /proc/self/mountinfo >../before &&
 		wc -c /etc/shadow
 		{
-			test_inside \"
+			git agent start -q -- sh -c \"
 			grep -E shared:\|master: /proc/self/mountinfo
 			stat -c %u /etc/passwd
 			until test -e end; do sleep 0.05; done\" </dev/null &
