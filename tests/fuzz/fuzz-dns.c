@@ -43,8 +43,7 @@ static void check_reply(const uint8_t *data, size_t n, const struct ga_net_dns_r
 	rcode = r->b[3] & 15;
 	/* an answer, for what is listed only */
 	if (r->b[7])
-		CHECK(r->verdict == GA_NET_DNS_ANSWERED &&
-		      (!strcmp(r->name, "a.b") || strstr(r->name, "localhost")));
+		CHECK(r->verdict == GA_NET_DNS_ANSWERED && (!strcmp(r->name, "a.b") || strstr(r->name, "localhost")));
 	if (r->verdict == GA_NET_DNS_REFUSED || r->verdict == GA_NET_DNS_BY_PROXY)
 		CHECK(rcode == 3 && *r->name);
 	if (r->verdict == GA_NET_DNS_ANSWERED)

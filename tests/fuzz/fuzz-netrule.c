@@ -42,8 +42,7 @@ static void check_rule(const char *word)
 	if (r.kind == GA_NET_WILDCARD)
 		CHECK(!ga_net_rule_match(&r, &r.host, r.first));
 	else
-		CHECK(ga_net_rule_match(&r, &r.host, r.first) &&
-		      ga_net_rule_match(&r, &r.host, r.last));
+		CHECK(ga_net_rule_match(&r, &r.host, r.first) && ga_net_rule_match(&r, &r.host, r.last));
 }
 
 static void check_plan(const struct ga_strv *words, const char *host)
@@ -65,8 +64,7 @@ static void check_plan(const struct ga_strv *words, const char *host)
 	if (!ga_net_host_parse(host, strlen(host), &h) || *h.name)
 		return;
 	for (size_t i = 0; i < p.n_rules; i++)
-		if (p.rules[i].kind == GA_NET_WILDCARD &&
-		    ga_net_addr_allowed(&p, i, &h.addr, p.rules[i].first) &&
+		if (p.rules[i].kind == GA_NET_WILDCARD && ga_net_addr_allowed(&p, i, &h.addr, p.rules[i].first) &&
 		    ga_net_plan_match(&p, &h, p.rules[i].first) < 0)
 			CHECK(h.addr.ip6 || (h.addr.b[0] != 127 && h.addr.b[0] != 10));
 }

@@ -24,8 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	rc = ga_import_scan(fd, n, &limits, INT64_MAX, GA_PROGRESS_NEVER, &over, &reason, &err);
 	CHECK(rc >= 0 && (rc > 0) == (reason != NULL) && (rc || over == GA_IMPORT_WITHIN));
 	if (!rc)
-		CHECK(n >= 32 && !memcmp(data, "PACK", 4) && !data[8] && !data[9] && !data[10] &&
-		      data[11] <= 100);
+		CHECK(n >= 32 && !memcmp(data, "PACK", 4) && !data[8] && !data[9] && !data[10] && data[11] <= 100);
 	(void)close(fd);
 	return 0;
 }

@@ -25,8 +25,7 @@ static char *keep_word(const char *s)
 static void check_place(const char *s)
 {
 	CHECK(s && ga_path_relative_ok(s));
-	CHECK(!strncmp(s, "root", 4) || !strncmp(s, "home", 4) || !strncmp(s, "project", 7) ||
-	      !strncmp(s, "odb", 3));
+	CHECK(!strncmp(s, "root", 4) || !strncmp(s, "home", 4) || !strncmp(s, "project", 7) || !strncmp(s, "odb", 3));
 	CHECK(!strchr("", s[strcspn(s, "/")]) || strlen(s) <= 7);
 }
 

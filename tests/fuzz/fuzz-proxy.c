@@ -70,8 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	CHECK(a.port == b.port && !strcmp(a.host.name, b.host.name));
 	CHECK(ga_net_addr_same(&a.host.addr, &b.host.addr));
 	CHECK(a.early.len == b.early.len && !memcmp(a.early.ptr, b.early.ptr, a.early.len));
-	CHECK(ga_net_ask_answer(&a, how) ==
-	      (how == GA_NET_CONNECTED ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE));
+	CHECK(ga_net_ask_answer(&a, how) == (how == GA_NET_CONNECTED ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE));
 	CHECK(a.out.len < 1024);
 	return 0;
 }

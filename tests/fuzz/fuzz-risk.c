@@ -58,8 +58,7 @@ static void check_flags(const struct ga_flags *f)
 	}
 }
 
-static void classify(const char *path, const struct ga_buf *old, const struct ga_buf *new,
-		     unsigned mode)
+static void classify(const char *path, const struct ga_buf *old, const struct ga_buf *new, unsigned mode)
 {
 	cleanup_changes struct ga_changes before = GA_CHANGES_INIT, c = GA_CHANGES_INIT;
 	cleanup_error struct ga_error err = GA_ERROR_INIT;

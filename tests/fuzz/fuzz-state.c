@@ -30,8 +30,7 @@ static int dirfd_of_session(void)
 
 static void put_state(int dir, const void *p, size_t n)
 {
-	cleanup_close int fd = openat(dir, "session", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-				      0600);
+	cleanup_close int fd = openat(dir, "session", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	CHECK(fd >= 0 && !ga_write_full(fd, p, n));
 	(void)unlinkat(dir, "session.old", 0);

@@ -41,8 +41,7 @@ static size_t split(const char *p, size_t n, struct unit *u)
 			c = (unsigned char)*p;
 			u[count++] = (struct unit){ c < 0xa0 ? C1 : OTHER, c, p, 1 };
 		} else {
-			u[count++] = (struct unit){ c < 0x80 ? ASCII : c < 0xa0 ? C1 : OTHER, c, p,
-						    len };
+			u[count++] = (struct unit){ c < 0x80 ? ASCII : c < 0xa0 ? C1 : OTHER, c, p, len };
 		}
 	}
 	return count;
@@ -233,8 +232,7 @@ static bool decided(char kind, const char *s)
 
 static bool string_passes(char kind, const char *s)
 {
-	return kind == ']' ? osc_passes(s) : kind == 'P' ? dcs_passes(s) : kind == '_' ? graphics_pass(s) :
-		kind == 'k';
+	return kind == ']' ? osc_passes(s) : kind == 'P' ? dcs_passes(s) : kind == '_' ? graphics_pass(s) : kind == 'k';
 }
 
 /* How it ends: by BEL, ST or something in its place, or by an escape that belongs to what
@@ -251,8 +249,7 @@ static void string(struct model *m, char kind)
 
 		known = known || decided(kind, head.ptr);
 		m->unsure = m->unsure || (!known && head.len > GA_TERMFILTER_HELD - 16);
-		if (is(u, '\033') && kind == 'P' && passthrough(head.ptr) && m->at + 1 < m->n &&
-		    is(u + 1, '\033')) {
+		if (is(u, '\033') && kind == 'P' && passthrough(head.ptr) && m->at + 1 < m->n && is(u + 1, '\033')) {
 			m->at++;
 			continue;
 		}
@@ -277,8 +274,7 @@ static void string(struct model *m, char kind)
 		ga_buf_add(&text, u->p, u->n);
 		ga_buf_add(&head, u->p, u->n);
 		/* the Linux console's, which have their length */
-		if (kind == ']' && ((head.len == 1 && *head.ptr == 'R') ||
-				    (head.len == 8 && *head.ptr == 'P' &&
+		if (kind == ']' && ((head.len == 1 && *head.ptr == 'R') || (head.len == 8 && *head.ptr == 'P' &&
 				     strspn(head.ptr + 1, "0123456789abcdefABCDEF") == 7))) {
 			m->at++;
 			ga_buf_addf(m->out, "\033]%s\033\\", head.ptr);
@@ -360,8 +356,7 @@ static void feed(struct ga_termfilter *f, const char *p, size_t n, struct ga_buf
 	ga_buf_add(out, room, k);
 }
 
-static void feed_cut(struct ga_termfilter *f, unsigned seed, const struct ga_buf *in,
-		     struct ga_buf *out)
+static void feed_cut(struct ga_termfilter *f, unsigned seed, const struct ga_buf *in, struct ga_buf *out)
 {
 	for (size_t at = 0, k; at < in->len; at += k) {
 		seed = seed * 1103515245u + 12345u;

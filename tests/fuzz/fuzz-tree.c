@@ -14,8 +14,7 @@ enum { CHANGES_MAX = 40 };
 
 static struct ga_entry entry_of(unsigned kind, unsigned content)
 {
-	static const uint32_t modes[] = { GA_MODE_NONE, GA_MODE_FILE, GA_MODE_EXEC, GA_MODE_LINK,
-					  GA_MODE_GITLINK };
+	static const uint32_t modes[] = { GA_MODE_NONE, GA_MODE_FILE, GA_MODE_EXEC, GA_MODE_LINK, GA_MODE_GITLINK };
 	struct ga_entry e = { modes[kind % GA_NELEMS(modes)], { { 0 } } };
 
 	if (e.mode)
@@ -42,7 +41,7 @@ static void read_changes(struct fuzz_in *in, struct ga_changes *c)
 	ga_changes_sort(c);
 }
 
-/* ---- the model: all paths in one list ------------------------------------- */
+/* ---- the model: all paths in one list */
 
 static bool beneath(const char *path, const char *dir)
 {
@@ -68,8 +67,7 @@ static bool model_refuses(const struct ga_changes *c)
 		if (c->v[i].new.mode && !ga_path_relative_ok(c->v[i].path))
 			return true;
 		for (size_t k = 0; k < c->n; k++)
-			if (c->v[i].new.mode && c->v[k].new.mode &&
-			    beneath(c->v[i].path, c->v[k].path))
+			if (c->v[i].new.mode && c->v[k].new.mode && beneath(c->v[i].path, c->v[k].path))
 				return true;
 	}
 	return false;
@@ -87,8 +85,7 @@ static void model_apply(struct ga_changes *l, const struct ga_changes *c)
 
 	for (size_t k = 0; k < c->n; k++)
 		for (size_t i = l->n; i-- > 0;)
-			if (!strcmp(l->v[i].path, c->v[k].path) ||
-			    beneath(l->v[i].path, c->v[k].path) ||
+			if (!strcmp(l->v[i].path, c->v[k].path) || beneath(l->v[i].path, c->v[k].path) ||
 			    (c->v[k].new.mode && beneath(c->v[k].path, l->v[i].path)))
 				drop(l, i);
 	for (size_t k = 0; k < c->n; k++)
@@ -97,7 +94,7 @@ static void model_apply(struct ga_changes *l, const struct ga_changes *c)
 	ga_changes_sort(l);
 }
 
-/* ---- what is in the trees --------------------------------------------------- */
+/* ---- what is in the trees */
 
 static void check_same(const struct ga_changes *got, const struct ga_changes *want)
 {

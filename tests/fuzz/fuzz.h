@@ -16,10 +16,10 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* What must hold whatever the input is. */
-#define CHECK(cond)                                                                 \
-	do {                                                                        \
-		if (!(cond))                                                        \
-			fuzz_failed(__FILE__, __LINE__, #cond);                     \
+#define CHECK(cond) \
+	do { \
+		if (!(cond)) \
+			fuzz_failed(__FILE__, __LINE__, #cond); \
 	} while (0)
 void fuzz_failed(const char *file, int line, const char *cond) __attribute__((noreturn));
 

@@ -90,8 +90,7 @@ static bool add_class(struct element *e, const char *name, size_t n, bool icase)
 	for (unsigned c = 0; c < 256; c++)
 		in[c] = class_has(name, n, (unsigned char)c, &known);
 	for (unsigned c = 0; c < 256; c++)
-		e->set[c] |= in[c] || (icase && n == 5 && !memcmp(name, "upper", 5) &&
-				       is_lower((unsigned char)c));
+		e->set[c] |= in[c] || (icase && n == 5 && !memcmp(name, "upper", 5) && is_lower((unsigned char)c));
 	return known;
 }
 

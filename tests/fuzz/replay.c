@@ -65,8 +65,7 @@ static void replay(const char *path)
 int main(int argc, char **argv)
 {
 	const char *name = strrchr(argv[0], '-'), *src = getenv("TEST_SRCDIR");
-	cleanup_free char *corpus = ga_strf("%s/tests/fuzz/corpus/%s", src ? src : ".",
-					    name ? name + 1 : "");
+	cleanup_free char *corpus = ga_strf("%s/tests/fuzz/corpus/%s", src ? src : ".", name ? name + 1 : "");
 
 	for (int i = 1; i < argc; i++)
 		replay(argv[i]);

@@ -88,8 +88,7 @@ static int refuse(const struct rule *r)
 	};
 	struct sock_fprog prog = { .len = GA_NELEMS(code), .filter = code };
 
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0);
 }
 
 int main(int argc, char **argv)

@@ -129,7 +129,7 @@ def answer(request, done):
     return None, tool, arguments
 
 
-# ---- one function for each protocol: the events of an answer -----------------------------------
+# ---- one function for each protocol: the events of an answer
 
 
 def anthropic(request):

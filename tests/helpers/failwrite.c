@@ -132,17 +132,17 @@ static bool path_change_fails(const char *path)
 /* Find libc's function that ours replaces. */
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
-#define WRAP(cond, ret, name, params, args)        \
-	ret name params;                           \
-	ret name params                            \
-	{                                          \
-		static __typeof__(&name) next;     \
-		/* once for each function */       \
-		if (!next)                         \
-			next = NEXT(name);         \
-		if (cond)                          \
-			return (ret)-1;            \
-		return next args;                  \
+#define WRAP(cond, ret, name, params, args) \
+	ret name params; \
+	ret name params \
+	{ \
+		static __typeof__(&name) next; \
+		/* once for each function */ \
+		if (!next) \
+			next = NEXT(name); \
+		if (cond) \
+			return (ret)-1; \
+		return next args; \
 	}
 
 WRAP(fd_fails(fd), ssize_t, write, (int fd, const void *p, size_t n), (fd, p, n))
@@ -161,11 +161,9 @@ WRAP(fd_fails(out), ssize_t, sendfile, (int out, int in, off_t *o, size_t n), (o
 WRAP(fd_fails(out), ssize_t, sendfile64, (int out, int in, off64_t *o, size_t n), (out, in, o, n))
 WRAP(path_fails(b), int, rename, (const char *a, const char *b), (a, b))
 WRAP(path_fails(b), int, renameat, (int x, const char *a, int y, const char *b), (x, a, y, b))
-WRAP(path_fails(b), int, renameat2, (int x, const char *a, int y, const char *b, unsigned f),
-     (x, a, y, b, f))
+WRAP(path_fails(b), int, renameat2, (int x, const char *a, int y, const char *b, unsigned f), (x, a, y, b, f))
 WRAP(path_fails(b), int, link, (const char *a, const char *b), (a, b))
-WRAP(path_fails(b), int, linkat, (int x, const char *a, int y, const char *b, int f),
-     (x, a, y, b, f))
+WRAP(path_fails(b), int, linkat, (int x, const char *a, int y, const char *b, int f), (x, a, y, b, f))
 WRAP(path_fails(b), int, symlink, (const char *a, const char *b), (a, b))
 WRAP(path_fails(p), int, mkdir, (const char *p, mode_t m), (p, m))
 WRAP(path_fails(p), int, mkdirat, (int d, const char *p, mode_t m), (d, p, m))
@@ -176,8 +174,7 @@ WRAP(fd_change_fails(fd), int, fchmod, (int fd, mode_t m), (fd, m))
 WRAP(fd_change_fails(fd), int, futimens, (int fd, const struct timespec t[2]), (fd, t))
 WRAP(path_change_fails(p), int, chmod, (const char *p, mode_t m), (p, m))
 WRAP(path_change_fails(p), int, fchmodat, (int d, const char *p, mode_t m, int f), (d, p, m, f))
-WRAP(path_change_fails(p), int, utimensat,
-     (int d, const char *p, const struct timespec t[2], int f), (d, p, t, f))
+WRAP(path_change_fails(p), int, utimensat, (int d, const char *p, const struct timespec t[2], int f), (d, p, t, f))
 WRAP(path_fails(p), int, mkstemp, (char *p), (p))
 WRAP(path_fails(p), int, mkstemp64, (char *p), (p))
 WRAP(path_fails(p), int, mkostemp, (char *p, int f), (p, f))
@@ -203,22 +200,22 @@ static bool open_fails(const char *p, int flags)
 	return ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) && path_fails(p);
 }
 
-#define WRAP_OPEN(name, params, last, args)                \
-	int name params                                    \
-	{                                                  \
-		static __typeof__(&name) next;             \
-		mode_t mode = 0;                           \
-		va_list ap;                                \
-		/* once for each function */               \
-		if (!next)                                 \
-			next = NEXT(name);                 \
-		if (open_fails(p, flags))                  \
-			return -1;                         \
-		va_start(ap, last);                        \
-		if (flags & (O_CREAT | O_TMPFILE))         \
-			mode = va_arg(ap, mode_t);         \
-		va_end(ap);                                \
-		return next args;                          \
+#define WRAP_OPEN(name, params, last, args) \
+	int name params \
+	{ \
+		static __typeof__(&name) next; \
+		mode_t mode = 0; \
+		va_list ap; \
+		/* once for each function */ \
+		if (!next) \
+			next = NEXT(name); \
+		if (open_fails(p, flags)) \
+			return -1; \
+		va_start(ap, last); \
+		if (flags & (O_CREAT | O_TMPFILE)) \
+			mode = va_arg(ap, mode_t); \
+		va_end(ap); \
+		return next args; \
 	}
 
 WRAP_OPEN(open, (const char *p, int flags, ...), flags, (p, flags, mode))

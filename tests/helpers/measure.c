@@ -90,8 +90,7 @@ static int by_size(const void *a, const void *b)
 static void print(int64_t *us, size_t n)
 {
 	qsort(us, n, sizeof(*us), by_size);
-	(void)printf("%lld %lld %lld\n", (long long)us[n / 2], (long long)us[0],
-		     (long long)us[n * 9 / 10]);
+	(void)printf("%lld %lld %lld\n", (long long)us[n / 2], (long long)us[0], (long long)us[n * 9 / 10]);
 }
 
 /* Read a short file of /proc; empty if the process is gone by now. */
@@ -212,8 +211,7 @@ static int run_if_any(const struct ga_strv *words, unsigned round)
 	return words->n ? run(words, "/dev/null", round, &ignored) : 0;
 }
 
-static int run_round(const struct ga_strv commands[], const char *input, unsigned round,
-		     int64_t ret_us[2])
+static int run_round(const struct ga_strv commands[], const char *input, unsigned round, int64_t ret_us[2])
 {
 	uint64_t us;
 
@@ -232,8 +230,7 @@ static int run_round(const struct ga_strv commands[], const char *input, unsigne
 
 int main(int argc, char **argv)
 {
-	static const char *const OPTIONS[N_COMMANDS] = { "", "--against", "--before", "--between",
-							 "--after" };
+	static const char *const OPTIONS[N_COMMANDS] = { "", "--against", "--before", "--between", "--after" };
 	struct ga_strv commands[N_COMMANDS] = { GA_STRV_INIT };
 	static int64_t us[2][MAX_ROUNDS];
 	const char *input = "/dev/null";
@@ -251,8 +248,7 @@ int main(int argc, char **argv)
 			option--;
 		if (option)
 			which = option;
-		else if (!strcmp(argv[i], "--input") && which == SECOND && !commands[SECOND].n &&
-			 argv[i + 1])
+		else if (!strcmp(argv[i], "--input") && which == SECOND && !commands[SECOND].n && argv[i + 1])
 			input = argv[++i];
 		else
 			ga_strv_push(&commands[which], argv[i]);

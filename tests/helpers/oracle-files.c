@@ -46,7 +46,7 @@ bool chance(struct work *w, unsigned percent)
 	return pick(w, 100) < percent;
 }
 
-/* ---- names --------------------------------------------------------------- */
+/* ---- names */
 
 static char *any_bytes(struct work *w)
 {
@@ -98,7 +98,7 @@ const char *some_path(struct work *w)
 	return w->paths.v[pick(w, (unsigned)w->paths.n)];
 }
 
-/* ---- what is done -------------------------------------------------------- */
+/* ---- what is done */
 
 static void make_parent(const char *path)
 {
@@ -111,8 +111,7 @@ static void make_parent(const char *path)
 
 static void put(const char *path, const char *text, size_t n, int flags)
 {
-	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags,
-				    0644);
+	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0644);
 
 	if (fd >= 0)
 		(void)ga_write_full(fd, text, n);
@@ -215,8 +214,7 @@ static void edit_attributes(struct work *w)
 {
 	note(w, "write", ".gitattributes", "* text=auto");
 	put(".gitattributes", "* text=auto\n", 12, O_APPEND);
-	(void)run(w, "find", ".", "-name", ".git", "-prune", "-o", "-type", "f", "-exec", "touch", "{}", "+",
-		  NULL);
+	(void)run(w, "find", ".", "-name", ".git", "-prune", "-o", "-type", "f", "-exec", "touch", "{}", "+", NULL);
 }
 
 static void edit_rules(struct work *w)
@@ -224,8 +222,7 @@ static void edit_rules(struct work *w)
 	static const char *const where[] = { ".gitignore", ".gitignore", "d/.gitignore", "f/.gitignore",
 					     "lib/.gitignore" };
 	const char *p = where[pick(w, GA_NELEMS(where))];
-	cleanup_free char *t = ga_strf("%s\n%s\n", rules[pick(w, GA_NELEMS(rules))],
-				       rules[pick(w, GA_NELEMS(rules))]);
+	cleanup_free char *t = ga_strf("%s\n%s\n", rules[pick(w, GA_NELEMS(rules))], rules[pick(w, GA_NELEMS(rules))]);
 
 	if (chance(w, 4) && !w->closed) {
 		edit_attributes(w);
@@ -350,7 +347,7 @@ void work_at_files(struct work *w)
 	}
 }
 
-/* ---- the copy ------------------------------------------------------------ */
+/* ---- the copy */
 
 /* Give read access where the mode forbids it; the content stays the same. */
 static int open_anyway(int at, const char *name, const struct stat *st, int flags)
@@ -409,8 +406,7 @@ static int copy_dir(int from, int to, bool top)
 	if (!d)
 		return -1;
 	while (!rc && (e = readdir(d))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
-		    (top && !strcmp(e->d_name, ".git")))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || (top && !strcmp(e->d_name, ".git")))
 			continue;
 		rc = copy_one(from, to, e->d_name);
 		if (rc)

@@ -40,7 +40,7 @@ static void write_file(const char *path, const char *s)
 		exit(1);
 }
 
-/* ---- the user ------------------------------------------------------------ */
+/* ---- the user */
 
 /* Properties of the repository besides its files. */
 static void configure(struct work *w)
@@ -118,7 +118,7 @@ static void own_rules(struct work *w)
 	}
 }
 
-/* ---- the agent ----------------------------------------------------------- */
+/* ---- the agent */
 
 static int tell(struct work *w, const char *dir)
 {

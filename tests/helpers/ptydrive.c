@@ -139,8 +139,7 @@ static bool step_expect(struct drive *d, const char *arg)
 
 	unescape(arg, &want);
 	for (;;) {
-		const char *at = memmem(d->seen.ptr + d->matched, d->seen.len - d->matched, want.ptr,
-					want.len);
+		const char *at = memmem(d->seen.ptr + d->matched, d->seen.len - d->matched, want.ptr, want.len);
 
 		if (at) {
 			d->matched = (size_t)(at - d->seen.ptr) + want.len;
@@ -218,8 +217,7 @@ static bool step_mode(struct drive *d, const char *arg)
 		struct termios t;
 
 		/* on Linux tcgetattr() of the master gives the other end's modes */
-		if (!tcgetattr(d->master, &t) && !(t.c_lflag & ICANON) == !want &&
-		    !(t.c_lflag & ISIG) == !want)
+		if (!tcgetattr(d->master, &t) && !(t.c_lflag & ICANON) == !want && !(t.c_lflag & ISIG) == !want)
 			return true;
 		(void)pump(d, 10);
 	}
@@ -354,8 +352,7 @@ int main(int argc, char **argv)
 	if (!strncmp(argv[1], "resize=", 7))
 		size = argv[1] + 7;
 	if (!start(&d, size, argv + dash + 1)) {
-		(void)fprintf(stderr, "ptydrive: cannot start '%s': %s\n", argv[dash + 1],
-			      strerror(errno));
+		(void)fprintf(stderr, "ptydrive: cannot start '%s': %s\n", argv[dash + 1], strerror(errno));
 		return 1;
 	}
 	for (int i = 1; i < dash && !rc; i++) {

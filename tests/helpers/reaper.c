@@ -246,8 +246,7 @@ int main(int argc, char **argv)
 
 		if (!f || getrusage(RUSAGE_CHILDREN, &r))
 			die(used);
-		(void)fprintf(f, "%.1f %.1f\n", now() - began,
-			      (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
+		(void)fprintf(f, "%.1f %.1f\n", now() - began, (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) +
 				      (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6);
 		(void)fclose(f);
 	}

@@ -118,8 +118,7 @@ static const char *const *constant(char **v)
 	return (const char *const *)v;
 }
 
-static int run_session(struct place *p, char **argv, bool unfiltered, int *ret,
-		       struct ga_error *err)
+static int run_session(struct place *p, char **argv, bool unfiltered, int *ret, struct ga_error *err)
 {
 	const struct ga_run_command c = {
 		.cwd = INSIDE_PROJECT, .argv = constant(argv), .envp = env, .unfiltered = unfiltered,
@@ -144,8 +143,7 @@ static int unfiltered(struct place *p, char **argv, int *ret, struct ga_error *e
 	return run_session(p, argv, true, ret, err);
 }
 
-static int exec_options(char ***argv, struct ga_run_exec *x, struct ga_buf *in,
-			struct ga_error *err)
+static int exec_options(char ***argv, struct ga_run_exec *x, struct ga_buf *in, struct ga_error *err)
 {
 	for (; (*argv)[0] && (*argv)[0][0] == '-' && (*argv)[1]; *argv += 2) {
 		const char *value = (*argv)[1];
@@ -175,8 +173,7 @@ static int exec_options(char ***argv, struct ga_run_exec *x, struct ga_buf *in,
 static int execute(struct place *p, char **argv, int *ret, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
-	struct ga_run_exec x = { .cwd = "/", .envp = env, .out = &out, .out_fd = -1,
-				 .errout = &errout };
+	struct ga_run_exec x = { .cwd = "/", .envp = env, .out = &out, .out_fd = -1, .errout = &errout };
 	struct ga_sandbox *sb;
 	int rc;
 
@@ -248,8 +245,7 @@ static int ask(const struct ga_sandbox *sb, int slave, int *ret_payload, struct 
 	fds[0] = p[0];
 	fds[1] = slave;
 	*ret_payload = p[1];
-	return live_send(sb->ctl, &m, NULL, 0, fds, 2) ?
-		       ga_fail(err, GA_EFATAL, "cannot ask for a command") : 0;
+	return live_send(sb->ctl, &m, NULL, 0, fds, 2) ? ga_fail(err, GA_EFATAL, "cannot ask for a command") : 0;
 }
 
 static int leader(struct place *p, char **argv, int *ret, struct ga_error *err)

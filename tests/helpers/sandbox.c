@@ -148,12 +148,10 @@ static int start(struct run *r, const char *stage, char **command, struct ga_err
 	int p, g, b, status[2], go[2], code;
 	pid_t pid;
 
-	if (ga_spec_plan_system(&r->spec, &plan, err) ||
-	    ga_spec_plan_root(&r->spec, "/bin/true", &plan, err))
+	if (ga_spec_plan_system(&r->spec, &plan, err) || ga_spec_plan_root(&r->spec, "/bin/true", &plan, err))
 		return fail(err);
 	ga_spec_plan_home(&r->spec, &plan);
-	if (ga_spec_plan_trees(&r->spec, &plan, err) ||
-	    ga_find_bwrap(getenv("PATH"), true, &bwrap, err))
+	if (ga_spec_plan_trees(&r->spec, &plan, err) || ga_find_bwrap(getenv("PATH"), true, &bwrap, err))
 		return fail(err);
 	filter = ga_seccomp_program(&n);
 	ga_buf_add(&bpf, filter, n);

@@ -118,18 +118,6 @@ test_expect_success 'a file of the user that is no YAML of ours, too long or no 
 	test_says "cannot read .*config.yaml.: No such file" test_must_fail git agent list
 '
 
-test_expect_success 'the command line counts most' '
-	repo command "dirty: refuse\n" &&
-	test_settings "dirty: ignore\n" &&
-	test "$(git agent -c dirty=carry config --origin | head -1)" = "dirty: carry # command line" &&
-	git agent -c dirty=carry -c dirty=ignore config | grep "^dirty: ignore\$" &&
-	for word in dirty dirt=carry dirty=x limits.capture.depth=-1 =; do
-		test_expect_code 129 git agent -c $word config 2>../err &&
-		test -s ../err || exit 1
-	done &&
-	test_fails 129 "takes carry, ignore or refuse, not .x." git agent start --dirty x true
-'
-
 # ---- the repository's file
 
 test_expect_success 'the file of the repository is the one of the commit, not of working tree or index' '
@@ -214,7 +202,7 @@ test_expect_success 'dirty: set by the user, tightened by the repository, and by
 	test_settings "dirty: refuse\n" &&
 	test_expect_code 2 git agent start -- true 2>../err &&
 	test_settings "dirty: ignore\n" &&
-	git agent start -q -- sh -c "cat a >\$HOME/got" &&
+	test_inside "cat a >\$HOME/got" &&
 	test "$(cat "$HOME/aihome/got")" = a &&
 	git agent start -q --dirty carry -- sh -c "cat a >\$HOME/got" &&
 	test "$(cat "$HOME/aihome/got")" = mine &&
@@ -243,7 +231,7 @@ test_expect_success 'home: a directory that others can read is refused, and not 
 test_expect_success 'home: another directory is shown, but none that holds your own, by whatever name' '
 	repo home &&
 	test_settings "home: ~/other/agents\n" &&
-	git agent start -q -- sh -c "echo x >\$HOME/here" &&
+	test_inside "echo x >\$HOME/here" &&
 	test "$(cat "$HOME/other/agents/here")" = x &&
 	test "$(stat -c %a "$HOME/other/agents")" = 700 &&
 	ln -s "$HOME" ../alias &&

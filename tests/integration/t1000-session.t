@@ -91,39 +91,6 @@ test_expect_success STRACE 'the refs of a start reach the disk while the session
 	test $synced = yes
 '
 
-test_expect_success 'the exit status is the one of the agent' '
-	cd r &&
-	test_expect_code 7 git agent start --name st7 -- sh -c "exit 7" &&
-	test_expect_code 137 git agent start --name st137 -- sh -c "kill -9 \$\$" &&
-	git agent show --json st137 | grep "\"exit_status\": 137" &&
-	git agent drop st7 st137
-'
-
-test_expect_success 'the working tree does not change' '
-	cd r &&
-	git diff --exit-code HEAD &&
-	git fsck --strict 2>&1 | (! grep -E "error|missing|fatal") &&
-	test "$(cat b)" = two
-'
-
-test_expect_success 'commits of the agent keep their ids, and the rest is one commit on top' '
-	cd r &&
-	base=$(git rev-parse HEAD) &&
-	test_session commits "
-		echo 1 >one &&
-		git add one &&
-		git commit -qm first &&
-		echo 2 >two &&
-		git add two &&
-		git commit -qm second --author=\"Some One <some@one>\" &&
-		git log --format=%H -2 >\$HOME/ids &&
-		echo 3 >three" &&
-	test "$(git rev-list --count $base..agent/commits)" = 3 &&
-	git rev-list -2 agent/commits~1 | test_cmp "$HOME/aihome/ids" - &&
-	test_holds agent/commits:three 3 &&
-	git fsck --strict agent/commits
-'
-
 test_expect_success 'uncommitted work is seen inside, and kept off the branch and out of the index' '
 	cd r &&
 	echo mine >>b2 &&
@@ -154,16 +121,6 @@ test_expect_success '--base starts at any commit' '
 	test "$(cat "$HOME/aihome/head")" = "$(git rev-parse HEAD~1)" &&
 	test_same agent/old~1 HEAD~1 &&
 	test_fails 125 "^hint: .git log --all" git agent start --base no-such-rev -- true
-'
-
-test_expect_success '--live shows the working tree, and captures only what the agent did' '
-	cd r &&
-	git agent start --name live --live -- sh -c "
-		echo l >livefile
-		test -e unt
-		git status --porcelain" >../out 2>../err &&
-	git cat-file -e agent/live:livefile &&
-	! git cat-file -e agent/live:unt 2>/dev/null
 '
 
 test_expect_success 'a working tree that is replaced during a --live session is noticed' '
@@ -300,20 +257,6 @@ test_expect_success 'a name that no session can have is refused' '
 	test_fails 125 "exists already" git agent start --dry-run --name old -- true
 '
 
-test_expect_success 'every command has -h, and every listing --json' '
-	cd r &&
-	for c in start list show diff review land drop capture config doctor; do
-		test_shows "^usage: git agent $c" git agent $c -h &&
-		! grep "^    ....--" ../out | grep -vE "^.{32} [^ ]|^    ....--[^ ]+( [^ ]+)?\$" || return 1
-	done &&
-	git agent list --json |
-		python3 -c "import json,sys; assert isinstance(json.load(sys.stdin), list)" &&
-	git agent show --json old |
-		python3 -c "import json,sys; assert json.load(sys.stdin)[\"name\"] == \"old\"" &&
-	git agent doctor --json | python3 -c "import json,sys; json.load(sys.stdin)" &&
-	git agent --version --json | grep version
-'
-
 test_expect_success 'output that cannot be written is an error, but not if the reader has left' '
 	cd r &&
 	for c in --version "config --json" "list --json" "list -h"; do
@@ -338,7 +281,7 @@ pty=$TEST_BUILDDIR/tests/helpers/ptydrive
 test_expect_success 'show cuts paths to the width of a terminal, at the front, and nowhere else' '
 	test_repo once &&
 	cd once &&
-	git commit -q --allow-empty -m first &&
+	test_empty first &&
 	test_says "flagged: .*$long/.envrc" git agent start --name o -- sh -c "
 		mkdir -p $long sub
 		echo id >$long/.envrc

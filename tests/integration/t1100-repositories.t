@@ -44,16 +44,6 @@ test_expect_success 'a session runs below the home directory, outside, and in /t
 	in_repo "$dir/r"
 '
 
-test_expect_success 'a session runs at a path with a newline and special characters' '
-	(in_repo "odd a:b,c\\d\"e=f") &&
-	in_repo "new
-line"
-'
-
-test_expect_success 'RS-08: a session runs at a path that looks like mount options' '
-	in_repo "x,upperdir=,lowerdir="
-'
-
 test_expect_success 'a session on a detached HEAD lands there' '
 	make_repo det &&
 	cd det &&
@@ -72,12 +62,12 @@ test_expect_success 'without a commit a session begins with an empty one, and la
 	test_session two "echo 2 >two" &&
 	test "$(git agent resume -q one cat one)" = 1 &&
 	test "$(git ls-tree agent/one~1)" = "" &&
-	test_must_fail git rev-parse -q --verify HEAD &&
+	test_missing HEAD &&
 	git agent land one &&
 	test "$(git log --format=%s main)" = "$(printf "one\nInitial commit")" &&
 	test_prints "?? x" git status --porcelain &&
 	test_says "your branch has no commits" git agent land --undo &&
-	test_must_fail git rev-parse -q --verify HEAD &&
+	test_missing HEAD &&
 	test_prints "?? x" git status --porcelain &&
 	git agent land one &&
 	git agent land two &&
@@ -132,30 +122,12 @@ test_expect_success 'a session is a locked worktree while it runs, and git prote
 	git switch -q main
 '
 
-test_expect_success 'a session has the configuration of its worktree' '
-	make_repo wtc &&
-	cd wtc &&
-	git config extensions.worktreeConfig true &&
-	git config --worktree user.name "Worktree Name" &&
-	one_session s &&
-	git log -1 --format=%an agent/s | grep "Worktree Name"
-'
-
 test_expect_success 'a session runs in a shallow clone' '
 	make_repo full &&
 	git clone -q --depth 1 "file://$(pwd)/full" shallow &&
 	cd shallow &&
 	one_session s &&
 	git rev-list --count agent/s | grep "^2$"
-'
-
-test_expect_success 'a session runs in a partial clone' '
-	make_repo promisor &&
-	git -C promisor config uploadpack.allowFilter true &&
-	git -C promisor config uploadpack.allowAnySHA1InWant true &&
-	git clone -q --filter=blob:none "file://$(pwd)/promisor" partial &&
-	cd partial &&
-	one_session s
 '
 
 # b.bin is in the base and was never fetched
@@ -177,12 +149,12 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 		git rev-list --objects --all --missing=print | grep -qx "?$blob"
 	} &&
 	absent &&
-	git agent start -q -n one -- sh -c "
+	test_session one "
 		for i in 1 2; do echo \$i >>a; git commit -qam \$i; done" &&
 	test "$(git rev-list --count HEAD..agent/one)" = 2 &&
 	git agent land one &&
 	git agent drop one &&
-	git agent start -q -n two -- sh -c "
+	test_session two "
 		echo new >b.bin
 		git add --sparse b.bin
 		git commit -qm binary" &&
@@ -190,10 +162,8 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 	! grep -i "absent\|inspected" ../out &&
 	absent &&
 	mv ../sparse ../away &&
-	git agent diff two >../out &&
-	grep "absent from this partial clone" ../out &&
-	git agent review two >../out &&
-	grep "^+new" ../out &&
+	test_shows "absent from this partial clone" git agent diff two &&
+	test_shows "^+new" git agent review two &&
 	absent &&
 	mv ../away ../sparse &&
 	git agent diff two >../out &&
@@ -202,12 +172,11 @@ test_expect_success 'what a partial clone has not fetched keeps no commit from b
 	git agent land two &&
 	git agent drop two &&
 	old=$(git rev-list --objects --missing=print HEAD | sed -n "s/^?//p") &&
-	git agent start -q -n three -- sh -c "
+	test_session three "
 		tree=\$(git ls-tree HEAD | sed \"/b.bin/s/[0-9a-f]\{40\}/$old/\" | git mktree --missing)
 		git update-ref HEAD \$(git commit-tree \$tree -p HEAD -m old)" &&
 	git agent diff three &&
-	git agent review three >../out &&
-	grep "could not be inspected: this partial clone has not fetched it" ../out &&
+	test_shows "could not be inspected: this partial clone has not fetched it" git agent review three &&
 	git rev-list --objects --missing=print agent/three | grep "^?$old"
 '
 
@@ -220,40 +189,6 @@ test_expect_success 'core.safecrlf, which refuses a file, refuses no session' '
 	test_must_fail git add x &&
 	one_session s &&
 	printf "x\r\n" | cmp - x
-'
-
-# nobody has the old content of `a` here, and nobody needs it
-test_expect_success 'a commit that refers to what a partial clone never fetched is taken' '
-	make_repo owes &&
-	cd owes &&
-	echo later >a &&
-	git commit -qam later &&
-	git config uploadpack.allowFilter true &&
-	cd .. &&
-	git clone -q --filter=blob:none "file://$(pwd)/owes" owed &&
-	cd owed &&
-	git config --get-regexp "promisor|partialclone" >../found &&
-	grep "^remote.origin.promisor true" ../found &&
-	git agent start --name s -- sh -c "
-		git update-ref HEAD \$(git commit-tree HEAD~1^{tree} -p HEAD -m back)" 2>../err &&
-	! grep "not taken" ../err &&
-	git log --format=%s HEAD..agent/s | grep -x back &&
-	git rev-list --objects --missing=print HEAD~1 | grep "^?$(git rev-parse HEAD~1:a)"
-'
-
-test_expect_success 'a session reads objects of alternates' '
-	make_repo lender &&
-	git clone -q --shared lender borrower &&
-	cd borrower &&
-	echo more >more &&
-	git add more &&
-	git commit -qm more &&
-	test_session s "
-		git log --oneline | wc -l >\$HOME/n
-		git fsck --connectivity-only
-		echo k >k" &&
-	test "$(cat "$HOME/aihome/n")" = 3 &&
-	git cat-file -e agent/s:k
 '
 
 test_expect_success 'a start outside of a repository is refused' '
@@ -272,7 +207,7 @@ test_expect_success 'RS-09: a bare repository is refused' '
 test_expect_success 'a repository with SHA-256 objects is refused' '
 	git init -q --object-format=sha256 sha256 &&
 	cd sha256 &&
-	git commit -q --allow-empty -m x &&
+	test_empty x &&
 	test_expect_code 125 git agent start -- true 2>../err &&
 	grep -i "sha-\{0,1\}256" ../err
 '
@@ -289,7 +224,7 @@ test_expect_success 'a home directory that is the working tree is refused' '
 	git init -q "$HOME" &&
 	test_when_finished "rm -rf \"$HOME/.git\"" &&
 	cd "$HOME" &&
-	git commit -q --allow-empty -m x &&
+	test_empty x &&
 	test_fails 125 "home directory" git agent start -- true
 '
 

@@ -98,7 +98,7 @@ test_expect_success 'a commit that is deleted and pruned on the host stays for i
 test_expect_success 'RS-05: ten sessions that start at once get ten names and branches' '
 	cd r &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do
-		git agent start -q -- sh -c "echo \$GIT_AGENT_SESSION >who" &
+		test_inside "echo \$GIT_AGENT_SESSION >who" &
 	done &&
 	wait &&
 	for i in 1 2 3 4 5 6 7 8 9 10; do

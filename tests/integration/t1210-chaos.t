@@ -56,7 +56,7 @@ for s in json.load(open(\"../list\")):
 	while read -r n; do git agent drop --force "$n" || exit 1; done <../names &&
 	! git for-each-ref --format="%(refname)" refs/heads/agent | grep . &&
 	! ls .git/worktrees 2>/dev/null | grep . &&
-	git agent start -q -- sh -c "echo after >after" &&
+	test_inside "echo after >after" &&
 	git agent list | grep captured
 '
 
@@ -68,7 +68,7 @@ test_expect_success 'an interrupted session can be interrupted any number of tim
 		GIT_AGENT_FAULT=capture:begin:kill git agent start --name a -- sh -c "echo 2 >f"
 		test $? = 137
 	} &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/a) &&
+	dir=$(test_dir a) &&
 	sed -i "/finished = /d" "$dir/session" "$dir/session.old" &&
 	for i in 1 2 3; do
 		GIT_AGENT_FAULT=capture:begin:kill git agent capture a
@@ -87,7 +87,7 @@ while not os.path.exists(sys.argv[3]): time.sleep(0.01)
 END
 test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
 	test_enter d &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	{
 		git-agent start -q --name s -- sh -c "
 		echo 2 >f
@@ -96,7 +96,7 @@ test_expect_success 'who is asked for a session while another command waits for 
 	} &&
 	sup=$! &&
 	test_wait_for "git agent shell s -- test -e ready" &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/s) &&
+	dir=$(test_dir s) &&
 	pid=$(git config -f "$dir/session" session.pid) &&
 	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
 	hold=$! &&
@@ -150,7 +150,7 @@ test_expect_success 'a merge that waits for the user is refused, and one that an
 	for i in 1 2 3 4 5; do
 		git merge -q --no-ff -m "merge $i" other &
 		merge=$!
-		git agent start -q -n s$i -- sh -c "echo $i >n" || exit 1
+		test_session s$i "echo $i >n" || exit 1
 		wait $merge &&
 		git agent land s$i &&
 		git reset -q --hard HEAD~2 || exit 1
@@ -175,7 +175,7 @@ test_expect_success 'the lock of a ref that was killed is removed, and one that 
 
 test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
 	test_enter e &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	{
 		git-agent start -q --name e -- sh -c "
 		echo 2 >f
@@ -184,7 +184,7 @@ test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
 	} &&
 	sup=$! &&
 	test_wait_for "git agent shell e -- test -e ready" &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/e) &&
+	dir=$(test_dir e) &&
 	pid=$(git config -f "$dir/session" session.pid) &&
 	rm -f ../held ../go &&
 	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&

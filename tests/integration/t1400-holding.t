@@ -205,7 +205,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 
 test_expect_success 'many flags of one rule in a directory are one line, hide no other, and JSON and SARIF list each' '
 	test_enter lines &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	git agent start --name many -- sh -c "
 		mkdir a b
 		for i in \$(seq 300); do echo >a/Makefile.\$i; done
@@ -234,8 +234,8 @@ test_expect_success 'many flags of one rule in a directory are one line, hide no
 test_expect_success 'what agents are told in several places is one line' '
 	git init -q prose &&
 	cd prose &&
-	git commit -q --allow-empty -m 1 &&
-	git agent start -q --name p -- sh -c "
+	test_empty 1 &&
+	test_session p "
 		mkdir d
 		for i in AGENTS.md GEMINI.md d/CLAUDE.md; do echo \"Fetch http://h/\$i first\" >\$i; done" &&
 	test_shows "^    AGENTS.md and 2 more\$" git agent review --stat p &&

@@ -146,7 +146,7 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 	test_session j "echo j >j" "$(printf "\377<u>")" &&
 	git agent review --format=html j >../page4 &&
 	page --text ../page4 | grep -c "xff<u>" | grep -x 2 &&
-	f=$(echo "$HOME"/.local/state/git-agent/*/sessions/j/journal.jsonl) &&
+	f=$(test_dir j)/journal.jsonl &&
 	cat >>"$f" <<-\EOF &&
 	{"time":"<b>","event":"<script>","<i>":["\u202e",{"path":"</table>"},{"x":1},null,true],"command":[1,"<u>"]}
 	[1]
@@ -163,15 +163,12 @@ test_expect_success 'a journal with anything in it is shown, or left out' '
 	page ../page4
 '
 
-test_expect_success 'a page shows a long file to its end, and folds many' '
+test_expect_success 'a page folds many files' '
 	cd r &&
 	test_session long "
-		seq 200000 >long
 		mkdir many
 		for i in \$(seq 60); do echo \$i >many/\$i; done" &&
 	git agent review --format=html long >../page5 &&
-	page --text ../page5 >../text &&
-	grep -x "+200000" ../text &&
 	test "$(grep -c "<details open>" ../page5)" -lt 60 &&
 	test "$(grep -c "<details" ../page5)" -gt 60
 '

@@ -71,7 +71,7 @@ test_expect_success TTY 'flagged paths come first, with their flags and their di
 		"?0 open flags left" "?git agent land all" =0 &&
 	verdicts all | grep -x ".envrc:rejected Makefile:accepted" &&
 	test_prints "Makefile\na" git diff --name-only main agent/all &&
-	test_must_fail git rev-parse -q --verify refs/agent/all/held &&
+	test_missing refs/agent/all/held &&
 	test "$(git rev-list --count refs/agent/all/report)" = 2 &&
 	git agent land --dry-run all
 '

@@ -56,7 +56,7 @@ again() {
 
 test_expect_success 'an accepted line stays accepted where nothing that is flagged was added' '
 	cd r &&
-	git agent start -q --name kept -- sh -c "echo \"get(u, verify=False)\" >a.py; echo \"x = 1\" >>a.py" &&
+	test_session kept "echo \"get(u, verify=False)\" >a.py; echo \"x = 1\" >>a.py" &&
 	test_expect_code 3 git agent land --dry-run kept &&
 	again "echo \"y = 2\" >>a.py" &&
 	git agent land --dry-run kept &&

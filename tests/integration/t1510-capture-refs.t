@@ -5,37 +5,6 @@ test_description='capture of what the agent left on other refs: branches, stashe
 . "$TEST_SRCDIR/tests/lib/attacks.sh"
 require_sandbox
 
-test_expect_success 'other branches, the stash and a detached HEAD are kept' '
-	make_repo many "
-		git commit -q --allow-empty -m first
-		git branch older
-		echo 2 >2" &&
-	cd many &&
-	test_says "note: the agent.s branch side is kept on refs/agent/b/heads/" git agent start --name b -- sh -c "
-		git switch -q -c side &&
-		echo s >s &&
-		git add s &&
-		git commit -qm side &&
-		git switch -q older &&
-		echo o >o &&
-		git add o &&
-		git commit -qm \"on older\" &&
-		git switch -q agent/b &&
-		echo st >a &&
-		git stash -q &&
-		git checkout -q --detach &&
-		echo d >det &&
-		git add det &&
-		git commit -qm detached" &&
-	grep "note: the agent.s stash is kept on refs/agent/b/stash" ../err &&
-	test_prints "detached\nside\non older" git log --no-walk=unsorted --format=%s \
-		agent/b refs/agent/b/heads/side refs/agent/b/heads/older &&
-	test_prints st git show refs/agent/b/stash:a &&
-	git for-each-ref --format="%(refname)" refs/agent/b/heads | wc -l | grep -x " *2" &&
-	git fsck --connectivity-only &&
-	git log -1 --format=%s older | grep first
-'
-
 # heads NAME: "BRANCH ID" of the branches that are kept beside the one of the session
 heads() {
 	git for-each-ref --format="%(refname:lstrip=4) %(objectname)" "refs/agent/$1/heads"

@@ -81,15 +81,6 @@ test_expect_success 'a rebase that stopped in a worktree of the agent is named a
 	test_holds refs/agent/w/others/worktrees/wt/autostash:d/x dirty
 '
 
-test_expect_success 'a merge that stopped in a worktree of the agent is named and kept' '
-	cd trees &&
-	test_says "in the middle of a merge in its working tree mt: " git agent start --name m -- sh -c "
-		git worktree add -q --detach /tmp/mt &&
-		cd /tmp/mt &&
-		git merge -q --no-ff --no-commit \$(git commit-tree -p HEAD -m alone HEAD^{tree})" &&
-	git log -1 --format=%s refs/agent/m/others/worktrees/mt/merging | grep -x alone
-'
-
 test_expect_success 'worktrees with hostile names reach the terminal escaped' '
 	cd trees &&
 	git agent start --name hostile -- sh -c "

@@ -20,29 +20,6 @@ subject() {
 	test_prints "$2" git log -1 --format=%s "$1"
 }
 
-test_expect_success 'a tag that is refused costs neither the branches nor the commits of HEAD' '
-	make_repo alonebad &&
-	cd alonebad &&
-	git agent start --name t -- sh -c "
-		$without
-		git checkout -q --detach
-		echo 1 >a
-		git commit -qam det
-		git tag v
-		git switch -q -c side agent/t
-		echo s >s
-		git add s
-		git commit -qm side
-		git switch -q agent/t
-		without v^{tree}
-		echo 3 >a
-		git commit -qam good" 2>../err &&
-	grep "what the agent committed on no branch (refs/tags/v) was not taken, and stays in the session (" ../err &&
-	subject agent/t good &&
-	subject refs/agent/t/heads/side side &&
-	! grep "one commit" ../err
-'
-
 test_expect_success 'refs that cannot be read are named, and cost no other' '
 	make_repo badrefs &&
 	cd badrefs &&
@@ -132,20 +109,6 @@ test_expect_success 'a HEAD that git refuses costs no branch' '
 	test "$(git rev-list --count HEAD..agent/h)" = 1 &&
 	test_prints "h\nw" git show agent/h:h agent/h:w &&
 	subject refs/agent/h/heads/side side
-'
-
-test_expect_success 'a HEAD that misses a commit of its history costs no tag' '
-	cd badhead &&
-	git agent start --name t -- sh -c "
-		$without
-		git tag good \$(git commit-tree -p HEAD -m good HEAD:) &&
-		git commit -q --allow-empty -m gone &&
-		git commit -q --allow-empty -m top &&
-		without HEAD~1 &&
-		echo w >w" 2>../err &&
-	grep "note: the agent.s commits were not taken (.*: its work is one commit" ../err &&
-	subject refs/agent/t/others/refs/tags/good good &&
-	test_holds agent/t:w w
 '
 
 test_expect_success 'broken refs beyond those that git names are counted, or said to be at least so many' '

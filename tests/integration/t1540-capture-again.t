@@ -69,7 +69,7 @@ test_expect_success 'nobody else captures a session while the git of a killed ca
 	{ git agent shell -q kill1 -- touch locked || :; } &&
 	test_wait_for "test -e .git/refs/heads/agent/kill1.lock" &&
 	kill -9 $pid &&
-	lock=$(echo "$HOME"/.local/state/git-agent/*/sessions/kill1/lock) &&
+	lock=$(test_dir kill1)/lock &&
 	{
 		wait $pid
 		test_must_fail flock -n "$lock" true
@@ -151,7 +151,7 @@ test_expect_success 'branches that a later capture does not find go, unless it c
 		git add w
 		git commit -qm w" &&
 	test "$(kept)" = "heads/one heads/three heads/two stash " &&
-	dir=$(echo "$HOME"/.local/state/git-agent/*/sessions/l/git) &&
+	dir=$(test_dir l)/git &&
 	rm "$dir/refs/heads/two" &&
 	mv "$dir/refs/heads/three" ../three &&
 	mkdir "$dir/refs/heads/three" &&

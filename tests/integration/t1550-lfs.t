@@ -120,7 +120,7 @@ test_expect_success GITLFS 'objects of all commits, branches and the stash of th
 	git lfs fsck
 '
 
-test_expect_success GITLFS 'objects of a linked worktree are stored, and where lfs.storage says' '
+test_expect_success GITLFS 'objects of a linked worktree are stored' '
 	make_lfs lw &&
 	cd lw &&
 	git worktree add -q ../lw2 &&
@@ -131,19 +131,7 @@ test_expect_success GITLFS 'objects of a linked worktree are stored, and where l
 		git add l.bin
 		git commit -qm l"
 	) &&
-	test "$(cat "$(object "$(sum linked)")")" = linked &&
-	cp -r .git/lfs "$TRASH/store" &&
-	cp -r .git/lfs .git/rel &&
-	git config lfs.storage "$TRASH/store" &&
-	test_session s "echo far >f.bin" &&
-	test ! -e "$(object "$(sum far)")" &&
-	find "$TRASH/store/objects" -type f -name "$(sum far)" | grep . &&
-	landed s &&
-	test "$(cat f.bin)" = far &&
-	cp -r "$TRASH/store/." .git/rel &&
-	git config lfs.storage rel &&
-	test_session t "echo rel >r.bin" &&
-	find .git/rel/objects -name "$(sum rel)" | grep .
+	test "$(cat "$(object "$(sum linked)")")" = linked
 '
 
 # git-lfs 3 does not expand a "~": what it says counts, whatever git would make of the value.
@@ -152,7 +140,7 @@ test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs
 	cd forms &&
 	cp -r .git/lfs/objects ../objects &&
 	n=0 &&
-	for form in "~/store" "" "$TRASH//abs/"; do
+	for form in "~/store" "" rel "$TRASH//abs/"; do
 		git config lfs.storage "$form" &&
 		n=$((n + 1)) &&
 		media=$(git lfs env | sed -n "s/^LocalMediaDir=//p") &&
@@ -162,7 +150,9 @@ test_expect_success GITLFS 'the store is where git-lfs looks for it, however lfs
 		git cat-file -e "agent/f$n:f$n.bin" &&
 		id=$(sum "form$n") &&
 		test "$(cat "$media/$(echo "$id" | cut -c 1-2)/$(echo "$id" | cut -c 3-4)/$id")" = "form$n" || exit 1
-	done
+	done &&
+	landed "f$n" &&
+	test "$(cat "f$n.bin")" = "form$n"
 '
 
 test_expect_success GITLFS 'a store that takes nothing costs no other work' '

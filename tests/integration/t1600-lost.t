@@ -70,14 +70,6 @@ test_expect_success 'show, review, JSON and the journal have that a session is i
 	grep "\"event\":\"lost\"" ~/.local/state/git-agent/*/sessions/moved/journal.jsonl
 '
 
-test_expect_success 'the next session is complete again' '
-	cd w/deep/p &&
-	rm -r $A/w/deep/p/lost &&
-	git agent start -n next -- sh -c "echo c >c" 2>err &&
-	! grep incomplete err &&
-	git cat-file -e agent/next:c
-'
-
 test_expect_success 'a session whose mount point is removed on the host ends, and says so' '
 	cd w/deep/p &&
 	lose "-n gone" "$wait_here" "chmod -R u+w $A/w && rm -r $A/w" &&

@@ -134,7 +134,7 @@ killed() {
 test_expect_success 'make a repository with a submodule' '
 	make_repo lib &&
 	test_enter super &&
-	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
+	test_submodule ../lib lib &&
 	git commit -qm sub
 '
 # session_k: a session in super, with work in both; ../before has what there is of it

@@ -257,7 +257,7 @@ test_expect_success 'a session is deleted with its part in a submodule, and not 
 	git init -q lib &&
 	(cd lib && echo l >l && git add l && git commit -qm l) &&
 	test_enter super &&
-	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
+	test_submodule ../lib lib &&
 	git commit -qm sub &&
 	test_session s "
 		echo new >lib/new

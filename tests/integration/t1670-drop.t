@@ -145,7 +145,7 @@ test_expect_success 'dropping a session with a submodule keeps uncommitted work 
 	git init -q lib &&
 	(cd lib && echo l >l && git add l && git commit -qm l) &&
 	test_enter super &&
-	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
+	test_submodule ../lib lib &&
 	git commit -qm sub &&
 	test_session s "
 		echo new >lib/new
@@ -172,7 +172,7 @@ test_expect_success 'dropping a session with a submodule keeps uncommitted work 
 test_expect_success 'with a name that is not there nothing is dropped or stopped, and one refusal keeps no other' '
 	make_repo several &&
 	git agent start -q --name a -- true &&
-	git agent start -q --name b -- sh -c "echo n >n" &&
+	test_session b "echo n >n" &&
 	git agent start -q --name c -- true &&
 	test_fails 128 "there is no session .none." git agent drop a none &&
 	test_expect_code 128 git agent stop none a 2>../err &&
@@ -203,7 +203,7 @@ test_expect_success 'a session that runs is not dropped' '
 test_expect_success 'a session that another command holds is not said to run' '
 	make_repo held &&
 	test_session h "echo n >n" &&
-	exec 9<"$(echo "$HOME"/.local/state/git-agent/*/sessions/h/lock)" &&
+	exec 9<"$(test_dir h)/lock" &&
 	flock -n 9 &&
 	test_fails 128 "another command is at work on session .h." git agent drop h &&
 	grep "^hint: end that first" ../err &&
@@ -218,7 +218,7 @@ test_expect_success 'a session that another command holds is not said to run' '
 # Git stops if the directory of worktrees goes away while it reads it, as when the last other session ends
 test_expect_success 'git that fails is asked once more where a branch is checked out' '
 	test_enter again &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	test_session w "echo w >w" &&
 	mkdir ../once &&
 	test_script ../once/git <<-EOF &&

@@ -13,7 +13,7 @@ make_repo() {
 a_submodule() {
 	(make_repo lib) &&
 	test_enter super &&
-	git -c protocol.file.allow=always submodule --quiet add ../lib lib &&
+	test_submodule ../lib lib &&
 	git commit -qm sub
 }
 # is_refused NAME TEXT: it is not dropped without --force, and says why
@@ -65,7 +65,7 @@ test_expect_success 'an agent that ends on an older commit deletes nothing newer
 		git commit -qm good
 		git checkout -q HEAD~2" 2>../err &&
 	grep "note: the agent ended on an older commit, $(git rev-parse HEAD~1 | cut -c1-12)" ../err &&
-	! git rev-parse -q --verify agent/o &&
+	test_missing agent/o &&
 	test_says "nothing to land" git agent land o &&
 	test_prints "c1\nc2\nc3" ls &&
 	is_refused o "no branch of yours has refs/agent/o/heads/agent/o" &&

@@ -190,7 +190,7 @@ test_expect_success 'verdicts, flags and reports of a remote are not believed' '
 	blob=$(echo "{}" | git hash-object -w --stdin) &&
 	tree=$(printf "100644 blob $blob\treport.json\n" | git mktree) &&
 	git push -q -f origin "$(git commit-tree -m x $tree):refs/agent/l/report" &&
-	git commit -q --allow-empty -m x &&
+	test_empty x &&
 	cd ../lie.there &&
 	git agent drop --force l &&
 	git agent fetch origin l &&
@@ -309,7 +309,7 @@ test_expect_success 'a session is fetched under another name where its own is ta
 test_expect_success 'a branch that is based on no commit here is refused, and nothing of it stays' '
 	team base &&
 	cd base.here &&
-	git commit -q --allow-empty -m unpushed &&
+	test_empty unpushed &&
 	test_session u "echo u >u" &&
 	git agent push u &&
 	cd ../base.there &&

@@ -177,7 +177,7 @@ test_expect_success 'limits.capture.history: with too many commits nothing is ca
 	make_repo history &&
 	set_limit history 2 &&
 	test_fails 128 "^git-agent: there are too many commits since the base (limits.capture.history: 2)\$" \
-		git agent start -q --name h -- sh -c "$three" &&
+		test_session h "$three" &&
 	hint="raise limits.capture.history in $conf, then run .git agent capture h.; the agent.s work is safe in " &&
 	grep "^hint: $hint" ../err &&
 	git agent list 2>/dev/null | grep "^h .*interrupted" &&
@@ -209,7 +209,7 @@ test_expect_success 'limits.capture.read_time: the commits are captured although
 	grep "too long: what it did not commit stays in the session (limits.capture.read_time: 1s)" ../show &&
 	grep "left behind: . (limit" ../show &&
 	grep "raise limits.capture.read_time in $conf" ../show &&
-	rm "$(echo "$HOME"/.local/state/git-agent/*/sessions/b1/upper)/.gitignore" &&
+	rm "$(test_dir b1)/upper/.gitignore" &&
 	captures_rest b1 read_time 10m &&
 	git cat-file -e agent/b1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa1
 '
@@ -225,7 +225,7 @@ test_expect_success 'limits.capture.read_time: a second capture that takes too l
 		echo 12345678 >big" &&
 	tip=$(git rev-parse agent/tk) &&
 	git cat-file -e $tip:u &&
-	(cd "$(echo "$HOME"/.local/state/git-agent/*/sessions/tk/upper)" && sh -c "$busy") &&
+	(cd "$(test_dir tk)/upper" && sh -c "$busy") &&
 	set_limit read_time 1 &&
 	test_fails 128 "^git-agent: reading what the agent wrote took too long (limits.capture.read_time: 1s)\$" \
 		git agent capture tk &&
@@ -324,7 +324,7 @@ test_expect_success 'a session of nothing but what a limit leaves out has no bra
 	make_repo all &&
 	set_limit file_size 1 &&
 	git agent start --name a -- sh -c "echo 12345 >big" 2>../err &&
-	! git rev-parse -q --verify agent/a &&
+	test_missing agent/a &&
 	grep "next: git agent capture a" ../err &&
 	! grep "next: git agent drop" ../err &&
 	captures_rest a file_size 100 &&
@@ -335,7 +335,7 @@ test_expect_success 'a submodule is captured under the limits of the superprojec
 	git init -q sub &&
 	(cd sub && echo s >s && git add . && git commit -qm sub) &&
 	make_repo super &&
-	git -c protocol.file.allow=always submodule --quiet add ../sub sub &&
+	test_submodule ../sub sub &&
 	git commit -qm sub &&
 	set_limit file_size 3 &&
 	test_session s "

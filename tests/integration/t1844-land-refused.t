@@ -8,13 +8,6 @@ require_sandbox
 overwritten='your uncommitted changes would be overwritten'
 untracked='untracked files would be overwritten'
 
-# each_way NAME TEXT: refused for that reason (exit status 2), whichever way, also by a dry run
-each_way() {
-	for how in --merge --squash --rebase --ff-only --dry-run; do
-		refused 2 "$2" git agent land $how "$1" || return 1
-	done
-}
-
 # ---- files
 
 test_expect_success 'create a session that changes, moves, adds and replaces files' '
@@ -111,7 +104,7 @@ test_expect_success 'create a session, and branches that conflict' '
 	git switch -q main &&
 	line g 2 main &&
 	git commit -qam main &&
-	git commit -q --allow-empty -m later
+	test_empty later
 '
 
 # in_progress OPERATION COMMANDS ABORT
@@ -160,19 +153,6 @@ test_expect_success 'while another landing runs in this working tree there is no
 	wait &&
 	cat ../err &&
 	landed a
-'
-
-test_expect_success 'an untracked file in place of a tracked directory blocks a landing that deletes in there' '
-	make_repo replaced &&
-	session r "rm d/h" &&
-	rm -r d &&
-	echo mine >d &&
-	each_way r "$untracked: d$" &&
-	test "$(cat d)" = mine &&
-	rm d &&
-	git restore d &&
-	git agent land r &&
-	landed r
 '
 
 # ---- settings

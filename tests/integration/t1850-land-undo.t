@@ -142,20 +142,6 @@ test_expect_success 'each working tree has a last landing of its own' '
 	test_says "agent/one: landing undone" git agent land --undo
 '
 
-test_expect_success 'an undo on a branch that had no commit leaves none' '
-	make_repo unborn &&
-	session u "$work" &&
-	git agent review --accept-all u &&
-	git switch -q --orphan empty &&
-	echo mine >mine &&
-	undoes git agent land --ff-only u &&
-	git agent land --ff-only u &&
-	echo staged >staged &&
-	git add staged &&
-	git agent land --undo &&
-	test_prints "A  staged\n?? mine" git status --porcelain
-'
-
 test_expect_success 'an undo deletes ignored files that were landed, and restores what they replaced' '
 	make_repo ignored &&
 	echo "ign" >>.git/info/exclude &&

@@ -116,7 +116,7 @@ test_expect_success 'a merge of the user is not taken for a landing' '
 	make_repo users &&
 	session u "echo x >x" &&
 	git switch -qc side &&
-	git commit -q --allow-empty -m s &&
+	test_empty s &&
 	git switch -q main &&
 	mine &&
 	git merge -q --no-commit --no-ff side &&
@@ -143,22 +143,6 @@ test_expect_success 'a landing whose commit a hook refuses can be continued or a
 		git agent land --abort &&
 		test -z "$(git status --porcelain)" || return 1
 	done
-'
-
-test_expect_success 'a hook that lints messages accepts that of a landing as it accepts that of git' '
-	make_repo commitlint &&
-	session c "line f 2 agent" &&
-	mine &&
-	hook commit-msg "grep -qE \"^(feat|fix|chore): |^Merge branch \" \$1" &&
-	git agent land c &&
-	landed c &&
-	git agent land --undo &&
-	line f 2 mine &&
-	git commit -qam "feat: mine" &&
-	test_expect_code 4 git agent land c &&
-	resolve &&
-	git agent land --continue &&
-	git log -1 --format=%s | grep "^Merge branch .agent/c.$"
 '
 
 test_expect_success 'work that the session does while a conflict waits lands the next time' '

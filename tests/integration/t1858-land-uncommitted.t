@@ -143,21 +143,6 @@ test_expect_success 'changes to a file that the user has since deleted or put on
 	test "$(cat e/u)" = mine
 '
 
-test_expect_success 'what --uncommitted=skip left out is applied by a later landing' '
-	make_repo later &&
-	line f 8 mine &&
-	session later "line f 2 agent; echo committed >new" &&
-	test_says "not applied: f: left out (--uncommitted=skip)" git agent land --uncommitted=skip later &&
-	has f "2 mine" &&
-	test_state later captured &&
-	test_says "uncommitted: f" git agent land later &&
-	has f "agent mine" &&
-	landed later &&
-	git agent land --undo &&
-	has f "2 mine" &&
-	test ! -e new
-'
-
 test_expect_success 'a session that changed nothing but uncommitted work lands without a commit' '
 	make_repo only &&
 	line f 8 mine &&

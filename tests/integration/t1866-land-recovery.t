@@ -172,7 +172,7 @@ test_expect_success 'nothing is rolled back after the user has reset and committ
 	rm -f .git/index.lock &&
 	git reset -q --hard &&
 	git clean -qfd &&
-	git commit -q --allow-empty -m later &&
+	test_empty later &&
 	remember &&
 	test_expect_code 128 git-agent land --abort byhand &&
 	unchanged &&

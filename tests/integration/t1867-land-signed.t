@@ -18,7 +18,7 @@ test_lazy_prereq SSHKEY 'ssh-keygen -q -t ed25519 -N "" -f try-key'
 ready() {
 	make_repo "$1" &&
 	session "$1" "line f 2 agent; git commit -qam one; line d/h 2 agent; git commit -qam two" &&
-	git commit -q --allow-empty -m meanwhile &&
+	test_empty meanwhile &&
 	git config commit.gpgSign true
 }
 

@@ -142,19 +142,6 @@ test_expect_success 'the message is edited, for a merge and a squash' '
 	test "$(git log -1 --format=%s)" = "in my words, edited"
 '
 
-test_expect_success 'a landing whose editor fails can be continued or aborted' '
-	make_repo editor &&
-	session e "line f 2 one" &&
-	mine &&
-	for how in --merge --squash; do
-		GIT_EDITOR=false test_expect_code 4 git agent land -e $how e 2>../err &&
-		grep "agent/e is merged, but not committed" ../err &&
-		hint "git agent land --continue e" &&
-		git agent land --abort e &&
-		test -z "$(git status --porcelain)" || return 1
-	done
-'
-
 # ---- what the user has configured
 
 test_expect_success 'merge drivers are used whichever way' '

@@ -239,7 +239,7 @@ test_expect_success 'flags of an earlier run stay however often the run after it
 test_expect_success 'when the report of an earlier run cannot be read everything is flagged again' '
 	cd r &&
 	a_session_with_a_passing_flag lost &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/lost) &&
+	dir=$(test_dir lost) &&
 	git agent -c limits.capture.file_size=1KiB resume -q lost -- sh -c "
 		echo y >y
 		head -c 5000 /dev/zero >big" &&
@@ -336,7 +336,7 @@ test_expect_success 'commits of an earlier run that ended on another branch are 
 		git branch -m tmp agent/own2/below" &&
 	has 2 earlier/.* &&
 	has 1 earlier/.* &&
-	! git rev-parse -q --verify refs/agent/own2/heads/agent/own2 &&
+	test_missing refs/agent/own2/heads/agent/own2 &&
 	test "$(git for-each-ref refs/agent/own2/earlier | wc -l)" = 2 &&
 	git agent drop --force own2 &&
 	test -z "$(git for-each-ref refs/agent/own2)"

@@ -39,7 +39,7 @@ for target in "$HOME/secret" /proc/self/root/tmp ../../../../..; do
 	n=$((n + 1))
 	test_expect_success "SB-04: links to $target where mounts are made and git writes touch nothing outside" "
 		cd r &&
-		git agent start -q --name links$n -- sh -c '
+		test_session links$n '
 			mv d moved
 			mkdir d
 			ln -s $target d/e

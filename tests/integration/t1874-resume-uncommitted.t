@@ -103,7 +103,7 @@ test_expect_success 'branches of earlier runs that later ones merge bring no unc
 		git add two
 		git commit -qm two" &&
 	clear w 4 &&
-	! git rev-parse -q --verify refs/agent/w/heads/atfrom &&
+	test_missing refs/agent/w/heads/atfrom &&
 	git gc -q --prune=now &&
 	test_resume w "git merge -q -m mergetopic2 topic2" &&
 	clear w 6 &&

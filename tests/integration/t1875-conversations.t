@@ -87,7 +87,7 @@ test_expect_success 'in every session, of whatever home: codex and opencode are 
 		{ cat all && echo "home_mode: $mode"; } | test_settings &&
 		for agent in codex opencode mine; do
 			git agent start -q -n $mode-$agent $agent exec x >out &&
-			git agent start -q -n $mode-$agent-2 -- sh -c "$agent exec y" >out &&
+			test_session $mode-$agent-2 "$agent exec y" >out &&
 			grep "2: exec y\$" out &&
 			git agent resume -q $mode-$agent >out &&
 			test "$(wc -l <out)" = 2 &&
@@ -118,13 +118,13 @@ test_expect_success 'PS-11: what an agent puts in the way is refused, and nothin
 	for how in "touch ~/.claude" "mkfifo ~/.claude" "ln -s $TRASH/victim ~/.claude" \
 		"mkdir ~/.claude; ln -s $TRASH/victim ~/.claude/projects" \
 		"mkdir ~/.claude; mkfifo ~/.claude/projects"; do
-		git agent start -q -- sh -c "mv ~/.claude ~/moved; $how" &&
+		test_inside "mv ~/.claude ~/moved; $how" &&
 		test_fails 125 "in the way of the mount point .home/.claude" git agent start -q -- true &&
 		test -z "$(ls "$TRASH/victim")" &&
 		chmod -R u+rwx "$HOME/aihome" &&
 		rm -r "$HOME/aihome" || return 1
 	done &&
-	git agent start -q -n links -- sh -c "cd ~/.claude/projects && ln -s $TRASH/victim p && mkfifo q" &&
+	test_session links "cd ~/.claude/projects && ln -s $TRASH/victim p && mkfifo q" &&
 	test_must_fail git agent resume -q links -- claude &&
 	git agent drop --force links &&
 	test -z "$(ls "$TRASH/victim")"
@@ -134,7 +134,7 @@ test_expect_success 'where the settings show a directory, that is what is there'
 	mkdir -p "$HOME/.claude/projects" &&
 	echo mine >"$HOME/.claude/projects/own" &&
 	test_settings "mounts: {ro: [~/.claude/projects]}" &&
-	git agent start -q -n shown -- sh -c "cat ~/.claude/projects/own; test -d ~/.claude/sessions" >out &&
+	test_session shown "cat ~/.claude/projects/own; test -d ~/.claude/sessions" >out &&
 	test_prints mine cat out
 '
 

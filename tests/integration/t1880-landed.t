@@ -183,7 +183,7 @@ test_expect_success 'work that was reverted on the other branch before has lande
 	ahead back "git revert --no-edit HEAD" &&
 	git agent start -q --name w -- git cherry-pick main~ &&
 	is w not &&
-	git commit -q --allow-empty -m mine &&
+	test_empty mine &&
 	git merge -q --squash agent/w &&
 	git commit -qm s &&
 	is w squashed refs/heads/release &&
@@ -335,7 +335,7 @@ test_expect_success 'a session of which everything was rejected has not landed' 
 		git add -A
 		git commit -qm e" &&
 	git agent review --reject e .envrc &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	test_state e captured
 '
 

@@ -17,7 +17,7 @@ test_expect_success 'turned on, the guard installs no hooks while nothing is und
 	git config --local agent.guard &&
 	how | grep "^True 0 0 False" &&
 	git agent guard | grep "high paths are held back too" &&
-	git agent start -q -- sh -c "echo b >b" &&
+	test_inside "echo b >b" &&
 	test ! -e .git/git-agent/guard
 '
 
@@ -127,7 +127,7 @@ test_expect_success 'GIT_AGENT_ALLOW=1 lets undecided work through, and then als
 	GIT_AGENT_ALLOW=1 git branch foo $held &&
 	git branch bar foo &&
 	git switch -q foo &&
-	git commit -q --allow-empty -m on &&
+	test_empty on &&
 	git branch -m foo baz &&
 	git switch -q main &&
 	git branch -qD bar baz &&
@@ -201,7 +201,7 @@ test_expect_success 'undecided paths are found although there are more than argu
 	grep "^  .envrc" ../err &&
 	! grep 000 ../err &&
 	git reset -q --hard &&
-	git commit -q --allow-empty -m on
+	test_empty on
 '
 
 test_expect_success 'the other sessions are guarded although the commits of one are gone' '
@@ -311,7 +311,7 @@ test_expect_success 'the hooks need nothing of git-agent, and do no harm when th
 		guard_refuses git branch held refs/agent/h/held
 	) &&
 	rm -r .git/git-agent/guard &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	git push -q origin main &&
 	git branch held refs/agent/h/held &&
 	git branch -D held &&
@@ -342,7 +342,7 @@ test_expect_success 'the hooks refuse where a program that they need is missing,
 		test "$(grep -c "$missing" ../err)" = 1 &&
 		! PATH=$HOME/bare git push -q origin $held:refs/heads/foo 2>../err &&
 		test "$(grep -c "$missing" ../err)" = 1 &&
-		! git rev-parse -q --verify foo &&
+		test_missing foo &&
 		! git -C ../blind.git rev-parse -q --verify foo &&
 		PATH=$HOME/bare GIT_AGENT_ALLOW=1 git commit -q --allow-empty -m "without $tool" || return 1
 	done
@@ -359,7 +359,7 @@ test_expect_success 'the hooks refuse where cat is missing that a hook of the us
 	rm ../bare/cat &&
 	ln -s "$(program sed)" ../bare/ &&
 	! PATH=$HOME/bare git branch foo $held &&
-	! git rev-parse -q --verify foo
+	test_missing foo
 '
 
 test_expect_success 'the hooks run nothing that the agent wrote, by its names or its contents' '
@@ -375,7 +375,7 @@ test_expect_success 'the hooks run nothing that the agent wrote, by its names or
 		echo \"touch $TRASH/ran\" >.envrc" &&
 	grep touch .git/git-agent/guard/lines &&
 	guard_refuses git branch foo refs/agent/e/held &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	test ! -e "$TRASH/ran"
 '
 

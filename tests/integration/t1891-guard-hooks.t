@@ -36,13 +36,13 @@ test_expect_success 'the hooks are installed again when a dropped session is res
 test_expect_success 'a missing hook directory is not created; one that the user creates later is used' '
 	git init -q --template= bare &&
 	cd bare &&
-	git commit -q --allow-empty -m base &&
+	test_empty base &&
 	git agent guard on &&
 	session x &&
 	hooked &&
 	test ! -e .git/hooks &&
 	user_hook .git/hooks/pre-commit "$TRASH/log.made" &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	grep mine "$TRASH/log.made" &&
 	git agent drop --force x &&
 	test ! -e .git/git-agent/guard &&
@@ -88,7 +88,7 @@ test_expect_success 'core.hooksPath in an included file is overridden, and stays
 	git agent guard on &&
 	session x &&
 	how | grep " True True$" &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	grep mine "$TRASH/log.included" &&
 	guard_refuses git branch foo refs/agent/x/held &&
 	git agent guard off &&
@@ -101,7 +101,7 @@ test_expect_success 'status says that core.hooksPath in a file included last ove
 	session x &&
 	how | grep " True False$" &&
 	test_shows "not in use: another core.hooksPath overrides it" git agent guard &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	grep mine "$TRASH/log.last" &&
 	git agent guard off &&
 	picture | test_cmp ../before -
@@ -126,7 +126,7 @@ test_expect_success 'the hooks move with a repository, and with the core.hooksPa
 	find .git/git-agent/guard -type l -printf "%l\n" >../links &&
 	! grep "$HOME/own/" ../links &&
 	guard_refuses git branch foo refs/agent/x/held &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	git agent guard off &&
 	picture | test_cmp ../before - &&
 	grep mine "$TRASH/log.moved"
@@ -137,7 +137,7 @@ test_expect_success 'the hooks move with a repository, and with the core.hooksPa
 # commit_and_push LOG: what the hooks of the user write to LOG meanwhile
 commit_and_push() {
 	: >"$1" &&
-	git commit -q --allow-empty -m one &&
+	test_empty one &&
 	git push -q origin main &&
 	cat "$1"
 }
@@ -151,7 +151,7 @@ guard_works_beside() {
 	git remote add origin "../b $1.git" &&
 	"install_$1" &&
 	git add -A &&
-	git commit -q --allow-empty -m hooks &&
+	test_empty hooks &&
 	git agent list &&
 	picture >../before &&
 	commit_and_push "$log" >../want &&
@@ -230,7 +230,7 @@ test_expect_success 'a hook directory that repositories share gets no hook of th
 	how | grep " True True$" &&
 	test_prints post-commit ls ../shared &&
 	git -C ../share.b commit -q --allow-empty -m other &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	test "$(grep -c mine "$TRASH/log.shared")" = 2 &&
 	guard_refuses git branch foo refs/agent/x/held &&
 	git agent drop --force x &&
@@ -272,7 +272,7 @@ test_expect_success 'a core.hooksPath that the user sets later is kept, and the 
 	how | grep " False False" &&
 	git agent list &&
 	how | grep " True True" &&
-	git commit -q --allow-empty -m m &&
+	test_empty m &&
 	grep mine "$TRASH/log.husk" &&
 	guard_refuses git branch foo refs/agent/x/held &&
 	git config core.hooksPath .other &&

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='the guard beside real tools that manage hooks, and beside hooks of the configuration of git'
+test_description='the guard beside real tools that manage hooks; configured hooks are switched off'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/guard.sh"
 require_sandbox
@@ -8,16 +8,6 @@ require_sandbox
 test_lazy_prereq HUSKY 'husky --version || program husky'
 test_lazy_prereq LEFTHOOK 'lefthook version'
 test_lazy_prereq PRE_COMMIT 'pre-commit --version'
-
-# picture: every file and link in .git that is no object, ref or log, with its content, and all of the configuration
-picture() {
-	cat .git/config
-	git config --list --show-origin
-# picture: all that is installed: every file and link in .git that is no object, ref or log, and the configuration
-		-o ! -type d ! -name '*.sample' ! -name '*lock*' ! -name index ! -name COMMIT_EDITMSG \
-		! -name ORIG_HEAD ! -name packed-refs -printf '%m %p %l\n' 2>/dev/null | sort
-	find .git/hooks .husky .hooks -type f -exec sha256sum {} + 2>/dev/null | sort -k 2
-}
 
 # commit_and_push: what the hooks of the user log meanwhile
 commit_and_push() {
@@ -37,7 +27,7 @@ guard_works_beside() {
 	git remote add origin "../$1.git" &&
 	"install_$1" &&
 	git add -A &&
-	git commit -q --allow-empty -m hooks &&
+	test_empty hooks &&
 	git push -q origin main &&
 	git agent list &&
 	commit_and_push >../want &&
@@ -166,57 +156,6 @@ test_expect_success 'git-agent runs git with the configured hooks switched off, 
 	"$GIT_AGENT" drop --force c &&
 	"$GIT_AGENT" gc &&
 	switched_off ../calls.log
-'
-
-test_lazy_prereq CONFIG_HOOKS '
-	git init -q "$TRASH/probe" &&
-	git -C "$TRASH/probe" -c hook.t.event=pre-commit -c hook.t.command=true hook list pre-commit
-'
-test_expect_success CONFIG_HOOKS 'configured hooks run when work lands, and for no other command' '
-	make_repo real &&
-	cd real &&
-	log="echo ran >>$HOME/mine; cat >/dev/null; :" &&
-	for e in reference-transaction post-index-change post-checkout pre-commit post-merge pre-merge-commit; do
-		git config --add hook.mine.event $e || return 1
-	done &&
-	git config hook.mine.command "$log" &&
-	git config hook.x=y.event reference-transaction &&
-	git config hook.x=y.command "$log" &&
-	git agent list &&
-	: >../mine &&
-	picture >../before &&
-	session x &&
-	test_session y "
-		echo y >y
-		git add y
-		git commit -qm y" &&
-	git agent review x &&
-	git agent diff y &&
-	git agent list &&
-	git agent gc &&
-	test ! -s ../mine &&
-	git agent land y &&
-	test -s ../mine &&
-	git agent drop y
-'
-
-test_expect_success CONFIG_HOOKS 'configured hooks run beside those of the guard' '
-	cd real &&
-	git agent guard on &&
-	how | grep " True True$" &&
-	git hook list reference-transaction >../got &&
-	grep "^mine$" ../got &&
-	grep "^x=y$" ../got &&
-	: >../mine &&
-	guard_refuses git branch foo refs/agent/x/held &&
-	test -s ../mine &&
-	: >../mine &&
-	git agent review --reject x .envrc &&
-	test ! -s ../mine &&
-	git commit -q --allow-empty -m on &&
-	git agent drop --force x &&
-	git agent guard off &&
-	picture | test_cmp ../before -
 '
 
 test_done

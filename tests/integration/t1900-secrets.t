@@ -184,7 +184,7 @@ test_expect_success 'symlinks whose targets are too long to follow are not follo
 
 test_expect_success 'a token in .git/config is named, and no session sees it' '
 	test_enter conf &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	git remote add o "https://me:$T@example.org/x" &&
 	git agent secrets >../out &&
 	line .git/config | grep "^T1  absent  config" &&

@@ -77,7 +77,7 @@ test_expect_success 'everything else is shown as it is, and masks are no change'
 		stat -c %a:%Y cache/deep" >../out 2>../err &&
 	test_prints "kept\nLEVEL=debug,verbose\na\nproduction: {}\n.git\nkept\n$(stat -c %a:%Y cache/deep)" cat \
 		../out &&
-	test_must_fail git rev-parse -q --verify agent/x &&
+	test_missing agent/x &&
 	test "$(git status --porcelain)" = "$before" &&
 	test_session y "
 		echo b >>a
@@ -104,7 +104,7 @@ test_expect_success 'a file that an agent creates in place of a mask does not re
 		cat ../err
 	} &&
 	test_holds refs/agent/x/held:server.key key &&
-	test_must_fail git rev-parse -q --verify agent/x:server.key &&
+	test_missing agent/x:server.key &&
 	test_must_fail git agent land --with-ignored .env x &&
 	grep -q "$T" .env &&
 	test_must_fail git agent land --with-ignored cache/deep/.env.bak x &&
@@ -442,7 +442,7 @@ test_expect_success 'secrets in submodules are kept out' '
 	test_commit 1 &&
 	cd .. &&
 	test_enter super &&
-	git -c protocol.file.allow=always submodule --quiet add ../sub sub &&
+	test_submodule ../sub sub &&
 	git commit -qm 1 &&
 	echo "TOKEN=$T" >sub/.env &&
 	pem >k.pem &&

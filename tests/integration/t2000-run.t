@@ -185,7 +185,7 @@ test_expect_success 'a sandbox starts in another pid namespace' '
 # for others the user namespace shows the directories above as those of nobody
 test_expect_success ROOT 'in another pid namespace no mount is tied to one outside either' '
 	test_enter repo &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	in_pidns "git agent start -q -- cat /proc/self/mountinfo" >../out &&
 	cat ../out &&
 	grep " /proc " ../out &&

@@ -44,13 +44,6 @@ test_expect_success SCRIPT 'a program that makes terminals itself works inside' 
 '
 
 
-test_expect_success 'Ctrl-Z stops the whole job' '
-	$pty send="$prompt" expect="output> " send="sh -c \"$run cat; echo af\"ter\\r" \
-		sleep=500 send="abc\\r" expect=abc send="\\x1a" expect=Stopped expect="output> " \
-		send="fg\\r" sleep=300 send="word\\r" expect=word send="\\x04" expect=after \
-		expect="output> " send="exit 0\\r" exit=0 -- $shell
-'
-
 test_expect_success 'without a shell to continue it Ctrl-Z does not hang the session' '
 	$pty expect=ready mode=raw send="\\x1a" sleep=300 send="x\\r" expect=got-x exit=0 mode=cooked -- \
 		$run sh -c "echo ready; read a; echo got-\$a"
@@ -162,7 +155,7 @@ test_expect_success 'TT-03: output to a terminal is filtered when input does not
 
 test_expect_success 'git agent start and resume have --terminal-filter' '
 	test_enter r &&
-	git commit -q --allow-empty -m base &&
+	test_empty base &&
 	cp "$box/upper/bytes" text &&
 	git add text &&
 	raw="a\e]52;c;eHh4\x07b" &&
@@ -192,7 +185,7 @@ test_expect_success 'TT-01 TT-02: an agent cannot type into the terminal' '
 # Whatever it asks, the answer is its own, and nothing is asked by us while it runs or after.
 test_expect_success 'TT-06: a question in the name of git-agent is answered to the agent, with no effect' '
 	test_enter asks &&
-	git commit -q --allow-empty -m base &&
+	test_empty base &&
 	test_session a "echo x >Makefile" &&
 	$pty expect="open anyway? " send="y\r" expect="told y" exit=0 mode=cooked -- \
 		git agent start --name b -- sh -c "

@@ -58,21 +58,13 @@ test_expect_success VIM 'vim has the whole window, also a smaller and a larger o
 	test "$(git show agent/vim:numbers | head -n 1)" = written
 '
 
-test_expect_success TMUX 'a session whose window is closed is captured' '
-	in_tmux "git agent start -q --name closed -- sh -c \"echo kept >kept; echo ready; exec sleep 1000\"" &&
-	shows ready &&
-	tm kill-server &&
-	test_wait_for "git agent list | grep \"^closed *captured\"" &&
-	test_holds agent/closed:kept kept
-'
-
 # Each sends SIGHUP: the kernel, the shell to its jobs, and the kernel at the end of the shell
 test_expect_success 'RS-02: a session whose terminal is closed with a shell in it is captured by itself' '
 	$pty expect="in> " \
 		send="git agent start -q --name hup" \
 		send=" -- sh -c \"echo kept >kept; echo rea\\\"\\\"dy; exec sleep 1000\"\\r" \
 		expect=ready close -- env PS1="in> " bash --norc --noprofile -i &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/hup) &&
+	dir=$(test_dir hup) &&
 	test_wait_for "grep -q \"event.:.captured\" $dir/journal.jsonl" &&
 	! grep interrupted "$dir/journal.jsonl" &&
 	test_holds agent/hup:kept kept
@@ -88,7 +80,7 @@ test_expect_success 'RS-02: a hang-up while the work is captured does not interr
 	kill -CONT $pid &&
 	wait $pid &&
 	test_holds agent/late:kept kept &&
-	dir=$(ls -d "$HOME"/.local/state/git-agent/*/sessions/late) &&
+	dir=$(test_dir late) &&
 	! grep interrupted "$dir/journal.jsonl"
 '
 
@@ -248,15 +240,6 @@ test_expect_success 'however a session ends, all modes of the terminal are resto
 			exit=0 mode=cooked -- sh -c "
 			git agent start -q -- sh ./script \"\$0\"
 			echo st=\$? ended" "${end#* }" >../out &&
-		every_mode_is_undone || return 1
-	done
-'
-
-test_expect_success 'when git-agent ends by a signal all modes of the terminal are restored' '
-	for sig in TERM SEGV; do
-		ASAN_OPTIONS=$ASAN_OPTIONS:handle_segv=0 \
-			$pty expect=ready mode=raw signal=$sig expect="\e[?1049l" mode=cooked -- \
-			"$GIT_AGENT" start -q -- sh ./script >../out &&
 		every_mode_is_undone || return 1
 	done
 '

@@ -105,9 +105,4 @@ test_expect_success 'a supervisor that is killed takes a command with processes 
 	test_wait_for "! left >/dev/null"
 '
 
-test_expect_success 'PS-07: a session that ended leaves no process' '
-	$runctl session $box sh -c "setsid ./linger 1000 & ./linger 1000 & exit 0" &&
-	! left
-'
-
 test_done

@@ -298,7 +298,7 @@ test_expect_success 'log uses the pager on a terminal' '
 
 test_expect_success 'log takes the only session without a name, and refuses unknown names and options' '
 	test_enter few &&
-	git commit -q --allow-empty -m a &&
+	test_empty a &&
 	test_session only "
 		echo o >o
 		echo out" &&

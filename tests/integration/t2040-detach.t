@@ -108,7 +108,7 @@ test_expect_success 'start -d that is killed before the agent runs ends the sess
 
 test_expect_success 'a detached session has a terminal of 24 lines, or as many as where it was started' '
 	repo size &&
-	git agent start -qd -n s -- sh -c "
+	test_background s "
 		tty >f
 		stty size >>f" &&
 	git agent wait s &&
@@ -120,7 +120,7 @@ test_expect_success 'a detached session has a terminal of 24 lines, or as many a
 
 test_expect_success 'stop sends SIGHUP, and what the command does then is captured' '
 	repo stop &&
-	git agent start -qd -n s -- sh -c "
+	test_background s "
 		trap \"echo bye >g; exit 3\" HUP
 		echo x >f
 		while :; do sleep 0.05; done" &&
@@ -132,7 +132,7 @@ test_expect_success 'stop sends SIGHUP, and what the command does then is captur
 
 test_expect_success 'stop sends SIGTERM when SIGHUP is ignored, and then SIGKILL' '
 	cd stop &&
-	git agent start -qd -n term -- sh -c "
+	test_background term "
 		trap \"\" HUP
 		trap \"exit 4\" TERM
 		touch r
@@ -172,7 +172,7 @@ test_expect_success 'stop ends a session on a terminal, and one that reads a pip
 	repo other &&
 	mkfifo ../go &&
 	{
-		git agent start -q -n pipe -- sh -c "
+		test_session pipe "
 		echo x >f
 		cat" <../go >../cat.out &
 	} &&
@@ -200,7 +200,7 @@ test_expect_success 'stop --force ends a session whose supervisor is stopped' '
 	cd other &&
 	mkfifo ../go2 &&
 	{
-		git agent start -q -n mute -- sh -c "
+		test_session mute "
 		echo x >f
 		cat" <../go2 &
 	} &&
@@ -219,7 +219,7 @@ test_expect_success 'stop --force ends a session whose supervisor is stopped' '
 
 test_expect_success 'a supervisor that is killed ends its session, which can be resumed' '
 	repo killed &&
-	git agent start -qd -n k -- sh -c "
+	test_background k "
 		echo x >f
 		setsid sleep 1000 &
 		$hold" &&
@@ -242,7 +242,7 @@ test_expect_success 'a supervisor that is killed ends its session, which can be 
 
 test_expect_success 'wait fails when the supervisor is killed' '
 	cd killed &&
-	git agent start -qd -n w -- sh -c "
+	test_background w "
 		touch f
 		$hold" &&
 	pid=$(running w "run[\"supervisor\"]") &&
@@ -286,7 +286,7 @@ test_expect_success 'PS-07: sessions that ended in whatever way leave no process
 
 test_expect_success 'the socket of a session is for its user alone, and not seen inside' '
 	repo inside &&
-	git agent start -qd -n s -- sh -c "$hold" &&
+	test_background s "$hold" &&
 	s="$(dir_of s)/control" &&
 	test "$(stat -c %a "$s")" = 600 &&
 	test "$(stat -c %a "${s%/*}")" = 700 &&
@@ -306,7 +306,7 @@ test_expect_success 'notify runs a program of the user when a detached session h
 	mv "$HOME/told.new" "$HOME/told"
 	EOF
 	repo tells &&
-	git agent start -qd -n s -- sh -c "
+	test_background s "
 		echo x >Makefile
 		exit 9" &&
 	test_wait_for "test -e ../told" &&

@@ -27,10 +27,10 @@ no_shells() {
 # looked at when the others are done
 test_expect_success 'start a session that says nothing, and one that talks' '
 	repo quiet &&
-	git agent start -qd -n still -- sh -c "
+	test_background still "
 		echo once
 		sleep 1000" &&
-	git agent start -qd -n talks -- sh -c "while echo again; do sleep 1; done" &&
+	test_background talks "while echo again; do sleep 1; done" &&
 	test_wait_for "git agent logs still | grep -q once" &&
 	test_wait_for "git agent logs talks | grep -q again" &&
 	test_shows "^still .*detached" git agent list
@@ -54,7 +54,7 @@ test_expect_success 'a text that is sent is typed and entered, as a paste if the
 	git agent send agent/sent "printf %s-%s x \$((4+4))
 	" &&
 	test_wait_for "git agent logs sent | grep -q x-8" &&
-	git agent start -qd -n raw -- sh -c "
+	test_background raw "
 		stty raw -echo
 		printf \"\\033[?2004hready\"
 		head -c 16 >got" &&
@@ -72,7 +72,7 @@ b" &&
 
 test_expect_success 'Ctrl-\ twice, or before another key, goes to the program' '
 	cd r &&
-	git agent start -qd -n keys -- sh -c "
+	test_background keys "
 		stty raw -echo
 		echo ready
 		dd bs=1 count=3 2>/dev/null | od -An -tx1
@@ -83,7 +83,7 @@ test_expect_success 'Ctrl-\ twice, or before another key, goes to the program' '
 
 test_expect_success 'the size is that of the terminal and follows it' '
 	cd r &&
-	git agent start -qd -n size -- sh -c "
+	test_background size "
 		trap \"echo now \\\$(stty size)\" WINCH
 		echo ready
 		while :; do sleep 0.05; done" &&
@@ -95,7 +95,7 @@ test_expect_success 'the size is that of the terminal and follows it' '
 
 test_expect_success 'attach ends with the session, and with its status' '
 	cd r &&
-	git agent start -qd -n ends -- sh -c "
+	test_background ends "
 		echo x >f
 		echo ready
 		read a
@@ -142,7 +142,7 @@ test_expect_success 'attaching a second terminal detaches the first' '
 
 test_expect_success 'Ctrl-Z stops attach before its shell, and fg continues it' '
 	cd r &&
-	git agent start -qd -n z -- sh -c "
+	test_background z "
 		echo ready
 		read a
 		echo got-\$a
@@ -157,7 +157,7 @@ test_expect_success 'Ctrl-Z stops attach before its shell, and fg continues it' 
 test_expect_success 'attach is refused without a terminal, and for a session that has its own' '
 	cd r &&
 	test_fails 129 "git agent logs -f s" git agent attach s </dev/null &&
-	{ git agent start -q -n own -- sh -c "$hold" & } &&
+	{ test_session own "$hold" & } &&
 	test_wait_for "git agent shell own -- true" &&
 	$pty expect="is on the terminal" expect="git agent logs -f own" exit=128 -- git agent attach own &&
 	git agent stop -q own &&
@@ -175,7 +175,7 @@ test_expect_success 'TT-03: attach filters what goes to the terminal, and restor
 	cp ../attack . &&
 	git add attack &&
 	git commit -qm attack &&
-	git agent start -qd -n modes -- sh -c "
+	test_background modes "
 		printf \"\033[?1049h\033[?1000h\033[?2004h\033[?25l\033[31m\"
 		cat attack
 		cat" &&
@@ -191,7 +191,7 @@ test_expect_success 'TT-03: attach filters what goes to the terminal, and restor
 
 test_expect_success 'attach switches on the modes that the program has set, and shows no half sequence' '
 	cd r &&
-	git agent start -qd -n late -- sh -c "
+	test_background late "
 		printf \"\033[?1049h\033[?2004h\033=\"
 		i=0
 		while [ \$i -lt 20000 ]; do
@@ -212,7 +212,7 @@ test_expect_success 'attach switches on the modes that the program has set, and 
 
 test_expect_success 'logs prints as text what a session wrote' '
 	cd r &&
-	git agent start -qd -n text -- sh -c "
+	test_background text "
 		printf \"one\033[31m two\033[m\r\n\033]0;title\007three\n50%%\r100%%\n\033]52;c;eHh4\007\"
 		$hold" &&
 	test_wait_for "git agent logs text | grep 100" &&
@@ -233,7 +233,7 @@ test_expect_success 'logs -f follows a session on a pipe, and may go away' '
 	cd r &&
 	mkfifo ../in &&
 	{
-		git agent start -q -n piped -- sh -c "
+		test_session piped "
 		echo first
 		cat
 		echo last >&2" <../in >../out 2>&1 &
@@ -256,7 +256,7 @@ test_expect_success 'logs -f follows a session on a pipe, and may go away' '
 
 test_expect_success 'logs of a session that ends first says that it does not run' '
 	cd r &&
-	git agent start -qd -n over -- sh -c "
+	test_background over "
 		echo first
 		$hold" &&
 	pid=$(running over "run[\"supervisor\"]") &&
@@ -276,7 +276,7 @@ test_expect_success 'logs of a session that ends first says that it does not run
 
 test_expect_success 'a terminal that was stopped over the end of its session gets the status of the agent' '
 	cd r &&
-	git agent start -qd -n halted -- sh -c "
+	test_background halted "
 		read a
 		head -c 5000000 /dev/zero | tr \"\\\0\" x
 		exit 7" &&
@@ -287,7 +287,7 @@ test_expect_success 'a terminal that was stopped over the end of its session get
 
 test_expect_success UNSANITIZED 'TT-08: a terminal that does not read does not slow down the agent' '
 	cd r &&
-	git agent start -qd -n flood -- sh -c "
+	test_background flood "
 		read a
 		head -c 50000000 /dev/zero | tr \"\\\0\" x
 		echo
@@ -424,7 +424,7 @@ test_expect_success 'hostile clients change nothing in a session, and pass nothi
 	repo hostile &&
 	test_random 1 &&
 	echo "SEED=$first" &&
-	git agent start -qd -n h -- sh -c "
+	test_background h "
 		trap \"\" INT QUIT
 		stty -isig
 		echo alive >f
@@ -447,7 +447,7 @@ test_expect_success 'hostile clients change nothing in a session, and pass nothi
 test_lazy_prereq OTHER_USER '[ "$(id -u)" = 0 ] && setpriv --reuid=65534 --clear-groups true'
 test_expect_success OTHER_USER 'another user is refused, even if he gets to the socket' '
 	cd hostile &&
-	git agent start -qd -n u -- sh -c "$hold" &&
+	test_background u "$hold" &&
 	{ chmod -R o+x "$TRASH" || :; } &&
 	d=$(dir_of u) &&
 	chmod 0755 "$d" &&

@@ -37,7 +37,7 @@ test_expect_success 'a command runs beside the agent, with its files, processes 
 
 test_expect_success 'directories can be renamed by a command where the session can' '
 	cd r &&
-	git agent start -qd -n moves -- sh -c "$hold" &&
+	test_background moves "$hold" &&
 	git agent shell moves -- sh -c "
 		mv sub moved &&
 		python3 -c \"import os; os.rename(\\\"moved\\\", \\\"sub2\\\")\"" &&
@@ -144,7 +144,7 @@ test_expect_success 'a command that does not exist is refused, and one that is t
 
 test_expect_success 'the end of the session ends its shells' '
 	cd r &&
-	git agent start -qd -n ends -- sh -c "$hold" &&
+	test_background ends "$hold" &&
 	{
 		$pty expect=ready expect="the session has ended" exit=128 mode=cooked -- git agent shell ends -- sh -c "
 		echo ready
@@ -159,7 +159,7 @@ test_expect_success 'the end of the session ends its shells' '
 
 test_expect_success 'a command in a session that has ended resumes it' '
 	cd r &&
-	git agent start -q -n done -- sh -c "
+	test_session done "
 		echo x >f
 		echo hidden >kept
 		echo kept >.gitignore" &&
@@ -177,7 +177,7 @@ test_expect_success 'a command in a session that has ended resumes it' '
 
 test_expect_success 'a command has no descriptor of its caller' '
 	cd r &&
-	git agent start -qd -n fds -- sh -c "$hold" &&
+	test_background fds "$hold" &&
 	git agent shell fds -- sh -c "ls /proc/self/fd" 7</etc/passwd >../out &&
 	test_prints "0\n1\n2\n3" cat ../out &&
 	git agent shell fds -- sh -c "readlink /proc/self/fd/0" </etc/passwd >../out &&

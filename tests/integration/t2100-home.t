@@ -401,27 +401,6 @@ test_expect_success 'caches are those of the agents, and not those of the user' 
 		mkdir -p \$GRADLE_USER_HOME"
 '
 
-test_lazy_prereq NPM 'PATH=$system npm --version'
-test_expect_success NPM 'npm packs and installs a package, with the cache of the agents' '
-	fresh &&
-	inside sh -c "
-		mkdir /tmp/m /tmp/w
-		cd /tmp/m &&
-		echo \"{\\\"name\\\":\\\"m\\\",\\\"version\\\":\\\"1.0.0\\\"}\" >package.json &&
-		npm pack --offline --silent &&
-		cd /tmp/w &&
-		npm install --offline --no-audit --no-fund /tmp/m/m-1.0.0.tgz &&
-		test -e node_modules/m/package.json" &&
-	test -d "$HOME/aihome/.npm/_cacache" &&
-	test ! -e "$HOME/.npm"
-'
-
-test_lazy_prereq PIP 'PATH=$system python3 -m venv "$TRASH/venv"'
-test_expect_success PIP 'pip has the cache of the agents' '
-	fresh &&
-	test_prints "$HOME/.cache/pip" inside sh -c "python3 -m venv /tmp/v && /tmp/v/bin/pip cache dir"
-'
-
 # the toolchain of the user who runs the tests, by symlinks: what a start shows is where they lead
 cargo=$(command -v cargo)
 rustup=${cargo%/.cargo/bin/cargo}/.rustup

@@ -106,7 +106,7 @@ test_expect_success NOT_ROOT 'outside a sandbox the probe says that nothing held
 test_expect_success ROOT 'as root an agent reads nothing that others cannot, and writes nothing of /proc' '
 	make_repo root &&
 	cd root &&
-	git agent start -q -- sh -c "
+	test_inside "
 		find /etc /usr/local/etc /opt -xdev -type f ! -perm -o+r -size +0 2>/dev/null
 		find /proc/sys -type f -writable
 		for f in /proc/sysrq-trigger /proc/1/environ /proc/1/mem /proc/1/fd/0; do
@@ -290,19 +290,6 @@ test_expect_success NESTS 'SB-01 SB-03: in a sandbox inside nothing can be unmou
 		echo done >done" 2>/dev/null &&
 	git show agent/kept:done &&
 	test ! -e /usr/x
-'
-
-test_lazy_prereq BROWSER 'test_have_prereq NESTS && chromium --version'
-test_expect_success BROWSER 'a browser has its own sandbox with sandbox.nested, and none without' '
-	make_repo browser &&
-	cd browser &&
-	page="chromium --headless --disable-gpu --disable-dev-shm-usage --user-data-dir=/tmp/c" &&
-	page="$page --dump-dom data:text/html,shown" &&
-	git agent $nested start -q -- $page >../out 2>/dev/null &&
-	grep shown ../out &&
-	test_must_fail git agent start -q -- $page >../out 2>../err &&
-	grep -i "no usable sandbox" ../err &&
-	! grep shown ../out
 '
 
 test_expect_success NESTS 'SB-07: a sandbox inside cannot mount /proc, which would show the keys of the user' '

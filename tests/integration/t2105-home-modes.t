@@ -24,7 +24,7 @@ mode() {
 	:
 }
 run() {
-	git agent start -q -- sh -c "$1"
+	test_inside "$1"
 }
 
 # ---- notes
@@ -276,7 +276,7 @@ test_expect_success 'home reset is refused while a session runs, of whatever rep
 	project k &&
 	test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
 	{
-		git agent start -q -- sh -c "
+		test_inside "
 		echo up >~/up
 		while test ! -e ~/stop; do sleep 0.05; done" &
 	} &&

@@ -6,7 +6,7 @@ require_sandbox
 
 repo() {
 	test_enter "$1" &&
-	git commit -q --allow-empty -m base
+	test_empty base
 }
 
 # ended NAME TEXT: the session says so, in all places
@@ -233,7 +233,7 @@ test_expect_success NOT_ROOT 'RS-04: a session works while a process outside hol
 	git agent -c network.mode=allow -c network.allow=127.0.0.1:9 start -q --name s -- sh -c "ulimit -n >n" &&
 	git show agent/s:n | grep -x 300 &&
 	test_resume s "echo 2 >two" &&
-	git agent start -qd --name on -- sh -c "while [ ! -e end ]; do sleep 0.05; done" &&
+	test_background on "while [ ! -e end ]; do sleep 0.05; done" &&
 	"$TEST_BUILDDIR/tests/helpers/ptydrive" expect=inside exit=7 -- \
 		git agent shell on -- sh -c "test -t 0 && echo inside; exit 7" &&
 	{ git agent shell on -- touch end || :; } &&

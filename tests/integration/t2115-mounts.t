@@ -145,7 +145,7 @@ test_expect_success 'SB-04: a link in a session'\''s layer in place of a mount p
 	cd "$HOME/w/p" &&
 	no_home &&
 	test_session u "echo 1 >x" &&
-	upper=$(echo "$HOME"/.local/state/git-agent/*/sessions/u/upper) &&
+	upper=$(test_dir u)/upper &&
 	test -e "$upper/x" &&
 	chmod -R u+rwx "${upper%/*}/work" &&
 	rm -rf "${upper%/*}/work" &&
@@ -236,7 +236,7 @@ test_expect_success 'mount points in the home are marked, and no other session o
 	rm -f "$HOME/q/swap.py" &&
 	test_when_finished "touch \"$HOME/aihome/stop\"; wait" &&
 	{
-		git agent start -q -- sh -c "
+		test_inside "
 		touch ~/up
 		while test ! -e ~/stop; do sleep 0.05; done
 		cat a ~/.nvm/id ~/.local/bin/id" >out &
@@ -250,7 +250,7 @@ test_expect_success 'mount points in the home are marked, and no other session o
 	done &&
 	(
 		cd "$HOME/q" &&
-		git agent start -q -- sh -c "
+		test_inside "
 		! rm -rf ~/w ~/.local 2>/dev/null &&
 		test -e ~/w/p/.git-agent-mount-point" &&
 		test_expect_code 2 git agent home reset &&
@@ -273,7 +273,7 @@ no_marks() {
 test_expect_success 'between sessions no mount point is in a home, and a tool makes its directory there' '
 	cd "$HOME/w/p" &&
 	no_home &&
-	git agent start -q -- sh -c "test -e ~/.nvm/id && mkdir -p ~/.local/own" &&
+	test_inside "test -e ~/.nvm/id && mkdir -p ~/.local/own" &&
 	no_marks &&
 	test -d "$HOME/aihome/.local/own" &&
 	test ! -e "$HOME/aihome/w" &&
@@ -284,7 +284,7 @@ test_expect_success 'between sessions no mount point is in a home, and a tool ma
 	git agent -c home_mode=overlay resume o -- sh -c "mkdir ~/.nvm && touch ~/.nvm/own" &&
 	git agent home diff o >out &&
 	grep "^A.*nvm/own" out &&
-	git agent start -q -- sh -c "mkdir ~/.nvm && touch ~/.nvm/own" &&
+	test_inside "mkdir ~/.nvm && touch ~/.nvm/own" &&
 	rm -r "$HOME/aihome/.nvm"
 '
 
@@ -299,7 +299,7 @@ test_expect_success 'a start removes the mount points that a killed session left
 	test -e "$HOME/aihome/.nvm/.git-agent-mount-point" &&
 	mv "$HOME/.nvm" "$HOME/nvm" &&
 	test_when_finished "mv \"$HOME/nvm\" \"$HOME/.nvm\"" &&
-	git agent start -q -- sh -c "mkdir ~/.nvm" &&
+	test_inside "mkdir ~/.nvm" &&
 	no_marks
 '
 

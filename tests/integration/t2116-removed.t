@@ -84,7 +84,7 @@ test_expect_success 'one that lies in a directory is removed with that' '
 
 test_expect_success 'one that is not empty is not removed, and nothing in it is' '
 	cd r &&
-	git agent start -q -- sh -c "
+	test_inside "
 		rmdir dist
 		find . -name dist -delete
 		rm mods/pkg/3
@@ -132,7 +132,7 @@ test_expect_success 'a refresh leaves alone what was removed' '
 test_expect_success 'one of a submodule is removed, too' '
 	repo lib &&
 	repo ../super &&
-	git -c protocol.file.allow=always submodule -q add ../lib lib &&
+	test_submodule ../lib lib &&
 	git commit -qm lib &&
 	mkdir lib/dist &&
 	echo l >lib/dist/l &&
@@ -191,7 +191,7 @@ test_expect_success PYTHON 'SB-25: no other mount is taken down' '
 	repo hostile &&
 	git init -q ../part &&
 	git -C ../part commit -q --allow-empty -m p &&
-	git -c protocol.file.allow=always submodule -q add ../part part &&
+	test_submodule ../part part &&
 	git commit -qm part &&
 	attack <<-\END
 	busy = (errno.EBUSY, errno.EACCES, errno.EROFS, errno.EPERM, errno.ENOTEMPTY)

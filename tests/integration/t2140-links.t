@@ -23,7 +23,7 @@ git commit -qm one
 
 # names: what a session, with these words before the command, calls where it is
 names() {
-	git agent start -q -- sh -c '
+	test_inside '
 		echo "$HOME $PWD $(pwd -P)"
 		cd ~ && pwd'
 }
@@ -46,7 +46,7 @@ $TRASH/project/sub" git agent shell two -- sh -c "cat ../where && printenv PWD"
 
 test_expect_success 'a link shows itself, and nothing of what else is where it leads' '
 	cd "$TRASH/project" &&
-	git agent start -q -- sh -c "
+	test_inside "
 		readlink $TRASH/h $TRASH/project ~/code
 		ls -A $TRASH ~/code/." >out &&
 	printf "%s\n" home home/code/p data "$TRASH:" h home project "" "$HOME/code/.:" p >want &&
@@ -99,7 +99,7 @@ test_expect_success VENV 'a virtual environment that was made by such a path wor
 		git agent start -q -- tool >out &&
 		test_cmp want out
 	) &&
-	git agent start -q -- sh -c ". .venv/bin/activate && tool" >out &&
+	test_inside ". .venv/bin/activate && tool" >out &&
 	test_cmp want out
 '
 

@@ -255,7 +255,7 @@ test_expect_success 'PS-01: trusted contents and their place are not visible in 
 	pins >../before &&
 	id=$(basename "$(cat ../before)") &&
 	test -n "$id" &&
-	git agent start -q -- sh -c "
+	test_inside "
 		for at in \$HOME/.local/state/git-agent \$HOME/.config/git-agent; do
 			! ls -A \$at 2>/dev/null || exit 9
 		done

@@ -8,7 +8,7 @@ echo data >"$HOME/data/in/f"
 
 # start SCRIPT: of a session; what it prints
 start() {
-	git agent start -q -- sh -c "$1"
+	test_inside "$1"
 }
 # refused WORDS TEXT: nothing starts with that file, for that reason
 refused() {
@@ -77,7 +77,7 @@ test_expect_success 'what is written to a directory of mounts.rw is there, in no
 	grep "^data\$" ../out &&
 	test "$(cat "$HOME/shared/f")" = mine &&
 	grep "WRITABLE.*$HOME/shared" ../err &&
-	! git rev-parse -q --verify agent/w &&
+	test_missing agent/w &&
 	test_session v "echo x >x" &&
 	test_says "WRITABLE.*$HOME/shared" git agent resume v -- true
 '

@@ -128,15 +128,6 @@ test_expect_success 'a service that fails while the agent runs is reported, one 
 	git agent show early | grep "service while ended with status 7"
 '
 
-test_expect_success 'a service that fails at once is reported with -q too' '
-	cd r &&
-	settings "services: {db: \"echo no such program; exit 127\"}" &&
-	git agent start -q -n at -- sh -c "
-		while ps ax -o args | grep -q \"[n]o such program\"; do sleep 0.05; done
-		sleep 0.3" 2>../err &&
-	grep "^agent/at: service db ended with status 127 before the agent did: no such program" ../err
-'
-
 test_expect_success 'how each finish command ended is in the commit, in reviews and in the state' '
 	cd r &&
 	settings "finish: [\"test -e made\", \"echo broken; exit 2\", \"test -e made\"]" &&
@@ -162,7 +153,7 @@ assert c[1] == {\"command\": \"echo broken; exit 2\", \"end\": \"exited\", \"sta
 test_expect_success 'finish runs after an agent that committed everything, or did nothing' '
 	cd r &&
 	settings "finish: [\"true\"]" &&
-	git agent start -q -n all -- sh -c "
+	test_session all "
 		echo x >x
 		git add x
 		git commit -qm mine" &&
@@ -191,7 +182,7 @@ test_expect_success 'a finish command that takes too long or is interrupted leav
 test_expect_success 'finish changes are captured; it does not run after an agent that was ended, or with --no-finish' '
 	cd r &&
 	settings "finish: [\"touch after\"]" &&
-	git agent start -qd -n ended -- sh -c "
+	test_background ended "
 		touch x
 		exec sleep 1000" &&
 	git agent stop -q ended &&
@@ -226,7 +217,7 @@ test_expect_success 'RS-02: a terminal that goes away during finish interrupts i
 test_expect_success 'a shell that runs when the agent ends is hung up before finish is through' '
 	cd r &&
 	settings "finish: [\"touch finishes; $(wait_for go)\"]" &&
-	git agent start -qd -n shells -- sh -c "$(wait_for end)" &&
+	test_background shells "$(wait_for end)" &&
 	{
 		git agent shell shells -- sh -c "
 		touch shell

@@ -86,7 +86,7 @@ test_expect_success 'parents of shown files have the user'\''s modes and times, 
 	touch -d "1 hour ago" sub/in sub &&
 	stat -c "%n %a %Y" sub sub/in >../want &&
 	test_when_finished "chmod 755 \"$PWD/sub/in\"" &&
-	git agent start -q -- sh -c "
+	test_inside "
 		cat sub/in/deps/d
 		stat -c \"%n %a %Y\" sub sub/in
 		cat sub/b.log" >../got &&
@@ -139,14 +139,14 @@ test_expect_success 'a file that is not shown is not touched by one of the agent
 	cat ../out &&
 	grep "^left behind" ../out &&
 	grep "^  ignored  *deps (1 file, 5 bytes)\$" ../out &&
-	! git rev-parse -q --verify agent/own
+	test_missing agent/own
 '
 
 test_lazy_prereq MAKE 'echo "int main(void) { return 0; }" >t.c && make t'
 
 # what make runs inside after that, one word each
 made() {
-	git agent start -q -- sh -c "
+	test_inside "
 	$1 &&
 	make" >../out &&
 	sed -n "s/^cc .*-o \([^ ]*\) .*/\1/p" ../out | tr "\n" " "
@@ -178,7 +178,7 @@ test_expect_success 'each submodule has a .worktreeinclude of its own' '
 	git init -q subm &&
 	(cd subm && echo "*.log" >.gitignore && git add . && git commit -qm s) &&
 	test_enter super &&
-	git -c protocol.file.allow=always submodule --quiet add "$HOME/subm" m &&
+	test_submodule "$HOME/subm" m &&
 	git commit -qm m &&
 	echo 1 >m/a.log &&
 	echo 2 >m/b.log &&

@@ -104,7 +104,7 @@ test_expect_success 'GT-20: a shim uses no directory of PATH that is relative' '
 
 test_expect_success 'a shim that cannot start a session does not run the agent' '
 	test_enter busy &&
-	git commit -q --allow-empty -m 1 &&
+	test_empty 1 &&
 	touch .git/MERGE_HEAD &&
 	test_fails 125 "merge is in progress" claude &&
 	! grep host ../err

@@ -56,7 +56,7 @@ test_expect_success 'how to log in is said until somebody is, to agents only' '
 	! grep "logged in" err &&
 	git agent start -q -- claude : 2>err &&
 	test ! -s err &&
-	git agent start -q -- sh -c "mkdir -p ~/.copilot; : >~/.copilot/config.json" &&
+	test_inside "mkdir -p ~/.copilot; : >~/.copilot/config.json" &&
 	{ git agent start -- copilot : 2>err || :; } &&
 	test -s err &&
 	! grep "logged in" err
@@ -201,7 +201,7 @@ test_expect_success 'PS-02: nothing that an agent puts in its place leads an imp
 	while read -r how; do
 		rm -rf "$HOME/aihome/.claude" &&
 		mkdir -p "$HOME/aihome/.claude" &&
-		git agent start -q -- sh -c "$how" &&
+		test_inside "$how" &&
 		{ timeout 180 git agent home import -y claude || :; } &&
 		test "$(ls "$HOME/victim")" = f &&
 		test "$(cat "$HOME/victim/f")" = mine &&
@@ -235,7 +235,7 @@ test_expect_success 'the user'\''s name and habits for git are known in a sessio
 	commit.gpgSign true
 	core.pager x
 	END
-	git agent start -q -- sh -c "
+	test_inside "
 		git commit -q --allow-empty -m in
 		git init -q /tmp/x
 		cd /tmp/x
@@ -246,7 +246,7 @@ test_expect_success 'the user'\''s name and habits for git are known in a sessio
 	printf "A U Thor,author@example.com\ntrue\nmain\n" | test_cmp - out &&
 	! grep -i "alias\|credential\|ssh\|sign\|pager" "$HOME/aihome/.gitconfig" &&
 	echo "[user] name = Other" >"$HOME/aihome/.gitconfig" &&
-	git agent start -q -- sh -c : &&
+	test_inside : &&
 	test "$(cat "$HOME/aihome/.gitconfig")" = "[user] name = Other"
 '
 

@@ -202,49 +202,6 @@ test_expect_success 'many connections at once, of sockets that do not block, suc
 	suffices "$@"
 '
 
-cat >dial.c <<'EOF_C'
-#include <netdb.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
-int main(int argc, char **argv)
-{
-	for (int i = 1; i + 1 < argc; i += 2) {
-		struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *a = NULL;
-		char said[100] = "";
-		int fd = -1;
-
-		if (getaddrinfo(argv[i], argv[i + 1], &hints, &a))
-			return 1;
-		for (; a && fd < 0; a = a->ai_next) {
-			fd = socket(a->ai_family, SOCK_STREAM, 0);
-			if (connect(fd, a->ai_addr, a->ai_addrlen)) {
-				close(fd);
-				fd = -1;
-			}
-		}
-		if (write(fd, "ping", 4) != 4 || shutdown(fd, SHUT_WR) || read(fd, said, sizeof(said) - 1) < 0)
-			return 1;
-		printf("%s %s %s\n", argv[i], argv[i + 1], said);
-	}
-	return 0;
-}
-EOF_C
-test_expect_success MUSL 'a static program is learnt from as any other' '
-	musl-gcc -static -o "$HOME/aihome/dial" dial.c &&
-	echo_start 192.0.2.10 7500 &&
-	echo_start ::1 7501 &&
-	echo_start 2001:db8::10 7502 &&
-	set -- "$HOME/dial" web.example.org 7500 localhost 7501 192.0.2.10 7500 2001:db8::10 7502 &&
-	learn "$@" &&
-	shift &&
-	printf "%s %s ping\n" "$@" >want &&
-	test_cmp want out &&
-	learnt 192.0.2.10:7500 "[2001:db8::10]:7502" localhost:7501 web.example.org:7500 &&
-	suffices "$HOME/dial" "$@"
-'
-
 test_expect_success 'a port that the session publishes is not learnt as one of the host' '
 	cd "$HOME/p" &&
 	test_prints "localhost:7600 ConnectionRefusedError" \

@@ -26,7 +26,7 @@ test_expect_success 'GT-03 GT-06: refs that exclude each other, or with bad name
 		git update-ref refs/stash/x HEAD~1
 		git branch x HEAD~1" &&
 	git rev-parse -q --verify refs/agent/below/heads/x &&
-	! git rev-parse -q --verify refs/agent/below/stash &&
+	test_missing refs/agent/below/stash &&
 	attack odd "
 		$commit
 		git commit -q --allow-empty -m 2

@@ -94,7 +94,7 @@ test_expect_success 'GT-11: a session cannot reach the git directories of submod
 	make_repo subsrc &&
 	make_repo super &&
 	cd super &&
-	git -c protocol.file.allow=always submodule --quiet add "$HOME/subsrc" sub &&
+	test_submodule "$HOME/subsrc" sub &&
 	git commit -qm sub &&
 	fingerprint ../before &&
 	attack s "

@@ -133,7 +133,7 @@ test_expect_success 'a shared directory of a submodule is refreshed as well' '
 	repo inner &&
 	cd .. &&
 	test_enter outer &&
-	git -c protocol.file.allow=always submodule --quiet add "$HOME/inner" in &&
+	test_submodule "$HOME/inner" in &&
 	git commit -qm 1 &&
 	mkdir in/mods &&
 	echo 1 >in/mods/1 &&

@@ -73,7 +73,7 @@ test_expect_success 'the list says what lags, which sessions change the same, an
 	cd cockpit &&
 	test_session one "echo 1 >both; echo 1 >b" &&
 	test_session two "echo 2 >both" &&
-	git commit -q --allow-empty -m next &&
+	test_empty next &&
 	test_session three "echo 3 >c" &&
 	git agent list >../got &&
 	grep "^one  *captured .* 1 behind" ../got &&
@@ -112,7 +112,7 @@ test_expect_success 'no path is completed that a shell would take for more than 
 
 test_expect_success 'branches that block the name of a session are skipped, or named' '
 	test_enter way &&
-	git commit -q --allow-empty -m a &&
+	test_empty a &&
 	git branch agent/true-1/x &&
 	git agent start -q true &&
 	git agent list | grep "^true-2 " &&

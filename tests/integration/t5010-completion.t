@@ -78,7 +78,7 @@ completes() {
 
 test_expect_success 'a repository with sessions, and a word list of the commands' '
 	test_enter r &&
-	git commit -q --allow-empty -m a &&
+	test_empty a &&
 	git branch topic &&
 	git remote add near /nowhere &&
 	mkdir files &&

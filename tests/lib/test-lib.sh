@@ -17,7 +17,7 @@
 
 : "${TEST_SRCDIR:?run tests by make check}" "${TEST_BUILDDIR:?}" "${TEST_RESULTS:=$TEST_BUILDDIR/tests/results}"
 
-# ---- the world ----------------------------------------------------------------
+# ---- the world
 
 unset CDPATH XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
 unset PAGER EDITOR VISUAL LESS NO_COLOR
@@ -59,7 +59,7 @@ test_waiting= # set by test_wait_for, whose failed attempts print nothing
 test_failed=0
 test_log=$TRASH/log
 
-# ---- tests --------------------------------------------------------------------
+# ---- tests
 
 # test_expect_success [PREREQ] NAME COMMANDS
 test_expect_success() {
@@ -263,6 +263,16 @@ test_commit() {
 	git commit -qm "$1"
 }
 
+# test_empty MESSAGE: a commit that changes nothing
+test_empty() {
+	git commit -q --allow-empty -m "$1"
+}
+
+# test_submodule URL DIR: it is added, and staged
+test_submodule() {
+	git -c protocol.file.allow=always submodule -q add "$@"
+}
+
 # test_script FILE [COMMANDS]: a program for sh with these, or with what standard input has
 test_script() {
 	{
@@ -295,6 +305,28 @@ test_same() {
 	test "$(git rev-parse "$1")" = "$(git rev-parse "$2")"
 }
 
+# test_missing REVISION: there is none
+test_missing() {
+	test_must_fail git rev-parse -q --verify "$1"
+}
+
+# test_inside COMMANDS [ARG...]: sh runs these in a session whose name does not matter
+test_inside() {
+	git agent start -q -- sh -c "$@"
+}
+
+# test_background NAME COMMANDS [ARG...]: the same in one that goes on by itself
+test_background() {
+	test_name=$1
+	shift
+	git agent start -qd --name "$test_name" -- sh -c "$@"
+}
+
+# test_dir NAME: the directory with what is kept of a session
+test_dir() {
+	ls -d "$HOME"/.local/state/git-agent/*/sessions/"$1"
+}
+
 # test_session NAME COMMANDS [ARG...]: a session in which sh runs these
 test_session() {
 	test_name=$1
@@ -321,7 +353,7 @@ test_random() {
 	[ -n "${SEED-}" ] || count=$(($1 * ${TIMES:-1}))
 }
 
-# ---- prerequisites ------------------------------------------------------------
+# ---- prerequisites
 
 # test_lazy_prereq NAME COMMANDS: evaluated once, when first asked for.
 test_lazy_prereq() {

@@ -23,14 +23,13 @@ static inline size_t number_of(const char *key)
 	return 0;
 }
 
-static inline void assert_is(const struct ga_config *c, const char *key, const char *value,
-		      const char *origin)
+static inline void assert_is(const struct ga_config *c, const char *key, const char *value, const char *origin)
 {
 	size_t i = number_of(key);
 	cleanup_free char *text = ga_config_text(c, i), *from = ga_config_origin(c, i);
 
-	assert_string_equal(text, value);
-	assert_string_equal(from, origin);
+	STREQ(text, value);
+	STREQ(from, origin);
 }
 
 #endif

@@ -21,12 +21,12 @@ static inline void make_pair(void)
 
 /* For the scripts below: an object of any bytes, a line of a tree, a commit with a tree that is there,
  * one with a tree of a single line (MODE NAME, and $b or another ID), and what HEAD's commit says. */
-#define LIB                                                                              \
-	"raw() { git hash-object -w --stdin --literally -t $1; };"                       \
-	"entry() { printf '%s %s\\0' \"$1\" \"$2\";"                                      \
-	" printf %s $3 | perl -ne 'print pack(q(H*), $_)'; };"                            \
-	"commit() { git commit-tree -p HEAD -m agent $1; };"                              \
-	"tree() { commit $(entry $1 \"$2\" ${3-$b} | raw tree); };"                       \
+#define LIB \
+	"raw() { git hash-object -w --stdin --literally -t $1; };" \
+	"entry() { printf '%s %s\\0' \"$1\" \"$2\";" \
+	" printf %s $3 | perl -ne 'print pack(q(H*), $_)'; };" \
+	"commit() { git commit-tree -p HEAD -m agent $1; };" \
+	"tree() { commit $(entry $1 \"$2\" ${3-$b} | raw tree); };" \
 	"was() { git cat-file commit HEAD; }; gone=0123456789012345678901234567890123456789;" \
 	"cd agent; b=$(echo blob | git hash-object -w --stdin); base=$(git rev-parse HEAD);"
 
@@ -56,7 +56,7 @@ static const struct ga_import_limits wide = {
 static inline struct attempt try_pack(const char *script, const char *pack, const struct ga_import_limits *l)
 {
 	cleanup_free char *path = in_scratch("import/pack");
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_close int fd = -1;
 	struct attempt a = { 0 };
 	struct ga_import *im;
@@ -91,9 +91,9 @@ static inline struct attempt try_pack(const char *script, const char *pack, cons
 
 #define PACK "(echo $1; echo ^$2) | git pack-objects --revs --stdout --window=0 -q >../pack"
 /* Everything loose, reachable or not, in spite of what git thinks of it. */
-#define PACK_LOOSE                                                                       \
-	"(cd .git/objects; printf '%s\n' [0-9a-f][0-9a-f]/*) | tr -d / |"                \
-	"git -C ../host cat-file --batch-check | sed -n 's/ missing$//p' |"               \
+#define PACK_LOOSE \
+	"(cd .git/objects; printf '%s\n' [0-9a-f][0-9a-f]/*) | tr -d / |" \
+	"git -C ../host cat-file --batch-check | sed -n 's/ missing$//p' |" \
 	"git pack-objects --stdout --window=0 -q >../pack"
 
 static inline void assert_nothing_came_in(const char *what)

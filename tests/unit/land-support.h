@@ -25,7 +25,7 @@ struct stay {
 
 static inline struct ga_oid ref_or_zero(struct ga_repo *repo, const char *name)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_oid oid = {{0}};
 
 	assert_true(ga_ref_read(repo, name, &oid, &err) >= 0);
@@ -48,9 +48,10 @@ static inline void report_store(struct stay *t)
  * rules give. */
 static inline void stay_open(struct stay *t, const char *dir)
 {
-	cleanup_changes struct ga_changes all = GA_CHANGES_INIT, held = GA_CHANGES_INIT;
-	cleanup_flags struct ga_flags flags = GA_FLAGS_INIT;
-	cleanup_strv struct ga_strv held_paths = GA_STRV_INIT;
+	CHANGES(all);
+	CHANGES(held);
+	FLAGS(flags);
+	STRV(held_paths);
 	struct ga_oid old, new, tip;
 
 	memset(t, 0, sizeof(*t));
@@ -124,18 +125,18 @@ static inline void reread(struct stay *t)
 
 static inline void expect_str(const char *got, const char *want)
 {
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
-#define EXPECT(dir, want, ...)                                                                     \
-	do {                                                                                       \
-		cleanup_free char *got_ = sh(dir, __VA_ARGS__);                                    \
-		expect_str(got_, want);                                                            \
+#define EXPECT(dir, want, ...) \
+	do { \
+		cleanup_free char *got_ = sh(dir, __VA_ARGS__); \
+		expect_str(got_, want); \
 	} while (0)
 
 /* main: a (30 lines), b, d/c, .gitignore ignoring *.ign. The agent's branch changes line 5 of a and
  * adds new; its base is the tag onto. */
-#define REPO                                                                                       \
-	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;"     \
+#define REPO \
+	"git init -q .; seq 30 >a; echo b >b; mkdir d; echo c >d/c; echo '*.ign' >.gitignore;" \
 	"git add .; git commit -qm one; git tag onto;"
 #define AGENT "git switch -qc agent/s1;"
 #define DONE "git add -Af .; git commit -qm work; git switch -q main;"
@@ -164,8 +165,7 @@ static inline int diff_of(struct stay *t, bool colour, struct ga_buf *out, struc
 	return rc;
 }
 
-static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool accept,
-			    struct ga_error *err)
+static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool accept, struct ga_error *err)
 {
 	cleanup_decision struct ga_decision d = GA_DECISION_INIT;
 
@@ -176,7 +176,7 @@ static inline int decide_on(struct stay *t, const struct ga_strv *paths, bool ac
 
 static inline void decide(struct stay *t, const char *path, bool accept)
 {
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 
 	ga_strv_push(&paths, path);
 	OK(decide_on(t, &paths, accept, &err));

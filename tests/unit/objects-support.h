@@ -11,13 +11,13 @@
 #include "ga/objects.h"
 
 /* The id a script prints. */
-#define OID(dir, ...)                                                               \
-	({                                                                          \
-		cleanup_free char *out_ = sh(dir, __VA_ARGS__);                     \
-		struct ga_oid oid_;                                                 \
-		if (!ga_oid_parse(out_, strlen(out_), &oid_))                       \
-			fail_msg("no id: %s", out_);                                \
-		oid_;                                                               \
+#define OID(dir, ...) \
+	({ \
+		cleanup_free char *out_ = sh(dir, __VA_ARGS__); \
+		struct ga_oid oid_; \
+		if (!ga_oid_parse(out_, strlen(out_), &oid_)) \
+			fail_msg("no id: %s", out_); \
+		oid_; \
 	})
 
 /* Small and repeatable, which is all that is asked of it. */

@@ -47,7 +47,7 @@ static inline int scratch_setup(void **state)
 
 static inline int scratch_teardown(void **state)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	(void)state;
 	return chdir("/") || ga_rmtree_at(AT_FDCWD, scratch, &err) ? -1 : 0;
@@ -59,7 +59,7 @@ static inline char *sh(const char *dir, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 static inline char *sh(const char *dir, const char *fmt, ...)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_free char *path = ga_strf("%s/%s", scratch, dir);
 	char *script = NULL;
 	struct ga_process p = GA_PROCESS_INIT;

@@ -12,8 +12,7 @@
 
 static const struct ga_host_facts facts = GA_HOST_FACTS_INIT;
 
-static inline void add_flag(struct ga_flags *l, const char *rule, enum ga_severity s,
-		     const struct ga_change *c)
+static inline void add_flag(struct ga_flags *l, const char *rule, enum ga_severity s, const struct ga_change *c)
 {
 	GA_GROW(l->v, l->n, l->cap);
 	l->v[l->n++] = (struct ga_flag){ .rule = rule, .category = "test", .severity = s,
@@ -24,8 +23,8 @@ static inline void add_flag(struct ga_flags *l, const char *rule, enum ga_severi
 /* Does a file begin with "evil"? */
 static inline bool is_evil(struct ga_repo *r, const struct ga_entry *e)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	ERR(err);
+	BUF(b);
 
 	return e->mode && !ga_blob_read(r, &e->oid, 100, &b, &err) && !strncmp(b.ptr, "evil", 4);
 }
@@ -50,8 +49,7 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		add_flag(ret, "changed", GA_LOW, c);
 		if (!strcmp(c->path, "graded"))
 			add_flag(ret, "graded", is_evil(r, &c->new) ? GA_CRITICAL : GA_LOW, c);
-		if (!strncmp(c->path, "crit/", 5) || !strcmp(c->path, "crit") ||
-		    !strcmp(c->path, "hook") ||
+		if (!strncmp(c->path, "crit/", 5) || !strcmp(c->path, "crit") || !strcmp(c->path, "hook") ||
 		    (!strcmp(c->path, "note") && is_evil(r, &c->new) && !is_evil(r, &c->old)))
 			add_flag(ret, "critical", GA_CRITICAL, c);
 	}
@@ -77,8 +75,7 @@ static inline struct ga_oid rev(const char *dir, const char *name)
 }
 
 /* From `base` to `tip`, revisions of the repository `dir`. */
-static inline struct ga_rewrite run(const char *dir, const char *base, const char *tip,
-				    const struct ga_strv *always)
+static inline struct ga_rewrite run(const char *dir, const char *base, const char *tip, const struct ga_strv *always)
 {
 	cleanup_repo struct ga_repo *r = open_repo(dir);
 	struct ga_rewrite w = GA_REWRITE_INIT;
@@ -90,8 +87,7 @@ static inline struct ga_rewrite run(const char *dir, const char *base, const cha
 	OK(ga_rewrite(r, &opts, &w, &err));
 	SH(dir, "git update-ref refs/agent/tip %s", GA_HEX(&w.tip));
 	if (!ga_oid_is_zero(&w.held))
-		SH(dir, "git update-ref refs/agent/held %s; test %s = $(git rev-parse "
-			"refs/agent/held^)",
+		SH(dir, "git update-ref refs/agent/held %s; test %s = $(git rev-parse refs/agent/held^)",
 		   GA_HEX(&w.held), GA_HEX(&w.tip));
 	SH(dir, "git fsck --strict --no-dangling");
 	return w;
@@ -118,7 +114,7 @@ static inline void assert_list(const struct ga_strv *sv, const char *want)
 {
 	cleanup_free char *got = joined(sv);
 
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 #define START "git init -q; echo 1 >f; echo old >hook; mkdir crit; echo c >crit/c; git add .;" \

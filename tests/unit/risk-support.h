@@ -84,8 +84,7 @@ static inline void add_around(struct ga_changes *c, const char *around)
 
 	for (char *p = strtok_r(copy, " ", &save); p; p = strtok_r(NULL, " ", &save)) {
 		char *target = strchr(p, '='), *link = target ? NULL : strchr(p, '>');
-		struct side s = { link ? GA_MODE_LINK : GA_MODE_FILE,
-				  link ? link + 1 : target ? target + 1 : "x\n" };
+		struct side s = { link ? GA_MODE_LINK : GA_MODE_FILE, link ? link + 1 : target ? target + 1 : "x\n" };
 		struct ga_entry e = entry_of(&s);
 
 		if (link || target)
@@ -102,8 +101,7 @@ static inline struct ga_oid tree_of(const struct ga_changes *c)
 	return oid;
 }
 
-static inline void classify_change(const struct change_fixture *x, const struct ga_host_facts *h,
-			    struct ga_flags *ret)
+static inline void classify_change(const struct change_fixture *x, const struct ga_host_facts *h, struct ga_flags *ret)
 {
 	struct ga_changes old = GA_CHANGES_INIT, new = GA_CHANGES_INIT, diff = GA_CHANGES_INIT;
 	const struct ga_entry none = { GA_MODE_NONE, { { 0 } } };

@@ -38,7 +38,7 @@ static inline int make_dir(void **state)
 
 static inline int remove_dir(void **state)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	int rc = ga_rmtree_at(AT_FDCWD, *state, &err);
 
 	free(*state);
@@ -68,7 +68,7 @@ static inline int scratch_enter(void **state)
 
 static inline int scratch_leave(void **state)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	(void)state;
 	if (chdir("/"))

@@ -23,7 +23,7 @@ static inline int setup(void **state)
 	assert_non_null(mkdtemp(dir));
 	world.root = ga_strdup(dir);
 	world.home = ga_path_join(dir, "home");
-	assert_int_equal(mkdir(world.home, 0755), 0);
+	EQUAL(mkdir(world.home, 0755), 0);
 	(void)state;
 	return 0;
 }
@@ -52,7 +52,7 @@ static inline void make_file(const char *rel, const char *text)
 	make_dir(parent);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
+	EQUAL(ga_write_full(fd, text, strlen(text)), 0);
 }
 
 static inline void make_link(const char *target, const char *rel)
@@ -60,7 +60,7 @@ static inline void make_link(const char *target, const char *rel)
 	cleanup_free char *parent = ga_path_parent(rel), *path = ga_path_join(world.root, rel);
 
 	make_dir(parent);
-	assert_int_equal(symlink(target, path), 0);
+	EQUAL(symlink(target, path), 0);
 }
 
 static inline char *in(const char *rel)
@@ -90,7 +90,7 @@ static inline void make_spec(const char *project, struct ga_spec *s)
 /* One word a line, the world's root as "@". */
 static inline char *text_of(const struct ga_buf *words)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	const char *word;
 	size_t pos = 0;
 
@@ -110,7 +110,7 @@ static inline char *text_of(const struct ga_buf *words)
 /* Home and project. */
 static inline char *plan_of(const struct ga_spec *s)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_spec_plan_home(s, &b);
 	OK(ga_spec_plan_trees(s, &b, &err));
@@ -120,7 +120,7 @@ static inline char *plan_of(const struct ga_spec *s)
 /* What surrounds them, whose layers need not be known. */
 static inline char *root_of(const struct ga_spec *s)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	OK(ga_spec_plan_system(s, &b, &err) || ga_spec_plan_root(s, "/lib/init", &b, &err));
 	return text_of(&b);

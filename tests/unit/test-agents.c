@@ -50,17 +50,17 @@ TEST(versions_are_ordered_as_semver_says)
 		{ "1.0.0+a-b", "1.0.0" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(order); i++) {
-		assert_int_equal(ga_agents_version_compare(order[i], order[i]), 0);
+	for_index (i, order) {
+		EQUAL(ga_agents_version_compare(order[i], order[i]), 0);
 		for (size_t k = 0; k < i; k++) {
 			if (ga_agents_version_compare(order[k], order[i]) >= 0 ||
 			    ga_agents_version_compare(order[i], order[k]) <= 0)
 				fail_msg("'%s' and '%s'", order[k], order[i]);
 		}
 	}
-	for (size_t i = 0; i < GA_NELEMS(same); i++) {
-		assert_int_equal(ga_agents_version_compare(same[i][0], same[i][1]), 0);
-		assert_int_equal(ga_agents_version_compare(same[i][1], same[i][0]), 0);
+	for_index (i, same) {
+		EQUAL(ga_agents_version_compare(same[i][0], same[i][1]), 0);
+		EQUAL(ga_agents_version_compare(same[i][1], same[i][0]), 0);
 	}
 }
 
@@ -84,7 +84,6 @@ static bool variable_ok(const char *s, bool value)
 	return n && (value ? s[n] == '=' : !s[n]);
 }
 
-/* Presets are data that other modules rely on. */
 TEST(every_preset_is_complete)
 {
 	const struct ga_preset *p;
@@ -125,14 +124,13 @@ TEST(every_preset_is_complete)
 		assert_true(!p->login == !p->hosts[0]);
 		assert_true(!p->login == !p->keys[0]);
 	}
-	assert_int_equal(n, 9);
+	EQUAL(n, 9);
 	assert_null(ga_preset_find(NULL, "Claude"));
 	assert_null(ga_preset_find(NULL, "/usr/bin/claude"));
 	assert_null(ga_preset_find(NULL, "sh"));
 	assert_null(ga_preset_find(NULL, ""));
 }
 
-/* Agents of the user's own: beside what is built in, or in its place. */
 TEST(a_user_adds_presets_or_replaces_one)
 {
 	static const char *const words[] = {
@@ -141,7 +139,7 @@ TEST(a_user_adds_presets_or_replaces_one)
 		"mine logins: .mine/auth", "mine conversations: ~/.mine/talk",
 		"mine notes: .mine/NOTES.md", "claude set: A=b: c", "bare",
 	};
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	STRV(all);
 	struct ga_presets own = GA_PRESETS_INIT;
 	const struct ga_preset *p;
 	size_t n = 0, built_in = 0;
@@ -152,28 +150,28 @@ TEST(a_user_adds_presets_or_replaces_one)
 	}
 	assert_true(ga_presets_parse(&all, &own));
 	p = ga_preset_find(&own, "mine");
-	assert_string_equal(ga_preset_program(p), "prog");
-	assert_string_equal(p->flags[0], "--yes");
-	assert_string_equal(p->flags[1], "-v");
+	STREQ(ga_preset_program(p), "prog");
+	STREQ(p->flags[0], "--yes");
+	STREQ(p->flags[1], "-v");
 	assert_null(p->flags[2]);
-	assert_string_equal(p->resume[0], "--again");
-	assert_string_equal(p->keys[0], "MY_KEY");
-	assert_string_equal(p->state[0], ".mine");
-	assert_string_equal(p->logins[0], ".mine/auth");
-	assert_string_equal(p->conversations[0], ".mine/talk");
-	assert_string_equal(p->notes, ".mine/NOTES.md");
+	STREQ(p->resume[0], "--again");
+	STREQ(p->keys[0], "MY_KEY");
+	STREQ(p->state[0], ".mine");
+	STREQ(p->logins[0], ".mine/auth");
+	STREQ(p->conversations[0], ".mine/talk");
+	STREQ(p->notes, ".mine/NOTES.md");
 	assert_null(p->package);
 	assert_null(ga_preset_find(NULL, "mine"));
 	p = ga_preset_find(&own, "claude");
-	assert_string_equal(p->set[0], "A=b: c");
+	STREQ(p->set[0], "A=b: c");
 	assert_null(p->flags[0]);
-	assert_string_equal(ga_preset_program(ga_preset_find(&own, "bare")), "bare");
-	assert_string_equal(ga_preset_find(&own, "codex")->package, "@openai/codex");
+	STREQ(ga_preset_program(ga_preset_find(&own, "bare")), "bare");
+	STREQ(ga_preset_find(&own, "codex")->package, "@openai/codex");
 	while (ga_preset_at(NULL, built_in))
 		built_in++;
 	for (; (p = ga_preset_at(&own, n)) != NULL; n++)
 		assert_ptr_equal(ga_preset_find(&own, p->name), p);
-	assert_int_equal(n, built_in + 2);
+	EQUAL(n, built_in + 2);
 	for (int i = 0; i < GA_PRESETS_MAX; i++)
 		ga_strv_pushf(&all, "more%d", i);
 	ga_presets_release(&own);

@@ -10,7 +10,7 @@
 #define COMMITS 30
 #define MOVES 40
 
-/* ---- commits at random ------------------------------------------------------------------- */
+/* ---- commits at random */
 
 /* Few names, so that files, directories, links and submodules come where another kind was; in an
  * order that a slash changes. */
@@ -24,7 +24,7 @@ static void random_path(struct ga_buf *out, unsigned *seed)
 
 static void random_change(struct ga_buf *out, unsigned *seed)
 {
-	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	BUF(path);
 	int kind = rand_r(seed) % 16;
 
 	random_path(&path, seed);
@@ -33,8 +33,7 @@ static void random_change(struct ga_buf *out, unsigned *seed)
 	else if (kind == 5)
 		ga_buf_addf(out, "M 160000 %040d \"%s\"\n", 1 + rand_r(seed) % 3, path.ptr);
 	else if (kind == 6)
-		ga_buf_addf(out, "M 120000 inline \"%s\"\ndata 3\n%03d\n", path.ptr,
-			    rand_r(seed) % 4);
+		ga_buf_addf(out, "M 120000 inline \"%s\"\ndata 3\n%03d\n", path.ptr, rand_r(seed) % 4);
 	else
 		ga_buf_addf(out, "M 100%s inline \"%s\"\ndata %d\n%.*s\n",
 			    kind < 10 ? "755" : "644", path.ptr, kind % 5, kind % 5, "text");
@@ -42,7 +41,7 @@ static void random_change(struct ga_buf *out, unsigned *seed)
 
 static void make_random(const char *name, unsigned *seed)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT;
+	BUF(in);
 	cleanup_free char *file = in_scratch("stream");
 	FILE *f = fopen(file, "we");
 
@@ -58,16 +57,16 @@ static void make_random(const char *name, unsigned *seed)
 			random_change(&in, seed);
 	}
 	assert_non_null(f);
-	assert_int_equal(fwrite(in.ptr, 1, in.len, f), in.len);
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fwrite(in.ptr, 1, in.len, f), in.len);
+	EQUAL(fclose(f), 0);
 	SH(name, "git init -q; git fast-import --quiet <../stream; git reset -q --hard c0");
 }
 
-/* ---- the index ---------------------------------------------------------------------------- */
+/* ---- the index */
 
 static void open_index(const char *path, struct ga_index *ret)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	if (ga_index_open(path, ret, &err))
 		fail_msg("%s: %s", path, err.msg);
@@ -80,11 +79,11 @@ static void assert_stat(int tree, const struct ga_index_entry *e)
 
 	if (e->mode == GA_MODE_GITLINK)
 		return;
-	assert_int_equal(fstatat(tree, e->path, &st, AT_SYMLINK_NOFOLLOW), 0);
-	assert_int_equal(e->mtime, st.st_mtim.tv_sec);
-	assert_int_equal(e->mtime_ns, st.st_mtim.tv_nsec);
+	EQUAL(fstatat(tree, e->path, &st, AT_SYMLINK_NOFOLLOW), 0);
+	EQUAL(e->mtime, st.st_mtim.tv_sec);
+	EQUAL(e->mtime_ns, st.st_mtim.tv_nsec);
 	if (e->size)
-		assert_int_equal(e->size, st.st_size);
+		EQUAL(e->size, st.st_size);
 	else if (st.st_size)
 		assert_true(st.st_mtim.tv_sec >= time(NULL) - 60);
 }
@@ -92,7 +91,7 @@ static void assert_stat(int tree, const struct ga_index_entry *e)
 /* Entry for entry what git reads from the commit, and what it notes of directories. */
 static void assert_index(const char *name, const char *rev, const struct ga_base *b)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *path = ga_strf("%s/index", b->git), *own = in_scratch("fresh.index");
 	cleanup_index struct ga_index x = GA_INDEX_INIT, y = GA_INDEX_INIT;
 	cleanup_close int tree = open(b->tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,40 +102,39 @@ static void assert_index(const char *name, const char *rev, const struct ga_base
 	SH(name, "rm -f ../fresh.index; GIT_INDEX_FILE=$PWD/../fresh.index git read-tree '%s'", rev);
 	open_index(path, &x);
 	open_index(own, &y);
-	assert_int_equal(x.n, y.n);
+	EQUAL(x.n, y.n);
 	for (uint32_t i = 0; i < x.n; i++) {
-		assert_int_equal(ga_index_next(&x, &e, &err), 0);
-		assert_int_equal(ga_index_next(&y, &f, &err), 0);
-		assert_string_equal(e.path, f.path);
-		assert_int_equal(e.mode, f.mode);
+		EQUAL(ga_index_next(&x, &e, &err), 0);
+		EQUAL(ga_index_next(&y, &f, &err), 0);
+		STREQ(e.path, f.path);
+		EQUAL(e.mode, f.mode);
 		assert_true(ga_oid_equal(&e.oid, &f.oid));
-		assert_int_equal(e.stage, 0);
+		EQUAL(e.stage, 0);
 		assert_stat(tree, &e);
 	}
-	assert_int_equal(ga_index_next(&x, &e, &err), 1);
-	assert_int_equal(ga_index_next(&y, &f, &err), 1);
+	EQUAL(ga_index_next(&x, &e, &err), 1);
+	EQUAL(ga_index_next(&y, &f, &err), 1);
 	p = ga_index_extension(&x, "TREE", &n);
 	q = ga_index_extension(&y, "TREE", &k);
 	assert_non_null(p);
 	assert_non_null(q);
-	assert_int_equal(n, k);
+	EQUAL(n, k);
 	assert_memory_equal(p, q, n);
 }
 
 /* How git was run since the last time, other commands than these aside. */
 static void assert_git(const char *want)
 {
-	cleanup_free char *out = sh(".", "grep -o -e 'git checkout' -e 'read-tree --reset' trace || :;"
-				    ": >trace");
+	cleanup_free char *out = sh(".", "grep -o -e 'git checkout' -e 'read-tree --reset' trace || :;: >trace");
 
-	assert_string_equal(out, want);
+	STREQ(out, want);
 }
 
 static void trace(bool on)
 {
 	cleanup_free char *file = in_scratch("trace");
 
-	assert_int_equal(on ? setenv("GIT_TRACE", file, 1) : unsetenv("GIT_TRACE"), 0);
+	EQUAL(on ? setenv("GIT_TRACE", file, 1) : unsetenv("GIT_TRACE"), 0);
 }
 
 static void acquire_traced(const char *name, const char *rev, struct ga_base *b)
@@ -146,7 +144,6 @@ static void acquire_traced(const char *name, const char *rev, struct ga_base *b)
 	trace(false);
 }
 
-/* From any commit to any other, by git only where something comes, and never by looking at all. */
 TEST(a_base_moves_from_any_commit_to_any_other)
 {
 	const char *env = getenv("SEED");
@@ -168,11 +165,11 @@ TEST(a_base_moves_from_any_commit_to_any_other)
 		assert_template("random", rev, &b);
 		assert_index("random", rev, &b);
 		git = sh(".", "grep -c -e 'read-tree --reset' trace || :; : >trace");
-		assert_string_equal(git, i ? "0" : "1");
+		STREQ(git, i ? "0" : "1");
 	}
 }
 
-/* ---- what git alone can tell ----------------------------------------------------------------- */
+/* ---- what git alone can tell */
 
 static void move_to(const char *name, const char *rev, const char *git)
 {
@@ -184,8 +181,8 @@ static void move_to(const char *name, const char *rev, const char *git)
 	assert_git(git);
 }
 
-#define TWO_COMMITS                                                                                \
-	"git add -A; git commit -qm 1; git tag one; echo new >d/f; echo n >d/n; git add -A;"       \
+#define TWO_COMMITS \
+	"git add -A; git commit -qm 1; git tag one; echo new >d/f; echo n >d/n; git add -A;" \
 	"git commit -qm 2; git tag two"
 
 /* A filter has been over the attributes themselves: what git reads from the tree is not what it
@@ -199,7 +196,6 @@ TEST(attributes_that_a_filter_changes_need_a_whole_checkout)
 	move_to("odd", "two", "read-tree --reset");
 }
 
-/* Attributes hold as they do in a whole checkout, and others than before make it one. */
 TEST(attributes_hold_after_a_move)
 {
 	SH("attr", "git init -q; git config filter.up.smudge 'tr a-z A-Z';"
@@ -216,32 +212,27 @@ TEST(attributes_hold_after_a_move)
 /* A file that git would take for unchanged by its stat data: empty, of the first second of all. */
 TEST(a_file_of_the_first_second_is_updated)
 {
-	SH("epoch", "git init -q; mkdir d; : >d/f; " TWO_COMMITS "; git reset -q --hard one;"
-		    "touch -d @0 d/f");
+	SH("epoch", "git init -q; mkdir d; : >d/f; " TWO_COMMITS "; git reset -q --hard one;touch -d @0 d/f");
 	move_to("epoch", "one", "read-tree --reset");
 	move_to("epoch", "two", "git checkout");
 }
 
-/* Names that git checks out from no commit. */
 TEST(a_name_that_git_refuses_is_not_checked_out)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *inside = NULL;
 
-	SH("bad", "git init -q; mkdir d; echo 1 >d/f;" TWO_COMMITS ";"
-		  "blob=$(git rev-parse one:d/f); "
+	SH("bad", "git init -q; mkdir d; echo 1 >d/f;" TWO_COMMITS ";blob=$(git rev-parse one:d/f); "
 		  "sub=$(printf '100644 blob %%s\\tconfig\\n' $blob | git mktree);"
 		  "tree=$(printf '040000 tree %%s\\t.git\\n040000 tree %%s\\td\\n' $sub "
-		  "$(git rev-parse two:d) | git mktree);"
-		  "git tag bad $(git commit-tree -m bad -p two $tree)");
+		  "$(git rev-parse two:d) | git mktree);git tag bad $(git commit-tree -m bad -p two $tree)");
 	move_to("bad", "one", "read-tree --reset");
 	FAILS(try_acquire("bad", "bad", true, &b, &err), ".git/config");
 	inside = sh("bad-state/bases", "find . -name config");
-	assert_string_equal(inside, "");
+	STREQ(inside, "");
 	move_to("bad", "two", "read-tree --reset");
 }
 
-/* A filter that fails is told of as in a whole checkout. */
 TEST(a_filter_that_fails_is_told)
 {
 	cleanup_base struct ga_base b = GA_BASE_INIT;
@@ -256,7 +247,6 @@ TEST(a_filter_that_fails_is_told)
 	move_to("fails", "two", "read-tree --reset");
 }
 
-/* Whatever version of an index the user has git write. */
 TEST(a_base_moves_with_any_version_of_the_index)
 {
 	SH("four", "git init -q; git config index.version 4; git config feature.manyFiles true; mkdir d;"

@@ -17,7 +17,7 @@ static void put(const char *path, const char *text)
 	if (!f)
 		fail_msg("%s: %s", path, strerror(errno));
 	(void)fputs(text, f);
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fclose(f), 0);
 }
 
 static const struct {
@@ -59,8 +59,7 @@ static int open_all(int at)
 		int errnum = fd < 0 ? errno : 0;
 
 		if (errnum != row->errnum) {
-			print_message("# %s (%o): %s, not %s\n", row->path,
-				      (unsigned)row->flags, strerror(errnum),
+			print_message("# %s (%o): %s, not %s\n", row->path, (unsigned)row->flags, strerror(errnum),
 				      strerror(row->errnum));
 			return -1;
 		}
@@ -90,7 +89,7 @@ TEST_WITH(openat2_opens_nothing_outside_the_directory, make_maze, NULL)
 {
 	cleanup_close int at = open("top", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	assert_int_equal(open_all(at), 0);
+	EQUAL(open_all(at), 0);
 }
 
 /* From here on openat2 fails with `errnum` in this process. */
@@ -104,8 +103,7 @@ static int refuse_openat2(unsigned errnum)
 	};
 	struct sock_fprog prog = { .len = GA_NELEMS(code), .filter = code };
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog, 0, 0))
 		return -1;
 	return syscall(SYS_openat2, -1, "", NULL, 0) == -1 && errno == (int)errnum ? 0 : -1;
 }
@@ -128,9 +126,9 @@ TEST(without_openat2_nothing_outside_is_opened)
 				_exit(2);
 			_exit(open_all(at) ? 1 : 0);
 		}
-		assert_int_equal(waitpid(pid, &status, 0), pid);
+		EQUAL(waitpid(pid, &status, 0), pid);
 		assert_true(WIFEXITED(status));
-		assert_int_equal(WEXITSTATUS(status), 0);
+		EQUAL(WEXITSTATUS(status), 0);
 	}
 }
 
@@ -147,12 +145,11 @@ TEST(links_that_lead_out_are_refused)
 	};
 	cleanup_close int fd = -1;
 
-	assert_int_equal(mkdir("root", 0777) | mkdir("root/in", 0777), 0);
+	EQUAL(mkdir("root", 0777) | mkdir("root/in", 0777), 0);
 	put("root/in/file", "x");
-	assert_int_equal(symlink("file", "root/in/here") | symlink("..", "root/in/up") |
-				 symlink("../..", "root/in/away") | symlink("/etc", "root/in/etc") |
-				 symlink("loop", "root/in/loop"),
-			 0);
+	EQUAL(symlink("file", "root/in/here") | symlink("..", "root/in/up") |
+		      symlink("../..", "root/in/away") | symlink("/etc", "root/in/etc") |
+		      symlink("loop", "root/in/loop"), 0);
 	fd = open("root", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(fd >= 0);
 	for_each (row, cases)

@@ -67,14 +67,14 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 	FAILS(run_cgroup_enter(parent, &bad, 1, pid, &dir, &err), "no.such.file");
 	OK(run_cgroup_enter(parent, both, 2, pid, &dir, &err));
 	in = run_cgroup_of(pid);
-	assert_string_equal(in, dir);
+	STREQ(in, dir);
 	assert_true(run_cgroup_has(dir, s->file, s->value));
 	assert_false(run_cgroup_has(dir, s->file, "1"));
 	/* there already; and one that is in use is not swept away */
 	FAILS(run_cgroup_enter(parent, both, 1, pid, &again, &err), "");
-	assert_int_equal(access(dir, F_OK), 0);
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	EQUAL(access(dir, F_OK), 0);
+	EQUAL(kill(pid, SIGKILL), 0);
+	EQUAL(waitpid(pid, NULL, 0), pid);
 	/* what nobody removed the next one does */
 	pid = fork();
 	if (!pid) {
@@ -82,10 +82,10 @@ static void holds_a_process(const char *parent, const struct run_cgroup_setting 
 		_exit(0);
 	}
 	OK(run_cgroup_enter(parent, both, 1, pid, &again, &err));
-	assert_int_equal(access(dir, F_OK), -1);
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(rmdir(again), 0);
+	EQUAL(access(dir, F_OK), -1);
+	EQUAL(kill(pid, SIGKILL), 0);
+	EQUAL(waitpid(pid, NULL, 0), pid);
+	EQUAL(rmdir(again), 0);
 	free(dir);
 	free(again);
 	free(in);
@@ -134,10 +134,10 @@ static void makes_many_at_once(const char *parent, const struct run_cgroup_setti
 		_exit(0);
 	}
 	for_each (row, pids) {
-		assert_int_equal(waitpid(*row, &st, 0), *row);
+		EQUAL(waitpid(*row, &st, 0), *row);
 		failed += st != 0;
 	}
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 }
 
 TEST(a_process_is_put_into_a_new_group)
@@ -166,24 +166,24 @@ TEST(a_plan_says_how_each_limit_is_kept)
 {
 	static const char *const env[] = { NULL };
 	struct ga_confine c = GA_CONFINE_INIT;
-	cleanup_strv struct ga_strv got = GA_STRV_INIT;
+	STRV(got);
 	struct ga_use_limits l = { .time = 60, .output = 1 << 20, .upper = 2048 };
 
 	OK(ga_confine_plan(&l, env, "", &c, &err));
-	assert_int_equal(c.memory, GA_CONFINED_NOT);
-	assert_int_equal(c.tasks, GA_CONFINED_NOT);
-	assert_int_equal(c.cpu, GA_CONFINED_NOT);
+	EQUAL(c.memory, GA_CONFINED_NOT);
+	EQUAL(c.tasks, GA_CONFINED_NOT);
+	EQUAL(c.cpu, GA_CONFINED_NOT);
 	ga_confine_describe(&c, &got);
-	assert_int_equal(got.n, 3);
-	assert_string_equal(got.v[0], "time 1m watch");
-	assert_string_equal(got.v[1], "output 1MiB watch");
-	assert_string_equal(got.v[2], "upper 2KiB watch");
+	EQUAL(got.n, 3);
+	STREQ(got.v[0], "time 1m watch");
+	STREQ(got.v[1], "output 1MiB watch");
+	STREQ(got.v[2], "upper 2KiB watch");
 	ga_confine_release(&c);
 	l = (struct ga_use_limits){ .memory = 1 << 30, .tasks = 100, .tasks_default = true };
 	OK(ga_confine_plan(&l, env, "", &c, &err));
 	assert_int_not_equal(c.memory, GA_CONFINED_NOT);
 	if (geteuid())
-		assert_int_equal(c.tasks, GA_CONFINED_RLIMIT);
+		EQUAL(c.tasks, GA_CONFINED_RLIMIT);
 	ga_confine_release(&c);
 }
 
@@ -197,13 +197,13 @@ TEST(numbers_are_read_by_their_name)
 	f = fopen(file, "we");
 	assert_non_null(f);
 	(void)fputs("low 1\noom 5\noom_kill 3\noom_group_kill 7\n", f);
-	assert_int_equal(fclose(f), 0);
-	assert_int_equal(run_cgroup_number(dir, "memory.events", "oom_kill"), 3);
-	assert_int_equal(run_cgroup_number(dir, "memory.events", "oom"), 5);
-	assert_int_equal(run_cgroup_number(dir, "memory.events", "oo"), 0);
-	assert_int_equal(run_cgroup_number(dir, "gone", "oom"), 0);
-	assert_int_equal(unlink(file), 0);
-	assert_int_equal(rmdir(dir), 0);
+	EQUAL(fclose(f), 0);
+	EQUAL(run_cgroup_number(dir, "memory.events", "oom_kill"), 3);
+	EQUAL(run_cgroup_number(dir, "memory.events", "oom"), 5);
+	EQUAL(run_cgroup_number(dir, "memory.events", "oo"), 0);
+	EQUAL(run_cgroup_number(dir, "gone", "oom"), 0);
+	EQUAL(unlink(file), 0);
+	EQUAL(rmdir(dir), 0);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -20,12 +20,12 @@ TEST(every_limit_has_a_key_of_its_own)
 
 		defaults_into(&c);
 		same = ga_config_text(&c, number_of(key));
-		assert_string_equal(text, same);
+		STREQ(text, same);
 		for (unsigned k = 0; k < i; k++)
 			assert_string_not_equal(key, ga_limit_key((enum ga_limit)k));
 	}
-	assert_string_equal(ga_limit_key(GA_LIMIT_DEPTH), "limits.capture.depth");
-	assert_string_equal(ga_limit_key(GA_LIMIT_GIT_TIME), "limits.capture.git_time");
+	STREQ(ga_limit_key(GA_LIMIT_DEPTH), "limits.capture.depth");
+	STREQ(ga_limit_key(GA_LIMIT_GIT_TIME), "limits.capture.git_time");
 }
 
 /* A user's file and what becomes of one key, or the error with its hint. */
@@ -38,8 +38,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 #define DEPTH(s) "f:1:27: 'limits.capture.depth' takes a number from 1 to 512, not '" s "'"
 		{ "", "dirty", "carry", NULL, NULL },
 		{ "dirty: refuse", "dirty", "refuse", NULL, NULL },
-		{ "dirty: Refuse", NULL, NULL,
-		  "f:1:8: 'dirty' takes carry, ignore or refuse, not 'Refuse'", NULL },
+		{ "dirty: Refuse", NULL, NULL, "f:1:8: 'dirty' takes carry, ignore or refuse, not 'Refuse'", NULL },
 		{ "dirty: [carry]", NULL, NULL, "f:1:8: 'dirty' takes one value", NULL },
 		{ "dirty:", NULL, NULL, "f:1:7: 'dirty' takes carry, ignore or refuse, not ''", NULL },
 		{ "home: /x/y", "home", "/x/y", NULL, NULL },
@@ -57,8 +56,7 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		{ "limits: {capture: {depth: 0}}", NULL, NULL, DEPTH("0"), NULL },
 		{ "limits: {capture: {depth: 513}}", NULL, NULL, DEPTH("513"), NULL },
 		{ "limits: {capture: {depth: 010}}", NULL, NULL, DEPTH("010"), NULL },
-		{ "limits: {capture: {file_size: 64MiB}}", "limits.capture.file_size", "64MiB", NULL,
-		  NULL },
+		{ "limits: {capture: {file_size: 64MiB}}", "limits.capture.file_size", "64MiB", NULL, NULL },
 		{ "limits: {capture: {file_size: 2TiB}}", NULL, NULL,
 		  "f:1:31: 'limits.capture.file_size' takes a size from 1 to 1TiB, not '2TiB'", NULL },
 		{ "limits: {capture: {git_time: 90s}}", "limits.capture.git_time", "90s", NULL, NULL },
@@ -90,13 +88,12 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		  "f:1:21: 'network.sockets' takes the path of a socket, or PATH:PATH with the one "
 		  "inside: each with / or ~/, without '..', not 'a/b'", NULL },
 		{ "\"a\\e\": x", NULL, NULL, "f:1:1: unknown key 'a\\e'", NULL },
-		{ "dirty: carry\ndirty: carry", NULL, NULL,
-		  "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
+		{ "dirty: carry\ndirty: carry", NULL, NULL, "f:2:1: key 'dirty' is here twice, first in line 1", NULL },
 	};
 
 	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		cleanup_free char *got = NULL;
 		int rc;
 
@@ -109,47 +106,46 @@ TEST(a_value_is_taken_or_refused_with_its_place)
 		if (rc)
 			continue;
 		got = ga_config_text(&c, number_of(row->key));
-		assert_string_equal(got, row->value);
+		STREQ(got, row->value);
 	}
 }
 
 TEST(a_long_key_is_cut_in_messages)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	ERR(err);
+	BUF(text);
 
 	defaults_into(&c);
 	for (int i = 0; i < 1000; i++)
 		ga_buf_addch(&text, 'k');
 	ga_buf_adds(&text, ": 1");
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
 	assert_true(strlen(err.msg) < 100);
 	assert_has(err.msg, "kkk...'");
 }
 
-/* Named or not, and however they come; one that comes again is one. */
 TEST(more_than_16_services_are_refused)
 {
 	cleanup_config struct ga_config c = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	ERR(err);
+	BUF(text);
 
 	defaults_into(&c);
 	ga_buf_adds(&text, "services:\n");
 	for (int i = 1; i <= GA_SERVICES_MAX; i++)
 		ga_buf_addf(&text, "  s%d: {command: sleep 1, ready: 'true'}\n", i);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), 0);
-	assert_int_equal(ga_config_set_key(&c, "services", "s3: sleep 2", &err), 0);
-	assert_int_equal(ga_config_set_key(&c, "services", "sleep 2", &err), -1);
-	assert_string_equal(err.msg, "there are more than 16 services");
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), 0);
+	EQUAL(ga_config_set_key(&c, "services", "s3: sleep 2", &err), 0);
+	EQUAL(ga_config_set_key(&c, "services", "sleep 2", &err), -1);
+	STREQ(err.msg, "there are more than 16 services");
 	ga_error_release(&err);
 
 	ga_config_release(&c);
 	defaults_into(&c);
 	ga_buf_adds(&text, "  more: sleep 1\n");
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
-	assert_string_equal(err.msg, "f:18:9: there are more than 16 services");
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text.ptr, text.len, &err), -1);
+	STREQ(err.msg, "f:18:9: there are more than 16 services");
 }
 
 TEST_MAIN(NULL, NULL)

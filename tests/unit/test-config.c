@@ -9,23 +9,24 @@ TEST(tools_are_absolute_directories_and_the_users_alone)
 	static const char text[] = "tools:\n- ~/sdk/bin/\n- /srv/tools\n- ~/sdk/bin\n";
 	static const char *const wrong[] = { "sdk", "~", "~/", "~other/x", "/a/../b", "/a//b", "" };
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, d = GA_CONFIG_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT, repo = GA_ERROR_INIT;
+	ERR(err);
+	ERR(repo);
 
 	defaults_into(&c);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
+	EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "f", text, strlen(text), &err), 0);
 	assert_is(&c, "tools", "/h/sdk/bin, /srv/tools", "/h/.config/git-agent/config.yaml:4");
 	ga_config_copy(&d, &c);
-	assert_int_equal(ga_config_set_key(&d, "tools", "/more", &err), 0);
-	assert_int_equal(d.tools.n, 3);
-	assert_int_equal(c.tools.n, 2);
+	EQUAL(ga_config_set_key(&d, "tools", "/more", &err), 0);
+	EQUAL(d.tools.n, 3);
+	EQUAL(c.tools.n, 2);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		cleanup_error struct ga_error bad = GA_ERROR_INIT;
+		ERR(bad);
 
-		assert_int_equal(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
+		EQUAL(ga_config_set_key(&d, "tools", wrong[i], &bad), -1);
 		assert_has(bad.msg, "'tools' takes a path");
 	}
-	assert_int_equal(d.tools.n, 3);
-	assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
+	EQUAL(d.tools.n, 3);
+	EQUAL(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", text, strlen(text), &repo), -1);
 	assert_has(repo.msg, "a repository cannot set it");
 }
 
@@ -54,13 +55,11 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 		{ "", "limits: {memory: 1GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 2GiB}", "limits.memory", "1GiB", NULL },
 		{ "limits: {memory: 1GiB}", "limits: {memory: 0}", "limits.memory", "1GiB", NULL },
-		{ "", "limits: {tasks: 0}", NULL, NULL,
-		  "r:1:17: 'limits.tasks' needs trust" },
+		{ "", "limits: {tasks: 0}", NULL, NULL, "r:1:17: 'limits.tasks' needs trust" },
 		{ "", "limits: {tasks: 100}", "limits.tasks", "100", NULL },
 		{ "", "limits: {capture: {depth: 127}}", "limits.capture.depth", "127", NULL },
 		{ "", "limits: {capture: {depth: 128}}", "limits.capture.depth", "128", NULL },
-		{ "", "limits: {capture: {depth: 129}}", NULL, NULL,
-		  "r:1:27: 'limits.capture.depth' needs trust" },
+		{ "", "limits: {capture: {depth: 129}}", NULL, NULL, "r:1:27: 'limits.capture.depth' needs trust" },
 		{ "limits: {capture: {depth: 200}}", "limits: {capture: {depth: 129}}",
 		  "limits.capture.depth", "129", NULL },
 		{ "limits: {capture: {depth: 10}}", "limits: {capture: {depth: 129}}", NULL, NULL,
@@ -74,27 +73,22 @@ TEST(a_repository_may_only_be_stricter_than_the_user)
 
 	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc;
 
 		defaults_into(&c);
-		assert_int_equal(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user,
-						strlen(row->user), &err), 0);
-		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", row->file, strlen(row->file),
-				    &err);
+		EQUAL(ga_config_read(&c, GA_ORIGIN_USER, "u", row->user, strlen(row->user), &err), 0);
+		rc = ga_config_read(&c, GA_ORIGIN_REPOSITORY, "r", row->file, strlen(row->file), &err);
 		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
-			fail_msg("'%s', '%s': %s", row->user, row->file,
-				 rc ? err.msg : "accepted");
+			fail_msg("'%s', '%s': %s", row->user, row->file, rc ? err.msg : "accepted");
 		if (rc)
-			assert_string_equal(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
+			STREQ(err.hint, strstr(err.msg, "needs trust") ? TRUST : HINT);
 		else
-			assert_is(&c, row->key, row->value,
-				  strstr(row->file, row->value) ? ".agentdev.yaml:1" :
+			assert_is(&c, row->key, row->value, strstr(row->file, row->value) ? ".agentdev.yaml:1" :
 				  "/h/.config/git-agent/config.yaml:1");
 	}
 }
 
-/* Whatever trust can let in says so in words that somebody can decide by. */
 TEST(every_grant_has_words)
 {
 	size_t trusted = 0;
@@ -110,16 +104,15 @@ TEST(every_grant_has_words)
 		}
 		trusted++;
 		if (!at || strstr(at + 2, "%") || strchr(k->grants, '%') != at || strlen(k->grants) < 12)
-			fail_msg("%s: 'grants' says with \"%%s\", once, what it lets agents do",
-				 k->name);
+			fail_msg("%s: 'grants' says with \"%%s\", once, what it lets agents do", k->name);
 	}
 	assert_true(trusted > 0);
 }
 
-#define FILE_OF_MANY                                                                 \
-	"dirty: refuse\n"                                                            \
-	"secrets: {mode: warn, add: [x], allow: [\"a\\u202e\", b]}\n"                     \
-	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n"     \
+#define FILE_OF_MANY \
+	"dirty: refuse\n" \
+	"secrets: {mode: warn, add: [x], allow: [\"a\\u202e\", b]}\n" \
+	"limits: {tasks: 0, memory: 1GiB, capture: {depth: 129, entries: 5}}\n" \
 	"risk: {add: [a/], hold: [h, i], block: [/b], allow: [c]}\n"
 
 TEST(a_grant_names_its_key_and_place)
@@ -136,8 +129,7 @@ TEST(a_grant_names_its_key_and_place)
 				  "session; 0: no limit)", 3, 17 },
 		{ "limits.capture.depth", "set limits.capture.depth to 129 instead of 128 (directories in "
 					  "one another)", 3, 51 },
-		{ "risk.allow", "change files that match c without a flag, unless that is critical",
-		  4, 54 },
+		{ "risk.allow", "change files that match c without a flag, unless that is critical", 4, 54 },
 	};
 	cleanup_config struct ga_config c = GA_CONFIG_INIT, yes = GA_CONFIG_INIT, no = GA_CONFIG_INIT;
 	cleanup_grants struct ga_grants g = GA_GRANTS_INIT;
@@ -145,12 +137,12 @@ TEST(a_grant_names_its_key_and_place)
 
 	defaults_into(&c);
 	OK(ga_config_grants(&c, "r", FILE_OF_MANY, n, &g, &err));
-	assert_int_equal(g.n, GA_NELEMS(want));
+	EQUAL(g.n, GA_NELEMS(want));
 	for (size_t i = 0; i < g.n; i++) {
-		assert_string_equal(ga_config_key(g.v[i].key), want[i].key);
-		assert_string_equal(g.v[i].words, want[i].words);
-		assert_int_equal(g.v[i].line, want[i].line);
-		assert_int_equal(g.v[i].column, want[i].column);
+		STREQ(ga_config_key(g.v[i].key), want[i].key);
+		STREQ(g.v[i].words, want[i].words);
+		EQUAL(g.v[i].line, want[i].line);
+		EQUAL(g.v[i].column, want[i].column);
 		assert_true(ga_grants_have(&g, &g.v[i]));
 	}
 	/* looking changes nothing */
@@ -206,10 +198,8 @@ TEST(a_word_of_the_command_line_sets_one_key)
 		{ "dirty", "'dirty' is not KEY=VALUE", NULL },
 		{ "dirty=", "'dirty' takes carry, ignore or refuse, not ''", NULL },
 		{ "dirt=refuse", "unknown key 'dirt'", "did you mean 'dirty'?" },
-		{ "netwrok.mode=none", "unknown key 'netwrok.mode'",
-		  "did you mean 'network.mode'?" },
-		{ "limit.captur.dept=1", "unknown key 'limit.captur.dept'",
-		  "did you mean 'limits.capture.depth'?" },
+		{ "netwrok.mode=none", "unknown key 'netwrok.mode'", "did you mean 'network.mode'?" },
+		{ "limit.captur.dept=1", "unknown key 'limit.captur.dept'", "did you mean 'limits.capture.depth'?" },
 		{ "network.=none", "unknown key 'network.'", "'git agent config' lists the keys" },
 		{ "limits.capture.dept=5", "unknown key 'limits.capture.dept'",
 		  "did you mean 'limits.capture.depth'?" },
@@ -218,7 +208,7 @@ TEST(a_word_of_the_command_line_sets_one_key)
 
 	for_each (row, cases) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc;
 
 		defaults_into(&c);
@@ -226,13 +216,12 @@ TEST(a_word_of_the_command_line_sets_one_key)
 		if (rc != (row->error ? -1 : 0) || (rc && strcmp(err.msg, row->error) != 0))
 			fail_msg("'%s': %s", row->word, rc ? err.msg : "accepted");
 		if (rc)
-			assert_int_equal(err.code, GA_EUSAGE);
+			EQUAL(err.code, GA_EUSAGE);
 		if (row->hint)
-			assert_string_equal(err.hint, row->hint);
+			STREQ(err.hint, row->hint);
 	}
 }
 
-/* Lists grow from layer to layer; a repository's file adds, where it may. */
 TEST(lists_of_patterns_grow_from_file_to_file)
 {
 	static const struct {
@@ -243,12 +232,9 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 		{ GA_ORIGIN_USER, "secrets:\n  add:\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  add: [b/, d]\n", NULL },
 		{ GA_ORIGIN_REPOSITORY, "secrets:\n  mode: mask\n", NULL },
-		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n",
-		  "f:2:11: 'secrets.allow' needs trust" },
-		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n",
-		  "f:1:17: 'secrets.mode' needs trust" },
-		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n",
-		  "f:2:12: 'secrets.add' takes a list of words" },
+		{ GA_ORIGIN_REPOSITORY, "secrets:\n  allow: [e]\n", "f:2:11: 'secrets.allow' needs trust" },
+		{ GA_ORIGIN_REPOSITORY, "secrets: {mode: warn}\n", "f:1:17: 'secrets.mode' needs trust" },
+		{ GA_ORIGIN_USER, "secrets:\n  add: [a, [b]]\n", "f:2:12: 'secrets.add' takes a list of words" },
 		{ GA_ORIGIN_USER, "secrets:\n  add: ['!a']\n",
 		  "f:2:9: 'secrets.add' takes patterns as in .gitignore, without '!', braces and "
 		  "backslashes, not '!a'" },
@@ -257,28 +243,27 @@ TEST(lists_of_patterns_grow_from_file_to_file)
 
 	defaults_into(&c);
 	for_each (row, t) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc = ga_config_read(&c, row->origin, "f", row->text, strlen(row->text), &err);
 
-		assert_int_equal(rc, row->error ? -1 : 0);
+		EQUAL(rc, row->error ? -1 : 0);
 		if (row->error)
-			assert_string_equal(err.msg, row->error);
+			STREQ(err.msg, row->error);
 	}
 	assert_is(&c, "secrets.allow", "c", "/h/.config/git-agent/config.yaml:3");
 	ga_config_copy(&copy, &c);
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
-		assert_int_equal(ga_config_set_word(&copy, "secrets.add=e", &err), 0);
-		assert_int_equal(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
+		EQUAL(ga_config_set_word(&copy, "secrets.add=e", &err), 0);
+		EQUAL(ga_config_set_word(&copy, "secrets.mode=off", &err), 0);
 	}
 	assert_is(&copy, "secrets.add", "a, b/, d, e", "command line");
-	assert_int_equal(copy.secrets, GA_SECRETS_OFF);
-	assert_int_equal(c.secrets_add.n, 3);
-	assert_int_equal(c.secrets, GA_SECRETS_MASK);
+	EQUAL(copy.secrets, GA_SECRETS_OFF);
+	EQUAL(c.secrets_add.n, 3);
+	EQUAL(c.secrets, GA_SECRETS_MASK);
 }
 
-/* The words that maps of agents become, and what none of them can be. */
 TEST(a_map_of_agents_becomes_words)
 {
 	static const char words[] = "x, x command: y, x flags: -a, x flags: b c, x set: K=v w, x keys: KEY, z";
@@ -308,7 +293,7 @@ TEST(a_map_of_agents_becomes_words)
 
 	defaults_into(&c);
 	for_each (row, t) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc = ga_config_read(&c, GA_ORIGIN_USER, "f", row->text, strlen(row->text), &err);
 
 		if (rc != (row->error ? -1 : 0) || (rc && strncmp(err.msg, row->error, strlen(row->error)) != 0))
@@ -323,16 +308,15 @@ TEST(a_map_of_agents_becomes_words)
 TEST(what_is_printed_is_a_file_that_gives_the_same)
 {
 	static const char file[] = "dirty: refuse\nhome: '/x \"y\\z'\nlimits: {capture: {depth: 7, "
-				   "read_time: 90s, file_size: 3MiB}}\n"
-				   "secrets: {add: ['*.x', y], mode: warn}\n"
-				   "home_mode: project\ntools: [~/a, '/b, c]']\n"
-				   "env: {set: {A: b=c d}}\n"
+				   "read_time: 90s, file_size: 3MiB}}\nsecrets: {add: ['*.x', y], mode: warn}\n"
+				   "home_mode: project\ntools: [~/a, '/b, c]']\nenv: {set: {A: b=c d}}\n"
 				   "setup: [npm ci, npm ci]\nservices: {db: {command: a b, ready: c}}\n";
 	static const char origins[] = "dirty: refuse # /h/.config/git-agent/config.yaml:1\n";
 
 	for (int origin = 0; origin < 2; origin++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT, again = GA_CONFIG_INIT;
-		cleanup_buf struct ga_buf out = GA_BUF_INIT, out2 = GA_BUF_INIT;
+		BUF(out);
+		BUF(out2);
 
 		defaults_into(&c);
 		defaults_into(&again);
@@ -344,7 +328,7 @@ TEST(what_is_printed_is_a_file_that_gives_the_same)
 		ga_buf_clear(&out);
 		ga_config_print(&c, false, &out);
 		ga_config_print(&again, false, &out2);
-		assert_string_equal(out.ptr, out2.ptr);
+		STREQ(out.ptr, out2.ptr);
 	}
 }
 

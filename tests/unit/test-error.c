@@ -6,42 +6,43 @@
 
 TEST(an_error_has_a_code_and_a_message)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
-	assert_int_equal(ga_fail(&err, GA_EUSAGE, "no '%s'", "x"), -1);
-	assert_int_equal(err.code, GA_EUSAGE);
-	assert_string_equal(err.msg, "no 'x'");
+	EQUAL(ga_fail(&err, GA_EUSAGE, "no '%s'", "x"), -1);
+	EQUAL(err.code, GA_EUSAGE);
+	STREQ(err.msg, "no 'x'");
 	assert_null(err.hint);
 	ga_error_release(&err);
-	assert_int_equal(err.code, GA_OK);
+	EQUAL(err.code, GA_OK);
 	assert_null(err.msg);
 	/* released, it can be used again */
-	assert_int_equal(ga_fail_errno(&err, GA_ESTART, ENOENT, "cannot open '%s'", "y"), -1);
-	assert_string_equal(err.msg, "cannot open 'y': No such file or directory");
-	assert_int_equal(err.code, GA_ESTART);
+	EQUAL(ga_fail_errno(&err, GA_ESTART, ENOENT, "cannot open '%s'", "y"), -1);
+	STREQ(err.msg, "cannot open 'y': No such file or directory");
+	EQUAL(err.code, GA_ESTART);
 }
 
 TEST(innermost_hint_stays)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	(void)ga_fail(&err, GA_EFATAL, "a");
-	assert_int_equal(ga_hint(&err, "do %d", 1), -1);
-	assert_int_equal(ga_hint(&err, "do %d", 2), -1);
-	assert_string_equal(err.hint, "do 1");
+	EQUAL(ga_hint(&err, "do %d", 1), -1);
+	EQUAL(ga_hint(&err, "do %d", 2), -1);
+	STREQ(err.hint, "do 1");
 }
 
 TEST(context_goes_in_front)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT, empty = GA_ERROR_INIT;
+	ERR(err);
+	ERR(empty);
 
 	(void)ga_fail(&err, GA_ELOSE, "no space");
-	assert_int_equal(ga_error_wrap(&err, "cannot write '%s'", "f"), -1);
+	EQUAL(ga_error_wrap(&err, "cannot write '%s'", "f"), -1);
 	(void)ga_error_wrap(&err, "cannot start");
-	assert_string_equal(err.msg, "cannot start: cannot write 'f': no space");
-	assert_int_equal(err.code, GA_ELOSE);
+	STREQ(err.msg, "cannot start: cannot write 'f': no space");
+	EQUAL(err.code, GA_ELOSE);
 	(void)ga_error_wrap(&empty, "x");
-	assert_int_equal(empty.code, GA_EFATAL);
+	EQUAL(empty.code, GA_EFATAL);
 	assert_non_null(empty.msg);
 }
 
@@ -56,7 +57,7 @@ TEST(each_code_has_an_exit_status)
 	};
 
 	for_each (row, cases)
-		assert_int_equal(ga_error_status(row->code), row->status);
+		EQUAL(ga_error_status(row->code), row->status);
 }
 
 /* Signal that ends a child running `fn`, 0 if it exits. */
@@ -75,7 +76,7 @@ static int signal_of(void (*fn)(void))
 		fn();
 		_exit(0);
 	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	EQUAL(waitpid(pid, &status, 0), pid);
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
@@ -101,9 +102,9 @@ static void nothing_wrong(void)
 
 TEST(bugs_abort)
 {
-	assert_int_equal(signal_of(fill_twice), SIGABRT);
-	assert_int_equal(signal_of(overflowing_array), SIGABRT);
-	assert_int_equal(signal_of(nothing_wrong), 0);
+	EQUAL(signal_of(fill_twice), SIGABRT);
+	EQUAL(signal_of(overflowing_array), SIGABRT);
+	EQUAL(signal_of(nothing_wrong), 0);
 }
 
 TEST(copied_text_ends_where_it_should)
@@ -112,12 +113,12 @@ TEST(copied_text_ends_where_it_should)
 	cleanup_free char *f = ga_strf("%05d", 42);
 	char *p = ga_strdup("moved"), *q;
 
-	assert_string_equal(n, "ab");
-	assert_string_equal(all, "abc");
-	assert_string_equal(f, "00042");
+	STREQ(n, "ab");
+	STREQ(all, "abc");
+	STREQ(f, "00042");
 	q = ga_steal(&p);
 	assert_null(p);
-	assert_string_equal(q, "moved");
+	STREQ(q, "moved");
 	free(q);
 }
 

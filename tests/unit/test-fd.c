@@ -19,7 +19,7 @@ static void put(const char *path, const char *text)
 	if (!f)
 		fail_msg("%s: %s", path, strerror(errno));
 	(void)fputs(text, f);
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fclose(f), 0);
 }
 
 static char *get(const char *path)
@@ -42,7 +42,7 @@ static size_t entries(const char *dir)
 	return n - 2;
 }
 
-/* ---- reading ------------------------------------------------------------------ */
+/* ---- reading */
 
 TEST(probing_a_directory_leaves_nothing)
 {
@@ -50,16 +50,16 @@ TEST(probing_a_directory_leaves_nothing)
 	size_t before;
 	int fd;
 
-	assert_int_equal(mkdir("probed", 0777), 0);
+	EQUAL(mkdir("probed", 0777), 0);
 	before = entries("probed");
 	fd = ga_scratch_file("probed", &err);
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, "x", 1), 0);
+	EQUAL(ga_write_full(fd, "x", 1), 0);
 	(void)close(fd);
-	assert_int_equal(ga_probe_write("probed", 0, &err), 0);
-	assert_int_equal(ga_probe_write("probed", 200000, &err), 0);
-	assert_int_equal(entries("probed"), before);
-	assert_int_equal(ga_probe_write("missing", 1, &err), -1);
+	EQUAL(ga_probe_write("probed", 0, &err), 0);
+	EQUAL(ga_probe_write("probed", 200000, &err), 0);
+	EQUAL(entries("probed"), before);
+	EQUAL(ga_probe_write("missing", 1, &err), -1);
 	assert_has(err.msg, "'missing'");
 	ga_error_release(&err);
 }
@@ -87,13 +87,13 @@ TEST(only_a_small_regular_file_is_read)
 	put("ten", "0123456789");
 	put("empty", "");
 	put("locked", "");
-	assert_int_equal(chmod("locked", 0), 0);
-	assert_int_equal(symlink("ten", "tenlink"), 0);
-	assert_int_equal(mkfifo("fifo", 0666), 0);
+	EQUAL(chmod("locked", 0), 0);
+	EQUAL(symlink("ten", "tenlink"), 0);
+	EQUAL(mkfifo("fifo", 0666), 0);
 	(void)alarm(20); /* a FIFO opened without O_NONBLOCK would wait for ever */
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		ERR(err);
+		BUF(b);
 		int rc;
 
 		ga_buf_adds(&b, ">");
@@ -103,12 +103,12 @@ TEST(only_a_small_regular_file_is_read)
 		if (rc)
 			assert_has(err.msg, row->path);
 		else
-			assert_string_equal(b.ptr + 1, row->text);
+			STREQ(b.ptr + 1, row->text);
 	}
 	(void)alarm(0);
 }
 
-/* ---- writing ------------------------------------------------------------------ */
+/* ---- writing */
 
 TEST(an_atomic_write_replaces_a_file_or_a_link)
 {
@@ -118,40 +118,40 @@ TEST(an_atomic_write_replaces_a_file_or_a_link)
 
 	put("outside2", "untouched");
 	OK(ga_write_atomic(AT_FDCWD, "state", "one", 3, 0600, &err));
-	assert_int_equal(stat("state", &before), 0);
-	assert_int_equal(before.st_mode & 0777, 0600);
+	EQUAL(stat("state", &before), 0);
+	EQUAL(before.st_mode & 0777, 0600);
 	OK(ga_write_atomic(AT_FDCWD, "./state", "second", 6, 0644, &err));
-	assert_int_equal(stat("state", &after), 0);
+	EQUAL(stat("state", &after), 0);
 	assert_int_not_equal(before.st_ino, after.st_ino);
 	text = get("state");
-	assert_string_equal(text, "second");
+	STREQ(text, "second");
 	/* no temporary is left; a symlink is replaced, not written through */
-	assert_int_equal(entries("."), n + 2);
-	assert_int_equal(unlink("state"), 0);
-	assert_int_equal(symlink("outside2", "state"), 0);
+	EQUAL(entries("."), n + 2);
+	EQUAL(unlink("state"), 0);
+	EQUAL(symlink("outside2", "state"), 0);
 	OK(ga_write_atomic(AT_FDCWD, "state", "", 0, 0644, &err));
-	assert_int_equal(lstat("state", &after), 0);
+	EQUAL(lstat("state", &after), 0);
 	assert_true(S_ISREG(after.st_mode));
 	free(text);
 	text = get("outside2");
-	assert_string_equal(text, "untouched");
+	STREQ(text, "untouched");
 }
 
 TEST(an_atomic_write_that_fails_leaves_the_old_file)
 {
 	cleanup_free char *text = NULL;
 
-	assert_int_equal(mkdir("ro", 0755), 0);
+	EQUAL(mkdir("ro", 0755), 0);
 	put("ro/state", "old");
-	assert_int_equal(chmod("ro", 0555), 0);
+	EQUAL(chmod("ro", 0555), 0);
 	FAILS(ga_write_atomic(AT_FDCWD, "ro/state", "new", 3, 0644, &err), "");
-	assert_int_equal(chmod("ro", 0755), 0);
+	EQUAL(chmod("ro", 0755), 0);
 	text = get("ro/state");
-	assert_string_equal(text, "old");
-	assert_int_equal(mkdir("ro/full", 0755), 0);
+	STREQ(text, "old");
+	EQUAL(mkdir("ro/full", 0755), 0);
 	put("ro/full/x", "");
 	FAILS(ga_write_atomic(AT_FDCWD, "ro/full", "new", 3, 0644, &err), "");
-	assert_int_equal(entries("ro"), 2);
+	EQUAL(entries("ro"), 2);
 	FAILS(ga_write_atomic(AT_FDCWD, "nodir/x", "new", 3, 0644, &err), "");
 }
 
@@ -162,16 +162,16 @@ TEST(a_new_file_overwrites_nothing)
 	OK(ga_write_new(AT_FDCWD, "fresh", "one", 3, 0600, &err));
 	FAILS(ga_write_new(AT_FDCWD, "fresh", "two", 3, 0600, &err), "");
 	text = get("fresh");
-	assert_string_equal(text, "one");
-	assert_int_equal(symlink("not-there", "dangling"), 0);
+	STREQ(text, "one");
+	EQUAL(symlink("not-there", "dangling"), 0);
 	FAILS(ga_write_new(AT_FDCWD, "dangling", "x", 1, 0600, &err), "");
-	assert_int_equal(access("not-there", F_OK), -1);
+	EQUAL(access("not-there", F_OK), -1);
 	FAILS(ga_write_new(AT_FDCWD, "nodir/x", "new", 3, 0644, &err), "");
 }
 
 TEST(a_directory_with_a_hidden_file_is_not_empty)
 {
-	assert_int_equal(mkdir("hollow", 0755), 0);
+	EQUAL(mkdir("hollow", 0755), 0);
 	assert_true(ga_dir_is_empty("hollow"));
 	put("hollow/.x", "");
 	assert_false(ga_dir_is_empty("hollow"));
@@ -179,7 +179,6 @@ TEST(a_directory_with_a_hidden_file_is_not_empty)
 	assert_false(ga_dir_is_empty("hollow/.x"));
 }
 
-/* A reader beside a writer sees one version or the other, whole. */
 static int say_no(void *payload, struct ga_error *err)
 {
 	return ga_fail(err, GA_EFATAL, "%s", (const char *)payload);
@@ -191,35 +190,34 @@ TEST(an_atomic_write_waits_for_what_comes_first)
 	char why[] = "not yet";
 	char *b;
 
-	assert_int_equal(mkdir("first", 0755), 0);
+	EQUAL(mkdir("first", 0755), 0);
 	put("first/state", "old");
-	assert_int_equal(ga_write_atomic_after(AT_FDCWD, "first/state", "new", 3, 0644, say_no,
-					       why, &err), -1);
-	assert_string_equal(err.msg, why);
+	EQUAL(ga_write_atomic_after(AT_FDCWD, "first/state", "new", 3, 0644, say_no, why, &err), -1);
+	STREQ(err.msg, why);
 	ga_error_release(&err);
 	b = get("first/state");
-	assert_string_equal(b, "old");
+	STREQ(b, "old");
 	free(b);
-	assert_int_equal(entries("first"), 1);
+	EQUAL(entries("first"), 1);
 }
 
 /* Which of them fails, if any: "file/x" cannot be opened, "/dev/null" cannot be synced. */
 static void check_sync(const char *const *paths, const char *failing)
 {
 	struct ga_error one = GA_ERROR_INIT, two = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv v = GA_STRV_INIT;
+	STRV(v);
 	struct ga_sync_beside *b;
 
 	for (; *paths; paths++)
 		ga_strv_push(&v, *paths);
-	assert_int_equal(ga_sync_paths(&v, &one), failing ? -1 : 0);
+	EQUAL(ga_sync_paths(&v, &one), failing ? -1 : 0);
 	b = ga_sync_beside(&v, 2);
 	assert_non_null(b);
-	assert_int_equal(v.n, 0);
-	assert_int_equal(ga_sync_beside_end(b, &two), failing ? -1 : 0);
+	EQUAL(v.n, 0);
+	EQUAL(ga_sync_beside_end(b, &two), failing ? -1 : 0);
 	if (failing) {
 		assert_has(one.msg, failing);
-		assert_string_equal(one.msg, two.msg);
+		STREQ(one.msg, two.msg);
 	}
 	ga_error_release(&one);
 	ga_error_release(&two);
@@ -243,13 +241,13 @@ TEST(syncing_fails_for_what_cannot_be_synced_but_is_there)
 
 TEST(a_reader_sees_one_version_of_a_file_or_the_other)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	static char a[60000], b[50000];
 	pid_t pid;
 
 	memset(a, 'a', sizeof(a));
 	memset(b, 'b', sizeof(b));
-	assert_int_equal(ga_write_atomic(AT_FDCWD, "race", a, sizeof(a), 0644, &err), 0);
+	EQUAL(ga_write_atomic(AT_FDCWD, "race", a, sizeof(a), 0644, &err), 0);
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
@@ -265,8 +263,8 @@ TEST(a_reader_sees_one_version_of_a_file_or_the_other)
 		if ((n != sizeof(a) || strspn(text, "a") != n) && (n != sizeof(b) || strspn(text, "b") != n))
 			fail_msg("read %zu bytes, %zu of them a", n, strspn(text, "a"));
 	}
-	assert_int_equal(kill(pid, SIGKILL), 0);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	EQUAL(kill(pid, SIGKILL), 0);
+	EQUAL(waitpid(pid, NULL, 0), pid);
 }
 
 TEST(directories_are_made_with_their_parents)
@@ -282,22 +280,23 @@ TEST(directories_are_made_with_their_parents)
 	struct stat st;
 
 	put("mfile", "");
-	assert_int_equal(symlink("nowhere", "mdangling"), 0);
-	assert_int_equal(symlink("m", "mlink"), 0);
+	EQUAL(symlink("nowhere", "mdangling"), 0);
+	EQUAL(symlink("m", "mlink"), 0);
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int rc = ga_mkdir_p(row->path, 0700, &err);
 
 		if (rc != row->rc)
 			fail_msg("%s: %d", row->path, rc);
 	}
-	assert_int_equal(stat("m/a/b", &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0700);
+	EQUAL(stat("m/a/b", &st), 0);
+	EQUAL(st.st_mode & 07777, 0700);
 }
 
 TEST(a_copy_has_the_bytes_the_time_and_the_mode)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	BUF(in);
+	BUF(out);
 	struct timespec ts[2] = { { 1000, 123456789 }, { 2000, 987654321 } };
 	cleanup_close int src = -1;
 	struct stat st;
@@ -305,21 +304,21 @@ TEST(a_copy_has_the_bytes_the_time_and_the_mode)
 	for (unsigned i = 0; i < 50000; i++)
 		ga_buf_addf(&in, "%u ", i);
 	OK(ga_write_atomic(AT_FDCWD, "src", in.ptr, in.len, 0640, &err));
-	assert_int_equal(chmod("src", 04751), 0);
-	assert_int_equal(utimensat(AT_FDCWD, "src", ts, 0), 0);
+	EQUAL(chmod("src", 04751), 0);
+	EQUAL(utimensat(AT_FDCWD, "src", ts, 0), 0);
 	src = open("src", O_RDONLY | O_CLOEXEC);
 	OK(ga_copy_fd_to(src, AT_FDCWD, "dst", &err));
-	assert_int_equal(stat("dst", &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0751); /* never set-uid */
-	assert_int_equal(st.st_mtim.tv_sec, 2000);
-	assert_int_equal(st.st_mtim.tv_nsec, 987654321);
+	EQUAL(stat("dst", &st), 0);
+	EQUAL(st.st_mode & 07777, 0751); /* never set-uid */
+	EQUAL(st.st_mtim.tv_sec, 2000);
+	EQUAL(st.st_mtim.tv_nsec, 987654321);
 	OK(ga_read_file_at(AT_FDCWD, "dst", SIZE_MAX, &out, &err));
-	assert_int_equal(out.len, in.len);
+	EQUAL(out.len, in.len);
 	assert_memory_equal(out.ptr, in.ptr, in.len);
 	/* never over something that is there, symlinks included */
-	assert_int_equal(symlink("nowhere", "dstlink"), 0);
+	EQUAL(symlink("nowhere", "dstlink"), 0);
 	FAILS(ga_copy_fd_to(src, AT_FDCWD, "dstlink", &err), "");
-	assert_int_equal(access("nowhere", F_OK), -1);
+	EQUAL(access("nowhere", F_OK), -1);
 }
 
 /* ---- a file system that can share blocks, in place of the one at hand ---- */
@@ -341,12 +340,9 @@ int __wrap_ioctl(int fd, unsigned long request, void *arg)
 	return -1;
 }
 
-ssize_t __real_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
-			       unsigned flags);
-ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
-			       unsigned flags);
-ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n,
-			       unsigned flags)
+ssize_t __real_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n, unsigned flags);
+ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n, unsigned flags);
+ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, size_t n, unsigned flags)
 {
 	if (!shares)
 		return __real_copy_file_range(src, from, dst, to, n, flags);
@@ -358,7 +354,7 @@ ssize_t __wrap_copy_file_range(int src, off64_t *from, int dst, off64_t *to, siz
  * works, that is done. */
 TEST(copying_shares_blocks)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_close int src = -1;
 	struct stat st;
 
@@ -369,45 +365,44 @@ TEST(copying_shares_blocks)
 	shares = -1;
 	OK(ga_copy_fd_to(src, AT_FDCWD, "by-hand", &err));
 	shares = 0;
-	assert_int_equal(shared_count, 2);
-	assert_int_equal(shared_src, src);
-	assert_int_equal(stat("sharing", &st), 0);
-	assert_int_equal(st.st_size, 0); /* what the call would have shared */
-	assert_int_equal(lseek(src, 0, SEEK_CUR), 4);
+	EQUAL(shared_count, 2);
+	EQUAL(shared_src, src);
+	EQUAL(stat("sharing", &st), 0);
+	EQUAL(st.st_size, 0); /* what the call would have shared */
+	EQUAL(lseek(src, 0, SEEK_CUR), 4);
 	OK(ga_read_file_at(AT_FDCWD, "by-hand", 100, &out, &err));
-	assert_int_equal(out.len, 4);
+	EQUAL(out.len, 4);
 	assert_memory_equal(out.ptr, "text", 4);
 }
 
-/* A source that cannot be read leaves nothing half behind. */
 TEST(a_copy_that_fails_leaves_nothing)
 {
 	cleanup_close int wo = open("src", O_WRONLY | O_CLOEXEC);
 
 	assert_true(wo >= 0);
 	FAILS(ga_copy_fd_to(wo, AT_FDCWD, "half", &err), "");
-	assert_int_equal(access("half", F_OK), -1);
+	EQUAL(access("half", F_OK), -1);
 }
 
-/* ---- memory files, locks, ownership -------------------------------------------- */
+/* ---- memory files, locks, ownership */
 
 TEST(memory_files_are_sealed)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_close int fd = ga_memfd("args", "a\0b", 3, &err), again = -1;
 	cleanup_free char *proc = ga_strf("/proc/self/fd/%d", fd);
 	char got[8];
 
 	assert_true(fd >= 0);
-	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
-	assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
-	assert_int_equal(read(fd, got, sizeof(got)), 3);
+	EQUAL(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	EQUAL(lseek(fd, 0, SEEK_CUR), 0);
+	EQUAL(read(fd, got, sizeof(got)), 3);
 	assert_memory_equal(got, "a\0b", 3);
-	assert_int_equal(pwrite(fd, "x", 1, 0), -1);
-	assert_int_equal(errno, EPERM);
-	assert_int_equal(ftruncate(fd, 0), -1);
-	assert_int_equal(ftruncate(fd, 10), -1);
-	assert_int_equal(fcntl(fd, F_ADD_SEALS, 0), -1);
+	EQUAL(pwrite(fd, "x", 1, 0), -1);
+	EQUAL(errno, EPERM);
+	EQUAL(ftruncate(fd, 0), -1);
+	EQUAL(ftruncate(fd, 10), -1);
+	EQUAL(fcntl(fd, F_ADD_SEALS, 0), -1);
 	assert_ptr_equal(mmap(NULL, 3, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
 	again = open(proc, O_RDWR | O_CLOEXEC);
 	assert_true(again < 0 || write(again, "x", 1) == -1);
@@ -415,21 +410,21 @@ TEST(memory_files_are_sealed)
 
 TEST(shared_locks_exclude_an_exclusive_one)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_close int a = open("lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cleanup_close int b = open("lock", O_RDWR | O_CLOEXEC), c = open("lock", O_RDWR | O_CLOEXEC);
 
-	assert_int_equal(ga_flock(a, false, false, &err), 0);
-	assert_int_equal(ga_flock(b, false, false, &err), 0);
-	assert_int_equal(ga_flock(c, true, false, &err), 1);
+	EQUAL(ga_flock(a, false, false, &err), 0);
+	EQUAL(ga_flock(b, false, false, &err), 0);
+	EQUAL(ga_flock(c, true, false, &err), 1);
 	assert_null(err.msg);
 	(void)close(ga_steal_fd(&a));
-	assert_int_equal(ga_flock(b, true, true, &err), 0);
-	assert_int_equal(ga_flock(c, false, false, &err), 1);
+	EQUAL(ga_flock(b, true, true, &err), 0);
+	EQUAL(ga_flock(c, false, false, &err), 1);
 	(void)close(ga_steal_fd(&b));
-	assert_int_equal(ga_flock(c, true, false, &err), 0);
-	assert_int_equal(a, -1);
-	assert_int_equal(ga_flock(-1, true, false, &err), -1);
+	EQUAL(ga_flock(c, true, false, &err), 0);
+	EQUAL(a, -1);
+	EQUAL(ga_flock(-1, true, false, &err), -1);
 }
 
 static int closes_and_fails(void)
@@ -440,7 +435,6 @@ static int closes_and_fails(void)
 	return fd;
 }
 
-/* Longer than an address has room for. */
 TEST(a_socket_may_have_a_path_of_any_length)
 {
 	char long_name[101], too_long[sizeof(((struct sockaddr_un *)NULL)->sun_path) + 1];
@@ -450,26 +444,26 @@ TEST(a_socket_may_have_a_path_of_any_length)
 
 	memset(long_name, 'd', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
-	assert_int_equal(mkdir(long_name, 0700), 0);
+	EQUAL(mkdir(long_name, 0700), 0);
 	dir = open(long_name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	assert_true(dir >= 0 && ga_unix_address(dir, "/socket", &sa));
-	assert_int_equal(bind(server, (const struct sockaddr *)&sa, sizeof(sa)), 0);
-	assert_int_equal(listen(server, 1), 0);
+	EQUAL(bind(server, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+	EQUAL(listen(server, 1), 0);
 	at = openat(dir, "socket", O_PATH | O_CLOEXEC);
 	assert_true(at >= 0 && ga_unix_address(at, "", &sa));
-	assert_int_equal(connect(client, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+	EQUAL(connect(client, (const struct sockaddr *)&sa, sizeof(sa)), 0);
 	memset(too_long, 'n', sizeof(too_long) - 1);
 	too_long[sizeof(too_long) - 1] = '\0';
 	assert_false(ga_unix_address(dir, too_long, &sa));
-	assert_int_equal(errno, ENAMETOOLONG);
+	EQUAL(errno, ENAMETOOLONG);
 }
 
 TEST(cleanup_keeps_errno)
 {
 	int fd = closes_and_fails();
 
-	assert_int_equal(errno, ECHILD);
-	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	EQUAL(errno, ECHILD);
+	EQUAL(fcntl(fd, F_GETFD), -1);
 }
 
 TEST_MAIN(scratch_enter, scratch_leave)

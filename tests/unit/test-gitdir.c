@@ -14,7 +14,7 @@ static char *make_inside(const char *name)
 	cleanup_repo struct ga_repo *r = open_repo(name);
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 	cleanup_base struct ga_base b = GA_BASE_INIT;
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	STRV(dirs);
 	cleanup_refs struct ga_refs refs = GA_REFS_INIT;
 	cleanup_free char *rel = ga_strf("%s-state", name), *state = in_scratch(rel);
 	cleanup_free char *inside = ga_strf("%s-inside", name), *dir = NULL, *git = NULL;
@@ -38,14 +38,13 @@ static char *make_inside(const char *name)
 		"ln -s '%s' %s/.git", b.tree, inside, inside, dir, git, git, inside);
 	OK(ga_gitdir_fill(r, git, b.git, &spec, &err));
 	/* in place of an overlay */
-	SH(".", "find '%s' -type f -printf '%%P\\n' | sort >written; cp -an '%s/.' '%s'", git, b.git,
-	   git);
+	SH(".", "find '%s' -type f -printf '%%P\\n' | sort >written; cp -an '%s/.' '%s'", git, b.git, git);
 	return ga_steal(&git);
 }
 
 static int untouched(const char *git)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	int rc = ga_gitdir_untouched(git, "refs/heads/agent/x-1", &err);
 
 	if (rc < 0)
@@ -61,21 +60,20 @@ TEST(git_works_inside)
 		   "git branch other; git remote add origin https://me:secret@example.com/r.git;"
 		   "git update-ref refs/remotes/origin/main HEAD; git branch -q -u origin/main");
 	git = make_inside("work");
-	assert_int_equal(untouched(git), 1);
+	EQUAL(untouched(git), 1);
 	out = sh("work-inside", "git status --porcelain -b; git fsck --strict --no-dangling 2>&1;"
 				"git describe; git rev-parse v1^{commit} HEAD other origin/main | sort -u "
 				"| wc -l; git log -g --format=%%gs; git remote get-url origin;"
 				"git config user.name; git config branch.main.merge");
-	assert_string_equal(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\n"
-				 "refs/heads/main");
-	assert_int_equal(untouched(git), 1);
+	STREQ(out, "## agent/x-1\nv1\n1\nstart\nhttps://example.com/r.git\nA U Thor\nrefs/heads/main");
+	EQUAL(untouched(git), 1);
 	free(out);
 	out = sh("work-inside", "echo 2 >f; git commit -qam two; echo 3 >f; git stash -q;"
 				"git commit -q --amend -m deux; git switch -qc side; git rebase -q HEAD~1;"
 				"git blame -s f | cut -c1; git gc -q; git fsck --no-dangling 2>&1;"
 				"git log --format=%%s");
 	assert_true(strstr(out, "deux\n1") != NULL);
-	assert_int_equal(untouched(git), 0);
+	EQUAL(untouched(git), 0);
 }
 
 TEST(every_change_of_refs_is_noticed)
@@ -95,8 +93,7 @@ TEST(every_change_of_refs_is_noticed)
 		{ "git checkout -q --detach", false },
 		{ "git switch -qc side", false },
 		{ "echo x >f; git stash -q; :", false },
-		{ "git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD",
-		  true },
+		{ "git branch other; git pack-refs --all; git update-ref refs/heads/agent/x-1 HEAD", true },
 		{ "git worktree add -q ../touch-wt", false },
 		{ "rm .git/HEAD; mkfifo .git/HEAD", false },
 		{ "rm -r .git/refs; ln -s /etc .git/refs", true },
@@ -110,16 +107,14 @@ TEST(every_change_of_refs_is_noticed)
 	static const char *const harmless[] = { "git add -A; echo y >z; git add z",
 						"git config a.b c", "git status", ":" };
 
-	SH("touch", "git init -q; echo 1 >f; git add f; git commit -qm 1; git branch b2; "
-		    "git pack-refs --all");
+	SH("touch", "git init -q; echo 1 >f; git add f; git commit -qm 1; git branch b2; git pack-refs --all");
 	for (size_t i = 0; i < GA_NELEMS(ways) + GA_NELEMS(harmless); i++) {
 		bool harm = i < GA_NELEMS(ways);
 		const char *way = harm ? ways[i].way : harmless[i - GA_NELEMS(ways)];
 		cleanup_free char *git = make_inside("touch");
 
 		SH("touch-inside", "%s", way);
-		if (untouched(git) != !harm ||
-		    ga_gitdir_only_branches(git) != !(harm && ways[i].other))
+		if (untouched(git) != !harm || ga_gitdir_only_branches(git) != !(harm && ways[i].other))
 			fail_msg("%s", way);
 		SH(".", "rm -rf touch-inside touch-state/session touch-wt");
 	}
@@ -136,25 +131,23 @@ TEST(only_what_differs_is_written)
 		{ "git branch other", "HEAD\npacked-refs" },
 		{ "git config user.email new@example.com", "HEAD\nconfig\npacked-refs" },
 		{ "echo '*.new' >>.git/info/exclude", "HEAD\nconfig\ninfo/exclude\npacked-refs" },
-		{ "git config user.email a@example.com; rm .git/info/exclude",
-		  "HEAD\ninfo/exclude\npacked-refs" },
+		{ "git config user.email a@example.com; rm .git/info/exclude", "HEAD\ninfo/exclude\npacked-refs" },
 		/* the commit decides: another one has a template of its own */
 		{ "git commit -q --allow-empty -m 2", "HEAD\npacked-refs" },
 	};
 
-	SH("own", "git init -q; git config user.email a@example.com;"
-		  "git commit -q --allow-empty -m 1");
+	SH("own", "git init -q; git config user.email a@example.com;git commit -q --allow-empty -m 1");
 	for_each (row, cases) {
 		cleanup_free char *git = NULL, *own = NULL, *out = NULL;
 
 		SH("own", "%s", row->change);
 		git = make_inside("own");
 		own = sh(".", "cat written");
-		assert_string_equal(own, row->own);
+		STREQ(own, row->own);
 		out = sh("own-inside", "git rev-parse HEAD 'HEAD@{0}' | uniq | wc -l;"
 				       "git -C ../own config user.email >want;"
 				       "git config user.email | diff - want && rm want; git status -s");
-		assert_string_equal(out, "1");
+		STREQ(out, "1");
 		SH(".", "rm -rf own-inside own-state/session");
 	}
 }
@@ -180,7 +173,7 @@ TEST(rules_are_taken_over_and_nothing_that_runs_or_is_secret)
 	out = sh("rules-inside", "export HOME=/nonexistent; touch a.global b.local c;"
 				 "git check-attr eol a.txt | sed 's#.*: ##'; git status --porcelain");
 	/* core.attributesFile is named by the path of the project, which is not here */
-	assert_string_equal(out, "unspecified\n?? c");
+	STREQ(out, "unspecified\n?? c");
 	free(out);
 	out = sh("rules-inside", "cat .git/config .git/info/attributes-user .git/info/attributes");
 	assert_has(out, "*.txt eol=crlf\n*.dat -text");
@@ -222,7 +215,7 @@ TEST(addresses_lose_their_credentials)
 		{ "codecommit::us-east-1://me@repo", NULL },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_free char *got = ga_gitdir_public_url(cases[i][0]);
 
 		if (!got || !cases[i][1]) {
@@ -230,7 +223,7 @@ TEST(addresses_lose_their_credentials)
 				fail_msg("%s: %s", cases[i][0], got ? got : "(null)");
 			continue;
 		}
-		assert_string_equal(got, cases[i][1]);
+		STREQ(got, cases[i][1]);
 	}
 }
 
@@ -253,7 +246,7 @@ TEST(no_value_of_the_configuration_keeps_the_credentials_of_an_address)
 	want = sh(".", "echo 'https://h/p\nhttps://h/p\nhttps://h/p\nhttps://h/p\nA https://h/p';"
 		       "echo \"https://h/p\nhttps://h/p\nx 'https://h/p' -y\nA::B\";"
 		       "echo '+refs/heads/*:refs/x/*'");
-	assert_string_equal(out, want);
+	STREQ(out, want);
 }
 
 TEST(odd_values_survive_the_configuration)
@@ -266,7 +259,7 @@ TEST(odd_values_survive_the_configuration)
 	git = make_inside("odd");
 	out = sh("odd-inside", "git config user.name; git config 'remote.we \"ird].url';"
 			       "git config 'remote.we \"ird].fetch'");
-	assert_string_equal(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
+	STREQ(out, "A \"Q\" \\\\ ; # é\n/a/b\n+refs/heads/*:refs/remotes/o/*");
 }
 
 TEST(the_identity_may_come_from_the_environment)
@@ -283,7 +276,7 @@ TEST(the_identity_may_come_from_the_environment)
 	(void)unsetenv("GIT_COMMITTER_EMAIL");
 	out = sh("envid-inside", "export HOME=/nonexistent; git config user.name;"
 				 "git config user.email");
-	assert_string_equal(out, "E N V\ne@example.com");
+	STREQ(out, "E N V\ne@example.com");
 }
 
 /* In a shared directory a submodule's files may show, but not its .git. */
@@ -292,13 +285,12 @@ TEST(files_of_a_submodule_are_not_added_to_its_superproject)
 	cleanup_free char *git = NULL, *out = NULL;
 
 	SH("mod", "git init -q lib; cd lib; echo 1 >s; git add .; git commit -qm l; cd ..;"
-		  "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;"
-		  "git commit -qm t");
+		  "git init -q top; cd top; git submodule add -q ../lib m 2>/dev/null;git commit -qm t");
 	git = make_inside("mod/top");
 	out = sh("mod/top-inside", "git status --porcelain; cp ../top/m/s m/; echo new >m/n;"
 				   "git status --porcelain; git add -A; git status --porcelain;"
 				   "git commit -q --allow-empty -m x; git ls-files -s m");
-	assert_int_equal(strncmp(out, "160000 ", 7), 0);
+	EQUAL(strncmp(out, "160000 ", 7), 0);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

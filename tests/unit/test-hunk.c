@@ -43,9 +43,9 @@ static struct ga_entry blob(struct ga_repo *r, const struct ga_buf *b)
 static void expect_undo(const struct ga_hunks *h, const bool *undo, const struct ga_buf *old,
 			const struct ga_buf *new, const struct ga_buf *want)
 {
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	BUF(got);
 
-	assert_int_equal(ga_hunks_undo(h, undo, old, new, &got), 0);
+	EQUAL(ga_hunks_undo(h, undo, old, new, &got), 0);
 	if (got.len != want->len || memcmp(got.ptr, want->ptr, got.len) != 0)
 		fail_msg("'%s' and '%s' give '%s', not '%s'", old->ptr, new->ptr, got.ptr, want->ptr);
 }
@@ -58,13 +58,13 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 	for (size_t i = 0; i < h->n_edits; i++) {
 		cleanup_hunks struct ga_hunks back = GA_HUNKS_INIT;
 		cleanup_free bool *undo = ga_calloc(h->n_edits, sizeof(*undo));
-		cleanup_buf struct ga_buf got = GA_BUF_INIT;
+		BUF(got);
 		const struct ga_edit *e = &h->edits[i];
 		struct ga_entry was, is;
 		size_t lines = 0;
 
 		undo[i] = true;
-		assert_int_equal(ga_hunks_undo(h, undo, old, new, &got), 0);
+		EQUAL(ga_hunks_undo(h, undo, old, new, &got), 0);
 		was = blob(r, &got);
 		is = blob(r, new);
 		{
@@ -79,7 +79,7 @@ static void expect_one_less(struct ga_repo *r, const struct ga_hunks *h, const s
 
 TEST(undoing_all_edits_gives_the_old_text)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	const char *env = getenv("SEED");
 	unsigned seed = env ? (unsigned)strtoul(env, NULL, 10) : (unsigned)getpid();
 
@@ -89,8 +89,9 @@ TEST(undoing_all_edits_gives_the_old_text)
 	OK(ga_repo_write_to_memory(r, &err));
 	for (int round = 0; round < 300; round++) {
 		cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-		cleanup_buf struct ga_buf old = GA_BUF_INIT, new = GA_BUF_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		BUF(old);
+		BUF(new);
+		ERR(err);
 		cleanup_free bool *undo = NULL;
 		struct ga_entry a, b;
 		int rc;
@@ -100,7 +101,7 @@ TEST(undoing_all_edits_gives_the_old_text)
 		a = blob(r, &old);
 		b = blob(r, &new);
 		rc = ga_hunks_read(r, &a, &b, &h, &err);
-		assert_int_equal(rc, ga_oid_equal(&a.oid, &b.oid) ? 1 : 0);
+		EQUAL(rc, ga_oid_equal(&a.oid, &b.oid) ? 1 : 0);
 		undo = ga_calloc(h.n_edits + 1, sizeof(*undo));
 		expect_undo(&h, undo, &old, &new, &new);
 		for (size_t i = 0; i < h.n_edits; i++)
@@ -113,29 +114,28 @@ TEST(undoing_all_edits_gives_the_old_text)
 
 TEST(a_diff_is_parsed_into_hunks_and_edits)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 	struct ga_hunks h = GA_HUNKS_INIT;
 
 	ga_buf_adds(&h.text, "@@ -1,6 +1,6 @@\n-1\n+one\n 2\n 3\n-4\n 5\n+more\n 6\n"
 			     "@@ -20,2 +20,3 @@ f()\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
-	assert_int_equal(ga_hunks_parse(&h), 0);
-	assert_int_equal(h.n, 2);
-	assert_int_equal(h.n_edits, 4);
-	assert_int_equal(h.v[0].n, 3);
-	assert_int_equal(h.v[1].first, 3);
-	assert_int_equal(h.edits[1].old_at, 3);
-	assert_int_equal(h.edits[1].new_n, 0);
-	assert_int_equal(h.edits[2].new_at, 4);
-	assert_int_equal(h.edits[3].old_at, 20);
+	EQUAL(ga_hunks_parse(&h), 0);
+	EQUAL(h.n, 2);
+	EQUAL(h.n_edits, 4);
+	EQUAL(h.v[0].n, 3);
+	EQUAL(h.v[1].first, 3);
+	EQUAL(h.edits[1].old_at, 3);
+	EQUAL(h.edits[1].new_n, 0);
+	EQUAL(h.edits[2].new_at, 4);
+	EQUAL(h.edits[3].old_at, 20);
 	ga_hunks_edit_text(&h, &h.v[0], 1, &text);
-	assert_string_equal(text.ptr, "@@ -2,4 +2,3 @@\n 2\n 3\n-4\n 5\n");
+	STREQ(text.ptr, "@@ -2,4 +2,3 @@\n 2\n 3\n-4\n 5\n");
 	ga_buf_clear(&text);
 	ga_hunks_edit_text(&h, &h.v[0], 0, &text);
-	assert_string_equal(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+one\n 2\n 3\n");
+	STREQ(text.ptr, "@@ -1,3 +1,3 @@\n-1\n+one\n 2\n 3\n");
 	ga_buf_clear(&text);
 	ga_hunks_edit_text(&h, &h.v[1], 3, &text);
-	assert_string_equal(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n"
-				      "\\ No newline at end of file\n+21\n");
+	STREQ(text.ptr, "@@ -20,2 +20,3 @@\n 20\n+x\n-21\n\\ No newline at end of file\n+21\n");
 	ga_hunks_release(&h);
 }
 
@@ -155,26 +155,27 @@ TEST(what_is_no_diff_is_refused)
 	}
 }
 
-/* Edits of other texts: refused, not read beyond an end. */
 TEST(edits_of_another_text_are_refused)
 {
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, out = GA_BUF_INIT;
+	BUF(a);
+	BUF(out);
 	bool undo[1] = {true};
 
 	ga_buf_adds(&h.text, "@@ -9,0 +10,2 @@\n+x\n+y\n");
-	assert_int_equal(ga_hunks_parse(&h), 0);
+	EQUAL(ga_hunks_parse(&h), 0);
 	ga_buf_adds(&a, "1\n2\n3");
 	ga_buf_adds(&out, "kept");
-	assert_int_equal(ga_hunks_undo(&h, undo, &a, &a, &out), -1);
-	assert_string_equal(out.ptr, "kept");
+	EQUAL(ga_hunks_undo(&h, undo, &a, &a, &out), -1);
+	STREQ(out.ptr, "kept");
 }
 
 TEST(links_and_binaries_have_no_hunks)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT, nul = GA_BUF_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	REPOSITORY(r);
+	BUF(b);
+	BUF(nul);
+	ERR(err);
 	cleanup_hunks struct ga_hunks h = GA_HUNKS_INIT;
 	struct ga_entry text, link, bin, exec, none = {0};
 
@@ -186,11 +187,11 @@ TEST(links_and_binaries_have_no_hunks)
 	bin = blob(r, &nul);
 	link.mode = GA_MODE_LINK;
 	exec.mode = GA_MODE_EXEC;
-	assert_int_equal(ga_hunks_read(r, &text, &link, &h, &err), 1);
-	assert_int_equal(ga_hunks_read(r, &text, &bin, &h, &err), 1);
-	assert_int_equal(ga_hunks_read(r, &text, &exec, &h, &err), 1);
-	assert_int_equal(ga_hunks_read(r, &none, &text, &h, &err), 0);
-	assert_int_equal(h.n_edits, 1);
+	EQUAL(ga_hunks_read(r, &text, &link, &h, &err), 1);
+	EQUAL(ga_hunks_read(r, &text, &bin, &h, &err), 1);
+	EQUAL(ga_hunks_read(r, &text, &exec, &h, &err), 1);
+	EQUAL(ga_hunks_read(r, &none, &text, &h, &err), 0);
+	EQUAL(h.n_edits, 1);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

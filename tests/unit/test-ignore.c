@@ -5,7 +5,7 @@
 #include "ga/strv.h"
 #include "ga/ignore.h"
 
-/* ---- single lists ------------------------------------------------------ */
+/* ---- single lists */
 
 static enum ga_ignore_verdict one(const char *text, const char *path, bool dir)
 {
@@ -57,7 +57,7 @@ TEST(each_form_of_a_line_means_what_it_means_to_git)
 		{ "A\n", "a", false, GA_IGNORE_UNDECIDED },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+	for_index (i, cases)
 		if (one(cases[i].text, cases[i].path, cases[i].dir) != cases[i].want)
 			fail_msg("case %zu: '%s' on '%s'", i, cases[i].text, cases[i].path);
 }
@@ -70,17 +70,17 @@ TEST(rules_of_a_deeper_directory_count_more)
 	ga_ignore_push(&ig, "", "*.log\n", 6);
 	root = ig.n;
 	ga_ignore_push(&ig, "d", "!keep.log\n/x\n", 13);
-	assert_int_equal(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_NO);
-	assert_int_equal(ga_ignore_check(&ig, "d/x", false), GA_IGNORE_YES);
-	assert_int_equal(ga_ignore_check(&ig, "D/X", false), GA_IGNORE_YES);
-	assert_int_equal(ga_ignore_check(&ig, "d/e/x", false), GA_IGNORE_UNDECIDED);
-	assert_int_equal(ga_ignore_check(&ig, "A.LOG", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_NO);
+	EQUAL(ga_ignore_check(&ig, "d/x", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "D/X", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "d/e/x", false), GA_IGNORE_UNDECIDED);
+	EQUAL(ga_ignore_check(&ig, "A.LOG", false), GA_IGNORE_YES);
 	ga_ignore_pop(&ig, root);
-	assert_int_equal(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_YES);
+	EQUAL(ga_ignore_check(&ig, "d/keep.log", false), GA_IGNORE_YES);
 	ga_ignore_release(&ig);
 }
 
-/* ---- against git ------------------------------------------------------- */
+/* ---- against git */
 
 static unsigned long seed;
 
@@ -115,15 +115,14 @@ static void write_text(const char *path, const struct ga_buf *text)
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, text->ptr, text->len), 0);
+	EQUAL(ga_write_full(fd, text->ptr, text->len), 0);
 }
 
 /* Make a directory and everything in it, asking our own rules on the way. */
-static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth,
-		 bool ignored)
+static void grow(struct world *w, struct ga_ignore *ig, const char *root, const char *rel, unsigned depth, bool ignored)
 {
 	cleanup_free char *dir = ga_path_join(root, rel), *rules = ga_path_join(dir, ".gitignore");
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 	size_t mark = ig->n;
 
 	OK(ga_mkdir_p(dir, 0755, &err));
@@ -146,7 +145,7 @@ static void grow(struct world *w, struct ga_ignore *ig, const char *root, const 
 		if (is_dir) {
 			grow(w, ig, root, path, depth + 1, yes);
 		} else {
-			cleanup_buf struct ga_buf none = GA_BUF_INIT;
+			BUF(none);
 
 			write_text(full, &none);
 		}
@@ -163,16 +162,16 @@ static char git_says(const struct ga_buf *out, size_t *pos, const char *want_pat
 	assert_non_null(source);
 	assert_non_null(line);
 	assert_non_null(path);
-	assert_string_equal(path, want_path);
+	STREQ(path, want_path);
 	return *source && pattern[0] != '!' ? 'y' : 'n';
 }
 
 static void compare_once(unsigned round, unsigned long start)
 {
-	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin",
-					    "-z", NULL };
+	static const char *const argv[] = { "git", "check-ignore", "--no-index", "-v", "-n", "--stdin", "-z", NULL };
 	cleanup_free char *name = ga_strf("ignore%u", round), *root = in_scratch(name);
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT;
+	BUF(in);
+	BUF(out);
 	struct world w = { GA_STRV_INIT, GA_BUF_INIT };
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_ignore ig = { 0 };

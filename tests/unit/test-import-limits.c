@@ -18,14 +18,13 @@ static void check_limit(const char *script, const struct ga_import_limits *good,
 TEST(each_limit_refuses_what_is_one_beyond)
 {
 	static const char script[] = "head -c 100000 /dev/zero >zero; git add .; git commit -qm 1;"
-				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;"
-				     "git rev-parse HEAD";
+				     "for i in 2 3; do git commit -q --allow-empty -m $i; done;git rev-parse HEAD";
 	struct ga_import_limits good = wide, over = wide;
 
-#define LIMIT(field, limit, why)                                                        \
-	good.field = limit;                                                             \
-	over.field = limit - 1;                                                         \
-	check_limit(script, &good, &over, why);                                         \
+#define LIMIT(field, limit, why) \
+	good.field = limit; \
+	over.field = limit - 1; \
+	check_limit(script, &good, &over, why); \
 	good = over = wide
 	LIMIT(max_objects, 5, "too many objects");
 	LIMIT(max_object_bytes, 100000, "an object is too large");
@@ -41,8 +40,7 @@ TEST(each_limit_refuses_what_is_one_beyond)
 TEST(gt05_trees_beyond_limits)
 {
 	/* 2 * 10 files and 2 directories, as 22 paths of 2 * (1 + 10 * 3) bytes, on 3 commits */
-	static const char script[] =
-		"t=$(for i in 0 1 2 3 4 5 6 7 8 9; do entry 100644 $i $b; done | raw tree);"
+	static const char script[] = "t=$(for i in 0 1 2 3 4 5 6 7 8 9; do entry 100644 $i $b; done | raw tree);"
 		"t=$( (git cat-file tree HEAD^{tree}; entry 40000 x $t; entry 40000 y $t) | raw tree);"
 		"c=$(commit $t); for i in 2 3; do c=$(git commit-tree -p $c -m $i $t); done; echo $c";
 	struct ga_import_limits good = wide, over = wide;
@@ -55,20 +53,20 @@ TEST(gt05_trees_beyond_limits)
 /* A stream that never ends is given up; nobody waits for the writer. */
 TEST(gt05_stalled_stream)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_import_limits l = wide;
 	cleanup_free char *reason = NULL;
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	ERR(e);
 	struct ga_import *im;
 	int fds[2];
 
 	make_pair();
 	r = open_repo("import/host");
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	EQUAL(pipe2(fds, O_CLOEXEC), 0);
 	l.timeout_ms = 100;
 	OK(ga_import_begin(r, &l, &im, &err));
-	assert_int_equal(ga_import_pack(im, fds[0], &reason, &e), 1);
-	assert_string_equal(reason, "the pack took too long to arrive");
+	EQUAL(ga_import_pack(im, fds[0], &reason, &e), 1);
+	STREQ(reason, "the pack took too long to arrive");
 	ga_import_free(im);
 	(void)close(fds[0]);
 	(void)close(fds[1]);
@@ -79,10 +77,10 @@ TEST(gt05_stalled_stream)
 TEST(gt05_time_is_for_all)
 {
 	static const char script[] = "commit HEAD^{tree}";
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_import_limits l = wide;
 	cleanup_free char *reason = NULL, *path = in_scratch("import/pack");
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	ERR(e);
 	cleanup_close int fd = -1;
 	struct ga_import *im;
 	struct ga_oid tip, base;
@@ -97,16 +95,16 @@ TEST(gt05_time_is_for_all)
 	OK(ga_import_begin(r, &l, &im, &err));
 	OK(ga_import_pack(im, fd, &reason, &err));
 	(void)sleep(3);
-	assert_int_equal(ga_import_check(im, &tip, 1, &base, 1, &reason, &e), 1);
-	assert_string_equal(reason, "checking the commits took too long");
-	assert_int_equal(ga_import_over(im), GA_IMPORT_TIME);
+	EQUAL(ga_import_check(im, &tip, 1, &base, 1, &reason, &e), 1);
+	STREQ(reason, "checking the commits took too long");
+	EQUAL(ga_import_over(im), GA_IMPORT_TIME);
 	ga_import_free(im);
 	assert_nothing_came_in("late");
 }
 
 TEST(what_a_killed_import_left_is_swept)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_import *im = NULL;
 
 	make_pair();
@@ -125,7 +123,7 @@ TEST(what_a_killed_import_left_is_swept)
 /* One that is just being made looks like one that was left. */
 TEST(an_import_that_is_running_is_not_swept)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	int status = -1;
 	pid_t pid;
 
@@ -134,7 +132,7 @@ TEST(an_import_that_is_running_is_not_swept)
 	pid = fork();
 	assert_true(pid >= 0);
 	for (int i = 0; !pid && i < 200; i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		struct ga_import *im = NULL;
 
 		if (ga_import_begin(r, &wide, &im, &err) ||
@@ -146,7 +144,7 @@ TEST(an_import_that_is_running_is_not_swept)
 		_exit(0);
 	while (!waitpid(pid, &status, WNOHANG))
 		ga_import_sweep(r);
-	assert_int_equal(status, 0);
+	EQUAL(status, 0);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

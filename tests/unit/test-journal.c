@@ -35,7 +35,7 @@ TEST(bytes_are_text_or_base64)
 
 		ga_json_set_bytes(o, "path", row->value);
 		got = dump(o);
-		assert_string_equal(got, row->want);
+		STREQ(got, row->want);
 	}
 }
 
@@ -43,15 +43,15 @@ static void append(const char *path, const char *text, size_t n)
 {
 	cleanup_close int fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
 
-	assert_int_equal(ga_write_full(fd, text, n), 0);
+	EQUAL(ga_write_full(fd, text, n), 0);
 }
 
-/* Of one that grew beyond all bounds, the end. */
 TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
-	cleanup_buf struct ga_buf line = GA_BUF_INIT, all = GA_BUF_INIT;
+	BUF(line);
+	BUF(all);
 	json_t *events = NULL;
 
 	for (int i = 0; i < 1000; i++)
@@ -62,29 +62,28 @@ TEST_WITH(of_a_huge_journal_the_end_is_read, make_dir, remove_dir)
 	append(path, "{\"event\":\"last\"}\n", 17);
 	OK(ga_journal_read(dir, &events, &err));
 	assert_in_range(json_array_size(events), 100, GA_JOURNAL_READ_MAX / line.len);
-	assert_string_equal(json_string_value(json_object_get(
-		json_array_get(events, json_array_size(events) - 1), "event")), "last");
+	STREQ(json_string_value(json_object_get(json_array_get(events, json_array_size(events) - 1), "event")), "last");
 	json_decref(events);
 }
 
 TEST_WITH(a_long_event_is_cut, make_dir, remove_dir)
 {
 	const char *dir = *state;
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	STRV(list);
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
 	json_t *events = NULL, *o;
 	struct stat st;
 
 	for (int i = 0; i < 200000; i++)
 		ga_strv_push(&list, "0123456789");
-	assert_int_equal(ga_journal(dir, "start", json_pack("{s:o}", "list", ga_json_strv(&list))), 0);
+	EQUAL(ga_journal(dir, "start", json_pack("{s:o}", "list", ga_json_strv(&list))), 0);
 	OK(ga_journal_read(dir, &events, &err));
-	assert_int_equal(json_array_size(events), 1);
+	EQUAL(json_array_size(events), 1);
 	o = json_array_get(events, 0);
-	assert_string_equal(json_string_value(json_object_get(o, "event")), "start");
+	STREQ(json_string_value(json_object_get(o, "event")), "start");
 	assert_true(json_is_true(json_object_get(o, "cut")) && !json_object_get(o, "list"));
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0600);
+	EQUAL(stat(path, &st), 0);
+	EQUAL(st.st_mode & 07777, 0600);
 	json_decref(events);
 }
 
@@ -100,11 +99,10 @@ TEST(bytes_come_back_from_json)
 	};
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 		json_t *v = json_loads(row->json, JSON_DECODE_ANY, NULL);
 
-		if (ga_json_bytes(v, &b) != (row->want != NULL) ||
-		    strcmp(b.ptr, row->want ? row->want : "") != 0)
+		if (ga_json_bytes(v, &b) != (row->want != NULL) || strcmp(b.ptr, row->want ? row->want : "") != 0)
 			fail_msg("%s", row->json);
 		json_decref(v);
 	}
@@ -116,14 +114,14 @@ TEST_WITH(a_journal_that_cannot_be_written_is_reported, make_dir, remove_dir)
 	cleanup_free char *path = ga_path_join(dir, "journal.jsonl");
 
 	errno = 0;
-	assert_int_equal(ga_journal("/nonexistent", "start", json_object()), -1);
-	assert_int_equal(errno, ENOENT);
+	EQUAL(ga_journal("/nonexistent", "start", json_object()), -1);
+	EQUAL(errno, ENOENT);
 	/* never through a symlink */
-	assert_int_equal(symlink("/tmp/elsewhere", path), 0);
-	assert_int_equal(ga_journal(dir, "start", NULL), -1);
-	assert_int_equal(errno, ELOOP);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(ga_journal(dir, "\xff", NULL), -1);
+	EQUAL(symlink("/tmp/elsewhere", path), 0);
+	EQUAL(ga_journal(dir, "start", NULL), -1);
+	EQUAL(errno, ELOOP);
+	EQUAL(unlink(path), 0);
+	EQUAL(ga_journal(dir, "\xff", NULL), -1);
 }
 
 TEST_MAIN(NULL, NULL)

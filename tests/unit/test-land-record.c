@@ -37,8 +37,7 @@ TEST(a_record_is_read_as_it_was_written)
 		{ GA_LAND_REBASE, RECORD_DONE, "refs/heads/b\303\266\377", false },
 		{ GA_LAND_FF_ONLY, RECORD_UNDOING, "refs/heads/a b\"'", true },
 	};
-	static const char *const paths[] = { "a", "d/e f", "new\nline", "\377\200", "q\"'\\t",
-					     "\033[31m", " " };
+	static const char *const paths[] = { "a", "d/e f", "new\nline", "\377\200", "q\"'\\t", "\033[31m", " " };
 	struct ga_repo *r = new_repo("back");
 	struct ga_work_look none = { 0 }, one = look(S_IFREG | 0640, '1'),
 			 two = look(S_IFLNK | 0777, '2');
@@ -54,29 +53,27 @@ TEST(a_record_is_read_as_it_was_written)
 		rec.branch = row->branch ? ga_strdup(row->branch) : NULL;
 		rec.head = one.oid;
 		rec.tree = two.oid;
-		for (size_t k = 0; k < GA_NELEMS(paths); k++)
-			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none,
-				   k % 2);
+		for_index (k, paths)
+			record_add(&rec, paths[k], k % 2 ? &none : &one, k % 3 ? &two : &none, k % 2);
 		OK(record_save(r, &rec, &err));
 		OK(record_read(r, &got, &err));
-		assert_string_equal(got.objects, rec.objects);
-		assert_string_equal(got.session, "s1");
-		assert_int_equal(got.how, row->how);
-		assert_int_equal(got.phase, row->phase);
-		assert_int_equal(got.part, row->part);
-		assert_int_equal(!got.branch, !row->branch);
+		STREQ(got.objects, rec.objects);
+		STREQ(got.session, "s1");
+		EQUAL(got.how, row->how);
+		EQUAL(got.phase, row->phase);
+		EQUAL(got.part, row->part);
+		EQUAL(!got.branch, !row->branch);
 		if (row->branch)
-			assert_string_equal(got.branch, row->branch);
+			STREQ(got.branch, row->branch);
 		assert_true(ga_oid_equal(&got.head, &one.oid) && ga_oid_equal(&got.tree, &two.oid));
 		assert_true(ga_oid_is_zero(&got.tip) && ga_oid_is_zero(&got.commit));
-		assert_int_equal(got.n, GA_NELEMS(paths));
+		EQUAL(got.n, GA_NELEMS(paths));
 		for (size_t k = 0; k < got.n; k++) {
-			assert_string_equal(got.v[k].path, paths[k]);
-			assert_int_equal(got.v[k].ignored, k % 2);
-			assert_int_equal(got.v[k].before.mode, k % 2 ? 0 : one.mode);
-			assert_int_equal(got.v[k].after.mode, k % 3 ? two.mode : 0);
-			assert_true(ga_oid_equal(&got.v[k].after.oid,
-						 k % 3 ? &two.oid : &none.oid));
+			STREQ(got.v[k].path, paths[k]);
+			EQUAL(got.v[k].ignored, k % 2);
+			EQUAL(got.v[k].before.mode, k % 2 ? 0 : one.mode);
+			EQUAL(got.v[k].after.mode, k % 3 ? two.mode : 0);
+			assert_true(ga_oid_equal(&got.v[k].after.oid, k % 3 ? &two.oid : &none.oid));
 		}
 		/* the last one would not be read beside one that is under way */
 		OK(record_remove(r, &rec, &err));
@@ -95,16 +92,15 @@ static void expect(struct ga_repo *r, const char *session)
 	cleanup_record struct record got = RECORD_INIT;
 
 	OK(record_read(r, &got, &err));
-	assert_string_equal(got.session, session);
+	STREQ(got.session, session);
 }
 
-/* The one under way counts, until it is given up, or becomes the last one. */
 TEST(the_last_record_counts)
 {
 	cleanup_record struct record one = RECORD_INIT, two = RECORD_INIT, got = RECORD_INIT;
 	struct ga_repo *r = new_repo("last");
 
-	assert_int_equal(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
+	EQUAL(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
 	begin(&one, "one");
 	one.phase = RECORD_DONE;
 	OK(record_save(r, &one, &err));
@@ -119,7 +115,7 @@ TEST(the_last_record_counts)
 	OK(record_save(r, &two, &err));
 	expect(r, "two");
 	OK(record_remove(r, &two, &err));
-	assert_int_equal(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
+	EQUAL(record_read(r, &got, &(struct ga_error)GA_ERROR_INIT), 1);
 	ga_repo_free(r);
 }
 
@@ -147,7 +143,7 @@ TEST(a_damaged_record_is_refused_by_name)
 
 	for_each (row, v) {
 		cleanup_record struct record rec = RECORD_INIT, got = RECORD_INIT;
-		cleanup_error struct ga_error why = GA_ERROR_INIT;
+		ERR(why);
 
 		begin(&rec, "s1");
 		rec.head = one.oid;

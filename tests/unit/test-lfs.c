@@ -43,15 +43,15 @@ TEST(a_pointer_is_known_and_a_malformed_one_refused)
 		{ "\n", false, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		struct ga_lfs_pointer p = { .size = 7 };
 		size_t n = strlen(cases[i].text);
 
 		if (ga_lfs_is_pointer(cases[i].text, n) != cases[i].is ||
 		    ga_lfs_parse(cases[i].text, n, &p) != cases[i].parses)
 			fail_msg("case %zu: %s", i, cases[i].text);
-		assert_int_equal(p.size, cases[i].parses ? 3 : 7);
-		assert_string_equal(p.oid, cases[i].parses ? HEX : "");
+		EQUAL(p.size, cases[i].parses ? 3 : 7);
+		STREQ(p.oid, cases[i].parses ? HEX : "");
 	}
 }
 

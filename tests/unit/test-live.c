@@ -55,9 +55,9 @@ static const struct {
 
 TEST(keys_are_found)
 {
-	for (size_t i = 0; i < GA_NELEMS(keys); i++) {
+	for_index (i, keys) {
 		struct run_keys k = { .n = 0 };
-		cleanup_buf struct ga_buf all = GA_BUF_INIT;
+		BUF(all);
 		bool detached = false;
 
 		for (size_t p = 0; p < 4 && keys[i].in[p] && !detached; p++) {
@@ -70,8 +70,7 @@ TEST(keys_are_found)
 		}
 		if (detached != keys[i].detaches || all.len != strlen(keys[i].out) ||
 		    memcmp(all.len ? all.ptr : "", keys[i].out, all.len))
-			fail_msg("row %zu: %s, '%s'", i, detached ? "detached" : "stayed",
-				 all.len ? all.ptr : "");
+			fail_msg("row %zu: %s, '%s'", i, detached ? "detached" : "stayed", all.len ? all.ptr : "");
 	}
 }
 
@@ -80,7 +79,7 @@ static void check_kept(const struct run_ring *r, uint64_t at, const char *want)
 	size_t n = strlen(want);
 	cleanup_free char *got = ga_malloc(n + 1);
 
-	assert_int_equal(run_ring_get(r, at, got, n), n);
+	EQUAL(run_ring_get(r, at, got, n), n);
 	assert_memory_equal(got, want, n);
 }
 
@@ -91,10 +90,10 @@ TEST(the_last_output_is_kept_with_the_modes_before_it)
 	char line[64], redo[GA_TERMFILTER_END];
 	uint64_t begin;
 
-	assert_int_equal(run_ring_begin(&r, &on), 0);
+	EQUAL(run_ring_begin(&r, &on), 0);
 	run_ring_add(&r, "\033[?1049h\033[?25l\033=first", 19);
-	assert_int_equal(run_ring_begin(&r, &on), 0);
-	assert_int_equal(on.modes, 0);
+	EQUAL(run_ring_begin(&r, &on), 0);
+	EQUAL(on.modes, 0);
 	check_kept(&r, 0, "\033[?1049h");
 	for (unsigned i = 0; i < 100000; i++) {
 		int n = snprintf(line, sizeof(line), "\033[38;5;%um%06u\r\n", i % 256, i);
@@ -111,9 +110,9 @@ TEST(the_last_output_is_kept_with_the_modes_before_it)
 		begin = run_ring_begin(&r, &on);
 		assert_true(begin - r.start < 12);
 		n = ga_termstate_redo(&on, redo);
-		assert_int_equal(n, strlen("\033[?1049h\033[?25l\033="));
+		EQUAL(n, strlen("\033[?1049h\033[?25l\033="));
 		assert_memory_equal(redo, "\033[?1049h\033[?25l\033=", n);
-		assert_int_equal(run_ring_get(&r, begin, line, 1), 1);
+		EQUAL(run_ring_get(&r, begin, line, 1), 1);
 		assert_true(strchr("\0330123456789\r\nm", line[0]) && line[0]);
 		if (begin > r.start) {
 			cleanup_free char *cut = ga_malloc(begin - r.start);
@@ -135,9 +134,9 @@ TEST(what_never_ends_is_not_begun)
 	memset(much, 'x', 3 * GA_LIVE_KEPT);
 	run_ring_add(&r, "\033]0;", 4);
 	run_ring_add(&r, much, 3 * GA_LIVE_KEPT);
-	assert_int_equal(run_ring_begin(&r, &on), r.end);
+	EQUAL(run_ring_begin(&r, &on), r.end);
 	run_ring_add(&r, "\007text", 5);
-	assert_int_equal(run_ring_begin(&r, &on), r.end - 4);
+	EQUAL(run_ring_begin(&r, &on), r.end - 4);
 	free(r.buf);
 }
 
@@ -187,7 +186,7 @@ static void type_to(const struct ga_live_peer *peer, const char *text)
 {
 	struct ga_ctl_msg m = { .type = LIVE_INPUT };
 
-	assert_int_equal(live_send(peer->fd, &m, text, strlen(text), NULL, 0), 0);
+	EQUAL(live_send(peer->fd, &m, text, strlen(text), NULL, 0), 0);
 }
 
 static void attach_to(struct ga_live *l, struct ga_live_peer *peer)
@@ -195,7 +194,7 @@ static void attach_to(struct ga_live *l, struct ga_live_peer *peer)
 
 	OK(ga_live_connect(scratch_dir, peer, &err));
 	turn(l);
-	assert_int_equal(live_say(peer->fd, LIVE_ATTACH, 80, 24), 0);
+	EQUAL(live_say(peer->fd, LIVE_ATTACH, 80, 24), 0);
 	turn(l);
 }
 
@@ -228,7 +227,7 @@ TEST(what_was_typed_outlives_a_hang_up)
 	ga_live_peer_release(&first);
 	turn(l);
 	/* nobody waits for who is gone */
-	assert_int_equal(went_on, 1);
+	EQUAL(went_on, 1);
 	assert_false(run_live_stopped(l));
 	/* and whoever comes next types behind it */
 	attach_to(l, &second);
@@ -240,7 +239,7 @@ TEST(what_was_typed_outlives_a_hang_up)
 	ga_live_peer_release(&second);
 	turn(l);
 	for (size_t i = 0; i < LIVE_CLIENTS; i++)
-		assert_int_equal(l->clients[i].fd, -1);
+		EQUAL(l->clients[i].fd, -1);
 	ga_live_close(l);
 }
 

@@ -15,8 +15,7 @@ static struct ga_entry entry(struct ga_repo *r, const char *s)
 {
 	if (!*s)
 		return (struct ga_entry){ 0 };
-	return blob(r, *s == 'x' ? GA_MODE_EXEC : *s == 'l' ? GA_MODE_LINK : GA_MODE_FILE, s + 1,
-		    strlen(s + 1));
+	return blob(r, *s == 'x' ? GA_MODE_EXEC : *s == 'l' ? GA_MODE_LINK : GA_MODE_FILE, s + 1, strlen(s + 1));
 }
 
 TEST(entries_merge_as_this_table_says)
@@ -43,11 +42,11 @@ TEST(entries_merge_as_this_table_says)
 		{ "l1", "l2", "l3", "=" },
 		{ "l1", "l1", "f3", "f3" },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("m", "");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+	for_index (i, cases) {
+		ERR(err);
 		struct ga_entry base = entry(r, cases[i].base), ours = entry(r, cases[i].ours);
 		struct ga_entry theirs = entry(r, cases[i].theirs), got = { 0 };
 		int rc = ga_merge_entry(r, &base, &ours, &theirs, &got, &err);
@@ -66,29 +65,28 @@ TEST(entries_merge_as_this_table_says)
 
 TEST(binary_and_huge_files_conflict)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf big = GA_BUF_INIT;
+	REPOSITORY(r);
+	ERR(err);
+	BUF(big);
 	struct ga_entry base, ours, theirs, got;
 
 	r = make_repo("bin", "");
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n\0", 9);
 	ours = blob(r, GA_MODE_FILE, "A\nb\nc\nd\n\0", 9);
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n\0", 9);
-	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
+	EQUAL(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
 	while (big.len <= (size_t)32 << 20)
 		ga_buf_adds(&big, "0123456789abcdef0123456789abcdef0123456789abcdef\n");
 	base = blob(r, GA_MODE_FILE, "a\nb\nc\nd\n", 8);
 	theirs = blob(r, GA_MODE_FILE, "a\nb\nc\nD\n", 8);
 	ours = blob(r, GA_MODE_FILE, big.ptr, big.len);
-	assert_int_equal(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
+	EQUAL(ga_merge_entry(r, &base, &ours, &theirs, &got, &err), 1);
 }
 
-/* What an attribute would have another driver do is done all the same. */
 /* `n` lines that only 'o' has changed, and one behind them that only 't' has. */
 static struct ga_entry many(struct ga_repo *r, size_t n, char side)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < n; i++)
 		ga_buf_adds(&b, side == 'o' ? "o\n" : "b\n");
@@ -108,14 +106,14 @@ TEST(very_long_files_are_not_compared)
 		{ 500002, 't', 'o', 1, 0 },
 		{ 500002, 'o', 'b', 0, 1 },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("much", "");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		struct ga_entry base = many(r, cases[i].n, 'b'), got = { 0 };
 		struct ga_entry ours = many(r, cases[i].n, cases[i].ours);
 		struct ga_entry theirs = many(r, cases[i].n, cases[i].theirs);
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		if (ga_merge_entry(r, &base, &ours, &theirs, &got, &err) != cases[i].rc ||
 		    ga_merge_is_in(r, &base, &ours, &theirs, &err) != cases[i].in)
@@ -125,7 +123,7 @@ TEST(very_long_files_are_not_compared)
 
 TEST(attributes_choose_no_merge_driver)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_entry base, ours, theirs, got, want;
 
 	r = make_repo("attr", "echo '* merge=evil -text binary' >.gitattributes;"
@@ -156,15 +154,15 @@ TEST(ancestry_is_known_also_in_a_shallow_clone)
 	tip = OID("h", "git rev-parse main");
 	r = open_repo("h");
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
-		assert_int_equal(ga_is_ancestor(r, &c[0], &tip, &err), 1);
-		assert_int_equal(ga_is_ancestor(r, &tip, &tip, &err), 1);
-		assert_int_equal(ga_is_ancestor(r, &tip, &c[0], &err), 0);
-		assert_int_equal(ga_is_ancestor(r, &c[2], &side, &err), 0);
+		EQUAL(ga_is_ancestor(r, &c[0], &tip, &err), 1);
+		EQUAL(ga_is_ancestor(r, &tip, &tip, &err), 1);
+		EQUAL(ga_is_ancestor(r, &tip, &c[0], &err), 0);
+		EQUAL(ga_is_ancestor(r, &c[2], &side, &err), 0);
 	}
 	OK(ga_rev_list(r, &tip, 1, &c[1], 1, 10, &list, &n, &err));
-	assert_int_equal(n, 4);
+	EQUAL(n, 4);
 	assert_true(ga_oid_equal(&list[3], &tip));
 	FAILS(ga_rev_list(r, &tip, 1, &c[1], 1, 3, &list, &n, &err), "more than 3 commits");
 	memset(&edge, 3, sizeof(edge));
@@ -174,15 +172,14 @@ TEST(ancestry_is_known_also_in_a_shallow_clone)
 	shallow = open_repo("h/shallow");
 	assert_true(ga_repo_info(shallow)->shallow);
 	OK(ga_rev_list(shallow, &tip, 1, NULL, 0, 10, &in_shallow, &n, &err));
-	assert_int_equal(n, 3);
+	EQUAL(n, 3);
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
-		assert_int_equal(ga_is_ancestor(shallow, &c[3], &side, &err), 0);
+		EQUAL(ga_is_ancestor(shallow, &c[3], &side, &err), 0);
 	}
 }
 
-/* What is found without git is what git finds. */
 TEST(commits_are_listed_as_git_does)
 {
 	static const struct {
@@ -194,7 +191,7 @@ TEST(commits_are_listed_as_git_does)
 		{ "merged~1", "side" },     { "first", "HEAD" },  { "side", "HEAD" },
 		{ "HEAD", "side" },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("l", "git commit -q --allow-empty -m first; git tag first; i=0;"
 			   "while [ $i -lt 300 ]; do echo \"commit refs/heads/main\ncommitter c <c> $i +0000\n"
@@ -205,17 +202,16 @@ TEST(commits_are_listed_as_git_does)
 	for_each (row, cases) {
 		struct ga_oid tip = OID("l", "git rev-parse %s^0", row->tip);
 		struct ga_oid hide = OID("l", "git rev-parse %s^0", row->hide);
-		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s",
-					     row->tip, row->hide);
+		cleanup_free char *want = sh("l", "git rev-list --topo-order --reverse %s ^%s", row->tip, row->hide);
 		cleanup_free struct ga_oid *list = NULL;
-		cleanup_buf struct ga_buf got = GA_BUF_INIT;
+		BUF(got);
 		size_t n;
 
 		OK(ga_rev_list(r, &tip, 1, &hide, 1, 1000, &list, &n, &err));
 		for (size_t k = 0; k < n; k++)
 			ga_buf_addf(&got, "%s\n", GA_HEX(&list[k]));
 		ga_buf_chomp(&got);
-		assert_string_equal(got.ptr, want);
+		STREQ(got.ptr, want);
 	}
 }
 

@@ -47,7 +47,7 @@ static ino_t inode(const char *path)
 {
 	struct stat st;
 
-	assert_int_equal(lstat(path, &st), 0);
+	EQUAL(lstat(path, &st), 0);
 	return st.st_ino;
 }
 
@@ -60,37 +60,37 @@ static void move(const char *from, const char *to)
 	assert_true(c.from.at >= 0 && c.to.at >= 0);
 	(void)snprintf(c.from.name, sizeof(c.from.name), "%s", from);
 	(void)snprintf(c.to.name, sizeof(c.to.name), "%s", to);
-	assert_int_equal(rename_move(&c, "temporary"), 0);
+	EQUAL(rename_move(&c, "temporary"), 0);
 	(void)close(c.from.at);
 	(void)close(c.to.at);
-	assert_int_equal(access(from, F_OK), -1);
+	EQUAL(access(from, F_OK), -1);
 	meanwhile = NULL;
 }
 
 TEST(hard_links_stay_links_of_one_file)
 {
-	assert_int_equal(mkdir("a", 0755), 0);
-	assert_int_equal(mkdir("a/sub", 0755), 0);
+	EQUAL(mkdir("a", 0755), 0);
+	EQUAL(mkdir("a/sub", 0755), 0);
 	put("a/one", "linked");
-	assert_int_equal(link("a/one", "a/sub/two"), 0);
+	EQUAL(link("a/one", "a/sub/two"), 0);
 	put("a/alone", "alone");
 	move("a", "b");
 	check("b/one", "linked");
 	check("b/alone", "alone");
-	assert_int_equal(inode("b/one"), inode("b/sub/two"));
+	EQUAL(inode("b/one"), inode("b/sub/two"));
 }
 
 /* An editor saves under another name, which has a second one, and renames it. */
 static void rename_over(void)
 {
-	assert_int_equal(rename("c/new", "c/file"), 0);
+	EQUAL(rename("c/new", "c/file"), 0);
 }
 
 TEST(a_rename_over_a_file_stays_done)
 {
-	assert_int_equal(mkdir("c", 0755), 0);
+	EQUAL(mkdir("c", 0755), 0);
 	put("c/new", "what is new");
-	assert_int_equal(link("c/new", "c/second"), 0);
+	EQUAL(link("c/new", "c/second"), 0);
 	put("c/file", "old");
 	meanwhile = rename_over;
 	move("c", "d");
@@ -101,13 +101,13 @@ TEST(a_rename_over_a_file_stays_done)
 static void come_later(void)
 {
 	put("e/later", "later");
-	assert_int_equal(rename("e/later", "e/file"), 0);
+	EQUAL(rename("e/later", "e/file"), 0);
 	put("e/more", "more");
 }
 
 TEST(files_that_appear_during_a_move_are_moved_too)
 {
-	assert_int_equal(mkdir("e", 0755), 0);
+	EQUAL(mkdir("e", 0755), 0);
 	put("e/file", "old");
 	meanwhile = come_later;
 	move("e", "f");

@@ -10,13 +10,12 @@ enum { A = 1, NS = 2, PTR = 12, TXT = 16, AAAA = 28, HTTPS = 65, ANY = 255 };
 
 static int setup(void **state)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	ERR(err);
+	STRV(allow);
 	struct ga_net_options o = { .ip6 = true };
 	static struct ga_net_plan p;
 
-	ga_strv_push_many(&allow, "api.example.org:443", "*.example.net:443", "localhost:1",
-			  "192.0.2.1:80", NULL);
+	ga_strv_push_many(&allow, "api.example.org:443", "*.example.net:443", "localhost:1", "192.0.2.1:80", NULL);
 	*state = &p;
 	return ga_net_plan_make(&allow, &o, &p, &err);
 }
@@ -33,8 +32,7 @@ static void put16(struct ga_buf *b, unsigned v)
 	ga_buf_addch(b, (char)v);
 }
 
-static void put_header(struct ga_buf *b, unsigned flags, unsigned qd, unsigned an, unsigned ns,
-		       unsigned ar)
+static void put_header(struct ga_buf *b, unsigned flags, unsigned qd, unsigned an, unsigned ns, unsigned ar)
 {
 	put16(b, 0x1234);
 	put16(b, flags);
@@ -101,15 +99,12 @@ TEST(a_name_gets_its_answer_or_none)
 	} cases[] = {
 		{ "api.example.org", A, 0, GA_NET_DNS_ANSWERED, "7f400002", NULL },
 		{ "aPi.eXample.ORG", A, 0, GA_NET_DNS_ANSWERED, "7f400002", "api.example.org" },
-		{ "api.example.org", AAAA, 0, GA_NET_DNS_ANSWERED,
-		  "fd676974616700000000000000000002", NULL },
-		{ "api.example.org", ANY, 0, GA_NET_DNS_ANSWERED,
-		  "7f400002fd676974616700000000000000000002", NULL },
+		{ "api.example.org", AAAA, 0, GA_NET_DNS_ANSWERED, "fd676974616700000000000000000002", NULL },
+		{ "api.example.org", ANY, 0, GA_NET_DNS_ANSWERED, "7f400002fd676974616700000000000000000002", NULL },
 		{ "api.example.org", TXT, 0, GA_NET_DNS_ANSWERED, "", NULL },
 		{ "api.example.org", HTTPS, 0, GA_NET_DNS_ANSWERED, "", NULL },
 		{ "localhost", A, 0, GA_NET_DNS_ANSWERED, "7f000001", NULL },
-		{ "x.localhost", AAAA, 0, GA_NET_DNS_ANSWERED,
-		  "00000000000000000000000000000001", NULL },
+		{ "x.localhost", AAAA, 0, GA_NET_DNS_ANSWERED, "00000000000000000000000000000001", NULL },
 		{ "example.org", A, 3, GA_NET_DNS_REFUSED, "", NULL },
 		{ "b.api.example.org", A, 3, GA_NET_DNS_REFUSED, "", NULL },
 		{ "secret.evil.example", TXT, 3, GA_NET_DNS_REFUSED, "", NULL },
@@ -124,7 +119,8 @@ TEST(a_name_gets_its_answer_or_none)
 
 	for_each (row, cases)
 		for (int edns = 0; edns < 2; edns++) {
-			cleanup_buf struct ga_buf q = GA_BUF_INIT, data = GA_BUF_INIT;
+			BUF(q);
+			BUF(data);
 			struct ga_net_dns_reply r;
 			size_t pos;
 
@@ -137,33 +133,32 @@ TEST(a_name_gets_its_answer_or_none)
 			if (r.verdict != row->verdict || r.type != row->type ||
 			    strcmp(r.name, row->shown ? row->shown : row->name) != 0)
 				fail_msg("%s: %d %s", row->name, (int)r.verdict, r.name);
-			assert_int_equal(at16(&r, 0), 0x1234);
-			assert_int_equal(at16(&r, 2), 0x8590 | row->rcode);
-			assert_int_equal(at16(&r, 4), 1);
-			assert_int_equal(at16(&r, 8), 0);
-			assert_int_equal(at16(&r, 10), edns);
+			EQUAL(at16(&r, 0), 0x1234);
+			EQUAL(at16(&r, 2), 0x8590 | row->rcode);
+			EQUAL(at16(&r, 4), 1);
+			EQUAL(at16(&r, 8), 0);
+			EQUAL(at16(&r, 10), edns);
 			/* the question as it was written */
 			assert_memory_equal(r.b + 12, q.ptr + 12, pos - 12);
 			for (unsigned k = 0; k < at16(&r, 6); k++) {
-				assert_int_equal(at16(&r, pos), 0xc00c);
+				EQUAL(at16(&r, pos), 0xc00c);
 				for (unsigned b = 0; b < at16(&r, pos + 10); b++)
 					ga_buf_addf(&data, "%02x", r.b[pos + 12 + b]);
 				pos += 12 + at16(&r, pos + 10);
 			}
-			assert_string_equal(data.ptr, row->data);
+			STREQ(data.ptr, row->data);
 			if (edns) {
-				assert_int_equal(r.b[pos], 0);
-				assert_int_equal(at16(&r, pos + 1), 41);
-				assert_int_equal(at16(&r, pos + 9), 0);
+				EQUAL(r.b[pos], 0);
+				EQUAL(at16(&r, pos + 1), 41);
+				EQUAL(at16(&r, pos + 9), 0);
 				pos += 11;
 			}
-			assert_int_equal(r.n, pos);
+			EQUAL(r.n, pos);
 		}
 }
 
 /* What is no query, by what is said to it; -1: nothing. */
-static void malformed_one(const struct ga_net_plan *p, const char *what, const struct ga_buf *q,
-			  int rcode)
+static void malformed_one(const struct ga_net_plan *p, const char *what, const struct ga_buf *q, int rcode)
 {
 	struct ga_net_dns_reply r;
 
@@ -205,19 +200,16 @@ TEST(a_malformed_message_gets_an_error_or_no_reply)
 		{ "an answer that is not there", 0, 1, 1, 0, "\1a\0\0\1\0\1", 7, 1 },
 		{ "a record that is not there", 0, 1, 0, 65535, "\1a\0\0\1\0\1", 7, 1 },
 		{ "a record that is cut", 0, 1, 0, 1, "\1a\0\0\1\0\1\0\0\1\0\1\0\0\0\0\0\5ab", 20, 1 },
-		{ "options among the answers", 0, 1, 1, 0,
-		  "\1a\0\0\1\0\1\0\0\x29\4\0\0\0\0\0\0\0", 18, 1 },
-		{ "options of a name", 0, 1, 0, 1,
-		  "\1a\0\0\1\0\1\1a\0\0\x29\4\0\0\0\0\0\0\0", 20, 1 },
-		{ "options twice", 0, 1, 0, 2, "\1a\0\0\1\0\1"
-		  "\0\0\x29\4\0\0\0\0\0\0\0\0\0\x29\4\0\0\0\0\0\0\0", 29, 1 },
+		{ "options among the answers", 0, 1, 1, 0, "\1a\0\0\1\0\1\0\0\x29\4\0\0\0\0\0\0\0", 18, 1 },
+		{ "options of a name", 0, 1, 0, 1, "\1a\0\0\1\0\1\1a\0\0\x29\4\0\0\0\0\0\0\0", 20, 1 },
+		{ "options twice", 0, 1, 0, 2, "\1a\0\0\1\0\1\0\0\x29\4\0\0\0\0\0\0\0\0\0\x29\4\0\0\0\0\0\0\0", 29, 1 },
 		{ "a version to come", 0, 1, 0, 1, "\1a\0\0\1\0\1\0\0\x29\4\0\0\1\0\0\0\0", 18, 16 },
 		{ "chaos", 0, 1, 0, 0, "\1a\0\0\1\0\3", 7, 5 },
 	};
-	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
+	BUF(longest);
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf q = GA_BUF_INIT;
+		BUF(q);
 
 		put_header(&q, row->flags, row->qd, row->an, 0, row->ar);
 		ga_buf_add(&q, row->rest, row->n);
@@ -238,7 +230,7 @@ TEST(a_name_has_255_bytes_at_most)
 {
 	for (size_t last = 61; last <= 62; last++)
 		for (int c = 'a'; c <= 0xff; c += 0xff - 'a') {
-			cleanup_buf struct ga_buf q = GA_BUF_INIT;
+			BUF(q);
 			struct ga_net_dns_reply r;
 
 			put_header(&q, 0, 1, 0, 0, 1);
@@ -256,43 +248,42 @@ TEST(a_name_has_255_bytes_at_most)
 				continue;
 			}
 			ask(*state, &q, &r);
-			assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
-			assert_int_equal(strlen(r.name), c == 'a' ? 253 : 4 * 250 + 3);
-			assert_int_equal(r.n, q.len);
+			EQUAL(r.verdict, GA_NET_DNS_REFUSED);
+			EQUAL(strlen(r.name), c == 'a' ? 253 : 4 * 250 + 3);
+			EQUAL(r.n, q.len);
 		}
 }
 
-/* A name the text of which reads like a listed one is another. */
 TEST(a_dot_within_a_label_makes_another_name)
 {
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	BUF(q);
 	struct ga_net_dns_reply r;
 
 	put_header(&q, 0, 1, 0, 0, 0);
 	ga_buf_add(&q, "\xf" "api.example.org\0\0\1\0\1", 21);
 	ask(*state, &q, &r);
-	assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
-	assert_string_equal(r.name, "api\\046example\\046org");
+	EQUAL(r.verdict, GA_NET_DNS_REFUSED);
+	STREQ(r.name, "api\\046example\\046org");
 	ga_buf_clear(&q);
 	put_header(&q, 0, 1, 0, 0, 0);
 	ga_buf_add(&q, "\x10" "api.example.org\0\0\0\1\0\1", 22);
 	ask(*state, &q, &r);
-	assert_int_equal(r.verdict, GA_NET_DNS_REFUSED);
+	EQUAL(r.verdict, GA_NET_DNS_REFUSED);
 }
 
 TEST(without_ipv6_there_is_no_AAAA_record)
 {
 	struct ga_net_plan p = *(struct ga_net_plan *)*state;
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	BUF(q);
 	struct ga_net_dns_reply r;
 
 	p.ip6 = false;
 	put_header(&q, 0, 1, 0, 0, 0);
 	put_question(&q, "api.example.org", AAAA);
 	ask(&p, &q, &r);
-	assert_int_equal(r.verdict, GA_NET_DNS_ANSWERED);
-	assert_int_equal(at16(&r, 6), 0);
-	assert_int_equal(r.b[3] & 15, 0);
+	EQUAL(r.verdict, GA_NET_DNS_ANSWERED);
+	EQUAL(at16(&r, 6), 0);
+	EQUAL(r.b[3] & 15, 0);
 }
 
 TEST(messages_over_tcp_have_their_length_in_front)
@@ -317,9 +308,9 @@ TEST(messages_over_tcp_have_their_length_in_front)
 	for_each (row, cases) {
 		size_t off = 0, n = 0;
 
-		assert_int_equal(ga_net_dns_frame(row->p, row->n, &off, &n), row->ret);
-		assert_int_equal(n, row->len);
-		assert_int_equal(off, row->ret == 1 ? 2 : 0);
+		EQUAL(ga_net_dns_frame(row->p, row->n, &off, &n), row->ret);
+		EQUAL(n, row->len);
+		EQUAL(off, row->ret == 1 ? 2 : 0);
 	}
 }
 

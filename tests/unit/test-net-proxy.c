@@ -104,13 +104,12 @@ static const struct {
 	REFUSED("\r\nGET http://a/ HTTP/1.1\r\n\r\n"),
 };
 
-/* NW-04: what is asked for is read in one way only, or refused. */
 TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 {
 	static const size_t steps[] = { 1, 2, 7, 1000000 };
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
-		for (size_t k = 0; k < GA_NELEMS(steps); k++) {
+	for_index (i, cases)
+		for_index (k, steps) {
 			cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
 			size_t used = feed(&a, cases[i].in, cases[i].n, steps[k]);
 			cleanup_free char *target = ga_net_host_text(&a.host, a.port);
@@ -129,7 +128,6 @@ TEST(nw04_a_request_is_read_in_one_way_only_or_refused)
 		}
 }
 
-/* Every beginning of what is accepted asks for more, and for nothing else. */
 TEST(the_beginning_of_a_request_asks_for_more)
 {
 	for_each (row, cases)
@@ -139,10 +137,10 @@ TEST(the_beginning_of_a_request_asks_for_more)
 			size_t used = feed(&a, row->in, n, 1);
 
 			(void)feed(&b, row->in, n, n);
-			assert_int_equal(a.state, b.state);
+			EQUAL(a.state, b.state);
 			assert_int_not_equal(a.state, GA_NET_ASK_CLOSE);
 			if (a.state == GA_NET_ASK_MORE)
-				assert_int_equal(used, n);
+				EQUAL(used, n);
 		}
 }
 
@@ -176,21 +174,19 @@ TEST(each_outcome_has_its_reply)
 		bool yes = row->how == GA_NET_CONNECTED;
 
 		(void)feed(&a, row->in, row->n, 1);
-		assert_int_equal(a.state, GA_NET_ASK_TARGET);
-		assert_int_equal(ga_net_ask_answer(&a, row->how),
-				 yes ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE);
+		EQUAL(a.state, GA_NET_ASK_TARGET);
+		EQUAL(ga_net_ask_answer(&a, row->how), yes ? GA_NET_ASK_RELAY : GA_NET_ASK_CLOSE);
 		assert_true(a.out.len >= row->out_n);
 		assert_memory_equal(a.out.ptr, row->out, row->out_n);
 		if (yes || a.kind != GA_NET_ASK_HTTP)
-			assert_int_equal(a.out.len, row->out_n);
+			EQUAL(a.out.len, row->out_n);
 		else
 			assert_has(a.out.ptr, "git-agent: cannot connect to a:");
 		if (!yes)
-			assert_int_equal(a.early.len, 0);
+			EQUAL(a.early.len, 0);
 	}
 }
 
-/* NW-08: nobody is listened to for ever. */
 TEST(nw08_a_request_without_an_end_is_closed)
 {
 	static const char start[] = "GET http://a/ HTTP/1.1\r\nX: ";
@@ -205,14 +201,13 @@ TEST(nw08_a_request_without_an_end_is_closed)
 			memcpy(text, start, strlen(start));
 			memcpy(text + all - 4, tail, 4);
 			(void)feed(&a, text, all, step);
-			assert_int_equal(a.state, all > GA_NET_ASK_MAX ? GA_NET_ASK_CLOSE
-								      : GA_NET_ASK_TARGET);
+			EQUAL(a.state, all > GA_NET_ASK_MAX ? GA_NET_ASK_CLOSE : GA_NET_ASK_TARGET);
 			if (all > GA_NET_ASK_MAX)
 				assert_memory_equal(a.out.ptr, "HTTP/1.1 431", 12);
 		}
 	for (int named = 0; named < 2; named++) {
 		cleanup_(ga_net_ask_release) struct ga_net_ask a = GA_NET_ASK_INIT;
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 
 		ga_buf_add(&b, "\4\1\0\1\0\0\0\1", 8);
 		if (named)
@@ -220,7 +215,7 @@ TEST(nw08_a_request_without_an_end_is_closed)
 		for (int i = 0; i < 300; i++)
 			ga_buf_addch(&b, 'a');
 		assert_true(feed(&a, b.ptr, b.len, 1) < b.len);
-		assert_int_equal(a.state, GA_NET_ASK_CLOSE);
+		EQUAL(a.state, GA_NET_ASK_CLOSE);
 	}
 }
 

@@ -39,9 +39,9 @@ TEST(a_published_port_is_parsed_or_refused)
 		if (!ga_net_publish_parse(row->word, &p) || !ga_net_publish_ok(row->word))
 			fail_msg("'%s' is refused", row->word);
 		at = ga_net_addr_text(&p.addr);
-		assert_string_equal(at, row->at);
-		assert_int_equal(p.host_port, row->host_port);
-		assert_int_equal(p.port, row->port);
+		STREQ(at, row->at);
+		EQUAL(p.host_port, row->host_port);
+		EQUAL(p.port, row->port);
 	}
 	for_each (row, refused) {
 		struct ga_net_publish p;
@@ -68,15 +68,14 @@ TEST(paths_of_sockets_are_absolute_and_clean)
 
 TEST(an_address_other_than_loopback_is_open_to_others)
 {
-	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1",
-					    "[::1]:auto:1" };
+	static const char *const here[] = { "1", "auto:1", "2:1", "127.0.0.1:2:1", "127.9.9.9:auto:1", "[::1]:auto:1" };
 	static const char *const open[] = { "0.0.0.0:2:1", "192.0.2.1:auto:1", "[::]:2:1",
 					    "[2001:db8::1]:2:1", "[::ffff:192.0.2.1]:2:1" };
 
 	for_each (row, here)
 		assert_false(ga_net_publish_open(*row));
 	for_each (row, open)
-		assert_int_equal(ga_net_publish_open(*row), ga_net_publish_ok(*row));
+		EQUAL(ga_net_publish_open(*row), ga_net_publish_ok(*row));
 	assert_true(ga_net_publish_open(open[0]) && ga_net_publish_open(open[2]));
 }
 
@@ -90,12 +89,12 @@ TEST(a_socket_has_a_place_on_the_host_and_one_inside)
 		{ "/a:0:/b:1", "/a:0", "/b:1" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_net_socket struct ga_net_socket s;
 
 		assert_true(ga_net_socket_parse(cases[i][0], "/h/u", &s));
-		assert_string_equal(s.host, cases[i][1]);
-		assert_string_equal(s.inside, cases[i][2]);
+		STREQ(s.host, cases[i][1]);
+		STREQ(s.inside, cases[i][2]);
 	}
 }
 
@@ -106,8 +105,8 @@ static int listen_at(int dir, const char *name)
 
 	assert_true(fd >= 0);
 	(void)snprintf(sa.sun_path, sizeof(sa.sun_path), "/proc/self/fd/%d/%s", dir, name);
-	assert_int_equal(bind(fd, (const struct sockaddr *)&sa, sizeof(sa)), 0);
-	assert_int_equal(listen(fd, 64), 0);
+	EQUAL(bind(fd, (const struct sockaddr *)&sa, sizeof(sa)), 0);
+	EQUAL(listen(fd, 64), 0);
 	return fd;
 }
 
@@ -134,19 +133,18 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 		{ "later/none", ENOENT },
 	};
 	char dir[] = "/tmp/test-net-publish-XXXXXX";
-	cleanup_strv struct ga_strv written = GA_STRV_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	STRV(written);
+	ERR(err);
 	cleanup_close int at = -1, server = -1, other = -1;
 
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(mkdirat(at, "d", 0700) | mkdirat(at, "w", 0700) | mkdirat(at, "w2", 0700),
-			 0);
+	EQUAL(mkdirat(at, "d", 0700) | mkdirat(at, "w", 0700) | mkdirat(at, "w2", 0700), 0);
 	server = listen_at(at, "s");
 	other = listen_at(at, "w/s");
-	assert_int_equal(ga_write_new(at, "file", "", 0, 0600, &err), 0);
-	for (size_t i = 0; i < GA_NELEMS(links); i++)
-		assert_int_equal(symlinkat(links[i][0], at, links[i][1]), 0);
+	EQUAL(ga_write_new(at, "file", "", 0, 0600, &err), 0);
+	for_index (i, links)
+		EQUAL(symlinkat(links[i][0], at, links[i][1]), 0);
 	ga_strv_take(&written, ga_path_join(dir, "w"));
 	for_each (row, cases) {
 		cleanup_free char *path = ga_path_join(dir, row->path);
@@ -155,12 +153,11 @@ TEST(sb08_no_way_to_a_socket_leads_through_what_agents_write)
 
 		errno = 0;
 		fd = net_dial_unix(path, &written);
-		if (errno != row->errnum || (fd < 0) != !!row->errnum ||
-		    refused != (row->errnum == EXDEV))
+		if (errno != row->errnum || (fd < 0) != !!row->errnum || refused != (row->errnum == EXDEV))
 			fail_msg("%s: %d", row->path, errno);
 		ga_error_release(&err);
 	}
-	assert_int_equal(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
+	EQUAL(ga_rmtree_at(AT_FDCWD, dir, &err), 0);
 }
 
 /* In a mount namespace of its own. 0: refused through the second place too, and nowhere else. */
@@ -173,9 +170,9 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) || mount(w, again, "none", MS_BIND, NULL) ||
 	    mount(w, deep, "none", MS_BIND, NULL))
 		return 77;
-	for (size_t i = 0; i < GA_NELEMS(inside); i++) {
+	for_index (i, inside) {
 		cleanup_free char *path = ga_path_join(dir, inside[i]);
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		if (!net_check_unix(path, written, &err))
 			return 1 + (int)i;
@@ -189,15 +186,15 @@ static int try_second_place(const char *dir, const struct ga_strv *written)
 TEST(a_directory_that_agents_write_is_known_in_two_places)
 {
 	char dir[] = "/tmp/test-net-publish-XXXXXX";
-	cleanup_strv struct ga_strv written = GA_STRV_INIT;
+	STRV(written);
 	cleanup_close int at = -1, server = -1, other = -1;
 	int status;
 	pid_t pid;
 
 	assert_non_null(mkdtemp(dir));
 	at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_int_equal(mkdirat(at, "w", 0700) | mkdirat(at, "again", 0700) |
-			 mkdirat(at, "sub", 0700) | mkdirat(at, "sub/deep", 0700), 0);
+	EQUAL(mkdirat(at, "w", 0700) | mkdirat(at, "again", 0700) |
+	      mkdirat(at, "sub", 0700) | mkdirat(at, "sub/deep", 0700), 0);
 	server = listen_at(at, "w/s");
 	other = listen_at(at, "sub/s");
 	ga_strv_take(&written, ga_path_join(dir, "w"));
@@ -205,12 +202,12 @@ TEST(a_directory_that_agents_write_is_known_in_two_places)
 	assert_true(pid >= 0);
 	if (!pid)
 		_exit(try_second_place(dir, &written));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	EQUAL(waitpid(pid, &status, 0), pid);
 	OK(ga_rmtree_at(AT_FDCWD, dir, &err));
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == 77)
 		skip();
-	assert_int_equal(WEXITSTATUS(status), 0);
+	EQUAL(WEXITSTATUS(status), 0);
 }
 
 /* "-": not through the proxy. */
@@ -245,7 +242,7 @@ TEST(the_proxy_of_the_host_is_found_and_used_except_for_what_needs_none)
 		if (net_via_for(&v, &h))
 			at = ga_net_host_text(&v.host, v.port);
 		got = ga_strf("%s%s%s", at ? at : "-", at && v.login ? " " : "", at && v.login ? v.login : "");
-		assert_string_equal(got, row->expect);
+		STREQ(got, row->expect);
 		net_via_release(&v);
 	}
 }

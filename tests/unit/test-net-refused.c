@@ -12,7 +12,7 @@
 
 static struct ga_net_dns_reply look_up(struct ga_relay *r, const char *name)
 {
-	cleanup_buf struct ga_buf q = GA_BUF_INIT;
+	BUF(q);
 	struct ga_net_dns_reply reply;
 
 	ga_buf_add(&q, "\1\2\1\0\0\1\0\0\0\0\0\0", 12);
@@ -45,7 +45,7 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	cleanup_free char *text = NULL;
 	struct ga_relay *r = NULL;
@@ -55,23 +55,23 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 	OK(ga_net_plan_make(&allow, &po, &plan, &err));
 	OK(ga_relay_open(&o, &r, &err));
 	reply = look_up(r, "listed.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_ANSWERED);
+	EQUAL(reply.verdict, GA_NET_DNS_ANSWERED);
 	reply = look_up(r, "a.wild.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_BY_PROXY);
-	assert_int_equal(reply.b[3] & 15, 3);
+	EQUAL(reply.verdict, GA_NET_DNS_BY_PROXY);
+	EQUAL(reply.b[3] & 15, 3);
 	reply = look_up(r, "_service.example.org");
-	assert_int_equal(reply.b[3] & 15, 3);
-	assert_int_equal(plan.n_names, 1);
+	EQUAL(reply.b[3] & 15, 3);
+	EQUAL(plan.n_names, 1);
 
 	reply = look_up(r, "Other.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_REFUSED);
-	assert_int_equal(reply.b[3] & 15, 0);
-	assert_int_equal(reply.b[7], 1);
-	assert_int_equal(plan.n_names, 2);
+	EQUAL(reply.verdict, GA_NET_DNS_REFUSED);
+	EQUAL(reply.b[3] & 15, 0);
+	EQUAL(reply.b[7], 1);
+	EQUAL(plan.n_names, 2);
 	assert_false(ga_net_addr_same(&plan.names[0].ip4, &plan.names[1].ip4));
 	assert_memory_equal(reply.b + reply.n - 4, plan.names[1].ip4.b, 4);
 	text = net_to_text(r, &plan.names[1].ip4, 443);
-	assert_string_equal(text, "other.example.org:443");
+	STREQ(text, "other.example.org:443");
 	assert_false(net_is_loopback(r, &plan.names[1].ip4));
 	assert_true(net_rule_for(r, &(struct ga_net_host){ .name = "other.example.org" }, 1) < 0);
 
@@ -79,31 +79,30 @@ TEST(refused_names_get_an_address_so_that_their_port_is_known)
 		cleanup_free char *name = ga_strf("%d.example.org", i);
 
 		reply = look_up(r, name);
-		assert_int_equal(reply.b[3] & 15, 0);
+		EQUAL(reply.b[3] & 15, 0);
 	}
 	reply = look_up(r, "one-more.example.org");
-	assert_int_equal(reply.verdict, GA_NET_DNS_REFUSED);
-	assert_int_equal(reply.b[3] & 15, 3);
-	assert_int_equal(plan.n_names, 1 + GA_NET_ASKED_NAMES);
-	assert_int_equal(look_up(r, "listed.example.org").verdict, GA_NET_DNS_ANSWERED);
-	assert_int_equal(uses_of(r, GA_USE_LOOKED_UP), GA_RELAY_USES_MAX / 4 - 1);
-	assert_int_equal(uses_of(r, GA_USE_REFUSED), 1);
+	EQUAL(reply.verdict, GA_NET_DNS_REFUSED);
+	EQUAL(reply.b[3] & 15, 3);
+	EQUAL(plan.n_names, 1 + GA_NET_ASKED_NAMES);
+	EQUAL(look_up(r, "listed.example.org").verdict, GA_NET_DNS_ANSWERED);
+	EQUAL(uses_of(r, GA_USE_LOOKED_UP), GA_RELAY_USES_MAX / 4 - 1);
+	EQUAL(uses_of(r, GA_USE_REFUSED), 1);
 	for (int i = 0; i < GA_RELAY_USES_MAX; i++) {
 		cleanup_free char *to = ga_strf("192.0.2.1:%d", i + 1);
 
 		(void)net_use(&r->uses, GA_USE_REFUSED, to, 0);
 	}
-	assert_int_equal(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4 + 1);
+	EQUAL(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4 + 1);
 	assert_true(net_use(&r->uses, GA_USE_ALLOWED, "192.0.2.1:1", 0) >= 0);
 	ga_relay_close(r);
 }
 
-/* Nor do names that get no address: those of services, and whatever comes once there are too many. */
 TEST(names_without_an_address_hide_no_refusal)
 {
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
@@ -114,8 +113,8 @@ TEST(names_without_an_address_hide_no_refusal)
 
 		(void)look_up(r, name);
 	}
-	assert_int_equal(plan.n_names, 0);
-	assert_int_equal(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4);
+	EQUAL(plan.n_names, 0);
+	EQUAL(uses_of(r, GA_USE_REFUSED), GA_RELAY_USES_MAX / 4);
 	assert_true(net_use(&r->uses, GA_USE_REFUSED, "192.0.2.1:443", 0) >= 0);
 	ga_relay_close(r);
 }
@@ -137,7 +136,8 @@ TEST(a_published_port_that_nobody_serves_is_no_refusal)
 	};
 	const struct ga_net_options po = { .ip6 = true };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT, publish = GA_STRV_INIT;
+	STRV(allow);
+	STRV(publish);
 	struct ga_relay_opts o = { .plan = &plan, .publish = &publish, .socket_dir = -1 };
 	struct ga_relay *r = NULL;
 
@@ -157,7 +157,6 @@ TEST(a_published_port_that_nobody_serves_is_no_refusal)
 	ga_relay_close(r);
 }
 
-/* Packets as the kernel answers with, and cut anywhere. */
 TEST(refusals_are_read_from_packets_cut_anywhere)
 {
 	static const struct {
@@ -168,8 +167,7 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 	} cases[] = {
 		{ "\x45\0\0\x28\0\0\x40\0\x40\6\0\0\xc0\0\2\1\x7f\0\0\1"
 		  "\1\xbb\x80\0\0\0\0\0\0\0\0\1\x50\x14", 34, false, false, "192.0.2.1:443" },
-		{ "\x45\xc0\0\x38\0\0\0\0\x40\1\0\0\x08\x08\x08\x08\x7f\0\0\1"
-		  "\3\3\0\0\0\0\0\0"
+		{ "\x45\xc0\0\x38\0\0\0\0\x40\1\0\0\x08\x08\x08\x08\x7f\0\0\1\3\3\0\0\0\0\0\0"
 		  "\x45\0\0\x1c\0\0\x40\0\x40\x11\0\0\x7f\0\0\1\x08\x08\x08\x08"
 		  "\x80\0\0\x35", 52, false, true, "8.8.8.8:53" },
 		{ "\x60\0\0\0\0\x14\6\x40\x20\1\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\1"
@@ -188,8 +186,8 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 
 		assert_true(net_refusal_read(row->p, row->n, row->ip6, &f));
 		text = ga_net_host_text(&(struct ga_net_host){ .addr = f.addr }, f.port);
-		assert_string_equal(text, row->to);
-		assert_int_equal(f.udp, row->udp);
+		STREQ(text, row->to);
+		EQUAL(f.udp, row->udp);
 		for (size_t n = 0; n < row->n; n++) {
 			cleanup_free char *part = ga_strndup(row->p, 0);
 
@@ -204,11 +202,10 @@ TEST(refusals_are_read_from_packets_cut_anywhere)
 
 #define LINE(port, state) "   0: 0100007F:" port " 00000000:0000 " state " 00000000:00000000\n"
 
-/* Of any number of connections the first line is read, of listeners not any number. */
 TEST(ports_of_the_host_are_read_up_to_a_bound)
 {
 	cleanup_free struct net_ports *p = ga_calloc(1, sizeof(*p));
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	size_t listening;
 	FILE *f;
 
@@ -224,7 +221,7 @@ TEST(ports_of_the_host_are_read_up_to_a_bound)
 	assert_true(p->bits[22 / 8] & 1U << 22 % 8);
 	assert_false(p->bits[80 / 8] & 1U << 80 % 8);
 	assert_in_range(ftell(f), listening, listening + strlen(LINE("0050", "06")));
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fclose(f), 0);
 
 	ga_buf_truncate(&b, listening);
 	for (int i = 0; i < 100000; i++)
@@ -235,7 +232,7 @@ TEST(ports_of_the_host_are_read_up_to_a_bound)
 	assert_true((size_t)ftell(f) < b.len / 10);
 	/* in doubt it does */
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
-	assert_int_equal(fclose(f), 0);
+	EQUAL(fclose(f), 0);
 }
 
 /* That there is no IPv6 is one thing, that it cannot be read another: then every port may be one. */
@@ -256,15 +253,15 @@ TEST(a_table_that_cannot_be_read_means_every_port)
 	net_ports_read(p, dir);
 	assert_false(p->bits[80 / 8] & 1U << 80 % 8);
 	/* what is there and cannot be opened, or not be read */
-	assert_int_equal(symlinkat("tcp6", at, "tcp6"), 0);
+	EQUAL(symlinkat("tcp6", at, "tcp6"), 0);
 	net_ports_read(p, dir);
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
-	assert_int_equal(unlinkat(at, "tcp6", 0) | mkdirat(at, "tcp6", 0700), 0);
+	EQUAL(unlinkat(at, "tcp6", 0) | mkdirat(at, "tcp6", 0700), 0);
 	net_ports_read(p, dir);
 	assert_true(p->bits[80 / 8] & 1U << 80 % 8);
 
-	assert_int_equal(unlinkat(at, "tcp6", AT_REMOVEDIR) | unlinkat(at, "tcp", 0), 0);
-	assert_int_equal(rmdir(dir), 0);
+	EQUAL(unlinkat(at, "tcp6", AT_REMOVEDIR) | unlinkat(at, "tcp", 0), 0);
+	EQUAL(rmdir(dir), 0);
 }
 
 int main(void)

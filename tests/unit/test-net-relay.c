@@ -33,7 +33,7 @@ bool __wrap_net_lookup_begin(struct net_lookup *l, const char *name)
 	int p[2];
 
 	(void)name;
-	assert_int_equal(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
+	EQUAL(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
 	*l = (struct net_lookup){ .pid = p[1], .fd = p[0] };
 	begun++;
 	return true;
@@ -64,7 +64,7 @@ int __wrap_net_space_begin(const struct net_space *s, const struct ga_net_plan *
 	(void)want;
 	(void)n;
 	(void)err;
-	assert_int_equal(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
+	EQUAL(pipe2(p, O_CLOEXEC | O_NONBLOCK), 0);
 	*ret = (struct net_child){ .pid = 0, .fd = p[0] };
 	never = p[1];
 	children++;
@@ -79,7 +79,7 @@ int __wrap_net_space_end(struct net_child *c, int *ret, size_t n, struct ga_erro
 {
 	if (!makes)
 		return __real_net_space_end(c, ret, n, err);
-	assert_int_equal(n, 1);
+	EQUAL(n, 1);
 	(void)close(ga_steal_fd(&c->fd));
 	*ret = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return *ret < 0 ? -1 : 0;
@@ -95,10 +95,10 @@ static int unix_socket(const char *dir, const char *name, bool listens)
 	assert_true(snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/%s", dir, name) <
 		    (int)sizeof(sa.sun_path));
 	if (listens) {
-		assert_int_equal(bind(fd, at, sizeof(sa)), 0);
-		assert_int_equal(listen(fd, 4), 0);
+		EQUAL(bind(fd, at, sizeof(sa)), 0);
+		EQUAL(listen(fd, 4), 0);
 	} else {
-		assert_int_equal(connect(fd, at, sizeof(sa)), 0);
+		EQUAL(connect(fd, at, sizeof(sa)), 0);
 	}
 	return fd;
 }
@@ -121,7 +121,7 @@ static bool serve(struct ga_relay *r)
 TEST(closed_while_a_child_holds_it)
 {
 	char dir[] = "/tmp/test-net-relay-XXXXXX";
-	cleanup_strv struct ga_strv sockets = GA_STRV_INIT;
+	STRV(sockets);
 	struct ga_relay_opts o = { .sockets = &sockets };
 	cleanup_close int at = -1, server = -1, client = -1, target = -1;
 	struct ga_relay *r = NULL;
@@ -147,19 +147,19 @@ TEST(closed_while_a_child_holds_it)
 		(void)pause();
 	assert_true(child > 0);
 	/* the relay cannot write that, and gives the connection up */
-	assert_int_equal(shutdown(target, SHUT_RDWR), 0);
-	assert_int_equal(write(client, "x", 1), 1);
+	EQUAL(shutdown(target, SHUT_RDWR), 0);
+	EQUAL(write(client, "x", 1), 1);
 	assert_true(serve(r));
 	/* to the socket that only the child still holds */
-	assert_int_equal(write(client, "y", 1), 1);
+	EQUAL(write(client, "y", 1), 1);
 	p.fd = ga_relay_fd(r);
-	assert_int_equal(poll(&p, 1, 0), 0);
+	EQUAL(poll(&p, 1, 0), 0);
 
-	assert_int_equal(kill(child, SIGKILL), 0);
-	assert_int_equal(waitpid(child, NULL, 0), child);
+	EQUAL(kill(child, SIGKILL), 0);
+	EQUAL(waitpid(child, NULL, 0), child);
 	ga_relay_close(r);
-	assert_int_equal(unlinkat(at, "0", 0) | unlinkat(at, "server", 0), 0);
-	assert_int_equal(rmdir(dir), 0);
+	EQUAL(unlinkat(at, "0", 0) | unlinkat(at, "server", 0), 0);
+	EQUAL(rmdir(dir), 0);
 }
 
 /* More names than are looked up at a time, and none is answered: whoever waits for its turn does so
@@ -168,7 +168,7 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
 {
 	enum { N = 2 * NET_JOBS + 8 };
 	cleanup_net_plan struct ga_net_plan plan = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	const struct ga_net_options po = { .ip6 = false };
 	struct ga_relay_opts o = { .plan = &plan, .socket_dir = -1 };
 	const struct net_listener l = { .kind = NET_L_PROXY };
@@ -182,15 +182,14 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
 	for (int i = 0; i < N; i++) {
 		int pair[2];
 
-		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-					    pair), 0);
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
 		client[i] = pair[0];
 		assert_true(dprintf(pair[0], "CONNECT n%d.example.org:80 HTTP/1.1\r\n\r\n", i) > 0);
 		net_conn_begin(r, &l, pair[1]);
 	}
 	for (int i = 0; i < 10; i++)
 		ga_relay_serve(r);
-	assert_int_equal(begun, NET_JOBS);
+	EQUAL(begun, NET_JOBS);
 	now += 30000;
 	assert_true(ga_relay_next(r) && ga_relay_next(r) <= now);
 	for (int i = 0; i < 10; i++)
@@ -202,8 +201,8 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
 		(void)close(client[i]);
 	}
 	/* those that were looked up, and those whose turn did not come; the next are under way */
-	assert_int_equal(begun, 2 * NET_JOBS);
-	assert_int_equal(answered, N - NET_JOBS);
+	EQUAL(begun, 2 * NET_JOBS);
+	EQUAL(answered, N - NET_JOBS);
 	ga_relay_close(r);
 }
 
@@ -211,7 +210,7 @@ TEST(who_waits_for_a_lookup_waits_no_longer_than_one_takes)
  * ever. */
 TEST(a_published_port_without_a_socket_inside_is_closed_in_time)
 {
-	cleanup_strv struct ga_strv publish = GA_STRV_INIT;
+	STRV(publish);
 	struct ga_relay_opts o = { .publish = &publish, .socket_dir = -1 };
 	const struct net_listener l = { .kind = NET_L_PUBLISH };
 	struct ga_relay *r = NULL;
@@ -221,27 +220,26 @@ TEST(a_published_port_without_a_socket_inside_is_closed_in_time)
 	ga_strv_push(&publish, "auto:3000");
 	OK(ga_relay_open(&o, &r, &err));
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
-					    pair[i]), 0);
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair[i]), 0);
 		net_conn_begin(r, &l, pair[i][1]);
 		ga_relay_serve(r);
 	}
 	/* who goes is forgotten */
-	assert_int_equal(close(pair[1][0]), 0);
+	EQUAL(close(pair[1][0]), 0);
 	for (int i = 0; i < 3; i++)
 		ga_relay_serve(r);
-	assert_int_equal(r->n_conns, 1);
+	EQUAL(r->n_conns, 1);
 	/* one family after the other */
 	for (int i = 0; i < 2; i++) {
 		assert_true(read(pair[0][0], got, sizeof(got)) < 0);
-		assert_int_equal(ga_relay_next(r), now + 10000);
+		EQUAL(ga_relay_next(r), now + 10000);
 		now += 10000;
 		(void)close(never);
 		for (int k = 0; k < 3; k++)
 			ga_relay_serve(r);
 	}
-	assert_int_equal(read(pair[0][0], got, sizeof(got)), 0);
-	assert_int_equal(r->n_conns, 0);
+	EQUAL(read(pair[0][0], got, sizeof(got)), 0);
+	EQUAL(r->n_conns, 0);
 	(void)close(pair[0][0]);
 	ga_relay_close(r);
 }
@@ -258,14 +256,14 @@ struct learning {
 static void learning_open(struct learning *l)
 {
 	const struct ga_net_options po = { .ip6 = true, .learns = true };
-	cleanup_strv struct ga_strv none = GA_STRV_INIT;
+	STRV(none);
 	struct ga_relay_opts o = { .plan = &l->plan, .socket_dir = -1 };
 
 	OK(ga_net_plan_make(&none, &po, &l->plan, &err));
 	OK(ga_relay_open(&o, &l->r, &err));
 	l->r->cap_listeners = GA_NET_LISTENERS_MAX;
 	l->r->listeners = ga_calloc(l->r->cap_listeners, sizeof(*l->r->listeners));
-	assert_int_equal(net_learn_watch(l->r), 0);
+	EQUAL(net_learn_watch(l->r), 0);
 	l->init = ga_relay_calls(l->r);
 	assert_true(l->init >= 0);
 	children = 0;
@@ -288,7 +286,7 @@ static void announce(const struct learning *l, uint32_t who, uint16_t number)
 	m.addr[8] = 5;
 	m.addr[14] = (unsigned char)(number >> 8);
 	m.addr[15] = (unsigned char)number;
-	assert_int_equal(send(l->init, &m, sizeof(m), MSG_DONTWAIT), (ssize_t)sizeof(m));
+	EQUAL(send(l->init, &m, sizeof(m), MSG_DONTWAIT), (ssize_t)sizeof(m));
 }
 
 /* How many of them are answered, and how many of these with an error. */
@@ -321,21 +319,21 @@ TEST(listeners_are_made_a_few_at_a_time)
 		announce(&l, i, (uint16_t)(i + 1));
 	serve_some(l.r);
 	first = answers(&l, &failed);
-	assert_int_equal(first, children);
+	EQUAL(first, children);
 	assert_in_range(first, 1, GA_CONNECTS / 2);
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 	/* the loop knows when to go on */
 	assert_in_range(ga_relay_next(l.r), now + 1, now + 1000);
 	now = ga_relay_next(l.r);
 	serve_some(l.r);
 	second = answers(&l, &failed);
-	assert_int_equal(first + second, children);
+	EQUAL(first + second, children);
 	assert_true(second && second <= first);
 	while (children < GA_CONNECTS) {
 		now += 1000;
 		serve_some(l.r);
 		(void)answers(&l, &failed);
-		assert_int_equal(failed, 0);
+		EQUAL(failed, 0);
 	}
 	learning_close(&l);
 }
@@ -353,27 +351,27 @@ TEST(the_table_of_listeners_is_never_overrun)
 		announce(&l, 0, ++number);
 		now += 1000;
 		serve_some(l.r);
-		assert_int_equal(answers(&l, &failed), 1);
-		assert_int_equal(failed, 0);
+		EQUAL(answers(&l, &failed), 1);
+		EQUAL(failed, 0);
 	}
-	assert_int_equal(children, GA_NET_LISTENERS_MAX - 1);
+	EQUAL(children, GA_NET_LISTENERS_MAX - 1);
 	now += 1000;
 	for (uint32_t who = 0; who < 3; who++)
 		announce(&l, who, ++number);
 	serve_some(l.r);
-	assert_int_equal(answers(&l, &failed), 3);
-	assert_int_equal(failed, 2);
-	assert_int_equal(children, GA_NET_LISTENERS_MAX + 2);
-	assert_int_equal(l.r->n_listeners, GA_NET_LISTENERS_MAX);
+	EQUAL(answers(&l, &failed), 3);
+	EQUAL(failed, 2);
+	EQUAL(children, GA_NET_LISTENERS_MAX + 2);
+	EQUAL(l.r->n_listeners, GA_NET_LISTENERS_MAX);
 	/* it is full, and stays so: nothing is begun for further ones, which end as the last did */
 	for (uint32_t who = 0; who < GA_CONNECTS; who++)
 		announce(&l, who, ++number);
 	serve_some(l.r);
-	assert_int_equal(answers(&l, &failed), GA_CONNECTS);
-	assert_int_equal(failed, GA_CONNECTS);
+	EQUAL(answers(&l, &failed), GA_CONNECTS);
+	EQUAL(failed, GA_CONNECTS);
 	(void)ga_relay_uses(l.r, &n, &more);
-	assert_int_equal(n, 2 + GA_CONNECTS);
-	assert_int_equal(children, GA_NET_LISTENERS_MAX + 2);
+	EQUAL(n, 2 + GA_CONNECTS);
+	EQUAL(children, GA_NET_LISTENERS_MAX + 2);
 	learning_close(&l);
 }
 

@@ -68,20 +68,19 @@ TEST(a_rule_has_one_canonical_form_or_is_refused)
 			fail_msg("'%s': '%s', %d", row->word, text, (int)r.kind);
 		OK(ga_net_rule_parse(text, &again, &err));
 		twice = ga_net_rule_text(&again);
-		assert_string_equal(text, twice);
+		STREQ(text, twice);
 	}
 	for_each (row, refused) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		struct ga_net_rule r;
 
 		if (!ga_net_rule_parse(*row, &r, &err) || ga_net_rule_ok(*row))
 			fail_msg("'%s' is accepted", *row);
-		assert_int_equal(err.code, GA_EUSAGE);
+		EQUAL(err.code, GA_EUSAGE);
 		assert_non_null(err.hint);
 	}
 }
 
-/* The longest name there is, and one byte more. */
 TEST(a_name_of_254_bytes_is_refused)
 {
 	struct ga_net_host h;
@@ -90,10 +89,10 @@ TEST(a_name_of_254_bytes_is_refused)
 	memset(name, 'a', sizeof(name));
 	name[63] = name[127] = name[191] = '.';
 	assert_true(ga_net_host_parse(name, GA_NET_NAME_MAX, &h));
-	assert_int_equal(strlen(h.name), GA_NET_NAME_MAX);
+	EQUAL(strlen(h.name), GA_NET_NAME_MAX);
 	name[GA_NET_NAME_MAX] = '.';
 	assert_true(ga_net_host_parse(name, GA_NET_NAME_MAX + 1, &h));
-	assert_int_equal(strlen(h.name), GA_NET_NAME_MAX);
+	EQUAL(strlen(h.name), GA_NET_NAME_MAX);
 	name[GA_NET_NAME_MAX] = 'a';
 	assert_false(ga_net_host_parse(name, GA_NET_NAME_MAX + 1, &h));
 	name[63] = 'a';
@@ -152,7 +151,7 @@ TEST(a_rule_matches_its_hosts_and_ports_only)
 /* A plan of words with blanks between them. */
 static int make_plan(const char *words, bool ip6, struct ga_net_plan *p, struct ga_error *err)
 {
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_net_options o = { .ip6 = ip6, .hostname = "cage" };
 
 	while (*words) {
@@ -166,7 +165,7 @@ static int make_plan(const char *words, bool ip6, struct ga_net_plan *p, struct 
 
 static void must_plan(const char *words, bool ip6, struct ga_net_plan *p)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	if (make_plan(words, ip6, p, &err))
 		fail_msg("%s: %s", words, err.msg);
@@ -175,8 +174,7 @@ static void must_plan(const char *words, bool ip6, struct ga_net_plan *p)
 /* Where a name may lead: NW-02 metadata and link-local, NW-03 this machine, NW-04 rebinding. */
 TEST(nw02_nw03_nw04_where_names_may_lead)
 {
-	static const char rules[] = "db.internal:80 *.example.org:80 10.9.9.9:80 localhost:5432 "
-				    "db.internal:5432";
+	static const char rules[] = "db.internal:80 *.example.org:80 10.9.9.9:80 localhost:5432 db.internal:5432";
 	/* the rules for a name and for a wildcard; 10.9.9.9 is listed itself */
 	static const char *const addrs[] = {
 		/* both lead there */
@@ -198,7 +196,7 @@ TEST(nw02_nw03_nw04_where_names_may_lead)
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 
 	must_plan(rules, true, &p);
-	for (size_t i = 0; i < GA_NELEMS(addrs); i++) {
+	for_index (i, addrs) {
 		struct ga_net_host h;
 
 		assert_true(ga_net_host_parse(addrs[i], strlen(addrs[i]), &h));
@@ -209,13 +207,10 @@ TEST(nw02_nw03_nw04_where_names_may_lead)
 		assert_false(ga_net_addr_allowed(&p, 0, &h.addr, 81));
 		assert_false(ga_net_addr_allowed(&p, 1, &h.addr, 81));
 		/* a literal leads to itself */
-		assert_int_equal(ga_net_addr_allowed(&p, 2, &h.addr, 80),
-				 !strcmp(addrs[i], "10.9.9.9"));
+		EQUAL(ga_net_addr_allowed(&p, 2, &h.addr, 80), !strcmp(addrs[i], "10.9.9.9"));
 		/* localhost to itself; and a name may lead there, as it is listed */
-		assert_int_equal(ga_net_addr_allowed(&p, 3, &h.addr, 5432),
-				 !strcmp(addrs[i], "::1") ||
-				 !strcmp(addrs[i], "127.0.0.1") ||
-				 !strcmp(addrs[i], "::ffff:127.0.0.1"));
+		EQUAL(ga_net_addr_allowed(&p, 3, &h.addr, 5432), !strcmp(addrs[i], "::1") ||
+		      !strcmp(addrs[i], "127.0.0.1") || !strcmp(addrs[i], "::ffff:127.0.0.1"));
 		if (!strcmp(addrs[i], "127.0.0.1"))
 			assert_true(ga_net_addr_allowed(&p, 4, &h.addr, 5432));
 	}
@@ -266,42 +261,38 @@ TEST(a_plan_has_a_listener_for_every_address)
 	/* the fifth takes an address that the second name would have had; the last is there already */
 	must_plan("api.example.org:443 localhost:5432 API.example.org:22 db:80-81 127.64.0.3:7 "
 		  "127.0.0.1:5432", true, &p);
-	assert_int_equal(p.n_listeners, GA_NELEMS(want));
+	EQUAL(p.n_listeners, GA_NELEMS(want));
 	for_each (row, want) {
 		const struct ga_net_listener *l = find_listener(&p, row->text);
 
 		if (!l || l->what != row->what || l->rule != row->rule)
 			fail_msg("%s", row->text);
 	}
-	assert_string_equal(p.hosts,
-			    "127.0.0.1 localhost\n"
-			    "::1 localhost ip6-localhost ip6-loopback\n"
-			    "127.0.0.1 cage\n"
-			    "127.64.0.2 api.example.org\nfd67:6974:6167::2 api.example.org\n"
-			    "127.64.0.4 db\nfd67:6974:6167::3 db\n");
-	assert_string_equal(p.resolv, "nameserver 127.0.0.53\nsearch .\noptions ndots:0\n");
-	assert_int_equal(p.env.n, 0);
+	STREQ(p.hosts, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.0.1 cage\n"
+	      "127.64.0.2 api.example.org\nfd67:6974:6167::2 api.example.org\n"
+	      "127.64.0.4 db\nfd67:6974:6167::3 db\n");
+	STREQ(p.resolv, "nameserver 127.0.0.53\nsearch .\noptions ndots:0\n");
+	EQUAL(p.env.n, 0);
 
 	must_plan("db:80 cage:1", false, &q);
-	assert_int_equal(q.n_listeners, 4);
-	assert_string_equal(q.hosts, "127.0.0.1 localhost\n127.64.0.2 db\n127.64.0.3 cage\n");
+	EQUAL(q.n_listeners, 4);
+	STREQ(q.hosts, "127.0.0.1 localhost\n127.64.0.2 db\n127.64.0.3 cage\n");
 }
 
-/* "NW-04 empty list": an empty list is nothing, and never all. */
 TEST(nw04_an_empty_list_is_nothing)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
 	struct ga_net_host h;
 
 	must_plan("", true, &p);
-	assert_int_equal(p.n_rules, 0);
+	EQUAL(p.n_rules, 0);
 	/* there is nothing to ask a proxy for */
-	assert_int_equal(p.n_listeners, 1);
-	assert_int_equal(p.listeners[0].what, GA_NET_FOR_DNS);
+	EQUAL(p.n_listeners, 1);
+	EQUAL(p.listeners[0].what, GA_NET_FOR_DNS);
 	assert_true(ga_net_host_parse("example.org", 11, &h));
-	assert_int_equal(ga_net_plan_match(&p, &h, 443), -1);
+	EQUAL(ga_net_plan_match(&p, &h, 443), -1);
 	assert_true(ga_net_host_parse("127.0.0.1", 9, &h));
-	assert_int_equal(ga_net_plan_match(&p, &h, 443), -1);
+	EQUAL(ga_net_plan_match(&p, &h, 443), -1);
 }
 
 TEST(proxy_variables_leave_out_what_has_a_listener)
@@ -315,7 +306,7 @@ TEST(proxy_variables_leave_out_what_has_a_listener)
 	assert_true(ga_strv_has(&p.env, "ALL_PROXY=http://127.0.0.53:3128"));
 	assert_true(ga_strv_has(&p.env, "no_proxy=localhost,127.0.0.1,::1,db,c.example.org"));
 	assert_true(ga_strv_has(&p.env, "NO_PROXY=localhost,127.0.0.1,::1,db,c.example.org"));
-	assert_int_equal(p.env.n, 9);
+	EQUAL(p.env.n, 9);
 }
 
 TEST(a_plan_that_collides_with_itself_is_refused)
@@ -333,9 +324,9 @@ TEST(a_plan_that_collides_with_itself_is_refused)
 
 	for_each (row, cases) {
 		cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
-		assert_int_equal(make_plan(row->words, row->ip6, &p, &err), -1);
+		EQUAL(make_plan(row->words, row->ip6, &p, &err), -1);
 		if (!strstr(err.msg, row->says))
 			fail_msg("%s: %s", row->words, err.msg);
 		assert_null(p.rules);
@@ -345,13 +336,13 @@ TEST(a_plan_that_collides_with_itself_is_refused)
 TEST(more_rules_than_there_is_room_for_are_refused)
 {
 	cleanup_net_plan struct ga_net_plan p = GA_NET_PLAN_INIT;
-	cleanup_strv struct ga_strv allow = GA_STRV_INIT;
+	STRV(allow);
 	struct ga_net_options o = { .ip6 = false };
 
 	for (int i = 0; i < GA_NET_RULES_MAX; i++)
 		ga_strv_pushf(&allow, "host-%d:80", i);
 	OK(ga_net_plan_make(&allow, &o, &p, &err));
-	assert_int_equal(p.n_names, GA_NET_RULES_MAX);
+	EQUAL(p.n_names, GA_NET_RULES_MAX);
 	assert_non_null(find_listener(&p, "127.64.1.1:80"));
 	ga_net_plan_release(&p);
 	ga_strv_push(&allow, "one-more:80");
@@ -391,16 +382,16 @@ TEST(a_plan_that_learns_makes_each_rule_once)
 
 		assert_true(ga_net_host_parse(row->host, strlen(row->host), &host));
 		rule = ga_net_plan_learn_rule(&p, &host, row->port);
-		assert_int_equal(rule >= 0, row->text != NULL);
+		EQUAL(rule >= 0, row->text != NULL);
 		if (rule >= 0) {
 			cleanup_free char *text = ga_net_rule_text(&p.rules[rule]);
 
-			assert_string_equal(text, row->text);
-			assert_int_equal(ga_net_rule_ok(text), row->listable);
-			assert_int_equal(ga_net_plan_learn_rule(&p, &host, row->port), rule);
+			STREQ(text, row->text);
+			EQUAL(ga_net_rule_ok(text), row->listable);
+			EQUAL(ga_net_plan_learn_rule(&p, &host, row->port), rule);
 		}
 	}
-	assert_int_equal(p.n_rules, 8);
+	EQUAL(p.n_rules, 8);
 	for_each (row, no_names)
 		assert_false(ga_net_plan_add_name(&p, *row));
 	for (int i = 0; i < GA_NET_ASKED_NAMES; i++) {
@@ -409,9 +400,9 @@ TEST(a_plan_that_learns_makes_each_rule_once)
 		assert_true(ga_net_plan_add_name(&p, name));
 		assert_true(ga_net_plan_add_name(&p, name));
 		ga_net_plan_host(&p, &p.names[i].ip4, &host);
-		assert_string_equal(host.name, name);
+		STREQ(host.name, name);
 		ga_net_plan_host(&p, &p.names[i].ip6, &host);
-		assert_string_equal(host.name, name);
+		STREQ(host.name, name);
 	}
 	assert_false(ga_net_plan_add_name(&p, "one-more.example.org"));
 	for (unsigned port = 1; p.n_rules < GA_NET_LEARN_RULES; port++)
@@ -433,7 +424,7 @@ TEST(nsswitch_looks_up_hosts_in_files_and_dns_alone)
 	for_each (row, cases) {
 		cleanup_free char *got = ga_net_nsswitch(row->in);
 
-		assert_string_equal(got, row->out);
+		STREQ(got, row->out);
 	}
 }
 

@@ -44,7 +44,7 @@ TEST(an_id_has_40_hexadecimal_digits)
 		if (!ok && !ga_oid_equal(&oid, &before))
 			fail_msg("'%s' of %zu: result touched", row->hex, row->n);
 		if (ok)
-			assert_string_equal(GA_HEX(&oid), LOWER);
+			STREQ(GA_HEX(&oid), LOWER);
 	}
 }
 
@@ -71,11 +71,11 @@ TEST(a_map_finds_what_was_added)
 		assert_true(ga_oidmap_add(&m, &oid, i));
 		assert_false(ga_oidmap_add(&m, &oid, 1));
 	}
-	assert_int_equal(m.n, 5000);
+	EQUAL(m.n, 5000);
 	for (uint32_t i = 0; i < 5000; i++) {
 		oid = numbered(i);
 		assert_true(ga_oidmap_get(&m, &oid, &v));
-		assert_int_equal(v, i);
+		EQUAL(v, i);
 	}
 	oid = numbered(5000);
 	assert_false(ga_oidmap_get(&m, &oid, &v));

@@ -10,8 +10,8 @@ static int make_file(const char *path, size_t n)
 	for (size_t i = 0; i < n; i++)
 		buf[i] = (char)(rnd(16) + 'a');
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, buf, n), 0);
-	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	EQUAL(ga_write_full(fd, buf, n), 0);
+	EQUAL(lseek(fd, 0, SEEK_SET), 0);
 	return fd;
 }
 
@@ -19,12 +19,12 @@ static void assert_no_leftovers(const char *dir)
 {
 	cleanup_free char *out = sh(dir, "find .git/objects -name 'tmp_*'");
 
-	assert_string_equal(out, "");
+	STREQ(out, "");
 }
 
 TEST(an_empty_or_abandoned_pack_writes_nothing)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;
@@ -44,9 +44,9 @@ TEST(an_empty_or_abandoned_pack_writes_nothing)
 
 TEST(each_new_object_is_in_the_pack_once)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *keep = NULL, *out = NULL, *dir = in_scratch("many/.git/objects/pack/");
-	cleanup_buf struct ga_buf back = GA_BUF_INIT;
+	BUF(back);
 	struct ga_oid oid, known;
 	struct ga_pack *p;
 
@@ -69,9 +69,9 @@ TEST(each_new_object_is_in_the_pack_once)
 	/* each object once, and not what was there */
 	out = sh("many", "test -f '%s'; i=${k%%.keep}; set -- '%s'; "
 			 "git verify-pack -v \"${1%%.keep}.idx\" | grep -c ' blob '", keep, keep);
-	assert_string_equal(out, "301");
+	STREQ(out, "301");
 	OK(ga_blob_read(r, &oid, 10, &back, &err));
-	assert_int_equal(back.len, 0);
+	EQUAL(back.len, 0);
 	SH("many", "git fsck --strict; git repack -adq; git cat-file -e %s", GA_HEX(&oid));
 	assert_no_leftovers("many");
 }
@@ -79,7 +79,7 @@ TEST(each_new_object_is_in_the_pack_once)
 /* `n` blobs, a tree of them, and a commit, through `p` or one by one. */
 static void write_some(struct ga_repo *r, struct ga_pack *p, int n, struct ga_oid *ret_commit)
 {
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 	struct ga_entry none = { 0 }, e = { GA_MODE_FILE, { { 0 } } };
 	struct ga_commit cm = { .author = (char[]){ "A <a@b> 1 +0000" },
 				.committer = (char[]){ "C <c@d> 2 +0100" },
@@ -110,8 +110,8 @@ static void write_some(struct ga_repo *r, struct ga_pack *p, int n, struct ga_oi
 
 TEST(a_batch_is_one_pack)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	cleanup_free char *out = NULL;
 	struct ga_oid one, two, tree;
 	struct ga_pack *p;
@@ -131,7 +131,7 @@ TEST(a_batch_is_one_pack)
 	OK(ga_commit_tree(r, &two, &tree, &err));
 	SH("batch", "! git cat-file -e %s; test -z \"$(ls .git/objects/pack)\"", GA_HEX(&one));
 	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 1);
+	EQUAL(keeps.n, 1);
 	SH("batch", "test -f '%s'; git verify-pack .git/objects/pack/*.idx;"
 		    "git fsck --strict --no-dangling; git cat-file -e %s^{tree}; git ls-tree -r %s",
 	   keeps.v[0], GA_HEX(&one), GA_HEX(&two));
@@ -139,7 +139,7 @@ TEST(a_batch_is_one_pack)
 			  "git update-ref refs/heads/one %s; git update-ref refs/heads/two %s;"
 			  "rm .git/objects/pack/*.keep; git repack -adq; git fsck --strict",
 		 GA_HEX(&one), GA_HEX(&two));
-	assert_string_equal(out, "70");
+	STREQ(out, "70");
 	assert_no_leftovers("batch");
 	/* and after it, as before it */
 	OK(ga_blob_write(r, "later\n", 6, &tree, &err));
@@ -150,8 +150,8 @@ TEST(a_batch_is_one_pack)
  * with another. */
 TEST(large_trees_and_blobs_fit_into_a_batch)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	cleanup_free char *text = ga_calloc(1, 70000);
 	struct ga_oid blob, tree;
 
@@ -161,7 +161,7 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 		OK(ga_blob_write(r, text, n, &blob, &err));
 	/* 32 bytes an entry, once one less: one of just a block, what is around it, and two blocks */
 	for (size_t n = 2047; n < 4231; n += n == 2049 ? 2181 : 1) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		struct ga_entry none = { 0 }, e = { GA_MODE_FILE, blob };
 
 		for (size_t i = 0; i < n; i++) {
@@ -173,7 +173,7 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
 	}
 	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 1);
+	EQUAL(keeps.n, 1);
 	SH("large", "git verify-pack -v .git/objects/pack/*.idx | grep ' tree  *65535 ';"
 		    "git fsck --strict --no-dangling; test \"$(git ls-tree %s | wc -l)\" = 4230",
 	   GA_HEX(&tree));
@@ -181,8 +181,8 @@ TEST(large_trees_and_blobs_fit_into_a_batch)
 
 TEST(a_repository_in_memory_writes_nothing)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	struct ga_oid one, two, tree;
 	struct ga_pack *p;
 	char *keep = NULL;
@@ -210,8 +210,8 @@ TEST(a_repository_in_memory_writes_nothing)
 
 TEST(git_finds_what_is_in_a_batch)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	struct ga_oid one, two;
 
 	r = make_repo("seen", "git commit -q --allow-empty -m x");
@@ -223,7 +223,7 @@ TEST(git_finds_what_is_in_a_batch)
 	write_some(r, NULL, 30, &two);
 	SH("seen", "! git cat-file -e %s", GA_HEX(&two));
 	OK(ga_batch_commit(r, &keeps, &err));
-	assert_int_equal(keeps.n, 2);
+	EQUAL(keeps.n, 2);
 	SH("seen", "git cat-file -e %s; git fsck --strict", GA_HEX(&two));
 	/* what has no result leaves nothing */
 	OK(ga_batch_begin(r, &err));
@@ -236,9 +236,9 @@ TEST(git_finds_what_is_in_a_batch)
 
 TEST(a_batch_goes_to_another_process)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
+	STRV(keeps);
 	cleanup_repo struct ga_repo *a = NULL, *b = NULL;
-	cleanup_buf struct ga_buf bytes = GA_BUF_INIT;
+	BUF(bytes);
 	struct ga_oid oid, tree;
 
 	a = make_repo("two", "");
@@ -261,7 +261,7 @@ TEST(a_batch_goes_to_another_process)
 TEST(blobs_are_read_from_files_of_the_promised_size)
 {
 	static const size_t sizes[] = { 0, 1, 65535, 1 << 20, (1 << 20) + 1, 1500000 };
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *keep = NULL;
 	struct ga_oid got[GA_NELEMS(sizes)], again;
 	struct ga_pack *p;
@@ -270,30 +270,28 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
 	rnd_seed();
 	r = open_repo("files");
 	OK(ga_pack_begin(r, &p, &err));
-	for (size_t i = 0; i < GA_NELEMS(sizes); i++) {
+	for_index (i, sizes) {
 		cleanup_free char *name = ga_strf("files/%zu", sizes[i]);
 		cleanup_close int fd = make_file(name, sizes[i]);
 
 		OK(ga_pack_add_blob_fd(p, fd, sizes[i], false, &got[i], &err));
 		/* a second time: written, recognised, cut off again */
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		EQUAL(lseek(fd, 0, SEEK_SET), 0);
 		OK(ga_pack_add_blob_fd(p, fd, sizes[i], false, &again, &err));
 		assert_true(ga_oid_equal(&got[i], &again));
 		/* sizes that are not the file's */
-		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, true, &again, &err),
-		      "changed its size");
+		EQUAL(lseek(fd, 0, SEEK_SET), 0);
+		FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] + 1, true, &again, &err), "changed its size");
 		if (sizes[i]) {
-			assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
-			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, false, &again, &err),
-			      "changed its size");
+			EQUAL(lseek(fd, 0, SEEK_SET), 0);
+			FAILS(ga_pack_add_blob_fd(p, fd, sizes[i] - 1, false, &again, &err), "changed its size");
 		}
 	}
 	OK(ga_pack_commit(p, &keep, &err));
-	for (size_t i = 0; i < GA_NELEMS(sizes); i++) {
+	for_index (i, sizes) {
 		struct ga_oid want = OID("files", "git hash-object %zu", sizes[i]);
 
-		assert_string_equal(GA_HEX(&got[i]), GA_HEX(&want));
+		STREQ(GA_HEX(&got[i]), GA_HEX(&want));
 		SH("files", "git cat-file blob %s | cmp - %zu", GA_HEX(&got[i]), sizes[i]);
 	}
 	SH("files", "git fsck --strict; git verify-pack .git/objects/pack/*.idx;"
@@ -315,7 +313,7 @@ TEST(blobs_are_read_from_files_of_the_promised_size)
  * `git gc` leaves it alone until it is referred to. */
 TEST(reused_objects_are_freshened)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid oid;
 	struct ga_pack *p;
 	char *keep = NULL;
@@ -330,18 +328,18 @@ TEST(reused_objects_are_freshened)
 
 TEST(blobs_have_a_limit)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_error struct ga_error e = GA_ERROR_INIT;
+	REPOSITORY(r);
+	BUF(b);
+	ERR(e);
 	struct ga_oid oid, tree;
 
 	r = make_repo("limit", "git commit -q --allow-empty -m x");
 	oid = OID("limit", "printf 12345 | git hash-object -w --stdin");
 	tree = OID("limit", "git rev-parse HEAD^{tree}");
-	assert_int_equal(ga_blob_read(r, &oid, 4, &b, &e), 1);
-	assert_int_equal(b.len, 0);
+	EQUAL(ga_blob_read(r, &oid, 4, &b, &e), 1);
+	EQUAL(b.len, 0);
 	OK(ga_blob_read(r, &oid, 5, &b, &err));
-	assert_string_equal(b.ptr, "12345");
+	STREQ(b.ptr, "12345");
 	FAILS(ga_blob_read(r, &tree, 5, &b, &err), "is a tree, not a blob");
 	memset(oid.id, 1, sizeof(oid.id));
 	FAILS(ga_blob_read(r, &oid, 5, &b, &err), "cannot read object 0101");
@@ -349,7 +347,7 @@ TEST(blobs_have_a_limit)
 
 TEST(commits_come_back_as_they_were)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_commit struct ga_commit c = { 0 };
 	struct ga_oid id, again;
 
@@ -360,12 +358,11 @@ TEST(commits_come_back_as_they_were)
 			   "encoding ISO-8859-1\\\ngpgsig -----BEGIN\\\n \\\n abc\\\n -----END' |"
 			   "sed '$s/$/ \\xe4/' | git hash-object -t commit -w --stdin");
 	OK(ga_commit_read(r, &id, &c, &err));
-	assert_int_equal(c.n_parents, 2);
-	assert_string_equal(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n "
-				     "-----END\n");
-	assert_string_equal(c.message, "merge \xe4\n");
+	EQUAL(c.n_parents, 2);
+	STREQ(c.extra, "encoding ISO-8859-1\ngpgsig -----BEGIN\n \n abc\n -----END\n");
+	STREQ(c.message, "merge \xe4\n");
 	OK(ga_commit_write(r, &c, &again, &err));
-	assert_string_equal(GA_HEX(&again), GA_HEX(&id));
+	STREQ(GA_HEX(&again), GA_HEX(&id));
 	OK(ga_commit_tree(r, &id, &again, &err));
 	assert_true(ga_oid_equal(&again, &c.tree));
 	free(c.author);

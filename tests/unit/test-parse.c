@@ -6,8 +6,7 @@
 #include "ga/alloc.h"
 #include "ga/parse.h"
 
-static void refuse_units(const char *const *bad, size_t n,
-			 bool (*parse)(const char *, uint64_t, uint64_t *))
+static void refuse_units(const char *const *bad, size_t n, bool (*parse)(const char *, uint64_t, uint64_t *))
 {
 	for (size_t i = 0; i < n; i++) {
 		uint64_t v = 42;
@@ -86,10 +85,10 @@ TEST(a_descriptor_is_not_negative)
 	int fd = 42;
 
 	assert_true(ga_parse_fd("2147483647", &fd));
-	assert_int_equal(fd, 2147483647);
+	EQUAL(fd, 2147483647);
 	assert_false(ga_parse_fd("2147483648", &fd));
 	assert_false(ga_parse_fd("-1", &fd));
-	assert_int_equal(fd, 2147483647);
+	EQUAL(fd, 2147483647);
 }
 
 TEST(numbers_are_read_up_to_a_comma)
@@ -98,19 +97,19 @@ TEST(numbers_are_read_up_to_a_comma)
 	int n = 5;
 
 	assert_true(ga_parse_next_int(&all, &n));
-	assert_int_equal(n, 17);
+	EQUAL(n, 17);
 	assert_true(ga_parse_next_int(&all, &n));
-	assert_int_equal(n, -1);
+	EQUAL(n, -1);
 	assert_true(ga_parse_next_int(&all, &n));
-	assert_int_equal(n, 2147483647);
-	assert_string_equal(all, "");
+	EQUAL(n, 2147483647);
+	STREQ(all, "");
 	for_each (row, bad) {
 		const char *at = *row;
 
 		assert_false(ga_parse_next_int(&at, &n));
 		assert_ptr_equal(at, *row);
 	}
-	assert_int_equal(n, 2147483647);
+	EQUAL(n, 2147483647);
 }
 
 TEST(booleans_are_those_of_git)
@@ -156,9 +155,9 @@ static void check_units(const struct unit_case *cases, size_t n,
 			fail_msg("'%s' up to %" PRIu64 ": %d %" PRIu64, c->s, c->max, ok, v);
 		if (!ok)
 			continue;
-		assert_string_equal(back, c->text ? c->text : c->s);
+		STREQ(back, c->text ? c->text : c->s);
 		assert_true(parse(back, UINT64_MAX, &again));
-		assert_int_equal(again, v);
+		EQUAL(again, v);
 	}
 }
 
@@ -228,8 +227,7 @@ TEST(decimals_have_three_places)
 	for_each (row, cases) {
 		uint64_t v = UINT64_MAX;
 
-		if (ga_parse_thousandths(row->s, row->max, &v) !=
-			    (row->want != UINT64_MAX) || v != row->want)
+		if (ga_parse_thousandths(row->s, row->max, &v) != (row->want != UINT64_MAX) || v != row->want)
 			fail_msg("'%s'", row->s);
 	}
 }
@@ -275,8 +273,7 @@ TEST(releases_of_linux_are_compared)
 	for_each (row, cases) {
 		struct ga_version v = { 0, 0 };
 
-		if (ga_parse_release(row->s, &v) != row->ok ||
-		    (row->ok && ga_version_before(&v, 5, 12) != row->old))
+		if (ga_parse_release(row->s, &v) != row->ok || (row->ok && ga_version_before(&v, 5, 12) != row->old))
 			fail_msg("'%s'", row->s);
 	}
 }

@@ -20,14 +20,13 @@ TEST(a_path_is_below_a_whole_directory_name)
 
 		if (!s != !row->out || (s && strcmp(s, row->out)))
 			fail_msg("%s below %s: %s", row->path, row->dir, s ? s : "(no)");
-		assert_int_equal(ga_path_inside(row->path, row->dir), s != NULL);
+		EQUAL(ga_path_inside(row->path, row->dir), s != NULL);
 	}
 }
 
 TEST(a_path_of_a_tree_is_relative_without_dots)
 {
-	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b",
-					    "\n", "a/.b/c.", "\xff" };
+	static const char *const good[] = { "a", "a/b", "...", ".a", "a..", "..a", "a b", "\n", "a/.b/c.", "\xff" };
 	static const char *const bad[] = { "",	  "/",	  "/a",	  "a/",	  "a//b",    ".",  "..",
 					   "./a", "a/.", "a/..", "a/../b", "../a", "a/./b", "a/b//" };
 
@@ -61,7 +60,7 @@ TEST(names_are_ordered_as_in_trees)
 		{ "a\x01", false, "a", true, -1 },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		size_t an = strlen(cases[i].a), bn = strlen(cases[i].b);
 		int there = ga_path_tree_cmp(cases[i].a, an, cases[i].adir, cases[i].b, bn, cases[i].bdir);
 		int back = ga_path_tree_cmp(cases[i].b, bn, cases[i].bdir, cases[i].a, an, cases[i].adir);

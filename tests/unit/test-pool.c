@@ -14,27 +14,27 @@ TEST(a_base_is_made_found_or_moved)
 		    "printf 'sp ace' >'a\nb'; git add .; git commit -qm 1; echo 2 >d/e/f; git rm -q l;"
 		    "mkdir l; echo n >l/n; git add .; git commit -qm 2; git tag two; git tag one HEAD~1");
 	acquire("basic", "one", &a);
-	assert_int_equal(a.how, GA_BASE_MADE);
+	EQUAL(a.how, GA_BASE_MADE);
 	assert_checkout("basic", "one", &a);
 	assert_template("basic", "one", &a);
 	acquire("basic", "one", &b);
-	assert_int_equal(b.how, GA_BASE_FOUND);
-	assert_string_equal(a.tree, b.tree);
+	EQUAL(b.how, GA_BASE_FOUND);
+	STREQ(a.tree, b.tree);
 	ga_base_release(&a);
 	/* somebody still stands on it */
 	acquire("basic", "two", &a);
-	assert_int_equal(a.how, GA_BASE_MADE);
+	EQUAL(a.how, GA_BASE_MADE);
 	assert_string_not_equal(a.tree, b.tree);
 	ga_base_release(&a);
 	ga_base_release(&b);
 	acquire("basic", "one", &b);
-	assert_int_equal(b.how, GA_BASE_FOUND);
+	EQUAL(b.how, GA_BASE_FOUND);
 	acquire("basic", "HEAD", &a);
-	assert_int_equal(a.how, GA_BASE_FOUND);
+	EQUAL(a.how, GA_BASE_FOUND);
 	ga_base_release(&a);
 	SH("basic", "echo 3 >d/e/f; git commit -qam 3");
 	acquire("basic", "HEAD", &a);
-	assert_int_equal(a.how, GA_BASE_MOVED);
+	EQUAL(a.how, GA_BASE_MOVED);
 	assert_checkout("basic", "HEAD", &a);
 	assert_template("basic", "HEAD", &a);
 	assert_checkout("basic", "one", &b);
@@ -63,9 +63,9 @@ TEST(files_of_the_same_content_have_the_users_times)
 	SH("times", "rmdir sub; touch -d '2003-03-03 03:03:03.3' .");
 	free(users);
 	users = times(dir);
-	assert_string_equal(bases, users);
-	assert_int_equal(stat(a.tree, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0750);
+	STREQ(bases, users);
+	EQUAL(stat(a.tree, &st), 0);
+	EQUAL(st.st_mode & 07777, 0750);
 	assert_template("times", "HEAD", &a);
 	/* known by their stat data alone: diff-files lists what it would have to read */
 	SH("times", "cp -p '%s/index' ../t.index; GIT_INDEX_FILE=$PWD/../t.index "
@@ -77,17 +77,16 @@ TEST(files_of_the_same_content_have_the_users_times)
 	SH("times", "touch -d 2011-11-11 d/e/2; echo new >d/e/3; git add .; git commit -qm 2;"
 		    "touch -d 2012-12-12 d/e/3; echo differs >d/e/4");
 	acquire("times", "HEAD", &a);
-	assert_int_equal(a.how, GA_BASE_MOVED);
+	EQUAL(a.how, GA_BASE_MOVED);
 	assert_template("times", "HEAD", &a);
 	SH("times", "for f in d/e/1 d/e/2 d/e/3 top d/e d; do "
-		    "[ \"$(stat -c %%y $f)\" = \"$(stat -c %%y '%s'/$f)\" ] || "
-		    "{ echo $f >&2; exit 1; }; done;"
+		    "[ \"$(stat -c %%y $f)\" = \"$(stat -c %%y '%s'/$f)\" ] || { echo $f >&2; exit 1; }; done;"
 		    "[ \"$(stat -c %%y d/e/4)\" != \"$(stat -c %%y '%s'/d/e/4)\" ]", a.tree, a.tree);
 }
 
 TEST(uncommitted_files_keep_their_times)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *dir = in_scratch("carry"), *branch = NULL, *users = NULL, *bases = NULL;
@@ -103,10 +102,10 @@ TEST(uncommitted_files_keep_their_times)
 	OK(ga_scan_worktree(r, UINT64_MAX, &s, &err));
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &snap, &err));
 	acquire("carry", GA_HEX(&snap), &b);
-	assert_int_equal(b.how, GA_BASE_MOVED);
+	EQUAL(b.how, GA_BASE_MOVED);
 	users = times(dir);
 	bases = times(b.tree);
-	assert_string_equal(bases, users);
+	STREQ(bases, users);
 	assert_template("carry", GA_HEX(&snap), &b);
 }
 
@@ -117,14 +116,13 @@ TEST(quick_edits_are_seen)
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL;
 
-	SH("quick", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f;"
-		    "git commit -qam 2");
+	SH("quick", "git init -q; echo 1 >f; git add f; git commit -qm 1; echo 2 >f;git commit -qam 2");
 	acquire("quick", "HEAD", &b); /* f is as young as it can be on both sides */
 	out = sh("quick", "cp -a '%s' ../quick-inside; cp -p '%s/index' ../quick.index;"
 			  "echo 3 >../quick-inside/f; GIT_INDEX_FILE=$PWD/../quick.index "
 			  "GIT_WORK_TREE=$PWD/../quick-inside git -c core.checkStat=minimal "
 			  "-c core.trustctime=false status --porcelain", b.tree, b.git);
-	assert_string_equal(out, " M f");
+	STREQ(out, " M f");
 }
 
 /* Files that a move wrote a moment ago are no reason to look at all of them in the next one. */
@@ -133,21 +131,20 @@ TEST(young_files_do_not_stop_a_move)
 	cleanup_base struct ga_base b = GA_BASE_INIT;
 	cleanup_free char *out = NULL, *trace = NULL;
 
-	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;"
-		    "git tag c$i; done");
+	SH("young", "git init -q; for i in 1 2 3 4; do echo $i >f; git add f; git commit -qm $i;git tag c$i; done");
 	acquire("young", "c1", &b);
 	ga_base_release(&b);
 	trace = sh("young", "printf %%s $PWD/../young-trace");
-	assert_int_equal(setenv("GIT_TRACE", trace, 1), 0);
+	EQUAL(setenv("GIT_TRACE", trace, 1), 0);
 	acquire("young", "c2", &b);
-	assert_int_equal(b.how, GA_BASE_MOVED);
+	EQUAL(b.how, GA_BASE_MOVED);
 	ga_base_release(&b);
 	acquire("young", "c3", &b);
-	assert_int_equal(b.how, GA_BASE_MOVED);
-	assert_int_equal(unsetenv("GIT_TRACE"), 0);
+	EQUAL(b.how, GA_BASE_MOVED);
+	EQUAL(unsetenv("GIT_TRACE"), 0);
 	assert_checkout("young", "c3", &b);
 	out = sh("young", "grep -o -e 'git checkout' -e read-tree '%s' | uniq -c", trace);
-	assert_string_equal(out, "      2 git checkout");
+	STREQ(out, "      2 git checkout");
 }
 
 TEST(incomplete_bases_are_made_anew)
@@ -169,10 +166,10 @@ TEST(incomplete_bases_are_made_anew)
 		ga_base_release(&a);
 		SH("broken-state/bases/1", "%s", *row);
 		acquire("broken", "HEAD", &b);
-		assert_int_equal(b.how, GA_BASE_MADE);
+		EQUAL(b.how, GA_BASE_MADE);
 		assert_checkout("broken", "HEAD", &b);
 		count = sh("broken-state/bases", "ls -d [0-9]* | wc -l");
-		assert_string_equal(count, "1");
+		STREQ(count, "1");
 	}
 }
 
@@ -186,7 +183,7 @@ TEST(after_a_crash_of_the_machine_a_base_is_checked)
 	ga_base_release(&a);
 	SH("boot-state/bases/1", "sed -i '2s/.*/other/' commit; : >tree/f2; rm tree/f3");
 	acquire("boot", "HEAD", &b);
-	assert_int_equal(b.how, GA_BASE_MOVED);
+	EQUAL(b.how, GA_BASE_MOVED);
 	assert_checkout("boot", "HEAD", &b);
 	assert_template("boot", "HEAD", &b);
 }
@@ -206,15 +203,15 @@ TEST(changed_rules_make_a_whole_checkout)
 	ga_base_release(&b);
 	SH("rules", "printf 't -text\\n' >.git/info/attributes");
 	acquire("rules", "HEAD", &b);
-	assert_int_equal(b.how, GA_BASE_MADE);
+	EQUAL(b.how, GA_BASE_MADE);
 	assert_checkout("rules", "HEAD", &b);
 	ga_base_release(&b);
 	SH("rules", "rm .git/info/attributes; git config core.autocrlf true");
 	acquire("rules", "HEAD~1", &b);
-	assert_int_equal(b.how, GA_BASE_MADE);
+	EQUAL(b.how, GA_BASE_MADE);
 	assert_checkout("rules", "HEAD~1", &b);
 	count = sh("rules-state/bases", "ls -d [0-9]* | wc -l");
-	assert_string_equal(count, "1");
+	STREQ(count, "1");
 }
 
 /* Git with several workers would forget them. */
@@ -233,17 +230,17 @@ TEST(encodings_of_each_directory_hold)
 	acquire("enc", "one", &b);
 	assert_checkout("enc", "one", &b);
 	out = sh("enc", "stat -c %%s '%s'/*/*.txt '%s'/*/*/*.txt | sort -u", b.tree, b.tree);
-	assert_string_equal(out, "6");
+	STREQ(out, "6");
 	ga_base_release(&b);
 	acquire("enc", "HEAD", &b);
-	assert_int_equal(b.how, GA_BASE_MOVED);
+	EQUAL(b.how, GA_BASE_MOVED);
 	assert_checkout("enc", "HEAD", &b);
 	ga_base_release(&b);
 }
 
 TEST(a_linked_worktree_has_a_base_of_its_own)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_base struct ga_base a = GA_BASE_INIT, b = GA_BASE_INIT;
 	cleanup_free char *state_dir = in_scratch("wt-state");
 	const struct ga_strv none = GA_STRV_INIT;
@@ -276,11 +273,11 @@ TEST(hooks_and_the_users_tree_are_left_alone)
 			    "-prune -o -printf '%%p %%T@\\n' | sort");
 	/* .git itself got the directory of the repository's id */
 	SH(".", "[ ! -e hook-ran ]");
-	assert_int_equal(strlen(before), strlen(after));
+	EQUAL(strlen(before), strlen(after));
 	assert_has(after, " M f\n");
 }
 
-/* ---- many at once, and death at any moment ------------------------------------------ */
+/* ---- many at once, and death at any moment */
 
 static void make_big(const char *name)
 {
@@ -295,7 +292,7 @@ static pid_t acquire_in_child(const char *name, const char *rev, unsigned hold_m
 	pid_t pid = fork();
 
 	if (!pid) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		struct ga_base b = GA_BASE_INIT;
 		struct timespec ts = { 0, (long)hold_ms * 1000000 };
 
@@ -334,14 +331,14 @@ TEST(processes_share_a_base_and_never_see_it_change)
 	make_big("many");
 	for (unsigned round = 0; round < 3; round++) {
 		/* the first time all of one commit */
-		for (size_t i = 0; i < GA_NELEMS(pids); i++)
+		for_index (i, pids)
 			pids[i] = acquire_in_child("many", round ? revs[(i * 7 + round) % 4] : "c0",
 						   round ? (unsigned)(i * 13) % 50 : 300);
 		for_each (row, pids) {
 			int st = -1;
 
-			assert_int_equal(waitpid(*row, &st, 0), *row);
-			assert_int_equal(st, 0);
+			EQUAL(waitpid(*row, &st, 0), *row);
+			EQUAL(st, 0);
 		}
 		if (!round)
 			SH("many-state/bases", "test $(ls -d [0-9]* | wc -l) = 1");
@@ -363,7 +360,7 @@ TEST(a_process_that_is_killed_leaves_a_base_that_can_be_used)
 
 		(void)nanosleep(&ts, NULL);
 		(void)kill(pid, SIGKILL);
-		assert_int_equal(waitpid(pid, &st, 0), pid);
+		EQUAL(waitpid(pid, &st, 0), pid);
 		acquire("death", rev, &b);
 		assert_checkout("death", rev, &b);
 		assert_template("death", rev, &b);

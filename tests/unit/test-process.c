@@ -42,7 +42,9 @@ TEST(the_status_is_that_of_exit_or_signal)
 /* More than any pipe holds, in and out at the same time. */
 TEST(large_input_and_output)
 {
-	cleanup_buf struct ga_buf in = GA_BUF_INIT, out = GA_BUF_INIT, errout = GA_BUF_INIT;
+	BUF(in);
+	BUF(out);
+	BUF(errout);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
@@ -53,43 +55,42 @@ TEST(large_input_and_output)
 	p.out = &out;
 	p.errout = &errout;
 	OK(run_sh("tee /dev/stderr", &p, &status, &err));
-	assert_int_equal(out.len, in.len);
+	EQUAL(out.len, in.len);
 	assert_memory_equal(out.ptr, in.ptr, in.len);
-	assert_int_equal(errout.len, 65536);
+	EQUAL(errout.len, 65536);
 	assert_memory_equal(errout.ptr, in.ptr + in.len - 65536, 65536);
 }
 
 TEST(too_much_output_ends_it)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	ERR(err);
+	BUF(out);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status = -1;
 
 	p.out = &out;
 	p.out_max = 1000;
-	assert_int_equal(run_sh("yes", &p, &status, &err), -1);
-	assert_string_equal(err.msg, "'sh' wrote more than 1000 bytes");
-	assert_int_equal(status, -1);
+	EQUAL(run_sh("yes", &p, &status, &err), -1);
+	STREQ(err.msg, "'sh' wrote more than 1000 bytes");
+	EQUAL(status, -1);
 }
 
 TEST(timeout_kills)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_process p = GA_PROCESS_INIT;
 	time_t start = time(NULL);
 	int status;
 
 	p.timeout_ms = 50;
-	assert_int_equal(run_sh("exec sleep 60", &p, &status, &err), -1);
-	assert_string_equal(err.msg, "'sh' took longer than 50 ms");
+	EQUAL(run_sh("exec sleep 60", &p, &status, &err), -1);
+	STREQ(err.msg, "'sh' took longer than 50 ms");
 	assert_true(time(NULL) - start < 30);
 }
 
-/* A daemon left behind keeps the pipes open, but not us. */
 TEST(a_descendant_that_runs_on_is_not_waited_for)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_process p = GA_PROCESS_INIT;
 	time_t start = time(NULL);
 	int status;
@@ -104,7 +105,7 @@ TEST(a_descendant_that_runs_on_is_not_waited_for)
 
 		p.out = NULL;
 		OK(run_sh(cmd, &p, &status, &err));
-		assert_int_equal(status, 0);
+		EQUAL(status, 0);
 	}
 }
 
@@ -123,8 +124,8 @@ TEST(what_it_wrote_is_waited_for)
 	};
 
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		ERR(err);
+		BUF(out);
 		const char *const argv[] = { "sh", "-c", row->script, NULL };
 		struct ga_process p = GA_PROCESS_INIT;
 		struct ga_process_job *j;
@@ -132,7 +133,7 @@ TEST(what_it_wrote_is_waited_for)
 
 		p.argv = argv;
 		p.out = &out;
-		assert_int_equal(ga_process_begin(&p, &j, &err), 0);
+		EQUAL(ga_process_begin(&p, &j, &err), 0);
 		if (ga_process_wait_for(j, "two\n", &err) != row->found)
 			fail_msg("%s: %s", row->script, out.ptr);
 		ga_process_abandon(j);
@@ -142,20 +143,20 @@ TEST(what_it_wrote_is_waited_for)
 
 TEST(a_missing_program_is_named)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	const char *const argv[] = { "no such\nprogram", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
 	p.argv = argv;
-	assert_int_equal(ga_process_run(&p, &status, &err), -1);
+	EQUAL(ga_process_run(&p, &status, &err), -1);
 	assert_has(err.msg, "cannot run");
 	assert_null(strchr(err.msg, '\n'));
 }
 
 TEST(a_program_has_its_directory_environment_and_signals)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	const char *const envp[] = { "ONLY=this", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	sigset_t set, old;
@@ -163,31 +164,32 @@ TEST(a_program_has_its_directory_environment_and_signals)
 
 	(void)sigemptyset(&set);
 	(void)sigaddset(&set, SIGTERM);
-	assert_int_equal(sigprocmask(SIG_BLOCK, &set, &old), 0);
+	EQUAL(sigprocmask(SIG_BLOCK, &set, &old), 0);
 	(void)signal(SIGHUP, SIG_IGN);
 	(void)signal(SIGUSR1, SIG_IGN);
 	p.cwd = "/usr";
 	p.envp = envp;
 	p.out = &out;
 	/* only the classic signals: glibc ignores two internal ones in every child */
-	OK(run_sh("pwd; echo \"$ONLY-$HOME\"; "
-				"sed -n 's/^\\(Sig[BI].*\\):.*\\(........\\)$/\\1 \\2/p' "
+	OK(run_sh("pwd; echo \"$ONLY-$HOME\"; sed -n 's/^\\(Sig[BI].*\\):.*\\(........\\)$/\\1 \\2/p' "
 				"/proc/self/status", &p, &status, &err));
-	assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
+	EQUAL(sigprocmask(SIG_SETMASK, &old, NULL), 0);
 	(void)signal(SIGHUP, SIG_DFL);
 	(void)signal(SIGUSR1, SIG_DFL);
 	out.ptr[out.len - 9] &= '7'; /* signal 32 is the first of those */
 	/* of what was ignored only SIGHUP is */
-	assert_string_equal(out.ptr, "/usr\nthis-\nSigBlk 00000000\nSigIgn 00000001\n");
+	STREQ(out.ptr, "/usr\nthis-\nSigBlk 00000000\nSigIgn 00000001\n");
 }
 
 /* In a process of its own, as the job that was handed over is left as it is. */
 static void take_over_and_end(void)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, errout = GA_BUF_INIT, text = GA_BUF_INIT;
+	BUF(out);
+	BUF(errout);
+	BUF(text);
 	const char *const argv[] = { "sh", "-c", "echo one; echo two >&2; exit 3", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_process_job *j;
 	int status;
 
@@ -204,7 +206,7 @@ TEST(a_job_is_handed_over_to_another_process)
 {
 	static const char *const bad[] = { "", "x", "1", "1,2", "0,-1,-1", "-1,-1,-1", "1,-1,-1,",
 					   "1,-1,-1,4", "1,2,-1", "1,-1,9999" };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_process p = GA_PROCESS_INIT;
 	struct ga_process_job *j = NULL;
 	pid_t pid = fork();
@@ -212,39 +214,37 @@ TEST(a_job_is_handed_over_to_another_process)
 
 	if (!pid)
 		take_over_and_end();
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	EQUAL(waitpid(pid, &status, 0), pid);
+	EQUAL(status, 0);
 	p.argv = (const char *const[]){ "x", NULL };
 	p.out = &out;
 	for_each (row, bad) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		if (!ga_process_take_over(*row, &p, &j, &err))
 			fail_msg("'%s' was taken over", *row);
-		assert_string_equal(err.msg, "cannot go on with a process that has begun");
+		STREQ(err.msg, "cannot go on with a process that has begun");
 	}
 }
 
-/* A descriptor without close-on-exec, as a careless caller may have left it. */
 TEST(no_other_descriptor_is_inherited)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_close int leak = open("/dev/null", O_RDONLY); /* on purpose */
-	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do "
-					    "[ -e /proc/self/fd/$f ] && echo $f; done", leak);
+	cleanup_free char *script = ga_strf("for f in 0 1 2 %d; do [ -e /proc/self/fd/$f ] && echo $f; done", leak);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
 	assert_true(leak >= 3);
 	p.out = &out;
 	OK(run_sh(script, &p, &status, &err));
-	assert_string_equal(out.ptr, "0\n1\n2\n");
+	STREQ(out.ptr, "0\n1\n2\n");
 }
 
 TEST(one_descriptor_may_be_kept)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	ERR(err);
+	BUF(out);
 	cleanup_close int fd = ga_memfd("kept", "abc", 3, &err);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
@@ -253,9 +253,8 @@ TEST(one_descriptor_may_be_kept)
 	p.in_len = 1;
 	p.out = &out;
 	p.keep_fd = fd;
-	assert_int_equal(run_sh("cat; cat <&3; [ -e /proc/self/fd/4 ] || echo .", &p, &status, &err),
-			 0);
-	assert_string_equal(out.ptr, "xabc.\n");
+	EQUAL(run_sh("cat; cat <&3; [ -e /proc/self/fd/4 ] || echo .", &p, &status, &err), 0);
+	STREQ(out.ptr, "xabc.\n");
 }
 
 static size_t count_fds(void)
@@ -272,7 +271,7 @@ static size_t count_fds(void)
 
 TEST(given_descriptors_are_used_and_none_leaks)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_close int in = ga_memfd("in", "abc", 3, &err);
 	cleanup_close int result = -1;
 	char path[] = "/tmp/ga-process.XXXXXX", got[16] = "";
@@ -289,12 +288,12 @@ TEST(given_descriptors_are_used_and_none_leaks)
 
 		p.in_fd = in;
 		p.out_fd = result;
-		assert_int_equal(lseek(in, 0, SEEK_SET), 0);
-		assert_int_equal(run_sh("cat; exit 3", &p, &status, &err), 0);
-		assert_int_equal(status, 3);
+		EQUAL(lseek(in, 0, SEEK_SET), 0);
+		EQUAL(run_sh("cat; exit 3", &p, &status, &err), 0);
+		EQUAL(status, 3);
 	}
-	assert_int_equal(count_fds(), before);
-	assert_int_equal(pread(result, got, sizeof(got), 0), 9);
+	EQUAL(count_fds(), before);
+	EQUAL(pread(result, got, sizeof(got), 0), 9);
 	assert_memory_equal(got, "abcabcabc", 9);
 }
 
@@ -303,7 +302,7 @@ static void make_file(const char *path, mode_t mode)
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
 	assert_true(fd >= 0);
-	assert_int_equal(fchmod(fd, mode), 0);
+	EQUAL(fchmod(fd, mode), 0);
 }
 
 static void make_script(const char *path, const char *command)
@@ -329,7 +328,7 @@ static char *with_directory(const char *text, const char *dir)
 
 static int run_named(const char *name, struct ga_buf *out)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	const char *const argv[] = { name, NULL };
 	struct ga_process p = GA_PROCESS_INIT;
 	int status, rc;
@@ -338,7 +337,7 @@ static int run_named(const char *name, struct ga_buf *out)
 	p.out = out;
 	rc = ga_process_run(&p, &status, &err);
 	if (!rc)
-		assert_int_equal(status, 0);
+		EQUAL(status, 0);
 	return rc;
 }
 
@@ -356,9 +355,9 @@ TEST(a_program_is_found)
 	};
 
 	assert_non_null(mkdtemp(dir));
-	assert_int_equal(chdir(dir), 0);
-	assert_int_equal(mkdir("dir", 0700) || mkdir("dir/p", 0700) || mkdir("plain", 0700) ||
-			 mkdir("d", 0700) || mkdir("l", 0700) || symlink("../d/p", "l/p"), 0);
+	EQUAL(chdir(dir), 0);
+	EQUAL(mkdir("dir", 0700) || mkdir("dir/p", 0700) || mkdir("plain", 0700) ||
+	      mkdir("d", 0700) || mkdir("l", 0700) || symlink("../d/p", "l/p"), 0);
 	make_file("plain/p", 0600);
 	make_file("d/p", 0700);
 	for_each (row, cases) {
@@ -368,12 +367,11 @@ TEST(a_program_is_found)
 		if (!found != !row->found || (found && !ga_is_program(found)))
 			fail_msg("'%s': %s", row->path, found ? found : "not found");
 	}
-	assert_int_equal(unlink("l/p") || unlink("d/p") || unlink("plain/p") || rmdir("dir/p") ||
-			 rmdir("l") || rmdir("d") || rmdir("plain") || rmdir("dir"), 0);
-	assert_int_equal(chdir("/") || rmdir(dir), 0);
+	EQUAL(unlink("l/p") || unlink("d/p") || unlink("plain/p") || rmdir("dir/p") ||
+	      rmdir("l") || rmdir("d") || rmdir("plain") || rmdir("dir"), 0);
+	EQUAL(chdir("/") || rmdir(dir), 0);
 }
 
-/* What stands in a directory that depends on where one is, is neither run nor handed on. */
 TEST(gt20_no_relative_directory_is_searched)
 {
 	static const char *const paths[] = { ".:T", ":T", "d::T", "./d:T:", "T:d", "T:", "..:T:..", "T" };
@@ -382,34 +380,34 @@ TEST(gt20_no_relative_directory_is_searched)
 	cleanup_free char *before = ga_strdup(getenv("PATH"));
 
 	assert_true(mkdtemp(dir) && mkdtemp(planted));
-	assert_int_equal(chdir(planted) || mkdir("d", 0700), 0);
+	EQUAL(chdir(planted) || mkdir("d", 0700), 0);
 	make_script("p", "echo planted");
 	make_script("d/p", "echo planted");
 	make_script("d/q", "echo planted");
-	assert_int_equal(chdir(dir), 0);
+	EQUAL(chdir(dir), 0);
 	make_script("p", "echo \"ours $PATH\"");
-	assert_int_equal(chdir(planted), 0);
+	EQUAL(chdir(planted), 0);
 	for_each (row, paths) {
 		cleanup_free char *path = with_directory(*row, dir), *want = ga_strf("ours %s\n", dir);
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 
-		assert_int_equal(setenv("PATH", path, 1), 0);
-		assert_int_equal(run_named("p", &out), 0);
-		assert_string_equal(out.ptr, want);
-		assert_int_equal(run_named("q", &out), -1);
+		EQUAL(setenv("PATH", path, 1), 0);
+		EQUAL(run_named("p", &out), 0);
+		STREQ(out.ptr, want);
+		EQUAL(run_named("q", &out), -1);
 	}
 	for_each (row, others) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 
-		assert_int_equal(setenv("PATH", *row, 1), 0);
-		assert_int_equal(run_named("p", &out), -1);
+		EQUAL(setenv("PATH", *row, 1), 0);
+		EQUAL(run_named("p", &out), -1);
 		/* the system's, not where it stands: that is what a shell takes nothing for */
-		assert_int_equal(run_named("env", &out), 0);
+		EQUAL(run_named("env", &out), 0);
 		assert_has(out.ptr, "PATH=" GA_SYSTEM_PATH "\n");
 	}
-	assert_int_equal(setenv("PATH", before, 1), 0);
-	assert_int_equal(unlink("p") || unlink("d/p") || unlink("d/q") || rmdir("d") || chdir(dir) ||
-			 unlink("p") || chdir("/") || rmdir(dir) || rmdir(planted), 0);
+	EQUAL(setenv("PATH", before, 1), 0);
+	EQUAL(unlink("p") || unlink("d/p") || unlink("d/q") || rmdir("d") || chdir(dir) ||
+	      unlink("p") || chdir("/") || rmdir(dir) || rmdir(planted), 0);
 }
 
 TEST_MAIN(NULL, NULL)

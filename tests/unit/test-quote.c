@@ -40,7 +40,7 @@ TEST(a_name_is_quoted_if_it_has_odd_characters)
 		{ "\xe2\xa0\x81\xe3\x80\x81", "\xe2\xa0\x81\xe3\x80\x81" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_free char *q = ga_quote(cases[i].in);
 
 		if (strcmp(q, cases[i].out))
@@ -60,7 +60,7 @@ TEST(a_message_has_quotes_of_its_own)
 	for_each (row, cases) {
 		cleanup_free char *got = ga_escape(row->in);
 
-		assert_string_equal(got, row->out);
+		STREQ(got, row->out);
 	}
 }
 
@@ -82,18 +82,17 @@ TEST(text_keeps_its_lines)
 		{ "1\xef\xb8\x8f", "1\\u{fe0f}" },
 		/* Persian, and emoji: a joined pair, a keycap, a heart */
 		{ "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae", "\xd9\x85\xdb\x8c\xe2\x80\x8c\xd8\xae" },
-		{ "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb",
-		  "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb" },
+		{ "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb", "\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x92\xbb" },
 		{ "1\xef\xb8\x8f\xe2\x83\xa3", "1\xef\xb8\x8f\xe2\x83\xa3" },
 		{ "\xe2\x9d\xa4\xef\xb8\x8f", "\xe2\x9d\xa4\xef\xb8\x8f" },
 		{ "a\xe3\x80\x80" "b\xc2\xa0", "a\xe3\x80\x80" "b\xc2\xa0" },
 	};
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 
 		ga_quote_add_text(&b, row->in, strlen(row->in));
-		assert_string_equal(b.ptr, row->out);
+		STREQ(b.ptr, row->out);
 	}
 }
 
@@ -101,7 +100,8 @@ TEST(text_keeps_its_lines)
  * different names look different. All strings of two bytes. */
 TEST(nothing_raw_comes_out)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT, before = GA_BUF_INIT;
+	BUF(b);
+	BUF(before);
 
 	for (unsigned v = 0; v < 65536; v++) {
 		const char in[2] = { (char)(v >> 8), (char)(v & 255) };
@@ -122,10 +122,10 @@ TEST(nothing_raw_comes_out)
 
 TEST(a_NUL_and_a_cut_character_are_escaped)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_quote_add(&b, "a\0b\xe2\x80", 5);
-	assert_string_equal(b.ptr, "a\\x00b\\xe2\\x80");
+	STREQ(b.ptr, "a\\x00b\\xe2\\x80");
 }
 
 TEST(only_valid_UTF_8_is_valid)
@@ -150,12 +150,11 @@ TEST(only_valid_UTF_8_is_valid)
 		{ "ok\xc3(", 4, false },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++)
+	for_index (i, cases)
 		if (ga_utf8_valid(cases[i].s, cases[i].n) != cases[i].ok)
 			fail_msg("case %zu", i);
 }
 
-/* What a real shell makes of the quoted word is the word. */
 TEST(a_shell_reads_a_quoted_word_as_it_was)
 {
 	static const char *const words[] = {
@@ -165,7 +164,7 @@ TEST(a_shell_reads_a_quoted_word_as_it_was)
 	};
 
 	for_each (row, words) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 		cleanup_free char *q = ga_quote_shell(*row);
 		cleanup_free char *script = ga_strf("printf '%%s|' %s", q);
 		cleanup_free char *want = ga_strf("%s|", *row);
@@ -176,8 +175,8 @@ TEST(a_shell_reads_a_quoted_word_as_it_was)
 		p.argv = argv;
 		p.out = &out;
 		OK(ga_process_run(&p, &status, &err));
-		assert_int_equal(status, 0);
-		assert_string_equal(out.ptr, want);
+		EQUAL(status, 0);
+		STREQ(out.ptr, want);
 	}
 }
 
@@ -195,26 +194,26 @@ TEST(paths_are_quoted_as_git_does)
 	};
 
 	for_each (row, cases) {
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 
-		assert_int_equal(ga_quote_git_add(&b, row->in), row->any);
-		assert_string_equal(b.ptr, row->out);
+		EQUAL(ga_quote_git_add(&b, row->in), row->any);
+		STREQ(b.ptr, row->out);
 	}
 }
 
 TEST(text_is_cut_between_characters)
 {
-	assert_int_equal(ga_utf8_cut("abc", 3, 3), 3);
-	assert_int_equal(ga_utf8_cut("abc", 3, 2), 2);
-	assert_int_equal(ga_utf8_cut("abc", 3, 0), 0);
-	assert_int_equal(ga_utf8_cut("a\xc3\xbc", 3, 2), 1);
-	assert_int_equal(ga_utf8_cut("\xc3\xbc", 2, 1), 0);
+	EQUAL(ga_utf8_cut("abc", 3, 3), 3);
+	EQUAL(ga_utf8_cut("abc", 3, 2), 2);
+	EQUAL(ga_utf8_cut("abc", 3, 0), 0);
+	EQUAL(ga_utf8_cut("a\xc3\xbc", 3, 2), 1);
+	EQUAL(ga_utf8_cut("\xc3\xbc", 2, 1), 0);
 	for (size_t max = 1; max < 5; max++)
-		assert_int_equal(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, max), 1);
-	assert_int_equal(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, 5), 5);
+		EQUAL(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, max), 1);
+	EQUAL(ga_utf8_cut("a\xf0\x9f\x98\x80" "b", 6, 5), 5);
 	/* no UTF-8: anywhere will do, and not far from there */
-	assert_int_equal(ga_utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
-	assert_int_equal(ga_utf8_cut("\x80\x80", 2, 1), 1);
+	EQUAL(ga_utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+	EQUAL(ga_utf8_cut("\x80\x80", 2, 1), 1);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -12,7 +12,7 @@
 static char *show(const struct ga_words *w, bool tools)
 {
 	static const char kinds[] = "gbpmt";
-	cleanup_strv struct ga_strv all = GA_STRV_INIT;
+	STRV(all);
 	struct ga_buf b = GA_BUF_INIT;
 
 	for (size_t i = 0; i < w->n; i++) {

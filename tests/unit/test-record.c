@@ -18,9 +18,8 @@ static const char *const env[] = { "A=B", "TERM=xterm-\"x", NULL };
 
 static struct ga_recorder *begin(const char *dir, uint64_t max)
 {
-	cleanup_strv struct ga_strv command = GA_STRV_INIT;
-	const struct ga_record_opts o = { .dir = dir, .title = "title", .command = &command,
-					  .envp = env, .max = max };
+	STRV(command);
+	const struct ga_record_opts o = { .dir = dir, .title = "title", .command = &command, .envp = env, .max = max };
 
 	ga_strv_push_many(&command, "a b", "\xff\033\n", (char *)NULL);
 	return ga_record_begin(&o);
@@ -43,7 +42,7 @@ static void size(struct ga_recorder *r, unsigned columns, unsigned rows)
 /* All of a kind, as one. */
 static void read_back(const char *dir, const char *name, char kind, struct ga_buf *out)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	struct ga_record *r;
 	struct ga_record_event e;
 	int rc;
@@ -55,14 +54,15 @@ static void read_back(const char *dir, const char *name, char kind, struct ga_bu
 		if (e.kind == kind)
 			ga_buf_add(out, e.data, e.n);
 	}
-	assert_int_equal(rc, 0);
-	assert_int_equal(ga_record_damaged(r), 0);
+	EQUAL(rc, 0);
+	EQUAL(ga_record_damaged(r), 0);
 	ga_record_close(r);
 }
 
 static void expect_bytes(const char *what, const struct ga_buf *got, const char *want, size_t n)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	BUF(a);
+	BUF(b);
 
 	if (got->len == n && !memcmp(got->ptr, want, n))
 		return;
@@ -78,7 +78,7 @@ TEST_WITH(the_header_has_the_first_size_and_events_the_others, make_dir, remove_
 	const char *dir = *state;
 	struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);
 	cleanup_free char *path = ga_path_join(dir, "transcript.cast");
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 	json_t *j;
 
 	/* nothing is made before there is something */
@@ -86,7 +86,7 @@ TEST_WITH(the_header_has_the_first_size_and_events_the_others, make_dir, remove_
 	assert_null(ga_record_name(r));
 	size(r, 132, 50);
 	put(r, "a\r\n", 3);
-	assert_int_equal(access(path, F_OK), -1);
+	EQUAL(access(path, F_OK), -1);
 	ga_record_flush(r);
 	size(r, 132, 50);
 	size(r, 0, 0);
@@ -98,40 +98,39 @@ TEST_WITH(the_header_has_the_first_size_and_events_the_others, make_dir, remove_
 
 	OK(ga_read_file_at(AT_FDCWD, path, 100000, &text, &err));
 	j = json_loads(text.ptr, JSON_DISABLE_EOF_CHECK, NULL);
-	assert_int_equal(json_integer_value(json_object_get(j, "width")), 132);
-	assert_int_equal(json_integer_value(json_object_get(j, "height")), 50);
-	assert_string_equal(json_string_value(json_object_get(j, "title")), "title");
-	assert_string_equal(json_string_value(json_object_get(j, "command")), "'a b' '\\xff\\e\n'");
-	assert_string_equal(json_string_value(json_object_get(json_object_get(j, "env"), "TERM")),
-			    "xterm-\"x");
+	EQUAL(json_integer_value(json_object_get(j, "width")), 132);
+	EQUAL(json_integer_value(json_object_get(j, "height")), 50);
+	STREQ(json_string_value(json_object_get(j, "title")), "title");
+	STREQ(json_string_value(json_object_get(j, "command")), "'a b' '\\xff\\e\n'");
+	STREQ(json_string_value(json_object_get(json_object_get(j, "env"), "TERM")), "xterm-\"x");
 	json_decref(j);
 	ga_buf_clear(&text);
 	read_back(dir, "transcript.cast", 'r', &text);
-	assert_string_equal(text.ptr, "80x24");
+	STREQ(text.ptr, "80x24");
 }
 
 TEST_WITH(each_run_has_a_file_of_its_own, make_dir, remove_dir)
 {
 	const char *dir = *state;
 	cleanup_free char *second = ga_path_join(dir, "transcript-2.cast");
-	cleanup_strv struct ga_strv names = GA_STRV_INIT;
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	STRV(names);
+	BUF(text);
 
 	/* whatever is in the way, it is not followed and not written to */
-	assert_int_equal(symlink("/dev/null", second), 0);
+	EQUAL(symlink("/dev/null", second), 0);
 	for (int i = 0; i < 2; i++) {
 		struct ga_recorder *r = begin(dir, GA_RECORD_LEAST);
 
 		put(r, "x", 1);
 		ga_record_end(r);
-		assert_string_equal(ga_record_name(r), i ? "transcript-3.cast" : "transcript.cast");
+		STREQ(ga_record_name(r), i ? "transcript-3.cast" : "transcript.cast");
 		ga_record_free(r);
 	}
 	ga_record_names(dir, &names);
-	assert_int_equal(names.n, 3);
-	assert_string_equal(names.v[2], "transcript-3.cast");
+	EQUAL(names.n, 3);
+	STREQ(names.v[2], "transcript-3.cast");
 	read_back(dir, names.v[2], 'o', &text);
-	assert_string_equal(text.ptr, "x");
+	STREQ(text.ptr, "x");
 }
 
 TEST_WITH(a_recording_ends_at_the_systems_limit, make_dir, remove_dir)
@@ -141,10 +140,10 @@ TEST_WITH(a_recording_ends_at_the_systems_limit, make_dir, remove_dir)
 	struct ga_recorder *r;
 	cleanup_free char *line = ga_calloc(1, 1000);
 
-	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	EQUAL(getrlimit(RLIMIT_FSIZE, &was), 0);
 	low = was;
 	low.rlim_cur = 80 << 10;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	EQUAL(setrlimit(RLIMIT_FSIZE, &low), 0);
 	r = begin(dir, 1 << 20);
 	memset(line, 'x', 1000);
 	/* SIGXFSZ would end us */
@@ -153,14 +152,14 @@ TEST_WITH(a_recording_ends_at_the_systems_limit, make_dir, remove_dir)
 	assert_has(ga_record_stopped(r), "RLIMIT_FSIZE");
 	ga_record_free(r);
 	low.rlim_cur = 1000;
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	EQUAL(setrlimit(RLIMIT_FSIZE, &low), 0);
 	r = begin(dir, 1 << 20);
 	put(r, line, 1000);
 	ga_record_end(r);
 	assert_has(ga_record_stopped(r), "RLIMIT_FSIZE");
 	assert_null(ga_record_name(r));
 	ga_record_free(r);
-	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	EQUAL(setrlimit(RLIMIT_FSIZE, &was), 0);
 }
 
 /* ---- any bytes, cut anywhere */
@@ -210,7 +209,9 @@ TEST_WITH(any_bytes_cut_anywhere_are_read_back, make_dir, remove_dir)
 	print_message("# SEED=%u\n", (unsigned)seed);
 	srandom((unsigned)seed);
 	for (int round = 0; round < 300; round++) {
-		cleanup_buf struct ga_buf in = GA_BUF_INIT, want = GA_BUF_INIT, got = GA_BUF_INIT;
+		BUF(in);
+		BUF(want);
+		BUF(got);
 		struct ga_recorder *r = begin(dir, 1 << 20);
 		cleanup_free char *what = ga_strf("round %d", round), *path = NULL;
 
@@ -229,7 +230,7 @@ TEST_WITH(any_bytes_cut_anywhere_are_read_back, make_dir, remove_dir)
 		if (ga_record_name(r)) {
 			path = ga_path_join(dir, ga_record_name(r));
 			read_back(dir, ga_record_name(r), 'o', &got);
-			assert_int_equal(unlink(path), 0);
+			EQUAL(unlink(path), 0);
 		}
 		expect_bytes(what, &got, want.ptr, want.len);
 		ga_record_free(r);
@@ -243,7 +244,7 @@ static void write_cast(const char *dir, const char *text, size_t n)
 	cleanup_free char *path = ga_path_join(dir, "transcript.cast");
 	cleanup_close int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	assert_int_equal(ga_write_full(fd, text, n), 0);
+	EQUAL(ga_write_full(fd, text, n), 0);
 }
 
 TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
@@ -254,8 +255,8 @@ TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 		"[-1, \"o\", \"x\"]\n[1e300, \"o\", \"x\"]\n[1, \"oo\", \"x\"]\n[1, \"\", \"x\"]\n[1, \"z\", \"x\"]\n"
 		"[1, \"o\", \"\xff\"]\n[0.25, \"o\", \"b\\u0000c\"]\n[2, \"m\", \"mark\"]\n[3, \"o\", \"cut";
 	const char *dir = *state;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+	ERR(err);
+	BUF(all);
 	cleanup_free char *path = ga_path_join(dir, "transcript.cast");
 	cleanup_free char *elsewhere = ga_path_join(dir, "elsewhere");
 	struct ga_record_event e;
@@ -274,33 +275,33 @@ TEST_WITH(damaged_lines_are_passed_over, make_dir, remove_dir)
 	ga_buf_addch(&all, '\n');
 	ga_buf_add(&all, rest, sizeof(rest) - 1);
 	write_cast(dir, all.ptr, all.len);
-	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), 0);
-	assert_int_equal(ga_record_next(r, &e, &err), 1);
+	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), 0);
+	EQUAL(ga_record_next(r, &e, &err), 1);
 	assert_true(e.us == 500000 && e.kind == 'o' && e.n == 1 && *e.data == 'a');
-	assert_int_equal(ga_record_next(r, &e, &err), 1);
+	EQUAL(ga_record_next(r, &e, &err), 1);
 	/* time does not go back */
 	assert_true(e.us == 500000 && e.n == 3 && !memcmp(e.data, "b\0c", 3));
-	assert_int_equal(ga_record_next(r, &e, &err), 1);
+	EQUAL(ga_record_next(r, &e, &err), 1);
 	assert_true(e.us == 2000000 && e.kind == 'm');
-	assert_int_equal(ga_record_next(r, &e, &err), 0);
-	assert_int_equal(ga_record_damaged(r), 18);
+	EQUAL(ga_record_next(r, &e, &err), 0);
+	EQUAL(ga_record_damaged(r), 18);
 	ga_record_close(r);
 
 	write_cast(dir, "{\"version\": 1}\n", 15);
-	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), -1);
+	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), -1);
 	assert_has(err.msg, "is no recording");
 	ga_error_release(&err);
 	write_cast(dir, "", 0);
-	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), -1);
+	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), -1);
 	ga_error_release(&err);
 	write_cast(dir, head, sizeof(head) - 1);
-	assert_int_equal(rename(path, elsewhere), 0);
-	assert_int_equal(symlink(elsewhere, path), 0);
-	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), -1);
+	EQUAL(rename(path, elsewhere), 0);
+	EQUAL(symlink(elsewhere, path), 0);
+	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), -1);
 	ga_error_release(&err);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(ga_record_open(dir, "transcript.cast", &r, &err), -1);
+	EQUAL(unlink(path), 0);
+	EQUAL(mkfifo(path, 0600), 0);
+	EQUAL(ga_record_open(dir, "transcript.cast", &r, &err), -1);
 }
 
 /* ---- as text */
@@ -332,7 +333,7 @@ TEST(a_recording_becomes_plain_text)
 
 	for_each (row, cases) {
 		for (size_t cut = 0; cut <= strlen(row->in); cut++) {
-			cleanup_buf struct ga_buf out = GA_BUF_INIT;
+			BUF(out);
 			struct ga_record_text t = GA_RECORD_TEXT_INIT;
 
 			ga_record_text(&t, row->in, cut, &out);
@@ -344,10 +345,9 @@ TEST(a_recording_becomes_plain_text)
 	}
 }
 
-/* A line without an end is given out in parts, none of which is part of a character. */
 TEST(a_line_without_an_end_comes_in_parts)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_record_text t = GA_RECORD_TEXT_INIT;
 	size_t most = 0;
 
@@ -357,7 +357,7 @@ TEST(a_line_without_an_end_comes_in_parts)
 	}
 	ga_record_text_end(&t, &out);
 	assert_true(most < 70000);
-	assert_int_equal(out.len, 600001);
+	EQUAL(out.len, 600001);
 	assert_null(memchr(out.ptr, '\\', out.len));
 	ga_record_text_release(&t);
 }

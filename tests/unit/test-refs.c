@@ -11,8 +11,7 @@ static struct ga_oid one, two;
 
 static struct ga_repo *make(const char *dir)
 {
-	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m "
-		"two");
+	SH(dir, "git init -q; git commit -q --allow-empty -m one; git commit -q --allow-empty -m two");
 	one = OID(dir, "git rev-parse HEAD~");
 	two = OID(dir, "git rev-parse HEAD");
 	return open_repo(dir);
@@ -34,24 +33,24 @@ TEST(refs_are_read_and_listed_by_prefix)
 	OK(ga_ref_read(r, "HEAD", &oid, &err));
 	assert_true(ga_oid_equal(&oid, &two));
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
-		assert_int_equal(ga_ref_read(r, "refs/agent/none", &oid, &err), 1);
-		assert_int_equal(ga_ref_read(r, "refs/agent/x/dangling", &oid, &err), 1);
+		EQUAL(ga_ref_read(r, "refs/agent/none", &oid, &err), 1);
+		EQUAL(ga_ref_read(r, "refs/agent/x/dangling", &oid, &err), 1);
 	}
 	OK(ga_refs_list(r, "refs/agent/x/", &l, &err));
-	assert_int_equal(l.n, 4);
-	assert_string_equal(l.v[0].name, "refs/agent/x/aa");
-	assert_string_equal(l.v[1].name, "refs/agent/x/base");
-	assert_string_equal(l.v[2].name, "refs/agent/x/held");
-	assert_string_equal(l.v[3].name, "refs/agent/x/sym");
+	EQUAL(l.n, 4);
+	STREQ(l.v[0].name, "refs/agent/x/aa");
+	STREQ(l.v[1].name, "refs/agent/x/base");
+	STREQ(l.v[2].name, "refs/agent/x/held");
+	STREQ(l.v[3].name, "refs/agent/x/sym");
 	assert_true(ga_oid_equal(&l.v[3].oid, &two));
 	OK(ga_refs_list(r, "refs/agent/x", &l, &err));
-	assert_int_equal(l.n, 5);
+	EQUAL(l.n, 5);
 	OK(ga_refs_list(r, "refs/none/", &l, &err));
-	assert_int_equal(l.n, 0);
+	EQUAL(l.n, 0);
 	OK(ga_refs_list(r, "refs/*/", &l, &err));
-	assert_int_equal(l.n, 0);
+	EQUAL(l.n, 0);
 }
 
 static void assert_refs(const char *dir, const char *want)
@@ -60,7 +59,7 @@ static void assert_refs(const char *dir, const char *want)
 					 " refs/agent refs/heads/agent | sed 's/%s/1/;s/%s/2/'",
 				    GA_HEX(&one), GA_HEX(&two));
 
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 TEST(all_refs_are_updated_or_none)
@@ -77,8 +76,7 @@ TEST(all_refs_are_updated_or_none)
 		ga_ref_updates_add(&u, "refs/agent/x/base", &zero, &one);
 		ga_ref_updates_add(&u, "refs/agent/x/held", NULL, &two);
 		OK(ga_refs_update(r, &u, "git-agent: x", &err));
-		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x "
-			    "1");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
 		/* once more: they exist */
 		FAILS(ga_refs_update(r, &u, "again", &err), "cannot update refs: ");
 	}
@@ -90,8 +88,7 @@ TEST(all_refs_are_updated_or_none)
 		ga_ref_updates_add(&u, "refs/heads/agent/x", &one, &two);
 		ga_ref_updates_add(&u, "refs/agent/x/base", &two, NULL); /* it is `one` */
 		FAILS(ga_refs_update(r, &u, "half", &err), "cannot update refs: ");
-		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x "
-			    "1");
+		assert_refs("txn", "refs/agent/x/base 1\nrefs/agent/x/held 2\nrefs/heads/agent/x 1");
 	}
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
@@ -107,10 +104,9 @@ TEST(all_refs_are_updated_or_none)
 TEST(what_does_not_reach_the_disk_is_told)
 {
 	static const char *const known_names[] = { "refs", "refs/agent", "refs/agent/d" };
-	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT,
-						  second = GA_REF_UPDATES_INIT;
-	cleanup_strv struct ga_strv known = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT, second = GA_REF_UPDATES_INIT;
+	STRV(known);
+	REPOSITORY(r);
 	struct ga_sync_beside *sync;
 	struct ga_refs_job *job;
 	struct ga_oid head;
@@ -154,13 +150,13 @@ TEST(a_ref_that_blocks_another_is_named)
 	SH("df", "git branch agent; git update-ref refs/agent/x/base/deeper HEAD");
 	{
 		cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		ga_ref_updates_add(&u, "refs/agent/new", NULL, &one);
 		ga_ref_updates_add(&u, "refs/heads/agent/x", NULL, &one);
-		assert_int_equal(ga_refs_update(r, &u, "m", &err), -1);
-		assert_string_equal(err.msg, "cannot make ref 'refs/heads/agent/x': "
-					     "ref 'refs/heads/agent' is in the way");
+		EQUAL(ga_refs_update(r, &u, "m", &err), -1);
+		STREQ(err.msg, "cannot make ref 'refs/heads/agent/x': "
+			       "ref 'refs/heads/agent' is in the way");
 		assert_has(err.hint, "git branch -m agent ");
 	}
 	{
@@ -182,8 +178,7 @@ TEST(one_ref_is_created_and_deleted_without_git)
 	SH("one", "grep -q why .git/logs/refs/heads/agent/log && test ! -e .git/logs/refs/agent/x/base;"
 		  "git branch -qD agent/log");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
-	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref "
-			       "'refs/agent/x'");
+	FAILS(ga_ref_create(r, "refs/agent/x", &two, "why", &err), "cannot make ref 'refs/agent/x'");
 	SH("one", "git pack-refs --all");
 	FAILS(ga_ref_create(r, "refs/agent/x/base", &two, "why", &err), "exists already");
 	memset(&bad, 7, sizeof(bad));
@@ -225,7 +220,7 @@ TEST(a_name_of_a_ref_is_what_git_takes_without_odd_bytes)
 		"refs/heads/a*", "refs/heads/[a", "refs/heads/a\\b", "refs/heads/x.",
 		"refs/heads/git~1/x", "refs/heads/\xe2\x80\xae", "refs/heads/\xff",
 	};
-	cleanup_buf struct ga_buf longest = GA_BUF_INIT;
+	BUF(longest);
 
 	for_each (row, good)
 		if (!ga_ref_name_ok(*row))
@@ -241,7 +236,6 @@ TEST(a_name_of_a_ref_is_what_git_takes_without_odd_bytes)
 	assert_false(ga_ref_name_ok(longest.ptr));
 }
 
-/* What is a tip of the user's is one that git finds on them, and no session's is. */
 TEST(refs_of_sessions_are_no_tips_of_the_user)
 {
 	static const struct {
@@ -271,7 +265,6 @@ TEST(refs_of_sessions_are_no_tips_of_the_user)
 	}
 }
 
-/* A name is what git takes it for, of several refs too; that of one is found without git. */
 TEST(a_revision_is_resolved_as_git_does)
 {
 	static const char *const names[] = { "main", "heads/main", "tags/tag", "origin/main",
@@ -285,13 +278,13 @@ TEST(a_revision_is_resolved_as_git_does)
 	for_each (row, names) {
 		struct ga_oid want = OID("resolve", "git rev-parse '%s' 2>/dev/null", *row), oid;
 
-		assert_int_equal(setenv("GIT_TRACE", trace, 1), 0);
+		EQUAL(setenv("GIT_TRACE", trace, 1), 0);
 		OK(ga_repo_resolve(r, *row, &oid, &err));
-		assert_int_equal(unsetenv("GIT_TRACE"), 0);
-		assert_string_equal(GA_HEX(&oid), GA_HEX(&want));
+		EQUAL(unsetenv("GIT_TRACE"), 0);
+		STREQ(GA_HEX(&oid), GA_HEX(&want));
 	}
 	asked = sh(".", "sed -n 's/.*end-of-options //p' resolve-trace");
-	assert_string_equal(asked, "twice\nORIG_HEAD");
+	STREQ(asked, "twice\nORIG_HEAD");
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

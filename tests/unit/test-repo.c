@@ -12,12 +12,12 @@ TEST(a_repository_opens_from_any_directory_in_it)
 
 	a = make_repo("open/with space, and:colon", "mkdir -p a/b; ln -s . ../link");
 	b = open_repo("open/link/with space, and:colon/a/b");
-	assert_string_equal(ga_repo_info(a)->workdir, top);
-	assert_string_equal(ga_repo_info(b)->workdir, top);
-	assert_string_equal(ga_repo_info(b)->gitdir, git);
-	assert_string_equal(ga_repo_info(b)->commondir, git);
-	assert_string_equal(ga_repo_info(a)->id, ga_repo_info(b)->id);
-	assert_int_equal(strlen(ga_repo_info(a)->id), 16);
+	STREQ(ga_repo_info(a)->workdir, top);
+	STREQ(ga_repo_info(b)->workdir, top);
+	STREQ(ga_repo_info(b)->gitdir, git);
+	STREQ(ga_repo_info(b)->commondir, git);
+	STREQ(ga_repo_info(a)->id, ga_repo_info(b)->id);
+	EQUAL(strlen(ga_repo_info(a)->id), 16);
 	assert_false(ga_repo_info(a)->linked);
 	assert_false(ga_repo_info(a)->shallow);
 	assert_null(ga_repo_operation(a));
@@ -35,9 +35,9 @@ TEST(a_linked_worktree_shares_the_id)
 	of_bare = open_repo("linked/c");
 	assert_true(ga_repo_info(linked)->linked);
 	assert_true(ga_repo_info(of_bare)->linked);
-	assert_string_equal(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
+	STREQ(ga_repo_info(linked)->commondir, ga_repo_info(main_tree)->gitdir);
 	assert_string_not_equal(ga_repo_info(linked)->gitdir, ga_repo_info(main_tree)->gitdir);
-	assert_string_equal(ga_repo_info(linked)->id, ga_repo_info(main_tree)->id);
+	STREQ(ga_repo_info(linked)->id, ga_repo_info(main_tree)->id);
 	assert_string_not_equal(ga_repo_info(of_bare)->id, ga_repo_info(linked)->id);
 }
 
@@ -56,14 +56,14 @@ TEST(a_moved_repository_keeps_its_id_and_a_copy_gets_another)
 	first = id_of("id/a");
 	SH("id", "mv a b");
 	moved = id_of("id/b");
-	assert_string_equal(first, moved);
+	STREQ(first, moved);
 	SH("id", "cp -a b c");
 	copy = id_of("id/c");
 	assert_string_not_equal(copy, first);
 	copy2 = id_of("id/c");
-	assert_string_equal(copy, copy2);
+	STREQ(copy, copy2);
 	again = id_of("id/b");
-	assert_string_equal(again, first);
+	STREQ(again, first);
 }
 
 TEST(damaged_id_is_replaced)
@@ -72,9 +72,9 @@ TEST(damaged_id_is_replaced)
 
 	SH("id2/a", "git init -q; mkdir .git/git-agent; printf 01234 >.git/git-agent/id");
 	a = id_of("id2/a");
-	assert_int_equal(strlen(a), 16);
+	EQUAL(strlen(a), 16);
 	b = id_of("id2/a");
-	assert_string_equal(a, b);
+	STREQ(a, b);
 }
 
 /* First sessions of one repository, started at the same time. */
@@ -84,31 +84,30 @@ TEST(processes_at_once_make_one_id)
 	pid_t pids[8];
 
 	SH("race/a", "git init -q");
-	for (size_t i = 0; i < GA_NELEMS(pids); i++) {
+	for_index (i, pids) {
 		pids[i] = fork();
 		if (!pids[i]) {
 			cleanup_free char *id = id_of("race/a");
 			cleanup_free char *out = ga_strf("%s/race/%zu", scratch, i);
 			cleanup_close int fd = open(out, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-			_exit(ga_write_full(fd, id, strlen(id)) ||
-			      ga_write_full(fd, "\n", 1) ? 1 : 0);
+			_exit(ga_write_full(fd, id, strlen(id)) || ga_write_full(fd, "\n", 1) ? 1 : 0);
 		}
 	}
 	for_each (row, pids) {
 		int st = -1;
 
-		assert_int_equal(waitpid(*row, &st, 0), *row);
-		assert_int_equal(st, 0);
+		EQUAL(waitpid(*row, &st, 0), *row);
+		EQUAL(st, 0);
 	}
 	sorted = sh("race", "cat 0 1 2 3 4 5 6 7 | sort -u | wc -l");
-	assert_string_equal(sorted, "1");
+	STREQ(sorted, "1");
 }
 
 TEST(object_dirs_follow_alternates)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_strv struct ga_strv dirs = GA_STRV_INIT;
+	REPOSITORY(r);
+	STRV(dirs);
 	cleanup_free char *o0 = in_scratch("alt/c/.git/objects");
 	cleanup_free char *o1 = in_scratch("alt/b/.git/objects");
 	cleanup_free char *o2 = in_scratch("alt/a \"x/.git/objects");
@@ -119,43 +118,42 @@ TEST(object_dirs_follow_alternates)
 		  "\"$PWD/c/.git/objects\" >c/.git/objects/info/alternates");
 	r = open_repo("alt/c");
 	OK(ga_repo_object_dirs(r, &dirs, &err));
-	assert_int_equal(dirs.n, 3);
-	assert_string_equal(dirs.v[0], o0);
-	assert_string_equal(dirs.v[1], o1);
-	assert_string_equal(dirs.v[2], o2);
+	EQUAL(dirs.n, 3);
+	STREQ(dirs.v[0], o0);
+	STREQ(dirs.v[1], o1);
+	STREQ(dirs.v[2], o2);
 }
 
 TEST(HEAD_and_revisions_are_resolved_to_commits)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	ERR(err);
+	REPOSITORY(r);
 	cleanup_free char *branch = NULL, *head = NULL, *first = NULL;
-	static const char *const good[] = { "HEAD", "main", "refs/heads/main", "v1", "@",
-					    ":/second" };
+	static const char *const good[] = { "HEAD", "main", "refs/heads/main", "v1", "@", ":/second" };
 	static const char *const bad[] = { "nowhere", "--all", "HEAD~5", "", "v-blob",
 					   "0123456789012345678901234567890123456789" };
 	struct ga_oid oid;
 
 	r = make_repo("head", "");
-	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 1);
-	assert_string_equal(branch, "refs/heads/main");
-	assert_int_equal(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
-	assert_string_equal(err.msg, "there is no commit yet");
+	EQUAL(ga_repo_head(r, &oid, &branch, &err), 1);
+	STREQ(branch, "refs/heads/main");
+	EQUAL(ga_repo_resolve(r, "HEAD", &oid, &err), -1);
+	STREQ(err.msg, "there is no commit yet");
 	ga_error_release(&err);
 	SH("head", "git commit -q --allow-empty -m first; git commit -q --allow-empty -m second;"
 		   "git tag -a -m tag v1; git tag v-blob $(git hash-object -w --stdin </dev/null)");
 	head = sh("head", "git rev-parse HEAD");
 	first = sh("head", "git rev-parse HEAD~1");
 	free(branch);
-	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
-	assert_string_equal(branch, "refs/heads/main");
+	EQUAL(ga_repo_head(r, &oid, &branch, &err), 0);
+	STREQ(branch, "refs/heads/main");
 	for_each (row, good) {
 		if (ga_repo_resolve(r, *row, &oid, &err))
 			fail_msg("%s: %s", *row, err.msg);
-		assert_string_equal(GA_HEX(&oid), head);
+		STREQ(GA_HEX(&oid), head);
 	}
-	assert_int_equal(ga_repo_resolve(r, "HEAD~1", &oid, &err), 0);
-	assert_string_equal(GA_HEX(&oid), first);
+	EQUAL(ga_repo_resolve(r, "HEAD~1", &oid, &err), 0);
+	STREQ(GA_HEX(&oid), first);
 	for_each (row, bad) {
 		if (!ga_repo_resolve(r, *row, &oid, &err))
 			fail_msg("'%s' was resolved", *row);
@@ -163,9 +161,9 @@ TEST(HEAD_and_revisions_are_resolved_to_commits)
 	}
 	SH("head", "git checkout -q HEAD~1");
 	free(branch);
-	assert_int_equal(ga_repo_head(r, &oid, &branch, &err), 0);
+	EQUAL(ga_repo_head(r, &oid, &branch, &err), 0);
 	assert_null(branch);
-	assert_string_equal(GA_HEX(&oid), first);
+	STREQ(GA_HEX(&oid), first);
 }
 
 /* Held against what git makes of a copy of it. */
@@ -185,13 +183,12 @@ TEST(the_tree_of_the_index_is_that_of_git)
 		{ "git rm -qf --cached d/f", false },
 		{ "git reset -q --hard; git update-index --split-index", false },
 		{ "git update-index --no-split-index; git read-tree HEAD", true },
-		{ "git switch -qc o HEAD~1; echo 4 >g; git commit -qam 4; git merge main && exit 1;"
-		  "exit 0", false },
+		{ "git switch -qc o HEAD~1; echo 4 >g; git commit -qam 4; git merge main && exit 1;exit 0", false },
 		{ "git merge --abort; git read-tree HEAD", true },
 		{ "printf x | dd of=.git/index bs=1 seek=8 conv=notrunc 2>/dev/null", false },
 		{ "rm .git/index", false },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("tree", "");
 	for_each (row, steps) {
@@ -204,15 +201,14 @@ TEST(the_tree_of_the_index_is_that_of_git)
 		if (!row->told)
 			continue;
 		want = sh("tree", "cp .git/index ../copy; GIT_INDEX_FILE=../copy git write-tree");
-		assert_string_equal(GA_HEX(&oid), want);
+		STREQ(GA_HEX(&oid), want);
 	}
 }
 
-/* Neither hooks, nor monitors, nor variables of the surroundings. */
 TEST(git_runs_without_hooks_monitors_and_variables)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	REPOSITORY(r);
+	BUF(out);
 	const char *const args[] = { "-c", "alias.env=!env; git config core.hooksPath;"
 				     "git config core.fsmonitor; pwd", "env", NULL };
 	const char *const extra[] = { "EXTRA=1", NULL };
@@ -247,17 +243,17 @@ TEST(git_runs_without_hooks_monitors_and_variables)
 
 TEST(a_failure_of_git_has_its_last_line)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	ERR(err);
+	REPOSITORY(r);
 	const char *const args[] = { "cat-file", "-e", "no\033such^{tree}", NULL };
 	struct ga_git g = GA_GIT_INIT;
 	int status = 0;
 
 	r = make_repo("fail", "");
 	g.args = args;
-	assert_int_equal(ga_git_run(r, &g, &status, &err), 0);
-	assert_int_equal(status, 128);
-	assert_int_equal(ga_git_ok(r, &g, &err), -1);
+	EQUAL(ga_git_run(r, &g, &status, &err), 0);
+	EQUAL(status, 128);
+	EQUAL(ga_git_ok(r, &g, &err), -1);
 	assert_has(err.msg, "git cat-file failed: Not a valid object name");
 	assert_null(strchr(err.msg, '\033'));
 	assert_null(strchr(err.msg, '\n'));
@@ -265,20 +261,19 @@ TEST(a_failure_of_git_has_its_last_line)
 
 TEST(advice_is_no_last_line)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	cleanup_free char *line = NULL;
 
 	ga_buf_adds(&b, "first\nerror: why\nhint: do this\nhint:\nhint: or that\n\n");
 	line = ga_git_last_line(&b);
-	assert_string_equal(line, "why");
+	STREQ(line, "why");
 }
 
-/* Objects go to another directory, and the repository's are still read. */
 TEST(objects_go_to_another_directory_if_asked)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *dir = in_scratch("quar:\"x/q"), *found = NULL, *known = NULL;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	const char *const write[] = { "hash-object", "-w", "--stdin", NULL };
 	const char *const *args = write;
 	struct ga_git g = GA_GIT_INIT;
@@ -299,21 +294,20 @@ TEST(objects_go_to_another_directory_if_asked)
 		g.out = &out;
 		OK(ga_git_ok(r, &g, &err));
 	}
-	assert_string_equal(out.ptr, "known\n");
+	STREQ(out.ptr, "known\n");
 	found = sh("quar:\"x", "find q -type f | wc -l; find .git/objects -type f | wc -l");
-	assert_string_equal(found, "1\n1");
+	STREQ(found, "1\n1");
 }
 
 /* A list of sessions reads one after another, while others are dropped. */
 TEST(new_objects_are_found_after_a_directory_that_was_read_is_gone)
 {
 	cleanup_free char *gone = in_scratch("several/gone"), *next = in_scratch("several/next");
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_free char *branch = NULL;
 	struct ga_oid commit, tree;
 
-	SH("several", "git init -q; git commit -q --allow-empty -m x; git repack -adq;"
-		      "mkdir -p gone/pack");
+	SH("several", "git init -q; git commit -q --allow-empty -m x; git repack -adq;mkdir -p gone/pack");
 	r = open_repo("several");
 	OK(ga_repo_read_private(r, gone, &err));
 	SH("several", "rm -r gone; git commit -q --allow-empty -m y; git repack -adq");
@@ -324,16 +318,16 @@ TEST(new_objects_are_found_after_a_directory_that_was_read_is_gone)
 
 TEST(configuration_is_read_as_git_reads_it)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 
 	r = make_repo("conf", "printf '[a]\\n\\tbare\\n\\tempty =\\n\\tmulti = one\\n\\tmulti = "
 			      "\"two\\\\nlines\"\\n\\tnum = 7\\n\\tno = off\\n[b \"Sub.Case\"]\\n\\tKey = v\\n' "
 			      ">>.git/config");
 	OK(ga_gitconfig_load(r, &c, &err));
-	assert_string_equal(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
-	assert_string_equal(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
-	assert_string_equal(ga_gitconfig_get(&c, "a.empty"), "");
+	STREQ(ga_gitconfig_get(&c, "a.multi"), "two\nlines");
+	STREQ(ga_gitconfig_get(&c, "b.Sub.Case.key"), "v");
+	STREQ(ga_gitconfig_get(&c, "a.empty"), "");
 	assert_null(ga_gitconfig_get(&c, "a.missing"));
 	assert_true(ga_gitconfig_bool(&c, "a.bare", false));
 	assert_false(ga_gitconfig_bool(&c, "a.empty", true));
@@ -341,8 +335,8 @@ TEST(configuration_is_read_as_git_reads_it)
 	assert_false(ga_gitconfig_bool(&c, "a.no", true));
 	assert_true(ga_gitconfig_bool(&c, "a.missing", true));
 	assert_null(ga_gitconfig_get(&c, "submodule.recurse"));
-	assert_string_equal(c.v[0].scope, "global");
-	assert_int_equal(strncmp(c.v[0].origin, "file:", 5), 0);
+	STREQ(c.v[0].scope, "global");
+	EQUAL(strncmp(c.v[0].origin, "file:", 5), 0);
 }
 
 /* Paths in the configuration, as git expands them. "TOP", "HOME" and "ROOT" stand for the
@@ -364,11 +358,11 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 		{ "x~/y", NULL, "TOP/x~/y" },
 		{ "~no-such-user-here/x", NULL, NULL },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("paths", "");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+	for_index (i, cases) {
+		ERR(err);
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *want = NULL;
 		int rc;
@@ -378,7 +372,7 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 			SH("paths", "git config core.excludesFile '%s'", cases[i].value);
 		if (cases[i].xdg)
 			(void)setenv("XDG_CONFIG_HOME", cases[i].xdg, 1);
-		assert_int_equal(ga_gitconfig_load(r, &c, &err), 0);
+		EQUAL(ga_gitconfig_load(r, &c, &err), 0);
 		rc = ga_user_file(r, &c, "core.excludesfile", "ignore", &got, &err);
 		(void)unsetenv("XDG_CONFIG_HOME");
 		if (rc != (cases[i].want ? 0 : -1))
@@ -388,7 +382,7 @@ TEST(paths_in_the_configuration_expand_as_git_expands_them)
 		want = sh("paths", "echo '%s' | sed \"s|^HOME|$HOME|; s|^TOP|$(pwd -P)|; s|^ROOT|$(echo ~root)|\"",
 			  cases[i].want);
 		want[strcspn(want, "\n")] = '\0';
-		assert_string_equal(got ? got : "", want);
+		STREQ(got ? got : "", want);
 	}
 }
 
@@ -403,26 +397,25 @@ TEST(the_identity_is_what_git_makes_of_it)
 		{ "<Odd>", "<a@example.com>", NULL, "Odd <a@example.com>" },
 		{ "A U Thor", "a@example.com", "E N V", "E N V <a@example.com>" },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("ident", "");
 	for_each (row, cases) {
 		cleanup_(ga_gitconfig_release) struct ga_gitconfig c = GA_GITCONFIG_INIT;
 		cleanup_free char *got = NULL, *says = NULL;
 
-		SH("ident", "git config user.name '%s'; git config user.email '%s'", row->name,
-		   row->mail);
+		SH("ident", "git config user.name '%s'; git config user.email '%s'", row->name, row->mail);
 		if (row->env)
 			(void)setenv("GIT_COMMITTER_NAME", row->env, 1);
 		OK(ga_gitconfig_load(r, &c, &err));
 		OK(ga_repo_identity(r, &c, &got, &err));
 		(void)unsetenv("GIT_COMMITTER_NAME");
 		if (row->want) {
-			assert_string_equal(got, row->want);
+			STREQ(got, row->want);
 			continue;
 		}
 		says = sh("ident", "git var GIT_COMMITTER_IDENT | sed 's/>.*/>/' | tr -d '\\n'");
-		assert_string_equal(got, says);
+		STREQ(got, says);
 	}
 }
 
@@ -451,7 +444,7 @@ TEST(a_submodule_finds_its_superproject)
 	   "git config splitIndex.maxPercentChange 100; git add m 2>/dev/null; echo x >x; git add x; cd ..;"
 	   "mkdir bad; cd bad; echo nonsense >.git; (cd ..; git clone -q lib bad/m)");
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		cleanup_repo struct ga_repo *r = open_repo(row->dir), *super = NULL;
 		int rc = ga_repo_superproject(r, &super, &err);
 
@@ -460,7 +453,7 @@ TEST(a_submodule_finds_its_superproject)
 		if (!rc) {
 			cleanup_free char *want = in_scratch(row->super);
 
-			assert_string_equal(ga_repo_info(super)->workdir, want);
+			STREQ(ga_repo_info(super)->workdir, want);
 		}
 	}
 	/* a look around leaves nothing: only those opened for themselves have an id */

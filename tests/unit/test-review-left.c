@@ -11,7 +11,7 @@
 TEST(an_id_of_a_flag_is_escaped)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	char path[] = "place/x", reason[] = "because";
 	struct ga_flag one = {.rule = "id\x1b[2J\n", .category = "c", .severity = GA_CRITICAL,
 			      .path = path, .reason = reason};
@@ -61,15 +61,13 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 	list = review_left_json(&r, &r.left);
 	review_left_flags(&r, &flags);
 	json_array_foreach(list, i, place) {
-		cleanup_flags struct ga_flags severe = GA_FLAGS_INIT;
+		FLAGS(severe);
 		json_t *fs = json_object_get(place, "flags"), *f;
 		size_t n = 0, j;
 
-		assert_string_equal(json_string_value(json_object_get(place, "path")),
-				    places[i].place);
+		STREQ(json_string_value(json_object_get(place, "path")), places[i].place);
 		json_array_foreach(fs, j, f) {
-			cleanup_free char *one = ga_strf(
-			    "%s:%s ", json_string_value(json_object_get(f, "id")),
+			cleanup_free char *one = ga_strf("%s:%s ", json_string_value(json_object_get(f, "id")),
 			    json_string_value(json_object_get(f, "severity")));
 
 			if (!strstr(places[i].shown, one))
@@ -81,7 +79,7 @@ TEST(a_place_has_the_flags_of_what_lies_in_it)
 		if (n)
 			fail_msg("%s has other flags", places[i].place);
 		review_place_flags(&r, &flags, places[i].place, &severe);
-		assert_int_equal(severe.n > 0, *places[i].shown != '\0');
+		EQUAL(severe.n > 0, *places[i].shown != '\0');
 	}
 	json_decref(list);
 }
@@ -97,16 +95,16 @@ TEST(many_entries_of_a_directory_are_one_group)
 	    {"f/q", GA_LEFT_SPECIAL},
 	};
 	cleanup_(ga_left_release) struct ga_left_list l = GA_LEFT_INIT, g = GA_LEFT_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	BUF(got);
 
 	ga_left_group(&l, &g);
-	assert_int_equal(g.n, 0);
-	for (size_t i = 0; i < GA_NELEMS(lines); i++)
+	EQUAL(g.n, 0);
+	for_index (i, lines)
 		ga_left_add(&l, lines[i].path, lines[i].kind, i + 1, 10);
 	ga_left_group(&l, &g);
 	for (size_t i = 0; i < g.n; i++)
 		ga_buf_addf(&got, "%s:%d:%d ", g.v[i].path, (int)g.v[i].count, (int)g.v[i].bytes);
-	assert_string_equal(got.ptr, "a:1:10 d-x:2:10 d:7:20 e/x:5:10 f/p:6:10 f/q:7:10 ");
+	STREQ(got.ptr, "a:1:10 d-x:2:10 d:7:20 e/x:5:10 f/p:6:10 f/q:7:10 ");
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

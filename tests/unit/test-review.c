@@ -13,14 +13,10 @@ static struct ga_entry entry(char fill)
 	return e;
 }
 
-static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path,
-		char fill)
+static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, const char *path, char fill)
 {
 	GA_GROW(f->v, f->n, f->cap);
-	f->v[f->n++] = (struct ga_flag){.rule = rule,
-					.category = "test",
-					.severity = sev,
-					.path = ga_strdup(path),
+	f->v[f->n++] = (struct ga_flag){.rule = rule, .category = "test", .severity = sev, .path = ga_strdup(path),
 					.reason = ga_strdup("because"),
 					.entry = entry(fill)};
 }
@@ -28,13 +24,14 @@ static void add(struct ga_flags *f, const char *rule, enum ga_severity sev, cons
 /* What the session is based on, and then what it does. */
 #define BASE "git add .; git commit -qm one; git tag onto; git switch -qc agent/s1;"
 
-/* ---- the value ---------------------------------------------------------- */
+/* ---- the value */
 
 TEST(flags_keep_verdicts)
 {
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT, g = GA_FLAGS_INIT;
+	FLAGS(f);
+	FLAGS(g);
 	cleanup_report struct ga_report r = GA_REPORT_INIT;
-	cleanup_strv struct ga_strv held = GA_STRV_INIT;
+	STRV(held);
 	struct ga_entry one = entry(1), two = entry(2);
 	struct ga_report_flag *x;
 
@@ -44,39 +41,39 @@ TEST(flags_keep_verdicts)
 	add(&f, "high", GA_HIGH, "a", 1);
 	ga_strv_push(&held, "c");
 	ga_report_add_flags(&r, &f, &held);
-	assert_int_equal(r.n_flags, 4);
-	assert_string_equal(r.flags[0].path, "c");
+	EQUAL(r.n_flags, 4);
+	STREQ(r.flags[0].path, "c");
 	assert_true(r.flags[0].held);
-	assert_string_equal(r.flags[1].path, "a");
-	assert_string_equal(r.flags[3].path, "z");
-	assert_int_equal(ga_report_open(&r), 3);
+	STREQ(r.flags[1].path, "a");
+	STREQ(r.flags[3].path, "z");
+	EQUAL(ga_report_open(&r), 3);
 	for (size_t i = 0; i < r.n_flags; i++)
 		r.flags[i].verdict = GA_VERDICT_ACCEPTED;
-	assert_int_equal(ga_report_open(&r), 0);
+	EQUAL(ga_report_open(&r), 0);
 	/* the same again: still accepted; other content: not; more severe: not */
 	add(&g, "high", GA_HIGH, "a", 1);
 	add(&g, "high", GA_HIGH, "b", 2);
 	add(&g, "low", GA_CRITICAL, "z", 1);
 	ga_report_add_flags(&r, &g, NULL);
-	assert_int_equal(r.n_flags, 5);
-	assert_int_equal(ga_report_open(&r), 2);
+	EQUAL(r.n_flags, 5);
+	EQUAL(ga_report_open(&r), 2);
 	x = ga_report_find(&r, "high", "a", &one);
-	assert_int_equal(x->verdict, GA_VERDICT_ACCEPTED);
+	EQUAL(x->verdict, GA_VERDICT_ACCEPTED);
 	x = ga_report_find(&r, "high", "b", &two);
-	assert_int_equal(x->verdict, GA_VERDICT_OPEN);
+	EQUAL(x->verdict, GA_VERDICT_OPEN);
 	x = ga_report_find(&r, "low", "z", &one);
-	assert_int_equal(x->verdict, GA_VERDICT_OPEN);
-	assert_int_equal(x->severity, GA_CRITICAL);
+	EQUAL(x->verdict, GA_VERDICT_OPEN);
+	EQUAL(x->severity, GA_CRITICAL);
 	/* held is in the way whatever its severity */
 	x->severity = GA_LOW;
-	assert_int_equal(ga_report_open(&r), 1);
+	EQUAL(ga_report_open(&r), 1);
 	x->held = true;
-	assert_int_equal(ga_report_open(&r), 2);
+	EQUAL(ga_report_open(&r), 2);
 }
 
 static void sample(struct ga_report *r)
 {
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	struct ga_entry e = entry(3);
 
 	r->session = ga_strdup("s1");
@@ -106,15 +103,15 @@ TEST(a_report_is_read_as_it_was_written)
 		assert_true(*p == '\n' || (*p >= ' ' && *p < 127));
 	OK(ga_report_decode(text, strlen(text), &back, &err));
 	again = ga_report_encode(&back);
-	assert_string_equal(text, again);
-	assert_string_equal(back.flags[0].path, "path\x1b[31m\xff");
-	assert_int_equal(back.flags[1].verdict, GA_VERDICT_REJECTED);
-	assert_int_equal(back.flags[1].also.n, 1);
-	assert_string_equal(back.flags[1].also.v[0], "other");
+	STREQ(text, again);
+	STREQ(back.flags[0].path, "path\x1b[31m\xff");
+	EQUAL(back.flags[1].verdict, GA_VERDICT_REJECTED);
+	EQUAL(back.flags[1].also.n, 1);
+	STREQ(back.flags[1].also.v[0], "other");
 	assert_true(ga_entry_equal(&back.flags[1].entry, &r.flags[1].entry));
-	assert_int_equal(back.left.v[0].bytes, 1ULL << 40);
-	assert_string_equal(back.left_out.v[0], "dir/\xfe");
-	assert_string_equal(back.command.v[3], "\xff");
+	EQUAL(back.left.v[0].bytes, 1ULL << 40);
+	STREQ(back.left_out.v[0], "dir/\xfe");
+	STREQ(back.command.v[3], "\xff");
 	assert_true(ga_oid_is_zero(&back.held));
 }
 
@@ -123,7 +120,7 @@ TEST(stored_flags_are_found)
 {
 	static const char crit[] = "\"severity\": \"critical\"", low[] = "\"severity\": \"low\"";
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	cleanup_free char *text = NULL;
 	char *first;
 
@@ -147,12 +144,12 @@ TEST(stored_flags_are_found)
 		const struct ga_report_flag *x = ga_report_find(&back, g->rule, g->path, &g->entry);
 
 		assert_non_null(x);
-		assert_string_equal(x->path, g->path);
+		STREQ(x->path, g->path);
 		assert_null(ga_report_find(&back, g->rule, g->path, &other));
 		assert_null(ga_report_find(&back, "other", g->path, &g->entry));
 	}
 	/* all that were stored with it are so */
-	assert_string_equal(back.flags[back.n_flags - 1].path, "p99");
+	STREQ(back.flags[back.n_flags - 1].path, "p99");
 }
 
 /* Each has its path and entry again; what only differs by these needs little room, and however many
@@ -160,7 +157,7 @@ TEST(stored_flags_are_found)
 TEST(any_number_of_flags_is_stored)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, back = GA_REPORT_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	cleanup_free char *text = NULL, *again = NULL;
 
 	r.session = ga_strdup("s1");
@@ -175,19 +172,19 @@ TEST(any_number_of_flags_is_stored)
 	text = ga_report_encode(&r);
 	assert_true(strlen(text) < 16 << 20);
 	OK(ga_report_decode(text, strlen(text), &back, &err));
-	assert_int_equal(back.n_flags, r.n_flags);
+	EQUAL(back.n_flags, r.n_flags);
 	for (size_t i = 0; i < r.n_flags; i++) {
 		const struct ga_report_flag *a = &r.flags[i], *b = &back.flags[i];
 
-		assert_string_equal(a->path, b->path);
-		assert_string_equal(a->id, b->id);
+		STREQ(a->path, b->path);
+		STREQ(a->id, b->id);
 		assert_true(ga_entry_equal(&a->entry, &b->entry));
 		if (strcmp(a->reason, b->reason) != 0)
-			assert_string_equal(b->reason, ga_rule_find(a->id)->reason);
+			STREQ(b->reason, ga_rule_find(a->id)->reason);
 	}
-	assert_string_equal(back.flags[0].reason, r.flags[0].reason);
+	STREQ(back.flags[0].reason, r.flags[0].reason);
 	again = ga_report_encode(&back);
-	assert_string_equal(text, again);
+	STREQ(text, again);
 }
 
 /* As JSON in these tests is written: with ' for ". */
@@ -200,7 +197,6 @@ static char *json_of(const char *text)
 	return json;
 }
 
-/* Each of these is the stored sample with one thing wrong. */
 TEST(a_report_with_one_thing_wrong_is_refused)
 {
 	static const struct {
@@ -261,7 +257,6 @@ TEST(a_report_with_one_thing_wrong_is_refused)
 	assert_null(back.session);
 }
 
-/* A session has its result from the report, as often as it is told. */
 TEST(a_session_has_its_result_from_the_report)
 {
 	cleanup_report struct ga_report r = GA_REPORT_INIT, none = GA_REPORT_INIT;
@@ -275,16 +270,16 @@ TEST(a_session_has_its_result_from_the_report)
 		ga_report_tell(&r, &s);
 		assert_true(ga_oid_equal(&s.result.tip, &r.tip));
 		assert_true(ga_oid_equal(&s.result.held, &r.held));
-		assert_int_equal(s.result.notes.n, 1);
-		assert_int_equal(s.result.left_out.n, 1);
-		assert_string_equal(s.result.left_out.v[0], "mine");
+		EQUAL(s.result.notes.n, 1);
+		EQUAL(s.result.left_out.n, 1);
+		STREQ(s.result.left_out.v[0], "mine");
 	}
 	s.state = GA_STATE_LANDED;
 	ga_report_tell(&r, &s);
-	assert_int_equal(s.result.left_out.n, 0);
+	EQUAL(s.result.left_out.n, 0);
 	ga_report_tell(&none, &s);
 	assert_true(ga_oid_is_zero(&s.result.tip) && ga_oid_is_zero(&s.result.held));
-	assert_int_equal(s.result.notes.n, 0);
+	EQUAL(s.result.notes.n, 0);
 }
 
 TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
@@ -310,30 +305,25 @@ TEST(a_report_is_read_from_its_ref_and_no_other_sessions)
 	FAILS(ga_report_read(t.repo, &t.s, &back, &err), "damaged: it has no report.json");
 	SH("ref", "git update-ref -d refs/agent/s2/report");
 	{
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
-		assert_int_equal(ga_report_read(t.repo, &t.s, &back, &err), 1);
+		EQUAL(ga_report_read(t.repo, &t.s, &back, &err), 1);
 	}
 	stay_close(&t);
 }
 
-/* ---- renderings --------------------------------------------------------- */
+/* ---- renderings */
 
 /* A repository of everything that should not reach a terminal. */
 static void hostile(struct stay *t, const char *dir)
 {
-	SH(dir,
-	   "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln "
-	   "-s one link;"
+	SH(dir, "git init -q .; seq 9 >lines; printf 'a\\000b' >bin; echo gone >gone; echo x >mode; ln -s one link;"
 	   BASE
-	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; "
-	   "git rm -q gone;"
+	   "printf 'evil\\033[2J\\r\\302\\233\\342\\200\\256\\n' >>lines; printf 'a\\000bc' >bin; git rm -q gone;"
 	   "chmod +x mode; ln -sf /etc/passwd link; printf '%%200scode()\\n' '' >blanks;"
-	   "printf '\\302\\240\\343\\200\\200\\342\\240\\200 %%.0s' $(seq 20) >>blanks; "
-	   "echo 'far()' >>blanks;"
+	   "printf '\\302\\240\\343\\200\\200\\342\\240\\200 %%.0s' $(seq 20) >>blanks; echo 'far()' >>blanks;"
 	   "printf '#!/bin/sh\\necho \\000\\033[31m\\n' >Makefile;"
-	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git "
-	   "add -A;"
+	   "echo n >\"$(printf 'na\\033[31mme\\nnext')\"; echo n >\"$(printf 'by\\377te')\"; git add -A;"
 	   "GIT_AUTHOR_DATE='1900000000 +0130' GIT_COMMITTER_DATE='1900000000 +0130' git commit -q "
 	   "-m \"$(printf 'sub\\033[1mject')\"; git switch -q main");
 	stay_open(t, dir);
@@ -349,8 +339,8 @@ static void expect_clean(const struct ga_buf *b, bool colour)
 			size_t n = strspn(b->ptr + i + 2, "0123456789;");
 
 			/* only colours, and those we know */
-			assert_int_equal(b->ptr[i + 1], '[');
-			assert_int_equal(b->ptr[i + 2 + n], 'm');
+			EQUAL(b->ptr[i + 1], '[');
+			EQUAL(b->ptr[i + 2 + n], 'm');
 			assert_true(n <= 4);
 			continue;
 		}
@@ -370,8 +360,10 @@ static void expect_in(const struct ga_buf *b, const char *what)
 
 TEST(nothing_of_the_agents_reaches_a_terminal_raw)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT, diff = GA_BUF_INIT;
-	cleanup_buf struct ga_buf text_colour = GA_BUF_INIT, diff_colour = GA_BUF_INIT;
+	BUF(text);
+	BUF(diff);
+	BUF(text_colour);
+	BUF(diff_colour);
 	const char *mk, *first;
 	struct stay t;
 
@@ -413,22 +405,20 @@ TEST(nothing_of_the_agents_reaches_a_terminal_raw)
 
 TEST(the_diff_begins_with_what_is_held_back)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT, txt = GA_BUF_INIT;
+	BUF(out);
+	BUF(txt);
 	struct stay t;
 
-	SH("parts",
-	   "git init -q .; echo a >a;" BASE "echo new >n; git add .; git commit -qm two;"
+	SH("parts", "git init -q .; echo a >a;" BASE "echo new >n; git add .; git commit -qm two;"
 	   "git switch -q --detach; echo secret >.envrc; git add .; git commit -qm held;"
 	   "git update-ref refs/agent/s1/held HEAD; git switch -q --detach onto; echo mine >a;"
-	   "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git "
-	   "commit -qam c;"
+	   "git commit -qam snap; git update-ref refs/agent/s1/base HEAD; echo theirs >a; git commit -qam c;"
 	   "git update-ref refs/agent/s1/carried HEAD; git switch -q main");
 	stay_open(&t, "parts");
 	left_out(&t, "a");
 	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+new\n");
-	expect_in(&out,
-		  "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
+	expect_in(&out, "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
 	expect_in(&out, "+secret\n");
 	/* before what is on the branch, whatever that has */
 	expect_in(&out, "+secret\n\n==== on the branch\ndiff --git a/n b/n");
@@ -440,19 +430,15 @@ TEST(the_diff_begins_with_what_is_held_back)
 	stay_close(&t);
 }
 
-/* Nothing of the agent's attributes hides a change, and what can be compared is shown to its end. */
 TEST(no_attribute_hides_a_change_from_the_diff)
 {
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct stay t;
 
-	SH("hide",
-	   "git init -q .; echo a >a;" BASE "echo '* -diff linguist-generated' >.gitattributes; echo shown "
-	   ">>a;"
+	SH("hide", "git init -q .; echo a >a;" BASE "echo '* -diff linguist-generated' >.gitattributes; echo shown >>a;"
 	   "{ yes | head -700000; echo end; } >long;"
 	   "{ head -c 3000000 /dev/zero | tr '\\0' x; echo far; } >wide; truncate -s 9M huge;"
-	   " git add .; git commit -qm two; git switch -q main;"
-	   "echo '* -diff' >.git/info/attributes");
+	   " git add .; git commit -qm two; git switch -q main;echo '* -diff' >.git/info/attributes");
 	stay_open(&t, "hide");
 	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+shown\n");
@@ -466,8 +452,7 @@ TEST(no_attribute_hides_a_change_from_the_diff)
 /* What docs/json.md says of dates, binary files and bytes that are no text. */
 TEST(dates_have_their_zone_and_binary_files_no_counts)
 {
-	static const char want[] =
-	    "{'commits':['2030-03-17T14:16:40-03:30','1970-01-01T00:00:00+00:00'],'files':["
+	static const char want[] = "{'commits':['2030-03-17T14:16:40-03:30','1970-01-01T00:00:00+00:00'],'files':["
 	    "{'path':'bin','status':'modified','additions':null,'deletions':null},"
 	    "{'path_b64':'bP8=','status':'added','additions':1,'deletions':0}]}";
 	json_t *j = NULL, *got, *commits = json_array(), *one;
@@ -476,8 +461,7 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 	size_t i;
 
 	SH("json", "git init -q .; printf 'a\\000b' >bin;" BASE "printf 'a\\000bc' >bin;"
-		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qam two;"
-		   "ln -s a \"$(printf 'l\\377')\"; git add .;"
+		   "GIT_AUTHOR_DATE='1900000000 -0330' git commit -qam two;ln -s a \"$(printf 'l\\377')\"; git add .;"
 		   "GIT_AUTHOR_DATE='@0 +0000' git commit -qm three; git switch -q main");
 	stay_open(&t, "json");
 	OK((j = ga_report_json(t.repo, &t.r, &err)) == NULL);
@@ -485,28 +469,23 @@ TEST(dates_have_their_zone_and_binary_files_no_counts)
 		json_array_append(commits, json_object_get(one, "date"));
 	got = json_pack("{s:o,s:O}", "commits", commits, "files", json_object_get(j, "files"));
 	text = json_dumps(got, JSON_COMPACT);
-	assert_string_equal(text, wanted);
+	STREQ(text, wanted);
 	json_decref(got);
 	json_decref(j);
 	stay_close(&t);
 }
 
-/* Line counts against git's. */
 TEST(line_counts_are_those_of_git)
 {
 	cleanup_diff_stat struct ga_diff_stat s = GA_DIFF_STAT_INIT;
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	cleanup_free char *want = NULL;
 	struct ga_repo *r;
 	struct ga_oid old, new;
 
-	SH("stat",
-	   "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' "
-	   ">bin;"
-	   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git "
-	   "commit -qm one;"
-	   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no "
-	   "newline\\n' >nn;"
+	SH("stat", "git init -q .; for i in $(seq 40); do seq $i $((i * 3)) >f$i; done; printf 'a\\000' >bin;"
+	   "printf 'no newline' >nn; : >empty; mkdir d; echo x >d/f; ln -s f1 l; git add .; git commit -qm one;"
+	   "for i in $(seq 1 3 40); do sed -i \"$((i / 2 + 1))d;s/${i}1/x/\" f$i; done; printf 'no newline\\n' >nn;"
 	   "echo >empty; rm f2 f3; seq 5 >f2; rm -r d; echo d >d; rm l; echo l >l; chmod +x f5;"
 	   "printf 'b\\000' >bin; git add -A; git commit -qm two");
 	want = sh("stat", "git diff --numstat --no-renames HEAD~ HEAD | tr '\\t' ' '");
@@ -520,11 +499,10 @@ TEST(line_counts_are_those_of_git)
 		if (l->additions < 0)
 			ga_buf_addf(&out, "- - %s\n", s.changes.v[i].path);
 		else
-			ga_buf_addf(&out, "%d %d %s\n", (int)l->additions, (int)l->deletions,
-				    s.changes.v[i].path);
+			ga_buf_addf(&out, "%d %d %s\n", (int)l->additions, (int)l->deletions, s.changes.v[i].path);
 	}
 	ga_buf_chomp(&out);
-	assert_string_equal(out.ptr, want);
+	STREQ(out.ptr, want);
 	ga_repo_free(r);
 }
 
@@ -533,7 +511,7 @@ TEST(base64_comes_back_and_malformed_is_refused)
 	static const char *const bad[] = {
 	    "A",    "AA",   "AAA",  "AAAAA",    "A===", "====", "AA=A",
 	    "A=AA", "AB==", "AAB=", "AA==AAAA", "AA A", "AA-_", "AAAA\n"};
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 
 	for (size_t n = 0; n < 64; n++) {
 		unsigned char in[64];
@@ -544,7 +522,7 @@ TEST(base64_comes_back_and_malformed_is_refused)
 		text = ga_base64(in, n);
 		ga_buf_clear(&out);
 		assert_true(ga_base64_decode(text, &out));
-		assert_int_equal(out.len, n);
+		EQUAL(out.len, n);
 		assert_memory_equal(out.ptr, in, n);
 	}
 	ga_buf_clear(&out);

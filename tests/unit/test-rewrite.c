@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rewrite-support.h"
 
-/* ---- holding back --------------------------------------------------------------- */
+/* ---- holding back */
 
 TEST(history_without_critical_paths_stays)
 {
@@ -13,7 +13,7 @@ TEST(history_without_critical_paths_stays)
 	tip = rev("same", "refs/agent/x");
 	assert_true(ga_oid_equal(&w.tip, &tip));
 	assert_true(ga_oid_is_zero(&w.held) && ga_oid_is_zero(&w.orig));
-	assert_int_equal(w.held_paths.n + w.keeps.n, 0);
+	EQUAL(w.held_paths.n + w.keeps.n, 0);
 }
 
 TEST(critical_paths_are_held_back_and_the_rest_is_published)
@@ -28,31 +28,24 @@ TEST(critical_paths_are_held_back_and_the_rest_is_published)
 	assert_true(ga_oid_equal(&w.orig, &tip));
 	assert_list(&w.held_paths, "crit/c crit/x hook");
 	/* commit 1 is as it was, 2 and 3 are without, everything else is in place */
-	assert_out("one", "test $(git rev-parse refs/agent/tip~2) = $(git rev-parse "
-		   "refs/agent/x~2);"
-			  "git diff --name-only base refs/agent/tip; git diff --name-only "
-			  "refs/agent/x~1 "
-			  "refs/agent/tip~1; git log --format=%s%an%ae base..refs/agent/tip; "
-			  "git show refs/agent/tip:f",
+	assert_out("one", "test $(git rev-parse refs/agent/tip~2) = $(git rev-parse refs/agent/x~2);"
+			  "git diff --name-only base refs/agent/tip; git diff --name-only refs/agent/x~1 "
+			  "refs/agent/tip~1; git log --format=%s%an%ae base..refs/agent/tip; git show refs/agent/tip:f",
 		   "f\ncrit/c\ncrit/x\nhook\n3A U Thorauthor@example.com\n"
 		   "2A U Thorauthor@example.com\n1A U Thorauthor@example.com\n4");
 	assert_out("one", "test $(git rev-parse refs/agent/held^{tree}) = $(git rev-parse "
-			  "refs/agent/x^{tree}); git log -1 --format='%B%an <%ae> %at%n%cn' "
-			  "refs/agent/held;"
+			  "refs/agent/x^{tree}); git log -1 --format='%B%an <%ae> %at%n%cn' refs/agent/held;"
 			  "git log --format=%ad -1 refs/agent/tip~1 >a; git log --format=%ad -1 "
 			  "refs/agent/x~1 | cmp - a",
-		   "held back: 3 paths\n\nAgent-Session: test-1\n"
-		   "Agent-Flagged: critical critical crit/c\n"
+		   "held back: 3 paths\n\nAgent-Session: test-1\nAgent-Flagged: critical critical crit/c\n"
 		   "Agent-Flagged: critical critical crit/x\n"
-		   "Agent-Flagged: critical critical hook\nC O Mitter <c@example.com> "
-		   "1700000000\nC O Mitter");
+		   "Agent-Flagged: critical critical hook\nC O Mitter <c@example.com> 1700000000\nC O Mitter");
 	for (size_t i = 0; i < w.flags.n; i++)
 		for (size_t k = 0; k < i; k++)
 			assert_false(!strcmp(w.flags.v[i].path, w.flags.v[k].path) &&
 				     !strcmp(w.flags.v[i].rule, w.flags.v[k].rule));
 }
 
-/* Added and removed again: the end is clean, the way there was not. */
 TEST(a_critical_path_removed_again_is_in_no_commit)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -63,36 +56,31 @@ TEST(a_critical_path_removed_again_is_in_no_commit)
 	w = run("while", "base", "refs/agent/x", NULL);
 	assert_false(ga_oid_is_zero(&w.orig));
 	assert_true(ga_oid_is_zero(&w.held));
-	assert_int_equal(w.held_paths.n, 0);
+	EQUAL(w.held_paths.n, 0);
 	assert_out("while", "for c in $(git rev-list base..refs/agent/tip); do git ls-tree -r "
 			    "--name-only $c crit | tr '\\n' ' '; done; test $(git rev-parse "
 			    "refs/agent/tip^{tree}) = $(git rev-parse refs/agent/x^{tree})",
 		   "crit/c crit/c ");
 	for (size_t i = 0; i < w.flags.n; i++)
-		flagged |= !strcmp(w.flags.v[i].path, "crit/x") &&
-			   w.flags.v[i].severity == GA_CRITICAL;
+		flagged |= !strcmp(w.flags.v[i].path, "crit/x") && w.flags.v[i].severity == GA_CRITICAL;
 	assert_true(flagged);
 }
 
-/* A change that no rule minds in itself may still be one on top of what is held. */
 TEST(a_change_on_top_of_what_is_held_is_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 
 	SH("note", START "echo evil 1 >note;" C "1; echo evil 2 >note;" C "2; echo g >g;" C "3;"
-		   "git update-ref refs/agent/x HEAD; echo good >note;" C "4;"
-		   "git update-ref refs/agent/y HEAD");
+		   "git update-ref refs/agent/x HEAD; echo good >note;" C "4;git update-ref refs/agent/y HEAD");
 	w = run("note", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "note");
 	assert_out("note", "git log --format=%s base..refs/agent/tip -- note", "");
 	ga_rewrite_release(&w);
 	w = run("note", "base", "refs/agent/y", NULL);
-	assert_int_equal(w.held_paths.n, 0);
-	assert_out("note", "git log --format=%s base..refs/agent/tip -- note; "
-			   "git show refs/agent/tip:note", "4\ngood");
+	EQUAL(w.held_paths.n, 0);
+	assert_out("note", "git log --format=%s base..refs/agent/tip -- note; git show refs/agent/tip:note", "4\ngood");
 }
 
-/* What a rule said on the way is told of although it says less of the end. */
 TEST(a_flag_of_an_earlier_commit_is_kept)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -107,8 +95,8 @@ TEST(a_flag_of_an_earlier_commit_is_kept)
 		severe += !strcmp(f->rule, "graded") && ga_flag_holds(NULL, f);
 		mild += !strcmp(f->rule, "graded") && !ga_flag_holds(NULL, f);
 	}
-	assert_int_equal(severe, 1);
-	assert_int_equal(mild, 1);
+	EQUAL(severe, 1);
+	EQUAL(mild, 1);
 }
 
 TEST(merges_keep_both_parents)
@@ -118,8 +106,7 @@ TEST(merges_keep_both_parents)
 	/* upstream changed the hook itself; the agent has its own idea and merges */
 	SH("merge", START "git checkout -q -b upstream; echo better >hook; echo u >u;" C "up;"
 		    "git checkout -q --detach base; echo x >crit/x; echo 2 >f;" C "1;"
-		    "git merge -q --no-ff -m m upstream; echo after >g;" C "3;"
-		    "git update-ref refs/agent/x HEAD");
+		    "git merge -q --no-ff -m m upstream; echo after >g;" C "3;git update-ref refs/agent/x HEAD");
 	w = run("merge", "base", "refs/agent/x", NULL);
 	assert_list(&w.held_paths, "crit/x");
 	assert_out("merge", "git show refs/agent/tip:hook; git show refs/agent/tip:u; git log -1 "
@@ -135,8 +122,7 @@ TEST(merges_keep_both_parents)
 	assert_out("merge", "git show refs/agent/tip:hook", "better");
 	/* two branches of the agent's own, one of them with what is held */
 	SH("merge", "git checkout -q --detach base; echo x >crit/x;" C "1; git tag side1;"
-		    "git checkout -q --detach base; echo 5 >f;" C "2; git merge -q --no-ff -m "
-		    "both side1;"
+		    "git checkout -q --detach base; echo 5 >f;" C "2; git merge -q --no-ff -m both side1;"
 		    "git tag -d side1; git update-ref refs/agent/z HEAD");
 	ga_rewrite_release(&w);
 	w = run("merge", "base", "refs/agent/z", NULL);
@@ -145,7 +131,6 @@ TEST(merges_keep_both_parents)
 		   "base..refs/agent/tip | while read c; do git ls-tree $c crit/x; done", "f");
 }
 
-/* A merge with something older than the base does not turn critical paths back. */
 TEST(merging_old_history_turns_no_critical_path_back)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
@@ -162,13 +147,13 @@ TEST(merging_old_history_turns_no_critical_path_back)
 		    "git write-tree) >t; git update-ref refs/agent/y $(cat t)");
 	ga_rewrite_release(&w);
 	w = run("stale", "base", "refs/agent/y", NULL);
-	assert_int_equal(w.held_paths.n, 0);
+	EQUAL(w.held_paths.n, 0);
 }
 
 TEST(paths_that_are_always_held_stay_held)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	cleanup_strv struct ga_strv always = GA_STRV_INIT;
+	STRV(always);
 
 	ga_strv_push_many(&always, "notes.txt", "aaa", "none", NULL);
 	SH("always", START "echo n >notes.txt; echo g >g;" C "1; echo a >aaa; echo n2 >notes.txt;" C
@@ -178,8 +163,7 @@ TEST(paths_that_are_always_held_stay_held)
 	assert_out("always", "git diff --name-only base refs/agent/tip", "g");
 	/* a file where a held path has its directory */
 	ga_strv_push(&always, "dir/kept");
-	SH("always", "git checkout -q --detach base; mkdir dir; echo k >dir/kept; echo o "
-	   ">dir/other;" C
+	SH("always", "git checkout -q --detach base; mkdir dir; echo k >dir/kept; echo o >dir/other;" C
 		     "b; git update-ref refs/agent/b HEAD; rm -r dir; echo file >dir;" C "1;"
 		     "git update-ref refs/agent/y HEAD");
 	ga_rewrite_release(&w);
@@ -193,8 +177,7 @@ TEST(commits_that_the_user_has_stay)
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 	struct ga_oid tip;
 
-	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q "
-	   "--detach");
+	SH("known", START "git checkout -q -b feature; echo x >crit/x;" C "1; git checkout -q --detach");
 	w = run("known", "base", "feature", NULL);
 	tip = rev("known", "feature");
 	assert_true(ga_oid_equal(&w.tip, &tip));
@@ -214,7 +197,7 @@ TEST(empty_commits_go_and_the_users_stay)
 		{ "echo 1 >hook;" C "crit; echo 2 >f;" C "f; echo 1 >f;" C "f2", "2" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
 		cleanup_free char *dir = ga_strf("left%zu", i), *got = NULL;
 
@@ -231,9 +214,9 @@ TEST(empty_commits_go_and_the_users_stay)
 TEST(flags_begin_after_what_was_published)
 {
 	cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid since, under, users, t;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	BUF(got);
 
 	SH("since", START "echo acc >hook; echo u >crit/u;" C "accepted; git tag under;"
 	   "echo 2 >f; echo n >crit/n;" C "new; git tag tip;"
@@ -245,37 +228,32 @@ TEST(flags_begin_after_what_was_published)
 	t = rev("since", "tip");
 	SH("since", "git update-ref refs/agent/x tip; git update-ref refs/agent/y under;"
 	   "git update-ref refs/agent/z users; git tag -d under tip users");
-	OK(ga_rewrite(r, &(struct ga_rewrite_opts){ .base = &under,
-						    .since = &since, .users = &users, .tip = &t,
+	OK(ga_rewrite(r, &(struct ga_rewrite_opts){ .base = &under, .since = &since, .users = &users, .tip = &t,
 						    .facts = &facts, .committer = COMMITTER,
 						    .session = "test-1" }, &w, &err));
 	assert_list(&w.held_paths, "crit/n");
 	for (size_t i = 0; i < w.flags.n; i++)
 		if (w.flags.v[i].severity == GA_CRITICAL)
 			ga_buf_addf(&got, "%s ", w.flags.v[i].path);
-	assert_string_equal(got.ptr, "crit/n hook ");
+	STREQ(got.ptr, "crit/n hook ");
 	SH("since", "test $(git rev-parse %s^) = %s", GA_HEX(&w.tip), GA_HEX(&under));
 }
 
-/* ---- texts -------------------------------------------------------------------------- */
+/* ---- texts */
 
 TEST(texts_are_cleaned)
 {
-	cleanup_strv struct ga_strv keeps = GA_STRV_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	STRV(keeps);
+	REPOSITORY(r);
 	struct ga_oid base, tips[3];
 	size_t cleaned;
 
-	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 "
-	   "end\\n\\ntab\\there')\";"
+	SH("text", START C "\"$(printf 'esc \\033]0;x\\007 bidi \\342\\200\\256 end\\n\\ntab\\there')\";"
 		   "GIT_AUTHOR_NAME=\"$(printf 'N \\033[31m')\"; export GIT_AUTHOR_NAME;" C "2;"
 		   "unset GIT_AUTHOR_NAME; t=$(git rev-parse HEAD^{tree}); p=$(git rev-parse HEAD);"
-		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A "
-		   "<a@b> 1 "
-		   "+0000\\nencoding UTF-7\\n\\nx +ABs-[31m\\n' $t $p) | git hash-object -w -t "
-		   "commit --stdin);"
-		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A "
-		   "<a@b> 1 "
+		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
+		   "+0000\\nencoding UTF-7\\n\\nx +ABs-[31m\\n' $t $p) | git hash-object -w -t commit --stdin);"
+		   "p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 +0000\\ncommitter A <a@b> 1 "
 		   "+0000\\nencoding ISO-8859-1\\n\\nx \\303\\2331m\\n' $t $p) | git hash-object "
 		   "-w -t commit --stdin); p=$( (printf 'tree %%s\\nparent %%s\\nauthor A <a@b> 1 "
 		   "+0000\\ncommitter A <a@b> 1 "
@@ -290,7 +268,7 @@ TEST(texts_are_cleaned)
 	tips[1] = rev("text", "refs/agent/mid");
 	tips[2] = rev("text", "refs/agent/clean");
 	OK(ga_rewrite_texts(r, &base, 1, tips, 3, &cleaned, NULL, &keeps, &err));
-	assert_int_equal(cleaned, 4);
+	EQUAL(cleaned, 4);
 	SH("text", "git update-ref refs/agent/tip %s; git fsck --strict --no-dangling;"
 		   "test %s = $(git rev-parse refs/agent/tip~1); test %s = $(git rev-parse refs/agent/clean)",
 	   GA_HEX(&tips[0]), GA_HEX(&tips[1]), GA_HEX(&tips[2]));
@@ -302,20 +280,19 @@ TEST(texts_are_cleaned)
 		   "A|x +ABs-[31m\n\nA|x \xc3\x9b" "1m\n\nA|gr\xc3\xbcn\n\n0");
 }
 
-/* ---- at random ----------------------------------------------------------------------------- */
+/* ---- at random */
 
 /* Whatever the agent did: no published commit has a critical path with a value
  * other than the base's, everything else is as it was made, and accepting all
  * gives its tree. */
 TEST(random_histories_publish_no_critical_path)
 {
-	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b",
-					     "crit", "f",      "d/f",    "d" };
+	static const char *const paths[] = { "hook", "hook/x", "crit/a", "crit/b", "crit", "f",      "d/f",    "d" };
 
 	rnd_seed();
 	for (int round = 0; round < 6; round++) {
 		cleanup_(ga_rewrite_release) struct ga_rewrite w = GA_REWRITE_INIT;
-		cleanup_buf struct ga_buf b = GA_BUF_INIT;
+		BUF(b);
 		cleanup_free char *dir = ga_strf("random%d", round);
 
 		ga_buf_adds(&b, START "git config core.safecrlf false;");
@@ -324,23 +301,19 @@ TEST(random_histories_publish_no_critical_path)
 				const char *p = paths[rnd(GA_NELEMS(paths))];
 
 				if (rnd(4))
-					ga_buf_addf(&b, "rm -rf %s; d=$(dirname %s); test -d $d "
-							"|| rm -rf $d;"
-							"mkdir -p $d; echo %u "
-							">%s;", p, p, rnd(3), p);
+					ga_buf_addf(&b, "rm -rf %s; d=$(dirname %s); test -d $d || rm -rf $d;"
+							"mkdir -p $d; echo %u >%s;", p, p, rnd(3), p);
 				else
 					ga_buf_addf(&b, "rm -rf %s;", p);
 			}
 			ga_buf_addf(&b, C "%u;", i);
 			if (!rnd(3))
-				ga_buf_adds(&b, "git branch -f tmp; git checkout -q --detach "
-						"base;");
+				ga_buf_adds(&b, "git branch -f tmp; git checkout -q --detach base;");
 			if (!rnd(3))
 				ga_buf_adds(&b, "git rev-parse -q --verify tmp >/dev/null && git "
 						"merge -q -s ours -m m tmp || :;");
 		}
-		ga_buf_adds(&b, "git branch -D tmp >/dev/null 2>&1 || :; git update-ref "
-				"refs/agent/x HEAD");
+		ga_buf_adds(&b, "git branch -D tmp >/dev/null 2>&1 || :; git update-ref refs/agent/x HEAD");
 		SH(dir, "%s", b.ptr);
 		w = run(dir, "base", "refs/agent/x", NULL);
 		assert_out(dir, "for c in $(git rev-list base..refs/agent/tip); do git diff "
@@ -355,12 +328,10 @@ TEST(random_histories_publish_no_critical_path)
 				"comm -23 - b | grep .; done", "");
 		{
 			cleanup_free char *held = joined(&w.held_paths);
-			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only "
-							  "refs/agent/tip "
-							  "refs/agent/x | tr '\\n' ' ' | sed 's/ "
-							  "$//'");
+			cleanup_free char *want = sh(dir, "git diff --no-renames --name-only refs/agent/tip "
+							  "refs/agent/x | tr '\\n' ' ' | sed 's/ $//'");
 
-			assert_string_equal(held, want);
+			STREQ(held, want);
 		}
 	}
 }

@@ -111,10 +111,10 @@ static const struct {
 
 TEST(each_list_does_what_it_says_to_a_change)
 {
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
-		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FACTS(h);
+		FLAGS(f);
 		cleanup_free char *got = NULL;
 
 		facts_of(cases[i].words, &p, &h);
@@ -131,8 +131,8 @@ TEST(what_the_host_reaches_is_not_allowed_away)
 {
 	const struct change_fixture x = GONE("checks/check.sh");
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FACTS(h);
+	FLAGS(f);
 	const struct ga_flag *flag;
 
 	facts_of("allow=**", &p, &h);
@@ -140,23 +140,22 @@ TEST(what_the_host_reaches_is_not_allowed_away)
 	classify_change(&x, &h, &f);
 	flag = flag_of(&f, "checks/check.sh", "host-hook-reached");
 	assert_non_null(flag);
-	assert_int_equal(flag->severity, GA_HIGH);
+	EQUAL(flag->severity, GA_HIGH);
 }
 
-/* Names alone: what was left behind. */
 TEST(paths_left_behind_are_blocked_too)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FACTS(h);
+	FLAGS(f);
 
 	facts_of("block=out/ hold=x allow=Makefile", &p, &h);
 	ga_classify_path(&h, "out/a", false, &f);
 	ga_classify_path(&h, "x", true, &f);
 	ga_classify_path(&h, "Makefile", false, &f);
-	assert_int_equal(f.n, 1);
-	assert_string_equal(f.v[0].rule, "configured-block");
-	assert_string_equal(f.v[0].path, "out/a");
+	EQUAL(f.n, 1);
+	STREQ(f.v[0].rule, "configured-block");
+	STREQ(f.v[0].path, "out/a");
 }
 
 TEST(block_covers_what_is_beneath)
@@ -169,7 +168,7 @@ TEST(block_covers_what_is_beneath)
 		{ "conf", true, true },    { "hold", false, false },    { "conf2/x", false, false },
 	};
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
+	FACTS(h);
 
 	facts_of("block=conf/ hold=hold add=conf2/", &p, &h);
 	for_each (row, v)
@@ -181,7 +180,7 @@ TEST(block_covers_what_is_beneath)
 TEST(thousands_of_patterns_are_fast_enough)
 {
 	cleanup_risk_paths struct ga_risk_paths p = GA_RISK_PATHS_INIT;
-	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
+	BUF(deep);
 
 	for (int i = 0; i < 125; i++)
 		ga_buf_adds(&deep, "a/");

@@ -5,12 +5,11 @@
 #include "risk-support.h"
 
 static const struct row {
-	const char *path;
+	const char *path, *old, *new, *says;
 	enum ga_severity severity;
-	const char *old, *new, *says;
 } rows[] = {
-#define LOW(path, old, new, says) { path, GA_LOW, old, new, says }
-#define HIGH(path, old, new, says) { path, GA_HIGH, old, new, says }
+#define LOW(...) { __VA_ARGS__, GA_LOW }
+#define HIGH(...) { __VA_ARGS__, GA_HIGH }
 #include "risk-deps.h"
 };
 
@@ -31,8 +30,8 @@ TEST(changes_of_packages)
 {
 	size_t failed = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	for_index (i, rows) {
+		FLAGS(f);
 		const struct ga_flag *got = worst(&rows[i], NULL, &f);
 
 		if (got->severity == rows[i].severity && strstr(got->reason, rows[i].says))
@@ -41,15 +40,14 @@ TEST(changes_of_packages)
 		print_message("%zu: %s: %s: %s, and not '%s'\n", i, rows[i].path, ga_severity_name(got->severity),
 			      got->reason, rows[i].says);
 	}
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 }
 
-/* The host executes the very file: what is harmless stays so, and nothing else is lowered. */
 TEST(harmless_also_where_the_host_reads_it)
 {
-	for (size_t i = 0; i < GA_NELEMS(rows); i++) {
-		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	for_index (i, rows) {
+		FACTS(h);
+		FLAGS(f);
 		const struct ga_flag *got;
 
 		reached(&h, GA_REACH_GIVEN, "host-hook-reached", rows[i].path, "a hook");
@@ -63,18 +61,19 @@ TEST(harmless_also_where_the_host_reads_it)
 TEST(older_lists_lower_nothing_of_the_hosts)
 {
 	static const struct row descriptions[] = {
-		{ "package.json", GA_LOW, "{'description':'a'}", "{'description':'b'}", "" },
-		{ "Cargo.toml", GA_LOW, "[package]\ndescription = 'a'\n", "[package]\ndescription = 'b'\n", "" },
-		{ "go.mod", GA_LOW, "go 1.20\n", "go 1.21\n", "" },
+		LOW("package.json", "{'description':'a'}", "{'description':'b'}", ""),
+		LOW("Cargo.toml", "[package]\ndescription = 'a'\n", "[package]\ndescription = 'b'\n", ""),
+		LOW("go.mod", "go 1.20\n", "go 1.21\n", ""),
 	};
 
 	for_each (row, descriptions) {
-		cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT, alone = GA_FLAGS_INIT;
+		FACTS(h);
+		FLAGS(f);
+		FLAGS(alone);
 
-		assert_int_equal(worst(row, NULL, &alone)->severity, GA_LOW);
+		EQUAL(worst(row, NULL, &alone)->severity, GA_LOW);
 		reached(&h, GA_REACH_GIVEN, "host-hook-reached", row->path, "a hook");
-		assert_int_equal(worst(row, &h, &f)->severity, GA_CRITICAL);
+		EQUAL(worst(row, &h, &f)->severity, GA_CRITICAL);
 	}
 }
 
@@ -82,15 +81,14 @@ TEST(a_change_of_mode_is_not_harmless_to_the_host)
 {
 	const struct change_fixture x = { "", "package.json", true, FILE_("{\"version\":\"1.0\"}"),
 					  EXEC_("{\"version\":\"1.1\"}"), NULL };
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FACTS(h);
+	FLAGS(f);
 
 	reached(&h, GA_REACH_GIVEN, "host-hook-reached", "package.json", "a hook");
 	classify_change(&x, &h, &f);
-	assert_int_equal(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
+	EQUAL(flag_of(&f, "package.json", "host-hook-reached")->severity, GA_CRITICAL);
 }
 
-/* What the lock file has is told there, if it is new there. */
 TEST(a_new_package_is_told_once)
 {
 #define NPM_LOCK "package-lock.json={\"packages\":{\"node_modules/new\":{\"version\":\"1.0.0\"}}}"
@@ -118,10 +116,10 @@ TEST(a_new_package_is_told_once)
 		  NPM_LOCK, GA_HIGH },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		const struct change_fixture x = { "", cases[i].path, true, FILE_(cases[i].old),
 						  FILE_(cases[i].new), cases[i].around };
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 
 		classify_change(&x, NULL, &f);
 		if (flag_of(&f, x.path, "npm-manifest")->severity != cases[i].severity)

@@ -23,14 +23,12 @@ static void host_read(struct host *h)
 /* In a home where nothing else is: made by `setup`, a shell script, with every file below tracked. */
 static void host_open(struct host *h, const char *setup)
 {
-	SH(".",
-	   "find . -mindepth 1 -maxdepth 1 ! -name .gitconfig -exec rm -rf {} +\n"
+	SH(".", "find . -mindepth 1 -maxdepth 1 ! -name .gitconfig -exec rm -rf {} +\n"
 	   "mkdir -p host .config/systemd/user .local/bin && cd host && git init -q .\n"
 	   "mkdir -p scripts/sub tools lib tests hooks.d web\n"
 	   "for f in scripts/check.sh scripts/sub/deep.sh scripts/other.sh tools/fmt tools/lint.py \\\n"
 	   "  lib/common.sh tests/a.c hooks.d/10-x web/index.js README Makefile package.json conf.cfg\n"
-	   "do echo x >$f; done\n"
-	   "git add . && git commit -qm start\n"
+	   "do echo x >$f; done\ngit add . && git commit -qm start\n"
 	   "rm -f .git/hooks/*\n%s", setup);
 	host_read(h);
 }
@@ -49,7 +47,7 @@ static const char *held_by(const struct host *h, const char *path)
 					     "host-hook-reached", "host-config-reached",
 					     "direnv-dependents",
 					     "host-environment-reached" };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	const char *found = NULL;
 
 	ga_classify_path(&h->facts, path, false, &f);
@@ -74,8 +72,7 @@ static void check_rows(const struct reach_row *rows, size_t n)
 		host_open(&h, row->setup);
 		rule = row->held ? held_by(&h, row->held) : NULL;
 		if (row->rule && (!rule || strcmp(rule, row->rule) != 0))
-			fail_msg("%s: '%s' is %s, not %s", row->setup, row->held,
-				 rule ? rule : "free", row->rule);
+			fail_msg("%s: '%s' is %s, not %s", row->setup, row->held, rule ? rule : "free", row->rule);
 		if (row->free && held_by(&h, row->free))
 			fail_msg("%s: '%s' is held", row->setup, row->free);
 		host_close(&h);
@@ -163,7 +160,7 @@ TEST(what_hooks_and_configuration_reach_is_critical)
 
 static enum ga_severity severity_of(const struct host *h, const char *path, const char *rule)
 {
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	enum ga_severity s = GA_LOW;
 
 	ga_classify_path(&h->facts, path, false, &f);
@@ -210,7 +207,6 @@ TEST(files_of_tools_that_hooks_call_are_critical)
 	}
 }
 
-/* What a tool that a hook calls runs by its own files, and what such a file only mentions. */
 TEST(what_a_tool_runs_by_its_own_files_is_critical)
 {
 	static const struct reach_row rows[] = {
@@ -391,15 +387,14 @@ TEST(beyond_a_bound_every_path_is_critical)
 	check_rows(rows, GA_NELEMS(rows));
 }
 
-/* What a repository around it does not follow counts in a submodule. */
 TEST(beyond_a_bound_every_path_of_a_submodule_is_critical)
 {
-	cleanup_host_facts struct ga_host_facts inner = GA_HOST_FACTS_INIT;
+	FACTS(inner);
 	struct host h;
 
 	host_open(&h, "{ echo '[Service]'; yes '#' | head -c 5000000; } >~/.config/systemd/user/long.service");
 	ga_reach_extend(&inner.reach, &h.facts.reach, "sub");
-	assert_int_equal(inner.reach.n, 1);
+	EQUAL(inner.reach.n, 1);
 	assert_true(inner.reach.v[0].what == GA_REACH_BELOW && !*inner.reach.v[0].text);
 	host_close(&h);
 }
@@ -408,22 +403,20 @@ TEST(drivers_of_the_configuration_are_known)
 {
 	struct host h;
 
-	host_open(&h, "git config filter.lfs.smudge 'git-lfs smudge -- %f'\n"
-		  "git config diff.doc.textconv cat\n"
+	host_open(&h, "git config filter.lfs.smudge 'git-lfs smudge -- %f'\ngit config diff.doc.textconv cat\n"
 		  "git config merge.mine.driver true\n");
 	assert_true(ga_strv_has(&h.facts.drivers, "filter:lfs"));
 	assert_true(ga_strv_has(&h.facts.drivers, "diff:doc"));
 	assert_true(ga_strv_has(&h.facts.drivers, "merge:mine"));
-	assert_int_equal(h.facts.drivers.n, 3);
-	assert_int_equal(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_CRITICAL);
+	EQUAL(h.facts.drivers.n, 3);
+	EQUAL(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_CRITICAL);
 	host_close(&h);
 	host_open(&h, "");
-	assert_int_equal(h.facts.drivers.n, 0);
-	assert_int_equal(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_HIGH);
+	EQUAL(h.facts.drivers.n, 0);
+	EQUAL(severity_of(&h, ".lfsconfig", "lfsconfig"), GA_HIGH);
 	host_close(&h);
 }
 
-/* Directories of the project in PATH: all of them, or what has the name of a command. */
 TEST(directories_of_the_project_in_PATH_are_critical)
 {
 	struct change_fixture shadow = { "path-shadow-bin", "bin/ls", true, NONE, EXEC_("x\n"), NULL };
@@ -444,26 +437,24 @@ TEST(directories_of_the_project_in_PATH_are_critical)
 		bool top = !strncmp(row->back, ":@", 2);
 		cleanup_free char *path = ga_strf("%s%s%s%s%s", row->front, before, top ? ":" : "", top ? dir : "",
 						  row->back + (top ? 2 : 0));
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		FLAGS(f);
 		const char *rule;
 		struct host h;
 
-		assert_int_equal(setenv("PATH", path, 1), 0);
+		EQUAL(setenv("PATH", path, 1), 0);
 		host_open(&h, "");
 		rule = held_by(&h, "bin/tool");
-		assert_int_equal(setenv("PATH", before, 1), 0);
+		EQUAL(setenv("PATH", before, 1), 0);
 		if ((rule != NULL) != row->bin_held)
 			fail_msg("%s: bin/tool is %s", row->back, rule ? rule : "free");
 		repo = h.repo;
 		classify_change(&shadow, &h.facts, &f);
-		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) !=
-		    row->raised)
+		if ((flag_of(&f, "bin/ls", "path-shadow-bin")->severity == GA_CRITICAL) != row->raised)
 			fail_msg("%s: bin/ls", row->back);
 		host_close(&h);
 	}
 }
 
-/* Of a manifest, the scripts that a hook runs are critical, and not the whole. */
 TEST(scripts_that_a_hook_runs_are_critical)
 {
 	struct change_fixture script = { "host-hook-reached", "package.json", true, FILE_("{}"),
@@ -471,7 +462,7 @@ TEST(scripts_that_a_hook_runs_are_critical)
 	struct change_fixture other = { "host-hook-reached", "package.json", true, FILE_("{}"),
 					FILE_("{\"scripts\":{\"start\":\"x\"},\"dependencies\":{\"a\":\"1\"}}"),
 					NULL };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	const struct ga_flag *flag;
 	struct host h;
 
@@ -482,7 +473,7 @@ TEST(scripts_that_a_hook_runs_are_critical)
 	ga_flags_release(&f);
 	classify_change(&script, &h.facts, &f);
 	flag = flag_of(&f, "package.json", HOOK);
-	assert_int_equal(flag->severity, GA_CRITICAL);
+	EQUAL(flag->severity, GA_CRITICAL);
 	assert_has(flag->reason, "scripts.prepare");
 	host_close(&h);
 }
@@ -492,10 +483,10 @@ TEST(submodule_recurse_makes_gitmodules_critical)
 	struct host h;
 
 	host_open(&h, "git config submodule.recurse yes");
-	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_CRITICAL);
+	EQUAL(severity_of(&h, ".gitmodules", "gitmodules"), GA_CRITICAL);
 	host_close(&h);
 	host_open(&h, "git config submodule.recurse no");
-	assert_int_equal(severity_of(&h, ".gitmodules", "gitmodules"), GA_HIGH);
+	EQUAL(severity_of(&h, ".gitmodules", "gitmodules"), GA_HIGH);
 	host_close(&h);
 }
 
@@ -510,9 +501,9 @@ TEST(an_envrc_deeper_in_the_project_counts)
 		{ "web/inner.sh", DIRENV }, { "web/made.sh", DIRENV }, { "web/run.sh", DIRENV },
 	};
 	struct host h;
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 
 	host_open(&h, TEXT("web/.envrc", "source_env ../lib/vars\n./run.sh\nmake -s env\nsource ./env.sh")
 		      TEXT("web/env.sh", ". ./inner.sh") TEXT("web/Makefile", "env:\n\tsh ./made.sh")
@@ -530,14 +521,13 @@ TEST(an_envrc_deeper_in_the_project_counts)
 	host_close(&h);
 }
 
-/* Before the first commit nothing is tracked, and hooks may still be there. */
 TEST(hooks_count_before_the_first_commit)
 {
 	struct host h;
 
 	SH(".", "rm -rf host; git init -q host; mkdir -p host/.git/hooks; echo ./run.sh >host/.git/hooks/pre-commit");
 	host_read(&h);
-	assert_string_equal(held_by(&h, "run.sh"), HOOK);
+	STREQ(held_by(&h, "run.sh"), HOOK);
 	host_close(&h);
 }
 

@@ -36,10 +36,8 @@ static const struct {
 	{ NPM, "{'version':'1','scripts':{'a':'b'}}", "{'version':'2','scripts':{'a':'b'}}",
 	  GA_LOW, "only version: \"1\" -> \"2\"" },
 	{ NPM, "{'a':1}", "{ 'a': 1 }", GA_LOW, "layout" },
-	{ NPM, "{'version':'1'}", "{'version':'2','main':'x.js'}", GA_HIGH,
-	  "changed: main: none -> \"x.js\"" },
-	{ NPM, "{'version':'1'}", "{'version':'2','version':'3'}", GA_HIGH,
-	  "no form" },
+	{ NPM, "{'version':'1'}", "{'version':'2','main':'x.js'}", GA_HIGH, "changed: main: none -> \"x.js\"" },
+	{ NPM, "{'version':'1'}", "{'version':'2','version':'3'}", GA_HIGH, "no form" },
 	{ NPM, "{'version':'1'", "{'version':'2'}", GA_HIGH, "no form" },
 	{ NPM, "{'exports':{'a':1,'b':2}}", "{'exports':{'b':2,'a':1}}", GA_HIGH, "their order" },
 	{ "npm-manifest-lifecycle", "package.json", "{}", "{'scripts':{'postinstall':'node x.js'}}",
@@ -54,14 +52,10 @@ static const struct {
 	{ PYTHON, "project.version = '1'\n",
 	  "project.version = '2'\n[build-system]\nbackend-path = [\n '.', # here\n]\n", GA_HIGH,
 	  "build-system" },
-	{ PYTHON, VERSION_1, "[project]\nversion = '''\n2\n[x]\n'''\n[tool.x]\ny = 1\n",
-	  GA_HIGH, "tool.x.y" },
-	{ PYTHON, VERSION_1, "[project]\nversion = '2\n", GA_HIGH,
-	  "no form" },
-	{ PYTHON, VERSION_1, "[project]\n\"versi\\u006fn\" = '2'\n", GA_LOW,
-	  ".version: \"1\" -> \"2\"" },
-	{ PYTHON, VERSION_1, "[project]\r\nversion = '2'\r\n", GA_LOW,
-	  ".version: \"1\" -> \"2\"" },
+	{ PYTHON, VERSION_1, "[project]\nversion = '''\n2\n[x]\n'''\n[tool.x]\ny = 1\n", GA_HIGH, "tool.x.y" },
+	{ PYTHON, VERSION_1, "[project]\nversion = '2\n", GA_HIGH, "no form" },
+	{ PYTHON, VERSION_1, "[project]\n\"versi\\u006fn\" = '2'\n", GA_LOW, ".version: \"1\" -> \"2\"" },
+	{ PYTHON, VERSION_1, "[project]\r\nversion = '2'\r\n", GA_LOW, ".version: \"1\" -> \"2\"" },
 	/* Cargo.toml */
 	{ CARGO, "[package]\nversion = '1'\n[dependencies]\na = '1'\n",
 	  "[package]\nversion = '2'\n[dependencies]\na = '1'\n", GA_LOW, ".version: \"1\" -> \"2\"" },
@@ -81,8 +75,7 @@ static const struct {
 	  GA_LOW, "only go: 1.20 -> 1.21.3" },
 	{ GO, "module x\nrequire (\n\ta v1\n)\n", "module x\nrequire (\n\ta v1\n)\nreplace a => ./b\n", GA_HIGH,
 	  "+replace a => ./b" },
-	{ GO, "module x\nreplace a => \"./b//c\"\n", "module x\nreplace a => \"./b//d\"\n", GA_HIGH,
-	  "no form" },
+	{ GO, "module x\nreplace a => \"./b//c\"\n", "module x\nreplace a => \"./b//d\"\n", GA_HIGH, "no form" },
 	{ GO, "module x\ngo 1.20\n", "module x\ngo 1.20\ntoolchain x\n", GA_HIGH, "+toolchain x" },
 	/* VS Code */
 	{ CODE, "{}", "{ // mine\n'editor.tabSize': 4, '[c]': {'editor.rulers': [80],}, }", GA_LOW,
@@ -107,13 +100,9 @@ static const struct {
 	{ "code-workspace", "x.code-workspace", "{'folders':[]}", "{'folders':[{'path':'..'}]}",
 	  GA_CRITICAL, "changed: folders" },
 	/* JetBrains */
-	{ IDEA, NULL, "<component name='ProjectCodeStyleConfiguration'><x/></component>", GA_LOW,
-	  "only code style" },
-	{ IDEA, NULL, STYLE "<component name='RunManager'/>",
-	  GA_HIGH, "RunManager" },
-	{ IDEA, NULL,
-	  STYLE "<component a='' name='RunManager'/>",
-	  GA_HIGH, NULL },
+	{ IDEA, NULL, "<component name='ProjectCodeStyleConfiguration'><x/></component>", GA_LOW, "only code style" },
+	{ IDEA, NULL, STYLE "<component name='RunManager'/>", GA_HIGH, "RunManager" },
+	{ IDEA, NULL, STYLE "<component a='' name='RunManager'/>", GA_HIGH, NULL },
 	{ IDEA, NULL, "<!DOCTYPE x>" STYLE, GA_HIGH, NULL },
 	{ "jetbrains-autorun", ".idea/workspace.xml", NULL,
 	  "<project><component name='RunManager'/></project>", GA_CRITICAL, "components: RunManager" },
@@ -128,8 +117,7 @@ static const struct {
 	{ CARGO, NULL, "\n", GA_HIGH, NULL },
 	{ GO, NULL, "\n", GA_HIGH, NULL },
 	/* notebooks */
-	{ NOTEBOOK, CELL("1", "{'data':{'text/plain':'1'}}],'execution_count':[3"), GA_LOW,
-	  "only outputs" },
+	{ NOTEBOOK, CELL("1", "{'data':{'text/plain':'1'}}],'execution_count':[3"), GA_LOW, "only outputs" },
 	{ NOTEBOOK, CELL("1", "{'data':{'text/html':'1'}}"), GA_HIGH, NULL },
 	{ NOTEBOOK, CELL("1", "{'data':{'application/x':1}}"), GA_HIGH, NULL },
 	{ NOTEBOOK, CELL("2", ""), GA_HIGH, NULL },
@@ -150,8 +138,7 @@ static const struct {
 	{ WORKFLOW, RUNS("github [ 'event' ].x"), GA_HIGH, EVENT },
 	{ WORKFLOW, RUNS("format('{0}', github['event'])"), GA_HIGH, EVENT },
 	{ WORKFLOW, RUNS("toJSON(github)"), GA_HIGH, EVENT },
-	{ WORKFLOW, NULL, "jobs: {a: {steps: [{with: {script: \"x ${{github.event.a}}\"}}]}}\n", GA_HIGH,
-	  EVENT },
+	{ WORKFLOW, NULL, "jobs: {a: {steps: [{with: {script: \"x ${{github.event.a}}\"}}]}}\n", GA_HIGH, EVENT },
 	{ WORKFLOW, RUNS("github.event_name"), GA_MEDIUM, NULL },
 	{ WORKFLOW, RUNS("inputs.event"), GA_MEDIUM, NULL },
 	{ WORKFLOW, RUNS("env.github_event"), GA_MEDIUM, NULL },
@@ -194,10 +181,8 @@ static const struct {
 	{ GIT, NULL, "[filter \r\n\"a\"] clean = ./x\n", GA_HIGH, NULL },
 	{ GIT, NULL, "[core]fsmonitor=./x\\\n", GA_CRITICAL, "core.fsmonitor = ./x" },
 	{ GIT, "[core]\n\tpager = \\\n./a\n", "[core]\n\tpager = \\\n./b\n", GA_CRITICAL, "core.pager = ./b" },
-	{ GIT, "[filter \"a\"]\nclean = ./x\n", "[filter \"b\"]\nclean = ./x\n", GA_CRITICAL,
-	  "filter.b.clean" },
-	{ GIT, "[core]\npager = ./a\npager = less\n", "[core]\npager = ./a\n", GA_CRITICAL,
-	  "core.pager = ./a" },
+	{ GIT, "[filter \"a\"]\nclean = ./x\n", "[filter \"b\"]\nclean = ./x\n", GA_CRITICAL, "filter.b.clean" },
+	{ GIT, "[core]\npager = ./a\npager = less\n", "[core]\npager = ./a\n", GA_CRITICAL, "core.pager = ./a" },
 	{ GIT, NULL, "[user\n[core]\nfsmonitor = \\q\npager = ./x\n", GA_CRITICAL, "core.pager = ./x" },
 	{ GIT, "[core]\n\tpager = \"./a\" ; x\n",
 	  "# y\n[user] name = x [core] fsmonitor = ./x\n[Core]\n\tPager = ./a\n", GA_HIGH, NULL },
@@ -228,7 +213,7 @@ static void check_known(const char *id, const char *path, const char *old, const
 {
 	struct change_fixture x = { id, path, true, { old ? GA_MODE_FILE : GA_MODE_NONE, old }, FILE_(new), NULL };
 	const struct ga_rule *rule = ga_rule_find(id);
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 	const struct ga_flag *flag;
 
 	classify_change(&x, NULL, &f);
@@ -294,30 +279,27 @@ TEST(lists_of_files_in_an_automake_file_are_low)
 		check_known("autotools", "Makefile.am", row->old, row->new, GA_HIGH, NULL);
 }
 
-/* What the host's hooks run is no less severe for what is in it. */
 TEST(what_the_host_runs_is_not_lowered_by_content)
 {
 	struct change_fixture x = { "npm-manifest", "package.json", true, FILE_("{\"description\":\"1\"}"),
 				    FILE_("{\"description\":\"2\"}"), NULL };
-	cleanup_host_facts struct ga_host_facts h = GA_HOST_FACTS_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FACTS(h);
+	FLAGS(f);
 
 	reached(&h, GA_REACH_RULE, "host-hook-reached", "npm-manifest", "the hook post-merge, which calls npm");
 	classify_change(&x, &h, &f);
-	assert_int_equal(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
+	EQUAL(flag_of(&f, "package.json", "npm-manifest")->severity, GA_CRITICAL);
 }
 
-/* A rule of the same category that content says nothing about is not drowned by a lowered one. */
 TEST(a_lowered_rule_hides_no_other)
 {
-	struct change_fixture x = { "", "vendor/pyproject.toml", true,
-				    FILE_("[project]\nversion = '1'\n"),
+	struct change_fixture x = { "", "vendor/pyproject.toml", true, FILE_("[project]\nversion = '1'\n"),
 				    FILE_("[project]\nversion = '2'\n"), NULL };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	FLAGS(f);
 
 	classify_change(&x, NULL, &f);
 	assert_non_null(flag_of(&f, "vendor/pyproject.toml", "vendored-code"));
-	assert_int_equal(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
+	EQUAL(flag_of(&f, "vendor/pyproject.toml", "vendored-code")->severity, GA_HIGH);
 }
 
 /* A NUL, early or late, neither hides what is read in spite of it nor cuts off what would tell that a
@@ -335,22 +317,19 @@ TEST(a_NUL_hides_nothing)
 		/* nor does what looks like the beginning of a picture */
 		{ "a.js", "download-exec", "", "BM=1 // ", "\neval(atob('aGVsbG8='))\n", GA_HIGH },
 		{ "tools/a.sh", "download-exec", "", "BM=1 # ", "\ncurl http://x | sh\n", GA_HIGH },
-		{ "go.mod", "go-build", "module x\ngo 1.20\n", "module x\ngo 1.21 // ", "\nreplace a => b\n",
-		  GA_HIGH },
-		{ "Makefile.am", "autotools", "a_SOURCES = a\n", "a_SOURCES = b", "$(shell id)\n",
-		  GA_HIGH },
+		{ "go.mod", "go-build", "module x\ngo 1.20\n", "module x\ngo 1.21 // ", "\nreplace a => b\n", GA_HIGH },
+		{ "Makefile.am", "autotools", "a_SOURCES = a\n", "a_SOURCES = b", "$(shell id)\n", GA_HIGH },
 		{ "pyproject.toml", "python-build", "[project]\nversion = '1'\n",
 		  "[project]\nversion = '2'\n# ", "\nx = 1\n", GA_HIGH },
-		{ ".vscode/settings.json", "vscode-settings", "{}", "{\"editor.tabSize\": 2}", "{}",
-		  GA_CRITICAL },
+		{ ".vscode/settings.json", "vscode-settings", "{}", "{\"editor.tabSize\": 2}", "{}", GA_CRITICAL },
 	};
 
 	for (size_t i = 0; i < 2 * GA_NELEMS(nuls); i++) {
 		size_t n = i / 2;
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		struct ga_entry old = { GA_MODE_FILE, { { 0 } } }, new = old;
-		cleanup_buf struct ga_buf text = GA_BUF_INIT;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		BUF(text);
+		FLAGS(f);
 		const struct ga_flag *flag;
 
 		ga_buf_adds(&text, nuls[n].start);
@@ -373,8 +352,8 @@ TEST(a_NUL_hides_nothing)
 static int severity_of(const char *path, const char *rule, struct side old, const char *before, const char *again,
 		       size_t times, const char *after)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	BUF(b);
+	FLAGS(f);
 	struct change_fixture x = { "", path, true, old, FILE_(NULL), NULL };
 	const struct ga_flag *flag;
 
@@ -405,11 +384,10 @@ TEST(git_configuration_too_large_to_read_is_critical)
 	};
 
 	for_each (row, bounds)
-		assert_int_equal(severity_of(row->path, row->rule, (struct side)NONE, row->before, "b", row->times,
-					     row->after), row->want);
+		EQUAL(severity_of(row->path, row->rule, (struct side)NONE, row->before, "b", row->times,
+				  row->after), row->want);
 }
 
-/* Nesting, numbers and sizes beyond what is sensible: the path rule stays, and nothing breaks. */
 TEST(nesting_and_size_break_no_reader)
 {
 	static const struct {
@@ -442,7 +420,7 @@ TEST(nesting_and_size_break_no_reader)
 	}
 }
 
-/* ---- TOML -------------------------------------------------------------------------- */
+/* ---- TOML */
 
 TEST(toml_is_read_or_refused)
 {
@@ -487,8 +465,9 @@ TEST(toml_is_read_or_refused)
 	};
 
 	for_each (row, docs) {
-		cleanup_buf struct ga_buf text = GA_BUF_INIT, got = GA_BUF_INIT;
-		cleanup_strv struct ga_strv values = GA_STRV_INIT;
+		BUF(text);
+		BUF(got);
+		STRV(values);
 		cleanup_json json_t *j = NULL;
 		bool ok;
 

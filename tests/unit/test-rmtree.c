@@ -60,8 +60,8 @@ TEST(every_type_of_file_is_removed)
 	dir("t/d");
 	touch("t/d/\n\x1b[31m\xff");
 	touch("t/.hidden");
-	assert_int_equal(mkfifo("t/fifo", 0600), 0);
-	assert_int_equal(bind(s, (struct sockaddr *)&sun, sizeof(sun)), 0);
+	EQUAL(mkfifo("t/fifo", 0600), 0);
+	EQUAL(bind(s, (struct sockaddr *)&sun, sizeof(sun)), 0);
 	/* names the walk itself would use, taken by files and directories */
 	dir("t/.rm-0");
 	touch("t/.rm-0/f");
@@ -72,21 +72,20 @@ TEST(every_type_of_file_is_removed)
 	gone("t");
 }
 
-/* Links go, what they point to stays. */
 TEST(links_are_not_followed)
 {
 	dir("precious");
 	touch("precious/file");
 	dir("l");
 	dir("l/d");
-	assert_int_equal(symlink("../precious", "l/link"), 0);
-	assert_int_equal(symlink("../../precious", "l/d/link"), 0);
-	assert_int_equal(symlink("..", "l/d/up"), 0);
-	assert_int_equal(symlink("/", "l/d/root"), 0);
-	assert_int_equal(link("precious/file", "l/d/hard"), 0);
+	EQUAL(symlink("../precious", "l/link"), 0);
+	EQUAL(symlink("../../precious", "l/d/link"), 0);
+	EQUAL(symlink("..", "l/d/up"), 0);
+	EQUAL(symlink("/", "l/d/root"), 0);
+	EQUAL(link("precious/file", "l/d/hard"), 0);
 	gone("l");
 	assert_true(there("precious/file"));
-	assert_int_equal(symlink("precious", "l"), 0);
+	EQUAL(symlink("precious", "l"), 0);
 	gone("l");
 	assert_true(there("precious/file"));
 }
@@ -101,19 +100,19 @@ TEST(a_very_deep_tree_is_removed)
 		const char *name = i ? "a-directory-with-a-name" : "deep";
 		int next;
 
-		assert_int_equal(mkdirat(at, name, 0755), 0);
+		EQUAL(mkdirat(at, name, 0755), 0);
 		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(next >= 0);
-		assert_int_equal(mkdirat(next, "beside", 0755), 0);
+		EQUAL(mkdirat(next, "beside", 0755), 0);
 		(void)close(at);
 		at = next;
 	}
 	(void)close(openat(at, "bottom", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+	EQUAL(getrlimit(RLIMIT_NOFILE, &old), 0);
 	few.rlim_max = old.rlim_max;
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
 	gone("deep");
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 
 TEST(a_very_wide_directory_is_removed)
@@ -136,7 +135,7 @@ TEST(directories_of_any_mode_are_removed)
 	static const mode_t modes[] = { 0000, 0100, 0200, 0300, 0400, 0500, 0600, 02555 };
 
 	dir("m");
-	for (size_t i = 0; i < GA_NELEMS(modes); i++) {
+	for_index (i, modes) {
 		cleanup_free char *a = ga_strf("m/%zu", i), *b = ga_strf("m/%zu/b", i);
 		cleanup_free char *c = ga_strf("m/%zu/b/c", i), *f = ga_strf("m/%zu/b/c/f", i);
 
@@ -144,12 +143,12 @@ TEST(directories_of_any_mode_are_removed)
 		dir(b);
 		dir(c);
 		touch(f);
-		assert_int_equal(chmod(f, modes[i]), 0);
-		assert_int_equal(chmod(c, modes[i]), 0);
-		assert_int_equal(chmod(b, modes[i]), 0);
-		assert_int_equal(chmod(a, modes[i]), 0);
+		EQUAL(chmod(f, modes[i]), 0);
+		EQUAL(chmod(c, modes[i]), 0);
+		EQUAL(chmod(b, modes[i]), 0);
+		EQUAL(chmod(a, modes[i]), 0);
 	}
-	assert_int_equal(chmod("m", 0), 0);
+	EQUAL(chmod("m", 0), 0);
 	gone("m");
 }
 
@@ -174,11 +173,11 @@ TEST(two_processes_remove_one_tree)
 			touch(f);
 			touch(g);
 		}
-		assert_int_equal(pipe(go), 0);
+		EQUAL(pipe(go), 0);
 		for (int i = 0; i < TOGETHER; i++) {
 			pids[i] = fork();
 			if (!pids[i]) {
-				cleanup_error struct ga_error err = GA_ERROR_INIT;
+				ERR(err);
 				char c;
 
 				(void)close(go[1]);
@@ -191,25 +190,24 @@ TEST(two_processes_remove_one_tree)
 		for (int i = 0; i < TOGETHER; i++) {
 			int status;
 
-			assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
-			assert_int_equal(status, 0);
+			EQUAL(waitpid(pids[i], &status, 0), pids[i]);
+			EQUAL(status, 0);
 		}
 		assert_false(there("t"));
 	}
 }
 
-/* What cannot be removed is said, with the name quoted. */
 TEST(failure_is_said)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 
 	dir("ro");
 	dir("ro/x\ny");
-	assert_int_equal(chmod("ro", 0555), 0);
-	assert_int_equal(ga_rmtree_at(AT_FDCWD, "ro/x\ny", &err), -1);
+	EQUAL(chmod("ro", 0555), 0);
+	EQUAL(ga_rmtree_at(AT_FDCWD, "ro/x\ny", &err), -1);
 	assert_has(err.msg, "x\\ny");
 	assert_null(strchr(err.msg, '\n'));
-	assert_int_equal(chmod("ro", 0755), 0);
+	EQUAL(chmod("ro", 0755), 0);
 	gone("ro");
 }
 

@@ -152,8 +152,7 @@ static void child(const struct sock_fprog *prog, const struct call *c, bool priv
 
 	if (privileged && enter_namespaces())
 		_exit(1);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, prog))
 		_exit(1);
 	rc = syscall(c->nr, c->arg[0], c->arg[1], c->arg[2], c->arg[3], c->arg[4], c->arg[5]);
 	result = rc < 0 ? errno : 0;
@@ -165,7 +164,7 @@ static int outcome(const struct sock_fprog *program, const struct call *c, bool 
 	int p[2], status, result = -1;
 	pid_t pid;
 
-	assert_int_equal(pipe2(p, O_CLOEXEC), 0);
+	EQUAL(pipe2(p, O_CLOEXEC), 0);
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid)
@@ -174,7 +173,7 @@ static int outcome(const struct sock_fprog *program, const struct call *c, bool 
 	if (read(p[0], &result, sizeof(result)) != sizeof(result))
 		result = -1;
 	(void)close(p[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	EQUAL(waitpid(pid, &status, 0), pid);
 	return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : result;
 }
 
@@ -195,7 +194,7 @@ static bool can_enter_namespaces(void)
 	assert_true(pid >= 0);
 	if (!pid)
 		_exit(enter_namespaces() != 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	EQUAL(waitpid(pid, &status, 0), pid);
 	return status == 0;
 }
 
@@ -214,7 +213,7 @@ TEST(system_calls_are_refused_by_the_table)
 
 	for_each (row, calls)
 		wrong += !is_right(&program, row, false);
-	assert_int_equal(wrong, 0);
+	EQUAL(wrong, 0);
 }
 
 TEST(a_nested_sandbox_can_be_made)
@@ -230,8 +229,8 @@ TEST(a_nested_sandbox_can_be_made)
 		others += other != NULL;
 		wrong += !is_right(&program, other ? other : row, other != NULL);
 	}
-	assert_int_equal(wrong, 0);
-	assert_int_equal(others, GA_NELEMS(nested));
+	EQUAL(wrong, 0);
+	EQUAL(others, GA_NELEMS(nested));
 }
 
 TEST(the_table_becomes_a_filter)
@@ -239,7 +238,7 @@ TEST(the_table_becomes_a_filter)
 	size_t n;
 
 	(void)ga_seccomp_program(&n);
-	assert_int_equal(n % sizeof(struct sock_filter), 0);
+	EQUAL(n % sizeof(struct sock_filter), 0);
 	assert_in_range(n / sizeof(struct sock_filter), 50, BPF_MAXINSNS);
 }
 

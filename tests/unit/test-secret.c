@@ -9,8 +9,7 @@
 #include "ga/wildmatch.h"
 #include "secret-fixtures.h"
 
-static struct ga_secret judge_with(struct ga_secret_names *names, const char *path,
-				   const char *content, size_t n)
+static struct ga_secret judge_with(struct ga_secret_names *names, const char *path, const char *content, size_t n)
 {
 	struct ga_secret_marks marks;
 	struct ga_secret_name name;
@@ -31,7 +30,8 @@ static struct ga_secret judge(struct ga_secret_names *names, const char *path, c
 
 static struct ga_secret_names *names_with(const char *add, const char *allow)
 {
-	cleanup_strv struct ga_strv a = GA_STRV_INIT, b = GA_STRV_INIT;
+	STRV(a);
+	STRV(b);
 
 	if (add)
 		ga_strv_push(&a, add);
@@ -55,9 +55,9 @@ TEST(every_rule_has_an_id_a_tier_and_a_reason)
 		    strlen(rules[i].reason) > 60 || strpbrk(rules[i].reason, "\n%"))
 			fail_msg("'%s': tier or reason", rules[i].id);
 	}
-	assert_int_equal(ga_tier_number(GA_TIER_BLOCK), 1);
-	assert_int_equal(ga_tier_number(GA_TIER_NOTE), 3);
-	assert_int_equal(ga_tier_number(GA_TIER_NONE), 0);
+	EQUAL(ga_tier_number(GA_TIER_BLOCK), 1);
+	EQUAL(ga_tier_number(GA_TIER_NOTE), 3);
+	EQUAL(ga_tier_number(GA_TIER_NONE), 0);
 }
 
 TEST(each_fixture_has_its_rule_and_tier)
@@ -65,15 +65,12 @@ TEST(each_fixture_has_its_rule_and_tier)
 	cleanup_secret_names struct ga_secret_names *names = names_with("mine/", NULL);
 	int failed = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(secret_fixtures); i++) {
-		struct ga_secret s = judge(names, secret_fixtures[i].path,
-					   secret_fixtures[i].content);
+	for_index (i, secret_fixtures) {
+		struct ga_secret s = judge(names, secret_fixtures[i].path, secret_fixtures[i].content);
 		enum ga_tier want = secret_fixtures[i].tier;
 		bool same = want == GA_TIER_NONE
-				    ? s.tier == GA_TIER_NONE ||
-					      strcmp(s.rule->id, secret_fixtures[i].rule) != 0
-				    : s.tier == want &&
-					      !strcmp(s.rule->id, secret_fixtures[i].rule);
+				    ? s.tier == GA_TIER_NONE || strcmp(s.rule->id, secret_fixtures[i].rule) != 0
+				    : s.tier == want && !strcmp(s.rule->id, secret_fixtures[i].rule);
 
 		if (same)
 			continue;
@@ -82,7 +79,7 @@ TEST(each_fixture_has_its_rule_and_tier)
 			    ga_tier_number(s.tier), secret_fixtures[i].rule, ga_tier_number(want));
 		failed++;
 	}
-	assert_int_equal(failed, 0);
+	EQUAL(failed, 0);
 }
 
 TEST(every_rule_has_a_fixture_of_either_kind)
@@ -100,8 +97,7 @@ TEST(every_rule_has_a_fixture_of_either_kind)
 			no |= row->tier == GA_TIER_NONE;
 		}
 		if (!yes || !no)
-			fail_msg("'%s' has no fixture that it %s", rules[i].id,
-				 yes ? "leaves alone" : "finds");
+			fail_msg("'%s' has no fixture that it %s", rules[i].id, yes ? "leaves alone" : "finds");
 	}
 	for_each (row, secret_fixtures) {
 		size_t i = 0;
@@ -193,8 +189,7 @@ TEST(copies_and_odd_spellings_of_a_name_are_covered)
 	for_each (row, t) {
 		struct ga_secret_name name;
 
-		if (ga_secret_named(names, row->path, &name) != row->covered ||
-		    name.copy != row->copy)
+		if (ga_secret_named(names, row->path, &name) != row->covered || name.copy != row->copy)
 			fail_msg("'%s': covered %d, copy %d", row->path, name.n > 0, name.copy);
 	}
 }
@@ -204,8 +199,8 @@ TEST(patterns_of_the_user_add_and_allow)
 	cleanup_secret_names struct ga_secret_names *names = names_with("/conf/prod", "*.env");
 	struct ga_secret_name name;
 
-	assert_int_equal(judge(names, "conf/prod", "").tier, GA_TIER_BLOCK);
-	assert_string_equal(judge(names, "conf/prod", "").rule->id, "sec-configured");
+	EQUAL(judge(names, "conf/prod", "").tier, GA_TIER_BLOCK);
+	STREQ(judge(names, "conf/prod", "").rule->id, "sec-configured");
 	assert_false(ga_secret_named(names, "sub/conf/prod", &name));
 	assert_false(ga_secret_named(names, "a.env", &name));
 	assert_true(ga_secret_named(names, ".env.local", &name));
@@ -219,8 +214,8 @@ TEST(patterns_of_the_user_add_and_allow)
 	}
 	/* nor is there a number of patterns that is too many */
 	{
-		cleanup_buf struct ga_buf deep = GA_BUF_INIT;
-		cleanup_strv struct ga_strv many = GA_STRV_INIT;
+		BUF(deep);
+		STRV(many);
 		struct ga_secret_names *all;
 
 		for (int i = 0; i < 100; i++)
@@ -235,13 +230,12 @@ TEST(patterns_of_the_user_add_and_allow)
 	/* however many rules cover a path, the user's word and the worst of them count */
 	{
 		cleanup_secret_names struct ga_secret_names *all = names_with("*", NULL);
-		const char *path = "secrets/.ssh/.gnupg/.azure/.age/.wandb/.op/.sui/.hex/"
-				   ".config/tea/x.pem";
+		const char *path = "secrets/.ssh/.gnupg/.azure/.age/.wandb/.op/.sui/.hex/.config/tea/x.pem";
 
 		assert_true(ga_secret_named(all, path, &name));
 		assert_true(name.n > 8);
-		assert_string_equal(judge(all, path, "").rule->id, "sec-configured");
-		assert_int_equal(judge(names, path, "").tier, GA_TIER_BLOCK);
+		STREQ(judge(all, path, "").rule->id, "sec-configured");
+		EQUAL(judge(names, path, "").tier, GA_TIER_BLOCK);
 	}
 	for (const char *const *p = (const char *const[]){ "", "/", "!x", "{a,b}", "a\nb", "a, b",
 							   "a\\b", "a//b", NULL };
@@ -253,7 +247,6 @@ TEST(patterns_of_the_user_add_and_allow)
 		assert_true(ga_pattern_ok(*p));
 }
 
-/* What cannot be looked at is never taken for less than what could have been seen there. */
 TEST(what_is_not_read_is_the_worst_it_could_be)
 {
 	static const char *const contents[] = { PEM(""), "TOKEN=" GITHUB "\n", "PASSWORD=hunter22\n",
@@ -272,13 +265,12 @@ TEST(what_is_not_read_is_the_worst_it_could_be)
 			if (judge(names, path, *content).tier > unseen)
 				fail_msg("'%s' unseen is better than with '%s'", path, *content);
 	}
-	assert_int_equal(judge(names, ".env.example", NULL).tier, GA_TIER_BLOCK);
-	assert_int_equal(judge(names, "src/token.go", NULL).tier, GA_TIER_BLOCK);
-	assert_int_equal(judge(names, "settings.py", NULL).tier, GA_TIER_BLOCK);
-	assert_int_equal(judge(names, "tests/.env", NULL).tier, GA_TIER_WARN);
+	EQUAL(judge(names, ".env.example", NULL).tier, GA_TIER_BLOCK);
+	EQUAL(judge(names, "src/token.go", NULL).tier, GA_TIER_BLOCK);
+	EQUAL(judge(names, "settings.py", NULL).tier, GA_TIER_BLOCK);
+	EQUAL(judge(names, "tests/.env", NULL).tier, GA_TIER_WARN);
 }
 
-/* Bytes that are no text, where there should be text. */
 TEST(bytes_that_are_no_text_are_judged_by_the_name)
 {
 	static const struct {
@@ -301,7 +293,7 @@ TEST(bytes_that_are_no_text_are_judged_by_the_name)
 	};
 	cleanup_secret_names struct ga_secret_names *names = names_with(NULL, NULL);
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_index (i, t) {
 		enum ga_tier is = judge_with(names, t[i].path, t[i].content, t[i].n).tier;
 
 		if (is != t[i].tier)
@@ -325,20 +317,19 @@ TEST(text_in_UTF_16_is_read)
 			wide[n + big] = *p;
 			wide[n + 1 - big] = 0;
 		}
-		assert_int_equal(judge_with(names, ".env", wide, n).tier, GA_TIER_BLOCK);
-		assert_int_equal(judge_with(names, ".env", wide, n).bits,
-				 GA_MARK_SECRET | GA_MARK_VALUE);
-		assert_int_equal(judge_with(names, ".env", wide, 5).tier, GA_TIER_NOTE);
-		assert_int_equal(judge_with(names, ".env.example", wide, n).tier, GA_TIER_NONE);
+		EQUAL(judge_with(names, ".env", wide, n).tier, GA_TIER_BLOCK);
+		EQUAL(judge_with(names, ".env", wide, n).bits, GA_MARK_SECRET | GA_MARK_VALUE);
+		EQUAL(judge_with(names, ".env", wide, 5).tier, GA_TIER_NOTE);
+		EQUAL(judge_with(names, ".env.example", wide, n).tier, GA_TIER_NONE);
 		for (n = 2; n < 2 * sizeof(token); n += 2) {
 			wide[n + big] = token[n / 2 - 1];
 			wide[n + 1 - big] = 0;
 		}
-		assert_int_equal(judge_with(names, ".env.example", wide, n).tier, GA_TIER_BLOCK);
+		EQUAL(judge_with(names, ".env.example", wide, n).tier, GA_TIER_BLOCK);
 	}
 	/* cut in the middle, and 32 bits to a character */
-	assert_int_equal(judge_with(names, ".env", "\xff\xfe", 2).tier, GA_TIER_NOTE);
-	assert_int_equal(judge_with(names, ".env", "\xff\xfe\0\0A\0\0\0", 8).tier, GA_TIER_BLOCK);
+	EQUAL(judge_with(names, ".env", "\xff\xfe", 2).tier, GA_TIER_NOTE);
+	EQUAL(judge_with(names, ".env", "\xff\xfe\0\0A\0\0\0", 8).tier, GA_TIER_BLOCK);
 }
 
 TEST(placeholders_are_no_secrets)
@@ -358,7 +349,6 @@ TEST(placeholders_are_no_secrets)
 			fail_msg("'%s' is a placeholder?", *row);
 }
 
-/* Two versions of a file: is there anything new in one of them? */
 TEST(what_another_version_has_is_not_new)
 {
 	static const char one[] = "A_TOKEN=" RANDOM "\n", moved[] = "# more\nB=x\nA_TOKEN=" RANDOM "\n";
@@ -388,11 +378,10 @@ TEST(a_reason_shows_no_secret)
 	struct ga_secret s = judge(names, "a/.env.example", "TOKEN=" GITHUB "\n");
 	cleanup_free char *reason = ga_secret_reason(&s);
 
-	assert_string_equal(reason, "environment file: a GitHub token, in what is called an example");
+	STREQ(reason, "environment file: a GitHub token, in what is called an example");
 	assert_null(strstr(reason, GITHUB));
 }
 
-/* Texts made to be slow: every one of them a MiB, and more than is looked at. */
 TEST(values_in_a_text_to_be_shown_are_blotted_out)
 {
 	static const char *const cases[][2] = {
@@ -414,7 +403,7 @@ TEST(values_in_a_text_to_be_shown_are_blotted_out)
 		cleanup_free char *text = ga_strdup((*row)[0]);
 
 		ga_secret_blot(text);
-		assert_string_equal(text, (*row)[1]);
+		STREQ(text, (*row)[1]);
 	}
 	/* what a rule says of itself is no value */
 	for (size_t i = 0; i < n; i++) {
@@ -422,7 +411,7 @@ TEST(values_in_a_text_to_be_shown_are_blotted_out)
 		cleanup_free char *same = ga_strdup(text);
 
 		ga_secret_blot(text);
-		assert_string_equal(text, same);
+		STREQ(text, same);
 	}
 }
 
@@ -451,7 +440,7 @@ TEST(slow_texts_are_read_up_to_a_bound)
 	memset(text, '\n', n);
 	memcpy(text + GA_SECRET_LOOK_MAX + 8, GITHUB, strlen(GITHUB));
 	ga_secret_look(".env", text, n, &m);
-	assert_int_equal(m.bits, 0);
+	EQUAL(m.bits, 0);
 	memcpy(text + GA_SECRET_LOOK_MAX - strlen(GITHUB), GITHUB, strlen(GITHUB));
 	ga_secret_look(".env", text, n, &m);
 	assert_true(m.bits & GA_MARK_TOKEN);

@@ -26,8 +26,8 @@ TEST(commands_are_words_of_a_shell)
 	cleanup_free char *large = ga_calloc(1, GA_COMMAND_MAX + 2);
 
 	for_each (row, t) {
-		assert_int_equal(ga_command_ok(row->text), row->ok);
-		assert_int_equal(ga_service_ok(row->text), row->service);
+		EQUAL(ga_command_ok(row->text), row->ok);
+		EQUAL(ga_service_ok(row->text), row->service);
 	}
 	memset(large, 'a', GA_COMMAND_MAX);
 	assert_true(ga_command_ok(large));
@@ -53,7 +53,7 @@ TEST(a_service_has_a_plain_name)
 		{ "FOO", "FOO=1 run", NULL },
 		{ "service", "(a; b)", NULL },
 	};
-	cleanup_strv struct ga_strv list = GA_STRV_INIT;
+	STRV(list);
 	cleanup_services struct ga_services s = GA_SERVICES_INIT;
 
 	for_each (row, words) {
@@ -61,13 +61,13 @@ TEST(a_service_has_a_plain_name)
 		ga_strv_push(&list, *row);
 	}
 	ga_services_parse(&list, &s);
-	assert_int_equal(s.n, GA_NELEMS(want));
+	EQUAL(s.n, GA_NELEMS(want));
 	for (size_t i = 0; i < s.n; i++) {
-		assert_string_equal(s.v[i].name, want[i].name);
-		assert_string_equal(s.v[i].command, want[i].command);
-		assert_int_equal(s.v[i].ready != NULL, want[i].ready != NULL);
+		STREQ(s.v[i].name, want[i].name);
+		STREQ(s.v[i].command, want[i].command);
+		EQUAL(s.v[i].ready != NULL, want[i].ready != NULL);
 		if (s.v[i].ready)
-			assert_string_equal(s.v[i].ready, want[i].ready);
+			STREQ(s.v[i].ready, want[i].ready);
 	}
 }
 
@@ -88,7 +88,7 @@ TEST(a_service_is_written_as_it_is_read)
 	for_each (row, t) {
 		cleanup_free char *text = ga_command_text(row->command, row->most);
 
-		assert_string_equal(text, row->text);
+		STREQ(text, row->text);
 	}
 }
 
@@ -98,11 +98,9 @@ TEST(the_end_of_a_check_is_kept)
 		struct ga_check c;
 		const char *word, *text;
 	} t[] = {
-		{ { GA_CHECK_EXITED, 2, "make check" }, "exited 2 make check",
-		  "make check \xe2\x86\x92 2" },
+		{ { GA_CHECK_EXITED, 2, "make check" }, "exited 2 make check", "make check \xe2\x86\x92 2" },
 		{ { GA_CHECK_TIMED_OUT, 0, "a" }, "timed-out 0 a", "a \xe2\x86\x92 timed out" },
-		{ { GA_CHECK_INTERRUPTED, 0, "a" }, "interrupted 0 a",
-		  "a \xe2\x86\x92 interrupted" },
+		{ { GA_CHECK_INTERRUPTED, 0, "a" }, "interrupted 0 a", "a \xe2\x86\x92 interrupted" },
 		{ { GA_CHECK_NOT_RUN, 0, "a" }, "not-run 0 a", "a \xe2\x86\x92 not run" },
 	};
 	static const char *const bad[] = { "", "exited", "exited 0", "exited 256 a", "exited x a",
@@ -113,12 +111,12 @@ TEST(the_end_of_a_check_is_kept)
 		cleanup_free char *word = ga_check_encode(&row->c);
 		cleanup_free char *text = ga_check_text(&row->c);
 
-		assert_string_equal(word, row->word);
-		assert_string_equal(text, row->text);
+		STREQ(word, row->word);
+		STREQ(text, row->text);
 		assert_true(ga_check_parse(word, &c));
-		assert_int_equal(c.end, row->c.end);
-		assert_int_equal(c.status, row->c.status);
-		assert_string_equal(c.command, row->c.command);
+		EQUAL(c.end, row->c.end);
+		EQUAL(c.status, row->c.status);
+		STREQ(c.command, row->c.command);
 	}
 	for_each (row, bad)
 		assert_false(ga_check_parse(*row, &c));
@@ -130,14 +128,13 @@ TEST(a_repository_needs_trust_for_commands)
 
 	for (size_t i = 0; i < GA_NELEMS(keys) * 2; i++) {
 		cleanup_config struct ga_config c = GA_CONFIG_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		const char *text = keys[i / 2];
 
 		ga_config_defaults(&c, "/h", NULL, "/h/c");
 		c.trusted = i % 2;
-		assert_int_equal(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", text, strlen(text),
-						&err), c.trusted ? 0 : -1);
-		assert_int_equal(c.setup.n + c.services.n + c.finish.n, c.trusted);
+		EQUAL(ga_config_read(&c, GA_ORIGIN_REPOSITORY, "f", text, strlen(text), &err), c.trusted ? 0 : -1);
+		EQUAL(c.setup.n + c.services.n + c.finish.n, c.trusted);
 	}
 }
 

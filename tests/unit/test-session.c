@@ -49,10 +49,10 @@ TEST(a_name_is_made_of_the_command)
 		{ "./x y.sh", "xysh" }, { "--", "agent" },		  { "", "agent" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(t); i++) {
+	for_index (i, t) {
 		cleanup_free char *s = ga_session_stem(t[i][0]);
 
-		assert_string_equal(s, t[i][1]);
+		STREQ(s, t[i][1]);
 		assert_true(ga_session_name_ok(s));
 	}
 }
@@ -89,43 +89,44 @@ TEST(a_session_is_read_as_it_was_saved)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
-	cleanup_buf struct ga_buf before = GA_BUF_INIT, after = GA_BUF_INIT;
+	BUF(before);
+	BUF(after);
 	cleanup_free char *file = NULL;
 	int lock = -1, second = -1;
 
-	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
+	EQUAL(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
 	fill(&s);
-	assert_int_equal(ga_session_save(&s, &err), 0);
-	assert_int_equal(ga_session_load(dir, "x", &t, &err), 0);
-	assert_string_equal(t.id.project, s.id.project);
-	assert_string_equal(t.id.message, "");
+	EQUAL(ga_session_save(&s, &err), 0);
+	EQUAL(ga_session_load(dir, "x", &t, &err), 0);
+	STREQ(t.id.project, s.id.project);
+	STREQ(t.id.message, "");
 	assert_null(t.id.onto_ref);
 	assert_true(ga_oid_equal(&t.id.base, &s.id.base));
-	assert_int_equal(t.id.started, s.id.started);
-	assert_int_equal(t.run.exit_status, 137);
+	EQUAL(t.id.started, s.id.started);
+	EQUAL(t.run.exit_status, 137);
 	assert_true(t.run.pidns == UINT64_MAX);
-	assert_int_equal(t.state, GA_STATE_CAPTURED);
-	assert_int_equal(t.id.command.n, 4);
+	EQUAL(t.state, GA_STATE_CAPTURED);
+	EQUAL(t.id.command.n, 4);
 	for (size_t i = 0; i < 4; i++)
-		assert_string_equal(t.id.command.v[i], s.id.command.v[i]);
-	assert_string_equal(t.view.skipped.v[0], s.view.skipped.v[0]);
+		STREQ(t.id.command.v[i], s.id.command.v[i]);
+	STREQ(t.view.skipped.v[0], s.view.skipped.v[0]);
 	assert_true(ga_oid_equal(ga_session_agent_base(&t), &s.view.agent_base));
 	assert_true(ga_oid_equal(ga_session_branch_base(&t), &s.view.branch_base));
 	/* of everything else: written again, it is the same */
 	file = ga_path_join(s.dir, "session");
-	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &before, &err), 0);
-	assert_int_equal(ga_session_save(&t, &err), 0);
-	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &after, &err), 0);
-	assert_string_equal(before.ptr, after.ptr);
+	EQUAL(ga_read_file_at(AT_FDCWD, file, 65536, &before, &err), 0);
+	EQUAL(ga_session_save(&t, &err), 0);
+	EQUAL(ga_read_file_at(AT_FDCWD, file, 65536, &after, &err), 0);
+	STREQ(before.ptr, after.ptr);
 
 	/* its maker holds the lock */
-	assert_int_equal(ga_session_lock(&t, false, &second, &err), 1);
-	assert_int_equal(close(lock), 0);
-	assert_int_equal(ga_session_lock(&t, false, &second, &err), 0);
+	EQUAL(ga_session_lock(&t, false, &second, &err), 1);
+	EQUAL(close(lock), 0);
+	EQUAL(ga_session_lock(&t, false, &second, &err), 0);
 	(void)close(second);
 
-	assert_int_equal(ga_session_load(dir, "absent", &t, &err), 1);
-	assert_int_equal(ga_session_load(dir, "../x", &t, &err), 1);
+	EQUAL(ga_session_load(dir, "absent", &t, &err), 1);
+	EQUAL(ga_session_load(dir, "../x", &t, &err), 1);
 	ga_session_release(&s);
 	ga_session_release(&t);
 	remove_state(dir);
@@ -139,24 +140,24 @@ TEST(a_state_that_is_cut_short_gives_the_former_one)
 	struct ga_error err = GA_ERROR_INIT;
 	struct ga_session s = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
-	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
+	BUF(whole);
 	cleanup_free char *file = NULL, *old = NULL, *upper = NULL, *work = NULL;
 	int lock = -1;
 
-	assert_int_equal(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
+	EQUAL(ga_session_create(dir, "x", "y", &taken, &s, &lock, &err), 0);
 	fill(&s);
 	s.state = GA_STATE_RUNNING;
-	assert_int_equal(ga_session_save(&s, &err), 0);
+	EQUAL(ga_session_save(&s, &err), 0);
 	s.state = GA_STATE_CAPTURED;
-	assert_int_equal(ga_session_save(&s, &err), 0);
+	EQUAL(ga_session_save(&s, &err), 0);
 	file = ga_path_join(s.dir, "session");
 	old = ga_path_join(s.dir, "session.old");
-	assert_int_equal(ga_read_file_at(AT_FDCWD, file, 65536, &whole, &err), 0);
+	EQUAL(ga_read_file_at(AT_FDCWD, file, 65536, &whole, &err), 0);
 	for (size_t n = 0; n < whole.len - 1; n++) {
 		struct ga_session t = GA_SESSION_INIT;
 
-		assert_int_equal(unlink(file), 0);
-		assert_int_equal(ga_write_new(AT_FDCWD, file, whole.ptr, n, 0600, &err), 0);
+		EQUAL(unlink(file), 0);
+		EQUAL(ga_write_new(AT_FDCWD, file, whole.ptr, n, 0600, &err), 0);
 		if (ga_session_load(dir, "x", &t, &err))
 			fail_msg("cut at %zu: %s", n, err.msg);
 		if (t.state != GA_STATE_RUNNING)
@@ -164,13 +165,13 @@ TEST(a_state_that_is_cut_short_gives_the_former_one)
 		ga_session_release(&t);
 	}
 	/* a first state that was cut short is none, while there is nothing to lose */
-	assert_int_equal(unlink(old), 0);
-	assert_int_equal(ga_session_load(dir, "x", &s, &err), 1);
+	EQUAL(unlink(old), 0);
+	EQUAL(ga_session_load(dir, "x", &s, &err), 1);
 	upper = ga_path_join(s.dir, "upper");
-	assert_int_equal(ga_mkdir_p(upper, 0700, &err), 0);
+	EQUAL(ga_mkdir_p(upper, 0700, &err), 0);
 	work = ga_path_join(upper, "work");
-	assert_int_equal(ga_write_new(AT_FDCWD, work, "", 0, 0600, &err), 0);
-	assert_int_equal(ga_session_load(dir, "x", &s, &err), -1);
+	EQUAL(ga_write_new(AT_FDCWD, work, "", 0, 0600, &err), 0);
+	EQUAL(ga_session_load(dir, "x", &s, &err), -1);
 	assert_has(err.msg, file);
 	assert_non_null(err.hint);
 	ga_error_release(&err);
@@ -194,7 +195,7 @@ TEST(only_what_a_session_stored_is_read)
 	char *dir = make_state();
 	struct ga_session s = GA_SESSION_INIT, t = GA_SESSION_INIT;
 	struct ga_strv taken = GA_STRV_INIT;
-	cleanup_buf struct ga_buf whole = GA_BUF_INIT;
+	BUF(whole);
 	cleanup_free char *file = NULL, *included = NULL;
 	int lock = -1;
 
@@ -208,7 +209,7 @@ TEST(only_what_a_session_stored_is_read)
 	OK(ga_write_atomic(AT_FDCWD, included, more, strlen(more), 0600, &err));
 	OK(ga_write_atomic(AT_FDCWD, file, whole.ptr, whole.len, 0600, &err));
 	OK(ga_session_load(dir, "x", &t, &err));
-	assert_string_equal(t.view.incomplete, s.view.incomplete);
+	STREQ(t.view.incomplete, s.view.incomplete);
 	assert_true(ga_oid_is_zero(&t.result.tip) && !t.result.left_out.n && !t.result.notes.n);
 
 	for_each (row, odd) {

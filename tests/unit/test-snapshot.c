@@ -15,23 +15,22 @@ static void scan_ok(struct ga_repo *r, uint64_t max, struct ga_scan *s)
 /* "a|b|c" in sorted order. */
 static void assert_list(struct ga_strv *sv, const char *want)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_strv_sort_unique(sv);
 	for (size_t i = 0; i < sv->n; i++)
 		ga_buf_addf(&b, "%s%s", i ? "|" : "", sv->v[i]);
-	assert_string_equal(b.ptr, want);
+	STREQ(b.ptr, want);
 }
 
 TEST(every_kind_of_change_is_listed)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 	r = make_repo("kinds", "printf 'ign/\\n*.o\\nforced/\\n' >.gitignore;"
 			       "mkdir -p forced src; touch forced/t src/a.c clean gone cached mode type;"
-			       "git add -f .gitignore forced/t src clean gone cached mode type;"
-			       "git commit -qm x;"
+			       "git add -f .gitignore forced/t src clean gone cached mode type;git commit -qm x;"
 			       "mkdir -p ign/deep nested; touch ign/deep/f src/a.o forced/u 'new\nline';"
 			       "git init -q nested; touch nested/f; echo x >>src/a.c; rm gone;"
 			       "git rm -q --cached cached; chmod +x mode; rm type; ln -s x type;"
@@ -44,13 +43,12 @@ TEST(every_kind_of_change_is_listed)
 	assert_list(&s.ignored_dirs, "ign");
 	assert_list(&s.ignored_files, "forced/u|src/a.o");
 	assert_list(&s.submodules, "");
-	assert_list(&s.skipped, "large: untracked and larger than 4 bytes|"
-				"nested: a repository of its own");
+	assert_list(&s.skipped, "large: untracked and larger than 4 bytes|nested: a repository of its own");
 }
 
 TEST(a_tracked_path_that_became_a_fifo_is_skipped)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 	r = make_repo("fifo", "touch f; git add f; git commit -qm x; rm f; mkfifo f");
@@ -61,27 +59,26 @@ TEST(a_tracked_path_that_became_a_fifo_is_skipped)
 
 TEST(a_conflict_or_a_merge_in_progress_is_refused)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_repo struct ga_repo *r = NULL;
+	ERR(err);
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *state_dir = in_scratch("conflict-state");
 
 	r = make_repo("conflict", "echo 1 >f; echo i >.gitignore; git add .; git commit -qm 1;"
 				  "git switch -qc o; echo 2 >f; git commit -qam 2; git switch -q main;"
-				  "echo 3 >f; git commit -qam 3; touch i;"
-				  "git merge -q o >/dev/null && exit 1; exit 0");
-	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
-	assert_string_equal(err.msg, "a merge is in progress");
+				  "echo 3 >f; git commit -qam 3; touch i;git merge -q o >/dev/null && exit 1; exit 0");
+	EQUAL(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
+	STREQ(err.msg, "a merge is in progress");
 	assert_has(err.hint, "--dirty ignore");
 	ga_error_release(&err);
 	/* what --dirty ignore asks for works all the same */
 	SH("conflict-state", ":");
-	assert_int_equal(ga_scan_ignored(r, state_dir, &s, &err), 0);
+	EQUAL(ga_scan_ignored(r, state_dir, &s, &err), 0);
 	assert_list(&s.ignored_files, "i");
 	ga_scan_release(&s);
 	SH("conflict", "rm .git/MERGE_HEAD");
-	assert_int_equal(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
-	assert_string_equal(err.msg, "'f' has a conflict that is not resolved");
+	EQUAL(ga_scan_worktree(r, NO_LIMIT, &s, &err), -1);
+	STREQ(err.msg, "'f' has a conflict that is not resolved");
 }
 
 TEST(populated_submodules_are_listed)
@@ -93,8 +90,8 @@ TEST(populated_submodules_are_listed)
 		  "git submodule add -q ../lib 'deep/two x' 2>/dev/null;"
 		  "git submodule add -q ../lib gone 2>/dev/null; git commit -qm t;"
 		  "git submodule --quiet deinit -f gone; touch one/dirty");
-	for (size_t i = 0; i < GA_NELEMS(split); i++) {
-		cleanup_repo struct ga_repo *r = NULL;
+	for_index (i, split) {
+		REPOSITORY(r);
 		cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 
 		SH("sub/top", "git update-index %s --index-version %d", split[i], i ? 2 : 4);
@@ -133,7 +130,7 @@ TEST(the_cache_forgets_ignored_files_that_are_gone)
 	assert_list(&d.ignored_files, "f1|f3");
 }
 
-/* ---- snapshots -------------------------------------------------------------- */
+/* ---- snapshots */
 
 static void head_of(struct ga_repo *r, struct ga_oid *ret)
 {
@@ -156,13 +153,13 @@ static char *snapshot_tree(const char *rel, const struct ga_strv *exclude)
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, exclude, &got, &err));
 	after = sh(rel, probe);
-	assert_string_equal(before, after);
+	STREQ(before, after);
 	return sh(rel, "git rev-parse %s^{tree}", GA_HEX(&got));
 }
 
 TEST(a_snapshot_commit_names_its_parent_and_author)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *show = NULL, *want = NULL, *refs = NULL;
 	struct ga_oid head, got;
@@ -171,20 +168,19 @@ TEST(a_snapshot_commit_names_its_parent_and_author)
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
-	show = sh("look", "git show --format='%%P|%%an <%%ae>|%%cn|%%B' --name-status %s",
-		  GA_HEX(&got));
+	show = sh("look", "git show --format='%%P|%%an <%%ae>|%%cn|%%B' --name-status %s", GA_HEX(&got));
 	want = ga_strf("%s|A U Thor <author@example.com>|A U Thor|"
 		       "uncommitted work at the start of a session\n\n\nM\tf\nA\tu",
 		       GA_HEX(&head));
-	assert_string_equal(show, want);
+	STREQ(show, want);
 	SH("look", "git fsck --strict --no-dangling");
 	refs = sh("look", "git for-each-ref | wc -l; git status --porcelain");
-	assert_string_equal(refs, "1\n M f\n?? u");
+	STREQ(refs, "1\n M f\n?? u");
 }
 
 TEST(excluded_paths_stay_as_in_head)
 {
-	cleanup_strv struct ga_strv exclude = GA_STRV_INIT;
+	STRV(exclude);
 	cleanup_free char *tree = NULL, *list = NULL;
 
 	SH("excl", "git init -q; echo old >secret; echo old >staged; echo old >other; git add .;"
@@ -192,14 +188,13 @@ TEST(excluded_paths_stay_as_in_head)
 		   "echo new >other; echo new >untracked; echo new >added; git add added");
 	ga_strv_push_many(&exclude, "untracked", "secret", "staged", "added", NULL);
 	tree = snapshot_tree("excl", &exclude);
-	list = sh("excl", "git ls-tree --name-only %s; git show %s:secret %s:staged %s:other", tree,
-		  tree, tree, tree);
-	assert_string_equal(list, "other\nsecret\nstaged\nold\nold\nnew");
+	list = sh("excl", "git ls-tree --name-only %s; git show %s:secret %s:staged %s:other", tree, tree, tree, tree);
+	STREQ(list, "other\nsecret\nstaged\nold\nold\nnew");
 }
 
 TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	cleanup_scan struct ga_scan s = GA_SCAN_INIT;
 	cleanup_free char *names = NULL;
 	struct ga_oid head, got;
@@ -211,9 +206,8 @@ TEST(a_linked_worktree_with_a_split_index_is_snapshot)
 	head_of(r, &head);
 	scan_ok(r, NO_LIMIT, &s);
 	OK(ga_snapshot_commit(r, NULL, &s, &head, NULL, &got, &err));
-	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain",
-		   GA_HEX(&got));
-	assert_string_equal(names, "M\ta\nA\tc\n M a\nA  c");
+	names = sh("split-linked", "git diff --name-status HEAD %s; git status --porcelain", GA_HEX(&got));
+	STREQ(names, "M\ta\nA\tc\n M a\nA  c");
 }
 
 TEST(the_commit_of_a_submodule_is_in_the_snapshot)
@@ -226,10 +220,10 @@ TEST(the_commit_of_a_submodule_is_in_the_snapshot)
 	tree = snapshot_tree("sublink/top", NULL);
 	link = sh("sublink/top", "git rev-parse %s:m", tree);
 	want = sh("sublink/top", "git -C m rev-parse HEAD");
-	assert_string_equal(link, want);
+	STREQ(link, want);
 }
 
-/* ---- the oracle: git add -A in a copy ---------------------------------------- */
+/* ---- the oracle: git add -A in a copy */
 
 static const char *const names[] = {
 	"a", "b", "c.txt", "d.c", "e\nf", "g h", "-i", "\"j\"", "k\\l", "m\tn", "\xc3\xbc", "\xff\xfe",
@@ -238,7 +232,7 @@ static const char *const names[] = {
 
 static char *random_path(void)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (unsigned depth = rnd(3) + 1; depth; depth--)
 		ga_buf_addf(&b, "%s%s", names[rnd(GA_NELEMS(names))], depth > 1 ? "/" : "");
@@ -247,8 +241,8 @@ static char *random_path(void)
 
 static void git_quietly(const char *dir, const char *const *args)
 {
-	cleanup_strv struct ga_strv argv = GA_STRV_INIT;
-	cleanup_buf struct ga_buf dropped = GA_BUF_INIT;
+	STRV(argv);
+	BUF(dropped);
 	struct ga_process p = GA_PROCESS_INIT;
 	int status;
 
@@ -263,14 +257,13 @@ static void git_quietly(const char *dir, const char *const *args)
 
 static void write_random(int at, const char *path)
 {
-	static const char *const texts[] = { "", "x\n", "y\n", "x\r\ny\r\n", "hello\n", "world\n",
-					     "bin\0ary" };
+	static const char *const texts[] = { "", "x\n", "y\n", "x\r\ny\r\n", "hello\n", "world\n", "bin\0ary" };
 	const char *t = texts[rnd(GA_NELEMS(texts))];
 	cleanup_close int fd = openat(at, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
 				      rnd(4) ? 0644 : 0755);
 
 	if (fd >= 0)
-		assert_int_equal(ga_write_full(fd, t, *t == 'b' ? 7 : strlen(t)), 0);
+		EQUAL(ga_write_full(fd, t, *t == 'b' ? 7 : strlen(t)), 0);
 }
 
 /* A step may fail: what counts is that both sides see the same result. */
@@ -281,7 +274,7 @@ static void ignore(int rc)
 
 static void make_parent(const char *dir, int at, const char *path)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *parent = ga_path_parent(path);
 	struct stat st;
 
@@ -294,8 +287,7 @@ static void make_parent(const char *dir, int at, const char *path)
 			(void)unlinkat(at, parent, 0);
 		*p = '/';
 	}
-	if (*parent && !fstatat(at, parent, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode) &&
-	    rnd(2))
+	if (*parent && !fstatat(at, parent, &st, AT_SYMLINK_NOFOLLOW) && !S_ISDIR(st.st_mode) && rnd(2))
 		(void)unlinkat(at, parent, 0);
 	if (*parent) {
 		cleanup_free char *full = ga_path_join(dir, parent);
@@ -306,7 +298,7 @@ static void make_parent(const char *dir, int at, const char *path)
 
 static void random_step(const char *dir, int at)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *path = random_path();
 	const char *const add[] = { "add", "--", path, NULL };
 	const char *const force[] = { "add", "-f", "--", path, NULL };
@@ -351,7 +343,7 @@ TEST(a_file_changed_in_the_second_of_the_index_is_seen)
 		   "echo b >f; touch -d @1700000000 f .git/index; rm gone");
 	want = sh("racy", "cp -a . ../racy-copy; cd ../racy-copy; touch f; git add -A; git write-tree");
 	got = snapshot_tree("racy", NULL);
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 TEST(a_snapshot_of_a_random_state_is_git_add)
@@ -366,8 +358,7 @@ TEST(a_snapshot_of_a_random_state_is_git_add)
 		cleanup_close int at = -1;
 
 		SH(rel, "git init -q; git config filter.rot.clean 'tr a-z b-za';"
-			"git config filter.rot.smudge 'tr b-za a-z';"
-			"printf '*.o\\nbuild/\\n' >.gitignore;"
+			"git config filter.rot.smudge 'tr b-za a-z';printf '*.o\\nbuild/\\n' >.gitignore;"
 			"printf '*.txt text=auto\\n*.crlf text eol=crlf\\n*.rot filter=rot\\n' "
 			">.gitattributes; git add .gitignore .gitattributes");
 		at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -376,9 +367,7 @@ TEST(a_snapshot_of_a_random_state_is_git_add)
 		SH(rel, "git add -A 2>/dev/null; git commit -qm base");
 		for (unsigned k = rnd(30) + 1; k; k--)
 			random_step(dir, at);
-		want = sh("rand", "rm -rf copy; cp -a %lu copy; cd copy; git add -A 2>/dev/null;"
-				  "git write-tree",
-			  i);
+		want = sh("rand", "rm -rf copy; cp -a %lu copy; cd copy; git add -A 2>/dev/null;git write-tree", i);
 		got = snapshot_tree(rel, NULL);
 		if (strcmp(got, want))
 			fail_msg("round %lu: %s, git says %s", i, got, want);

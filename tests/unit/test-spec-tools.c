@@ -6,9 +6,9 @@
 
 static char *tools_of(const char *path, const char *command)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_strv struct ga_strv tools = GA_STRV_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	ERR(err);
+	STRV(tools);
+	BUF(b);
 	cleanup_free char *at = ga_path_join(world.home, path);
 
 	if (ga_spec_find_tools(world.home, at, command, &tools, &err))
@@ -18,10 +18,10 @@ static char *tools_of(const char *path, const char *command)
 	return ga_buf_steal(&b);
 }
 
-#define ASSERT_TOOLS(path, command, expect)                                      \
-	do {                                                                        \
-		cleanup_free char *got_ = tools_of((path), (command));         \
-		assert_string_equal(got_, (expect));                                \
+#define ASSERT_TOOLS(path, command, expect) \
+	do { \
+		cleanup_free char *got_ = tools_of((path), (command)); \
+		STREQ(got_, (expect)); \
 	} while (0)
 
 TEST_WITH(directories_of_tools_are_found, setup, teardown)
@@ -37,8 +37,7 @@ TEST_WITH(directories_of_tools_are_found, setup, teardown)
 	/* a symlink chain: the directory of the link and the package it leads to */
 	make_file("home/npm/lib/node_modules/@scope/agent/cli.js", "#!/usr/bin/env node\n");
 	make_link("../lib/node_modules/@scope/agent/cli.js", "home/npm/bin/agent");
-	ASSERT_TOOLS("npm/bin", "agent",
-		     ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
+	ASSERT_TOOLS("npm/bin", "agent", ".cargo/bin .local/bin npm/bin npm/lib/node_modules/@scope/agent");
 	/* a link in ~/.local/bin to an absolute place, and a virtual environment */
 	make_file("home/venvs/aider/bin/aider", "#!/bin/sh\n");
 	{
@@ -137,11 +136,11 @@ TEST(a_failed_step_is_explained)
 		{ "plan", E2BIG, "overlay", "too many directories to mount", "each submodule two" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+	for_index (i, cases) {
+		ERR(err);
 
-		assert_int_equal(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
-		assert_int_equal(err.code, GA_ESTART);
+		EQUAL(ga_stage_explain(cases[i].step, cases[i].errnum, cases[i].object, &err), -1);
+		EQUAL(err.code, GA_ESTART);
 		if (!strstr(err.msg, cases[i].message) || strchr(err.msg, '\033'))
 			fail_msg("row %zu: %s", i, err.msg);
 		if (!cases[i].hint != !err.hint || (err.hint && !strstr(err.hint, cases[i].hint)))
@@ -157,20 +156,21 @@ TEST(what_bwrap_says_is_explained)
 		"bwrap: No permissions to create new namespace, likely because ...",
 		"bwrap: stat on /proc/self/ns/cgroup failed: Permission denied",
 	};
-	cleanup_error struct ga_error a = GA_ERROR_INIT, c = GA_ERROR_INIT;
+	ERR(a);
+	ERR(c);
 
 	(void)ga_bwrap_explain("bwrap: Can't mount proc on /newroot/proc: Operation not permitted", &a);
 	assert_has(a.msg, "Can't mount proc");
 	assert_has(a.hint, "systempaths");
 	for_each (row, no_namespace) {
-		cleanup_error struct ga_error b = GA_ERROR_INIT;
+		ERR(b);
 
 		(void)ga_bwrap_explain(*row, &b);
 		assert_has(b.msg, "user namespace");
 	}
 	(void)ga_bwrap_explain("bwrap: Can't find source path /x: No such file or directory", &c);
 	assert_has(c.msg, "Can't find source path /x");
-	assert_int_equal(c.code, GA_ESTART);
+	EQUAL(c.code, GA_ESTART);
 }
 
 TEST_MAIN(NULL, NULL)

@@ -29,20 +29,15 @@ TEST_WITH(the_plan_of_a_project_below_home, setup, teardown)
 	share(&s, "home/src/p", "dist", "2");
 	ga_strv_push_many(&s.tools, ".local/bin", "src/p/bin", NULL);
 	got = plan_of(&s);
-	assert_string_equal(got, "bind-rw\n@/aihome\nhome\n"
-				 "mountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
-				 "mountpoint\nhome/.local/bin\n"
-				 "bind-ro\n@/home/.local/bin\nhome/.local/bin\n"
-				 "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
-				 "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
-				 "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
-				 "@/home/src/p/a/target\n"
-				 "overlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
-				 "@/home/src/p/node_modules\n"
-				 "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-				 "move\nproject\nhome/src/p\n"
-				 "move\nhome\nroot@/home\n"
-				 "end\n");
+	STREQ(got, "bind-rw\n@/aihome\nhome\nmountpoint\nhome/src/p\nmove\nhome/src\nhome/src\n"
+		   "mountpoint\nhome/.local/bin\nbind-ro\n@/home/.local/bin\nhome/.local/bin\n"
+		   "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+		   "overlay\nproject/.git\n@/s/git\n@/s/gitwork\n1\n@/template\n"
+		   "overlay\nproject/a/target\n@/s/1/upper\n@/s/1/work\n2\n@/s/1/mask\n"
+		   "@/home/src/p/a/target\noverlay\nproject/node_modules\n@/s/0/upper\n@/s/0/work\n1\n"
+		   "@/home/src/p/node_modules\n"
+		   "tmpfs\n0755\nodb\nread-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
+		   "move\nproject\nhome/src/p\nmove\nhome\nroot@/home\nend\n");
 }
 
 /* Where an object directory and what lies beside it is shown, as a destination of a plan. */
@@ -50,12 +45,11 @@ static char *object_dest(const char *host)
 {
 	cleanup_free char *path = ga_spec_object_path(host), *dir = ga_path_parent(path);
 
-	assert_int_equal(strncmp(dir, "/run/git-agent/odb/", 19), 0);
+	EQUAL(strncmp(dir, "/run/git-agent/odb/", 19), 0);
 	return ga_strf("odb/%s", dir + 19);
 }
 
-static void make_part(const char *project, const char *layers,
-		      struct ga_spec *s)
+static void make_part(const char *project, const char *layers, struct ga_spec *s)
 {
 	cleanup_free char *extras = ga_path_join(layers, "extras");
 	cleanup_free char *upper = ga_path_join(layers, "upper");
@@ -92,30 +86,23 @@ TEST_WITH(submodules_are_mounted_in_their_superproject, setup, teardown)
 	got = plan_of(&s);
 	one = object_dest(s.object_dirs.v[0]);
 	two = object_dest(s.parts[0].object_dirs.v[1]);
-	want = ga_strf("bind-rw\n@/aihome\nhome\n"
-		       "overlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
-		       "bind-rw\n@/s/git\nproject/.git\n"
-		       "overlay\nproject/sub\n@/s1/upper\n@/s1/work\n1\n@/s1/extras\n"
+	want = ga_strf("bind-rw\n@/aihome\nhome\noverlay\nproject\n@/s/upper\n@/s/work\n2\n@/s/extras\n@/base\n"
+		       "bind-rw\n@/s/git\nproject/.git\noverlay\nproject/sub\n@/s1/upper\n@/s1/work\n1\n@/s1/extras\n"
 		       "bind-rw\n@/s1/git\nproject/sub/.git\n"
 		       "overlay\nproject/sub/a/b\n@/s2/upper\n@/s2/work\n1\n@/s2/extras\n"
-		       "bind-rw\n@/s2/git\nproject/sub/a/b/.git\n"
-		       "tmpfs\n0755\nodb\n"
-		       "bind-ro\n@/repo/objects\n%s/objects\n"
-		       "mask-file\n%s/objects/info/alternates\n"
-		       "bind-ro\n@/repo/lfs\n%s/lfs\n"
-		       "bind-ro\n@/two\n%s/objects\n"
-		       "mask-file\n%s/objects/info/alternates\n"
-		       "bind-ro\n/state/feedback\nodb/feedback\n"
+		       "bind-rw\n@/s2/git\nproject/sub/a/b/.git\ntmpfs\n0755\nodb\n"
+		       "bind-ro\n@/repo/objects\n%s/objects\nmask-file\n%s/objects/info/alternates\n"
+		       "bind-ro\n@/repo/lfs\n%s/lfs\nbind-ro\n@/two\n%s/objects\n"
+		       "mask-file\n%s/objects/info/alternates\nbind-ro\n/state/feedback\nodb/feedback\n"
 		       "read-only\nodb\nmove\nodb\nroot/run/git-agent/odb\n"
-		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\n"
-		       "end\n", one, one, one, two, two);
-	assert_string_equal(got, want);
+		       "move\nhome\nroot@/home\nmove\nproject\nroot@/code/p\nend\n", one, one, one, two, two);
+	STREQ(got, want);
 }
 
 TEST_WITH(a_submodule_elsewhere_is_refused, setup, teardown)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	make_spec("code/p", &s);
 	s.parts = ga_calloc(1, sizeof(*s.parts));
@@ -175,11 +162,9 @@ TEST_WITH(the_root_shows_the_system_read_only, setup, teardown)
 	assert_null(strstr(got, "bind-rw"));
 	tail = strstr(got, "bind-ro\n@/");
 	assert_non_null(tail);
-	assert_string_equal(tail, "bind-ro\n@/data\nroot@/data\n"
-				  "tmpfs\n0755\nroot/run/git-agent\n"
-				  "bind-ro\n/lib/init\nroot/run/git-agent/init\n"
-				  "dir\n0755\nroot/run/git-agent/odb\n"
-				  "read-only\nroot/run/git-agent\nsandbox\n");
+	STREQ(tail, "bind-ro\n@/data\nroot@/data\ntmpfs\n0755\nroot/run/git-agent\n"
+		    "bind-ro\n/lib/init\nroot/run/git-agent/init\ndir\n0755\nroot/run/git-agent/odb\n"
+		    "read-only\nroot/run/git-agent\nsandbox\n");
 }
 
 /* Where home or project could hide what is mounted before, bwrap has to wait for them. */
@@ -199,11 +184,10 @@ TEST_WITH(bwrap_starts_when_nothing_gets_hidden, setup, teardown)
 TEST_WITH(bwrap_drops_capabilities_and_namespaces, setup, teardown)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	cleanup_free char *got = NULL;
 	static const char head[] = "--unshare-user\n--unshare-pid\n--unshare-ipc\n--unshare-uts\n"
-				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n"
-				   "--cap-drop\nALL\n--as-pid-1\n"
+				   "--unshare-cgroup\n--unshare-net\n--disable-userns\n--cap-drop\nALL\n--as-pid-1\n"
 				   "--dev-bind\n@/s/stage/root\n/\n--proc\n/proc\n";
 	static const char tail[] = "--ro-bind\n@/s/stage/empty-file\n/proc/keys\n";
 
@@ -245,7 +229,7 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 	};
 
 	for_each (row, cases) {
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		cleanup_spec struct ga_spec s = GA_SPEC_INIT;
 		char **const fields[] = { &s.home, &s.project, &s.home_source, &s.stage_dir };
 		char *value = row->value[0] == '@' ? in(row->value + 1) : ga_strdup(row->value);
@@ -259,7 +243,7 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 		}
 		if (!ga_spec_check(&s, &err))
 			fail_msg("'%s' was accepted (%s)", row->value, row->say);
-		assert_int_equal(err.code, GA_ESTART);
+		EQUAL(err.code, GA_ESTART);
 		assert_has(err.msg, row->say);
 	}
 }
@@ -267,8 +251,8 @@ TEST_WITH(a_place_that_would_show_too_much_is_refused, setup, teardown)
 TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 {
 	cleanup_spec struct ga_spec s = GA_SPEC_INIT;
-	cleanup_strv struct ga_strv pass = GA_STRV_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	STRV(pass);
+	BUF(got);
 	cleanup_free char *path = NULL, *want = NULL;
 	const char *env[] = { "TERM=xterm", "SSH_AUTH_SOCK=/run/x", "AWS_SECRET_ACCESS_KEY=s",
 			      "LC_TIME=C", "LC_=odd", "PATH", "USER=me", "SHELL=/home/none/sh",
@@ -292,11 +276,10 @@ TEST_WITH(the_environment_passes_only_what_is_listed, setup, teardown)
 	want = ga_strf("HOME=%s\nPATH=%s/.local/bin:%s/own/bin:/usr/bin:%s/.local/agent/bin\n"
 		       "USER=me\nLOGNAME=me\nSHELL=/bin/sh\nJAVA_HOME=/usr\nNVM_DIR=%s/.local/bin\n"
 		       "PIPX_BIN_DIR=%s/.local/agent/bin\nUV_TOOL_BIN_DIR=%s/.local/agent/bin\n"
-		       "pnpm_config_store_dir=%s/.cache/pnpm-store\n"
-		       "TERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n"
+		       "pnpm_config_store_dir=%s/.cache/pnpm-store\nTERM=xterm\nLC_TIME=C\nLC_=odd\nKEY_A=1\nKEY_B=2\n"
 		       "HTTPS_PROXY=http://h:1/\nall_proxy=h:2\n",
 		       world.home, world.home, world.home, world.home, world.home, world.home, world.home, world.home);
-	assert_string_equal(got.ptr, want);
+	STREQ(got.ptr, want);
 }
 
 TEST_WITH(what_is_visible_inside_is_known, setup, teardown)

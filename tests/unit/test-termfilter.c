@@ -20,7 +20,8 @@ static void feed(struct ga_termfilter *f, const char *in, size_t n, struct ga_bu
 
 static void expect(const char *what, const struct ga_buf *got, const char *want, size_t n)
 {
-	cleanup_buf struct ga_buf a = GA_BUF_INIT, b = GA_BUF_INIT;
+	BUF(a);
+	BUF(b);
 
 	if (got->len == n && (!n || !memcmp(got->ptr, want, n)))
 		return;
@@ -32,11 +33,11 @@ static void expect(const char *what, const struct ga_buf *got, const char *want,
 /* Whole, cut in two at every place, and byte by byte. */
 static void expect_cut(const char *in, size_t n, const char *want, size_t want_n)
 {
-	cleanup_buf struct ga_buf what = GA_BUF_INIT;
+	BUF(what);
 
 	ga_quote_add(&what, in, n);
 	for (size_t cut = 0; cut <= n; cut++) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 		feed(&f, in, cut, &out);
@@ -44,7 +45,7 @@ static void expect_cut(const char *in, size_t n, const char *want, size_t want_n
 		expect(what.ptr, &out, want, want_n);
 	}
 	{
-		cleanup_buf struct ga_buf out = GA_BUF_INIT;
+		BUF(out);
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 		for (size_t i = 0; i < n; i++)
@@ -69,7 +70,6 @@ TEST(each_rule_of_the_table_holds_cut_anywhere)
 	}
 }
 
-/* Where nobody waits for an answer, what asks for one goes, and nothing else does. */
 TEST(a_mute_filter_drops_questions_only)
 {
 	size_t n, asked = 0;
@@ -77,7 +77,8 @@ TEST(a_mute_filter_drops_questions_only)
 
 	for (size_t i = 0; i < n; i++) {
 		for (size_t cut = 0; cut <= strlen(r[i].example); cut++) {
-			cleanup_buf struct ga_buf out = GA_BUF_INIT, plain = GA_BUF_INIT;
+			BUF(out);
+			BUF(plain);
 			struct ga_termfilter f = { .mute = true }, g = GA_TERMFILTER_INIT;
 			size_t rest = strlen(r[i].example) - cut;
 
@@ -86,8 +87,7 @@ TEST(a_mute_filter_drops_questions_only)
 			feed(&g, r[i].example, cut + rest, &plain);
 			if (r[i].verdict == GA_TERM_ASK)
 				expect(r[i].name, &out, "", 0);
-			else if (!memchr(r[i].example, '?', strlen(r[i].example)) ||
-				 r[i].kind == GA_TERM_CSI)
+			else if (!memchr(r[i].example, '?', strlen(r[i].example)) || r[i].kind == GA_TERM_CSI)
 				expect(r[i].name, &out, plain.ptr, plain.len);
 			asked += r[i].verdict == GA_TERM_ASK;
 		}
@@ -113,7 +113,7 @@ TEST(questions_within_strings_are_dropped)
 
 	for_each (row, each) {
 		for (size_t cut = 0; cut <= strlen(row->in); cut++) {
-			cleanup_buf struct ga_buf out = GA_BUF_INIT;
+			BUF(out);
 			struct ga_termfilter f = { .mute = true };
 
 			feed(&f, row->in, cut, &out);
@@ -123,7 +123,6 @@ TEST(questions_within_strings_are_dropped)
 	}
 }
 
-/* Whatever the table says of it: the forms with C1 controls begin nothing, in no terminal. */
 TEST(eight_bit_controls_begin_no_sequence)
 {
 	static const char introducers[] = "[]P_^X";
@@ -139,7 +138,7 @@ TEST(eight_bit_controls_begin_no_sequence)
 			cleanup_free char *in = ga_strf("%s%c%s", utf8 ? "\xc2" : "", e[1] + 0x40, e + 2);
 
 			for (size_t cut = 0; cut <= strlen(in); cut++) {
-				cleanup_buf struct ga_buf out = GA_BUF_INIT;
+				BUF(out);
 				struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 				feed(&f, in, cut, &out);
@@ -258,7 +257,6 @@ TEST(sequences_pass_or_go_cut_anywhere)
 	expect_cut("\033[3\0001m\033]0;a\0b\a", 15, "\0\033[31m\033]0;ab\a", 14);
 }
 
-/* Long text is not looked at byte by byte. */
 TEST(long_text_is_filtered_as_single_bytes_are)
 {
 	static const char around[] = "enough of text for the filter to take many bytes at a time, \n\r "
@@ -267,7 +265,8 @@ TEST(long_text_is_filtered_as_single_bytes_are)
 
 	for (size_t at = 0; at < n; at++) {
 		for (unsigned c = 0; c < 256; c++) {
-			cleanup_buf struct ga_buf whole = GA_BUF_INIT, cut = GA_BUF_INIT;
+			BUF(whole);
+			BUF(cut);
 			struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT;
 			char in[sizeof(around)];
 
@@ -285,7 +284,7 @@ TEST(long_text_is_filtered_as_single_bytes_are)
 TEST(text_is_not_held_back)
 {
 	static const char text[] = "plain text\r\n\t\b\a \033[m\033[31mand\033M more";
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	size_t esc = 0;
 
@@ -297,7 +296,7 @@ TEST(text_is_not_held_back)
 			esc = i + 1;
 		inside = esc && i + 1 - esc < (text[esc] == '[' ? strcspn(text + esc, "m") + 1 : 1);
 		if (!inside)
-			assert_int_equal(out.len, i + 1);
+			EQUAL(out.len, i + 1);
 	}
 	/* a picture comes as it is drawn */
 	feed(&f, "\033Pq", 3, &out);
@@ -308,12 +307,12 @@ TEST(text_is_not_held_back)
 TEST(what_has_no_end_costs_nothing)
 {
 	static const char *const begin[] = { "\033]52;c;", "\033P$q", "\033X", "\033[", "\033_Ga=", "\033(" };
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	BUF(out);
 	char chunk[4096];
 
 	assert_true(sizeof(struct ga_termfilter) < 2048);
 	memset(chunk, '1', sizeof(chunk));
-	for (size_t i = 0; i < GA_NELEMS(begin); i++) {
+	for_index (i, begin) {
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
 		/* the one with a final byte ends with it */
@@ -323,10 +322,10 @@ TEST(what_has_no_end_costs_nothing)
 		for (int k = 0; k < 256; k++) {
 			char room[GA_TERMFILTER_ROOM(sizeof(chunk))];
 
-			assert_int_equal(ga_termfilter(&f, chunk, sizeof(chunk), room), 0);
+			EQUAL(ga_termfilter(&f, chunk, sizeof(chunk), room), 0);
 		}
 	}
-	assert_int_equal(out.len, 0);
+	EQUAL(out.len, 0);
 	{
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 
@@ -379,14 +378,15 @@ static const struct one undone[] = {
 TEST(what_is_left_on_is_undone)
 {
 	for_each (row, undone) {
-		cleanup_buf struct ga_buf out = GA_BUF_INIT, end = GA_BUF_INIT;
+		BUF(out);
+		BUF(end);
 		struct ga_termfilter f = GA_TERMFILTER_INIT;
 		char room[GA_TERMFILTER_END];
 
 		feed(&f, row->in, strlen(row->in), &out);
 		ga_buf_add(&end, room, ga_termfilter_end(&f, false, room));
 		expect(row->in + 1, &end, row->out, strlen(row->out));
-		assert_int_equal(ga_termfilter_end(&f, false, room), 0);
+		EQUAL(ga_termfilter_end(&f, false, room), 0);
 	}
 }
 
@@ -394,9 +394,8 @@ TEST(all_that_can_be_undone_has_room)
 {
 	static const char main_screen[] = "\033[>1u\033[=1u";
 	static const char rest[] = "\033[12l\033[>1u\033[=1u\033[2;3r\033=\033(0\016\033[1m\033[1 q"
-				   "\033]8;;a\a\033]9;4;1\a\033]22;a\a\033]P0000000\033[1$}\033[1'z"
-				   "\033]2;";
-	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+				   "\033]8;;a\a\033]9;4;1\a\033]22;a\a\033]P0000000\033[1$}\033[1'z\033]2;";
+	BUF(out);
 	struct ga_termfilter f = GA_TERMFILTER_INIT;
 	char room[GA_TERMFILTER_END];
 	size_t n;
@@ -470,10 +469,11 @@ TEST(random_sequences_pass_a_second_time_unchanged)
 	print_message("# SEED=%llu\n", (unsigned long long)seed);
 	s = seed * 2 + 1;
 	for (uint64_t i = 0; i < rounds; i++) {
-		cleanup_buf struct ga_buf in = GA_BUF_INIT, whole = GA_BUF_INIT, cut = GA_BUF_INIT,
-					  again = GA_BUF_INIT;
-		struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT,
-				     h = GA_TERMFILTER_INIT;
+		BUF(in);
+		BUF(whole);
+		BUF(cut);
+		BUF(again);
+		struct ga_termfilter f = GA_TERMFILTER_INIT, g = GA_TERMFILTER_INIT, h = GA_TERMFILTER_INIT;
 		char end[GA_TERMFILTER_END];
 		size_t n;
 
@@ -488,7 +488,7 @@ TEST(random_sequences_pass_a_second_time_unchanged)
 		ga_buf_addch(&whole, '.');
 		pieces(&s, &whole, &h, &again);
 		expect("a second time", &again, whole.ptr ? whole.ptr : "", whole.len);
-		assert_int_equal(ga_termfilter_end(&h, false, end), 0);
+		EQUAL(ga_termfilter_end(&h, false, end), 0);
 	}
 }
 

@@ -11,12 +11,11 @@ static void add(struct ga_changes *c, const char *path, uint32_t mode, const str
 /* What `git diff-tree` prints, from our list. */
 static char *as_raw(const struct ga_changes *c)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct ga_change *v = &c->v[i];
-		char kind = !v->old.mode ? 'A' : !v->new.mode ? 'D' :
-			    (v->old.mode ^ v->new.mode) & 0170000 ? 'T' : 'M';
+		char kind = !v->old.mode ? 'A' : !v->new.mode ? 'D' : (v->old.mode ^ v->new.mode) & 0170000 ? 'T' : 'M';
 
 		ga_buf_addf(&b, ":%06o %06o %s %s %c\t%s\n", v->old.mode, v->new.mode,
 			    GA_HEX(&v->old.oid), GA_HEX(&v->new.oid), kind, v->path);
@@ -37,7 +36,7 @@ static struct ga_oid random_tree(unsigned n)
 {
 	static const char *const names[] = { "a", "a-b", "a.c", "a0", "b", "\xff\x01", "z z" };
 	static const char *const modes[] = { "100644", "100755", "120000", "160000" };
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	ga_buf_adds(&b, "rm -f idx; export GIT_INDEX_FILE=idx; o=$(echo x | git hash-object -w "
 			"--stdin); h=$(git rev-parse HEAD); for l in");
@@ -58,50 +57,50 @@ static struct ga_oid random_tree(unsigned n)
 
 TEST(diff_and_apply_agree_with_git)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 
 	r = make_repo("r", "git commit -q --allow-empty -m x");
 	rnd_seed();
 	for (int round = 0; round < 12; round++) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, none = GA_CHANGES_INIT;
+		CHANGES(c);
+		CHANGES(none);
 		struct ga_oid a = random_tree(rnd(12) + 1), b = random_tree(rnd(12) + 1), got;
 		cleanup_free char *want = diff_tree(&a, &b), *have = NULL;
 
 		OK(ga_tree_diff(r, &a, &b, &c, &err));
 		have = as_raw(&c);
-		assert_string_equal(have, want);
+		STREQ(have, want);
 		OK(ga_tree_apply(r, NULL, &a, &c, &got, &err));
-		assert_string_equal(GA_HEX(&got), GA_HEX(&b));
+		STREQ(GA_HEX(&got), GA_HEX(&b));
 		OK(ga_tree_list(r, &b, 1000, &none, &err));
 		OK(ga_tree_apply(r, NULL, NULL, &none, &got, &err));
-		assert_string_equal(GA_HEX(&got), GA_HEX(&b));
+		STREQ(GA_HEX(&got), GA_HEX(&b));
 	}
 }
 
 TEST(an_entry_is_found_by_its_path)
 {
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid tree, blob;
 	struct ga_entry e;
 
-	r = make_repo("e", "mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;"
-			   "git commit -qm x");
+	r = make_repo("e", "mkdir -p a/b; echo x >a/b/c; ln -s x a/l; chmod +x a/b/c; git add .;git commit -qm x");
 	tree = OID("e", "git rev-parse HEAD^{tree}");
 	blob = OID("e", "git rev-parse HEAD:a/b/c");
 	OK(ga_tree_entry(r, &tree, "a/b/c", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_EXEC);
+	EQUAL(e.mode, GA_MODE_EXEC);
 	assert_true(ga_oid_equal(&e.oid, &blob));
 	OK(ga_tree_entry(r, &tree, "a/b", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_TREE);
+	EQUAL(e.mode, GA_MODE_TREE);
 	OK(ga_tree_entry(r, &tree, "a/l", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_LINK);
+	EQUAL(e.mode, GA_MODE_LINK);
 	OK(ga_tree_entry(r, &tree, "a/b/c/d", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_NONE);
+	EQUAL(e.mode, GA_MODE_NONE);
 	OK(ga_tree_entry(r, &tree, "nope/x", &e, &err));
-	assert_int_equal(e.mode, GA_MODE_NONE);
+	EQUAL(e.mode, GA_MODE_NONE);
 	FAILS(ga_tree_entry(r, &blob, "a", &e, &err), "is a blob, not a tree");
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		FAILS(ga_tree_list(r, &tree, 1, &c, &err), "more than 1 entries");
 	}
@@ -127,14 +126,14 @@ TEST(files_and_directories_replace_each_other)
 		{ "a-b a/x a0", "a-b a/y a0", "a-b a/x a/y a0" },
 		{ "a a-b", "-a a-b a/c", "a-b a/c" },
 	};
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid blob;
 
 	SH("t", "git init -q");
 	blob = OID("t", "echo new | git hash-object -w --stdin");
 	r = open_repo("t");
 	for_each (row, cases) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		cleanup_free char *words = ga_strdup(row->changes), *got = NULL;
 		struct ga_oid base, tree;
 		char *save = NULL;
@@ -145,11 +144,9 @@ TEST(files_and_directories_replace_each_other)
 		for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save))
 			add(&c, *w == '-' ? w + 1 : w, *w == '-' ? 0 : GA_MODE_EXEC, &blob);
 		OK(ga_tree_apply(r, NULL, &base, &c, &tree, &err));
-		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'",
-			 GA_HEX(&tree));
+		got = sh("t", "git ls-tree -r --name-only %s | tr '\\n' ' ' | sed 's/ $//'", GA_HEX(&tree));
 		if (strcmp(got, row->want))
-			fail_msg("%s + %s = %s, not %s", row->base, row->changes, got,
-				 row->want);
+			fail_msg("%s + %s = %s, not %s", row->base, row->changes, got, row->want);
 		/* nothing to say for trees the tool would not write: no empty trees, order */
 		SH("t", "git fsck --strict --no-dangling");
 	}
@@ -159,26 +156,26 @@ TEST(a_path_that_git_cannot_hold_is_refused)
 {
 	static const char *const bad[] = { ".git/x", "a/.GIT", "a//b", "../x", "a/./b", "/a", "a/",
 					   "git~1", ".git ", "a/.g\xe2\x80\x8cit/b" };
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_oid blob, tree;
 
 	r = make_repo("f", "");
 	blob = OID("f", "echo x | git hash-object -w --stdin");
 	for_each (row, bad) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		add(&c, *row, GA_MODE_FILE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
 	}
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		add(&c, "a", GA_MODE_FILE, &blob);
 		add(&c, "a/b", GA_MODE_FILE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "a file and a directory");
 	}
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		add(&c, "a", 0100600, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
@@ -187,8 +184,8 @@ TEST(a_path_that_git_cannot_hold_is_refused)
 
 TEST(trees_of_1024_levels_are_written_and_listed)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_buf struct ga_buf path = GA_BUF_INIT;
+	REPOSITORY(r);
+	BUF(path);
 	struct ga_oid blob, tree;
 
 	r = make_repo("deep", "");
@@ -197,24 +194,25 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 		ga_buf_adds(&path, "d/");
 	ga_buf_adds(&path, "f");
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
+		CHANGES(c);
+		CHANGES(l);
 
 		add(&c, path.ptr, GA_MODE_FILE, &blob);
 		OK(ga_tree_apply(r, NULL, NULL, &c, &tree, &err));
 		OK(ga_tree_list(r, &tree, 10, &l, &err));
-		assert_int_equal(l.n, 1);
-		assert_string_equal(l.v[0].path, path.ptr);
+		EQUAL(l.n, 1);
+		STREQ(l.v[0].path, path.ptr);
 	}
 	/* written or deleted */
 	for (int written = 0; written < 2; written++) {
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 		cleanup_free char *deeper = ga_strf("d/d/%s", path.ptr);
 
 		add(&c, deeper, written ? GA_MODE_FILE : GA_MODE_NONE, &blob);
 		FAILS(ga_tree_apply(r, NULL, NULL, &c, &tree, &err), "git cannot hold");
 	}
 	{
-		cleanup_changes struct ga_changes c = GA_CHANGES_INIT;
+		CHANGES(c);
 
 		tree = OID("deep", "t=%s; for i in 1 2 3; do t=$(printf '040000 tree %%s\td\\n' "
 			   "$t | git mktree); done; echo $t", GA_HEX(&tree));
@@ -225,23 +223,22 @@ TEST(trees_of_1024_levels_are_written_and_listed)
 /* Old modes and unordered bytes: what is not touched stays as it is. */
 TEST(untouched_entries_keep_their_bytes)
 {
-	cleanup_repo struct ga_repo *r = NULL;
-	cleanup_changes struct ga_changes c = GA_CHANGES_INIT, l = GA_CHANGES_INIT;
+	REPOSITORY(r);
+	CHANGES(c);
+	CHANGES(l);
 	cleanup_free char *got = NULL;
 	struct ga_oid blob, tree, made;
 
 	r = make_repo("old", "");
 	blob = OID("old", "echo x | git hash-object -w --stdin");
-	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), "
-		   "$_)' >>t;"
+	tree = OID("old", "printf '100664 old\\0' >t; printf %s | perl -ne 'print pack(q(H*), $_)' >>t;"
 			  "git hash-object --literally -w -t tree t", GA_HEX(&blob));
 	OK(ga_tree_list(r, &tree, 10, &l, &err));
-	assert_int_equal(l.v[0].new.mode, GA_MODE_FILE);
+	EQUAL(l.v[0].new.mode, GA_MODE_FILE);
 	add(&c, "new", GA_MODE_FILE, &blob);
 	OK(ga_tree_apply(r, NULL, &tree, &c, &made, &err));
-	got = sh("old", "git cat-file tree %s | tr -d '\\0' | grep -ac '^100644 new.*100664 old'",
-		 GA_HEX(&made));
-	assert_string_equal(got, "1");
+	got = sh("old", "git cat-file tree %s | tr -d '\\0' | grep -ac '^100644 new.*100664 old'", GA_HEX(&made));
+	STREQ(got, "1");
 }
 
 /* More large trees than are kept, each asked for all of its names: as one that sorts "x" as a file,
@@ -268,7 +265,7 @@ static uint32_t mode_of(unsigned tree, unsigned i)
 
 static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const struct ga_oid *sub)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 	cleanup_free char *path = in_scratch("large/in");
 	FILE *f;
 
@@ -276,13 +273,12 @@ static struct ga_oid large_tree(unsigned tree, const struct ga_oid *blob, const 
 		for (unsigned i = 0; i < NAMES; i++) {
 			ga_buf_addf(&b, "%o %s", mode_of(tree, i), name_of(i));
 			ga_buf_addch(&b, '\0');
-			ga_buf_add(&b, mode_of(tree, i) == GA_MODE_TREE ? sub->id : blob[tree].id,
-				   GA_OID_RAWSZ);
+			ga_buf_add(&b, mode_of(tree, i) == GA_MODE_TREE ? sub->id : blob[tree].id, GA_OID_RAWSZ);
 		}
 		f = fopen(path, "w");
 		assert_non_null(f);
-		assert_int_equal(fwrite(b.ptr, 1, b.len, f), b.len);
-		assert_int_equal(fclose(f), 0);
+		EQUAL(fwrite(b.ptr, 1, b.len, f), b.len);
+		EQUAL(fclose(f), 0);
 		return OID("large", "git hash-object --literally -w -t tree in");
 	}
 	for (unsigned i = 0; i < NAMES; i++)
@@ -296,7 +292,7 @@ TEST(large_trees_are_searched)
 {
 	static const char *const nowhere[] = { "f", "f1", "x.", "x/y", "y/in", "z", "0", "f299/in" };
 	struct ga_oid blob[TREES], tree[TREES], sub;
-	cleanup_repo struct ga_repo *r = NULL;
+	REPOSITORY(r);
 	struct ga_entry e;
 
 	r = make_repo("large", "");
@@ -311,12 +307,12 @@ TEST(large_trees_are_searched)
 		uint32_t mode = mode_of(t, i);
 
 		OK(ga_tree_entry(r, &tree[t], name_of(i), &e, &err));
-		assert_int_equal(e.mode, mode);
+		EQUAL(e.mode, mode);
 		assert_true(ga_oid_equal(&e.oid, mode == GA_MODE_TREE ? &sub : &blob[t]));
 		OK(ga_tree_entry(r, &tree[t], nowhere[k % GA_NELEMS(nowhere)], &e, &err));
-		assert_int_equal(e.mode, GA_MODE_NONE);
+		EQUAL(e.mode, GA_MODE_NONE);
 		OK(ga_tree_entry(r, &tree[t], "x/in", &e, &err));
-		assert_int_equal(e.mode, t % 2 ? GA_MODE_FILE : GA_MODE_NONE);
+		EQUAL(e.mode, t % 2 ? GA_MODE_FILE : GA_MODE_NONE);
 	}
 }
 

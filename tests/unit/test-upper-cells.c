@@ -39,15 +39,15 @@ static const struct cell {
 	{ "UP-OWNER/BASE-IGN", "ignored" },
 };
 
-#define BASE_OF_CELLS                                                                           \
-	"for u in DIR OPQ WH XWH DEV OWNER; do"                                                 \
-	"  mkdir UP-$u && cd UP-$u && echo base >BASE-REG && echo base >BASE-EXE &&"            \
+#define BASE_OF_CELLS \
+	"for u in DIR OPQ WH XWH DEV OWNER; do" \
+	"  mkdir UP-$u && cd UP-$u && echo base >BASE-REG && echo base >BASE-EXE &&" \
 	"  chmod +x BASE-EXE && ln -s base BASE-LNK && mkdir BASE-DIR && echo x >BASE-DIR/x &&" \
-	"  cd .. || exit 1; done; echo BASE-IGN >.gitignore; git add -A;"                       \
-	"for u in UP-*; do mkdir $u/BASE-GITLINK; git update-index --add --cacheinfo"           \
+	"  cd .. || exit 1; done; echo BASE-IGN >.gitignore; git add -A;" \
+	"for u in UP-*; do mkdir $u/BASE-GITLINK; git update-index --add --cacheinfo" \
 	"  160000,1111111111111111111111111111111111111111,$u/BASE-GITLINK; done"
 
-/* ---- one kind of entry each ---------------------------------------------- */
+/* ---- one kind of entry each */
 
 typedef bool make_fn(const struct layer *l, const char *path);
 
@@ -94,7 +94,7 @@ static bool make_device(const struct layer *l, const char *path)
 
 	if (!mknodat(at, path, S_IFCHR | 0666, makedev(1, 3)))
 		return true;
-	assert_int_equal(errno, EPERM);
+	EQUAL(errno, EPERM);
 	return false;
 }
 
@@ -104,7 +104,7 @@ static bool make_foreign(const struct layer *l, const char *path)
 
 	if (!make_file(l, path) || !fchownat(at, path, 12345, 12345, AT_SYMLINK_NOFOLLOW))
 		return true;
-	assert_int_equal(errno, EPERM);
+	EQUAL(errno, EPERM);
 	return false;
 }
 
@@ -121,14 +121,14 @@ static bool make(const struct layer *l, const char *id)
 	cleanup_free char *row = ga_path_parent(id);
 
 	dir(l, row);
-	for (size_t i = 0; i < GA_NELEMS(makers); i++)
+	for_index (i, makers)
 		if (!strcmp(makers[i].row, row))
 			return makers[i].make(l, id);
 	fail_msg("no maker for %s", id);
 	return false;
 }
 
-/* ---- what became of it ---------------------------------------------------- */
+/* ---- what became of it */
 
 static char letter(const struct ga_change *c)
 {
@@ -148,7 +148,7 @@ static char *outcome(const struct layer *l, const char *id)
 {
 	static const char letters[] = "AMTD";
 	bool at[4] = { false }, below[4] = { false };
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < l->res.changes.n; i++) {
 		const struct ga_change *c = &l->res.changes.v[i];
@@ -173,14 +173,14 @@ static char *outcome(const struct layer *l, const char *id)
 
 TEST(each_cell_of_the_table_has_its_outcome)
 {
-	cleanup_layer struct layer l = make_layer("cells", BASE_OF_CELLS);
+	LAYER(l, "cells", BASE_OF_CELLS);
 	bool made[GA_NELEMS(cells)];
 	unsigned wrong = 0;
 
-	for (size_t i = 0; i < GA_NELEMS(cells); i++)
+	for_index (i, cells)
 		made[i] = make(&l, cells[i].id);
 	free(captured(&l));
-	for (size_t i = 0; i < GA_NELEMS(cells); i++) {
+	for_index (i, cells) {
 		cleanup_free char *got = outcome(&l, cells[i].id);
 
 		if (!made[i] || !strcmp(got, cells[i].want))
@@ -188,7 +188,7 @@ TEST(each_cell_of_the_table_has_its_outcome)
 		print_error("%s: '%s', not '%s'\n", cells[i].id, got, cells[i].want);
 		wrong++;
 	}
-	assert_int_equal(wrong, 0);
+	EQUAL(wrong, 0);
 	if (l.res.keep)
 		(void)unlink(l.res.keep);
 }
@@ -196,7 +196,7 @@ TEST(each_cell_of_the_table_has_its_outcome)
 /* In a process that is nobody: to root no file is closed. */
 static void capture_as_nobody(struct layer *l, int out)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *got = NULL;
 	int rc = setgroups(0, NULL) || setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534) ||
 		 prctl(PR_SET_DUMPABLE, 1);
@@ -209,22 +209,21 @@ static void capture_as_nobody(struct layer *l, int out)
 	(void)ga_write_full(out, got, strlen(got));
 }
 
-/* A file that is somebody else's, and closed to us: the base's stays. */
 TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 {
-	cleanup_layer struct layer l = make_layer("foreign", "echo a >a");
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	LAYER(l, "foreign", "echo a >a");
+	BUF(got);
 	cleanup_close int at = in_upper(&l);
 	int fds[2], status;
 	pid_t pid;
 
 	put_as(&l, "a", "changed\n", 0600);
 	if (fchownat(at, "a", 12345, 12345, 0)) {
-		assert_int_equal(errno, EPERM);
+		EQUAL(errno, EPERM);
 		return;
 	}
 	SH("foreign", "chown -R 65534:65534 r; chmod 711 ..; chown 65534:65534 upper");
-	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	EQUAL(pipe2(fds, O_CLOEXEC), 0);
 	pid = fork();
 	if (!pid) {
 		capture_as_nobody(&l, fds[1]);
@@ -233,14 +232,13 @@ TEST(a_file_that_cannot_be_read_leaves_that_of_the_base)
 	(void)close(fds[1]);
 	OK(ga_read_fd(fds[0], 1000, &got, &err));
 	(void)close(fds[0]);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_string_equal(got.ptr, "unreadable");
+	EQUAL(waitpid(pid, &status, 0), pid);
+	STREQ(got.ptr, "unreadable");
 }
 
-/* What counts as tracked is what the agent's commits say, once there are some. */
 TEST(the_commits_of_the_agent_say_what_is_tracked)
 {
-	cleanup_layer struct layer l = make_layer("otherwise",
+	LAYER(l, "otherwise",
 		"mkdir d e; echo x >d/x; echo y >e/y; echo sub >.gitignore; git add -A;"
 		"git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub;"
 		"mkdir sub; echo 1 >a");
@@ -260,12 +258,11 @@ TEST(the_commits_of_the_agent_say_what_is_tracked)
 	assert_left(&l, "repository d 2;");
 }
 
-/* A copy of an ignored file of the user's, forced in by a commit, and then removed. */
 TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 {
 	static const char *const opaques[] = { "d", "d/e" };
 	static const char *const hiding[] = { "touch d/e", "ln -s . d/e", "mkfifo d/e" };
-	cleanup_layer struct layer l = make_layer("forced", "mkdir -p d/e; echo x >d/e/x; echo '*.log' >.gitignore");
+	LAYER(l, "forced", "mkdir -p d/e; echo x >d/e/x; echo '*.log' >.gitignore");
 	cleanup_free char *extras = in_scratch("forced/extras");
 	struct ga_oid tracked;
 
@@ -298,7 +295,7 @@ TEST(an_ignored_file_that_was_forced_in_and_removed_is_gone)
 
 TEST(directories_named_as_files_of_git_are_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
+	LAYER(l, "dirs", "mkdir .gitattributes; echo x >.gitattributes/x");
 
 	put(&l, "d/.gitmodules/f", "f\n");
 	put(&l, "d/.gitattributes/f", "f\n");

@@ -18,11 +18,11 @@ static void assert_noted(const struct layer *l, const char *words, size_t want)
 
 TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("limits", BASE);
+	LAYER(l, "limits", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
 
 	fd = openat(at, "huge", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	assert_int_equal(ftruncate(fd, (off_t)5 << 30), 0);
+	EQUAL(ftruncate(fd, (off_t)5 << 30), 0);
 	put(&l, "small", "1\n");
 	assert_captured(&l, "A small;");
 	assert_left(&l, "limit huge 1;");
@@ -38,10 +38,9 @@ TEST(ov13_what_is_beyond_a_limit_is_left_behind)
 		assert_true(l.res.changes.v[i].new.mode != GA_MODE_NONE);
 }
 
-/* What the base has in the place of a directory is there until that could be read. */
 TEST(a_file_stays_until_the_directory_in_its_place_is_read)
 {
-	cleanup_layer struct layer l = make_layer("instead", BASE);
+	LAYER(l, "instead", BASE);
 
 	opaque(&l, "d/e/y");
 	put(&l, "d/e/y/new", "n\n");
@@ -68,8 +67,6 @@ TEST(a_file_stays_until_the_directory_in_its_place_is_read)
 	assert_captured(&l, "D a;D l;D s;");
 }
 
-/* Each limit with what just keeps to it and what is one beyond: nothing else is missing, and
- * what is missing is said with the limit it is beyond. */
 TEST(ov13_each_limit_is_said)
 {
 	static const struct {
@@ -91,7 +88,7 @@ TEST(ov13_each_limit_is_said)
 		{ 2, 8, 5, 20, 1, "A .gitignore;A 1/2/f;M a;A g;A h;A x;", "", "too long to be read as rules",
 		  "limits.capture.rules_size: 1)", GA_LIMIT_RULES_SIZE },
 	};
-	cleanup_layer struct layer l = make_layer("each", BASE);
+	LAYER(l, "each", BASE);
 
 	put(&l, ".gitignore", "x\n");
 	put(&l, "1/2/f", "123\n");
@@ -99,7 +96,7 @@ TEST(ov13_each_limit_is_said)
 	put(&l, "g", "1234\n");
 	put(&l, "h", "1\n");
 	put(&l, "x", "1\n");
-	for (size_t i = 0; i < GA_NELEMS(cases); i++) {
+	for_index (i, cases) {
 		cleanup_free char *got = NULL;
 
 		l.limits.depth = cases[i].depth;
@@ -111,8 +108,8 @@ TEST(ov13_each_limit_is_said)
 		if (strcmp(got, cases[i].captured) != 0)
 			fail_msg("case %zu: '%s', not '%s'", i, got, cases[i].captured);
 		assert_left(&l, cases[i].left);
-		assert_int_equal(l.res.notes.n, cases[i].note ? 1 : 0);
-		assert_int_equal(l.res.met, cases[i].note ? (uint64_t)1 << cases[i].met : 0);
+		EQUAL(l.res.notes.n, cases[i].note ? 1 : 0);
+		EQUAL(l.res.met, cases[i].note ? (uint64_t)1 << cases[i].met : 0);
 		if (!cases[i].note)
 			continue;
 		assert_noted(&l, cases[i].note, 1);
@@ -124,10 +121,10 @@ TEST(ov13_each_limit_is_said)
  * divide it. */
 TEST(ov13_reading_a_layer_ends_in_time)
 {
-	cleanup_layer struct layer l = make_layer("busy", BASE);
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	LAYER(l, "busy", BASE);
+	ERR(err);
 	cleanup_(ga_upper_files_release) struct ga_upper_files list = GA_UPPER_FILES_INIT;
-	cleanup_buf struct ga_buf rules = GA_BUF_INIT;
+	BUF(rules);
 
 	while (rules.len < (512 << 10))
 		ga_buf_addf(&rules, "*a*a*a*a*a*a*a*a*a*a*a*a*%zu\n", rules.len);
@@ -140,15 +137,15 @@ TEST(ov13_reading_a_layer_ends_in_time)
 	l.limits.read_time = 1;
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
-	assert_int_equal(ga_upper_capture(l.repo, &l.o, &l.res, &err), GA_UPPER_LATE);
-	assert_int_equal(ga_upper_list(l.repo, &l.o, &list, &err), GA_UPPER_LATE);
+	EQUAL(ga_upper_capture(l.repo, &l.o, &l.res, &err), GA_UPPER_LATE);
+	EQUAL(ga_upper_list(l.repo, &l.o, &list, &err), GA_UPPER_LATE);
 	assert_null(err.msg);
-	assert_int_equal(list.open.n, 0);
+	EQUAL(list.open.n, 0);
 }
 
 TEST(ov13_many_beyond_a_limit_are_counted)
 {
-	cleanup_layer struct layer l = make_layer("many", BASE);
+	LAYER(l, "many", BASE);
 
 	l.limits.file_size = 1;
 	for (int i = 0; i < 25; i++) {
@@ -158,7 +155,7 @@ TEST(ov13_many_beyond_a_limit_are_counted)
 	}
 	put(&l, "small", "1");
 	assert_captured(&l, "A small;");
-	assert_int_equal(l.res.left.n, 25);
+	EQUAL(l.res.left.n, 25);
 	assert_noted(&l, "larger than a file may be", 10);
 	assert_noted(&l, "15 more entries are beyond a limit", 1);
 }
@@ -167,14 +164,14 @@ TEST(ov13_many_beyond_a_limit_are_counted)
 TEST(ov09_path_of_4096_bytes)
 {
 	cleanup_free char *name = ga_calloc(1, 205);
-	cleanup_layer struct layer l = make_layer("longpath", BASE);
+	LAYER(l, "longpath", BASE);
 	cleanup_close int at = in_upper(&l);
 
 	memset(name, 'n', 203);
 	for (int i = 0; i < 20; i++) { /* 20 * 204 = 4080 with their slashes */
 		int next;
 
-		assert_int_equal(mkdirat(at, name, 0755), 0);
+		EQUAL(mkdirat(at, name, 0755), 0);
 		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(next >= 0);
 		(void)close(at);
@@ -183,25 +180,25 @@ TEST(ov09_path_of_4096_bytes)
 	for (int i = 15; i <= 16; i++) {
 		cleanup_free char *file = ga_strndup("0123456789abcdef", (size_t)i);
 
-		assert_int_equal(mknodat(at, file, S_IFREG | 0644, 0), 0);
+		EQUAL(mknodat(at, file, S_IFREG | 0644, 0), 0);
 	}
 	free(captured(&l));
-	assert_int_equal(l.res.changes.n, 1);
-	assert_int_equal(strlen(l.res.changes.v[0].path), 4095);
-	assert_int_equal(l.res.left.n, 1);
+	EQUAL(l.res.changes.n, 1);
+	EQUAL(strlen(l.res.changes.v[0].path), 4095);
+	EQUAL(l.res.left.n, 1);
 	assert_noted(&l, "path longer than any system takes", 1);
 }
 
 TEST(ov09_a_very_deep_tree_is_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("deep", BASE);
+	LAYER(l, "deep", BASE);
 	cleanup_close int at = in_upper(&l);
 
 	/* far beyond PATH_MAX and any table of descriptors */
 	for (int i = 0; i < 3000; i++) {
 		int next;
 
-		assert_int_equal(mkdirat(at, "0123456789012345678901234567890123456789", 0755), 0);
+		EQUAL(mkdirat(at, "0123456789012345678901234567890123456789", 0755), 0);
 		next = openat(at, "0123456789012345678901234567890123456789", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_true(next >= 0);
 		(void)close(at);
@@ -209,8 +206,8 @@ TEST(ov09_a_very_deep_tree_is_left_behind)
 	}
 	put(&l, "after", "a\n");
 	assert_captured(&l, "A after;");
-	assert_int_equal(l.res.left.n, 1);
-	assert_int_equal(l.res.left.v[0].kind, GA_LEFT_LIMIT);
+	EQUAL(l.res.left.n, 1);
+	EQUAL(l.res.left.v[0].kind, GA_LEFT_LIMIT);
 }
 
 TEST_MAIN(scratch_setup, scratch_teardown)

@@ -8,11 +8,11 @@
 
 #include "ga/worktree.h"
 
-/* ---- rows -------------------------------------------------------------- */
+/* ---- rows */
 
 TEST(what_is_as_in_the_base_is_no_change)
 {
-	cleanup_layer struct layer l = make_layer("unchanged", BASE);
+	LAYER(l, "unchanged", BASE);
 
 	put(&l, "a", "a\n");
 	put_as(&l, "s", "s\n", 0700);
@@ -25,28 +25,28 @@ TEST(what_is_as_in_the_base_is_no_change)
 	mark(&l, "a", "user.other", "1");
 	assert_captured(&l, "");
 	assert_left(&l, "");
-	assert_int_equal(l.res.notes.n, 0);
+	EQUAL(l.res.notes.n, 0);
 }
 
 TEST(only_the_executable_bit_is_captured)
 {
-	cleanup_layer struct layer l = make_layer("mode", BASE);
+	LAYER(l, "mode", BASE);
 
 	put_as(&l, "a", "a\n", 0755);
 	put_as(&l, "s", "s\n", 0644);
 	put_as(&l, "n", "n\n", 06711);
 	assert_captured(&l, "M a;A n;M s;");
-	assert_int_equal(mode(&l, "a"), GA_MODE_EXEC);
-	assert_int_equal(mode(&l, "s"), GA_MODE_FILE);
-	assert_int_equal(mode(&l, "n"), GA_MODE_EXEC);
+	EQUAL(mode(&l, "a"), GA_MODE_EXEC);
+	EQUAL(mode(&l, "s"), GA_MODE_FILE);
+	EQUAL(mode(&l, "n"), GA_MODE_EXEC);
 	l.o.filemode = false;
 	assert_captured(&l, "A n;");
-	assert_int_equal(mode(&l, "n"), GA_MODE_FILE);
+	EQUAL(mode(&l, "n"), GA_MODE_FILE);
 }
 
 TEST(ov01_whiteouts_delete)
 {
-	cleanup_layer struct layer l = make_layer("whiteout", BASE);
+	LAYER(l, "whiteout", BASE);
 
 	white(&l, "a");
 	white(&l, "d/e");
@@ -58,7 +58,7 @@ TEST(ov01_whiteouts_delete)
 
 TEST(whiteouts_by_attribute_count_only_in_marked_directories)
 {
-	cleanup_layer struct layer l = make_layer("xwhiteout", BASE);
+	LAYER(l, "xwhiteout", BASE);
 
 	dir(&l, "d");
 	mark(&l, "d", "user.overlay.opaque", "x");
@@ -73,7 +73,7 @@ TEST(whiteouts_by_attribute_count_only_in_marked_directories)
 
 TEST(ov04_an_opaque_directory_hides_that_of_the_base)
 {
-	cleanup_layer struct layer l = make_layer("opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
+	LAYER(l, "opaque", BASE "; echo z >d/z; mkdir -p d/f; echo w >d/f/w");
 
 	opaque(&l, "d");
 	put(&l, "d/new", "n\n");
@@ -87,7 +87,7 @@ TEST(ov04_an_opaque_directory_hides_that_of_the_base)
 
 TEST(ov02_planted_overlay_attributes_are_not_followed)
 {
-	cleanup_layer struct layer l = make_layer("planted", BASE);
+	LAYER(l, "planted", BASE);
 
 	put(&l, "d/more", "m\n");
 	mark(&l, "d", "user.overlay.redirect", "/etc");
@@ -96,18 +96,18 @@ TEST(ov02_planted_overlay_attributes_are_not_followed)
 	put(&l, "fine", "f\n");
 	assert_captured(&l, "A fine;");
 	assert_left(&l, "unreadable a 1;unreadable d 1;");
-	assert_int_equal(l.res.notes.n, 2);
+	EQUAL(l.res.notes.n, 2);
 }
 
 TEST(ov12_hard_links_and_holes_are_captured)
 {
-	cleanup_layer struct layer l = make_layer("hard", BASE);
+	LAYER(l, "hard", BASE);
 	cleanup_close int at = in_upper(&l), fd = -1;
 
 	put(&l, "one", "1\n");
-	assert_int_equal(linkat(at, "one", at, "two", 0), 0);
+	EQUAL(linkat(at, "one", at, "two", 0), 0);
 	fd = openat(at, "hole", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	assert_int_equal(ftruncate(fd, 3 << 20), 0);
+	EQUAL(ftruncate(fd, 3 << 20), 0);
 	assert_captured(&l, "A hole;A one;A two;");
 	content(&l, "two", "1");
 	if (l.res.keep)
@@ -116,22 +116,22 @@ TEST(ov12_hard_links_and_holes_are_captured)
 
 TEST(ov08_files_without_permissions_are_read)
 {
-	cleanup_layer struct layer l = make_layer("unreadable", BASE);
+	LAYER(l, "unreadable", BASE);
 	cleanup_free char *file = ga_path_join(l.upper, "f"), *d = ga_path_join(l.upper, "d/e");
 	struct stat st;
 
 	put(&l, "d/e/y", "changed\n");
 	put(&l, "d/e/z", "z\n");
 	put_as(&l, "f", "f\n", 0);
-	assert_int_equal(chmod(d, 0), 0);
+	EQUAL(chmod(d, 0), 0);
 	assert_captured(&l, "M d/e/y;A d/e/z;A f;");
 	assert_left(&l, "");
 	/* nothing was changed to get there */
-	assert_int_equal(stat(file, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0);
-	assert_int_equal(stat(d, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0);
-	assert_int_equal(chmod(d, 0755), 0);
+	EQUAL(stat(file, &st), 0);
+	EQUAL(st.st_mode & 07777, 0);
+	EQUAL(stat(d, &st), 0);
+	EQUAL(st.st_mode & 07777, 0);
+	EQUAL(chmod(d, 0755), 0);
 }
 
 TEST(ov10_ov19_names)
@@ -140,7 +140,7 @@ TEST(ov10_ov19_names)
 					   "x\\.git", ".Git\\x" };
 	static const char *const good[] = { ".gitx", "git~", "-rf", "CON", "a\\b", ".wh.a", ".wh..wh..opq",
 					    ("\xe2\x80\xae" "rlo") };
-	cleanup_layer struct layer l = make_layer("names", BASE);
+	LAYER(l, "names", BASE);
 
 	put(&l, ".git/config", "[core]\n\tfsmonitor = touch /tmp/x\n");
 	for_each (row, bad) {
@@ -153,17 +153,17 @@ TEST(ov10_ov19_names)
 		put(&l, *row, "good\n");
 	link_to(&l, ".gitmodules", "a");
 	free(captured(&l));
-	assert_int_equal(l.res.changes.n, GA_NELEMS(good));
-	assert_int_equal(l.res.left.n, 2 * GA_NELEMS(bad) + 1);
+	EQUAL(l.res.changes.n, GA_NELEMS(good));
+	EQUAL(l.res.left.n, 2 * GA_NELEMS(bad) + 1);
 	for (size_t i = 0; i < l.res.left.n; i++) {
-		assert_int_equal(l.res.left.v[i].kind, GA_LEFT_NAME);
-		assert_int_equal(l.res.left.v[i].count, 1);
+		EQUAL(l.res.left.v[i].kind, GA_LEFT_NAME);
+		EQUAL(l.res.left.v[i].count, 1);
 	}
 }
 
 TEST(ov11_a_nested_repository_is_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("nested", BASE);
+	LAYER(l, "nested", BASE);
 
 	put(&l, "vendor/x/.git/HEAD", "ref: refs/heads/main\n");
 	put(&l, "vendor/x/.git/objects/k", "");
@@ -186,7 +186,7 @@ TEST(ov11_a_nested_repository_is_left_behind)
 
 TEST(changes_in_a_submodule_are_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("submodule", BASE
+	LAYER(l, "submodule", BASE
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,sub"
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,gone"
 		"; git update-index --add --cacheinfo 160000,1111111111111111111111111111111111111111,kept"
@@ -205,7 +205,7 @@ TEST(changes_in_a_submodule_are_left_behind)
 
 TEST(ignored_files_are_left_behind)
 {
-	cleanup_layer struct layer l = make_layer("ignored", BASE
+	LAYER(l, "ignored", BASE
 		"; printf '*.log\\nbuild/\\n' >.gitignore; echo t >tracked.log; mkdir build; echo 1 >build/tracked");
 
 	l.o.host_excludes = "*.swp\n";
@@ -222,14 +222,14 @@ TEST(ignored_files_are_left_behind)
 	put(&l, "p/x.log", "1");
 	assert_captured(&l, "M build/tracked;A node/.gitignore;M tracked.log;");
 	assert_left(&l, "ignored build 2;ignored node/mods 2;ignored p/x.log 1;ignored x.log 1;ignored x.swp 1;");
-	assert_int_equal(l.res.left.v[0].bytes, 3);
-	assert_int_equal(l.res.newly_ignored.n, 1);
-	assert_string_equal(l.res.newly_ignored.v[0], "node/mods");
+	EQUAL(l.res.left.v[0].bytes, 3);
+	EQUAL(l.res.newly_ignored.n, 1);
+	STREQ(l.res.newly_ignored.v[0], "node/mods");
 }
 
 TEST(the_rules_of_the_result_count)
 {
-	cleanup_layer struct layer l = make_layer("rules", BASE
+	LAYER(l, "rules", BASE
 		"; echo '*.log' >.gitignore; echo '*.tmp' >d/.gitignore");
 
 	put(&l, ".gitignore", "*\n!keep.me\n");  /* ignores everything new, the base's paths stay */
@@ -239,7 +239,7 @@ TEST(the_rules_of_the_result_count)
 	put(&l, "a", "changed\n");
 	assert_captured(&l, "M .gitignore;M a;D d/.gitignore;A keep.me;");
 	assert_left(&l, "ignored other 1;");
-	assert_int_equal(l.res.newly_ignored.n, 1);
+	EQUAL(l.res.newly_ignored.n, 1);
 	/* not through a link */
 	SH("rules", "rm upper/.gitignore; echo '*' >everything; ln -s ../everything upper/.gitignore");
 	assert_captured(&l, "T .gitignore;M a;D d/.gitignore;A keep.me;A other;");
@@ -248,7 +248,7 @@ TEST(the_rules_of_the_result_count)
 /* What tools write into the directories that they make is ignored itself, and in no tree. */
 TEST(ignored_rules_of_the_user_count)
 {
-	cleanup_layer struct layer l = make_layer("users", BASE "; mkdir t; echo '!n' >t/.gitignore");
+	LAYER(l, "users", BASE "; mkdir t; echo '!n' >t/.gitignore");
 	cleanup_free char *extras = in_scratch("users/extras");
 	struct ga_oid tracked;
 
@@ -266,7 +266,7 @@ TEST(ignored_rules_of_the_user_count)
 	put(&l, "x/n", "the agent removed these\n");
 	assert_captured(&l, "M d/x;A t/n;A w/n;A x/n;");
 	assert_left(&l, "ignored d/e/z.tmp 1;ignored d/y.tmp 1;ignored v/lib 1;");
-	assert_int_equal(l.res.newly_ignored.n, 0);
+	EQUAL(l.res.newly_ignored.n, 0);
 	/* its own count instead, and a directory of its own has none of them */
 	put(&l, "v/.gitignore", "lib/b\n");
 	opaque(&l, "d");
@@ -274,13 +274,13 @@ TEST(ignored_rules_of_the_user_count)
 	put(&l, "d/.gitignore", "*.tmp\n");
 	put(&l, "v/.gitignore", "*\n");
 	assert_captured(&l, "A d/.gitignore;D d/e/y;M d/x;A t/n;A w/n;A x/n;");
-	assert_int_equal(l.res.newly_ignored.n, 0);
+	EQUAL(l.res.newly_ignored.n, 0);
 	/* longer than may be: as if it were not there, and said */
 	SH("users", "rm -r upper && mkdir upper");
 	put(&l, "d/y.tmp", "1");
 	l.limits.rules_size = 10;
 	assert_captured(&l, "A d/y.tmp;");
-	assert_int_equal(l.res.met, (uint64_t)1 << GA_LIMIT_RULES_SIZE);
+	EQUAL(l.res.met, (uint64_t)1 << GA_LIMIT_RULES_SIZE);
 	l.limits.rules_size = 1000;
 	/* where the walk does not come: dropped by the agent, and ignored */
 	SH("users/r", "git rm -rq --cached d/x && git commit -qm dropped");
@@ -294,7 +294,7 @@ TEST(ignored_rules_of_the_user_count)
 
 TEST(what_the_agent_tracks_is_captured)
 {
-	cleanup_layer struct layer l = make_layer("tracked", BASE
+	LAYER(l, "tracked", BASE
 		"; printf '*.log\\ngen/\\n' >.gitignore; echo o >old.log; mkdir gen; echo 1 >gen/1; echo 2 >gen/2");
 	struct ga_oid tracked;
 
@@ -323,9 +323,9 @@ TEST(what_the_agent_tracks_is_captured)
 
 TEST(layers_that_need_conversion_are_told)
 {
-	cleanup_layer struct layer l = make_layer("convert", BASE);
+	LAYER(l, "convert", BASE);
 	cleanup_free char *extras = in_scratch("convert/extras");
-	cleanup_strv struct ga_strv paths = GA_STRV_INIT;
+	STRV(paths);
 	struct ga_entry entry;
 
 	put(&l, "a", "1\r\n");
@@ -353,12 +353,12 @@ TEST(layers_that_need_conversion_are_told)
 	l.o.cleaned_entries = &entry;
 	assert_captured(&l, "M a;A d/.gitattributes;M d/x;");
 	content(&l, "d/x", "s");
-	assert_int_equal(mode(&l, "d/x"), GA_MODE_FILE);
+	EQUAL(mode(&l, "d/x"), GA_MODE_FILE);
 }
 
 static void check_paths(const struct ga_strv *got, const char *want, const char *file, int line)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < got->n; i++)
 		ga_buf_addf(&b, "%s ", got->v[i]);
@@ -369,7 +369,7 @@ static void check_paths(const struct ga_strv *got, const char *want, const char 
 TEST(files_to_convert_are_listed)
 {
 	cleanup_close int at = -1;
-	cleanup_layer struct layer l = make_layer("list", BASE "; echo '*.log' >.gitignore");
+	LAYER(l, "list", BASE "; echo '*.log' >.gitignore");
 	cleanup_(ga_upper_files_release) struct ga_upper_files got = GA_UPPER_FILES_INIT;
 
 	put(&l, "z", "123");
@@ -382,14 +382,14 @@ TEST(files_to_convert_are_listed)
 	put(&l, "f/g/x", "1");
 	put_as(&l, "f/y", "1", 0);
 	at = in_upper(&l);
-	assert_int_equal(mkfifoat(at, "f/.gitattributes", 0600), 0);
+	EQUAL(mkfifoat(at, "f/.gitattributes", 0600), 0);
 	put_as(&l, "u/.gitattributes", "* text", 0);
 	put(&l, "u/x", "12");
 	put_as(&l, "u/y", "1", 0200);
 	l.o.base_tree = &l.base;
 	l.o.limits = &l.limits;
 	OK(ga_upper_list(l.repo, &l.o, &got, &err));
-	assert_int_equal(got.bytes, 6);
+	EQUAL(got.bytes, 6);
 	assert_paths(&got.open, "d/x u/x z ");
 	assert_paths(&got.closed, "closed u/.gitattributes u/y ");
 	assert_paths(&got.barred, "f/+ f/g/x f/y ");
@@ -398,7 +398,7 @@ TEST(files_to_convert_are_listed)
 
 TEST(a_session_is_a_worktree_entry_of_git)
 {
-	cleanup_layer struct layer l = make_layer("entry", BASE);
+	LAYER(l, "entry", BASE);
 	struct ga_session s = GA_SESSION_INIT;
 	cleanup_free char *dir_ = in_scratch("entry/session"), *list = NULL;
 
@@ -410,7 +410,7 @@ TEST(a_session_is_a_worktree_entry_of_git)
 	OK(ga_worktree_entry_create(l.repo, &s, &err));
 	list = sh("entry/r", "git worktree prune; git worktree list | grep -c 'agent/x-1. locked'; "
 			     "! git branch -D agent/x-1 2>/dev/null; ! git switch -q agent/x-1 2>/dev/null; git fsck");
-	assert_string_equal(list, "1");
+	STREQ(list, "1");
 	OK(ga_worktree_entry_remove(l.repo, &s, &err));
 	OK(ga_worktree_entry_remove(l.repo, &s, &err));
 	SH("entry/r", "test ! -e .git/worktrees; git worktree add -q ../agent-x-1 -b other");

@@ -33,13 +33,13 @@ TEST(patterns_match_as_this_table_says)
 		{ "foo", "FOO" }, { "[[:upper:]]", "a" }, { "[A-C]", "b" },
 	};
 
-	for (size_t i = 0; i < GA_NELEMS(yes); i++)
+	for_index (i, yes)
 		if (!ga_wildmatch(yes[i][0], yes[i][1], false))
 			fail_msg("'%s' does not match '%s'", yes[i][0], yes[i][1]);
-	for (size_t i = 0; i < GA_NELEMS(no); i++)
+	for_index (i, no)
 		if (ga_wildmatch(no[i][0], no[i][1], false))
 			fail_msg("'%s' matches '%s'", no[i][0], no[i][1]);
-	for (size_t i = 0; i < GA_NELEMS(any_case); i++)
+	for_index (i, any_case)
 		assert_true(ga_wildmatch(any_case[i][0], any_case[i][1], true));
 }
 
@@ -69,7 +69,7 @@ TEST(no_pattern_takes_exponential_time)
 	ga_buf_release(&deep);
 }
 
-/* ---- git as the oracle ------------------------------------------------- */
+/* ---- git as the oracle */
 
 enum { N_PATTERNS = 400, N_TEXTS = 400 };
 
@@ -122,8 +122,7 @@ static void random_pattern(uint32_t *seed, struct ga_buf *out)
  * which attributes each text has. One process answers for all pairs. */
 static void ask_git(const char *dir, bool icase, const struct ga_buf *texts, struct ga_buf *out)
 {
-	const char *const argv[] = { "git", "-c", icase ? "core.ignoreCase=true" :
-							  "core.ignoreCase=false",
+	const char *const argv[] = { "git", "-c", icase ? "core.ignoreCase=true" : "core.ignoreCase=false",
 				     "-c", "core.attributesFile=attributes", "check-attr",
 				     "--stdin", "-z", "-a", NULL };
 	struct ga_process p = GA_PROCESS_INIT;
@@ -135,7 +134,7 @@ static void ask_git(const char *dir, bool icase, const struct ga_buf *texts, str
 	p.in_len = texts->len;
 	p.out = out;
 	OK(ga_process_run(&p, &status, &err));
-	assert_int_equal(status, 0);
+	EQUAL(status, 0);
 }
 
 static void compare_with_git(const char *dir, bool icase, uint32_t seed)
@@ -211,7 +210,7 @@ TEST(random_patterns_match_as_in_git)
 	assert_non_null(mkdtemp(dir));
 	p.argv = argv;
 	OK(ga_process_run(&p, &status, &err));
-	assert_int_equal(status, 0);
+	EQUAL(status, 0);
 	for (uint32_t seed = 1; seed <= 4; seed++) {
 		compare_with_git(dir, false, seed);
 		compare_with_git(dir, true, seed * 77);

@@ -25,8 +25,8 @@ static void show(const struct ga_yaml *y, struct ga_buf *out)
 static void check(const char *text, size_t n, const char *want, const char *error)
 {
 	cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
-	cleanup_buf struct ga_buf got = GA_BUF_INIT;
+	ERR(err);
+	BUF(got);
 	cleanup_free char *exact = ga_memdup(text, n);
 	int rc = ga_yaml_parse("f", exact, n, &y, &err);
 
@@ -35,7 +35,7 @@ static void check(const char *text, size_t n, const char *want, const char *erro
 	if (error) {
 		if (strcmp(err.msg, error) != 0)
 			fail_msg("'%s': '%s', not '%s'", text, err.msg, error);
-		assert_int_equal(y.n, 0);
+		EQUAL(y.n, 0);
 		return;
 	}
 	show(&y, &got);
@@ -122,11 +122,11 @@ TEST(other_documents_are_refused_with_the_place)
 
 TEST(nesting_is_bounded)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 
 	for (int over = 0; over < 2; over++) {
 		cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 		int n = GA_YAML_DEPTH_MAX - 1 + over;
 
 		ga_buf_clear(&text);
@@ -135,9 +135,9 @@ TEST(nesting_is_bounded)
 			ga_buf_addch(&text, '[');
 		for (int i = 0; i < n; i++)
 			ga_buf_addch(&text, ']');
-		assert_int_equal(ga_yaml_parse("f", text.ptr, text.len, &y, &err), over ? -1 : 0);
+		EQUAL(ga_yaml_parse("f", text.ptr, text.len, &y, &err), over ? -1 : 0);
 		if (over)
-			assert_string_equal(err.msg, "f:1:19: it is nested too deep");
+			STREQ(err.msg, "f:1:19: it is nested too deep");
 	}
 	/* never read to its end */
 	ga_buf_clear(&text);
@@ -148,22 +148,21 @@ TEST(nesting_is_bounded)
 
 TEST(the_number_of_nodes_is_bounded)
 {
-	cleanup_buf struct ga_buf text = GA_BUF_INIT;
+	BUF(text);
 
 	for (int over = 0; over < 2; over++) {
 		cleanup_yaml struct ga_yaml y = GA_YAML_INIT;
-		cleanup_error struct ga_error err = GA_ERROR_INIT;
+		ERR(err);
 
 		ga_buf_clear(&text);
 		ga_buf_adds(&text, "a:\n"); /* the top, the key and the list are three */
 		for (int i = 0; i < GA_YAML_NODES_MAX - 3 + over; i++)
 			ga_buf_adds(&text, "- b\n");
-		assert_int_equal(ga_yaml_parse("f", text.ptr, text.len, &y, &err), over ? -1 : 0);
+		EQUAL(ga_yaml_parse("f", text.ptr, text.len, &y, &err), over ? -1 : 0);
 		if (over)
-			assert_string_equal(err.msg,
-					    "f:9999:3: there is more than a configuration may have");
+			STREQ(err.msg, "f:9999:3: there is more than a configuration may have");
 		else
-			assert_int_equal(y.v[0].n, GA_YAML_NODES_MAX - 3);
+			EQUAL(y.v[0].n, GA_YAML_NODES_MAX - 3);
 	}
 }
 

@@ -14,7 +14,7 @@
 #include "ga/path.h"
 #include "ga/upper.h"
 
-/* ---- a repository and a layer over it ---------------------------------- */
+/* ---- a repository and a layer over it */
 
 /* A base for many. */
 #define BASE "echo a >a; mkdir -p d/e; echo x >d/x; echo y >d/e/y; ln -s a l; echo s >s; chmod +x s"
@@ -63,7 +63,7 @@ static inline void release(struct layer *l)
 	free(l->dir);
 	free(l->upper);
 }
-#define cleanup_layer cleanup_(release)
+#define LAYER(name, ...) cleanup_(release) struct layer name = make_layer(__VA_ARGS__)
 
 static inline int in_upper(const struct layer *l)
 {
@@ -81,8 +81,8 @@ static inline void put_as(const struct layer *l, const char *path, const char *t
 	OK(ga_mkdir_p(dir, 0755, &err));
 	fd = openat(at, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
-	assert_int_equal(ga_write_full(fd, text, strlen(text)), 0);
-	assert_int_equal(fchmod(fd, mode), 0);
+	EQUAL(ga_write_full(fd, text, strlen(text)), 0);
+	EQUAL(fchmod(fd, mode), 0);
 }
 
 static inline void put(const struct layer *l, const char *path, const char *text)
@@ -117,20 +117,20 @@ static inline void white(const struct layer *l, const char *path)
 	cleanup_free char *parent = ga_path_parent(path);
 
 	dir(l, parent);
-	assert_int_equal(mknodat(at, path, S_IFCHR, makedev(0, 0)), 0);
+	EQUAL(mknodat(at, path, S_IFCHR, makedev(0, 0)), 0);
 }
 
 static inline void link_to(const struct layer *l, const char *path, const char *target)
 {
 	cleanup_close int at = in_upper(l);
 
-	assert_int_equal(symlinkat(target, at, path), 0);
+	EQUAL(symlinkat(target, at, path), 0);
 }
 
 /* Capture, then what differs from the base as "A path", "D path", "M path" ... */
 static inline char *captured(struct layer *l)
 {
-	cleanup_error struct ga_error err = GA_ERROR_INIT;
+	ERR(err);
 	cleanup_free char *repo = ga_strf("%s/r", l->dir);
 
 	ga_upper_result_release(&l->res);
@@ -147,16 +147,16 @@ static inline char *captured(struct layer *l)
 		  GA_HEX(&l->res.tree));
 }
 
-#define assert_captured(l, want)                                                         \
-	do {                                                                             \
-		cleanup_free char *got_ = captured(l);                                   \
-		assert_string_equal(got_, want);                                         \
+#define assert_captured(l, want) \
+	do { \
+		cleanup_free char *got_ = captured(l); \
+		STREQ(got_, want); \
 	} while (0)
 
 /* What was left behind, as "kind path count bytes;". */
 static inline void check_left(const struct layer *l, const char *want, const char *file, int line)
 {
-	cleanup_buf struct ga_buf b = GA_BUF_INIT;
+	BUF(b);
 
 	for (size_t i = 0; i < l->res.left.n; i++)
 		ga_buf_addf(&b, "%s %s %llu;", ga_left_kind_name(l->res.left.v[i].kind), l->res.left.v[i].path,
@@ -170,7 +170,7 @@ static inline void content(const struct layer *l, const char *path, const char *
 	cleanup_free char *repo = ga_strf("%s/r", l->dir);
 	cleanup_free char *got = sh(repo, "git cat-file -p '%s:%s'", GA_HEX(&l->res.tree), path);
 
-	assert_string_equal(got, want);
+	STREQ(got, want);
 }
 
 static inline uint32_t mode(const struct layer *l, const char *path)
