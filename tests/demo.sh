@@ -125,16 +125,16 @@ must "deleted, renamed and new files are as the agent left them" \
 	'! in_branch old.txt && ! in_branch guide.txt && in_branch manual.txt && in_branch src/main.c'
 must "no untracked or ignored file of mine is on the branch" \
 	'! in_branch notes.txt && ! in_branch debug.log && ! in_branch today.log && ! in_branch node_modules'
-must "the .envrc is held back from it" \
+must "the .envrc is held from it" \
 	'! in_branch .envrc && git cat-file -e refs/agent/demo/held:.envrc'
 
 step "The review"
 run git agent list
 run git agent review demo
 git agent review --format=json demo >"$scratch/review.json"
-must "the review names the .envrc as held back" \
+must "the review names the .envrc as held" \
 	'grep -q "\"path\": \"\\.envrc\"" "$scratch/review.json" && grep -q "\"held\": true" "$scratch/review.json"'
-must "and what was left behind" \
+must "and leftovers" \
 	'git agent review demo | grep -q "today\\.log" && git agent review demo | grep -q "node_modules"'
 
 step "Landing is refused while the .envrc has no verdict"

@@ -66,7 +66,7 @@ int ga_capture(const struct ga_capture_env *e, struct ga_session *s, struct ga_r
 int ga_capture_peek(const struct ga_capture_env *e, const struct ga_session *s,
 		    struct ga_oid *ret_tree, struct ga_strv *notes, struct ga_error *err);
 
-/* The paths that are held back whatever the rules say: those that these commits add to the
+/* The paths that are held whatever the rules say: those that these commits add to the
  * session's base and that the host ignores, or has an untracked file at. Of `e`, only repository,
  * configuration and limits are used. Adds to `ret` and sorts it. */
 int ga_capture_in_the_way(const struct ga_capture_env *e, struct ga_session *s,

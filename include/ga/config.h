@@ -76,7 +76,7 @@ struct ga_config {
 	unsigned secrets; /* enum ga_secrets */
 	struct ga_strv secrets_add, secrets_allow; /* patterns; each layer appends */
 	struct ga_strv risk_add, risk_allow, risk_hold, risk_block; /* the same (ga/risk.h) */
-	unsigned strict;  /* hold back what builds and tests execute? 0 or 1 */
+	unsigned strict;  /* hold what builds and tests execute? 0 or 1 */
 	struct ga_strv filters; /* names of git's filters that run inside */
 	unsigned network; /* enum ga_network */
 	/* each layer appends to these: rules (ga/netplan.h), paths, ports (ga/net.h) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The guard of a repository, switched by agent.guard in its git configuration, which no agent can
- * write. While it is on, high paths are held back as well (ga_flag_holds()), and as long as
+ * write. While it is on, high paths are held as well (ga_flag_holds()), and as long as
  * anything is undecided, hooks of ours keep plain git from bringing it to a branch or pushing it.
  *
  *     <commondir>/git-agent/guard/

@@ -39,7 +39,7 @@ struct ga_land_opts {
 	/* -m, for those two; NULL: "Merge agent/<name>", or "Squash agent/<name>" and the subjects
 	 * of its commits. */
 	const char *message;
-	/* Ignored paths that were left behind and are to be brought as files; may be NULL. */
+	/* Ignored leftover paths and are to be brought as files; may be NULL. */
 	const struct ga_strv *ignored;
 	bool force;          /* they may overwrite what differs here */
 	const struct ga_limits *limits; /* limits on reading them */
@@ -136,7 +136,7 @@ int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_
  * branch was moved to where it lacks the session's last commit (s->tip), that commit has to have
  * arrived as well.
  *
- * It has not arrived while something is held back or is based on uncommitted work, which no branch
+ * It has not arrived while something is held or is based on uncommitted work, which no branch
  * can bring; nor if all of it was taken back since; nor where it already was before the session
  * began (by the dates of commits; not asked of a session that was fetched). HEAD being on the
  * session's own branch is no arrival. Runs git, reading nothing of the user's but refs and objects,
@@ -174,7 +174,7 @@ int ga_branch_lacks(struct ga_repo *r, const struct ga_session *s, const struct 
 /* Edits of one file that are rejected. */
 struct ga_hunk_choice {
 	struct ga_change change; /* as it was reviewed; its path is owned */
-	bool held;               /* it is about what is held back of the file, not what is on the
+	bool held;               /* it is about what is held of the file, not what is on the
 				  * branch */
 	bool *undo;              /* by index of the edits of ga_hunks_read() */
 	size_t n;
@@ -206,7 +206,7 @@ void ga_decision_add_hunks(struct ga_decision *d, const struct ga_change *c, boo
  * Accepting: the verdict binds to path and entry; held paths are brought to the branch by one
  * commit (a three-way merge of held's parent, the branch and held). Critical and held paths are
  * accepted only with `critical_too`, and then by their own name or `accept_all`, never by that of
- * their directory. What is flagged for its place alone (left behind, and not looked into yet) is
+ * their directory. What is flagged for its place alone (leftovers that were not looked into yet) is
  * not accepted: there is no entry the verdict could bind to. Nor is what `risk` blocks: GA_EFLAGS
  * if it was named; with `accept_all` it stays open.
  *

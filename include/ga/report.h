@@ -30,14 +30,14 @@ struct ga_report_flag {
 	enum ga_severity severity;
 	struct ga_entry entry;
 	bool held;
-	bool left;               /* about a path left behind: blocks bringing that path only */
+	bool left;               /* about a leftover path: blocks bringing that path only */
 	bool landing;            /* found by a landing, in what it would have made of the user's
 				  * branch, and by nothing that looked at the session itself */
 	enum ga_verdict verdict; /* bound to (path, entry) */
 };
 
-/* Is it about a place that was left behind, by its name alone? Such a flag is shown with what was
- * left behind, with its severity, and is counted nowhere else. No verdict on it is taken, because
+/* Is it about a leftover place, by its name alone? Such a flag is shown with the leftovers, with
+ * its severity, and is counted nowhere else. No verdict on it is taken, because
  * that would not be a verdict on what is there when the path is brought. */
 bool ga_report_flag_of_place(const struct ga_report_flag *f);
 
@@ -76,7 +76,7 @@ bool ga_report_says_nothing(const struct ga_report *r);
 void ga_report_add_flags(struct ga_report *r, const struct ga_flags *f,
 			 const struct ga_strv *held_paths);
 
-/* The same for flags on paths that were left behind. */
+/* The same for flags on leftover paths. */
 void ga_report_add_left_flags(struct ga_report *r, const struct ga_flags *f);
 
 /* The same for flags that a landing found in what is to land. */
@@ -103,12 +103,12 @@ void ga_report_trailer(struct ga_buf *message, const char *key, enum ga_severity
 /* The number of flags by severity, by verdict and in all, without those about places. */
 struct ga_report_counts {
 	size_t severity[GA_CRITICAL + 1], verdict[GA_VERDICT_REJECTED + 1];
-	size_t held[GA_CRITICAL + 1]; /* those that are held back, by severity */
+	size_t held[GA_CRITICAL + 1]; /* those that are held, by severity */
 	size_t all;
 };
 void ga_report_count(const struct ga_report *r, struct ga_report_counts *ret);
 
-/* Does this flag block landing: is it open, on the branch, and high, critical or held back? */
+/* Does this flag block landing: is it open, on the branch, and high, critical or held? */
 bool ga_report_flag_blocks(const struct ga_report_flag *f);
 /* The number of flags that block. */
 size_t ga_report_open(const struct ga_report *r);
@@ -208,15 +208,15 @@ void ga_flag_lines(const struct ga_report *r, struct ga_flag_lines *ret);
 void ga_flag_lines_release(struct ga_flag_lines *l);
 #define cleanup_flag_lines cleanup_(ga_flag_lines_release)
 
-/* The report as text: header, commits, flags, held, left behind, diffstat and, at the end, the
+/* The report as text: header, commits, flags, held, leftovers, diffstat and, at the end, the
  * commands to type next (if a landing `waits` to be finished: to go on with it). Everything of the
  * agent's is escaped. What needs no content to be read comes first and is written before any is
  * read. Returns 0; 1: nobody reads any more (ga/out.h); -1. */
 int ga_report_text(struct ga_repo *repo, const struct ga_session *s, const struct ga_report *r,
 		   bool waits, bool colour, struct ga_out *out, struct ga_error *err);
 
-/* Every file that was left behind, with the flags that its name raises on this host, below the
- * entries of the report: as text, and as the object printed by `review --left-behind --json`. */
+/* Every leftover file, with the flags that its name raises on this host, below the
+ * entries of the report: as text, and as the object printed by `review --leftovers --json`. */
 void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 		  const struct ga_host_facts *facts, bool colour, struct ga_buf *out);
 json_t *ga_left_json(const struct ga_report *r, const struct ga_left_files *files,
@@ -232,7 +232,7 @@ struct ga_review_opts {
 /* In a partial clone, fetch the versions of the session's base that a review compares with
  * (ga_diff_fetch()). */
 int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_error *err);
-/* The diff base..tip with flagged files first, then what is held back, then what was left out of
+/* The diff base..tip with flagged files first, then what is held, then what was left out of
  * the branch, written file by file. Computed in process from blob bytes: no attribute, driver,
  * filter or configuration is consulted, except as `o` (NULL: not at all) asks. Bytes of the agent's
  * are escaped; the only colour escapes are ours. A binary file that is flagged is shown escaped.
@@ -241,7 +241,7 @@ int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_e
 int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
 		   struct ga_out *out, struct ga_error *err);
 
-/* The commit that a review shows all of: what is held back, else the tip; zero: neither. */
+/* The commit that a review shows all of: what is held, else the tip; zero: neither. */
 const struct ga_oid *ga_review_commit(const struct ga_report *r);
 /* The same of what changed since the review of the commit `then`, of what differs from the base
  * now; nothing if `then` is zero, or gone. */
@@ -264,7 +264,7 @@ enum ga_review_where {
 	GA_REVIEW_BRANCH,
 	GA_REVIEW_HELD,
 	GA_REVIEW_LEFT_OUT,
-	GA_REVIEW_ELSEWHERE, /* flagged, but not a change: left behind, or about the session */
+	GA_REVIEW_ELSEWHERE, /* flagged, but not a change: a leftover, or about the session */
 };
 
 struct ga_review_item {

@@ -2,7 +2,7 @@
  *
  * From the agent's history to the published one: each commit gets, in paths that it may not change,
  * the value that its parent has. These are first the paths of the user's uncommitted work, then
- * those that the rules hold back.
+ * those that the rules hold.
  */
 #ifndef GA_REWRITE_H
 #define GA_REWRITE_H
@@ -55,11 +55,11 @@ struct ga_rewrite_opts {
 				     * to look for it on the host */
 	const struct ga_host_facts *facts;
 	const struct ga_classified *known; /* results by the same facts; may be NULL */
-	const struct ga_strv *hold_always; /* paths that are held back whatever the rules say
+	const struct ga_strv *hold_always; /* paths that are held whatever the rules say
 					    * (tracked by the agent but ignored or untracked on the
 					    * host); may be NULL */
 	/* Callback: is this blob what the layers below all that the agent wrote show at the path?
-	 * Then a filter of the user's that did not run on it is a reason to hold it back, but not
+	 * Then a filter of the user's that did not run on it is a reason to hold it, but not
 	 * to ask the user. May be NULL; returns 0, or -1 with an error. */
 	int (*shows)(void *payload, const char *path, const struct ga_oid *blob, bool *ret,
 		     struct ga_error *err);
@@ -70,8 +70,8 @@ struct ga_rewrite_opts {
 
 struct ga_rewrite {
 	struct ga_oid tip;          /* the published tip; == opts.tip if nothing had to change, ==
-				     * opts.base if everything that was changed is held back */
-	struct ga_oid orig;         /* the history before holding back; zero if nothing is held */
+				     * opts.base if everything that was changed is held */
+	struct ga_oid orig;         /* the history before holding; zero if nothing is held */
 	struct ga_oid held;         /* child of `tip` with everything; zero if nothing is held */
 	struct ga_oid full;         /* the tree of `tip` with everything */
 	struct ga_strv held_paths;
@@ -85,8 +85,8 @@ void ga_rewrite_release(struct ga_rewrite *r);
 /* Map every commit of base..tip that no branch, remote branch or tag of the host reaches (the
  * tool's own branches apart), parents first. Each critical path gets the value of a parent that the
  * host knows, else that of the first rewritten parent (closed over file/directory collisions); a
- * parent older than `base` is not asked. A value that a parent known to the host has is never held
- * back. A commit of which nothing is left is left out; one that the agent made empty stays.
+ * parent older than `base` is not asked. A value that a parent known to the host has is never
+ * held. A commit of which nothing is left is left out; one that the agent made empty stays.
  * Unchanged commits keep their ids. Author and dates stay; signatures of changed commits are
  * dropped. The caller releases `*ret`, also after a failure. */
 int ga_rewrite(struct ga_repo *r, const struct ga_rewrite_opts *o, struct ga_rewrite *ret,

@@ -71,10 +71,10 @@ struct ga_risk_paths {
 	struct ga_strv allow; /* none is flagged, except for what is critical, what the state of the
 			       * host says of a path, `hold` and `block`, and what is about several
 			       * paths */
-	struct ga_strv hold;  /* flagged high and held back until it is accepted */
-	struct ga_strv block; /* flagged critical and held back, and cannot be accepted
+	struct ga_strv hold;  /* flagged high and held until it is accepted */
+	struct ga_strv block; /* flagged critical and held, and cannot be accepted
 			       * (ga/land.h) */
-	bool strict;          /* what builds, installations and tests execute is held back, too */
+	bool strict;          /* what builds, installations and tests execute is held, too */
 	struct ga_strv filters; /* no paths, but the names of git filters that run inside, so that
 				 * what they are to convert is converted (agentdev.yaml(5),
 				 * `filters`) */
@@ -93,7 +93,7 @@ struct ga_fact_index;
 struct ga_host_facts {
 	struct ga_reach reach;    /* what the host executes */
 	struct ga_strv drivers;   /* "filter:NAME", "diff:NAME", "merge:NAME" of host config */
-	bool guard;               /* agent.guard is set: high paths are held back too */
+	bool guard;               /* agent.guard is set: high paths are held too */
 	bool strict;              /* flags.strict is set: so is what builds and tests execute */
 	/* Names of the filters that do not run inside (all except LFS's and those of `filters`), by
 	 * whether they convert what is added, or have a command for what is checked out; and the
@@ -131,15 +131,15 @@ int ga_classify(struct ga_repo *r, const struct ga_host_facts *h, const struct g
 		const struct ga_oid *new_tree, const struct ga_changes *changes,
 		struct ga_flags *ret, struct ga_error *err);
 
-/* The same by path rules and host facts only, for paths that are not in a tree (what was left
- * behind); the flags' entries have mode GA_MODE_NONE. Path rules are about files and symlinks: for
+/* The same by path rules and host facts only, for paths that are not in a tree (leftovers);
+ * the flags' entries have mode GA_MODE_NONE. Path rules are about files and symlinks: for
  * a directory (`dir`) only its name and host facts count. `h` may be NULL; without a matcher, rules
  * are compiled anew on each call. Appends, unsorted. */
 void ga_classify_path(const struct ga_host_facts *h, const char *path, bool dir,
 		      struct ga_flags *ret);
 
-/* Flags for what capture left behind because it is ignored, and for its type and permissions
- * (`f->mode`; 0: unknown). `severe`: path rules raised a flag for which
+/* Flags for what capture left in the session because it is ignored, and for its type and
+ * permissions (`f->mode`; 0: unknown). `severe`: path rules raised a flag for which
  * ga_flag_is_severe_in_place() is true. */
 void ga_classify_place(const struct ga_left_file *f, bool severe, struct ga_flags *ret);
 /* Does the flag say that something may well load or run the file from where it lies? */

@@ -115,7 +115,7 @@ struct ga_session_run {
  * nowhere else: a session that was just loaded has none (ga_report_load() in ga/report.h). */
 struct ga_session_result {
 	struct ga_oid tip;       /* tip of the branch; zero: nothing changed */
-	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held back */
+	struct ga_oid held;      /* refs/agent/<name>/held; zero: nothing held */
 	struct ga_strv notes;    /* remarks of capture, for people (already quoted) */
 	struct ga_strv left_out; /* paths of the uncommitted part that are still to be brought */
 	struct ga_oid base_report; /* the report on what `branch_base` has; zero: none. An ancestor

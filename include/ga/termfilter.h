@@ -11,7 +11,7 @@
  * anything. To that end, control characters within a sequence are moved in front of it, malformed
  * sequences are dropped, and a string that something interrupts is terminated.
  *
- * It is a pure state machine: how its input is cut into pieces makes no difference. It holds back
+ * It is a pure state machine: how its input is cut into pieces makes no difference. It holds
  * nothing but an incomplete character, and a sequence that cannot be decided on yet, at most
  * GA_TERMFILTER_HELD bytes.
  */

@@ -105,7 +105,7 @@ void ga_upper_files_release(struct ga_upper_files *f);
 int ga_upper_list(struct ga_repo *r, const struct ga_upper_opts *o, struct ga_upper_files *ret,
 		  struct ga_error *err);
 
-/* Count what lies in the upper of one shared directory, as left behind at `path`; adds to the list,
+/* Count what lies in the upper of one shared directory, as leftovers at `path`; adds to the list,
  * notes and limits of `ret`. */
 int ga_upper_count(const char *upper, const char *path, const struct ga_limits *limits,
 		   struct ga_upper_result *ret, struct ga_error *err);

@@ -20,7 +20,7 @@ const char *ga_left_kind_name(enum ga_left_kind k)
 	};
 
 	if ((size_t)k >= GA_NELEMS(names))
-		GA_BUG("unknown kind of what is left behind");
+		GA_BUG("unknown kind of leftovers");
 	return names[k];
 }
 

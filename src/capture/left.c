@@ -226,7 +226,7 @@ int ga_left_behind(struct ga_repo *r, const struct ga_session *s, const struct g
 	rc = in_child(&child, &answer, &w, err);
 	ga_strv_release(&j.tracked);
 	if (rc == GA_UPPER_LATE)
-		return ga_fail(err, GA_EFATAL, "listing what was left behind took longer than %s "
+		return ga_fail(err, GA_EFATAL, "listing leftovers took longer than %s "
 			       "(%llu seconds)", ga_limit_key(GA_LIMIT_READ_TIME),
 			       (unsigned long long)limits->read_time);
 	if (rc)

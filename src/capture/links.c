@@ -120,7 +120,7 @@ int hold_links(struct capture *c, const struct ga_oid *history, size_t n, struct
 			continue;
 		ga_strv_push(ret, l->path);
 		ga_strv_pushf(&c->notes,
-			      "submodule %s is held back: a commit names one of it that is not "
+			      "submodule %s is held: a commit names one of it that is not "
 			      "published there", q);
 	}
 	return 0;

@@ -35,7 +35,7 @@ static char *one_line_command(const struct ga_strv *command)
 	return ga_buf_steal(&b);
 }
 
-/* This commit loses what is held back or stands on the user's uncommitted work: then no number is
+/* This commit loses what is held or stands on the user's uncommitted work: then no number is
  * given, rather than a wrong one. */
 static void add_subject(const struct capture *c, const struct ga_changes *changes,
 			const struct ga_flags *flags, const struct ga_host_facts *facts,

@@ -252,7 +252,7 @@ int make_plan(struct capture *c, const struct outcome *o, struct plan *p, struct
 	for (size_t i = 0; i < GA_NELEMS(refs); i++) {
 		cleanup_free char *name = ga_session_ref(c->s, refs[i].what);
 		/* what could not be read may still be there; and the commits of an earlier run
-		 * stay, although nothing was held back this time */
+		 * stay, although nothing was held this time */
 		bool orig = !strcmp(refs[i].what, "orig");
 		bool keep = (c->git.unread && (orig || refs[i].oid == &c->git.stash)) ||
 			    (c->s->run.resumed && orig);

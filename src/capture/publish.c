@@ -67,7 +67,7 @@ static void note_paths(struct ga_strv *notes, const char *what, const struct ga_
 		ga_strv_pushf(notes, "%s: %s", what, named);
 }
 
-/* No rule flags these, so nothing else would say that they are held back. */
+/* No rule flags these, so nothing else would say that they are held. */
 static void note_in_the_way(const struct capture *c, const struct outcome *o,
 			    struct ga_strv *notes)
 {
@@ -83,9 +83,9 @@ static void note_in_the_way(const struct capture *c, const struct outcome *o,
 			 !ga_strv_has(&c->s->id.submodules, path))
 			ga_strv_push(&paths, path);
 	}
-	note_paths(notes, "held back, since you ignore the path or have a file there that git does "
+	note_paths(notes, "held, since you ignore the path or have a file there that git does "
 			  "not track", &paths);
-	note_paths(notes, "held back, since no filter of yours ran on what was taken", &unfiltered);
+	note_paths(notes, "held, since no filter of yours ran on what was taken", &unfiltered);
 }
 
 /* Does the line in the list of what is left stand for a directory with everything in it, or for a

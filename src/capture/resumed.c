@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What is different when a session was resumed: its layers stand on the base they always had, its
- * history on the branch as it was at the resume. The difference between the two, what was held back
+ * history on the branch as it was at the resume. The difference between the two, what was held
  * or stands on the user's uncommitted work, is in the layers but in no commit.
  */
 #include "capture-internal.h"
@@ -9,7 +9,7 @@
 #include "ga/refs.h"
 
 /* What the layers showed at the resume and the agent's commits lack counts as tracked unless they
- * changed the path: otherwise ignore rules could take away what is held back. */
+ * changed the path: otherwise ignore rules could take away what is held. */
 static int add_uncommitted(struct capture *c, struct ga_oid *tree, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes shown = GA_CHANGES_INIT, add = GA_CHANGES_INIT;

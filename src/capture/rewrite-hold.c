@@ -257,7 +257,7 @@ static int gather_critical(struct hold *h, struct ga_error *err)
 	return 0;
 }
 
-/* Would this value be held back if the commit were directly on the base? */
+/* Would this value be held if the commit were directly on the base? */
 static int still_critical(struct hold *h, const char *path, const struct ga_entry *is,
 			  struct ga_error *err)
 {

@@ -27,7 +27,7 @@ struct node {
  * others are known to the host and stay as they are. */
 struct range {
 	struct ga_repo *r;
-	const struct ga_rewrite_opts *o; /* for holding back, else NULL */
+	const struct ga_rewrite_opts *o; /* for holding, else NULL */
 	const struct ga_strv *wip;       /* for uncommitted work, else NULL */
 	struct ga_oid base;              /* an ancestor of this is not asked for a value */
 	struct ga_pack *pack;

@@ -227,7 +227,7 @@ static char *held_message(const struct range *g, const struct ga_rewrite *ret)
 	size_t n = ret->held_paths.n, shown = 0;
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 
-	ga_buf_addf(&m, "held back: %zu %s\n\nAgent-Session: %s\n", n, n == 1 ? "path" : "paths",
+	ga_buf_addf(&m, "held: %zu %s\n\nAgent-Session: %s\n", n, n == 1 ? "path" : "paths",
 		    g->o->session);
 	for (size_t i = 0; i < ret->flags.n && shown < GA_REPORT_TRAILERS; i++) {
 		const struct ga_flag *f = &ret->flags.v[i];

@@ -13,7 +13,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	CLI_FLAG(held, "held", 0, "include what is held back"),
+	CLI_FLAG(held, "held", 0, "include what is held"),
 	CLI_FLAG(uncommitted, "uncommitted", 0,
 		 "show what it did to your uncommitted work; to a pipe as a patch for git apply"),
 };

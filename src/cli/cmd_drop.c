@@ -260,7 +260,7 @@ bool cli_drop_at_end(struct cli *c, struct ga_session *s, bool *ret_left)
 void cli_say_dropped(const struct ga_session *s, bool left)
 {
 	cli_note("agent/%s: dropped%s; 'git agent drop --restore %s' brings it back", s->name,
-		 left ? ", with what it left behind" : "", s->name);
+		 left ? ", with its leftovers" : "", s->name);
 }
 
 static int restore_one(const struct ga_start_env *e, const char *name,

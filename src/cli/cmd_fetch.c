@@ -41,7 +41,7 @@ static void tell_remote(const struct fetch *f, const struct ga_remote_session *f
 
 	if (!f->list) {
 		(void)printf("%-20s %.12s%s\n", from->name, GA_HEX(&from->tip),
-			     ga_oid_is_zero(&from->held) ? "" : "  and what is held back");
+			     ga_oid_is_zero(&from->held) ? "" : "  and what is held");
 		return;
 	}
 	o = json_object();

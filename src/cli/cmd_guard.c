@@ -42,7 +42,7 @@ static void print_text(const struct ga_guard *g)
 	cleanup_free char *flags = ga_count(g->undecided, "flag", "flags");
 	cleanup_free char *sessions = ga_count(g->sessions, "session", "sessions");
 
-	(void)printf("guard        %s\n", g->on ? "on: high paths are held back too" : "off");
+	(void)printf("guard        %s\n", g->on ? "on: high paths are held too" : "off");
 	(void)printf("undecided    %s of %s\n", flags, sessions);
 	if (g->on || g->installed)
 		(void)printf("hooks        %s\n", g->installed ? "beside yours, by core.hooksPath" :
@@ -93,7 +93,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 const struct cli_command cli_guard = {
 	.name = "guard",
 	.usage = "[on | off | status [--json]]",
-	.summary = "hold back high flags too, and keep plain git from merging what is undecided",
+	.summary = "hold high flags too, and keep plain git from merging what is undecided",
 	CLI_OPTIONS(opts),
 	.needs = CLI_NEED_REPO | CLI_NEED_STATE,
 	.max_args = 1,

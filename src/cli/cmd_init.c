@@ -269,7 +269,7 @@ static void write_text(const struct cli *c, const struct found *f, struct ga_buf
 	add_piece(c, "Files to keep out of sessions, whatever is in them; and some that look like "
 		     "secrets and\n# are none (allow needs trust):",
 		  "secrets:\n  add: [config/production.*]\n  allow: [tests/fixtures/]\n", out);
-	add_piece(c, "Files whose changes are held back until they are accepted; and some that are "
+	add_piece(c, "Files whose changes are held until they are accepted; and some that are "
 		     "not flagged,\n# unless that is critical (allow needs trust):",
 		  "risk:\n  hold: [migrations/]\n  allow: [docs/]\n", out);
 	add_piece(c, "Directories beside the project that are shown, read-only (needs trust):",

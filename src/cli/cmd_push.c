@@ -13,7 +13,7 @@ struct options {
 };
 
 static const struct cli_opt opts[] = {
-	CLI_FLAG(held, "held", 0, "also push what is held back, on a ref of its own"),
+	CLI_FLAG(held, "held", 0, "also push what is held, on a ref of its own"),
 	CLI_FLAG(force, "force", 'f', "replace the branch on the remote"),
 };
 
@@ -52,7 +52,7 @@ static int check(const struct ga_session *s, struct ga_error *err)
 		(void)ga_fail(err, GA_ENEGATIVE, "session '%s' has no branch that could be pushed",
 			      s->name);
 		return ga_oid_is_zero(&s->result.held) ? -1
-						: ga_hint(err, "all of it is held back: 'git agent "
+						: ga_hint(err, "all of it is held: 'git agent "
 							       "review %s'", s->name);
 	}
 	return 0;
@@ -71,7 +71,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		return -1;
 	q = ga_quote(remote);
 	cli_note("pushed agent/%s and its report%s to %s", s.name,
-		 o->held && !ga_oid_is_zero(&s.result.held) ? ", with what is held back" : "", q);
+		 o->held && !ga_oid_is_zero(&s.result.held) ? ", with what is held" : "", q);
 	if (s.result.left_out.n)
 		cli_note("  uncommitted changes stay here");
 	return 0;

@@ -23,11 +23,11 @@ static const struct cli_opt opts[] = {
 	CLI_VALUE(format, "format", 0, "text|json|markdown|sarif|html",
 		  "the format of the output (default: text)"),
 	CLI_FLAG(json, "json", 0, "the same as --format=json"),
-	CLI_FLAG(left, "left-behind", 0, "list every file that was left behind, and its flags"),
+	CLI_FLAG(left, "leftovers", 0, "list every leftover file, and its flags"),
 	CLI_FLAG(stat, "stat", 0, "show the summary only, without the diff"),
 	CLI_FLAG(textconv, "textconv", 0, "show files as your textconv programs convert them"),
 	CLI_FLAG(ext_diff, "ext-diff", 0, "show files by your external diff programs"),
-	CLI_FLAG(accept, "accept", 0, "accept the flags of the given paths, held back or not"),
+	CLI_FLAG(accept, "accept", 0, "accept the flags of the given paths, held or not"),
 	CLI_FLAG(accept_all, "accept-all", 0, "accept all open flags except critical ones"),
 	CLI_FLAG(critical, "critical", 0, "with --accept-all: accept critical ones too"),
 	CLI_FLAG(reject, "reject", 0, "restore the given paths to what they were"),
@@ -61,7 +61,7 @@ static int check_format(const struct options *o, struct ga_error *err)
 		return ga_fail(err, GA_EUSAGE,
 			       "--textconv and --ext-diff are about the diff of a review as text");
 	if (o->left && !wants(o, "text") && !wants(o, "json"))
-		return ga_fail(err, GA_EUSAGE, "--left-behind is listed as text or json only");
+		return ga_fail(err, GA_EUSAGE, "--leftovers is listed as text or json only");
 	return 0;
 }
 
@@ -82,7 +82,7 @@ static int check_options(const struct options *o, size_t argc, struct ga_error *
 	if (o->remark && !o->reject && !o->feedback)
 		return ga_fail(err, GA_EUSAGE, "--remark goes with --reject");
 	if (decisions && o->left)
-		return ga_fail(err, GA_EUSAGE, "--left-behind only lists: it decides nothing");
+		return ga_fail(err, GA_EUSAGE, "--leftovers only lists: it decides nothing");
 	if (decisions && (o->stat || o->json || o->format || o->textconv || o->ext_diff))
 		return ga_fail(err, GA_EUSAGE, "%s", o->interactive ?
 			       "-i shows the diff as it goes, and prints nothing else" :

@@ -26,7 +26,7 @@ void cli_compare_release(struct cli_compare *x);
 struct cli_counts {
 	size_t behind;         /* commits of the current branch that it does not have, */
 	size_t commits, files; /* commits that it made, at most so many of both, and files that
-				* they change; what is held back counts */
+				* they change; what is held counts */
 };
 /* Take a session into account. All is 0 of one that has landed. */
 int cli_compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,

@@ -13,7 +13,7 @@
 #include "ga/refs.h"
 #include "sessions.h"
 
-/* Is the commit on what the session is published as, or was before something was held back? That
+/* Is the commit on what the session is published as, or was before something was held? That
  * goes with the branch. */
 static bool goes_along(struct ga_repo *r, const struct ga_session *s, const struct ga_oid *oid)
 {

@@ -33,7 +33,7 @@ json_t *cli_session_json(const struct ga_session *s, bool running, const struct 
 /* Does it have anything that landing could bring? */
 bool cli_has_work(const struct ga_session *s);
 
-/* "1 critical (held back), 2 high", and "1 accepted, 1 rejected"; "" if there are none. Caller
+/* "1 critical (held), 2 high", and "1 accepted, 1 rejected"; "" if there are none. Caller
  * frees. */
 char *cli_flag_counts(const struct ga_report *r);
 char *cli_verdict_counts(const struct ga_report *r);

@@ -208,9 +208,9 @@ char *cli_flag_counts(const struct ga_report *r)
 		ga_buf_addf(&counts, "%s%zu %s", counts.len ? ", " : "", n.severity[s],
 			    ga_severity_name((enum ga_severity)s));
 		if (n.held[s] && n.held[s] < n.severity[s])
-			ga_buf_addf(&counts, " (%zu of them held back)", n.held[s]);
+			ga_buf_addf(&counts, " (%zu of them held)", n.held[s]);
 		else if (n.held[s])
-			ga_buf_adds(&counts, " (held back)");
+			ga_buf_adds(&counts, " (held)");
 	}
 	return ga_buf_steal(&counts);
 }
@@ -243,7 +243,7 @@ static void say_flags(const struct ga_report *r, FILE *f)
 
 static void say_left(const struct ga_report *r, FILE *f)
 {
-	const size_t beside = strlen("  left behind:  (repository, 1000000 files)");
+	const size_t beside = strlen("  leftovers:  (repository, 1000000 files)");
 	size_t width = cli_width(f), room = width > beside + MIN_PATH ? width - beside : MIN_PATH;
 
 	for (size_t i = 0; i < r->left.n; i++) {
@@ -252,11 +252,11 @@ static void say_left(const struct ga_report *r, FILE *f)
 		cleanup_free char *fit = NULL;
 
 		if (i == 4) {
-			(void)fprintf(f, "  left behind: %zu more\n", r->left.n - i);
+			(void)fprintf(f, "  leftovers: %zu more\n", r->left.n - i);
 			break;
 		}
 		fit = cli_fit(q, width ? room : 0);
-		(void)fprintf(f, "  left behind: %s (%s, %s)\n", fit,
+		(void)fprintf(f, "  leftovers: %s (%s, %s)\n", fit,
 			      ga_left_kind_name(l->kind), n);
 	}
 }

@@ -113,7 +113,7 @@ const char *walk_choice_text(enum choice c)
 
 static void help(void)
 {
-	(void)printf("y - accept: its flags are answered, and what is held back is brought\n"
+	(void)printf("y - accept: its flags are answered, and what is held is brought\n"
 		     "n - reject: this path becomes what it was before the session\n"
 		     "s - split: decide about parts of it\n"
 		     "p - show all of it in the pager\n"
@@ -247,7 +247,7 @@ static void collect(const struct cli_walk *w, struct cli_verdict *v)
 		const struct step *s = &w->steps[i];
 		const char *path = s->item->change.path;
 
-		/* what has no flag and is not held back needs no acceptance */
+		/* what has no flag and is not held needs no acceptance */
 		if (s->choice == ACCEPT && (s->item->flagged || s->item->where == GA_REVIEW_HELD))
 			ga_strv_push(&v->decision.accept, path);
 		else if (s->choice == REJECT)

@@ -162,7 +162,7 @@ static int fail_nothing(struct decision *d, struct ga_error *err)
 	ga_strv_sort_unique(&d->chosen.unseen);
 	if (d->chosen.unseen.n) {
 		list = ga_quote_list(&d->chosen.unseen, GA_LISTED);
-		(void)ga_fail(err, GA_EFATAL, "left behind, and not looked into yet: %s", list);
+		(void)ga_fail(err, GA_EFATAL, "leftovers that were not looked into yet: %s", list);
 		return ga_hint(err,
 			       "'git agent land --with-ignored PATH %s' does that; what it refuses "
 			       "can be accepted then",

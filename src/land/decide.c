@@ -172,7 +172,7 @@ static char *message(const struct decision *d, const struct ga_changes *changes,
 	cleanup_buf struct ga_buf m = GA_BUF_INIT;
 	size_t n = v == GA_VERDICT_ACCEPTED ? paths->n : changes->n;
 
-	ga_buf_adds(&m, v == GA_VERDICT_ACCEPTED ? "Accept what was held back\n\n" :
+	ga_buf_adds(&m, v == GA_VERDICT_ACCEPTED ? "Accept what was held\n\n" :
 		    paths->n ? "Put rejected paths back\n\n" : "Put rejected parts back\n\n");
 	for (size_t i = 0; i < n && i < 100; i++) {
 		const char *path = v == GA_VERDICT_ACCEPTED ? paths->v[i] : changes->v[i].path;
@@ -222,7 +222,7 @@ static int add_commit(struct decision *d, const struct ga_changes *changes, enum
 	return write_commit(d, &tree, &parent, text, &d->new_tip, err);
 }
 
-/* First the commit that undoes what was rejected, then the one that brings what was held back. */
+/* First the commit that undoes what was rejected, then the one that brings what was held. */
 static int make_tip(struct decision *d, struct ga_error *err)
 {
 	cleanup_changes struct ga_changes undo = GA_CHANGES_INIT, bring = GA_CHANGES_INIT;

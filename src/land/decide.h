@@ -30,7 +30,7 @@ struct chosen {
 	struct ga_strv by_name;        /* critical or held ones, not named themselves or without
 					* critical_too */
 	struct ga_strv blocked;        /* matched, but `risk` blocks them */
-	struct ga_strv unseen;         /* matched, but left behind and not looked into yet */
+	struct ga_strv unseen;         /* matched, but leftovers, not looked into yet */
 	bool any;                      /* the paths given matched something */
 };
 
@@ -56,7 +56,7 @@ bool decide_flagged(const struct decision *d, const char *path);
 
 /* decide-choose.c: choose the flags and paths that the decision is about. */
 int decide_choose(struct decision *d, struct ga_error *err);
-/* Does the decision accept this entry at the path? `grave`: it is critical or held back. Never what
+/* Does the decision accept this entry at the path? `grave`: it is critical or held. Never what
  * `risk` blocks. */
 bool decide_accepts(const struct decision *d, const char *path, const struct ga_entry *e,
 		    bool grave);

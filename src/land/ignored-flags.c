@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the rules say of ignored files that are to be brought: of each file by its content, as for
- * what is on a branch, and of the places they lie in, as in the list of what was left behind.
+ * what is on a branch, and of the places they lie in, as in the list of leftovers.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static int judge(const struct landing *l, const struct ga_flags *found, struct g
 		       "'git agent review --accept %s PATH...'", l->s->name, l->s->name);
 }
 
-/* Flags on places, which the list of what was left behind has as well. Here the verdict on a
+/* Flags on places, which the list of leftovers has as well. Here the verdict on a
  * directory binds to all that is brought of it. */
 struct places {
 	const struct landing *l;

@@ -56,7 +56,7 @@ static int count_named(const struct landing *l, struct land_ignored *ig, struct 
 
 			(void)ga_fail(err, GA_EFATAL, "session '%s' left nothing behind at '%s'",
 				      l->s->name, q);
-			return ga_hint(err, "'git agent review --left-behind %s' lists what it did",
+			return ga_hint(err, "'git agent review --leftovers %s' lists what it did",
 				       l->s->name);
 		}
 		ga_left_add(&l->ret->ignored, path, GA_LEFT_IGNORED, count, bytes);
@@ -130,7 +130,7 @@ static int check_gits(const struct landing *l, int fd, const char *path, struct 
 	if (rc)
 		return rc < 0 ? -1 : refuse_one(path, refused[GA_LEFT_REFUSED], err);
 	if (lseek(fd, 0, SEEK_SET))
-		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read what was left behind");
+		return ga_fail_errno(err, GA_EFATAL, errno, "cannot read leftovers");
 	return 0;
 }
 

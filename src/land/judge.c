@@ -115,7 +115,7 @@ static int fail_undecided(const struct landing *l, const struct counts *c, const
 	if (c->high)
 		ga_buf_addf(&text, ", %zu high", c->high);
 	if (c->held)
-		ga_buf_addf(&text, ", %zu held back", c->held);
+		ga_buf_addf(&text, ", %zu held", c->held);
 	(void)ga_fail(err, GA_EFLAGS, "agent/%s %s: %s", l->s->name, what, text.ptr + 2);
 	return ga_hint(err, "'git agent review %s', then --accept or --reject their paths%s",
 		       l->s->name, !c->on_way ? "" :

@@ -303,7 +303,7 @@ int ga_arrived(struct ga_repo *r, const struct ga_session *s, struct ga_arrival 
 	struct ga_oid tip;
 	int rc;
 
-	/* no branch has what is held back, and no commit what stands on uncommitted work */
+	/* no branch has what is held, and no commit what stands on uncommitted work */
 	if (s->result.left_out.n || !ga_oid_is_zero(&s->result.held))
 		return 0;
 	rc = ga_ref_read(r, s->id.branch, &tip, err);

@@ -248,7 +248,7 @@ static int put_changes(struct review_diff *d, const struct ga_changes *changes,
 	return rc;
 }
 
-/* What is held back comes before all else: it is the worst. `ret`: there is any. */
+/* What is held comes before all else: it is the worst. `ret`: there is any. */
 static int put_held(struct review_diff *d, const struct ga_report *r, const struct ga_strv *first,
 		    bool *ret, struct ga_error *err)
 {
@@ -259,7 +259,7 @@ static int put_held(struct review_diff *d, const struct ga_report *r, const stru
 	*ret = changes.n > 0;
 	if (!*ret)
 		return 0;
-	d->form->section(d, "held back: not on the branch until accepted");
+	d->form->section(d, "held: not on the branch until accepted");
 	return put_changes(d, &changes, first, err);
 }
 

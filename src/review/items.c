@@ -41,7 +41,7 @@ static void lists_release(struct lists *l)
 	ga_changes_release(&l->left_out);
 }
 
-/* Add the change to a flagged path, from where it is. What is held back comes before what the
+/* Add the change to a flagged path, from where it is. What is held comes before what the
  * branch has of the same path. */
 static void add_flagged(struct ga_review_items *ret, struct ga_strmap *seen, const struct lists *l,
 			const struct ga_report_flag *f)
@@ -106,7 +106,7 @@ static const char *where_text(const struct ga_review_item *item)
 {
 	switch (item->where) {
 	case GA_REVIEW_HELD:
-		return " (held back)";
+		return " (held)";
 	case GA_REVIEW_LEFT_OUT:
 		return " (uncommitted)";
 	case GA_REVIEW_ELSEWHERE:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was left behind in the session: a line for each place, or all of it file by file.
+ * Leftovers in the session: a line for each place, or all of it file by file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -348,10 +348,10 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 
 	review_left_flags(r, &stored);
 	if (!files->n) {
-		ga_buf_adds(out, "nothing was left behind\n");
+		ga_buf_adds(out, "no leftovers\n");
 		return;
 	}
-	review_paint(out, colour, RC_BOLD, "left behind, in the session until it is dropped");
+	review_paint(out, colour, RC_BOLD, "leftovers, in the session until it is dropped");
 	ga_buf_addch(out, '\n');
 	(void)review_put_places(out, colour, r, SIZE_MAX);
 	ga_buf_addch(out, '\n');

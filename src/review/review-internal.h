@@ -46,8 +46,8 @@ const char *review_no_lines(const struct ga_diff_lines *l);
 int review_trees(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		 struct ga_oid *ret_new, struct ga_error *err);
 
-/* What the commit that holds back changes has beyond its parent, and the trees of both; empty if
- * nothing is held back. */
+/* What the commit that holds changes has beyond its parent, and the trees of both; empty if
+ * nothing is held. */
 int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
 
@@ -56,7 +56,7 @@ int review_held(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *
 int review_left_out(struct ga_repo *repo, const struct ga_report *r, struct ga_oid *ret_old,
 		    struct ga_oid *ret_new, struct ga_changes *ret, struct ga_error *err);
 
-/* "accepted", "held back", "open" ... */
+/* "accepted", "held", "open" ... */
 const char *review_flag_state(const struct ga_report_flag *f);
 /* The commits on the way that have the flag's content: an array of ids. New reference. */
 json_t *review_past_json(const struct ga_past_flag *p);
@@ -66,7 +66,7 @@ json_t *review_flag_json(const char *id, enum ga_severity s, const char *categor
 			 const struct ga_strv *also, const char *path_or_null,
 			 const char *reason);
 json_t *review_left_json(const struct ga_report *r, const struct ga_left_list *l);
-/* The report's flags of what was left behind, by path; borrowed from it. */
+/* The report's flags of leftovers, by path; borrowed from it. */
 struct review_left_flags {
 	const struct ga_report_flag **v;
 	size_t n;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The flags as a SARIF 2.1.0 log, for tools that show findings beside code: one run, a rule for
- * each id that fired, a result for each flag except those of places left behind.
+ * each id that fired, a result for each flag except those of leftover places.
  */
 #include <stdlib.h>
 #include <string.h>

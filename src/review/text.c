@@ -163,7 +163,7 @@ static const char *flag_mark(const struct ga_report_flag *f)
 		return " (accepted)";
 	if (f->verdict == GA_VERDICT_REJECTED)
 		return " (rejected)";
-	return f->held ? " (held back)" : f->left ? " (left behind)" : "";
+	return f->held ? " (held)" : f->left ? " (leftover)" : "";
 }
 
 static void put_flag(const struct text *t, const struct ga_report_flag *f,
@@ -226,7 +226,7 @@ static void put_flags(const struct text *t, const struct ga_report *r, const str
 static void put_held(const struct text *t, struct ga_report const *r, const struct ga_changes *held)
 {
 	cleanup_free char *title =
-	    ga_strf("held back, on " GA_SESSION_REFS "%s/held until accepted", r->session);
+	    ga_strf("held, on " GA_SESSION_REFS "%s/held until accepted", r->session);
 
 	if (!held->n)
 		return;
@@ -243,8 +243,8 @@ static void put_left(const struct text *t, const struct ga_report *r)
 
 	if (!r->left.n)
 		return;
-	heading(t, "left behind, in the session until it is dropped\n"
-		   "(git agent review --left-behind lists it file by file)");
+	heading(t, "leftovers, in the session until it is dropped\n"
+		   "(git agent review --leftovers lists it file by file)");
 	n = review_put_places(t->out, t->colour, r, LEFT_SHOWN);
 	if (n > LEFT_SHOWN)
 		more(t, n - LEFT_SHOWN, "places");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What capture left behind: it is in no tree, but can be executed from where it lies.
+ * What capture left in the session: it is in no tree, but can be executed from where it lies.
  */
 #include <string.h>
 #include <sys/stat.h>

@@ -196,7 +196,7 @@ static int find_onto(struct fetch *f, struct ga_error *err)
 	return ga_hint(err, "'git fetch' the branch it was started from, then try again");
 }
 
-/* ---- holding back, here --------------------------------------------------------- */
+/* ---- holding, here --------------------------------------------------------- */
 
 /* Paths of any of the commits that a plain merge would overwrite. */
 static int find_in_the_way(struct fetch *f, const struct ga_oid *top, struct ga_strv *ret,
@@ -353,7 +353,7 @@ static int bring(struct fetch *f, struct ga_report *report, struct ga_error *err
 			return -1;
 		if (!rc) {
 			f->held = (struct ga_oid){ { 0 } };
-			ga_strv_push(&f->notes, "what was held back there does not stand on the "
+			ga_strv_push(&f->notes, "what was held there does not stand on the "
 						"branch, and was left there");
 		}
 	}

@@ -119,7 +119,7 @@ static int both_changed(const struct ga_session *s, const char *what, const char
 	return ga_hint(err, "%s", remedy);
 }
 
-/* Find p->full: the branch with what is still held back. */
+/* Find p->full: the branch with what is still held. */
 static int find_full(struct ga_start_env *e, const struct ga_session *s, struct start_point *p,
 		     struct ga_error *err)
 {

@@ -83,7 +83,7 @@ check_session() {
 	git show "agent/$1:src/new.txt" | cmp - want &&
 	test "$(git show "agent/$1:plain.txt")" = plain &&
 	git show "agent/$1:Makefile" | grep changed || return 1
-	# what runs on entering the directory is held back, what builds run is flagged
+	# what runs on entering the directory is held, what builds run is flagged
 	git agent review --format=json "$1" >review.json &&
 	grep '"path": "\.envrc"' review.json &&
 	grep '"path": "Makefile"' review.json &&

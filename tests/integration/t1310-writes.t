@@ -25,7 +25,7 @@ ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0
 # ---- what is captured: base_KIND makes the repository r, agent_KIND works in it, and full_KIND
 # ---- looks whether some of that has arrived
 
-# Commits, another branch, a stash, something held back, converted content,
+# Commits, another branch, a stash, something held, converted content,
 # a file too large for memory, enough small ones for a pack, what is ignored, what is gone,
 # and what git has to be asked about: one it takes, one it refuses.
 base_plain() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='flags, and what is held back from the branch'
+test_description='flags, and what is held from the branch'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -11,9 +11,9 @@ test_expect_success 'make a repository' '
 	test_commit base
 '
 
-test_expect_success 'a critical path is held back from the branch, and a high one is not' '
+test_expect_success 'a critical path is held from the branch, and a high one is not' '
 	cd r &&
-	test_says "flagged: 1 critical (held back), 1 high: .envrc, Makefile$" git agent start --name env -- sh -c "
+	test_says "flagged: 1 critical (held), 1 high: .envrc, Makefile$" git agent start --name env -- sh -c "
 		echo \"touch PWNED\" >.envrc
 		echo ok >ok
 		echo \"all:\" >Makefile" &&
@@ -55,7 +55,7 @@ test_expect_success 'list, show and trailers have the flags of a session' '
 		echo \"more:\" >>Makefile
 		echo no >ok" &&
 	git agent list | grep "^told  *captured .* 3 open flags" &&
-	git agent show told | grep "flagged: 2 critical (held back), 1 high: " &&
+	git agent show told | grep "flagged: 2 critical (held), 1 high: " &&
 	git log -1 --format="%(trailers:key=Agent-Flagged,valueonly)" refs/agent/told/held |
 		grep . | sort >../got &&
 	printf "%s\n" "critical direnv \"a b/.envrc\"" "critical direnv .envrc" | test_cmp - ../got &&
@@ -134,7 +134,7 @@ test_expect_success 'paths are taken from the top or from the current directory'
 	test ! -e ../.envrc.local
 '
 
-test_expect_success 'PS-10: links out of the tree and files that run something later are flagged, or held back' '
+test_expect_success 'PS-10: links out of the tree and files that run something later are flagged, or held' '
 	cd r &&
 	test_session many "
 		ln -s /etc/passwd abs
@@ -199,7 +199,7 @@ test_expect_success 'RV-02: a file that a link of the user gives a severe name i
 	git agent review --stat al >../out &&
 	for f in tools/vscode/tasks.json:vscode-tasks conf/rc:direnv shared/s.json:claude-settings \
 		shared/more/x/run.sh:claude-code-dirs mine/config.toml:helix; do
-		grep -A1 "^    ${f%:*} (held back)" ../out | grep "a link makes it .*\[${f#*:}\]" || exit 1
+		grep -A1 "^    ${f%:*} (held)" ../out | grep "a link makes it .*\[${f#*:}\]" || exit 1
 	done
 '
 
@@ -213,7 +213,7 @@ test_expect_success 'many flags of one rule in a directory are one line, hide no
 		echo x >.envrc
 		echo x >Makefile" 2>../err &&
 	sed -n "s/^  flagged: //p" ../err >../line &&
-	grep "1 critical (held back), [0-9]* high.*: .envrc, Makefile, a/ (300 paths), ...\$" ../line &&
+	grep "1 critical (held), [0-9]* high.*: .envrc, Makefile, a/ (300 paths), ...\$" ../line &&
 	for form in text html markdown; do
 		git agent review --format=$form --stat many >../out || git agent review --format=$form many >../out
 		sed "/^files\$/,\$d; /#### Files/,\$d; /<h2>Files/,\$d" ../out >../flags
@@ -242,13 +242,13 @@ test_expect_success 'what agents are told in several places is one line' '
 	grep "obeys: an address: .*h/AGENTS.md.*; GEMINI.md: Fetch .*; d/CLAUDE.md: Fetch " ../out
 '
 
-test_expect_success 'of flags of one severity the summary counts those that are held back' '
+test_expect_success 'of flags of one severity the summary counts those that are held' '
 	cd lines &&
 	git config agent.guard false &&
 	printf "risk:\n  hold: [Makefile]\n" >.agentdev.yaml &&
 	git add .agentdev.yaml &&
 	git commit -qm hold &&
-	test_says "flagged: 3 high (2 of them held back), 1 medium: Makefile" \
+	test_says "flagged: 3 high (2 of them held), 1 medium: Makefile" \
 		git agent start --name some -- sh -c "echo x >Makefile; echo x >Dockerfile.x; echo x >a.mk"
 '
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='paths that settings flag, spare, hold back or refuse, wherever rules are run'
+test_description='paths that settings flag, spare, hold or refuse, wherever rules are run'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 . "$TEST_SRCDIR/tests/lib/submodules.sh"
@@ -41,7 +41,7 @@ on_branch() {
 }
 work='echo b >>a; echo drop >>sql/a.sql; echo more >>Makefile; echo mine >key; echo new >new.sql'
 
-test_expect_success 'at capture, paths are flagged, spared, held back and refused as the settings say' '
+test_expect_success 'at capture, paths are flagged, spared, held and refused as the settings say' '
 	repo lists &&
 	test_settings "risk:\n  add: [sql/]\n  allow: [/Makefile]\n  hold: [new.*]\n  block: [KEY]\n" &&
 	test_session l "$work" &&
@@ -159,7 +159,7 @@ test_expect_success 'risk.allow of a repository needs trust' '
 	flagged c "high configured-hold key held"
 '
 
-test_expect_success 'the settings count for what was left behind' '
+test_expect_success 'the settings count for leftovers' '
 	repo left &&
 	test_settings "risk: {block: [secret.ign], hold: [x.ign]}\n" &&
 	test_session l "
@@ -167,7 +167,7 @@ test_expect_success 'the settings count for what was left behind' '
 		echo x >x.ign
 		echo y >y.ign
 		echo b >b" &&
-	test_shows "configured-block" git agent review --left-behind l &&
+	test_shows "configured-block" git agent review --leftovers l &&
 	grep "configured-hold" ../out &&
 	git agent land l &&
 	test_expect_code 3 git agent land --with-ignored secret.ign l &&
@@ -219,7 +219,7 @@ test_expect_success 'in a submodule the settings of the user count, at capture a
 	git agent review --accept s a
 '
 
-test_expect_success 'with flags.strict, what builds and tests execute is held back' '
+test_expect_success 'with flags.strict, what builds and tests execute is held' '
 	test_enter strict &&
 	echo "flags: {strict: true}" >.agentdev.yaml &&
 	test_commit base &&

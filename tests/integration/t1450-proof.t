@@ -4,7 +4,7 @@
 # After a capture and before any review, the commands a user would give next run nothing of the
 # agent's, however much the user's own hooks and configuration lean on the tree. Every case does
 # the same twice, each time in a new copy of the repository: with what the agent made, as if
-# nothing were held back, where it has to run; and with what capture published.
+# nothing were held, where it has to run; and with what capture published.
 test_description='ordinary git on a captured branch, before any review, runs nothing the agent wrote'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/attacks.sh"
@@ -36,7 +36,7 @@ host_hooks() {
 
 # ---- the commands
 # Each in a copy, on the branch main. What leads up to a command is not what is tried: without
-# holding back it may run what it likes.
+# holding it may run what it likes.
 
 forget() {
 	[ "$state" = held ] || rm -f "$ran"
@@ -130,7 +130,7 @@ before() {
 	:
 }
 
-# proof COMMANDS [OTHERS]: COMMANDS run what the agent wrote unless it is held back. With what is published,
+# proof COMMANDS [OTHERS]: COMMANDS run what the agent wrote unless it is held. With what is published,
 # neither they nor the OTHERS do, and all of them work.
 proof() {
 	git cat-file -e agent/e:w &&
@@ -145,7 +145,7 @@ proof() {
 			bitten
 		) ||
 			{
-				echo "without holding back, $command would not run it either"
+				echo "without holding, $command would not run it either"
 				return 1
 			}
 	done

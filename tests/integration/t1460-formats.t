@@ -153,7 +153,7 @@ test_expect_success 'Markdown has what the agent wrote as code only' '
 	git agent review --format=markdown e >../md &&
 	harmless ../md &&
 	python3 "$TRASH/markdown.py" <../md &&
-	grep "^| critical | .*held back |$" ../md &&
+	grep "^| critical | .*held |$" ../md &&
 	grep -F "x\\x7cy/.envrc" ../md &&
 	grep "^| high .* rejected |$" ../md &&
 	grep "flags are open" ../md &&
@@ -227,7 +227,7 @@ test_expect_success 'a review without flags has both formats, and one of no know
 	! grep Flags ../md &&
 	test_expect_code 129 git agent review --format=htm e &&
 	test_expect_code 129 git agent review --json --format=sarif e &&
-	test_expect_code 129 git agent review --left-behind --format=sarif e &&
+	test_expect_code 129 git agent review --leftovers --format=sarif e &&
 	git agent review --json --format=json e
 '
 

@@ -241,7 +241,7 @@ test_expect_success 'textconv and external diffs run when they are asked for, an
 
 test_expect_success 'options of the diff go with no other format, and with no decision' '
 	cd r &&
-	for o in --stat --json --left-behind --format=html; do
+	for o in --stat --json --leftovers --format=html; do
 		test_expect_code 129 git agent review --textconv $o s || exit 1
 	done &&
 	for o in --stat --json --format=html --textconv --ext-diff; do

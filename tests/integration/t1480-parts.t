@@ -164,7 +164,7 @@ test_expect_success 'the hunks that are accepted stay, and the others go' '
 	git reset -q --hard HEAD~1
 '
 
-test_expect_success 'an accepted part of a file that is held back comes without the others' '
+test_expect_success 'an accepted part of a file that is held comes without the others' '
 	cd r &&
 	seq 20 >.envrc &&
 	git add -f .envrc &&
@@ -178,7 +178,7 @@ test_expect_success 'an accepted part of a file that is held back comes without 
 	git reset -q --hard HEAD~2
 '
 
-test_expect_success 'a rejected part of a file that is held back goes, and the rest stays held' '
+test_expect_success 'a rejected part of a file that is held goes, and the rest stays held' '
 	cd r &&
 	seq 20 >.envrc &&
 	git add -f .envrc &&
@@ -240,7 +240,7 @@ please" fb a &&
 	git worktree remove --force ../wt
 '
 
-test_expect_success 'feedback is written of what was held back, and not where a decision is refused' '
+test_expect_success 'feedback is written of what was held, and not where a decision is refused' '
 	cd r &&
 	test_session fbh "
 		echo evil >>.envrc

@@ -63,7 +63,7 @@ cd r || exit 1
 
 test_expect_success TTY 'flagged paths come first, with their flags and their diff' '
 	a_session all &&
-	walk all "?.envrc" "?(held back)" "?critical" "?[direnv]" "?+evil" \
+	walk all "?.envrc" "?(held)" "?critical" "?[direnv]" "?+evil" \
 		"?(1/4) accept .envrc [y,n,s,p,j,k,u,q,?]? " ">n" \
 		"?high" "?[make]" "?mine" "?(2/4) accept Makefile" ">y" \
 		"?+three" "?(3/4) accept a " ">j" "?+z" "?(4/4) accept z " ">n" \
@@ -76,13 +76,13 @@ test_expect_success TTY 'flagged paths come first, with their flags and their di
 	git agent land --dry-run all
 '
 
-test_expect_success TTY 'an accepted path that was held back comes in one go with what is rejected' '
+test_expect_success TTY 'an accepted path that was held comes in one go with what is rejected' '
 	a_session held &&
 	walk held "?(1/4) accept .envrc" ">y" "?(2/4)" ">n" "?(3/4)" ">q" "?1 to accept, 1 to reject" ">y" \
 		"?0 open flags" =0 &&
 	test_holds agent/held:.envrc evil &&
 	test_same agent/held:Makefile main:Makefile &&
-	test_prints "Accept what was held back\nPut rejected paths back" git log --format=%s -2 agent/held &&
+	test_prints "Accept what was held\nPut rejected paths back" git log --format=%s -2 agent/held &&
 	git log -1 --format=%gs -g agent/held | grep -x "agent: accept and reject"
 '
 
@@ -135,7 +135,7 @@ test_expect_success TTY 'undoing a path undoes its parts, and a path without par
 	git for-each-ref | test_cmp ../before -
 '
 
-test_expect_success TTY 'parts of what is flagged or held back are decided, and accept what is left' '
+test_expect_success TTY 'parts of what is flagged or held are decided, and accept what is left' '
 	seq 30 >.envrc &&
 	printf "all:\n\techo ok\n\n\n\n\n\n\n\n\nclean:\n\trm -f x\n" >Makefile &&
 	git add -f .envrc Makefile &&
@@ -259,7 +259,7 @@ test_expect_success TTY 'a diff filter that changes the number of lines, or cann
 test_expect_success 'review -i needs a terminal, and goes with no other way of showing or deciding' '
 	printf "y\ny\n" >../yes &&
 	test_fails 129 "asks on a terminal" git agent review -i all <../yes >../out &&
-	for o in --accept --accept-all --reject --json --left-behind --stat --textconv --format=html; do
+	for o in --accept --accept-all --reject --json --leftovers --stat --textconv --format=html; do
 		test_expect_code 129 git agent review -i $o all || exit 1
 	done
 '

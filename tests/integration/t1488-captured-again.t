@@ -4,7 +4,7 @@ test_description='what is accepted is what was shown'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-test_expect_success 'a session with something held back, which was shown' '
+test_expect_success 'a session with something held, which was shown' '
 	git init -q r && cd r && echo a >a && git add . && git commit -qm one &&
 	test_session s "echo export A=1 >.envrc; echo all: >Makefile" &&
 	git agent review s >/dev/null
@@ -85,7 +85,7 @@ test_expect_success 'so does a path that is flagged by its name, and what no rev
 	test_expect_code 3 git agent land --dry-run kept
 '
 
-test_expect_success 'and so does what is held back' '
+test_expect_success 'and so does what is held' '
 	cd r &&
 	again "echo export B=1 >>.envrc" &&
 	git agent review --accept kept .envrc &&

@@ -6,7 +6,7 @@ require_sandbox
 
 git config --global protocol.file.allow always
 
-# What every session did: two hunks of a, a flagged file, one that is held back, a new one.
+# What every session did: two hunks of a, a flagged file, one that is held, a new one.
 cat >"$TRASH/work" <<\EOF
 sed -i -e '3s/.*/three/' -e '30s/.*/thirty/' a
 printf 'all:\n\techo mine\n' >Makefile
@@ -105,7 +105,7 @@ here() {
 	git switch -q agent/s &&
 	echo mine >>a
 }
-# what is held back is all there is
+# what is held is all there is
 gone() {
 	git branch -q -D agent/s
 }
@@ -372,7 +372,7 @@ test_expect_success 'a rejected path of the tip is not open for the commits befo
 	git agent land --dry-run way3
 '
 
-test_expect_success 'a path that is held back is in no commit, so that rejecting it is enough' '
+test_expect_success 'a path that is held is in no commit, so that rejecting it is enough' '
 	cd way &&
 	test_session way4 "
 		echo e >.envrc

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='capture: the commits it makes, what is held back from them, and what stays behind'
+test_description='capture: the commits it makes, what is held from them, and what stays behind'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 . "$TEST_SRCDIR/tests/lib/attacks.sh"
 require_sandbox
@@ -40,7 +40,7 @@ test_expect_success 'commits that differ from the base in no file are promised n
 	test_missing agent/unborn
 '
 
-test_expect_success 'an ignored file of the user that the agent commits is held back' '
+test_expect_success 'an ignored file of the user that the agent commits is held' '
 	make_repo ign "
 		echo secret.cfg >.gitignore
 		echo mods/ >>.gitignore" &&
@@ -59,7 +59,7 @@ test_expect_success 'an ignored file of the user that the agent commits is held 
 	test "$(cat secret.cfg)" = mine
 '
 
-test_expect_success 'commits that are all held back make no branch until they are accepted' '
+test_expect_success 'commits that are all held make no branch until they are accepted' '
 	make_repo none2 "echo \"*.cfg\" >.gitignore" &&
 	cd none2 &&
 	test_says "^agent/h: no commit" git agent start --name h -- sh -c "
@@ -118,7 +118,7 @@ test_expect_success 'ignored files in a directory that the agent makes a file su
 		echo ok >ok" &&
 	test_prints "D\td/x\nD\te/sub/x\nA\tk\nD\tk/x\nA\tok" git diff --name-status --no-renames HEAD agent/u3 &&
 	test_holds refs/agent/u3/held:d theirs &&
-	git agent show u3 | grep "note: held back, .*: d, e\$" &&
+	git agent show u3 | grep "note: held, .*: d, e\$" &&
 	git merge -q agent/u3 &&
 	test "$(cat d/mine.o e/sub/in/mine.o)" = "mine
 mine" &&

@@ -254,7 +254,7 @@ test_expect_success 'HEAD, files and configuration of the worktree of a session 
 	git rm -q g &&
 	git commit -qm gone &&
 	git agent capture o &&
-	git agent show o | grep "note: held back, .*: f\$" &&
+	git agent show o | grep "note: held, .*: f\$" &&
 	test "$(git ls-tree agent/o a | cut -c1-6)" = 100644
 '
 

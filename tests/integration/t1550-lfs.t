@@ -198,7 +198,7 @@ has_pointer() {
 }
 
 # plant NAME COMMANDS NOTE: COMMANDS put something wrong where the object of the pointer
-# x.bin belongs, in a session; the pointer is held back, and the store is as it was.
+# x.bin belongs, in a session; the pointer is held, and the store is as it was.
 plant() {
 	store >../before &&
 	test_session "$1" "
@@ -215,7 +215,7 @@ plant() {
 	test -z "$(git log --format=%h HEAD.."agent/$1" -- x.bin)"
 }
 
-test_expect_success GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held back' '
+test_expect_success GITLFS 'an object with wrong bytes, or that is no file, is not stored, and its pointer held' '
 	make_lfs wrong &&
 	cd wrong &&
 	mkdir -p "$HOME/aihome" &&
@@ -274,7 +274,7 @@ test_expect_success LFS_NOT_ROOT 'an object that cannot be opened is named' '
 	plant c "echo wanted >\$dir/\$o; chmod 000 \$dir/\$o" "what the session has as its LFS object cannot be opened"
 '
 
-test_expect_success GITLFS 'pointers with odd syntax are held back, and nothing is stored for them' '
+test_expect_success GITLFS 'pointers with odd syntax are held, and nothing is stored for them' '
 	make_lfs odd &&
 	cd odd &&
 	o="oid sha256:$(sum wanted)" v="version https://git-lfs.github.com/spec/v1" n=0 &&
@@ -327,7 +327,7 @@ test_expect_success GITLFS 'a fifo in place of an object is not waited for' '
 '
 
 # git-lfs removes an object whose size is not the one a pointer says.
-test_expect_success GITLFS 'a pointer that would make git-lfs remove an object of the user is held back' '
+test_expect_success GITLFS 'a pointer that would make git-lfs remove an object of the user is held' '
 	make_lfs remove &&
 	cd remove &&
 	pointer base 7 >"$HOME/aihome/pointer" &&

@@ -42,11 +42,11 @@ test_expect_success 'edited and new files are critical, and kept off the branch'
 	nowhere clear &&
 	test_holds refs/agent/e/held:x.sec "new clear" &&
 	git agent show e |
-		grep "note: held back, since no filter of yours ran on what was taken: d/new.sec, x.sec" &&
+		grep "note: held, since no filter of yours ran on what was taken: d/new.sec, x.sec" &&
 	git agent review e | grep "filter.*did not"
 '
 
-test_expect_success 'files that the agent commits are held back in each of its commits' '
+test_expect_success 'files that the agent commits are held in each of its commits' '
 	make_repo hist &&
 	test_session h "
 		touch x.sec &&
@@ -195,7 +195,7 @@ test_expect_success 'an accepted file is taken as it is, and one that is added b
 	test_holds HEAD:x.sec "new clear"
 '
 
-test_expect_success 'what the user committed on the branch is not held back by a resume' '
+test_expect_success 'what the user committed on the branch is not held by a resume' '
 	make_repo again &&
 	test_session g "echo b >a" &&
 	git switch -q agent/g &&
@@ -206,7 +206,7 @@ test_expect_success 'what the user committed on the branch is not held back by a
 	test_holds agent/g:new.sec "hfref pyrne" &&
 	test "$(git show agent/g:a | tail -1)" = c &&
 	test -z "$(rules_of g filter-not-run)" &&
-	! git agent show g | grep "held back" &&
+	! git agent show g | grep "held" &&
 	nowhere "users clear" &&
 	git switch -q agent/g &&
 	echo "other clear" >x.sec &&

@@ -24,7 +24,7 @@ test_expect_success 'a named filter runs inside, at the capture and on what the 
 	git diff --quiet HEAD
 '
 
-test_expect_success 'a file whose filter fails inside is held back, unless it was only touched' '
+test_expect_success 'a file whose filter fails inside is held, unless it was only touched' '
 	make_repo fails &&
 	git agent $inside start --name f -- sh -c "
 		touch x.sec
@@ -33,7 +33,7 @@ test_expect_success 'a file whose filter fails inside is held back, unless it wa
 	nowhere clear &&
 	test "$(git diff --name-only HEAD agent/f)" = n.nb &&
 	test_holds agent/f:n.nb "in 2" &&
-	git agent show f | grep "held back, since no filter of yours ran on what was taken: d/y.sec" &&
+	git agent show f | grep "held, since no filter of yours ran on what was taken: d/y.sec" &&
 	test_holds refs/agent/f/held:d/y.sec "new clear"
 '
 
@@ -50,13 +50,13 @@ test_expect_success 'a file that was only touched is left alone, though the agen
 	test "$(git diff --name-only HEAD agent/f)" = a
 '
 
-test_expect_success 'the files of a filter that never ends are held back' '
+test_expect_success 'the files of a filter that never ends are held' '
 	make_repo hangs &&
 	git config filter.strip.clean "exec sleep 100000" &&
 	git agent $inside -c limits.capture.git_time=10s start --name h -- sh -c "
 		echo out: 2 >n.nb
 		echo b >a" &&
-	git agent show h | grep "held back, since no filter of yours ran on what was taken: n.nb" &&
+	git agent show h | grep "held, since no filter of yours ran on what was taken: n.nb" &&
 	test "$(git diff --name-only HEAD agent/h)" = a &&
 	test_holds refs/agent/h/held:n.nb "out: 2"
 '
@@ -72,11 +72,11 @@ f.close(); open(\"n.nb\", \"w\").write(\"in\\nout: 4\\n\"); open(\"b\", \"w\").w
 	test_missing agent/q &&
 	git agent show q | grep "content was not converted" &&
 	git agent show q |
-		grep "held back, since no filter of yours ran on what was taken: .*b, n.nb" &&
+		grep "held, since no filter of yours ran on what was taken: .*b, n.nb" &&
 	test "$(git show refs/agent/q/held:n.nb | tail -1)" = "out: 4"
 '
 
-test_expect_success 'a file that git inside cannot open is held back, if a filter is for it' '
+test_expect_success 'a file that git inside cannot open is held, if a filter is for it' '
 	make_repo closed &&
 	git agent $inside start --name c -- sh -c "
 		printf \"in\nout: 4\n\" | tee d/1.nb >n.nb

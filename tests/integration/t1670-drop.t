@@ -260,9 +260,9 @@ test_expect_success 'start --rm drops a session that left nothing, and keeps the
 
 test_expect_success 'start --rm puts ignored files into the trash, and says so with -q too' '
 	cd rm &&
-	test_says "dropped, with what it left behind" git agent start -q --rm --name i -- sh -c "echo x >x.ign" &&
+	test_says "dropped, with its leftovers" git agent start -q --rm --name i -- sh -c "echo x >x.ign" &&
 	git agent drop --restore i &&
-	git agent review --left-behind i | grep x.ign &&
+	git agent review --leftovers i | grep x.ign &&
 	git agent land --with-ignored x.ign i &&
 	test -e x.ign &&
 	git agent drop i

@@ -5,7 +5,7 @@ test_description='sessions through a remote: pushed here, reviewed and landed th
 . "$TEST_SRCDIR/tests/lib/remote.sh"
 require_sandbox
 
-test_expect_success 'push sends branch and report, and with --held what is held back' '
+test_expect_success 'push sends branch and report, and with --held what is held' '
 	team push &&
 	cd push.here &&
 	test_session w "$work" &&
@@ -15,13 +15,13 @@ test_expect_success 'push sends branch and report, and with --held what is held 
 	test_cmp ../want ../got &&
 	test "$(git -C ../push.git rev-parse agent/w)" = "$(git rev-parse agent/w)" &&
 	! git -C ../push.git rev-list --objects --all | grep envrc &&
-	test_says "with what is held back" git agent push --held origin agent/w &&
+	test_says "with what is held" git agent push --held origin agent/w &&
 	git -C ../push.git rev-parse refs/agent/w/held
 '
 
 test_expect_success 'a fetched session is reviewed and landed like any other, and is seen as landed where it began' '
 	cd push.there &&
-	test_shows "^w .*and what is held back" git agent fetch --dry-run origin &&
+	test_shows "^w .*and what is held" git agent fetch --dry-run origin &&
 	test -z "$(agent_refs)" &&
 	test_says "agent/w: 3 commits, 3 files changed" git agent fetch origin &&
 	grep "next: git agent review w" ../err &&
@@ -107,7 +107,7 @@ test_expect_success 'a fetched session cannot be resumed, and all else works' '
 	git agent fetch origin c 2>../err &&
 	git agent show c &&
 	git agent capture c &&
-	git agent review --left-behind c &&
+	git agent review --leftovers c &&
 	test_fails 125 "was fetched from .origin.: it can go on only where it was started" git agent resume c -- true &&
 	agent_refs >../before &&
 	git agent drop --force c &&
@@ -231,7 +231,7 @@ test_expect_success 'fetch updates a session, unless it was decided about here' 
 	test_fails 128 "checked out" git agent fetch origin g
 '
 
-test_expect_success 'push deletes what was held back from the remote once it is decided, or without --held' '
+test_expect_success 'push deletes what was held from the remote once it is decided, or without --held' '
 	team stale &&
 	cd stale.here &&
 	test_session w "$work" &&
@@ -245,11 +245,11 @@ test_expect_success 'push deletes what was held back from the remote once it is 
 	git -C ../stale.git rev-parse refs/agent/w/held &&
 	git agent review --reject w .envrc &&
 	git agent push --held w 2>../err &&
-	! grep "held back" ../err &&
+	! grep "held" ../err &&
 	test_prints "agent/other/held\nagent/w/base\nagent/w/report\nheads/agent/w\nheads/main" \
 		git -C ../stale.git for-each-ref --format="%(refname:lstrip=1)" &&
 	cd ../stale.there &&
-	git agent fetch --dry-run origin | grep "^w " | grep -v "held back"
+	git agent fetch --dry-run origin | grep "^w " | grep -v "held"
 '
 
 test_expect_success 'another session of the same name on the remote is replaced by force only' '

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-test_description='what is left behind: listed file by file, and brought by name'
+test_description='leftovers: listed file by file, and brought by name'
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
@@ -42,19 +42,19 @@ agent='mkdir -p build/sub src &&
 	echo export >.envrc &&
 	printf x >"$(printf "odd\nname\377\033[m.log")"'
 
-test_expect_success 'the review groups what was left behind, and counts it' '
+test_expect_success 'the review groups leftovers, and counts it' '
 	cd r &&
 	test_session x "$agent" &&
 	test_shows "^  ignored    build (" git agent review --stat x &&
 	grep "^  ignored    src (2 files, 4 bytes)" ../out &&
 	grep "^  ignored    one.log (1 file, 2 bytes)" ../out &&
 	grep "^  ignored    share (1 file" ../out &&
-	grep "review --left-behind" ../out
+	grep "review --leftovers" ../out
 '
 
-test_expect_success 'review --left-behind lists each file that was left behind, and nothing else' '
+test_expect_success 'review --leftovers lists each file that was left behind, and nothing else' '
 	cd r &&
-	git agent review --left-behind x >../out &&
+	git agent review --leftovers x >../out &&
 	for f in build/o build/sub/run "build/link (symlink)" "build/fifo (special)" one.log src/two.log src/three.log \
 		gen/new share/other build/nested/.git/HEAD .envrc; do
 		grep "bytes  $f\$" ../out || {
@@ -68,10 +68,10 @@ test_expect_success 'review --left-behind lists each file that was left behind, 
 	grep -F "  \"odd\\nname\\xff\\e[m.log\"" ../out
 '
 
-test_expect_success 'review --left-behind --json has them, with names of any byte' '
+test_expect_success 'review --leftovers --json has them, with names of any byte' '
 	cd r &&
-	git agent review --left-behind --json x >../json &&
-	git agent review --left-behind --format=json x | cmp ../json - &&
+	git agent review --leftovers --json x >../json &&
+	git agent review --leftovers --format=json x | cmp ../json - &&
 	python3 - ../json <<-\EOT
 	import base64, json, sys
 	o = json.load(open(sys.argv[1]))
@@ -110,7 +110,7 @@ test_expect_success 'what would run from there is flagged in every format, and b
 	# one place, one severity: not among the flags of the review as well
 	assert not [f for f in o["flags"] if f["left_behind"]], o["flags"]
 	EOT
-	! grep "(left behind)" ../out2 &&
+	! grep "(leftover)" ../out2 &&
 	test "$(grep -c "\[direnv\]" ../out2)" = 1 &&
 	git agent review --format=markdown x >../md &&
 	grep "^| ignored | 1 | .\.envrc. | critical .direnv., critical .ignored-config. |" ../md &&
@@ -131,7 +131,7 @@ test_expect_success 'land --with-ignored copies files and directories, without s
 	test_fails 3 "(1 critical, 0 high): build/sub\$" git agent land --with-ignored src --with-ignored build/sub x &&
 	test ! -e src &&
 	git agent review --stat x >../out &&
-	grep -A1 "^    build/sub (left behind)" ../out | grep "\[ignored-executables\]" &&
+	grep -A1 "^    build/sub (leftover)" ../out | grep "\[ignored-executables\]" &&
 	git agent review --accept x build/sub &&
 	git agent land --with-ignored one.log --with-ignored build/sub/ --with-ignored gen \
 		--with-ignored src x 2>../err &&
@@ -217,7 +217,7 @@ test_expect_success 'a flagged file is blocked until it is accepted, as it is no
 	test_expect_code 3 git agent land --dry-run --with-ignored .envrc x &&
 	test_fails 3 "open flags" git agent land --with-ignored .envrc x &&
 	test ! -e .envrc &&
-	git agent review --stat x | grep ".envrc (left behind)" &&
+	git agent review --stat x | grep ".envrc (leftover)" &&
 	git agent land x &&
 	git agent review --accept x .envrc &&
 	test_says "flagged: .envrc: " git agent land --with-ignored .envrc x &&
@@ -293,7 +293,7 @@ test_expect_success 'a link that is swapped into the layer is not followed' '
 	ln -s "$HOME/secret" "$dir/fresh/d" &&
 	test_must_fail git agent land --with-ignored fresh/d/f s 2>../err &&
 	test ! -e fresh/d &&
-	test_shows "fresh/d (symlink)" git agent review --left-behind s &&
+	test_shows "fresh/d (symlink)" git agent review --leftovers s &&
 	! grep "fresh/d/f" ../out &&
 	mv "$dir/fresh" "$dir/was" &&
 	mkdir ../secret/d &&
@@ -316,7 +316,7 @@ test_expect_success NOT_ROOT 'a file that nobody may read is listed, and not cop
 		echo c >build/closed/f &&
 		echo n >build/none &&
 		chmod 0 build/closed build/none" &&
-	test_shows "  build/closed/f" git agent review --left-behind m &&
+	test_shows "  build/closed/f" git agent review --leftovers m &&
 	grep "  build/none" ../out &&
 	test_fails 128 "cannot be read" git agent land --with-ignored build/none m &&
 	test ! -e build/none
@@ -377,8 +377,8 @@ test_expect_success 'every format names the ignore rule of the session that hide
 		echo \"/g*\" >e/.gitignore
 		echo x >e/g1
 		echo x >e/g2" &&
-	git agent review --left-behind hide >../out &&
-	git agent review --left-behind --json hide >../json &&
+	git agent review --leftovers hide >../out &&
+	git agent review --leftovers --json hide >../json &&
 	git agent review --format=markdown hide |
 		grep "^| ignored | 3 | .d. | high .ignore-rules-source. |" &&
 	grep -A1 "bytes  e/g2\$" ../out |
@@ -398,7 +398,7 @@ test_expect_success 'every format names the ignore rule of the session that hide
 	test_fails 3 "(0 critical, 2 high): e/g1, e/g2\$" \
 		git agent land --with-ignored e --with-ignored d/old.tmp hide &&
 	git agent review --stat hide |
-		grep -A1 "e/g1 (left behind)" |
+		grep -A1 "e/g1 (leftover)" |
 			grep "by ./g\*. of .e/.gitignore." &&
 	git agent review --accept hide e &&
 	git agent land --with-ignored e --with-ignored d/old.tmp hide &&
@@ -417,7 +417,7 @@ test_expect_success 'a file that is critical where it lies is critical when it i
 		echo 2 >a/node_modules/j.js &&
 		echo A=b >.env &&
 		echo all: >Makefile.local" &&
-	git agent review --left-behind p >../out &&
+	git agent review --leftovers p >../out &&
 	grep -A9 "bytes  .env\$" ../out | grep "critical: .*\[ignored-config\]" &&
 	test_fails 3 "(2 critical, 2 high): .env, Makefile.local\$" \
 		git agent land --with-ignored .env --with-ignored Makefile.local p &&

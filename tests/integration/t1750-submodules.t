@@ -123,7 +123,7 @@ test_expect_success 'landing waits for the flags of a submodule' '
 	test -z "$(git status --porcelain)"
 '
 
-test_expect_success 'what is held back in a submodule holds back the pointer to it, in every commit' '
+test_expect_success 'what is held in a submodule holds the pointer to it, in every commit' '
 	make_super held lib &&
 	cd held &&
 	test_session h "
@@ -143,13 +143,13 @@ test_expect_success 'what is held back in a submodule holds back the pointer to 
 	done &&
 	git cat-file -e agent/h:s &&
 	names refs/agent/h/held agent/h &&
-	test_shows "submodule vendor/lib is held back" git agent review h &&
+	test_shows "submodule vendor/lib is held" git agent review h &&
 	! grep "since you ignore the path" ../out &&
 	git agent review --accept-all --critical h &&
 	names agent/h
 '
 
-test_expect_success 'what hooks and configuration of the superproject reach in a submodule is held back' '
+test_expect_success 'what hooks and configuration of the superproject reach in a submodule is held' '
 	git init -q tools &&
 	(
 		cd tools &&
@@ -383,7 +383,7 @@ test_expect_success 'a submodule that the agent moves to an older commit keeps i
 	git -C $L cat-file -e agent/p:q
 '
 
-test_expect_success 'attack: a pointer to a commit that is missing, or that only the agent has, is held back' '
+test_expect_success 'attack: a pointer to a commit that is missing, or that only the agent has, is held' '
 	make_super points lib &&
 	cd points &&
 	test_session p "

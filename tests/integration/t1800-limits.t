@@ -172,7 +172,7 @@ test_expect_success 'limits.capture.branches: further branches stay in the sessi
 	test "$(git for-each-ref refs/agent/less/heads | wc -l)" = 2
 '
 
-# Nothing could be said of what is held back without it.
+# Nothing could be said of what is held without it.
 test_expect_success 'limits.capture.history: with too many commits nothing is captured until it is raised' '
 	make_repo history &&
 	set_limit history 2 &&

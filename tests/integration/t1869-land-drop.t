@@ -51,7 +51,7 @@ test_expect_success 'land names lock files that ask for an installation' '
 
 test_expect_success 'land --drop drops what has landed, and --undo brings it back' '
 	session d "$work; echo l >x.log" &&
-	test_says "agent/d: dropped, with what it left behind; .git agent drop --restore d" git agent land --drop d &&
+	test_says "agent/d: dropped, with its leftovers; .git agent drop --restore d" git agent land --drop d &&
 	! git agent list | grep ^d &&
 	test_says "^session .d. is back" git agent land --undo &&
 	test_state d captured &&

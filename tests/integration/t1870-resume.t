@@ -4,7 +4,7 @@ test_description='resuming a session: what it sees again, and what becomes of it
 . "$TEST_SRCDIR/tests/lib/test-lib.sh"
 require_sandbox
 
-# held NAME: paths that are held back
+# held NAME: paths that are held
 held() {
 	git diff --name-only "refs/agent/$1/held^" "refs/agent/$1/held" 2>/dev/null
 }
@@ -107,7 +107,7 @@ test_expect_success 'without a name the only session is resumed' '
 	test_expect_code 129 git agent resume -- true
 '
 
-test_expect_success 'what is held back is uncommitted inside, and no longer held when it is deleted' '
+test_expect_success 'what is held is uncommitted inside, and no longer held when it is deleted' '
 	cd r &&
 	test_session h "
 		echo e >.envrc &&
@@ -132,11 +132,11 @@ test_expect_success 'what is held back is uncommitted inside, and no longer held
 	git rev-list --objects "$before"..agent/h | (! grep -e envrc -e husky) &&
 	git merge-base --is-ancestor "$before" agent/h &&
 	test "$(git show agent/h:f | tail -n 1)" = e &&
-	git agent show h | grep "1 critical (held back): .envrc" &&
+	git agent show h | grep "1 critical (held): .envrc" &&
 	! git agent show h | grep "flagged.*husky"
 '
 
-test_expect_success 'what was accepted stays on the branch, and a change of it is held back again' '
+test_expect_success 'what was accepted stays on the branch, and a change of it is held again' '
 	cd r &&
 	test_expect_code 3 git agent land h &&
 	git agent review --accept h .envrc &&
@@ -154,7 +154,7 @@ test_expect_success 'what was accepted stays on the branch, and a change of it i
 	test_expect_code 3 git agent land --dry-run h
 '
 
-test_expect_success 'what is held back stays so although it is ignored' '
+test_expect_success 'what is held stays so although it is ignored' '
 	cd r &&
 	test_session ign "
 		echo l >kept.log &&
@@ -167,7 +167,7 @@ test_expect_success 'what is held back stays so although it is ignored' '
 	test -z "$(held ign)"
 '
 
-test_expect_success 'what was rejected is gone inside, and held back when it is created again' '
+test_expect_success 'what was rejected is gone inside, and held when it is created again' '
 	cd r &&
 	test_session rej "
 		echo all: >Makefile &&

@@ -267,7 +267,7 @@ test_expect_success 'a symlink to itself can become a directory' '
 	test "$(git rev-parse agent/s)" = $tip
 '
 
-test_expect_success 'a directory on the branch where a symlink is held back is refused' '
+test_expect_success 'a directory on the branch where a symlink is held is refused' '
 	test_enter coll &&
 	echo a >a &&
 	test_commit base &&

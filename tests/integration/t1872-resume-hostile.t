@@ -116,7 +116,7 @@ test_expect_success 'GT-03: hooks and programs that the configuration of a sessi
 	test ! -e hooked
 '
 
-test_expect_success 'GT-01: hooks that were held back and committed in a later run are run by no command of git' '
+test_expect_success 'GT-01: hooks that were held and committed in a later run are run by no command of git' '
 	test_enter hooks &&
 	git config core.hooksPath .hooks &&
 	echo a >a &&

@@ -302,7 +302,7 @@ test_expect_success 'what was merged and reset has not landed any more, and what
 	git agent show l | grep "^state  *landed"
 '
 
-test_expect_success 'a session with work that is held back or uncommitted has not landed, whatever is merged' '
+test_expect_success 'a session with work that is held or uncommitted has not landed, whatever is merged' '
 	make_repo held &&
 	cd held &&
 	echo mine >>b &&

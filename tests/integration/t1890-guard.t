@@ -16,7 +16,7 @@ test_expect_success 'turned on, the guard installs no hooks while nothing is und
 	test_says "the guard is on" git agent guard on &&
 	git config --local agent.guard &&
 	how | grep "^True 0 0 False" &&
-	git agent guard | grep "high paths are held back too" &&
+	git agent guard | grep "high paths are held too" &&
 	test_inside "echo b >b" &&
 	test ! -e .git/git-agent/guard
 '
@@ -32,7 +32,7 @@ test_expect_success 'the setting of the repository overrides that of the user' '
 	test_expect_code 129 git agent guard maybe
 '
 
-# ---- what is held back
+# ---- what is held
 
 test_expect_success 'with the guard on, high paths stay off the branch until each is accepted' '
 	make_repo high &&
@@ -48,7 +48,7 @@ test_expect_success 'with the guard on, high paths stay off the branch until eac
 	git cat-file -e agent/on:ok &&
 	git cat-file -e refs/agent/on/held:Makefile &&
 	! git rev-list agent/on | xargs -n 1 git ls-tree -r | grep Makefile &&
-	git agent show on | grep "high (held back)" &&
+	git agent show on | grep "high (held)" &&
 	test_expect_code 3 git agent land on &&
 	git agent review --accept-all on &&
 	test -n "$(git for-each-ref refs/agent/on/held)" &&
@@ -234,7 +234,7 @@ test_expect_success 'the other sessions are guarded although the commits of one 
 
 # ---- remotes
 
-test_expect_success 'undecided work is not pushed, nor history that was held back' '
+test_expect_success 'undecided work is not pushed, nor history that was held' '
 	git init -q --bare push.git &&
 	make_repo push &&
 	cd push &&

@@ -239,7 +239,7 @@ test_expect_success 'a hook directory that repositories share gets no hook of th
 	picture | test_cmp ../before -
 '
 
-test_expect_success 'with the hooks installed, those of the user are critical, and what they run is held back' '
+test_expect_success 'with the hooks installed, those of the user are critical, and what they run is held' '
 	make_repo facts &&
 	cd facts &&
 	mkdir .githooks tools &&

@@ -525,7 +525,7 @@ test_expect_success 'a key or token keeps a file out whatever its name, unless t
 	git agent -c secrets.allow=deploy.sh start --name z -- grep -q "$T" new/deploy.sh
 '
 
-test_expect_success 'a git directory under another name is not shown, and what is put in it is held back' '
+test_expect_success 'a git directory under another name is not shown, and what is put in it is held' '
 	for way in link file ignored; do
 		git init -q "inside-$way" || return 1
 		case $way in
@@ -552,7 +552,7 @@ test_expect_success 'a git directory under another name is not shown, and what i
 			git agent start --name put -- sh -c "
 				mkdir -p $at/hooks
 				echo x >$at/hooks/post-merge" 2>../err &&
-			{ test $way = ignored || grep "critical (held back): $at/hooks/post-merge" ../err; } &&
+			{ test $way = ignored || grep "critical (held): $at/hooks/post-merge" ../err; } &&
 			test -z "$(git ls-tree -r --name-only agent/put -- $at 2>/dev/null)"
 		) || return 1
 	done

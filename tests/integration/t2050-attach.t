@@ -310,7 +310,7 @@ test_lazy_prereq VIM 'vim --version && tmux -V'
 
 cat >hostile.py <<'EOP'
 import array, errno, os, random, resource, socket, struct, sys, time
-# so that it never holds back as many descriptors as other programs of the user may
+# so that it never holds as many descriptors as other programs of the user may
 resource.setrlimit(resource.RLIMIT_NOFILE, (400, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 path = sys.argv[1]
 random.seed(int(sys.argv[2])); version = int(sys.argv[3])

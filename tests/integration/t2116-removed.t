@@ -102,7 +102,7 @@ test_expect_success 'what was removed is not shown again, and what was made ther
 		echo mine >mods/mine" 2>/dev/null &&
 	git agent show s >../out &&
 	! grep ^shared ../out &&
-	test_shows "mods/mine" git agent review --left-behind s &&
+	test_shows "mods/mine" git agent review --leftovers s &&
 	! grep "dist\|cache" ../out &&
 	git agent resume -q s -- sh -ec "
 		ls -A
@@ -110,7 +110,7 @@ test_expect_success 'what was removed is not shown again, and what was made ther
 		mkdir dist
 		echo also >dist/also" >../out 2>/dev/null &&
 	printf ".git\n.gitignore\na\nmods\nmine\n" | cmp - ../out &&
-	test_shows "dist/also" git agent review --left-behind s &&
+	test_shows "dist/also" git agent review --leftovers s &&
 	host | cmp ../before -
 '
 
@@ -143,7 +143,7 @@ test_expect_success 'one of a submodule is removed, too' '
 		echo mine >lib/dist/mine
 		ls lib/dist" >../out 2>/dev/null &&
 	printf "l\nmine\n" | cmp - ../out &&
-	test_shows "dist/mine" git -C lib agent review --left-behind s &&
+	test_shows "dist/mine" git -C lib agent review --leftovers s &&
 	test "$(git -C lib agent show s | sed -n "s/^shared *//p")" = "" &&
 	test "$(ls lib/dist)" = l
 '

@@ -214,7 +214,7 @@ test_expect_success TTY 'on a terminal a start asks for trust once' '
 	! grep "trust it" ../out
 '
 
-test_expect_success 'PS-01: settings that an agent writes are held back, and widen neither resume nor start' '
+test_expect_success 'PS-01: settings that an agent writes are held, and widen neither resume nor start' '
 	repo agent "dirty: carry\n" &&
 	agent="printf \"secrets:\\n  mode: off\\n\" >.agentdev.yaml; git commit -qam wide" &&
 	test_session w "

@@ -16,7 +16,7 @@ session() {
 
 # What is in layers by itself, and what capture makes of it, is in tests/unit/test-upper.c, t4000 and t4100.
 
-# What a session has changed, held back or not, against "KIND<TAB>PATH" lines.
+# What a session has changed, held or not, against "KIND<TAB>PATH" lines.
 changed() {
 	got_rev=$(git rev-parse -q --verify "refs/agent/$1/held" || git rev-parse "agent/$1") &&
 	git diff --no-renames --name-status HEAD "$got_rev" | sort >../got &&

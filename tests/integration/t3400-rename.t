@@ -334,7 +334,7 @@ test_expect_success 'a directory with the name that a killed rename leaves is le
 		cp -r d x/.git-agent-moving-1 &&
 		echo 1 >x/1" &&
 	test_prints x/1 git diff-tree -r --name-only main agent/half &&
-	git agent review --left-behind half | grep "x/.git-agent-moving-1" &&
+	git agent review --leftovers half | grep "x/.git-agent-moving-1" &&
 	git agent show half | grep "note: x/.git-agent-moving-1: has the name of what is left"
 '
 

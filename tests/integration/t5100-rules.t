@@ -66,7 +66,7 @@ test_expect_success 'explain judges a path by its content, against HEAD' '
 	cmp ../expect ../out
 '
 
-test_expect_success 'explain has JSON, with what would be held back' '
+test_expect_success 'explain has JSON, with what would be held' '
 	cd r &&
 	git agent rules explain --json .vscode/settings.json Makefile plain >../json &&
 	python3 - ../json <<-\EOT

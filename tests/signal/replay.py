@@ -5,7 +5,7 @@
 #
 #     replay.py FLAGCOMMITS FOLDER [--commits=N] [--rules=N] [--goal]
 #
-# Of 100 commits: how many have a critical flag, a high one, something held back (with hooks as well), what share
+# Of 100 commits: how many have a critical flag, a high one, something held (with hooks as well), what share
 # of sessions of five commits needs a verdict, and how many of the reasons say nothing of the change itself.
 import collections
 import os
@@ -149,7 +149,7 @@ def main():
         if middle and median(values) > middle or worst and max(values) > worst:
             above.append(key)
     total = sum(500 for _ in rows)
-    for title, counter in (("without hooks", rules), ("held back with hooks", held_rules)):
+    for title, counter in (("without hooks", rules), ("held with hooks", held_rules)):
         print(title)
         for (severity, rule), n in counter.most_common(n_rules):
             print("    %-9s %-26s %6.1f" % (severity, rule, 100 * n / total))

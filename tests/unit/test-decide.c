@@ -35,7 +35,7 @@ TEST(what_is_held_back_is_accepted_path_by_path)
 	EXPECT("bydir", "work", "git log -1 --format=%%s agent/s1");
 	OK(accept_all(&t, true, &err));
 	EQUAL(ga_report_open(&t.r), 0);
-	EXPECT("bydir", "Accept what was held back", "git log -1 --format=%%s agent/s1");
+	EXPECT("bydir", "Accept what was held", "git log -1 --format=%%s agent/s1");
 	stay_close(&t);
 }
 

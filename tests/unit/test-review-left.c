@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was left behind, in a report: places, their names, groups and flags.
+ * Leftovers, in a report: places, their names, groups and flags.
  */
 #include "land-support.h"
 

@@ -418,14 +418,14 @@ TEST(the_diff_begins_with_what_is_held_back)
 	left_out(&t, "a");
 	OK(diff_of(&t, false, &out, &err));
 	expect_in(&out, "+new\n");
-	expect_in(&out, "==== held back: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
+	expect_in(&out, "==== held: not on the branch until accepted\ndiff --git a/.envrc b/.envrc");
 	expect_in(&out, "+secret\n");
 	/* before what is on the branch, whatever that has */
 	expect_in(&out, "+secret\n\n==== on the branch\ndiff --git a/n b/n");
 	expect_in(&out, "==== uncommitted changes");
 	expect_in(&out, "-mine\n+theirs\n");
 	OK(text_of(&t, false, &txt, &err));
-	expect_in(&txt, "held back, on refs/agent/s1/held until accepted\n  .envrc\n");
+	expect_in(&txt, "held, on refs/agent/s1/held until accepted\n  .envrc\n");
 	expect_in(&txt, "(landing brings them, uncommitted)\n  a\n");
 	stay_close(&t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rewrite-support.h"
 
-/* ---- holding back */
+/* ---- holding */
 
 TEST(history_without_critical_paths_stays)
 {
@@ -37,7 +37,7 @@ TEST(critical_paths_are_held_back_and_the_rest_is_published)
 			  "refs/agent/x^{tree}); git log -1 --format='%B%an <%ae> %at%n%cn' refs/agent/held;"
 			  "git log --format=%ad -1 refs/agent/tip~1 >a; git log --format=%ad -1 "
 			  "refs/agent/x~1 | cmp - a",
-		   "held back: 3 paths\n\nAgent-Session: test-1\nAgent-Flagged: critical critical crit/c\n"
+		   "held: 3 paths\n\nAgent-Session: test-1\nAgent-Flagged: critical critical crit/c\n"
 		   "Agent-Flagged: critical critical crit/x\n"
 		   "Agent-Flagged: critical critical hook\nC O Mitter <c@example.com> 1700000000\nC O Mitter");
 	for (size_t i = 0; i < w.flags.n; i++)

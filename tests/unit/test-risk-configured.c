@@ -95,7 +95,7 @@ static const struct {
 	{ "allow=sub/", NEW("a/sub/Makefile"), "" },
 	{ "allow=run", { NULL, "run", true, FILE_("#!/bin/sh\n"), EXEC_("#!/bin/sh\n"), NULL }, "" },
 	{ "allow=t.c", { NULL, "t.c", true, NONE, FILE_("a\xe2\x80\xae" "b\n"), NULL }, "" },
-	/* ... and critical stays, as does what is to be held back */
+	/* ... and critical stays, as does what is to be held */
 	{ "", NEW(".envrc"), "critical direnv held" },
 	{ "allow=.envrc", NEW(".envrc"), "critical direnv held" },
 	{ "allow=**", NEW(".vscode/tasks.json"), "critical vscode-tasks held" },

@@ -218,7 +218,7 @@ TEST(odd_names_have_flags)
 	ga_flags_release(&f);
 }
 
-/* ---- what is left behind */
+/* ---- leftovers */
 
 TEST(places_that_tools_run_programs_from_are_critical)
 {

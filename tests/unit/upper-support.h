@@ -153,7 +153,7 @@ static inline char *captured(struct layer *l)
 		STREQ(got_, want); \
 	} while (0)
 
-/* What was left behind, as "kind path count bytes;". */
+/* Leftovers, as "kind path count bytes;". */
 static inline void check_left(const struct layer *l, const char *want, const char *file, int line)
 {
 	BUF(b);
