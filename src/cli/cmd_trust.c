@@ -87,14 +87,6 @@ static int find(struct cli *c, const char *rev, struct ga_config *conf, struct a
 	return 0;
 }
 
-static bool is_trusted(const struct all *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!all->v[i].trusted)
-			return false;
-	return true;
-}
-
 static const char *state_of(const struct cli_grants *g)
 {
 	return !g->there ? "absent" : !g->grants.n ? "tightens" : g->trusted ? "trusted"
@@ -160,7 +152,9 @@ static int show(struct cli *c, const struct options *o, const char *rev, struct 
 
 	if (find(c, rev, &conf, &all, err))
 		return -1;
-	c->status = is_trusted(&all) ? 0 : ga_error_status(GA_ENEGATIVE);
+	for (size_t i = 0; i < all.n; i++)
+		if (!all.v[i].trusted)
+			c->status = ga_error_status(GA_ENEGATIVE);
 	if (o->json)
 		return print_show_json(&all, err);
 	for (size_t i = 0; i < all.n; i++) {

@@ -11,6 +11,7 @@
 #include "ga/home.h"
 #include "ga/json.h"
 #include "ga/path.h"
+#include "ga/process.h"
 #include "ga/sandbox.h"
 #include "home.h"
 #include "start.h"
@@ -266,23 +267,17 @@ static bool has_importable(const char *home, const struct ga_preset *p)
 	return false;
 }
 
-static bool has_value(const char *variable, const char *key)
-{
-	size_t n = strlen(key);
-
-	return !strncmp(variable, key, n) && variable[n] == '=' && variable[n + 1];
-}
-
 static const char *find_key(const struct ga_start_env *e, const struct ga_preset *p)
 {
-	for (size_t i = 0; p->keys[i]; i++) {
-		for (const char *const *v = e->environ; v && *v; v++)
-			if (has_value(*v, p->keys[i]))
+	const char *const *const envs[] = { e->environ, (const char *const *)e->env_set.v };
+
+	for (size_t i = 0; p->keys[i]; i++)
+		for (size_t k = 0; k < GA_NELEMS(envs); k++) {
+			const char *value = ga_environ_get(envs[k], p->keys[i]);
+
+			if (value && *value)
 				return p->keys[i];
-		for (size_t k = 0; k < e->env_set.n; k++)
-			if (has_value(e->env_set.v[k], p->keys[i]))
-				return p->keys[i];
-	}
+		}
 	return NULL;
 }
 

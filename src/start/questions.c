@@ -36,13 +36,11 @@ void ga_agents_config_release(struct ga_agents_config *c)
 
 /* ---- what can run commands ---------------------------------------------------------- */
 
-/* `rel`: the path from the directory that the agent looks in. */
-static bool is_settings(const struct ga_questions *q, const char *rel)
+static bool has(const char *const *list, const char *word)
 {
-	for (size_t i = 0; q->settings[i]; i++)
-		if (!strcmp(q->settings[i], rel))
-			return true;
-	return false;
+	while (*list && strcmp(*list, word) != 0)
+		list++;
+	return *list;
 }
 
 static bool has_only_harmless(const struct ga_questions *q, const struct ga_buf *text)
@@ -77,7 +75,7 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 	cleanup_buf struct ga_buf text = GA_BUF_INIT;
 	bool file = entry->mode == GA_MODE_FILE || entry->mode == GA_MODE_EXEC;
 
-	if (file && is_settings(q, rel) &&
+	if (file && has(q->settings, rel) &&
 	    !ga_blob_read(r, &entry->oid, SETTINGS_MAX, &text, &ignored) &&
 	    has_only_harmless(q, &text))
 		return;
@@ -86,14 +84,7 @@ static void add_entry(struct ga_repo *r, const struct ga_preset *p, const char *
 		    (unsigned)entry->mode, GA_HEX(&entry->oid));
 }
 
-static bool is_config(const struct ga_questions *q, const char *name)
-{
-	for (size_t i = 0; q->configs[i]; i++)
-		if (!strcmp(q->configs[i], name))
-			return true;
-	return false;
-}
-
+/* `rel`: the path from the directory that the agent looks in. */
 static void add_config(struct ga_repo *r, const struct ga_preset *p, const char *rel,
 		       const char *path, const struct ga_entry *entry,
 		       struct ga_agents_config *ret)
@@ -129,7 +120,7 @@ static int add_committed(struct ga_repo *r, const struct ga_preset *p, const str
 		const struct ga_entry *entry = &l.v[i].entry;
 		cleanup_free char *path = ga_path_join(at, l.v[i].name);
 
-		if (is_config(p->questions, l.v[i].name))
+		if (has(p->questions->configs, l.v[i].name))
 			add_config(r, p, l.v[i].name, path, entry, ret);
 		if (!strcmp(l.v[i].name, next) && entry->mode == GA_MODE_TREE &&
 		    add_committed(r, p, &entry->oid, path, below + n + (below[n] == '/'), ret, err))
@@ -149,7 +140,7 @@ static bool is_harmless(int top, const struct ga_questions *q, const char *rel, 
 	bool ret = d && enter;
 
 	if (!d)
-		return is_settings(q, rel) &&
+		return has(q->settings, rel) &&
 		       !ga_read_beneath(top, path, SETTINGS_MAX, &text, &ignored) &&
 		       has_only_harmless(q, &text);
 	while (ret && (e = ga_dir_next(d))) {
