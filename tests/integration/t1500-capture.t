@@ -75,7 +75,7 @@ test_expect_success 'commits that are all held make no branch until they are acc
 	git agent list >../list &&
 	grep "^h .*captured" ../list &&
 	! grep "no change" ../list &&
-	git agent show h | grep "left behind: y.cfg" &&
+	git agent show h | grep "leftovers: y.cfg" &&
 	test_expect_code 2 git agent drop h &&
 	git agent capture h &&
 	test_missing agent/h &&

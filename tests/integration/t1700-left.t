@@ -52,7 +52,7 @@ test_expect_success 'the review groups leftovers, and counts it' '
 	grep "review --leftovers" ../out
 '
 
-test_expect_success 'review --leftovers lists each file that was left behind, and nothing else' '
+test_expect_success 'review --leftovers lists each leftover file, and nothing else' '
 	cd r &&
 	git agent review --leftovers x >../out &&
 	for f in build/o build/sub/run "build/link (symlink)" "build/fifo (special)" one.log src/two.log src/three.log \
@@ -99,7 +99,7 @@ test_expect_success 'what would run from there is flagged in every format, and b
 	cd r &&
 	grep -A1 "^  ignored    build (" ../out | grep "critical: .*\[ignored-executables\]" &&
 	git agent review --stat x >../out2 &&
-	grep -A9 "^left behind" ../out2 | grep -A1 "build (" | grep "critical: .*\[ignored-executables\]" &&
+	grep -A9 "^leftovers" ../out2 | grep -A1 "build (" | grep "critical: .*\[ignored-executables\]" &&
 	git agent review --json x >../json2 &&
 	python3 - ../json2 <<-\EOT &&
 	import json, sys
@@ -256,7 +256,7 @@ test_expect_success 'special files, links that lead out, and repositories are re
 	is_refused build "cannot be brought"
 '
 
-test_expect_success 'a path that was not left behind is refused' '
+test_expect_success 'a path that is no leftover is refused' '
 	cd r &&
 	for p in nothing a src/code ../r/one.log /etc/passwd "" gen/keep; do
 		test_expect_code 128 git agent land --with-ignored "$p" x || exit 1

@@ -347,7 +347,7 @@ test_expect_success 'a submodule that is gone when its session ends is named, an
 test_expect_success 'repositories that the agent made in a submodule and beside it are named and kept out' '
 	make_super nested lib &&
 	cd nested &&
-	test_says "left behind: own (repository" git agent start --name r -- sh -c "
+	test_says "leftovers: own (repository" git agent start --name r -- sh -c "
 		for d in own $L/own; do
 			git init -q \$d
 			echo x >\$d/x

@@ -20,7 +20,7 @@ test_expect_success 'a submodule that is not checked out is an empty directory' 
 		echo k >k
 		echo x >$L/x" 2>../err &&
 	test_prints k git diff --name-only HEAD agent/e &&
-	grep "left behind: vendor/lib" ../err
+	grep "leftovers: vendor/lib" ../err
 '
 
 test_expect_success 'a submodule that was moved, and has another address now, is part of a session' '

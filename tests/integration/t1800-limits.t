@@ -207,7 +207,7 @@ test_expect_success 'limits.capture.read_time: the commits are captured although
 	nothing_lost b1 &&
 	git agent show b1 >../show &&
 	grep "too long: what it did not commit stays in the session (limits.capture.read_time: 1s)" ../show &&
-	grep "left behind: . (limit" ../show &&
+	grep "leftovers: . (limit" ../show &&
 	grep "raise limits.capture.read_time in $conf" ../show &&
 	rm "$(test_dir b1)/upper/.gitignore" &&
 	captures_rest b1 read_time 10m &&

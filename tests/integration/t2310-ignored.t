@@ -137,7 +137,7 @@ test_expect_success 'a file that is not shown is not touched by one of the agent
 	test "$(cat deps/d)" = d &&
 	git agent review own >../out &&
 	cat ../out &&
-	grep "^left behind" ../out &&
+	grep "^leftovers" ../out &&
 	grep "^  ignored  *deps (1 file, 5 bytes)\$" ../out &&
 	test_missing agent/own
 '

@@ -372,7 +372,7 @@ test_expect_success 'GT-05: a file that cannot be captured keeps the content tha
 	git agent show l &&
 	test "$(git log --format=%s agent/l~1 -1)" = good &&
 	test_prints "A\tw" git diff --name-status agent/l~1 agent/l &&
-	git agent show l | grep "left behind: .gitmodules (refused, 1 file)" &&
+	git agent show l | grep "leftovers: .gitmodules (refused, 1 file)" &&
 	! git cat-file -e "$(printf "[submodule \"x\"]\n\tpath = -x\n" | git hash-object --stdin)" &&
 	clean_store
 '

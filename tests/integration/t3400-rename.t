@@ -327,7 +327,7 @@ test_expect_success STATIC 'a static program renames directories by each of the 
 	test "$(git -C repo rev-parse main:d)" = "$(git -C repo rev-parse agent/static:d1)"
 '
 
-test_expect_success 'a directory with the name that a killed rename leaves is left behind' '
+test_expect_success 'a directory with the name that a killed rename leaves is a leftover' '
 	cd repo &&
 	test_session half "
 		mkdir x/.git-agent-moving-1 &&
