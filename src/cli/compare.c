@@ -51,7 +51,7 @@ static int add_changes(struct cli *c, struct cli_compare *x, const struct ga_ses
 
 	if (ga_oid_is_zero(tip) || x->n == SESSIONS_MAX)
 		return 0;
-	if (ga_commit_tree(c->env.repo, &s->id.onto, &old, err) ||
+	if (ga_commit_tree(c->env.repo, ga_session_own_base(s), &old, err) ||
 	    ga_commit_tree(c->env.repo, tip, &new, err))
 		return -1;
 	GA_GROW(x->v, x->n, x->cap);
