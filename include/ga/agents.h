@@ -55,6 +55,22 @@ void ga_agents_found_release(struct ga_agents_found *f);
 void ga_agents_look(const struct ga_start_env *e, const struct ga_preset *p,
 		    struct ga_agents_found *ret);
 
+/* The files of a project that can have an agent run commands without its model (ga/preset.h), as
+ * the tree of a commit has them. */
+struct ga_agents_config {
+	struct ga_strv paths; /* none: nothing can */
+	struct ga_buf text;   /* of what is trusted (ga/trust.h): an empty file, and a line for
+			       * each path with its id */
+	char *why;            /* why their content says too little to be trusted; or NULL */
+};
+#define GA_AGENTS_CONFIG_INIT { .text = GA_BUF_INIT }
+void ga_agents_config_release(struct ga_agents_config *c);
+#define cleanup_agents_config cleanup_(ga_agents_config_release)
+/* Find them, for an agent that starts in the current directory and looks from there upwards. In
+ * doubt a file is one of them. */
+int ga_agents_find_config(struct ga_repo *r, const struct ga_preset *p, const struct ga_oid *tree,
+			  struct ga_agents_config *ret, struct ga_error *err);
+
 /* Fails, saying why, if the agent cannot be installed here or `wanted` is not acceptable. */
 int ga_agents_check(const struct ga_start_env *e, const struct ga_preset *p, const char *wanted,
 		    struct ga_error *err);

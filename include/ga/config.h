@@ -25,6 +25,9 @@ enum ga_dirty { GA_DIRTY_CARRY, GA_DIRTY_IGNORE, GA_DIRTY_REFUSE };
 /* What a session's project overlay has as its lower layer. */
 enum ga_tree { GA_TREE_BASE, GA_TREE_LIVE };
 
+/* What becomes of the questions that an agent asks before it begins. */
+enum ga_questioned { GA_QUESTIONS_ANSWER, GA_QUESTIONS_ASK };
+
 /* Who shares the agents' home: all sessions, those of one repository, or none (an overlay). */
 enum ga_home_mode { GA_HOME_SHARED, GA_HOME_PROJECT, GA_HOME_OVERLAY };
 
@@ -41,7 +44,7 @@ enum ga_way { GA_WAY_MERGE, GA_WAY_SQUASH, GA_WAY_REBASE, GA_WAY_FF_ONLY };
 enum ga_origin { GA_ORIGIN_DEFAULT, GA_ORIGIN_USER, GA_ORIGIN_REPOSITORY, GA_ORIGIN_COMMAND };
 const char *ga_origin_name(enum ga_origin o); /* "default", "user", "repository", "command" */
 
-#define GA_CONFIG_KEYS 62
+#define GA_CONFIG_KEYS 63
 #define GA_CONFIG_REPOSITORY_FILE ".agentdev.yaml"
 
 struct ga_config {
@@ -50,6 +53,7 @@ struct ga_config {
 	unsigned tree;    /* enum ga_tree */
 	char *home;       /* the agents' home */
 	unsigned home_mode; /* enum ga_home_mode */
+	unsigned questions; /* enum ga_questioned */
 	struct ga_strv agents; /* in the form ga_presets_parse() takes */
 	struct ga_strv tools; /* absolute paths; each layer appends */
 	struct ga_strv mounts_ro, mounts_rw; /* the same, of directories to show inside */

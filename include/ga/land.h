@@ -105,9 +105,6 @@ int ga_land(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 int ga_land_continue(struct ga_repo *r, struct ga_session *s, struct ga_report *report,
 		     const struct ga_risk_paths *risk, const char *message,
 		     struct ga_land_result *ret, struct ga_error *err);
-/* Is a landing of the session waiting to be finished in this working tree? False if that cannot be
- * read. */
-bool ga_land_waits(struct ga_repo *r, const struct ga_session *s);
 /* Give it up, as `git merge --abort` does (a squash: `git reset --merge`); or roll back a
  * landing that was killed. */
 int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err);
@@ -124,6 +121,9 @@ int ga_land_undo(struct ga_repo *r, struct ga_session *s, struct ga_oid *ret_hea
  * frees it. */
 int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err);
 
+/* The names of the sessions of which a landing, in any working tree, is neither finished nor given
+ * up, sorted. Touches nothing. */
+int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err);
 /* Fail (GA_ELOSE) while a landing of the session, in any working tree, is neither finished nor
  * given up. Touches nothing. */
 int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err);

@@ -47,6 +47,7 @@ struct ga_live_peer {
 	bool before;     /* `setup` runs, before the agent, */
 	bool after;      /* or `finish`, after it */
 	bool attached;   /* a terminal is attached */
+	bool asks;       /* a bell rang, or a notification was sent, since the last input */
 	uint32_t shells; /* number of further commands (ga_live_command()) */
 	uint64_t idle;   /* milliseconds since the last output */
 };

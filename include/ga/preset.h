@@ -10,6 +10,29 @@
 
 #include "ga/strv.h"
 
+/* What an agent asks before it begins, and what answers it. Lists are NULL-terminated. */
+struct ga_questions {
+	const char *versions;      /* how the versions begin that this is known of */
+	const char *const *flags;  /* inserted behind those of the preset; "%" in one of them is
+				    * the path of the project */
+	const char *const *set;    /* NAME=VALUE */
+	/* NULL, or the file below home that answers what is asked only once: made where there is
+	 * none, of `text` and "}"; if the variable `key` is the only login, with `key_text`, the
+	 * end of its value and "\"]}" in between */
+	const char *first, *text, *key, *key_text;
+	/* files and directories of a project that can have it run commands without its model; those
+	 * of them that are in `settings` are JSON, and cannot with no member but `harmless` */
+	const char *const *configs, *const *settings;
+	const char *harmless;
+	const char *noted;         /* it asks before it uses those, unless this file below home
+				    * says that the user trusts the project; NULL: it never asks */
+	const char *member;        /* that file is JSON, and this member of each of its "projects"
+				    * says so; NULL: any mention of a project may */
+	const char *const *logins; /* files, below home or absolute, that may have it log in by
+				    * other means; NULL: it asks for no login */
+	bool keys_ignored;         /* it asks for one even if a key is set, where it has a prompt */
+};
+
 struct ga_preset {
 	const char *name;
 	const char *const *flags; /* NULL-terminated; inserted between the command and its
@@ -42,6 +65,7 @@ struct ga_preset {
 	const char *const *hosts;
 	const char *package;      /* name of its npm package; NULL: npm does not have it */
 	const char *program;      /* the program to run; NULL: the one called `name` */
+	const struct ga_questions *questions; /* NULL: unknown */
 };
 
 /* Agents that the user defines, from the words of the setting `agents`: "NAME", or "NAME MEMBER:

@@ -241,6 +241,12 @@ int ga_review_fetch(struct ga_repo *repo, const struct ga_report *r, struct ga_e
 int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct ga_review_opts *o,
 		   struct ga_out *out, struct ga_error *err);
 
+/* The commit that a review shows all of: what is held back, else the tip; zero: neither. */
+const struct ga_oid *ga_review_commit(const struct ga_report *r);
+/* The same of what changed since the review of the commit `then`, of what differs from the base
+ * now; nothing if `then` is zero, or gone. */
+int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *then,
+		    const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err);
 /* The same for any two trees (NULL: the empty tree), and for one file. */
 int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,
 			const struct ga_oid *new_tree, const struct ga_review_opts *o,

@@ -135,6 +135,10 @@ struct ga_run_command {
 	 * `beside`: no pty; it means that the agent has such a pty. */
 	bool detached;
 	unsigned columns, rows;
+	/* Called when the user typed Ctrl-\ d, once nothing uses the caller's terminal any more:
+	 * from then on the command is `detached`. Needs `live`. NULL: these keys are the
+	 * command's. */
+	void (*leave)(void *payload);
 };
 /* A listener to a session's output. */
 struct ga_run_sink {

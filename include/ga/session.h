@@ -232,9 +232,11 @@ int ga_session_remove_dir(const char *dir, struct ga_error *err);
  * lands). Returns 1 if somebody else holds it, 2 if the session is gone (dropped meanwhile). */
 int ga_session_lock(const struct ga_session *s, bool wait, int *ret_fd, struct ga_error *err);
 
-/* Note that the session was shown to the user as it is now; and fail with GA_ECONFLICT if it was
- * shown, and captured or fetched again after that. Verdicts do not count. */
-int ga_session_mark_shown(const struct ga_session *s, struct ga_error *err);
+/* Note that the session was shown to the user as it is now, with this commit, and tell which one
+ * was shown before (zero: none); and fail with GA_ECONFLICT if it was shown, and captured or
+ * fetched again after that. Verdicts do not count. */
+int ga_session_mark_shown(const struct ga_session *s, const struct ga_oid *commit,
+			  struct ga_oid *ret_former, struct ga_error *err);
 int ga_session_check_shown(const struct ga_session *s, struct ga_error *err);
 
 /* The prefixes of the branches of all sessions, and of their other refs. */

@@ -72,11 +72,15 @@ struct ga_start_env {
  * nothing if it has been read. */
 int ga_start_config(struct ga_start_env *e, struct ga_error *err);
 
-/* A session that does not use the caller's terminal. */
+/* A session that does not use the caller's terminal, or can let go of it. */
 struct ga_detach {
+	bool now;               /* it does not, from the start or since `leave` */
 	unsigned columns, rows; /* size of the terminal it gets */
-	/* Called when its command was executed; nothing may be printed from then on. */
+	/* Called when its command was executed; nothing may be printed from then on. NULL: not
+	 * called. */
 	void (*begun)(const struct ga_session *s, void *payload);
+	/* Called when the user typed Ctrl-\ d; the same holds. NULL: that does nothing. */
+	void (*leave)(const struct ga_session *s, void *payload);
 	void *payload;
 };
 
@@ -89,7 +93,8 @@ struct ga_start_opts {
 	bool hide_ignored; /* show no ignored file, instead of all of them or those that
 			    * .worktreeinclude lists */
 	bool unfiltered; /* see ga/run.h */
-	const struct ga_detach *detach; /* NULL: it has the caller's terminal or streams */
+	const struct ga_detach *detach; /* NULL: it keeps the caller's terminal or streams */
+	enum ga_questioned questions;
 	enum ga_secrets secrets;
 	const struct ga_strv *secrets_add, *secrets_allow; /* patterns, as ga/secret.h has them */
 	const struct ga_strv *expose; /* absolute paths of secrets to show nevertheless */
@@ -126,6 +131,9 @@ struct ga_start {
 	int ports;              /* descriptor that reserves its range of ports; -1 */
 	const struct ga_preset *preset; /* the command's preset, or NULL; belongs to ga_start_env or
 					 * is built in */
+	size_t own_words;       /* number of words of `argv` before the user's own */
+	bool at_prompt;         /* as far as its words tell, it begins by waiting for the user, or
+				 * with a prompt and then waiting */
 	bool told;              /* it is given what GA_REMARKS_FILE says */
 	struct ga_strv argv;    /* command with the preset's flags */
 	char *update;           /* what to merge first (view.update), for people; NULL */
@@ -141,7 +149,7 @@ struct ga_start {
 	bool unfiltered, quiet;
 	bool resumed;           /* by ga_start_resume() */
 	bool stopped;           /* its command was told to end, or did not run to its end */
-	struct ga_detach detach; /* `begun` NULL: it is not detached */
+	struct ga_detach detach;
 	struct ga_live *live;   /* exists from before it runs to the end of everything */
 };
 #define GA_START_INIT \

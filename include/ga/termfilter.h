@@ -93,6 +93,7 @@ struct ga_termstate {
 /* All zero is the initial state. */
 struct ga_termfilter {
 	struct ga_termstate on;
+	uint32_t rings;      /* how often a bell rang or a notification was sent, so far */
 	bool mute;           /* set by the caller: nobody waits for answers, as in a replay; what
 			      * makes the terminal answer is dropped */
 	uint8_t state;

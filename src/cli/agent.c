@@ -53,6 +53,7 @@ void cli_apply_settings(struct cli *c, const struct ga_config *conf,
 	ret->setup = &conf->setup;
 	ret->services = &conf->services;
 	ret->finish = &conf->finish;
+	ret->questions = (enum ga_questioned)conf->questions;
 	ret->secrets = (enum ga_secrets)conf->secrets;
 	ret->secrets_add = &conf->secrets_add;
 	ret->secrets_allow = &conf->secrets_allow;
@@ -171,13 +172,15 @@ int cli_take_run(struct cli *c, const struct cli_run_options *o, struct cli_deta
 	so->quiet = o->quiet;
 	if (cli_parse_filter(o->filter, o->detach, ret_filter, err))
 		return -1;
-	if (!o->detach || !detach)
+	if (!detach)
 		return 0;
-	rc = cli_detach(c, o->quiet, detach, err);
-	if (rc)
-		return rc < 0 ? cli_not_started(err) : 1;
 	so->detach = &detach->how;
-	return 0;
+	if (!o->detach) {
+		cli_may_leave(c, detach);
+		return 0;
+	}
+	rc = cli_detach(c, o->quiet, detach, err);
+	return rc < 0 ? cli_not_started(err) : rc;
 }
 
 void cli_show_progress(struct cli *c, bool quiet)
@@ -237,7 +240,7 @@ int cli_run_and_capture(struct cli *c, struct ga_start *st, bool quiet, struct g
 		(void)ga_error_move(err, &run_err);
 		return cli_not_started(err);
 	}
-	if (st->detach.begun)
+	if (st->detach.now)
 		return capture_unseen(c, st, err);
 	if (ga_start_capture(&c->env, &st->session, st->lock, &st->sandbox, &r, err))
 		return -1;

@@ -62,6 +62,7 @@ struct cli {
 	struct ga_sandbox *begun;  /* the sandbox that git-agent (front.c) began, or NULL ... */
 	char *begun_for;           /* ... the project it is for */
 	bool begun_own;            /* ... and whether it has a network of its own */
+	int keeper;                /* CLI_KEEPER; -1: none */
 	char *notify;              /* the setting, for the session at hand */
 	char *allow_at;            /* owns env.net.allow_at */
 	bool captured;             /* the session was interrupted, and picking it captured it */

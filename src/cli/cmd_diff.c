@@ -94,7 +94,8 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 
 	if (cli_read_session(c, argc ? argv[0] : NULL, &s, &lock, err))
 		return -1;
-	if (ga_session_mark_shown(&s, err))
+	tip = ga_oid_is_zero(&s.result.held) ? &s.result.tip : &s.result.held;
+	if (ga_session_mark_shown(&s, tip, &old, err))
 		return -1;
 	if (o->uncommitted)
 		return show_uncommitted(c, &s, err);

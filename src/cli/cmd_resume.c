@@ -27,7 +27,8 @@ static int settle(struct cli *c, const struct ga_session *s, const struct cli_ne
 {
 	static const struct cli_network none;
 
-	if (cli_settings_to_run(c, &s->id.onto, !so->detach, conf, err) ||
+	if (cli_settings_to_run(c, &s->id.onto, !so->detach || !so->detach->now, conf,
+				err) ||
 	    cli_set_network(o ? o : &none, &s->run.network_options, conf, net, err))
 		return -1;
 	cli_apply_settings(c, conf, filter, so);

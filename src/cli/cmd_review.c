@@ -116,8 +116,18 @@ static int print_left(struct cli *c, const struct options *o, const struct ga_se
 	return cli_page(c, out.ptr, out.len, err);
 }
 
+/* Is a landing of it to be finished? */
+static bool is_landing(const struct cli *c, const struct ga_session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	return !ga_land_unfinished(c->env.repo, &names, &ignored) &&
+	       ga_strv_find(&names, s->name) >= 0;
+}
+
 static int print_text(struct cli *c, const struct options *o, struct ga_session *s,
-		      const struct ga_report *r, struct ga_error *err)
+		      const struct ga_report *r, const struct ga_oid *former, struct ga_error *err)
 {
 	struct ga_review_opts ro = { .textconv = o->textconv, .ext_diff = o->ext_diff };
 	cleanup_out struct ga_out out = GA_OUT_INIT;
@@ -128,8 +138,10 @@ static int print_text(struct cli *c, const struct options *o, struct ga_session 
 	if (cli_palette(c, "diff", &palette, &ro.palette, err) ||
 	    cli_pager_begin(c, "diff", &out, &pager, err))
 		return -1;
-	rc = ga_report_text(c->env.repo, s, r, ga_land_waits(c->env.repo, s), ro.palette != NULL,
+	rc = ga_report_text(c->env.repo, s, r, is_landing(c, s), ro.palette != NULL,
 			    &out, err);
+	if (!rc && !o->stat)
+		rc = ga_review_since(c->env.repo, r, former, &ro, &out, err);
 	if (!rc && !o->stat)
 		rc = ga_review_diff(c->env.repo, r, &ro, &out, err);
 	return cli_pager_end(pager, &out, rc, err);
@@ -159,8 +171,9 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 		 const struct ga_report *r, struct ga_error *err)
 {
 	cleanup_buf struct ga_buf out = GA_BUF_INIT;
+	struct ga_oid former;
 
-	if (ga_session_mark_shown(s, err))
+	if (ga_session_mark_shown(s, ga_review_commit(r), &former, err))
 		return -1;
 	if (o->left)
 		return print_left(c, o, s, r, err);
@@ -176,7 +189,7 @@ static int print(struct cli *c, const struct options *o, struct ga_session *s,
 	if (wants(o, "markdown"))
 		return ga_report_markdown(c->env.repo, s, r, &out, err) ?
 			       -1 : cli_page(c, out.ptr, out.len, err);
-	return print_text(c, o, s, r, err);
+	return print_text(c, o, s, r, &former, err);
 }
 
 /* The paths that the command line may name, sorted. Each ends in a slash, so that a directory and
@@ -272,7 +285,7 @@ static void say_left(const struct cli *c, const struct options *o, struct ga_ses
 	cli_note("agent/%s: %s left", s->name, n);
 	if (!open)
 		cli_note("  next: git agent land %s%s",
-			 ga_land_waits(c->env.repo, s) ? "--continue " : "", s->name);
+			 is_landing(c, s) ? "--continue " : "", s->name);
 	else if (o->accept_all && !o->critical)
 		cli_note("  next: git agent review %s; --critical with --accept-all accepts these "
 			 "too", s->name);

@@ -23,6 +23,26 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(json, "json", 0, "with --show or --list: print JSON (docs/json.md)"),
 };
 
+/* All that can be trusted of a commit. */
+struct all {
+	struct cli_grants *v;
+	size_t n, cap;
+};
+
+static void all_release(struct all *a)
+{
+	for (size_t i = 0; i < a->n; i++)
+		cli_grants_release(&a->v[i]);
+	free(a->v);
+}
+
+static struct cli_grants *add(struct all *a)
+{
+	GA_GROW(a->v, a->n, a->cap);
+	a->v[a->n] = (struct cli_grants)CLI_GRANTS_INIT;
+	return &a->v[a->n++];
+}
+
 /* ---- this one ---------------------------------------------------------------- */
 
 /* A user who has just edited the file may think that the question is about that: say if it is not.
@@ -42,9 +62,12 @@ static void note_working_tree(const struct cli *c, const struct cli_grants *g)
 			 "counts when it is committed");
 }
 
-static int find(struct cli *c, const char *rev, struct ga_config *conf, struct cli_grants *ret,
+/* Find what needs trust: the repository's file, which comes first, and agents. */
+static int find(struct cli *c, const char *rev, struct ga_config *conf, struct all *all,
 		struct ga_error *err)
 {
+	struct cli_grants *ret = add(all);
+	const struct ga_preset *p;
 	cleanup_free char *branch = NULL;
 	struct ga_oid commit;
 	int rc = rev ? ga_repo_resolve(c->env.repo, rev, &commit, err)
@@ -58,7 +81,18 @@ static int find(struct cli *c, const char *rev, struct ga_config *conf, struct c
 		return -1;
 	if (!rev)
 		note_working_tree(c, ret);
+	for (size_t i = 0; (p = ga_preset_at(&c->env.agents, i)) != NULL; i++)
+		if (cli_find_agent_grants(c, &commit, p, add(all), err))
+			return -1;
 	return 0;
+}
+
+static bool is_trusted(const struct all *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->v[i].trusted)
+			return false;
+	return true;
 }
 
 static const char *state_of(const struct cli_grants *g)
@@ -67,19 +101,21 @@ static const char *state_of(const struct cli_grants *g)
 	       : "untrusted";
 }
 
-/* What `grants` let an agent do, without those that `without` (may be NULL) has too. */
+/* What `grants` let an agent do, without those that `without` has too. */
 static json_t *words_json(const struct ga_grants *grants, const struct ga_grants *without)
 {
 	cleanup_strv struct ga_strv words = GA_STRV_INIT;
 
 	for (size_t i = 0; i < grants->n; i++)
-		if (!without || !ga_grants_have(without, &grants->v[i]))
+		if (!ga_grants_have(without, &grants->v[i]))
 			ga_strv_push(&words, grants->v[i].words);
 	return ga_json_strv(&words);
 }
 
-static int print_show_json(const struct cli_grants *g, struct ga_error *err)
+static int print_show_json(const struct all *all, struct ga_error *err)
 {
+	cleanup_strv struct ga_strv agents = GA_STRV_INIT;
+	const struct cli_grants *g = &all->v[0];
 	json_t *j = json_object(), *list = json_array();
 
 	ga_json_set(j, "commit", json_string(GA_HEX(&g->commit)));
@@ -99,15 +135,19 @@ static int print_show_json(const struct cli_grants *g, struct ga_error *err)
 	}
 	ga_json_set(j, "grants", list);
 	ga_json_set(j, "gone", words_json(&g->former, &g->grants));
+	for (size_t i = 1; i < all->n; i++)
+		for (size_t k = 0; !all->v[i].trusted && k < all->v[i].grants.n; k++)
+			ga_strv_push(&agents, all->v[i].grants.v[k].words);
+	ga_json_set(j, "agents", ga_json_strv(&agents));
 	return cli_print_json(j, err);
 }
 
 /* Say so if there is nothing to be trusted. */
 static bool said_nothing_to_trust(const struct cli_grants *g)
 {
-	if (!g->there)
+	if (!g->there && !g->agent)
 		(void)puts("there is no " GA_CONFIG_REPOSITORY_FILE);
-	else if (!g->grants.n)
+	else if (!g->grants.n && !g->agent)
 		(void)puts(GA_CONFIG_REPOSITORY_FILE
 			   " only makes things stricter, and needs no trust");
 	return !g->there || !g->grants.n;
@@ -115,109 +155,120 @@ static bool said_nothing_to_trust(const struct cli_grants *g)
 
 static int show(struct cli *c, const struct options *o, const char *rev, struct ga_error *err)
 {
-	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
+	cleanup_(all_release) struct all all = { NULL, 0, 0 };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 
-	if (find(c, rev, &conf, &g, err))
+	if (find(c, rev, &conf, &all, err))
 		return -1;
-	c->status = g.trusted ? 0 : ga_error_status(GA_ENEGATIVE);
+	c->status = is_trusted(&all) ? 0 : ga_error_status(GA_ENEGATIVE);
 	if (o->json)
-		return print_show_json(&g, err);
-	if (said_nothing_to_trust(&g))
-		return 0;
-	cli_show_grants(&g, stdout);
-	(void)puts(g.trusted ? "it is trusted" : "it is not trusted");
+		return print_show_json(&all, err);
+	for (size_t i = 0; i < all.n; i++) {
+		if (said_nothing_to_trust(&all.v[i]))
+			continue;
+		cli_show_grants(&all.v[i], stdout);
+		(void)puts(all.v[i].trusted ? "it is trusted" : "it is not trusted");
+	}
 	return 0;
+}
+
+/* 1: it is not trusted. */
+static int trust_one(struct cli *c, bool yes, const struct ga_config *conf, struct cli_grants *g,
+		     struct ga_error *err)
+{
+	cleanup_buf struct ga_buf all = GA_BUF_INIT;
+
+	if (!g->trusted && !g->never && !yes && isatty(STDIN_FILENO))
+		return cli_ask_trust(c, conf, g, err);
+	cli_show_grants(g, stdout);
+	if (g->trusted || g->never)
+		return !g->trusted;
+	if (!yes) {
+		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
+		return ga_hint(err, "--yes trusts it unasked");
+	}
+	cli_trusted_text(g, &all);
+	return ga_trust_add(c->env.state_dir, all.ptr, all.len, err);
 }
 
 static int trust(struct cli *c, const struct options *o, const char *rev, struct ga_error *err)
 {
-	cleanup_(cli_grants_release) struct cli_grants g = CLI_GRANTS_INIT;
+	cleanup_(all_release) struct all all = { NULL, 0, 0 };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
-	int rc;
 
-	if (find(c, rev, &conf, &g, err))
+	if (find(c, rev, &conf, &all, err))
 		return -1;
-	if (said_nothing_to_trust(&g))
-		return 0;
-	if (g.trusted || o->yes) {
-		cli_show_grants(&g, stdout);
-		cli_trusted_text(&g, &all);
-		if (!g.trusted && ga_trust_add(c->env.state_dir, all.ptr, all.len, err))
+	for (size_t i = 0; i < all.n; i++) {
+		int rc;
+
+		if (said_nothing_to_trust(&all.v[i]))
+			continue;
+		rc = trust_one(c, o->yes, &conf, &all.v[i], err);
+		if (rc < 0)
 			return -1;
-		(void)puts(g.trusted ? "it is trusted already" : "it is trusted now");
-		return 0;
+		if (rc)
+			c->status = ga_error_status(GA_ENEGATIVE);
+		(void)puts(rc ? "it is not trusted"
+			   : all.v[i].trusted ? "it is trusted already" : "it is trusted now");
 	}
-	if (!isatty(STDIN_FILENO)) {
-		cli_show_grants(&g, stdout);
-		(void)ga_fail(err, GA_EFATAL, "there is no terminal to ask on");
-		return ga_hint(err, "--yes trusts it unasked");
-	}
-	rc = cli_ask_trust(c, &conf, &g, err);
-	if (rc < 0)
-		return -1;
-	c->status = rc ? ga_error_status(GA_ENEGATIVE) : 0;
-	(void)puts(rc ? "it is not trusted" : "it is trusted now");
 	return 0;
 }
 
 /* ---- all of them -------------------------------------------------------------- */
 
-/* Is it the file that sessions started now would go by? */
-static bool is_current(const struct ga_trusted *t, const struct cli_grants *g)
+/* Is it what sessions started now would go by? */
+static bool is_current(const struct ga_trusted *t, const struct all *all)
 {
-	cleanup_buf struct ga_buf all = GA_BUF_INIT;
-	char id[GA_SHA256_HEXSZ + 1];
+	for (size_t i = 0; i < all->n; i++) {
+		cleanup_buf struct ga_buf text = GA_BUF_INIT;
 
-	cli_trusted_text(g, &all);
-	ga_trust_id(all.ptr, all.len, id);
-	return g->there && !strcmp(t->id, id);
+		cli_trusted_text(&all->v[i], &text);
+		if (all->v[i].there && ga_buf_equal(&text, &t->text))
+			return true;
+	}
+	return false;
 }
 
-static void print_trusted(const struct ga_trusted *t, const struct ga_grants *grants, bool current)
+static void print_trusted(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
 {
 	(void)printf("%.12s%s\n", t->id, current ? "  (HEAD)" : "");
-	for (size_t i = 0; i < grants->n; i++)
-		(void)printf("    %s\n", grants->v[i].words);
+	for (size_t i = 0; i < lines->n; i++)
+		(void)printf("    %s\n", lines->v[i]);
 }
 
-static json_t *trusted_json(const struct ga_trusted *t, const struct ga_grants *grants,
-			    bool current)
+static json_t *trusted_json(const struct ga_trusted *t, const struct ga_strv *lines, bool current)
 {
 	json_t *j = json_object();
 
 	ga_json_set(j, "id", json_string(t->id));
 	ga_json_set(j, "when", json_integer((json_int_t)t->when));
 	ga_json_set(j, "current", json_boolean(current));
-	ga_json_set(j, "grants", words_json(grants, NULL));
+	ga_json_set(j, "grants", ga_json_strv(lines));
 	return j;
 }
 
 static int list(struct cli *c, const struct options *o, struct ga_error *err)
 {
 	cleanup_trust_list struct ga_trust_list l = GA_TRUST_LIST_INIT;
-	cleanup_(cli_grants_release) struct cli_grants here = CLI_GRANTS_INIT;
+	cleanup_(all_release) struct all here = { NULL, 0, 0 };
 	cleanup_config struct ga_config conf = GA_CONFIG_INIT;
 	cleanup_error struct ga_error none = GA_ERROR_INIT;
 	json_t *j = NULL;
 
-	/* nothing is current where the file at HEAD cannot be read */
+	/* nothing else is current where a file at HEAD cannot be read */
 	(void)find(c, NULL, &conf, &here, &none);
 	if (ga_trust_list(c->env.state_dir, &l, err))
 		return -1;
 	j = o->json ? json_array() : NULL;
 	for (size_t i = 0; i < l.n; i++) {
-		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-		cleanup_grants struct ga_grants grants = GA_GRANTS_INIT;
+		cleanup_strv struct ga_strv lines = GA_STRV_INIT;
 		bool current = is_current(&l.v[i], &here);
 
-		(void)ga_config_grants(&conf, GA_CONFIG_REPOSITORY_FILE, l.v[i].text.ptr,
-				       strlen(l.v[i].text.ptr), &grants, &ignored);
+		cli_trusted_lines(&l.v[i].text, &lines);
 		if (j)
-			ga_json_add(j, trusted_json(&l.v[i], &grants, current));
+			ga_json_add(j, trusted_json(&l.v[i], &lines, current));
 		else
-			print_trusted(&l.v[i], &grants, current);
+			print_trusted(&l.v[i], &lines, current);
 	}
 	return j ? cli_print_json(j, err) : 0;
 }

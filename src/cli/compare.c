@@ -27,46 +27,60 @@ void cli_compare_release(struct cli_compare *x)
 	*x = (struct cli_compare)CLI_COMPARE_INIT;
 }
 
-static int count_behind(struct cli *c, const struct cli_compare *x, const struct ga_session *s,
-			size_t *ret, struct ga_error *err)
+static int count(struct cli *c, const struct ga_oid *tip, const struct ga_oid *has, size_t n,
+		 size_t *ret, struct ga_error *err)
 {
 	cleanup_free struct ga_oid *list = NULL;
-	const struct ga_oid has[] = { *ga_session_branch_base(s), s->result.tip };
-	size_t n = ga_oid_is_zero(&s->result.tip) ? 1 : 2;
-	int rc = ga_rev_list_bounded(c->env.repo, &x->head, 1, has, n, CLI_BEHIND_MAX, &list, ret,
+	int rc = ga_rev_list_bounded(c->env.repo, tip, 1, has, n, CLI_COMMITS_MAX, &list, ret,
 				     err);
 
 	if (rc > 0)
-		*ret = CLI_BEHIND_MAX;
+		*ret = CLI_COMMITS_MAX;
 	return rc < 0 ? -1 : 0;
 }
 
-static int add_changes(struct cli *c, struct cli_compare *x, const struct ga_session *s,
-		       struct ga_error *err)
+static int count_behind(struct cli *c, const struct cli_compare *x, const struct ga_session *s,
+			size_t *ret, struct ga_error *err)
+{
+	const struct ga_oid has[] = { *ga_session_branch_base(s), s->result.tip };
+
+	if (!x->has_head)
+		return 0;
+	return count(c, &x->head, has, ga_oid_is_zero(&s->result.tip) ? 1 : 2, ret, err);
+}
+
+/* What it changes, kept for the comparison with others if there is room. */
+static int count_work(struct cli *c, struct cli_compare *x, const struct ga_session *s,
+		      struct cli_counts *ret, struct ga_error *err)
 {
 	const struct ga_oid *tip = ga_oid_is_zero(&s->result.held) ? &s->result.tip
 								   : &s->result.held;
-	struct cli_compared *one;
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	struct ga_oid old, new;
 
-	if (ga_oid_is_zero(tip) || x->n == SESSIONS_MAX)
+	if (ga_oid_is_zero(tip))
 		return 0;
-	if (ga_commit_tree(c->env.repo, ga_session_own_base(s), &old, err) ||
-	    ga_commit_tree(c->env.repo, tip, &new, err))
+	if (count(c, tip, ga_session_own_base(s), 1, &ret->commits, err) ||
+	    ga_commit_tree(c->env.repo, ga_session_own_base(s), &old, err) ||
+	    ga_commit_tree(c->env.repo, tip, &new, err) ||
+	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
 		return -1;
+	ret->files = changes.n;
+	if (x->n == SESSIONS_MAX)
+		return 0;
 	GA_GROW(x->v, x->n, x->cap);
-	one = &x->v[x->n++];
-	*one = (struct cli_compared){ ga_strdup(s->name), GA_CHANGES_INIT };
-	return ga_tree_diff(c->env.repo, &old, &new, &one->changes, err);
+	x->v[x->n++] = (struct cli_compared){ ga_strdup(s->name), changes };
+	changes = (struct ga_changes)GA_CHANGES_INIT;
+	return 0;
 }
 
 int cli_compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
-		    size_t *ret_behind, struct ga_error *err)
+		    struct cli_counts *ret, struct ga_error *err)
 {
-	*ret_behind = 0;
-	if (!x->has_head || s->state == GA_STATE_LANDED)
+	*ret = (struct cli_counts){ .behind = 0 };
+	if (s->state == GA_STATE_LANDED)
 		return 0;
-	return count_behind(c, x, s, ret_behind, err) || add_changes(c, x, s, err) ? -1 : 0;
+	return count_behind(c, x, s, &ret->behind, err) || count_work(c, x, s, ret, err) ? -1 : 0;
 }
 
 /* The first path that both change, both being sorted by path; NULL: there is none. */

@@ -22,11 +22,15 @@ struct cli_compare {
 int cli_compare_begin(struct cli *c, struct cli_compare *ret, struct ga_error *err);
 void cli_compare_release(struct cli_compare *x);
 
-/* Take a session into account: how many commits of the current branch it does not have, at most
- * CLI_BEHIND_MAX, is stored in `*ret_behind`. 0 for one that has landed. */
-#define CLI_BEHIND_MAX 999
+#define CLI_COMMITS_MAX 999
+struct cli_counts {
+	size_t behind;         /* commits of the current branch that it does not have, */
+	size_t commits, files; /* commits that it made, at most so many of both, and files that
+				* they change; what is held back counts */
+};
+/* Take a session into account. All is 0 of one that has landed. */
 int cli_compare_add(struct cli *c, struct cli_compare *x, const struct ga_session *s,
-		    size_t *ret_behind, struct ga_error *err);
+		    struct cli_counts *ret, struct ga_error *err);
 
 /* The names of the sessions that change a path that the i-th of `x->v` changes too, and the first
  * such path of each: two words for each. */

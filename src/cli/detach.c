@@ -24,21 +24,38 @@
 
 static const int fatal[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-/* In the supervisor, once the agent runs: let go of the terminal, and tell the process that the
- * user called, which says so and ends. */
-static void begun(const struct ga_session *s, void *payload)
+/* In the supervisor: let go of the terminal, and tell the process that the user called, which
+ * ends. */
+static void let_go(struct cli_detach *d, const struct ga_session *s)
 {
-	struct cli_detach *d = payload;
 	cleanup_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (d->left)
-		return;
 	(void)prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	for (int fd = 0; null >= 0 && fd <= 2; fd++)
 		(void)dup2(null, fd);
 	(void)ga_write_full(d->fd, s->name, strlen(s->name) + 1);
 	(void)close(ga_steal_fd(&d->fd));
 	d->left = true;
+}
+
+/* Once the agent runs. */
+static void begun(const struct ga_session *s, void *payload)
+{
+	struct cli_detach *d = payload;
+
+	if (!d->left)
+		let_go(d, s);
+}
+
+/* Once the user typed Ctrl-\ d. */
+static void leave(const struct ga_session *s, void *payload)
+{
+	struct cli_detach *d = payload;
+
+	cli_note("agent/%s: runs on; 'git agent attach %s' shows it, 'git agent stop %s' ends it",
+		 s->name, s->name, s->name);
+	(void)setsid();
+	let_go(d, s);
 }
 
 static void choose_size(struct ga_detach *d)
@@ -143,13 +160,21 @@ static int wait_for_begin(int fd, pid_t pid, const sigset_t *watch, bool quiet, 
 	return 1;
 }
 
+void cli_may_leave(const struct cli *c, struct cli_detach *ret)
+{
+	*ret = (struct cli_detach){ .fd = c->keeper };
+	if (c->keeper >= 0)
+		ret->how = (struct ga_detach){ .leave = leave, .payload = ret };
+}
+
 int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, struct ga_error *err)
 {
 	sigset_t watch, old;
 	pid_t pid, parent = getpid();
 	int p[2], rc;
 
-	*ret = (struct cli_detach){ .how = { .begun = begun, .payload = ret }, .fd = -1 };
+	*ret = (struct cli_detach){ .how = { .now = true, .begun = begun, .payload = ret },
+				    .fd = -1 };
 	choose_size(&ret->how);
 	/* what git-agent began are children of this process, and would end with it */
 	ga_run_finish(ga_steal(&c->begun));

@@ -37,6 +37,7 @@ struct command {
 	struct ga_strv words; /* of -c */
 	bool configured;      /* it needs git's configuration */
 	bool starts;          /* it will most likely start a session */
+	bool on_terminal;     /* a session that it starts or resumes is on this terminal */
 	const char *network;  /* the mode its options name, "" for one that is not host, or NULL */
 };
 
@@ -67,6 +68,8 @@ static void read_command(char **argv, struct command *ret)
 	for (size_t i = 0; *argv && i < GA_NELEMS(configured); i++)
 		ret->configured |= !strcmp(*argv, configured[i]);
 	ret->starts = *argv && !strcmp(*argv, "start") && argv[1];
+	ret->on_terminal = (ret->starts || (*argv && !strcmp(*argv, "resume"))) && isatty(0) &&
+			   isatty(1);
 	if (ret->starts)
 		read_network(argv, ret);
 	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
@@ -118,11 +121,13 @@ static int begin(struct ga_start_env *e, const char *project, const struct comma
 }
 
 /* Returns only on failure. */
-static int become_main(const struct ga_start_env *e, char **argv, struct ga_error *err)
+static int become_main(const struct ga_start_env *e, int keeper, char **argv, struct ga_error *err)
 {
-	cleanup_free char *dir = ga_path_parent(e->init);
+	cleanup_free char *dir = ga_path_parent(e->init), *fd = ga_strf("%d", keeper);
 	cleanup_free char *program = ga_path_join(dir, "git-agent-main"), *q = ga_escape(program);
 
+	if (keeper >= 0 && !setenv(CLI_KEEPER, fd, 1))
+		(void)fcntl(keeper, F_SETFD, 0);
 	(void)execv(program, argv);
 	(void)ga_fail_errno(err, GA_ESTART, errno, "cannot run '%s'", q);
 	return ga_hint(err, "git-agent is not wholly installed: 'make install' where it was built "
@@ -144,16 +149,20 @@ int main(int argc, char **argv)
 	ga_fault_set(getenv("GIT_AGENT_FAULT"));
 	(void)unsetenv(CLI_BEGUN);
 	(void)unsetenv(CLI_LOADING);
+	(void)unsetenv(CLI_KEEPER);
 	if (!cli_find_programs(&env, &err)) {
 		char *project;
+		int keeper;
 
 		read_command(argv + 1, &command);
+		/* what is begun here is to be its child's */
+		keeper = command.on_terminal ? cli_make_keeper() : -1;
 		project = command.configured ? ga_repo_guess() : NULL;
 		if (project && command.starts)
 			(void)begin(&env, project, &command, &ignored);
 		if (project)
 			load(project, &ignored);
-		(void)become_main(&env, argv, &err);
+		(void)become_main(&env, keeper, argv, &err);
 	}
 	(void)fprintf(stderr, "git-agent: %s\n", err.msg);
 	if (err.hint)

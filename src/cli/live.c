@@ -178,8 +178,8 @@ int cli_ask_detached(const struct ga_session *s, struct ga_live_peer *peer, stru
 		return refuse_without_agent(peer->before, s->name, err);
 	if (peer->detached)
 		return 0;
-	(void)ga_fail(err, GA_EFATAL, "session '%s' was started on a terminal, and stays there",
+	(void)ga_fail(err, GA_EFATAL, "session '%s' is on the terminal that it was started on",
 		      s->name);
-	return ga_hint(err, "'git agent logs -f %s' shows the output, 'git agent shell %s' is "
-			    "another command in it", s->name, s->name);
+	return ga_hint(err, "Ctrl-\\ d there leaves it; 'git agent logs -f %s' shows its output",
+		       s->name);
 }

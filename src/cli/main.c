@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <malloc.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 #include "cli.h"
 #include "context.h"
 #include "ga/nearest.h"
+#include "ga/parse.h"
 #include "ga/quote.h"
 #include "ga/trace.h"
 #include "host.h"
@@ -151,8 +153,12 @@ static int take_over(struct cli *c, struct ga_error *err)
 	const char *value = getenv(CLI_BEGUN), *colon = value ? strchr(value, ':') : NULL;
 	const char *project = colon ? strchr(colon + 1, ':') : NULL;
 	cleanup_free char *word = colon ? ga_strndup(value, (size_t)(colon - value)) : NULL;
-	const char *loading = getenv(CLI_LOADING);
+	const char *loading = getenv(CLI_LOADING), *keeper = getenv(CLI_KEEPER);
+	uint64_t fd;
 
+	if (keeper && ga_parse_u64(keeper, INT32_MAX, &fd) && !fcntl((int)fd, F_SETFD, FD_CLOEXEC))
+		c->keeper = (int)fd;
+	(void)unsetenv(CLI_KEEPER);
 	if (loading && ga_gitconfig_take_over(loading, &c->env.loading, err))
 		return -1;
 	(void)unsetenv(CLI_LOADING);
@@ -166,7 +172,7 @@ static int take_over(struct cli *c, struct ga_error *err)
 
 static int run(size_t argc, char **argv, int *ret_status, struct ga_error *err)
 {
-	cleanup_(cli_context_release) struct cli c = { 0 };
+	cleanup_(cli_context_release) struct cli c = { .keeper = -1 };
 	const struct cli_command *cmd;
 	cleanup_free char **words = NULL;
 	cleanup_free void *opts = NULL;

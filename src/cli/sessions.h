@@ -173,6 +173,9 @@ struct cli_detach {
 	bool left; /* it has left the terminal */
 };
 int cli_detach(struct cli *c, bool quiet, struct cli_detach *ret, struct ga_error *err);
+/* The same for a session on a terminal, which leaves it when the user types Ctrl-\ d: then the
+ * process that git-agent made for that (CLI_KEEPER) ends. Without one it stays. */
+void cli_may_leave(const struct cli *c, struct cli_detach *ret);
 /* Take over those of the common options that do not depend on settings, and with --detach call
  * cli_detach(); `so` borrows `detach` (NULL: do not). 1: this is the parent, and has nothing more
  * to do. */

@@ -102,8 +102,8 @@ static json_t *live_json(const struct ga_live_peer *p)
 {
 	if (!p || p->fd < 0)
 		return json_null();
-	return json_pack("{s:b, s:b, s:i, s:I, s:i}", "detached", p->detached, "attached",
-			 p->attached, "shells", (int)p->shells, "idle",
+	return json_pack("{s:b, s:b, s:b, s:i, s:I, s:i}", "detached", p->detached, "attached",
+			 p->attached, "asks", p->asks, "shells", (int)p->shells, "idle",
 			 (json_int_t)(p->idle / 1000), "supervisor", (int)p->pid);
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "ask.h"
+#include "ga/agents.h"
 #include "ga/objects.h"
 #include "ga/path.h"
 #include "ga/yaml.h"
@@ -65,8 +66,9 @@ static int read_file(struct cli *c, const struct ga_oid *commit, struct ga_buf *
 void cli_trusted_text(const struct cli_grants *g, struct ga_buf *ret)
 {
 	ga_buf_add(ret, g->text.ptr, g->text.len);
-	ga_buf_addch(ret, '\0');
-	for (size_t i = 0; i < g->grants.n; i++)
+	if (!g->agent)
+		ga_buf_addch(ret, '\0');
+	for (size_t i = 0; !g->agent && i < g->grants.n; i++)
 		ga_buf_addf(ret, "%s\n", g->grants.v[i].words);
 }
 
@@ -93,6 +95,46 @@ int cli_find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_
 	return rc < 0 ? -1 : 0;
 }
 
+void cli_trusted_lines(const struct ga_buf *text, struct ga_strv *ret)
+{
+	size_t pos = text->len ? strlen(text->ptr) + 1 : 0, n;
+	const char *p;
+
+	while ((p = ga_buf_next_line(text, &pos, &n)))
+		ga_strv_push_n(ret, p, n);
+}
+
+int cli_find_agent_grants(struct cli *c, const struct ga_oid *commit, const struct ga_preset *p,
+			  struct cli_grants *ret, struct ga_error *err)
+{
+	cleanup_agents_config struct ga_agents_config conf = GA_AGENTS_CONFIG_INIT;
+	cleanup_strv struct ga_strv lines = GA_STRV_INIT;
+	cleanup_free char *dir = trust_dir(c);
+	struct ga_oid tree;
+	int rc;
+
+	ret->agent = p->name;
+	ret->commit = *commit;
+	if (ga_commit_tree(c->env.repo, commit, &tree, err) ||
+	    ga_agents_find_config(c->env.repo, p, &tree, &conf, err))
+		return -1;
+	cli_trusted_lines(&conf.text, &lines);
+	if (conf.why)
+		ga_strv_push(&lines, conf.why);
+	for (size_t i = 0; i < lines.n; i++) {
+		GA_GROW(ret->grants.v, ret->grants.n, ret->grants.cap);
+		ret->grants.v[ret->grants.n++] = (struct ga_grant){
+			.words = ga_strdup(lines.v[i])
+		};
+	}
+	ret->there = lines.n;
+	ret->never = conf.why != NULL;
+	ga_buf_add(&ret->text, conf.text.ptr, conf.text.len);
+	rc = ret->never ? 0 : ga_trust_has(dir, ret->text.ptr, ret->text.len, err);
+	ret->trusted = rc > 0 || !lines.n;
+	return rc < 0 ? -1 : 0;
+}
+
 int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_grants *g,
 		    struct ga_error *err)
 {
@@ -103,12 +145,14 @@ int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_gran
 
 	cli_trusted_text(g, &all);
 	ga_trust_id(all.ptr, all.len, id);
+	if (g->agent)
+		return 0;
 	if (ga_trust_list(dir, &l, err))
 		return -1;
 	for (size_t i = 0; i < l.n; i++) {
 		cleanup_error struct ga_error ignored = GA_ERROR_INIT;
 
-		if (!strcmp(l.v[i].id, id))
+		if (!strcmp(l.v[i].id, id) || !*l.v[i].text.ptr)
 			continue;
 		g->when = l.v[i].when;
 		/* a file that this version does not understand any more cannot be compared with */
@@ -122,13 +166,20 @@ int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_gran
 
 void cli_show_grants(const struct cli_grants *g, FILE *f)
 {
-	(void)fprintf(f, "%s of commit %.10s lets agents in this repository\n", name,
-		      GA_HEX(&g->commit));
+	if (g->agent)
+		(void)fprintf(f, "files of commit %.10s, before any prompt,\n",
+			      GA_HEX(&g->commit));
+	else
+		(void)fprintf(f, "%s of commit %.10s lets agents in this repository\n", name,
+			      GA_HEX(&g->commit));
 	for (size_t i = 0; i < g->grants.n; i++) {
 		const struct ga_grant *one = &g->grants.v[i];
 		bool old = !g->when || ga_grants_have(&g->former, one);
 
-		(void)fprintf(f, "  %c %s (line %u)\n", old ? ' ' : '+', one->words, one->line);
+		(void)fprintf(f, "  %c %s", old ? ' ' : '+', one->words);
+		if (!g->agent)
+			(void)fprintf(f, " (line %u)", one->line);
+		(void)fputc('\n', f);
 	}
 	for (size_t i = 0; i < g->former.n; i++)
 		if (!ga_grants_have(&g->grants, &g->former.v[i]))

@@ -8,8 +8,11 @@
 #include "cli.h"
 #include "ga/trust.h"
 
-/* The repository's file at a commit, what in it needs trust, and what the user trusted before. */
+/* The repository's file at a commit, what in it needs trust, and what the user trusted before; or
+ * what needs trust because an agent goes by files of that commit (ga/agents.h). */
 struct cli_grants {
+	const char *agent;       /* NULL: it is the repository's file */
+	bool never;              /* an agent cannot be trusted with it */
 	bool there;              /* is there such a file? */
 	bool trusted;            /* exactly this content is; or it grants nothing */
 	struct ga_oid commit;
@@ -24,6 +27,11 @@ void cli_grants_release(struct cli_grants *g);
 /* Read it. What it grants is judged against the settings `conf`, which it would loosen. */
 int cli_find_grants(struct cli *c, const struct ga_oid *commit, const struct ga_config *conf,
 		    struct cli_grants *ret, struct ga_error *err);
+/* The same for an agent. */
+int cli_find_agent_grants(struct cli *c, const struct ga_oid *commit, const struct ga_preset *p,
+			  struct cli_grants *ret, struct ga_error *err);
+/* Append the lines behind the first NUL of a trusted text, each what it lets agents do. */
+void cli_trusted_lines(const struct ga_buf *text, struct ga_strv *ret);
 /* Find what was trusted last (`when`, `former`), to compare with. */
 int cli_find_former(struct cli *c, const struct ga_config *conf, struct cli_grants *g,
 		    struct ga_error *err);

@@ -13,6 +13,41 @@
 	"api.anthropic.com:443", "api.openai.com:443", "generativelanguage.googleapis.com:443", \
 	"openrouter.ai:443"
 
+/* Found out with Claude Code 2.1, Codex 0.171, OpenCode 1.18 and Gemini CLI 0.61. Codex splits a
+ * dotted key at every '.', also within quotes, so its flag has a table. */
+static const struct ga_questions of_claude = {
+	.versions = "2.",
+	.flags = LIST("--settings", "{\"skipDangerousModePermissionPrompt\":true}"),
+	.set = LIST("CLAUDE_CODE_SANDBOXED=1"),
+	.first = ".claude.json", .text = "{\"hasCompletedOnboarding\":true",
+	.key = "ANTHROPIC_API_KEY",
+	.key_text = ",\"customApiKeyResponses\":{\"approved\":[\"",
+	.configs = LIST(".claude", ".mcp.json"),
+	.settings = LIST(".claude/settings.json", ".claude/settings.local.json"),
+	.harmless = "$schema includeCoAuthoredBy language model outputStyle permissions",
+	.noted = ".claude.json", .member = "hasTrustDialogAccepted",
+	.logins = LIST(".claude/settings.json", "/etc/claude-code"),
+};
+
+static const struct ga_questions of_codex = {
+	.versions = "0.",
+	.flags = LIST("-c", "projects={\"%\"={trust_level=\"trusted\"}}"), .set = NONE,
+	.configs = LIST(".agents", ".codex"), .settings = NONE,
+	.noted = ".codex/config.toml",
+	.logins = LIST(".codex/config.toml", "/etc/codex"), .keys_ignored = true,
+};
+
+/* Its preset sets GEMINI_CLI_TRUST_WORKSPACE. */
+static const struct ga_questions of_gemini = {
+	.versions = "0.", .flags = NONE, .set = NONE,
+	.configs = LIST(".env", ".gemini"), .settings = NONE,
+};
+
+static const struct ga_questions of_opencode = {
+	.versions = "1.", .flags = NONE, .set = NONE,
+	.configs = LIST(".opencode", "opencode.json", "opencode.jsonc"), .settings = NONE,
+};
+
 /* Inside, the sandbox is what confines the agent; its own questions before every command would only
  * stop it from working alone. Claude Code refuses the flag that turns them off as root unless
  * IS_SANDBOX is set, which its commands see, too. No agent updates itself: the user does that with
@@ -21,7 +56,7 @@
  * hosts are those that the agent itself connects to, and for models those that go with the keys
  * that are passed. */
 static const struct ga_preset presets[] = {
-	{ .name = "claude", .package = "@anthropic-ai/claude-code",
+	{ .name = "claude", .package = "@anthropic-ai/claude-code", .questions = &of_claude,
 	  .login = "type /login inside",
 	  .state = LIST(".claude", ".claude.json", ".cache/claude-cli-nodejs"),
 	  .logins = LIST(".claude/.credentials.json"), .login_key = "claudeAiOauth",
@@ -38,7 +73,7 @@ static const struct ga_preset presets[] = {
 	  .set = LIST("DISABLE_AUTOUPDATER=1"),
 	  .hosts = LIST("api.anthropic.com:443", "claude.ai:443", "mcp-proxy.anthropic.com:443",
 			"platform.claude.com:443") },
-	{ .name = "codex", .package = "@openai/codex",
+	{ .name = "codex", .package = "@openai/codex", .questions = &of_codex,
 	  .login = "run 'codex login --device-auth' inside",
 	  .state = LIST(".codex"),
 	  .logins = LIST(".codex/auth.json"), .notes = ".codex/AGENTS.md",
@@ -50,7 +85,7 @@ static const struct ga_preset presets[] = {
 	  .keys = LIST("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"),
 	  .pass = LIST("OPENAI_BASE_URL"), .set = NONE,
 	  .hosts = LIST("api.openai.com:443", "auth.openai.com:443", "chatgpt.com:443") },
-	{ .name = "opencode", .package = "opencode-ai",
+	{ .name = "opencode", .package = "opencode-ai", .questions = &of_opencode,
 	  .login = "run 'opencode auth login' inside",
 	  .state = LIST(".config/opencode", ".local/share/opencode", ".local/state/opencode",
 			".cache/opencode"),
@@ -67,7 +102,7 @@ static const struct ga_preset presets[] = {
 	  .set = LIST("OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_PERMISSION={\"*\":\"allow\"}"),
 	  .hosts = LIST(MODEL_HOSTS, "models.dev:443", "opencode.ai:443",
 			"registry.npmjs.org:443") },
-	{ .name = "gemini", .package = "@google/gemini-cli",
+	{ .name = "gemini", .package = "@google/gemini-cli", .questions = &of_gemini,
 	  .login = "choose one inside; NO_BROWSER=1 has it print an address",
 	  .state = LIST(".gemini"),
 	  .logins = LIST(".gemini/oauth_creds.json", ".gemini/google_accounts.json",

@@ -47,6 +47,10 @@ static const char *const home_words[] = {
 	NULL
 };
 
+static const char *const questions_words[] = {
+	[GA_QUESTIONS_ANSWER] = "answer", [GA_QUESTIONS_ASK] = "ask", NULL
+};
+
 static const char *const land_words[] = {
 	[GA_WAY_MERGE] = "merge", [GA_WAY_SQUASH] = "squash", [GA_WAY_REBASE] = "rebase",
 	[GA_WAY_FF_ONLY] = "ff-only", NULL
@@ -139,6 +143,9 @@ const struct config_key config_keys[GA_CONFIG_KEYS] = {
 	  .takes = "names of agents, with 'command', 'flags', 'resume', 'keys', 'pass', 'set', "
 		   "'state', 'logins', 'conversations', 'notes' and 'hosts'",
 	  .help = "agents of your own, which are started by their names" },
+	{ KEY("questions", WORD, STRICTER, questions, "answer"), .words = questions_words,
+	  .help = "what an agent asks before it begins: answer what the sandbox answers, or let it "
+		  "ask" },
 	{ KEY("tools", PATHS, NEVER, tools, NULL),
 	  .help = "more directories with programs, shown inside read-only" },
 	{ KEY("mounts.ro", PATHS, TRUST, mounts_ro, NULL),

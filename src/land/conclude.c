@@ -125,15 +125,6 @@ int ga_land_abort(struct ga_repo *r, struct ga_session *s, struct ga_error *err)
 
 /* ---- what others ask ------------------------------------------------------------- */
 
-bool ga_land_waits(struct ga_repo *r, const struct ga_session *s)
-{
-	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
-	cleanup_record struct record rec = RECORD_INIT;
-
-	return !record_read(r, &rec, &ignored) && rec.phase == RECORD_HANDED_OVER &&
-	       !strcmp(rec.session, s->name) && land_is_left(ga_repo_info(r)->gitdir, &rec);
-}
-
 int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err)
 {
 	cleanup_record struct record rec = RECORD_INIT;
@@ -144,7 +135,7 @@ int ga_land_last(struct ga_repo *r, char **ret_session, struct ga_error *err)
 	return rc;
 }
 
-int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+int ga_land_unfinished(struct ga_repo *r, struct ga_strv *ret, struct ga_error *err)
 {
 	cleanup_strv struct ga_strv gitdirs = GA_STRV_INIT;
 
@@ -156,12 +147,23 @@ int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_
 		if (rc < 0)
 			return -1;
 		/* what git left may have been finished, or given up, by git since */
-		if (rc || rec.phase == RECORD_DONE || strcmp(rec.session, s->name) != 0 ||
-		    (rec.phase == RECORD_HANDED_OVER && !land_is_left(gitdirs.v[i], &rec)))
-			continue;
-		(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s is not finished", s->name);
-		return ga_hint(err, "'git agent land --abort %s' in the working tree that it "
-			       "landed in", s->name);
+		if (!rc && rec.phase != RECORD_DONE &&
+		    (rec.phase != RECORD_HANDED_OVER || land_is_left(gitdirs.v[i], &rec)))
+			ga_strv_push(ret, rec.session);
 	}
+	ga_strv_sort_unique(ret);
 	return 0;
+}
+
+int ga_land_check_over(struct ga_repo *r, const struct ga_session *s, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
+
+	if (ga_land_unfinished(r, &names, err))
+		return -1;
+	if (ga_strv_find(&names, s->name) < 0)
+		return 0;
+	(void)ga_fail(err, GA_ELOSE, "a landing of agent/%s is not finished", s->name);
+	return ga_hint(err, "'git agent land --abort %s' in the working tree that it landed in",
+		       s->name);
 }

@@ -113,6 +113,18 @@ static int check_modified(const struct landing *l, const struct land_step *s, st
 			   "commit them or 'git stash'", s->then, err);
 }
 
+/* Giving a conflict up would reset them. */
+static int check_marked(const struct landing *l, const struct land_step *s, struct ga_error *err)
+{
+	cleanup_strv struct ga_strv found = GA_STRV_INIT;
+
+	if (s->conflicts->n && ga_work_find_marked(l->repo, s->conflicts, &found, err))
+		return -1;
+	return land_refuse(&found, "files marked assume-unchanged or skip-worktree would conflict",
+			   "'git update-index --no-assume-unchanged --no-skip-worktree' them, "
+			   "commit or stash", s->then, err);
+}
+
 /* A directory in place of a file, or a submodule where one is to come: git may remove its files. */
 static bool is_filled(const struct ga_repo *r, int root, const struct ga_changes *changes,
 		      const struct ga_change *c)
@@ -194,7 +206,8 @@ int land_preflight(const struct landing *l, const struct land_step *s, struct ga
 		ga_repo_index_look(l->repo, s->changes, &look);
 	return check_operation(l->repo, s->then, err) || check_entries(s->changes, err) ||
 	       check_staged(l, s, err) || (look.touched && check_modified(l, s, err)) ||
-	       check_untracked(l, s, err) || (look.marked && check_git(l, s, err)) ? -1 : 0;
+	       check_marked(l, s, err) || check_untracked(l, s, err) ||
+	       (look.marked && check_git(l, s, err)) ? -1 : 0;
 }
 
 /* ---- settings ----------------------------------------------------------------------------- */

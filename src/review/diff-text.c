@@ -2,6 +2,8 @@
  *
  * The diff as text for a pager. The only escape sequences in it are those of the palette.
  */
+#include "ga/objects.h"
+#include "ga/parse.h"
 #include "review-diff.h"
 
 static void put(struct review_diff *d, const char *sgr, const char *safe)
@@ -69,6 +71,52 @@ int ga_review_diff(struct ga_repo *repo, const struct ga_report *r, const struct
 
 	ga_buf_addch(&out->text, '\n');
 	return review_diff_all(&d, r, err);
+}
+
+const struct ga_oid *ga_review_commit(const struct ga_report *r)
+{
+	return ga_oid_is_zero(&r->held) ? &r->tip : &r->held;
+}
+
+int ga_review_since(struct ga_repo *repo, const struct ga_report *r, const struct ga_oid *then,
+		    const struct ga_review_opts *o, struct ga_out *out, struct ga_error *err)
+{
+	const struct ga_oid *now = ga_review_commit(r);
+	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
+	cleanup_error struct ga_error gone = GA_ERROR_INIT;
+	struct review_diff d = begin(repo, o, out);
+	struct ga_oid base;
+	size_t same = 0;
+	int rc = 0;
+
+	if (ga_oid_is_zero(then) || ga_oid_is_zero(now) || ga_oid_equal(then, now) ||
+	    ga_commit_tree(repo, then, &d.old_tree, &gone))
+		return 0;
+	if (ga_commit_tree(repo, now, &d.new_tree, err) ||
+	    ga_commit_tree(repo, &r->base, &base, err) ||
+	    ga_tree_diff(repo, &d.old_tree, &d.new_tree, &changes, err))
+		return -1;
+	section(&d, "changed since the last review");
+	for (size_t i = 0; !rc && i < changes.n; i++) {
+		struct ga_entry was;
+
+		/* what the base has now was undone, or came with the base */
+		rc = ga_tree_file(repo, &base, changes.v[i].path, &was, err);
+		if (rc || ga_entry_equal(&was, &changes.v[i].new))
+			same++;
+		else
+			rc = review_diff_file(&d, &changes.v[i], false, err);
+	}
+	if (rc)
+		return rc;
+	if (same) {
+		cleanup_free char *n = ga_count(same, "file is", "files are");
+		cleanup_free char *text = ga_strf("(%s as in the base now)", n);
+
+		line(&d, REVIEW_NOTE, text);
+	}
+	section(&d, "all of it");
+	return 0;
 }
 
 int ga_review_tree_diff(struct ga_repo *repo, const struct ga_oid *old_tree,

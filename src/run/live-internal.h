@@ -10,7 +10,7 @@
 #include "ga/live.h"
 #include "run-internal.h"
 
-#define LIVE_VERSION 2
+#define LIVE_VERSION 3
 #define LIVE_BYTES ((size_t)16 << 10) /* bytes that follow a message */
 #define LIVE_TYPED ((size_t)4 << 10)  /* bytes that follow LIVE_INPUT: as many as are written to a
 				       * pipe atomically */
@@ -30,7 +30,7 @@ enum live_type {
 	LIVE_STAGE,      /* answered by LIVE_STAGE_IS */
 	LIVE_SEND,       /* bytes: a text to be typed; none: the key Enter. Answered by LIVE_DONE */
 	/* to the client */
-	LIVE_STATUS = 96, /* value: version; struct live_status */
+	LIVE_STATUS = 96, /* value: version; struct live_status, unless the client's is another */
 	LIVE_RESET,      /* output continues elsewhere; bytes: what is switched on there */
 	LIVE_OUTPUT,     /* bytes */
 	LIVE_DONE,       /* that is all there is */
@@ -44,7 +44,7 @@ enum live_type {
 };
 
 struct live_status {
-	uint32_t detached, attached, shells, before, after;
+	uint32_t detached, attached, shells, before, after, asks;
 	uint64_t idle; /* milliseconds */
 };
 
@@ -92,6 +92,8 @@ size_t run_ring_get(const struct run_ring *r, uint64_t at, char *to, size_t n);
 uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret);
 /* What is switched on after all of it. */
 void run_ring_end(const struct run_ring *r, struct ga_termstate *ret);
+/* Did a bell ring, or was a notification sent, in what is kept from offset `since` on? */
+bool run_ring_rang(const struct run_ring *r, uint64_t since);
 
 /* ---- the supervisor's side */
 
@@ -122,6 +124,7 @@ struct ga_live {
 	struct live_client clients[LIVE_CLIENTS];
 	struct run_ring ring;
 	int64_t last;      /* time of the last output */
+	uint64_t typed;    /* what the ring's end was at the last input */
 	const struct run_live_session *s; /* NULL before the session runs and after it has ended */
 	int in_rd, in_wr;  /* a pipe for what is typed */
 	size_t in_n;       /* bytes that wait for room in it */

@@ -3,8 +3,10 @@
  * The client's side of ga/live.h, for those that do not watch the output.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ga/clock.h"
 #include "ga/fd.h"
@@ -54,6 +56,18 @@ int live_fail(struct ga_error *err)
 	return ga_hint(err, "it has just ended, or another version of git-agent runs it");
 }
 
+/* It was installed anew, or another one is first in PATH. */
+static int fail_version(const struct ga_live_peer *p, struct ga_error *err)
+{
+	cleanup_free char *link = ga_strf("/proc/%d/exe", (int)p->pid), *q = NULL;
+	char program[PATH_MAX + 1] = "";
+
+	(void)TEMP_FAILURE_RETRY(readlink(link, program, PATH_MAX));
+	q = ga_escape(program);
+	(void)ga_fail(err, GA_EFATAL, "another version of git-agent runs the session: '%s'", q);
+	return ga_hint(err, "'kill %d' ends it, and its work is captured", (int)p->pid);
+}
+
 int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 {
 	int64_t deadline = ga_now_ms() + ms;
@@ -67,13 +81,16 @@ int ga_live_ask(struct ga_live_peer *p, unsigned ms, struct ga_error *err)
 		live_close_fds(&k);
 	if (rc < 0 || k.m.type == LIVE_EXITED)
 		return rc < 0 ? live_fail(err) : 1;
-	if (k.m.type != LIVE_STATUS || k.m.value != LIVE_VERSION || k.n != sizeof(st))
+	if (k.m.type == LIVE_STATUS && k.m.value != LIVE_VERSION)
+		return fail_version(p, err);
+	if (k.m.type != LIVE_STATUS || k.n != sizeof(st))
 		return live_fail(err);
 	memcpy(&st, k.bytes, sizeof(st));
 	p->detached = st.detached;
 	p->before = st.before;
 	p->after = st.after;
 	p->attached = st.attached;
+	p->asks = st.asks;
 	p->shells = st.shells;
 	p->idle = st.idle;
 	return 0;

@@ -143,6 +143,7 @@ static int say_status(struct ga_live *l, struct live_client *c)
 		.attached = attached(l) != NULL,
 		.before = l->s && l->s->beside && !l->s->after,
 		.after = l->s && l->s->beside && l->s->after,
+		.asks = run_ring_rang(&l->ring, l->typed),
 		.idle = (uint64_t)(ga_now_ms() - l->last),
 	};
 
@@ -309,6 +310,11 @@ void run_live_output(struct ga_live *l, const char *p, size_t n)
 	run_ring_add(&l->ring, p, n);
 }
 
+void run_live_typed(struct ga_live *l)
+{
+	l->typed = l->ring.end;
+}
+
 /* ---- what clients say */
 
 static int begin_role(struct ga_live *l, struct live_client *c, const struct live_packet *p)
@@ -367,8 +373,12 @@ static int on_packet(struct ga_live *l, struct live_client *c, struct live_packe
 {
 	switch (c->role) {
 	case LIVE_NEW:
-		if (p->m.type != LIVE_HELLO || p->m.value != LIVE_VERSION)
+		if (p->m.type != LIVE_HELLO)
 			return -1;
+		if (p->m.value != LIVE_VERSION) {
+			(void)live_say(c->fd, LIVE_STATUS, LIVE_VERSION, 0);
+			return -1;
+		}
 		c->role = LIVE_KNOWN;
 		return say_status(l, c);
 	case LIVE_KNOWN:
@@ -483,14 +493,17 @@ void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS])
 int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
 		   struct ga_error *err)
 {
-	int p[2];
-
 	l->s = s;
 	l->columns = s->columns;
 	l->rows = s->rows;
 	*ret_typed = -1;
-	if (!s->detached || s->beside)
-		return 0;
+	return s->detached && !s->beside ? run_live_detach(l, ret_typed, err) : 0;
+}
+
+int run_live_detach(struct ga_live *l, int *ret_typed, struct ga_error *err)
+{
+	int p[2];
+
 	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return ga_fail_errno(err, GA_ESTART, errno, "cannot create a pipe");
 	*ret_typed = l->in_rd = p[0];

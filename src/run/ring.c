@@ -73,15 +73,37 @@ uint64_t run_ring_begin(const struct run_ring *r, struct ga_termstate *ret)
 	return at;
 }
 
+/* Run the filter over what is kept up to `end`. */
+static void run_over(const struct run_ring *r, uint64_t *at, uint64_t end, struct ga_termfilter *f)
+{
+	char out[GA_TERMFILTER_ROOM(CHUNK)], piece[CHUNK];
+
+	while (*at < end) {
+		size_t n = end - *at < CHUNK ? (size_t)(end - *at) : CHUNK;
+
+		n = run_ring_get(r, *at, piece, n);
+		(void)ga_termfilter(f, piece, n, out);
+		*at += n;
+	}
+}
+
 void run_ring_end(const struct run_ring *r, struct ga_termstate *ret)
 {
 	struct ga_termfilter f = r->before;
-	char out[GA_TERMFILTER_ROOM(CHUNK)], piece[CHUNK];
-	size_t n;
+	uint64_t at = r->start;
 
-	for (uint64_t at = r->start; at < r->end; at += n) {
-		n = run_ring_get(r, at, piece, sizeof(piece));
-		(void)ga_termfilter(&f, piece, n, out);
-	}
+	run_over(r, &at, r->end, &f);
 	*ret = f.on;
+}
+
+bool run_ring_rang(const struct run_ring *r, uint64_t since)
+{
+	struct ga_termfilter f = r->before;
+	uint64_t at = r->start;
+	uint32_t rings;
+
+	run_over(r, &at, since, &f);
+	rings = f.rings;
+	run_over(r, &at, r->end, &f);
+	return f.rings != rings;
 }

@@ -163,6 +163,8 @@ struct run_stream {
 	uint64_t total;        /* bytes read so far */
 	struct ga_termfilter *filter; /* the caller's, for a terminal; or NULL */
 	bool watch;            /* the filter only observes */
+	struct run_keys *keys; /* the caller's: our keys are taken out; or NULL */
+	bool leave;            /* they were typed */
 	bool cut;              /* not everything that was read was written */
 	const struct ga_run_sink *sink; /* the caller's, or NULL */
 	size_t at, n;          /* bytes that wait to be written */
@@ -183,6 +185,9 @@ bool run_stream_hurry(const struct run_stream *s);
 void run_stream_close(struct run_stream *s);
 /* Switch off what the output left switched on in the terminal `fd`. */
 void run_stream_undo(struct run_stream *s, int fd);
+
+/* Write what comes from now on to `fd`, which becomes the stream's, unfiltered. */
+void run_stream_turn(struct run_stream *s, int fd);
 
 /* ---- keys.c: what is typed into an attached terminal */
 
@@ -232,7 +237,10 @@ struct run_live_session {
 /* What clients type is read from `*ret_typed`, which remains the callee's; -1: nothing is. */
 int run_live_begin(struct ga_live *l, const struct run_live_session *s, int *ret_typed,
 		   struct ga_error *err);
+/* The same once its session has become detached. */
+int run_live_detach(struct ga_live *l, int *ret_typed, struct ga_error *err);
 void run_live_output(struct ga_live *l, const char *p, size_t n);
+void run_live_typed(struct ga_live *l); /* the command was given input */
 void run_live_poll(const struct ga_live *l, struct pollfd p[RUN_LIVE_POLLS]);
 void run_live_move(struct ga_live *l, const struct pollfd p[RUN_LIVE_POLLS]);
 int64_t run_live_next(const struct ga_live *l); /* 0: never */

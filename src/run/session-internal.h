@@ -13,11 +13,13 @@ struct session {
 	struct ga_sandbox *sb;
 	uint32_t id;
 	bool tty;
+	bool detached;             /* it has no terminal of the caller's, or no longer */
+	struct run_keys keys;
 	bool unfiltered;
 	const struct ga_run_command *c;
 	struct ga_live *live;      /* or NULL */
 	struct run_live_session live_session;
-	struct ga_run_sink sink;
+	struct ga_run_sink sink, typed;
 	bool started, exited;
 	int status;
 	int master;                /* master of the pty; -1 without one, or once hung up */
@@ -39,6 +41,8 @@ int session_open(struct session *s, int theirs[3], struct ga_error *err);
 void session_resize(const struct session *s);
 /* Callback of struct run_live_session: set this size. */
 void session_set_size(void *payload, unsigned columns, unsigned rows);
+/* Callback of s->typed: the command is given input. */
+void session_typed(void *payload, const char *p, size_t n);
 /* Callback of s->sink: pass output on to those who show or record it. */
 void session_output(void *payload, const char *p, size_t n);
 

@@ -67,6 +67,16 @@ void session_output(void *payload, const char *p, size_t n)
 		s->c->sink->output(s->c->sink->payload, p, n);
 }
 
+void session_typed(void *payload, const char *p, size_t n)
+{
+	const struct session *s = payload;
+
+	(void)p;
+	(void)n;
+	if (s->live)
+		run_live_typed(s->live);
+}
+
 /* Without a terminal of the caller's, the command's own is served all the same. */
 static int open_nowhere(struct session *s, struct ga_error *err)
 {
@@ -84,10 +94,12 @@ static int open_tty(struct session *s, int *ret_slave, struct ga_error *err)
 	if (run_pty_open(s->sb, s->live, &s->term, &s->master, ret_slave, err))
 		return -1;
 	s->streams[IN].to = s->master;
+	s->streams[IN].sink = &s->typed;
 	s->streams[OUT].from = s->master;
 	if (s->c->detached)
 		return open_nowhere(s, err);
 	s->streams[IN].from = 0;
+	s->streams[IN].keys = s->c->leave && s->live ? &s->keys : NULL;
 	set_writer(s, &s->streams[OUT], 1);
 	s->term.filter = s->streams[OUT].filter;
 	session_resize(s);

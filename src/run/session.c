@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -77,6 +78,29 @@ static void hang_up(struct session *s)
 	ga_cleanup_closep(&s->master);
 }
 
+/* Let go of the caller's terminal. If that fails, everything stays as it is. */
+static void leave(struct session *s)
+{
+	cleanup_error struct ga_error ignored = GA_ERROR_INIT;
+	struct run_stream *in = &s->streams[IN], *out = &s->streams[OUT];
+	cleanup_close int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int typed;
+
+	in->leave = false;
+	if (null < 0 || s->exited || run_live_detach(s->live, &typed, &ignored))
+		return;
+	run_stream_undo(out, OUT);
+	run_terminal_write(OUT, "\r\n", 2);
+	run_terminal_restore(&s->term);
+	free(out->filter);
+	run_stream_turn(out, ga_steal_fd(&null));
+	in->from = typed;
+	in->keys = NULL;
+	s->term = (struct run_terminal){ .fd = -1 };
+	s->detached = s->live_session.detached = true;
+	s->c->leave(s->c->payload);
+}
+
 static void go_raw(struct session *s)
 {
 	if (s->term.fd < 0 || s->exited || s->master < 0)
@@ -102,7 +126,7 @@ static void suspend(struct session *s)
 		return;
 	}
 	s->suspended = false;
-	if (s->c->detached) {
+	if (s->detached) {
 		if (!run_live_stopped(s->live))
 			go_on(s);
 		return;
@@ -333,6 +357,8 @@ static int loop(struct session *s, struct ga_error *err)
 		}
 		for (size_t i = 0; i < N_STREAMS; i++)
 			run_stream_move(&s->streams[i], p + STREAMS + i * RUN_STREAM_POLLS);
+		if (s->streams[IN].leave)
+			leave(s);
 		/* a terminal has no other end of file than being hung up */
 		if (s->tty && in_open && s->streams[IN].from < 0 && !s->exited)
 			hang_up(s);
@@ -352,7 +378,7 @@ static int loop(struct session *s, struct ga_error *err)
 static int begin_live(struct session *s, const struct ga_run_command *c, struct ga_error *err)
 {
 	s->live_session = (struct run_live_session){
-		.sb = s->sb, .envp = c->envp, .detached = c->detached, .renames = c->renames,
+		.sb = s->sb, .envp = c->envp, .detached = s->detached, .renames = c->renames,
 		.beside = c->beside, .after = c->after,
 		.columns = c->columns, .rows = c->rows, .payload = s,
 		.size = session_set_size, .stop = end_within, .go_on = go_on,
@@ -393,14 +419,15 @@ int ga_run_session(struct ga_sandbox *sb, const struct ga_run_command *c, int *r
 	cleanup_(session_release) struct session s = {
 		.sb = sb, .master = -1, .unfiltered = c->unfiltered, .c = c, .live = c->live,
 		.tty = !c->beside && (c->detached || (isatty(0) && isatty(1))),
+		.detached = c->detached,
 		.start_by = ga_now_ms() + START_MS,
 		.tick = c->tick ? ga_now_ms() + c->tick_ms : 0,
 		.term = { .fd = -1 },
-		.sink = { .output = session_output },
+		.sink = { .output = session_output }, .typed = { .output = session_typed },
 	};
 	int rc, n;
 
-	s.sink.payload = &s;
+	s.sink.payload = s.typed.payload = &s;
 	s.streams = ga_calloc(N_STREAMS, sizeof(*s.streams));
 	for (size_t i = 0; i < N_STREAMS; i++)
 		s.streams[i].from = s.streams[i].to = -1;

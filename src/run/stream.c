@@ -31,6 +31,8 @@ static size_t room(const struct run_stream *s)
 {
 	size_t left = sizeof(s->buf) - s->at - s->n;
 
+	if (s->keys)
+		return left < RUN_FILTER_CHUNK + RUN_KEYS_HELD ? 0 : RUN_FILTER_CHUNK;
 	if (!s->filter)
 		return left;
 	return left < GA_TERMFILTER_ROOM(RUN_FILTER_CHUNK) ? 0 : RUN_FILTER_CHUNK;
@@ -50,13 +52,18 @@ static ssize_t read_bytes(struct run_stream *s, size_t n)
 {
 	char raw[RUN_FILTER_CHUNK], seen[GA_TERMFILTER_ROOM(RUN_FILTER_CHUNK)];
 	char *to = s->buf + s->at + s->n;
-	ssize_t got = read(s->from, s->filter ? raw : to, n);
+	bool other = s->filter || s->keys; /* than what is written */
+	ssize_t got = read(s->from, other ? raw : to, n);
+	size_t kept;
 
 	if (got <= 0)
 		return got;
 	if (s->sink)
-		s->sink->output(s->sink->payload, s->filter ? raw : to, (size_t)got);
-	if (!s->filter) {
+		s->sink->output(s->sink->payload, other ? raw : to, (size_t)got);
+	if (s->keys) {
+		s->leave = run_keys(s->keys, raw, (size_t)got, to, &kept);
+		s->n += kept;
+	} else if (!s->filter) {
 		s->n += (size_t)got;
 	} else if (s->watch) {
 		memcpy(to, raw, (size_t)got);
@@ -137,6 +144,16 @@ void run_stream_finish(struct run_stream *s, size_t most)
 	s->left = most;
 	if (!most)
 		close_end(&s->from, s->own_from);
+}
+
+void run_stream_turn(struct run_stream *s, int fd)
+{
+	close_end(&s->to, s->own_to);
+	s->to = fd;
+	s->own_to = true;
+	s->small = false;
+	s->filter = NULL;
+	s->at = s->n = 0;
 }
 
 void run_stream_undo(struct run_stream *s, int fd)

@@ -34,6 +34,8 @@ enum ga_termverdict term_judge(enum ga_termkind kind, const struct term_seq *s);
 /* Judge the beginning of the text of a string, or (`ended`) all of it. `*ret_number` is the number
  * of an OSC, if there is one. */
 enum ga_termverdict term_judge_osc(const char *text, size_t n, bool ended, uint32_t *ret_number);
+/* Is an OSC of this number, if it is dropped, a notification? */
+bool term_notifies(uint32_t number);
 enum ga_termverdict term_judge_text(enum ga_termkind kind, const char *text, size_t n, bool ended);
 
 /* ---- termfilter-modes.c: what is switched on */

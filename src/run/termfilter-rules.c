@@ -333,6 +333,16 @@ static int begins(const char *prefix, const char *text, size_t n, bool ended)
 	return n >= k ? 1 : ended ? 0 : -1;
 }
 
+bool term_notifies(uint32_t number)
+{
+	const struct ga_termrule *r = NULL;
+
+	while ((r = next_rule(GA_TERM_OSC, r)))
+		if (!strcmp(r->name, "notification") && number >= r->lo && number <= r->hi)
+			return true;
+	return false;
+}
+
 enum ga_termverdict term_judge_osc(const char *text, size_t n, bool ended, uint32_t *ret_number)
 {
 	const struct ga_termrule *r = NULL;

@@ -106,6 +106,7 @@ static void control(struct ga_termfilter *f, char c, struct sink *o)
 {
 	if (term_judge_byte(GA_TERM_CONTROL, (unsigned char)c) != GA_TERM_PASS)
 		return;
+	f->rings += c == BEL;
 	if (c == 0x0e || c == 0x0f)
 		f->on.shifted = c == 0x0e;
 	put_byte(o, c);
@@ -235,6 +236,7 @@ static void decide(struct ga_termfilter *f, bool ended, struct sink *o)
 		release(f, o);
 		return;
 	}
+	f->rings += v == GA_TERM_DROP && f->kind == GA_TERM_OSC && term_notifies(f->number);
 	f->held_n = 0;
 	f->state = SKIP;
 }

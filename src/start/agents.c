@@ -160,6 +160,21 @@ bool agents_own(const struct ga_start_env *e, const char *name)
 
 /* ---- what is found ------------------------------------------------------------------------ */
 
+/* The last directory or file on the way to a program whose name is a version, as installers other
+ * than npm name them; NULL: none is. */
+static char *version_on_path(const char *real)
+{
+	cleanup_free char *path = ga_strdup(real);
+	char *ret = NULL;
+
+	for (char *p = path, *word; (word = strsep(&p, "/"));)
+		if (ga_agents_version_ok(word)) {
+			free(ret);
+			ret = ga_strdup(word);
+		}
+	return ret;
+}
+
 /* The version of an npm package that the user has on the host; NULL: not known. */
 static char *package_version(const char *program, const char *package)
 {
@@ -172,7 +187,7 @@ static char *package_version(const char *program, const char *package)
 	char *ret = NULL;
 
 	if (!at)
-		return NULL;
+		return real && package ? version_on_path(real) : NULL;
 	file = ga_strf("%.*spackage.json", (int)((size_t)(at - real) + strlen(below)), real);
 	if (!ga_read_file_at(AT_FDCWD, file, PACKAGE_MAX, &b, &ignored))
 		j = json_loadb(b.ptr, b.len, 0, NULL);
@@ -251,15 +266,23 @@ static bool has_importable(const char *home, const struct ga_preset *p)
 	return false;
 }
 
+static bool has_value(const char *variable, const char *key)
+{
+	size_t n = strlen(key);
+
+	return !strncmp(variable, key, n) && variable[n] == '=' && variable[n + 1];
+}
+
 static const char *find_key(const struct ga_start_env *e, const struct ga_preset *p)
 {
-	for (size_t i = 0; p->keys[i]; i++)
-		for (const char *const *v = e->environ; v && *v; v++) {
-			size_t n = strlen(p->keys[i]);
-
-			if (!strncmp(*v, p->keys[i], n) && (*v)[n] == '=' && (*v)[n + 1])
+	for (size_t i = 0; p->keys[i]; i++) {
+		for (const char *const *v = e->environ; v && *v; v++)
+			if (has_value(*v, p->keys[i]))
 				return p->keys[i];
-		}
+		for (size_t k = 0; k < e->env_set.n; k++)
+			if (has_value(e->env_set.v[k], p->keys[i]))
+				return p->keys[i];
+	}
 	return NULL;
 }
 

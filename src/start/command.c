@@ -28,6 +28,9 @@ void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t arg
 		ga_strv_push(ret, preset->resume[i]);
 	for (size_t i = 0; preset && preset->flags[i]; i++)
 		ga_strv_push(ret, preset->flags[i]);
+	st->own_words = ret->n;
+	/* one word with a blank can only be a prompt */
+	st->at_prompt = again || argc == 1 || (argc == 2 && strchr(argv[1], ' '));
 	for (size_t i = 1; i < argc && !again; i++)
 		ga_strv_push(ret, argv[i]);
 }

@@ -320,7 +320,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o,
 	    start_take_snapshot(e, s, b, err) || start_make_session(e, o, b, &visible, st, err))
 		return -1;
 	start_add_environment(e, st->preset, &st->spec, s);
-	if (start_keep_conversations(e, st, err) || start_layer_home(e, st, err) ||
+	if (start_answer(e, o, b, NULL, st, err) ||
+	    start_keep_conversations(e, st, err) || start_layer_home(e, st, err) ||
 	    start_make_network(e, st, err) ||
 	    start_show_texts(e, st, err) ||
 	    start_run_trees(e, st, err) ||
@@ -512,6 +513,8 @@ int ga_start_plan(struct ga_start_env *e, const struct ga_start_opts *o, struct 
 	if (o->name && ga_session_name_check(e->state_dir, o->name, &taken, err))
 		return -1;
 	fill_session(e, o, &b, ret);
+	if (start_answer(e, o, &b, NULL, ret, err))
+		return -1;
 	ret->session.name = o->name ? ga_strdup(o->name) : ga_strf("%s-N", stem);
 	ga_strv_extend(&ret->session.view.shared, &b.scan.ignored_dirs);
 	ret->carried = b.carried;

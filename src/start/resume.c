@@ -290,7 +290,7 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	    start_mask_again(e, o, &p, s, &b, err) || give_feedback(o, st, err))
 		return -1;
 	if (ga_fault_stop("resume:begin", err) || mount_layers(e, st, err) ||
-	    start_move_to_point(e, st, &p, err))
+	    start_answer(e, o, &b, &p.view, st, err) || start_move_to_point(e, st, &p, err))
 		return -1;
 	fill_session(o, &p, s);
 	if (o->update && find_update(e, st, err))

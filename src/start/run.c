@@ -65,6 +65,14 @@ static void started(void *payload)
 		w->detach->begun(w->s, w->detach->payload);
 }
 
+static void leave(void *payload)
+{
+	struct start_watch *w = payload;
+
+	w->detach->now = true;
+	w->detach->leave(w->s, w->detach->payload);
+}
+
 /* Processes that the kernel killed may not have written all, and cannot say so themselves. */
 static void note_oom(const struct ga_sandbox *sb, const struct ga_confine *c, struct ga_session *s)
 {
@@ -140,9 +148,10 @@ static int run_all(struct start_watch *w, struct ga_start *st, int *ret_status,
 		.live = st->live,
 		.signal = &signal,
 		.ended = &ended,
-		.detached = st->detach.begun != NULL,
+		.detached = st->detach.now,
 		.columns = st->detach.columns,
 		.rows = st->detach.rows,
+		.leave = st->detach.leave ? leave : NULL,
 	};
 
 	st->stopped = true;

@@ -73,6 +73,12 @@ int start_check_command(struct ga_start_env *e, const char *command, struct ga_s
 void start_make_argv(const struct ga_start_env *e, char *const *argv, size_t argc, bool again,
 		     struct ga_start *st);
 
+/* questions.c: once the environment is known: answer what the agent asks before it begins, as far
+ * as what it will see allows: `b`, and `tree` (NULL: that of b->base). What is not answered goes
+ * to the banner; fails if nobody would see the question. */
+int start_answer(struct ga_start_env *e, const struct ga_start_opts *o, const struct start_base *b,
+		 const struct ga_oid *tree, struct ga_start *st, struct ga_error *err);
+
 /* prepare.c: fail if the disk is so full that the session would be ended at once. */
 int start_check_room(const struct ga_start_env *e, struct ga_error *err);
 /* `dir` or the agents' home, if less is free there than `disk_free`; else NULL. */

@@ -82,7 +82,7 @@ int start_step(const struct start_step *s, struct start_stepped *ret, struct ga_
 		.silent = st->quiet,
 		.signal = &ret->signal,
 		.ended = &ret->ended,
-		.detached = st->detach.begun != NULL,
+		.detached = st->detach.now,
 	};
 
 	*ret = (struct start_stepped){ 0 };

@@ -24,7 +24,7 @@ void start_record_end(struct ga_start *st, struct ga_recorder *r, bool *noted);
 struct start_watch {
 	const struct ga_start_env *e;
 	const struct ga_session *s;
-	const struct ga_detach *detach;
+	struct ga_detach *detach;
 	struct ga_recorder *recorder; /* NULL: none */
 	const struct ga_relay *relay; /* NULL: none */
 	size_t connections;           /* how many of the relay's are in the journal */

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ga/fd.h"
 #include "ga/oid.h"
 #include "ga/work.h"
 
@@ -17,6 +18,29 @@ int ga_work_git(const struct ga_repo *r, const char *const *args, const char *in
 				  .out = out, .errout = why);
 
 	return ga_git_run(r, &g, ret_status, err);
+}
+
+/* A line of `git ls-files -v` begins with S for a file that is skip-worktree, with a small letter
+ * for one that is assume-unchanged. */
+int ga_work_find_marked(const struct ga_repo *r, const struct ga_strv *paths, struct ga_strv *ret,
+			struct ga_error *err)
+{
+	static const char *const args[] = { "ls-files", "-v", "-z", NULL };
+	cleanup_buf struct ga_buf out = GA_BUF_INIT, why = GA_BUF_INIT;
+	cleanup_close int root = ga_work_open(r, err);
+	struct ga_work_look now;
+	const char *line;
+	size_t pos = 0;
+	int status;
+
+	if (root < 0 || ga_work_git(r, args, NULL, &status, &out, &why, err))
+		return -1;
+	while ((line = ga_buf_next0(&out, &pos)))
+		if ((*line == 'S' || (*line >= 'a' && *line <= 'z')) && line[1] &&
+		    ga_strv_find(paths, line + 2) >= 0 &&
+		    (!ga_work_look(root, line + 2, &now) || now.mode))
+			ga_strv_push(ret, line + 2);
+	return 0;
 }
 
 /* `git merge-tree` answers with the tree's id, a NUL, and for each side of a conflict (status 1)

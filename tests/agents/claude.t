@@ -28,17 +28,29 @@ test_expect_success 'Claude Code works alone in a session' '
 
 rest_of_session
 
-test_expect_success 'two sessions continue each its own conversation' '
-	cat >"$HOME/aihome/.claude.json" <<-EOF &&
-	{ "hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true,
-	  "customApiKeyResponses": { "approved": ["sk-of-the-test"] },
-	  "projects": { "$PWD": { "hasTrustDialogAccepted": true } } }
-	EOF
+test_expect_success 'it asks nothing before it begins, and two sessions continue each its own conversation' '
 	take_turns -p --continue -p &&
 	for s in c d; do
 		on_terminal git agent start -q -n $s claude prompt-of-$s || return 1
 	done &&
 	shows_own c d
+'
+
+test_expect_success 'a hook of the project runs only once the user trusts it, or says so to Claude Code' '
+	mkdir .claude &&
+	echo "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"touch ran\"}]}]}}" \
+		>.claude/settings.json &&
+	git add -A &&
+	git commit -qm hook &&
+	test_fails 125 "claude would ask" git agent start -d -n e claude &&
+	TERM=xterm-256color "$TEST_BUILDDIR/tests/helpers/ptydrive" resize=50x150 within=90 expect="trust" \
+		sh="git agent stop -qf e" -- git agent start -n e claude >"$TRASH/screen" &&
+	test_wait_for "git agent list | grep \"^e .*captured\"" &&
+	test_must_fail git cat-file -e agent/e:ran &&
+	git agent trust -y &&
+	s=f &&
+	on_terminal git agent start -q -n f claude prompt-of-f &&
+	git cat-file -e agent/f:ran
 '
 
 test_done

@@ -15,8 +15,6 @@ name = "scripted"
 base_url = "$url/v1"
 env_key = "OPENAI_API_KEY"
 wire_api = "responses"
-[projects."$PWD"]
-trust_level = "trusted"
 EOF
 
 test_expect_success 'Codex CLI is installed into the agents'\'' home, and runs from there' '
@@ -38,7 +36,7 @@ test_expect_success 'Codex CLI works alone in a session' '
 
 rest_of_session
 
-test_expect_success 'two sessions continue each its own conversation' '
+test_expect_success 'it asks nothing before it begins, and two sessions continue each its own conversation' '
 	take_turns exec exec resume --last &&
 	shows_own a b
 '

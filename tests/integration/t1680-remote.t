@@ -28,7 +28,7 @@ test_expect_success 'a fetched session is reviewed and landed like any other, an
 	comes w &&
 	test "$(git rev-parse agent/w)" = "$(git -C ../push.here rev-parse agent/w)" &&
 	git agent show w | grep "^fetched from origin" &&
-	git agent list | grep "^w .*from origin" &&
+	git agent list | grep "^w .* open flags, from origin, " &&
 	test_expect_code 3 git agent land w &&
 	test_expect_code 2 git agent drop w &&
 	git agent review w | grep Makefile &&

@@ -471,4 +471,22 @@ test_expect_success 'what was only in the index stays there unless the branch ha
 	test ! -s "$HOME/aihome/b"
 '
 
+test_expect_success 'a review of a session that went on begins with what changed since the last one' '
+	test_enter since &&
+	echo a >a &&
+	test_commit 1 &&
+	test_session s "echo 1 >x; echo 2 >y; seq 3 >f" &&
+	git agent review s >../first &&
+	! grep "changed since" ../first &&
+	git agent resume -q s -- sh -c "echo 3 >>x; rm y" &&
+	git agent review s >../second &&
+	sed "1,/^==== changed since the last review/d; /^==== all of it/,\$d" ../second >../lines &&
+	grep "^+3" ../lines &&
+	grep "1 file is as in the base now" ../lines &&
+	! grep " b/f" ../lines &&
+	sed "1,/^==== all of it/d" ../second | grep "^diff --git a/f b/f" &&
+	git agent review s >../third &&
+	! grep "changed since" ../third
+'
+
 test_done

@@ -128,7 +128,7 @@ test_expect_success 'a supervisor that SIGSTOP or SIGTSTP stops is continued by 
 		$pty send="$prompt" expect="output> " \
 			send="$GIT_AGENT start -q --name by-${how% *}" \
 			send=" -- sh -c \"echo be\\\\\"\\\\\"gun; read a; echo got-\\\\\\\$a\"\\r" \
-			expect=begun mode=raw sh="kill -${how#* } \$(pgrep -P \$PTYDRIVE_PID | head -n 1)" \
+			expect=begun mode=raw sh="kill -${how#* } -\$(pgrep -P \$PTYDRIVE_PID | head -n 1)" \
 			expect=Stopped expect="output> " send="fg\\r" expect=by-${how% *} mode=raw \
 			send="word\\r" expect=got-word expect="output> " \
 			send="exit 0\\r" exit=0 mode=cooked -- $shell || return 1
@@ -262,10 +262,28 @@ test_expect_success 'when git-agent ends by a signal all modes of the terminal a
 '
 
 test_expect_success 'when the sandbox is killed from outside all modes of the terminal are restored' '
-	$pty expect=ready mode=raw sh="kill -KILL \$(pgrep -P \$PTYDRIVE_PID | head -n 1)" expect="\e[?1049l" \
-		mode=cooked -- "$GIT_AGENT" start -q --name shot -- sh ./script >../out &&
+	$pty expect=ready mode=raw sh="kill -KILL \$(pgrep -P \$(pgrep -P \$PTYDRIVE_PID) | head -n 1)" \
+		expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" start -q --name shot -- sh ./script >../out &&
 	every_mode_is_undone &&
 	git agent list | grep "^shot *captured"
+'
+
+test_expect_success 'Ctrl-\\ d leaves a session that was started on a terminal, which runs on detached' '
+	$pty expect=ready mode=raw send="\x1cd" expect="\e[?1049l" expect="agent/left: runs on" exit=0 mode=cooked -- \
+		"$GIT_AGENT" start -q --name left -- sh ./script >../out &&
+	every_mode_is_undone &&
+	git agent list | grep "^left *running .*detached" &&
+	$pty mode=raw send="\n" expect="\e[?1049l" mode=cooked -- "$GIT_AGENT" attach left &&
+	git agent list | grep "^left *captured"
+'
+
+test_expect_success 'a process that is left by Ctrl-\\ d is not hung up with its terminal' '
+	$pty expect=ready mode=raw send="\x1cd" expect="agent/gone: runs on" expect="again>" close -- sh -c "
+		git agent start -q --name gone -- sh ./script
+		echo again\>
+		read wait" >../out &&
+	git agent list | grep "^gone *running .*detached" &&
+	git agent stop -q gone
 '
 
 test_done

@@ -159,7 +159,7 @@ test_expect_success 'attach is refused without a terminal, and for a session tha
 	test_fails 129 "git agent logs -f s" git agent attach s </dev/null &&
 	{ git agent start -q -n own -- sh -c "$hold" & } &&
 	test_wait_for "git agent shell own -- true" &&
-	$pty expect="stays there" expect="git agent logs -f own" exit=128 -- git agent attach own &&
+	$pty expect="is on the terminal" expect="git agent logs -f own" exit=128 -- git agent attach own &&
 	git agent stop -q own &&
 	wait &&
 	test_fails 128 "does not run: it is captured" git agent attach own </dev/null
@@ -393,6 +393,33 @@ for i in range(300):
 print("done")
 EOP
 
+test_expect_success 'a session that another version runs is named with its program' '
+	repo other &&
+	git agent start -qd -n o -- sleep 1000 &&
+	cat >../older.py <<-EOP &&
+	import os, socket, struct, sys
+	os.chdir(sys.argv[1])
+	s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	s.bind("control")
+	s.listen()
+	print("ready", flush=True)
+	while True:
+	    c = s.accept()[0]
+	    try: c.send(struct.pack("<IIIiQ", 96, 0, 0, 99, 0)); c.recv(99); c.recv(99)
+	    except OSError: pass
+	EOP
+	dir=$(dirname "$(find "$HOME" -path "*/sessions/o/control")") &&
+	mv "$dir/control" "$dir/real" &&
+	{ python3 ../older.py "$dir" >../ready & } &&
+	older=$! &&
+	test_wait_for "test -s ../ready" &&
+	test_fails 128 "another version of git-agent runs the session: ./.*python3" git agent send o hi &&
+	grep "^hint: .kill $older. ends it" ../err &&
+	kill $older &&
+	mv "$dir/real" "$dir/control" &&
+	git agent stop -q o
+'
+
 test_expect_success 'hostile clients change nothing in a session, and pass nothing into the sandbox' '
 	repo hostile &&
 	test_random 1 &&
@@ -447,7 +474,7 @@ test_expect_success OTHER_USER 'another user is refused, even if he gets to the 
 test_expect_success 'list and show say since when a session has been silent' '
 	cd quiet &&
 	n=0 &&
-	until git agent list | command grep "^still  *running .* idle [1-9][0-9]*m "; do
+	until git agent list | command grep "^still  *silent [1-9][0-9]*[ms] "; do
 		n=$((n + 1)) &&
 		[ $n -lt 80 ] &&
 		sleep 1 || return 1

@@ -87,6 +87,8 @@ import json
 v = {s[\"name\"]: s for s in json.load(open(\"../json\"))}
 assert [v[n][\"behind\"] for n in (\"one\", \"two\", \"three\")] == [1, 1, 0]
 assert v[\"one\"][\"overlaps\"] == [\"two\"] and v[\"three\"][\"overlaps\"] == []" &&
+	grep "^one  *captured .*ago  *2 commits\|^one .* 1 commit, 2 files, 1 behind  sh" ../got &&
+	! grep ".\{81\}" ../got &&
 	git agent land one &&
 	! git agent list | grep "^one .*behind" &&
 	test_fails 129 "2 sessions: say which" git agent land &&

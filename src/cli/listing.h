@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The sessions of a repository as `git agent list` shows them: a row each, read at once, of which
+ * only what a running session does is looked at again.
+ */
+#ifndef LISTING_H
+#define LISTING_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "compare.h"
+#include "ga/live.h"
+#include "ga/report.h"
+
+struct cli_row {
+	struct ga_session s;
+	struct ga_report r;
+	struct ga_live_peer peer; /* of one that runs and answers */
+	struct cli_counts counts;
+	bool running;
+	bool unfinished;          /* a landing of it waits to be finished */
+	char *idle;               /* of one that has ended: that it has no work, and what it has
+				   * instead; else "" */
+	char *next;               /* a line with its next command; "" if there is none */
+};
+struct cli_listing {
+	struct cli_row *v;
+	size_t n, cap;
+	struct cli_compare compare;
+};
+#define CLI_LISTING_INIT { .compare = CLI_COMPARE_INIT }
+void cli_listing_release(struct cli_listing *l);
+#define cleanup_listing cleanup_(cli_listing_release)
+
+/* Read all sessions; one that was interrupted is captured first. One that cannot be read is left
+ * out, the error is printed, and the status of `c` is that of the error. */
+int cli_listing_read(struct cli *c, struct cli_listing *ret, struct ga_error *err);
+/* Look again at what those that run are doing. */
+void cli_listing_look(struct cli_listing *l);
+
+/* A line for each, of at most 80 columns. */
+void cli_listing_print(const struct cli_listing *l, FILE *f);
+/* Behind it, for people: the next commands of the first few, and who changes the same paths. */
+void cli_listing_print_more(const struct cli_listing *l, FILE *f);
+json_t *cli_listing_json(const struct cli_listing *l);
+
+#endif
