@@ -84,8 +84,10 @@ int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error
 			      "agent to resolve", st->update);
 	else if (cut || how.status) {
 		said = cut ? ga_strf(": it %s", cut) : start_said(&how.tail);
-		return ga_fail(err, GA_ESTART, "cannot merge %s into session '%s'%s", st->update,
-			       session->name, said);
+		(void)ga_fail(err, GA_ESTART, "cannot merge %s into session '%s'%s", st->update,
+			      session->name, said);
+		return ga_hint(err, "'git agent resume %s' continues it without that",
+			       session->name);
 	}
 	return 0;
 }

@@ -144,6 +144,7 @@ test_expect_success 'a merge that git refuses is no start, and --live has nothin
 	git agent resume -q s -- sh -c "echo u >user; git add user; git stash -q; echo x >.git/MERGE_HEAD" &&
 	git agent resume -q s -- sh -c "git rev-parse HEAD >.git/CHERRY_PICK_HEAD" &&
 	test_fails 125 "cannot merge main into session .s." git agent resume --update s -- touch ran &&
+	grep "^hint: .git agent resume s. continues" ../err &&
 	! git cat-file -e agent/s:ran &&
 	git agent start -q --live -n l -- touch l &&
 	test_fails 125 "shows your branch anyway" git agent resume --update l -- true
