@@ -77,6 +77,8 @@ struct ga_session_view {
 				   * now on, `branch_base` or the user's uncommitted work on top */
 	struct ga_oid branch_base; /* the same: the branch then, on which new commits are
 				    * published */
+	struct ga_oid update;    /* a user's commit that a resume was told to merge inside; zero */
+	struct ga_oid updated;   /* the last of these that the published history has; zero */
 	struct ga_oid bring;     /* set while the layers are prepared for a resume, else zero: the
 				  * trees they are being brought to. Meanwhile they show something
 				  * between `tree` and this, none of which is the agent's work */
@@ -151,6 +153,9 @@ void ga_session_release(struct ga_session *s);
  * was never resumed, unlike the fields. */
 const struct ga_oid *ga_session_agent_base(const struct ga_session *s);
 const struct ga_oid *ga_session_branch_base(const struct ga_session *s);
+/* What the published history is compared with, to find the session's own changes: `id.onto`, or the
+ * user's commit that was merged into it since. */
+const struct ga_oid *ga_session_own_base(const struct ga_session *s);
 #define cleanup_session cleanup_(ga_session_release)
 
 /* Is it [a-z0-9] then [a-z0-9._-]*, not ending in ".lock" or ".", without "..", at most

@@ -103,6 +103,7 @@ struct ga_start_opts {
 	bool no_setup, no_services, no_finish; /* do without these */
 	bool quiet;      /* do not show what they write */
 	const struct ga_strv *feedback; /* for a resume: files whose content the agent is given */
+	bool update;     /* for a resume: merge the branch of the user's first */
 	const char *task; /* given to the agent as its first task, and not again by a resume;
 			   * NULL: none */
 	char **argv;  /* command and arguments */
@@ -135,6 +136,7 @@ struct ga_start {
 				 * with a prompt and then waiting */
 	bool told;              /* it is given what GA_REMARKS_FILE says */
 	struct ga_strv argv;    /* command with the preset's flags */
+	char *update;           /* what to merge first (view.update), for people; NULL */
 	char *own;              /* the program inside to run instead of argv's first word
 				 * (ga/agents.h); NULL: look that up in PATH */
 	char *cwd;              /* directory to start in: the user's current one if it exists

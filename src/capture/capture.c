@@ -340,13 +340,24 @@ static int take_everything(struct capture *c, struct outcome *o, struct ga_error
 	return take_lfs(c, err) || check_live(c, err) ? -1 : 0;
 }
 
+/* Has the agent's history what the resume was told to merge into it? It may have given that up. */
+static int note_updated(struct capture *c, const struct ga_oid *history, struct ga_error *err)
+{
+	struct ga_session *s = c->s;
+	int rc = ga_oid_is_zero(&s->view.update) ? 0
+		 : ga_is_ancestor(c->e->repo, &s->view.update, history, err);
+
+	if (rc > 0)
+		s->view.updated = s->view.update;
+	return rc < 0 ? -1 : 0;
+}
+
 static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 {
 	bool own = c->git.related && !ga_oid_is_zero(&c->git.head);
 	bool fresh = !own || ga_oid_equal(&c->git.head, &c->base.agent);
 	struct ga_oid users;
 	struct ga_rewrite_opts ro = { .base = &c->base.branch,
-				      .since = &c->s->id.onto,
 				      .tip = &o->history,
 				      .fresh = fresh,
 				      .facts = &o->facts,
@@ -363,8 +374,9 @@ static int rewrite(struct capture *c, struct outcome *o, struct ga_error *err)
 	if (ga_oid_equal(&o->history, &c->base.branch) && !c->s->run.resumed)
 		return ga_commit_tree(c->e->repo, &c->base.branch, &o->rewrite.full, err);
 	if (gather_holds(c, o, err) || note_claims(c, o, err) ||
-	    find_users(c, &users, &ro.users, err))
+	    note_updated(c, &o->history, err) || find_users(c, &users, &ro.users, err))
 		return -1;
+	ro.since = ga_session_own_base(c->s);
 	if (ga_rewrite(c->e->repo, &ro, &o->rewrite, err))
 		return -1;
 	ga_strv_extend(&c->keeps, &o->rewrite.keeps);

@@ -10,9 +10,13 @@
 #include "ga/quote.h"
 #include "result.h"
 
+/* A session that had nothing, and into which the user's branch was merged, has nothing. */
 bool anything(const struct capture *c, const struct outcome *o)
 {
-	return !ga_oid_is_zero(&o->rewrite.tip) && !ga_oid_equal(&o->rewrite.tip, &c->s->id.onto);
+	const struct ga_oid *tip = &o->rewrite.tip;
+
+	return !ga_oid_is_zero(tip) && !ga_oid_equal(tip, &c->s->id.onto) &&
+	       (!ga_oid_is_zero(&c->s->result.tip) || !ga_oid_equal(tip, &c->s->view.updated));
 }
 
 void plan_release(struct plan *p)

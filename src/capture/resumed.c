@@ -50,8 +50,9 @@ int find_users(struct capture *c, struct ga_oid *users, const struct ga_oid **re
 {
 	int rc;
 
-	*ret = NULL;
-	if (!c->s->run.resumed || !c->s->id.onto_ref)
+	*users = c->s->view.updated;
+	*ret = ga_oid_is_zero(users) ? NULL : users;
+	if (*ret || !c->s->run.resumed || !c->s->id.onto_ref)
 		return 0;
 	rc = ga_ref_read(c->e->repo, c->s->id.onto_ref, users, err);
 	if (rc)

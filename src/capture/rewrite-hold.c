@@ -120,7 +120,20 @@ static int rewritten_entry(struct hold *h, const struct ga_oid *id, const char *
 	return ga_tree_file(h->g->r, &tree, path, ret, err);
 }
 
-/* Does a parent that the host knows have this value? Returns 1 if so. */
+/* Does opts.users have this value, which is not the agent's then? Returns 1 if so. */
+static int users_have(struct range *g, const char *path, const struct ga_entry *value,
+		      struct ga_error *err)
+{
+	struct ga_entry e;
+	struct ga_oid tree;
+
+	if (!g->o || !g->o->users)
+		return 0;
+	return ga_commit_tree(g->r, g->o->users, &tree, err) ||
+	       ga_tree_file(g->r, &tree, path, &e, err) ? -1 : ga_entry_equal(&e, value);
+}
+
+/* Or a parent that the host knows? */
 static int host_has(struct hold *h, const char *path, const struct ga_entry *value,
 		    struct ga_error *err)
 {
@@ -138,7 +151,7 @@ static int host_has(struct hold *h, const char *path, const struct ga_entry *val
 		if (ga_entry_equal(&e, value))
 			return 1;
 	}
-	return 0;
+	return users_have(h->g, path, value, err);
 }
 
 /* Find the parent whose value a held path gets: the first that the host knows, else the first. A
@@ -380,30 +393,32 @@ static int hold_node(struct hold *h, struct ga_error *err)
 
 /* ---- all of them --------------------------------------------------------------------------- */
 
-/* Without those of values that the user's own branch has as well: brought by a rebase or a merge
- * there. */
+/* Without those of values that the user has as well: brought by a rebase or a merge. */
+static int copy_own(struct range *g, const struct ga_flags *all, struct ga_flags *ret,
+		    struct ga_error *err)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		int rc = users_have(g, all->v[i].path, &all->v[i].entry, err);
+
+		if (rc < 0)
+			return -1;
+		if (!rc)
+			copy_flag(ret, &all->v[i]);
+	}
+	return 0;
+}
+
 int flag_since(struct range *g, const struct ga_oid *tree, struct ga_flags *ret,
 	       struct ga_error *err)
 {
 	cleanup_changes struct ga_changes changes = GA_CHANGES_INIT;
 	cleanup_flags struct ga_flags all = GA_FLAGS_INIT;
-	struct ga_oid since, users;
+	struct ga_oid since;
 
-	if (ga_commit_tree(g->r, g->o->since ? g->o->since : g->o->base, &since, err) ||
-	    (g->o->users && ga_commit_tree(g->r, g->o->users, &users, err)) ||
-	    ga_tree_diff(g->r, &since, tree, &changes, err) ||
-	    ga_classify(g->r, g->o->facts, &since, tree, &changes, &all, err))
-		return -1;
-	for (size_t i = 0; i < all.n; i++) {
-		const struct ga_flag *f = &all.v[i];
-		struct ga_entry e;
-
-		if (g->o->users && ga_tree_file(g->r, &users, f->path, &e, err))
-			return -1;
-		if (!g->o->users || !ga_entry_equal(&e, &f->entry))
-			copy_flag(ret, f);
-	}
-	return 0;
+	return ga_commit_tree(g->r, g->o->since ? g->o->since : g->o->base, &since, err) ||
+	       ga_tree_diff(g->r, &since, tree, &changes, err) ||
+	       ga_classify(g->r, g->o->facts, &since, tree, &changes, &all, err) ||
+	       copy_own(g, &all, ret, err) ? -1 : 0;
 }
 
 /* Find the flags of the whole, which come first, and of what was published before. */
@@ -416,12 +431,9 @@ static int flag_whole(struct hold *h, struct ga_error *err)
 	if (ga_commit_tree(g->r, &g->base, &h->base_tree, err))
 		return -1;
 	h->whole = classify(h, &h->base_tree, tree, &h->own, err);
-	if (!h->whole)
-		return -1;
-	add_flags(h, &h->whole->flags);
-	if (!g->o->since || ga_oid_equal(g->o->since, g->o->base))
-		return 0;
-	if (flag_since(g, tree, &flags, err))
+	if (!h->whole || copy_own(g, &h->whole->flags, &flags, err) ||
+	    (g->o->since && !ga_oid_equal(g->o->since, g->o->base) &&
+	     flag_since(g, tree, &flags, err)))
 		return -1;
 	add_flags(h, &flags);
 	return 0;

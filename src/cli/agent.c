@@ -202,7 +202,8 @@ static void drop_unchanged(struct cli *c, struct ga_start *st, bool quiet)
 {
 	bool left = false;
 
-	if (c->status < 0 || (!c->rm && (c->keep || c->status || st->stopped)))
+	if (c->status < 0 || (!c->rm && (c->keep || c->status || st->stopped ||
+					 cli_has_work(&st->session))))
 		return;
 	ga_live_close(ga_steal(&st->live));
 	/* else the summary says it */

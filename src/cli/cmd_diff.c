@@ -109,10 +109,11 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 		for (size_t i = 0; i < notes.n; i++)
 			cli_note("note: %s", notes.v[i]);
 	} else {
-		tip = ga_oid_is_zero(&s.result.tip) ? &s.id.onto : &s.result.tip;
+		tip = ga_oid_is_zero(&s.result.tip) ? ga_session_own_base(&s)
+						    : &s.result.tip;
 		if (o->held && !ga_oid_is_zero(&s.result.held))
 			tip = &s.result.held;
-		if (ga_commit_tree(c->env.repo, &s.id.onto, &old, err) ||
+		if (ga_commit_tree(c->env.repo, ga_session_own_base(&s), &old, err) ||
 		    ga_commit_tree(c->env.repo, tip, &new, err))
 			return -1;
 	}

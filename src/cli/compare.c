@@ -60,8 +60,8 @@ static int count_work(struct cli *c, struct cli_compare *x, const struct ga_sess
 
 	if (ga_oid_is_zero(tip))
 		return 0;
-	if (count(c, tip, ga_session_branch_base(s), 1, &ret->commits, err) ||
-	    ga_commit_tree(c->env.repo, &s->id.onto, &old, err) ||
+	if (count(c, tip, ga_session_own_base(s), 1, &ret->commits, err) ||
+	    ga_commit_tree(c->env.repo, ga_session_own_base(s), &old, err) ||
 	    ga_commit_tree(c->env.repo, tip, &new, err) ||
 	    ga_tree_diff(c->env.repo, &old, &new, &changes, err))
 		return -1;

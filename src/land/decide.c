@@ -438,6 +438,7 @@ static int check_landing(const struct decision *d, struct ga_error *err)
 
 static int read_all(struct decision *d, struct ga_error *err)
 {
+	const struct ga_oid own = *ga_session_own_base(d->s);
 	cleanup_commit struct ga_commit held = {.parents = NULL};
 
 	if (!d->report->session)
@@ -455,16 +456,16 @@ static int read_all(struct decision *d, struct ga_error *err)
 	if (!ga_oid_is_zero(&d->at.branch) &&
 	    land_check_moved(d->repo, d->s, &d->at.branch, true, err))
 		return -1;
-	d->at.tip = ga_oid_is_zero(&d->at.branch) ? d->s->id.onto : d->at.branch;
+	d->at.tip = ga_oid_is_zero(&d->at.branch) ? own : d->at.branch;
 	if (ga_commit_tree(d->repo, &d->at.tip, &d->at.tip_tree, err) ||
-	    ga_commit_tree(d->repo, &d->s->id.onto, &d->at.base_tree, err))
+	    ga_commit_tree(d->repo, &own, &d->at.base_tree, err))
 		return -1;
 	d->chosen.verdict = ga_calloc(d->report->n_flags + 1, sizeof(*d->chosen.verdict));
 	if (ga_oid_is_zero(&d->at.held_ref))
 		return 0;
 	if (ga_commit_read(d->repo, &d->at.held_ref, &held, err))
 		return -1;
-	d->at.under = held.n_parents ? held.parents[0] : d->s->id.onto;
+	d->at.under = held.n_parents ? held.parents[0] : own;
 	if (ga_commit_tree(d->repo, &d->at.under, &d->at.under_tree, err))
 		return -1;
 	return ga_tree_diff(d->repo, &d->at.under_tree, &held.tree, &d->at.held, err);

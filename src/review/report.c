@@ -48,7 +48,7 @@ void ga_report_begin(struct ga_report *r, const struct ga_session *s)
 	r->session = ga_strdup(s->name);
 	ga_strv_extend(&r->command, &s->id.command);
 	ga_strv_extend(&r->checks, &s->run.checks);
-	r->base = s->id.onto;
+	r->base = *ga_session_own_base(s);
 }
 
 bool ga_report_says_nothing(const struct ga_report *r)

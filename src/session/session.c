@@ -40,6 +40,11 @@ const struct ga_oid *ga_session_branch_base(const struct ga_session *s)
 	return ga_oid_is_zero(&s->view.branch_base) ? &s->id.onto : &s->view.branch_base;
 }
 
+const struct ga_oid *ga_session_own_base(const struct ga_session *s)
+{
+	return ga_oid_is_zero(&s->view.updated) ? &s->id.onto : &s->view.updated;
+}
+
 static bool name_char(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';

@@ -87,6 +87,8 @@ static const struct field fields[] = {
 	FIELD("former", OID, result.base_report),
 	FIELD("resumed", U64, run.resumed),
 	FIELD("again", LIST, run.resumed_with),
+	FIELD("update", OID, view.update),
+	FIELD("updated", OID, view.updated),
 	FIELD("bring", OID, view.bring),
 	FIELD("bringfull", OID, view.bring_full),
 	FIELD("landed", OID, result.landed),

@@ -51,6 +51,47 @@ int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error 
 	return 0;
 }
 
+#define CONFLICT 101
+
+/* The agent wrote the git dir and its configuration: they are used inside alone. */
+int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error *err)
+{
+	struct ga_session *session = &st->session;
+	struct start_step s = { .watch = w, .st = st };
+	cleanup_free char *message = NULL, *word = NULL, *heading = NULL, *run = NULL, *cut = NULL;
+	cleanup_free char *said = NULL;
+	struct start_stepped how;
+
+	if (!st->update)
+		return 0;
+	message = ga_strf("Merge %s into agent/%s", st->update, session->name);
+	word = ga_quote_shell(message);
+	heading = ga_strf("== merging %s", st->update);
+	run = ga_strf("git -c core.hooksPath=/dev/null -c commit.gpgSign=false merge --no-edit "
+		      "-m %s %s && exit; "
+		      "[ \"$(git rev-parse -q --verify MERGE_HEAD)\" != %s ] || exit %d; "
+		      "exit 1", word, GA_HEX(&session->view.update),
+		      GA_HEX(&session->view.update), CONFLICT);
+	s.heading = heading;
+	s.command = run;
+	s.deadline = start_step_deadline(w->e->use.setup);
+	if (start_step(&s, &how, err))
+		return -1;
+	cut = start_step_cut(&s, &how, "limits.setup", w->e->use.setup);
+	start_note_step(st, "update", NULL, st->update, cut ? cut : "exited", how.status);
+	if (!cut && how.status == CONFLICT)
+		ga_strv_pushf(&session->run.remarks, "merging %s left conflicts inside, for the "
+			      "agent to resolve", st->update);
+	else if (cut || how.status) {
+		said = cut ? ga_strf(": it %s", cut) : start_said(&how.tail);
+		(void)ga_fail(err, GA_ESTART, "cannot merge %s into session '%s'%s", st->update,
+			      session->name, said);
+		return ga_hint(err, "'git agent resume %s' continues it without that",
+			       session->name);
+	}
+	return 0;
+}
+
 /* ---- after */
 
 static enum ga_check_end check_end(const struct start_step *s, const struct start_stepped *how)

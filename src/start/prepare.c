@@ -45,6 +45,7 @@ void ga_start_release(struct ga_start *s)
 	free(s->cwd);
 	free(s->transcript);
 	free(s->own);
+	free(s->update);
 	ga_strv_release(&s->banner);
 	ga_strv_release(&s->notes);
 	*s = (struct ga_start)GA_START_INIT;

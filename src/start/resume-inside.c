@@ -367,8 +367,8 @@ static bool has_news(const struct inside *x, const struct start_point *p)
 	const struct ga_session *s = &x->st->session;
 
 	return p->bring.n || !ga_oid_is_zero(&s->view.bring) ||
-	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->result.tip) ? &s->id.onto
-			     : &s->result.tip);
+	       !ga_oid_equal(&p->branch_base, ga_oid_is_zero(&s->result.tip)
+			     ? ga_session_own_base(s) : &s->result.tip);
 }
 
 /* ---- the private git dir ------------------------------------------------------------- */

@@ -41,7 +41,7 @@ static int find_branch(struct ga_start_env *e, const struct ga_session *s, struc
 
 	if (rc <= 0)
 		return rc;
-	*ret = ga_oid_is_zero(&s->result.tip) ? s->id.onto : s->result.tip;
+	*ret = ga_oid_is_zero(&s->result.tip) ? *ga_session_own_base(s) : s->result.tip;
 	if (ga_oid_is_zero(&s->result.tip))
 		return 0;
 	/* a branch that has landed is there to be deleted */

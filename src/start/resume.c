@@ -197,14 +197,38 @@ static void fill_session(const struct ga_start_opts *o, const struct start_point
 	s->run.exit_status = -1;
 }
 
-/* Keep the commit that it is published on, by a ref, as long as the session is there. */
+/* The branch that the session began on, or else HEAD, is to be merged into it. */
+static int find_update(struct ga_start_env *e, struct ga_start *st, struct ga_error *err)
+{
+	cleanup_free char *head = NULL;
+	struct ga_session *s = &st->session;
+	const char *name = s->id.onto_ref;
+	int rc = name ? ga_ref_read(e->repo, name, &s->view.update, err) : 1;
+
+	if (rc > 0) {
+		rc = ga_repo_head(e->repo, &s->view.update, &head, err);
+		name = head ? head : "HEAD";
+	}
+	if (rc > 0)
+		return ga_fail(err, GA_ESTART, "there is no commit to merge");
+	if (!rc && s->id.live)
+		return ga_fail(err, GA_ESTART, "a session that was started with --live shows your "
+			       "branch anyway");
+	st->update = rc ? NULL : ga_quote(ga_ref_branch(name));
+	return rc;
+}
+
+/* Keep the commits that it is published on, and that is merged, by refs, as long as the session is
+ * there. */
 static int keep_from(struct ga_start_env *e, const struct ga_session *s, struct ga_error *err)
 {
 	cleanup_ref_updates struct ga_ref_updates u = GA_REF_UPDATES_INIT;
-	cleanup_free char *name = ga_session_ref(s, "from");
+	cleanup_free char *name = ga_session_ref(s, "from"), *update = ga_session_ref(s, "update");
 	cleanup_free char *reason = ga_strf("agent: resume %s", s->name);
 
 	ga_ref_updates_add(&u, name, NULL, &s->view.branch_base);
+	if (!ga_oid_is_zero(&s->view.update))
+		ga_ref_updates_add(&u, update, NULL, &s->view.update);
 	return ga_refs_update(e->repo, &u, reason, err);
 }
 
@@ -219,6 +243,8 @@ static void describe(const struct ga_start_env *e, const struct start_base *b,
 	if (p->bring.n)
 		ga_strv_pushf(&st->banner, "brought from the branch: %zu path%s", p->bring.n,
 			      p->bring.n == 1 ? "" : "s");
+	if (st->update)
+		ga_strv_pushf(&st->banner, "merges %s into it first", st->update);
 	start_describe_mounts(e, st);
 	start_describe_secrets(b, st);
 	start_describe_limits(st);
@@ -267,6 +293,8 @@ static int prepare(struct ga_start_env *e, const struct ga_start_opts *o, struct
 	    start_answer(e, o, &b, &p.view, st, err) || start_move_to_point(e, st, &p, err))
 		return -1;
 	fill_session(o, &p, s);
+	if (o->update && find_update(e, st, err))
+		return -1;
 	describe(e, &b, &p, st);
 	return keep_from(e, s, err) || ga_fault_stop("resume:prepared", err) ? -1 : 0;
 }

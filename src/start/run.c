@@ -112,7 +112,8 @@ static void list_unsynced(struct ga_start_env *e, const struct ga_start *st, str
  */
 static int before(struct start_watch *w, struct ga_start *st, struct ga_error *err)
 {
-	if (!start_run_setup(w, st, err) && !start_run_services(w, st, err))
+	if (!start_run_setup(w, st, err) && !start_run_update(w, st, err) &&
+	    !start_run_services(w, st, err))
 		return 0;
 	err->code = GA_ESTART;
 	return -1;

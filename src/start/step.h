@@ -40,6 +40,8 @@ void start_note_step(const struct ga_start *st, const char *event, const char *n
 
 /* beside.c: run `setup`; a failure is GA_ESTART. */
 int start_run_setup(struct start_watch *w, struct ga_start *st, struct ga_error *err);
+/* Merge what was asked for into a resumed session; a conflict is left there. */
+int start_run_update(struct start_watch *w, struct ga_start *st, struct ga_error *err);
 /* Run `finish`, and note in the session's `checks` how each command ended. `ended`: the agent was
  * told to end, and they are not run. */
 void start_run_finish(struct start_watch *w, struct ga_start *st, bool ended);

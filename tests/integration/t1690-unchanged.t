@@ -67,6 +67,9 @@ test_expect_success 'one that failed, left anything, or was to be kept stays' '
 test_expect_success 'a resumed one stays if it has work, and goes if it has none; to look around in it is no end' '
 	git agent resume -q written -- true &&
 	test_state written captured &&
+	git agent land written &&
+	git agent resume -q written -- true &&
+	git agent list | grep "^written" &&
 	git agent shell -q failed -- true &&
 	test_state failed captured &&
 	git agent resume -q failed -- true &&
