@@ -49,7 +49,7 @@ struct ga_rewrite_opts {
 	const struct ga_oid *since; /* report flags for everything since this commit; NULL: since
 				     * `base` */
 	const struct ga_oid *users; /* a commit of the user's: a value that it has, too, is neither
-				     * flagged nor held back; may be NULL */
+				     * flagged nor held; may be NULL */
 	const struct ga_oid *tip;   /* tip of the history, of which base is an ancestor */
 	bool fresh;                 /* the history is one commit on base, made a moment ago: no need
 				     * to look for it on the host */

@@ -13,7 +13,7 @@ repo() {
 	test_commit base &&
 	test_session s "sed -i s/2/two/ a; git commit -qam two; echo n >new"
 }
-# what the user commits meanwhile, with what would be held back or flagged if the agent had made it
+# what the user commits meanwhile, with what would be held or flagged if the agent had made it
 theirs() {
 	sed -i "s/^$1$/$2/" a &&
 	echo "all: x" >Makefile &&
@@ -109,7 +109,7 @@ test_expect_success 'a session without work gets none by it' '
 	git agent land s
 '
 
-test_expect_success 'uncommitted work and what is held back stay what they are' '
+test_expect_success 'uncommitted work and what is held stay what they are' '
 	test_enter dirty &&
 	seq 9 >a &&
 	echo b >b &&
