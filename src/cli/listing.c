@@ -53,11 +53,12 @@ static const char *say_idle(struct cli *c, const struct ga_session *s)
 	return cli_kept_refs(c->env.repo, s, NULL, &ignored) ? "other refs" : "no change";
 }
 
+/* If a part cannot be looked at, what comes next is not known. */
 static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 {
+	cleanup_error struct ga_error unknown = GA_ERROR_INIT;
 	size_t len = 0;
 	FILE *f;
-	int rc;
 
 	if (w->unfinished) {
 		w->next = ga_strf("  next: git agent land --continue %s, or --abort\n", w->s.name);
@@ -66,10 +67,10 @@ static int find_next(struct cli *c, struct cli_row *w, struct ga_error *err)
 	f = open_memstream(&w->next, &len);
 	if (!f)
 		return ga_fail_errno(err, GA_EFATAL, errno, "cannot remember a line");
-	rc = w->running || w->s.state != GA_STATE_CAPTURED ? 0
-	     : cli_say_next(c, &w->s, &w->r, f, err);
+	if (!w->running && w->s.state == GA_STATE_CAPTURED)
+		(void)cli_say_next(c, &w->s, &w->r, f, &unknown);
 	(void)fclose(f);
-	return rc;
+	return 0;
 }
 
 /* Capture an interrupted session before it is shown. One that cannot be captured now is shown as

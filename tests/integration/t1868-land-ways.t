@@ -96,7 +96,7 @@ test_expect_success 'a merge without its commit is left to the user, who continu
 	session n "line f 2 one" &&
 	test_says "agent/n: not committed yet" git agent land --no-commit n &&
 	test -e .git/MERGE_HEAD &&
-	test_state n captured &&
+	test_state n landing &&
 	git agent land --abort n &&
 	test -z "$(git status --porcelain)" &&
 	git agent land --no-commit n &&
