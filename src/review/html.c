@@ -282,7 +282,7 @@ static void put_left(struct ga_buf *out, const struct ga_report *r)
 
 	if (!r->left.n)
 		return;
-	n = review_put_places(&text, false, r, LEFT_SHOWN);
+	n = review_put_places(&text, false, r, true, LEFT_SHOWN);
 	put_title(out, "Left behind, in the session until it is dropped");
 	ga_buf_adds(out, "<pre>");
 	put_safe(out, text.ptr);

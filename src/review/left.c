@@ -218,7 +218,8 @@ static void put_flag(struct ga_buf *out, int indent, bool colour, const struct g
 	ga_buf_addf(out, "%s%s\n", same ? "" : " ", same ? "" : q);
 }
 
-size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, size_t max)
+size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, bool reasons,
+			 size_t max)
 {
 	cleanup_(ga_left_release) struct ga_left_list groups = GA_LEFT_INIT;
 	cleanup_(review_left_flags_release) struct review_left_flags stored;
@@ -230,8 +231,11 @@ size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report
 
 		put_place(out, &groups.v[i]);
 		review_place_flags(r, &stored, groups.v[i].path, &flags);
-		for (size_t k = 0; k < flags.n; k++)
+		for (size_t k = 0; reasons && k < flags.n; k++)
 			put_flag(out, 13, colour, &flags.v[k], groups.v[i].path);
+		if (!reasons && flags.n)
+			ga_buf_addf(out, "%*s%zu %s if it is brought\n", 13, "", flags.n,
+				    flags.n == 1 ? "flag" : "flags");
 	}
 	return groups.n;
 }
@@ -353,7 +357,7 @@ void ga_left_text(const struct ga_report *r, const struct ga_left_files *files,
 	}
 	review_paint(out, colour, RC_BOLD, "leftovers, in the session until it is dropped");
 	ga_buf_addch(out, '\n');
-	(void)review_put_places(out, colour, r, SIZE_MAX);
+	(void)review_put_places(out, colour, r, true, SIZE_MAX);
 	ga_buf_addch(out, '\n');
 	review_paint(out, colour, RC_BOLD, "files");
 	ga_buf_addch(out, '\n');

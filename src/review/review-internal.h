@@ -76,9 +76,10 @@ void review_left_flags_release(struct review_left_flags *f);
 /* The high and critical flags of a place: each rule once, the worst first. */
 void review_place_flags(const struct ga_report *r, const struct review_left_flags *stored,
 			const char *place, struct ga_flags *ret);
-/* Put a line for each of at most `max` places, with a line for each of its flags; returns how many
- * places there are. */
-size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, size_t max);
+/* Put a line for each of at most `max` places, with a line for each of its flags (`reasons`), or
+ * one with their number; returns how many places there are. */
+size_t review_put_places(struct ga_buf *out, bool colour, const struct ga_report *r, bool reasons,
+			 size_t max);
 
 enum review_colour { RC_NONE, RC_BOLD, RC_RED, RC_GREEN, RC_YELLOW, RC_CYAN, RC_DIM };
 

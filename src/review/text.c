@@ -245,7 +245,7 @@ static void put_left(const struct text *t, const struct ga_report *r)
 		return;
 	heading(t, "leftovers, in the session until it is dropped\n"
 		   "(git agent review --leftovers lists it file by file)");
-	n = review_put_places(t->out, t->colour, r, LEFT_SHOWN);
+	n = review_put_places(t->out, t->colour, r, false, LEFT_SHOWN);
 	if (n > LEFT_SHOWN)
 		more(t, n - LEFT_SHOWN, "places");
 }

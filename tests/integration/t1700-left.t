@@ -99,7 +99,7 @@ test_expect_success 'what would run from there is flagged in every format, and b
 	cd r &&
 	grep -A1 "^  ignored    build (" ../out | grep "critical: .*\[ignored-executables\]" &&
 	git agent review --stat x >../out2 &&
-	grep -A9 "^leftovers" ../out2 | grep -A1 "build (" | grep "critical: .*\[ignored-executables\]" &&
+	grep -A9 "^leftovers" ../out2 | grep -A1 "build (" | grep " 1 flag if it is brought" &&
 	git agent review --json x >../json2 &&
 	python3 - ../json2 <<-\EOT &&
 	import json, sys
@@ -111,7 +111,6 @@ test_expect_success 'what would run from there is flagged in every format, and b
 	assert not [f for f in o["flags"] if f["left_behind"]], o["flags"]
 	EOT
 	! grep "(leftover)" ../out2 &&
-	test "$(grep -c "\[direnv\]" ../out2)" = 1 &&
 	git agent review --format=markdown x >../md &&
 	grep "^| ignored | 1 | .\.envrc. | critical .direnv., critical .ignored-config. |" ../md &&
 	git agent review --format=sarif x >../sarif &&
@@ -357,7 +356,7 @@ test_expect_success 'setuid bits, hard links and new ignore rules of the session
 	assert flags["hardlink", "h"]["severity"] == flags["hardlink", "h2"]["severity"] == "medium", flags
 	assert ("hardlink", "s") not in flags and ("setuid-caps-xattr", "h") not in flags, flags
 	EOT
-	git agent review --stat odd >../out &&
+	git agent review --leftovers odd >../out &&
 	grep -A1 "^  ignored    new" ../out | grep "high: .*by .new/. of ..gitignore. \[ignore-rules-source\]"
 '
 

@@ -19,7 +19,7 @@ TEST(an_id_of_a_flag_is_escaped)
 
 	ga_report_add_left_flags(&r, &f);
 	ga_left_add(&r.left, "place", GA_LEFT_IGNORED, 1, 1);
-	(void)review_put_places(&out, false, &r, SIZE_MAX);
+	(void)review_put_places(&out, false, &r, true, SIZE_MAX);
 	assert_has(out.ptr, "critical: because [id\\e[2J\\n] place/x\n");
 }
 
