@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "ga/quote.h"
 #include "sessions.h"
 
 /* Programs take an Enter that comes together with a text for a part of it. */
@@ -10,9 +11,17 @@
 
 static int check_text(const char *text, struct ga_error *err)
 {
-	for (const char *p = text; *p; p++)
-		if (((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 0x7f)
+	size_t left = strlen(text), n;
+
+	for (const char *p = text; *p; p += n, left -= n) {
+		uint32_t c;
+
+		n = ga_utf8_decode(p, left, &c);
+		if (!n)
+			return ga_fail(err, GA_EUSAGE, "the text is not UTF-8");
+		if ((c < ' ' && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0))
 			return ga_fail(err, GA_EUSAGE, "the text has control characters");
+	}
 	if (!*text)
 		return ga_fail(err, GA_EUSAGE, "the text is empty");
 	return 0;

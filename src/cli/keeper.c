@@ -30,8 +30,8 @@ static void __attribute__((noreturn)) end_as(pid_t pid, const sigset_t *mask)
 	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
 }
 
-/* Stop as we would have, had SIGTSTP not been blocked. */
-static void stop(void)
+/* Stop as we would have, had SIGTSTP not been blocked. Who continues us may not know of others. */
+static void stop(pid_t pid)
 {
 	sigset_t s;
 
@@ -40,6 +40,7 @@ static void stop(void)
 	(void)raise(SIGTSTP);
 	(void)sigprocmask(SIG_UNBLOCK, &s, NULL);
 	(void)sigprocmask(SIG_BLOCK, &s, NULL);
+	(void)kill(pid, SIGCONT);
 }
 
 /* A signal of the terminal's goes to the whole process group anyway; and when the session's process
@@ -50,7 +51,7 @@ static void pass_on(int sigfd, pid_t pid)
 
 	while (read(sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
 		if (si.ssi_signo == SIGTSTP && si.ssi_pid == (uint32_t)pid)
-			stop();
+			stop(pid);
 		else if (si.ssi_code <= 0)
 			(void)kill(pid, (int)si.ssi_signo);
 }

@@ -43,12 +43,16 @@ static bool has(const char *const *list, const char *word)
 	return *list;
 }
 
+/* Only ASCII without a backslash: git may write the file in another encoding (the attribute
+ * working-tree-encoding), which can make quotes of the rest, or end strings elsewhere. */
 static bool has_only_harmless(const struct ga_questions *q, const struct ga_buf *text)
 {
 	json_t *j = json_loadb(text->ptr, text->len, JSON_REJECT_DUPLICATES, NULL), *value;
 	bool ret = json_is_object(j);
 	const char *key;
 
+	for (size_t i = 0; i < text->len; i++)
+		ret = ret && text->ptr[i] != '\\' && !(text->ptr[i] & 0x80);
 	json_object_foreach(j, key, value)
 		ret = ret && ga_has_word(q->harmless, key);
 	json_decref(j);

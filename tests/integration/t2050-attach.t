@@ -65,6 +65,8 @@ b" &&
 	printf "\\033[200~a\\nb\\033[201~\\r" >../want &&
 	git cat-file blob agent/raw:got | cmp - ../want &&
 	test_fails 129 "control characters" git agent send sent "$(printf "a\\033b")" &&
+	test_fails 129 "control characters" git agent send sent "$(printf "\\302\\233A")" &&
+	test_fails 129 "is not UTF-8" timeout 9 git agent send sent "$(printf "a\\233%04000d" 1 | tr 0 "\\233")" &&
 	test_fails 129 "is empty" git agent send sent "" &&
 	test_fails 128 "does not run" git agent send raw x &&
 	git agent stop sent

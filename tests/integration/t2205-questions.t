@@ -102,7 +102,8 @@ test_expect_success 'settings that are hostile are not harmless' '
 	mkdir -p .claude victim &&
 	f=.claude/settings.json &&
 	for text in "" "{" "[]" "{\"model\": 1} {}" "{\"model\": 1, \"model\": 2}" "{\"model\": \"\\u0000\"}" \
-		"{\"\\u0068ooks\": {}}" "// x"; do
+		"{\"\\u0068ooks\": {}}" \
+		"{\"model\": \"x“, “hooks”: {}, “y”: “z\"}" "// x"; do
 		mkdir -p .claude &&
 		printf "%s" "$text" >$f &&
 		hostile || return 1
