@@ -15,7 +15,10 @@ if [ "${1-}" = --deps ]; then
 	shift
 	if [ "${1-}" = --servers ]; then
 		PATH=$PATH:/usr/sbin:/sbin
-		servers='sshd curl openssl musl-gcc ip'
+		for dir in /usr/lib/postgresql/*/bin; do # where Debian has it
+			PATH=$PATH:$dir
+		done
+		servers='psql pg_ctl redis-server sshd curl openssl musl-gcc ip'
 		shift
 	fi
 fi
@@ -70,6 +73,9 @@ python3-yaml:python3-yaml:python3-pyyaml:python-yaml
 strace:strace:strace:strace
 pgrep:procps:procps-ng:procps-ng
 pre-commit:pre-commit:pre-commit:pre-commit
+psql:postgresql-client:postgresql:postgresql-libs
+pg_ctl:postgresql:postgresql-server:postgresql
+redis-server:redis-server:redis:valkey
 sshd:openssh-server:openssh-server:openssh
 curl:curl:curl:curl
 openssl:openssl:openssl:openssl

@@ -28,6 +28,38 @@ allowed() {
 	(cd "$HOME/p" && timeout 120 git agent start -q $allow -- "$@")
 }
 
+test_expect_success POSTGRES 'psql copies tables between PostgreSQL on localhost and on a named host' '
+	postgres_start &&
+	test_when_finished postgres_stop &&
+	login="port=5432 user=agent password=secret dbname=postgres" &&
+	rows="generate_series(1, 50000) as n, repeat(md5(random()::text), 20) as s" &&
+	allowed localhost:5432 psql "host=localhost $login" -Atc "create table t as select $rows" &&
+	allowed "localhost:5432 db.example.org:5432" sh -c "
+		psql \"host=localhost $login\" -qAtc \"copy t to stdout\" |
+			psql \"host=db.example.org $login\" -qc \"create table u (like t)\" -c \"copy u from stdin\"" &&
+	for table in t u; do
+		psql "host=127.0.0.1 $login" -Atc "select count(*), md5(string_agg(s, null order by n)) from $table" \
+			>"sum-$table" || exit 1
+	done &&
+	grep "^50000|" sum-t &&
+	test_cmp sum-t sum-u
+'
+
+test_expect_success REDIS 'redis-cli sends a pipeline of many commands to Redis, and waits for a message' '
+	redis-server --bind 127.0.0.1 --port 6379 --save "" --dir "$TRASH" --daemonize yes \
+		--pidfile "$TRASH/redis.pid" >redis.log &&
+	test_when_finished "kill \$(cat \"$TRASH/redis.pid\")" &&
+	test_wait_for "redis-cli ping" &&
+	allowed localhost:6379 sh -c "
+		seq 20000 | sed \"s/.*/SET key:& value-&/\" | redis-cli -h localhost --pipe" >out &&
+	grep "errors: 0, replies: 20000" out &&
+	allowed localhost:6379 sh -c "
+		redis-cli -h localhost subscribe news >/tmp/heard &
+		until redis-cli -h localhost publish news item | grep -qx 1; do sleep 0.1; done
+		until grep -qx item /tmp/heard; do sleep 0.1; done
+		kill \$!"
+'
+
 test_expect_success SSHD 'ssh works to a named host, and git over it' '
 	mkdir -p ssh &&
 	ssh-keygen -q -t ed25519 -N "" -f ssh/host &&
