@@ -18,7 +18,7 @@ if [ "${1-}" = --deps ]; then
 		for dir in /usr/lib/postgresql/*/bin; do # where Debian has it
 			PATH=$PATH:$dir
 		done
-		servers='psql pg_ctl redis-server sshd curl openssl musl-gcc ip'
+		servers='psql pg_ctl sshd curl openssl musl-gcc ip'
 		shift
 	fi
 fi
@@ -75,7 +75,6 @@ pgrep:procps:procps-ng:procps-ng
 pre-commit:pre-commit:pre-commit:pre-commit
 psql:postgresql-client:postgresql:postgresql-libs
 pg_ctl:postgresql:postgresql-server:postgresql
-redis-server:redis-server:redis:valkey
 sshd:openssh-server:openssh-server:openssh
 curl:curl:curl:curl
 openssl:openssl:openssl:openssl

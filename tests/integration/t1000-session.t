@@ -124,9 +124,7 @@ test_expect_success '--base starts at any commit' '
 '
 
 test_expect_success 'a working tree that is replaced during a --live session is noticed' '
-	test_enter lr &&
-	echo a >a &&
-	test_commit 1 &&
+	test_enter lr a &&
 	git agent start -qd --live --name moved -- sh -c "
 		while [ ! -e end ]; do sleep 0.05; done
 		cat a >seen" &&

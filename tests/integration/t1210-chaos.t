@@ -79,6 +79,23 @@ test_expect_success 'an interrupted session can be interrupted any number of tim
 '
 
 # A process that is traced is not gone before its tracer has seen that, nor is process 1 before it.
+# busy DIRECTORY NAME: a session of a new repository that has written f, with its supervisor in $sup, its directory
+# in $dir and its sandbox in $pid
+busy() {
+	test_enter "$1" &&
+	test_empty 1 &&
+	{
+		git-agent start -q --name "$2" -- sh -c "
+		echo 2 >f
+		touch ready
+		exec sleep 600" &
+	} &&
+	sup=$! &&
+	test_wait_for "git agent shell $2 -- test -e ready" &&
+	dir=$(test_dir "$2") &&
+	pid=$(git config -f "$dir/session" session.pid)
+}
+
 cat >hold.py <<\END
 import ctypes, os, sys, time
 assert ctypes.CDLL(None, use_errno=True).ptrace(0x4206, int(sys.argv[1]), 0, 0) == 0, ctypes.get_errno()
@@ -86,18 +103,7 @@ open(sys.argv[2], "w").close()
 while not os.path.exists(sys.argv[3]): time.sleep(0.01)
 END
 test_expect_success 'who is asked for a session while another command waits for the end of its sandbox waits as well' '
-	test_enter d &&
-	test_empty 1 &&
-	{
-		git-agent start -q --name s -- sh -c "
-		echo 2 >f
-		touch ready
-		exec sleep 600" &
-	} &&
-	sup=$! &&
-	test_wait_for "git agent shell s -- test -e ready" &&
-	dir=$(test_dir s) &&
-	pid=$(git config -f "$dir/session" session.pid) &&
+	busy d s &&
 	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
 	hold=$! &&
 	test_wait_for "test -e ../held" &&
@@ -174,18 +180,7 @@ test_expect_success 'the lock of a ref that was killed is removed, and one that 
 '
 
 test_expect_success 'a lock goes as well if the sandbox takes a while to end' '
-	test_enter e &&
-	test_empty 1 &&
-	{
-		git-agent start -q --name e -- sh -c "
-		echo 2 >f
-		touch ready
-		exec sleep 600" &
-	} &&
-	sup=$! &&
-	test_wait_for "git agent shell e -- test -e ready" &&
-	dir=$(test_dir e) &&
-	pid=$(git config -f "$dir/session" session.pid) &&
+	busy e e &&
 	rm -f ../held ../go &&
 	{ python3 ../hold.py "$(cut -d" " -f1 "/proc/$pid/task/$pid/children")" ../held ../go & } &&
 	test_wait_for "test -e ../held" &&

@@ -175,13 +175,18 @@ test_expect_success 'GT-01: hooks of a core.hooksPath in the tree do not run' '
 	proof "merge ff pull switch worktree rebase stash" "archive diff prompt"
 '
 
-test_expect_success 'GT-01: hooks do not run that the agent writes where the link core.hooksPath leads' '
-	make_repo link "
+# make_linked NAME: a repository whose core.hooksPath is a link, and change to it
+make_linked() {
+	make_repo "$1" "
 		mkdir -p tools/hooks &&
 		printf %s \"\$good\" >tools/hooks/pre-push &&
 		ln -s tools/hooks hooks" &&
-	cd link &&
-	git config core.hooksPath hooks &&
+	cd "$1" &&
+	git config core.hooksPath hooks
+}
+
+test_expect_success 'GT-01: hooks do not run that the agent writes where the link core.hooksPath leads' '
+	make_linked link &&
 	attack e "$evil_hooks
 		echo w >w
 		evil_hooks tools/hooks" &&
@@ -189,12 +194,7 @@ test_expect_success 'GT-01: hooks do not run that the agent writes where the lin
 '
 
 test_expect_success 'GT-01: hooks do not run where the agent leads the link core.hooksPath elsewhere' '
-	make_repo led "
-		mkdir -p tools/hooks &&
-		printf %s \"\$good\" >tools/hooks/pre-push &&
-		ln -s tools/hooks hooks" &&
-	cd led &&
-	git config core.hooksPath hooks &&
+	make_linked led &&
 	attack e "$evil_hooks
 		echo w >w
 		mkdir new

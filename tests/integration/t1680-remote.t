@@ -380,9 +380,7 @@ test_expect_success 'a relative address leads from the working tree, and a wrong
 '
 
 test_expect_success 'a remote that is this repository itself is refused' '
-	test_enter self &&
-	echo a >a &&
-	test_commit base &&
+	test_enter self a &&
 	git switch -q -c follows --track main &&
 	git config branch.follows.remote &&
 	test_session self "

@@ -336,9 +336,7 @@ test_expect_success 'one verdict on a directory covers each flag of many in it' 
 '
 
 test_expect_success 'setuid bits, hard links and new ignore rules of the session are flagged' '
-	test_enter odd &&
-	echo a >a &&
-	test_commit base &&
+	test_enter odd a &&
 	test_session odd "
 		echo x >s
 		chmod 4644 s

@@ -94,9 +94,7 @@ test_expect_success 'show and the journal say that a session was resumed' '
 '
 
 test_expect_success 'without a name the only session is resumed' '
-	test_enter one &&
-	echo a >a &&
-	test_commit a &&
+	test_enter one a &&
 	test_expect_code 1 git agent resume -- true &&
 	test_session only "echo 1 >f" &&
 	git agent resume -q -- sh -c "echo 2 >f" &&
@@ -251,9 +249,7 @@ test_expect_success 'when the report of an earlier run cannot be read everything
 '
 
 test_expect_success 'a session that has landed is resumed, and the next landing brings what is new' '
-	test_enter l &&
-	echo a >a &&
-	test_commit a &&
+	test_enter l a &&
 	test_session l "echo 1 >one" &&
 	git agent land l &&
 	echo host >host &&
@@ -472,9 +468,7 @@ test_expect_success 'what was only in the index stays there unless the branch ha
 '
 
 test_expect_success 'a review of a session that went on begins with what changed since the last one' '
-	test_enter since &&
-	echo a >a &&
-	test_commit 1 &&
+	test_enter since a &&
 	test_session s "echo 1 >x; echo 2 >y; seq 3 >f" &&
 	git agent review s >../first &&
 	! grep "changed since" ../first &&

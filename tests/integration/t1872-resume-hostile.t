@@ -211,9 +211,7 @@ test_expect_success 'SB-03: what has become a secret is hidden in the working tr
 '
 
 test_expect_success 'SB-03: secrets that were committed to the branch since are named as for a new session on it' '
-	test_enter sec &&
-	echo a >a &&
-	test_commit a &&
+	test_enter sec a &&
 	test_session s "echo 1 >one" &&
 	git agent resume s -- true 2>../err &&
 	! grep "with secrets" ../err &&

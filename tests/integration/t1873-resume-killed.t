@@ -286,9 +286,7 @@ test_expect_success 'files of the branch do not overwrite what was not captured,
 '
 
 test_expect_success 'a session in the working tree itself is resumed after a resume was killed' '
-	test_enter lv &&
-	echo a >a &&
-	test_commit a &&
+	test_enter lv a &&
 	git agent start -q --live --name lv -- sh -c "echo 1 >one" &&
 	old=$(git rev-parse agent/lv) &&
 	on lv "echo h >h && echo 2 >>one && rm a" &&

@@ -201,9 +201,7 @@ test_expect_success 'in the working tree itself secrets are kept out, and their 
 '
 
 test_expect_success 'the object of a staged secret is hidden, unless it is in a pack, which is said' '
-	test_enter st &&
-	echo a >a &&
-	test_commit base &&
+	test_enter st a &&
 	echo "TOKEN=$T" >.env &&
 	git add .env &&
 	looks x "$(cat "$HOME/attack")" &&

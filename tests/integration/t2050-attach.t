@@ -7,9 +7,7 @@ require_sandbox
 own_programs
 
 repo() {
-	test_enter "$1" &&
-	echo a >a &&
-	test_commit 1
+	test_enter "$1" a
 }
 hold='while [ ! -e end ]; do sleep 0.05; done'
 # a shell whose prompt can be waited for

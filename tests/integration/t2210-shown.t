@@ -147,9 +147,7 @@ test_expect_success 'PS-01: mounts and variables of a repository need trust, and
 
 test_expect_success 'tree: live shows the working tree itself, and is not for repositories to set' '
 	cd .. &&
-	test_enter live &&
-	echo a >a &&
-	test_commit base &&
+	test_enter live a &&
 	test_settings "tree: live\n" &&
 	test_says "the working tree itself lies beneath" git agent start -- sh -c "echo 1 >one" &&
 	test ! -e one &&

@@ -45,21 +45,6 @@ test_expect_success POSTGRES 'psql copies tables between PostgreSQL on localhost
 	test_cmp sum-t sum-u
 '
 
-test_expect_success REDIS 'redis-cli sends a pipeline of many commands to Redis, and waits for a message' '
-	redis-server --bind 127.0.0.1 --port 6379 --save "" --dir "$TRASH" --daemonize yes \
-		--pidfile "$TRASH/redis.pid" >redis.log &&
-	test_when_finished "kill \$(cat \"$TRASH/redis.pid\")" &&
-	test_wait_for "redis-cli ping" &&
-	allowed localhost:6379 sh -c "
-		seq 20000 | sed \"s/.*/SET key:& value-&/\" | redis-cli -h localhost --pipe" >out &&
-	grep "errors: 0, replies: 20000" out &&
-	allowed localhost:6379 sh -c "
-		redis-cli -h localhost subscribe news >/tmp/heard &
-		until redis-cli -h localhost publish news item | grep -qx 1; do sleep 0.1; done
-		until grep -qx item /tmp/heard; do sleep 0.1; done
-		kill \$!"
-'
-
 test_expect_success SSHD 'ssh works to a named host, and git over it' '
 	mkdir -p ssh &&
 	ssh-keygen -q -t ed25519 -N "" -f ssh/host &&

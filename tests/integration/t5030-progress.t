@@ -32,9 +32,7 @@ test_expect_success TTY 'the first base tree counts its files' '
 '
 
 test_expect_success TTY 'a capture counts files and the objects of the agent' '
-	test_enter r &&
-	echo a >a &&
-	test_commit a &&
+	test_enter r a &&
 	on_terminal 0 start --name shown -- sh -c "
 		$work &&
 		git add d &&

@@ -7,7 +7,6 @@ PATH=$PATH:/usr/sbin:/sbin
 pg_bin=$(command -v initdb 2>/dev/null || printf '%s\n' /usr/lib/postgresql/*/bin/initdb | tail -1)
 pg_bin=${pg_bin%/*}
 test_lazy_prereq POSTGRES '"$pg_bin/initdb" --version && psql --version'
-test_lazy_prereq REDIS 'redis-server --version && redis-cli --version'
 test_lazy_prereq SSHD 'command -v sshd && command -v ssh'
 test_lazy_prereq CURL 'command -v curl && command -v openssl'
 test_lazy_prereq MUSL 'echo "int main(void) { return 0; }" | musl-gcc -static -x c -o musl - && ./musl'

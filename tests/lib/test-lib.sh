@@ -251,10 +251,11 @@ test_repo() {
 	git init -q "$1"
 }
 
-# test_enter NAME: the same, entered
+# test_enter NAME [FILE]: a repository, with a file of that content committed, and change to it
 test_enter() {
 	test_repo "$1" &&
 	cd "$1" || return
+	[ -z "${2-}" ] || { echo "$2" >"$2" && test_commit 1; }
 }
 
 # test_commit MESSAGE: all that there is
