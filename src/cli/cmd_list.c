@@ -62,6 +62,14 @@ static void drain(int fd)
 		;
 }
 
+/* False if the terminal is gone. */
+static bool print_anew(const struct cli_listing *l)
+{
+	(void)fputs("\033[H\033[J", stdout);
+	print(l);
+	return !fflush(stdout);
+}
+
 /* Wait until something changed. Meanwhile what runs is looked at again, which reads no file. */
 static void wait_for_change(int fd, struct cli_listing *l)
 {
@@ -72,8 +80,8 @@ static void wait_for_change(int fd, struct cli_listing *l)
 		running |= l->v[i].running;
 	while (poll(&p, 1, running ? LOOK_MS : -1) <= 0) {
 		cli_listing_look(l);
-		(void)fputs("\033[H\033[J", stdout);
-		print(l);
+		if (!print_anew(l))
+			return;
 	}
 	(void)poll(NULL, 0, SETTLE_MS);
 	drain(fd);
@@ -90,8 +98,8 @@ static int watch(struct cli *c, struct ga_error *err)
 
 		if (cli_listing_read(c, &l, err))
 			return -1;
-		(void)fputs("\033[H\033[J", stdout);
-		print(&l);
+		if (!print_anew(&l))
+			return 0;
 		watch_all(c, fd, &l);
 		wait_for_change(fd, &l);
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
 #include "cli.h"
+#include "ga/fd.h"
 #include "ga/quote.h"
 #include "sessions.h"
 
@@ -27,8 +29,14 @@ static int check_text(const char *text, struct ga_error *err)
 	return 0;
 }
 
-static int send_all(const struct ga_live_peer *peer, const char *text, struct ga_error *err)
+/* One at a time: texts of two would mix. */
+static int send_all(const struct ga_session *s, const struct ga_live_peer *peer, const char *text,
+		    struct ga_error *err)
 {
+	cleanup_close int alone = open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (alone >= 0 && ga_flock(alone, true, true, err))
+		return -1;
 	for (size_t n, left = strlen(text); left; text += n, left -= n) {
 		n = left < GA_LIVE_SEND_MAX ? left : GA_LIVE_SEND_MAX;
 		while (n < left && ((unsigned char)text[n] & 0xc0) == 0x80)
@@ -50,7 +58,7 @@ static int run(struct cli *c, const void *p, size_t argc, char **argv, struct ga
 	for (size_t i = 1; i < argc; i++)
 		ga_buf_addf(&text, "%s%s", i > 1 ? " " : "", argv[i]);
 	return check_text(text.ptr, err) || cli_pick_running(c, argv[0], &s, &peer, err) ||
-	       cli_ask_detached(&s, &peer, err) || send_all(&peer, text.ptr, err) ? -1 : 0;
+	       cli_ask_detached(&s, &peer, err) || send_all(&s, &peer, text.ptr, err) ? -1 : 0;
 }
 
 const struct cli_command cli_send = {

@@ -47,17 +47,6 @@ static void begun(const struct ga_session *s, void *payload)
 		let_go(d, s);
 }
 
-/* Once the user typed Ctrl-\ d. */
-static void leave(const struct ga_session *s, void *payload)
-{
-	struct cli_detach *d = payload;
-
-	cli_note("agent/%s: runs on; 'git agent attach %s' shows it, 'git agent stop %s' ends it",
-		 s->name, s->name, s->name);
-	(void)setsid();
-	let_go(d, s);
-}
-
 static void choose_size(struct ga_detach *d)
 {
 	struct winsize ws;
@@ -87,6 +76,18 @@ static void close_inherited(int keep)
 		    (int)fd != keep && !fcntl((int)fd, F_GETFD))
 			(void)close((int)fd);
 	}
+}
+
+/* Once the user typed Ctrl-\ d. */
+static void leave(const struct ga_session *s, void *payload)
+{
+	struct cli_detach *d = payload;
+
+	cli_note("agent/%s: runs on; 'git agent attach %s' shows it, 'git agent stop %s' ends it",
+		 s->name, s->name, s->name);
+	(void)setsid();
+	close_inherited(d->fd);
+	let_go(d, s);
 }
 
 /* In the child. Until begun() it ends if its parent does. */

@@ -267,10 +267,13 @@ test_expect_success 'Ctrl-\\ d leaves a session that was started on a terminal, 
 	git agent list | grep "^left *captured"
 '
 
-test_expect_success 'a process that is left by Ctrl-\\ d is not hung up with its terminal' '
-	$pty expect=ready mode=raw send="\x1cd" expect="agent/gone: runs on" expect="again>" close -- sh -c "
+test_expect_success 'a session that is left by Ctrl-\\ d keeps nothing open, and is not hung up with its terminal' '
+	$pty expect=ready mode=raw send="\x1cd" expect="agent/gone: runs on" expect="free>" close -- sh -c "
+		exec 9>../lock
+		flock 9
 		git agent start -q --name gone -- sh ./script
-		echo again\>
+		exec 9>&-
+		flock -n ../lock echo free\>
 		read wait" >../out &&
 	git agent list | grep "^gone *running .*detached" &&
 	git agent stop -q gone

@@ -48,7 +48,13 @@ test_expect_success '--watch shows what changes, and needs a terminal' '
 	test_fails 129 "shows the sessions on a terminal" git agent list --watch &&
 	$pty expect=running sh="git agent stop -q w" expect="captured" \
 		sh="git agent start -q -n later -- sh -c \"echo 1 >n\"" expect="later" send="\x03" exit=130 -- \
-		git agent list --watch
+		git agent list --watch &&
+	$pty expect=later close -- sh -c "
+		trap \"\" HUP
+		echo \$\$ >../pid
+		exec git-agent list --watch" &&
+	git agent start -q -n last -- true &&
+	test_wait_for "! kill -0 $(cat ../pid)"
 '
 
 test_done

@@ -62,6 +62,14 @@ b" &&
 	git agent wait raw &&
 	printf "\\033[200~a\\nb\\033[201~\\r" >../want &&
 	git cat-file blob agent/raw:got | cmp - ../want &&
+	test_background both "
+		stty raw -echo
+		head -c 12 >got" &&
+	{ git agent send both hello & } &&
+	git agent send both hello &&
+	git agent wait both &&
+	printf "hello\\rhello\\r" >../want &&
+	git cat-file blob agent/both:got | cmp - ../want &&
 	test_fails 129 "control characters" git agent send sent "$(printf "a\\033b")" &&
 	test_fails 129 "control characters" git agent send sent "$(printf "\\302\\233A")" &&
 	test_fails 129 "is not UTF-8" timeout 9 git agent send sent "$(printf "a\\233%04000d" 1 | tr 0 "\\233")" &&
