@@ -17,11 +17,8 @@
 
 static const int passed[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP };
 
-static void __attribute__((noreturn)) end_as(pid_t pid, const sigset_t *mask)
+static void __attribute__((noreturn)) end_as(int st, const sigset_t *mask)
 {
-	int st = 0;
-
-	(void)TEMP_FAILURE_RETRY(waitpid(pid, &st, 0));
 	if (WIFSIGNALED(st)) {
 		(void)signal(WTERMSIG(st), SIG_DFL);
 		(void)sigprocmask(SIG_SETMASK, mask, NULL);
@@ -30,30 +27,28 @@ static void __attribute__((noreturn)) end_as(pid_t pid, const sigset_t *mask)
 	_exit(WIFEXITED(st) ? WEXITSTATUS(st) : 128 + WTERMSIG(st));
 }
 
-/* Stop as we would have, had SIGTSTP not been blocked. Who continues us may not know of others. */
-static void stop(pid_t pid)
-{
-	sigset_t s;
-
-	(void)sigemptyset(&s);
-	(void)sigaddset(&s, SIGTSTP);
-	(void)raise(SIGTSTP);
-	(void)sigprocmask(SIG_UNBLOCK, &s, NULL);
-	(void)sigprocmask(SIG_BLOCK, &s, NULL);
-	(void)kill(pid, SIGCONT);
-}
-
-/* A signal of the terminal's goes to the whole process group anyway; and when the session's process
- * stops itself, it stops all of the group (run_signals_suspend()). */
+/* What the terminal or the session's process sends goes to the whole process group anyway. */
 static void pass_on(int sigfd, pid_t pid)
 {
 	struct signalfd_siginfo si;
 
 	while (read(sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		if (si.ssi_signo == SIGTSTP && si.ssi_pid == (uint32_t)pid)
-			stop(pid);
-		else if (si.ssi_code <= 0)
+		if (si.ssi_signo != SIGCHLD && si.ssi_code <= 0 && si.ssi_pid != (uint32_t)pid)
 			(void)kill(pid, (int)si.ssi_signo);
+}
+
+/* End or stop as it did. Signals may have become one: what it did is seen in its state alone. */
+static void follow(pid_t pid, const sigset_t *mask)
+{
+	int st;
+
+	if (waitpid(pid, &st, WNOHANG | WUNTRACED) != pid)
+		return;
+	if (!WIFSTOPPED(st))
+		end_as(st, mask);
+	(void)raise(SIGSTOP);
+	/* who continues us may not know of others */
+	(void)kill(pid, SIGCONT);
 }
 
 static void __attribute__((noreturn)) keep(int left, int sigfd, pid_t pid, const sigset_t *mask)
@@ -65,13 +60,14 @@ static void __attribute__((noreturn)) keep(int left, int sigfd, pid_t pid, const
 
 		if (poll(p, GA_NELEMS(p), -1) < 0)
 			continue;
+		if (p[0].revents && read(left, &c, 1) == 1)
+			_exit(0);
+		/* it ends, and SIGCHLD comes */
+		if (p[0].revents)
+			left = -1;
 		if (p[1].revents)
 			pass_on(sigfd, pid);
-		if (!p[0].revents)
-			continue;
-		if (read(left, &c, 1) == 1)
-			_exit(0);
-		end_as(pid, mask);
+		follow(pid, mask);
 	}
 }
 
@@ -82,6 +78,7 @@ int cli_make_keeper(void)
 	int p[2], sigfd;
 
 	(void)sigemptyset(&watch);
+	(void)sigaddset(&watch, SIGCHLD);
 	for (size_t i = 0; i < GA_NELEMS(passed); i++)
 		(void)sigaddset(&watch, passed[i]);
 	sigfd = signalfd(-1, &watch, SFD_CLOEXEC | SFD_NONBLOCK);
