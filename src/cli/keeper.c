@@ -50,10 +50,10 @@ static void pass_on(int sigfd, pid_t pid)
 	struct signalfd_siginfo si;
 
 	while (read(sigfd, &si, sizeof(si)) == (ssize_t)sizeof(si))
-		if (si.ssi_signo == SIGTSTP && si.ssi_pid == (uint32_t)pid)
-			stop(pid);
-		else if (si.ssi_code <= 0)
+		if (si.ssi_code <= 0 && si.ssi_pid != (uint32_t)pid)
 			(void)kill(pid, (int)si.ssi_signo);
+		else if (si.ssi_signo == SIGTSTP)
+			stop(pid);
 }
 
 static void __attribute__((noreturn)) keep(int left, int sigfd, pid_t pid, const sigset_t *mask)
