@@ -43,15 +43,22 @@ static void print(const struct cli_listing *l)
 /* ---- --watch ------------------------------------------------------------------------------ */
 
 /* Files change by being replaced, in the directory of sessions, in that of each, and in git's. */
-static void watch_all(const struct cli *c, int fd, const struct cli_listing *l)
+static int watch_all(const struct cli *c, int fd, struct ga_error *err)
 {
 	const uint32_t changes = IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_ONLYDIR;
 	cleanup_free char *sessions = ga_path_join(c->env.state_dir, "sessions");
+	cleanup_strv struct ga_strv names = GA_STRV_INIT;
 
 	(void)inotify_add_watch(fd, sessions, changes);
 	(void)inotify_add_watch(fd, ga_repo_info(c->env.repo)->gitdir, changes);
-	for (size_t i = 0; i < l->n; i++)
-		(void)inotify_add_watch(fd, l->v[i].s.dir, changes);
+	if (ga_session_names(c->env.state_dir, &names, err))
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		cleanup_free char *dir = ga_path_join(sessions, names.v[i]);
+
+		(void)inotify_add_watch(fd, dir, changes);
+	}
+	return 0;
 }
 
 static void drain(int fd)
@@ -67,7 +74,7 @@ static bool print_anew(const struct cli_listing *l)
 {
 	(void)fputs("\033[H\033[J", stdout);
 	print(l);
-	return !fflush(stdout);
+	return !fflush(stdout) && !ferror(stdout);
 }
 
 /* Wait until something changed. Meanwhile what runs is looked at again, which reads no file. */
@@ -96,11 +103,11 @@ static int watch(struct cli *c, struct ga_error *err)
 	for (;;) {
 		cleanup_listing struct cli_listing l = CLI_LISTING_INIT;
 
-		if (cli_listing_read(c, &l, err))
+		/* before it is read: what changes meanwhile is not missed */
+		if (watch_all(c, fd, err) || cli_listing_read(c, &l, err))
 			return -1;
 		if (!print_anew(&l))
 			return 0;
-		watch_all(c, fd, &l);
 		wait_for_change(fd, &l);
 	}
 }

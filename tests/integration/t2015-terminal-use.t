@@ -134,6 +134,15 @@ test_expect_success 'after Ctrl-Z a SIGCONT to the process that the shell knows 
 		send="exit 0\\r" exit=0 -- $shell
 '
 
+test_expect_success 'Ctrl-Z before the session begins stops it' '
+	test_enter asks &&
+	echo "setup: [touch x]" >.agentdev.yaml &&
+	test_commit setup &&
+	$pty send="$prompt" expect="output> " send="$GIT_AGENT start -q -- true\\r" expect="trust it" send="\\x1a" \
+		expect=Stopped expect="output> " send="fg\\r" expect=start send="n\\r" expect="output> " \
+		send="exit 0\\r" exit=0 -- $shell
+'
+
 # ---- without a terminal, or with half of one
 
 test_expect_success 'without a terminal the command has none, by descriptor or by /dev/tty' '

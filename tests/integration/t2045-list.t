@@ -51,8 +51,9 @@ test_expect_success '--watch shows what changes, and needs a terminal' '
 		git agent list --watch &&
 	$pty expect=later close -- sh -c "
 		trap \"\" HUP
-		echo \$\$ >../pid
-		exec git-agent list --watch" &&
+		git-agent list --watch &
+		echo \$! >../pid
+		read wait" &&
 	git agent start -q -n last -- true &&
 	test_wait_for "! kill -0 $(cat ../pid)"
 '
